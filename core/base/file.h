@@ -1,0 +1,44 @@
+/* Files that are there whole or not at all. */
+#ifndef CM_BASE_FILE_H
+#define CM_BASE_FILE_H
+
+#include <stdio.h>
+
+#include "core/base/status.h"
+
+enum { CM_PATH_MAX = 1024 };
+
+/* A file under construction: written to a temporary name beside its place, then renamed into it. */
+typedef struct cm_file {
+  FILE *stream;              /* write here */
+  char path[CM_PATH_MAX];    /* where it will be */
+  char scratch[CM_PATH_MAX]; /* where it is written */
+} cm_file;
+
+/* Opens a temporary file beside `path`. Errors: CM_IO, CM_DISK_FULL, CM_NOT_FOUND (no such folder). */
+cm_status cm_file_create(cm_file *file, const char *path, cm_error *error);
+
+/* Flushes, fdatasyncs, renames into place and fsyncs the folder. On failure the temporary is removed and
+ * what stood at `path` before still stands. */
+cm_status cm_file_commit(cm_file *file, cm_error *error);
+
+/* Removes the temporary; harmless after commit and on a zeroed cm_file. */
+void cm_file_discard(cm_file *file);
+
+/* Makes a folder and its parents. */
+cm_status cm_folder_make(const char *path, cm_error *error);
+
+/* Removes a folder with all it holds; a missing one is fine. */
+cm_status cm_folder_remove(const char *path, cm_error *error);
+
+/* fsyncs a folder, so that renames in it last. */
+cm_status cm_folder_sync(const char *path, cm_error *error);
+
+/* snprintf into a path buffer of CM_PATH_MAX; CM_IO when it does not fit. */
+cm_status cm_path(char *path, cm_error *error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Reads a whole file of at most `maximum` bytes; *text is NUL-terminated and owned by the caller (free).
+ * Errors: CM_TOO_LARGE, CM_NOT_FOUND, CM_IO, CM_NO_MEMORY. */
+cm_status cm_file_read(const char *path, size_t maximum, char **text, size_t *size, cm_error *error);
+
+#endif

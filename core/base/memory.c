@@ -1,0 +1,131 @@
+#include "core/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Stands before every block; keeps the block aligned for any type. */
+typedef struct header {
+  _Alignas(max_align_t) cm_memory *memory;
+  size_t bytes;
+} header;
+
+static atomic_uint_fast64_t fail_countdown;
+static atomic_int fault_fired;
+
+void cm_memory_init(cm_memory *memory, uint64_t limit_bytes)
+{
+  atomic_init(&memory->used_bytes, 0);
+  atomic_init(&memory->peak_bytes, 0);
+  memory->limit_bytes = limit_bytes;
+}
+
+uint64_t cm_memory_take_peak(cm_memory *memory)
+{
+  return atomic_exchange(&memory->peak_bytes, atomic_load(&memory->used_bytes));
+}
+
+void cm_memory_fail_at(uint64_t countdown)
+{
+  atomic_store(&fault_fired, 0);
+  atomic_store(&fail_countdown, countdown);
+}
+
+int cm_memory_fault_fired(void)
+{
+  return atomic_load(&fault_fired);
+}
+
+static int fault_due(void)
+{
+  if (atomic_load_explicit(&fail_countdown, memory_order_relaxed) == 0)
+    return 0;
+  if (atomic_fetch_sub(&fail_countdown, 1) != 1)
+    return 0;
+  atomic_store(&fault_fired, 1);
+  return 1;
+}
+
+/* Books `bytes` more on the account. */
+static cm_status book(cm_memory *memory, uint64_t bytes, cm_error *error)
+{
+  if (memory == NULL)
+    return CM_OK;
+  uint64_t used = atomic_fetch_add(&memory->used_bytes, bytes) + bytes;
+  if (memory->limit_bytes != 0 && used > memory->limit_bytes) {
+    atomic_fetch_sub(&memory->used_bytes, bytes);
+    cm_fail(error, CM_MEMORY_LIMIT,
+            "the memory limit of %llu bytes is too small: at least %llu bytes are needed at this point",
+            (unsigned long long)memory->limit_bytes, (unsigned long long)used);
+    cm_error_figure(error, "memory_limit", memory->limit_bytes);
+    cm_error_figure(error, "needed_bytes", used);
+    return CM_MEMORY_LIMIT;
+  }
+  uint64_t peak = atomic_load(&memory->peak_bytes);
+  while (used > peak && !atomic_compare_exchange_weak(&memory->peak_bytes, &peak, used))
+    ;
+  return CM_OK;
+}
+
+static void unbook(cm_memory *memory, uint64_t bytes)
+{
+  if (memory != NULL)
+    atomic_fetch_sub(&memory->used_bytes, bytes);
+}
+
+static cm_status block_bytes(size_t count, size_t size, size_t *bytes, cm_error *error)
+{
+  if (__builtin_mul_overflow(count, size, bytes) || __builtin_add_overflow(*bytes, sizeof(header), bytes))
+    return cm_fail(error, CM_NO_MEMORY, "an array of %zu elements of %zu bytes exceeds the address space",
+                   count, size);
+  return CM_OK;
+}
+
+static cm_status out_of_memory(size_t bytes, cm_error *error)
+{
+  return cm_fail(error, CM_NO_MEMORY, "out of memory: %zu bytes more were refused", bytes);
+}
+
+void *cm_allocate(cm_memory *memory, size_t count, size_t size, cm_error *error)
+{
+  size_t bytes;
+  if (block_bytes(count, size, &bytes, error) != CM_OK || book(memory, bytes, error) != CM_OK)
+    return NULL;
+  header *block = fault_due() ? NULL : calloc(1, bytes);
+  if (block == NULL) {
+    unbook(memory, bytes);
+    out_of_memory(bytes, error);
+    return NULL;
+  }
+  block->memory = memory;
+  block->bytes = bytes;
+  return block + 1;
+}
+
+void *cm_reallocate(cm_memory *memory, void *old, size_t count, size_t size, cm_error *error)
+{
+  if (old == NULL)
+    return cm_allocate(memory, count, size, error);
+  header *before = (header *)old - 1;
+  size_t old_bytes = before->bytes, bytes;
+  if (block_bytes(count, size, &bytes, error) != CM_OK || book(memory, bytes, error) != CM_OK)
+    return NULL;
+  header *block = fault_due() ? NULL : realloc(before, bytes);
+  if (block == NULL) {
+    unbook(memory, bytes);
+    out_of_memory(bytes, error);
+    return NULL;
+  }
+  unbook(block->memory, old_bytes);
+  block->memory = memory;
+  block->bytes = bytes;
+  return block + 1;
+}
+
+void cm_free(void *block)
+{
+  if (block == NULL)
+    return;
+  header *before = (header *)block - 1;
+  unbook(before->memory, before->bytes);
+  free(before);
+}

@@ -1,0 +1,50 @@
+/* Accounted memory: every large array of a job comes from one account, so that its
+ * peak is known, its limit holds, and faults can be injected in one place. */
+#ifndef CM_BASE_MEMORY_H
+#define CM_BASE_MEMORY_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/status.h"
+
+typedef struct cm_memory {
+  atomic_uint_fast64_t used_bytes;
+  atomic_uint_fast64_t peak_bytes;
+  uint64_t limit_bytes; /* 0: no limit */
+} cm_memory;
+
+/* Starts an empty account with a limit in bytes (0: none). */
+void cm_memory_init(cm_memory *memory, uint64_t limit_bytes);
+
+/* The highest use since the last call, which also restarts the peak at the present use. */
+uint64_t cm_memory_take_peak(cm_memory *memory);
+
+/* Allocates `count` zeroed elements of `size` bytes on the account (NULL account: not counted).
+ * A count of 0 gives a valid pointer. The caller frees with cm_free; the account must outlive the block.
+ * Returns NULL and fills `error` with CM_NO_MEMORY or CM_MEMORY_LIMIT (figure "needed_bytes"). */
+void *cm_allocate(cm_memory *memory, size_t count, size_t size, cm_error *error)
+    __attribute__((malloc, warn_unused_result));
+
+/* Grows or shrinks a block of cm_allocate in place or by moving; new bytes are not zeroed. On failure the
+ * old block stays valid and NULL is returned. `block` may be NULL. */
+void *cm_reallocate(cm_memory *memory, void *block, size_t count, size_t size, cm_error *error)
+    __attribute__((warn_unused_result));
+
+/* Frees a block of cm_allocate and takes it off its account; NULL is allowed. */
+void cm_free(void *block);
+
+/* Fault injection for tests: the Nth allocation from now on fails (0: never). */
+void cm_memory_fail_at(uint64_t countdown);
+
+/* True when the countdown of cm_memory_fail_at has fired since it was set. */
+int cm_memory_fault_fired(void);
+
+/* Assigns a new zeroed array to `pointer` and yields CM_OK, or yields the error's status. */
+#define CM_NEW(memory, pointer, count, error)                                          \
+  (((pointer) = cm_allocate((memory), (size_t)(count), sizeof *(pointer), (error))) != NULL \
+       ? CM_OK                                                                         \
+       : (error)->status)
+
+#endif

@@ -1,0 +1,27 @@
+/* Deterministic random numbers: xoshiro256** (Blackman, Vigna 2018) seeded through splitmix64. */
+#ifndef CM_BASE_RANDOM_H
+#define CM_BASE_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct cm_random {
+  uint64_t state[4];
+} cm_random;
+
+/* Starts the stream that belongs to (seed, stream, substream): independent of thread and order of use. */
+void cm_random_init(cm_random *random, uint64_t seed, uint64_t stream, uint64_t substream);
+
+/* The next 64 random bits. */
+uint64_t cm_random_next(cm_random *random);
+
+/* Uniform in 0 .. bound-1 without bias (Lemire 2019); bound at least 1. */
+uint64_t cm_random_below(cm_random *random, uint64_t bound);
+
+/* Uniform in [0, 1) with 53 bits. */
+double cm_random_unit(cm_random *random);
+
+/* Fills `order` with a random permutation of 0 .. count-1 (Fisher-Yates). */
+void cm_random_permutation(cm_random *random, uint32_t *order, uint32_t count);
+
+#endif

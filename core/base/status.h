@@ -1,0 +1,73 @@
+/* Status codes and the error slot that every fallible function fills.
+ *
+ * A fallible function returns a cm_status and takes a `cm_error *` as its last
+ * parameter; on failure it fills the slot and leaves its outputs untouched.
+ * The slot is never NULL. A library function never prints and never exits.
+ */
+#ifndef CM_BASE_STATUS_H
+#define CM_BASE_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum cm_status {
+  CM_OK = 0,
+  CM_BAD_NETWORK,      /* a network file is unknown or damaged */
+  CM_BAD_CHIP,         /* a chip file is damaged or has impossible numbers */
+  CM_BAD_OCCUPANCY,    /* an occupancy file or change is damaged */
+  CM_BAD_OPTION,       /* a job option is unknown or out of range */
+  CM_BAD_MAPPING,      /* a mapping file is damaged or not of this network */
+  CM_BAD_REQUEST,      /* an HTTP request or command line is malformed */
+  CM_NEURON_TOO_LARGE, /* one neuron alone exceeds a core limit */
+  CM_NO_ROOM,          /* more cores are needed than are free */
+  CM_LIMIT_BROKEN,     /* the method found no mapping within the core limits */
+  CM_TOO_LARGE,        /* an input exceeds a stated maximum */
+  CM_MEMORY_LIMIT,     /* the job's memory limit is too small */
+  CM_TIME_LIMIT,       /* the job's time limit ran out */
+  CM_CANCELLED,        /* somebody asked to stop */
+  CM_NOT_FOUND,        /* a named thing does not exist */
+  CM_CONFLICT,         /* the state of a thing forbids the change */
+  CM_DAMAGED,          /* something we stored does not match its checksum */
+  CM_NO_MEMORY,        /* the machine has no memory left */
+  CM_DISK_FULL,        /* the disk has no room left */
+  CM_IO,               /* another input/output error */
+  CM_INTERNAL,         /* a defect of this program */
+} cm_status;
+
+enum { CM_ERROR_FIGURES_MAX = 6 };
+
+/* A named number that explains an error ("needed": 20, "free": 12). */
+typedef struct cm_figure {
+  const char *name; /* static string */
+  uint64_t value;
+} cm_figure;
+
+typedef struct cm_error {
+  cm_status status;
+  char detail[600];  /* one sentence: what, where, what would be right */
+  char where[96];    /* the place: "byte 17", "line 3", "neuron 5", "/limits/neurons"; "" when none */
+  cm_figure figures[CM_ERROR_FIGURES_MAX];
+  size_t figure_count;
+} cm_error;
+
+/* The stable code of a status, as problem replies carry it ("bad-network", "no-room"). */
+const char *cm_status_code(cm_status status);
+
+/* A short human title of a status ("The network file cannot be read"). */
+const char *cm_status_title(cm_status status);
+
+/* Fills `error` with `status` and the formatted detail, clears place and figures; returns `status`. */
+cm_status cm_fail(cm_error *error, cm_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Sets the place of a failure that cm_fail just described; returns error->status. */
+cm_status cm_fail_at(cm_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds one named number; silently drops it past CM_ERROR_FIGURES_MAX. `name` must be a static string. */
+void cm_error_figure(cm_error *error, const char *name, uint64_t value);
+
+/* Fills `error` from errno: CM_DISK_FULL for ENOSPC/EDQUOT, CM_NO_MEMORY for ENOMEM, CM_NOT_FOUND for
+ * ENOENT, else CM_IO; the detail reads "WHAT PATH: reason". */
+cm_status cm_fail_errno(cm_error *error, int errnum, const char *what, const char *path);
+
+#endif

@@ -1,0 +1,17 @@
+/* Independent tasks on several threads. */
+#ifndef CM_BASE_THREADS_H
+#define CM_BASE_THREADS_H
+
+#include <stddef.h>
+
+#include "core/base/run.h"
+
+typedef cm_status (*cm_task)(void *context, size_t index, cm_error *error);
+
+/* Calls task(context, i) once for each i in 0 .. count-1 on up to run->threads threads (the caller's
+ * included). Tasks must not depend on each other nor write shared data, so the result is the same for any
+ * thread count. All started tasks end before it returns. Returns CM_OK, or the failure of the lowest
+ * failed index; after a failure no new task starts. */
+cm_status cm_parallel(cm_run *run, size_t count, cm_task task, void *context, cm_error *error);
+
+#endif

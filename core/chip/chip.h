@@ -1,0 +1,87 @@
+/* A chip: an array of dies, each a 2-D grid of cores on a mesh (or torus) of routers. SPEC section 1 and 8.
+ *
+ * Cores have global coordinates (x, y), 0 <= x < width, 0 <= y < height, over all dies; x grows east,
+ * y grows south. Core number = y * width + x. Several cores may share one router: router (x / router_x,
+ * y / router_y). Distances, hops and links are between routers. */
+#ifndef CM_CHIP_CHIP_H
+#define CM_CHIP_CHIP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/memory.h"
+#include "core/base/status.h"
+
+enum { CM_CHIP_NAME_MAX = 64, CM_CHIP_CORES_MAX = 1 << 24 };
+
+/* Limits of one core; 0: no limit. All are hard (SPEC MAP-12). */
+typedef struct cm_limits {
+  uint64_t neurons;        /* sum of vertex sizes */
+  uint64_t synapses;       /* synapses whose target lives here */
+  uint64_t inbound_axons;  /* distinct source neurons, wherever they live, with a target here */
+  uint64_t outbound_axons; /* pairs (neuron here, other core that it reaches) */
+  uint64_t target_cores;   /* distinct other cores that neurons here reach */
+} cm_limits;
+
+/* What a hop costs. Energy in pJ, or latency in ns. */
+typedef struct cm_hop_cost {
+  double router;      /* per router passed */
+  double east_west;   /* per link east or west inside a die */
+  double north_south; /* per link north or south inside a die */
+  double die_to_die;  /* per link between dies */
+} cm_hop_cost;
+
+typedef enum cm_routing { CM_ROUTING_XY, CM_ROUTING_YX } cm_routing;
+
+typedef enum cm_direction { CM_EAST, CM_WEST, CM_SOUTH, CM_NORTH, CM_DIRECTIONS } cm_direction;
+
+typedef struct cm_chip {
+  char name[CM_CHIP_NAME_MAX];
+  char *description;            /* never NULL */
+  uint32_t dies_x, dies_y;
+  uint32_t die_width, die_height; /* cores of one die */
+  uint32_t width, height;       /* cores of the whole array */
+  uint32_t router_x, router_y;  /* cores behind one router: a block of router_x * router_y, 1 and 1: each its own */
+  bool torus_x, torus_y;
+  cm_limits limits;
+  uint32_t bits_per_synapse;    /* 0 unless the file states its synapse limit in bits */
+  cm_hop_cost energy_pj;
+  cm_hop_cost latency_ns;
+  cm_routing routing;
+  uint32_t *dead_cores;         /* [dead_core_count] ascending core numbers */
+  uint32_t dead_core_count;
+  uint32_t *dead_links;         /* [dead_link_count] ascending router number * 4 + cm_direction */
+  uint32_t dead_link_count;
+} cm_chip;
+
+/* Reads a chip description (docs/chip-file.md). Errors: CM_BAD_CHIP with the place as a JSON pointer. */
+cm_status cm_chip_parse(const char *json, size_t size, cm_chip **chip, cm_error *error);
+
+/* A preset by name, or a chip file when `name_or_path` has a '/' or ends in .json. CM_NOT_FOUND names the presets. */
+cm_status cm_chip_open(const char *name_or_path, cm_chip **chip, cm_error *error);
+
+/* A bare grid without limits; each router hop costs as the independent evaluator's defaults
+ * (E_R 1, E_T 0.1, L_R 1, L_T 0.01). */
+cm_status cm_chip_mesh(uint32_t width, uint32_t height, cm_chip **chip, cm_error *error);
+
+void cm_chip_free(cm_chip *chip); /* NULL is allowed */
+
+/* The chip as JSON text, equal to what cm_chip_parse accepts; the caller frees with free(). */
+cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error);
+
+/* Presets built into the library: their names (NULL-terminated) and JSON text (NULL: unknown name). */
+const char *const *cm_chip_presets(void);
+const char *cm_chip_preset_text(const char *name);
+
+static inline uint32_t cm_chip_cores(const cm_chip *chip) { return chip->width * chip->height; }
+
+/* Hops between two cores by kind of link on a shortest way (x first where kinds differ by order). O(1). */
+typedef struct cm_hops {
+  uint32_t east_west, north_south, die_to_die;
+} cm_hops;
+cm_hops cm_chip_hops(const cm_chip *chip, uint32_t core_a, uint32_t core_b);
+
+/* Manhattan distance between the routers of two cores, around the torus where that is shorter. O(1). */
+uint32_t cm_chip_distance(const cm_chip *chip, uint32_t core_a, uint32_t core_b);
+
+#endif

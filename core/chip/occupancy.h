@@ -1,0 +1,43 @@
+/* Which cores of a chip are taken or broken, and by whom (SPEC API-3). */
+#ifndef CM_CHIP_OCCUPANCY_H
+#define CM_CHIP_OCCUPANCY_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "core/chip/chip.h"
+
+typedef enum cm_core_state { CM_CORE_FREE = 0, CM_CORE_TAKEN = 1, CM_CORE_BROKEN = 2 } cm_core_state;
+
+typedef struct cm_occupancy {
+  uint32_t width, height;
+  uint8_t *state;    /* [width * height] cm_core_state */
+  uint32_t *owner;   /* [width * height] index into owners of a taken core */
+  char **owners;     /* [owner_count] distinct names; owners[0] is "" */
+  uint32_t owner_count;
+} cm_occupancy;
+
+/* All cores free but the chip's dead ones, which are broken. */
+cm_status cm_occupancy_new(const cm_chip *chip, cm_occupancy **occupancy, cm_error *error);
+void cm_occupancy_free(cm_occupancy *occupancy); /* NULL is allowed */
+
+/* Applies a change {"occupy": [[x,y] or [x0,y0,x1,y1], ..], "release": [..], "broken": [..], "repaired": [..],
+ * "owner": ".."} (corners included) as one step: on any error nothing changes. Occupying a core that is
+ * taken by another owner or broken is CM_CONFLICT; releasing another owner's core is allowed only when the
+ * change names no owner or that owner. Unknown fields and cores outside the chip are CM_BAD_OCCUPANCY with
+ * a JSON pointer as place. Dead cores of the chip never become free. O(cores named). */
+cm_status cm_occupancy_apply(cm_occupancy *occupancy, const cm_chip *chip, const json_t *change,
+                             cm_error *error);
+
+/* Reads a whole state: what cm_occupancy_print writes, or a change applied to an empty chip. */
+cm_status cm_occupancy_parse(const cm_chip *chip, const char *json, size_t size, cm_occupancy **occupancy,
+                             cm_error *error);
+
+/* The state as JSON: {"chip", "width", "height", "free", "taken": [{"owner", "cores": [[x0,y0,x1,y1],..]}], "broken": [[..],..]},
+ * runs merged to rectangles. The caller frees with free(). */
+cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip, char **json,
+                             cm_error *error);
+
+uint32_t cm_occupancy_free_count(const cm_occupancy *occupancy);
+
+#endif

@@ -1,0 +1,24 @@
+/* The region: the free cores chosen for one job (seed 0, step s7; SPEC MAP-7). */
+#ifndef CM_CHIP_REGION_H
+#define CM_CHIP_REGION_H
+
+#include "core/base/run.h"
+#include "core/chip/occupancy.h"
+
+typedef struct cm_region {
+  uint32_t x0, y0, width, height; /* bounding box on the chip */
+  bool rectangle;                 /* every core of the box was free: surplus ones are only unused */
+  uint32_t core_count;
+  uint32_t *cores; /* [core_count] ascending core numbers: exactly the cores asked for */
+} cm_region;
+
+/* Chooses `count` free cores: the smallest free rectangle (least half perimeter, then least area, then
+ * inside one die, then northernmost, westernmost) that holds them, surplus cores marked unusable from its
+ * far corner; when no free rectangle is large enough, the most compact free region. Never a taken or broken
+ * core. CM_NO_ROOM carries the figures "needed", "free", "largest_free_rectangle" and says what would fit.
+ * O(cores * (width + height)) at worst. */
+cm_status cm_region_choose(const cm_chip *chip, const cm_occupancy *occupancy, uint32_t count, cm_run *run,
+                           cm_region **region, cm_error *error);
+void cm_region_free(cm_region *region); /* NULL is allowed */
+
+#endif

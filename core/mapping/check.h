@@ -1,0 +1,25 @@
+/* An independent check of a mapping file: it recomputes limits and metrics from the network with code of
+ * its own and shares nothing with the mappers or cm_metrics (SPEC section 12, `coremap check`). */
+#ifndef CM_MAPPING_CHECK_H
+#define CM_MAPPING_CHECK_H
+
+#include "core/chip/occupancy.h"
+#include "core/network/topology.h"
+
+typedef struct cm_check_result {
+  uint64_t violation_count;
+  char **violations;       /* [listed] sentences, at most CM_CHECK_LISTED_MAX */
+  uint32_t listed;
+} cm_check_result;
+
+enum { CM_CHECK_LISTED_MAX = 1000 };
+
+/* Reads the mapping (CM_VIEW_FULL_JSON) at `path` and checks: every neuron once, parts and cores in range, no
+ * core twice, none occupied or broken (occupancy may be NULL), every limit, every metric as stated in the file
+ * to 1e-6 relative. CM_OK with violations listed, or CM_BAD_MAPPING when the file cannot be understood. */
+cm_status cm_check_mapping(const char *path, const cm_topology *topology, const cm_chip *chip,
+                           const cm_occupancy *occupancy, cm_run *run, cm_check_result *result,
+                           cm_error *error);
+void cm_check_result_free(cm_check_result *result);
+
+#endif

@@ -1,0 +1,34 @@
+/* Writing mappings (SPEC MAP-10, API-9). docs/mapping-formats.md describes each. Bulk never passes a JSON DOM. */
+#ifndef CM_MAPPING_EXPORT_H
+#define CM_MAPPING_EXPORT_H
+
+#include <stdio.h>
+
+#include "core/chip/chip.h"
+#include "core/mapping/mapping.h"
+
+typedef enum cm_mapping_view {
+  CM_VIEW_SUMMARY_JSON, /* everything but the bulk: network, chip, options, region, metrics, report, phases */
+  CM_VIEW_FULL_JSON,    /* summary plus "cores" (part -> core and budgets) and "neurons" (part of each): `coremap map -o` */
+  CM_VIEW_NEURONS_JSON, CM_VIEW_NEURONS_CSV, CM_VIEW_NEURONS_BINARY,
+  CM_VIEW_CORES_JSON, CM_VIEW_CORES_CSV, CM_VIEW_CORES_BINARY,
+  CM_VIEW_LINKS_JSON, CM_VIEW_LINKS_CSV, CM_VIEW_LINKS_BINARY,
+  CM_VIEW_PART,          /* one part number a line */
+  CM_VIEW_PLACEMENT_CSV, /* part,x,y */
+  CM_VIEWS
+} cm_mapping_view;
+
+/* The file name that a view has in a stored mapping ("summary.json", "neurons.csv", ...). */
+const char *cm_mapping_view_name(cm_mapping_view view);
+
+/* Writes one view to a stream. `network_id` may be NULL. CM_IO / CM_DISK_FULL on a failed write. */
+cm_status cm_mapping_write(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
+                           const char *network_id, const cm_run *run, cm_mapping_view view, FILE *stream,
+                           cm_error *error);
+
+/* Writes every view as a file of its own into the folder (made if missing), each synced. */
+cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_topology *topology,
+                                  const cm_chip *chip, const char *network_id, const cm_run *run,
+                                  const char *folder, cm_error *error);
+
+#endif

@@ -1,0 +1,57 @@
+/* The pipeline from topology to mapping: one call for the command line and the server (SPEC section 2). */
+#ifndef CM_MAPPING_MAP_H
+#define CM_MAPPING_MAP_H
+
+#include <jansson.h>
+
+#include "core/chip/occupancy.h"
+#include "core/mapping/mapping.h"
+#include "core/network/topology.h"
+
+typedef struct cm_map_options cm_map_options;
+
+/* Reads job options from a JSON object (NULL: all defaults). Unknown names and values out of range are
+ * CM_BAD_OPTION with a JSON pointer as place ("/options/preset"). The caller frees with
+ * cm_map_options_free. `seed`, `threads`, `memory_limit` and `time_limit` are among them; docs/options.md lists all. */
+cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error);
+void cm_map_options_free(cm_map_options *options);
+
+/* The options as resolved, every one, as a new JSON object (equal objects mean equal results on equal
+ * inputs, leaving `threads`, `memory_limit` and `time_limit` aside). */
+json_t *cm_map_options_json(const cm_map_options *options);
+
+/* Sets seed, threads, deadline and memory limit of a run from the options. */
+void cm_map_options_apply(const cm_map_options *options, cm_run *run);
+
+/* Where coarsened topologies are kept between jobs (API-4). The implementation is storage's; the pipeline
+ * works without one (NULL). */
+typedef struct cm_level_cache {
+  void *user;
+  /* Looks `key` up (hex digest of content and shaping parameters). On a hit fills `folder` (CM_PATH_MAX) with a
+   * folder that holds level-1.zip, level-2.zip, ... and stays until release. CM_NOT_FOUND on a miss. */
+  cm_status (*acquire)(void *user, const char *key, char *folder, cm_error *error);
+  void (*release)(void *user, const char *key);
+  /* Gives an empty scratch folder to build an entry in; commit publishes it under `key` and leaves it acquired
+   * (moved: `folder` is updated), discard removes it. */
+  cm_status (*begin)(void *user, char *folder, cm_error *error);
+  cm_status (*commit)(void *user, const char *key, char *folder, cm_error *error);
+  void (*discard)(void *user, const char *folder);
+  /* Drops a damaged entry that is acquired; it is rebuilt by the caller. */
+  void (*drop)(void *user, const char *key);
+} cm_level_cache;
+
+typedef struct cm_map_input {
+  const cm_topology *topology;
+  const char *network_id;          /* hex sha256 of the uploaded bytes: part of the cache key */
+  const cm_chip *chip;
+  const cm_occupancy *occupancy;   /* NULL: all free but dead cores */
+  const cm_map_options *options;
+  const cm_level_cache *cache;     /* NULL: none; coarsened levels then live in `scratch_folder` */
+  const char *scratch_folder;      /* for coarsened levels without a cache */
+} cm_map_input;
+
+/* Maps a topology on a chip. The caller owns *mapping. A mapping that is returned breaks no limit. Errors: CM_NEURON_TOO_LARGE, CM_NO_ROOM,
+ * CM_LIMIT_BROKEN, CM_BAD_OPTION, memory, I/O and run errors. */
+cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error);
+
+#endif

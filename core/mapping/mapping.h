@@ -1,0 +1,68 @@
+/* The mapping: which neuron runs on which core, with its metrics and what made it (SPEC MAP-10, MAP-13). */
+#ifndef CM_MAPPING_MAPPING_H
+#define CM_MAPPING_MAPPING_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/run.h"
+#include "core/chip/region.h"
+#include "core/network/topology.h"
+
+/* Totals of section 8. Weights are in the network's own unit (scale divided out), energy in pJ, latency in ns. */
+typedef struct cm_metrics {
+  double energy_pj;
+  double latency_mean_ns, latency_max_ns;
+  double congestion_mean, congestion_max; /* expected packets through a core under random minimal routing */
+  double link_load_mean, link_load_max;   /* under the chip's own routing */
+  double hop_traffic;                     /* sum over axons and target cores of w * d; undirected: over edges */
+  double edge_hop_traffic;                /* sum over synapses (or edges) of weight * d */
+  double multicast_hops;                  /* sum over axons of w * links in the union of its routes */
+  double connectivity, cut_net, edge_cut;
+  double synaptic_reuse_mean;             /* mean over used cores of synapses / distinct inbound axons */
+  double balance;                         /* largest part / mean part, by size */
+  uint32_t cores_used;
+  uint64_t largest_part, most_synapses, most_inbound_axons, most_outbound_axons, most_target_cores;
+} cm_metrics;
+
+/* One used core. */
+typedef struct cm_core_load {
+  uint64_t neurons, synapses, inbound_axons, outbound_axons, target_cores; /* as in cm_limits */
+  double traffic_in, traffic_out; /* packets that end here, and start here, from and to other cores */
+} cm_core_load;
+
+typedef struct cm_metrics_detail {
+  cm_core_load *core;   /* [part_count] by part */
+  double *congestion;   /* [cores of the chip] */
+  double *link_load;    /* [routers of the chip * CM_DIRECTIONS] by router number, cm_direction */
+} cm_metrics_detail;
+
+/* One try of the partition stage (SPEC MAP-12: retried when a limit broke). */
+typedef struct cm_attempt {
+  uint64_t capacity;      /* effective core capacity */
+  uint32_t parts;
+  double edge_cut;
+  uint32_t levels;        /* coarsened levels */
+  bool coarsening_cached; /* true: taken from the cache, no coarsening was done */
+  char broken[160];       /* "" when legal, else the first broken limit in words */
+} cm_attempt;
+
+enum { CM_ATTEMPTS_MAX = 16 };
+
+typedef struct cm_mapping {
+  uint32_t vertex_count, part_count;
+  uint32_t *part;  /* [vertex_count] part of each neuron */
+  uint32_t *core;  /* [part_count] core number of each part */
+  cm_region *region;
+  cm_metrics metrics;
+  cm_metrics_detail detail;
+  cm_attempt attempts[CM_ATTEMPTS_MAX];
+  uint32_t attempt_count;
+  json_t *options; /* the options as resolved, every one */
+  json_t *report;  /* what the stages want to tell: placement costs before and after, merged counts, ... */
+} cm_mapping;
+
+void cm_mapping_free(cm_mapping *mapping); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,18 @@
+/* Metrics of a mapping, exactly as SPEC section 8 defines them (MAP-13). */
+#ifndef CM_MAPPING_METRICS_H
+#define CM_MAPPING_METRICS_H
+
+#include "core/mapping/mapping.h"
+
+/* Computes all metrics of vertex -> part -> core. `detail` arrays are allocated on run->memory and owned by the
+ * caller (cm_metrics_detail_free). Deterministic for any thread count. Opens no phase; checks cancel.
+ * O(pins + flows * region) time, where flows are the pairs of parts that talk. */
+cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, const uint32_t *part,
+                             uint32_t part_count, const uint32_t *core, cm_run *run, cm_metrics *metrics,
+                             cm_metrics_detail *detail, cm_error *error);
+void cm_metrics_detail_free(cm_metrics_detail *detail);
+
+/* Metrics as a JSON object, names as in cm_metrics; NULL when out of memory. */
+json_t *cm_metrics_json(const cm_metrics *metrics);
+
+#endif

@@ -1,0 +1,33 @@
+/* Reading networks of any supported format, recognised by content (SPEC API-9). One file per format. */
+#ifndef CM_NETWORK_IMPORT_H
+#define CM_NETWORK_IMPORT_H
+
+#include <stdint.h>
+
+#include "core/base/run.h"
+#include "core/network/topology.h"
+
+typedef struct cm_import_limits {
+  uint64_t bytes_max;    /* of the file after decompression */
+  double ratio_max;      /* of decompression */
+  uint32_t vertices_max;
+  uint64_t pins_max;
+} cm_import_limits;
+
+/* 64 GiB, 1:1000, 2^30 vertices, 2^36 pins. */
+cm_import_limits cm_import_limits_default(void);
+
+typedef struct cm_import_report {
+  char format[32];       /* "topology", "snn", "metis", "edges" */
+  bool gzipped;
+  uint64_t bytes;        /* of the file as it lies */
+  uint64_t plain_bytes;  /* after decompression */
+} cm_import_report;
+
+/* Reads a network file. Opens phase "read". On success the caller owns *topology (cm_topology_free).
+ * Errors: CM_BAD_NETWORK (detail: format guessed, what, where, what would be right; place: "byte N" or
+ * "line N"), CM_TOO_LARGE, CM_NOT_FOUND, memory and run errors. O(pins log(pins per net)). */
+cm_status cm_import(const char *path, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
+                    cm_import_report *report, cm_error *error);
+
+#endif

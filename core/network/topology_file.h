@@ -1,0 +1,90 @@
+/* The topology file (seed 0, step s1; SPEC MAP-1): a zip (deflate) whose members hold the adjacency by
+ * vertex in variable-length integers. Uploaded networks, coarsened levels and exports share it.
+ * docs/topology-file.md describes every byte.
+ *
+ * Both directions stream: the writer spools encoded groups to a scratch file beside the target and
+ * compresses on close; the reader holds one row. Equal content gives equal bytes (fixed time stamps). */
+#ifndef CM_NETWORK_TOPOLOGY_FILE_H
+#define CM_NETWORK_TOPOLOGY_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/run.h"
+#include "core/network/topology.h"
+
+typedef struct cm_topology_header {
+  bool directed;
+  uint32_t vertex_count;
+  uint32_t net_count;       /* rows in the file: those with at least one pin */
+  uint64_t pin_count;
+  uint64_t size_total;
+  uint64_t weight_total;    /* sum of scaled pin weights */
+  uint64_t weight_scale;
+  bool has_sizes, has_labels;
+  uint32_t finer_count;     /* vertices of the finer level that this one was coarsened from; 0: none */
+  uint64_t duplicate_count, self_loop_count;
+  uint32_t empty_net_count;
+} cm_topology_header;
+
+/* One axon (directed) or the whole adjacency of one vertex (undirected). */
+typedef struct cm_topology_row {
+  uint32_t vertex;        /* source */
+  uint64_t net_weight;    /* scaled rate; undirected: ignored */
+  uint64_t count;         /* at least 1 */
+  const uint32_t *target; /* [count] ascending, distinct */
+  const uint64_t *weight; /* [count] scaled; when writing NULL means: net_weight each */
+  const uint32_t *size;   /* [count] sizes of the targets, reading only */
+} cm_topology_row;
+
+/* ---- writing ---- */
+typedef struct cm_topology_writer cm_topology_writer;
+
+/* Starts a file. Of `header` these are read: directed, vertex_count, weight_scale, finer_count,
+ * duplicate_count, self_loop_count, empty_net_count; the rest is counted. `sizes` [vertex_count] or NULL (1 each) must stay valid until close. */
+cm_status cm_topology_writer_open(const char *path, const cm_topology_header *header, const uint32_t *sizes,
+                                  cm_topology_writer **writer, cm_error *error);
+
+/* Adds a row; vertices must ascend (equal ones only in directed files). */
+cm_status cm_topology_writer_row(cm_topology_writer *writer, const cm_topology_row *row, cm_error *error);
+
+/* Optional, any time before close: names [vertex_count] as in cm_topology; and for a coarsened level the
+ * coarse vertex of each finer vertex, parent [finer_count]. Both are copied to the spool at once. */
+cm_status cm_topology_writer_labels(cm_topology_writer *writer, const char *label_text,
+                                    const uint64_t *label_first, cm_error *error);
+cm_status cm_topology_writer_parents(cm_topology_writer *writer, const uint32_t *parent, cm_error *error);
+
+/* Compresses, writes, syncs and renames into place; frees the writer whether it succeeds or not. */
+cm_status cm_topology_writer_close(cm_topology_writer *writer, cm_error *error);
+
+/* Drops an unfinished file; NULL is allowed. */
+void cm_topology_writer_abort(cm_topology_writer *writer);
+
+/* ---- reading ---- */
+typedef struct cm_topology_reader cm_topology_reader;
+
+/* Opens a file and checks its manifest. Every member's length and checksum is verified as it is read;
+ * damage is CM_BAD_NETWORK with member and byte offset. Limits: a row's pins are checked against
+ * pin_count before memory is taken. */
+cm_status cm_topology_reader_open(const char *path, cm_memory *memory, cm_topology_reader **reader,
+                                  cm_error *error);
+const cm_topology_header *cm_topology_reader_header(const cm_topology_reader *reader);
+
+/* The next row in `row` (valid until the next call), or *end = true after the last. */
+cm_status cm_topology_reader_next(cm_topology_reader *reader, cm_topology_row *row, bool *end,
+                                  cm_error *error);
+/* Starts over at the first row. */
+cm_status cm_topology_reader_rewind(cm_topology_reader *reader, cm_error *error);
+
+/* Reads the sizes member into sizes [vertex_count] (ones when the file has none). */
+cm_status cm_topology_reader_sizes(cm_topology_reader *reader, uint32_t *sizes, cm_error *error);
+/* Reads parent [finer_count]; CM_BAD_NETWORK when the file is no coarsened level. */
+cm_status cm_topology_reader_parents(cm_topology_reader *reader, uint32_t *parent, cm_error *error);
+
+void cm_topology_reader_close(cm_topology_reader *reader); /* NULL is allowed */
+
+/* ---- whole topologies ---- */
+cm_status cm_topology_save(const cm_topology *topology, const char *path, cm_run *run, cm_error *error);
+cm_status cm_topology_load(const char *path, cm_run *run, cm_topology **topology, cm_error *error);
+
+#endif

@@ -1,0 +1,165 @@
+/* core/base: varints, random numbers, accounted memory, threads, run context, whole files. */
+#include "unit.h"
+
+#include "core/base/memory.h"
+#include "core/base/random.h"
+#include "core/base/threads.h"
+#include "core/base/varint.h"
+
+START_TEST(varint_is_the_seeds_figure)
+{
+  /* Seed 0, figure 2: 000010010101010010101 and 0001101 in reading order, high bit = more follow. */
+  const uint8_t figure[] = {0x84, 0xd5, 0x15, 0x0d};
+  uint64_t value = 0;
+  ck_assert_uint_eq(cm_varint_decode(figure, sizeof figure, &value), 3);
+  ck_assert_uint_eq(value, 0x012a95);
+  ck_assert_uint_eq(cm_varint_decode(figure + 3, 1, &value), 1);
+  ck_assert_uint_eq(value, 13);
+}
+END_TEST
+
+START_TEST(varint_round_trips_every_length)
+{
+  cm_random random;
+  cm_random_init(&random, 7, 0, 0);
+  for (int bits = 0; bits <= 64; bits++) {
+    for (int i = 0; i < 200; i++) {
+      uint64_t value = bits == 0 ? 0 : cm_random_next(&random) >> (64 - bits), back = 0;
+      uint8_t bytes[CM_VARINT_BYTES_MAX];
+      size_t length = cm_varint_encode(value, bytes);
+      ck_assert_uint_eq(cm_varint_decode(bytes, length, &back), length);
+      ck_assert_uint_eq(back, value);
+      ck_assert_uint_eq(cm_varint_decode(bytes, length - 1, &back), 0);
+      ck_assert_int_eq(cm_zigzag_decode(cm_zigzag_encode((int64_t)value)), (int64_t)value);
+    }
+  }
+  uint8_t endless[CM_VARINT_BYTES_MAX + 1];
+  memset(endless, 0xff, sizeof endless);
+  uint64_t untouched = 42;
+  ck_assert_uint_eq(cm_varint_decode(endless, sizeof endless, &untouched), 0);
+  ck_assert_uint_eq(untouched, 42);
+}
+END_TEST
+
+START_TEST(random_streams_are_fixed_and_unbiased)
+{
+  cm_random a, b;
+  cm_random_init(&a, 1, 2, 3);
+  cm_random_init(&b, 1, 2, 4);
+  ck_assert_uint_ne(cm_random_next(&a), cm_random_next(&b));
+  uint32_t count[6] = {0}, order[64], seen[64] = {0};
+  for (int i = 0; i < 60000; i++)
+    count[cm_random_below(&a, 6)]++;
+  for (int i = 0; i < 6; i++)
+    ck_assert(count[i] > 9600 && count[i] < 10400); /* 4 deviations */
+  cm_random_permutation(&a, order, 64);
+  for (int i = 0; i < 64; i++)
+    seen[order[i]]++;
+  for (int i = 0; i < 64; i++)
+    ck_assert_uint_eq(seen[i], 1);
+}
+END_TEST
+
+START_TEST(memory_is_counted_and_limited)
+{
+  cm_error error;
+  cm_memory memory;
+  cm_memory_init(&memory, 1 << 20);
+  uint64_t *a;
+  ck_ok(CM_NEW(&memory, a, 1000, &error));
+  ck_assert_uint_ge(memory.used_bytes, 8000);
+  uint64_t *more = cm_reallocate(&memory, a, 2000, sizeof *a, &error);
+  ck_assert_ptr_nonnull(more);
+  uint8_t *b;
+  ck_fails(CM_NEW(&memory, b, 2 << 20, &error), CM_MEMORY_LIMIT);
+  ck_assert_uint_eq(error.figure_count, 2);
+  ck_fails(CM_NEW(NULL, a, SIZE_MAX / 4, &error), CM_NO_MEMORY);
+  cm_free(more);
+  ck_assert_uint_eq(memory.used_bytes, 0);
+  ck_assert_uint_ge(memory.peak_bytes, 16000);
+}
+END_TEST
+
+static cm_status square_unless_13(void *context, size_t i, cm_error *error)
+{
+  uint64_t *out = context;
+  out[i] = i * i;
+  return i % 50 == 13 ? cm_fail(error, CM_INTERNAL, "index %zu", i) : CM_OK;
+}
+
+START_TEST(parallel_runs_each_once_and_reports_the_lowest_failure)
+{
+  cm_error error;
+  cm_run run;
+  cm_run_init(&run);
+  run.threads = 4;
+  uint64_t out[13] = {0}, all[200];
+  ck_ok(cm_parallel(&run, 13, square_unless_13, out, &error));
+  for (size_t i = 0; i < 13; i++)
+    ck_assert_uint_eq(out[i], i * i);
+  ck_fails(cm_parallel(&run, 200, square_unless_13, all, &error), CM_INTERNAL);
+  ck_assert_str_eq(error.detail, "index 13");
+}
+END_TEST
+
+START_TEST(run_stops_on_cancel_and_deadline)
+{
+  cm_error error;
+  cm_run run;
+  cm_run_init(&run);
+  cm_run_phase(&run, "one");
+  ck_ok(cm_run_check(&run, &error));
+  atomic_bool cancel = true;
+  run.cancel = &cancel;
+  ck_fails(cm_run_check(&run, &error), CM_CANCELLED);
+  run.cancel = NULL;
+  run.deadline = cm_now() - 1;
+  ck_fails(cm_run_progress(&run, 0.5, -1, 0, 0, &error), CM_TIME_LIMIT);
+  cm_run_phase(&run, "two");
+  cm_run_phase(&run, "one");
+  cm_run_finish(&run);
+  ck_assert_uint_eq(run.phase_count, 2);
+}
+END_TEST
+
+START_TEST(files_are_there_whole_or_not_at_all)
+{
+  cm_error error;
+  char folder[CM_PATH_MAX], path[CM_PATH_MAX];
+  test_folder(folder);
+  ck_ok(cm_path(path, &error, "%s/deep/down", folder));
+  ck_ok(cm_folder_make(path, &error));
+  ck_ok(cm_path(path, &error, "%s/deep/down/file", folder));
+  cm_file file;
+  ck_ok(cm_file_create(&file, path, &error));
+  fputs("one", file.stream);
+  ck_assert_int_ne(access(path, F_OK), 0);
+  ck_ok(cm_file_commit(&file, &error));
+  ck_ok(cm_file_create(&file, path, &error));
+  fputs("two", file.stream);
+  cm_file_discard(&file);
+  char *text;
+  size_t size;
+  ck_ok(cm_file_read(path, 100, &text, &size, &error));
+  ck_assert_str_eq(text, "one");
+  free(text);
+  ck_fails(cm_file_read(path, 2, &text, &size, &error), CM_TOO_LARGE);
+  ck_ok(cm_folder_remove(folder, &error));
+  ck_fails(cm_file_read(path, 2, &text, &size, &error), CM_NOT_FOUND);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("base");
+  TCase *tests = tcase_create("base");
+  tcase_add_test(tests, varint_is_the_seeds_figure);
+  tcase_add_test(tests, varint_round_trips_every_length);
+  tcase_add_test(tests, random_streams_are_fixed_and_unbiased);
+  tcase_add_test(tests, memory_is_counted_and_limited);
+  tcase_add_test(tests, parallel_runs_each_once_and_reports_the_lowest_failure);
+  tcase_add_test(tests, run_stops_on_cancel_and_deadline);
+  tcase_add_test(tests, files_are_there_whole_or_not_at_all);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}

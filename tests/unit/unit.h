@@ -1,0 +1,67 @@
+/* What unit and property tests share. */
+#ifndef CM_TESTS_UNIT_UNIT_H
+#define CM_TESTS_UNIT_UNIT_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/run.h"
+
+/* Asserts that a call succeeds; shows the error's text otherwise. Needs a `cm_error error` in scope. */
+#define ck_ok(call)                                                                                \
+  do {                                                                                             \
+    cm_status status_ = (call);                                                                    \
+    ck_assert_msg(status_ == CM_OK, "%s: %s %s", #call, cm_status_code(status_), error.detail); \
+  } while (0)
+
+/* Asserts that a call fails with this status. */
+#define ck_fails(call, expected)                                                              \
+  do {                                                                                        \
+    cm_status status_ = (call);                                                               \
+    ck_assert_msg(status_ == (expected), "%s: %s instead of %s (%s)", #call,               \
+                  cm_status_code(status_), cm_status_code(expected), error.detail);        \
+    ck_assert_int_eq(error.status, expected);                                                 \
+    ck_assert_msg(error.detail[0] != '\0', "%s: no detail", #call);                           \
+  } while (0)
+
+/* The path of a file in tests/data; static buffer. */
+static inline const char *test_data(const char *name)
+{
+  static char path[CM_PATH_MAX];
+  const char *folder = getenv("CM_TEST_DATA");
+  snprintf(path, sizeof path, "%s/%s", folder != NULL ? folder : "tests/data", name);
+  return path;
+}
+
+/* A fresh folder under TMPDIR or /tmp; the test removes it with cm_folder_remove. */
+static inline void test_folder(char *path)
+{
+  const char *base = getenv("TMPDIR");
+  snprintf(path, CM_PATH_MAX, "%s/cm-test-XXXXXX", base != NULL ? base : "/tmp");
+  ck_assert_ptr_nonnull(mkdtemp(path));
+}
+
+/* Writes bytes to a file. */
+static inline void test_write(const char *path, const void *bytes, size_t size)
+{
+  FILE *stream = fopen(path, "wb");
+  ck_assert_ptr_nonnull(stream);
+  ck_assert_uint_eq(fwrite(bytes, 1, size, stream), size);
+  ck_assert_int_eq(fclose(stream), 0);
+}
+
+/* Runs a suite; the exit status of the test program. */
+static inline int test_main(Suite *suite)
+{
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#endif
