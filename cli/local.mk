@@ -1,0 +1,3 @@
+bin_PROGRAMS += coremap
+coremap_SOURCES = cli/main.c cli/cli.h cli/common.c cli/map.c cli/check.c cli/show.c cli/convert.c
+coremap_LDADD = $(CORE_LIBS)

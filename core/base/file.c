@@ -56,7 +56,7 @@ cm_status cm_folder_sync(const char *path, cm_error *error)
   return failed != 0 ? cm_fail_errno(error, failed, "cannot sync folder", path) : CM_OK;
 }
 
-static cm_status sync_folder_of(const char *path, cm_error *error)
+cm_status cm_folder_sync_of(const char *path, cm_error *error)
 {
   char folder[CM_PATH_MAX];
   (void)snprintf(folder, sizeof folder, "%s", path);
@@ -79,7 +79,7 @@ cm_status cm_file_commit(cm_file *file, cm_error *error)
     unlink(file->scratch);
     return cm_fail_errno(error, failed, "cannot write", file->path);
   }
-  return sync_folder_of(file->path, error);
+  return cm_folder_sync_of(file->path, error);
 }
 
 void cm_file_discard(cm_file *file)

@@ -34,6 +34,9 @@ cm_status cm_folder_remove(const char *path, cm_error *error);
 /* fsyncs a folder, so that renames in it last. */
 cm_status cm_folder_sync(const char *path, cm_error *error);
 
+/* fsyncs the folder that holds `path`. */
+cm_status cm_folder_sync_of(const char *path, cm_error *error);
+
 /* snprintf into a path buffer of CM_PATH_MAX; CM_IO when it does not fit. */
 cm_status cm_path(char *path, cm_error *error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

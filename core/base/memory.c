@@ -107,15 +107,19 @@ void *cm_reallocate(cm_memory *memory, void *old, size_t count, size_t size, cm_
     return cm_allocate(memory, count, size, error);
   header *before = (header *)old - 1;
   size_t old_bytes = before->bytes, bytes;
-  if (block_bytes(count, size, &bytes, error) != CM_OK || book(memory, bytes, error) != CM_OK)
+  if (block_bytes(count, size, &bytes, error) != CM_OK)
+    return NULL;
+  /* Large blocks grow in place or move by their page tables: both never stand in memory at once. */
+  uint64_t more = before->memory != memory ? bytes : bytes > old_bytes ? bytes - old_bytes : 0;
+  if (book(memory, more, error) != CM_OK)
     return NULL;
   header *block = fault_due() ? NULL : realloc(before, bytes);
   if (block == NULL) {
-    unbook(memory, bytes);
+    unbook(memory, more);
     out_of_memory(bytes, error);
     return NULL;
   }
-  unbook(block->memory, old_bytes);
+  unbook(block->memory, block->memory != memory ? old_bytes : old_bytes > bytes ? old_bytes - bytes : 0);
   block->memory = memory;
   block->bytes = bytes;
   return block + 1;

@@ -6,13 +6,14 @@
 #ifndef CM_CHIP_CHIP_H
 #define CM_CHIP_CHIP_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/base/memory.h"
 #include "core/base/status.h"
 
-enum { CM_CHIP_NAME_MAX = 64, CM_CHIP_CORES_MAX = 1 << 24 };
+enum { CM_CHIP_NAME_MAX = 64, CM_CHIP_CORES_MAX = 1 << 24, CM_CHIP_FILE_BYTES_MAX = 4 << 20 };
 
 /* Limits of one core; 0: no limit. All are hard (SPEC MAP-12). */
 typedef struct cm_limits {
@@ -50,7 +51,7 @@ typedef struct cm_chip {
   cm_routing routing;
   uint32_t *dead_cores;         /* [dead_core_count] ascending core numbers */
   uint32_t dead_core_count;
-  uint32_t *dead_links;         /* [dead_link_count] ascending router number * 4 + cm_direction */
+  uint32_t *dead_links;         /* [dead_link_count] ascending router number * CM_DIRECTIONS + cm_direction */
   uint32_t dead_link_count;
 } cm_chip;
 
@@ -69,17 +70,29 @@ void cm_chip_free(cm_chip *chip); /* NULL is allowed */
 /* The chip as JSON text, equal to what cm_chip_parse accepts; the caller frees with free(). */
 cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error);
 
+/* The same as a new JSON object; NULL when out of memory. */
+json_t *cm_chip_json(const cm_chip *chip);
+
 /* Presets built into the library: their names (NULL-terminated) and JSON text (NULL: unknown name). */
 const char *const *cm_chip_presets(void);
 const char *cm_chip_preset_text(const char *name);
 
+/* Routers along x and y; router number = y * cm_chip_routers_x + x. */
+static inline uint32_t cm_chip_routers_x(const cm_chip *chip) { return chip->width / chip->router_x; }
+static inline uint32_t cm_chip_routers_y(const cm_chip *chip) { return chip->height / chip->router_y; }
+
 static inline uint32_t cm_chip_cores(const cm_chip *chip) { return chip->width * chip->height; }
 
-/* Hops between two cores by kind of link on a shortest way (x first where kinds differ by order). O(1). */
+/* Hops from core a to core b by kind of link on a minimal way. On a torus the shorter way round counts, the
+ * positive one (east, south) when both are as long, so there hops of (a, b) and (b, a) may differ in kind, never
+ * in number. The link that closes a torus is die_to_die where the axis has several dies. O(1). */
 typedef struct cm_hops {
   uint32_t east_west, north_south, die_to_die;
 } cm_hops;
 cm_hops cm_chip_hops(const cm_chip *chip, uint32_t core_a, uint32_t core_b);
+
+/* Signed steps between the routers of two cores, on the way that cm_chip_hops counts: positive is east, south. O(1). */
+void cm_chip_steps(const cm_chip *chip, uint32_t core_a, uint32_t core_b, int32_t *x, int32_t *y);
 
 /* Manhattan distance between the routers of two cores, around the torus where that is shorter. O(1). */
 uint32_t cm_chip_distance(const cm_chip *chip, uint32_t core_a, uint32_t core_b);

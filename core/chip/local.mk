@@ -1,2 +1,21 @@
+CHIP_PRESETS = \
+  core/chip/presets/loihi64.json core/chip/presets/loihi84.json core/chip/presets/loihi1024.json \
+  core/chip/presets/truenorth.json core/chip/presets/loihi1.json core/chip/presets/darwin3.json \
+  core/chip/presets/tianjic.json core/chip/presets/spinnaker1.json core/chip/presets/spinnaker2.json
+
 libcoremap_a_SOURCES += \
-  core/chip/chip.h core/chip/occupancy.h core/chip/region.h
+  core/chip/chip.h core/chip/occupancy.h core/chip/region.h core/chip/internal.h \
+  core/chip/chip.c core/chip/chip_file.c core/chip/json.c core/chip/occupancy.c core/chip/region.c
+nodist_libcoremap_a_SOURCES += core/chip/presets.c
+
+# The presets as files, for users to copy and change.
+chipsdir = $(pkgdatadir)/chips
+dist_chips_DATA = $(CHIP_PRESETS)
+
+# And the same as strings inside the library.
+EXTRA_DIST += core/chip/presets.awk
+CLEANFILES += core/chip/presets.c
+core/chip/presets.c: $(CHIP_PRESETS) core/chip/presets.awk
+	$(AM_V_GEN)$(MKDIR_P) core/chip && \
+	$(AWK) -f $(srcdir)/core/chip/presets.awk $(addprefix $(srcdir)/,$(CHIP_PRESETS)) > $@.new && \
+	mv $@.new $@

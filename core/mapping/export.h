@@ -1,4 +1,6 @@
-/* Writing mappings (SPEC MAP-10, API-9). docs/mapping-formats.md describes each. Bulk never passes a JSON DOM. */
+/* Writing mappings (SPEC MAP-10, API-9). docs/mapping-formats.md describes each. Bulk never passes a JSON DOM.
+ * No view holds a time, a thread count or a fact of the machine: the same network, chip, options and seed give the
+ * same bytes (MAP-14). */
 #ifndef CM_MAPPING_EXPORT_H
 #define CM_MAPPING_EXPORT_H
 
@@ -8,7 +10,7 @@
 #include "core/mapping/mapping.h"
 
 typedef enum cm_mapping_view {
-  CM_VIEW_SUMMARY_JSON, /* everything but the bulk: network, chip, options, region, metrics, report, phases */
+  CM_VIEW_SUMMARY_JSON, /* everything but the bulk: network, chip, options, region, metrics, report */
   CM_VIEW_FULL_JSON,    /* summary plus "cores" (part -> core and budgets) and "neurons" (part of each): `coremap map -o` */
   CM_VIEW_NEURONS_JSON, CM_VIEW_NEURONS_CSV, CM_VIEW_NEURONS_BINARY,
   CM_VIEW_CORES_JSON, CM_VIEW_CORES_CSV, CM_VIEW_CORES_BINARY,
@@ -21,14 +23,14 @@ typedef enum cm_mapping_view {
 /* The file name that a view has in a stored mapping ("summary.json", "neurons.csv", ...). */
 const char *cm_mapping_view_name(cm_mapping_view view);
 
-/* Writes one view to a stream. `network_id` may be NULL. CM_IO / CM_DISK_FULL on a failed write. */
+/* Writes one view to a stream. `network_id` may be NULL. O(vertices + cores of the chip). Errors: CM_IO,
+ * CM_DISK_FULL on a failed write, CM_NO_MEMORY. */
 cm_status cm_mapping_write(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
-                           const char *network_id, const cm_run *run, cm_mapping_view view, FILE *stream,
-                           cm_error *error);
+                           const char *network_id, cm_mapping_view view, FILE *stream, cm_error *error);
 
 /* Writes every view as a file of its own into the folder (made if missing), each synced. */
 cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_topology *topology,
-                                  const cm_chip *chip, const char *network_id, const cm_run *run,
-                                  const char *folder, cm_error *error);
+                                  const cm_chip *chip, const char *network_id, const char *folder,
+                                  cm_error *error);
 
 #endif

@@ -16,9 +16,12 @@ typedef struct cm_map_options cm_map_options;
 cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error);
 void cm_map_options_free(cm_map_options *options);
 
-/* The options as resolved, every one, as a new JSON object (equal objects mean equal results on equal
- * inputs, leaving `threads`, `memory_limit` and `time_limit` aside). */
+/* The options as resolved, every one, as a new JSON object; NULL when out of memory. */
 json_t *cm_map_options_json(const cm_map_options *options);
+
+/* The same without `threads`, `memory_limit` and `time_limit`, which never change a result: equal objects mean
+ * equal mappings of equal inputs. */
+json_t *cm_map_options_shaping_json(const cm_map_options *options);
 
 /* Sets seed, threads, deadline and memory limit of a run from the options. */
 void cm_map_options_apply(const cm_map_options *options, cm_run *run);
@@ -36,7 +39,7 @@ typedef struct cm_level_cache {
   cm_status (*begin)(void *user, char *folder, cm_error *error);
   cm_status (*commit)(void *user, const char *key, char *folder, cm_error *error);
   void (*discard)(void *user, const char *folder);
-  /* Drops a damaged entry that is acquired; it is rebuilt by the caller. */
+  /* Releases and drops a damaged entry; the caller rebuilds it. */
   void (*drop)(void *user, const char *key);
 } cm_level_cache;
 

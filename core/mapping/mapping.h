@@ -59,7 +59,7 @@ typedef struct cm_mapping {
   cm_metrics_detail detail;
   cm_attempt attempts[CM_ATTEMPTS_MAX];
   uint32_t attempt_count;
-  json_t *options; /* the options as resolved, every one */
+  json_t *options; /* the options that shape a result, as resolved */
   json_t *report;  /* what the stages want to tell: placement costs before and after, merged counts, ... */
 } cm_mapping;
 

@@ -21,6 +21,7 @@ typedef struct cm_topology_header {
   uint64_t size_total;
   uint64_t weight_total;    /* sum of scaled pin weights */
   uint64_t weight_scale;
+  bool has_weights;         /* synapses or edges have weights of their own */
   bool has_sizes, has_labels;
   uint32_t finer_count;     /* vertices of the finer level that this one was coarsened from; 0: none */
   uint64_t duplicate_count, self_loop_count;
@@ -80,6 +81,9 @@ cm_status cm_topology_reader_rewind(cm_topology_reader *reader, cm_error *error)
 cm_status cm_topology_reader_sizes(cm_topology_reader *reader, uint32_t *sizes, cm_error *error);
 /* Reads parent [finer_count]; CM_BAD_NETWORK when the file is no coarsened level. */
 cm_status cm_topology_reader_parents(cm_topology_reader *reader, uint32_t *parent, cm_error *error);
+/* Reads the names as in cm_topology; both arrays are the caller's (cm_free). Only when header->has_labels. The three side
+ * tables may be read any time; reading one starts the rows over. */
+cm_status cm_topology_reader_labels(cm_topology_reader *reader, char **text, uint64_t **first, cm_error *error);
 
 void cm_topology_reader_close(cm_topology_reader *reader); /* NULL is allowed */
 

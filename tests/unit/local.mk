@@ -1,9 +1,15 @@
-# One program per room, on libcheck. tests/unit/unit.h holds what they share.
+# One program per room on libcheck, each a single file; unit.h and networks.h hold what they share.
 if HAVE_CHECK
-UNIT_LIBS = $(CORE_LIBS) $(CHECK_LIBS)
-check_PROGRAMS += tests/unit/base
-TESTS += tests/unit/base
-tests_unit_base_SOURCES = tests/unit/base.c tests/unit/unit.h
-tests_unit_base_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
-tests_unit_base_LDADD = $(UNIT_LIBS)
+UNIT_TESTS = \
+  tests/unit/base \
+  tests/unit/chip \
+  tests/unit/metrics \
+  tests/unit/network \
+  tests/unit/partition \
+  tests/unit/placement \
+  tests/unit/views
+check_PROGRAMS += $(UNIT_TESTS)
+TESTS += $(UNIT_TESTS)
 endif
+EXTRA_DIST += tests/unit/unit.h tests/unit/networks.h
+EXTRA_DIST += tests/data

@@ -1,0 +1,82 @@
+/* coremap check: verifies a mapping file against network and chip, independently of what made it. */
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "core/mapping/check.h"
+
+static const char usage[] =
+  "usage: coremap check NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--occupancy FILE] [--quiet]\n"
+  "\n"
+  "Recomputes every limit and metric of a mapping (coremap map -o FILE) with code of its own. Exit status: 0 legal,\n"
+  "1 not (every violation is listed), 2 bad input.\n";
+
+typedef struct arguments {
+  const char *network, *chip, *mesh, *mapping, *occupancy;
+  bool quiet;
+} arguments;
+
+static int parse(int argc, char **argv, arguments *a)
+{
+  enum { CHIP = 256, MESH, MAPPING, OCCUPANCY, QUIET, HELP };
+  static const struct option flags[] = {
+    {"chip", required_argument, NULL, CHIP}, {"mesh", required_argument, NULL, MESH},
+    {"mapping", required_argument, NULL, MAPPING}, {"occupancy", required_argument, NULL, OCCUPANCY},
+    {"quiet", no_argument, NULL, QUIET}, {"help", no_argument, NULL, HELP}, {NULL, 0, NULL, 0}};
+  for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
+    switch (flag) {
+      case CHIP: a->chip = optarg; break;
+      case MESH: a->mesh = optarg; break;
+      case MAPPING: a->mapping = optarg; break;
+      case OCCUPANCY: a->occupancy = optarg; break;
+      case QUIET: a->quiet = true; break;
+      case HELP: fputs(usage, stdout); return EXIT_DONE;
+      default: return EXIT_USAGE;
+    }
+  }
+  if (optind + 1 != argc)
+    return cli_usage("check", optind == argc ? "no network is named" : "more than one network is named");
+  if ((a->chip == NULL) == (a->mesh == NULL))
+    return cli_usage("check", "name either --chip or --mesh");
+  if (a->mapping == NULL)
+    return cli_usage("check", "no --mapping is named");
+  a->network = argv[optind];
+  return -1;
+}
+
+int cli_check(int argc, char **argv)
+{
+  arguments a = {0};
+  int parsed = parse(argc, argv, &a);
+  if (parsed >= 0)
+    return parsed;
+  cli_run cli;
+  cm_error error;
+  cm_chip *chip = NULL;
+  cm_occupancy *occupancy = NULL;
+  cm_topology *topology = NULL;
+  cm_import_report report;
+  cm_import_limits limits = cm_import_limits_default();
+  cm_check_result result = {0};
+  cli_run_begin(&cli, a.quiet);
+  cm_status status = cli_chip(a.chip, a.mesh, &chip, &error);
+  if (status == CM_OK)
+    status = cli_occupancy(a.occupancy, chip, &occupancy, &error);
+  if (status == CM_OK)
+    status = cm_import(a.network, &limits, &cli.run, &topology, &report, &error);
+  if (status == CM_OK)
+    status = cm_check_mapping(a.mapping, topology, chip, occupancy, &cli.run, &result, &error);
+  cli_run_end(&cli);
+  int exit_status = status == CM_OK ? EXIT_DONE : cli_fail(&error);
+  if (status == CM_OK && result.violation_count > 0) {
+    for (uint32_t i = 0; i < result.listed; i++)
+      puts(result.violations[i]);
+    fprintf(stderr, "coremap: the mapping breaks %llu rules\n", (unsigned long long)result.violation_count);
+    exit_status = EXIT_REFUSED;
+  } else if (status == CM_OK && !a.quiet)
+    puts("legal");
+  cm_check_result_free(&result);
+  cm_topology_free(topology);
+  cm_occupancy_free(occupancy);
+  cm_chip_free(chip);
+  return exit_status;
+}

@@ -1,0 +1,51 @@
+/* What the commands of `coremap` share: exit status, errors, flags, the run context with its progress bar. */
+#ifndef CM_CLI_CLI_H
+#define CM_CLI_CLI_H
+
+#include <getopt.h>
+#include <stdbool.h>
+
+#include "core/base/run.h"
+#include "core/chip/chip.h"
+#include "core/chip/occupancy.h"
+#include "core/network/import.h"
+
+/* Exit status of every command (SPEC section 12). */
+enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2 };
+
+/* Prints one line, "coremap: DETAIL", and returns EXIT_USAGE for bad input or EXIT_REFUSED. */
+int cli_fail(const cm_error *error);
+
+/* Prints one line about wrong usage with a hint at --help; returns EXIT_USAGE. */
+int cli_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A run context on an account, cancelled by SIGINT and SIGTERM, that shows phases on standard error: a bar on a
+ * terminal, a line a phase otherwise, nothing when quiet. */
+typedef struct cli_run {
+  cm_run run;
+  cm_memory memory;
+  bool quiet, terminal;
+  char phase[CM_PHASE_NAME_MAX];
+  double started;
+} cli_run;
+void cli_run_begin(cli_run *cli, bool quiet);
+
+/* Ends the last phase and wipes the bar. */
+void cli_run_end(cli_run *cli);
+
+/* The highest accounted memory of all phases, in bytes. */
+uint64_t cli_run_peak(const cli_run *cli);
+
+/* Reads "WxH" into a bare grid, or a chip by name or path. */
+cm_status cli_chip(const char *chip, const char *mesh, cm_chip **made, cm_error *error);
+
+/* Reads an occupancy file; NULL path: all free. */
+cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **made, cm_error *error);
+
+/* The commands: arguments after the command's name, argv[0] being that name. */
+int cli_map(int argc, char **argv);
+int cli_check(int argc, char **argv);
+int cli_show(int argc, char **argv);
+int cli_convert(int argc, char **argv);
+
+#endif

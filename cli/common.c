@@ -1,0 +1,126 @@
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "core/base/file.h"
+
+enum { OCCUPANCY_BYTES_MAX = 1 << 28, BAR_WIDTH = 30 };
+
+static atomic_bool stop_wanted;
+
+int cli_fail(const cm_error *error)
+{
+  fprintf(stderr, "coremap: %s\n", error->detail);
+  switch (error->status) {
+    case CM_BAD_NETWORK:
+    case CM_BAD_CHIP:
+    case CM_BAD_OCCUPANCY:
+    case CM_BAD_OPTION:
+    case CM_BAD_MAPPING:
+    case CM_BAD_REQUEST:
+    case CM_TOO_LARGE:
+    case CM_NOT_FOUND: return EXIT_USAGE;
+    default: return EXIT_REFUSED;
+  }
+}
+
+int cli_usage(const char *command, const char *format, ...)
+{
+  va_list arguments;
+  fprintf(stderr, "coremap %s: ", command);
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "; see coremap %s --help\n", command);
+  return EXIT_USAGE;
+}
+
+static void on_signal(int number)
+{
+  (void)number;
+  atomic_store(&stop_wanted, true);
+}
+
+static void show_bar(const cm_progress *progress)
+{
+  char bar[BAR_WIDTH + 1];
+  double fraction = fmin(fmax(progress->fraction, 0), 1);
+  int filled = (int)(fraction * BAR_WIDTH);
+  for (int i = 0; i < BAR_WIDTH; i++)
+    bar[i] = i < filled ? '#' : '.';
+  bar[BAR_WIDTH] = '\0';
+  fprintf(stderr, "\r\033[K%-10s [%s] %3.0f %%", progress->phase, bar, fraction * 100);
+  if (progress->level >= 0)
+    fprintf(stderr, "  level %d, %llu vertices", progress->level, (unsigned long long)progress->vertices);
+  fflush(stderr);
+}
+
+static void on_progress(void *user, const cm_progress *progress)
+{
+  cli_run *cli = user;
+  if (cli->terminal)
+    show_bar(progress);
+  else if (strcmp(cli->phase, progress->phase) != 0)
+    fprintf(stderr, "%7.2f s  %s\n", cm_now() - cli->started, progress->phase);
+  (void)snprintf(cli->phase, sizeof cli->phase, "%s", progress->phase);
+}
+
+void cli_run_begin(cli_run *cli, bool quiet)
+{
+  *cli = (cli_run){.quiet = quiet, .terminal = isatty(STDERR_FILENO) == 1, .started = cm_now()};
+  cm_memory_init(&cli->memory, 0);
+  cm_run_init(&cli->run);
+  cli->run.memory = &cli->memory;
+  cli->run.cancel = &stop_wanted;
+  struct sigaction action = {.sa_handler = on_signal};
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  if (!quiet) {
+    cli->run.on_progress = on_progress;
+    cli->run.user = cli;
+  }
+}
+
+void cli_run_end(cli_run *cli)
+{
+  cm_run_finish(&cli->run);
+  if (!cli->quiet && cli->terminal && cli->phase[0] != '\0')
+    fputs("\r\033[K", stderr);
+}
+
+uint64_t cli_run_peak(const cli_run *cli)
+{
+  uint64_t peak = 0;
+  for (size_t i = 0; i < cli->run.phase_count; i++)
+    peak = cli->run.phases[i].peak_bytes > peak ? cli->run.phases[i].peak_bytes : peak;
+  return peak;
+}
+
+cm_status cli_chip(const char *chip, const char *mesh, cm_chip **made, cm_error *error)
+{
+  if (mesh == NULL)
+    return cm_chip_open(chip, made, error);
+  unsigned width, height;
+  int used = 0;
+  if (sscanf(mesh, "%5ux%5u%n", &width, &height, &used) != 2 || mesh[used] != '\0')
+    return cm_fail(error, CM_BAD_CHIP, "--mesh \"%s\" is not of the form WIDTHxHEIGHT, like 16x16", mesh);
+  return cm_chip_mesh(width, height, made, error);
+}
+
+cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **made, cm_error *error)
+{
+  if (path == NULL)
+    return cm_occupancy_new(chip, made, error);
+  char *text;
+  size_t size;
+  if (cm_file_read(path, OCCUPANCY_BYTES_MAX, &text, &size, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_occupancy_parse(chip, text, size, made, error);
+  free(text);
+  return status;
+}

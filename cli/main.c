@@ -1,0 +1,48 @@
+/* coremap: on files what the server does over HTTP (SPEC section 12). */
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const struct {
+  const char *name;
+  int (*run)(int argc, char **argv);
+  const char *what;
+} commands[] = {
+  {"map", cli_map, "map a network on a chip"},
+  {"check", cli_check, "verify a mapping independently of what made it"},
+  {"show", cli_show, "describe a network, chip or mapping"},
+  {"convert", cli_convert, "turn a network into another format"},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void help(FILE *stream)
+{
+  fputs("usage: coremap COMMAND [ARGUMENT...]\n\n", stream);
+  for (size_t i = 0; i < COMMANDS; i++)
+    fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].what);
+  fputs("\n`coremap COMMAND --help` says more. Exit status: 0 done, 1 refused or illegal, 2 bad usage or input.\n",
+        stream);
+}
+
+int main(int argc, char **argv)
+{
+  if (sodium_init() < 0) {
+    fputs("coremap: libsodium cannot start\n", stderr);
+    return EXIT_REFUSED;
+  }
+  if (argc < 2) {
+    help(stderr);
+    return EXIT_USAGE;
+  }
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+    help(stdout);
+    return EXIT_DONE;
+  }
+  for (size_t i = 0; i < COMMANDS; i++)
+    if (strcmp(argv[1], commands[i].name) == 0)
+      return commands[i].run(argc - 1, argv + 1);
+  fprintf(stderr, "coremap: there is no command \"%s\"; see coremap --help\n", argv[1]);
+  return EXIT_USAGE;
+}

@@ -1,0 +1,214 @@
+/* coremap show: what a file is, in a few lines. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "core/mapping/check.h"
+
+static const char usage[] =
+  "usage: coremap show [--json] FILE | chips\n"
+  "\n"
+  "Describes a network file, a chip (file or preset name) or a mapping (coremap map -o FILE); `chips` lists the presets.\n"
+  "With --json a chip is printed as a file to copy and change, a mapping without its neurons.\n";
+
+static void show_limit(const char *name, uint64_t limit)
+{
+  if (limit != 0)
+    printf("  %-16s %llu per core\n", name, (unsigned long long)limit);
+}
+
+static int show_chip(const cm_chip *chip, bool json, cm_error *error)
+{
+  if (json) {
+    char *text;
+    if (cm_chip_print(chip, &text, error) != CM_OK)
+      return cli_fail(error);
+    puts(text);
+    free(text);
+    return EXIT_DONE;
+  }
+  printf("chip %s: %s\n", chip->name, chip->description);
+  printf("  %-16s %u x %u (%u x %u dies of %u x %u), %u x %u behind a router%s\n", "cores", chip->width, chip->height,
+         chip->dies_x, chip->dies_y, chip->die_width, chip->die_height, chip->router_x, chip->router_y,
+         chip->torus_x || chip->torus_y ? ", torus" : "");
+  show_limit("neurons", chip->limits.neurons);
+  show_limit("synapses", chip->limits.synapses);
+  show_limit("inbound axons", chip->limits.inbound_axons);
+  show_limit("outbound axons", chip->limits.outbound_axons);
+  show_limit("target cores", chip->limits.target_cores);
+  printf("  %-16s router %g pJ, link east-west %g, north-south %g, between dies %g\n", "energy", chip->energy_pj.router,
+         chip->energy_pj.east_west, chip->energy_pj.north_south, chip->energy_pj.die_to_die);
+  printf("  %-16s router %g ns, link east-west %g, north-south %g, between dies %g\n", "latency", chip->latency_ns.router,
+         chip->latency_ns.east_west, chip->latency_ns.north_south, chip->latency_ns.die_to_die);
+  if (chip->dead_core_count + chip->dead_link_count > 0)
+    printf("  %-16s %u cores, %u links\n", "dead", chip->dead_core_count, chip->dead_link_count);
+  return EXIT_DONE;
+}
+
+static int list_chips(cm_error *error)
+{
+  for (const char *const *name = cm_chip_presets(); *name != NULL; name++) {
+    cm_chip *chip;
+    if (cm_chip_open(*name, &chip, error) != CM_OK)
+      return cli_fail(error);
+    printf("%-12s %4u x %-4u %s\n", *name, chip->width, chip->height, chip->description);
+    cm_chip_free(chip);
+  }
+  return EXIT_DONE;
+}
+
+static int by_value(const void *a, const void *b)
+{
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static void show_degrees(const char *name, uint32_t *degree, uint32_t count)
+{
+  qsort(degree, count, sizeof *degree, by_value);
+  printf("  %-16s median %u, largest %u\n", name, degree[count / 2], degree[count - 1]);
+}
+
+static cm_status show_topology(const cm_topology *t, const cm_import_report *report, cm_error *error)
+{
+  uint32_t *in = NULL, *out = NULL;
+  if (CM_NEW(NULL, in, t->vertex_count, error) != CM_OK || CM_NEW(NULL, out, t->vertex_count, error) != CM_OK) {
+    cm_free(in);
+    return error->status;
+  }
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    out[cm_topology_source(t, e)] += (uint32_t)(t->net_first[e + 1] - t->net_first[e]);
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      in[t->pin[i]]++;
+  }
+  printf("network, %s%s, %llu bytes\n", report->format, report->gzipped ? " gzipped" : "", (unsigned long long)report->bytes);
+  printf("  %-16s %u (total size %llu)%s\n", "neurons", t->vertex_count, (unsigned long long)t->size_total,
+         t->label_text != NULL ? ", named" : "");
+  printf("  %-16s %llu\n", t->directed ? "synapses" : "edges", (unsigned long long)cm_topology_synapses(t));
+  if (t->directed)
+    printf("  %-16s %llu\n", "hyperedges", (unsigned long long)cm_topology_hyperedges(t));
+  if (t->vertex_count > 0) {
+    show_degrees(t->directed ? "fan-out" : "degree", out, t->vertex_count);
+    if (t->directed)
+      show_degrees("fan-in", in, t->vertex_count);
+  }
+  if (t->duplicate_count + t->self_loop_count + t->empty_net_count > 0)
+    printf("  %-16s %llu duplicates merged, %llu self loops %s, %u empty hyperedges dropped\n", "cleaned",
+           (unsigned long long)t->duplicate_count, (unsigned long long)t->self_loop_count, t->directed ? "kept" : "dropped",
+           t->empty_net_count);
+  cm_free(in);
+  cm_free(out);
+  return CM_OK;
+}
+
+static int show_network(const char *path, cm_error *error)
+{
+  cli_run cli;
+  cm_topology *topology;
+  cm_import_report report;
+  cm_import_limits limits = cm_import_limits_default();
+  cli_run_begin(&cli, true);
+  cm_status status = cm_import(path, &limits, &cli.run, &topology, &report, error);
+  if (status != CM_OK)
+    return cli_fail(error);
+  status = show_topology(topology, &report, error);
+  cm_topology_free(topology);
+  return status == CM_OK ? EXIT_DONE : cli_fail(error);
+}
+
+/* "name value" lines of an object's plain members. */
+static void show_members(const char *title, const json_t *object)
+{
+  const char *name;
+  json_t *value;
+  printf("  %s\n", title);
+  json_object_foreach((json_t *)object, name, value)
+  {
+    if (json_is_number(value))
+      printf("    %-22s %.10g\n", name, json_number_value(value));
+    else if (json_is_string(value))
+      printf("    %-22s %s\n", name, json_string_value(value));
+  }
+}
+
+static int show_mapping(const char *path, bool as_json, cm_error *error)
+{
+  cli_run cli;
+  json_t *summary;
+  cli_run_begin(&cli, true);
+  if (cm_mapping_read_summary(path, &cli.run, &summary, error) != CM_OK)
+    return cli_fail(error);
+  if (as_json)
+    json_dumpf(summary, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+  else {
+    const json_t *network = json_object_get(summary, "network"), *chip = json_object_get(summary, "chip");
+    printf("mapping of %" JSON_INTEGER_FORMAT " neurons to %" JSON_INTEGER_FORMAT " cores of %s\n",
+           json_integer_value(json_object_get(network, "neurons")), json_integer_value(json_object_get(summary, "parts")),
+           json_string_value(json_object_get(chip, "name")));
+    show_members("region", json_object_get(summary, "region"));
+    show_members("options", json_object_get(summary, "options"));
+    show_members("metrics", json_object_get(summary, "metrics"));
+  }
+  json_decref(summary);
+  return EXIT_DONE;
+}
+
+/* Whether a JSON file says early on that it is a mapping. */
+static bool is_mapping(const char *path)
+{
+  char head[201] = "";
+  FILE *stream = fopen(path, "rbe");
+  if (stream == NULL)
+    return false;
+  head[fread(head, 1, sizeof head - 1, stream)] = '\0';
+  fclose(stream);
+  return strstr(head, "\"coremapd mapping") != NULL;
+}
+
+/* The first byte that is no blank; EOF for an empty or unreadable file. */
+static int first_byte(const char *path)
+{
+  FILE *stream = fopen(path, "rbe");
+  int byte = EOF;
+  if (stream != NULL) {
+    do
+      byte = fgetc(stream);
+    while (byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t');
+    fclose(stream);
+  }
+  return byte;
+}
+
+int cli_show(int argc, char **argv)
+{
+  static const struct option flags[] = {{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+  bool json = false;
+  for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
+    if (flag == 'h') {
+      fputs(usage, stdout);
+      return EXIT_DONE;
+    }
+    if (flag != 'j')
+      return EXIT_USAGE;
+    json = true;
+  }
+  if (optind + 1 != argc)
+    return cli_usage("show", "one file or chip is needed");
+  const char *name = argv[optind];
+  cm_error error;
+  if (strcmp(name, "chips") == 0)
+    return list_chips(&error);
+  if (access(name, F_OK) == 0 && first_byte(name) != '{')
+    return show_network(name, &error);
+  if (is_mapping(name))
+    return show_mapping(name, json, &error);
+  cm_chip *chip;
+  if (cm_chip_open(name, &chip, &error) != CM_OK)
+    return cli_fail(&error);
+  int status = show_chip(chip, json, &error);
+  cm_chip_free(chip);
+  return status;
+}

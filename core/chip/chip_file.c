@@ -1,0 +1,449 @@
+/* Reads and prints chip descriptions (docs/chip-file.md). What can fail: text that is no JSON, unknown or
+ * missing fields, numbers out of range, memory. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/chip/chip.h"
+#include "core/chip/internal.h"
+
+/* Far above any real figure, far below where sums of costs lose precision. */
+static const double COST_MAX = 1e12;
+#define LIMIT_MAX (INT64_C(1) << 53)
+enum { DESCRIPTION_MAX = 4000 };
+
+static const char *const direction_names[CM_DIRECTIONS] = {
+  [CM_EAST] = "east", [CM_WEST] = "west", [CM_SOUTH] = "south", [CM_NORTH] = "north"};
+
+static cm_status bad(cm_error *error, const char *where, const char *what)
+{
+  return cm_json_fail(error, CM_BAD_CHIP, where, "%s: %s", where, what);
+}
+
+static cm_status read_whole(const json_t *value, const char *where, int64_t least, int64_t most,
+                            int64_t *number, cm_error *error)
+{
+  if (!json_is_integer(value))
+    return bad(error, where, "expected a whole number");
+  json_int_t given = json_integer_value(value);
+  if (given < least || given > most)
+    return cm_json_fail(error, CM_BAD_CHIP, where,
+                        "%s: %" JSON_INTEGER_FORMAT " is out of range; %" PRId64 " to %" PRId64
+                        " are possible",
+                        where, given, least, most);
+  *number = given;
+  return CM_OK;
+}
+
+/* A pair of whole numbers; both 1 when the field is not there. */
+static cm_status read_pair(const json_t *object, const char *name, uint32_t most, uint32_t pair[2],
+                           cm_error *error)
+{
+  char where[64];
+  (void)snprintf(where, sizeof where, "/%s", name);
+  const json_t *value = json_object_get(object, name);
+  pair[0] = pair[1] = 1;
+  if (value == NULL)
+    return CM_OK;
+  if (!json_is_array(value) || json_array_size(value) != 2)
+    return bad(error, where, "expected two whole numbers [x, y]");
+  for (size_t i = 0; i < 2; i++) {
+    int64_t number;
+    (void)snprintf(where, sizeof where, "/%s/%zu", name, i);
+    cm_status status = read_whole(json_array_get(value, i), where, 1, most, &number, error);
+    if (status != CM_OK)
+      return status;
+    pair[i] = (uint32_t)number;
+  }
+  return CM_OK;
+}
+
+static cm_status read_size(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  uint32_t dies[2], cores[2], block[2];
+  cm_status status;
+  if (json_object_get(root, "cores") == NULL)
+    return bad(error, "/cores", "missing; it gives the cores of one die as [width, height]");
+  if ((status = read_pair(root, "dies", CM_CHIP_CORES_MAX, dies, error)) != CM_OK ||
+      (status = read_pair(root, "cores", CM_CHIP_CORES_MAX, cores, error)) != CM_OK ||
+      (status = read_pair(root, "cores_per_router", CM_CHIP_CORES_MAX, block, error)) != CM_OK)
+    return status;
+  uint64_t width = (uint64_t)dies[0] * cores[0], height = (uint64_t)dies[1] * cores[1];
+  if (width > CM_CHIP_CORES_MAX || height > CM_CHIP_CORES_MAX || width * height > CM_CHIP_CORES_MAX)
+    return cm_json_fail(error, CM_BAD_CHIP, "/cores",
+                        "/cores: %" PRIu64 " x %" PRIu64 " cores are too many; at most %d are possible", width,
+                        height, CM_CHIP_CORES_MAX);
+  if (cores[0] % block[0] != 0 || cores[1] % block[1] != 0)
+    return cm_json_fail(error, CM_BAD_CHIP, "/cores_per_router",
+                        "/cores_per_router: a die of %" PRIu32 " x %" PRIu32
+                        " cores does not divide into blocks of %" PRIu32 " x %" PRIu32,
+                        cores[0], cores[1], block[0], block[1]);
+  chip->dies_x = dies[0];
+  chip->dies_y = dies[1];
+  chip->die_width = cores[0];
+  chip->die_height = cores[1];
+  chip->width = (uint32_t)width;
+  chip->height = (uint32_t)height;
+  chip->router_x = block[0];
+  chip->router_y = block[1];
+  return CM_OK;
+}
+
+static cm_status read_text(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  const json_t *name = json_object_get(root, "name"), *description = json_object_get(root, "description");
+  if (!json_is_string(name))
+    return bad(error, "/name", "expected a text");
+  const char *text = json_string_value(name);
+  size_t length = json_string_length(name);
+  if (length == 0 || length >= CM_CHIP_NAME_MAX ||
+      strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != length ||
+      text[0] == '.')
+    return cm_json_fail(error, CM_BAD_CHIP, "/name",
+                        "/name: expected 1 to %d letters, digits, '.', '_' or '-', not starting with '.'",
+                        CM_CHIP_NAME_MAX - 1);
+  memcpy(chip->name, text, length + 1);
+  if (description != NULL && !json_is_string(description))
+    return bad(error, "/description", "expected a text");
+  text = description == NULL ? "" : json_string_value(description);
+  length = strlen(text);
+  if (length > DESCRIPTION_MAX)
+    return cm_json_fail(error, CM_BAD_CHIP, "/description", "/description: more than %d bytes",
+                        DESCRIPTION_MAX);
+  if (CM_NEW(NULL, chip->description, length + 1, error) != CM_OK)
+    return error->status;
+  memcpy(chip->description, text, length + 1);
+  return CM_OK;
+}
+
+static cm_status read_torus(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  const json_t *torus = json_object_get(root, "torus");
+  if (torus == NULL)
+    return CM_OK;
+  const json_t *x = json_array_get(torus, 0), *y = json_array_get(torus, 1);
+  if (json_array_size(torus) != 2 || !json_is_boolean(x) || !json_is_boolean(y))
+    return bad(error, "/torus", "expected two truth values [x, y]");
+  chip->torus_x = json_is_true(x);
+  chip->torus_y = json_is_true(y);
+  return CM_OK;
+}
+
+static cm_status read_limits(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  static const char *const names[] = {"neurons", "synapses", "synapse_bits", "bits_per_synapse",
+                                      "inbound_axons", "outbound_axons", "target_cores", NULL};
+  const json_t *limits = json_object_get(root, "limits");
+  if (limits == NULL)
+    return CM_OK;
+  if (!json_is_object(limits))
+    return bad(error, "/limits", "expected an object");
+  cm_status status = cm_json_known_fields(limits, "/limits", names, CM_BAD_CHIP, error);
+  int64_t value[7] = {0};
+  for (size_t i = 0; status == CM_OK && i < 7; i++) {
+    char where[64];
+    (void)snprintf(where, sizeof where, "/limits/%s", names[i]);
+    const json_t *number = json_object_get(limits, names[i]);
+    /* A limit that is given is at least 1; "no limit" is said by leaving it out. */
+    if (number != NULL)
+      status = read_whole(number, where, 1, LIMIT_MAX, &value[i], error);
+  }
+  if (status != CM_OK)
+    return status;
+  if (value[1] != 0 && (value[2] != 0 || value[3] != 0))
+    return bad(error, "/limits/synapse_bits", "give either synapses, or synapse_bits and bits_per_synapse");
+  if ((value[2] == 0) != (value[3] == 0))
+    return bad(error, value[2] == 0 ? "/limits/synapse_bits" : "/limits/bits_per_synapse",
+               "missing; synapse_bits and bits_per_synapse go together");
+  if (value[3] > UINT32_MAX || value[3] > value[2])
+    return bad(error, "/limits/bits_per_synapse", "larger than synapse_bits: no synapse would fit");
+  chip->limits.neurons = (uint64_t)value[0];
+  chip->limits.synapses = (uint64_t)(value[3] != 0 ? value[2] / value[3] : value[1]);
+  chip->bits_per_synapse = (uint32_t)value[3];
+  chip->limits.inbound_axons = (uint64_t)value[4];
+  chip->limits.outbound_axons = (uint64_t)value[5];
+  chip->limits.target_cores = (uint64_t)value[6];
+  return CM_OK;
+}
+
+/* One cost out of an object; `*cost` keeps its value when the field is not there. */
+static cm_status read_cost(const json_t *object, const char *group, const char *name, double *cost,
+                           cm_error *error)
+{
+  const json_t *value = json_object_get(object, name);
+  if (value == NULL)
+    return CM_OK;
+  char where[64];
+  (void)snprintf(where, sizeof where, "/%s/%s", group, name);
+  if (!json_is_number(value))
+    return bad(error, where, "expected a number");
+  double given = json_number_value(value);
+  if (!isfinite(given) || given < 0 || given > COST_MAX)
+    return cm_json_fail(error, CM_BAD_CHIP, where, "%s: %g is out of range; 0 to %g are possible", where,
+                        given, COST_MAX);
+  *cost = given;
+  return CM_OK;
+}
+
+static cm_status read_costs(const json_t *root, const char *group, double router, double link,
+                            cm_hop_cost *cost, cm_error *error)
+{
+  static const char *const names[] = {"router", "link", "east_west", "north_south", "die_to_die", NULL};
+  *cost = (cm_hop_cost){router, link, link, link};
+  const json_t *object = json_object_get(root, group);
+  if (object == NULL)
+    return CM_OK;
+  char where[32];
+  (void)snprintf(where, sizeof where, "/%s", group);
+  if (!json_is_object(object))
+    return bad(error, where, "expected an object");
+  cm_status status = cm_json_known_fields(object, where, names, CM_BAD_CHIP, error);
+  if (status == CM_OK)
+    status = read_cost(object, group, "router", &cost->router, error);
+  if (status == CM_OK)
+    status = read_cost(object, group, "link", &link, error);
+  if (status != CM_OK)
+    return status;
+  cost->east_west = cost->north_south = cost->die_to_die = link;
+  if ((status = read_cost(object, group, "east_west", &cost->east_west, error)) != CM_OK ||
+      (status = read_cost(object, group, "north_south", &cost->north_south, error)) != CM_OK)
+    return status;
+  return read_cost(object, group, "die_to_die", &cost->die_to_die, error);
+}
+
+static cm_status read_routing(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  const json_t *routing = json_object_get(root, "routing");
+  if (routing == NULL)
+    return CM_OK;
+  const char *text = json_string_value(routing);
+  if (text == NULL || (strcmp(text, "xy") != 0 && strcmp(text, "yx") != 0))
+    return bad(error, "/routing", "expected \"xy\" or \"yx\"");
+  chip->routing = text[0] == 'x' ? CM_ROUTING_XY : CM_ROUTING_YX;
+  return CM_OK;
+}
+
+/* Gathers the set bits of a map of `size` into an ascending list. */
+static cm_status gather(const uint8_t *map, size_t size, uint32_t **list, uint32_t *count, cm_error *error)
+{
+  uint32_t found = 0;
+  for (size_t i = 0; i < size; i++)
+    found += map[i];
+  if (CM_NEW(NULL, *list, found, error) != CM_OK)
+    return error->status;
+  *count = found;
+  found = 0;
+  for (size_t i = 0; i < size; i++)
+    if (map[i])
+      (*list)[found++] = (uint32_t)i;
+  return CM_OK;
+}
+
+static cm_status read_dead_cores(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  const json_t *list = json_object_get(root, "dead_cores");
+  if (list != NULL && !json_is_array(list))
+    return bad(error, "/dead_cores", "expected a list");
+  uint8_t *map;
+  if (CM_NEW(NULL, map, cm_chip_cores(chip), error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  uint64_t named = 0;
+  for (size_t i = 0; status == CM_OK && i < json_array_size(list); i++) {
+    cm_rectangle r;
+    status = cm_rectangle_read(json_array_get(list, i), "/dead_cores", i, chip->width, chip->height,
+                               CM_BAD_CHIP, &r, error);
+    if (status != CM_OK)
+      break;
+    named += (uint64_t)(r.x1 - r.x0 + 1) * (r.y1 - r.y0 + 1);
+    if (named > cm_named_cores_max(chip->width, chip->height))
+      status = bad(error, "/dead_cores", "the rectangles repeat the chip's cores too often");
+    for (uint32_t y = r.y0; status == CM_OK && y <= r.y1; y++)
+      memset(map + (size_t)y * chip->width + r.x0, 1, r.x1 - r.x0 + 1);
+  }
+  if (status == CM_OK)
+    status = gather(map, cm_chip_cores(chip), &chip->dead_cores, &chip->dead_core_count, error);
+  cm_free(map);
+  return status;
+}
+
+/* A link [x, y, direction] that leaves router (x, y). */
+static cm_status read_link(const json_t *item, size_t index, const cm_chip *chip, size_t *link, cm_error *error)
+{
+  char where[64];
+  (void)snprintf(where, sizeof where, "/dead_links/%zu", index);
+  const char *name = json_string_value(json_array_get(item, 2));
+  if (json_array_size(item) != 3 || name == NULL)
+    return bad(error, where, "expected [x, y, \"east\" or \"west\" or \"south\" or \"north\"] of a router");
+  int64_t x, y;
+  uint32_t routers_x = cm_chip_routers_x(chip), routers_y = cm_chip_routers_y(chip);
+  cm_status status = read_whole(json_array_get(item, 0), where, 0, routers_x - 1, &x, error);
+  if (status == CM_OK)
+    status = read_whole(json_array_get(item, 1), where, 0, routers_y - 1, &y, error);
+  if (status != CM_OK)
+    return status;
+  size_t direction = 0;
+  while (direction < CM_DIRECTIONS && strcmp(direction_names[direction], name) != 0)
+    direction++;
+  if (direction == CM_DIRECTIONS)
+    return bad(error, where, "the direction must be east, west, south or north");
+  bool outside = (direction == CM_EAST && x == routers_x - 1 && !chip->torus_x) ||
+                 (direction == CM_WEST && x == 0 && !chip->torus_x) ||
+                 (direction == CM_SOUTH && y == routers_y - 1 && !chip->torus_y) ||
+                 (direction == CM_NORTH && y == 0 && !chip->torus_y);
+  if (outside)
+    return bad(error, where, "there is no such link: it would leave the chip");
+  *link = ((size_t)y * routers_x + (size_t)x) * CM_DIRECTIONS + direction;
+  return CM_OK;
+}
+
+static cm_status read_dead_links(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  const json_t *list = json_object_get(root, "dead_links");
+  if (list != NULL && !json_is_array(list))
+    return bad(error, "/dead_links", "expected a list");
+  size_t links = (size_t)cm_chip_routers_x(chip) * cm_chip_routers_y(chip) * CM_DIRECTIONS;
+  uint8_t *map;
+  if (CM_NEW(NULL, map, json_array_size(list) == 0 ? 0 : links, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (size_t i = 0; status == CM_OK && i < json_array_size(list); i++) {
+    size_t link = 0;
+    status = read_link(json_array_get(list, i), i, chip, &link, error);
+    if (status == CM_OK)
+      map[link] = 1;
+  }
+  if (status == CM_OK)
+    status = gather(map, json_array_size(list) == 0 ? 0 : links, &chip->dead_links, &chip->dead_link_count,
+                    error);
+  cm_free(map);
+  return status;
+}
+
+static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  static const char *const names[] = {"name", "description", "dies", "cores", "cores_per_router", "torus",
+                                      "limits", "energy_pj", "latency_ns", "routing", "dead_cores",
+                                      "dead_links", NULL};
+  cm_status status = cm_json_known_fields(root, "", names, CM_BAD_CHIP, error);
+  if (status != CM_OK || (status = read_text(root, chip, error)) != CM_OK ||
+      (status = read_size(root, chip, error)) != CM_OK || (status = read_torus(root, chip, error)) != CM_OK ||
+      (status = read_limits(root, chip, error)) != CM_OK ||
+      (status = read_costs(root, "energy_pj", 1, 0.1, &chip->energy_pj, error)) != CM_OK ||
+      (status = read_costs(root, "latency_ns", 1, 0.01, &chip->latency_ns, error)) != CM_OK ||
+      (status = read_routing(root, chip, error)) != CM_OK ||
+      (status = read_dead_cores(root, chip, error)) != CM_OK)
+    return status;
+  return read_dead_links(root, chip, error);
+}
+
+cm_status cm_chip_parse(const char *json, size_t size, cm_chip **chip, cm_error *error)
+{
+  json_t *root;
+  cm_status status =
+      cm_json_load(json, size, CM_CHIP_FILE_BYTES_MAX, "chip description", CM_BAD_CHIP, &root, error);
+  if (status != CM_OK)
+    return status;
+  cm_chip *fresh;
+  status = CM_NEW(NULL, fresh, 1, error);
+  if (status == CM_OK)
+    status = read_chip(root, fresh, error);
+  json_decref(root);
+  if (status != CM_OK) {
+    cm_chip_free(fresh);
+    return status;
+  }
+  *chip = fresh;
+  return CM_OK;
+}
+
+static json_t *cost_json(const cm_hop_cost *cost)
+{
+  return json_pack("{s:f, s:f, s:f, s:f}", "router", cost->router, "east_west", cost->east_west,
+                   "north_south", cost->north_south, "die_to_die", cost->die_to_die);
+}
+
+static json_t *limits_json(const cm_chip *chip)
+{
+  const cm_limits *limits = &chip->limits;
+  json_t *object = json_object();
+  int failed = 0;
+  struct {
+    const char *name;
+    uint64_t value;
+  } const rows[] = {
+    {"neurons", limits->neurons},
+    {"synapses", chip->bits_per_synapse == 0 ? limits->synapses : 0},
+    {"synapse_bits", limits->synapses * chip->bits_per_synapse},
+    {"bits_per_synapse", chip->bits_per_synapse},
+    {"inbound_axons", limits->inbound_axons},
+    {"outbound_axons", limits->outbound_axons},
+    {"target_cores", limits->target_cores},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].value != 0)
+      failed |= json_object_set_new(object, rows[i].name, json_integer((json_int_t)rows[i].value));
+  if (failed) {
+    json_decref(object);
+    return NULL;
+  }
+  return object;
+}
+
+/* Dead cores as runs along rows. */
+static json_t *dead_cores_json(const cm_chip *chip)
+{
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < chip->dead_core_count;) {
+    uint32_t first = chip->dead_cores[i], y = first / chip->width, last = first;
+    for (i++; i < chip->dead_core_count && chip->dead_cores[i] == last + 1 &&
+              chip->dead_cores[i] / chip->width == y; i++)
+      last++;
+    if (json_array_append_new(list, json_pack("[i, i, i, i]", (int)(first % chip->width), (int)y,
+                                              (int)(last % chip->width), (int)y)) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static json_t *dead_links_json(const cm_chip *chip)
+{
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < chip->dead_link_count; i++) {
+    uint32_t router = chip->dead_links[i] / CM_DIRECTIONS;
+    if (json_array_append_new(list, json_pack("[i, i, s]", (int)(router % cm_chip_routers_x(chip)),
+                                              (int)(router / cm_chip_routers_x(chip)),
+                                              direction_names[chip->dead_links[i] % CM_DIRECTIONS])) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+json_t *cm_chip_json(const cm_chip *chip)
+{
+  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s, s:o, s:o}", "name",
+                   chip->name, "description", chip->description, "dies", (int)chip->dies_x,
+                   (int)chip->dies_y, "cores", (int)chip->die_width, (int)chip->die_height,
+                   "cores_per_router", (int)chip->router_x, (int)chip->router_y, "torus", chip->torus_x,
+                   chip->torus_y, "limits", limits_json(chip), "energy_pj", cost_json(&chip->energy_pj),
+                   "latency_ns", cost_json(&chip->latency_ns), "routing",
+                   chip->routing == CM_ROUTING_XY ? "xy" : "yx", "dead_cores", dead_cores_json(chip),
+                   "dead_links", dead_links_json(chip));
+}
+
+cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error)
+{
+  json_t *object = cm_chip_json(chip);
+  char *text = object == NULL ? NULL : json_dumps(object, JSON_INDENT(2));
+  json_decref(object);
+  if (text == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while printing the chip %s", chip->name);
+  *json = text;
+  return CM_OK;
+}

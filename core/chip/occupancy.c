@@ -1,0 +1,445 @@
+/* The state of every core of a chip. What can fail: changes that are malformed, name cores outside the chip
+ * or want what others hold; memory. A change is journalled and rolled back on failure. */
+#include "core/chip/occupancy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/chip/internal.h"
+
+enum { OWNER_NAME_MAX = 128, OCCUPANCY_BYTES_MAX = 64 << 20 };
+
+void cm_occupancy_free(cm_occupancy *occupancy)
+{
+  if (occupancy == NULL)
+    return;
+  for (uint32_t i = 0; i < occupancy->owner_count; i++)
+    cm_free(occupancy->owners[i]);
+  cm_free(occupancy->owners);
+  cm_free(occupancy->state);
+  cm_free(occupancy->owner);
+  cm_free(occupancy);
+}
+
+/* The index of an owner's name, added when new. */
+static cm_status owner_index(cm_occupancy *occupancy, const char *name, uint32_t *index, cm_error *error)
+{
+  for (uint32_t i = 0; i < occupancy->owner_count; i++)
+    if (strcmp(occupancy->owners[i], name) == 0) {
+      *index = i;
+      return CM_OK;
+    }
+  char **grown = cm_reallocate(NULL, occupancy->owners, (size_t)occupancy->owner_count + 1, sizeof *grown, error);
+  if (grown == NULL)
+    return error->status;
+  occupancy->owners = grown;
+  size_t length = strlen(name);
+  char *copy;
+  if (CM_NEW(NULL, copy, length + 1, error) != CM_OK)
+    return error->status;
+  memcpy(copy, name, length + 1);
+  *index = occupancy->owner_count;
+  occupancy->owners[occupancy->owner_count++] = copy;
+  return CM_OK;
+}
+
+cm_status cm_occupancy_new(const cm_chip *chip, cm_occupancy **occupancy, cm_error *error)
+{
+  cm_occupancy *fresh;
+  uint32_t none;
+  if (CM_NEW(NULL, fresh, 1, error) != CM_OK)
+    return error->status;
+  fresh->width = chip->width;
+  fresh->height = chip->height;
+  if (CM_NEW(NULL, fresh->state, cm_chip_cores(chip), error) != CM_OK ||
+      CM_NEW(NULL, fresh->owner, cm_chip_cores(chip), error) != CM_OK ||
+      owner_index(fresh, "", &none, error) != CM_OK) {
+    cm_occupancy_free(fresh);
+    return error->status;
+  }
+  for (uint32_t i = 0; i < chip->dead_core_count; i++)
+    fresh->state[chip->dead_cores[i]] = CM_CORE_BROKEN;
+  *occupancy = fresh;
+  return CM_OK;
+}
+
+uint32_t cm_occupancy_free_count(const cm_occupancy *occupancy)
+{
+  uint32_t count = 0;
+  size_t cores = (size_t)occupancy->width * occupancy->height;
+  for (size_t i = 0; i < cores; i++)
+    count += occupancy->state[i] == CM_CORE_FREE;
+  return count;
+}
+
+/* What a core was before the change under way. */
+typedef struct entry {
+  uint32_t core, owner;
+  uint8_t state;
+} entry;
+
+typedef struct change {
+  cm_occupancy *occupancy;
+  const cm_chip *chip;
+  const char *owner_name; /* NULL: the change names none */
+  uint32_t owner;
+  entry *journal;
+  size_t used, room;
+  uint64_t named; /* cores named so far, for the limit */
+} change;
+
+static cm_status set(change *c, uint32_t core, cm_core_state state, uint32_t owner, cm_error *error)
+{
+  cm_occupancy *occupancy = c->occupancy;
+  if (occupancy->state[core] == state && occupancy->owner[core] == owner)
+    return CM_OK;
+  if (c->used == c->room) {
+    size_t room = c->room == 0 ? 64 : c->room * 2;
+    entry *grown = cm_reallocate(NULL, c->journal, room, sizeof *grown, error);
+    if (grown == NULL)
+      return error->status;
+    c->journal = grown;
+    c->room = room;
+  }
+  c->journal[c->used++] = (entry){core, occupancy->owner[core], occupancy->state[core]};
+  occupancy->state[core] = (uint8_t)state;
+  occupancy->owner[core] = owner;
+  return CM_OK;
+}
+
+static bool is_dead(const cm_chip *chip, uint32_t core)
+{
+  uint32_t low = 0, high = chip->dead_core_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (chip->dead_cores[middle] < core)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < chip->dead_core_count && chip->dead_cores[low] == core;
+}
+
+typedef cm_status (*action)(change *c, uint32_t core, cm_error *error);
+
+static cm_status refuse(const change *c, uint32_t core, const char *wish, cm_error *error)
+{
+  uint32_t x = core % c->chip->width, y = core / c->chip->width;
+  if (c->occupancy->state[core] == CM_CORE_BROKEN)
+    cm_fail(error, CM_CONFLICT, "core (%" PRIu32 ", %" PRIu32 ") cannot be %s: it is broken", x, y, wish);
+  else
+    cm_fail(error, CM_CONFLICT, "core (%" PRIu32 ", %" PRIu32 ") cannot be %s: it is taken by \"%s\"", x, y,
+            wish, c->occupancy->owners[c->occupancy->owner[core]]);
+  return error->status;
+}
+
+static cm_status occupy(change *c, uint32_t core, cm_error *error)
+{
+  uint8_t state = c->occupancy->state[core];
+  if (state == CM_CORE_BROKEN || (state == CM_CORE_TAKEN && c->occupancy->owner[core] != c->owner))
+    return refuse(c, core, "occupied", error);
+  return set(c, core, CM_CORE_TAKEN, c->owner, error);
+}
+
+static cm_status release(change *c, uint32_t core, cm_error *error)
+{
+  if (c->occupancy->state[core] != CM_CORE_TAKEN)
+    return CM_OK;
+  if (c->owner_name != NULL && c->occupancy->owner[core] != c->owner)
+    return refuse(c, core, "released", error);
+  return set(c, core, CM_CORE_FREE, 0, error);
+}
+
+static cm_status breaks(change *c, uint32_t core, cm_error *error)
+{
+  return set(c, core, CM_CORE_BROKEN, 0, error);
+}
+
+static cm_status repair(change *c, uint32_t core, cm_error *error)
+{
+  if (c->occupancy->state[core] != CM_CORE_BROKEN || is_dead(c->chip, core))
+    return CM_OK;
+  return set(c, core, CM_CORE_FREE, 0, error);
+}
+
+/* Applies one action to every core that a list of rectangles names; NULL: nothing. */
+static cm_status apply_list(change *c, const json_t *list, const char *where, action act, cm_error *error)
+{
+  if (list == NULL)
+    return CM_OK;
+  if (!json_is_array(list))
+    return cm_json_fail(error, CM_BAD_OCCUPANCY, where, "%s: expected a list of cores and rectangles", where);
+  uint32_t width = c->chip->width, height = c->chip->height;
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    cm_rectangle r;
+    cm_status status =
+        cm_rectangle_read(json_array_get(list, i), where, i, width, height, CM_BAD_OCCUPANCY, &r, error);
+    if (status != CM_OK)
+      return status;
+    c->named += (uint64_t)(r.x1 - r.x0 + 1) * (r.y1 - r.y0 + 1);
+    if (c->named > cm_named_cores_max(width, height))
+      return cm_json_fail(error, CM_BAD_OCCUPANCY, where, "%s: the rectangles repeat the chip's cores too often",
+                          where);
+    for (uint32_t y = r.y0; y <= r.y1; y++)
+      for (uint32_t x = r.x0; x <= r.x1; x++)
+        if ((status = act(c, y * width + x, error)) != CM_OK) {
+          if (status == CM_CONFLICT)
+            (void)cm_fail_at(error, "%s/%zu", where, i);
+          return status;
+        }
+  }
+  return CM_OK;
+}
+
+static cm_status read_owner(const json_t *value, const char *where, const char **name, cm_error *error)
+{
+  const char *text = json_string_value(value);
+  if (text == NULL || json_string_length(value) > OWNER_NAME_MAX)
+    return cm_json_fail(error, CM_BAD_OCCUPANCY, where, "%s: expected a text of at most %d bytes", where,
+                        OWNER_NAME_MAX);
+  *name = text;
+  return CM_OK;
+}
+
+static cm_status apply_change(change *c, const json_t *fields, cm_error *error)
+{
+  static const char *const names[] = {"occupy", "release", "broken", "repaired", "owner", NULL};
+  if (!json_is_object(fields))
+    return cm_fail(error, CM_BAD_OCCUPANCY, "the change must be one JSON object");
+  cm_status status = cm_json_known_fields(fields, "", names, CM_BAD_OCCUPANCY, error);
+  if (status != CM_OK)
+    return status;
+  const json_t *owner = json_object_get(fields, "owner");
+  if (owner != NULL && ((status = read_owner(owner, "/owner", &c->owner_name, error)) != CM_OK ||
+                        (status = owner_index(c->occupancy, c->owner_name, &c->owner, error)) != CM_OK))
+    return status;
+  /* What becomes free comes first, so that one change can hand cores over. */
+  if ((status = apply_list(c, json_object_get(fields, "release"), "/release", release, error)) != CM_OK ||
+      (status = apply_list(c, json_object_get(fields, "repaired"), "/repaired", repair, error)) != CM_OK ||
+      (status = apply_list(c, json_object_get(fields, "occupy"), "/occupy", occupy, error)) != CM_OK)
+    return status;
+  return apply_list(c, json_object_get(fields, "broken"), "/broken", breaks, error);
+}
+
+cm_status cm_occupancy_apply(cm_occupancy *occupancy, const cm_chip *chip, const json_t *fields,
+                             cm_error *error)
+{
+  uint32_t owners = occupancy->owner_count;
+  change c = {.occupancy = occupancy, .chip = chip};
+  cm_status status = apply_change(&c, fields, error);
+  if (status != CM_OK) {
+    while (c.used > 0) {
+      const entry *before = &c.journal[--c.used];
+      occupancy->state[before->core] = before->state;
+      occupancy->owner[before->core] = before->owner;
+    }
+    while (occupancy->owner_count > owners)
+      cm_free(occupancy->owners[--occupancy->owner_count]);
+  }
+  cm_free(c.journal);
+  return status;
+}
+
+/* One {"owner", "cores"} of a state. Names are distinct in what we print, so looking one up is only needed to
+ * refuse what we would not print; the linear search is bounded by the size of the text. */
+static cm_status read_taken(change *c, const json_t *taken, cm_error *error)
+{
+  static const char *const names[] = {"owner", "cores", NULL};
+  if (taken != NULL && !json_is_array(taken))
+    return cm_json_fail(error, CM_BAD_OCCUPANCY, "/taken", "/taken: expected a list");
+  for (size_t i = 0; i < json_array_size(taken); i++) {
+    char where[64], place[80];
+    (void)snprintf(where, sizeof where, "/taken/%zu", i);
+    const json_t *group = json_array_get(taken, i);
+    if (!json_is_object(group))
+      return cm_json_fail(error, CM_BAD_OCCUPANCY, where, "%s: expected {\"owner\", \"cores\"}", where);
+    cm_status status = cm_json_known_fields(group, where, names, CM_BAD_OCCUPANCY, error);
+    (void)snprintf(place, sizeof place, "%s/owner", where);
+    if (status != CM_OK ||
+        (status = read_owner(json_object_get(group, "owner"), place, &c->owner_name, error)) != CM_OK ||
+        (status = owner_index(c->occupancy, c->owner_name, &c->owner, error)) != CM_OK)
+      return status;
+    (void)snprintf(place, sizeof place, "%s/cores", where);
+    if ((status = apply_list(c, json_object_get(group, "cores"), place, occupy, error)) != CM_OK)
+      return status;
+  }
+  return CM_OK;
+}
+
+static cm_status check_size(const json_t *root, const char *name, uint32_t size, cm_error *error)
+{
+  const json_t *value = json_object_get(root, name);
+  if (value == NULL || (json_is_integer(value) && json_integer_value(value) == (json_int_t)size))
+    return CM_OK;
+  char where[32];
+  (void)snprintf(where, sizeof where, "/%s", name);
+  return cm_json_fail(error, CM_BAD_OCCUPANCY, where, "%s: the chip's is %" PRIu32, where, size);
+}
+
+/* A state as cm_occupancy_print writes it. "chip" and "free" are for readers: the chip is the one given, and
+ * free cores are counted anew. */
+static cm_status read_state(change *c, const json_t *root, cm_error *error)
+{
+  static const char *const names[] = {"chip", "width", "height", "free", "taken", "broken", NULL};
+  cm_status status = cm_json_known_fields(root, "", names, CM_BAD_OCCUPANCY, error);
+  if (status != CM_OK || (status = check_size(root, "width", c->chip->width, error)) != CM_OK ||
+      (status = check_size(root, "height", c->chip->height, error)) != CM_OK ||
+      (status = read_taken(c, json_object_get(root, "taken"), error)) != CM_OK)
+    return status;
+  return apply_list(c, json_object_get(root, "broken"), "/broken", breaks, error);
+}
+
+cm_status cm_occupancy_parse(const cm_chip *chip, const char *json, size_t size, cm_occupancy **occupancy,
+                             cm_error *error)
+{
+  json_t *root;
+  cm_status status =
+      cm_json_load(json, size, OCCUPANCY_BYTES_MAX, "occupancy", CM_BAD_OCCUPANCY, &root, error);
+  if (status != CM_OK)
+    return status;
+  cm_occupancy *fresh = NULL;
+  status = cm_occupancy_new(chip, &fresh, error);
+  if (status == CM_OK) {
+    change c = {.occupancy = fresh, .chip = chip};
+    bool is_change = json_object_get(root, "occupy") != NULL || json_object_get(root, "release") != NULL ||
+                     json_object_get(root, "repaired") != NULL || json_object_get(root, "owner") != NULL;
+    status = is_change ? apply_change(&c, root, error) : read_state(&c, root, error);
+    cm_free(c.journal);
+  }
+  json_decref(root);
+  if (status != CM_OK) {
+    cm_occupancy_free(fresh);
+    return status;
+  }
+  *occupancy = fresh;
+  return CM_OK;
+}
+
+/* A rectangle of equal cores; `key` is the owner's index, or BROKEN_KEY. */
+typedef struct block {
+  uint32_t key;
+  cm_rectangle r;
+} block;
+
+static const uint32_t BROKEN_KEY = UINT32_MAX;
+
+static int by_key(const void *a, const void *b)
+{
+  const block *p = a, *q = b;
+  if (p->key != q->key)
+    return p->key < q->key ? -1 : 1;
+  if (p->r.y0 != q->r.y0)
+    return p->r.y0 < q->r.y0 ? -1 : 1;
+  return p->r.x0 < q->r.x0 ? -1 : p->r.x0 > q->r.x0;
+}
+
+typedef struct block_list {
+  block *block;
+  size_t count, room;
+} block_list;
+
+static cm_status add_block(block_list *list, block added, cm_error *error)
+{
+  if (list->count == list->room) {
+    size_t room = list->room == 0 ? 64 : list->room * 2;
+    block *grown = cm_reallocate(NULL, list->block, room, sizeof *grown, error);
+    if (grown == NULL)
+      return error->status;
+    list->block = grown;
+    list->room = room;
+  }
+  list->block[list->count++] = added;
+  return CM_OK;
+}
+
+/* Cuts the chip's used cores in runs along rows and joins a run with the equal one right above. */
+static cm_status find_blocks(const cm_occupancy *occupancy, block_list *list, cm_error *error)
+{
+  uint32_t width = occupancy->width;
+  size_t *above; /* [width] 1 + the block that a run starting at x of the last row belongs to, 0: none */
+  if (CM_NEW(NULL, above, width, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t y = 0; status == CM_OK && y < occupancy->height; y++) {
+    const uint8_t *state = occupancy->state + (size_t)y * width;
+    const uint32_t *owner = occupancy->owner + (size_t)y * width;
+    for (uint32_t x = 0, end; status == CM_OK && x < width; x = end) {
+      size_t old = above[x];
+      for (end = x + 1; end < width && state[end] == state[x] &&
+                        (state[x] != CM_CORE_TAKEN || owner[end] == owner[x]); end++)
+        above[end] = 0;
+      above[x] = 0;
+      if (state[x] == CM_CORE_FREE)
+        continue;
+      uint32_t key = state[x] == CM_CORE_BROKEN ? BROKEN_KEY : owner[x];
+      if (old != 0 && list->block[old - 1].key == key && list->block[old - 1].r.x1 == end - 1 &&
+          list->block[old - 1].r.y1 + 1 == y) {
+        list->block[old - 1].r.y1 = y;
+      } else {
+        status = add_block(list, (block){key, {x, y, end - 1, y}}, error);
+        old = list->count;
+      }
+      above[x] = old;
+    }
+  }
+  cm_free(above);
+  return status;
+}
+
+static void print_state(FILE *stream, const cm_occupancy *occupancy, const cm_chip *chip,
+                        const block_list *list)
+{
+  (void)fprintf(stream, "{\"chip\": \"%s\", \"width\": %" PRIu32 ", \"height\": %" PRIu32 ", \"free\": %" PRIu32
+                ", \"taken\": [", chip->name, chip->width, chip->height, cm_occupancy_free_count(occupancy));
+  size_t i = 0;
+  for (bool first = true; i < list->count && list->block[i].key != BROKEN_KEY; first = false) {
+    uint32_t key = list->block[i].key;
+    json_t *name = json_string(occupancy->owners[key]);
+    char *quoted = json_dumps(name, JSON_ENCODE_ANY);
+    (void)fprintf(stream, "%s{\"owner\": %s, \"cores\": [", first ? "" : ", ", quoted == NULL ? "\"\"" : quoted);
+    free(quoted);
+    json_decref(name);
+    for (size_t start = i; i < list->count && list->block[i].key == key; i++) {
+      cm_rectangle r = list->block[i].r;
+      (void)fprintf(stream, "%s[%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", i == start ? "" : ",", r.x0,
+                    r.y0, r.x1, r.y1);
+    }
+    (void)fputs("]}", stream);
+  }
+  (void)fputs("], \"broken\": [", stream);
+  for (size_t start = i; i < list->count; i++) {
+    cm_rectangle r = list->block[i].r;
+    (void)fprintf(stream, "%s[%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", i == start ? "" : ",", r.x0,
+                  r.y0, r.x1, r.y1);
+  }
+  (void)fputs("]}\n", stream);
+}
+
+cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip, char **json,
+                             cm_error *error)
+{
+  block_list list = {0};
+  cm_status status = find_blocks(occupancy, &list, error);
+  if (status == CM_OK) {
+    if (list.count > 0)
+      qsort(list.block, list.count, sizeof *list.block, by_key);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream != NULL)
+      print_state(stream, occupancy, chip, &list);
+    bool failed = stream == NULL || ferror(stream) != 0;
+    if (stream != NULL && fclose(stream) != 0)
+      failed = true;
+    if (failed) {
+      free(text);
+      status = cm_fail(error, CM_NO_MEMORY, "out of memory while printing the occupancy");
+    } else {
+      *json = text;
+    }
+  }
+  cm_free(list.block);
+  return status;
+}

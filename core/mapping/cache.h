@@ -1,0 +1,27 @@
+/* Coarsened topologies kept between jobs (SPEC API-4): folders on disk, each with a manifest of its files' SHA-256,
+ * checked on every acquire; bounded in bytes; the least recently used goes first, never one in use. */
+#ifndef CM_MAPPING_CACHE_H
+#define CM_MAPPING_CACHE_H
+
+#include "core/mapping/map.h"
+
+typedef struct cm_cache cm_cache;
+
+typedef struct cm_cache_counts {
+  uint64_t hits, misses, damaged, evicted;
+  uint64_t entries, bytes, bytes_max;
+} cm_cache_counts;
+
+/* Opens a cache folder (making it), reads its manifests and drops unfinished and unreadable entries. */
+cm_status cm_cache_open(const char *folder, uint64_t bytes_max, cm_cache **cache, cm_error *error);
+void cm_cache_close(cm_cache *cache); /* NULL is allowed */
+
+/* The interface that the pipeline works with; valid as long as the cache. `drop` also releases. */
+cm_level_cache cm_cache_levels(cm_cache *cache);
+
+void cm_cache_count(cm_cache *cache, cm_cache_counts *counts);
+
+/* Drops every entry that is not in use; those in use go when released. */
+void cm_cache_empty(cm_cache *cache);
+
+#endif

@@ -1,0 +1,487 @@
+/* Writes the views of a mapping. What can fail: memory for the summary's JSON, and the stream. */
+#include "core/mapping/export.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/mapping/metrics.h"
+
+/* One view under way. */
+typedef struct writer {
+  const cm_mapping *mapping;
+  const cm_topology *topology;
+  const cm_chip *chip;
+  const char *network_id;
+  FILE *stream;
+  cm_error *error;
+} writer;
+
+static const char *const direction_names[CM_DIRECTIONS] = {
+  [CM_EAST] = "east", [CM_WEST] = "west", [CM_SOUTH] = "south", [CM_NORTH] = "north"};
+
+static void put_text(writer *w, const char *text)
+{
+  (void)fputs(text, w->stream);
+}
+
+static void put_count(writer *w, uint64_t value)
+{
+  char digits[20];
+  size_t first = sizeof digits;
+  do {
+    digits[--first] = (char)('0' + value % 10);
+    value /= 10;
+  } while (value != 0);
+  (void)fwrite(digits + first, 1, sizeof digits - first, w->stream);
+}
+
+/* The shortest decimal that reads back as the same double. */
+static void put_real(writer *w, double value)
+{
+  char text[40];
+  for (int digits = 15; digits <= 17; digits++) {
+    (void)snprintf(text, sizeof text, "%.*g", digits, value);
+    if (digits == 17 || strtod(text, NULL) == value)
+      break;
+  }
+  put_text(w, text);
+}
+
+static void put_u32(writer *w, uint32_t value)
+{
+  uint8_t bytes[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16), (uint8_t)(value >> 24)};
+  (void)fwrite(bytes, 1, sizeof bytes, w->stream);
+}
+
+static void put_count_u32(writer *w, uint64_t value)
+{
+  put_u32(w, value > UINT32_MAX ? UINT32_MAX : (uint32_t)value);
+}
+
+static void put_f32(writer *w, double value)
+{
+  float narrow = (float)value;
+  uint32_t bits;
+  memcpy(&bits, &narrow, sizeof bits);
+  put_u32(w, bits);
+}
+
+static uint32_t core_x(const writer *w, uint32_t part)
+{
+  return w->mapping->core[part] % w->chip->width;
+}
+
+static uint32_t core_y(const writer *w, uint32_t part)
+{
+  return w->mapping->core[part] / w->chip->width;
+}
+
+/* ---- JSON of the summary ---- */
+
+static json_t *network_json(const writer *w)
+{
+  return json_pack("{s:s?, s:b, s:I, s:I, s:I, s:b}", "id", w->network_id, "directed", w->topology->directed,
+                   "neurons", (json_int_t)w->topology->vertex_count, "hyperedges",
+                   (json_int_t)cm_topology_hyperedges(w->topology), "synapses",
+                   (json_int_t)cm_topology_synapses(w->topology), "labels", w->topology->label_text != NULL);
+}
+
+static json_t *chip_json(const writer *w)
+{
+  json_t *chip = cm_chip_json(w->chip);
+  if (chip == NULL || json_object_set_new(chip, "width", json_integer(w->chip->width)) != 0 ||
+      json_object_set_new(chip, "height", json_integer(w->chip->height)) != 0) {
+    json_decref(chip);
+    return NULL;
+  }
+  return chip;
+}
+
+/* The options that shape a result; those that only say how it is computed would differ between equal mappings. */
+static json_t *options_json(const writer *w)
+{
+  static const char *const how[] = {"threads", "memory_limit", "time_limit"};
+  json_t *options = w->mapping->options == NULL ? json_object() : json_copy(w->mapping->options);
+  for (size_t i = 0; options != NULL && i < sizeof how / sizeof *how; i++)
+    (void)json_object_del(options, how[i]);
+  return options;
+}
+
+static json_t *region_json(const writer *w)
+{
+  const cm_region *region = w->mapping->region;
+  if (region == NULL)
+    return json_null();
+  return json_pack("{s:I, s:I, s:I, s:I, s:b, s:I}", "x", (json_int_t)region->x0, "y", (json_int_t)region->y0,
+                   "width", (json_int_t)region->width, "height", (json_int_t)region->height, "rectangle",
+                   region->rectangle, "cores", (json_int_t)region->core_count);
+}
+
+static json_t *attempts_json(const writer *w)
+{
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < w->mapping->attempt_count; i++) {
+    const cm_attempt *a = &w->mapping->attempts[i];
+    json_t *row = json_pack("{s:I, s:I, s:f, s:I, s:s}", "capacity", (json_int_t)a->capacity, "parts",
+                            (json_int_t)a->parts, "edge_cut", a->edge_cut, "levels", (json_int_t)a->levels,
+                            "broken", a->broken);
+    if (json_array_append_new(list, row) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static json_t *summary_json(const writer *w)
+{
+  json_t *report = w->mapping->report == NULL ? json_object() : json_incref(w->mapping->report);
+  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "format", "coremapd mapping 1", "network",
+                   network_json(w), "chip", chip_json(w), "options", options_json(w), "region", region_json(w),
+                   "parts", (json_int_t)w->mapping->part_count, "metrics",
+                   cm_metrics_json(&w->mapping->metrics), "attempts", attempts_json(w), "report", report);
+}
+
+static void put_part_list(writer *w, const char *lead)
+{
+  put_text(w, lead);
+  for (uint32_t v = 0; v < w->mapping->vertex_count; v++) {
+    if (v > 0)
+      put_text(w, v % 32 == 0 ? ",\n" : ",");
+    put_count(w, w->mapping->part[v]);
+  }
+  put_text(w, "]");
+}
+
+/* One used core as a JSON object. */
+static void put_core(writer *w, uint32_t part, bool congestion)
+{
+  const cm_core_load *load = &w->mapping->detail.core[part];
+  (void)fprintf(w->stream,
+                "{\"part\": %" PRIu32 ", \"x\": %" PRIu32 ", \"y\": %" PRIu32 ", \"neurons\": %" PRIu64
+                ", \"synapses\": %" PRIu64 ", \"inbound_axons\": %" PRIu64 ", \"outbound_axons\": %" PRIu64
+                ", \"target_cores\": %" PRIu64 ", \"traffic_in\": ",
+                part, core_x(w, part), core_y(w, part), load->neurons, load->synapses, load->inbound_axons,
+                load->outbound_axons, load->target_cores);
+  put_real(w, load->traffic_in);
+  put_text(w, ", \"traffic_out\": ");
+  put_real(w, load->traffic_out);
+  if (congestion) {
+    put_text(w, ", \"congestion\": ");
+    put_real(w, w->mapping->detail.congestion[w->mapping->core[part]]);
+  }
+  put_text(w, "}");
+}
+
+static void put_core_list(writer *w, const char *lead, bool congestion)
+{
+  put_text(w, lead);
+  for (uint32_t p = 0; p < w->mapping->part_count; p++) {
+    put_text(w, p == 0 ? "\n" : ",\n");
+    put_core(w, p, congestion);
+  }
+  put_text(w, "]");
+}
+
+/* The summary, and after its fields the bulk when `full`. */
+static cm_status write_summary(writer *w, bool full)
+{
+  json_t *summary = summary_json(w);
+  if (summary == NULL)
+    return cm_fail(w->error, CM_NO_MEMORY, "out of memory while writing the mapping's summary");
+  const char *key;
+  json_t *value;
+  bool failed = false, first = true;
+  json_object_foreach(summary, key, value)
+  {
+    (void)fprintf(w->stream, "%s\"%s\": ", first ? "{" : ",\n", key);
+    first = false;
+    /* Through memory: jansson's own writing to a stream cannot tell a full disk from a lack of memory. */
+    char *text = json_dumps(value, JSON_ENCODE_ANY);
+    if (text == NULL)
+      failed = true;
+    else
+      put_text(w, text);
+    free(text);
+  }
+  json_decref(summary);
+  if (failed)
+    return cm_fail(w->error, CM_NO_MEMORY, "out of memory while writing the mapping's summary");
+  if (full) {
+    put_core_list(w, ",\n\"cores\": [", false);
+    put_part_list(w, ",\n\"neurons\": [");
+  }
+  put_text(w, "}\n");
+  return CM_OK;
+}
+
+static cm_status write_summary_json(writer *w)
+{
+  return write_summary(w, false);
+}
+
+static cm_status write_full_json(writer *w)
+{
+  return write_summary(w, true);
+}
+
+/* ---- neurons ---- */
+
+static cm_status write_neurons_json(writer *w)
+{
+  put_text(w, "{\"count\": ");
+  put_count(w, w->mapping->vertex_count);
+  put_text(w, ", \"parts\": ");
+  put_count(w, w->mapping->part_count);
+  put_text(w, ",\n\"cores\": [");
+  for (uint32_t p = 0; p < w->mapping->part_count; p++)
+    (void)fprintf(w->stream, "%s[%" PRIu32 ",%" PRIu32 "]", p == 0 ? "" : ",", core_x(w, p), core_y(w, p));
+  put_part_list(w, "],\n\"neurons\": [");
+  put_text(w, "}\n");
+  return CM_OK;
+}
+
+/* A field by RFC 4180: quoted when it holds a comma, a quote or a line end. */
+static void put_field(writer *w, const char *text)
+{
+  if (text == NULL)
+    return;
+  if (strpbrk(text, ",\"\r\n") == NULL) {
+    put_text(w, text);
+    return;
+  }
+  (void)fputc('"', w->stream);
+  for (; *text != '\0'; text++) {
+    if (*text == '"')
+      (void)fputc('"', w->stream);
+    (void)fputc(*text, w->stream);
+  }
+  (void)fputc('"', w->stream);
+}
+
+static cm_status write_neurons_csv(writer *w)
+{
+  put_text(w, "neuron,name,part,x,y\n");
+  for (uint32_t v = 0; v < w->mapping->vertex_count; v++) {
+    uint32_t part = w->mapping->part[v];
+    put_count(w, v);
+    put_text(w, ",");
+    put_field(w, cm_topology_label(w->topology, v));
+    put_text(w, ",");
+    put_count(w, part);
+    put_text(w, ",");
+    put_count(w, core_x(w, part));
+    put_text(w, ",");
+    put_count(w, core_y(w, part));
+    put_text(w, "\n");
+  }
+  return CM_OK;
+}
+
+static cm_status write_neurons_binary(writer *w)
+{
+  put_text(w, "CMNEURO1");
+  put_u32(w, w->mapping->vertex_count);
+  put_u32(w, w->mapping->part_count);
+  for (uint32_t v = 0; v < w->mapping->vertex_count; v++)
+    put_u32(w, w->mapping->part[v]);
+  return CM_OK;
+}
+
+/* ---- cores ---- */
+
+static cm_status write_cores_json(writer *w)
+{
+  (void)fprintf(w->stream, "{\"width\": %" PRIu32 ", \"height\": %" PRIu32, w->chip->width, w->chip->height);
+  put_core_list(w, ", \"cores\": [", true);
+  put_text(w, "}\n");
+  return CM_OK;
+}
+
+static cm_status write_cores_csv(writer *w)
+{
+  put_text(w, "part,x,y,neurons,synapses,inbound_axons,outbound_axons,target_cores,traffic_in,traffic_out,"
+              "congestion\n");
+  for (uint32_t p = 0; p < w->mapping->part_count; p++) {
+    const cm_core_load *load = &w->mapping->detail.core[p];
+    (void)fprintf(w->stream,
+                  "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
+                  p, core_x(w, p), core_y(w, p), load->neurons, load->synapses, load->inbound_axons,
+                  load->outbound_axons, load->target_cores);
+    put_real(w, load->traffic_in);
+    put_text(w, ",");
+    put_real(w, load->traffic_out);
+    put_text(w, ",");
+    put_real(w, w->mapping->detail.congestion[w->mapping->core[p]]);
+    put_text(w, "\n");
+  }
+  return CM_OK;
+}
+
+static cm_status write_cores_binary(writer *w)
+{
+  static const cm_core_load idle;
+  uint32_t cores = cm_chip_cores(w->chip), *part;
+  if (CM_NEW(NULL, part, cores, w->error) != CM_OK)
+    return w->error->status;
+  for (uint32_t p = 0; p < w->mapping->part_count; p++)
+    part[w->mapping->core[p]] = p + 1;
+  put_text(w, "CMCORES1");
+  put_u32(w, w->chip->width);
+  put_u32(w, w->chip->height);
+  for (uint32_t c = 0; c < cores; c++) {
+    const cm_core_load *load = part[c] == 0 ? &idle : &w->mapping->detail.core[part[c] - 1];
+    put_u32(w, part[c] - 1); /* UINT32_MAX where there is none */
+    put_count_u32(w, load->neurons);
+    put_count_u32(w, load->synapses);
+    put_count_u32(w, load->inbound_axons);
+    put_count_u32(w, load->outbound_axons);
+    put_count_u32(w, load->target_cores);
+    put_f32(w, load->traffic_in);
+    put_f32(w, load->traffic_out);
+    put_f32(w, w->mapping->detail.congestion[c]);
+  }
+  cm_free(part);
+  return CM_OK;
+}
+
+/* ---- links ---- */
+
+/* Calls for every link that carries something, in order of routers and directions. */
+static void put_links(writer *w, const char *separator, void (*put)(writer *w, uint32_t x, uint32_t y,
+                                                                    const char *direction, double load))
+{
+  uint32_t routers_x = cm_chip_routers_x(w->chip), routers_y = cm_chip_routers_y(w->chip);
+  bool first = true;
+  for (uint32_t y = 0; y < routers_y; y++)
+    for (uint32_t x = 0; x < routers_x; x++)
+      for (int d = 0; d < CM_DIRECTIONS; d++) {
+        double load = w->mapping->detail.link_load[((size_t)y * routers_x + x) * CM_DIRECTIONS + (size_t)d];
+        if (load <= 0)
+          continue;
+        put_text(w, first ? "" : separator);
+        first = false;
+        put(w, x, y, direction_names[d], load);
+      }
+}
+
+static void put_link_json(writer *w, uint32_t x, uint32_t y, const char *direction, double load)
+{
+  (void)fprintf(w->stream, "{\"x\": %" PRIu32 ", \"y\": %" PRIu32 ", \"direction\": \"%s\", \"load\": ", x, y,
+                direction);
+  put_real(w, load);
+  put_text(w, "}");
+}
+
+static void put_link_csv(writer *w, uint32_t x, uint32_t y, const char *direction, double load)
+{
+  (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",%s,", x, y, direction);
+  put_real(w, load);
+  put_text(w, "\n");
+}
+
+static cm_status write_links_json(writer *w)
+{
+  (void)fprintf(w->stream, "{\"routers_x\": %" PRIu32 ", \"routers_y\": %" PRIu32 ", \"links\": [\n",
+                cm_chip_routers_x(w->chip), cm_chip_routers_y(w->chip));
+  put_links(w, ",\n", put_link_json);
+  put_text(w, "]}\n");
+  return CM_OK;
+}
+
+static cm_status write_links_csv(writer *w)
+{
+  put_text(w, "x,y,direction,load\n");
+  put_links(w, "", put_link_csv);
+  return CM_OK;
+}
+
+static cm_status write_links_binary(writer *w)
+{
+  size_t loads = (size_t)cm_chip_routers_x(w->chip) * cm_chip_routers_y(w->chip) * CM_DIRECTIONS;
+  put_text(w, "CMLINKS1");
+  put_u32(w, cm_chip_routers_x(w->chip));
+  put_u32(w, cm_chip_routers_y(w->chip));
+  for (size_t i = 0; i < loads; i++)
+    put_f32(w, w->mapping->detail.link_load[i]);
+  return CM_OK;
+}
+
+/* ---- for outside graders ---- */
+
+static cm_status write_part(writer *w)
+{
+  for (uint32_t v = 0; v < w->mapping->vertex_count; v++) {
+    put_count(w, w->mapping->part[v]);
+    put_text(w, "\n");
+  }
+  return CM_OK;
+}
+
+static cm_status write_placement_csv(writer *w)
+{
+  put_text(w, "part,x,y\n");
+  for (uint32_t p = 0; p < w->mapping->part_count; p++)
+    (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n", p, core_x(w, p), core_y(w, p));
+  return CM_OK;
+}
+
+static const struct {
+  const char *name;
+  cm_status (*write)(writer *w);
+} views[CM_VIEWS] = {
+  [CM_VIEW_SUMMARY_JSON] = {"summary.json", write_summary_json},
+  [CM_VIEW_FULL_JSON] = {"mapping.json", write_full_json},
+  [CM_VIEW_NEURONS_JSON] = {"neurons.json", write_neurons_json},
+  [CM_VIEW_NEURONS_CSV] = {"neurons.csv", write_neurons_csv},
+  [CM_VIEW_NEURONS_BINARY] = {"neurons.bin", write_neurons_binary},
+  [CM_VIEW_CORES_JSON] = {"cores.json", write_cores_json},
+  [CM_VIEW_CORES_CSV] = {"cores.csv", write_cores_csv},
+  [CM_VIEW_CORES_BINARY] = {"cores.bin", write_cores_binary},
+  [CM_VIEW_LINKS_JSON] = {"links.json", write_links_json},
+  [CM_VIEW_LINKS_CSV] = {"links.csv", write_links_csv},
+  [CM_VIEW_LINKS_BINARY] = {"links.bin", write_links_binary},
+  [CM_VIEW_PART] = {"mapping.part", write_part},
+  [CM_VIEW_PLACEMENT_CSV] = {"placement.csv", write_placement_csv},
+};
+
+const char *cm_mapping_view_name(cm_mapping_view view)
+{
+  return views[view].name;
+}
+
+cm_status cm_mapping_write(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
+                           const char *network_id, cm_mapping_view view, FILE *stream, cm_error *error)
+{
+  writer w = {mapping, topology, chip, network_id, stream, error};
+  errno = 0;
+  cm_status status = views[view].write(&w);
+  if (status != CM_OK)
+    return status;
+  if (fflush(stream) != 0 || ferror(stream) != 0)
+    return cm_fail_errno(error, errno != 0 ? errno : EIO, "cannot write", views[view].name);
+  return CM_OK;
+}
+
+cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_topology *topology,
+                                  const cm_chip *chip, const char *network_id, const char *folder,
+                                  cm_error *error)
+{
+  cm_status status = cm_folder_make(folder, error);
+  for (int view = 0; status == CM_OK && view < CM_VIEWS; view++) {
+    char path[CM_PATH_MAX];
+    cm_file file = {0};
+    if ((status = cm_path(path, error, "%s/%s", folder, views[view].name)) != CM_OK ||
+        (status = cm_file_create(&file, path, error)) != CM_OK)
+      return status;
+    status = cm_mapping_write(mapping, topology, chip, network_id, (cm_mapping_view)view, file.stream, error);
+    if (status == CM_OK)
+      status = cm_file_commit(&file, error);
+    else
+      cm_file_discard(&file);
+  }
+  return status;
+}

@@ -1,0 +1,24 @@
+/* Coarsened levels of a job: from the cache when it has them, else made now (SPEC API-4). */
+#ifndef CM_MAPPING_LEVELS_H
+#define CM_MAPPING_LEVELS_H
+
+#include "core/base/file.h"
+#include "core/mapping/map.h"
+#include "core/partition/options.h"
+
+typedef struct cm_levels {
+  char folder[CM_PATH_MAX]; /* holds level-1.zip .. level-<count>.zip */
+  uint32_t count;
+  bool cached;              /* found in the cache: nothing was coarsened */
+  char key[65];             /* in the cache; "" when there is none */
+} cm_levels;
+
+/* Finds or makes the levels for these options. The caller gives them back with cm_levels_release. Opens phase "coarsen"
+ * unless they are cached. */
+cm_status cm_levels_acquire(const cm_map_input *input, const cm_partition_options *options, cm_run *run,
+                            cm_levels *levels, cm_error *error);
+
+/* Gives levels back; `damaged` drops them from the cache so that they are made again. Harmless on a zeroed cm_levels. */
+void cm_levels_release(const cm_map_input *input, cm_levels *levels, bool damaged);
+
+#endif

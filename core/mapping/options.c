@@ -1,0 +1,243 @@
+/* Job options as one table: names, kinds, ranges and defaults. Parsing, printing and the messages follow from it. */
+#include "core/mapping/options.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/partition/options.h"
+
+typedef enum kind { WORD, COUNT, LONG_COUNT, BYTES, REAL } kind;
+
+typedef struct option {
+  const char *name;
+  kind kind;
+  size_t offset;
+  double least, most, normal;
+  const char *words[4];   /* WORD: the values, in the order of their numbers */
+  const char *reason;     /* WORD: why other values of SPEC are refused */
+  bool same_result;       /* changes time or memory, never the mapping */
+} option;
+
+#define FIELD(name) offsetof(struct cm_map_options, name)
+static const double int64_most = 9223372036854774784.0; /* largest double below 2^63 */
+
+static const option table[] = {
+  {"preset", WORD, FIELD(preset), 0, 0, CM_PRESET_REFERENCE, {"reference"},
+   "the presets fast, balanced and best are not built yet", false},
+  {"objective", WORD, FIELD(objective), 0, 0, CM_OBJECTIVE_EDGE, {"edge"},
+   "preset reference minimises the seed's edge cut; the report states the axon metrics too", false},
+  {"mapper", WORD, FIELD(mapper), 0, 0, CM_MAPPER_BISECTION, {"bisection"},
+   "the learned mapper is not built yet", false},
+  {"seed", LONG_COUNT, FIELD(seed), 0, int64_most, 1, {0}, NULL, false},
+  {"coarsening_seed", LONG_COUNT, FIELD(coarsening_seed), 0, int64_most, -1, {0}, NULL, false},
+  {"placement_seed", LONG_COUNT, FIELD(placement_seed), 0, int64_most, -1, {0}, NULL, false},
+  {"parts", COUNT, FIELD(parts), 0, CM_CHIP_CORES_MAX, 0, {0}, NULL, false},
+  {"imbalance", REAL, FIELD(imbalance), 0, 100, 0.03, {0}, NULL, false},
+  {"max_part_size", LONG_COUNT, FIELD(max_part_size), 0, UINT32_MAX, 0, {0}, NULL, false},
+  {"coarsening_share", COUNT, FIELD(coarsening_share), 1, 1000000, 15, {0}, NULL, false},
+  {"coarsening_tries", COUNT, FIELD(coarsening_tries), 1, 64, 8, {0}, NULL, false},
+  {"coarsening_stop", REAL, FIELD(coarsening_stop), 0, 1, 0.20, {0}, NULL, false},
+  {"matching", WORD, FIELD(matching), 0, 0, CM_MATCHING_HEAVIEST, {"heaviest", "available"}, NULL, false},
+  {"bisection_tries", COUNT, FIELD(bisection_tries), 1, 64, 8, {0}, NULL, false},
+  {"refinement_passes", COUNT, FIELD(refinement_passes), 0, 1000, 1, {0}, NULL, false},
+  {"force_share", REAL, FIELD(force_share), 0, 1, 0.05, {0}, NULL, false},
+  {"force_rounds", COUNT, FIELD(force_rounds), 0, 1000000, 1000, {0}, NULL, false},
+  {"attempts", COUNT, FIELD(attempts), 1, CM_ATTEMPTS_MAX, CM_ATTEMPTS_MAX, {0}, NULL, false},
+  {"threads", COUNT, FIELD(threads), 0, 256, 0, {0}, NULL, true},
+  {"memory_limit", BYTES, FIELD(memory_limit), 0, int64_most, 0, {0}, NULL, true},
+  {"time_limit", REAL, FIELD(time_limit), 0, 31536000, 0, {0}, NULL, true},
+};
+enum { OPTIONS = sizeof table / sizeof *table };
+
+static void store(struct cm_map_options *options, const option *o, double value)
+{
+  char *field = (char *)options + o->offset;
+  if (o->kind == REAL)
+    *(double *)(void *)field = value;
+  else if (o->kind == LONG_COUNT || o->kind == BYTES)
+    *(uint64_t *)(void *)field = value < 0 ? UINT64_MAX : (uint64_t)value;
+  else
+    *(uint32_t *)(void *)field = (uint32_t)value;
+}
+
+static const option *find(const char *name)
+{
+  for (size_t i = 0; i < OPTIONS; i++)
+    if (strcmp(table[i].name, name) == 0)
+      return &table[i];
+  return NULL;
+}
+
+static cm_status refuse(const option *o, cm_error *error, const char *what)
+{
+  if (o->kind == WORD) {
+    char choices[128] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < 4 && o->words[i] != NULL && used < sizeof choices; i++)
+      used += (size_t)snprintf(choices + used, sizeof choices - used, "%s\"%s\"", i > 0 ? ", " : "", o->words[i]);
+    cm_fail(error, CM_BAD_OPTION, "option %s is %s; it can be %s%s%s", o->name, what, choices,
+            o->reason != NULL ? ": " : "", o->reason != NULL ? o->reason : "");
+  } else
+    cm_fail(error, CM_BAD_OPTION, "option %s is %s; it must be %s from %.15g to %.15g", o->name, what,
+            o->kind == REAL    ? "a number"
+            : o->kind == BYTES ? "a whole number of bytes (or text like \"2G\")"
+                               : "a whole number",
+            o->least, o->most);
+  return cm_fail_at(error, "/options/%s", o->name);
+}
+
+static cm_status parse_word(struct cm_map_options *options, const option *o, const json_t *value, cm_error *error)
+{
+  const char *text = json_string_value(value);
+  for (size_t i = 0; text != NULL && i < 4 && o->words[i] != NULL; i++) {
+    if (strcmp(text, o->words[i]) == 0) {
+      store(options, o, (double)i);
+      return CM_OK;
+    }
+  }
+  char what[96];
+  (void)snprintf(what, sizeof what, text != NULL ? "\"%.60s\"" : "no text", text);
+  return refuse(o, error, what);
+}
+
+/* "2G", "512M", "1000": powers of 1024. */
+static bool parse_bytes(const char *text, double *value)
+{
+  char *end;
+  double number = strtod(text, &end);
+  if (end == text || number < 0)
+    return false;
+  const char units[] = "KMGT";
+  const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+  if (unit != NULL) {
+    number *= pow(1024, (double)(unit - units) + 1);
+    end++;
+    if (strcmp(end, "iB") == 0 || strcmp(end, "B") == 0)
+      end += strlen(end);
+  }
+  *value = floor(number);
+  return *end == '\0';
+}
+
+static cm_status parse_number(struct cm_map_options *options, const option *o, const json_t *value, cm_error *error)
+{
+  double number;
+  char what[96];
+  if (json_is_integer(value)) {
+    json_int_t whole = json_integer_value(value);
+    number = (double)whole;
+    if ((o->kind == LONG_COUNT || o->kind == BYTES) && whole >= 0 && number <= o->most) {
+      *(uint64_t *)(void *)((char *)options + o->offset) = (uint64_t)whole; /* exact beyond 2^53 */
+      return CM_OK;
+    }
+    (void)snprintf(what, sizeof what, "%" JSON_INTEGER_FORMAT, whole);
+  } else if (json_is_real(value) && o->kind == REAL) {
+    number = json_real_value(value);
+    (void)snprintf(what, sizeof what, "%.15g", number);
+  } else if (json_is_string(value) && o->kind == BYTES && parse_bytes(json_string_value(value), &number)) {
+    (void)snprintf(what, sizeof what, "%.60s", json_string_value(value));
+  } else
+    return refuse(o, error, json_is_real(value) ? "not whole" : "no number");
+  if (!(number >= o->least && number <= o->most))
+    return refuse(o, error, what);
+  store(options, o, number);
+  return CM_OK;
+}
+
+static cm_status unknown(const char *name, cm_error *error)
+{
+  char known[400];
+  size_t used = 0;
+  for (size_t i = 0; i < OPTIONS && used < sizeof known; i++)
+    used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", table[i].name);
+  cm_fail(error, CM_BAD_OPTION, "there is no option %.40s; the options are %s", name, known);
+  return cm_fail_at(error, "/options/%.60s", name);
+}
+
+cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error)
+{
+  if (json != NULL && !json_is_object(json)) {
+    cm_fail(error, CM_BAD_OPTION, "options must be a JSON object");
+    return cm_fail_at(error, "/options");
+  }
+  struct cm_map_options *made = calloc(1, sizeof *made);
+  if (made == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the options");
+  for (size_t i = 0; i < OPTIONS; i++)
+    store(made, &table[i], table[i].normal);
+  const char *name;
+  json_t *value;
+  json_object_foreach((json_t *)json, name, value) {
+    const option *o = find(name);
+    cm_status status = o == NULL           ? unknown(name, error)
+                       : o->kind == WORD ? parse_word(made, o, value, error)
+                                         : parse_number(made, o, value, error);
+    if (status != CM_OK) {
+      free(made);
+      return status;
+    }
+  }
+  if (made->coarsening_seed == UINT64_MAX)
+    made->coarsening_seed = made->seed;
+  if (made->placement_seed == UINT64_MAX)
+    made->placement_seed = made->seed;
+  if (made->threads == 0) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    made->threads = processors < 1 ? 1 : processors > 256 ? 256 : (uint32_t)processors;
+  }
+  *options = made;
+  return CM_OK;
+}
+
+void cm_map_options_free(cm_map_options *options)
+{
+  free(options);
+}
+
+static json_t *print(const struct cm_map_options *options, const option *o)
+{
+  const char *field = (const char *)options + o->offset;
+  switch (o->kind) {
+    case WORD: return json_string(o->words[*(const uint32_t *)(const void *)field]);
+    case REAL: return json_real(*(const double *)(const void *)field);
+    case COUNT: return json_integer(*(const uint32_t *)(const void *)field);
+    default: return json_integer((json_int_t) * (const uint64_t *)(const void *)field);
+  }
+}
+
+static json_t *print_all(const struct cm_map_options *options, bool shaping_only)
+{
+  json_t *json = json_object();
+  for (size_t i = 0; i < OPTIONS && json != NULL; i++) {
+    if (shaping_only && table[i].same_result)
+      continue;
+    if (json_object_set_new(json, table[i].name, print(options, &table[i])) != 0) {
+      json_decref(json);
+      return NULL;
+    }
+  }
+  return json;
+}
+
+json_t *cm_map_options_json(const cm_map_options *options)
+{
+  return print_all(options, false);
+}
+
+json_t *cm_map_options_shaping_json(const cm_map_options *options)
+{
+  return print_all(options, true);
+}
+
+void cm_map_options_apply(const cm_map_options *options, cm_run *run)
+{
+  run->seed = options->seed;
+  run->threads = options->threads;
+  if (options->time_limit > 0)
+    run->deadline = cm_now() + options->time_limit;
+  if (options->memory_limit > 0 && run->memory != NULL)
+    run->memory->limit_bytes = options->memory_limit;
+}

@@ -1,0 +1,34 @@
+/* The fields behind cm_map_options, for the pipeline; docs/options.md describes each to users. */
+#ifndef CM_MAPPING_OPTIONS_H
+#define CM_MAPPING_OPTIONS_H
+
+#include <stdint.h>
+
+#include "core/mapping/map.h"
+
+typedef enum cm_preset { CM_PRESET_REFERENCE } cm_preset;
+typedef enum cm_objective { CM_OBJECTIVE_EDGE } cm_objective;
+typedef enum cm_mapper { CM_MAPPER_BISECTION } cm_mapper;
+
+struct cm_map_options {
+  uint32_t preset;    /* cm_preset */
+  uint32_t objective; /* cm_objective */
+  uint32_t mapper;    /* cm_mapper */
+  uint64_t seed, coarsening_seed, placement_seed;
+  uint32_t parts; /* 0: the core limits decide */
+  double imbalance;
+  uint64_t max_part_size; /* 0: the chip's neuron limit alone */
+  uint32_t coarsening_share, coarsening_tries;
+  double coarsening_stop;
+  uint32_t matching; /* cm_matching */
+  uint32_t bisection_tries, refinement_passes;
+  double force_share;
+  uint32_t force_rounds;
+  uint32_t attempts;
+  /* These never change a result: */
+  uint32_t threads;
+  uint64_t memory_limit; /* bytes, 0: none */
+  double time_limit;     /* seconds, 0: none */
+};
+
+#endif

@@ -1,0 +1,277 @@
+/* .snn, the field's benchmark format (SPEC section 8), little endian: u32 neurons, u32 hyperedges; per
+ * hyperedge u32 number of targets, u32 source, u32 targets[], f32 rate.
+ *
+ * Happy path: targets are copied straight into the pins of the topology, four bytes a synapse, and sorted
+ * in place; rates become integers once their sum is known; nets are put in order of their sources when the
+ * file has them in another order. What can fail: a number out of range, a file that ends early or late. */
+#include <endian.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/network/internal.h"
+
+typedef struct snn_reader {
+  cm_source *source;
+  const cm_import_limits *limits;
+  cm_run *run;
+  cm_memory *memory;
+  cm_topology *made;
+  float *rate;
+  uint64_t first_room, source_room, rate_room, pin_room;
+  uint32_t hyperedges; /* announced */
+  bool sources_ascend;
+  cm_row_sorter sorter;
+} snn_reader;
+
+static cm_status bad(snn_reader *r, uint64_t offset, uint32_t hyperedge, const char *what, cm_error *error)
+{
+  cm_fail(error, CM_BAD_NETWORK, ".snn network, byte %llu, hyperedge %u of %u: %s", (unsigned long long)offset,
+          hyperedge, r->hyperedges, what);
+  return cm_fail_at(error, "byte %llu", (unsigned long long)offset);
+}
+
+static cm_status ends_early(snn_reader *r, const char *inside, cm_error *error)
+{
+  uint64_t offset = cm_source_offset(r->source);
+  cm_fail(error, CM_BAD_NETWORK, ".snn network: the file ends at byte %llu inside %s", (unsigned long long)offset,
+          inside);
+  return cm_fail_at(error, "byte %llu", (unsigned long long)offset);
+}
+
+static cm_status take(snn_reader *r, void *bytes, size_t size, const char *inside, cm_error *error)
+{
+  size_t got;
+  if (cm_source_take(r->source, bytes, size, &got, error) != CM_OK)
+    return error->status;
+  return got == size ? CM_OK : ends_early(r, inside, error);
+}
+
+static cm_status read_targets(snn_reader *r, uint32_t hyperedge, uint64_t count, cm_error *error)
+{
+  cm_topology *made = r->made;
+  uint64_t begin = made->pin_count, offset = cm_source_offset(r->source);
+  char what[160];
+  /* Together with its rate; where the length of the file is known nothing is reserved in vain. */
+  if (cm_source_left_max(r->source) / 4 < count + 1) {
+    (void)snprintf(what, sizeof what, "it announces %llu targets and a rate, but only %llu bytes follow",
+                   (unsigned long long)count, (unsigned long long)cm_source_left_max(r->source));
+    return bad(r, offset, hyperedge, what, error);
+  }
+  if (count > r->limits->pins_max - begin)
+    return cm_over_limit("synapses", begin + count, r->limits->pins_max, error);
+  while (count > 0) {
+    uint64_t part = count < CM_SOURCE_WINDOW / 4 ? count : CM_SOURCE_WINDOW / 4;
+    if (CM_ROOM(r->memory, made->pin, &r->pin_room, made->pin_count + part, error) != CM_OK ||
+        take(r, made->pin + made->pin_count, (size_t)part * 4, "the targets of a hyperedge", error) != CM_OK)
+      return error->status;
+    for (uint64_t i = made->pin_count; i < made->pin_count + part; i++) {
+      made->pin[i] = le32toh(made->pin[i]);
+      if (made->pin[i] >= made->vertex_count) {
+        (void)snprintf(what, sizeof what, "target %u is out of range: the network has %u neurons, numbered from 0",
+                       made->pin[i], made->vertex_count);
+        return bad(r, offset + 4 * (i - begin), hyperedge, what, error);
+      }
+    }
+    made->pin_count += part;
+    count -= part;
+  }
+  return CM_OK;
+}
+
+static cm_status read_hyperedge(snn_reader *r, uint32_t hyperedge, cm_error *error)
+{
+  cm_topology *made = r->made;
+  uint64_t offset = cm_source_offset(r->source), begin = made->pin_count;
+  uint32_t head[2], bits;
+  char what[160];
+  if (take(r, head, sizeof head, "the head of a hyperedge", error) != CM_OK)
+    return error->status;
+  uint32_t count = le32toh(head[0]), source = le32toh(head[1]);
+  if (source >= made->vertex_count) {
+    (void)snprintf(what, sizeof what, "source %u is out of range: the network has %u neurons, numbered from 0", source,
+                   made->vertex_count);
+    return bad(r, offset + 4, hyperedge, what, error);
+  }
+  if (read_targets(r, hyperedge, count, error) != CM_OK)
+    return error->status;
+  offset = cm_source_offset(r->source);
+  if (take(r, &bits, sizeof bits, "the rate of a hyperedge", error) != CM_OK)
+    return error->status;
+  bits = le32toh(bits);
+  float rate;
+  memcpy(&rate, &bits, sizeof rate);
+  if (!isfinite(rate) || rate < 0) {
+    (void)snprintf(what, sizeof what, "rate %g is not a finite number of at least 0", (double)rate);
+    return bad(r, offset, hyperedge, what, error);
+  }
+  if (count == 0) {
+    made->empty_net_count++;
+    return CM_OK;
+  }
+  uint64_t kept;
+  if (cm_row_sort(&r->sorter, made->pin + begin, count, &kept, error) != CM_OK)
+    return error->status;
+  made->duplicate_count += count - kept;
+  made->pin_count = begin + kept;
+  for (uint64_t i = begin; i < made->pin_count; i++)
+    if (made->pin[i] == source)
+      made->self_loop_count++;
+  uint32_t net = made->net_count;
+  if (CM_ROOM(r->memory, made->net_first, &r->first_room, (uint64_t)net + 2, error) != CM_OK ||
+      CM_ROOM(r->memory, made->net_source, &r->source_room, (uint64_t)net + 1, error) != CM_OK ||
+      CM_ROOM(r->memory, r->rate, &r->rate_room, (uint64_t)net + 1, error) != CM_OK)
+    return error->status;
+  if (net > 0 && source < made->net_source[net - 1])
+    r->sources_ascend = false;
+  made->net_first[net + 1] = made->pin_count;
+  made->net_source[net] = source;
+  r->rate[net] = rate;
+  made->net_count++;
+  return CM_OK;
+}
+
+/* Puts the nets in order of their sources; nets of one source keep theirs. */
+static cm_status order_nets(snn_reader *r, cm_error *error)
+{
+  cm_topology *made = r->made;
+  uint32_t *begin = NULL, *order = NULL, *source = NULL, *pin = NULL;
+  uint64_t *first = NULL;
+  float *rate = NULL;
+  cm_status status = CM_OK;
+  /* vertex_count + 1 counters are no more than what mapping the network takes anyway. */
+  if (CM_NEW(r->memory, begin, (size_t)made->vertex_count + 1, error) != CM_OK ||
+      CM_NEW(r->memory, order, made->net_count, error) != CM_OK ||
+      CM_NEW(r->memory, source, made->net_count, error) != CM_OK ||
+      CM_NEW(r->memory, first, (size_t)made->net_count + 1, error) != CM_OK ||
+      CM_NEW(r->memory, rate, made->net_count, error) != CM_OK ||
+      CM_NEW(r->memory, pin, made->pin_count, error) != CM_OK) {
+    status = error->status;
+    goto done;
+  }
+  for (uint32_t e = 0; e < made->net_count; e++)
+    begin[made->net_source[e] + 1]++;
+  for (uint32_t v = 0; v < made->vertex_count; v++)
+    begin[v + 1] += begin[v];
+  for (uint32_t e = 0; e < made->net_count; e++)
+    order[begin[made->net_source[e]]++] = e;
+  for (uint32_t e = 0; e < made->net_count && status == CM_OK; e++) {
+    uint32_t old = order[e];
+    uint64_t count = made->net_first[old + 1] - made->net_first[old];
+    memcpy(pin + first[e], made->pin + made->net_first[old], count * sizeof *pin);
+    first[e + 1] = first[e] + count;
+    source[e] = made->net_source[old];
+    rate[e] = r->rate[old];
+    if (e % CM_CHECK_EVERY == 0)
+      status = cm_run_check(r->run, error);
+  }
+  cm_free(made->net_first);
+  cm_free(made->net_source);
+  cm_free(made->pin);
+  cm_free(r->rate);
+  made->net_first = first;
+  made->net_source = source;
+  made->pin = pin;
+  r->rate = rate;
+  first = NULL;
+  source = pin = NULL;
+  rate = NULL;
+done:
+  cm_free(begin);
+  cm_free(order);
+  cm_free(source);
+  cm_free(first);
+  cm_free(rate);
+  cm_free(pin);
+  return status;
+}
+
+static cm_status scale_rates(snn_reader *r, cm_error *error)
+{
+  cm_topology *made = r->made;
+  double sum = 0, maximum = 0;
+  bool whole = true;
+  for (uint32_t e = 0; e < made->net_count; e++) {
+    double rate = (double)r->rate[e];
+    sum += rate * (double)(made->net_first[e + 1] - made->net_first[e]);
+    maximum = rate > maximum ? rate : maximum;
+    whole = whole && rate == trunc(rate);
+  }
+  if (cm_weight_scale(sum, maximum, (double)CM_WEIGHT_SUM_MAX, whole, &made->weight_scale, error) != CM_OK ||
+      CM_NEW(r->memory, made->net_weight, made->net_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = 0; e < made->net_count; e++)
+    made->net_weight[e] = cm_weight_scaled((double)r->rate[e], made->weight_scale);
+  return CM_OK;
+}
+
+static cm_status read_network(snn_reader *r, cm_error *error)
+{
+  cm_topology *made = r->made;
+  uint32_t head[2];
+  if (take(r, head, sizeof head, "its head (neurons, hyperedges)", error) != CM_OK)
+    return error->status;
+  made->vertex_count = le32toh(head[0]);
+  r->hyperedges = le32toh(head[1]);
+  if (made->vertex_count > r->limits->vertices_max)
+    return cm_over_limit("neurons", made->vertex_count, r->limits->vertices_max, error);
+  if (cm_source_left_max(r->source) / 12 < r->hyperedges) {
+    cm_fail(error, CM_BAD_NETWORK,
+            ".snn network, byte 4: %u hyperedges of at least 12 bytes are announced, but only %llu bytes follow",
+            r->hyperedges, (unsigned long long)cm_source_left_max(r->source));
+    return cm_fail_at(error, "byte 4");
+  }
+  /* A file of known length says how many targets it holds; what comes gzipped or by a pipe grows as it comes. */
+  uint64_t left = cm_source_left_max(r->source), targets = left == UINT64_MAX ? 0 : left / 4 - 3 * (uint64_t)r->hyperedges;
+  if (CM_ROOM(r->memory, made->net_first, &r->first_room, 1, error) != CM_OK ||
+      CM_ROOM(r->memory, made->pin, &r->pin_room, targets < r->limits->pins_max ? targets : 0, error) != CM_OK)
+    return error->status;
+  made->net_first[0] = 0;
+  for (uint32_t hyperedge = 0; hyperedge < r->hyperedges; hyperedge++)
+    if (read_hyperedge(r, hyperedge, error) != CM_OK)
+      return error->status;
+  uint8_t more;
+  size_t got;
+  uint64_t end = cm_source_offset(r->source);
+  if (cm_source_take(r->source, &more, 1, &got, error) != CM_OK)
+    return error->status;
+  if (got != 0) {
+    cm_fail(error, CM_BAD_NETWORK,
+            ".snn network: more bytes follow at byte %llu, after the last of the %u announced hyperedges",
+            (unsigned long long)end, r->hyperedges);
+    return cm_fail_at(error, "byte %llu", (unsigned long long)end);
+  }
+  if (!r->sources_ascend && order_nets(r, error) != CM_OK)
+    return error->status;
+  if (scale_rates(r, error) != CM_OK)
+    return error->status;
+  made->size_total = made->vertex_count;
+  CM_TRIM(r->memory, made->pin, made->pin_count);
+  CM_TRIM(r->memory, made->net_first, (uint64_t)made->net_count + 1);
+  CM_TRIM(r->memory, made->net_source, made->net_count);
+  return CM_OK;
+}
+
+cm_status cm_import_snn(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
+                        cm_error *error)
+{
+  snn_reader r = {.source = source, .limits = limits, .run = run, .memory = run->memory, .sources_ascend = true,
+                  .sorter = {.memory = run->memory}};
+  if (CM_NEW(run->memory, r.made, 1, error) != CM_OK)
+    return error->status;
+  r.made->directed = true;
+  cm_status status = read_network(&r, error);
+  /* Even without synapses the arrays are there. */
+  if (status == CM_OK && r.made->net_source == NULL)
+    status = CM_NEW(run->memory, r.made->net_source, 0, error);
+  if (status == CM_OK && r.made->pin == NULL)
+    status = CM_NEW(run->memory, r.made->pin, 0, error);
+  cm_row_sorter_free(&r.sorter);
+  cm_free(r.rate);
+  if (status != CM_OK) {
+    cm_topology_free(r.made);
+    return status;
+  }
+  *topology = r.made;
+  return CM_OK;
+}

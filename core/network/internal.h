@@ -1,0 +1,104 @@
+/* What the files of this room share and nobody else needs. */
+#ifndef CM_NETWORK_INTERNAL_H
+#define CM_NETWORK_INTERNAL_H
+
+#include <stddef.h>
+
+#include "core/network/import.h"
+#include "core/network/source.h"
+
+/* How many rows a loop without input handles between two looks at the run's cancel flag. */
+enum { CM_CHECK_EVERY = 1 << 14 };
+
+/* Weights, once scaled, add up to at most this: half of what a double holds exactly, and far from 64 bits. */
+#define CM_WEIGHT_SUM_MAX (UINT64_C(1) << 50)
+#define CM_WEIGHT_SCALE_MAX (UINT64_C(1) << 30)
+
+/* Below this many plain bytes a ratio of compression says nothing about an attack. */
+#define CM_RATIO_FROM_BYTES (UINT64_C(1) << 20)
+
+/* ---- growing arrays of cm_allocate ---- */
+
+/* Makes `*block` hold at least `needed` elements, growing by half so that the cost stays linear. */
+cm_status cm_grow(cm_memory *memory, void **block, uint64_t *room, uint64_t needed, size_t size, cm_error *error);
+
+/* cm_grow for a typed array; yields the status. */
+#define CM_ROOM(memory, array, room, needed, error) \
+  ((uint64_t)(needed) <= *(room)                    \
+       ? CM_OK                                      \
+       : cm_grow((memory), (void **)&(array), (room), (uint64_t)(needed), sizeof *(array), (error)))
+
+/* Gives back what an array of cm_grow does not use; keeps the block when that fails. */
+void cm_trim(cm_memory *memory, void **block, uint64_t used, size_t size);
+#define CM_TRIM(memory, array, used) cm_trim((memory), (void **)&(array), (uint64_t)(used), sizeof *(array))
+
+/* ---- rows ---- */
+
+/* Scratch memory for sorting the pins of one net after another. Zero it before use. */
+typedef struct cm_row_sorter {
+  cm_memory *memory;
+  uint64_t *bits; /* one per vertex */
+  uint64_t bits_room;
+  uint64_t *key; /* the row as vertex << 32 | position, twice */
+  uint64_t key_room;
+} cm_row_sorter;
+
+void cm_row_sorter_free(cm_row_sorter *sorter);
+
+/* Sorts `count` pins and drops repeats; *kept is the number that stays. O(count) for most rows. */
+cm_status cm_row_sort(cm_row_sorter *sorter, uint32_t *pin, uint64_t count, uint64_t *kept, cm_error *error);
+
+/* The same order as positions: fills *key with vertex << 32 | position in the row, sorted; valid until the
+ * next call. The caller moves its weights along. */
+cm_status cm_row_order(cm_row_sorter *sorter, const uint32_t *pin, uint64_t count, const uint64_t **key,
+                       cm_error *error);
+
+/* True when the pins ascend without repeats. */
+bool cm_row_ascends(const uint32_t *pin, uint64_t count);
+
+/* ---- weights ---- */
+
+/* The scale for weights of the largest value `maximum` that must fit `value_max` and whose sum is `sum`:
+ * 1 when all are whole numbers that fit, else the largest power of two that fits. CM_TOO_LARGE when even 1
+ * does not. */
+cm_status cm_weight_scale(double sum, double maximum, double value_max, bool whole, uint64_t *scale,
+                          cm_error *error);
+
+/* value * scale, rounded to nearest. */
+static inline uint64_t cm_weight_scaled(double value, uint64_t scale)
+{
+  return (uint64_t)(value * (double)scale + 0.5);
+}
+
+/* ---- topologies ---- */
+
+/* The first place where an undirected topology is not symmetric: the edge from -> to stands in row `from`
+ * with `weight` but is missing in row `to` (`missing`) or has `other_weight` there. */
+typedef struct cm_asymmetry {
+  bool found, missing;
+  uint32_t from, to;
+  uint64_t weight, other_weight;
+} cm_asymmetry;
+
+/* Looks for it in rows that are sorted and free of repeats. O(pins) and 8 bytes a vertex; `run` may be NULL. */
+cm_status cm_topology_asymmetry(const cm_topology *topology, cm_memory *memory, cm_run *run,
+                                cm_asymmetry *asymmetry, cm_error *error);
+
+/* ---- importers: one per format, each in its own file ---- */
+cm_status cm_import_snn(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
+                        cm_error *error);
+cm_status cm_import_metis(cm_source *source, const cm_import_limits *limits, cm_run *run,
+                          cm_topology **topology, cm_error *error);
+cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_run *run,
+                          cm_topology **topology, cm_error *error);
+cm_status cm_import_topology(cm_source *source, const cm_import_limits *limits, cm_run *run,
+                             cm_topology **topology, cm_error *error);
+
+/* cm_import on bytes in memory. */
+cm_status cm_import_memory(const void *bytes, size_t size, const cm_import_limits *limits, cm_run *run,
+                           cm_topology **topology, cm_import_report *report, cm_error *error);
+
+/* CM_TOO_LARGE with both figures when a count exceeds its limit. */
+cm_status cm_over_limit(const char *what, uint64_t count, uint64_t limit, cm_error *error);
+
+#endif

@@ -1,0 +1,34 @@
+/* Numbers for names, in order of first appearance. */
+#ifndef CM_NETWORK_NAMES_H
+#define CM_NETWORK_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/memory.h"
+
+typedef struct cm_names {
+  cm_memory *memory;
+  char *text;      /* the names, NUL-terminated one after another */
+  uint64_t *first; /* [count + 1] where each starts */
+  uint32_t count;
+  uint64_t text_room, first_room;
+  uint64_t *slot;  /* open addressing: upper half of the hash << 32 | number + 1; 0: free */
+  uint64_t slot_count;
+  unsigned char key[16]; /* of the hash: chosen at random, so that nobody can prepare collisions */
+} cm_names;
+
+/* Starts an empty table. */
+cm_status cm_names_open(cm_names *names, cm_memory *memory, cm_error *error);
+
+/* The number of a name, a new one for a new name. CM_TOO_LARGE past `maximum` names. O(length). */
+cm_status cm_names_number(cm_names *names, const char *name, size_t length, uint32_t maximum, uint32_t *number,
+                          cm_error *error);
+
+void cm_names_close(cm_names *names);
+
+/* True for text without control characters that is UTF-8: what a name may be. */
+bool cm_name_valid(const char *name, size_t length);
+
+#endif

@@ -1,0 +1,64 @@
+/* The bytes of a network file: from a file or from memory, gunzipped where they are gzipped, within limits,
+ * with the run's progress and cancel checked on every refill. */
+#ifndef CM_NETWORK_SOURCE_H
+#define CM_NETWORK_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/run.h"
+
+struct cm_import_limits;
+
+enum { CM_SOURCE_WINDOW = 1 << 18 };
+
+typedef struct cm_source {
+  const uint8_t *at, *end;  /* bytes that are there to be read */
+  bool ended;               /* none come after `end` */
+  bool gzipped;
+  uint64_t plain_bytes;     /* produced so far, up to `end` */
+  uint64_t raw_bytes;       /* taken from the file so far */
+  uint64_t raw_size;        /* of the file; 0 where it cannot be known (a pipe) */
+  const char *path;         /* for messages */
+  struct cm_source_state *state;
+} cm_source;
+
+/* Opens a file, or `size` bytes in memory (which must stay valid until close), and fills the first window.
+ * Errors: CM_NOT_FOUND, CM_IO, CM_TOO_LARGE, CM_BAD_NETWORK (gzip data damaged), memory errors. */
+cm_status cm_source_open(cm_source *source, const char *path, const struct cm_import_limits *limits, cm_run *run,
+                         cm_error *error);
+cm_status cm_source_open_memory(cm_source *source, const void *bytes, size_t size,
+                                const struct cm_import_limits *limits, cm_run *run, cm_error *error);
+void cm_source_close(cm_source *source); /* harmless on a zeroed source */
+
+/* Moves the unread bytes to the front of the window and fills it up. Afterwards at < end, or ended.
+ * When nothing fits any more (CM_SOURCE_WINDOW unread bytes), it does nothing. */
+cm_status cm_source_fill(cm_source *source, cm_error *error);
+
+/* Starts over at the first byte. CM_IO when the file cannot seek. */
+cm_status cm_source_rewind(cm_source *source, cm_error *error);
+
+/* Copies up to `size` bytes; *got < size only at the end. */
+cm_status cm_source_take(cm_source *source, void *bytes, size_t size, size_t *got, cm_error *error);
+
+/* Plain bytes read so far. */
+static inline uint64_t cm_source_offset(const cm_source *source)
+{
+  return source->plain_bytes - (uint64_t)(source->end - source->at);
+}
+
+/* Plain bytes that certainly remain at most; UINT64_MAX when that is unknown. */
+static inline uint64_t cm_source_left_max(const cm_source *source)
+{
+  if (source->ended)
+    return (uint64_t)(source->end - source->at);
+  if (source->gzipped || source->raw_size < source->plain_bytes)
+    return UINT64_MAX;
+  return source->raw_size - cm_source_offset(source);
+}
+
+/* The file descriptor below, or -1 and the bytes. */
+int cm_source_descriptor(const cm_source *source);
+const void *cm_source_memory(const cm_source *source, size_t *size);
+
+#endif

@@ -1,0 +1,100 @@
+#include "core/network/topology.h"
+
+#include <string.h>
+
+void cm_topology_free(cm_topology *topology)
+{
+  if (topology == NULL)
+    return;
+  cm_free(topology->net_first);
+  cm_free(topology->net_source);
+  cm_free(topology->net_weight);
+  cm_free(topology->pin);
+  cm_free(topology->pin_weight);
+  cm_free(topology->size);
+  cm_free(topology->label_text);
+  cm_free(topology->label_first);
+  cm_free(topology);
+}
+
+const char *cm_topology_label(const cm_topology *topology, uint32_t vertex)
+{
+  return topology->label_text != NULL ? topology->label_text + topology->label_first[vertex] : NULL;
+}
+
+uint64_t cm_topology_synapses(const cm_topology *topology)
+{
+  return topology->directed ? topology->pin_count : topology->pin_count / 2;
+}
+
+uint64_t cm_topology_hyperedges(const cm_topology *topology)
+{
+  return topology->directed ? (uint64_t)topology->net_count + topology->empty_net_count : topology->pin_count / 2;
+}
+
+static cm_status verify_net(const cm_topology *t, uint32_t e, cm_error *error)
+{
+  uint64_t begin = t->net_first[e], end = t->net_first[e + 1];
+  uint32_t source = cm_topology_source(t, e);
+  if (end < begin || end > t->pin_count)
+    return cm_fail(error, CM_BAD_NETWORK, "net %u spans pins %llu to %llu of %llu", e, (unsigned long long)begin,
+                   (unsigned long long)end, (unsigned long long)t->pin_count);
+  if (t->directed && end == begin && t->net_source != NULL)
+    return cm_fail(error, CM_BAD_NETWORK, "net %u has no pins", e);
+  if (source >= t->vertex_count || (e > 0 && source < cm_topology_source(t, e - 1)))
+    return cm_fail(error, CM_BAD_NETWORK, "net %u has source %u, out of range or of order", e, source);
+  for (uint64_t i = begin; i < end; i++) {
+    if (t->pin[i] >= t->vertex_count || (i > begin && t->pin[i] <= t->pin[i - 1]))
+      return cm_fail(error, CM_BAD_NETWORK, "net %u has pin %u, out of range or of order", e, t->pin[i]);
+    if (!t->directed && t->pin[i] == source)
+      return cm_fail(error, CM_BAD_NETWORK, "vertex %u of an undirected network has a self loop", source);
+  }
+  return CM_OK;
+}
+
+/* Whether u's row of an undirected network lists v with this weight; by bisection. */
+static bool lists(const cm_topology *t, uint32_t u, uint32_t v, uint64_t weight)
+{
+  uint64_t low = t->net_first[u], high = t->net_first[u + 1];
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (t->pin[middle] < v)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < t->net_first[u + 1] && t->pin[low] == v && cm_topology_pin_weight(t, u, low) == weight;
+}
+
+static cm_status verify_symmetry(const cm_topology *t, cm_error *error)
+{
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    for (uint64_t i = t->net_first[v]; i < t->net_first[v + 1]; i++)
+      if (!lists(t, t->pin[i], v, cm_topology_pin_weight(t, v, i)))
+        return cm_fail(error, CM_BAD_NETWORK, "vertex %u lists %u, but %u does not list %u with the same weight", v,
+                       t->pin[i], t->pin[i], v);
+  return CM_OK;
+}
+
+cm_status cm_topology_verify(const cm_topology *t, cm_error *error)
+{
+  if (t->weight_scale == 0)
+    return cm_fail(error, CM_BAD_NETWORK, "the weight scale is 0");
+  if (!t->directed && (t->net_count != t->vertex_count || t->net_source != NULL))
+    return cm_fail(error, CM_BAD_NETWORK, "an undirected network has %u nets for %u vertices", t->net_count,
+                   t->vertex_count);
+  if (t->net_count > 0 && t->net_source == NULL && t->net_count != t->vertex_count)
+    return cm_fail(error, CM_BAD_NETWORK, "%u nets without sources for %u vertices", t->net_count, t->vertex_count);
+  if (t->net_first[0] != 0 || t->net_first[t->net_count] != t->pin_count)
+    return cm_fail(error, CM_BAD_NETWORK, "the nets do not span the %llu pins", (unsigned long long)t->pin_count);
+  for (uint32_t e = 0; e < t->net_count; e++)
+    if (verify_net(t, e, error) != CM_OK)
+      return error->status;
+  uint64_t sizes = 0;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    sizes += cm_topology_size(t, v);
+  if (sizes != t->size_total)
+    return cm_fail(error, CM_BAD_NETWORK, "sizes add up to %llu, not %llu", (unsigned long long)sizes,
+                   (unsigned long long)t->size_total);
+  return t->directed ? CM_OK : verify_symmetry(t, error);
+}

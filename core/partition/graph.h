@@ -1,0 +1,49 @@
+/* The undirected weighted graph on which the seed's method works: no self loops, both directions stored.
+ * For a directed network an edge's weight is the sum of both directions (seed 0; SPEC MAP-2). */
+#ifndef CM_PARTITION_GRAPH_H
+#define CM_PARTITION_GRAPH_H
+
+#include <stdint.h>
+
+#include "core/base/run.h"
+#include "core/network/topology.h"
+#include "core/network/topology_file.h"
+
+typedef struct cm_graph {
+  uint32_t vertex_count;
+  uint64_t entry_count;  /* twice the edges */
+  uint64_t *first;       /* [vertex_count + 1] */
+  uint32_t *neighbour;   /* [entry_count] ascending inside a row */
+  uint64_t *weight;      /* [entry_count] scaled */
+  uint32_t *size;        /* [vertex_count] */
+  uint64_t size_total;
+  uint64_t weight_total; /* of all edges, each counted once */
+} cm_graph;
+
+void cm_graph_free(cm_graph *graph); /* NULL is allowed */
+
+/* The graph of a topology's synapses. O(pins log(degree)) time, 12 bytes per entry and 8 per pin while building. */
+cm_status cm_graph_from_topology(const cm_topology *topology, cm_run *run, cm_graph **graph, cm_error *error);
+
+/* Merges the vertices with equal map[v] < coarse_count into one each: sizes and weights add up, edges inside a
+ * merged vertex vanish. Every coarse number must have a vertex. O(entries log(degree)). */
+cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
+                            cm_graph **coarse, cm_error *error);
+
+/* The subgraph induced by vertex [count] (ascending). `scratch` [graph->vertex_count] is overwritten at those
+ * vertices only. O(entries of the chosen rows). */
+cm_status cm_graph_induce(const cm_graph *graph, const uint32_t *vertex, uint32_t count, uint32_t *scratch,
+                          cm_run *run, cm_graph **induced, cm_error *error);
+
+/* Writes a coarsened level as a topology file with the coarse vertex of each finer one, parent [finer_count]. */
+cm_status cm_graph_save(const cm_graph *graph, const uint32_t *parent, uint32_t finer_count,
+                        uint64_t weight_scale, const char *path, cm_run *run, cm_error *error);
+
+/* Reads a level back: the graph and *parent [finer_count] (freed by the caller with cm_free). */
+cm_status cm_graph_load(const char *path, uint32_t finer_count, cm_run *run, cm_graph **graph,
+                        uint32_t **parent, cm_error *error);
+
+/* Sum of the weights of edges between different parts. O(entries). */
+uint64_t cm_graph_cut(const cm_graph *graph, const uint32_t *part);
+
+#endif

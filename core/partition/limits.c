@@ -1,0 +1,170 @@
+#include "core/partition/limits.h"
+
+#include <string.h>
+
+enum { CHECK_EVERY = 4096 };
+
+const char *cm_resource_name(cm_resource resource)
+{
+  static const char *const names[CM_RESOURCES] = {"neurons", "synapses", "inbound axons", "outbound axons",
+                                                  "target cores"};
+  return names[resource];
+}
+
+uint64_t cm_limit(const cm_limits *limits, cm_resource resource)
+{
+  const uint64_t values[CM_RESOURCES] = {limits->neurons, limits->synapses, limits->inbound_axons,
+                                         limits->outbound_axons, limits->target_cores};
+  return values[resource];
+}
+
+/* The nets of one source vertex stand together: marks tell which parts its earlier nets have reached. */
+static cm_status count_axons(const cm_topology *topology, const uint32_t *part, cm_run *run, uint32_t *reached,
+                             uint64_t *use, cm_error *error)
+{
+  for (uint32_t e = 0; e < topology->net_count; e++) {
+    uint32_t source = cm_topology_source(topology, e), own = part[source];
+    if (e % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
+      return error->status;
+    for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
+      uint32_t p = part[topology->pin[i]];
+      use[(size_t)p * CM_RESOURCES + CM_SYNAPSES]++;
+      if (reached[p] == source + 1)
+        continue;
+      reached[p] = source + 1;
+      use[(size_t)p * CM_RESOURCES + CM_INBOUND_AXONS]++;
+      if (p != own)
+        use[(size_t)own * CM_RESOURCES + CM_OUTBOUND_AXONS]++;
+    }
+  }
+  return CM_OK;
+}
+
+/* Distinct other parts that a part reaches: its neurons' nets are walked together. */
+static cm_status count_targets(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                               uint32_t *reached, uint64_t *use, cm_error *error)
+{
+  uint32_t *first = NULL, *net = NULL;
+  cm_status status = CM_NEW(run->memory, first, (size_t)parts + 2, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, net, topology->net_count, error);
+  if (status == CM_OK) {
+    for (uint32_t e = 0; e < topology->net_count; e++)
+      first[(size_t)part[cm_topology_source(topology, e)] + 2]++;
+    for (size_t p = 2; p <= (size_t)parts + 1; p++)
+      first[p] += first[p - 1];
+    for (uint32_t e = 0; e < topology->net_count; e++)
+      net[first[(size_t)part[cm_topology_source(topology, e)] + 1]++] = e;
+  }
+  memset(reached, 0, (size_t)parts * sizeof *reached);
+  for (uint32_t p = 0; p < parts && status == CM_OK; p++) {
+    for (uint32_t j = first[p]; j < first[p + 1]; j++) {
+      for (uint64_t i = topology->net_first[net[j]]; i < topology->net_first[net[j] + 1]; i++) {
+        uint32_t other = part[topology->pin[i]];
+        if (other == p || reached[other] == p + 1)
+          continue;
+        reached[other] = p + 1;
+        use[(size_t)p * CM_RESOURCES + CM_TARGET_CORES]++;
+      }
+    }
+    status = cm_run_check(run, error);
+  }
+  cm_free(first);
+  cm_free(net);
+  return status;
+}
+
+cm_status cm_count_use(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                       uint64_t *use, cm_error *error)
+{
+  uint32_t *reached;
+  if (CM_NEW(run->memory, reached, parts, error) != CM_OK)
+    return error->status;
+  memset(use, 0, (size_t)parts * CM_RESOURCES * sizeof *use);
+  for (uint32_t v = 0; v < topology->vertex_count; v++)
+    use[(size_t)part[v] * CM_RESOURCES + CM_NEURONS] += cm_topology_size(topology, v);
+  cm_status status = count_axons(topology, part, run, reached, use, error);
+  if (status == CM_OK)
+    status = count_targets(topology, part, parts, run, reached, use, error);
+  cm_free(reached);
+  return status;
+}
+
+cm_violation cm_find_violation(const cm_limits *limits, const uint64_t *use, uint32_t parts)
+{
+  cm_violation found = {0};
+  double worst = 1;
+  for (uint32_t p = 0; p < parts; p++) {
+    bool broken = false;
+    for (cm_resource r = 0; r < CM_RESOURCES; r++) {
+      uint64_t limit = cm_limit(limits, r), used = use[(size_t)p * CM_RESOURCES + r];
+      if (limit == 0 || used <= limit)
+        continue;
+      broken = true;
+      if ((double)used / (double)limit > worst) {
+        worst = (double)used / (double)limit;
+        found = (cm_violation){found.broken_parts, p, r, used, limit};
+      }
+    }
+    found.broken_parts += broken;
+  }
+  return found;
+}
+
+static cm_status too_large(const cm_topology *topology, uint32_t v, cm_resource resource, uint64_t use,
+                           uint64_t limit, cm_error *error)
+{
+  const char *label = cm_topology_label(topology, v);
+  cm_fail(error, CM_NEURON_TOO_LARGE,
+          "neuron %u%s%s%s alone needs %llu %s, %llu more than the %llu that a core has; split the neuron or "
+          "choose a chip with larger cores",
+          v, label != NULL ? " (" : "", label != NULL ? label : "", label != NULL ? ")" : "",
+          (unsigned long long)use, cm_resource_name(resource), (unsigned long long)(use - limit),
+          (unsigned long long)limit);
+  cm_fail_at(error, "neuron %u", v);
+  cm_error_figure(error, "neuron", v);
+  cm_error_figure(error, "use", use);
+  cm_error_figure(error, "limit", limit);
+  return error->status;
+}
+
+cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_error *error)
+{
+  uint32_t *axons = NULL, *last = NULL;
+  uint64_t *synapses = NULL;
+  uint32_t n = topology->vertex_count;
+  cm_status status = CM_OK;
+  for (uint32_t v = 0; v < n && limits->neurons != 0; v++)
+    if (cm_topology_size(topology, v) > limits->neurons)
+      return too_large(topology, v, CM_NEURONS, cm_topology_size(topology, v), limits->neurons, error);
+  if (limits->inbound_axons == 0 && limits->synapses == 0)
+    return CM_OK;
+  status = CM_NEW(run->memory, axons, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, last, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, synapses, n, error);
+  for (uint32_t e = 0; e < topology->net_count && status == CM_OK; e++) {
+    uint32_t source = cm_topology_source(topology, e);
+    for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
+      uint32_t v = topology->pin[i];
+      synapses[v]++;
+      if (last[v] == source + 1)
+        continue;
+      last[v] = source + 1;
+      axons[v]++;
+    }
+    if (e % CHECK_EVERY == 0)
+      status = cm_run_check(run, error);
+  }
+  for (uint32_t v = 0; v < n && status == CM_OK; v++) {
+    if (limits->inbound_axons != 0 && axons[v] > limits->inbound_axons)
+      status = too_large(topology, v, CM_INBOUND_AXONS, axons[v], limits->inbound_axons, error);
+    else if (limits->synapses != 0 && synapses[v] > limits->synapses)
+      status = too_large(topology, v, CM_SYNAPSES, synapses[v], limits->synapses, error);
+  }
+  cm_free(axons);
+  cm_free(last);
+  cm_free(synapses);
+  return status;
+}

@@ -1,0 +1,42 @@
+/* What a partition asks of the cores, and the limits that it breaks (SPEC MAP-12, section 8). */
+#ifndef CM_PARTITION_LIMITS_H
+#define CM_PARTITION_LIMITS_H
+
+#include "core/base/run.h"
+#include "core/chip/chip.h"
+#include "core/network/topology.h"
+
+/* Uses of one core, in the order of cm_limits. */
+typedef enum cm_resource {
+  CM_NEURONS,
+  CM_SYNAPSES,
+  CM_INBOUND_AXONS,
+  CM_OUTBOUND_AXONS,
+  CM_TARGET_CORES,
+  CM_RESOURCES
+} cm_resource;
+
+/* "neurons", "inbound axons", ... */
+const char *cm_resource_name(cm_resource resource);
+
+/* The chip's limit on a resource; 0: none. */
+uint64_t cm_limit(const cm_limits *limits, cm_resource resource);
+
+/* The use of every resource by every part: use [parts * CM_RESOURCES]. O(pins + parts). */
+cm_status cm_count_use(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                       uint64_t *use, cm_error *error);
+
+/* How a partition stands to the limits. */
+typedef struct cm_violation {
+  uint64_t broken_parts; /* parts that break some limit; 0: legal */
+  uint32_t part;         /* the worst one, by use / limit */
+  cm_resource resource;
+  uint64_t use, limit;
+} cm_violation;
+cm_violation cm_find_violation(const cm_limits *limits, const uint64_t *use, uint32_t parts);
+
+/* Checks each neuron alone: CM_NEURON_TOO_LARGE names the first that no core can hold, the limit and by how much.
+ * O(pins). */
+cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_error *error);
+
+#endif

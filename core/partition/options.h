@@ -1,0 +1,32 @@
+/* What shapes the partition stage of the seed's method (seed 0, steps s2 to s5), and the random streams of
+ * the stages: every random choice comes from (seed, stream, level or try), never from shared state. */
+#ifndef CM_PARTITION_OPTIONS_H
+#define CM_PARTITION_OPTIONS_H
+
+#include <stdint.h>
+
+typedef enum cm_matching {
+  CM_MATCHING_HEAVIEST, /* the seed's letter: only neighbours on a heaviest edge are asked */
+  CM_MATCHING_AVAILABLE /* the heaviest edge among those whose ends may still be paired */
+} cm_matching;
+
+typedef struct cm_partition_options {
+  uint64_t capacity;         /* of a core, in vertex size; at least 1 */
+  uint32_t parts;            /* 0: as many as the capacity asks for; else exactly so many */
+  uint32_t coarsening_share; /* a merged vertex is at most capacity / share (15) */
+  uint32_t coarsening_tries; /* 4 to 8 */
+  double coarsening_stop;    /* stop when a level shrinks by less than this (0.20) */
+  cm_matching matching;
+  uint32_t bisection_tries;  /* 4 to 8 */
+  uint32_t refinement_passes; /* visits of all vertices per level (1) */
+  uint64_t coarsening_seed, seed;
+} cm_partition_options;
+
+enum cm_random_stream {
+  CM_STREAM_COARSENING = 1,
+  CM_STREAM_BISECTION,
+  CM_STREAM_REFINEMENT,
+  CM_STREAM_PLACEMENT,
+};
+
+#endif

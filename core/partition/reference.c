@@ -1,0 +1,163 @@
+#include "core/partition/reference.h"
+
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/partition/bisect.h"
+#include "core/partition/coarsen.h"
+#include "core/partition/refine.h"
+
+void cm_partition_free(cm_partition *partition)
+{
+  if (partition == NULL)
+    return;
+  cm_free(partition->part);
+  cm_graph_free(partition->parts);
+  cm_free(partition);
+}
+
+/* One level as it is needed: its graph, and the way down to the finer one. */
+typedef struct level {
+  cm_graph *graph;
+  uint32_t *parent; /* [finer_count] */
+  uint32_t finer_count;
+} level;
+
+static void level_free(level *held)
+{
+  cm_graph_free(held->graph);
+  cm_free(held->parent);
+  *held = (level){0};
+}
+
+/* Level 0 is the topology itself; the others come from their files. */
+static cm_status level_open(const cm_topology *topology, const char *folder, uint32_t number,
+                            const uint32_t *vertices, cm_run *run, level *opened, cm_error *error)
+{
+  level made = {0};
+  if (number == 0) {
+    if (cm_graph_from_topology(topology, run, &made.graph, error) != CM_OK)
+      return error->status;
+  } else {
+    char path[CM_PATH_MAX];
+    made.finer_count = vertices[number - 1];
+    if (cm_path(path, error, "%s/level-%u.zip", folder, number) != CM_OK ||
+        cm_graph_load(path, made.finer_count, run, &made.graph, &made.parent, error) != CM_OK)
+      return error->status;
+  }
+  *opened = made;
+  return CM_OK;
+}
+
+/* Vertex counts of all levels, from the headers of their files. */
+static cm_status count_levels(const cm_topology *topology, const char *folder, uint32_t levels, cm_run *run,
+                              uint32_t *vertices, cm_error *error)
+{
+  vertices[0] = topology->vertex_count;
+  for (uint32_t l = 1; l <= levels; l++) {
+    char path[CM_PATH_MAX];
+    cm_topology_reader *reader;
+    if (cm_path(path, error, "%s/level-%u.zip", folder, l) != CM_OK ||
+        cm_topology_reader_open(path, run->memory, &reader, error) != CM_OK)
+      return error->status;
+    vertices[l] = cm_topology_reader_header(reader)->vertex_count;
+    cm_topology_reader_close(reader);
+  }
+  return CM_OK;
+}
+
+/* part of the coarse vertices -> part of the finer ones. */
+static cm_status project(const level *coarse, cm_run *run, uint32_t **part, cm_error *error)
+{
+  uint32_t *finer;
+  if (CM_NEW(run->memory, finer, coarse->finer_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < coarse->finer_count; v++) {
+    if (coarse->parent[v] >= coarse->graph->vertex_count) {
+      cm_fail(error, CM_BAD_NETWORK, "vertex %u of a coarsened level has the coarse vertex %u of only %u", v,
+              coarse->parent[v], coarse->graph->vertex_count);
+      cm_free(finer);
+      return error->status;
+    }
+    finer[v] = (*part)[coarse->parent[v]];
+  }
+  cm_free(*part);
+  *part = finer;
+  return CM_OK;
+}
+
+/* Renumbers parts without gaps, in the order of their old numbers; a part may have lost its last vertex. */
+static cm_status close_gaps(uint32_t *part, uint32_t vertices, uint32_t *parts, cm_run *run, cm_error *error)
+{
+  uint32_t *number, next = 0;
+  if (CM_NEW(run->memory, number, *parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < vertices; v++)
+    number[part[v]] = 1;
+  for (uint32_t p = 0; p < *parts; p++)
+    number[p] = number[p] ? next++ : 0;
+  for (uint32_t v = 0; v < vertices; v++)
+    part[v] = number[part[v]];
+  cm_free(number);
+  *parts = next;
+  return CM_OK;
+}
+
+/* Numbering, groups (steps s4 and s6) and the graph of groups that placement works on. */
+static cm_status settle(const cm_graph *graph, const cm_partition_options *options, uint32_t **part,
+                        uint32_t parts, cm_run *run, cm_partition **partition, cm_error *error)
+{
+  cm_status status = CM_OK;
+  if (options->parts > 0)
+    status = cm_rebalance(graph, options, run, *part, parts, error);
+  if (status == CM_OK)
+    status = close_gaps(*part, graph->vertex_count, &parts, run, error);
+  cm_partition *made = NULL;
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, made, 1, error);
+  if (status == CM_OK)
+    status = cm_graph_contract(graph, *part, parts, run, &made->parts, error);
+  if (status != CM_OK) {
+    cm_partition_free(made);
+    return status;
+  }
+  made->vertex_count = graph->vertex_count;
+  made->part_count = parts;
+  made->edge_cut = made->parts->weight_total;
+  made->part = *part;
+  *part = NULL;
+  *partition = made;
+  return CM_OK;
+}
+
+cm_status cm_partition_reference(const cm_topology *topology, const cm_partition_options *options,
+                                 const char *folder, uint32_t levels, cm_run *run, cm_partition **partition,
+                                 cm_error *error)
+{
+  uint32_t vertices[CM_LEVELS_MAX + 1], *part = NULL, parts = 0;
+  level held = {0};
+  cm_run_phase(run, "bisect");
+  cm_status status = count_levels(topology, folder, levels, run, vertices, error);
+  if (status == CM_OK)
+    status = level_open(topology, folder, levels, vertices, run, &held, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, part, held.graph->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_bisect_recursively(held.graph, options, run, part, &parts, error);
+  cm_run_phase(run, "refine");
+  for (uint32_t l = levels; status == CM_OK; l--) {
+    uint64_t gain;
+    status = cm_refine(held.graph, options, l, run, part, parts, &gain, error);
+    if (status != CM_OK || l == 0)
+      break;
+    status = project(&held, run, &part, error);
+    level_free(&held);
+    if (status == CM_OK)
+      status = level_open(topology, folder, l - 1, vertices, run, &held, error);
+  }
+  if (status == CM_OK)
+    status = settle(held.graph, options, &part, parts, run, partition, error);
+  level_free(&held);
+  cm_free(part);
+  return status;
+}

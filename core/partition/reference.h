@@ -1,0 +1,26 @@
+/* The partition stage of preset `reference`: the seed's multilevel method to the letter (seed 0, steps s2 to
+ * s6; SPEC MAP-2 to MAP-6). */
+#ifndef CM_PARTITION_REFERENCE_H
+#define CM_PARTITION_REFERENCE_H
+
+#include "core/partition/graph.h"
+#include "core/partition/options.h"
+
+typedef struct cm_partition {
+  uint32_t vertex_count, part_count;
+  uint32_t *part;      /* [vertex_count] */
+  uint64_t edge_cut;   /* scaled */
+  cm_graph *parts;     /* the parts as a graph: what they say to each other (edge weights, scaled) */
+} cm_partition;
+
+void cm_partition_free(cm_partition *partition); /* NULL is allowed */
+
+/* Partitions a topology whose coarsened levels lie in folder/level-1.zip .. level-<levels>.zip: initial
+ * partition on the coarsest, then refinement and one step of uncoarsening after the other down to the topology
+ * itself. Only one level's edges are in memory at a time besides the topology. Parts are numbered without gaps. Opens phases
+ * "bisect" and "refine". O(entries of all levels * log(parts)). */
+cm_status cm_partition_reference(const cm_topology *topology, const cm_partition_options *options,
+                                 const char *folder, uint32_t levels, cm_run *run, cm_partition **partition,
+                                 cm_error *error);
+
+#endif

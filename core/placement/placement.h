@@ -1,0 +1,40 @@
+/* Placement: part -> core of a region, so that parts that talk much are near each other. */
+#ifndef CM_PLACEMENT_PLACEMENT_H
+#define CM_PLACEMENT_PLACEMENT_H
+
+#include "core/base/run.h"
+#include "core/chip/chip.h"
+#include "core/chip/region.h"
+#include "core/partition/graph.h"
+
+/* Initial placement by bisection (seed 0, steps s8-1 and s8-2; SPEC MAP-8): the region is split at the middle of its
+ * longer side, the parts by greedy growing so that each side holds exactly as many as it has cores, until one part
+ * meets one core. `parts` is the graph of parts; region->core_count equals its vertex count. Fills core [parts] with
+ * core numbers. Opens phase "place". O(entries * log(parts) * log(cores)) times tries. */
+cm_status cm_place_by_bisection(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
+                                uint32_t tries, uint64_t seed, cm_run *run, uint32_t *core, cm_error *error);
+
+typedef struct cm_force_options {
+  double share;        /* of the parts, those with the largest force, that one round moves (0.05) */
+  uint32_t rounds_max; /* upper limit of rounds */
+} cm_force_options;
+
+typedef struct cm_force_result {
+  uint32_t rounds;
+  uint64_t swaps;
+  double force_before, force_after; /* sum of the lengths of all net forces, scaled weights */
+} cm_force_result;
+
+/* Force-directed refinement (seed 0, steps s9-1 and s9-2; SPEC MAP-9). An edge (u, v, w) pulls u by w * (xv-xu, yv-yu).
+ * Each round sorts parts by net force and walks the largest share of them; each looks along the ray of its force for the part whose swap lowers
+ * the sum of both net forces' lengths most, and swaps. Ends when a round swaps nothing or at the limit. Positions are
+ * those of the cores' routers; the way round a torus is not used, as in the seed. Opens phase "force".
+ * O(rounds * share * parts * (width + height) * degree). */
+cm_status cm_place_by_force(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
+                            const cm_force_options *options, cm_run *run, uint32_t *core,
+                            cm_force_result *result, cm_error *error);
+
+/* Sum of edge weight * distance of a placement, scaled. O(entries). */
+uint64_t cm_placement_traffic(const cm_graph *parts, const cm_chip *chip, const uint32_t *core);
+
+#endif
