@@ -1,0 +1,14 @@
+libcoremapd_a_SOURCES += \
+  api/server.h api/server.c api/internal.h api/request.c api/reply.c api/pool.c api/hub.c api/routes.c \
+  api/problem.h api/problem.c api/system.c api/networks.c api/uploads.c api/chips.c api/occupancy.c \
+  api/jobs.c api/mappings.c
+nodist_libcoremapd_a_SOURCES = api/openapi.c
+libcoremapd_a_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'
+
+# The document is served from memory, so that it cannot be missing; and installed for readers.
+dist_pkgdata_DATA = api/openapi.json
+CLEANFILES += api/openapi.c
+api/openapi.c: api/openapi.json
+	$(AM_V_GEN)$(MKDIR_P) api && { echo '#include "api/server.h"'; echo 'const char cm_openapi_text[] = {'; \
+	od -An -v -tx1 $(srcdir)/api/openapi.json | $(SED) 's/\([0-9a-f][0-9a-f]\)/0x\1,/g'; echo '0};'; } > $@.new && \
+	mv $@.new $@

@@ -1,0 +1,5 @@
+bin_PROGRAMS += coremapd
+libcoremapd_a_SOURCES += daemon/config.h daemon/config.c daemon/workers.h daemon/workers.c
+coremapd_SOURCES = daemon/main.c
+coremapd_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'
+coremapd_LDADD = $(SERVER_LIBS) -linih

@@ -1,0 +1,9 @@
+# What the server keeps. Storage, api and the daemon's parts make one library, so that tests can link them.
+SERVER_LIBS = libcoremapd.a $(CORE_LIBS) $(MICROHTTPD_LIBS) $(SQLITE_LIBS)
+noinst_LIBRARIES += libcoremapd.a
+libcoremapd_a_SOURCES = \
+  storage/database.h storage/database.c storage/schema.h storage/schema.c storage/internal.h \
+  storage/store.h storage/store.c storage/board.h storage/board.c \
+  storage/networks.h storage/networks.c storage/chips.h storage/chips.c storage/leases.h storage/leases.c \
+  storage/jobs.h storage/jobs.c storage/mappings.h storage/mappings.c \
+  storage/uploads.h storage/uploads.c

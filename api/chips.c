@@ -1,0 +1,117 @@
+/* /v1/chips: descriptions by name; presets cannot be changed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/internal.h"
+#include "storage/chips.h"
+
+void cm_list_chips(cm_request *request)
+{
+  cm_error error;
+  cm_chip_entry *chips;
+  size_t count;
+  if (cm_chips_list(request->store, &chips, &count, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++) {
+    cm_chip *chip;
+    if (cm_chips_open(request->store, chips[i].name, &chip, &error) != CM_OK)
+      continue; /* deleted since it was listed */
+    (void)json_array_append_new(list, json_pack("{s:s, s:b, s:s, s:I, s:I, s:I}", "name", chips[i].name, "preset",
+                                                chips[i].preset, "description", chip->description, "width",
+                                                (json_int_t)chip->width, "height", (json_int_t)chip->height, "cores",
+                                                (json_int_t)cm_chip_cores(chip)));
+    cm_chip_free(chip);
+  }
+  free(chips);
+  cm_reply_json(request, 200, json_pack("{s:o}", "chips", list));
+}
+
+static void reply_chip(cm_request *request, unsigned status, char *text)
+{
+  char etag[CM_SHA_MAX];
+  cm_store_sha256(text, strlen(text), etag);
+  if (status == 200 && strcmp(request->method, "PUT") != 0 && cm_reply_unchanged(request, etag)) {
+    free(text);
+    return;
+  }
+  cm_reply_text(request, status, "application/json", text, strlen(text));
+  cm_reply_header(request, "ETag", "\"%s\"", etag);
+}
+
+void cm_get_chip(cm_request *request)
+{
+  cm_error error;
+  char *text;
+  bool preset;
+  if (cm_chips_text(request->store, request->param[0], &text, &preset, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    reply_chip(request, 200, text);
+}
+
+/* The description in our own words, so that equal chips are equal texts. A name in it must be the path's. */
+static cm_status read_chip(cm_request *request, const char *name, char **text, cm_error *error)
+{
+  cm_chip *chip;
+  json_error_t why;
+  json_t *object = json_loadb(request->body != NULL ? request->body : "", request->body_size,
+                              JSON_REJECT_DUPLICATES, &why);
+  if (!json_is_object(object)) {
+    json_decref(object);
+    cm_fail(error, CM_BAD_CHIP, "the chip must be one JSON object%s%s", object == NULL ? ": " : "",
+            object == NULL ? why.text : "");
+    return object == NULL ? cm_fail_at(error, "line %d, column %d", why.line, why.column) : error->status;
+  }
+  const json_t *given = json_object_get(object, "name");
+  if (given != NULL && (json_string_value(given) == NULL || strcmp(json_string_value(given), name) != 0)) {
+    json_decref(object);
+    cm_fail(error, CM_BAD_CHIP, "the chip's name must be \"%s\", as in the path", name);
+    return cm_fail_at(error, "/name");
+  }
+  (void)json_object_set_new(object, "name", json_string(name));
+  char *named = json_dumps(object, JSON_COMPACT);
+  json_decref(object);
+  if (named == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while reading a chip");
+  cm_status status = cm_chip_parse(named, strlen(named), &chip, error);
+  free(named);
+  if (status == CM_OK) {
+    status = cm_chip_print(chip, text, error);
+    cm_chip_free(chip);
+  }
+  return status;
+}
+
+void cm_put_chip(cm_request *request)
+{
+  cm_error error;
+  const char *name = request->param[0];
+  char *text = NULL;
+  bool created;
+  if (!cm_chips_name_is_sound(name)) {
+    cm_reply_problem(request, 400, "bad-chip", "The chip description cannot be used",
+                     "a chip's name has letters, digits, '.', '_' and '-', at most %d of them", CM_CHIP_NAME_MAX - 1);
+    return;
+  }
+  if (read_chip(request, name, &text, &error) != CM_OK ||
+      cm_chips_put(request->store, name, "", text, &created, &error) != CM_OK) {
+    free(text);
+    cm_reply_error(request, &error);
+    return;
+  }
+  reply_chip(request, created ? 201 : 200, text);
+  if (created)
+    cm_reply_header(request, "Location", "/v1/chips/%s", name);
+}
+
+void cm_delete_chip(cm_request *request)
+{
+  cm_error error;
+  if (cm_chips_delete(request->store, request->param[0], &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_reply_empty(request, 204);
+}

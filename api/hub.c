@@ -1,0 +1,281 @@
+/* Long polls and event streams that wait for jobs to change.
+ *
+ * Happy path of a poll: its handler finds nothing new and calls cm_hub_wait; the board tells of a change; the hub
+ * hands the request back to the pool. Happy path of a stream: its reader finds no event, notes itself as asleep and suspends
+ * the connection; a change resumes it. One thread looks four times a second for polls whose time is up and every
+ * heartbeat wakes all streams, so that dead connections are noticed.
+ *
+ * A change between looking and sleeping is not lost: both happen under the hub's lock, and the board is asked once
+ * more under it. Lock order: hub, then board. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "api/internal.h"
+#include "storage/jobs.h"
+
+static const double heartbeat_seconds = 15;
+
+typedef struct stream {
+  cm_server *server;
+  struct MHD_Connection *connection;
+  char job[CM_ID_MAX];
+  uint64_t last;      /* id of the newest event sent */
+  char *pending;      /* text on its way */
+  size_t size, sent;
+  bool ended;         /* nothing comes after what is pending */
+  bool asleep;        /* suspended; under the hub's lock */
+  bool beat;          /* a heartbeat is due */
+  struct stream *next;
+} stream;
+
+struct cm_hub {
+  cm_server *server;
+  pthread_mutex_t lock;
+  pthread_cond_t stop_asked;
+  cm_request *polls;
+  stream *streams;
+  bool stopping;
+  pthread_t thread;
+};
+
+/* ---- long polls ---- */
+
+/* With the lock held: takes the polls that `job` (NULL: any) woke, or whose time is up. */
+static cm_request *take_polls(cm_hub *hub, const char *job, double now)
+{
+  cm_request *woken = NULL, **link = &hub->polls;
+  while (*link != NULL) {
+    cm_request *request = *link;
+    bool up = now >= request->wait_until || hub->stopping;
+    if (!up && (job == NULL || strcmp(job, request->wait_job) != 0)) {
+      link = &request->next;
+      continue;
+    }
+    if (up)
+      request->wait_until = -1;
+    *link = request->next;
+    request->next = woken;
+    woken = request;
+  }
+  return woken;
+}
+
+static void hand_back(cm_hub *hub, cm_request *woken)
+{
+  while (woken != NULL) {
+    cm_request *request = woken;
+    woken = request->next;
+    if (!cm_pool_add(hub->server->short_pool, request))
+      cm_request_work(request); /* better late in this thread than never */
+  }
+}
+
+void cm_hub_wait(cm_hub *hub, cm_request *request)
+{
+  pthread_mutex_lock(&hub->lock);
+  bool again = hub->stopping || cm_board_newest(request->store->board, request->wait_job) != request->wait_seen;
+  if (hub->stopping)
+    request->wait_until = -1;
+  if (!again) {
+    request->next = hub->polls;
+    hub->polls = request;
+  }
+  pthread_mutex_unlock(&hub->lock);
+  if (again)
+    hand_back(hub, request);
+}
+
+/* ---- streams ---- */
+
+/* With the lock held. */
+static void wake(stream *s)
+{
+  if (s->asleep) {
+    s->asleep = false;
+    MHD_resume_connection(s->connection);
+  }
+}
+
+static void format_event(stream *s, cm_board_event *event)
+{
+  size_t room = strlen(event->data) + 100;
+  s->pending = malloc(room);
+  if (s->pending != NULL) {
+    int length = snprintf(s->pending, room, "id: %llu\nevent: %s\ndata: %s\n\n", (unsigned long long)event->id,
+                          event->kind, event->data);
+    s->size = (size_t)length;
+    s->sent = 0;
+  }
+  s->last = event->id;
+  if (strcmp(event->kind, "state") == 0 && strstr(event->data, "\"queued\"") == NULL &&
+      strstr(event->data, "\"running\"") == NULL)
+    s->ended = true;
+  free(event->data);
+}
+
+static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t room)
+{
+  stream *s = context;
+  cm_hub *hub = s->server->hub;
+  cm_board *board = s->server->options.store->board;
+  cm_board_event event;
+  (void)position;
+  if (s->pending == NULL && !s->ended && cm_board_next(board, s->job, s->last, &event))
+    format_event(s, &event);
+  if (s->pending == NULL && !s->ended) {
+    pthread_mutex_lock(&hub->lock);
+    if (hub->stopping)
+      s->ended = true;
+    else if (s->beat) {
+      /* A job that the board no longer knows cannot change any more: the client asks anew and gets its end. */
+      s->beat = false;
+      s->ended = cm_board_newest(board, s->job) == 0;
+      s->pending = strdup(": still here\n\n");
+      s->size = s->pending != NULL ? strlen(s->pending) : 0;
+      s->sent = 0;
+    } else if (cm_board_newest(board, s->job) <= s->last) {
+      s->asleep = true;
+      MHD_suspend_connection(s->connection);
+      pthread_mutex_unlock(&hub->lock);
+      return 0;
+    }
+    pthread_mutex_unlock(&hub->lock);
+    if (s->pending == NULL && !s->ended && cm_board_next(board, s->job, s->last, &event))
+      format_event(s, &event);
+  }
+  if (s->pending == NULL)
+    return s->ended ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
+  size_t count = s->size - s->sent < room ? s->size - s->sent : room;
+  memcpy(buffer, s->pending + s->sent, count);
+  s->sent += count;
+  if (s->sent == s->size) {
+    free(s->pending);
+    s->pending = NULL;
+  }
+  return (ssize_t)count;
+}
+
+static void free_stream(void *context)
+{
+  stream *s = context;
+  cm_hub *hub = s->server->hub;
+  pthread_mutex_lock(&hub->lock);
+  for (stream **link = &hub->streams; *link != NULL; link = &(*link)->next)
+    if (*link == s) {
+      *link = s->next;
+      break;
+    }
+  pthread_mutex_unlock(&hub->lock);
+  atomic_fetch_sub(&s->server->counters.streams, 1);
+  free(s->pending);
+  free(s);
+}
+
+void cm_hub_stream(cm_request *request, const char *job, uint64_t after, char *first, bool ended)
+{
+  cm_server *server = request->server;
+  stream *s = calloc(1, sizeof *s);
+  if (s == NULL) {
+    free(first);
+    cm_reply_text(request, 503, NULL, NULL, 0);
+    return;
+  }
+  s->server = server;
+  s->connection = request->connection;
+  (void)snprintf(s->job, sizeof s->job, "%s", job);
+  s->last = after;
+  s->pending = first;
+  s->size = strlen(first);
+  s->ended = ended;
+  atomic_fetch_add(&server->counters.streams, 1);
+  pthread_mutex_lock(&server->hub->lock);
+  s->next = server->hub->streams;
+  server->hub->streams = s;
+  pthread_mutex_unlock(&server->hub->lock);
+  cm_reply_stream(request, "text/event-stream", read_stream, s, free_stream);
+}
+
+/* ---- changes and time ---- */
+
+void cm_hub_changed(void *user, const char *job)
+{
+  cm_hub *hub = user;
+  pthread_mutex_lock(&hub->lock);
+  cm_request *woken = take_polls(hub, job, cm_now());
+  for (stream *s = hub->streams; s != NULL; s = s->next)
+    if (strcmp(s->job, job) == 0)
+      wake(s);
+  pthread_mutex_unlock(&hub->lock);
+  hand_back(hub, woken);
+}
+
+static void *watch(void *argument)
+{
+  cm_hub *hub = argument;
+  double next_beat = cm_now() + heartbeat_seconds;
+  pthread_mutex_lock(&hub->lock);
+  while (!hub->stopping) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 250000000;
+    if (until.tv_nsec >= 1000000000) {
+      until.tv_sec++;
+      until.tv_nsec -= 1000000000;
+    }
+    (void)pthread_cond_timedwait(&hub->stop_asked, &hub->lock, &until);
+    double now = cm_now();
+    if (now >= next_beat) {
+      next_beat = now + heartbeat_seconds;
+      for (stream *s = hub->streams; s != NULL; s = s->next) {
+        s->beat = true;
+        wake(s);
+      }
+    }
+    cm_request *woken = take_polls(hub, NULL, now);
+    pthread_mutex_unlock(&hub->lock);
+    hand_back(hub, woken);
+    pthread_mutex_lock(&hub->lock);
+  }
+  pthread_mutex_unlock(&hub->lock);
+  return NULL;
+}
+
+cm_status cm_hub_start(cm_server *server, cm_hub **hub, cm_error *error)
+{
+  cm_hub *made = calloc(1, sizeof *made);
+  if (made == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  made->server = server;
+  pthread_mutex_init(&made->lock, NULL);
+  pthread_cond_init(&made->stop_asked, NULL);
+  if (pthread_create(&made->thread, NULL, watch, made) != 0) {
+    free(made);
+    return cm_fail(error, CM_NO_MEMORY, "a thread of the server cannot be started");
+  }
+  *hub = made;
+  return CM_OK;
+}
+
+void cm_hub_stop(cm_hub *hub)
+{
+  pthread_mutex_lock(&hub->lock);
+  hub->stopping = true;
+  pthread_cond_signal(&hub->stop_asked);
+  cm_request *woken = take_polls(hub, NULL, cm_now());
+  for (stream *s = hub->streams; s != NULL; s = s->next)
+    wake(s);
+  pthread_mutex_unlock(&hub->lock);
+  hand_back(hub, woken);
+  pthread_join(hub->thread, NULL);
+}
+
+void cm_hub_free(cm_hub *hub)
+{
+  if (hub == NULL)
+    return;
+  pthread_mutex_destroy(&hub->lock);
+  pthread_cond_destroy(&hub->stop_asked);
+  free(hub);
+}

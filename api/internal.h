@@ -1,0 +1,235 @@
+/* What the files of the api room share: the request object, replies, routes, waiting.
+ *
+ * One request: the server's threads read head and body (server.c), find the route (routes.c) and hand the request,
+ * its connection suspended, to a pool of threads (pool.c) where the route's handler may block. The handler
+ * sets a reply (reply.c) or asks to wait for a job to change (hub.c); then the connection is resumed and answered. */
+#ifndef CM_API_INTERNAL_H
+#define CM_API_INTERNAL_H
+
+#include <jansson.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "api/server.h"
+#include "core/base/file.h"
+#include "storage/leases.h"
+
+enum {
+  CM_SEGMENTS_MAX = 8,
+  CM_PARAMS_MAX = 4,
+  CM_TARGET_BYTES_MAX = 8192,
+  CM_JSON_BYTES_MAX = 1 << 20,
+  CM_OCCUPANCY_BYTES_MAX = 32 << 20,
+  CM_STREAMS_MAX = 1000,
+  CM_WAIT_SECONDS_MAX = 60,
+  CM_PAGE_MAX = 1000,
+  CM_PAGE_DEFAULT = 100,
+};
+
+typedef struct cm_request cm_request;
+typedef struct cm_pool cm_pool;
+typedef struct cm_hub cm_hub;
+
+typedef void (*cm_handler)(cm_request *request);
+
+typedef enum cm_body { CM_BODY_NONE, CM_BODY_JSON, CM_BODY_BULK, CM_BODY_FILE } cm_body;
+typedef enum cm_lane { CM_LANE_SHORT, CM_LANE_IMPORT } cm_lane;
+
+typedef struct cm_route {
+  const char *method, *pattern; /* "/v1/jobs/{id}"; "{file*}" takes the rest of the path */
+  cm_handler handler;
+  const char *operation;        /* operationId in the OpenAPI document */
+  cm_body body;
+  cm_lane lane;
+  bool while_draining;          /* answered while the server drains */
+} cm_route;
+
+extern const cm_route cm_routes[];
+extern const size_t cm_route_count;
+
+/* The route of a request, its params filled; NULL: refused, the reply (404, 405) is set. */
+const cm_route *cm_route_find(cm_request *request);
+
+typedef enum cm_stage { CM_STAGE_NEW, CM_STAGE_BODY, CM_STAGE_WORK, CM_STAGE_ANSWERED } cm_stage;
+
+struct cm_request {
+  cm_server *server;
+  cm_store *store;
+  struct MHD_Connection *connection;
+  cm_stage stage;
+  double started;
+  char method[12];
+  char *target;                    /* as it came */
+  char *path;                      /* owns the segments */
+  char *segment[CM_SEGMENTS_MAX];  /* decoded */
+  size_t segments;
+  const cm_route *route;
+  const char *param[CM_PARAMS_MAX];
+
+  char *body;                      /* of CM_BODY_JSON and CM_BODY_BULK, NUL-terminated */
+  size_t body_size, body_room;
+  bool has_body, too_large;
+  uint64_t discarded;
+
+  FILE *file;                      /* of CM_BODY_FILE */
+  char file_path[CM_PATH_MAX];
+  char file_sha[CM_SHA_MAX];
+  uint64_t file_bytes;
+  crypto_hash_sha256_state hash;
+
+  unsigned status;                 /* of the reply; 0: none yet */
+  struct MHD_Response *response;
+
+  /* A long poll. */
+  bool wait;                       /* the handler has found nothing new: sleep and run it again */
+  uint64_t wait_seen;              /* the job's newest event that it knew */
+  double wait_until;               /* 0: first look; negative: time is up, answer as it is */
+  char wait_job[CM_ID_MAX];
+  char wait_tag[64];               /* the state when it began */
+
+  cm_request *next;                /* in a pool's queue or the hub's list */
+};
+
+typedef struct cm_counters {
+  atomic_uint_fast64_t requests[6]; /* by status / 100 */
+  atomic_uint_fast64_t uploads, upload_bytes, imports_failed;
+  atomic_int_fast64_t active, streams;
+} cm_counters;
+
+struct cm_server {
+  cm_server_options options;
+  char www[CM_PATH_MAX];
+  struct MHD_Daemon *daemon;
+  uint16_t port;
+  cm_pool *short_pool, *import_pool;
+  cm_hub *hub;
+  atomic_bool draining, stopping;
+  cm_counters counters;
+  double started;
+};
+
+/* ---- reply.c: the only place that makes responses. Each replaces an earlier reply. ---- */
+void cm_reply_json(cm_request *request, unsigned status, json_t *body); /* takes `body`; NULL: out of memory */
+void cm_reply_text(cm_request *request, unsigned status, const char *type, char *body, size_t size); /* takes `body` */
+void cm_reply_static(cm_request *request, unsigned status, const char *type, const char *body, size_t size);
+void cm_reply_empty(cm_request *request, unsigned status);
+void cm_reply_error(cm_request *request, const cm_error *error);
+void cm_reply_problem(cm_request *request, unsigned status, const char *code, const char *title, const char *detail, ...)
+    __attribute__((format(printf, 5, 6)));
+void cm_reply_header(cm_request *request, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A file with Range and If-None-Match; `etag` without quotes. */
+void cm_reply_file(cm_request *request, const char *path, const char *type, const char *etag);
+void cm_reply_stream(cm_request *request, const char *type, MHD_ContentReaderCallback reader, void *context,
+                     MHD_ContentReaderFreeCallback release);
+enum MHD_Result cm_reply_send(cm_request *request);
+
+/* Takes a reply back. */
+void cm_reply_forget(cm_request *request);
+
+/* True (and 304 is the reply) when If-None-Match has this tag. */
+bool cm_reply_unchanged(cm_request *request, const char *etag);
+
+/* ---- request.c: reading requests ---- */
+const char *cm_request_header(const cm_request *request, const char *name);
+const char *cm_request_query(const cm_request *request, const char *name);
+/* An unsigned query argument in [low, high]; false: a 400 is the reply. */
+bool cm_request_number(cm_request *request, const char *name, uint64_t low, uint64_t high, uint64_t fallback,
+                       uint64_t *value);
+/* The body as a JSON object (the caller decrefs); NULL: a 400 is the reply. */
+json_t *cm_request_json(cm_request *request);
+/* Refuses members that are not in the NULL-terminated list: false and a 400. */
+bool cm_request_members(cm_request *request, const json_t *object, const char *const *names);
+/* The entity tag of If-Match without quotes ("*" too); false: 428 or 400 is the reply. */
+bool cm_request_if_match(cm_request *request, char *etag, size_t size);
+/* A name that can be shown: UTF-8 without control characters, shorter than `size`. */
+bool cm_text_is_sound(const char *text, size_t size);
+/* An id of ours: hex digits. */
+bool cm_id_is_sound(const char *id, size_t size);
+/* Seconds since 1970 as "2026-01-31T12:00:00.000Z"; null for 0. */
+json_t *cm_time_json(double seconds);
+
+/* ---- pool.c ---- */
+cm_status cm_pool_start(unsigned threads, cm_pool **pool, cm_error *error);
+/* Queues a request whose connection is suspended; false: too many wait. */
+bool cm_pool_add(cm_pool *pool, cm_request *request);
+/* Runs what is queued to the end and stops the threads. */
+void cm_pool_stop(cm_pool *pool);
+/* Called by a pool's thread: runs the handler, then resumes the connection unless the request waits. */
+void cm_request_work(cm_request *request);
+
+/* ---- hub.c: who waits for jobs to change ---- */
+cm_status cm_hub_start(cm_server *server, cm_hub **hub, cm_error *error);
+void cm_hub_stop(cm_hub *hub);   /* wakes all for good */
+void cm_hub_free(cm_hub *hub);
+/* Lets a long poll sleep until its job's newest event differs from wait_seen, or wait_until. The request belongs to
+ * the hub from this call on. */
+void cm_hub_wait(cm_hub *hub, cm_request *request);
+/* The board's listener. */
+void cm_hub_changed(void *hub, const char *job);
+/* Makes the reply of an event stream for a job. `first` is text to send at once (taken); `ended`: and no more. */
+void cm_hub_stream(cm_request *request, const char *job, uint64_t after, char *first, bool ended);
+
+/* ---- handlers ---- */
+void cm_get_health(cm_request *request);
+void cm_get_ready(cm_request *request);
+void cm_get_metrics(cm_request *request);
+void cm_get_openapi(cm_request *request);
+void cm_get_me(cm_request *request);
+void cm_get_cache(cm_request *request);
+void cm_delete_cache(cm_request *request);
+void cm_get_static(cm_request *request);
+
+void cm_post_network(cm_request *request);
+void cm_list_networks(cm_request *request);
+void cm_get_network(cm_request *request);
+void cm_get_network_content(cm_request *request);
+void cm_delete_network(cm_request *request);
+/* Imports a file that has arrived (whole, hashed) and answers 201, 200 or the problem. Removes the file. */
+void cm_import_upload(cm_request *request, const char *path, const char *sha, uint64_t bytes, const char *name);
+
+void cm_post_upload(cm_request *request);
+void cm_head_upload(cm_request *request);
+void cm_patch_upload(cm_request *request);
+void cm_delete_upload(cm_request *request);
+
+void cm_list_chips(cm_request *request);
+void cm_get_chip(cm_request *request);
+void cm_put_chip(cm_request *request);
+void cm_delete_chip(cm_request *request);
+
+void cm_get_occupancy(cm_request *request);
+void cm_put_occupancy(cm_request *request);
+void cm_patch_occupancy(cm_request *request);
+void cm_post_reservation(cm_request *request);
+/* Reads {"owner", "ttl"} into a wish; false: the reply is set. What it points to belongs to `object`. */
+bool cm_request_lease(cm_request *request, const json_t *object, cm_lease_wish *wish);
+void cm_reply_lease(cm_request *request, unsigned status, const cm_lease *lease);
+void cm_list_reservations(cm_request *request);
+void cm_get_reservation(cm_request *request);
+void cm_put_reservation(cm_request *request);
+void cm_delete_reservation(cm_request *request);
+
+void cm_post_job(cm_request *request);
+void cm_list_jobs(cm_request *request);
+void cm_get_job(cm_request *request);
+void cm_get_job_events(cm_request *request);
+void cm_get_job_log(cm_request *request);
+void cm_cancel_job(cm_request *request);
+void cm_delete_job(cm_request *request);
+
+void cm_get_mapping(cm_request *request);
+void cm_get_mapping_cores(cm_request *request);
+void cm_get_mapping_neurons(cm_request *request);
+void cm_get_mapping_links(cm_request *request);
+void cm_get_mapping_part(cm_request *request);
+void cm_get_mapping_placement(cm_request *request);
+void cm_get_mapping_content(cm_request *request);
+void cm_commit_mapping(cm_request *request);
+void cm_delete_mapping(cm_request *request);
+
+#endif

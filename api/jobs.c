@@ -1,0 +1,417 @@
+/* /v1/jobs: queue, watch, cancel, forget (SPEC API-2). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/internal.h"
+#include "core/mapping/map.h"
+#include "storage/jobs.h"
+#include "storage/leases.h"
+
+enum { PRIORITY_MAX = 100 };
+
+/* ---- showing a job ---- */
+
+static bool has_ended(cm_job_state state)
+{
+  return state != CM_JOB_QUEUED && state != CM_JOB_RUNNING;
+}
+
+/* Adds a stored JSON text as a member, when there is one. */
+static void add_text(json_t *body, const char *name, const char *text)
+{
+  json_t *value = text != NULL && text[0] != '\0' ? json_loads(text, 0, NULL) : NULL;
+  if (value != NULL)
+    (void)json_object_set_new(body, name, value);
+}
+
+static void add_word(json_t *body, const char *name, const char *word)
+{
+  if (word[0] != '\0')
+    (void)json_object_set_new(body, name, json_string(word));
+}
+
+static void add_live(cm_store *store, json_t *body, const cm_job *job)
+{
+  char *progress = NULL, *phases = NULL;
+  if (job->state == CM_JOB_RUNNING)
+    cm_board_live(store->board, job->id, &progress, &phases);
+  add_text(body, "progress", progress != NULL ? progress : job->state == CM_JOB_DONE ? "{\"phase\":\"done\",\"fraction\":1.0}" : NULL);
+  add_text(body, "phases", phases != NULL ? phases : job->phases[0] != '\0' ? job->phases : "[]");
+  free(progress);
+  free(phases);
+}
+
+static json_t *job_json(const cm_request *request, const cm_job *job, bool whole)
+{
+  cm_error error;
+  json_t *body = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:b, s:o, s:o, s:o}", "id", job->id, "kind",
+                           job->kind, "name", job->name, "user", job->user, "state", cm_job_state_name(job->state),
+                           "network", job->network, "chip", job->chip, "reserve", job->reserve, "priority", job->priority,
+                           "attempts", job->attempt, "cancel_requested", job->cancel_requested, "created",
+                           cm_time_json(job->created), "started", cm_time_json(job->started), "finished",
+                           cm_time_json(job->finished));
+  if (body == NULL)
+    return NULL;
+  if (job->state == CM_JOB_QUEUED) {
+    uint64_t position;
+    double estimate;
+    if (cm_jobs_position(request->store, job->id, request->server->options.workers, &position, &estimate, &error) == CM_OK) {
+      (void)json_object_set_new(body, "position", json_integer((json_int_t)position));
+      (void)json_object_set_new(body, "estimate_seconds", estimate < 0 ? json_null() : json_real(estimate));
+    }
+  }
+  add_live(request->store, body, job);
+  add_text(body, "problem", job->problem);
+  add_word(body, "mapping", job->mapping);
+  add_word(body, "lease", job->lease);
+  if (job->state == CM_JOB_DONE)
+    (void)json_object_set_new(body, "reused", json_boolean(job->reused));
+  if (whole) {
+    add_text(body, "options", job->options);
+    add_text(body, "report", job->report);
+  }
+  return body;
+}
+
+/* Says whether anything about a job has changed since. */
+static void job_tag(const cm_request *request, const cm_job *job, char *tag, size_t size)
+{
+  (void)snprintf(tag, size, "%s-%d-%llu", cm_job_state_name(job->state), job->attempt,
+                 (unsigned long long)cm_board_newest(request->store->board, job->id));
+}
+
+static void reply_job(cm_request *request, unsigned status, const char *id)
+{
+  cm_error error;
+  cm_job job;
+  if (cm_jobs_get(request->store, id, &job, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  char tag[64];
+  job_tag(request, &job, tag, sizeof tag);
+  cm_reply_json(request, status, job_json(request, &job, true));
+  cm_reply_header(request, "ETag", "\"%s\"", tag);
+  cm_reply_header(request, "Location", "/v1/jobs/%s", job.id);
+  cm_job_clear(&job);
+}
+
+/* ---- making one ---- */
+
+static bool bad_member(cm_request *request, cm_status status, const char *where, const char *why)
+{
+  cm_error error;
+  (void)cm_fail(&error, status, "%s: %s", where, why);
+  (void)cm_fail_at(&error, "%s", where);
+  cm_reply_error(request, &error);
+  return false;
+}
+
+static bool read_word(cm_request *request, const json_t *object, const char *name, char *word, size_t size)
+{
+  const json_t *member = json_object_get(object, name);
+  char where[40];
+  if (member == NULL) {
+    word[0] = '\0';
+    return true;
+  }
+  (void)snprintf(where, sizeof where, "/%s", name);
+  if (!json_is_string(member) || json_string_length(member) != strlen(json_string_value(member)) ||
+      !cm_text_is_sound(json_string_value(member), size))
+    return bad_member(request, CM_BAD_REQUEST, where, "expected a short text without control characters");
+  (void)snprintf(word, size, "%s", json_string_value(member));
+  return true;
+}
+
+/* Reads the body into `job`; false: the reply is set. job->options is owned by the caller. */
+static bool read_job(cm_request *request, const json_t *object, cm_job *job)
+{
+  static const char *const names[] = {"kind", "network", "chip", "options", "reserve", "name", "priority", "ttl", NULL};
+  const json_t *options = json_object_get(object, "options"), *reserve = json_object_get(object, "reserve"),
+               *priority = json_object_get(object, "priority"), *ttl = json_object_get(object, "ttl");
+  cm_error error;
+  cm_map_options *parsed;
+  if (!cm_request_members(request, object, names) || !read_word(request, object, "kind", job->kind, sizeof job->kind) ||
+      !read_word(request, object, "network", job->network, sizeof job->network) ||
+      !read_word(request, object, "chip", job->chip, sizeof job->chip) ||
+      !read_word(request, object, "name", job->name, sizeof job->name))
+    return false;
+  if (job->kind[0] == '\0')
+    (void)snprintf(job->kind, sizeof job->kind, "map");
+  if (strcmp(job->kind, "map") != 0)
+    return bad_member(request, CM_BAD_OPTION, "/kind", "this server runs jobs of kind \"map\"");
+  if (job->network[0] == '\0')
+    return bad_member(request, CM_BAD_REQUEST, "/network", "the id of an uploaded network is needed");
+  if (job->chip[0] == '\0')
+    return bad_member(request, CM_BAD_REQUEST, "/chip", "the name of a chip is needed");
+  if (reserve != NULL && !json_is_boolean(reserve))
+    return bad_member(request, CM_BAD_REQUEST, "/reserve", "expected true or false");
+  if (priority != NULL && (!json_is_integer(priority) || json_integer_value(priority) < -PRIORITY_MAX ||
+                           json_integer_value(priority) > PRIORITY_MAX))
+    return bad_member(request, CM_BAD_REQUEST, "/priority", "expected a whole number from -100 to 100");
+  if (ttl != NULL && (!json_is_number(ttl) || !(json_number_value(ttl) >= 1) ||
+                      json_number_value(ttl) > cm_lease_ttl_max_s))
+    return bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 2592000");
+  if (options != NULL && !json_is_object(options))
+    return bad_member(request, CM_BAD_OPTION, "/options", "expected an object");
+  if (cm_map_options_parse(options, &parsed, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return false;
+  }
+  cm_map_options_free(parsed);
+  job->reserve = json_is_true(reserve);
+  job->priority = (int)json_integer_value(priority);
+  job->ttl = ttl != NULL ? json_number_value(ttl) : cm_lease_ttl_default_s;
+  job->options = options != NULL ? json_dumps(options, JSON_COMPACT) : strdup("{}");
+  if (job->options == NULL) {
+    cm_reply_text(request, 503, NULL, NULL, 0);
+    return false;
+  }
+  return true;
+}
+
+static void create(cm_request *request, const cm_job *job, const char *key, const char *body_hash)
+{
+  cm_error error;
+  cm_job_created result;
+  char id[CM_ID_MAX];
+  if (cm_jobs_create(request->store, job, key, body_hash, &result, id, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  switch (result) {
+  case CM_JOB_NEW:
+    request->server->options.on_queued(request->server->options.user);
+    reply_job(request, 202, id);
+    break;
+  case CM_JOB_SAME:
+    reply_job(request, 200, id);
+    break;
+  case CM_JOB_OTHER_BODY:
+    cm_reply_problem(request, 422, "idempotency-key-reused", "The key belongs to another request",
+                     "Idempotency-Key was used with another body before (job %s)", id);
+    break;
+  case CM_JOB_QUEUE_FULL:
+    cm_reply_problem(request, 429, "too-many", "The queue is full", "at most %d jobs of one user may be queued",
+                     CM_JOB_QUEUE_MAX);
+    cm_reply_header(request, "Retry-After", "60");
+    break;
+  }
+}
+
+void cm_post_job(cm_request *request)
+{
+  const char *key = cm_request_header(request, "Idempotency-Key");
+  if (key != NULL && (key[0] == '\0' || !cm_text_is_sound(key, 256))) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "Idempotency-Key must have 1 to 255 bytes");
+    return;
+  }
+  json_t *object = cm_request_json(request);
+  if (object == NULL)
+    return;
+  cm_job job = {0};
+  if (read_job(request, object, &job)) {
+    /* Equal requests are equal as JSON, however they are spaced and ordered. */
+    char *canonical = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS), hash[CM_SHA_MAX];
+    if (canonical == NULL)
+      cm_reply_text(request, 503, NULL, NULL, 0);
+    else {
+      cm_store_sha256(canonical, strlen(canonical), hash);
+      create(request, &job, key, key != NULL ? hash : NULL);
+    }
+    free(canonical);
+  }
+  cm_job_clear(&job);
+  json_decref(object);
+}
+
+/* ---- looking ---- */
+
+void cm_list_jobs(cm_request *request)
+{
+  cm_error error;
+  uint64_t limit, cursor;
+  cm_job *jobs;
+  size_t count;
+  const char *state = cm_request_query(request, "state");
+  if (!cm_request_number(request, "limit", 1, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit) ||
+      !cm_request_number(request, "cursor", 1, INT64_MAX, 0, &cursor))
+    return;
+  cm_job_filter filter = {.state = CM_JOB_STATES, .user = cm_request_query(request, "user"),
+                          .network = cm_request_query(request, "network"), .before = (int64_t)cursor,
+                          .limit = (size_t)limit + 1};
+  if (state != NULL && (filter.state = cm_job_state_of(state)) == CM_JOB_STATES) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "state must be queued, running, done, failed or cancelled");
+    return;
+  }
+  if (cm_jobs_list(request->store, &filter, &jobs, &count, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  json_t *list = json_array();
+  for (size_t i = 0; i < count && i < limit; i++)
+    (void)json_array_append_new(list, job_json(request, &jobs[i], false));
+  json_t *body = json_pack("{s:o}", "jobs", list);
+  if (count > limit)
+    (void)json_object_set_new(body, "next", json_sprintf("%lld", (long long)jobs[limit - 1].sequence));
+  for (size_t i = 0; i < count; i++)
+    cm_job_clear(&jobs[i]);
+  free(jobs);
+  cm_reply_json(request, 200, body);
+}
+
+/* "30s", "30" or "500ms"; false: a 400 is the reply. 0 seconds when absent. */
+static bool read_wait(cm_request *request, double *seconds)
+{
+  const char *text = cm_request_query(request, "wait");
+  char *end;
+  *seconds = 0;
+  if (text == NULL)
+    return true;
+  double value = strtod(text, &end);
+  if (strcmp(end, "ms") == 0)
+    value /= 1000;
+  else if (strcmp(end, "s") != 0 && end[0] != '\0')
+    value = -1;
+  if (text[0] < '0' || text[0] > '9' || !(value >= 0)) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "wait must be a time such as 30s or 500ms");
+    return false;
+  }
+  *seconds = value < CM_WAIT_SECONDS_MAX ? value : CM_WAIT_SECONDS_MAX;
+  return true;
+}
+
+/* Answers at once, or with ?wait=: when the job has ended, its state has changed, or (with If-None-Match) anything has. */
+void cm_get_job(cm_request *request)
+{
+  cm_error error;
+  cm_job job;
+  double wait;
+  char tag[64];
+  if (!read_wait(request, &wait))
+    return;
+  /* The board is asked first: what happens after is seen as a change. */
+  uint64_t newest = cm_board_newest(request->store->board, request->param[0]);
+  if (cm_jobs_get(request->store, request->param[0], &job, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  bool any_change = cm_request_header(request, "If-None-Match") != NULL;
+  job_tag(request, &job, tag, sizeof tag);
+  if (wait > 0 && request->wait_until == 0) {
+    request->wait_until = cm_now() + wait;
+    (void)snprintf(request->wait_job, sizeof request->wait_job, "%s", job.id);
+    (void)snprintf(request->wait_tag, sizeof request->wait_tag, "%s-%d", cm_job_state_name(job.state), job.attempt);
+  }
+  if (wait > 0 && request->wait_until > 0 && !has_ended(job.state)) {
+    char now[64];
+    (void)snprintf(now, sizeof now, "%s-%d", cm_job_state_name(job.state), job.attempt);
+    bool changed = any_change ? !cm_reply_unchanged(request, tag) : strcmp(now, request->wait_tag) != 0;
+    if (!changed) {
+      cm_job_clear(&job);
+      cm_reply_forget(request);
+      request->wait = true;
+      request->wait_seen = newest;
+      return;
+    }
+  }
+  if (!cm_reply_unchanged(request, tag)) {
+    cm_reply_json(request, 200, job_json(request, &job, true));
+    cm_reply_header(request, "ETag", "\"%s\"", tag);
+  }
+  cm_job_clear(&job);
+}
+
+void cm_get_job_log(cm_request *request)
+{
+  cm_error error;
+  cm_job job;
+  if (cm_jobs_get(request->store, request->param[0], &job, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  char *text = has_ended(job.state) ? NULL : cm_board_log_text(request->store->board, job.id);
+  if (text == NULL)
+    text = strdup(job.log);
+  cm_job_clear(&job);
+  cm_reply_text(request, 200, "text/plain; charset=utf-8", text, text != NULL ? strlen(text) : 0);
+}
+
+/* ---- events ---- */
+
+/* The job as it is, as the first event of a stream. */
+static char *snapshot(const cm_request *request, const cm_job *job, uint64_t id)
+{
+  json_t *body = job_json(request, job, true);
+  char *data = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL, *text = NULL;
+  json_decref(body);
+  if (data != NULL && asprintf(&text, "retry: 2000\nid: %llu\nevent: state\ndata: %s\n\n", (unsigned long long)id, data) < 0)
+    text = NULL;
+  free(data);
+  return text;
+}
+
+/* The id that the client has seen last; 0: none. */
+static uint64_t last_seen(const cm_request *request)
+{
+  const char *text = cm_request_header(request, "Last-Event-ID");
+  return text != NULL ? strtoull(text, NULL, 10) : 0;
+}
+
+void cm_get_job_events(cm_request *request)
+{
+  cm_error error;
+  cm_job job;
+  cm_board *board = request->store->board;
+  cm_board_event oldest;
+  if (atomic_load(&request->server->counters.streams) >= CM_STREAMS_MAX) {
+    cm_reply_problem(request, 503, "too-many", "Too many event streams", "at most %d are served at once", CM_STREAMS_MAX);
+    cm_reply_header(request, "Retry-After", "5");
+    return;
+  }
+  uint64_t seen = last_seen(request), newest = cm_board_newest(board, request->param[0]);
+  if (cm_jobs_get(request->store, request->param[0], &job, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  bool kept = cm_board_next(board, job.id, 0, &oldest);
+  if (kept)
+    free(oldest.data);
+  bool resumable = seen != 0 && kept && seen >= oldest.id && seen <= newest;
+  if (resumable && has_ended(job.state) && seen >= newest)
+    cm_reply_empty(request, 204); /* tells an EventSource not to come back */
+  else {
+    /* Events that come while the snapshot is made are sent again after it: ids still ascend. */
+    char *first = resumable ? strdup("retry: 2000\n\n") : snapshot(request, &job, newest);
+    if (first == NULL)
+      cm_reply_text(request, 503, NULL, NULL, 0);
+    else
+      cm_hub_stream(request, job.id, resumable ? seen : newest, first, !resumable && has_ended(job.state));
+  }
+  cm_job_clear(&job);
+}
+
+/* ---- ending ---- */
+
+void cm_cancel_job(cm_request *request)
+{
+  cm_error error;
+  if (cm_jobs_cancel(request->store, request->param[0], &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else {
+    reply_job(request, 202, request->param[0]);
+    request->server->options.on_queued(request->server->options.user);
+  }
+}
+
+void cm_delete_job(cm_request *request)
+{
+  cm_error error;
+  if (cm_jobs_delete(request->store, request->param[0], &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_reply_empty(request, 204);
+}

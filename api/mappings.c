@@ -1,0 +1,291 @@
+/* /v1/mappings: every view is a file that was written when the job ended; it is served with ETag and Range. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/internal.h"
+#include "core/mapping/export.h"
+#include "storage/leases.h"
+#include "storage/mappings.h"
+
+typedef struct view {
+  cm_mapping_view view;
+  const char *word; /* of ?format= */
+  const char *type;
+} view;
+
+/* ---- choosing a representation ---- */
+
+/* The weight that an Accept header gives to a media type, 0 to 1000; the most specific range counts (RFC 9110). */
+static int weight(const char *accept, const char *type)
+{
+  int best = 0, best_rank = -1;
+  size_t major = strcspn(type, "/") + 1, length = strcspn(type, ";");
+  for (const char *p = accept; *p != '\0';) {
+    size_t end = strcspn(p, ","), name = strcspn(p, ",; \t");
+    int rank = name == length && strncasecmp(p, type, length) == 0                           ? 2
+               : name == major + 1 && strncasecmp(p, type, major) == 0 && p[major] == '*' ? 1
+               : name == 3 && strncmp(p, "*/*", 3) == 0                                       ? 0
+                                                                                               : -1;
+    if (rank > best_rank) {
+      const char *q = p + name;
+      double value = 1;
+      while (q < p + end && (q = strpbrk(q, ";,")) != NULL && q < p + end) {
+        q += 1 + strspn(q + 1, " \t");
+        if ((q[0] == 'q' || q[0] == 'Q') && q[1] == '=')
+          value = strtod(q + 2, NULL);
+      }
+      best_rank = rank;
+      best = value >= 0 && value <= 1 ? (int)(value * 1000 + 0.5) : 0;
+    }
+    p += end;
+    p += strspn(p, ", \t");
+  }
+  return best;
+}
+
+/* The view that ?format= or Accept asks for, the first one of equals; NULL: the reply (400, 406) is set. */
+static const view *choose(cm_request *request, const view *views, size_t count)
+{
+  const char *format = cm_request_query(request, "format"), *accept = cm_request_header(request, "Accept");
+  const view *best = NULL;
+  int best_weight = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (format != NULL && strcmp(format, views[i].word) == 0)
+      return &views[i];
+    int w = accept == NULL ? 1000 - (int)i : weight(accept, views[i].type);
+    if (w > best_weight) {
+      best_weight = w;
+      best = &views[i];
+    }
+  }
+  if (format != NULL)
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "format must be json, csv or bin");
+  else if (best == NULL)
+    cm_reply_problem(request, 406, "not-acceptable", "No representation fits",
+                     "there are application/json, text/csv and application/octet-stream");
+  return format != NULL ? NULL : best;
+}
+
+/* ---- replies ---- */
+
+/* The mapping's row and the path of one of its files; false: the reply is set. */
+static bool find(cm_request *request, cm_mapping_view v, cm_mapping_row *mapping, char *path)
+{
+  cm_error error;
+  char folder[CM_PATH_MAX];
+  if (cm_mappings_get(request->store, request->param[0], mapping, &error) == CM_OK &&
+      cm_mappings_folder(request->store, mapping->id, folder, &error) == CM_OK &&
+      cm_path(path, &error, "%s/%s", folder, cm_mapping_view_name(v)) == CM_OK)
+    return true;
+  cm_reply_error(request, &error);
+  return false;
+}
+
+static void reply_view(cm_request *request, cm_mapping_view v, const char *type)
+{
+  cm_mapping_row mapping;
+  char path[CM_PATH_MAX], etag[CM_ID_MAX + 8];
+  if (!find(request, v, &mapping, path))
+    return;
+  /* A mapping never changes: its id and the view name the bytes. */
+  (void)snprintf(etag, sizeof etag, "%s-%d", mapping.id, (int)v);
+  cm_reply_file(request, path, type, etag);
+  cm_reply_header(request, "Vary", "Accept");
+}
+
+static void reply_chosen(cm_request *request, const view *views, size_t count)
+{
+  const view *chosen = choose(request, views, count);
+  if (chosen != NULL)
+    reply_view(request, chosen->view, chosen->type);
+}
+
+void cm_get_mapping(cm_request *request)
+{
+  reply_view(request, CM_VIEW_SUMMARY_JSON, "application/json");
+}
+
+void cm_get_mapping_cores(cm_request *request)
+{
+  static const view views[] = {{CM_VIEW_CORES_JSON, "json", "application/json"},
+                               {CM_VIEW_CORES_CSV, "csv", "text/csv"},
+                               {CM_VIEW_CORES_BINARY, "bin", "application/octet-stream"}};
+  reply_chosen(request, views, sizeof views / sizeof *views);
+}
+
+void cm_get_mapping_links(cm_request *request)
+{
+  static const view views[] = {{CM_VIEW_LINKS_JSON, "json", "application/json"},
+                               {CM_VIEW_LINKS_CSV, "csv", "text/csv"},
+                               {CM_VIEW_LINKS_BINARY, "bin", "application/octet-stream"}};
+  reply_chosen(request, views, sizeof views / sizeof *views);
+}
+
+void cm_get_mapping_part(cm_request *request)
+{
+  reply_view(request, CM_VIEW_PART, "text/plain; charset=utf-8");
+}
+
+void cm_get_mapping_placement(cm_request *request)
+{
+  reply_view(request, CM_VIEW_PLACEMENT_CSV, "text/csv");
+}
+
+/* The whole mapping as `coremap map -o` writes it and `coremap check` reads it. */
+void cm_get_mapping_content(cm_request *request)
+{
+  reply_view(request, CM_VIEW_FULL_JSON, "application/json");
+}
+
+/* ---- commit: a mapping made as a trial takes its cores ---- */
+
+/* The cores of placement.csv (part,x,y) as a list of [x,y]; NULL when it cannot be read. */
+static json_t *placed_cores(const char *path)
+{
+  FILE *stream = fopen(path, "re");
+  json_t *list = stream != NULL ? json_array() : NULL;
+  char line[128];
+  bool header = true;
+  while (list != NULL && fgets(line, sizeof line, stream) != NULL) {
+    unsigned part, x, y;
+    if (header)
+      header = false;
+    else if (sscanf(line, "%u,%u,%u", &part, &x, &y) != 3 ||
+             json_array_append_new(list, json_pack("[I,I]", (json_int_t)x, (json_int_t)y)) != 0) {
+      json_decref(list);
+      list = NULL;
+    }
+  }
+  if (stream != NULL)
+    fclose(stream);
+  return list;
+}
+
+void cm_commit_mapping(cm_request *request)
+{
+  cm_error error;
+  cm_mapping_row mapping;
+  cm_lease lease;
+  char path[CM_PATH_MAX];
+  cm_lease_wish wish = {.user = "", .owner = "", .ttl = cm_lease_ttl_default_s};
+  json_t *object = request->body_size > 0 ? cm_request_json(request) : json_object();
+  if (object == NULL)
+    return;
+  if (cm_request_lease(request, object, &wish) && find(request, CM_VIEW_PLACEMENT_CSV, &mapping, path)) {
+    json_t *cores = placed_cores(path);
+    wish.chip = mapping.chip;
+    wish.cores = cores;
+    if (cores == NULL)
+      (void)cm_fail(&error, CM_IO, "the mapping's placement cannot be read");
+    if (cores == NULL || cm_leases_create(request->store, &wish, &lease, &error) != CM_OK)
+      cm_reply_error(request, &error);
+    else {
+      cm_reply_lease(request, 201, &lease);
+      cm_lease_clear(&lease);
+    }
+    json_decref(cores);
+  }
+  json_decref(object);
+}
+
+void cm_delete_mapping(cm_request *request)
+{
+  cm_error error;
+  if (cm_mappings_delete(request->store, request->param[0], &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_reply_empty(request, 204);
+}
+
+/* ---- the neurons of one part ---- */
+
+/* Reads one field of a CSV record (RFC 4180) into `field`, cut when longer; returns the character that ended it:
+ * ',', '\n' or EOF. Names may hold commas, quotes and line ends. */
+static int read_field(FILE *stream, char *field, size_t size)
+{
+  size_t used = 0;
+  bool quoted = false, first = true;
+  int c;
+  while ((c = getc_unlocked(stream)) != EOF) {
+    if (quoted && c == '"') {
+      c = getc_unlocked(stream);
+      if (c != '"') {
+        quoted = false;
+        if (c == EOF)
+          break;
+      }
+    } else if (first && c == '"') {
+      quoted = true;
+      first = false;
+      continue;
+    }
+    first = false;
+    if (!quoted && (c == ',' || c == '\n'))
+      break;
+    if (used + 1 < size && c != '\r')
+      field[used++] = (char)c;
+  }
+  field[used] = '\0';
+  return c;
+}
+
+/* Streams neurons.csv (neuron,name,part,x,y) and keeps the rows of one part: O(neurons) time, O(neurons of the part)
+ * memory. NULL when out of memory. */
+static json_t *neurons_of(FILE *stream, uint64_t part)
+{
+  enum { NEURON, NAME, PART, FIELDS };
+  char field[FIELDS][512], rest[32];
+  json_t *list = json_array();
+  int end = '\n';
+  do /* the header line */
+    end = read_field(stream, rest, sizeof rest);
+  while (end == ',');
+  while (end != EOF) {
+    int count = 0;
+    for (end = ','; end == ','; count++)
+      end = count < FIELDS ? read_field(stream, field[count], sizeof *field) : read_field(stream, rest, sizeof rest);
+    if (count < FIELDS || strtoull(field[PART], NULL, 10) != part)
+      continue;
+    json_t *row = json_pack("{s:I}", "neuron", (json_int_t)strtoull(field[NEURON], NULL, 10));
+    if (field[NAME][0] != '\0')
+      (void)json_object_set_new(row, "name", json_string(field[NAME]));
+    if (json_array_append_new(list, row) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static void reply_neurons_of(cm_request *request, uint64_t part)
+{
+  cm_mapping_row mapping;
+  char path[CM_PATH_MAX];
+  if (!find(request, CM_VIEW_NEURONS_CSV, &mapping, path))
+    return;
+  FILE *stream = fopen(path, "re");
+  if (stream == NULL) {
+    cm_error error;
+    (void)cm_fail(&error, CM_IO, "the mapping's neurons cannot be read");
+    cm_reply_error(request, &error);
+    return;
+  }
+  json_t *list = neurons_of(stream, part);
+  fclose(stream);
+  cm_reply_json(request, 200, list != NULL ? json_pack("{s:I, s:o}", "part", (json_int_t)part, "neurons", list) : NULL);
+}
+
+void cm_get_mapping_neurons(cm_request *request)
+{
+  static const view views[] = {{CM_VIEW_NEURONS_JSON, "json", "application/json"},
+                               {CM_VIEW_NEURONS_CSV, "csv", "text/csv"},
+                               {CM_VIEW_NEURONS_BINARY, "bin", "application/octet-stream"}};
+  uint64_t part;
+  if (!cm_request_number(request, "part", 0, UINT32_MAX, UINT64_MAX, &part))
+    return;
+  if (part != UINT64_MAX)
+    reply_neurons_of(request, part);
+  else
+    reply_chosen(request, views, sizeof views / sizeof *views);
+}

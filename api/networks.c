@@ -1,0 +1,175 @@
+/* /v1/networks: upload, list, describe, give back, delete.
+ *
+ * Upload, happy path: the file has arrived whole and hashed; when its hash is unknown it is read by core/network, written
+ * as a topology file beside, and published with its row. What can fail: the file (400 with the place), its size (413), the
+ * disk (507), memory (503); in each case nothing is stored. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/internal.h"
+#include "core/network/import.h"
+#include "core/network/topology_file.h"
+#include "storage/networks.h"
+
+static json_t *network_json(const cm_network *n)
+{
+  return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:{s:I, s:I, s:I}, s:o}", "id", n->id,
+                   "sha256", n->id, "name", n->name, "format", n->format, "gzipped", n->gzipped, "directed", n->directed,
+                   "neurons", (json_int_t)n->neurons, "hyperedges", (json_int_t)n->hyperedges, "synapses",
+                   (json_int_t)n->synapses, "bytes", (json_int_t)n->bytes, "plain_bytes", (json_int_t)n->plain_bytes,
+                   "labels", n->labels, "report", "duplicates", (json_int_t)n->duplicates, "self_loops",
+                   (json_int_t)n->self_loops, "empty_nets", (json_int_t)n->empty_nets, "created",
+                   cm_time_json(n->created));
+}
+
+static void reply_network(cm_request *request, unsigned status, const cm_network *network)
+{
+  cm_reply_json(request, status, network_json(network));
+  cm_reply_header(request, "Location", "/v1/networks/%s", network->id);
+}
+
+/* Reads the file and writes our own beside it. */
+static cm_status convert(cm_request *request, const char *path, const char *scratch, cm_network *network, cm_error *error)
+{
+  cm_memory memory;
+  cm_run run;
+  cm_import_report report;
+  cm_topology *topology;
+  cm_memory_init(&memory, request->server->options.memory_limit);
+  cm_run_init(&run);
+  run.memory = &memory;
+  run.cancel = &request->server->stopping;
+  cm_import_limits limits = cm_import_limits_default();
+  if (cm_import(path, &limits, &run, &topology, &report, error) != CM_OK)
+    return error->status;
+  network->gzipped = report.gzipped;
+  network->plain_bytes = report.plain_bytes;
+  (void)snprintf(network->format, sizeof network->format, "%s", report.format);
+  network->directed = topology->directed;
+  network->labels = topology->label_text != NULL;
+  network->neurons = topology->vertex_count;
+  network->hyperedges = cm_topology_hyperedges(topology);
+  network->synapses = cm_topology_synapses(topology);
+  network->duplicates = topology->duplicate_count;
+  network->self_loops = topology->self_loop_count;
+  network->empty_nets = topology->empty_net_count;
+  cm_status status = cm_topology_save(topology, scratch, &run, error);
+  cm_topology_free(topology);
+  return status;
+}
+
+void cm_import_upload(cm_request *request, const char *path, const char *sha, uint64_t bytes, const char *name)
+{
+  cm_error error;
+  cm_network network = {.bytes = bytes, .created = cm_store_time()}, known;
+  char scratch[CM_PATH_MAX], id[CM_ID_MAX];
+  bool there = false;
+  (void)snprintf(network.id, sizeof network.id, "%s", sha);
+  (void)snprintf(network.name, sizeof network.name, "%s", name);
+  cm_status status = cm_networks_get(request->store, sha, &known, &error);
+  if (status == CM_OK) {
+    (void)unlink(path);
+    reply_network(request, 200, &known);
+    return;
+  }
+  cm_store_id(id);
+  if (status == CM_NOT_FOUND)
+    status = cm_path(scratch, &error, "%s/incoming/%s.zip", request->store->folder, id);
+  if (status == CM_OK)
+    status = convert(request, path, scratch, &network, &error);
+  (void)unlink(path);
+  if (status == CM_OK) {
+    status = cm_networks_publish(request->store, &network, scratch, &there, &error);
+    (void)unlink(scratch); /* gone already unless publishing failed */
+  }
+  if (status == CM_OK)
+    status = cm_networks_get(request->store, sha, &known, &error);
+  if (status == CM_OK)
+    reply_network(request, there ? 200 : 201, &known);
+  else {
+    atomic_fetch_add(&request->server->counters.imports_failed, 1);
+    cm_reply_error(request, &error);
+  }
+}
+
+void cm_post_network(cm_request *request)
+{
+  const char *name = cm_request_query(request, "name");
+  if (name != NULL && !cm_text_is_sound(name, CM_NAME_MAX)) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "name must be UTF-8 without control characters, of at most %d bytes", CM_NAME_MAX - 1);
+    return;
+  }
+  cm_import_upload(request, request->file_path, request->file_sha, request->file_bytes, name != NULL ? name : "");
+  request->file_path[0] = '\0';
+}
+
+void cm_list_networks(cm_request *request)
+{
+  cm_error error;
+  uint64_t limit, cursor;
+  cm_network *networks;
+  size_t count;
+  if (!cm_request_number(request, "limit", 1, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit) ||
+      !cm_request_number(request, "cursor", 1, INT64_MAX, 0, &cursor))
+    return;
+  if (cm_networks_list(request->store, (int64_t)cursor, (size_t)limit + 1, &networks, &count, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  json_t *list = json_array();
+  for (size_t i = 0; i < count && i < limit; i++)
+    (void)json_array_append_new(list, network_json(&networks[i]));
+  json_t *body = json_pack("{s:o}", "networks", list);
+  if (count > limit) {
+    (void)json_object_set_new(body, "next", json_sprintf("%lld", (long long)networks[limit - 1].sequence));
+  }
+  free(networks);
+  cm_reply_json(request, 200, body);
+}
+
+static bool find(cm_request *request, cm_network *network)
+{
+  cm_error error;
+  if (cm_networks_get(request->store, request->param[0], network, &error) == CM_OK)
+    return true;
+  cm_reply_error(request, &error);
+  return false;
+}
+
+void cm_get_network(cm_request *request)
+{
+  cm_network network;
+  if (find(request, &network) && !cm_reply_unchanged(request, network.id)) {
+    cm_reply_json(request, 200, network_json(&network));
+    cm_reply_header(request, "ETag", "\"%s\"", network.id);
+  }
+}
+
+void cm_get_network_content(cm_request *request)
+{
+  cm_error error;
+  cm_network network;
+  char path[CM_PATH_MAX];
+  if (!find(request, &network))
+    return;
+  if (cm_networks_path(request->store, network.id, path, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  cm_reply_file(request, path, "application/zip", network.id);
+  cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.zip\"", network.id);
+}
+
+void cm_delete_network(cm_request *request)
+{
+  cm_error error;
+  cm_network network;
+  if (!find(request, &network))
+    return;
+  if (cm_networks_delete(request->store, network.id, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_reply_empty(request, 204);
+}

@@ -1,0 +1,211 @@
+/* /v1/chips/{name}/occupancy and /reservations. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/internal.h"
+#include "storage/leases.h"
+
+void cm_get_occupancy(cm_request *request)
+{
+  cm_error error;
+  char *text, etag[CM_ETAG_MAX];
+  if (cm_occupancy_read(request->store, request->param[0], &text, etag, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  if (cm_reply_unchanged(request, etag))
+    free(text);
+  else {
+    cm_reply_text(request, 200, "application/json", text, strlen(text));
+    cm_reply_header(request, "ETag", "\"%s\"", etag);
+  }
+}
+
+static void write_occupancy(cm_request *request, bool whole)
+{
+  cm_error error;
+  char wanted[CM_ETAG_MAX], etag[CM_ETAG_MAX], *text;
+  bool mismatch = false;
+  if (!cm_request_if_match(request, wanted, sizeof wanted))
+    return;
+  cm_occupancy_change change = {request->param[0], wanted, whole, request->body != NULL ? request->body : "",
+                                request->body_size};
+  if (cm_occupancy_write(request->store, &change, &mismatch, &text, etag, &error) != CM_OK) {
+    if (mismatch)
+      cm_reply_problem(request, 412, "precondition-failed", "The state has changed", "%s", error.detail);
+    else
+      cm_reply_error(request, &error);
+    return;
+  }
+  cm_reply_text(request, 200, "application/json", text, strlen(text));
+  cm_reply_header(request, "ETag", "\"%s\"", etag);
+}
+
+void cm_put_occupancy(cm_request *request)
+{
+  write_occupancy(request, true);
+}
+
+void cm_patch_occupancy(cm_request *request)
+{
+  write_occupancy(request, false);
+}
+
+/* ---- reservations ---- */
+
+static json_t *lease_json(const cm_lease *lease)
+{
+  json_t *cores = json_loads(lease->cores, 0, NULL);
+  json_t *body = json_pack("{s:s, s:s, s:s, s:f, s:o, s:o, s:I, s:o}", "id", lease->id, "chip", lease->chip, "owner",
+                           lease->owner, "ttl", lease->ttl, "expires", cm_time_json(lease->expires), "created",
+                           cm_time_json(lease->created), "count", (json_int_t)lease->core_count, "cores", cores);
+  if (lease->job[0] != '\0')
+    (void)json_object_set_new(body, "job", json_string(lease->job));
+  return body;
+}
+
+static bool bad_member(cm_request *request, const char *where, const char *why)
+{
+  cm_error error;
+  (void)cm_fail(&error, CM_BAD_REQUEST, "%s: %s", where, why);
+  (void)cm_fail_at(&error, "%s", where);
+  cm_reply_error(request, &error);
+  return false;
+}
+
+/* The "ttl" member in seconds, or `fallback`. */
+static bool read_ttl(cm_request *request, const json_t *object, double fallback, double *ttl)
+{
+  const json_t *member = json_object_get(object, "ttl");
+  *ttl = member != NULL ? json_number_value(member) : fallback;
+  if (member != NULL && (!json_is_number(member) || !(*ttl >= 1) || *ttl > cm_lease_ttl_max_s))
+    return bad_member(request, "/ttl", "expected seconds from 1 to 2592000");
+  return true;
+}
+
+/* The members that every wish for a lease may have. */
+static bool read_holder(cm_request *request, const json_t *object, cm_lease_wish *wish)
+{
+  const json_t *owner = json_object_get(object, "owner");
+  if (!read_ttl(request, object, cm_lease_ttl_default_s, &wish->ttl))
+    return false;
+  if (owner != NULL && (!json_is_string(owner) || !cm_text_is_sound(json_string_value(owner), 128)))
+    return bad_member(request, "/owner", "expected a text of at most 127 bytes");
+  wish->owner = owner != NULL ? json_string_value(owner) : "";
+  return true;
+}
+
+bool cm_request_lease(cm_request *request, const json_t *object, cm_lease_wish *wish)
+{
+  static const char *const names[] = {"owner", "ttl", NULL};
+  return cm_request_members(request, object, names) && read_holder(request, object, wish);
+}
+
+static bool read_wish(cm_request *request, const json_t *object, cm_lease_wish *wish)
+{
+  static const char *const names[] = {"cores", "count", "owner", "ttl", NULL};
+  const json_t *cores = json_object_get(object, "cores"), *count = json_object_get(object, "count");
+  if (!cm_request_members(request, object, names) || !read_holder(request, object, wish))
+    return false;
+  if ((cores == NULL) == (count == NULL))
+    return bad_member(request, "/cores", "a reservation names either cores (a list) or a count");
+  if (cores != NULL && !json_is_array(cores))
+    return bad_member(request, "/cores", "expected a list of [x,y] and [x0,y0,x1,y1]");
+  if (count != NULL && (!json_is_integer(count) || json_integer_value(count) < 1 ||
+                        json_integer_value(count) > CM_CHIP_CORES_MAX))
+    return bad_member(request, "/count", "expected a number of cores from 1");
+  wish->cores = cores;
+  wish->count = (uint32_t)json_integer_value(count);
+  return true;
+}
+
+void cm_reply_lease(cm_request *request, unsigned status, const cm_lease *lease)
+{
+  cm_reply_json(request, status, lease_json(lease));
+  if (status == 201)
+    cm_reply_header(request, "Location", "/v1/chips/%s/reservations/%s", lease->chip, lease->id);
+}
+
+void cm_post_reservation(cm_request *request)
+{
+  cm_error error;
+  cm_lease lease;
+  cm_lease_wish wish = {.chip = request->param[0], .user = ""};
+  json_t *object = cm_request_json(request);
+  if (object == NULL)
+    return;
+  if (read_wish(request, object, &wish)) {
+    if (cm_leases_create(request->store, &wish, &lease, &error) != CM_OK)
+      cm_reply_error(request, &error);
+    else {
+      cm_reply_lease(request, 201, &lease);
+      cm_lease_clear(&lease);
+    }
+  }
+  json_decref(object);
+}
+
+void cm_list_reservations(cm_request *request)
+{
+  cm_error error;
+  cm_lease *leases;
+  size_t count;
+  if (cm_leases_list(request->store, request->param[0], &leases, &count, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++) {
+    (void)json_array_append_new(list, lease_json(&leases[i]));
+    cm_lease_clear(&leases[i]);
+  }
+  free(leases);
+  cm_reply_json(request, 200, json_pack("{s:o}", "reservations", list));
+}
+
+static void reply_lease(cm_request *request, cm_status status, cm_lease *lease, const cm_error *error)
+{
+  if (status != CM_OK)
+    cm_reply_error(request, error);
+  else {
+    cm_reply_lease(request, 200, lease);
+    cm_lease_clear(lease);
+  }
+}
+
+void cm_get_reservation(cm_request *request)
+{
+  cm_error error;
+  cm_lease lease;
+  cm_status status = cm_leases_get(request->store, request->param[0], request->param[1], &lease, &error);
+  reply_lease(request, status, &lease, &error);
+}
+
+void cm_put_reservation(cm_request *request)
+{
+  static const char *const names[] = {"ttl", NULL};
+  cm_error error;
+  cm_lease lease;
+  double ttl = 0;
+  if (request->body_size > 0) { /* a keepalive needs no body */
+    json_t *object = cm_request_json(request);
+    if (object == NULL)
+      return;
+    bool good = cm_request_members(request, object, names) && read_ttl(request, object, 0, &ttl);
+    json_decref(object);
+    if (!good)
+      return;
+  }
+  cm_status status = cm_leases_keep(request->store, request->param[0], request->param[1], ttl, &lease, &error);
+  reply_lease(request, status, &lease, &error);
+}
+
+void cm_delete_reservation(cm_request *request)
+{
+  cm_error error;
+  if (cm_leases_release(request->store, request->param[0], request->param[1], &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_reply_empty(request, 204);
+}

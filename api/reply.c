@@ -1,0 +1,242 @@
+/* Every response is made here, so every one carries the same safety headers and is counted. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/internal.h"
+#include "api/problem.h"
+
+static const char out_of_memory[] =
+    "{\"type\":\"urn:coremapd:problem:no-memory\",\"title\":\"The machine has no memory left\",\"status\":503,"
+    "\"code\":\"no-memory\"}";
+
+void cm_reply_forget(cm_request *request)
+{
+  if (request->response != NULL)
+    MHD_destroy_response(request->response);
+  request->response = NULL;
+  request->status = 0;
+}
+
+static void set(cm_request *request, unsigned status, const char *type, struct MHD_Response *response)
+{
+  cm_reply_forget(request);
+  request->status = status;
+  request->response = response;
+  if (response == NULL)
+    return; /* cm_reply_send closes the connection */
+  if (type != NULL)
+    (void)MHD_add_response_header(response, "Content-Type", type);
+  (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+  (void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+  (void)MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+  (void)MHD_add_response_header(response, "X-Frame-Options", "DENY");
+}
+
+void cm_reply_static(cm_request *request, unsigned status, const char *type, const char *body, size_t size)
+{
+  set(request, status, type,
+      MHD_create_response_from_buffer(size, (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT));
+}
+
+void cm_reply_text(cm_request *request, unsigned status, const char *type, char *body, size_t size)
+{
+  if (body == NULL) {
+    cm_reply_static(request, 503, "application/problem+json", out_of_memory, sizeof out_of_memory - 1);
+    return;
+  }
+  struct MHD_Response *response = MHD_create_response_from_buffer(size, body, MHD_RESPMEM_MUST_FREE);
+  if (response == NULL)
+    free(body);
+  set(request, status, type, response);
+  (void)MHD_add_response_header(response, "Cache-Control", "no-cache");
+}
+
+static void reply_json(cm_request *request, unsigned status, const char *type, json_t *body)
+{
+  char *text = body != NULL ? json_dumps(body, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+  json_decref(body);
+  size_t size = text != NULL ? strlen(text) : 0;
+  if (text != NULL)
+    text[size++] = '\n'; /* in the place of the NUL: the size says where it ends */
+  cm_reply_text(request, status, type, text, size);
+}
+
+void cm_reply_json(cm_request *request, unsigned status, json_t *body)
+{
+  reply_json(request, status, "application/json", body);
+}
+
+void cm_reply_error(cm_request *request, const cm_error *error)
+{
+  reply_json(request, cm_problem_status(error->status), "application/problem+json", cm_problem_json(error));
+  if (error->status == CM_NO_MEMORY)
+    cm_reply_header(request, "Retry-After", "10");
+}
+
+void cm_reply_problem(cm_request *request, unsigned status, const char *code, const char *title, const char *detail, ...)
+{
+  char text[600];
+  va_list arguments;
+  va_start(arguments, detail);
+  (void)vsnprintf(text, sizeof text, detail, arguments);
+  va_end(arguments);
+  reply_json(request, status, "application/problem+json", cm_problem_plain(status, code, title, text));
+}
+
+void cm_reply_empty(cm_request *request, unsigned status)
+{
+  set(request, status, NULL, MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT));
+}
+
+void cm_reply_header(cm_request *request, const char *name, const char *format, ...)
+{
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (request->response != NULL)
+    (void)MHD_add_response_header(request->response, name, text);
+}
+
+void cm_reply_stream(cm_request *request, const char *type, MHD_ContentReaderCallback reader, void *context,
+                     MHD_ContentReaderFreeCallback release)
+{
+  struct MHD_Response *response =
+      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, reader, context, release);
+  if (response == NULL)
+    release(context);
+  set(request, 200, type, response);
+  cm_reply_header(request, "Cache-Control", "no-store");
+}
+
+/* ---- conditional and partial replies ---- */
+
+/* True when a comma-separated list of entity tags names this one; weak tags compare equal here. */
+static bool lists_tag(const char *list, const char *etag)
+{
+  size_t length = strlen(etag);
+  if (strcmp(list, "*") == 0)
+    return true;
+  for (const char *p = strchr(list, '"'); p != NULL; p = strchr(p, '"')) {
+    const char *end = strchr(++p, '"');
+    if (end == NULL)
+      return false;
+    if ((size_t)(end - p) == length && strncmp(p, etag, length) == 0)
+      return true;
+    p = end + 1;
+  }
+  return false;
+}
+
+bool cm_reply_unchanged(cm_request *request, const char *etag)
+{
+  const char *seen = cm_request_header(request, "If-None-Match");
+  if (seen == NULL || !lists_tag(seen, etag))
+    return false;
+  cm_reply_empty(request, 304);
+  cm_reply_header(request, "ETag", "\"%s\"", etag);
+  return true;
+}
+
+typedef enum range_kind { RANGE_NONE, RANGE_ONE, RANGE_BAD } range_kind;
+
+static bool digits(const char **p, uint64_t *value)
+{
+  uint64_t v = 0;
+  const char *start = *p;
+  for (; **p >= '0' && **p <= '9'; (*p)++)
+    if (__builtin_mul_overflow(v, 10u, &v) || __builtin_add_overflow(v, (uint64_t)(**p - '0'), &v))
+      return false;
+  *value = v;
+  return *p > start;
+}
+
+/* One "bytes=a-b", "a-" or "-n". Several ranges, other units and nonsense are ignored, as RFC 9110 allows. */
+static range_kind read_range(const char *text, uint64_t size, uint64_t *first, uint64_t *last)
+{
+  if (text == NULL || strncmp(text, "bytes=", 6) != 0)
+    return RANGE_NONE;
+  const char *p = text + 6;
+  uint64_t a, b;
+  if (*p == '-') {
+    p++;
+    if (!digits(&p, &b) || *p != '\0')
+      return RANGE_NONE;
+    if (b == 0 || size == 0)
+      return RANGE_BAD;
+    *first = b < size ? size - b : 0;
+    *last = size - 1;
+    return RANGE_ONE;
+  }
+  if (!digits(&p, &a) || *p++ != '-')
+    return RANGE_NONE;
+  if (*p == '\0')
+    b = UINT64_MAX;
+  else if (!digits(&p, &b) || *p != '\0' || b < a)
+    return RANGE_NONE;
+  if (a >= size)
+    return RANGE_BAD;
+  *first = a;
+  *last = b < size - 1 ? b : size - 1;
+  return RANGE_ONE;
+}
+
+void cm_reply_file(cm_request *request, const char *path, const char *type, const char *etag)
+{
+  cm_error error;
+  struct stat about;
+  if (cm_reply_unchanged(request, etag))
+    return;
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0 || fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) {
+    int cause = errno;
+    if (descriptor >= 0)
+      close(descriptor);
+    if (descriptor >= 0 || cause == ENOENT)
+      (void)cm_fail(&error, CM_NOT_FOUND, "there is nothing here");
+    else
+      (void)cm_fail(&error, CM_IO, "the file cannot be opened (error %d)", cause);
+    cm_reply_error(request, &error);
+    return;
+  }
+  uint64_t size = (uint64_t)about.st_size, first = 0, last = size > 0 ? size - 1 : 0;
+  const char *condition = cm_request_header(request, "If-Range");
+  range_kind kind = condition != NULL && !lists_tag(condition, etag)
+                        ? RANGE_NONE
+                        : read_range(cm_request_header(request, "Range"), size, &first, &last);
+  if (kind == RANGE_BAD) {
+    close(descriptor);
+    cm_reply_problem(request, 416, "range", "The range lies outside", "the file has %llu bytes", (unsigned long long)size);
+    cm_reply_header(request, "Content-Range", "bytes */%llu", (unsigned long long)size);
+    return;
+  }
+  uint64_t length = kind == RANGE_ONE ? last - first + 1 : size;
+  struct MHD_Response *response = MHD_create_response_from_fd_at_offset64(length, descriptor, first);
+  if (response == NULL)
+    close(descriptor);
+  set(request, kind == RANGE_ONE ? 206 : 200, type, response);
+  cm_reply_header(request, "ETag", "\"%s\"", etag);
+  cm_reply_header(request, "Accept-Ranges", "bytes");
+  cm_reply_header(request, "Cache-Control", "no-cache");
+  if (kind == RANGE_ONE)
+    cm_reply_header(request, "Content-Range", "bytes %llu-%llu/%llu", (unsigned long long)first,
+                    (unsigned long long)last, (unsigned long long)size);
+}
+
+enum MHD_Result cm_reply_send(cm_request *request)
+{
+  request->stage = CM_STAGE_ANSWERED;
+  if (request->response == NULL)
+    return MHD_NO;
+  atomic_fetch_add(&request->server->counters.requests[request->status / 100 < 6 ? request->status / 100 : 5], 1);
+  enum MHD_Result result = MHD_queue_response(request->connection, request->status, request->response);
+  MHD_destroy_response(request->response);
+  request->response = NULL;
+  return result;
+}

@@ -1,0 +1,122 @@
+/* The routes as data. 404, 405 with Allow, and the coverage of the OpenAPI document all come from this table. */
+#include <string.h>
+
+#include "api/internal.h"
+
+const cm_route cm_routes[] = {
+  {"GET", "/healthz", cm_get_health, "getHealth", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/readyz", cm_get_ready, "getReady", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/metrics", cm_get_metrics, "getMetrics", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/openapi.json", cm_get_openapi, "getOpenapi", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/me", cm_get_me, "getMe", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/cache", cm_get_cache, "getCache", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"DELETE", "/v1/cache", cm_delete_cache, "deleteCache", CM_BODY_NONE, CM_LANE_SHORT, true},
+
+  {"GET", "/v1/networks", cm_list_networks, "listNetworks", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"POST", "/v1/networks", cm_post_network, "postNetwork", CM_BODY_FILE, CM_LANE_IMPORT, false},
+  {"GET", "/v1/networks/{id}", cm_get_network, "getNetwork", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"DELETE", "/v1/networks/{id}", cm_delete_network, "deleteNetwork", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/networks/{id}/content", cm_get_network_content, "getNetworkContent", CM_BODY_NONE, CM_LANE_SHORT, true},
+
+  {"POST", "/v1/uploads", cm_post_upload, "postUpload", CM_BODY_JSON, CM_LANE_SHORT, false},
+  {"HEAD", "/v1/uploads/{id}", cm_head_upload, "headUpload", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"PATCH", "/v1/uploads/{id}", cm_patch_upload, "patchUpload", CM_BODY_FILE, CM_LANE_IMPORT, false},
+  {"DELETE", "/v1/uploads/{id}", cm_delete_upload, "deleteUpload", CM_BODY_NONE, CM_LANE_SHORT, true},
+
+  {"GET", "/v1/chips", cm_list_chips, "listChips", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/chips/{name}", cm_get_chip, "getChip", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"PUT", "/v1/chips/{name}", cm_put_chip, "putChip", CM_BODY_BULK, CM_LANE_SHORT, true},
+  {"DELETE", "/v1/chips/{name}", cm_delete_chip, "deleteChip", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/chips/{name}/occupancy", cm_get_occupancy, "getOccupancy", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"PUT", "/v1/chips/{name}/occupancy", cm_put_occupancy, "putOccupancy", CM_BODY_BULK, CM_LANE_SHORT, true},
+  {"PATCH", "/v1/chips/{name}/occupancy", cm_patch_occupancy, "patchOccupancy", CM_BODY_BULK, CM_LANE_SHORT, true},
+  {"GET", "/v1/chips/{name}/reservations", cm_list_reservations, "listReservations", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"POST", "/v1/chips/{name}/reservations", cm_post_reservation, "postReservation", CM_BODY_BULK, CM_LANE_SHORT, true},
+  {"GET", "/v1/chips/{name}/reservations/{id}", cm_get_reservation, "getReservation", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"PUT", "/v1/chips/{name}/reservations/{id}", cm_put_reservation, "putReservation", CM_BODY_JSON, CM_LANE_SHORT, true},
+  {"DELETE", "/v1/chips/{name}/reservations/{id}", cm_delete_reservation, "deleteReservation", CM_BODY_NONE,
+   CM_LANE_SHORT, true},
+
+  {"GET", "/v1/jobs", cm_list_jobs, "listJobs", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"POST", "/v1/jobs", cm_post_job, "postJob", CM_BODY_JSON, CM_LANE_SHORT, false},
+  {"GET", "/v1/jobs/{id}", cm_get_job, "getJob", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"DELETE", "/v1/jobs/{id}", cm_delete_job, "deleteJob", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/jobs/{id}/events", cm_get_job_events, "getJobEvents", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/jobs/{id}/log", cm_get_job_log, "getJobLog", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"POST", "/v1/jobs/{id}/cancel", cm_cancel_job, "cancelJob", CM_BODY_NONE, CM_LANE_SHORT, true},
+
+  {"GET", "/v1/mappings/{id}", cm_get_mapping, "getMapping", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"DELETE", "/v1/mappings/{id}", cm_delete_mapping, "deleteMapping", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/mappings/{id}/cores", cm_get_mapping_cores, "getMappingCores", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/mappings/{id}/neurons", cm_get_mapping_neurons, "getMappingNeurons", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/mappings/{id}/links", cm_get_mapping_links, "getMappingLinks", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/mappings/{id}/part", cm_get_mapping_part, "getMappingPart", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/mappings/{id}/placement", cm_get_mapping_placement, "getMappingPlacement", CM_BODY_NONE, CM_LANE_SHORT,
+   true},
+  {"GET", "/v1/mappings/{id}/content", cm_get_mapping_content, "getMappingContent", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"POST", "/v1/mappings/{id}/commit", cm_commit_mapping, "commitMapping", CM_BODY_JSON, CM_LANE_SHORT, true},
+
+  {"GET", "/", cm_get_static, "getViewer", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/{file*}", cm_get_static, "getViewerFile", CM_BODY_NONE, CM_LANE_SHORT, true},
+};
+const size_t cm_route_count = sizeof cm_routes / sizeof *cm_routes;
+
+/* Compares a pattern with the request's segments, filling param. */
+static bool matches(cm_request *request, const char *pattern)
+{
+  size_t params = 0, i = 0;
+  const char *p = pattern + 1; /* after the first '/' */
+  while (*p != '\0') {
+    size_t length = strcspn(p, "/");
+    if (p[0] == '{' && p[length - 2] == '*')
+      return request->segments > 0 && strcmp(request->segment[0], "v1") != 0;
+    if (i >= request->segments)
+      return false;
+    if (p[0] == '{')
+      request->param[params++] = request->segment[i];
+    else if (strlen(request->segment[i]) != length || strncmp(request->segment[i], p, length) != 0)
+      return false;
+    i++;
+    p += length;
+    if (*p == '/')
+      p++;
+  }
+  return i == request->segments;
+}
+
+static bool same_method(const cm_request *request, const char *method)
+{
+  return strcmp(request->method, method) == 0 ||
+         (strcmp(request->method, "HEAD") == 0 && strcmp(method, "GET") == 0);
+}
+
+static void allow(char *list, size_t size, const char *method)
+{
+  size_t used = strlen(list);
+  (void)snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", method);
+  if (strcmp(method, "GET") == 0)
+    allow(list, size, "HEAD");
+}
+
+const cm_route *cm_route_find(cm_request *request)
+{
+  char allowed[96] = "";
+  for (size_t i = 0; i < cm_route_count; i++) {
+    const cm_route *route = &cm_routes[i];
+    bool rest = strstr(route->pattern, "*}") != NULL;
+    if ((rest && allowed[0] != '\0') || !matches(request, route->pattern))
+      continue;
+    if (same_method(request, route->method))
+      return route;
+    allow(allowed, sizeof allowed, route->method);
+  }
+  if (allowed[0] == '\0')
+    cm_reply_problem(request, 404, "not-found", "There is no such resource", "nothing is served at %.200s; GET /openapi.json"
+                     " lists all resources", request->target);
+  else {
+    cm_reply_problem(request, 405, "method-not-allowed", "The method is not allowed here", "%s is not allowed here; %s are",
+                     request->method, allowed);
+    cm_reply_header(request, "Allow", "%s", allowed);
+  }
+  return NULL;
+}

@@ -1,0 +1,37 @@
+/* The HTTP server over a store (SPEC section 7). Routes: api/routes.c; what they mean: docs/http.md, openapi.json. */
+#ifndef CM_API_SERVER_H
+#define CM_API_SERVER_H
+
+#include <stdint.h>
+
+#include "storage/store.h"
+
+typedef struct cm_server cm_server;
+
+typedef struct cm_server_options {
+  const char *address;     /* numeric, loopback */
+  uint16_t port;           /* 0: a free one */
+  cm_store *store;
+  const char *www;         /* folder of the viewer's files */
+  unsigned workers;        /* that take jobs: for the estimate of waiting times */
+  uint64_t upload_bytes_max;
+  uint64_t memory_limit;   /* of one import, bytes; 0: none */
+  uint64_t disk_free_min;  /* readyz fails and uploads are refused below */
+  void (*on_queued)(void *user); /* a job has been queued, or a running one is to stop */
+  void *user;
+} cm_server_options;
+
+/* Starts answering. Errors: CM_CONFLICT (address in use), CM_BAD_OPTION (address), CM_NO_MEMORY. */
+cm_status cm_server_start(const cm_server_options *options, cm_server **server, cm_error *error);
+uint16_t cm_server_port(const cm_server *server);
+
+/* From now on readyz says 503 and new jobs and uploads are refused; the rest is still answered. */
+void cm_server_drain(cm_server *server);
+
+/* Answers what is under way, ends the event streams, closes. NULL is allowed. */
+void cm_server_stop(cm_server *server);
+
+/* The OpenAPI document that is served. */
+extern const char cm_openapi_text[];
+
+#endif

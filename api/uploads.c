@@ -1,0 +1,137 @@
+/* /v1/uploads: a network in pieces. POST announces name and size, each PATCH appends at Upload-Offset, HEAD says how far
+ * it has come; the PATCH that completes it answers as POST /v1/networks would. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/internal.h"
+#include "storage/uploads.h"
+
+static void offsets(cm_request *request, const cm_upload *upload)
+{
+  cm_reply_header(request, "Upload-Offset", "%llu", (unsigned long long)upload->offset);
+  cm_reply_header(request, "Upload-Length", "%llu", (unsigned long long)upload->size);
+  cm_reply_header(request, "Cache-Control", "no-store");
+}
+
+void cm_post_upload(cm_request *request)
+{
+  static const char *const names[] = {"name", "size", NULL};
+  cm_error error;
+  cm_upload upload = {0};
+  json_t *object = cm_request_json(request);
+  if (object == NULL)
+    return;
+  if (!cm_request_members(request, object, names)) {
+    json_decref(object);
+    return;
+  }
+  const char *name = json_string_value(json_object_get(object, "name"));
+  json_int_t size = json_integer_value(json_object_get(object, "size"));
+  cm_status status = CM_OK;
+  if (json_object_get(object, "name") != NULL && (name == NULL || !cm_text_is_sound(name, CM_NAME_MAX))) {
+    (void)cm_fail(&error, CM_BAD_REQUEST, "/name: expected a short text without control characters");
+    status = cm_fail_at(&error, "/name");
+  } else if (size < 1) {
+    (void)cm_fail(&error, CM_BAD_REQUEST, "/size: expected the number of bytes that will come");
+    status = cm_fail_at(&error, "/size");
+  } else if ((uint64_t)size > request->server->options.upload_bytes_max) {
+    status = cm_fail(&error, CM_TOO_LARGE, "uploads may have %llu bytes at most",
+                     (unsigned long long)request->server->options.upload_bytes_max);
+    cm_error_figure(&error, "limit_bytes", request->server->options.upload_bytes_max);
+  } else {
+    (void)snprintf(upload.name, sizeof upload.name, "%s", name != NULL ? name : "");
+    upload.size = (uint64_t)size;
+    status = cm_uploads_create(request->store, &upload, &error);
+  }
+  json_decref(object);
+  if (status != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  cm_reply_json(request, 201, json_pack("{s:s, s:s, s:I, s:I}", "id", upload.id, "name", upload.name, "size",
+                                        (json_int_t)upload.size, "offset", (json_int_t)0));
+  cm_reply_header(request, "Location", "/v1/uploads/%s", upload.id);
+  offsets(request, &upload);
+}
+
+void cm_head_upload(cm_request *request)
+{
+  cm_error error;
+  cm_upload upload;
+  if (cm_uploads_get(request->store, request->param[0], &upload, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  cm_reply_empty(request, 200);
+  offsets(request, &upload);
+}
+
+/* SHA-256 of a file as hex. */
+static cm_status hash_file(const char *path, char *hex, cm_error *error)
+{
+  FILE *stream = fopen(path, "rbe");
+  if (stream == NULL)
+    return cm_fail_errno(error, errno, "cannot open", path);
+  crypto_hash_sha256_state state;
+  unsigned char block[1 << 14], digest[crypto_hash_sha256_BYTES];
+  size_t got;
+  crypto_hash_sha256_init(&state);
+  while ((got = fread(block, 1, sizeof block, stream)) > 0)
+    crypto_hash_sha256_update(&state, block, got);
+  bool bad = ferror(stream) != 0;
+  fclose(stream);
+  crypto_hash_sha256_final(&state, digest);
+  sodium_bin2hex(hex, CM_SHA_MAX, digest, sizeof digest);
+  return bad ? cm_fail(error, CM_IO, "cannot read %s", path) : CM_OK;
+}
+
+static void finish(cm_request *request, const cm_upload *upload)
+{
+  cm_error error;
+  char path[CM_PATH_MAX], sha[CM_SHA_MAX];
+  if (cm_uploads_path(request->store, upload->id, path, &error) != CM_OK || hash_file(path, sha, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  /* The import removes the bytes, then the row goes; a crash in between leaves a row without bytes: 404 to its owner. */
+  cm_import_upload(request, path, sha, upload->size, upload->name);
+  (void)cm_uploads_delete(request->store, upload->id, true, &error);
+}
+
+void cm_patch_upload(cm_request *request)
+{
+  cm_error error;
+  cm_upload upload = {0};
+  const char *text = cm_request_header(request, "Upload-Offset");
+  char *end;
+  errno = 0;
+  unsigned long long offset = text != NULL ? strtoull(text, &end, 10) : 0;
+  if (text == NULL || text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "Upload-Offset must say at which byte this piece begins; HEAD tells how far the upload has come");
+    return;
+  }
+  (void)snprintf(upload.id, sizeof upload.id, "%s", request->param[0]);
+  cm_status status = cm_uploads_append(request->store, request->file_path, offset, &upload, &error);
+  if (status != CM_OK) {
+    cm_reply_error(request, &error);
+    if (status == CM_CONFLICT)
+      offsets(request, &upload);
+  } else if (upload.offset == upload.size)
+    finish(request, &upload);
+  else {
+    cm_reply_empty(request, 204);
+    offsets(request, &upload);
+  }
+}
+
+void cm_delete_upload(cm_request *request)
+{
+  cm_error error;
+  if (cm_uploads_delete(request->store, request->param[0], false, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_reply_empty(request, 204);
+}

@@ -1,0 +1,213 @@
+/* One table of settings: a flag and a line of the configuration file have the same name and are read the same way. */
+#include "daemon/config.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef enum kind { TEXT, NUMBER, BYTES } kind;
+
+typedef struct setting {
+  const char *name, *argument, *help;
+  kind kind;
+  size_t offset, size; /* size: of a TEXT field */
+  uint64_t low, high;
+} setting;
+
+#define FIELD(name) offsetof(cm_config, name), sizeof(((cm_config *)0)->name)
+
+static const setting settings[] = {
+  {"listen", "ADDRESS:PORT", "loopback address to listen on; port 0 picks a free one (127.0.0.1:8080)", TEXT, FIELD(listen), 0, 0},
+  {"data", "FOLDER", "everything the server keeps (~/.local/share/coremapd)", TEXT, FIELD(data), 0, 0},
+  {"www", "FOLDER", "the viewer's files (" CM_DATA_FOLDER "/www)", TEXT, FIELD(www), 0, 0},
+  {"threads", "T", "threads of one job (all processors)", NUMBER, FIELD(threads), 1, 1024},
+  {"workers", "W", "jobs at once (2)", NUMBER, FIELD(workers), 1, 64},
+  {"memory-limit", "BYTES", "memory of one job or import, such as 2G; 0: no limit (0)", BYTES, FIELD(memory_limit), 0, INT64_MAX},
+  {"upload-limit", "BYTES", "size of one upload (16G)", BYTES, FIELD(upload_limit), 1, INT64_MAX},
+  {"cache-limit", "BYTES", "size of the cache of coarsened networks (4G)", BYTES, FIELD(cache_limit), 0, INT64_MAX},
+  {"disk-reserve", "BYTES", "free disk below which uploads are refused and /readyz says 503 (64M)", BYTES, FIELD(disk_reserve), 0, INT64_MAX},
+  {"grace", "SECONDS", "time that running jobs get to end on SIGTERM before they go back to the queue (5)", NUMBER, FIELD(grace), 0, 86400},
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+static const setting *find(const char *name, size_t length)
+{
+  for (size_t i = 0; i < SETTINGS; i++)
+    if (strlen(settings[i].name) == length && strncmp(settings[i].name, name, length) == 0)
+      return &settings[i];
+  return NULL;
+}
+
+/* "2G" and the like: powers of 1024. */
+static bool read_number(const char *text, bool units, uint64_t *value)
+{
+  char *end;
+  errno = 0;
+  unsigned long long number = strtoull(text, &end, 10);
+  if (text[0] < '0' || text[0] > '9' || errno != 0)
+    return false;
+  const char *known = "KMGT", *unit = units && *end != '\0' ? strchr(known, *end) : NULL;
+  for (ptrdiff_t i = unit != NULL ? unit - known : -1; i >= 0; i--)
+    if (__builtin_mul_overflow(number, 1024ull, &number))
+      return false;
+  if (*end != '\0' && (unit == NULL || end[1] != '\0'))
+    return false;
+  *value = number;
+  return true;
+}
+
+static cm_status set(cm_config *config, const setting *s, const char *text, const char *source, cm_error *error)
+{
+  char *field = (char *)config + s->offset;
+  if (s->kind == TEXT) {
+    if (text[0] == '\0' || strlen(text) >= s->size)
+      return cm_fail(error, CM_BAD_OPTION, "%s: %s needs a text of at most %zu bytes", source, s->name, s->size - 1);
+    memcpy(field, text, strlen(text) + 1);
+    return CM_OK;
+  }
+  uint64_t value;
+  if (!read_number(text, s->kind == BYTES, &value) || value < s->low || value > s->high)
+    return cm_fail(error, CM_BAD_OPTION, "%s: %s is \"%.60s\"; it must be a %s from %llu to %llu", source, s->name, text,
+                   s->kind == BYTES ? "number of bytes (2G, 512M, ...)" : "whole number", (unsigned long long)s->low,
+                   (unsigned long long)s->high);
+  memcpy(field, &value, sizeof value);
+  return CM_OK;
+}
+
+/* ---- the file ---- */
+
+typedef struct reading {
+  cm_config *config;
+  cm_error *error;
+  const char *path;
+  bool failed;
+} reading;
+
+static int read_line(void *context, const char *section, const char *name, const char *value)
+{
+  reading *r = context;
+  const setting *s = find(name, strlen(name));
+  if (section[0] != '\0' && strcmp(section, "coremapd") != 0)
+    (void)cm_fail(r->error, CM_BAD_OPTION, "%s: unknown section [%.40s]; the only one is [coremapd]", r->path, section);
+  else if (s == NULL)
+    (void)cm_fail(r->error, CM_BAD_OPTION, "%s: unknown setting \"%.40s\"; coremapd --help lists them", r->path, name);
+  else if (set(r->config, s, value, r->path, r->error) == CM_OK)
+    return 1;
+  r->failed = true;
+  return 0;
+}
+
+static cm_status read_file(cm_config *config, const char *path, cm_error *error)
+{
+  reading r = {.config = config, .error = error, .path = path};
+  int line = ini_parse(path, read_line, &r);
+  if (r.failed)
+    return line > 0 ? cm_fail_at(error, "line %d", line) : error->status;
+  if (line < 0)
+    return cm_fail_errno(error, errno != 0 ? errno : ENOENT, "cannot read", path);
+  if (line > 0) {
+    cm_fail(error, CM_BAD_OPTION, "%s: line %d is no setting; \"name = value\" is", path, line);
+    return cm_fail_at(error, "line %d", line);
+  }
+  return CM_OK;
+}
+
+/* ---- the command line ---- */
+
+static cm_status missing(const char *flag, cm_error *error)
+{
+  return cm_fail(error, CM_BAD_OPTION, "%s needs a value", flag);
+}
+
+/* Reads flags "--name value" and "--name=value". In the first pass only --config counts, in the second all others. */
+static cm_status read_flags(int count, char **words, bool files, cm_config *config, cm_error *error)
+{
+  for (int i = 1; i < count; i++) {
+    const char *word = words[i];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+      config->help = true;
+      continue;
+    }
+    if (strcmp(word, "--version") == 0) {
+      config->version = true;
+      continue;
+    }
+    size_t length = strcspn(word, "=");
+    bool is_file = length == 8 && strncmp(word, "--config", 8) == 0;
+    const setting *s = strncmp(word, "--", 2) == 0 ? find(word + 2, length - 2) : NULL;
+    if (s == NULL && !is_file)
+      return cm_fail(error, CM_BAD_OPTION, "unknown argument \"%.60s\"; coremapd --help lists what there is", word);
+    const char *value = word[length] == '=' ? word + length + 1 : i + 1 < count ? words[++i] : NULL;
+    if (value == NULL)
+      return missing(word, error);
+    cm_status status = CM_OK;
+    if (is_file && files)
+      status = read_file(config, value, error);
+    else if (!is_file && !files)
+      status = set(config, s, value, "command line", error);
+    if (status != CM_OK)
+      return status;
+  }
+  return CM_OK;
+}
+
+static cm_status split_listen(cm_config *config, cm_error *error)
+{
+  const char *colon = strrchr(config->listen, ':'), *address = config->listen;
+  uint64_t port;
+  size_t length = colon != NULL ? (size_t)(colon - address) : 0;
+  if (length >= 2 && address[0] == '[' && address[length - 1] == ']') { /* [::1]:8080 */
+    address++;
+    length -= 2;
+  }
+  if (colon == NULL || length == 0 || length >= sizeof config->address || !read_number(colon + 1, false, &port) ||
+      port > 65535)
+    return cm_fail(error, CM_BAD_OPTION, "listen is \"%s\"; it must be ADDRESS:PORT, such as 127.0.0.1:8080", config->listen);
+  (void)snprintf(config->address, sizeof config->address, "%.*s", (int)length, address);
+  config->port = (uint16_t)port;
+  return CM_OK;
+}
+
+cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *error)
+{
+  const char *home = getenv("HOME");
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  cm_config made = {.listen = "127.0.0.1:8080", .www = CM_DATA_FOLDER "/www",
+                    .threads = processors > 0 ? (uint64_t)processors : 1, .workers = 2,
+                    .upload_limit = UINT64_C(16) << 30, .cache_limit = UINT64_C(4) << 30,
+                    .disk_reserve = UINT64_C(64) << 20, .grace = 5};
+  cm_status status = home != NULL && home[0] == '/'
+                         ? cm_path(made.data, error, "%s/.local/share/coremapd", home)
+                         : cm_path(made.data, error, "/var/lib/coremapd");
+  if (status == CM_OK)
+    status = read_flags(count, words, true, &made, error);
+  if (status == CM_OK)
+    status = read_flags(count, words, false, &made, error);
+  if (status == CM_OK)
+    status = split_listen(&made, error);
+  if (status == CM_OK)
+    *config = made;
+  return status;
+}
+
+char *cm_config_help(void)
+{
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (out == NULL)
+    return NULL;
+  (void)fputs("coremapd: a compile server that maps neural networks onto many-core chips\n\n"
+              "  coremapd [--config FILE] [--NAME VALUE ...]\n\n", out);
+  for (int i = 0; i < SETTINGS; i++)
+    (void)fprintf(out, "  --%s %s%*s%s\n", settings[i].name, settings[i].argument,
+                  (int)(26 - strlen(settings[i].name) - strlen(settings[i].argument)), "", settings[i].help);
+  (void)fputs("  --config FILE              settings as \"name = value\" lines; flags count more\n"
+              "  --version, --help\n", out);
+  (void)fclose(out);
+  return text;
+}

@@ -1,0 +1,32 @@
+/* Settings of the daemon: defaults, overridden by a configuration file, overridden by flags. */
+#ifndef CM_DAEMON_CONFIG_H
+#define CM_DAEMON_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/file.h"
+
+typedef struct cm_config {
+  char listen[64];   /* ADDRESS:PORT */
+  char address[48];  /* taken from it */
+  uint16_t port;
+  char data[CM_PATH_MAX];
+  char www[CM_PATH_MAX];
+  uint64_t threads;       /* of one job at most */
+  uint64_t workers;       /* jobs at once */
+  uint64_t memory_limit;  /* bytes of one job or import, 0: none */
+  uint64_t upload_limit;  /* bytes of one upload */
+  uint64_t cache_limit;   /* bytes of the coarsening cache */
+  uint64_t disk_reserve;  /* bytes that must stay free */
+  uint64_t grace;         /* seconds that running jobs get to end when the daemon stops */
+  bool help, version;
+} cm_config;
+
+/* Reads the command line, and the file that --config names. CM_BAD_OPTION says which setting, and what it may be. */
+cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *error);
+
+/* The text of --help; the caller frees, NULL when out of memory. */
+char *cm_config_help(void);
+
+#endif

@@ -1,0 +1,138 @@
+/* coremapd. Happy path: settings, data folder, interrupted jobs back to the queue, workers, HTTP, "listening on ...",
+ * wait for SIGTERM or SIGINT, stop accepting, let jobs end, close, exit 0. A second signal exits at once. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/server.h"
+#include "daemon/config.h"
+#include "daemon/workers.h"
+#include "storage/jobs.h"
+#include "storage/leases.h"
+
+enum { EXIT_USAGE = 2 };
+
+typedef struct service {
+  cm_config config;
+  cm_store *store;
+  cm_workers *workers;
+  cm_server *server;
+  sigset_t signals;
+} service;
+
+static void wake_workers(void *user)
+{
+  cm_workers_wake(((service *)user)->workers);
+}
+
+static cm_status recover(cm_store *store, cm_error *error)
+{
+  char *problem = cm_workers_killed_problem();
+  if (problem == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory at start");
+  cm_status status = cm_jobs_recover(store, problem, error);
+  free(problem);
+  return status;
+}
+
+static cm_status start(service *s, cm_error *error)
+{
+  const cm_config *c = &s->config;
+  if (cm_store_open(c->data, c->cache_limit, &s->store, error) != CM_OK || recover(s->store, error) != CM_OK)
+    return error->status;
+  cm_workers_options workers = {.store = s->store, .workers = (unsigned)c->workers, .threads = (unsigned)c->threads,
+                                .memory_limit = c->memory_limit};
+  if (cm_workers_start(&workers, &s->workers, error) != CM_OK)
+    return error->status;
+  cm_server_options server = {.address = c->address, .port = c->port, .store = s->store, .www = c->www,
+                              .workers = (unsigned)c->workers, .upload_bytes_max = c->upload_limit,
+                              .memory_limit = c->memory_limit, .disk_free_min = c->disk_reserve,
+                              .on_queued = wake_workers, .user = s};
+  return cm_server_start(&server, &s->server, error);
+}
+
+static void *exit_on_second_signal(void *argument)
+{
+  int number;
+  (void)sigwait(argument, &number);
+  _exit(128 + number);
+}
+
+/* Waits for a signal; meanwhile, once a second, frees what expired leases hold. */
+static void serve(service *s)
+{
+  const struct timespec second = {.tv_sec = 1};
+  for (;;) {
+    cm_error error;
+    uint64_t expired;
+    if (sigtimedwait(&s->signals, NULL, &second) > 0)
+      return;
+    if (cm_leases_expire(s->store, &expired, &error) != CM_OK)
+      (void)fprintf(stderr, "coremapd: leases cannot be expired: %s\n", error.detail);
+  }
+}
+
+/* Requests are answered until the jobs have ended, so that their watchers learn how. */
+static void stop(service *s)
+{
+  cm_server_drain(s->server);
+  cm_workers_stop(s->workers, (double)s->config.grace);
+  cm_server_stop(s->server);
+  cm_workers_free(s->workers);
+  cm_store_close(s->store);
+}
+
+static int fail(const cm_error *error, int status)
+{
+  (void)fprintf(stderr, "coremapd: %s%s%s%s\n", error->detail, error->where[0] != '\0' ? " (" : "", error->where,
+                error->where[0] != '\0' ? ")" : "");
+  return status;
+}
+
+static int run(service *s)
+{
+  cm_error error;
+  /* Before any thread starts, so that all of them leave the signals to serve(). */
+  (void)sigemptyset(&s->signals);
+  (void)sigaddset(&s->signals, SIGTERM);
+  (void)sigaddset(&s->signals, SIGINT);
+  (void)pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
+  (void)signal(SIGPIPE, SIG_IGN);
+  if (start(s, &error) != CM_OK) {
+    cm_workers_free(s->workers);
+    cm_store_close(s->store);
+    return fail(&error, error.status == CM_BAD_OPTION ? EXIT_USAGE : EXIT_FAILURE);
+  }
+  bool v6 = strchr(s->config.address, ':') != NULL;
+  (void)printf("listening on http://%s%s%s:%u\n", v6 ? "[" : "", s->config.address, v6 ? "]" : "",
+               cm_server_port(s->server));
+  (void)fflush(stdout);
+  serve(s);
+  pthread_t second;
+  if (pthread_create(&second, NULL, exit_on_second_signal, &s->signals) == 0)
+    (void)pthread_detach(second);
+  stop(s);
+  return EXIT_SUCCESS;
+}
+
+int main(int count, char **words)
+{
+  static service s;
+  cm_error error;
+  if (cm_config_read(count, words, &s.config, &error) != CM_OK)
+    return fail(&error, EXIT_USAGE);
+  if (s.config.help) {
+    char *text = cm_config_help();
+    (void)fputs(text != NULL ? text : "", stdout);
+    free(text);
+    return EXIT_SUCCESS;
+  }
+  if (s.config.version) {
+    (void)puts("coremapd " CM_VERSION);
+    return EXIT_SUCCESS;
+  }
+  return run(&s);
+}

@@ -1,0 +1,30 @@
+/* Threads that take jobs from the queue and run them. */
+#ifndef CM_DAEMON_WORKERS_H
+#define CM_DAEMON_WORKERS_H
+
+#include "storage/store.h"
+
+typedef struct cm_workers cm_workers;
+
+typedef struct cm_workers_options {
+  cm_store *store;
+  unsigned workers;
+  unsigned threads;      /* of one job at most */
+  uint64_t memory_limit; /* of one job, 0: none */
+} cm_workers_options;
+
+cm_status cm_workers_start(const cm_workers_options *options, cm_workers **workers, cm_error *error);
+
+/* There may be something to do; may be called from any thread. */
+void cm_workers_wake(cm_workers *workers);
+
+/* Takes no more jobs, waits `grace` seconds for the running ones, then sends them back to the queue. */
+void cm_workers_stop(cm_workers *workers, double grace);
+
+/* Stops if need be, and frees; nobody may wake any more. NULL is allowed. */
+void cm_workers_free(cm_workers *workers);
+
+/* The problem of a job that was running at the server's death too often, as JSON text; the caller frees. */
+char *cm_workers_killed_problem(void);
+
+#endif

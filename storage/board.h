@@ -1,0 +1,65 @@
+/* What jobs are doing just now: progress, events, log and the wish to cancel. In memory only; what must last is
+ * in the database. Workers write, event streams and long polls read. All functions are safe from any thread. */
+#ifndef CM_STORAGE_BOARD_H
+#define CM_STORAGE_BOARD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/status.h"
+
+typedef struct cm_board cm_board;
+
+typedef struct cm_board_event {
+  uint64_t id;   /* grows over all jobs, also across restarts */
+  char kind[16]; /* "state", "progress" */
+  char *data;    /* JSON text on one line; owned by the receiver of cm_board_next */
+} cm_board_event;
+
+enum {
+  CM_BOARD_EVENTS_KEPT = 128,       /* per job: older ones are forgotten */
+  CM_BOARD_JOBS_KEPT = 1024,        /* finished jobs whose events can still be resumed */
+  CM_BOARD_LOG_BYTES_MAX = 256 * 1024,
+};
+
+cm_status cm_board_new(cm_board **board, cm_error *error);
+void cm_board_free(cm_board *board); /* NULL is allowed */
+
+/* `listener` is called after every change of a job, without locks held; set it before jobs run. */
+void cm_board_listen(cm_board *board, void (*listener)(void *user, const char *job), void *user);
+
+/* Adds an event to a job and wakes the listener. Lost when memory is short: the next one tells the same. */
+void cm_board_publish(cm_board *board, const char *job, const char *kind, const char *data);
+
+/* The id of a job's newest event, 0 when there is none. */
+uint64_t cm_board_newest(cm_board *board, const char *job);
+
+/* The first kept event of a job with an id above `after`; false when there is none yet. */
+bool cm_board_next(cm_board *board, const char *job, uint64_t after, cm_board_event *event);
+
+/* Live progress and phases of a running job as JSON text; replaces what stood there. */
+void cm_board_progress(cm_board *board, const char *job, const char *progress, const char *phases);
+
+/* Owned copies of progress and phases, NULL where there are none. */
+void cm_board_live(cm_board *board, const char *job, char **progress, char **phases);
+
+/* Appends a line (with a time stamp) to a job's log. */
+void cm_board_log(cm_board *board, const char *job, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* An owned copy of the log so far; NULL when there is none. */
+char *cm_board_log_text(cm_board *board, const char *job);
+
+/* The flag that stops a job's run; stays valid until cm_board_finished of the job. NULL: no memory. */
+atomic_bool *cm_board_cancel_flag(cm_board *board, const char *job);
+
+/* Sets that flag. */
+void cm_board_cancel(cm_board *board, const char *job);
+
+/* The job starts (anew). A wish to cancel that came first stands. */
+void cm_board_start(cm_board *board, const char *job);
+
+/* The job has ended: its live state goes, its events stay for a while. */
+void cm_board_finished(cm_board *board, const char *job);
+
+#endif

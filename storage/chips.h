@@ -1,0 +1,33 @@
+/* Chips by name: the presets of core/chip, which nobody can change, and those that users put. */
+#ifndef CM_STORAGE_CHIPS_H
+#define CM_STORAGE_CHIPS_H
+
+#include "core/chip/chip.h"
+#include "storage/store.h"
+
+typedef struct cm_chip_entry {
+  char name[CM_CHIP_NAME_MAX];
+  bool preset;
+} cm_chip_entry;
+
+/* True when a name may be given to a chip: letters, digits, '.', '_' and '-', at most CM_CHIP_NAME_MAX - 1. */
+bool cm_chips_name_is_sound(const char *name);
+
+/* A chip's description as JSON text; the caller frees. CM_NOT_FOUND. */
+cm_status cm_chips_text(cm_store *store, const char *name, char **text, bool *preset, cm_error *error);
+
+/* A chip by name, parsed; the caller frees with cm_chip_free. */
+cm_status cm_chips_open(cm_store *store, const char *name, cm_chip **chip, cm_error *error);
+
+/* Stores a description that cm_chip_parse has accepted. CM_CONFLICT: the name is a preset's, or the chip is
+ * another one now and a queued or running job or a lease needs it. A changed chip starts with all cores free. */
+cm_status cm_chips_put(cm_store *store, const char *name, const char *user, const char *text, bool *created,
+                       cm_error *error);
+
+/* CM_NOT_FOUND, or CM_CONFLICT as above. */
+cm_status cm_chips_delete(cm_store *store, const char *name, cm_error *error);
+
+/* Presets first, then the others by name; the caller frees with free(). */
+cm_status cm_chips_list(cm_store *store, cm_chip_entry **chips, size_t *count, cm_error *error);
+
+#endif

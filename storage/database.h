@@ -1,0 +1,63 @@
+/* One SQLite database: one writer thread with group commit, and connections for readers.
+ *
+ * Callers hand in closures. A write closure runs on the writer thread inside a transaction that it may share
+ * with other callers' closures; the call returns when that transaction is on disk (WAL, synchronous=FULL), so
+ * what was answered is never lost. A closure that fails is rolled back alone. */
+#ifndef CM_STORAGE_DATABASE_H
+#define CM_STORAGE_DATABASE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/status.h"
+
+typedef struct cm_database cm_database;
+
+/* Work on the database. May be called again after a failure of another closure of the same group, so it must
+ * set its outputs anew each time and have no other side effect. */
+typedef cm_status (*cm_database_work)(sqlite3 *handle, void *context, cm_error *error);
+
+/* Opens (and makes) the database file and brings its schema up to date. Errors: CM_IO, CM_DISK_FULL,
+ * CM_CONFLICT (made by a newer version). */
+cm_status cm_database_open(const char *path, cm_database **database, cm_error *error);
+
+/* Waits for the writer to end and closes all connections; nobody may use it any more. NULL is allowed. */
+void cm_database_close(cm_database *database);
+
+/* Runs `work` in the writer thread and waits until its transaction is durable. */
+cm_status cm_database_write(cm_database *database, cm_database_work work, void *context, cm_error *error);
+
+/* Runs `work` on a reading connection in the calling thread, in one read transaction (a consistent view). */
+cm_status cm_database_read(cm_database *database, cm_database_work work, void *context, cm_error *error);
+
+/* Number of transactions and of write closures so far: their ratio shows the group commit at work. */
+void cm_database_counts(cm_database *database, uint64_t *transactions, uint64_t *writes);
+
+/* The largest number of pages that the file may grow to (tests: a full disk); 0 lifts it. */
+cm_status cm_database_limit_pages(cm_database *database, uint32_t pages, cm_error *error);
+
+/* ---- inside closures ---- */
+
+/* Prepares `sql` and binds the arguments by `types`: t const char * (NULL binds NULL), i int64_t, d double.
+ * The caller finalizes *statement (also after a failure, when it is NULL). */
+cm_status cm_sql_prepare(sqlite3 *handle, sqlite3_stmt **statement, cm_error *error, const char *sql,
+                         const char *types, ...);
+
+/* Steps: *row says whether there is one. */
+cm_status cm_sql_step(sqlite3_stmt *statement, bool *row, cm_error *error);
+
+/* Prepares, binds, runs to the end. *changes (NULL: not wanted) is the number of rows changed. */
+cm_status cm_sql_run(sqlite3 *handle, int *changes, cm_error *error, const char *sql, const char *types, ...);
+
+/* The first column of the first row as a number; `fallback` when there is no row. */
+cm_status cm_sql_number(sqlite3 *handle, int64_t fallback, int64_t *number, cm_error *error, const char *sql,
+                        const char *types, ...);
+
+/* A text column as an owned copy ("" for NULL); CM_NO_MEMORY. */
+cm_status cm_sql_text(sqlite3_stmt *statement, int column, char **text, cm_error *error);
+
+/* A text column copied into a fixed buffer, cut when longer. */
+void cm_sql_copy(sqlite3_stmt *statement, int column, char *text, size_t size);
+
+#endif

@@ -1,0 +1,128 @@
+/* The queue of jobs (SPEC API-2): a state machine whose every move is one durable write.
+ *
+ *            create             claim                 finish
+ *   (none) ----------> queued ----------> running ----------------> done | failed | cancelled
+ *                        |  ^                |
+ *                 cancel |  +----------------+ requeue: drain, restart, occupancy changed, identical job runs
+ *                        v
+ *                    cancelled                       failed also: has killed the server CM_JOB_KILLS_MAX times
+ */
+#ifndef CM_STORAGE_JOBS_H
+#define CM_STORAGE_JOBS_H
+
+#include "core/chip/chip.h"
+#include "storage/mappings.h"
+#include "storage/store.h"
+
+typedef enum cm_job_state {
+  CM_JOB_QUEUED,
+  CM_JOB_RUNNING,
+  CM_JOB_DONE,
+  CM_JOB_FAILED,
+  CM_JOB_CANCELLED,
+  CM_JOB_STATES
+} cm_job_state;
+
+enum {
+  CM_JOB_KILLS_MAX = 3,     /* starts that ended with the server's death before a job is failed */
+  CM_JOB_MOVES_MAX = 5,     /* times that a reserving job is mapped again because its cores were taken meanwhile */
+  CM_JOB_QUEUE_MAX = 10000, /* queued jobs of one user */
+};
+
+/* "queued", "running", ... and back (CM_JOB_STATES: unknown). */
+const char *cm_job_state_name(cm_job_state state);
+cm_job_state cm_job_state_of(const char *name);
+
+/* The table of allowed moves. */
+bool cm_job_may_move(cm_job_state from, cm_job_state to);
+
+typedef struct cm_job {
+  int64_t sequence; /* order of arrival; the cursor of lists */
+  char id[CM_ID_MAX];
+  char user[CM_USER_MAX];
+  char kind[16];
+  char name[CM_NAME_MAX];
+  char network[CM_SHA_MAX];
+  char chip[CM_CHIP_NAME_MAX];
+  char *options;       /* JSON object as the user gave it */
+  bool reserve;        /* its region is leased when it is done */
+  double ttl;          /* of that lease, seconds */
+  int priority;        /* higher first */
+  cm_job_state state;
+  int attempt;         /* starts so far; results are accepted from the last one only */
+  int kills, moved;
+  bool cancel_requested, reused;
+  double created, started, finished; /* 0: not yet */
+  char *problem, *report, *phases, *log; /* JSON texts and plain text; "" when none */
+  char mapping[CM_ID_MAX], lease[CM_ID_MAX];
+} cm_job;
+
+void cm_job_clear(cm_job *job); /* frees the texts; a zeroed job is fine */
+
+typedef enum cm_job_created { CM_JOB_NEW, CM_JOB_SAME, CM_JOB_OTHER_BODY, CM_JOB_QUEUE_FULL } cm_job_created;
+
+/* Queues a job: of `job` user, kind, name, network, chip, options, reserve, ttl and priority are read. `key` and
+ * `body_hash` (NULL: none) make it idempotent. On CM_JOB_NEW and CM_JOB_SAME id [CM_ID_MAX] is the job's.
+ * CM_NOT_FOUND when the network or chip is not there. */
+cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, const char *body_hash,
+                         cm_job_created *result, char *id, cm_error *error);
+
+/* The caller clears *job. CM_NOT_FOUND. */
+cm_status cm_jobs_get(cm_store *store, const char *id, cm_job *job, cm_error *error);
+
+typedef struct cm_job_filter {
+  cm_job_state state;  /* CM_JOB_STATES: any */
+  const char *user;    /* NULL: any */
+  const char *network; /* NULL: any */
+  int64_t before;      /* only sequences below; 0: from the newest */
+  size_t limit;
+} cm_job_filter;
+
+/* Newest first, without log, report and options; the caller clears each and frees the array. */
+cm_status cm_jobs_list(cm_store *store, const cm_job_filter *filter, cm_job **jobs, size_t *count, cm_error *error);
+
+/* A queued job's place in the queue from 1, and about how many seconds until it starts with `workers` workers
+ * (negative: nothing to estimate from). 0 when it is not queued. */
+cm_status cm_jobs_position(cm_store *store, const char *id, unsigned workers, uint64_t *position, double *estimate,
+                           cm_error *error);
+
+/* Queued jobs are cancelled at once; running ones are asked to stop. CM_CONFLICT when it has ended. */
+cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error);
+
+/* Removes an ended job. CM_CONFLICT while it is queued or running. */
+cm_status cm_jobs_delete(cm_store *store, const char *id, cm_error *error);
+
+/* Takes the next job: highest priority, then the user with the fewest running jobs and the longest wait since the
+ * last start, then the oldest. *found = false when nothing is queued. The caller clears *job. */
+cm_status cm_jobs_claim(cm_store *store, cm_job *job, bool *found, cm_error *error);
+
+/* Notes what shapes a running job's result. *deferred: an identical job runs already, and this one is queued again
+ * until that one ends. */
+cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *fingerprint, bool *deferred,
+                           cm_error *error);
+
+typedef struct cm_job_outcome {
+  cm_job_state state;                         /* done, failed or cancelled */
+  const char *problem, *report, *phases, *log; /* NULL: none */
+  const cm_mapping_row *mapping;              /* done: a new mapping to note, or */
+  const char *reused_mapping;                 /* one that is there already */
+  const uint32_t *region;                     /* cores to lease in the same transaction, or NULL */
+  uint32_t region_count;
+} cm_job_outcome;
+
+/* Ends a running job, if `job->attempt` still is its current attempt (else CM_CONFLICT and nothing changes).
+ * *taken: the cores to lease have been taken meanwhile; nothing has changed, the job should be requeued. */
+cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcome *outcome, bool *taken,
+                         cm_error *error);
+
+/* Puts a running job back in the queue; `moved` counts that its cores were taken. */
+cm_status cm_jobs_requeue(cm_store *store, const cm_job *job, bool moved, cm_error *error);
+
+/* At start: jobs that were running go back to the queue, or are cancelled when that was asked for, or failed with
+ * `problem` (JSON text) when they have been running at the server's death CM_JOB_KILLS_MAX times. */
+cm_status cm_jobs_recover(cm_store *store, const char *problem, cm_error *error);
+
+/* Number of jobs per state. */
+cm_status cm_jobs_count(cm_store *store, uint64_t count[CM_JOB_STATES], cm_error *error);
+
+#endif

@@ -1,0 +1,643 @@
+/* Happy path: load the chip and its state, free what has expired, apply the change, check that leased cores kept
+ * their leases, store the state; all in one transaction of the one writer.
+ * What can fail: a core is taken or broken (CM_CONFLICT), nothing fits (CM_NO_ROOM), the lease has expired
+ * (CM_NOT_FOUND), the state has changed under the caller (*mismatch). */
+#include "storage/leases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/chip/region.h"
+#include "storage/internal.h"
+
+const double cm_lease_ttl_default_s = 3600, cm_lease_ttl_max_s = 30.0 * 24 * 3600;
+
+static const char prefix[] = "lease:";
+enum { OWNER_MAX = sizeof prefix + CM_ID_MAX };
+
+static bool is_lease(const char *owner)
+{
+  return strncmp(owner, prefix, sizeof prefix - 1) == 0;
+}
+
+void cm_lease_clear(cm_lease *lease)
+{
+  free(lease->cores);
+  lease->cores = NULL;
+}
+
+static void tag_of(const char *text, char *etag)
+{
+  char hex[CM_SHA_MAX];
+  cm_store_sha256(text, strlen(text), hex);
+  (void)snprintf(etag, CM_ETAG_MAX, "%.24s", hex);
+}
+
+/* The lease id behind an owner name of the occupancy, or NULL. */
+static const char *holder(const cm_occupancy *occupancy, uint32_t core)
+{
+  if (occupancy->state[core] != CM_CORE_TAKEN)
+    return NULL;
+  const char *owner = occupancy->owners[occupancy->owner[core]];
+  return is_lease(owner) ? owner + sizeof prefix - 1 : NULL;
+}
+
+/* Frees the cores of one lease in memory. */
+static void free_cores(cm_occupancy *occupancy, const char *id)
+{
+  uint32_t cores = occupancy->width * occupancy->height;
+  for (uint32_t core = 0; core < cores; core++) {
+    const char *held_by = holder(occupancy, core);
+    if (held_by != NULL && strcmp(held_by, id) == 0) {
+      occupancy->state[core] = CM_CORE_FREE;
+      occupancy->owner[core] = 0;
+    }
+  }
+}
+
+/* Frees in memory every core whose lease is not alive. */
+static cm_status expire_in_memory(sqlite3 *handle, const char *chip, cm_occupancy *occupancy, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = true;
+  bool *alive = calloc(occupancy->owner_count + 1, sizeof *alive); /* by owner */
+  if (alive == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while reading leases");
+  for (uint32_t i = 0; i < occupancy->owner_count; i++)
+    alive[i] = !is_lease(occupancy->owners[i]);
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM leases WHERE chip = ? AND expires > ?",
+                                    "td", chip, cm_store_time());
+  while (status == CM_OK && row) {
+    status = cm_sql_step(statement, &row, error);
+    const char *id = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    for (uint32_t i = 0; id != NULL && i < occupancy->owner_count; i++)
+      if (!alive[i] && strcmp(occupancy->owners[i] + sizeof prefix - 1, id) == 0)
+        alive[i] = true;
+  }
+  sqlite3_finalize(statement);
+  uint32_t cores = occupancy->width * occupancy->height;
+  for (uint32_t core = 0; status == CM_OK && core < cores; core++)
+    if (occupancy->state[core] == CM_CORE_TAKEN && !alive[occupancy->owner[core]]) {
+      occupancy->state[core] = CM_CORE_FREE;
+      occupancy->owner[core] = 0;
+    }
+  free(alive);
+  return status;
+}
+
+/* A chip with its occupancy as it is now. */
+static cm_status load(sqlite3 *handle, const char *name, cm_chip **chip, cm_occupancy **occupancy, cm_error *error)
+{
+  cm_chip *c = NULL;
+  cm_occupancy *o = NULL;
+  sqlite3_stmt *statement = NULL;
+  bool row = false;
+  cm_status status = cm_chips_open_in(handle, name, &c, error);
+  if (status == CM_OK)
+    status = cm_sql_prepare(handle, &statement, error, "SELECT state FROM occupancy WHERE chip = ?", "t", name);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    status = cm_occupancy_parse(c, (const char *)sqlite3_column_text(statement, 0),
+                                (size_t)sqlite3_column_bytes(statement, 0), &o, error);
+  else if (status == CM_OK)
+    status = cm_occupancy_new(c, &o, error);
+  sqlite3_finalize(statement);
+  if (status == CM_OK)
+    status = expire_in_memory(handle, name, o, error);
+  if (status != CM_OK) {
+    cm_occupancy_free(o);
+    cm_chip_free(c);
+    return status;
+  }
+  *chip = c;
+  *occupancy = o;
+  return CM_OK;
+}
+
+static cm_status save(sqlite3 *handle, const char *chip, const char *text, cm_error *error)
+{
+  if (cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE chip = ? AND expires <= ?", "td", chip,
+                 cm_store_time()) != CM_OK)
+    return error->status;
+  return cm_sql_run(handle, NULL, error,
+                    "INSERT INTO occupancy(chip, state) VALUES(?, ?)"
+                    " ON CONFLICT(chip) DO UPDATE SET state = excluded.state", "tt", chip, text);
+}
+
+static cm_status print_and_save(sqlite3 *handle, const cm_occupancy *occupancy, const cm_chip *chip, const char *name,
+                                cm_error *error)
+{
+  char *text;
+  if (cm_occupancy_print(occupancy, chip, &text, error) != CM_OK)
+    return error->status;
+  cm_status status = save(handle, name, text, error);
+  free(text);
+  return status;
+}
+
+/* ---- occupancy ---- */
+
+typedef struct occupancy_work {
+  const char *name;
+  const cm_occupancy_change *change;
+  cm_chip *chip;
+  cm_occupancy *occupancy;
+  char *text;
+  char etag[CM_ETAG_MAX];
+  bool mismatch;
+} occupancy_work;
+
+static cm_status read_state(sqlite3 *handle, void *context, cm_error *error)
+{
+  occupancy_work *work = context;
+  return load(handle, work->name, &work->chip, &work->occupancy, error);
+}
+
+cm_status cm_occupancy_open(cm_store *store, const char *chip, cm_chip **description,
+                            cm_occupancy **occupancy, cm_error *error)
+{
+  occupancy_work work = {.name = chip};
+  if (cm_database_read(store->database, read_state, &work, error) != CM_OK)
+    return error->status;
+  *description = work.chip;
+  *occupancy = work.occupancy;
+  return CM_OK;
+}
+
+cm_status cm_occupancy_read(cm_store *store, const char *chip, char **text, char *etag, cm_error *error)
+{
+  cm_chip *description = NULL;
+  cm_occupancy *occupancy = NULL;
+  if (cm_occupancy_open(store, chip, &description, &occupancy, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_occupancy_print(occupancy, description, text, error);
+  if (status == CM_OK)
+    tag_of(*text, etag);
+  cm_occupancy_free(occupancy);
+  cm_chip_free(description);
+  return status;
+}
+
+/* Leased cores must stand under the same lease after as before, or be broken; and none may appear. */
+static cm_status check_leases_kept(const cm_occupancy *before, const cm_occupancy *after, cm_error *error)
+{
+  uint32_t cores = before->width * before->height;
+  for (uint32_t core = 0; core < cores; core++) {
+    const char *was = holder(before, core), *is = holder(after, core);
+    if (was == is || (was != NULL && is != NULL && strcmp(was, is) == 0))
+      continue;
+    uint32_t x = core % before->width, y = core / before->width;
+    if (was != NULL && after->state[core] != CM_CORE_BROKEN)
+      return cm_fail(error, CM_CONFLICT,
+                     "core (%u, %u) is held by lease %s; release the lease under /reservations instead", x, y, was);
+    if (is != NULL)
+      return cm_fail(error, CM_CONFLICT,
+                     "core (%u, %u): owners that begin with \"%s\" belong to leases; make one under /reservations",
+                     x, y, prefix);
+  }
+  return CM_OK;
+}
+
+static cm_status apply(const cm_occupancy_change *change, const cm_chip *chip, const cm_occupancy *before,
+                       const char *before_text, cm_occupancy **after, cm_error *error)
+{
+  cm_occupancy *made = NULL;
+  cm_status status;
+  if (change->whole)
+    status = cm_occupancy_parse(chip, change->json, change->size, &made, error);
+  else {
+    json_error_t why;
+    json_t *fields = json_loadb(change->json, change->size, JSON_REJECT_DUPLICATES, &why);
+    if (fields == NULL) {
+      cm_fail(error, CM_BAD_OCCUPANCY, "the change is no JSON: %s", why.text);
+      return cm_fail_at(error, "line %d, column %d", why.line, why.column);
+    }
+    status = cm_occupancy_parse(chip, before_text, strlen(before_text), &made, error);
+    if (status == CM_OK)
+      status = cm_occupancy_apply(made, chip, fields, error);
+    json_decref(fields);
+  }
+  if (status == CM_OK)
+    status = check_leases_kept(before, made, error);
+  if (status != CM_OK) {
+    cm_occupancy_free(made);
+    return status;
+  }
+  *after = made;
+  return CM_OK;
+}
+
+static cm_status write_state(sqlite3 *handle, void *context, cm_error *error)
+{
+  occupancy_work *work = context;
+  const cm_occupancy_change *change = work->change;
+  cm_chip *chip = NULL;
+  cm_occupancy *before, *after = NULL;
+  char *text = NULL;
+  work->mismatch = false;
+  if (load(handle, change->chip, &chip, &before, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_occupancy_print(before, chip, &text, error);
+  if (status == CM_OK) {
+    tag_of(text, work->etag);
+    if (strcmp(change->if_match, "*") != 0 && strcmp(change->if_match, work->etag) != 0) {
+      work->mismatch = true;
+      status = cm_fail(error, CM_CONFLICT,
+                       "the occupancy has changed since it was read: its entity tag is \"%s\" now", work->etag);
+    }
+  }
+  if (status == CM_OK)
+    status = apply(change, chip, before, text, &after, error);
+  free(text);
+  text = NULL;
+  if (status == CM_OK)
+    status = cm_occupancy_print(after, chip, &text, error);
+  if (status == CM_OK)
+    status = save(handle, change->chip, text, error);
+  if (status == CM_OK) {
+    free(work->text); /* of an earlier run of this closure */
+    work->text = text;
+    tag_of(text, work->etag);
+  } else
+    free(text);
+  cm_occupancy_free(after);
+  cm_occupancy_free(before);
+  cm_chip_free(chip);
+  return status;
+}
+
+cm_status cm_occupancy_write(cm_store *store, const cm_occupancy_change *change, bool *mismatch, char **text,
+                             char *etag, cm_error *error)
+{
+  occupancy_work work = {.change = change};
+  if (cm_database_write(store->database, write_state, &work, error) != CM_OK) {
+    *mismatch = work.mismatch;
+    free(work.text);
+    return error->status;
+  }
+  *text = work.text;
+  memcpy(etag, work.etag, sizeof work.etag);
+  return CM_OK;
+}
+
+/* ---- leases ---- */
+
+/* The rectangles of one lease, out of the printed state: a new JSON text, and the number of cores. */
+static cm_status cores_of(const cm_occupancy *occupancy, const cm_chip *chip, cm_lease *lease, cm_error *error)
+{
+  char *text, owner[OWNER_MAX];
+  if (cm_occupancy_print(occupancy, chip, &text, error) != CM_OK)
+    return error->status;
+  json_t *state = json_loads(text, 0, NULL), *group, *item;
+  size_t i, j;
+  free(text);
+  (void)snprintf(owner, sizeof owner, "%s%s", prefix, lease->id);
+  char *cores = NULL;
+  uint64_t count = 0;
+  json_array_foreach(json_object_get(state, "taken"), i, group)
+  {
+    const char *name = json_string_value(json_object_get(group, "owner"));
+    if (name == NULL || strcmp(name, owner) != 0)
+      continue;
+    json_array_foreach(json_object_get(group, "cores"), j, item)
+      count += (uint64_t)((json_integer_value(json_array_get(item, 2)) - json_integer_value(json_array_get(item, 0)) + 1) *
+                          (json_integer_value(json_array_get(item, 3)) - json_integer_value(json_array_get(item, 1)) + 1));
+    cores = json_dumps(json_object_get(group, "cores"), JSON_COMPACT);
+    break;
+  }
+  json_decref(state);
+  if (cores == NULL && (cores = strdup("[]")) == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while reading a lease");
+  lease->cores = cores;
+  lease->core_count = count;
+  return CM_OK;
+}
+
+#define LEASE_COLUMNS "id, user, chip, owner, coalesce(job, ''), ttl, expires, created"
+
+static void lease_from_row(sqlite3_stmt *row, cm_lease *lease)
+{
+  memset(lease, 0, sizeof *lease);
+  cm_sql_copy(row, 0, lease->id, sizeof lease->id);
+  cm_sql_copy(row, 1, lease->user, sizeof lease->user);
+  cm_sql_copy(row, 2, lease->chip, sizeof lease->chip);
+  cm_sql_copy(row, 3, lease->owner, sizeof lease->owner);
+  cm_sql_copy(row, 4, lease->job, sizeof lease->job);
+  lease->ttl = sqlite3_column_double(row, 5);
+  lease->expires = sqlite3_column_double(row, 6);
+  lease->created = sqlite3_column_double(row, 7);
+}
+
+static cm_status no_lease(const char *chip, const char *id, cm_error *error)
+{
+  return cm_fail(error, CM_NOT_FOUND, "there is no lease %.40s on chip \"%.64s\"; it may have expired", id, chip);
+}
+
+/* One lease that has not expired, without its cores. */
+static cm_status find_lease(sqlite3 *handle, const char *chip, const char *id, cm_lease *lease, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = false;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases"
+                                    " WHERE id = ? AND chip = ? AND expires > ?", "ttd", id, chip, cm_store_time());
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    lease_from_row(statement, lease);
+  sqlite3_finalize(statement);
+  return status == CM_OK && !row ? no_lease(chip, id, error) : status;
+}
+
+static cm_status fill_cores(sqlite3 *handle, cm_lease *lease, cm_error *error)
+{
+  cm_chip *chip = NULL;
+  cm_occupancy *occupancy = NULL;
+  if (load(handle, lease->chip, &chip, &occupancy, error) != CM_OK)
+    return error->status;
+  cm_status status = cores_of(occupancy, chip, lease, error);
+  cm_occupancy_free(occupancy);
+  cm_chip_free(chip);
+  return status;
+}
+
+/* {"occupy": [...], "owner": "lease:ID"} for cores or rectangles; NULL when out of memory. */
+static json_t *occupy_change(const cm_lease_take *take, uint32_t width, const char *owner)
+{
+  json_t *list = take->rectangles != NULL ? json_deep_copy(take->rectangles) : json_array();
+  for (uint32_t i = 0; take->rectangles == NULL && list != NULL && i < take->count; i++)
+    if (json_array_append_new(list, json_pack("[i,i]", (int)(take->cores[i] % width),
+                                              (int)(take->cores[i] / width))) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  return list != NULL ? json_pack("{s:o, s:s}", "occupy", list, "owner", owner) : NULL;
+}
+
+static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, const cm_chip *chip, cm_occupancy *occupancy,
+                         char *id, cm_error *error)
+{
+  char fresh[CM_ID_MAX], owner[OWNER_MAX];
+  uint32_t free_before = cm_occupancy_free_count(occupancy);
+  cm_store_id(fresh);
+  (void)snprintf(owner, sizeof owner, "%s%s", prefix, fresh);
+  json_t *change = occupy_change(take, chip->width, owner);
+  if (change == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while taking a lease");
+  cm_status status = cm_occupancy_apply(occupancy, chip, change, error);
+  json_decref(change);
+  if (status == CM_CONFLICT)
+    cm_error_figure(error, "free", free_before);
+  if (status == CM_OK && cm_occupancy_free_count(occupancy) == free_before)
+    status = cm_fail(error, CM_BAD_REQUEST, "a lease needs at least one core");
+  if (status == CM_OK)
+    status = print_and_save(handle, occupancy, chip, take->chip, error);
+  double now = cm_store_time();
+  if (status == CM_OK)
+    status = cm_sql_run(handle, NULL, error,
+                        "INSERT INTO leases(id, user, chip, owner, job, ttl, expires, created)"
+                        " VALUES(?, ?, ?, ?, ?, ?, ?, ?)", "tttttddd", fresh, take->user, take->chip, take->owner,
+                        take->job, take->ttl, now + take->ttl, now);
+  if (status == CM_OK)
+    memcpy(id, fresh, sizeof fresh);
+  return status;
+}
+
+cm_status cm_leases_take_in(sqlite3 *handle, const cm_lease_take *take, char *id, cm_error *error)
+{
+  cm_chip *chip = NULL;
+  cm_occupancy *occupancy = NULL;
+  if (load(handle, take->chip, &chip, &occupancy, error) != CM_OK)
+    return error->status;
+  cm_status status = take_on(handle, take, chip, occupancy, id, error);
+  cm_occupancy_free(occupancy);
+  cm_chip_free(chip);
+  return status;
+}
+
+typedef struct lease_work {
+  const cm_lease_wish *wish;
+  const char *chip, *id;
+  double ttl;
+  cm_lease lease;
+  cm_lease *leases;
+  size_t count;
+  uint64_t expired;
+} lease_work;
+
+static cm_status create(sqlite3 *handle, void *context, cm_error *error)
+{
+  lease_work *work = context;
+  const cm_lease_wish *wish = work->wish;
+  cm_chip *chip = NULL;
+  cm_occupancy *occupancy = NULL;
+  cm_region *region = NULL;
+  cm_lease_take take = {.chip = wish->chip, .user = wish->user, .owner = wish->owner, .ttl = wish->ttl,
+                        .rectangles = wish->cores};
+  char id[CM_ID_MAX];
+  if (load(handle, wish->chip, &chip, &occupancy, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  if (wish->cores == NULL) {
+    cm_run run;
+    cm_run_init(&run);
+    status = cm_region_choose(chip, occupancy, wish->count, &run, &region, error);
+    if (status == CM_OK) {
+      take.cores = region->cores;
+      take.count = region->core_count;
+    }
+  }
+  if (status == CM_OK)
+    status = take_on(handle, &take, chip, occupancy, id, error);
+  cm_lease made = {0};
+  if (status == CM_OK)
+    status = find_lease(handle, wish->chip, id, &made, error);
+  if (status == CM_OK)
+    status = cores_of(occupancy, chip, &made, error);
+  if (status == CM_OK) {
+    cm_lease_clear(&work->lease);
+    work->lease = made;
+  }
+  cm_region_free(region);
+  cm_occupancy_free(occupancy);
+  cm_chip_free(chip);
+  return status;
+}
+
+cm_status cm_leases_create(cm_store *store, const cm_lease_wish *wish, cm_lease *lease, cm_error *error)
+{
+  lease_work work = {.wish = wish};
+  if (cm_database_write(store->database, create, &work, error) != CM_OK) {
+    cm_lease_clear(&work.lease);
+    return error->status;
+  }
+  *lease = work.lease;
+  return CM_OK;
+}
+
+static cm_status get(sqlite3 *handle, void *context, cm_error *error)
+{
+  lease_work *work = context;
+  cm_lease found;
+  if (find_lease(handle, work->chip, work->id, &found, error) != CM_OK || fill_cores(handle, &found, error) != CM_OK)
+    return error->status;
+  cm_lease_clear(&work->lease);
+  work->lease = found;
+  return CM_OK;
+}
+
+cm_status cm_leases_get(cm_store *store, const char *chip, const char *id, cm_lease *lease, cm_error *error)
+{
+  lease_work work = {.chip = chip, .id = id};
+  if (cm_database_read(store->database, get, &work, error) != CM_OK)
+    return error->status;
+  *lease = work.lease;
+  return CM_OK;
+}
+
+static cm_status list(sqlite3 *handle, void *context, cm_error *error)
+{
+  lease_work *work = context;
+  int64_t total;
+  cm_chip *chip = NULL;
+  cm_occupancy *occupancy = NULL;
+  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM leases WHERE chip = ?", "t", work->chip) != CM_OK ||
+      load(handle, work->chip, &chip, &occupancy, error) != CM_OK)
+    return error->status;
+  work->leases = calloc((size_t)total + 1, sizeof *work->leases);
+  cm_status status = work->leases != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory while listing leases");
+  sqlite3_stmt *statement = NULL;
+  bool row = true;
+  if (status == CM_OK)
+    status = cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases WHERE chip = ?"
+                            " AND expires > ? ORDER BY created, id", "td", work->chip, cm_store_time());
+  while (status == CM_OK && row && work->count < (size_t)total) {
+    status = cm_sql_step(statement, &row, error);
+    if (status == CM_OK && row) {
+      lease_from_row(statement, &work->leases[work->count]);
+      status = cores_of(occupancy, chip, &work->leases[work->count], error);
+      work->count++;
+    }
+  }
+  sqlite3_finalize(statement);
+  cm_occupancy_free(occupancy);
+  cm_chip_free(chip);
+  return status;
+}
+
+cm_status cm_leases_list(cm_store *store, const char *chip, cm_lease **leases, size_t *count, cm_error *error)
+{
+  lease_work work = {.chip = chip};
+  if (cm_database_read(store->database, list, &work, error) != CM_OK) {
+    for (size_t i = 0; i < work.count; i++)
+      cm_lease_clear(&work.leases[i]);
+    free(work.leases);
+    return error->status;
+  }
+  *leases = work.leases;
+  *count = work.count;
+  return CM_OK;
+}
+
+static cm_status keep(sqlite3 *handle, void *context, cm_error *error)
+{
+  lease_work *work = context;
+  int changes;
+  double now = cm_store_time();
+  cm_status status = cm_sql_run(handle, &changes, error,
+                                "UPDATE leases SET ttl = CASE WHEN ?1 > 0 THEN ?1 ELSE ttl END,"
+                                " expires = ?2 + CASE WHEN ?1 > 0 THEN ?1 ELSE ttl END"
+                                " WHERE id = ?3 AND chip = ?4 AND expires > ?2", "ddtt", work->ttl, now, work->id,
+                                work->chip);
+  if (status == CM_OK && changes != 1)
+    status = no_lease(work->chip, work->id, error);
+  return status == CM_OK ? get(handle, context, error) : status;
+}
+
+cm_status cm_leases_keep(cm_store *store, const char *chip, const char *id, double ttl, cm_lease *lease,
+                         cm_error *error)
+{
+  lease_work work = {.chip = chip, .id = id, .ttl = ttl};
+  if (cm_database_write(store->database, keep, &work, error) != CM_OK) {
+    cm_lease_clear(&work.lease);
+    return error->status;
+  }
+  *lease = work.lease;
+  return CM_OK;
+}
+
+static cm_status release(sqlite3 *handle, void *context, cm_error *error)
+{
+  lease_work *work = context;
+  cm_lease found;
+  cm_chip *chip = NULL;
+  cm_occupancy *occupancy = NULL;
+  if (find_lease(handle, work->chip, work->id, &found, error) != CM_OK ||
+      load(handle, work->chip, &chip, &occupancy, error) != CM_OK)
+    return error->status;
+  free_cores(occupancy, work->id);
+  cm_status status = print_and_save(handle, occupancy, chip, work->chip, error);
+  if (status == CM_OK)
+    status = cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE id = ?", "t", work->id);
+  cm_occupancy_free(occupancy);
+  cm_chip_free(chip);
+  return status;
+}
+
+cm_status cm_leases_release(cm_store *store, const char *chip, const char *id, cm_error *error)
+{
+  return cm_database_write(store->database, release, &(lease_work){.chip = chip, .id = id}, error);
+}
+
+/* The chip of some expired lease; "" when there is none. */
+static cm_status find_expired(sqlite3 *handle, void *context, cm_error *error)
+{
+  char *name = context;
+  sqlite3_stmt *statement;
+  bool row = false;
+  name[0] = '\0';
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT chip FROM leases WHERE expires <= ? LIMIT 1", "d",
+                                    cm_store_time());
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    cm_sql_copy(statement, 0, name, CM_CHIP_NAME_MAX);
+  sqlite3_finalize(statement);
+  return status;
+}
+
+static cm_status expire(sqlite3 *handle, void *context, cm_error *error)
+{
+  lease_work *work = context;
+  cm_chip *chip = NULL;
+  cm_occupancy *occupancy = NULL;
+  int64_t count;
+  if (cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires <= ?", "td",
+                    work->chip, cm_store_time()) != CM_OK ||
+      load(handle, work->chip, &chip, &occupancy, error) != CM_OK)
+    return error->status;
+  cm_status status = print_and_save(handle, occupancy, chip, work->chip, error);
+  work->expired = (uint64_t)count;
+  cm_occupancy_free(occupancy);
+  cm_chip_free(chip);
+  return status;
+}
+
+cm_status cm_leases_expire(cm_store *store, uint64_t *count, cm_error *error)
+{
+  uint64_t total = 0;
+  char name[CM_CHIP_NAME_MAX];
+  for (;;) {
+    if (cm_database_read(store->database, find_expired, name, error) != CM_OK)
+      return error->status;
+    if (name[0] == '\0')
+      break;
+    lease_work work = {.chip = name};
+    if (cm_database_write(store->database, expire, &work, error) != CM_OK)
+      return error->status;
+    total += work.expired;
+  }
+  *count = total;
+  return CM_OK;
+}

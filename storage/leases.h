@@ -1,0 +1,77 @@
+/* Occupancy of chips and the leases on it (SPEC API-3).
+ *
+ * A leased core stands in its chip's occupancy under the owner "lease:ID", and nowhere else is it written which
+ * cores a lease holds: two leases cannot hold one core. Every change goes through the database's one writer. */
+#ifndef CM_STORAGE_LEASES_H
+#define CM_STORAGE_LEASES_H
+
+#include <jansson.h>
+
+#include "core/chip/occupancy.h"
+#include "storage/store.h"
+
+enum { CM_ETAG_MAX = 40 };
+
+extern const double cm_lease_ttl_default_s, cm_lease_ttl_max_s;
+
+/* ---- occupancy ---- */
+
+/* The occupancy as JSON text (the caller frees) and its entity tag without quotes. Expired leases do not count. */
+cm_status cm_occupancy_read(cm_store *store, const char *chip, char **text, char *etag, cm_error *error);
+
+/* A chip and its occupancy as one consistent view; the caller frees both. */
+cm_status cm_occupancy_open(cm_store *store, const char *chip, cm_chip **description,
+                            cm_occupancy **occupancy, cm_error *error);
+
+typedef struct cm_occupancy_change {
+  const char *chip;
+  const char *if_match; /* an entity tag without quotes, or "*" */
+  bool whole;           /* the JSON is a whole new state, else a change to the present one */
+  const char *json;
+  size_t size;
+} cm_occupancy_change;
+
+/* Applies a change if the present state has the tag; else CM_CONFLICT with *mismatch = true. Leased cores
+ * keep their leases: a change that would free or give one is CM_CONFLICT (breaking one is allowed and ends the
+ * lease's hold on it). *text (the caller frees) and etag [CM_ETAG_MAX] are the new state's. */
+cm_status cm_occupancy_write(cm_store *store, const cm_occupancy_change *change, bool *mismatch, char **text,
+                             char *etag, cm_error *error);
+
+/* ---- leases ---- */
+
+typedef struct cm_lease {
+  char id[CM_ID_MAX];
+  char user[CM_USER_MAX];
+  char chip[CM_CHIP_NAME_MAX];
+  char owner[128];      /* what the holder calls itself */
+  char job[CM_ID_MAX];  /* the job that made it, "" when none */
+  double ttl, expires, created;
+  uint64_t core_count;
+  char *cores;          /* JSON list of rectangles; free with cm_lease_clear */
+} cm_lease;
+
+void cm_lease_clear(cm_lease *lease);
+
+typedef struct cm_lease_wish {
+  const char *chip, *user, *owner;
+  double ttl;
+  const json_t *cores; /* list of [x,y] and [x0,y0,x1,y1]; NULL: `count` cores wherever they fit */
+  uint32_t count;
+} cm_lease_wish;
+
+/* CM_NO_ROOM, or CM_CONFLICT when a wanted core is taken or broken; figure "free". */
+cm_status cm_leases_create(cm_store *store, const cm_lease_wish *wish, cm_lease *lease, cm_error *error);
+cm_status cm_leases_get(cm_store *store, const char *chip, const char *id, cm_lease *lease, cm_error *error);
+
+/* All leases of a chip that have not expired; the caller clears each and frees the array. */
+cm_status cm_leases_list(cm_store *store, const char *chip, cm_lease **leases, size_t *count, cm_error *error);
+
+/* Keepalive: from now on `ttl` seconds more (0: as many as before). CM_NOT_FOUND once expired. */
+cm_status cm_leases_keep(cm_store *store, const char *chip, const char *id, double ttl, cm_lease *lease,
+                         cm_error *error);
+cm_status cm_leases_release(cm_store *store, const char *chip, const char *id, cm_error *error);
+
+/* Frees the cores of all expired leases; *count is their number. Writes only when there are some. */
+cm_status cm_leases_expire(cm_store *store, uint64_t *count, cm_error *error);
+
+#endif

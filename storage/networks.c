@@ -1,0 +1,188 @@
+/* A network is there when its row is there; its file is renamed into place before the row is written and removed
+ * after the row has gone, both under the blob lock. A file without a row (a crash in between) is swept at start. */
+#include "storage/networks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COLUMNS \
+  "rowid, id, user, name, format, gzipped, directed, neurons, hyperedges, synapses, bytes, plain_bytes," \
+  " duplicates, self_loops, empty_nets, labels, created"
+
+static void from_row(sqlite3_stmt *row, cm_network *network)
+{
+  memset(network, 0, sizeof *network);
+  network->sequence = sqlite3_column_int64(row, 0);
+  cm_sql_copy(row, 1, network->id, sizeof network->id);
+  cm_sql_copy(row, 2, network->user, sizeof network->user);
+  cm_sql_copy(row, 3, network->name, sizeof network->name);
+  cm_sql_copy(row, 4, network->format, sizeof network->format);
+  network->gzipped = sqlite3_column_int(row, 5) != 0;
+  network->directed = sqlite3_column_int(row, 6) != 0;
+  network->neurons = (uint64_t)sqlite3_column_int64(row, 7);
+  network->hyperedges = (uint64_t)sqlite3_column_int64(row, 8);
+  network->synapses = (uint64_t)sqlite3_column_int64(row, 9);
+  network->bytes = (uint64_t)sqlite3_column_int64(row, 10);
+  network->plain_bytes = (uint64_t)sqlite3_column_int64(row, 11);
+  network->duplicates = (uint64_t)sqlite3_column_int64(row, 12);
+  network->self_loops = (uint64_t)sqlite3_column_int64(row, 13);
+  network->empty_nets = (uint64_t)sqlite3_column_int64(row, 14);
+  network->labels = sqlite3_column_int(row, 15) != 0;
+  network->created = sqlite3_column_double(row, 16);
+}
+
+cm_status cm_networks_path(const cm_store *store, const char *id, char *path, cm_error *error)
+{
+  return cm_path(path, error, "%s/networks/%s.zip", store->folder, id);
+}
+
+typedef struct get_work {
+  const char *id;
+  cm_network network;
+} get_work;
+
+static cm_status get(sqlite3 *handle, void *context, cm_error *error)
+{
+  get_work *work = context;
+  sqlite3_stmt *statement;
+  bool row = false;
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT " COLUMNS " FROM networks WHERE id = ?", "t", work->id);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    from_row(statement, &work->network);
+  sqlite3_finalize(statement);
+  if (status == CM_OK && !row)
+    status = cm_fail(error, CM_NOT_FOUND, "there is no network %.64s", work->id);
+  return status;
+}
+
+cm_status cm_networks_get(cm_store *store, const char *id, cm_network *network, cm_error *error)
+{
+  get_work work = {.id = id};
+  if (cm_database_read(store->database, get, &work, error) != CM_OK)
+    return error->status;
+  *network = work.network;
+  return CM_OK;
+}
+
+typedef struct publish_work {
+  const cm_network *network;
+  bool known;
+} publish_work;
+
+static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
+{
+  publish_work *work = context;
+  const cm_network *n = work->network;
+  int changes;
+  if (cm_sql_run(handle, &changes, error,
+                 "INSERT OR IGNORE INTO networks(id, user, name, format, gzipped, directed, neurons, hyperedges,"
+                 " synapses, bytes, plain_bytes, duplicates, self_loops, empty_nets, labels, created)"
+                 " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                 "ttttiiiiiiiiiiid", n->id, n->user, n->name, n->format, (int64_t)n->gzipped,
+                 (int64_t)n->directed, (int64_t)n->neurons, (int64_t)n->hyperedges, (int64_t)n->synapses,
+                 (int64_t)n->bytes, (int64_t)n->plain_bytes, (int64_t)n->duplicates, (int64_t)n->self_loops,
+                 (int64_t)n->empty_nets, (int64_t)n->labels, n->created) != CM_OK)
+    return error->status;
+  work->known = changes == 0;
+  return CM_OK;
+}
+
+cm_status cm_networks_publish(cm_store *store, const cm_network *network, const char *scratch, bool *known,
+                              cm_error *error)
+{
+  char path[CM_PATH_MAX], folder[CM_PATH_MAX];
+  publish_work work = {.network = network};
+  if (cm_networks_path(store, network->id, path, error) != CM_OK ||
+      cm_path(folder, error, "%s/networks", store->folder) != CM_OK)
+    return error->status;
+  pthread_mutex_lock(&store->blob_lock);
+  /* Equal bytes give an equal file, so replacing one that is there changes nothing. */
+  cm_status status = rename(scratch, path) != 0 ? cm_fail_errno(error, errno, "cannot rename", scratch) : CM_OK;
+  if (status == CM_OK)
+    status = cm_folder_sync(folder, error);
+  if (status == CM_OK)
+    status = cm_database_write(store->database, insert, &work, error);
+  pthread_mutex_unlock(&store->blob_lock);
+  if (status == CM_OK)
+    *known = work.known;
+  return status;
+}
+
+typedef struct list_work {
+  int64_t before;
+  size_t limit, count;
+  cm_network *networks;
+} list_work;
+
+static cm_status list(sqlite3 *handle, void *context, cm_error *error)
+{
+  list_work *work = context;
+  sqlite3_stmt *statement;
+  work->networks = calloc(work->limit + 1, sizeof *work->networks);
+  if (work->networks == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing networks");
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT " COLUMNS " FROM networks WHERE ?1 = 0 OR rowid < ?1"
+                                    " ORDER BY rowid DESC LIMIT ?2", "ii", work->before, (int64_t)work->limit);
+  bool row = true;
+  while (status == CM_OK && row && work->count < work->limit) {
+    status = cm_sql_step(statement, &row, error);
+    if (status == CM_OK && row)
+      from_row(statement, &work->networks[work->count++]);
+  }
+  sqlite3_finalize(statement);
+  return status;
+}
+
+cm_status cm_networks_list(cm_store *store, int64_t before, size_t limit, cm_network **networks, size_t *count,
+                           cm_error *error)
+{
+  list_work work = {.before = before, .limit = limit};
+  if (cm_database_read(store->database, list, &work, error) != CM_OK) {
+    free(work.networks);
+    return error->status;
+  }
+  *networks = work.networks;
+  *count = work.count;
+  return CM_OK;
+}
+
+static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
+{
+  const char *id = context;
+  int64_t needed;
+  int changes;
+  if (cm_sql_number(handle, 0, &needed, error,
+                    "SELECT count(*) FROM jobs WHERE network = ? AND state IN ('queued', 'running')", "t", id) !=
+      CM_OK)
+    return error->status;
+  if (needed > 0) {
+    cm_fail(error, CM_CONFLICT, "%lld queued or running jobs need the network %.64s; cancel them first",
+            (long long)needed, id);
+    cm_error_figure(error, "jobs", (uint64_t)needed);
+    return error->status;
+  }
+  if (cm_sql_run(handle, &changes, error, "DELETE FROM networks WHERE id = ?", "t", id) != CM_OK)
+    return error->status;
+  return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no network %.64s", id);
+}
+
+cm_status cm_networks_delete(cm_store *store, const char *id, cm_error *error)
+{
+  char path[CM_PATH_MAX], held[CM_SHA_MAX];
+  (void)snprintf(held, sizeof held, "%s", id);
+  if (cm_networks_path(store, held, path, error) != CM_OK)
+    return error->status;
+  pthread_mutex_lock(&store->blob_lock);
+  cm_status status = cm_database_write(store->database, delete, held, error);
+  if (status == CM_OK)
+    (void)unlink(path); /* what stays behind is swept at the next start */
+  pthread_mutex_unlock(&store->blob_lock);
+  return status;
+}

@@ -1,0 +1,39 @@
+/* Uploaded networks: content-addressed, the same bytes are stored once (SPEC API-1). */
+#ifndef CM_STORAGE_NETWORKS_H
+#define CM_STORAGE_NETWORKS_H
+
+#include "storage/store.h"
+
+typedef struct cm_network {
+  int64_t sequence;           /* order of arrival; the cursor of lists */
+  char id[CM_SHA_MAX];        /* SHA-256 of the uploaded bytes */
+  char user[CM_USER_MAX];
+  char name[CM_NAME_MAX];     /* "" when none was given */
+  char format[32];
+  bool gzipped, directed, labels;
+  uint64_t neurons, hyperedges, synapses;
+  uint64_t bytes, plain_bytes;
+  uint64_t duplicates, self_loops, empty_nets;
+  double created;
+} cm_network;
+
+/* Where a network's topology file lies. */
+cm_status cm_networks_path(const cm_store *store, const char *id, char *path, cm_error *error);
+
+/* CM_NOT_FOUND when unknown. */
+cm_status cm_networks_get(cm_store *store, const char *id, cm_network *network, cm_error *error);
+
+/* Moves the finished topology file `scratch` (on the same file system) into place and adds the row, durably.
+ * *known: it was there already, and `scratch` has been removed. */
+cm_status cm_networks_publish(cm_store *store, const cm_network *network, const char *scratch, bool *known,
+                              cm_error *error);
+
+/* At most `limit` networks, newest first, with a sequence below `before` (0: from the newest). The caller frees
+ * *networks with free(). */
+cm_status cm_networks_list(cm_store *store, int64_t before, size_t limit, cm_network **networks, size_t *count,
+                           cm_error *error);
+
+/* CM_CONFLICT while a queued or running job needs it. */
+cm_status cm_networks_delete(cm_store *store, const char *id, cm_error *error);
+
+#endif

@@ -1,0 +1,133 @@
+/* A piece is appended under a lock and synced before it is acknowledged; a crash in between leaves a longer file, whose
+ * size the client asks for before it goes on. */
+#include "storage/uploads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+cm_status cm_uploads_path(const cm_store *store, const char *id, char *path, cm_error *error)
+{
+  return cm_path(path, error, "%s/incoming/%s", store->folder, id);
+}
+
+static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
+{
+  const cm_upload *upload = context;
+  return cm_sql_run(handle, NULL, error, "INSERT INTO uploads(id, user, name, size, created) VALUES(?, '', ?, ?, ?)",
+                    "ttid", upload->id, upload->name, (int64_t)upload->size, cm_store_time());
+}
+
+cm_status cm_uploads_create(cm_store *store, cm_upload *upload, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  cm_store_id(upload->id);
+  if (cm_uploads_path(store, upload->id, path, error) != CM_OK)
+    return error->status;
+  int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    return cm_fail_errno(error, errno, "cannot create", path);
+  close(descriptor);
+  upload->offset = 0;
+  return cm_database_write(store->database, insert, upload, error);
+}
+
+static cm_status get(sqlite3 *handle, void *context, cm_error *error)
+{
+  cm_upload *upload = context;
+  sqlite3_stmt *statement;
+  bool row = false;
+  cm_status status =
+      cm_sql_prepare(handle, &statement, error, "SELECT name, size FROM uploads WHERE id = ?", "t", upload->id);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row) {
+    cm_sql_copy(statement, 0, upload->name, sizeof upload->name);
+    upload->size = (uint64_t)sqlite3_column_int64(statement, 1);
+  }
+  sqlite3_finalize(statement);
+  return status == CM_OK && !row ? cm_fail(error, CM_NOT_FOUND, "there is no upload %s", upload->id) : status;
+}
+
+cm_status cm_uploads_get(cm_store *store, const char *id, cm_upload *upload, cm_error *error)
+{
+  cm_upload found = {0};
+  char path[CM_PATH_MAX];
+  struct stat about;
+  (void)snprintf(found.id, sizeof found.id, "%s", id);
+  if (cm_database_read(store->database, get, &found, error) != CM_OK ||
+      cm_uploads_path(store, found.id, path, error) != CM_OK)
+    return error->status;
+  if (stat(path, &about) != 0)
+    return cm_fail_errno(error, errno, "cannot read", path);
+  found.offset = (uint64_t)about.st_size;
+  *upload = found;
+  return CM_OK;
+}
+
+/* Copies the whole of `from` to the end of `to`, synced. */
+static cm_status append_file(const char *from, const char *to, cm_error *error)
+{
+  FILE *in = fopen(from, "rbe"), *out = fopen(to, "abe");
+  char block[1 << 14];
+  size_t got;
+  int failed = in == NULL || out == NULL ? errno : 0;
+  while (failed == 0 && (got = fread(block, 1, sizeof block, in)) > 0)
+    if (fwrite(block, 1, got, out) != got)
+      failed = errno;
+  if (failed == 0 && (ferror(in) != 0 || fflush(out) != 0 || fdatasync(fileno(out)) != 0))
+    failed = errno;
+  if (in != NULL)
+    fclose(in);
+  if (out != NULL && fclose(out) != 0 && failed == 0)
+    failed = errno;
+  return failed != 0 ? cm_fail_errno(error, failed, "cannot write", to) : CM_OK;
+}
+
+cm_status cm_uploads_append(cm_store *store, const char *piece, uint64_t offset, cm_upload *upload, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  struct stat about;
+  if (stat(piece, &about) != 0)
+    return cm_fail_errno(error, errno, "cannot read", piece);
+  pthread_mutex_lock(&store->blob_lock);
+  cm_status status = cm_uploads_get(store, upload->id, upload, error);
+  if (status == CM_OK && upload->offset != offset)
+    status = cm_fail(error, CM_CONFLICT, "the upload stands at byte %llu, not %llu", (unsigned long long)upload->offset,
+                     (unsigned long long)offset);
+  if (status == CM_OK && (uint64_t)about.st_size > upload->size - offset)
+    status = cm_fail(error, CM_TOO_LARGE, "the upload was announced with %llu bytes, and this would be more",
+                     (unsigned long long)upload->size);
+  if (status == CM_OK)
+    status = cm_uploads_path(store, upload->id, path, error);
+  if (status == CM_OK)
+    status = append_file(piece, path, error);
+  if (status == CM_OK)
+    upload->offset += (uint64_t)about.st_size;
+  pthread_mutex_unlock(&store->blob_lock);
+  return status;
+}
+
+static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
+{
+  const char *id = context;
+  int changes;
+  if (cm_sql_run(handle, &changes, error, "DELETE FROM uploads WHERE id = ?", "t", id) != CM_OK)
+    return error->status;
+  return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no upload %.40s", id);
+}
+
+cm_status cm_uploads_delete(cm_store *store, const char *id, bool keep_file, cm_error *error)
+{
+  char path[CM_PATH_MAX], held[CM_ID_MAX];
+  (void)snprintf(held, sizeof held, "%s", id);
+  if (cm_uploads_path(store, held, path, error) != CM_OK ||
+      cm_database_write(store->database, delete, held, error) != CM_OK)
+    return error->status;
+  if (!keep_file)
+    (void)unlink(path);
+  return CM_OK;
+}

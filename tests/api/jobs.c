@@ -1,0 +1,599 @@
+/* Jobs, events and mappings over HTTP against a live daemon; and SPEC section 11's rows that are about jobs. */
+#include "tests/api/client.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+static test_daemon server;
+static char folder[CM_PATH_MAX];
+static cm_error error;
+
+static void setup(void)
+{
+  const char *const arguments[] = {"--workers", "2", "--threads", "2", NULL};
+  test_folder(folder);
+  test_daemon_start(&server, folder, arguments);
+}
+
+static void teardown(void)
+{
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+  ck_ok(cm_folder_remove(folder, &error));
+}
+
+/* The C. elegans connectome on Loihi, 16 neurons a core; `more` is added to the options. */
+static void worm_job(char *id, const char *more)
+{
+  char network[65];
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"max_part_size\": 16%s}}", network, more);
+}
+
+/* A job that runs for a while. */
+static void long_job(char *id)
+{
+  char network[65];
+  test_upload_large(&server, 60000, 300000, 1, network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"max_part_size\": 32, \"coarsening_tries\": 64,"
+           " \"bisection_tries\": 64}}", network);
+}
+
+static json_t *finished(const char *id, const char *state)
+{
+  json_t *job = test_wait(&server, id);
+  char *text = json_dumps(job, 0);
+  ck_assert_msg(strcmp(test_word(job, "state"), state) == 0, "%s", text);
+  free(text);
+  return job;
+}
+
+START_TEST(a_network_becomes_a_mapping)
+{
+  char id[33], path[160];
+  worm_job(id, "");
+  json_t *job = finished(id, "done");
+  ck_assert_str_eq(test_word(job, "kind"), "map");
+  ck_assert_uint_ge(json_array_size(json_object_get(job, "phases")), 5);
+  ck_assert(json_is_string(json_object_get(job, "created")) && json_is_string(json_object_get(job, "finished")));
+  ck_assert_int_eq(json_integer_value(json_object_get(job, "attempts")), 1);
+  ck_assert(json_is_object(json_object_get(json_object_get(job, "report"), "metrics")));
+  const char *mapping = test_word(job, "mapping");
+
+  snprintf(path, sizeof path, "/v1/mappings/%s", mapping);
+  test_reply reply = test_get(&server, path);
+  ck_assert_int_eq(reply.status, 200);
+  json_int_t parts = json_integer_value(json_object_get(reply.json, "parts"));
+  ck_assert_int_ge(parts, 18); /* 286 neurons, 16 a core */
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/mappings/%s/part", mapping);
+  reply = test_get(&server, path);
+  int lines = 0, members[1024] = {0};
+  for (char *p = reply.body, *end; *p != '\0'; p = end + 1, lines++) {
+    long part = strtol(p, &end, 10);
+    ck_assert(part >= 0 && part < parts && *end == '\n');
+    ck_assert_int_le(++members[part], 16);
+  }
+  ck_assert_int_eq(lines, 286);
+  test_reply_clear(&reply);
+  /* The neurons of each part are those of the list. */
+  for (int p = 0; p < parts; p++) {
+    snprintf(path, sizeof path, "/v1/mappings/%s/neurons?part=%d", mapping, p);
+    reply = test_get(&server, path);
+    const json_t *neurons = json_object_get(reply.json, "neurons");
+    ck_assert_int_eq((int)json_array_size(neurons), members[p]);
+    ck_assert_str_ne(test_word(json_array_get(neurons, 0), "name"), "");
+    test_reply_clear(&reply);
+  }
+  snprintf(path, sizeof path, "/v1/mappings/%s/placement", mapping);
+  reply = test_get(&server, path);
+  ck_assert_int_eq(strncmp(reply.body, "part,x,y\n", 9), 0);
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/jobs/%s/log", id);
+  reply = test_get(&server, path);
+  ck_assert_ptr_nonnull(strstr(reply.body, "phase metrics"));
+  test_reply_clear(&reply);
+  json_decref(job);
+}
+END_TEST
+
+START_TEST(views_have_representations_tags_and_ranges)
+{
+  char id[33], path[160], condition[160];
+  worm_job(id, "");
+  json_t *job = finished(id, "done");
+  snprintf(path, sizeof path, "/v1/mappings/%s/cores", test_word(job, "mapping"));
+  static const struct {
+    const char *accept, *type;
+  } table[] = {
+    {"Accept: application/json", "application/json"},
+    {"Accept: text/csv", "text/csv"},
+    {"Accept: application/octet-stream", "application/octet-stream"},
+    {"Accept: */*", "application/json"},
+    {"Accept: text/*;q=0.5, application/json;q=0.1", "text/csv"},
+    {"Accept: application/json;q=0, */*", "text/csv"},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    const char *const headers[] = {table[i].accept, NULL};
+    test_reply reply = test_request(&server, "GET", path, headers, NULL, 0);
+    ck_assert_int_eq(reply.status, 200);
+    ck_assert_msg(strcmp(test_header(&reply, "content-type"), table[i].type) == 0, "%s", table[i].accept);
+    test_reply_clear(&reply);
+  }
+  const char *const picture[] = {"Accept: image/png", NULL};
+  test_expect(test_request(&server, "GET", path, picture, NULL, 0), 406);
+
+  snprintf(path, sizeof path, "/v1/mappings/%s/cores?format=bin", test_word(job, "mapping"));
+  test_reply whole = test_get(&server, path);
+  ck_assert_mem_eq(whole.body, "CMCORES1", 8);
+  ck_assert_uint_eq(whole.size, 16 + 128 * 36);
+  snprintf(condition, sizeof condition, "If-None-Match: %s", test_header(&whole, "etag"));
+  const char *const same[] = {condition, NULL};
+  test_expect(test_request(&server, "GET", path, same, NULL, 0), 304);
+  static const struct {
+    const char *range, *content;
+    size_t first, size;
+  } ranges[] = {{"Range: bytes=8-15", "bytes 8-15/4624", 8, 8},
+                {"Range: bytes=4600-", "bytes 4600-4623/4624", 4600, 24},
+                {"Range: bytes=-10", "bytes 4614-4623/4624", 4614, 10},
+                {"Range: bytes=4000-99999", "bytes 4000-4623/4624", 4000, 624}};
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    const char *const headers[] = {ranges[i].range, NULL};
+    test_reply reply = test_request(&server, "GET", path, headers, NULL, 0);
+    ck_assert_int_eq(reply.status, 206);
+    ck_assert_str_eq(test_header(&reply, "content-range"), ranges[i].content);
+    ck_assert_uint_eq(reply.size, ranges[i].size);
+    ck_assert_mem_eq(reply.body, whole.body + ranges[i].first, ranges[i].size);
+    test_reply_clear(&reply);
+  }
+  const char *const outside[] = {"Range: bytes=4624-", NULL}, *const nonsense[] = {"Range: bytes=9-3", NULL},
+             *const stale[] = {"Range: bytes=0-3", "If-Range: \"other\"", NULL};
+  test_reply reply = test_request(&server, "GET", path, outside, NULL, 0);
+  ck_assert_int_eq(reply.status, 416);
+  ck_assert_str_eq(test_header(&reply, "content-range"), "bytes */4624");
+  test_reply_clear(&reply);
+  test_expect(test_request(&server, "GET", path, nonsense, NULL, 0), 200);
+  test_expect(test_request(&server, "GET", path, stale, NULL, 0), 200);
+  test_reply_clear(&whole);
+  snprintf(path, sizeof path, "/v1/mappings/%s/links?format=xml", test_word(job, "mapping"));
+  test_expect(test_get(&server, path), 400);
+  snprintf(path, sizeof path, "/v1/mappings/%s/neurons?part=x", test_word(job, "mapping"));
+  test_expect(test_get(&server, path), 400);
+  test_expect(test_get(&server, "/v1/mappings/../jobs"), 400);
+  test_expect(test_get(&server, "/v1/mappings/abc/cores"), 404);
+  json_decref(job);
+}
+END_TEST
+
+START_TEST(equal_jobs_run_once_and_others_share_the_coarsening)
+{
+  char first[33], second[33], third[33], path[96];
+  worm_job(first, ", \"seed\": 7, \"coarsening_share\": 3");
+  json_t *a = finished(first, "done");
+  ck_assert(json_is_false(json_object_get(a, "reused")));
+  worm_job(second, ", \"seed\": 7, \"coarsening_share\": 3, \"threads\": 1");
+  json_t *b = finished(second, "done");
+  ck_assert(json_is_true(json_object_get(b, "reused")));
+  ck_assert_str_eq(test_word(a, "mapping"), test_word(b, "mapping"));
+  worm_job(third, ", \"seed\": 7, \"coarsening_share\": 3, \"placement_seed\": 8");
+  json_t *c = finished(third, "done");
+  ck_assert_str_ne(test_word(a, "mapping"), test_word(c, "mapping"));
+  ck_assert(json_is_false(json_object_get(json_object_get(a, "report"), "coarsening_cached")));
+  ck_assert(json_is_true(json_object_get(json_object_get(c, "report"), "coarsening_cached")));
+  test_reply cache = test_get(&server, "/v1/cache");
+  ck_assert_int_ge(json_integer_value(json_object_get(cache.json, "hits")), 1);
+  test_reply_clear(&cache);
+  test_expect(test_request(&server, "DELETE", "/v1/cache", NULL, NULL, 0), 204);
+  cache = test_get(&server, "/v1/cache");
+  ck_assert_int_eq(json_integer_value(json_object_get(cache.json, "entries")), 0);
+  test_reply_clear(&cache);
+  /* A mapping that is gone is made again. */
+  snprintf(path, sizeof path, "/v1/mappings/%s", test_word(a, "mapping"));
+  test_expect(test_request(&server, "DELETE", path, NULL, NULL, 0), 204);
+  test_expect(test_get(&server, path), 404);
+  worm_job(first, ", \"seed\": 7, \"coarsening_share\": 3");
+  json_t *d = finished(first, "done");
+  ck_assert(json_is_false(json_object_get(d, "reused")));
+  json_decref(a);
+  json_decref(b);
+  json_decref(c);
+  json_decref(d);
+}
+END_TEST
+
+START_TEST(bad_jobs_are_refused_at_once)
+{
+  char network[65], body[512];
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+  static const struct {
+    const char *format, *code, *where;
+    long status;
+  } table[] = {
+    {"{\"network\": \"%s\", \"chip\": \"nochip\"}", "not-found", "/chip", 404},
+    {"{\"network\": \"%.3s\", \"chip\": \"loihi1\"}", "not-found", "/network", 404},
+    {"{\"network\": \"%s\"}", "bad-request", "/chip", 400},
+    {"{\"what\": \"%s\"}", "bad-option", "/what", 400},
+    {"{\"network\": \"%s\", \"chip\": 5}", "bad-request", "/chip", 400},
+    {"{\"network\": \"%s\", \"chip\": \"loihi1\", \"kind\": \"bake\"}", "bad-option", "/kind", 400},
+    {"{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"preset\": \"magic\"}}", "bad-option", "/options/preset", 400},
+    {"{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"nothing\": 1}}", "bad-option", "/options/nothing", 400},
+    {"{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"coarsening_tries\": 1e9}}", "bad-option", "/options/coarsening_tries", 400},
+    {"{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": []}", "bad-option", "/options", 400},
+    {"{\"network\": \"%s\", \"chip\": \"loihi1\", \"priority\": 1000}", "bad-request", "/priority", 400},
+    {"{\"network\": \"%s\", \"chip\": \"loihi1\", \"reserve\": 1}", "bad-request", "/reserve", 400},
+    {"{\"network\": \"%s\", \"chip\": \"loihi1\", \"name\": \"a\\u0000b\"}", "bad-request", "", 400},
+    {"{\"network\": \"%s\",", "bad-request", "line", 400},
+    {"[\"%s\"]", "bad-request", "", 400},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(body, sizeof body, table[i].format, network);
+#pragma GCC diagnostic pop
+    test_reply reply = test_send(&server, "POST", "/v1/jobs", body);
+    ck_assert_msg(reply.status == table[i].status, "%s: %ld %s", body, reply.status, reply.body);
+    reply = test_problem(reply, table[i].status, table[i].code);
+    ck_assert_msg(strncmp(test_word(reply.json, "where"), table[i].where, strlen(table[i].where)) == 0, "%s: %s", body, reply.body);
+    test_reply_clear(&reply);
+  }
+  test_expect(test_get(&server, "/v1/jobs/abc"), 404);
+  test_expect(test_get(&server, "/v1/jobs/abc/events"), 404);
+  test_expect(test_send(&server, "POST", "/v1/jobs/abc/cancel", NULL), 404);
+  test_expect(test_get(&server, "/v1/jobs?state=odd"), 400);
+}
+END_TEST
+
+/* SPEC section 11: what only the mapper can know is the failed job's problem. */
+START_TEST(impossible_jobs_fail_with_the_reason)
+{
+  char network[65], id[33];
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"tianjic\", \"options\": {\"max_part_size\": 1}}", network);
+  json_t *job = finished(id, "failed"), *problem = json_object_get(job, "problem");
+  ck_assert_str_eq(test_word(problem, "code"), "no-room");
+  ck_assert_int_eq(json_integer_value(json_object_get(problem, "status")), 409);
+  ck_assert_int_eq(json_integer_value(json_object_get(problem, "needed")), 286);
+  ck_assert_int_eq(json_integer_value(json_object_get(problem, "free")), 156);
+  json_decref(job);
+
+  /* One neuron with 300 inputs on cores that take 256. */
+  char *text;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  for (int i = 1; i <= 300; i++)
+    fprintf(stream, "n%d,hub,1\n", i);
+  fclose(stream);
+  test_upload(&server, text, size, network);
+  free(text);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"truenorth\"}", network);
+  job = finished(id, "failed");
+  problem = json_object_get(job, "problem");
+  ck_assert_str_eq(test_word(problem, "code"), "neuron-too-large");
+  ck_assert_int_eq(json_integer_value(json_object_get(problem, "status")), 422);
+  json_decref(job);
+
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"memory_limit\": 1000}}", network);
+  job = finished(id, "failed");
+  ck_assert_str_eq(test_word(json_object_get(job, "problem"), "code"), "memory-limit");
+  json_decref(job);
+}
+END_TEST
+
+START_TEST(small_and_odd_networks_are_mapped)
+{
+  static const char *const texts[] = {"1 0\n\n", "a,a,1\n", "a,b,1\na,b,2\nb,b,1\n", "6 3\n2\n1\n4\n3\n6\n5\n"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    char network[65], id[33];
+    test_upload(&server, texts[i], strlen(texts[i]), network);
+    test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi1\"}", network);
+    json_decref(finished(id, "done"));
+  }
+}
+END_TEST
+
+START_TEST(an_idempotency_key_makes_one_job)
+{
+  char network[65], body[256], id[33];
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+  snprintf(body, sizeof body, "{\"network\": \"%s\", \"chip\": \"loihi1\"}", network);
+  const char *const headers[] = {"Idempotency-Key: once", NULL};
+  test_reply reply = test_request(&server, "POST", "/v1/jobs", headers, body, strlen(body));
+  ck_assert_int_eq(reply.status, 202);
+  snprintf(id, sizeof id, "%s", test_word(reply.json, "id"));
+  test_reply_clear(&reply);
+  snprintf(body, sizeof body, "{ \"chip\": \"loihi1\",  \"network\": \"%s\"}", network); /* the same, written otherwise */
+  reply = test_request(&server, "POST", "/v1/jobs", headers, body, strlen(body));
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_str_eq(test_word(reply.json, "id"), id);
+  test_reply_clear(&reply);
+  snprintf(body, sizeof body, "{\"network\": \"%s\", \"chip\": \"loihi64\"}", network);
+  reply = test_problem(test_request(&server, "POST", "/v1/jobs", headers, body, strlen(body)), 422, "idempotency-key-reused");
+  test_reply_clear(&reply);
+}
+END_TEST
+
+START_TEST(jobs_queue_cancel_and_go)
+{
+  char running[2][33], queued[33], path[96];
+  long_job(running[0]);
+  /* Another seed, or it would wait for the first as its twin. */
+  char network[65];
+  test_upload_large(&server, 60000, 300000, 2, network);
+  test_job(&server, running[1], "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"max_part_size\": 32,"
+           " \"coarsening_tries\": 64, \"bisection_tries\": 64}}", network);
+  test_wait_state(&server, running[0], "running");
+  test_wait_state(&server, running[1], "running");
+  worm_job(queued, ", \"seed\": 99");
+  snprintf(path, sizeof path, "/v1/jobs/%s", queued);
+  test_reply reply = test_get(&server, path);
+  ck_assert_str_eq(test_word(reply.json, "state"), "queued");
+  ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "position")), 1);
+  test_reply_clear(&reply);
+  test_expect(test_request(&server, "DELETE", path, NULL, NULL, 0), 409);
+  reply = test_get(&server, "/v1/jobs?state=running");
+  ck_assert_uint_eq(json_array_size(json_object_get(reply.json, "jobs")), 2);
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/networks/%s", network);
+  reply = test_problem(test_request(&server, "DELETE", path, NULL, NULL, 0), 409, "conflict");
+  test_reply_clear(&reply);
+
+  /* A long poll returns when its time is up, and when the state changes. */
+  snprintf(path, sizeof path, "/v1/jobs/%s?wait=300ms", queued);
+  double before = cm_now();
+  test_expect(test_get(&server, path), 200);
+  ck_assert(cm_now() - before > 0.25 && cm_now() - before < 5);
+
+  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", queued);
+  reply = test_send(&server, "POST", path, NULL);
+  ck_assert_int_eq(reply.status, 202);
+  ck_assert_str_eq(test_word(reply.json, "state"), "cancelled");
+  test_reply_clear(&reply);
+  test_expect(test_send(&server, "POST", path, NULL), 409);
+  for (int i = 0; i < 2; i++) {
+    snprintf(path, sizeof path, "/v1/jobs/%s/cancel", running[i]);
+    test_expect(test_send(&server, "POST", path, NULL), 202);
+  }
+  for (int i = 0; i < 2; i++) {
+    json_t *job = finished(running[i], "cancelled");
+    ck_assert_str_eq(test_word(json_object_get(job, "problem"), "code"), "cancelled");
+    json_decref(job);
+    snprintf(path, sizeof path, "/v1/jobs/%s", running[i]);
+    test_expect(test_request(&server, "DELETE", path, NULL, NULL, 0), 204);
+    test_expect(test_get(&server, path), 404);
+  }
+}
+END_TEST
+
+START_TEST(a_time_limit_ends_a_job)
+{
+  char network[65], id[33];
+  test_upload_large(&server, 60000, 300000, 3, network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"max_part_size\": 32, \"coarsening_tries\": 64,"
+           " \"bisection_tries\": 64, \"time_limit\": 0.2}}", network);
+  json_t *job = finished(id, "failed");
+  ck_assert_str_eq(test_word(json_object_get(job, "problem"), "code"), "time-limit");
+  json_decref(job);
+}
+END_TEST
+
+/* ---- events ---- */
+
+/* Reads a whole event stream; counts its events and keeps the last id. */
+static int read_events(const char *id, const char *after, char *last, char **text)
+{
+  char path[96], header[64];
+  snprintf(path, sizeof path, "/v1/jobs/%s/events", id);
+  snprintf(header, sizeof header, "Last-Event-ID: %s", after != NULL ? after : "");
+  const char *const headers[] = {header, NULL};
+  test_reply reply = test_request(&server, "GET", path, after != NULL ? headers : NULL, NULL, 0);
+  ck_assert_msg(reply.status == 200 || reply.status == 204, "%ld", reply.status);
+  int count = 0;
+  unsigned long long previous = 0;
+  for (const char *p = reply.body; (p = strstr(p, "id: ")) != NULL; p++) {
+    unsigned long long number = strtoull(p + 4, NULL, 10);
+    ck_assert(number > previous); /* ids ascend */
+    previous = number;
+    count++;
+  }
+  snprintf(last, 32, "%llu", previous);
+  *text = reply.body;
+  reply.body = NULL;
+  test_reply_clear(&reply);
+  return count;
+}
+
+START_TEST(events_tell_a_job_and_can_be_resumed)
+{
+  char id[33], network[65], last[32], again[32], middle[32], *text, *rest;
+  test_upload_large(&server, 20000, 100000, 4, network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"max_part_size\": 64}}", network);
+  int count = read_events(id, NULL, last, &text);
+  ck_assert_int_ge(count, 4);
+  ck_assert_int_eq(strncmp(text, "retry: ", 7), 0);
+  ck_assert_ptr_nonnull(strstr(text, "event: progress"));
+  ck_assert_ptr_nonnull(strstr(text, "\"state\":\"done\""));
+  /* From the second event on, the rest comes, and no more; after the last, nothing. */
+  snprintf(middle, sizeof middle, "%llu", strtoull(strstr(strstr(text, "id: ") + 4, "id: ") + 4, NULL, 10));
+  int resumed = read_events(id, middle, again, &rest);
+  ck_assert_int_eq(resumed, count - 2);
+  ck_assert_str_eq(last, again);
+  free(rest);
+  ck_assert_int_eq(read_events(id, last, again, &rest), 0);
+  free(rest);
+  free(text);
+  /* Without an id, an ended job is told in one event. */
+  ck_assert_int_eq(read_events(id, NULL, again, &text), 1);
+  free(text);
+}
+END_TEST
+
+START_TEST(a_long_poll_with_a_tag_sees_progress)
+{
+  char id[33], path[96], header[128];
+  long_job(id);
+  snprintf(path, sizeof path, "/v1/jobs/%s?wait=10s", id);
+  test_wait_state(&server, id, "running");
+  char tag[96] = "\"none\"";
+  for (int i = 0; i < 3; i++) {
+    snprintf(header, sizeof header, "If-None-Match: %s", tag);
+    const char *const headers[] = {header, NULL};
+    test_reply reply = test_request(&server, "GET", path, headers, NULL, 0);
+    ck_assert_int_eq(reply.status, 200);
+    ck_assert_str_ne(test_header(&reply, "etag"), tag);
+    snprintf(tag, sizeof tag, "%s", test_header(&reply, "etag"));
+    if (i > 0)
+      ck_assert_str_ne(test_word(json_object_get(reply.json, "progress"), "phase"), "");
+    test_reply_clear(&reply);
+  }
+  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
+  test_expect(test_send(&server, "POST", path, NULL), 202);
+  json_decref(finished(id, "cancelled"));
+}
+END_TEST
+
+static void *watch_events(void *id)
+{
+  char last[32], *text;
+  (void)read_events(id, NULL, last, &text);
+  void *end = strstr(text, "cancelled") != NULL ? id : NULL;
+  free(text);
+  return end;
+}
+
+START_TEST(many_watchers_learn_the_end)
+{
+  enum { WATCHERS = 40 };
+  char id[33], path[96];
+  pthread_t threads[WATCHERS];
+  long_job(id);
+  for (int i = 0; i < WATCHERS; i++)
+    ck_assert_int_eq(pthread_create(&threads[i], NULL, watch_events, id), 0);
+  usleep(300000);
+  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
+  test_expect(test_send(&server, "POST", path, NULL), 202);
+  for (int i = 0; i < WATCHERS; i++) {
+    void *end;
+    pthread_join(threads[i], &end);
+    ck_assert_ptr_eq(end, id);
+  }
+}
+END_TEST
+
+/* ---- reservations ---- */
+
+START_TEST(a_reserving_job_leases_its_region)
+{
+  char network[65], id[33], path[160];
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"darwin3\", \"reserve\": true, \"name\": \"worm\","
+           " \"options\": {\"max_part_size\": 16}}", network);
+  json_t *job = finished(id, "done");
+  snprintf(path, sizeof path, "/v1/chips/darwin3/reservations/%s", test_word(job, "lease"));
+  test_reply reply = test_get(&server, path);
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_str_eq(test_word(reply.json, "job"), id);
+  json_int_t held = json_integer_value(json_object_get(reply.json, "count"));
+  ck_assert_int_eq(held, json_integer_value(json_object_get(json_object_get(job, "report"), "parts")));
+  test_reply_clear(&reply);
+  reply = test_get(&server, "/v1/chips/darwin3/occupancy");
+  ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "free")), 24 * 24 - held);
+  test_reply_clear(&reply);
+  json_decref(job);
+  /* The next job goes elsewhere; its mapping touches no leased core. */
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"darwin3\", \"reserve\": true, \"options\": {\"max_part_size\": 16}}", network);
+  job = finished(id, "done");
+  reply = test_get(&server, "/v1/chips/darwin3/occupancy");
+  ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "free")), 24 * 24 - 2 * held);
+  test_reply_clear(&reply);
+  json_decref(job);
+}
+END_TEST
+
+START_TEST(a_trial_mapping_is_committed_later)
+{
+  char network[65], id[33], path[160], lease[160];
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi84\", \"options\": {\"max_part_size\": 16}}", network);
+  json_t *job = finished(id, "done");
+  snprintf(path, sizeof path, "/v1/mappings/%s/commit", test_word(job, "mapping"));
+  test_expect(test_send(&server, "POST", path, "{\"ttl\": 0}"), 400);
+  test_reply reply = test_send(&server, "POST", path, "{\"owner\": \"me\", \"ttl\": 60}");
+  ck_assert_msg(reply.status == 201, "%ld %s", reply.status, reply.body);
+  ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "count")),
+                   json_integer_value(json_object_get(json_object_get(job, "report"), "parts")));
+  snprintf(lease, sizeof lease, "%s", test_header(&reply, "location"));
+  test_reply_clear(&reply);
+  test_expect(test_get(&server, lease), 200);
+  reply = test_problem(test_send(&server, "POST", path, NULL), 409, "conflict");
+  test_reply_clear(&reply);
+  test_expect(test_request(&server, "DELETE", lease, NULL, NULL, 0), 204);
+  test_expect(test_send(&server, "POST", path, NULL), 201);
+  json_decref(job);
+}
+END_TEST
+
+/* What the server gives out stands before the independent check. */
+START_TEST(a_mapping_over_http_passes_the_check)
+{
+  char id[33], path[160], file[CM_PATH_MAX], command[4 * CM_PATH_MAX];
+  worm_job(id, "");
+  json_t *job = finished(id, "done");
+  snprintf(path, sizeof path, "/v1/mappings/%s/content", test_word(job, "mapping"));
+  test_reply reply = test_get(&server, path);
+  ck_assert_int_eq(reply.status, 200);
+  ck_ok(cm_path(file, &error, "%s/mapping.json", folder));
+  test_write(file, reply.body, reply.size);
+  test_reply_clear(&reply);
+  const char *build = getenv("CM_BUILD");
+  snprintf(command, sizeof command, "%s/coremap check %s --chip loihi1 --mapping %s >/dev/null", build != NULL ? build : "build/check",
+           test_data("celegans_herm_chem.edges.csv"), file);
+  ck_assert_int_eq(system(command), 0);
+  json_decref(job);
+}
+END_TEST
+
+START_TEST(jobs_are_listed_page_by_page)
+{
+  char id[33], path[160];
+  for (int i = 0; i < 5; i++)
+    worm_job(id, "");
+  json_decref(finished(id, "done"));
+  size_t seen = 0;
+  snprintf(path, sizeof path, "/v1/jobs?limit=2");
+  while (path[0] != '\0') {
+    test_reply reply = test_get(&server, path);
+    seen += json_array_size(json_object_get(reply.json, "jobs"));
+    if (json_object_get(reply.json, "next") != NULL)
+      snprintf(path, sizeof path, "/v1/jobs?limit=2&cursor=%s", test_word(reply.json, "next"));
+    else
+      path[0] = '\0';
+    test_reply_clear(&reply);
+  }
+  ck_assert_uint_ge(seen, 5);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("jobs");
+  TCase *tests = tcase_create("jobs");
+  tcase_add_unchecked_fixture(tests, setup, teardown);
+  tcase_set_timeout(tests, 120);
+  tcase_add_test(tests, a_network_becomes_a_mapping);
+  tcase_add_test(tests, views_have_representations_tags_and_ranges);
+  tcase_add_test(tests, equal_jobs_run_once_and_others_share_the_coarsening);
+  tcase_add_test(tests, bad_jobs_are_refused_at_once);
+  tcase_add_test(tests, impossible_jobs_fail_with_the_reason);
+  tcase_add_test(tests, small_and_odd_networks_are_mapped);
+  tcase_add_test(tests, an_idempotency_key_makes_one_job);
+  tcase_add_test(tests, jobs_queue_cancel_and_go);
+  tcase_add_test(tests, a_time_limit_ends_a_job);
+  tcase_add_test(tests, events_tell_a_job_and_can_be_resumed);
+  tcase_add_test(tests, a_long_poll_with_a_tag_sees_progress);
+  tcase_add_test(tests, many_watchers_learn_the_end);
+  tcase_add_test(tests, a_reserving_job_leases_its_region);
+  tcase_add_test(tests, a_trial_mapping_is_committed_later);
+  tcase_add_test(tests, a_mapping_over_http_passes_the_check);
+  tcase_add_test(tests, jobs_are_listed_page_by_page);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}

@@ -1,0 +1,646 @@
+/* storage: group commit, queue moves, leases, cache, networks; and random interleavings of leases. */
+#include "unit.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "core/base/random.h"
+#include "storage/jobs.h"
+#include "storage/leases.h"
+#include "storage/networks.h"
+#include "storage/chips.h"
+
+static cm_error error;
+static char folder[CM_PATH_MAX];
+static cm_store *store;
+
+static void put_toy_chip(void)
+{
+  bool created;
+  cm_chip *chip;
+  char *text;
+  ck_ok(cm_chip_mesh(8, 8, &chip, &error));
+  (void)snprintf(chip->name, sizeof chip->name, "toy");
+  ck_ok(cm_chip_print(chip, &text, &error));
+  cm_chip_free(chip);
+  ck_ok(cm_chips_put(store, "toy", "", text, &created, &error));
+  free(text);
+}
+
+static void add_network(const char *id)
+{
+  char scratch[CM_PATH_MAX];
+  bool known;
+  cm_network network = {.neurons = 3, .created = cm_store_time()};
+  (void)snprintf(network.id, sizeof network.id, "%s", id);
+  ck_ok(cm_path(scratch, &error, "%s/incoming/x", folder));
+  test_write(scratch, "zip", 3);
+  ck_ok(cm_networks_publish(store, &network, scratch, &known, &error));
+}
+
+static void open_store(void)
+{
+  ck_ok(cm_store_open(folder, 1 << 20, &store, &error));
+}
+
+static void setup(void)
+{
+  test_folder(folder);
+  open_store();
+  put_toy_chip();
+  add_network("abc");
+}
+
+static void teardown(void)
+{
+  cm_store_close(store);
+  ck_ok(cm_folder_remove(folder, &error));
+}
+
+static void create_job(const char *user, int priority, char *id)
+{
+  cm_job job = {.kind = "map", .network = "abc", .chip = "toy", .options = (char[]){"{}"}, .priority = priority,
+                .ttl = 60};
+  cm_job_created result;
+  (void)snprintf(job.user, sizeof job.user, "%s", user);
+  ck_ok(cm_jobs_create(store, &job, NULL, NULL, &result, id, &error));
+  ck_assert_int_eq(result, CM_JOB_NEW);
+}
+
+static cm_job_state state_of(const char *id)
+{
+  cm_job job;
+  ck_ok(cm_jobs_get(store, id, &job, &error));
+  cm_job_clear(&job);
+  return job.state;
+}
+
+static void claim(cm_job *job)
+{
+  bool found;
+  ck_ok(cm_jobs_claim(store, job, &found, &error));
+  ck_assert(found);
+}
+
+/* ---- the database ---- */
+
+static cm_status add_one(sqlite3 *handle, void *context, cm_error *e)
+{
+  if (cm_sql_run(handle, NULL, e, "INSERT INTO meta(name, value) VALUES(?, 1)", "t", (const char *)context) != CM_OK)
+    return e->status;
+  return strcmp(context, "bad") == 0 ? cm_fail(e, CM_CONFLICT, "asked to fail") : CM_OK;
+}
+
+static void *write_many(void *argument)
+{
+  cm_error mine;
+  for (int i = 0; i < 50; i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "%d-%d", *(int *)argument, i);
+    if (cm_database_write(store->database, add_one, name, &mine) != CM_OK)
+      return argument;
+  }
+  return NULL;
+}
+
+static cm_status count_meta(sqlite3 *handle, void *context, cm_error *e)
+{
+  return cm_sql_number(handle, 0, context, e, "SELECT count(*) FROM meta", "");
+}
+
+START_TEST(writes_of_many_threads_share_commits)
+{
+  pthread_t threads[16];
+  int number[16];
+  uint64_t before_transactions, before_writes, transactions, writes;
+  cm_database_counts(store->database, &before_transactions, &before_writes);
+  for (int i = 0; i < 16; i++) {
+    number[i] = i;
+    ck_assert_int_eq(pthread_create(&threads[i], NULL, write_many, &number[i]), 0);
+  }
+  for (int i = 0; i < 16; i++) {
+    void *failed;
+    pthread_join(threads[i], &failed);
+    ck_assert_ptr_null(failed);
+  }
+  cm_database_counts(store->database, &transactions, &writes);
+  ck_assert_uint_eq(writes - before_writes, 800);
+  ck_assert_uint_lt(transactions - before_transactions, 600);
+  int64_t rows;
+  ck_ok(cm_database_read(store->database, count_meta, &rows, &error));
+  ck_assert_int_eq(rows, 800);
+}
+END_TEST
+
+START_TEST(a_failed_write_is_rolled_back_alone)
+{
+  int64_t rows;
+  ck_fails(cm_database_write(store->database, add_one, (char[]){"bad"}, &error), CM_CONFLICT);
+  ck_ok(cm_database_write(store->database, add_one, (char[]){"good"}, &error));
+  ck_ok(cm_database_read(store->database, count_meta, &rows, &error));
+  ck_assert_int_eq(rows, 1);
+}
+END_TEST
+
+static cm_status add_bulk(sqlite3 *handle, void *context, cm_error *e)
+{
+  (void)context;
+  return cm_sql_run(handle, NULL, e, "INSERT INTO meta(name, value) VALUES(hex(randomblob(2000000)), 1)", "");
+}
+
+START_TEST(a_full_disk_fails_the_write_and_nothing_else)
+{
+  char id[CM_ID_MAX];
+  ck_ok(cm_database_limit_pages(store->database, 100, &error));
+  ck_fails(cm_database_write(store->database, add_bulk, NULL, &error), CM_DISK_FULL);
+  create_job("", 0, id);
+  ck_ok(cm_database_limit_pages(store->database, 0, &error));
+  ck_ok(cm_database_write(store->database, add_bulk, NULL, &error));
+  ck_assert_int_eq(state_of(id), CM_JOB_QUEUED);
+}
+END_TEST
+
+START_TEST(a_folder_has_one_server)
+{
+  cm_store *other;
+  ck_fails(cm_store_open(folder, 1 << 20, &other, &error), CM_CONFLICT);
+}
+END_TEST
+
+START_TEST(start_sweeps_what_no_row_knows)
+{
+  char stray[CM_PATH_MAX], kept[CM_PATH_MAX];
+  ck_ok(cm_path(stray, &error, "%s/networks/ffff.zip", folder));
+  test_write(stray, "x", 1);
+  ck_ok(cm_networks_path(store, "abc", kept, &error));
+  cm_store_close(store);
+  open_store();
+  ck_assert_int_ne(access(stray, F_OK), 0);
+  ck_assert_int_eq(access(kept, F_OK), 0);
+}
+END_TEST
+
+/* ---- jobs ---- */
+
+START_TEST(moves_are_those_of_the_table)
+{
+  static const char allowed[CM_JOB_STATES][CM_JOB_STATES + 1] = {"01001", "10111", "00000", "00000", "00000"};
+  for (int from = 0; from < CM_JOB_STATES; from++)
+    for (int to = 0; to < CM_JOB_STATES; to++)
+      ck_assert_int_eq(cm_job_may_move((cm_job_state)from, (cm_job_state)to), allowed[from][to] == '1');
+}
+END_TEST
+
+START_TEST(claims_by_priority_then_fair_share_then_age)
+{
+  char a1[CM_ID_MAX], a2[CM_ID_MAX], a3[CM_ID_MAX], b1[CM_ID_MAX], high[CM_ID_MAX];
+  create_job("ann", 0, a1);
+  create_job("ann", 0, a2);
+  create_job("ann", 0, a3);
+  create_job("bob", 0, b1);
+  create_job("ann", 5, high);
+  const char *order[] = {high, b1, a1, a2, a3};
+  for (int i = 0; i < 5; i++) {
+    cm_job job;
+    claim(&job);
+    ck_assert_str_eq(job.id, order[i]);
+    ck_assert_int_eq(job.attempt, 1);
+    cm_job_clear(&job);
+  }
+  cm_job none;
+  bool found = true;
+  ck_ok(cm_jobs_claim(store, &none, &found, &error));
+  ck_assert(!found);
+}
+END_TEST
+
+START_TEST(only_the_current_attempt_may_finish)
+{
+  char id[CM_ID_MAX];
+  cm_job first, second;
+  bool taken;
+  cm_job_outcome failed = {.state = CM_JOB_FAILED, .problem = "{}"};
+  create_job("", 0, id);
+  claim(&first);
+  ck_ok(cm_jobs_requeue(store, &first, false, &error));
+  claim(&second);
+  ck_assert_int_eq(second.attempt, 2);
+  ck_fails(cm_jobs_finish(store, &first, &failed, &taken, &error), CM_CONFLICT);
+  ck_assert_int_eq(state_of(id), CM_JOB_RUNNING);
+  ck_ok(cm_jobs_finish(store, &second, &failed, &taken, &error));
+  ck_fails(cm_jobs_finish(store, &second, &failed, &taken, &error), CM_CONFLICT);
+  ck_assert_int_eq(state_of(id), CM_JOB_FAILED);
+  cm_job_clear(&first);
+  cm_job_clear(&second);
+}
+END_TEST
+
+START_TEST(a_job_that_keeps_killing_the_server_fails)
+{
+  char id[CM_ID_MAX];
+  create_job("", 0, id);
+  for (int i = 0; i < CM_JOB_KILLS_MAX; i++) {
+    cm_job job;
+    ck_assert_int_eq(state_of(id), CM_JOB_QUEUED);
+    claim(&job);
+    cm_job_clear(&job);
+    ck_ok(cm_jobs_recover(store, "{\"code\":\"killed-server\"}", &error));
+  }
+  cm_job job;
+  ck_ok(cm_jobs_get(store, id, &job, &error));
+  ck_assert_int_eq(job.state, CM_JOB_FAILED);
+  ck_assert_ptr_nonnull(strstr(job.problem, "killed-server"));
+  cm_job_clear(&job);
+}
+END_TEST
+
+START_TEST(cancel_survives_a_crash)
+{
+  char running[CM_ID_MAX], queued[CM_ID_MAX];
+  cm_job job;
+  create_job("", 1, running);
+  create_job("", 0, queued);
+  claim(&job);
+  atomic_bool *flag = cm_board_cancel_flag(store->board, running);
+  ck_assert(!atomic_load(flag));
+  ck_ok(cm_jobs_cancel(store, running, &error));
+  ck_assert(atomic_load(flag));
+  ck_ok(cm_jobs_cancel(store, queued, &error));
+  ck_assert_int_eq(state_of(queued), CM_JOB_CANCELLED);
+  ck_fails(cm_jobs_cancel(store, queued, &error), CM_CONFLICT);
+  ck_ok(cm_jobs_recover(store, "{}", &error));
+  ck_assert_int_eq(state_of(running), CM_JOB_CANCELLED);
+  cm_job_clear(&job);
+}
+END_TEST
+
+START_TEST(an_idempotency_key_makes_one_job)
+{
+  cm_job job = {.kind = "map", .network = "abc", .chip = "toy", .options = (char[]){"{}"}};
+  cm_job_created result;
+  char a[CM_ID_MAX], b[CM_ID_MAX];
+  ck_ok(cm_jobs_create(store, &job, "key", "h1", &result, a, &error));
+  ck_assert_int_eq(result, CM_JOB_NEW);
+  ck_ok(cm_jobs_create(store, &job, "key", "h1", &result, b, &error));
+  ck_assert_int_eq(result, CM_JOB_SAME);
+  ck_assert_str_eq(a, b);
+  ck_ok(cm_jobs_create(store, &job, "key", "h2", &result, b, &error));
+  ck_assert_int_eq(result, CM_JOB_OTHER_BODY);
+  (void)snprintf(job.network, sizeof job.network, "gone");
+  ck_fails(cm_jobs_create(store, &job, NULL, NULL, &result, b, &error), CM_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(identical_jobs_wait_for_the_first)
+{
+  char a[CM_ID_MAX], b[CM_ID_MAX];
+  cm_job first, second, none;
+  bool deferred, found, taken;
+  create_job("", 0, a);
+  create_job("", 0, b);
+  claim(&first);
+  ck_ok(cm_jobs_identify(store, &first, "f", &deferred, &error));
+  ck_assert(!deferred);
+  claim(&second);
+  ck_ok(cm_jobs_identify(store, &second, "f", &deferred, &error));
+  ck_assert(deferred);
+  ck_ok(cm_jobs_claim(store, &none, &found, &error));
+  ck_assert(!found);
+  ck_ok(cm_jobs_finish(store, &first, &(cm_job_outcome){.state = CM_JOB_FAILED, .problem = "{}"}, &taken, &error));
+  cm_job_clear(&second);
+  claim(&second);
+  ck_assert_str_eq(second.id, b);
+  cm_job_clear(&first);
+  cm_job_clear(&second);
+}
+END_TEST
+
+START_TEST(a_network_in_use_stays)
+{
+  char id[CM_ID_MAX];
+  create_job("", 0, id);
+  ck_fails(cm_networks_delete(store, "abc", &error), CM_CONFLICT);
+  ck_fails(cm_chips_delete(store, "toy", &error), CM_CONFLICT);
+  ck_ok(cm_jobs_cancel(store, id, &error));
+  ck_ok(cm_networks_delete(store, "abc", &error));
+  ck_fails(cm_networks_delete(store, "abc", &error), CM_NOT_FOUND);
+  ck_ok(cm_chips_delete(store, "toy", &error));
+}
+END_TEST
+
+START_TEST(a_reserving_job_takes_its_region_or_nothing)
+{
+  char id[CM_ID_MAX], etag[CM_ETAG_MAX], *text;
+  const uint32_t region[] = {0, 1, 8, 9};
+  cm_job job;
+  bool taken, mismatch;
+  cm_mapping_row mapping = {.id = "m1", .network = "abc", .chip = "toy"};
+  cm_job_outcome done = {.state = CM_JOB_DONE, .mapping = &mapping, .region = region, .region_count = 4};
+  create_job("", 0, id);
+  claim(&job);
+  const char occupy[] = "{\"occupy\": [[1, 1]], \"owner\": \"me\"}";
+  cm_occupancy_change change = {"toy", "*", false, occupy, sizeof occupy - 1};
+  ck_ok(cm_occupancy_write(store, &change, &mismatch, &text, etag, &error));
+  free(text);
+  ck_fails(cm_jobs_finish(store, &job, &done, &taken, &error), CM_CONFLICT);
+  ck_assert(taken);
+  cm_mapping_row found;
+  ck_fails(cm_mappings_get(store, "m1", &found, &error), CM_NOT_FOUND);
+  const char release[] = "{\"release\": [[1, 1]]}";
+  change.json = release;
+  change.size = sizeof release - 1;
+  ck_ok(cm_occupancy_write(store, &change, &mismatch, &text, etag, &error));
+  free(text);
+  ck_ok(cm_jobs_finish(store, &job, &done, &taken, &error));
+  cm_job_clear(&job);
+  ck_ok(cm_jobs_get(store, id, &job, &error));
+  cm_lease lease;
+  ck_ok(cm_leases_get(store, "toy", job.lease, &lease, &error));
+  ck_assert_uint_eq(lease.core_count, 4);
+  ck_assert_str_eq(lease.cores, "[[0,0,1,1]]");
+  cm_lease_clear(&lease);
+  cm_job_clear(&job);
+}
+END_TEST
+
+/* ---- leases ---- */
+
+START_TEST(leased_cores_cannot_be_given_away)
+{
+  cm_lease lease, other;
+  char *text, etag[CM_ETAG_MAX];
+  bool mismatch;
+  json_t *cores = json_pack("[[i,i,i,i]]", 0, 0, 1, 1);
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "me", 60, cores, 0}, &lease, &error));
+  ck_fails(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", 60, cores, 0}, &other, &error), CM_CONFLICT);
+  ck_fails(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", 60, NULL, 61}, &other, &error), CM_NO_ROOM);
+  const char release[] = "{\"release\": [[0, 0]]}";
+  ck_fails(cm_occupancy_write(store, &(cm_occupancy_change){"toy", "*", false, release, sizeof release - 1}, &mismatch,
+                              &text, etag, &error), CM_CONFLICT);
+  ck_fails(cm_occupancy_write(store, &(cm_occupancy_change){"toy", "*", true, "{}", 2}, &mismatch, &text, etag,
+                              &error), CM_CONFLICT);
+  ck_assert(!mismatch);
+  ck_fails(cm_occupancy_write(store, &(cm_occupancy_change){"toy", "old", true, "{}", 2}, &mismatch, &text, etag,
+                              &error), CM_CONFLICT);
+  ck_assert(mismatch);
+  /* A core may break under a lease; repaired, it is free, and the lease no longer holds it. */
+  const char wear[] = "{\"broken\": [[0, 0]]}", mend[] = "{\"repaired\": [[0, 0]]}";
+  ck_ok(cm_occupancy_write(store, &(cm_occupancy_change){"toy", "*", false, wear, sizeof wear - 1}, &mismatch,
+                           &text, etag, &error));
+  free(text);
+  ck_ok(cm_occupancy_write(store, &(cm_occupancy_change){"toy", "*", false, mend, sizeof mend - 1}, &mismatch,
+                           &text, etag, &error));
+  free(text);
+  cm_lease now;
+  ck_ok(cm_leases_get(store, "toy", lease.id, &now, &error));
+  ck_assert_uint_eq(now.core_count, 3);
+  cm_lease_clear(&now);
+  ck_ok(cm_leases_release(store, "toy", lease.id, &error));
+  ck_fails(cm_leases_release(store, "toy", lease.id, &error), CM_NOT_FOUND);
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", 60, NULL, 64}, &other, &error));
+  cm_lease_clear(&lease);
+  cm_lease_clear(&other);
+  json_decref(cores);
+}
+END_TEST
+
+START_TEST(leases_expire)
+{
+  cm_lease lease, kept;
+  uint64_t count;
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "a", 0.2, NULL, 32}, &lease, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "b", 0.2, NULL, 32}, &kept, &error));
+  cm_lease_clear(&kept);
+  ck_ok(cm_leases_keep(store, "toy", kept.id, 60, &kept, &error));
+  usleep(250000);
+  ck_fails(cm_leases_keep(store, "toy", lease.id, 60, &lease, &error), CM_NOT_FOUND);
+  ck_ok(cm_leases_expire(store, &count, &error));
+  ck_assert_uint_eq(count, 1);
+  ck_ok(cm_leases_expire(store, &count, &error));
+  ck_assert_uint_eq(count, 0);
+  cm_chip *chip;
+  cm_occupancy *occupancy;
+  ck_ok(cm_occupancy_open(store, "toy", &chip, &occupancy, &error));
+  ck_assert_uint_eq(cm_occupancy_free_count(occupancy), 32);
+  cm_occupancy_free(occupancy);
+  cm_chip_free(chip);
+  cm_lease_clear(&lease);
+  cm_lease_clear(&kept);
+}
+END_TEST
+
+START_TEST(a_lease_without_memory_changes_nothing)
+{
+  char before[CM_ETAG_MAX], after[CM_ETAG_MAX], *text;
+  uint64_t faults = 0;
+  cm_lease lease;
+  ck_ok(cm_occupancy_read(store, "toy", &text, before, &error));
+  free(text);
+  for (uint64_t n = 1;; n++) {
+    cm_memory_fail_at(n);
+    cm_status status = cm_leases_create(store, &(cm_lease_wish){"toy", "", "me", 60, NULL, 5}, &lease, &error);
+    bool fired = cm_memory_fault_fired();
+    cm_memory_fail_at(0);
+    if (!fired) {
+      ck_assert_int_eq(status, CM_OK);
+      break;
+    }
+    faults++;
+    ck_assert_int_eq(status, CM_NO_MEMORY);
+    ck_ok(cm_occupancy_read(store, "toy", &text, after, &error));
+    free(text);
+    ck_assert_str_eq(before, after);
+  }
+  ck_assert_uint_gt(faults, 3);
+  cm_lease_clear(&lease);
+}
+END_TEST
+
+START_TEST(a_cancel_between_claim_and_start_stands)
+{
+  char id[CM_ID_MAX];
+  create_job("", 0, id);
+  cm_board_cancel(store->board, id);
+  cm_job job;
+  claim(&job);
+  ck_assert(atomic_load(cm_board_cancel_flag(store->board, id)));
+  cm_job_clear(&job);
+}
+END_TEST
+
+/* A model of who holds what, kept beside the store under random operations of several holders. */
+START_TEST(two_leases_never_hold_one_core)
+{
+  enum { ROUNDS = 400, LEASES = 12 };
+  struct { char id[CM_ID_MAX]; bool live; uint64_t cores; } model[LEASES] = {0};
+  cm_random random;
+  cm_random_init(&random, 11, 0, 0);
+  for (int round = 0; round < ROUNDS; round++) {
+    size_t i = (size_t)cm_random_below(&random, LEASES);
+    if (!model[i].live) {
+      cm_lease lease;
+      uint32_t x = (uint32_t)cm_random_below(&random, 7), y = (uint32_t)cm_random_below(&random, 7);
+      json_t *cores = cm_random_below(&random, 2) == 0 ? json_pack("[[i,i,i,i]]", (int)x, (int)y, (int)x + 1, (int)y + 1) : NULL;
+      double ttl = cm_random_below(&random, 8) == 0 ? 0.01 : 60;
+      cm_status status = cm_leases_create(store, &(cm_lease_wish){"toy", "", "m", ttl, cores, (uint32_t)cm_random_below(&random, 9) + 1},
+                                          &lease, &error);
+      json_decref(cores);
+      if (status == CM_OK) {
+        memcpy(model[i].id, lease.id, sizeof lease.id);
+        model[i].live = true;
+        cm_lease_clear(&lease);
+      } else
+        ck_assert(status == CM_CONFLICT || status == CM_NO_ROOM);
+    } else if (cm_random_below(&random, 2) == 0) {
+      cm_status status = cm_leases_release(store, "toy", model[i].id, &error);
+      ck_assert(status == CM_OK || status == CM_NOT_FOUND);
+      model[i].live = false;
+    } else {
+      char change[80], *text, etag[CM_ETAG_MAX];
+      bool mismatch;
+      static const char *const verbs[] = {"occupy", "release", "broken", "repaired"};
+      (void)snprintf(change, sizeof change, "{\"%s\": [[%d, %d]]}", verbs[cm_random_below(&random, 4)],
+                     (int)cm_random_below(&random, 8), (int)cm_random_below(&random, 8));
+      if (cm_occupancy_write(store, &(cm_occupancy_change){"toy", "*", false, change, strlen(change)}, &mismatch, &text,
+                             etag, &error) == CM_OK)
+        free(text);
+      else
+        ck_assert_int_eq(error.status, CM_CONFLICT);
+    }
+    cm_lease *leases;
+    size_t count;
+    int held[64] = {0};
+    ck_ok(cm_leases_list(store, "toy", &leases, &count, &error));
+    for (size_t l = 0; l < count; l++) {
+      json_t *cores = json_loads(leases[l].cores, 0, NULL), *r;
+      size_t k;
+      json_array_foreach(cores, k, r)
+        for (json_int_t y = json_integer_value(json_array_get(r, 1)); y <= json_integer_value(json_array_get(r, 3)); y++)
+          for (json_int_t x = json_integer_value(json_array_get(r, 0)); x <= json_integer_value(json_array_get(r, 2)); x++)
+            ck_assert_int_eq(held[y * 8 + x]++, 0);
+      json_decref(cores);
+      cm_lease_clear(&leases[l]);
+    }
+    free(leases);
+  }
+}
+END_TEST
+
+/* ---- cache ---- */
+
+static void build_entry(const cm_level_cache *levels, const char *key, size_t bytes, char *path)
+{
+  char file[CM_PATH_MAX], *content = calloc(1, bytes);
+  ck_ok(levels->begin(levels->user, path, &error));
+  ck_ok(cm_path(file, &error, "%s/level-1.zip", path));
+  test_write(file, content, bytes);
+  free(content);
+  ck_ok(levels->commit(levels->user, key, path, &error));
+}
+
+START_TEST(cache_gives_back_only_what_is_whole)
+{
+  cm_level_cache levels = cm_cache_levels(store->cache);
+  cm_cache_counts counts;
+  char path[CM_PATH_MAX], again[CM_PATH_MAX], file[CM_PATH_MAX];
+  ck_fails(levels.acquire(levels.user, "aa", path, &error), CM_NOT_FOUND);
+  build_entry(&levels, "aa", 1000, path);
+  levels.release(levels.user, "aa");
+  ck_ok(levels.acquire(levels.user, "aa", again, &error));
+  ck_assert_str_eq(path, again);
+  levels.release(levels.user, "aa");
+  cm_store_close(store);
+  open_store();
+  levels = cm_cache_levels(store->cache);
+  ck_ok(levels.acquire(levels.user, "aa", again, &error));
+  levels.release(levels.user, "aa");
+  ck_ok(cm_path(file, &error, "%s/level-1.zip", path));
+  FILE *stream = fopen(file, "r+b");
+  ck_assert_int_eq(fseek(stream, 500, SEEK_SET), 0);
+  fputc('x', stream);
+  fclose(stream);
+  ck_fails(levels.acquire(levels.user, "aa", again, &error), CM_NOT_FOUND);
+  ck_assert_int_ne(access(path, F_OK), 0);
+  cm_cache_count(store->cache, &counts);
+  ck_assert_uint_eq(counts.damaged, 1);
+  ck_assert_uint_eq(counts.bytes, 0);
+  build_entry(&levels, "aa", 1000, path);
+  levels.release(levels.user, "aa");
+  ck_ok(levels.acquire(levels.user, "aa", again, &error));
+  levels.release(levels.user, "aa");
+}
+END_TEST
+
+START_TEST(cache_drops_the_least_recently_used_but_none_in_use)
+{
+  cm_level_cache levels = cm_cache_levels(store->cache);
+  cm_cache_counts counts;
+  char path[CM_PATH_MAX], held[CM_PATH_MAX];
+  build_entry(&levels, "a1", 400000, held); /* stays acquired: the oldest, but in use */
+  build_entry(&levels, "a2", 400000, path);
+  levels.release(levels.user, "a2");
+  build_entry(&levels, "a3", 400000, path); /* 1.2 MB in a cache of 1 MiB */
+  levels.release(levels.user, "a3");
+  cm_cache_count(store->cache, &counts);
+  ck_assert_uint_eq(counts.evicted, 1);
+  ck_fails(levels.acquire(levels.user, "a2", path, &error), CM_NOT_FOUND);
+  ck_ok(levels.acquire(levels.user, "a3", path, &error));
+  levels.release(levels.user, "a3");
+  cm_cache_empty(store->cache);
+  ck_assert_int_eq(access(held, F_OK), 0);
+  levels.release(levels.user, "a1");
+  ck_assert_int_ne(access(held, F_OK), 0);
+  cm_cache_count(store->cache, &counts);
+  ck_assert_uint_eq(counts.entries + counts.bytes, 0);
+}
+END_TEST
+
+START_TEST(board_keeps_the_newest_events)
+{
+  cm_board_event event;
+  uint64_t last = 0;
+  int seen = 0;
+  for (int i = 0; i < CM_BOARD_EVENTS_KEPT + 10; i++)
+    cm_board_publish(store->board, "j", "progress", "{}");
+  while (cm_board_next(store->board, "j", last, &event)) {
+    ck_assert_uint_gt(event.id, last);
+    last = event.id;
+    seen++;
+    free(event.data);
+  }
+  ck_assert_int_eq(seen, CM_BOARD_EVENTS_KEPT);
+  ck_assert_uint_eq(cm_board_newest(store->board, "j"), last);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("storage");
+  TCase *tests = tcase_create("storage");
+  tcase_add_checked_fixture(tests, setup, teardown);
+  tcase_set_timeout(tests, 60);
+  tcase_add_test(tests, writes_of_many_threads_share_commits);
+  tcase_add_test(tests, a_failed_write_is_rolled_back_alone);
+  tcase_add_test(tests, a_full_disk_fails_the_write_and_nothing_else);
+  tcase_add_test(tests, a_folder_has_one_server);
+  tcase_add_test(tests, start_sweeps_what_no_row_knows);
+  tcase_add_test(tests, moves_are_those_of_the_table);
+  tcase_add_test(tests, claims_by_priority_then_fair_share_then_age);
+  tcase_add_test(tests, only_the_current_attempt_may_finish);
+  tcase_add_test(tests, a_job_that_keeps_killing_the_server_fails);
+  tcase_add_test(tests, cancel_survives_a_crash);
+  tcase_add_test(tests, an_idempotency_key_makes_one_job);
+  tcase_add_test(tests, identical_jobs_wait_for_the_first);
+  tcase_add_test(tests, a_network_in_use_stays);
+  tcase_add_test(tests, a_reserving_job_takes_its_region_or_nothing);
+  tcase_add_test(tests, leased_cores_cannot_be_given_away);
+  tcase_add_test(tests, leases_expire);
+  tcase_add_test(tests, a_lease_without_memory_changes_nothing);
+  tcase_add_test(tests, a_cancel_between_claim_and_start_stands);
+  tcase_add_test(tests, two_leases_never_hold_one_core);
+  tcase_add_test(tests, cache_gives_back_only_what_is_whole);
+  tcase_add_test(tests, cache_drops_the_least_recently_used_but_none_in_use);
+  tcase_add_test(tests, board_keeps_the_newest_events);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
