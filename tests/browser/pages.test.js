@@ -1,0 +1,437 @@
+// A user's way through the viewer: upload, job, mapping, core, layers, comparison, keyboard, themes, narrow screens.
+// Numbers on the page are held against the server's own answers.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { chromium } from 'playwright-core';
+import { startServer } from './server.js';
+
+const NETWORK = 'celegans_herm_chem.edges.csv';
+const FILE = join(process.env.CM_SOURCE, 'tests', 'data', NETWORK);
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const LAYERS = ['Neurons', 'Synapses', 'Inbound axons', 'Traffic', 'Congestion', 'Occupancy'];
+
+let server, browser, page, api;
+let mappings = []; // ids of the finished jobs' mappings
+const trouble = []; // console errors, uncaught exceptions, policy violations, requests to elsewhere
+const expected = []; // patterns of console errors that a test provokes
+
+const plain = (text) => (text ?? '').replace(/[\u202f\u00a0]/g, ' ');
+const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ' ');
+const shot = (name, options = {}) =>
+  page.screenshot({ path: join(process.env.CM_SCREENSHOTS, `${name}.png`), ...options });
+const go = async (hash) => {
+  // By way of a blank page: a change of the hash alone would leave the last page's heading to be found.
+  await page.goto('about:blank');
+  await page.goto(`${server.url}/${hash}`);
+  await page.waitForSelector('h1');
+};
+const getJson = async (path) => {
+  const response = await api.get(`${server.url}${path}`);
+  assert.equal(response.status(), 200, path);
+  return response.json();
+};
+
+function watch(watched) {
+  watched.on('console', (message) => {
+    const text = message.text();
+    if (message.type() !== 'error' && !/Content.Security.Policy/i.test(text)) return;
+    if (!expected.some((pattern) => pattern.test(text))) trouble.push(text);
+  });
+  watched.on('pageerror', (error) => trouble.push(error.stack));
+  watched.on('request', (request) => {
+    if (!request.url().startsWith(server.url)) trouble.push(`asked another host: ${request.url()}`);
+  });
+}
+
+/** The mapping's cores as the server states them: part -> the record, from the binary view. */
+async function coresOf(id) {
+  const response = await api.get(`${server.url}/v1/mappings/${id}/cores?format=bin`);
+  const body = await response.body(),
+    width = body.readUInt32LE(8),
+    height = body.readUInt32LE(12),
+    used = [];
+  for (let core = 0; core < width * height; core++) {
+    const at = 16 + core * 36,
+      part = body.readUInt32LE(at);
+    if (part === 0xffffffff) continue;
+    used.push({
+      x: core % width,
+      y: Math.floor(core / width),
+      part,
+      neurons: body.readUInt32LE(at + 4),
+      synapses: body.readUInt32LE(at + 8),
+      inbound: body.readUInt32LE(at + 12),
+    });
+  }
+  return used;
+}
+
+/** Presses a key until the readout names the core, from wherever the keyboard stands. */
+async function walkTo({ x, y }) {
+  for (let steps = 0; steps < 300; steps++) {
+    const at = /Core (\d+), (\d+)/.exec(await page.textContent('.readout'));
+    const [dx, dy] = at ? [x - Number(at[1]), y - Number(at[2])] : [1, 0];
+    if (at && dx === 0 && dy === 0) return;
+    await page.keyboard.press(
+      dx > 0 ? 'ArrowRight' : dx < 0 ? 'ArrowLeft' : dy > 0 ? 'ArrowDown' : 'ArrowUp',
+    );
+    await page.waitForTimeout(5);
+  }
+  assert.fail(`the arrow keys do not reach core ${x}, ${y}`);
+}
+
+before(async () => {
+  server = await startServer();
+  browser = await chromium.launch({ executablePath: process.env.CM_CHROMIUM, args: FLAGS });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light' });
+  await context.addInitScript(() =>
+    document.addEventListener('securitypolicyviolation', (event) =>
+      console.error(`Content Security Policy: ${event.violatedDirective} ${event.blockedURI}`),
+    ),
+  );
+  page = await context.newPage();
+  api = context.request;
+  watch(page);
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+test('the page comes with a policy that allows nothing from elsewhere', async () => {
+  const response = await page.goto(`${server.url}/`);
+  assert.match(response.headers()['content-security-policy'] ?? '', /default-src 'self'/);
+  await page.waitForSelector('h1');
+  assert.equal(await page.textContent('h1'), 'Jobs');
+});
+
+test('a network is uploaded through the page', async () => {
+  await go('#/new');
+  const known = (await getJson('/v1/networks')).networks.some((network) => network.name === NETWORK);
+  await page.setInputFiles('#file', FILE);
+  await page.waitForSelector('.uploaded');
+  const shown = plain(await page.textContent('.uploaded'));
+  const listed = (await getJson('/v1/networks')).networks.find((network) => network.name === NETWORK);
+  assert.ok(listed, 'the server lists the network');
+  assert.match(shown, known ? /was there already/ : /is uploaded/);
+  for (const field of ['neurons', 'synapses', 'hyperedges'])
+    assert.ok(shown.includes(grouped(listed[field])), `${field} of ${shown}`);
+  assert.equal(await page.inputValue('#network'), listed.id);
+});
+
+test('a file that is no network is refused in words', async () => {
+  expected.push(/status of 4\d\d/);
+  await go('#/new');
+  await page.setInputFiles('#file', {
+    name: 'junk.bin',
+    mimeType: 'application/octet-stream',
+    buffer: Buffer.from('junk\u0001\u0002 is no network \u0000\u0003'),
+  });
+  await page.waitForSelector('.upload-outcome .problem');
+  assert.ok((await page.textContent('.upload-outcome .problem-title')).length > 3);
+  await shot('upload-refused');
+  expected.pop();
+});
+
+test('a file is uploaded by drag and drop', async () => {
+  await go('#/new');
+  const transfer = await page.evaluateHandle(() => {
+    const data = new DataTransfer();
+    data.items.add(new File(['source,target,weight\na,b,1\nb,c,2\nc,a,3\n'], 'triangle.csv'));
+    return data;
+  });
+  await page.dispatchEvent('.drop', 'dragover', { dataTransfer: transfer });
+  await page.dispatchEvent('.drop', 'drop', { dataTransfer: transfer });
+  await page.waitForSelector('.uploaded');
+  assert.match(await page.textContent('.uploaded'), /triangle\.csv/);
+});
+
+for (const [seed, name] of [
+  ['1', 'pages, first'],
+  ['2', 'pages, second'],
+]) {
+  test(`a job with seed ${seed} runs from the form to its mapping`, async () => {
+    await go('#/new');
+    const network = (await getJson('/v1/networks')).networks.find((entry) => entry.name === NETWORK);
+    await page.selectOption('#network', network.id);
+    await page.selectOption('#chip', 'loihi64');
+    await page.fill('#seed', seed);
+    await page.fill('#name', name);
+    await page.click('summary');
+    // The network fits on one core: smaller parts make a mapping worth looking at.
+    await page.fill('#part-size', '24');
+    if (seed === '1') await shot('new-job');
+    await page.click('button[type=submit]');
+    await page.waitForURL(/#\/jobs\/.+/);
+    const job = decodeURIComponent(page.url().split('#/jobs/')[1]);
+    await page.waitForSelector('.badge-done', { timeout: 60000 });
+    const done = await getJson(`/v1/jobs/${job}`);
+    assert.equal(done.state, 'done');
+    assert.equal(await page.textContent('h1'), name);
+    mappings.push(String(done.mapping));
+    if (seed === '1') await shot('job');
+    await page.click('text=Open the mapping');
+    await page.waitForSelector('.heat-canvas');
+    assert.ok(page.url().endsWith(`#/mappings/${done.mapping}`));
+  });
+}
+
+test('the list of jobs shows them', async () => {
+  await go('#/jobs');
+  const { jobs } = await getJson('/v1/jobs');
+  const first = jobs.find((job) => String(job.mapping) === mappings[0]);
+  const row = page.locator(`tr[data-job="${first.id}"]`);
+  assert.equal(await row.locator('.badge').textContent(), 'done');
+  assert.equal(await row.locator('.job-chip').textContent(), 'loihi64');
+  await page.waitForFunction(
+    ([id, name]) => document.querySelector(`tr[data-job="${id}"] .job-network`).textContent === name,
+    [first.id, NETWORK],
+  );
+  await shot('jobs');
+});
+
+test('the metrics are the server’s', async () => {
+  await go(`#/mappings/${mappings[0]}`);
+  const { metrics, parts } = await getJson(`/v1/mappings/${mappings[0]}`);
+  const value = async (name) =>
+    Number(await page.getAttribute(`tr[data-metric="${name}"] td.number`, 'title'));
+  for (const name of [
+    'energy_pj',
+    'latency_mean_ns',
+    'connectivity',
+    'edge_cut',
+    'congestion_max',
+    'cores_used',
+    'most_inbound_axons',
+  ]) {
+    assert.equal(await value(name), metrics[name], name);
+  }
+  assert.equal(
+    plain(await page.textContent('tr[data-metric="cores_used"] td.number')),
+    grouped(metrics.cores_used),
+  );
+  assert.equal(metrics.cores_used, parts);
+  await shot('mapping', { fullPage: true });
+});
+
+test('a click on a core shows its budgets and its neurons', async () => {
+  await go(`#/mappings/${mappings[0]}`);
+  const wanted = (await coresOf(mappings[0])).sort((a, b) => b.neurons - a.neurons)[0];
+  // The busiest core is the first of the table; its place on the canvas is found by moving the pointer over the grid.
+  const box = await page.locator('.heat-canvas').boundingBox();
+  let hit = null;
+  for (let y = 8; y < box.height && !hit; y += 12) {
+    for (let x = 8; x < box.width && !hit; x += 12) {
+      await page.mouse.move(box.x + x, box.y + y);
+      if ((await page.textContent('.readout')).startsWith(`Core ${wanted.x}, ${wanted.y}:`)) hit = [x, y];
+    }
+  }
+  assert.ok(hit, `core ${wanted.x}, ${wanted.y} is on the canvas`);
+  await page.mouse.click(box.x + hit[0], box.y + hit[1]);
+  await page.waitForSelector('.neuron-list li');
+  assert.equal(await page.textContent('#core-title'), `Core ${wanted.x}, ${wanted.y}`);
+  const meter = (label) => page.getAttribute(`[role="meter"][aria-label="${label}"]`, 'aria-valuenow');
+  const limit = (label) => page.getAttribute(`[role="meter"][aria-label="${label}"]`, 'aria-valuemax');
+  assert.equal(await meter('Neurons'), String(wanted.neurons));
+  assert.equal(await limit('Neurons'), '1024');
+  assert.equal(await meter('Inbound axons'), String(wanted.inbound));
+  const { neurons } = await getJson(`/v1/mappings/${mappings[0]}/neurons?part=${wanted.part}`);
+  assert.equal(neurons.length, wanted.neurons);
+  assert.equal(await page.locator('.neuron-list li').count(), Math.min(100, neurons.length));
+  const text = await page.textContent('.neuron-list');
+  assert.ok(text.includes(neurons[0].name || String(neurons[0].neuron)));
+  assert.match(page.url(), new RegExp(`core=${wanted.x}(,|%2C)${wanted.y}`));
+  await shot('core');
+  await page.reload();
+  await page.waitForSelector('.neuron-list li');
+  assert.equal(
+    await page.textContent('#core-title'),
+    `Core ${wanted.x}, ${wanted.y}`,
+    'a deep link to a core',
+  );
+});
+
+test('layers switch, by the keyboard too', async () => {
+  await go(`#/mappings/${mappings[0]}`);
+  await page.focus('input[name=layer]:checked');
+  const pictures = new Set();
+  for (const [i, label] of LAYERS.entries()) {
+    if (i > 0) await page.keyboard.press('ArrowRight');
+    const checked = page.locator('input[name=layer]:checked + span');
+    assert.equal(await checked.textContent(), label);
+    if (label === 'Occupancy') await page.waitForSelector('.legend-names li');
+    await page.waitForTimeout(120);
+    pictures.add(await page.evaluate(() => document.querySelector('.heat-canvas').toDataURL()));
+    await page.locator('.map-layout').screenshot({
+      path: join(process.env.CM_SCREENSHOTS, `layer-${label.toLowerCase().replace(' ', '-')}.png`),
+    });
+  }
+  assert.ok(pictures.size >= LAYERS.length - 1, `${pictures.size} different pictures`);
+  const { taken, broken, free, width, height } = await getJson('/v1/chips/loihi64/occupancy');
+  assert.ok(Array.isArray(taken) && Array.isArray(broken) && free <= width * height);
+  const total = [
+    ...plain(await page.textContent('.legend-names')).matchAll(
+      /(?:mapping|free|taken[^0-9]*|broken) ([\d ]+)/g,
+    ),
+  ].reduce((sum, [, digits]) => sum + Number(digits.replace(/ /g, '')), 0);
+  assert.equal(total, width * height, 'the kinds of cores add up to the chip');
+});
+
+test('the heat map works without a mouse', async () => {
+  await go(`#/mappings/${mappings[0]}`);
+  const wanted = (await coresOf(mappings[0]))[0];
+  await page.focus('.heat-canvas');
+  await page.keyboard.press('0');
+  await walkTo(wanted);
+  assert.match(
+    plain(await page.textContent('#announcer')),
+    new RegExp(`Core ${wanted.x}, ${wanted.y}: part ${wanted.part},`),
+    'spoken to screen readers',
+  );
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(
+    (title) => document.getElementById('core-title').textContent === title,
+    `Core ${wanted.x}, ${wanted.y}`,
+  );
+  const before = await page.evaluate(() => document.querySelector('.heat-canvas').toDataURL());
+  await page.keyboard.press('+');
+  await page.keyboard.press('+');
+  await page.waitForTimeout(100);
+  assert.notEqual(
+    await page.evaluate(() => document.querySelector('.heat-canvas').toDataURL()),
+    before,
+    'plus zooms in',
+  );
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => document.getElementById('core-title').textContent === 'Core');
+});
+
+test('every control is reached by the Tab key, has a name and shows its focus', async () => {
+  for (const hash of ['#/jobs', '#/new', `#/mappings/${mappings[0]}`]) {
+    await go(hash);
+    await page.waitForTimeout(150);
+    const bad = await page.evaluate(() => {
+      const name = (node) =>
+        (
+          node.getAttribute('aria-label') ||
+          (node.labels && [...node.labels].map((label) => label.textContent).join(' ')) ||
+          node.textContent ||
+          node.title ||
+          ''
+        ).trim();
+      return [...document.querySelectorAll('a[href], button, input, select, summary, canvas[tabindex]')]
+        .filter((node) => node.offsetParent !== null && !name(node))
+        .map((node) => node.outerHTML.slice(0, 120));
+    });
+    assert.deepEqual(bad, [], `nameless controls on ${hash}`);
+    const seen = new Set();
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press('Tab');
+      const at = await page.evaluate(() => {
+        const node = document.activeElement;
+        const mark = node.matches('.segmented input, #file') ? (node.nextElementSibling ?? node) : node;
+        return node === document.body
+          ? null
+          : {
+              tag: `${node.tagName} ${node.id} ${node.className} ${node.textContent.slice(0, 20)}`,
+              outline: getComputedStyle(mark).outlineStyle,
+              native: node.matches('.segmented input, #file'),
+            };
+      });
+      if (!at) break;
+      if (!at.native) assert.notEqual(at.outline, 'none', `focus is visible on ${at.tag}`);
+      seen.add(at.tag);
+    }
+    assert.ok(seen.size >= 5, `${seen.size} stops on ${hash}`);
+  }
+});
+
+test('two mappings side by side', async () => {
+  const [a, b] = mappings;
+  await go(`#/compare/${a}/${b}`);
+  await page.waitForSelector('.sides .legend');
+  assert.equal(await page.locator('.heat-canvas').count(), 2);
+  const [first, second] = await Promise.all([a, b].map((id) => getJson(`/v1/mappings/${id}`)));
+  const x = first.metrics.energy_pj,
+    y = second.metrics.energy_pj;
+  const shown = plain(await page.locator('tr[data-metric="energy_pj"] td').nth(2).textContent());
+  if (x === y) assert.equal(shown, '=');
+  else if (Math.abs(y - x) / x >= 0.001)
+    assert.equal(shown, `${y < x ? '−' : '+'}${((Math.abs(y - x) / x) * 100).toFixed(1)} %`);
+  const pictures = () =>
+    page.evaluate(() => [...document.querySelectorAll('.heat-canvas')].map((canvas) => canvas.toDataURL()));
+  const before = await pictures();
+  await page.locator('.heat-canvas').first().hover();
+  await page.mouse.wheel(0, -600);
+  await page.waitForTimeout(150);
+  const after = await pictures();
+  assert.ok(before[0] !== after[0] && before[1] !== after[1], 'both pictures follow one wheel');
+  await shot('compare', { fullPage: true });
+});
+
+test('dark, remembered, and narrow', async () => {
+  await go(`#/mappings/${mappings[0]}`);
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await background();
+  await page.click('#theme'); // auto -> light
+  await page.click('#theme'); // light -> dark
+  const dark = await background();
+  assert.notEqual(dark, light);
+  await page.reload();
+  await page.waitForSelector('.heat-canvas');
+  assert.equal(await background(), dark, 'the theme outlives the page');
+  await shot('dark', { fullPage: true });
+  await page.setViewportSize({ width: 400, height: 800 });
+  for (const [name, hash] of [
+    ['jobs', '#/jobs'],
+    ['new', '#/new'],
+    ['mapping', `#/mappings/${mappings[0]}`],
+    ['compare', `#/compare/${mappings[0]}/${mappings[1]}`],
+  ]) {
+    await go(hash);
+    await page.waitForTimeout(200);
+    const over = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    assert.ok(over <= 0, `${name} is ${over} pixels too wide`);
+    await shot(`narrow-${name}`, { fullPage: true });
+  }
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.click('#theme'); // dark -> auto
+});
+
+test('the downloads are there', async () => {
+  await go(`#/mappings/${mappings[0]}`);
+  const links = await page.locator('.downloads a').evaluateAll((nodes) => nodes.map((node) => node.href));
+  assert.ok(links.length >= 8);
+  for (const link of links) {
+    const response = await api.get(link);
+    assert.equal(response.status(), 200, link);
+    assert.ok((await response.body()).length > 0, link);
+  }
+});
+
+test('what is not there is said', async () => {
+  expected.push(/status of 404/);
+  await go('#/mappings/nothing-here');
+  assert.match(await page.textContent('h1'), /cannot be shown/);
+  await go('#/no/such/page');
+  assert.match(await page.textContent('.problem'), /no page/);
+  await page.waitForTimeout(50);
+  expected.pop();
+});
+
+test('nothing was said on the console, nothing broke the policy, nobody else was asked', () => {
+  assert.deepEqual([...new Set(trouble)], []);
+});

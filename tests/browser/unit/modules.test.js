@@ -1,0 +1,252 @@
+// The viewer's pure modules under node. CM_WWW is a copy of www/ that counts as ES modules (tests/browser/modules makes it).
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import test from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+const load = (name) => import(pathToFileURL(join(process.env.CM_WWW, name)));
+const { ago, bytes, count, difference, duration, moment, percent, si } = await load('format.js');
+const { NO_PART, parseCores, parseLinks } = await load('binary.js');
+const { channels, middle, paint, palette, pixel, position, range, union, viridis, wantsDarkInk } =
+  await load('colour.js');
+const { View } = await load('view.js');
+const { BROKEN, busiest, categories, FREE, HERE, LAYERS, TAKEN } = await load('layers.js');
+const { METRICS, metricText, verdict } = await load('metrics.js');
+const { Problem, problemWords } = await load('problem.js');
+
+const plain = (text) => text.replace(/\u202f/g, ' ');
+
+test('counts are grouped and never rounded', () => {
+  assert.equal(plain(count(12345678)), '12 345 678');
+  assert.equal(plain(count(999)), '999');
+  assert.equal(plain(count(0)), '0');
+  assert.equal(plain(count(-1234)), '-1 234');
+  assert.equal(plain(count(0.0666666)), '0.06667');
+  assert.equal(count(null), '–');
+  assert.equal(count(undefined), '–');
+  assert.equal(count(NaN), '–');
+});
+
+test('SI prefixes cover small and large figures', () => {
+  assert.equal(plain(si(2095632)), '2.10 M');
+  assert.equal(plain(si(3.1e-6, 'J')), '3.10 µJ');
+  assert.equal(plain(si(0, 'J')), '0 J');
+  assert.equal(plain(si(42)), '42');
+  assert.equal(plain(si(999.6, 's')), '1.00 ks');
+  assert.equal(plain(si(999999)), '1.00 M');
+  assert.equal(plain(si(-1500)), '-1.50 k');
+  assert.equal(plain(bytes(4.1e7)), '41.0 MB');
+  assert.equal(si(NaN), '–');
+  assert.equal(si(Infinity), '–');
+});
+
+test('shares, differences and times', () => {
+  assert.equal(plain(percent(0.0834)), '8.3 %');
+  assert.equal(plain(percent(2 / 4096)), '0.05 %');
+  assert.equal(plain(percent(1 / 1048576)), '< 0.01 %');
+  assert.equal(plain(percent(0)), '0.0 %');
+  assert.equal(plain(difference(200, 150)), '−25.0 %');
+  assert.equal(plain(difference(100, 112.4)), '+12.4 %');
+  assert.equal(difference(7, 7), '=');
+  assert.equal(difference(0, 7), '–');
+  assert.equal(difference(undefined, 7), '–');
+  assert.equal(plain(duration(0.3121)), '312 ms');
+  assert.equal(plain(duration(12.34)), '12.3 s');
+  assert.equal(plain(duration(59.97)), '1 min 00 s');
+  assert.equal(plain(duration(185)), '3 min 05 s');
+  assert.equal(plain(duration(7620)), '2 h 07 min');
+  assert.equal(moment('2026-01-02T03:04:05Z'), 1767323045000);
+  assert.equal(moment(1767323045), 1767323045000);
+  assert.ok(Number.isNaN(moment(null)));
+  assert.equal(ago('2026-01-02T03:04:05Z', 1767323045000 + 240e3), '4 min ago');
+});
+
+function coresFile(width, height, fillCore) {
+  const buffer = new ArrayBuffer(16 + width * height * 36),
+    view = new DataView(buffer);
+  [...'CMCORES1'].forEach((letter, i) => view.setUint8(i, letter.charCodeAt(0)));
+  view.setUint32(8, width, true);
+  view.setUint32(12, height, true);
+  for (let core = 0; core < width * height; core++) {
+    const values = fillCore(core),
+      at = 16 + core * 36;
+    values.slice(0, 6).forEach((value, i) => view.setUint32(at + 4 * i, value, true));
+    values.slice(6).forEach((value, i) => view.setFloat32(at + 24 + 4 * i, value, true));
+  }
+  return buffer;
+}
+
+const small = () =>
+  coresFile(3, 2, (core) =>
+    core === 4
+      ? [NO_PART, 0, 0, 0, 0, 0, 0, 0, 2.5]
+      : [core, core + 10, core + 20, core + 30, core + 40, core + 50, core + 0.5, core + 0.25, 0],
+  );
+
+test('the cores file is read column by column', () => {
+  const cores = parseCores(small());
+  assert.deepEqual([cores.width, cores.height], [3, 2]);
+  assert.equal(cores.part[4], NO_PART);
+  assert.deepEqual(
+    [
+      cores.part[5],
+      cores.neurons[5],
+      cores.synapses[5],
+      cores.inboundAxons[5],
+      cores.outboundAxons[5],
+      cores.targetCores[5],
+    ],
+    [5, 15, 25, 35, 45, 55],
+  );
+  assert.deepEqual([cores.trafficIn[3], cores.trafficOut[3], cores.congestion[4]], [3.5, 3.25, 2.5]);
+});
+
+test('a damaged cores or links file is refused', () => {
+  const good = small();
+  assert.throws(() => parseCores(good.slice(0, 10)), /cut short/);
+  assert.throws(() => parseCores(good.slice(0, good.byteLength - 1)), /has 232 bytes, not 231/);
+  assert.throws(() => parseLinks(good), /magic/);
+  const huge = good.slice(0);
+  new DataView(huge).setUint32(8, 0xffffffff, true);
+  assert.throws(() => parseCores(huge), /impossible size/);
+  const none = good.slice(0);
+  new DataView(none).setUint32(12, 0, true);
+  assert.throws(() => parseCores(none), /impossible size/);
+});
+
+test('the links file gives four loads a router', () => {
+  const buffer = new ArrayBuffer(16 + 2 * 16),
+    view = new DataView(buffer);
+  [...'CMLINKS1'].forEach((letter, i) => view.setUint8(i, letter.charCodeAt(0)));
+  view.setUint32(8, 2, true);
+  view.setUint32(12, 1, true);
+  for (let i = 0; i < 8; i++) view.setFloat32(16 + 4 * i, i * 1.5, true);
+  const links = parseLinks(buffer);
+  assert.deepEqual([...links.load], [0, 1.5, 3, 4.5, 6, 7.5, 9, 10.5]);
+  assert.equal(links.max, 10.5);
+});
+
+test('the colour scale runs from dark to light without turning back', () => {
+  assert.deepEqual(viridis(0), [68, 1, 84]);
+  assert.deepEqual(viridis(1), [253, 231, 37]);
+  assert.deepEqual(channels(pixel([1, 2, 3])), [1, 2, 3]);
+  const light = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  const colours = [...palette()].map(channels);
+  for (let i = 1; i < colours.length; i++)
+    assert.ok(light(colours[i]) >= light(colours[i - 1]) - 0.8, `step ${i}`);
+  assert.equal(wantsDarkInk(viridis(0)), false);
+  assert.equal(wantsDarkInk(viridis(1)), true);
+});
+
+test('ranges leave out what is not a number', () => {
+  assert.deepEqual(range([NaN, 3, 1, NaN, 2]), { min: 1, max: 3 });
+  assert.equal(range([NaN]), null);
+  assert.deepEqual(union({ min: 1, max: 3 }, { min: 2, max: 9 }), { min: 1, max: 9 });
+  assert.deepEqual(union(null, { min: 2, max: 9 }), { min: 2, max: 9 });
+  const bounds = { min: 0, max: 1000 };
+  assert.equal(position(500, bounds), 0.5);
+  assert.equal(position(0, bounds, true), 0);
+  assert.equal(position(1000, bounds, true), 1);
+  assert.ok(Math.abs(position(middle(bounds, true), bounds, true) - 0.5) < 1e-12);
+  assert.equal(position(7, { min: 7, max: 7 }), 0.5);
+  const pixels = new Uint32Array(3),
+    colours = palette();
+  paint([NaN, 0, 1000], pixels, bounds, colours, 42);
+  assert.deepEqual([...pixels], [42, colours[0], colours[255]]);
+});
+
+test('zooming keeps the core under the pointer', () => {
+  const view = new View(64, 64);
+  const under = (px, py) => {
+    const { scale, left, top } = view.frame(800, 600);
+    return [(px - left) / scale, (py - top) / scale];
+  };
+  view.zoomAt(3, 400, 300, 800, 600);
+  const before = under(420, 280);
+  view.zoomAt(1.5, 420, 280, 800, 600);
+  const after = under(420, 280);
+  assert.ok(Math.hypot(before[0] - after[0], before[1] - after[1]) < 1e-9);
+});
+
+test('the view stays on the chip and between its zoom limits', () => {
+  const view = new View(64, 64);
+  view.zoomAt(0.01, 0, 0, 800, 600);
+  assert.equal(view.zoom, 1);
+  assert.equal(view.coreAt(1, 1, 800, 600), -1);
+  assert.equal(view.coreAt(400, 300, 800, 600), 32 * 64 + 32);
+  view.zoomAt(1e9, 400, 300, 800, 600);
+  assert.ok(Math.abs(view.frame(800, 600).scale - 112) < 1e-9);
+  view.panBy(1e6, 1e6, 800, 600);
+  assert.equal(view.coreAt(12, 12, 800, 600), 0);
+  view.reveal(63 * 64 + 63, 800, 600);
+  const { scale, left, top } = view.frame(800, 600);
+  assert.ok(left + 64 * scale <= 800 && top + 64 * scale <= 600);
+  view.reset();
+  view.show({ x: 10, y: 10, width: 4, height: 2 }, 800, 600);
+  assert.equal(view.coreAt(400, 300, 800, 600), 11 * 64 + 12);
+  const wide = new View(16, 8);
+  wide.reset();
+  assert.equal(wide.zoom, 1);
+});
+
+test('layers and occupancy', () => {
+  const cores = parseCores(small());
+  const layer = (id) => LAYERS.find((entry) => entry.id === id);
+  assert.ok(Number.isNaN(layer('neurons').values(cores)[4]));
+  assert.equal(layer('traffic').values(cores)[3], 6.75);
+  assert.equal(layer('congestion').values(cores)[4], 2.5);
+  assert.ok(Number.isNaN(layer('congestion').values(cores)[0]));
+  const kinds = categories({ taken: [{ owner: 'lab', cores: [[1, 1, 9, 9]] }], broken: [[1, 1]] }, cores);
+  assert.deepEqual([...kinds.kind], [HERE, HERE, HERE, HERE, BROKEN, HERE]);
+  assert.deepEqual(kinds.totals[FREE], 0);
+  const empty = parseCores(coresFile(3, 2, () => [NO_PART, 0, 0, 0, 0, 0, 0, 0, 0]));
+  const free = categories({ taken: [{ owner: 'lab', cores: [[1, 0, 2, 1]] }], broken: [] }, empty);
+  assert.deepEqual([...free.kind], [FREE, TAKEN, TAKEN, FREE, TAKEN, TAKEN]);
+  assert.equal(free.counts[1], 4);
+  assert.deepEqual(busiest([5, NaN, 9, 5, 1], 3), [2, 0, 3]);
+  assert.deepEqual(busiest([NaN], 3), []);
+});
+
+test('metrics have units and a better side', () => {
+  const energy = METRICS.find((metric) => metric.name === 'energy_pj');
+  assert.equal(plain(metricText(energy, { energy_pj: 1.031e11 })), '103.1 mJ');
+  assert.equal(metricText(energy, {}), '–');
+  assert.equal(verdict(energy, 10, 9), 1);
+  assert.equal(verdict(energy, 9, 10), -1);
+  assert.equal(
+    verdict(
+      METRICS.find((metric) => metric.name === 'synaptic_reuse_mean'),
+      9,
+      10,
+    ),
+    1,
+  );
+  assert.equal(
+    verdict(
+      METRICS.find((metric) => metric.name === 'largest_part'),
+      9,
+      10,
+    ),
+    0,
+  );
+});
+
+test('problems are told in words with their figures', () => {
+  const told = problemWords({
+    title: 'no room',
+    status: 409,
+    code: 'no-room',
+    detail: '301 cores are needed',
+    where: '/chip',
+    needed: 301,
+    largest_free_rectangle: [16, 8],
+  });
+  assert.equal(told.title, 'No room');
+  assert.equal(told.where, '/chip');
+  assert.deepEqual(told.figures, [
+    ['needed', '301'],
+    ['largest free rectangle', '16 × 8'],
+  ]);
+  assert.equal(problemWords(new Problem(null, 502)).detail, 'The server answered 502');
+  assert.equal(problemWords(new Error('no way')).detail, 'No way');
+});

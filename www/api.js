@@ -1,0 +1,122 @@
+// The server's HTTP interface as functions. Every failure is thrown: a Problem with the server's own words,
+// or an Error.
+
+import { Problem } from './problem.js';
+
+async function failure(response) {
+  let body = null;
+  try {
+    body = await response.json();
+  } catch {
+    // A reply that is not JSON (a proxy's page, a reset) still has its status.
+  }
+  return new Problem(body, response.status);
+}
+
+async function request(path, { signal, method = 'GET', body, headers } = {}) {
+  let response;
+  try {
+    response = await fetch(path, { signal, method, body, headers });
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new Error('the server does not answer');
+  }
+  if (!response.ok) throw await failure(response);
+  return response;
+}
+
+const part = encodeURIComponent;
+export const getJson = async (path, signal) =>
+  (await request(path, { signal, headers: { Accept: 'application/json' } })).json();
+export const getBuffer = async (path, signal) => (await request(path, { signal })).arrayBuffer();
+
+function query(values) {
+  const text = new URLSearchParams(
+    Object.entries(values).filter(([, value]) => value !== null && value !== undefined),
+  );
+  return String(text) ? `?${text}` : '';
+}
+
+export const listJobs = ({ cursor, state, limit } = {}, signal) =>
+  getJson(`/v1/jobs${query({ cursor, state, limit })}`, signal);
+export const getJob = (id, signal) => getJson(`/v1/jobs/${part(id)}`, signal);
+export const cancelJob = async (id) => {
+  await request(`/v1/jobs/${part(id)}/cancel`, { method: 'POST' });
+};
+export const listNetworks = ({ cursor } = {}, signal) => getJson(`/v1/networks${query({ cursor })}`, signal);
+export const listChips = (signal) => getJson('/v1/chips', signal);
+export const getChip = (name, signal) => getJson(`/v1/chips/${part(name)}`, signal);
+export const getOccupancy = (name, signal) => getJson(`/v1/chips/${part(name)}/occupancy`, signal);
+export const getMapping = (id, signal) => getJson(`/v1/mappings/${part(id)}`, signal);
+export const getCores = (id, signal) => getBuffer(`/v1/mappings/${part(id)}/cores?format=bin`, signal);
+export const getLinks = (id, signal) => getBuffer(`/v1/mappings/${part(id)}/links?format=bin`, signal);
+export const getNeurons = (id, number, signal) =>
+  getJson(`/v1/mappings/${part(id)}/neurons?part=${number}`, signal);
+export const mappingUrl = (id, rest = '') => `/v1/mappings/${part(id)}${rest}`;
+
+export async function createJob(job) {
+  const response = await request('/v1/jobs', {
+    method: 'POST',
+    body: JSON.stringify(job),
+    headers: { 'Content-Type': 'application/json' },
+  });
+  return response.json();
+}
+
+/** Sends a file as it is. fetch cannot tell how far an upload is, XMLHttpRequest can. */
+export function uploadNetwork(file, onProgress, signal) {
+  return new Promise((resolve, reject) => {
+    const upload = new XMLHttpRequest();
+    upload.open('POST', `/v1/networks${query({ name: file.name })}`);
+    upload.setRequestHeader('Content-Type', 'application/octet-stream');
+    upload.upload.onprogress = (event) =>
+      onProgress(event.lengthComputable ? event.loaded / event.total : NaN);
+    upload.onload = () => {
+      let body = null;
+      try {
+        body = JSON.parse(upload.responseText);
+      } catch {
+        // Judged by the status below.
+      }
+      if (upload.status >= 200 && upload.status < 300 && body)
+        resolve({ network: body, known: upload.status === 200 });
+      else reject(new Problem(body, upload.status));
+    };
+    upload.onerror = () => reject(new Error('the connection broke during the upload'));
+    upload.onabort = () => reject(new DOMException('upload stopped', 'AbortError'));
+    signal?.addEventListener('abort', () => upload.abort(), { once: true });
+    upload.send(file);
+  });
+}
+
+const names = new Map();
+
+/** The name a network was uploaded under, remembered; null when it has none or is gone. */
+export async function networkName(id, signal) {
+  if (!id) return null;
+  if (!names.has(id)) {
+    try {
+      names.set(id, (await getJson(`/v1/networks/${part(id)}`, signal)).name || null);
+    } catch (error) {
+      if (error.name === 'AbortError') throw error;
+      names.set(id, null);
+    }
+  }
+  return names.get(id);
+}
+
+/** Server-sent events of one job until it ends or the signal aborts. */
+export function watchJob(id, { onProgress, onState }, signal) {
+  const source = new EventSource(`/v1/jobs/${part(id)}/events`);
+  const close = () => source.close();
+  source.addEventListener('progress', (event) => onProgress(JSON.parse(event.data)));
+  source.addEventListener('state', (event) => {
+    const job = JSON.parse(event.data);
+    if (isOver(job)) close();
+    onState(job);
+  });
+  signal.addEventListener('abort', close, { once: true });
+  return close;
+}
+
+export const isOver = (job) => job.state === 'done' || job.state === 'failed' || job.state === 'cancelled';

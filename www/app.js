@@ -1,0 +1,115 @@
+// Entry: which page the address asks for, the theme, and what all pages share.
+
+import { showComparison } from './compare.js';
+import { showCreate } from './create.js';
+import { element, fill, icon } from './dom.js';
+import { showJob } from './job.js';
+import { showJobs } from './jobs.js';
+import { showMapping } from './mapping.js';
+import { problemNode } from './problemnode.js';
+
+const main = document.getElementById('main');
+let current = null;
+let first = true;
+
+const ROUTES = [
+  [/^\/jobs$/, 'jobs', showJobs, []],
+  [/^\/jobs\/([^/]+)$/, 'jobs', showJob, ['id']],
+  [/^\/new$/, 'new', showCreate, []],
+  [/^\/mappings\/([^/]+)$/, '', showMapping, ['id']],
+  [/^\/compare\/([^/]+)\/([^/]+)$/, '', showComparison, ['a', 'b']],
+];
+
+function address() {
+  const [path, query = ''] = location.hash.slice(1).split('?');
+  return { path: path.replace(/\/$/, '') || '/jobs', query: new URLSearchParams(query) };
+}
+
+async function navigate() {
+  if (location.hash === '#main') return; // the skip link
+  const { path, query } = address();
+  current?.abort();
+  current = new AbortController();
+  const { signal } = current;
+  const found = ROUTES.map(([pattern, ...route]) => [pattern.exec(path), ...route]).find(([match]) => match);
+  for (const link of document.querySelectorAll('nav [data-page]')) {
+    if (found && link.dataset.page === found[1]) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+  // Only when the answer takes a while: a flash of "loading" would be one more jump.
+  const wait = setTimeout(() => fill(main, element('p', { class: 'loading' }, 'Loading…')), 250);
+  signal.addEventListener('abort', () => clearTimeout(wait));
+  let title = 'Not found';
+  // A page fills this and never `main` itself, so that a page that was left cannot write over the next one.
+  const page = element('div', { class: 'page' });
+  try {
+    if (!found) throw new Error(`there is no page ${path}`);
+    const [match, , show, names] = found;
+    const values = Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(match[i + 1])]));
+    const replaceQuery = (next) => {
+      const text = String(next);
+      history.replaceState(null, '', `#${path}${text ? `?${text}` : ''}`);
+    };
+    // Pages with canvases call `attach` themselves: what is not in the document has neither size nor colours.
+    title = await show(
+      page,
+      { ...values, query, replaceQuery, attach: () => attach(page, wait, signal) },
+      signal,
+    );
+  } catch (error) {
+    if (signal.aborted || error.name === 'AbortError') return;
+    title = 'Error';
+    fill(
+      page,
+      element(
+        'header',
+        { class: 'page-head' },
+        element('h1', { tabindex: '-1' }, 'This page cannot be shown'),
+      ),
+      problemNode(error),
+      element('p', {}, element('a', { href: '#/jobs' }, 'Back to the jobs')),
+    );
+  }
+  if (signal.aborted) return;
+  attach(page, wait, signal);
+  document.title = `${title} · coremapd`;
+  if (!first) (page.querySelector('h1') ?? main).focus({ preventScroll: true });
+  first = false;
+}
+
+function attach(page, wait, signal) {
+  if (signal.aborted || page.isConnected) return;
+  clearTimeout(wait);
+  main.replaceChildren(page);
+  window.scrollTo(0, 0);
+}
+
+function themes() {
+  const button = document.getElementById('theme'),
+    root = document.documentElement;
+  const order = ['auto', 'light', 'dark'];
+  const show = () => {
+    const theme = root.dataset.theme ?? 'auto';
+    fill(button, icon(theme));
+    button.setAttribute('aria-label', `Theme: ${theme}`);
+    button.title = `Theme: ${theme}`;
+  };
+  button.addEventListener('click', () => {
+    const next = order[(order.indexOf(root.dataset.theme ?? 'auto') + 1) % order.length];
+    if (next === 'auto') delete root.dataset.theme;
+    else root.dataset.theme = next;
+    try {
+      if (next === 'auto') localStorage.removeItem('coremapd-theme');
+      else localStorage.setItem('coremapd-theme', next);
+    } catch {
+      // Not remembered, but in force.
+    }
+    show();
+    document.dispatchEvent(new Event('themechange'));
+  });
+  show();
+}
+
+themes();
+window.addEventListener('hashchange', navigate);
+navigate();

@@ -1,0 +1,105 @@
+// Small helpers that make elements. Text always goes in as text: nothing from outside is ever parsed as HTML.
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** element('a', { class: 'link', href: '#/jobs', onclick: f }, 'text', node, null, [more]) */
+export function element(tag, properties = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
+    else if (name === 'class') node.className = value;
+    else if (name === 'value' || name === 'checked' || name === 'disabled' || name === 'selected')
+      node[name] = value;
+    else node.setAttribute(name, value === true ? '' : value);
+  }
+  append(node, children);
+  return node;
+}
+
+function append(node, children) {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    if (Array.isArray(child)) append(node, child);
+    else node.append(child);
+  }
+}
+
+export function fill(node, ...children) {
+  node.replaceChildren();
+  append(node, children);
+  return node;
+}
+
+/** Writes only when the text differs, so that live regions and selections are left alone. */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+const ICONS = {
+  light:
+    'M8 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7ZM8 1v1.5M8 13.5V15M1 8h1.5M13.5 8H15M3 3l1.1 1.1M11.9 11.9 13 13M3 13l1.1-1.1M11.9 4.1 13 3',
+  dark: 'M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1Z',
+  auto: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2ZM8 2v12M10 4.5v7M12 6v4',
+  upload: 'M8 11V2.5M4.5 6 8 2.5 11.5 6M2.5 10.5v3h11v-3',
+  plus: 'M8 3v10M3 8h10',
+  minus: 'M3 8h10',
+  fit: 'M2.5 2.5h11v11h-11Z',
+  region: 'M5 2.5H2.5V5M11 2.5h2.5V5M13.5 11v2.5H11M5 13.5H2.5V11M6 6h4v4H6Z',
+  back: 'M9.5 3.5 5 8l4.5 4.5',
+  next: 'M6.5 3.5 11 8l-4.5 4.5',
+  close: 'm4 4 8 8M12 4l-8 8',
+};
+
+export function icon(name) {
+  const svg = document.createElementNS(SVG, 'svg');
+  svg.setAttribute('viewBox', '0 0 16 16');
+  svg.setAttribute('class', 'icon');
+  svg.setAttribute('aria-hidden', 'true');
+  const path = document.createElementNS(SVG, 'path');
+  path.setAttribute('d', ICONS[name]);
+  svg.append(path);
+  return svg;
+}
+
+/** A table of name and value rows. */
+export function facts(rows, className = 'facts') {
+  return element(
+    'dl',
+    { class: className },
+    rows
+      .filter(Boolean)
+      .map(([name, value, note]) =>
+        element('div', {}, element('dt', { title: note }, name), element('dd', {}, value)),
+      ),
+  );
+}
+
+export function section(title, ...children) {
+  return element('section', { class: 'panel' }, element('h2', {}, title), children);
+}
+
+/** A progress bar whose width never moves what is around it. */
+export function progressBar(label) {
+  const bar = element('div', { class: 'bar-fill' });
+  const node = element(
+    'div',
+    { class: 'bar', role: 'progressbar', 'aria-label': label, 'aria-valuemin': '0', 'aria-valuemax': '100' },
+    bar,
+  );
+  return {
+    node,
+    set(fraction) {
+      const known = Number.isFinite(fraction);
+      const share = known ? Math.min(Math.max(fraction, 0), 1) : 0;
+      bar.style.transform = `scaleX(${share})`;
+      if (known) node.setAttribute('aria-valuenow', String(Math.round(share * 100)));
+      else node.removeAttribute('aria-valuenow');
+    },
+  };
+}
+
+/** Says it to screen readers without moving the focus. */
+export function announce(text) {
+  setText(document.getElementById('announcer'), text);
+}

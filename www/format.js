@@ -1,0 +1,106 @@
+// Numbers, times and sizes as people read them. Pure functions: tests/browser/unit runs them under node.
+
+const NARROW = '\u202f'; // narrow no-break space: groups digits and joins a number to its unit
+const PREFIXES = [
+  [1e18, 'E'],
+  [1e15, 'P'],
+  [1e12, 'T'],
+  [1e9, 'G'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+  [1, ''],
+  [1e-3, 'm'],
+  [1e-6, 'µ'],
+  [1e-9, 'n'],
+  [1e-12, 'p'],
+  [1e-15, 'f'],
+];
+export const NONE = '–';
+
+function significant(value, digits) {
+  const text = value.toPrecision(digits);
+  return text.includes('e') ? String(Number(text)) : text;
+}
+
+/** 12345678 -> "12 345 678"; what is no integer keeps four significant digits. */
+export function count(value) {
+  if (value === null || value === undefined || !Number.isFinite(Number(value))) return NONE;
+  const number = Number(value);
+  if (!Number.isInteger(number))
+    return Math.abs(number) >= 1e4 ? count(Math.round(number)) : significant(number, 4);
+  return String(number).replace(/\B(?=(\d{3})+$)/g, NARROW);
+}
+
+/** 2095632 with "" -> "2.10 M"; 0.0000031 with "J" -> "3.10 µJ". Whole numbers below 1000 stay whole. */
+export function si(value, unit = '', digits = 3) {
+  if (value === null || value === undefined || !Number.isFinite(Number(value))) return NONE;
+  const number = Number(value);
+  if (number === 0) return unit ? `0${NARROW}${unit}` : '0';
+  const size = Math.abs(number);
+  let at = PREFIXES.findIndex(([factor]) => size >= factor);
+  if (at < 0) at = PREFIXES.length - 1;
+  // 999.9996 must not come out as "1000": what rounds up to the next prefix takes it.
+  if (at > 0 && Number((size / PREFIXES[at][0]).toPrecision(digits)) >= 1000) at -= 1;
+  const [factor, prefix] = PREFIXES[at];
+  const scaled = number / factor;
+  const text = factor === 1 && Number.isInteger(number) ? String(number) : significant(scaled, digits);
+  return prefix || unit ? `${text}${NARROW}${prefix}${unit}` : text;
+}
+
+export const bytes = (value) => si(value, 'B');
+
+/** A share of one as percent: 0.0834 -> "8.3 %", 0.0004 -> "0.04 %". */
+export function percent(share, digits = share > 0 && share < 0.01 ? 2 : 1) {
+  if (!Number.isFinite(share)) return NONE;
+  if (share > 0 && share * 100 < 0.5 * 10 ** -digits) return `< ${10 ** -digits}${NARROW}%`;
+  return `${(share * 100).toFixed(digits)}${NARROW}%`;
+}
+
+/** Signed relative difference of b to a: "+12.4 %", "−3.0 %", "=" when equal, "–" when a is nothing to divide by. */
+export function difference(a, b) {
+  if (!Number.isFinite(a) || !Number.isFinite(b)) return NONE;
+  if (a === b) return '=';
+  if (a === 0) return NONE;
+  const share = (b - a) / Math.abs(a);
+  const digits = Math.abs(share) < 0.001 ? 3 : Math.abs(share) < 10 ? 1 : 0;
+  return `${share < 0 ? '−' : '+'}${(Math.abs(share) * 100).toFixed(digits)}${NARROW}%`;
+}
+
+/** Seconds as a person says them: "312 ms", "12.3 s", "3 min 05 s", "2 h 07 min". */
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined || !Number.isFinite(Number(seconds))) return NONE;
+  const value = Math.max(0, Number(seconds));
+  if (value < 1) return `${Math.round(value * 1000)}${NARROW}ms`;
+  if (value < 59.95) return `${value.toFixed(1)}${NARROW}s`;
+  const whole = Math.round(value);
+  const pad = (part) => String(part).padStart(2, '0');
+  if (whole < 3600) return `${Math.floor(whole / 60)}${NARROW}min ${pad(whole % 60)}${NARROW}s`;
+  return `${Math.floor(whole / 3600)}${NARROW}h ${pad(Math.floor((whole % 3600) / 60))}${NARROW}min`;
+}
+
+/** Milliseconds since 1970 of a time stamp: ISO text, or seconds since 1970. NaN when there is none. */
+export function moment(stamp) {
+  if (stamp === null || stamp === undefined || stamp === '') return NaN;
+  if (typeof stamp === 'number') return stamp > 1e12 ? stamp : stamp * 1000;
+  return Date.parse(stamp);
+}
+
+/** "just now", "4 min ago", "3 h ago", then the date. */
+export function ago(stamp, now = Date.now()) {
+  const then = moment(stamp);
+  if (Number.isNaN(then)) return NONE;
+  const seconds = (now - then) / 1000;
+  if (seconds < 45) return 'just now';
+  if (seconds < 3570) return `${Math.max(1, Math.round(seconds / 60))} min ago`;
+  if (seconds < 86400) return `${Math.round(seconds / 3600)} h ago`;
+  return new Date(then).toISOString().slice(0, 10);
+}
+
+/** A long identifier shortened for a table; the whole one belongs in the title. */
+export function shortId(id) {
+  const text = String(id ?? '');
+  return text.length > 14 ? `${text.slice(0, 10)}…` : text;
+}
+
+/** "coarsening_cached" -> "coarsening cached". */
+export const words = (name) => String(name).replace(/[_-]+/g, ' ');

@@ -1,0 +1,81 @@
+// What the list of jobs and the page of one job share: the state's badge, the state in words, times,
+// following a job.
+
+import { getJob, isOver, watchJob } from './api.js';
+import { element, setText } from './dom.js';
+import { count, duration, moment, NONE, words } from './format.js';
+
+const POLL_MS = 2000;
+
+export function badge() {
+  const node = element('span', { class: 'badge' });
+  return {
+    node,
+    set: (state) => {
+      setText(node, state);
+      node.className = `badge badge-${state}`;
+    },
+  };
+}
+
+export function stateLine(job) {
+  const { phase, fraction } = job.progress ?? {};
+  if (job.state === 'queued')
+    return job.position > 0 ? `number ${count(job.position)} in the queue` : 'waiting';
+  if (job.state === 'running')
+    return `${words(phase || 'starting')}${Number.isFinite(fraction) ? ` ${Math.round(fraction * 100)} %` : ''}`;
+  return '';
+}
+
+/** Seconds that the job has run so far or took. */
+export function runSeconds(job, now = Date.now()) {
+  const began = moment(job.started),
+    ended = moment(job.finished);
+  if (Number.isNaN(began)) return NaN;
+  return ((isOver(job) && !Number.isNaN(ended) ? ended : now) - began) / 1000;
+}
+
+export const runText = (job) => (Number.isNaN(runSeconds(job)) ? NONE : duration(runSeconds(job)));
+
+/** Keeps a job current by events, and by asking where events do not come through. */
+export function followJob(job, onChange, signal) {
+  let known = job,
+    silent = true;
+  const take = (next) => {
+    if (isOver(known)) return; // an answer that was under way when the job ended
+    known = next;
+    onChange(known);
+    if (isOver(known)) stop();
+  };
+  const closeEvents = watchJob(
+    job.id,
+    {
+      onProgress: (progress) => {
+        silent = false;
+        take({ ...known, progress: { ...known.progress, ...progress } });
+      },
+      onState: (next) => {
+        silent = false;
+        take(next);
+      },
+    },
+    signal,
+  );
+  const timer = setInterval(async () => {
+    const heard = !silent;
+    silent = true;
+    // Events tell of a running job; a queue position has none and is asked for.
+    if (document.hidden || (heard && known.state === 'running')) return;
+    try {
+      take(await getJob(known.id, signal));
+    } catch {
+      // Asked again next time; the list's own poll reports a server that is gone.
+    }
+  }, POLL_MS);
+  const stop = () => {
+    clearInterval(timer);
+    closeEvents();
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  return stop;
+}

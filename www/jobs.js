@@ -1,0 +1,231 @@
+// #/jobs: the list of jobs, newest first, kept current.
+
+import { cancelJob, isOver, listJobs, networkName } from './api.js';
+import { announce, element, fill, progressBar, setText } from './dom.js';
+import { ago, moment, shortId } from './format.js';
+import { badge, followJob, runText, stateLine } from './jobparts.js';
+import { problemWords } from './problem.js';
+
+const PAGE = 25;
+const STREAMS_MAX = 3; // a browser opens six connections to a host; the rest of the page needs some
+const BUSY_MS = 2000,
+  CALM_MS = 8000,
+  CLOCK_MS = 1000;
+
+class Row {
+  constructor(job, onCancel, signal) {
+    this.signal = signal;
+    this.badge = badge();
+    this.bar = progressBar('Progress');
+    this.line = element('span', { class: 'job-line' });
+    this.name = element('a', { class: 'job-name', href: `#/jobs/${encodeURIComponent(job.id)}` });
+    this.network = element('span', { class: 'quiet job-network' });
+    this.chip = element('td', { class: 'job-chip' });
+    this.time = element('td', { class: 'number job-time' });
+    this.when = element('td', { class: 'quiet job-when' });
+    this.cancel = element(
+      'button',
+      { type: 'button', class: 'button small', onclick: () => onCancel(this) },
+      'Cancel',
+    );
+    this.open = element('a', { class: 'button small primary' }, 'Open');
+    this.node = element(
+      'tr',
+      { 'data-job': job.id },
+      element('td', { class: 'job-state' }, this.badge.node),
+      element('td', { class: 'job-what' }, this.name, this.network),
+      this.chip,
+      element('td', { class: 'job-progress' }, this.bar.node, this.line),
+      this.time,
+      this.when,
+      element('td', { class: 'job-action' }, this.open, this.cancel),
+    );
+    this.update(job);
+  }
+
+  update(job) {
+    const before = this.job?.state;
+    this.job = job;
+    this.badge.set(job.state);
+    const title = job.name || `job ${shortId(job.id)}`;
+    setText(this.name, title);
+    setText(this.chip, job.chip ?? '');
+    if (before === undefined) {
+      setText(this.network, shortId(job.network));
+      networkName(job.network, this.signal).then(
+        (name) => name && setText(this.network, name),
+        () => {},
+      );
+    }
+    this.bar.set(job.state === 'done' ? 1 : job.state === 'running' ? (job.progress?.fraction ?? 0) : 0);
+    this.bar.node.classList.toggle('unseen', job.state !== 'running');
+    const problem = job.state === 'failed' ? problemWords(job.problem) : null;
+    setText(this.line, problem ? problem.title : stateLine(job));
+    this.line.title = problem?.detail ?? '';
+    this.line.classList.toggle('error', job.state === 'failed');
+    this.cancel.hidden = isOver(job);
+    this.cancel.setAttribute('aria-label', `Cancel ${title}`);
+    this.open.hidden = !job.mapping;
+    if (job.mapping) {
+      this.open.href = `#/mappings/${encodeURIComponent(job.mapping)}`;
+      this.open.setAttribute('aria-label', `Open the mapping of ${title}`);
+    }
+    this.tick();
+    if (before && before !== job.state) announce(`${title}: ${job.state}`);
+  }
+
+  tick() {
+    setText(this.time, runText(this.job));
+    setText(this.when, ago(this.job.created));
+    const created = moment(this.job.created);
+    if (!Number.isNaN(created)) this.when.title = new Date(created).toLocaleString();
+  }
+}
+
+export async function showJobs(main, _place, signal) {
+  const rows = new Map(); // id -> Row
+  const streams = new Map(); // id -> stop
+  const body = element('tbody', {});
+  const older = element('button', { type: 'button', class: 'button', hidden: true }, 'Older jobs');
+  const empty = element(
+    'div',
+    { class: 'panel empty', hidden: true },
+    element('p', {}, 'No jobs yet.'),
+    element('a', { class: 'button primary', href: '#/new' }, 'Map a network'),
+  );
+  const message = element('p', { class: 'error', role: 'alert' });
+  const head = ['State', 'Job', 'Chip', 'Progress', 'Time', 'Created'];
+  const table = element(
+    'table',
+    { class: 'jobs' },
+    element('caption', { class: 'hidden' }, 'Jobs, newest first'),
+    element(
+      'thead',
+      {},
+      element(
+        'tr',
+        {},
+        head.map((name) => element('th', { scope: 'col', class: name === 'Time' ? 'number' : '' }, name)),
+        element('th', { scope: 'col' }, element('span', { class: 'hidden' }, 'Actions')),
+      ),
+    ),
+    body,
+  );
+  let cursor = null;
+
+  const cancel = async (row) => {
+    row.cancel.disabled = true;
+    try {
+      await cancelJob(row.job.id);
+      await refresh();
+    } catch (error) {
+      setText(message, problemWords(error).title);
+    }
+    row.cancel.disabled = false;
+  };
+  const put = (job) => {
+    const row = rows.get(job.id);
+    if (row) row.update(job);
+    else rows.set(job.id, new Row(job, cancel, signal));
+    return rows.get(job.id);
+  };
+  const follow = () => {
+    for (const [id, stop] of streams) {
+      if (rows.has(id) && !isOver(rows.get(id).job)) continue;
+      stop();
+      streams.delete(id);
+    }
+    for (const { job } of [...rows.values()].sort(
+      (a, b) => (b.job.state === 'running') - (a.job.state === 'running'),
+    )) {
+      if (streams.size >= STREAMS_MAX) break;
+      if (job.state === 'running' && !streams.has(job.id)) {
+        streams.set(
+          job.id,
+          followJob(
+            job,
+            (next) => {
+              rows.get(job.id)?.update(next);
+              if (isOver(next)) refresh().catch(() => {});
+            },
+            signal,
+          ),
+        );
+      }
+    }
+  };
+  async function refresh() {
+    const page = await listJobs({ limit: PAGE }, signal);
+    // What is new comes before what is shown; rows that stay are not moved, so focus and selection hold.
+    let before = body.firstElementChild;
+    for (const job of page.jobs) {
+      const { node } = put(job);
+      if (node === before) before = before.nextElementSibling;
+      else body.insertBefore(node, before);
+    }
+    if (cursor === null || rows.size <= page.jobs.length) cursor = page.next ?? null;
+    older.hidden = !cursor;
+    empty.hidden = rows.size > 0;
+    table.hidden = rows.size === 0;
+    follow();
+    return page;
+  }
+  older.addEventListener('click', async () => {
+    older.disabled = true;
+    try {
+      const page = await listJobs({ cursor, limit: PAGE }, signal);
+      for (const job of page.jobs) {
+        if (!rows.has(job.id)) body.append(put(job).node);
+      }
+      cursor = page.next ?? null;
+      older.hidden = !cursor;
+      announce(`${page.jobs.length} older jobs`);
+    } catch (error) {
+      if (error.name !== 'AbortError') setText(message, problemWords(error).title);
+    }
+    older.disabled = false;
+  });
+
+  await refresh();
+  fill(
+    main,
+    element(
+      'header',
+      { class: 'page-head' },
+      element('h1', { tabindex: '-1' }, 'Jobs'),
+      element('a', { class: 'button primary', href: '#/new' }, 'New job'),
+    ),
+    message,
+    table,
+    empty,
+    element('p', { class: 'more' }, older),
+  );
+
+  const poll = async () => {
+    const state = document.getElementById('link-state');
+    if (!document.hidden) {
+      try {
+        await refresh();
+        state.hidden = true;
+      } catch (error) {
+        if (signal.aborted) return;
+        state.hidden = false;
+        setText(state, problemWords(error).detail || 'no answer');
+      }
+    }
+    if (!signal.aborted) {
+      const busy = [...rows.values()].some(({ job }) => !isOver(job));
+      timer = setTimeout(poll, busy ? BUSY_MS : CALM_MS);
+    }
+  };
+  let timer = setTimeout(poll, BUSY_MS);
+  const clock = setInterval(() => {
+    if (!document.hidden) for (const row of rows.values()) row.tick();
+  }, CLOCK_MS);
+  signal.addEventListener('abort', () => {
+    clearTimeout(timer);
+    clearInterval(clock);
+    document.getElementById('link-state').hidden = true;
+  });
+  return 'Jobs';
+}

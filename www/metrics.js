@@ -1,0 +1,98 @@
+// The metrics of a mapping: names as the server gives them, labels, units, and which way is better.
+
+import { count, NONE, si } from './format.js';
+
+const energy = (value) => si(value * 1e-12, 'J', 4);
+const latency = (value) => si(value * 1e-9, 's', 4);
+const figure = (value) => si(value, '', 4);
+
+/** better: -1 less is better, 1 more is better, 0 neither. */
+export const METRICS = [
+  { name: 'energy_pj', label: 'Energy', show: energy, better: -1, note: 'all packets, routers and links' },
+  { name: 'latency_mean_ns', label: 'Latency, mean', show: latency, better: -1, note: 'weighted by traffic' },
+  { name: 'latency_max_ns', label: 'Latency, maximum', show: latency, better: -1 },
+  {
+    name: 'congestion_mean',
+    label: 'Congestion, mean',
+    unit: 'packets',
+    show: figure,
+    better: -1,
+    note: 'over all cores of the chip',
+  },
+  { name: 'congestion_max', label: 'Congestion, maximum', unit: 'packets', show: figure, better: -1 },
+  {
+    name: 'link_load_mean',
+    label: 'Link load, mean',
+    unit: 'packets',
+    show: figure,
+    better: -1,
+    note: 'under the chip’s own routing',
+  },
+  { name: 'link_load_max', label: 'Link load, maximum', unit: 'packets', show: figure, better: -1 },
+  {
+    name: 'hop_traffic',
+    label: 'Hop traffic',
+    unit: 'packets × hops',
+    show: figure,
+    better: -1,
+    note: 'once for each target core',
+  },
+  {
+    name: 'multicast_hops',
+    label: 'Multicast hops',
+    unit: 'packets × links',
+    show: figure,
+    better: -1,
+    note: 'union of the routes of an axon',
+  },
+  {
+    name: 'edge_hop_traffic',
+    label: 'Hop traffic of synapses',
+    unit: 'weight × hops',
+    show: figure,
+    better: -1,
+    note: 'once for each synapse',
+  },
+  {
+    name: 'connectivity',
+    label: 'Connectivity',
+    unit: 'weight',
+    show: figure,
+    better: -1,
+    note: 'weight × (parts touched − 1)',
+  },
+  { name: 'cut_net', label: 'Cut nets', unit: 'weight', show: figure, better: -1 },
+  { name: 'edge_cut', label: 'Edge cut', unit: 'weight', show: figure, better: -1 },
+  {
+    name: 'synaptic_reuse_mean',
+    label: 'Synaptic reuse, mean',
+    unit: 'synapses per axon',
+    show: figure,
+    better: 1,
+  },
+  {
+    name: 'balance',
+    label: 'Balance',
+    unit: '× mean',
+    show: figure,
+    better: -1,
+    note: 'largest part to mean part',
+  },
+  { name: 'cores_used', label: 'Cores used', show: count, better: -1 },
+  { name: 'largest_part', label: 'Largest part', unit: 'neurons', show: count, better: 0 },
+  { name: 'most_synapses', label: 'Most synapses on a core', show: count, better: 0 },
+  { name: 'most_inbound_axons', label: 'Most inbound axons of a core', show: count, better: 0 },
+  { name: 'most_outbound_axons', label: 'Most outbound axons of a core', show: count, better: 0 },
+  { name: 'most_target_cores', label: 'Most target cores of a core', show: count, better: 0 },
+];
+
+export function metricText(metric, metrics) {
+  const value = metrics?.[metric.name];
+  return value === null || value === undefined ? NONE : metric.show(value);
+}
+
+/** 1 when b is better than a, -1 when worse, 0 when equal or when the metric has no better side. */
+export function verdict(metric, a, b) {
+  if (!metric.better || !Number.isFinite(a) || !Number.isFinite(b) || a === b) return 0;
+  return Math.sign(b - a) * metric.better;
+}

@@ -1,0 +1,86 @@
+// One mapping as the pages use it: its summary, its cores, and what is fetched only when it comes in sight.
+
+import { getCores, getLinks, getMapping, getOccupancy, networkName } from './api.js';
+import { NO_PART, parseCores, parseLinks } from './binary.js';
+import { range } from './colour.js';
+import { shortId } from './format.js';
+import { categories, LAYERS } from './layers.js';
+
+/** A chip's limits by name, the synapse limit as a number of synapses even where the chip states it in bits. */
+export function limitsOf(chip) {
+  const limits = chip?.limits ?? {};
+  if (!limits.synapse_bits || !limits.bits_per_synapse) return limits;
+  return { ...limits, synapses: Math.floor(limits.synapse_bits / limits.bits_per_synapse) };
+}
+
+export class Model {
+  #values = new Map();
+  #links = null;
+  #occupancy = null;
+
+  constructor(id, summary, cores, name, signal) {
+    this.id = id;
+    this.summary = summary;
+    this.cores = cores;
+    this.chip = summary.chip ?? {};
+    this.metrics = summary.metrics ?? {};
+    this.networkName = name || shortId(summary.network?.id) || 'network';
+    this.signal = signal;
+  }
+
+  static async load(id, signal) {
+    const [summary, buffer] = await Promise.all([getMapping(id, signal), getCores(id, signal)]);
+    return new Model(id, summary, parseCores(buffer), await networkName(summary.network?.id, signal), signal);
+  }
+
+  get width() {
+    return this.cores.width;
+  }
+  get height() {
+    return this.cores.height;
+  }
+  get limits() {
+    return limitsOf(this.chip);
+  }
+
+  partOf(core) {
+    const part = core >= 0 ? this.cores.part[core] : NO_PART;
+    return part === NO_PART ? -1 : part;
+  }
+
+  /** Values and their range of a layer that has a scale. */
+  layer(id) {
+    if (!this.#values.has(id)) {
+      const values = LAYERS.find((layer) => layer.id === id).values(this.cores);
+      this.#values.set(id, { values, bounds: range(values) });
+    }
+    return this.#values.get(id);
+  }
+
+  /** A promise, the same one each time: a big chip's links are 16 MB. */
+  links() {
+    this.#links ??= getLinks(this.id, this.signal).then(parseLinks);
+    return this.#links;
+  }
+
+  /** Loads of the links that leave the core's router: east, west, south, north. */
+  async linksOf(core) {
+    const { width, load } = await this.links();
+    const [rx, ry] = this.chip.cores_per_router ?? [1, 1];
+    const router =
+      Math.floor(Math.floor(core / this.width) / ry) * width + Math.floor((core % this.width) / rx);
+    return load.subarray(router * 4, router * 4 + 4);
+  }
+
+  /** The chip's occupancy now, the mapping's own cores on top. */
+  occupancy() {
+    this.#occupancy ??= getOccupancy(this.chip.name, this.signal).then((state) =>
+      categories(state, this.cores),
+    );
+    return this.#occupancy;
+  }
+
+  place(core) {
+    return `${core % this.width}, ${Math.floor(core / this.width)}`;
+  }
+}

@@ -1,0 +1,352 @@
+// The tables of a mapping: key figures, metrics, tries, report, busiest cores, downloads.
+
+import { mappingUrl } from './api.js';
+import { element, facts, section } from './dom.js';
+import { count, difference, NONE, percent, si, words } from './format.js';
+import { BROKEN, busiest, FREE, HERE, LAYERS } from './layers.js';
+import { METRICS, metricText, verdict } from './metrics.js';
+import { swatchColour } from './picture.js';
+
+const KEY_FIGURES = [
+  'cores_used',
+  'energy_pj',
+  'latency_mean_ns',
+  'latency_max_ns',
+  'congestion_max',
+  'connectivity',
+];
+const BUSIEST = 12;
+
+export function keyFigures(model) {
+  const cores = model.width * model.height;
+  return facts(
+    KEY_FIGURES.map((name) => {
+      const metric = METRICS.find((entry) => entry.name === name);
+      const note =
+        name === 'cores_used' ? `${percent((model.metrics[name] ?? 0) / cores)} of the chip` : metric.unit;
+      return [metric.label, [metricText(metric, model.metrics), note && element('small', {}, note)]];
+    }),
+    'figures',
+  );
+}
+
+function scroller(label, table) {
+  return element('div', { class: 'scroller', tabindex: '0', role: 'region', 'aria-label': label }, table);
+}
+
+export function metricsTable(model) {
+  const table = element(
+    'table',
+    { class: 'metrics' },
+    element(
+      'thead',
+      {},
+      element(
+        'tr',
+        {},
+        element('th', { scope: 'col' }, 'Metric'),
+        element('th', { scope: 'col', class: 'number' }, 'Value'),
+        element('th', { scope: 'col' }, 'Unit'),
+      ),
+    ),
+    element(
+      'tbody',
+      {},
+      METRICS.filter((metric) => metric.name in model.metrics).map((metric) =>
+        element(
+          'tr',
+          { 'data-metric': metric.name },
+          element('th', { scope: 'row', title: metric.note }, metric.label),
+          element(
+            'td',
+            { class: 'number', title: String(model.metrics[metric.name]) },
+            metricText(metric, model.metrics),
+          ),
+          element('td', { class: 'quiet' }, metric.unit ?? ''),
+        ),
+      ),
+    ),
+  );
+  return section('Metrics', scroller('Metrics', table));
+}
+
+/** Both mappings' metrics with the difference of B to A; better or worse is said in words too, not by colour alone. */
+export function comparisonTable(a, b) {
+  const row = (metric) => {
+    const x = a.metrics[metric.name],
+      y = b.metrics[metric.name],
+      judged = verdict(metric, x, y);
+    return element(
+      'tr',
+      { 'data-metric': metric.name },
+      element('th', { scope: 'row', title: metric.note }, metric.label),
+      element('td', { class: 'number' }, metricText(metric, a.metrics)),
+      element('td', { class: 'number' }, metricText(metric, b.metrics)),
+      element(
+        'td',
+        { class: `number ${judged > 0 ? 'better' : judged < 0 ? 'worse' : ''}` },
+        difference(x, y),
+      ),
+      element('td', { class: 'quiet' }, judged > 0 ? 'better' : judged < 0 ? 'worse' : ''),
+      element('td', { class: 'quiet wide-only' }, metric.unit ?? ''),
+    );
+  };
+  const table = element(
+    'table',
+    { class: 'metrics' },
+    element(
+      'thead',
+      {},
+      element(
+        'tr',
+        {},
+        element('th', { scope: 'col' }, 'Metric'),
+        element('th', { scope: 'col', class: 'number' }, 'A'),
+        element('th', { scope: 'col', class: 'number' }, 'B'),
+        element('th', { scope: 'col', class: 'number' }, 'B to A'),
+        element('th', { scope: 'col' }, element('span', { class: 'hidden' }, 'Verdict')),
+        element('th', { scope: 'col', class: 'wide-only' }, 'Unit'),
+      ),
+    ),
+    element(
+      'tbody',
+      {},
+      METRICS.filter((metric) => metric.name in a.metrics || metric.name in b.metrics).map(row),
+    ),
+  );
+  return section('Metrics', scroller('Metrics of both mappings', table));
+}
+
+export function attemptsTable(attempts) {
+  if (!attempts?.length) return null;
+  // Whether levels came from the cache is told only where the server says so: it is no part of the mapping itself.
+  const cached = attempts.some((attempt) => 'coarsening_cached' in attempt);
+  const head = [
+    'Try',
+    'Capacity',
+    'Parts',
+    'Edge cut',
+    'Levels',
+    ...(cached ? ['Coarsening'] : []),
+    'Outcome',
+  ];
+  const table = element(
+    'table',
+    {},
+    element(
+      'thead',
+      {},
+      element(
+        'tr',
+        {},
+        head.map((name, i) => element('th', { scope: 'col', class: i < 5 ? 'number' : '' }, name)),
+      ),
+    ),
+    element(
+      'tbody',
+      {},
+      attempts.map((attempt, i) =>
+        element(
+          'tr',
+          {},
+          element('th', { scope: 'row', class: 'number' }, String(i + 1)),
+          element('td', { class: 'number' }, count(attempt.capacity)),
+          element('td', { class: 'number' }, count(attempt.parts)),
+          element('td', { class: 'number' }, si(attempt.edge_cut, '', 4)),
+          element('td', { class: 'number' }, count(attempt.levels)),
+          cached && element('td', {}, attempt.coarsening_cached ? 'from the cache' : 'done'),
+          element('td', {}, attempt.broken || 'legal'),
+        ),
+      ),
+    ),
+  );
+  return section(
+    'Tries',
+    element('div', { class: 'tries' }, scroller('Tries of the partition stage', table)),
+  );
+}
+
+// A report is whatever the stages want to tell: names are joined to paths, lists of plain values to one line.
+function flatten(value, path, rows) {
+  if (value === null || typeof value !== 'object') {
+    rows.push([
+      path,
+      typeof value === 'number'
+        ? count(value)
+        : typeof value === 'boolean'
+          ? value
+            ? 'yes'
+            : 'no'
+          : value === null
+            ? NONE
+            : String(value),
+    ]);
+  } else if (Array.isArray(value) && value.every((entry) => entry === null || typeof entry !== 'object')) {
+    rows.push([
+      path,
+      value.length > 24
+        ? `${count(value.length)} values`
+        : value.map((entry) => (typeof entry === 'number' ? count(entry) : String(entry))).join(', ') ||
+          'none',
+    ]);
+  } else {
+    for (const [name, entry] of Object.entries(value))
+      flatten(entry, path ? `${path} › ${words(name)}` : words(name), rows);
+  }
+  return rows;
+}
+
+export function detailsTable(title, value) {
+  const rows = value && typeof value === 'object' ? flatten(value, '', []) : [];
+  if (!rows.length) return null;
+  const limit = 200;
+  return section(
+    title,
+    scroller(
+      title,
+      element(
+        'table',
+        { class: 'report' },
+        element(
+          'tbody',
+          {},
+          rows
+            .slice(0, limit)
+            .map(([name, text]) =>
+              element('tr', {}, element('th', { scope: 'row' }, name), element('td', {}, text)),
+            ),
+          rows.length > limit &&
+            element(
+              'tr',
+              {},
+              element('td', { colspan: '2' }, `and ${count(rows.length - limit)} more in the JSON`),
+            ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** The heat map in words: the busiest cores of the layer that is shown. */
+export function busiestTable(picture, onSelect) {
+  const { model, layer, bounds, logarithmic } = picture;
+  const { values } = model.layer(layer.id);
+  // Beside the layer's own figure two others, to judge it by.
+  const others = ['neurons', 'traffic', 'congestion']
+    .filter((id) => id !== layer.id)
+    .slice(0, 2)
+    .map((id) => LAYERS.find((entry) => entry.id === id));
+  const rows = busiest(values, BUSIEST).map((core) => {
+    const swatch = element('i', { class: 'swatch' });
+    swatch.style.backgroundColor = swatchColour(values[core], bounds, logarithmic);
+    const part = model.partOf(core);
+    return element(
+      'tr',
+      {},
+      element(
+        'td',
+        {},
+        element(
+          'button',
+          { type: 'button', class: 'link', onclick: () => onSelect(core) },
+          `core ${model.place(core)}`,
+        ),
+      ),
+      element('td', { class: 'number' }, part < 0 ? NONE : count(part)),
+      element('td', { class: 'number' }, swatch, si(values[core], '', 4)),
+      others.map((other) => element('td', { class: 'number' }, si(model.layer(other.id).values[core]))),
+    );
+  });
+  return scroller(
+    'Busiest cores',
+    element(
+      'table',
+      {},
+      element('caption', { class: 'hidden' }, `The ${rows.length} cores with the most ${layer.unit}`),
+      element(
+        'thead',
+        {},
+        element(
+          'tr',
+          {},
+          ['Core', 'Part', layer.label, ...others.map((other) => other.label)].map((name, i) =>
+            element('th', { scope: 'col', class: i ? 'number' : '' }, name),
+          ),
+        ),
+      ),
+      element('tbody', {}, rows),
+    ),
+  );
+}
+
+/** The occupancy in words: how many cores are whose. */
+export function kindsTable({ model, kinds }) {
+  if (!kinds) return element('p', { class: 'quiet' }, 'The occupancy of this chip cannot be read.');
+  const all = model.width * model.height;
+  const rows = [
+    ['here', 'this mapping', kinds.totals[HERE]],
+    ['empty', 'free', kinds.totals[FREE]],
+    ...kinds.owners
+      .map((owner, i) => ['taken', `taken by ${owner}`, kinds.counts[i] ?? 0])
+      .slice(1)
+      .filter(([, , cores]) => cores > 0),
+    ['broken', 'broken', kinds.totals[BROKEN]],
+  ];
+  return scroller(
+    'Cores by kind',
+    element(
+      'table',
+      {},
+      element(
+        'thead',
+        {},
+        element(
+          'tr',
+          {},
+          ['Kind', 'Cores', 'Share'].map((name, i) =>
+            element('th', { scope: 'col', class: i ? 'number' : '' }, name),
+          ),
+        ),
+      ),
+      element(
+        'tbody',
+        {},
+        rows.map(([swatch, text, cores]) =>
+          element(
+            'tr',
+            {},
+            element('td', {}, element('i', { class: `swatch swatch-${swatch}` }), text),
+            element('td', { class: 'number' }, count(cores)),
+            element('td', { class: 'number' }, percent(cores / all)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+export function downloads(id) {
+  const files = [
+    ['Summary', 'JSON', '', 'summary.json'],
+    ['Neurons', 'CSV', '/neurons?format=csv', 'neurons.csv'],
+    ['Neurons', 'JSON', '/neurons?format=json', 'neurons.json'],
+    ['Neurons', 'binary', '/neurons?format=bin', 'neurons.bin'],
+    ['Cores', 'CSV', '/cores?format=csv', 'cores.csv'],
+    ['Cores', 'JSON', '/cores?format=json', 'cores.json'],
+    ['Links', 'CSV', '/links?format=csv', 'links.csv'],
+    ['Parts', '.part', '/part', 'mapping.part'],
+    ['Placement', 'CSV', '/placement', 'placement.csv'],
+  ];
+  const link = ([what, format, rest, name]) =>
+    element(
+      'li',
+      {},
+      element(
+        'a',
+        { href: mappingUrl(id, rest), download: `${id}-${name}` },
+        what,
+        element('small', {}, format),
+      ),
+    );
+  return section('Downloads', element('ul', { class: 'downloads' }, files.map(link)));
+}
