@@ -47,5 +47,6 @@ int cli_map(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_convert(int argc, char **argv);
+int cli_generate(int argc, char **argv);
 
 #endif

@@ -8,7 +8,7 @@ static const char usage[] =
   "usage: coremap convert [--quiet] IN OUT\n"
   "\n"
   "Reads a network of any format and writes it in the one that OUT's ending names: .zip (topology file), .snn,\n"
-  ".graph (METIS), .csv or .tsv (edge list); all but .zip may end in .gz too.\n";
+  ".graph (METIS), .hgr (hMETIS), .mtx (MatrixMarket), .csv or .tsv (edge list); all but .zip may end in .gz too.\n";
 
 int cli_convert(int argc, char **argv)
 {

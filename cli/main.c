@@ -14,6 +14,7 @@ static const struct {
   {"check", cli_check, "verify a mapping independently of what made it"},
   {"show", cli_show, "describe a network, chip or mapping"},
   {"convert", cli_convert, "turn a network into another format"},
+  {"generate", cli_generate, "make a network of a published recipe"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -37,7 +37,8 @@ typedef struct work {
 static const char usage[] =
   "usage: coremap map NETWORK (--chip NAME|FILE | --mesh WxH) [OPTION...]\n"
   "\n"
-  "Maps a network (topology zip, .snn, METIS .graph, csv/tsv edge list; any gzipped) on a chip.\n"
+  "Maps a network (topology zip, .snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, csv/tsv edge list; any gzipped) on\n"
+  "a chip.\n"
   "\n"
   "  --chip NAME|FILE     a preset (see coremap show chips) or a chip file\n"
   "  --mesh WxH           a bare grid of cores without limits\n"

@@ -60,7 +60,7 @@ function uploadPanel(onUploaded, signal) {
     element(
       'p',
       { class: 'quiet' },
-      '.snn, METIS .graph, edge list (csv, tsv), topology zip; each may be gzipped',
+      '.snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, edge list (csv, tsv), topology zip; each may be gzipped',
     ),
     progress,
   );

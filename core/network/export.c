@@ -98,16 +98,22 @@ static uint64_t graph_weight(uint64_t weight, uint64_t divisor)
   return rounded > 0 ? rounded : 1;
 }
 
+/* A comment that names the scale of weights divided by `divisor`, unless that is 1. */
+static void write_scale(const writer *w, uint64_t divisor)
+{
+  if (divisor == w->topology->weight_scale)
+    return;
+  cm_sink_text(w->sink, "% weight_scale ");
+  cm_sink_number(w->sink, w->topology->weight_scale / divisor);
+  cm_sink_text(w->sink, "\n");
+}
+
 /* The comment and the header; gives the divisor of the weights. */
 static uint64_t write_graph_head(const writer *w, uint64_t edges, const graph_weights *g)
 {
   const cm_topology *t = w->topology;
   uint64_t divisor = graph_divisor(g, t);
-  if (divisor != t->weight_scale) {
-    cm_sink_text(w->sink, "% weight_scale ");
-    cm_sink_number(w->sink, t->weight_scale / divisor);
-    cm_sink_text(w->sink, "\n");
-  }
+  write_scale(w, divisor);
   cm_sink_number(w->sink, t->vertex_count);
   cm_sink_text(w->sink, " ");
   cm_sink_number(w->sink, edges);
@@ -290,6 +296,55 @@ static cm_status write_graph(const writer *w, cm_error *error)
   return status;
 }
 
+/* ---- hMETIS .hgr ---- */
+
+static void write_net(const writer *w, bool weighted, uint64_t weight, uint32_t source, const uint32_t *pin, uint64_t count)
+{
+  line l = {w->sink, false};
+  if (weighted)
+    put_field(&l, weight);
+  put_field(&l, (uint64_t)source + 1);
+  for (uint64_t i = 0; i < count; i++)
+    if (pin[i] != source)
+      put_field(&l, (uint64_t)pin[i] + 1);
+  cm_sink_text(w->sink, "\n");
+}
+
+/* An axon is a net of its source and its targets; an edge is a net of two. */
+static cm_status write_hypergraph(const writer *w, cm_error *error)
+{
+  const cm_topology *t = w->topology;
+  graph_weights g = {0};
+  for (uint32_t e = 0; t->directed && e < t->net_count; e++)
+    graph_weights_see(&g, t, cm_topology_net_weight(t, e));
+  for (uint64_t i = 0; !t->directed && t->pin_weight != NULL && i < t->pin_count; i++)
+    graph_weights_see(&g, t, t->pin_weight[i]);
+  uint64_t divisor = graph_divisor(&g, t);
+  write_scale(w, divisor);
+  cm_sink_number(w->sink, t->directed ? t->net_count : t->pin_count / 2);
+  cm_sink_text(w->sink, " ");
+  cm_sink_number(w->sink, t->vertex_count);
+  if (g.any || t->size != NULL)
+    cm_sink_text(w->sink, g.any && t->size != NULL ? " 11" : g.any ? " 1" : " 10");
+  cm_sink_text(w->sink, "\n");
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    uint64_t begin = t->net_first[e], end = t->net_first[e + 1];
+    uint32_t source = cm_topology_source(t, e);
+    if (step(w, e, t->net_count, error) != CM_OK)
+      return error->status;
+    if (t->directed)
+      write_net(w, g.any, graph_weight(cm_topology_net_weight(t, e), divisor), source, t->pin + begin, end - begin);
+    for (uint64_t i = begin; !t->directed && i < end; i++)
+      if (t->pin[i] > source)
+        write_net(w, g.any, graph_weight(cm_topology_pin_weight(t, e, i), divisor), source, t->pin + i, 1);
+  }
+  for (uint32_t v = 0; t->size != NULL && v < t->vertex_count; v++) {
+    cm_sink_number(w->sink, t->size[v]);
+    cm_sink_text(w->sink, "\n");
+  }
+  return CM_OK;
+}
+
 /* ---- edge lists ---- */
 
 static void put_name(const writer *w, uint32_t vertex)
@@ -375,6 +430,42 @@ static cm_status write_edges(const writer *w, cm_error *error)
   return CM_OK;
 }
 
+/* ---- MatrixMarket .mtx ---- */
+
+/* A directed network is a general matrix (row: source), repeated synapses of several axons being repeated entries; a
+ * graph is a symmetric one, of which the lower triangle is written. */
+static cm_status write_matrix(const writer *w, cm_error *error)
+{
+  const cm_topology *t = w->topology;
+  bool weighted = has_weights(t);
+  cm_sink_text(w->sink, "%%MatrixMarket matrix coordinate ");
+  cm_sink_text(w->sink, !weighted ? "pattern" : t->weight_scale == 1 ? "integer" : "real");
+  cm_sink_text(w->sink, t->directed ? " general\n" : " symmetric\n");
+  const uint64_t size[] = {t->vertex_count, t->vertex_count, t->directed ? t->pin_count : t->pin_count / 2};
+  line head = {w->sink, false};
+  for (size_t i = 0; i < sizeof size / sizeof *size; i++)
+    put_field(&head, size[i]);
+  cm_sink_text(w->sink, "\n");
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    uint32_t source = cm_topology_source(t, e);
+    if (step(w, e, t->net_count, error) != CM_OK)
+      return error->status;
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
+      if (!t->directed && t->pin[i] > source)
+        continue;
+      line l = {w->sink, false};
+      put_field(&l, (uint64_t)source + 1);
+      put_field(&l, (uint64_t)t->pin[i] + 1);
+      if (weighted) {
+        cm_sink_text(w->sink, " ");
+        put_weight(w, cm_topology_pin_weight(t, e, i));
+      }
+      cm_sink_text(w->sink, "\n");
+    }
+  }
+  return CM_OK;
+}
+
 /* ---- choice ---- */
 
 typedef cm_status (*write_function)(const writer *w, cm_error *error);
@@ -385,6 +476,7 @@ static const struct {
   char separator;
 } formats[] = {
   {".zip", NULL, 0}, {".snn", write_snn, 0}, {".graph", write_graph, 0}, {".csv", write_edges, ','},
+  {".hgr", write_hypergraph, 0}, {".mtx", write_matrix, 0},
   {".tsv", write_edges, '\t'},
 };
 
@@ -404,7 +496,7 @@ cm_status cm_export(const cm_topology *topology, const char *path, cm_run *run, 
     format++;
   if (format == formats_count || (gzipped && formats[format].write == NULL))
     return cm_fail(error, CM_BAD_REQUEST,
-                   "%s: the name must end in .zip, .snn, .graph, .csv or .tsv; .gz may follow all but .zip", path);
+                   "%s: the name must end in .zip, .snn, .graph, .hgr, .mtx, .csv or .tsv; .gz may follow all but .zip", path);
   cm_run_phase(run, "write");
   if (formats[format].write == NULL)
     return cm_topology_save(topology, path, run, error);

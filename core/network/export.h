@@ -1,4 +1,5 @@
-/* Writing networks: the format is chosen by the name's ending (.zip, .snn, .graph, .csv, .tsv; each may be followed by .gz except .zip). */
+/* Writing networks: the format is chosen by the name's ending (.zip, .snn, .graph, .hgr, .mtx, .csv, .tsv;
+ * each may be followed by .gz except .zip). */
 #ifndef CM_NETWORK_EXPORT_H
 #define CM_NETWORK_EXPORT_H
 

@@ -18,7 +18,7 @@ typedef struct cm_import_limits {
 cm_import_limits cm_import_limits_default(void);
 
 typedef struct cm_import_report {
-  char format[32];       /* "topology", "snn", "metis", "edges" */
+  char format[32];       /* "topology", "snn", "metis", "hmetis", "matrix-market", "edges" */
   bool gzipped;
   uint64_t bytes;        /* of the file as it lies */
   uint64_t plain_bytes;  /* after decompression */

@@ -12,14 +12,13 @@
 #include "core/network/internal.h"
 
 typedef struct metis_reader {
-  cm_source *source;
+  cm_tokens text;
   const cm_import_limits *limits;
   cm_run *run;
   cm_memory *memory;
   cm_topology *made;
   uint64_t first_room, pin_room, weight_room, size_room, line_room;
   uint32_t *line_of; /* [vertex] where its row stands, for messages */
-  uint64_t line;     /* under the cursor, from 1 */
   uint64_t edges;    /* announced */
   uint64_t entries;  /* found, repeats and loops included */
   uint64_t header_line;
@@ -30,104 +29,9 @@ typedef struct metis_reader {
   uint64_t row_weight_room;
 } metis_reader;
 
-static cm_status bad(uint64_t line, const char *what, cm_error *error)
+static cm_status bad(const metis_reader *r, uint64_t line, const char *what, cm_error *error)
 {
-  cm_fail(error, CM_BAD_NETWORK, "METIS graph, line %llu: %s", (unsigned long long)line, what);
-  return cm_fail_at(error, "line %llu", (unsigned long long)line);
-}
-
-/* The next byte without taking it; -1 at the end. */
-static inline cm_status peek(metis_reader *r, int *c, cm_error *error)
-{
-  cm_source *source = r->source;
-  if (source->at == source->end) {
-    if (!source->ended && cm_source_fill(source, error) != CM_OK)
-      return error->status;
-    if (source->at == source->end) {
-      *c = -1;
-      return CM_OK;
-    }
-  }
-  *c = *source->at;
-  return CM_OK;
-}
-
-static cm_status not_a_number(metis_reader *r, const char *what, cm_error *error)
-{
-  char token[41], text[200];
-  size_t used = 0;
-  for (const uint8_t *p = r->source->at; p < r->source->end && used < sizeof token - 1 && *p > ' '; p++)
-    token[used++] = (char)*p;
-  token[used] = '\0';
-  (void)snprintf(text, sizeof text, "%s is '%s'; a whole number of at least 0 is expected", what, token);
-  return bad(r->line, text, error);
-}
-
-/* The next number of the line; *found is false at the end of the line, which is not taken. */
-static cm_status next_number(metis_reader *r, const char *what, bool *found, uint64_t *value, cm_error *error)
-{
-  cm_source *source = r->source;
-  int c = -1;
-  for (;;) {
-    if (peek(r, &c, error) != CM_OK)
-      return error->status;
-    if (c != ' ' && c != '\t' && c != '\r')
-      break;
-    source->at++;
-  }
-  *found = c != -1 && c != '\n';
-  if (!*found)
-    return CM_OK;
-  /* Let a whole number lie in the window, so that a message can show it. */
-  if (source->end - source->at < 64 && cm_source_fill(source, error) != CM_OK)
-    return error->status;
-  const uint8_t *p = source->at, *end = source->end;
-  uint64_t number = 0;
-  for (; p < end && *p >= '0' && *p <= '9'; p++) {
-    if (number > (UINT64_MAX - 9) / 10)
-      return not_a_number(r, what, error);
-    number = number * 10 + (uint64_t)(*p - '0');
-  }
-  if (p == source->at || (p < end ? *p > ' ' : !source->ended))
-    return not_a_number(r, what, error);
-  source->at = p;
-  *value = number;
-  return CM_OK;
-}
-
-/* Takes the line feed that next_number stopped at. */
-static void end_line(metis_reader *r)
-{
-  if (r->source->at < r->source->end) {
-    r->source->at++;
-    r->line++;
-  }
-}
-
-static cm_status skip_comment(metis_reader *r, uint64_t *scale, cm_error *error)
-{
-  char text[64];
-  size_t used = 0;
-  int c = -1;
-  for (;;) {
-    if (peek(r, &c, error) != CM_OK)
-      return error->status;
-    if (c == -1 || c == '\n')
-      break;
-    if (used + 1 < sizeof text)
-      text[used++] = (char)c;
-    r->source->at++;
-  }
-  text[used] = '\0';
-  end_line(r);
-  /* Our own exports say so when their integers stand for fractions. */
-  static const char own[] = "% weight_scale ";
-  if (strncmp(text, own, sizeof own - 1) == 0) {
-    uint64_t value = strtoull(text + sizeof own - 1, NULL, 10);
-    if (value > 0 && value <= CM_WEIGHT_SCALE_MAX && (value & (value - 1)) == 0)
-      *scale = value;
-  }
-  return CM_OK;
+  return cm_tokens_bad(&r->text, line, what, error);
 }
 
 static cm_status read_header(metis_reader *r, cm_error *error)
@@ -136,32 +40,32 @@ static cm_status read_header(metis_reader *r, cm_error *error)
   uint64_t value[4] = {0}, count = 0;
   char text[160];
   for (;;) {
-    if (peek(r, &c, error) != CM_OK)
+    if (cm_tokens_peek(&r->text, &c, error) != CM_OK)
       return error->status;
     if (c == '%') {
-      if (skip_comment(r, &r->made->weight_scale, error) != CM_OK)
+      if (cm_tokens_skip_comment(&r->text, &r->made->weight_scale, error) != CM_OK)
         return error->status;
       continue;
     }
-    r->header_line = r->line;
+    r->header_line = r->text.line;
     for (count = 0;; count++) {
       uint64_t number;
       bool found;
-      if (next_number(r, "a field of the header", &found, &number, error) != CM_OK)
+      if (cm_tokens_number(&r->text, "a field of the header", &found, &number, error) != CM_OK)
         return error->status;
       if (!found)
         break;
       if (count == 4)
-        return bad(r->line, "the header has more than the four fields n, m, fmt, ncon", error);
+        return bad(r, r->text.line, "the header has more than the four fields n, m, fmt, ncon", error);
       value[count] = number;
     }
     if (count > 0 || c == -1)
       break;
-    end_line(r);
+    cm_tokens_end_line(&r->text);
   }
-  end_line(r);
+  cm_tokens_end_line(&r->text);
   if (count < 2)
-    return bad(r->header_line, "the header must say the number of vertices and of edges", error);
+    return bad(r, r->header_line, "the header must say the number of vertices and of edges", error);
   if (value[0] > r->limits->vertices_max)
     return cm_over_limit("vertices", value[0], r->limits->vertices_max, error);
   if (value[1] > r->limits->pins_max / 2)
@@ -171,7 +75,7 @@ static cm_status read_header(metis_reader *r, cm_error *error)
   uint64_t hundreds = value[2] / 100, tens = value[2] / 10 % 10, ones = value[2] % 10;
   if (hundreds > 1 || tens > 1 || ones > 1) {
     (void)snprintf(text, sizeof text, "fmt %llu must be up to three digits 0 or 1", (unsigned long long)value[2]);
-    return bad(r->header_line, text, error);
+    return bad(r, r->header_line, text, error);
   }
   r->has_sizes = hundreds == 1;
   r->has_weights = tens == 1;
@@ -180,7 +84,7 @@ static cm_status read_header(metis_reader *r, cm_error *error)
   if (count == 4 && (r->has_weights ? value[3] < 1 || value[3] > 1000 : value[3] > 1)) {
     (void)snprintf(text, sizeof text, "ncon %llu does not go with fmt %03llu: 1 to 1000 weights a vertex, if any",
                    (unsigned long long)value[3], (unsigned long long)value[2]);
-    return bad(r->header_line, text, error);
+    return bad(r, r->header_line, text, error);
   }
   return CM_OK;
 }
@@ -191,12 +95,12 @@ static cm_status read_vertex_numbers(metis_reader *r, uint32_t vertex, cm_error 
   for (uint64_t i = 0; i < count; i++) {
     uint64_t value;
     bool found;
-    if (next_number(r, "a vertex weight or size", &found, &value, error) != CM_OK)
+    if (cm_tokens_number(&r->text, "a vertex weight or size", &found, &value, error) != CM_OK)
       return error->status;
     if (!found)
-      return bad(r->line, "the line ends before the weights of the vertex that fmt announces", error);
+      return bad(r, r->text.line, "the line ends before the weights of the vertex that fmt announces", error);
     if (value > UINT32_MAX)
-      return bad(r->line, "a vertex weight or size is above 4294967295", error);
+      return bad(r, r->text.line, "a vertex weight or size is above 4294967295", error);
     if (r->has_weights && i == (r->has_sizes ? 1 : 0))
       size = value;
   }
@@ -259,7 +163,7 @@ static cm_status close_row(metis_reader *r, uint32_t vertex, uint64_t begin, cm_
     } else if (used > 0 && pin[used - 1] == neighbour) {
       made->duplicate_count++;
       if (__builtin_add_overflow(weight[used - 1], here, &weight[used - 1]))
-        return bad(r->line, "the weights of a repeated edge add up to more than 4294967295", error);
+        return bad(r, r->text.line, "the weights of a repeated edge add up to more than 4294967295", error);
     } else {
       pin[used] = neighbour;
       if (weight != NULL)
@@ -280,14 +184,14 @@ static cm_status read_row(metis_reader *r, uint32_t vertex, cm_error *error)
   if (read_vertex_numbers(r, vertex, error) != CM_OK)
     return error->status;
   for (;;) {
-    if (next_number(r, "a neighbour", &found, &value, error) != CM_OK)
+    if (cm_tokens_number(&r->text, "a neighbour", &found, &value, error) != CM_OK)
       return error->status;
     if (!found)
       break;
     if (value == 0 || value > made->vertex_count) {
       (void)snprintf(text, sizeof text, "neighbour %llu is out of range: vertices are numbered 1 to %u",
                      (unsigned long long)value, made->vertex_count);
-      return bad(r->line, text, error);
+      return bad(r, r->text.line, text, error);
     }
     if (made->pin_count >= r->limits->pins_max)
       return cm_over_limit("edge ends", made->pin_count + 1, r->limits->pins_max, error);
@@ -296,14 +200,14 @@ static cm_status read_row(metis_reader *r, uint32_t vertex, cm_error *error)
     made->pin[made->pin_count] = (uint32_t)value - 1;
     uint64_t weight = 1;
     if (r->has_edge_weights) {
-      if (next_number(r, "an edge weight", &found, &weight, error) != CM_OK)
+      if (cm_tokens_number(&r->text, "an edge weight", &found, &weight, error) != CM_OK)
         return error->status;
       if (!found)
-        return bad(r->line, "the line ends before the weight of its last edge (fmt announces edge weights)",
+        return bad(r, r->text.line, "the line ends before the weight of its last edge (fmt announces edge weights)",
                    error);
       if (weight > UINT32_MAX) {
         (void)snprintf(text, sizeof text, "edge weight %llu is above 4294967295", (unsigned long long)weight);
-        return bad(r->line, text, error);
+        return bad(r, r->text.line, text, error);
       }
     }
     if (r->has_edge_weights || made->pin_weight != NULL) {
@@ -326,47 +230,47 @@ static cm_status read_rows(metis_reader *r, cm_error *error)
     return error->status;
   made->net_first[0] = 0;
   for (uint32_t vertex = 0; vertex < made->vertex_count;) {
-    if (peek(r, &c, error) != CM_OK)
+    if (cm_tokens_peek(&r->text, &c, error) != CM_OK)
       return error->status;
     if (c == -1) {
       (void)snprintf(text, sizeof text, "the file ends after the lines of %u vertices; the header announces %u", vertex,
                      made->vertex_count);
-      return bad(r->line, text, error);
+      return bad(r, r->text.line, text, error);
     }
     if (c == '%') {
-      if (skip_comment(r, &made->weight_scale, error) != CM_OK)
+      if (cm_tokens_skip_comment(&r->text, &made->weight_scale, error) != CM_OK)
         return error->status;
       continue;
     }
     if (CM_ROOM(r->memory, made->net_first, &r->first_room, (uint64_t)vertex + 2, error) != CM_OK ||
         CM_ROOM(r->memory, r->line_of, &r->line_room, (uint64_t)vertex + 1, error) != CM_OK)
       return error->status;
-    r->line_of[vertex] = r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line;
+    r->line_of[vertex] = r->text.line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->text.line;
     if (read_row(r, vertex, error) != CM_OK)
       return error->status;
     made->net_first[++vertex] = made->pin_count;
-    end_line(r);
+    cm_tokens_end_line(&r->text);
   }
   for (;;) {
-    if (peek(r, &c, error) != CM_OK)
+    if (cm_tokens_peek(&r->text, &c, error) != CM_OK)
       return error->status;
     if (c == -1)
       return CM_OK;
     if (c == '%') {
-      if (skip_comment(r, &made->weight_scale, error) != CM_OK)
+      if (cm_tokens_skip_comment(&r->text, &made->weight_scale, error) != CM_OK)
         return error->status;
       continue;
     }
     bool found;
     uint64_t value;
-    if (next_number(r, "what follows the last vertex", &found, &value, error) != CM_OK)
+    if (cm_tokens_number(&r->text, "what follows the last vertex", &found, &value, error) != CM_OK)
       return error->status;
     if (found) {
       (void)snprintf(text, sizeof text, "more lines follow the %u vertices that the header announces",
                      made->vertex_count);
-      return bad(r->line, text, error);
+      return bad(r, r->text.line, text, error);
     }
-    end_line(r);
+    cm_tokens_end_line(&r->text);
   }
 }
 
@@ -379,7 +283,7 @@ static cm_status check_count(metis_reader *r, cm_error *error)
   char text[160];
   (void)snprintf(text, sizeof text, "the header announces %llu edges, that is %llu neighbours, but %llu are listed",
                  (unsigned long long)r->edges, (unsigned long long)wanted, (unsigned long long)r->entries);
-  return bad(r->header_line, text, error);
+  return bad(r, r->header_line, text, error);
 }
 
 static cm_status check_symmetry(metis_reader *r, cm_error *error)
@@ -396,7 +300,7 @@ static cm_status check_symmetry(metis_reader *r, cm_error *error)
   else
     (void)snprintf(text, sizeof text, "the edge of vertex %u to %u weighs %llu here and %llu on line %u", a.from + 1,
                    a.to + 1, (unsigned long long)a.weight, (unsigned long long)a.other_weight, r->line_of[a.to]);
-  return bad(r->line_of[a.from], text, error);
+  return bad(r, r->line_of[a.from], text, error);
 }
 
 static cm_status finish(metis_reader *r, cm_error *error)
@@ -444,7 +348,7 @@ static cm_status finish(metis_reader *r, cm_error *error)
 cm_status cm_import_metis(cm_source *source, const cm_import_limits *limits, cm_run *run,
                           cm_topology **topology, cm_error *error)
 {
-  metis_reader r = {.source = source, .limits = limits, .run = run, .memory = run->memory, .line = 1,
+  metis_reader r = {.text = {.source = source, .format = "METIS graph", .line = 1}, .limits = limits, .run = run, .memory = run->memory,
                     .sorter = {.memory = run->memory}};
   if (CM_NEW(run->memory, r.made, 1, error) != CM_OK)
     return error->status;

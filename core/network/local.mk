@@ -5,4 +5,5 @@ libcoremap_a_SOURCES += \
   core/network/import.h core/network/import.c core/network/source.h core/network/source.c core/network/rows.c \
   core/network/names.h core/network/names.c core/network/import_topology.c \
   core/network/import_snn.c core/network/import_metis.c core/network/import_edges.c \
+  core/network/import_hypergraph.c core/network/import_matrix.c core/network/tokens.c \
   core/network/export.h core/network/export.c core/network/sink.h core/network/sink.c

@@ -55,6 +55,9 @@ cm_status cm_topology_writer_labels(cm_topology_writer *writer, const char *labe
                                     const uint64_t *label_first, cm_error *error);
 cm_status cm_topology_writer_parents(cm_topology_writer *writer, const uint32_t *parent, cm_error *error);
 
+/* Sets the counts of what was merged or kept, for a caller who learns them only while writing. Any time before close. */
+void cm_topology_writer_merged(cm_topology_writer *writer, uint64_t duplicate_count, uint64_t self_loop_count);
+
 /* Compresses, writes, syncs and renames into place; frees the writer whether it succeeds or not. */
 cm_status cm_topology_writer_close(cm_topology_writer *writer, cm_error *error);
 

@@ -262,6 +262,12 @@ cm_status cm_topology_writer_parents(cm_topology_writer *w, const uint32_t *pare
   return spool_numbers(w, "parents", parent, w->header.finer_count, error);
 }
 
+void cm_topology_writer_merged(cm_topology_writer *w, uint64_t duplicate_count, uint64_t self_loop_count)
+{
+  w->header.duplicate_count = duplicate_count;
+  w->header.self_loop_count = self_loop_count;
+}
+
 static cm_status spool_sizes(cm_topology_writer *w, cm_error *error)
 {
   if (w->sizes == NULL)

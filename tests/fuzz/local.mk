@@ -3,8 +3,10 @@ if FUZZERS
 FUZZ_TARGETS = \
   tests/fuzz/fuzz_chip \
   tests/fuzz/fuzz_edges \
+  tests/fuzz/fuzz_hypergraph \
   tests/fuzz/fuzz_import \
   tests/fuzz/fuzz_mapping \
+  tests/fuzz/fuzz_matrix \
   tests/fuzz/fuzz_metis \
   tests/fuzz/fuzz_snn \
   tests/fuzz/fuzz_topology
@@ -12,6 +14,8 @@ EXTRA_PROGRAMS += $(FUZZ_TARGETS)
 tests_fuzz_fuzz_chip_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_mapping_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_edges_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_hypergraph_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_matrix_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_import_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_metis_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_snn_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -20,4 +24,5 @@ fuzzers: $(FUZZ_TARGETS)
 .PHONY: fuzzers
 endif
 EXTRA_DIST += tests/fuzz/seeds tests/fuzz/chip.dict tests/fuzz/mapping.dict tests/fuzz/fuzz_chip.c tests/fuzz/fuzz_mapping.c \
-  tests/fuzz/network.h tests/fuzz/fuzz_edges.c tests/fuzz/edges.dict tests/fuzz/fuzz_import.c tests/fuzz/import.dict tests/fuzz/fuzz_metis.c tests/fuzz/metis.dict tests/fuzz/fuzz_snn.c tests/fuzz/snn.dict tests/fuzz/fuzz_topology.c tests/fuzz/topology.dict
+  tests/fuzz/network.h tests/fuzz/fuzz_edges.c tests/fuzz/edges.dict tests/fuzz/fuzz_import.c tests/fuzz/import.dict tests/fuzz/fuzz_metis.c tests/fuzz/metis.dict tests/fuzz/fuzz_snn.c tests/fuzz/snn.dict tests/fuzz/fuzz_topology.c tests/fuzz/topology.dict \
+  tests/fuzz/fuzz_hypergraph.c tests/fuzz/hypergraph.dict tests/fuzz/fuzz_matrix.c tests/fuzz/matrix.dict

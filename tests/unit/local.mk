@@ -3,6 +3,8 @@ if HAVE_CHECK
 UNIT_TESTS = \
   tests/unit/base \
   tests/unit/chip \
+  tests/unit/formats \
+  tests/unit/generate \
   tests/unit/metrics \
   tests/unit/network \
   tests/unit/partition \

@@ -1,0 +1,149 @@
+/* coremap generate: networks of published recipes. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "core/generate/generate.h"
+#include "core/network/export.h"
+
+static const char usage[] =
+  "usage: coremap generate reservoir --neurons N [--fan-out M] [OPTION...] -o OUT\n"
+  "       coremap generate microcircuit [--scale X] [--rates] [OPTION...] -o OUT.zip\n"
+  "\n"
+  "reservoir: neurons in a cube, connected to near ones and a few far ones, with log-normal rates. OUT's ending names\n"
+  "the format, as in coremap convert.\n"
+  "microcircuit: the cortical microcircuit of Potjans and Diesmann, written as a topology file.\n"
+  "\n"
+  "  --neurons N    2 or more\n"
+  "  --fan-out M    mean number of targets; 128 unless given, 192 above 32768 neurons, 256 above 131072\n"
+  "  --scale X      0.001 to 10, 1 unless given: 77169 neurons, 298880968 synapses\n"
+  "  --rates        axons weigh the published mean rates of their populations instead of 1\n"
+  "  --seed S       1 unless given\n"
+  "  --threads T    never changes the result\n"
+  "  --quiet        no progress\n";
+
+typedef struct arguments {
+  const char *recipe, *output;
+  uint32_t neurons;
+  double fan_out, scale;
+  uint64_t seed;
+  unsigned threads;
+  bool rates, quiet;
+} arguments;
+
+static bool whole_number(const char *text, uint64_t maximum, uint64_t *value)
+{
+  char *end;
+  errno = 0;
+  unsigned long long number = strtoull(text, &end, 10);
+  *value = number;
+  return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && number <= maximum;
+}
+
+static bool real_number(const char *text, double *value)
+{
+  char *end;
+  *value = strtod(text, &end);
+  return end != text && *end == '\0';
+}
+
+/* Returns -1 to go on, else an exit status. */
+static int parse(int argc, char **argv, arguments *a)
+{
+  static const struct option flags[] = {{"neurons", required_argument, NULL, 'n'},
+                                        {"fan-out", required_argument, NULL, 'f'},
+                                        {"scale", required_argument, NULL, 'x'},
+                                        {"rates", no_argument, NULL, 'r'},
+                                        {"seed", required_argument, NULL, 's'},
+                                        {"threads", required_argument, NULL, 't'},
+                                        {"output", required_argument, NULL, 'o'},
+                                        {"quiet", no_argument, NULL, 'q'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
+  uint64_t number;
+  for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;) {
+    bool good = true;
+    switch (flag) {
+      case 'n':
+        good = whole_number(optarg, CM_VERTICES_MAX, &number);
+        a->neurons = (uint32_t)number;
+        break;
+      case 'f': good = real_number(optarg, &a->fan_out); break;
+      case 'x': good = real_number(optarg, &a->scale); break;
+      case 'r': a->rates = true; break;
+      case 's': good = whole_number(optarg, UINT64_MAX, &a->seed); break;
+      case 't':
+        good = whole_number(optarg, 1024, &number) && number > 0;
+        a->threads = (unsigned)number;
+        break;
+      case 'o': a->output = optarg; break;
+      case 'q': a->quiet = true; break;
+      case 'h': fputs(usage, stdout); return EXIT_DONE;
+      default: return EXIT_USAGE;
+    }
+    if (!good)
+      return cli_usage("generate", "\"%s\" is no fit number for this option", optarg);
+  }
+  if (optind + 1 != argc)
+    return cli_usage("generate", "one recipe is needed: reservoir or microcircuit");
+  a->recipe = argv[optind];
+  if (a->output == NULL)
+    return cli_usage("generate", "-o OUT is needed");
+  return -1;
+}
+
+static cm_status reservoir(const arguments *a, cm_run *run, cm_error *error)
+{
+  cm_topology *topology;
+  double fan_out = a->fan_out > 0 ? a->fan_out : cm_reservoir_fan_out(a->neurons);
+  if (cm_generate_reservoir(a->neurons, fan_out, run, &topology, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_export(topology, a->output, run, error);
+  if (status == CM_OK)
+    printf("%" PRIu32 " neurons, %" PRIu64 " synapses\n", topology->vertex_count, topology->pin_count);
+  cm_topology_free(topology);
+  return status;
+}
+
+static cm_status microcircuit(const arguments *a, cm_run *run, cm_error *error)
+{
+  cm_microcircuit counts;
+  cm_microcircuit_report report;
+  if (cm_microcircuit_counts(a->scale, &counts, error) != CM_OK ||
+      cm_generate_microcircuit(a->scale, a->rates, a->output, run, &report, error) != CM_OK)
+    return error->status;
+  printf("%" PRIu32 " neurons, %" PRIu64 " synapses between %" PRIu64 " pairs\n", counts.neurons, report.synapses,
+         report.pairs);
+  return CM_OK;
+}
+
+int cli_generate(int argc, char **argv)
+{
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  arguments a = {.scale = 1, .seed = 1, .threads = processors > 0 ? (unsigned)processors : 1};
+  int exit_status = parse(argc, argv, &a);
+  if (exit_status != -1)
+    return exit_status;
+  bool is_reservoir = strcmp(a.recipe, "reservoir") == 0;
+  if (!is_reservoir && strcmp(a.recipe, "microcircuit") != 0)
+    return cli_usage("generate", "there is no recipe \"%s\", but reservoir and microcircuit", a.recipe);
+  if (is_reservoir && a.neurons == 0)
+    return cli_usage("generate", "--neurons N is needed");
+  if (is_reservoir && a.fan_out < 0)
+    return cli_usage("generate", "--fan-out must be at least 1");
+  size_t length = strlen(a.output);
+  if (!is_reservoir && (length < 4 || strcmp(a.output + length - 4, ".zip") != 0))
+    return cli_usage("generate", "a microcircuit is written as a topology file: OUT must end in .zip");
+  cli_run cli;
+  cm_error error;
+  cli_run_begin(&cli, a.quiet);
+  cli.run.seed = a.seed;
+  cli.run.threads = a.threads;
+  cm_status status = is_reservoir ? reservoir(&a, &cli.run, &error) : microcircuit(&a, &cli.run, &error);
+  cli_run_end(&cli);
+  return status == CM_OK ? EXIT_DONE : cli_fail(&error);
+}

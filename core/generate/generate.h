@@ -1,0 +1,53 @@
+/* Networks of published recipes, for tuning and for measuring (docs/generators.md). Equal arguments and seed give
+ * equal networks, whatever the number of threads. */
+#ifndef CM_GENERATE_GENERATE_H
+#define CM_GENERATE_GENERATE_H
+
+#include <stdbool.h>
+
+#include "core/base/run.h"
+#include "core/network/topology.h"
+
+enum { CM_FAN_OUT_MAX = 65536 };
+
+/* The mean fan-out of a reservoir of this size when none is asked for: 128 up to 32768 neurons, 192 up to 131072,
+ * else 256. */
+double cm_reservoir_fan_out(uint32_t neurons);
+
+/* A reservoir: neurons uniform in the unit cube, near ones connected with a probability that falls with distance,
+ * 1 % of the synapses anywhere, log-normal rates (the recipe of the AxonCUDA table, arXiv 2604.14411). `fan_out` is
+ * the mean number of targets; a network too small for a neuron's share gives it the ones there are. Opens phase
+ * "generate"; the caller owns *topology. O(synapses), more for fan-outs that reach a good part of all neurons.
+ * Errors: CM_BAD_OPTION (fewer than 2 neurons, a fan-out outside 1 .. CM_FAN_OUT_MAX), memory and run errors. */
+cm_status cm_generate_reservoir(uint32_t neurons, double fan_out, cm_run *run, cm_topology **topology,
+                                cm_error *error);
+
+enum { CM_MICROCIRCUIT_POPULATIONS = 8 };
+
+/* What a microcircuit of some scale consists of. */
+typedef struct cm_microcircuit {
+  uint32_t size[CM_MICROCIRCUIT_POPULATIONS];                                      /* neurons */
+  uint64_t synapses[CM_MICROCIRCUIT_POPULATIONS][CM_MICROCIRCUIT_POPULATIONS];     /* [target][source] */
+  uint32_t neurons;
+  uint64_t synapse_count;
+} cm_microcircuit;
+
+/* The counts of the cortical microcircuit (Potjans, Diesmann 2014): populations scaled and rounded, projections with
+ * the published connection probability, so that synapses grow with the square of the scale. At scale 1: 77169
+ * neurons, 298880968 synapses. CM_BAD_OPTION unless 0.001 <= scale <= 10. */
+cm_status cm_microcircuit_counts(double scale, cm_microcircuit *counts, cm_error *error);
+
+typedef struct cm_microcircuit_report {
+  uint64_t synapses; /* drawn */
+  uint64_t pairs;    /* distinct (source, target) among them: the pins of the file */
+  uint64_t autapses; /* pairs of a neuron with itself */
+} cm_microcircuit_report;
+
+/* Draws it row by row straight into a topology file. Synapses of the same pair are one pin whose weight is their
+ * number; axons have rate 1 or, with `rates`, the published mean rate of their population in spikes a second (the
+ * weight of a pin is then number times rate). Opens phase "generate". O(synapses) time; memory 32 bytes a neuron.
+ * `report` may be NULL. Errors: CM_BAD_OPTION, those of the writer, memory and run errors. */
+cm_status cm_generate_microcircuit(double scale, bool rates, const char *path, cm_run *run,
+                                   cm_microcircuit_report *report, cm_error *error);
+
+#endif

@@ -1,0 +1,1 @@
+libcoremap_a_SOURCES += core/generate/generate.h core/generate/reservoir.c core/generate/microcircuit.c

@@ -1,0 +1,298 @@
+/* hMETIS .hgr: a line "nets vertices [fmt]", then a line per net: [weight] pin...; with fmt 10 or 11 a line with a weight
+ * per vertex; fmt 1 and 11: nets have weights. Vertices count from 1, '%' starts a comment line.
+ *
+ * A net of a hypergraph has no source, an axon has: the first pin is taken for it. Happy path: nets are read as they
+ * stand, then moved in order of their sources. The weight of a vertex is its size.
+ * What can fail: numbers, counts; each with its line. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/network/internal.h"
+
+typedef struct hypergraph_reader {
+  cm_tokens text;
+  const cm_import_limits *limits;
+  cm_run *run;
+  cm_memory *memory;
+  cm_topology *made;
+  uint64_t nets; /* announced */
+  bool has_net_weights, has_vertex_weights;
+  uint64_t first_room, source_room, weight_room, pin_room, size_room;
+  double weight_sum, weight_max;
+  cm_row_sorter sorter;
+} hypergraph_reader;
+
+static cm_status bad(const hypergraph_reader *r, const char *what, cm_error *error)
+{
+  return cm_tokens_bad(&r->text, r->text.line, what, error);
+}
+
+/* Goes to the next line that is neither blank nor a comment; *end at the end of the file. */
+static cm_status next_line(hypergraph_reader *r, bool *end, cm_error *error)
+{
+  int c = -1;
+  for (;;) {
+    if (cm_tokens_peek(&r->text, &c, error) != CM_OK)
+      return error->status;
+    if (c == '%') {
+      if (cm_tokens_skip_comment(&r->text, &r->made->weight_scale, error) != CM_OK)
+        return error->status;
+    } else if (c == '\n')
+      cm_tokens_end_line(&r->text);
+    else if (c == ' ' || c == '\t' || c == '\r')
+      r->text.source->at++;
+    else
+      break;
+  }
+  *end = c == -1;
+  return CM_OK;
+}
+
+static cm_status read_header(hypergraph_reader *r, cm_error *error)
+{
+  uint64_t value[3] = {0}, count = 0, number;
+  bool end, found;
+  char text[160];
+  if (next_line(r, &end, error) != CM_OK)
+    return error->status;
+  for (;; count++) {
+    if (cm_tokens_number(&r->text, "a field of the header", &found, &number, error) != CM_OK)
+      return error->status;
+    if (!found)
+      break;
+    if (count == 3)
+      return bad(r, "the header has more than the three fields nets, vertices, fmt", error);
+    value[count] = number;
+  }
+  if (count < 2)
+    return bad(r, "the header must say the number of nets and of vertices", error);
+  if (value[2] != 0 && value[2] != 1 && value[2] != 10 && value[2] != 11) {
+    (void)snprintf(text, sizeof text, "fmt %llu must be 1 (nets have weights), 10 (vertices have), 11 (both) or left out",
+                   (unsigned long long)value[2]);
+    return bad(r, text, error);
+  }
+  uint64_t nets_max = r->limits->pins_max < UINT32_MAX - 1 ? r->limits->pins_max : UINT32_MAX - 1;
+  if (value[0] > nets_max)
+    return cm_over_limit("nets", value[0], nets_max, error);
+  if (value[1] > r->limits->vertices_max)
+    return cm_over_limit("vertices", value[1], r->limits->vertices_max, error);
+  r->nets = value[0];
+  r->made->vertex_count = (uint32_t)value[1];
+  r->has_net_weights = value[2] % 10 == 1;
+  r->has_vertex_weights = value[2] >= 10;
+  cm_tokens_end_line(&r->text);
+  return CM_OK;
+}
+
+/* Sorts the pins from `begin` on and drops repeats: a set that names a pin twice is the same set. */
+static cm_status close_net(hypergraph_reader *r, uint64_t begin, cm_error *error)
+{
+  cm_topology *made = r->made;
+  uint64_t count = made->pin_count - begin, kept;
+  if (cm_row_ascends(made->pin + begin, count))
+    return CM_OK;
+  if (cm_row_sort(&r->sorter, made->pin + begin, count, &kept, error) != CM_OK)
+    return error->status;
+  made->duplicate_count += count - kept;
+  made->pin_count = begin + kept;
+  return CM_OK;
+}
+
+static cm_status read_net(hypergraph_reader *r, cm_error *error)
+{
+  cm_topology *made = r->made;
+  uint64_t begin = made->pin_count, weight = 1, value;
+  bool found, first = true;
+  char text[160];
+  uint32_t source = 0;
+  if (r->has_net_weights) {
+    if (cm_tokens_number(&r->text, "the weight of a net", &found, &weight, error) != CM_OK)
+      return error->status;
+    if (weight > UINT32_MAX) {
+      (void)snprintf(text, sizeof text, "net weight %llu is above 4294967295", (unsigned long long)weight);
+      return bad(r, text, error);
+    }
+  }
+  for (;; first = false) {
+    if (cm_tokens_number(&r->text, "a pin", &found, &value, error) != CM_OK)
+      return error->status;
+    if (!found)
+      break;
+    if (value == 0 || value > made->vertex_count) {
+      (void)snprintf(text, sizeof text, "pin %llu is out of range: vertices are numbered 1 to %u",
+                     (unsigned long long)value, made->vertex_count);
+      return bad(r, text, error);
+    }
+    if (first) {
+      source = (uint32_t)value - 1;
+      continue;
+    }
+    if (value - 1 == source) { /* the source is in the net already */
+      made->duplicate_count++;
+      continue;
+    }
+    if (made->pin_count >= r->limits->pins_max)
+      return cm_over_limit("pins", made->pin_count + 1, r->limits->pins_max, error);
+    if (CM_ROOM(r->memory, made->pin, &r->pin_room, made->pin_count + 1, error) != CM_OK)
+      return error->status;
+    made->pin[made->pin_count++] = (uint32_t)value - 1;
+  }
+  if (first)
+    return bad(r, "the net ends before its first pin (fmt announces net weights)", error);
+  if (made->pin_count == begin) {
+    made->empty_net_count++;
+    return CM_OK;
+  }
+  uint64_t net = made->net_count;
+  if (close_net(r, begin, error) != CM_OK ||
+      CM_ROOM(r->memory, made->net_first, &r->first_room, net + 2, error) != CM_OK ||
+      CM_ROOM(r->memory, made->net_source, &r->source_room, net + 1, error) != CM_OK ||
+      CM_ROOM(r->memory, made->net_weight, &r->weight_room, net + 1, error) != CM_OK)
+    return error->status;
+  made->net_source[net] = source;
+  made->net_weight[net] = weight;
+  made->net_first[net + 1] = made->pin_count;
+  made->net_count++;
+  r->weight_sum += (double)weight * (double)(made->pin_count - begin);
+  r->weight_max = (double)weight > r->weight_max ? (double)weight : r->weight_max;
+  return CM_OK;
+}
+
+static cm_status read_nets(hypergraph_reader *r, cm_error *error)
+{
+  char text[160];
+  bool end;
+  if (CM_ROOM(r->memory, r->made->net_first, &r->first_room, 1, error) != CM_OK)
+    return error->status;
+  r->made->net_first[0] = 0;
+  for (uint64_t net = 0; net < r->nets; net++) {
+    if (next_line(r, &end, error) != CM_OK)
+      return error->status;
+    if (end) {
+      (void)snprintf(text, sizeof text, "the file ends after %llu nets; the header announces %llu",
+                     (unsigned long long)net, (unsigned long long)r->nets);
+      return bad(r, text, error);
+    }
+    if (read_net(r, error) != CM_OK)
+      return error->status;
+    cm_tokens_end_line(&r->text);
+  }
+  return CM_OK;
+}
+
+static cm_status read_sizes(hypergraph_reader *r, cm_error *error)
+{
+  cm_topology *made = r->made;
+  char text[160];
+  bool end, found, plain = true;
+  uint64_t value = 0, more;
+  made->size_total = made->vertex_count;
+  for (uint32_t v = 0; v < made->vertex_count && r->has_vertex_weights; v++) {
+    if (next_line(r, &end, error) != CM_OK)
+      return error->status;
+    if (end) {
+      (void)snprintf(text, sizeof text, "the file ends after the weights of %u vertices; the header announces %u", v,
+                     made->vertex_count);
+      return bad(r, text, error);
+    }
+    if (cm_tokens_number(&r->text, "the weight of a vertex", &found, &value, error) != CM_OK ||
+        CM_ROOM(r->memory, made->size, &r->size_room, (uint64_t)v + 1, error) != CM_OK)
+      return error->status;
+    if (value > UINT32_MAX) {
+      (void)snprintf(text, sizeof text, "vertex weight %llu is above 4294967295", (unsigned long long)value);
+      return bad(r, text, error);
+    }
+    if (cm_tokens_number(&r->text, "what follows the weight of a vertex", &found, &more, error) != CM_OK)
+      return error->status;
+    if (found)
+      return bad(r, "a vertex has one weight, but more numbers follow it", error);
+    made->size[v] = (uint32_t)value;
+    made->size_total += value - 1;
+    plain = plain && value == 1;
+    cm_tokens_end_line(&r->text);
+  }
+  if (plain) {
+    cm_free(made->size);
+    made->size = NULL;
+  }
+  if (next_line(r, &end, error) != CM_OK)
+    return error->status;
+  if (!end) {
+    (void)snprintf(text, sizeof text, "more lines follow the %llu nets%s that the header announces",
+                   (unsigned long long)r->nets, r->has_vertex_weights ? " and the vertex weights" : "");
+    return bad(r, text, error);
+  }
+  return CM_OK;
+}
+
+/* Moves the nets in order of their sources; nets of one source keep the file's order. */
+static cm_status order_nets(hypergraph_reader *r, cm_error *error)
+{
+  cm_topology *made = r->made;
+  uint64_t *first = NULL, *weight = NULL;
+  uint32_t *source = NULL, *pin = NULL, *next = NULL, *order = NULL;
+  cm_status status = CM_OK;
+  if (CM_NEW(r->memory, first, (size_t)made->net_count + 1, error) != CM_OK ||
+      CM_NEW(r->memory, weight, made->net_count, error) != CM_OK ||
+      CM_NEW(r->memory, source, made->net_count, error) != CM_OK ||
+      CM_NEW(r->memory, pin, made->pin_count, error) != CM_OK ||
+      CM_NEW(r->memory, next, (size_t)made->vertex_count + 1, error) != CM_OK ||
+      CM_NEW(r->memory, order, made->net_count, error) != CM_OK) {
+    status = error->status;
+  } else {
+    for (uint32_t e = 0; e < made->net_count; e++)
+      next[made->net_source[e] + 1]++;
+    for (uint32_t v = 0; v < made->vertex_count; v++)
+      next[v + 1] += next[v];
+    for (uint32_t e = 0; e < made->net_count; e++)
+      order[next[made->net_source[e]]++] = e;
+    for (uint32_t i = 0; i < made->net_count; i++) {
+      uint32_t e = order[i];
+      uint64_t count = made->net_first[e + 1] - made->net_first[e];
+      memcpy(pin + first[i], made->pin + made->net_first[e], count * sizeof *pin);
+      first[i + 1] = first[i] + count;
+      weight[i] = made->net_weight[e];
+      source[i] = made->net_source[e];
+    }
+    cm_free(made->net_first);
+    cm_free(made->net_weight);
+    cm_free(made->net_source);
+    cm_free(made->pin);
+    made->net_first = first;
+    made->net_weight = weight;
+    made->net_source = source;
+    made->pin = pin;
+    first = weight = NULL;
+    source = pin = NULL;
+  }
+  cm_free(first);
+  cm_free(weight);
+  cm_free(source);
+  cm_free(pin);
+  cm_free(next);
+  cm_free(order);
+  return status;
+}
+
+cm_status cm_import_hypergraph(cm_source *source, const cm_import_limits *limits, cm_run *run,
+                               cm_topology **topology, cm_error *error)
+{
+  hypergraph_reader r = {.text = {.source = source, .format = "hMETIS hypergraph", .line = 1}, .limits = limits,
+                         .run = run, .memory = run->memory, .sorter = {.memory = run->memory}};
+  uint64_t one;
+  if (CM_NEW(run->memory, r.made, 1, error) != CM_OK)
+    return error->status;
+  r.made->directed = true;
+  r.made->weight_scale = 1;
+  if (read_header(&r, error) == CM_OK && read_nets(&r, error) == CM_OK && read_sizes(&r, error) == CM_OK &&
+      cm_weight_scale(r.weight_sum, r.weight_max, UINT32_MAX, true, &one, error) == CM_OK &&
+      order_nets(&r, error) == CM_OK) {
+    *topology = r.made;
+    r.made = NULL;
+  }
+  cm_status status = r.made == NULL ? CM_OK : error->status;
+  cm_topology_free(r.made);
+  cm_row_sorter_free(&r.sorter);
+  return status;
+}
