@@ -8,7 +8,12 @@ import { problemNode } from './problemnode.js';
 
 const NETWORKS_MAX = 400;
 // The presets that the mapper has; docs/options.md lists every option.
-const PRESETS = [['reference', 'reference: as published']];
+const PRESETS = [
+  ['reference', 'reference: as published, any network'],
+  ['fast', 'fast: axons under core limits'],
+  ['balanced', 'balanced: axons, more effort'],
+  ['best', 'best: axons, most effort'],
+];
 
 async function allNetworks(signal) {
   const networks = [];

@@ -10,6 +10,8 @@
 #include "core/mapping/levels.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
+#include "core/partition/axon.h"
+#include "core/partition/flows.h"
 #include "core/partition/limits.h"
 #include "core/partition/reference.h"
 #include "core/placement/placement.h"
@@ -114,6 +116,12 @@ static cm_status prepare(job *j, cm_error *error)
     j->fixed_parts = cm_occupancy_free_count(j->occupancy);
     if (j->fixed_parts > topology->vertex_count)
       j->fixed_parts = topology->vertex_count;
+    if (j->options->preset != CM_PRESET_REFERENCE) {
+      cm_fail(error, CM_BAD_OPTION,
+              "presets fast, balanced and best follow the core limits, and this chip has none: state max_part_size, or choose "
+              "preset reference");
+      return cm_fail_at(error, "/options/preset");
+    }
   }
   if (check_memory(j, error) != CM_OK)
     return error->status;
@@ -122,9 +130,9 @@ static cm_status prepare(job *j, cm_error *error)
 
 /* ---- partition ---- */
 
-/* One attempt with the given capacity; a damaged cache entry is made anew once. */
-static cm_status partition_once(job *j, uint64_t capacity, cm_attempt *attempt, cm_partition **partition,
-                                cm_error *error)
+/* The seed's method; a damaged cache entry is made anew once. */
+static cm_status partition_by_seed(job *j, uint64_t capacity, cm_attempt *attempt, cm_partition **partition,
+                                   cm_error *error)
 {
   const struct cm_map_options *o = j->options;
   cm_partition_options options = {.capacity = capacity,
@@ -150,6 +158,57 @@ static cm_status partition_once(job *j, uint64_t capacity, cm_attempt *attempt, 
     if (!damaged || again)
       return status;
   }
+}
+
+/* Effort of the presets that know axons and limits. */
+static const cm_axon_options efforts[] = {
+  [CM_PRESET_FAST] = {.samples = 16, .starts = 2, .coarse_sweeps = 15, .fine_sweeps = 1, .coarse_vertices = 20},
+  [CM_PRESET_BALANCED] = {.samples = 32, .starts = 4, .coarse_sweeps = 30, .fine_sweeps = 4, .coarse_vertices = 20},
+  [CM_PRESET_BEST] = {.samples = 64, .starts = 16, .coarse_sweeps = 100, .fine_sweeps = 40, .coarse_vertices = 40},
+};
+
+static uint64_t edge_cut(const cm_topology *topology, const uint32_t *part)
+{
+  uint64_t cut = 0;
+  for (uint32_t e = 0; e < topology->net_count; e++)
+    for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++)
+      if (part[topology->pin[i]] != part[cm_topology_source(topology, e)])
+        cut += cm_topology_pin_weight(topology, e, i);
+  return topology->directed ? cut : cut / 2;
+}
+
+/* The multilevel method that keeps neurons, synapses and inbound axons within the limits by itself. */
+static cm_status partition_by_axons(job *j, uint64_t capacity, cm_partition **partition, cm_error *error)
+{
+  const cm_topology *topology = j->input->topology;
+  cm_axon_options options = efforts[j->options->preset];
+  cm_partition *made;
+  options.limits = j->limits;
+  options.limits.neurons = capacity;
+  options.parts_max = cm_occupancy_free_count(j->occupancy);
+  options.seed = j->options->seed;
+  if (CM_NEW(j->run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  made->vertex_count = topology->vertex_count;
+  cm_status status = CM_NEW(j->run->memory, made->part, topology->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_partition_axons(topology, &options, j->run, made->part, &made->part_count, error);
+  if (status == CM_OK)
+    status = cm_graph_of_axons(topology, made->part, made->part_count, j->run, &made->parts, error);
+  if (status != CM_OK) {
+    cm_partition_free(made);
+    return status;
+  }
+  made->edge_cut = edge_cut(topology, made->part);
+  *partition = made;
+  return CM_OK;
+}
+
+static cm_status partition_once(job *j, uint64_t capacity, cm_attempt *attempt, cm_partition **partition,
+                                cm_error *error)
+{
+  return j->options->preset == CM_PRESET_REFERENCE ? partition_by_seed(j, capacity, attempt, partition, error)
+                                                   : partition_by_axons(j, capacity, partition, error);
 }
 
 /* Takes over an attempt's partition when it breaks no limit; else *violation says which. */
@@ -186,7 +245,7 @@ static cm_status give_up(const job *j, const cm_violation *violation, const char
 {
   const cm_attempt *last = &j->mapping->attempts[j->mapping->attempt_count - 1];
   cm_fail(error, CM_LIMIT_BROKEN,
-          "preset reference found no partition within the core limits in %u attempts (%s): at an effective capacity of "
+          "no partition was found within the core limits in %u attempts (%s): at an effective capacity of "
           "%llu, %s. A chip with at least %llu %s per core would fit that partition of %u parts",
           j->mapping->attempt_count, why, (unsigned long long)last->capacity, last->broken,
           (unsigned long long)violation->use, cm_resource_name(violation->resource), last->parts);
@@ -300,7 +359,7 @@ static cm_status report(job *j, cm_error *error)
   bool complete = m->options != NULL && m->report != NULL;
   if (complete && m->attempt_count > 1)
     complete = json_object_set_new(m->report, "note",
-                                   json_sprintf("the method does not know every core limit: the effective capacity was lowered "
+                                   json_sprintf("the method does not keep every core limit by itself: the effective capacity was lowered "
                                                 "from %llu to %llu because %s",
                                                 (unsigned long long)m->attempts[0].capacity,
                                                 (unsigned long long)last->capacity, m->attempts[0].broken)) == 0;

@@ -22,13 +22,14 @@ typedef struct option {
 } option;
 
 #define FIELD(name) offsetof(struct cm_map_options, name)
+/* An objective that nobody chose: it follows the preset. */
+enum { UNSET = 99 };
 static const double int64_most = 9223372036854774784.0; /* largest double below 2^63 */
 
 static const option table[] = {
-  {"preset", WORD, FIELD(preset), 0, 0, CM_PRESET_REFERENCE, {"reference"},
-   "the presets fast, balanced and best are not built yet", false},
-  {"objective", WORD, FIELD(objective), 0, 0, CM_OBJECTIVE_EDGE, {"edge"},
-   "preset reference minimises the seed's edge cut; the report states the axon metrics too", false},
+  {"preset", WORD, FIELD(preset), 0, 0, CM_PRESET_REFERENCE, {"reference", "fast", "balanced", "best"},
+   NULL, false},
+  {"objective", WORD, FIELD(objective), 0, 0, UNSET, {"edge", "axon"}, NULL, false},
   {"mapper", WORD, FIELD(mapper), 0, 0, CM_MAPPER_BISECTION, {"bisection"},
    "the learned mapper is not built yet", false},
   {"seed", LONG_COUNT, FIELD(seed), 0, int64_most, 1, {0}, NULL, false},
@@ -157,6 +158,35 @@ static cm_status unknown(const char *name, cm_error *error)
   return cm_fail_at(error, "/options/%.60s", name);
 }
 
+/* What does not go together, and what follows from what. */
+static cm_status resolve(struct cm_map_options *o, cm_error *error)
+{
+  uint32_t own = o->preset == CM_PRESET_REFERENCE ? CM_OBJECTIVE_EDGE : CM_OBJECTIVE_AXON;
+  if (o->objective == UNSET)
+    o->objective = own;
+  if (o->objective != own) {
+    cm_fail(error, CM_BAD_OPTION,
+            own == CM_OBJECTIVE_EDGE
+              ? "preset reference minimises the edge cut; for objective \"axon\" choose preset fast, balanced or best"
+              : "presets fast, balanced and best minimise what axons carry; for objective \"edge\" choose preset reference");
+    return cm_fail_at(error, "/options/objective");
+  }
+  if (o->preset != CM_PRESET_REFERENCE && o->parts != 0) {
+    cm_fail(error, CM_BAD_OPTION, "presets fast, balanced and best take as many parts as the core limits ask for; for a fixed "
+                                  "number of parts choose preset reference");
+    return cm_fail_at(error, "/options/parts");
+  }
+  if (o->coarsening_seed == UINT64_MAX)
+    o->coarsening_seed = o->seed;
+  if (o->placement_seed == UINT64_MAX)
+    o->placement_seed = o->seed;
+  if (o->threads == 0) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    o->threads = processors < 1 ? 1 : processors > 256 ? 256 : (uint32_t)processors;
+  }
+  return CM_OK;
+}
+
 cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error)
 {
   if (json != NULL && !json_is_object(json)) {
@@ -180,13 +210,9 @@ cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_
       return status;
     }
   }
-  if (made->coarsening_seed == UINT64_MAX)
-    made->coarsening_seed = made->seed;
-  if (made->placement_seed == UINT64_MAX)
-    made->placement_seed = made->seed;
-  if (made->threads == 0) {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    made->threads = processors < 1 ? 1 : processors > 256 ? 256 : (uint32_t)processors;
+  if (resolve(made, error) != CM_OK) {
+    free(made);
+    return error->status;
   }
   *options = made;
   return CM_OK;

@@ -6,13 +6,13 @@
 
 #include "core/mapping/map.h"
 
-typedef enum cm_preset { CM_PRESET_REFERENCE } cm_preset;
-typedef enum cm_objective { CM_OBJECTIVE_EDGE } cm_objective;
+typedef enum cm_preset { CM_PRESET_REFERENCE, CM_PRESET_FAST, CM_PRESET_BALANCED, CM_PRESET_BEST } cm_preset;
+typedef enum cm_objective { CM_OBJECTIVE_EDGE, CM_OBJECTIVE_AXON } cm_objective;
 typedef enum cm_mapper { CM_MAPPER_BISECTION } cm_mapper;
 
 struct cm_map_options {
   uint32_t preset;    /* cm_preset */
-  uint32_t objective; /* cm_objective */
+  uint32_t objective; /* cm_objective: the preset's own */
   uint32_t mapper;    /* cm_mapper */
   uint64_t seed, coarsening_seed, placement_seed;
   uint32_t parts; /* 0: the core limits decide */

@@ -300,6 +300,40 @@ cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t
   return CM_OK;
 }
 
+static cm_status fill_from_rows(const uint64_t *first, const uint32_t *neighbour, const uint64_t *weight, cm_graph *graph,
+                                gatherer *gathered, cm_run *run, cm_error *error)
+{
+  uint64_t room = graph->entry_count;
+  graph->entry_count = 0;
+  for (uint32_t v = 0; v < graph->vertex_count; v++) {
+    graph->size[v] = 1;
+    for (uint64_t i = first[v]; i < first[v + 1]; i++)
+      gather(gathered, neighbour[i], weight[i]);
+    if (append_row(gathered, graph, v, &room, run, error) != CM_OK)
+      return error->status;
+  }
+  return finish_graph(graph, run, error);
+}
+
+cm_status cm_graph_from_rows(uint32_t vertices, const uint64_t *first, const uint32_t *neighbour, const uint64_t *weight,
+                             cm_run *run, cm_graph **graph, cm_error *error)
+{
+  cm_graph *made = NULL;
+  gatherer gathered = {0};
+  cm_status status = gatherer_new(run, vertices, &gathered, error);
+  if (status == CM_OK)
+    status = new_graph(run, vertices, first[vertices], &made, error);
+  if (status == CM_OK)
+    status = fill_from_rows(first, neighbour, weight, made, &gathered, run, error);
+  gatherer_free(&gathered);
+  if (status != CM_OK) {
+    cm_graph_free(made);
+    return status;
+  }
+  *graph = made;
+  return CM_OK;
+}
+
 cm_status cm_graph_induce(const cm_graph *graph, const uint32_t *vertex, uint32_t count, uint32_t *scratch,
                           cm_run *run, cm_graph **induced, cm_error *error)
 {

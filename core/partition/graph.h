@@ -30,6 +30,10 @@ cm_status cm_graph_from_topology(const cm_topology *topology, cm_run *run, cm_gr
 cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
                             cm_graph **coarse, cm_error *error);
 
+/* A graph from rows of neighbours, in any order; repeated ones add up. first [vertices + 1]. Sizes are 1. */
+cm_status cm_graph_from_rows(uint32_t vertices, const uint64_t *first, const uint32_t *neighbour, const uint64_t *weight,
+                             cm_run *run, cm_graph **graph, cm_error *error);
+
 /* The subgraph induced by vertex [count] (ascending). `scratch` [graph->vertex_count] is overwritten at those
  * vertices only. O(entries of the chosen rows). */
 cm_status cm_graph_induce(const cm_graph *graph, const uint32_t *vertex, uint32_t count, uint32_t *scratch,

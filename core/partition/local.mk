@@ -5,4 +5,11 @@ libcoremap_a_SOURCES += \
   core/partition/bisect.h core/partition/bisect.c \
   core/partition/refine.h core/partition/refine.c \
   core/partition/limits.h core/partition/limits.c \
-  core/partition/reference.h core/partition/reference.c
+  core/partition/reference.h core/partition/reference.c \
+  core/partition/hypergraph.h core/partition/hypergraph.c \
+  core/partition/cluster.h core/partition/cluster.c \
+  core/partition/grow.h core/partition/grow.c \
+  core/partition/axon_state.h core/partition/axon_state.c \
+  core/partition/anneal.h core/partition/anneal.c \
+  core/partition/axon.h core/partition/axon.c \
+  core/partition/flows.h core/partition/flows.c

@@ -96,7 +96,9 @@ static cm_status map_once(cm_map_input *input, uint64_t seed, unsigned threads, 
 {
   cm_run run;
   cm_run_init(&run);
-  json_t *json = json_pack("{s:I, s:i}", "seed", (json_int_t)seed, "threads", (int)threads);
+  static const char *const presets[] = {"reference", "fast", "balanced", "best"};
+  json_t *json = json_pack("{s:I, s:i, s:s}", "seed", (json_int_t)seed, "threads", (int)threads, "preset",
+                           presets[input->cache == NULL ? seed % 4 : 0]);
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
   cm_map_options_apply(options, &run);
@@ -295,12 +297,12 @@ START_TEST(cached_levels_give_the_same_mapping_and_damage_is_rebuilt)
   ck_ok(cm_chip_open("truenorth", &chip, &error));
   cm_map_input input = {.topology = topology, .chip = chip, .network_id = "abc"};
   cm_mapping *plain, *first, *second, *third;
-  ck_ok(map_once(&input, 5, 1, &plain));
+  ck_ok(map_once(&input, 8, 1, &plain)); /* a seed that means preset reference */
   input.cache = &cache;
-  ck_ok(map_once(&input, 5, 2, &first));
+  ck_ok(map_once(&input, 8, 2, &first));
   ck_assert(!first->attempts[0].coarsening_cached);
   ck_assert_uint_ge(first->attempts[0].levels, 2);
-  ck_ok(map_once(&input, 5, 1, &second));
+  ck_ok(map_once(&input, 8, 1, &second));
   ck_assert(second->attempts[0].coarsening_cached);
   ck_assert_uint_eq(s.hits, second->attempt_count);
   size_t size, other_size;
@@ -320,7 +322,7 @@ START_TEST(cached_levels_give_the_same_mapping_and_damage_is_rebuilt)
   fseek(level, 200, SEEK_SET);
   fputc(byte ^ 0x55, level);
   fclose(level);
-  ck_ok(map_once(&input, 5, 1, &third));
+  ck_ok(map_once(&input, 8, 1, &third));
   ck_assert_uint_eq(s.drops, 1);
   other = print(&input, third, &other_size);
   ck_assert_str_eq(text, other);
@@ -339,13 +341,13 @@ START_TEST(every_allocation_failure_is_reported_and_leaks_nothing)
 {
   cm_topology *topology = lattice(300);
   cm_chip *chip;
-  ck_ok(cm_chip_mesh(4, 4, &chip, &error));
+  ck_ok(cm_chip_open("truenorth", &chip, &error));
   cm_map_input input = {.topology = topology, .chip = chip};
-  uint64_t fired = 0;
+  uint64_t fired = 0, preset = (uint64_t)_i;
   for (uint64_t n = 1;; n++) {
     cm_mapping *mapping = NULL;
     cm_memory_fail_at(n);
-    cm_status status = map_once(&input, 1, 1, &mapping);
+    cm_status status = map_once(&input, preset, 1, &mapping);
     bool done = !cm_memory_fault_fired();
     cm_memory_fail_at(0);
     if (status == CM_OK)
@@ -399,8 +401,10 @@ START_TEST(options_are_refused_with_place_and_remedy)
   static const struct {
     const char *json, *where, *says;
   } bad[] = {
-    {"{\"preset\": \"balanced\"}", "/options/preset", "\"reference\""},
-    {"{\"objective\": \"axon\"}", "/options/objective", "edge"},
+    {"{\"preset\": \"magic\"}", "/options/preset", "\"reference\""},
+    {"{\"objective\": \"axon\"}", "/options/objective", "balanced"},
+    {"{\"objective\": \"edge\", \"preset\": \"fast\"}", "/options/objective", "reference"},
+    {"{\"parts\": 4, \"preset\": \"best\"}", "/options/parts", "reference"},
     {"{\"seed\": -1}", "/options/seed", "-1"},
     {"{\"seed\": 1.5}", "/options/seed", "whole"},
     {"{\"coarsening_tries\": 0}", "/options/coarsening_tries", "from 1 to 64"},
@@ -439,7 +443,7 @@ int main(void)
   tcase_set_timeout(tests, 240);
   tcase_add_test(tests, mappings_keep_every_limit_and_refusals_are_deserved);
   tcase_add_test(tests, cached_levels_give_the_same_mapping_and_damage_is_rebuilt);
-  tcase_add_test(tests, every_allocation_failure_is_reported_and_leaks_nothing);
+  tcase_add_loop_test(tests, every_allocation_failure_is_reported_and_leaks_nothing, 0, 3);
   tcase_add_test(tests, stops_and_limits_are_obeyed);
   tcase_add_test(tests, options_are_refused_with_place_and_remedy);
   suite_add_tcase(suite, tests);

@@ -1,6 +1,7 @@
 # One program per room on libcheck, each a single file; unit.h and networks.h hold what they share.
 if HAVE_CHECK
 UNIT_TESTS = \
+  tests/unit/axons \
   tests/unit/base \
   tests/unit/chip \
   tests/unit/formats \

@@ -1,0 +1,161 @@
+#include "core/partition/hypergraph.h"
+
+enum { CHECK_EVERY = 4096 };
+
+void cm_hypergraph_free(cm_hypergraph *graph)
+{
+  if (graph == NULL)
+    return;
+  cm_free(graph->in_first);
+  cm_free(graph->in_net);
+  cm_free(graph->out_first);
+  cm_free(graph->out_net);
+  cm_free(graph->size);
+  cm_free(graph->synapses);
+  cm_free(graph->own_net_first);
+  cm_free(graph->own_net_weight);
+  cm_free(graph->own_pin);
+  cm_free(graph->own_net_source);
+  cm_free(graph);
+}
+
+/* The nets by target and by source, by counting sort; starts are kept two places ahead while filling. */
+static cm_status index_vertices(cm_hypergraph *g, cm_run *run, cm_error *error)
+{
+  size_t starts = (size_t)g->vertex_count + 2;
+  if (CM_NEW(run->memory, g->in_first, starts, error) != CM_OK ||
+      CM_NEW(run->memory, g->in_net, g->pin_count, error) != CM_OK ||
+      CM_NEW(run->memory, g->out_first, starts, error) != CM_OK ||
+      CM_NEW(run->memory, g->out_net, g->net_count, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < g->pin_count; i++)
+    g->in_first[(size_t)g->pin[i] + 2]++;
+  for (uint32_t e = 0; e < g->net_count; e++)
+    g->out_first[(size_t)g->net_source[e] + 2]++;
+  for (size_t v = 2; v < starts; v++) {
+    g->in_first[v] += g->in_first[v - 1];
+    g->out_first[v] += g->out_first[v - 1];
+  }
+  for (uint32_t e = 0; e < g->net_count; e++) {
+    g->out_net[g->out_first[g->net_source[e] + 1]++] = e;
+    for (uint64_t i = g->net_first[e]; i < g->net_first[e + 1]; i++)
+      g->in_net[g->in_first[g->pin[i] + 1]++] = e;
+    if (e % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status fill_from_topology(const cm_topology *topology, cm_hypergraph *g, cm_run *run, cm_error *error)
+{
+  g->vertex_count = topology->vertex_count;
+  g->net_count = topology->net_count;
+  g->pin_count = topology->pin_count;
+  g->net_first = topology->net_first;
+  g->pin = topology->pin;
+  g->net_source = topology->net_source;
+  g->net_weight = topology->net_weight;
+  if (g->net_source == NULL) {
+    if (CM_NEW(run->memory, g->own_net_source, g->net_count, error) != CM_OK)
+      return error->status;
+    for (uint32_t e = 0; e < g->net_count; e++)
+      g->own_net_source[e] = e;
+    g->net_source = g->own_net_source;
+  }
+  if (g->net_weight == NULL) {
+    if (CM_NEW(run->memory, g->own_net_weight, g->net_count, error) != CM_OK)
+      return error->status;
+    for (uint32_t e = 0; e < g->net_count; e++)
+      g->own_net_weight[e] = topology->weight_scale;
+    g->net_weight = g->own_net_weight;
+  }
+  if (CM_NEW(run->memory, g->size, g->vertex_count, error) != CM_OK ||
+      CM_NEW(run->memory, g->synapses, g->vertex_count, error) != CM_OK || index_vertices(g, run, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    g->size[v] = cm_topology_size(topology, v);
+    g->synapses[v] = g->in_first[v + 1] - g->in_first[v];
+  }
+  return CM_OK;
+}
+
+cm_status cm_hypergraph_from_topology(const cm_topology *topology, cm_run *run, cm_hypergraph **graph, cm_error *error)
+{
+  cm_hypergraph *made;
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  if (fill_from_topology(topology, made, run, error) != CM_OK) {
+    cm_hypergraph_free(made);
+    return error->status;
+  }
+  *graph = made;
+  return CM_OK;
+}
+
+/* Each net's targets as coarse vertices, each once, in the order in which they first appear. */
+static cm_status merge_pins(const cm_hypergraph *fine, const uint32_t *map, cm_hypergraph *g, uint32_t *seen,
+                            cm_run *run, cm_error *error)
+{
+  uint64_t used = 0;
+  for (uint32_t e = 0; e < fine->net_count; e++) {
+    for (uint64_t i = fine->net_first[e]; i < fine->net_first[e + 1]; i++) {
+      uint32_t c = map[fine->pin[i]];
+      if (seen[c] == e + 1)
+        continue;
+      seen[c] = e + 1;
+      g->own_pin[used++] = c;
+    }
+    g->own_net_first[e + 1] = used;
+    g->own_net_source[e] = map[fine->net_source[e]];
+    if (e % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
+      return error->status;
+  }
+  uint32_t *pin = cm_reallocate(run->memory, g->own_pin, used, sizeof *pin, error);
+  if (pin == NULL)
+    return error->status;
+  g->own_pin = pin;
+  g->pin_count = used;
+  return CM_OK;
+}
+
+static cm_status contract(const cm_hypergraph *fine, const uint32_t *map, cm_hypergraph *g, cm_run *run,
+                          cm_error *error)
+{
+  uint32_t *seen;
+  g->net_count = fine->net_count;
+  if (CM_NEW(run->memory, g->own_net_first, (size_t)g->net_count + 1, error) != CM_OK ||
+      CM_NEW(run->memory, g->own_net_source, g->net_count, error) != CM_OK ||
+      CM_NEW(run->memory, g->own_pin, fine->pin_count, error) != CM_OK ||
+      CM_NEW(run->memory, g->size, g->vertex_count, error) != CM_OK ||
+      CM_NEW(run->memory, g->synapses, g->vertex_count, error) != CM_OK ||
+      CM_NEW(run->memory, seen, g->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = merge_pins(fine, map, g, seen, run, error);
+  cm_free(seen);
+  if (status != CM_OK)
+    return status;
+  g->net_first = g->own_net_first;
+  g->net_source = g->own_net_source;
+  g->net_weight = fine->net_weight; /* nets keep their weights on every level */
+  g->pin = g->own_pin;
+  for (uint32_t v = 0; v < fine->vertex_count; v++) {
+    g->size[map[v]] += fine->size[v];
+    g->synapses[map[v]] += fine->synapses[v];
+  }
+  return index_vertices(g, run, error);
+}
+
+cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
+                                 cm_hypergraph **coarse, cm_error *error)
+{
+  cm_hypergraph *made;
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  made->vertex_count = coarse_count;
+  if (contract(graph, map, made, run, error) != CM_OK) {
+    cm_hypergraph_free(made);
+    return error->status;
+  }
+  *coarse = made;
+  return CM_OK;
+}

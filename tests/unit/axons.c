@@ -1,0 +1,277 @@
+/* core/partition, axon objective: predicted costs against recomputation, planted partitions, flows by brute force. */
+#include "networks.h"
+
+#include <math.h>
+
+#include "core/base/threads.h"
+#include "core/partition/axon.h"
+#include "core/partition/axon_state.h"
+#include "core/partition/flows.h"
+
+enum { MOST = 60, PARTS = 6 };
+
+static cm_error error;
+static cm_run run;
+
+static void set_up(void)
+{
+  cm_run_init(&run);
+}
+
+/* A random directed network; several axons per neuron, self loops included. */
+static cm_topology random_axons(cm_random *random)
+{
+  uint32_t n = 2 + below(random, MOST - 2);
+  cm_topology t = {.directed = true, .vertex_count = n, .size_total = n, .weight_scale = 1};
+  t.net_first = network_array(2 * (size_t)n + 1, sizeof *t.net_first);
+  t.net_source = network_array(2 * (size_t)n, sizeof *t.net_source);
+  t.net_weight = network_array(2 * (size_t)n, sizeof *t.net_weight);
+  t.pin = network_array(2 * (size_t)n * n, sizeof *t.pin);
+  for (uint32_t v = 0; v < n; v++) {
+    for (uint32_t nets = below(random, 3); nets > 0; nets--) {
+      uint64_t begin = t.pin_count;
+      for (uint32_t u = 0; u < n; u++)
+        if (below(random, 100) < 12)
+          t.pin[t.pin_count++] = u;
+      if (t.pin_count == begin)
+        continue;
+      t.net_source[t.net_count] = v;
+      t.net_weight[t.net_count++] = below(random, 20);
+      t.net_first[t.net_count] = t.pin_count;
+    }
+  }
+  return t;
+}
+
+/* Connectivity, and inbound nets of every part, from scratch. */
+static double recount(const cm_topology *t, const uint32_t *part, uint64_t axons[PARTS])
+{
+  double connectivity = 0;
+  memset(axons, 0, PARTS * sizeof *axons);
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    bool seen[PARTS] = {false};
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      seen[part[t->pin[i]]] = true;
+    for (uint32_t p = 0; p < PARTS; p++) {
+      axons[p] += seen[p];
+      connectivity += seen[p] && p != part[t->net_source[e]] ? (double)t->net_weight[e] : 0;
+    }
+  }
+  return connectivity;
+}
+
+static double penalised(const cm_topology *t, const uint32_t *part, const cm_limits *limits, double per_axon, double per_neuron)
+{
+  uint64_t axons[PARTS], size[PARTS] = {0};
+  double sum = recount(t, part, axons);
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    size[part[v]]++;
+  for (uint32_t p = 0; p < PARTS; p++) {
+    sum += axons[p] > limits->inbound_axons ? per_axon * (double)(axons[p] - limits->inbound_axons) : 0;
+    sum += size[p] > limits->neurons ? per_neuron * (double)(size[p] - limits->neurons) : 0;
+  }
+  return sum;
+}
+
+START_TEST(predicted_costs_are_what_moves_cost)
+{
+  cm_random random;
+  for (uint64_t round = 0; round < 60; round++) {
+    cm_random_init(&random, round, 1, 0);
+    cm_topology t = random_axons(&random);
+    cm_limits limits = {.neurons = 1 + below(&random, 15), .inbound_axons = 1 + below(&random, 30)};
+    uint32_t part[MOST];
+    for (uint32_t v = 0; v < t.vertex_count; v++)
+      part[v] = below(&random, PARTS);
+    cm_hypergraph *graph;
+    cm_axon_state *state;
+    ck_ok(cm_hypergraph_from_topology(&t, &run, &graph, &error));
+    ck_ok(cm_axon_state_new(graph, &limits, part, PARTS, PARTS, &run, &state, &error));
+    state->penalty_axons = 3;
+    state->penalty_size = 11;
+    for (int move = 0; move < 60; move++) {
+      uint32_t v = below(&random, t.vertex_count), to = below(&random, PARTS), from = part[v];
+      if (to == from)
+        continue;
+      uint64_t axons[PARTS];
+      double before = penalised(&t, part, &limits, 3, 11);
+      cm_leave leave = cm_axon_look(state, v);
+      double cost = cm_axon_cost(state, v, &leave, to);
+      bool fits = cm_axon_fits(state, v, &leave, to);
+      cm_axon_move(state, v, to);
+      ck_assert_uint_eq(part[v], to);
+      ck_assert_double_eq_tol(penalised(&t, part, &limits, 3, 11) - before, cost, 1e-6);
+      ck_assert_double_eq(recount(&t, part, axons), (double)state->connectivity);
+      for (uint32_t p = 0; p < PARTS; p++)
+        ck_assert_uint_eq(axons[p], state->axons[p]);
+      ck_assert_int_eq(fits, !cm_axon_over(state, to));
+    }
+    cm_axon_state_free(state);
+    cm_hypergraph_free(graph);
+    network_free(&t);
+  }
+}
+END_TEST
+
+/* `groups` groups of `size` neurons; each neuron's axon reaches `fan` of its group, and with `stray` percent one elsewhere. */
+static cm_topology planted(uint32_t groups, uint32_t size, uint32_t fan, uint32_t stray, cm_random *random)
+{
+  uint32_t n = groups * size;
+  cm_topology t = {.directed = true, .vertex_count = n, .size_total = n, .weight_scale = 1, .net_count = n};
+  t.net_first = network_array((size_t)n + 1, sizeof *t.net_first);
+  t.net_weight = network_array(n, sizeof *t.net_weight);
+  t.pin = network_array((size_t)n * (fan + 1), sizeof *t.pin);
+  uint32_t *name = network_array(n, sizeof *name), *group = network_array(n, sizeof *group);
+  cm_random_permutation(random, name, n); /* so that numbers tell nothing */
+  for (uint32_t v = 0; v < n; v++)
+    group[name[v]] = v / size;
+  for (uint32_t v = 0; v < n; v++) {
+    uint8_t *hit = network_array(n, 1);
+    for (uint32_t k = 0; k < fan; k++)
+      hit[name[group[v] * size + below(random, size)]] = 1;
+    if (below(random, 100) < stray)
+      hit[below(random, n)] = 1;
+    for (uint32_t u = 0; u < n; u++)
+      if (hit[u])
+        t.pin[t.pin_count++] = u;
+    t.net_first[v + 1] = t.pin_count;
+    t.net_weight[v] = 1;
+    cm_free(hit);
+  }
+  cm_free(name);
+  cm_free(group);
+  return t;
+}
+
+static cm_axon_options effort(uint64_t neurons, uint64_t axons)
+{
+  return (cm_axon_options){.limits = {.neurons = neurons, .inbound_axons = axons}, .parts_max = 1000, .samples = 16,
+                           .starts = 4, .coarse_sweeps = 20, .fine_sweeps = 3, .coarse_vertices = 20, .seed = 3};
+}
+
+START_TEST(planted_groups_are_found_within_the_limits)
+{
+  cm_random random;
+  cm_random_init(&random, 1, 2, 0);
+  cm_topology t = planted(8, 64, 12, 10, &random);
+  cm_axon_options options = effort(64, 80);
+  uint32_t *part = network_array(t.vertex_count, sizeof *part), parts;
+  run.threads = 2;
+  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_assert_uint_eq(parts, 8);
+  uint64_t spread = 0;
+  for (uint32_t e = 0; e < t.net_count; e++)
+    for (uint64_t i = t.net_first[e]; i < t.net_first[e + 1]; i++)
+      spread += part[t.pin[i]] != part[e];
+  ck_assert_uint_le(spread, 70); /* the strays alone: a tenth of 512, less those that stay at home */
+  /* The same for any number of threads. */
+  uint32_t *again = network_array(t.vertex_count, sizeof *again), parts_again;
+  run.threads = 1;
+  ck_ok(cm_partition_axons(&t, &options, &run, again, &parts_again, &error));
+  ck_assert_uint_eq(parts_again, parts);
+  ck_assert_int_eq(memcmp(part, again, t.vertex_count * sizeof *part), 0);
+  cm_free(part);
+  cm_free(again);
+  network_free(&t);
+}
+END_TEST
+
+START_TEST(the_axon_limit_splits_further_and_lack_of_cores_is_said)
+{
+  cm_random random;
+  cm_random_init(&random, 2, 2, 0);
+  cm_topology t = planted(4, 128, 20, 30, &random);
+  cm_axon_options options = effort(512, 100);
+  uint32_t *part = network_array(t.vertex_count, sizeof *part), parts;
+  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_assert_uint_ge(parts, 6); /* 512 neurons with one axon each are more than 5 times 100 */
+  cm_hypergraph *graph;
+  cm_axon_state *state;
+  ck_ok(cm_hypergraph_from_topology(&t, &run, &graph, &error));
+  ck_ok(cm_axon_state_new(graph, &options.limits, part, parts, parts, &run, &state, &error));
+  for (uint32_t p = 0; p < parts; p++) {
+    ck_assert(!cm_axon_over(state, p));
+    ck_assert_uint_gt(state->vertices[p], 0);
+  }
+  cm_axon_state_free(state);
+  cm_hypergraph_free(graph);
+  options.parts_max = 3;
+  ck_fails(cm_partition_axons(&t, &options, &run, part, &parts, &error), CM_NO_ROOM);
+  cm_free(part);
+  network_free(&t);
+}
+END_TEST
+
+START_TEST(neurons_without_inbound_axons_and_loose_pieces_are_packed)
+{
+  /* 500 inputs that each reach one of 20 outputs, and 200 neurons without any synapse. */
+  uint32_t n = 720;
+  cm_topology t = {.directed = true, .vertex_count = n, .size_total = n, .weight_scale = 1, .net_count = 500, .pin_count = 500};
+  t.net_first = network_array(501, sizeof *t.net_first);
+  t.net_source = network_array(500, sizeof *t.net_source);
+  t.net_weight = network_array(500, sizeof *t.net_weight);
+  t.pin = network_array(500, sizeof *t.pin);
+  for (uint32_t e = 0; e < 500; e++) {
+    t.net_first[e + 1] = e + 1;
+    t.net_source[e] = e;
+    t.net_weight[e] = 1;
+    t.pin[e] = 500 + e % 20;
+  }
+  cm_axon_options options = effort(100, 200);
+  uint32_t *part = network_array(n, sizeof *part), parts;
+  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_assert_uint_le(parts, 10); /* 8 is the bound */
+  cm_free(part);
+  network_free(&t);
+}
+END_TEST
+
+START_TEST(flows_count_each_axon_once_per_part)
+{
+  cm_random random;
+  for (uint64_t round = 0; round < 40; round++) {
+    cm_random_init(&random, round, 3, 0);
+    cm_topology t = random_axons(&random);
+    uint32_t part[MOST];
+    uint64_t truth[PARTS][PARTS] = {{0}};
+    for (uint32_t v = 0; v < t.vertex_count; v++)
+      part[v] = below(&random, PARTS);
+    for (uint32_t e = 0; e < t.net_count; e++) {
+      bool seen[PARTS] = {false};
+      for (uint64_t i = t.net_first[e]; i < t.net_first[e + 1]; i++)
+        seen[part[t.pin[i]]] = true;
+      for (uint32_t p = 0; p < PARTS; p++) {
+        uint32_t home = part[t.net_source[e]];
+        truth[home][p] += seen[p] && p != home ? t.net_weight[e] : 0;
+        truth[p][home] += seen[p] && p != home ? t.net_weight[e] : 0;
+      }
+    }
+    cm_graph *graph;
+    ck_ok(cm_graph_of_axons(&t, part, PARTS, &run, &graph, &error));
+    for (uint32_t p = 0; p < PARTS; p++) {
+      uint64_t found[PARTS] = {0};
+      for (uint64_t i = graph->first[p]; i < graph->first[p + 1]; i++)
+        found[graph->neighbour[i]] = graph->weight[i];
+      for (uint32_t q = 0; q < PARTS; q++)
+        ck_assert_uint_eq(found[q], truth[p][q]);
+    }
+    cm_graph_free(graph);
+    network_free(&t);
+  }
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("axons");
+  TCase *tests = tcase_create("axons");
+  tcase_add_checked_fixture(tests, set_up, NULL);
+  tcase_set_timeout(tests, 60);
+  tcase_add_test(tests, predicted_costs_are_what_moves_cost);
+  tcase_add_test(tests, planted_groups_are_found_within_the_limits);
+  tcase_add_test(tests, the_axon_limit_splits_further_and_lack_of_cores_is_said);
+  tcase_add_test(tests, neurons_without_inbound_axons_and_loose_pieces_are_packed);
+  tcase_add_test(tests, flows_count_each_axon_once_per_part);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
