@@ -7,6 +7,9 @@
 enum { CHECK_EVERY = 1024 };
 #define NONE UINT32_MAX
 
+/* A vertex whose cheapest move costs more than this share of a typical cost is passed over in most sweeps. */
+static const double settled_share = 0.25;
+
 /* The cheapest other part for v, just looked at; NONE when there is none. */
 static uint32_t cheapest(const cm_axon_state *s, uint32_t v, const cm_leave *leave, bool hard, double *cost)
 {
@@ -35,6 +38,13 @@ static double typical_cost(const cm_hypergraph *g)
   return g->vertex_count > 0 ? sqrt(sum / g->vertex_count) : 0;
 }
 
+/* Whether v may be passed over this time: when its cheapest move was far too dear at its last visit, and its part
+ * keeps the limits. Every vertex is visited at least every fourth sweep. */
+static bool settled(const cm_axon_state *s, uint32_t v, uint32_t sweep, double reach)
+{
+  return s->last_cost[v] > reach && (sweep + v) % 4 != 0 && !cm_axon_over(s, s->part[v]);
+}
+
 cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_random *random, cm_error *error)
 {
   uint32_t n = s->graph->vertex_count, *order;
@@ -47,14 +57,19 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
   cm_status status = CM_OK;
   for (uint32_t sweep = 0; sweep < options->sweeps && status == CM_OK; sweep++, temperature *= fall) {
     uint64_t moves = 0;
+    double reach = settled_share * unit + 8 * temperature;
     cm_random_permutation(random, order, n);
     for (uint32_t i = 0; i < n; i++) {
       uint32_t v = order[i];
       double cost;
+      if (settled(s, v, sweep, reach))
+        continue;
       cm_leave leave = cm_axon_look(s, v);
       uint32_t to = cheapest(s, v, &leave, options->hard, &cost);
+      s->last_cost[v] = (float)cost;
       if (to != NONE && (cost < 0 || (temperature > 0 && cm_random_unit(random) < exp(-cost / temperature)))) {
         cm_axon_move(s, v, to);
+        s->last_cost[v] = -INFINITY;
         moves++;
       }
       if (i % CHECK_EVERY == 0) {
@@ -133,15 +148,31 @@ static uint32_t empty_part(cm_axon_state *s)
   return s->part_count < s->part_room ? s->part_count++ : NONE;
 }
 
-static bool exceeds(uint64_t use, uint64_t limit, double tolerance)
+static double filling(uint64_t use, uint64_t limit)
 {
-  return limit != 0 && (double)use > (double)limit * (1 + tolerance);
+  return limit != 0 ? (double)use / (double)limit : 0;
 }
 
-cm_status cm_split_overfull(cm_axon_state *s, double tolerance, uint32_t *split, cm_error *error)
+/* The fullest part of two vertices or more that exceeds a limit by more than `tolerance` of it. */
+static uint32_t fullest_part(const cm_axon_state *s, double tolerance)
+{
+  uint32_t fullest = NONE;
+  double most = 1 + tolerance;
+  for (uint32_t p = 0; p < s->part_count; p++) {
+    double full = fmax(filling(s->axons[p], s->limit_axons),
+                       fmax(filling(s->size[p], s->limit_size), filling(s->synapses[p], s->limit_synapses)));
+    if (full > most && s->vertices[p] > 1) {
+      most = full;
+      fullest = p;
+    }
+  }
+  return fullest;
+}
+
+cm_status cm_split_overfull(cm_axon_state *s, double tolerance, uint32_t most, uint32_t *split, cm_error *error)
 {
   halving h = {.state = s};
-  uint32_t n = s->graph->vertex_count, done = 0, parts = s->part_count;
+  uint32_t n = s->graph->vertex_count, done = 0;
   cm_status status = CM_NEW(s->run->memory, h.member, n, error);
   if (status == CM_OK)
     status = CM_NEW(s->run->memory, h.shared, n, error);
@@ -149,12 +180,8 @@ cm_status cm_split_overfull(cm_axon_state *s, double tolerance, uint32_t *split,
     status = CM_NEW(s->run->memory, h.has, s->graph->net_count, error);
   if (status == CM_OK)
     memset(h.shared, 0xff, (size_t)n * sizeof *h.shared);
-  for (uint32_t p = 0; p < parts && status == CM_OK; p++) {
-    if (!(exceeds(s->axons[p], s->limit_axons, tolerance) || exceeds(s->size[p], s->limit_size, tolerance) ||
-          exceeds(s->synapses[p], s->limit_synapses, tolerance)) ||
-        s->vertices[p] < 2)
-      continue;
-    uint32_t count = 0, fresh = empty_part(s);
+  while (status == CM_OK && done < most) {
+    uint32_t count = 0, p = fullest_part(s, tolerance), fresh = p != NONE ? empty_part(s) : NONE;
     if (fresh == NONE)
       break;
     for (uint32_t v = 0; v < n; v++)
@@ -170,6 +197,14 @@ cm_status cm_split_overfull(cm_axon_state *s, double tolerance, uint32_t *split,
   if (status == CM_OK)
     *split = done;
   return status;
+}
+
+uint32_t cm_count_overfull(const cm_axon_state *s)
+{
+  uint32_t count = 0;
+  for (uint32_t p = 0; p < s->part_count; p++)
+    count += cm_axon_over(s, p);
+  return count;
 }
 
 /* ---- repair ---- */
@@ -256,7 +291,7 @@ cm_status cm_repair(cm_axon_state *s, cm_error *error)
     uint32_t split = 0;
     if (status != CM_OK || !over)
       break;
-    status = cm_split_overfull(s, 0, &split, error);
+    status = cm_split_overfull(s, 0, 1 + cm_count_overfull(s) / 4, &split, error);
     if (status == CM_OK && split == 0)
       status = no_room(s, error);
   }

@@ -102,6 +102,27 @@ static void set_penalties(cm_axon_state *s, double strength)
   s->penalty_size = 4 * strength * mean;
 }
 
+/* Towards the limits: single cold sweeps under a growing penalty, and between them a few of the fullest parts are split, so that
+ * neighbours of the new ones can shift. What little stays on coarse levels is left to the finer ones. */
+static cm_status settle(cm_axon_state *s, uint32_t level, double strength, bool silent, cm_random *random, cm_error *error)
+{
+  static const uint32_t rounds[] = {8, 3, 2};
+  double tolerance = 0.01 * level;
+  cm_status status = CM_OK;
+  for (uint32_t round = 0; status == CM_OK && round < rounds[level]; round++) {
+    cm_anneal_options sweep = {.sweeps = 1, .silent = silent, .level = level};
+    uint32_t over = cm_count_overfull(s), split = 0;
+    set_penalties(s, strength * (2 << (round < 4 ? round : 4)));
+    if (over == 0)
+      break;
+    if (round > 0 || level > 0)
+      status = cm_split_overfull(s, tolerance, 1 + over / 4, &split, error);
+    if (status == CM_OK)
+      status = cm_anneal(s, &sweep, random, error);
+  }
+  return status;
+}
+
 static cm_status refine_level(work *w, uint32_t l, const cm_anneal_options *options, double strength, cm_random *random,
                               uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
 {
@@ -114,14 +135,8 @@ static cm_status refine_level(work *w, uint32_t l, const cm_anneal_options *opti
   s->parts_max = w->options->parts_max;
   set_penalties(s, strength);
   cm_status status = cm_anneal(s, options, random, error);
-  uint32_t split = 0;
-  if (status == CM_OK && l <= 2 && l > 0)
-    status = cm_split_overfull(s, 0.02, &split, error);
-  for (uint32_t round = 0; status == CM_OK && round < 3 && (split > 0 || l == 0); round++) {
-    cm_anneal_options settle = {.sweeps = 1, .silent = options->silent, .level = l};
-    set_penalties(s, strength * (2 << round));
-    status = cm_anneal(s, &settle, random, error);
-  }
+  if (status == CM_OK && l <= 2)
+    status = settle(s, l, strength, options->silent, random, error);
   if (status == CM_OK && l == 0) {
     status = cm_repair(s, error);
     cm_anneal_options cold = {.sweeps = 3, .hard = true, .silent = options->silent};

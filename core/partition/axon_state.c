@@ -1,5 +1,6 @@
 #include "core/partition/axon_state.h"
 
+#include <math.h>
 #include <string.h>
 
 void cm_axon_state_free(cm_axon_state *s)
@@ -13,6 +14,7 @@ void cm_axon_state_free(cm_axon_state *s)
   cm_free(s->synapses);
   cm_free(s->vertices);
   cm_free(s->pull);
+  cm_free(s->last_cost);
   cm_free(s->touched);
   cm_free(s);
 }
@@ -52,6 +54,7 @@ static void fill(cm_axon_state *s)
 {
   const cm_hypergraph *g = s->graph;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
+    s->last_cost[v] = -INFINITY;
     s->size[s->part[v]] += g->size[v];
     s->synapses[s->part[v]] += g->synapses[v];
     s->vertices[s->part[v]]++;
@@ -99,6 +102,7 @@ cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits,
       CM_NEW(run->memory, s->synapses, part_room, error) != CM_OK ||
       CM_NEW(run->memory, s->vertices, part_room, error) != CM_OK ||
       CM_NEW(run->memory, s->pull, part_room, error) != CM_OK ||
+      CM_NEW(run->memory, s->last_cost, graph->vertex_count, error) != CM_OK ||
       CM_NEW(run->memory, s->touched, part_room, error) != CM_OK) {
     cm_axon_state_free(s);
     return error->status;

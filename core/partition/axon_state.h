@@ -42,6 +42,7 @@ typedef struct cm_axon_state {
   uint64_t connectivity; /* sum of weight * parts touched besides the source's */
   double penalty_size, penalty_axons; /* weight units per excess */
   cm_pull *pull;         /* [part_room] of the vertex under way; zero outside `touched` */
+  float *last_cost;      /* [vertices] of the cheapest move when the vertex was last visited; -infinity: never */
   uint32_t *touched;     /* other parts that the vertex's nets reach or come from */
   uint32_t touched_count;
 } cm_axon_state;
