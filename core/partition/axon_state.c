@@ -9,6 +9,7 @@ void cm_axon_state_free(cm_axon_state *s)
     return;
   cm_free(s->net);
   cm_free(s->presence);
+  cm_free(s->wide);
   cm_free(s->size);
   cm_free(s->axons);
   cm_free(s->synapses);
@@ -28,6 +29,15 @@ static cm_presence *find(const cm_axon_state *s, const cm_net_state *net, uint32
   return NULL;
 }
 
+/* Moves a net's presences to where any number of them fits. */
+static void widen(cm_axon_state *s, cm_net_state *net)
+{
+  uint64_t to = s->wide[net - s->net];
+  memcpy(s->presence + to, s->presence + net->first, net->lambda * sizeof *s->presence);
+  net->first = to;
+  net->room = UINT32_MAX;
+}
+
 /* One more target of the net in the part; true when it is the first there. */
 static bool enter(cm_axon_state *s, cm_net_state *net, uint32_t part)
 {
@@ -36,6 +46,8 @@ static bool enter(cm_axon_state *s, cm_net_state *net, uint32_t part)
     at->count++;
     return false;
   }
+  if (net->lambda == net->room)
+    widen(s, net);
   s->presence[net->first + net->lambda++] = (cm_presence){part, 1};
   return true;
 }
@@ -74,6 +86,31 @@ static void fill(cm_axon_state *s)
   }
 }
 
+/* Gives every net room for twice the parts that it reaches now and some; returns the length of all presences, the wide
+ * places included. Uses `touched` to see each part once per net. */
+static uint64_t lay_out(cm_axon_state *s)
+{
+  const cm_hypergraph *g = s->graph;
+  uint64_t used = 0;
+  for (uint32_t e = 0; e < g->net_count; e++) {
+    uint64_t pins = g->net_first[e + 1] - g->net_first[e], most = pins < s->part_room ? pins : s->part_room, reached = 0;
+    for (uint64_t i = g->net_first[e]; i < g->net_first[e + 1]; i++) {
+      uint32_t *seen = &s->touched[s->part[g->pin[i]]];
+      reached += *seen != e + 1;
+      *seen = e + 1;
+    }
+    s->net[e].first = used;
+    s->net[e].room = (uint32_t)(2 * reached + 4 < most ? 2 * reached + 4 : most);
+    used += s->net[e].room;
+  }
+  for (uint32_t e = 0; e < g->net_count; e++) {
+    uint64_t pins = g->net_first[e + 1] - g->net_first[e];
+    s->wide[e] = used;
+    used += pins < s->part_room ? pins : s->part_room;
+  }
+  return used;
+}
+
 cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, uint32_t *part, uint32_t part_count,
                             uint32_t part_room, cm_run *run, cm_axon_state **state, cm_error *error)
 {
@@ -89,21 +126,19 @@ cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits,
                        .limit_size = limits->neurons,
                        .limit_axons = limits->inbound_axons,
                        .limit_synapses = limits->synapses};
-  uint64_t room = 0;
   cm_status status = CM_NEW(run->memory, s->net, graph->net_count, error);
-  for (uint32_t e = 0; e < graph->net_count && status == CM_OK; e++) {
-    uint64_t pins = graph->net_first[e + 1] - graph->net_first[e];
-    s->net[e].first = room;
-    room += pins < part_room ? pins : part_room;
-  }
-  if (status != CM_OK || CM_NEW(run->memory, s->presence, room, error) != CM_OK ||
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, s->wide, graph->net_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, s->touched, part_room, error);
+  uint64_t presences = status == CM_OK ? lay_out(s) : 0;
+  if (status != CM_OK || CM_NEW(run->memory, s->presence, presences, error) != CM_OK ||
       CM_NEW(run->memory, s->size, part_room, error) != CM_OK ||
       CM_NEW(run->memory, s->axons, part_room, error) != CM_OK ||
       CM_NEW(run->memory, s->synapses, part_room, error) != CM_OK ||
       CM_NEW(run->memory, s->vertices, part_room, error) != CM_OK ||
       CM_NEW(run->memory, s->pull, part_room, error) != CM_OK ||
-      CM_NEW(run->memory, s->last_cost, graph->vertex_count, error) != CM_OK ||
-      CM_NEW(run->memory, s->touched, part_room, error) != CM_OK) {
+      CM_NEW(run->memory, s->last_cost, graph->vertex_count, error) != CM_OK) {
     cm_axon_state_free(s);
     return error->status;
   }

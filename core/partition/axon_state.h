@@ -17,6 +17,7 @@ typedef struct cm_net_state {
   uint64_t first;  /* its presences start here */
   uint32_t lambda; /* parts that it has targets in */
   uint32_t home;   /* part of its source */
+  uint32_t room;   /* presences that fit where they are */
   bool own_target; /* its source is among its targets */
 } cm_net_state;
 
@@ -35,7 +36,8 @@ typedef struct cm_axon_state {
   uint32_t part_count;   /* parts 0 .. part_count - 1 may be used */
   uint32_t parts_max;    /* cores that are free, for the text of a refusal */
   cm_net_state *net;     /* [nets] */
-  cm_presence *presence; /* of net e: places net[e].first .. + net[e].lambda - 1 */
+  cm_presence *presence; /* of net e: places net[e].first .. + net[e].lambda - 1; close together, with some room each */
+  uint64_t *wide;        /* [nets] where a net's presences go once that room is used up: there is room for any number */
   uint64_t *size, *axons, *synapses; /* [part_room] what a part holds */
   uint32_t *vertices;    /* [part_room] number of vertices */
   uint64_t limit_size, limit_axons, limit_synapses; /* 0: none */
