@@ -102,8 +102,8 @@ static void set_penalties(cm_axon_state *s, double strength)
   s->penalty_size = 4 * strength * mean;
 }
 
-/* Towards the limits: single cold sweeps under a growing penalty, and between them a few of the fullest parts are split, so that
- * neighbours of the new ones can shift. What little stays on coarse levels is left to the finer ones. */
+/* Towards the limits: single cold sweeps under a growing penalty, and between them a few of the fullest parts are split,
+ * so that neighbours of the new ones can shift. What little stays on coarse levels is left to the finer ones. */
 static cm_status settle(cm_axon_state *s, uint32_t level, double strength, bool silent, cm_random *random, cm_error *error)
 {
   static const uint32_t rounds[] = {8, 3, 2};
@@ -165,7 +165,7 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
   cm_random random;
   cm_limits limits = slack_limits(&w->options->limits, l);
   cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, t);
-  if (t % 4 != 3) /* parts that are exactly full leave refinement no room */
+  if (t % 4 != 3 && limits.neurons > 1) /* parts that are exactly full leave refinement no room */
     limits.neurons = (uint64_t)((double)limits.neurons * 0.96);
   if (CM_NEW(w->run->memory, all->part[t], w->level[l]->vertex_count, error) != CM_OK ||
       cm_grow_parts(w->level[l], &limits, &random, w->run, all->part[t], &all->parts[t], error) != CM_OK)

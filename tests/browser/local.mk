@@ -1,5 +1,5 @@
 # The viewer: pure modules under node, pages in a headless browser. Both skip only when node or the browser is absent.
-dist_check_SCRIPTS = tests/browser/modules tests/browser/pages
+dist_check_SCRIPTS += tests/browser/modules tests/browser/pages
 TESTS += tests/browser/modules tests/browser/pages
 EXTRA_DIST += \
   tests/browser/common.sh tests/browser/server.js tests/browser/pages.test.js tests/browser/unit/modules.test.js \
