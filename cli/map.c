@@ -171,20 +171,21 @@ static cm_status run_map(const arguments *a, work *w, cm_error *error)
     return error->status;
   cm_map_options_apply(w->options, &w->cli.run);
   if (cm_import(a->network, &limits, &w->cli.run, &w->topology, &w->report, error) != CM_OK ||
-      hash_file(a->network, network_id, error) != CM_OK || make_scratch(w, error) != CM_OK)
+      make_scratch(w, error) != CM_OK)
     return error->status;
   cm_map_input input = {.topology = w->topology,
-                        .network_id = network_id,
                         .chip = w->chip,
                         .occupancy = w->occupancy,
                         .options = w->options,
                         .scratch_folder = w->scratch};
   cm_level_cache levels;
-  if (a->cache != NULL) {
-    if (cm_cache_open(a->cache, CACHE_BYTES_MAX, &w->cache, error) != CM_OK)
+  if (a->cache != NULL) { /* its entries are named by content */
+    if (hash_file(a->network, network_id, error) != CM_OK ||
+        cm_cache_open(a->cache, CACHE_BYTES_MAX, &w->cache, error) != CM_OK)
       return error->status;
     levels = cm_cache_levels(w->cache);
     input.cache = &levels;
+    input.network_id = network_id;
   }
   return cm_map(&input, &w->cli.run, &w->mapping, error);
 }

@@ -10,6 +10,7 @@
 #include "core/partition/grow.h"
 #include "core/partition/hypergraph.h"
 #include "core/partition/options.h"
+#include "core/partition/partition.h"
 
 enum { LEVELS_MAX = 24 };
 
@@ -201,23 +202,6 @@ static cm_status best_start(work *w, uint32_t *part, uint32_t *parts, cm_error *
   return status;
 }
 
-/* Numbers the parts without gaps. */
-static cm_status close_gaps(cm_run *run, uint32_t *part, uint32_t n, uint32_t *parts, cm_error *error)
-{
-  uint32_t *number, next = 0;
-  if (CM_NEW(run->memory, number, *parts, error) != CM_OK)
-    return error->status;
-  for (uint32_t v = 0; v < n; v++)
-    number[part[v]] = 1;
-  for (uint32_t p = 0; p < *parts; p++)
-    number[p] = number[p] ? next++ : 0;
-  for (uint32_t v = 0; v < n; v++)
-    part[v] = number[part[v]];
-  cm_free(number);
-  *parts = next;
-  return CM_OK;
-}
-
 static cm_status uncoarsen(work *w, uint32_t *part, uint32_t *scratch, uint32_t *parts, cm_error *error)
 {
   cm_random random;
@@ -256,7 +240,7 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
   if (status == CM_OK && n > 0)
     status = uncoarsen(&w, held, scratch, &count, error);
   if (status == CM_OK)
-    status = close_gaps(run, held, n, &count, error);
+    status = cm_close_gaps(held, n, &count, run, error);
   if (status == CM_OK) {
     memcpy(part, held, n * sizeof *part);
     *parts = count;

@@ -1,6 +1,6 @@
 #include "core/partition/flows.h"
 
-#include <string.h>
+#include "core/partition/partition.h"
 
 /* One flow from a part to another. */
 typedef struct flow {
@@ -46,17 +46,10 @@ static void tables_free(tables *t)
 static cm_status tables_new(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, tables *t,
                             cm_error *error)
 {
-  if (CM_NEW(run->memory, t->first, (size_t)parts + 2, error) != CM_OK ||
-      CM_NEW(run->memory, t->net, topology->net_count, error) != CM_OK ||
+  if (cm_nets_by_part(topology, part, parts, run, &t->first, &t->net, error) != CM_OK ||
       CM_NEW(run->memory, t->seen, parts, error) != CM_OK || CM_NEW(run->memory, t->weight, parts, error) != CM_OK ||
       CM_NEW(run->memory, t->touched, parts, error) != CM_OK)
     return error->status;
-  for (uint32_t e = 0; e < topology->net_count; e++)
-    t->first[(size_t)part[cm_topology_source(topology, e)] + 2]++;
-  for (size_t p = 2; p <= (size_t)parts + 1; p++)
-    t->first[p] += t->first[p - 1];
-  for (uint32_t e = 0; e < topology->net_count; e++)
-    t->net[t->first[part[cm_topology_source(topology, e)] + 1]++] = e;
   return CM_OK;
 }
 

@@ -430,8 +430,8 @@ static cm_status load_rows(cm_topology_reader *reader, cm_graph *graph, cm_run *
   return finish_graph(graph, run, error);
 }
 
-cm_status cm_graph_load(const char *path, uint32_t finer_count, cm_run *run, cm_graph **graph,
-                        uint32_t **parent, cm_error *error)
+cm_status cm_graph_load(const char *path, cm_run *run, cm_graph **graph, uint32_t **parent, uint32_t *finer_count,
+                        cm_error *error)
 {
   cm_topology_reader *reader;
   if (cm_topology_reader_open(path, run->memory, &reader, error) != CM_OK)
@@ -440,13 +440,13 @@ cm_status cm_graph_load(const char *path, uint32_t finer_count, cm_run *run, cm_
   cm_graph *made = NULL;
   uint32_t *parents = NULL;
   cm_status status = CM_OK;
-  if (header->directed || header->finer_count != finer_count)
-    status = cm_fail(error, CM_BAD_NETWORK, "%s is not the coarsened level of %u vertices that belongs here",
-                     path, finer_count);
+  uint32_t count = header->finer_count;
+  if (header->directed)
+    status = cm_fail(error, CM_BAD_NETWORK, "%s is a directed network, no coarsened level", path);
   if (status == CM_OK)
     status = new_graph(run, header->vertex_count, header->pin_count, &made, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, parents, finer_count, error);
+    status = CM_NEW(run->memory, parents, count, error);
   if (status == CM_OK)
     status = cm_topology_reader_sizes(reader, made->size, error);
   if (status == CM_OK)
@@ -461,6 +461,7 @@ cm_status cm_graph_load(const char *path, uint32_t finer_count, cm_run *run, cm_
   }
   *graph = made;
   *parent = parents;
+  *finer_count = count;
   return CM_OK;
 }
 

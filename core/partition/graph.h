@@ -43,9 +43,10 @@ cm_status cm_graph_induce(const cm_graph *graph, const uint32_t *vertex, uint32_
 cm_status cm_graph_save(const cm_graph *graph, const uint32_t *parent, uint32_t finer_count,
                         uint64_t weight_scale, const char *path, cm_run *run, cm_error *error);
 
-/* Reads a level back: the graph and *parent [finer_count] (freed by the caller with cm_free). */
-cm_status cm_graph_load(const char *path, uint32_t finer_count, cm_run *run, cm_graph **graph,
-                        uint32_t **parent, cm_error *error);
+/* Reads a level back: the graph and the coarse vertex of each finer one, *parent [*finer_count] (the caller's, cm_free).
+ * CM_BAD_NETWORK when the file is no coarsened level. */
+cm_status cm_graph_load(const char *path, cm_run *run, cm_graph **graph, uint32_t **parent, uint32_t *finer_count,
+                        cm_error *error);
 
 /* Sum of the weights of edges between different parts. O(entries). */
 uint64_t cm_graph_cut(const cm_graph *graph, const uint32_t *part);

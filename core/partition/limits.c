@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/partition/partition.h"
+
 enum { CHECK_EVERY = 4096 };
 
 const char *cm_resource_name(cm_resource resource)
@@ -44,18 +46,10 @@ static cm_status count_axons(const cm_topology *topology, const uint32_t *part, 
 static cm_status count_targets(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
                                uint32_t *reached, uint64_t *use, cm_error *error)
 {
-  uint32_t *first = NULL, *net = NULL;
-  cm_status status = CM_NEW(run->memory, first, (size_t)parts + 2, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, net, topology->net_count, error);
-  if (status == CM_OK) {
-    for (uint32_t e = 0; e < topology->net_count; e++)
-      first[(size_t)part[cm_topology_source(topology, e)] + 2]++;
-    for (size_t p = 2; p <= (size_t)parts + 1; p++)
-      first[p] += first[p - 1];
-    for (uint32_t e = 0; e < topology->net_count; e++)
-      net[first[(size_t)part[cm_topology_source(topology, e)] + 1]++] = e;
-  }
+  uint32_t *first, *net;
+  cm_status status = cm_nets_by_part(topology, part, parts, run, &first, &net, error);
+  if (status != CM_OK)
+    return status;
   memset(reached, 0, (size_t)parts * sizeof *reached);
   for (uint32_t p = 0; p < parts && status == CM_OK; p++) {
     for (uint32_t j = first[p]; j < first[p + 1]; j++) {

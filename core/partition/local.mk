@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/partition/options.h \
+  core/partition/options.h core/partition/partition.h core/partition/partition.c \
   core/partition/graph.h core/partition/graph.c \
   core/partition/coarsen.h core/partition/coarsen.c \
   core/partition/bisect.h core/partition/bisect.c \

@@ -4,17 +4,7 @@
 
 #include "core/base/file.h"
 #include "core/partition/bisect.h"
-#include "core/partition/coarsen.h"
 #include "core/partition/refine.h"
-
-void cm_partition_free(cm_partition *partition)
-{
-  if (partition == NULL)
-    return;
-  cm_free(partition->part);
-  cm_graph_free(partition->parts);
-  cm_free(partition);
-}
 
 /* One level as it is needed: its graph, and the way down to the finer one. */
 typedef struct level {
@@ -31,38 +21,31 @@ static void level_free(level *held)
 }
 
 /* Level 0 is the topology itself; the others come from their files. */
-static cm_status level_open(const cm_topology *topology, const char *folder, uint32_t number,
-                            const uint32_t *vertices, cm_run *run, level *opened, cm_error *error)
+static cm_status level_open(const cm_topology *topology, const char *folder, uint32_t number, cm_run *run,
+                            level *opened, cm_error *error)
 {
   level made = {0};
-  if (number == 0) {
-    if (cm_graph_from_topology(topology, run, &made.graph, error) != CM_OK)
-      return error->status;
-  } else {
-    char path[CM_PATH_MAX];
-    made.finer_count = vertices[number - 1];
-    if (cm_path(path, error, "%s/level-%u.zip", folder, number) != CM_OK ||
-        cm_graph_load(path, made.finer_count, run, &made.graph, &made.parent, error) != CM_OK)
-      return error->status;
-  }
-  *opened = made;
-  return CM_OK;
+  char path[CM_PATH_MAX];
+  cm_status status = cm_path(path, error, "%s/level-%u.zip", folder, number);
+  if (status == CM_OK)
+    status = number == 0 ? cm_graph_from_topology(topology, run, &made.graph, error)
+                         : cm_graph_load(path, run, &made.graph, &made.parent, &made.finer_count, error);
+  if (status == CM_OK)
+    *opened = made;
+  return status;
 }
 
-/* Vertex counts of all levels, from the headers of their files. */
-static cm_status count_levels(const cm_topology *topology, const char *folder, uint32_t levels, cm_run *run,
-                              uint32_t *vertices, cm_error *error)
+/* The next finer level, which must be the one that `held` was coarsened from. */
+static cm_status step_down(const cm_topology *topology, const char *folder, uint32_t number, cm_run *run, level *held,
+                           cm_error *error)
 {
-  vertices[0] = topology->vertex_count;
-  for (uint32_t l = 1; l <= levels; l++) {
-    char path[CM_PATH_MAX];
-    cm_topology_reader *reader;
-    if (cm_path(path, error, "%s/level-%u.zip", folder, l) != CM_OK ||
-        cm_topology_reader_open(path, run->memory, &reader, error) != CM_OK)
-      return error->status;
-    vertices[l] = cm_topology_reader_header(reader)->vertex_count;
-    cm_topology_reader_close(reader);
-  }
+  uint32_t expected = held->finer_count;
+  level_free(held);
+  if (level_open(topology, folder, number, run, held, error) != CM_OK)
+    return error->status;
+  if (held->graph->vertex_count != expected)
+    return cm_fail(error, CM_BAD_NETWORK, "level %u has %u vertices, the coarser one was made from %u", number,
+                   held->graph->vertex_count, expected);
   return CM_OK;
 }
 
@@ -86,23 +69,6 @@ static cm_status project(const level *coarse, cm_run *run, uint32_t **part, cm_e
   return CM_OK;
 }
 
-/* Renumbers parts without gaps, in the order of their old numbers; a part may have lost its last vertex. */
-static cm_status close_gaps(uint32_t *part, uint32_t vertices, uint32_t *parts, cm_run *run, cm_error *error)
-{
-  uint32_t *number, next = 0;
-  if (CM_NEW(run->memory, number, *parts, error) != CM_OK)
-    return error->status;
-  for (uint32_t v = 0; v < vertices; v++)
-    number[part[v]] = 1;
-  for (uint32_t p = 0; p < *parts; p++)
-    number[p] = number[p] ? next++ : 0;
-  for (uint32_t v = 0; v < vertices; v++)
-    part[v] = number[part[v]];
-  cm_free(number);
-  *parts = next;
-  return CM_OK;
-}
-
 /* Numbering, groups (steps s4 and s6) and the graph of groups that placement works on. */
 static cm_status settle(const cm_graph *graph, const cm_partition_options *options, uint32_t **part,
                         uint32_t parts, cm_run *run, cm_partition **partition, cm_error *error)
@@ -111,7 +77,7 @@ static cm_status settle(const cm_graph *graph, const cm_partition_options *optio
   if (options->parts > 0)
     status = cm_rebalance(graph, options, run, *part, parts, error);
   if (status == CM_OK)
-    status = close_gaps(*part, graph->vertex_count, &parts, run, error);
+    status = cm_close_gaps(*part, graph->vertex_count, &parts, run, error);
   cm_partition *made = NULL;
   if (status == CM_OK)
     status = CM_NEW(run->memory, made, 1, error);
@@ -134,12 +100,10 @@ cm_status cm_partition_reference(const cm_topology *topology, const cm_partition
                                  const char *folder, uint32_t levels, cm_run *run, cm_partition **partition,
                                  cm_error *error)
 {
-  uint32_t vertices[CM_LEVELS_MAX + 1], *part = NULL, parts = 0;
+  uint32_t *part = NULL, parts = 0;
   level held = {0};
   cm_run_phase(run, "bisect");
-  cm_status status = count_levels(topology, folder, levels, run, vertices, error);
-  if (status == CM_OK)
-    status = level_open(topology, folder, levels, vertices, run, &held, error);
+  cm_status status = level_open(topology, folder, levels, run, &held, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, part, held.graph->vertex_count, error);
   if (status == CM_OK)
@@ -151,9 +115,8 @@ cm_status cm_partition_reference(const cm_topology *topology, const cm_partition
     if (status != CM_OK || l == 0)
       break;
     status = project(&held, run, &part, error);
-    level_free(&held);
     if (status == CM_OK)
-      status = level_open(topology, folder, l - 1, vertices, run, &held, error);
+      status = step_down(topology, folder, l - 1, run, &held, error);
   }
   if (status == CM_OK)
     status = settle(held.graph, options, &part, parts, run, partition, error);

@@ -3,17 +3,8 @@
 #ifndef CM_PARTITION_REFERENCE_H
 #define CM_PARTITION_REFERENCE_H
 
-#include "core/partition/graph.h"
 #include "core/partition/options.h"
-
-typedef struct cm_partition {
-  uint32_t vertex_count, part_count;
-  uint32_t *part;      /* [vertex_count] */
-  uint64_t edge_cut;   /* scaled */
-  cm_graph *parts;     /* the parts as a graph: what they say to each other (edge weights, scaled) */
-} cm_partition;
-
-void cm_partition_free(cm_partition *partition); /* NULL is allowed */
+#include "core/partition/partition.h"
 
 /* Partitions a topology whose coarsened levels lie in folder/level-1.zip .. level-<levels>.zip: initial
  * partition on the coarsest, then refinement and one step of uncoarsening after the other down to the topology

@@ -1,0 +1,48 @@
+#include "core/partition/partition.h"
+
+void cm_partition_free(cm_partition *partition)
+{
+  if (partition == NULL)
+    return;
+  cm_free(partition->part);
+  cm_graph_free(partition->parts);
+  cm_free(partition);
+}
+
+cm_status cm_close_gaps(uint32_t *part, uint32_t vertices, uint32_t *parts, cm_run *run, cm_error *error)
+{
+  uint32_t *number, next = 0;
+  if (CM_NEW(run->memory, number, *parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < vertices; v++)
+    number[part[v]] = 1;
+  for (uint32_t p = 0; p < *parts; p++)
+    number[p] = number[p] ? next++ : 0;
+  for (uint32_t v = 0; v < vertices; v++)
+    part[v] = number[part[v]];
+  cm_free(number);
+  *parts = next;
+  return CM_OK;
+}
+
+cm_status cm_nets_by_part(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                          uint32_t **first, uint32_t **net, cm_error *error)
+{
+  uint32_t *starts, *nets;
+  if (CM_NEW(run->memory, starts, (size_t)parts + 2, error) != CM_OK)
+    return error->status;
+  if (CM_NEW(run->memory, nets, topology->net_count, error) != CM_OK) {
+    cm_free(starts);
+    return error->status;
+  }
+  /* Two places ahead, so that filling moves each start to where it belongs. */
+  for (uint32_t e = 0; e < topology->net_count; e++)
+    starts[(size_t)part[cm_topology_source(topology, e)] + 2]++;
+  for (size_t p = 2; p <= (size_t)parts + 1; p++)
+    starts[p] += starts[p - 1];
+  for (uint32_t e = 0; e < topology->net_count; e++)
+    nets[starts[part[cm_topology_source(topology, e)] + 1]++] = e;
+  *first = starts;
+  *net = nets;
+  return CM_OK;
+}
