@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/mapping/engine.h"
 #include "core/partition/options.h"
 
 typedef enum kind { WORD, COUNT, LONG_COUNT, BYTES, REAL } kind;
@@ -164,14 +165,14 @@ static cm_status resolve(struct cm_map_options *o, cm_error *error)
   uint32_t own = o->preset == CM_PRESET_REFERENCE ? CM_OBJECTIVE_EDGE : CM_OBJECTIVE_AXON;
   if (o->objective == UNSET)
     o->objective = own;
-  if (o->objective != own) {
+  if (cm_engine_find((cm_preset)o->preset, (cm_objective)o->objective) == NULL) {
     cm_fail(error, CM_BAD_OPTION,
             own == CM_OBJECTIVE_EDGE
               ? "preset reference minimises the edge cut; for objective \"axon\" choose preset fast, balanced or best"
               : "presets fast, balanced and best minimise what axons carry; for objective \"edge\" choose preset reference");
     return cm_fail_at(error, "/options/objective");
   }
-  if (o->preset != CM_PRESET_REFERENCE && o->parts != 0) {
+  if (o->parts != 0 && !cm_engine_find((cm_preset)o->preset, (cm_objective)o->objective)->takes_parts) {
     cm_fail(error, CM_BAD_OPTION, "presets fast, balanced and best take as many parts as the core limits ask for; for a fixed "
                                   "number of parts choose preset reference");
     return cm_fail_at(error, "/options/parts");

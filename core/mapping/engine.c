@@ -1,0 +1,94 @@
+#include "core/mapping/engine.h"
+
+#include "core/mapping/levels.h"
+#include "core/partition/axon.h"
+#include "core/partition/flows.h"
+#include "core/partition/reference.h"
+
+/* The seed's method; a damaged cache entry is made anew once. */
+static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+                         cm_error *error)
+{
+  const struct cm_map_options *o = task->input->options;
+  cm_partition_options options = {.capacity = task->limits.neurons,
+                                  .parts = task->parts,
+                                  .coarsening_share = o->coarsening_share,
+                                  .coarsening_tries = o->coarsening_tries,
+                                  .coarsening_stop = o->coarsening_stop,
+                                  .matching = (cm_matching)o->matching,
+                                  .bisection_tries = o->bisection_tries,
+                                  .refinement_passes = o->refinement_passes,
+                                  .coarsening_seed = o->coarsening_seed,
+                                  .seed = o->seed};
+  for (bool again = false;; again = true) {
+    cm_levels levels;
+    if (cm_levels_acquire(task->input, &options, run, &levels, error) != CM_OK)
+      return error->status;
+    cm_status status = cm_partition_reference(task->input->topology, &options, levels.folder, levels.count, run,
+                                              partition, error);
+    bool damaged = levels.cached && (status == CM_BAD_NETWORK || status == CM_DAMAGED || status == CM_NOT_FOUND);
+    attempt->levels = levels.count;
+    attempt->coarsening_cached = levels.cached;
+    cm_levels_release(task->input, &levels, damaged);
+    if (!damaged || again)
+      return status;
+  }
+}
+
+/* Effort of the presets that know axons and limits. */
+static const cm_axon_options efforts[] = {
+  [CM_PRESET_FAST] = {.samples = 16, .starts = 2, .coarse_sweeps = 15, .fine_sweeps = 1, .coarse_vertices = 20},
+  [CM_PRESET_BALANCED] = {.samples = 32, .starts = 4, .coarse_sweeps = 30, .fine_sweeps = 8, .coarse_vertices = 20},
+  [CM_PRESET_BEST] = {.samples = 64, .starts = 16, .coarse_sweeps = 100, .fine_sweeps = 40, .coarse_vertices = 40},
+};
+
+static uint64_t edge_cut(const cm_topology *topology, const uint32_t *part)
+{
+  uint64_t cut = 0;
+  for (uint32_t e = 0; e < topology->net_count; e++)
+    for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++)
+      if (part[topology->pin[i]] != part[cm_topology_source(topology, e)])
+        cut += cm_topology_pin_weight(topology, e, i);
+  return topology->directed ? cut : cut / 2;
+}
+
+/* The multilevel method that keeps neurons, synapses and inbound axons within the limits by itself. */
+static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+                          cm_error *error)
+{
+  (void)attempt; /* its levels are its own */
+  const cm_topology *topology = task->input->topology;
+  cm_axon_options options = efforts[task->input->options->preset];
+  cm_partition *made;
+  options.limits = task->limits;
+  options.parts_max = task->parts_max;
+  options.seed = task->input->options->seed;
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  made->vertex_count = topology->vertex_count;
+  cm_status status = CM_NEW(run->memory, made->part, topology->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_partition_axons(topology, &options, run, made->part, &made->part_count, error);
+  if (status == CM_OK)
+    status = cm_graph_of_axons(topology, made->part, made->part_count, run, &made->parts, error);
+  if (status != CM_OK) {
+    cm_partition_free(made);
+    return status;
+  }
+  made->edge_cut = edge_cut(topology, made->part);
+  *partition = made;
+  return CM_OK;
+}
+
+static const cm_engine engines[][2] = {
+  [CM_PRESET_REFERENCE] = {[CM_OBJECTIVE_EDGE] = {by_seed, .takes_parts = true}},
+  [CM_PRESET_FAST] = {[CM_OBJECTIVE_AXON] = {by_axons, .takes_parts = false}},
+  [CM_PRESET_BALANCED] = {[CM_OBJECTIVE_AXON] = {by_axons, .takes_parts = false}},
+  [CM_PRESET_BEST] = {[CM_OBJECTIVE_AXON] = {by_axons, .takes_parts = false}},
+};
+
+const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective)
+{
+  const cm_engine *engine = &engines[preset][objective];
+  return engine->partition != NULL ? engine : NULL;
+}

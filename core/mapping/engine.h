@@ -1,0 +1,28 @@
+/* The methods that can partition, as a table over preset and objective. A new method is one more row. */
+#ifndef CM_MAPPING_ENGINE_H
+#define CM_MAPPING_ENGINE_H
+
+#include "core/mapping/map.h"
+#include "core/mapping/options.h"
+#include "core/partition/partition.h"
+
+/* One attempt of the partition stage. */
+typedef struct cm_engine_task {
+  const cm_map_input *input; /* topology, options, cache and scratch folder; the chip may be NULL */
+  cm_limits limits;          /* of a core; `neurons` is the capacity of this attempt and never 0 */
+  uint32_t parts;            /* exactly so many; 0: the limits decide */
+  uint32_t parts_max;        /* cores that are free */
+} cm_engine_task;
+
+typedef struct cm_engine {
+  /* Makes a partition, legal or not: the stage judges it. Fills levels and coarsening_cached of *attempt where they mean
+   * something. The caller owns *partition. */
+  cm_status (*partition)(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+                         cm_error *error);
+  bool takes_parts; /* can be asked for an exact number of parts */
+} cm_engine;
+
+/* The method of a preset for an objective; NULL: the preset does not serve it. */
+const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective);
+
+#endif
