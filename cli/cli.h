@@ -44,6 +44,7 @@ cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **ma
 
 /* The commands: arguments after the command's name, argv[0] being that name. */
 int cli_map(int argc, char **argv);
+int cli_partition(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_convert(int argc, char **argv);

@@ -245,19 +245,11 @@ static char *report_text(const running *r)
   const cm_mapping *m = r->mapping;
   if (m == NULL)
     return NULL;
-  json_t *attempts = json_array();
-  for (uint32_t i = 0; i < m->attempt_count; i++) {
-    const cm_attempt *a = &m->attempts[i];
-    (void)json_array_append_new(attempts, json_pack("{s:I, s:I, s:f, s:I, s:b, s:s}", "capacity", (json_int_t)a->capacity,
-                                                    "parts", (json_int_t)a->parts, "edge_cut", a->edge_cut, "levels",
-                                                    (json_int_t)a->levels, "coarsening_cached", a->coarsening_cached,
-                                                    "broken", a->broken));
-  }
   bool cached = m->attempt_count > 0;
   for (uint32_t i = 0; i < m->attempt_count; i++)
     cached = cached && m->attempts[i].coarsening_cached;
   json_t *report = json_pack("{s:I, s:b, s:o, s:o*, s:O*}", "parts", (json_int_t)m->part_count, "coarsening_cached", cached,
-                             "attempts", attempts, "metrics", cm_metrics_json(&m->metrics), "mapper", m->report);
+                             "attempts", cm_attempts_json(m->attempts, m->attempt_count, true), "metrics", cm_metrics_json(&m->metrics), "mapper", m->report);
   char *text = report != NULL ? json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
   json_decref(report);
   return text;

@@ -42,16 +42,6 @@ static const cm_axon_options efforts[] = {
   [CM_PRESET_BEST] = {.samples = 64, .starts = 16, .coarse_sweeps = 100, .fine_sweeps = 40, .coarse_vertices = 40},
 };
 
-static uint64_t edge_cut(const cm_topology *topology, const uint32_t *part)
-{
-  uint64_t cut = 0;
-  for (uint32_t e = 0; e < topology->net_count; e++)
-    for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++)
-      if (part[topology->pin[i]] != part[cm_topology_source(topology, e)])
-        cut += cm_topology_pin_weight(topology, e, i);
-  return topology->directed ? cut : cut / 2;
-}
-
 /* The multilevel method that keeps neurons, synapses and inbound axons within the limits by itself. */
 static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                           cm_error *error)
@@ -75,7 +65,6 @@ static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *a
     cm_partition_free(made);
     return status;
   }
-  made->edge_cut = edge_cut(topology, made->part);
   *partition = made;
   return CM_OK;
 }

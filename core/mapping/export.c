@@ -120,29 +120,14 @@ static json_t *region_json(const writer *w)
                    region->rectangle, "cores", (json_int_t)region->core_count);
 }
 
-static json_t *attempts_json(const writer *w)
-{
-  json_t *list = json_array();
-  for (uint32_t i = 0; i < w->mapping->attempt_count; i++) {
-    const cm_attempt *a = &w->mapping->attempts[i];
-    json_t *row = json_pack("{s:I, s:I, s:f, s:I, s:s}", "capacity", (json_int_t)a->capacity, "parts",
-                            (json_int_t)a->parts, "edge_cut", a->edge_cut, "levels", (json_int_t)a->levels,
-                            "broken", a->broken);
-    if (json_array_append_new(list, row) != 0) {
-      json_decref(list);
-      return NULL;
-    }
-  }
-  return list;
-}
-
 static json_t *summary_json(const writer *w)
 {
   json_t *report = w->mapping->report == NULL ? json_object() : json_incref(w->mapping->report);
   return json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "format", "coremapd mapping 1", "network",
                    network_json(w), "chip", chip_json(w), "options", options_json(w), "region", region_json(w),
                    "parts", (json_int_t)w->mapping->part_count, "metrics",
-                   cm_metrics_json(&w->mapping->metrics), "attempts", attempts_json(w), "report", report);
+                   cm_metrics_json(&w->mapping->metrics), "attempts",
+                   cm_attempts_json(w->mapping->attempts, w->mapping->attempt_count, false), "report", report);
 }
 
 static void put_part_list(writer *w, const char *lead)

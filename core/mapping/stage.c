@@ -97,6 +97,10 @@ static cm_status prepare(job *j, cm_error *error)
             topology->vertex_count);
     return cm_fail_at(error, "/options/parts");
   }
+  if (j->fixed_parts == 0 && j->input->chip == NULL && most == 0) {
+    cm_fail(error, CM_BAD_OPTION, "nothing says how many parts: state parts or max_part_size, or name a chip");
+    return cm_fail_at(error, "/options/parts");
+  }
   if (j->fixed_parts == 0 && bare_grid(&j->stage.limits)) { /* nothing else asks for a number: one part a core */
     j->fixed_parts = j->cores < topology->vertex_count ? j->cores : topology->vertex_count;
     if (!j->engine->takes_parts) {
@@ -119,7 +123,9 @@ static cm_status judge(job *j, cm_partition **partition, cm_violation *violation
   cm_run_phase(j->run, "limits");
   if (CM_NEW(j->run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
     return error->status;
-  cm_status status = cm_count_use(j->input->topology, (*partition)->part, parts, j->run, use, error);
+  cm_status status = cm_quality_compute(j->input->topology, (*partition)->part, parts, j->run, &j->stage.quality, error);
+  if (status == CM_OK)
+    status = cm_count_use(j->input->topology, (*partition)->part, parts, j->run, use, error);
   if (status == CM_OK)
     *violation = cm_find_violation(&j->stage.limits, use, parts);
   if (status == CM_OK && violation->broken_parts == 0) {
@@ -178,8 +184,8 @@ static cm_status partition(job *j, cm_error *error)
     if (j->engine->partition(&task, j->run, attempt, &made, error) != CM_OK)
       return error->status;
     attempt->parts = made->part_count;
-    attempt->edge_cut = (double)made->edge_cut / (double)j->input->topology->weight_scale;
     cm_status status = judge(j, &made, &violation, error);
+    attempt->edge_cut = j->stage.quality.edge_cut;
     cm_partition_free(made);
     j->stage.attempt_count++;
     if (status != CM_OK || violation.broken_parts == 0)

@@ -6,11 +6,13 @@
 #include "core/mapping/map.h"
 #include "core/partition/limits.h"
 #include "core/partition/partition.h"
+#include "core/partition/quality.h"
 
 typedef struct cm_stage {
   cm_limits limits;        /* the chip's, tightened by max_part_size; 0: none */
   cm_partition *partition; /* keeps all of them */
   uint64_t *use;           /* [part_count * CM_RESOURCES] what each part asks of its core */
+  cm_quality quality;
   cm_attempt attempts[CM_ATTEMPTS_MAX];
   uint32_t attempt_count;  /* the last one made the partition */
 } cm_stage;

@@ -13,6 +13,12 @@ const char *cm_resource_name(cm_resource resource)
   return names[resource];
 }
 
+const char *cm_resource_field(cm_resource resource)
+{
+  static const char *const fields[CM_RESOURCES] = {"neurons", "synapses", "inbound_axons", "outbound_axons", "target_cores"};
+  return fields[resource];
+}
+
 uint64_t cm_limit(const cm_limits *limits, cm_resource resource)
 {
   const uint64_t values[CM_RESOURCES] = {limits->neurons, limits->synapses, limits->inbound_axons,

@@ -19,6 +19,9 @@ typedef enum cm_resource {
 /* "neurons", "inbound axons", ... */
 const char *cm_resource_name(cm_resource resource);
 
+/* The field of a chip file: "neurons", "inbound_axons", ... */
+const char *cm_resource_field(cm_resource resource);
+
 /* The chip's limit on a resource; 0: none. */
 uint64_t cm_limit(const cm_limits *limits, cm_resource resource);
 

@@ -6,9 +6,8 @@
 
 typedef struct cm_partition {
   uint32_t vertex_count, part_count;
-  uint32_t *part;    /* [vertex_count] */
-  uint64_t edge_cut; /* scaled */
-  cm_graph *parts;   /* the parts as a graph: what they say to each other, scaled */
+  uint32_t *part;  /* [vertex_count] */
+  cm_graph *parts; /* the parts as a graph: what they say to each other, scaled */
 } cm_partition;
 
 void cm_partition_free(cm_partition *partition); /* NULL is allowed */

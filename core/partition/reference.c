@@ -89,7 +89,6 @@ static cm_status settle(const cm_graph *graph, const cm_partition_options *optio
   }
   made->vertex_count = graph->vertex_count;
   made->part_count = parts;
-  made->edge_cut = made->parts->weight_total;
   made->part = *part;
   *part = NULL;
   *partition = made;

@@ -1,0 +1,223 @@
+#include "cli/job.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHE_BYTES_MAX = 1 << 30 };
+
+/* A flag's value as the JSON that a job would carry: numbers as numbers, the rest as text. */
+static bool set_option(cli_job *a, const char *name, const char *value)
+{
+  json_t *parsed = json_loads(value, JSON_DECODE_ANY, NULL);
+  if (!json_is_number(parsed)) {
+    json_decref(parsed);
+    parsed = json_string(value);
+  }
+  return json_object_set_new(a->flags, name, parsed) == 0;
+}
+
+static bool set_pair(cli_job *a, const char *pair)
+{
+  const char *equals = strchr(pair, '=');
+  char name[64];
+  if (equals == NULL || (size_t)(equals - pair) >= sizeof name)
+    return false;
+  (void)snprintf(name, sizeof name, "%.*s", (int)(equals - pair), pair);
+  return set_option(a, name, equals + 1);
+}
+
+/* Returns -1 to go on, else an exit status. */
+int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job *a)
+{
+  enum { CHIP = 256, MESH, OCCUPANCY, CACHE, PART, PLACEMENT, JSON, QUIET, SET, HELP, JOB_OPTION };
+  static const struct option all[] = {
+    {"placement", required_argument, NULL, PLACEMENT}, {"output", required_argument, NULL, 'o'},
+    {"mapper", required_argument, NULL, JOB_OPTION}, /* these are of a placement */
+    {"chip", required_argument, NULL, CHIP}, {"mesh", required_argument, NULL, MESH},
+    {"occupancy", required_argument, NULL, OCCUPANCY}, {"cache", required_argument, NULL, CACHE},
+    {"part", required_argument, NULL, PART}, {"json", no_argument, NULL, JSON},
+    {"quiet", no_argument, NULL, QUIET}, {"set", required_argument, NULL, SET}, {"help", no_argument, NULL, HELP},
+    {"preset", required_argument, NULL, JOB_OPTION}, {"objective", required_argument, NULL, JOB_OPTION},
+    {"parts", required_argument, NULL, JOB_OPTION},
+    {"imbalance", required_argument, NULL, JOB_OPTION}, {"max-part-size", required_argument, NULL, JOB_OPTION},
+    {"seed", required_argument, NULL, JOB_OPTION}, {"threads", required_argument, NULL, JOB_OPTION},
+    {"memory-limit", required_argument, NULL, JOB_OPTION}, {"time-limit", required_argument, NULL, JOB_OPTION},
+    {NULL, 0, NULL, 0}};
+  enum { OF_PLACEMENT = 3 };
+  const struct option *flags = places ? all : all + OF_PLACEMENT;
+  const char *command = argv[0];
+  int flag, index;
+  char name[64];
+  while ((flag = getopt_long(argc, argv, places ? "o:" : "", flags, &index)) != -1) {
+    switch (flag) {
+      case CHIP: a->chip_name = optarg; break;
+      case MESH: a->mesh = optarg; break;
+      case OCCUPANCY: a->occupancy_path = optarg; break;
+      case CACHE: a->cache_folder = optarg; break;
+      case PART: a->part = optarg; break;
+      case PLACEMENT: a->placement = optarg; break;
+      case 'o': a->output = optarg; break;
+      case JSON: a->json = true; break;
+      case QUIET: a->quiet = true; break;
+      case HELP: fputs(usage, stdout); return EXIT_DONE;
+      case SET:
+        if (!set_pair(a, optarg))
+          return cli_usage(command, "--set \"%s\" is not of the form NAME=VALUE", optarg);
+        break;
+      case JOB_OPTION:
+        (void)snprintf(name, sizeof name, "%s", flags[index].name);
+        for (char *p = name; *p != '\0'; p++)
+          *p = *p == '-' ? '_' : *p;
+        if (!set_option(a, name, optarg))
+          return cli_usage(command, "--%s \"%s\" is not text", flags[index].name, optarg);
+        break;
+      default: return EXIT_USAGE;
+    }
+  }
+  if (optind + 1 != argc)
+    return cli_usage(command, optind == argc ? "no network is named" : "more than one network is named");
+  a->network = argv[optind];
+  if (places ? (a->chip_name == NULL) == (a->mesh == NULL) : a->chip_name != NULL && a->mesh != NULL)
+    return cli_usage(command, "name either --chip or --mesh");
+  if (a->occupancy_path != NULL && a->chip_name == NULL && a->mesh == NULL)
+    return cli_usage(command, "--occupancy needs a --chip");
+  return -1;
+}
+
+static cm_status hash_file(const char *path, char hex[65], cm_error *error)
+{
+  unsigned char digest[crypto_hash_sha256_BYTES], block[1 << 16];
+  crypto_hash_sha256_state state;
+  FILE *stream = fopen(path, "rbe");
+  if (stream == NULL)
+    return cm_fail_errno(error, errno, "cannot open", path);
+  crypto_hash_sha256_init(&state);
+  for (size_t got; (got = fread(block, 1, sizeof block, stream)) > 0;)
+    crypto_hash_sha256_update(&state, block, got);
+  fclose(stream);
+  crypto_hash_sha256_final(&state, digest);
+  sodium_bin2hex(hex, 65, digest, sizeof digest);
+  return CM_OK;
+}
+
+static cm_status make_scratch(cli_job *w, cm_error *error)
+{
+  const char *base = getenv("TMPDIR");
+  if (cm_path(w->scratch, error, "%s/coremap-XXXXXX", base != NULL ? base : "/tmp") != CM_OK)
+    return error->status;
+  if (mkdtemp(w->scratch) == NULL) {
+    w->scratch[0] = '\0';
+    return cm_fail_errno(error, errno, "cannot make a folder in", base != NULL ? base : "/tmp");
+  }
+  return CM_OK;
+}
+
+cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
+{
+  cm_import_limits limits = cm_import_limits_default();
+  bool has_chip = job->chip_name != NULL || job->mesh != NULL;
+  cli_run_begin(&job->cli, job->quiet);
+  if (cm_map_options_parse(job->flags, &job->options, error) != CM_OK)
+    return error->status;
+  if (has_chip && (cli_chip(job->chip_name, job->mesh, &job->chip, error) != CM_OK ||
+                   cli_occupancy(job->occupancy_path, job->chip, &job->occupancy, error) != CM_OK))
+    return error->status;
+  cm_map_options_apply(job->options, &job->cli.run);
+  if (cm_import(job->network, &limits, &job->cli.run, &job->topology, &job->report, error) != CM_OK ||
+      make_scratch(job, error) != CM_OK)
+    return error->status;
+  *input = (cm_map_input){.topology = job->topology,
+                          .chip = job->chip,
+                          .occupancy = job->occupancy,
+                          .options = job->options,
+                          .scratch_folder = job->scratch};
+  if (job->cache_folder != NULL) { /* its entries are named by content */
+    if (hash_file(job->network, job->network_id, error) != CM_OK ||
+        cm_cache_open(job->cache_folder, CACHE_BYTES_MAX, &job->cache, error) != CM_OK)
+      return error->status;
+    job->levels = cm_cache_levels(job->cache);
+    input->cache = &job->levels;
+    input->network_id = job->network_id;
+  }
+  return CM_OK;
+}
+
+void cli_job_close(cli_job *job)
+{
+  if (job->scratch[0] != '\0') {
+    cm_error ignored;
+    (void)cm_folder_remove(job->scratch, &ignored);
+  }
+  cm_cache_close(job->cache);
+  cm_topology_free(job->topology);
+  cm_map_options_free(job->options);
+  cm_occupancy_free(job->occupancy);
+  cm_chip_free(job->chip);
+  json_decref(job->flags);
+}
+
+cm_status cli_job_write(const char *path, cm_status (*write)(void *user, FILE *stream, cm_error *error), void *user,
+                        cm_error *error)
+{
+  cm_file file;
+  if (path == NULL)
+    return CM_OK;
+  if (cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  if (write(user, file.stream, error) != CM_OK) {
+    cm_file_discard(&file);
+    return error->status;
+  }
+  return cm_file_commit(&file, error);
+}
+
+void cli_job_print_inputs(const cli_job *job)
+{
+  const cm_topology *t = job->topology;
+  printf("network     %s%s, %u neurons, %llu %s\n", job->report.format, job->report.gzipped ? " (gzip)" : "", t->vertex_count,
+         (unsigned long long)cm_topology_synapses(t), t->directed ? "synapses" : "edges");
+  if (job->chip != NULL)
+    printf("chip        %s, %u x %u cores\n", job->chip->name, job->chip->width, job->chip->height);
+}
+
+void cli_job_print_attempts(const cm_attempt *attempts, uint32_t count)
+{
+  for (uint32_t i = 0; count > 1 && i < count; i++)
+    printf("attempt %-3u capacity %llu: %s\n", i + 1, (unsigned long long)attempts[i].capacity,
+           attempts[i].broken[0] != '\0' ? attempts[i].broken : "legal");
+}
+
+void cli_job_print_numbers(const json_t *object)
+{
+  const char *name;
+  json_t *value;
+  json_object_foreach((json_t *)object, name, value) printf("  %-24s %.10g\n", name, json_number_value(value));
+}
+
+void cli_job_print_cost(const cli_job *job)
+{
+  const cm_run *run = &job->cli.run;
+  double total = 0;
+  printf("seconds    ");
+  for (size_t i = 0; i < run->phase_count; i++) {
+    printf(" %s %.3f", run->phases[i].name, run->phases[i].seconds);
+    total += run->phases[i].seconds;
+  }
+  printf(", total %.3f\npeak memory %.1f MiB\n", total, (double)cli_run_peak(&job->cli) / (1 << 20));
+}
+
+void cli_job_print_json(const cli_job *job, json_t *object)
+{
+  json_t *seconds = json_object();
+  const cm_run *run = &job->cli.run;
+  for (size_t i = 0; i < run->phase_count; i++)
+    json_object_set_new(seconds, run->phases[i].name, json_real(run->phases[i].seconds));
+  json_object_set_new(object, "seconds", seconds);
+  json_object_set_new(object, "peak_bytes", json_integer((json_int_t)cli_run_peak(&job->cli)));
+  json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+  putchar('\n');
+  json_decref(object);
+}

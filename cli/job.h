@@ -1,0 +1,57 @@
+/* What the commands that work on a network under job options (map, partition) share: flags, inputs, seconds and memory. */
+#ifndef CM_CLI_JOB_H
+#define CM_CLI_JOB_H
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+#include "core/base/file.h"
+#include "core/mapping/cache.h"
+#include "core/mapping/map.h"
+
+typedef struct cli_job {
+  /* As named on the command line; NULL: not named. */
+  const char *network, *chip_name, *mesh, *occupancy_path, *cache_folder, *part, *placement, *output;
+  json_t *flags; /* job options */
+  bool json, quiet;
+  /* Opened by cli_job_open. */
+  cli_run cli;
+  cm_cache *cache;
+  cm_level_cache levels;
+  cm_chip *chip; /* NULL when neither chip nor mesh is named */
+  cm_occupancy *occupancy;
+  cm_map_options *options;
+  cm_topology *topology;
+  cm_import_report report;
+  char network_id[65], scratch[CM_PATH_MAX];
+} cli_job;
+
+/* Reads the flags; those of a placement only where `places`. Returns -1 to go on, else an exit status. */
+int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job *job);
+
+/* Reads options, chip, occupancy and network and fills what the pipeline takes; `input` borrows from the job. */
+cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error);
+
+/* Closes what was opened; harmless on a zeroed job. */
+void cli_job_close(cli_job *job);
+
+/* Writes a file as a whole or not at all; NULL path: nothing. */
+cm_status cli_job_write(const char *path, cm_status (*write)(void *user, FILE *stream, cm_error *error), void *user,
+                        cm_error *error);
+
+/* "network ..." and "chip ..." lines. */
+void cli_job_print_inputs(const cli_job *job);
+
+/* Attempts, when there was more than one. */
+void cli_job_print_attempts(const cm_attempt *attempts, uint32_t count);
+
+/* Numbers of an object, one a line. */
+void cli_job_print_numbers(const json_t *object);
+
+/* Seconds of every phase, and the highest accounted memory. */
+void cli_job_print_cost(const cli_job *job);
+
+/* Adds "seconds" and "peak_bytes" to an object, prints it and drops it. */
+void cli_job_print_json(const cli_job *job, json_t *object);
+
+#endif
