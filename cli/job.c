@@ -183,6 +183,12 @@ void cli_job_print_inputs(const cli_job *job)
     printf("chip        %s, %u x %u cores\n", job->chip->name, job->chip->width, job->chip->height);
 }
 
+void cli_job_print_parts(uint32_t parts, const cm_bound *bound)
+{
+  char reason[160];
+  printf("parts       %u, at least %u: %s\n", parts, bound->parts, cm_bound_reason(bound, reason, sizeof reason));
+}
+
 void cli_job_print_attempts(const cm_attempt *attempts, uint32_t count)
 {
   for (uint32_t i = 0; count > 1 && i < count; i++)

@@ -42,6 +42,9 @@ cm_status cli_job_write(const char *path, cm_status (*write)(void *user, FILE *s
 /* "network ..." and "chip ..." lines. */
 void cli_job_print_inputs(const cli_job *job);
 
+/* Parts, and how few there could be. */
+void cli_job_print_parts(uint32_t parts, const cm_bound *bound);
+
 /* Attempts, when there was more than one. */
 void cli_job_print_attempts(const cm_attempt *attempts, uint32_t count);
 

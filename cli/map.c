@@ -56,7 +56,8 @@ static cm_status write_views(const cli_job *job, const cm_mapping *mapping, cm_e
 
 static void print_json(const cli_job *job, const cm_mapping *m)
 {
-  cli_job_print_json(job, json_pack("{s:i, s:o, s:o, s:O}", "parts", (int)m->part_count, "metrics", cm_metrics_json(&m->metrics),
+  cli_job_print_json(job, json_pack("{s:i, s:o, s:o, s:o, s:O}", "parts", (int)m->part_count, "bound",
+                                    cm_bound_json(&m->bound), "metrics", cm_metrics_json(&m->metrics),
                                     "attempts", cm_attempts_json(m->attempts, m->attempt_count, true), "report", m->report));
 }
 
@@ -65,8 +66,8 @@ static void print_table(const cli_job *job, const cm_mapping *m)
   cli_job_print_inputs(job);
   if (m->attempts[m->attempt_count - 1].coarsening_cached)
     puts("coarsening  none: the levels were in the cache");
-  printf("parts       %u on a region of %u x %u at (%u, %u)\n", m->part_count, m->region->width, m->region->height,
-         m->region->x0, m->region->y0);
+  cli_job_print_parts(m->part_count, &m->bound);
+  printf("region      %u x %u at (%u, %u)\n", m->region->width, m->region->height, m->region->x0, m->region->y0);
   cli_job_print_attempts(m->attempts, m->attempt_count);
   json_t *metrics = cm_metrics_json(&m->metrics);
   cli_job_print_numbers(metrics);

@@ -74,7 +74,8 @@ static json_t *limits_json(const cm_stage *stage)
 
 static void print_json(const cli_job *job, const cm_stage *stage)
 {
-  cli_job_print_json(job, json_pack("{s:i, s:o, s:o, s:o}", "parts", (int)stage->partition->part_count, "metrics",
+  cli_job_print_json(job, json_pack("{s:i, s:o, s:o, s:o, s:o}", "parts", (int)stage->partition->part_count,
+                                    "bound", cm_bound_json(&stage->bound), "metrics",
                                     metrics_json(stage), "limits", limits_json(stage), "attempts",
                                     cm_attempts_json(stage->attempts, stage->attempt_count, true)));
 }
@@ -82,7 +83,7 @@ static void print_json(const cli_job *job, const cm_stage *stage)
 static void print_table(const cli_job *job, const cm_stage *stage)
 {
   cli_job_print_inputs(job);
-  printf("parts       %u\n", stage->partition->part_count);
+  cli_job_print_parts(stage->partition->part_count, &stage->bound);
   cli_job_print_attempts(stage->attempts, stage->attempt_count);
   json_t *metrics = metrics_json(stage);
   cli_job_print_numbers(metrics);

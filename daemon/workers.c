@@ -248,7 +248,8 @@ static char *report_text(const running *r)
   bool cached = m->attempt_count > 0;
   for (uint32_t i = 0; i < m->attempt_count; i++)
     cached = cached && m->attempts[i].coarsening_cached;
-  json_t *report = json_pack("{s:I, s:b, s:o, s:o*, s:O*}", "parts", (json_int_t)m->part_count, "coarsening_cached", cached,
+  json_t *report = json_pack("{s:I, s:o, s:b, s:o, s:o*, s:O*}", "parts", (json_int_t)m->part_count, "bound",
+                             cm_bound_json(&m->bound), "coarsening_cached", cached,
                              "attempts", cm_attempts_json(m->attempts, m->attempt_count, true), "metrics", cm_metrics_json(&m->metrics), "mapper", m->report);
   char *text = report != NULL ? json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
   json_decref(report);

@@ -2,7 +2,7 @@
 
 import { union } from './colour.js';
 import { announce, element, fill, setText } from './dom.js';
-import { count, shortId } from './format.js';
+import { count, partsText, shortId } from './format.js';
 import { LAYERS } from './layers.js';
 import { MAP_HELP, networkLine, startView } from './mapping.js';
 import { Model } from './model.js';
@@ -60,7 +60,7 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
             element(
               'p',
               { class: 'quiet' },
-              `${networkLine(model.summary.network)} · ${count(model.summary.parts)} parts · `,
+              `${networkLine(model.summary.network)} · ${partsText(model.summary.parts, model.summary.bound)} · `,
               element('code', { title: model.id }, shortId(model.id)),
             ),
           ),

@@ -31,6 +31,14 @@ export function count(value) {
   return String(number).replace(/\B(?=(\d{3})+$)/g, NARROW);
 }
 
+/** "91 parts, 64 at least (65536 neurons in all, at most 1024 in a core)"; older mappings have no bound. */
+export function partsText(parts, bound) {
+  const parted = `${count(parts)} ${parts === 1 ? 'part' : 'parts'}`;
+  if (!bound) return parted;
+  const why = bound.limit ? ` (${bound.reason})` : '';
+  return `${parted}, ${count(bound.parts)} at least${why}`;
+}
+
 /** 2095632 with "" -> "2.10 M"; 0.0000031 with "J" -> "3.10 µJ". Whole numbers below 1000 stay whole. */
 export function si(value, unit = '', digits = 3) {
   if (value === null || value === undefined || !Number.isFinite(Number(value))) return NONE;

@@ -3,7 +3,7 @@
 import { listJobs, networkName } from './api.js';
 import { CorePanel } from './corepanel.js';
 import { announce, element, fill, setText } from './dom.js';
-import { count, shortId, si } from './format.js';
+import { count, partsText, shortId, si } from './format.js';
 import { LAYERS } from './layers.js';
 import { Model } from './model.js';
 import { layerSwitch, Legend, Picture } from './picture.js';
@@ -138,7 +138,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
         element(
           'p',
           { class: 'quiet' },
-          `${networkLine(summary.network)} · ${count(summary.parts)} parts · `,
+          `${networkLine(summary.network)} · ${partsText(summary.parts, summary.bound)} · `,
           `region ${count(region.width)} × ${count(region.height)} at ${count(region.x)}, ${count(region.y)}`,
           ' · mapping ',
           element('code', { title: id }, shortId(id)),

@@ -123,9 +123,9 @@ static json_t *region_json(const writer *w)
 static json_t *summary_json(const writer *w)
 {
   json_t *report = w->mapping->report == NULL ? json_object() : json_incref(w->mapping->report);
-  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "format", "coremapd mapping 1", "network",
+  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "format", "coremapd mapping 1", "network",
                    network_json(w), "chip", chip_json(w), "options", options_json(w), "region", region_json(w),
-                   "parts", (json_int_t)w->mapping->part_count, "metrics",
+                   "parts", (json_int_t)w->mapping->part_count, "bound", cm_bound_json(&w->mapping->bound), "metrics",
                    cm_metrics_json(&w->mapping->metrics), "attempts",
                    cm_attempts_json(w->mapping->attempts, w->mapping->attempt_count, false), "report", report);
 }

@@ -36,6 +36,7 @@ static cm_status partition(job *j, cm_error *error)
   stage.partition->parts = NULL;
   memcpy(m->attempts, stage.attempts, sizeof m->attempts);
   m->attempt_count = stage.attempt_count;
+  m->bound = stage.bound;
   cm_stage_free(&stage);
   return CM_OK;
 }

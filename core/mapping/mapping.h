@@ -9,6 +9,7 @@
 #include "core/base/run.h"
 #include "core/chip/region.h"
 #include "core/network/topology.h"
+#include "core/partition/bound.h"
 
 /* Totals of section 8. Weights are in the network's own unit (scale divided out), energy in pJ, latency in ns. */
 typedef struct cm_metrics {
@@ -62,9 +63,13 @@ typedef struct cm_mapping {
   cm_metrics_detail detail;
   cm_attempt attempts[CM_ATTEMPTS_MAX];
   uint32_t attempt_count;
+  cm_bound bound;  /* how few parts the limits allow */
   json_t *options; /* the options that shape a result, as resolved */
   json_t *report;  /* what the stages want to tell: placement costs before and after, merged counts, ... */
 } cm_mapping;
+
+/* The bound as JSON: parts, limit (null: none), per_core, reason. NULL when out of memory. */
+json_t *cm_bound_json(const cm_bound *bound);
 
 void cm_mapping_free(cm_mapping *mapping); /* NULL is allowed */
 

@@ -112,7 +112,9 @@ static cm_status prepare(job *j, cm_error *error)
   }
   if (check_memory(j, error) != CM_OK)
     return error->status;
-  return cm_check_neurons(topology, &j->stage.limits, j->run, error);
+  if (cm_check_neurons(topology, &j->stage.limits, j->run, error) != CM_OK)
+    return error->status;
+  return cm_bound_parts(topology, &j->stage.limits, j->run, &j->stage.bound, error);
 }
 
 /* Takes over an attempt's partition when it breaks no limit; else *violation says which. */

@@ -4,7 +4,7 @@
 #define CM_MAPPING_STAGE_H
 
 #include "core/mapping/map.h"
-#include "core/partition/limits.h"
+#include "core/partition/bound.h"
 #include "core/partition/partition.h"
 #include "core/partition/quality.h"
 
@@ -13,6 +13,7 @@ typedef struct cm_stage {
   cm_partition *partition; /* keeps all of them */
   uint64_t *use;           /* [part_count * CM_RESOURCES] what each part asks of its core */
   cm_quality quality;
+  cm_bound bound;          /* how few parts these limits allow */
   cm_attempt attempts[CM_ATTEMPTS_MAX];
   uint32_t attempt_count;  /* the last one made the partition */
 } cm_stage;

@@ -4,7 +4,8 @@ libcoremap_a_SOURCES += \
   core/partition/coarsen.h core/partition/coarsen.c \
   core/partition/bisect.h core/partition/bisect.c \
   core/partition/refine.h core/partition/refine.c \
-  core/partition/limits.h core/partition/limits.c core/partition/quality.h core/partition/quality.c \
+  core/partition/limits.h core/partition/limits.c core/partition/bound.h core/partition/bound.c \
+  core/partition/quality.h core/partition/quality.c \
   core/partition/reference.h core/partition/reference.c \
   core/partition/hypergraph.h core/partition/hypergraph.c \
   core/partition/cluster.h core/partition/cluster.c \

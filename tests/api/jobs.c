@@ -56,7 +56,10 @@ START_TEST(a_network_becomes_a_mapping)
   ck_assert_uint_ge(json_array_size(json_object_get(job, "phases")), 5);
   ck_assert(json_is_string(json_object_get(job, "created")) && json_is_string(json_object_get(job, "finished")));
   ck_assert_int_eq(json_integer_value(json_object_get(job, "attempts")), 1);
-  ck_assert(json_is_object(json_object_get(json_object_get(job, "report"), "metrics")));
+  const json_t *report = json_object_get(job, "report"), *bound = json_object_get(report, "bound");
+  ck_assert(json_is_object(json_object_get(report, "metrics")));
+  ck_assert_int_le(json_integer_value(json_object_get(bound, "parts")), json_integer_value(json_object_get(report, "parts")));
+  ck_assert_str_eq(json_string_value(json_object_get(bound, "limit")), "neurons");
   const char *mapping = test_word(job, "mapping");
 
   snprintf(path, sizeof path, "/v1/mappings/%s", mapping);

@@ -44,6 +44,7 @@ static void build(uint64_t seed, bool directed)
   mapping->report = json_object();
   mapping->attempts[0] = (cm_attempt){1000, PARTS, 12.5, 3, true, ""};
   mapping->attempt_count = 1;
+  mapping->bound = (cm_bound){.parts = 2, .argument = CM_ARGUMENT_TOTAL, .resource = CM_SYNAPSES, .total = 19, .limit = 10};
   ck_ok(cm_metrics_compute(&network, chip, mapping->part, PARTS, mapping->core, &run, &mapping->metrics,
                            &mapping->detail, &error));
 }
@@ -107,6 +108,11 @@ START_TEST(summary_says_what_made_it_and_nothing_of_the_machine)
   ck_assert_ptr_null(json_object_get(json_object_get(json, "options"), "threads"));
   ck_assert_ptr_nonnull(json_object_get(mapping->options, "threads")); /* the mapping's own is untouched */
   ck_assert_ptr_null(json_object_get(json_array_get(json_object_get(json, "attempts"), 0), "coarsening_cached"));
+  const json_t *bound = json_object_get(json, "bound");
+  ck_assert_int_eq(json_integer_value(json_object_get(bound, "parts")), 2);
+  ck_assert_str_eq(json_string_value(json_object_get(bound, "limit")), "synapses");
+  ck_assert_int_eq(json_integer_value(json_object_get(bound, "per_core")), 10);
+  ck_assert_str_eq(json_string_value(json_object_get(bound, "reason")), "19 synapses in all, at most 10 in a core");
   ck_assert_ptr_null(json_object_get(json, "neurons"));
   json_decref(json);
   tear_down();

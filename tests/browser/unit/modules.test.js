@@ -5,7 +5,7 @@ import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 const load = (name) => import(pathToFileURL(join(process.env.CM_WWW, name)));
-const { ago, bytes, count, difference, duration, moment, percent, si } = await load('format.js');
+const { ago, bytes, count, difference, duration, moment, partsText, percent, si } = await load('format.js');
 const { NO_PART, parseCores, parseLinks } = await load('binary.js');
 const { channels, middle, paint, palette, pixel, position, range, union, viridis, wantsDarkInk } =
   await load('colour.js');
@@ -25,6 +25,15 @@ test('counts are grouped and never rounded', () => {
   assert.equal(count(null), '–');
   assert.equal(count(undefined), '–');
   assert.equal(count(NaN), '–');
+});
+
+test('parts stand beside how few there could be', () => {
+  assert.equal(plain(partsText(1291, undefined)), '1 291 parts');
+  assert.equal(plain(partsText(1, { parts: 1, limit: null, reason: 'no limit asks for more' })), '1 part, 1 at least');
+  assert.equal(
+    plain(partsText(91, { parts: 64, limit: 'neurons', reason: '65536 neurons in all' })),
+    '91 parts, 64 at least (65536 neurons in all)',
+  );
 });
 
 test('SI prefixes cover small and large figures', () => {

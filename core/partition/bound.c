@@ -1,0 +1,381 @@
+/* Happy path: what every neuron asks for -> what every axon costs at least -> the largest of all arguments. Each argument is
+ * one function. All sums are integers, so that the bound is a proof and not a rounding. */
+#include "core/partition/bound.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+  CHECK_EVERY = 4096,
+  STEPS = 128,        /* thresholds of the packing argument, as shares of a core */
+  APART_MAX = 128,    /* neurons that are compared pairwise */
+  SHARE_BITS = 32     /* fractions of an axon are counted in 2^-32 */
+};
+
+typedef unsigned __int128 wide;
+
+typedef struct work {
+  const cm_topology *topology;
+  const cm_limits *limits;
+  cm_run *run;
+  uint32_t *synapses; /* [vertices] that come in */
+  uint32_t *axons;    /* [vertices] distinct sources that come in */
+  uint32_t *seen;     /* [vertices] last source + 1 */
+  uint64_t *share;    /* [vertices] inbound axons that a neuron costs at least, whoever is beside it; NULL: not needed */
+  uint32_t most_synapses, most_axons, most_size;
+  cm_bound best;
+} work;
+
+static uint64_t divide_up(wide a, uint64_t b)
+{
+  return (uint64_t)((a + b - 1) / b);
+}
+
+static void raise_bound(work *w, uint64_t parts, cm_argument argument, cm_resource resource, wide total, uint64_t limit)
+{
+  if (parts <= w->best.parts)
+    return;
+  w->best.parts = parts > UINT32_MAX ? UINT32_MAX : (uint32_t)parts;
+  w->best.argument = argument;
+  w->best.resource = resource;
+  w->best.total = total > UINT64_MAX ? UINT64_MAX : (uint64_t)total;
+  w->best.limit = limit;
+}
+
+/* ---- what neurons ask for ---- */
+
+static cm_status count_inputs(work *w, cm_error *error)
+{
+  const cm_topology *t = w->topology;
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    uint32_t source = cm_topology_source(t, e);
+    if (e % CHECK_EVERY == 0 && cm_run_check(w->run, error) != CM_OK)
+      return error->status;
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
+      uint32_t v = t->pin[i];
+      w->synapses[v]++;
+      w->axons[v] += w->seen[v] != source + 1;
+      w->seen[v] = source + 1;
+    }
+  }
+  for (uint32_t v = 0; v < t->vertex_count; v++) {
+    w->seen[v] = 0;
+    w->most_synapses = w->synapses[v] > w->most_synapses ? w->synapses[v] : w->most_synapses;
+    w->most_axons = w->axons[v] > w->most_axons ? w->axons[v] : w->most_axons;
+    w->most_size = cm_topology_size(t, v) > w->most_size ? cm_topology_size(t, v) : w->most_size;
+  }
+  return CM_OK;
+}
+
+/* ---- what axons cost ---- */
+
+/* One source neuron: its nets, and what its targets fill together. */
+typedef struct axon {
+  uint32_t source, net, end;    /* nets net .. end - 1 */
+  uint64_t size, synapses;      /* of all targets */
+} axon;
+
+static axon read_axon(work *w, uint32_t net)
+{
+  const cm_topology *t = w->topology;
+  axon a = {.source = cm_topology_source(t, net), .net = net, .end = net};
+  for (; a.end < t->net_count && cm_topology_source(t, a.end) == a.source; a.end++)
+    for (uint64_t i = t->net_first[a.end]; i < t->net_first[a.end + 1]; i++) {
+      uint32_t v = t->pin[i];
+      if (w->seen[v] == a.source + 1)
+        continue;
+      w->seen[v] = a.source + 1;
+      a.size += cm_topology_size(t, v);
+      a.synapses += w->synapses[v];
+    }
+  return a;
+}
+
+/* Every target's share of the one inbound axon that a part pays for all it holds of them: what a part can hold is at most
+ * `room`, so a target that weighs `weight` of it carries weight / room of the axon at least. */
+static void share_axon(work *w, const axon *a)
+{
+  const cm_topology *t = w->topology;
+  uint64_t by_size = w->limits->neurons != 0 && a->size > w->limits->neurons ? w->limits->neurons : a->size;
+  uint64_t by_synapses = w->limits->synapses != 0 && a->synapses > w->limits->synapses ? w->limits->synapses : a->synapses;
+  bool sizes = a->size > 0 && (wide)a->size * by_synapses >= (wide)a->synapses * by_size; /* the one that fills more cores */
+  for (uint32_t e = a->net; e < a->end; e++)
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
+      uint32_t v = t->pin[i];
+      if (w->seen[v] != a->source + 1)
+        continue; /* its share is counted */
+      w->seen[v] = 0;
+      uint64_t weight = sizes ? cm_topology_size(t, v) : w->synapses[v];
+      w->share[v] += (weight << SHARE_BITS) / (sizes ? by_size : by_synapses);
+    }
+}
+
+/* Parts that hold a target of this axon, at least. */
+static uint64_t parts_of_axon(const work *w, const axon *a)
+{
+  uint64_t parts = 1;
+  if (w->limits->neurons != 0 && divide_up(a->size, w->limits->neurons) > parts)
+    parts = divide_up(a->size, w->limits->neurons);
+  if (w->limits->synapses != 0 && divide_up(a->synapses, w->limits->synapses) > parts)
+    parts = divide_up(a->synapses, w->limits->synapses);
+  return parts;
+}
+
+static cm_status count_axons(work *w, cm_error *error)
+{
+  const cm_topology *t = w->topology;
+  wide inbound = 0, outbound = 0;
+  for (uint32_t net = 0, tick = 0; net < t->net_count; tick++) {
+    if (tick % CHECK_EVERY == 0 && cm_run_check(w->run, error) != CM_OK)
+      return error->status;
+    axon a = read_axon(w, net);
+    uint64_t parts = a.end > net && t->net_first[a.end] > t->net_first[net] ? parts_of_axon(w, &a) : 0;
+    inbound += parts;
+    outbound += parts > 1 ? parts - 1 : 0; /* one of them may be the source's own */
+    if (parts > w->best.widest_cores) {
+      w->best.widest_cores = (uint32_t)parts;
+      w->best.widest = a.source;
+    }
+    if (w->share != NULL)
+      share_axon(w, &a);
+    net = a.end;
+  }
+  if (w->limits->inbound_axons != 0)
+    raise_bound(w, divide_up(inbound, w->limits->inbound_axons), CM_ARGUMENT_TOTAL, CM_INBOUND_AXONS, inbound,
+                w->limits->inbound_axons);
+  if (w->limits->outbound_axons != 0)
+    raise_bound(w, divide_up(outbound, w->limits->outbound_axons), CM_ARGUMENT_TOTAL, CM_OUTBOUND_AXONS, outbound,
+                w->limits->outbound_axons);
+  return CM_OK;
+}
+
+/* ---- gaps ---- */
+
+/* A neuron's use of an additive resource. */
+static wide use_of(const work *w, cm_resource resource, uint32_t v)
+{
+  return resource == CM_NEURONS ? cm_topology_size(w->topology, v) : resource == CM_SYNAPSES ? w->synapses[v] : w->share[v];
+}
+
+/* For a threshold k / STEPS of a core: each neuron larger than the rest of a core beside it is alone; each above half has a
+ * part of its own, with a gap that only neurons above the threshold and up to half can fill; what these exceed the gaps by
+ * needs further parts. (Martello and Toth, Knapsack Problems, 1990, section 8.3.2.) */
+static void bound_by_gaps(work *w, cm_resource resource, uint64_t limit)
+{
+  wide core = resource == CM_INBOUND_AXONS ? (wide)limit << SHARE_BITS : limit;
+  wide small[STEPS / 2 + 1] = {0};               /* use of neurons up to half a core, by the largest threshold they reach */
+  wide large[STEPS / 2] = {0};                   /* use of the others, by the least threshold at which they are alone - 1 */
+  uint64_t count[STEPS / 2] = {0};
+  for (uint32_t v = 0; v < w->topology->vertex_count; v++) {
+    wide use = use_of(w, resource, v);
+    if (2 * use <= core)
+      small[use * STEPS / core] += use;
+    else {
+      size_t rest = STEPS - 1 - (size_t)((use * STEPS - 1) / core);
+      large[rest] += use;
+      count[rest]++;
+    }
+  }
+  wide fill = 0, gaps = 0;
+  uint64_t parts = 0;
+  for (size_t k = 0; k < STEPS / 2; k++)
+    parts += count[k];
+  for (size_t k = STEPS / 2 + 1; k-- > 0;) { /* a neuron is alone at thresholds above its `rest` */
+    fill += small[k];
+    if (k < STEPS / 2)
+      gaps = 0;
+    for (size_t rest = k; rest < STEPS / 2; rest++)
+      gaps += (wide)count[rest] * core - large[rest];
+    uint64_t further = fill > gaps ? divide_up(fill - gaps, (uint64_t)core) : 0;
+    raise_bound(w, parts + further, CM_ARGUMENT_GAPS, resource, 0, limit);
+  }
+}
+
+/* ---- neurons that cannot be together ---- */
+
+typedef struct apart {
+  uint32_t neuron[APART_MAX], count; /* candidates, most inbound axons first */
+  uint32_t *first;                   /* [count + 1] */
+  uint32_t *source;                  /* sources that come in, ascending */
+} apart;
+
+static bool over_half(const work *w, uint32_t v)
+{
+  const cm_limits *l = w->limits;
+  return (l->neurons != 0 && 2 * (uint64_t)cm_topology_size(w->topology, v) > l->neurons) ||
+         (l->synapses != 0 && 2 * (uint64_t)w->synapses[v] > l->synapses) ||
+         (l->inbound_axons != 0 && 2 * (uint64_t)w->axons[v] > l->inbound_axons);
+}
+
+/* Keeps the neurons with most inbound axons, the earlier first among equals. */
+static void keep_candidate(const work *w, apart *a, uint32_t v)
+{
+  uint32_t at = a->count;
+  if (at == APART_MAX && w->axons[v] <= w->axons[a->neuron[at - 1]])
+    return;
+  if (at < APART_MAX)
+    a->count++;
+  else
+    at--;
+  for (; at > 0 && w->axons[v] > w->axons[a->neuron[at - 1]]; at--)
+    a->neuron[at] = a->neuron[at - 1];
+  a->neuron[at] = v;
+}
+
+/* The sources of the candidates' inbound axons, from one pass over the network. */
+static cm_status gather_sources(work *w, apart *a, cm_error *error)
+{
+  const cm_topology *t = w->topology;
+  uint64_t total = 0;
+  for (uint32_t k = 0; k < a->count; k++)
+    total += w->axons[a->neuron[k]];
+  if (total > UINT32_MAX) /* 128 neurons with 2^25 inputs each: the other arguments have to do */
+    a->count = 0;
+  uint32_t *slot, next[APART_MAX];
+  if (CM_NEW(w->run->memory, a->first, a->count + 1, error) != CM_OK ||
+      CM_NEW(w->run->memory, a->source, a->count > 0 ? total : 0, error) != CM_OK ||
+      CM_NEW(w->run->memory, slot, t->vertex_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t k = 0; k < a->count; k++) {
+    slot[a->neuron[k]] = k + 1;
+    next[k] = a->first[k];
+    a->first[k + 1] = a->first[k] + w->axons[a->neuron[k]];
+  }
+  for (uint32_t e = 0; e < t->net_count; e++)
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
+      uint32_t k = slot[t->pin[i]], source = cm_topology_source(t, e);
+      if (k != 0 && (next[k - 1] == a->first[k - 1] || a->source[next[k - 1] - 1] != source))
+        a->source[next[k - 1]++] = source;
+    }
+  cm_free(slot);
+  return CM_OK;
+}
+
+static uint64_t union_of(const apart *a, uint32_t x, uint32_t y)
+{
+  uint32_t i = a->first[x], j = a->first[y], end = a->first[x + 1], stop = a->first[y + 1];
+  uint64_t common = 0;
+  while (i < end && j < stop) {
+    common += a->source[i] == a->source[j];
+    uint32_t p = a->source[i], q = a->source[j];
+    i += p <= q;
+    j += q <= p;
+  }
+  return (uint64_t)(end - a->first[x]) + (stop - a->first[y]) - common;
+}
+
+/* Whether two candidates break a limit together; *resource says which. */
+static bool must_part(const work *w, const apart *a, uint32_t x, uint32_t y, cm_resource *resource)
+{
+  const cm_limits *l = w->limits;
+  uint32_t u = a->neuron[x], v = a->neuron[y];
+  uint64_t size = (uint64_t)cm_topology_size(w->topology, u) + cm_topology_size(w->topology, v);
+  uint64_t synapses = (uint64_t)w->synapses[u] + w->synapses[v];
+  *resource = l->neurons != 0 && size > l->neurons ? CM_NEURONS : l->synapses != 0 && synapses > l->synapses ? CM_SYNAPSES
+                                                                                                            : CM_INBOUND_AXONS;
+  return *resource != CM_INBOUND_AXONS || (l->inbound_axons != 0 && union_of(a, x, y) > l->inbound_axons);
+}
+
+/* A set of neurons that pairwise break a limit, grown greedily: each needs a part of its own. */
+static cm_status bound_by_pairs(work *w, cm_error *error)
+{
+  apart a = {0};
+  uint32_t chosen[APART_MAX], parts = 0;
+  cm_resource resource = CM_NEURONS, last = CM_NEURONS;
+  for (uint32_t v = 0; v < w->topology->vertex_count; v++)
+    if (over_half(w, v))
+      keep_candidate(w, &a, v);
+  if (a.count < 2)
+    return CM_OK;
+  cm_status status = gather_sources(w, &a, error);
+  for (uint32_t k = 0; status == CM_OK && k < a.count; k++) {
+    uint32_t other = 0;
+    while (other < parts && must_part(w, &a, k, chosen[other], &resource))
+      other++;
+    if (other < parts)
+      continue;
+    chosen[parts++] = k;
+    last = parts > 1 ? resource : last;
+    status = cm_run_check(w->run, error);
+  }
+  if (status == CM_OK)
+    raise_bound(w, parts, CM_ARGUMENT_APART, last, 0, cm_limit(w->limits, last));
+  cm_free(a.first);
+  cm_free(a.source);
+  return status;
+}
+
+/* ---- all together ---- */
+
+static cm_status work_new(work *w, cm_error *error)
+{
+  uint32_t n = w->topology->vertex_count;
+  cm_status status = CM_NEW(w->run->memory, w->synapses, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(w->run->memory, w->axons, n, error);
+  return status == CM_OK ? CM_NEW(w->run->memory, w->seen, n, error) : status;
+}
+
+static cm_status bound_by_synapses(work *w, cm_error *error)
+{
+  const cm_limits *l = w->limits;
+  if (work_new(w, error) != CM_OK || count_inputs(w, error) != CM_OK)
+    return error->status;
+  if (l->synapses != 0)
+    raise_bound(w, divide_up(w->topology->pin_count, l->synapses), CM_ARGUMENT_TOTAL, CM_SYNAPSES, w->topology->pin_count,
+                l->synapses);
+  /* Shares can tell more than totals only where a neuron fills more than half a core. */
+  bool shares = l->inbound_axons != 0 && 2 * (uint64_t)w->most_axons > l->inbound_axons;
+  if (shares && CM_NEW(w->run->memory, w->share, w->topology->vertex_count, error) != CM_OK)
+    return error->status;
+  if (count_axons(w, error) != CM_OK)
+    return error->status;
+  if (shares)
+    bound_by_gaps(w, CM_INBOUND_AXONS, l->inbound_axons);
+  if (l->synapses != 0 && 2 * (uint64_t)w->most_synapses > l->synapses)
+    bound_by_gaps(w, CM_SYNAPSES, l->synapses);
+  return bound_by_pairs(w, error);
+}
+
+cm_status cm_bound_parts(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_bound *bound,
+                         cm_error *error)
+{
+  work w = {.topology = topology, .limits = limits, .run = run, .best = {.parts = topology->vertex_count > 0}};
+  if (limits->neurons != 0 && topology->vertex_count > 0) {
+    raise_bound(&w, divide_up(topology->size_total, limits->neurons), CM_ARGUMENT_TOTAL, CM_NEURONS, topology->size_total,
+                limits->neurons);
+    if (topology->size != NULL)
+      bound_by_gaps(&w, CM_NEURONS, limits->neurons);
+  }
+  cm_status status = CM_OK;
+  if (limits->synapses != 0 || limits->inbound_axons != 0 || limits->outbound_axons != 0 || limits->target_cores != 0)
+    status = bound_by_synapses(&w, error);
+  cm_free(w.synapses);
+  cm_free(w.axons);
+  cm_free(w.seen);
+  cm_free(w.share);
+  if (status == CM_OK)
+    *bound = w.best;
+  return status;
+}
+
+const char *cm_bound_reason(const cm_bound *bound, char *text, size_t size)
+{
+  unsigned long long total = bound->total, limit = bound->limit;
+  const char *name = cm_resource_name(bound->resource);
+  switch (bound->argument) {
+    case CM_ARGUMENT_TOTAL:
+      (void)snprintf(text, size, "%s%llu %s in all, at most %llu in a core",
+                     bound->resource == CM_NEURONS || bound->resource == CM_SYNAPSES ? "" : "at least ", total, name, limit);
+      break;
+    case CM_ARGUMENT_GAPS:
+      (void)snprintf(text, size, "neurons that fill more than half of %llu %s leave gaps", limit, name);
+      break;
+    case CM_ARGUMENT_APART:
+      (void)snprintf(text, size, "no two of %u neurons fit a core together, the last pair for its %llu %s", bound->parts, limit,
+                     name);
+      break;
+    default: (void)snprintf(text, size, "no limit asks for more"); break;
+  }
+  return text;
+}

@@ -1,0 +1,31 @@
+/* How few parts the limits of a core allow, whatever the method: proofs, not estimates (docs/part-bound.md). */
+#ifndef CM_PARTITION_BOUND_H
+#define CM_PARTITION_BOUND_H
+
+#include "core/partition/limits.h"
+
+typedef enum cm_argument {
+  CM_ARGUMENT_NONE,   /* no limit says anything: one part */
+  CM_ARGUMENT_TOTAL,  /* total / limit */
+  CM_ARGUMENT_GAPS,   /* neurons that fill more than half a core leave gaps (Martello and Toth's L2 for bin packing) */
+  CM_ARGUMENT_APART,  /* neurons of which no two fit one core */
+} cm_argument;
+
+typedef struct cm_bound {
+  uint32_t parts;       /* no legal partition has fewer */
+  cm_argument argument;
+  cm_resource resource; /* whose limit says so; of CM_ARGUMENT_APART, in one of the pairs */
+  uint64_t total;       /* CM_ARGUMENT_TOTAL: what all parts use of it at least */
+  uint64_t limit;
+  uint32_t widest;        /* the neuron whose targets need the most cores */
+  uint32_t widest_cores;  /* and how many at least, its own included; 0: nobody has targets */
+} cm_bound;
+
+/* Every neuron must fit a core alone (cm_check_neurons). 0 parts for an empty network. O(pins). */
+cm_status cm_bound_parts(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_bound *bound,
+                         cm_error *error);
+
+/* The argument in words, "65536 neurons, at most 1024 in a core"; returns `text`. */
+const char *cm_bound_reason(const cm_bound *bound, char *text, size_t size);
+
+#endif
