@@ -68,6 +68,8 @@ json_t *cm_problem_json(const cm_error *error)
     return NULL;
   if (error->where[0] != '\0')
     (void)json_object_set_new(problem, "where", json_string(error->where));
+  if (error->limit_name != NULL)
+    (void)json_object_set_new(problem, "limit_name", json_string(error->limit_name));
   for (size_t i = 0; i < error->figure_count; i++)
     (void)json_object_set_new(problem, error->figures[i].name, json_integer((json_int_t)error->figures[i].value));
   return problem;

@@ -56,8 +56,18 @@ cm_status cm_fail(cm_error *error, cm_status status, const char *format, ...)
   va_end(arguments);
   error->status = status;
   error->where[0] = '\0';
+  error->limit_name = NULL;
   error->figure_count = 0;
   return status;
+}
+
+void cm_fail_more(cm_error *error, const char *format, ...)
+{
+  size_t used = strlen(error->detail);
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(error->detail + used, sizeof error->detail - used, format, arguments);
+  va_end(arguments);
 }
 
 cm_status cm_fail_at(cm_error *error, const char *format, ...)
@@ -71,6 +81,11 @@ cm_status cm_fail_at(cm_error *error, const char *format, ...)
 
 void cm_error_figure(cm_error *error, const char *name, uint64_t value)
 {
+  for (size_t i = 0; i < error->figure_count; i++)
+    if (strcmp(error->figures[i].name, name) == 0) {
+      error->figures[i].value = value;
+      return;
+    }
   if (error->figure_count < CM_ERROR_FIGURES_MAX)
     error->figures[error->figure_count++] = (cm_figure){name, value};
 }

@@ -34,7 +34,7 @@ typedef enum cm_status {
   CM_INTERNAL,         /* a defect of this program */
 } cm_status;
 
-enum { CM_ERROR_FIGURES_MAX = 6 };
+enum { CM_ERROR_FIGURES_MAX = 12 };
 
 /* A named number that explains an error ("needed": 20, "free": 12). */
 typedef struct cm_figure {
@@ -44,8 +44,9 @@ typedef struct cm_figure {
 
 typedef struct cm_error {
   cm_status status;
-  char detail[600];  /* one sentence: what, where, what would be right */
+  char detail[1000]; /* what, where, what would be right */
   char where[96];    /* the place: "byte 17", "line 3", "neuron 5", "/limits/neurons"; "" when none */
+  const char *limit_name; /* the core limit in the way, as in chip files ("inbound_axons"); static, NULL: none */
   cm_figure figures[CM_ERROR_FIGURES_MAX];
   size_t figure_count;
 } cm_error;
@@ -63,7 +64,10 @@ cm_status cm_fail(cm_error *error, cm_status status, const char *format, ...)
 /* Sets the place of a failure that cm_fail just described; returns error->status. */
 cm_status cm_fail_at(cm_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds one named number; silently drops it past CM_ERROR_FIGURES_MAX. `name` must be a static string. */
+/* Adds text to the detail of a failure that cm_fail just described; what does not fit is cut off. */
+void cm_fail_more(cm_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds one named number, or changes it when it is there; silently drops it past CM_ERROR_FIGURES_MAX. `name` must be a static string. */
 void cm_error_figure(cm_error *error, const char *name, uint64_t value);
 
 /* Fills `error` from errno: CM_DISK_FULL for ENOSPC/EDQUOT, CM_NO_MEMORY for ENOMEM, CM_NOT_FOUND for

@@ -35,6 +35,17 @@ static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *at
   }
 }
 
+static cm_status graph_of_edges(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph,
+                                cm_error *error)
+{
+  cm_graph *whole;
+  if (cm_graph_from_topology(topology, run, &whole, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_graph_contract(whole, part, parts, run, graph, error);
+  cm_graph_free(whole);
+  return status;
+}
+
 /* Effort of the presets that know axons and limits. */
 static const cm_axon_options efforts[] = {
   [CM_PRESET_FAST] = {.samples = 16, .starts = 2, .coarse_sweeps = 15, .fine_sweeps = 1, .coarse_vertices = 20},
@@ -70,10 +81,10 @@ static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *a
 }
 
 static const cm_engine engines[][2] = {
-  [CM_PRESET_REFERENCE] = {[CM_OBJECTIVE_EDGE] = {by_seed, .takes_parts = true}},
-  [CM_PRESET_FAST] = {[CM_OBJECTIVE_AXON] = {by_axons, .takes_parts = false}},
-  [CM_PRESET_BALANCED] = {[CM_OBJECTIVE_AXON] = {by_axons, .takes_parts = false}},
-  [CM_PRESET_BEST] = {[CM_OBJECTIVE_AXON] = {by_axons, .takes_parts = false}},
+  [CM_PRESET_REFERENCE] = {[CM_OBJECTIVE_EDGE] = {by_seed, graph_of_edges, .takes_parts = true}},
+  [CM_PRESET_FAST] = {[CM_OBJECTIVE_AXON] = {by_axons, cm_graph_of_axons, .keeps_limits = true}},
+  [CM_PRESET_BALANCED] = {[CM_OBJECTIVE_AXON] = {by_axons, cm_graph_of_axons, .keeps_limits = true}},
+  [CM_PRESET_BEST] = {[CM_OBJECTIVE_AXON] = {by_axons, cm_graph_of_axons, .keeps_limits = true}},
 };
 
 const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective)

@@ -19,7 +19,11 @@ typedef struct cm_engine {
    * something. The caller owns *partition. */
   cm_status (*partition)(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                          cm_error *error);
-  bool takes_parts; /* can be asked for an exact number of parts */
+  /* What the parts say to each other, as its objective counts it. */
+  cm_status (*flows)(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph,
+                     cm_error *error);
+  bool takes_parts;  /* can be asked for an exact number of parts */
+  bool keeps_limits; /* on synapses and inbound axons, by itself; those on neurons all methods keep */
 } cm_engine;
 
 /* The method of a preset for an objective; NULL: the preset does not serve it. */

@@ -1,6 +1,7 @@
 libcoremap_a_SOURCES += \
   core/mapping/mapping.h core/mapping/mapping.c \
-  core/mapping/map.h core/mapping/map.c core/mapping/stage.h core/mapping/stage.c \
+  core/mapping/map.h core/mapping/map.c core/mapping/stage.h core/mapping/stage.c core/mapping/attempts.h core/mapping/attempts.c \
+  core/mapping/whynot.h core/mapping/whynot.c \
   core/mapping/engine.h core/mapping/engine.c \
   core/mapping/options.h core/mapping/options.c \
   core/mapping/levels.h core/mapping/levels.c core/mapping/cache.h core/mapping/cache.c \

@@ -95,7 +95,7 @@ static cm_status report(job *j, cm_error *error)
                         "force", "rounds", (int)j->force.rounds, "swaps", (json_int_t)j->force.swaps, "before",
                         j->force.force_before / scale, "after", j->force.force_after / scale);
   bool complete = m->options != NULL && m->report != NULL;
-  if (complete && m->attempt_count > 1)
+  if (complete && last->capacity < m->attempts[0].capacity)
     complete = json_object_set_new(m->report, "note",
                                    json_sprintf("the method does not keep every core limit by itself: the effective capacity was lowered "
                                                 "from %llu to %llu because %s",

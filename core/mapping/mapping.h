@@ -46,6 +46,7 @@ typedef struct cm_attempt {
   double edge_cut;
   uint32_t levels;        /* coarsened levels */
   bool coarsening_cached; /* true: taken from the cache, no coarsening was done */
+  bool moved;             /* single moves after the method made it legal */
   char broken[160];       /* "" when legal, else the first broken limit in words */
 } cm_attempt;
 

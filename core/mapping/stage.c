@@ -1,12 +1,9 @@
-/* Happy path: limits and number of parts from the options -> check the neurons -> attempt -> judged legal. An attempt that
- * broke a limit is made again with a smaller capacity. What can fail: a neuron no core can hold, too few free cores, limits
- * that no attempt meets, memory, disk, cancel. */
+/* Happy path: limits and number of parts from the options -> neurons and bound checked -> attempts -> legal.
+ * What can fail: a neuron no core can hold, too few free cores, limits that no attempt meets (then other terms are tried, for the
+ * refusal to say what would fit), memory, disk, cancel. */
 #include "core/mapping/stage.h"
 
-#include <math.h>
-
-#include "core/chip/region.h"
-#include "core/mapping/engine.h"
+#include "core/mapping/attempts.h"
 
 /* What one run of the stage holds. */
 typedef struct job {
@@ -14,9 +11,9 @@ typedef struct job {
   const struct cm_map_options *options;
   const cm_engine *engine;
   cm_run *run;
-  uint32_t fixed_parts; /* 0: the limits decide */
-  uint32_t cores;       /* that are free */
-  cm_stage stage;       /* under construction */
+  cm_terms terms;
+  cm_attempts attempts;
+  cm_bound bound;
 } job;
 
 /* ---- before anything costs time ---- */
@@ -49,32 +46,47 @@ static bool bare_grid(const cm_limits *limits)
   return true;
 }
 
-/* The capacity that the first attempt takes: what a fixed number of parts asks for, else the neuron limit. */
-static uint64_t first_capacity(const job *j)
+static void read_terms(job *j)
 {
-  uint64_t total = j->input->topology->size_total, capacity = j->stage.limits.neurons != 0 ? j->stage.limits.neurons : total;
-  if (j->fixed_parts != 0) {
-    uint64_t even = (total + j->fixed_parts - 1) / j->fixed_parts;
-    double slack = floor((double)even * (1 + j->options->imbalance));
-    uint64_t allowed = slack < (double)total ? (uint64_t)slack : total;
-    capacity = allowed < capacity ? allowed : capacity;
-  }
-  return capacity > 0 ? capacity : 1;
+  cm_terms *terms = &j->terms;
+  const cm_chip *chip = j->input->chip;
+  uint64_t most = j->options->max_part_size;
+  if (chip != NULL)
+    terms->limits = chip->limits;
+  if (most != 0 && (terms->limits.neurons == 0 || most < terms->limits.neurons))
+    terms->limits.neurons = most;
+  terms->cores = chip != NULL ? cm_occupancy_free_count(j->input->occupancy) : UINT32_MAX;
+  terms->parts = j->options->parts;
 }
 
-/* Refuses at once what can never fit. */
-static cm_status check_room(const job *j, uint64_t capacity, cm_error *error)
+/* What asks for a number of parts: the options, the limits, or the cores of a bare grid. */
+static cm_status settle_parts(job *j, cm_error *error)
 {
-  uint64_t total = j->input->topology->size_total, least = (total + capacity - 1) / capacity;
-  if (j->fixed_parts > least)
-    least = j->fixed_parts;
-  if (least <= j->cores)
+  cm_terms *terms = &j->terms;
+  uint32_t vertices = j->input->topology->vertex_count;
+  if (terms->parts > vertices) {
+    cm_fail(error, CM_BAD_OPTION, "%u parts are asked for, but the network has only %u neurons", terms->parts, vertices);
+    return cm_fail_at(error, "/options/parts");
+  }
+  if (terms->parts != 0 || !bare_grid(&terms->limits))
     return CM_OK;
-  cm_region *none = NULL;
-  uint32_t count = least > UINT32_MAX ? UINT32_MAX : (uint32_t)least;
-  cm_status status = cm_region_choose(j->input->chip, j->input->occupancy, count, j->run, &none, error);
-  cm_region_free(none);
-  return status;
+  if (j->input->chip == NULL) {
+    cm_fail(error, CM_BAD_OPTION, "nothing says how many parts: state parts or max_part_size, or name a chip");
+    return cm_fail_at(error, "/options/parts");
+  }
+  if (!j->engine->takes_parts) {
+    cm_fail(error, CM_BAD_OPTION,
+            "presets fast, balanced and best follow the core limits, and this chip has none: state max_part_size, or choose "
+            "preset reference");
+    return cm_fail_at(error, "/options/preset");
+  }
+  terms->parts = terms->cores < vertices ? terms->cores : vertices; /* nothing else asks for a number: one part a core */
+  return CM_OK;
+}
+
+static cm_refusal refusal_of(job *j, const cm_terms *terms)
+{
+  return (cm_refusal){.input = j->input, .run = j->run, .terms = terms, .bound = &j->bound, .context = j};
 }
 
 static cm_status prepare(job *j, cm_error *error)
@@ -85,140 +97,72 @@ static cm_status prepare(job *j, cm_error *error)
   if (topology->size_total > UINT32_MAX)
     return cm_fail(error, CM_TOO_LARGE, "the sizes of all neurons add up to %llu, more than %u",
                    (unsigned long long)topology->size_total, UINT32_MAX);
-  if (j->input->chip != NULL)
-    j->stage.limits = j->input->chip->limits;
-  uint64_t most = j->options->max_part_size;
-  if (most != 0 && (j->stage.limits.neurons == 0 || most < j->stage.limits.neurons))
-    j->stage.limits.neurons = most;
-  j->cores = j->input->chip != NULL ? cm_occupancy_free_count(j->input->occupancy) : UINT32_MAX;
-  j->fixed_parts = j->options->parts;
-  if (j->fixed_parts > topology->vertex_count) {
-    cm_fail(error, CM_BAD_OPTION, "%u parts are asked for, but the network has only %u neurons", j->fixed_parts,
-            topology->vertex_count);
-    return cm_fail_at(error, "/options/parts");
-  }
-  if (j->fixed_parts == 0 && j->input->chip == NULL && most == 0) {
-    cm_fail(error, CM_BAD_OPTION, "nothing says how many parts: state parts or max_part_size, or name a chip");
-    return cm_fail_at(error, "/options/parts");
-  }
-  if (j->fixed_parts == 0 && bare_grid(&j->stage.limits)) { /* nothing else asks for a number: one part a core */
-    j->fixed_parts = j->cores < topology->vertex_count ? j->cores : topology->vertex_count;
-    if (!j->engine->takes_parts) {
-      cm_fail(error, CM_BAD_OPTION,
-              "presets fast, balanced and best follow the core limits, and this chip has none: state max_part_size, or choose "
-              "preset reference");
-      return cm_fail_at(error, "/options/preset");
-    }
-  }
-  if (check_memory(j, error) != CM_OK)
+  read_terms(j);
+  if (settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
+      cm_check_neurons(topology, &j->terms.limits, j->run, error) != CM_OK ||
+      cm_attempts_begin(j->input, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
     return error->status;
-  if (cm_check_neurons(topology, &j->stage.limits, j->run, error) != CM_OK)
+  cm_terms terms = {.limits = j->attempts.made.limits, .cores = j->terms.cores, .parts = j->terms.parts};
+  if (cm_bound_parts(topology, &terms.limits, j->run, &j->bound, error) != CM_OK ||
+      cm_check_reach(topology, &j->bound, &terms.limits, error) != CM_OK)
     return error->status;
-  return cm_bound_parts(topology, &j->stage.limits, j->run, &j->stage.bound, error);
+  cm_refusal refusal = refusal_of(j, &terms);
+  return cm_refuse_by_bound(&refusal, error);
 }
 
-/* Takes over an attempt's partition when it breaks no limit; else *violation says which. */
-static cm_status judge(job *j, cm_partition **partition, cm_violation *violation, cm_error *error)
+/* ---- why not ---- */
+
+/* The attempts under other terms: the same network, method and seed. A partition that keeps the job's own terms too is the job's
+ * result after all. */
+static cm_status attempt_again(void *context, const cm_terms *terms, cm_outcome *outcome, cm_error *error)
 {
-  uint64_t *use;
-  uint32_t parts = (*partition)->part_count;
-  cm_run_phase(j->run, "limits");
-  if (CM_NEW(j->run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
+  job *j = context;
+  cm_attempts other = {0};
+  if (cm_attempts_begin(j->input, j->engine, terms, j->run, &other, error) != CM_OK)
     return error->status;
-  cm_status status = cm_quality_compute(j->input->topology, (*partition)->part, parts, j->run, &j->stage.quality, error);
-  if (status == CM_OK)
-    status = cm_count_use(j->input->topology, (*partition)->part, parts, j->run, use, error);
-  if (status == CM_OK)
-    *violation = cm_find_violation(&j->stage.limits, use, parts);
-  if (status == CM_OK && violation->broken_parts == 0) {
-    j->stage.partition = *partition;
-    j->stage.use = use;
-    *partition = NULL;
-  } else
-    cm_free(use);
+  cm_status status = cm_attempts_run(&other, error);
+  if (status == CM_OK) {
+    *outcome = (cm_outcome){.parts = other.made.partition->part_count};
+    for (uint32_t p = 0; p < outcome->parts; p++)
+      for (cm_resource r = 0; r < CM_RESOURCES; r++)
+        if (other.made.use[(size_t)p * CM_RESOURCES + r] > outcome->most[r])
+          outcome->most[r] = other.made.use[(size_t)p * CM_RESOURCES + r];
+    if (cm_outcome_keeps(outcome, &j->terms)) {
+      other.made.limits = j->attempts.made.limits;
+      cm_stage_free(&j->attempts.made);
+      j->attempts.made = other.made;
+      other.made = (cm_stage){0};
+    }
+  }
+  cm_attempts_end(&other);
   return status;
 }
 
-/* A smaller capacity in proportion to the worst excess, between half and 95 % of the present one. */
-static uint64_t smaller_capacity(uint64_t capacity, const cm_violation *violation)
+/* CM_OK when a legal partition turned up after all. */
+static cm_status explain(job *j, cm_error *error)
 {
-  double ratio = (double)violation->limit / (double)violation->use;
-  ratio = fmin(fmax(ratio, 0.5), 0.95);
-  return (uint64_t)floor((double)capacity * ratio);
-}
-
-static cm_status give_up(const job *j, const cm_violation *violation, const char *why, cm_error *error)
-{
-  const cm_attempt *last = &j->stage.attempts[j->stage.attempt_count - 1];
-  cm_fail(error, CM_LIMIT_BROKEN,
-          "no partition was found within the core limits in %u attempts (%s): at an effective capacity of "
-          "%llu, %s. A chip with at least %llu %s per core would fit that partition of %u parts",
-          j->stage.attempt_count, why, (unsigned long long)last->capacity, last->broken,
-          (unsigned long long)violation->use, cm_resource_name(violation->resource), last->parts);
-  cm_error_figure(error, "part", violation->part);
-  cm_error_figure(error, "use", violation->use);
-  cm_error_figure(error, "limit", violation->limit);
-  cm_error_figure(error, "attempts", j->stage.attempt_count);
-  return CM_LIMIT_BROKEN;
-}
-
-static cm_status partition(job *j, cm_error *error)
-{
-  uint64_t capacity = first_capacity(j);
-  uint32_t largest = 1;
-  cm_violation violation = {0};
-  for (uint32_t v = 0; v < j->input->topology->vertex_count; v++)
-    if (cm_topology_size(j->input->topology, v) > largest)
-      largest = cm_topology_size(j->input->topology, v);
-  if (capacity < largest)
-    return cm_fail(error, CM_LIMIT_BROKEN,
-                   "%u parts of at most %llu leave no room for a neuron of size %u; allow fewer parts or more imbalance",
-                   j->fixed_parts, (unsigned long long)capacity, largest);
-  for (;;) {
-    if (check_room(j, capacity, error) != CM_OK)
-      return violation.broken_parts > 0 ? give_up(j, &violation, "a smaller capacity needs more cores than are free", error)
-                                        : error->status;
-    cm_attempt *attempt = &j->stage.attempts[j->stage.attempt_count];
-    cm_partition *made = NULL;
-    attempt->capacity = capacity;
-    cm_engine_task task = {.input = j->input, .limits = j->stage.limits, .parts = j->fixed_parts, .parts_max = j->cores};
-    task.limits.neurons = capacity;
-    if (j->engine->partition(&task, j->run, attempt, &made, error) != CM_OK)
-      return error->status;
-    attempt->parts = made->part_count;
-    cm_status status = judge(j, &made, &violation, error);
-    attempt->edge_cut = j->stage.quality.edge_cut;
-    cm_partition_free(made);
-    j->stage.attempt_count++;
-    if (status != CM_OK || violation.broken_parts == 0)
-      return status;
-    (void)snprintf(attempt->broken, sizeof attempt->broken, "%llu of %u parts break a limit, worst part %u with %llu %s of at most %llu",
-                   (unsigned long long)violation.broken_parts, attempt->parts, violation.part,
-                   (unsigned long long)violation.use, cm_resource_name(violation.resource),
-                   (unsigned long long)violation.limit);
-    if (j->fixed_parts != 0)
-      return give_up(j, &violation, "the number of parts is fixed", error);
-    if (j->stage.attempt_count == j->options->attempts)
-      return give_up(j, &violation, "no more attempts are allowed", error);
-    if (capacity == largest)
-      return give_up(j, &violation, "a part cannot be smaller", error);
-    capacity = smaller_capacity(capacity, &violation);
-    capacity = capacity < largest ? largest : capacity;
-  }
+  cm_refusal refusal = refusal_of(j, &j->terms);
+  refusal.attempt = attempt_again;
+  refusal.roomy_parts = j->attempts.roomy_parts;
+  return cm_explain_refusal(&refusal, j->attempts.nearest != NULL ? j->attempts.violation.resource : CM_RESOURCES, error);
 }
 
 cm_status cm_stage_run(const cm_map_input *input, cm_run *run, cm_stage *stage, cm_error *error)
 {
   job j = {.input = input, .options = input->options, .run = run};
   cm_status status = prepare(&j, error);
-  if (status == CM_OK)
-    status = partition(&j, error);
-  if (status != CM_OK) {
-    cm_stage_free(&j.stage);
-    return status;
+  if (status == CM_OK) {
+    status = cm_attempts_run(&j.attempts, error);
+    if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN)
+      status = explain(&j, error);
   }
-  *stage = j.stage;
-  return CM_OK;
+  if (status == CM_OK) {
+    *stage = j.attempts.made;
+    stage->bound = j.bound;
+    j.attempts.made = (cm_stage){0};
+  }
+  cm_attempts_end(&j.attempts);
+  return status;
 }
 
 void cm_stage_free(cm_stage *stage)

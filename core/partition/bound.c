@@ -359,6 +359,20 @@ cm_status cm_bound_parts(const cm_topology *topology, const cm_limits *limits, c
   return status;
 }
 
+cm_status cm_check_reach(const cm_topology *topology, const cm_bound *bound, const cm_limits *limits, cm_error *error)
+{
+  static const cm_resource reaching[] = {CM_OUTBOUND_AXONS, CM_TARGET_CORES};
+  for (size_t i = 0; i < sizeof reaching / sizeof *reaching && bound->widest_cores > 1; i++) {
+    uint64_t limit = cm_limit(limits, reaching[i]), use = bound->widest_cores - 1;
+    if (limit == 0 || use <= limit)
+      continue;
+    cm_neuron_too_large(topology, bound->widest, reaching[i], use, limit, error);
+    cm_fail_more(error, ": its targets do not fit on fewer than %u cores", bound->widest_cores);
+    return CM_NEURON_TOO_LARGE;
+  }
+  return CM_OK;
+}
+
 const char *cm_bound_reason(const cm_bound *bound, char *text, size_t size)
 {
   unsigned long long total = bound->total, limit = bound->limit;

@@ -1,5 +1,6 @@
 #include "core/partition/limits.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/partition/partition.h"
@@ -111,21 +112,75 @@ cm_violation cm_find_violation(const cm_limits *limits, const uint64_t *use, uin
   return found;
 }
 
-static cm_status too_large(const cm_topology *topology, uint32_t v, cm_resource resource, uint64_t use,
-                           uint64_t limit, cm_error *error)
+/* "neuron 5 (AVAL)" */
+static void name_neuron(const cm_topology *topology, uint32_t v, char *text, size_t size)
 {
   const char *label = cm_topology_label(topology, v);
-  cm_fail(error, CM_NEURON_TOO_LARGE,
-          "neuron %u%s%s%s alone needs %llu %s, %llu more than the %llu that a core has; split the neuron or "
-          "choose a chip with larger cores",
-          v, label != NULL ? " (" : "", label != NULL ? label : "", label != NULL ? ")" : "",
-          (unsigned long long)use, cm_resource_name(resource), (unsigned long long)(use - limit),
-          (unsigned long long)limit);
+  (void)snprintf(text, size, label != NULL ? "neuron %u (%.60s)" : "neuron %u", v, label);
+}
+
+cm_status cm_neuron_too_large(const cm_topology *topology, uint32_t v, cm_resource resource, uint64_t use, uint64_t limit,
+                              cm_error *error)
+{
+  char name[96];
+  name_neuron(topology, v, name, sizeof name);
+  cm_fail(error, CM_NEURON_TOO_LARGE, "%s alone needs %llu %s, %llu more than the %llu that a core has", name,
+          (unsigned long long)use, cm_resource_name(resource), (unsigned long long)(use - limit), (unsigned long long)limit);
   cm_fail_at(error, "neuron %u", v);
+  error->limit_name = cm_resource_field(resource);
   cm_error_figure(error, "neuron", v);
   cm_error_figure(error, "use", use);
   cm_error_figure(error, "limit", limit);
-  return error->status;
+  cm_error_figure(error, "limit_proved", use);
+  return CM_NEURON_TOO_LARGE;
+}
+
+/* The neurons that exceed one limit. */
+typedef struct excess {
+  uint32_t count, worst; /* the first of those that need most */
+  uint64_t use;
+} excess;
+
+static void note(excess *e, uint32_t v, uint64_t use, uint64_t limit)
+{
+  if (limit == 0 || use <= limit)
+    return;
+  e->count++;
+  if (use > e->use) {
+    e->use = use;
+    e->worst = v;
+  }
+}
+
+/* The first limit that is exceeded, by the neuron that needs most; the others, and how many neurons. */
+static cm_status refuse_neurons(const cm_topology *topology, const cm_limits *limits, const excess *found, cm_error *error)
+{
+  static const cm_resource order[] = {CM_NEURONS, CM_INBOUND_AXONS, CM_SYNAPSES};
+  const char *remedy = NULL;
+  uint64_t most = 0;
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    const excess *e = &found[order[i]];
+    char name[96];
+    if (e->count == 0)
+      continue;
+    if (remedy == NULL)
+      cm_neuron_too_large(topology, e->worst, order[i], e->use, cm_limit(limits, order[i]), error);
+    if (remedy == NULL && e->count > 1)
+      cm_fail_more(error, "; it is the largest of %u that do not fit", e->count);
+    name_neuron(topology, e->worst, name, sizeof name);
+    if (remedy != NULL)
+      cm_fail_more(error, "; %u exceed the limit on %s too, %s with %llu", e->count, cm_resource_name(order[i]), name,
+                   (unsigned long long)e->use);
+    else
+      cm_error_figure(error, "neurons_too_large", e->count);
+    most = remedy == NULL ? e->use : most;
+    remedy = remedy == NULL ? cm_resource_name(order[i]) : remedy;
+  }
+  if (remedy == NULL)
+    return CM_OK;
+  cm_fail_more(error, ". Split such neurons, or choose a chip with at least %llu %s in a core",
+               (unsigned long long)most, remedy);
+  return CM_NEURON_TOO_LARGE;
 }
 
 cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_error *error)
@@ -133,12 +188,12 @@ cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits,
   uint32_t *axons = NULL, *last = NULL;
   uint64_t *synapses = NULL;
   uint32_t n = topology->vertex_count;
+  excess found[CM_RESOURCES] = {{0}};
   cm_status status = CM_OK;
   for (uint32_t v = 0; v < n && limits->neurons != 0; v++)
-    if (cm_topology_size(topology, v) > limits->neurons)
-      return too_large(topology, v, CM_NEURONS, cm_topology_size(topology, v), limits->neurons, error);
+    note(&found[CM_NEURONS], v, cm_topology_size(topology, v), limits->neurons);
   if (limits->inbound_axons == 0 && limits->synapses == 0)
-    return CM_OK;
+    return refuse_neurons(topology, limits, found, error);
   status = CM_NEW(run->memory, axons, n, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, last, n, error);
@@ -158,13 +213,11 @@ cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits,
       status = cm_run_check(run, error);
   }
   for (uint32_t v = 0; v < n && status == CM_OK; v++) {
-    if (limits->inbound_axons != 0 && axons[v] > limits->inbound_axons)
-      status = too_large(topology, v, CM_INBOUND_AXONS, axons[v], limits->inbound_axons, error);
-    else if (limits->synapses != 0 && synapses[v] > limits->synapses)
-      status = too_large(topology, v, CM_SYNAPSES, synapses[v], limits->synapses, error);
+    note(&found[CM_INBOUND_AXONS], v, axons[v], limits->inbound_axons);
+    note(&found[CM_SYNAPSES], v, synapses[v], limits->synapses);
   }
   cm_free(axons);
   cm_free(last);
   cm_free(synapses);
-  return status;
+  return status == CM_OK ? refuse_neurons(topology, limits, found, error) : status;
 }

@@ -27,6 +27,7 @@ enum cm_random_stream {
   CM_STREAM_BISECTION,
   CM_STREAM_REFINEMENT,
   CM_STREAM_PLACEMENT,
+  CM_STREAM_LEGALITY = 32,
 };
 
 #endif

@@ -256,6 +256,10 @@ START_TEST(impossible_jobs_fail_with_the_reason)
   ck_assert_int_eq(json_integer_value(json_object_get(problem, "status")), 409);
   ck_assert_int_eq(json_integer_value(json_object_get(problem, "needed")), 286);
   ck_assert_int_eq(json_integer_value(json_object_get(problem, "free")), 156);
+  ck_assert_int_eq(json_integer_value(json_object_get(problem, "cores_proved")), 286);
+  ck_assert_str_eq(test_word(problem, "limit_name"), "neurons");
+  ck_assert_int_eq(json_integer_value(json_object_get(problem, "limit")), 1);
+  ck_assert_int_eq(json_integer_value(json_object_get(problem, "limit_proved")), 2); /* 286 neurons on 156 cores */
   json_decref(job);
 
   /* One neuron with 300 inputs on cores that take 256. */
@@ -272,6 +276,11 @@ START_TEST(impossible_jobs_fail_with_the_reason)
   problem = json_object_get(job, "problem");
   ck_assert_str_eq(test_word(problem, "code"), "neuron-too-large");
   ck_assert_int_eq(json_integer_value(json_object_get(problem, "status")), 422);
+  ck_assert_str_eq(test_word(problem, "limit_name"), "inbound_axons");
+  ck_assert_int_eq(json_integer_value(json_object_get(problem, "use")), 300);
+  ck_assert_int_eq(json_integer_value(json_object_get(problem, "limit")), 256);
+  ck_assert_int_eq(json_integer_value(json_object_get(problem, "limit_proved")), 300);
+  ck_assert_int_eq(json_integer_value(json_object_get(problem, "neurons_too_large")), 1);
   json_decref(job);
 
   test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"memory_limit\": 1000}}", network);

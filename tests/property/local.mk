@@ -3,7 +3,8 @@ if HAVE_CHECK
 PROPERTY_TESTS = \
   tests/property/mapping \
   tests/property/metrics \
-  tests/property/network
+  tests/property/network \
+  tests/property/refusals
 check_PROGRAMS += $(PROPERTY_TESTS)
 TESTS += $(PROPERTY_TESTS)
 endif

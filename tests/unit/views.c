@@ -42,7 +42,7 @@ static void build(uint64_t seed, bool directed)
     mapping->core[p] = mapping->region->cores[PARTS - 1 - p];
   mapping->options = json_pack("{s:s, s:i, s:i}", "preset", "reference", "threads", 7, "seed", 3);
   mapping->report = json_object();
-  mapping->attempts[0] = (cm_attempt){1000, PARTS, 12.5, 3, true, ""};
+  mapping->attempts[0] = (cm_attempt){.capacity = 1000, .parts = PARTS, .edge_cut = 12.5, .levels = 3, .coarsening_cached = true};
   mapping->attempt_count = 1;
   mapping->bound = (cm_bound){.parts = 2, .argument = CM_ARGUMENT_TOTAL, .resource = CM_SYNAPSES, .total = 19, .limit = 10};
   ck_ok(cm_metrics_compute(&network, chip, mapping->part, PARTS, mapping->core, &run, &mapping->metrics,

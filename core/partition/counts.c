@@ -1,0 +1,60 @@
+#include "core/partition/counts.h"
+
+static uint64_t scatter(uint64_t key)
+{
+  key ^= key >> 32; /* the finaliser of splitmix64 */
+  key *= UINT64_C(0xd6e8feb86659fd93);
+  key ^= key >> 32;
+  key *= UINT64_C(0xd6e8feb86659fd93);
+  return key ^ key >> 32;
+}
+
+static uint64_t find(const cm_counts *counts, uint64_t key)
+{
+  uint64_t at = scatter(key) & (counts->slots - 1);
+  while (counts->key[at] != 0 && counts->key[at] != key + 1)
+    at = (at + 1) & (counts->slots - 1);
+  return at;
+}
+
+cm_status cm_counts_reserve(cm_counts *counts, uint64_t more, cm_run *run, cm_error *error)
+{
+  if (counts->slots >= 64 && 4 * (counts->used + more) <= 3 * counts->slots)
+    return CM_OK;
+  uint64_t kept = 0;
+  for (uint64_t i = 0; i < counts->slots; i++)
+    kept += counts->count[i] > 0;
+  cm_counts fresh = {.slots = 64};
+  while (fresh.slots < 2 * (kept + more))
+    fresh.slots *= 2;
+  cm_status status = CM_NEW(run->memory, fresh.key, fresh.slots, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, fresh.count, fresh.slots, error);
+  if (status != CM_OK) {
+    cm_counts_free(&fresh);
+    return status;
+  }
+  for (uint64_t i = 0; i < counts->slots; i++)
+    if (counts->count[i] > 0)
+      (void)cm_counts_add(&fresh, counts->key[i] - 1, (int32_t)counts->count[i]);
+  cm_counts_free(counts);
+  *counts = fresh;
+  return CM_OK;
+}
+
+uint32_t cm_counts_add(cm_counts *counts, uint64_t key, int32_t by)
+{
+  uint64_t at = find(counts, key);
+  if (counts->key[at] == 0) {
+    counts->key[at] = key + 1;
+    counts->used++;
+  }
+  return counts->count[at] += (uint32_t)by;
+}
+
+void cm_counts_free(cm_counts *counts)
+{
+  cm_free(counts->key);
+  cm_free(counts->count);
+  *counts = (cm_counts){0};
+}

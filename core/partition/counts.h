@@ -1,0 +1,22 @@
+/* Counts by 64-bit key, most of them small and many gone to zero: open addressing with linear probing. */
+#ifndef CM_PARTITION_COUNTS_H
+#define CM_PARTITION_COUNTS_H
+
+#include "core/base/run.h"
+
+typedef struct cm_counts {
+  uint64_t *key;   /* [slots] key + 1; 0: free */
+  uint32_t *count; /* [slots] */
+  uint64_t slots;  /* a power of two */
+  uint64_t used;   /* slots that have a key, at count 0 too */
+} cm_counts;
+
+/* Makes room for `more` further keys; must precede the calls of cm_counts_add that bring them. Amortised O(1) a key. */
+cm_status cm_counts_reserve(cm_counts *counts, uint64_t more, cm_run *run, cm_error *error);
+
+/* Adds `by` to a key's count and returns the new one. */
+uint32_t cm_counts_add(cm_counts *counts, uint64_t key, int32_t by);
+
+void cm_counts_free(cm_counts *counts); /* harmless on a zeroed one */
+
+#endif

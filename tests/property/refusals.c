@@ -1,0 +1,308 @@
+/* The partition stage on small random networks, limits and chips, against every partition there is: what it makes is legal, what
+ * it proves is true, what it says it found exists, and it seldom refuses what could be done. */
+#include "../unit/truth.h"
+
+#include "core/mapping/stage.h"
+#include "core/partition/legalise.h"
+
+static cm_error error;
+static char folder[CM_PATH_MAX];
+
+static void set_up(void)
+{
+  test_folder(folder);
+}
+
+static void tear_down(void)
+{
+  ck_ok(cm_folder_remove(folder, &error));
+}
+
+static uint64_t *limit_named(cm_limits *limits, const char *name)
+{
+  uint64_t *const fields[CM_RESOURCES] = {&limits->neurons, &limits->synapses, &limits->inbound_axons, &limits->outbound_axons,
+                                          &limits->target_cores};
+  for (cm_resource r = 0; name != NULL && r < CM_RESOURCES; r++)
+    if (strcmp(cm_resource_field(r), name) == 0)
+      return fields[r];
+  return NULL;
+}
+
+static uint64_t figure(const char *name)
+{
+  for (size_t i = 0; i < error.figure_count; i++)
+    if (strcmp(error.figures[i].name, name) == 0)
+      return error.figures[i].value;
+  return 0;
+}
+
+/* Whether a legal partition has at most so many parts. */
+static bool fits(const cm_topology *t, const cm_limits *limits, uint32_t cores)
+{
+  truth best = least_parts(t, limits);
+  return t->vertex_count == 0 || (best.parts != 0 && best.parts <= cores);
+}
+
+static cm_status run_stage(const cm_topology *t, const cm_chip *chip, const cm_occupancy *occupancy, const char *preset,
+                           cm_stage *stage)
+{
+  cm_run run;
+  cm_map_options *options;
+  json_t *json = json_pack("{s:s}", "preset", preset);
+  ck_ok(cm_map_options_parse(json, &options, &error));
+  json_decref(json);
+  cm_run_init(&run);
+  cm_map_input input = {.topology = t, .chip = chip, .occupancy = occupancy, .options = options, .scratch_folder = folder};
+  cm_status status = cm_stage_run(&input, &run, stage, &error);
+  cm_map_options_free(options);
+  return status;
+}
+
+static void check_legal(const cm_topology *t, const cm_limits *limits, uint32_t cores, const cm_stage *stage)
+{
+  truth found = {0};
+  memset(found.least_reach, 0xff, sizeof found.least_reach);
+  judge(t, limits, stage->partition->part, stage->partition->part_count, &found);
+  ck_assert_uint_eq(found.parts, stage->partition->part_count);
+  ck_assert_uint_le(found.parts, cores);
+  ck_assert_uint_ge(found.parts, stage->bound.parts);
+}
+
+/* Everything that a refusal says must be so. */
+static void check_refusal(const cm_topology *t, const cm_limits *limits, uint32_t cores, cm_status status)
+{
+  cm_limits other = *limits;
+  uint64_t *limit = limit_named(&other, error.limit_name);
+  if (limit != NULL && figure("limit") != 0)
+    ck_assert_uint_eq(*limit, figure("limit"));
+  if (status == CM_NEURON_TOO_LARGE)
+    ck_assert(!fits(t, limits, SMALL));
+  else
+    ck_assert(status == CM_NO_ROOM || status == CM_LIMIT_BROKEN);
+  if (status == CM_NO_ROOM) {
+    ck_assert_str_eq(error.figures[0].name, "needed");
+    ck_assert_uint_gt(figure("needed"), cores);
+    ck_assert_uint_eq(figure("free"), cores);
+  }
+  if (figure("cores_proved") > 0)
+    ck_assert(!fits(t, limits, (uint32_t)figure("cores_proved") - 1));
+  if (figure("cores_found") > 0)
+    ck_assert(fits(t, limits, (uint32_t)figure("cores_found")));
+  if (figure("limit_proved") > 0) {
+    ck_assert_uint_gt(figure("limit_proved"), *limit);
+    *limit = figure("limit_proved") - 1;
+    ck_assert(!fits(t, &other, cores));
+  }
+  if (figure("limit_found") > 0 && strstr(error.detail, "on the free cores") != NULL) {
+    ck_assert_uint_gt(figure("limit_found"), *limit);
+    *limit = figure("limit_found");
+    ck_assert(fits(t, &other, cores));
+  }
+}
+
+START_TEST(what_is_said_is_so)
+{
+  static const char *const presets[] = {"reference", "fast", "balanced", "best"};
+  cm_random random;
+  uint32_t made[4] = {0}, impossible[4] = {0}, missed[4] = {0}, found = 0, proved = 0, too_large = 0;
+  uint32_t by[CM_RESOURCES] = {0};
+  for (uint64_t round = 0; round < 1600; round++) {
+    cm_random_init(&random, round, 17, 0);
+    uint32_t n = 1 + below(&random, SMALL), preset = round % 4;
+    cm_topology t = round % 5 != 0 ? network_directed(&random, n, 1 + below(&random, n + 3)) : network_undirected(&random, n, 40);
+    cm_chip *chip;
+    cm_occupancy *occupancy;
+    cm_stage stage;
+    ck_ok(cm_chip_mesh(1 + below(&random, 5), 1, &chip, &error));
+    do
+      chip->limits = random_limits(&random, &t);
+    while (chip->limits.neurons + chip->limits.synapses + chip->limits.inbound_axons + chip->limits.outbound_axons +
+             chip->limits.target_cores ==
+           0);
+    ck_ok(cm_occupancy_new(chip, &occupancy, &error));
+    uint32_t cores = cm_occupancy_free_count(occupancy);
+    bool possible = fits(&t, &chip->limits, cores);
+    cm_status status = run_stage(&t, chip, occupancy, presets[preset], &stage);
+    if (status == CM_OK) {
+      check_legal(&t, &chip->limits, cores, &stage);
+      cm_stage_free(&stage);
+      made[preset]++;
+    } else {
+      check_refusal(&t, &chip->limits, cores, status);
+      found += figure("limit_found") > 0 || figure("cores_found") > 0;
+      proved += figure("limit_proved") > 0;
+      too_large += status == CM_NEURON_TOO_LARGE;
+      impossible[preset] += !possible;
+      missed[preset] += possible;
+      for (cm_resource r = 0; r < CM_RESOURCES; r++)
+        by[r] += error.limit_name != NULL && strcmp(error.limit_name, cm_resource_field(r)) == 0;
+    }
+    cm_occupancy_free(occupancy);
+    cm_chip_free(chip);
+    network_free(&t);
+  }
+  /* Wide enough to meet every outcome; what can be done is done nearly always. */
+  for (int p = 0; p < 4; p++) {
+    ck_assert_uint_gt(made[p], 150);
+    ck_assert_uint_gt(impossible[p], 100);
+    ck_assert_msg(missed[p] <= 6, "%s misses %u of %u", presets[p], missed[p], made[p] + missed[p]);
+  }
+  ck_assert_uint_gt(found, 1);
+  ck_assert_uint_gt(proved, 300);
+  ck_assert_uint_gt(too_large, 100);
+  for (int r = 0; r < CM_RESOURCES; r++)
+    ck_assert_msg(by[r] > 2, "%s is named %u times", cm_resource_name(r), by[r]);
+}
+END_TEST
+
+/* ---- single moves ---- */
+
+/* A ring where each neuron reaches the next `near` ones, and a few far ones are reached by some. */
+static cm_topology ring(uint32_t n, uint32_t near, uint32_t far)
+{
+  cm_topology t = {.directed = true, .vertex_count = n, .net_count = n, .size_total = n, .weight_scale = 1};
+  cm_random random;
+  cm_random_init(&random, 3, 3, 3);
+  t.net_first = network_array((size_t)n + 1, sizeof *t.net_first);
+  t.net_weight = network_array(n, sizeof *t.net_weight);
+  t.pin = network_array((size_t)n * (near + 1), sizeof *t.pin);
+  uint8_t *hit = network_array(n, 1);
+  for (uint32_t v = 0; v < n; v++) {
+    memset(hit, 0, n);
+    for (uint32_t k = 1; k <= near; k++)
+      hit[(v + k) % n] = 1;
+    if (v % (n / far) == 0)
+      hit[below(&random, n)] = 1;
+    for (uint32_t u = 0; u < n; u++)
+      if (hit[u])
+        t.pin[t.pin_count++] = u;
+    t.net_first[v + 1] = t.pin_count;
+    t.net_weight[v] = 1;
+  }
+  cm_free(hit);
+  return t;
+}
+
+/* Limits that no method keeps by itself, on a network that is not small. */
+START_TEST(outbound_sides_are_kept_by_single_moves)
+{
+  static const char *const presets[] = {"reference", "balanced"};
+  static const cm_limits limits[] = {{.neurons = 64, .target_cores = 2},
+                                     {.neurons = 64, .outbound_axons = 9},
+                                     {.neurons = 64, .inbound_axons = 74, .outbound_axons = 9, .target_cores = 3}};
+  cm_topology t = ring(1600, 8, 40);
+  cm_chip *chip;
+  cm_occupancy *occupancy;
+  ck_ok(cm_chip_mesh(8, 8, &chip, &error));
+  ck_ok(cm_occupancy_new(chip, &occupancy, &error));
+  uint32_t moved = 0;
+  for (size_t i = 0; i < 6; i++) {
+    cm_stage stage;
+    chip->limits = limits[i / 2];
+    ck_ok(run_stage(&t, chip, occupancy, presets[i % 2], &stage));
+    ck_assert_uint_le(stage.partition->part_count, 64);
+    uint64_t use[64 * CM_RESOURCES];
+    cm_run run;
+    cm_run_init(&run);
+    ck_ok(cm_count_use(&t, stage.partition->part, stage.partition->part_count, &run, use, &error));
+    ck_assert_uint_eq(cm_find_violation(&chip->limits, use, stage.partition->part_count).broken_parts, 0);
+    moved += stage.attempts[stage.attempt_count - 1].moved;
+    cm_stage_free(&stage);
+  }
+  ck_assert_uint_ge(moved, 2);
+  cm_occupancy_free(occupancy);
+  cm_chip_free(chip);
+  network_free(&t);
+}
+END_TEST
+
+static void bad_start(const cm_topology *t, uint32_t parts, uint32_t *part)
+{
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    part[v] = v % 3 == 0 ? 0 : v * parts / t->vertex_count;
+}
+
+START_TEST(moves_keep_the_number_of_parts_when_asked)
+{
+  cm_topology t = ring(300, 4, 10);
+  uint32_t *part = network_array(300, sizeof *part), *again = network_array(300, sizeof *part), parts = 10, parts_again = 10;
+  cm_legalise_options options = {.limits = {.neurons = 31}, .parts_max = 10, .exact = true, .seed = 4};
+  cm_run run;
+  bool legal = false;
+  cm_run_init(&run);
+  bad_start(&t, 10, part);
+  bad_start(&t, 10, again);
+  ck_ok(cm_legalise(&t, &options, &run, part, &parts, &legal, &error));
+  ck_assert(legal);
+  ck_assert_uint_eq(parts, 10);
+  uint32_t count[10] = {0};
+  for (uint32_t v = 0; v < 300; v++)
+    count[part[v]]++;
+  for (int p = 0; p < 10; p++)
+    ck_assert(count[p] > 0 && count[p] <= 31);
+  ck_ok(cm_legalise(&t, &options, &run, again, &parts_again, &legal, &error));
+  ck_assert_int_eq(memcmp(part, again, 300 * sizeof *part), 0);
+  /* What cannot be done is said, and nothing is made worse. */
+  options.limits.neurons = 29;
+  ck_ok(cm_legalise(&t, &options, &run, part, &parts, &legal, &error));
+  ck_assert(!legal);
+  memset(count, 0, sizeof count);
+  uint32_t excess = 0;
+  for (uint32_t v = 0; v < 300; v++)
+    count[part[v]]++;
+  for (int p = 0; p < 10; p++)
+    excess += count[p] > 29 ? count[p] - 29 : 0;
+  ck_assert_uint_ge(excess, 10);
+  ck_assert_uint_le(excess, 20);
+  cm_free(part);
+  cm_free(again);
+  network_free(&t);
+}
+END_TEST
+
+START_TEST(failures_while_moving_leave_nothing)
+{
+  cm_topology t = ring(60, 4, 5);
+  uint32_t part[60], kept[60], parts = 6, fired = 0;
+  cm_legalise_options options = {.limits = {.neurons = 12, .inbound_axons = 30, .target_cores = 4}, .parts_max = 6, .seed = 1};
+  cm_memory memory;
+  cm_run run;
+  cm_run_init(&run);
+  cm_memory_init(&memory, 0);
+  run.memory = &memory;
+  bad_start(&t, 6, kept);
+  for (uint64_t n = 1;; n++) {
+    bool legal = false;
+    memcpy(part, kept, sizeof part);
+    cm_memory_fail_at(n);
+    cm_status status = cm_legalise(&t, &options, &run, part, &parts, &legal, &error);
+    bool done = !cm_memory_fault_fired();
+    cm_memory_fail_at(0);
+    ck_assert_uint_eq(memory.used_bytes, 0);
+    if (done) {
+      ck_ok(status);
+      ck_assert(legal);
+      break;
+    }
+    ck_assert_int_eq(status, CM_NO_MEMORY);
+    ck_assert_int_eq(memcmp(part, kept, sizeof part), 0);
+    fired++;
+  }
+  ck_assert_uint_gt(fired, 15);
+  network_free(&t);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("refusals");
+  TCase *tests = tcase_create("refusals");
+  tcase_add_checked_fixture(tests, set_up, tear_down);
+  tcase_set_timeout(tests, 120);
+  tcase_add_test(tests, what_is_said_is_so);
+  tcase_add_test(tests, outbound_sides_are_kept_by_single_moves);
+  tcase_add_test(tests, moves_keep_the_number_of_parts_when_asked);
+  tcase_add_test(tests, failures_while_moving_leave_nothing);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
