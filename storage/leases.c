@@ -465,15 +465,21 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   return status;
 }
 
-cm_status cm_leases_create(cm_store *store, const cm_lease_wish *wish, cm_lease *lease, cm_error *error)
+/* Writes, and hands over the lease that the work ends with. A transaction that fails at its end may have made one already. */
+static cm_status write_lease(cm_store *store, cm_status (*change)(sqlite3 *handle, void *context, cm_error *error),
+                             lease_work *work, cm_lease *lease, cm_error *error)
 {
-  lease_work work = {.wish = wish};
-  if (cm_database_write(store->database, create, &work, error) != CM_OK) {
-    cm_lease_clear(&work.lease);
+  if (cm_database_write(store->database, change, work, error) != CM_OK) {
+    cm_lease_clear(&work->lease);
     return error->status;
   }
-  *lease = work.lease;
+  *lease = work->lease;
   return CM_OK;
+}
+
+cm_status cm_leases_create(cm_store *store, const cm_lease_wish *wish, cm_lease *lease, cm_error *error)
+{
+  return write_lease(store, create, &(lease_work){.wish = wish}, lease, error);
 }
 
 static cm_status get(sqlite3 *handle, void *context, cm_error *error)
@@ -558,13 +564,7 @@ static cm_status keep(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_leases_keep(cm_store *store, const char *chip, const char *id, double ttl, cm_lease *lease,
                          cm_error *error)
 {
-  lease_work work = {.chip = chip, .id = id, .ttl = ttl};
-  if (cm_database_write(store->database, keep, &work, error) != CM_OK) {
-    cm_lease_clear(&work.lease);
-    return error->status;
-  }
-  *lease = work.lease;
-  return CM_OK;
+  return write_lease(store, keep, &(lease_work){.chip = chip, .id = id, .ttl = ttl}, lease, error);
 }
 
 static cm_status release(sqlite3 *handle, void *context, cm_error *error)

@@ -45,6 +45,15 @@ static int fault_due(void)
   return 1;
 }
 
+cm_status cm_fail_memory_limit(uint64_t limit_bytes, uint64_t needed_bytes, const char *what, cm_error *error)
+{
+  cm_fail(error, CM_MEMORY_LIMIT, "the memory limit of %llu bytes is too small for %s: at least %llu bytes are needed",
+          (unsigned long long)limit_bytes, what, (unsigned long long)needed_bytes);
+  cm_error_figure(error, "memory_limit", limit_bytes);
+  cm_error_figure(error, "needed_bytes", needed_bytes);
+  return CM_MEMORY_LIMIT;
+}
+
 /* Books `bytes` more on the account. */
 static cm_status book(cm_memory *memory, uint64_t bytes, cm_error *error)
 {
@@ -53,12 +62,7 @@ static cm_status book(cm_memory *memory, uint64_t bytes, cm_error *error)
   uint64_t used = atomic_fetch_add(&memory->used_bytes, bytes) + bytes;
   if (memory->limit_bytes != 0 && used > memory->limit_bytes) {
     atomic_fetch_sub(&memory->used_bytes, bytes);
-    cm_fail(error, CM_MEMORY_LIMIT,
-            "the memory limit of %llu bytes is too small: at least %llu bytes are needed at this point",
-            (unsigned long long)memory->limit_bytes, (unsigned long long)used);
-    cm_error_figure(error, "memory_limit", memory->limit_bytes);
-    cm_error_figure(error, "needed_bytes", used);
-    return CM_MEMORY_LIMIT;
+    return cm_fail_memory_limit(memory->limit_bytes, used, "what is done at this point", error);
   }
   uint64_t peak = atomic_load(&memory->peak_bytes);
   while (used > peak && !atomic_compare_exchange_weak(&memory->peak_bytes, &peak, used))

@@ -15,6 +15,7 @@
 
 #include "core/base/threads.h"
 #include "core/mapping/internal.h"
+#include "core/partition/partition.h"
 
 typedef unsigned __int128 wide;
 
@@ -297,21 +298,6 @@ static cm_status run_task(void *context, size_t index, cm_error *error)
   return status;
 }
 
-/* Groups nets by the part of their source: counting sort, so that nets of one source stay together. */
-static void group_nets(work *w)
-{
-  uint32_t nets = w->topology->net_count;
-  for (uint32_t net = 0; net < nets; net++)
-    w->net_first[w->part[cm_topology_source(w->topology, net)] + 1]++;
-  for (uint32_t p = 0; p < w->part_count; p++)
-    w->net_first[p + 1] += w->net_first[p];
-  for (uint32_t net = 0; net < nets; net++)
-    w->net[w->net_first[w->part[cm_topology_source(w->topology, net)]]++] = net;
-  for (uint32_t p = w->part_count; p > 0; p--)
-    w->net_first[p] = w->net_first[p - 1];
-  w->net_first[0] = 0;
-}
-
 /* The furthest offsets that a flow can have: the box of the cores in use, or half a torus. */
 static void furthest(const work *w, uint32_t *x, uint32_t *y)
 {
@@ -342,8 +328,7 @@ static cm_status work_new(work *w, cm_error *error)
   size_t rows = ((size_t)w->routers_x + 1) * w->routers_y, columns = ((size_t)w->routers_y + 1) * w->routers_x;
   uint32_t x, y;
   furthest(w, &x, &y);
-  if (CM_NEW(memory, w->net, w->topology->net_count, error) != CM_OK ||
-      CM_NEW(memory, w->net_first, parts + 1, error) != CM_OK ||
+  if (cm_nets_by_part(w->topology, w->part, w->part_count, w->run, &w->net_first, &w->net, error) != CM_OK ||
       CM_NEW(memory, w->synapses, parts, error) != CM_OK || CM_NEW(memory, w->inbound, parts, error) != CM_OK ||
       CM_NEW(memory, w->incoming, parts, error) != CM_OK || CM_NEW(memory, w->outbound, parts, error) != CM_OK ||
       CM_NEW(memory, w->outgoing, parts, error) != CM_OK || CM_NEW(memory, w->targets, parts, error) != CM_OK ||
@@ -546,10 +531,8 @@ cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, c
   cm_status status = check_input(&w, error);
   if (status == CM_OK)
     status = work_new(&w, error);
-  if (status == CM_OK) {
-    group_nets(&w);
+  if (status == CM_OK)
     status = cm_parallel(run, w.tasks, run_task, &w, error);
-  }
   if (status == CM_OK)
     status = finish(&w, &m, &d, error);
   work_free(&w);

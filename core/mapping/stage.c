@@ -30,12 +30,7 @@ static cm_status check_memory(const job *j, cm_error *error)
   needed += pins * per_pin;
   if (needed <= memory->limit_bytes)
     return CM_OK;
-  cm_fail(error, CM_MEMORY_LIMIT,
-          "the memory limit of %llu bytes is too small for this network: at least %llu bytes are needed",
-          (unsigned long long)memory->limit_bytes, (unsigned long long)needed);
-  cm_error_figure(error, "memory_limit", memory->limit_bytes);
-  cm_error_figure(error, "needed_bytes", needed);
-  return CM_MEMORY_LIMIT;
+  return cm_fail_memory_limit(memory->limit_bytes, needed, "this network", error);
 }
 
 static bool bare_grid(const cm_limits *limits)

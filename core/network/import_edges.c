@@ -36,10 +36,8 @@ typedef struct edge_reader {
   field fields[FIELDS_MAX];
   size_t field_count;
   uint32_t *from, *to; /* [edge_count] */
-  double *weight;      /* [edge_count]; NULL: 1 each so far */
-  uint64_t edge_count, from_room, to_room, weight_room;
-  bool whole;          /* all weights are whole numbers */
-  cm_row_sorter sorter;
+  cm_weights weight;   /* [edge_count] */
+  uint64_t edge_count, from_room, to_room;
 } edge_reader;
 
 static cm_status bad(edge_reader *r, const char *what, cm_error *error)
@@ -235,20 +233,6 @@ static cm_status read_weight(edge_reader *r, const field *f, double *weight, cm_
   return bad(r, text, error);
 }
 
-static cm_status keep_weight(edge_reader *r, double weight, cm_error *error)
-{
-  if (r->weight == NULL && weight == 1)
-    return CM_OK;
-  bool first = r->weight == NULL;
-  if (CM_ROOM(r->memory, r->weight, &r->weight_room, r->from_room, error) != CM_OK)
-    return error->status;
-  for (uint64_t i = 0; first && i < r->edge_count; i++)
-    r->weight[i] = 1;
-  r->weight[r->edge_count] = weight;
-  r->whole = r->whole && weight == trunc(weight);
-  return CM_OK;
-}
-
 static cm_status read_edge(edge_reader *r, cm_error *error)
 {
   uint32_t from, to;
@@ -261,7 +245,7 @@ static cm_status read_edge(edge_reader *r, cm_error *error)
     return cm_over_limit("edges", r->edge_count + 1, r->limits->pins_max, error);
   if (CM_ROOM(r->memory, r->from, &r->from_room, r->edge_count + 1, error) != CM_OK ||
       CM_ROOM(r->memory, r->to, &r->to_room, r->edge_count + 1, error) != CM_OK ||
-      keep_weight(r, weight, error) != CM_OK)
+      cm_weights_keep(&r->weight, r->memory, r->edge_count, r->from_room, weight, error) != CM_OK)
     return error->status;
   r->from[r->edge_count] = from;
   r->to[r->edge_count++] = to;
@@ -420,10 +404,10 @@ static cm_status group_edges(edge_reader *r, uint32_t vertex_count, uint64_t *fi
       r->to[here] = r->to[there];
       r->from[there] = from;
       r->to[there] = to;
-      if (r->weight != NULL) {
-        double weight = r->weight[here];
-        r->weight[here] = r->weight[there];
-        r->weight[there] = weight;
+      if (r->weight.value != NULL) {
+        double weight = r->weight.value[here];
+        r->weight.value[here] = r->weight.value[there];
+        r->weight.value[there] = weight;
       }
     }
   }
@@ -431,135 +415,33 @@ static cm_status group_edges(edge_reader *r, uint32_t vertex_count, uint64_t *fi
   return status;
 }
 
-/* Sorts the edges [begin, end) by target, merges repeats, and moves them to *used on. */
-static cm_status close_net(edge_reader *r, uint32_t source, uint64_t begin, uint64_t end, uint64_t *used,
-                           cm_topology *made, double **scratch, uint64_t *scratch_room, cm_error *error)
-{
-  const uint64_t *key;
-  uint64_t count = end - begin, start = *used;
-  if (cm_row_order(&r->sorter, r->to + begin, count, &key, error) != CM_OK)
-    return error->status;
-  if (r->weight != NULL) {
-    if (CM_ROOM(r->memory, *scratch, scratch_room, count, error) != CM_OK)
-      return error->status;
-    memcpy(*scratch, r->weight + begin, count * sizeof **scratch);
-  }
-  for (uint64_t i = 0; i < count; i++) {
-    uint32_t target = (uint32_t)(key[i] >> 32);
-    bool repeated = *used > start && r->to[*used - 1] == target;
-    made->self_loop_count += !repeated && target == source;
-    if (repeated) {
-      made->duplicate_count++;
-      r->weight[*used - 1] += (*scratch)[(uint32_t)key[i]];
-      continue;
-    }
-    if (r->weight != NULL)
-      r->weight[*used] = (*scratch)[(uint32_t)key[i]];
-    r->to[(*used)++] = target;
-  }
-  return CM_OK;
-}
-
-/* With a repeated edge, weights are needed: two edges of weight 1 make one of 2. */
-static cm_status weights_for_repeats(edge_reader *r, const uint64_t *first, uint32_t vertex_count, cm_error *error)
-{
-  for (uint32_t v = 0; v < vertex_count && r->weight == NULL; v++) {
-    const uint64_t *key;
-    uint64_t count = first[v + 1] - first[v];
-    if (cm_row_ascends(r->to + first[v], count))
-      continue;
-    if (cm_row_order(&r->sorter, r->to + first[v], count, &key, error) != CM_OK)
-      return error->status;
-    for (uint64_t i = 1; i < count && r->weight == NULL; i++)
-      if (key[i] >> 32 == key[i - 1] >> 32) {
-        if (CM_ROOM(r->memory, r->weight, &r->weight_room, r->edge_count, error) != CM_OK)
-          return error->status;
-        for (uint64_t e = 0; e < r->edge_count; e++)
-          r->weight[e] = 1;
-      }
-  }
-  return CM_OK;
-}
-
-static cm_status close_nets(edge_reader *r, const uint64_t *first, cm_topology *made, cm_error *error)
-{
-  double *scratch = NULL;
-  uint64_t scratch_room = 0, used = 0;
-  cm_status status = CM_OK;
-  for (uint32_t v = 0; v < made->vertex_count && status == CM_OK; v++) {
-    if (v % CM_CHECK_EVERY == 0 && (status = cm_run_check(r->run, error)) != CM_OK)
-      break;
-    if (first[v] == first[v + 1])
-      continue;
-    status = close_net(r, v, first[v], first[v + 1], &used, made, &scratch, &scratch_room, error);
-    made->net_source[made->net_count] = v;
-    made->net_first[++made->net_count] = used;
-  }
-  made->pin_count = used;
-  cm_free(scratch);
-  return status;
-}
-
-static cm_status scale_weights(edge_reader *r, cm_topology *made, cm_error *error)
-{
-  double sum = 0, maximum = 1, ones = (double)made->pin_count;
-  bool all_one = true;
-  for (uint64_t i = 0; r->weight != NULL && i < made->pin_count; i++) {
-    sum += r->weight[i];
-    maximum = r->weight[i] > maximum ? r->weight[i] : maximum;
-    all_one = all_one && r->weight[i] == 1;
-  }
-  /* Every axon has rate 1 on the same scale, so the rates must fit too. */
-  if (cm_weight_scale(sum > ones ? sum : ones, maximum, UINT32_MAX, r->whole, &made->weight_scale, error) != CM_OK ||
-      CM_NEW(r->memory, made->net_weight, made->net_count, error) != CM_OK)
-    return error->status;
-  for (uint32_t e = 0; e < made->net_count; e++)
-    made->net_weight[e] = made->weight_scale;
-  if (all_one)
-    return CM_OK;
-  if (CM_NEW(r->memory, made->pin_weight, made->pin_count, error) != CM_OK)
-    return error->status;
-  for (uint64_t i = 0; i < made->pin_count; i++)
-    made->pin_weight[i] = (uint32_t)cm_weight_scaled(r->weight[i], made->weight_scale);
-  return CM_OK;
-}
-
 static cm_status build(edge_reader *r, cm_topology *made, cm_error *error)
 {
-  uint64_t *first = NULL;
   made->directed = true;
   made->vertex_count = r->names.count;
   made->size_total = made->vertex_count;
   if (order_names(r, made, error) != CM_OK ||
-      CM_NEW(r->memory, first, (size_t)made->vertex_count + 1, error) != CM_OK)
+      CM_NEW(r->memory, made->net_first, (size_t)made->vertex_count + 1, error) != CM_OK ||
+      group_edges(r, made->vertex_count, made->net_first, error) != CM_OK ||
+      (r->to == NULL && CM_NEW(r->memory, r->to, 0, error) != CM_OK))
     return error->status;
-  if (group_edges(r, made->vertex_count, first, error) == CM_OK) {
-    cm_free(r->from);
-    r->from = NULL;
-    if ((r->weight != NULL || weights_for_repeats(r, first, made->vertex_count, error) == CM_OK) &&
-        CM_NEW(r->memory, made->net_first, (size_t)made->vertex_count + 1, error) == CM_OK &&
-        CM_NEW(r->memory, made->net_source, made->vertex_count, error) == CM_OK &&
-        close_nets(r, first, made, error) == CM_OK && scale_weights(r, made, error) == CM_OK) {
-      if (r->to == NULL && CM_NEW(r->memory, r->to, 0, error) != CM_OK) {
-        cm_free(first);
-        return error->status;
-      }
-      CM_TRIM(r->memory, r->to, made->pin_count);
-      CM_TRIM(r->memory, made->net_first, (uint64_t)made->net_count + 1);
-      CM_TRIM(r->memory, made->net_source, made->net_count);
-      made->pin = r->to;
-      r->to = NULL;
-    }
-  }
-  cm_free(first);
-  return made->pin != NULL ? CM_OK : error->status;
+  cm_free(r->from);
+  r->from = NULL;
+  made->pin = r->to;
+  r->to = NULL;
+  if (cm_weighted_rows_close(made, &r->weight, r->run, error) != CM_OK ||
+      cm_weighted_rows_scale(made, &r->weight, r->run, error) != CM_OK)
+    return error->status;
+  CM_TRIM(r->memory, made->pin, made->pin_count);
+  CM_TRIM(r->memory, made->net_first, (uint64_t)made->net_count + 1);
+  CM_TRIM(r->memory, made->net_source, made->net_count);
+  return CM_OK;
 }
 
 cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_run *run,
                           cm_topology **topology, cm_error *error)
 {
-  edge_reader r = {.source = source, .limits = limits, .run = run, .memory = run->memory, .whole = true,
-                   .sorter = {.memory = run->memory}};
+  edge_reader r = {.source = source, .limits = limits, .run = run, .memory = run->memory};
   cm_topology *made = NULL;
   cm_status status = cm_names_open(&r.names, run->memory, error);
   if (status == CM_OK)
@@ -569,11 +451,10 @@ cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_
   if (status == CM_OK)
     status = build(&r, made, error);
   cm_names_close(&r.names);
-  cm_row_sorter_free(&r.sorter);
   cm_free(r.unquoted);
   cm_free(r.from);
   cm_free(r.to);
-  cm_free(r.weight);
+  cm_free(r.weight.value);
   if (status != CM_OK) {
     cm_topology_free(made);
     return status;

@@ -4,7 +4,6 @@
  *
  * Happy path: entries go into plain arrays (8 bytes, 16 with values), are dealt to rows, sorted, merged, and values made
  * integers. What can fail: an other kind of matrix, numbers, counts; each with its line. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +17,12 @@ typedef struct matrix_reader {
   cm_run *run;
   cm_memory *memory;
   cm_topology *made;
-  bool pattern, symmetric, whole;
+  bool pattern, symmetric;
   uint64_t entries;  /* announced */
   uint32_t *row, *column;
-  double *value;     /* NULL: all 1 */
-  uint64_t count, row_room, column_room, value_room;
+  uint64_t count, row_room, column_room;
   uint64_t loops;    /* dropped */
-  double *row_value; /* [pin_count] values in rows */
-  cm_row_sorter sorter;
+  cm_weights value, row_value; /* of entries; the same in rows */
 } matrix_reader;
 
 static cm_status bad(const matrix_reader *r, uint64_t line, const char *what, cm_error *error)
@@ -136,20 +133,6 @@ static cm_status read_size(matrix_reader *r, cm_error *error)
   return need_line_end(r, "the line must hold the numbers of rows, columns and entries, and nothing else", error);
 }
 
-static cm_status keep_value(matrix_reader *r, double value, cm_error *error)
-{
-  if (r->value == NULL && value == 1)
-    return CM_OK;
-  bool first = r->value == NULL;
-  if (CM_ROOM(r->memory, r->value, &r->value_room, r->row_room, error) != CM_OK)
-    return error->status;
-  for (uint64_t i = 0; first && i < r->count; i++)
-    r->value[i] = 1;
-  r->value[r->count] = value;
-  r->whole = r->whole && value == trunc(value);
-  return CM_OK;
-}
-
 static cm_status read_entry(matrix_reader *r, cm_error *error)
 {
   uint64_t place[2];
@@ -184,7 +167,7 @@ static cm_status read_entry(matrix_reader *r, cm_error *error)
   }
   if (CM_ROOM(r->memory, r->row, &r->row_room, r->count + 1, error) != CM_OK ||
       CM_ROOM(r->memory, r->column, &r->column_room, r->count + 1, error) != CM_OK ||
-      keep_value(r, value, error) != CM_OK)
+      cm_weights_keep(&r->value, r->memory, r->count, r->row_room, value, error) != CM_OK)
     return error->status;
   r->row[r->count] = (uint32_t)place[0] - 1;
   r->column[r->count++] = (uint32_t)place[1] - 1;
@@ -220,7 +203,7 @@ static cm_status deal(matrix_reader *r, cm_error *error)
   uint64_t ends = r->symmetric ? 2 * r->count : r->count;
   if (CM_NEW(r->memory, made->net_first, (size_t)made->vertex_count + 2, error) != CM_OK ||
       CM_NEW(r->memory, made->pin, ends, error) != CM_OK ||
-      (r->value != NULL && CM_NEW(r->memory, r->row_value, ends, error) != CM_OK))
+      (r->value.value != NULL && CM_NEW(r->memory, r->row_value.value, ends, error) != CM_OK))
     return error->status;
   /* Counted one place too far, so that filling in moves every start to its place. */
   for (uint64_t i = 0; i < r->count; i++) {
@@ -235,121 +218,15 @@ static cm_status deal(matrix_reader *r, cm_error *error)
       uint32_t from = way == 0 ? r->row[i] : r->column[i], to = way == 0 ? r->column[i] : r->row[i];
       uint64_t at = made->net_first[(uint64_t)from + 1]++;
       made->pin[at] = to;
-      if (r->value != NULL)
-        r->row_value[at] = r->value[i];
+      if (r->value.value != NULL)
+        r->row_value.value[at] = r->value.value[i];
     }
   cm_free(r->row);
   cm_free(r->column);
-  cm_free(r->value);
+  cm_free(r->value.value);
   r->row = r->column = NULL;
-  r->value = NULL;
-  return CM_OK;
-}
-
-/* Repeated entries make values needed: two of 1 make one of 2. */
-static cm_status need_values(matrix_reader *r, uint64_t ends, cm_error *error)
-{
-  if (r->row_value != NULL)
-    return CM_OK;
-  if (CM_NEW(r->memory, r->row_value, ends, error) != CM_OK)
-    return error->status;
-  for (uint64_t i = 0; i < ends; i++)
-    r->row_value[i] = 1;
-  return CM_OK;
-}
-
-/* Sorts the row [begin, end), merges repeats, and moves it to *used on. */
-static cm_status close_row(matrix_reader *r, uint32_t vertex, uint64_t begin, uint64_t end, uint64_t ends, uint64_t *used,
-                           double **scratch, uint64_t *room, cm_error *error)
-{
-  cm_topology *made = r->made;
-  const uint64_t *key;
-  uint64_t count = end - begin, start = *used;
-  if (cm_row_order(&r->sorter, made->pin + begin, count, &key, error) != CM_OK)
-    return error->status;
-  for (uint64_t i = 1; i < count; i++)
-    if (key[i] >> 32 == key[i - 1] >> 32 && need_values(r, ends, error) != CM_OK)
-      return error->status;
-  if (r->row_value != NULL) {
-    if (CM_ROOM(r->memory, *scratch, room, count, error) != CM_OK)
-      return error->status;
-    memcpy(*scratch, r->row_value + begin, count * sizeof **scratch);
-  }
-  for (uint64_t i = 0; i < count; i++) {
-    uint32_t target = (uint32_t)(key[i] >> 32);
-    bool repeated = *used > start && made->pin[*used - 1] == target;
-    made->duplicate_count += repeated;
-    made->self_loop_count += !repeated && target == vertex;
-    if (repeated) {
-      r->row_value[*used - 1] += (*scratch)[(uint32_t)key[i]];
-      continue;
-    }
-    if (r->row_value != NULL)
-      r->row_value[*used] = (*scratch)[(uint32_t)key[i]];
-    made->pin[(*used)++] = target;
-  }
-  return CM_OK;
-}
-
-static cm_status close_rows(matrix_reader *r, cm_error *error)
-{
-  cm_topology *made = r->made;
-  double *scratch = NULL;
-  uint64_t room = 0, used = 0, begin = 0, ends = made->net_first[made->vertex_count];
-  uint32_t nets = 0;
-  cm_status status = CM_OK;
-  if (made->directed)
-    status = CM_NEW(r->memory, made->net_source, made->vertex_count, error);
-  for (uint32_t v = 0; v < made->vertex_count && status == CM_OK; v++) {
-    uint64_t end = made->net_first[v + 1];
-    if (v % CM_CHECK_EVERY == 0 && (status = cm_run_check(r->run, error)) != CM_OK)
-      break;
-    status = begin < end ? close_row(r, v, begin, end, ends, &used, &scratch, &room, error) : CM_OK;
-    if (!made->directed || begin < end) {
-      if (made->directed)
-        made->net_source[nets] = v;
-      made->net_first[++nets] = used;
-    }
-    begin = end;
-  }
-  cm_free(scratch);
-  made->net_count = nets;
-  made->pin_count = used;
-  if (!made->directed)
-    made->duplicate_count /= 2; /* each stood in two rows */
-  made->self_loop_count += r->loops;
-  return status;
-}
-
-static cm_status scale_values(matrix_reader *r, cm_error *error)
-{
-  cm_topology *made = r->made;
-  double sum = 0, maximum = 1, ones = (double)made->pin_count;
-  bool all_one = true;
-  for (uint64_t i = 0; r->row_value != NULL && i < made->pin_count; i++) {
-    sum += r->row_value[i];
-    maximum = r->row_value[i] > maximum ? r->row_value[i] : maximum;
-    all_one = all_one && r->row_value[i] == 1;
-  }
-  if (r->symmetric) { /* each edge stands in two rows and counts once */
-    sum /= 2;
-    ones /= 2;
-  }
-  /* Every axon has rate 1 on the same scale, so the rates must fit too. */
-  if (cm_weight_scale(sum > ones ? sum : ones, maximum, UINT32_MAX, r->whole, &made->weight_scale, error) != CM_OK)
-    return error->status;
-  if (made->directed) {
-    if (CM_NEW(r->memory, made->net_weight, made->net_count, error) != CM_OK)
-      return error->status;
-    for (uint32_t e = 0; e < made->net_count; e++)
-      made->net_weight[e] = made->weight_scale;
-  }
-  if (all_one)
-    return CM_OK;
-  if (CM_NEW(r->memory, made->pin_weight, made->pin_count, error) != CM_OK)
-    return error->status;
-  for (uint64_t i = 0; i < made->pin_count; i++)
-    made->pin_weight[i] = (uint32_t)cm_weight_scaled(r->row_value[i], made->weight_scale);
+  r->value.value = NULL;
+  r->row_value.fractions = r->value.fractions;
   return CM_OK;
 }
 
@@ -357,7 +234,7 @@ cm_status cm_import_matrix(cm_source *source, const cm_import_limits *limits, cm
                            cm_topology **topology, cm_error *error)
 {
   matrix_reader r = {.text = {.source = source, .format = "MatrixMarket", .line = 1}, .limits = limits, .run = run,
-                     .memory = run->memory, .whole = true, .sorter = {.memory = run->memory}};
+                     .memory = run->memory};
   if (CM_NEW(run->memory, r.made, 1, error) != CM_OK)
     return error->status;
   cm_status status = read_banner(&r, error);
@@ -369,14 +246,14 @@ cm_status cm_import_matrix(cm_source *source, const cm_import_limits *limits, cm
   if (status == CM_OK)
     status = deal(&r, error);
   if (status == CM_OK)
-    status = close_rows(&r, error);
+    status = cm_weighted_rows_close(r.made, &r.row_value, run, error);
+  r.made->self_loop_count += r.loops;
   if (status == CM_OK)
-    status = scale_values(&r, error);
-  cm_row_sorter_free(&r.sorter);
+    status = cm_weighted_rows_scale(r.made, &r.row_value, run, error);
   cm_free(r.row);
   cm_free(r.column);
-  cm_free(r.value);
-  cm_free(r.row_value);
+  cm_free(r.value.value);
+  cm_free(r.row_value.value);
   if (status != CM_OK) {
     cm_topology_free(r.made);
     return status;

@@ -2,7 +2,7 @@ libcoremap_a_SOURCES += \
   core/network/topology.h core/network/topology.c core/network/internal.h core/network/symmetry.c \
   core/network/topology_file.h core/network/topology_format.h core/network/topology_whole.c \
   core/network/topology_writer.c core/network/topology_reader.c \
-  core/network/import.h core/network/import.c core/network/source.h core/network/source.c core/network/rows.c \
+  core/network/import.h core/network/import.c core/network/source.h core/network/source.c core/network/rows.c core/network/weighted.c \
   core/network/names.h core/network/names.c core/network/import_topology.c \
   core/network/import_snn.c core/network/import_metis.c core/network/import_edges.c \
   core/network/import_hypergraph.c core/network/import_matrix.c core/network/tokens.c \

@@ -1,5 +1,6 @@
 /* core/network on random topologies: files say what was written, byte for byte the same each time, and a damaged file
  * is refused or says the same. */
+#include "../unit/files.h"
 #include "../unit/networks.h"
 
 #include <math.h>
@@ -9,34 +10,6 @@
 #include "core/network/topology_file.h"
 
 enum { ROUNDS = 150 };
-
-static cm_error error;
-static cm_run run;
-static cm_memory memory;
-static char folder[CM_PATH_MAX];
-
-static void setup(void)
-{
-  cm_run_init(&run);
-  cm_memory_init(&memory, 0);
-  run.memory = &memory;
-  test_folder(folder);
-}
-
-static void teardown(void)
-{
-  ck_ok(cm_folder_remove(folder, &error));
-  ck_assert_uint_eq(memory.used_bytes, 0);
-}
-
-static const char *in_folder(const char *name)
-{
-  static char path[2][CM_PATH_MAX];
-  static int turn;
-  turn = !turn;
-  ck_ok(cm_path(path[turn], &error, "%s/%s", folder, name));
-  return path[turn];
-}
 
 /* Names of one to three letters that need quoting now and then, all different by their number. */
 static void give_labels(cm_random *random, cm_topology *t)

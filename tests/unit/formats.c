@@ -1,36 +1,9 @@
 /* core/network: hMETIS hypergraphs and MatrixMarket, in and out, and every kind of bad input with line and value. */
-#include "unit.h"
+#include "files.h"
 
 #include "core/network/export.h"
 #include "core/network/import.h"
 #include "core/network/internal.h"
-
-static cm_error error;
-static cm_run run;
-static cm_memory memory;
-static char folder[CM_PATH_MAX];
-
-static void setup(void)
-{
-  cm_run_init(&run);
-  cm_memory_init(&memory, 0);
-  run.memory = &memory;
-  memset(&error, 0, sizeof error);
-  test_folder(folder);
-}
-
-static void teardown(void)
-{
-  ck_ok(cm_folder_remove(folder, &error));
-  ck_assert_uint_eq(memory.used_bytes, 0);
-}
-
-static const char *in_folder(const char *name)
-{
-  static char path[CM_PATH_MAX];
-  ck_ok(cm_path(path, &error, "%s/%s", folder, name));
-  return path;
-}
 
 static cm_topology *import_file(const char *path, const char *format)
 {

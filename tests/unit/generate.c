@@ -1,5 +1,5 @@
 /* core/generate: networks against the distributions their recipes state, and equal for any number of threads. */
-#include "unit.h"
+#include "files.h"
 
 #include <math.h>
 
@@ -7,25 +7,10 @@
 #include "core/generate/generate.h"
 #include "core/network/topology_file.h"
 
-static cm_error error;
-static cm_run run;
-static cm_memory memory;
-static char folder[CM_PATH_MAX];
-
-static void setup(void)
+static void set_up_threads(void)
 {
-  cm_run_init(&run);
-  cm_memory_init(&memory, 0);
-  run.memory = &memory;
+  setup();
   run.threads = 2;
-  memset(&error, 0, sizeof error);
-  test_folder(folder);
-}
-
-static void teardown(void)
-{
-  ck_ok(cm_folder_remove(folder, &error));
-  ck_assert_uint_eq(memory.used_bytes, 0);
 }
 
 static cm_topology *reservoir(uint32_t neurons, double fan_out)
@@ -380,7 +365,7 @@ int main(void)
 {
   Suite *suite = suite_create("generate");
   TCase *test = tcase_create("generate");
-  tcase_add_checked_fixture(test, setup, teardown);
+  tcase_add_checked_fixture(test, set_up_threads, teardown);
   tcase_set_timeout(test, 120);
   tcase_add_test(test, test_reservoir_like_published);
   tcase_add_test(test, test_single_targets_by_race);

@@ -15,5 +15,5 @@ UNIT_TESTS = \
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif
-EXTRA_DIST += tests/unit/unit.h tests/unit/networks.h tests/unit/truth.h
+EXTRA_DIST += tests/unit/unit.h tests/unit/files.h tests/unit/networks.h tests/unit/truth.h
 EXTRA_DIST += tests/data

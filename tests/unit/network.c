@@ -1,5 +1,5 @@
 /* core/network: every format in and out, and every kind of bad input with its place and value. */
-#include "unit.h"
+#include "files.h"
 
 #include <zlib.h>
 
@@ -7,36 +7,6 @@
 #include "core/network/import.h"
 #include "core/network/internal.h"
 #include "core/network/topology_file.h"
-
-static cm_error error;
-static cm_run run;
-static cm_memory memory;
-static char folder[CM_PATH_MAX];
-
-static void setup(void)
-{
-  cm_run_init(&run);
-  cm_memory_init(&memory, 0);
-  run.memory = &memory;
-  memset(&error, 0, sizeof error);
-  test_folder(folder);
-}
-
-static void teardown(void)
-{
-  ck_ok(cm_folder_remove(folder, &error));
-  ck_assert_uint_eq(memory.used_bytes, 0);
-}
-
-/* A path in the test's folder; two live at a time. */
-static const char *in_folder(const char *name)
-{
-  static char path[2][CM_PATH_MAX];
-  static int turn;
-  turn = !turn;
-  ck_ok(cm_path(path[turn], &error, "%s/%s", folder, name));
-  return path[turn];
-}
 
 static cm_topology *import_bytes(const void *bytes, size_t size, const char *format)
 {

@@ -9,8 +9,8 @@
 
 static inline void *network_array(size_t count, size_t size)
 {
-  cm_error error;
-  void *block = cm_allocate(NULL, count, size, &error);
+  cm_error failure;
+  void *block = cm_allocate(NULL, count, size, &failure);
   ck_assert_ptr_nonnull(block);
   return block;
 }

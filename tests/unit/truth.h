@@ -77,7 +77,7 @@ static inline void every_partition(const cm_topology *t, const cm_limits *limits
 static inline truth least_parts(const cm_topology *t, const cm_limits *limits)
 {
   truth found = {0};
-  uint32_t part[SMALL];
+  uint32_t part[SMALL] = {0};
   memset(found.least_reach, 0xff, sizeof found.least_reach);
   every_partition(t, limits, part, 0, 0, &found);
   return found;
