@@ -1,9 +1,9 @@
 /* Long polls and event streams that wait for jobs to change.
  *
  * Happy path of a poll: its handler finds nothing new and calls cm_hub_wait; the board tells of a change; the hub
- * hands the request back to the pool. Happy path of a stream: its reader finds no event, notes itself as asleep and suspends
- * the connection; a change resumes it. One thread looks four times a second for polls whose time is up and every
- * heartbeat wakes all streams, so that dead connections are noticed.
+ * hands the request back to the pool. Happy path of a stream: its reader finds no event, notes itself as asleep and
+ * suspends the connection; a change resumes it. One thread looks four times a second for polls whose time is up and
+ * every heartbeat wakes all streams, so that dead connections are noticed.
  *
  * A change between looking and sleeping is not lost: both happen under the hub's lock, and the board is asked once
  * more under it. Lock order: hub, then board. */

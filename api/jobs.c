@@ -284,7 +284,8 @@ static bool read_wait(cm_request *request, double *seconds)
   return true;
 }
 
-/* Answers at once, or with ?wait=: when the job has ended, its state has changed, or (with If-None-Match) anything has. */
+/* Answers at once, or with ?wait=: when the job has ended, its state has changed, or (with If-None-Match) anything
+ * has. */
 void cm_get_job(cm_request *request)
 {
   cm_error error;

@@ -1,8 +1,8 @@
 /* /v1/networks: upload, list, describe, give back, delete.
  *
- * Upload, happy path: the file has arrived whole and hashed; when its hash is unknown it is read by core/network, written
- * as a topology file beside, and published with its row. What can fail: the file (400 with the place), its size (413), the
- * disk (507), memory (503); in each case nothing is stored. */
+ * Upload, happy path: the file has arrived whole and hashed; when its hash is unknown it is read by core/network,
+ * written as a topology file beside, and published with its row. What can fail: the file (400 with the place), its
+ * size (413), the disk (507), memory (503); in each case nothing is stored. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* /v1/uploads: a network in pieces. POST announces name and size, each PATCH appends at Upload-Offset, HEAD says how far
- * it has come; the PATCH that completes it answers as POST /v1/networks would. */
+/* /v1/uploads: a network in pieces. POST announces name and size, each PATCH appends at Upload-Offset, HEAD says how
+ * far it has come; the PATCH that completes it answers as POST /v1/networks would. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,8 @@ static void finish(cm_request *request, const cm_upload *upload)
     cm_reply_error(request, &error);
     return;
   }
-  /* The import removes the bytes, then the row goes; a crash in between leaves a row without bytes: 404 to its owner. */
+  /* The import removes the bytes, then the row goes; a crash in between leaves a row without bytes: 404 to its
+   * owner. */
   cm_import_upload(request, path, sha, upload->size, upload->name);
   (void)cm_uploads_delete(request->store, upload->id, true, &error);
 }

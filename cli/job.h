@@ -1,4 +1,5 @@
-/* What the commands that work on a network under job options (map, partition) share: flags, inputs, seconds and memory. */
+/* What the commands that work on a network under job options (map, partition) share: flags, inputs, seconds and
+ * memory. */
 #ifndef CM_CLI_JOB_H
 #define CM_CLI_JOB_H
 

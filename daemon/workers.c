@@ -1,9 +1,9 @@
-/* Happy path: claim, load the network, take the chip's occupancy, map, write the views, commit. One job is one function
- * below (run_job), its steps in this order.
+/* Happy path: claim, load the network, take the chip's occupancy, map, write the views, commit. One job is one
+ * function below (run_job), its steps in this order.
  *
- * What can fail: anything in the job (it is failed with the problem; the server goes on); the stop of the server (it goes
- * back to the queue); its cores being taken while it ran (it is mapped again); an identical job already running (it waits
- * for that one) or done (it gets that one's mapping). */
+ * What can fail: anything in the job (it is failed with the problem; the server goes on); the stop of the server (it
+ * goes back to the queue); its cores being taken while it ran (it is mapped again); an identical job already running
+ * (it waits for that one) or done (it gets that one's mapping). */
 #include "daemon/workers.h"
 
 #include <math.h>
@@ -299,8 +299,8 @@ static void remove_views(running *r)
     (void)cm_folder_remove(folder, &ignored);
 }
 
-/* Ends the job one way or another. When not even that can be written (a full disk), it is tried again, so that the job does
- * not stay running for ever; a stop of the server leaves it to the next start. */
+/* Ends the job one way or another. When not even that can be written (a full disk), it is tried again, so that the
+ * job does not stay running for ever; a stop of the server leaves it to the next start. */
 static void end_job(running *r, cm_status status, const cm_error *why)
 {
   cm_error error;

@@ -465,7 +465,8 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   return status;
 }
 
-/* Writes, and hands over the lease that the work ends with. A transaction that fails at its end may have made one already. */
+/* Writes, and hands over the lease that the work ends with. A transaction that fails at its end may have made one
+ * already. */
 static cm_status write_lease(cm_store *store, cm_status (*change)(sqlite3 *handle, void *context, cm_error *error),
                              lease_work *work, cm_lease *lease, cm_error *error)
 {

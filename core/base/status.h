@@ -67,7 +67,8 @@ cm_status cm_fail_at(cm_error *error, const char *format, ...) __attribute__((fo
 /* Adds text to the detail of a failure that cm_fail just described; what does not fit is cut off. */
 void cm_fail_more(cm_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds one named number, or changes it when it is there; silently drops it past CM_ERROR_FIGURES_MAX. `name` must be a static string. */
+/* Adds one named number, or changes it when it is there; silently drops it past CM_ERROR_FIGURES_MAX. `name` must be
+ * a static string. */
 void cm_error_figure(cm_error *error, const char *name, uint64_t value);
 
 /* Fills `error` from errno: CM_DISK_FULL for ENOSPC/EDQUOT, CM_NO_MEMORY for ENOMEM, CM_NOT_FOUND for

@@ -1,6 +1,6 @@
-/* Happy path: first capacity -> the method -> all limits counted -> legal. A method that knows the limits is helped by single
- * moves where it misses one; one that does not is asked again with a smaller capacity first.
- * What can fail: the method, memory, disk, a stop; limits that no attempt keeps. */
+/* Happy path: first capacity -> the method -> all limits counted -> legal. A method that knows the limits is helped
+ * by single moves where it misses one; one that does not is asked again with a smaller capacity first. What can
+ * fail: the method, memory, disk, a stop; limits that no attempt keeps. */
 #include "core/mapping/attempts.h"
 
 #include <math.h>
@@ -68,7 +68,8 @@ static void remember(cm_attempts *a, cm_partition **partition, const cm_violatio
         a->most[r] = use[(size_t)p * CM_RESOURCES + r];
 }
 
-/* Takes over a partition that is legal and has a core for every part; else *violation says which limit breaks, if any does. */
+/* Takes over a partition that is legal and has a core for every part; else *violation says which limit breaks, if
+ * any does. */
 static cm_status judge(cm_attempts *a, cm_partition **partition, cm_violation *violation, cm_error *error)
 {
   const cm_topology *topology = a->input->topology;

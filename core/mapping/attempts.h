@@ -20,13 +20,13 @@ typedef struct cm_attempts {
   uint32_t roomy_parts; /* a legal partition with more parts than there are cores; 0: none was met */
 } cm_attempts;
 
-/* Starts under terms: with a fixed number of parts the stated imbalance becomes the neuron limit. CM_LIMIT_BROKEN when a neuron is
- * larger than that. */
+/* Starts under terms: with a fixed number of parts the stated imbalance becomes the neuron limit. CM_LIMIT_BROKEN
+ * when a neuron is larger than that. */
 cm_status cm_attempts_begin(const cm_map_input *input, const cm_engine *engine, const cm_terms *terms, cm_run *run,
                             cm_attempts *attempts, cm_error *error);
 
-/* Attempts until a partition is legal; smaller capacities where the method does not keep a limit, single moves as the last
- * resort. CM_NO_ROOM or CM_LIMIT_BROKEN when none is. */
+/* Attempts until a partition is legal; smaller capacities where the method does not keep a limit, single moves as
+ * the last resort. CM_NO_ROOM or CM_LIMIT_BROKEN when none is. */
 cm_status cm_attempts_run(cm_attempts *attempts, cm_error *error);
 
 void cm_attempts_end(cm_attempts *attempts);

@@ -19,9 +19,10 @@ typedef struct cm_check_result {
 
 enum { CM_CHECK_LISTED_MAX = 1000 };
 
-/* Reads the mapping (CM_VIEW_FULL_JSON) at `path` and checks: every neuron once, parts and cores in range, no
- * core twice, none occupied or broken (occupancy may be NULL), every limit, every metric as stated in the file
- * to 1e-6 relative. Figures are recomputed only when parts and cores are in range. CM_OK with violations listed, or CM_BAD_MAPPING when the file cannot be understood. */
+/* Reads the mapping (CM_VIEW_FULL_JSON) at `path` and checks: every neuron once, parts and cores in range, no core
+ * twice, none occupied or broken (occupancy may be NULL), every limit, every metric as stated in the file to 1e-6
+ * relative. Figures are recomputed only when parts and cores are in range. CM_OK with violations listed, or
+ * CM_BAD_MAPPING when the file cannot be understood. */
 cm_status cm_check_mapping(const char *path, const cm_topology *topology, const cm_chip *chip,
                            const cm_occupancy *occupancy, cm_run *run, cm_check_result *result,
                            cm_error *error);

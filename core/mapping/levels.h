@@ -18,7 +18,8 @@ typedef struct cm_levels {
 cm_status cm_levels_acquire(const cm_map_input *input, const cm_partition_options *options, cm_run *run,
                             cm_levels *levels, cm_error *error);
 
-/* Gives levels back; `damaged` drops them from the cache so that they are made again. Harmless on a zeroed cm_levels. */
+/* Gives levels back; `damaged` drops them from the cache so that they are made again. Harmless on a zeroed
+ * cm_levels. */
 void cm_levels_release(const cm_map_input *input, cm_levels *levels, bool damaged);
 
 #endif

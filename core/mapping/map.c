@@ -1,5 +1,5 @@
-/* The pipeline: partition under the limits, choose a region, place, refine, measure. Each step is one function below, in that
- * order. What can fail: the partition stage (stage.h), memory, cancel. */
+/* The pipeline: partition under the limits, choose a region, place, refine, measure. Each step is one function
+ * below, in that order. What can fail: the partition stage (stage.h), memory, cancel. */
 #include "core/mapping/map.h"
 
 #include <string.h>

@@ -53,8 +53,8 @@ typedef struct cm_map_input {
   const char *scratch_folder;      /* for coarsened levels without a cache */
 } cm_map_input;
 
-/* Maps a topology on a chip. The caller owns *mapping. A mapping that is returned breaks no limit. Errors: CM_NEURON_TOO_LARGE, CM_NO_ROOM,
- * CM_LIMIT_BROKEN, CM_BAD_OPTION, memory, I/O and run errors. */
+/* Maps a topology on a chip. The caller owns *mapping. A mapping that is returned breaks no limit. Errors:
+ * CM_NEURON_TOO_LARGE, CM_NO_ROOM, CM_LIMIT_BROKEN, CM_BAD_OPTION, memory, I/O and run errors. */
 cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error);
 
 #endif

@@ -52,7 +52,8 @@ typedef struct cm_attempt {
 
 enum { CM_ATTEMPTS_MAX = 16 };
 
-/* Attempts as a JSON array; `how` says too what came from the cache, which is no part of a result. NULL when out of memory. */
+/* Attempts as a JSON array; `how` says too what came from the cache, which is no part of a result. NULL when out of
+ * memory. */
 json_t *cm_attempts_json(const cm_attempt *attempts, uint32_t count, bool how);
 
 typedef struct cm_mapping {

@@ -52,8 +52,8 @@ typedef struct work {
   /* By part; written by the part's own task. */
   uint64_t *outbound, *outgoing;
   uint32_t *targets;
-  /* Differences of link loads along rows [direction][routers_y][routers_x + 1] and columns [..][routers_x][routers_y + 1];
-   * they wrap below zero and back, as unsigned numbers may. */
+  /* Differences of link loads along rows [direction][routers_y][routers_x + 1] and columns [..][routers_x][routers_y
+   * + 1]; they wrap below zero and back, as unsigned numbers may. */
   atomic_uint_fast64_t *along_row[2], *along_column[2];
   cm_spread_table table;
   double *load;     /* [tasks][routers] */

@@ -1,6 +1,6 @@
-/* Happy path: limits and number of parts from the options -> neurons and bound checked -> attempts -> legal.
- * What can fail: a neuron no core can hold, too few free cores, limits that no attempt meets (then other terms are tried, for the
- * refusal to say what would fit), memory, disk, cancel. */
+/* Happy path: limits and number of parts from the options -> neurons and bound checked -> attempts -> legal. What
+ * can fail: a neuron no core can hold, too few free cores, limits that no attempt meets (then other terms are tried,
+ * for the refusal to say what would fit), memory, disk, cancel. */
 #include "core/mapping/stage.h"
 
 #include "core/mapping/attempts.h"
@@ -107,8 +107,8 @@ static cm_status prepare(job *j, cm_error *error)
 
 /* ---- why not ---- */
 
-/* The attempts under other terms: the same network, method and seed. A partition that keeps the job's own terms too is the job's
- * result after all. */
+/* The attempts under other terms: the same network, method and seed. A partition that keeps the job's own terms too
+ * is the job's result after all. */
 static cm_status attempt_again(void *context, const cm_terms *terms, cm_outcome *outcome, cm_error *error)
 {
   job *j = context;

@@ -1,5 +1,5 @@
-/* The partition stage: from job options to a partition that keeps every core limit. `coremap partition` runs it alone, cm_map
- * goes on to place what it made. */
+/* The partition stage: from job options to a partition that keeps every core limit. `coremap partition` runs it
+ * alone, cm_map goes on to place what it made. */
 #ifndef CM_MAPPING_STAGE_H
 #define CM_MAPPING_STAGE_H
 
@@ -18,10 +18,10 @@ typedef struct cm_stage {
   uint32_t attempt_count;  /* the last one made the partition */
 } cm_stage;
 
-/* Checks the neurons, partitions with the method of preset and objective, and again with a smaller capacity where a limit
- * broke. input->chip NULL: no limits but max_part_size, and cores without number; else input->occupancy must be given.
- * The caller owns what *stage holds. Errors: CM_NEURON_TOO_LARGE, CM_NO_ROOM, CM_LIMIT_BROKEN, CM_BAD_OPTION, memory,
- * I/O and run errors. */
+/* Checks the neurons, partitions with the method of preset and objective, and again with a smaller capacity where a
+ * limit broke. input->chip NULL: no limits but max_part_size, and cores without number; else input->occupancy must
+ * be given. The caller owns what *stage holds. Errors: CM_NEURON_TOO_LARGE, CM_NO_ROOM, CM_LIMIT_BROKEN,
+ * CM_BAD_OPTION, memory, I/O and run errors. */
 cm_status cm_stage_run(const cm_map_input *input, cm_run *run, cm_stage *stage, cm_error *error);
 void cm_stage_free(cm_stage *stage); /* harmless on a zeroed one */
 

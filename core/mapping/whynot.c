@@ -1,6 +1,6 @@
-/* Before work: the bound against what is there. After work: the same attempts once more with cores without number, then with one
- * limit after another lifted; the first that helps is narrowed down between what failed and what was found to do.
- * What can fail: a trial that runs out of time or memory ends the search, never the refusal. */
+/* Before work: the bound against what is there. After work: the same attempts once more with cores without number,
+ * then with one limit after another lifted; the first that helps is narrowed down between what failed and what was
+ * found to do. What can fail: a trial that runs out of time or memory ends the search, never the refusal. */
 #include "core/mapping/whynot.h"
 
 #include "core/chip/region.h"
@@ -29,7 +29,8 @@ static cm_status parts_under(const cm_refusal *r, uint64_t value, uint32_t *part
   return status;
 }
 
-/* The smallest value of the limit behind the bound under which the bound allows `allowed` parts; 0: other limits forbid them too. */
+/* The smallest value of the limit behind the bound under which the bound allows `allowed` parts; 0: other limits
+ * forbid them too. */
 static cm_status smallest_limit(const cm_refusal *r, uint32_t allowed, uint64_t *smallest, cm_error *error)
 {
   const cm_topology *t = r->input->topology;

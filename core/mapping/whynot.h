@@ -1,5 +1,5 @@
-/* Why not: refusals of the partition stage that name the limit in the way and the smallest relaxation that would fit, proved or
- * found by trying (SPEC MAP-12, section 11; docs/refusals.md). */
+/* Why not: refusals of the partition stage that name the limit in the way and the smallest relaxation that would
+ * fit, proved or found by trying (SPEC MAP-12, section 11; docs/refusals.md). */
 #ifndef CM_MAPPING_WHYNOT_H
 #define CM_MAPPING_WHYNOT_H
 
@@ -33,14 +33,15 @@ typedef struct cm_refusal {
   void *context;
 } cm_refusal;
 
-/* CM_NO_ROOM (or, for a fixed number of parts, CM_LIMIT_BROKEN) when the bound alone says that the terms cannot be met, else
- * CM_OK. Figures: needed, free, largest_free_rectangle, limit, cores_proved, limit_proved. O(pins). */
+/* CM_NO_ROOM (or, for a fixed number of parts, CM_LIMIT_BROKEN) when the bound alone says that the terms cannot be
+ * met, else CM_OK. Figures: needed, free, largest_free_rectangle, limit, cores_proved, limit_proved. O(pins). */
 cm_status cm_refuse_by_bound(const cm_refusal *refusal, cm_error *error);
 
-/* Adds to the failure that *error describes, CM_NO_ROOM or CM_LIMIT_BROKEN after work was done, what was found to fit: the
- * number of cores (cores_found), and one limit (limit_name, limit, limit_found). `first` is the limit to try first,
- * CM_RESOURCES: none in particular. Tries anew about 10^8 / pins times, 1 to 16; a limit of time or memory ends the search
- * early. Returns error->status, CM_CANCELLED, or CM_OK when an attempt kept the terms after all. */
+/* Adds to the failure that *error describes, CM_NO_ROOM or CM_LIMIT_BROKEN after work was done, what was found to
+ * fit: the number of cores (cores_found), and one limit (limit_name, limit, limit_found). `first` is the limit to
+ * try first, CM_RESOURCES: none in particular. Tries anew about 10^8 / pins times, 1 to 16; a limit of time or
+ * memory ends the search early. Returns error->status, CM_CANCELLED, or CM_OK when an attempt kept the terms after
+ * all. */
 cm_status cm_explain_refusal(const cm_refusal *refusal, cm_resource first, cm_error *error);
 
 #endif

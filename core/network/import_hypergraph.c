@@ -1,9 +1,9 @@
-/* hMETIS .hgr: a line "nets vertices [fmt]", then a line per net: [weight] pin...; with fmt 10 or 11 a line with a weight
- * per vertex; fmt 1 and 11: nets have weights. Vertices count from 1, '%' starts a comment line.
+/* hMETIS .hgr: a line "nets vertices [fmt]", then a line per net: [weight] pin...; with fmt 10 or 11 a line with a
+ * weight per vertex; fmt 1 and 11: nets have weights. Vertices count from 1, '%' starts a comment line.
  *
  * A net of a hypergraph has no source, an axon has: the first pin is taken for it. Happy path: nets are read as they
- * stand, then moved in order of their sources. The weight of a vertex is its size.
- * What can fail: numbers, counts; each with its line. */
+ * stand, then moved in order of their sources. The weight of a vertex is its size. What can fail: numbers, counts;
+ * each with its line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

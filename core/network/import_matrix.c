@@ -1,9 +1,9 @@
-/* MatrixMarket .mtx: "%%MatrixMarket matrix coordinate FIELD SYMMETRY", comments, "rows columns entries", then one entry
- * a line: row, column and, unless FIELD is pattern, a value. A general matrix is a directed network (row -> column), a
- * symmetric one an undirected graph of which the file holds the lower triangle.
+/* MatrixMarket .mtx: "%%MatrixMarket matrix coordinate FIELD SYMMETRY", comments, "rows columns entries", then one
+ * entry a line: row, column and, unless FIELD is pattern, a value. A general matrix is a directed network (row ->
+ * column), a symmetric one an undirected graph of which the file holds the lower triangle.
  *
- * Happy path: entries go into plain arrays (8 bytes, 16 with values), are dealt to rows, sorted, merged, and values made
- * integers. What can fail: an other kind of matrix, numbers, counts; each with its line. */
+ * Happy path: entries go into plain arrays (8 bytes, 16 with values), are dealt to rows, sorted, merged, and values
+ * made integers. What can fail: an other kind of matrix, numbers, counts; each with its line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

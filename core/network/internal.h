@@ -108,12 +108,13 @@ typedef struct cm_weights {
 /* Keeps the weight of entry `count`, the entries before it having theirs; `room` entries are made room for. */
 cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight, cm_error *error);
 
-/* Closes rows: made has `directed`, vertex_count, net_first [vertex_count + 1] with one row a vertex, and `pin`; weights lie as
- * the pins do. Sorts every row, merges repeats (their weights add up), leaves out empty rows of directed networks, and counts
- * nets, pins, repeats and self loops. O(pins). */
+/* Closes rows: made has `directed`, vertex_count, net_first [vertex_count + 1] with one row a vertex, and `pin`;
+ * weights lie as the pins do. Sorts every row, merges repeats (their weights add up), leaves out empty rows of
+ * directed networks, and counts nets, pins, repeats and self loops. O(pins). */
 cm_status cm_weighted_rows_close(cm_topology *made, cm_weights *weights, cm_run *run, cm_error *error);
 
-/* Makes weights whole numbers on the largest scale that fits: weight_scale, net_weight, pin_weight (none where all are 1). */
+/* Makes weights whole numbers on the largest scale that fits: weight_scale, net_weight, pin_weight (none where all
+ * are 1). */
 cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, cm_run *run, cm_error *error);
 
 /* ---- topologies ---- */

@@ -41,8 +41,9 @@ typedef struct cm_topology_row {
 /* ---- writing ---- */
 typedef struct cm_topology_writer cm_topology_writer;
 
-/* Starts a file. Of `header` these are read: directed, vertex_count, weight_scale, finer_count,
- * duplicate_count, self_loop_count, empty_net_count; the rest is counted. `sizes` [vertex_count] or NULL (1 each) must stay valid until close. */
+/* Starts a file. Of `header` these are read: directed, vertex_count, weight_scale, finer_count, duplicate_count,
+ * self_loop_count, empty_net_count; the rest is counted. `sizes` [vertex_count] or NULL (1 each) must stay valid
+ * until close. */
 cm_status cm_topology_writer_open(const char *path, const cm_topology_header *header, const uint32_t *sizes,
                                   cm_topology_writer **writer, cm_error *error);
 
@@ -55,7 +56,8 @@ cm_status cm_topology_writer_labels(cm_topology_writer *writer, const char *labe
                                     const uint64_t *label_first, cm_error *error);
 cm_status cm_topology_writer_parents(cm_topology_writer *writer, const uint32_t *parent, cm_error *error);
 
-/* Sets the counts of what was merged or kept, for a caller who learns them only while writing. Any time before close. */
+/* Sets the counts of what was merged or kept, for a caller who learns them only while writing. Any time before
+ * close. */
 void cm_topology_writer_merged(cm_topology_writer *writer, uint64_t duplicate_count, uint64_t self_loop_count);
 
 /* Compresses, writes, syncs and renames into place; frees the writer whether it succeeds or not. */
@@ -84,8 +86,8 @@ cm_status cm_topology_reader_rewind(cm_topology_reader *reader, cm_error *error)
 cm_status cm_topology_reader_sizes(cm_topology_reader *reader, uint32_t *sizes, cm_error *error);
 /* Reads parent [finer_count]; CM_BAD_NETWORK when the file is no coarsened level. */
 cm_status cm_topology_reader_parents(cm_topology_reader *reader, uint32_t *parent, cm_error *error);
-/* Reads the names as in cm_topology; both arrays are the caller's (cm_free). Only when header->has_labels. The three side
- * tables may be read any time; reading one starts the rows over. */
+/* Reads the names as in cm_topology; both arrays are the caller's (cm_free). Only when header->has_labels. The three
+ * side tables may be read any time; reading one starts the rows over. */
 cm_status cm_topology_reader_labels(cm_topology_reader *reader, char **text, uint64_t **first, cm_error *error);
 
 void cm_topology_reader_close(cm_topology_reader *reader); /* NULL is allowed */

@@ -17,9 +17,9 @@ typedef struct cm_axon_options {
   uint64_t seed;
 } cm_axon_options;
 
-/* Finds parts that keep neurons, synapses and inbound axons within the limits, with little connectivity. Fills part [vertices]
- * with numbers 0 .. *parts - 1, none empty. Vertices that no part can hold are the caller's to refuse before.
- * CM_NO_ROOM when more than parts_max parts are needed. Phases "coarsen", "initial", "refine". */
+/* Finds parts that keep neurons, synapses and inbound axons within the limits, with little connectivity. Fills part
+ * [vertices] with numbers 0 .. *parts - 1, none empty. Vertices that no part can hold are the caller's to refuse
+ * before. CM_NO_ROOM when more than parts_max parts are needed. Phases "coarsen", "initial", "refine". */
 cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error);
 

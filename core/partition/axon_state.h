@@ -1,5 +1,5 @@
-/* Book-keeping of a partition of a hypergraph under core limits: where every net's targets are, what every part holds, and
- * what a move would change. One place for all refiners. */
+/* Book-keeping of a partition of a hypergraph under core limits: where every net's targets are, what every part
+ * holds, and what a move would change. One place for all refiners. */
 #ifndef CM_PARTITION_AXON_STATE_H
 #define CM_PARTITION_AXON_STATE_H
 

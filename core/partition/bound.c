@@ -1,5 +1,5 @@
-/* Happy path: what every neuron asks for -> what every axon costs at least -> the largest of all arguments. Each argument is
- * one function. All sums are integers, so that the bound is a proof and not a rounding. */
+/* Happy path: what every neuron asks for -> what every axon costs at least -> the largest of all arguments. Each
+ * argument is one function. All sums are integers, so that the bound is a proof and not a rounding. */
 #include "core/partition/bound.h"
 
 #include <stdio.h>
@@ -91,8 +91,8 @@ static axon read_axon(work *w, uint32_t net)
   return a;
 }
 
-/* Every target's share of the one inbound axon that a part pays for all it holds of them: what a part can hold is at most
- * `room`, so a target that weighs `weight` of it carries weight / room of the axon at least. */
+/* Every target's share of the one inbound axon that a part pays for all it holds of them: what a part can hold is at
+ * most `room`, so a target that weighs `weight` of it carries weight / room of the axon at least. */
 static void share_axon(work *w, const axon *a)
 {
   const cm_topology *t = w->topology;
@@ -157,9 +157,9 @@ static wide use_of(const work *w, cm_resource resource, uint32_t v)
   return resource == CM_NEURONS ? cm_topology_size(w->topology, v) : resource == CM_SYNAPSES ? w->synapses[v] : w->share[v];
 }
 
-/* For a threshold k / STEPS of a core: each neuron larger than the rest of a core beside it is alone; each above half has a
- * part of its own, with a gap that only neurons above the threshold and up to half can fill; what these exceed the gaps by
- * needs further parts. (Martello and Toth, Knapsack Problems, 1990, section 8.3.2.) */
+/* For a threshold k / STEPS of a core: each neuron larger than the rest of a core beside it is alone; each above
+ * half has a part of its own, with a gap that only neurons above the threshold and up to half can fill; what these
+ * exceed the gaps by needs further parts. (Martello and Toth, Knapsack Problems, 1990, section 8.3.2.) */
 static void bound_by_gaps(work *w, cm_resource resource, uint64_t limit)
 {
   wide core = resource == CM_INBOUND_AXONS ? (wide)limit << SHARE_BITS : limit;

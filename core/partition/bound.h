@@ -25,7 +25,8 @@ typedef struct cm_bound {
 cm_status cm_bound_parts(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_bound *bound,
                          cm_error *error);
 
-/* CM_NEURON_TOO_LARGE when a neuron's targets alone need more cores than the limits on outbound axons or target cores allow. */
+/* CM_NEURON_TOO_LARGE when a neuron's targets alone need more cores than the limits on outbound axons or target
+ * cores allow. */
 cm_status cm_check_reach(const cm_topology *topology, const cm_bound *bound, const cm_limits *limits, cm_error *error);
 
 /* The argument in words, "65536 neurons, at most 1024 in a core"; returns `text`. */

@@ -43,8 +43,8 @@ cm_status cm_graph_induce(const cm_graph *graph, const uint32_t *vertex, uint32_
 cm_status cm_graph_save(const cm_graph *graph, const uint32_t *parent, uint32_t finer_count,
                         uint64_t weight_scale, const char *path, cm_run *run, cm_error *error);
 
-/* Reads a level back: the graph and the coarse vertex of each finer one, *parent [*finer_count] (the caller's, cm_free).
- * CM_BAD_NETWORK when the file is no coarsened level. */
+/* Reads a level back: the graph and the coarse vertex of each finer one, *parent [*finer_count] (the caller's,
+ * cm_free). CM_BAD_NETWORK when the file is no coarsened level. */
 cm_status cm_graph_load(const char *path, cm_run *run, cm_graph **graph, uint32_t **parent, uint32_t *finer_count,
                         cm_error *error);
 

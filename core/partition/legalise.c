@@ -1,7 +1,7 @@
-/* Happy path: count everything -> dissolve the smallest parts while there are too many -> moves about the parts that break a
- * limit, worse ones now and then and ever more seldom, until none does. A move is made, looked at and, if it does not please,
- * made back: every use that it changes is booked with the part's excess before, so its price is exact.
- * What can fail: memory, a stop. */
+/* Happy path: count everything -> dissolve the smallest parts while there are too many -> moves about the parts that
+ * break a limit, worse ones now and then and ever more seldom, until none does. A move is made, looked at and, if it
+ * does not please, made back: every use that it changes is booked with the part's excess before, so its price is
+ * exact. What can fail: memory, a stop. */
 #include "core/partition/legalise.h"
 
 #include <math.h>
@@ -16,8 +16,8 @@
 enum { NONE = UINT32_MAX, CHECK_EVERY = 1024, LOOKS = 24 };
 static const double work_factor = 8, least_work = 2e5;
 static const double heat = 0.03; /* as a share of the mean price */
-/* What a further pair of axon and part costs beside the excesses, as a share of a mean part of them: moves that scatter targets are
- * the dearer ones. */
+/* What a further pair of axon and part costs beside the excesses, as a share of a mean part of them: moves that
+ * scatter targets are the dearer ones. */
 static const double scatter_price = 0.2;
 
 /* The members of one part. */
@@ -208,7 +208,8 @@ static cm_status move(state *s, uint32_t v, uint32_t b, cm_error *error)
   return CM_OK;
 }
 
-/* What the moves since the last call cost: the change of all excesses. With `keep` the list of parts over a limit follows. */
+/* What the moves since the last call cost: the change of all excesses. With `keep` the list of parts over a limit
+ * follows. */
 static double settle(state *s, bool keep)
 {
   double price = s->pair_price * (double)(s->pairs - s->pairs_before);
@@ -264,8 +265,8 @@ static uint32_t random_target(const state *s, uint32_t v, cm_random *random)
   return count > 0 ? t->pin[first + cm_random_below(random, count)] : NONE;
 }
 
-/* A part where a vertex has something to share: beside another target of one of its sources, a target, or a source; now and
- * then any part. */
+/* A part where a vertex has something to share: beside another target of one of its sources, a target, or a source;
+ * now and then any part. */
 static uint32_t random_destination(state *s, uint32_t v, cm_random *random)
 {
   uint32_t other = NONE, source;
@@ -412,8 +413,8 @@ static double total_excess(const state *s)
   return excess;
 }
 
-/* Moves about the parts over a limit, first at the temperature of a mean price, then ever colder. Ends early where an eighth of
- * the work brings next to nothing. */
+/* Moves about the parts over a limit, first at the temperature of a mean price, then ever colder. Ends early where
+ * an eighth of the work brings next to nothing. */
 static cm_status anneal(state *s, cm_random *random, double *paid, cm_error *error)
 {
   double budget = work_factor * ((double)s->topology->pin_count + s->topology->vertex_count) + least_work, started = s->work;

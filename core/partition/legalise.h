@@ -1,5 +1,6 @@
-/* The last resort for a partition that breaks limits or has too many parts: moves of single vertices until all limits are kept,
- * those on outbound axons and target cores too, which no method keeps by itself (SPEC MAP-12; docs/axon-partitioning.md). */
+/* The last resort for a partition that breaks limits or has too many parts: moves of single vertices until all
+ * limits are kept, those on outbound axons and target cores too, which no method keeps by itself (SPEC MAP-12;
+ * docs/axon-partitioning.md). */
 #ifndef CM_PARTITION_LEGALISE_H
 #define CM_PARTITION_LEGALISE_H
 
@@ -12,9 +13,10 @@ typedef struct cm_legalise_options {
   uint64_t seed;
 } cm_legalise_options;
 
-/* Changes part [vertices] with numbers below *parts; gaps in the numbers are closed. Simulated annealing on the sum of all relative
- * excesses, about the parts that break a limit; stops when there are none (*legal) or after looking at some 8 times as many synapses
- * as there are. What is left is no worse than what was given. Memory: 4 bytes a synapse, 24 a pair of neuron and part reached. */
+/* Changes part [vertices] with numbers below *parts; gaps in the numbers are closed. Simulated annealing on the sum
+ * of all relative excesses, about the parts that break a limit; stops when there are none (*legal) or after looking
+ * at some 8 times as many synapses as there are. What is left is no worse than what was given. Memory: 4 bytes a
+ * synapse, 24 a pair of neuron and part reached. */
 cm_status cm_legalise(const cm_topology *topology, const cm_legalise_options *options, cm_run *run, uint32_t *part,
                       uint32_t *parts, bool *legal, cm_error *error);
 

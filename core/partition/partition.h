@@ -12,12 +12,12 @@ typedef struct cm_partition {
 
 void cm_partition_free(cm_partition *partition); /* NULL is allowed */
 
-/* Renumbers parts without gaps, in the order of their old numbers; *parts becomes the number of those that have a vertex.
- * O(vertices + parts). */
+/* Renumbers parts without gaps, in the order of their old numbers; *parts becomes the number of those that have a
+ * vertex. O(vertices + parts). */
 cm_status cm_close_gaps(uint32_t *part, uint32_t vertices, uint32_t *parts, cm_run *run, cm_error *error);
 
-/* The nets whose source lies in each part: net (*first)[p] .. (*first)[p + 1] - 1 of *net, ascending. Both arrays are the
- * caller's (cm_free). O(nets + parts). */
+/* The nets whose source lies in each part: net (*first)[p] .. (*first)[p + 1] - 1 of *net, ascending. Both arrays
+ * are the caller's (cm_free). O(nets + parts). */
 cm_status cm_nets_by_part(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
                           uint32_t **first, uint32_t **net, cm_error *error);
 

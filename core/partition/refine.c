@@ -87,8 +87,8 @@ static void move(refinement *r, uint32_t v, uint32_t to)
   r->part[v] = to;
 }
 
-/* The part of greatest weight above `least` around v that has room; v's own part when there is none. Trying the next best when the
- * best is full is the same as taking the best of those with room. */
+/* The part of greatest weight above `least` around v that has room; v's own part when there is none. Trying the next
+ * best when the best is full is the same as taking the best of those with room. */
 static uint32_t best_part(const refinement *r, uint32_t v, uint64_t least)
 {
   uint32_t own = r->part[v], best = own;

@@ -1,5 +1,5 @@
-/* The partition stage on small random networks, limits and chips, against every partition there is: what it makes is legal, what
- * it proves is true, what it says it found exists, and it seldom refuses what could be done. */
+/* The partition stage on small random networks, limits and chips, against every partition there is: what it makes is
+ * legal, what it proves is true, what it says it found exists, and it seldom refuses what could be done. */
 #include "../unit/truth.h"
 
 #include "core/mapping/stage.h"

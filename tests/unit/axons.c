@@ -113,7 +113,8 @@ START_TEST(predicted_costs_are_what_moves_cost)
 }
 END_TEST
 
-/* `groups` groups of `size` neurons; each neuron's axon reaches `fan` of its group, and with `stray` percent one elsewhere. */
+/* `groups` groups of `size` neurons; each neuron's axon reaches `fan` of its group, and with `stray` percent one
+ * elsewhere. */
 static cm_topology planted(uint32_t groups, uint32_t size, uint32_t fan, uint32_t stray, cm_random *random)
 {
   uint32_t n = groups * size;

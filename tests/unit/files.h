@@ -1,4 +1,5 @@
-/* The fixture of tests that read and write files under an account: a folder, a run, and all memory given back at the end. */
+/* The fixture of tests that read and write files under an account: a folder, a run, and all memory given back at the
+ * end. */
 #ifndef CM_TESTS_UNIT_FILES_H
 #define CM_TESTS_UNIT_FILES_H
 

@@ -35,8 +35,8 @@ static int by_number(const void *a, const void *b)
   return left < right ? -1 : left > right;
 }
 
-/* The largest distance between the values' distribution and the uniform one, times the root of their number: beyond 2 in
- * one of 1500 samples. */
+/* The largest distance between the values' distribution and the uniform one, times the root of their number: beyond
+ * 2 in one of 1500 samples. */
 static double kolmogorov(double *value, size_t count)
 {
   double worst = 0;

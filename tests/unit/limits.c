@@ -1,4 +1,5 @@
-/* What the limits of a core allow, against every partition of small random networks, and on crafted ones with known answers. */
+/* What the limits of a core allow, against every partition of small random networks, and on crafted ones with known
+ * answers. */
 #include "truth.h"
 
 #include "core/partition/bound.h"
@@ -101,11 +102,13 @@ START_TEST(each_argument_has_its_network)
   expect_bound(wide, 7, CM_ARGUMENT_TOTAL, CM_OUTBOUND_AXONS, "at least 7 outbound axons in all, at most 1 in a core");
   ck_assert_uint_eq(wide.widest, 0);
   ck_assert_uint_eq(wide.widest_cores, 6);
-  /* ...and nine come in. Without a neuron limit the two axons fit two cores of one axon each only if no neuron needs both. */
+  /* ...and nine come in. Without a neuron limit the two axons fit two cores of one axon each only if no neuron needs
+   * both. */
   expect_bound(bound_of(&t, (cm_limits){.neurons = 12, .inbound_axons = 2}), 1, CM_ARGUMENT_NONE, 0, "no limit asks for more");
   network_free(&t);
 
-  /* Sizes 3 3 3 2 with room for 5: bin packing needs three parts, though 11 / 5 says three too; with 4 each is alone. */
+  /* Sizes 3 3 3 2 with room for 5: bin packing needs three parts, though 11 / 5 says three too; with 4 each is
+   * alone. */
   counts[0] = 1;
   targets[0] = 0;
   t = network_of(4, targets, counts, 1);
@@ -116,7 +119,8 @@ START_TEST(each_argument_has_its_network)
   expect_bound(bound_of(&t, (cm_limits){.neurons = 4}), 4, CM_ARGUMENT_GAPS, CM_NEURONS, "neurons that fill more than half of 4 neurons leave gaps");
   network_free(&t);
 
-  /* Six sources for neuron 6, six others for neuron 13: together they need twelve axons, though totals ask for little. */
+  /* Six sources for neuron 6, six others for neuron 13: together they need twelve axons, though totals ask for
+   * little. */
   uint32_t pairs[12], ones[12];
   for (uint32_t s = 0; s < 12; s++) {
     pairs[s] = s < 6 ? 6 : 13;
