@@ -6,13 +6,16 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "core/chip/fragments.h"
 #include "core/mapping/check.h"
 
 static const char usage[] =
   "usage: coremap show [--json] FILE | chips\n"
+  "       coremap show [--json] CHIP --occupancy FILE\n"
   "\n"
   "Describes a network file, a chip (file or preset name) or a mapping (coremap map -o FILE); `chips` lists the presets.\n"
-  "With --json a chip is printed as a file to copy and change, a mapping without its neurons.\n";
+  "With --json a chip is printed as a file to copy and change, a mapping without its neurons. With --occupancy: how many\n"
+  "cores of a chip are free, and how broken up they are.\n";
 
 static void show_limit(const char *name, uint64_t limit)
 {
@@ -45,6 +48,33 @@ static int show_chip(const cm_chip *chip, bool json, cm_error *error)
          chip->latency_ns.east_west, chip->latency_ns.north_south, chip->latency_ns.die_to_die);
   if (chip->dead_core_count + chip->dead_link_count > 0)
     printf("  %-16s %u cores, %u links\n", "dead", chip->dead_core_count, chip->dead_link_count);
+  return EXIT_DONE;
+}
+
+static int show_occupancy(const char *path, const cm_chip *chip, bool json, cm_error *error)
+{
+  cm_occupancy *occupancy;
+  cm_fragmentation f;
+  char *text = NULL;
+  cm_status status = cli_occupancy(path, chip, &occupancy, error);
+  if (status != CM_OK)
+    return cli_fail(error);
+  status = json ? cm_occupancy_print(occupancy, chip, &text, error) : cm_fragmentation_of(occupancy, &f, error);
+  uint32_t broken = 0, cores = cm_chip_cores(chip);
+  for (uint32_t c = 0; c < cores; c++)
+    broken += occupancy->state[c] == CM_CORE_BROKEN;
+  cm_occupancy_free(occupancy);
+  if (status != CM_OK)
+    return cli_fail(error);
+  if (json)
+    fputs(text, stdout);
+  else {
+    printf("occupancy of %s\n", chip->name);
+    printf("  %-16s %u of %u, %u taken, %u broken\n", "free", f.free, cores, cores - f.free - broken, broken);
+    printf("  %-16s %.1f %%: %u piece%s, the largest of %u cores, the largest free rectangle of %llu\n", "fragmentation",
+           100 * f.value, f.pieces, f.pieces == 1 ? "" : "s", f.largest_piece, (unsigned long long)f.largest_rectangle);
+  }
+  free(text);
   return EXIT_DONE;
 }
 
@@ -184,16 +214,17 @@ static int first_byte(const char *path)
 
 int cli_show(int argc, char **argv)
 {
-  static const struct option flags[] = {{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+  static const struct option flags[] = {{"json", no_argument, NULL, 'j'}, {"occupancy", required_argument, NULL, 'o'},
+                                        {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
   bool json = false;
+  const char *occupancy = NULL;
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
-    if (flag == 'h') {
-      fputs(usage, stdout);
-      return EXIT_DONE;
+    switch (flag) {
+      case 'j': json = true; break;
+      case 'o': occupancy = optarg; break;
+      case 'h': fputs(usage, stdout); return EXIT_DONE;
+      default: return EXIT_USAGE;
     }
-    if (flag != 'j')
-      return EXIT_USAGE;
-    json = true;
   }
   if (optind + 1 != argc)
     return cli_usage("show", "one file or chip is needed");
@@ -201,14 +232,14 @@ int cli_show(int argc, char **argv)
   cm_error error;
   if (strcmp(name, "chips") == 0)
     return list_chips(&error);
-  if (access(name, F_OK) == 0 && first_byte(name) != '{')
+  if (occupancy == NULL && access(name, F_OK) == 0 && first_byte(name) != '{')
     return show_network(name, &error);
-  if (is_mapping(name))
+  if (occupancy == NULL && is_mapping(name))
     return show_mapping(name, json, &error);
   cm_chip *chip;
   if (cm_chip_open(name, &chip, &error) != CM_OK)
     return cli_fail(&error);
-  int status = show_chip(chip, json, &error);
+  int status = occupancy != NULL ? show_occupancy(occupancy, chip, json, &error) : show_chip(chip, json, &error);
   cm_chip_free(chip);
   return status;
 }

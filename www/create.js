@@ -2,7 +2,7 @@
 
 import { createJob, getChip, getOccupancy, listChips, listNetworks, uploadNetwork } from './api.js';
 import { announce, element, facts, fill, icon, progressBar, setText } from './dom.js';
-import { bytes, count, percent, shortId } from './format.js';
+import { bytes, count, fragmentText, percent, shortId } from './format.js';
 import { limitsOf } from './model.js';
 import { problemNode } from './problemnode.js';
 
@@ -250,7 +250,7 @@ export async function showCreate(main, { query }, signal) {
         getOccupancy(chip.value, signal),
       ]);
       if (mine !== describing) return;
-      const parts = [`${count(entry.width)} × ${count(entry.height)} cores, ${count(occupancy.free)} free`];
+      const parts = [`${count(entry.width)} × ${count(entry.height)} cores, ${count(occupancy.free)} free${fragmentText(occupancy.fragmentation)}`];
       const limits = limitsOf(description);
       if (limits.neurons) parts.push(`${count(limits.neurons)} neurons a core`);
       if (limits.synapses) parts.push(`${count(limits.synapses)} synapses`);

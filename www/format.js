@@ -31,6 +31,14 @@ export function count(value) {
   return String(number).replace(/\B(?=(\d{3})+$)/g, NARROW);
 }
 
+/** " (fragmentation 80.0 %: 3 pieces, largest rectangle 3)": how broken up the free cores are; nothing where all are one rectangle or nothing is known. */
+export function fragmentText(fragmentation) {
+  if (!fragmentation || fragmentation.value === 0) return '';
+  const { value, pieces, largest_free_rectangle: rectangle } = fragmentation;
+  const many = pieces === 1 ? '1 piece' : `${count(pieces)} pieces`;
+  return ` (fragmentation ${percent(value)}: ${many}, largest rectangle ${count(rectangle)})`;
+}
+
 /** "91 parts, 64 at least (65536 neurons in all, at most 1024 in a core)"; older mappings have no bound. */
 export function partsText(parts, bound) {
   const parted = `${count(parts)} ${parts === 1 ? 'part' : 'parts'}`;

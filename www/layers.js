@@ -78,7 +78,7 @@ export function categories(occupancy, cores) {
     totals[kind[i]]++;
     if (kind[i] === TAKEN) counts[owner[i]] = (counts[owner[i]] ?? 0) + 1;
   }
-  return { kind, owner, owners, counts, totals };
+  return { kind, owner, owners, counts, totals, fragmentation: occupancy?.fragmentation };
 }
 
 /** The `most` cores with the largest values, largest first; ties by core number. O(n log most). */

@@ -2,7 +2,7 @@
 
 import { mappingUrl } from './api.js';
 import { element, facts, section } from './dom.js';
-import { count, difference, NONE, percent, si, words } from './format.js';
+import { count, difference, fragmentText, NONE, percent, si, words } from './format.js';
 import { BROKEN, busiest, FREE, HERE, LAYERS } from './layers.js';
 import { METRICS, metricText, verdict } from './metrics.js';
 import { swatchColour } from './picture.js';
@@ -285,7 +285,7 @@ export function kindsTable({ model, kinds }) {
   const all = model.width * model.height;
   const rows = [
     ['here', 'this mapping', kinds.totals[HERE]],
-    ['empty', 'free', kinds.totals[FREE]],
+    ['empty', `free${fragmentText(kinds.fragmentation)}`, kinds.totals[FREE]],
     ...kinds.owners
       .map((owner, i) => ['taken', `taken by ${owner}`, kinds.counts[i] ?? 0])
       .slice(1)

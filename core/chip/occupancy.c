@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/chip/fragments.h"
 #include "core/chip/internal.h"
 
 enum { OWNER_NAME_MAX = 128, OCCUPANCY_BYTES_MAX = 64 << 20 };
@@ -282,7 +283,7 @@ static cm_status check_size(const json_t *root, const char *name, uint32_t size,
  * free cores are counted anew. */
 static cm_status read_state(change *c, const json_t *root, cm_error *error)
 {
-  static const char *const names[] = {"chip", "width", "height", "free", "taken", "broken", NULL};
+  static const char *const names[] = {"chip", "width", "height", "free", "taken", "broken", "fragmentation", NULL};
   cm_status status = cm_json_known_fields(root, "", names, CM_BAD_OCCUPANCY, error);
   if (status != CM_OK || (status = check_size(root, "width", c->chip->width, error)) != CM_OK ||
       (status = check_size(root, "height", c->chip->height, error)) != CM_OK ||
@@ -389,10 +390,12 @@ static cm_status find_blocks(const cm_occupancy *occupancy, block_list *list, cm
 }
 
 static void print_state(FILE *stream, const cm_occupancy *occupancy, const cm_chip *chip,
-                        const block_list *list)
+                        const block_list *list, const cm_fragmentation *f)
 {
   (void)fprintf(stream, "{\"chip\": \"%s\", \"width\": %" PRIu32 ", \"height\": %" PRIu32 ", \"free\": %" PRIu32
-                ", \"taken\": [", chip->name, chip->width, chip->height, cm_occupancy_free_count(occupancy));
+                ", \"fragmentation\": {\"value\": %.6f, \"largest_free_rectangle\": %" PRIu64 ", \"pieces\": %" PRIu32
+                ", \"largest_piece\": %" PRIu32 "}, \"taken\": [", chip->name, chip->width, chip->height, f->free, f->value,
+                f->largest_rectangle, f->pieces, f->largest_piece);
   size_t i = 0;
   for (bool first = true; i < list->count && list->block[i].key != BROKEN_KEY; first = false) {
     uint32_t key = list->block[i].key;
@@ -421,7 +424,10 @@ cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip,
                              cm_error *error)
 {
   block_list list = {0};
+  cm_fragmentation fragmentation;
   cm_status status = find_blocks(occupancy, &list, error);
+  if (status == CM_OK)
+    status = cm_fragmentation_of(occupancy, &fragmentation, error);
   if (status == CM_OK) {
     if (list.count > 0)
       qsort(list.block, list.count, sizeof *list.block, by_key);
@@ -429,7 +435,7 @@ cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip,
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     if (stream != NULL)
-      print_state(stream, occupancy, chip, &list);
+      print_state(stream, occupancy, chip, &list, &fragmentation);
     bool failed = stream == NULL || ferror(stream) != 0;
     if (stream != NULL && fclose(stream) != 0)
       failed = true;

@@ -10,6 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/chip/compact.h"
+#include "core/chip/internal.h"
+#include "core/chip/reach.h"
+
+/* A box may cost so much more than the cheapest set and is still preferred. */
+static const double box_worth = 1.02;
+
 void cm_region_free(cm_region *region)
 {
   if (region == NULL)
@@ -21,6 +28,8 @@ void cm_region_free(cm_region *region)
 typedef struct search {
   const cm_chip *chip;
   const cm_occupancy *occupancy;
+  uint8_t *usable;      /* [cores] free, and not cut off by dead links */
+  uint32_t usable_count;
   uint32_t width, height;
   uint32_t count;       /* cores wanted */
   uint32_t *sums;       /* [(height + 1) * (width + 1)] free cores north-west of each corner */
@@ -41,55 +50,14 @@ static void fill_sums(search *s)
 {
   size_t stride = (size_t)s->width + 1;
   for (uint32_t y = 0; y < s->height; y++) {
-    const uint8_t *state = s->occupancy->state + (size_t)y * s->width;
+    const uint8_t *usable = s->usable + (size_t)y * s->width;
     const uint32_t *above = s->sums + y * stride;
     uint32_t *row = s->sums + (y + 1) * stride, run = 0;
     for (uint32_t x = 0; x < s->width; x++) {
-      run += state[x] == CM_CORE_FREE;
+      run += usable[x];
       row[x + 1] = above[x + 1] + run;
     }
   }
-}
-
-/* Every maximal free rectangle ends in some row; a stack of rising columns meets them all in one pass. */
-static cm_status fill_tallest(search *s, cm_run *run, cm_error *error)
-{
-  uint32_t *column, *start, *rise;
-  cm_status status = CM_OK;
-  column = start = rise = NULL;
-  if (CM_NEW(run->memory, column, (size_t)s->width + 1, error) != CM_OK ||
-      CM_NEW(run->memory, start, (size_t)s->width + 1, error) != CM_OK ||
-      CM_NEW(run->memory, rise, (size_t)s->width + 1, error) != CM_OK)
-    status = error->status;
-  for (uint32_t y = 0; status == CM_OK && y < s->height; y++) {
-    const uint8_t *state = s->occupancy->state + (size_t)y * s->width;
-    uint32_t depth = 0;
-    for (uint32_t x = 0; x <= s->width; x++) {
-      uint32_t h = 0, from = x; /* column [width] stays 0 and empties the stack */
-      if (x < s->width)
-        h = column[x] = state[x] == CM_CORE_FREE ? column[x] + 1 : 0;
-      while (depth > 0 && rise[depth - 1] >= h) {
-        depth--;
-        uint32_t w = x - start[depth];
-        if (rise[depth] > s->tallest[w])
-          s->tallest[w] = rise[depth];
-        if ((uint64_t)w * rise[depth] > s->largest)
-          s->largest = (uint64_t)w * rise[depth];
-        from = start[depth];
-      }
-      if (h > 0) {
-        start[depth] = from;
-        rise[depth++] = h;
-      }
-    }
-  }
-  for (uint32_t w = s->width; w > 0; w--)
-    if (s->tallest[w + 1] > s->tallest[w])
-      s->tallest[w] = s->tallest[w + 1];
-  cm_free(column);
-  cm_free(start);
-  cm_free(rise);
-  return status;
 }
 
 static bool in_one_die(const cm_chip *chip, box b)
@@ -261,7 +229,7 @@ static cm_status take_cores(const search *s, box b, bool rectangle, cm_run *run,
   for (uint32_t y = 0; y < b.height; y++)
     for (uint32_t x = 0; x < b.width; x++) {
       uint32_t core = (b.y + y) * s->width + b.x + x;
-      if (s->occupancy->state[core] != CM_CORE_FREE)
+      if (!s->usable[core])
         continue;
       /* Twice the distance from the middle of the box. */
       uint32_t dx = 2 * x + 1 > b.width ? 2 * x + 1 - b.width : b.width - 2 * x - 1;
@@ -276,8 +244,9 @@ static cm_status take_cores(const search *s, box b, bool rectangle, cm_run *run,
   return CM_OK;
 }
 
-static cm_status no_room(const search *s, uint32_t free_count, cm_error *error)
+static cm_status no_room(const search *s, cm_error *error)
 {
+  uint32_t free_count = s->usable_count, cut_off = cm_occupancy_free_count(s->occupancy) - s->usable_count;
   uint32_t cores = s->width * s->height, broken = 0;
   for (uint32_t i = 0; i < cores; i++)
     broken += s->occupancy->state[i] == CM_CORE_BROKEN;
@@ -294,27 +263,34 @@ static cm_status no_room(const search *s, uint32_t free_count, cm_error *error)
             " are free (largest free rectangle: %" PRIu64 "); even with all cores released only %" PRIu32
             " can be used: it would fit on a chip with %" PRIu32 " more cores, or with larger cores",
             s->count, free_count, cores, s->largest, usable, s->count - usable);
+  if (cut_off > 0)
+    cm_fail_more(error, "; %" PRIu32 " more are free, but dead links cut them off from these", cut_off);
   cm_error_figure(error, "needed", s->count);
   cm_error_figure(error, "free", free_count);
   cm_error_figure(error, "largest_free_rectangle", s->largest);
   cm_error_figure(error, "missing", missing);
+  if (cut_off > 0)
+    cm_error_figure(error, "cut_off", cut_off);
   return CM_NO_ROOM;
 }
 
+/* The seed's box. */
 static cm_status choose(search *s, cm_run *run, cm_region *region, cm_error *error)
 {
+  if (CM_NEW(run->memory, s->usable, (size_t)s->width * s->height, error) != CM_OK ||
+      cm_usable_cores(s->chip, s->occupancy, run->memory, s->usable, &s->usable_count, error) != CM_OK)
+    return error->status;
   if (CM_NEW(run->memory, s->sums, ((size_t)s->width + 1) * ((size_t)s->height + 1), error) != CM_OK ||
       CM_NEW(run->memory, s->tallest, (size_t)s->width + 2, error) != CM_OK)
     return error->status;
   fill_sums(s);
-  cm_status status = fill_tallest(s, run, error);
+  cm_status status = cm_tallest_rectangles(s->usable, s->width, s->height, run->memory, s->tallest, &s->largest, error);
   if (status == CM_OK)
     status = cm_run_check(run, error);
   if (status != CM_OK)
     return status;
-  uint32_t free_count = s->sums[((size_t)s->width + 1) * ((size_t)s->height + 1) - 1];
-  if (s->count > free_count)
-    return no_room(s, free_count, error);
+  if (s->count > s->usable_count)
+    return no_room(s, error);
   box best = {0, 0, 0, 0};
   region->rectangle = s->count == 0 || find_rectangle(s, &best);
   if (!region->rectangle && (status = find_compact(s, &best, run, error)) != CM_OK)
@@ -326,23 +302,134 @@ static cm_status choose(search *s, cm_run *run, cm_region *region, cm_error *err
   region->core_count = s->count;
   if (CM_NEW(run->memory, region->cores, s->count, error) != CM_OK)
     return error->status;
-  return take_cores(s, best, region->rectangle, run, region->cores, error);
+  status = take_cores(s, best, region->rectangle, run, region->cores, error);
+  return status == CM_OK ? cm_set_cost(s->chip, region->cores, s->count, run->memory, &region->cost, error) : status;
 }
 
-cm_status cm_region_choose(const cm_chip *chip, const cm_occupancy *occupancy, uint32_t count, cm_run *run,
-                           cm_region **region, cm_error *error)
+static void search_free(search *s)
+{
+  cm_free(s->usable);
+  cm_free(s->sums);
+  cm_free(s->tallest);
+}
+
+static cm_status choose_first(search *s, cm_run *run, cm_region **region, cm_error *error)
 {
   cm_region *fresh;
   if (CM_NEW(run->memory, fresh, 1, error) != CM_OK)
     return error->status;
-  search s = {.chip = chip, .occupancy = occupancy, .width = chip->width, .height = chip->height, .count = count};
-  cm_status status = choose(&s, run, fresh, error);
-  cm_free(s.sums);
-  cm_free(s.tallest);
+  cm_status status = choose(s, run, fresh, error);
   if (status != CM_OK) {
     cm_region_free(fresh);
     return status;
   }
   *region = fresh;
   return CM_OK;
+}
+
+static search search_of(const cm_chip *chip, const cm_occupancy *occupancy, uint32_t count)
+{
+  return (search){.chip = chip, .occupancy = occupancy, .width = chip->width, .height = chip->height, .count = count};
+}
+
+cm_status cm_region_choose(const cm_chip *chip, const cm_occupancy *occupancy, uint32_t count, cm_run *run,
+                           cm_region **region, cm_error *error)
+{
+  search s = search_of(chip, occupancy, count);
+  cm_status status = choose_first(&s, run, region, error);
+  search_free(&s);
+  return status;
+}
+
+/* ---- candidates ---- */
+
+/* A region around a set of cores, which it takes over. */
+static cm_status enclose(const search *s, uint32_t *cores, cm_run *run, cm_region **region, cm_error *error)
+{
+  cm_region *r;
+  uint32_t x1 = 0, y1 = 0;
+  if (CM_NEW(run->memory, r, 1, error) != CM_OK) {
+    cm_free(cores);
+    return error->status;
+  }
+  *r = (cm_region){.x0 = UINT32_MAX, .y0 = UINT32_MAX, .rectangle = true, .core_count = s->count, .cores = cores};
+  for (uint32_t i = 0; i < s->count; i++) {
+    uint32_t x = cores[i] % s->width, y = cores[i] / s->width;
+    r->x0 = x < r->x0 ? x : r->x0;
+    r->y0 = y < r->y0 ? y : r->y0;
+    x1 = x > x1 ? x : x1;
+    y1 = y > y1 ? y : y1;
+  }
+  r->width = x1 - r->x0 + 1;
+  r->height = y1 - r->y0 + 1;
+  for (uint32_t y = r->y0; y <= y1; y++)
+    for (uint32_t x = r->x0; x <= x1; x++)
+      r->rectangle = r->rectangle && s->usable[(size_t)y * s->width + x];
+  if (cm_set_cost(s->chip, cores, s->count, run->memory, &r->cost, error) != CM_OK) {
+    cm_region_free(r);
+    return error->status;
+  }
+  *region = r;
+  return CM_OK;
+}
+
+/* The box first where it costs next to nothing more: it leaves the chip less ragged. */
+static void order_candidates(cm_region **region, uint32_t found)
+{
+  cm_region *first = region[0];
+  uint32_t at = 0;
+  if (found > 1 && first->cost > region[1]->cost * box_worth)
+    while (at + 1 < found && region[at + 1]->cost < first->cost) {
+      region[at] = region[at + 1];
+      at++;
+    }
+  region[at] = first;
+}
+
+static bool same_cores(const cm_region *a, const uint32_t *cores)
+{
+  return memcmp(a->cores, cores, a->core_count * sizeof *cores) == 0;
+}
+
+static cm_status add_compact(search *s, uint32_t most, cm_run *run, cm_region **region, uint32_t *found, cm_error *error)
+{
+  uint32_t **set, sets = 0;
+  if (CM_NEW(run->memory, set, most, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_compact_sets(s->chip, s->usable, s->count, region[0]->cores, most, run, set, &sets, error);
+  for (uint32_t i = 0; i < sets; i++) {
+    if (status != CM_OK || *found == most || same_cores(region[0], set[i]))
+      cm_free(set[i]);
+    else if ((status = enclose(s, set[i], run, &region[*found], error)) == CM_OK)
+      ++*found;
+  }
+  cm_free(set);
+  return status;
+}
+
+cm_status cm_region_candidates(const cm_chip *chip, const cm_occupancy *occupancy, uint32_t count, uint32_t most,
+                               cm_run *run, cm_region **regions, uint32_t *found, cm_error *error)
+{
+  search s = search_of(chip, occupancy, count);
+  cm_region **list;
+  uint32_t have = 0, room = most > 1 ? most : 2; /* a single one is the better of box and compact set */
+  if (CM_NEW(run->memory, list, room, error) != CM_OK)
+    return error->status;
+  cm_status status = choose_first(&s, run, &list[0], error);
+  have = status == CM_OK;
+  if (status == CM_OK && count > 1)
+    status = add_compact(&s, room, run, list, &have, error);
+  if (status == CM_OK)
+    order_candidates(list, have);
+  for (uint32_t i = 0; i < have; i++) {
+    if (status == CM_OK && i < most)
+      regions[i] = list[i];
+    else
+      cm_region_free(list[i]);
+  }
+  if (status == CM_OK)
+    *found = have < most ? have : most;
+  cm_free(list);
+  search_free(&s);
+  return status;
 }

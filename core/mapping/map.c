@@ -9,6 +9,15 @@
 #include "core/mapping/stage.h"
 #include "core/placement/placement.h"
 
+enum { REGIONS_MAX = 64 };
+
+/* What a placement of the parts came to. */
+typedef struct placed {
+  uint64_t bisected, refined; /* traffic */
+  double energy;
+  cm_force_result force;
+} placed;
+
 /* What one run of the pipeline holds. */
 typedef struct job {
   const cm_map_input *input;
@@ -17,8 +26,8 @@ typedef struct job {
   cm_run *run;
   cm_mapping *mapping; /* under construction */
   cm_graph *parts;     /* the parts as a graph */
-  uint64_t traffic_bisected, traffic_refined;
-  cm_force_result force;
+  uint32_t region_count, region_chosen; /* candidates, and the one that stays */
+  placed placed;
 } job;
 
 /* Takes over what the partition stage made. */
@@ -41,20 +50,65 @@ static cm_status partition(job *j, cm_error *error)
   return CM_OK;
 }
 
+/* Places the parts on one region; *core is new. */
+static cm_status place_on(job *j, const cm_region *region, uint32_t **core, placed *result, cm_error *error)
+{
+  const cm_chip *chip = j->input->chip;
+  uint32_t *made;
+  if (CM_NEW(j->run->memory, made, j->mapping->part_count, error) != CM_OK)
+    return error->status;
+  cm_force_options options = {.share = j->options->force_share, .rounds_max = j->options->force_rounds};
+  cm_status status = cm_place_by_bisection(j->parts, chip, region, j->options->bisection_tries,
+                                           j->options->placement_seed, j->run, made, error);
+  if (status == CM_OK) {
+    result->bisected = cm_placement_traffic(j->parts, chip, made);
+    status = cm_place_by_force(j->parts, chip, region, &options, j->run, made, &result->force, error);
+  }
+  if (status != CM_OK) {
+    cm_free(made);
+    return status;
+  }
+  result->refined = cm_placement_traffic(j->parts, chip, made);
+  result->energy = cm_placement_energy(j->parts, chip, made);
+  *core = made;
+  return CM_OK;
+}
+
+/* The regions to compare; preset reference and others on request take the seed's box alone. */
+static cm_status choose_regions(job *j, cm_region **regions, uint32_t *found, cm_error *error)
+{
+  uint32_t most = (uint32_t)j->options->regions, count = j->mapping->part_count;
+  cm_run_phase(j->run, "region");
+  *found = most == 0;
+  return most == 0 ? cm_region_choose(j->input->chip, j->occupancy, count, j->run, &regions[0], error)
+                   : cm_region_candidates(j->input->chip, j->occupancy, count, most, j->run, regions, found, error);
+}
+
+/* On every candidate region; the one whose placement costs least energy stays, the earlier of equals. */
 static cm_status place(job *j, cm_error *error)
 {
   cm_mapping *m = j->mapping;
-  cm_run_phase(j->run, "region");
-  if (cm_region_choose(j->input->chip, j->occupancy, m->part_count, j->run, &m->region, error) != CM_OK ||
-      CM_NEW(j->run->memory, m->core, m->part_count, error) != CM_OK)
+  cm_region *regions[REGIONS_MAX] = {NULL};
+  if (choose_regions(j, regions, &j->region_count, error) != CM_OK)
     return error->status;
-  if (cm_place_by_bisection(j->parts, j->input->chip, m->region, j->options->bisection_tries,
-                            j->options->placement_seed, j->run, m->core, error) != CM_OK)
-    return error->status;
-  j->traffic_bisected = cm_placement_traffic(j->parts, j->input->chip, m->core);
-  cm_force_options options = {.share = j->options->force_share, .rounds_max = j->options->force_rounds};
-  cm_status status = cm_place_by_force(j->parts, j->input->chip, m->region, &options, j->run, m->core, &j->force, error);
-  j->traffic_refined = cm_placement_traffic(j->parts, j->input->chip, m->core);
+  cm_status status = CM_OK;
+  for (uint32_t i = 0; i < j->region_count; i++) {
+    placed result;
+    uint32_t *core = NULL;
+    if (status == CM_OK)
+      status = place_on(j, regions[i], &core, &result, error);
+    if (status == CM_OK && (m->core == NULL || result.energy < j->placed.energy)) {
+      cm_free(m->core);
+      cm_region_free(m->region);
+      m->core = core;
+      m->region = regions[i];
+      j->placed = result;
+      j->region_chosen = i;
+    } else {
+      cm_free(core);
+      cm_region_free(regions[i]);
+    }
+  }
   return status;
 }
 
@@ -91,10 +145,12 @@ static cm_status report(job *j, cm_error *error)
                         (json_int_t)last->capacity, "merged", "duplicates", (json_int_t)topology->duplicate_count,
                         "self_loops", (json_int_t)topology->self_loop_count, "empty_hyperedges",
                         (json_int_t)topology->empty_net_count, "part_traffic", "bisection",
-                        (double)j->traffic_bisected / scale, "force_directed", (double)j->traffic_refined / scale,
-                        "force", "rounds", (int)j->force.rounds, "swaps", (json_int_t)j->force.swaps, "before",
-                        j->force.force_before / scale, "after", j->force.force_after / scale);
-  bool complete = m->options != NULL && m->report != NULL;
+                        (double)j->placed.bisected / scale, "force_directed", (double)j->placed.refined / scale,
+                        "force", "rounds", (int)j->placed.force.rounds, "swaps", (json_int_t)j->placed.force.swaps, "before",
+                        j->placed.force.force_before / scale, "after", j->placed.force.force_after / scale);
+  bool complete = m->options != NULL && m->report != NULL &&
+                  json_object_set_new(m->report, "region", json_pack("{s:i, s:i, s:f}", "candidates", (int)j->region_count, "chosen",
+                                                                     (int)j->region_chosen, "cost_pj", m->region->cost)) == 0;
   if (complete && last->capacity < m->attempts[0].capacity)
     complete = json_object_set_new(m->report, "note",
                                    json_sprintf("the method does not keep every core limit by itself: the effective capacity was lowered "

@@ -48,6 +48,7 @@ static const option table[] = {
   {"force_share", REAL, FIELD(force_share), 0, 1, 0.05, {0}, NULL, false},
   {"force_rounds", COUNT, FIELD(force_rounds), 0, 1000000, 1000, {0}, NULL, false},
   {"attempts", COUNT, FIELD(attempts), 1, CM_ATTEMPTS_MAX, CM_ATTEMPTS_MAX, {0}, NULL, false},
+  {"regions", LONG_COUNT, FIELD(regions), 0, 64, -1, {0}, NULL, false},
   {"threads", COUNT, FIELD(threads), 0, 256, 0, {0}, NULL, true},
   {"memory_limit", BYTES, FIELD(memory_limit), 0, int64_most, 0, {0}, NULL, true},
   {"time_limit", REAL, FIELD(time_limit), 0, 31536000, 0, {0}, NULL, true},
@@ -177,6 +178,8 @@ static cm_status resolve(struct cm_map_options *o, cm_error *error)
                                   "number of parts choose preset reference");
     return cm_fail_at(error, "/options/parts");
   }
+  if (o->regions == UINT64_MAX)
+    o->regions = o->preset == CM_PRESET_REFERENCE ? 0 : 2;
   if (o->coarsening_seed == UINT64_MAX)
     o->coarsening_seed = o->seed;
   if (o->placement_seed == UINT64_MAX)

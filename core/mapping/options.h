@@ -25,6 +25,7 @@ struct cm_map_options {
   double force_share;
   uint32_t force_rounds;
   uint32_t attempts;
+  uint64_t regions; /* candidates that are placed on and compared; 0: the seed's box alone */
   /* These never change a result: */
   uint32_t threads;
   uint64_t memory_limit; /* bytes, 0: none */

@@ -3,6 +3,7 @@
  * for the refusal to say what would fit), memory, disk, cancel. */
 #include "core/mapping/stage.h"
 
+#include "core/chip/reach.h"
 #include "core/mapping/attempts.h"
 
 /* What one run of the stage holds. */
@@ -41,6 +42,22 @@ static bool bare_grid(const cm_limits *limits)
   return true;
 }
 
+/* Cores that are free and can talk to each other. */
+static cm_status count_cores(const job *j, uint32_t *cores, cm_error *error)
+{
+  const cm_chip *chip = j->input->chip;
+  uint8_t *usable;
+  if (chip == NULL) {
+    *cores = UINT32_MAX;
+    return CM_OK;
+  }
+  if (CM_NEW(j->run->memory, usable, cm_chip_cores(chip), error) != CM_OK)
+    return error->status;
+  cm_status status = cm_usable_cores(chip, j->input->occupancy, j->run->memory, usable, cores, error);
+  cm_free(usable);
+  return status;
+}
+
 static void read_terms(job *j)
 {
   cm_terms *terms = &j->terms;
@@ -50,7 +67,6 @@ static void read_terms(job *j)
     terms->limits = chip->limits;
   if (most != 0 && (terms->limits.neurons == 0 || most < terms->limits.neurons))
     terms->limits.neurons = most;
-  terms->cores = chip != NULL ? cm_occupancy_free_count(j->input->occupancy) : UINT32_MAX;
   terms->parts = j->options->parts;
 }
 
@@ -93,7 +109,7 @@ static cm_status prepare(job *j, cm_error *error)
     return cm_fail(error, CM_TOO_LARGE, "the sizes of all neurons add up to %llu, more than %u",
                    (unsigned long long)topology->size_total, UINT32_MAX);
   read_terms(j);
-  if (settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
+  if (count_cores(j, &j->terms.cores, error) != CM_OK || settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
       cm_check_neurons(topology, &j->terms.limits, j->run, error) != CM_OK ||
       cm_attempts_begin(j->input, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
     return error->status;

@@ -191,3 +191,17 @@ uint64_t cm_placement_traffic(const cm_graph *parts, const cm_chip *chip, const 
       sum += parts->weight[i] * cm_chip_distance(chip, core[u], core[parts->neighbour[i]]);
   return sum / 2;
 }
+
+double cm_placement_energy(const cm_graph *parts, const cm_chip *chip, const uint32_t *core)
+{
+  const cm_hop_cost *e = &chip->energy_pj;
+  double sum = 0;
+  for (uint32_t u = 0; u < parts->vertex_count; u++)
+    for (uint64_t i = parts->first[u]; i < parts->first[u + 1]; i++) {
+      cm_hops h = cm_chip_hops(chip, core[u], core[parts->neighbour[i]]);
+      double hops = (double)h.east_west + h.north_south + h.die_to_die;
+      sum += (double)parts->weight[i] * (hops * e->router + h.east_west * e->east_west + h.north_south * e->north_south +
+                                         h.die_to_die * e->die_to_die);
+    }
+  return sum / 2;
+}

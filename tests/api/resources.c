@@ -380,6 +380,10 @@ START_TEST(occupancy_is_written_conditionally)
   ck_assert_msg(reply.status == 200, "%ld %s", reply.status, reply.body);
   ck_assert_str_ne(test_header(&reply, "etag"), tag);
   ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "free")), 128 - 18);
+  const json_t *fragmentation = json_object_get(reply.json, "fragmentation");
+  ck_assert_int_ge(json_integer_value(json_object_get(fragmentation, "pieces")), 1);
+  ck_assert(json_number_value(json_object_get(fragmentation, "value")) > 0);
+  ck_assert_int_lt(json_integer_value(json_object_get(fragmentation, "largest_free_rectangle")), 128 - 18);
   test_reply_clear(&reply);
   reply = test_problem(patch("loihi1", tag, change), 412, "precondition-failed");
   test_reply_clear(&reply);

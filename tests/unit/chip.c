@@ -280,7 +280,9 @@ START_TEST(occupancy_changes)
   ck_ok(apply(occupancy, chip, "{\"broken\": [[0,3,4,3]]}"));
   char *text, *again;
   ck_ok(cm_occupancy_print(occupancy, chip, &text, &error));
-  ck_assert_str_eq(text, "{\"chip\": \"o\", \"width\": 8, \"height\": 4, \"free\": 22, \"taken\": "
+  ck_assert_str_eq(text, "{\"chip\": \"o\", \"width\": 8, \"height\": 4, \"free\": 22, "
+                          "\"fragmentation\": {\"value\": 0.318182, \"largest_free_rectangle\": 15, \"pieces\": 1, "
+                          "\"largest_piece\": 22}, \"taken\": "
                          "[{\"owner\": \"b\\\"ob\", \"cores\": [[1,1,2,2]]}], "
                          "\"broken\": [[0,3,4,3],[7,3,7,3]]}\n");
   cm_occupancy *back;

@@ -11,6 +11,7 @@ UNIT_TESTS = \
   tests/unit/network \
   tests/unit/partition \
   tests/unit/placement \
+  tests/unit/regions \
   tests/unit/views
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 const load = (name) => import(pathToFileURL(join(process.env.CM_WWW, name)));
-const { ago, bytes, count, difference, duration, moment, partsText, percent, si } = await load('format.js');
+const { ago, bytes, count, difference, duration, fragmentText, moment, partsText, percent, si } = await load('format.js');
 const { NO_PART, parseCores, parseLinks } = await load('binary.js');
 const { channels, middle, paint, palette, pixel, position, range, union, viridis, wantsDarkInk } =
   await load('colour.js');
@@ -33,6 +33,15 @@ test('parts stand beside how few there could be', () => {
   assert.equal(
     plain(partsText(91, { parts: 64, limit: 'neurons', reason: '65536 neurons in all' })),
     '91 parts, 64 at least (65536 neurons in all)',
+  );
+});
+
+test('fragmentation is told where there is any', () => {
+  assert.equal(fragmentText(undefined), '');
+  assert.equal(fragmentText({ value: 0, pieces: 1, largest_free_rectangle: 24 }), '');
+  assert.equal(
+    plain(fragmentText({ value: 0.8, pieces: 3, largest_free_rectangle: 3 })),
+    ' (fragmentation 80.0 %: 3 pieces, largest rectangle 3)',
   );
 });
 

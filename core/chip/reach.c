@@ -1,0 +1,134 @@
+/* Without dead links every free core is usable. With them: strongly connected components of the routers (Tarjan 1972), on a
+ * stack of our own, and of these the one with most free cores. What can fail: memory. */
+#include "core/chip/reach.h"
+
+#include <stdlib.h>
+
+uint32_t cm_chip_next_router(const cm_chip *chip, uint32_t router, cm_direction direction)
+{
+  uint32_t width = cm_chip_routers_x(chip), height = cm_chip_routers_y(chip), x = router % width, y = router / width;
+  bool ring = direction == CM_EAST || direction == CM_WEST ? chip->torus_x : chip->torus_y;
+  switch (direction) {
+    case CM_EAST: return x + 1 < width ? router + 1 : ring ? router - x : CM_NO_ROUTER;
+    case CM_WEST: return x > 0 ? router - 1 : ring ? router + width - 1 : CM_NO_ROUTER;
+    case CM_SOUTH: return y + 1 < height ? router + width : ring ? x : CM_NO_ROUTER;
+    default: return y > 0 ? router - width : ring ? (height - 1) * width + x : CM_NO_ROUTER;
+  }
+}
+
+static int by_value(const void *a, const void *b)
+{
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+bool cm_chip_link_dead(const cm_chip *chip, uint32_t router, cm_direction direction)
+{
+  uint32_t key = router * CM_DIRECTIONS + (uint32_t)direction;
+  return chip->dead_link_count > 0 &&
+         bsearch(&key, chip->dead_links, chip->dead_link_count, sizeof key, by_value) != NULL;
+}
+
+/* Tarjan's search; numbers start at 1. */
+typedef struct components {
+  const cm_chip *chip;
+  uint32_t *number, *low; /* [routers] order of discovery; least number reached */
+  uint32_t *component;    /* [routers] from 1; 0: still open */
+  uint32_t *open;         /* routers whose component is not closed, in order of discovery */
+  uint32_t *path;         /* routers under way */
+  uint8_t *next;          /* [routers] direction to try next */
+  uint32_t numbers, opened, depth, found;
+} components;
+
+static void enter(components *c, uint32_t router)
+{
+  c->number[router] = c->low[router] = ++c->numbers;
+  c->open[c->opened++] = router;
+  c->path[c->depth++] = router;
+}
+
+/* All that `start` reaches. */
+static void explore(components *c, uint32_t start)
+{
+  enter(c, start);
+  while (c->depth > 0) {
+    uint32_t r = c->path[c->depth - 1];
+    if (c->next[r] < CM_DIRECTIONS) {
+      cm_direction d = (cm_direction)c->next[r]++;
+      uint32_t to = cm_chip_next_router(c->chip, r, d);
+      if (to == CM_NO_ROUTER || cm_chip_link_dead(c->chip, r, d))
+        continue;
+      if (c->number[to] == 0)
+        enter(c, to);
+      else if (c->component[to] == 0 && c->number[to] < c->low[r])
+        c->low[r] = c->number[to];
+      continue;
+    }
+    c->depth--;
+    if (c->depth > 0 && c->low[r] < c->low[c->path[c->depth - 1]])
+      c->low[c->path[c->depth - 1]] = c->low[r];
+    if (c->low[r] != c->number[r])
+      continue;
+    c->found++;
+    while (c->component[r] == 0)
+      c->component[c->open[--c->opened]] = c->found;
+  }
+}
+
+static cm_status find_components(components *c, uint32_t routers, cm_memory *memory, cm_error *error)
+{
+  if (CM_NEW(memory, c->number, routers, error) != CM_OK || CM_NEW(memory, c->low, routers, error) != CM_OK ||
+      CM_NEW(memory, c->component, routers, error) != CM_OK || CM_NEW(memory, c->open, routers, error) != CM_OK ||
+      CM_NEW(memory, c->path, routers, error) != CM_OK || CM_NEW(memory, c->next, routers, error) != CM_OK)
+    return error->status;
+  for (uint32_t r = 0; r < routers; r++)
+    if (c->number[r] == 0)
+      explore(c, r);
+  return CM_OK;
+}
+
+static uint32_t router_of(const cm_chip *chip, uint32_t core)
+{
+  return core / chip->width / chip->router_y * cm_chip_routers_x(chip) + core % chip->width / chip->router_x;
+}
+
+static cm_status keep_largest(const cm_chip *chip, const components *c, cm_memory *memory, uint8_t *usable, cm_error *error)
+{
+  uint32_t *members, best = 0;
+  if (CM_NEW(memory, members, (size_t)c->found + 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
+    members[c->component[router_of(chip, core)]] += usable[core];
+  for (uint32_t i = 1; i <= c->found; i++)
+    if (members[i] > members[best])
+      best = i;
+  for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
+    usable[core] = usable[core] && c->component[router_of(chip, core)] == best;
+  cm_free(members);
+  return CM_OK;
+}
+
+cm_status cm_usable_cores(const cm_chip *chip, const cm_occupancy *occupancy, cm_memory *memory, uint8_t *usable,
+                          uint32_t *count, cm_error *error)
+{
+  cm_status status = CM_OK;
+  for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
+    usable[core] = occupancy->state[core] == CM_CORE_FREE;
+  if (chip->dead_link_count > 0) {
+    components c = {.chip = chip};
+    status = find_components(&c, cm_chip_routers_x(chip) * cm_chip_routers_y(chip), memory, error);
+    if (status == CM_OK)
+      status = keep_largest(chip, &c, memory, usable, error);
+    cm_free(c.number);
+    cm_free(c.low);
+    cm_free(c.component);
+    cm_free(c.open);
+    cm_free(c.path);
+    cm_free(c.next);
+  }
+  uint32_t found = 0;
+  for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
+    found += usable[core];
+  *count = found;
+  return status;
+}
