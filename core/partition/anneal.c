@@ -4,85 +4,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECK_EVERY = 1024 };
+#include "core/partition/axon_probe.h"
+#include "core/partition/locality.h"
+
+enum { CHECK_EVERY = 1024, BLOCK = 32 };
 #define NONE UINT32_MAX
-
-/* A vertex whose cheapest move costs more than this share of a typical cost is passed over in most sweeps. */
-static const double settled_share = 0.25;
-
-/* The cheapest other part for v, just looked at; NONE when there is none. */
-static uint32_t cheapest(const cm_axon_state *s, uint32_t v, const cm_leave *leave, bool hard, double *cost)
-{
-  uint32_t best = NONE, own = s->part[v];
-  double least = INFINITY;
-  for (uint32_t i = 0; i < s->touched_count; i++) {
-    uint32_t p = s->touched[i];
-    if (p == own)
-      continue;
-    double c = cm_axon_cost(s, v, leave, p);
-    if ((c < least || (c == least && p < best)) && (!hard || cm_axon_fits(s, v, leave, p))) {
-      least = c;
-      best = p;
-    }
-  }
-  *cost = least;
-  return best;
-}
 
 /* A typical cost of a move: the weight of a vertex's inbound nets, shrunk as independent nets add up. */
 static double typical_cost(const cm_hypergraph *g)
 {
   double sum = 0;
   for (uint32_t e = 0; e < g->net_count; e++)
-    sum += (double)g->net_weight[e] * (double)g->net_weight[e] * (double)(g->net_first[e + 1] - g->net_first[e]);
+    sum += (double)g->net_weight[e] * (double)g->net_weight[e] * (double)(g->net_end[e] - g->net_begin[e]);
   return g->vertex_count > 0 ? sqrt(sum / g->vertex_count) : 0;
-}
-
-/* Whether v may be passed over this time: when its cheapest move was far too dear at its last visit, and its part
- * keeps the limits. Every vertex is visited at least every fourth sweep. */
-static bool settled(const cm_axon_state *s, uint32_t v, uint32_t sweep, double reach)
-{
-  return s->last_cost[v] > reach && (sweep + v) % 4 != 0 && !cm_axon_over(s, s->part[v]);
 }
 
 cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_random *random, cm_error *error)
 {
-  uint32_t n = s->graph->vertex_count, *order;
-  if (CM_NEW(s->run->memory, order, n, error) != CM_OK)
+  uint32_t n = s->graph->vertex_count, *order = NULL;
+  cm_probe probe;
+  if (cm_probe_init(&probe, s, error) != CM_OK)
     return error->status;
-  double unit = typical_cost(s->graph), fall = 1;
+  cm_status status = CM_NEW(s->run->memory, order, n, error);
+  double fall = 1, temperature = options->hot * typical_cost(s->graph);
   if (options->sweeps > 1 && options->cold > 0)
     fall = pow(options->cold / options->hot, 1.0 / (options->sweeps - 1));
-  double temperature = options->hot * unit;
-  cm_status status = CM_OK;
   for (uint32_t sweep = 0; sweep < options->sweeps && status == CM_OK; sweep++, temperature *= fall) {
     uint64_t moves = 0;
-    double reach = settled_share * unit + 8 * temperature;
-    cm_random_permutation(random, order, n);
-    for (uint32_t i = 0; i < n; i++) {
-      uint32_t v = order[i];
-      double cost;
-      if (settled(s, v, sweep, reach))
-        continue;
-      cm_leave leave = cm_axon_look(s, v);
-      uint32_t to = cheapest(s, v, &leave, options->hard, &cost);
-      s->last_cost[v] = (float)cost;
-      if (to != NONE && (cost < 0 || (temperature > 0 && cm_random_unit(random) < exp(-cost / temperature)))) {
-        cm_axon_move(s, v, to);
-        s->last_cost[v] = -INFINITY;
+    cm_shuffle_by_locality(random, BLOCK, order, n);
+    for (uint32_t i = 0; i < n && status == CM_OK; i++) {
+      double cost, bound = temperature > 0 ? -temperature * log(cm_random_unit(random)) : 0;
+      uint32_t to = cm_probe_best(&probe, order[i], options->hard, bound, &cost);
+      if (to != NONE) {
+        cm_axon_move(s, order[i], to);
         moves++;
       }
       if (i % CHECK_EVERY == 0) {
         double done = ((double)sweep + (double)i / n) / options->sweeps;
         status = options->silent ? cm_run_check(s->run, error)
                                  : cm_run_progress(s->run, done, (int)options->level, n, (double)s->connectivity, error);
-        if (status != CM_OK)
-          break;
       }
     }
     if (moves == 0 && temperature <= 0)
       break;
   }
+  cm_probe_free(&probe);
   cm_free(order);
   return status;
 }
@@ -105,7 +71,7 @@ static void take(halving *h, uint32_t v, uint32_t fresh)
     if (h->has[e])
       continue;
     h->has[e] = 1;
-    for (uint64_t i = g->net_first[e]; i < g->net_first[e + 1]; i++)
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
       if (h->shared[g->pin[i]] != NONE)
         h->shared[g->pin[i]]++;
   }
@@ -223,23 +189,23 @@ static int by_cost(const void *a, const void *b)
   return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
 }
 
-/* Cost of a legal move per unit of excess that it takes away. */
-static uint32_t best_exit(cm_axon_state *s, uint32_t v, double *cost)
+/* The best legal move, and its cost per unit of excess that it takes away. */
+static uint32_t best_exit(cm_probe *probe, uint32_t v, double *cost)
 {
-  cm_leave leave = cm_axon_look(s, v);
-  uint32_t to = cheapest(s, v, &leave, true, cost);
-  *cost /= 1.0 + leave.released;
+  uint32_t to = cm_probe_best(probe, v, true, INFINITY, cost);
+  *cost /= 1.0 + probe->state->gain[v].released;
   return to;
 }
 
-static cm_status collect(cm_axon_state *s, uint32_t part, exit_offer *offer, uint32_t *count, cm_error *error)
+static cm_status collect(cm_axon_state *s, cm_probe *probe, uint32_t part, exit_offer *offer, uint32_t *count,
+                         cm_error *error)
 {
   uint32_t found = 0;
   for (uint32_t v = 0; v < s->graph->vertex_count; v++) {
     if (s->part[v] != part)
       continue;
-    double cost;
-    if (best_exit(s, v, &cost) == NONE)
+    double cost = 0;
+    if (best_exit(probe, v, &cost) == NONE)
       cost = INFINITY;
     offer[found++] = (exit_offer){cost, v};
     if (found % CHECK_EVERY == 0 && cm_run_check(s->run, error) != CM_OK)
@@ -251,14 +217,14 @@ static cm_status collect(cm_axon_state *s, uint32_t part, exit_offer *offer, uin
 }
 
 /* Lets members of an overfull part go, cheapest first, while other parts have room for them. */
-static cm_status relieve(cm_axon_state *s, uint32_t part, exit_offer *offer, cm_error *error)
+static cm_status relieve(cm_axon_state *s, cm_probe *probe, uint32_t part, exit_offer *offer, cm_error *error)
 {
   uint32_t count = 0;
-  if (collect(s, part, offer, &count, error) != CM_OK)
+  if (collect(s, probe, part, offer, &count, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < count && cm_axon_over(s, part) && offer[i].cost < INFINITY; i++) {
     double cost;
-    uint32_t to = best_exit(s, offer[i].vertex, &cost);
+    uint32_t to = best_exit(probe, offer[i].vertex, &cost);
     if (to != NONE)
       cm_axon_move(s, offer[i].vertex, to);
   }
@@ -276,16 +242,17 @@ static cm_status no_room(const cm_axon_state *s, cm_error *error)
 
 cm_status cm_repair(cm_axon_state *s, cm_error *error)
 {
-  exit_offer *offer;
-  if (CM_NEW(s->run->memory, offer, s->graph->vertex_count, error) != CM_OK)
+  exit_offer *offer = NULL;
+  cm_probe probe;
+  if (cm_probe_init(&probe, s, error) != CM_OK)
     return error->status;
-  cm_status status = CM_OK;
+  cm_status status = CM_NEW(s->run->memory, offer, s->graph->vertex_count, error);
   while (status == CM_OK) {
     bool over = false;
     for (uint32_t p = 0; p < s->part_count && status == CM_OK; p++) {
       if (!cm_axon_over(s, p))
         continue;
-      status = relieve(s, p, offer, error);
+      status = relieve(s, &probe, p, offer, error);
       over |= cm_axon_over(s, p);
     }
     uint32_t split = 0;
@@ -295,6 +262,7 @@ cm_status cm_repair(cm_axon_state *s, cm_error *error)
     if (status == CM_OK && split == 0)
       status = no_room(s, error);
   }
+  cm_probe_free(&probe);
   cm_free(offer);
   return status;
 }

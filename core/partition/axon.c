@@ -11,12 +11,13 @@
 #include "core/partition/hypergraph.h"
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
+#include "core/partition/sketch.h"
 
-enum { LEVELS_MAX = 24 };
+enum { LEVELS_MAX = 24, SKETCH_BINS = 64 };
 
 /* On coarse levels parts look fuller than they are: refinement below will sort their axons. The limit is raised there
  * by this much a level. */
-static const double slack_per_level = 0.045;
+static const double slack_per_level = 0.025;
 
 typedef struct work {
   const cm_axon_options *options;
@@ -57,6 +58,32 @@ static uint32_t largest_vertex(const cm_hypergraph *g)
   return largest;
 }
 
+/* One level more, of clusters up to size_max; *shrunk: whether it has clearly fewer vertices. */
+static cm_status coarsen_once(work *w, cm_sketches **sketches, double size_max, bool *shrunk, cm_error *error)
+{
+  uint32_t l = w->levels - 1, clusters, n = w->level[l]->vertex_count;
+  cm_cluster_options options = {.size_max = (uint32_t)ceil(size_max),
+                                .samples = w->options->samples,
+                                .floor = l == 0 ? 0.4 : 0.2,
+                                .seed = w->options->seed,
+                                .level = l};
+  cm_sketches *merged;
+  if (CM_NEW(w->run->memory, w->map[l], n, error) != CM_OK ||
+      cm_cluster(w->level[l], *sketches, &options, w->run, w->map[l], &clusters, error) != CM_OK)
+    return error->status;
+  *shrunk = clusters <= 0.9 * n;
+  if (clusters == n)
+    return CM_OK;
+  if (cm_sketches_merge(*sketches, w->map[l], clusters, w->run, &merged, error) != CM_OK)
+    return error->status;
+  cm_sketches_free(*sketches);
+  *sketches = merged;
+  if (cm_hypergraph_contract(w->level[l], w->map[l], clusters, w->run, &w->level[l + 1], error) != CM_OK)
+    return error->status;
+  w->levels++;
+  return CM_OK;
+}
+
 static cm_status coarsen(work *w, cm_error *error)
 {
   cm_run_phase(w->run, "coarsen");
@@ -65,25 +92,20 @@ static cm_status coarsen(work *w, cm_error *error)
   for (uint32_t v = 0; v < g->vertex_count; v++)
     total += g->size[v];
   double target = w->options->coarse_vertices * least_parts(g, &w->options->limits);
-  double size_max = largest_vertex(g), most = fmax((double)total / target, size_max);
-  while (w->levels < LEVELS_MAX && g->vertex_count > target) {
-    uint32_t l = w->levels - 1, clusters;
-    size_max = fmin(size_max * 3, 1.5 * most);
-    cm_cluster_options options = {.size_max = (uint32_t)ceil(size_max),
-                                  .samples = w->options->samples,
-                                  .floor = l == 0 ? 0.4 : 0.2,
-                                  .seed = w->options->seed,
-                                  .level = l};
-    if (CM_NEW(w->run->memory, w->map[l], g->vertex_count, error) != CM_OK ||
-        cm_cluster(g, &options, w->run, w->map[l], &clusters, error) != CM_OK)
-      return error->status;
-    if (clusters > 0.9 * g->vertex_count && size_max >= 1.5 * most)
-      break;
-    if (cm_hypergraph_contract(g, w->map[l], clusters, w->run, &w->level[l + 1], error) != CM_OK)
-      return error->status;
-    g = w->level[++w->levels - 1];
+  double size_max = largest_vertex(g), most = 1.5 * fmax((double)total / target, size_max);
+  cm_sketches *sketches;
+  cm_status status = cm_sketches_new(g, SKETCH_BINS, w->options->seed, w->run, &sketches, error);
+  if (status != CM_OK)
+    return status;
+  bool shrunk = true, widened = true;
+  while (status == CM_OK && w->levels < LEVELS_MAX && w->level[w->levels - 1]->vertex_count > target && (shrunk || widened)) {
+    double wider = fmin(size_max * 3, most);
+    widened = wider > size_max;
+    size_max = wider;
+    status = coarsen_once(w, &sketches, size_max, &shrunk, error);
   }
-  return CM_OK;
+  cm_sketches_free(sketches);
+  return status;
 }
 
 static cm_limits slack_limits(const cm_limits *limits, uint32_t level)
@@ -242,7 +264,8 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
   if (status == CM_OK)
     status = cm_close_gaps(held, n, &count, run, error);
   if (status == CM_OK) {
-    memcpy(part, held, n * sizeof *part);
+    for (uint32_t v = 0; v < n; v++)
+      part[v] = held[w.level[0]->number[v]];
     *parts = count;
   }
   cm_free(held);

@@ -36,7 +36,7 @@ static void take(growth *w, uint32_t v, uint32_t number)
     bool first = w->net_part[e] == NONE;
     w->net_part[e] = number;
     w->axons++;
-    for (uint64_t i = g->net_first[e]; i < g->net_first[e + 1]; i++) {
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
       uint32_t u = g->pin[i];
       if (w->part[u] != NONE)
         continue;

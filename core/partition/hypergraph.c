@@ -1,6 +1,10 @@
 #include "core/partition/hypergraph.h"
 
-enum { CHECK_EVERY = 4096 };
+#include <string.h>
+
+#include "core/partition/locality.h"
+
+enum { CHECK_EVERY = 4096, RADIX = 1 << 16 };
 
 void cm_hypergraph_free(cm_hypergraph *graph)
 {
@@ -12,10 +16,12 @@ void cm_hypergraph_free(cm_hypergraph *graph)
   cm_free(graph->out_net);
   cm_free(graph->size);
   cm_free(graph->synapses);
-  cm_free(graph->own_net_first);
-  cm_free(graph->own_net_weight);
+  cm_free(graph->number);
+  cm_free(graph->own_begin);
+  cm_free(graph->own_end);
   cm_free(graph->own_pin);
   cm_free(graph->own_net_source);
+  cm_free(graph->own_net_weight);
   cm_free(graph);
 }
 
@@ -28,17 +34,18 @@ static cm_status index_vertices(cm_hypergraph *g, cm_run *run, cm_error *error)
       CM_NEW(run->memory, g->out_first, starts, error) != CM_OK ||
       CM_NEW(run->memory, g->out_net, g->net_count, error) != CM_OK)
     return error->status;
-  for (uint64_t i = 0; i < g->pin_count; i++)
-    g->in_first[(size_t)g->pin[i] + 2]++;
-  for (uint32_t e = 0; e < g->net_count; e++)
+  for (uint32_t e = 0; e < g->net_count; e++) {
     g->out_first[(size_t)g->net_source[e] + 2]++;
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
+      g->in_first[(size_t)g->pin[i] + 2]++;
+  }
   for (size_t v = 2; v < starts; v++) {
     g->in_first[v] += g->in_first[v - 1];
     g->out_first[v] += g->out_first[v - 1];
   }
   for (uint32_t e = 0; e < g->net_count; e++) {
     g->out_net[g->out_first[g->net_source[e] + 1]++] = e;
-    for (uint64_t i = g->net_first[e]; i < g->net_first[e + 1]; i++)
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
       g->in_net[g->in_first[g->pin[i] + 1]++] = e;
     if (e % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
       return error->status;
@@ -46,34 +53,97 @@ static cm_status index_vertices(cm_hypergraph *g, cm_run *run, cm_error *error)
   return CM_OK;
 }
 
+/* Sorts key [n] descending, equal ones by `number` [n] as they stand, and carries `number` along: two passes of a radix
+ * sort, by `other` and back. */
+static void sort_descending(uint32_t *key, uint32_t *number, uint32_t *other_key, uint32_t *other, uint32_t *count,
+                            uint32_t n)
+{
+  for (unsigned shift = 0; shift < 32; shift += 16) {
+    memset(count, 0, RADIX * sizeof *count);
+    for (uint32_t i = 0; i < n; i++)
+      count[~key[i] >> shift & (RADIX - 1)]++;
+    for (uint32_t r = 0, sum = 0; r < RADIX; r++) {
+      uint32_t here = count[r];
+      count[r] = sum;
+      sum += here;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+      uint32_t to = count[~key[i] >> shift & (RADIX - 1)]++;
+      other_key[to] = key[i];
+      other[to] = number[i];
+    }
+    uint32_t *swap = key;
+    key = other_key;
+    other_key = swap;
+    swap = number;
+    number = other;
+    other = swap;
+  }
+}
+
+/* Weights to 32 bits, and the nets by falling weight: rank [net_count] is the net of the topology. */
+static cm_status rank_nets(const cm_topology *topology, cm_hypergraph *g, uint32_t *rank, cm_run *run, cm_error *error)
+{
+  uint32_t *other_key = NULL, *other = NULL, *count = NULL;
+  uint64_t most = 0;
+  unsigned shift = 0;
+  cm_status status = CM_NEW(run->memory, other_key, g->net_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, other, g->net_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, count, RADIX, error);
+  for (uint32_t e = 0; topology->net_weight != NULL && e < g->net_count; e++)
+    most = topology->net_weight[e] > most ? topology->net_weight[e] : most;
+  while (most >> shift > UINT32_MAX)
+    shift++;
+  if (status == CM_OK) {
+    for (uint32_t e = 0; e < g->net_count; e++) {
+      rank[e] = e;
+      g->own_net_weight[e] = topology->net_weight != NULL ? (uint32_t)(topology->net_weight[e] >> shift) : 1;
+    }
+    sort_descending(g->own_net_weight, rank, other_key, other, count, g->net_count);
+  }
+  cm_free(other_key);
+  cm_free(other);
+  cm_free(count);
+  return status;
+}
+
 static cm_status fill_from_topology(const cm_topology *topology, cm_hypergraph *g, cm_run *run, cm_error *error)
 {
+  uint32_t *rank;
   g->vertex_count = topology->vertex_count;
   g->net_count = topology->net_count;
   g->pin_count = topology->pin_count;
-  g->net_first = topology->net_first;
-  g->pin = topology->pin;
-  g->net_source = topology->net_source;
-  g->net_weight = topology->net_weight;
-  if (g->net_source == NULL) {
-    if (CM_NEW(run->memory, g->own_net_source, g->net_count, error) != CM_OK)
-      return error->status;
-    for (uint32_t e = 0; e < g->net_count; e++)
-      g->own_net_source[e] = e;
-    g->net_source = g->own_net_source;
+  if (CM_NEW(run->memory, g->number, g->vertex_count, error) != CM_OK ||
+      CM_NEW(run->memory, g->own_pin, g->pin_count, error) != CM_OK ||
+      CM_NEW(run->memory, g->own_net_weight, g->net_count, error) != CM_OK ||
+      CM_NEW(run->memory, g->own_net_source, g->net_count, error) != CM_OK ||
+      CM_NEW(run->memory, g->own_begin, g->net_count, error) != CM_OK ||
+      CM_NEW(run->memory, g->own_end, g->net_count, error) != CM_OK ||
+      CM_NEW(run->memory, rank, g->net_count, error) != CM_OK)
+    return error->status;
+  cm_status status = rank_nets(topology, g, rank, run, error);
+  if (status == CM_OK)
+    status = cm_number_by_locality(topology, run, g->number, error);
+  for (uint64_t i = 0; i < g->pin_count && status == CM_OK; i++)
+    g->own_pin[i] = g->number[topology->pin[i]];
+  g->pin = g->own_pin;
+  for (uint32_t e = 0; e < g->net_count && status == CM_OK; e++) {
+    g->own_net_source[e] = g->number[cm_topology_source(topology, rank[e])];
+    g->own_begin[e] = topology->net_first[rank[e]];
+    g->own_end[e] = topology->net_first[rank[e] + 1];
   }
-  if (g->net_weight == NULL) {
-    if (CM_NEW(run->memory, g->own_net_weight, g->net_count, error) != CM_OK)
-      return error->status;
-    for (uint32_t e = 0; e < g->net_count; e++)
-      g->own_net_weight[e] = topology->weight_scale;
-    g->net_weight = g->own_net_weight;
-  }
-  if (CM_NEW(run->memory, g->size, g->vertex_count, error) != CM_OK ||
+  cm_free(rank);
+  g->net_weight = g->own_net_weight;
+  g->net_source = g->own_net_source;
+  g->net_begin = g->own_begin;
+  g->net_end = g->own_end;
+  if (status != CM_OK || CM_NEW(run->memory, g->size, g->vertex_count, error) != CM_OK ||
       CM_NEW(run->memory, g->synapses, g->vertex_count, error) != CM_OK || index_vertices(g, run, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
-    g->size[v] = cm_topology_size(topology, v);
+    g->size[g->number[v]] = cm_topology_size(topology, v);
     g->synapses[v] = g->in_first[v + 1] - g->in_first[v];
   }
   return CM_OK;
@@ -98,14 +168,14 @@ static cm_status merge_pins(const cm_hypergraph *fine, const uint32_t *map, cm_h
 {
   uint64_t used = 0;
   for (uint32_t e = 0; e < fine->net_count; e++) {
-    for (uint64_t i = fine->net_first[e]; i < fine->net_first[e + 1]; i++) {
+    for (uint64_t i = fine->net_begin[e]; i < fine->net_end[e]; i++) {
       uint32_t c = map[fine->pin[i]];
       if (seen[c] == e + 1)
         continue;
       seen[c] = e + 1;
       g->own_pin[used++] = c;
     }
-    g->own_net_first[e + 1] = used;
+    g->own_begin[e + 1] = used;
     g->own_net_source[e] = map[fine->net_source[e]];
     if (e % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
       return error->status;
@@ -123,7 +193,7 @@ static cm_status contract(const cm_hypergraph *fine, const uint32_t *map, cm_hyp
 {
   uint32_t *seen;
   g->net_count = fine->net_count;
-  if (CM_NEW(run->memory, g->own_net_first, (size_t)g->net_count + 1, error) != CM_OK ||
+  if (CM_NEW(run->memory, g->own_begin, (size_t)g->net_count + 1, error) != CM_OK ||
       CM_NEW(run->memory, g->own_net_source, g->net_count, error) != CM_OK ||
       CM_NEW(run->memory, g->own_pin, fine->pin_count, error) != CM_OK ||
       CM_NEW(run->memory, g->size, g->vertex_count, error) != CM_OK ||
@@ -134,7 +204,8 @@ static cm_status contract(const cm_hypergraph *fine, const uint32_t *map, cm_hyp
   cm_free(seen);
   if (status != CM_OK)
     return status;
-  g->net_first = g->own_net_first;
+  g->net_begin = g->own_begin;
+  g->net_end = g->own_begin + 1;
   g->net_source = g->own_net_source;
   g->net_weight = fine->net_weight; /* nets keep their weights on every level */
   g->pin = g->own_pin;

@@ -11,29 +11,31 @@
 typedef struct cm_hypergraph {
   uint32_t vertex_count, net_count;
   uint64_t pin_count;
-  const uint64_t *net_first;  /* [net_count + 1] */
-  const uint32_t *pin;        /* [pin_count] targets, distinct inside a net */
+  const uint64_t *net_begin, *net_end; /* [net_count] targets of net e: pin[net_begin[e]] .. pin[net_end[e] - 1] */
+  const uint32_t *pin;        /* targets, distinct inside a net */
   const uint32_t *net_source; /* [net_count] */
-  const uint64_t *net_weight; /* [net_count] scaled rate */
+  const uint32_t *net_weight; /* [net_count] rates, to 32 bits; heaviest net first */
   uint64_t *in_first;         /* [vertex_count + 1] */
-  uint32_t *in_net;           /* [pin_count] nets that have the vertex as a target, ascending */
+  uint32_t *in_net;           /* [pin_count] nets that have the vertex as a target, heaviest first */
   uint32_t *out_first;        /* [vertex_count + 1] */
   uint32_t *out_net;          /* [net_count] nets whose source the vertex is, ascending */
   uint32_t *size;             /* [vertex_count] */
   uint64_t *synapses;         /* [vertex_count] that end in the vertex */
-  /* What this level owns of the arrays above; level 0 borrows the topology's. */
-  uint64_t *own_net_first, *own_net_weight;
-  uint32_t *own_pin, *own_net_source;
+  uint32_t *number;           /* [vertex_count] of level 0: the number here of each vertex of the topology */
+  /* What this level owns of the arrays above; coarser levels borrow the weights of level 0. */
+  uint64_t *own_begin, *own_end;
+  uint32_t *own_pin, *own_net_source, *own_net_weight;
 } cm_hypergraph;
 
 void cm_hypergraph_free(cm_hypergraph *graph); /* NULL is allowed */
 
-/* The hypergraph of a topology, which must outlive it. O(pins), 4 bytes a pin. */
+/* The hypergraph of a topology, which must outlive it. Nets are numbered from the heaviest to the lightest, vertices by
+ * locality (cm_number_by_locality). O(pins), 8 bytes a pin. */
 cm_status cm_hypergraph_from_topology(const cm_topology *topology, cm_run *run, cm_hypergraph **graph,
                                       cm_error *error);
 
 /* Merges vertices with equal map[v] < coarse_count. Nets stay, with their targets merged, so that inbound axons are
- * counted exactly on every level. O(pins). */
+ * counted exactly on every level. The coarse level borrows the weights of `graph`. O(pins). */
 cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
                                  cm_hypergraph **coarse, cm_error *error);
 

@@ -12,6 +12,9 @@ libcoremap_a_SOURCES += \
   core/partition/cluster.h core/partition/cluster.c \
   core/partition/grow.h core/partition/grow.c \
   core/partition/axon_state.h core/partition/axon_state.c \
+  core/partition/axon_probe.h core/partition/axon_probe.c \
+  core/partition/locality.h core/partition/locality.c \
+  core/partition/sketch.h core/partition/sketch.c \
   core/partition/anneal.h core/partition/anneal.c \
   core/partition/axon.h core/partition/axon.c \
   core/partition/flows.h core/partition/flows.c

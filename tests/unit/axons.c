@@ -5,8 +5,11 @@
 
 #include "core/base/threads.h"
 #include "core/partition/axon.h"
+#include "core/partition/axon_probe.h"
 #include "core/partition/axon_state.h"
 #include "core/partition/flows.h"
+#include "core/partition/locality.h"
+#include "core/partition/sketch.h"
 
 enum { MOST = 60, PARTS = 6 };
 
@@ -73,46 +76,6 @@ static double penalised(const cm_topology *t, const uint32_t *part, const cm_lim
   return sum;
 }
 
-START_TEST(predicted_costs_are_what_moves_cost)
-{
-  cm_random random;
-  for (uint64_t round = 0; round < 60; round++) {
-    cm_random_init(&random, round, 1, 0);
-    cm_topology t = random_axons(&random);
-    cm_limits limits = {.neurons = 1 + below(&random, 15), .inbound_axons = 1 + below(&random, 30)};
-    uint32_t part[MOST];
-    for (uint32_t v = 0; v < t.vertex_count; v++)
-      part[v] = below(&random, PARTS);
-    cm_hypergraph *graph;
-    cm_axon_state *state;
-    ck_ok(cm_hypergraph_from_topology(&t, &run, &graph, &error));
-    ck_ok(cm_axon_state_new(graph, &limits, part, PARTS, PARTS, &run, &state, &error));
-    state->penalty_axons = 3;
-    state->penalty_size = 11;
-    for (int move = 0; move < 60; move++) {
-      uint32_t v = below(&random, t.vertex_count), to = below(&random, PARTS), from = part[v];
-      if (to == from)
-        continue;
-      uint64_t axons[PARTS];
-      double before = penalised(&t, part, &limits, 3, 11);
-      cm_leave leave = cm_axon_look(state, v);
-      double cost = cm_axon_cost(state, v, &leave, to);
-      bool fits = cm_axon_fits(state, v, &leave, to);
-      cm_axon_move(state, v, to);
-      ck_assert_uint_eq(part[v], to);
-      ck_assert_double_eq_tol(penalised(&t, part, &limits, 3, 11) - before, cost, 1e-6);
-      ck_assert_double_eq(recount(&t, part, axons), (double)state->connectivity);
-      for (uint32_t p = 0; p < PARTS; p++)
-        ck_assert_uint_eq(axons[p], state->axons[p]);
-      ck_assert_int_eq(fits, !cm_axon_over(state, to));
-    }
-    cm_axon_state_free(state);
-    cm_hypergraph_free(graph);
-    network_free(&t);
-  }
-}
-END_TEST
-
 /* `groups` groups of `size` neurons; each neuron's axon reaches `fan` of its group, and with `stray` percent one
  * elsewhere. */
 static cm_topology planted(uint32_t groups, uint32_t size, uint32_t fan, uint32_t stray, cm_random *random)
@@ -143,6 +106,234 @@ static cm_topology planted(uint32_t groups, uint32_t size, uint32_t fan, uint32_
   cm_free(group);
   return t;
 }
+
+/* A random network with its hypergraph, its neurons in random parts, and the state: `part` is by the hypergraph's numbers, and
+ * the topology is renumbered alike. */
+typedef struct scene {
+  cm_topology topology;
+  cm_limits limits;
+  uint32_t part[MOST];
+  cm_hypergraph *graph;
+  cm_axon_state *state;
+  cm_probe probe;
+} scene;
+
+static void scene_set(scene *s, cm_random *random)
+{
+  s->topology = random_axons(random);
+  s->limits = (cm_limits){.neurons = 1 + below(random, 15), .inbound_axons = 1 + below(random, 30)};
+  ck_ok(cm_hypergraph_from_topology(&s->topology, &run, &s->graph, &error));
+  for (uint32_t v = 0; v < s->topology.vertex_count; v++)
+    s->part[v] = below(random, PARTS);
+  for (uint64_t i = 0; i < s->topology.pin_count; i++)
+    s->topology.pin[i] = s->graph->number[s->topology.pin[i]];
+  for (uint32_t e = 0; e < s->topology.net_count; e++)
+    s->topology.net_source[e] = s->graph->number[s->topology.net_source[e]];
+  ck_ok(cm_axon_state_new(s->graph, &s->limits, s->part, PARTS, PARTS, &run, &s->state, &error));
+  ck_ok(cm_probe_init(&s->probe, s->state, &error));
+  s->state->penalty_axons = 3;
+  s->state->penalty_size = 11;
+}
+
+static void scene_clear(scene *s)
+{
+  cm_probe_free(&s->probe);
+  cm_axon_state_free(s->state);
+  cm_hypergraph_free(s->graph);
+  network_free(&s->topology);
+}
+
+static double scene_penalised(const scene *s)
+{
+  return penalised(&s->topology, s->part, &s->limits, 3, 11);
+}
+
+START_TEST(predicted_costs_are_what_moves_cost)
+{
+  cm_random random;
+  for (uint64_t round = 0; round < 60; round++) {
+    scene s;
+    cm_random_init(&random, round, 1, 0);
+    scene_set(&s, &random);
+    for (int move = 0; move < 60; move++) {
+      uint32_t v = below(&random, s.topology.vertex_count), to = below(&random, PARTS);
+      if (to == s.part[v])
+        continue;
+      uint64_t axons[PARTS];
+      double before = scene_penalised(&s), cost = cm_probe_cost(&s.probe, v, to);
+      cm_axon_move(s.state, v, to);
+      ck_assert_uint_eq(s.part[v], to);
+      ck_assert_double_eq_tol(scene_penalised(&s) - before, cost, 1e-6);
+      ck_assert_double_eq(recount(&s.topology, s.part, axons), (double)s.state->connectivity);
+      for (uint32_t p = 0; p < PARTS; p++)
+        ck_assert_uint_eq(axons[p], s.state->axons[p]);
+    }
+    scene_clear(&s);
+  }
+}
+END_TEST
+
+/* What moving v to part `to` costs by counting anew; INFINITY when `hard` and it breaks a limit there, or when no net of v
+ * has anything to do with the part. */
+static double true_cost(scene *s, uint32_t v, uint32_t to, bool hard)
+{
+  const cm_topology *t = &s->topology;
+  uint32_t from = s->part[v], size = 0;
+  uint64_t axons[PARTS];
+  bool related = false;
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    bool mine = t->net_source[e] == v, reaches = s->part[t->net_source[e]] == to;
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      mine |= t->pin[i] == v;
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      reaches |= s->part[t->pin[i]] == to;
+    related |= mine && reaches;
+  }
+  double before = scene_penalised(s);
+  s->part[v] = to;
+  double cost = scene_penalised(s) - before;
+  (void)recount(t, s->part, axons);
+  for (uint32_t u = 0; u < t->vertex_count; u++)
+    size += s->part[u] == to;
+  s->part[v] = from;
+  bool over = size > s->limits.neurons || axons[to] > s->limits.inbound_axons;
+  return !related || (hard && over) ? INFINITY : cost;
+}
+
+START_TEST(the_best_move_below_a_bound_is_found)
+{
+  cm_random random;
+  uint32_t found = 0, bounded = 0;
+  for (uint64_t round = 0; round < 60; round++) {
+    scene s;
+    cm_random_init(&random, round, 7, 0);
+    scene_set(&s, &random);
+    for (int move = 0; move < 60; move++) {
+      uint32_t v = below(&random, s.topology.vertex_count), best = UINT32_MAX;
+      bool hard = below(&random, 2);
+      double least = INFINITY, cost, bound = below(&random, 5) ? (double)below(&random, 120) - 60 : INFINITY;
+      for (uint32_t p = 0; p < PARTS; p++) {
+        double c = p == s.part[v] ? INFINITY : true_cost(&s, v, p, hard);
+        if (c < least) {
+          least = c;
+          best = p;
+        }
+      }
+      bounded += best != UINT32_MAX && least >= bound;
+      best = least < bound ? best : UINT32_MAX;
+      ck_assert_uint_eq(cm_probe_best(&s.probe, v, hard, bound, &cost), best);
+      if (best == UINT32_MAX)
+        continue;
+      found++;
+      ck_assert_double_eq_tol(cost, least, 1e-6);
+      cm_axon_move(s.state, v, best);
+    }
+    scene_clear(&s);
+  }
+  ck_assert_uint_gt(found, 300);
+  ck_assert_uint_gt(bounded, 300);
+}
+END_TEST
+
+START_TEST(sketches_estimate_the_overlap_and_merge)
+{
+  /* 40 targets of 2000 nets; target v has net e when a hash says so, more alike within groups of four. */
+  enum { TARGETS = 40, NETS = 2000 };
+  cm_random random;
+  cm_random_init(&random, 5, 9, 0);
+  cm_topology t = {.directed = true, .vertex_count = TARGETS, .size_total = TARGETS, .weight_scale = 1, .net_count = NETS};
+  static bool has[TARGETS][NETS];
+  t.net_first = network_array(NETS + 1, sizeof *t.net_first);
+  t.net_source = network_array(NETS, sizeof *t.net_source);
+  t.pin = network_array((size_t)TARGETS * NETS, sizeof *t.pin);
+  for (uint32_t e = 0; e < NETS; e++) {
+    for (uint32_t group = 0; group < TARGETS; group += 4) {
+      bool common = below(&random, 4) == 0;
+      for (uint32_t v = group; v < group + 4; v++) {
+        has[v][e] = common ? below(&random, 10) < 9 : below(&random, 20) == 0;
+        if (has[v][e])
+          t.pin[t.pin_count++] = v;
+      }
+    }
+    t.net_first[e + 1] = t.pin_count;
+    t.net_source[e] = e % TARGETS;
+  }
+  cm_hypergraph *graph;
+  cm_sketches *sketches, *merged;
+  ck_ok(cm_hypergraph_from_topology(&t, &run, &graph, &error));
+  ck_ok(cm_sketches_new(graph, 64, 1, &run, &sketches, &error));
+  double error_sum = 0;
+  uint32_t pairs = 0;
+  for (uint32_t u = 0; u < TARGETS; u++) {
+    for (uint32_t v = 0; v < u; v++, pairs++) {
+      uint32_t both = 0, either = 0;
+      for (uint32_t e = 0; e < NETS; e++) {
+        both += has[u][e] && has[v][e];
+        either += has[u][e] || has[v][e];
+      }
+      double estimate = cm_sketch_overlap(sketches, graph->number[u], graph->number[v]);
+      ck_assert_double_eq_tol(estimate, (double)both / either, 0.3);
+      error_sum += fabs(estimate - (double)both / either);
+    }
+  }
+  ck_assert_double_le(error_sum / pairs, 0.06); /* 64 bins: a standard deviation of at most 1/16 */
+  uint32_t map[TARGETS];
+  for (uint32_t v = 0; v < TARGETS; v++)
+    map[v] = v % 2;
+  ck_ok(cm_sketches_merge(sketches, map, 2, &run, &merged, &error));
+  for (uint32_t b = 0; b < merged->bins; b++) {
+    uint16_t least = UINT16_MAX;
+    for (uint32_t v = 0; v < TARGETS; v += 2)
+      least = sketches->rank[v * sketches->bins + b] < least ? sketches->rank[v * sketches->bins + b] : least;
+    ck_assert_uint_eq(merged->rank[b], least);
+  }
+  cm_sketches_free(merged);
+  cm_sketches_free(sketches);
+  cm_hypergraph_free(graph);
+  network_free(&t);
+}
+END_TEST
+
+START_TEST(numbering_by_locality_is_a_permutation_that_keeps_groups_together)
+{
+  cm_random random;
+  for (uint64_t round = 0; round < 30; round++) {
+    cm_random_init(&random, round, 8, 0);
+    cm_topology t = random_axons(&random);
+    uint32_t number[MOST], order[MOST];
+    bool seen[MOST] = {false};
+    ck_ok(cm_number_by_locality(&t, &run, number, &error));
+    for (uint32_t v = 0; v < t.vertex_count; v++) {
+      ck_assert_uint_lt(number[v], t.vertex_count);
+      ck_assert(!seen[number[v]]);
+      seen[number[v]] = true;
+    }
+    uint32_t block = 1 + below(&random, 12);
+    cm_shuffle_by_locality(&random, block, order, t.vertex_count);
+    memset(seen, 0, sizeof seen);
+    for (uint32_t i = 0; i < t.vertex_count; i++) {
+      ck_assert(!seen[order[i]]);
+      seen[order[i]] = true;
+      ck_assert_uint_eq(order[i] / block, order[i / block * block] / block);
+    }
+    network_free(&t);
+  }
+  cm_topology t = planted(8, 64, 40, 0, &random);
+  uint32_t number[8 * 64], apart = 0, at[8 * 64];
+  ck_ok(cm_number_by_locality(&t, &run, number, &error));
+  for (uint32_t v = 0; v < t.vertex_count; v++)
+    at[number[v]] = v;
+  for (uint32_t i = 1; i < t.vertex_count; i++) {
+    bool together = false;
+    for (uint64_t j = t.net_first[at[i]]; j < t.net_first[at[i] + 1]; j++)
+      for (uint64_t k = t.net_first[at[i - 1]]; k < t.net_first[at[i - 1] + 1]; k++)
+        together |= t.pin[j] == t.pin[k];
+    apart += !together;
+  }
+  ck_assert_uint_le(apart, 10); /* by chance it were seven of eight */
+  network_free(&t);
+}
+END_TEST
 
 static cm_axon_options effort(uint64_t neurons, uint64_t axons)
 {
@@ -189,13 +380,17 @@ START_TEST(the_axon_limit_splits_further_and_lack_of_cores_is_said)
   cm_hypergraph *graph;
   cm_axon_state *state;
   ck_ok(cm_hypergraph_from_topology(&t, &run, &graph, &error));
-  ck_ok(cm_axon_state_new(graph, &options.limits, part, parts, parts, &run, &state, &error));
+  uint32_t *numbered = network_array(t.vertex_count, sizeof *numbered);
+  for (uint32_t v = 0; v < t.vertex_count; v++)
+    numbered[graph->number[v]] = part[v];
+  ck_ok(cm_axon_state_new(graph, &options.limits, numbered, parts, parts, &run, &state, &error));
   for (uint32_t p = 0; p < parts; p++) {
     ck_assert(!cm_axon_over(state, p));
     ck_assert_uint_gt(state->vertices[p], 0);
   }
   cm_axon_state_free(state);
   cm_hypergraph_free(graph);
+  cm_free(numbered);
   options.parts_max = 3;
   ck_fails(cm_partition_axons(&t, &options, &run, part, &parts, &error), CM_NO_ROOM);
   cm_free(part);
@@ -269,6 +464,9 @@ int main(void)
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, predicted_costs_are_what_moves_cost);
+  tcase_add_test(tests, the_best_move_below_a_bound_is_found);
+  tcase_add_test(tests, sketches_estimate_the_overlap_and_merge);
+  tcase_add_test(tests, numbering_by_locality_is_a_permutation_that_keeps_groups_together);
   tcase_add_test(tests, planted_groups_are_found_within_the_limits);
   tcase_add_test(tests, the_axon_limit_splits_further_and_lack_of_cores_is_said);
   tcase_add_test(tests, neurons_without_inbound_axons_and_loose_pieces_are_packed);
