@@ -51,6 +51,12 @@ double cm_random_unit(cm_random *random)
   return (double)(cm_random_next(random) >> 11) * 0x1p-53;
 }
 
+double cm_random_unit_of(uint64_t key, uint64_t index)
+{
+  uint64_t state = key + index * UINT64_C(0xd1342543de82ef95);
+  return (double)(splitmix(&state) >> 11) * 0x1p-53;
+}
+
 void cm_random_permutation(cm_random *random, uint32_t *order, uint32_t count)
 {
   for (uint32_t i = 0; i < count; i++) {

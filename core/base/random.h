@@ -21,6 +21,9 @@ uint64_t cm_random_below(cm_random *random, uint64_t bound);
 /* Uniform in [0, 1) with 53 bits. */
 double cm_random_unit(cm_random *random);
 
+/* Number `index` of those that `key` stands for, uniform in [0, 1): for draws that must not depend on their order. */
+double cm_random_unit_of(uint64_t key, uint64_t index);
+
 /* Fills `order` with a random permutation of 0 .. count-1 (Fisher-Yates). */
 void cm_random_permutation(cm_random *random, uint32_t *order, uint32_t count);
 

@@ -4,56 +4,184 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-enum { THREADS_MAX = 256 };
+#define CLOSED UINT32_MAX
 
-typedef struct crew {
+/* Rounds follow each other closely: a thread looks this often for the next before it sleeps. */
+enum { THREADS_MAX = 256, LOOKS = 4000 };
+
+struct cm_crew {
+  pthread_t helper[THREADS_MAX];
+  unsigned helpers;
+  /* The round under way. Who raises the ticket has task number `ticket` (low half) of round (high half), and only then looks at
+   * task and context: the caller waits for tasks that were taken, never for a helper that came too late. */
+  atomic_uint_fast64_t ticket;
+  atomic_size_t count, done;
   cm_task task;
   void *context;
-  size_t count;
-  atomic_size_t next;
   atomic_bool failed;
-  pthread_mutex_t lock;
   size_t failed_index; /* lowest failed so far; guarded by lock, as is error */
   cm_error error;
-} crew;
+  pthread_mutex_t lock;
+  pthread_cond_t begun, ended;
+  atomic_bool closing;
+};
 
-static void *work(void *argument)
+static void note_failure(cm_crew *c, size_t i, const cm_error *error)
 {
-  crew *c = argument;
-  while (!atomic_load(&c->failed)) {
-    size_t i = atomic_fetch_add(&c->next, 1);
-    if (i >= c->count)
-      break;
+  pthread_mutex_lock(&c->lock);
+  if (!atomic_load(&c->failed) || i < c->failed_index) {
+    c->failed_index = i;
+    c->error = *error;
+  }
+  atomic_store(&c->failed, true);
+  pthread_mutex_unlock(&c->lock);
+}
+
+static void work(cm_crew *c)
+{
+  for (;;) {
+    uint_fast64_t ticket = atomic_load(&c->ticket);
+    size_t i = ticket & UINT32_MAX;
+    if (i >= atomic_load(&c->count))
+      return;
+    if (!atomic_compare_exchange_strong(&c->ticket, &ticket, ticket + 1))
+      continue;
     cm_error error;
-    if (c->task(c->context, i, &error) == CM_OK)
+    if (!atomic_load(&c->failed) && c->task(c->context, i, &error) != CM_OK)
+      note_failure(c, i, &error);
+    if (atomic_fetch_add(&c->done, 1) + 1 < atomic_load(&c->count))
       continue;
     pthread_mutex_lock(&c->lock);
-    if (!atomic_load(&c->failed) || i < c->failed_index) {
-      c->failed_index = i;
-      c->error = error;
-    }
-    atomic_store(&c->failed, true);
+    pthread_cond_signal(&c->ended);
     pthread_mutex_unlock(&c->lock);
   }
-  return NULL;
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/* Whether a round after `round` is open; *now: which. */
+static bool open_after(cm_crew *c, uint64_t round, uint64_t *now)
+{
+  uint64_t ticket = atomic_load(&c->ticket);
+  *now = ticket >> 32;
+  return *now != round && (ticket & UINT32_MAX) != CLOSED;
+}
+
+static uint64_t await_round_after(cm_crew *c, uint64_t round)
+{
+  uint64_t now;
+  for (int look = 0; look < LOOKS; look++) {
+    if (open_after(c, round, &now))
+      return now;
+    relax();
+  }
+  pthread_mutex_lock(&c->lock);
+  while (!open_after(c, round, &now))
+    pthread_cond_wait(&c->begun, &c->lock);
+  pthread_mutex_unlock(&c->lock);
+  return now;
+}
+
+static void await_end(cm_crew *c)
+{
+  for (int look = 0; look < LOOKS; look++) {
+    if (atomic_load(&c->done) == atomic_load(&c->count))
+      return;
+    relax();
+  }
+  pthread_mutex_lock(&c->lock);
+  while (atomic_load(&c->done) < atomic_load(&c->count))
+    pthread_cond_wait(&c->ended, &c->lock);
+  pthread_mutex_unlock(&c->lock);
+}
+
+static void begin_round(cm_crew *c, size_t count, cm_task task, void *context)
+{
+  uint64_t round = (atomic_load(&c->ticket) >> 32) + 1;
+  atomic_store(&c->ticket, round << 32 | CLOSED); /* nobody takes tasks while they change */
+  atomic_store(&c->done, 0);
+  atomic_store(&c->count, count);
+  c->task = task;
+  c->context = context;
+  pthread_mutex_lock(&c->lock);
+  atomic_store(&c->ticket, round << 32);
+  pthread_cond_broadcast(&c->begun);
+  pthread_mutex_unlock(&c->lock);
+}
+
+static void *help(void *argument)
+{
+  cm_crew *c = argument;
+  for (uint64_t round = 0;;) {
+    round = await_round_after(c, round);
+    if (atomic_load(&c->closing))
+      return NULL;
+    work(c);
+  }
+}
+
+static void start(cm_crew *c, unsigned threads)
+{
+  pthread_mutex_init(&c->lock, NULL);
+  pthread_cond_init(&c->begun, NULL);
+  pthread_cond_init(&c->ended, NULL);
+  /* A thread that cannot be had is no error: the others do its share. */
+  while (c->helpers + 1 < threads && c->helpers < THREADS_MAX &&
+         pthread_create(&c->helper[c->helpers], NULL, help, c) == 0)
+    c->helpers++;
+}
+
+static void stop(cm_crew *c)
+{
+  atomic_store(&c->closing, true);
+  begin_round(c, 0, NULL, NULL);
+  for (unsigned i = 0; i < c->helpers; i++)
+    pthread_join(c->helper[i], NULL);
+  pthread_cond_destroy(&c->ended);
+  pthread_cond_destroy(&c->begun);
+  pthread_mutex_destroy(&c->lock);
+}
+
+cm_status cm_crew_new(cm_memory *memory, unsigned threads, cm_crew **crew, cm_error *error)
+{
+  cm_crew *c;
+  if (CM_NEW(memory, c, 1, error) != CM_OK)
+    return error->status;
+  start(c, threads);
+  *crew = c;
+  return CM_OK;
+}
+
+void cm_crew_free(cm_crew *c)
+{
+  if (c == NULL)
+    return;
+  stop(c);
+  cm_free(c);
+}
+
+cm_status cm_crew_run(cm_crew *c, size_t count, cm_task task, void *context, cm_error *error)
+{
+  atomic_store(&c->failed, false);
+  begin_round(c, count, task, context);
+  work(c);
+  await_end(c);
+  if (!atomic_load(&c->failed))
+    return CM_OK;
+  *error = c->error;
+  return error->status;
 }
 
 cm_status cm_parallel(cm_run *run, size_t count, cm_task task, void *context, cm_error *error)
 {
-  crew c = {.task = task, .context = context, .count = count, .lock = PTHREAD_MUTEX_INITIALIZER};
-  size_t wanted = run->threads < THREADS_MAX ? run->threads : THREADS_MAX;
-  pthread_t helpers[THREADS_MAX];
-  size_t started = 0;
-  if (wanted > count)
-    wanted = count;
-  /* A thread that cannot be had is no error: the others do its share. */
-  while (started + 1 < wanted && pthread_create(&helpers[started], NULL, work, &c) == 0)
-    started++;
-  work(&c);
-  for (size_t i = 0; i < started; i++)
-    pthread_join(helpers[i], NULL);
-  if (!atomic_load(&c.failed))
-    return CM_OK;
-  *error = c.error;
-  return error->status;
+  cm_crew crew = {.helpers = 0};
+  start(&crew, (unsigned)(run->threads < count ? run->threads : count));
+  cm_status status = cm_crew_run(&crew, count, task, context, error);
+  stop(&crew);
+  return status;
 }

@@ -14,4 +14,15 @@ typedef cm_status (*cm_task)(void *context, size_t index, cm_error *error);
  * failed index; after a failure no new task starts. */
 cm_status cm_parallel(cm_run *run, size_t count, cm_task task, void *context, cm_error *error);
 
+/* Threads that stay, for many short rounds of tasks. */
+typedef struct cm_crew cm_crew;
+
+/* A crew of up to `threads` threads, the caller's included; those that cannot be had are done without. The caller's: cm_crew_free.
+ * All its rounds are to be called from one thread. */
+cm_status cm_crew_new(cm_memory *memory, unsigned threads, cm_crew **crew, cm_error *error);
+void cm_crew_free(cm_crew *crew); /* NULL is allowed */
+
+/* One round: as cm_parallel. */
+cm_status cm_crew_run(cm_crew *crew, size_t count, cm_task task, void *context, cm_error *error);
+
 #endif

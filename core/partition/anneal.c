@@ -1,14 +1,32 @@
 #include "core/partition/anneal.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdatomic.h>
 
+#include "core/base/threads.h"
 #include "core/partition/axon_probe.h"
 #include "core/partition/locality.h"
 
-enum { CHECK_EVERY = 1024, BLOCK = 32 };
+/* Vertices of a round are looked at as things stand at its start, on all threads; then they move. */
+enum { BLOCK = 8, ROUNDS = 256, ROUND_MAX = 256, RUN = 16 };
 #define NONE UINT32_MAX
+
+typedef struct sweeping {
+  cm_axon_state *state;
+  const cm_anneal_options *options;
+  cm_crew *crew;
+  uint32_t threads, slices; /* slices: the largest power of two up to threads */
+  cm_probe *probe;          /* [threads] */
+  atomic_flag *taken;       /* [threads] the probe is in use */
+  uint32_t *order;          /* [vertices] */
+  uint32_t begin, end;      /* the round, in order */
+  double temperature;
+  uint64_t key;             /* of the random numbers of the sweep */
+  cm_offer offer[ROUND_MAX]; /* of each vertex of the round */
+  int64_t *planned;         /* [part_room] axons that a part will get or lose by the moves of the round, about */
+  cm_move move[ROUND_MAX];
+  uint32_t moves;
+} sweeping;
 
 /* A typical cost of a move: the weight of a vertex's inbound nets, shrunk as independent nets add up. */
 static double typical_cost(const cm_hypergraph *g)
@@ -19,250 +37,163 @@ static double typical_cost(const cm_hypergraph *g)
   return g->vertex_count > 0 ? sqrt(sum / g->vertex_count) : 0;
 }
 
+/* A vertex moves when that costs less. */
+static double bound(const sweeping *w, uint32_t v)
+{
+  return w->temperature > 0 ? -w->temperature * log(cm_random_unit_of(w->key, v)) : 0;
+}
+
+/* Task t of a round: a run of its vertices, with a probe that no other task has. */
+static cm_status look(void *context, size_t t, cm_error *error)
+{
+  (void)error;
+  sweeping *w = context;
+  uint32_t begin = w->begin + (uint32_t)t * RUN, end = begin + RUN < w->end ? begin + RUN : w->end, own = 0;
+  while (atomic_flag_test_and_set(&w->taken[own]))
+    own = (own + 1) % w->threads;
+  for (uint32_t i = begin; i < end; i++) {
+    uint32_t v = w->order[i];
+    w->offer[i - w->begin] = cm_probe_best(&w->probe[own], v, w->options->hard, bound(w, v));
+  }
+  atomic_flag_clear(&w->taken[own]);
+  return CM_OK;
+}
+
+static cm_status move_slice(void *context, size_t slice, cm_error *error)
+{
+  (void)error;
+  sweeping *w = context;
+  cm_axon_move_nets(w->state, w->move, w->moves, (uint32_t)slice, w->slices);
+  return CM_OK;
+}
+
+/* Moves made under hard limits are looked at once more: others of the round may have taken the room. */
+static uint32_t move_one_by_one(sweeping *w)
+{
+  uint32_t moves = 0;
+  for (uint32_t i = w->begin; i < w->end; i++) {
+    uint32_t v = w->order[i], to = w->offer[i - w->begin].to;
+    if (to != NONE)
+      to = cm_probe_best(&w->probe[0], v, true, bound(w, v)).to;
+    if (to == NONE)
+      continue;
+    cm_axon_move(w->state, v, to);
+    moves++;
+  }
+  return moves;
+}
+
+/* What it costs beyond the limits that a part gets these more; sizes are up to date, axons planned. */
+static double penalty_change(const sweeping *w, uint32_t part, int64_t size, int64_t axons, int64_t synapses)
+{
+  const cm_axon_state *s = w->state;
+  int64_t now = (int64_t)s->axons[part] + w->planned[part], then = now + axons;
+  uint64_t from = now > 0 ? (uint64_t)now : 0, to = then > 0 ? (uint64_t)then : 0;
+  return cm_part_penalty(s, s->size[part] + (uint64_t)size, to, s->synapses[part] + (uint64_t)synapses) -
+         cm_part_penalty(s, s->size[part], from, s->synapses[part]);
+}
+
+/* Plans the moves that still pay when those planned before have filled and emptied parts. */
+static void plan(sweeping *w)
+{
+  cm_axon_state *s = w->state;
+  w->moves = 0;
+  for (uint32_t i = w->begin; i < w->end; i++) {
+    const cm_offer *offer = &w->offer[i - w->begin];
+    if (offer->to == NONE)
+      continue;
+    uint32_t v = w->order[i], from = s->part[v], to = offer->to;
+    int64_t size = s->graph->size[v], synapses = (int64_t)s->graph->synapses[v], released = s->gain[v].released;
+    double cost = offer->spread + penalty_change(w, to, size, offer->added, synapses) +
+                  penalty_change(w, from, -size, -released, -synapses);
+    if (cost >= bound(w, v))
+      continue;
+    w->planned[to] += offer->added;
+    w->planned[from] -= released;
+    w->move[w->moves++] = (cm_move){v, from, to};
+    cm_axon_move_vertices(s, &w->move[w->moves - 1], 1);
+  }
+  for (uint32_t i = 0; i < w->moves; i++)
+    w->planned[w->move[i].from] = w->planned[w->move[i].to] = 0;
+}
+
+static cm_status move_together(sweeping *w, cm_error *error)
+{
+  plan(w);
+  return cm_crew_run(w->crew, w->slices, move_slice, w, error);
+}
+
+static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
+{
+  if (cm_crew_run(w->crew, (w->end - w->begin + RUN - 1) / RUN, look, w, error) != CM_OK)
+    return error->status;
+  if (w->options->hard) {
+    *moves += move_one_by_one(w);
+    return CM_OK;
+  }
+  cm_status status = move_together(w, error);
+  *moves += w->moves;
+  return status;
+}
+
+static cm_status sweep_all(sweeping *w, cm_random *random, cm_error *error)
+{
+  cm_axon_state *s = w->state;
+  const cm_anneal_options *o = w->options;
+  uint32_t n = s->graph->vertex_count, length = n / ROUNDS < ROUND_MAX ? n / ROUNDS + 1 : ROUND_MAX;
+  double fall = 1;
+  cm_status status = CM_OK;
+  w->temperature = o->hot * typical_cost(s->graph);
+  if (o->sweeps > 1 && o->cold > 0)
+    fall = pow(o->cold / o->hot, 1.0 / (o->sweeps - 1));
+  for (uint32_t sweep = 0; sweep < o->sweeps; sweep++, w->temperature *= fall) {
+    uint64_t moves = 0;
+    double objective = o->silent ? NAN : (double)cm_axon_connectivity(s);
+    cm_shuffle_by_locality(random, BLOCK, w->order, n);
+    w->key = cm_random_next(random);
+    for (w->begin = 0; w->begin < n && status == CM_OK; w->begin = w->end) {
+      w->end = n - w->begin > length ? w->begin + length : n;
+      status = play_round(w, &moves, error);
+      double done = (sweep + (double)w->end / n) / o->sweeps;
+      if (status == CM_OK)
+        status = o->silent ? cm_run_check(s->run, error)
+                           : cm_run_progress(s->run, done, (int)o->level, n, objective, error);
+    }
+    if (status != CM_OK || (moves == 0 && w->temperature <= 0))
+      break;
+  }
+  return status;
+}
+
 cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_random *random, cm_error *error)
 {
-  uint32_t n = s->graph->vertex_count, *order = NULL;
-  cm_probe probe;
-  if (cm_probe_init(&probe, s, error) != CM_OK)
+  cm_memory *memory = s->run->memory;
+  sweeping *w;
+  if (CM_NEW(memory, w, 1, error) != CM_OK)
     return error->status;
-  cm_status status = CM_NEW(s->run->memory, order, n, error);
-  double fall = 1, temperature = options->hot * typical_cost(s->graph);
-  if (options->sweeps > 1 && options->cold > 0)
-    fall = pow(options->cold / options->hot, 1.0 / (options->sweeps - 1));
-  for (uint32_t sweep = 0; sweep < options->sweeps && status == CM_OK; sweep++, temperature *= fall) {
-    uint64_t moves = 0;
-    cm_shuffle_by_locality(random, BLOCK, order, n);
-    for (uint32_t i = 0; i < n && status == CM_OK; i++) {
-      double cost, bound = temperature > 0 ? -temperature * log(cm_random_unit(random)) : 0;
-      uint32_t to = cm_probe_best(&probe, order[i], options->hard, bound, &cost);
-      if (to != NONE) {
-        cm_axon_move(s, order[i], to);
-        moves++;
-      }
-      if (i % CHECK_EVERY == 0) {
-        double done = ((double)sweep + (double)i / n) / options->sweeps;
-        status = options->silent ? cm_run_check(s->run, error)
-                                 : cm_run_progress(s->run, done, (int)options->level, n, (double)s->connectivity, error);
-      }
-    }
-    if (moves == 0 && temperature <= 0)
-      break;
-  }
-  cm_probe_free(&probe);
-  cm_free(order);
-  return status;
-}
-
-/* ---- splitting ---- */
-
-typedef struct halving {
-  cm_axon_state *state;
-  uint32_t *member; /* [vertices] of the part under way */
-  uint32_t *shared; /* [vertices] inbound nets that the growing half has; UINT32_MAX: not a member, or taken */
-  uint8_t *has;     /* [nets] the growing half has the net */
-} halving;
-
-static void take(halving *h, uint32_t v, uint32_t fresh)
-{
-  const cm_hypergraph *g = h->state->graph;
-  h->shared[v] = NONE;
-  for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
-    uint32_t e = g->in_net[j];
-    if (h->has[e])
-      continue;
-    h->has[e] = 1;
-    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
-      if (h->shared[g->pin[i]] != NONE)
-        h->shared[g->pin[i]]++;
-  }
-  cm_axon_move(h->state, v, fresh);
-}
-
-/* Grows the new part from one member by shared inbound nets until it holds half of the old one's axons, or vertices. */
-static void halve(halving *h, uint32_t part, uint32_t count, uint32_t fresh)
-{
-  cm_axon_state *s = h->state;
-  const cm_hypergraph *g = s->graph;
-  memset(h->has, 0, g->net_count);
-  for (uint32_t i = 0; i < count; i++)
-    h->shared[h->member[i]] = 0;
-  uint32_t next = h->member[0], taken = 0;
-  while (next != NONE && s->vertices[part] > 1 && 2 * taken < count) {
-    take(h, next, fresh);
-    taken++;
-    float best = -1;
-    next = NONE;
-    for (uint32_t i = 0; i < count; i++) {
-      uint32_t v = h->member[i];
-      float share = (float)h->shared[v] / (float)(g->in_first[v + 1] - g->in_first[v] + 1);
-      if (h->shared[v] != NONE && share > best) {
-        best = share;
-        next = v;
-      }
-    }
-  }
-  for (uint32_t i = 0; i < count; i++)
-    h->shared[h->member[i]] = NONE;
-}
-
-/* A part without vertices: one that lost its last, or a new one; NONE when there is no room. */
-static uint32_t empty_part(cm_axon_state *s)
-{
-  for (uint32_t p = 0; p < s->part_count; p++)
-    if (s->vertices[p] == 0)
-      return p;
-  return s->part_count < s->part_room ? s->part_count++ : NONE;
-}
-
-static double filling(uint64_t use, uint64_t limit)
-{
-  return limit != 0 ? (double)use / (double)limit : 0;
-}
-
-/* The fullest part of two vertices or more that exceeds a limit by more than `tolerance` of it. */
-static uint32_t fullest_part(const cm_axon_state *s, double tolerance)
-{
-  uint32_t fullest = NONE;
-  double most = 1 + tolerance;
-  for (uint32_t p = 0; p < s->part_count; p++) {
-    double full = fmax(filling(s->axons[p], s->limit_axons),
-                       fmax(filling(s->size[p], s->limit_size), filling(s->synapses[p], s->limit_synapses)));
-    if (full > most && s->vertices[p] > 1) {
-      most = full;
-      fullest = p;
-    }
-  }
-  return fullest;
-}
-
-cm_status cm_split_overfull(cm_axon_state *s, double tolerance, uint32_t most, uint32_t *split, cm_error *error)
-{
-  halving h = {.state = s};
-  uint32_t n = s->graph->vertex_count, done = 0;
-  cm_status status = CM_NEW(s->run->memory, h.member, n, error);
+  *w = (sweeping){.state = s, .options = options, .threads = options->silent ? 1 : s->run->threads, .slices = 1};
+  while (2 * w->slices <= w->threads)
+    w->slices *= 2;
+  cm_status status = CM_NEW(memory, w->order, s->graph->vertex_count, error);
   if (status == CM_OK)
-    status = CM_NEW(s->run->memory, h.shared, n, error);
+    status = CM_NEW(memory, w->planned, s->part_room, error);
   if (status == CM_OK)
-    status = CM_NEW(s->run->memory, h.has, s->graph->net_count, error);
+    status = CM_NEW(memory, w->taken, w->threads, error); /* zero bytes: clear flags */
   if (status == CM_OK)
-    memset(h.shared, 0xff, (size_t)n * sizeof *h.shared);
-  while (status == CM_OK && done < most) {
-    uint32_t count = 0, p = fullest_part(s, tolerance), fresh = p != NONE ? empty_part(s) : NONE;
-    if (fresh == NONE)
-      break;
-    for (uint32_t v = 0; v < n; v++)
-      if (s->part[v] == p)
-        h.member[count++] = v;
-    halve(&h, p, count, fresh);
-    done++;
-    status = cm_run_check(s->run, error);
-  }
-  cm_free(h.member);
-  cm_free(h.shared);
-  cm_free(h.has);
+    status = CM_NEW(memory, w->probe, w->threads, error);
+  for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
+    status = cm_probe_init(&w->probe[t], s, error);
   if (status == CM_OK)
-    *split = done;
-  return status;
-}
-
-uint32_t cm_count_overfull(const cm_axon_state *s)
-{
-  uint32_t count = 0;
-  for (uint32_t p = 0; p < s->part_count; p++)
-    count += cm_axon_over(s, p);
-  return count;
-}
-
-/* ---- repair ---- */
-
-/* A member of an overfull part and what its best legal move costs. */
-typedef struct exit_offer {
-  double cost;
-  uint32_t vertex;
-} exit_offer;
-
-static int by_cost(const void *a, const void *b)
-{
-  const exit_offer *x = a, *y = b;
-  if (x->cost != y->cost)
-    return x->cost < y->cost ? -1 : 1;
-  return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
-}
-
-/* The best legal move, and its cost per unit of excess that it takes away. */
-static uint32_t best_exit(cm_probe *probe, uint32_t v, double *cost)
-{
-  uint32_t to = cm_probe_best(probe, v, true, INFINITY, cost);
-  *cost /= 1.0 + probe->state->gain[v].released;
-  return to;
-}
-
-static cm_status collect(cm_axon_state *s, cm_probe *probe, uint32_t part, exit_offer *offer, uint32_t *count,
-                         cm_error *error)
-{
-  uint32_t found = 0;
-  for (uint32_t v = 0; v < s->graph->vertex_count; v++) {
-    if (s->part[v] != part)
-      continue;
-    double cost = 0;
-    if (best_exit(probe, v, &cost) == NONE)
-      cost = INFINITY;
-    offer[found++] = (exit_offer){cost, v};
-    if (found % CHECK_EVERY == 0 && cm_run_check(s->run, error) != CM_OK)
-      return error->status;
-  }
-  qsort(offer, found, sizeof *offer, by_cost);
-  *count = found;
-  return CM_OK;
-}
-
-/* Lets members of an overfull part go, cheapest first, while other parts have room for them. */
-static cm_status relieve(cm_axon_state *s, cm_probe *probe, uint32_t part, exit_offer *offer, cm_error *error)
-{
-  uint32_t count = 0;
-  if (collect(s, probe, part, offer, &count, error) != CM_OK)
-    return error->status;
-  for (uint32_t i = 0; i < count && cm_axon_over(s, part) && offer[i].cost < INFINITY; i++) {
-    double cost;
-    uint32_t to = best_exit(probe, offer[i].vertex, &cost);
-    if (to != NONE)
-      cm_axon_move(s, offer[i].vertex, to);
-  }
-  return CM_OK;
-}
-
-static cm_status no_room(const cm_axon_state *s, cm_error *error)
-{
-  cm_fail(error, CM_NO_ROOM, "more than the %u free cores are needed to keep every part within the core limits",
-          s->parts_max);
-  cm_error_figure(error, "needed", (uint64_t)s->part_count + 1);
-  cm_error_figure(error, "free", s->parts_max);
-  return CM_NO_ROOM;
-}
-
-cm_status cm_repair(cm_axon_state *s, cm_error *error)
-{
-  exit_offer *offer = NULL;
-  cm_probe probe;
-  if (cm_probe_init(&probe, s, error) != CM_OK)
-    return error->status;
-  cm_status status = CM_NEW(s->run->memory, offer, s->graph->vertex_count, error);
-  while (status == CM_OK) {
-    bool over = false;
-    for (uint32_t p = 0; p < s->part_count && status == CM_OK; p++) {
-      if (!cm_axon_over(s, p))
-        continue;
-      status = relieve(s, &probe, p, offer, error);
-      over |= cm_axon_over(s, p);
-    }
-    uint32_t split = 0;
-    if (status != CM_OK || !over)
-      break;
-    status = cm_split_overfull(s, 0, 1 + cm_count_overfull(s) / 4, &split, error);
-    if (status == CM_OK && split == 0)
-      status = no_room(s, error);
-  }
-  cm_probe_free(&probe);
-  cm_free(offer);
+    status = cm_crew_new(memory, w->threads, &w->crew, error);
+  if (status == CM_OK)
+    status = sweep_all(w, random, error);
+  cm_crew_free(w->crew);
+  for (uint32_t t = 0; w->probe != NULL && t < w->threads; t++)
+    cm_probe_free(&w->probe[t]);
+  cm_free(w->probe);
+  cm_free(w->order);
+  cm_free(w->planned);
+  cm_free(w->taken);
+  cm_free(w);
   return status;
 }

@@ -9,6 +9,7 @@
 #include "core/partition/cluster.h"
 #include "core/partition/grow.h"
 #include "core/partition/hypergraph.h"
+#include "core/partition/axon_repair.h"
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
 #include "core/partition/sketch.h"
@@ -166,7 +167,7 @@ static cm_status refine_level(work *w, uint32_t l, const cm_anneal_options *opti
     if (status == CM_OK)
       status = cm_anneal(s, &cold, random, error);
   }
-  *objective = (double)s->connectivity + cm_axon_penalty(s);
+  *objective = (double)cm_axon_connectivity(s) + cm_axon_penalty(s);
   *parts = s->part_count;
   cm_axon_state_free(s);
   return status;

@@ -82,13 +82,19 @@ static bool within(uint64_t use, uint64_t limit)
   return limit == 0 || use <= limit;
 }
 
+/* Inbound axons that part `to` gets at least with v. */
+static uint32_t added(const cm_probe *q, uint32_t to)
+{
+  return q->seen > q->pull[to].shared ? q->seen - q->pull[to].shared : 0;
+}
+
 /* What entering part `to` costs at least, by the nets looked at; INFINITY when `hard` and it cannot be. */
 static double entering(const cm_probe *q, uint32_t v, uint32_t to, bool hard)
 {
   const cm_axon_state *s = q->state;
   const cm_pull *pull = &q->pull[to];
   uint64_t size = s->size[to] + s->graph->size[v], synapses = s->synapses[to] + s->graph->synapses[v];
-  uint64_t axons = s->axons[to] + (q->seen > pull->shared ? q->seen - pull->shared : 0);
+  uint64_t axons = s->axons[to] + added(q, to);
   if (hard && !(within(size, s->limit_size) && within(axons, s->limit_axons) && within(synapses, s->limit_synapses)))
     return INFINITY;
   return (double)q->in_weight - (double)pull->kept + cm_part_penalty(s, size, axons, synapses) -
@@ -146,22 +152,27 @@ static void start(cm_probe *q)
   q->in_weight = 0;
 }
 
-uint32_t cm_probe_best(cm_probe *q, uint32_t v, bool hard, double bound, double *cost)
+cm_offer cm_probe_best(cm_probe *q, uint32_t v, bool hard, double bound)
 {
   start(q);
-  uint32_t best = UINT32_MAX;
-  double leave = leaving(q->state, v), least = bound - leave;
+  const cm_axon_state *s = q->state;
+  cm_offer best = {.to = UINT32_MAX};
+  double leave = leaving(s, v), least = bound - leave;
   if (!look(q, v, hard, least))
     return best;
   for (uint32_t i = 0; i < q->touched_count; i++) {
     uint32_t p = q->touched[i];
     double c = entering(q, v, p, hard);
-    if (c < least || (c == least && p < best && best != UINT32_MAX)) {
+    if (c < least || (c == least && p < best.to && best.to != UINT32_MAX)) {
       least = c;
-      best = p;
+      best.to = p;
     }
   }
-  *cost = leave + least;
+  if (best.to == UINT32_MAX)
+    return best;
+  best.cost = leave + least;
+  best.added = added(q, best.to);
+  best.spread = (double)q->in_weight - (double)q->pull[best.to].kept + (double)s->gain[v].stay - (double)s->gain[v].freed;
   return best;
 }
 

@@ -24,11 +24,18 @@ typedef struct cm_probe {
 cm_status cm_probe_init(cm_probe *probe, const cm_axon_state *state, cm_error *error);
 void cm_probe_free(cm_probe *probe);
 
-/* The cheapest of the other parts that v's nets reach and where it costs less than `bound`, with what the move there changes
- * in the penalised objective in *cost (negative is better); UINT32_MAX when there is none. `hard`: only parts that keep every
+/* A move that was found. Its cost is what it changes in the penalised objective (negative is better). */
+typedef struct cm_offer {
+  uint32_t to;       /* UINT32_MAX: none */
+  uint32_t added;    /* inbound axons that `to` would get */
+  double cost;
+  double spread;     /* the cost without penalties */
+} cm_offer;
+
+/* The cheapest of the other parts that v's nets reach and where it costs less than `bound`. `hard`: only parts that keep every
  * limit. Of equal costs the lowest number. Looks at v's nets from the heaviest on until no part can be cheap enough:
  * O(sum of lambda over them) at the worst. */
-uint32_t cm_probe_best(cm_probe *probe, uint32_t v, bool hard, double bound, double *cost);
+cm_offer cm_probe_best(cm_probe *probe, uint32_t v, bool hard, double bound);
 
 /* What a move of v to another part changes in the penalised objective. O(sum of lambda over v's nets). */
 double cm_probe_cost(cm_probe *probe, uint32_t v, uint32_t to);

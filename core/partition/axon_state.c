@@ -39,37 +39,51 @@ static void widen(cm_axon_state *s, cm_net_state *net)
   net->room = UINT32_MAX;
 }
 
-/* Where the net's source has it too, its weight stays behind when the source leaves; but not when that is the only target. */
-static void count_stay(cm_axon_state *s, const cm_net_state *net, uint32_t source, const cm_hold *hold, bool more)
+/* Sums that several threads add to, each for its own nets: in whatever order, they come out the same. */
+static void add(uint64_t *sum, uint64_t more)
 {
-  if (net->own_target && hold->count == 1 && hold->sole == source)
-    return;
-  if (more)
-    s->gain[source].stay += net->weight;
-  else
-    s->gain[source].stay -= net->weight;
+  __atomic_fetch_add(sum, more, __ATOMIC_RELAXED);
 }
 
-/* Adds what a presence of a net means for leaving to its only target there, and to the net's source at home. */
+/* Whether a presence at home is such that weight stays behind when the source leaves: not when it is the only target. */
+static bool stays(const cm_axon_state *s, const cm_net_state *net, const cm_hold *hold)
+{
+  if (hold->count == 1 && net->own_target)
+    return hold->sole != s->graph->net_source[net - s->net];
+  return hold->count > 0;
+}
+
+/* What a presence means for its only target, if it has just one: added, or taken off again before it changes. */
 static void credit(cm_axon_state *s, const cm_net_state *net, uint32_t part, const cm_hold *hold)
 {
-  if (part == net->home)
-    count_stay(s, net, s->graph->net_source[net - s->net], hold, true);
   if (hold->count != 1)
     return;
-  s->gain[hold->sole].released++;
-  s->gain[hold->sole].freed += part != net->home ? net->weight : 0;
+  cm_gain *gain = &s->gain[hold->sole];
+  __atomic_fetch_add(&gain->released, 1, __ATOMIC_RELAXED);
+  if (part != net->home)
+    add(&gain->freed, net->weight);
 }
 
-/* Takes it off again, before the presence changes. */
 static void debit(cm_axon_state *s, const cm_net_state *net, uint32_t part, const cm_hold *hold)
 {
-  if (part == net->home)
-    count_stay(s, net, s->graph->net_source[net - s->net], hold, false);
   if (hold->count != 1)
     return;
-  s->gain[hold->sole].released--;
-  s->gain[hold->sole].freed -= part != net->home ? net->weight : 0;
+  cm_gain *gain = &s->gain[hold->sole];
+  __atomic_fetch_sub(&gain->released, 1, __ATOMIC_RELAXED);
+  if (part != net->home)
+    add(&gain->freed, -(uint64_t)net->weight);
+}
+
+/* Changes a presence by one target v: `more` or one less. */
+static void change(cm_axon_state *s, const cm_net_state *net, uint32_t part, cm_hold *hold, uint32_t v, bool more)
+{
+  bool stayed = stays(s, net, hold);
+  debit(s, net, part, hold);
+  hold->count += more ? 1 : -1U;
+  hold->sole ^= v;
+  credit(s, net, part, hold);
+  if (part == net->home && stayed != stays(s, net, hold))
+    add(&s->gain[s->graph->net_source[net - s->net]].stay, stayed ? -(uint64_t)net->weight : net->weight);
 }
 
 /* Target v of the net enters the part. */
@@ -82,31 +96,22 @@ static void enter(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
     at = net->first + net->lambda++;
     s->where[at] = part;
     s->hold[at] = (cm_hold){0, 0};
-    s->axons[part]++;
-    s->connectivity += part != net->home ? net->weight : 0;
-  } else {
-    debit(s, net, part, &s->hold[at]);
+    add(&s->axons[part], 1);
   }
-  s->hold[at].count++;
-  s->hold[at].sole ^= v;
-  credit(s, net, part, &s->hold[at]);
+  change(s, net, part, &s->hold[at], v, true);
 }
 
 /* Target v of the net leaves the part. */
 static void leave(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part)
 {
   uint64_t at = find(s, net, part);
-  debit(s, net, part, &s->hold[at]);
-  s->hold[at].sole ^= v;
-  if (--s->hold[at].count > 0) {
-    credit(s, net, part, &s->hold[at]);
+  change(s, net, part, &s->hold[at], v, false);
+  if (s->hold[at].count > 0)
     return;
-  }
   uint64_t last = net->first + --net->lambda;
   s->where[at] = s->where[last];
   s->hold[at] = s->hold[last];
-  s->axons[part]--;
-  s->connectivity -= part != net->home ? net->weight : 0;
+  add(&s->axons[part], -UINT64_C(1));
 }
 
 static void fill(cm_axon_state *s)
@@ -197,48 +202,71 @@ cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits,
 /* The source of a net goes from one part to another. */
 static void move_home(cm_axon_state *s, cm_net_state *net, uint32_t to)
 {
-  uint64_t old = find(s, net, net->home), new = find(s, net, to);
+  static const cm_hold nothing;
+  uint64_t at = find(s, net, net->home), there = find(s, net, to);
+  const cm_hold *old = at != NONE ? &s->hold[at] : &nothing, *new = there != NONE ? &s->hold[there] : &nothing;
+  uint64_t stayed = stays(s, net, old) ? net->weight : 0, stays_now = stays(s, net, new) ? net->weight : 0;
   uint32_t from = net->home;
-  if (old != NONE)
-    debit(s, net, from, &s->hold[old]);
-  if (new != NONE)
-    debit(s, net, to, &s->hold[new]);
+  debit(s, net, from, old);
+  debit(s, net, to, new);
   net->home = to;
-  if (old != NONE)
-    credit(s, net, from, &s->hold[old]);
-  if (new != NONE)
-    credit(s, net, to, &s->hold[new]);
-  s->connectivity += old != NONE ? net->weight : 0;
-  s->connectivity -= new != NONE ? net->weight : 0;
+  credit(s, net, from, old);
+  credit(s, net, to, new);
+  add(&s->gain[s->graph->net_source[net - s->net]].stay, stays_now - stayed);
 }
 
-void cm_axon_move(cm_axon_state *s, uint32_t v, uint32_t to)
+/* Slice `slice` of a move: its nets whose numbers have these low bits. */
+static void move_nets(cm_axon_state *s, const cm_move *move, uint32_t slice, uint32_t mask)
 {
   enum { AHEAD = 8 };
   const cm_hypergraph *g = s->graph;
-  uint32_t own = s->part[v];
+  uint32_t v = move->vertex;
   for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++)
-    move_home(s, &s->net[g->out_net[j]], to);
-  s->part[v] = to;
+    if ((g->out_net[j] & mask) == slice)
+      move_home(s, &s->net[g->out_net[j]], move->to);
   uint64_t end = g->in_first[v + 1];
   for (uint64_t j = g->in_first[v]; j < end; j++) {
-    cm_net_state *net = &s->net[g->in_net[j]];
+    uint32_t e = g->in_net[j];
     if (j + 2 * AHEAD < end)
       __builtin_prefetch(&s->net[g->in_net[j + 2 * AHEAD]]);
-    if (j + AHEAD < end) {
+    if (j + AHEAD < end && (g->in_net[j + AHEAD] & mask) == slice) {
       uint64_t first = s->net[g->in_net[j + AHEAD]].first;
       __builtin_prefetch(&s->where[first]);
       __builtin_prefetch(&s->hold[first]);
     }
-    leave(s, net, v, own);
-    enter(s, net, v, to);
+    if ((e & mask) != slice)
+      continue;
+    leave(s, &s->net[e], v, move->from);
+    enter(s, &s->net[e], v, move->to);
   }
-  s->size[own] -= g->size[v];
-  s->size[to] += g->size[v];
-  s->synapses[own] -= g->synapses[v];
-  s->synapses[to] += g->synapses[v];
-  s->vertices[own]--;
-  s->vertices[to]++;
+}
+
+void cm_axon_move_nets(cm_axon_state *s, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices)
+{
+  for (uint32_t i = 0; i < count; i++)
+    move_nets(s, &move[i], slice, slices - 1);
+}
+
+void cm_axon_move_vertices(cm_axon_state *s, const cm_move *move, uint32_t count)
+{
+  const cm_hypergraph *g = s->graph;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t v = move[i].vertex, from = move[i].from, to = move[i].to;
+    s->part[v] = to;
+    s->size[from] -= g->size[v];
+    s->size[to] += g->size[v];
+    s->synapses[from] -= g->synapses[v];
+    s->synapses[to] += g->synapses[v];
+    s->vertices[from]--;
+    s->vertices[to]++;
+  }
+}
+
+void cm_axon_move(cm_axon_state *s, uint32_t v, uint32_t to)
+{
+  cm_move move = {v, s->part[v], to};
+  cm_axon_move_vertices(s, &move, 1);
+  cm_axon_move_nets(s, &move, 1, 0, 1);
 }
 
 static bool within(uint64_t use, uint64_t limit)
@@ -261,6 +289,14 @@ double cm_part_penalty(const cm_axon_state *s, uint64_t size, uint64_t axons, ui
 {
   return s->penalty_size * excess(size, s->limit_size) + s->penalty_axons * excess(axons, s->limit_axons) +
          s->penalty_axons * excess(synapses, s->limit_synapses);
+}
+
+uint64_t cm_axon_connectivity(const cm_axon_state *s)
+{
+  uint64_t sum = 0;
+  for (const cm_net_state *net = s->net; net < s->net + s->graph->net_count; net++)
+    sum += net->weight * (uint64_t)(net->lambda - (find(s, net, net->home) != NONE));
+  return sum;
 }
 
 double cm_axon_penalty(const cm_axon_state *s)

@@ -46,7 +46,6 @@ typedef struct cm_axon_state {
   uint64_t *size, *axons, *synapses; /* [part_room] what a part holds */
   uint32_t *vertices;    /* [part_room] number of vertices */
   uint64_t limit_size, limit_axons, limit_synapses; /* 0: none */
-  uint64_t connectivity; /* sum of weight * parts touched besides the source's */
   double penalty_size, penalty_axons; /* weight units per excess */
 } cm_axon_state;
 
@@ -58,11 +57,23 @@ void cm_axon_state_free(cm_axon_state *state); /* NULL is allowed */
 /* Makes the move. O(sum of lambda over v's nets). */
 void cm_axon_move(cm_axon_state *state, uint32_t v, uint32_t to);
 
+typedef struct cm_move {
+  uint32_t vertex, from, to;
+} cm_move;
+
+/* Many moves of different vertices by several threads, to the same state for any number of them: first the vertices, then each
+ * slice 0 .. slices - 1 (a power of two) of the nets once, on any thread. */
+void cm_axon_move_vertices(cm_axon_state *state, const cm_move *move, uint32_t count);
+void cm_axon_move_nets(cm_axon_state *state, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices);
+
 /* Whether a part breaks a limit. */
 bool cm_axon_over(const cm_axon_state *state, uint32_t part);
 
 /* What a part's use costs beyond the limits, in weight units. O(1). */
 double cm_part_penalty(const cm_axon_state *state, uint64_t size, uint64_t axons, uint64_t synapses);
+
+/* Sum over nets of weight * (parts touched besides the source's). O(nets * lambda). */
+uint64_t cm_axon_connectivity(const cm_axon_state *state);
 
 /* Penalty of all parts. O(parts). */
 double cm_axon_penalty(const cm_axon_state *state);
