@@ -14,6 +14,12 @@ typedef cm_status (*cm_task)(void *context, size_t index, cm_error *error);
  * failed index; after a failure no new task starts. */
 cm_status cm_parallel(cm_run *run, size_t count, cm_task task, void *context, cm_error *error);
 
+/* Where slice `slice` of `count` things in `slices` even slices begins; slice `slices` begins at `count`. */
+static inline uint64_t cm_slice_begin(uint64_t count, uint64_t slice, uint64_t slices)
+{
+  return count / slices * slice + count % slices * slice / slices;
+}
+
 /* Threads that stay, for many short rounds of tasks. */
 typedef struct cm_crew cm_crew;
 

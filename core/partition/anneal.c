@@ -143,7 +143,7 @@ static cm_status sweep_all(sweeping *w, cm_random *random, cm_error *error)
   uint32_t n = s->graph->vertex_count, length = n / ROUNDS < ROUND_MAX ? n / ROUNDS + 1 : ROUND_MAX;
   double fall = 1;
   cm_status status = CM_OK;
-  w->temperature = o->hot * typical_cost(s->graph);
+  w->temperature = (o->sweeps > 1 ? o->hot : o->cold) * typical_cost(s->graph);
   if (o->sweeps > 1 && o->cold > 0)
     fall = pow(o->cold / o->hot, 1.0 / (o->sweeps - 1));
   for (uint32_t sweep = 0; sweep < o->sweeps; sweep++, w->temperature *= fall) {

@@ -100,7 +100,7 @@ static cm_status coarsen(work *w, cm_error *error)
     return status;
   bool shrunk = true, widened = true;
   while (status == CM_OK && w->levels < LEVELS_MAX && w->level[w->levels - 1]->vertex_count > target && (shrunk || widened)) {
-    double wider = fmin(size_max * 3, most);
+    double wider = fmin(size_max * 4, most);
     widened = wider > size_max;
     size_max = wider;
     status = coarsen_once(w, &sketches, size_max, &shrunk, error);
@@ -154,7 +154,8 @@ static cm_status refine_level(work *w, uint32_t l, const cm_anneal_options *opti
   cm_axon_state *s;
   uint32_t n = w->level[l]->vertex_count, most = w->options->parts_max < n ? w->options->parts_max : n;
   uint32_t room = most > *parts ? most : *parts;
-  if (cm_axon_state_new(w->level[l], &limits, part, *parts, room, w->run, &s, error) != CM_OK)
+  unsigned threads = options->silent ? 1 : w->run->threads; /* starts run side by side */
+  if (cm_axon_state_new(w->level[l], &limits, part, *parts, room, threads, w->run, &s, error) != CM_OK)
     return error->status;
   s->parts_max = w->options->parts_max;
   set_penalties(s, strength);

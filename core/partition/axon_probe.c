@@ -122,6 +122,8 @@ static bool look(cm_probe *q, uint32_t v, bool hard, double bound)
   uint64_t degree = g->in_first[v + 1] - g->in_first[v], next_check = 1;
   double own = (double)s->gain[v].own; /* at most what its own nets can save, as long as they are not looked at */
   bool own_seen = g->out_first[v + 1] == g->out_first[v];
+  if (bound + own <= 0) /* even a part that has all of v's nets is too dear */
+    return false;
   for (uint64_t j = 0; j < degree; j++) {
     if (j + 2 * AHEAD < degree)
       __builtin_prefetch(&s->net[net[j + 2 * AHEAD]]);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/base/threads.h"
+
 #define NONE UINT64_MAX
 
 void cm_axon_state_free(cm_axon_state *s)
@@ -114,41 +116,68 @@ static void leave(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
   add(&s->axons[part], -UINT64_C(1));
 }
 
-static void fill(cm_axon_state *s)
+/* Work on a range of nets; ranges of different nets may run side by side. */
+enum { RANGES_MAX = 16 };
+
+typedef struct filling {
+  cm_axon_state *state;
+  uint32_t ranges;
+} filling;
+
+static uint32_t first_net(const filling *w, size_t range)
 {
-  const cm_hypergraph *g = s->graph;
-  for (uint32_t v = 0; v < g->vertex_count; v++) {
-    s->size[s->part[v]] += g->size[v];
-    s->synapses[s->part[v]] += g->synapses[v];
-    s->vertices[s->part[v]]++;
-  }
-  for (uint32_t e = 0; e < g->net_count; e++) {
-    cm_net_state *net = &s->net[e];
-    net->weight = g->net_weight[e];
-    net->home = s->part[g->net_source[e]];
-    s->gain[g->net_source[e]].own += net->weight;
-    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
-      net->own_target |= g->pin[i] == g->net_source[e];
-    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
-      enter(s, net, g->pin[i], s->part[g->pin[i]]);
-  }
+  return (uint32_t)cm_slice_begin(w->state->graph->net_count, range, w->ranges);
 }
 
-/* Gives every net room for twice the parts that it reaches now and some; returns the length of all presences, the wide
- * places included. `seen` [part_room] tells a net's parts apart. */
-static uint64_t lay_out(cm_axon_state *s, uint32_t *seen)
+/* The room that every net of the range gets: for twice the parts that it reaches now and some. */
+static cm_status count_range(void *context, size_t range, cm_error *error)
 {
+  const filling *w = context;
+  cm_axon_state *s = w->state;
   const cm_hypergraph *g = s->graph;
-  uint64_t used = 0;
-  for (uint32_t e = 0; e < g->net_count; e++) {
+  uint32_t *seen; /* [part_room] tells a net's parts apart */
+  if (CM_NEW(s->run->memory, seen, s->part_room, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
     uint64_t pins = g->net_end[e] - g->net_begin[e], most = pins < s->part_room ? pins : s->part_room, reached = 0;
     for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
       uint32_t *last = &seen[s->part[g->pin[i]]];
       reached += *last != e + 1;
       *last = e + 1;
     }
-    s->net[e].first = used;
     s->net[e].room = (uint32_t)(2 * reached + 4 < most ? 2 * reached + 4 : most);
+  }
+  cm_free(seen);
+  return CM_OK;
+}
+
+static cm_status fill_range(void *context, size_t range, cm_error *error)
+{
+  (void)error;
+  const filling *w = context;
+  cm_axon_state *s = w->state;
+  const cm_hypergraph *g = s->graph;
+  for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
+    cm_net_state *net = &s->net[e];
+    uint32_t source = g->net_source[e];
+    net->weight = g->net_weight[e];
+    net->home = s->part[source];
+    add(&s->gain[source].own, net->weight);
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
+      net->own_target |= g->pin[i] == source;
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
+      enter(s, net, g->pin[i], s->part[g->pin[i]]);
+  }
+  return CM_OK;
+}
+
+/* Places for the presences of every net, the wide ones behind; returns how many. */
+static uint64_t lay_out(cm_axon_state *s)
+{
+  const cm_hypergraph *g = s->graph;
+  uint64_t used = 0;
+  for (uint32_t e = 0; e < g->net_count; e++) {
+    s->net[e].first = used;
     used += s->net[e].room;
   }
   for (uint32_t e = 0; e < g->net_count; e++) {
@@ -159,24 +188,37 @@ static uint64_t lay_out(cm_axon_state *s, uint32_t *seen)
   return used;
 }
 
-static cm_status allocate(cm_axon_state *s, cm_memory *memory, cm_error *error)
+static cm_status fill(cm_axon_state *s, unsigned threads, cm_error *error)
 {
-  uint32_t *seen;
+  cm_memory *memory = s->run->memory;
+  filling w = {.state = s, .ranges = threads < RANGES_MAX ? threads : RANGES_MAX};
+  cm_crew *crew;
   if (CM_NEW(memory, s->net, s->graph->net_count, error) != CM_OK ||
-      CM_NEW(memory, s->wide, s->graph->net_count, error) != CM_OK || CM_NEW(memory, seen, s->part_room, error) != CM_OK)
-    return error->status;
-  uint64_t presences = lay_out(s, seen);
-  cm_free(seen);
-  if (CM_NEW(memory, s->where, presences, error) != CM_OK || CM_NEW(memory, s->hold, presences, error) != CM_OK ||
+      CM_NEW(memory, s->wide, s->graph->net_count, error) != CM_OK ||
       CM_NEW(memory, s->gain, s->graph->vertex_count, error) != CM_OK ||
       CM_NEW(memory, s->size, s->part_room, error) != CM_OK || CM_NEW(memory, s->axons, s->part_room, error) != CM_OK ||
-      CM_NEW(memory, s->synapses, s->part_room, error) != CM_OK)
+      CM_NEW(memory, s->synapses, s->part_room, error) != CM_OK ||
+      CM_NEW(memory, s->vertices, s->part_room, error) != CM_OK || cm_crew_new(memory, w.ranges, &crew, error) != CM_OK)
     return error->status;
-  return CM_NEW(memory, s->vertices, s->part_room, error);
+  for (uint32_t v = 0; v < s->graph->vertex_count; v++) {
+    s->size[s->part[v]] += s->graph->size[v];
+    s->synapses[s->part[v]] += s->graph->synapses[v];
+    s->vertices[s->part[v]]++;
+  }
+  cm_status status = cm_crew_run(crew, w.ranges, count_range, &w, error);
+  uint64_t presences = status == CM_OK ? lay_out(s) : 0;
+  if (status == CM_OK)
+    status = CM_NEW(memory, s->where, presences, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, s->hold, presences, error);
+  if (status == CM_OK)
+    status = cm_crew_run(crew, w.ranges, fill_range, &w, error);
+  cm_crew_free(crew);
+  return status;
 }
 
 cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, uint32_t *part, uint32_t part_count,
-                            uint32_t part_room, cm_run *run, cm_axon_state **state, cm_error *error)
+                            uint32_t part_room, unsigned threads, cm_run *run, cm_axon_state **state, cm_error *error)
 {
   cm_axon_state *s;
   if (CM_NEW(run->memory, s, 1, error) != CM_OK)
@@ -190,11 +232,10 @@ cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits,
                        .limit_size = limits->neurons,
                        .limit_axons = limits->inbound_axons,
                        .limit_synapses = limits->synapses};
-  if (allocate(s, run->memory, error) != CM_OK) {
+  if (fill(s, threads, error) != CM_OK) {
     cm_axon_state_free(s);
     return error->status;
   }
-  fill(s);
   *state = s;
   return CM_OK;
 }

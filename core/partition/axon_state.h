@@ -49,9 +49,9 @@ typedef struct cm_axon_state {
   double penalty_size, penalty_axons; /* weight units per excess */
 } cm_axon_state;
 
-/* Builds the state for part [vertices], whose numbers are below part_room. O(pins * lambda). */
+/* Builds the state for part [vertices], whose numbers are below part_room, on up to `threads` threads. O(pins * lambda). */
 cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, uint32_t *part, uint32_t part_count,
-                            uint32_t part_room, cm_run *run, cm_axon_state **state, cm_error *error);
+                            uint32_t part_room, unsigned threads, cm_run *run, cm_axon_state **state, cm_error *error);
 void cm_axon_state_free(cm_axon_state *state); /* NULL is allowed */
 
 /* Makes the move. O(sum of lambda over v's nets). */

@@ -63,10 +63,8 @@ static uint32_t meet(const clustering *c, notes *n, uint32_t v, uint32_t *asked)
 }
 
 /* The part of v's nets that it shares with u, of sets about as large. */
-static float share(const clustering *c, const notes *n, uint32_t v, uint32_t u, uint32_t asked)
+static float share(const clustering *c, uint32_t v, uint32_t u)
 {
-  if (c->graph->in_first[v + 1] == c->graph->in_first[v])
-    return (float)n->hits[u] / (float)asked;
   float overlap = cm_sketch_overlap(c->sketches, u, v);
   return 2 * overlap / (1 + overlap);
 }
@@ -76,15 +74,19 @@ static uint32_t best_cluster(const clustering *c, notes *n, uint32_t v)
 {
   uint32_t asked, met = meet(c, n, v, &asked), leaders = 0, best = NONE;
   uint32_t least_hits = (asked + 2) / 3;
+  bool asks_own = c->graph->in_first[v + 1] == c->graph->in_first[v];
   float best_rating = 0;
   for (uint32_t i = 0; i < met; i++) {
-    uint32_t u = n->touched[i], leader = c->leader[u];
-    if (n->hits[u] >= least_hits && leader != v && c->size[leader] + c->graph->size[v] <= c->options->size_max) {
-      if (n->shared[leader] == 0)
-        n->leader[leaders++] = leader;
-      n->shared[leader] += share(c, n, v, u, asked) + 1e-9F;
-    }
+    uint32_t u = n->touched[i], hits = n->hits[u], leader;
     n->hits[u] = 0;
+    if (hits < least_hits)
+      continue;
+    leader = c->leader[u];
+    if (leader == v || c->size[leader] + c->graph->size[v] > c->options->size_max)
+      continue;
+    if (n->shared[leader] == 0)
+      n->leader[leaders++] = leader;
+    n->shared[leader] += (asks_own ? (float)hits / (float)asked : share(c, v, u)) + 1e-9F;
   }
   for (uint32_t i = 0; i < leaders; i++) {
     uint32_t leader = n->leader[i];

@@ -50,8 +50,8 @@ static cm_status sketch_slice(void *context, size_t slice, cm_error *error)
   (void)error;
   sketching *w = context;
   const cm_hypergraph *g = w->graph;
-  uint64_t bins = w->sketches->bins, n = g->vertex_count;
-  for (uint64_t v = n * slice / SLICES; v < n * (slice + 1) / SLICES; v++) {
+  uint64_t bins = w->sketches->bins, end = cm_slice_begin(g->vertex_count, slice + 1, SLICES);
+  for (uint64_t v = cm_slice_begin(g->vertex_count, slice, SLICES); v < end; v++) {
     uint16_t *rank = w->sketches->rank + v * bins;
     for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
       uint64_t hash = mix(w->seed + g->in_net[j] * UINT64_C(0x9e3779b97f4a7c15));

@@ -129,7 +129,7 @@ static void scene_set(scene *s, cm_random *random)
     s->topology.pin[i] = s->graph->number[s->topology.pin[i]];
   for (uint32_t e = 0; e < s->topology.net_count; e++)
     s->topology.net_source[e] = s->graph->number[s->topology.net_source[e]];
-  ck_ok(cm_axon_state_new(s->graph, &s->limits, s->part, PARTS, PARTS, &run, &s->state, &error));
+  ck_ok(cm_axon_state_new(s->graph, &s->limits, s->part, PARTS, PARTS, 1 + below(random, 3), &run, &s->state, &error));
   ck_ok(cm_probe_init(&s->probe, s->state, &error));
   s->state->penalty_axons = 3;
   s->state->penalty_size = 11;
@@ -386,7 +386,7 @@ START_TEST(the_axon_limit_splits_further_and_lack_of_cores_is_said)
   uint32_t *numbered = network_array(t.vertex_count, sizeof *numbered);
   for (uint32_t v = 0; v < t.vertex_count; v++)
     numbered[graph->number[v]] = part[v];
-  ck_ok(cm_axon_state_new(graph, &options.limits, numbered, parts, parts, &run, &state, &error));
+  ck_ok(cm_axon_state_new(graph, &options.limits, numbered, parts, parts, 1, &run, &state, &error));
   for (uint32_t p = 0; p < parts; p++) {
     ck_assert(!cm_axon_over(state, p));
     ck_assert_uint_gt(state->vertices[p], 0);
