@@ -5,114 +5,40 @@
 
 #include "core/base/threads.h"
 #include "core/partition/anneal.h"
+#include "core/partition/axon_levels.h"
 #include "core/partition/axon_state.h"
-#include "core/partition/cluster.h"
 #include "core/partition/grow.h"
-#include "core/partition/hypergraph.h"
 #include "core/partition/axon_repair.h"
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
-#include "core/partition/sketch.h"
-
-enum { LEVELS_MAX = 24, SKETCH_BINS = 64 };
 
 /* On coarse levels parts look fuller than they are: refinement below will sort their axons. The limit is raised there
  * by this much a level. */
 static const double slack_per_level = 0.025;
 
+/* The same while a part's members find their place among the others. */
+static const double slack_of_dissolving = 0.02;
+
 typedef struct work {
   const cm_axon_options *options;
   cm_run *run;
-  cm_hypergraph *level[LEVELS_MAX];
-  uint32_t *map[LEVELS_MAX]; /* map[l]: vertices of level l -> of level l + 1 */
-  uint32_t levels;
+  uint64_t seed;      /* of the attempt under way */
+  cm_axon_levels levels;
+  uint32_t *scratch;  /* [vertices] */
 } work;
 
-static void work_free(work *w)
-{
-  for (uint32_t l = 0; l < w->levels; l++) {
-    cm_hypergraph_free(w->level[l]);
-    cm_free(w->map[l]);
-  }
-}
+/* One way down from the coarsest level. */
+typedef struct descent {
+  uint32_t number;    /* names its random stream */
+  double slack;       /* of inbound axons, a level */
+  double hot, cold;   /* temperatures */
+  bool dissolve;      /* one part fewer, to begin with */
+} descent;
 
-/* The least number of parts that the limits allow. */
-static uint32_t least_parts(const cm_hypergraph *g, const cm_limits *limits)
-{
-  uint64_t size = 0, synapses = 0, least = 1;
-  for (uint32_t v = 0; v < g->vertex_count; v++) {
-    size += g->size[v];
-    synapses += g->synapses[v];
-  }
-  if (limits->neurons != 0 && (size + limits->neurons - 1) / limits->neurons > least)
-    least = (size + limits->neurons - 1) / limits->neurons;
-  if (limits->synapses != 0 && (synapses + limits->synapses - 1) / limits->synapses > least)
-    least = (synapses + limits->synapses - 1) / limits->synapses;
-  return (uint32_t)least;
-}
-
-static uint32_t largest_vertex(const cm_hypergraph *g)
-{
-  uint32_t largest = 1;
-  for (uint32_t v = 0; v < g->vertex_count; v++)
-    largest = g->size[v] > largest ? g->size[v] : largest;
-  return largest;
-}
-
-/* One level more, of clusters up to size_max; *shrunk: whether it has clearly fewer vertices. */
-static cm_status coarsen_once(work *w, cm_sketches **sketches, double size_max, bool *shrunk, cm_error *error)
-{
-  uint32_t l = w->levels - 1, clusters, n = w->level[l]->vertex_count;
-  cm_cluster_options options = {.size_max = (uint32_t)ceil(size_max),
-                                .samples = w->options->samples,
-                                .floor = l == 0 ? 0.4 : 0.2,
-                                .seed = w->options->seed,
-                                .level = l};
-  cm_sketches *merged;
-  if (CM_NEW(w->run->memory, w->map[l], n, error) != CM_OK ||
-      cm_cluster(w->level[l], *sketches, &options, w->run, w->map[l], &clusters, error) != CM_OK)
-    return error->status;
-  *shrunk = clusters <= 0.9 * n;
-  if (clusters == n)
-    return CM_OK;
-  if (cm_sketches_merge(*sketches, w->map[l], clusters, w->run, &merged, error) != CM_OK)
-    return error->status;
-  cm_sketches_free(*sketches);
-  *sketches = merged;
-  if (cm_hypergraph_contract(w->level[l], w->map[l], clusters, w->run, &w->level[l + 1], error) != CM_OK)
-    return error->status;
-  w->levels++;
-  return CM_OK;
-}
-
-static cm_status coarsen(work *w, cm_error *error)
-{
-  cm_run_phase(w->run, "coarsen");
-  const cm_hypergraph *g = w->level[0];
-  uint64_t total = 0;
-  for (uint32_t v = 0; v < g->vertex_count; v++)
-    total += g->size[v];
-  double target = w->options->coarse_vertices * least_parts(g, &w->options->limits);
-  double size_max = largest_vertex(g), most = 1.5 * fmax((double)total / target, size_max);
-  cm_sketches *sketches;
-  cm_status status = cm_sketches_new(g, SKETCH_BINS, w->options->seed, w->run, &sketches, error);
-  if (status != CM_OK)
-    return status;
-  bool shrunk = true, widened = true;
-  while (status == CM_OK && w->levels < LEVELS_MAX && w->level[w->levels - 1]->vertex_count > target && (shrunk || widened)) {
-    double wider = fmin(size_max * 4, most);
-    widened = wider > size_max;
-    size_max = wider;
-    status = coarsen_once(w, &sketches, size_max, &shrunk, error);
-  }
-  cm_sketches_free(sketches);
-  return status;
-}
-
-static cm_limits slack_limits(const cm_limits *limits, uint32_t level)
+static cm_limits slack_limits(const cm_limits *limits, double slack)
 {
   cm_limits wide = *limits;
-  wide.inbound_axons = (uint64_t)((double)limits->inbound_axons * (1 + slack_per_level * level));
+  wide.inbound_axons = (uint64_t)((double)limits->inbound_axons * (1 + slack));
   return wide;
 }
 
@@ -147,19 +73,23 @@ static cm_status settle(cm_axon_state *s, uint32_t level, double strength, bool 
   return status;
 }
 
-static cm_status refine_level(work *w, uint32_t l, const cm_anneal_options *options, double strength, cm_random *random,
+static cm_status refine_level(work *w, double slack, bool dissolve, const cm_anneal_options *options, cm_random *random,
                               uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
 {
-  cm_limits limits = slack_limits(&w->options->limits, l);
+  uint32_t l = options->level;
+  double strength = l == 0 ? 2 : 1;
+  cm_limits limits = slack_limits(&w->options->limits, slack * l);
   cm_axon_state *s;
-  uint32_t n = w->level[l]->vertex_count, most = w->options->parts_max < n ? w->options->parts_max : n;
+  uint32_t n = w->levels.graph[l]->vertex_count, most = w->options->parts_max < n ? w->options->parts_max : n;
   uint32_t room = most > *parts ? most : *parts;
   unsigned threads = options->silent ? 1 : w->run->threads; /* starts run side by side */
-  if (cm_axon_state_new(w->level[l], &limits, part, *parts, room, threads, w->run, &s, error) != CM_OK)
+  if (cm_axon_state_new(w->levels.graph[l], &limits, part, *parts, room, threads, w->run, &s, error) != CM_OK)
     return error->status;
   s->parts_max = w->options->parts_max;
   set_penalties(s, strength);
-  cm_status status = cm_anneal(s, options, random, error);
+  cm_status status = dissolve ? cm_dissolve_emptiest(s, error) : CM_OK;
+  if (status == CM_OK)
+    status = cm_anneal(s, options, random, error);
   if (status == CM_OK && l <= 2)
     status = settle(s, l, strength, options->silent, random, error);
   if (status == CM_OK && l == 0) {
@@ -186,22 +116,22 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
 {
   starts *all = context;
   work *w = all->work;
-  uint32_t l = w->levels - 1;
+  uint32_t l = w->levels.count - 1;
   cm_random random;
-  cm_limits limits = slack_limits(&w->options->limits, l);
-  cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, t);
+  cm_limits limits = slack_limits(&w->options->limits, slack_per_level * l);
+  cm_random_init(&random, w->seed, CM_STREAM_BISECTION, t);
   if (t % 4 != 3 && limits.neurons > 1) /* parts that are exactly full leave refinement no room */
     limits.neurons = (uint64_t)((double)limits.neurons * 0.96);
-  if (CM_NEW(w->run->memory, all->part[t], w->level[l]->vertex_count, error) != CM_OK ||
-      cm_grow_parts(w->level[l], &limits, &random, w->run, all->part[t], &all->parts[t], error) != CM_OK)
+  if (CM_NEW(w->run->memory, all->part[t], w->levels.graph[l]->vertex_count, error) != CM_OK ||
+      cm_grow_parts(w->levels.graph[l], &limits, &random, w->run, all->part[t], &all->parts[t], error) != CM_OK)
     return error->status;
-  cm_anneal_options options = {.sweeps = w->options->coarse_sweeps, .hot = 0.3, .cold = 0.02, .silent = true};
-  return refine_level(w, l, &options, 1, &random, all->part[t], &all->parts[t], &all->objective[t], error);
+  cm_anneal_options options = {.sweeps = w->options->coarse_sweeps, .hot = 0.3, .cold = 0.02, .silent = true, .level = l};
+  return refine_level(w, slack_per_level, false, &options, &random, all->part[t], &all->parts[t], &all->objective[t], error);
 }
 
 static cm_status best_start(work *w, uint32_t *part, uint32_t *parts, cm_error *error)
 {
-  uint32_t n = w->level[w->levels - 1]->vertex_count, count = w->options->starts, best = 0;
+  uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts, best = 0;
   starts all = {.work = w};
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.part, count, error);
@@ -226,52 +156,124 @@ static cm_status best_start(work *w, uint32_t *part, uint32_t *parts, cm_error *
   return status;
 }
 
-static cm_status uncoarsen(work *w, uint32_t *part, uint32_t *scratch, uint32_t *parts, cm_error *error)
+/* Refines part, given for level `from`, on that level and all below; part then is of level 0. */
+static cm_status descend(work *w, const descent *d, uint32_t from, uint32_t *part, uint32_t *parts, double *objective,
+                         cm_error *error)
 {
   cm_random random;
-  double objective;
+  const cm_axon_options *o = w->options;
+  uint32_t deepest = w->levels.count > 2 ? w->levels.count - 2 : 1;
   cm_run_phase(w->run, "refine");
-  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, 0);
-  for (uint32_t l = w->levels - 1; l-- > 0;) {
-    uint32_t n = w->level[l]->vertex_count;
-    for (uint32_t v = 0; v < n; v++)
-      scratch[v] = part[w->map[l][v]];
-    memcpy(part, scratch, n * sizeof *part);
-    double depth = w->levels > 2 ? (double)l / (w->levels - 2) : 0;
-    double sweeps = w->options->fine_sweeps * pow((double)w->options->coarse_sweeps / w->options->fine_sweeps, depth * 0.7);
-    cm_anneal_options options = {.sweeps = (uint32_t)lround(sweeps), .hot = 0.1, .cold = 0.01, .level = l};
-    if (refine_level(w, l, &options, l == 0 ? 2 : 1, &random, part, parts, &objective, error) != CM_OK)
+  cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, d->number);
+  for (uint32_t l = from;; l--) {
+    double depth = l < deepest ? (double)l / deepest : 1;
+    double sweeps = o->fine_sweeps * pow((double)o->coarse_sweeps / o->fine_sweeps, depth * 0.7);
+    cm_anneal_options options = {.sweeps = (uint32_t)lround(sweeps), .hot = d->hot, .cold = d->cold, .level = l};
+    if (refine_level(w, d->slack, d->dissolve && l == from, &options, &random, part, parts, objective, error) != CM_OK)
       return error->status;
+    if (l == 0)
+      return CM_OK;
+    uint32_t n = w->levels.graph[l - 1]->vertex_count;
+    for (uint32_t v = 0; v < n; v++)
+      w->scratch[v] = part[w->levels.map[l - 1][v]];
+    memcpy(part, w->scratch, n * sizeof *part);
   }
+}
+
+static cm_status first_partition(work *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
+{
+  descent d = {.slack = slack_per_level, .hot = 0.1, .cold = 0.01};
+  if (cm_axon_levels_build(&w->levels, w->options, w->seed, NULL, w->run, error) != CM_OK ||
+      best_start(w, part, parts, error) != CM_OK)
+    return error->status;
+  uint32_t coarsest = w->levels.count - 1;
+  if (coarsest == 0)
+    return descend(w, &d, 0, part, parts, objective, error);
+  uint32_t n = w->levels.graph[coarsest - 1]->vertex_count;
+  for (uint32_t v = 0; v < n; v++)
+    w->scratch[v] = part[w->levels.map[coarsest - 1][v]];
+  memcpy(part, w->scratch, n * sizeof *part);
+  return descend(w, &d, coarsest - 1, part, parts, objective, error);
+}
+
+/* Improves a legal partition: coarser levels whose vertices keep to their parts, and down again, every other time with one part
+ * fewer. Keeps the better one. `trial` [vertices] is overwritten. */
+static cm_status cycle(work *w, uint32_t number, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                       cm_error *error)
+{
+  uint32_t n = w->levels.graph[0]->vertex_count, count = *parts;
+  descent d = {.number = number, .hot = 0.06, .cold = 0.01};
+  if (number % 2 == 0) {
+    d.dissolve = true;
+    d.slack = slack_of_dissolving;
+  }
+  double reached;
+  memcpy(trial, part, n * sizeof *part);
+  if (cm_axon_levels_build(&w->levels, w->options, w->seed + number, trial, w->run, error) != CM_OK ||
+      descend(w, &d, w->levels.count - 1, trial, &count, &reached, error) != CM_OK)
+    return error->status;
+  if (reached >= *objective)
+    return CM_OK;
+  memcpy(part, trial, n * sizeof *part);
+  *parts = count;
+  *objective = reached;
   return CM_OK;
+}
+
+/* How many of `most` the network's size allows when all together may take so many pins; 0 pins: any. */
+static uint32_t affordable(const work *w, uint32_t most, uint64_t pins)
+{
+  uint64_t each = w->levels.graph[0]->pin_count + 1;
+  return pins != 0 && pins / each < most ? (uint32_t)(pins / each) : most;
+}
+
+/* The best of several attempts, then cycles. */
+static cm_status search(work *w, uint32_t *part, uint32_t *parts, uint32_t *trial, cm_error *error)
+{
+  const cm_axon_options *o = w->options;
+  uint32_t n = w->levels.graph[0]->vertex_count, count;
+  uint32_t attempts = affordable(w, o->attempts, o->attempt_pins), cycles = affordable(w, o->cycles, o->cycle_pins);
+  double objective, reached;
+  w->seed = o->seed;
+  cm_status status = first_partition(w, part, parts, &objective, error);
+  for (uint32_t i = 1; i < attempts && status == CM_OK; i++) {
+    w->seed = o->seed + i * (uint64_t)0x9e3779b9;
+    status = first_partition(w, trial, &count, &reached, error);
+    if (status != CM_OK || reached >= objective)
+      continue;
+    memcpy(part, trial, n * sizeof *part);
+    *parts = count;
+    objective = reached;
+  }
+  for (uint32_t i = 1; i <= cycles && status == CM_OK; i++)
+    status = cycle(w, i, part, parts, &objective, trial, error);
+  return status;
 }
 
 cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error)
 {
   work w = {.options = options, .run = run};
-  uint32_t *held = NULL, *scratch = NULL, count = 0, n = topology->vertex_count;
-  cm_status status = cm_hypergraph_from_topology(topology, run, &w.level[0], error);
-  w.levels = status == CM_OK;
-  if (status == CM_OK && n > 0)
-    status = coarsen(&w, error);
+  uint32_t *held = NULL, *trial = NULL, count = 0, n = topology->vertex_count;
+  cm_status status = cm_axon_levels_begin(topology, run, &w.levels, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, held, n, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, scratch, n, error);
+    status = CM_NEW(run->memory, w.scratch, n, error);
+  if (status == CM_OK && (options->attempts > 1 || options->cycles > 0))
+    status = CM_NEW(run->memory, trial, n, error);
   if (status == CM_OK && n > 0)
-    status = best_start(&w, held, &count, error);
-  if (status == CM_OK && n > 0)
-    status = uncoarsen(&w, held, scratch, &count, error);
+    status = search(&w, held, &count, trial, error);
   if (status == CM_OK)
     status = cm_close_gaps(held, n, &count, run, error);
   if (status == CM_OK) {
     for (uint32_t v = 0; v < n; v++)
-      part[v] = held[w.level[0]->number[v]];
+      part[v] = held[w.levels.graph[0]->number[v]];
     *parts = count;
   }
   cm_free(held);
-  cm_free(scratch);
-  work_free(&w);
+  cm_free(trial);
+  cm_free(w.scratch);
+  cm_axon_levels_free(&w.levels);
   return status;
 }

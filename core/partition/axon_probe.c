@@ -9,7 +9,8 @@ cm_status cm_probe_init(cm_probe *probe, const cm_axon_state *state, cm_error *e
   cm_memory *memory = state->run->memory;
   *probe = (cm_probe){.state = state};
   if (CM_NEW(memory, probe->pull, state->part_room, error) == CM_OK &&
-      CM_NEW(memory, probe->touched, state->part_room, error) == CM_OK)
+      CM_NEW(memory, probe->touched, state->part_room, error) == CM_OK &&
+      CM_NEW(memory, probe->open, state->part_room, error) == CM_OK)
     return CM_OK;
   cm_probe_free(probe);
   return error->status;
@@ -19,6 +20,7 @@ void cm_probe_free(cm_probe *probe)
 {
   cm_free(probe->pull);
   cm_free(probe->touched);
+  cm_free(probe->open);
 }
 
 static inline void touch(cm_probe *q, uint32_t part, uint64_t weight, uint32_t axons)
@@ -51,6 +53,7 @@ static void look_at_own_nets(cm_probe *q, uint32_t v)
   uint32_t own = s->part[v];
   for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++) {
     const cm_net_state *net = &s->net[g->out_net[j]];
+    q->seen += net->own_target;
     for (uint64_t i = net->first; i < net->first + net->lambda; i++)
       if (s->where[i] != own)
         touch(q, s->where[i], net->weight, net->own_target);
@@ -63,9 +66,9 @@ static void look_at_inbound_net(cm_probe *q, uint32_t v, uint32_t e)
   const cm_net_state *net = &s->net[e];
   uint32_t own = s->part[v];
   bool at_home = net->home == own;
-  q->seen++;
   if (net->own_target && s->graph->net_source[e] == v)
     return; /* source and target move together: one of its own nets */
+  q->seen++;
   q->in_weight += net->weight;
   const uint32_t *at = s->where + net->first, *end = at + net->lambda;
   for (; at < end; at++) {
@@ -101,15 +104,26 @@ static double entering(const cm_probe *q, uint32_t v, uint32_t to, bool hard)
          cm_part_penalty(s, s->size[to], s->axons[to], s->synapses[to]);
 }
 
-/* Whether some part may still cost less than `bound` to enter: one not met yet would spread all nets looked at. */
-static bool hope(const cm_probe *q, uint32_t v, bool hard, double bound)
+/* Whether part `to` may cost less than `bound` to enter. */
+static bool open_part(const cm_probe *q, uint32_t v, uint32_t to, bool hard, double bound)
+{
+  double spread = (double)q->in_weight - (double)q->pull[to].kept; /* penalties only add to it */
+  return spread < bound && entering(q, v, to, hard) < bound;
+}
+
+/* Whether any part may: one not met yet would spread all nets looked at. */
+static bool hope(cm_probe *q, uint32_t v, bool hard, double bound)
 {
   if ((double)q->in_weight < bound)
     return true;
-  for (uint32_t i = 0; i < q->touched_count; i++)
-    if (entering(q, v, q->touched[i], hard) < bound)
-      return true;
-  return false;
+  const uint32_t *from = q->closed ? q->open : q->touched;
+  uint32_t count = q->closed ? q->open_count : q->touched_count;
+  q->closed = true;
+  q->open_count = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (open_part(q, v, from[i], hard, bound))
+      q->open[q->open_count++] = from[i];
+  return q->open_count > 0;
 }
 
 /* Looks at v's nets: inbound ones, heaviest first, and when those leave hope, its own. False when no part can cost less than
@@ -150,7 +164,8 @@ static void start(cm_probe *q)
 {
   for (uint32_t i = 0; i < q->touched_count; i++)
     q->pull[q->touched[i]] = (cm_pull){0};
-  q->touched_count = q->seen = 0;
+  q->touched_count = q->open_count = q->seen = 0;
+  q->closed = false;
   q->in_weight = 0;
 }
 
@@ -162,8 +177,10 @@ cm_offer cm_probe_best(cm_probe *q, uint32_t v, bool hard, double bound)
   double leave = leaving(s, v), least = bound - leave;
   if (!look(q, v, hard, least))
     return best;
-  for (uint32_t i = 0; i < q->touched_count; i++) {
-    uint32_t p = q->touched[i];
+  const uint32_t *open = q->closed ? q->open : q->touched;
+  uint32_t count = q->closed ? q->open_count : q->touched_count;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t p = open[i];
     double c = entering(q, v, p, hard);
     if (c < least || (c == least && p < best.to && best.to != UINT32_MAX)) {
       least = c;

@@ -17,6 +17,9 @@ typedef struct cm_probe {
   cm_pull *pull;      /* [part_room] zero outside `touched` */
   uint32_t *touched;  /* other parts that the vertex's nets reach or come from */
   uint32_t touched_count;
+  uint32_t *open;     /* of `touched`, those that may be the best; all of them as long as others may come */
+  uint32_t open_count;
+  bool closed;        /* no others can come */
   uint64_t in_weight; /* of the inbound nets looked at, those of other sources */
   uint32_t seen;      /* inbound nets looked at */
 } cm_probe;

@@ -218,3 +218,31 @@ cm_status cm_repair(cm_axon_state *s, cm_error *error)
   cm_free(offer);
   return status;
 }
+
+cm_status cm_dissolve_emptiest(cm_axon_state *s, cm_error *error)
+{
+  uint32_t emptiest = NONE, kept = 0;
+  for (uint32_t p = 0; p < s->part_count; p++) {
+    if (s->vertices[p] == 0)
+      continue;
+    kept++;
+    if (emptiest == NONE || s->axons[p] < s->axons[emptiest])
+      emptiest = p;
+  }
+  cm_probe probe;
+  if (kept < 2)
+    return CM_OK;
+  if (cm_probe_init(&probe, s, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t v = 0; v < s->graph->vertex_count && status == CM_OK; v++) {
+    if (s->part[v] != emptiest)
+      continue;
+    cm_offer offer = cm_probe_best(&probe, v, false, INFINITY);
+    if (offer.to != NONE)
+      cm_axon_move(s, v, offer.to);
+    status = cm_run_check(s->run, error);
+  }
+  cm_probe_free(&probe);
+  return status;
+}

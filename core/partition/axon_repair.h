@@ -15,4 +15,8 @@ uint32_t cm_count_overfull(const cm_axon_state *state);
  * overfull part moves to a new one. CM_NO_ROOM when that needs more than part_room parts. */
 cm_status cm_repair(cm_axon_state *state, cm_error *error);
 
+/* Gives the members of the part with fewest inbound axons to other parts, each where it costs least, limits being soft. The
+ * part stays without vertices. O(vertices + nets of the part). */
+cm_status cm_dissolve_emptiest(cm_axon_state *state, cm_error *error);
+
 #endif

@@ -82,6 +82,8 @@ static uint32_t best_cluster(const clustering *c, notes *n, uint32_t v)
     if (hits < least_hits)
       continue;
     leader = c->leader[u];
+    if (c->options->part != NULL && c->options->part[u] != c->options->part[v])
+      continue;
     if (leader == v || c->size[leader] + c->graph->size[v] > c->options->size_max)
       continue;
     if (n->shared[leader] == 0)

@@ -8,6 +8,7 @@
 typedef struct cm_cluster_options {
   uint32_t size_max;     /* of a cluster */
   uint32_t samples;      /* inbound nets of a vertex whose targets are candidates */
+  const uint32_t *part;  /* [vertices] only members of the same part join; NULL: all may */
   double floor;          /* a vertex joins a cluster only when it shares at least this part of its nets with it */
   uint64_t seed, level;
 } cm_cluster_options;

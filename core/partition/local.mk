@@ -17,5 +17,6 @@ libcoremap_a_SOURCES += \
   core/partition/sketch.h core/partition/sketch.c \
   core/partition/anneal.h core/partition/anneal.c \
   core/partition/axon_repair.h core/partition/axon_repair.c \
+  core/partition/axon_levels.h core/partition/axon_levels.c \
   core/partition/axon.h core/partition/axon.c \
   core/partition/flows.h core/partition/flows.c

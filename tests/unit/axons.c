@@ -341,7 +341,7 @@ END_TEST
 static cm_axon_options effort(uint64_t neurons, uint64_t axons)
 {
   return (cm_axon_options){.limits = {.neurons = neurons, .inbound_axons = axons}, .parts_max = 1000, .samples = 16,
-                           .starts = 4, .coarse_sweeps = 20, .fine_sweeps = 3, .coarse_vertices = 20, .seed = 3};
+                           .starts = 4, .coarse_sweeps = 20, .fine_sweeps = 3, .attempts = 2, .cycles = 2, .coarse_vertices = 20, .seed = 3};
 }
 
 START_TEST(planted_groups_are_found_within_the_limits)
@@ -359,6 +359,14 @@ START_TEST(planted_groups_are_found_within_the_limits)
     for (uint64_t i = t.net_first[e]; i < t.net_first[e + 1]; i++)
       spread += part[t.pin[i]] != part[e];
   ck_assert_uint_le(spread, 70); /* the strays alone: a tenth of 512, less those that stay at home */
+  /* One attempt and one cycle, and neither. */
+  for (options.cycles = 1, options.attempts = 0; options.cycles < 2; options.cycles--) {
+    uint32_t *other = network_array(t.vertex_count, sizeof *other), others;
+    ck_ok(cm_partition_axons(&t, &options, &run, other, &others, &error));
+    ck_assert_uint_eq(others, 8);
+    cm_free(other);
+  }
+  options = effort(64, 80);
   /* The same for any number of threads. */
   uint32_t *again = network_array(t.vertex_count, sizeof *again), parts_again;
   run.threads = 1;
