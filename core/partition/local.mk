@@ -19,4 +19,6 @@ libcoremap_a_SOURCES += \
   core/partition/axon_repair.h core/partition/axon_repair.c \
   core/partition/axon_levels.h core/partition/axon_levels.c \
   core/partition/axon.h core/partition/axon.c \
-  core/partition/flows.h core/partition/flows.c
+  core/partition/flows.h core/partition/flows.c \
+  core/partition/compact.h core/partition/compact.c \
+  core/partition/agglomerate.h core/partition/agglomerate.c
