@@ -21,4 +21,11 @@ libcoremap_a_SOURCES += \
   core/partition/axon.h core/partition/axon.c \
   core/partition/flows.h core/partition/flows.c \
   core/partition/compact.h core/partition/compact.c \
-  core/partition/agglomerate.h core/partition/agglomerate.c
+  core/partition/agglomerate.h core/partition/agglomerate.c \
+  core/partition/priority.h core/partition/priority.c \
+  core/partition/pairwise.h core/partition/pairwise.c \
+  core/partition/initial.h core/partition/initial.c \
+  core/partition/kway.h core/partition/kway.c \
+  core/partition/kway_anneal.h core/partition/kway_anneal.c \
+  core/partition/balance.h core/partition/balance.c \
+  core/partition/edge.h core/partition/edge.c

@@ -1,0 +1,26 @@
+/* Partitioning for the least weight of edges between parts of limited size (SPEC MAP-11, MAP-12, objective `edge`): multilevel.
+ * docs/edge-partitioning.md explains the method and its sources. */
+#ifndef CM_PARTITION_EDGE_H
+#define CM_PARTITION_EDGE_H
+
+#include "core/partition/compact.h"
+
+typedef struct cm_edge_options {
+  uint32_t parts;         /* exactly so many */
+  uint64_t most;          /* a part's size is at most this: hard */
+  uint32_t starts;        /* initial partitions, the best stays */
+  uint32_t tries;         /* growings per bisection */
+  double coarse_vertices; /* vertices per part on the coarsest level, about */
+  double anneal_sweeps;   /* annealing on the coarsest level, in visits of the border; fewer on finer ones; 0: none */
+  uint32_t rounds;        /* of two-way refinement a level */
+  uint32_t patience;      /* of two-way refinement */
+  uint32_t cycles;        /* V-cycles after the first descent */
+  uint64_t seed;
+} cm_edge_options;
+
+/* Fills part [vertices] with numbers 0 .. options->parts - 1, no part above options->most, with a small cut. Sizes and number of parts are the
+ * caller's to make fit; CM_LIMIT_BROKEN when no way was found. *cut is in the graph's units. Phases "coarsen", "initial", "refine". */
+cm_status cm_partition_edges(cm_compact *graph, const cm_edge_options *options, cm_run *run, uint32_t *part, uint64_t *cut,
+                             cm_error *error);
+
+#endif
