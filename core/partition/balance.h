@@ -10,4 +10,8 @@
 cm_status cm_balance(const cm_compact *graph, uint64_t most, cm_run *run, uint32_t *part, uint32_t parts, uint64_t *load,
                      uint64_t *excess, cm_error *error);
 
+/* Gives every empty part a vertex from a part that has several: those that are tied least to their part go first. Takes as many vertices as parts.
+ * O(entries + vertices log vertices). */
+cm_status cm_fill_empty(const cm_compact *graph, cm_run *run, uint32_t *part, uint32_t parts, cm_error *error);
+
 #endif

@@ -202,6 +202,8 @@ cm_status cm_partition_edges(cm_compact *graph, const cm_edge_options *options, 
     status = CM_NEW(run->memory, best, n, error);
   if (status == CM_OK && n > 0)
     status = run_all(&w, graph, held, scratch, best, error);
+  if (status == CM_OK && n > 0)
+    status = cm_fill_empty(graph, run, best, options->parts, error);
   if (status == CM_OK) {
     memcpy(part, best, n * sizeof *part);
     *cut = cm_compact_cut(graph, part);
@@ -211,4 +213,83 @@ cm_status cm_partition_edges(cm_compact *graph, const cm_edge_options *options, 
   cm_free(scratch);
   cm_free(best);
   return status;
+}
+
+/* ---- from a topology ---- */
+
+/* What the parts say to each other. */
+static cm_status graph_of_parts(const cm_compact *g, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph,
+                                cm_error *error)
+{
+  cm_compact *merged;
+  uint64_t *weight;
+  if (cm_compact_contract(g, part, parts, run, &merged, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(run->memory, weight, merged->entry_count, error);
+  if (status == CM_OK) {
+    for (uint64_t i = 0; i < merged->entry_count; i++)
+      weight[i] = cm_compact_weight(merged, i) * g->weight_unit;
+    status = cm_graph_from_rows(parts, merged->first, merged->neighbour, weight, run, graph, error);
+    cm_free(weight);
+  }
+  cm_compact_free(merged);
+  return status;
+}
+
+/* The least number of parts that sizes allow: by their sum, and by those of which no two fit together. */
+static uint32_t least_parts(const cm_compact *g, uint64_t most)
+{
+  uint64_t sum = (g->size_total + most - 1) / most, large = 0;
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    large += 2 * (uint64_t)g->size[v] > most;
+  uint64_t least = sum > large ? sum : large;
+  return least > 0 ? (uint32_t)least : 1;
+}
+
+/* Vertices of different sizes may need more parts than their sum: a few more at a time. */
+static cm_status partition_graph(cm_compact *g, const cm_edge_options *options, cm_run *run, cm_partition *made, cm_error *error)
+{
+  cm_edge_options o = *options;
+  uint64_t cut;
+  if (options->parts == 0)
+    o.parts = least_parts(g, options->most);
+  for (;;) {
+    cm_status status = cm_partition_edges(g, &o, run, made->part, &cut, error);
+    made->part_count = o.parts;
+    if (status != CM_LIMIT_BROKEN || options->parts != 0)
+      return status;
+    if (o.parts >= options->parts_max || o.parts >= g->vertex_count)
+      return cm_fail(error, CM_NO_ROOM, "the neurons' sizes do not fit in %u parts of at most %llu, and there are no more cores",
+                     o.parts, (unsigned long long)options->most);
+    uint32_t more = 1 + o.parts / 50, room = options->parts_max - o.parts;
+    o.parts += more < room ? more : room;
+    o.parts = o.parts < g->vertex_count ? o.parts : g->vertex_count;
+  }
+}
+
+cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_options *options, cm_run *run, cm_partition **partition,
+                                cm_error *error)
+{
+  cm_partition *made;
+  cm_compact *g = NULL;
+  cm_run_phase(run, "coarsen");
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  made->vertex_count = topology->vertex_count;
+  cm_status status = CM_NEW(run->memory, made->part, topology->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_compact_from_topology(topology, run, &g, error);
+  if (status == CM_OK)
+    status = partition_graph(g, options, run, made, error);
+  if (status == CM_OK)
+    status = cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error);
+  if (status == CM_OK)
+    status = graph_of_parts(g, made->part, made->part_count, run, &made->parts, error);
+  cm_compact_free(g);
+  if (status != CM_OK) {
+    cm_partition_free(made);
+    return status;
+  }
+  *partition = made;
+  return CM_OK;
 }

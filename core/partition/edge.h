@@ -4,9 +4,11 @@
 #define CM_PARTITION_EDGE_H
 
 #include "core/partition/compact.h"
+#include "core/partition/partition.h"
 
 typedef struct cm_edge_options {
-  uint32_t parts;         /* exactly so many */
+  uint32_t parts;         /* exactly so many, none empty; 0: as few as their size allows */
+  uint32_t parts_max;     /* with parts 0: at most so many */
   uint64_t most;          /* a part's size is at most this: hard */
   uint32_t starts;        /* initial partitions, the best stays */
   uint32_t tries;         /* growings per bisection */
@@ -17,6 +19,11 @@ typedef struct cm_edge_options {
   uint32_t cycles;        /* V-cycles after the first descent */
   uint64_t seed;
 } cm_edge_options;
+
+/* Partitions a topology: its graph, the number of parts, cm_partition_edges (with one part more where sizes do not fit), and what the parts say to
+ * each other. CM_NO_ROOM when parts_max are not enough. */
+cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_options *options, cm_run *run, cm_partition **partition,
+                                cm_error *error);
 
 /* Fills part [vertices] with numbers 0 .. options->parts - 1, no part above options->most, with a small cut. Sizes and number of parts are the
  * caller's to make fit; CM_LIMIT_BROKEN when no way was found. *cut is in the graph's units. Phases "coarsen", "initial", "refine". */
