@@ -16,7 +16,7 @@ typedef struct halving {
   cm_pair_table table;
   cm_priority queue;
   uint32_t *side, *best; /* [vertices] 0 or 1 */
-  uint32_t *seed;        /* [vertices] those with an edge into the other half */
+  cm_pair_seed *seed;    /* [vertices] those with an edge into the other half */
   uint64_t target;       /* of side 0 */
   uint64_t most[2];
   uint64_t load[2];
@@ -56,13 +56,10 @@ static cm_status take(halving *h, uint32_t v, cm_error *error)
     if (h->side[u] == 0)
       continue;
     if (h->queue.place[u] == CM_PRIORITY_ABSENT) {
-      h->table.gain[u] = gain_of(h, u);
-      if (cm_priority_push(&h->queue, u, h->table.gain[u], h->run->memory, error) != CM_OK)
+      if (cm_priority_push(&h->queue, u, gain_of(h, u), h->run->memory, error) != CM_OK)
         return error->status;
-    } else {
-      h->table.gain[u] += 2 * (int64_t)cm_compact_weight(g, i);
-      cm_priority_change(&h->queue, u, h->table.gain[u]);
-    }
+    } else
+      cm_priority_change(&h->queue, u, h->queue.item[h->queue.place[u]].key + 2 * (int64_t)cm_compact_weight(g, i));
   }
   return CM_OK;
 }
@@ -98,12 +95,16 @@ static uint32_t find_border(halving *h)
 {
   const cm_compact *g = h->graph;
   uint32_t count = 0;
-  for (uint32_t v = 0; v < g->vertex_count; v++)
-    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
-      if (h->side[g->neighbour[i]] != h->side[v]) {
-        h->seed[count++] = v;
-        break;
-      }
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    int64_t gain = 0, degree = 0;
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+      int64_t weight = (int64_t)cm_compact_weight(g, i);
+      gain += h->side[g->neighbour[i]] != h->side[v] ? weight : -weight;
+      degree += weight;
+    }
+    if (gain > -degree)
+      h->seed[count++] = (cm_pair_seed){v, gain};
+  }
   return count;
 }
 

@@ -7,14 +7,16 @@
 #include "core/partition/options.h"
 #include "core/partition/priority.h"
 
-enum { PARALLEL_ENTRIES = 1000000 }; /* smaller graphs do not pay for starting threads */
+enum {
+  PARALLEL_ENTRIES = 1000000, /* smaller graphs do not pay for starting threads */
+  SLICES = 32
+};
 #define NONE UINT32_MAX
 
 cm_status cm_pair_table_new(uint32_t vertices, cm_run *run, cm_pair_table *table, cm_error *error)
 {
   cm_pair_table made = {0};
-  if (CM_NEW(run->memory, made.gain, vertices, error) != CM_OK || CM_NEW(run->memory, made.place, vertices, error) != CM_OK ||
-      CM_NEW(run->memory, made.locked, vertices, error) != CM_OK) {
+  if (CM_NEW(run->memory, made.place, vertices, error) != CM_OK || CM_NEW(run->memory, made.state, vertices, error) != CM_OK) {
     cm_pair_table_free(&made);
     return error->status;
   }
@@ -25,13 +27,15 @@ cm_status cm_pair_table_new(uint32_t vertices, cm_run *run, cm_pair_table *table
 
 void cm_pair_table_free(cm_pair_table *table)
 {
-  cm_free(table->gain);
   cm_free(table->place);
-  cm_free(table->locked);
+  cm_free(table->state);
   *table = (cm_pair_table){0};
 }
 
 /* ---- one pair ---- */
+
+/* How far the gain of a vertex in a queue can be trusted. */
+enum state { GUESSED, KNOWN, MOVED };
 
 typedef struct search {
   const cm_compact *graph;
@@ -55,7 +59,8 @@ static void write_part(search *s, uint32_t v, uint32_t part)
   __atomic_store_n(&s->part[v], part, __ATOMIC_RELAXED);
 }
 
-static cm_status enqueue(search *s, uint32_t v, unsigned side, cm_error *error)
+/* What the cut gains when v goes over. */
+static int64_t look_up(const search *s, uint32_t v, unsigned side)
 {
   const cm_compact *g = s->graph;
   uint32_t own = s->pair->part[side], other = s->pair->part[1 - side];
@@ -67,8 +72,24 @@ static cm_status enqueue(search *s, uint32_t v, unsigned side, cm_error *error)
     else if (p == other)
       gain += (int64_t)cm_compact_weight(g, i);
   }
-  s->table->gain[v] = gain;
+  return gain;
+}
+
+static cm_status enqueue(search *s, uint32_t v, unsigned side, int64_t gain, enum state state, cm_error *error)
+{
+  s->table->state[v] = (uint8_t)state;
   return cm_priority_push(&s->queue[side], v, gain, s->run->memory, error);
+}
+
+/* Looks up the gain of the foremost vertex until that of the foremost is known. */
+static void know_first(search *s, unsigned side)
+{
+  cm_priority *queue = &s->queue[side];
+  while (queue->count > 0 && s->table->state[queue->item[0].vertex] == GUESSED) {
+    uint32_t v = queue->item[0].vertex;
+    s->table->state[v] = KNOWN;
+    cm_priority_change(queue, v, look_up(s, v, side));
+  }
 }
 
 static uint64_t excess_of(const cm_pair *pair)
@@ -85,11 +106,12 @@ static uint64_t imbalance_of(const cm_pair *pair)
 }
 
 /* The side whose best vertex goes next; 2 when none may. */
-static unsigned choose_side(const search *s)
+static unsigned choose_side(search *s)
 {
   const cm_pair *p = s->pair;
   bool may[2];
   for (unsigned side = 0; side < 2; side++) {
+    know_first(s, side);
     if (s->queue[side].count == 0) {
       may[side] = false;
       continue;
@@ -123,27 +145,22 @@ static cm_status move(search *s, uint32_t v, unsigned side, cm_error *error)
 {
   const cm_compact *g = s->graph;
   cm_pair *p = s->pair;
+  p->gain += s->queue[side].item[s->table->place[v]].key;
   cm_priority_remove(&s->queue[side], v);
-  s->table->locked[v] = 1;
+  s->table->state[v] = MOVED;
   write_part(s, v, p->part[1 - side]);
   p->load[side] -= g->size[v];
   p->load[1 - side] += g->size[v];
-  p->gain += s->table->gain[v];
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
     uint32_t u = g->neighbour[i], at = read_part(s, u);
-    if (at != p->part[0] && at != p->part[1])
-      continue;
-    if (s->table->locked[u])
+    if ((at != p->part[0] && at != p->part[1]) || s->table->state[u] == MOVED)
       continue;
     unsigned its = at == p->part[1];
-    if (s->table->place[u] == CM_PRIORITY_ABSENT) {
-      if (enqueue(s, u, its, error) != CM_OK)
-        return error->status;
-      continue;
-    }
-    int64_t weight = (int64_t)cm_compact_weight(g, i);
-    s->table->gain[u] += its == side ? 2 * weight : -2 * weight;
-    cm_priority_change(&s->queue[its], u, s->table->gain[u]);
+    int64_t change = (its == side ? 2 : -2) * (int64_t)cm_compact_weight(g, i);
+    if (s->table->place[u] != CM_PRIORITY_ABSENT)
+      cm_priority_change(&s->queue[its], u, s->queue[its].item[s->table->place[u]].key + change);
+    else if (change > 0 && enqueue(s, u, its, look_up(s, u, its), KNOWN, error) != CM_OK)
+      return error->status;
   }
   return note_move(s, v, error);
 }
@@ -158,7 +175,7 @@ static void undo(search *s, uint32_t kept)
     write_part(s, v, p->part[1 - now]);
     p->load[now] -= s->graph->size[v];
     p->load[1 - now] += s->graph->size[v];
-    s->table->locked[v] = 0;
+    s->table->state[v] = KNOWN;
   }
 }
 
@@ -190,7 +207,7 @@ static cm_status climb(search *s, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair, const uint32_t *seed,
+cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair, const cm_pair_seed *seed,
                          uint32_t count, cm_run *run, cm_error *error)
 {
   search s = {.graph = graph, .part = part, .table = table, .pair = pair, .run = run};
@@ -199,14 +216,14 @@ cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table 
   pair->moved = false;
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < count && status == CM_OK; i++) {
-    uint32_t at = read_part(&s, seed[i]);
-    if ((at == pair->part[0] || at == pair->part[1]) && table->place[seed[i]] == CM_PRIORITY_ABSENT)
-      status = enqueue(&s, seed[i], at == pair->part[1], error);
+    uint32_t v = seed[i].vertex, at = read_part(&s, v);
+    if ((at == pair->part[0] || at == pair->part[1]) && table->place[v] == CM_PRIORITY_ABSENT)
+      status = enqueue(&s, v, at == pair->part[1], seed[i].gain, GUESSED, error);
   }
   if (status == CM_OK)
     status = climb(&s, error);
   for (uint32_t i = 0; i < s.moved_count; i++)
-    table->locked[s.moved[i]] = 0;
+    table->state[s.moved[i]] = KNOWN;
   for (unsigned side = 0; side < 2; side++) {
     cm_priority_clear(&s.queue[side]);
     cm_priority_free(&s.queue[side]);
@@ -220,8 +237,15 @@ cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table 
 /* A vertex with an edge into another part. */
 typedef struct contact {
   uint32_t low, high; /* the two parts */
-  uint32_t vertex;
+  cm_pair_seed seed;
 } contact;
+
+/* The contacts of some consecutive vertices. */
+typedef struct slice {
+  uint32_t begin, end;
+  contact *contact;  /* [count] */
+  uint32_t count, room;
+} slice;
 
 typedef struct pairwise {
   const cm_compact *graph;
@@ -231,13 +255,16 @@ typedef struct pairwise {
   uint32_t parts;
   uint64_t *load;
   cm_pair_table table;
+  uint32_t round;
+  slice *slice;             /* [slices] */
+  uint32_t slices;
   contact *contact, *spare; /* [contact_count] sorted by pair */
-  uint32_t contact_count, contact_room;
-  uint32_t *seed;           /* [contact_count] their vertices */
+  uint32_t contact_count;
+  cm_pair_seed *seed;       /* [contact_count] */
   uint32_t *first;          /* [pair_count + 1] contacts of each pair */
   uint32_t pair_count;
   uint32_t *counter;        /* [parts + 1] */
-  uint32_t *last;           /* [parts] the vertex that was last seen beside a part */
+  uint32_t *last;           /* [parts] the batch that last had a part */
   uint32_t *changed;        /* [parts] the round in which a part last changed */
   uint32_t *order;          /* [pair_count] */
   uint8_t *done;            /* [pair_count] */
@@ -248,6 +275,9 @@ typedef struct pairwise {
 
 static void pairwise_free(pairwise *w)
 {
+  for (uint32_t s = 0; s < w->slices; s++)
+    cm_free(w->slice[s].contact);
+  cm_free(w->slice);
   cm_pair_table_free(&w->table);
   cm_free(w->contact);
   cm_free(w->spare);
@@ -262,38 +292,116 @@ static void pairwise_free(pairwise *w)
   cm_free(w->pair);
 }
 
-static cm_status add_contact(pairwise *w, uint32_t v, uint32_t other, cm_error *error)
+static cm_status add_contact(pairwise *w, slice *s, contact added, cm_error *error)
 {
-  if (w->contact_count == w->contact_room) {
-    uint32_t room = w->contact_room < 512 ? 1024 : 2 * w->contact_room;
-    contact *grown = cm_reallocate(w->run->memory, w->contact, room, sizeof *grown, error);
+  if (s->count == s->room) {
+    uint32_t room = s->room < 512 ? 1024 : 2 * s->room;
+    contact *grown = cm_reallocate(w->run->memory, s->contact, room, sizeof *grown, error);
     if (grown == NULL)
       return error->status;
-    w->contact = grown;
-    w->contact_room = room;
+    s->contact = grown;
+    s->room = room;
   }
-  uint32_t own = w->part[v];
-  w->contact[w->contact_count++] = (contact){own < other ? own : other, own < other ? other : own, v};
+  s->contact[s->count++] = added;
+  return CM_OK;
+}
+
+/* What ties a vertex to the parts that it touches; one thread's. */
+typedef struct ties {
+  int64_t *weight;  /* [parts] 0 between vertices */
+  uint32_t *seen;   /* [parts] the vertex that last touched a part */
+  uint32_t *touched; /* [parts] */
+} ties;
+
+static cm_status contacts_of(pairwise *w, slice *s, ties *t, uint32_t v, cm_error *error)
+{
+  const cm_compact *g = w->graph;
+  uint32_t own = w->part[v], count = 0;
+  int64_t inner = 0;
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+    uint32_t p = w->part[g->neighbour[i]];
+    int64_t weight = (int64_t)cm_compact_weight(g, i);
+    if (p == own) {
+      inner += weight;
+      continue;
+    }
+    if (t->seen[p] != v) {
+      t->seen[p] = v;
+      t->weight[p] = 0;
+      t->touched[count++] = p;
+    }
+    t->weight[p] += weight;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t p = t->touched[i];
+    contact found = {own < p ? own : p, own < p ? p : own, {v, t->weight[p] - inner}};
+    if ((w->changed[p] >= w->round || w->changed[own] >= w->round) && add_contact(w, s, found, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status find_in_slice(void *context, size_t index, cm_error *error)
+{
+  pairwise *w = context;
+  slice *s = &w->slice[index];
+  ties t = {0};
+  s->count = 0;
+  cm_status status = CM_NEW(w->run->memory, t.weight, w->parts, error);
+  if (status == CM_OK)
+    status = CM_NEW(w->run->memory, t.seen, w->parts, error);
+  if (status == CM_OK)
+    status = CM_NEW(w->run->memory, t.touched, w->parts, error);
+  if (status == CM_OK)
+    memset(t.seen, 0xff, w->parts * sizeof *t.seen);
+  for (uint32_t v = s->begin; v < s->end && status == CM_OK; v++)
+    status = contacts_of(w, s, &t, v, error);
+  cm_free(t.weight);
+  cm_free(t.seen);
+  cm_free(t.touched);
+  return status;
+}
+
+/* Slices of about equal numbers of entries. */
+static cm_status cut_slices(pairwise *w, cm_error *error)
+{
+  const cm_compact *g = w->graph;
+  uint32_t wanted = g->entry_count >= PARALLEL_ENTRIES ? SLICES : 1;
+  if (CM_NEW(w->run->memory, w->slice, wanted, error) != CM_OK)
+    return error->status;
+  w->slices = wanted;
+  for (uint32_t v = 0, s = 0; s < wanted; s++) {
+    w->slice[s].begin = v;
+    while (v < g->vertex_count && (s + 1 == wanted || g->first[v] < g->entry_count / wanted * (s + 1)))
+      v++;
+    w->slice[s].end = v;
+  }
   return CM_OK;
 }
 
 /* All vertices with edges into other parts, of pairs of which one part changed in the round before. */
-static cm_status find_contacts(pairwise *w, uint32_t round, cm_error *error)
+static cm_status find_contacts(pairwise *w, cm_error *error)
 {
-  const cm_compact *g = w->graph;
+  cm_status status = w->slices == 1 ? find_in_slice(w, 0, error) : cm_parallel(w->run, w->slices, find_in_slice, w, error);
+  if (status != CM_OK)
+    return status;
   w->contact_count = 0;
-  memset(w->last, 0xff, w->parts * sizeof *w->last);
-  for (uint32_t v = 0; v < g->vertex_count; v++) {
-    uint32_t own = w->part[v], seen = own;
-    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
-      uint32_t p = w->part[g->neighbour[i]];
-      if (p == own || p == seen || w->last[p] == v)
-        continue;
-      seen = p;
-      w->last[p] = v;
-      if ((w->changed[p] >= round || w->changed[own] >= round) && add_contact(w, v, p, error) != CM_OK)
-        return error->status;
-    }
+  for (uint32_t s = 0; s < w->slices; s++)
+    w->contact_count += w->slice[s].count;
+  cm_free(w->contact);
+  cm_free(w->spare);
+  cm_free(w->seed);
+  w->contact = w->spare = NULL;
+  w->seed = NULL;
+  if (CM_NEW(w->run->memory, w->contact, w->contact_count, error) != CM_OK ||
+      CM_NEW(w->run->memory, w->spare, w->contact_count, error) != CM_OK ||
+      CM_NEW(w->run->memory, w->seed, w->contact_count, error) != CM_OK)
+    return error->status;
+  uint32_t used = 0;
+  for (uint32_t s = 0; s < w->slices; s++) {
+    if (w->slice[s].count > 0)
+      memcpy(w->contact + used, w->slice[s].contact, w->slice[s].count * sizeof *w->contact);
+    used += w->slice[s].count;
   }
   return CM_OK;
 }
@@ -316,16 +424,11 @@ static void sort_contacts(pairwise *w, bool by_low)
 static cm_status group_contacts(pairwise *w, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
-  cm_free(w->spare);
-  cm_free(w->seed);
   cm_free(w->first);
   cm_free(w->order);
   cm_free(w->done);
-  w->spare = NULL;
-  w->seed = w->first = w->order = NULL;
+  w->first = w->order = NULL;
   w->done = NULL;
-  if (CM_NEW(memory, w->spare, w->contact_room, error) != CM_OK || CM_NEW(memory, w->seed, w->contact_count, error) != CM_OK)
-    return error->status;
   sort_contacts(w, false);
   sort_contacts(w, true);
   w->pair_count = 0;
@@ -336,7 +439,7 @@ static cm_status group_contacts(pairwise *w, cm_error *error)
     return error->status;
   uint32_t pair = 0;
   for (uint32_t i = 0; i < w->contact_count; i++) {
-    w->seed[i] = w->contact[i].vertex;
+    w->seed[i] = w->contact[i].seed;
     if (i == 0 || w->contact[i].low != w->contact[i - 1].low || w->contact[i].high != w->contact[i - 1].high)
       w->first[pair++] = i;
   }
@@ -380,12 +483,12 @@ static cm_status run_batch(pairwise *w, cm_error *error)
   return CM_OK;
 }
 
-static cm_status one_round(pairwise *w, uint32_t round, int64_t *gain, bool *moved, cm_error *error)
+static cm_status one_round(pairwise *w, int64_t *gain, bool *moved, cm_error *error)
 {
-  if (find_contacts(w, round, error) != CM_OK || group_contacts(w, error) != CM_OK)
+  if (find_contacts(w, error) != CM_OK || group_contacts(w, error) != CM_OK)
     return error->status;
   cm_random random;
-  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, (w->options->level << 8) + round);
+  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, (w->options->level << 8) + w->round);
   cm_random_permutation(&random, w->order, w->pair_count);
   memset(w->last, 0, w->parts * sizeof *w->last);
   for (uint32_t stamp = 1; next_batch(w, stamp); stamp++) {
@@ -398,7 +501,7 @@ static cm_status one_round(pairwise *w, uint32_t round, int64_t *gain, bool *mov
       for (unsigned side = 0; side < 2; side++) {
         w->load[p->part[side]] = p->load[side];
         if (p->moved)
-          w->changed[p->part[side]] = round + 1;
+          w->changed[p->part[side]] = w->round + 1;
       }
     }
   }
@@ -418,9 +521,11 @@ cm_status cm_pairwise(const cm_compact *graph, const cm_pairwise_options *option
        CM_NEW(memory, w.changed, parts, error) != CM_OK || CM_NEW(memory, w.batch, (size_t)parts / 2 + 1, error) != CM_OK ||
        CM_NEW(memory, w.pair, (size_t)parts / 2 + 1, error) != CM_OK))
     status = error->status;
-  for (uint32_t round = 0; round < options->rounds && moved && status == CM_OK; round++) {
+  if (status == CM_OK)
+    status = cut_slices(&w, error);
+  for (; w.round < options->rounds && moved && status == CM_OK; w.round++) {
     moved = false;
-    status = one_round(&w, round, &total, &moved, error);
+    status = one_round(&w, &total, &moved, error);
   }
   pairwise_free(&w);
   if (status == CM_OK)

@@ -6,13 +6,18 @@
 
 /* What the refinement of one pair needs beside the graph; one serves pairs of disjoint parts at the same time. */
 typedef struct cm_pair_table {
-  int64_t *gain;   /* [vertices] of moving to the other part; valid while in a queue */
   uint32_t *place; /* [vertices] in its queue */
-  uint8_t *locked; /* [vertices] has moved, or cannot */
+  uint8_t *state;  /* [vertices] guessed, known or moved */
 } cm_pair_table;
 
 cm_status cm_pair_table_new(uint32_t vertices, cm_run *run, cm_pair_table *table, cm_error *error);
 void cm_pair_table_free(cm_pair_table *table); /* harmless on a zeroed table */
+
+/* A vertex that may move to the other part, and what the cut would gain: a guess, it is looked up when its turn comes. */
+typedef struct cm_pair_seed {
+  uint32_t vertex;
+  int64_t gain;
+} cm_pair_seed;
 
 /* One pair of parts. */
 typedef struct cm_pair {
@@ -27,7 +32,7 @@ typedef struct cm_pair {
 /* Fiduccia and Mattheyses between two parts, from the given seeds [count] (those that lie in neither part are passed over): moves the
  * vertex of highest gain, each at most once, passing the limit by one vertex on the way, and goes back to the best state: least
  * excess, then least cut, then best balance. Reads and writes only vertices of the two parts. */
-cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair, const uint32_t *seed,
+cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair, const cm_pair_seed *seed,
                          uint32_t count, cm_run *run, cm_error *error);
 
 typedef struct cm_pairwise_options {
