@@ -6,6 +6,7 @@
 #include "core/base/threads.h"
 #include "core/partition/agglomerate.h"
 #include "core/partition/balance.h"
+#include "core/partition/greedy.h"
 #include "core/partition/initial.h"
 #include "core/partition/kway_anneal.h"
 #include "core/partition/options.h"
@@ -70,6 +71,7 @@ static cm_status refine_pairs(work *w, const cm_compact *g, uint64_t most, uint6
 {
   int64_t gain;
   cm_pairwise_options options = {.rounds = w->options->rounds, .patience = w->options->patience, .most = most,
+                                 .least_tie = w->options->least_tie,
                                  .seed = w->options->seed, .level = stream};
   return cm_pairwise(g, &options, w->run, part, w->options->parts, load, &gain, error);
 }
@@ -82,6 +84,9 @@ static cm_status refine_level(work *w, uint32_t l, double depth, double hot, uin
   cm_status status = anneal(w, g, depth, hot, stream, part, error);
   if (status == CM_OK)
     status = count_loads(g, part, w->options->parts, w->run, &load, error);
+  cm_greedy_options greedy = {.rounds = w->options->greedy_rounds, .most = most, .seed = w->options->seed, .stream = 5000 + stream};
+  if (status == CM_OK)
+    status = cm_greedy(g, &greedy, w->run, part, w->options->parts, load, error);
   if (status == CM_OK && l == 0)
     status = cm_balance(g, most, w->run, part, w->options->parts, load, &excess, error);
   if (status == CM_OK)

@@ -14,8 +14,10 @@ typedef struct cm_edge_options {
   uint32_t tries;         /* growings per bisection */
   double coarse_vertices; /* vertices per part on the coarsest level, about */
   double anneal_sweeps;   /* annealing on the coarsest level, in visits of the border; fewer on finer ones; 0: none */
+  uint32_t greedy_rounds; /* of label propagation a level */
   uint32_t rounds;        /* of two-way refinement a level */
   uint32_t patience;      /* of two-way refinement */
+  double least_tie;       /* of its starting points: see cm_pairwise_options */
   uint32_t cycles;        /* V-cycles after the first descent */
   uint64_t seed;
 } cm_edge_options;

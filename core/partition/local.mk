@@ -28,4 +28,5 @@ libcoremap_a_SOURCES += \
   core/partition/kway.h core/partition/kway.c \
   core/partition/kway_anneal.h core/partition/kway_anneal.c \
   core/partition/balance.h core/partition/balance.c \
+  core/partition/greedy.h core/partition/greedy.c \
   core/partition/edge.h core/partition/edge.c

@@ -335,6 +335,8 @@ static cm_status contacts_of(pairwise *w, slice *s, ties *t, uint32_t v, cm_erro
   for (uint32_t i = 0; i < count; i++) {
     uint32_t p = t->touched[i];
     contact found = {own < p ? own : p, own < p ? p : own, {v, t->weight[p] - inner}};
+    if ((double)t->weight[p] < w->options->least_tie * (double)inner)
+      continue;
     if ((w->changed[p] >= w->round || w->changed[own] >= w->round) && add_contact(w, s, found, error) != CM_OK)
       return error->status;
   }

@@ -38,6 +38,7 @@ cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table 
 typedef struct cm_pairwise_options {
   uint32_t rounds;    /* over all pairs of neighbouring parts; ends early when nothing moves */
   uint32_t patience;
+  double least_tie;   /* searches start from vertices tied at least this times as much to the other part as to their own */
   uint64_t most;      /* a part may hold so much */
   uint64_t seed, level;
 } cm_pairwise_options;
