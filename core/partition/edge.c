@@ -18,11 +18,15 @@ typedef struct work {
   cm_hierarchy hierarchy;
 } work;
 
-/* What a part may hold on a level: coarse vertices do not fit as snugly as fine ones. */
+/* Parts that are exactly full leave no way from one good partition to another: searches may fill them a little more, and coarse vertices do not
+ * fit as snugly as fine ones. What is too much goes at the end. */
+static const double search_slack = 1.03;
+
 static uint64_t most_on(const work *w, const cm_compact *g)
 {
-  uint64_t mean = (g->size_total + w->options->parts - 1) / w->options->parts, wide = mean + g->size_max;
-  return g->size_max > 1 && wide > w->options->most ? wide : w->options->most;
+  double mean = (double)g->size_total / w->options->parts;
+  double coarse = g->size_max > 1 ? ceil(mean) + g->size_max : 0, wide = fmax(mean * search_slack, coarse);
+  return wide > (double)w->options->most ? (uint64_t)wide : w->options->most;
 }
 
 static cm_status coarsen(work *w, cm_compact *graph, const uint32_t *label, uint64_t seed, cm_error *error)
@@ -76,25 +80,42 @@ static cm_status refine_pairs(work *w, const cm_compact *g, uint64_t most, uint6
   return cm_pairwise(g, &options, w->run, part, w->options->parts, load, &gain, error);
 }
 
-/* One level: annealing, then pairs of parts; `depth` counts levels from the coarsest. */
+/* The finest level ends within the limit: what is too much moves on, then pairs of full parts trade. */
+static cm_status fit(work *w, const cm_compact *g, uint64_t stream, uint32_t *part, uint64_t *load, cm_error *error)
+{
+  uint64_t excess, most = w->options->most;
+  if (cm_balance(g, most, w->run, part, w->options->parts, load, &excess, error) != CM_OK)
+    return error->status;
+  if (excess > 0)
+    return cm_fail(error, CM_LIMIT_BROKEN, "%llu of the vertices' size found no place in %u parts of at most %llu",
+                   (unsigned long long)excess, w->options->parts, (unsigned long long)most);
+  return refine_pairs(w, g, most, stream, part, load, error);
+}
+
+static bool fits(const work *w, const uint64_t *load)
+{
+  for (uint32_t p = 0; p < w->options->parts; p++)
+    if (load[p] > w->options->most)
+      return false;
+  return true;
+}
+
+/* One level: annealing, label propagation, pairs of parts; `depth` counts levels from the coarsest. */
 static cm_status refine_level(work *w, uint32_t l, double depth, double hot, uint64_t stream, uint32_t *part, cm_error *error)
 {
   const cm_compact *g = w->hierarchy.level[l];
-  uint64_t *load = NULL, most = most_on(w, g), excess = 0;
+  uint64_t *load = NULL, most = most_on(w, g);
+  cm_greedy_options greedy = {.rounds = w->options->greedy_rounds, .most = most, .seed = w->options->seed, .stream = 5000 + stream};
   cm_status status = anneal(w, g, depth, hot, stream, part, error);
   if (status == CM_OK)
     status = count_loads(g, part, w->options->parts, w->run, &load, error);
-  cm_greedy_options greedy = {.rounds = w->options->greedy_rounds, .most = most, .seed = w->options->seed, .stream = 5000 + stream};
   if (status == CM_OK)
     status = cm_greedy(g, &greedy, w->run, part, w->options->parts, load, error);
-  if (status == CM_OK && l == 0)
-    status = cm_balance(g, most, w->run, part, w->options->parts, load, &excess, error);
   if (status == CM_OK)
     status = refine_pairs(w, g, most, stream, part, load, error);
+  if (status == CM_OK && l == 0 && !fits(w, load))
+    status = fit(w, g, 9000 + stream, part, load, error);
   cm_free(load);
-  if (status == CM_OK && excess > 0)
-    status = cm_fail(error, CM_LIMIT_BROKEN, "%llu of the vertices' size found no place in %u parts of at most %llu",
-                     (unsigned long long)excess, w->options->parts, (unsigned long long)most);
   return status;
 }
 
