@@ -19,10 +19,14 @@ typedef struct cm_edge_options {
   uint32_t patience;      /* of two-way refinement */
   double least_tie;       /* of its starting points: see cm_pairwise_options */
   uint32_t cycles;        /* V-cycles after the first descent */
+  uint32_t split_sweeps, sweeps; /* of cm_profile_options, where a graph would be too large */
   uint64_t seed;
 } cm_edge_options;
 
-/* Partitions a topology: its graph, the number of parts, cm_partition_edges (with one part more where sizes do not fit), and what the parts say to
+/* Memory that cm_partition_by_edges needs at least besides the topology. O(vertices). */
+uint64_t cm_edges_least_bytes(const cm_topology *topology, const cm_edge_options *options);
+
+/* Partitions a topology: its graph (or its ties, see profile.h), the number of parts, cm_partition_edges (with one part more where sizes do not fit), and what the parts say to
  * each other. CM_NO_ROOM when parts_max are not enough. */
 cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_options *options, cm_run *run, cm_partition **partition,
                                 cm_error *error);

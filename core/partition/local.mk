@@ -29,4 +29,6 @@ libcoremap_a_SOURCES += \
   core/partition/kway_anneal.h core/partition/kway_anneal.c \
   core/partition/balance.h core/partition/balance.c \
   core/partition/greedy.h core/partition/greedy.c \
-  core/partition/edge.h core/partition/edge.c
+  core/partition/inbound.h core/partition/inbound.c \
+  core/partition/profile.h core/partition/profile.c \
+  core/partition/edge.h core/partition/edge.c core/partition/edge_topology.c
