@@ -10,7 +10,8 @@
 enum {
   BLOCKS = 16,   /* of vertices, for parallel work */
   BATCHES = 64,  /* of a sweep */
-  CHOICES = 3,   /* parts in which a vertex looks for a place */
+  CHOICES = 2,   /* parts in which a vertex looks for a place */
+  PARTNERS = 256, /* members of a full part that it asks */
   CHECK_EVERY = 256
 };
 #define NONE UINT32_MAX
@@ -185,13 +186,16 @@ static int64_t weight_to(const profiles *w, uint32_t from, uint32_t to)
   return weight;
 }
 
-/* The member of part p that gains most by going to v's part while v comes, and what both gain. */
+/* The member of part p that gains most by going to v's part while v comes, and what both gain. Of large parts a stretch that depends on v is asked. */
 static uint32_t best_partner(const profiles *w, uint32_t v, uint32_t p, int64_t gain, int64_t *both)
 {
   uint32_t own = w->part[v], best = NONE;
   int64_t most_gain = INT64_MIN;
-  for (uint32_t j = 0; j < w->room[p]; j++) {
-    uint32_t u = w->member[w->member_first[p] + j];
+  if (w->room[p] == 0)
+    return NONE;
+  uint32_t asked = w->room[p] < PARTNERS ? w->room[p] : PARTNERS, start = (uint32_t)((v * UINT64_C(0x9e3779b1) + w->batch) % w->room[p]);
+  for (uint32_t j = 0, at = start; j < asked; j++, at = at + 1 < w->room[p] ? at + 1 : 0) {
+    uint32_t u = w->member[w->member_first[p] + at];
     int64_t its = (int64_t)row(w, u)[own] - row(w, u)[p];
     if (its > most_gain && w->load[p] - size(w, u) + size(w, v) <= most(w, p) &&
         w->load[own] - size(w, v) + size(w, u) <= most(w, own)) {
