@@ -9,10 +9,10 @@ import { problemNode } from './problemnode.js';
 const NETWORKS_MAX = 400;
 // The presets that the mapper has; docs/options.md lists every option.
 const PRESETS = [
-  ['reference', 'reference: as published, any network'],
-  ['fast', 'fast: axons under core limits'],
-  ['balanced', 'balanced: axons, more effort'],
-  ['best', 'best: axons, most effort'],
+  ['balanced', 'balanced: the default'],
+  ['fast', 'fast: less effort'],
+  ['best', 'best: most effort'],
+  ['reference', 'reference: the published method'],
 ];
 
 async function allNetworks(signal) {

@@ -2,6 +2,7 @@
 
 #include "core/mapping/levels.h"
 #include "core/partition/axon.h"
+#include "core/partition/edge.h"
 #include "core/partition/flows.h"
 #include "core/partition/reference.h"
 
@@ -81,11 +82,56 @@ static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *a
   return CM_OK;
 }
 
+/* Effort of the presets on edges. */
+static const cm_edge_options edge_efforts[] = {
+  [CM_PRESET_FAST] = {.starts = 1, .tries = 3, .coarse_vertices = 30, .greedy_rounds = 3, .rounds = 2, .patience = 20,
+                      .least_tie = 0.5, .split_sweeps = 2, .sweeps = 4},
+  [CM_PRESET_BALANCED] = {.starts = 4, .tries = 3, .coarse_vertices = 30, .greedy_rounds = 3, .rounds = 3,
+                          .patience = 60, .least_tie = 0.15, .cycles = 1, .split_sweeps = 4, .sweeps = 6},
+  [CM_PRESET_BEST] = {.starts = 8, .tries = 4, .coarse_vertices = 50, .anneal_sweeps = 300, .greedy_rounds = 4,
+                      .rounds = 6, .patience = 120, .least_tie = 0.1, .cycles = 4, .split_sweeps = 8, .sweeps = 20},
+};
+
+static cm_edge_options edge_options(const cm_engine_task *task)
+{
+  cm_edge_options options = edge_efforts[task->input->options->preset];
+  options.most = task->limits.neurons;
+  options.parts = task->parts;
+  options.parts_max = task->parts_max;
+  options.seed = task->input->options->seed;
+  return options;
+}
+
+/* The multilevel method for the least edge cut; of the limits it knows the neurons. */
+static cm_status by_edges(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+                          cm_error *error)
+{
+  (void)attempt; /* its levels are its own */
+  cm_edge_options options = edge_options(task);
+  return cm_partition_by_edges(task->input->topology, &options, run, partition, error);
+}
+
+/* Memory beside the topology: of the seed's method the level-0 graph and the transposed pins at once. */
+static uint64_t seed_bytes(const cm_engine_task *task)
+{
+  const cm_topology *t = task->input->topology;
+  return t->pin_count * (!t->directed ? 12 : t->pin_weight != NULL ? 36 : 28) + t->vertex_count * UINT64_C(40);
+}
+
+static uint64_t edge_bytes(const cm_engine_task *task)
+{
+  cm_edge_options options = edge_options(task);
+  return cm_edges_least_bytes(task->input->topology, &options);
+}
+
+#define BY_AXONS {by_axons, cm_graph_of_axons, seed_bytes, .keeps_limits = true}
+#define BY_EDGES {by_edges, cm_graph_of_synapses, edge_bytes, .takes_parts = true}
+
 static const cm_engine engines[][2] = {
-  [CM_PRESET_REFERENCE] = {[CM_OBJECTIVE_EDGE] = {by_seed, graph_of_edges, .takes_parts = true}},
-  [CM_PRESET_FAST] = {[CM_OBJECTIVE_AXON] = {by_axons, cm_graph_of_axons, .keeps_limits = true}},
-  [CM_PRESET_BALANCED] = {[CM_OBJECTIVE_AXON] = {by_axons, cm_graph_of_axons, .keeps_limits = true}},
-  [CM_PRESET_BEST] = {[CM_OBJECTIVE_AXON] = {by_axons, cm_graph_of_axons, .keeps_limits = true}},
+  [CM_PRESET_REFERENCE] = {[CM_OBJECTIVE_EDGE] = {by_seed, graph_of_edges, seed_bytes, .takes_parts = true}},
+  [CM_PRESET_FAST] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
+  [CM_PRESET_BALANCED] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
+  [CM_PRESET_BEST] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
 };
 
 const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective)

@@ -22,6 +22,8 @@ typedef struct cm_engine {
   /* What the parts say to each other, as its objective counts it. */
   cm_status (*flows)(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph,
                      cm_error *error);
+  /* Memory that it needs at least besides the topology. */
+  uint64_t (*least_bytes)(const cm_engine_task *task);
   bool takes_parts;  /* can be asked for an exact number of parts */
   bool keeps_limits; /* on synapses and inbound axons, by itself; those on neurons all methods keep */
 } cm_engine;

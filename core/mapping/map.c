@@ -26,6 +26,7 @@ typedef struct job {
   cm_run *run;
   cm_mapping *mapping; /* under construction */
   cm_graph *parts;     /* the parts as a graph */
+  cm_objective objective;
   uint32_t region_count, region_chosen; /* candidates, and the one that stays */
   placed placed;
 } job;
@@ -46,6 +47,7 @@ static cm_status partition(job *j, cm_error *error)
   memcpy(m->attempts, stage.attempts, sizeof m->attempts);
   m->attempt_count = stage.attempt_count;
   m->bound = stage.bound;
+  j->objective = stage.objective;
   cm_stage_free(&stage);
   return CM_OK;
 }
@@ -149,6 +151,7 @@ static cm_status report(job *j, cm_error *error)
                         "force", "rounds", (int)j->placed.force.rounds, "swaps", (json_int_t)j->placed.force.swaps, "before",
                         j->placed.force.force_before / scale, "after", j->placed.force.force_after / scale);
   bool complete = m->options != NULL && m->report != NULL &&
+                  json_object_set_new(m->options, "objective", json_string(cm_objective_name(j->objective))) == 0 &&
                   json_object_set_new(m->report, "region", json_pack("{s:i, s:i, s:f}", "candidates", (int)j->region_count, "chosen",
                                                                      (int)j->region_chosen, "cost_pj", m->region->cost)) == 0;
   if (complete && last->capacity < m->attempts[0].capacity)

@@ -23,14 +23,12 @@ typedef struct option {
 } option;
 
 #define FIELD(name) offsetof(struct cm_map_options, name)
-/* An objective that nobody chose: it follows the preset. */
-enum { UNSET = 99 };
 static const double int64_most = 9223372036854774784.0; /* largest double below 2^63 */
 
 static const option table[] = {
-  {"preset", WORD, FIELD(preset), 0, 0, CM_PRESET_REFERENCE, {"reference", "fast", "balanced", "best"},
+  {"preset", WORD, FIELD(preset), 0, 0, CM_PRESET_BALANCED, {"reference", "fast", "balanced", "best"},
    NULL, false},
-  {"objective", WORD, FIELD(objective), 0, 0, UNSET, {"edge", "axon"}, NULL, false},
+  {"objective", WORD, FIELD(objective), 0, 0, CM_OBJECTIVE_AUTO, {"edge", "axon", "auto"}, NULL, false},
   {"mapper", WORD, FIELD(mapper), 0, 0, CM_MAPPER_BISECTION, {"bisection"},
    "the learned mapper is not built yet", false},
   {"seed", LONG_COUNT, FIELD(seed), 0, int64_most, 1, {0}, NULL, false},
@@ -163,19 +161,15 @@ static cm_status unknown(const char *name, cm_error *error)
 /* What does not go together, and what follows from what. */
 static cm_status resolve(struct cm_map_options *o, cm_error *error)
 {
-  uint32_t own = o->preset == CM_PRESET_REFERENCE ? CM_OBJECTIVE_EDGE : CM_OBJECTIVE_AXON;
-  if (o->objective == UNSET)
-    o->objective = own;
-  if (cm_engine_find((cm_preset)o->preset, (cm_objective)o->objective) == NULL) {
+  const cm_engine *engine = o->objective == CM_OBJECTIVE_AUTO ? NULL : cm_engine_find((cm_preset)o->preset, (cm_objective)o->objective);
+  if (o->objective != CM_OBJECTIVE_AUTO && engine == NULL) {
     cm_fail(error, CM_BAD_OPTION,
-            own == CM_OBJECTIVE_EDGE
-              ? "preset reference minimises the edge cut; for objective \"axon\" choose preset fast, balanced or best"
-              : "presets fast, balanced and best minimise what axons carry; for objective \"edge\" choose preset reference");
+            "preset reference minimises the edge cut; for objective \"axon\" choose preset fast, balanced or best");
     return cm_fail_at(error, "/options/objective");
   }
-  if (o->parts != 0 && !cm_engine_find((cm_preset)o->preset, (cm_objective)o->objective)->takes_parts) {
-    cm_fail(error, CM_BAD_OPTION, "presets fast, balanced and best take as many parts as the core limits ask for; for a fixed "
-                                  "number of parts choose preset reference");
+  if (o->parts != 0 && engine != NULL && !engine->takes_parts) {
+    cm_fail(error, CM_BAD_OPTION, "objective \"axon\" takes as many parts as the core limits ask for; for a fixed number of "
+                                  "parts choose objective \"edge\"");
     return cm_fail_at(error, "/options/parts");
   }
   if (o->regions == UINT64_MAX)
@@ -189,6 +183,19 @@ static cm_status resolve(struct cm_map_options *o, cm_error *error)
     o->threads = processors < 1 ? 1 : processors > 256 ? 256 : (uint32_t)processors;
   }
   return CM_OK;
+}
+
+cm_objective cm_objective_resolve(const struct cm_map_options *options, bool directed, bool limited)
+{
+  if (options->objective != CM_OBJECTIVE_AUTO)
+    return (cm_objective)options->objective;
+  bool axons = options->preset != CM_PRESET_REFERENCE && directed && limited && options->parts == 0;
+  return axons ? CM_OBJECTIVE_AXON : CM_OBJECTIVE_EDGE;
+}
+
+const char *cm_objective_name(cm_objective objective)
+{
+  return find("objective")->words[objective];
 }
 
 cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error)

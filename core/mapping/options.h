@@ -2,17 +2,19 @@
 #ifndef CM_MAPPING_OPTIONS_H
 #define CM_MAPPING_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/mapping/map.h"
 
 typedef enum cm_preset { CM_PRESET_REFERENCE, CM_PRESET_FAST, CM_PRESET_BALANCED, CM_PRESET_BEST } cm_preset;
-typedef enum cm_objective { CM_OBJECTIVE_EDGE, CM_OBJECTIVE_AXON } cm_objective;
+/* AUTO: what suits preset and network (cm_objective_resolve). */
+typedef enum cm_objective { CM_OBJECTIVE_EDGE, CM_OBJECTIVE_AXON, CM_OBJECTIVE_AUTO } cm_objective;
 typedef enum cm_mapper { CM_MAPPER_BISECTION } cm_mapper;
 
 struct cm_map_options {
   uint32_t preset;    /* cm_preset */
-  uint32_t objective; /* cm_objective: the preset's own */
+  uint32_t objective; /* cm_objective */
   uint32_t mapper;    /* cm_mapper */
   uint64_t seed, coarsening_seed, placement_seed;
   uint32_t parts; /* 0: the core limits decide */
@@ -31,5 +33,12 @@ struct cm_map_options {
   uint64_t memory_limit; /* bytes, 0: none */
   double time_limit;     /* seconds, 0: none */
 };
+
+/* The objective of a job: the one that was chosen; else `edge` for preset reference, for undirected networks, for a
+ * fixed number of parts and where cores have no limits, and `axon` for everything else. */
+cm_objective cm_objective_resolve(const struct cm_map_options *options, bool directed, bool limited);
+
+/* "edge" or "axon". */
+const char *cm_objective_name(cm_objective objective);
 
 #endif

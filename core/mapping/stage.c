@@ -10,6 +10,7 @@
 typedef struct job {
   const cm_map_input *input;
   const struct cm_map_options *options;
+  cm_objective objective;
   const cm_engine *engine;
   cm_run *run;
   cm_terms terms;
@@ -19,16 +20,15 @@ typedef struct job {
 
 /* ---- before anything costs time ---- */
 
-/* The reference method holds the level-0 graph and the transposed pins at once. */
 static cm_status check_memory(const job *j, cm_error *error)
 {
-  const cm_topology *topology = j->input->topology;
   cm_memory *memory = j->run->memory;
   if (memory == NULL || memory->limit_bytes == 0)
     return CM_OK;
-  uint64_t pins = topology->pin_count, needed = atomic_load(&memory->used_bytes) + topology->vertex_count * UINT64_C(40);
-  uint64_t per_pin = !topology->directed ? 12 : topology->pin_weight != NULL ? 36 : 28;
-  needed += pins * per_pin;
+  cm_engine_task task = {.input = j->input, .limits = j->terms.limits, .parts = j->terms.parts, .parts_max = j->terms.cores};
+  if (task.limits.neurons == 0)
+    task.limits.neurons = j->input->topology->size_total;
+  uint64_t needed = atomic_load(&memory->used_bytes) + j->engine->least_bytes(&task);
   if (needed <= memory->limit_bytes)
     return CM_OK;
   return cm_fail_memory_limit(memory->limit_bytes, needed, "this network", error);
@@ -87,9 +87,9 @@ static cm_status settle_parts(job *j, cm_error *error)
   }
   if (!j->engine->takes_parts) {
     cm_fail(error, CM_BAD_OPTION,
-            "presets fast, balanced and best follow the core limits, and this chip has none: state max_part_size, or choose "
-            "preset reference");
-    return cm_fail_at(error, "/options/preset");
+            "objective \"axon\" follows the core limits, and this chip has none: state max_part_size, or choose "
+            "objective \"edge\"");
+    return cm_fail_at(error, "/options/objective");
   }
   terms->parts = terms->cores < vertices ? terms->cores : vertices; /* nothing else asks for a number: one part a core */
   return CM_OK;
@@ -104,11 +104,12 @@ static cm_status prepare(job *j, cm_error *error)
 {
   const cm_topology *topology = j->input->topology;
   cm_run_phase(j->run, "check");
-  j->engine = cm_engine_find((cm_preset)j->options->preset, (cm_objective)j->options->objective);
   if (topology->size_total > UINT32_MAX)
     return cm_fail(error, CM_TOO_LARGE, "the sizes of all neurons add up to %llu, more than %u",
                    (unsigned long long)topology->size_total, UINT32_MAX);
   read_terms(j);
+  j->objective = cm_objective_resolve(j->options, topology->directed, !bare_grid(&j->terms.limits));
+  j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
   if (count_cores(j, &j->terms.cores, error) != CM_OK || settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
       cm_check_neurons(topology, &j->terms.limits, j->run, error) != CM_OK ||
       cm_attempts_begin(j->input, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
@@ -170,6 +171,7 @@ cm_status cm_stage_run(const cm_map_input *input, cm_run *run, cm_stage *stage, 
   if (status == CM_OK) {
     *stage = j.attempts.made;
     stage->bound = j.bound;
+    stage->objective = j.objective;
     j.attempts.made = (cm_stage){0};
   }
   cm_attempts_end(&j.attempts);

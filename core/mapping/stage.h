@@ -4,11 +4,13 @@
 #define CM_MAPPING_STAGE_H
 
 #include "core/mapping/map.h"
+#include "core/mapping/options.h"
 #include "core/partition/bound.h"
 #include "core/partition/partition.h"
 #include "core/partition/quality.h"
 
 typedef struct cm_stage {
+  cm_objective objective;  /* edge or axon: as chosen, or what suits the network */
   cm_limits limits;        /* the chip's, tightened by max_part_size; 0: none */
   cm_partition *partition; /* keeps all of them */
   uint64_t *use;           /* [part_count * CM_RESOURCES] what each part asks of its core */

@@ -1,5 +1,6 @@
 #include "core/partition/balance.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/partition/priority.h"
@@ -238,6 +239,73 @@ static cm_status one_round(balancer *b, bool *moved, cm_error *error)
   return CM_OK;
 }
 
+/* ---- sizes that no exchange makes fit ---- */
+
+typedef struct sized {
+  uint32_t size, vertex;
+} sized;
+
+static int larger_first(const void *a, const void *b)
+{
+  const sized *x = a, *y = b;
+  return x->size != y->size ? (x->size < y->size) - (x->size > y->size) : (x->vertex > y->vertex) - (x->vertex < y->vertex);
+}
+
+/* Packs from the largest vertex down: each stays in its part where there is still room, else goes where there is most. */
+static cm_status pack(const balancer *b, sized *order, uint32_t *packed, cm_priority *rooms, uint64_t *load, bool *fits,
+                      cm_error *error)
+{
+  uint32_t n = b->graph->vertex_count;
+  for (uint32_t p = 0; p < b->parts; p++)
+    if (cm_priority_push(rooms, p, (int64_t)b->most, b->run->memory, error) != CM_OK)
+      return error->status;
+  for (uint32_t v = 0; v < n; v++)
+    order[v] = (sized){b->graph->size[v], v};
+  qsort(order, n, sizeof *order, larger_first);
+  *fits = true;
+  for (uint32_t i = 0; i < n && *fits; i++) {
+    uint32_t v = order[i].vertex, p = b->part[v];
+    if (load[p] + order[i].size > b->most)
+      p = rooms->item[0].vertex;
+    *fits = load[p] + order[i].size <= b->most;
+    packed[v] = p;
+    load[p] += order[i].size;
+    cm_priority_change(rooms, p, (int64_t)b->most - (int64_t)load[p]);
+  }
+  return CM_OK;
+}
+
+/* The last resort: *left becomes 0 when packing by size succeeds. */
+static cm_status repack(balancer *b, uint64_t *left, cm_error *error)
+{
+  cm_memory *memory = b->run->memory;
+  uint32_t n = b->graph->vertex_count, *packed = NULL;
+  sized *order = NULL;
+  uint64_t *load = NULL;
+  cm_priority rooms = {0};
+  bool fits = false;
+  cm_status status = CM_NEW(memory, packed, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, order, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, load, b->parts, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, rooms.place, b->parts, error);
+  if (status == CM_OK)
+    status = pack(b, order, packed, &rooms, load, &fits, error);
+  if (status == CM_OK && fits) {
+    memcpy(b->part, packed, n * sizeof *packed);
+    memcpy(b->load, load, b->parts * sizeof *load);
+    *left = 0;
+  }
+  cm_free(packed);
+  cm_free(order);
+  cm_free(load);
+  cm_free(rooms.place);
+  cm_priority_free(&rooms);
+  return status;
+}
+
 cm_status cm_balance(const cm_compact *graph, uint64_t most, cm_run *run, uint32_t *part, uint32_t parts, uint64_t *load,
                      uint64_t *excess, cm_error *error)
 {
@@ -254,6 +322,8 @@ cm_status cm_balance(const cm_compact *graph, uint64_t most, cm_run *run, uint32
     if (status == CM_OK)
       status = cm_run_check(run, error);
   }
+  if (status == CM_OK && left > 0)
+    status = repack(&b, &left, error);
   balancer_free(&b);
   if (status == CM_OK)
     *excess = left;

@@ -5,8 +5,8 @@
 #include "core/partition/compact.h"
 
 /* Brings load [parts] down to `most` everywhere. Plans on the graph of parts who passes how much to whom (shortest chains first), then lets
- * each part pass the vertices that cost least. With vertices of size 1 it always succeeds when parts * most holds them all; with others it does what it
- * can: *excess says what is left. O(rounds * entries). */
+ * each part pass the vertices that cost least. With vertices of size 1 it always succeeds when parts * most holds them all; with others it packs them
+ * anew by size when nothing else helps: *excess says what is left. O(rounds * entries). */
 cm_status cm_balance(const cm_compact *graph, uint64_t most, cm_run *run, uint32_t *part, uint32_t parts, uint64_t *load,
                      uint64_t *excess, cm_error *error);
 

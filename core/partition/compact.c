@@ -239,6 +239,7 @@ cm_status cm_compact_from_topology(const cm_topology *topology, cm_run *run, cm_
   if (new_graph(run, topology->vertex_count, &b.graph, error) != CM_OK)
     return error->status;
   width kept = survey_weights(topology, &b.graph->weight_unit);
+  b.graph->repeats = topology->directed;
   for (uint32_t v = 0; v < topology->vertex_count; v++)
     b.graph->size[v] = cm_topology_size(topology, v);
   cm_status status = topology->directed ? build_directed(&b, kept, error) : build_undirected(&b, kept, error);
@@ -462,6 +463,7 @@ cm_status cm_compact_induce(const cm_compact *graph, const uint32_t *vertex, uin
   }
   made->entry_count = entries;
   made->weight_unit = graph->weight_unit;
+  made->repeats = graph->repeats;
   width kept = graph->weight != NULL ? NARROW : graph->wide != NULL ? WIDE : UNIFORM;
   if (CM_NEW(run->memory, made->neighbour, entries, error) != CM_OK || new_weights(run, made, kept, error) != CM_OK) {
     cm_compact_free(made);

@@ -5,6 +5,7 @@
 #ifndef CM_PARTITION_COMPACT_H
 #define CM_PARTITION_COMPACT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/base/run.h"
@@ -20,6 +21,7 @@ typedef struct cm_compact {
   uint32_t *size;         /* [vertex_count] */
   uint64_t size_total;
   uint32_t size_max;      /* of a vertex */
+  bool repeats;           /* a row may name a neighbour more than once */
   uint64_t weight_total;  /* of all edges, each counted once, in units */
   uint64_t weight_unit;   /* scaled weight (cm_topology) of a weight of 1 here: what all weights have in common */
 } cm_compact;

@@ -23,6 +23,11 @@ typedef struct cm_edge_options {
   uint64_t seed;
 } cm_edge_options;
 
+/* The parts as a graph: the weight of an edge is that of all synapses between its ends. Sizes are 1. O(pins), memory for pairs of parts or the
+ * compact graph, whichever is less. */
+cm_status cm_graph_of_synapses(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                               cm_graph **graph, cm_error *error);
+
 /* Memory that cm_partition_by_edges needs at least besides the topology. O(vertices). */
 uint64_t cm_edges_least_bytes(const cm_topology *topology, const cm_edge_options *options);
 

@@ -31,8 +31,8 @@ static uint32_t least_parts(const cm_topology *topology, uint64_t most)
   return least > 0 ? (uint32_t)least : 1;
 }
 
-/* The same from the synapses themselves. O(pins + parts squared). */
-static cm_status graph_from_synapses(const cm_topology *t, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph,
+/* The same from the synapses themselves, in a table of all pairs of parts. O(pins + parts squared). */
+static cm_status graph_by_table(const cm_topology *t, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph,
                                      cm_error *error)
 {
   uint64_t *weight = NULL, *first = NULL;
@@ -48,10 +48,9 @@ static cm_status graph_from_synapses(const cm_topology *t, const uint32_t *part,
       for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
         weight[(size_t)part[cm_topology_source(t, e)] * parts + part[t->pin[i]]] += cm_topology_pin_weight(t, e, i);
     size_t used = 0;
-    for (uint32_t p = 0; p < parts; p++) {
+    for (uint32_t p = 0; t->directed && p < parts; p++)
       for (uint32_t q = 0; q < p; q++)
         weight[(size_t)p * parts + q] = weight[(size_t)q * parts + p] += weight[(size_t)p * parts + q];
-    }
     for (uint32_t p = 0; p < parts; p++) {
       for (uint32_t q = 0; q < parts; q++)
         if (q != p && weight[(size_t)p * parts + q] > 0) {
@@ -65,6 +64,19 @@ static cm_status graph_from_synapses(const cm_topology *t, const uint32_t *part,
   cm_free(weight);
   cm_free(first);
   cm_free(neighbour);
+  return status;
+}
+
+cm_status cm_graph_of_synapses(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                               cm_graph **graph, cm_error *error)
+{
+  if ((uint64_t)parts * parts <= topology->pin_count)
+    return graph_by_table(topology, part, parts, run, graph, error);
+  cm_compact *g;
+  if (cm_compact_from_topology(topology, run, &g, error) != CM_OK)
+    return error->status;
+  cm_status status = graph_of_parts(g, part, parts, run, graph, error);
+  cm_compact_free(g);
   return status;
 }
 
@@ -141,7 +153,7 @@ static cm_status by_profiles(const cm_topology *topology, const cm_edge_options 
   if (status == CM_OK)
     status = cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error);
   if (status == CM_OK)
-    status = graph_from_synapses(topology, made->part, made->part_count, run, &made->parts, error);
+    status = graph_by_table(topology, made->part, made->part_count, run, &made->parts, error);
   return status;
 }
 

@@ -141,6 +141,8 @@ static cm_status note_move(search *s, uint32_t v, cm_error *error)
   return CM_OK;
 }
 
+/* A neighbour that is new in its queue has this move in its gain already: where rows repeat neighbours, later entries would count it again, so
+ * that its gain is only a guess. */
 static cm_status move(search *s, uint32_t v, unsigned side, cm_error *error)
 {
   const cm_compact *g = s->graph;
@@ -159,7 +161,7 @@ static cm_status move(search *s, uint32_t v, unsigned side, cm_error *error)
     int64_t change = (its == side ? 2 : -2) * (int64_t)cm_compact_weight(g, i);
     if (s->table->place[u] != CM_PRIORITY_ABSENT)
       cm_priority_change(&s->queue[its], u, s->queue[its].item[s->table->place[u]].key + change);
-    else if (change > 0 && enqueue(s, u, its, look_up(s, u, its), KNOWN, error) != CM_OK)
+    else if (change > 0 && enqueue(s, u, its, look_up(s, u, its), g->repeats ? GUESSED : KNOWN, error) != CM_OK)
       return error->status;
   }
   return note_move(s, v, error);

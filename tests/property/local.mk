@@ -2,6 +2,7 @@
 if HAVE_CHECK
 PROPERTY_TESTS = \
   tests/property/compact \
+  tests/property/edges \
   tests/property/mapping \
   tests/property/metrics \
   tests/property/network \

@@ -402,9 +402,9 @@ START_TEST(options_are_refused_with_place_and_remedy)
     const char *json, *where, *says;
   } bad[] = {
     {"{\"preset\": \"magic\"}", "/options/preset", "\"reference\""},
-    {"{\"objective\": \"axon\"}", "/options/objective", "balanced"},
-    {"{\"objective\": \"edge\", \"preset\": \"fast\"}", "/options/objective", "reference"},
-    {"{\"parts\": 4, \"preset\": \"best\"}", "/options/parts", "reference"},
+    {"{\"objective\": \"axon\", \"preset\": \"reference\"}", "/options/objective", "balanced"},
+    {"{\"objective\": \"hops\"}", "/options/objective", "\"auto\""},
+    {"{\"parts\": 4, \"objective\": \"axon\"}", "/options/parts", "edge"},
     {"{\"seed\": -1}", "/options/seed", "-1"},
     {"{\"seed\": 1.5}", "/options/seed", "whole"},
     {"{\"coarsening_tries\": 0}", "/options/coarsening_tries", "from 1 to 64"},

@@ -1,0 +1,349 @@
+/* The edge objective: limits to the last place, exact numbers of parts, book-keeping against recomputation, known optima, and the same bytes for
+ * any number of threads. */
+#include "../unit/networks.h"
+
+#include "core/partition/balance.h"
+#include "core/partition/edge.h"
+#include "core/partition/greedy.h"
+#include "core/partition/initial.h"
+#include "core/partition/kway_anneal.h"
+#include "core/partition/pairwise.h"
+#include "core/partition/profile.h"
+
+static cm_error error;
+
+static const cm_edge_options quick = {.starts = 2, .tries = 2, .coarse_vertices = 10, .anneal_sweeps = 8, .greedy_rounds = 2,
+                                      .rounds = 2, .patience = 20, .least_tie = 0.25, .cycles = 1, .split_sweeps = 2, .sweeps = 3,
+                                      .seed = 1, .parts_max = UINT32_MAX};
+
+/* A box of vertices, each joined to its nearest neighbours along three axes. */
+static cm_topology box(uint32_t x, uint32_t y, uint32_t z)
+{
+  uint32_t n = x * y * z, side[3] = {x, y, z}, step[3] = {1, x, x * y};
+  cm_topology t = {.vertex_count = n, .net_count = n, .size_total = n, .weight_scale = 1};
+  t.net_first = network_array((size_t)n + 1, sizeof *t.net_first);
+  t.pin = network_array((size_t)n * 6, sizeof *t.pin);
+  for (uint32_t v = 0; v < n; v++) {
+    uint32_t at[3] = {v % x, v / x % y, v / x / y};
+    for (int a = 2; a >= 0; a--)
+      if (at[a] > 0)
+        t.pin[t.pin_count++] = v - step[a];
+    for (int a = 0; a < 3; a++)
+      if (at[a] + 1 < side[a])
+        t.pin[t.pin_count++] = v + step[a];
+    t.net_first[v + 1] = t.pin_count;
+  }
+  return t;
+}
+
+/* Communities: dense inside, with some edges anywhere. */
+static cm_topology communities(cm_random *random, uint32_t groups, uint32_t each)
+{
+  uint32_t n = groups * each;
+  cm_topology t = {.directed = true, .vertex_count = n, .net_count = n, .size_total = n, .weight_scale = 1};
+  t.net_first = network_array((size_t)n + 1, sizeof *t.net_first);
+  t.pin = network_array((size_t)n * n, sizeof *t.pin);
+  for (uint32_t u = 0; u < n; u++) {
+    for (uint32_t v = 0; v < n; v++)
+      if (v == (u + 1) % n || below(random, 100) < (u % groups == v % groups ? 60u : 2u))
+        t.pin[t.pin_count++] = v;
+    t.net_first[u + 1] = t.pin_count;
+  }
+  return t;
+}
+
+static void check_parts(const cm_topology *t, const uint32_t *part, uint32_t parts, uint64_t most)
+{
+  uint64_t *load = calloc(parts, sizeof *load);
+  for (uint32_t v = 0; v < t->vertex_count; v++) {
+    ck_assert_uint_lt(part[v], parts);
+    load[part[v]] += cm_topology_size(t, v);
+  }
+  for (uint32_t p = 0; p < parts; p++) {
+    ck_assert_uint_gt(load[p], 0);
+    ck_assert_uint_le(load[p], most);
+  }
+  free(load);
+}
+
+/* No slack at all, a little, and much: exactly as many parts as the size asks for, none over. */
+START_TEST(unit_vertices_fill_exactly_the_least_number_of_parts)
+{
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 1, 0);
+  cm_topology t = _i % 3 == 0 ? box(4 + below(&random, 9), 4 + below(&random, 9), 1 + below(&random, 5))
+                              : network_undirected(&random, 2 + below(&random, 150), 1 + below(&random, 20));
+  uint32_t n = t.vertex_count;
+  cm_edge_options options = quick;
+  options.most = 1 + below(&random, n);
+  options.seed = (uint64_t)_i;
+  cm_run run;
+  cm_run_init(&run);
+  cm_partition *made;
+  ck_ok(cm_partition_by_edges(&t, &options, &run, &made, &error));
+  uint64_t least = (n + options.most - 1) / options.most;
+  ck_assert_uint_le(made->part_count, least);
+  check_parts(&t, made->part, made->part_count, options.most);
+  ck_assert_uint_eq(made->part_count, least);
+  cm_partition_free(made);
+  network_free(&t);
+}
+END_TEST
+
+START_TEST(a_fixed_number_of_parts_is_met_and_none_is_empty)
+{
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 2, 0);
+  cm_topology t = network_undirected(&random, 2 + below(&random, 120), 1 + below(&random, 20));
+  cm_edge_options options = quick;
+  options.parts = 1 + below(&random, t.vertex_count);
+  options.most = (uint64_t)(1.03 * ((t.vertex_count + options.parts - 1) / options.parts));
+  cm_run run;
+  cm_run_init(&run);
+  cm_partition *made;
+  ck_ok(cm_partition_by_edges(&t, &options, &run, &made, &error));
+  ck_assert_uint_eq(made->part_count, options.parts);
+  check_parts(&t, made->part, made->part_count, options.most);
+  cm_partition_free(made);
+  network_free(&t);
+}
+END_TEST
+
+/* Sizes above 1 may need more parts than their sum; the limit holds all the same, and the graph of parts is that of the synapses. */
+START_TEST(sizes_and_weights_of_directed_networks)
+{
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 3, 0);
+  cm_topology t = network_directed(&random, 1 + below(&random, 80), 1 + below(&random, 80));
+  cm_edge_options options = quick;
+  options.most = 5 + below(&random, 40);
+  cm_run run;
+  cm_run_init(&run);
+  cm_partition *made;
+  cm_graph *again;
+  ck_ok(cm_partition_by_edges(&t, &options, &run, &made, &error));
+  check_parts(&t, made->part, made->part_count, options.most);
+  uint64_t cut = 0;
+  for (uint32_t e = 0; e < t.net_count; e++)
+    for (uint64_t i = t.net_first[e]; i < t.net_first[e + 1]; i++)
+      if (made->part[t.pin[i]] != made->part[t.net_source[e]])
+        cut += cm_topology_pin_weight(&t, e, i);
+  ck_assert_uint_eq(made->parts->weight_total, cut);
+  ck_ok(cm_graph_of_synapses(&t, made->part, made->part_count, &run, &again, &error));
+  ck_assert_uint_eq(again->weight_total, cut);
+  cm_graph_free(again);
+  options.parts = 1;
+  cm_partition *none;
+  if (t.size_total > options.most)
+    ck_fails(cm_partition_by_edges(&t, &options, &run, &none, &error), CM_LIMIT_BROKEN);
+  cm_partition_free(made);
+  network_free(&t);
+}
+END_TEST
+
+/* Every refiner against recomputation: tables, loads and the cut that it believes in. */
+START_TEST(refiners_keep_their_books)
+{
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 4, 0);
+  cm_topology t = _i % 2 ? network_directed(&random, 20 + below(&random, 80), 60) : network_undirected(&random, 20 + below(&random, 80), 20);
+  uint32_t n = t.vertex_count, parts = 2 + below(&random, 6), *part = calloc(n, sizeof *part);
+  uint64_t load[8] = {0}, again[8] = {0}, most, excess;
+  cm_run run;
+  cm_run_init(&run);
+  cm_compact *g;
+  cm_kway *state, *fresh;
+  ck_ok(cm_compact_from_topology(&t, &run, &g, &error));
+  most = g->size_total / parts + g->size_max;
+  cm_initial_options initial = {.parts = parts, .most = most, .tries = 2, .passes = 2, .seed = (uint64_t)_i};
+  ck_ok(cm_initial_partition(g, &initial, &run, part, &error));
+  ck_ok(cm_kway_new(g, part, parts, &run, &state, &error));
+  cm_kway_anneal_options hot = {.sweeps = 20, .hot = 1, .cold = 0.1, .most = most + g->size_max};
+  ck_ok(cm_kway_anneal(state, &hot, &random, &error));
+  ck_ok(cm_kway_new(g, part, parts, &run, &fresh, &error));
+  ck_assert_uint_eq((uint64_t)state->cut, cm_compact_cut(g, part));
+  ck_assert_mem_eq(state->load, fresh->load, parts * sizeof *state->load);
+  ck_assert_mem_eq(state->inner, fresh->inner, n * sizeof *state->inner);
+  ck_assert_uint_eq(state->border_count, fresh->border_count);
+  for (uint32_t v = 0; v < n; v++) {
+    for (uint32_t p = 0; p < parts; p++)
+      ck_assert_int_eq(cm_kway_tie(state, v, p), cm_kway_tie(fresh, v, p));
+    load[part[v]] += g->size[v];
+  }
+  cm_kway_free(state);
+  cm_kway_free(fresh);
+
+  uint64_t before = cm_compact_cut(g, part), excess_before = 0, excess_after = 0;
+  for (uint32_t p = 0; p < parts; p++)
+    excess_before += load[p] > most ? load[p] - most : 0;
+  int64_t gain;
+  cm_pairwise_options pairs = {.rounds = 3, .patience = 30, .most = most, .seed = 1};
+  ck_ok(cm_pairwise(g, &pairs, &run, part, parts, load, &gain, &error));
+  ck_assert_int_eq((int64_t)before - gain, (int64_t)cm_compact_cut(g, part));
+  for (uint32_t p = 0; p < parts; p++)
+    excess_after += load[p] > most ? load[p] - most : 0;
+  ck_assert_uint_le(excess_after, excess_before);
+  ck_assert(excess_after < excess_before || gain >= 0);
+
+  before = cm_compact_cut(g, part);
+  cm_greedy_options greedy = {.rounds = 3, .most = UINT64_MAX / 2, .seed = 1};
+  ck_ok(cm_greedy(g, &greedy, &run, part, parts, load, &error));
+  ck_assert_uint_le(cm_compact_cut(g, part), before);
+  ck_ok(cm_balance(g, most, &run, part, parts, load, &excess, &error));
+  for (uint32_t v = 0; v < n; v++)
+    again[part[v]] += g->size[v];
+  ck_assert_mem_eq(load, again, parts * sizeof *load);
+  ck_assert(g->size_max > 1 || excess == 0);
+  free(part);
+  cm_compact_free(g);
+  network_free(&t);
+}
+END_TEST
+
+/* A box of 16 x 16 x 4 into 8: the best is 8 boxes of 8 x 8 x 2 or 8 x 4 x 4, with 512 cut edges. */
+START_TEST(a_box_is_cut_near_its_optimum)
+{
+  cm_topology t = box(16, 16, 4);
+  cm_edge_options options = quick;
+  options.starts = 4;
+  options.rounds = 4;
+  options.cycles = 3;
+  options.most = 128;
+  cm_run run;
+  cm_run_init(&run);
+  cm_partition *made;
+  ck_ok(cm_partition_by_edges(&t, &options, &run, &made, &error));
+  ck_assert_uint_eq(made->part_count, 8);
+  check_parts(&t, made->part, 8, 128);
+  ck_assert_uint_le(made->parts->weight_total, 512 * 112 / 100);
+  cm_partition_free(made);
+  network_free(&t);
+}
+END_TEST
+
+static void check_communities(const cm_topology *t, const uint32_t *part, uint32_t groups)
+{
+  uint32_t apart = 0;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    apart += part[v] != part[v % groups];
+  ck_assert_uint_eq(apart, 0);
+}
+
+/* Planted communities are found exactly: as a graph, and by their ties alone. */
+START_TEST(communities_are_found)
+{
+  enum { GROUPS = 6, EACH = 40 };
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 6, 0);
+  cm_topology t = communities(&random, GROUPS, EACH);
+  cm_edge_options options = quick;
+  options.most = EACH;
+  cm_run run;
+  cm_run_init(&run);
+  cm_partition *made;
+  ck_ok(cm_partition_by_edges(&t, &options, &run, &made, &error));
+  check_communities(&t, made->part, GROUPS);
+  cm_partition_free(made);
+  uint32_t part[2][GROUPS * EACH];
+  for (unsigned i = 0; i < 2; i++) {
+    cm_profile_options profile = {.parts = GROUPS, .most = EACH, .split_sweeps = 8, .sweeps = 30, .seed = (uint64_t)_i};
+    run.threads = 1 + 2 * i;
+    ck_ok(cm_partition_profiles(&t, &profile, &run, part[i], &error));
+    check_parts(&t, part[i], GROUPS, EACH);
+  }
+  ck_assert_mem_eq(part[0], part[1], sizeof part[0]);
+  network_free(&t);
+}
+END_TEST
+
+/* Ties alone under sizes, self loops, several nets of a source, weights, and weights too large for one word. */
+START_TEST(profiles_keep_limits)
+{
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 7, 0);
+  cm_topology t = network_directed(&random, 10 + below(&random, 70), 60);
+  uint32_t part[80];
+  if (_i % 3 == 0)
+    for (uint32_t e = 0; e < t.net_count; e++)
+      t.net_weight[e] <<= 28;
+  cm_profile_options options = {.split_sweeps = 2, .sweeps = 3, .seed = (uint64_t)_i};
+  options.most = 12 + below(&random, 30);
+  options.parts = (uint32_t)(t.size_total * 5 / 4 / options.most) + 2;
+  cm_run run;
+  cm_run_init(&run);
+  ck_ok(cm_partition_profiles(&t, &options, &run, part, &error));
+  uint64_t *load = calloc(options.parts, sizeof *load);
+  for (uint32_t v = 0; v < t.vertex_count; v++) {
+    ck_assert_uint_lt(part[v], options.parts);
+    load[part[v]] += cm_topology_size(&t, v);
+  }
+  for (uint32_t p = 0; p < options.parts; p++)
+    ck_assert_uint_le(load[p], options.most);
+  free(load);
+  network_free(&t);
+}
+END_TEST
+
+/* Large enough for every parallel path: 1.6 million entries. */
+START_TEST(threads_never_change_a_partition)
+{
+  cm_topology t = box(65, 65, 64);
+  uint32_t *part[2];
+  for (unsigned i = 0; i < 2; i++) {
+    cm_edge_options options = quick;
+    cm_run run;
+    cm_run_init(&run);
+    run.threads = 1 + 2 * i;
+    options.most = 4225;
+    options.cycles = 0;
+    options.anneal_sweeps = 0;
+    cm_partition *made;
+    ck_ok(cm_partition_by_edges(&t, &options, &run, &made, &error));
+    check_parts(&t, made->part, 64, 4225);
+    part[i] = made->part;
+    made->part = NULL;
+    cm_partition_free(made);
+  }
+  ck_assert_mem_eq(part[0], part[1], t.vertex_count * sizeof *part[0]);
+  cm_free(part[0]);
+  cm_free(part[1]);
+  network_free(&t);
+}
+END_TEST
+
+START_TEST(empty_parts_are_filled_with_loose_vertices)
+{
+  cm_topology t = box(6, 6, 1);
+  uint32_t part[36] = {0}, count[9] = {0};
+  cm_run run;
+  cm_run_init(&run);
+  cm_compact *g;
+  ck_ok(cm_compact_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_fill_empty(g, &run, part, 9, &error));
+  for (uint32_t v = 0; v < 36; v++)
+    count[part[v]]++;
+  for (uint32_t p = 0; p < 9; p++)
+    ck_assert_uint_ge(count[p], 1);
+  ck_assert_uint_eq(count[0], 28);
+  cm_compact_free(g);
+  network_free(&t);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("edges");
+  TCase *tests = tcase_create("partition");
+  tcase_set_timeout(tests, 240);
+  tcase_add_loop_test(tests, unit_vertices_fill_exactly_the_least_number_of_parts, 0, 60);
+  tcase_add_loop_test(tests, a_fixed_number_of_parts_is_met_and_none_is_empty, 0, 40);
+  tcase_add_loop_test(tests, sizes_and_weights_of_directed_networks, 0, 40);
+  tcase_add_loop_test(tests, refiners_keep_their_books, 0, 40);
+  tcase_add_test(tests, a_box_is_cut_near_its_optimum);
+  tcase_add_loop_test(tests, communities_are_found, 0, 4);
+  tcase_add_loop_test(tests, profiles_keep_limits, 0, 40);
+  tcase_add_test(tests, threads_never_change_a_partition);
+  tcase_add_test(tests, empty_parts_are_filled_with_loose_vertices);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
