@@ -161,8 +161,9 @@ static cm_status unknown(const char *name, cm_error *error)
 /* What does not go together, and what follows from what. */
 static cm_status resolve(struct cm_map_options *o, cm_error *error)
 {
-  const cm_engine *engine = o->objective == CM_OBJECTIVE_AUTO ? NULL : cm_engine_find((cm_preset)o->preset, (cm_objective)o->objective);
-  if (o->objective != CM_OBJECTIVE_AUTO && engine == NULL) {
+  bool chosen = o->objective != CM_OBJECTIVE_AUTO;
+  const cm_engine *engine = chosen ? cm_engine_find((cm_preset)o->preset, (cm_objective)o->objective) : NULL;
+  if (chosen && engine == NULL) {
     cm_fail(error, CM_BAD_OPTION,
             "preset reference minimises the edge cut; for objective \"axon\" choose preset fast, balanced or best");
     return cm_fail_at(error, "/options/objective");

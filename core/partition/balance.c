@@ -178,7 +178,8 @@ static int64_t gain_of(const balancer *b, uint32_t v, uint32_t from, uint32_t to
   return gain;
 }
 
-/* Passes vertices of part p until the amount is met: the dearest are offered first, later ones as their neighbours leave. */
+/* Passes vertices of part p until the amount is met: the dearest are offered first, later ones as their neighbours
+ * leave. */
 static cm_status pass(balancer *b, uint32_t p, uint32_t to, uint64_t amount, bool *moved, cm_error *error)
 {
   const cm_compact *g = b->graph;
@@ -251,7 +252,8 @@ static int larger_first(const void *a, const void *b)
   return x->size != y->size ? (x->size < y->size) - (x->size > y->size) : (x->vertex > y->vertex) - (x->vertex < y->vertex);
 }
 
-/* Packs from the largest vertex down: each stays in its part where there is still room, else goes where there is most. */
+/* Packs from the largest vertex down: each stays in its part where there is still room, else goes where there is
+ * most. */
 static cm_status pack(const balancer *b, sized *order, uint32_t *packed, cm_priority *rooms, uint64_t *load, bool *fits,
                       cm_error *error)
 {

@@ -185,11 +185,13 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
   return CM_OK;
 }
 
-/* Cuts the vertices into ranges of about equal numbers of own pins. Many short nets make few ranges: each walks all nets. */
+/* Cuts the vertices into ranges of about equal numbers of own pins. Many short nets make few ranges: each walks all
+ * nets. */
 static uint32_t cut_ranges(const builder *b)
 {
   const cm_topology *t = b->topology;
-  uint64_t ranges = t->pin_count / RANGE_PINS + 1, short_nets = t->net_count > 0 ? t->pin_count / t->net_count / 32 + 2 : 1;
+  uint64_t ranges = t->pin_count / RANGE_PINS + 1;
+  uint64_t short_nets = t->net_count > 0 ? t->pin_count / t->net_count / 32 + 2 : 1;
   ranges = ranges < RANGES_MAX ? ranges : RANGES_MAX;
   ranges = ranges < short_nets ? ranges : short_nets;
   uint32_t n = t->vertex_count;

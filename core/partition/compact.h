@@ -1,7 +1,9 @@
-/* The graph of the edge objective and of mesh mapping, small enough for hundreds of millions of synapses: both directions of
- * every edge in compressed rows, four bytes an entry where all weights are equal, eight where they are not.
+/* The graph of the edge objective and of mesh mapping, small enough for hundreds of millions of synapses: both
+ * directions of every edge in compressed rows, four bytes an entry where all weights are equal, eight where they are
+ * not.
  *
- * Rows have no order and may name a neighbour twice (synapses in both directions): cuts, gains and contraction do not mind. */
+ * Rows have no order and may name a neighbour twice (synapses in both directions): cuts, gains and contraction do
+ * not mind. */
 #ifndef CM_PARTITION_COMPACT_H
 #define CM_PARTITION_COMPACT_H
 
@@ -39,13 +41,14 @@ static inline uint64_t cm_compact_degree(const cm_compact *graph, uint32_t v)
 
 void cm_compact_free(cm_compact *graph); /* NULL is allowed */
 
-/* The undirected graph of a topology's synapses, self loops left out; sizes are the topology's. Parallel. O(pins) time, 8 bytes
- * per synapse of a directed network (4 per entry of an undirected one), as many again where weights differ. */
+/* The undirected graph of a topology's synapses, self loops left out; sizes are the topology's. Parallel. O(pins)
+ * time, 8 bytes per synapse of a directed network (4 per entry of an undirected one), as many again where weights
+ * differ. */
 cm_status cm_compact_from_topology(const cm_topology *topology, cm_run *run, cm_compact **graph, cm_error *error);
 
-/* Merges the vertices with equal map[v] < coarse_count into one each: sizes and weights add up, edges inside a merged
- * vertex vanish, every neighbour stands once. Every coarse number must have a vertex. Parallel, the same for any number of threads.
- * O(entries). */
+/* Merges the vertices with equal map[v] < coarse_count into one each: sizes and weights add up, edges inside a
+ * merged vertex vanish, every neighbour stands once. Every coarse number must have a vertex. Parallel, the same for
+ * any number of threads. O(entries). */
 cm_status cm_compact_contract(const cm_compact *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
                               cm_compact **coarse, cm_error *error);
 

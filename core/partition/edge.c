@@ -18,8 +18,8 @@ typedef struct work {
   cm_hierarchy hierarchy;
 } work;
 
-/* Parts that are exactly full leave no way from one good partition to another: searches may fill them a little more, and coarse vertices do not
- * fit as snugly as fine ones. What is too much goes at the end. */
+/* Parts that are exactly full leave no way from one good partition to another: searches may fill them a little
+ * more, and coarse vertices do not fit as snugly as fine ones. What is too much goes at the end. */
 static const double search_slack = 1.03;
 
 static uint64_t most_on(const work *w, const cm_compact *g)

@@ -1,4 +1,5 @@
-/* From a topology to a partition for the edge objective: as a graph, or, where that would be large, by its ties alone. */
+/* From a topology to a partition for the edge objective: as a graph, or, where that would be large, by its ties
+ * alone. */
 #include "core/partition/edge.h"
 #include "core/partition/profile.h"
 

@@ -74,7 +74,8 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
   return CM_OK;
 }
 
-/* The unit: the least weight, more where a vertex's weights would add up to too much. Returns the largest weight in units. */
+/* The unit: the least weight, more where a vertex's weights would add up to too much. Returns the largest weight in
+ * units. */
 static cm_status choose_unit(const cm_topology *t, cm_run *run, cm_inbound *in, uint64_t *most, cm_error *error)
 {
   uint64_t *sum, least = UINT64_MAX, largest = 0, heaviest = 0;

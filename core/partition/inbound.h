@@ -7,7 +7,9 @@
 
 typedef struct cm_inbound {
   uint64_t *first;    /* [vertices + 1] */
-  uint32_t *entry;    /* [synapses but self loops] source in the low bits, weight less 1 above them where `weight` is NULL; by ascending source */
+  /* [synapses but self loops] source in the low bits, weight less 1 above them where `weight` is NULL; by ascending
+   * source */
+  uint32_t *entry;
   uint32_t *weight;   /* [same] units; NULL: in `entry` */
   uint32_t bits;      /* of a source */
   uint64_t unit;      /* scaled weight of a weight of 1: weights are divided by it and rounded, at least 1 */

@@ -12,9 +12,9 @@ typedef struct cm_initial_options {
   uint64_t seed, stream;
 } cm_initial_options;
 
-/* Fills part [vertex_count] with numbers below options->parts: halves the parts and the vertices in proportion, again and again. Each half is grown from
- * a random vertex by the best gain, then refined; the limit's slack is shared out over the bisections to come. Runs on any thread.
- * O(tries * entries * log(parts) * log(vertices)). */
+/* Fills part [vertex_count] with numbers below options->parts: halves the parts and the vertices in proportion,
+ * again and again. Each half is grown from a random vertex by the best gain, then refined; the limit's slack is
+ * shared out over the bisections to come. Runs on any thread. O(tries * entries * log(parts) * log(vertices)). */
 cm_status cm_initial_partition(const cm_compact *graph, const cm_initial_options *options, cm_run *run, uint32_t *part,
                                cm_error *error);
 

@@ -1,5 +1,5 @@
-/* Book-keeping of a partition of a compact graph: how strongly every vertex is tied to every part that it touches, which vertices lie at a
- * border, what the parts hold. One place for the refiners that look at many parts at once. */
+/* Book-keeping of a partition of a compact graph: how strongly every vertex is tied to every part that it touches,
+ * which vertices lie at a border, what the parts hold. One place for the refiners that look at many parts at once. */
 #ifndef CM_PARTITION_KWAY_H
 #define CM_PARTITION_KWAY_H
 
@@ -14,7 +14,8 @@ typedef struct cm_kway {
   int64_t cut;
   int64_t *inner;       /* [vertices] weight of the edges into its own part */
   int64_t *degree;      /* [vertices] weight of all its edges */
-  uint64_t *first;      /* [vertices + 1] where its ties start: as many places as it has edges, or parts where there are fewer */
+  /* [vertices + 1] where its ties start: as many places as it has edges, or parts where there are fewer */
+  uint64_t *first;
   uint32_t *tie_part;   /* [ties] of a list: the parts touched, in no order; of a full row: unused */
   int64_t *tie_weight;  /* [ties] */
   uint32_t *tie_count;  /* [vertices] of a list; CM_KWAY_FULL: one place for every part */

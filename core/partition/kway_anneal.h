@@ -11,8 +11,9 @@ typedef struct cm_kway_anneal_options {
   uint64_t most;    /* no move fills a part beyond this */
 } cm_kway_anneal_options;
 
-/* Proposes to move a random border vertex into the part of a random neighbour; takes it with probability min(1, exp(-cost / temperature)).
- * The temperature falls geometrically. O(sweeps * border * parts touched + moves * degree). */
+/* Proposes to move a random border vertex into the part of a random neighbour; takes it with probability min(1,
+ * exp(-cost / temperature)). The temperature falls geometrically. O(sweeps * border * parts touched + moves *
+ * degree). */
 cm_status cm_kway_anneal(cm_kway *state, const cm_kway_anneal_options *options, cm_random *random, cm_error *error);
 
 #endif

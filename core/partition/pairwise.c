@@ -118,7 +118,8 @@ static unsigned choose_side(search *s)
     }
     uint64_t size = s->graph->size[s->queue[side].item[0].vertex];
     uint64_t from = p->load[side], to = p->load[1 - side], most = p->most[1 - side];
-    /* Into a full part only the one vertex that overfills it; out of an overfull one whatever lowers the larger load. */
+    /* Into a full part only the one vertex that overfills it; out of an overfull one whatever lowers the larger
+     * load. */
     may[side] = to + size <= most || (from > p->most[side] ? to + size < from : to <= most);
   }
   if (may[0] && may[1])
@@ -141,8 +142,8 @@ static cm_status note_move(search *s, uint32_t v, cm_error *error)
   return CM_OK;
 }
 
-/* A neighbour that is new in its queue has this move in its gain already: where rows repeat neighbours, later entries would count it again, so
- * that its gain is only a guess. */
+/* A neighbour that is new in its queue has this move in its gain already: where rows repeat neighbours, later
+ * entries would count it again, so that its gain is only a guess. */
 static cm_status move(search *s, uint32_t v, unsigned side, cm_error *error)
 {
   const cm_compact *g = s->graph;

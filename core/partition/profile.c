@@ -186,14 +186,16 @@ static int64_t weight_to(const profiles *w, uint32_t from, uint32_t to)
   return weight;
 }
 
-/* The member of part p that gains most by going to v's part while v comes, and what both gain. Of large parts a stretch that depends on v is asked. */
+/* The member of part p that gains most by going to v's part while v comes, and what both gain. Of large parts a
+ * stretch that depends on v is asked. */
 static uint32_t best_partner(const profiles *w, uint32_t v, uint32_t p, int64_t gain, int64_t *both)
 {
   uint32_t own = w->part[v], best = NONE;
   int64_t most_gain = INT64_MIN;
   if (w->room[p] == 0)
     return NONE;
-  uint32_t asked = w->room[p] < PARTNERS ? w->room[p] : PARTNERS, start = (uint32_t)((v * UINT64_C(0x9e3779b1) + w->batch) % w->room[p]);
+  uint32_t asked = w->room[p] < PARTNERS ? w->room[p] : PARTNERS;
+  uint32_t start = (uint32_t)((v * UINT64_C(0x9e3779b1) + w->batch) % w->room[p]);
   for (uint32_t j = 0, at = start; j < asked; j++, at = at + 1 < w->room[p] ? at + 1 : 0) {
     uint32_t u = w->member[w->member_first[p] + at];
     int64_t its = (int64_t)row(w, u)[own] - row(w, u)[p];
@@ -254,7 +256,8 @@ static void leave(profiles *w, uint32_t v)
   w->load[p] -= size(w, v);
 }
 
-/* Member lists have room for as many as were there when they were made, and more only where somebody leaves first: so all leave before any enters. */
+/* Member lists have room for as many as were there when they were made, and more only where somebody leaves first:
+ * so all leave before any enters. */
 static void enter(profiles *w, uint32_t v, uint32_t to)
 {
   w->change[w->changes++] = (change){v, w->part[v], to};
@@ -365,7 +368,8 @@ static cm_status split(profiles *w, cm_error *error)
   return list_members(w, error);
 }
 
-/* Out of parts that hold too much, as sizes above 1 may leave them: those that lose least go first, to the part with room that they are tied to most. */
+/* Out of parts that hold too much, as sizes above 1 may leave them: those that lose least go first, to the part
+ * with room that they are tied to most. */
 static cm_status fit(profiles *w, cm_error *error)
 {
   w->batch++;

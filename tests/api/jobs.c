@@ -34,7 +34,7 @@ static void long_job(char *id)
 {
   char network[65];
   test_upload_large(&server, 60000, 300000, 1, network);
-  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"max_part_size\": 32, \"coarsening_tries\": 64,"
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 32, \"coarsening_tries\": 64,"
            " \"bisection_tries\": 64}}", network);
 }
 
@@ -170,14 +170,14 @@ END_TEST
 START_TEST(equal_jobs_run_once_and_others_share_the_coarsening)
 {
   char first[33], second[33], third[33], path[96];
-  worm_job(first, ", \"seed\": 7, \"coarsening_share\": 3");
+  worm_job(first, ", \"preset\": \"reference\", \"seed\": 7, \"coarsening_share\": 3");
   json_t *a = finished(first, "done");
   ck_assert(json_is_false(json_object_get(a, "reused")));
-  worm_job(second, ", \"seed\": 7, \"coarsening_share\": 3, \"threads\": 1");
+  worm_job(second, ", \"preset\": \"reference\", \"seed\": 7, \"coarsening_share\": 3, \"threads\": 1");
   json_t *b = finished(second, "done");
   ck_assert(json_is_true(json_object_get(b, "reused")));
   ck_assert_str_eq(test_word(a, "mapping"), test_word(b, "mapping"));
-  worm_job(third, ", \"seed\": 7, \"coarsening_share\": 3, \"placement_seed\": 8");
+  worm_job(third, ", \"preset\": \"reference\", \"seed\": 7, \"coarsening_share\": 3, \"placement_seed\": 8");
   json_t *c = finished(third, "done");
   ck_assert_str_ne(test_word(a, "mapping"), test_word(c, "mapping"));
   ck_assert(json_is_false(json_object_get(json_object_get(a, "report"), "coarsening_cached")));
@@ -193,7 +193,7 @@ START_TEST(equal_jobs_run_once_and_others_share_the_coarsening)
   snprintf(path, sizeof path, "/v1/mappings/%s", test_word(a, "mapping"));
   test_expect(test_request(&server, "DELETE", path, NULL, NULL, 0), 204);
   test_expect(test_get(&server, path), 404);
-  worm_job(first, ", \"seed\": 7, \"coarsening_share\": 3");
+  worm_job(first, ", \"preset\": \"reference\", \"seed\": 7, \"coarsening_share\": 3");
   json_t *d = finished(first, "done");
   ck_assert(json_is_false(json_object_get(d, "reused")));
   json_decref(a);
@@ -330,7 +330,7 @@ START_TEST(jobs_queue_cancel_and_go)
   /* Another seed, or it would wait for the first as its twin. */
   char network[65];
   test_upload_large(&server, 60000, 300000, 2, network);
-  test_job(&server, running[1], "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"max_part_size\": 32,"
+  test_job(&server, running[1], "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 32,"
            " \"coarsening_tries\": 64, \"bisection_tries\": 64}}", network);
   test_wait_state(&server, running[0], "running");
   test_wait_state(&server, running[1], "running");
@@ -379,7 +379,7 @@ START_TEST(a_time_limit_ends_a_job)
 {
   char network[65], id[33];
   test_upload_large(&server, 60000, 300000, 3, network);
-  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"max_part_size\": 32, \"coarsening_tries\": 64,"
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 32, \"coarsening_tries\": 64,"
            " \"bisection_tries\": 64, \"time_limit\": 0.2}}", network);
   json_t *job = finished(id, "failed");
   ck_assert_str_eq(test_word(json_object_get(job, "problem"), "code"), "time-limit");
@@ -417,7 +417,7 @@ START_TEST(events_tell_a_job_and_can_be_resumed)
 {
   char id[33], network[65], last[32], again[32], middle[32], *text, *rest;
   test_upload_large(&server, 20000, 100000, 4, network);
-  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"max_part_size\": 64}}", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 64}}", network);
   int count = read_events(id, NULL, last, &text);
   ck_assert_int_ge(count, 4);
   ck_assert_int_eq(strncmp(text, "retry: ", 7), 0);

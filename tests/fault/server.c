@@ -37,7 +37,7 @@ static void long_job(char *id, uint64_t seed)
 {
   char network[65];
   test_upload_large(&server, 40000, 200000, seed, network);
-  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"max_part_size\": 32, \"coarsening_tries\": 64,"
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 32, \"coarsening_tries\": 64,"
            " \"bisection_tries\": 64}}", network);
 }
 
@@ -268,7 +268,7 @@ START_TEST(a_damaged_cache_entry_is_made_again)
 {
   char network[65], id[33], path[CM_PATH_MAX], entry[CM_PATH_MAX];
   test_upload_large(&server, 2000, 10000, 6, network);
-  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"max_part_size\": 64}}", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 64}}", network);
   json_t *first = test_wait(&server, id);
   ck_assert_str_eq(test_word(first, "state"), "done");
   ck_assert_int_ge(json_integer_value(json_object_get(json_array_get(json_object_get(json_object_get(first, "report"),
@@ -281,7 +281,7 @@ START_TEST(a_damaged_cache_entry_is_made_again)
       damage_folder(entry);
     }
   closedir(listing);
-  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"max_part_size\": 64, \"placement_seed\": 9}}", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 64, \"placement_seed\": 9}}", network);
   json_t *second = test_wait(&server, id);
   ck_assert_str_eq(test_word(second, "state"), "done");
   ck_assert(json_is_false(json_object_get(json_object_get(second, "report"), "coarsening_cached")));

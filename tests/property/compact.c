@@ -1,5 +1,6 @@
-/* The compact graph and its hierarchy against dense tables and brute force: every synapse counted once from either end, cuts kept
- * by contraction on every level, clusters within their size, never across labels, the same for any number of threads. */
+/* The compact graph and its hierarchy against dense tables and brute force: every synapse counted once from either
+ * end, cuts kept by contraction on every level, clusters within their size, never across labels, the same for any
+ * number of threads. */
 #include "../unit/networks.h"
 
 #include "core/partition/agglomerate.h"
@@ -173,7 +174,8 @@ START_TEST(clusters_keep_size_and_labels_on_every_level)
 }
 END_TEST
 
-/* Vertices without common edges: a star's leaves, which only two-hop matching can merge, and vertices without any edge. */
+/* Vertices without common edges: a star's leaves, which only two-hop matching can merge, and vertices without any
+ * edge. */
 START_TEST(stars_and_loose_vertices_shrink)
 {
   enum { N = 400, LEAVES = 200 };

@@ -1,5 +1,5 @@
-/* The edge objective: limits to the last place, exact numbers of parts, book-keeping against recomputation, known optima, and the same bytes for
- * any number of threads. */
+/* The edge objective: limits to the last place, exact numbers of parts, book-keeping against recomputation, known
+ * optima, and the same bytes for any number of threads. */
 #include "../unit/networks.h"
 
 #include "core/partition/balance.h"
@@ -109,7 +109,8 @@ START_TEST(a_fixed_number_of_parts_is_met_and_none_is_empty)
 }
 END_TEST
 
-/* Sizes above 1 may need more parts than their sum; the limit holds all the same, and the graph of parts is that of the synapses. */
+/* Sizes above 1 may need more parts than their sum; the limit holds all the same, and the graph of parts is that of
+ * the synapses. */
 START_TEST(sizes_and_weights_of_directed_networks)
 {
   cm_random random;
@@ -146,8 +147,9 @@ START_TEST(refiners_keep_their_books)
 {
   cm_random random;
   cm_random_init(&random, (uint64_t)_i, 4, 0);
-  cm_topology t = _i % 2 ? network_directed(&random, 20 + below(&random, 80), 60) : network_undirected(&random, 20 + below(&random, 80), 20);
-  uint32_t n = t.vertex_count, parts = 2 + below(&random, 6), *part = calloc(n, sizeof *part);
+  uint32_t n = 20 + below(&random, 80);
+  cm_topology t = _i % 2 ? network_directed(&random, n, 60) : network_undirected(&random, n, 20);
+  uint32_t parts = 2 + below(&random, 6), *part = calloc(n, sizeof *part);
   uint64_t load[8] = {0}, again[8] = {0}, most, excess;
   cm_run run;
   cm_run_init(&run);
