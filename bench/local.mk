@@ -1,1 +1,1 @@
-EXTRA_DIST += bench/reference-vs-metis bench/agreement bench/axons bench/wide.json
+EXTRA_DIST += bench/reference-vs-metis bench/agreement bench/axons bench/edges bench/scale bench/wide.json
