@@ -54,13 +54,13 @@ cm_status cm_fail_memory_limit(uint64_t limit_bytes, uint64_t needed_bytes, cons
   return CM_MEMORY_LIMIT;
 }
 
-/* Books `bytes` more on the account. */
+/* Books `bytes` more on the account; without an error slot also beyond its limit. */
 static cm_status book(cm_memory *memory, uint64_t bytes, cm_error *error)
 {
-  if (memory == NULL)
+  if (memory == NULL || bytes == 0)
     return CM_OK;
   uint64_t used = atomic_fetch_add(&memory->used_bytes, bytes) + bytes;
-  if (memory->limit_bytes != 0 && used > memory->limit_bytes) {
+  if (error != NULL && memory->limit_bytes != 0 && used > memory->limit_bytes) {
     atomic_fetch_sub(&memory->used_bytes, bytes);
     return cm_fail_memory_limit(memory->limit_bytes, used, "what is done at this point", error);
   }
@@ -89,20 +89,43 @@ static cm_status out_of_memory(size_t bytes, cm_error *error)
   return cm_fail(error, CM_NO_MEMORY, "out of memory: %zu bytes more were refused", bytes);
 }
 
-void *cm_allocate(cm_memory *memory, size_t count, size_t size, cm_error *error)
+/* A block of which `booked` bytes are on the account. */
+static void *new_block(cm_memory *memory, size_t bytes, size_t booked, cm_error *error)
 {
-  size_t bytes;
-  if (block_bytes(count, size, &bytes, error) != CM_OK || book(memory, bytes, error) != CM_OK)
+  if (book(memory, booked, error) != CM_OK)
     return NULL;
   header *block = fault_due() ? NULL : calloc(1, bytes);
   if (block == NULL) {
-    unbook(memory, bytes);
+    unbook(memory, booked);
     out_of_memory(bytes, error);
     return NULL;
   }
   block->memory = memory;
-  block->bytes = bytes;
+  block->bytes = booked;
   return block + 1;
+}
+
+void *cm_allocate(cm_memory *memory, size_t count, size_t size, cm_error *error)
+{
+  size_t bytes;
+  return block_bytes(count, size, &bytes, error) == CM_OK ? new_block(memory, bytes, bytes, error) : NULL;
+}
+
+void *cm_reserve(cm_memory *memory, size_t count, size_t size, cm_error *error)
+{
+  size_t bytes;
+  if (block_bytes(count, size, &bytes, error) != CM_OK)
+    return NULL;
+  return new_block(memory, bytes, sizeof(header), error);
+}
+
+cm_status cm_book_reserved(void *block, size_t bytes, cm_error *error)
+{
+  header *before = (header *)block - 1;
+  if (book(before->memory, bytes, error) != CM_OK)
+    return error->status;
+  atomic_fetch_add(&before->bytes, bytes);
+  return CM_OK;
 }
 
 void *cm_reallocate(cm_memory *memory, void *old, size_t count, size_t size, cm_error *error)

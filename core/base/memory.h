@@ -30,6 +30,15 @@ void *cm_allocate(cm_memory *memory, size_t count, size_t size, cm_error *error)
 /* The failure CM_MEMORY_LIMIT with its figures memory_limit and needed_bytes: `what` the limit is too small for. */
 cm_status cm_fail_memory_limit(uint64_t limit_bytes, uint64_t needed_bytes, const char *what, cm_error *error);
 
+/* As cm_allocate, for an array of which little may be used: address space only, nothing on the account until
+ * cm_book_reserved. */
+void *cm_reserve(cm_memory *memory, size_t count, size_t size, cm_error *error)
+    __attribute__((malloc, warn_unused_result));
+
+/* Books bytes of a reserved block that come into use; safe from any thread. With an error slot it may refuse with
+ * CM_MEMORY_LIMIT; without one it books all the same. */
+cm_status cm_book_reserved(void *block, size_t bytes, cm_error *error);
+
 /* Grows or shrinks a block of cm_allocate in place or by moving; new bytes are not zeroed. On failure the
  * old block stays valid and NULL is returned. `block` may be NULL. */
 void *cm_reallocate(cm_memory *memory, void *block, size_t count, size_t size, cm_error *error)

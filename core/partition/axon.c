@@ -156,13 +156,24 @@ static cm_status best_start(work *w, uint32_t *part, uint32_t *parts, cm_error *
   return status;
 }
 
-/* Refines part, given for level `from`, on that level and all below; part then is of level 0. */
-static cm_status descend(work *w, const descent *d, uint32_t from, uint32_t *part, uint32_t *parts, double *objective,
+/* Turns part from the coarsest level to the next finer one; the coarsest is dropped. */
+static void step_down(work *w, uint32_t *part)
+{
+  uint32_t fine = w->levels.count - 2, n = w->levels.graph[fine]->vertex_count;
+  for (uint32_t v = 0; v < n; v++)
+    w->scratch[v] = part[w->levels.map[fine][v]];
+  memcpy(part, w->scratch, n * sizeof *part);
+  cm_axon_levels_drop(&w->levels);
+}
+
+/* Refines part, given for the coarsest level, on that level and all below, which are dropped one by one; part then is of
+ * level 0. `deepest` is where most is done. */
+static cm_status descend(work *w, const descent *d, uint32_t deepest, uint32_t *part, uint32_t *parts, double *objective,
                          cm_error *error)
 {
   cm_random random;
   const cm_axon_options *o = w->options;
-  uint32_t deepest = w->levels.count > 2 ? w->levels.count - 2 : 1;
+  uint32_t from = w->levels.count - 1;
   cm_run_phase(w->run, "refine");
   cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, d->number);
   for (uint32_t l = from;; l--) {
@@ -173,11 +184,14 @@ static cm_status descend(work *w, const descent *d, uint32_t from, uint32_t *par
       return error->status;
     if (l == 0)
       return CM_OK;
-    uint32_t n = w->levels.graph[l - 1]->vertex_count;
-    for (uint32_t v = 0; v < n; v++)
-      w->scratch[v] = part[w->levels.map[l - 1][v]];
-    memcpy(part, w->scratch, n * sizeof *part);
+    step_down(w, part);
   }
+}
+
+/* Below the coarsest level, where starts are annealed. */
+static uint32_t second_coarsest(const work *w)
+{
+  return w->levels.count > 2 ? w->levels.count - 2 : 1;
 }
 
 static cm_status first_partition(work *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
@@ -186,14 +200,10 @@ static cm_status first_partition(work *w, uint32_t *part, uint32_t *parts, doubl
   if (cm_axon_levels_build(&w->levels, w->options, w->seed, NULL, w->run, error) != CM_OK ||
       best_start(w, part, parts, error) != CM_OK)
     return error->status;
-  uint32_t coarsest = w->levels.count - 1;
-  if (coarsest == 0)
-    return descend(w, &d, 0, part, parts, objective, error);
-  uint32_t n = w->levels.graph[coarsest - 1]->vertex_count;
-  for (uint32_t v = 0; v < n; v++)
-    w->scratch[v] = part[w->levels.map[coarsest - 1][v]];
-  memcpy(part, w->scratch, n * sizeof *part);
-  return descend(w, &d, coarsest - 1, part, parts, objective, error);
+  uint32_t deepest = second_coarsest(w);
+  if (w->levels.count > 1)
+    step_down(w, part);
+  return descend(w, &d, deepest, part, parts, objective, error);
 }
 
 /* Improves a legal partition: coarser levels whose vertices keep to their parts, and down again, every other time with one part
@@ -210,7 +220,7 @@ static cm_status cycle(work *w, uint32_t number, uint32_t *part, uint32_t *parts
   double reached;
   memcpy(trial, part, n * sizeof *part);
   if (cm_axon_levels_build(&w->levels, w->options, w->seed + number, trial, w->run, error) != CM_OK ||
-      descend(w, &d, w->levels.count - 1, trial, &count, &reached, error) != CM_OK)
+      descend(w, &d, second_coarsest(w), trial, &count, &reached, error) != CM_OK)
     return error->status;
   if (reached >= *objective)
     return CM_OK;

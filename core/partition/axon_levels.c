@@ -16,7 +16,7 @@ static const double growth = 4;
 
 cm_status cm_axon_levels_begin(const cm_topology *topology, cm_run *run, cm_axon_levels *levels, cm_error *error)
 {
-  *levels = (cm_axon_levels){0};
+  *levels = (cm_axon_levels){.topology = topology};
   cm_status status = cm_hypergraph_from_topology(topology, run, &levels->graph[0], error);
   levels->count = status == CM_OK;
   return status;
@@ -38,6 +38,11 @@ static void drop_from(cm_axon_levels *levels, uint32_t first)
 void cm_axon_levels_free(cm_axon_levels *levels)
 {
   drop_from(levels, 0);
+}
+
+void cm_axon_levels_drop(cm_axon_levels *levels)
+{
+  drop_from(levels, levels->count - 1);
 }
 
 /* The least number of parts that the limits allow. */
@@ -91,6 +96,8 @@ static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_err
       cm_hypergraph_contract(fine, map, clusters, b->run, &levels->graph[levels->count], error) != CM_OK)
     return error->status;
   levels->map[levels->count - 1] = map;
+  if (levels->count == 1)
+    cm_hypergraph_drop_pins(fine, levels->topology);
   levels->count++;
   return CM_OK;
 }

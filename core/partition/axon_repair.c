@@ -27,9 +27,10 @@ static void take(halving *h, uint32_t v, uint32_t fresh)
     if (h->has[e])
       continue;
     h->has[e] = 1;
-    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
-      if (h->shared[g->pin[i]] != NONE)
-        h->shared[g->pin[i]]++;
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
+      uint32_t *shared = &h->shared[cm_hypergraph_pin(g, i)];
+      *shared += *shared != NONE;
+    }
   }
   cm_axon_move(h->state, v, fresh);
 }

@@ -31,14 +31,23 @@ static uint64_t find(const cm_axon_state *s, const cm_net_state *net, uint32_t p
   return NONE;
 }
 
+/* A net can be present in so many parts. */
+static uint64_t most_presences(const cm_axon_state *s, uint64_t e)
+{
+  uint64_t pins = s->graph->net_end[e] - s->graph->net_begin[e];
+  return pins < s->part_room ? pins : s->part_room;
+}
+
 /* Moves a net's presences to where any number of them fits. */
 static void widen(cm_axon_state *s, cm_net_state *net)
 {
-  uint64_t to = s->wide[net - s->net];
+  uint64_t e = (uint64_t)(net - s->net), to = s->wide[e], room = most_presences(s, e);
   memcpy(s->where + to, s->where + net->first, net->lambda * sizeof *s->where);
   memcpy(s->hold + to, s->hold + net->first, net->lambda * sizeof *s->hold);
   net->first = to;
   net->room = UINT32_MAX;
+  (void)cm_book_reserved(s->where, room * sizeof *s->where, NULL);
+  (void)cm_book_reserved(s->hold, room * sizeof *s->hold, NULL);
 }
 
 /* Sums that several threads add to, each for its own nets: in whatever order, they come out the same. */
@@ -139,9 +148,9 @@ static cm_status count_range(void *context, size_t range, cm_error *error)
   if (CM_NEW(s->run->memory, seen, s->part_room, error) != CM_OK)
     return error->status;
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
-    uint64_t pins = g->net_end[e] - g->net_begin[e], most = pins < s->part_room ? pins : s->part_room, reached = 0;
+    uint64_t most = most_presences(s, e), reached = 0;
     for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
-      uint32_t *last = &seen[s->part[g->pin[i]]];
+      uint32_t *last = &seen[s->part[cm_hypergraph_pin(g, i)]];
       reached += *last != e + 1;
       *last = e + 1;
     }
@@ -164,28 +173,35 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
     net->home = s->part[source];
     add(&s->gain[source].own, net->weight);
     for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
-      net->own_target |= g->pin[i] == source;
-    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
-      enter(s, net, g->pin[i], s->part[g->pin[i]]);
+      net->own_target |= cm_hypergraph_pin(g, i) == source;
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
+      uint32_t v = cm_hypergraph_pin(g, i);
+      enter(s, net, v, s->part[v]);
+    }
   }
   return CM_OK;
 }
 
-/* Places for the presences of every net, the wide ones behind; returns how many. */
-static uint64_t lay_out(cm_axon_state *s)
+/* Places for the presences of every net, the wide ones behind: reserved, but booked only where they are used. */
+static cm_status lay_out(cm_axon_state *s, cm_error *error)
 {
-  const cm_hypergraph *g = s->graph;
-  uint64_t used = 0;
-  for (uint32_t e = 0; e < g->net_count; e++) {
+  cm_memory *memory = s->run->memory;
+  uint32_t nets = s->graph->net_count;
+  uint64_t used = 0, all = 0;
+  for (uint32_t e = 0; e < nets; e++) {
     s->net[e].first = used;
     used += s->net[e].room;
   }
-  for (uint32_t e = 0; e < g->net_count; e++) {
-    uint64_t pins = g->net_end[e] - g->net_begin[e];
-    s->wide[e] = used;
-    used += pins < s->part_room ? pins : s->part_room;
+  all = used;
+  for (uint32_t e = 0; e < nets; e++) {
+    s->wide[e] = all;
+    all += most_presences(s, e);
   }
-  return used;
+  s->where = cm_reserve(memory, all, sizeof *s->where, error);
+  s->hold = s->where != NULL ? cm_reserve(memory, all, sizeof *s->hold, error) : NULL;
+  if (s->hold == NULL || cm_book_reserved(s->where, used * sizeof *s->where, error) != CM_OK)
+    return error->status;
+  return cm_book_reserved(s->hold, used * sizeof *s->hold, error);
 }
 
 static cm_status fill(cm_axon_state *s, unsigned threads, cm_error *error)
@@ -206,11 +222,8 @@ static cm_status fill(cm_axon_state *s, unsigned threads, cm_error *error)
     s->vertices[s->part[v]]++;
   }
   cm_status status = cm_crew_run(crew, w.ranges, count_range, &w, error);
-  uint64_t presences = status == CM_OK ? lay_out(s) : 0;
   if (status == CM_OK)
-    status = CM_NEW(memory, s->where, presences, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, s->hold, presences, error);
+    status = lay_out(s, error);
   if (status == CM_OK)
     status = cm_crew_run(crew, w.ranges, fill_range, &w, error);
   cm_crew_free(crew);

@@ -54,7 +54,7 @@ static uint32_t meet(const clustering *c, notes *n, uint32_t v, uint32_t *asked)
       continue;
     ++*asked;
     for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
-      uint32_t u = g->pin[i];
+      uint32_t u = cm_hypergraph_pin(g, i);
       if (n->hits[u]++ == 0)
         n->touched[count++] = u;
     }

@@ -37,7 +37,7 @@ static void take(growth *w, uint32_t v, uint32_t number)
     w->net_part[e] = number;
     w->axons++;
     for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
-      uint32_t u = g->pin[i];
+      uint32_t u = cm_hypergraph_pin(g, i);
       if (w->part[u] != NONE)
         continue;
       w->met[u] += first;

@@ -26,6 +26,14 @@ void cm_hypergraph_free(cm_hypergraph *graph)
   cm_free(graph);
 }
 
+void cm_hypergraph_drop_pins(cm_hypergraph *g, const cm_topology *topology)
+{
+  cm_free(g->own_pin);
+  g->own_pin = NULL;
+  g->pin = topology->pin;
+  g->renumber = g->number;
+}
+
 /* Each thread takes the vertices of a range: all scan the pins, and none waits for another. */
 enum { RANGES_MAX = 8 };
 
@@ -243,7 +251,7 @@ static cm_status merge_range(void *context, size_t range, cm_error *error)
   uint64_t begin = w->place[range], used = begin;
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
     for (uint64_t i = fine->net_begin[e]; i < fine->net_end[e]; i++) {
-      uint32_t c = w->map[fine->pin[i]];
+      uint32_t c = w->map[cm_hypergraph_pin(fine, i)];
       if (seen[c] == e + 1)
         continue;
       seen[c] = e + 1;
@@ -267,6 +275,8 @@ static cm_status close_gaps(merging *w, cm_error *error)
       g->own_begin[e + 1] += total;
     total += w->used[range];
   }
+  if (cm_book_reserved(g->own_pin, total * sizeof *g->own_pin, error) != CM_OK)
+    return error->status;
   uint32_t *pin = cm_reallocate(w->run->memory, g->own_pin, total, sizeof *pin, error);
   if (pin == NULL)
     return error->status;
@@ -298,7 +308,7 @@ static cm_status contract(const cm_hypergraph *fine, const uint32_t *map, cm_hyp
   g->net_count = fine->net_count;
   if (CM_NEW(run->memory, g->own_begin, (size_t)g->net_count + 1, error) != CM_OK ||
       CM_NEW(run->memory, g->own_net_source, g->net_count, error) != CM_OK ||
-      CM_NEW(run->memory, g->own_pin, fine->pin_count, error) != CM_OK ||
+      (g->own_pin = cm_reserve(run->memory, fine->pin_count, sizeof *g->own_pin, error)) == NULL ||
       CM_NEW(run->memory, g->size, g->vertex_count, error) != CM_OK ||
       CM_NEW(run->memory, g->synapses, g->vertex_count, error) != CM_OK || merge_pins(fine, map, g, run, error) != CM_OK)
     return error->status;

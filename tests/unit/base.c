@@ -1,6 +1,8 @@
 /* core/base: varints, random numbers, accounted memory, threads, run context, whole files. */
 #include "unit.h"
 
+#include <stdatomic.h>
+
 #include "core/base/memory.h"
 #include "core/base/random.h"
 #include "core/base/threads.h"
@@ -87,6 +89,59 @@ static cm_status square_unless_13(void *context, size_t i, cm_error *error)
   return i % 50 == 13 ? cm_fail(error, CM_INTERNAL, "index %zu", i) : CM_OK;
 }
 
+START_TEST(reserved_memory_is_counted_as_it_is_booked)
+{
+  cm_error error;
+  cm_memory memory;
+  cm_memory_init(&memory, 1 << 20);
+  uint64_t *block = cm_reserve(&memory, 1 << 20, sizeof *block, &error);
+  ck_assert_ptr_nonnull(block);
+  ck_assert_uint_le(memory.used_bytes, 100);
+  ck_ok(cm_book_reserved(block, 1000000, &error));
+  ck_fails(cm_book_reserved(block, 1000000, &error), CM_MEMORY_LIMIT);
+  (void)cm_book_reserved(block, 1000000, NULL);
+  ck_assert_uint_ge(memory.used_bytes, 2000000);
+  block = cm_reallocate(&memory, block, 1000, sizeof *block, &error);
+  ck_assert_uint_le(memory.used_bytes, 8100);
+  cm_free(block);
+  ck_assert_uint_eq(memory.used_bytes, 0);
+}
+END_TEST
+
+/* Rounds of a crew follow each other; each task of each is called once, and a failure ends only its round. */
+typedef struct tally {
+  atomic_uint calls[40];
+  size_t fails; /* this one does; SIZE_MAX: none */
+} tally;
+
+static cm_status count_call(void *context, size_t i, cm_error *slot)
+{
+  tally *t = context;
+  atomic_fetch_add(&t->calls[i], 1);
+  return i == t->fails ? cm_fail(slot, CM_INTERNAL, "task %zu", i) : CM_OK;
+}
+
+START_TEST(a_crew_plays_many_rounds)
+{
+  cm_error error;
+  for (unsigned threads = 1; threads < 6; threads++) {
+    cm_crew *crew;
+    ck_ok(cm_crew_new(NULL, threads, &crew, &error));
+    for (size_t round = 0; round < 2000; round++) {
+      tally t = {.fails = round % 7 == 0 ? round % 40 : SIZE_MAX};
+      size_t count = round % 41;
+      cm_status status = cm_crew_run(crew, count, count_call, &t, &error);
+      ck_assert_int_eq(status, t.fails < count ? CM_INTERNAL : CM_OK);
+      for (size_t i = 0; i < 40; i++)
+        ck_assert_uint_le(atomic_load(&t.calls[i]), i < count);
+      for (size_t i = 0; i < count && t.fails >= count; i++)
+        ck_assert_uint_eq(atomic_load(&t.calls[i]), 1);
+    }
+    cm_crew_free(crew);
+  }
+}
+END_TEST
+
 START_TEST(parallel_runs_each_once_and_reports_the_lowest_failure)
 {
   cm_error error;
@@ -157,6 +212,8 @@ int main(void)
   tcase_add_test(tests, varint_round_trips_every_length);
   tcase_add_test(tests, random_streams_are_fixed_and_unbiased);
   tcase_add_test(tests, memory_is_counted_and_limited);
+  tcase_add_test(tests, reserved_memory_is_counted_as_it_is_booked);
+  tcase_add_test(tests, a_crew_plays_many_rounds);
   tcase_add_test(tests, parallel_runs_each_once_and_reports_the_lowest_failure);
   tcase_add_test(tests, run_stops_on_cancel_and_deadline);
   tcase_add_test(tests, files_are_there_whole_or_not_at_all);
