@@ -46,6 +46,15 @@ export const METRICS = [
     note: 'union of the routes of an axon',
   },
   {
+    name: 'multicast_energy_pj',
+    label: 'Multicast energy',
+    show: energy,
+    better: -1,
+    note: 'each axon once along that union',
+  },
+  { name: 'multicast_link_load_mean', label: 'Multicast link load, mean', unit: 'packets', show: figure, better: -1 },
+  { name: 'multicast_link_load_max', label: 'Multicast link load, maximum', unit: 'packets', show: figure, better: -1 },
+  {
     name: 'edge_hop_traffic',
     label: 'Hop traffic of synapses',
     unit: 'weight × hops',

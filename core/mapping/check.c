@@ -15,6 +15,7 @@
 
 static const double TOLERANCE = 1e-6;
 enum { SENTENCE_MAX = 300 };
+#define violation(c, ...) cm_check_violation(&(c)->result, &(c)->out_of_memory, __VA_ARGS__)
 
 typedef struct checker {
   const cm_topology *topology;
@@ -31,10 +32,10 @@ typedef struct checker {
   bool out_of_memory;
 } checker;
 
-__attribute__((format(printf, 2, 3))) static void violation(checker *c, const char *format, ...)
+void cm_check_violation(cm_check_result *result, bool *out_of_memory, const char *format, ...)
 {
-  c->result.violation_count++;
-  if (c->result.listed == CM_CHECK_LISTED_MAX)
+  result->violation_count++;
+  if (result->listed == CM_CHECK_LISTED_MAX)
     return;
   char text[SENTENCE_MAX];
   va_list arguments;
@@ -45,11 +46,11 @@ __attribute__((format(printf, 2, 3))) static void violation(checker *c, const ch
   cm_error error;
   char *copy;
   if (CM_NEW(NULL, copy, size + 1, &error) != CM_OK) {
-    c->out_of_memory = true;
+    *out_of_memory = true;
     return;
   }
   memcpy(copy, text, size);
-  c->result.violations[c->result.listed++] = copy;
+  result->violations[result->listed++] = copy;
 }
 
 void cm_check_result_free(cm_check_result *result)
@@ -71,7 +72,7 @@ static void compare_count(checker *c, const json_t *object, const char *name, co
               truth);
 }
 
-static bool differs(double stated, double truth)
+bool cm_check_differs(double stated, double truth)
 {
   return !(fabs(stated - truth) <= TOLERANCE * fmax(fabs(stated), fabs(truth)));
 }
@@ -212,7 +213,7 @@ static void check_limits(checker *c)
 
 static void compare_load(checker *c, uint64_t part, const char *what, double stated, double truth)
 {
-  if (differs(stated, truth))
+  if (cm_check_differs(stated, truth))
     violation(c, "part %" PRIu64 ": %s is stated as %.17g, but is %.17g", part, what, stated, truth);
 }
 
@@ -240,7 +241,7 @@ static void check_metrics(checker *c)
 #define REAL(field) {#field, offsetof(cm_metrics, field)}
     REAL(energy_pj), REAL(latency_mean_ns), REAL(latency_max_ns), REAL(congestion_mean), REAL(congestion_max),
     REAL(link_load_mean), REAL(link_load_max), REAL(hop_traffic), REAL(edge_hop_traffic), REAL(multicast_hops),
-    REAL(connectivity), REAL(cut_net), REAL(edge_cut), REAL(synaptic_reuse_mean), REAL(balance),
+    REAL(multicast_energy_pj), REAL(multicast_link_load_mean), REAL(multicast_link_load_max), REAL(connectivity), REAL(cut_net), REAL(edge_cut), REAL(synaptic_reuse_mean), REAL(balance),
   };
   const cm_metrics *truth = &c->truth.metrics;
   const json_t *metrics = json_object_get(c->file.rest, "metrics");
@@ -250,7 +251,7 @@ static void check_metrics(checker *c)
     const json_t *stated = json_object_get(metrics, reals[i].name);
     if (!json_is_number(stated))
       violation(c, "metrics: %s is missing; it is %.17g", reals[i].name, value);
-    else if (differs(json_number_value(stated), value))
+    else if (cm_check_differs(json_number_value(stated), value))
       violation(c, "metrics: %s is stated as %.17g, but is %.17g", reals[i].name, json_number_value(stated), value);
   }
   compare_count(c, metrics, "cores_used", "metrics: cores_used", truth->cores_used);

@@ -36,6 +36,13 @@ typedef struct cm_check_truth {
   cm_core_load *core;
 } cm_check_truth;
 
+/* Adds a sentence to the violations (result->violations has room for CM_CHECK_LISTED_MAX). */
+void cm_check_violation(cm_check_result *result, bool *out_of_memory, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Apart by more than 1e-6 of the larger one. */
+bool cm_check_differs(double stated, double truth);
+
 /* Parts and cores must be in range. O(pins + sum over flows of the rectangle between their ends). */
 cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, const uint32_t *part,
                            uint32_t part_count, const uint32_t *core, cm_run *run, cm_check_truth *truth,

@@ -26,6 +26,7 @@ typedef struct measure {
   size_t pair_count, pair_room;
   double *link;          /* [routers * CM_DIRECTIONS] */
   double *passing;       /* [routers] congestion */
+  double *tree_link;     /* [routers * CM_DIRECTIONS] one packet a net, over the links of its tree */
   uint32_t *link_stamp;  /* [routers * CM_DIRECTIONS] last net whose tree has the link, plus 1 */
   uint32_t *seen;        /* [parts] last source neuron seen there, plus 1 */
   uint32_t *target;      /* [longest net] */
@@ -106,16 +107,19 @@ static void pay(measure *m, size_t link, bool along_x, bool between, void *user)
 
 typedef struct tree {
   uint32_t stamp;
-  double links;
+  double packets, links, energy_pj;
 } tree;
 
 static void grow_tree(measure *m, size_t link, bool along_x, bool between, void *user)
 {
-  (void)along_x;
-  (void)between;
   tree *t = user;
-  t->links += m->link_stamp[link] != t->stamp;
+  const cm_hop_cost *e = &m->chip->energy_pj;
+  if (m->link_stamp[link] == t->stamp)
+    return;
   m->link_stamp[link] = t->stamp;
+  m->tree_link[link] += t->packets;
+  t->links++;
+  t->energy_pj += e->router + (between ? e->die_to_die : along_x ? e->east_west : e->north_south);
 }
 
 /* Random minimal routing, row by row: the whole packet is in the first router; from each it goes on. */
@@ -237,7 +241,7 @@ static cm_status count_axon(measure *m, uint32_t net, double scale, cm_error *er
   uint32_t home = m->part[cm_topology_source(m->topology, net)];
   double rate = (double)cm_topology_net_weight(m->topology, net) / scale;
   uint64_t targets = distinct_targets(m, net);
-  tree t = {net + 1, 0};
+  tree t = {net + 1, rate, 0, m->chip->energy_pj.router};
   bool cut = false;
   for (uint64_t i = 0; i < targets; i++) {
     if (m->target[i] == home)
@@ -250,6 +254,7 @@ static cm_status count_axon(measure *m, uint32_t net, double scale, cm_error *er
   }
   m->truth->metrics.cut_net += cut ? rate : 0;
   m->truth->metrics.multicast_hops += rate * t.links;
+  m->truth->metrics.multicast_energy_pj += cut ? rate * t.energy_pj : 0;
   return CM_OK;
 }
 
@@ -292,6 +297,7 @@ static void conclude(measure *m, const uint32_t *vertices)
   if (!m->topology->directed) {
     sum->cut_net = sum->edge_cut;
     sum->multicast_hops = sum->hop_traffic;
+    sum->multicast_energy_pj = sum->energy_pj;
   }
   sum->latency_mean_ns = sum->connectivity > 0 ? m->latency_sum / sum->connectivity : 0;
   sum->congestion_mean = (sum->hop_traffic + sum->connectivity) / (double)cm_chip_cores(m->chip);
@@ -301,11 +307,15 @@ static void conclude(measure *m, const uint32_t *vertices)
   for (size_t l = 0; l < routers * CM_DIRECTIONS; l++) {
     load += m->link[l];
     sum->link_load_max = fmax(sum->link_load_max, m->link[l]);
+    sum->multicast_link_load_max = fmax(sum->multicast_link_load_max, m->tree_link[l]);
   }
+  if (!m->topology->directed)
+    sum->multicast_link_load_max = sum->link_load_max;
   double across = (double)(m->chip->torus_x && m->columns > 1 ? m->columns : m->columns - 1);
   double down = (double)(m->chip->torus_y && m->rows > 1 ? m->rows : m->rows - 1);
   links = 2 * (across * (double)m->rows + down * (double)m->columns);
   sum->link_load_mean = links > 0 ? load / links : 0;
+  sum->multicast_link_load_mean = links > 0 ? sum->multicast_hops / links : 0;
   double reuse = 0, neurons = 0;
   for (uint32_t p = 0; p < m->parts; p++) {
     const cm_core_load *core = &m->truth->core[p];
@@ -367,6 +377,7 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
       CM_NEW(run->memory, m.seen, part_count, error) != CM_OK ||
       CM_NEW(run->memory, m.target, longest, error) != CM_OK ||
       CM_NEW(run->memory, m.link, routers * CM_DIRECTIONS, error) != CM_OK ||
+      CM_NEW(run->memory, m.tree_link, routers * CM_DIRECTIONS, error) != CM_OK ||
       CM_NEW(run->memory, m.link_stamp, routers * CM_DIRECTIONS, error) != CM_OK ||
       CM_NEW(run->memory, m.passing, routers, error) != CM_OK ||
       CM_NEW(run->memory, m.wave[0], (size_t)m.columns + 1, error) != CM_OK ||
@@ -378,6 +389,7 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
   cm_free(m.seen);
   cm_free(m.target);
   cm_free(m.link);
+  cm_free(m.tree_link);
   cm_free(m.link_stamp);
   cm_free(m.passing);
   cm_free(m.wave[0]);

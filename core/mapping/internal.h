@@ -16,35 +16,92 @@ typedef struct cm_flow {
   uint64_t weight;
 } cm_flow;
 
-/* Probabilities of random minimal routing, shared by all sources: at offset (i, j) from the source, row j.
- *   inside  the packet passes, its target being further in both axes
- *   column  it passes, its target being straight on along y (x is reached)
- *   row     it passes, its target being straight on along x (y is reached) */
-typedef struct cm_spread_table {
-  uint32_t width, height;
-  double *inside, *column, *row; /* [height * width] */
-} cm_spread_table;
+/* Sums that 64 bits may not hold. */
+typedef unsigned __int128 cm_wide;
 
-/* Offsets up to (width - 1, height - 1). O(width * height). */
-cm_status cm_spread_table_new(uint32_t width, uint32_t height, cm_memory *memory, cm_spread_table *table,
-                              cm_error *error);
-void cm_spread_table_free(cm_spread_table *table);
+/* What goes over links under the chip's own routing. Differences along rows [routers_y][routers_x + 1] east and west, along
+ * columns [routers_x][routers_y + 1] south and north; they wrap below zero and back, as unsigned numbers may. Of trees also
+ * packets times links by kind. */
+typedef struct cm_link_tally {
+  uint64_t *row[2], *column[2];
+  cm_wide east_west, north_south, die_to_die;
+} cm_link_tally;
 
-/* Scratch of one thread for cm_spread. */
-typedef struct cm_spread_scratch {
-  uint64_t *target; /* [table height * width], all 0 between calls */
-  uint64_t *column; /* [table width] */
-} cm_spread_scratch;
+cm_status cm_link_tally_new(const cm_chip *chip, cm_memory *memory, cm_link_tally *tally, cm_error *error);
+void cm_link_tally_free(cm_link_tally *tally);
+void cm_link_tally_add(cm_link_tally *sum, const cm_link_tally *other, const cm_chip *chip);
 
-cm_status cm_spread_scratch_new(const cm_spread_table *table, cm_memory *memory, cm_spread_scratch *scratch,
-                                cm_error *error);
-void cm_spread_scratch_free(cm_spread_scratch *scratch);
+/* Books packets from core to core. O(1). */
+void cm_links_book_path(cm_link_tally *tally, const cm_chip *chip, uint32_t source_core, uint32_t target_core, cm_offset to,
+                        uint64_t packets);
 
-/* Adds to `load` [routers] the expected packets of all flows of the source at router (x, y). Per quadrant the
- * cheaper of one pass per flow and one pass over the quadrant that serves all flows. Flows of one quadrant (by
- * sign of x and y, 0 being positive) must stand together. */
-void cm_spread(const cm_spread_table *table, cm_spread_scratch *scratch, uint32_t routers_x,
-               uint32_t routers_y, uint32_t x, uint32_t y, const cm_flow *flow, size_t flow_count,
-               double *load);
+typedef struct cm_tree_scratch {
+  uint32_t *extent; /* [2 * axis length] how far a net's tree goes each way in a column (row for YX) */
+  uint32_t *stamp;  /* [axis length] net that wrote the extents, plus 1 */
+  uint32_t *branch; /* [axis length] columns (rows) that the net's tree has branches in */
+} cm_tree_scratch;
+
+cm_status cm_tree_scratch_new(const cm_chip *chip, cm_memory *memory, cm_tree_scratch *scratch, cm_error *error);
+void cm_tree_scratch_free(cm_tree_scratch *scratch);
+
+/* Books the union of the routes of a net from a core to several: a trunk along the first axis of the routing, and from it
+ * branches along the second. O(count). */
+void cm_links_book_tree(cm_link_tally *tally, cm_tree_scratch *scratch, const cm_chip *chip, uint32_t net, uint32_t source_core,
+                        const cm_offset *to_part, uint32_t count, uint64_t packets);
+
+/* Loads in units of the weights, link_load [routers * CM_DIRECTIONS] (NULL: not wanted), and raises *most to the highest. */
+void cm_links_fill(const cm_link_tally *tally, const cm_chip *chip, double unit, double *link_load, double *most);
+
+enum { CM_QUADRANTS = 4, CM_EXIT_LEVELS = 9, CM_EXIT_LEVEL_BITS = 8 };
+
+/* Chances that a packet leaves the open field for its target's line: value [a * reach_b + b] is that of coming
+ * to a line a steps away (a at least 1) after b steps along it. */
+typedef struct cm_exit_table {
+  uint32_t reach_a, reach_b;
+  double *chance;  /* [reach_a * reach_b] */
+  /* [reach_a * CM_EXIT_LEVELS] b outside start .. stop - 1 have chances below 2^-((level + 1) * CM_EXIT_LEVEL_BITS). */
+  uint32_t *start, *stop;
+} cm_exit_table;
+
+/* Congestion under random minimal routing, summed over flows in fixed point, so that the order of the flows does
+ * not matter. A quadrant is walked as if it went east and south from the corner, and not around a torus: the grid is
+ * mirrored, and half as long again as a torus is. */
+typedef struct cm_spread {
+  uint32_t first_x, first_y;     /* the box of routers that packets stay in: along a torus all of them */
+  uint32_t routers_x, routers_y;
+  uint32_t width, height;        /* of the walked grid */
+  cm_exit_table column, row;    /* to the target's column: a along x; to its row: a along y */
+  double scale;                 /* fixed-point units per packet, a power of 2 */
+} cm_spread;
+
+/* Flows between `count` cores, of at most `packets` together. O(count + box of the cores). */
+cm_status cm_spread_new(const cm_chip *chip, const uint32_t *core, uint32_t count, double packets, cm_memory *memory,
+                        cm_spread *spread, cm_error *error);
+void cm_spread_free(cm_spread *spread);
+
+/* What one task adds to. */
+typedef struct cm_spread_part {
+  uint64_t *column[CM_QUADRANTS]; /* [width * height] packets that come to their target's column here, column by column */
+  uint64_t *row[CM_QUADRANTS];    /* [height * width] to its row, row by row */
+  /* [height * width] packets that start, and that end having come along the column, the row. */
+  uint64_t *begin[CM_QUADRANTS], *column_end[CM_QUADRANTS], *row_end[CM_QUADRANTS];
+  cm_flow *flow[2];               /* scratch */
+  uint32_t *count;
+  size_t flow_room;
+} cm_spread_part;
+
+/* Room for `flows_max` flows of one source. */
+cm_status cm_spread_part_new(const cm_spread *spread, size_t flows_max, cm_memory *memory, cm_spread_part *part,
+                             cm_error *error);
+void cm_spread_part_free(cm_spread_part *part);
+
+/* Adds all flows of a source at router (x, y) into one quadrant (bit 0: west, bit 1: north). Flows to the same router
+ * may stand apart. O(flow_count + rows and columns that the flows pass). */
+void cm_spread_add(const cm_spread *spread, cm_spread_part *part, uint32_t x, uint32_t y, unsigned quadrant,
+                   const cm_flow *flow, size_t flow_count);
+
+/* Expected packets by router of the chip, load [routers], in units of the weights. O(routers + box * parts). */
+cm_status cm_spread_finish(const cm_spread *spread, const cm_chip *chip, const cm_spread_part *part, uint32_t parts,
+                           cm_memory *memory, double *load, cm_error *error);
 
 #endif

@@ -19,7 +19,10 @@ typedef struct cm_metrics {
   double link_load_mean, link_load_max;   /* under the chip's own routing */
   double hop_traffic;                     /* sum over axons and target cores of w * d; undirected: over edges */
   double edge_hop_traffic;                /* sum over synapses (or edges) of weight * d */
-  double multicast_hops;                  /* sum over axons of w * links in the union of its routes */
+  /* An axon's packet sent once along the union of its routes; undirected: as above. */
+  double multicast_hops;                  /* sum over axons of w * links of the union */
+  double multicast_energy_pj;             /* (links + 1) routers and the links */
+  double multicast_link_load_mean, multicast_link_load_max;
   double connectivity, cut_net, edge_cut;
   double synaptic_reuse_mean;             /* mean over used cores of synapses / distinct inbound axons */
   double balance;                         /* largest part / mean part, by size */

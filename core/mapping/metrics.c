@@ -2,24 +2,23 @@
  *
  * Nets are grouped by the part of their source. One task takes every n-th part: it walks the part's nets once
  * and gathers per target part what flows there (packets, synapses, axons), then books the flows: totals, link
- * loads as differences at the ends of each straight run, congestion as cm_spread does. Everything but
- * congestion is an integer sum, so any order gives the same figure; congestion is summed per task and the
- * tasks' sums are added in order. The number of tasks depends on the chip only, never on the threads.
+ * loads as differences at the ends of each straight run, congestion as cm_spread_add does. All sums are of integers,
+ * so any order and number of tasks gives the same figures.
  *
  * Undirected networks: a row lists a vertex's neighbours, every edge stands in two rows. Each of its two pins is a
  * flow of its own of half the edge's weight; the unit of the sums is then half a weight. */
 #include "core/mapping/metrics.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "core/base/threads.h"
 #include "core/mapping/internal.h"
 #include "core/partition/partition.h"
 
-typedef unsigned __int128 wide;
+typedef cm_wide wide;
 
-enum { TASKS_MAX = 32, TASKS_MIN = 4, TASK_CELLS = 1 << 22 };
+/* Each task holds its own sums: fewer tasks where that would be much, or little to do. */
+enum { TASKS_MAX = 8, TASKS_ROUTERS_MAX = 1 << 24, TASK_PINS = 1 << 10 };
 
 /* What one source part sends to one target part. */
 typedef struct lane {
@@ -34,9 +33,23 @@ typedef struct lane {
 /* Sums over all flows of a task: packets, and packets times hops by kind of link. */
 typedef struct totals {
   wide packets, east_west, north_south, die_to_die;
-  wide cut_net, edge_cut, edge_hops, multicast;
+  wide cut_net, edge_cut, edge_hops;
+  wide tree_packets; /* one packet a net that leaves its part */
   double latency_max_ns;
 } totals;
+
+/* What one task counts up. */
+enum { BY_PART = 3 };
+typedef struct tally {
+  totals total;
+  union {
+    struct {
+      uint64_t *synapses, *inbound, *incoming;
+    };
+    uint64_t *by_part[BY_PART]; /* [part_count] each */
+  };
+  cm_link_tally packets, trees; /* of every packet, and of one packet a net */
+} tally;
 
 typedef struct work {
   const cm_topology *topology;
@@ -47,28 +60,21 @@ typedef struct work {
   cm_run *run;
   uint32_t *net;       /* [net_count] nets grouped by the part of their source, in order inside a group */
   uint32_t *net_first; /* [part_count + 1] */
-  /* By part; written by several tasks, but only added to. */
-  atomic_uint_fast64_t *synapses, *inbound, *incoming;
   /* By part; written by the part's own task. */
   uint64_t *outbound, *outgoing;
   uint32_t *targets;
-  /* Differences of link loads along rows [direction][routers_y][routers_x + 1] and columns [..][routers_x][routers_y
-   * + 1]; they wrap below zero and back, as unsigned numbers may. */
-  atomic_uint_fast64_t *along_row[2], *along_column[2];
-  cm_spread_table table;
-  double *load;     /* [tasks][routers] */
-  totals *total;    /* [tasks] */
+  cm_spread spread;
+  cm_spread_part *spread_part; /* [tasks] */
+  tally *tally;                /* [tasks] those of task 0 become the sums of all */
 } work;
 
 /* Scratch of one task. */
 typedef struct scratch {
   lane *lane;         /* [part_count] */
   uint32_t *used;     /* [part_count] lanes in use, in order of first use */
-  uint32_t *reached;  /* [part_count] parts that the net under way reaches */
+  cm_offset *reached; /* [part_count] ways to the parts that the net under way reaches */
   cm_flow *flow;      /* [part_count] */
-  uint32_t *extent;   /* [2 * axis length + 2] how far a net's tree goes each way in a column (row for YX) */
-  uint32_t *stamp;    /* [axis length] net that wrote the extents, plus 1 */
-  cm_spread_scratch spread;
+  cm_tree_scratch tree;
 } scratch;
 
 static void scratch_free(scratch *s)
@@ -77,31 +83,22 @@ static void scratch_free(scratch *s)
   cm_free(s->used);
   cm_free(s->reached);
   cm_free(s->flow);
-  cm_free(s->extent);
-  cm_free(s->stamp);
-  cm_spread_scratch_free(&s->spread);
+  cm_tree_scratch_free(&s->tree);
 }
 
 static cm_status scratch_new(const work *w, scratch *s, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
-  size_t axis = w->routers_x > w->routers_y ? w->routers_x : w->routers_y;
   *s = (scratch){0};
   if (CM_NEW(memory, s->lane, w->part_count, error) != CM_OK ||
       CM_NEW(memory, s->used, w->part_count, error) != CM_OK ||
       CM_NEW(memory, s->reached, w->part_count, error) != CM_OK ||
       CM_NEW(memory, s->flow, w->part_count, error) != CM_OK ||
-      CM_NEW(memory, s->extent, 2 * axis, error) != CM_OK || CM_NEW(memory, s->stamp, axis, error) != CM_OK ||
-      cm_spread_scratch_new(&w->table, memory, &s->spread, error) != CM_OK) {
+      cm_tree_scratch_new(w->chip, memory, &s->tree, error) != CM_OK) {
     scratch_free(s);
     return error->status;
   }
   return CM_OK;
-}
-
-static void add(atomic_uint_fast64_t *counter, uint64_t value)
-{
-  atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
 }
 
 /* The lane from the source part to `target`, opened on first use. */
@@ -115,40 +112,8 @@ static lane *open_lane(const work *w, scratch *s, uint32_t source, uint32_t targ
   return l;
 }
 
-/* Links in the union of the routes from the source to every part reached: a trunk along the first axis of the
- * routing, and from it branches along the second. */
-static uint64_t tree_links(const work *w, scratch *s, uint32_t net, uint32_t source, uint32_t reached)
-{
-  bool xy = w->chip->routing == CM_ROUTING_XY;
-  uint32_t core = w->core[source], axis = xy ? w->routers_x : w->routers_y;
-  uint32_t own = xy ? core % w->chip->width / w->chip->router_x : core / w->chip->width / w->chip->router_y;
-  uint32_t ahead = 0, behind = 0;
-  uint64_t links = 0;
-  for (uint32_t k = 0; k < reached; k++) {
-    cm_offset to = s->lane[s->reached[k]].to;
-    int32_t trunk = xy ? to.x : to.y, branch = xy ? to.y : to.x;
-    uint32_t length = (uint32_t)abs(trunk), reach = (uint32_t)abs(branch);
-    if (trunk > 0)
-      ahead = length > ahead ? length : ahead;
-    else
-      behind = length > behind ? length : behind;
-    uint32_t at = trunk >= 0 ? (own + length) % axis : (own + axis - length) % axis;
-    uint32_t *extent = s->extent + 2 * (size_t)at;
-    if (s->stamp[at] != net + 1) {
-      s->stamp[at] = net + 1;
-      extent[0] = extent[1] = 0;
-    }
-    uint32_t side = branch < 0;
-    if (reach > extent[side]) {
-      links += reach - extent[side];
-      extent[side] = reach;
-    }
-  }
-  return links + ahead + behind;
-}
-
 /* One axon: a packet per other part that holds a target. */
-static void walk_axon(const work *w, scratch *s, uint32_t net, uint32_t source_part, uint32_t *used, totals *sum)
+static void walk_axon(const work *w, scratch *s, uint32_t net, uint32_t source_part, uint32_t *used, tally *sum)
 {
   const cm_topology *topology = w->topology;
   uint64_t rate = cm_topology_net_weight(topology, net);
@@ -167,12 +132,13 @@ static void walk_axon(const work *w, scratch *s, uint32_t net, uint32_t source_p
     l->net = net + 1;
     if (target != source_part) {
       l->flow += rate;
-      s->reached[reached++] = target;
+      s->reached[reached++] = l->to;
     }
   }
   if (reached > 0) {
-    sum->cut_net += rate;
-    sum->multicast += (wide)rate * tree_links(w, s, net, source_part, reached);
+    sum->total.cut_net += rate;
+    sum->total.tree_packets += rate;
+    cm_links_book_tree(&sum->trees, &s->tree, w->chip, net, w->core[source_part], s->reached, reached, rate);
   }
 }
 
@@ -195,41 +161,6 @@ static void walk_row(const work *w, scratch *s, uint32_t net, uint32_t source_pa
   }
 }
 
-/* Adds `packets` to `count` links from `first` on, around the end of the line where needed. `line` holds the
- * line's differences. */
-static void add_run(atomic_uint_fast64_t *line, uint32_t length, uint32_t first, uint32_t count, uint64_t packets)
-{
-  uint32_t end = first + count;
-  add(&line[first], packets);
-  if (end > length) {
-    add(&line[length], UINT64_C(0) - packets);
-    add(&line[0], packets);
-    end -= length;
-  }
-  add(&line[end], UINT64_C(0) - packets);
-}
-
-/* Links are booked at the router that they leave: |steps| of them from `from` on, or up to it. */
-static void book_run(atomic_uint_fast64_t *const direction[2], uint32_t line, uint32_t length, uint32_t from,
-                     int32_t steps, uint64_t packets)
-{
-  uint32_t count = (uint32_t)abs(steps);
-  if (count == 0)
-    return;
-  uint32_t first = steps > 0 ? from : from + 1 >= count ? from + 1 - count : from + 1 + length - count;
-  add_run(direction[steps < 0] + (size_t)line * (length + 1), length, first, count, packets);
-}
-
-static void book_links(const work *w, uint32_t source_core, uint32_t target_core, cm_offset to, uint64_t packets)
-{
-  uint32_t width = w->chip->width, rx = w->chip->router_x, ry = w->chip->router_y;
-  uint32_t sx = source_core % width / rx, sy = source_core / width / ry;
-  uint32_t tx = target_core % width / rx, ty = target_core / width / ry;
-  bool xy = w->chip->routing == CM_ROUTING_XY;
-  book_run(w->along_row, xy ? sy : ty, w->routers_x, sx, to.x, packets);
-  book_run(w->along_column, xy ? tx : sx, w->routers_y, sy, to.y, packets);
-}
-
 static double way_ns(const cm_hop_cost *cost, cm_hops hops)
 {
   double d = (double)hops.east_west + (double)hops.north_south + (double)hops.die_to_die;
@@ -237,29 +168,30 @@ static double way_ns(const cm_hop_cost *cost, cm_hops hops)
          hops.die_to_die * cost->die_to_die;
 }
 
-static void book_lane(const work *w, uint32_t source, uint32_t target, const lane *l, totals *sum)
+static void book_lane(const work *w, uint32_t source, uint32_t target, const lane *l, tally *sum)
 {
-  add(&w->synapses[target], l->synapses);
-  add(&w->inbound[target], l->axons);
+  totals *all = &sum->total;
+  sum->synapses[target] += l->synapses;
+  sum->inbound[target] += l->axons;
   if (source == target)
     return;
   cm_hops hops = cm_chip_hops(w->chip, w->core[source], w->core[target]);
-  sum->packets += l->flow;
-  sum->east_west += (wide)l->flow * hops.east_west;
-  sum->north_south += (wide)l->flow * hops.north_south;
-  sum->die_to_die += (wide)l->flow * hops.die_to_die;
-  sum->edge_cut += l->weight;
-  sum->edge_hops += (wide)l->weight * ((uint64_t)hops.east_west + hops.north_south + hops.die_to_die);
+  all->packets += l->flow;
+  all->east_west += (wide)l->flow * hops.east_west;
+  all->north_south += (wide)l->flow * hops.north_south;
+  all->die_to_die += (wide)l->flow * hops.die_to_die;
+  all->edge_cut += l->weight;
+  all->edge_hops += (wide)l->weight * ((uint64_t)hops.east_west + hops.north_south + hops.die_to_die);
   double latency = way_ns(&w->chip->latency_ns, hops);
-  sum->latency_max_ns = latency > sum->latency_max_ns ? latency : sum->latency_max_ns;
-  book_links(w, w->core[source], w->core[target], l->to, l->flow);
-  add(&w->incoming[target], l->flow);
+  all->latency_max_ns = latency > all->latency_max_ns ? latency : all->latency_max_ns;
+  cm_links_book_path(&sum->packets, w->chip, w->core[source], w->core[target], l->to, l->flow);
+  sum->incoming[target] += l->flow;
   w->outgoing[source] += l->flow;
   w->outbound[source] += l->axons;
   w->targets[source]++;
 }
 
-static void take_part(const work *w, scratch *s, uint32_t part, totals *sum, double *load)
+static void take_part(work *w, scratch *s, uint32_t part, tally *sum, cm_spread_part *spread)
 {
   uint32_t used = 0;
   for (uint32_t i = w->net_first[part]; i < w->net_first[part + 1]; i++)
@@ -267,15 +199,17 @@ static void take_part(const work *w, scratch *s, uint32_t part, totals *sum, dou
       walk_axon(w, s, w->net[i], part, &used, sum);
     else
       walk_row(w, s, w->net[i], part, &used);
-  size_t flows = 0;
-  for (int quadrant = 0; quadrant < 4; quadrant++)
+  uint32_t x = w->core[part] % w->chip->width / w->chip->router_x, y = w->core[part] / w->chip->width / w->chip->router_y;
+  for (unsigned quadrant = 0; quadrant < CM_QUADRANTS; quadrant++) {
+    size_t flows = 0;
     for (uint32_t k = 0; k < used; k++) {
       const lane *l = &s->lane[s->used[k]];
-      if (s->used[k] != part && (l->to.x < 0) + 2 * (l->to.y < 0) == quadrant)
+      if (s->used[k] != part && (unsigned)(l->to.x < 0) + 2 * (unsigned)(l->to.y < 0) == quadrant)
         s->flow[flows++] = (cm_flow){l->to, l->flow};
     }
-  cm_spread(&w->table, &s->spread, w->routers_x, w->routers_y, w->core[part] % w->chip->width / w->chip->router_x,
-            w->core[part] / w->chip->width / w->chip->router_y, s->flow, flows, load);
+    if (flows > 0)
+      cm_spread_add(&w->spread, spread, x, y, quadrant, s->flow, flows);
+  }
   for (uint32_t k = 0; k < used; k++) {
     book_lane(w, part, s->used[k], &s->lane[s->used[k]], sum);
     s->lane[s->used[k]] = (lane){0};
@@ -289,76 +223,93 @@ static cm_status run_task(void *context, size_t index, cm_error *error)
   cm_status status = scratch_new(w, &s, error);
   if (status != CM_OK)
     return status;
-  double *load = w->load + index * w->routers_x * w->routers_y;
   for (uint32_t part = (uint32_t)index; status == CM_OK && part < w->part_count; part += w->tasks) {
-    take_part(w, &s, part, &w->total[index], load);
+    take_part(w, &s, part, &w->tally[index], &w->spread_part[index]);
     status = cm_run_check(w->run, error);
   }
   scratch_free(&s);
   return status;
 }
 
-/* The furthest offsets that a flow can have: the box of the cores in use, or half a torus. */
-static void furthest(const work *w, uint32_t *x, uint32_t *y)
+/* At least as many packets as there are. */
+static double packets_most(const work *w)
 {
-  uint32_t low_x = UINT32_MAX, low_y = UINT32_MAX, high_x = 0, high_y = 0;
-  *x = *y = 0;
-  for (uint32_t p = 0; p < w->part_count; p++) {
-    uint32_t rx = w->core[p] % w->chip->width / w->chip->router_x;
-    uint32_t ry = w->core[p] / w->chip->width / w->chip->router_y;
-    low_x = rx < low_x ? rx : low_x;
-    low_y = ry < low_y ? ry : low_y;
-    high_x = rx > high_x ? rx : high_x;
-    high_y = ry > high_y ? ry : high_y;
+  const cm_topology *topology = w->topology;
+  double sum = 0;
+  for (uint32_t e = 0; e < topology->net_count; e++) {
+    uint64_t pins = topology->net_first[e + 1] - topology->net_first[e];
+    if (topology->directed)
+      sum += (double)cm_topology_net_weight(topology, e) * (double)(pins < w->part_count ? pins : w->part_count);
+    else
+      for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++)
+        sum += (double)cm_topology_pin_weight(topology, e, i);
   }
-  if (w->part_count == 0)
-    return;
-  *x = high_x - low_x;
-  *y = high_y - low_y;
-  if (w->chip->torus_x && *x > w->routers_x / 2)
-    *x = w->routers_x / 2;
-  if (w->chip->torus_y && *y > w->routers_y / 2)
-    *y = w->routers_y / 2;
+  return sum;
+}
+
+static cm_status tally_new(const work *w, tally *t, cm_error *error)
+{
+  cm_memory *memory = w->run->memory;
+  cm_status status = CM_OK;
+  for (int i = 0; i < BY_PART && status == CM_OK; i++)
+    status = CM_NEW(memory, t->by_part[i], w->part_count, error);
+  if (status == CM_OK)
+    status = cm_link_tally_new(w->chip, memory, &t->packets, error);
+  return status == CM_OK ? cm_link_tally_new(w->chip, memory, &t->trees, error) : status;
+}
+
+static void tally_free(tally *t)
+{
+  for (int i = 0; i < BY_PART; i++)
+    cm_free(t->by_part[i]);
+  cm_link_tally_free(&t->packets);
+  cm_link_tally_free(&t->trees);
+}
+
+/* Adds the counts of all other tasks to those of the first, totals excepted. */
+static void gather(const work *w)
+{
+  tally *sum = &w->tally[0];
+  for (uint32_t task = 1; task < w->tasks; task++) {
+    for (int i = 0; i < BY_PART; i++)
+      for (uint32_t p = 0; p < w->part_count; p++)
+        sum->by_part[i][p] += w->tally[task].by_part[i][p];
+    cm_link_tally_add(&sum->packets, &w->tally[task].packets, w->chip);
+    cm_link_tally_add(&sum->trees, &w->tally[task].trees, w->chip);
+  }
 }
 
 static cm_status work_new(work *w, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
-  size_t routers = (size_t)w->routers_x * w->routers_y, parts = w->part_count;
-  size_t rows = ((size_t)w->routers_x + 1) * w->routers_y, columns = ((size_t)w->routers_y + 1) * w->routers_x;
-  uint32_t x, y;
-  furthest(w, &x, &y);
+  size_t parts = w->part_count;
   if (cm_nets_by_part(w->topology, w->part, w->part_count, w->run, &w->net_first, &w->net, error) != CM_OK ||
-      CM_NEW(memory, w->synapses, parts, error) != CM_OK || CM_NEW(memory, w->inbound, parts, error) != CM_OK ||
-      CM_NEW(memory, w->incoming, parts, error) != CM_OK || CM_NEW(memory, w->outbound, parts, error) != CM_OK ||
+      CM_NEW(memory, w->outbound, parts, error) != CM_OK ||
       CM_NEW(memory, w->outgoing, parts, error) != CM_OK || CM_NEW(memory, w->targets, parts, error) != CM_OK ||
-      CM_NEW(memory, w->along_row[0], rows, error) != CM_OK ||
-      CM_NEW(memory, w->along_row[1], rows, error) != CM_OK ||
-      CM_NEW(memory, w->along_column[0], columns, error) != CM_OK ||
-      CM_NEW(memory, w->along_column[1], columns, error) != CM_OK ||
-      CM_NEW(memory, w->load, routers * w->tasks, error) != CM_OK ||
-      CM_NEW(memory, w->total, w->tasks, error) != CM_OK)
+      CM_NEW(memory, w->tally, w->tasks, error) != CM_OK || CM_NEW(memory, w->spread_part, w->tasks, error) != CM_OK)
     return error->status;
-  return cm_spread_table_new(x + 1, y + 1, memory, &w->table, error);
+  cm_status status = cm_spread_new(w->chip, w->core, w->part_count, packets_most(w), memory, &w->spread, error);
+  for (uint32_t i = 0; i < w->tasks && status == CM_OK; i++)
+    status = tally_new(w, &w->tally[i], error);
+  for (uint32_t i = 0; i < w->tasks && status == CM_OK; i++)
+    status = cm_spread_part_new(&w->spread, parts, memory, &w->spread_part[i], error);
+  return status;
 }
 
 static void work_free(work *w)
 {
   cm_free(w->net);
   cm_free(w->net_first);
-  cm_free(w->synapses);
-  cm_free(w->inbound);
-  cm_free(w->incoming);
   cm_free(w->outbound);
   cm_free(w->outgoing);
   cm_free(w->targets);
-  for (int i = 0; i < 2; i++) {
-    cm_free(w->along_row[i]);
-    cm_free(w->along_column[i]);
-  }
-  cm_spread_table_free(&w->table);
-  cm_free(w->load);
-  cm_free(w->total);
+  for (uint32_t i = 0; w->tally != NULL && i < w->tasks; i++)
+    tally_free(&w->tally[i]);
+  cm_free(w->tally);
+  for (uint32_t i = 0; w->spread_part != NULL && i < w->tasks; i++)
+    cm_spread_part_free(&w->spread_part[i]);
+  cm_free(w->spread_part);
+  cm_spread_free(&w->spread);
 }
 
 void cm_metrics_detail_free(cm_metrics_detail *detail)
@@ -374,35 +325,21 @@ static uint32_t links_of(uint32_t routers, bool torus)
   return torus && routers > 1 ? routers : routers - 1;
 }
 
-/* Turns differences into loads: direction[0] and [1] of `lines` lines of `length` links. */
-static void fill_links(atomic_uint_fast64_t *const direction[2], uint32_t lines, uint32_t length,
-                       size_t line_stride, size_t stride, const cm_direction names[2], double unit,
-                       double *link_load, double *most)
+static cm_status fill_congestion(const work *w, double unit, double *congestion, double *most, cm_error *error)
 {
-  for (int side = 0; side < 2; side++)
-    for (uint32_t line = 0; line < lines; line++) {
-      uint64_t load = 0;
-      for (uint32_t i = 0; i < length; i++) {
-        load += atomic_load_explicit(&direction[side][(size_t)line * (length + 1) + i], memory_order_relaxed);
-        double value = (double)load / unit;
-        link_load[(line * line_stride + i * stride) * CM_DIRECTIONS + names[side]] = value;
-        *most = value > *most ? value : *most;
-      }
-    }
-}
-
-static void fill_congestion(const work *w, double unit, double *congestion, double *most)
-{
+  double *load;
   size_t routers = (size_t)w->routers_x * w->routers_y;
-  for (size_t r = 0; r < routers; r++) {
-    for (uint32_t task = 1; task < w->tasks; task++)
-      w->load[r] += w->load[task * routers + r];
-    *most = w->load[r] / unit > *most ? w->load[r] / unit : *most;
-  }
-  for (uint32_t y = 0; y < w->chip->height; y++)
-    for (uint32_t x = 0; x < w->chip->width; x++)
-      congestion[(size_t)y * w->chip->width + x] =
-          w->load[(size_t)(y / w->chip->router_y) * w->routers_x + x / w->chip->router_x] / unit;
+  cm_status status = CM_NEW(w->run->memory, load, routers, error);
+  if (status == CM_OK)
+    status = cm_spread_finish(&w->spread, w->chip, w->spread_part, w->tasks, w->run->memory, load, error);
+  for (uint32_t y = 0; status == CM_OK && y < w->chip->height; y++)
+    for (uint32_t x = 0; x < w->chip->width; x++) {
+      double value = load[(size_t)(y / w->chip->router_y) * w->routers_x + x / w->chip->router_x] / unit;
+      congestion[(size_t)y * w->chip->width + x] = value;
+      *most = value > *most ? value : *most;
+    }
+  cm_free(load);
+  return status;
 }
 
 static void raise_to(uint64_t *most, uint64_t value)
@@ -415,11 +352,11 @@ static void fill_cores(const work *w, const uint32_t *vertices, double unit, cm_
   double reuse = 0;
   for (uint32_t p = 0; p < w->part_count; p++) {
     cm_core_load *c = &core[p];
-    c->synapses = atomic_load(&w->synapses[p]);
-    c->inbound_axons = atomic_load(&w->inbound[p]);
+    c->synapses = w->tally[0].synapses[p];
+    c->inbound_axons = w->tally[0].inbound[p];
     c->outbound_axons = w->outbound[p];
     c->target_cores = w->targets[p];
-    c->traffic_in = (double)atomic_load(&w->incoming[p]) / unit;
+    c->traffic_in = (double)w->tally[0].incoming[p] / unit;
     c->traffic_out = (double)w->outgoing[p] / unit;
     m->cores_used += vertices[p] > 0;
     if (c->inbound_axons > 0)
@@ -441,7 +378,7 @@ static void fill_totals(const work *w, double unit, cm_metrics *m)
 {
   totals sum = {0};
   for (uint32_t i = 0; i < w->tasks; i++) {
-    const totals *t = &w->total[i];
+    const totals *t = &w->tally[i].total;
     sum.packets += t->packets;
     sum.east_west += t->east_west;
     sum.north_south += t->north_south;
@@ -449,7 +386,7 @@ static void fill_totals(const work *w, double unit, cm_metrics *m)
     sum.cut_net += t->cut_net;
     sum.edge_cut += t->edge_cut;
     sum.edge_hops += t->edge_hops;
-    sum.multicast += t->multicast;
+    sum.tree_packets += t->tree_packets;
     sum.latency_max_ns = t->latency_max_ns > sum.latency_max_ns ? t->latency_max_ns : sum.latency_max_ns;
   }
   wide hops = sum.east_west + sum.north_south + sum.die_to_die;
@@ -467,10 +404,18 @@ static void fill_totals(const work *w, double unit, cm_metrics *m)
   m->connectivity = packets / unit;
   m->edge_cut = (double)sum.edge_cut / unit;
   m->cut_net = w->topology->directed ? (double)sum.cut_net / unit : m->edge_cut;
-  m->multicast_hops = w->topology->directed ? (double)sum.multicast / unit : m->hop_traffic;
+  const cm_link_tally *trees = &w->tally[0].trees;
+  wide tree_hops = trees->east_west + trees->north_south + trees->die_to_die;
+  m->multicast_hops = w->topology->directed ? (double)tree_hops / unit : m->hop_traffic;
+  m->multicast_energy_pj =
+    w->topology->directed
+      ? ((double)(sum.tree_packets + tree_hops) * e->router + (double)trees->east_west * e->east_west +
+         (double)trees->north_south * e->north_south + (double)trees->die_to_die * e->die_to_die) / unit
+      : m->energy_pj;
   double links = 2.0 * ((double)links_of(w->routers_x, w->chip->torus_x) * w->routers_y +
                         (double)links_of(w->routers_y, w->chip->torus_y) * w->routers_x);
   m->link_load_mean = links > 0 ? m->hop_traffic / links : 0;
+  m->multicast_link_load_mean = links > 0 ? m->multicast_hops / links : 0;
 }
 
 static cm_status check_input(const work *w, cm_error *error)
@@ -507,15 +452,18 @@ static cm_status finish(const work *w, cm_metrics *m, cm_metrics_detail *d, cm_e
     vertices[w->part[v]]++;
     d->core[w->part[v]].neurons += cm_topology_size(topology, v);
   }
+  gather(w);
   fill_totals(w, unit, m);
   fill_cores(w, vertices, unit, m, d->core);
-  fill_congestion(w, unit, d->congestion, &m->congestion_max);
-  fill_links(w->along_row, w->routers_y, w->routers_x, w->routers_x, 1,
-             (const cm_direction[]){CM_EAST, CM_WEST}, unit, d->link_load, &m->link_load_max);
-  fill_links(w->along_column, w->routers_x, w->routers_y, 1, w->routers_x,
-             (const cm_direction[]){CM_SOUTH, CM_NORTH}, unit, d->link_load, &m->link_load_max);
+  cm_status status = fill_congestion(w, unit, d->congestion, &m->congestion_max, error);
+  cm_links_fill(&w->tally[0].packets, w->chip, unit, d->link_load, &m->link_load_max);
+  m->multicast_link_load_max = m->link_load_max;
+  if (topology->directed) {
+    m->multicast_link_load_max = 0;
+    cm_links_fill(&w->tally[0].trees, w->chip, unit, NULL, &m->multicast_link_load_max);
+  }
   cm_free(vertices);
-  return CM_OK;
+  return status;
 }
 
 cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, const uint32_t *part,
@@ -524,8 +472,10 @@ cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, c
 {
   work w = {.topology = topology, .chip = chip, .part = part, .core = core, .part_count = part_count, .run = run,
             .routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip)};
-  size_t tasks = TASK_CELLS / ((size_t)w.routers_x * w.routers_y);
-  w.tasks = tasks > TASKS_MAX ? TASKS_MAX : tasks < TASKS_MIN ? TASKS_MIN : (uint32_t)tasks;
+  size_t tasks = TASKS_ROUTERS_MAX / ((size_t)w.routers_x * w.routers_y);
+  tasks = tasks > run->threads ? run->threads : tasks;
+  tasks = tasks > 1 + topology->pin_count / TASK_PINS ? 1 + (size_t)(topology->pin_count / TASK_PINS) : tasks;
+  w.tasks = tasks > TASKS_MAX ? TASKS_MAX : tasks < 1 ? 1 : (uint32_t)tasks;
   cm_metrics m = {0};
   cm_metrics_detail d = {0};
   cm_status status = check_input(&w, error);
@@ -548,11 +498,14 @@ cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, c
 json_t *cm_metrics_json(const cm_metrics *m)
 {
   return json_pack(
-      "{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}",
+      "{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, "
+      "s:I}",
       "energy_pj", m->energy_pj, "latency_mean_ns", m->latency_mean_ns, "latency_max_ns", m->latency_max_ns,
       "congestion_mean", m->congestion_mean, "congestion_max", m->congestion_max, "link_load_mean",
       m->link_load_mean, "link_load_max", m->link_load_max, "hop_traffic", m->hop_traffic, "edge_hop_traffic",
-      m->edge_hop_traffic, "multicast_hops", m->multicast_hops, "connectivity", m->connectivity, "cut_net",
+      m->edge_hop_traffic, "multicast_hops", m->multicast_hops, "multicast_energy_pj", m->multicast_energy_pj,
+      "multicast_link_load_mean", m->multicast_link_load_mean, "multicast_link_load_max", m->multicast_link_load_max,
+      "connectivity", m->connectivity, "cut_net",
       m->cut_net, "edge_cut", m->edge_cut, "synaptic_reuse_mean", m->synaptic_reuse_mean, "balance", m->balance,
       "cores_used", (json_int_t)m->cores_used, "largest_part", (json_int_t)m->largest_part, "most_synapses",
       (json_int_t)m->most_synapses, "most_inbound_axons", (json_int_t)m->most_inbound_axons,

@@ -13,7 +13,7 @@ static cm_error error;
 
 typedef struct truth {
   cm_metrics m;
-  double congestion[ROUTERS_MAX], link[ROUTERS_MAX * 4];
+  double congestion[ROUTERS_MAX], link[ROUTERS_MAX * 4], tree_link[ROUTERS_MAX * 4];
   cm_core_load core[PARTS_MAX];
   double latency_sum;
 } truth;
@@ -92,6 +92,19 @@ static void packet(const cm_chip *chip, uint32_t from, uint32_t to, double w, tr
     }
 }
 
+/* What one packet pays on the link that leaves router r. */
+static double link_energy(const cm_chip *chip, uint32_t r, int direction)
+{
+  int rx = (int)cm_chip_routers_x(chip), ry = (int)cm_chip_routers_y(chip), x = (int)r % rx, y = (int)r / rx;
+  bool along_x = direction == CM_EAST || direction == CM_WEST;
+  int way = direction == CM_EAST || direction == CM_SOUTH ? 1 : -1;
+  int at = along_x ? x : y, next = walk(at, way, along_x ? rx : ry);
+  uint32_t die = along_x ? chip->die_width / chip->router_x : chip->die_height / chip->router_y;
+  bool dies = (along_x ? chip->dies_x : chip->dies_y) > 1 && (uint32_t)at / die != (uint32_t)next / die;
+  const cm_hop_cost *e = &chip->energy_pj;
+  return dies ? e->die_to_die : along_x ? e->east_west : e->north_south;
+}
+
 static void brute_force(const cm_topology *n, const cm_chip *chip, const uint32_t *part, uint32_t parts,
                         const uint32_t *core, truth *t)
 {
@@ -129,12 +142,18 @@ static void brute_force(const cm_topology *n, const cm_chip *chip, const uint32_
         t->core[s].traffic_out += w;
       }
     t->m.cut_net += cut ? w : 0;
-    for (int l = 0; l < ROUTERS_MAX * 4; l++)
-      t->m.multicast_hops += tree[l] ? w : 0;
+    t->m.multicast_energy_pj += cut ? w * chip->energy_pj.router : 0;
+    for (uint32_t l = 0; l < ROUTERS_MAX * 4; l++)
+      if (tree[l]) {
+        t->m.multicast_hops += w;
+        t->m.multicast_energy_pj += w * (chip->energy_pj.router + link_energy(chip, l / 4, (int)(l % 4)));
+        t->tree_link[l] += w;
+      }
   }
   if (!n->directed) {
     t->m.cut_net = t->m.edge_cut;
     t->m.multicast_hops = t->m.hop_traffic;
+    t->m.multicast_energy_pj = t->m.energy_pj;
   }
   t->m.latency_mean_ns = t->m.connectivity > 0 ? t->latency_sum / t->m.connectivity : 0;
   uint32_t count[PARTS_MAX] = {0};
@@ -174,8 +193,10 @@ static void brute_force(const cm_topology *n, const cm_chip *chip, const uint32_
     for (int d = 0; d < 4; d++) {
       sum += t->link[r * 4 + d];
       t->m.link_load_max = fmax(t->m.link_load_max, t->link[r * 4 + d]);
+      t->m.multicast_link_load_max = fmax(t->m.multicast_link_load_max, (n->directed ? t->tree_link : t->link)[r * 4 + d]);
     }
   }
+  t->m.multicast_link_load_mean = links > 0 ? t->m.multicast_hops / links : 0;
   t->m.link_load_mean = links > 0 ? sum / links : 0;
 }
 
@@ -191,6 +212,7 @@ static void agree(const cm_metrics *m, const cm_core_load *core, uint32_t parts,
 #define SAME(field) same(m->field, t->m.field, #field, round)
   SAME(energy_pj); SAME(latency_mean_ns); SAME(latency_max_ns); SAME(congestion_mean); SAME(congestion_max);
   SAME(link_load_mean); SAME(link_load_max); SAME(hop_traffic); SAME(edge_hop_traffic); SAME(multicast_hops);
+  SAME(multicast_energy_pj); SAME(multicast_link_load_mean); SAME(multicast_link_load_max);
   SAME(connectivity); SAME(cut_net); SAME(edge_cut); SAME(synaptic_reuse_mean); SAME(balance);
   ck_assert_uint_eq(m->cores_used, t->m.cores_used);
   ck_assert_mem_eq(&m->largest_part, &t->m.largest_part, 5 * sizeof m->largest_part);

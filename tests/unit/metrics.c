@@ -43,6 +43,9 @@ START_TEST(metrics_by_hand)
   ck_assert_double_eq_tol(m.congestion_mean, 28.0 / 9, 1e-12);
   /* East along the top row twice shared, then south: 4 links for the net of weight 2; 2 links for the other. */
   ck_assert_double_eq(m.multicast_hops, 2 * 4 + 4 * 2);
+  ck_assert_double_eq_tol(m.multicast_energy_pj, 16 * 1.1 + 6 * 1.0, 1e-12);
+  ck_assert_double_eq(m.multicast_link_load_max, 4);
+  ck_assert_double_eq_tol(m.multicast_link_load_mean, 16.0 / 24, 1e-12);
   /* (0,0): 2 + 2 + 4. (1,0): 2 + 2/2 + 4. Middle: 2 * 1/2. (2,0): 2 + 2/4 + 4. */
   ck_assert_double_eq(d.congestion[0], 8);
   ck_assert_double_eq(d.congestion[1], 7);
@@ -71,7 +74,7 @@ START_TEST(metrics_by_hand)
   ck_assert_uint_eq(m.cores_used, 3);
   json_t *json = cm_metrics_json(&m);
   ck_assert_double_eq(json_number_value(json_object_get(json, "hop_traffic")), 20);
-  ck_assert_uint_eq(json_object_size(json), 21);
+  ck_assert_uint_eq(json_object_size(json), 24);
   json_decref(json);
   cm_metrics_detail_free(&d);
   cm_chip_free(chip);
