@@ -6,6 +6,7 @@
 #include "core/mapping/map.h"
 #include "storage/jobs.h"
 #include "storage/leases.h"
+#include "storage/mappings.h"
 
 enum { PRIORITY_MAX = 100 };
 
@@ -158,7 +159,15 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
     cm_reply_error(request, &error);
     return false;
   }
+  const char *from = cm_map_options_from(parsed);
+  cm_mapping_row old;
+  bool there = from == NULL || cm_mappings_get(request->store, from, &old, &error) == CM_OK;
   cm_map_options_free(parsed);
+  if (!there) {
+    (void)cm_fail_at(&error, "/options/from");
+    cm_reply_error(request, &error);
+    return false;
+  }
   job->reserve = json_is_true(reserve);
   job->priority = (int)json_integer_value(priority);
   job->ttl = ttl != NULL ? json_number_value(ttl) : cm_lease_ttl_default_s;

@@ -122,6 +122,19 @@ void cm_get_mapping_links(cm_request *request)
   reply_chosen(request, views, sizeof views / sizeof *views);
 }
 
+void cm_get_mapping_routes(cm_request *request)
+{
+  static const view views[] = {{CM_VIEW_ROUTES_JSON, "json", "application/json"},
+                               {CM_VIEW_ROUTES_CSV, "csv", "text/csv"},
+                               {CM_VIEW_ROUTES_BINARY, "bin", "application/octet-stream"}};
+  reply_chosen(request, views, sizeof views / sizeof *views);
+}
+
+void cm_get_mapping_certificate(cm_request *request)
+{
+  reply_view(request, CM_VIEW_CERTIFICATE_JSON, "application/json");
+}
+
 void cm_get_mapping_part(cm_request *request)
 {
   reply_view(request, CM_VIEW_PART, "text/plain; charset=utf-8");
@@ -175,6 +188,7 @@ void cm_commit_mapping(cm_request *request)
   if (cm_request_lease(request, object, &wish) && find(request, CM_VIEW_PLACEMENT_CSV, &mapping, path)) {
     json_t *cores = placed_cores(path);
     wish.chip = mapping.chip;
+    wish.job = mapping.job;
     wish.cores = cores;
     if (cores == NULL)
       (void)cm_fail(&error, CM_IO, "the mapping's placement cannot be read");

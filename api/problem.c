@@ -22,6 +22,7 @@ unsigned cm_problem_status(cm_status status)
   case CM_TOO_LARGE:
     return 413;
   case CM_NEURON_TOO_LARGE:
+  case CM_NO_ROUTE:
   case CM_LIMIT_BROKEN:
   case CM_MEMORY_LIMIT:
   case CM_TIME_LIMIT:

@@ -1,1 +1,3 @@
 EXTRA_DIST += bench/reference-vs-metis bench/agreement bench/axons bench/edges bench/scale bench/wide.json
+noinst_PROGRAMS += bench/metrics
+bench_metrics_LDADD = $(CORE_LIBS)

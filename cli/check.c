@@ -2,24 +2,26 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
-#include "core/mapping/check.h"
+#include "core/mapping/certificate.h"
 
 static const char usage[] =
-  "usage: coremap check NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--occupancy FILE] [--quiet]\n"
+  "usage: coremap check NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--certificate FILE]\n"
+  "                     [--occupancy FILE] [--quiet]\n"
   "\n"
-  "Recomputes every limit and metric of a mapping (coremap map -o FILE) with code of its own. Exit status: 0 legal,\n"
-  "1 not (every violation is listed), 2 bad input.\n";
+  "Recomputes every limit and metric of a mapping (coremap map -o FILE) with code of its own, and all that a certificate\n"
+  "(coremap map --certificate FILE) says of it. Exit status: 0 legal, 1 not (every violation is listed), 2 bad input.\n";
 
 typedef struct arguments {
-  const char *network, *chip, *mesh, *mapping, *occupancy;
+  const char *network, *chip, *mesh, *mapping, *occupancy, *certificate;
   bool quiet;
 } arguments;
 
 static int parse(int argc, char **argv, arguments *a)
 {
-  enum { CHIP = 256, MESH, MAPPING, OCCUPANCY, QUIET, HELP };
+  enum { CHIP = 256, MESH, MAPPING, OCCUPANCY, CERTIFICATE, QUIET, HELP };
   static const struct option flags[] = {
     {"chip", required_argument, NULL, CHIP}, {"mesh", required_argument, NULL, MESH},
+    {"certificate", required_argument, NULL, CERTIFICATE},
     {"mapping", required_argument, NULL, MAPPING}, {"occupancy", required_argument, NULL, OCCUPANCY},
     {"quiet", no_argument, NULL, QUIET}, {"help", no_argument, NULL, HELP}, {NULL, 0, NULL, 0}};
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
@@ -28,6 +30,7 @@ static int parse(int argc, char **argv, arguments *a)
       case MESH: a->mesh = optarg; break;
       case MAPPING: a->mapping = optarg; break;
       case OCCUPANCY: a->occupancy = optarg; break;
+      case CERTIFICATE: a->certificate = optarg; break;
       case QUIET: a->quiet = true; break;
       case HELP: fputs(usage, stdout); return EXIT_DONE;
       default: return EXIT_USAGE;
@@ -63,8 +66,13 @@ int cli_check(int argc, char **argv)
     status = cli_occupancy(a.occupancy, chip, &occupancy, &error);
   if (status == CM_OK)
     status = cm_import(a.network, &limits, &cli.run, &topology, &report, &error);
+  char network_id[65];
+  if (status == CM_OK && a.certificate != NULL)
+    status = cli_hash_file(a.network, network_id, &error);
   if (status == CM_OK)
-    status = cm_check_mapping(a.mapping, topology, chip, occupancy, &cli.run, &result, &error);
+    status = a.certificate == NULL
+                 ? cm_check_mapping(a.mapping, topology, chip, occupancy, &cli.run, &result, &error)
+                 : cm_certificate_check(a.certificate, a.mapping, topology, chip, occupancy, network_id, &cli.run, &result, &error);
   cli_run_end(&cli);
   int exit_status = status == CM_OK ? EXIT_DONE : cli_fail(&error);
   if (status == CM_OK && result.violation_count > 0) {

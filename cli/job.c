@@ -1,7 +1,6 @@
 #include "cli/job.h"
 
 #include <errno.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,10 +31,13 @@ static bool set_pair(cli_job *a, const char *pair)
 /* Returns -1 to go on, else an exit status. */
 int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job *a)
 {
-  enum { CHIP = 256, MESH, OCCUPANCY, CACHE, PART, PLACEMENT, JSON, QUIET, SET, HELP, JOB_OPTION };
+  enum { CHIP = 256, MESH, OCCUPANCY, CACHE, PART, PLACEMENT, JSON, QUIET, SET, HELP, ROUTES, CERTIFICATE, FROM, JOB_OPTION };
   static const struct option all[] = {
     {"placement", required_argument, NULL, PLACEMENT}, {"output", required_argument, NULL, 'o'},
-    {"mapper", required_argument, NULL, JOB_OPTION}, /* these are of a placement */
+    {"mapper", required_argument, NULL, JOB_OPTION}, {"routes", required_argument, NULL, ROUTES},
+    {"routing", required_argument, NULL, JOB_OPTION}, {"route-model", required_argument, NULL, JOB_OPTION},
+    {"certificate", required_argument, NULL, CERTIFICATE}, {"from", required_argument, NULL, FROM},
+    {"compare", required_argument, NULL, JOB_OPTION}, /* these are of a placement */
     {"chip", required_argument, NULL, CHIP}, {"mesh", required_argument, NULL, MESH},
     {"occupancy", required_argument, NULL, OCCUPANCY}, {"cache", required_argument, NULL, CACHE},
     {"part", required_argument, NULL, PART}, {"json", no_argument, NULL, JSON},
@@ -46,7 +48,7 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
     {"seed", required_argument, NULL, JOB_OPTION}, {"threads", required_argument, NULL, JOB_OPTION},
     {"memory-limit", required_argument, NULL, JOB_OPTION}, {"time-limit", required_argument, NULL, JOB_OPTION},
     {NULL, 0, NULL, 0}};
-  enum { OF_PLACEMENT = 3 };
+  enum { OF_PLACEMENT = 9 };
   const struct option *flags = places ? all : all + OF_PLACEMENT;
   const char *command = argv[0];
   int flag, index;
@@ -59,6 +61,9 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
       case CACHE: a->cache_folder = optarg; break;
       case PART: a->part = optarg; break;
       case PLACEMENT: a->placement = optarg; break;
+      case ROUTES: a->routes = optarg; break;
+      case CERTIFICATE: a->certificate = optarg; break;
+      case FROM: a->from = optarg; break;
       case 'o': a->output = optarg; break;
       case JSON: a->json = true; break;
       case QUIET: a->quiet = true; break;
@@ -85,22 +90,6 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
   if (a->occupancy_path != NULL && a->chip_name == NULL && a->mesh == NULL)
     return cli_usage(command, "--occupancy needs a --chip");
   return -1;
-}
-
-static cm_status hash_file(const char *path, char hex[65], cm_error *error)
-{
-  unsigned char digest[crypto_hash_sha256_BYTES], block[1 << 16];
-  crypto_hash_sha256_state state;
-  FILE *stream = fopen(path, "rbe");
-  if (stream == NULL)
-    return cm_fail_errno(error, errno, "cannot open", path);
-  crypto_hash_sha256_init(&state);
-  for (size_t got; (got = fread(block, 1, sizeof block, stream)) > 0;)
-    crypto_hash_sha256_update(&state, block, got);
-  fclose(stream);
-  crypto_hash_sha256_final(&state, digest);
-  sodium_bin2hex(hex, 65, digest, sizeof digest);
-  return CM_OK;
 }
 
 static cm_status make_scratch(cli_job *w, cm_error *error)
@@ -133,10 +122,13 @@ cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
                           .chip = job->chip,
                           .occupancy = job->occupancy,
                           .options = job->options,
-                          .scratch_folder = job->scratch};
+                          .scratch_folder = job->scratch,
+                          .from = job->from};
+  if ((job->cache_folder != NULL || job->certificate != NULL) &&
+      cli_hash_file(job->network, job->network_id, error) != CM_OK)
+    return error->status;
   if (job->cache_folder != NULL) { /* its entries are named by content */
-    if (hash_file(job->network, job->network_id, error) != CM_OK ||
-        cm_cache_open(job->cache_folder, CACHE_BYTES_MAX, &job->cache, error) != CM_OK)
+    if (cm_cache_open(job->cache_folder, CACHE_BYTES_MAX, &job->cache, error) != CM_OK)
       return error->status;
     job->levels = cm_cache_levels(job->cache);
     input->cache = &job->levels;

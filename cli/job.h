@@ -12,7 +12,7 @@
 
 typedef struct cli_job {
   /* As named on the command line; NULL: not named. */
-  const char *network, *chip_name, *mesh, *occupancy_path, *cache_folder, *part, *placement, *output;
+  const char *network, *chip_name, *mesh, *occupancy_path, *cache_folder, *part, *placement, *output, *routes, *certificate, *from;
   json_t *flags; /* job options */
   bool json, quiet;
   /* Opened by cli_job_open. */
@@ -24,7 +24,8 @@ typedef struct cli_job {
   cm_map_options *options;
   cm_topology *topology;
   cm_import_report report;
-  char network_id[65], scratch[CM_PATH_MAX];
+  char network_id[65]; /* "" when nobody needs it */
+  char scratch[CM_PATH_MAX];
 } cli_job;
 
 /* Reads the flags; those of a placement only where `places`. Returns -1 to go on, else an exit status. */

@@ -1,9 +1,12 @@
 /* coremap map: network and chip in, mapping out. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/job.h"
+#include "core/mapping/certificate.h"
 #include "core/mapping/export.h"
 #include "core/mapping/metrics.h"
+#include "core/mapping/routes.h"
 
 static const char usage[] =
   "usage: coremap map NETWORK (--chip NAME|FILE | --mesh WxH) [OPTION...]\n"
@@ -27,6 +30,12 @@ static const char usage[] =
   "  --cache DIR          keep coarsened levels here between runs (at most 1 GiB; one run at a time)\n"
   "  --part FILE          write one part number a line\n"
   "  --placement FILE     write part,x,y\n"
+  "  --from FILE          start from an old mapping (-o of an earlier run): keep what can stay, move what must\n"
+  "  --compare fresh      with --from: map afresh too and report both costs\n"
+  "  --routes FILE        write routes free of deadlock: tables or paths as .json or .csv, link loads as .bin\n"
+  "  --routing NAME       xy, yx, west-first, north-last, negative-first (the chip's own unless given)\n"
+  "  --route-model NAME   multicast (trees and tables) or unicast (paths)\n"
+  "  --certificate FILE   write what coremap check --certificate can verify: limits, metrics, lower bounds\n"
   "  -o, --output FILE    write the whole mapping as JSON\n"
   "  --json               print metrics as one JSON object\n"
   "  --quiet              no progress\n";
@@ -54,14 +63,89 @@ static cm_status write_views(const cli_job *job, const cm_mapping *mapping, cm_e
   return status == CM_OK ? cli_job_write(job->output, write_view, &full, error) : status;
 }
 
-static void print_json(const cli_job *job, const cm_mapping *m)
+/* What a mapping is to leave behind beside its views. */
+typedef struct beside {
+  cli_job *job;
+  const cm_mapping *mapping;
+  cm_routes *routes; /* NULL: not asked for */
+} beside;
+
+static bool ends_in(const char *path, const char *ending)
 {
-  cli_job_print_json(job, json_pack("{s:i, s:o, s:o, s:o, s:O}", "parts", (int)m->part_count, "bound",
-                                    cm_bound_json(&m->bound), "metrics", cm_metrics_json(&m->metrics),
-                                    "attempts", cm_attempts_json(m->attempts, m->attempt_count, true), "report", m->report));
+  size_t length = strlen(path), tail = strlen(ending);
+  return length >= tail && strcmp(path + length - tail, ending) == 0;
 }
 
-static void print_table(const cli_job *job, const cm_mapping *m)
+static cm_status write_routes(void *user, FILE *stream, cm_error *error)
+{
+  const beside *b = user;
+  const char *path = b->job->routes;
+  cm_routes_view kind = ends_in(path, ".csv") ? CM_ROUTES_CSV : ends_in(path, ".bin") ? CM_ROUTES_BINARY : CM_ROUTES_JSON;
+  return cm_routes_write(b->routes, kind, &b->job->cli.run, stream, error);
+}
+
+static cm_status write_certificate(void *user, FILE *stream, cm_error *error)
+{
+  const beside *b = user;
+  const cli_job *job = b->job;
+  return cm_certificate_write(b->mapping, job->topology, job->chip, job->occupancy, job->network_id, &b->job->cli.run, stream,
+                              error);
+}
+
+static cm_status write_beside(beside *b, cm_error *error)
+{
+  cli_job *job = b->job;
+  bool own;
+  cm_route_options options = cm_routes_wanted(job->options, job->chip, &own);
+  cm_status status = CM_OK;
+  if (job->routes != NULL)
+    status = cm_routes_make(b->mapping, job->topology, job->chip, &options, &job->cli.run, &b->routes, error);
+  if (status == CM_OK)
+    status = cli_job_write(job->routes, write_routes, b, error);
+  return status == CM_OK ? cli_job_write(job->certificate, write_certificate, b, error) : status;
+}
+
+static void print_routes(const cm_routes *r)
+{
+  printf("routes      %s, %s, %u flows over %llu links, free of deadlock\n", cm_turn_rule_name(r->rule),
+         r->multicast ? "multicast" : "unicast", r->flow_count, (unsigned long long)r->links);
+  printf("link load   at most %.10g, before balancing %.10g\n", (double)r->load_max / r->unit,
+         (double)r->load_max_before / r->unit);
+  if (!r->multicast)
+    return;
+  uint32_t routers_x = cm_chip_routers_x(r->chip);
+  printf("tables      %llu entries, at most %u, at router (%u, %u)\n", (unsigned long long)r->entries_total,
+         r->entries[r->fullest], r->fullest % routers_x, r->fullest / routers_x);
+}
+
+/* Tables that do not fit are no reason to throw the mapping away. */
+static void warn_of_tables(const cm_routes *r)
+{
+  if (r != NULL && r->routers_over > 0)
+    fprintf(stderr, "coremap: the routing tables of %llu routers exceed %u entries; the fullest, of router (%u, %u), has %u\n",
+            (unsigned long long)r->routers_over, r->chip->table_entries, r->fullest % cm_chip_routers_x(r->chip),
+            r->fullest / cm_chip_routers_x(r->chip), r->entries[r->fullest]);
+}
+
+static void print_incremental(const json_t *told)
+{
+  const char *name;
+  json_t *value;
+  fputs("from old   ", stdout);
+  json_object_foreach((json_t *)told, name, value)
+    printf(" %s %.10g%s", name, json_is_boolean(value) ? json_is_true(value) : json_number_value(value),
+           json_object_iter_next((json_t *)told, json_object_key_to_iter(name)) != NULL ? "," : "\n");
+}
+
+static void print_json(const cli_job *job, const cm_mapping *m, const cm_routes *routes)
+{
+  cli_job_print_json(job, json_pack("{s:i, s:o, s:o, s:o, s:O, s:o*}", "parts", (int)m->part_count, "bound",
+                                    cm_bound_json(&m->bound), "metrics", cm_metrics_json(&m->metrics),
+                                    "attempts", cm_attempts_json(m->attempts, m->attempt_count, true), "report", m->report,
+                                    "routes", routes == NULL ? NULL : cm_routes_json(routes)));
+}
+
+static void print_table(const cli_job *job, const cm_mapping *m, const cm_routes *routes)
 {
   cli_job_print_inputs(job);
   if (m->attempts[m->attempt_count - 1].coarsening_cached)
@@ -72,6 +156,10 @@ static void print_table(const cli_job *job, const cm_mapping *m)
   json_t *metrics = cm_metrics_json(&m->metrics);
   cli_job_print_numbers(metrics);
   json_decref(metrics);
+  if (json_object_get(m->report, "incremental") != NULL)
+    print_incremental(json_object_get(m->report, "incremental"));
+  if (routes != NULL)
+    print_routes(routes);
   cli_job_print_cost(job);
 }
 
@@ -83,13 +171,19 @@ static int run_command(cli_job *job)
   cm_status status = cli_job_open(job, &input, &error);
   if (status == CM_OK)
     status = cm_map(&input, &job->cli.run, &mapping, &error);
+  beside b = {job, mapping, NULL};
+  if (status == CM_OK)
+    status = write_beside(&b, &error);
   cli_run_end(&job->cli);
   if (status == CM_OK)
     status = write_views(job, mapping, &error);
+  if (status == CM_OK)
+    warn_of_tables(b.routes);
   if (status == CM_OK && job->json)
-    print_json(job, mapping);
+    print_json(job, mapping, b.routes);
   else if (status == CM_OK)
-    print_table(job, mapping);
+    print_table(job, mapping, b.routes);
+  cm_routes_free(b.routes);
   cm_mapping_free(mapping);
   if (status != CM_OK)
     return cli_fail(&error);

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "api/problem.h"
+#include "core/mapping/beside.h"
 #include "core/mapping/export.h"
 #include "core/mapping/map.h"
 #include "core/mapping/metrics.h"
@@ -183,11 +184,49 @@ static cm_status load_network(running *r, cm_error *error)
   return status;
 }
 
+/* Cores that the lease of a job's mapping holds are free to a job that starts from that mapping and takes none itself. */
+static cm_status free_own_cores(running *r, const char *job, cm_error *error)
+{
+  cm_lease *leases;
+  size_t count;
+  if (r->job.reserve)
+    return CM_OK;
+  cm_status status = cm_leases_list(r->store, r->job.chip, &leases, &count, error);
+  if (status != CM_OK)
+    return status;
+  for (size_t i = 0; i < count; i++) {
+    char owner[CM_ID_MAX + 8];
+    (void)snprintf(owner, sizeof owner, "lease:%s", leases[i].id);
+    for (uint32_t c = 0; strcmp(leases[i].job, job) == 0 && c < r->occupancy->width * r->occupancy->height; c++)
+      if (r->occupancy->state[c] == CM_CORE_TAKEN && strcmp(r->occupancy->owners[r->occupancy->owner[c]], owner) == 0)
+        r->occupancy->state[c] = CM_CORE_FREE;
+    cm_lease_clear(&leases[i]);
+  }
+  free(leases);
+  return CM_OK;
+}
+
+static cm_map_input map_input(const running *r)
+{
+  return (cm_map_input){.topology = r->topology, .network_id = r->job.network, .chip = r->chip, .occupancy = r->occupancy,
+                        .options = r->options, .scratch_folder = r->scratch};
+}
+
 static cm_status map(running *r, cm_error *error)
 {
   cm_level_cache cache = cm_cache_levels(r->store->cache);
-  cm_map_input input = {.topology = r->topology, .network_id = r->job.network, .chip = r->chip,
-                        .occupancy = r->occupancy, .options = r->options, .cache = &cache, .scratch_folder = r->scratch};
+  cm_map_input input = map_input(r);
+  const char *from = cm_map_options_from(r->options);
+  char folder[CM_PATH_MAX], path[CM_PATH_MAX];
+  cm_mapping_row old;
+  if (from != NULL) {
+    if (cm_mappings_get(r->store, from, &old, error) != CM_OK || free_own_cores(r, old.job, error) != CM_OK ||
+        cm_mappings_folder(r->store, from, folder, error) != CM_OK ||
+        cm_path(path, error, "%s/%s", folder, cm_mapping_view_name(CM_VIEW_FULL_JSON)) != CM_OK)
+      return error->status;
+    input.from = path;
+  }
+  input.cache = &cache;
   return cm_map(&input, &r->run, &r->mapping, error);
 }
 
@@ -209,9 +248,11 @@ static uint64_t folder_bytes(const char *folder)
 static cm_status write_views(running *r, cm_error *error)
 {
   char folder[CM_PATH_MAX];
+  cm_map_input input = map_input(r);
   cm_run_phase(&r->run, "write");
   if (cm_path(folder, error, "%s/mapping", r->scratch) != CM_OK ||
-      cm_mapping_write_folder(r->mapping, r->topology, r->chip, r->job.network, folder, error) != CM_OK)
+      cm_mapping_write_folder(r->mapping, r->topology, r->chip, r->job.network, folder, error) != CM_OK ||
+      cm_mapping_write_beside(r->mapping, &input, &r->run, folder, error) != CM_OK)
     return error->status;
   cm_store_id(r->row.id);
   memcpy(r->row.user, r->job.user, sizeof r->row.user);

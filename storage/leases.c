@@ -433,7 +433,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   cm_chip *chip = NULL;
   cm_occupancy *occupancy = NULL;
   cm_region *region = NULL;
-  cm_lease_take take = {.chip = wish->chip, .user = wish->user, .owner = wish->owner, .ttl = wish->ttl,
+  cm_lease_take take = {.chip = wish->chip, .user = wish->user, .owner = wish->owner, .job = wish->job, .ttl = wish->ttl,
                         .rectangles = wish->cores};
   char id[CM_ID_MAX];
   if (load(handle, wish->chip, &chip, &occupancy, error) != CM_OK)

@@ -44,7 +44,7 @@ typedef struct cm_lease {
   char user[CM_USER_MAX];
   char chip[CM_CHIP_NAME_MAX];
   char owner[128];      /* what the holder calls itself */
-  char job[CM_ID_MAX];  /* the job that made it, "" when none */
+  char job[CM_ID_MAX];  /* the job whose mapping it holds, "" when none */
   double ttl, expires, created;
   uint64_t core_count;
   char *cores;          /* JSON list of rectangles; free with cm_lease_clear */
@@ -54,6 +54,7 @@ void cm_lease_clear(cm_lease *lease);
 
 typedef struct cm_lease_wish {
   const char *chip, *user, *owner;
+  const char *job;     /* the job whose mapping it is to hold, NULL: none */
   double ttl;
   const json_t *cores; /* list of [x,y] and [x0,y0,x1,y1]; NULL: `count` cores wherever they fit */
   uint32_t count;

@@ -50,6 +50,8 @@ export const getOccupancy = (name, signal) => getJson(`/v1/chips/${part(name)}/o
 export const getMapping = (id, signal) => getJson(`/v1/mappings/${part(id)}`, signal);
 export const getCores = (id, signal) => getBuffer(`/v1/mappings/${part(id)}/cores?format=bin`, signal);
 export const getLinks = (id, signal) => getBuffer(`/v1/mappings/${part(id)}/links?format=bin`, signal);
+export const getRouteLinks = (id, signal) =>
+  getBuffer(`/v1/mappings/${part(id)}/routes?format=bin`, signal);
 export const getNeurons = (id, number, signal) =>
   getJson(`/v1/mappings/${part(id)}/neurons?part=${number}`, signal);
 export const mappingUrl = (id, rest = '') => `/v1/mappings/${part(id)}${rest}`;

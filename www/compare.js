@@ -36,7 +36,7 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
     views[i].onChange(tell);
     setText(readout, idle);
     const legend = new Legend();
-    picture.onLinks = (loads) => legend.showLinks(loads);
+    picture.onLinks = (loads) => legend.showLinks(loads, model.routing);
     return {
       model,
       picture,

@@ -75,7 +75,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     signal,
   });
   const legend = new Legend();
-  picture.onLinks = (loads) => legend.showLinks(loads);
+  picture.onLinks = (loads) => legend.showLinks(loads, model.routing);
   const readout = element('output', { class: 'readout', 'aria-live': 'off' }, HINT);
   const busiestTitle = element('h2', {}),
     busiestBody = element('div', {});

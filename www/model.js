@@ -1,6 +1,6 @@
 // One mapping as the pages use it: its summary, its cores, and what is fetched only when it comes in sight.
 
-import { getCores, getLinks, getMapping, getOccupancy, networkName } from './api.js';
+import { getCores, getLinks, getMapping, getOccupancy, getRouteLinks, networkName } from './api.js';
 import { NO_PART, parseCores, parseLinks } from './binary.js';
 import { range } from './colour.js';
 import { shortId } from './format.js';
@@ -57,9 +57,16 @@ export class Model {
     return this.#values.get(id);
   }
 
-  /** A promise, the same one each time: a big chip's links are 16 MB. */
+  /** The turn rule that the job chose for its routes; empty: the chip's own routing. */
+  get routing() {
+    const rule = this.summary.options?.routing ?? 'auto';
+    return rule === 'auto' ? '' : rule;
+  }
+
+  /** A promise, the same one each time: a big chip's links are 16 MB. Loads of the chosen routing where one was chosen. */
   links() {
-    this.#links ??= getLinks(this.id, this.signal).then(parseLinks);
+    const get = this.routing ? getRouteLinks : getLinks;
+    this.#links ??= get(this.id, this.signal).then(parseLinks);
     return this.#links;
   }
 

@@ -197,9 +197,9 @@ export class Legend {
   }
 
   /** Says how much the thickest link stands for. */
-  showLinks(links) {
+  showLinks(links, routing = '') {
     this.links.hidden = false;
-    this.links.lastChild.textContent = `links up to ${si(links.max)} packets`;
+    this.links.lastChild.textContent = `links up to ${si(links.max)} packets${routing && `, ${routing} routes`}`;
   }
 
   update(picture) {

@@ -334,6 +334,9 @@ export function downloads(id) {
     ['Cores', 'CSV', '/cores?format=csv', 'cores.csv'],
     ['Cores', 'JSON', '/cores?format=json', 'cores.json'],
     ['Links', 'CSV', '/links?format=csv', 'links.csv'],
+    ['Routes', 'JSON', '/routes?format=json', 'routes.json'],
+    ['Routes', 'CSV', '/routes?format=csv', 'routes.csv'],
+    ['Certificate', 'JSON', '/certificate', 'certificate.json'],
     ['Parts', '.part', '/part', 'mapping.part'],
     ['Placement', 'CSV', '/placement', 'placement.csv'],
   ];

@@ -18,6 +18,7 @@ static const struct {
   [CM_BAD_REQUEST] = {"bad-request", "The request cannot be understood"},
   [CM_NEURON_TOO_LARGE] = {"neuron-too-large", "A neuron alone exceeds a core limit"},
   [CM_NO_ROOM] = {"no-room", "Not enough free cores"},
+  [CM_NO_ROUTE] = {"no-route", "The turn rule allows no route"},
   [CM_LIMIT_BROKEN] = {"limit-broken", "No mapping within the core limits was found"},
   [CM_TOO_LARGE] = {"too-large", "The input exceeds a maximum"},
   [CM_MEMORY_LIMIT] = {"memory-limit", "The memory limit is too small"},

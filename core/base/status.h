@@ -20,6 +20,7 @@ typedef enum cm_status {
   CM_BAD_REQUEST,      /* an HTTP request or command line is malformed */
   CM_NEURON_TOO_LARGE, /* one neuron alone exceeds a core limit */
   CM_NO_ROOM,          /* more cores are needed than are free */
+  CM_NO_ROUTE,         /* dead links cut a target off under the turn rule */
   CM_LIMIT_BROKEN,     /* the method found no mapping within the core limits */
   CM_TOO_LARGE,        /* an input exceeds a stated maximum */
   CM_MEMORY_LIMIT,     /* the job's memory limit is too small */

@@ -49,6 +49,7 @@ typedef struct cm_chip {
   cm_hop_cost energy_pj;
   cm_hop_cost latency_ns;
   cm_routing routing;
+  uint32_t table_entries;       /* limit on the entries of a router's routing table, 0: none */
   uint32_t *dead_cores;         /* [dead_core_count] ascending core numbers */
   uint32_t dead_core_count;
   uint32_t *dead_links;         /* [dead_link_count] ascending router number * CM_DIRECTIONS + cm_direction */

@@ -8,14 +8,12 @@
 
 #include "core/chip/chip.h"
 #include "core/chip/internal.h"
+#include "core/chip/turns.h"
 
 /* Far above any real figure, far below where sums of costs lose precision. */
 static const double COST_MAX = 1e12;
 #define LIMIT_MAX (INT64_C(1) << 53)
 enum { DESCRIPTION_MAX = 4000 };
-
-static const char *const direction_names[CM_DIRECTIONS] = {
-  [CM_EAST] = "east", [CM_WEST] = "west", [CM_SOUTH] = "south", [CM_NORTH] = "north"};
 
 static cm_status bad(cm_error *error, const char *where, const char *what)
 {
@@ -225,6 +223,16 @@ static cm_status read_routing(const json_t *root, cm_chip *chip, cm_error *error
   return CM_OK;
 }
 
+static cm_status read_table_entries(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  const json_t *value = json_object_get(root, "table_entries");
+  int64_t number = 0;
+  if (value != NULL && read_whole(value, "/table_entries", 1, INT32_MAX, &number, error) != CM_OK)
+    return error->status;
+  chip->table_entries = (uint32_t)number;
+  return CM_OK;
+}
+
 /* Gathers the set bits of a map of `size` into an ascending list. */
 static cm_status gather(const uint8_t *map, size_t size, uint32_t **list, uint32_t *count, cm_error *error)
 {
@@ -285,7 +293,7 @@ static cm_status read_link(const json_t *item, size_t index, const cm_chip *chip
   if (status != CM_OK)
     return status;
   size_t direction = 0;
-  while (direction < CM_DIRECTIONS && strcmp(direction_names[direction], name) != 0)
+  while (direction < CM_DIRECTIONS && strcmp(cm_direction_name((cm_direction)direction), name) != 0)
     direction++;
   if (direction == CM_DIRECTIONS)
     return bad(error, where, "the direction must be east, west, south or north");
@@ -326,7 +334,7 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
 {
   static const char *const names[] = {"name", "description", "dies", "cores", "cores_per_router", "torus",
                                       "limits", "energy_pj", "latency_ns", "routing", "dead_cores",
-                                      "dead_links", NULL};
+                                      "dead_links", "table_entries", NULL};
   cm_status status = cm_json_known_fields(root, "", names, CM_BAD_CHIP, error);
   if (status != CM_OK || (status = read_text(root, chip, error)) != CM_OK ||
       (status = read_size(root, chip, error)) != CM_OK || (status = read_torus(root, chip, error)) != CM_OK ||
@@ -334,6 +342,7 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
       (status = read_costs(root, "energy_pj", 1, 0.1, &chip->energy_pj, error)) != CM_OK ||
       (status = read_costs(root, "latency_ns", 1, 0.01, &chip->latency_ns, error)) != CM_OK ||
       (status = read_routing(root, chip, error)) != CM_OK ||
+      (status = read_table_entries(root, chip, error)) != CM_OK ||
       (status = read_dead_cores(root, chip, error)) != CM_OK)
     return status;
   return read_dead_links(root, chip, error);
@@ -417,7 +426,7 @@ static json_t *dead_links_json(const cm_chip *chip)
     uint32_t router = chip->dead_links[i] / CM_DIRECTIONS;
     if (json_array_append_new(list, json_pack("[i, i, s]", (int)(router % cm_chip_routers_x(chip)),
                                               (int)(router / cm_chip_routers_x(chip)),
-                                              direction_names[chip->dead_links[i] % CM_DIRECTIONS])) != 0) {
+                                              cm_direction_name((cm_direction)(chip->dead_links[i] % CM_DIRECTIONS)))) != 0) {
       json_decref(list);
       return NULL;
     }
@@ -427,14 +436,15 @@ static json_t *dead_links_json(const cm_chip *chip)
 
 json_t *cm_chip_json(const cm_chip *chip)
 {
-  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s, s:o, s:o}", "name",
+  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s, s:o, s:o, s:o*}", "name",
                    chip->name, "description", chip->description, "dies", (int)chip->dies_x,
                    (int)chip->dies_y, "cores", (int)chip->die_width, (int)chip->die_height,
                    "cores_per_router", (int)chip->router_x, (int)chip->router_y, "torus", chip->torus_x,
                    chip->torus_y, "limits", limits_json(chip), "energy_pj", cost_json(&chip->energy_pj),
                    "latency_ns", cost_json(&chip->latency_ns), "routing",
                    chip->routing == CM_ROUTING_XY ? "xy" : "yx", "dead_cores", dead_cores_json(chip),
-                   "dead_links", dead_links_json(chip));
+                   "dead_links", dead_links_json(chip), "table_entries",
+                   chip->table_entries == 0 ? NULL : json_integer(chip->table_entries));
 }
 
 cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/file.h"
+#include "core/chip/turns.h"
 #include "core/mapping/metrics.h"
 
 /* One view under way. */
@@ -18,9 +19,6 @@ typedef struct writer {
   FILE *stream;
   cm_error *error;
 } writer;
-
-static const char *const direction_names[CM_DIRECTIONS] = {
-  [CM_EAST] = "east", [CM_WEST] = "west", [CM_SOUTH] = "south", [CM_NORTH] = "north"};
 
 static void put_text(writer *w, const char *text)
 {
@@ -349,7 +347,7 @@ static void put_links(writer *w, const char *separator, void (*put)(writer *w, u
           continue;
         put_text(w, first ? "" : separator);
         first = false;
-        put(w, x, y, direction_names[d], load);
+        put(w, x, y, cm_direction_name((cm_direction)d), load);
       }
 }
 
@@ -384,14 +382,20 @@ static cm_status write_links_csv(writer *w)
   return CM_OK;
 }
 
+void cm_links_write_binary(const cm_chip *chip, const double *load, FILE *stream)
+{
+  writer w = {.stream = stream};
+  size_t loads = (size_t)cm_chip_routers_x(chip) * cm_chip_routers_y(chip) * CM_DIRECTIONS;
+  put_text(&w, "CMLINKS1");
+  put_u32(&w, cm_chip_routers_x(chip));
+  put_u32(&w, cm_chip_routers_y(chip));
+  for (size_t i = 0; i < loads; i++)
+    put_f32(&w, load[i]);
+}
+
 static cm_status write_links_binary(writer *w)
 {
-  size_t loads = (size_t)cm_chip_routers_x(w->chip) * cm_chip_routers_y(w->chip) * CM_DIRECTIONS;
-  put_text(w, "CMLINKS1");
-  put_u32(w, cm_chip_routers_x(w->chip));
-  put_u32(w, cm_chip_routers_y(w->chip));
-  for (size_t i = 0; i < loads; i++)
-    put_f32(w, w->mapping->detail.link_load[i]);
+  cm_links_write_binary(w->chip, w->mapping->detail.link_load, w->stream);
   return CM_OK;
 }
 
@@ -417,7 +421,7 @@ static cm_status write_placement_csv(writer *w)
 static const struct {
   const char *name;
   cm_status (*write)(writer *w);
-} views[CM_VIEWS] = {
+} views[CM_VIEWS_ALL] = {
   [CM_VIEW_SUMMARY_JSON] = {"summary.json", write_summary_json},
   [CM_VIEW_FULL_JSON] = {"mapping.json", write_full_json},
   [CM_VIEW_NEURONS_JSON] = {"neurons.json", write_neurons_json},
@@ -431,6 +435,10 @@ static const struct {
   [CM_VIEW_LINKS_BINARY] = {"links.bin", write_links_binary},
   [CM_VIEW_PART] = {"mapping.part", write_part},
   [CM_VIEW_PLACEMENT_CSV] = {"placement.csv", write_placement_csv},
+  [CM_VIEW_ROUTES_JSON] = {"routes.json", NULL},
+  [CM_VIEW_ROUTES_CSV] = {"routes.csv", NULL},
+  [CM_VIEW_ROUTES_BINARY] = {"routes.bin", NULL},
+  [CM_VIEW_CERTIFICATE_JSON] = {"certificate.json", NULL},
 };
 
 const char *cm_mapping_view_name(cm_mapping_view view)

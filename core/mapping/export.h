@@ -17,18 +17,25 @@ typedef enum cm_mapping_view {
   CM_VIEW_LINKS_JSON, CM_VIEW_LINKS_CSV, CM_VIEW_LINKS_BINARY,
   CM_VIEW_PART,          /* one part number a line */
   CM_VIEW_PLACEMENT_CSV, /* part,x,y */
-  CM_VIEWS
+  CM_VIEWS,
+  /* Files beside these that other functions write: cm_routes_write, cm_certificate_write. */
+  CM_VIEW_ROUTES_JSON = CM_VIEWS, CM_VIEW_ROUTES_CSV, CM_VIEW_ROUTES_BINARY,
+  CM_VIEW_CERTIFICATE_JSON,
+  CM_VIEWS_ALL
 } cm_mapping_view;
 
 /* The file name that a view has in a stored mapping ("summary.json", "neurons.csv", ...). */
 const char *cm_mapping_view_name(cm_mapping_view view);
 
-/* Writes one view to a stream. `network_id` may be NULL. O(vertices + cores of the chip). Errors: CM_IO,
+/* Writes one view below CM_VIEWS to a stream. `network_id` may be NULL. O(vertices + cores of the chip). Errors: CM_IO,
  * CM_DISK_FULL on a failed write, CM_NO_MEMORY. */
 cm_status cm_mapping_write(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
                            const char *network_id, cm_mapping_view view, FILE *stream, cm_error *error);
 
-/* Writes every view as a file of its own into the folder (made if missing), each synced. */
+/* The bytes of CM_VIEW_LINKS_BINARY for some loads, [routers * CM_DIRECTIONS]; the stream keeps errors. */
+void cm_links_write_binary(const cm_chip *chip, const double *load, FILE *stream);
+
+/* Writes every view below CM_VIEWS as a file of its own into the folder (made if missing), each synced. */
 cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_topology *topology,
                                   const cm_chip *chip, const char *network_id, const char *folder,
                                   cm_error *error);

@@ -6,6 +6,7 @@
 
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
+#include "core/mapping/remap.h"
 #include "core/mapping/stage.h"
 #include "core/placement/placement.h"
 
@@ -192,6 +193,8 @@ static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mappin
 
 cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
+  if (input->from != NULL)
+    return cm_remap(input, run, mapping, error);
   if (input->occupancy != NULL)
     return map(input, run, mapping, error);
   cm_map_input whole = *input;

@@ -23,6 +23,9 @@ json_t *cm_map_options_json(const cm_map_options *options);
  * equal mappings of equal inputs. */
 json_t *cm_map_options_shaping_json(const cm_map_options *options);
 
+/* The id of the mapping to start from (option "from"), NULL: none. */
+const char *cm_map_options_from(const cm_map_options *options);
+
 /* Sets seed, threads, deadline and memory limit of a run from the options. */
 void cm_map_options_apply(const cm_map_options *options, cm_run *run);
 
@@ -51,6 +54,7 @@ typedef struct cm_map_input {
   const cm_map_options *options;
   const cm_level_cache *cache;     /* NULL: none; coarsened levels then live in `scratch_folder` */
   const char *scratch_folder;      /* for coarsened levels without a cache */
+  const char *from;                /* an old mapping's file to start from (core/mapping/remap.h), NULL: map afresh */
 } cm_map_input;
 
 /* Maps a topology on a chip. The caller owns *mapping. A mapping that is returned breaks no limit. Errors:

@@ -10,14 +10,15 @@
 #include "core/mapping/engine.h"
 #include "core/partition/options.h"
 
-typedef enum kind { WORD, COUNT, LONG_COUNT, BYTES, REAL } kind;
+enum { WORDS_MAX = 7 };
+typedef enum kind { WORD, COUNT, LONG_COUNT, BYTES, REAL, NAME } kind;
 
 typedef struct option {
   const char *name;
   kind kind;
   size_t offset;
   double least, most, normal;
-  const char *words[4];   /* WORD: the values, in the order of their numbers */
+  const char *words[WORDS_MAX + 1];  /* WORD: the values, in the order of their numbers */
   const char *reason;     /* WORD: why other values of SPEC are refused */
   bool same_result;       /* changes time or memory, never the mapping */
 } option;
@@ -46,6 +47,11 @@ static const option table[] = {
   {"force_share", REAL, FIELD(force_share), 0, 1, 0.05, {0}, NULL, false},
   {"force_rounds", COUNT, FIELD(force_rounds), 0, 1000000, 1000, {0}, NULL, false},
   {"attempts", COUNT, FIELD(attempts), 1, CM_ATTEMPTS_MAX, CM_ATTEMPTS_MAX, {0}, NULL, false},
+  {"routing", WORD, FIELD(routing), 0, 0, CM_ROUTES_AUTO,
+   {"auto", "xy", "yx", "west-first", "north-last", "negative-first"}, NULL, false},
+  {"route_model", WORD, FIELD(route_model), 0, 0, CM_ROUTES_MULTICAST, {"multicast", "unicast"}, NULL, false},
+  {"from", NAME, FIELD(from), 0, 0, 0, {0}, NULL, false},
+  {"compare", WORD, FIELD(compare), 0, 0, 0, {"none", "fresh"}, NULL, false},
   {"regions", LONG_COUNT, FIELD(regions), 0, 64, -1, {0}, NULL, false},
   {"threads", COUNT, FIELD(threads), 0, 256, 0, {0}, NULL, true},
   {"memory_limit", BYTES, FIELD(memory_limit), 0, int64_most, 0, {0}, NULL, true},
@@ -56,7 +62,9 @@ enum { OPTIONS = sizeof table / sizeof *table };
 static void store(struct cm_map_options *options, const option *o, double value)
 {
   char *field = (char *)options + o->offset;
-  if (o->kind == REAL)
+  if (o->kind == NAME)
+    *field = '\0';
+  else if (o->kind == REAL)
     *(double *)(void *)field = value;
   else if (o->kind == LONG_COUNT || o->kind == BYTES)
     *(uint64_t *)(void *)field = value < 0 ? UINT64_MAX : (uint64_t)value;
@@ -75,9 +83,9 @@ static const option *find(const char *name)
 static cm_status refuse(const option *o, cm_error *error, const char *what)
 {
   if (o->kind == WORD) {
-    char choices[128] = "";
+    char choices[160] = "";
     size_t used = 0;
-    for (size_t i = 0; i < 4 && o->words[i] != NULL && used < sizeof choices; i++)
+    for (size_t i = 0; o->words[i] != NULL && used < sizeof choices; i++)
       used += (size_t)snprintf(choices + used, sizeof choices - used, "%s\"%s\"", i > 0 ? ", " : "", o->words[i]);
     cm_fail(error, CM_BAD_OPTION, "option %s is %s; it can be %s%s%s", o->name, what, choices,
             o->reason != NULL ? ": " : "", o->reason != NULL ? o->reason : "");
@@ -93,7 +101,7 @@ static cm_status refuse(const option *o, cm_error *error, const char *what)
 static cm_status parse_word(struct cm_map_options *options, const option *o, const json_t *value, cm_error *error)
 {
   const char *text = json_string_value(value);
-  for (size_t i = 0; text != NULL && i < 4 && o->words[i] != NULL; i++) {
+  for (size_t i = 0; text != NULL && o->words[i] != NULL; i++) {
     if (strcmp(text, o->words[i]) == 0) {
       store(options, o, (double)i);
       return CM_OK;
@@ -102,6 +110,19 @@ static cm_status parse_word(struct cm_map_options *options, const option *o, con
   char what[96];
   (void)snprintf(what, sizeof what, text != NULL ? "\"%.60s\"" : "no text", text);
   return refuse(o, error, what);
+}
+
+/* An id: letters, digits, '-' and '_'. */
+static cm_status parse_name(struct cm_map_options *options, const option *o, const json_t *value, cm_error *error)
+{
+  const char *text = json_string_value(value);
+  if (text == NULL || strlen(text) >= CM_FROM_MAX ||
+      strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != strlen(text)) {
+    cm_fail(error, CM_BAD_OPTION, "option %s must be the id of a mapping", o->name);
+    return cm_fail_at(error, "/options/%s", o->name);
+  }
+  (void)snprintf((char *)options + o->offset, CM_FROM_MAX, "%s", text);
+  return CM_OK;
 }
 
 /* "2G", "512M", "1000": powers of 1024. */
@@ -216,6 +237,7 @@ cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_
     const option *o = find(name);
     cm_status status = o == NULL           ? unknown(name, error)
                        : o->kind == WORD ? parse_word(made, o, value, error)
+                       : o->kind == NAME ? parse_name(made, o, value, error)
                                          : parse_number(made, o, value, error);
     if (status != CM_OK) {
       free(made);
@@ -240,6 +262,7 @@ static json_t *print(const struct cm_map_options *options, const option *o)
   const char *field = (const char *)options + o->offset;
   switch (o->kind) {
     case WORD: return json_string(o->words[*(const uint32_t *)(const void *)field]);
+    case NAME: return json_string(field);
     case REAL: return json_real(*(const double *)(const void *)field);
     case COUNT: return json_integer(*(const uint32_t *)(const void *)field);
     default: return json_integer((json_int_t) * (const uint64_t *)(const void *)field);
@@ -268,6 +291,11 @@ json_t *cm_map_options_json(const cm_map_options *options)
 json_t *cm_map_options_shaping_json(const cm_map_options *options)
 {
   return print_all(options, true);
+}
+
+const char *cm_map_options_from(const cm_map_options *options)
+{
+  return options->from[0] != '\0' ? options->from : NULL;
 }
 
 void cm_map_options_apply(const cm_map_options *options, cm_run *run)

@@ -12,6 +12,12 @@ typedef enum cm_preset { CM_PRESET_REFERENCE, CM_PRESET_FAST, CM_PRESET_BALANCED
 typedef enum cm_objective { CM_OBJECTIVE_EDGE, CM_OBJECTIVE_AXON, CM_OBJECTIVE_AUTO } cm_objective;
 typedef enum cm_mapper { CM_MAPPER_BISECTION } cm_mapper;
 
+/* auto: the chip's own routing; the others as in cm_turn_rule, plus 1. */
+enum { CM_ROUTES_AUTO = 0 };
+typedef enum cm_route_model { CM_ROUTES_MULTICAST, CM_ROUTES_UNICAST } cm_route_model;
+
+enum { CM_FROM_MAX = 80 };
+
 struct cm_map_options {
   uint32_t preset;    /* cm_preset */
   uint32_t objective; /* cm_objective */
@@ -27,6 +33,9 @@ struct cm_map_options {
   double force_share;
   uint32_t force_rounds;
   uint32_t attempts;
+  uint32_t routing, route_model; /* CM_ROUTES_AUTO or cm_turn_rule plus 1; cm_route_model */
+  uint32_t compare;              /* 1: a remapping is compared with a fresh one */
+  char from[CM_FROM_MAX];        /* id of the mapping to start from, "": none */
   uint64_t regions; /* candidates that are placed on and compared; 0: the seed's box alone */
   /* These never change a result: */
   uint32_t threads;

@@ -99,6 +99,111 @@ START_TEST(a_network_becomes_a_mapping)
 }
 END_TEST
 
+/* Routes and the certificate are files of the mapping too, by the rule that the job chose. */
+START_TEST(a_mapping_has_routes_and_a_certificate)
+{
+  char id[33], path[160];
+  worm_job(id, ", \"routing\": \"west-first\", \"seed\": 7");
+  json_t *job = finished(id, "done");
+  const char *mapping = test_word(job, "mapping");
+  snprintf(path, sizeof path, "/v1/mappings/%s/routes", mapping);
+  test_reply reply = test_get(&server, path);
+  ck_assert_int_eq(reply.status, 200);
+  const json_t *figures = json_object_get(reply.json, "figures");
+  ck_assert_str_eq(test_word(figures, "routing"), "west-first");
+  ck_assert(json_is_true(json_object_get(figures, "deadlock_free")));
+  ck_assert_double_le(json_number_value(json_object_get(figures, "link_load_max")),
+                      json_number_value(json_object_get(figures, "link_load_max_before")));
+  ck_assert_uint_gt(json_array_size(json_object_get(reply.json, "tables")), 0);
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/mappings/%s/routes?format=csv", mapping);
+  reply = test_get(&server, path);
+  ck_assert_int_eq(strncmp(reply.body, "x,y,key,mask,links,cores\n", 25), 0);
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/mappings/%s/routes?format=bin", mapping);
+  reply = test_get(&server, path);
+  ck_assert_mem_eq(reply.body, "CMLINKS1", 8);
+  ck_assert_uint_eq(reply.size, 16 + 128 * 16);
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/mappings/%s/certificate", mapping);
+  reply = test_get(&server, path);
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_str_eq(test_word(reply.json, "format"), "coremapd certificate 1");
+  ck_assert_uint_eq(json_array_size(json_object_get(reply.json, "bounds")), 4);
+  ck_assert_str_eq(test_word(json_object_get(reply.json, "network"), "sha256"), test_word(job, "network"));
+  test_reply_clear(&reply);
+  json_decref(job);
+}
+END_TEST
+
+/* Dead links leave but one way east, which XY does not take: nobody asked for routes, so their view says why there are none; who asks is refused. */
+START_TEST(routes_that_cannot_be_are_refused_in_words)
+{
+  static const char chip[] = "{\"name\": \"cut\", \"cores\": [4, 4], \"limits\": {\"neurons\": 18}, "
+                             "\"dead_links\": [[1, 0, \"east\"], [1, 1, \"east\"], [1, 2, \"east\"]]}";
+  char network[65], id[33], path[160];
+  test_reply reply = test_request(&server, "PUT", "/v1/chips/cut", NULL, chip, strlen(chip));
+  ck_assert_int_eq(reply.status, 201);
+  test_reply_clear(&reply);
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"cut\"}", network);
+  json_t *job = finished(id, "done");
+  snprintf(path, sizeof path, "/v1/mappings/%s/routes", test_word(job, "mapping"));
+  reply = test_get(&server, path);
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_str_eq(test_word(json_object_get(reply.json, "refused"), "code"), "no-route");
+  ck_assert_ptr_nonnull(strstr(test_word(json_object_get(reply.json, "refused"), "detail"), "neuron"));
+  test_reply_clear(&reply);
+  json_decref(job);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"cut\", \"options\": {\"routing\": \"xy\"}}", network);
+  job = finished(id, "failed");
+  ck_assert_str_eq(test_word(json_object_get(job, "problem"), "code"), "no-route");
+  ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(job, "problem"), "status")), 422);
+  json_decref(job);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"cut\", \"options\": {\"routing\": \"west-first\"}}", network);
+  json_decref(finished(id, "done"));
+}
+END_TEST
+
+/* A core of a mapping breaks: a job that starts from the mapping moves the neurons of that core and no others. */
+START_TEST(a_mapping_survives_a_broken_core)
+{
+  char id[33], again[33], path[160], options[120];
+  worm_job(id, ", \"seed\": 9");
+  json_t *job = finished(id, "done");
+  snprintf(path, sizeof path, "/v1/mappings/%s/cores?format=json", test_word(job, "mapping"));
+  test_reply reply = test_get(&server, path);
+  const json_t *core = json_array_get(json_object_get(reply.json, "cores"), 2);
+  char body[100];
+  snprintf(body, sizeof body, "{\"broken\": [[%d, %d]]}", (int)json_integer_value(json_object_get(core, "x")),
+           (int)json_integer_value(json_object_get(core, "y")));
+  json_int_t lost = json_integer_value(json_object_get(core, "neurons"));
+  test_reply_clear(&reply);
+  /* The mapping is in use: its lease holds all its cores, and is no hindrance. */
+  snprintf(path, sizeof path, "/v1/mappings/%s/commit", test_word(job, "mapping"));
+  test_expect(test_request(&server, "POST", path, NULL, "{}", 2), 201);
+  const char *const any[] = {"If-Match: *", NULL};
+  reply = test_request(&server, "PATCH", "/v1/chips/loihi1/occupancy", any, body, strlen(body));
+  ck_assert_int_eq(reply.status, 200);
+  test_reply_clear(&reply);
+  snprintf(options, sizeof options, ", \"seed\": 9, \"from\": \"%s\"", test_word(job, "mapping"));
+  worm_job(again, options);
+  json_t *second = finished(again, "done");
+  snprintf(path, sizeof path, "/v1/mappings/%s", test_word(second, "mapping"));
+  reply = test_get(&server, path);
+  const json_t *told = json_object_get(json_object_get(reply.json, "report"), "incremental");
+  ck_assert_int_eq(json_integer_value(json_object_get(told, "lost_cores")), 1);
+  ck_assert_int_eq(json_integer_value(json_object_get(told, "moved_neurons")), lost);
+  test_reply_clear(&reply);
+  json_decref(job);
+  json_decref(second);
+  char network[65], text[300];
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+  snprintf(text, sizeof text, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"from\": \"0123\"}}", network);
+  test_expect(test_request(&server, "POST", "/v1/jobs", NULL, text, strlen(text)), 404);
+}
+END_TEST
+
 START_TEST(views_have_representations_tags_and_ranges)
 {
   char id[33], path[160], condition[160];
@@ -591,6 +696,9 @@ int main(void)
   tcase_add_unchecked_fixture(tests, setup, teardown);
   tcase_set_timeout(tests, 120);
   tcase_add_test(tests, a_network_becomes_a_mapping);
+  tcase_add_test(tests, a_mapping_has_routes_and_a_certificate);
+  tcase_add_test(tests, routes_that_cannot_be_are_refused_in_words);
+  tcase_add_test(tests, a_mapping_survives_a_broken_core);
   tcase_add_test(tests, views_have_representations_tags_and_ranges);
   tcase_add_test(tests, equal_jobs_run_once_and_others_share_the_coarsening);
   tcase_add_test(tests, bad_jobs_are_refused_at_once);

@@ -422,6 +422,21 @@ test('the downloads are there', async () => {
   }
 });
 
+test('links show the loads of the routing that the job chose', async () => {
+  const { network } = (await getJson('/v1/jobs?limit=1&state=done')).jobs[0];
+  const options = { max_part_size: 16, routing: 'west-first' };
+  const created = await api.post(`${server.url}/v1/jobs`, { data: { network, chip: 'loihi1', options } });
+  const job = await getJson(`${created.headers().location}?wait=30s`);
+  assert.equal(job.state, 'done');
+  const { figures } = await getJson(`/v1/mappings/${job.mapping}/routes`);
+  await go(`#/mappings/${job.mapping}`);
+  await page.waitForSelector('.legend-notes >> text=west-first routes');
+  const bytes = await (await api.get(`${server.url}/v1/mappings/${job.mapping}/routes?format=bin`)).body();
+  let most = 0;
+  for (let at = 16; at < bytes.length; at += 4) most = Math.max(most, bytes.readFloatLE(at));
+  assert.ok(Math.abs(most - figures.link_load_max) < 1e-3 * most);
+});
+
 test('what is not there is said', async () => {
   expected.push(/status of 404/);
   await go('#/mappings/nothing-here');

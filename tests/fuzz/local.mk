@@ -1,6 +1,7 @@
 # libFuzzer targets: fuzz_NAME.c, with NAME.dict and seeds/NAME beside it; scripts/fuzz builds and runs them.
 if FUZZERS
 FUZZ_TARGETS = \
+  tests/fuzz/fuzz_certificate \
   tests/fuzz/fuzz_chip \
   tests/fuzz/fuzz_edges \
   tests/fuzz/fuzz_hypergraph \
@@ -8,9 +9,12 @@ FUZZ_TARGETS = \
   tests/fuzz/fuzz_mapping \
   tests/fuzz/fuzz_matrix \
   tests/fuzz/fuzz_metis \
+  tests/fuzz/fuzz_remap \
   tests/fuzz/fuzz_snn \
   tests/fuzz/fuzz_topology
 EXTRA_PROGRAMS += $(FUZZ_TARGETS)
+tests_fuzz_fuzz_certificate_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_remap_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_chip_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_mapping_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_edges_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -25,4 +29,5 @@ fuzzers: $(FUZZ_TARGETS)
 endif
 EXTRA_DIST += tests/fuzz/seeds tests/fuzz/chip.dict tests/fuzz/mapping.dict tests/fuzz/fuzz_chip.c tests/fuzz/fuzz_mapping.c \
   tests/fuzz/network.h tests/fuzz/fuzz_edges.c tests/fuzz/edges.dict tests/fuzz/fuzz_import.c tests/fuzz/import.dict tests/fuzz/fuzz_metis.c tests/fuzz/metis.dict tests/fuzz/fuzz_snn.c tests/fuzz/snn.dict tests/fuzz/fuzz_topology.c tests/fuzz/topology.dict \
-  tests/fuzz/fuzz_hypergraph.c tests/fuzz/hypergraph.dict tests/fuzz/fuzz_matrix.c tests/fuzz/matrix.dict
+  tests/fuzz/fuzz_hypergraph.c tests/fuzz/hypergraph.dict tests/fuzz/fuzz_matrix.c tests/fuzz/matrix.dict \
+  tests/fuzz/old.h tests/fuzz/fuzz_certificate.c tests/fuzz/certificate.dict tests/fuzz/fuzz_remap.c tests/fuzz/remap.dict

@@ -6,7 +6,9 @@ PROPERTY_TESTS = \
   tests/property/mapping \
   tests/property/metrics \
   tests/property/network \
-  tests/property/refusals
+  tests/property/refusals \
+  tests/property/remap \
+  tests/property/routes
 check_PROGRAMS += $(PROPERTY_TESTS)
 TESTS += $(PROPERTY_TESTS)
 endif

@@ -371,9 +371,9 @@ START_TEST(leased_cores_cannot_be_given_away)
   char *text, etag[CM_ETAG_MAX];
   bool mismatch;
   json_t *cores = json_pack("[[i,i,i,i]]", 0, 0, 1, 1);
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "me", 60, cores, 0}, &lease, &error));
-  ck_fails(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", 60, cores, 0}, &other, &error), CM_CONFLICT);
-  ck_fails(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", 60, NULL, 61}, &other, &error), CM_NO_ROOM);
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "me", NULL, 60, cores, 0}, &lease, &error));
+  ck_fails(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", NULL, 60, cores, 0}, &other, &error), CM_CONFLICT);
+  ck_fails(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", NULL, 60, NULL, 61}, &other, &error), CM_NO_ROOM);
   const char release[] = "{\"release\": [[0, 0]]}";
   ck_fails(cm_occupancy_write(store, &(cm_occupancy_change){"toy", "*", false, release, sizeof release - 1}, &mismatch,
                               &text, etag, &error), CM_CONFLICT);
@@ -397,7 +397,7 @@ START_TEST(leased_cores_cannot_be_given_away)
   cm_lease_clear(&now);
   ck_ok(cm_leases_release(store, "toy", lease.id, &error));
   ck_fails(cm_leases_release(store, "toy", lease.id, &error), CM_NOT_FOUND);
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", 60, NULL, 64}, &other, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", NULL, 60, NULL, 64}, &other, &error));
   cm_lease_clear(&lease);
   cm_lease_clear(&other);
   json_decref(cores);
@@ -408,8 +408,8 @@ START_TEST(leases_expire)
 {
   cm_lease lease, kept;
   uint64_t count;
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "a", 0.2, NULL, 32}, &lease, &error));
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "b", 0.2, NULL, 32}, &kept, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "a", NULL, 0.2, NULL, 32}, &lease, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "b", NULL, 0.2, NULL, 32}, &kept, &error));
   cm_lease_clear(&kept);
   ck_ok(cm_leases_keep(store, "toy", kept.id, 60, &kept, &error));
   usleep(250000);
@@ -438,7 +438,7 @@ START_TEST(a_lease_without_memory_changes_nothing)
   free(text);
   for (uint64_t n = 1;; n++) {
     cm_memory_fail_at(n);
-    cm_status status = cm_leases_create(store, &(cm_lease_wish){"toy", "", "me", 60, NULL, 5}, &lease, &error);
+    cm_status status = cm_leases_create(store, &(cm_lease_wish){"toy", "", "me", NULL, 60, NULL, 5}, &lease, &error);
     bool fired = cm_memory_fault_fired();
     cm_memory_fail_at(0);
     if (!fired) {
@@ -482,7 +482,7 @@ START_TEST(two_leases_never_hold_one_core)
       uint32_t x = (uint32_t)cm_random_below(&random, 7), y = (uint32_t)cm_random_below(&random, 7);
       json_t *cores = cm_random_below(&random, 2) == 0 ? json_pack("[[i,i,i,i]]", (int)x, (int)y, (int)x + 1, (int)y + 1) : NULL;
       double ttl = cm_random_below(&random, 8) == 0 ? 0.01 : 60;
-      cm_status status = cm_leases_create(store, &(cm_lease_wish){"toy", "", "m", ttl, cores, (uint32_t)cm_random_below(&random, 9) + 1},
+      cm_status status = cm_leases_create(store, &(cm_lease_wish){"toy", "", "m", NULL, ttl, cores, (uint32_t)cm_random_below(&random, 9) + 1},
                                           &lease, &error);
       json_decref(cores);
       if (status == CM_OK) {

@@ -1,0 +1,105 @@
+#include "core/chip/dependency.h"
+
+cm_status cm_dependencies_new(const cm_chip *chip, cm_memory *memory, cm_dependencies *graph, cm_error *error)
+{
+  cm_dependencies g = {.routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip)};
+  size_t routers = (size_t)g.routers_x * g.routers_y;
+  if (CM_NEW(memory, g.used, routers, error) != CM_OK || CM_NEW(memory, g.next, routers * CM_DIRECTIONS, error) != CM_OK) {
+    cm_dependencies_free(&g);
+    return error->status;
+  }
+  *graph = g;
+  return CM_OK;
+}
+
+void cm_dependencies_free(cm_dependencies *graph)
+{
+  cm_free(graph->used);
+  cm_free(graph->next);
+  *graph = (cm_dependencies){0};
+}
+
+void cm_dependencies_count(const cm_dependencies *graph, uint64_t *channels, uint64_t *arcs)
+{
+  size_t routers = (size_t)graph->routers_x * graph->routers_y;
+  *channels = *arcs = 0;
+  for (size_t r = 0; r < routers; r++)
+    *channels += (uint64_t)__builtin_popcount(graph->used[r]);
+  for (size_t l = 0; l < routers * CM_DIRECTIONS; l++)
+    *arcs += (uint64_t)__builtin_popcount(graph->next[l]);
+}
+
+/* The router that a link leads to, around the edge where it leaves the array. */
+static uint32_t beyond(const cm_dependencies *g, uint32_t link)
+{
+  uint32_t router = link / CM_DIRECTIONS, x = router % g->routers_x, y = router / g->routers_x;
+  switch ((cm_direction)(link % CM_DIRECTIONS)) {
+    case CM_EAST: x = x + 1 < g->routers_x ? x + 1 : 0; break;
+    case CM_WEST: x = x > 0 ? x - 1 : g->routers_x - 1; break;
+    case CM_SOUTH: y = y + 1 < g->routers_y ? y + 1 : 0; break;
+    default: y = y > 0 ? y - 1 : g->routers_y - 1; break;
+  }
+  return y * g->routers_x + x;
+}
+
+enum { UNSEEN, OPEN, DONE };
+
+/* Depth first from one link; the way under way stands in path [*depth]. True when it closed a cycle. */
+static bool descend(const cm_dependencies *g, uint32_t from, uint8_t *state, uint8_t *turn, uint32_t *path, size_t *depth,
+                    uint32_t *closing)
+{
+  path[(*depth)++] = from;
+  state[from] = OPEN;
+  while (*depth > 0) {
+    uint32_t link = path[*depth - 1];
+    while (turn[link] < CM_DIRECTIONS && !(g->next[link] >> turn[link] & 1))
+      turn[link]++;
+    if (turn[link] == CM_DIRECTIONS) {
+      state[link] = DONE;
+      --*depth;
+      continue;
+    }
+    uint32_t next = beyond(g, link) * CM_DIRECTIONS + turn[link]++;
+    if (state[next] == OPEN) {
+      *closing = next;
+      return true;
+    }
+    if (state[next] == UNSEEN) {
+      state[next] = OPEN;
+      path[(*depth)++] = next;
+    }
+  }
+  return false;
+}
+
+cm_status cm_dependencies_cycle(const cm_dependencies *graph, cm_memory *memory, uint32_t **cycle, size_t *length,
+                                cm_error *error)
+{
+  size_t links = (size_t)graph->routers_x * graph->routers_y * CM_DIRECTIONS, depth = 0, found = 0;
+  uint8_t *state = NULL, *turn = NULL;
+  uint32_t *path = NULL, *list = NULL, closing;
+  cm_status status = CM_OK;
+  if (CM_NEW(memory, state, links, error) != CM_OK || CM_NEW(memory, turn, links, error) != CM_OK ||
+      CM_NEW(memory, path, links, error) != CM_OK)
+    status = error->status;
+  for (size_t link = 0; status == CM_OK && link < links && found == 0; link++) {
+    if (state[link] != UNSEEN || graph->next[link] == 0 ||
+        !descend(graph, (uint32_t)link, state, turn, path, &depth, &closing))
+      continue;
+    size_t first = depth - 1;
+    while (path[first] != closing)
+      first--;
+    found = depth - first;
+    status = CM_NEW(memory, list, found, error);
+    for (size_t i = 0; status == CM_OK && i < found; i++)
+      list[i] = path[first + i];
+  }
+  cm_free(state);
+  cm_free(turn);
+  cm_free(path);
+  if (status != CM_OK)
+    return status;
+  *cycle = list;
+  *length = found;
+  return CM_OK;
+}
