@@ -22,6 +22,9 @@ typedef struct work {
  * more, and coarse vertices do not fit as snugly as fine ones. What is too much goes at the end. */
 static const double search_slack = 1.03;
 
+/* On graphs from this size on, a cycle costs more than it brings: half as many are made. */
+static const uint64_t large_entries = 20000000;
+
 static uint64_t most_on(const work *w, const cm_compact *g)
 {
   double mean = (double)g->size_total / w->options->parts;
@@ -75,7 +78,7 @@ static cm_status refine_pairs(work *w, const cm_compact *g, uint64_t most, uint6
 {
   int64_t gain;
   cm_pairwise_options options = {.rounds = w->options->rounds, .patience = w->options->patience, .most = most,
-                                 .least_tie = w->options->least_tie,
+                                 .least_tie = w->options->least_tie, .work = 4,
                                  .seed = w->options->seed, .level = stream};
   return cm_pairwise(g, &options, w->run, part, w->options->parts, load, &gain, error);
 }
@@ -203,7 +206,8 @@ static cm_status run_all(work *w, cm_compact *graph, uint32_t *part, uint32_t *s
     return error->status;
   uint64_t least = cm_compact_cut(graph, part);
   memcpy(best, part, n * sizeof *best);
-  for (uint32_t c = 1; c <= w->options->cycles; c++) {
+  uint32_t cycles = graph->entry_count < large_entries ? w->options->cycles : w->options->cycles / 2;
+  for (uint32_t c = 1; c <= cycles; c++) {
     if (cycle(w, graph, c, part, scratch, error) != CM_OK)
       return error->status;
     uint64_t cut = cm_compact_cut(graph, part);

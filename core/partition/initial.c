@@ -110,7 +110,8 @@ static uint32_t find_border(halving *h)
 
 static cm_status refine(halving *h, cm_error *error)
 {
-  cm_pair pair = {.part = {0, 1}, .most = {h->most[0], h->most[1]}, .patience = 30 + h->graph->vertex_count / 20};
+  cm_pair pair = {.part = {0, 1}, .most = {h->most[0], h->most[1]}, .patience = 30 + h->graph->vertex_count / 20,
+                  .work = UINT64_MAX};
   for (uint32_t pass = 0; pass < h->options->passes; pass++) {
     pair.load[0] = h->load[0];
     pair.load[1] = h->load[1];

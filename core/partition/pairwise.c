@@ -9,7 +9,9 @@
 
 enum {
   PARALLEL_ENTRIES = 1000000, /* smaller graphs do not pay for starting threads */
-  SLICES = 32
+  SLICES = 32,
+  ROUND_WORK = 200000000,     /* entries that a round may look at on any graph */
+  PAIR_WORK = 1000            /* and every pair besides */
 };
 #define NONE UINT32_MAX
 
@@ -45,6 +47,7 @@ typedef struct search {
   cm_priority queue[2];
   uint32_t *moved; /* in order */
   uint32_t moved_count, moved_room;
+  uint64_t work; /* entries looked at so far */
   cm_run *run;
 } search;
 
@@ -60,9 +63,10 @@ static void write_part(search *s, uint32_t v, uint32_t part)
 }
 
 /* What the cut gains when v goes over. */
-static int64_t look_up(const search *s, uint32_t v, unsigned side)
+static int64_t look_up(search *s, uint32_t v, unsigned side)
 {
   const cm_compact *g = s->graph;
+  s->work += cm_compact_degree(g, v);
   uint32_t own = s->pair->part[side], other = s->pair->part[1 - side];
   int64_t gain = 0;
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
@@ -148,6 +152,7 @@ static cm_status move(search *s, uint32_t v, unsigned side, cm_error *error)
 {
   const cm_compact *g = s->graph;
   cm_pair *p = s->pair;
+  s->work += cm_compact_degree(g, v);
   p->gain += s->queue[side].item[s->table->place[v]].key;
   cm_priority_remove(&s->queue[side], v);
   s->table->state[v] = MOVED;
@@ -188,7 +193,7 @@ static cm_status climb(search *s, cm_error *error)
   uint64_t best_excess = excess_of(p), best_imbalance = imbalance_of(p);
   int64_t best_gain = 0;
   uint32_t kept = 0;
-  while (s->moved_count - kept < p->patience) {
+  while (s->moved_count - kept < p->patience && s->work < p->work) {
     unsigned side = choose_side(s);
     if (side == 2)
       break;
@@ -463,6 +468,8 @@ static cm_status refine_pair(void *context, size_t index, cm_error *error)
 /* Takes the next disjoint pairs in order; false when none is left. */
 static bool next_batch(pairwise *w, uint32_t stamp)
 {
+  double work = w->options->work * (double)w->graph->entry_count;
+  work = work > ROUND_WORK ? work : ROUND_WORK;
   w->batch_count = 0;
   for (uint32_t i = 0; i < w->pair_count; i++) {
     uint32_t p = w->order[i];
@@ -472,7 +479,8 @@ static bool next_batch(pairwise *w, uint32_t stamp)
     w->done[p] = 1;
     w->last[c.low] = w->last[c.high] = stamp;
     w->pair[w->batch_count] = (cm_pair){.part = {c.low, c.high}, .load = {w->load[c.low], w->load[c.high]},
-                                        .most = {w->options->most, w->options->most}, .patience = w->options->patience};
+                                        .most = {w->options->most, w->options->most}, .patience = w->options->patience,
+                                        .work = (uint64_t)(work / w->pair_count) + PAIR_WORK};
     w->batch[w->batch_count++] = p;
   }
   return w->batch_count > 0;

@@ -28,6 +28,7 @@ typedef struct cm_pair {
   /* a part may hold so much at the end: if it holds more at the start, less of the excess is better than any cut */
   uint64_t most[2];
   uint32_t patience;  /* moves without a new best before giving up */
+  uint64_t work;      /* entries of rows that it may look at, about */
   int64_t gain;       /* out: weight taken off the cut */
   bool moved;         /* out */
 } cm_pair;
@@ -42,6 +43,7 @@ cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table 
 typedef struct cm_pairwise_options {
   uint32_t rounds;    /* over all pairs of neighbouring parts; ends early when nothing moves */
   uint32_t patience;
+  double work;        /* entries of rows that a round may look at, in numbers of the graph's; small graphs get more */
   /* searches start from vertices tied at least this times as much to the other part as to their own */
   double least_tie;
   uint64_t most;      /* a part may hold so much */

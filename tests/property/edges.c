@@ -179,7 +179,7 @@ START_TEST(refiners_keep_their_books)
   for (uint32_t p = 0; p < parts; p++)
     excess_before += load[p] > most ? load[p] - most : 0;
   int64_t gain;
-  cm_pairwise_options pairs = {.rounds = 3, .patience = 30, .most = most, .seed = 1};
+  cm_pairwise_options pairs = {.rounds = 3, .patience = 30, .work = 8, .most = most, .seed = 1};
   ck_ok(cm_pairwise(g, &pairs, &run, part, parts, load, &gain, &error));
   ck_assert_int_eq((int64_t)before - gain, (int64_t)cm_compact_cut(g, part));
   for (uint32_t p = 0; p < parts; p++)
