@@ -175,7 +175,8 @@ static cm_status uncoarsen(work *w, double hot, uint64_t stream, uint32_t *part,
     for (uint32_t v = 0; v < n; v++)
       scratch[v] = part[h->map[l][v]];
     memcpy(part, scratch, n * sizeof *part);
-    if (refine_level(w, l, h->levels - 1 - l, hot, stream + l, part, error) != CM_OK)
+    if (refine_level(w, l, h->levels - 1 - l, hot, stream + l, part, error) != CM_OK ||
+        cm_run_progress(w->run, 1 - (double)l / h->levels, (int)l, n, NAN, error) != CM_OK)
       return error->status;
   }
   return CM_OK;

@@ -13,7 +13,6 @@ enum {
   ROUND_WORK = 200000000,     /* entries that a round may look at on any graph */
   PAIR_WORK = 1000            /* and every pair besides */
 };
-#define NONE UINT32_MAX
 
 cm_status cm_pair_table_new(uint32_t vertices, cm_run *run, cm_pair_table *table, cm_error *error)
 {

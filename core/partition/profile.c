@@ -278,7 +278,7 @@ static void carry_out(profiles *w)
     if (made.to == NONE || w->touched[v] == w->batch)
       continue;
     if (made.partner == NONE) {
-      if (w->load[made.to] + size(w, v) > most(w, made.to))
+      if (w->load[made.to] + size(w, v) > most(w, made.to) || w->room[from] == 1) /* no part is emptied */
         continue;
       leave(w, v);
       enter(w, v, made.to);
