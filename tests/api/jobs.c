@@ -367,6 +367,26 @@ START_TEST(impossible_jobs_fail_with_the_reason)
   ck_assert_int_eq(json_integer_value(json_object_get(problem, "limit_proved")), 2); /* 286 neurons on 156 cores */
   json_decref(job);
 
+  /* Six parts at least, none of which may reach more than two others: each preset says what it broke and what would fit. */
+  static const char *const presets[] = {"reference", "fast", "balanced", "best"};
+  test_expect(test_send(&server, "PUT", "/v1/chips/narrow", "{\"name\": \"narrow\", \"cores\": [4, 2], \"limits\": "
+                        "{\"neurons\": 50, \"target_cores\": 2}, \"energy_pj\": {\"router\": 1, \"link\": 1}, "
+                        "\"latency_ns\": {\"router\": 1, \"link\": 1}}"), 201);
+  for (int p = 0; p < 4; p++) {
+    test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"narrow\", \"options\": {\"preset\": \"%s\"}}", network, presets[p]);
+    job = finished(id, "failed");
+    problem = json_object_get(job, "problem");
+    ck_assert_str_eq(test_word(problem, "code"), "limit-broken");
+    ck_assert_int_eq(json_integer_value(json_object_get(problem, "status")), 422);
+    ck_assert_str_eq(test_word(problem, "limit_name"), "target_cores");
+    ck_assert_int_eq(json_integer_value(json_object_get(problem, "limit")), 2);
+    json_int_t use = json_integer_value(json_object_get(problem, "use")), found = json_integer_value(json_object_get(problem, "limit_found"));
+    ck_assert_int_ge(json_integer_value(json_object_get(problem, "part")), 0);
+    ck_assert(use > 2 && use < 8);
+    ck_assert(found > 2 && found < 8);
+    json_decref(job);
+  }
+
   /* One neuron with 300 inputs on cores that take 256. */
   char *text;
   size_t size;
