@@ -32,22 +32,34 @@ static bool set_pair(cli_job *a, const char *pair)
 int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job *a)
 {
   enum { CHIP = 256, MESH, OCCUPANCY, CACHE, PART, PLACEMENT, JSON, QUIET, SET, HELP, ROUTES, CERTIFICATE, FROM, JOB_OPTION };
-  static const struct option all[] = {
-    {"placement", required_argument, NULL, PLACEMENT}, {"output", required_argument, NULL, 'o'},
-    {"mapper", required_argument, NULL, JOB_OPTION}, {"routes", required_argument, NULL, ROUTES},
-    {"routing", required_argument, NULL, JOB_OPTION}, {"route-model", required_argument, NULL, JOB_OPTION},
-    {"certificate", required_argument, NULL, CERTIFICATE}, {"from", required_argument, NULL, FROM},
-    {"compare", required_argument, NULL, JOB_OPTION}, /* these are of a placement */
-    {"chip", required_argument, NULL, CHIP}, {"mesh", required_argument, NULL, MESH},
-    {"occupancy", required_argument, NULL, OCCUPANCY}, {"cache", required_argument, NULL, CACHE},
-    {"part", required_argument, NULL, PART}, {"json", no_argument, NULL, JSON},
-    {"quiet", no_argument, NULL, QUIET}, {"set", required_argument, NULL, SET}, {"help", no_argument, NULL, HELP},
-    {"preset", required_argument, NULL, JOB_OPTION}, {"objective", required_argument, NULL, JOB_OPTION},
-    {"parts", required_argument, NULL, JOB_OPTION},
-    {"imbalance", required_argument, NULL, JOB_OPTION}, {"max-part-size", required_argument, NULL, JOB_OPTION},
-    {"seed", required_argument, NULL, JOB_OPTION}, {"threads", required_argument, NULL, JOB_OPTION},
-    {"memory-limit", required_argument, NULL, JOB_OPTION}, {"time-limit", required_argument, NULL, JOB_OPTION},
-    {NULL, 0, NULL, 0}};
+  static const struct option all[] = {{"placement", required_argument, NULL, PLACEMENT},
+                                      {"output", required_argument, NULL, 'o'},
+                                      {"mapper", required_argument, NULL, JOB_OPTION},
+                                      {"routes", required_argument, NULL, ROUTES},
+                                      {"routing", required_argument, NULL, JOB_OPTION},
+                                      {"route-model", required_argument, NULL, JOB_OPTION},
+                                      {"certificate", required_argument, NULL, CERTIFICATE},
+                                      {"from", required_argument, NULL, FROM},
+                                      {"compare", required_argument, NULL, JOB_OPTION}, /* these are of a placement */
+                                      {"chip", required_argument, NULL, CHIP},
+                                      {"mesh", required_argument, NULL, MESH},
+                                      {"occupancy", required_argument, NULL, OCCUPANCY},
+                                      {"cache", required_argument, NULL, CACHE},
+                                      {"part", required_argument, NULL, PART},
+                                      {"json", no_argument, NULL, JSON},
+                                      {"quiet", no_argument, NULL, QUIET},
+                                      {"set", required_argument, NULL, SET},
+                                      {"help", no_argument, NULL, HELP},
+                                      {"preset", required_argument, NULL, JOB_OPTION},
+                                      {"objective", required_argument, NULL, JOB_OPTION},
+                                      {"parts", required_argument, NULL, JOB_OPTION},
+                                      {"imbalance", required_argument, NULL, JOB_OPTION},
+                                      {"max-part-size", required_argument, NULL, JOB_OPTION},
+                                      {"seed", required_argument, NULL, JOB_OPTION},
+                                      {"threads", required_argument, NULL, JOB_OPTION},
+                                      {"memory-limit", required_argument, NULL, JOB_OPTION},
+                                      {"time-limit", required_argument, NULL, JOB_OPTION},
+                                      {NULL, 0, NULL, 0}};
   enum { OF_PLACEMENT = 9 };
   const struct option *flags = places ? all : all + OF_PLACEMENT;
   const char *command = argv[0];
@@ -169,8 +181,8 @@ cm_status cli_job_write(const char *path, cm_status (*write)(void *user, FILE *s
 void cli_job_print_inputs(const cli_job *job)
 {
   const cm_topology *t = job->topology;
-  printf("network     %s%s, %u neurons, %llu %s\n", job->report.format, job->report.gzipped ? " (gzip)" : "", t->vertex_count,
-         (unsigned long long)cm_topology_synapses(t), t->directed ? "synapses" : "edges");
+  printf("network     %s%s, %u neurons, %llu %s\n", job->report.format, job->report.gzipped ? " (gzip)" : "",
+         t->vertex_count, (unsigned long long)cm_topology_synapses(t), t->directed ? "synapses" : "edges");
   if (job->chip != NULL)
     printf("chip        %s, %u x %u cores\n", job->chip->name, job->chip->width, job->chip->height);
 }

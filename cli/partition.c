@@ -5,27 +5,29 @@
 #include "core/mapping/stage.h"
 
 static const char usage[] =
-  "usage: coremap partition NETWORK [--chip NAME|FILE | --mesh WxH] [OPTION...]\n"
-  "\n"
-  "Cuts a network into parts that keep the limits of a core, and stops there: no region, no placement. Without a chip the\n"
-  "limit is --max-part-size, or the number of parts is --parts.\n"
-  "\n"
-  "  --chip NAME|FILE     a preset (see coremap show chips) or a chip file: its limits, and as many parts as it has cores\n"
-  "  --mesh WxH           a bare grid of cores without limits: one part a core\n"
-  "  --occupancy FILE     cores that are taken or broken\n"
-  "  --preset NAME        fast, balanced (default), best: effort; reference: the seed's method\n"
-  "  --objective NAME     edge or axon; unless given: axon for directed networks under core limits, else edge\n"
-  "  --parts K            exactly K parts (with --imbalance, 0.03 unless given)\n"
-  "  --max-part-size N    at most N neurons in a part\n"
-  "  --seed S             same input, options and seed: same bytes out\n"
-  "  --threads T          never changes the result\n"
-  "  --memory-limit B     bytes, or 512M, 2G\n"
-  "  --time-limit S       seconds\n"
-  "  --set NAME=VALUE     any other job option (docs/options.md)\n"
-  "  --cache DIR          keep coarsened levels here between runs (at most 1 GiB; one run at a time)\n"
-  "  --part FILE          write one part number a line\n"
-  "  --json               print all figures as one JSON object\n"
-  "  --quiet              no progress\n";
+    "usage: coremap partition NETWORK [--chip NAME|FILE | --mesh WxH] [OPTION...]\n"
+    "\n"
+    "Cuts a network into parts that keep the limits of a core, and stops there: no region, no placement. Without a "
+    "chip the\n"
+    "limit is --max-part-size, or the number of parts is --parts.\n"
+    "\n"
+    "  --chip NAME|FILE     a preset (see coremap show chips) or a chip file: its limits, and as many parts as it has "
+    "cores\n"
+    "  --mesh WxH           a bare grid of cores without limits: one part a core\n"
+    "  --occupancy FILE     cores that are taken or broken\n"
+    "  --preset NAME        fast, balanced (default), best: effort; reference: the seed's method\n"
+    "  --objective NAME     edge or axon; unless given: axon for directed networks under core limits, else edge\n"
+    "  --parts K            exactly K parts (with --imbalance, 0.03 unless given)\n"
+    "  --max-part-size N    at most N neurons in a part\n"
+    "  --seed S             same input, options and seed: same bytes out\n"
+    "  --threads T          never changes the result\n"
+    "  --memory-limit B     bytes, or 512M, 2G\n"
+    "  --time-limit S       seconds\n"
+    "  --set NAME=VALUE     any other job option (docs/options.md)\n"
+    "  --cache DIR          keep coarsened levels here between runs (at most 1 GiB; one run at a time)\n"
+    "  --part FILE          write one part number a line\n"
+    "  --json               print all figures as one JSON object\n"
+    "  --quiet              no progress\n";
 
 /* The use of one resource over all parts. */
 typedef struct tally {
@@ -50,11 +52,11 @@ static json_t *metrics_json(const cm_stage *stage)
 {
   tally neurons = count(stage, CM_NEURONS);
   uint32_t parts = stage->partition->part_count;
-  return json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I}", "connectivity", stage->quality.connectivity, "cut_net",
-                   stage->quality.cut_net, "edge_cut", stage->quality.edge_cut, "balance",
-                   neurons.total > 0 ? (double)neurons.most * parts / (double)neurons.total : 1.0, "largest_part", (json_int_t)neurons.most,
-                   "most_synapses", (json_int_t)count(stage, CM_SYNAPSES).most, "most_inbound_axons",
-                   (json_int_t)count(stage, CM_INBOUND_AXONS).most, "most_outbound_axons",
+  return json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I}", "connectivity", stage->quality.connectivity,
+                   "cut_net", stage->quality.cut_net, "edge_cut", stage->quality.edge_cut, "balance",
+                   neurons.total > 0 ? (double)neurons.most * parts / (double)neurons.total : 1.0, "largest_part",
+                   (json_int_t)neurons.most, "most_synapses", (json_int_t)count(stage, CM_SYNAPSES).most,
+                   "most_inbound_axons", (json_int_t)count(stage, CM_INBOUND_AXONS).most, "most_outbound_axons",
                    (json_int_t)count(stage, CM_OUTBOUND_AXONS).most, "most_target_cores",
                    (json_int_t)count(stage, CM_TARGET_CORES).most);
 }
@@ -66,17 +68,18 @@ static json_t *limits_json(const cm_stage *stage)
   for (cm_resource r = 0; r < CM_RESOURCES; r++) {
     tally t = count(stage, r);
     if (t.limit != 0)
-      json_object_set_new(limits, cm_resource_field(r), json_pack("{s:I, s:I, s:f}", "limit", (json_int_t)t.limit, "most",
-                                                                  (json_int_t)t.most, "mean_use", t.mean_use));
+      json_object_set_new(limits, cm_resource_field(r),
+                          json_pack("{s:I, s:I, s:f}", "limit", (json_int_t)t.limit, "most", (json_int_t)t.most,
+                                    "mean_use", t.mean_use));
   }
   return limits;
 }
 
 static void print_json(const cli_job *job, const cm_stage *stage)
 {
-  cli_job_print_json(job, json_pack("{s:i, s:o, s:o, s:o, s:o}", "parts", (int)stage->partition->part_count,
-                                    "bound", cm_bound_json(&stage->bound), "metrics",
-                                    metrics_json(stage), "limits", limits_json(stage), "attempts",
+  cli_job_print_json(job, json_pack("{s:i, s:o, s:o, s:o, s:o}", "parts", (int)stage->partition->part_count, "bound",
+                                    cm_bound_json(&stage->bound), "metrics", metrics_json(stage), "limits",
+                                    limits_json(stage), "attempts",
                                     cm_attempts_json(stage->attempts, stage->attempt_count, true)));
 }
 
@@ -91,8 +94,8 @@ static void print_table(const cli_job *job, const cm_stage *stage)
   for (cm_resource r = 0; r < CM_RESOURCES; r++) {
     tally t = count(stage, r);
     if (t.limit != 0)
-      printf("limit       %s: at most %llu of %llu in a part, mean %.1f %%\n", cm_resource_name(r), (unsigned long long)t.most,
-             (unsigned long long)t.limit, 100 * t.mean_use);
+      printf("limit       %s: at most %llu of %llu in a part, mean %.1f %%\n", cm_resource_name(r),
+             (unsigned long long)t.most, (unsigned long long)t.limit, 100 * t.mean_use);
   }
   cli_job_print_cost(job);
 }

@@ -1,8 +1,9 @@
-/* Prices of ways split by axis: cost(a, b) = way along x + way along y. So what a core costs a whole set is the sum of two table
- * entries, one by its column and one by its row, and a core that comes or goes changes a table a column.
+/* Prices of ways split by axis: cost(a, b) = way along x + way along y. So what a core costs a whole set is the sum
+ * of two table entries, one by its column and one by its row, and a core that comes or goes changes a table a
+ * column.
  *
- * Happy path: balls around centres that cover the chip -> the best of them walk downhill -> single exchanges of the core that
- * costs most for the one that would cost least, until none pays. What can fail: memory, a stop. */
+ * Happy path: balls around centres that cover the chip -> the best of them walk downhill -> single exchanges of the
+ * core that costs most for the one that would cost least, until none pays. What can fail: memory, a stop. */
 #include "core/chip/compact.h"
 
 #include <math.h>
@@ -37,21 +38,21 @@ typedef struct search {
   axis x, y;
   site *site; /* [sites] usable cores, ascending */
   uint32_t sites, count;
-  ranked *order;         /* [sites] */
-  uint8_t *in;           /* [sites] members of the set under way */
-  double *by_x, *by_y;   /* [length] what a router's column, row costs the set */
+  ranked *order;          /* [sites] */
+  uint8_t *in;            /* [sites] members of the set under way */
+  double *by_x, *by_y;    /* [length] what a router's column, row costs the set */
   uint32_t *column, *row; /* [length] members there */
-  double work;           /* cores looked at for balls */
+  double work;            /* cores looked at for balls */
 } search;
 
 /* ---- prices ---- */
 
-/* Prices are whole multiples of a power of two, the dearest hop about 2^16 of them: sets that are shifts of each other then cost
- * exactly the same, and the first place is taken. */
+/* Prices are whole multiples of a power of two, the dearest hop about 2^16 of them: sets that are shifts of each
+ * other then cost exactly the same, and the first place is taken. */
 enum { PRICE_BITS = 16 };
 
-static cm_status axis_new(axis *a, uint32_t length, uint32_t die, bool ring, double inside, double between, cm_memory *memory,
-                          cm_error *error)
+static cm_status axis_new(axis *a, uint32_t length, uint32_t die, bool ring, double inside, double between,
+                          cm_memory *memory, cm_error *error)
 {
   *a = (axis){.length = length, .ring = ring && length > 2 && length <= RING_MAX};
   if (CM_NEW(memory, a->at, (size_t)length + 1, error) != CM_OK)
@@ -94,8 +95,8 @@ static double way(const axis *a, uint32_t from, uint32_t to)
 /* Half a mean hop for every dead link that leaves or enters the router. */
 static double penalty_of(const cm_chip *chip, uint32_t x, uint32_t y, double mean_hop)
 {
-  static const cm_direction back[CM_DIRECTIONS] = {[CM_EAST] = CM_WEST, [CM_WEST] = CM_EAST, [CM_SOUTH] = CM_NORTH,
-                                                   [CM_NORTH] = CM_SOUTH};
+  static const cm_direction back[CM_DIRECTIONS] = {
+      [CM_EAST] = CM_WEST, [CM_WEST] = CM_EAST, [CM_SOUTH] = CM_NORTH, [CM_NORTH] = CM_SOUTH};
   uint32_t router = y * cm_chip_routers_x(chip) + x, dead = 0;
   for (cm_direction d = CM_EAST; d < CM_DIRECTIONS && chip->dead_link_count > 0; d++) {
     uint32_t beside = cm_chip_next_router(chip, router, d);
@@ -432,14 +433,16 @@ static cm_status look_around(search *s, const uint32_t *start, shelf *kept, cm_e
 {
   centre *centres = NULL;
   uint32_t count = 0, step = 1, tried = 0;
-  if ((start != NULL && from_start(s, start, kept, error) != CM_OK) || survey(s, &centres, &count, &step, error) != CM_OK)
+  if ((start != NULL && from_start(s, start, kept, error) != CM_OK) ||
+      survey(s, &centres, &count, &step, error) != CM_OK)
     return error->status;
   double apart = sqrt((double)s->count * s->chip->router_x * s->chip->router_y) / (2.0 * s->chip->router_x);
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < count && status == CM_OK && tried < 2 * kept->most + 2; i++) {
     bool near = false; /* to a cheaper centre that was tried: it would end in the same place */
     for (uint32_t j = 0; j < i; j++)
-      near = near || (centres[j].cost < 0 && fabs((double)centres[j].x - centres[i].x) + fabs((double)centres[j].y - centres[i].y) < apart);
+      near = near || (centres[j].cost < 0 &&
+                      fabs((double)centres[j].x - centres[i].x) + fabs((double)centres[j].y - centres[i].y) < apart);
     if (near)
       continue;
     status = from_centre(s, centres[i], step, kept, error);
@@ -473,8 +476,8 @@ static cm_status search_new(search *s, const uint8_t *usable, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_compact_sets(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start, uint32_t most,
-                          cm_run *run, uint32_t **set, uint32_t *found, cm_error *error)
+cm_status cm_compact_sets(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start,
+                          uint32_t most, cm_run *run, uint32_t **set, uint32_t *found, cm_error *error)
 {
   search s = {.chip = chip, .run = run, .count = count};
   shelf kept = {.most = most};

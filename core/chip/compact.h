@@ -5,15 +5,16 @@
 #include "core/base/run.h"
 #include "core/chip/chip.h"
 
-/* Mean price of a way between two of these cores: energy of its links and of the routers it passes but one, in pJ (where a
- * chip states no energy, hops), and half a mean hop per dead link at the routers of either end. 0 for less than two. O(cores + routers along an axis; on a torus squared). */
+/* Mean price of a way between two of these cores: energy of its links and of the routers it passes but one, in pJ
+ * (where a chip states no energy, hops), and half a mean hop per dead link at the routers of either end. 0 for less
+ * than two. O(cores + routers along an axis; on a torus squared). */
 cm_status cm_set_cost(const cm_chip *chip, const uint32_t *cores, uint32_t count, cm_memory *memory, double *cost,
                       cm_error *error);
 
-/* Up to `most` sets of `count` usable cores with low cost, each a new array of ascending core numbers in set [most] (the
- * caller's, cm_free), cheapest first, no two the same. `start` is a set that is improved too; NULL: none. A ring of more than
- * 4096 routers is taken for a line. Deterministic. About 2^25 steps. */
-cm_status cm_compact_sets(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start, uint32_t most,
-                          cm_run *run, uint32_t **set, uint32_t *found, cm_error *error);
+/* Up to `most` sets of `count` usable cores with low cost, each a new array of ascending core numbers in set [most]
+ * (the caller's, cm_free), cheapest first, no two the same. `start` is a set that is improved too; NULL: none. A
+ * ring of more than 4096 routers is taken for a line. Deterministic. About 2^25 steps. */
+cm_status cm_compact_sets(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start,
+                          uint32_t most, cm_run *run, uint32_t **set, uint32_t *found, cm_error *error);
 
 #endif

@@ -3,8 +3,8 @@
 #include "core/chip/internal.h"
 
 /* Every maximal free rectangle ends in some row; a stack of rising columns meets them all in one pass. */
-cm_status cm_tallest_rectangles(const uint8_t *usable, uint32_t width, uint32_t height, cm_memory *memory, uint32_t *tallest,
-                                uint64_t *largest, cm_error *error)
+cm_status cm_tallest_rectangles(const uint8_t *usable, uint32_t width, uint32_t height, cm_memory *memory,
+                                uint32_t *tallest, uint64_t *largest, cm_error *error)
 {
   uint32_t *column, *start, *rise;
   cm_status status = CM_OK;
@@ -46,8 +46,8 @@ cm_status cm_tallest_rectangles(const uint8_t *usable, uint32_t width, uint32_t 
 }
 
 /* Free cores that hang together, each counted from one flood over a stack. */
-static cm_status count_pieces(const uint8_t *usable, uint32_t width, uint32_t height, cm_memory *memory, cm_fragmentation *f,
-                              cm_error *error)
+static cm_status count_pieces(const uint8_t *usable, uint32_t width, uint32_t height, cm_memory *memory,
+                              cm_fragmentation *f, cm_error *error)
 {
   uint8_t *seen;
   uint32_t *stack, cores = width * height;
@@ -94,7 +94,8 @@ cm_status cm_fragmentation_of(const cm_occupancy *occupancy, cm_fragmentation *f
   }
   status = CM_NEW(NULL, tallest, (size_t)occupancy->width + 2, error);
   if (status == CM_OK)
-    status = cm_tallest_rectangles(usable, occupancy->width, occupancy->height, NULL, tallest, &f.largest_rectangle, error);
+    status =
+        cm_tallest_rectangles(usable, occupancy->width, occupancy->height, NULL, tallest, &f.largest_rectangle, error);
   if (status == CM_OK)
     status = count_pieces(usable, occupancy->width, occupancy->height, NULL, &f, error);
   cm_free(usable);

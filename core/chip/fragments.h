@@ -5,7 +5,7 @@
 #include "core/chip/occupancy.h"
 
 typedef struct cm_fragmentation {
-  double value;               /* 1 - largest_rectangle / free: 0 when all free cores are one rectangle, or none is free */
+  double value;               /* 1 - largest_rectangle / free: 0 when they are one rectangle, or there are none */
   uint32_t free;
   uint64_t largest_rectangle; /* cores */
   uint32_t pieces;            /* groups of free cores that hang together */

@@ -35,8 +35,8 @@ cm_status cm_json_fail(cm_error *error, cm_status status, const char *where, con
 cm_status cm_json_load(const char *text, size_t size, size_t size_max, const char *what, cm_status status,
                        json_t **object, cm_error *error);
 
-/* tallest [width + 2]: at index w the height of the tallest all-usable rectangle at least w wide; *largest: cores of the
- * largest. O(cores). */
+/* tallest [width + 2]: at index w the height of the tallest all-usable rectangle at least w wide; *largest: cores of
+ * the largest. O(cores). */
 cm_status cm_tallest_rectangles(const uint8_t *usable, uint32_t width, uint32_t height, cm_memory *memory,
                                 uint32_t *tallest, uint64_t *largest, cm_error *error);
 

@@ -33,8 +33,8 @@ cm_status cm_occupancy_apply(cm_occupancy *occupancy, const cm_chip *chip, const
 cm_status cm_occupancy_parse(const cm_chip *chip, const char *json, size_t size, cm_occupancy **occupancy,
                              cm_error *error);
 
-/* The state as JSON: {"chip", "width", "height", "free", "fragmentation": {..} (fragments.h), "taken": [{"owner", "cores":
- * [[x0,y0,x1,y1],..]}], "broken": [[..],..]}, runs merged to rectangles. The caller frees with free(). */
+/* The state as JSON: {"chip", "width", "height", "free", "fragmentation": {..} (fragments.h), "taken": [{"owner",
+ * "cores": [[x0,y0,x1,y1],..]}], "broken": [[..],..]}, runs merged to rectangles. The caller frees with free(). */
 cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip, char **json,
                              cm_error *error);
 

@@ -1,5 +1,5 @@
-/* Without dead links every free core is usable. With them: strongly connected components of the routers (Tarjan 1972), on a
- * stack of our own, and of these the one with most free cores. What can fail: memory. */
+/* Without dead links every free core is usable. With them: strongly connected components of the routers (Tarjan
+ * 1972), on a stack of our own, and of these the one with most free cores. What can fail: memory. */
 #include "core/chip/reach.h"
 
 #include <stdlib.h>
@@ -92,7 +92,8 @@ static uint32_t router_of(const cm_chip *chip, uint32_t core)
   return core / chip->width / chip->router_y * cm_chip_routers_x(chip) + core % chip->width / chip->router_x;
 }
 
-static cm_status keep_largest(const cm_chip *chip, const components *c, cm_memory *memory, uint8_t *usable, cm_error *error)
+static cm_status keep_largest(const cm_chip *chip, const components *c, cm_memory *memory, uint8_t *usable,
+                              cm_error *error)
 {
   uint32_t *members, best = 0;
   if (CM_NEW(memory, members, (size_t)c->found + 1, error) != CM_OK)

@@ -391,7 +391,8 @@ static bool same_cores(const cm_region *a, const uint32_t *cores)
   return memcmp(a->cores, cores, a->core_count * sizeof *cores) == 0;
 }
 
-static cm_status add_compact(search *s, uint32_t most, cm_run *run, cm_region **region, uint32_t *found, cm_error *error)
+static cm_status add_compact(search *s, uint32_t most, cm_run *run, cm_region **region, uint32_t *found,
+                             cm_error *error)
 {
   uint32_t **set, sets = 0;
   if (CM_NEW(run->memory, set, most, error) != CM_OK)

@@ -21,9 +21,10 @@ typedef struct cm_region {
 cm_status cm_region_choose(const cm_chip *chip, const cm_occupancy *occupancy, uint32_t count, cm_run *run,
                            cm_region **region, cm_error *error);
 
-/* Up to `most` different regions to compare, in regions [most] (the caller's), *found at least 1: the box of cm_region_choose
- * and compact sets of any shape, cheapest first by the prices of the chip's hops (asymmetric, between dies, around a torus,
- * cores behind one router, dead links), the box before all where it costs at most 2 % more. Errors as cm_region_choose. */
+/* Up to `most` different regions to compare, in regions [most] (the caller's), *found at least 1: the box of
+ * cm_region_choose and compact sets of any shape, cheapest first by the prices of the chip's hops (asymmetric,
+ * between dies, around a torus, cores behind one router, dead links), the box before all where it costs at most 2 %
+ * more. Errors as cm_region_choose. */
 cm_status cm_region_candidates(const cm_chip *chip, const cm_occupancy *occupancy, uint32_t count, uint32_t most,
                                cm_run *run, cm_region **regions, uint32_t *found, cm_error *error);
 

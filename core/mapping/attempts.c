@@ -12,7 +12,8 @@
 static uint64_t first_capacity(const cm_attempts *a)
 {
   const cm_terms *terms = &a->terms;
-  uint64_t total = a->input->topology->size_total, capacity = terms->limits.neurons != 0 ? terms->limits.neurons : total;
+  uint64_t total = a->input->topology->size_total,
+           capacity = terms->limits.neurons != 0 ? terms->limits.neurons : total;
   if (terms->parts != 0) {
     uint64_t even = (total + terms->parts - 1) / terms->parts;
     double slack = floor((double)even * (1 + a->input->options->imbalance));
@@ -35,9 +36,10 @@ cm_status cm_attempts_begin(const cm_map_input *input, const cm_engine *engine, 
   if (terms->parts != 0)
     a.made.limits.neurons = capacity;
   if (terms->parts != 0 && capacity < a.largest)
-    return cm_fail(error, CM_LIMIT_BROKEN,
-                   "%u parts of at most %llu leave no room for a neuron of size %u; allow fewer parts or more imbalance",
-                   terms->parts, (unsigned long long)capacity, a.largest);
+    return cm_fail(
+        error, CM_LIMIT_BROKEN,
+        "%u parts of at most %llu leave no room for a neuron of size %u; allow fewer parts or more imbalance",
+        terms->parts, (unsigned long long)capacity, a.largest);
   *attempts = a;
   return CM_OK;
 }
@@ -141,8 +143,8 @@ static cm_status legalise(cm_attempts *a, const cm_partition *near, uint32_t par
 }
 
 /* The method once. *violation says what breaks; nothing where there are only too many parts. */
-static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts, uint32_t cores, cm_violation *violation,
-                              cm_error *error)
+static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts, uint32_t cores,
+                              cm_violation *violation, cm_error *error)
 {
   cm_attempt *attempt = &a->made.attempts[a->made.attempt_count];
   cm_engine_task task = {.input = a->input, .limits = a->made.limits, .parts = parts, .parts_max = cores};
@@ -158,15 +160,16 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
   a->made.attempt_count++;
   if (status == CM_OK && !done(a)) {
     if (violation->broken_parts == 0)
-      (void)snprintf(attempt->broken, sizeof attempt->broken, "%u parts, and %u cores are free", attempt->parts, a->terms.cores);
+      (void)snprintf(attempt->broken, sizeof attempt->broken, "%u parts, and %u cores are free", attempt->parts,
+                     a->terms.cores);
     else
       (void)snprintf(attempt->broken, sizeof attempt->broken,
                      "%llu of %u parts break a limit, worst part %u with %llu %s of at most %llu",
                      (unsigned long long)violation->broken_parts, attempt->parts, violation->part,
                      (unsigned long long)violation->use, cm_resource_name(violation->resource),
                      (unsigned long long)violation->limit);
-    if (a->engine->keeps_limits)
-      status = legalise(a, made, made->part_count + made->part_count / 8 + 1, error); /* more is for a smaller capacity to say */
+    if (a->engine->keeps_limits) /* many more parts are for a smaller capacity to make */
+      status = legalise(a, made, made->part_count + made->part_count / 8 + 1, error);
   }
   cm_partition_free(partition);
   return status;
@@ -189,7 +192,8 @@ static bool has_room(const cm_attempts *a, uint64_t capacity)
 }
 
 /* Why there is no further attempt; NULL: there is one, with this capacity and number of parts. */
-static const char *next_attempt(const cm_attempts *a, const cm_violation *violation, uint64_t *capacity, uint32_t *parts)
+static const char *next_attempt(const cm_attempts *a, const cm_violation *violation, uint64_t *capacity,
+                                uint32_t *parts)
 {
   if (a->terms.parts != 0)
     return "the number of parts is fixed";
@@ -201,7 +205,8 @@ static const char *next_attempt(const cm_attempts *a, const cm_violation *violat
     *parts = a->terms.cores;
     return NULL;
   }
-  if (violation->resource == CM_TARGET_CORES && violation->use * a->violation.limit > a->violation.use * violation->limit)
+  if (violation->resource == CM_TARGET_CORES &&
+      violation->use * a->violation.limit > a->violation.use * violation->limit)
     return "smaller parts reach more cores";
   uint64_t smaller = smaller_capacity(*capacity, violation);
   smaller = smaller < a->largest ? a->largest : smaller;
@@ -224,7 +229,8 @@ static cm_status refuse(const cm_attempts *a, const char *why, cm_error *error)
     return CM_NO_ROOM;
   }
   cm_fail(error, CM_LIMIT_BROKEN,
-          "no partition was found within the core limits in %u attempts (%s); the nearest, of %u parts, breaks a limit in %llu: "
+          "no partition was found within the core limits in %u attempts (%s); the nearest, of %u parts, breaks a limit "
+          "in %llu: "
           "part %u has %llu %s, %llu more than the %llu of a core",
           a->made.attempt_count, why, a->nearest->part_count, (unsigned long long)v->broken_parts, v->part,
           (unsigned long long)v->use, cm_resource_name(v->resource), (unsigned long long)(v->use - v->limit),

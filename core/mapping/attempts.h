@@ -11,8 +11,8 @@ typedef struct cm_attempts {
   const cm_engine *engine;
   cm_run *run;
   cm_terms terms;
-  uint32_t largest;    /* size of the largest neuron, at least 1 */
-  cm_stage made;       /* limits that count, attempts and, in the end, the legal partition */
+  uint32_t largest; /* size of the largest neuron, at least 1 */
+  cm_stage made;    /* limits that count, attempts and, in the end, the legal partition */
   /* On failure, the attempt that came nearest: the one whose worst excess is least. */
   cm_partition *nearest;
   cm_violation violation;

@@ -25,7 +25,8 @@ static cm_status check_memory(const job *j, cm_error *error)
   cm_memory *memory = j->run->memory;
   if (memory == NULL || memory->limit_bytes == 0)
     return CM_OK;
-  cm_engine_task task = {.input = j->input, .limits = j->terms.limits, .parts = j->terms.parts, .parts_max = j->terms.cores};
+  cm_engine_task task = {
+      .input = j->input, .limits = j->terms.limits, .parts = j->terms.parts, .parts_max = j->terms.cores};
   if (task.limits.neurons == 0)
     task.limits.neurons = j->input->topology->size_total;
   uint64_t needed = atomic_load(&memory->used_bytes) + j->engine->least_bytes(&task);
@@ -76,7 +77,8 @@ static cm_status settle_parts(job *j, cm_error *error)
   cm_terms *terms = &j->terms;
   uint32_t vertices = j->input->topology->vertex_count;
   if (terms->parts > vertices) {
-    cm_fail(error, CM_BAD_OPTION, "%u parts are asked for, but the network has only %u neurons", terms->parts, vertices);
+    cm_fail(error, CM_BAD_OPTION, "%u parts are asked for, but the network has only %u neurons", terms->parts,
+            vertices);
     return cm_fail_at(error, "/options/parts");
   }
   if (terms->parts != 0 || !bare_grid(&terms->limits))
@@ -91,7 +93,8 @@ static cm_status settle_parts(job *j, cm_error *error)
             "objective \"edge\"");
     return cm_fail_at(error, "/options/objective");
   }
-  terms->parts = terms->cores < vertices ? terms->cores : vertices; /* nothing else asks for a number: one part a core */
+  terms->parts =
+      terms->cores < vertices ? terms->cores : vertices; /* nothing else asks for a number: one part a core */
   return CM_OK;
 }
 
@@ -110,8 +113,8 @@ static cm_status prepare(job *j, cm_error *error)
   read_terms(j);
   j->objective = cm_objective_resolve(j->options, topology->directed, !bare_grid(&j->terms.limits));
   j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
-  if (count_cores(j, &j->terms.cores, error) != CM_OK || settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
-      cm_check_neurons(topology, &j->terms.limits, j->run, error) != CM_OK ||
+  if (count_cores(j, &j->terms.cores, error) != CM_OK || settle_parts(j, error) != CM_OK ||
+      check_memory(j, error) != CM_OK || cm_check_neurons(topology, &j->terms.limits, j->run, error) != CM_OK ||
       cm_attempts_begin(j->input, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
     return error->status;
   cm_terms terms = {.limits = j->attempts.made.limits, .cores = j->terms.cores, .parts = j->terms.parts};
@@ -156,7 +159,8 @@ static cm_status explain(job *j, cm_error *error)
   cm_refusal refusal = refusal_of(j, &j->terms);
   refusal.attempt = attempt_again;
   refusal.roomy_parts = j->attempts.roomy_parts;
-  return cm_explain_refusal(&refusal, j->attempts.nearest != NULL ? j->attempts.violation.resource : CM_RESOURCES, error);
+  return cm_explain_refusal(&refusal, j->attempts.nearest != NULL ? j->attempts.violation.resource : CM_RESOURCES,
+                            error);
 }
 
 cm_status cm_stage_run(const cm_map_input *input, cm_run *run, cm_stage *stage, cm_error *error)

@@ -15,9 +15,9 @@ typedef struct cm_stage {
   cm_partition *partition; /* keeps all of them */
   uint64_t *use;           /* [part_count * CM_RESOURCES] what each part asks of its core */
   cm_quality quality;
-  cm_bound bound;          /* how few parts these limits allow */
+  cm_bound bound; /* how few parts these limits allow */
   cm_attempt attempts[CM_ATTEMPTS_MAX];
-  uint32_t attempt_count;  /* the last one made the partition */
+  uint32_t attempt_count; /* the last one made the partition */
 } cm_stage;
 
 /* Checks the neurons, partitions with the method of preset and objective, and again with a smaller capacity where a

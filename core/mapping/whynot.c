@@ -13,8 +13,8 @@ static const double good_enough = 1.01; /* between a limit that was found to do 
 
 static uint64_t *limit_of(cm_limits *limits, cm_resource resource)
 {
-  uint64_t *const fields[CM_RESOURCES] = {&limits->neurons, &limits->synapses, &limits->inbound_axons, &limits->outbound_axons,
-                                          &limits->target_cores};
+  uint64_t *const fields[CM_RESOURCES] = {&limits->neurons, &limits->synapses, &limits->inbound_axons,
+                                          &limits->outbound_axons, &limits->target_cores};
   return fields[resource];
 }
 
@@ -70,7 +70,8 @@ static void say_limit(const cm_refusal *r, uint64_t smallest, cm_error *error)
   cm_error_figure(error, "limit", r->bound->limit);
   if (smallest == 0)
     return;
-  cm_fail_more(error, ", or at least %llu %s in a core", (unsigned long long)smallest, cm_resource_name(r->bound->resource));
+  cm_fail_more(error, ", or at least %llu %s in a core", (unsigned long long)smallest,
+               cm_resource_name(r->bound->resource));
   cm_error_figure(error, "limit_proved", smallest);
 }
 
@@ -102,8 +103,9 @@ static cm_status refuse_cores(const cm_refusal *r, uint64_t smallest, cm_error *
 static cm_status refuse_parts(const cm_refusal *r, uint64_t smallest, cm_error *error)
 {
   char reason[160];
-  cm_fail(error, CM_LIMIT_BROKEN, "%u parts are asked for, and at least %u are needed (%s): it takes at least %u more parts",
-          r->terms->parts, r->bound->parts, cm_bound_reason(r->bound, reason, sizeof reason), r->bound->parts - r->terms->parts);
+  cm_fail(error, CM_LIMIT_BROKEN,
+          "%u parts are asked for, and at least %u are needed (%s): it takes at least %u more parts", r->terms->parts,
+          r->bound->parts, cm_bound_reason(r->bound, reason, sizeof reason), r->bound->parts - r->terms->parts);
   cm_error_figure(error, "parts", r->terms->parts);
   cm_error_figure(error, "cores_proved", r->bound->parts);
   say_limit(r, smallest, error);
@@ -129,9 +131,9 @@ cm_status cm_refuse_by_bound(const cm_refusal *refusal, cm_error *error)
 
 typedef struct search {
   const cm_refusal *refusal;
-  uint32_t left;       /* trials that may still be made */
-  bool kept;           /* a partition that keeps the terms turned up */
-  cm_status stopped;   /* what ended the search early; CM_OK: nothing */
+  uint32_t left;     /* trials that may still be made */
+  bool kept;         /* a partition that keeps the terms turned up */
+  cm_status stopped; /* what ended the search early; CM_OK: nothing */
   cm_error why;
 } search;
 

@@ -7,9 +7,9 @@
 
 enum {
   CHECK_EVERY = 4096,
-  STEPS = 128,        /* thresholds of the packing argument, as shares of a core */
-  APART_MAX = 128,    /* neurons that are compared pairwise */
-  SHARE_BITS = 32     /* fractions of an axon are counted in 2^-32 */
+  STEPS = 128,     /* thresholds of the packing argument, as shares of a core */
+  APART_MAX = 128, /* neurons that are compared pairwise */
+  SHARE_BITS = 32  /* fractions of an axon are counted in 2^-32 */
 };
 
 typedef unsigned __int128 wide;
@@ -21,7 +21,7 @@ typedef struct work {
   uint32_t *synapses; /* [vertices] that come in */
   uint32_t *axons;    /* [vertices] distinct sources that come in */
   uint32_t *seen;     /* [vertices] last source + 1 */
-  uint64_t *share;    /* [vertices] inbound axons that a neuron costs at least, whoever is beside it; NULL: not needed */
+  uint64_t *share; /* [vertices] inbound axons that a neuron costs at least, whoever is beside it; NULL: not needed */
   uint32_t most_synapses, most_axons, most_size;
   cm_bound best;
 } work;
@@ -71,8 +71,8 @@ static cm_status count_inputs(work *w, cm_error *error)
 
 /* One source neuron: its nets, and what its targets fill together. */
 typedef struct axon {
-  uint32_t source, net, end;    /* nets net .. end - 1 */
-  uint64_t size, synapses;      /* of all targets */
+  uint32_t source, net, end; /* nets net .. end - 1 */
+  uint64_t size, synapses;   /* of all targets */
 } axon;
 
 static axon read_axon(work *w, uint32_t net)
@@ -97,8 +97,10 @@ static void share_axon(work *w, const axon *a)
 {
   const cm_topology *t = w->topology;
   uint64_t by_size = w->limits->neurons != 0 && a->size > w->limits->neurons ? w->limits->neurons : a->size;
-  uint64_t by_synapses = w->limits->synapses != 0 && a->synapses > w->limits->synapses ? w->limits->synapses : a->synapses;
-  bool sizes = a->size > 0 && (wide)a->size * by_synapses >= (wide)a->synapses * by_size; /* the one that fills more cores */
+  uint64_t by_synapses =
+      w->limits->synapses != 0 && a->synapses > w->limits->synapses ? w->limits->synapses : a->synapses;
+  bool sizes =
+      a->size > 0 && (wide)a->size * by_synapses >= (wide)a->synapses * by_size; /* the one that fills more cores */
   for (uint32_t e = a->net; e < a->end; e++)
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
       uint32_t v = t->pin[i];
@@ -154,7 +156,9 @@ static cm_status count_axons(work *w, cm_error *error)
 /* A neuron's use of an additive resource. */
 static wide use_of(const work *w, cm_resource resource, uint32_t v)
 {
-  return resource == CM_NEURONS ? cm_topology_size(w->topology, v) : resource == CM_SYNAPSES ? w->synapses[v] : w->share[v];
+  return resource == CM_NEURONS    ? cm_topology_size(w->topology, v)
+         : resource == CM_SYNAPSES ? w->synapses[v]
+                                   : w->share[v];
 }
 
 /* For a threshold k / STEPS of a core: each neuron larger than the rest of a core beside it is alone; each above
@@ -163,8 +167,8 @@ static wide use_of(const work *w, cm_resource resource, uint32_t v)
 static void bound_by_gaps(work *w, cm_resource resource, uint64_t limit)
 {
   wide core = resource == CM_INBOUND_AXONS ? (wide)limit << SHARE_BITS : limit;
-  wide small[STEPS / 2 + 1] = {0};               /* use of neurons up to half a core, by the largest threshold they reach */
-  wide large[STEPS / 2] = {0};                   /* use of the others, by the least threshold at which they are alone - 1 */
+  wide small[STEPS / 2 + 1] = {0}; /* use of neurons up to half a core, by the largest threshold they reach */
+  wide large[STEPS / 2] = {0};     /* use of the others, by the least threshold at which they are alone - 1 */
   uint64_t count[STEPS / 2] = {0};
   for (uint32_t v = 0; v < w->topology->vertex_count; v++) {
     wide use = use_of(w, resource, v);
@@ -271,8 +275,9 @@ static bool must_part(const work *w, const apart *a, uint32_t x, uint32_t y, cm_
   uint32_t u = a->neuron[x], v = a->neuron[y];
   uint64_t size = (uint64_t)cm_topology_size(w->topology, u) + cm_topology_size(w->topology, v);
   uint64_t synapses = (uint64_t)w->synapses[u] + w->synapses[v];
-  *resource = l->neurons != 0 && size > l->neurons ? CM_NEURONS : l->synapses != 0 && synapses > l->synapses ? CM_SYNAPSES
-                                                                                                            : CM_INBOUND_AXONS;
+  *resource = l->neurons != 0 && size > l->neurons         ? CM_NEURONS
+              : l->synapses != 0 && synapses > l->synapses ? CM_SYNAPSES
+                                                           : CM_INBOUND_AXONS;
   return *resource != CM_INBOUND_AXONS || (l->inbound_axons != 0 && union_of(a, x, y) > l->inbound_axons);
 }
 
@@ -322,8 +327,8 @@ static cm_status bound_by_synapses(work *w, cm_error *error)
   if (work_new(w, error) != CM_OK || count_inputs(w, error) != CM_OK)
     return error->status;
   if (l->synapses != 0)
-    raise_bound(w, divide_up(w->topology->pin_count, l->synapses), CM_ARGUMENT_TOTAL, CM_SYNAPSES, w->topology->pin_count,
-                l->synapses);
+    raise_bound(w, divide_up(w->topology->pin_count, l->synapses), CM_ARGUMENT_TOTAL, CM_SYNAPSES,
+                w->topology->pin_count, l->synapses);
   /* Shares can tell more than totals only where a neuron fills more than half a core. */
   bool shares = l->inbound_axons != 0 && 2 * (uint64_t)w->most_axons > l->inbound_axons;
   if (shares && CM_NEW(w->run->memory, w->share, w->topology->vertex_count, error) != CM_OK)
@@ -342,8 +347,8 @@ cm_status cm_bound_parts(const cm_topology *topology, const cm_limits *limits, c
 {
   work w = {.topology = topology, .limits = limits, .run = run, .best = {.parts = topology->vertex_count > 0}};
   if (limits->neurons != 0 && topology->vertex_count > 0) {
-    raise_bound(&w, divide_up(topology->size_total, limits->neurons), CM_ARGUMENT_TOTAL, CM_NEURONS, topology->size_total,
-                limits->neurons);
+    raise_bound(&w, divide_up(topology->size_total, limits->neurons), CM_ARGUMENT_TOTAL, CM_NEURONS,
+                topology->size_total, limits->neurons);
     if (topology->size != NULL)
       bound_by_gaps(&w, CM_NEURONS, limits->neurons);
   }
@@ -380,14 +385,15 @@ const char *cm_bound_reason(const cm_bound *bound, char *text, size_t size)
   switch (bound->argument) {
     case CM_ARGUMENT_TOTAL:
       (void)snprintf(text, size, "%s%llu %s in all, at most %llu in a core",
-                     bound->resource == CM_NEURONS || bound->resource == CM_SYNAPSES ? "" : "at least ", total, name, limit);
+                     bound->resource == CM_NEURONS || bound->resource == CM_SYNAPSES ? "" : "at least ", total, name,
+                     limit);
       break;
     case CM_ARGUMENT_GAPS:
       (void)snprintf(text, size, "neurons that fill more than half of %llu %s leave gaps", limit, name);
       break;
     case CM_ARGUMENT_APART:
-      (void)snprintf(text, size, "no two of %u neurons fit a core together, the last pair for its %llu %s", bound->parts, limit,
-                     name);
+      (void)snprintf(text, size, "no two of %u neurons fit a core together, the last pair for its %llu %s",
+                     bound->parts, limit, name);
       break;
     default: (void)snprintf(text, size, "no limit asks for more"); break;
   }

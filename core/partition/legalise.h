@@ -9,7 +9,7 @@
 typedef struct cm_legalise_options {
   cm_limits limits;
   uint32_t parts_max;
-  bool exact;    /* the number of parts stays as it is: none is opened, none emptied */
+  bool exact; /* the number of parts stays as it is: none is opened, none emptied */
   uint64_t seed;
 } cm_legalise_options;
 

@@ -34,7 +34,8 @@ cm_status cm_place_by_force(const cm_graph *parts, const cm_chip *chip, const cm
                             const cm_force_options *options, cm_run *run, uint32_t *core,
                             cm_force_result *result, cm_error *error);
 
-/* Sum of edge weight * energy of the way between its cores (links, and routers but one), in pJ of scaled weights. O(entries). */
+/* Sum of edge weight * energy of the way between its cores (links, and routers but one), in pJ of scaled weights.
+ * O(entries). */
 double cm_placement_energy(const cm_graph *parts, const cm_chip *chip, const uint32_t *core);
 
 /* Sum of edge weight * distance of a placement, scaled. O(entries). */

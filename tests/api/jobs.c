@@ -367,7 +367,8 @@ START_TEST(impossible_jobs_fail_with_the_reason)
   ck_assert_int_eq(json_integer_value(json_object_get(problem, "limit_proved")), 2); /* 286 neurons on 156 cores */
   json_decref(job);
 
-  /* Six parts at least, none of which may reach more than two others: each preset says what it broke and what would fit. */
+  /* Six parts at least, none of which may reach more than two others: each preset says what it broke and what would
+   * fit. */
   static const char *const presets[] = {"reference", "fast", "balanced", "best"};
   test_expect(test_send(&server, "PUT", "/v1/chips/narrow", "{\"name\": \"narrow\", \"cores\": [4, 2], \"limits\": "
                         "{\"neurons\": 50, \"target_cores\": 2}, \"energy_pj\": {\"router\": 1, \"link\": 1}, "

@@ -1,4 +1,5 @@
-/* core/chip: regions that look at the prices of hops, against every set of cores on small chips; dead links; fragmentation. */
+/* core/chip: regions that look at the prices of hops, against every set of cores on small chips; dead links;
+ * fragmentation. */
 #include "networks.h"
 
 #include <math.h>
@@ -63,7 +64,8 @@ static cm_occupancy *random_occupancy(cm_random *random, const cm_chip *chip)
 
 /* ---- outside truth ---- */
 
-/* The energy of a way by the chip's own hops, but one router; around a ring the cheaper of two ways with as many hops. */
+/* The energy of a way by the chip's own hops, but one router; around a ring the cheaper of two ways with as many
+ * hops. */
 static double way_energy(const cm_chip *chip, uint32_t a, uint32_t b)
 {
   double least = INFINITY;
