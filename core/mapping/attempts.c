@@ -241,7 +241,7 @@ static cm_status refuse(const cm_attempts *a, const char *why, cm_error *error)
       lead = " and";
     }
   if (!a->engine->keeps_limits && (v->resource == CM_SYNAPSES || v->resource == CM_INBOUND_AXONS))
-    cm_fail_more(error, "; presets fast, balanced and best keep this limit by themselves");
+    cm_fail_more(error, "; objective \"axon\" under presets fast, balanced and best keeps this limit by itself");
   error->limit_name = cm_resource_field(v->resource);
   cm_error_figure(error, "part", v->part);
   cm_error_figure(error, "use", v->use);
