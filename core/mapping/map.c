@@ -96,7 +96,7 @@ static cm_status place(job *j, cm_error *error)
     return error->status;
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < j->region_count; i++) {
-    placed result;
+    placed result = {0};
     uint32_t *core = NULL;
     if (status == CM_OK)
       status = place_on(j, regions[i], &core, &result, error);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/run.h"
+#include "core/chip/reach.h"
 #include "core/chip/region.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -30,9 +31,21 @@ static void try_occupancy(const cm_chip *chip, const char *text, size_t size)
   cm_run run;
   cm_run_init(&run);
   cm_region *region;
-  uint32_t free_count = cm_occupancy_free_count(occupancy), wanted = free_count / 2 + 1;
+  uint32_t usable_count, cores = cm_chip_cores(chip);
+  uint8_t *usable = malloc(cores);
+  must(usable != NULL);
+  must(cm_usable_cores(chip, occupancy, NULL, usable, &usable_count, &error) == CM_OK);
+  free(usable);
+  must(usable_count <= cm_occupancy_free_count(occupancy));
+  uint32_t wanted = usable_count / 2 + 1, found = 0;
   cm_status status = cm_region_choose(chip, occupancy, wanted, &run, &region, &error);
-  must(status == (wanted > free_count ? CM_NO_ROOM : CM_OK));
+  must(status == (wanted > usable_count ? CM_NO_ROOM : CM_OK));
+  cm_region *several[2];
+  must(cores > 4096 || cm_region_candidates(chip, occupancy, wanted, 2, &run, several, &found, &error) == status);
+  for (uint32_t i = 0; i < found; i++) {
+    must(several[i]->core_count == wanted);
+    cm_region_free(several[i]);
+  }
   if (status == CM_OK) {
     must(region->core_count == wanted);
     cm_region_free(region);
