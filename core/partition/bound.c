@@ -79,6 +79,12 @@ static axon read_axon(work *w, uint32_t net)
 {
   const cm_topology *t = w->topology;
   axon a = {.source = cm_topology_source(t, net), .net = net, .end = net};
+  bool single = net + 1 == t->net_count || cm_topology_source(t, net + 1) != a.source;
+  if (single && t->size == NULL && w->limits->synapses == 0 && w->share == NULL) {
+    a.end = net + 1; /* its targets are distinct, and nothing else is asked of them */
+    a.size = t->net_first[a.end] - t->net_first[net];
+    return a;
+  }
   for (; a.end < t->net_count && cm_topology_source(t, a.end) == a.source; a.end++)
     for (uint64_t i = t->net_first[a.end]; i < t->net_first[a.end + 1]; i++) {
       uint32_t v = t->pin[i];
