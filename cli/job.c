@@ -31,7 +31,8 @@ static bool set_pair(cli_job *a, const char *pair)
 /* Returns -1 to go on, else an exit status. */
 int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job *a)
 {
-  enum { CHIP = 256, MESH, OCCUPANCY, CACHE, PART, PLACEMENT, JSON, QUIET, SET, HELP, ROUTES, CERTIFICATE, FROM, JOB_OPTION };
+  enum { CHIP = 256, MESH, OCCUPANCY, CACHE, PART, PLACEMENT, ROUTES, CERTIFICATE, FROM, JSON, QUIET, SET, HELP,
+         JOB_OPTION };
   static const struct option all[] = {{"placement", required_argument, NULL, PLACEMENT},
                                       {"output", required_argument, NULL, 'o'},
                                       {"mapper", required_argument, NULL, JOB_OPTION},
