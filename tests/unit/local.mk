@@ -9,6 +9,7 @@ UNIT_TESTS = \
   tests/unit/limits \
   tests/unit/metrics \
   tests/unit/network \
+  tests/unit/operators \
   tests/unit/partition \
   tests/unit/placement \
   tests/unit/regions \
@@ -16,5 +17,5 @@ UNIT_TESTS = \
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif
-EXTRA_DIST += tests/unit/unit.h tests/unit/files.h tests/unit/networks.h tests/unit/truth.h
+EXTRA_DIST += tests/unit/unit.h tests/unit/files.h tests/unit/networks.h tests/unit/truth.h tests/unit/onnx.h
 EXTRA_DIST += tests/data

@@ -1,0 +1,36 @@
+/* ONNX files in and out (SPEC PERM-5, API-9).
+ *
+ * Read: ONNX opsets 6 to 27, every IR version, initializers listed as inputs or not (they are constants either
+ * way, and written without the listing where the IR version allows), raw and typed tensor data. Refused with
+ * a reason: external data, sparse initializers, training graphs, tensors of more than 8 dimensions. Subgraphs and
+ * model-local functions are kept as they stand and never looked into (their operators are walls). */
+#ifndef CM_OPERATORS_ONNX_H
+#define CM_OPERATORS_ONNX_H
+
+#include "core/operators/graph.h"
+
+enum { CM_OPSET_LEAST = 6, CM_OPSET_MOST = 27 };
+
+/* Largest file, the limit of protocol buffers. */
+#define CM_ONNX_BYTES_MAX ((size_t)INT32_MAX)
+
+/* Reads a model from a file or from memory, on the run's account. The caller frees it with cm_model_free; what
+ * `bytes` holds is copied. Time and memory linear in the size.
+ * Errors: CM_BAD_NETWORK (damaged or refused: what, and at which byte or node), CM_TOO_LARGE, CM_NOT_FOUND, CM_IO, memory. */
+cm_status cm_onnx_read(const char *path, cm_run *run, cm_model **made, cm_error *error);
+cm_status cm_onnx_read_memory(const void *bytes, size_t size, cm_run *run, cm_model **made, cm_error *error);
+
+/* Reads one tensor or sequence as the node tests store them (a TensorProto or SequenceProto). */
+cm_status cm_onnx_read_tensor(const void *bytes, size_t size, bool sequence, cm_memory *memory, cm_tensor **made,
+                              cm_error *error);
+
+/* Writes a model as an ONNX file, whole or not at all. Errors: CM_TOO_LARGE (2 GiB), CM_IO, CM_DISK_FULL, memory. */
+cm_status cm_onnx_write(const cm_model *model, const char *path, cm_error *error);
+
+/* The same into a new block on the model's account; the caller frees it with cm_free. */
+cm_status cm_onnx_write_memory(const cm_model *model, uint8_t **bytes, size_t *size, cm_error *error);
+
+/* True when the first bytes look like an ONNX model: a ModelProto that begins with its IR version. */
+bool cm_onnx_looks_like(const void *bytes, size_t size);
+
+#endif

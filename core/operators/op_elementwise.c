@@ -1,0 +1,505 @@
+/* Elementwise operators: unary, binary with broadcasting, comparisons, variadic, Where, Clip, Dropout, Identity. */
+#include <math.h>
+#include <string.h>
+
+#include "core/operators/operator.h"
+
+/* ---- shapes ---- */
+
+cm_status cm_shape_unary(cm_call *call, cm_error *error)
+{
+  (void)error;
+  call->output[0] = call->input[0];
+  return CM_OK;
+}
+
+cm_status cm_shape_identity(cm_call *call, cm_error *error)
+{
+  return cm_shape_unary(call, error);
+}
+
+cm_status cm_shape_logical_unary(cm_call *call, cm_error *error)
+{
+  return cm_shape_unary(call, error);
+}
+
+cm_status cm_shape_clip(cm_call *call, cm_error *error)
+{
+  return cm_shape_unary(call, error);
+}
+
+cm_status cm_shape_binary(cm_call *call, cm_error *error)
+{
+  call->output[0].type = call->input[0].type;
+  if (call->input_count < 2)
+    return cm_call_fail(call, error, "needs two inputs");
+  return cm_call_broadcast(call, &call->input[0], &call->input[1], &call->output[0], error);
+}
+
+cm_status cm_shape_compare(cm_call *call, cm_error *error)
+{
+  if (cm_shape_binary(call, error) != CM_OK)
+    return error->status;
+  call->output[0].type = CM_BOOL;
+  return CM_OK;
+}
+
+cm_status cm_shape_variadic(cm_call *call, cm_error *error)
+{
+  cm_shape wide = call->input[0];
+  for (uint32_t i = 1; i < call->input_count; i++) {
+    cm_shape next = wide;
+    if (cm_call_broadcast(call, &wide, &call->input[i], &next, error) != CM_OK)
+      return error->status;
+    wide = next;
+  }
+  call->output[0] = wide;
+  return CM_OK;
+}
+
+cm_status cm_shape_where(cm_call *call, cm_error *error)
+{
+  cm_shape wide = {0};
+  if (call->input_count != 3)
+    return cm_call_fail(call, error, "needs three inputs");
+  if (cm_call_broadcast(call, &call->input[0], &call->input[1], &wide, error) != CM_OK ||
+      cm_call_broadcast(call, &wide, &call->input[2], &call->output[0], error) != CM_OK)
+    return error->status;
+  call->output[0].type = call->input[1].type;
+  return CM_OK;
+}
+
+/* ---- unary ---- */
+
+static double gelu(double x, bool tangent)
+{
+  return tangent ? 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
+                 : 0.5 * x * (1 + erf(x * 0.7071067811865476));
+}
+
+static double round_even(double x)
+{
+  return nearbyint(x);
+}
+
+/* Functions that a table row can name; alpha and beta are attributes. */
+typedef double (*unary_function)(double x, double alpha, double beta);
+
+#define UNARY(name, expression)                          \
+  static double name(double x, double alpha, double beta) \
+  {                                                      \
+    (void)alpha;                                         \
+    (void)beta;                                          \
+    return expression;                                   \
+  }
+UNARY(f_abs, fabs(x))
+UNARY(f_ceil, ceil(x))
+UNARY(f_celu, x > 0 ? x : alpha *expm1(x / alpha))
+UNARY(f_cos, cos(x))
+UNARY(f_elu, x > 0 ? x : alpha *expm1(x))
+UNARY(f_erf, erf(x))
+UNARY(f_exp, exp(x))
+UNARY(f_floor, floor(x))
+UNARY(f_gelu, gelu(x, false))
+UNARY(f_gelu_tanh, gelu(x, true))
+UNARY(f_hard_sigmoid, fmax(0, fmin(1, alpha *x + beta)))
+UNARY(f_hard_swish, x *fmax(0, fmin(1, x / 6 + 0.5)))
+UNARY(f_leaky, x < 0 ? alpha * x : x)
+UNARY(f_log, log(x))
+UNARY(f_mish, x *tanh(log1p(exp(x))))
+UNARY(f_neg, -x)
+UNARY(f_reciprocal, 1 / x)
+UNARY(f_relu, x > 0 || isnan(x) ? x : 0)
+UNARY(f_round, round_even(x))
+UNARY(f_selu, x > 0 ? beta * x : beta * alpha *expm1(x))
+UNARY(f_sigmoid, 1 / (1 + exp(-x)))
+UNARY(f_sign, x > 0 ? 1 : x < 0 ? -1 : x)
+UNARY(f_sin, sin(x))
+UNARY(f_softplus, x > 30 ? x : log1p(exp(x)))
+UNARY(f_softsign, x / (1 + fabs(x)))
+UNARY(f_sqrt, sqrt(x))
+UNARY(f_tanh, tanh(x))
+UNARY(f_thresholded, x > alpha ? x : 0)
+
+static const struct {
+  const char *op;
+  unary_function function;
+  float alpha, beta; /* defaults */
+  const char *beta_name;
+} unary_table[] = {
+    {"Abs", f_abs, 0, 0, ""},
+    {"Ceil", f_ceil, 0, 0, ""},
+    {"Celu", f_celu, 1, 0, ""},
+    {"Cos", f_cos, 0, 0, ""},
+    {"Elu", f_elu, 1, 0, ""},
+    {"Erf", f_erf, 0, 0, ""},
+    {"Exp", f_exp, 0, 0, ""},
+    {"Floor", f_floor, 0, 0, ""},
+    {"Gelu", f_gelu, 0, 0, ""},
+    {"HardSigmoid", f_hard_sigmoid, 0.2F, 0.5F, "beta"},
+    {"HardSwish", f_hard_swish, 0, 0, ""},
+    {"LeakyRelu", f_leaky, 0.01F, 0, ""},
+    {"Log", f_log, 0, 0, ""},
+    {"Mish", f_mish, 0, 0, ""},
+    {"Neg", f_neg, 0, 0, ""},
+    {"Reciprocal", f_reciprocal, 0, 0, ""},
+    {"Relu", f_relu, 0, 0, ""},
+    {"Round", f_round, 0, 0, ""},
+    {"Selu", f_selu, 1.67326319217681884765625F, 1.05070102214813232421875F, "gamma"},
+    {"Sigmoid", f_sigmoid, 0, 0, ""},
+    {"Sign", f_sign, 0, 0, ""},
+    {"Sin", f_sin, 0, 0, ""},
+    {"Softplus", f_softplus, 0, 0, ""},
+    {"Softsign", f_softsign, 0, 0, ""},
+    {"Sqrt", f_sqrt, 0, 0, ""},
+    {"Tanh", f_tanh, 0, 0, ""},
+    {"ThresholdedRelu", f_thresholded, 1, 0, ""},
+};
+
+/* Integers keep their full width for the operators that make sense on them. */
+static bool unary_integer(const cm_call *call, const cm_tensor *in, cm_tensor *out)
+{
+  const char *op = call->node->op;
+  int kind = strcmp(op, "Abs") == 0 ? 1 : strcmp(op, "Neg") == 0 ? 2 : strcmp(op, "Sign") == 0 ? 3 : strcmp(op, "Relu") == 0 ? 4 : 0;
+  if (kind == 0)
+    return false;
+#define LOOP(type)                                                                                         \
+  for (uint64_t i = 0; i < in->count; i++) {                                                               \
+    type x = ((const type *)in->data)[i];                                                                  \
+    type minus = (type)(0 - (uint64_t)x);                                                                  \
+    ((type *)out->data)[i] = kind == 1 ? (x < 0 ? minus : x) : kind == 2 ? minus : kind == 3 ? (type)((x > 0) - (x < 0)) \
+                                                                                  : x > 0 ? x : 0;         \
+  }                                                                                                        \
+  return true
+  switch ((int)in->type) {
+  case CM_INT8:
+    LOOP(int8_t);
+  case CM_INT16:
+    LOOP(int16_t);
+  case CM_INT32:
+    LOOP(int32_t);
+  case CM_INT64:
+    LOOP(int64_t);
+  default:
+    return false;
+  }
+#undef LOOP
+}
+
+cm_status cm_kernel_unary(cm_call *call, cm_error *error)
+{
+  const cm_tensor *in = call->value[0];
+  cm_tensor *out = call->result[0];
+  if (unary_integer(call, in, out))
+    return CM_OK;
+  if (in->type != CM_FLOAT && in->type != CM_DOUBLE)
+    return cm_call_bad_type(call, in->type, error);
+  for (size_t k = 0; k < sizeof unary_table / sizeof unary_table[0]; k++) {
+    if (strcmp(unary_table[k].op, call->node->op) != 0)
+      continue;
+    unary_function f = unary_table[k].function;
+    double alpha = (double)cm_node_number(call->node, "alpha", unary_table[k].alpha),
+           beta = (double)cm_node_number(call->node, unary_table[k].beta_name, unary_table[k].beta);
+    if (f == f_gelu && strcmp(cm_node_text(call->node, "approximate", "none"), "tanh") == 0)
+      f = f_gelu_tanh;
+    if (f == f_relu && in->type == CM_FLOAT) {
+      for (uint64_t i = 0; i < in->count; i++) {
+        float x = ((const float *)in->data)[i];
+        ((float *)out->data)[i] = x > 0 || isnan(x) ? x : 0;
+      }
+    } else if (in->type == CM_FLOAT)
+      for (uint64_t i = 0; i < in->count; i++)
+        ((float *)out->data)[i] = (float)f((double)((const float *)in->data)[i], alpha, beta);
+    else
+      for (uint64_t i = 0; i < in->count; i++)
+        ((double *)out->data)[i] = f(((const double *)in->data)[i], alpha, beta);
+    return CM_OK;
+  }
+  return cm_fail(error, CM_INTERNAL, "no function for operator %s", call->node->op);
+}
+
+cm_status cm_kernel_logical_unary(cm_call *call, cm_error *error)
+{
+  const cm_tensor *in = call->value[0];
+  if (in->type != CM_BOOL)
+    return cm_call_bad_type(call, in->type, error);
+  for (uint64_t i = 0; i < in->count; i++)
+    ((uint8_t *)call->result[0]->data)[i] = ((const uint8_t *)in->data)[i] == 0;
+  return CM_OK;
+}
+
+cm_status cm_kernel_identity(cm_call *call, cm_error *error)
+{
+  (void)error;
+  cm_tensor_free(call->result[0]);
+  call->result[0] = cm_tensor_share(call->value[0]);
+  return CM_OK;
+}
+
+/* ---- binary ---- */
+
+enum { ADD, SUB, MUL, DIV, MAX, MIN, MOD, PRELU, EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, AND, OR, XOR, POW };
+
+static const struct {
+  const char *op;
+  int kind;
+} binary_table[] = {
+    {"Add", ADD},   {"Sub", SUB},   {"Mul", MUL},   {"Div", DIV},         {"Max", MAX},         {"Min", MIN},
+    {"Mod", MOD},   {"PRelu", PRELU}, {"Equal", EQUAL}, {"Less", LESS}, {"LessOrEqual", LESS_EQUAL},
+    {"Greater", GREATER}, {"GreaterOrEqual", GREATER_EQUAL}, {"And", AND}, {"Or", OR}, {"Xor", XOR}, {"Pow", POW},
+    {"Sum", ADD}, {"Mean", ADD},
+};
+
+static int kind_of(const char *op)
+{
+  for (size_t i = 0; i < sizeof binary_table / sizeof binary_table[0]; i++)
+    if (strcmp(binary_table[i].op, op) == 0)
+      return binary_table[i].kind;
+  return ADD;
+}
+
+/* x < 0 that compiles for unsigned types too. */
+#define BELOW_ZERO(x) ((x) != 0 && !((x) >= 1))
+
+/* Whole numbers: division truncates (by zero: 0), Mod has the divisor's sign unless fmod. */
+#define INTEGER_RUN(type, unsigned_type)                                                                  \
+  static void run_##type(int kind, const void *first, int64_t sa, const void *second, int64_t sb, void *out, int64_t n) \
+  {\
+    const type *a = first, *b = second; \
+    for (int64_t i = 0; i < n; i++, a += sa, b += sb) {                                                   \
+      type x = *a, y = *b, r = 0;                                                                         \
+      switch (kind) {                                                                                     \
+      case ADD: r = (type)((unsigned_type)x + (unsigned_type)y); break;                                   \
+      case SUB: r = (type)((unsigned_type)x - (unsigned_type)y); break;                                   \
+      case MUL: r = (type)((uint64_t)x * (uint64_t)y); break;                                             \
+      case DIV: r = y == 0 ? 0 : BELOW_ZERO((type)-1) && y == (type)-1 ? (type)(0 - (uint64_t)x) : (type)(x / y); break; \
+      case MAX: r = x > y ? x : y; break;                                                                 \
+      case MIN: r = x < y ? x : y; break;                                                                 \
+      case MOD:                                                                                           \
+        r = y == 0 || (BELOW_ZERO((type)-1) && y == (type)-1) ? 0 : (type)(x % y);                                \
+        r = (type)(r != 0 && BELOW_ZERO(r) != BELOW_ZERO(y) ? r + y : r);                                             \
+        break;                                                                                            \
+      case PRELU: r = (type)(BELOW_ZERO(x) ? (type)((uint64_t)x * (uint64_t)y) : x); break;                       \
+      case POW: r = (type)pow((double)x, (double)y); break;                                               \
+      default:                                                                                            \
+        ((uint8_t *)out)[i] = kind == EQUAL        ? x == y                                               \
+                              : kind == LESS       ? x < y                                                \
+                              : kind == LESS_EQUAL ? x <= y                                               \
+                              : kind == GREATER    ? x > y                                                \
+                              : kind == GREATER_EQUAL ? x >= y                                            \
+                              : kind == AND ? x && y                                                      \
+                              : kind == OR  ? x || y                                                      \
+                                            : !x != !y;                                                   \
+        continue;                                                                                         \
+      }                                                                                                   \
+      ((type *)out)[i] = r;                                                                               \
+    }                                                                                                     \
+  }
+INTEGER_RUN(int8_t, uint32_t)
+INTEGER_RUN(int16_t, uint32_t)
+INTEGER_RUN(int32_t, uint32_t)
+INTEGER_RUN(int64_t, uint64_t)
+INTEGER_RUN(uint8_t, uint32_t)
+INTEGER_RUN(uint16_t, uint32_t)
+INTEGER_RUN(uint32_t, uint32_t)
+INTEGER_RUN(uint64_t, uint64_t)
+
+#define FLOAT_RUN(type, power, modulo)                                                                   \
+  static void run_##type(int kind, const void *first, int64_t sa, const void *second, int64_t sb, void *out, int64_t n) \
+  {\
+    const type *a = first, *b = second; \
+    type *o = out;                                                                                       \
+    uint8_t *flag = out;                                                                                 \
+    switch (kind) {                                                                                      \
+    case ADD: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] + b[i * sb]; return;                      \
+    case SUB: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] - b[i * sb]; return;                      \
+    case MUL: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] * b[i * sb]; return;                      \
+    case DIV: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] / b[i * sb]; return;                      \
+    case MAX: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] > b[i * sb] || isnan(a[i * sa]) ? a[i * sa] : b[i * sb]; return; \
+    case MIN: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] < b[i * sb] || isnan(a[i * sa]) ? a[i * sa] : b[i * sb]; return; \
+    case MOD: for (int64_t i = 0; i < n; i++) o[i] = modulo(a[i * sa], b[i * sb]); return;               \
+    case PRELU: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] < 0 ? a[i * sa] * b[i * sb] : a[i * sa]; return; \
+    case POW: for (int64_t i = 0; i < n; i++) o[i] = power(a[i * sa], b[i * sb]); return;                \
+    case EQUAL: for (int64_t i = 0; i < n; i++) flag[i] = a[i * sa] == b[i * sb]; return;                \
+    case LESS: for (int64_t i = 0; i < n; i++) flag[i] = a[i * sa] < b[i * sb]; return;                  \
+    case LESS_EQUAL: for (int64_t i = 0; i < n; i++) flag[i] = a[i * sa] <= b[i * sb]; return;           \
+    case GREATER: for (int64_t i = 0; i < n; i++) flag[i] = a[i * sa] > b[i * sb]; return;               \
+    default: for (int64_t i = 0; i < n; i++) flag[i] = a[i * sa] >= b[i * sb]; return;                   \
+    }                                                                                                    \
+  }
+FLOAT_RUN(float, powf, fmodf)
+FLOAT_RUN(double, pow, fmod)
+
+typedef void (*run_function)(int kind, const void *a, int64_t sa, const void *b, int64_t sb, void *out, int64_t n);
+
+static run_function run_of(cm_type type)
+{
+  switch ((int)type) {
+  case CM_FLOAT:
+    return run_float;
+  case CM_DOUBLE:
+    return run_double;
+  case CM_INT8:
+    return run_int8_t;
+  case CM_INT16:
+    return run_int16_t;
+  case CM_INT32:
+    return run_int32_t;
+  case CM_INT64:
+    return run_int64_t;
+  case CM_UINT8:
+  case CM_BOOL:
+    return run_uint8_t;
+  case CM_UINT16:
+    return run_uint16_t;
+  case CM_UINT32:
+    return run_uint32_t;
+  case CM_UINT64:
+    return run_uint64_t;
+  default:
+    return NULL;
+  }
+}
+
+/* Applies one two-input function with broadcasting to all of `out`. */
+static cm_status apply(const cm_call *call, int kind, const cm_tensor *a, const cm_tensor *b, cm_tensor *out, cm_error *error)
+{
+  run_function run = run_of(a->type);
+  cm_shape wide = cm_shape_of(out);
+  int64_t sa[CM_RANK_MAX], sb[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
+  if (run == NULL || a->type != b->type)
+    return cm_call_bad_type(call, run == NULL ? a->type : b->type, error);
+  cm_broadcast_strides(a, &wide, sa);
+  cm_broadcast_strides(b, &wide, sb);
+  uint32_t outer = out->rank > 0 ? out->rank - 1 : 0;
+  int64_t last = out->rank > 0 ? out->dims[outer] : 1, la = out->rank > 0 ? sa[outer] : 0, lb = out->rank > 0 ? sb[outer] : 0;
+  size_t width = cm_type_bytes(a->type), out_width = cm_type_bytes(out->type);
+  uint8_t *to = out->data;
+  if (out->count == 0)
+    return CM_OK;
+  do {
+    int64_t at = 0, bt = 0;
+    for (uint32_t i = 0; i < outer; i++) {
+      at += index[i] * sa[i];
+      bt += index[i] * sb[i];
+    }
+    run(kind, (const uint8_t *)a->data + at * (int64_t)width, la, (const uint8_t *)b->data + bt * (int64_t)width, lb, to, last);
+    to += (size_t)last * out_width;
+  } while (cm_next_index(outer, out->dims, index));
+  return CM_OK;
+}
+
+/* Pow may mix types: computed in double. */
+static cm_status mixed_power(const cm_call *call, cm_error *error)
+{
+  const cm_tensor *a = call->value[0], *b = call->value[1];
+  cm_tensor *out = call->result[0];
+  cm_shape wide = cm_shape_of(out);
+  int64_t sa[CM_RANK_MAX], sb[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
+  cm_broadcast_strides(a, &wide, sa);
+  cm_broadcast_strides(b, &wide, sb);
+  for (uint64_t k = 0; k < out->count; k++) {
+    int64_t at = 0, bt = 0;
+    for (uint32_t i = 0; i < out->rank; i++) {
+      at += index[i] * sa[i];
+      bt += index[i] * sb[i];
+    }
+    double r = pow(cm_tensor_number(a, (uint64_t)at), cm_tensor_number(b, (uint64_t)bt));
+    if (out->type == CM_FLOAT)
+      ((float *)out->data)[k] = (float)r;
+    else if (out->type == CM_DOUBLE)
+      ((double *)out->data)[k] = r;
+    else if (out->type == CM_INT64)
+      ((int64_t *)out->data)[k] = r >= -9.2e18 && r <= 9.2e18 ? (int64_t)r : 0;
+    else if (out->type == CM_INT32)
+      ((int32_t *)out->data)[k] = r >= -2147483648.0 && r <= 2147483647.0 ? (int32_t)r : 0;
+    else
+      return cm_call_bad_type(call, out->type, error);
+    (void)cm_next_index(out->rank, out->dims, index);
+  }
+  return CM_OK;
+}
+
+cm_status cm_kernel_binary(cm_call *call, cm_error *error)
+{
+  int kind = kind_of(call->node->op);
+  if (kind == POW && call->value[0]->type != call->value[1]->type)
+    return mixed_power(call, error);
+  return apply(call, kind, call->value[0], call->value[1], call->result[0], error);
+}
+
+cm_status cm_kernel_compare(cm_call *call, cm_error *error)
+{
+  return apply(call, kind_of(call->node->op), call->value[0], call->value[1], call->result[0], error);
+}
+
+cm_status cm_kernel_variadic(cm_call *call, cm_error *error)
+{
+  int kind = kind_of(call->node->op);
+  cm_tensor *out = call->result[0];
+  if (run_of(out->type) == NULL)
+    return cm_call_bad_type(call, out->type, error);
+  cm_shape wide = cm_shape_of(out);
+  int64_t strides[CM_RANK_MAX];
+  cm_broadcast_strides(call->value[0], &wide, strides);
+  cm_copy_strided(out->data, call->value[0]->data, cm_type_bytes(out->type), out->rank, out->dims, 0, strides);
+  for (uint32_t i = 1; i < call->input_count; i++)
+    if (apply(call, kind, out, call->value[i], out, error) != CM_OK)
+      return error->status;
+  if (strcmp(call->node->op, "Mean") == 0 && out->type == CM_FLOAT)
+    for (uint64_t i = 0; i < out->count; i++)
+      ((float *)out->data)[i] /= (float)call->input_count;
+  return CM_OK;
+}
+
+cm_status cm_kernel_where(cm_call *call, cm_error *error)
+{
+  const cm_tensor *choice = call->value[0];
+  cm_tensor *out = call->result[0];
+  cm_shape wide = cm_shape_of(out);
+  int64_t strides[3][CM_RANK_MAX], index[CM_RANK_MAX] = {0};
+  size_t width = cm_type_bytes(out->type);
+  if (width == 0 || choice->type != CM_BOOL || call->value[2]->type != out->type)
+    return cm_call_bad_type(call, width == 0 ? out->type : choice->type, error);
+  for (int k = 0; k < 3; k++)
+    cm_broadcast_strides(call->value[k], &wide, strides[k]);
+  for (uint64_t k = 0; k < out->count; k++) {
+    int64_t at[3] = {0};
+    for (uint32_t i = 0; i < out->rank; i++)
+      for (int j = 0; j < 3; j++)
+        at[j] += index[i] * strides[j][i];
+    int from = ((const uint8_t *)choice->data)[at[0]] ? 1 : 2;
+    memcpy((uint8_t *)out->data + k * width, (const uint8_t *)call->value[from]->data + at[from] * (int64_t)width, width);
+    (void)cm_next_index(out->rank, out->dims, index);
+  }
+  return CM_OK;
+}
+
+/* Bounds are attributes before opset 11, then inputs; the upper one wins. */
+cm_status cm_kernel_clip(cm_call *call, cm_error *error)
+{
+  const cm_tensor *in = call->value[0];
+  cm_tensor *out = call->result[0];
+  if (in->type == CM_FLOAT || in->type == CM_DOUBLE) {
+    double low = cm_has(call, 1) ? cm_tensor_number(call->value[1], 0) : (double)cm_node_number(call->node, "min", -INFINITY),
+           high = cm_has(call, 2) ? cm_tensor_number(call->value[2], 0) : (double)cm_node_number(call->node, "max", INFINITY);
+    for (uint64_t i = 0; i < in->count; i++) {
+      double x = cm_tensor_number(in, i);
+      x = x < low ? low : x;
+      x = x > high ? high : x;
+      if (in->type == CM_FLOAT)
+        ((float *)out->data)[i] = (float)x;
+      else
+        ((double *)out->data)[i] = x;
+    }
+    return CM_OK;
+  }
+  if (run_of(in->type) == NULL)
+    return cm_call_bad_type(call, in->type, error);
+  memcpy(out->data, in->data, in->count * cm_type_bytes(in->type));
+  if (cm_has(call, 1) && apply(call, MAX, out, call->value[1], out, error) != CM_OK)
+    return error->status;
+  if (cm_has(call, 2) && apply(call, MIN, out, call->value[2], out, error) != CM_OK)
+    return error->status;
+  return CM_OK;
+}

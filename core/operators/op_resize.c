@@ -1,0 +1,261 @@
+/* Resize (and Upsample, its forerunner): separable, one axis after another, each output element a weighted sum of neighbours
+ * (ONNX operator specification, Resize). */
+#include <math.h>
+#include <string.h>
+
+#include "core/operators/operator.h"
+
+typedef enum mode { NEAREST, LINEAR, CUBIC } mode;
+
+enum { TAPS_MAX = 4096 };
+
+typedef struct resizing {
+  mode mode;
+  bool antialias, exclude_outside, crop;
+  const char *coordinates, *nearest;
+  double cubic_a, extrapolation;
+  double scale[CM_RANK_MAX], from[CM_RANK_MAX], to[CM_RANK_MAX]; /* per axis; from and to: the region of interest */
+  int64_t size[CM_RANK_MAX];
+} resizing;
+
+static mode mode_of(const char *text)
+{
+  return strcmp(text, "linear") == 0 || strcmp(text, "bilinear") == 0 ? LINEAR : strcmp(text, "cubic") == 0 ? CUBIC : NEAREST;
+}
+
+/* The inputs' places moved over the opsets: Upsample and Resize 10 have (X, scales), later (X, roi, scales, sizes). */
+static uint32_t scales_place(const cm_call *call)
+{
+  return strcmp(call->node->op, "Upsample") == 0 || call->opset < 11 ? 1 : 2;
+}
+
+static cm_status read_axes(const cm_call *call, uint32_t rank, uint32_t *axes, uint32_t *count, cm_error *error)
+{
+  const cm_attribute *a = cm_node_attribute(call->node, "axes");
+  *count = a != NULL ? (uint32_t)a->count : rank;
+  if (*count > rank)
+    return cm_call_fail(call, error, "names %u axes of %u", *count, rank);
+  for (uint32_t i = 0; i < *count; i++)
+    if (a == NULL)
+      axes[i] = i;
+    else if (cm_call_axis(call, a->integers[i], rank, &axes[i], error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
+/* Sizes under a policy that keeps the aspect ratio: one scale for all named axes. */
+static void keep_aspect(const cm_call *call, const cm_shape *x, const uint32_t *axes, uint32_t count, resizing *r)
+{
+  const char *policy = cm_node_text(call->node, "keep_aspect_ratio_policy", "stretch");
+  if (strcmp(policy, "stretch") == 0 || count == 0)
+    return;
+  double scale = r->scale[axes[0]];
+  for (uint32_t i = 1; i < count; i++)
+    scale = strcmp(policy, "not_larger") == 0 ? fmin(scale, r->scale[axes[i]]) : fmax(scale, r->scale[axes[i]]);
+  for (uint32_t i = 0; i < count; i++) {
+    r->scale[axes[i]] = scale;
+    r->size[axes[i]] = (int64_t)floor(scale * (double)x->dims[axes[i]] + 0.5);
+  }
+}
+
+static cm_status read_resizing(const cm_call *call, const cm_shape *x, resizing *r, bool *known, cm_error *error)
+{
+  uint32_t axes[CM_RANK_MAX], count, place = scales_place(call);
+  const cm_attribute *attribute = cm_node_attribute(call->node, "scales");
+  const cm_tensor *scales = cm_has(call, place) ? call->value[place] : NULL,
+                  *sizes = place == 2 && cm_has(call, 3) ? call->value[3] : NULL,
+                  *roi = place == 2 && cm_has(call, 1) ? call->value[1] : NULL;
+  bool old = place == 1;
+  *r = (resizing){.mode = mode_of(cm_node_text(call->node, "mode", "nearest")),
+                  .antialias = cm_node_integer(call->node, "antialias", 0) != 0,
+                  .exclude_outside = cm_node_integer(call->node, "exclude_outside", 0) != 0,
+                  .coordinates = cm_node_text(call->node, "coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"),
+                  .nearest = cm_node_text(call->node, "nearest_mode", old ? "floor" : "round_prefer_floor"),
+                  .cubic_a = (double)cm_node_number(call->node, "cubic_coeff_a", -0.75F),
+                  .extrapolation = (double)cm_node_number(call->node, "extrapolation_value", 0)};
+  r->crop = strcmp(r->coordinates, "tf_crop_and_resize") == 0;
+  *known = scales != NULL || sizes != NULL || attribute != NULL;
+  if (!*known || !cm_shape_known(x)) {
+    *known = false;
+    return CM_OK;
+  }
+  if (read_axes(call, x->rank, axes, &count, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < x->rank; i++) {
+    r->scale[i] = r->to[i] = 1;
+    r->size[i] = x->dims[i];
+  }
+  bool by_size = sizes != NULL && sizes->count > 0;
+  uint64_t given = by_size ? sizes->count : scales != NULL ? scales->count : attribute != NULL ? attribute->count : 0;
+  if (given != count)
+    return cm_call_fail(call, error, "%llu scales or sizes do not go with %u axes", (unsigned long long)given, count);
+  for (uint32_t i = 0; i < count; i++) {
+    double extent = (double)x->dims[axes[i]];
+    if (by_size) {
+      r->size[axes[i]] = cm_tensor_integer(sizes, i);
+      r->scale[axes[i]] = (double)r->size[axes[i]] / extent;
+    } else {
+      r->scale[axes[i]] = scales != NULL ? cm_tensor_number(scales, i) : (double)attribute->numbers[i];
+      double size = floor(r->scale[axes[i]] * extent);
+      if (!(r->scale[axes[i]] > 0) || size > 1e8)
+        return cm_call_fail(call, error, "has a scale of %g", r->scale[axes[i]]);
+      r->size[axes[i]] = (int64_t)size;
+    }
+    if (r->size[axes[i]] < 0 || r->size[axes[i]] > 100000000)
+      return cm_call_fail(call, error, "has a size of %lld", (long long)r->size[axes[i]]);
+    if (r->crop && roi != NULL && roi->count == (uint64_t)2 * count) {
+      r->from[axes[i]] = cm_tensor_number(roi, i);
+      r->to[axes[i]] = cm_tensor_number(roi, i + count);
+    }
+  }
+  if (by_size)
+    keep_aspect(call, x, axes, count, r);
+  return CM_OK;
+}
+
+cm_status cm_shape_resize(cm_call *call, cm_error *error)
+{
+  const cm_shape *x = &call->input[0];
+  resizing r;
+  bool known;
+  call->output[0] = *x;
+  if (x->rank == CM_UNKNOWN_RANK)
+    return CM_OK;
+  if (read_resizing(call, x, &r, &known, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < x->rank; i++)
+    call->output[0].dims[i] = known ? r.size[i] : CM_UNKNOWN_DIM;
+  return CM_OK;
+}
+
+/* Where output element `x` of an axis lies in the input. */
+static double origin(const resizing *r, uint32_t axis, int64_t extent, int64_t x)
+{
+  double scale = r->scale[axis], in = (double)extent, out = scale * in, at = (double)x;
+  const char *c = r->coordinates;
+  if (strcmp(c, "align_corners") == 0)
+    return out == 1 ? 0 : at * (in - 1) / (out - 1);
+  if (strcmp(c, "asymmetric") == 0)
+    return at / scale;
+  if (strcmp(c, "tf_half_pixel_for_nn") == 0)
+    return (at + 0.5) / scale;
+  if (r->crop) {
+    double span = (r->to[axis] - r->from[axis]) * (in - 1);
+    return r->from[axis] * (in - 1) + (r->size[axis] == 1 ? span / 2 : at * span / (double)(r->size[axis] - 1));
+  }
+  if (strcmp(c, "pytorch_half_pixel") == 0 && r->size[axis] == 1)
+    return -0.5;
+  if (strcmp(c, "half_pixel_symmetric") == 0)
+    return in / 2 * (1 - (double)r->size[axis] / out) + (at + 0.5) / scale - 0.5;
+  return (at + 0.5) / scale - 0.5;
+}
+
+static double cubic(double x, double a)
+{
+  x = fabs(x);
+  if (x <= 1)
+    return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+/* Weights of the input elements around `at`; the first one's index comes in *first, their number is returned. */
+static int weigh(const resizing *r, uint32_t axis, int64_t extent, double at, double *weights, int64_t *first)
+{
+  /* The neighbour on the left is strictly left of `at`, so that its share is below 1. */
+  int64_t left = (int64_t)ceil(at) - 1;
+  double ratio = at - (double)left, scale = r->antialias ? fmin(r->scale[axis], 1) : 1, sum = 0;
+  if (r->mode == NEAREST) {
+    const char *n = r->nearest;
+    bool right = ratio == 1 || strcmp(n, "ceil") == 0 ||
+                 (strcmp(n, "floor") != 0 && (strcmp(n, "round_prefer_ceil") == 0 ? ratio >= 0.5 : ratio > 0.5));
+    weights[0] = 1;
+    *first = left + right;
+    return 1;
+  }
+  int start = (int)floor(-(r->mode == LINEAR ? 1 : 2) / scale) + 1, count = 2 - 2 * start;
+  if (count > TAPS_MAX)
+    count = TAPS_MAX;
+  for (int i = 0; i < count; i++) {
+    double d = (start + i - ratio) * scale;
+    weights[i] = r->mode == LINEAR ? fmax(0, 1 - fabs(d)) : cubic(d, r->cubic_a);
+    if (r->exclude_outside && (left + start + i < 0 || left + start + i >= extent))
+      weights[i] = 0;
+    sum += weights[i];
+  }
+  for (int i = 0; i < count && (r->antialias || r->exclude_outside); i++)
+    weights[i] /= sum;
+  *first = left + start;
+  return count;
+}
+
+/* Resizes one axis of a [outer, extent, inner] block. */
+static void resize_axis(const resizing *r, uint32_t axis, int64_t outer, int64_t extent, int64_t inner, const double *in,
+                        double *out)
+{
+  double weights[TAPS_MAX];
+  for (int64_t x = 0; x < r->size[axis]; x++) {
+    int64_t first;
+    int count = weigh(r, axis, extent, origin(r, axis, extent, x), weights, &first);
+    for (int64_t o = 0; o < outer; o++)
+      for (int64_t i = 0; i < inner; i++) {
+        double sum = 0;
+        for (int k = 0; k < count; k++) {
+          int64_t p = first + k < 0 ? 0 : first + k >= extent ? extent - 1 : first + k;
+          sum += weights[k] * in[(o * extent + p) * inner + i];
+        }
+        out[(o * r->size[axis] + x) * inner + i] = sum;
+      }
+  }
+}
+
+/* Cropping: what lies outside the input takes the extrapolation value. */
+static void mark_outside(const resizing *r, const cm_tensor *x, cm_tensor *y)
+{
+  int64_t index[CM_RANK_MAX] = {0};
+  for (uint64_t k = 0; k < y->count; k++) {
+    bool outside = false;
+    for (uint32_t i = 0; i < y->rank; i++) {
+      double at = origin(r, i, x->dims[i], index[i]);
+      outside = outside || at < 0 || at > (double)(x->dims[i] - 1);
+    }
+    if (outside)
+      ((float *)y->data)[k] = (float)r->extrapolation;
+    (void)cm_next_index(y->rank, y->dims, index);
+  }
+}
+
+cm_status cm_kernel_resize(cm_call *call, cm_error *error)
+{
+  const cm_tensor *x = call->value[0];
+  cm_tensor *y = call->result[0];
+  cm_shape shape = cm_shape_of(x);
+  resizing r;
+  bool known;
+  double *now, *next;
+  if (x->type != CM_FLOAT)
+    return cm_call_bad_type(call, x->type, error);
+  if (read_resizing(call, &shape, &r, &known, error) != CM_OK || CM_NEW(call->memory, now, x->count, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < x->count; i++)
+    now[i] = (double)((const float *)x->data)[i];
+  int64_t outer = 1, inner = (int64_t)x->count;
+  for (uint32_t axis = 0; axis < x->rank && x->count > 0; axis++) {
+    inner /= x->dims[axis];
+    if (r.size[axis] != x->dims[axis] || r.scale[axis] != 1 || r.crop) {
+      if (CM_NEW(call->memory, next, outer * r.size[axis] * inner, error) != CM_OK) {
+        cm_free(now);
+        return error->status;
+      }
+      resize_axis(&r, axis, outer, x->dims[axis], inner, now, next);
+      cm_free(now);
+      now = next;
+    }
+    outer *= r.size[axis];
+  }
+  for (uint64_t i = 0; i < y->count && x->count > 0; i++)
+    ((float *)y->data)[i] = (float)now[i];
+  cm_free(now);
+  if (r.crop)
+    mark_outside(&r, x, y);
+  return CM_OK;
+}
