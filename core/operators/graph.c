@@ -25,6 +25,7 @@ void cm_model_free(cm_model *model)
   for (size_t i = 0; i < model->node_count; i++)
     for (size_t a = 0; a < model->nodes[i].attribute_count; a++)
       cm_tensor_free(model->nodes[i].attributes[a].tensor);
+  cm_model_free(model->ancestor);
   cm_arena_free(&model->arena);
   cm_free(model);
 }
@@ -276,6 +277,14 @@ cm_status cm_model_sort(cm_model *model, cm_error *error)
   return status;
 }
 
+void cm_model_redirect(cm_model *model, uint32_t from, uint32_t to)
+{
+  for (size_t i = 0; i < model->node_count; i++)
+    for (uint32_t j = 0; j < model->nodes[i].input_count; j++)
+      if (model->nodes[i].inputs[j] == from)
+        model->nodes[i].inputs[j] = to;
+}
+
 bool cm_model_is_output(const cm_model *model, uint32_t value)
 {
   for (size_t i = 0; i < model->output_count; i++)
@@ -324,6 +333,7 @@ cm_status cm_model_copy(const cm_model *model, cm_memory *memory, cm_model **mad
   cm_arena arena = m->arena;
   *m = *model;
   m->arena = arena;
+  m->ancestor = NULL;
   m->value_count = m->node_count = 0;
   cm_value *values = NULL;
   cm_node *nodes = NULL;

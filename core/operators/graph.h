@@ -63,6 +63,7 @@ typedef struct cm_node {
   cm_attribute *attributes;
   size_t attribute_count;
   const struct cm_operator *known; /* row of the operator table; NULL: unknown, a wall */
+  const struct cm_layout *layout;  /* a permutation under work (permute.h); NULL: an ordinary node */
   uint32_t *captured;              /* values that its subgraphs name */
   uint32_t captured_count;
   bool removed;
@@ -98,6 +99,7 @@ typedef struct cm_model {
   size_t order_count;
   uint32_t *inputs, *outputs; /* values; inputs without those that are constants */
   size_t input_count, output_count;
+  struct cm_model *ancestor; /* what this is a copy of, when it owns that; freed with it */
 } cm_model;
 
 /* Frees a model with all it holds; NULL is allowed. */
@@ -106,7 +108,7 @@ void cm_model_free(cm_model *model);
 /* An empty model on an account. */
 cm_status cm_model_new(cm_memory *memory, cm_model **made, cm_error *error);
 
-/* A copy that shares tensors with the original. O(size of the graph). */
+/* A copy that shares tensors and names with the original, which must outlive it (set `ancestor` to hand it over). */
 cm_status cm_model_copy(const cm_model *model, cm_memory *memory, cm_model **made, cm_error *error);
 
 /* Adds a value; `name` NULL or taken: a new name that begins with `stem`. The number comes in *value. */
@@ -143,6 +145,9 @@ cm_status cm_model_sort(cm_model *model, cm_error *error);
 
 /* Removes nodes whose outputs nobody uses, then constants without use, and sorts. */
 cm_status cm_model_sweep(cm_model *model, cm_error *error);
+
+/* Everybody who reads `from` reads `to` instead; graph outputs stay. */
+void cm_model_redirect(cm_model *model, uint32_t from, uint32_t to);
 
 /* True when a value is read from outside: it is a graph output or a subgraph names it. */
 bool cm_model_is_output(const cm_model *model, uint32_t value);

@@ -8,7 +8,13 @@ libcoremap_a_SOURCES += \
   core/operators/op_elementwise.c core/operators/op_cast.c core/operators/op_dropout.c core/operators/op_convolution.c \
   core/operators/op_pool.c \
   core/operators/op_normalize.c core/operators/op_reduce.c core/operators/op_matrix.c core/operators/op_shape.c \
-  core/operators/op_move.c core/operators/op_resize.c core/operators/op_quantize.c
+  core/operators/op_move.c core/operators/op_resize.c core/operators/op_quantize.c \
+  core/operators/layout.h core/operators/layout.c core/operators/mincut.h core/operators/mincut.c \
+  core/operators/cross.h core/operators/cross.c core/operators/cross_elementwise.c core/operators/cross_channels.c \
+  core/operators/cross_axes.c core/operators/cross_matrix.c \
+  core/operators/permute.h core/operators/permute_mark.c core/operators/permute_normalise.c \
+  core/operators/permute_region.c core/operators/permute_emit.c \
+  core/operators/permutations.h core/operators/permutations.c
 
 # ONNX's own description of its format, turned to C at build time; generated code is not held to our warnings.
 noinst_LIBRARIES += libonnxproto.a

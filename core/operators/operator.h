@@ -27,6 +27,7 @@ struct cm_crossing;
 
 /* How an operator behaves towards a permutation of one of its inputs or outputs: cross.h. */
 typedef bool (*cm_cross_function)(struct cm_crossing *crossing);
+typedef cm_status (*cm_rewrite_function)(struct cm_crossing *crossing, cm_error *error);
 
 enum {
   CM_OPERATOR_PROMOTES = 1,  /* 16-bit floats are computed in float32 */
@@ -39,7 +40,8 @@ typedef struct cm_operator {
   int since, until; /* opsets of ONNX's own domain in which this row holds */
   cm_shape_function shape;
   cm_kernel_function kernel;
-  cm_cross_function cross; /* NULL: a wall */
+  cm_cross_function cross;     /* NULL: a wall */
+  cm_rewrite_function rewrite; /* NULL: nothing to change */
   unsigned flags;
 } cm_operator;
 
