@@ -49,6 +49,7 @@ cm_status cli_hash_file(const char *path, char hex[65], cm_error *error);
 int cli_map(int argc, char **argv);
 int cli_partition(int argc, char **argv);
 int cli_check(int argc, char **argv);
+int cli_compile(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_convert(int argc, char **argv);
 int cli_generate(int argc, char **argv);

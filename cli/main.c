@@ -12,6 +12,7 @@ static const struct {
 } commands[] = {
   {"map", cli_map, "map a network on a chip"},
   {"partition", cli_partition, "cut a network into parts, without placing them"},
+  {"compile", cli_compile, "rewrite an ONNX model so that its permutations move less"},
   {"check", cli_check, "verify a mapping independently of what made it"},
   {"show", cli_show, "describe a network, chip or mapping"},
   {"convert", cli_convert, "turn a network into another format"},

@@ -14,7 +14,7 @@ libcoremap_a_SOURCES += \
   core/operators/cross_axes.c core/operators/cross_matrix.c \
   core/operators/permute.h core/operators/permute_mark.c core/operators/permute_normalise.c \
   core/operators/permute_region.c core/operators/permute_emit.c \
-  core/operators/permutations.h core/operators/permutations.c
+  core/operators/permutations.h core/operators/permutations.c core/operators/compile.h core/operators/compile.c
 
 # ONNX's own description of its format, turned to C at build time; generated code is not held to our warnings.
 noinst_LIBRARIES += libonnxproto.a

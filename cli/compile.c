@@ -1,0 +1,147 @@
+/* coremap compile: an ONNX model in, the compiled one out. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "core/base/file.h"
+#include "core/operators/compile.h"
+
+static const char usage[] =
+  "usage: coremap compile MODEL.onnx -o OUT [OPTION...]\n"
+  "\n"
+  "Rewrites an operator-level model so that its permutations move the fewest bytes; it computes the same numbers.\n"
+  "\n"
+  "  -o, --output FILE    where the compiled model goes (ONNX)\n"
+  "  --stop-after STAGE   permutations, the last stage that there is\n"
+  "  --report FILE        write what was done as JSON: bytes before and after, every move with its rule and gain\n"
+  "  --verify             evaluate the model before and after on random inputs and compare\n"
+  "  --chip NAME|FILE     for later stages; permutations do not depend on it\n"
+  "  --seed S             of the random inputs\n"
+  "  --threads T          never changes the result\n"
+  "  --memory-limit B     bytes, or 512M, 2G\n"
+  "  --time-limit S       seconds\n"
+  "  --json               print the report on standard output\n"
+  "  --quiet              no progress\n";
+
+typedef struct arguments {
+  const char *model, *output, *report, *chip;
+  json_t *options;
+  bool json, quiet;
+} arguments;
+
+/* A flag's value as the JSON that a job would carry: numbers (with K, M, G) as numbers, the rest as text. */
+static void set_option(arguments *a, const char *name, const char *value)
+{
+  char *end;
+  double number = strtod(value, &end);
+  double unit = *end == 'K' ? 1 << 10 : *end == 'M' ? 1 << 20 : *end == 'G' ? 1 << 30 : 1;
+  bool is_number = end != value && (*end == '\0' || (unit > 1 && end[1] == '\0'));
+  json_object_set_new(a->options, name, is_number ? json_real(number * unit) : json_string(value));
+}
+
+/* Negative: go on. */
+static int parse(int argc, char **argv, arguments *a)
+{
+  static const struct option flags[] = {
+    {"output", required_argument, NULL, 'o'}, {"report", required_argument, NULL, 'r'}, {"chip", required_argument, NULL, 'c'},
+    {"stop-after", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'S'},
+    {"threads", required_argument, NULL, 't'}, {"memory-limit", required_argument, NULL, 'm'},
+    {"time-limit", required_argument, NULL, 'l'}, {"verify", no_argument, NULL, 'v'}, {"json", no_argument, NULL, 'j'},
+    {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+  for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;)
+    switch (flag) {
+    case 'o': a->output = optarg; break;
+    case 'r': a->report = optarg; break;
+    case 'c': a->chip = optarg; break;
+    case 's': set_option(a, "stop_after", optarg); break;
+    case 'S': set_option(a, "seed", optarg); break;
+    case 't': set_option(a, "threads", optarg); break;
+    case 'm': set_option(a, "memory_limit", optarg); break;
+    case 'l': set_option(a, "time_limit", optarg); break;
+    case 'v': json_object_set_new(a->options, "verify", json_true()); break;
+    case 'j': a->json = true; break;
+    case 'q': a->quiet = true; break;
+    case 'h': fputs(usage, stdout); return EXIT_DONE;
+    default: return EXIT_USAGE;
+    }
+  if (optind + 1 != argc)
+    return cli_usage("compile", optind == argc ? "no model is named" : "one model is needed");
+  if (a->output == NULL)
+    return cli_usage("compile", "-o is needed: where the compiled model goes");
+  a->model = argv[optind];
+  return -1;
+}
+
+static cm_status write_report(const char *path, const json_t *report, cm_error *error)
+{
+  cm_file file = {0};
+  if (path == NULL)
+    return CM_OK;
+  if (cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  if (json_dumpf(report, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0) {
+    cm_file_discard(&file);
+    return cm_fail(error, CM_IO, "cannot write %s", path);
+  }
+  return cm_file_commit(&file, error);
+}
+
+static void print_table(const arguments *a, const json_t *report)
+{
+  const json_t *bytes = json_object_get(report, "permutation_bytes"), *operators = json_object_get(report, "operators"),
+               *verified = json_object_get(report, "verified");
+  printf("model         %s, opset %" JSON_INTEGER_FORMAT "\n", a->model, json_integer_value(json_object_get(report, "opset")));
+  printf("operators     %" JSON_INTEGER_FORMAT " -> %" JSON_INTEGER_FORMAT "\n",
+         json_integer_value(json_object_get(operators, "before")), json_integer_value(json_object_get(operators, "after")));
+  printf("permutations  %.1f KB -> %.1f KB\n", (double)json_integer_value(json_object_get(bytes, "before")) / 1024,
+         (double)json_integer_value(json_object_get(bytes, "after")) / 1024);
+  if (json_is_true(json_object_get(verified, "equal")))
+    printf("verified      largest relative deviation %g\n",
+           json_real_value(json_object_get(verified, "largest_relative_deviation")));
+  else if (verified != NULL)
+    printf("not verified  %s\n", json_string_value(json_object_get(verified, "why")));
+}
+
+static int compile(const arguments *a)
+{
+  cm_error error;
+  cli_run cli;
+  cm_compile_options options;
+  cm_chip *chip = NULL;
+  json_t *report = NULL;
+  if (cm_compile_options_read(a->options, &options, &error) != CM_OK)
+    return cli_fail(&error);
+  if (a->chip != NULL) {
+    if (cli_chip(a->chip, NULL, &chip, &error) != CM_OK)
+      return cli_fail(&error);
+    cm_chip_free(chip);
+  }
+  cli_run_begin(&cli, a->quiet);
+  cm_status status = cm_compile(a->model, &options, &cli.run, a->output, &report, &error);
+  cli_run_end(&cli);
+  if (status == CM_OK)
+    status = write_report(a->report, report, &error);
+  if (status != CM_OK) {
+    json_decref(report);
+    return cli_fail(&error);
+  }
+  if (a->json) {
+    json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    putchar('\n');
+  } else
+    print_table(a, report);
+  json_decref(report);
+  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
+}
+
+int cli_compile(int argc, char **argv)
+{
+  arguments a = {.options = json_object()};
+  int status = parse(argc, argv, &a);
+  if (status < 0)
+    status = compile(&a);
+  json_decref(a.options);
+  return status;
+}
