@@ -231,28 +231,31 @@ bool cm_map_digits(const cm_maps *maps, uint32_t map, uint32_t length, cm_digits
   return true;
 }
 
-unsigned cm_layout_passes(const cm_maps *maps, const cm_layout *l, const int64_t *dims)
+bool cm_layout_has_digits(const cm_maps *maps, const cm_layout *l, const int64_t *dims)
 {
   cm_digits digits;
-  uint32_t total = 0, opaque = 0;
+  uint32_t total = 0;
+  for (uint32_t a = 0; a < l->rank; a++) {
+    if (l->map[a] != 0 && !cm_map_digits(maps, l->map[a], (uint32_t)dims[a], &digits))
+      return false;
+    total += l->map[a] != 0 ? digits.count : 1;
+  }
+  return total <= CM_RANK_MAX;
+}
+
+unsigned cm_layout_passes(const cm_maps *maps, const cm_layout *l, const int64_t *dims)
+{
   if (!cm_layout_moves(l, dims))
     return 0;
-  for (uint32_t a = 0; a < l->rank; a++)
-    if (l->map[a] == 0)
-      total++;
-    else if (cm_map_digits(maps, l->map[a], (uint32_t)dims[a], &digits))
-      total += digits.count;
-    else
-      opaque++;
-  if (opaque == 0 && total <= CM_RANK_MAX)
+  if (cm_layout_has_digits(maps, l, dims))
     return 1;
   cm_layout axes = *l;
-  unsigned maps_moved = 0;
+  unsigned passes = 0;
   for (uint32_t a = 0; a < l->rank; a++) {
-    maps_moved += axes.map[a] != 0;
+    passes += axes.map[a] != 0;
     axes.map[a] = 0;
   }
-  return maps_moved + cm_layout_moves(&axes, dims);
+  return passes + cm_layout_moves(&axes, dims);
 }
 
 /* ---- behind a reshape ---- */

@@ -74,8 +74,11 @@ typedef struct cm_digits {
 } cm_digits;
 bool cm_map_digits(const cm_maps *maps, uint32_t map, uint32_t length, cm_digits *digits);
 
-/* How a layout is carried out on dims: one Transpose over digits when all its maps have them and the rank suffices, else a
- * Transpose and a Gather a map. The number of passes over the data: 0, 1 or more. */
+/* True when one Transpose over the digits of all axes carries a layout out. */
+bool cm_layout_has_digits(const cm_maps *maps, const cm_layout *layout, const int64_t *dims);
+
+/* Passes over the data that a layout takes: none when nothing moves, one Transpose over digits where there are digits, else a
+ * Gather a map and a Transpose for the axes. */
 unsigned cm_layout_passes(const cm_maps *maps, const cm_layout *layout, const int64_t *dims);
 
 #endif

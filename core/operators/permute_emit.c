@@ -109,10 +109,8 @@ static cm_status emit_one(cm_permute *p, uint32_t node, cm_error *error)
     return add_reshape(p, input, l->rank, stored, output, error);
   if (cm_layout_keeps_elements(l))
     return add_transpose(p, input, l->rank, l->perm, output, error);
-  return cm_layout_passes(p->maps, l, x->dims) == 1 && cm_layout_keeps_elements(l) == false &&
-                 !(cm_layout_keeps_axes(l) && m->opset < 5)
-             ? emit_digits(p, input, l, stored, output, error)
-             : emit_gathers(p, input, l, output, error);
+  return cm_layout_has_digits(p->maps, l, x->dims) ? emit_digits(p, input, l, stored, output, error)
+                                                   : emit_gathers(p, input, l, output, error);
 }
 
 /* A chain of reshapes is its last one, and one to the shape that is there already is nothing. */

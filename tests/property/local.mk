@@ -6,6 +6,7 @@ PROPERTY_TESTS = \
   tests/property/mapping \
   tests/property/metrics \
   tests/property/network \
+  tests/property/permutations \
   tests/property/refusals \
   tests/property/remap \
   tests/property/routes

@@ -17,5 +17,5 @@ UNIT_TESTS = \
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif
-EXTRA_DIST += tests/unit/unit.h tests/unit/files.h tests/unit/networks.h tests/unit/truth.h tests/unit/onnx.h
+EXTRA_DIST += tests/unit/unit.h tests/unit/files.h tests/unit/networks.h tests/unit/truth.h tests/unit/onnx.h tests/unit/graphs.h
 EXTRA_DIST += tests/data
