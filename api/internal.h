@@ -232,6 +232,10 @@ void cm_get_mapping_part(cm_request *request);
 void cm_get_mapping_placement(cm_request *request);
 void cm_get_mapping_content(cm_request *request);
 void cm_commit_mapping(cm_request *request);
+void cm_get_program(cm_request *request);
+void cm_delete_program(cm_request *request);
+void cm_get_program_model(cm_request *request);
+void cm_get_program_report(cm_request *request);
 void cm_delete_mapping(cm_request *request);
 
 #endif

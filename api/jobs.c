@@ -4,9 +4,11 @@
 
 #include "api/internal.h"
 #include "core/mapping/map.h"
+#include "core/operators/compile.h"
 #include "storage/jobs.h"
 #include "storage/leases.h"
 #include "storage/mappings.h"
+#include "storage/networks.h"
 
 enum { PRIORITY_MAX = 100 };
 
@@ -63,7 +65,7 @@ static json_t *job_json(const cm_request *request, const cm_job *job, bool whole
   }
   add_live(request->store, body, job);
   add_text(body, "problem", job->problem);
-  add_word(body, "mapping", job->mapping);
+  add_word(body, strcmp(job->kind, "compile") == 0 ? "program" : "mapping", job->mapping);
   add_word(body, "lease", job->lease);
   if (job->state == CM_JOB_DONE)
     (void)json_object_set_new(body, "reused", json_boolean(job->reused));
@@ -124,14 +126,53 @@ static bool read_word(cm_request *request, const json_t *object, const char *nam
   return true;
 }
 
+/* Options of a map job, and the mapping that it starts from; false: the reply is set. */
+static bool check_map_options(cm_request *request, const json_t *options)
+{
+  cm_error error;
+  cm_map_options *parsed;
+  cm_mapping_row old;
+  if (cm_map_options_parse(options, &parsed, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return false;
+  }
+  const char *from = cm_map_options_from(parsed);
+  bool there = from == NULL || cm_mappings_get(request->store, from, &old, &error) == CM_OK;
+  cm_map_options_free(parsed);
+  if (!there) {
+    (void)cm_fail_at(&error, "/options/from");
+    cm_reply_error(request, &error);
+  }
+  return there;
+}
+
+static bool check_compile_options(cm_request *request, const json_t *options)
+{
+  cm_error error;
+  cm_compile_options read;
+  if (cm_compile_options_read(options, &read, &error) == CM_OK)
+    return true;
+  cm_reply_error(request, &error);
+  return false;
+}
+
+/* Models are compiled and topologies are mapped. A network that is not there is found out when the job is made. */
+static bool network_suits(cm_request *request, bool compile, const char *id)
+{
+  cm_error error;
+  cm_network network;
+  if (cm_networks_get(request->store, id, &network, &error) != CM_OK || (strcmp(network.format, "onnx") == 0) == compile)
+    return true;
+  return bad_member(request, CM_BAD_OPTION, "/network",
+                    compile ? "jobs of kind \"compile\" need an ONNX model" : "an ONNX model is compiled, not mapped: kind \"compile\"");
+}
+
 /* Reads the body into `job`; false: the reply is set. job->options is owned by the caller. */
 static bool read_job(cm_request *request, const json_t *object, cm_job *job)
 {
   static const char *const names[] = {"kind", "network", "chip", "options", "reserve", "name", "priority", "ttl", NULL};
   const json_t *options = json_object_get(object, "options"), *reserve = json_object_get(object, "reserve"),
                *priority = json_object_get(object, "priority"), *ttl = json_object_get(object, "ttl");
-  cm_error error;
-  cm_map_options *parsed;
   if (!cm_request_members(request, object, names) || !read_word(request, object, "kind", job->kind, sizeof job->kind) ||
       !read_word(request, object, "network", job->network, sizeof job->network) ||
       !read_word(request, object, "chip", job->chip, sizeof job->chip) ||
@@ -139,11 +180,12 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
     return false;
   if (job->kind[0] == '\0')
     (void)snprintf(job->kind, sizeof job->kind, "map");
-  if (strcmp(job->kind, "map") != 0)
-    return bad_member(request, CM_BAD_OPTION, "/kind", "this server runs jobs of kind \"map\"");
+  bool compile = strcmp(job->kind, "compile") == 0;
+  if (!compile && strcmp(job->kind, "map") != 0)
+    return bad_member(request, CM_BAD_OPTION, "/kind", "this server runs jobs of kind \"map\" and \"compile\"");
   if (job->network[0] == '\0')
     return bad_member(request, CM_BAD_REQUEST, "/network", "the id of an uploaded network is needed");
-  if (job->chip[0] == '\0')
+  if (job->chip[0] == '\0' && !compile)
     return bad_member(request, CM_BAD_REQUEST, "/chip", "the name of a chip is needed");
   if (reserve != NULL && !json_is_boolean(reserve))
     return bad_member(request, CM_BAD_REQUEST, "/reserve", "expected true or false");
@@ -155,19 +197,11 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
     return bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 2592000");
   if (options != NULL && !json_is_object(options))
     return bad_member(request, CM_BAD_OPTION, "/options", "expected an object");
-  if (cm_map_options_parse(options, &parsed, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (compile && json_is_true(reserve))
+    return bad_member(request, CM_BAD_OPTION, "/reserve", "a compile job takes no cores");
+  if (!(compile ? check_compile_options : check_map_options)(request, options) ||
+      !network_suits(request, compile, job->network))
     return false;
-  }
-  const char *from = cm_map_options_from(parsed);
-  cm_mapping_row old;
-  bool there = from == NULL || cm_mappings_get(request->store, from, &old, &error) == CM_OK;
-  cm_map_options_free(parsed);
-  if (!there) {
-    (void)cm_fail_at(&error, "/options/from");
-    cm_reply_error(request, &error);
-    return false;
-  }
   job->reserve = json_is_true(reserve);
   job->priority = (int)json_integer_value(priority);
   job->ttl = ttl != NULL ? json_number_value(ttl) : cm_lease_ttl_default_s;

@@ -3,6 +3,8 @@
  * Upload, happy path: the file has arrived whole and hashed; when its hash is unknown it is read by core/network,
  * written as a topology file beside, and published with its row. What can fail: the file (400 with the place), its
  * size (413), the disk (507), memory (503); in each case nothing is stored. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,14 +12,15 @@
 #include "api/internal.h"
 #include "core/network/import.h"
 #include "core/network/topology_file.h"
+#include "core/operators/onnx.h"
 #include "storage/networks.h"
 
 static json_t *network_json(const cm_network *n)
 {
-  return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:{s:I, s:I, s:I}, s:o}", "id", n->id,
+  return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:{s:I, s:I, s:I}, s:o}", "id", n->id,
                    "sha256", n->id, "name", n->name, "format", n->format, "gzipped", n->gzipped, "directed", n->directed,
                    "neurons", (json_int_t)n->neurons, "hyperedges", (json_int_t)n->hyperedges, "synapses",
-                   (json_int_t)n->synapses, "bytes", (json_int_t)n->bytes, "plain_bytes", (json_int_t)n->plain_bytes,
+                   (json_int_t)n->synapses, "operators", (json_int_t)n->operators, "bytes", (json_int_t)n->bytes, "plain_bytes", (json_int_t)n->plain_bytes,
                    "labels", n->labels, "report", "duplicates", (json_int_t)n->duplicates, "self_loops",
                    (json_int_t)n->self_loops, "empty_nets", (json_int_t)n->empty_nets, "created",
                    cm_time_json(n->created));
@@ -27,6 +30,37 @@ static void reply_network(cm_request *request, unsigned status, const cm_network
 {
   cm_reply_json(request, status, network_json(network));
   cm_reply_header(request, "Location", "/v1/networks/%s", network->id);
+}
+
+static bool looks_like_model(const char *path)
+{
+  char head[16];
+  FILE *stream = fopen(path, "rbe");
+  size_t size = stream != NULL ? fread(head, 1, sizeof head, stream) : 0;
+  if (stream != NULL)
+    (void)fclose(stream);
+  return cm_onnx_looks_like(head, size);
+}
+
+/* An operator-level model is kept as it came, once it has been read to its end. */
+static cm_status keep_model(const char *path, const char *scratch, cm_run *run, cm_network *network, cm_error *error)
+{
+  cm_model *model;
+  if (cm_onnx_read(path, run, &model, error) != CM_OK)
+    return error->status;
+  (void)snprintf(network->format, sizeof network->format, "onnx");
+  network->directed = true;
+  network->operators = model->order_count;
+  network->plain_bytes = network->bytes;
+  cm_model_free(model);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  bool lasts = file >= 0 && fdatasync(file) == 0;
+  int why = errno;
+  if (file >= 0)
+    (void)close(file);
+  if (!lasts)
+    return cm_fail_errno(error, why, "cannot keep", path);
+  return rename(path, scratch) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot rename", path);
 }
 
 /* Reads the file and writes our own beside it. */
@@ -41,8 +75,20 @@ static cm_status convert(cm_request *request, const char *path, const char *scra
   run.memory = &memory;
   run.cancel = &request->server->stopping;
   cm_import_limits limits = cm_import_limits_default();
-  if (cm_import(path, &limits, &run, &topology, &report, error) != CM_OK)
+  bool model = looks_like_model(path);
+  cm_error why;
+  if (model && keep_model(path, scratch, &run, network, &why) == CM_OK)
+    return CM_OK;
+  if (model && why.status != CM_BAD_NETWORK) {
+    *error = why;
+    return why.status;
+  }
+  if (cm_import(path, &limits, &run, &topology, &report, error) != CM_OK) {
+    /* A few bytes at the beginning may deceive: what no topology is either was meant as a model. */
+    if (model)
+      *error = why;
     return error->status;
+  }
   network->gzipped = report.gzipped;
   network->plain_bytes = report.plain_bytes;
   (void)snprintf(network->format, sizeof network->format, "%s", report.format);
@@ -158,8 +204,9 @@ void cm_get_network_content(cm_request *request)
     cm_reply_error(request, &error);
     return;
   }
-  cm_reply_file(request, path, "application/zip", network.id);
-  cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.zip\"", network.id);
+  bool model = strcmp(network.format, "onnx") == 0;
+  cm_reply_file(request, path, model ? "application/octet-stream" : "application/zip", network.id);
+  cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.%s\"", network.id, model ? "onnx" : "zip");
 }
 
 void cm_delete_network(cm_request *request)

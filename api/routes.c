@@ -59,6 +59,11 @@ const cm_route cm_routes[] = {
   {"GET", "/v1/mappings/{id}/content", cm_get_mapping_content, "getMappingContent", CM_BODY_NONE, CM_LANE_SHORT, true},
   {"POST", "/v1/mappings/{id}/commit", cm_commit_mapping, "commitMapping", CM_BODY_JSON, CM_LANE_SHORT, true},
 
+  {"GET", "/v1/programs/{id}", cm_get_program, "getProgram", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"DELETE", "/v1/programs/{id}", cm_delete_program, "deleteProgram", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/programs/{id}/model", cm_get_program_model, "getProgramModel", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/programs/{id}/report", cm_get_program_report, "getProgramReport", CM_BODY_NONE, CM_LANE_SHORT, true},
+
   {"GET", "/", cm_get_static, "getViewer", CM_BODY_NONE, CM_LANE_SHORT, true},
   {"GET", "/{file*}", cm_get_static, "getViewerFile", CM_BODY_NONE, CM_LANE_SHORT, true},
 };

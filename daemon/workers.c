@@ -19,6 +19,7 @@
 #include "core/mapping/map.h"
 #include "core/mapping/metrics.h"
 #include "core/network/topology_file.h"
+#include "core/operators/compile.h"
 #include "storage/jobs.h"
 #include "storage/leases.h"
 #include "storage/networks.h"
@@ -53,6 +54,7 @@ typedef struct running {
   cm_occupancy *occupancy;
   cm_topology *topology;
   cm_mapping *mapping;
+  json_t *compiled;             /* the report of a compile job */
   char fingerprint[CM_SHA_MAX]; /* "" for a job that reserves: it never shares */
   char scratch[CM_PATH_MAX];    /* folder under incoming/, "" when there is none */
   cm_mapping_row row;
@@ -245,6 +247,19 @@ static uint64_t folder_bytes(const char *folder)
   return bytes;
 }
 
+/* What any job makes is noted alike. */
+static void fill_row(running *r, const char *folder)
+{
+  memcpy(r->row.kind, r->job.kind, sizeof r->row.kind);
+  memcpy(r->row.user, r->job.user, sizeof r->row.user);
+  memcpy(r->row.network, r->job.network, sizeof r->row.network);
+  memcpy(r->row.chip, r->job.chip, sizeof r->row.chip);
+  memcpy(r->row.job, r->job.id, sizeof r->row.job);
+  memcpy(r->row.fingerprint, r->fingerprint, sizeof r->row.fingerprint);
+  r->row.bytes = folder_bytes(folder);
+  r->row.created = cm_store_time();
+}
+
 static cm_status write_views(running *r, cm_error *error)
 {
   char folder[CM_PATH_MAX];
@@ -255,35 +270,99 @@ static cm_status write_views(running *r, cm_error *error)
       cm_mapping_write_beside(r->mapping, &input, &r->run, folder, error) != CM_OK)
     return error->status;
   cm_store_id(r->row.id);
-  memcpy(r->row.user, r->job.user, sizeof r->row.user);
-  memcpy(r->row.network, r->job.network, sizeof r->row.network);
-  memcpy(r->row.chip, r->job.chip, sizeof r->row.chip);
-  memcpy(r->row.job, r->job.id, sizeof r->row.job);
-  memcpy(r->row.fingerprint, r->fingerprint, sizeof r->row.fingerprint);
-  r->row.bytes = folder_bytes(folder);
-  r->row.created = cm_store_time();
+  fill_row(r, folder);
   return cm_mappings_place(r->store, folder, r->row.id, error);
+}
+
+static cm_status make_scratch(running *r, cm_error *error)
+{
+  char id[CM_ID_MAX];
+  cm_store_id(id);
+  if (cm_path(r->scratch, error, "%s/incoming/%s.job", r->store->folder, id) != CM_OK)
+    return error->status;
+  return cm_folder_make(r->scratch, error);
+}
+
+/* ---- compile jobs: a model in, a program out ---- */
+
+static cm_status read_compile_options(running *r, cm_compile_options *options, cm_error *error)
+{
+  json_t *json = json_loads(r->job.options, 0, NULL);
+  cm_status status = cm_compile_options_read(json, options, error);
+  uint64_t server_limit = r->all->options.memory_limit;
+  json_decref(json);
+  if (status != CM_OK)
+    return status;
+  if (options->threads > r->all->options.threads)
+    options->threads = r->all->options.threads;
+  if (server_limit != 0 && (options->memory_limit == 0 || options->memory_limit > server_limit))
+    options->memory_limit = server_limit;
+  return CM_OK;
+}
+
+static cm_status write_program(running *r, const char *folder, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  cm_file file = {0};
+  if (cm_path(path, error, "%s/report.json", folder) != CM_OK || cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  if (json_dumpf(r->compiled, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0) {
+    cm_file_discard(&file);
+    return cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
+  }
+  if (cm_file_commit(&file, error) != CM_OK)
+    return error->status;
+  cm_store_id(r->row.id);
+  fill_row(r, folder);
+  return cm_mappings_place(r->store, folder, r->row.id, error);
+}
+
+static cm_status compile(running *r, cm_error *error)
+{
+  cm_compile_options options;
+  char model[CM_PATH_MAX], folder[CM_PATH_MAX], out[CM_PATH_MAX];
+  if (read_compile_options(r, &options, error) != CM_OK || make_scratch(r, error) != CM_OK ||
+      cm_networks_path(r->store, r->job.network, model, error) != CM_OK ||
+      cm_path(folder, error, "%s/program", r->scratch) != CM_OK || cm_folder_make(folder, error) != CM_OK ||
+      cm_path(out, error, "%s/model.onnx", folder) != CM_OK ||
+      cm_compile(model, &options, &r->run, out, &r->compiled, error) != CM_OK)
+    return error->status;
+  return write_program(r, folder, error);
 }
 
 static cm_status work(running *r, cm_error *error)
 {
-  char id[CM_ID_MAX];
-  cm_store_id(id);
+  if (strcmp(r->job.kind, "compile") == 0)
+    return compile(r, error);
   if (read_options(r, error) != CM_OK ||
       cm_occupancy_open(r->store, r->job.chip, &r->chip, &r->occupancy, error) != CM_OK || look_for_twin(r, error) != CM_OK ||
       r->deferred || r->reused[0] != '\0')
     return r->deferred || r->reused[0] != '\0' ? CM_OK : error->status;
-  if (cm_path(r->scratch, error, "%s/incoming/%s.job", r->store->folder, id) != CM_OK ||
-      cm_folder_make(r->scratch, error) != CM_OK || load_network(r, error) != CM_OK || map(r, error) != CM_OK)
+  if (make_scratch(r, error) != CM_OK || load_network(r, error) != CM_OK || map(r, error) != CM_OK)
     return error->status;
   return write_views(r, error);
 }
 
 /* ---- the end of a job ---- */
 
+/* A compile report without its lists: they are in the program's own file. */
+static char *short_report(const json_t *compiled)
+{
+  json_t *report = json_copy((json_t *)(uintptr_t)compiled);
+  json_t *moves = json_object_get(report, "moves");
+  size_t count = json_array_size(moves);
+  (void)json_object_set_new(report, "moves", json_integer((json_int_t)count));
+  (void)json_object_del(report, "permutations");
+  char *text = report != NULL ? json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+  json_decref(report);
+  return text;
+}
+
 static char *report_text(const running *r)
 {
   const cm_mapping *m = r->mapping;
+  if (r->compiled != NULL)
+    return short_report(r->compiled);
   if (m == NULL)
     return NULL;
   bool cached = m->attempt_count > 0;
@@ -396,7 +475,8 @@ static void run_job(cm_workers *all, cm_job *job)
   r->run.on_progress = on_progress;
   r->run.user = r;
   r->run.cancel = cm_board_cancel_flag(r->store->board, job->id);
-  cm_board_log(r->store->board, job->id, "attempt %d: network %.12s on chip %s", job->attempt, job->network, job->chip);
+  cm_board_log(r->store->board, job->id, "attempt %d: %s network %.12s%s%s", job->attempt, job->kind,
+               job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip);
   cm_status status = work(r, &error);
   if (status == CM_OK && r->deferred)
     cm_run_finish(&r->run);
@@ -404,6 +484,7 @@ static void run_job(cm_workers *all, cm_job *job)
     end_job(r, status, &error);
   if (r->scratch[0] != '\0')
     (void)cm_folder_remove(r->scratch, &ignored);
+  json_decref(r->compiled);
   cm_mapping_free(r->mapping);
   cm_topology_free(r->topology);
   cm_occupancy_free(r->occupancy);

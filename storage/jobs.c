@@ -110,11 +110,13 @@ static cm_status get_in(sqlite3 *handle, const char *id, cm_job *job, cm_error *
 }
 
 /* Tells the board where a job is now; `job` as it is after the move. */
-static void publish(cm_store *store, const char *id, cm_job_state state, const char *mapping)
+static void publish(cm_store *store, const char *id, cm_job_state state, const char *result_kind, const char *result)
 {
   char data[160];
-  (void)snprintf(data, sizeof data, mapping != NULL ? "{\"state\":\"%s\",\"mapping\":\"%s\"}" : "{\"state\":\"%s\"}",
-                 cm_job_state_name(state), mapping);
+  if (result != NULL)
+    (void)snprintf(data, sizeof data, "{\"state\":\"%s\",\"%s\":\"%s\"}", cm_job_state_name(state), result_kind, result);
+  else
+    (void)snprintf(data, sizeof data, "{\"state\":\"%s\"}", cm_job_state_name(state));
   cm_board_publish(store->board, id, "state", data);
 }
 
@@ -167,9 +169,12 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
     cm_fail(error, CM_NOT_FOUND, "there is no network %.64s; upload it first", job->network);
     return cm_fail_at(error, "/network");
   }
-  if (cm_chips_text_in(handle, job->chip, &chip, &preset, error) != CM_OK)
-    return error->status == CM_NOT_FOUND ? cm_fail_at(error, "/chip") : error->status;
-  free(chip);
+  /* A compile job may do without a chip. */
+  if (job->chip[0] != '\0') {
+    if (cm_chips_text_in(handle, job->chip, &chip, &preset, error) != CM_OK)
+      return error->status == CM_NOT_FOUND ? cm_fail_at(error, "/chip") : error->status;
+    free(chip);
+  }
   if (cm_sql_number(handle, 0, &queued, error, "SELECT count(*) FROM jobs WHERE state = 'queued' AND user = ?", "t",
                     job->user) != CM_OK)
     return error->status;
@@ -196,7 +201,7 @@ cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, co
   *result = work.result;
   memcpy(id, work.made, sizeof work.made);
   if (work.result == CM_JOB_NEW)
-    publish(store, id, CM_JOB_QUEUED, NULL);
+    publish(store, id, CM_JOB_QUEUED, NULL, NULL);
   return CM_OK;
 }
 
@@ -345,7 +350,7 @@ cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error)
   if (work.state == CM_JOB_RUNNING)
     cm_board_cancel(store->board, id);
   else {
-    publish(store, id, CM_JOB_CANCELLED, NULL);
+    publish(store, id, CM_JOB_CANCELLED, NULL, NULL);
     cm_board_finished(store->board, id);
   }
   return CM_OK;
@@ -421,7 +426,7 @@ cm_status cm_jobs_claim(cm_store *store, cm_job *job, bool *found, cm_error *err
     return CM_OK;
   *job = work.job;
   cm_board_start(store->board, job->id);
-  publish(store, job->id, CM_JOB_RUNNING, NULL);
+  publish(store, job->id, CM_JOB_RUNNING, NULL, NULL);
   return CM_OK;
 }
 
@@ -472,16 +477,16 @@ cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *finge
     return error->status;
   *deferred = work.flag;
   if (work.flag)
-    publish(store, job->id, CM_JOB_QUEUED, NULL);
+    publish(store, job->id, CM_JOB_QUEUED, NULL, NULL);
   return CM_OK;
 }
 
 static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, cm_error *error)
 {
   return cm_sql_run(handle, NULL, error,
-                    "INSERT INTO mappings(id, user, network, chip, job, fingerprint, bytes, created)"
-                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?)", "ttttttid", m->id, m->user, m->network, m->chip, m->job,
-                    m->fingerprint[0] != '\0' ? m->fingerprint : NULL, (int64_t)m->bytes, m->created);
+                    "INSERT INTO mappings(id, user, network, chip, job, fingerprint, bytes, created, kind)"
+                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", "ttttttidt", m->id, m->user, m->network, m->chip, m->job,
+                    m->fingerprint[0] != '\0' ? m->fingerprint : NULL, (int64_t)m->bytes, m->created, m->kind);
 }
 
 static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
@@ -524,7 +529,7 @@ cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcom
     return error->status;
   }
   const char *mapping = outcome->mapping != NULL ? outcome->mapping->id : outcome->reused_mapping;
-  publish(store, job->id, outcome->state, mapping);
+  publish(store, job->id, outcome->state, strcmp(job->kind, "compile") == 0 ? "program" : "mapping", mapping);
   cm_board_finished(store->board, job->id);
   return CM_OK;
 }
@@ -543,7 +548,7 @@ cm_status cm_jobs_requeue(cm_store *store, const cm_job *job, bool moved, cm_err
   job_work work = {.given = job, .flag = moved};
   if (cm_database_write(store->database, requeue, &work, error) != CM_OK)
     return error->status;
-  publish(store, job->id, CM_JOB_QUEUED, NULL);
+  publish(store, job->id, CM_JOB_QUEUED, NULL, NULL);
   return CM_OK;
 }
 

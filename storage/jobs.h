@@ -54,7 +54,8 @@ typedef struct cm_job {
   bool cancel_requested, reused;
   double created, started, finished; /* 0: not yet */
   char *problem, *report, *phases, *log; /* JSON texts and plain text; "" when none */
-  char mapping[CM_ID_MAX], lease[CM_ID_MAX];
+  char mapping[CM_ID_MAX]; /* what it made: a mapping, or of a compile job a program */
+  char lease[CM_ID_MAX];
 } cm_job;
 
 void cm_job_clear(cm_job *job); /* frees the texts; a zeroed job is fine */

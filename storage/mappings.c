@@ -24,9 +24,9 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   bool by_id = strcmp(work->column, "id") == 0;
   cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    by_id ? "SELECT id, user, network, chip, job, fingerprint, bytes, created"
+                                    by_id ? "SELECT id, user, network, chip, job, fingerprint, bytes, created, kind"
                                             " FROM mappings WHERE id = ?"
-                                          : "SELECT id, user, network, chip, job, fingerprint, bytes, created"
+                                          : "SELECT id, user, network, chip, job, fingerprint, bytes, created, kind"
                                             " FROM mappings WHERE fingerprint = ? LIMIT 1",
                                     "t", work->value);
   if (status == CM_OK)
@@ -41,6 +41,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
     cm_sql_copy(statement, 5, m->fingerprint, sizeof m->fingerprint);
     m->bytes = (uint64_t)sqlite3_column_int64(statement, 6);
     m->created = sqlite3_column_double(statement, 7);
+    cm_sql_copy(statement, 8, m->kind, sizeof m->kind);
   }
   sqlite3_finalize(statement);
   if (status == CM_OK && !row)
@@ -60,7 +61,25 @@ static cm_status look(cm_store *store, const char *column, const char *value, cm
 
 cm_status cm_mappings_get(cm_store *store, const char *id, cm_mapping_row *mapping, cm_error *error)
 {
-  return look(store, "id", id, mapping, error);
+  cm_mapping_row found;
+  if (look(store, "id", id, &found, error) != CM_OK)
+    return error->status;
+  if (strcmp(found.kind, "map") != 0)
+    return cm_fail(error, CM_NOT_FOUND, "there is no mapping %.64s; it is a program", id);
+  *mapping = found;
+  return CM_OK;
+}
+
+cm_status cm_programs_get(cm_store *store, const char *id, cm_mapping_row *program, cm_error *error)
+{
+  cm_mapping_row found;
+  cm_status status = look(store, "id", id, &found, error);
+  if (status == CM_NOT_FOUND || (status == CM_OK && strcmp(found.kind, "compile") != 0))
+    return cm_fail(error, CM_NOT_FOUND, "there is no program %.64s", id);
+  if (status != CM_OK)
+    return status;
+  *program = found;
+  return CM_OK;
 }
 
 cm_status cm_mappings_find(cm_store *store, const char *fingerprint, cm_mapping_row *mapping, cm_error *error)

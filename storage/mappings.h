@@ -1,4 +1,5 @@
-/* Finished mappings: a row, and a folder with one file per view (core/mapping/export.h). */
+/* What jobs make: a row and a folder of files. Mappings have one file per view (core/mapping/export.h); programs, the
+ * results of compile jobs, have model.onnx and report.json. */
 #ifndef CM_STORAGE_MAPPINGS_H
 #define CM_STORAGE_MAPPINGS_H
 
@@ -7,6 +8,7 @@
 
 typedef struct cm_mapping_row {
   char id[CM_ID_MAX];
+  char kind[16]; /* of the job: "map" or "compile" */
   char user[CM_USER_MAX];
   char network[CM_SHA_MAX];
   char chip[CM_CHIP_NAME_MAX];
@@ -19,6 +21,9 @@ typedef struct cm_mapping_row {
 /* The folder of a mapping's files. */
 cm_status cm_mappings_folder(const cm_store *store, const char *id, char *path, cm_error *error);
 cm_status cm_mappings_get(cm_store *store, const char *id, cm_mapping_row *mapping, cm_error *error);
+
+/* The same for programs: an id of the other kind is CM_NOT_FOUND. */
+cm_status cm_programs_get(cm_store *store, const char *id, cm_mapping_row *program, cm_error *error);
 
 /* A mapping with this fingerprint whose files are there; CM_NOT_FOUND. */
 cm_status cm_mappings_find(cm_store *store, const char *fingerprint, cm_mapping_row *mapping, cm_error *error);

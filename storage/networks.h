@@ -12,12 +12,13 @@ typedef struct cm_network {
   char format[32];
   bool gzipped, directed, labels;
   uint64_t neurons, hyperedges, synapses;
+  uint64_t operators;         /* of an ONNX model; 0 for topologies */
   uint64_t bytes, plain_bytes;
   uint64_t duplicates, self_loops, empty_nets;
   double created;
 } cm_network;
 
-/* Where a network's topology file lies. */
+/* Where a network's file lies: the topology file, or an ONNX model as it came. */
 cm_status cm_networks_path(const cm_store *store, const char *id, char *path, cm_error *error);
 
 /* CM_NOT_FOUND when unknown. */

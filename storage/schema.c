@@ -49,6 +49,10 @@ const char *const cm_schema_steps[] = {
   "  id TEXT PRIMARY KEY, user TEXT NOT NULL, name TEXT NOT NULL, size INTEGER NOT NULL, created REAL NOT NULL);"
 
   "CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL);",
+
+  /* Operator-level models: their operators are counted, and a compile job's result is a row of kind 'compile'. */
+  "ALTER TABLE networks ADD COLUMN operators INTEGER NOT NULL DEFAULT 0;"
+  "ALTER TABLE mappings ADD COLUMN kind TEXT NOT NULL DEFAULT 'map';",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

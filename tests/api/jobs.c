@@ -204,6 +204,50 @@ START_TEST(a_mapping_survives_a_broken_core)
 }
 END_TEST
 
+/* An ONNX model goes up, a compile job makes a program of it, and its files come back. */
+START_TEST(a_model_becomes_a_program)
+{
+  char network[65], id[33], path[160];
+  test_upload_file(&server, "onnx/shuffle.onnx", network);
+  snprintf(path, sizeof path, "/v1/networks/%s", network);
+  test_reply reply = test_get(&server, path);
+  ck_assert_str_eq(test_word(reply.json, "format"), "onnx");
+  ck_assert_int_gt(json_integer_value(json_object_get(reply.json, "operators")), 0);
+  test_reply_clear(&reply);
+  test_job(&server, id, "{\"kind\": \"compile\", \"network\": \"%s\", \"options\": {\"verify\": true}}", network);
+  json_t *job = finished(id, "done"), *bytes = json_object_get(json_object_get(job, "report"), "permutation_bytes");
+  ck_assert_int_lt(json_integer_value(json_object_get(bytes, "after")), json_integer_value(json_object_get(bytes, "before")));
+  ck_assert_ptr_null(json_object_get(job, "mapping"));
+  const char *program = test_word(job, "program");
+  snprintf(path, sizeof path, "/v1/programs/%s", program);
+  reply = test_get(&server, path);
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_str_eq(test_word(reply.json, "job"), id);
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s/model", program);
+  reply = test_get(&server, path);
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_int_eq(reply.body[0], 8); /* an ONNX file begins with its IR version */
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s/report", program);
+  reply = test_get(&server, path);
+  ck_assert(json_is_array(json_object_get(reply.json, "moves")));
+  test_reply_clear(&reply);
+  /* A program is no mapping, and a model is not mapped. */
+  snprintf(path, sizeof path, "/v1/mappings/%s", program);
+  reply = test_problem(test_get(&server, path), 404, "not-found");
+  test_reply_clear(&reply);
+  char body[200];
+  snprintf(body, sizeof body, "{\"network\": \"%s\", \"chip\": \"loihi1\"}", network);
+  reply = test_problem(test_send(&server, "POST", "/v1/jobs", body), 400, "bad-option");
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s", program);
+  test_expect(test_request(&server, "DELETE", path, NULL, NULL, 0), 204);
+  test_expect(test_get(&server, path), 404);
+  json_decref(job);
+}
+END_TEST
+
 START_TEST(views_have_representations_tags_and_ranges)
 {
   char id[33], path[160], condition[160];
@@ -720,6 +764,7 @@ int main(void)
   tcase_add_test(tests, a_mapping_has_routes_and_a_certificate);
   tcase_add_test(tests, routes_that_cannot_be_are_refused_in_words);
   tcase_add_test(tests, a_mapping_survives_a_broken_core);
+  tcase_add_test(tests, a_model_becomes_a_program);
   tcase_add_test(tests, views_have_representations_tags_and_ranges);
   tcase_add_test(tests, equal_jobs_run_once_and_others_share_the_coarsening);
   tcase_add_test(tests, bad_jobs_are_refused_at_once);
