@@ -121,4 +121,6 @@ export function watchJob(id, { onProgress, onState }, signal) {
   return close;
 }
 
+export const programUrl = (id, rest = '') => `/v1/programs/${part(id)}${rest}`;
+
 export const isOver = (job) => job.state === 'done' || job.state === 'failed' || job.state === 'cancelled';

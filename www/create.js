@@ -1,4 +1,4 @@
-// #/new: upload a network, then a job that maps it on a chip.
+// #/new: upload a network, then a job that maps it on a chip, or compiles it when it is an operator-level model.
 
 import { createJob, getChip, getOccupancy, listChips, listNetworks, uploadNetwork } from './api.js';
 import { announce, element, facts, fill, icon, progressBar, setText } from './dom.js';
@@ -26,13 +26,21 @@ async function allNetworks(signal) {
   return networks;
 }
 
+const isModel = (network) => network?.format === 'onnx';
+const sizeText = (network) =>
+  isModel(network) ? `${count(network.operators)} operators` : `${count(network.neurons)} neurons`;
+
 const networkFacts = (network) =>
   facts(
     [
       ['Format', network.format],
-      ['Neurons', count(network.neurons)],
-      ['Synapses', count(network.synapses)],
-      ['Hyperedges', count(network.hyperedges)],
+      ...(isModel(network)
+        ? [['Operators', count(network.operators)]]
+        : [
+            ['Neurons', count(network.neurons)],
+            ['Synapses', count(network.synapses)],
+            ['Hyperedges', count(network.hyperedges)],
+          ]),
       ['Size', bytes(network.bytes)],
     ],
     'facts facts-5',
@@ -105,7 +113,7 @@ function uploadPanel(onUploaded, signal) {
           networkFacts(network),
         ),
       );
-      announce(`${file.name} uploaded: ${count(network.neurons)} neurons`);
+      announce(`${file.name} uploaded: ${sizeText(network)}`);
       onUploaded(network);
     } catch (error) {
       if (error.name === 'AbortError') return;
@@ -221,7 +229,7 @@ export async function showCreate(main, { query }, signal) {
         element(
           'option',
           { value: entry.id },
-          `${entry.name || shortId(entry.id)} · ${entry.format} · ${count(entry.neurons)} neurons`,
+          `${entry.name || shortId(entry.id)} · ${entry.format} · ${sizeText(entry)}`,
         ),
       ),
     );
@@ -232,11 +240,14 @@ export async function showCreate(main, { query }, signal) {
     const entry = networks.find(({ id }) => id === network.value);
     setText(
       networkNote,
-      entry
-        ? `${count(entry.neurons)} neurons, ${count(entry.synapses)} synapses, ${count(entry.hyperedges)} hyperedges`
-        : ' ',
+      isModel(entry)
+        ? `${sizeText(entry)}: its permutations are placed where they move least; a chip and map options do not matter`
+        : entry
+          ? `${count(entry.neurons)} neurons, ${count(entry.synapses)} synapses, ${count(entry.hyperedges)} hyperedges`
+          : ' ',
     );
     submit.disabled = !entry;
+    chip.disabled = preset.disabled = reserve.disabled = isModel(entry);
   }
   let describing = 0;
   async function describeChip() {
@@ -283,12 +294,13 @@ export async function showCreate(main, { query }, signal) {
         }
         if (memoryLimit.value !== '') options.memory_limit = Number(memoryLimit.value) * 1e6;
         try {
+          const model = isModel(networks.find(({ id }) => id === network.value));
+          if (model) for (const key of ['preset', 'max_part_size', 'coarsening_tries']) delete options[key];
           const job = await createJob({
-            kind: 'map',
+            kind: model ? 'compile' : 'map',
             network: network.value,
-            chip: chip.value,
+            ...(!model && { chip: chip.value, reserve: reserve.checked }),
             options,
-            reserve: reserve.checked,
             ...(name.value.trim() && { name: name.value.trim() }),
           });
           location.hash = `#/jobs/${encodeURIComponent(job.id)}`;

@@ -1,9 +1,9 @@
 // #/jobs/ID: one job live, with its phases, its problem or its mapping.
 
-import { cancelJob, getJob, isOver, networkName } from './api.js';
+import { cancelJob, getJob, isOver, networkName, programUrl } from './api.js';
 import { announce, element, fill, progressBar, section, setText } from './dom.js';
 import { bytes, duration, moment, NONE, shortId, words } from './format.js';
-import { badge, followJob, runText, stateLine } from './jobparts.js';
+import { badge, followJob, resultOf, runText, stateLine } from './jobparts.js';
 import { problemNode } from './problemnode.js';
 import { detailsTable } from './tables.js';
 
@@ -82,6 +82,7 @@ export async function showJob(main, { id }, signal) {
     'Cancel',
   );
   const open = element('a', { class: 'button primary', hidden: true }, 'Open the mapping');
+  const moves = element('a', { class: 'button', hidden: true }, 'Report of all moves');
   const outcome = element('div', {});
   const rest = element('div', { class: 'stack' });
   const dates = element('dl', { class: 'facts facts-5' });
@@ -95,8 +96,14 @@ export async function showJob(main, { id }, signal) {
     bar.node.classList.toggle('bar-over', job.state === 'failed' || job.state === 'cancelled');
     setText(line, stateLine(job) || (isOver(job) ? `after ${runText(job)}` : ''));
     cancel.hidden = isOver(job);
-    open.hidden = !job.mapping;
-    if (job.mapping) open.href = `#/mappings/${encodeURIComponent(job.mapping)}`;
+    const result = resultOf(job);
+    open.hidden = !result;
+    moves.hidden = !job.program;
+    if (result) {
+      open.href = result.href;
+      setText(open, `${result.verb} ${result.what}`);
+    }
+    if (job.program) moves.href = programUrl(job.program, '/report');
     setText(time, runText(job));
     if (!changed) return;
     if (!started) announce(`${title}: ${job.state}`);
@@ -105,7 +112,7 @@ export async function showJob(main, { id }, signal) {
       dates,
       [
         ['Network', network],
-        ['Chip', job.chip],
+        ['Chip', job.chip || NONE],
         ['Created', stamp(job.created)],
         ['Started', stamp(job.started)],
       ].map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))),
@@ -137,7 +144,7 @@ export async function showJob(main, { id }, signal) {
         element('h1', { tabindex: '-1' }, title),
         element('p', { class: 'quiet' }, 'job ', element('code', {}, id)),
       ),
-      element('div', { class: 'buttons' }, open, cancel),
+      element('div', { class: 'buttons' }, open, moves, cancel),
     ),
     element(
       'section',

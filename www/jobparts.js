@@ -1,7 +1,7 @@
 // What the list of jobs and the page of one job share: the state's badge, the state in words, times,
 // following a job.
 
-import { getJob, isOver, watchJob } from './api.js';
+import { getJob, isOver, programUrl, watchJob } from './api.js';
 import { element, setText } from './dom.js';
 import { count, duration, moment, NONE, words } from './format.js';
 
@@ -25,6 +25,13 @@ export function stateLine(job) {
   if (job.state === 'running')
     return `${words(phase || 'starting')}${Number.isFinite(fraction) ? ` ${Math.round(fraction * 100)} %` : ''}`;
   return '';
+}
+
+/** What the job has made: where it is, and what to call it; null while there is nothing. */
+export function resultOf(job) {
+  if (job.mapping) return { href: `#/mappings/${encodeURIComponent(job.mapping)}`, verb: 'Open', what: 'the mapping' };
+  if (job.program) return { href: programUrl(job.program, '/model'), verb: 'Download', what: 'the model' };
+  return null;
 }
 
 /** Seconds that the job has run so far or took. */

@@ -3,7 +3,7 @@
 import { cancelJob, isOver, listJobs, networkName } from './api.js';
 import { announce, element, fill, progressBar, setText } from './dom.js';
 import { ago, moment, shortId } from './format.js';
-import { badge, followJob, runText, stateLine } from './jobparts.js';
+import { badge, followJob, resultOf, runText, stateLine } from './jobparts.js';
 import { problemWords } from './problem.js';
 
 const PAGE = 25;
@@ -49,7 +49,7 @@ class Row {
     this.badge.set(job.state);
     const title = job.name || `job ${shortId(job.id)}`;
     setText(this.name, title);
-    setText(this.chip, job.chip ?? '');
+    setText(this.chip, job.chip || (job.kind === 'compile' ? 'compile' : ''));
     if (before === undefined) {
       setText(this.network, shortId(job.network));
       networkName(job.network, this.signal).then(
@@ -65,10 +65,12 @@ class Row {
     this.line.classList.toggle('error', job.state === 'failed');
     this.cancel.hidden = isOver(job);
     this.cancel.setAttribute('aria-label', `Cancel ${title}`);
-    this.open.hidden = !job.mapping;
-    if (job.mapping) {
-      this.open.href = `#/mappings/${encodeURIComponent(job.mapping)}`;
-      this.open.setAttribute('aria-label', `Open the mapping of ${title}`);
+    const result = resultOf(job);
+    this.open.hidden = !result;
+    if (result) {
+      this.open.href = result.href;
+      setText(this.open, result.verb);
+      this.open.setAttribute('aria-label', `${result.verb} ${result.what} of ${title}`);
     }
     this.tick();
     if (before && before !== job.state) announce(`${title}: ${job.state}`);
