@@ -55,12 +55,20 @@ uint32_t cm_crossing_axis(const cm_crossing *c, int64_t otherwise, uint32_t rank
 bool cm_cross(cm_crossing *c)
 {
   const cm_node *n = cm_crossing_node(c);
-  if (n->known == NULL || n->known->cross == NULL || !n->known->cross(c))
+  if (n->known == NULL || n->known->cross == NULL)
+    return false;
+  /* Rules look at the shapes of all that is there. */
+  for (uint32_t s = 0; s < c->slot_count; s++) {
+    const cm_value *v = cm_crossing_value(c, s);
+    if (v != NULL && !cm_shape_known(&v->shape))
+      return false;
+  }
+  if (!n->known->cross(c))
     return false;
   for (uint32_t s = 0; s < c->slot_count; s++)
     if (c->tied[s] && s != c->from) {
       const cm_value *v = cm_crossing_value(c, s);
-      if (v == NULL || !cm_shape_known(&v->shape) || v->constant)
+      if (v == NULL || v->constant)
         return false;
       c->tied[s] = !cm_layout_is_identity(&c->layout[s]);
     }

@@ -62,6 +62,7 @@ bool cm_crossing_integers(const cm_crossing *c, const char *attribute, uint32_t 
 #define CM_REWRITE(name) cm_status cm_rewrite_##name(cm_crossing *c, cm_error *error)
 CM_REWRITE(broadcast);
 CM_REWRITE(conv);
+CM_REWRITE(fused_conv);
 CM_REWRITE(conv_transpose);
 CM_REWRITE(pool);
 CM_REWRITE(channel_norm);

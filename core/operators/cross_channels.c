@@ -140,6 +140,17 @@ cm_status cm_rewrite_conv(cm_crossing *c, cm_error *error)
   return permute_lists(c, &spatial, error);
 }
 
+/* With an addend it would have to go along; without, the activation is elementwise. */
+bool cm_cross_fused_conv(cm_crossing *c)
+{
+  return cm_crossing_input(c, 3) == NULL && cm_cross_conv(c);
+}
+
+cm_status cm_rewrite_fused_conv(cm_crossing *c, cm_error *error)
+{
+  return cm_rewrite_conv(c, error);
+}
+
 /* ---- ConvTranspose: only the channels of ungrouped ones ---- */
 
 bool cm_cross_conv_transpose(cm_crossing *c)

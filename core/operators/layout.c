@@ -80,8 +80,8 @@ uint32_t cm_map_invert(cm_maps *maps, uint32_t map)
 
 cm_layout cm_layout_identity(uint32_t rank)
 {
-  cm_layout l = {.rank = rank};
-  for (uint32_t i = 0; i < rank; i++)
+  cm_layout l = {.rank = rank <= CM_RANK_MAX ? rank : 0};
+  for (uint32_t i = 0; i < l.rank; i++)
     l.perm[i] = i;
   return l;
 }

@@ -36,6 +36,7 @@ uint32_t cm_map_at(const cm_maps *maps, uint32_t map, uint32_t index);
 uint32_t cm_map_compose(cm_maps *maps, uint32_t first, uint32_t second);
 uint32_t cm_map_invert(cm_maps *maps, uint32_t map);
 
+/* Of a rank that is not known: of rank 0. */
 cm_layout cm_layout_identity(uint32_t rank);
 bool cm_layout_is_identity(const cm_layout *layout);
 bool cm_layout_equal(const cm_layout *a, const cm_layout *b);

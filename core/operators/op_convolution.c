@@ -1,4 +1,5 @@
 /* Conv and ConvTranspose in any number of spatial dimensions, as matrix products over unfolded windows. */
+#include <math.h>
 #include <string.h>
 
 #include "core/operators/blas.h"
@@ -159,6 +160,54 @@ cm_status cm_kernel_conv(cm_call *call, cm_error *error)
   cm_free(c.columns);
   cm_free(c.tile);
   return status;
+}
+
+/* ---- FusedConv: ONNX Runtime's Conv with an addend and an activation ---- */
+
+cm_status cm_shape_fused_conv(cm_call *call, cm_error *error)
+{
+  return cm_shape_conv(call, error);
+}
+
+/* Parameters are those of the operator that was fused: alpha, beta, or min and max. */
+static float activate(const char *name, const float *p, float x)
+{
+  if (strcmp(name, "Relu") == 0)
+    return x > 0 ? x : 0;
+  if (strcmp(name, "LeakyRelu") == 0)
+    return x < 0 ? p[0] * x : x;
+  if (strcmp(name, "Clip") == 0)
+    return fminf(fmaxf(x, p[0]), p[1]);
+  if (strcmp(name, "HardSigmoid") == 0)
+    return fminf(fmaxf(p[0] * x + p[1], 0), 1);
+  return strcmp(name, "Tanh") == 0 ? tanhf(x) : 1 / (1 + expf(-x));
+}
+
+cm_status cm_kernel_fused_conv(cm_call *call, cm_error *error)
+{
+  static const char *const known[] = {"", "Relu", "LeakyRelu", "Clip", "HardSigmoid", "Tanh", "Sigmoid"};
+  static const size_t needed[] = {0, 0, 1, 2, 2, 0, 0};
+  const char *name = cm_node_text(call->node, "activation", "");
+  const cm_attribute *p = cm_node_attribute(call->node, "activation_params");
+  size_t kind = 0;
+  while (kind < sizeof known / sizeof *known && strcmp(known[kind], name) != 0)
+    kind++;
+  if (kind == sizeof known / sizeof *known ||
+      (needed[kind] > 0 && (p == NULL || p->kind != CM_ATTRIBUTE_FLOATS || p->count < needed[kind])))
+    return cm_call_fail(call, error, "has an activation '%.40s' that is not computed", name);
+  if (cm_kernel_conv(call, error) != CM_OK)
+    return error->status;
+  cm_tensor *y = call->result[0];
+  if (cm_has(call, 3)) {
+    const cm_tensor *z = call->value[3];
+    if (z->type != CM_FLOAT || z->count != y->count)
+      return cm_call_fail(call, error, "its addend has another shape");
+    for (uint64_t i = 0; i < y->count; i++)
+      ((float *)y->data)[i] += ((const float *)z->data)[i];
+  }
+  for (uint64_t i = 0; i < y->count && kind > 0; i++)
+    ((float *)y->data)[i] = activate(name, p != NULL ? p->numbers : NULL, ((float *)y->data)[i]);
+  return CM_OK;
 }
 
 /* ---- ConvTranspose: the same window seen from the other side; w.in is its output, w.out its input ---- */

@@ -45,6 +45,7 @@ static const cm_operator table[] = {
     ROW("Expand", expand, WALL, CM_OPERATOR_EXPANDS),
     ROW("Flatten", flatten, REWRITTEN(reshape), 0),
     ROW("Floor", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
+    ROW("FusedConv", fused_conv, REWRITTEN(fused_conv), CM_OPERATOR_PROMOTES),
     ROW("Gather", gather, REWRITTEN(gather), 0),
     ROW("Gelu", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
     ROW("Gemm", gemm, REWRITTEN(gemm), CM_OPERATOR_PROMOTES),
@@ -129,11 +130,12 @@ const cm_operator *cm_operator_table(void)
 
 const cm_operator *cm_operator_find(const char *domain, const char *name, int64_t opset)
 {
-  /* LayerNormalization was in use in ONNX's own domain long before its opset, Gelu in another: ONNX Runtime wrote them so. */
-  if (strcmp(domain, "com.microsoft") == 0 && strcmp(name, "Gelu") == 0)
-    opset = 20;
-  else if (domain[0] != '\0')
+  /* ONNX Runtime's own domain: what its optimiser writes. Gelu came to ONNX's domain later, FusedConv never did. */
+  bool contributed = strcmp(domain, "com.microsoft") == 0, fused = strcmp(name, "FusedConv") == 0;
+  if (contributed ? !fused && strcmp(name, "Gelu") != 0 : domain[0] != '\0' || fused)
     return NULL;
+  if (contributed)
+    opset = 20;
   for (const cm_operator *o = table; o->name != NULL; o++)
     if (opset >= o->since && opset <= o->until && strcmp(o->name, name) == 0)
       return o;

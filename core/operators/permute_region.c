@@ -551,8 +551,10 @@ static cm_status carry_out(region *r, cm_error *error)
   /* Graph outputs and what subgraphs read stay as they were. */
   for (size_t v = 0; v < c.old_values; v++) {
     uint32_t ignored;
+    if (!r->value[v].in || !cm_model_is_output(m, (uint32_t)v))
+      continue;
     cm_layout plain = cm_layout_identity(m->values[v].shape.rank);
-    if (r->value[v].in && cm_model_is_output(m, (uint32_t)v) && in_form(&c, (uint32_t)v, &plain, &ignored, error) != CM_OK)
+    if (in_form(&c, (uint32_t)v, &plain, &ignored, error) != CM_OK)
       return error->status;
   }
   return cm_permute_normalise(r->p, error);
