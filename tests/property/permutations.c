@@ -511,6 +511,102 @@ static void make_network(graph *g)
   graph_output(g, graph_node(g, "Softmax", graph_transpose(g, x, 4, (int64_t[]){0, 2, 3, 1}), GRAPH_END));
 }
 
+/* Wraps a node's work in transposes to channels-last and back, as converters from other frameworks do. */
+static uint32_t last(graph *g, uint32_t x)
+{
+  return graph_transpose(g, x, 4, (int64_t[]){0, 2, 3, 1});
+}
+
+static uint32_t first(graph *g, uint32_t x)
+{
+  return graph_transpose(g, x, 4, (int64_t[]){0, 3, 1, 2});
+}
+
+/* A channels-last network: pads, pools, squeeze-and-excitation, branches joined, resizing, a head on flattened pixels. */
+static void make_channels_last(graph *g)
+{
+  int64_t d[4] = {1, 2 * pick(1, 3), 8, 8}, in[4] = {1, 8, 8, d[1]};
+  uint32_t x = first(g, graph_input(g, 4, in));
+  for (int unit = 0; unit < 3; unit++) {
+    uint32_t branch;
+    int64_t half[4];
+    switch (pick(0, 5)) {
+    case 0: /* padding apart from its pool */
+      x = graph_node(g, "Pad", last(g, x), graph_integers(g, 8, (int64_t[]){0, 1, 0, 0, 0, 0, 0, 0}), GRAPH_END);
+      x = graph_node(g, "MaxPool", first(g, x), GRAPH_END);
+      graph_ints(g, "kernel_shape", 2, (int64_t[]){2, 2});
+      break;
+    case 1: /* squeeze and excitation */
+      branch = graph_node(g, "GlobalAveragePool", x, GRAPH_END);
+      memcpy(half, d, sizeof d);
+      half[2] = half[3] = 1;
+      branch = graph_node(g, "Sigmoid", last(g, conv(g, branch, half, d[1], 1, 1, 1)), GRAPH_END);
+      x = first(g, graph_node(g, "Mul", last(g, x), branch, GRAPH_END));
+      continue;
+    case 2: /* two branches joined along the channels */
+      memcpy(half, d, sizeof d);
+      branch = conv(g, x, half, 2, 1, 1, 1);
+      x = graph_node(g, "Concat", last(g, x), last(g, branch), GRAPH_END);
+      graph_int(g, "axis", 3);
+      x = first(g, x);
+      d[1] += 2;
+      continue;
+    case 3: /* the mean over pixels taken away */
+      branch = last(g, x);
+      x = graph_node(g, "ReduceMean", branch, GRAPH_END);
+      graph_ints(g, "axes", 2, (int64_t[]){1, 2});
+      x = first(g, graph_node(g, "Sub", branch, x, GRAPH_END));
+      continue;
+    case 4: /* twice the size */
+      x = graph_node(g, "Resize", last(g, x), CM_NONE, CM_NONE, graph_integers(g, 4, (int64_t[]){1, 2 * d[2], 2 * d[3], d[1]}), GRAPH_END);
+      x = first(g, x);
+      d[2] *= 2;
+      d[3] *= 2;
+      continue;
+    default: /* shuffled halves exchanged */
+      x = graph_node(g, "Slice", x, graph_integers(g, 1, (int64_t[]){0}), graph_integers(g, 1, (int64_t[]){d[1] / 2}), graph_integers(g, 1, (int64_t[]){1}), GRAPH_END);
+      branch = g->model->nodes[g->model->node_count - 1].inputs[0];
+      branch = graph_node(g, "Slice", branch, graph_integers(g, 1, (int64_t[]){d[1] / 2}), graph_integers(g, 1, (int64_t[]){d[1]}), graph_integers(g, 1, (int64_t[]){1}), GRAPH_END);
+      x = graph_node(g, "Concat", branch, x, GRAPH_END);
+      graph_int(g, "axis", 1);
+      x = conv(g, x, d, d[1], d[1], 3, 1);
+      continue;
+    }
+    d[3] -= 1; /* one row more, and the window takes one of each */
+  }
+  x = conv(g, x, d, 3, 1, 1, 1);
+  x = graph_node(g, "Reshape", last(g, x), graph_integers(g, 3, (int64_t[]){1, -1, 3}), GRAPH_END);
+  graph_output(g, graph_node(g, "Softmax", x, GRAPH_END));
+}
+
+static uint32_t heads(graph *g, uint32_t x, const int64_t *d, int64_t n, const int64_t *perm)
+{
+  int64_t w[2] = {d[2], d[2]};
+  x = graph_node(g, "MatMul", x, graph_constant(g, 2, w, -1), GRAPH_END);
+  x = graph_node(g, "Reshape", x, graph_integers(g, 4, (int64_t[]){d[0], d[1], n, d[2] / n}), GRAPH_END);
+  return graph_transpose(g, x, 4, perm);
+}
+
+/* An encoder block over image patches, one head or two. */
+static void make_transformer(graph *g)
+{
+  int64_t n = pick(1, 2), d[3] = {1, 9, 2 * pick(1, 3)}, image[4] = {1, d[2], 3, 3};
+  uint32_t x = graph_input(g, 4, image);
+  x = graph_node(g, "Reshape", x, graph_integers(g, 3, (int64_t[]){1, d[2], 9}), GRAPH_END);
+  x = graph_transpose(g, x, 3, (int64_t[]){0, 2, 1});
+  x = graph_node(g, "Add", x, graph_constant(g, 3, d, -1), GRAPH_END);
+  uint32_t y = graph_node(g, "LayerNormalization", x, graph_constant(g, 1, d + 2, 0.5), graph_constant(g, 1, d + 2, -1), GRAPH_END);
+  uint32_t q = heads(g, y, d, n, (int64_t[]){0, 2, 1, 3}), k = heads(g, y, d, n, (int64_t[]){0, 2, 3, 1}),
+           v = heads(g, y, d, n, (int64_t[]){0, 2, 1, 3});
+  y = graph_node(g, "Softmax", graph_node(g, "MatMul", q, k, GRAPH_END), GRAPH_END);
+  y = graph_transpose(g, graph_node(g, "MatMul", y, v, GRAPH_END), 4, (int64_t[]){0, 2, 1, 3});
+  y = graph_node(g, "Reshape", y, graph_integers(g, 3, d), GRAPH_END);
+  x = graph_node(g, "Add", x, y, GRAPH_END);
+  graph_output(g, x);
+  x = graph_node(g, "Reshape", graph_transpose(g, x, 3, (int64_t[]){0, 2, 1}), graph_integers(g, 4, image), GRAPH_END);
+  graph_output(g, graph_node(g, "GlobalMaxPool", x, GRAPH_END));
+}
+
 /* Deviation of two models' outputs on the same random input. */
 static bool same_numbers(cm_model *a, cm_model *b)
 {
@@ -533,14 +629,15 @@ static bool same_numbers(cm_model *a, cm_model *b)
 /* Never more bytes, the same numbers, and the same bytes out each time. */
 START_TEST(networks_move_less_and_compute_the_same)
 {
+  static void (*const networks[])(graph *g) = {make_network, make_channels_last, make_transformer};
   uint64_t before = 0, after = 0;
-  for (int round = 0; round < 60; round++) {
+  for (int round = 0; round < 50; round++) {
     graph g = graph_new(&rnd, &memory, 13);
     cm_model *made, *again;
     json_t *report, *second;
     uint8_t *bytes[2];
     size_t size[2];
-    make_network(&g);
+    networks[_i](&g);
     graph_finish(&g, &run);
     ck_ok(cm_permutations_optimise(g.model, &run, &made, &report, &error));
     ck_ok(cm_permutations_optimise(g.model, &run, &again, &second, &error));
@@ -561,7 +658,7 @@ START_TEST(networks_move_less_and_compute_the_same)
     cm_model_free(made);
     cm_model_free(g.model);
   }
-  ck_assert_uint_lt(after, before * 7 / 10);
+  ck_assert_uint_lt(after, before * 9 / 10);
   ck_assert_uint_eq(memory.used_bytes, 0);
 }
 END_TEST
@@ -658,7 +755,7 @@ int main(void)
   tcase_set_timeout(tests, 120);
   tcase_add_test(tests, layouts_compose_as_they_act);
   tcase_add_loop_test(tests, every_rule_keeps_the_numbers, 0, MAKERS);
-  tcase_add_test(tests, networks_move_less_and_compute_the_same);
+  tcase_add_loop_test(tests, networks_move_less_and_compute_the_same, 0, 3);
   tcase_add_test(tests, a_wrong_permutation_is_noticed);
   suite_add_tcase(suite, tests);
   return test_main(suite);
