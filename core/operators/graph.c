@@ -80,7 +80,8 @@ cm_status cm_model_add_integers(cm_model *model, const char *stem, const int64_t
   cm_tensor *tensor;
   if (cm_tensor_new(model->arena.memory, CM_INT64, 1, (int64_t[]){(int64_t)count}, &tensor, error) != CM_OK)
     return error->status;
-  memcpy(tensor->data, numbers, count * sizeof *numbers);
+  if (count > 0)
+    memcpy(tensor->data, numbers, count * sizeof *numbers);
   cm_status status = cm_model_add_constant(model, stem, tensor, value, error);
   cm_tensor_free(tensor);
   return status;
@@ -139,7 +140,8 @@ cm_status cm_node_set_integers(cm_model *model, cm_node *node, const char *name,
   if (CM_ARENA_NEW(&model->arena, copy, count, error) != CM_OK ||
       attribute_place(model, node, name, &place, error) != CM_OK)
     return error->status;
-  memcpy(copy, numbers, count * sizeof *numbers);
+  if (count > 0)
+    memcpy(copy, numbers, count * sizeof *numbers);
   place->kind = CM_ATTRIBUTE_INTS;
   place->integers = copy;
   place->count = count;

@@ -52,6 +52,8 @@ static ProtobufCMessage *unpack(const ProtobufCMessageDescriptor *kind, const ui
 static void copy_raw(cm_tensor *t, const uint8_t *raw)
 {
   unsigned bits = cm_type_bits(t->type);
+  if (t->count == 0)
+    return;
   if (bits >= 8) {
     memcpy(t->data, raw, t->count * cm_type_bytes(t->type));
     if (t->type == CM_BOOL)
@@ -61,7 +63,7 @@ static void copy_raw(cm_tensor *t, const uint8_t *raw)
   }
   bool is_signed = t->type == CM_INT4 || t->type == CM_INT2;
   for (uint64_t i = 0; i < t->count; i++) {
-    unsigned code = raw[i * bits / 8] >> (i * bits % 8) & ((1U << bits) - 1);
+    unsigned code = (unsigned)raw[i * bits / 8] >> (i * bits % 8) & ((1U << bits) - 1);
     ((uint8_t *)t->data)[i] = (uint8_t)(is_signed && code >> (bits - 1) ? code | ~((1U << bits) - 1) : code);
   }
 }
@@ -142,6 +144,8 @@ static cm_status fill(cm_tensor *t, const Onnx__TensorProto *p, const char *name
   if (held != listed_count(t))
     return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' holds %zu numbers, but its shape and type need %llu", name, held,
                    (unsigned long long)listed_count(t));
+  if (held == 0)
+    return CM_OK;
   if (copyable != NULL)
     memcpy(t->data, copyable, t->count * cm_type_bytes(t->type));
   else if (t->type == CM_UINT32)

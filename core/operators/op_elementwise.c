@@ -272,15 +272,17 @@ static int kind_of(const char *op)
       case ADD: r = (type)((unsigned_type)x + (unsigned_type)y); break;                                   \
       case SUB: r = (type)((unsigned_type)x - (unsigned_type)y); break;                                   \
       case MUL: r = (type)((uint64_t)x * (uint64_t)y); break;                                             \
-      case DIV: r = y == 0 ? 0 : BELOW_ZERO((type)-1) && y == (type)-1 ? (type)(0 - (uint64_t)x) : (type)(x / y); break; \
+      case DIV:                                                                                           \
+        r = (type)(y == 0 ? 0 : BELOW_ZERO((type)-1) && y == (type)-1 ? (type)(0 - (uint64_t)x) : x / y); \
+        break;                                                                                            \
       case MAX: r = x > y ? x : y; break;                                                                 \
       case MIN: r = x < y ? x : y; break;                                                                 \
       case MOD:                                                                                           \
-        r = y == 0 || (BELOW_ZERO((type)-1) && y == (type)-1) ? 0 : (type)(x % y);                                \
+        r = (type)(y == 0 || (BELOW_ZERO((type)-1) && y == (type)-1) ? 0 : x % y);                        \
         r = (type)(r != 0 && BELOW_ZERO(r) != BELOW_ZERO(y) ? r + y : r);                                             \
         break;                                                                                            \
       case PRELU: r = (type)(BELOW_ZERO(x) ? (type)((uint64_t)x * (uint64_t)y) : x); break;                       \
-      case POW: r = (type)pow((double)x, (double)y); break;                                               \
+      case POW: r = (type)(int64_t)fmax(-9.2e18, fmin(9.2e18, pow((double)x, (double)y))); break;         \
       default:                                                                                            \
         ((uint8_t *)out)[i] = kind == EQUAL        ? x == y                                               \
                               : kind == LESS       ? x < y                                                \

@@ -89,7 +89,8 @@ cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const in
   t->type = type;
   t->rank = rank;
   t->count = count;
-  memcpy(t->dims, dims, rank * sizeof *dims);
+  for (uint32_t i = 0; i < rank; i++)
+    t->dims[i] = dims[i];
   *made = t;
   return CM_OK;
 }
