@@ -26,10 +26,11 @@ void cm_get_program(cm_request *request)
     cm_reply_error(request, &error);
     return;
   }
-  cm_reply_json(request, 200, json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:{s:o, s:o}}", "id", p.id, "network", p.network,
-                                        "chip", p.chip, "job", p.job, "bytes", (json_int_t)p.bytes, "created",
-                                        cm_time_json(p.created), "files", "model", json_sprintf("/v1/programs/%s/model", p.id),
-                                        "report", json_sprintf("/v1/programs/%s/report", p.id)));
+  cm_reply_json(request, 200,
+                json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:{s:o, s:o}}", "id", p.id, "network", p.network, "chip",
+                          p.chip, "job", p.job, "bytes", (json_int_t)p.bytes, "created", cm_time_json(p.created),
+                          "files", "model", json_sprintf("/v1/programs/%s/model", p.id), "report",
+                          json_sprintf("/v1/programs/%s/report", p.id)));
 }
 
 void cm_get_program_model(cm_request *request)

@@ -44,12 +44,19 @@ static void set_option(arguments *a, const char *name, const char *value)
 /* Negative: go on. */
 static int parse(int argc, char **argv, arguments *a)
 {
-  static const struct option flags[] = {
-    {"output", required_argument, NULL, 'o'}, {"report", required_argument, NULL, 'r'}, {"chip", required_argument, NULL, 'c'},
-    {"stop-after", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'S'},
-    {"threads", required_argument, NULL, 't'}, {"memory-limit", required_argument, NULL, 'm'},
-    {"time-limit", required_argument, NULL, 'l'}, {"verify", no_argument, NULL, 'v'}, {"json", no_argument, NULL, 'j'},
-    {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+  static const struct option flags[] = {{"output", required_argument, NULL, 'o'},
+                                        {"report", required_argument, NULL, 'r'},
+                                        {"chip", required_argument, NULL, 'c'},
+                                        {"stop-after", required_argument, NULL, 's'},
+                                        {"seed", required_argument, NULL, 'S'},
+                                        {"threads", required_argument, NULL, 't'},
+                                        {"memory-limit", required_argument, NULL, 'm'},
+                                        {"time-limit", required_argument, NULL, 'l'},
+                                        {"verify", no_argument, NULL, 'v'},
+                                        {"json", no_argument, NULL, 'j'},
+                                        {"quiet", no_argument, NULL, 'q'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
   for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;)
     switch (flag) {
     case 'o': a->output = optarg; break;
@@ -92,9 +99,11 @@ static void print_table(const arguments *a, const json_t *report)
 {
   const json_t *bytes = json_object_get(report, "permutation_bytes"), *operators = json_object_get(report, "operators"),
                *verified = json_object_get(report, "verified");
-  printf("model         %s, opset %" JSON_INTEGER_FORMAT "\n", a->model, json_integer_value(json_object_get(report, "opset")));
+  printf("model         %s, opset %" JSON_INTEGER_FORMAT "\n", a->model,
+         json_integer_value(json_object_get(report, "opset")));
   printf("operators     %" JSON_INTEGER_FORMAT " -> %" JSON_INTEGER_FORMAT "\n",
-         json_integer_value(json_object_get(operators, "before")), json_integer_value(json_object_get(operators, "after")));
+         json_integer_value(json_object_get(operators, "before")),
+         json_integer_value(json_object_get(operators, "after")));
   printf("permutations  %.1f KB -> %.1f KB\n", (double)json_integer_value(json_object_get(bytes, "before")) / 1024,
          (double)json_integer_value(json_object_get(bytes, "after")) / 1024);
   if (json_is_true(json_object_get(verified, "equal")))

@@ -21,7 +21,8 @@ static cm_status bad_option(cm_error *error, const char *name, const char *expec
   return cm_fail_at(error, "/options/%s", name);
 }
 
-static cm_status read_number(const char *name, const json_t *value, double least, double most, double *number, cm_error *error)
+static cm_status read_number(const char *name, const json_t *value, double least, double most, double *number,
+                             cm_error *error)
 {
   char expected[64];
   double x = json_number_value(value);
@@ -76,7 +77,8 @@ cm_status cm_compile_options_read(const json_t *object, cm_compile_options *opti
 /* ---- verification ---- */
 
 /* Random inputs of the declared shapes; unknown dims are 1. NULL where the type is no number. */
-static cm_status random_input(const cm_value *v, cm_random *random, cm_memory *memory, cm_tensor **made, cm_error *error)
+static cm_status random_input(const cm_value *v, cm_random *random, cm_memory *memory, cm_tensor **made,
+                              cm_error *error)
 {
   int64_t dims[CM_RANK_MAX];
   uint32_t rank = v->shape.rank == CM_UNKNOWN_RANK ? 0 : v->shape.rank;

@@ -1,7 +1,8 @@
 /* How operators let permutations pass: seed 3's rules z101 (intra-dimension) and z102 (inter-dimension), PERM-2.
  *
- * A rule is given the layout of one input or output and says which layouts the others must then have, so that the operator
- * computes the same elements, only stored otherwise. The rewrite then makes it so: axes, pads, weights and shapes. */
+ * A rule is given the layout of one input or output and says which layouts the others must then have, so that the
+ * operator computes the same elements, only stored otherwise. The rewrite then makes it so: axes, pads, weights and
+ * shapes. */
 #ifndef CM_OPERATORS_CROSS_H
 #define CM_OPERATORS_CROSS_H
 
@@ -24,8 +25,8 @@ typedef struct cm_crossing {
 /* Asks the rule of the node's operator. False: a wall. Slots that need the identity are left untied. */
 bool cm_cross(cm_crossing *crossing);
 
-/* Rewrites the node for the layouts of its slots (identity where not tied): attributes and constant inputs. Its data values and
- * their shapes are still the old ones; the caller exchanges them afterwards. */
+/* Rewrites the node for the layouts of its slots (identity where not tied): attributes and constant inputs. Its data
+ * values and their shapes are still the old ones; the caller exchanges them afterwards. */
 cm_status cm_cross_rewrite(cm_crossing *crossing, cm_error *error);
 
 /* ---- for the rules ---- */
@@ -54,7 +55,8 @@ uint32_t cm_crossing_axis(const cm_crossing *c, int64_t otherwise, uint32_t rank
 cm_status cm_crossing_permute_constant(cm_crossing *c, uint32_t input, const cm_layout *layout, cm_error *error);
 
 /* Replaces an input by a new int64 constant. */
-cm_status cm_crossing_set_integers(cm_crossing *c, uint32_t input, const int64_t *numbers, size_t count, cm_error *error);
+cm_status cm_crossing_set_integers(cm_crossing *c, uint32_t input, const int64_t *numbers, size_t count,
+                                   cm_error *error);
 
 /* Integers of an attribute or of a constant input; false when they are not known or too many. */
 bool cm_crossing_integers(const cm_crossing *c, const char *attribute, uint32_t input, int64_t *numbers, size_t *count);

@@ -11,8 +11,8 @@ static cm_node *node_of(cm_crossing *c)
 
 /* ---- Softmax ---- */
 
-/* The axis attribute that means the same axes in the stored tensor; CM_NONE: none does. Before opset 13 the softmax goes over
- * everything from the axis on. */
+/* The axis attribute that means the same axes in the stored tensor; CM_NONE: none does. Before opset 13 the softmax
+ * goes over everything from the axis on. */
 static uint32_t softmax_axis(const cm_crossing *c, const cm_layout *l, const int64_t *dims)
 {
   bool old = c->model->opset < 13;
@@ -33,13 +33,15 @@ bool cm_cross_softmax(cm_crossing *c)
 {
   cm_layout given = c->layout[c->from];
   const cm_value *x = cm_crossing_value(c, 0);
-  return softmax_axis(c, &given, x->shape.dims) != CM_NONE && cm_crossing_tie(c, 0, &given) && cm_crossing_tie(c, 1, &given);
+  return softmax_axis(c, &given, x->shape.dims) != CM_NONE && cm_crossing_tie(c, 0, &given) &&
+         cm_crossing_tie(c, 1, &given);
 }
 
 cm_status cm_rewrite_softmax(cm_crossing *c, cm_error *error)
 {
   cm_layout l = cm_crossing_layout(c, 0);
-  return cm_node_set_integer(c->model, node_of(c), "axis", softmax_axis(c, &l, cm_crossing_value(c, 0)->shape.dims), error);
+  return cm_node_set_integer(c->model, node_of(c), "axis", softmax_axis(c, &l, cm_crossing_value(c, 0)->shape.dims),
+                             error);
 }
 
 /* ---- LayerNormalization: the normalized axes stay the last ones ---- */
@@ -110,7 +112,7 @@ static bool reduced_axes(const cm_crossing *c, uint32_t rank, bool *reduced)
 static cm_layout reduce_layout(const cm_layout *l, const bool *reduced, bool keep)
 {
   cm_layout made = {0};
-  uint32_t number[CM_RANK_MAX], next = 0;
+  uint32_t number[CM_RANK_MAX] = {0}, next = 0;
   for (uint32_t a = 0; a < l->rank; a++)
     number[a] = keep || !reduced[a] ? next++ : CM_NONE;
   for (uint32_t k = 0; k < l->rank; k++)
@@ -302,7 +304,8 @@ bool cm_cross_split(cm_crossing *c)
 cm_status cm_rewrite_split(cm_crossing *c, cm_error *error)
 {
   cm_layout all = cm_crossing_layout(c, 0);
-  return cm_node_set_integer(c->model, node_of(c), "axis", cm_layout_place(&all, cm_crossing_axis(c, 0, all.rank)), error);
+  return cm_node_set_integer(c->model, node_of(c), "axis", cm_layout_place(&all, cm_crossing_axis(c, 0, all.rank)),
+                             error);
 }
 
 /* ---- Slice ---- */
@@ -406,7 +409,8 @@ static bool all_pads(const cm_crossing *c, uint32_t rank, int64_t *before, int64
   int64_t pads[2 * CM_RANK_MAX], axes[2 * CM_RANK_MAX];
   size_t count, axis_count;
   bool named = cm_crossing_input(c, 3) != NULL;
-  if (!cm_crossing_integers(c, "pads", 1, pads, &count) || !cm_crossing_integers(c, NULL, named ? 3 : CM_NONE, axes, &axis_count))
+  if (!cm_crossing_integers(c, "pads", 1, pads, &count) ||
+      !cm_crossing_integers(c, NULL, named ? 3 : CM_NONE, axes, &axis_count))
     return false;
   size_t n = named ? axis_count : rank;
   if (count != 2 * n)

@@ -79,10 +79,11 @@ bool cm_cross_conv(cm_crossing *c)
   const cm_value *w = cm_crossing_value(c, 1), *b = cm_crossing_input(c, 2), *x = cm_crossing_value(c, 0),
                  *y = cm_crossing_value(c, out);
   int64_t groups = cm_node_integer(cm_crossing_node(c), "group", 1);
-  if ((c->from != 0 && c->from != out) || !keeps_channels(&given) || !w->constant || (b != NULL && !b->constant) || y == NULL ||
-      !cm_shape_known(&x->shape) || !cm_shape_known(&y->shape) || groups < 1 || groups > UINT32_MAX)
+  if ((c->from != 0 && c->from != out) || !keeps_channels(&given) || !w->constant || (b != NULL && !b->constant) ||
+      y == NULL || !cm_shape_known(&x->shape) || !cm_shape_known(&y->shape) || groups < 1 || groups > UINT32_MAX)
     return false;
-  uint32_t g = (uint32_t)groups, in_each = (uint32_t)(x->shape.dims[1] / groups), out_each = (uint32_t)(y->shape.dims[1] / groups);
+  uint32_t g = (uint32_t)groups, in_each = (uint32_t)(x->shape.dims[1] / groups),
+           out_each = (uint32_t)(y->shape.dims[1] / groups);
   if (!group_order(c->maps, given.map[1], g, c->from == 0 ? in_each : out_each, &order))
     return false;
   cm_layout other = with_channels(&given, channels_of_groups(c->maps, order, g, c->from == 0 ? out_each : in_each));
@@ -91,7 +92,8 @@ bool cm_cross_conv(cm_crossing *c)
 }
 
 /* weights'[f][i][cell'] = weights[f of the stored order][i of the group's stored order][cell]. */
-static cm_status permute_weights(cm_crossing *c, uint32_t in_map, uint32_t out_map, const cm_layout *spatial, cm_error *error)
+static cm_status permute_weights(cm_crossing *c, uint32_t in_map, uint32_t out_map, const cm_layout *spatial,
+                                 cm_error *error)
 {
   const cm_tensor *w;
   cm_tensor *made;
@@ -108,8 +110,9 @@ static cm_status permute_weights(cm_crossing *c, uint32_t in_map, uint32_t out_m
   uint32_t filters = (uint32_t)(w->dims[0] / groups), channels = (uint32_t)w->dims[1];
   for (uint64_t k = 0; k < made->count; k++) {
     uint32_t stored_group = (uint32_t)index[0] / filters;
-    int64_t at = (int64_t)cm_map_at(c->maps, out_map, (uint32_t)index[0]) * strides[0] +
-                 (int64_t)(cm_map_at(c->maps, in_map, stored_group * channels + (uint32_t)index[1]) % channels) * strides[1];
+    int64_t at =
+        (int64_t)cm_map_at(c->maps, out_map, (uint32_t)index[0]) * strides[0] +
+        (int64_t)(cm_map_at(c->maps, in_map, stored_group * channels + (uint32_t)index[1]) % channels) * strides[1];
     for (uint32_t i = 2; i < w->rank; i++)
       at += index[i] * strides[spatial->perm[i]];
     memcpy((uint8_t *)made->data + k * width, (const uint8_t *)w->data + (size_t)at * width, width);

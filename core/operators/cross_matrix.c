@@ -1,5 +1,5 @@
-/* Crossing matrix products: batch axes go along, rows and columns with their outputs, and the inner dimension with the other
- * operand; (AB)^T = B^T A^T. */
+/* Crossing matrix products: batch axes go along, rows and columns with their outputs, and the inner dimension with the
+ * other operand; (AB)^T = B^T A^T. */
 #include <string.h>
 
 #include "core/operators/cross.h"
@@ -43,8 +43,8 @@ static bool is_constant(const cm_crossing *c, uint32_t input)
   return cm_crossing_value(c, input)->constant;
 }
 
-/* An operand alone: a swap is a flag, what comes along the inner dimension goes to the other operand, along the outer one to
- * the output. */
+/* An operand alone: a swap is a flag, what comes along the inner dimension goes to the other operand, along the outer
+ * one to the output. */
 static bool cross_gemm_operand(cm_crossing *c, uint32_t from)
 {
   bool flag[2] = {transposed(c, "transA"), transposed(c, "transB")};
@@ -144,7 +144,8 @@ cm_status cm_rewrite_gemm(cm_crossing *c, cm_error *error)
 
 /* ---- MatMul ---- */
 
-/* What a layout of [batch..., rows, columns] does: an order of the batch axes, maps, and whether the last two are swapped. */
+/* What a layout of [batch..., rows, columns] does: an order of the batch axes, maps, and whether the last two are
+ * swapped. */
 typedef struct stack_view {
   cm_layout batch; /* rank - 2 */
   bool swapped;
@@ -184,7 +185,10 @@ static bool cross_stacks(cm_crossing *c)
   if (a->rank != b->rank || a->rank < 2 || memcmp(a->dims, b->dims, (a->rank - 2) * sizeof *a->dims) != 0 ||
       !stack_of(&c->layout[c->from], &v))
     return false;
-  uint32_t m = c->from != 1 ? v.row : 0, n = c->from != 0 ? v.column : 0, k = c->from == 0 ? v.column : c->from == 1 ? v.row : 0;
+  uint32_t m = c->from != 1 ? v.row : 0, n = c->from != 0 ? v.column : 0,
+           k = c->from == 0   ? v.column
+               : c->from == 1 ? v.row
+                              : 0;
   cm_layout la = stack_layout(&v, m, k), lb = stack_layout(&v, k, n), ly = stack_layout(&v, m, n);
   return cm_crossing_tie(c, 0, &la) && cm_crossing_tie(c, 1, &lb) && cm_crossing_tie(c, 2, &ly);
 }

@@ -22,7 +22,8 @@ static void end_call(call_space *s)
   cm_free(s->call.output);
 }
 
-static cm_status begin_call(const cm_model *model, const cm_node *node, cm_memory *memory, call_space *s, cm_error *error)
+static cm_status begin_call(const cm_model *model, const cm_node *node, cm_memory *memory, call_space *s,
+                            cm_error *error)
 {
   *s = (call_space){.call = {.node = node,
                              .opset = model->opset,
@@ -89,8 +90,8 @@ static cm_status compute(call_space *s, cm_error *error)
     }
     if (!cm_shape_known(&call->output[o]))
       return cm_call_fail(call, error, "the shape of its output %u cannot be found", o);
-    if (cm_tensor_new(call->memory, call->output[o].type, call->output[o].rank, call->output[o].dims, &call->result[o], error) !=
-        CM_OK)
+    if (cm_tensor_new(call->memory, call->output[o].type, call->output[o].rank, call->output[o].dims, &call->result[o],
+                      error) != CM_OK)
       return error->status;
   }
   return n->known->kernel(call, error);
@@ -113,7 +114,8 @@ static cm_status run_node(const cm_model *model, const cm_node *node, cm_tensor 
   for (uint32_t i = 0; i < node->input_count && status == CM_OK; i++) {
     cm_tensor *t = node->inputs[i] != CM_NONE ? tensors[node->inputs[i]] : NULL;
     if (t == NULL && node->inputs[i] != CM_NONE) {
-      status = cm_fail(error, CM_INTERNAL, "node %s runs before its input %u", cm_node_label(node, label, sizeof label), i);
+      status =
+          cm_fail(error, CM_INTERNAL, "node %s runs before its input %u", cm_node_label(node, label, sizeof label), i);
     } else if (t != NULL && is_half(t) && (node->known->flags & CM_OPERATOR_PROMOTES) != 0) {
       half = t->type;
       status = widen(t, memory, &s.value[i], error);
@@ -332,7 +334,8 @@ static cm_status check_input(const cm_value *v, const cm_tensor *t, cm_error *er
   bool fits = v->shape.rank == t->rank;
   for (uint32_t i = 0; fits && i < t->rank; i++)
     fits = v->shape.dims[i] < 0 || v->shape.dims[i] == t->dims[i];
-  return fits ? CM_OK : cm_fail(error, CM_BAD_NETWORK, "input '%.80s' has another shape than the model declares", v->name);
+  return fits ? CM_OK
+              : cm_fail(error, CM_BAD_NETWORK, "input '%.80s' has another shape than the model declares", v->name);
 }
 
 static void drop_use(const cm_model *m, cm_tensor **tensors, uint32_t *uses, uint32_t value)

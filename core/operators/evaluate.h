@@ -1,22 +1,23 @@
 /* Shapes, constants and values of operator graphs.
  *
- * The evaluator is the truth against which every rewrite is checked: plain loops, sums in double or by one BLAS thread. */
+ * The evaluator is the truth against which every rewrite is checked: plain loops, sums in double or by one BLAS thread.
+ */
 #ifndef CM_OPERATORS_EVALUATE_H
 #define CM_OPERATORS_EVALUATE_H
 
 #include "core/operators/graph.h"
 
-/* Finds the shape of every value and marks what depends on constants alone; small constants (shape arithmetic) are computed
- * at once. What an unknown operator makes stays unknown. Linear in the graph.
- * Errors: CM_BAD_NETWORK when inputs of a node cannot be right, memory, CM_CANCELLED. */
+/* Finds the shape of every value and marks what depends on constants alone; small constants (shape arithmetic) are
+ * computed at once. What an unknown operator makes stays unknown. Linear in the graph. Errors: CM_BAD_NETWORK when
+ * inputs of a node cannot be right, memory, CM_CANCELLED. */
 cm_status cm_infer(cm_model *model, cm_run *run, cm_error *error);
 
 /* The tensor of a constant value, computed when it has not been; borrowed from the model. */
 cm_status cm_constant_tensor(cm_model *model, uint32_t value, cm_run *run, const cm_tensor **tensor, cm_error *error);
 
 /* Computes a model: `inputs` in the order of model->inputs, `outputs` in the order of
- * model->outputs, each with one reference for the caller. Errors: CM_BAD_NETWORK (an operator that is not known, a type that
- * is not computed, an input of another shape than declared), memory, CM_CANCELLED. */
+ * model->outputs, each with one reference for the caller. Errors: CM_BAD_NETWORK (an operator that is not known, a type
+ * that is not computed, an input of another shape than declared), memory, CM_CANCELLED. */
 cm_status cm_evaluate(cm_model *model, cm_tensor *const *inputs, cm_run *run, cm_tensor **outputs, cm_error *error);
 
 #endif

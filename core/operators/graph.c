@@ -42,8 +42,8 @@ cm_status cm_model_add_value(cm_model *model, const char *name, uint32_t *value,
 {
   void *block = model->values;
   char *copy = cm_arena_text(&model->arena, name, strlen(name), error);
-  if (copy == NULL ||
-      cm_arena_grow(&model->arena, &block, &model->value_capacity, model->value_count, sizeof *model->values, error) != CM_OK)
+  if (copy == NULL || cm_arena_grow(&model->arena, &block, &model->value_capacity, model->value_count,
+                                    sizeof *model->values, error) != CM_OK)
     return error->status;
   model->values = block;
   model->values[model->value_count] =
@@ -74,8 +74,8 @@ cm_status cm_model_add_constant(cm_model *model, const char *stem, cm_tensor *te
   return CM_OK;
 }
 
-cm_status cm_model_add_integers(cm_model *model, const char *stem, const int64_t *numbers, size_t count, uint32_t *value,
-                                cm_error *error)
+cm_status cm_model_add_integers(cm_model *model, const char *stem, const int64_t *numbers, size_t count,
+                                uint32_t *value, cm_error *error)
 {
   cm_tensor *tensor;
   if (cm_tensor_new(model->arena.memory, CM_INT64, 1, (int64_t[]){(int64_t)count}, &tensor, error) != CM_OK)
@@ -95,7 +95,8 @@ cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inp
   n.op = cm_arena_text(&model->arena, op, strlen(op), error);
   if (n.op == NULL || CM_ARENA_NEW(&model->arena, n.inputs, input_count, error) != CM_OK ||
       CM_ARENA_NEW(&model->arena, n.outputs, output_count, error) != CM_OK ||
-      cm_arena_grow(&model->arena, &block, &model->node_capacity, model->node_count, sizeof *model->nodes, error) != CM_OK)
+      cm_arena_grow(&model->arena, &block, &model->node_capacity, model->node_count, sizeof *model->nodes, error) !=
+          CM_OK)
     return error->status;
   model->nodes = block;
   memcpy(n.inputs, inputs, input_count * sizeof *inputs);
@@ -109,7 +110,8 @@ cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inp
 }
 
 /* The place of an attribute, made when it is not there. */
-static cm_status attribute_place(cm_model *model, cm_node *node, const char *name, cm_attribute **place, cm_error *error)
+static cm_status attribute_place(cm_model *model, cm_node *node, const char *name, cm_attribute **place,
+                                 cm_error *error)
 {
   cm_attribute *fresh;
   for (size_t i = 0; i < node->attribute_count; i++)
@@ -248,8 +250,8 @@ static cm_status visit(sorter *s, uint32_t root, cm_error *error)
     if (producer == CM_NONE || s->state[producer] == 2)
       continue;
     if (s->state[producer] == 1)
-      return cm_fail(error, CM_BAD_NETWORK, "node %s depends on its own output '%.80s'", cm_node_label(n, label, sizeof label),
-                     m->values[value].name);
+      return cm_fail(error, CM_BAD_NETWORK, "node %s depends on its own output '%.80s'",
+                     cm_node_label(n, label, sizeof label), m->values[value].name);
     s->state[producer] = 1;
     s->stack[s->depth] = producer;
     s->next[s->depth++] = 0;

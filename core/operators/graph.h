@@ -1,7 +1,7 @@
 /* Operator-level models: a graph of nodes over values, as ONNX has them but in structures of our own.
  *
- * Values and nodes are numbered; a node names its inputs and outputs by value number. Everything small lives in the model's
- * arena and goes with it; tensors are shared by reference count. */
+ * Values and nodes are numbered; a node names its inputs and outputs by value number. Everything small lives in the
+ * model's arena and goes with it; tensors are shared by reference count. */
 #ifndef CM_OPERATORS_GRAPH_H
 #define CM_OPERATORS_GRAPH_H
 
@@ -119,8 +119,8 @@ cm_status cm_model_add_named(cm_model *model, const char *stem, uint32_t *value,
 cm_status cm_model_add_constant(cm_model *model, const char *stem, cm_tensor *tensor, uint32_t *value, cm_error *error);
 
 /* Adds an initializer of int64 numbers. */
-cm_status cm_model_add_integers(cm_model *model, const char *stem, const int64_t *numbers, size_t count, uint32_t *value,
-                                cm_error *error);
+cm_status cm_model_add_integers(cm_model *model, const char *stem, const int64_t *numbers, size_t count,
+                                uint32_t *value, cm_error *error);
 
 /* Adds a node of ONNX's own domain with one output; outputs' producers are set. */
 cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inputs, uint32_t input_count,
@@ -139,8 +139,8 @@ int64_t cm_node_integer(const cm_node *node, const char *name, int64_t otherwise
 float cm_node_number(const cm_node *node, const char *name, float otherwise);
 const char *cm_node_text(const cm_node *node, const char *name, const char *otherwise);
 
-/* Orders live nodes so that each comes after what it reads, the earliest in the file first; counts uses; sets producers.
- * Errors: CM_BAD_NETWORK when nodes depend on each other in a circle or read a value that nobody makes. */
+/* Orders live nodes so that each comes after what it reads, the earliest in the file first; counts uses; sets
+ * producers. Errors: CM_BAD_NETWORK when nodes depend on each other in a circle or read a value that nobody makes. */
 cm_status cm_model_sort(cm_model *model, cm_error *error);
 
 /* Removes nodes whose outputs nobody uses, then constants without use, and sorts. */

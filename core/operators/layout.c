@@ -144,7 +144,7 @@ uint32_t cm_layout_place(const cm_layout *l, uint32_t axis)
 
 void cm_layout_dims(const cm_layout *l, const int64_t *dims, int64_t *stored)
 {
-  int64_t made[CM_RANK_MAX];
+  int64_t made[CM_RANK_MAX] = {0};
   for (uint32_t k = 0; k < l->rank; k++)
     made[k] = dims[l->perm[k]];
   memcpy(stored, made, l->rank * sizeof *made);
@@ -166,8 +166,8 @@ bool cm_layout_moves(const cm_layout *l, const int64_t *dims)
   return false;
 }
 
-cm_status cm_layout_apply(const cm_maps *maps, const cm_layout *l, const cm_tensor *t, cm_memory *memory, cm_tensor **made,
-                          cm_error *error)
+cm_status cm_layout_apply(const cm_maps *maps, const cm_layout *l, const cm_tensor *t, cm_memory *memory,
+                          cm_tensor **made, cm_error *error)
 {
   int64_t dims[CM_RANK_MAX] = {0}, strides[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
   size_t width = cm_type_bytes(t->type);
@@ -353,7 +353,8 @@ static bool next_order(uint32_t *order, uint32_t count)
 }
 
 /* The stored digits of one logical axis. */
-static bool axis_digits(cm_maps *maps, uint32_t axis, uint32_t map, const refinement *r, stored_digit *out, uint32_t *count)
+static bool axis_digits(cm_maps *maps, uint32_t axis, uint32_t map, const refinement *r, stored_digit *out,
+                        uint32_t *count)
 {
   uint32_t digits[DIGITS_MAX], order[DIGITS_MAX], n = 0;
   for (uint32_t i = 0; i < r->count; i++)

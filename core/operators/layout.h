@@ -8,8 +8,8 @@
 #include "core/operators/arena.h"
 #include "core/operators/tensor.h"
 
-/* Index maps, each kept once: a map is its number, 0 is the identity of any length. Memory failures stick in `error`, and the
- * map that could not be made is the identity: callers check once, at the end. */
+/* Index maps, each kept once: a map is its number, 0 is the identity of any length. Memory failures stick in `error`,
+ * and the map that could not be made is the identity: callers check once, at the end. */
 typedef struct cm_maps {
   cm_arena arena;
   struct cm_map_entry *entries;
@@ -58,10 +58,10 @@ void cm_layout_dims(const cm_layout *layout, const int64_t *dims, int64_t *store
 /* True when storing changes the order of elements in memory (axes of one element may go anywhere). */
 bool cm_layout_moves(const cm_layout *layout, const int64_t *dims);
 
-/* The layout behind a reshape: `made` such that reshaping what `layout` stored gives what `made` stores, no element moved.
- * False when there is none. */
-bool cm_layout_reshape(cm_maps *maps, const cm_layout *layout, const int64_t *dims, uint32_t rank, const int64_t *new_dims,
-                       cm_layout *made);
+/* The layout behind a reshape: `made` such that reshaping what `layout` stored gives what `made` stores, no element
+ * moved. False when there is none. */
+bool cm_layout_reshape(cm_maps *maps, const cm_layout *layout, const int64_t *dims, uint32_t rank,
+                       const int64_t *new_dims, cm_layout *made);
 
 /* The tensor stored under a layout, as a new one. O(elements). */
 cm_status cm_layout_apply(const cm_maps *maps, const cm_layout *layout, const cm_tensor *tensor, cm_memory *memory,
@@ -78,8 +78,8 @@ bool cm_map_digits(const cm_maps *maps, uint32_t map, uint32_t length, cm_digits
 /* True when one Transpose over the digits of all axes carries a layout out. */
 bool cm_layout_has_digits(const cm_maps *maps, const cm_layout *layout, const int64_t *dims);
 
-/* Passes over the data that a layout takes: none when nothing moves, one Transpose over digits where there are digits, else a
- * Gather a map and a Transpose for the axes. */
+/* Passes over the data that a layout takes: none when nothing moves, one Transpose over digits where there are digits,
+ * else a Gather a map and a Transpose for the axes. */
 unsigned cm_layout_passes(const cm_maps *maps, const cm_layout *layout, const int64_t *dims);
 
 #endif

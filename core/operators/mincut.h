@@ -23,8 +23,8 @@ uint32_t cm_cut_node(cm_cut *cut);
 /* `cost` is paid when `from` is on the source's side and `to` on the sink's. */
 cm_status cm_cut_edge(cm_cut *cut, uint32_t from, uint32_t to, int64_t cost, cm_error *error);
 
-/* Solves: *side (of the arena) is 1 for nodes on the sink's side; the cut's cost in *cost. O(V^2 E) at worst. The source's
- * side is as small as it can be. */
+/* Solves: *side (of the arena) is 1 for nodes on the sink's side; the cut's cost in *cost. O(V^2 E) at worst. The
+ * source's side is as small as it can be. */
 cm_status cm_cut_solve(cm_cut *cut, uint8_t **side, int64_t *cost, cm_error *error);
 
 #endif

@@ -16,7 +16,8 @@ enum { CM_OPSET_LEAST = 6, CM_OPSET_MOST = 27 };
 
 /* Reads a model from a file or from memory, on the run's account. The caller frees it with cm_model_free; what
  * `bytes` holds is copied. Time and memory linear in the size.
- * Errors: CM_BAD_NETWORK (damaged or refused: what, and at which byte or node), CM_TOO_LARGE, CM_NOT_FOUND, CM_IO, memory. */
+ * Errors: CM_BAD_NETWORK (damaged or refused: what, and at which byte or node), CM_TOO_LARGE, CM_NOT_FOUND, CM_IO,
+ * memory. */
 cm_status cm_onnx_read(const char *path, cm_run *run, cm_model **made, cm_error *error);
 cm_status cm_onnx_read_memory(const void *bytes, size_t size, cm_run *run, cm_model **made, cm_error *error);
 

@@ -1,5 +1,5 @@
-/* protobuf-c says only that a message is damaged, recurses as deep as the bytes ask, and makes some hundred bytes of every
- * empty message. So the bytes are walked first. */
+/* protobuf-c says only that a message is damaged, recurses as deep as the bytes ask, and makes some hundred bytes of
+ * every empty message. So the bytes are walked first. */
 #include "core/operators/onnx_check.h"
 
 #include <protobuf-c/protobuf-c.h>
@@ -56,7 +56,8 @@ static cm_status check_packed(walk *w, const ProtobufCFieldDescriptor *field, si
 {
   unsigned wire = wire_of(field->type);
   if (wire == 5 || wire == 1)
-    return (end - at) % (wire == 5 ? 4 : 8) == 0 ? CM_OK : damaged(w, at, "a list whose length does not fit", field->name);
+    return (end - at) % (wire == 5 ? 4 : 8) == 0 ? CM_OK
+                                                 : damaged(w, at, "a list whose length does not fit", field->name);
   while (at < end) {
     uint64_t number;
     if (!read_number(w, &at, end, &number))

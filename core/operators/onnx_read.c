@@ -72,7 +72,9 @@ static void copy_raw(cm_tensor *t, const uint8_t *raw)
 static uint64_t listed_count(const cm_tensor *t)
 {
   unsigned bits = cm_type_bits(t->type);
-  return bits < 8 ? (t->count * bits + 7) / 8 : t->type == CM_COMPLEX64 || t->type == CM_COMPLEX128 ? t->count * 2 : t->count;
+  return bits < 8                                              ? (t->count * bits + 7) / 8
+         : t->type == CM_COMPLEX64 || t->type == CM_COMPLEX128 ? t->count * 2
+                                                               : t->count;
 }
 
 static cm_status copy_int32(cm_tensor *t, const int32_t *list, cm_memory *memory, cm_error *error)
@@ -102,7 +104,8 @@ static cm_status copy_int32(cm_tensor *t, const int32_t *list, cm_memory *memory
   return CM_OK;
 }
 
-/* The typed list of a tensor: its length, and the bytes when they can be copied as they are (NULL: int32_data or uint64). */
+/* The typed list of a tensor: its length, and the bytes when they can be copied as they are (NULL: int32_data or
+ * uint64). */
 static size_t typed_list(const Onnx__TensorProto *p, cm_type type, const void **copyable)
 {
   switch ((int)type) {
@@ -142,8 +145,8 @@ static cm_status fill(cm_tensor *t, const Onnx__TensorProto *p, const char *name
   const void *copyable;
   size_t held = typed_list(p, t->type, &copyable);
   if (held != listed_count(t))
-    return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' holds %zu numbers, but its shape and type need %llu", name, held,
-                   (unsigned long long)listed_count(t));
+    return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' holds %zu numbers, but its shape and type need %llu", name,
+                   held, (unsigned long long)listed_count(t));
   if (held == 0)
     return CM_OK;
   if (copyable != NULL)
@@ -168,7 +171,8 @@ static cm_status keep_strings(cm_tensor *t, const Onnx__TensorProto *p, cm_memor
   return CM_OK;
 }
 
-static cm_status make_tensor(const Onnx__TensorProto *p, const char *name, cm_memory *memory, cm_tensor **made, cm_error *error)
+static cm_status make_tensor(const Onnx__TensorProto *p, const char *name, cm_memory *memory, cm_tensor **made,
+                             cm_error *error)
 {
   cm_tensor *t;
   uint64_t count;
@@ -179,15 +183,16 @@ static cm_status make_tensor(const Onnx__TensorProto *p, const char *name, cm_me
   if (p->segment != NULL)
     return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' is stored in segments, which is not supported", name);
   if (type != CM_STRING && cm_type_bits(type) == 0)
-    return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' has element type %d, which is none of ONNX", name, p->data_type);
+    return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' has element type %d, which is none of ONNX", name,
+                   p->data_type);
   if (p->n_dims > CM_RANK_MAX)
     return cm_fail(error, CM_TOO_LARGE, "tensor '%.80s' has %zu dimensions, at most %d are supported", name, p->n_dims,
                    CM_RANK_MAX);
   /* Before memory is asked for: a tensor cannot be larger than what the file holds. */
   if (!cm_dims_count((uint32_t)p->n_dims, p->dims, &count))
     return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' has an impossible shape", name);
-  size_t held = p->raw_data.len + p->n_float_data + p->n_int32_data + p->n_int64_data + p->n_double_data + p->n_uint64_data +
-                p->n_string_data;
+  size_t held = p->raw_data.len + p->n_float_data + p->n_int32_data + p->n_int64_data + p->n_double_data +
+                p->n_uint64_data + p->n_string_data;
   if (count / 8 > held)
     return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' has a shape of %llu elements, but no data for them", name,
                    (unsigned long long)count);
@@ -275,7 +280,8 @@ static cm_status read_type(reader *r, const Onnx__ValueInfoProto *info, uint32_t
   }
   const Onnx__TypeProto__Tensor *t = info->type->tensor_type;
   if (t->elem_type < 0 || t->elem_type >= CM_TYPE_COUNT)
-    return cm_fail(error, CM_BAD_NETWORK, "value '%.80s' has element type %d, which is none of ONNX", v->name, t->elem_type);
+    return cm_fail(error, CM_BAD_NETWORK, "value '%.80s' has element type %d, which is none of ONNX", v->name,
+                   t->elem_type);
   v->shape.type = (cm_type)t->elem_type;
   if (t->shape == NULL)
     return CM_OK;
@@ -329,8 +335,8 @@ static cm_status read_inputs(reader *r, const Onnx__GraphProto *g, cm_error *err
       return cm_fail(error, CM_BAD_NETWORK, "graph input %zu has no name", i);
     if (value_of(r, g->input[i]->name, &value, error) != CM_OK)
       return error->status;
-    /* Before IR version 4 every initializer had to be listed; since then it would be a default that a caller may override.
-     * Compiling fixes it: weights are permuted, and an override in the old layout would be wrong. */
+    /* Before IR version 4 every initializer had to be listed; since then it would be a default that a caller may
+     * override. Compiling fixes it: weights are permuted, and an override in the old layout would be wrong. */
     if (m->values[value].initializer)
       continue;
     if (read_type(r, g->input[i], value, error) != CM_OK)
@@ -436,7 +442,8 @@ static cm_status read_attribute(reader *r, const Onnx__AttributeProto *p, cm_att
   }
 }
 
-static cm_status read_names(reader *r, char **names, size_t count, uint32_t **values, uint32_t *value_count, cm_error *error)
+static cm_status read_names(reader *r, char **names, size_t count, uint32_t **values, uint32_t *value_count,
+                            cm_error *error)
 {
   if (CM_ARENA_NEW(&r->model->arena, *values, count, error) != CM_OK)
     return error->status;
@@ -490,7 +497,8 @@ static cm_status read_nodes(reader *r, const Onnx__GraphProto *g, cm_error *erro
       detail[sizeof detail - 1] = '\0';
       if (error->status == CM_BAD_NETWORK || error->status == CM_TOO_LARGE) {
         cm_status status = error->status;
-        (void)cm_fail(error, status, "node %zu (%s): %s", i, n->op != NULL && n->name != NULL ? cm_node_label(n, label, sizeof label) : "?", detail);
+        (void)cm_fail(error, status, "node %zu (%s): %s", i,
+                      n->op != NULL && n->name != NULL ? cm_node_label(n, label, sizeof label) : "?", detail);
         return cm_fail_at(error, "node %zu", i);
       }
       return error->status;
@@ -503,8 +511,8 @@ static cm_status read_nodes(reader *r, const Onnx__GraphProto *g, cm_error *erro
       for (size_t k = 0; k < m->input_count; k++)
         is_input = is_input || m->inputs[k] == n->outputs[o];
       if (v->producer != CM_NONE || v->initializer || is_input)
-        return cm_fail(error, CM_BAD_NETWORK, "value '%.80s' is made twice, the second time by node %zu (%s)", v->name, i,
-                       cm_node_label(n, label, sizeof label));
+        return cm_fail(error, CM_BAD_NETWORK, "value '%.80s' is made twice, the second time by node %zu (%s)", v->name,
+                       i, cm_node_label(n, label, sizeof label));
       v->producer = (uint32_t)i;
     }
   }
@@ -569,7 +577,8 @@ static cm_status read_header(reader *r, const Onnx__ModelProto *p, cm_error *err
   m->graph_name = keep(r, p->graph->name, error);
   m->graph_doc = keep(r, p->graph->doc_string, error);
   if (m->producer_name == NULL || m->producer_version == NULL || m->domain == NULL || m->doc == NULL ||
-      m->graph_name == NULL || m->graph_doc == NULL || CM_ARENA_NEW(&m->arena, m->opsets, p->n_opset_import, error) != CM_OK ||
+      m->graph_name == NULL || m->graph_doc == NULL ||
+      CM_ARENA_NEW(&m->arena, m->opsets, p->n_opset_import, error) != CM_OK ||
       CM_ARENA_NEW(&m->arena, m->metadata, p->n_metadata_props, error) != CM_OK ||
       CM_ARENA_NEW(&m->arena, m->functions, p->n_functions, error) != CM_OK ||
       CM_ARENA_NEW(&m->arena, m->function_bytes, p->n_functions, error) != CM_OK)

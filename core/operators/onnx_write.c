@@ -55,7 +55,8 @@ static cm_status raw_bytes(writer *w, const cm_tensor *t, ProtobufCBinaryData *r
   return CM_OK;
 }
 
-static cm_status write_tensor(writer *w, const cm_tensor *t, const char *name, Onnx__TensorProto **made, cm_error *error)
+static cm_status write_tensor(writer *w, const cm_tensor *t, const char *name, Onnx__TensorProto **made,
+                              cm_error *error)
 {
   Onnx__TensorProto *p;
   if (t->type == CM_STRING) {

@@ -108,8 +108,8 @@ static void unfold(const convolution *c, const float *x, int64_t count)
 }
 
 /* One group of one image, positions [first, first + count). */
-static void convolve(const convolution *c, const float *x, const float *weights, const float *bias, int64_t first, int64_t count,
-                     float *y)
+static void convolve(const convolution *c, const float *x, const float *weights, const float *bias, int64_t first,
+                     int64_t count, float *y)
 {
   int64_t depth = c->channels * c->cells;
   unfold(c, x, count);

@@ -1,5 +1,5 @@
-/* Dropout. In inference it passes its input on. In training mode with a seed it drops what the reference implementation of ONNX
- * drops: NumPy's generator, the Mersenne Twister (Matsumoto, Nishimura 1998), 53 bits a number, row by row. */
+/* Dropout. In inference it passes its input on. In training mode with a seed it drops what the reference implementation
+ * of ONNX drops: NumPy's generator, the Mersenne Twister (Matsumoto, Nishimura 1998), 53 bits a number, row by row. */
 #include <string.h>
 
 #include "core/operators/operator.h"

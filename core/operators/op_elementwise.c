@@ -160,16 +160,23 @@ static const struct {
 static bool unary_integer(const cm_call *call, const cm_tensor *in, cm_tensor *out)
 {
   const char *op = call->node->op;
-  int kind = strcmp(op, "Abs") == 0 ? 1 : strcmp(op, "Neg") == 0 ? 2 : strcmp(op, "Sign") == 0 ? 3 : strcmp(op, "Relu") == 0 ? 4 : 0;
+  int kind = strcmp(op, "Abs") == 0    ? 1
+             : strcmp(op, "Neg") == 0  ? 2
+             : strcmp(op, "Sign") == 0 ? 3
+             : strcmp(op, "Relu") == 0 ? 4
+                                       : 0;
   if (kind == 0)
     return false;
-#define LOOP(type)                                                                                         \
-  for (uint64_t i = 0; i < in->count; i++) {                                                               \
-    type x = ((const type *)in->data)[i];                                                                  \
-    type minus = (type)(0 - (uint64_t)x);                                                                  \
-    ((type *)out->data)[i] = kind == 1 ? (x < 0 ? minus : x) : kind == 2 ? minus : kind == 3 ? (type)((x > 0) - (x < 0)) \
-                                                                                  : x > 0 ? x : 0;         \
-  }                                                                                                        \
+#define LOOP(type)                                                                                                     \
+  for (uint64_t i = 0; i < in->count; i++) {                                                                           \
+    type x = ((const type *)in->data)[i];                                                                              \
+    type minus = (type)(0 - (uint64_t)x);                                                                              \
+    ((type *)out->data)[i] = kind == 1   ? (x < 0 ? minus : x)                                                         \
+                             : kind == 2 ? minus                                                                       \
+                             : kind == 3 ? (type)((x > 0) - (x < 0))                                                   \
+                             : x > 0     ? x                                                                           \
+                                         : 0;                                                                              \
+  }                                                                                                                    \
   return true
   switch ((int)in->type) {
   case CM_INT8:
@@ -262,40 +269,42 @@ static int kind_of(const char *op)
 #define BELOW_ZERO(x) ((x) != 0 && !((x) >= 1))
 
 /* Whole numbers: division truncates (by zero: 0), Mod has the divisor's sign unless fmod. */
-#define INTEGER_RUN(type, unsigned_type)                                                                  \
-  static void run_##type(int kind, const void *first, int64_t sa, const void *second, int64_t sb, void *out, int64_t n) \
-  {\
-    const type *a = first, *b = second; \
-    for (int64_t i = 0; i < n; i++, a += sa, b += sb) {                                                   \
-      type x = *a, y = *b, r = 0;                                                                         \
-      switch (kind) {                                                                                     \
-      case ADD: r = (type)((unsigned_type)x + (unsigned_type)y); break;                                   \
-      case SUB: r = (type)((unsigned_type)x - (unsigned_type)y); break;                                   \
-      case MUL: r = (type)((uint64_t)x * (uint64_t)y); break;                                             \
-      case DIV:                                                                                           \
-        r = (type)(y == 0 ? 0 : BELOW_ZERO((type)-1) && y == (type)-1 ? (type)(0 - (uint64_t)x) : x / y); \
-        break;                                                                                            \
-      case MAX: r = x > y ? x : y; break;                                                                 \
-      case MIN: r = x < y ? x : y; break;                                                                 \
-      case MOD:                                                                                           \
-        r = (type)(y == 0 || (BELOW_ZERO((type)-1) && y == (type)-1) ? 0 : x % y);                        \
-        r = (type)(r != 0 && BELOW_ZERO(r) != BELOW_ZERO(y) ? r + y : r);                                             \
-        break;                                                                                            \
-      case PRELU: r = (type)(BELOW_ZERO(x) ? (type)((uint64_t)x * (uint64_t)y) : x); break;                       \
-      case POW: r = (type)(int64_t)fmax(-9.2e18, fmin(9.2e18, pow((double)x, (double)y))); break;         \
-      default:                                                                                            \
-        ((uint8_t *)out)[i] = kind == EQUAL        ? x == y                                               \
-                              : kind == LESS       ? x < y                                                \
-                              : kind == LESS_EQUAL ? x <= y                                               \
-                              : kind == GREATER    ? x > y                                                \
-                              : kind == GREATER_EQUAL ? x >= y                                            \
-                              : kind == AND ? x && y                                                      \
-                              : kind == OR  ? x || y                                                      \
-                                            : !x != !y;                                                   \
-        continue;                                                                                         \
-      }                                                                                                   \
-      ((type *)out)[i] = r;                                                                               \
-    }                                                                                                     \
+#define INTEGER_RUN(type, unsigned_type)                                                                               \
+  static void run_##type(int kind, const void *first, int64_t sa, const void *second, int64_t sb, void *out,           \
+                         int64_t n)                                                                                    \
+  {                                                                                                                    \
+    const type *a = first, *b = second;                                                                                \
+    for (int64_t i = 0; i < n; i++, a += sa, b += sb) {                                                                \
+      type x = *a, y = *b, r = 0;                                                                                      \
+      switch (kind) {                                                                                                  \
+      case ADD: r = (type)((unsigned_type)x + (unsigned_type)y); break;                                                \
+      case SUB: r = (type)((unsigned_type)x - (unsigned_type)y); break;                                                \
+      case MUL: r = (type)((uint64_t)x * (uint64_t)y); break;                                                          \
+      case DIV: r = (type)(y == 0                                  ? 0                                                 \
+                           : BELOW_ZERO((type)-1) && y == (type)-1 ? (type)(0 - (uint64_t)x)                           \
+                                                                   : x / y);                                           \
+          break;                                                                                                       \
+      case MAX: r = x > y ? x : y; break;                                                                              \
+      case MIN: r = x < y ? x : y; break;                                                                              \
+      case MOD:                                                                                                        \
+        r = (type)(y == 0 || (BELOW_ZERO((type)-1) && y == (type)-1) ? 0 : x % y);                                     \
+        r = (type)(r != 0 && BELOW_ZERO(r) != BELOW_ZERO(y) ? r + y : r);                                              \
+        break;                                                                                                         \
+      case PRELU: r = (type)(BELOW_ZERO(x) ? (type)((uint64_t)x * (uint64_t)y) : x); break;                            \
+      case POW: r = (type)(int64_t)fmax(-9.2e18, fmin(9.2e18, pow((double)x, (double)y))); break;                      \
+      default:                                                                                                         \
+        ((uint8_t *)out)[i] = kind == EQUAL           ? x == y                                                         \
+                              : kind == LESS          ? x < y                                                          \
+                              : kind == LESS_EQUAL    ? x <= y                                                         \
+                              : kind == GREATER       ? x > y                                                          \
+                              : kind == GREATER_EQUAL ? x >= y                                                         \
+                              : kind == AND           ? x && y                                                         \
+                              : kind == OR            ? x || y                                                         \
+                                                      : !x != !y;                                                                 \
+        continue;                                                                                                      \
+      }                                                                                                                \
+      ((type *)out)[i] = r;                                                                                            \
+    }                                                                                                                  \
   }
 INTEGER_RUN(int8_t, uint32_t)
 INTEGER_RUN(int16_t, uint32_t)
@@ -306,28 +315,71 @@ INTEGER_RUN(uint16_t, uint32_t)
 INTEGER_RUN(uint32_t, uint32_t)
 INTEGER_RUN(uint64_t, uint64_t)
 
-#define FLOAT_RUN(type, power, modulo)                                                                   \
-  static void run_##type(int kind, const void *first, int64_t sa, const void *second, int64_t sb, void *out, int64_t n) \
-  {\
-    const type *a = first, *b = second; \
-    type *o = out;                                                                                       \
-    uint8_t *flag = out;                                                                                 \
-    switch (kind) {                                                                                      \
-    case ADD: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] + b[i * sb]; return;                      \
-    case SUB: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] - b[i * sb]; return;                      \
-    case MUL: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] * b[i * sb]; return;                      \
-    case DIV: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] / b[i * sb]; return;                      \
-    case MAX: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] > b[i * sb] || isnan(a[i * sa]) ? a[i * sa] : b[i * sb]; return; \
-    case MIN: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] < b[i * sb] || isnan(a[i * sa]) ? a[i * sa] : b[i * sb]; return; \
-    case MOD: for (int64_t i = 0; i < n; i++) o[i] = modulo(a[i * sa], b[i * sb]); return;               \
-    case PRELU: for (int64_t i = 0; i < n; i++) o[i] = a[i * sa] < 0 ? a[i * sa] * b[i * sb] : a[i * sa]; return; \
-    case POW: for (int64_t i = 0; i < n; i++) o[i] = power(a[i * sa], b[i * sb]); return;                \
-    case EQUAL: for (int64_t i = 0; i < n; i++) flag[i] = a[i * sa] == b[i * sb]; return;                \
-    case LESS: for (int64_t i = 0; i < n; i++) flag[i] = a[i * sa] < b[i * sb]; return;                  \
-    case LESS_EQUAL: for (int64_t i = 0; i < n; i++) flag[i] = a[i * sa] <= b[i * sb]; return;           \
-    case GREATER: for (int64_t i = 0; i < n; i++) flag[i] = a[i * sa] > b[i * sb]; return;               \
-    default: for (int64_t i = 0; i < n; i++) flag[i] = a[i * sa] >= b[i * sb]; return;                   \
-    }                                                                                                    \
+#define FLOAT_RUN(type, power, modulo)                                                                                 \
+  static void run_##type(int kind, const void *first, int64_t sa, const void *second, int64_t sb, void *out,           \
+                         int64_t n)                                                                                    \
+  {                                                                                                                    \
+    const type *a = first, *b = second;                                                                                \
+    type *o = out;                                                                                                     \
+    uint8_t *flag = out;                                                                                               \
+    switch (kind) {                                                                                                    \
+    case ADD:                                                                                                          \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        o[i] = a[i * sa] + b[i * sb];                                                                                  \
+      return;                                                                                                          \
+    case SUB:                                                                                                          \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        o[i] = a[i * sa] - b[i * sb];                                                                                  \
+      return;                                                                                                          \
+    case MUL:                                                                                                          \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        o[i] = a[i * sa] * b[i * sb];                                                                                  \
+      return;                                                                                                          \
+    case DIV:                                                                                                          \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        o[i] = a[i * sa] / b[i * sb];                                                                                  \
+      return;                                                                                                          \
+    case MAX:                                                                                                          \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        o[i] = a[i * sa] > b[i * sb] || isnan(a[i * sa]) ? a[i * sa] : b[i * sb];                                      \
+      return;                                                                                                          \
+    case MIN:                                                                                                          \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        o[i] = a[i * sa] < b[i * sb] || isnan(a[i * sa]) ? a[i * sa] : b[i * sb];                                      \
+      return;                                                                                                          \
+    case MOD:                                                                                                          \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        o[i] = modulo(a[i * sa], b[i * sb]);                                                                           \
+      return;                                                                                                          \
+    case PRELU:                                                                                                        \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        o[i] = a[i * sa] < 0 ? a[i * sa] * b[i * sb] : a[i * sa];                                                      \
+      return;                                                                                                          \
+    case POW:                                                                                                          \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        o[i] = power(a[i * sa], b[i * sb]);                                                                            \
+      return;                                                                                                          \
+    case EQUAL:                                                                                                        \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        flag[i] = a[i * sa] == b[i * sb];                                                                              \
+      return;                                                                                                          \
+    case LESS:                                                                                                         \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        flag[i] = a[i * sa] < b[i * sb];                                                                               \
+      return;                                                                                                          \
+    case LESS_EQUAL:                                                                                                   \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        flag[i] = a[i * sa] <= b[i * sb];                                                                              \
+      return;                                                                                                          \
+    case GREATER:                                                                                                      \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        flag[i] = a[i * sa] > b[i * sb];                                                                               \
+      return;                                                                                                          \
+    default:                                                                                                           \
+      for (int64_t i = 0; i < n; i++)                                                                                  \
+        flag[i] = a[i * sa] >= b[i * sb];                                                                              \
+      return;                                                                                                          \
+    }                                                                                                                  \
   }
 FLOAT_RUN(float, powf, fmodf)
 FLOAT_RUN(double, pow, fmod)
@@ -364,7 +416,8 @@ static run_function run_of(cm_type type)
 }
 
 /* Applies one two-input function with broadcasting to all of `out`. */
-static cm_status apply(const cm_call *call, int kind, const cm_tensor *a, const cm_tensor *b, cm_tensor *out, cm_error *error)
+static cm_status apply(const cm_call *call, int kind, const cm_tensor *a, const cm_tensor *b, cm_tensor *out,
+                       cm_error *error)
 {
   run_function run = run_of(a->type);
   cm_shape wide = cm_shape_of(out);
@@ -374,7 +427,8 @@ static cm_status apply(const cm_call *call, int kind, const cm_tensor *a, const 
   cm_broadcast_strides(a, &wide, sa);
   cm_broadcast_strides(b, &wide, sb);
   uint32_t outer = out->rank > 0 ? out->rank - 1 : 0;
-  int64_t last = out->rank > 0 ? out->dims[outer] : 1, la = out->rank > 0 ? sa[outer] : 0, lb = out->rank > 0 ? sb[outer] : 0;
+  int64_t last = out->rank > 0 ? out->dims[outer] : 1, la = out->rank > 0 ? sa[outer] : 0,
+          lb = out->rank > 0 ? sb[outer] : 0;
   size_t width = cm_type_bytes(a->type), out_width = cm_type_bytes(out->type);
   uint8_t *to = out->data;
   if (out->count == 0)
@@ -385,7 +439,8 @@ static cm_status apply(const cm_call *call, int kind, const cm_tensor *a, const 
       at += index[i] * sa[i];
       bt += index[i] * sb[i];
     }
-    run(kind, (const uint8_t *)a->data + at * (int64_t)width, la, (const uint8_t *)b->data + bt * (int64_t)width, lb, to, last);
+    run(kind, (const uint8_t *)a->data + at * (int64_t)width, la, (const uint8_t *)b->data + bt * (int64_t)width, lb,
+        to, last);
     to += (size_t)last * out_width;
   } while (cm_next_index(outer, out->dims, index));
   return CM_OK;
@@ -471,7 +526,8 @@ cm_status cm_kernel_where(cm_call *call, cm_error *error)
       for (int j = 0; j < 3; j++)
         at[j] += index[i] * strides[j][i];
     int from = ((const uint8_t *)choice->data)[at[0]] ? 1 : 2;
-    memcpy((uint8_t *)out->data + k * width, (const uint8_t *)call->value[from]->data + at[from] * (int64_t)width, width);
+    memcpy((uint8_t *)out->data + k * width, (const uint8_t *)call->value[from]->data + at[from] * (int64_t)width,
+           width);
     (void)cm_next_index(out->rank, out->dims, index);
   }
   return CM_OK;
@@ -483,8 +539,10 @@ cm_status cm_kernel_clip(cm_call *call, cm_error *error)
   const cm_tensor *in = call->value[0];
   cm_tensor *out = call->result[0];
   if (in->type == CM_FLOAT || in->type == CM_DOUBLE) {
-    double low = cm_has(call, 1) ? cm_tensor_number(call->value[1], 0) : (double)cm_node_number(call->node, "min", -INFINITY),
-           high = cm_has(call, 2) ? cm_tensor_number(call->value[2], 0) : (double)cm_node_number(call->node, "max", INFINITY);
+    double low = cm_has(call, 1) ? cm_tensor_number(call->value[1], 0)
+                                 : (double)cm_node_number(call->node, "min", -INFINITY),
+           high = cm_has(call, 2) ? cm_tensor_number(call->value[2], 0)
+                                  : (double)cm_node_number(call->node, "max", INFINITY);
     for (uint64_t i = 0; i < in->count; i++) {
       double x = cm_tensor_number(in, i);
       x = x < low ? low : x;

@@ -92,8 +92,8 @@ cm_status cm_shape_concat(cm_call *call, cm_error *error)
       else if (made.dims[k] < 0)
         made.dims[k] = x->dims[k];
       else if (x->dims[k] >= 0 && x->dims[k] != made.dims[k])
-        return cm_call_fail(call, error, "inputs of %lld and %lld in dimension %u cannot be joined", (long long)made.dims[k],
-                            (long long)x->dims[k], k);
+        return cm_call_fail(call, error, "inputs of %lld and %lld in dimension %u cannot be joined",
+                            (long long)made.dims[k], (long long)x->dims[k], k);
   }
   made.type = out->type;
   *out = made;
@@ -313,7 +313,8 @@ cm_status cm_shape_gather(cm_call *call, cm_error *error)
   if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
     return error->status;
   if (x->rank + k->rank - 1 > CM_RANK_MAX)
-    return cm_call_fail(call, error, "would have %u dimensions, at most %d are supported", x->rank + k->rank - 1, CM_RANK_MAX);
+    return cm_call_fail(call, error, "would have %u dimensions, at most %d are supported", x->rank + k->rank - 1,
+                        CM_RANK_MAX);
   out->rank = 0;
   for (uint32_t i = 0; i < axis; i++)
     out->dims[out->rank++] = x->dims[i];
@@ -341,7 +342,8 @@ cm_status cm_kernel_gather(cm_call *call, cm_error *error)
       int64_t index = cm_tensor_integer(k, i);
       index = index < 0 ? index + length : index;
       if (index < 0 || index >= length)
-        return cm_call_fail(call, error, "index %lld is not within %lld", (long long)cm_tensor_integer(k, i), (long long)length);
+        return cm_call_fail(call, error, "index %lld is not within %lld", (long long)cm_tensor_integer(k, i),
+                            (long long)length);
       memcpy(to, at(x, (o * length + index) * inner), bytes);
     }
   return CM_OK;
@@ -350,7 +352,8 @@ cm_status cm_kernel_gather(cm_call *call, cm_error *error)
 /* ---- Pad ---- */
 
 /* Padding before and after for every axis; *known false when not known. */
-static cm_status read_pads(const cm_call *call, uint32_t rank, int64_t *before, int64_t *after, bool *known, cm_error *error)
+static cm_status read_pads(const cm_call *call, uint32_t rank, int64_t *before, int64_t *after, bool *known,
+                           cm_error *error)
 {
   int64_t pads[2 * CM_RANK_MAX], axes[CM_RANK_MAX];
   size_t count, axis_count;
@@ -480,7 +483,8 @@ cm_status cm_shape_space_to_depth(cm_call *call, cm_error *error)
   if (call->input[0].rank == CM_UNKNOWN_RANK)
     return CM_OK;
   if ((d[2] >= 0 && d[2] % b != 0) || (d[3] >= 0 && d[3] % b != 0))
-    return cm_call_fail(call, error, "%lld x %lld pixels do not divide by %lld", (long long)d[2], (long long)d[3], (long long)b);
+    return cm_call_fail(call, error, "%lld x %lld pixels do not divide by %lld", (long long)d[2], (long long)d[3],
+                        (long long)b);
   d[1] = d[1] < 0 ? d[1] : d[1] * b * b;
   d[2] = d[2] < 0 ? d[2] : d[2] / b;
   d[3] = d[3] < 0 ? d[3] : d[3] / b;
@@ -495,7 +499,8 @@ cm_status cm_kernel_depth_to_space(cm_call *call, cm_error *error)
   if (need_numeric(call, error) != CM_OK || block_size(call, &b, error) != CM_OK)
     return error->status;
   bool crd = strcmp(cm_node_text(call->node, "mode", "DCR"), "CRD") == 0;
-  int64_t image = h * w, s_c = crd ? b * b * image : image, s_1 = crd ? b * image : b * c * image, s_2 = crd ? image : c * image;
+  int64_t image = h * w, s_c = crd ? b * b * image : image, s_1 = crd ? b * image : b * c * image,
+          s_2 = crd ? image : c * image;
   int64_t dims[6] = {n, c, h, b, w, b}, strides[6] = {x->dims[1] * image, s_c, w, s_1, 1, s_2};
   cm_copy_strided(y->data, x->data, cm_type_bytes(y->type), 6, dims, 0, strides);
   return CM_OK;

@@ -1,5 +1,5 @@
-/* Normalizations: BatchNormalization, InstanceNormalization, LayerNormalization, GroupNormalization, LRN, Softmax. Sums are
- * taken in double. */
+/* Normalizations: BatchNormalization, InstanceNormalization, LayerNormalization, GroupNormalization, LRN, Softmax. Sums
+ * are taken in double. */
 #include <math.h>
 #include <string.h>
 
@@ -177,8 +177,8 @@ cm_status cm_kernel_layer_norm(cm_call *call, cm_error *error)
     size *= (uint64_t)x->dims[i];
   const cm_tensor *scale = call->value[1], *bias = cm_has(call, 2) ? call->value[2] : NULL;
   if (size % (scale->count > 0 ? scale->count : 1) != 0 || (bias != NULL && bias->count != scale->count))
-    return cm_call_fail(call, error, "its scale of %llu numbers does not go with %llu", (unsigned long long)scale->count,
-                        (unsigned long long)size);
+    return cm_call_fail(call, error, "its scale of %llu numbers does not go with %llu",
+                        (unsigned long long)scale->count, (unsigned long long)size);
   for (uint64_t r = 0; size > 0 && r < x->count / size; r++) {
     const float *from = (const float *)x->data + r * size;
     row_norm n = measure(from, size, (double)cm_node_number(call->node, "epsilon", 1e-5F));
@@ -212,8 +212,8 @@ cm_status cm_kernel_lrn(cm_call *call, cm_error *error)
     return error->status;
   if (x->rank < 2 || size < 1)
     return cm_call_fail(call, error, "needs at least 2 dimensions and a size");
-  double alpha = (double)cm_node_number(call->node, "alpha", 1e-4F), beta = (double)cm_node_number(call->node, "beta", 0.75F),
-         bias = (double)cm_node_number(call->node, "bias", 1);
+  double alpha = (double)cm_node_number(call->node, "alpha", 1e-4F),
+         beta = (double)cm_node_number(call->node, "beta", 0.75F), bias = (double)cm_node_number(call->node, "bias", 1);
   int64_t channels = x->dims[1], plane = 1, before = (size - 1) / 2, after = size - 1 - before;
   for (uint32_t i = 2; i < x->rank; i++)
     plane *= x->dims[i];
@@ -241,7 +241,8 @@ cm_status cm_kernel_softmax(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0];
   uint32_t axis;
   if (need_float(call, 1, error) != CM_OK ||
-      cm_call_axis(call, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), x->rank, &axis, error) != CM_OK)
+      cm_call_axis(call, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), x->rank, &axis, error) !=
+          CM_OK)
     return error->status;
   /* Before opset 13 everything from the axis on is one dimension. */
   int64_t inner = 1, size = x->dims[axis];

@@ -28,8 +28,8 @@ cm_status cm_shape_pool(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
-/* The window at one output position: largest element and its place, sum, number of cells inside the input and inside the
- * padded input. */
+/* The window at one output position: largest element and its place, sum, number of cells inside the input and inside
+ * the padded input. */
 typedef struct window_sum {
   double largest, sum;
   int64_t place, inside, padded;
@@ -67,7 +67,7 @@ static int64_t flat_index(const cm_window *w, uint64_t base, int64_t place, bool
 {
   if (!column_major)
     return (int64_t)base + place;
-  int64_t at = 0, step = 1, rest = place, index[CM_RANK_MAX];
+  int64_t at = 0, step = 1, rest = place, index[CM_RANK_MAX] = {0};
   for (uint32_t i = w->rank; i-- > 0; rest /= w->in[i])
     index[i] = rest % w->in[i];
   for (uint32_t i = 0; i < w->rank; i++, step *= w->in[i - 1])
@@ -80,7 +80,8 @@ cm_status cm_kernel_pool(cm_call *call, cm_error *error)
   cm_window w;
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
-  bool average = strcmp(call->node->op, "AveragePool") == 0, all = cm_node_integer(call->node, "count_include_pad", 0) != 0,
+  bool average = strcmp(call->node->op, "AveragePool") == 0,
+       all = cm_node_integer(call->node, "count_include_pad", 0) != 0,
        column_major = cm_node_integer(call->node, "storage_order", 0) != 0;
   if (x->type != CM_FLOAT && x->type != CM_UINT8 && x->type != CM_INT8)
     return cm_call_bad_type(call, x->type, error);

@@ -9,7 +9,8 @@ cm_status cm_shape_quantize(cm_call *call, cm_error *error)
   if (call->input_count < 2)
     return cm_call_fail(call, error, "needs a scale");
   call->output[0] = call->input[0];
-  call->output[0].type = cm_has(call, 2) ? call->input[2].type : (cm_type)cm_node_integer(call->node, "output_dtype", CM_UINT8);
+  call->output[0].type =
+      cm_has(call, 2) ? call->input[2].type : (cm_type)cm_node_integer(call->node, "output_dtype", CM_UINT8);
   if (call->output[0].type == CM_TYPE_NONE && !cm_has(call, 2))
     call->output[0].type = CM_UINT8;
   return CM_OK;
@@ -43,8 +44,8 @@ static cm_status read_steps(const cm_call *call, steps *s, cm_error *error)
   if (cm_call_axis(call, cm_node_integer(call->node, "axis", 1), x->rank, &axis, error) != CM_OK)
     return error->status;
   if (scale->count != (uint64_t)x->dims[axis] || (cm_has(call, 2) && call->value[2]->count != scale->count))
-    return cm_call_fail(call, error, "%llu scales do not go with %lld elements of axis %u", (unsigned long long)scale->count,
-                        (long long)x->dims[axis], axis);
+    return cm_call_fail(call, error, "%llu scales do not go with %lld elements of axis %u",
+                        (unsigned long long)scale->count, (long long)x->dims[axis], axis);
   for (uint32_t i = axis + 1; i < x->rank; i++)
     s->inner *= (uint64_t)x->dims[i];
   return CM_OK;

@@ -1,5 +1,5 @@
-/* Resize (and Upsample, its forerunner): separable, one axis after another, each output element a weighted sum of neighbours
- * (ONNX operator specification, Resize). */
+/* Resize (and Upsample, its forerunner): separable, one axis after another, each output element a weighted sum of
+ * neighbours (ONNX operator specification, Resize). */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,9 @@ typedef struct resizing {
 
 static mode mode_of(const char *text)
 {
-  return strcmp(text, "linear") == 0 || strcmp(text, "bilinear") == 0 ? LINEAR : strcmp(text, "cubic") == 0 ? CUBIC : NEAREST;
+  return strcmp(text, "linear") == 0 || strcmp(text, "bilinear") == 0 ? LINEAR
+         : strcmp(text, "cubic") == 0                                 ? CUBIC
+                                                                      : NEAREST;
 }
 
 /* The inputs' places moved over the opsets: Upsample and Resize 10 have (X, scales), later (X, roi, scales, sizes). */
@@ -69,7 +71,8 @@ static cm_status read_resizing(const cm_call *call, const cm_shape *x, resizing 
   *r = (resizing){.mode = mode_of(cm_node_text(call->node, "mode", "nearest")),
                   .antialias = cm_node_integer(call->node, "antialias", 0) != 0,
                   .exclude_outside = cm_node_integer(call->node, "exclude_outside", 0) != 0,
-                  .coordinates = cm_node_text(call->node, "coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"),
+                  .coordinates =
+                      cm_node_text(call->node, "coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"),
                   .nearest = cm_node_text(call->node, "nearest_mode", old ? "floor" : "round_prefer_floor"),
                   .cubic_a = (double)cm_node_number(call->node, "cubic_coeff_a", -0.75F),
                   .extrapolation = (double)cm_node_number(call->node, "extrapolation_value", 0)};
@@ -189,8 +192,8 @@ static int weigh(const resizing *r, uint32_t axis, int64_t extent, double at, do
 }
 
 /* Resizes one axis of a [outer, extent, inner] block. */
-static void resize_axis(const resizing *r, uint32_t axis, int64_t outer, int64_t extent, int64_t inner, const double *in,
-                        double *out)
+static void resize_axis(const resizing *r, uint32_t axis, int64_t outer, int64_t extent, int64_t inner,
+                        const double *in, double *out)
 {
   double weights[TAPS_MAX];
   for (int64_t x = 0; x < r->size[axis]; x++) {

@@ -229,7 +229,8 @@ cm_status cm_call_broadcast(const cm_call *call, const cm_shape *a, const cm_sha
     int64_t x = i + a->rank >= made.rank ? a->dims[i + a->rank - made.rank] : 1,
             y = i + b->rank >= made.rank ? b->dims[i + b->rank - made.rank] : 1;
     if (x > 1 && y > 1 && x != y)
-      return cm_call_fail(call, error, "inputs of %lld and %lld in one dimension do not broadcast", (long long)x, (long long)y);
+      return cm_call_fail(call, error, "inputs of %lld and %lld in one dimension do not broadcast", (long long)x,
+                          (long long)y);
     /* An unknown dim beside one above 1 must be that or 1. */
     made.dims[i] = x == 1 ? y : y == 1 || x == y ? x : x < 0 ? y : y < 0 ? x : 0;
   }
@@ -294,7 +295,8 @@ static void copy_run(uint8_t *out, const uint8_t *from, size_t width, int64_t co
 void cm_copy_strided(void *out, const void *data, size_t width, uint32_t rank, const int64_t *dims, int64_t offset,
                      const int64_t *strides)
 {
-  int64_t index[CM_RANK_MAX] = {0}, last = rank > 0 ? dims[rank - 1] : 1, last_stride = rank > 0 ? strides[rank - 1] : 1;
+  int64_t index[CM_RANK_MAX] = {0}, last = rank > 0 ? dims[rank - 1] : 1,
+          last_stride = rank > 0 ? strides[rank - 1] : 1;
   uint32_t outer = rank > 0 ? rank - 1 : 0;
   uint8_t *to = out;
   for (uint32_t i = 0; i < rank; i++)

@@ -16,8 +16,8 @@ typedef struct cm_call {
   cm_memory *memory;
 } cm_call;
 
-/* Sets what it can say of the outputs; leaves unknown what depends on unknown inputs. Errors: CM_BAD_NETWORK when the inputs
- * cannot be right. */
+/* Sets what it can say of the outputs; leaves unknown what depends on unknown inputs. Errors: CM_BAD_NETWORK when the
+ * inputs cannot be right. */
 typedef cm_status (*cm_shape_function)(cm_call *call, cm_error *error);
 
 /* Computes the outputs. Types that it does not compute are CM_BAD_NETWORK with the type's name. */
@@ -63,7 +63,8 @@ bool cm_shape_known(const cm_shape *shape);
 cm_shape cm_shape_of(const cm_tensor *tensor);
 
 /* A failure of this call: CM_BAD_NETWORK, "Conv 'name': ...". */
-cm_status cm_call_fail(const cm_call *call, cm_error *error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+cm_status cm_call_fail(const cm_call *call, cm_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The kernel does not compute this type. */
 cm_status cm_call_bad_type(const cm_call *call, cm_type type, cm_error *error);
@@ -71,8 +72,8 @@ cm_status cm_call_bad_type(const cm_call *call, cm_type type, cm_error *error);
 /* Brings an axis into 0 .. rank-1. */
 cm_status cm_call_axis(const cm_call *call, int64_t axis, uint32_t rank, uint32_t *normal, cm_error *error);
 
-/* Integers that are an attribute in some opsets and an input in others. *known is false when the input's value is not known;
- * then nothing else is set. *count is 0 and *known true when they are left out. At most `maximum` of them. */
+/* Integers that are an attribute in some opsets and an input in others. *known is false when the input's value is not
+ * known; then nothing else is set. *count is 0 and *known true when they are left out. At most `maximum` of them. */
 cm_status cm_call_integers(const cm_call *call, const char *attribute, uint32_t input, int64_t *numbers, size_t maximum,
                            size_t *count, bool *known, cm_error *error);
 

@@ -1,4 +1,5 @@
-/* The pass: mark, place by regions until nothing gains, absorb, write out; the given model stays when nothing was gained. */
+/* The pass: mark, place by regions until nothing gains, absorb, write out; the given model stays when nothing was
+ * gained. */
 #include "core/operators/permutations.h"
 
 #include <math.h>
@@ -29,13 +30,19 @@ json_t *cm_layout_json(const cm_maps *maps, const cm_layout *l, const int64_t *d
     json_t *index = json_array();
     for (int64_t i = 0; i < dims[a] && i < MAP_ENTRIES_SHOWN; i++)
       (void)json_array_append_new(index, json_integer(cm_map_at(maps, l->map[a], (uint32_t)i)));
-    (void)json_array_append_new(all, json_pack("{s:i, s:I, s:o}", "axis", (int)a, "length", (json_int_t)dims[a], "index", index));
+    (void)json_array_append_new(
+        all, json_pack("{s:i, s:I, s:o}", "axis", (int)a, "length", (json_int_t)dims[a], "index", index));
   }
-  return json_pack("{s:s, s:o, s:o}", "kind", inter && intra ? "both" : intra ? "intra" : "inter", "axes", axes, "maps", all);
+  return json_pack("{s:s, s:o, s:o}", "kind",
+                   inter && intra ? "both"
+                   : intra        ? "intra"
+                                  : "inter",
+                   "axes", axes, "maps", all);
 }
 
 /* One move: which permutation, what it crossed, what that gained. */
-static cm_status note_gain(cm_permute *p, json_t *moves, const char *name, json_t *permutation, uint64_t gain, cm_error *error)
+static cm_status note_gain(cm_permute *p, json_t *moves, const char *name, json_t *permutation, uint64_t gain,
+                           cm_error *error)
 {
   bool z101 = false, z102 = false;
   size_t i;
@@ -46,9 +53,13 @@ static cm_status note_gain(cm_permute *p, json_t *moves, const char *name, json_
     z101 = z101 || (rule != NULL && strstr(rule, "z101") != NULL);
     z102 = z102 || (rule != NULL && strstr(rule, "z102") != NULL);
   }
-  item = json_pack("{s:s, s:s, s:o, s:s, s:I, s:O}", "action", "move", "permutation_at", name, "permutation", permutation, "rule",
-                   z101 && z102 ? "z101+z102" : z101 ? "z101" : z102 ? "z102" : "none", "gain", (json_int_t)gain, "crossed",
-                   p->moves);
+  item = json_pack("{s:s, s:s, s:o, s:s, s:I, s:O}", "action", "move", "permutation_at", name, "permutation",
+                   permutation, "rule",
+                   z101 && z102 ? "z101+z102"
+                   : z101       ? "z101"
+                   : z102       ? "z102"
+                                : "none",
+                   "gain", (json_int_t)gain, "crossed", p->moves);
   if (item == NULL || json_array_append_new(moves, item) != 0)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while reporting permutations");
   return CM_OK;
@@ -69,7 +80,8 @@ static cm_status place_all(cm_permute *p, cm_error *error)
       json_t *permutation = cm_layout_json(p->maps, n->layout, p->model->values[n->inputs[0]].shape.dims);
       const char *name = p->model->values[n->outputs[0]].name;
       p->moves = json_array();
-      status = cm_run_progress(p->run, (double)i / (double)p->model->node_count, -1, p->model->order_count, (double)NAN, error);
+      status = cm_run_progress(p->run, (double)i / (double)p->model->node_count, -1, p->model->order_count, (double)NAN,
+                               error);
       if (status == CM_OK)
         status = cm_permute_region(p, (uint32_t)i, &gain, error);
       if (status == CM_OK && gain > 0) {
@@ -113,13 +125,14 @@ static json_t *left_over(const cm_model *m)
     const cm_node *n = &m->nodes[m->order[i]];
     uint64_t bytes = cm_node_permutation_bytes(m, m->order[i]);
     if (bytes > 0)
-      (void)json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "operator", n->op, "output", m->values[n->outputs[0]].name,
-                                                  "bytes", (json_int_t)bytes));
+      (void)json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "operator", n->op, "output",
+                                                  m->values[n->outputs[0]].name, "bytes", (json_int_t)bytes));
   }
   return list;
 }
 
-cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model **made, json_t **report, cm_error *error)
+cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model **made, json_t **report,
+                                   cm_error *error)
 {
   cm_maps maps;
   cm_permute p = {.maps = &maps, .run = run, .moves = json_array()};
@@ -138,9 +151,10 @@ cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model 
     status = cm_model_copy(given, given->arena.memory, &p.model, error);
   }
   if (status == CM_OK) {
-    *report = json_pack("{s:{s:I, s:I}, s:{s:I, s:I}, s:o, s:o}", "permutation_bytes", "before", (json_int_t)before, "after",
-                        (json_int_t)after, "operators", "before", (json_int_t)given->order_count, "after",
-                        (json_int_t)p.model->order_count, "moves", json_incref(p.moves), "permutations", left_over(p.model));
+    *report =
+        json_pack("{s:{s:I, s:I}, s:{s:I, s:I}, s:o, s:o}", "permutation_bytes", "before", (json_int_t)before, "after",
+                  (json_int_t)after, "operators", "before", (json_int_t)given->order_count, "after",
+                  (json_int_t)p.model->order_count, "moves", json_incref(p.moves), "permutations", left_over(p.model));
     if (*report == NULL)
       status = cm_fail(error, CM_NO_MEMORY, "out of memory while reporting permutations");
     else

@@ -6,16 +6,17 @@
 
 #include "core/operators/graph.h"
 
-/* Bytes that a model's permutations move: the outputs of every Transpose that changes the order of elements, of every Gather
- * that permutes one axis, and of Slice/Split and the Concat that only put an axis together in another order. A permutation of
- * constants costs nothing, an unknown dim counts as 1. The model must have been through cm_infer. Linear in the graph. */
+/* Bytes that a model's permutations move: the outputs of every Transpose that changes the order of elements, of every
+ * Gather that permutes one axis, and of Slice/Split and the Concat that only put an axis together in another order. A
+ * permutation of constants costs nothing, an unknown dim counts as 1. The model must have been through cm_infer. Linear
+ * in the graph. */
 uint64_t cm_permutation_bytes(const cm_model *model);
 
-/* Rewrites a model (after cm_infer) so that its permutations move the fewest bytes, never more than before; the result computes
- * the same. `given` stays as it is and must outlive the result, which shares its names.
- * *report: {"permutation_bytes": {"before", "after"}, "operators": {"before", "after"}, "moves": [...],
- * "permutations": [what is left]}.
- * Time: a minimum cut per permutation of the graph. Errors: memory, CM_CANCELLED, CM_TIME_LIMIT. */
-cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model **made, json_t **report, cm_error *error);
+/* Rewrites a model (after cm_infer) so that its permutations move the fewest bytes, never more than before; the result
+ * computes the same. `given` stays as it is and must outlive the result, which shares its names. *report:
+ * {"permutation_bytes": {"before", "after"}, "operators": {"before", "after"}, "moves": [...], "permutations": [what is
+ * left]}. Time: a minimum cut per permutation of the graph. Errors: memory, CM_CANCELLED, CM_TIME_LIMIT. */
+cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model **made, json_t **report,
+                                   cm_error *error);
 
 #endif

@@ -1,7 +1,8 @@
 /* Between the files that optimise permutations.
  *
- * While they work, every permutation of the graph, however it was written, is one node with a `layout`: marked (PERM-1), put
- * where it costs least (PERM-2, 4), merged and folded (PERM-3), and at the end written as operators again (PERM-5). */
+ * While they work, every permutation of the graph, however it was written, is one node with a `layout`: marked
+ * (PERM-1), put where it costs least (PERM-2, 4), merged and folded (PERM-3), and at the end written as operators again
+ * (PERM-5). */
 #ifndef CM_OPERATORS_PERMUTE_H
 #define CM_OPERATORS_PERMUTE_H
 
@@ -34,8 +35,8 @@ cm_status cm_permute_normalise(cm_permute *p, cm_error *error);
 /* Adds a layout node that makes `output` from `input`. */
 cm_status cm_permute_add(cm_permute *p, uint32_t input, const cm_layout *layout, uint32_t output, cm_error *error);
 
-/* Looks for a better place for the permutation at `seed` and all that it meets, decided at once by a minimum cut; *gain: bytes
- * saved, 0 when nothing is better (the model is untouched then). */
+/* Looks for a better place for the permutation at `seed` and all that it meets, decided at once by a minimum cut;
+ * *gain: bytes saved, 0 when nothing is better (the model is untouched then). */
 cm_status cm_permute_region(cm_permute *p, uint32_t seed, uint64_t *gain, cm_error *error);
 
 /* Writes layout nodes as Transpose, Reshape and Gather. */

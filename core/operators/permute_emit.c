@@ -5,7 +5,8 @@
 #include "core/operators/permute.h"
 
 /* A new value of that shape. */
-static cm_status add_shaped(cm_permute *p, uint32_t like, uint32_t rank, const int64_t *dims, uint32_t *value, cm_error *error)
+static cm_status add_shaped(cm_permute *p, uint32_t like, uint32_t rank, const int64_t *dims, uint32_t *value,
+                            cm_error *error)
 {
   if (cm_model_add_named(p->model, p->model->values[like].name, value, error) != CM_OK)
     return error->status;
@@ -16,7 +17,8 @@ static cm_status add_shaped(cm_permute *p, uint32_t like, uint32_t rank, const i
   return CM_OK;
 }
 
-static cm_status add_reshape(cm_permute *p, uint32_t input, uint32_t rank, const int64_t *dims, uint32_t output, cm_error *error)
+static cm_status add_reshape(cm_permute *p, uint32_t input, uint32_t rank, const int64_t *dims, uint32_t output,
+                             cm_error *error)
 {
   uint32_t inputs[2] = {input}, node;
   if (cm_model_add_integers(p->model, "shape", dims, rank, &inputs[1], error) != CM_OK)
@@ -24,7 +26,8 @@ static cm_status add_reshape(cm_permute *p, uint32_t input, uint32_t rank, const
   return cm_model_add_node(p->model, "Reshape", inputs, 2, &output, 1, &node, error);
 }
 
-static cm_status add_transpose(cm_permute *p, uint32_t input, uint32_t rank, const uint32_t *perm, uint32_t output, cm_error *error)
+static cm_status add_transpose(cm_permute *p, uint32_t input, uint32_t rank, const uint32_t *perm, uint32_t output,
+                               cm_error *error)
 {
   int64_t axes[CM_RANK_MAX];
   uint32_t node;
@@ -40,7 +43,7 @@ static cm_status emit_digits(cm_permute *p, uint32_t input, const cm_layout *l, 
                              cm_error *error)
 {
   const int64_t *dims = p->model->values[input].shape.dims;
-  uint32_t first[CM_RANK_MAX], perm[CM_RANK_MAX], count = 0, next = 0, split, moved;
+  uint32_t first[CM_RANK_MAX] = {0}, perm[CM_RANK_MAX] = {0}, count = 0, next = 0, split, moved;
   cm_digits digits[CM_RANK_MAX];
   int64_t sizes[CM_RANK_MAX], moved_sizes[CM_RANK_MAX];
   for (uint32_t a = 0; a < l->rank; a++) {
@@ -59,7 +62,8 @@ static cm_status emit_digits(cm_permute *p, uint32_t input, const cm_layout *l, 
     moved_sizes[i] = sizes[perm[i]];
   if (add_shaped(p, output, count, sizes, &split, error) != CM_OK ||
       add_shaped(p, output, count, moved_sizes, &moved, error) != CM_OK ||
-      add_reshape(p, input, count, sizes, split, error) != CM_OK || add_transpose(p, split, count, perm, moved, error) != CM_OK)
+      add_reshape(p, input, count, sizes, split, error) != CM_OK ||
+      add_transpose(p, split, count, perm, moved, error) != CM_OK)
     return error->status;
   return add_reshape(p, moved, l->rank, stored, output, error);
 }
@@ -162,8 +166,8 @@ cm_status cm_permute_emit(cm_permute *p, cm_error *error)
 /* ---- matrix products that read an operand transposed ---- */
 
 /* Gemm(a, b) with flags, reshaped into `output`; before opset 11 Gemm needs a third input. */
-static cm_status add_gemm(cm_permute *p, const uint32_t *operands, const bool *flags, uint32_t addend, const int64_t *dims,
-                          uint32_t output, cm_error *error)
+static cm_status add_gemm(cm_permute *p, const uint32_t *operands, const bool *flags, uint32_t addend,
+                          const int64_t *dims, uint32_t output, cm_error *error)
 {
   cm_model *m = p->model;
   uint32_t inputs[3] = {operands[0], operands[1], addend}, product, node;
@@ -185,10 +189,10 @@ static cm_status add_gemm(cm_permute *p, const uint32_t *operands, const bool *f
   return add_reshape(p, product, y.rank, y.dims, output, error);
 }
 
-/* An operand of one matrix [rows, columns]: read as it is, or, where a permutation makes it that only exchanges the two, from
- * before that permutation. *matrix is CM_NONE when it is no single matrix. */
-static cm_status take_operand(cm_permute *p, uint32_t value, int64_t rows, int64_t columns, uint32_t *matrix, bool *flag,
-                              cm_error *error)
+/* An operand of one matrix [rows, columns]: read as it is, or, where a permutation makes it that only exchanges the
+ * two, from before that permutation. *matrix is CM_NONE when it is no single matrix. */
+static cm_status take_operand(cm_permute *p, uint32_t value, int64_t rows, int64_t columns, uint32_t *matrix,
+                              bool *flag, cm_error *error)
 {
   cm_model *m = p->model;
   uint32_t producer = m->values[value].producer;
@@ -260,8 +264,8 @@ static bool all_are(const cm_node *n, const char *name, int64_t number)
   return true;
 }
 
-/* A 1 x 1 convolution of one image is a matrix product too: [filters, channels] x [channels, pixels]. Behind it a permutation
- * to channels-last is the product turned round, with the image read transposed. */
+/* A 1 x 1 convolution of one image is a matrix product too: [filters, channels] x [channels, pixels]. Behind it a
+ * permutation to channels-last is the product turned round, with the image read transposed. */
 static cm_status absorb_conv(cm_permute *p, uint32_t node, cm_error *error)
 {
   cm_model *m = p->model;
@@ -285,10 +289,12 @@ static cm_status absorb_conv(cm_permute *p, uint32_t node, cm_error *error)
   }
   if (conv->input_count > 2 && conv->inputs[2] != CM_NONE)
     addend = conv->inputs[2];
-  int64_t plane[2] = {filters, pixels}, image[2] = {channels, pixels}, weights[2] = {filters, channels}, dims[2] = {pixels, filters};
+  int64_t plane[2] = {filters, pixels}, image[2] = {channels, pixels}, weights[2] = {filters, channels},
+          dims[2] = {pixels, filters};
   bool flags[2] = {true, true};
-  if (!cm_layout_moves(n->layout, v->shape.dims) || !cm_layout_reshape(p->maps, n->layout, v->shape.dims, 2, plane, &view) ||
-      view.perm[0] != 1 || !cm_layout_keeps_elements(&view))
+  if (!cm_layout_moves(n->layout, v->shape.dims) ||
+      !cm_layout_reshape(p->maps, n->layout, v->shape.dims, 2, plane, &view) || view.perm[0] != 1 ||
+      !cm_layout_keeps_elements(&view))
     return CM_OK;
   const cm_tensor *tensor;
   cm_tensor *flat;

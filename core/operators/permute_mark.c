@@ -27,7 +27,8 @@ static bool transpose_layout(const cm_model *m, const cm_node *n, cm_layout *l)
     return false;
   *l = cm_layout_identity(x->rank);
   for (uint32_t i = 0; i < x->rank; i++)
-    l->perm[i] = a != NULL ? (uint32_t)(a->integers[i] < 0 ? a->integers[i] + x->rank : a->integers[i]) : x->rank - 1 - i;
+    l->perm[i] =
+        a != NULL ? (uint32_t)(a->integers[i] < 0 ? a->integers[i] + x->rank : a->integers[i]) : x->rank - 1 - i;
   return true;
 }
 
@@ -87,8 +88,8 @@ static bool append_slice(cm_model *m, uint32_t node, uint32_t value, index_list 
   const cm_value *y = &m->values[value];
   uint32_t rank = m->values[l->source].shape.rank;
   if (!cm_crossing_integers(&c, "starts", 1, starts, &count) || count != 1 ||
-      !cm_crossing_integers(&c, "axes", 3, axes, &axis_count) || !cm_crossing_integers(&c, NULL, 4, steps, &step_count) ||
-      !cm_shape_known(&y->shape))
+      !cm_crossing_integers(&c, "axes", 3, axes, &axis_count) ||
+      !cm_crossing_integers(&c, NULL, 4, steps, &step_count) || !cm_shape_known(&y->shape))
     return false;
   int64_t axis = axis_count == 0 ? 0 : axes[0] < 0 ? axes[0] + rank : axes[0], step = step_count == 0 ? 1 : steps[0],
           start = starts[0] < 0 ? starts[0] + l->length : starts[0];
@@ -176,7 +177,9 @@ uint64_t cm_node_permutation_bytes(const cm_model *model, uint32_t node)
     return 0;
   const cm_value *y = &model->values[n->outputs[0]];
   if (is_op(n, "Transpose"))
-    return transpose_layout(model, n, &l) && cm_layout_moves(&l, model->values[n->inputs[0]].shape.dims) ? cm_value_bytes(y) : 0;
+    return transpose_layout(model, n, &l) && cm_layout_moves(&l, model->values[n->inputs[0]].shape.dims)
+               ? cm_value_bytes(y)
+               : 0;
   /* Reading the indices changes nothing: the model is not const only because crossings rewrite. */
   if (!indexed_layout((cm_model *)(uintptr_t)model, NULL, node, &source, &l))
     return 0;
@@ -204,10 +207,11 @@ cm_status cm_permute_add(cm_permute *p, uint32_t input, const cm_layout *layout,
   return CM_OK;
 }
 
-static cm_status note_mark(cm_permute *p, const cm_node *n, const cm_layout *l, const cm_value *x, uint64_t bytes, cm_error *error)
+static cm_status note_mark(cm_permute *p, const cm_node *n, const cm_layout *l, const cm_value *x, uint64_t bytes,
+                           cm_error *error)
 {
-  json_t *item = json_pack("{s:s, s:s, s:s, s:o, s:I}", "action", "mark", "node", n->name, "operator", n->op, "permutation",
-                           cm_layout_json(p->maps, l, x->shape.dims), "bytes", (json_int_t)bytes);
+  json_t *item = json_pack("{s:s, s:s, s:s, s:o, s:I}", "action", "mark", "node", n->name, "operator", n->op,
+                           "permutation", cm_layout_json(p->maps, l, x->shape.dims), "bytes", (json_int_t)bytes);
   if (item == NULL || json_array_append_new(p->moves, item) != 0)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while reporting permutations");
   return CM_OK;

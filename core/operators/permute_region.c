@@ -1,14 +1,15 @@
 /* PERM-2 and PERM-4: where a permutation goes, decided for its whole region at once.
  *
- * The permutation pi at the seed makes y = pi(x). From x and y on, a region of values is grown in which each value could be
- * stored either as it is or as it would be on the other side of pi: a value before pi could be stored already permuted, one
- * behind it still unpermuted. In terms of "before" and "after" every value has two forms, one of which is its present one; an
- * operator that lets the permutation pass ties its inputs and outputs to one form. Wherever two neighbours disagree, a
- * permutation has to stand, and moves the bytes of the value between them. Choosing the forms at least cost is a minimum cut:
- * source's side = before, sink's side = after. Residual chains, branches and concats are decided together that way.
+ * The permutation pi at the seed makes y = pi(x). From x and y on, a region of values is grown in which each value
+ * could be stored either as it is or as it would be on the other side of pi: a value before pi could be stored already
+ * permuted, one behind it still unpermuted. In terms of "before" and "after" every value has two forms, one of which is
+ * its present one; an operator that lets the permutation pass ties its inputs and outputs to one form. Wherever two
+ * neighbours disagree, a permutation has to stand, and moves the bytes of the value between them. Choosing the forms at
+ * least cost is a minimum cut: source's side = before, sink's side = after. Residual chains, branches and concats are
+ * decided together that way.
  *
- * Costs: several readers that want the other form share one permutation, hence two auxiliary nodes a value. Ties go to what
- * changes the least. */
+ * Costs: several readers that want the other form share one permutation, hence two auxiliary nodes a value. Ties go to
+ * what changes the least. */
 #include <string.h>
 
 #include "core/operators/mincut.h"
@@ -69,7 +70,8 @@ static void grow_through_layout(region *r, const cm_node *n, bool from_input)
   uint32_t a = n->inputs[0], b = n->outputs[0], known = from_input ? a : b, next = from_input ? b : a;
   cm_maps *maps = r->p->maps;
   const region_value *k = &r->value[known];
-  cm_layout rho = from_input ? *n->layout : cm_layout_invert(maps, n->layout), back = cm_layout_invert(maps, &rho), other;
+  cm_layout rho = from_input ? *n->layout : cm_layout_invert(maps, n->layout), back = cm_layout_invert(maps, &rho),
+            other;
   if (r->value[next].in)
     return;
   if (cm_layout_equal(&k->other, &rho)) {
@@ -119,8 +121,13 @@ static cm_status grow_through_node(region *r, uint32_t node, uint32_t slot, uint
 {
   const cm_node *n = &r->p->model->nodes[node];
   uint8_t phase = r->value[value].phase;
-  cm_crossing c = {.model = r->p->model, .node = node, .maps = r->p->maps, .run = r->p->run, .input_count = n->input_count,
-                   .slot_count = n->input_count + n->output_count, .from = slot};
+  cm_crossing c = {.model = r->p->model,
+                   .node = node,
+                   .maps = r->p->maps,
+                   .run = r->p->run,
+                   .input_count = n->input_count,
+                   .slot_count = n->input_count + n->output_count,
+                   .from = slot};
   if (CM_ARENA_NEW(&r->arena, c.layout, c.slot_count, error) != CM_OK ||
       CM_ARENA_NEW(&r->arena, c.tied, c.slot_count, error) != CM_OK)
     return error->status;
@@ -257,7 +264,8 @@ static int64_t cost_of(const region *r, const cm_layout *layout, uint32_t value)
   return (int64_t)cm_layout_bytes(r->p, layout, &r->p->model->values[value]) * SCALE;
 }
 
-/* cost[i][j] is paid when `a` is on side i and `b` on side j; where no cut can say it, the excess is put on disagreement. */
+/* cost[i][j] is paid when `a` is on side i and `b` on side j; where no cut can say it, the excess is put on
+ * disagreement. */
 static cm_status add_pair(region *r, uint32_t a, uint32_t b, int64_t cost[2][2], cm_error *error)
 {
   int64_t c00 = cost[0][0], c01 = cost[0][1], c10 = cost[1][0], c11 = cost[1][1];
@@ -265,8 +273,10 @@ static cm_status add_pair(region *r, uint32_t a, uint32_t b, int64_t cost[2][2],
     c01 = c00 + c11 - c10;
   /* c = c00 + [a=1](c10 - c00) + [b=1](c11 - c10) + [a=0, b=1](c01 + c10 - c00 - c11) */
   int64_t on_a = c10 - c00, on_b = c11 - c10;
-  if (cm_cut_edge(&r->cut, on_a > 0 ? CM_CUT_SOURCE : a, on_a > 0 ? a : CM_CUT_SINK, on_a > 0 ? on_a : -on_a, error) != CM_OK ||
-      cm_cut_edge(&r->cut, on_b > 0 ? CM_CUT_SOURCE : b, on_b > 0 ? b : CM_CUT_SINK, on_b > 0 ? on_b : -on_b, error) != CM_OK)
+  if (cm_cut_edge(&r->cut, on_a > 0 ? CM_CUT_SOURCE : a, on_a > 0 ? a : CM_CUT_SINK, on_a > 0 ? on_a : -on_a, error) !=
+          CM_OK ||
+      cm_cut_edge(&r->cut, on_b > 0 ? CM_CUT_SOURCE : b, on_b > 0 ? b : CM_CUT_SINK, on_b > 0 ? on_b : -on_b, error) !=
+          CM_OK)
     return error->status;
   return cm_cut_edge(&r->cut, a, b, c01 + c10 - c00 - c11, error);
 }
@@ -296,7 +306,8 @@ static cm_status add_layout_node(region *r, const cm_node *n, cm_error *error)
   cm_layout plain = cm_layout_identity(n->layout->rank);
   for (int i = 0; i < 2; i++)
     for (int j = 0; j < 2; j++) {
-      const cm_layout *from = !va->in || i == va->phase ? &plain : &va->other, *to = !vb->in || j == vb->phase ? &plain : &vb->other;
+      const cm_layout *from = !va->in || i == va->phase ? &plain : &va->other,
+                      *to = !vb->in || j == vb->phase ? &plain : &vb->other;
       cm_layout back = cm_layout_invert(maps, from), step = cm_layout_compose(maps, &back, n->layout);
       step = cm_layout_compose(maps, &step, to);
       cost[i][j] = cost_of(r, &step, a);
@@ -350,8 +361,8 @@ static cm_status build_cut(region *r, cm_error *error)
       find_variable(r, (uint32_t)v);
   for (size_t i = 0; i < r->group_count; i++) {
     const tie_group *g = &r->groups[i];
-    if (cm_cut_edge(&r->cut, g->phase == 0 ? CM_CUT_SOURCE : g->variable, g->phase == 0 ? g->variable : CM_CUT_SINK, 1, error) !=
-        CM_OK)
+    if (cm_cut_edge(&r->cut, g->phase == 0 ? CM_CUT_SOURCE : g->variable, g->phase == 0 ? g->variable : CM_CUT_SINK, 1,
+                    error) != CM_OK)
       return error->status;
   }
   for (size_t v = 0; v < m->value_count; v++)
@@ -359,7 +370,8 @@ static cm_status build_cut(region *r, cm_error *error)
       return error->status;
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *n = &m->nodes[m->order[i]];
-    if (n->layout != NULL && (r->value[n->inputs[0]].in || r->value[n->outputs[0]].in) && add_layout_node(r, n, error) != CM_OK)
+    if (n->layout != NULL && (r->value[n->inputs[0]].in || r->value[n->outputs[0]].in) &&
+        add_layout_node(r, n, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
@@ -450,18 +462,18 @@ static cm_status make_forms(carrier *c, cm_error *error)
 
 static cm_status note_move(carrier *c, uint32_t node, const tie_group *g, cm_error *error)
 {
-  const cm_node *n = &c->r->p->model->nodes[node];
-  const cm_layout *l = NULL;
-  const cm_value *x = NULL;
-  for (uint32_t s = 0; s < g->slot_count && l == NULL; s++)
-    if (g->tied[s]) {
-      l = &g->layout[s];
-      x = &c->r->p->model->values[s < n->input_count ? n->inputs[s] : n->outputs[s - n->input_count]];
-    }
+  const cm_model *m = c->r->p->model;
+  const cm_node *n = &m->nodes[node];
+  uint32_t s = 0;
+  while (!g->tied[s])
+    s++;
+  const cm_layout *l = &g->layout[s];
+  const cm_value *x = &m->values[s < n->input_count ? n->inputs[s] : n->outputs[s - n->input_count]];
+  bool inter = !cm_layout_keeps_axes(l), intra = !cm_layout_keeps_elements(l);
   json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:o}", "action", "cross", "rule",
-                           cm_layout_keeps_axes(l) ? "z101" : cm_layout_keeps_elements(l) ? "z102" : "z101+z102", "node",
-                           n->name[0] != '\0' || n->output_count == 0 ? n->name : c->r->p->model->values[n->outputs[0]].name,
-                           "operator", n->op, "permutation", cm_layout_json(c->r->p->maps, l, x->shape.dims));
+                           inter && intra ? "z101+z102" : inter ? "z102" : "z101", "node",
+                           n->name[0] != '\0' ? n->name : x->name, "operator", n->op, "permutation",
+                           cm_layout_json(c->r->p->maps, l, x->shape.dims));
   if (item == NULL || json_array_append_new(c->r->p->moves, item) != 0)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while reporting permutations");
   return CM_OK;
@@ -583,7 +595,7 @@ cm_status cm_permute_region(cm_permute *p, uint32_t seed, uint64_t *gain, cm_err
 {
   region r = {.p = p};
   cm_model *given = p->model, *copy = NULL;
-  uint8_t *side;
+  uint8_t *side = NULL;
   int64_t cost;
   size_t moves = json_array_size(p->moves);
   *gain = 0;
@@ -599,7 +611,8 @@ cm_status cm_permute_region(cm_permute *p, uint32_t seed, uint64_t *gain, cm_err
     status = error->status;
   }
   /* The cut's costs leave out what permutations share by chance; what counts is the whole before and after. */
-  if (status == CM_OK && read_cut(&r, side) && (status = cm_model_copy(given, given->arena.memory, &copy, error)) == CM_OK) {
+  if (status == CM_OK && read_cut(&r, side) &&
+      (status = cm_model_copy(given, given->arena.memory, &copy, error)) == CM_OK) {
     uint64_t before = cm_permute_total(p), after;
     p->model = copy;
     status = carry_out(&r, error);

@@ -76,8 +76,8 @@ cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const in
   uint64_t count;
   size_t bytes = cm_type_bytes(type);
   if (rank > CM_RANK_MAX || !cm_dims_count(rank, dims, &count))
-    return cm_fail(error, CM_TOO_LARGE, "a tensor of rank %u is too large: at most %d dimensions and 2^40 elements", rank,
-                   CM_RANK_MAX);
+    return cm_fail(error, CM_TOO_LARGE, "a tensor of rank %u is too large: at most %d dimensions and 2^40 elements",
+                   rank, CM_RANK_MAX);
   if (CM_NEW(memory, t, 1, error) != CM_OK)
     return error->status;
   t->data = cm_allocate(memory, count, bytes > 0 ? bytes : 1, error);
@@ -104,15 +104,16 @@ cm_status cm_tensor_reshaped(cm_memory *memory, const cm_tensor *tensor, uint32_
   if (t->count != tensor->count) {
     uint64_t count = t->count;
     cm_tensor_free(t);
-    return cm_fail(error, CM_BAD_NETWORK, "%llu elements cannot take a shape of %llu", (unsigned long long)tensor->count,
-                   (unsigned long long)count);
+    return cm_fail(error, CM_BAD_NETWORK, "%llu elements cannot take a shape of %llu",
+                   (unsigned long long)tensor->count, (unsigned long long)count);
   }
   memcpy(t->data, tensor->data, t->count * cm_type_bytes(t->type));
   *made = t;
   return CM_OK;
 }
 
-cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_t count, cm_tensor **made, cm_error *error)
+cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_t count, cm_tensor **made,
+                             cm_error *error)
 {
   cm_tensor *t;
   int64_t dims[1] = {0};

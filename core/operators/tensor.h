@@ -74,7 +74,8 @@ cm_status cm_tensor_reshaped(cm_memory *memory, const cm_tensor *tensor, uint32_
                              cm_tensor **made, cm_error *error);
 
 /* Makes a sequence of `count` tensors; takes a reference on each. */
-cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_t count, cm_tensor **made, cm_error *error);
+cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_t count, cm_tensor **made,
+                             cm_error *error);
 
 /* One more reference; returns its argument. */
 cm_tensor *cm_tensor_share(cm_tensor *tensor);

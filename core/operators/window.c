@@ -5,8 +5,8 @@
 
 enum { WINDOW_MAX = 1 << 24 }; /* a kernel, stride, dilation or pad beyond this makes no sense */
 
-static cm_status read_list(const cm_call *call, const char *name, size_t count, int64_t otherwise, int64_t least, int64_t *list,
-                           cm_error *error)
+static cm_status read_list(const cm_call *call, const char *name, size_t count, int64_t otherwise, int64_t least,
+                           int64_t *list, cm_error *error)
 {
   const cm_attribute *a = cm_node_attribute(call->node, name);
   for (size_t i = 0; i < count; i++)
@@ -41,8 +41,8 @@ static int64_t ceil_divide(int64_t a, int64_t b)
   return a >= 0 ? (a + b - 1) / b : -(-a / b);
 }
 
-cm_status cm_window_read(const cm_call *call, const cm_shape *input, const int64_t *kernel, bool ceil_mode, cm_window *w,
-                         cm_error *error)
+cm_status cm_window_read(const cm_call *call, const cm_shape *input, const int64_t *kernel, bool ceil_mode,
+                         cm_window *w, cm_error *error)
 {
   if (input->rank < 3)
     return cm_call_fail(call, error, "needs an input of at least 3 dimensions, not %u", input->rank);

@@ -13,8 +13,8 @@ typedef struct cm_window {
 
 /* Reads a node's window attributes over an input of shape [N, C, spatial...]. `kernel` NULL: attribute kernel_shape.
  * `ceil_mode`: partial windows at the end count too. Errors: numbers that make no sense. */
-cm_status cm_window_read(const cm_call *call, const cm_shape *input, const int64_t *kernel, bool ceil_mode, cm_window *window,
-                         cm_error *error);
+cm_status cm_window_read(const cm_call *call, const cm_shape *input, const int64_t *kernel, bool ceil_mode,
+                         cm_window *window, cm_error *error);
 
 /* The spatial attributes of a node with their defaults: strides and dilations 1, pads 0 (before, then after). */
 cm_status cm_window_attributes(const cm_call *call, uint32_t rank, cm_window *window, cm_error *error);

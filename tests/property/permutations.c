@@ -54,7 +54,8 @@ static void make_binary(graph *g)
     e[i] = pick(0, 3) == 0 ? 1 : d[i];
   uint32_t skip = (uint32_t)pick(0, 2), a = graph_input(g, 4, d),
            b = pick(0, 1) ? graph_constant(g, 4 - skip, e + skip, -1) : graph_input(g, 4 - skip, e + skip);
-  graph_output(g, pick(0, 1) ? graph_node(g, ops[pick(0, 3)], a, b, GRAPH_END) : graph_node(g, ops[pick(0, 3)], b, a, GRAPH_END));
+  graph_output(g, pick(0, 1) ? graph_node(g, ops[pick(0, 3)], a, b, GRAPH_END)
+                             : graph_node(g, ops[pick(0, 3)], b, a, GRAPH_END));
 }
 
 static void make_conv(graph *g)
@@ -78,7 +79,8 @@ static void make_conv_transpose(graph *g)
   int64_t d[4];
   dims4(d);
   int64_t w[4] = {d[1], pick(1, 4), 2, 3}, b[1] = {w[1]};
-  graph_output(g, graph_node(g, "ConvTranspose", graph_input(g, 4, d), graph_constant(g, 4, w, -1), graph_constant(g, 1, b, -1), GRAPH_END));
+  graph_output(g, graph_node(g, "ConvTranspose", graph_input(g, 4, d), graph_constant(g, 4, w, -1),
+                             graph_constant(g, 1, b, -1), GRAPH_END));
   graph_ints(g, "strides", 2, (int64_t[]){1, 2});
 }
 
@@ -104,8 +106,9 @@ static void make_batch_norm(graph *g)
   int64_t d[4];
   dims4(d);
   uint32_t x = graph_input(g, 4, d);
-  graph_output(g, graph_node(g, "BatchNormalization", x, graph_constant(g, 1, d + 1, -1), graph_constant(g, 1, d + 1, -1),
-                             graph_constant(g, 1, d + 1, -1), graph_constant(g, 1, d + 1, 0.1), GRAPH_END));
+  graph_output(g,
+               graph_node(g, "BatchNormalization", x, graph_constant(g, 1, d + 1, -1), graph_constant(g, 1, d + 1, -1),
+                          graph_constant(g, 1, d + 1, -1), graph_constant(g, 1, d + 1, 0.1), GRAPH_END));
 }
 
 static void make_instance_norm(graph *g)
@@ -113,7 +116,8 @@ static void make_instance_norm(graph *g)
   int64_t d[4];
   dims4(d);
   uint32_t x = graph_input(g, 4, d);
-  graph_output(g, graph_node(g, "InstanceNormalization", x, graph_constant(g, 1, d + 1, -1), graph_constant(g, 1, d + 1, -1), GRAPH_END));
+  graph_output(g, graph_node(g, "InstanceNormalization", x, graph_constant(g, 1, d + 1, -1),
+                             graph_constant(g, 1, d + 1, -1), GRAPH_END));
 }
 
 static void make_layer_norm(graph *g)
@@ -153,7 +157,8 @@ static void make_reduce(graph *g)
   dims4(d);
   uint32_t x = graph_input(g, 4, d);
   bool input = g->model->opset >= 18 || (strcmp(op, "ReduceSum") == 0 && g->model->opset >= 13);
-  graph_output(g, input ? graph_node(g, op, x, graph_integers(g, count, axes), GRAPH_END) : graph_node(g, op, x, GRAPH_END));
+  graph_output(g, input ? graph_node(g, op, x, graph_integers(g, count, axes), GRAPH_END)
+                        : graph_node(g, op, x, GRAPH_END));
   if (!input)
     graph_ints(g, "axes", count, axes);
   graph_int(g, "keepdims", pick(0, 1));
@@ -171,10 +176,12 @@ static void make_arg(graph *g)
 static void make_reshape(graph *g)
 {
   int64_t d[4], n = pick(2, 4), c = pick(2, 4), h = pick(2, 5), w = pick(1, 3);
-  int64_t shapes[6][5] = {{1, n * c, h, w, 1}, {1, n, c, h, w}, {n, c, 1, h * w, 1}, {n * c, h, w, 1, 1}, {n, c * h * w, 1, 1, 1}, {1, n * c, h * w, 1, 1}};
+  int64_t shapes[6][5] = {{1, n * c, h, w, 1}, {1, n, c, h, w},         {n, c, 1, h * w, 1},
+                          {n * c, h, w, 1, 1}, {n, c * h * w, 1, 1, 1}, {1, n * c, h * w, 1, 1}};
   int64_t from = pick(0, 5), to = pick(0, 5);
   (void)d;
-  graph_output(g, graph_node(g, "Reshape", graph_input(g, 5, shapes[from]), graph_integers(g, 5, shapes[to]), GRAPH_END));
+  graph_output(g,
+               graph_node(g, "Reshape", graph_input(g, 5, shapes[from]), graph_integers(g, 5, shapes[to]), GRAPH_END));
 }
 
 static void make_squeeze(graph *g)
@@ -186,7 +193,8 @@ static void make_squeeze(graph *g)
     d[axes[0]] = 1;
   uint32_t x = graph_input(g, 4, d);
   const char *op = squeeze ? "Squeeze" : "Unsqueeze";
-  graph_output(g, g->model->opset >= 13 ? graph_node(g, op, x, graph_integers(g, 1, axes), GRAPH_END) : graph_node(g, op, x, GRAPH_END));
+  graph_output(g, g->model->opset >= 13 ? graph_node(g, op, x, graph_integers(g, 1, axes), GRAPH_END)
+                                        : graph_node(g, op, x, GRAPH_END));
   if (g->model->opset < 13)
     graph_ints(g, "axes", 1, axes);
 }
@@ -230,7 +238,8 @@ static void make_slice(graph *g)
   } else if (axes[0] == 0)
     graph_output(g, graph_node(g, "Slice", x, graph_integers(g, 1, starts), graph_integers(g, 1, ends), GRAPH_END));
   else
-    graph_output(g, graph_node(g, "Slice", x, graph_integers(g, 1, starts), graph_integers(g, 1, ends), graph_integers(g, 1, axes), GRAPH_END));
+    graph_output(g, graph_node(g, "Slice", x, graph_integers(g, 1, starts), graph_integers(g, 1, ends),
+                               graph_integers(g, 1, axes), GRAPH_END));
 }
 
 static void make_gather(graph *g)
@@ -258,7 +267,8 @@ static void make_pad(graph *g)
   for (int i = 0; i < 8; i++)
     pads[i] = pick(0, 2) == 0 ? pick(0, 2) : 0;
   uint32_t x = graph_input(g, 4, d);
-  graph_output(g, g->model->opset >= 11 ? graph_node(g, "Pad", x, graph_integers(g, 8, pads), GRAPH_END) : graph_node(g, "Pad", x, GRAPH_END));
+  graph_output(g, g->model->opset >= 11 ? graph_node(g, "Pad", x, graph_integers(g, 8, pads), GRAPH_END)
+                                        : graph_node(g, "Pad", x, GRAPH_END));
   if (g->model->opset < 11)
     graph_ints(g, "pads", 8, pads);
 }
@@ -287,7 +297,8 @@ static void make_resize(graph *g)
 
 static void make_matmul(graph *g)
 {
-  int64_t n = pick(1, 3), c = pick(1, 3), m = pick(1, 5), k = pick(1, 5), o = pick(1, 5), a[4] = {n, c, m, k}, b[4] = {n, c, k, o};
+  int64_t n = pick(1, 3), c = pick(1, 3), m = pick(1, 5), k = pick(1, 5), o = pick(1, 5), a[4] = {n, c, m, k},
+          b[4] = {n, c, k, o};
   int64_t kind = pick(0, 2);
   uint32_t x = kind == 2 ? graph_constant(g, 2, a + 2, -1) : graph_input(g, 4, a),
            y = kind == 1 ? graph_constant(g, 2, b + 2, -1) : graph_input(g, 4, b);
@@ -296,8 +307,8 @@ static void make_matmul(graph *g)
 
 static void make_gemm(graph *g)
 {
-  int64_t m = pick(1, 5), k = pick(1, 5), o = pick(1, 5), ta = pick(0, 1), tb = pick(0, 1), a[2] = {ta ? k : m, ta ? m : k},
-          b[2] = {tb ? o : k, tb ? k : o}, c[2] = {pick(0, 1) ? m : 1, o};
+  int64_t m = pick(1, 5), k = pick(1, 5), o = pick(1, 5), ta = pick(0, 1), tb = pick(0, 1),
+          a[2] = {ta ? k : m, ta ? m : k}, b[2] = {tb ? o : k, tb ? k : o}, c[2] = {pick(0, 1) ? m : 1, o};
   uint32_t kind = (uint32_t)pick(0, 2), x = kind == 2 ? graph_constant(g, 2, a, -1) : graph_input(g, 2, a),
            y = kind == 1 ? graph_constant(g, 2, b, -1) : graph_input(g, 2, b), skip = (uint32_t)pick(0, 1);
   graph_output(g, graph_node(g, "Gemm", x, y, graph_constant(g, 2 - skip, c + skip, -1), GRAPH_END));
@@ -337,7 +348,8 @@ static cm_layout random_layout(cm_maps *maps, const cm_shape *s)
     return l;
   int64_t kind = pick(0, 4);
   if (kind <= 1 && s->rank >= 2) {
-    uint32_t a = (uint32_t)pick(s->rank >= 4 && kind == 0 ? 2 : 0, s->rank - 1), b = (uint32_t)pick(s->rank >= 4 && kind == 0 ? 2 : 0, s->rank - 1);
+    uint32_t a = (uint32_t)pick(s->rank >= 4 && kind == 0 ? 2 : 0, s->rank - 1),
+             b = (uint32_t)pick(s->rank >= 4 && kind == 0 ? 2 : 0, s->rank - 1);
     uint32_t t = l.perm[a];
     l.perm[a] = l.perm[b];
     l.perm[b] = t;
@@ -400,7 +412,8 @@ static void check_trial(trial *t, cm_tensor *const *inputs, cm_tensor *const *pl
     cm_tensor_free(stored[i]);
 }
 
-/* What a rule allows computes the same elements: every operator, random sizes, groups, broadcasting, slots and layouts. */
+/* What a rule allows computes the same elements: every operator, random sizes, groups, broadcasting, slots and layouts.
+ */
 START_TEST(every_rule_keeps_the_numbers)
 {
   static const int64_t opsets[] = {9, 11, 13, 17, 18, 20};
@@ -443,7 +456,8 @@ START_TEST(every_rule_keeps_the_numbers)
       cm_tensor_free(plain[i]);
     cm_model_free(g.model);
   }
-  ck_assert_msg(crossed >= 20 && maps_crossed >= 8, "%s: only %u layouts crossed (%u maps)", makers[_i].name, crossed, maps_crossed);
+  ck_assert_msg(crossed >= 20 && maps_crossed >= 8, "%s: only %u layouts crossed (%u maps)", makers[_i].name, crossed,
+                maps_crossed);
   if (makers[_i].make != make_conv_transpose)
     ck_assert_msg(axes_crossed >= 5, "%s: only %u axis orders crossed", makers[_i].name, axes_crossed);
   ck_assert_uint_eq(memory.used_bytes, 0);
@@ -522,7 +536,8 @@ static uint32_t first(graph *g, uint32_t x)
   return graph_transpose(g, x, 4, (int64_t[]){0, 3, 1, 2});
 }
 
-/* A channels-last network: pads, pools, squeeze-and-excitation, branches joined, resizing, a head on flattened pixels. */
+/* A channels-last network: pads, pools, squeeze-and-excitation, branches joined, resizing, a head on flattened pixels.
+ */
 static void make_channels_last(graph *g)
 {
   int64_t d[4] = {1, 2 * pick(1, 3), 8, 8}, in[4] = {1, 8, 8, d[1]};
@@ -558,15 +573,18 @@ static void make_channels_last(graph *g)
       x = first(g, graph_node(g, "Sub", branch, x, GRAPH_END));
       continue;
     case 4: /* twice the size */
-      x = graph_node(g, "Resize", last(g, x), CM_NONE, CM_NONE, graph_integers(g, 4, (int64_t[]){1, 2 * d[2], 2 * d[3], d[1]}), GRAPH_END);
+      x = graph_node(g, "Resize", last(g, x), CM_NONE, CM_NONE,
+                     graph_integers(g, 4, (int64_t[]){1, 2 * d[2], 2 * d[3], d[1]}), GRAPH_END);
       x = first(g, x);
       d[2] *= 2;
       d[3] *= 2;
       continue;
     default: /* shuffled halves exchanged */
-      x = graph_node(g, "Slice", x, graph_integers(g, 1, (int64_t[]){0}), graph_integers(g, 1, (int64_t[]){d[1] / 2}), graph_integers(g, 1, (int64_t[]){1}), GRAPH_END);
+      x = graph_node(g, "Slice", x, graph_integers(g, 1, (int64_t[]){0}), graph_integers(g, 1, (int64_t[]){d[1] / 2}),
+                     graph_integers(g, 1, (int64_t[]){1}), GRAPH_END);
       branch = g->model->nodes[g->model->node_count - 1].inputs[0];
-      branch = graph_node(g, "Slice", branch, graph_integers(g, 1, (int64_t[]){d[1] / 2}), graph_integers(g, 1, (int64_t[]){d[1]}), graph_integers(g, 1, (int64_t[]){1}), GRAPH_END);
+      branch = graph_node(g, "Slice", branch, graph_integers(g, 1, (int64_t[]){d[1] / 2}),
+                          graph_integers(g, 1, (int64_t[]){d[1]}), graph_integers(g, 1, (int64_t[]){1}), GRAPH_END);
       x = graph_node(g, "Concat", branch, x, GRAPH_END);
       graph_int(g, "axis", 1);
       x = conv(g, x, d, d[1], d[1], 3, 1);
@@ -595,7 +613,8 @@ static void make_transformer(graph *g)
   x = graph_node(g, "Reshape", x, graph_integers(g, 3, (int64_t[]){1, d[2], 9}), GRAPH_END);
   x = graph_transpose(g, x, 3, (int64_t[]){0, 2, 1});
   x = graph_node(g, "Add", x, graph_constant(g, 3, d, -1), GRAPH_END);
-  uint32_t y = graph_node(g, "LayerNormalization", x, graph_constant(g, 1, d + 2, 0.5), graph_constant(g, 1, d + 2, -1), GRAPH_END);
+  uint32_t y = graph_node(g, "LayerNormalization", x, graph_constant(g, 1, d + 2, 0.5), graph_constant(g, 1, d + 2, -1),
+                          GRAPH_END);
   uint32_t q = heads(g, y, d, n, (int64_t[]){0, 2, 1, 3}), k = heads(g, y, d, n, (int64_t[]){0, 2, 3, 1}),
            v = heads(g, y, d, n, (int64_t[]){0, 2, 1, 3});
   y = graph_node(g, "Softmax", graph_node(g, "MatMul", q, k, GRAPH_END), GRAPH_END);
@@ -663,8 +682,8 @@ START_TEST(networks_move_less_and_compute_the_same)
 }
 END_TEST
 
-/* Mutation: whatever the pass wrote, put in another order, changes an output. A constant of one number, or one whose rows are
- * equal, cannot. */
+/* Mutation: whatever the pass wrote, put in another order, changes an output. A constant of one number, or one whose
+ * rows are equal, cannot. */
 START_TEST(a_wrong_permutation_is_noticed)
 {
   unsigned mutants = 0;

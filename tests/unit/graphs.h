@@ -51,7 +51,8 @@ static inline uint32_t graph_input(graph *g, uint32_t rank, const int64_t *dims)
   return value;
 }
 
-static inline cm_tensor *graph_random_tensor(cm_random *random, cm_memory *memory, uint32_t rank, const int64_t *dims, double least)
+static inline cm_tensor *graph_random_tensor(cm_random *random, cm_memory *memory, uint32_t rank, const int64_t *dims,
+                                             double least)
 {
   cm_error error;
   cm_tensor *t;

@@ -53,9 +53,11 @@ static inline const char *onnx_run_test(const char *folder, cm_run *run)
     cm_tensor *expected = onnx_read_pb(path, "output", i, &model->values[model->outputs[i]]);
     int64_t at = expected != NULL ? cm_tensor_deviates(outputs[i], expected, 1e-3, 1e-7) : -1;
     if (at != -1)
-      snprintf(text, sizeof text, "output %zu deviates at element %lld: %g instead of %g (%s rank %u, expected %s rank %u)", i, (long long)at,
-               at >= 0 ? cm_tensor_number(outputs[i], (uint64_t)at) : NAN, at >= 0 ? cm_tensor_number(expected, (uint64_t)at) : NAN,
-               cm_type_name(outputs[i]->type), outputs[i]->rank, cm_type_name(expected->type), expected->rank);
+      snprintf(text, sizeof text,
+               "output %zu deviates at element %lld: %g instead of %g (%s rank %u, expected %s rank %u)", i,
+               (long long)at, at >= 0 ? cm_tensor_number(outputs[i], (uint64_t)at) : NAN,
+               at >= 0 ? cm_tensor_number(expected, (uint64_t)at) : NAN, cm_type_name(outputs[i]->type),
+               outputs[i]->rank, cm_type_name(expected->type), expected->rank);
     cm_tensor_free(expected);
   }
   for (size_t i = 0; i < ONNX_VALUES_MAX; i++) {

@@ -19,7 +19,8 @@ static void tear_down(void)
   ck_assert_msg(memory.used_bytes == 0, "%llu bytes are still on the account", (unsigned long long)memory.used_bytes);
 }
 
-/* The operator tests of the ONNX project: CM_NODE_TESTS names the folder of a whole archive, else a selection is run. */
+/* The operator tests of the ONNX project: CM_NODE_TESTS names the folder of a whole archive, else a selection is run.
+ */
 START_TEST(operators_compute_what_onnx_says)
 {
   const char *whole = getenv("CM_NODE_TESTS");
@@ -52,7 +53,8 @@ static cm_model *read_data(const char *name)
 /* Written and read again, a model is the same bytes the second time and computes the same. */
 START_TEST(models_survive_a_round_trip)
 {
-  static const char *const names[] = {"onnx/nodes/test_cast_FLOAT_to_INT2/model.onnx", "onnx/nodes/test_identity_sequence/model.onnx",
+  static const char *const names[] = {"onnx/nodes/test_cast_FLOAT_to_INT2/model.onnx",
+                                      "onnx/nodes/test_identity_sequence/model.onnx",
                                       "onnx/nodes/test_resize_tf_crop_and_resize/model.onnx", "onnx/small.onnx"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     cm_model *first = read_data(names[i]), *second;
@@ -78,7 +80,8 @@ START_TEST(damage_is_noticed_or_harmless)
   char *bytes;
   size_t size;
   unsigned refused = 0;
-  ck_ok(cm_file_read(test_data("onnx/nodes/test_conv_with_strides_no_padding/model.onnx"), 1 << 20, &bytes, &size, &error));
+  ck_ok(cm_file_read(test_data("onnx/nodes/test_conv_with_strides_no_padding/model.onnx"), 1 << 20, &bytes, &size,
+                     &error));
   for (size_t i = 0; i < 3 * size; i++) {
     cm_model *model;
     char saved = bytes[i % size];
@@ -149,7 +152,8 @@ START_TEST(every_failed_allocation_is_reported)
     uint8_t *bytes = NULL;
     size_t size;
     cm_memory_fail_at(n);
-    cm_status status = cm_onnx_read(test_data("onnx/nodes/test_gemm_default_scalar_bias/model.onnx"), &run, &model, &error);
+    cm_status status =
+        cm_onnx_read(test_data("onnx/nodes/test_gemm_default_scalar_bias/model.onnx"), &run, &model, &error);
     if (status == CM_OK)
       status = cm_infer(model, &run, &error);
     if (status == CM_OK)
