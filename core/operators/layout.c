@@ -51,11 +51,38 @@ uint32_t cm_map_at(const cm_maps *maps, uint32_t map, uint32_t index)
   return map == 0 ? index : maps->entries[map].to[index];
 }
 
-/* A scratch array of the maps' arena; NULL sticks as an error. */
+/* Gives all scratch arrays back. */
+static void end_scratch(cm_maps *maps)
+{
+  maps->scratch_used = 0;
+}
+
+/* An array until end_scratch, not zeroed; NULL sticks as an error. */
 static uint32_t *scratch(cm_maps *maps, uint32_t length)
 {
-  uint32_t *made;
-  return maps->error.status == CM_OK && CM_ARENA_NEW(&maps->arena, made, length, &maps->error) == CM_OK ? made : NULL;
+  if (maps->error.status != CM_OK)
+    return NULL;
+  if (length > maps->scratch_capacity - maps->scratch_used) {
+    size_t capacity = 2 * maps->scratch_capacity + length;
+    uint32_t *fresh;
+    /* Arrays that are in use stay where they are, in the old block. */
+    if (CM_ARENA_NEW(&maps->arena, fresh, capacity, &maps->error) != CM_OK)
+      return NULL;
+    maps->scratch = fresh;
+    maps->scratch_capacity = capacity;
+    maps->scratch_used = 0;
+  }
+  uint32_t *made = maps->scratch + maps->scratch_used;
+  maps->scratch_used += length;
+  return made;
+}
+
+/* Keeps a map that was built in scratch; 0 when it could not be. */
+static uint32_t keep(cm_maps *maps, uint32_t length, const uint32_t *to)
+{
+  uint32_t map = to != NULL ? cm_maps_intern(maps, length, to) : 0;
+  end_scratch(maps);
+  return map;
 }
 
 uint32_t cm_map_compose(cm_maps *maps, uint32_t first, uint32_t second)
@@ -65,7 +92,7 @@ uint32_t cm_map_compose(cm_maps *maps, uint32_t first, uint32_t second)
   uint32_t length = maps->entries[first].length, *to = scratch(maps, length);
   for (uint32_t i = 0; to != NULL && i < length; i++)
     to[i] = cm_map_at(maps, first, cm_map_at(maps, second, i));
-  return to != NULL ? cm_maps_intern(maps, length, to) : 0;
+  return keep(maps, length, to);
 }
 
 uint32_t cm_map_invert(cm_maps *maps, uint32_t map)
@@ -75,7 +102,7 @@ uint32_t cm_map_invert(cm_maps *maps, uint32_t map)
   uint32_t length = maps->entries[map].length, *to = scratch(maps, length);
   for (uint32_t i = 0; to != NULL && i < length; i++)
     to[cm_map_at(maps, map, i)] = i;
-  return to != NULL ? cm_maps_intern(maps, length, to) : 0;
+  return keep(maps, length, to);
 }
 
 cm_layout cm_layout_identity(uint32_t rank)
@@ -373,11 +400,12 @@ static bool axis_digits(cm_maps *maps, uint32_t axis, uint32_t map, const refine
   }
   if (n > 4)
     return false;
-  do
-    if (try_order(maps, map, r, digits, n, order, out))
-      return true;
-  while (next_order(order, n));
-  return false;
+  bool found;
+  do {
+    found = try_order(maps, map, r, digits, n, order, out);
+    end_scratch(maps);
+  } while (!found && next_order(order, n));
+  return found;
 }
 
 /* The map of a new axis whose digits are stored in this order. */
@@ -402,7 +430,7 @@ static uint32_t join_digits(cm_maps *maps, const refinement *r, const stored_dig
     }
     to[j] = at;
   }
-  return cm_maps_intern(maps, total, to);
+  return keep(maps, total, to);
 }
 
 bool cm_layout_reshape(cm_maps *maps, const cm_layout *l, const int64_t *dims, uint32_t rank, const int64_t *new_dims,

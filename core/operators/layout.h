@@ -14,6 +14,8 @@ typedef struct cm_maps {
   cm_arena arena;
   struct cm_map_entry *entries;
   size_t count, capacity;
+  uint32_t *scratch; /* for maps under construction; used again and again */
+  size_t scratch_used, scratch_capacity;
   cm_error error; /* status CM_OK: none */
 } cm_maps;
 
