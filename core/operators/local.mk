@@ -2,7 +2,7 @@ libcoremap_a_SOURCES += \
   core/operators/tensor.h core/operators/tensor.c core/operators/narrow.c \
   core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c \
   core/operators/onnx.h core/operators/onnx_check.h core/operators/onnx_check.c \
-  core/operators/onnx_read.c core/operators/onnx_write.c \
+  core/operators/onnx_proto.h core/operators/onnx_tensor.c core/operators/onnx_read.c core/operators/onnx_write.c \
   core/operators/operator.h core/operators/operator.c core/operators/evaluate.h core/operators/evaluate.c \
   core/operators/blas.h core/operators/blas.c core/operators/window.h core/operators/window.c \
   core/operators/op_elementwise.c core/operators/op_cast.c core/operators/op_dropout.c core/operators/op_convolution.c \
@@ -28,3 +28,5 @@ core/operators/onnx/onnx.pb-c.c: $(ONNX_PROTO_FOLDER)/onnx/onnx.proto
 	$(AM_V_GEN)$(MKDIR_P) core/operators/onnx && \
 	$(PROTOC_C) --proto_path=$(ONNX_PROTO_FOLDER) --c_out=core/operators onnx/onnx.proto
 core/operators/onnx/onnx.pb-c.h: core/operators/onnx/onnx.pb-c.c
+core/operators/onnx_read.$(OBJEXT) core/operators/onnx_tensor.$(OBJEXT) core/operators/onnx_write.$(OBJEXT): \
+  core/operators/onnx/onnx.pb-c.h

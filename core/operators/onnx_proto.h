@@ -1,0 +1,26 @@
+/* Between the reader's files, the only ones beside onnx_write.c that know protocol buffers' types. */
+#ifndef CM_OPERATORS_ONNX_PROTO_H
+#define CM_OPERATORS_ONNX_PROTO_H
+
+#include <protobuf-c/protobuf-c.h>
+
+#include "core/operators/onnx/onnx.pb-c.h"
+#include "core/operators/tensor.h"
+
+/* protobuf-c's memory on our account. */
+typedef struct cm_proto_account {
+  cm_memory *memory;
+  cm_error error; /* of the last allocation that failed */
+} cm_proto_account;
+
+ProtobufCAllocator cm_proto_allocator(cm_proto_account *account);
+
+/* Walks the bytes (onnx_check.h), then unpacks them; NULL and the error. */
+ProtobufCMessage *cm_proto_unpack(const ProtobufCMessageDescriptor *kind, const uint8_t *bytes, size_t size,
+                                  ProtobufCAllocator *allocator, cm_error *error);
+
+/* A tensor of a message; `name` is for errors. Errors: CM_BAD_NETWORK, CM_TOO_LARGE, memory. */
+cm_status cm_proto_tensor(const Onnx__TensorProto *message, const char *name, cm_memory *memory, cm_tensor **made,
+                          cm_error *error);
+
+#endif
