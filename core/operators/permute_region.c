@@ -12,46 +12,14 @@
  * what changes the least. */
 #include <string.h>
 
-#include "core/operators/mincut.h"
-#include "core/operators/permute.h"
-
-/* Slots of one node that change form together. */
-typedef struct tie_group {
-  uint32_t node, variable;
-  uint8_t phase; /* of the present form: 0 before, 1 after */
-  bool independent, switched;
-  bool *tied;        /* per slot */
-  cm_layout *layout; /* per slot */
-  uint32_t slot_count, next; /* next group of the same node + 1 */
-} tie_group;
-
-typedef struct region_value {
-  bool in;
-  uint8_t phase;
-  cm_layout other;   /* the form that it does not have now */
-  uint32_t variable; /* of the form in which it is made; source or sink when that is fixed */
-  bool made_switched;
-} region_value;
-
-typedef struct region {
-  cm_permute *p;
-  cm_arena arena;
-  cm_cut cut;
-  region_value *value;    /* by value */
-  uint32_t *group_of;     /* by node: first group + 1 */
-  tie_group *groups;
-  size_t group_count, group_capacity;
-  uint32_t *queue;
-  size_t queue_head, queue_tail;
-  uint32_t *reader_first, *reader; /* nodes that read a value */
-} region;
+#include "core/operators/permute_region.h"
 
 /* One unit of cost is 1 / SCALE byte, so that changes without gain cost something. */
 enum { SCALE = 4096 };
 
-static bool add_value(region *r, uint32_t value, const cm_layout *other, uint8_t phase)
+static bool add_value(cm_region *r, uint32_t value, const cm_layout *other, uint8_t phase)
 {
-  region_value *v = &r->value[value];
+  cm_region_value *v = &r->value[value];
   const cm_value *m = &r->p->model->values[value];
   if (m->constant || !cm_shape_known(&m->shape) || m->shape.rank != other->rank)
     return false;
@@ -65,11 +33,11 @@ static bool add_value(region *r, uint32_t value, const cm_layout *other, uint8_t
 /* ---- growing ---- */
 
 /* Through another permutation rho (a -> b), from the side that is known. */
-static void grow_through_layout(region *r, const cm_node *n, bool from_input)
+static void grow_through_layout(cm_region *r, const cm_node *n, bool from_input)
 {
   uint32_t a = n->inputs[0], b = n->outputs[0], known = from_input ? a : b, next = from_input ? b : a;
   cm_maps *maps = r->p->maps;
-  const region_value *k = &r->value[known];
+  const cm_region_value *k = &r->value[known];
   cm_layout rho = from_input ? *n->layout : cm_layout_invert(maps, n->layout), back = cm_layout_invert(maps, &rho),
             other;
   if (r->value[next].in)
@@ -92,7 +60,7 @@ static void grow_through_layout(region *r, const cm_node *n, bool from_input)
 }
 
 /* A rule's answer fits when every value it names is new, or has just that other form, on the same side. */
-static bool fits(const region *r, const cm_crossing *c, uint8_t phase)
+static bool fits(const cm_region *r, const cm_crossing *c, uint8_t phase)
 {
   const cm_node *n = cm_crossing_node(c);
   for (uint32_t s = 0; s < c->slot_count; s++) {
@@ -104,10 +72,10 @@ static bool fits(const region *r, const cm_crossing *c, uint8_t phase)
 }
 
 /* The groups that a node has already leave room for another one. */
-static bool has_room(const region *r, const cm_crossing *c)
+static bool has_room(const cm_region *r, const cm_crossing *c)
 {
   for (uint32_t g = r->group_of[c->node]; g != 0; g = r->groups[g - 1].next) {
-    const tie_group *old = &r->groups[g - 1];
+    const cm_tie_group *old = &r->groups[g - 1];
     if (!old->independent || !c->independent)
       return false;
     for (uint32_t s = 0; s < c->slot_count; s++)
@@ -117,7 +85,7 @@ static bool has_room(const region *r, const cm_crossing *c)
   return true;
 }
 
-static cm_status grow_through_node(region *r, uint32_t node, uint32_t slot, uint32_t value, cm_error *error)
+static cm_status grow_through_node(cm_region *r, uint32_t node, uint32_t slot, uint32_t value, cm_error *error)
 {
   const cm_node *n = &r->p->model->nodes[node];
   uint8_t phase = r->value[value].phase;
@@ -139,7 +107,7 @@ static cm_status grow_through_node(region *r, uint32_t node, uint32_t slot, uint
   if (cm_arena_grow(&r->arena, &block, &r->group_capacity, r->group_count, sizeof *r->groups, error) != CM_OK)
     return error->status;
   r->groups = block;
-  r->groups[r->group_count] = (tie_group){.node = node, .phase = phase, .independent = c.independent, .tied = c.tied,
+  r->groups[r->group_count] = (cm_tie_group){.node = node, .phase = phase, .independent = c.independent, .tied = c.tied,
                                           .layout = c.layout, .slot_count = c.slot_count, .next = r->group_of[node],
                                           .variable = cm_cut_node(&r->cut)};
   r->group_of[node] = (uint32_t)++r->group_count;
@@ -151,7 +119,7 @@ static cm_status grow_through_node(region *r, uint32_t node, uint32_t slot, uint
   return CM_OK;
 }
 
-static cm_status grow_from(region *r, uint32_t value, cm_error *error)
+static cm_status grow_from(cm_region *r, uint32_t value, cm_error *error)
 {
   const cm_model *m = r->p->model;
   uint32_t producer = m->values[value].producer;
@@ -175,7 +143,7 @@ static cm_status grow_from(region *r, uint32_t value, cm_error *error)
   return CM_OK;
 }
 
-static cm_status list_readers(region *r, cm_error *error)
+static cm_status list_readers(cm_region *r, cm_error *error)
 {
   const cm_model *m = r->p->model;
   size_t total = 0;
@@ -202,7 +170,7 @@ static cm_status list_readers(region *r, cm_error *error)
   return CM_OK;
 }
 
-static cm_status grow(region *r, uint32_t seed, cm_error *error)
+static cm_status grow(cm_region *r, uint32_t seed, cm_error *error)
 {
   const cm_model *m = r->p->model;
   const cm_node *n = &m->nodes[seed];
@@ -227,8 +195,7 @@ static uint32_t fixed(uint8_t phase)
   return phase == 0 ? CM_CUT_SOURCE : CM_CUT_SINK;
 }
 
-/* The group in which a slot of a node changes form, or NULL. */
-static const tie_group *group_at(const region *r, uint32_t node, uint32_t slot)
+const cm_tie_group *cm_region_group_at(const cm_region *r, uint32_t node, uint32_t slot)
 {
   for (uint32_t g = r->group_of[node]; g != 0; g = r->groups[g - 1].next)
     if (r->groups[g - 1].tied[slot])
@@ -236,37 +203,37 @@ static const tie_group *group_at(const region *r, uint32_t node, uint32_t slot)
   return NULL;
 }
 
-static const tie_group *making_group(const region *r, uint32_t value)
+const cm_tie_group *cm_region_making_group(const cm_region *r, uint32_t value)
 {
   const cm_model *m = r->p->model;
   uint32_t producer = m->values[value].producer;
   for (uint32_t o = 0; producer != CM_NONE && o < m->nodes[producer].output_count; o++)
     if (m->nodes[producer].outputs[o] == value)
-      return group_at(r, producer, m->nodes[producer].input_count + o);
+      return cm_region_group_at(r, producer, m->nodes[producer].input_count + o);
   return NULL;
 }
 
 /* The form in which a value is made. */
-static void find_variable(region *r, uint32_t value)
+static void find_variable(cm_region *r, uint32_t value)
 {
   const cm_model *m = r->p->model;
   uint32_t producer = m->values[value].producer;
-  region_value *v = &r->value[value];
-  const tie_group *g = making_group(r, value);
+  cm_region_value *v = &r->value[value];
+  const cm_tie_group *g = cm_region_making_group(r, value);
   if (producer != CM_NONE && m->nodes[producer].layout != NULL)
     v->variable = cm_cut_node(&r->cut);
   else
     v->variable = g != NULL ? g->variable : fixed(v->phase);
 }
 
-static int64_t cost_of(const region *r, const cm_layout *layout, uint32_t value)
+static int64_t cost_of(const cm_region *r, const cm_layout *layout, uint32_t value)
 {
   return (int64_t)cm_layout_bytes(r->p, layout, &r->p->model->values[value]) * SCALE;
 }
 
 /* cost[i][j] is paid when `a` is on side i and `b` on side j; where no cut can say it, the excess is put on
  * disagreement. */
-static cm_status add_pair(region *r, uint32_t a, uint32_t b, int64_t cost[2][2], cm_error *error)
+static cm_status add_pair(cm_region *r, uint32_t a, uint32_t b, int64_t cost[2][2], cm_error *error)
 {
   int64_t c00 = cost[0][0], c01 = cost[0][1], c10 = cost[1][0], c11 = cost[1][1];
   if (c01 + c10 < c00 + c11)
@@ -282,9 +249,9 @@ static cm_status add_pair(region *r, uint32_t a, uint32_t b, int64_t cost[2][2],
 }
 
 /* A reader that wants another layout than the value's two forms: two forms of its own. */
-static cm_status add_misfit(region *r, uint32_t value, const tie_group *g, uint32_t slot, cm_error *error)
+static cm_status add_misfit(cm_region *r, uint32_t value, const cm_tie_group *g, uint32_t slot, cm_error *error)
 {
-  const region_value *v = &r->value[value];
+  const cm_region_value *v = &r->value[value];
   int64_t cost[2][2];
   cm_layout plain = cm_layout_identity(v->other.rank);
   for (int i = 0; i < 2; i++)
@@ -297,10 +264,10 @@ static cm_status add_misfit(region *r, uint32_t value, const tie_group *g, uint3
 }
 
 /* A permutation between two values of the region (or one that lies outside): what it would be in each pair of forms. */
-static cm_status add_layout_node(region *r, const cm_node *n, cm_error *error)
+static cm_status add_layout_node(cm_region *r, const cm_node *n, cm_error *error)
 {
   uint32_t a = n->inputs[0], b = n->outputs[0];
-  const region_value *va = &r->value[a], *vb = &r->value[b];
+  const cm_region_value *va = &r->value[a], *vb = &r->value[b];
   cm_maps *maps = r->p->maps;
   int64_t cost[2][2];
   cm_layout plain = cm_layout_identity(n->layout->rank);
@@ -317,10 +284,10 @@ static cm_status add_layout_node(region *r, const cm_node *n, cm_error *error)
 }
 
 /* All readers of one value, and what each of them wants. */
-static cm_status add_readers(region *r, uint32_t value, cm_error *error)
+static cm_status add_readers(cm_region *r, uint32_t value, cm_error *error)
 {
   const cm_model *m = r->p->model;
-  region_value *v = &r->value[value];
+  cm_region_value *v = &r->value[value];
   int64_t cost = cost_of(r, &v->other, value);
   uint32_t after = CM_NONE, before = CM_NONE;
   for (uint32_t k = r->reader_first[value]; k <= r->reader_first[value + 1]; k++) {
@@ -331,7 +298,7 @@ static cm_status add_readers(region *r, uint32_t value, cm_error *error)
     for (uint32_t s = 0; s < (last ? 1 : n->input_count); s++) {
       if (!last && n->inputs[s] != value)
         continue;
-      const tie_group *g = last ? NULL : group_at(r, r->reader[k], s);
+      const cm_tie_group *g = last ? NULL : cm_region_group_at(r, r->reader[k], s);
       if (g != NULL && !cm_layout_equal(&g->layout[s], &v->other)) {
         if (add_misfit(r, value, g, s, error) != CM_OK)
           return error->status;
@@ -353,14 +320,14 @@ static cm_status add_readers(region *r, uint32_t value, cm_error *error)
   return CM_OK;
 }
 
-static cm_status build_cut(region *r, cm_error *error)
+static cm_status build_cut(cm_region *r, cm_error *error)
 {
   const cm_model *m = r->p->model;
   for (size_t v = 0; v < m->value_count; v++)
     if (r->value[v].in)
       find_variable(r, (uint32_t)v);
   for (size_t i = 0; i < r->group_count; i++) {
-    const tie_group *g = &r->groups[i];
+    const cm_tie_group *g = &r->groups[i];
     if (cm_cut_edge(&r->cut, g->phase == 0 ? CM_CUT_SOURCE : g->variable, g->phase == 0 ? g->variable : CM_CUT_SINK, 1,
                     error) != CM_OK)
       return error->status;
@@ -377,214 +344,19 @@ static cm_status build_cut(region *r, cm_error *error)
   return CM_OK;
 }
 
-/* ---- carrying it out ---- */
-
-/* The form in which a value is now made. */
-static cm_layout made_form(const region *r, uint32_t value)
-{
-  const region_value *v = &r->value[value];
-  uint32_t rank = r->p->model->values[value].shape.rank;
-  const tie_group *g = making_group(r, value);
-  if (!v->in || !v->made_switched)
-    return cm_layout_identity(rank);
-  if (g != NULL) {
-    const cm_node *n = &r->p->model->nodes[g->node];
-    for (uint32_t o = 0; o < n->output_count; o++)
-      if (n->outputs[o] == value)
-        return g->layout[n->input_count + o];
-  }
-  return v->other;
-}
-
-typedef struct stored_form {
-  struct stored_form *next;
-  cm_layout layout;
-  uint32_t value;
-} stored_form;
-
-typedef struct carrier {
-  region *r;
-  size_t old_values, old_nodes;
-  stored_form **forms; /* by old value: in which forms it is there */
-} carrier;
-
-/* The value that holds an old one in some form, made by a permutation when it is not there. */
-static cm_status in_form(carrier *c, uint32_t value, const cm_layout *form, uint32_t *found, cm_error *error)
-{
-  cm_permute *p = c->r->p;
-  stored_form *f, *first = c->forms[value];
-  for (f = first; f != NULL; f = f->next)
-    if (cm_layout_equal(&f->layout, form)) {
-      *found = f->value;
-      return CM_OK;
-    }
-  cm_layout back = cm_layout_invert(p->maps, &first->layout), step = cm_layout_compose(p->maps, &back, form);
-  if (CM_ARENA_NEW(&c->r->arena, f, 1, error) != CM_OK)
-    return error->status;
-  f->layout = *form;
-  /* The value as it was keeps its name. */
-  if (cm_layout_is_identity(form))
-    f->value = value;
-  else if (cm_model_add_named(p->model, p->model->values[value].name, &f->value, error) != CM_OK)
-    return error->status;
-  if (cm_permute_add(p, first->value, &step, f->value, error) != CM_OK)
-    return error->status;
-  f->next = first->next;
-  first->next = f;
-  *found = f->value;
-  return CM_OK;
-}
-
-/* The form in which each value of the region is made gets a value of its own where it changed. */
-static cm_status make_forms(carrier *c, cm_error *error)
-{
-  cm_permute *p = c->r->p;
-  if (CM_ARENA_NEW(&c->r->arena, c->forms, c->old_values, error) != CM_OK)
-    return error->status;
-  for (size_t v = 0; v < c->old_values; v++) {
-    stored_form *f;
-    if (!c->r->value[v].in)
-      continue;
-    if (CM_ARENA_NEW(&c->r->arena, f, 1, error) != CM_OK)
-      return error->status;
-    f->layout = made_form(c->r, (uint32_t)v);
-    f->value = (uint32_t)v;
-    if (!cm_layout_is_identity(&f->layout)) {
-      if (cm_model_add_named(p->model, p->model->values[v].name, &f->value, error) != CM_OK)
-        return error->status;
-      p->model->values[f->value].shape = p->model->values[v].shape;
-      cm_layout_dims(&f->layout, p->model->values[v].shape.dims, p->model->values[f->value].shape.dims);
-    }
-    c->forms[v] = f;
-  }
-  return CM_OK;
-}
-
-static cm_status note_move(carrier *c, uint32_t node, const tie_group *g, cm_error *error)
-{
-  const cm_model *m = c->r->p->model;
-  const cm_node *n = &m->nodes[node];
-  uint32_t s = 0;
-  while (!g->tied[s])
-    s++;
-  const cm_layout *l = &g->layout[s];
-  const cm_value *x = &m->values[s < n->input_count ? n->inputs[s] : n->outputs[s - n->input_count]];
-  bool inter = !cm_layout_keeps_axes(l), intra = !cm_layout_keeps_elements(l);
-  json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:o}", "action", "cross", "rule",
-                           inter && intra ? "z101+z102" : inter ? "z102" : "z101", "node",
-                           n->name[0] != '\0' ? n->name : x->name, "operator", n->op, "permutation",
-                           cm_layout_json(c->r->p->maps, l, x->shape.dims));
-  if (item == NULL || json_array_append_new(c->r->p->moves, item) != 0)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reporting permutations");
-  return CM_OK;
-}
-
-/* Rewrites one node whose form changed, then exchanges its values. */
-static cm_status carry_node(carrier *c, uint32_t node, cm_error *error)
-{
-  region *r = c->r;
-  cm_model *m = r->p->model;
-  cm_node *n = &m->nodes[node];
-  uint32_t inputs = n->input_count, outputs = n->output_count, *old_input;
-  cm_crossing x = {.model = m, .node = node, .maps = r->p->maps, .run = r->p->run, .input_count = inputs,
-                   .slot_count = inputs + outputs};
-  bool any = false;
-  if (CM_ARENA_NEW(&r->arena, x.layout, x.slot_count, error) != CM_OK ||
-      CM_ARENA_NEW(&r->arena, x.tied, x.slot_count, error) != CM_OK ||
-      CM_ARENA_NEW(&r->arena, old_input, inputs, error) != CM_OK)
-    return error->status;
-  memcpy(old_input, n->inputs, inputs * sizeof *old_input);
-  for (uint32_t g = r->group_of[node]; g != 0; g = r->groups[g - 1].next) {
-    const tie_group *group = &r->groups[g - 1];
-    if (!group->switched)
-      continue;
-    any = true;
-    for (uint32_t s = 0; s < x.slot_count; s++)
-      if (group->tied[s]) {
-        x.tied[s] = true;
-        x.layout[s] = group->layout[s];
-      }
-    if (note_move(c, node, group, error) != CM_OK)
-      return error->status;
-  }
-  if (any && cm_cross_rewrite(&x, error) != CM_OK)
-    return error->status;
-  for (uint32_t s = 0; s < inputs; s++) {
-    uint32_t value = old_input[s], now, place = x.exchanged && s < 2 ? 1 - s : s;
-    if (value == CM_NONE || !r->value[value].in)
-      continue;
-    cm_layout wanted = x.tied[s] ? x.layout[s] : cm_layout_identity(m->values[value].shape.rank);
-    if (in_form(c, value, &wanted, &now, error) != CM_OK)
-      return error->status;
-    m->nodes[node].inputs[place] = now;
-  }
-  for (uint32_t o = 0; o < outputs; o++) {
-    uint32_t value = m->nodes[node].outputs[o];
-    if (value != CM_NONE && r->value[value].in)
-      m->nodes[node].outputs[o] = c->forms[value]->value;
-  }
-  return CM_OK;
-}
-
-/* A permutation between two values becomes what it is between their new forms. */
-static cm_status carry_layout(carrier *c, uint32_t node, cm_error *error)
-{
-  region *r = c->r;
-  cm_model *m = r->p->model;
-  uint32_t a = m->nodes[node].inputs[0], b = m->nodes[node].outputs[0];
-  cm_layout *step;
-  if (CM_ARENA_NEW(&m->arena, step, 1, error) != CM_OK)
-    return error->status;
-  *step = *m->nodes[node].layout;
-  if (r->value[a].in) {
-    cm_layout back = cm_layout_invert(r->p->maps, &c->forms[a]->layout);
-    *step = cm_layout_compose(r->p->maps, &back, step);
-    m->nodes[node].inputs[0] = c->forms[a]->value;
-  }
-  if (r->value[b].in) {
-    *step = cm_layout_compose(r->p->maps, step, &c->forms[b]->layout);
-    m->nodes[node].outputs[0] = c->forms[b]->value;
-  }
-  m->nodes[node].layout = step;
-  return CM_OK;
-}
-
-static cm_status carry_out(region *r, cm_error *error)
-{
-  cm_model *m = r->p->model;
-  carrier c = {.r = r, .old_values = m->value_count, .old_nodes = m->node_count};
-  if (make_forms(&c, error) != CM_OK)
-    return error->status;
-  for (size_t i = 0; i < m->order_count; i++) {
-    uint32_t node = m->order[i];
-    if ((m->nodes[node].layout != NULL ? carry_layout : carry_node)(&c, node, error) != CM_OK)
-      return error->status;
-  }
-  /* Graph outputs and what subgraphs read stay as they were. */
-  for (size_t v = 0; v < c.old_values; v++) {
-    uint32_t ignored;
-    if (!r->value[v].in || !cm_model_is_output(m, (uint32_t)v))
-      continue;
-    cm_layout plain = cm_layout_identity(m->values[v].shape.rank);
-    if (in_form(&c, (uint32_t)v, &plain, &ignored, error) != CM_OK)
-      return error->status;
-  }
-  return cm_permute_normalise(r->p, error);
-}
-
 /* ---- one region ---- */
 
 /* Reads the cut; true when anything changes form. */
-static bool read_cut(region *r, const uint8_t *side)
+static bool read_cut(cm_region *r, const uint8_t *side)
 {
   bool any = false;
   for (size_t i = 0; i < r->group_count; i++) {
-    tie_group *g = &r->groups[i];
+    cm_tie_group *g = &r->groups[i];
     g->switched = side[g->variable] != g->phase;
     any = any || g->switched;
   }
   for (size_t v = 0; v < r->p->model->value_count; v++) {
-    region_value *x = &r->value[v];
+    cm_region_value *x = &r->value[v];
     x->made_switched = x->in && side[x->variable] != x->phase;
     any = any || x->made_switched;
   }
@@ -593,7 +365,7 @@ static bool read_cut(region *r, const uint8_t *side)
 
 cm_status cm_permute_region(cm_permute *p, uint32_t seed, uint64_t *gain, cm_error *error)
 {
-  region r = {.p = p};
+  cm_region r = {.p = p};
   cm_model *given = p->model, *copy = NULL;
   uint8_t *side = NULL;
   int64_t cost;
@@ -615,7 +387,7 @@ cm_status cm_permute_region(cm_permute *p, uint32_t seed, uint64_t *gain, cm_err
       (status = cm_model_copy(given, given->arena.memory, &copy, error)) == CM_OK) {
     uint64_t before = cm_permute_total(p), after;
     p->model = copy;
-    status = carry_out(&r, error);
+    status = cm_region_carry_out(&r, error);
     after = status == CM_OK ? cm_permute_total(p) : 0;
     if (status == CM_OK && after < before) {
       *gain = before - after;
