@@ -32,7 +32,7 @@ static inline cm_tensor *onnx_read_pb(const char *folder, const char *kind, size
 /* Runs one test folder (model.onnx, test_data_set_0); the text of what is wrong, or "". */
 static inline const char *onnx_run_test(const char *folder, cm_run *run)
 {
-  static char text[900];
+  static char text[1200];
   char path[2 * CM_PATH_MAX];
   cm_error error;
   cm_model *model;
