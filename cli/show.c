@@ -8,6 +8,9 @@
 #include "cli/cli.h"
 #include "core/chip/fragments.h"
 #include "core/mapping/check.h"
+#include "core/operators/evaluate.h"
+#include "core/operators/onnx.h"
+#include "core/operators/permutations.h"
 
 static const char usage[] =
   "usage: coremap show [--json] FILE | chips\n"
@@ -186,6 +189,51 @@ static int show_mapping(const char *path, bool as_json, cm_error *error)
   return EXIT_DONE;
 }
 
+static bool is_model(const char *path)
+{
+  char head[16];
+  FILE *stream = fopen(path, "rbe");
+  size_t size = stream != NULL ? fread(head, 1, sizeof head, stream) : 0;
+  if (stream != NULL)
+    (void)fclose(stream);
+  return cm_onnx_looks_like(head, size);
+}
+
+static void show_ends(const char *title, const cm_model *model, const uint32_t *values, size_t count)
+{
+  for (size_t i = 0; i < count; i++) {
+    const cm_value *v = &model->values[values[i]];
+    printf("  %-16s %s, %s", title, v->name, cm_type_name(v->shape.type));
+    for (uint32_t k = 0; v->shape.rank != CM_UNKNOWN_RANK && k < v->shape.rank; k++)
+      if (v->shape.dims[k] < 0)
+        printf("%s%s", k == 0 ? " " : " x ", v->dim_names[k] != NULL ? v->dim_names[k] : "?");
+      else
+        printf("%s%lld", k == 0 ? " " : " x ", (long long)v->shape.dims[k]);
+    putchar('\n');
+  }
+}
+
+/* CM_BAD_NETWORK leaves it open whether the file is a network after all. */
+static cm_status show_model(const char *path, cm_error *error)
+{
+  cli_run cli;
+  cm_model *model;
+  cli_run_begin(&cli, true);
+  if (cm_onnx_read(path, &cli.run, &model, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_infer(model, &cli.run, error);
+  if (status == CM_OK) {
+    printf("operator-level model, onnx, opset %lld%s%s\n", (long long)model->opset,
+           model->producer_name[0] != '\0' ? ", made by " : "", model->producer_name);
+    printf("  %-16s %zu\n", "operators", model->order_count);
+    printf("  %-16s move %.1f KB\n", "permutations", (double)cm_permutation_bytes(model) / 1024);
+    show_ends("input", model, model->inputs, model->input_count);
+    show_ends("output", model, model->outputs, model->output_count);
+  }
+  cm_model_free(model);
+  return status;
+}
+
 /* Whether a JSON file says early on that it is a mapping. */
 static bool is_mapping(const char *path)
 {
@@ -232,6 +280,11 @@ int cli_show(int argc, char **argv)
   cm_error error;
   if (strcmp(name, "chips") == 0)
     return list_chips(&error);
+  if (occupancy == NULL && is_model(name)) {
+    cm_status status = show_model(name, &error);
+    if (status != CM_BAD_NETWORK)
+      return status == CM_OK ? EXIT_DONE : cli_fail(&error);
+  }
   if (occupancy == NULL && access(name, F_OK) == 0 && first_byte(name) != '{')
     return show_network(name, &error);
   if (occupancy == NULL && is_mapping(name))
