@@ -99,7 +99,6 @@ typedef struct cm_model {
   size_t order_count;
   uint32_t *inputs, *outputs; /* values; inputs without those that are constants */
   size_t input_count, output_count;
-  struct cm_model *ancestor; /* what this is a copy of, when it owns that; freed with it */
 } cm_model;
 
 /* Frees a model with all it holds; NULL is allowed. */
@@ -108,7 +107,7 @@ void cm_model_free(cm_model *model);
 /* An empty model on an account. */
 cm_status cm_model_new(cm_memory *memory, cm_model **made, cm_error *error);
 
-/* A copy that shares tensors and names with the original, which must outlive it (set `ancestor` to hand it over). */
+/* A copy that shares only tensors with the original. O(size of the graph). */
 cm_status cm_model_copy(const cm_model *model, cm_memory *memory, cm_model **made, cm_error *error);
 
 /* Adds a value; `name` NULL or taken: a new name that begins with `stem`. The number comes in *value. */

@@ -3,12 +3,13 @@
 #include "core/operators/permutations.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/operators/evaluate.h"
 #include "core/operators/permute.h"
 
-enum { MAP_ENTRIES_SHOWN = 64 };
+enum { MAP_ENTRIES_SHOWN = 64, NAME_SHOWN = 200 };
 
 uint64_t cm_permutation_bytes(const cm_model *model)
 {
@@ -78,7 +79,8 @@ static cm_status place_all(cm_permute *p, cm_error *error)
       if (n->removed || n->layout == NULL)
         continue;
       json_t *permutation = cm_layout_json(p->maps, n->layout, p->model->values[n->inputs[0]].shape.dims);
-      const char *name = p->model->values[n->outputs[0]].name;
+      char name[NAME_SHOWN]; /* the model that holds it goes when a step is taken */
+      (void)snprintf(name, sizeof name, "%.199s", p->model->values[n->outputs[0]].name);
       p->moves = json_array();
       status = cm_run_progress(p->run, (double)i / (double)p->model->node_count, -1, p->model->order_count, (double)NAN,
                                error);

@@ -13,7 +13,7 @@
 uint64_t cm_permutation_bytes(const cm_model *model);
 
 /* Rewrites a model (after cm_infer) so that its permutations move the fewest bytes, never more than before; the result
- * computes the same. `given` stays as it is and must outlive the result, which shares its names. *report:
+ * computes the same. `given` stays as it is. *report:
  * {"permutation_bytes": {"before", "after"}, "operators": {"before", "after"}, "moves": [...], "permutations": [what is
  * left]}. Time: a minimum cut per permutation of the graph. Errors: memory, CM_CANCELLED, CM_TIME_LIMIT. */
 cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model **made, json_t **report,

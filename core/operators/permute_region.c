@@ -391,7 +391,7 @@ cm_status cm_permute_region(cm_permute *p, uint32_t seed, uint64_t *gain, cm_err
     after = status == CM_OK ? cm_permute_total(p) : 0;
     if (status == CM_OK && after < before) {
       *gain = before - after;
-      copy->ancestor = given;
+      cm_model_free(given);
     } else {
       cm_model_free(copy);
       p->model = given;
