@@ -216,7 +216,7 @@ static bool part_of_map(cm_maps *maps, uint32_t map, int64_t first, int64_t leng
   *part = 0;
   if (map == 0)
     return true;
-  if (CM_ARENA_NEW(&maps->arena, to, length, &maps->error) != CM_OK)
+  if ((to = cm_maps_scratch(maps, (uint32_t)length)) == NULL)
     return false;
   for (int64_t i = 0; i < length; i++) {
     int64_t at = (int64_t)cm_map_at(maps, map, (uint32_t)(first + i)) - first;
@@ -224,7 +224,7 @@ static bool part_of_map(cm_maps *maps, uint32_t map, int64_t first, int64_t leng
       return false;
     to[i] = (uint32_t)at;
   }
-  *part = cm_maps_intern(maps, (uint32_t)length, to);
+  *part = cm_maps_keep(maps, (uint32_t)length, to);
   return true;
 }
 
@@ -232,11 +232,11 @@ static bool part_of_map(cm_maps *maps, uint32_t map, int64_t first, int64_t leng
 static uint32_t map_of_part(cm_maps *maps, uint32_t part, int64_t first, int64_t length, int64_t total)
 {
   uint32_t *to;
-  if (part == 0 || CM_ARENA_NEW(&maps->arena, to, total, &maps->error) != CM_OK)
+  if (part == 0 || (to = cm_maps_scratch(maps, (uint32_t)total)) == NULL)
     return 0;
   for (int64_t i = 0; i < total; i++)
     to[i] = (uint32_t)(i >= first && i < first + length ? first + cm_map_at(maps, part, (uint32_t)(i - first)) : i);
-  return cm_maps_intern(maps, (uint32_t)total, to);
+  return cm_maps_keep(maps, (uint32_t)total, to);
 }
 
 /* `whole`: the slot of all; `pieces`: the slots of its pieces along `axis`. Ties all to the one that is given. */

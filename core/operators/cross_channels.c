@@ -49,7 +49,7 @@ static bool group_order(cm_maps *maps, uint32_t map, uint32_t groups, uint32_t e
   *order = 0;
   if (map == 0 || groups == 1)
     return true;
-  if (CM_ARENA_NEW(&maps->arena, to, groups, &maps->error) != CM_OK)
+  if ((to = cm_maps_scratch(maps, groups)) == NULL)
     return false;
   for (uint32_t g = 0; g < groups; g++) {
     to[g] = cm_map_at(maps, map, g * each) / each;
@@ -57,7 +57,7 @@ static bool group_order(cm_maps *maps, uint32_t map, uint32_t groups, uint32_t e
       if (cm_map_at(maps, map, g * each + i) / each != to[g])
         return false;
   }
-  *order = cm_maps_intern(maps, groups, to);
+  *order = cm_maps_keep(maps, groups, to);
   return true;
 }
 
@@ -65,11 +65,11 @@ static bool group_order(cm_maps *maps, uint32_t map, uint32_t groups, uint32_t e
 static uint32_t channels_of_groups(cm_maps *maps, uint32_t order, uint32_t groups, uint32_t each)
 {
   uint32_t *to;
-  if (order == 0 || CM_ARENA_NEW(&maps->arena, to, (size_t)groups * each, &maps->error) != CM_OK)
+  if (order == 0 || (to = cm_maps_scratch(maps, groups * each)) == NULL)
     return 0;
   for (uint32_t j = 0; j < groups * each; j++)
     to[j] = cm_map_at(maps, order, j / each) * each + j % each;
-  return cm_maps_intern(maps, groups * each, to);
+  return cm_maps_keep(maps, groups * each, to);
 }
 
 bool cm_cross_conv(cm_crossing *c)

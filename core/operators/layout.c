@@ -57,8 +57,7 @@ static void end_scratch(cm_maps *maps)
   maps->scratch_used = 0;
 }
 
-/* An array until end_scratch, not zeroed; NULL sticks as an error. */
-static uint32_t *scratch(cm_maps *maps, uint32_t length)
+uint32_t *cm_maps_scratch(cm_maps *maps, uint32_t length)
 {
   if (maps->error.status != CM_OK)
     return NULL;
@@ -77,8 +76,7 @@ static uint32_t *scratch(cm_maps *maps, uint32_t length)
   return made;
 }
 
-/* Keeps a map that was built in scratch; 0 when it could not be. */
-static uint32_t keep(cm_maps *maps, uint32_t length, const uint32_t *to)
+uint32_t cm_maps_keep(cm_maps *maps, uint32_t length, const uint32_t *to)
 {
   uint32_t map = to != NULL ? cm_maps_intern(maps, length, to) : 0;
   end_scratch(maps);
@@ -89,20 +87,20 @@ uint32_t cm_map_compose(cm_maps *maps, uint32_t first, uint32_t second)
 {
   if (first == 0 || second == 0)
     return first + second;
-  uint32_t length = maps->entries[first].length, *to = scratch(maps, length);
+  uint32_t length = maps->entries[first].length, *to = cm_maps_scratch(maps, length);
   for (uint32_t i = 0; to != NULL && i < length; i++)
     to[i] = cm_map_at(maps, first, cm_map_at(maps, second, i));
-  return keep(maps, length, to);
+  return cm_maps_keep(maps, length, to);
 }
 
 uint32_t cm_map_invert(cm_maps *maps, uint32_t map)
 {
   if (map == 0)
     return 0;
-  uint32_t length = maps->entries[map].length, *to = scratch(maps, length);
+  uint32_t length = maps->entries[map].length, *to = cm_maps_scratch(maps, length);
   for (uint32_t i = 0; to != NULL && i < length; i++)
     to[cm_map_at(maps, map, i)] = i;
-  return keep(maps, length, to);
+  return cm_maps_keep(maps, length, to);
 }
 
 cm_layout cm_layout_identity(uint32_t rank)
@@ -335,7 +333,7 @@ static bool try_order(cm_maps *maps, uint32_t map, const refinement *r, const ui
     stored_stride[i] = total;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t size = r->size[digits[order[i]]], seen = 0;
-    if ((to[i] = scratch(maps, size)) == NULL)
+    if ((to[i] = cm_maps_scratch(maps, size)) == NULL)
       return false;
     for (uint32_t v = 0; v < size; v++) {
       to[i][v] = cm_map_at(maps, map, v * stored_stride[i]) / stride[order[i]] % size;
@@ -417,7 +415,7 @@ static uint32_t join_digits(cm_maps *maps, const refinement *r, const stored_dig
     total *= r->size[s[i].digit];
     plain = plain && s[i].map == 0 && (i == 0 || s[i].digit > s[i - 1].digit);
   }
-  if (plain || (to = scratch(maps, total)) == NULL)
+  if (plain || (to = cm_maps_scratch(maps, total)) == NULL)
     return 0;
   for (uint32_t j = 0; j < total; j++) {
     uint32_t rest = j, at = 0;
@@ -430,7 +428,7 @@ static uint32_t join_digits(cm_maps *maps, const refinement *r, const stored_dig
     }
     to[j] = at;
   }
-  return keep(maps, total, to);
+  return cm_maps_keep(maps, total, to);
 }
 
 bool cm_layout_reshape(cm_maps *maps, const cm_layout *l, const int64_t *dims, uint32_t rank, const int64_t *new_dims,

@@ -31,6 +31,12 @@ void cm_maps_free(cm_maps *maps);
 /* The number of a map of `length` entries (a permutation of 0 .. length-1); copies it when it is new. */
 uint32_t cm_maps_intern(cm_maps *maps, uint32_t length, const uint32_t *to);
 
+/* An array in which a map is built, not zeroed, valid until the next cm_maps_keep; NULL sticks as an error. */
+uint32_t *cm_maps_scratch(cm_maps *maps, uint32_t length);
+
+/* Interns what was built there; 0 for NULL. */
+uint32_t cm_maps_keep(cm_maps *maps, uint32_t length, const uint32_t *to);
+
 /* Entry `index` of a map. */
 uint32_t cm_map_at(const cm_maps *maps, uint32_t map, uint32_t index);
 
