@@ -12,13 +12,14 @@
 #include "core/operators/onnx.h"
 #include "core/operators/permutations.h"
 
-static const char usage[] =
-  "usage: coremap show [--json] FILE | chips\n"
-  "       coremap show [--json] CHIP --occupancy FILE\n"
-  "\n"
-  "Describes a network file, a chip (file or preset name) or a mapping (coremap map -o FILE); `chips` lists the presets.\n"
-  "With --json a chip is printed as a file to copy and change, a mapping without its neurons. With --occupancy: how many\n"
-  "cores of a chip are free, and how broken up they are.\n";
+static const char usage[] = "usage: coremap show [--json] FILE | chips\n"
+                            "       coremap show [--json] CHIP --occupancy FILE\n"
+                            "\n"
+                            "Describes a network file, a chip (file or preset name) or a mapping (coremap map -o "
+                            "FILE); `chips` lists the presets.\n"
+                            "With --json a chip is printed as a file to copy and change, a mapping without its "
+                            "neurons. With --occupancy: how many\n"
+                            "cores of a chip are free, and how broken up they are.\n";
 
 static void show_limit(const char *name, uint64_t limit)
 {
@@ -47,8 +48,9 @@ static int show_chip(const cm_chip *chip, bool json, cm_error *error)
   show_limit("target cores", chip->limits.target_cores);
   printf("  %-16s router %g pJ, link east-west %g, north-south %g, between dies %g\n", "energy", chip->energy_pj.router,
          chip->energy_pj.east_west, chip->energy_pj.north_south, chip->energy_pj.die_to_die);
-  printf("  %-16s router %g ns, link east-west %g, north-south %g, between dies %g\n", "latency", chip->latency_ns.router,
-         chip->latency_ns.east_west, chip->latency_ns.north_south, chip->latency_ns.die_to_die);
+  printf("  %-16s router %g ns, link east-west %g, north-south %g, between dies %g\n", "latency",
+         chip->latency_ns.router, chip->latency_ns.east_west, chip->latency_ns.north_south,
+         chip->latency_ns.die_to_die);
   if (chip->dead_core_count + chip->dead_link_count > 0)
     printf("  %-16s %u cores, %u links\n", "dead", chip->dead_core_count, chip->dead_link_count);
   return EXIT_DONE;
@@ -74,8 +76,9 @@ static int show_occupancy(const char *path, const cm_chip *chip, bool json, cm_e
   else {
     printf("occupancy of %s\n", chip->name);
     printf("  %-16s %u of %u, %u taken, %u broken\n", "free", f.free, cores, cores - f.free - broken, broken);
-    printf("  %-16s %.1f %%: %u piece%s, the largest of %u cores, the largest free rectangle of %llu\n", "fragmentation",
-           100 * f.value, f.pieces, f.pieces == 1 ? "" : "s", f.largest_piece, (unsigned long long)f.largest_rectangle);
+    printf("  %-16s %.1f %%: %u piece%s, the largest of %u cores, the largest free rectangle of %llu\n",
+           "fragmentation", 100 * f.value, f.pieces, f.pieces == 1 ? "" : "s", f.largest_piece,
+           (unsigned long long)f.largest_rectangle);
   }
   free(text);
   return EXIT_DONE;
@@ -117,7 +120,8 @@ static cm_status show_topology(const cm_topology *t, const cm_import_report *rep
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
       in[t->pin[i]]++;
   }
-  printf("network, %s%s, %llu bytes\n", report->format, report->gzipped ? " gzipped" : "", (unsigned long long)report->bytes);
+  printf("network, %s%s, %llu bytes\n", report->format, report->gzipped ? " gzipped" : "",
+         (unsigned long long)report->bytes);
   printf("  %-16s %u (total size %llu)%s\n", "neurons", t->vertex_count, (unsigned long long)t->size_total,
          t->label_text != NULL ? ", named" : "");
   printf("  %-16s %llu\n", t->directed ? "synapses" : "edges", (unsigned long long)cm_topology_synapses(t));
@@ -130,8 +134,8 @@ static cm_status show_topology(const cm_topology *t, const cm_import_report *rep
   }
   if (t->duplicate_count + t->self_loop_count + t->empty_net_count > 0)
     printf("  %-16s %llu duplicates merged, %llu self loops %s, %u empty hyperedges dropped\n", "cleaned",
-           (unsigned long long)t->duplicate_count, (unsigned long long)t->self_loop_count, t->directed ? "kept" : "dropped",
-           t->empty_net_count);
+           (unsigned long long)t->duplicate_count, (unsigned long long)t->self_loop_count,
+           t->directed ? "kept" : "dropped", t->empty_net_count);
   cm_free(in);
   cm_free(out);
   return CM_OK;
@@ -179,8 +183,8 @@ static int show_mapping(const char *path, bool as_json, cm_error *error)
   else {
     const json_t *network = json_object_get(summary, "network"), *chip = json_object_get(summary, "chip");
     printf("mapping of %" JSON_INTEGER_FORMAT " neurons to %" JSON_INTEGER_FORMAT " cores of %s\n",
-           json_integer_value(json_object_get(network, "neurons")), json_integer_value(json_object_get(summary, "parts")),
-           json_string_value(json_object_get(chip, "name")));
+           json_integer_value(json_object_get(network, "neurons")),
+           json_integer_value(json_object_get(summary, "parts")), json_string_value(json_object_get(chip, "name")));
     show_members("region", json_object_get(summary, "region"));
     show_members("options", json_object_get(summary, "options"));
     show_members("metrics", json_object_get(summary, "metrics"));

@@ -414,7 +414,8 @@ static cm_status copy_node(cm_model *m, const cm_node *from, cm_node *n, cm_erro
 
 static cm_status copy_lists(const cm_model *model, cm_model *m, cm_error *error)
 {
-  size_t values = model->value_count + model->value_count / 8 + 1, nodes = model->node_count + model->node_count / 8 + 1;
+  size_t values = model->value_count + model->value_count / 8 + 1,
+         nodes = model->node_count + model->node_count / 8 + 1;
   m->value_count = m->node_count = 0;
   if (copy_header(m, error) != CM_OK || CM_ARENA_NEW(&m->arena, m->values, values, error) != CM_OK ||
       CM_ARENA_NEW(&m->arena, m->nodes, nodes, error) != CM_OK)

@@ -1,4 +1,5 @@
-/* What a cut decided, carried out on the graph: values in their new forms, operators rewritten, permutations between. */
+/* What a cut decided, carried out on the graph: values in their new forms, operators rewritten, permutations between.
+ */
 #include <string.h>
 
 #include "core/operators/permute_region.h"
