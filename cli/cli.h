@@ -48,6 +48,7 @@ cm_status cli_hash_file(const char *path, char hex[65], cm_error *error);
 /* The commands: arguments after the command's name, argv[0] being that name. */
 int cli_map(int argc, char **argv);
 int cli_partition(int argc, char **argv);
+int cli_place(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_compile(int argc, char **argv);
 int cli_show(int argc, char **argv);

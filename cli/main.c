@@ -12,6 +12,7 @@ static const struct {
 } commands[] = {
   {"map", cli_map, "map a network on a chip"},
   {"partition", cli_partition, "cut a network into parts, without placing them"},
+  {"place", cli_place, "place parts that are made already"},
   {"compile", cli_compile, "rewrite an ONNX model so that its permutations move less"},
   {"check", cli_check, "verify a mapping independently of what made it"},
   {"show", cli_show, "describe a network, chip or mapping"},

@@ -1,4 +1,4 @@
-/* coremap map: network and chip in, mapping out. */
+/* coremap map and coremap place: network and chip in, mapping out; `place` takes the parts from a file. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,6 +6,7 @@
 #include "core/mapping/certificate.h"
 #include "core/mapping/export.h"
 #include "core/mapping/metrics.h"
+#include "core/mapping/part_file.h"
 #include "core/mapping/routes.h"
 
 static const char usage[] =
@@ -19,7 +20,7 @@ static const char usage[] =
   "  --occupancy FILE     cores that are taken or broken\n"
   "  --preset NAME        fast, balanced (default), best: effort; reference: the seed's method\n"
   "  --objective NAME     edge or axon; unless given: axon for directed networks under core limits, else edge\n"
-  "  --mapper NAME        bisection\n"
+  "  --mapper NAME        mesh (parts and places at once), staged (placement engine), bisection (seed 0)\n"
   "  --parts K            exactly K parts (with --imbalance, 0.03 unless given)\n"
   "  --max-part-size N    at most N neurons in a part\n"
   "  --seed S             same input, options and seed: same bytes out\n"
@@ -36,6 +37,28 @@ static const char usage[] =
   "  --routing NAME       xy, yx, west-first, north-last, negative-first (the chip's own unless given)\n"
   "  --route-model NAME   multicast (trees and tables) or unicast (paths)\n"
   "  --certificate FILE   write what coremap check --certificate can verify: limits, metrics, lower bounds\n"
+  "  -o, --output FILE    write the whole mapping as JSON\n"
+  "  --json               print metrics as one JSON object\n"
+  "  --quiet              no progress\n";
+
+static const char place_usage[] =
+  "usage: coremap place NETWORK --part IN.part (--chip NAME|FILE | --mesh WxH) [OPTION...]\n"
+  "\n"
+  "Places parts that are made already, one part number a line in the order of the neurons: the placement stage alone.\n"
+  "\n"
+  "  --part FILE          the parts; no number up to the largest may be missing\n"
+  "  --chip NAME|FILE     a preset (see coremap show chips) or a chip file\n"
+  "  --mesh WxH           a bare grid of cores without limits\n"
+  "  --occupancy FILE     cores that are taken or broken\n"
+  "  --preset NAME        fast, balanced (default), best; reference: the seed's placement\n"
+  "  --objective NAME     axon (what axons carry between parts) or edge (what synapses do)\n"
+  "  --mapper NAME        staged (placement engine), bisection (seed 0)\n"
+  "  --seed S             same input, options and seed: same bytes out\n"
+  "  --threads T          never changes the result\n"
+  "  --memory-limit B     bytes, or 512M, 2G\n"
+  "  --time-limit S       seconds\n"
+  "  --set NAME=VALUE     any other job option (docs/options.md)\n"
+  "  --placement FILE     write part,x,y\n"
   "  -o, --output FILE    write the whole mapping as JSON\n"
   "  --json               print metrics as one JSON object\n"
   "  --quiet              no progress\n";
@@ -163,12 +186,18 @@ static void print_table(const cli_job *job, const cm_mapping *m, const cm_routes
   cli_job_print_cost(job);
 }
 
-static int run_command(cli_job *job)
+/* Maps, with the parts of `in` when it is not NULL. */
+static int run_command(cli_job *job, const char *in)
 {
   cm_map_input input;
   cm_mapping *mapping = NULL;
+  uint32_t *part = NULL;
   cm_error error;
   cm_status status = cli_job_open(job, &input, &error);
+  if (status == CM_OK && in != NULL) {
+    status = cm_part_read(in, job->topology->vertex_count, &job->cli.run, &part, &input.part_count, &error);
+    input.part = part;
+  }
   if (status == CM_OK)
     status = cm_map(&input, &job->cli.run, &mapping, &error);
   beside b = {job, mapping, NULL};
@@ -185,6 +214,7 @@ static int run_command(cli_job *job)
     print_table(job, mapping, b.routes);
   cm_routes_free(b.routes);
   cm_mapping_free(mapping);
+  cm_free(part);
   if (status != CM_OK)
     return cli_fail(&error);
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
@@ -195,7 +225,24 @@ int cli_map(int argc, char **argv)
   cli_job job = {.flags = json_object()};
   int status = cli_job_parse(argc, argv, usage, true, &job);
   if (status < 0)
-    status = run_command(&job);
+    status = run_command(&job, NULL);
+  cli_job_close(&job);
+  return status;
+}
+
+int cli_place(int argc, char **argv)
+{
+  cli_job job = {.flags = json_object()};
+  int status = cli_job_parse(argc, argv, place_usage, true, &job);
+  const char *in = job.part;
+  job.part = NULL; /* it is read here, not written */
+  if (status < 0 && in == NULL)
+    status = cli_usage("place", "name the parts with --part");
+  if (status < 0) {
+    if (json_object_get(job.flags, "preset") == NULL)
+      json_object_set_new(job.flags, "preset", json_string("balanced"));
+    status = run_command(&job, in);
+  }
   cli_job_close(&job);
   return status;
 }

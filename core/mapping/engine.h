@@ -31,4 +31,11 @@ typedef struct cm_engine {
 /* The method of a preset for an objective; NULL: the preset does not serve it. */
 const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective);
 
+/* The mesh mapper: partitions and places at once, for objective edge. */
+extern const cm_engine cm_engine_mesh;
+
+/* Whether it is the one for this job: asked for, or the better one for the preset, and its tables fit. A stated number
+ * of parts is left to others: cores may stay empty here. */
+bool cm_engine_mesh_suits(const cm_engine_task *task);
+
 #endif

@@ -30,7 +30,7 @@ static const option table[] = {
   {"preset", WORD, FIELD(preset), 0, 0, CM_PRESET_BALANCED, {"reference", "fast", "balanced", "best"},
    NULL, false},
   {"objective", WORD, FIELD(objective), 0, 0, CM_OBJECTIVE_AUTO, {"edge", "axon", "auto"}, NULL, false},
-  {"mapper", WORD, FIELD(mapper), 0, 0, CM_MAPPER_BISECTION, {"bisection"},
+  {"mapper", WORD, FIELD(mapper), 0, 0, CM_MAPPER_AUTO, {"bisection", "staged", "mesh", "auto"},
    "the learned mapper is not built yet", false},
   {"seed", LONG_COUNT, FIELD(seed), 0, int64_most, 1, {0}, NULL, false},
   {"coarsening_seed", LONG_COUNT, FIELD(coarsening_seed), 0, int64_most, -1, {0}, NULL, false},

@@ -10,7 +10,8 @@
 typedef enum cm_preset { CM_PRESET_REFERENCE, CM_PRESET_FAST, CM_PRESET_BALANCED, CM_PRESET_BEST } cm_preset;
 /* AUTO: what suits preset and network (cm_objective_resolve). */
 typedef enum cm_objective { CM_OBJECTIVE_EDGE, CM_OBJECTIVE_AXON, CM_OBJECTIVE_AUTO } cm_objective;
-typedef enum cm_mapper { CM_MAPPER_BISECTION } cm_mapper;
+/* AUTO: what suits preset and objective. */
+typedef enum cm_mapper { CM_MAPPER_BISECTION, CM_MAPPER_STAGED, CM_MAPPER_MESH, CM_MAPPER_AUTO } cm_mapper;
 
 /* auto: the chip's own routing; the others as in cm_turn_rule, plus 1. */
 enum { CM_ROUTES_AUTO = 0 };

@@ -7,6 +7,7 @@ PROPERTY_TESTS = \
   tests/property/metrics \
   tests/property/network \
   tests/property/permutations \
+  tests/property/placing \
   tests/property/refusals \
   tests/property/remap \
   tests/property/routes

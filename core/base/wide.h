@@ -1,0 +1,13 @@
+/* Hot loops over integer arrays, compiled a second time for wider vector units that the machine is asked for at start.
+ * Only for integer arithmetic and single-precision comparison: both versions give the same results. */
+#ifndef CM_BASE_WIDE_H
+#define CM_BASE_WIDE_H
+
+#if defined(__x86_64__) && defined(__linux__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+  !defined(__SANITIZE_THREAD__)
+#define CM_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define CM_WIDE
+#endif
+
+#endif

@@ -1,0 +1,107 @@
+#include "core/placement/arrange.h"
+
+#include <string.h>
+
+#include "core/placement/qap.h"
+
+/* Looks at pairs of cores that an effort may cost, and how they are spent. */
+typedef struct budget {
+  double looks;
+  uint32_t population, sweeps_max, rounds;
+} budget;
+
+static const budget budgets[] = {
+  [CM_ARRANGE_FAST] = {0, 0, 0, 20},
+  [CM_ARRANGE_BALANCED] = {2e8, 8, 400, 20},
+  [CM_ARRANGE_BEST] = {4e9, 16, 4000, 60},
+};
+
+static cm_qap_options divide(const budget *b, uint32_t cores, uint64_t seed)
+{
+  cm_qap_options o = {.population = b->population, .seed = seed};
+  double pairs = (double)cores * (cores > 1 ? cores - 1 : 1) / 2, sweeps = b->looks / pairs;
+  if (sweeps > (double)b->sweeps_max * b->population * 2)
+    sweeps = (double)b->sweeps_max * b->population * 2;
+  while (o.population > 1 && sweeps / o.population < 300)
+    o.population /= 2;
+  if (o.population == 1) {
+    o.sweeps = sweeps < 30 ? 30 : (uint32_t)sweeps;
+    return o;
+  }
+  o.sweeps = (uint32_t)(sweeps * 0.4 / o.population);
+  o.child_sweeps = o.sweeps / 2 + 1;
+  o.children = (uint32_t)(sweeps * 0.6 / o.child_sweeps);
+  return o;
+}
+
+static cm_status along_curve(const cm_graph *parts, const cm_chip *chip, const cm_region *region, cm_run *run,
+                             uint32_t *at, cm_error *error)
+{
+  uint32_t *order, *curve = NULL;
+  cm_status status = CM_NEW(run->memory, order, parts->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, curve, region->core_count, error);
+  if (status == CM_OK)
+    status = cm_order_parts(parts, run, order, error);
+  if (status == CM_OK)
+    status = cm_order_cores(chip, region, run, curve, error);
+  for (uint32_t i = 0; status == CM_OK && i < parts->vertex_count; i++)
+    at[order[i]] = curve[i];
+  cm_free(order);
+  cm_free(curve);
+  return status;
+}
+
+static cm_status arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region, const cm_axes *axes,
+                         const budget *b, uint64_t seed, cm_run *run, uint32_t *at, uint32_t *annealed,
+                         cm_arrange_result *result, cm_error *error)
+{
+  cm_run_phase(run, "place");
+  if (along_curve(parts, chip, region, run, at, error) != CM_OK)
+    return error->status;
+  result->method = "curve and swaps";
+  result->curve = cm_axes_cost(parts, axes, at);
+  if (cm_place_by_swaps(parts, axes, chip, region, b->rounds, run, at, &result->rounds, &result->swaps, error) != CM_OK)
+    return error->status;
+  result->refined = cm_axes_cost(parts, axes, at);
+  if (b->looks > 0 && axes->count <= CM_QAP_CORES_MAX) {
+    uint64_t cost;
+    cm_qap_options options = divide(b, axes->count, seed);
+    cm_run_phase(run, "anneal");
+    if (cm_place_by_annealing(parts, axes, &options, run, annealed, &cost, error) != CM_OK)
+      return error->status;
+    if (cost < result->refined) {
+      memcpy(at, annealed, parts->vertex_count * sizeof *at);
+      result->method = "annealing";
+      result->refined = cost;
+    }
+  }
+  return CM_OK;
+}
+
+cm_status cm_arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
+                     uint64_t seed, cm_run *run, uint32_t *core, cm_arrange_result *result, cm_error *error)
+{
+  cm_axes *axes;
+  uint32_t *at = NULL, *annealed = NULL;
+  cm_arrange_result found = {0};
+  if (region->core_count < parts->vertex_count)
+    return cm_fail(error, CM_INTERNAL, "a region of %u cores for %u parts", region->core_count, parts->vertex_count);
+  cm_status status = cm_axes_new(chip, region->cores, region->core_count, run, &axes, error);
+  if (status != CM_OK)
+    return status;
+  status = CM_NEW(run->memory, at, parts->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, annealed, parts->vertex_count, error);
+  if (status == CM_OK)
+    status = arrange(parts, chip, region, axes, &budgets[effort], seed, run, at, annealed, &found, error);
+  if (status == CM_OK) {
+    for (uint32_t p = 0; p < parts->vertex_count; p++)
+      core[p] = region->cores[at[p]];
+    *result = found;
+  }
+  cm_axes_free(axes);
+  cm_free(at);
+  cm_free(annealed);
+  return status;
+}

@@ -1,0 +1,40 @@
+/* The placement of presets fast, balanced and best: parts to the cores of a region. */
+#ifndef CM_PLACEMENT_ARRANGE_H
+#define CM_PLACEMENT_ARRANGE_H
+
+#include "core/chip/region.h"
+#include "core/partition/graph.h"
+#include "core/placement/axes.h"
+
+typedef enum cm_arrange_effort { CM_ARRANGE_FAST, CM_ARRANGE_BALANCED, CM_ARRANGE_BEST } cm_arrange_effort;
+
+typedef struct cm_arrange_result {
+  const char *method;       /* "curve and swaps", "annealing": static text */
+  uint64_t curve, refined;  /* sum of weight * distance (in units of cm_axes) along the curve, and at the end; scaled */
+  uint32_t rounds;          /* of swaps */
+  uint64_t swaps;
+} cm_arrange_result;
+
+/* Places the parts on the cores of the region, as many as there are parts. The effort is counted in steps, never in
+ * seconds: the result depends on the input and the seed alone. Fills core [parts] with core numbers. Phases "place" and
+ * "anneal". FAST: O(rounds * entries * log(width)); the others: as cm_place_by_annealing up to CM_QAP_CORES_MAX parts. */
+cm_status cm_arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
+                     uint64_t seed, cm_run *run, uint32_t *core, cm_arrange_result *result, cm_error *error);
+
+/* ---- its steps ---- */
+
+/* Orders the parts so that those that talk are near each other: always the part with the most weight to the ordered
+ * ones less the weight to the others; breadth first where there are more than 2^24 entries. O(entries log(parts)). */
+cm_status cm_order_parts(const cm_graph *parts, cm_run *run, uint32_t *order, cm_error *error);
+
+/* Sorts the cores of a region along Hilbert's curve over the chip. O(cores log(cores)). */
+cm_status cm_order_cores(const cm_chip *chip, const cm_region *region, cm_run *run, uint32_t *core, cm_error *error);
+
+/* Force-directed swaps: each part looks from its core towards the centre of those it talks to, at doubling steps, and
+ * takes the swap that lowers the cost most. `at` [parts] numbers cores of the region. Ends when a round gains less than
+ * a thousandth, or after rounds_max. O(rounds * entries * log(width)). */
+cm_status cm_place_by_swaps(const cm_graph *parts, const cm_axes *axes, const cm_chip *chip, const cm_region *region,
+                            uint32_t rounds_max, cm_run *run, uint32_t *at, uint32_t *rounds, uint64_t *swaps,
+                            cm_error *error);
+
+#endif

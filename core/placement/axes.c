@@ -1,0 +1,100 @@
+#include "core/placement/axes.h"
+
+#include <math.h>
+
+enum { UNITS_PER_HOP = 64 };
+
+/* Integer cost of a hop of each kind. */
+typedef struct hop_units {
+  uint32_t east_west, north_south, die_to_die;
+} hop_units;
+
+static hop_units units_of(const cm_chip *chip)
+{
+  const cm_hop_cost *e = &chip->energy_pj;
+  double cost[] = {e->router + e->east_west, e->router + e->north_south, e->router + e->die_to_die};
+  bool dies = chip->dies_x > 1 || chip->dies_y > 1;
+  if (cost[0] == cost[1] && (!dies || cost[2] == cost[0]))
+    return (hop_units){1, 1, 1};
+  double least = INFINITY, units[3];
+  for (int kind = 0; kind < (dies ? 3 : 2); kind++)
+    if (cost[kind] > 0 && cost[kind] < least)
+      least = cost[kind];
+  for (int kind = 0; kind < 3; kind++) /* a hop dearer than this is never wanted: no need to tell how much dearer */
+    units[kind] = fmin(round(cost[kind] / least * UNITS_PER_HOP), 1e6);
+  return (hop_units){(uint32_t)units[0], (uint32_t)units[1], (uint32_t)units[2]};
+}
+
+static uint32_t pay(hop_units units, cm_hops hops)
+{
+  uint64_t sum = (uint64_t)units.east_west * hops.east_west + (uint64_t)units.north_south * hops.north_south +
+                 (uint64_t)units.die_to_die * hops.die_to_die;
+  return sum > INT32_MAX ? INT32_MAX : (uint32_t)sum;
+}
+
+static uint32_t both_ways(const cm_chip *chip, hop_units units, uint32_t core_a, uint32_t core_b)
+{
+  uint64_t there = pay(units, cm_chip_hops(chip, core_a, core_b));
+  uint64_t back = pay(units, cm_chip_hops(chip, core_b, core_a));
+  return (uint32_t)((there + back + 1) / 2);
+}
+
+static cm_status fill(cm_axes *a, const cm_chip *chip, const uint32_t *core, cm_run *run, cm_error *error)
+{
+  uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, x1 = 0, y1 = 0;
+  if (CM_NEW(run->memory, a->column, a->count, error) != CM_OK || CM_NEW(run->memory, a->row, a->count, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < a->count; i++) {
+    uint32_t x = core[i] % chip->width, y = core[i] / chip->width;
+    a->column[i] = x;
+    a->row[i] = y;
+    x0 = x < x0 ? x : x0;
+    y0 = y < y0 ? y : y0;
+    x1 = x > x1 ? x : x1;
+    y1 = y > y1 ? y : y1;
+  }
+  for (uint32_t i = 0; i < a->count; i++) {
+    a->column[i] -= x0;
+    a->row[i] -= y0;
+  }
+  a->columns = a->count > 0 ? x1 - x0 + 1 : 0;
+  a->rows = a->count > 0 ? y1 - y0 + 1 : 0;
+  if (CM_NEW(run->memory, a->dx, (size_t)a->columns * a->columns, error) != CM_OK ||
+      CM_NEW(run->memory, a->dy, (size_t)a->rows * a->rows, error) != CM_OK)
+    return error->status;
+  hop_units units = units_of(chip);
+  for (uint32_t i = 0; i < a->columns; i++)
+    for (uint32_t j = 0; j < a->columns; j++)
+      a->dx[(size_t)i * a->columns + j] = both_ways(chip, units, x0 + i, x0 + j);
+  for (uint32_t i = 0; i < a->rows; i++)
+    for (uint32_t j = 0; j < a->rows; j++)
+      a->dy[(size_t)i * a->rows + j] = both_ways(chip, units, (y0 + i) * chip->width, (y0 + j) * chip->width);
+  return CM_OK;
+}
+
+cm_status cm_axes_new(const cm_chip *chip, const uint32_t *core, uint32_t count, cm_run *run, cm_axes **axes,
+                      cm_error *error)
+{
+  cm_axes *made;
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  made->count = count;
+  cm_status status = fill(made, chip, core, run, error);
+  if (status != CM_OK) {
+    cm_axes_free(made);
+    return status;
+  }
+  *axes = made;
+  return CM_OK;
+}
+
+void cm_axes_free(cm_axes *axes)
+{
+  if (axes == NULL)
+    return;
+  cm_free(axes->dx);
+  cm_free(axes->dy);
+  cm_free(axes->column);
+  cm_free(axes->row);
+  cm_free(axes);
+}

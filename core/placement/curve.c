@@ -1,0 +1,175 @@
+/* Linear orders: of parts by what they say to each other, of cores along Hilbert's curve. */
+#include <stdlib.h>
+
+#include "core/placement/arrange.h"
+
+enum { GREEDY_ENTRIES_MAX = 1 << 24 };
+
+/* A heap of parts by priority; entries that were overtaken stay until they surface. */
+typedef struct waiting {
+  int64_t priority; /* more first; the lower part among equals */
+  uint32_t part;
+} waiting;
+
+typedef struct heap {
+  waiting *entry;
+  size_t count, room;
+} heap;
+
+static bool before(waiting a, waiting b)
+{
+  return a.priority != b.priority ? a.priority > b.priority : a.part < b.part;
+}
+
+static cm_status push(heap *h, waiting fresh, cm_run *run, cm_error *error)
+{
+  if (h->count == h->room) {
+    size_t room = h->room * 2 + 64;
+    waiting *grown = cm_reallocate(run->memory, h->entry, room, sizeof *grown, error);
+    if (grown == NULL)
+      return error->status;
+    h->entry = grown;
+    h->room = room;
+  }
+  size_t i = h->count++;
+  for (; i > 0 && before(fresh, h->entry[(i - 1) / 2]); i = (i - 1) / 2)
+    h->entry[i] = h->entry[(i - 1) / 2];
+  h->entry[i] = fresh;
+  return CM_OK;
+}
+
+static waiting pop(heap *h)
+{
+  waiting top = h->entry[0], last = h->entry[--h->count];
+  size_t i = 0;
+  for (size_t child; (child = 2 * i + 1) < h->count; i = child) {
+    if (child + 1 < h->count && before(h->entry[child + 1], h->entry[child]))
+      child++;
+    if (!before(h->entry[child], last))
+      break;
+    h->entry[i] = h->entry[child];
+  }
+  if (h->count > 0)
+    h->entry[i] = last;
+  return top;
+}
+
+/* Greedy: priority[] is the weight to ordered parts less the weight to the others. */
+static cm_status order_greedily(const cm_graph *g, cm_run *run, int64_t *priority, uint8_t *ordered, heap *h,
+                                uint32_t *order, cm_error *error)
+{
+  for (uint32_t u = 0; u < g->vertex_count; u++) {
+    for (uint64_t i = g->first[u]; i < g->first[u + 1]; i++)
+      priority[u] -= (int64_t)g->weight[i];
+    if (push(h, (waiting){priority[u], u}, run, error) != CM_OK)
+      return error->status;
+  }
+  for (uint32_t count = 0; count < g->vertex_count;) {
+    waiting next = pop(h);
+    if (ordered[next.part] || next.priority != priority[next.part])
+      continue;
+    ordered[next.part] = 1;
+    order[count++] = next.part;
+    for (uint64_t i = g->first[next.part]; i < g->first[next.part + 1]; i++) {
+      uint32_t v = g->neighbour[i];
+      priority[v] += 2 * (int64_t)g->weight[i];
+      if (!ordered[v] && g->weight[i] > 0 && push(h, (waiting){priority[v], v}, run, error) != CM_OK)
+        return error->status;
+    }
+    if (count % 1024 == 0 && cm_run_check(run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status order_by_breadth(const cm_graph *g, cm_run *run, uint8_t *seen, uint32_t *order, cm_error *error)
+{
+  uint32_t tail = 0;
+  for (uint32_t start = 0, head = 0; start < g->vertex_count; start++) {
+    if (seen[start])
+      continue;
+    seen[start] = 1;
+    order[tail++] = start;
+    for (; head < tail; head++) {
+      for (uint64_t i = g->first[order[head]]; i < g->first[order[head] + 1]; i++)
+        if (!seen[g->neighbour[i]]) {
+          seen[g->neighbour[i]] = 1;
+          order[tail++] = g->neighbour[i];
+        }
+      if (head % 1024 == 0 && cm_run_check(run, error) != CM_OK)
+        return error->status;
+    }
+  }
+  return CM_OK;
+}
+
+cm_status cm_order_parts(const cm_graph *parts, cm_run *run, uint32_t *order, cm_error *error)
+{
+  int64_t *priority = NULL;
+  uint8_t *ordered;
+  heap h = {0};
+  cm_status status = CM_NEW(run->memory, ordered, parts->vertex_count, error);
+  if (status == CM_OK && parts->entry_count > GREEDY_ENTRIES_MAX)
+    status = order_by_breadth(parts, run, ordered, order, error);
+  else if (status == CM_OK) {
+    status = CM_NEW(run->memory, priority, parts->vertex_count, error);
+    if (status == CM_OK)
+      status = order_greedily(parts, run, priority, ordered, &h, order, error);
+  }
+  cm_free(priority);
+  cm_free(ordered);
+  cm_free(h.entry);
+  return status;
+}
+
+/* Number of (x, y) along Hilbert's curve over a square of 2^bits a side. */
+static uint64_t hilbert(uint32_t x, uint32_t y, uint32_t bits)
+{
+  uint64_t sum = 0;
+  for (uint32_t side = UINT32_C(1) << bits >> 1; side > 0; side /= 2) {
+    uint32_t right = (x & side) != 0, down = (y & side) != 0;
+    sum += (uint64_t)side * side * ((3 * right) ^ down);
+    if (down == 0) {
+      if (right) {
+        x = ~x & (side - 1);
+        y = ~y & (side - 1);
+      }
+      uint32_t kept = x;
+      x = y;
+      y = kept;
+    }
+    x &= side - 1;
+    y &= side - 1;
+  }
+  return sum;
+}
+
+typedef struct numbered {
+  uint64_t number;
+  uint32_t core;
+} numbered;
+
+static int by_number(const void *a, const void *b)
+{
+  const numbered *x = a, *y = b;
+  return x->number != y->number ? (x->number < y->number ? -1 : 1) : x->core < y->core ? -1 : x->core > y->core;
+}
+
+cm_status cm_order_cores(const cm_chip *chip, const cm_region *region, cm_run *run, uint32_t *core, cm_error *error)
+{
+  numbered *list;
+  uint32_t bits = 0;
+  if (CM_NEW(run->memory, list, region->core_count, error) != CM_OK)
+    return error->status;
+  while (UINT32_C(1) << bits < region->width || UINT32_C(1) << bits < region->height)
+    bits++;
+  for (uint32_t i = 0; i < region->core_count; i++) {
+    uint32_t c = region->cores[i];
+    list[i] = (numbered){hilbert(c % chip->width - region->x0, c / chip->width - region->y0, bits), i};
+  }
+  qsort(list, region->core_count, sizeof *list, by_number);
+  for (uint32_t i = 0; i < region->core_count; i++)
+    core[i] = list[i].core;
+  cm_free(list);
+  return CM_OK;
+}

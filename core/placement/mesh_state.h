@@ -1,0 +1,78 @@
+/* Vertices of a graph on the cells of a grid: where each is, what each would pay in every column and row, how full
+ * cells are. Moves are judged by two look-ups. Shared by the steps of the mesh mapper. */
+#ifndef CM_PLACEMENT_MESH_STATE_H
+#define CM_PLACEMENT_MESH_STATE_H
+
+#include "core/partition/compact.h"
+#include "core/placement/axes.h"
+
+/* A grid of cells, each a rectangle of cores: from one cell of all cores to a cell a core. */
+typedef struct cm_mesh_grid {
+  uint32_t columns, rows;
+  uint32_t *column_first, *row_first; /* [columns + 1], [rows + 1] where each interval of the axes begins */
+  int32_t *dx, *dy;       /* [columns * columns], [rows * rows] mean distance of cells in `unit`s, 0 on the diagonal */
+  uint32_t unit;          /* of a distance 1; 1 where every cell is one core wide and high */
+  double step;            /* mean distance of adjacent cells, in units */
+  uint32_t *cores;        /* [columns * rows] cores of each cell */
+  uint32_t *x, *y;        /* [columns * rows] column and row of each cell */
+} cm_mesh_grid;
+
+/* One cell of all cores. */
+cm_status cm_mesh_grid_new(const cm_axes *axes, cm_run *run, cm_mesh_grid **grid, cm_error *error);
+void cm_mesh_grid_free(cm_mesh_grid *grid); /* NULL is allowed */
+/* Whether each cell is a core. */
+bool cm_mesh_grid_done(const cm_mesh_grid *grid, const cm_axes *axes);
+/* Halves the longer dimension of the cells. parent [cells of the finer grid] gets the cell that each came from. */
+cm_status cm_mesh_grid_split(const cm_mesh_grid *grid, const cm_axes *axes, cm_run *run, cm_mesh_grid **finer,
+                             uint32_t **parent, cm_error *error);
+
+typedef struct cm_mesh_state {
+  const cm_compact *graph;
+  const cm_mesh_grid *grid;
+  cm_run *run;
+  uint32_t *cell;        /* [vertices] borrowed: row * columns + column */
+  const uint32_t *weight; /* [entries] shifted so that tables fit; NULL: 1 each */
+  uint32_t *own_weight;
+  uint32_t shift;
+  size_t stride, rows_at; /* a vertex' row of the table: columns from 0, rows from rows_at on */
+  int32_t *table;        /* [vertices * stride] */
+  int32_t *change;       /* [stride] scratch of a move */
+  uint64_t *load, *most; /* [cells] size of the members, and its limit */
+  uint32_t *next, *previous, *head; /* members of a cell in a ring */
+} cm_mesh_state;
+
+/* Builds the state. `most` [cells] is copied. O(entries * (columns + rows)). */
+cm_status cm_mesh_state_new(const cm_compact *graph, const cm_mesh_grid *grid, uint32_t *cell, const uint64_t *most,
+                            cm_run *run, cm_mesh_state **state, cm_error *error);
+void cm_mesh_state_free(cm_mesh_state *state); /* NULL is allowed */
+
+/* Change of cost when v moves alone. O(1). */
+static inline int32_t cm_mesh_cost(const cm_mesh_state *s, uint32_t v, uint32_t to)
+{
+  const int32_t *row = s->table + v * s->stride;
+  const uint32_t *x = s->grid->x, *y = s->grid->y;
+  uint32_t from = s->cell[v];
+  return row[x[to]] - row[x[from]] + row[s->rows_at + y[to]] - row[s->rows_at + y[from]];
+}
+
+/* Weight between u and v as the tables have it. O(least degree). */
+int32_t cm_mesh_weight(const cm_mesh_state *s, uint32_t u, uint32_t v);
+
+/* Distance of two cells, in units. */
+static inline int32_t cm_mesh_distance(const cm_mesh_grid *g, uint32_t a, uint32_t b)
+{
+  return g->dx[(size_t)g->x[a] * g->columns + g->x[b]] + g->dy[(size_t)g->y[a] * g->rows + g->y[b]];
+}
+
+/* Moves v, whatever the limits. O(degree * (columns + rows)). */
+void cm_mesh_move(cm_mesh_state *s, uint32_t v, uint32_t to);
+
+static inline bool cm_mesh_fits(const cm_mesh_state *s, uint32_t v, uint32_t to)
+{
+  return s->load[to] + s->graph->size[v] <= s->most[to];
+}
+
+/* Sum over edges of weight * distance, from scratch, in the units of graph and grid. O(entries). */
+uint64_t cm_mesh_total(const cm_compact *graph, const cm_mesh_grid *grid, const uint32_t *cell);
+
+#endif

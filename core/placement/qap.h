@@ -1,0 +1,31 @@
+/* The placement engine: parts of a graph to cores, one each, for the least sum of weight * distance (the quadratic
+ * assignment problem). Annealing with swaps judged in constant time, and a memetic search over its results.
+ * docs/placement.md explains the method and its sources. */
+#ifndef CM_PLACEMENT_QAP_H
+#define CM_PLACEMENT_QAP_H
+
+#include "core/partition/graph.h"
+#include "core/placement/axes.h"
+
+/* The most cores that the engine takes: it keeps the distances and weights of all pairs. */
+enum { CM_QAP_CORES_MAX = 2048 };
+
+typedef struct cm_qap_options {
+  uint32_t population;   /* arrangements annealed from scratch, at least 1 */
+  uint32_t sweeps;       /* looks at every pair of cores in each of these annealings */
+  uint32_t children;     /* arrangements bred from two of the population afterwards */
+  uint32_t child_sweeps; /* looks at every pair when annealing one of them */
+  uint64_t seed;
+} cm_qap_options;
+
+/* Fills at [parts] with the number of each part's core in the list of the axes, no two the same; at most
+ * CM_QAP_CORES_MAX cores, at least as many as parts. *cost is the sum over edges of weight * distance. The result does
+ * not depend on the number of threads. O((population * sweeps + children * child_sweeps) * cores^2), memory
+ * O(threads * cores^2). */
+cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, const cm_qap_options *options, cm_run *run,
+                                uint32_t *at, uint64_t *cost, cm_error *error);
+
+/* Sum over edges of weight * distance, from scratch. O(entries). */
+uint64_t cm_axes_cost(const cm_graph *parts, const cm_axes *axes, const uint32_t *at);
+
+#endif

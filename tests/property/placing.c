@@ -1,0 +1,516 @@
+/* The placement engine and the mesh mapper on random graphs, chips and occupancies: the optimum where all placements can be tried,
+ * costs recomputed from scratch, limits kept, no core that is not free, the same for any number of threads. */
+#include "../unit/networks.h"
+
+#include "core/placement/arrange.h"
+#include "core/placement/mesh.h"
+#include "core/placement/mesh_anneal.h"
+#include "core/placement/qap.h"
+#include "core/placement/symmetry.h"
+
+enum { MOST = 40, CORES = 400 };
+
+static cm_error error;
+static cm_run run;
+
+static void set_up(void)
+{
+  cm_run_init(&run);
+  run.threads = 2;
+}
+
+/* ---- random inputs ---- */
+
+static cm_chip *random_chip(cm_random *random, uint32_t most_side)
+{
+  static const char *const energy[] = {"{\"router\": 1, \"link\": 0.1}",
+                                       "{\"router\": 0, \"east_west\": 3, \"north_south\": 4.2, \"die_to_die\": 20}"};
+  char text[500];
+  uint32_t dies = 1 + below(random, 2), width = 1 + below(random, most_side), height = 1 + below(random, most_side);
+  uint32_t block = below(random, 4) == 0 ? 2 : 1;
+  (void)snprintf(text, sizeof text,
+                 "{\"name\": \"r\", \"dies\": [%u, 1], \"cores\": [%u, %u], \"cores_per_router\": [%u, 1], \"torus\": [%s, %s], "
+                 "\"energy_pj\": %s}",
+                 dies, width * block, height, block, below(random, 2) ? "true" : "false", below(random, 2) ? "true" : "false",
+                 energy[below(random, 2)]);
+  cm_chip *chip;
+  ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
+  return chip;
+}
+
+/* Some cores of a chip, ascending, at least one. */
+static uint32_t random_cores(cm_random *random, const cm_chip *chip, uint32_t *core)
+{
+  uint32_t count = 0, share = 1 + below(random, 4);
+  for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
+    if (below(random, 4) < share)
+      core[count++] = c;
+  if (count == 0)
+    core[count++] = below(random, cm_chip_cores(chip));
+  return count;
+}
+
+static cm_graph *random_graph(cm_random *random, uint32_t n, uint64_t factor)
+{
+  static uint64_t first[MOST + 1], weight[MOST * MOST];
+  static uint32_t neighbour[MOST * MOST];
+  uint32_t chance = 5 + below(random, 90);
+  uint64_t dense[MOST][MOST] = {{0}}, entries = 0;
+  for (uint32_t u = 0; u < n; u++)
+    for (uint32_t v = 0; v < u; v++)
+      if (below(random, 100) < chance)
+        dense[u][v] = dense[v][u] = factor * (1 + below(random, 30));
+  for (uint32_t u = 0; u < n; u++) {
+    for (uint32_t v = 0; v < n; v++)
+      if (dense[u][v] != 0) {
+        neighbour[entries] = v;
+        weight[entries++] = dense[u][v];
+      }
+    first[u + 1] = entries;
+  }
+  cm_graph *graph;
+  ck_ok(cm_graph_from_rows(n, first, neighbour, weight, &run, &graph, &error));
+  return graph;
+}
+
+static void each_once(const uint32_t *at, uint32_t parts, uint32_t cores)
+{
+  uint8_t used[CORES] = {0};
+  for (uint32_t p = 0; p < parts; p++) {
+    ck_assert_uint_lt(at[p], cores);
+    ck_assert_uint_eq(used[at[p]]++, 0);
+  }
+}
+
+/* ---- the engine ---- */
+
+START_TEST(axes_tell_the_distances_of_the_chip)
+{
+  cm_random random;
+  uint32_t core[CORES];
+  for (uint64_t round = 0; round < 200; round++) {
+    cm_random_init(&random, round, 1, 0);
+    cm_chip *chip = random_chip(&random, 8);
+    uint32_t count = random_cores(&random, chip, core);
+    cm_axes *axes;
+    ck_ok(cm_axes_new(chip, core, count, &run, &axes, &error));
+    bool uniform = chip->energy_pj.east_west == chip->energy_pj.north_south;
+    for (uint32_t a = 0; a < count; a++)
+      for (uint32_t b = 0; b < count; b++) {
+        cm_hops there = cm_chip_hops(chip, core[a], core[b]), back = cm_chip_hops(chip, core[b], core[a]);
+        double pj = 0.5 * (3 * (there.east_west + back.east_west) + 4.2 * (there.north_south + back.north_south) +
+                           20 * (there.die_to_die + back.die_to_die));
+        if (uniform)
+          ck_assert_uint_eq(cm_axes_distance(axes, a, b), cm_chip_distance(chip, core[a], core[b]));
+        else /* 64ths of 3 pJ, each kind of hop rounded once, each axis once */
+          ck_assert_double_eq_tol(cm_axes_distance(axes, a, b) * 3 / 64.0, pj, 0.03 * (1 + cm_chip_distance(chip, core[a], core[b])));
+      }
+    cm_axes_free(axes);
+    cm_chip_free(chip);
+  }
+}
+END_TEST
+
+START_TEST(symmetries_move_no_core_nearer_or_farther)
+{
+  cm_random random;
+  uint32_t core[CORES], most = 0;
+  for (uint64_t round = 0; round < 200; round++) {
+    cm_random_init(&random, round, 2, 0);
+    cm_chip *chip = random_chip(&random, 5);
+    uint32_t count = random_cores(&random, chip, core);
+    cm_axes *axes;
+    cm_symmetries symmetries;
+    ck_ok(cm_axes_new(chip, core, count, &run, &axes, &error));
+    ck_ok(cm_symmetries_new(axes, &run, &symmetries, &error));
+    ck_assert_uint_ge(symmetries.count, 1);
+    most = symmetries.count > most ? symmetries.count : most;
+    for (uint32_t s = 0; s < symmetries.count; s++) {
+      each_once(symmetries.to[s], count, count);
+      for (uint32_t a = 0; a < count; a++)
+        for (uint32_t b = 0; b < count; b++)
+          ck_assert_uint_eq(cm_axes_distance(axes, a, b), cm_axes_distance(axes, symmetries.to[s][a], symmetries.to[s][b]));
+    }
+    cm_symmetries_free(&symmetries);
+    cm_axes_free(axes);
+    cm_chip_free(chip);
+  }
+  ck_assert_uint_eq(most, 8);
+}
+END_TEST
+
+/* The least cost over all placements of the parts from `part` on. */
+static uint64_t least_cost(const cm_graph *g, const cm_axes *axes, uint32_t part, uint32_t *at, uint32_t used)
+{
+  if (part == g->vertex_count)
+    return cm_axes_cost(g, axes, at);
+  uint64_t least = UINT64_MAX;
+  for (uint32_t c = 0; c < axes->count; c++) {
+    if (used >> c & 1)
+      continue;
+    at[part] = c;
+    uint64_t cost = least_cost(g, axes, part + 1, at, used | 1u << c);
+    least = cost < least ? cost : least;
+  }
+  return least;
+}
+
+START_TEST(annealing_finds_the_optimum_of_small_cases)
+{
+  cm_random random;
+  uint32_t core[CORES], at[MOST], other[MOST];
+  for (uint64_t round = 0; round < 60; round++) {
+    cm_random_init(&random, round, 3, 0);
+    cm_chip *chip = random_chip(&random, 4);
+    uint32_t count = random_cores(&random, chip, core);
+    count = count > 6 ? 6 : count;
+    uint32_t parts = count - below(&random, count < 3 ? 1 : 3);
+    /* every third time weights that need 64 bits */
+    cm_graph *graph = random_graph(&random, parts, round % 3 == 0 ? UINT64_C(1) << 40 : 1);
+    cm_axes *axes;
+    ck_ok(cm_axes_new(chip, core, count, &run, &axes, &error));
+    cm_qap_options options = {.population = 8, .sweeps = 200, .children = 8, .child_sweeps = 50, .seed = round};
+    uint64_t cost;
+    ck_ok(cm_place_by_annealing(graph, axes, &options, &run, at, &cost, &error));
+    each_once(at, parts, count);
+    ck_assert_uint_eq(cost, cm_axes_cost(graph, axes, at));
+    ck_assert_uint_eq(cost, least_cost(graph, axes, 0, other, 0));
+    cm_graph_free(graph);
+    cm_axes_free(axes);
+    cm_chip_free(chip);
+  }
+}
+END_TEST
+
+/* nug12 of QAPLIB: flows; 3 rows of 4; the proved optimum is 578, each edge counted twice. */
+static const uint8_t nug12[12][12] = {
+  {0, 5, 2, 4, 1, 0, 0, 6, 2, 1, 1, 1},   {5, 0, 3, 0, 2, 2, 2, 0, 4, 5, 0, 0},  {2, 3, 0, 0, 0, 0, 0, 5, 5, 2, 2, 2},
+  {4, 0, 0, 0, 5, 2, 2, 10, 0, 0, 5, 5},  {1, 2, 0, 5, 0, 10, 0, 0, 0, 5, 1, 1}, {0, 2, 0, 2, 10, 0, 5, 1, 1, 5, 4, 0},
+  {0, 2, 0, 2, 0, 5, 0, 10, 5, 2, 3, 3},  {6, 0, 5, 10, 0, 1, 10, 0, 0, 0, 5, 0}, {2, 4, 5, 0, 0, 1, 5, 0, 0, 0, 10, 10},
+  {1, 5, 2, 0, 5, 5, 2, 0, 0, 0, 5, 0},   {1, 0, 2, 5, 1, 4, 3, 5, 10, 5, 0, 2},  {1, 0, 2, 5, 1, 0, 3, 0, 10, 0, 2, 0}};
+
+START_TEST(annealing_finds_the_published_optimum_on_any_number_of_threads)
+{
+  uint64_t first[13] = {0}, weight[144], entries = 0, cost;
+  uint32_t neighbour[144], core[12], at[3][12];
+  for (uint32_t u = 0; u < 12; u++) {
+    core[u] = u;
+    for (uint32_t v = 0; v < 12; v++)
+      if (nug12[u][v] != 0) {
+        neighbour[entries] = v;
+        weight[entries++] = nug12[u][v];
+      }
+    first[u + 1] = entries;
+  }
+  cm_graph *graph;
+  cm_chip *chip;
+  cm_axes *axes;
+  ck_ok(cm_graph_from_rows(12, first, neighbour, weight, &run, &graph, &error));
+  ck_ok(cm_chip_mesh(4, 3, &chip, &error));
+  ck_ok(cm_axes_new(chip, core, 12, &run, &axes, &error));
+  for (unsigned threads = 1; threads <= 3; threads++) {
+    run.threads = threads;
+    cm_qap_options options = {.population = 6, .sweeps = 100, .children = 20, .child_sweeps = 50, .seed = 4};
+    ck_ok(cm_place_by_annealing(graph, axes, &options, &run, at[threads - 1], &cost, &error));
+    ck_assert_uint_eq(2 * cost, 578);
+    ck_assert_mem_eq(at[threads - 1], at[0], sizeof at[0]);
+  }
+  cm_axes_free(axes);
+  cm_chip_free(chip);
+  cm_graph_free(graph);
+}
+END_TEST
+
+START_TEST(every_effort_places_on_free_cores_and_never_worse_than_the_curve)
+{
+  cm_random random;
+  uint32_t core[MOST];
+  for (uint64_t round = 0; round < 90; round++) {
+    cm_random_init(&random, round, 5, 0);
+    cm_chip *chip = random_chip(&random, 8);
+    cm_occupancy *occupancy;
+    ck_ok(cm_occupancy_new(chip, &occupancy, &error));
+    for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
+      if (below(&random, 3) == 0)
+        occupancy->state[c] = below(&random, 2) ? CM_CORE_TAKEN : CM_CORE_BROKEN;
+    uint32_t room = cm_occupancy_free_count(occupancy), parts = below(&random, (room < MOST ? room : MOST - 1) + 1);
+    cm_graph *graph = random_graph(&random, parts, 1);
+    cm_region *region;
+    cm_arrange_result result;
+    ck_ok(cm_region_choose(chip, occupancy, parts, &run, &region, &error));
+    ck_ok(cm_arrange(graph, chip, region, (cm_arrange_effort)(round % 2), round, &run, core, &result, &error));
+    for (uint32_t p = 0; p < parts; p++)
+      ck_assert_int_eq(occupancy->state[core[p]], CM_CORE_FREE);
+    each_once(core, parts, cm_chip_cores(chip));
+    ck_assert_uint_le(result.refined, result.curve);
+    if (cm_chip_distance(chip, 0, 0) == 0 && chip->energy_pj.east_west == chip->energy_pj.north_south) {
+      uint64_t sum = 0;
+      for (uint32_t u = 0; u < parts; u++)
+        for (uint64_t i = graph->first[u]; i < graph->first[u + 1]; i++)
+          sum += graph->weight[i] * cm_chip_distance(chip, core[u], core[graph->neighbour[i]]);
+      ck_assert_uint_eq(result.refined, sum / 2);
+    }
+    cm_region_free(region);
+    cm_graph_free(graph);
+    cm_occupancy_free(occupancy);
+    cm_chip_free(chip);
+  }
+}
+END_TEST
+
+/* ---- the mesh mapper ---- */
+
+static cm_compact *random_compact(cm_random *random, uint32_t n)
+{
+  cm_topology t = network_undirected(random, n, 2 + below(random, 30));
+  cm_compact *graph;
+  ck_ok(cm_compact_from_topology(&t, &run, &graph, &error));
+  network_free(&t);
+  return graph;
+}
+
+START_TEST(grids_divide_the_cores_among_their_cells)
+{
+  cm_random random;
+  uint32_t core[CORES];
+  for (uint64_t round = 0; round < 100; round++) {
+    cm_random_init(&random, round, 6, 0);
+    cm_chip *chip = random_chip(&random, 9);
+    uint32_t count = random_cores(&random, chip, core);
+    cm_axes *axes;
+    cm_mesh_grid *grid;
+    ck_ok(cm_axes_new(chip, core, count, &run, &axes, &error));
+    ck_ok(cm_mesh_grid_new(axes, &run, &grid, &error));
+    while (!cm_mesh_grid_done(grid, axes)) {
+      cm_mesh_grid *finer;
+      uint32_t *parent;
+      ck_ok(cm_mesh_grid_split(grid, axes, &run, &finer, &parent, &error));
+      ck_assert_uint_gt(finer->columns * finer->rows, grid->columns * grid->rows);
+      uint32_t sum[CORES] = {0};
+      for (uint32_t c = 0; c < finer->columns * finer->rows; c++)
+        sum[parent[c]] += finer->cores[c];
+      ck_assert_mem_eq(sum, grid->cores, grid->columns * grid->rows * sizeof *sum);
+      cm_mesh_grid_free(grid);
+      cm_free(parent);
+      grid = finer;
+    }
+    for (uint32_t a = 0; a < count; a++) {
+      uint32_t cell_a = axes->row[a] * grid->columns + axes->column[a];
+      ck_assert_uint_eq(grid->cores[cell_a], 1);
+      ck_assert_int_eq(cm_mesh_distance(grid, cell_a, axes->row[0] * grid->columns + axes->column[0]), (int)cm_axes_distance(axes, a, 0));
+    }
+    cm_mesh_grid_free(grid);
+    cm_axes_free(axes);
+    cm_chip_free(chip);
+  }
+}
+END_TEST
+
+/* The grid of all cores of a mesh. */
+static cm_mesh_grid *whole_grid(uint32_t width, uint32_t height, cm_axes **axes)
+{
+  cm_chip *chip;
+  cm_mesh_grid *grid;
+  uint32_t core[CORES];
+  for (uint32_t c = 0; c < width * height; c++)
+    core[c] = c;
+  ck_ok(cm_chip_mesh(width, height, &chip, &error));
+  ck_ok(cm_axes_new(chip, core, width * height, &run, axes, &error));
+  ck_ok(cm_mesh_grid_new(*axes, &run, &grid, &error));
+  while (!cm_mesh_grid_done(grid, *axes)) {
+    cm_mesh_grid *finer;
+    uint32_t *parent;
+    ck_ok(cm_mesh_grid_split(grid, *axes, &run, &finer, &parent, &error));
+    cm_free(parent);
+    cm_mesh_grid_free(grid);
+    grid = finer;
+  }
+  cm_chip_free(chip);
+  return grid;
+}
+
+START_TEST(tables_tell_what_every_move_changes)
+{
+  cm_random random;
+  for (uint64_t round = 0; round < 60; round++) {
+    cm_random_init(&random, round, 7, 0);
+    uint32_t width = 1 + below(&random, 6), height = 1 + below(&random, 6), cells = width * height, n = 1 + below(&random, MOST);
+    cm_compact *graph = random_compact(&random, n);
+    cm_axes *axes;
+    cm_mesh_grid *grid = whole_grid(width, height, &axes);
+    uint64_t most[36];
+    uint32_t cell[MOST];
+    for (uint32_t c = 0; c < cells; c++)
+      most[c] = n;
+    for (uint32_t v = 0; v < n; v++)
+      cell[v] = below(&random, cells);
+    cm_mesh_state *state;
+    ck_ok(cm_mesh_state_new(graph, grid, cell, most, &run, &state, &error));
+    for (uint32_t move = 0; move < 100; move++) {
+      uint32_t v = below(&random, n), to = below(&random, cells);
+      uint64_t before = cm_mesh_total(graph, grid, cell);
+      int64_t change = cm_mesh_cost(state, v, to);
+      cm_mesh_move(state, v, to);
+      ck_assert_int_eq((int64_t)cm_mesh_total(graph, grid, cell) - (int64_t)before, change);
+    }
+    uint64_t load[36] = {0};
+    for (uint32_t v = 0; v < n; v++)
+      load[cell[v]] += graph->size[v];
+    ck_assert_mem_eq(load, state->load, cells * sizeof *load);
+    cm_mesh_state_free(state);
+    cm_mesh_grid_free(grid);
+    cm_axes_free(axes);
+    cm_compact_free(graph);
+  }
+}
+END_TEST
+
+START_TEST(rebalancing_fits_whatever_can_fit_and_annealing_keeps_it)
+{
+  cm_random random;
+  float chance[CM_CHANCES];
+  cm_mesh_chances(chance);
+  for (uint64_t round = 0; round < 60; round++) {
+    cm_random_init(&random, round, 8, 0);
+    uint32_t width = 1 + below(&random, 6), height = 1 + below(&random, 6), cells = width * height, n = 1 + below(&random, MOST);
+    cm_compact *graph = random_compact(&random, n);
+    cm_axes *axes;
+    cm_mesh_grid *grid = whole_grid(width, height, &axes);
+    uint64_t most[36] = {0}, room = 0;
+    uint32_t cell[MOST] = {0};
+    while (room < n) { /* exactly enough, spread at random, some cells without any */
+      most[below(&random, cells)]++;
+      room++;
+    }
+    cm_mesh_state *state;
+    ck_ok(cm_mesh_state_new(graph, grid, cell, most, &run, &state, &error));
+    ck_ok(cm_mesh_rebalance(state, &error));
+    cm_mesh_schedule schedule = {cm_mesh_typical(state), 0.01, 20, chance};
+    ck_ok(cm_mesh_anneal(state, &schedule, &random, &error));
+    ck_ok(cm_mesh_settle(state, 5, &error));
+    for (uint32_t c = 0; c < cells; c++)
+      ck_assert_uint_le(state->load[c], most[c]);
+    cm_mesh_state_free(state);
+    cm_mesh_grid_free(grid);
+    cm_axes_free(axes);
+    cm_compact_free(graph);
+  }
+}
+END_TEST
+
+static cm_mesh_options small_effort(uint64_t most, uint64_t seed)
+{
+  return (cm_mesh_options){.most = most, .starts = 2, .visits = 1e6, .sweeps_max = 200, .cycles = 2, .seed = seed};
+}
+
+/* The least cost over all assignments of the vertices from v on that keep the limit. */
+static uint64_t least_assignment(const cm_compact *g, const cm_axes *axes, uint32_t v, uint32_t *at, uint32_t *load, uint32_t most)
+{
+  if (v == g->vertex_count) {
+    uint64_t sum = 0;
+    for (uint32_t u = 0; u < g->vertex_count; u++)
+      for (uint64_t i = g->first[u]; i < g->first[u + 1]; i++)
+        sum += cm_compact_weight(g, i) * cm_axes_distance(axes, at[u], at[g->neighbour[i]]);
+    return sum / 2;
+  }
+  uint64_t least = UINT64_MAX;
+  for (uint32_t c = 0; c < axes->count; c++) {
+    if (load[c] == most)
+      continue;
+    at[v] = c;
+    load[c]++;
+    uint64_t cost = least_assignment(g, axes, v + 1, at, load, most);
+    load[c]--;
+    least = cost < least ? cost : least;
+  }
+  return least;
+}
+
+START_TEST(the_mesh_mapper_finds_the_optimum_of_small_cases)
+{
+  cm_random random;
+  uint32_t core[CORES], at[MOST], other[MOST], load[4] = {0};
+  for (uint64_t round = 0; round < 60; round++) {
+    cm_random_init(&random, round, 9, 0);
+    cm_chip *chip = random_chip(&random, 3);
+    uint32_t count = random_cores(&random, chip, core), n = 1 + below(&random, 7);
+    count = count > 4 ? 4 : count;
+    uint32_t most = (n + count - 1) / count;
+    cm_compact *graph = random_compact(&random, n);
+    cm_axes *axes;
+    uint64_t cost;
+    ck_ok(cm_axes_new(chip, core, count, &run, &axes, &error));
+    cm_mesh_options options = small_effort(most, round);
+    options.starts = 16;
+    options.sweeps_max = 2000;
+    ck_ok(cm_map_on_mesh(graph, axes, &options, &run, at, &cost, &error));
+    ck_assert_uint_eq(cost, least_assignment(graph, axes, 0, other, load, most));
+    cm_axes_free(axes);
+    cm_compact_free(graph);
+    cm_chip_free(chip);
+  }
+}
+END_TEST
+
+START_TEST(the_mesh_mapper_keeps_the_limit_on_any_cores_and_threads)
+{
+  cm_random random;
+  enum { VERTICES = 300 };
+  uint32_t core[CORES], at[VERTICES], again[VERTICES];
+  for (uint64_t round = 0; round < 40; round++) {
+    cm_random_init(&random, round, 10, 0);
+    cm_chip *chip = random_chip(&random, 8);
+    uint32_t count = random_cores(&random, chip, core), n = 1 + below(&random, VERTICES);
+    uint64_t most = (n + count - 1) / count + below(&random, 2), cost, second;
+    cm_compact *graph = random_compact(&random, n);
+    cm_axes *axes;
+    ck_ok(cm_axes_new(chip, core, count, &run, &axes, &error));
+    cm_mesh_options options = small_effort(most, round);
+    options.visits = 2e4;
+    run.threads = 2;
+    ck_ok(cm_map_on_mesh(graph, axes, &options, &run, at, &cost, &error));
+    uint64_t sum = 0, load[CORES] = {0};
+    for (uint32_t v = 0; v < n; v++) {
+      ck_assert_uint_lt(at[v], count);
+      load[at[v]] += graph->size[v];
+      for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
+        sum += cm_compact_weight(graph, i) * cm_axes_distance(axes, at[v], at[graph->neighbour[i]]);
+    }
+    ck_assert_uint_eq(cost, sum / 2);
+    for (uint32_t c = 0; c < count; c++)
+      ck_assert_uint_le(load[c], most);
+    run.threads = 1 + below(&random, 4);
+    ck_ok(cm_map_on_mesh(graph, axes, &options, &run, again, &second, &error));
+    ck_assert_uint_eq(cost, second);
+    ck_assert_mem_eq(at, again, n * sizeof *at);
+    if (n > count) { /* one place too few in all: refused */
+      options.most = (n - 1) / count;
+      if (options.most > 0)
+        ck_fails(cm_map_on_mesh(graph, axes, &options, &run, again, &second, &error), CM_LIMIT_BROKEN);
+    }
+    cm_axes_free(axes);
+    cm_compact_free(graph);
+    cm_chip_free(chip);
+  }
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("placing");
+  TCase *tests = tcase_create("placing");
+  tcase_add_checked_fixture(tests, set_up, NULL);
+  tcase_set_timeout(tests, 120);
+  tcase_add_test(tests, axes_tell_the_distances_of_the_chip);
+  tcase_add_test(tests, symmetries_move_no_core_nearer_or_farther);
+  tcase_add_test(tests, annealing_finds_the_optimum_of_small_cases);
+  tcase_add_test(tests, annealing_finds_the_published_optimum_on_any_number_of_threads);
+  tcase_add_test(tests, every_effort_places_on_free_cores_and_never_worse_than_the_curve);
+  tcase_add_test(tests, grids_divide_the_cores_among_their_cells);
+  tcase_add_test(tests, tables_tell_what_every_move_changes);
+  tcase_add_test(tests, rebalancing_fits_whatever_can_fit_and_annealing_keeps_it);
+  tcase_add_test(tests, the_mesh_mapper_finds_the_optimum_of_small_cases);
+  tcase_add_test(tests, the_mesh_mapper_keeps_the_limit_on_any_cores_and_threads);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
