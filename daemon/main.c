@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "api/server.h"
@@ -54,6 +55,31 @@ static cm_status start(service *s, cm_error *error)
   return cm_server_start(&server, &s->server, error);
 }
 
+/* Libraries may start threads of their own before main, which do not block the signals: one that gets a signal blocks them
+ * from now on and sends it on to the process, where serve() waits for it. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+  (void)info;
+  ucontext_t *interrupted = context;
+  (void)sigaddset(&interrupted->uc_sigmask, SIGTERM);
+  (void)sigaddset(&interrupted->uc_sigmask, SIGINT);
+  (void)kill(getpid(), number);
+}
+
+/* To be called before any thread starts, so that all of ours leave the signals to serve(). */
+static void claim_signals(service *s)
+{
+  struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+  (void)sigemptyset(&s->signals);
+  (void)sigaddset(&s->signals, SIGTERM);
+  (void)sigaddset(&s->signals, SIGINT);
+  action.sa_mask = s->signals;
+  (void)pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
+  (void)sigaction(SIGTERM, &action, NULL);
+  (void)sigaction(SIGINT, &action, NULL);
+  (void)signal(SIGPIPE, SIG_IGN);
+}
+
 static void *exit_on_second_signal(void *argument)
 {
   int number;
@@ -95,12 +121,7 @@ static int fail(const cm_error *error, int status)
 static int run(service *s)
 {
   cm_error error;
-  /* Before any thread starts, so that all of them leave the signals to serve(). */
-  (void)sigemptyset(&s->signals);
-  (void)sigaddset(&s->signals, SIGTERM);
-  (void)sigaddset(&s->signals, SIGINT);
-  (void)pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
-  (void)signal(SIGPIPE, SIG_IGN);
+  claim_signals(s);
   if (start(s, &error) != CM_OK) {
     cm_workers_free(s->workers);
     cm_store_close(s->store);

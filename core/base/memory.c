@@ -6,7 +6,7 @@
 /* Stands before every block; keeps the block aligned for any type. */
 typedef struct header {
   _Alignas(max_align_t) cm_memory *memory;
-  size_t bytes;
+  atomic_size_t bytes; /* on the account */
 } header;
 
 static atomic_uint_fast64_t fail_countdown;

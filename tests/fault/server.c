@@ -310,6 +310,17 @@ START_TEST(a_damaged_network_fails_its_job_only)
 }
 END_TEST
 
+/* Also when it comes while the server is busy starting, or a thread of a library takes it. */
+START_TEST(a_signal_always_ends_it_in_order)
+{
+  for (int round = 0; round < 8; round++) {
+    ck_assert_int_eq(test_daemon_stop(&server, round % 2 ? SIGTERM : SIGINT), 0);
+    test_daemon_start(&server, folder, one_worker);
+  }
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+}
+END_TEST
+
 START_TEST(a_nearly_full_disk_refuses_uploads)
 {
   const char *const arguments[] = {"--disk-reserve", "1000000T", NULL};
@@ -412,6 +423,7 @@ int main(void)
   tcase_add_test(tests, sigterm_ends_streams_and_polls);
   tcase_add_test(tests, a_damaged_cache_entry_is_made_again);
   tcase_add_test(tests, a_damaged_network_fails_its_job_only);
+  tcase_add_test(tests, a_signal_always_ends_it_in_order);
   tcase_add_test(tests, a_nearly_full_disk_refuses_uploads);
   tcase_add_test(tests, a_write_that_fails_stores_nothing);
   tcase_add_test(tests, settings_are_checked_at_start);
