@@ -148,8 +148,6 @@ bool cm_request_members(cm_request *request, const json_t *object, const char *c
 bool cm_request_if_match(cm_request *request, char *etag, size_t size);
 /* A name that can be shown: UTF-8 without control characters, shorter than `size`. */
 bool cm_text_is_sound(const char *text, size_t size);
-/* An id of ours: hex digits. */
-bool cm_id_is_sound(const char *id, size_t size);
 /* Seconds since 1970 as "2026-01-31T12:00:00.000Z"; null for 0. */
 json_t *cm_time_json(double seconds);
 

@@ -111,12 +111,6 @@ bool cm_text_is_sound(const char *text, size_t size)
   return sound;
 }
 
-bool cm_id_is_sound(const char *id, size_t size)
-{
-  size_t length = strspn(id, "0123456789abcdef");
-  return length > 0 && id[length] == '\0' && length < size;
-}
-
 json_t *cm_time_json(double seconds)
 {
   if (seconds <= 0)

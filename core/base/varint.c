@@ -24,13 +24,3 @@ size_t cm_varint_decode(const uint8_t *bytes, size_t size, uint64_t *value)
   }
   return 0;
 }
-
-uint64_t cm_zigzag_encode(int64_t value)
-{
-  return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
-}
-
-int64_t cm_zigzag_decode(uint64_t value)
-{
-  return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
-}

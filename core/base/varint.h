@@ -15,8 +15,4 @@ size_t cm_varint_encode(uint64_t value, uint8_t *bytes);
  * end inside them or exceeds 64 bits. `value` is untouched then. */
 size_t cm_varint_decode(const uint8_t *bytes, size_t size, uint64_t *value);
 
-/* Signed differences as unsigned: 0, -1, 1, -2, ... -> 0, 1, 2, 3, ... */
-uint64_t cm_zigzag_encode(int64_t value);
-int64_t cm_zigzag_decode(uint64_t value);
-
 #endif

@@ -303,11 +303,6 @@ cm_status cm_source_take(cm_source *source, void *bytes, size_t size, size_t *go
   return CM_OK;
 }
 
-int cm_source_descriptor(const cm_source *source)
-{
-  return source->state->descriptor;
-}
-
 const void *cm_source_memory(const cm_source *source, size_t *size)
 {
   *size = source->state->memory_size;

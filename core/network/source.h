@@ -57,8 +57,7 @@ static inline uint64_t cm_source_left_max(const cm_source *source)
   return source->raw_size - cm_source_offset(source);
 }
 
-/* The file descriptor below, or -1 and the bytes. */
-int cm_source_descriptor(const cm_source *source);
+/* The bytes below and their number, or NULL: a file. */
 const void *cm_source_memory(const cm_source *source, size_t *size);
 
 #endif

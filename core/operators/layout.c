@@ -83,7 +83,8 @@ uint32_t cm_maps_keep(cm_maps *maps, uint32_t length, const uint32_t *to)
   return map;
 }
 
-uint32_t cm_map_compose(cm_maps *maps, uint32_t first, uint32_t second)
+/* (second after first): stored index of `second` -> index of what `first` maps from. */
+static uint32_t compose_maps(cm_maps *maps, uint32_t first, uint32_t second)
 {
   if (first == 0 || second == 0)
     return first + second;
@@ -144,7 +145,7 @@ cm_layout cm_layout_compose(cm_maps *maps, const cm_layout *first, const cm_layo
   for (uint32_t k = 0; k < first->rank; k++) {
     uint32_t middle = second->perm[k], axis = first->perm[middle];
     made.perm[k] = axis;
-    made.map[axis] = cm_map_compose(maps, first->map[axis], second->map[middle]);
+    made.map[axis] = compose_maps(maps, first->map[axis], second->map[middle]);
   }
   return made;
 }

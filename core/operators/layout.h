@@ -40,8 +40,7 @@ uint32_t cm_maps_keep(cm_maps *maps, uint32_t length, const uint32_t *to);
 /* Entry `index` of a map. */
 uint32_t cm_map_at(const cm_maps *maps, uint32_t map, uint32_t index);
 
-/* (second after first): stored index of `second` -> index of what `first` maps from. */
-uint32_t cm_map_compose(cm_maps *maps, uint32_t first, uint32_t second);
+/* The map that undoes it. */
 uint32_t cm_map_invert(cm_maps *maps, uint32_t map);
 
 /* Of a rank that is not known: of rank 0. */

@@ -123,11 +123,6 @@ static const cm_operator table[] = {
     {0},
 };
 
-const cm_operator *cm_operator_table(void)
-{
-  return table;
-}
-
 const cm_operator *cm_operator_find(const char *domain, const char *name, int64_t opset)
 {
   /* ONNX Runtime's own domain: what its optimiser writes. Gelu came to ONNX's domain later, FusedConv never did. */

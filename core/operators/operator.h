@@ -48,9 +48,6 @@ typedef struct cm_operator {
 /* The row for an operator in an opset, or NULL: unknown. */
 const cm_operator *cm_operator_find(const char *domain, const char *name, int64_t opset);
 
-/* The whole table, ended by a row without name: for tests that go through all of it. */
-const cm_operator *cm_operator_table(void);
-
 /* ---- helpers of the families ---- */
 
 /* True when input i is there. */

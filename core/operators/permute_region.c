@@ -195,7 +195,8 @@ static uint32_t fixed(uint8_t phase)
   return phase == 0 ? CM_CUT_SOURCE : CM_CUT_SINK;
 }
 
-const cm_tie_group *cm_region_group_at(const cm_region *r, uint32_t node, uint32_t slot)
+/* The group in which a slot of a node changes form, or NULL. */
+static const cm_tie_group *group_at(const cm_region *r, uint32_t node, uint32_t slot)
 {
   for (uint32_t g = r->group_of[node]; g != 0; g = r->groups[g - 1].next)
     if (r->groups[g - 1].tied[slot])
@@ -209,7 +210,7 @@ const cm_tie_group *cm_region_making_group(const cm_region *r, uint32_t value)
   uint32_t producer = m->values[value].producer;
   for (uint32_t o = 0; producer != CM_NONE && o < m->nodes[producer].output_count; o++)
     if (m->nodes[producer].outputs[o] == value)
-      return cm_region_group_at(r, producer, m->nodes[producer].input_count + o);
+      return group_at(r, producer, m->nodes[producer].input_count + o);
   return NULL;
 }
 
@@ -298,7 +299,7 @@ static cm_status add_readers(cm_region *r, uint32_t value, cm_error *error)
     for (uint32_t s = 0; s < (last ? 1 : n->input_count); s++) {
       if (!last && n->inputs[s] != value)
         continue;
-      const cm_tie_group *g = last ? NULL : cm_region_group_at(r, r->reader[k], s);
+      const cm_tie_group *g = last ? NULL : group_at(r, r->reader[k], s);
       if (g != NULL && !cm_layout_equal(&g->layout[s], &v->other)) {
         if (add_misfit(r, value, g, s, error) != CM_OK)
           return error->status;

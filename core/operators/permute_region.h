@@ -36,8 +36,7 @@ typedef struct cm_region {
   uint32_t *reader_first, *reader; /* nodes that read a value */
 } cm_region;
 
-/* The group in which a slot of a node changes form, or NULL; and the one in which a value is made. */
-const cm_tie_group *cm_region_group_at(const cm_region *r, uint32_t node, uint32_t slot);
+/* The group in which a value is made, or NULL. */
 const cm_tie_group *cm_region_making_group(const cm_region *r, uint32_t value);
 
 /* Rewrites r->p->model so that every value has the form that was decided, and normalises it. */
