@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "core/base/file.h"
 #include "core/mapping/certificate.h"
 
 static const char usage[] =
@@ -67,8 +68,9 @@ int cli_check(int argc, char **argv)
   if (status == CM_OK)
     status = cm_import(a.network, &limits, &cli.run, &topology, &report, &error);
   char network_id[65];
+  uint64_t bytes;
   if (status == CM_OK && a.certificate != NULL)
-    status = cli_hash_file(a.network, network_id, &error);
+    status = cm_file_hash(a.network, network_id, &bytes, &error);
   if (status == CM_OK)
     status = a.certificate == NULL
                  ? cm_check_mapping(a.mapping, topology, chip, occupancy, &cli.run, &result, &error)

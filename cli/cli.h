@@ -42,9 +42,6 @@ cm_status cli_chip(const char *chip, const char *mesh, cm_chip **made, cm_error 
 /* Reads an occupancy file; NULL path: all free. */
 cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **made, cm_error *error);
 
-/* The SHA-256 of a file's bytes in hex. */
-cm_status cli_hash_file(const char *path, char hex[65], cm_error *error);
-
 /* The commands: arguments after the command's name, argv[0] being that name. */
 int cli_map(int argc, char **argv);
 int cli_partition(int argc, char **argv);

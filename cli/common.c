@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,20 +124,4 @@ cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **ma
   cm_status status = cm_occupancy_parse(chip, text, size, made, error);
   free(text);
   return status;
-}
-
-cm_status cli_hash_file(const char *path, char hex[65], cm_error *error)
-{
-  unsigned char digest[crypto_hash_sha256_BYTES], block[1 << 16];
-  crypto_hash_sha256_state state;
-  FILE *stream = fopen(path, "rbe");
-  if (stream == NULL)
-    return cm_fail_errno(error, errno, "cannot open", path);
-  crypto_hash_sha256_init(&state);
-  for (size_t got; (got = fread(block, 1, sizeof block, stream)) > 0;)
-    crypto_hash_sha256_update(&state, block, got);
-  fclose(stream);
-  crypto_hash_sha256_final(&state, digest);
-  sodium_bin2hex(hex, 65, digest, sizeof digest);
-  return CM_OK;
 }

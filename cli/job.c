@@ -137,8 +137,9 @@ cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
                           .options = job->options,
                           .scratch_folder = job->scratch,
                           .from = job->from};
+  uint64_t bytes;
   if ((job->cache_folder != NULL || job->certificate != NULL) &&
-      cli_hash_file(job->network, job->network_id, error) != CM_OK)
+      cm_file_hash(job->network, job->network_id, &bytes, error) != CM_OK)
     return error->status;
   if (job->cache_folder != NULL) { /* its entries are named by content */
     if (cm_cache_open(job->cache_folder, CACHE_BYTES_MAX, &job->cache, error) != CM_OK)

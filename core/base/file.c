@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <sodium.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -161,5 +163,29 @@ cm_status cm_file_read(const char *path, size_t maximum, char **text, size_t *si
   held[used] = '\0';
   *text = held;
   *size = used;
+  return CM_OK;
+}
+
+cm_status cm_file_hash(const char *path, char hex[65], uint64_t *bytes, cm_error *error)
+{
+  FILE *stream = fopen(path, "rbe");
+  if (stream == NULL)
+    return cm_fail_errno(error, errno, "cannot open", path);
+  crypto_hash_sha256_state state;
+  crypto_hash_sha256_init(&state);
+  unsigned char block[1 << 16], digest[crypto_hash_sha256_BYTES];
+  uint64_t total = 0;
+  size_t got;
+  while ((got = fread(block, 1, sizeof block, stream)) > 0) {
+    crypto_hash_sha256_update(&state, block, got);
+    total += got;
+  }
+  bool bad = ferror(stream) != 0;
+  fclose(stream);
+  if (bad)
+    return cm_fail(error, CM_IO, "cannot read %s", path);
+  crypto_hash_sha256_final(&state, digest);
+  sodium_bin2hex(hex, 65, digest, sizeof digest);
+  *bytes = total;
   return CM_OK;
 }

@@ -40,6 +40,9 @@ cm_status cm_folder_sync_of(const char *path, cm_error *error);
 /* snprintf into a path buffer of CM_PATH_MAX; CM_IO when it does not fit. */
 cm_status cm_path(char *path, cm_error *error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* SHA-256 of a file's bytes in hexadecimal, and their number. Errors: CM_NOT_FOUND, CM_IO. */
+cm_status cm_file_hash(const char *path, char hex[65], uint64_t *bytes, cm_error *error);
+
 /* Reads a whole file of at most `maximum` bytes; *text is NUL-terminated and owned by the caller (free).
  * Errors: CM_TOO_LARGE, CM_NOT_FOUND, CM_IO, CM_NO_MEMORY. */
 cm_status cm_file_read(const char *path, size_t maximum, char **text, size_t *size, cm_error *error);

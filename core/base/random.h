@@ -24,6 +24,14 @@ double cm_random_unit(cm_random *random);
 /* Number `index` of those that `key` stands for, uniform in [0, 1): for draws that must not depend on their order. */
 double cm_random_unit_of(uint64_t key, uint64_t index);
 
+/* Mixes the bits of x: what ends a step of splitmix64 (Steele, Lea, Flood 2014). A bijection. */
+static inline uint64_t cm_mix(uint64_t x)
+{
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
 /* Fills `order` with a random permutation of 0 .. count-1 (Fisher-Yates). */
 void cm_random_permutation(cm_random *random, uint32_t *order, uint32_t count);
 

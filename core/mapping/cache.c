@@ -50,30 +50,6 @@ static bool key_is_sound(const char *key)
   return length > 0 && key[length] == '\0' && length < KEY_MAX;
 }
 
-static cm_status hash_file(const char *path, char *hex, uint64_t *bytes, cm_error *error)
-{
-  FILE *stream = fopen(path, "rbe");
-  if (stream == NULL)
-    return cm_fail_errno(error, errno, "cannot open", path);
-  crypto_hash_sha256_state state;
-  crypto_hash_sha256_init(&state);
-  unsigned char block[1 << 14], digest[crypto_hash_sha256_BYTES];
-  uint64_t total = 0;
-  size_t got;
-  while ((got = fread(block, 1, sizeof block, stream)) > 0) {
-    crypto_hash_sha256_update(&state, block, got);
-    total += got;
-  }
-  bool bad = ferror(stream) != 0;
-  fclose(stream);
-  if (bad)
-    return cm_fail(error, CM_IO, "cannot read %s", path);
-  crypto_hash_sha256_final(&state, digest);
-  sodium_bin2hex(hex, 65, digest, sizeof digest);
-  *bytes = total;
-  return CM_OK;
-}
-
 /* Checks every file of a manifest; true when all match. *bytes is their sum. */
 static bool folder_is_sound(const char *folder, json_t *manifest, uint64_t *bytes)
 {
@@ -91,7 +67,7 @@ static bool folder_is_sound(const char *folder, json_t *manifest, uint64_t *byte
     uint64_t found;
     if (json_unpack(file, "{s:s, s:I, s:s}", "name", &name, "bytes", &size, "sha256", &wanted) != 0 ||
         strchr(name, '/') != NULL || cm_path(path, &error, "%s/%s", folder, name) != CM_OK ||
-        hash_file(path, hex, &found, &error) != CM_OK || found != (uint64_t)size || strcmp(hex, wanted) != 0)
+        cm_file_hash(path, hex, &found, &error) != CM_OK || found != (uint64_t)size || strcmp(hex, wanted) != 0)
       return false;
     total += found;
   }
@@ -128,7 +104,7 @@ static cm_status write_manifest(const char *folder, const char *key, uint64_t *b
       continue;
     status = cm_path(path, error, "%s/%s", folder, item->d_name);
     if (status == CM_OK)
-      status = hash_file(path, hex, &size, error);
+      status = cm_file_hash(path, hex, &size, error);
     if (status == CM_OK) {
       total += size;
       json_array_append_new(files, json_pack("{s:s, s:I, s:s}", "name", item->d_name, "bytes",

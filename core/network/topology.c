@@ -52,18 +52,11 @@ static cm_status verify_net(const cm_topology *t, uint32_t e, cm_error *error)
   return CM_OK;
 }
 
-/* Whether u's row of an undirected network lists v with this weight; by bisection. */
+/* Whether u's row of an undirected network lists v with this weight. */
 static bool lists(const cm_topology *t, uint32_t u, uint32_t v, uint64_t weight)
 {
-  uint64_t low = t->net_first[u], high = t->net_first[u + 1];
-  while (low < high) {
-    uint64_t middle = low + (high - low) / 2;
-    if (t->pin[middle] < v)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < t->net_first[u + 1] && t->pin[low] == v && cm_topology_pin_weight(t, u, low) == weight;
+  uint64_t i = cm_topology_first_pin(t, u, v);
+  return i < t->net_first[u + 1] && t->pin[i] == v && cm_topology_pin_weight(t, u, i) == weight;
 }
 
 static cm_status verify_symmetry(const cm_topology *t, cm_error *error)

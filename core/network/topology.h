@@ -62,6 +62,20 @@ static inline uint64_t cm_topology_pin_weight(const cm_topology *topology, uint3
   return topology->pin_weight ? topology->pin_weight[i] : cm_topology_net_weight(topology, net);
 }
 
+/* The first pin of a net that is `least` or more, by bisection; the net's end when none is. */
+static inline uint64_t cm_topology_first_pin(const cm_topology *topology, uint32_t net, uint32_t least)
+{
+  uint64_t low = topology->net_first[net], high = topology->net_first[net + 1];
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (topology->pin[middle] < least)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 static inline uint32_t cm_topology_size(const cm_topology *topology, uint32_t vertex)
 {
   return topology->size ? topology->size[vertex] : 1;

@@ -137,9 +137,8 @@ static void join(clustering *c, uint32_t v, uint32_t cluster)
 static cm_status propose_slice(void *context, size_t slice, cm_error *error)
 {
   clustering *c = context;
-  uint64_t length = c->end - c->begin;
-  uint32_t begin = c->begin + (uint32_t)(length * slice / c->raters);
-  uint32_t end = c->begin + (uint32_t)(length * (slice + 1) / c->raters);
+  uint32_t begin = c->begin + (uint32_t)cm_slice_begin(c->end - c->begin, slice, c->raters);
+  uint32_t end = c->begin + (uint32_t)cm_slice_begin(c->end - c->begin, slice + 1, c->raters);
   for (uint32_t i = begin; i < end; i++) {
     uint32_t v = c->order[i];
     c->proposal[v] = alone(c, v) ? rate(c, &c->rater[slice], v) : NONE;
@@ -153,8 +152,8 @@ static cm_status visit_in_batches(clustering *c, cm_error *error)
 {
   uint32_t n = c->graph->vertex_count;
   for (uint32_t b = 0; b < BATCHES; b++) {
-    c->begin = (uint32_t)((uint64_t)n * b / BATCHES);
-    c->end = (uint32_t)((uint64_t)n * (b + 1) / BATCHES);
+    c->begin = (uint32_t)cm_slice_begin(n, b, BATCHES);
+    c->end = (uint32_t)cm_slice_begin(n, b + 1, BATCHES);
     if (cm_parallel(c->run, c->raters, propose_slice, c, error) != CM_OK)
       return error->status;
     for (uint32_t i = c->begin; i < c->end; i++) {

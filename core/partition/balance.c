@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/partition/members.h"
 #include "core/partition/priority.h"
 
 enum { ROUNDS_MAX = 40 };
@@ -76,12 +77,7 @@ static uint64_t excess_of(const balancer *b, const uint64_t *load)
 static void sort_members(balancer *b)
 {
   memset(b->member_first, 0, ((size_t)b->parts + 2) * sizeof *b->member_first);
-  for (uint32_t v = 0; v < b->graph->vertex_count; v++)
-    b->member_first[(size_t)b->part[v] + 2]++;
-  for (size_t p = 2; p <= (size_t)b->parts + 1; p++)
-    b->member_first[p] += b->member_first[p - 1];
-  for (uint32_t v = 0; v < b->graph->vertex_count; v++)
-    b->member[b->member_first[b->part[v] + 1]++] = v;
+  cm_sort_members(b->part, b->graph->vertex_count, b->parts, b->member_first, b->member);
 }
 
 static cm_status add_touch(balancer *b, uint32_t to, cm_error *error)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/base/threads.h"
+#include "core/partition/members.h"
 
 enum {
   CHECK_EVERY = 4096,
@@ -128,20 +129,6 @@ typedef struct builder {
   uint32_t *border; /* [ranges + 1] vertices of each range */
 } builder;
 
-/* The first pin of net e that is `least` or more. */
-static uint64_t first_pin(const cm_topology *topology, uint32_t e, uint32_t least)
-{
-  uint64_t low = topology->net_first[e], high = topology->net_first[e + 1];
-  while (low < high) {
-    uint64_t middle = low + (high - low) / 2;
-    if (topology->pin[middle] < least)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 /* Counts the entries that pins into one range of vertices bring. */
 static cm_status count_range(void *context, size_t range, cm_error *error)
 {
@@ -153,10 +140,10 @@ static cm_status count_range(void *context, size_t range, cm_error *error)
     uint64_t last = t->net_first[e + 1];
     if (e % CHECK_EVERY == 0 && cm_run_check(b->run, error) != CM_OK)
       return error->status;
-    for (uint64_t i = first_pin(t, e, begin); i < last && t->pin[i] < end; i++)
+    for (uint64_t i = cm_topology_first_pin(t, e, begin); i < last && t->pin[i] < end; i++)
       b->graph->first[(size_t)t->pin[i] + 1] += t->pin[i] != source;
     if (source >= begin && source < end) {
-      uint64_t self = first_pin(t, e, source);
+      uint64_t self = cm_topology_first_pin(t, e, source);
       b->graph->first[(size_t)source + 1] += last - t->net_first[e] - (self < last && t->pin[self] == source);
     }
   }
@@ -178,7 +165,7 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
     for (uint64_t i = t->net_first[e]; own && i < last; i++)
       if (t->pin[i] != source)
         put(b->graph, b->next[source]++, t->pin[i], cm_topology_pin_weight(t, e, i) / unit);
-    for (uint64_t i = first_pin(t, e, begin); i < last && t->pin[i] < end; i++)
+    for (uint64_t i = cm_topology_first_pin(t, e, begin); i < last && t->pin[i] < end; i++)
       if (t->pin[i] != source)
         put(b->graph, b->next[t->pin[i]]++, source, cm_topology_pin_weight(t, e, i) / unit);
   }
@@ -278,18 +265,6 @@ typedef struct contraction {
   piece *piece;
   uint32_t pieces;
 } contraction;
-
-/* The vertices of each coarse vertex, by counting sort. */
-static void sort_members(contraction *c)
-{
-  uint32_t n = c->graph->vertex_count, coarse = c->coarse->vertex_count;
-  for (uint32_t v = 0; v < n; v++)
-    c->first[(size_t)c->map[v] + 2]++;
-  for (size_t u = 2; u <= (size_t)coarse + 1; u++)
-    c->first[u] += c->first[u - 1];
-  for (uint32_t v = 0; v < n; v++)
-    c->member[c->first[c->map[v] + 1]++] = v;
-}
 
 static uint64_t member_entries(const contraction *c, uint32_t u)
 {
@@ -410,7 +385,7 @@ static cm_status contract(contraction *c, cm_error *error)
       CM_NEW(memory, c->member, c->graph->vertex_count, error) != CM_OK ||
       CM_NEW(memory, c->piece, CHUNKS_MAX, error) != CM_OK)
     return error->status;
-  sort_members(c);
+  cm_sort_members(c->map, c->graph->vertex_count, c->coarse->vertex_count, c->first, c->member);
   cut_pieces(c);
   if (cm_parallel(c->run, c->pieces, merge_piece, c, error) != CM_OK)
     return error->status;

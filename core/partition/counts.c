@@ -1,17 +1,10 @@
 #include "core/partition/counts.h"
 
-static uint64_t scatter(uint64_t key)
-{
-  key ^= key >> 32; /* the finaliser of splitmix64 */
-  key *= UINT64_C(0xd6e8feb86659fd93);
-  key ^= key >> 32;
-  key *= UINT64_C(0xd6e8feb86659fd93);
-  return key ^ key >> 32;
-}
+#include "core/base/random.h"
 
 static uint64_t find(const cm_counts *counts, uint64_t key)
 {
-  uint64_t at = scatter(key) & (counts->slots - 1);
+  uint64_t at = cm_mix(key) & (counts->slots - 1);
   while (counts->key[at] != 0 && counts->key[at] != key + 1)
     at = (at + 1) & (counts->slots - 1);
   return at;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/partition/members.h"
+
 enum { CHECK_EVERY = 4096 };
 
 void cm_graph_free(cm_graph *graph)
@@ -237,18 +239,6 @@ cm_status cm_graph_from_topology(const cm_topology *topology, cm_run *run, cm_gr
   return CM_OK;
 }
 
-/* The vertices of each coarse vertex, by counting sort. */
-static void sort_members(const cm_graph *graph, const uint32_t *map, uint32_t coarse_count, uint32_t *first,
-                         uint32_t *member)
-{
-  for (uint32_t v = 0; v < graph->vertex_count; v++)
-    first[(size_t)map[v] + 2]++;
-  for (size_t c = 2; c <= (size_t)coarse_count + 1; c++)
-    first[c] += first[c - 1];
-  for (uint32_t v = 0; v < graph->vertex_count; v++)
-    member[first[map[v] + 1]++] = v;
-}
-
 static cm_status contract_rows(const cm_graph *graph, const uint32_t *map, const uint32_t *first,
                                const uint32_t *member, gatherer *gathered, cm_graph *coarse, cm_run *run,
                                cm_error *error)
@@ -286,7 +276,7 @@ cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t
   if (status == CM_OK)
     status = new_graph(run, coarse_count, graph->entry_count / 4, &made, error);
   if (status == CM_OK) {
-    sort_members(graph, map, coarse_count, first, member);
+    cm_sort_members(map, graph->vertex_count, coarse_count, first, member);
     status = contract_rows(graph, map, first, member, &gathered, made, run, error);
   }
   gatherer_free(&gathered);

@@ -21,20 +21,7 @@ void cm_inbound_free(cm_inbound *inbound)
 
 static uint32_t border(const cm_topology *t, size_t range)
 {
-  return (uint32_t)((uint64_t)t->vertex_count * range / RANGES);
-}
-
-static uint64_t first_pin(const cm_topology *t, uint32_t e, uint32_t least)
-{
-  uint64_t low = t->net_first[e], high = t->net_first[e + 1];
-  while (low < high) {
-    uint64_t middle = low + (high - low) / 2;
-    if (t->pin[middle] < least)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return (uint32_t)cm_slice_begin(t->vertex_count, range, RANGES);
 }
 
 static cm_status count_range(void *context, size_t range, cm_error *error)
@@ -44,7 +31,7 @@ static cm_status count_range(void *context, size_t range, cm_error *error)
   uint32_t begin = border(t, range), end = border(t, range + 1);
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint32_t source = cm_topology_source(t, e);
-    for (uint64_t i = first_pin(t, e, begin); i < t->net_first[e + 1] && t->pin[i] < end; i++)
+    for (uint64_t i = cm_topology_first_pin(t, e, begin); i < t->net_first[e + 1] && t->pin[i] < end; i++)
       b->in->first[(size_t)t->pin[i] + 1] += t->pin[i] != source;
     if (e % CHECK_EVERY == 0 && cm_run_check(b->run, error) != CM_OK)
       return error->status;
@@ -59,7 +46,7 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
   uint32_t begin = border(t, range), end = border(t, range + 1);
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint32_t source = cm_topology_source(t, e);
-    for (uint64_t i = first_pin(t, e, begin); i < t->net_first[e + 1] && t->pin[i] < end; i++) {
+    for (uint64_t i = cm_topology_first_pin(t, e, begin); i < t->net_first[e + 1] && t->pin[i] < end; i++) {
       if (t->pin[i] == source)
         continue;
       uint64_t at = b->next[t->pin[i]]++;

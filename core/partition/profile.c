@@ -77,7 +77,7 @@ static void profiles_free(profiles *w)
 
 static uint32_t border(const profiles *w, size_t block)
 {
-  return (uint32_t)((uint64_t)w->n * block / BLOCKS);
+  return (uint32_t)cm_slice_begin(w->n, block, BLOCKS);
 }
 
 static uint32_t *row(const profiles *w, uint32_t v)
@@ -117,19 +117,6 @@ static cm_status count_block(void *context, size_t block, cm_error *error)
   return CM_OK;
 }
 
-static uint64_t first_pin(const cm_topology *t, uint32_t e, uint32_t least)
-{
-  uint64_t low = t->net_first[e], high = t->net_first[e + 1];
-  while (low < high) {
-    uint64_t middle = low + (high - low) / 2;
-    if (t->pin[middle] < least)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 static uint64_t first_inbound(const cm_inbound *in, uint32_t v, uint32_t least)
 {
   uint64_t low = in->first[v], high = in->first[v + 1];
@@ -152,7 +139,7 @@ static cm_status correct_block(void *context, size_t block, cm_error *error)
   for (uint32_t c = 0; c < w->changes; c++) {
     change made = w->change[c];
     for (uint32_t e = w->net_first[made.vertex]; e < w->net_first[made.vertex + 1]; e++)
-      for (uint64_t i = first_pin(t, e, begin); i < t->net_first[e + 1] && t->pin[i] < end; i++) {
+      for (uint64_t i = cm_topology_first_pin(t, e, begin); i < t->net_first[e + 1] && t->pin[i] < end; i++) {
         if (t->pin[i] == made.vertex)
           continue;
         uint32_t weight = cm_inbound_units(&w->in, cm_topology_pin_weight(t, e, i)), *ties = row(w, t->pin[i]);
@@ -179,7 +166,7 @@ static int64_t weight_to(const profiles *w, uint32_t from, uint32_t to)
   const cm_topology *t = w->topology;
   int64_t weight = 0;
   for (uint32_t e = w->net_first[from]; e < w->net_first[from + 1]; e++) {
-    uint64_t i = first_pin(t, e, to);
+    uint64_t i = cm_topology_first_pin(t, e, to);
     if (i < t->net_first[e + 1] && t->pin[i] == to)
       weight += cm_inbound_units(&w->in, cm_topology_pin_weight(t, e, i));
   }
@@ -300,8 +287,8 @@ static cm_status sweep(profiles *w, cm_error *error)
   w->moves = 0;
   cm_random_permutation(&w->random, w->order, w->n);
   for (uint32_t b = 0; b < BATCHES; b++) {
-    w->begin = (uint32_t)((uint64_t)w->n * b / BATCHES);
-    w->end = (uint32_t)((uint64_t)w->n * (b + 1) / BATCHES);
+    w->begin = (uint32_t)cm_slice_begin(w->n, b, BATCHES);
+    w->end = (uint32_t)cm_slice_begin(w->n, b + 1, BATCHES);
     w->batch++;
     if (cm_parallel(w->run, BLOCKS, propose_block, w, error) != CM_OK)
       return error->status;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/base/random.h"
 #include "core/base/threads.h"
 
 enum { LANES = 8, BINS_LEAST = 8, SLICES = 64, EMPTY = UINT16_MAX };
@@ -32,13 +33,6 @@ static cm_status sketches_empty(uint32_t vertices, uint32_t bins, cm_run *run, c
   return CM_OK;
 }
 
-static uint64_t mix(uint64_t x)
-{
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
-
 typedef struct sketching {
   const cm_hypergraph *graph;
   cm_sketches *sketches;
@@ -54,7 +48,7 @@ static cm_status sketch_slice(void *context, size_t slice, cm_error *error)
   for (uint64_t v = cm_slice_begin(g->vertex_count, slice, SLICES); v < end; v++) {
     uint16_t *rank = w->sketches->rank + v * bins;
     for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
-      uint64_t hash = mix(w->seed + g->in_net[j] * UINT64_C(0x9e3779b97f4a7c15));
+      uint64_t hash = cm_mix(w->seed + g->in_net[j] * UINT64_C(0x9e3779b97f4a7c15));
       uint16_t here = (uint16_t)((hash >> 32) % EMPTY);
       uint16_t *least = &rank[(uint32_t)hash % bins];
       *least = here < *least ? here : *least;
@@ -72,7 +66,7 @@ cm_status cm_sketches_new(const cm_hypergraph *graph, uint32_t bins_max, uint64_
     bins -= LANES;
   if (sketches_empty(graph->vertex_count, bins, run, sketches, error) != CM_OK)
     return error->status;
-  sketching w = {.graph = graph, .sketches = *sketches, .seed = mix(seed + 1)};
+  sketching w = {.graph = graph, .sketches = *sketches, .seed = cm_mix(seed + 1)};
   if (cm_parallel(run, SLICES, sketch_slice, &w, error) == CM_OK)
     return CM_OK;
   cm_sketches_free(*sketches);
