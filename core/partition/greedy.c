@@ -5,16 +5,10 @@
 #include "core/base/random.h"
 #include "core/base/threads.h"
 #include "core/partition/options.h"
+#include "core/partition/ties.h"
 
 enum { CHECK_EVERY = 4096, PARALLEL_ENTRIES = 1000000, BATCHES = 32 };
 #define NONE UINT32_MAX
-
-/* What ties the vertex under way to the parts that it touches; one thread's. */
-typedef struct ties {
-  int64_t *weight;   /* [parts] */
-  uint32_t *seen;    /* [parts] the vertex that last touched a part */
-  uint32_t *touched; /* [parts] */
-} ties;
 
 typedef struct greedy {
   const cm_compact *graph;
@@ -28,32 +22,18 @@ typedef struct greedy {
   uint32_t *proposal;     /* [vertices] of the batch */
   uint32_t begin, end;    /* the batch, in `order` */
   unsigned slices;
-  ties *ties;             /* [slices] */
+  cm_ties *ties;          /* [slices] */
 } greedy;
 
 /* Where v wants to go; NONE to stay. */
-static uint32_t propose(const greedy *w, ties *t, uint32_t v)
+static uint32_t propose(const greedy *w, cm_ties *t, uint32_t v)
 {
   const cm_compact *g = w->graph;
-  uint32_t own = w->part[v], count = 0, best = NONE;
-  int64_t inner = 0;
-  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
-    uint32_t p = w->part[g->neighbour[i]];
-    int64_t weight = (int64_t)cm_compact_weight(g, i);
-    if (p == own) {
-      inner += weight;
-      continue;
-    }
-    if (t->seen[p] != v) {
-      t->seen[p] = v;
-      t->weight[p] = 0;
-      t->touched[count++] = p;
-    }
-    t->weight[p] += weight;
-  }
+  uint32_t own = w->part[v], best = NONE;
+  cm_ties_gather(t, g, w->part, v);
   bool over = w->load[own] > w->options->most;
-  int64_t least = over ? -1 : inner;
-  for (uint32_t i = 0; i < count; i++) {
+  int64_t least = over ? -1 : t->inner;
+  for (uint32_t i = 0; i < t->count; i++) {
     uint32_t p = t->touched[i];
     uint64_t after = w->load[p] + g->size[v];
     if (t->weight[p] < least || after > w->options->most)
@@ -70,9 +50,8 @@ static uint32_t propose(const greedy *w, ties *t, uint32_t v)
 static cm_status propose_slice(void *context, size_t slice, cm_error *error)
 {
   greedy *w = context;
-  uint64_t length = w->end - w->begin;
-  uint32_t begin = w->begin + (uint32_t)(length * slice / w->slices);
-  uint32_t end = w->begin + (uint32_t)(length * (slice + 1) / w->slices);
+  uint32_t begin = w->begin + (uint32_t)cm_slice_begin(w->end - w->begin, slice, w->slices);
+  uint32_t end = w->begin + (uint32_t)cm_slice_begin(w->end - w->begin, slice + 1, w->slices);
   for (uint32_t i = begin; i < end; i++) {
     w->proposal[i - w->begin] = propose(w, &w->ties[slice], w->order[i]);
     if (i % CHECK_EVERY == 0 && cm_run_check(w->run, error) != CM_OK)
@@ -106,8 +85,8 @@ static bool move(greedy *w, uint32_t v, uint32_t to)
 static cm_status visit_in_batches(greedy *w, cm_error *error)
 {
   for (uint32_t b = 0; b < BATCHES; b++) {
-    w->begin = (uint32_t)((uint64_t)w->count * b / BATCHES);
-    w->end = (uint32_t)((uint64_t)w->count * (b + 1) / BATCHES);
+    w->begin = (uint32_t)cm_slice_begin(w->count, b, BATCHES);
+    w->end = (uint32_t)cm_slice_begin(w->count, b + 1, BATCHES);
     if (cm_parallel(w->run, w->slices, propose_slice, w, error) != CM_OK)
       return error->status;
     for (uint32_t i = w->begin; i < w->end; i++)
@@ -169,13 +148,9 @@ static cm_status new_tables(greedy *w, cm_error *error)
       CM_NEW(memory, w->waiting, n, error) != CM_OK || CM_NEW(memory, w->proposal, n / BATCHES + 2, error) != CM_OK ||
       CM_NEW(memory, w->ties, w->slices, error) != CM_OK)
     return error->status;
-  for (unsigned s = 0; s < w->slices; s++) {
-    ties *t = &w->ties[s];
-    if (CM_NEW(memory, t->weight, w->parts, error) != CM_OK || CM_NEW(memory, t->seen, w->parts, error) != CM_OK ||
-        CM_NEW(memory, t->touched, w->parts, error) != CM_OK)
+  for (unsigned s = 0; s < w->slices; s++)
+    if (cm_ties_new(memory, w->parts, &w->ties[s], error) != CM_OK)
       return error->status;
-    memset(t->seen, 0xff, w->parts * sizeof *t->seen);
-  }
   return CM_OK;
 }
 
@@ -186,11 +161,8 @@ cm_status cm_greedy(const cm_compact *graph, const cm_greedy_options *options, c
   cm_status status = new_tables(&w, error);
   if (status == CM_OK)
     status = run_rounds(&w, error);
-  for (unsigned s = 0; w.ties != NULL && s < w.slices; s++) {
-    cm_free(w.ties[s].weight);
-    cm_free(w.ties[s].seen);
-    cm_free(w.ties[s].touched);
-  }
+  for (unsigned s = 0; w.ties != NULL && s < w.slices; s++)
+    cm_ties_free(&w.ties[s]);
   cm_free(w.ties);
   cm_free(w.order);
   cm_free(w.next);

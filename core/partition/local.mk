@@ -6,7 +6,7 @@ libcoremap_a_SOURCES += \
   core/partition/refine.h core/partition/refine.c \
   core/partition/limits.h core/partition/limits.c core/partition/bound.h core/partition/bound.c \
   core/partition/quality.h core/partition/quality.c \
-  core/partition/members.h \
+  core/partition/members.h core/partition/ties.h \
   core/partition/counts.h core/partition/counts.c core/partition/books.h core/partition/books.c \
   core/partition/legalise.h core/partition/legalise.c \
   core/partition/reference.h core/partition/reference.c \

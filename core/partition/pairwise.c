@@ -6,6 +6,7 @@
 #include "core/base/threads.h"
 #include "core/partition/options.h"
 #include "core/partition/priority.h"
+#include "core/partition/ties.h"
 
 enum {
   PARALLEL_ENTRIES = 1000000, /* smaller graphs do not pay for starting threads */
@@ -313,36 +314,14 @@ static cm_status add_contact(pairwise *w, slice *s, contact added, cm_error *err
   return CM_OK;
 }
 
-/* What ties a vertex to the parts that it touches; one thread's. */
-typedef struct ties {
-  int64_t *weight;  /* [parts] 0 between vertices */
-  uint32_t *seen;   /* [parts] the vertex that last touched a part */
-  uint32_t *touched; /* [parts] */
-} ties;
-
-static cm_status contacts_of(pairwise *w, slice *s, ties *t, uint32_t v, cm_error *error)
+static cm_status contacts_of(pairwise *w, slice *s, cm_ties *t, uint32_t v, cm_error *error)
 {
-  const cm_compact *g = w->graph;
-  uint32_t own = w->part[v], count = 0;
-  int64_t inner = 0;
-  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
-    uint32_t p = w->part[g->neighbour[i]];
-    int64_t weight = (int64_t)cm_compact_weight(g, i);
-    if (p == own) {
-      inner += weight;
-      continue;
-    }
-    if (t->seen[p] != v) {
-      t->seen[p] = v;
-      t->weight[p] = 0;
-      t->touched[count++] = p;
-    }
-    t->weight[p] += weight;
-  }
-  for (uint32_t i = 0; i < count; i++) {
+  uint32_t own = w->part[v];
+  cm_ties_gather(t, w->graph, w->part, v);
+  for (uint32_t i = 0; i < t->count; i++) {
     uint32_t p = t->touched[i];
-    contact found = {own < p ? own : p, own < p ? p : own, {v, t->weight[p] - inner}};
-    if ((double)t->weight[p] < w->options->least_tie * (double)inner)
+    contact found = {own < p ? own : p, own < p ? p : own, {v, t->weight[p] - t->inner}};
+    if ((double)t->weight[p] < w->options->least_tie * (double)t->inner)
       continue;
     if ((w->changed[p] >= w->round || w->changed[own] >= w->round) && add_contact(w, s, found, error) != CM_OK)
       return error->status;
@@ -354,20 +333,12 @@ static cm_status find_in_slice(void *context, size_t index, cm_error *error)
 {
   pairwise *w = context;
   slice *s = &w->slice[index];
-  ties t = {0};
+  cm_ties t;
   s->count = 0;
-  cm_status status = CM_NEW(w->run->memory, t.weight, w->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, t.seen, w->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, t.touched, w->parts, error);
-  if (status == CM_OK)
-    memset(t.seen, 0xff, w->parts * sizeof *t.seen);
+  cm_status status = cm_ties_new(w->run->memory, w->parts, &t, error);
   for (uint32_t v = s->begin; v < s->end && status == CM_OK; v++)
     status = contacts_of(w, s, &t, v, error);
-  cm_free(t.weight);
-  cm_free(t.seen);
-  cm_free(t.touched);
+  cm_ties_free(&t);
   return status;
 }
 

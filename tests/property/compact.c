@@ -4,6 +4,7 @@
 #include "../unit/networks.h"
 
 #include "core/partition/agglomerate.h"
+#include "core/partition/ties.h"
 
 static cm_error error;
 
@@ -245,6 +246,42 @@ START_TEST(threads_never_change_a_level)
 }
 END_TEST
 
+/* Whoever was asked for before, the same vertex included. */
+START_TEST(ties_are_those_of_the_vertex_alone)
+{
+  enum { PARTS = 5 };
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 3, 0);
+  cm_topology t = random_network(&random);
+  uint32_t n = t.vertex_count, part[64];
+  cm_run run;
+  cm_run_init(&run);
+  cm_compact *g;
+  cm_ties ties;
+  ck_ok(cm_compact_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_ties_new(run.memory, PARTS, &ties, &error));
+  for (uint32_t v = 0; v < n; v++)
+    part[v] = below(&random, PARTS);
+  uint64_t *table = dense_weights(&t);
+  for (uint32_t v = 0, asked = 0; asked < 200; asked++, v = below(&random, 3) > 0 ? v : below(&random, n)) {
+    uint64_t wanted[PARTS] = {0}, found[PARTS] = {0};
+    for (uint32_t u = 0; u < n; u++)
+      wanted[part[u]] += table[u * n + v] / g->weight_unit;
+    cm_ties_gather(&ties, g, part, v);
+    found[part[v]] = (uint64_t)ties.inner;
+    for (uint32_t i = 0; i < ties.count; i++) {
+      ck_assert_uint_ne(ties.touched[i], part[v]);
+      found[ties.touched[i]] += (uint64_t)ties.weight[ties.touched[i]];
+    }
+    ck_assert_mem_eq(found, wanted, sizeof wanted);
+  }
+  free(table);
+  cm_ties_free(&ties);
+  cm_compact_free(g);
+  network_free(&t);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("compact");
@@ -256,6 +293,7 @@ int main(void)
   tcase_add_loop_test(tests, clusters_keep_size_and_labels_on_every_level, 0, 60);
   tcase_add_test(tests, stars_and_loose_vertices_shrink);
   tcase_add_test(tests, threads_never_change_a_level);
+  tcase_add_loop_test(tests, ties_are_those_of_the_vertex_alone, 0, 20);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
