@@ -59,6 +59,7 @@ static const char place_usage[] =
   "  --time-limit S       seconds\n"
   "  --set NAME=VALUE     any other job option (docs/options.md)\n"
   "  --placement FILE     write part,x,y\n"
+  "  --routes FILE        write routes free of deadlock, --certificate FILE what can be verified: as coremap map\n"
   "  -o, --output FILE    write the whole mapping as JSON\n"
   "  --json               print metrics as one JSON object\n"
   "  --quiet              no progress\n";
@@ -236,13 +237,15 @@ int cli_place(int argc, char **argv)
   int status = cli_job_parse(argc, argv, place_usage, true, &job);
   const char *in = job.part;
   job.part = NULL; /* it is read here, not written */
+  const char *mapper = json_string_value(json_object_get(job.flags, "mapper"));
   if (status < 0 && in == NULL)
     status = cli_usage("place", "name the parts with --part");
-  if (status < 0) {
-    if (json_object_get(job.flags, "preset") == NULL)
-      json_object_set_new(job.flags, "preset", json_string("balanced"));
+  if (status < 0 && job.from != NULL)
+    status = cli_usage("place", "--from makes parts from an old mapping, and here they are given: use coremap map");
+  if (status < 0 && mapper != NULL && strcmp(mapper, "mesh") == 0)
+    status = cli_usage("place", "mapper mesh makes its own parts, and here they are given: use coremap map");
+  if (status < 0)
     status = run_command(&job, in);
-  }
   cli_job_close(&job);
   return status;
 }
