@@ -9,8 +9,9 @@ static const char usage[] =
   "usage: coremap check NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--certificate FILE]\n"
   "                     [--occupancy FILE] [--quiet]\n"
   "\n"
-  "Recomputes every limit and metric of a mapping (coremap map -o FILE) with code of its own, and all that a certificate\n"
-  "(coremap map --certificate FILE) says of it. Exit status: 0 legal, 1 not (every violation is listed), 2 bad input.\n";
+  "Recomputes every limit and metric of a mapping (coremap map -o FILE) with code of its own, and all that a\n"
+  "certificate (coremap map --certificate FILE) says of it. Exit status: 0 legal, 1 not (every violation is listed),\n"
+  "2 bad input.\n";
 
 typedef struct arguments {
   const char *network, *chip, *mesh, *mapping, *occupancy, *certificate;
@@ -72,9 +73,9 @@ int cli_check(int argc, char **argv)
   if (status == CM_OK && a.certificate != NULL)
     status = cm_file_hash(a.network, network_id, &bytes, &error);
   if (status == CM_OK)
-    status = a.certificate == NULL
-                 ? cm_check_mapping(a.mapping, topology, chip, occupancy, &cli.run, &result, &error)
-                 : cm_certificate_check(a.certificate, a.mapping, topology, chip, occupancy, network_id, &cli.run, &result, &error);
+    status = a.certificate == NULL ? cm_check_mapping(a.mapping, topology, chip, occupancy, &cli.run, &result, &error)
+                                   : cm_certificate_check(a.certificate, a.mapping, topology, chip, occupancy,
+                                                          network_id, &cli.run, &result, &error);
   cli_run_end(&cli);
   int exit_status = status == CM_OK ? EXIT_DONE : cli_fail(&error);
   if (status == CM_OK && result.violation_count > 0) {

@@ -12,7 +12,8 @@ static const char usage[] =
 
 int cli_convert(int argc, char **argv)
 {
-  static const struct option flags[] = {{"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+  static const struct option flags[] = {
+      {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
   bool quiet = false;
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
     if (flag == 'h') {

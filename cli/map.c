@@ -12,15 +12,16 @@
 static const char usage[] =
   "usage: coremap map NETWORK (--chip NAME|FILE | --mesh WxH) [OPTION...]\n"
   "\n"
-  "Maps a network (topology zip, .snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, csv/tsv edge list; any gzipped) on\n"
-  "a chip.\n"
+  "Maps a network (topology zip, .snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, csv/tsv edge list; any gzipped)\n"
+  "on a chip.\n"
   "\n"
   "  --chip NAME|FILE     a preset (see coremap show chips) or a chip file\n"
   "  --mesh WxH           a bare grid of cores without limits\n"
   "  --occupancy FILE     cores that are taken or broken\n"
   "  --preset NAME        fast, balanced (default), best: effort; reference: the seed's method\n"
   "  --objective NAME     edge or axon; unless given: axon for directed networks under core limits, else edge\n"
-  "  --mapper NAME        mesh (parts and places at once), staged (placement engine), bisection (seed 0)\n"
+  "  --mapper NAME        mesh (parts and places at once), staged (placement engine), bisection (seed 0); unless\n"
+  "                       given, what suits preset and objective (docs/placement.md)\n"
   "  --parts K            exactly K parts (with --imbalance, 0.03 unless given)\n"
   "  --max-part-size N    at most N neurons in a part\n"
   "  --seed S             same input, options and seed: same bytes out\n"
@@ -104,7 +105,9 @@ static cm_status write_routes(void *user, FILE *stream, cm_error *error)
 {
   const beside *b = user;
   const char *path = b->job->routes;
-  cm_routes_view kind = ends_in(path, ".csv") ? CM_ROUTES_CSV : ends_in(path, ".bin") ? CM_ROUTES_BINARY : CM_ROUTES_JSON;
+  cm_routes_view kind = ends_in(path, ".csv")   ? CM_ROUTES_CSV
+                        : ends_in(path, ".bin") ? CM_ROUTES_BINARY
+                                                : CM_ROUTES_JSON;
   return cm_routes_write(b->routes, kind, &b->job->cli.run, stream, error);
 }
 
@@ -112,8 +115,8 @@ static cm_status write_certificate(void *user, FILE *stream, cm_error *error)
 {
   const beside *b = user;
   const cli_job *job = b->job;
-  return cm_certificate_write(b->mapping, job->topology, job->chip, job->occupancy, job->network_id, &b->job->cli.run, stream,
-                              error);
+  return cm_certificate_write(b->mapping, job->topology, job->chip, job->occupancy, job->network_id, &b->job->cli.run,
+                              stream, error);
 }
 
 static cm_status write_beside(beside *b, cm_error *error)
@@ -146,7 +149,8 @@ static void print_routes(const cm_routes *r)
 static void warn_of_tables(const cm_routes *r)
 {
   if (r != NULL && r->routers_over > 0)
-    fprintf(stderr, "coremap: the routing tables of %llu routers exceed %u entries; the fullest, of router (%u, %u), has %u\n",
+    fprintf(stderr,
+            "coremap: the routing tables of %llu routers exceed %u entries; the fullest, of router (%u, %u), has %u\n",
             (unsigned long long)r->routers_over, r->chip->table_entries, r->fullest % cm_chip_routers_x(r->chip),
             r->fullest / cm_chip_routers_x(r->chip), r->entries[r->fullest]);
 }
@@ -164,8 +168,8 @@ static void print_incremental(const json_t *told)
 static void print_json(const cli_job *job, const cm_mapping *m, const cm_routes *routes)
 {
   cli_job_print_json(job, json_pack("{s:i, s:o, s:o, s:o, s:O, s:o*}", "parts", (int)m->part_count, "bound",
-                                    cm_bound_json(&m->bound), "metrics", cm_metrics_json(&m->metrics),
-                                    "attempts", cm_attempts_json(m->attempts, m->attempt_count, true), "report", m->report,
+                                    cm_bound_json(&m->bound), "metrics", cm_metrics_json(&m->metrics), "attempts",
+                                    cm_attempts_json(m->attempts, m->attempt_count, true), "report", m->report,
                                     "routes", routes == NULL ? NULL : cm_routes_json(routes)));
 }
 

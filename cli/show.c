@@ -12,14 +12,13 @@
 #include "core/operators/onnx.h"
 #include "core/operators/permutations.h"
 
-static const char usage[] = "usage: coremap show [--json] FILE | chips\n"
-                            "       coremap show [--json] CHIP --occupancy FILE\n"
-                            "\n"
-                            "Describes a network file, a chip (file or preset name) or a mapping (coremap map -o "
-                            "FILE); `chips` lists the presets.\n"
-                            "With --json a chip is printed as a file to copy and change, a mapping without its "
-                            "neurons. With --occupancy: how many\n"
-                            "cores of a chip are free, and how broken up they are.\n";
+static const char usage[] =
+  "usage: coremap show [--json] FILE | chips\n"
+  "       coremap show [--json] CHIP --occupancy FILE\n"
+  "\n"
+  "Describes a network file, an ONNX model, a chip (file or preset name) or a mapping (coremap map -o FILE); `chips`\n"
+  "lists the presets. With --json a chip is printed as a file to copy and change, a mapping without its neurons. With\n"
+  "--occupancy: how many cores of a chip are free, and how broken up they are.\n";
 
 static void show_limit(const char *name, uint64_t limit)
 {
