@@ -118,8 +118,8 @@ void cm_reply_text(cm_request *request, unsigned status, const char *type, char 
 void cm_reply_static(cm_request *request, unsigned status, const char *type, const char *body, size_t size);
 void cm_reply_empty(cm_request *request, unsigned status);
 void cm_reply_error(cm_request *request, const cm_error *error);
-void cm_reply_problem(cm_request *request, unsigned status, const char *code, const char *title, const char *detail, ...)
-    __attribute__((format(printf, 5, 6)));
+void cm_reply_problem(cm_request *request, unsigned status, const char *code, const char *title, const char *detail,
+                      ...) __attribute__((format(printf, 5, 6)));
 void cm_reply_header(cm_request *request, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A file with Range and If-None-Match; `etag` without quotes. */

@@ -38,7 +38,10 @@ static void add_live(cm_store *store, json_t *body, const cm_job *job)
   char *progress = NULL, *phases = NULL;
   if (job->state == CM_JOB_RUNNING)
     cm_board_live(store->board, job->id, &progress, &phases);
-  add_text(body, "progress", progress != NULL ? progress : job->state == CM_JOB_DONE ? "{\"phase\":\"done\",\"fraction\":1.0}" : NULL);
+  add_text(body, "progress",
+           progress != NULL            ? progress
+           : job->state == CM_JOB_DONE ? "{\"phase\":\"done\",\"fraction\":1.0}"
+                                       : NULL);
   add_text(body, "phases", phases != NULL ? phases : job->phases[0] != '\0' ? job->phases : "[]");
   free(progress);
   free(phases);
@@ -47,18 +50,19 @@ static void add_live(cm_store *store, json_t *body, const cm_job *job)
 static json_t *job_json(const cm_request *request, const cm_job *job, bool whole)
 {
   cm_error error;
-  json_t *body = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:b, s:o, s:o, s:o}", "id", job->id, "kind",
-                           job->kind, "name", job->name, "user", job->user, "state", cm_job_state_name(job->state),
-                           "network", job->network, "chip", job->chip, "reserve", job->reserve, "priority", job->priority,
-                           "attempts", job->attempt, "cancel_requested", job->cancel_requested, "created",
-                           cm_time_json(job->created), "started", cm_time_json(job->started), "finished",
-                           cm_time_json(job->finished));
+  json_t *body =
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:b, s:o, s:o, s:o}", "id", job->id, "kind",
+                job->kind, "name", job->name, "user", job->user, "state", cm_job_state_name(job->state), "network",
+                job->network, "chip", job->chip, "reserve", job->reserve, "priority", job->priority, "attempts",
+                job->attempt, "cancel_requested", job->cancel_requested, "created", cm_time_json(job->created),
+                "started", cm_time_json(job->started), "finished", cm_time_json(job->finished));
   if (body == NULL)
     return NULL;
   if (job->state == CM_JOB_QUEUED) {
     uint64_t position;
     double estimate;
-    if (cm_jobs_position(request->store, job->id, request->server->options.workers, &position, &estimate, &error) == CM_OK) {
+    if (cm_jobs_position(request->store, job->id, request->server->options.workers, &position, &estimate, &error) ==
+        CM_OK) {
       (void)json_object_set_new(body, "position", json_integer((json_int_t)position));
       (void)json_object_set_new(body, "estimate_seconds", estimate < 0 ? json_null() : json_real(estimate));
     }
@@ -161,10 +165,12 @@ static bool network_suits(cm_request *request, bool compile, const char *id)
 {
   cm_error error;
   cm_network network;
-  if (cm_networks_get(request->store, id, &network, &error) != CM_OK || (strcmp(network.format, "onnx") == 0) == compile)
+  if (cm_networks_get(request->store, id, &network, &error) != CM_OK ||
+      (strcmp(network.format, "onnx") == 0) == compile)
     return true;
   return bad_member(request, CM_BAD_OPTION, "/network",
-                    compile ? "jobs of kind \"compile\" need an ONNX model" : "an ONNX model is compiled, not mapped: kind \"compile\"");
+                    compile ? "jobs of kind \"compile\" need an ONNX model"
+                            : "an ONNX model is compiled, not mapped: kind \"compile\"");
 }
 
 /* Reads the body into `job`; false: the reply is set. job->options is owned by the caller. */
@@ -392,7 +398,8 @@ static char *snapshot(const cm_request *request, const cm_job *job, uint64_t id)
   json_t *body = job_json(request, job, true);
   char *data = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL, *text = NULL;
   json_decref(body);
-  if (data != NULL && asprintf(&text, "retry: 2000\nid: %llu\nevent: state\ndata: %s\n\n", (unsigned long long)id, data) < 0)
+  if (data != NULL &&
+      asprintf(&text, "retry: 2000\nid: %llu\nevent: state\ndata: %s\n\n", (unsigned long long)id, data) < 0)
     text = NULL;
   free(data);
   return text;
@@ -412,7 +419,8 @@ void cm_get_job_events(cm_request *request)
   cm_board *board = request->store->board;
   cm_board_event oldest;
   if (atomic_load(&request->server->counters.streams) >= CM_STREAMS_MAX) {
-    cm_reply_problem(request, 503, "too-many", "Too many event streams", "at most %d are served at once", CM_STREAMS_MAX);
+    cm_reply_problem(request, 503, "too-many", "Too many event streams", "at most %d are served at once",
+                     CM_STREAMS_MAX);
     cm_reply_header(request, "Retry-After", "5");
     return;
   }

@@ -60,7 +60,8 @@ static const view *choose(cm_request *request, const view *views, size_t count)
     }
   }
   if (format != NULL)
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "format must be json, csv or bin");
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "format must be json, csv or bin");
   else if (best == NULL)
     cm_reply_problem(request, 406, "not-acceptable", "No representation fits",
                      "there are application/json, text/csv and application/octet-stream");

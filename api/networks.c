@@ -17,13 +17,13 @@
 
 static json_t *network_json(const cm_network *n)
 {
-  return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:{s:I, s:I, s:I}, s:o}", "id", n->id,
-                   "sha256", n->id, "name", n->name, "format", n->format, "gzipped", n->gzipped, "directed", n->directed,
-                   "neurons", (json_int_t)n->neurons, "hyperedges", (json_int_t)n->hyperedges, "synapses",
-                   (json_int_t)n->synapses, "operators", (json_int_t)n->operators, "bytes", (json_int_t)n->bytes, "plain_bytes", (json_int_t)n->plain_bytes,
-                   "labels", n->labels, "report", "duplicates", (json_int_t)n->duplicates, "self_loops",
-                   (json_int_t)n->self_loops, "empty_nets", (json_int_t)n->empty_nets, "created",
-                   cm_time_json(n->created));
+  return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:{s:I, s:I, s:I}, s:o}", "id",
+                   n->id, "sha256", n->id, "name", n->name, "format", n->format, "gzipped", n->gzipped, "directed",
+                   n->directed, "neurons", (json_int_t)n->neurons, "hyperedges", (json_int_t)n->hyperedges, "synapses",
+                   (json_int_t)n->synapses, "operators", (json_int_t)n->operators, "bytes", (json_int_t)n->bytes,
+                   "plain_bytes", (json_int_t)n->plain_bytes, "labels", n->labels, "report", "duplicates",
+                   (json_int_t)n->duplicates, "self_loops", (json_int_t)n->self_loops, "empty_nets",
+                   (json_int_t)n->empty_nets, "created", cm_time_json(n->created));
 }
 
 static void reply_network(cm_request *request, unsigned status, const cm_network *network)
@@ -64,7 +64,8 @@ static cm_status keep_model(const char *path, const char *scratch, cm_run *run, 
 }
 
 /* Reads the file and writes our own beside it. */
-static cm_status convert(cm_request *request, const char *path, const char *scratch, cm_network *network, cm_error *error)
+static cm_status convert(cm_request *request, const char *path, const char *scratch, cm_network *network,
+                         cm_error *error)
 {
   cm_memory memory;
   cm_run run;
@@ -206,7 +207,8 @@ void cm_get_network_content(cm_request *request)
   }
   bool model = strcmp(network.format, "onnx") == 0;
   cm_reply_file(request, path, model ? "application/octet-stream" : "application/zip", network.id);
-  cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.%s\"", network.id, model ? "onnx" : "zip");
+  cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.%s\"", network.id,
+                  model ? "onnx" : "zip");
 }
 
 void cm_delete_network(cm_request *request)

@@ -44,7 +44,8 @@ json_t *cm_problem_plain(unsigned status, const char *code, const char *title, c
 {
   char type[96];
   (void)snprintf(type, sizeof type, "urn:coremapd:problem:%s", code);
-  json_t *problem = json_pack("{s:s, s:s, s:i, s:s}", "type", type, "title", title, "status", (int)status, "code", code);
+  json_t *problem =
+      json_pack("{s:s, s:s, s:i, s:s}", "type", type, "title", title, "status", (int)status, "code", code);
   if (problem != NULL && detail != NULL) {
     /* Details may quote foreign bytes; what is no UTF-8 becomes '?'. */
     json_t *text = json_string(detail);

@@ -78,7 +78,8 @@ void cm_reply_error(cm_request *request, const cm_error *error)
     cm_reply_header(request, "Retry-After", "10");
 }
 
-void cm_reply_problem(cm_request *request, unsigned status, const char *code, const char *title, const char *detail, ...)
+void cm_reply_problem(cm_request *request, unsigned status, const char *code, const char *title, const char *detail,
+                      ...)
 {
   char text[600];
   va_list arguments;
@@ -212,7 +213,8 @@ void cm_reply_file(cm_request *request, const char *path, const char *type, cons
                         : read_range(cm_request_header(request, "Range"), size, &first, &last);
   if (kind == RANGE_BAD) {
     close(descriptor);
-    cm_reply_problem(request, 416, "range", "The range lies outside", "the file has %llu bytes", (unsigned long long)size);
+    cm_reply_problem(request, 416, "range", "The range lies outside", "the file has %llu bytes",
+                     (unsigned long long)size);
     cm_reply_header(request, "Content-Range", "bytes */%llu", (unsigned long long)size);
     return;
   }

@@ -32,8 +32,10 @@ const cm_route cm_routes[] = {
   {"PATCH", "/v1/chips/{name}/occupancy", cm_patch_occupancy, "patchOccupancy", CM_BODY_BULK, CM_LANE_SHORT, true},
   {"GET", "/v1/chips/{name}/reservations", cm_list_reservations, "listReservations", CM_BODY_NONE, CM_LANE_SHORT, true},
   {"POST", "/v1/chips/{name}/reservations", cm_post_reservation, "postReservation", CM_BODY_BULK, CM_LANE_SHORT, true},
-  {"GET", "/v1/chips/{name}/reservations/{id}", cm_get_reservation, "getReservation", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"PUT", "/v1/chips/{name}/reservations/{id}", cm_put_reservation, "putReservation", CM_BODY_JSON, CM_LANE_SHORT, true},
+  {"GET", "/v1/chips/{name}/reservations/{id}", cm_get_reservation, "getReservation", CM_BODY_NONE,
+   CM_LANE_SHORT, true},
+  {"PUT", "/v1/chips/{name}/reservations/{id}", cm_put_reservation, "putReservation", CM_BODY_JSON,
+   CM_LANE_SHORT, true},
   {"DELETE", "/v1/chips/{name}/reservations/{id}", cm_delete_reservation, "deleteReservation", CM_BODY_NONE,
    CM_LANE_SHORT, true},
 
@@ -51,8 +53,8 @@ const cm_route cm_routes[] = {
   {"GET", "/v1/mappings/{id}/neurons", cm_get_mapping_neurons, "getMappingNeurons", CM_BODY_NONE, CM_LANE_SHORT, true},
   {"GET", "/v1/mappings/{id}/links", cm_get_mapping_links, "getMappingLinks", CM_BODY_NONE, CM_LANE_SHORT, true},
   {"GET", "/v1/mappings/{id}/routes", cm_get_mapping_routes, "getMappingRoutes", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/mappings/{id}/certificate", cm_get_mapping_certificate, "getMappingCertificate", CM_BODY_NONE, CM_LANE_SHORT,
-   true},
+  {"GET", "/v1/mappings/{id}/certificate", cm_get_mapping_certificate, "getMappingCertificate", CM_BODY_NONE,
+   CM_LANE_SHORT, true},
   {"GET", "/v1/mappings/{id}/part", cm_get_mapping_part, "getMappingPart", CM_BODY_NONE, CM_LANE_SHORT, true},
   {"GET", "/v1/mappings/{id}/placement", cm_get_mapping_placement, "getMappingPlacement", CM_BODY_NONE, CM_LANE_SHORT,
    true},
@@ -119,11 +121,13 @@ const cm_route *cm_route_find(cm_request *request)
     allow(allowed, sizeof allowed, route->method);
   }
   if (allowed[0] == '\0')
-    cm_reply_problem(request, 404, "not-found", "There is no such resource", "nothing is served at %.200s; GET /openapi.json"
-                     " lists all resources", request->target);
+    cm_reply_problem(request, 404, "not-found", "There is no such resource",
+                     "nothing is served at %.200s; GET /openapi.json"
+                     " lists all resources",
+                     request->target);
   else {
-    cm_reply_problem(request, 405, "method-not-allowed", "The method is not allowed here", "%s is not allowed here; %s are",
-                     request->method, allowed);
+    cm_reply_problem(request, 405, "method-not-allowed", "The method is not allowed here",
+                     "%s is not allowed here; %s are", request->method, allowed);
     cm_reply_header(request, "Allow", "%s", allowed);
   }
   return NULL;

@@ -86,7 +86,10 @@ static void refuse(cm_request *request, const char *why)
 
 static int hex_digit(char c)
 {
-  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
 }
 
 /* Decodes %XX in place; false for broken escapes, control characters and encoded slashes. */
@@ -444,12 +447,12 @@ static cm_status start_daemon(cm_server *server, cm_error *error)
   if (read_address(&server->options, &address, &flags, error) != CM_OK)
     return error->status;
   errno = 0;
-  server->daemon = MHD_start_daemon(
-      flags, server->options.port, NULL, NULL, handle, server, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,
-      MHD_OPTION_THREAD_POOL_SIZE, 2u, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-      MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_URI_LOG_CALLBACK, note_target, server,
-      MHD_OPTION_NOTIFY_COMPLETED, free_request, server, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_LISTENING_ADDRESS_REUSE,
-      0u, MHD_OPTION_END);
+  server->daemon =
+      MHD_start_daemon(flags, server->options.port, NULL, NULL, handle, server, MHD_OPTION_SOCK_ADDR,
+                       (struct sockaddr *)&address, MHD_OPTION_THREAD_POOL_SIZE, 2u, MHD_OPTION_CONNECTION_LIMIT,
+                       (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+                       MHD_OPTION_URI_LOG_CALLBACK, note_target, server, MHD_OPTION_NOTIFY_COMPLETED, free_request,
+                       server, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_LISTENING_ADDRESS_REUSE, 0u, MHD_OPTION_END);
   if (server->daemon == NULL)
     return cm_fail(error, CM_CONFLICT, "cannot listen on %s port %u: %s", server->options.address, server->options.port,
                    errno != 0 ? strerror(errno) : "the HTTP server did not start");

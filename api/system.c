@@ -48,7 +48,8 @@ void cm_get_metrics(cm_request *request)
   }
   (void)fputs("# HELP coremapd_jobs Jobs by state.\n# TYPE coremapd_jobs gauge\n", out);
   for (int i = 0; i < CM_JOB_STATES; i++)
-    (void)fprintf(out, "coremapd_jobs{state=\"%s\"} %llu\n", cm_job_state_name((cm_job_state)i), (unsigned long long)jobs[i]);
+    (void)fprintf(out, "coremapd_jobs{state=\"%s\"} %llu\n", cm_job_state_name((cm_job_state)i),
+                  (unsigned long long)jobs[i]);
   (void)fputs("# HELP coremapd_requests_total Answered requests by class of status.\n"
               "# TYPE coremapd_requests_total counter\n", out);
   for (int i = 2; i < 6; i++)
@@ -60,11 +61,13 @@ void cm_get_metrics(cm_request *request)
   } table[] = {
     {"coremapd_uploads_total", "counter", "Bodies of networks received whole.", atomic_load(&c->uploads)},
     {"coremapd_upload_bytes_total", "counter", "Bytes of them.", atomic_load(&c->upload_bytes)},
-    {"coremapd_imports_failed_total", "counter", "Of them, those that could not be read.", atomic_load(&c->imports_failed)},
+    {"coremapd_imports_failed_total", "counter", "Of them, those that could not be read.",
+     atomic_load(&c->imports_failed)},
     {"coremapd_event_streams", "gauge", "Open event streams.", (uint64_t)atomic_load(&c->streams)},
     {"coremapd_cache_hits_total", "counter", "Jobs that found their coarsened levels.", cache.hits},
     {"coremapd_cache_misses_total", "counter", "Jobs that did not.", cache.misses},
-    {"coremapd_cache_damaged_total", "counter", "Cache entries dropped because a checksum did not match.", cache.damaged},
+    {"coremapd_cache_damaged_total", "counter", "Cache entries dropped because a checksum did not match.",
+     cache.damaged},
     {"coremapd_cache_evicted_total", "counter", "Cache entries dropped to make room.", cache.evicted},
     {"coremapd_cache_entries", "gauge", "Entries in the cache.", cache.entries},
     {"coremapd_cache_bytes", "gauge", "Bytes in the cache.", cache.bytes},
@@ -75,8 +78,8 @@ void cm_get_metrics(cm_request *request)
     {"coremapd_disk_free_bytes", "gauge", "Free bytes where the data folder lies.", cm_store_free_bytes(store)},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-    (void)fprintf(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", table[i].name, table[i].help, table[i].name, table[i].kind,
-                  table[i].name, (unsigned long long)table[i].value);
+    (void)fprintf(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", table[i].name, table[i].help, table[i].name,
+                  table[i].kind, table[i].name, (unsigned long long)table[i].value);
   (void)fclose(out);
   cm_reply_text(request, 200, "text/plain; version=0.0.4; charset=utf-8", text, size);
 }
@@ -95,10 +98,11 @@ void cm_get_cache(cm_request *request)
 {
   cm_cache_counts c;
   cm_cache_count(request->store->cache, &c);
-  cm_reply_json(request, 200, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entries", (json_int_t)c.entries, "bytes",
-                                        (json_int_t)c.bytes, "bytes_max", (json_int_t)c.bytes_max, "hits",
-                                        (json_int_t)c.hits, "misses", (json_int_t)c.misses, "damaged",
-                                        (json_int_t)c.damaged, "evicted", (json_int_t)c.evicted));
+  cm_reply_json(request, 200,
+                json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entries", (json_int_t)c.entries, "bytes",
+                          (json_int_t)c.bytes, "bytes_max", (json_int_t)c.bytes_max, "hits", (json_int_t)c.hits,
+                          "misses", (json_int_t)c.misses, "damaged", (json_int_t)c.damaged, "evicted",
+                          (json_int_t)c.evicted));
 }
 
 void cm_delete_cache(cm_request *request)
@@ -114,7 +118,8 @@ static const char *type_of(const char *name)
   static const struct {
     const char *ending, *type;
   } table[] = {
-    {".html", "text/html; charset=utf-8"}, {".js", "text/javascript; charset=utf-8"}, {".mjs", "text/javascript; charset=utf-8"},
+    {".html", "text/html; charset=utf-8"}, {".js", "text/javascript; charset=utf-8"},
+    {".mjs", "text/javascript; charset=utf-8"},
     {".css", "text/css; charset=utf-8"},   {".json", "application/json"},  {".svg", "image/svg+xml"},
     {".png", "image/png"},                 {".ico", "image/x-icon"},       {".woff2", "font/woff2"},
     {".txt", "text/plain; charset=utf-8"},
@@ -155,7 +160,8 @@ void cm_get_static(cm_request *request)
   bool inside = type != NULL && realpath(path, resolved) != NULL && realpath(request->server->www, root) != NULL &&
                 strncmp(resolved, root, root_length = strlen(root)) == 0 && resolved[root_length] == '/';
   if (!inside || cm_file_read(path, 16 << 20, &bytes, &size, &error) != CM_OK) {
-    cm_reply_problem(request, 404, "not-found", "There is no such file", "the viewer has no file %.200s", request->path);
+    cm_reply_problem(request, 404, "not-found", "There is no such file", "the viewer has no file %.200s",
+                     request->path);
     return;
   }
   cm_store_sha256(bytes, size, etag);

@@ -49,7 +49,8 @@ static uint32_t draw(const setting *s, cm_random *random, uint32_t cluster, uint
 static cm_status make(const setting *s, cm_memory *memory, cm_topology *t, cm_error *error)
 {
   uint32_t clusters = s->side * s->side, width = clusters / s->layers, nets = clusters - width;
-  *t = (cm_topology){.directed = true, .vertex_count = clusters, .net_count = nets, .size_total = clusters, .weight_scale = 1024};
+  *t = (cm_topology){
+      .directed = true, .vertex_count = clusters, .net_count = nets, .size_total = clusters, .weight_scale = 1024};
   if (CM_NEW(memory, t->net_first, (size_t)nets + 1, error) != CM_OK ||
       CM_NEW(memory, t->net_weight, nets, error) != CM_OK ||
       CM_NEW(memory, t->pin, (size_t)nets * s->targets, error) != CM_OK)
@@ -66,11 +67,12 @@ static cm_status make(const setting *s, cm_memory *memory, cm_topology *t, cm_er
 
 static cm_status add(json_t *all, const char *name, json_t *value, cm_error *error)
 {
-  return json_object_set_new(all, name, value) == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the result");
+  return json_object_set_new(all, name, value) == 0 ? CM_OK
+                                                    : cm_fail(error, CM_NO_MEMORY, "out of memory for the result");
 }
 
-static cm_status measure_routes(const setting *s, const cm_topology *t, const cm_chip *chip, cm_mapping *mapping, cm_run *run,
-                                json_t *all, cm_error *error)
+static cm_status measure_routes(const setting *s, const cm_topology *t, const cm_chip *chip, cm_mapping *mapping,
+                                cm_run *run, json_t *all, cm_error *error)
 {
   cm_route_options options = {.multicast = true};
   cm_routes *routes;
@@ -87,15 +89,16 @@ static cm_status measure_routes(const setting *s, const cm_topology *t, const cm
   FILE *nowhere = fopen("/dev/null", "w");
   cm_status status = cm_routes_write(routes, CM_ROUTES_CSV, run, nowhere, error);
   fclose(nowhere);
-  if (status == CM_OK && add(all, "tables_processor_seconds", json_real((double)(clock() - used) / CLOCKS_PER_SEC), error) == CM_OK &&
+  if (status == CM_OK &&
+      add(all, "tables_processor_seconds", json_real((double)(clock() - used) / CLOCKS_PER_SEC), error) == CM_OK &&
       add(all, "routes_seconds", json_real(cm_now() - begin), error) == CM_OK)
     status = add(all, "routes", cm_routes_json(routes), error);
   cm_routes_free(routes);
   return status;
 }
 
-static cm_status measure_bounds(const cm_topology *t, const cm_chip *chip, const cm_mapping *mapping, cm_run *run, json_t *all,
-                                cm_error *error)
+static cm_status measure_bounds(const cm_topology *t, const cm_chip *chip, const cm_mapping *mapping, cm_run *run,
+                                json_t *all, cm_error *error)
 {
   uint8_t *usable;
   cm_bounds bounds;

@@ -21,16 +21,20 @@ typedef struct setting {
 #define FIELD(name) offsetof(cm_config, name), sizeof(((cm_config *)0)->name)
 
 static const setting settings[] = {
-  {"listen", "ADDRESS:PORT", "loopback address to listen on; port 0 picks a free one (127.0.0.1:8080)", TEXT, FIELD(listen), 0, 0},
+  {"listen", "ADDRESS:PORT", "loopback address to listen on; port 0 picks a free one (127.0.0.1:8080)", TEXT,
+   FIELD(listen), 0, 0},
   {"data", "FOLDER", "everything the server keeps (~/.local/share/coremapd)", TEXT, FIELD(data), 0, 0},
   {"www", "FOLDER", "the viewer's files (" CM_DATA_FOLDER "/www)", TEXT, FIELD(www), 0, 0},
   {"threads", "T", "threads of one job (all processors)", NUMBER, FIELD(threads), 1, 1024},
   {"workers", "W", "jobs at once (2)", NUMBER, FIELD(workers), 1, 64},
-  {"memory-limit", "BYTES", "memory of one job or import, such as 2G; 0: no limit (0)", BYTES, FIELD(memory_limit), 0, INT64_MAX},
+  {"memory-limit", "BYTES", "memory of one job or import, such as 2G; 0: no limit (0)", BYTES,
+   FIELD(memory_limit), 0, INT64_MAX},
   {"upload-limit", "BYTES", "size of one upload (16G)", BYTES, FIELD(upload_limit), 1, INT64_MAX},
   {"cache-limit", "BYTES", "size of the cache of coarsened networks (4G)", BYTES, FIELD(cache_limit), 0, INT64_MAX},
-  {"disk-reserve", "BYTES", "free disk below which uploads are refused and /readyz says 503 (64M)", BYTES, FIELD(disk_reserve), 0, INT64_MAX},
-  {"grace", "SECONDS", "time that running jobs get to end on SIGTERM before they go back to the queue (5)", NUMBER, FIELD(grace), 0, 86400},
+  {"disk-reserve", "BYTES", "free disk below which uploads are refused and /readyz says 503 (64M)", BYTES,
+   FIELD(disk_reserve), 0, INT64_MAX},
+  {"grace", "SECONDS", "time that running jobs get to end on SIGTERM before they go back to the queue (5)", NUMBER,
+   FIELD(grace), 0, 86400},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -71,9 +75,9 @@ static cm_status set(cm_config *config, const setting *s, const char *text, cons
   }
   uint64_t value;
   if (!read_number(text, s->kind == BYTES, &value) || value < s->low || value > s->high)
-    return cm_fail(error, CM_BAD_OPTION, "%s: %s is \"%.60s\"; it must be a %s from %llu to %llu", source, s->name, text,
-                   s->kind == BYTES ? "number of bytes (2G, 512M, ...)" : "whole number", (unsigned long long)s->low,
-                   (unsigned long long)s->high);
+    return cm_fail(error, CM_BAD_OPTION, "%s: %s is \"%.60s\"; it must be a %s from %llu to %llu", source, s->name,
+                   text, s->kind == BYTES ? "number of bytes (2G, 512M, ...)" : "whole number",
+                   (unsigned long long)s->low, (unsigned long long)s->high);
   memcpy(field, &value, sizeof value);
   return CM_OK;
 }
@@ -166,7 +170,8 @@ static cm_status split_listen(cm_config *config, cm_error *error)
   }
   if (colon == NULL || length == 0 || length >= sizeof config->address || !read_number(colon + 1, false, &port) ||
       port > 65535)
-    return cm_fail(error, CM_BAD_OPTION, "listen is \"%s\"; it must be ADDRESS:PORT, such as 127.0.0.1:8080", config->listen);
+    return cm_fail(error, CM_BAD_OPTION, "listen is \"%s\"; it must be ADDRESS:PORT, such as 127.0.0.1:8080",
+                   config->listen);
   (void)snprintf(config->address, sizeof config->address, "%.*s", (int)length, address);
   config->port = (uint16_t)port;
   return CM_OK;

@@ -168,7 +168,8 @@ static cm_status look_for_twin(running *r, cm_error *error)
   cm_status status = cm_mappings_find(r->store, r->fingerprint, &found, error);
   if (status == CM_OK) {
     memcpy(r->reused, found.id, sizeof r->reused);
-    cm_board_log(r->store->board, r->job.id, "an identical job has been done: its mapping %s is this job's too", found.id);
+    cm_board_log(r->store->board, r->job.id, "an identical job has been done: its mapping %s is this job's too",
+                 found.id);
   }
   return status == CM_NOT_FOUND ? CM_OK : status;
 }
@@ -186,7 +187,7 @@ static cm_status load_network(running *r, cm_error *error)
   return status;
 }
 
-/* Cores that the lease of a job's mapping holds are free to a job that starts from that mapping and takes none itself. */
+/* Cores that the lease of a job's mapping holds are free to a job that starts from it and takes none itself. */
 static cm_status free_own_cores(running *r, const char *job, cm_error *error)
 {
   cm_lease *leases;
@@ -210,8 +211,8 @@ static cm_status free_own_cores(running *r, const char *job, cm_error *error)
 
 static cm_map_input map_input(const running *r)
 {
-  return (cm_map_input){.topology = r->topology, .network_id = r->job.network, .chip = r->chip, .occupancy = r->occupancy,
-                        .options = r->options, .scratch_folder = r->scratch};
+  return (cm_map_input){.topology = r->topology, .network_id = r->job.network, .chip = r->chip,
+                        .occupancy = r->occupancy, .options = r->options, .scratch_folder = r->scratch};
 }
 
 static cm_status map(running *r, cm_error *error)
@@ -335,8 +336,8 @@ static cm_status work(running *r, cm_error *error)
   if (strcmp(r->job.kind, "compile") == 0)
     return compile(r, error);
   if (read_options(r, error) != CM_OK ||
-      cm_occupancy_open(r->store, r->job.chip, &r->chip, &r->occupancy, error) != CM_OK || look_for_twin(r, error) != CM_OK ||
-      r->deferred || r->reused[0] != '\0')
+      cm_occupancy_open(r->store, r->job.chip, &r->chip, &r->occupancy, error) != CM_OK ||
+      look_for_twin(r, error) != CM_OK || r->deferred || r->reused[0] != '\0')
     return r->deferred || r->reused[0] != '\0' ? CM_OK : error->status;
   if (make_scratch(r, error) != CM_OK || load_network(r, error) != CM_OK || map(r, error) != CM_OK)
     return error->status;
@@ -369,8 +370,9 @@ static char *report_text(const running *r)
   for (uint32_t i = 0; i < m->attempt_count; i++)
     cached = cached && m->attempts[i].coarsening_cached;
   json_t *report = json_pack("{s:I, s:o, s:b, s:o, s:o*, s:O*}", "parts", (json_int_t)m->part_count, "bound",
-                             cm_bound_json(&m->bound), "coarsening_cached", cached,
-                             "attempts", cm_attempts_json(m->attempts, m->attempt_count, true), "metrics", cm_metrics_json(&m->metrics), "mapper", m->report);
+                             cm_bound_json(&m->bound), "coarsening_cached", cached, "attempts",
+                             cm_attempts_json(m->attempts, m->attempt_count, true), "metrics",
+                             cm_metrics_json(&m->metrics), "mapper", m->report);
   char *text = report != NULL ? json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
   json_decref(report);
   return text;

@@ -114,7 +114,8 @@ static void publish(cm_store *store, const char *id, cm_job_state state, const c
 {
   char data[160];
   if (result != NULL)
-    (void)snprintf(data, sizeof data, "{\"state\":\"%s\",\"%s\":\"%s\"}", cm_job_state_name(state), result_kind, result);
+    (void)snprintf(data, sizeof data, "{\"state\":\"%s\",\"%s\":\"%s\"}", cm_job_state_name(state), result_kind,
+                   result);
   else
     (void)snprintf(data, sizeof data, "{\"state\":\"%s\"}", cm_job_state_name(state));
   cm_board_publish(store->board, id, "state", data);
@@ -315,8 +316,8 @@ static cm_status move(sqlite3 *handle, const cm_job *job, cm_job_state to, cm_er
   if (!cm_job_may_move(job->state, to))
     return cm_fail(error, CM_CONFLICT, "job %s is %s and cannot become %s", job->id, cm_job_state_name(job->state),
                    cm_job_state_name(to));
-  if (cm_sql_run(handle, &changes, error, "UPDATE jobs SET state = ? WHERE id = ? AND state = ? AND attempt = ?", "ttti",
-                 cm_job_state_name(to), job->id, cm_job_state_name(job->state), (int64_t)job->attempt) != CM_OK)
+  if (cm_sql_run(handle, &changes, error, "UPDATE jobs SET state = ? WHERE id = ? AND state = ? AND attempt = ?",
+                 "ttti", cm_job_state_name(to), job->id, cm_job_state_name(job->state), (int64_t)job->attempt) != CM_OK)
     return error->status;
   return changes == 1 ? CM_OK
                       : cm_fail(error, CM_CONFLICT, "attempt %d of job %s is over", job->attempt, job->id);
@@ -564,7 +565,8 @@ static cm_status recover(sqlite3 *handle, void *context, cm_error *error)
       cm_sql_run(handle, NULL, error, "UPDATE jobs SET state = 'failed', finished = ?, problem = ?"
                  " WHERE state = 'running' AND kills >= ?", "dti", now, problem, (int64_t)CM_JOB_KILLS_MAX) != CM_OK)
     return error->status;
-  return cm_sql_run(handle, NULL, error, "UPDATE jobs SET state = 'queued', waits_for = NULL WHERE state = 'running'", "");
+  return cm_sql_run(handle, NULL, error, "UPDATE jobs SET state = 'queued', waits_for = NULL WHERE state = 'running'",
+                    "");
 }
 
 cm_status cm_jobs_recover(cm_store *store, const char *problem, cm_error *error)

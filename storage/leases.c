@@ -301,9 +301,9 @@ static cm_status cores_of(const cm_occupancy *occupancy, const cm_chip *chip, cm
     const char *name = json_string_value(json_object_get(group, "owner"));
     if (name == NULL || strcmp(name, owner) != 0)
       continue;
-    json_array_foreach(json_object_get(group, "cores"), j, item)
-      count += (uint64_t)((json_integer_value(json_array_get(item, 2)) - json_integer_value(json_array_get(item, 0)) + 1) *
-                          (json_integer_value(json_array_get(item, 3)) - json_integer_value(json_array_get(item, 1)) + 1));
+    json_array_foreach(json_object_get(group, "cores"), j, item) count +=
+        (uint64_t)((json_integer_value(json_array_get(item, 2)) - json_integer_value(json_array_get(item, 0)) + 1) *
+                   (json_integer_value(json_array_get(item, 3)) - json_integer_value(json_array_get(item, 1)) + 1));
     cores = json_dumps(json_object_get(group, "cores"), JSON_COMPACT);
     break;
   }
@@ -433,8 +433,8 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   cm_chip *chip = NULL;
   cm_occupancy *occupancy = NULL;
   cm_region *region = NULL;
-  cm_lease_take take = {.chip = wish->chip, .user = wish->user, .owner = wish->owner, .job = wish->job, .ttl = wish->ttl,
-                        .rectangles = wish->cores};
+  cm_lease_take take = {.chip = wish->chip, .user = wish->user, .owner = wish->owner, .job = wish->job,
+                        .ttl = wish->ttl, .rectangles = wish->cores};
   char id[CM_ID_MAX];
   if (load(handle, wish->chip, &chip, &occupancy, error) != CM_OK)
     return error->status;
@@ -598,8 +598,8 @@ static cm_status find_expired(sqlite3 *handle, void *context, cm_error *error)
   sqlite3_stmt *statement;
   bool row = false;
   name[0] = '\0';
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT chip FROM leases WHERE expires <= ? LIMIT 1", "d",
-                                    cm_store_time());
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT chip FROM leases WHERE expires <= ? LIMIT 1",
+                                    "d", cm_store_time());
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)

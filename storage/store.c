@@ -44,9 +44,9 @@ uint64_t cm_store_free_bytes(const cm_store *store)
 static cm_status touch(sqlite3 *handle, void *context, cm_error *error)
 {
   (void)context;
-  return cm_sql_run(handle, NULL, error,
-                    "INSERT INTO meta(name, value) VALUES('touched', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1",
-                    "");
+  return cm_sql_run(
+      handle, NULL, error,
+      "INSERT INTO meta(name, value) VALUES('touched', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1", "");
 }
 
 cm_status cm_store_writable(cm_store *store, cm_error *error)

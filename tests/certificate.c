@@ -86,7 +86,8 @@ static void sha256(const unsigned char *bytes, size_t size, char hex[65])
     uint32_t v[8];
     memcpy(v, h, sizeof v);
     for (int i = 0; i < 64; i++) {
-      uint32_t s = v[7] + (turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
+      uint32_t s =
+          v[7] + (turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
       uint32_t t = (turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
       memmove(v + 1, v, 7 * sizeof *v);
       v[4] += s;
@@ -302,7 +303,8 @@ static double *nearness(void)
     uint64_t *count = need(reach, 8), sum = 0;
     for (uint32_t b = 0; usable[a] && b < width * height; b++)
       if (usable[b])
-        count[(uint32_t)abs((int)(a % width) - (int)(b % width)) + (uint32_t)abs((int)(a / width) - (int)(b / width))]++;
+        count[(uint32_t)abs((int)(a % width) - (int)(b % width)) +
+              (uint32_t)abs((int)(a / width) - (int)(b / width))]++;
     for (uint32_t r = 0; r < reach; r++) {
       sum += count[r];
       within[r] = sum > within[r] ? sum : within[r];
@@ -338,7 +340,8 @@ static double *costs(const double *hops, double ex, double ey)
 static void verify_bounds(double er, double ew, double ns)
 {
   enum { SOURCE, TARGET, BOTH, BUSIER };
-  double *hops = nearness(), *cost = costs(hops, er + ew, er + ns), *share = need(parts, 8), best_hops = 0, best_energy = 0;
+  double *hops = nearness(), *cost = costs(hops, er + ew, er + ns), *share = need(parts, 8), best_hops = 0,
+         best_energy = 0;
   double packets = 0, tree = 0, axons = 0;
   uint32_t *partners = need(parts, 4), *seen = need(parts, 4);
   for (uint32_t p = 0; p < parts; p++)
@@ -400,7 +403,8 @@ int main(int argc, char **argv)
   char *part_text = whole(argv[3], &part_size), *placement = whole(argv[4], &placement_size);
   json = certificate;
   const char *chip = find(json, "chip"), *mapping = find(json, "mapping"), *energy = find(chip, "energy_pj");
-  if (sscanf(find(chip, "cores"), "[ %u, %u", &width, &height) != 2 || strtol(find(chip, "cores_per_router") + 1, NULL, 10) != 1 ||
+  if (sscanf(find(chip, "cores"), "[ %u, %u", &width, &height) != 2 ||
+      strtol(find(chip, "cores_per_router") + 1, NULL, 10) != 1 ||
       strncmp(find(chip, "torus") + 1 + strspn(find(chip, "torus") + 1, " \n"), "false", 5) != 0)
     wrong("this program knows meshes with one core behind a router");
   usable = need((size_t)width * height, 1);

@@ -12,8 +12,8 @@ enum { THREADS_MAX = 256, LOOKS = 4000 };
 struct cm_crew {
   pthread_t helper[THREADS_MAX];
   unsigned helpers;
-  /* The round under way. Who raises the ticket has task number `ticket` (low half) of round (high half), and only then looks at
-   * task and context: the caller waits for tasks that were taken, never for a helper that came too late. */
+  /* The round under way. Who raises the ticket has task number `ticket` (low half) of round (high half), and only then
+   * looks at task and context: the caller waits for tasks that were taken, never for a helper that came too late. */
   atomic_uint_fast64_t ticket;
   atomic_size_t count, done;
   cm_task task;

@@ -23,8 +23,8 @@ static inline uint64_t cm_slice_begin(uint64_t count, uint64_t slice, uint64_t s
 /* Threads that stay, for many short rounds of tasks. */
 typedef struct cm_crew cm_crew;
 
-/* A crew of up to `threads` threads, the caller's included; those that cannot be had are done without. The caller's: cm_crew_free.
- * All its rounds are to be called from one thread. */
+/* A crew of up to `threads` threads, the caller's included; those that cannot be had are done without. The caller's:
+ * cm_crew_free. All its rounds are to be called from one thread. */
 cm_status cm_crew_new(cm_memory *memory, unsigned threads, cm_crew **crew, cm_error *error);
 void cm_crew_free(cm_crew *crew); /* NULL is allowed */
 

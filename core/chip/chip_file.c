@@ -424,9 +424,10 @@ static json_t *dead_links_json(const cm_chip *chip)
   json_t *list = json_array();
   for (uint32_t i = 0; i < chip->dead_link_count; i++) {
     uint32_t router = chip->dead_links[i] / CM_DIRECTIONS;
-    if (json_array_append_new(list, json_pack("[i, i, s]", (int)(router % cm_chip_routers_x(chip)),
-                                              (int)(router / cm_chip_routers_x(chip)),
-                                              cm_direction_name((cm_direction)(chip->dead_links[i] % CM_DIRECTIONS)))) != 0) {
+    if (json_array_append_new(list,
+                              json_pack("[i, i, s]", (int)(router % cm_chip_routers_x(chip)),
+                                        (int)(router / cm_chip_routers_x(chip)),
+                                        cm_direction_name((cm_direction)(chip->dead_links[i] % CM_DIRECTIONS)))) != 0) {
       json_decref(list);
       return NULL;
     }

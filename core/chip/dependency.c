@@ -4,7 +4,8 @@ cm_status cm_dependencies_new(const cm_chip *chip, cm_memory *memory, cm_depende
 {
   cm_dependencies g = {.routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip)};
   size_t routers = (size_t)g.routers_x * g.routers_y;
-  if (CM_NEW(memory, g.used, routers, error) != CM_OK || CM_NEW(memory, g.next, routers * CM_DIRECTIONS, error) != CM_OK) {
+  if (CM_NEW(memory, g.used, routers, error) != CM_OK ||
+      CM_NEW(memory, g.next, routers * CM_DIRECTIONS, error) != CM_OK) {
     cm_dependencies_free(&g);
     return error->status;
   }
@@ -45,8 +46,8 @@ static uint32_t beyond(const cm_dependencies *g, uint32_t link)
 enum { UNSEEN, OPEN, DONE };
 
 /* Depth first from one link; the way under way stands in path [*depth]. True when it closed a cycle. */
-static bool descend(const cm_dependencies *g, uint32_t from, uint8_t *state, uint8_t *turn, uint32_t *path, size_t *depth,
-                    uint32_t *closing)
+static bool descend(const cm_dependencies *g, uint32_t from, uint8_t *state, uint8_t *turn, uint32_t *path,
+                    size_t *depth, uint32_t *closing)
 {
   path[(*depth)++] = from;
   state[from] = OPEN;

@@ -10,7 +10,7 @@
 typedef struct cm_dependencies {
   uint32_t routers_x, routers_y;
   uint8_t *used; /* [routers] bit d: some packet takes the link in direction d */
-  uint8_t *next; /* [routers * CM_DIRECTIONS] by link, router * CM_DIRECTIONS + direction: bit d: goes on in direction d */
+  uint8_t *next; /* [routers * CM_DIRECTIONS] by link, router * CM_DIRECTIONS + direction; bit d: goes on that way */
 } cm_dependencies;
 
 cm_status cm_dependencies_new(const cm_chip *chip, cm_memory *memory, cm_dependencies *graph, cm_error *error);
@@ -30,8 +30,8 @@ static inline void cm_dependencies_add(cm_dependencies *graph, uint32_t link, cm
 /* Number of links in use and of arcs. O(routers). */
 void cm_dependencies_count(const cm_dependencies *graph, uint64_t *channels, uint64_t *arcs);
 
-/* Looks for a cycle: its links in order, *cycle [*length], the caller's (cm_free); *length 0: there is none. Links at the
- * edge are taken to lead around to the other side. O(routers). */
+/* Looks for a cycle: its links in order, *cycle [*length], the caller's (cm_free); *length 0: there is none. Links at
+ * the edge are taken to lead around to the other side. O(routers). */
 cm_status cm_dependencies_cycle(const cm_dependencies *graph, cm_memory *memory, uint32_t **cycle, size_t *length,
                                 cm_error *error);
 

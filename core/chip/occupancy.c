@@ -394,8 +394,9 @@ static void print_state(FILE *stream, const cm_occupancy *occupancy, const cm_ch
 {
   (void)fprintf(stream, "{\"chip\": \"%s\", \"width\": %" PRIu32 ", \"height\": %" PRIu32 ", \"free\": %" PRIu32
                 ", \"fragmentation\": {\"value\": %.6f, \"largest_free_rectangle\": %" PRIu64 ", \"pieces\": %" PRIu32
-                ", \"largest_piece\": %" PRIu32 "}, \"taken\": [", chip->name, chip->width, chip->height, f->free, f->value,
-                f->largest_rectangle, f->pieces, f->largest_piece);
+                ", \"largest_piece\": %" PRIu32 "}, \"taken\": [",
+                chip->name, chip->width, chip->height, f->free, f->value, f->largest_rectangle, f->pieces,
+                f->largest_piece);
   size_t i = 0;
   for (bool first = true; i < list->count && list->block[i].key != BROKEN_KEY; first = false) {
     uint32_t key = list->block[i].key;

@@ -330,7 +330,8 @@ static cm_status no_route(const cm_tracer *t, uint32_t source, uint32_t lost, cm
   return cm_fail(error, CM_NO_ROUTE,
                  "%s allows no way from router (%u, %u) to router (%u, %u) around the dead links%s",
                  cm_turn_rule_name(t->rule), from.x, from.y, to.x, to.y,
-                 t->rule == CM_TURNS_XY || t->rule == CM_TURNS_YX ? "; west-first, north-last or negative-first may" : "");
+                 t->rule == CM_TURNS_XY || t->rule == CM_TURNS_YX ? "; west-first, north-last or negative-first may"
+                                                                  : "");
 }
 
 cm_status cm_trace(cm_tracer *tracer, uint32_t source, const uint32_t *target, size_t count, unsigned shapes,

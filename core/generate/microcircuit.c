@@ -140,7 +140,8 @@ static cm_status generate(microcircuit *m, bool rates, const char *path, cm_micr
   cm_topology_header header = {.directed = true, .vertex_count = neurons, .weight_scale = rates ? RATE_SCALE : 1};
   cm_topology_writer *writer;
   if (CM_NEW(memory, m->dealt, (size_t)neurons * POPULATIONS, error) != CM_OK ||
-      CM_NEW(memory, m->times, neurons, error) != CM_OK || CM_NEW(memory, m->marked, neurons / 64 + 1, error) != CM_OK ||
+      CM_NEW(memory, m->times, neurons, error) != CM_OK ||
+      CM_NEW(memory, m->marked, neurons / 64 + 1, error) != CM_OK ||
       CM_NEW(memory, m->target, neurons, error) != CM_OK || CM_NEW(memory, m->weight, neurons, error) != CM_OK ||
       cm_parallel(m->run, PROJECTIONS, deal, m, error) != CM_OK ||
       cm_topology_writer_open(path, &header, NULL, &writer, error) != CM_OK)

@@ -553,8 +553,8 @@ static cm_status generate(reservoir *r, cm_error *error)
 {
   cm_memory *memory = r->run->memory;
   cm_topology *made = r->made;
-  if (CM_NEW(memory, made->net_weight, r->count, error) != CM_OK || CM_NEW(memory, r->drawn, r->count, error) != CM_OK ||
-      CM_NEW(memory, r->fan, r->count, error) != CM_OK ||
+  if (CM_NEW(memory, made->net_weight, r->count, error) != CM_OK ||
+      CM_NEW(memory, r->drawn, r->count, error) != CM_OK || CM_NEW(memory, r->fan, r->count, error) != CM_OK ||
       cm_parallel(r->run, r->count / BLOCK + (r->count % BLOCK != 0), draw_bodies, r, error) != CM_OK ||
       sort_bodies(r, error) != CM_OK ||
       CM_NEW(memory, made->net_first, (size_t)r->count + 1, error) != CM_OK)

@@ -23,21 +23,24 @@ static cm_status write_view(beside *b, cm_mapping_view view, FILE *stream, cm_er
                                          [CM_VIEW_ROUTES_BINARY - CM_VIEW_ROUTES_JSON] = CM_ROUTES_BINARY};
   const cm_map_input *in = b->input;
   if (view == CM_VIEW_CERTIFICATE_JSON)
-    return cm_certificate_write(b->mapping, in->topology, in->chip, in->occupancy, in->network_id, b->run, stream, error);
+    return cm_certificate_write(b->mapping, in->topology, in->chip, in->occupancy, in->network_id, b->run, stream,
+                                error);
   if (b->routes != NULL)
     return cm_routes_write(b->routes, kinds[view - CM_VIEW_ROUTES_JSON], b->run, stream, error);
   if (view == CM_VIEW_ROUTES_JSON)
     return cm_routes_write_refusal(&b->why, stream, error);
   /* No routes: no rows, and the loads of the chip's own routing on the whole mesh. */
-  return view == CM_VIEW_ROUTES_CSV ? CM_OK
-                                    : cm_mapping_write(b->mapping, in->topology, in->chip, NULL, CM_VIEW_LINKS_BINARY, stream, error);
+  return view == CM_VIEW_ROUTES_CSV
+             ? CM_OK
+             : cm_mapping_write(b->mapping, in->topology, in->chip, NULL, CM_VIEW_LINKS_BINARY, stream, error);
 }
 
 static cm_status write_file(beside *b, cm_mapping_view view, const char *folder, cm_error *error)
 {
   char path[CM_PATH_MAX];
   cm_file file = {0};
-  if (cm_path(path, error, "%s/%s", folder, cm_mapping_view_name(view)) != CM_OK || cm_file_create(&file, path, error) != CM_OK)
+  if (cm_path(path, error, "%s/%s", folder, cm_mapping_view_name(view)) != CM_OK ||
+      cm_file_create(&file, path, error) != CM_OK)
     return error->status;
   cm_status status = write_view(b, view, file.stream, error);
   if (status == CM_OK)

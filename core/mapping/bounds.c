@@ -1,7 +1,7 @@
-/* Lower bounds. What a part sends to others cannot all go to its nearest neighbour: its partners sit on distinct cores, so
- * the heaviest flow goes at best to the nearest core, the next to the second nearest, and so on. How many cores lie within r
- * steps is counted around the usable core that has most of them. Each pair of parts has two ends and may be counted at
- * either, in any shares; four ways to share are tried and the best bound counts. */
+/* Lower bounds. What a part sends to others cannot all go to its nearest neighbour: its partners sit on distinct cores,
+ * so the heaviest flow goes at best to the nearest core, the next to the second nearest, and so on. How many cores lie
+ * within r steps is counted around the usable core that has most of them. Each pair of parts has two ends and may be
+ * counted at either, in any shares; four ways to share are tried and the best bound counts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,8 +109,10 @@ static cm_status gather(work *w, cm_error *error)
   uint8_t *open = NULL;
   double *sum = NULL;
   cm_status status = cm_nets_by_part(w->topology, w->part, w->parts, w->run, &first, &net, error);
-  if (status == CM_OK && (CM_NEW(memory, w->first, (size_t)w->parts + 1, error) != CM_OK || CM_NEW(memory, seen, w->parts, error) != CM_OK || CM_NEW(memory, used, w->parts, error) != CM_OK ||
-                          CM_NEW(memory, open, w->parts, error) != CM_OK || CM_NEW(memory, sum, w->parts, error) != CM_OK))
+  if (status == CM_OK &&
+      (CM_NEW(memory, w->first, (size_t)w->parts + 1, error) != CM_OK ||
+       CM_NEW(memory, seen, w->parts, error) != CM_OK || CM_NEW(memory, used, w->parts, error) != CM_OK ||
+       CM_NEW(memory, open, w->parts, error) != CM_OK || CM_NEW(memory, sum, w->parts, error) != CM_OK))
     status = error->status;
   for (uint32_t p = 0; p < w->parts && status == CM_OK; p++) {
     status = gather_part(w, p, net + first[p], first[p + 1] - first[p], sum, seen, used, open, error);
@@ -242,7 +244,8 @@ static cm_status measure_nearness(work *w, const uint8_t *usable, cm_error *erro
 {
   const cm_hop_cost *e = &w->chip->energy_pj;
   double x = step_pj(e, e->east_west, w->chip->dies_x), y = step_pj(e, e->north_south, w->chip->dies_y);
-  if (CM_NEW(w->run->memory, w->hops, w->most, error) != CM_OK || CM_NEW(w->run->memory, w->cost, w->most, error) != CM_OK)
+  if (CM_NEW(w->run->memory, w->hops, w->most, error) != CM_OK ||
+      CM_NEW(w->run->memory, w->cost, w->most, error) != CM_OK)
     return error->status;
   field f;
   cm_status status = field_new(w->chip, usable, w->run->memory, &f, error);
@@ -274,7 +277,8 @@ static cm_status meet(work *w, cm_error *error)
   size_t *slot = NULL, *begin = NULL, kept = 0; /* slot: where a partner of the part under way stands, plus 1 */
   if (CM_NEW(w->run->memory, w->partner_first, (size_t)parts + 1, error) != CM_OK ||
       CM_NEW(w->run->memory, w->partner, 2 * w->pair_count, error) != CM_OK ||
-      CM_NEW(w->run->memory, slot, parts, error) != CM_OK || CM_NEW(w->run->memory, begin, (size_t)parts + 2, error) != CM_OK) {
+      CM_NEW(w->run->memory, slot, parts, error) != CM_OK ||
+      CM_NEW(w->run->memory, begin, (size_t)parts + 2, error) != CM_OK) {
     cm_free(slot);
     return error->status;
   }

@@ -85,7 +85,8 @@ static cm_status find_facts(facts *f, const cm_occupancy *occupancy, cm_run *run
   if (status == CM_OK)
     status = hash_view(f, CM_VIEW_PLACEMENT_CSV, f->placement_hash, error);
   if (status == CM_OK)
-    status = cm_bounds_compute(f->topology, f->chip, f->mapping->part, f->mapping->part_count, f->usable, run, &f->bounds, error);
+    status = cm_bounds_compute(f->topology, f->chip, f->mapping->part, f->mapping->part_count, f->usable, run,
+                               &f->bounds, error);
   return status;
 }
 
@@ -109,8 +110,8 @@ static json_t *limits_json(const facts *f)
         part = p;
       }
     json_t *row = json_pack("{s:s, s:o, s:I, s:I, s:b}", "resource", cm_resource_name(r), "limit",
-                            limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most, "part",
-                            (json_int_t)part, "holds", limit == 0 || most <= limit);
+                            limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most,
+                            "part", (json_int_t)part, "holds", limit == 0 || most <= limit);
     if (json_array_append_new(list, row) != 0) {
       json_decref(list);
       return NULL;
@@ -138,14 +139,14 @@ static json_t *facts_json(const facts *f)
 {
   const cm_topology *t = f->topology;
   json_t *network = json_pack("{s:s?, s:b, s:I, s:I, s:I}", "sha256", f->network_id, "directed", t->directed, "neurons",
-                              (json_int_t)t->vertex_count, "hyperedges", (json_int_t)cm_topology_hyperedges(t), "synapses",
-                              (json_int_t)cm_topology_synapses(t));
-  json_t *mapping = json_pack("{s:I, s:s, s:s}", "parts", (json_int_t)f->mapping->part_count, "part_sha256", f->part_hash,
-                              "placement_sha256", f->placement_hash);
+                              (json_int_t)t->vertex_count, "hyperedges", (json_int_t)cm_topology_hyperedges(t),
+                              "synapses", (json_int_t)cm_topology_synapses(t));
+  json_t *mapping = json_pack("{s:I, s:s, s:s}", "parts", (json_int_t)f->mapping->part_count, "part_sha256",
+                              f->part_hash, "placement_sha256", f->placement_hash);
   json_t *usable = json_pack("{s:I, s:s}", "cores", (json_int_t)f->usable_count, "sha256", f->usable_hash);
-  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format", "coremapd certificate 1", "network", network, "chip",
-                   cm_chip_json(f->chip), "usable", usable, "mapping", mapping, "limits", limits_json(f), "metrics",
-                   cm_metrics_json(f->metrics), "bounds", bounds_json(f));
+  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format", "coremapd certificate 1", "network", network,
+                   "chip", cm_chip_json(f->chip), "usable", usable, "mapping", mapping, "limits", limits_json(f),
+                   "metrics", cm_metrics_json(f->metrics), "bounds", bounds_json(f));
 }
 
 cm_status cm_certificate_write(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
@@ -153,8 +154,8 @@ cm_status cm_certificate_write(const cm_mapping *mapping, const cm_topology *top
                                cm_error *error)
 {
   cm_run_phase(run, "certificate");
-  facts f = {.mapping = mapping, .topology = topology, .chip = chip, .network_id = network_id, .metrics = &mapping->metrics,
-             .core = mapping->detail.core};
+  facts f = {.mapping = mapping, .topology = topology, .chip = chip, .network_id = network_id,
+             .metrics = &mapping->metrics, .core = mapping->detail.core};
   cm_status status = find_facts(&f, occupancy, run, error);
   cm_free(f.usable);
   if (status != CM_OK)
@@ -203,7 +204,8 @@ static void compare(checking *c, const char *where, const json_t *stated, const 
   }
   /* A gap is a difference of nearly equal numbers; its bound and value are compared. */
   size_t length = strlen(where);
-  if (length > 12 && strcmp(where + length - 12, "/gap_percent") == 0 && json_is_number(stated) == json_is_number(truth))
+  if (length > 12 && strcmp(where + length - 12, "/gap_percent") == 0 &&
+      json_is_number(stated) == json_is_number(truth))
     return;
   bool same = json_is_number(truth) && json_is_number(stated)
                   ? !cm_check_differs(json_number_value(stated), json_number_value(truth))
@@ -232,7 +234,8 @@ static cm_status read_certificate(const char *path, json_t **json, cm_error *err
   const char *format = json_string_value(json_object_get(root, "format"));
   if (format == NULL || strcmp(format, "coremapd certificate 1") != 0) {
     json_decref(root);
-    return cm_fail(error, CM_BAD_MAPPING, "the file is no certificate: its \"format\" is not \"coremapd certificate 1\"");
+    return cm_fail(error, CM_BAD_MAPPING,
+                   "the file is no certificate: its \"format\" is not \"coremapd certificate 1\"");
   }
   *json = root;
   return CM_OK;
@@ -254,9 +257,9 @@ static cm_status read_mapping(const char *path, const cm_topology *topology, con
   return status;
 }
 
-cm_status cm_certificate_check(const char *path, const char *mapping_path, const cm_topology *topology, const cm_chip *chip,
-                               const cm_occupancy *occupancy, const char *network_id, cm_run *run, cm_check_result *result,
-                               cm_error *error)
+cm_status cm_certificate_check(const char *path, const char *mapping_path, const cm_topology *topology,
+                               const cm_chip *chip, const cm_occupancy *occupancy, const char *network_id, cm_run *run,
+                               cm_check_result *result, cm_error *error)
 {
   checking c = {0};
   json_t *stated = NULL;

@@ -241,7 +241,8 @@ static void check_metrics(checker *c)
 #define REAL(field) {#field, offsetof(cm_metrics, field)}
     REAL(energy_pj), REAL(latency_mean_ns), REAL(latency_max_ns), REAL(congestion_mean), REAL(congestion_max),
     REAL(link_load_mean), REAL(link_load_max), REAL(hop_traffic), REAL(edge_hop_traffic), REAL(multicast_hops),
-    REAL(multicast_energy_pj), REAL(multicast_link_load_mean), REAL(multicast_link_load_max), REAL(connectivity), REAL(cut_net), REAL(edge_cut), REAL(synaptic_reuse_mean), REAL(balance),
+    REAL(multicast_energy_pj), REAL(multicast_link_load_mean), REAL(multicast_link_load_max),
+    REAL(connectivity), REAL(cut_net), REAL(edge_cut), REAL(synaptic_reuse_mean), REAL(balance),
   };
   const cm_metrics *truth = &c->truth.metrics;
   const json_t *metrics = json_object_get(c->file.rest, "metrics");

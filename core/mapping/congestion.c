@@ -154,7 +154,7 @@ static uint32_t key_of(const cm_flow *flow, bool by_x)
   return (uint32_t)(by_x ? flow->to.x : flow->to.y);
 }
 
-/* Stable sort by one coordinate, from `from` to `to` when there are many flows, else in place; returns the sorted one. */
+/* Stable sort by one coordinate, from `from` to `to` when there are many flows, else in place; returns the sorted. */
 static cm_flow *sort_flows(cm_flow *from, cm_flow *to, size_t count, bool by_x, uint32_t *bucket, uint32_t reach)
 {
   enum { FEW = 32 };
@@ -192,8 +192,9 @@ static size_t level_of(double weight)
   return (size_t)(level < 0 ? 0 : level >= CM_EXIT_LEVELS ? CM_EXIT_LEVELS - 1 : level);
 }
 
-/* Books what comes to one line from a source `a` steps away: the flows to targets on it, nearest first. `line` are the
- * routers of the line from the source's level on, `end` counts where they end, `stride` apart. Returns all that came. */
+/* Books what comes to one line from a source `a` steps away: the flows to targets on it, nearest first. `line` are
+ * the routers of the line from the source's level on, `end` counts where they end, `stride` apart. Returns all that
+ * came. */
 static uint64_t take_line(const cm_exit_table *table, double scale, uint32_t a, bool along_x, const cm_flow *flow,
                           size_t count, uint64_t *line, uint64_t *end, size_t stride)
 {
@@ -206,7 +207,8 @@ static uint64_t take_line(const cm_exit_table *table, double scale, uint32_t a, 
     uint32_t stop = key_of(&flow[i], along_x);
     double weight = (double)beyond * scale;
     size_t range = (size_t)a * CM_EXIT_LEVELS + level_of(weight);
-    uint32_t begin = i == 0 ? 0 : key_of(&flow[i - 1], along_x), last = stop < table->stop[range] ? stop : table->stop[range];
+    uint32_t begin = i == 0 ? 0 : key_of(&flow[i - 1], along_x),
+             last = stop < table->stop[range] ? stop : table->stop[range];
     uint64_t came = 0;
     for (uint32_t b = begin < table->start[range] ? table->start[range] : begin; b < last; b++) {
       uint64_t amount = units(weight * chance[b]);
@@ -241,7 +243,8 @@ void cm_spread_add(const cm_spread *spread, cm_spread_part *part, uint32_t x, ui
   const cm_spread *s = spread;
   size_t u = quadrant & 1 ? s->routers_x - 1 - (x - s->first_x) : x - s->first_x;
   size_t v = quadrant & 2 ? s->routers_y - 1 - (y - s->first_y) : y - s->first_y, count = 0;
-  uint64_t *column = part->column[quadrant] + u * s->height + v, *row = part->row[quadrant] + v * s->width + u, total = 0;
+  uint64_t *column = part->column[quadrant] + u * s->height + v, *row = part->row[quadrant] + v * s->width + u,
+           total = 0;
   uint64_t *column_end = part->column_end[quadrant] + v * s->width + u;
   uint64_t *row_end = part->row_end[quadrant] + v * s->width + u;
   cm_flow *mine = part->flow[0], *other = part->flow[1];

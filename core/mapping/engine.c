@@ -36,8 +36,8 @@ static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *at
   }
 }
 
-static cm_status graph_of_edges(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph,
-                                cm_error *error)
+static cm_status graph_of_edges(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                                cm_graph **graph, cm_error *error)
 {
   cm_graph *whole;
   if (cm_graph_from_topology(topology, run, &whole, error) != CM_OK)
@@ -50,7 +50,8 @@ static cm_status graph_of_edges(const cm_topology *topology, const uint32_t *par
 /* Effort of the presets that know axons and limits. */
 static const cm_axon_options efforts[] = {
   [CM_PRESET_FAST] = {.samples = 4, .starts = 2, .coarse_sweeps = 6, .fine_sweeps = 1, .coarse_vertices = 20},
-  [CM_PRESET_BALANCED] = {.samples = 4, .starts = 4, .coarse_sweeps = 15, .fine_sweeps = 2, .coarse_vertices = 20, .cycles = 1},
+  [CM_PRESET_BALANCED] = {.samples = 4, .starts = 4, .coarse_sweeps = 15, .fine_sweeps = 2, .coarse_vertices = 20,
+                          .cycles = 1},
   [CM_PRESET_BEST] = {.samples = 4, .starts = 8, .coarse_sweeps = 30, .fine_sweeps = 4, .coarse_vertices = 20,
                       .attempts = 12, .cycles = 24, .attempt_pins = 25000000, .cycle_pins = 250000000},
 };

@@ -11,7 +11,7 @@
 
 typedef enum cm_mapping_view {
   CM_VIEW_SUMMARY_JSON, /* everything but the bulk: network, chip, options, region, metrics, report */
-  CM_VIEW_FULL_JSON,    /* summary plus "cores" (part -> core and budgets) and "neurons" (part of each): `coremap map -o` */
+  CM_VIEW_FULL_JSON,    /* summary plus "cores" (part -> core and budgets) and "neurons" (part of each): map -o */
   CM_VIEW_NEURONS_JSON, CM_VIEW_NEURONS_CSV, CM_VIEW_NEURONS_BINARY,
   CM_VIEW_CORES_JSON, CM_VIEW_CORES_CSV, CM_VIEW_CORES_BINARY,
   CM_VIEW_LINKS_JSON, CM_VIEW_LINKS_CSV, CM_VIEW_LINKS_BINARY,

@@ -19,9 +19,9 @@ typedef struct cm_flow {
 /* Sums that 64 bits may not hold. */
 typedef unsigned __int128 cm_wide;
 
-/* What goes over links under the chip's own routing. Differences along rows [routers_y][routers_x + 1] east and west, along
- * columns [routers_x][routers_y + 1] south and north; they wrap below zero and back, as unsigned numbers may. Of trees also
- * packets times links by kind. */
+/* What goes over links under the chip's own routing. Differences along rows [routers_y][routers_x + 1] east and west,
+ * along columns [routers_x][routers_y + 1] south and north; they wrap below zero and back, as unsigned numbers may. Of
+ * trees also packets times links by kind. */
 typedef struct cm_link_tally {
   uint64_t *row[2], *column[2];
   cm_wide east_west, north_south, die_to_die;
@@ -32,8 +32,8 @@ void cm_link_tally_free(cm_link_tally *tally);
 void cm_link_tally_add(cm_link_tally *sum, const cm_link_tally *other, const cm_chip *chip);
 
 /* Books packets from core to core. O(1). */
-void cm_links_book_path(cm_link_tally *tally, const cm_chip *chip, uint32_t source_core, uint32_t target_core, cm_offset to,
-                        uint64_t packets);
+void cm_links_book_path(cm_link_tally *tally, const cm_chip *chip, uint32_t source_core, uint32_t target_core,
+                        cm_offset to, uint64_t packets);
 
 typedef struct cm_tree_scratch {
   uint32_t *extent; /* [2 * axis length] how far a net's tree goes each way in a column (row for YX) */
@@ -44,12 +44,13 @@ typedef struct cm_tree_scratch {
 cm_status cm_tree_scratch_new(const cm_chip *chip, cm_memory *memory, cm_tree_scratch *scratch, cm_error *error);
 void cm_tree_scratch_free(cm_tree_scratch *scratch);
 
-/* Books the union of the routes of a net from a core to several: a trunk along the first axis of the routing, and from it
- * branches along the second. O(count). */
-void cm_links_book_tree(cm_link_tally *tally, cm_tree_scratch *scratch, const cm_chip *chip, uint32_t net, uint32_t source_core,
-                        const cm_offset *to_part, uint32_t count, uint64_t packets);
+/* Books the union of the routes of a net from a core to several: a trunk along the first axis of the routing, and from
+ * it branches along the second. O(count). */
+void cm_links_book_tree(cm_link_tally *tally, cm_tree_scratch *scratch, const cm_chip *chip, uint32_t net,
+                        uint32_t source_core, const cm_offset *to_part, uint32_t count, uint64_t packets);
 
-/* Loads in units of the weights, link_load [routers * CM_DIRECTIONS] (NULL: not wanted), and raises *most to the highest. */
+/* Loads in units of the weights, link_load [routers * CM_DIRECTIONS] (NULL: not wanted), and raises *most to the
+ * highest. */
 void cm_links_fill(const cm_link_tally *tally, const cm_chip *chip, double unit, double *link_load, double *most);
 
 enum { CM_QUADRANTS = 4, CM_EXIT_LEVELS = 9, CM_EXIT_LEVEL_BITS = 8 };
@@ -81,7 +82,7 @@ void cm_spread_free(cm_spread *spread);
 
 /* What one task adds to. */
 typedef struct cm_spread_part {
-  uint64_t *column[CM_QUADRANTS]; /* [width * height] packets that come to their target's column here, column by column */
+  uint64_t *column[CM_QUADRANTS]; /* [width * height] packets that reach their target's column here, column by column */
   uint64_t *row[CM_QUADRANTS];    /* [height * width] to its row, row by row */
   /* [height * width] packets that start, and that end having come along the column, the row. */
   uint64_t *begin[CM_QUADRANTS], *column_end[CM_QUADRANTS], *row_end[CM_QUADRANTS];

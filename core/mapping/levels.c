@@ -17,7 +17,8 @@ static void make_key(const cm_map_input *input, const cm_partition_options *opti
 {
   char text[512];
   unsigned char digest[crypto_hash_sha256_BYTES];
-  int length = snprintf(text, sizeof text, "coarsening %d network %s capacity %llu share %u tries %u stop %a matching %d seed %llu",
+  int length = snprintf(text, sizeof text,
+                        "coarsening %d network %s capacity %llu share %u tries %u stop %a matching %d seed %llu",
                         COARSENING_VERSION, input->network_id, (unsigned long long)options->capacity,
                         options->coarsening_share, options->coarsening_tries, options->coarsening_stop,
                         (int)options->matching, (unsigned long long)options->coarsening_seed);

@@ -1,5 +1,5 @@
-/* Loads of links under the chip's own routing: a straight run of links is booked as two differences at its ends, and the
- * loads are their running sums. */
+/* Loads of links under the chip's own routing: a straight run of links is booked as two differences at its ends, and
+ * the loads are their running sums. */
 #include <stdlib.h>
 
 #include "core/mapping/internal.h"
@@ -146,7 +146,7 @@ void cm_links_book_path(cm_link_tally *t, const cm_chip *chip, uint32_t source_c
   book_run(t->column, xy ? tx : sx, cm_chip_routers_y(chip), sy, to.y, packets);
 }
 
-/* Turns differences into loads: direction[0] and [1] of `lines` lines of `length` links. NULL link_load: only the most. */
+/* Turns differences into loads: direction[0] and [1] of `lines` lines of `length` links. NULL link_load: the most. */
 static void fill_lines(uint64_t *const direction[2], uint32_t lines, uint32_t length,
                        size_t line_stride, size_t stride, const cm_direction names[2], double unit,
                        double *link_load, double *most)

@@ -78,7 +78,8 @@ static cm_status adopt(job *j, cm_error *error)
   m->vertex_count = in->topology->vertex_count;
   m->part_count = in->part_count;
   memcpy(m->part, in->part, m->vertex_count * sizeof *m->part);
-  m->attempts[0] = (cm_attempt){.capacity = in->topology->size_total, .parts = m->part_count, .edge_cut = quality.edge_cut};
+  m->attempts[0] =
+      (cm_attempt){.capacity = in->topology->size_total, .parts = m->part_count, .edge_cut = quality.edge_cut};
   m->attempt_count = 1;
   return CM_OK;
 }
@@ -134,8 +135,8 @@ static cm_status place_by_engine(job *j, const cm_region *region, uint32_t *core
                                               [CM_PRESET_BALANCED] = CM_ARRANGE_BALANCED,
                                               [CM_PRESET_BEST] = CM_ARRANGE_BEST};
   cm_arrange_result made;
-  if (cm_arrange(j->parts, j->input->chip, region, efforts[j->options->preset], j->options->placement_seed, j->run, core,
-                 &made, error) != CM_OK)
+  if (cm_arrange(j->parts, j->input->chip, region, efforts[j->options->preset], j->options->placement_seed, j->run,
+                 core, &made, error) != CM_OK)
     return error->status;
   double before = made.refined > 0 ? (double)made.curve / (double)made.refined : 1;
   double refined = (double)cm_placement_traffic(j->parts, j->input->chip, core);
@@ -294,14 +295,17 @@ static cm_status report(job *j, cm_error *error)
                         "empty_hyperedges", (json_int_t)topology->empty_net_count);
   bool complete = m->options != NULL && m->report != NULL && json_object_update(m->report, j->placed.report) == 0 &&
                   json_object_set_new(m->options, "objective", json_string(cm_objective_name(j->objective))) == 0 &&
-                  json_object_set_new(m->report, "region", json_pack("{s:i, s:i, s:f}", "candidates", (int)j->region_count, "chosen",
-                                                                     (int)j->region_chosen, "cost_pj", m->region->cost)) == 0;
+                  json_object_set_new(m->report, "region",
+                                      json_pack("{s:i, s:i, s:f}", "candidates", (int)j->region_count, "chosen",
+                                                (int)j->region_chosen, "cost_pj", m->region->cost)) == 0;
   if (complete && last->capacity < m->attempts[0].capacity)
-    complete = json_object_set_new(m->report, "note",
-                                   json_sprintf("the method does not keep every core limit by itself: the effective capacity was lowered "
-                                                "from %llu to %llu because %s",
-                                                (unsigned long long)m->attempts[0].capacity,
-                                                (unsigned long long)last->capacity, m->attempts[0].broken)) == 0;
+    complete =
+        json_object_set_new(
+            m->report, "note",
+            json_sprintf("the method does not keep every core limit by itself: the effective capacity was lowered "
+                         "from %llu to %llu because %s",
+                         (unsigned long long)m->attempts[0].capacity, (unsigned long long)last->capacity,
+                         m->attempts[0].broken)) == 0;
   return complete ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 

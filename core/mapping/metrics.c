@@ -199,7 +199,8 @@ static void take_part(work *w, scratch *s, uint32_t part, tally *sum, cm_spread_
       walk_axon(w, s, w->net[i], part, &used, sum);
     else
       walk_row(w, s, w->net[i], part, &used);
-  uint32_t x = w->core[part] % w->chip->width / w->chip->router_x, y = w->core[part] / w->chip->width / w->chip->router_y;
+  uint32_t x = w->core[part] % w->chip->width / w->chip->router_x,
+           y = w->core[part] / w->chip->width / w->chip->router_y;
   for (unsigned quadrant = 0; quadrant < CM_QUADRANTS; quadrant++) {
     size_t flows = 0;
     for (uint32_t k = 0; k < used; k++) {
@@ -498,8 +499,8 @@ cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, c
 json_t *cm_metrics_json(const cm_metrics *m)
 {
   return json_pack(
-      "{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, "
-      "s:I}",
+      "{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, "
+      "s:I, s:I}",
       "energy_pj", m->energy_pj, "latency_mean_ns", m->latency_mean_ns, "latency_max_ns", m->latency_max_ns,
       "congestion_mean", m->congestion_mean, "congestion_max", m->congestion_max, "link_load_mean",
       m->link_load_mean, "link_load_max", m->link_load_max, "hop_traffic", m->hop_traffic, "edge_hop_traffic",

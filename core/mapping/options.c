@@ -190,8 +190,9 @@ static cm_status resolve(struct cm_map_options *o, cm_error *error)
     return cm_fail_at(error, "/options/objective");
   }
   if (o->parts != 0 && engine != NULL && !engine->takes_parts) {
-    cm_fail(error, CM_BAD_OPTION, "objective \"axon\" takes as many parts as the core limits ask for; for a fixed number of "
-                                  "parts choose objective \"edge\"");
+    cm_fail(error, CM_BAD_OPTION,
+            "objective \"axon\" takes as many parts as the core limits ask for; for a fixed number of "
+            "parts choose objective \"edge\"");
     return cm_fail_at(error, "/options/parts");
   }
   if (o->regions == UINT64_MAX)

@@ -1,6 +1,6 @@
-/* Happy path: read the old mapping, let every part keep its core and every neuron its part where that is still possible,
- * settle the neurons that must move, seat the parts that lost their core, measure, report. What can fail: a file that is no
- * mapping, too few cores, limits that no mapping meets, memory, a stop. */
+/* Happy path: read the old mapping, let every part keep its core and every neuron its part where that is still
+ * possible, settle the neurons that must move, seat the parts that lost their core, measure, report. What can fail: a
+ * file that is no mapping, too few cores, limits that no mapping meets, memory, a stop. */
 #include "core/mapping/remap.h"
 
 #include <errno.h>
@@ -73,8 +73,8 @@ static cm_status find_cores(remap *r, cm_error *error)
     }
     uint32_t number = (uint32_t)(core->y * chip->width + core->x);
     if (r->tenant[number] != CM_NOWHERE)
-      return cm_fail(error, CM_BAD_MAPPING, "parts %u and %llu of the old mapping share core (%u, %u)", r->tenant[number],
-                     (unsigned long long)core->part, (unsigned)core->x, (unsigned)core->y);
+      return cm_fail(error, CM_BAD_MAPPING, "parts %u and %llu of the old mapping share core (%u, %u)",
+                     r->tenant[number], (unsigned long long)core->part, (unsigned)core->x, (unsigned)core->y);
     if (r->occupancy->state[number] != CM_CORE_FREE) {
       r->lost_cores++;
       continue;
@@ -281,12 +281,13 @@ static cm_status report(remap *r, bool afresh, cm_error *error)
   uint64_t both = r->mapping->vertex_count < r->old.kept_neurons ? r->mapping->vertex_count : r->old.kept_neurons;
   uint64_t moved = moved_neurons(r);
   double before = json_number_value(json_object_get(json_object_get(r->old.rest, "metrics"), "energy_pj"));
-  json_t *told = json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "afresh", afresh, "kept_neurons",
-                           (json_int_t)(both - moved), "moved_neurons", (json_int_t)moved, "new_neurons",
-                           (json_int_t)(r->mapping->vertex_count - both), "vanished_neurons",
-                           (json_int_t)(r->old.kept_neurons - both), "lost_cores", (json_int_t)r->lost_cores, "seated_parts",
-                           (json_int_t)r->seated, "new_parts", (json_int_t)r->founded, "dissolved_parts",
-                           (json_int_t)r->dissolved, "energy_before_pj", before, "energy_pj", r->mapping->metrics.energy_pj);
+  json_t *told =
+      json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "afresh", afresh, "kept_neurons",
+                (json_int_t)(both - moved), "moved_neurons", (json_int_t)moved, "new_neurons",
+                (json_int_t)(r->mapping->vertex_count - both), "vanished_neurons",
+                (json_int_t)(r->old.kept_neurons - both), "lost_cores", (json_int_t)r->lost_cores, "seated_parts",
+                (json_int_t)r->seated, "new_parts", (json_int_t)r->founded, "dissolved_parts", (json_int_t)r->dissolved,
+                "energy_before_pj", before, "energy_pj", r->mapping->metrics.energy_pj);
   if (told == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
   cm_status status = CM_OK;

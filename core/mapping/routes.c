@@ -287,10 +287,12 @@ static cm_status check_length(const cm_routes *r, uint64_t links_max, cm_error *
   for (uint32_t f = 0; links_max != 0 && f < r->flow_count; f++)
     for (uint64_t i = r->first[f]; i < r->first[f + 1]; i++)
       links += cm_chip_distance(r->chip, core[r->source[f]], core[r->target[i]]);
-  return links <= links_max ? CM_OK
-                            : cm_fail(error, CM_TOO_LARGE,
-                                      "routes of %llu links are made only when option routing names a rule; at most %llu are made "
-                                      "unasked", (unsigned long long)links, (unsigned long long)links_max);
+  return links <= links_max
+             ? CM_OK
+             : cm_fail(error, CM_TOO_LARGE,
+                       "routes of %llu links are made only when option routing names a rule; at most %llu are made "
+                       "unasked",
+                       (unsigned long long)links, (unsigned long long)links_max);
 }
 
 static cm_status make(chooser *c, uint64_t links_max, cm_error *error)

@@ -19,7 +19,7 @@ typedef struct cm_routes {
   uint64_t *first;             /* [flow_count + 1] */
   uint32_t *target;            /* target parts of a flow, ascending, its own part excepted */
   uint32_t *source;            /* [flow_count] part, ascending */
-  uint32_t *net;               /* [flow_count] multicast: the net, those of a part with equal targets together; else NULL */
+  uint32_t *net; /* [flow_count] multicast: the net, those of a part with equal targets together; else NULL */
   uint64_t *weight;            /* [flow_count] */
   uint8_t *shapes;             /* [flow_count] as cm_trace takes them */
   uint32_t *part_first;        /* [part_count + 1] flows of each part; */
@@ -44,9 +44,9 @@ typedef struct cm_route_options {
 /* What job options ask for on a chip; *own is false when they leave the rule to the chip. */
 cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *chip, bool *own);
 
-/* Makes the routes of a mapping. Opens phase "routes". O(pins log(targets) + rounds * shapes * total links), of which the second factor is 1 under XY and YX; the
- * rounds are fewer on large inputs. CM_NO_ROUTE names the neuron (or parts) that dead links cut off. Same result for
- * any thread count. */
+/* Makes the routes of a mapping. Opens phase "routes". O(pins log(targets) + rounds * shapes * total links), of which
+ * the second factor is 1 under XY and YX; the rounds are fewer on large inputs. CM_NO_ROUTE names the neuron (or parts)
+ * that dead links cut off. Same result for any thread count. */
 cm_status cm_routes_make(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
                          const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error);
 void cm_routes_free(cm_routes *routes); /* NULL is allowed */

@@ -33,19 +33,20 @@ static uint32_t y_of(const writer *w, uint32_t router)
 
 json_t *cm_routes_json(const cm_routes *r)
 {
-  json_t *json = json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:I, s:I}", "routing", cm_turn_rule_name(r->rule), "model",
-                           r->multicast ? "multicast" : "unicast", "flows", (json_int_t)r->flow_count, "links",
-                           (json_int_t)r->links, "hop_traffic", r->traffic, "link_load_max_before",
-                           (double)r->load_max_before / r->unit, "link_load_max", (double)r->load_max / r->unit,
-                           "deadlock_free", 1, "channels", (json_int_t)r->channels, "dependencies",
-                           (json_int_t)r->dependencies);
+  json_t *json =
+      json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:I, s:I}", "routing", cm_turn_rule_name(r->rule), "model",
+                r->multicast ? "multicast" : "unicast", "flows", (json_int_t)r->flow_count, "links",
+                (json_int_t)r->links, "hop_traffic", r->traffic, "link_load_max_before",
+                (double)r->load_max_before / r->unit, "link_load_max", (double)r->load_max / r->unit, "deadlock_free",
+                1, "channels", (json_int_t)r->channels, "dependencies", (json_int_t)r->dependencies);
   if (json == NULL || !r->multicast)
     return json;
   uint32_t routers_x = cm_chip_routers_x(r->chip), entries = r->entries[r->fullest];
-  json_t *tables = json_pack("{s:I, s:o, s:I, s:[i,i], s:I, s:b}", "entries", (json_int_t)r->entries_total, "limit",
-                             r->chip->table_entries == 0 ? json_null() : json_integer(r->chip->table_entries), "most",
-                             (json_int_t)entries, "fullest", (int)(r->fullest % routers_x), (int)(r->fullest / routers_x),
-                             "routers_over", (json_int_t)r->routers_over, "fit", r->routers_over == 0);
+  json_t *tables =
+      json_pack("{s:I, s:o, s:I, s:[i,i], s:I, s:b}", "entries", (json_int_t)r->entries_total, "limit",
+                r->chip->table_entries == 0 ? json_null() : json_integer(r->chip->table_entries), "most",
+                (json_int_t)entries, "fullest", (int)(r->fullest % routers_x), (int)(r->fullest / routers_x),
+                "routers_over", (json_int_t)r->routers_over, "fit", r->routers_over == 0);
   if (json_object_set_new(json, "tables", tables) != 0) {
     json_decref(json);
     return NULL;
@@ -157,8 +158,8 @@ static void put_band(writer *w, const band *b, bool *first)
     if (i == end)
       continue;
     if (!w->csv)
-      (void)fprintf(w->stream, "%s{\"x\": %" PRIu32 ", \"y\": %" PRIu32 ", \"entries\": [", *first ? "" : ",\n", x_of(w, router),
-                    y_of(w, router));
+      (void)fprintf(w->stream, "%s{\"x\": %" PRIu32 ", \"y\": %" PRIu32 ", \"entries\": [", *first ? "" : ",\n",
+                    x_of(w, router), y_of(w, router));
     *first = false;
     for (bool lead = true; i < end; i++, lead = false) {
       if (!w->csv && !lead)
@@ -206,7 +207,8 @@ static void put_keys(writer *w)
   for (uint32_t p = 0; p < r->mapping->part_count; p++) {
     (void)fputs(p == 0 ? "\n[" : ",\n[", w->stream);
     for (uint32_t f = r->part_first[p]; f < r->part_first[p + 1]; f++)
-      (void)fprintf(w->stream, "%s%" PRIu32, f == r->part_first[p] ? "" : ",", cm_topology_source(r->topology, r->net[f]));
+      (void)fprintf(w->stream, "%s%" PRIu32, f == r->part_first[p] ? "" : ",",
+                    cm_topology_source(r->topology, r->net[f]));
     (void)fputc(']', w->stream);
   }
   (void)fputs("]}", w->stream);

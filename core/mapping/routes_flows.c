@@ -54,8 +54,8 @@ static cm_status reserve(builder *b, uint64_t targets, cm_error *error)
   return status;
 }
 
-static cm_status put_flow(builder *b, uint32_t part, uint32_t net, uint64_t weight, const uint32_t *target, uint64_t count,
-                          cm_error *error)
+static cm_status put_flow(builder *b, uint32_t part, uint32_t net, uint64_t weight, const uint32_t *target,
+                          uint64_t count, cm_error *error)
 {
   cm_routes *r = b->r;
   if (reserve(b, count, error) != CM_OK)
@@ -99,7 +99,8 @@ static int by_targets(const void *a, const void *b, void *context)
 {
   const builder *all = context;
   uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-  uint64_t p = all->axon_first[i], q = all->axon_first[k], p_end = all->axon_first[i + 1], q_end = all->axon_first[k + 1];
+  uint64_t p = all->axon_first[i], q = all->axon_first[k], p_end = all->axon_first[i + 1],
+           q_end = all->axon_first[k + 1];
   for (; p < p_end && q < q_end; p++, q++)
     if (all->axon_target[p] != all->axon_target[q])
       return all->axon_target[p] < all->axon_target[q] ? -1 : 1;
@@ -184,9 +185,10 @@ cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error)
   cm_memory *memory = run->memory;
   uint32_t parts = routes->mapping->part_count, largest = 1;
   cm_status status = cm_nets_by_part(routes->topology, routes->mapping->part, parts, run, &b.first, &b.net, error);
-  if (status == CM_OK && (CM_NEW(memory, b.seen, parts, error) != CM_OK || CM_NEW(memory, b.used, parts, error) != CM_OK ||
-                          CM_NEW(memory, b.sum, parts, error) != CM_OK || CM_NEW(memory, b.axon, parts + 1, error) != CM_OK ||
-                          CM_NEW(memory, routes->part_first, (size_t)parts + 1, error) != CM_OK))
+  if (status == CM_OK &&
+      (CM_NEW(memory, b.seen, parts, error) != CM_OK || CM_NEW(memory, b.used, parts, error) != CM_OK ||
+       CM_NEW(memory, b.sum, parts, error) != CM_OK || CM_NEW(memory, b.axon, parts + 1, error) != CM_OK ||
+       CM_NEW(memory, routes->part_first, (size_t)parts + 1, error) != CM_OK))
     status = error->status;
   if (status == CM_OK)
     status = reserve(&b, 0, error);

@@ -1,4 +1,4 @@
-/* Cores for the parts that have none: the free core where a part's packets travel least, the most talkative part first. */
+/* Cores for the parts that have none: the free core where a part's packets travel least, most talkative part first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +113,8 @@ static void try_router(const seating *r, uint32_t part, uint32_t x, uint32_t y, 
 {
   const cm_chip *chip = r->s->chip;
   for (uint32_t behind = 0; behind < chip->router_x * chip->router_y; behind++) {
-    uint32_t core = (y * chip->router_y + behind / chip->router_x) * chip->width + x * chip->router_x + behind % chip->router_x;
+    uint32_t core =
+        (y * chip->router_y + behind / chip->router_x) * chip->width + x * chip->router_x + behind % chip->router_x;
     if (r->occupancy->state[core] != CM_CORE_FREE || r->tenant[core] != CM_NOWHERE)
       continue;
     double here = travel(r, part, core, best->travel);
@@ -136,8 +137,8 @@ static void try_offset(const seating *r, uint32_t part, int64_t x, int64_t y, ui
     try_router(r, part, (uint32_t)x, (uint32_t)y, middle, best);
 }
 
-/* The free core where a part's packets travel least, looked for in rings around where they come together: by the triangle
- * inequality a core d hops from there costs at least d times the packets, less what that place itself costs. */
+/* The free core where a part's packets travel least, looked for in rings around where they come together: by the
+ * triangle inequality a core d hops from there costs at least d times the packets, less what that place costs. */
 static uint32_t best_core(const seating *r, uint32_t part, uint32_t middle)
 {
   const cm_chip *chip = r->s->chip;
@@ -208,8 +209,8 @@ static cm_status seat(seating *r, cm_error *error)
   return status;
 }
 
-cm_status cm_seat(cm_settlement *settlement, const cm_occupancy *occupancy, uint32_t *tenant, cm_run *run, uint32_t *seated,
-                  cm_error *error)
+cm_status cm_seat(cm_settlement *settlement, const cm_occupancy *occupancy, uint32_t *tenant, cm_run *run,
+                  uint32_t *seated, cm_error *error)
 {
   seating r = {.s = settlement, .occupancy = occupancy, .run = run, .tenant = tenant};
   cm_status status = seat(&r, error);

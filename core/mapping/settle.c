@@ -1,6 +1,6 @@
-/* Rounds: count what every part asks of its core, take neurons out of parts that ask too much, find parts for all neurons
- * that have none. What a neuron adds to a part is known exactly for neurons, synapses and inbound axons; what it does to
- * the outbound axons and target cores of others shows in the next round's count. */
+/* Rounds: count what every part asks of its core, take neurons out of parts that ask too much, find parts for all
+ * neurons that have none. What a neuron adds to a part is known exactly for neurons, synapses and inbound axons; what
+ * it does to the outbound axons and target cores of others shows in the next round's count. */
 #include "core/mapping/settle.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ typedef struct work {
   double *tie;          /* [room + 1] packets between the neuron under way and each part */
   uint32_t *touched;    /* parts with a tie */
   uint32_t touched_count;
-  uint32_t *known, *stamp; /* [room + 1] sources of the neuron whose axons come to the part already; the last one, plus 1 */
+  uint32_t *known, *stamp; /* [room + 1] sources of the neuron whose axons come to the part already; the last, plus 1 */
   uint32_t *reached;    /* parts that some source reaches */
   uint32_t reached_count;
   uint32_t *own_part;   /* [vertex_count] with nowhere as a part of its own, for counting */
@@ -252,7 +252,8 @@ static bool has_room(const work *w, uint32_t part, uint32_t v, uint32_t sources)
          (outbound == 0 || *use_of(w, part, CM_OUTBOUND_AXONS) + outbound <= limits->outbound_axons);
 }
 
-/* Packets times hops between a neuron in some part and those it talks with; a new core for a source's axon costs one hop more. */
+/* Packets times hops between a neuron in some part and those it talks with; a new core for a source's axon costs one
+ * hop more. */
 static double travel(const work *w, uint32_t part, uint32_t sources)
 {
   const cm_settlement *s = w->s;
@@ -267,7 +268,8 @@ static double travel(const work *w, uint32_t part, uint32_t sources)
   return sum;
 }
 
-/* The best part for a neuron: of the closest ones with room, else the first with room, else a new one; CM_NOWHERE: none. */
+/* The best part for a neuron: of the closest ones with room, else the first with room, else a new one; CM_NOWHERE:
+ * none. */
 static uint32_t choose(work *w, uint32_t v)
 {
   cm_settlement *s = w->s;
@@ -361,10 +363,10 @@ cm_status cm_settle(cm_settlement *settlement, cm_run *run, bool *settled, cm_er
   size_t parts = (size_t)settlement->room + 1;
   cm_status status = index_nets(&w, error);
   if (status == CM_OK &&
-      (CM_NEW(memory, w.use, parts * CM_RESOURCES, error) != CM_OK || CM_NEW(memory, w.members, parts, error) != CM_OK ||
-       CM_NEW(memory, w.tie, parts, error) != CM_OK || CM_NEW(memory, w.touched, parts, error) != CM_OK ||
-       CM_NEW(memory, w.known, parts, error) != CM_OK || CM_NEW(memory, w.stamp, parts, error) != CM_OK ||
-       CM_NEW(memory, w.reached, parts, error) != CM_OK ||
+      (CM_NEW(memory, w.use, parts * CM_RESOURCES, error) != CM_OK ||
+       CM_NEW(memory, w.members, parts, error) != CM_OK || CM_NEW(memory, w.tie, parts, error) != CM_OK ||
+       CM_NEW(memory, w.touched, parts, error) != CM_OK || CM_NEW(memory, w.known, parts, error) != CM_OK ||
+       CM_NEW(memory, w.stamp, parts, error) != CM_OK || CM_NEW(memory, w.reached, parts, error) != CM_OK ||
        CM_NEW(memory, w.own_part, w.topology->vertex_count, error) != CM_OK))
     status = error->status;
   if (status == CM_OK)

@@ -20,14 +20,15 @@ typedef struct cm_settlement {
 } cm_settlement;
 
 /* Gives every neuron a part so that no limit is broken: neurons leave parts that break one, those least tied to them
- * first; neurons without a part join the part with room where their packets travel least, or found a new one. *settled is
- * false when some limit or the number of cores forbids it by this way. */
+ * first; neurons without a part join the part with room where their packets travel least, or found a new one. *settled
+ * is false when some limit or the number of cores forbids it by this way. */
 cm_status cm_settle(cm_settlement *settlement, cm_run *run, bool *settled, cm_error *error);
 
-/* Closes the gaps that empty parts leave and gives every part without a core the free one where its packets travel least to
- * those that have one; nobody else moves. Fills tenant [cores of the chip] with the part on each, CM_NOWHERE: none, and
- * *seated with how many got a core. O(pins + routers looked at * partners) a part. CM_NO_ROOM when cores run out. */
-cm_status cm_seat(cm_settlement *settlement, const cm_occupancy *occupancy, uint32_t *tenant, cm_run *run, uint32_t *seated,
-                  cm_error *error);
+/* Closes the gaps that empty parts leave and gives every part without a core the free one where its packets travel
+ * least to those that have one; nobody else moves. Fills tenant [cores of the chip] with the part on each, CM_NOWHERE:
+ * none, and *seated with how many got a core. O(pins + routers looked at * partners) a part. CM_NO_ROOM when cores run
+ * out. */
+cm_status cm_seat(cm_settlement *settlement, const cm_occupancy *occupancy, uint32_t *tenant, cm_run *run,
+                  uint32_t *seated, cm_error *error);
 
 #endif

@@ -113,8 +113,9 @@ static cm_status take_mesh_mapper(job *j, cm_error *error)
   if (j->objective == CM_OBJECTIVE_EDGE && cm_engine_mesh_suits(&task))
     j->engine = &cm_engine_mesh;
   else if (j->options->mapper == CM_MAPPER_MESH) {
-    cm_fail(error, CM_BAD_OPTION, "mapper mesh serves objective edge, and this job's is axon: choose objective edge, or "
-                                  "mapper staged");
+    cm_fail(error, CM_BAD_OPTION,
+            "mapper mesh serves objective edge, and this job's is axon: choose objective edge, or "
+            "mapper staged");
     return cm_fail_at(error, "/options/mapper");
   }
   return CM_OK;

@@ -50,7 +50,8 @@ static cm_status add_visit(work *w, uint32_t router, visit v, cm_error *error)
   if (w->first[router] != 0)
     w->visit[w->last[router] - 1].next = number;
   else {
-    if (w->touched_count == w->touched_room && enlarge(w, &w->touched, &w->touched_room, sizeof *w->touched, error) != CM_OK)
+    if (w->touched_count == w->touched_room &&
+        enlarge(w, &w->touched, &w->touched_room, sizeof *w->touched, error) != CM_OK)
       return error->status;
     w->touched[w->touched_count++] = router;
     w->first[router] = number;
@@ -87,8 +88,8 @@ static cm_status visit_flow(work *w, uint32_t flow, uint32_t rank, bool alone, c
 }
 
 /* Covers visits (ascending ranks inside the block of 2^span keys from `base`) with as few aligned blocks as can be. */
-static cm_status cover(work *w, uint32_t router, uint64_t key, uint64_t base, unsigned span, const visit *list, size_t count,
-                       cm_error *error)
+static cm_status cover(work *w, uint32_t router, uint64_t key, uint64_t base, unsigned span, const visit *list,
+                       size_t count, cm_error *error)
 {
   bool straight = true, same = true;
   for (size_t i = 0; i < count; i++) {

@@ -299,7 +299,8 @@ static cm_status write_graph(const writer *w, cm_error *error)
 
 /* ---- hMETIS .hgr ---- */
 
-static void write_net(const writer *w, bool weighted, uint64_t weight, uint32_t source, const uint32_t *pin, uint64_t count)
+static void write_net(const writer *w, bool weighted, uint64_t weight, uint32_t source, const uint32_t *pin,
+                      uint64_t count)
 {
   line l = {w->sink, false};
   if (weighted)
@@ -497,7 +498,8 @@ cm_status cm_export(const cm_topology *topology, const char *path, cm_run *run, 
     format++;
   if (format == formats_count || (gzipped && formats[format].write == NULL))
     return cm_fail(error, CM_BAD_REQUEST,
-                   "%s: the name must end in .zip, .snn, .graph, .hgr, .mtx, .csv or .tsv; .gz may follow all but .zip", path);
+                   "%s: the name must end in .zip, .snn, .graph, .hgr, .mtx, .csv or .tsv; .gz may follow all but .zip",
+                   path);
   cm_run_phase(run, "write");
   if (formats[format].write == NULL)
     return cm_topology_save(topology, path, run, error);

@@ -318,7 +318,8 @@ static cm_status recognise(cm_source *source, cm_memory *memory, const format **
   size_t size = (size_t)(source->end - source->at);
   if (size == 0) {
     cm_fail(error, CM_BAD_NETWORK,
-            "the file is empty: a topology zip, .snn, METIS graph, hMETIS hypergraph, MatrixMarket or edge list (csv, tsv) is expected");
+            "the file is empty: a topology zip, .snn, METIS graph, hMETIS hypergraph, MatrixMarket or edge list "
+            "(csv, tsv) is expected");
     return cm_fail_at(error, "byte 0");
   }
   if (size >= 4 && memcmp(source->at, "PK", 2) == 0 && source->at[2] < 9 && source->at[3] < 9) {
@@ -345,7 +346,8 @@ static cm_status import_source(cm_source *source, const cm_import_limits *limits
 {
   const format *found = NULL;
   cm_topology *made;
-  if (recognise(source, run->memory, &found, error) != CM_OK || found->import(source, limits, run, &made, error) != CM_OK)
+  if (recognise(source, run->memory, &found, error) != CM_OK ||
+      found->import(source, limits, run, &made, error) != CM_OK)
     return error->status;
   *topology = made;
   if (report != NULL) {

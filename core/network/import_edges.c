@@ -215,7 +215,8 @@ static cm_status read_name(edge_reader *r, const field *f, const char *what, uin
   uint64_t ignored;
   bool negative = f->text[0] == '-' && whole_number(f->text + 1, f->length - 1, &ignored);
   if (negative || (r->separator == ' ' && !whole_number(f->text, f->length, &ignored))) {
-    (void)snprintf(text, sizeof text, "the %s '%.*s' %s", what, f->length < SHOWN_MAX ? (int)f->length : SHOWN_MAX, f->text,
+    (void)snprintf(text, sizeof text, "the %s '%.*s' %s", what, f->length < SHOWN_MAX ? (int)f->length : SHOWN_MAX,
+                   f->text,
                    negative ? "is negative; vertices are numbered from 0, or named"
                             : "is no number; names need commas or tabs between the fields");
     return bad(r, text, error);

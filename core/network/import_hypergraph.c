@@ -68,7 +68,8 @@ static cm_status read_header(hypergraph_reader *r, cm_error *error)
   if (count < 2)
     return bad(r, "the header must say the number of nets and of vertices", error);
   if (value[2] != 0 && value[2] != 1 && value[2] != 10 && value[2] != 11) {
-    (void)snprintf(text, sizeof text, "fmt %llu must be 1 (nets have weights), 10 (vertices have), 11 (both) or left out",
+    (void)snprintf(text, sizeof text,
+                   "fmt %llu must be 1 (nets have weights), 10 (vertices have), 11 (both) or left out",
                    (unsigned long long)value[2]);
     return bad(r, text, error);
   }

@@ -148,7 +148,8 @@ static cm_status read_entry(matrix_reader *r, cm_error *error)
       return bad(r, r->text.line, text, error);
     }
   if (r->symmetric && place[0] < place[1]) {
-    (void)snprintf(text, sizeof text, "row %llu, column %llu lies above the diagonal; a symmetric file holds what is below",
+    (void)snprintf(text, sizeof text,
+                   "row %llu, column %llu lies above the diagonal; a symmetric file holds what is below",
                    (unsigned long long)place[0], (unsigned long long)place[1]);
     return bad(r, r->text.line, text, error);
   }

@@ -348,7 +348,10 @@ static cm_status finish(metis_reader *r, cm_error *error)
 cm_status cm_import_metis(cm_source *source, const cm_import_limits *limits, cm_run *run,
                           cm_topology **topology, cm_error *error)
 {
-  metis_reader r = {.text = {.source = source, .format = "METIS graph", .line = 1}, .limits = limits, .run = run, .memory = run->memory,
+  metis_reader r = {.text = {.source = source, .format = "METIS graph", .line = 1},
+                    .limits = limits,
+                    .run = run,
+                    .memory = run->memory,
                     .sorter = {.memory = run->memory}};
   if (CM_NEW(run->memory, r.made, 1, error) != CM_OK)
     return error->status;

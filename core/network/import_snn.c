@@ -222,7 +222,8 @@ static cm_status read_network(snn_reader *r, cm_error *error)
     return cm_fail_at(error, "byte 4");
   }
   /* A file of known length says how many targets it holds; what comes gzipped or by a pipe grows as it comes. */
-  uint64_t left = cm_source_left_max(r->source), targets = left == UINT64_MAX ? 0 : left / 4 - 3 * (uint64_t)r->hyperedges;
+  uint64_t left = cm_source_left_max(r->source),
+           targets = left == UINT64_MAX ? 0 : left / 4 - 3 * (uint64_t)r->hyperedges;
   if (CM_ROOM(r->memory, made->net_first, &r->first_room, 1, error) != CM_OK ||
       CM_ROOM(r->memory, made->pin, &r->pin_room, targets < r->limits->pins_max ? targets : 0, error) != CM_OK)
     return error->status;

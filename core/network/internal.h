@@ -106,7 +106,8 @@ typedef struct cm_weights {
 } cm_weights;
 
 /* Keeps the weight of entry `count`, the entries before it having theirs; `room` entries are made room for. */
-cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight, cm_error *error);
+cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight,
+                          cm_error *error);
 
 /* Closes rows: made has `directed`, vertex_count, net_first [vertex_count + 1] with one row a vertex, and `pin`;
  * weights lie as the pins do. Sorts every row, merges repeats (their weights add up), leaves out empty rows of

@@ -177,8 +177,10 @@ static cm_status parse_manifest(cm_topology_reader *r, const json_t *json, cm_er
       !number(json, "pins", CM_PINS_MAX, &h->pin_count) || !number(json, "size_total", INT64_MAX, &h->size_total) ||
       !number(json, "weight_total", INT64_MAX, &h->weight_total) ||
       !number(json, "weight_scale", INT64_MAX, &h->weight_scale) || h->weight_scale == 0 ||
-      !number(json, "finer_vertices", CM_VERTICES_MAX, &finer) || !number(merged, "duplicates", INT64_MAX, &h->duplicate_count) ||
-      !number(merged, "self_loops", INT64_MAX, &h->self_loop_count) || !number(merged, "empty_nets", UINT32_MAX, &empty))
+      !number(json, "finer_vertices", CM_VERTICES_MAX, &finer) ||
+      !number(merged, "duplicates", INT64_MAX, &h->duplicate_count) ||
+      !number(merged, "self_loops", INT64_MAX, &h->self_loop_count) ||
+      !number(merged, "empty_nets", UINT32_MAX, &empty))
     return damaged(error, "a number of the manifest is missing or out of range");
   h->vertex_count = (uint32_t)vertices;
   h->net_count = (uint32_t)nets;
@@ -507,8 +509,8 @@ static cm_status read_row(cm_topology_reader *r, cm_topology_row *row, cm_error 
     uint32_t target = 0, size = 0;
     uint64_t weight = 0, new_rate = 0;
     bool axon = false;
-    if (grow_row(r, count + 1, error) != CM_OK ||
-        read_edge(r, count == 0, count > 0 ? r->target[count - 1] : 0, &target, &size, &weight, &axon, &new_rate, error) != CM_OK)
+    if (grow_row(r, count + 1, error) != CM_OK || read_edge(r, count == 0, count > 0 ? r->target[count - 1] : 0,
+                                                            &target, &size, &weight, &axon, &new_rate, error) != CM_OK)
       return error->status;
     r->edges_left--;
     r->pins_left--;
@@ -542,7 +544,8 @@ cm_status cm_topology_reader_next(cm_topology_reader *r, cm_topology_row *row, b
       if (next_member(r, end, error) != CM_OK)
         return error->status;
       if (*end)
-        return r->weight_sum == r->header.weight_total ? CM_OK : damaged(error, "weight_total is not what they add up to");
+        return r->weight_sum == r->header.weight_total ? CM_OK
+                                                       : damaged(error, "weight_total is not what they add up to");
     }
     if (next_vertex(r, error) != CM_OK)
       return error->status;

@@ -100,8 +100,8 @@ static cm_status check_sizes(const cm_topology *t, const cm_topology_row *row, c
 {
   for (uint64_t i = 0; i < row->count; i++)
     if (row->size[i] != cm_topology_size(t, row->target[i]))
-      return cm_fail(error, CM_BAD_NETWORK, "an edge of vertex %u names size %u for vertex %u, which has %u", row->vertex,
-                     row->size[i], row->target[i], cm_topology_size(t, row->target[i]));
+      return cm_fail(error, CM_BAD_NETWORK, "an edge of vertex %u names size %u for vertex %u, which has %u",
+                     row->vertex, row->size[i], row->target[i], cm_topology_size(t, row->target[i]));
   return CM_OK;
 }
 

@@ -4,7 +4,8 @@
 
 #include "core/network/internal.h"
 
-cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight, cm_error *error)
+cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight,
+                          cm_error *error)
 {
   if (weights->value == NULL && weight == 1)
     return CM_OK;
@@ -119,7 +120,8 @@ cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, c
     ones /= 2;
   }
   /* Every axon has rate 1 on the same scale, so the rates must fit too. */
-  if (cm_weight_scale(sum > ones ? sum : ones, maximum, UINT32_MAX, !weights->fractions, &made->weight_scale, error) != CM_OK)
+  if (cm_weight_scale(sum > ones ? sum : ones, maximum, UINT32_MAX, !weights->fractions, &made->weight_scale, error) !=
+      CM_OK)
     return error->status;
   if (made->directed) {
     if (CM_NEW(run->memory, made->net_weight, made->net_count, error) != CM_OK)

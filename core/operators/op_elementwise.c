@@ -175,7 +175,7 @@ static bool unary_integer(const cm_call *call, const cm_tensor *in, cm_tensor *o
                              : kind == 2 ? minus                                                                       \
                              : kind == 3 ? (type)((x > 0) - (x < 0))                                                   \
                              : x > 0     ? x                                                                           \
-                                         : 0;                                                                              \
+                                         : 0;                                                                          \
   }                                                                                                                    \
   return true
   switch ((int)in->type) {
@@ -300,7 +300,7 @@ static int kind_of(const char *op)
                               : kind == GREATER_EQUAL ? x >= y                                                         \
                               : kind == AND           ? x && y                                                         \
                               : kind == OR            ? x || y                                                         \
-                                                      : !x != !y;                                                                 \
+                                                      : !x != !y;                                                      \
         continue;                                                                                                      \
       }                                                                                                                \
       ((type *)out)[i] = r;                                                                                            \

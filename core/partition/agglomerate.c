@@ -295,8 +295,8 @@ void cm_hierarchy_free(cm_hierarchy *hierarchy)
 }
 
 /* The labels of the next level's vertices, in place. */
-static cm_status lift_labels(const uint32_t *label, const uint32_t *map, uint32_t vertices, uint32_t coarse, cm_run *run,
-                             uint32_t **lifted, cm_error *error)
+static cm_status lift_labels(const uint32_t *label, const uint32_t *map, uint32_t vertices, uint32_t coarse,
+                             cm_run *run, uint32_t **lifted, cm_error *error)
 {
   uint32_t *made;
   if (CM_NEW(run->memory, made, coarse, error) != CM_OK)
@@ -314,7 +314,8 @@ cm_status cm_hierarchy_build(cm_compact *finest, const cm_hierarchy_options *opt
   cm_hierarchy h = {.levels = 1, .level = {finest}};
   uint32_t *label = NULL;
   cm_status status = CM_OK;
-  while (status == CM_OK && h.levels < CM_HIERARCHY_MAX && h.level[h.levels - 1]->vertex_count > options->vertices_min) {
+  while (status == CM_OK && h.levels < CM_HIERARCHY_MAX &&
+         h.level[h.levels - 1]->vertex_count > options->vertices_min) {
     uint32_t l = h.levels - 1, clusters = 0;
     const cm_compact *g = h.level[l];
     double most = options->growth * (double)g->size_total / g->vertex_count;

@@ -14,9 +14,9 @@ typedef struct cm_anneal_options {
 } cm_anneal_options;
 
 /* Sweeps over all vertices in random order; each considers its cheapest part and moves with the probability
- * exp(-cost / temperature). The temperature falls geometrically. Ends early when a cold sweep moves nothing. The vertices of a
- * round of some hundred decide as things stand at its start, on all threads, and the result is the same for any number.
- * O(sweeps * sum over vertices of their nets' lambda). */
+ * exp(-cost / temperature). The temperature falls geometrically. Ends early when a cold sweep moves nothing. The
+ * vertices of a round of some hundred decide as things stand at its start, on all threads, and the result is the same
+ * for any number. O(sweeps * sum over vertices of their nets' lambda). */
 cm_status cm_anneal(cm_axon_state *state, const cm_anneal_options *options, cm_random *random, cm_error *error);
 
 #endif

@@ -52,9 +52,10 @@ static void set_penalties(cm_axon_state *s, double strength)
   s->penalty_size = 4 * strength * mean;
 }
 
-/* Towards the limits: single cold sweeps under a growing penalty, and between them a few of the fullest parts are split,
- * so that neighbours of the new ones can shift. What little stays on coarse levels is left to the finer ones. */
-static cm_status settle(cm_axon_state *s, uint32_t level, double strength, bool silent, cm_random *random, cm_error *error)
+/* Towards the limits: single cold sweeps under a growing penalty, and between them a few of the fullest parts are
+ * split, so that neighbours of the new ones can shift. What little stays on coarse levels is left to the finer ones. */
+static cm_status settle(cm_axon_state *s, uint32_t level, double strength, bool silent, cm_random *random,
+                        cm_error *error)
 {
   static const uint32_t rounds[] = {8, 3, 2};
   double tolerance = 0.01 * level;
@@ -125,8 +126,10 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
   if (CM_NEW(w->run->memory, all->part[t], w->levels.graph[l]->vertex_count, error) != CM_OK ||
       cm_grow_parts(w->levels.graph[l], &limits, &random, w->run, all->part[t], &all->parts[t], error) != CM_OK)
     return error->status;
-  cm_anneal_options options = {.sweeps = w->options->coarse_sweeps, .hot = 0.3, .cold = 0.02, .silent = true, .level = l};
-  return refine_level(w, slack_per_level, false, &options, &random, all->part[t], &all->parts[t], &all->objective[t], error);
+  cm_anneal_options options = {
+      .sweeps = w->options->coarse_sweeps, .hot = 0.3, .cold = 0.02, .silent = true, .level = l};
+  return refine_level(w, slack_per_level, false, &options, &random, all->part[t], &all->parts[t], &all->objective[t],
+                      error);
 }
 
 static cm_status best_start(work *w, uint32_t *part, uint32_t *parts, cm_error *error)
@@ -166,10 +169,10 @@ static void step_down(work *w, uint32_t *part)
   cm_axon_levels_drop(&w->levels);
 }
 
-/* Refines part, given for the coarsest level, on that level and all below, which are dropped one by one; part then is of
- * level 0. `deepest` is where most is done. */
-static cm_status descend(work *w, const descent *d, uint32_t deepest, uint32_t *part, uint32_t *parts, double *objective,
-                         cm_error *error)
+/* Refines part, given for the coarsest level, on that level and all below, which are dropped one by one; part then is
+ * of level 0. `deepest` is where most is done. */
+static cm_status descend(work *w, const descent *d, uint32_t deepest, uint32_t *part, uint32_t *parts,
+                         double *objective, cm_error *error)
 {
   cm_random random;
   const cm_axon_options *o = w->options;
@@ -206,8 +209,8 @@ static cm_status first_partition(work *w, uint32_t *part, uint32_t *parts, doubl
   return descend(w, &d, deepest, part, parts, objective, error);
 }
 
-/* Improves a legal partition: coarser levels whose vertices keep to their parts, and down again, every other time with one part
- * fewer. Keeps the better one. `trial` [vertices] is overwritten. */
+/* Improves a legal partition: coarser levels whose vertices keep to their parts, and down again, every other time with
+ * one part fewer. Keeps the better one. `trial` [vertices] is overwritten. */
 static cm_status cycle(work *w, uint32_t number, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
                        cm_error *error)
 {

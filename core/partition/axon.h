@@ -15,7 +15,8 @@ typedef struct cm_axon_options {
   uint32_t coarse_sweeps, fine_sweeps; /* annealing visits of all vertices, on the coarsest and on the finest level */
   uint32_t attempts;     /* complete ones at most, of which the best goes on; at least one is made */
   uint32_t cycles;       /* times at most that the result is coarsened and refined again */
-  uint64_t attempt_pins, cycle_pins; /* fewer of them where the network's pins times their number would exceed this; 0: never */
+  uint64_t attempt_pins,
+      cycle_pins; /* fewer of them where the network's pins times their number would exceed this; 0: never */
   double coarse_vertices; /* vertices per part on the coarsest level, about */
   uint64_t seed;
 } cm_axon_options;

@@ -21,9 +21,9 @@ void cm_axon_levels_free(cm_axon_levels *levels);
 /* Drops the coarsest level, when it is no longer needed. */
 void cm_axon_levels_drop(cm_axon_levels *levels);
 
-/* Drops all levels but the first and builds new ones, chosen at random by `seed`. `part` [vertices of level 0]: only vertices of the
- * same part merge, and when it returns the array holds the parts of the coarsest level's vertices; NULL: any. Phase "coarsen".
- * O(pins). */
+/* Drops all levels but the first and builds new ones, chosen at random by `seed`. `part` [vertices of level 0]: only
+ * vertices of the same part merge, and when it returns the array holds the parts of the coarsest level's vertices;
+ * NULL: any. Phase "coarsen". O(pins). */
 cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *options, uint64_t seed, uint32_t *part,
                                cm_run *run, cm_error *error);
 

@@ -41,7 +41,8 @@ static double leaving(const cm_axon_state *s, uint32_t v)
   const cm_gain *gain = &s->gain[v];
   uint32_t own = s->part[v];
   double cost = (double)gain->stay - (double)gain->freed;
-  cost += cm_part_penalty(s, s->size[own] - g->size[v], s->axons[own] - gain->released, s->synapses[own] - g->synapses[v]);
+  cost +=
+      cm_part_penalty(s, s->size[own] - g->size[v], s->axons[own] - gain->released, s->synapses[own] - g->synapses[v]);
   return cost - cm_part_penalty(s, s->size[own], s->axons[own], s->synapses[own]);
 }
 
@@ -126,8 +127,8 @@ static bool hope(cm_probe *q, uint32_t v, bool hard, double bound)
   return q->open_count > 0;
 }
 
-/* Looks at v's nets: inbound ones, heaviest first, and when those leave hope, its own. False when no part can cost less than
- * `bound` to enter. */
+/* Looks at v's nets: inbound ones, heaviest first, and when those leave hope, its own. False when no part can cost less
+ * than `bound` to enter. */
 static bool look(cm_probe *q, uint32_t v, bool hard, double bound)
 {
   const cm_axon_state *s = q->state;
@@ -191,7 +192,8 @@ cm_offer cm_probe_best(cm_probe *q, uint32_t v, bool hard, double bound)
     return best;
   best.cost = leave + least;
   best.added = added(q, best.to);
-  best.spread = (double)q->in_weight - (double)q->pull[best.to].kept + (double)s->gain[v].stay - (double)s->gain[v].freed;
+  best.spread =
+      (double)q->in_weight - (double)q->pull[best.to].kept + (double)s->gain[v].stay - (double)s->gain[v].freed;
   return best;
 }
 

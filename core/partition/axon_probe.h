@@ -1,5 +1,5 @@
-/* Looking for the best move of a vertex without making it. Any number of probes may look at one state at a time, as long as
- * nothing moves. */
+/* Looking for the best move of a vertex without making it. Any number of probes may look at one state at a time, as
+ * long as nothing moves. */
 #ifndef CM_PARTITION_AXON_PROBE_H
 #define CM_PARTITION_AXON_PROBE_H
 
@@ -35,9 +35,9 @@ typedef struct cm_offer {
   double spread;     /* the cost without penalties */
 } cm_offer;
 
-/* The cheapest of the other parts that v's nets reach and where it costs less than `bound`. `hard`: only parts that keep every
- * limit. Of equal costs the lowest number. Looks at v's nets from the heaviest on until no part can be cheap enough:
- * O(sum of lambda over them) at the worst. */
+/* The cheapest of the other parts that v's nets reach and where it costs less than `bound`. `hard`: only parts that
+ * keep every limit. Of equal costs the lowest number. Looks at v's nets from the heaviest on until no part can be cheap
+ * enough: O(sum of lambda over them) at the worst. */
 cm_offer cm_probe_best(cm_probe *probe, uint32_t v, bool hard, double bound);
 
 /* What a move of v to another part changes in the penalised objective. O(sum of lambda over v's nets). */

@@ -56,7 +56,7 @@ static void add(uint64_t *sum, uint64_t more)
   __atomic_fetch_add(sum, more, __ATOMIC_RELAXED);
 }
 
-/* Whether a presence at home is such that weight stays behind when the source leaves: not when it is the only target. */
+/* Whether a presence at home is such that weight stays behind when the source leaves: not for the only target. */
 static bool stays(const cm_axon_state *s, const cm_net_state *net, const cm_hold *hold)
 {
   if (hold->count == 1 && net->own_target)

@@ -49,7 +49,8 @@ typedef struct cm_axon_state {
   double penalty_size, penalty_axons; /* weight units per excess */
 } cm_axon_state;
 
-/* Builds the state for part [vertices], whose numbers are below part_room, on up to `threads` threads. O(pins * lambda). */
+/* Builds the state for part [vertices], whose numbers are below part_room, on up to `threads` threads. O(pins *
+ * lambda). */
 cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, uint32_t *part, uint32_t part_count,
                             uint32_t part_room, unsigned threads, cm_run *run, cm_axon_state **state, cm_error *error);
 void cm_axon_state_free(cm_axon_state *state); /* NULL is allowed */
@@ -61,8 +62,8 @@ typedef struct cm_move {
   uint32_t vertex, from, to;
 } cm_move;
 
-/* Many moves of different vertices by several threads, to the same state for any number of them: first the vertices, then each
- * slice 0 .. slices - 1 (a power of two) of the nets once, on any thread. */
+/* Many moves of different vertices by several threads, to the same state for any number of them: first the vertices,
+ * then each slice 0 .. slices - 1 (a power of two) of the nets once, on any thread. */
 void cm_axon_move_vertices(cm_axon_state *state, const cm_move *move, uint32_t count);
 void cm_axon_move_nets(cm_axon_state *state, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices);
 

@@ -55,7 +55,8 @@ static cm_status balancer_new(balancer *b, cm_error *error)
   cm_memory *memory = b->run->memory;
   uint32_t n = b->graph->vertex_count;
   if (CM_NEW(memory, b->planned, b->parts, error) != CM_OK ||
-      CM_NEW(memory, b->member_first, (size_t)b->parts + 2, error) != CM_OK || CM_NEW(memory, b->member, n, error) != CM_OK ||
+      CM_NEW(memory, b->member_first, (size_t)b->parts + 2, error) != CM_OK ||
+      CM_NEW(memory, b->member, n, error) != CM_OK ||
       CM_NEW(memory, b->touch_first, (size_t)b->parts + 1, error) != CM_OK ||
       CM_NEW(memory, b->from, b->parts, error) != CM_OK || CM_NEW(memory, b->via, b->parts, error) != CM_OK ||
       CM_NEW(memory, b->queue, b->parts, error) != CM_OK || CM_NEW(memory, b->seen, b->parts, error) != CM_OK ||
@@ -245,7 +246,8 @@ typedef struct sized {
 static int larger_first(const void *a, const void *b)
 {
   const sized *x = a, *y = b;
-  return x->size != y->size ? (x->size < y->size) - (x->size > y->size) : (x->vertex > y->vertex) - (x->vertex < y->vertex);
+  return x->size != y->size ? (x->size < y->size) - (x->size > y->size)
+                            : (x->vertex > y->vertex) - (x->vertex < y->vertex);
 }
 
 /* Packs from the largest vertex down: each stays in its part where there is still room, else goes where there is
@@ -304,8 +306,8 @@ static cm_status repack(balancer *b, uint64_t *left, cm_error *error)
   return status;
 }
 
-cm_status cm_balance(const cm_compact *graph, uint64_t most, cm_run *run, uint32_t *part, uint32_t parts, uint64_t *load,
-                     uint64_t *excess, cm_error *error)
+cm_status cm_balance(const cm_compact *graph, uint64_t most, cm_run *run, uint32_t *part, uint32_t parts,
+                     uint64_t *load, uint64_t *excess, cm_error *error)
 {
   balancer b = {.graph = graph, .most = most, .run = run, .part = part, .parts = parts, .load = load};
   cm_status status = CM_OK;

@@ -33,8 +33,8 @@ typedef struct clustering {
   uint32_t threads;
 } clustering;
 
-/* Counts for every vertex how many of v's sampled nets it shares; returns how many vertices were met. A vertex without inbound
- * nets asks its own. */
+/* Counts for every vertex how many of v's sampled nets it shares; returns how many vertices were met. A vertex without
+ * inbound nets asks its own. */
 static uint32_t meet(const clustering *c, notes *n, uint32_t v, uint32_t *asked)
 {
   const cm_hypergraph *g = c->graph;

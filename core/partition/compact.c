@@ -427,8 +427,8 @@ cm_status cm_compact_contract(const cm_compact *graph, const uint32_t *map, uint
 
 /* ---- pieces of a graph, and its cut ---- */
 
-cm_status cm_compact_induce(const cm_compact *graph, const uint32_t *vertex, uint32_t count, uint32_t *local, cm_run *run,
-                            cm_compact **induced, cm_error *error)
+cm_status cm_compact_induce(const cm_compact *graph, const uint32_t *vertex, uint32_t count, uint32_t *local,
+                            cm_run *run, cm_compact **induced, cm_error *error)
 {
   cm_compact *made;
   if (new_graph(run, count, &made, error) != CM_OK)

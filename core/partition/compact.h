@@ -54,8 +54,8 @@ cm_status cm_compact_contract(const cm_compact *graph, const uint32_t *map, uint
 
 /* The subgraph induced by vertex [count]. `local` [graph->vertex_count] is overwritten at those vertices only.
  * O(entries of their rows). */
-cm_status cm_compact_induce(const cm_compact *graph, const uint32_t *vertex, uint32_t count, uint32_t *local, cm_run *run,
-                            cm_compact **induced, cm_error *error);
+cm_status cm_compact_induce(const cm_compact *graph, const uint32_t *vertex, uint32_t count, uint32_t *local,
+                            cm_run *run, cm_compact **induced, cm_error *error);
 
 /* Weight of the edges between different parts, in units. O(entries). */
 uint64_t cm_compact_cut(const cm_compact *graph, const uint32_t *part);

@@ -57,7 +57,8 @@ static cm_status count_loads(const cm_compact *g, const uint32_t *part, uint32_t
   return CM_OK;
 }
 
-static cm_status anneal(work *w, const cm_compact *g, double depth, double hot, uint64_t stream, uint32_t *part, cm_error *error)
+static cm_status anneal(work *w, const cm_compact *g, double depth, double hot, uint64_t stream, uint32_t *part,
+                        cm_error *error)
 {
   double sweeps = w->options->anneal_sweeps * pow(0.5, depth);
   if (sweeps < 1)
@@ -73,8 +74,8 @@ static cm_status anneal(work *w, const cm_compact *g, double depth, double hot, 
   return status;
 }
 
-static cm_status refine_pairs(work *w, const cm_compact *g, uint64_t most, uint64_t stream, uint32_t *part, uint64_t *load,
-                              cm_error *error)
+static cm_status refine_pairs(work *w, const cm_compact *g, uint64_t most, uint64_t stream, uint32_t *part,
+                              uint64_t *load, cm_error *error)
 {
   int64_t gain;
   cm_pairwise_options options = {.rounds = w->options->rounds, .patience = w->options->patience, .most = most,
@@ -104,11 +105,13 @@ static bool fits(const work *w, const uint64_t *load)
 }
 
 /* One level: annealing, label propagation, pairs of parts; `depth` counts levels from the coarsest. */
-static cm_status refine_level(work *w, uint32_t l, double depth, double hot, uint64_t stream, uint32_t *part, cm_error *error)
+static cm_status refine_level(work *w, uint32_t l, double depth, double hot, uint64_t stream, uint32_t *part,
+                              cm_error *error)
 {
   const cm_compact *g = w->hierarchy.level[l];
   uint64_t *load = NULL, most = most_on(w, g);
-  cm_greedy_options greedy = {.rounds = w->options->greedy_rounds, .most = most, .seed = w->options->seed, .stream = 5000 + stream};
+  cm_greedy_options greedy = {
+      .rounds = w->options->greedy_rounds, .most = most, .seed = w->options->seed, .stream = 5000 + stream};
   cm_status status = anneal(w, g, depth, hot, stream, part, error);
   if (status == CM_OK)
     status = count_loads(g, part, w->options->parts, w->run, &load, error);
@@ -134,8 +137,8 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
   work *w = all->work;
   uint32_t l = w->hierarchy.levels - 1;
   const cm_compact *g = w->hierarchy.level[l];
-  cm_initial_options options = {.parts = w->options->parts, .most = most_on(w, g), .tries = w->options->tries, .passes = 4,
-                                .seed = w->options->seed, .stream = t};
+  cm_initial_options options = {.parts = w->options->parts, .most = most_on(w, g), .tries = w->options->tries,
+                                .passes = 4, .seed = w->options->seed, .stream = t};
   if (CM_NEW(w->run->memory, all->part[t], g->vertex_count, error) != CM_OK ||
       cm_initial_partition(g, &options, w->run, all->part[t], error) != CM_OK ||
       refine_level(w, l, 0, 0.5, 1000 + t, all->part[t], error) != CM_OK)
@@ -221,8 +224,8 @@ static cm_status run_all(work *w, cm_compact *graph, uint32_t *part, uint32_t *s
   return CM_OK;
 }
 
-cm_status cm_partition_edges(cm_compact *graph, const cm_edge_options *options, cm_run *run, uint32_t *part, uint64_t *cut,
-                             cm_error *error)
+cm_status cm_partition_edges(cm_compact *graph, const cm_edge_options *options, cm_run *run, uint32_t *part,
+                             uint64_t *cut, cm_error *error)
 {
   work w = {.options = options, .run = run};
   uint32_t *held = NULL, *scratch = NULL, *best = NULL, n = graph->vertex_count;

@@ -34,13 +34,13 @@ uint64_t cm_edges_least_bytes(const cm_topology *topology, const cm_edge_options
 /* Partitions a topology: its graph (or its ties, see profile.h), the number of parts, cm_partition_edges (with one
  * part more where sizes do not fit), and what the parts say to each other. CM_NO_ROOM when parts_max are not
  * enough. */
-cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_options *options, cm_run *run, cm_partition **partition,
-                                cm_error *error);
+cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_options *options, cm_run *run,
+                                cm_partition **partition, cm_error *error);
 
 /* Fills part [vertices] with numbers 0 .. options->parts - 1, no part above options->most, with a small cut. Sizes
  * and number of parts are the caller's to make fit; CM_LIMIT_BROKEN when no way was found. *cut is in the graph's
  * units. Phases "coarsen", "initial", "refine". */
-cm_status cm_partition_edges(cm_compact *graph, const cm_edge_options *options, cm_run *run, uint32_t *part, uint64_t *cut,
-                             cm_error *error);
+cm_status cm_partition_edges(cm_compact *graph, const cm_edge_options *options, cm_run *run, uint32_t *part,
+                             uint64_t *cut, cm_error *error);
 
 #endif

@@ -4,8 +4,8 @@
 #include "core/partition/profile.h"
 
 /* What the parts say to each other. */
-static cm_status graph_of_parts(const cm_compact *g, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph,
-                                cm_error *error)
+static cm_status graph_of_parts(const cm_compact *g, const uint32_t *part, uint32_t parts, cm_run *run,
+                                cm_graph **graph, cm_error *error)
 {
   cm_compact *merged;
   uint64_t *weight;
@@ -33,8 +33,8 @@ static uint32_t least_parts(const cm_topology *topology, uint64_t most)
 }
 
 /* The same from the synapses themselves, in a table of all pairs of parts. O(pins + parts squared). */
-static cm_status graph_by_table(const cm_topology *t, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph,
-                                     cm_error *error)
+static cm_status graph_by_table(const cm_topology *t, const uint32_t *part, uint32_t parts, cm_run *run,
+                                cm_graph **graph, cm_error *error)
 {
   uint64_t *weight = NULL, *first = NULL;
   uint32_t *neighbour = NULL;
@@ -97,8 +97,9 @@ static cm_status with_parts(const cm_topology *topology, const cm_edge_options *
     if (status != CM_LIMIT_BROKEN || options->parts != 0)
       return status;
     if (o.parts >= options->parts_max || o.parts >= topology->vertex_count)
-      return cm_fail(error, CM_NO_ROOM, "the neurons' sizes do not fit in %u parts of at most %llu, and there are no more cores",
-                     o.parts, (unsigned long long)options->most);
+      return cm_fail(error, CM_NO_ROOM,
+                     "the neurons' sizes do not fit in %u parts of at most %llu, and there are no more cores", o.parts,
+                     (unsigned long long)options->most);
     uint32_t more = 1 + o.parts / 50, room = options->parts_max - o.parts;
     o.parts += more < room ? more : room;
     o.parts = o.parts < topology->vertex_count ? o.parts : topology->vertex_count;
@@ -146,8 +147,8 @@ static cm_status try_profiles(void *context, const cm_edge_options *options, uin
   return cm_partition_profiles(a->topology, &profile, a->run, part, error);
 }
 
-static cm_status by_profiles(const cm_topology *topology, const cm_edge_options *options, cm_run *run, cm_partition *made,
-                             cm_error *error)
+static cm_status by_profiles(const cm_topology *topology, const cm_edge_options *options, cm_run *run,
+                             cm_partition *made, cm_error *error)
 {
   profile_attempt a = {topology, run};
   cm_status status = with_parts(topology, options, try_profiles, &a, made, error);
@@ -172,8 +173,8 @@ uint64_t cm_edges_least_bytes(const cm_topology *topology, const cm_edge_options
   return pins * (topology->directed ? 8 : 4) * (weighted ? 2 : 1) + vertices * 60;
 }
 
-cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_options *options, cm_run *run, cm_partition **partition,
-                                cm_error *error)
+cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_options *options, cm_run *run,
+                                cm_partition **partition, cm_error *error)
 {
   cm_partition *made;
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
@@ -181,8 +182,9 @@ cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_optio
   made->vertex_count = topology->vertex_count;
   cm_status status = CM_NEW(run->memory, made->part, topology->vertex_count, error);
   if (status == CM_OK)
-    status = cm_profile_suits(topology, wanted_parts(topology, options)) ? by_profiles(topology, options, run, made, error)
-                                                                         : by_graph(topology, options, run, made, error);
+    status = cm_profile_suits(topology, wanted_parts(topology, options))
+                 ? by_profiles(topology, options, run, made, error)
+                 : by_graph(topology, options, run, made, error);
   if (status != CM_OK) {
     cm_partition_free(made);
     return status;

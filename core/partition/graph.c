@@ -290,8 +290,8 @@ cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t
   return CM_OK;
 }
 
-static cm_status fill_from_rows(const uint64_t *first, const uint32_t *neighbour, const uint64_t *weight, cm_graph *graph,
-                                gatherer *gathered, cm_run *run, cm_error *error)
+static cm_status fill_from_rows(const uint64_t *first, const uint32_t *neighbour, const uint64_t *weight,
+                                cm_graph *graph, gatherer *gathered, cm_run *run, cm_error *error)
 {
   uint64_t room = graph->entry_count;
   graph->entry_count = 0;
@@ -305,8 +305,8 @@ static cm_status fill_from_rows(const uint64_t *first, const uint32_t *neighbour
   return finish_graph(graph, run, error);
 }
 
-cm_status cm_graph_from_rows(uint32_t vertices, const uint64_t *first, const uint32_t *neighbour, const uint64_t *weight,
-                             cm_run *run, cm_graph **graph, cm_error *error)
+cm_status cm_graph_from_rows(uint32_t vertices, const uint64_t *first, const uint32_t *neighbour,
+                             const uint64_t *weight, cm_run *run, cm_graph **graph, cm_error *error)
 {
   cm_graph *made = NULL;
   gatherer gathered = {0};

@@ -31,8 +31,8 @@ cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t
                             cm_graph **coarse, cm_error *error);
 
 /* A graph from rows of neighbours, in any order; repeated ones add up. first [vertices + 1]. Sizes are 1. */
-cm_status cm_graph_from_rows(uint32_t vertices, const uint64_t *first, const uint32_t *neighbour, const uint64_t *weight,
-                             cm_run *run, cm_graph **graph, cm_error *error);
+cm_status cm_graph_from_rows(uint32_t vertices, const uint64_t *first, const uint32_t *neighbour,
+                             const uint64_t *weight, cm_run *run, cm_graph **graph, cm_error *error);
 
 /* The subgraph induced by vertex [count] (ascending). `scratch` [graph->vertex_count] is overwritten at those
  * vertices only. O(entries of the chosen rows). */

@@ -128,7 +128,8 @@ static cm_status run_rounds(greedy *w, cm_error *error)
     w->next_count = 0;
     memset(w->waiting, 0, w->graph->vertex_count);
     shuffle(w->order, w->count, &random);
-    cm_status status = w->graph->entry_count >= PARALLEL_ENTRIES ? visit_in_batches(w, error) : visit_one_by_one(w, error);
+    cm_status status =
+        w->graph->entry_count >= PARALLEL_ENTRIES ? visit_in_batches(w, error) : visit_one_by_one(w, error);
     if (status != CM_OK)
       return status;
     uint32_t *held = w->order;
@@ -154,8 +155,8 @@ static cm_status new_tables(greedy *w, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_greedy(const cm_compact *graph, const cm_greedy_options *options, cm_run *run, uint32_t *part, uint32_t parts,
-                    uint64_t *load, cm_error *error)
+cm_status cm_greedy(const cm_compact *graph, const cm_greedy_options *options, cm_run *run, uint32_t *part,
+                    uint32_t parts, uint64_t *load, cm_error *error)
 {
   greedy w = {.graph = graph, .options = options, .run = run, .part = part, .parts = parts, .load = load};
   cm_status status = new_tables(&w, error);

@@ -14,7 +14,7 @@ typedef struct cm_greedy_options {
  * evens out loads, or out of a part that holds too much at least loss. load [parts] is kept. Large graphs run in
  * parallel, in fixed batches: proposals from a snapshot, committed in order, the same for any number of threads.
  * O(entries) a round. */
-cm_status cm_greedy(const cm_compact *graph, const cm_greedy_options *options, cm_run *run, uint32_t *part, uint32_t parts,
-                    uint64_t *load, cm_error *error);
+cm_status cm_greedy(const cm_compact *graph, const cm_greedy_options *options, cm_run *run, uint32_t *part,
+                    uint32_t parts, uint64_t *load, cm_error *error);
 
 #endif

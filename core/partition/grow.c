@@ -56,7 +56,8 @@ static bool fits(const growth *w, uint32_t v)
 {
   const cm_hypergraph *g = w->graph;
   uint64_t degree = g->in_first[v + 1] - g->in_first[v];
-  return within(w->size + g->size[v], w->limits->neurons) && within(w->axons + degree - w->shared[v], w->limits->inbound_axons) &&
+  return within(w->size + g->size[v], w->limits->neurons) &&
+         within(w->axons + degree - w->shared[v], w->limits->inbound_axons) &&
          within(w->synapses + g->synapses[v], w->limits->synapses);
 }
 

@@ -223,7 +223,7 @@ cm_status cm_hypergraph_from_topology(const cm_topology *topology, cm_run *run, 
   return CM_OK;
 }
 
-/* Each thread merges the targets of a range of nets, to where they stood in the finer graph; then the gaps are closed. */
+/* Each thread merges the targets of a range of nets, to where they stood in the finer graph; then gaps are closed. */
 typedef struct merging {
   const cm_hypergraph *fine;
   const uint32_t *map;
@@ -285,7 +285,8 @@ static cm_status close_gaps(merging *w, cm_error *error)
   return CM_OK;
 }
 
-static cm_status merge_pins(const cm_hypergraph *fine, const uint32_t *map, cm_hypergraph *g, cm_run *run, cm_error *error)
+static cm_status merge_pins(const cm_hypergraph *fine, const uint32_t *map, cm_hypergraph *g, cm_run *run,
+                            cm_error *error)
 {
   merging w = {.fine = fine, .map = map, .coarse = g, .run = run};
   uint64_t place[RANGES_MAX + 1] = {0}, used[RANGES_MAX];
@@ -310,7 +311,8 @@ static cm_status contract(const cm_hypergraph *fine, const uint32_t *map, cm_hyp
       CM_NEW(run->memory, g->own_net_source, g->net_count, error) != CM_OK ||
       (g->own_pin = cm_reserve(run->memory, fine->pin_count, sizeof *g->own_pin, error)) == NULL ||
       CM_NEW(run->memory, g->size, g->vertex_count, error) != CM_OK ||
-      CM_NEW(run->memory, g->synapses, g->vertex_count, error) != CM_OK || merge_pins(fine, map, g, run, error) != CM_OK)
+      CM_NEW(run->memory, g->synapses, g->vertex_count, error) != CM_OK ||
+      merge_pins(fine, map, g, run, error) != CM_OK)
     return error->status;
   g->net_begin = g->own_begin;
   g->net_end = g->own_begin + 1;

@@ -22,7 +22,7 @@ typedef struct cm_hypergraph {
   uint32_t *size;             /* [vertex_count] */
   uint64_t *synapses;         /* [vertex_count] that end in the vertex */
   uint32_t *number;           /* [vertex_count] of level 0: the number here of each vertex of the topology */
-  const uint32_t *renumber;   /* what `pin` holds are numbers of the topology, to be looked up here; NULL: they are not */
+  const uint32_t *renumber; /* what `pin` holds are numbers of the topology, to be looked up here; NULL: they are not */
   /* What this level owns of the arrays above; coarser levels borrow the weights of level 0. */
   uint64_t *own_begin, *own_end;
   uint32_t *own_pin, *own_net_source, *own_net_weight;

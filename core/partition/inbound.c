@@ -92,8 +92,9 @@ static cm_status build(builder *b, cm_error *error)
   cm_memory *memory = b->run->memory;
   uint32_t n = t->vertex_count;
   uint64_t most;
-  if (choose_unit(t, b->run, b->in, &most, error) != CM_OK || CM_NEW(memory, b->in->first, (size_t)n + 1, error) != CM_OK ||
-      CM_NEW(memory, b->next, n, error) != CM_OK || cm_parallel(b->run, RANGES, count_range, b, error) != CM_OK)
+  if (choose_unit(t, b->run, b->in, &most, error) != CM_OK ||
+      CM_NEW(memory, b->in->first, (size_t)n + 1, error) != CM_OK || CM_NEW(memory, b->next, n, error) != CM_OK ||
+      cm_parallel(b->run, RANGES, count_range, b, error) != CM_OK)
     return error->status;
   while (UINT64_C(1) << b->in->bits < n)
     b->in->bits++;

@@ -163,8 +163,8 @@ static cm_status split(recursion *r, const cm_compact *graph, const uint32_t *ve
                        uint64_t node, cm_error *error);
 
 /* One half: its induced graph, then on. */
-static cm_status descend(recursion *r, const cm_compact *graph, const uint32_t *vertex, const uint32_t *side, uint32_t which,
-                         uint32_t parts, uint32_t base, uint64_t node, cm_error *error)
+static cm_status descend(recursion *r, const cm_compact *graph, const uint32_t *vertex, const uint32_t *side,
+                         uint32_t which, uint32_t parts, uint32_t base, uint64_t node, cm_error *error)
 {
   uint32_t *chosen = NULL, *local = NULL, *names = NULL, count = 0, n = graph->vertex_count;
   cm_compact *piece = NULL;

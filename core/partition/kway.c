@@ -94,7 +94,8 @@ static void fill(cm_kway *s)
   s->cut /= 2;
 }
 
-cm_status cm_kway_new(const cm_compact *graph, uint32_t *part, uint32_t parts, cm_run *run, cm_kway **state, cm_error *error)
+cm_status cm_kway_new(const cm_compact *graph, uint32_t *part, uint32_t parts, cm_run *run, cm_kway **state,
+                      cm_error *error)
 {
   cm_kway *s;
   cm_memory *memory = run->memory;
@@ -111,10 +112,10 @@ cm_status cm_kway_new(const cm_compact *graph, uint32_t *part, uint32_t parts, c
     s->first[v + 1] = s->first[v] + (degree >= parts ? parts : degree);
   }
   if (status == CM_OK &&
-      (CM_NEW(memory, s->tie_part, s->first[n], error) != CM_OK || CM_NEW(memory, s->tie_weight, s->first[n], error) != CM_OK ||
-       CM_NEW(memory, s->load, parts, error) != CM_OK || CM_NEW(memory, s->inner, n, error) != CM_OK ||
-       CM_NEW(memory, s->degree, n, error) != CM_OK || CM_NEW(memory, s->border, n, error) != CM_OK ||
-       CM_NEW(memory, s->place, n, error) != CM_OK))
+      (CM_NEW(memory, s->tie_part, s->first[n], error) != CM_OK ||
+       CM_NEW(memory, s->tie_weight, s->first[n], error) != CM_OK || CM_NEW(memory, s->load, parts, error) != CM_OK ||
+       CM_NEW(memory, s->inner, n, error) != CM_OK || CM_NEW(memory, s->degree, n, error) != CM_OK ||
+       CM_NEW(memory, s->border, n, error) != CM_OK || CM_NEW(memory, s->place, n, error) != CM_OK))
     status = error->status;
   if (status != CM_OK) {
     cm_kway_free(s);

@@ -27,7 +27,8 @@ typedef struct cm_kway {
 #define CM_KWAY_FULL UINT32_MAX
 
 /* Builds the tables for part [vertices], whose numbers are below parts. O(entries). */
-cm_status cm_kway_new(const cm_compact *graph, uint32_t *part, uint32_t parts, cm_run *run, cm_kway **state, cm_error *error);
+cm_status cm_kway_new(const cm_compact *graph, uint32_t *part, uint32_t parts, cm_run *run, cm_kway **state,
+                      cm_error *error);
 void cm_kway_free(cm_kway *state); /* NULL is allowed */
 
 /* Weight of v's edges into a part. O(parts that v touches), O(1) for vertices that touch many. */

@@ -16,7 +16,8 @@ const char *cm_resource_name(cm_resource resource)
 
 const char *cm_resource_field(cm_resource resource)
 {
-  static const char *const fields[CM_RESOURCES] = {"neurons", "synapses", "inbound_axons", "outbound_axons", "target_cores"};
+  static const char *const fields[CM_RESOURCES] = {"neurons", "synapses", "inbound_axons", "outbound_axons",
+                                                   "target_cores"};
   return fields[resource];
 }
 
@@ -119,13 +120,14 @@ static void name_neuron(const cm_topology *topology, uint32_t v, char *text, siz
   (void)snprintf(text, size, label != NULL ? "neuron %u (%.60s)" : "neuron %u", v, label);
 }
 
-cm_status cm_neuron_too_large(const cm_topology *topology, uint32_t v, cm_resource resource, uint64_t use, uint64_t limit,
-                              cm_error *error)
+cm_status cm_neuron_too_large(const cm_topology *topology, uint32_t v, cm_resource resource, uint64_t use,
+                              uint64_t limit, cm_error *error)
 {
   char name[96];
   name_neuron(topology, v, name, sizeof name);
   cm_fail(error, CM_NEURON_TOO_LARGE, "%s alone needs %llu %s, %llu more than the %llu that a core has", name,
-          (unsigned long long)use, cm_resource_name(resource), (unsigned long long)(use - limit), (unsigned long long)limit);
+          (unsigned long long)use, cm_resource_name(resource), (unsigned long long)(use - limit),
+          (unsigned long long)limit);
   cm_fail_at(error, "neuron %u", v);
   error->limit_name = cm_resource_field(resource);
   cm_error_figure(error, "neuron", v);
@@ -153,7 +155,8 @@ static void note(excess *e, uint32_t v, uint64_t use, uint64_t limit)
 }
 
 /* The first limit that is exceeded, by the neuron that needs most; the others, and how many neurons. */
-static cm_status refuse_neurons(const cm_topology *topology, const cm_limits *limits, const excess *found, cm_error *error)
+static cm_status refuse_neurons(const cm_topology *topology, const cm_limits *limits, const excess *found,
+                                cm_error *error)
 {
   static const cm_resource order[] = {CM_NEURONS, CM_INBOUND_AXONS, CM_SYNAPSES};
   const char *remedy = NULL;

@@ -40,8 +40,8 @@ cm_violation cm_find_violation(const cm_limits *limits, const uint64_t *use, uin
 
 /* The failure CM_NEURON_TOO_LARGE of one neuron: which, which limit, by how much. Figures neuron, use, limit,
  * limit_proved. */
-cm_status cm_neuron_too_large(const cm_topology *topology, uint32_t v, cm_resource resource, uint64_t use, uint64_t limit,
-                              cm_error *error);
+cm_status cm_neuron_too_large(const cm_topology *topology, uint32_t v, cm_resource resource, uint64_t use,
+                              uint64_t limit, cm_error *error);
 
 /* Checks each neuron alone: CM_NEURON_TOO_LARGE names the largest that no core can hold, the limit and by how much,
  * and says how many do not fit and what would hold them. O(pins). */

@@ -93,7 +93,8 @@ void cm_shuffle_by_locality(cm_random *random, uint32_t block, uint32_t *order, 
   uint32_t *which = order + (count - blocks);
   cm_random_permutation(random, which, blocks);
   for (uint32_t b = 0; b < blocks; b++) {
-    uint32_t first = which[b] * block, *at = order + (size_t)b * block; /* never past what is still to be read of `which` */
+    uint32_t first = which[b] * block,
+             *at = order + (size_t)b * block; /* never past what is still to be read of `which` */
     for (uint32_t i = 0; i < block; i++) {
       uint32_t j = (uint32_t)cm_random_below(random, i + 1);
       at[i] = at[j];

@@ -18,7 +18,8 @@ enum {
 cm_status cm_pair_table_new(uint32_t vertices, cm_run *run, cm_pair_table *table, cm_error *error)
 {
   cm_pair_table made = {0};
-  if (CM_NEW(run->memory, made.place, vertices, error) != CM_OK || CM_NEW(run->memory, made.state, vertices, error) != CM_OK) {
+  if (CM_NEW(run->memory, made.place, vertices, error) != CM_OK ||
+      CM_NEW(run->memory, made.state, vertices, error) != CM_OK) {
     cm_pair_table_free(&made);
     return error->status;
   }
@@ -215,8 +216,8 @@ static cm_status climb(search *s, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair, const cm_pair_seed *seed,
-                         uint32_t count, cm_run *run, cm_error *error)
+cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair,
+                         const cm_pair_seed *seed, uint32_t count, cm_run *run, cm_error *error)
 {
   search s = {.graph = graph, .part = part, .table = table, .pair = pair, .run = run};
   s.queue[0].place = s.queue[1].place = table->place;
@@ -362,7 +363,8 @@ static cm_status cut_slices(pairwise *w, cm_error *error)
 /* All vertices with edges into other parts, of pairs of which one part changed in the round before. */
 static cm_status find_contacts(pairwise *w, cm_error *error)
 {
-  cm_status status = w->slices == 1 ? find_in_slice(w, 0, error) : cm_parallel(w->run, w->slices, find_in_slice, w, error);
+  cm_status status =
+      w->slices == 1 ? find_in_slice(w, 0, error) : cm_parallel(w->run, w->slices, find_in_slice, w, error);
   if (status != CM_OK)
     return status;
   w->contact_count = 0;
@@ -413,7 +415,8 @@ static cm_status group_contacts(pairwise *w, cm_error *error)
   sort_contacts(w, true);
   w->pair_count = 0;
   for (uint32_t i = 0; i < w->contact_count; i++)
-    w->pair_count += i == 0 || w->contact[i].low != w->contact[i - 1].low || w->contact[i].high != w->contact[i - 1].high;
+    w->pair_count +=
+        i == 0 || w->contact[i].low != w->contact[i - 1].low || w->contact[i].high != w->contact[i - 1].high;
   if (CM_NEW(memory, w->first, (size_t)w->pair_count + 1, error) != CM_OK ||
       CM_NEW(memory, w->order, w->pair_count, error) != CM_OK || CM_NEW(memory, w->done, w->pair_count, error) != CM_OK)
     return error->status;
@@ -431,8 +434,8 @@ static cm_status refine_pair(void *context, size_t index, cm_error *error)
 {
   pairwise *w = context;
   uint32_t p = w->batch[index];
-  return cm_pair_refine(w->graph, w->part, &w->table, &w->pair[index], w->seed + w->first[p], w->first[p + 1] - w->first[p],
-                        w->run, error);
+  return cm_pair_refine(w->graph, w->part, &w->table, &w->pair[index], w->seed + w->first[p],
+                        w->first[p + 1] - w->first[p], w->run, error);
 }
 
 /* Takes the next disjoint pairs in order; false when none is left. */
@@ -491,8 +494,8 @@ static cm_status one_round(pairwise *w, int64_t *gain, bool *moved, cm_error *er
   return CM_OK;
 }
 
-cm_status cm_pairwise(const cm_compact *graph, const cm_pairwise_options *options, cm_run *run, uint32_t *part, uint32_t parts,
-                      uint64_t *load, int64_t *gain, cm_error *error)
+cm_status cm_pairwise(const cm_compact *graph, const cm_pairwise_options *options, cm_run *run, uint32_t *part,
+                      uint32_t parts, uint64_t *load, int64_t *gain, cm_error *error)
 {
   pairwise w = {.graph = graph, .options = options, .run = run, .part = part, .parts = parts, .load = load};
   cm_memory *memory = run->memory;
@@ -501,7 +504,8 @@ cm_status cm_pairwise(const cm_compact *graph, const cm_pairwise_options *option
   cm_status status = cm_pair_table_new(graph->vertex_count, run, &w.table, error);
   if (status == CM_OK &&
       (CM_NEW(memory, w.counter, (size_t)parts + 1, error) != CM_OK || CM_NEW(memory, w.last, parts, error) != CM_OK ||
-       CM_NEW(memory, w.changed, parts, error) != CM_OK || CM_NEW(memory, w.batch, (size_t)parts / 2 + 1, error) != CM_OK ||
+       CM_NEW(memory, w.changed, parts, error) != CM_OK ||
+       CM_NEW(memory, w.batch, (size_t)parts / 2 + 1, error) != CM_OK ||
        CM_NEW(memory, w.pair, (size_t)parts / 2 + 1, error) != CM_OK))
     status = error->status;
   if (status == CM_OK)

@@ -37,8 +37,8 @@ typedef struct cm_pair {
  * passed over): moves the vertex of highest gain, each at most once, passing the limit by one vertex on the way,
  * and goes back to the best state: least excess, then least cut, then best balance. Reads and writes only vertices
  * of the two parts. */
-cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair, const cm_pair_seed *seed,
-                         uint32_t count, cm_run *run, cm_error *error);
+cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair,
+                         const cm_pair_seed *seed, uint32_t count, cm_run *run, cm_error *error);
 
 typedef struct cm_pairwise_options {
   uint32_t rounds;    /* over all pairs of neighbouring parts; ends early when nothing moves */
@@ -53,7 +53,7 @@ typedef struct cm_pairwise_options {
 /* Refines all pairs of neighbouring parts: in each round they are matched into batches of disjoint pairs, whose
  * pairs run in parallel. load [parts] is kept. *gain is the weight that left the cut (negative where excess was
  * worked off). The same for any number of threads. O(entries) a round. */
-cm_status cm_pairwise(const cm_compact *graph, const cm_pairwise_options *options, cm_run *run, uint32_t *part, uint32_t parts,
-                      uint64_t *load, int64_t *gain, cm_error *error);
+cm_status cm_pairwise(const cm_compact *graph, const cm_pairwise_options *options, cm_run *run, uint32_t *part,
+                      uint32_t parts, uint64_t *load, int64_t *gain, cm_error *error);
 
 #endif

@@ -17,8 +17,8 @@ typedef struct cm_priority_item {
 typedef struct cm_priority {
   cm_priority_item *item; /* [room] the largest key first */
   uint32_t count, room;
-  uint32_t *place;        /* [vertices] of a vertex in `item`, CM_PRIORITY_ABSENT outside; borrowed, may be shared by queues of
-                             disjoint vertices */
+  uint32_t *place; /* [vertices] of a vertex in `item`, CM_PRIORITY_ABSENT outside; borrowed, may be shared by queues of
+                      disjoint vertices */
 } cm_priority;
 
 /* Puts a vertex that is not in it. O(log count); CM_NO_MEMORY or CM_MEMORY_LIMIT when it cannot grow. */

@@ -272,7 +272,8 @@ static void carry_out(profiles *w)
       continue;
     }
     uint32_t u = made.partner;
-    if (w->touched[u] == w->batch || w->part[u] != made.to || w->load[made.to] - size(w, u) + size(w, v) > most(w, made.to) ||
+    if (w->touched[u] == w->batch || w->part[u] != made.to ||
+        w->load[made.to] - size(w, u) + size(w, v) > most(w, made.to) ||
         w->load[from] - size(w, v) + size(w, u) > most(w, from))
       continue;
     leave(w, v);
@@ -374,8 +375,8 @@ static cm_status fit(profiles *w, cm_error *error)
           }
       }
       if (best == NONE)
-        return cm_fail(error, CM_LIMIT_BROKEN, "the vertices' sizes found no place in %u parts of at most %llu", w->parts,
-                       (unsigned long long)w->options->most);
+        return cm_fail(error, CM_LIMIT_BROKEN, "the vertices' sizes found no place in %u parts of at most %llu",
+                       w->parts, (unsigned long long)w->options->most);
       w->changes = 0;
       leave(w, best);
       enter(w, best, best_to);
@@ -390,8 +391,8 @@ static cm_status sweeps(profiles *w, uint32_t count, cm_error *error)
   if (cm_parallel(w->run, BLOCKS, count_block, w, error) != CM_OK)
     return error->status;
   for (uint32_t s = 0; s < count; s++) {
-    if (sweep(w, error) != CM_OK ||
-        cm_run_progress(w->run, (double)w->parts / w->options->parts * (s + 1) / count, 0, w->n, (double)w->moves, error) != CM_OK)
+    if (sweep(w, error) != CM_OK || cm_run_progress(w->run, (double)w->parts / w->options->parts * (s + 1) / count, 0,
+                                                    w->n, (double)w->moves, error) != CM_OK)
       return error->status;
     if ((double)w->moves < moved_least * w->n)
       break;
@@ -424,8 +425,8 @@ static cm_status profiles_new(profiles *w, cm_error *error)
       CM_NEW(memory, w->load, parts, error) != CM_OK || CM_NEW(memory, w->tie, (size_t)n * parts, error) != CM_OK ||
       CM_NEW(memory, w->member_first, parts, error) != CM_OK || CM_NEW(memory, w->place, n, error) != CM_OK ||
       CM_NEW(memory, w->room, parts, error) != CM_OK || CM_NEW(memory, w->order, n, error) != CM_OK ||
-      CM_NEW(memory, w->proposal, batch, error) != CM_OK || CM_NEW(memory, w->change, 2 * (size_t)batch, error) != CM_OK ||
-      CM_NEW(memory, w->touched, n, error) != CM_OK)
+      CM_NEW(memory, w->proposal, batch, error) != CM_OK ||
+      CM_NEW(memory, w->change, 2 * (size_t)batch, error) != CM_OK || CM_NEW(memory, w->touched, n, error) != CM_OK)
     return error->status;
   for (uint32_t e = 0; e < t->net_count; e++)
     w->net_first[cm_topology_source(t, e) + 1]++;
@@ -437,11 +438,12 @@ static cm_status profiles_new(profiles *w, cm_error *error)
 
 bool cm_profile_suits(const cm_topology *topology, uint32_t parts)
 {
-  return topology->directed && topology->pin_count >= pins_least && topology->pin_count / 8 / parts >= topology->vertex_count;
+  return topology->directed && topology->pin_count >= pins_least &&
+         topology->pin_count / 8 / parts >= topology->vertex_count;
 }
 
-cm_status cm_partition_profiles(const cm_topology *topology, const cm_profile_options *options, cm_run *run, uint32_t *part,
-                                cm_error *error)
+cm_status cm_partition_profiles(const cm_topology *topology, const cm_profile_options *options, cm_run *run,
+                                uint32_t *part, cm_error *error)
 {
   profiles w = {.topology = topology, .options = options, .run = run, .n = topology->vertex_count, .part = part};
   memset(part, 0, topology->vertex_count * sizeof *part);

@@ -24,7 +24,7 @@ bool cm_profile_suits(const cm_topology *topology, uint32_t parts);
  * and the ties of all vertices corrected in parallel: the same for any number of threads. Memory: 4 bytes a synapse
  * (8 where weights are many) and 4 per vertex and part. O(sweeps * vertices * (parts + size of a part) + pins per
  * move). CM_LIMIT_BROKEN when sizes do not fit. Phases "index", "refine". */
-cm_status cm_partition_profiles(const cm_topology *topology, const cm_profile_options *options, cm_run *run, uint32_t *part,
-                                cm_error *error);
+cm_status cm_partition_profiles(const cm_topology *topology, const cm_profile_options *options, cm_run *run,
+                                uint32_t *part, cm_error *error);
 
 #endif

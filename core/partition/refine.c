@@ -192,8 +192,8 @@ static cm_status relieve(refinement *r, uint32_t full, const uint32_t *member, u
     }
     if (chosen == UINT32_MAX) {
       cm_fail(error, CM_LIMIT_BROKEN,
-              "%u parts of at most %llu cannot hold the network: a part of %llu finds no part with room for one of its neurons; "
-              "allow more imbalance or more parts",
+              "%u parts of at most %llu cannot hold the network: a part of %llu finds no part with room for one of its "
+              "neurons; allow more imbalance or more parts",
               r->parts, (unsigned long long)r->options->capacity, (unsigned long long)r->size[full]);
       return error->status;
     }

@@ -1,5 +1,6 @@
-/* Sketches of the sets of inbound nets, from which the overlap of two vertices is estimated without looking at the nets:
- * one-permutation minimum hashing (Li, Owen, Zhang 2012). Sketches of merged vertices follow from those of their members. */
+/* Sketches of the sets of inbound nets, from which the overlap of two vertices is estimated without looking at the
+ * nets: one-permutation minimum hashing (Li, Owen, Zhang 2012). Sketches of merged vertices follow from those of their
+ * members. */
 #ifndef CM_PARTITION_SKETCH_H
 #define CM_PARTITION_SKETCH_H
 

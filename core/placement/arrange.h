@@ -16,8 +16,9 @@ typedef struct cm_arrange_result {
 } cm_arrange_result;
 
 /* Places the parts on the cores of the region, as many as there are parts. The effort is counted in steps, never in
- * seconds: the result depends on the input and the seed alone. Fills core [parts] with core numbers. Phases "place" and
- * "anneal". FAST: O(rounds * entries * log(width)); the others: as cm_place_by_annealing up to CM_QAP_CORES_MAX parts. */
+ * seconds: the result depends on the input and the seed alone. Fills core [parts] with core numbers. Phases "place"
+ * and "anneal". FAST: O(rounds * entries * log(width)); the others: as cm_place_by_annealing up to CM_QAP_CORES_MAX
+ * parts. */
 cm_status cm_arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
                      uint64_t seed, cm_run *run, uint32_t *core, cm_arrange_result *result, cm_error *error);
 
@@ -30,7 +31,7 @@ cm_status cm_order_parts(const cm_graph *parts, cm_run *run, uint32_t *order, cm
 /* Sorts the cores of a region along Hilbert's curve over the chip. O(cores log(cores)). */
 cm_status cm_order_cores(const cm_chip *chip, const cm_region *region, cm_run *run, uint32_t *core, cm_error *error);
 
-/* Force-directed swaps: each part looks from its core towards the centre of those it talks to, at doubling steps, and
+/* Force-directed swaps: each part looks from its core towards the centre of those it talks to, at halving steps, and
  * takes the swap that lowers the cost most. `at` [parts] numbers cores of the region. Ends when a round gains less than
  * a thousandth, or after rounds_max. O(rounds * entries * log(width)). */
 cm_status cm_place_by_swaps(const cm_graph *parts, const cm_axes *axes, const cm_chip *chip, const cm_region *region,

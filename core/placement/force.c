@@ -200,8 +200,8 @@ double cm_placement_energy(const cm_graph *parts, const cm_chip *chip, const uin
     for (uint64_t i = parts->first[u]; i < parts->first[u + 1]; i++) {
       cm_hops h = cm_chip_hops(chip, core[u], core[parts->neighbour[i]]);
       double hops = (double)h.east_west + h.north_south + h.die_to_die;
-      sum += (double)parts->weight[i] * (hops * e->router + h.east_west * e->east_west + h.north_south * e->north_south +
-                                         h.die_to_die * e->die_to_die);
+      sum += (double)parts->weight[i] * (hops * e->router + h.east_west * e->east_west +
+                                         h.north_south * e->north_south + h.die_to_die * e->die_to_die);
     }
   return sum / 2;
 }

@@ -26,7 +26,8 @@ static void worm_job(char *id, const char *more)
 {
   char network[65];
   test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
-  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"max_part_size\": 16%s}}", network, more);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"max_part_size\": 16%s}}", network,
+           more);
 }
 
 /* A job that runs for a while. */
@@ -58,7 +59,8 @@ START_TEST(a_network_becomes_a_mapping)
   ck_assert_int_eq(json_integer_value(json_object_get(job, "attempts")), 1);
   const json_t *report = json_object_get(job, "report"), *bound = json_object_get(report, "bound");
   ck_assert(json_is_object(json_object_get(report, "metrics")));
-  ck_assert_int_le(json_integer_value(json_object_get(bound, "parts")), json_integer_value(json_object_get(report, "parts")));
+  ck_assert_int_le(json_integer_value(json_object_get(bound, "parts")),
+                   json_integer_value(json_object_get(report, "parts")));
   ck_assert_str_eq(json_string_value(json_object_get(bound, "limit")), "neurons");
   const char *mapping = test_word(job, "mapping");
 
@@ -136,7 +138,8 @@ START_TEST(a_mapping_has_routes_and_a_certificate)
 }
 END_TEST
 
-/* Dead links leave but one way east, which XY does not take: nobody asked for routes, so their view says why there are none; who asks is refused. */
+/* Dead links leave but one way east, which XY does not take: nobody asked for routes, so their view says why there are
+ * none; who asks is refused. */
 START_TEST(routes_that_cannot_be_are_refused_in_words)
 {
   static const char chip[] = "{\"name\": \"cut\", \"cores\": [4, 4], \"limits\": {\"neurons\": 18}, "
@@ -160,7 +163,8 @@ START_TEST(routes_that_cannot_be_are_refused_in_words)
   ck_assert_str_eq(test_word(json_object_get(job, "problem"), "code"), "no-route");
   ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(job, "problem"), "status")), 422);
   json_decref(job);
-  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"cut\", \"options\": {\"routing\": \"west-first\"}}", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"cut\", \"options\": {\"routing\": \"west-first\"}}",
+           network);
   json_decref(finished(id, "done"));
 }
 END_TEST
@@ -199,7 +203,8 @@ START_TEST(a_mapping_survives_a_broken_core)
   json_decref(second);
   char network[65], text[300];
   test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
-  snprintf(text, sizeof text, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"from\": \"0123\"}}", network);
+  snprintf(text, sizeof text, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"from\": \"0123\"}}",
+           network);
   test_expect(test_request(&server, "POST", "/v1/jobs", NULL, text, strlen(text)), 404);
 }
 END_TEST
@@ -216,7 +221,8 @@ START_TEST(a_model_becomes_a_program)
   test_reply_clear(&reply);
   test_job(&server, id, "{\"kind\": \"compile\", \"network\": \"%s\", \"options\": {\"verify\": true}}", network);
   json_t *job = finished(id, "done"), *bytes = json_object_get(json_object_get(job, "report"), "permutation_bytes");
-  ck_assert_int_lt(json_integer_value(json_object_get(bytes, "after")), json_integer_value(json_object_get(bytes, "before")));
+  ck_assert_int_lt(json_integer_value(json_object_get(bytes, "after")),
+                   json_integer_value(json_object_get(bytes, "before")));
   ck_assert_ptr_null(json_object_get(job, "mapping"));
   const char *program = test_word(job, "program");
   snprintf(path, sizeof path, "/v1/programs/%s", program);
@@ -384,7 +390,8 @@ START_TEST(bad_jobs_are_refused_at_once)
     test_reply reply = test_send(&server, "POST", "/v1/jobs", body);
     ck_assert_msg(reply.status == table[i].status, "%s: %ld %s", body, reply.status, reply.body);
     reply = test_problem(reply, table[i].status, table[i].code);
-    ck_assert_msg(strncmp(test_word(reply.json, "where"), table[i].where, strlen(table[i].where)) == 0, "%s: %s", body, reply.body);
+    ck_assert_msg(strncmp(test_word(reply.json, "where"), table[i].where, strlen(table[i].where)) == 0, "%s: %s", body,
+                  reply.body);
     test_reply_clear(&reply);
   }
   test_expect(test_get(&server, "/v1/jobs/abc"), 404);
@@ -418,14 +425,16 @@ START_TEST(impossible_jobs_fail_with_the_reason)
                         "{\"neurons\": 50, \"target_cores\": 2}, \"energy_pj\": {\"router\": 1, \"link\": 1}, "
                         "\"latency_ns\": {\"router\": 1, \"link\": 1}}"), 201);
   for (int p = 0; p < 4; p++) {
-    test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"narrow\", \"options\": {\"preset\": \"%s\"}}", network, presets[p]);
+    test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"narrow\", \"options\": {\"preset\": \"%s\"}}", network,
+             presets[p]);
     job = finished(id, "failed");
     problem = json_object_get(job, "problem");
     ck_assert_str_eq(test_word(problem, "code"), "limit-broken");
     ck_assert_int_eq(json_integer_value(json_object_get(problem, "status")), 422);
     ck_assert_str_eq(test_word(problem, "limit_name"), "target_cores");
     ck_assert_int_eq(json_integer_value(json_object_get(problem, "limit")), 2);
-    json_int_t use = json_integer_value(json_object_get(problem, "use")), found = json_integer_value(json_object_get(problem, "limit_found"));
+    json_int_t use = json_integer_value(json_object_get(problem, "use")),
+               found = json_integer_value(json_object_get(problem, "limit_found"));
     ck_assert_int_ge(json_integer_value(json_object_get(problem, "part")), 0);
     ck_assert(use > 2 && use < 8);
     ck_assert(found > 2 && found < 8);
@@ -482,13 +491,15 @@ START_TEST(an_idempotency_key_makes_one_job)
   ck_assert_int_eq(reply.status, 202);
   snprintf(id, sizeof id, "%s", test_word(reply.json, "id"));
   test_reply_clear(&reply);
-  snprintf(body, sizeof body, "{ \"chip\": \"loihi1\",  \"network\": \"%s\"}", network); /* the same, written otherwise */
+  snprintf(body, sizeof body, "{ \"chip\": \"loihi1\",  \"network\": \"%s\"}",
+           network); /* the same, written otherwise */
   reply = test_request(&server, "POST", "/v1/jobs", headers, body, strlen(body));
   ck_assert_int_eq(reply.status, 200);
   ck_assert_str_eq(test_word(reply.json, "id"), id);
   test_reply_clear(&reply);
   snprintf(body, sizeof body, "{\"network\": \"%s\", \"chip\": \"loihi64\"}", network);
-  reply = test_problem(test_request(&server, "POST", "/v1/jobs", headers, body, strlen(body)), 422, "idempotency-key-reused");
+  reply = test_problem(test_request(&server, "POST", "/v1/jobs", headers, body, strlen(body)), 422,
+                       "idempotency-key-reused");
   test_reply_clear(&reply);
 }
 END_TEST
@@ -500,8 +511,11 @@ START_TEST(jobs_queue_cancel_and_go)
   /* Another seed, or it would wait for the first as its twin. */
   char network[65];
   test_upload_large(&server, 60000, 300000, 2, network);
-  test_job(&server, running[1], "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 32,"
-           " \"coarsening_tries\": 64, \"bisection_tries\": 64}}", network);
+  test_job(
+      &server, running[1],
+      "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 32,"
+      " \"coarsening_tries\": 64, \"bisection_tries\": 64}}",
+      network);
   test_wait_state(&server, running[0], "running");
   test_wait_state(&server, running[1], "running");
   worm_job(queued, ", \"seed\": 99");
@@ -587,7 +601,10 @@ START_TEST(events_tell_a_job_and_can_be_resumed)
 {
   char id[33], network[65], last[32], again[32], middle[32], *text, *rest;
   test_upload_large(&server, 20000, 100000, 4, network);
-  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 64}}", network);
+  test_job(
+      &server, id,
+      "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 64}}",
+      network);
   int count = read_events(id, NULL, last, &text);
   ck_assert_int_ge(count, 4);
   ck_assert_int_eq(strncmp(text, "retry: ", 7), 0);
@@ -681,7 +698,9 @@ START_TEST(a_reserving_job_leases_its_region)
   test_reply_clear(&reply);
   json_decref(job);
   /* The next job goes elsewhere; its mapping touches no leased core. */
-  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"darwin3\", \"reserve\": true, \"options\": {\"max_part_size\": 16}}", network);
+  test_job(&server, id,
+           "{\"network\": \"%s\", \"chip\": \"darwin3\", \"reserve\": true, \"options\": {\"max_part_size\": 16}}",
+           network);
   job = finished(id, "done");
   reply = test_get(&server, "/v1/chips/darwin3/occupancy");
   ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "free")), 24 * 24 - 2 * held);
@@ -726,8 +745,8 @@ START_TEST(a_mapping_over_http_passes_the_check)
   test_write(file, reply.body, reply.size);
   test_reply_clear(&reply);
   const char *build = getenv("CM_BUILD");
-  snprintf(command, sizeof command, "%s/coremap check %s --chip loihi1 --mapping %s >/dev/null", build != NULL ? build : "build/check",
-           test_data("celegans_herm_chem.edges.csv"), file);
+  snprintf(command, sizeof command, "%s/coremap check %s --chip loihi1 --mapping %s >/dev/null",
+           build != NULL ? build : "build/check", test_data("celegans_herm_chem.edges.csv"), file);
   ck_assert_int_eq(system(command), 0);
   json_decref(job);
 }

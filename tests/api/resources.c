@@ -82,15 +82,19 @@ static void expect_raw(const char *request, const char *status)
 
 START_TEST(smuggled_requests_are_refused)
 {
-  expect_raw("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400");
+  expect_raw(
+      "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      "400");
   expect_raw("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}", "400");
   expect_raw("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}", "400");
   expect_raw("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400");
   expect_raw("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: +2\r\n\r\n{}", "400");
   expect_raw("GET /healthz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n", "421");
   expect_raw("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\nConnection: close\r\n\r\n", "421");
-  expect_raw("DELETE /v1/cache HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\nConnection: close\r\n\r\n", "403");
-  expect_raw("DELETE /v1/cache HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nConnection: close\r\n\r\n", "204");
+  expect_raw("DELETE /v1/cache HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\nConnection: close\r\n\r\n",
+             "403");
+  expect_raw("DELETE /v1/cache HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nConnection: close\r\n\r\n",
+             "204");
   expect_raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200");
 }
 END_TEST
@@ -135,7 +139,8 @@ START_TEST(openapi_covers_the_routes_both_ways)
     json_object_foreach(item, method, operation)
       if (strcmp(method, "parameters") != 0) {
         documented++;
-        ck_assert_msg(json_object_get(json_object_get(operation, "responses"), "default") != NULL, "%s %s", method, path);
+        ck_assert_msg(json_object_get(json_object_get(operation, "responses"), "default") != NULL, "%s %s", method,
+                      path);
       }
   ck_assert_uint_eq(documented, cm_route_count);
   test_reply_clear(&reply);
@@ -336,7 +341,8 @@ START_TEST(chips_come_and_go)
   test_expect(test_send(&server, "PUT", "/v1/chips/mine", text), 201);
   test_expect(test_send(&server, "PUT", "/v1/chips/mine", text), 200);
   test_expect(test_get(&server, "/v1/chips/mine"), 200);
-  reply = test_problem(test_send(&server, "PUT", "/v1/chips/other", text), 400, "bad-chip"); /* the name inside differs */
+  reply =
+      test_problem(test_send(&server, "PUT", "/v1/chips/other", text), 400, "bad-chip"); /* the name inside differs */
   ck_assert_str_eq(test_word(reply.json, "where"), "/name");
   test_reply_clear(&reply);
   free(text);
@@ -412,10 +418,12 @@ START_TEST(reservations_live_and_end)
   snprintf(path, sizeof path, "%s", test_header(&reply, "location"));
   ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "count")), 4);
   test_reply_clear(&reply);
-  reply = test_problem(test_send(&server, "POST", "/v1/chips/truenorth/reservations", "{\"cores\": [[1, 1]]}"), 409, "conflict");
+  reply = test_problem(test_send(&server, "POST", "/v1/chips/truenorth/reservations", "{\"cores\": [[1, 1]]}"), 409,
+                       "conflict");
   ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "free")), 4096 - 4);
   test_reply_clear(&reply);
-  reply = test_problem(test_send(&server, "POST", "/v1/chips/truenorth/reservations", "{\"count\": 4093}"), 409, "no-room");
+  reply =
+      test_problem(test_send(&server, "POST", "/v1/chips/truenorth/reservations", "{\"count\": 4093}"), 409, "no-room");
   ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "needed")), 4093);
   ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "free")), 4092);
   test_reply_clear(&reply);

@@ -77,8 +77,8 @@ START_TEST(killed_anywhere_nothing_acknowledged_is_lost)
     snprintf(text, sizeof text, "a,b,%d\nb,c,2\nc,d,3\nd,a,4\n", round + 1);
     test_upload(&server, text, strlen(text), networks[round]);
     for (int i = 0; i < JOBS; i++)
-      test_job(&server, jobs[round * JOBS + i], "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"seed\": %d}}",
-               networks[round], i);
+      test_job(&server, jobs[round * JOBS + i],
+               "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"seed\": %d}}", networks[round], i);
     usleep((useconds_t)cm_random_below(&random, 40000));
     restart(SIGKILL);
     for (int i = 0; i <= round; i++) {
@@ -136,7 +136,8 @@ END_TEST
 START_TEST(a_killed_upload_leaves_nothing)
 {
   char request[256];
-  snprintf(request, sizeof request, "POST /v1/networks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\na,b,1\nb,c,");
+  snprintf(request, sizeof request,
+           "POST /v1/networks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\na,b,1\nb,c,");
   free(test_raw(&server, request, 0.3)); /* the client goes away */
   usleep(200000);
   ck_assert_uint_eq(entries("incoming"), 0);
@@ -177,7 +178,8 @@ END_TEST
 
 START_TEST(leases_survive_a_kill)
 {
-  test_expect(test_send(&server, "POST", "/v1/chips/loihi1/reservations", "{\"cores\": [[0, 0, 3, 3]], \"ttl\": 600}"), 201);
+  test_expect(test_send(&server, "POST", "/v1/chips/loihi1/reservations", "{\"cores\": [[0, 0, 3, 3]], \"ttl\": 600}"),
+              201);
   restart(SIGKILL);
   test_expect(test_send(&server, "POST", "/v1/chips/loihi1/reservations", "{\"cores\": [[3, 3]]}"), 409);
   ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
@@ -268,7 +270,10 @@ START_TEST(a_damaged_cache_entry_is_made_again)
 {
   char network[65], id[33], path[CM_PATH_MAX], entry[CM_PATH_MAX];
   test_upload_large(&server, 2000, 10000, 6, network);
-  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 64}}", network);
+  test_job(
+      &server, id,
+      "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 64}}",
+      network);
   json_t *first = test_wait(&server, id);
   ck_assert_str_eq(test_word(first, "state"), "done");
   ck_assert_int_ge(json_integer_value(json_object_get(json_array_get(json_object_get(json_object_get(first, "report"),

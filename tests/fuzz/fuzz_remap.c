@@ -24,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   cm_status status = cm_map(&input, &run, &mapping, &error);
   if (status == CM_OK) {
     uint64_t use[4 * CM_RESOURCES];
-    if (mapping->part_count > 4 || cm_count_use(&network, mapping->part, mapping->part_count, &run, use, &error) != CM_OK ||
+    if (mapping->part_count > 4 ||
+        cm_count_use(&network, mapping->part, mapping->part_count, &run, use, &error) != CM_OK ||
         cm_find_violation(&chip->limits, use, mapping->part_count).broken_parts > 0)
       abort();
     cm_mapping_free(mapping);

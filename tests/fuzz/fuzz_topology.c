@@ -62,8 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   zip_t *zip = zip_open_from_source(archive, ZIP_CREATE | ZIP_TRUNCATE, NULL);
   if (zip == NULL || zip_file_add(zip, "manifest.json", owned(manifest, strlen(manifest)), 0) != 0 ||
       zip_file_add(zip, "edges/000000", owned(data + at, size - at), 0) != 1 ||
-      zip_set_file_compression(zip, 0, ZIP_CM_STORE, 0) != 0 || zip_set_file_compression(zip, 1, ZIP_CM_STORE, 0) != 0 ||
-      zip_close(zip) != 0)
+      zip_set_file_compression(zip, 0, ZIP_CM_STORE, 0) != 0 ||
+      zip_set_file_compression(zip, 1, ZIP_CM_STORE, 0) != 0 || zip_close(zip) != 0)
     abort();
   zip_stat_t about;
   if (zip_source_stat(archive, &about) != 0 || zip_source_open(archive) != 0)

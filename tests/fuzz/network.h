@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Imports with one importer, or (NULL) as cm_import recognises the bytes. */
 static inline int fuzz_import(fuzzed_import import, const uint8_t *data, size_t size)
 {
-  const cm_import_limits limits = {.bytes_max = 1 << 24, .ratio_max = 1000, .vertices_max = 1 << 16, .pins_max = 1 << 20};
+  const cm_import_limits limits = {
+      .bytes_max = 1 << 24, .ratio_max = 1000, .vertices_max = 1 << 16, .pins_max = 1 << 20};
   cm_error error = {.status = CM_OK};
   cm_memory memory;
   cm_run run;

@@ -1,4 +1,4 @@
-/* A network of three neurons on a chip of 2 x 2, and bytes as a file, for targets that read what mappings leave behind. */
+/* A network of three neurons on a chip of 2 x 2, and bytes as a file, for targets that read what mappings leave. */
 #ifndef CM_TESTS_FUZZ_OLD_H
 #define CM_TESTS_FUZZ_OLD_H
 

@@ -43,7 +43,8 @@ static void check_against_table(const cm_compact *g, const uint64_t *table)
 static cm_topology random_network(cm_random *random)
 {
   uint32_t n = 1 + below(random, 60);
-  return below(random, 2) ? network_directed(random, n, 1 + below(random, 80)) : network_undirected(random, n, below(random, 40));
+  return below(random, 2) ? network_directed(random, n, 1 + below(random, 80))
+                          : network_undirected(random, n, below(random, 40));
 }
 
 START_TEST(holds_every_synapse_twice)
@@ -90,7 +91,8 @@ START_TEST(contraction_and_induction_keep_weights)
   cm_random random;
   cm_random_init(&random, (uint64_t)_i, 2, 0);
   cm_topology t = random_network(&random);
-  uint32_t n = t.vertex_count, coarse_count = 1 + below(&random, n), map[64], part[64], coarse_part[64], chosen[64], local[64] = {0};
+  uint32_t n = t.vertex_count, coarse_count = 1 + below(&random, n), map[64], part[64], coarse_part[64], chosen[64],
+           local[64] = {0};
   cm_run run;
   cm_run_init(&run);
   cm_compact *g, *coarse, *piece;
@@ -143,13 +145,17 @@ START_TEST(clusters_keep_size_and_labels_on_every_level)
     label[v] = below(&random, 3);
     at[v] = v;
   }
-  cm_hierarchy_options options = {.vertices_min = 2, .size_max = 2 + below(&random, 20), .growth = 4, .seed = (uint64_t)_i,
+  cm_hierarchy_options options = {.vertices_min = 2,
+                                  .size_max = 2 + below(&random, 20),
+                                  .growth = 4,
+                                  .seed = (uint64_t)_i,
                                   .label = below(&random, 2) ? label : NULL};
   ck_ok(cm_hierarchy_build(g, &options, &run, &h, &error));
   ck_assert_ptr_eq(h.level[0], g);
   for (uint32_t l = 1; l < h.levels; l++) {
     uint32_t *owner = malloc(h.level[l]->vertex_count * sizeof *owner);
-    uint64_t *size = calloc(h.level[l]->vertex_count, sizeof *size), *members = calloc(h.level[l]->vertex_count, sizeof *members);
+    uint64_t *size = calloc(h.level[l]->vertex_count, sizeof *size),
+             *members = calloc(h.level[l]->vertex_count, sizeof *members);
     memset(owner, 0xff, h.level[l]->vertex_count * sizeof *owner);
     ck_assert_uint_lt(h.level[l]->vertex_count, h.level[l - 1]->vertex_count);
     for (uint32_t v = 0; v < n; v++) {

@@ -268,7 +268,8 @@ static cm_topology *lattice(uint32_t n)
 {
   cm_topology *t;
   ck_ok(CM_NEW(NULL, t, 1, &error));
-  *t = (cm_topology){.vertex_count = n, .net_count = n, .size_total = n, .weight_scale = 1, .pin_count = 4 * (uint64_t)n};
+  *t = (cm_topology){
+      .vertex_count = n, .net_count = n, .size_total = n, .weight_scale = 1, .pin_count = 4 * (uint64_t)n};
   ck_ok(CM_NEW(NULL, t->net_first, (size_t)n + 1, &error));
   ck_ok(CM_NEW(NULL, t->pin, t->pin_count, &error));
   for (uint32_t v = 0; v < n; v++) {
@@ -421,7 +422,8 @@ START_TEST(options_are_refused_with_place_and_remedy)
     ck_assert_msg(strstr(error.detail, bad[i].says) != NULL, "%s", error.detail);
     json_decref(json);
   }
-  json_t *json = json_loads("{\"seed\": 9007199254740993, \"memory_limit\": \"1.5G\", \"matching\": \"available\"}", 0, NULL);
+  json_t *json =
+      json_loads("{\"seed\": 9007199254740993, \"memory_limit\": \"1.5G\", \"matching\": \"available\"}", 0, NULL);
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
   json_t *all = cm_map_options_json(options);

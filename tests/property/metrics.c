@@ -193,7 +193,8 @@ static void brute_force(const cm_topology *n, const cm_chip *chip, const uint32_
     for (int d = 0; d < 4; d++) {
       sum += t->link[r * 4 + d];
       t->m.link_load_max = fmax(t->m.link_load_max, t->link[r * 4 + d]);
-      t->m.multicast_link_load_max = fmax(t->m.multicast_link_load_max, (n->directed ? t->tree_link : t->link)[r * 4 + d]);
+      t->m.multicast_link_load_max =
+          fmax(t->m.multicast_link_load_max, (n->directed ? t->tree_link : t->link)[r * 4 + d]);
     }
   }
   t->m.multicast_link_load_mean = links > 0 ? t->m.multicast_hops / links : 0;

@@ -19,7 +19,8 @@ static void give_labels(cm_random *random, cm_topology *t)
   t->label_text = network_array((size_t)t->vertex_count * 24 + 1, 1);
   t->label_first = network_array((size_t)t->vertex_count + 1, sizeof *t->label_first);
   for (uint32_t v = 0; v < t->vertex_count; v++) {
-    used += (uint64_t)snprintf(t->label_text + used, 24, "%sn%u%s", odd[below(random, 6)], v, odd[below(random, 5)]) + 1;
+    used +=
+        (uint64_t)snprintf(t->label_text + used, 24, "%sn%u%s", odd[below(random, 6)], v, odd[below(random, 5)]) + 1;
     t->label_first[v + 1] = used;
   }
 }

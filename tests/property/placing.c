@@ -1,5 +1,6 @@
-/* The placement engine and the mesh mapper on random graphs, chips and occupancies: the optimum where all placements can be tried,
- * costs recomputed from scratch, limits kept, no core that is not free, the same for any number of threads. */
+/* The placement engine and the mesh mapper on random graphs, chips and occupancies: the optimum where all placements
+ * can be tried, costs recomputed from scratch, limits kept, no core that is not free, the same for any number of
+ * threads. */
 #include "../unit/networks.h"
 
 #include "core/placement/arrange.h"
@@ -28,11 +29,12 @@ static cm_chip *random_chip(cm_random *random, uint32_t most_side)
   char text[500];
   uint32_t dies = 1 + below(random, 2), width = 1 + below(random, most_side), height = 1 + below(random, most_side);
   uint32_t block = below(random, 4) == 0 ? 2 : 1;
-  (void)snprintf(text, sizeof text,
-                 "{\"name\": \"r\", \"dies\": [%u, 1], \"cores\": [%u, %u], \"cores_per_router\": [%u, 1], \"torus\": [%s, %s], "
-                 "\"energy_pj\": %s}",
-                 dies, width * block, height, block, below(random, 2) ? "true" : "false", below(random, 2) ? "true" : "false",
-                 energy[below(random, 2)]);
+  (void)snprintf(
+      text, sizeof text,
+      "{\"name\": \"r\", \"dies\": [%u, 1], \"cores\": [%u, %u], \"cores_per_router\": [%u, 1], \"torus\": [%s, %s], "
+      "\"energy_pj\": %s}",
+      dies, width * block, height, block, below(random, 2) ? "true" : "false", below(random, 2) ? "true" : "false",
+      energy[below(random, 2)]);
   cm_chip *chip;
   ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
   return chip;
@@ -103,7 +105,8 @@ START_TEST(axes_tell_the_distances_of_the_chip)
         if (uniform)
           ck_assert_uint_eq(cm_axes_distance(axes, a, b), cm_chip_distance(chip, core[a], core[b]));
         else /* 64ths of 3 pJ, each kind of hop rounded once, each axis once */
-          ck_assert_double_eq_tol(cm_axes_distance(axes, a, b) * 3 / 64.0, pj, 0.03 * (1 + cm_chip_distance(chip, core[a], core[b])));
+          ck_assert_double_eq_tol(cm_axes_distance(axes, a, b) * 3 / 64.0, pj,
+                                  0.03 * (1 + cm_chip_distance(chip, core[a], core[b])));
       }
     cm_axes_free(axes);
     cm_chip_free(chip);
@@ -129,7 +132,8 @@ START_TEST(symmetries_move_no_core_nearer_or_farther)
       each_once(symmetries.to[s], count, count);
       for (uint32_t a = 0; a < count; a++)
         for (uint32_t b = 0; b < count; b++)
-          ck_assert_uint_eq(cm_axes_distance(axes, a, b), cm_axes_distance(axes, symmetries.to[s][a], symmetries.to[s][b]));
+          ck_assert_uint_eq(cm_axes_distance(axes, a, b),
+                            cm_axes_distance(axes, symmetries.to[s][a], symmetries.to[s][b]));
     }
     cm_symmetries_free(&symmetries);
     cm_axes_free(axes);
@@ -183,11 +187,12 @@ START_TEST(annealing_finds_the_optimum_of_small_cases)
 END_TEST
 
 /* nug12 of QAPLIB: flows; 3 rows of 4; the proved optimum is 578, each edge counted twice. */
-static const uint8_t nug12[12][12] = {
-  {0, 5, 2, 4, 1, 0, 0, 6, 2, 1, 1, 1},   {5, 0, 3, 0, 2, 2, 2, 0, 4, 5, 0, 0},  {2, 3, 0, 0, 0, 0, 0, 5, 5, 2, 2, 2},
-  {4, 0, 0, 0, 5, 2, 2, 10, 0, 0, 5, 5},  {1, 2, 0, 5, 0, 10, 0, 0, 0, 5, 1, 1}, {0, 2, 0, 2, 10, 0, 5, 1, 1, 5, 4, 0},
-  {0, 2, 0, 2, 0, 5, 0, 10, 5, 2, 3, 3},  {6, 0, 5, 10, 0, 1, 10, 0, 0, 0, 5, 0}, {2, 4, 5, 0, 0, 1, 5, 0, 0, 0, 10, 10},
-  {1, 5, 2, 0, 5, 5, 2, 0, 0, 0, 5, 0},   {1, 0, 2, 5, 1, 4, 3, 5, 10, 5, 0, 2},  {1, 0, 2, 5, 1, 0, 3, 0, 10, 0, 2, 0}};
+static const uint8_t nug12[12][12] = {{0, 5, 2, 4, 1, 0, 0, 6, 2, 1, 1, 1},   {5, 0, 3, 0, 2, 2, 2, 0, 4, 5, 0, 0},
+                                      {2, 3, 0, 0, 0, 0, 0, 5, 5, 2, 2, 2},   {4, 0, 0, 0, 5, 2, 2, 10, 0, 0, 5, 5},
+                                      {1, 2, 0, 5, 0, 10, 0, 0, 0, 5, 1, 1},  {0, 2, 0, 2, 10, 0, 5, 1, 1, 5, 4, 0},
+                                      {0, 2, 0, 2, 0, 5, 0, 10, 5, 2, 3, 3},  {6, 0, 5, 10, 0, 1, 10, 0, 0, 0, 5, 0},
+                                      {2, 4, 5, 0, 0, 1, 5, 0, 0, 0, 10, 10}, {1, 5, 2, 0, 5, 5, 2, 0, 0, 0, 5, 0},
+                                      {1, 0, 2, 5, 1, 4, 3, 5, 10, 5, 0, 2},  {1, 0, 2, 5, 1, 0, 3, 0, 10, 0, 2, 0}};
 
 START_TEST(annealing_finds_the_published_optimum_on_any_number_of_threads)
 {
@@ -297,7 +302,8 @@ START_TEST(grids_divide_the_cores_among_their_cells)
     for (uint32_t a = 0; a < count; a++) {
       uint32_t cell_a = axes->row[a] * grid->columns + axes->column[a];
       ck_assert_uint_eq(grid->cores[cell_a], 1);
-      ck_assert_int_eq(cm_mesh_distance(grid, cell_a, axes->row[0] * grid->columns + axes->column[0]), (int)cm_axes_distance(axes, a, 0));
+      ck_assert_int_eq(cm_mesh_distance(grid, cell_a, axes->row[0] * grid->columns + axes->column[0]),
+                       (int)cm_axes_distance(axes, a, 0));
     }
     cm_mesh_grid_free(grid);
     cm_axes_free(axes);
@@ -334,7 +340,8 @@ START_TEST(tables_tell_what_every_move_changes)
   cm_random random;
   for (uint64_t round = 0; round < 60; round++) {
     cm_random_init(&random, round, 7, 0);
-    uint32_t width = 1 + below(&random, 6), height = 1 + below(&random, 6), cells = width * height, n = 1 + below(&random, MOST);
+    uint32_t width = 1 + below(&random, 6), height = 1 + below(&random, 6), cells = width * height,
+             n = 1 + below(&random, MOST);
     cm_compact *graph = random_compact(&random, n);
     cm_axes *axes;
     cm_mesh_grid *grid = whole_grid(width, height, &axes);
@@ -372,7 +379,8 @@ START_TEST(rebalancing_fits_whatever_can_fit_and_annealing_keeps_it)
   cm_mesh_chances(chance);
   for (uint64_t round = 0; round < 60; round++) {
     cm_random_init(&random, round, 8, 0);
-    uint32_t width = 1 + below(&random, 6), height = 1 + below(&random, 6), cells = width * height, n = 1 + below(&random, MOST);
+    uint32_t width = 1 + below(&random, 6), height = 1 + below(&random, 6), cells = width * height,
+             n = 1 + below(&random, MOST);
     cm_compact *graph = random_compact(&random, n);
     cm_axes *axes;
     cm_mesh_grid *grid = whole_grid(width, height, &axes);
@@ -404,7 +412,8 @@ static cm_mesh_options small_effort(uint64_t most, uint64_t seed)
 }
 
 /* The least cost over all assignments of the vertices from v on that keep the limit. */
-static uint64_t least_assignment(const cm_compact *g, const cm_axes *axes, uint32_t v, uint32_t *at, uint32_t *load, uint32_t most)
+static uint64_t least_assignment(const cm_compact *g, const cm_axes *axes, uint32_t v, uint32_t *at, uint32_t *load,
+                                 uint32_t most)
 {
   if (v == g->vertex_count) {
     uint64_t sum = 0;

@@ -20,8 +20,8 @@ static void tear_down(void)
 
 static uint64_t *limit_named(cm_limits *limits, const char *name)
 {
-  uint64_t *const fields[CM_RESOURCES] = {&limits->neurons, &limits->synapses, &limits->inbound_axons, &limits->outbound_axons,
-                                          &limits->target_cores};
+  uint64_t *const fields[CM_RESOURCES] = {&limits->neurons, &limits->synapses, &limits->inbound_axons,
+                                          &limits->outbound_axons, &limits->target_cores};
   for (cm_resource r = 0; name != NULL && r < CM_RESOURCES; r++)
     if (strcmp(cm_resource_field(r), name) == 0)
       return fields[r];
@@ -52,7 +52,8 @@ static cm_status run_stage(const cm_topology *t, const cm_chip *chip, const cm_o
   ck_ok(cm_map_options_parse(json, &options, &error));
   json_decref(json);
   cm_run_init(&run);
-  cm_map_input input = {.topology = t, .chip = chip, .occupancy = occupancy, .options = options, .scratch_folder = folder};
+  cm_map_input input = {
+      .topology = t, .chip = chip, .occupancy = occupancy, .options = options, .scratch_folder = folder};
   cm_status status = cm_stage_run(&input, &run, stage, &error);
   cm_map_options_free(options);
   return status;
@@ -109,7 +110,8 @@ START_TEST(what_is_said_is_so)
   for (uint64_t round = 0; round < 1600; round++) {
     cm_random_init(&random, round, 17, 0);
     uint32_t n = 1 + below(&random, SMALL), preset = round % 4;
-    cm_topology t = round % 5 != 0 ? network_directed(&random, n, 1 + below(&random, n + 3)) : network_undirected(&random, n, 40);
+    cm_topology t =
+        round % 5 != 0 ? network_directed(&random, n, 1 + below(&random, n + 3)) : network_undirected(&random, n, 40);
     cm_chip *chip;
     cm_occupancy *occupancy;
     cm_stage stage;
@@ -225,7 +227,8 @@ static void bad_start(const cm_topology *t, uint32_t parts, uint32_t *part)
 START_TEST(moves_keep_the_number_of_parts_when_asked)
 {
   cm_topology t = ring(300, 4, 10);
-  uint32_t *part = network_array(300, sizeof *part), *again = network_array(300, sizeof *part), parts = 10, parts_again = 10;
+  uint32_t *part = network_array(300, sizeof *part), *again = network_array(300, sizeof *part), parts = 10,
+           parts_again = 10;
   cm_legalise_options options = {.limits = {.neurons = 31}, .parts_max = 10, .exact = true, .seed = 4};
   cm_run run;
   bool legal = false;
@@ -264,7 +267,8 @@ START_TEST(failures_while_moving_leave_nothing)
 {
   cm_topology t = ring(60, 4, 5);
   uint32_t part[60], kept[60], parts = 6, fired = 0;
-  cm_legalise_options options = {.limits = {.neurons = 12, .inbound_axons = 30, .target_cores = 4}, .parts_max = 6, .seed = 1};
+  cm_legalise_options options = {
+      .limits = {.neurons = 12, .inbound_axons = 30, .target_cores = 4}, .parts_max = 6, .seed = 1};
   cm_memory memory;
   cm_run run;
   cm_run_init(&run);

@@ -95,8 +95,9 @@ static cm_chip *random_chip(cm_random *random)
   static const char *const limits[] = {"", ", \"inbound_axons\": 40", ", \"synapses\": 60", ", \"outbound_axons\": 60",
                                        ", \"target_cores\": 12"};
   snprintf(text, sizeof text,
-           "{\"name\": \"r\", \"cores\": [%u, %u], \"torus\": [%s, false], \"limits\": {\"neurons\": %u%s}}", 3 + below(random, 6),
-           3 + below(random, 6), below(random, 2) ? "true" : "false", 5 + below(random, 12), limits[below(random, 5)]);
+           "{\"name\": \"r\", \"cores\": [%u, %u], \"torus\": [%s, false], \"limits\": {\"neurons\": %u%s}}",
+           3 + below(random, 6), 3 + below(random, 6), below(random, 2) ? "true" : "false", 5 + below(random, 12),
+           limits[below(random, 5)]);
   cm_chip *chip;
   ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
   return chip;
@@ -138,7 +139,8 @@ static cm_topology random_network(cm_random *random, bool directed)
   uint32_t vertices = 20 + below(random, 80);
   if (!directed)
     return network_undirected(random, vertices, 6);
-  cm_topology t = {.directed = true, .vertex_count = vertices, .net_count = vertices, .size_total = vertices, .weight_scale = 4};
+  cm_topology t = {
+      .directed = true, .vertex_count = vertices, .net_count = vertices, .size_total = vertices, .weight_scale = 4};
   t.net_first = network_array((size_t)vertices + 1, sizeof *t.net_first);
   t.net_source = network_array(vertices, sizeof *t.net_source);
   t.net_weight = network_array(vertices, sizeof *t.net_weight);
@@ -251,7 +253,8 @@ START_TEST(remappings_are_legal_and_move_what_must)
         free(b);
         cm_mapping_free(same);
       } else
-        ck_assert_msg(status == CM_NO_ROOM || status == CM_LIMIT_BROKEN || status == CM_NEURON_TOO_LARGE, "%s", error.detail);
+        ck_assert_msg(status == CM_NO_ROOM || status == CM_LIMIT_BROKEN || status == CM_NEURON_TOO_LARGE, "%s",
+                      error.detail);
     }
     cm_mapping_free(old);
     cm_mapping_free(new);
@@ -260,8 +263,8 @@ START_TEST(remappings_are_legal_and_move_what_must)
     cm_occupancy_free(occupancy);
     cm_chip_free(chip);
   }
-  ck_assert_msg(done > 120 && kept > 30 && seats > 15 && edited > 40 && again * 4 < done, "%u done, %u kept, %u edited, %u afresh", done, kept,
-                edited, again);
+  ck_assert_msg(done > 120 && kept > 30 && seats > 15 && edited > 40 && again * 4 < done,
+                "%u done, %u kept, %u edited, %u afresh", done, kept, edited, again);
 }
 END_TEST
 

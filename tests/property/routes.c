@@ -1,5 +1,6 @@
 /* Routes on random chips with random dead links: trees follow the turn rule and reach every target once; tables, walked
- * packet by packet, bring every axon to exactly its cores; nothing can deadlock; a refusal is one that the chip deserves. */
+ * packet by packet, bring every axon to exactly its cores; nothing can deadlock; a refusal is one that the chip
+ * deserves. */
 #include "../unit/networks.h"
 
 #include "core/chip/dependency.h"
@@ -55,8 +56,8 @@ static bool reachable(const cm_chip *chip, cm_turn_rule rule, int source, int ta
   for (int i = 0; i < end; i++)
     for (int d = 0; d < CM_DIRECTIONS; d++) {
       int next = step(chip, queue[i][0], d);
-      if (next < 0 || (queue[i][1] >= 0 && !legal_turn(rule, queue[i][1], d)) || dead_link(chip, (uint32_t)queue[i][0], d) ||
-          seen[next * CM_DIRECTIONS + d])
+      if (next < 0 || (queue[i][1] >= 0 && !legal_turn(rule, queue[i][1], d)) ||
+          dead_link(chip, (uint32_t)queue[i][0], d) || seen[next * CM_DIRECTIONS + d])
         continue;
       if (next == target)
         return true;
@@ -176,7 +177,8 @@ START_TEST(trees_follow_the_rule_and_reach_every_target_once)
   }
   /* Trees that share no router cannot always be grown one target after the other: rarely refused though each
    * target alone could be reached. */
-  ck_assert_msg(refused > 0 && too_strict * 100 < traced, "%u of %u refused, %u of them without need", refused, traced, too_strict);
+  ck_assert_msg(refused > 0 && too_strict * 100 < traced, "%u of %u refused, %u of them without need", refused, traced,
+                too_strict);
 }
 END_TEST
 
@@ -247,8 +249,8 @@ static int direction_of(char letter)
 }
 
 /* Sends a packet with a key from a router, as the tables say, counting arrivals at cores. */
-static void send_packet(const cm_chip *chip, const json_t *tables, uint64_t key, int source, double rate, uint32_t *arrived,
-                        traffic *t)
+static void send_packet(const cm_chip *chip, const json_t *tables, uint64_t key, int source, double rate,
+                        uint32_t *arrived, traffic *t)
 {
   int stack[4 * ROUTERS_MAX][2], depth = 0, rx = (int)cm_chip_routers_x(chip), sent = 0;
   stack[depth][0] = source;
@@ -504,7 +506,8 @@ START_TEST(xy_routes_agree_with_the_metrics)
     cm_metrics metrics;
     cm_metrics_detail detail;
     cm_routes *tree, *path;
-    ck_ok(cm_metrics_compute(&m->network, m->chip, m->part, m->mapping.part_count, m->core, &run, &metrics, &detail, &error));
+    ck_ok(cm_metrics_compute(&m->network, m->chip, m->part, m->mapping.part_count, m->core, &run, &metrics, &detail,
+                             &error));
     ck_ok(route(&m->mapping, &m->network, m->chip, CM_TURNS_XY, true, &run, &tree));
     ck_ok(route(&m->mapping, &m->network, m->chip, CM_TURNS_XY, false, &run, &path));
     ck_assert_double_eq_tol(tree->traffic, metrics.multicast_hops, 1e-6);
@@ -564,7 +567,8 @@ START_TEST(balanced_loads_come_near_the_least_possible)
     ck_ok(cm_chip_mesh(4, 4, &chip, &error));
     search s = {.chip = chip, .rule = (cm_turn_rule)(round % CM_TURN_RULES), .flows = 4, .best = UINT64_MAX};
     uint32_t part[16], core[16];
-    cm_topology n = {.directed = true, .vertex_count = 16, .net_count = 4, .pin_count = 4, .size_total = 16, .weight_scale = 1};
+    cm_topology n = {
+        .directed = true, .vertex_count = 16, .net_count = 4, .pin_count = 4, .size_total = 16, .weight_scale = 1};
     n.net_first = network_array(5, sizeof *n.net_first);
     n.net_source = network_array(4, sizeof *n.net_source);
     n.net_weight = network_array(4, sizeof *n.net_weight);
@@ -659,7 +663,8 @@ START_TEST(rules_forbid_every_ring)
           int at = step(chip, router, from);
           if (at < 0 || step(chip, at, to) < 0 || from == (to ^ 1))
             continue;
-          bool legal = rule == CM_TURN_RULES || cm_turn_allowed((cm_turn_rule)rule, (cm_direction)from, (cm_direction)to);
+          bool legal =
+              rule == CM_TURN_RULES || cm_turn_allowed((cm_turn_rule)rule, (cm_direction)from, (cm_direction)to);
           ck_assert(rule == CM_TURN_RULES || legal == legal_turn((cm_turn_rule)rule, from, to));
           if (legal)
             cm_dependencies_add(&graph, (uint32_t)(router * CM_DIRECTIONS + from), (cm_direction)to);

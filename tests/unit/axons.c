@@ -63,7 +63,8 @@ static double recount(const cm_topology *t, const uint32_t *part, uint64_t axons
   return connectivity;
 }
 
-static double penalised(const cm_topology *t, const uint32_t *part, const cm_limits *limits, double per_axon, double per_neuron)
+static double penalised(const cm_topology *t, const uint32_t *part, const cm_limits *limits, double per_axon,
+                        double per_neuron)
 {
   uint64_t axons[PARTS], size[PARTS] = {0};
   double sum = recount(t, part, axons);
@@ -107,8 +108,8 @@ static cm_topology planted(uint32_t groups, uint32_t size, uint32_t fan, uint32_
   return t;
 }
 
-/* A random network with its hypergraph, its neurons in random parts, and the state: `part` is by the hypergraph's numbers, and
- * the topology is renumbered alike. */
+/* A random network with its hypergraph, its neurons in random parts, and the state: `part` is by the hypergraph's
+ * numbers, and the topology is renumbered alike. */
 typedef struct scene {
   cm_topology topology;
   cm_limits limits;
@@ -173,8 +174,8 @@ START_TEST(predicted_costs_are_what_moves_cost)
 }
 END_TEST
 
-/* What moving v to part `to` costs by counting anew; INFINITY when `hard` and it breaks a limit there, or when no net of v
- * has anything to do with the part. */
+/* What moving v to part `to` costs by counting anew; INFINITY when `hard` and it breaks a limit there, or when no net
+ * of v has anything to do with the part. */
 static double true_cost(scene *s, uint32_t v, uint32_t to, bool hard)
 {
   const cm_topology *t = &s->topology;
@@ -244,7 +245,8 @@ START_TEST(sketches_estimate_the_overlap_and_merge)
   enum { TARGETS = 40, NETS = 2000 };
   cm_random random;
   cm_random_init(&random, 5, 9, 0);
-  cm_topology t = {.directed = true, .vertex_count = TARGETS, .size_total = TARGETS, .weight_scale = 1, .net_count = NETS};
+  cm_topology t = {
+      .directed = true, .vertex_count = TARGETS, .size_total = TARGETS, .weight_scale = 1, .net_count = NETS};
   static bool has[TARGETS][NETS];
   t.net_first = network_array(NETS + 1, sizeof *t.net_first);
   t.net_source = network_array(NETS, sizeof *t.net_source);
@@ -413,7 +415,8 @@ START_TEST(neurons_without_inbound_axons_and_loose_pieces_are_packed)
 {
   /* 500 inputs that each reach one of 20 outputs, and 200 neurons without any synapse. */
   uint32_t n = 720;
-  cm_topology t = {.directed = true, .vertex_count = n, .size_total = n, .weight_scale = 1, .net_count = 500, .pin_count = 500};
+  cm_topology t = {
+      .directed = true, .vertex_count = n, .size_total = n, .weight_scale = 1, .net_count = 500, .pin_count = 500};
   t.net_first = network_array(501, sizeof *t.net_first);
   t.net_source = network_array(500, sizeof *t.net_source);
   t.net_weight = network_array(500, sizeof *t.net_weight);

@@ -230,7 +230,8 @@ START_TEST(distances_are_those_of_the_router_graph)
         if (dx == 1 && dy == 1)
           ck_assert_uint_eq(hops.die_to_die, 0);
         if (round % 6 == 0) { /* a plain mesh of dies: borders between the two, by hand */
-          uint32_t ax = a % chip->width / w, cx = b % chip->width / w, ay = a / chip->width / h, cy = b / chip->width / h;
+          uint32_t ax = a % chip->width / w, cx = b % chip->width / w, ay = a / chip->width / h,
+                   cy = b / chip->width / h;
           ck_assert_uint_eq(hops.die_to_die, (ax > cx ? ax - cx : cx - ax) + (ay > cy ? ay - cy : cy - ay));
         }
       }
@@ -406,7 +407,8 @@ START_TEST(regions_are_the_best_boxes)
     for (uint32_t i = 0; i < cores; i++)
       if (cm_random_below(&random, 100) < density)
         occupancy->state[i] = (uint8_t)(1 + cm_random_below(&random, 2));
-    uint32_t count = 1 + (uint32_t)cm_random_below(&random, cores + 2), best[4], free_count = cm_occupancy_free_count(occupancy);
+    uint32_t count = 1 + (uint32_t)cm_random_below(&random, cores + 2), best[4],
+             free_count = cm_occupancy_free_count(occupancy);
     if (round % 2 && free_count > 0)
       count = 1 + (uint32_t)cm_random_below(&random, free_count);
     cm_region *region;

@@ -155,8 +155,8 @@ END_TEST
 
 START_TEST(test_matrix_general)
 {
-  cm_topology *t = import_text("%%MatrixMarket matrix coordinate pattern general\n% c\n\n4 4 5\n1 2\n1 2\n3 1\n2 2\n1 4\n",
-                               "matrix-market");
+  cm_topology *t = import_text(
+      "%%MatrixMarket matrix coordinate pattern general\n% c\n\n4 4 5\n1 2\n1 2\n3 1\n2 2\n1 4\n", "matrix-market");
   ck_assert(t->directed);
   ck_assert_uint_eq(t->vertex_count, 4);
   ck_assert_uint_eq(t->pin_count, 4);
@@ -167,7 +167,8 @@ START_TEST(test_matrix_general)
   ck_assert_uint_eq(t->pin_weight[1], 1);
   check_net(t, 2, 2, 1, NET(0));
   round_trip(t, "out.mtx", "matrix-market");
-  t = import_text("%%matrixmarket MATRIX Coordinate Real General\r\n2 2 2\r\n1 2 0.375\r\n2 1 1e1\r\n", "matrix-market");
+  t = import_text("%%matrixmarket MATRIX Coordinate Real General\r\n2 2 2\r\n1 2 0.375\r\n2 1 1e1\r\n",
+                  "matrix-market");
   ck_assert_double_eq((double)t->pin_weight[0] / (double)t->weight_scale, 0.375);
   ck_assert_double_eq((double)t->pin_weight[1] / (double)t->weight_scale, 10);
   round_trip(t, "out.mtx.gz", "matrix-market");
@@ -176,8 +177,8 @@ END_TEST
 
 START_TEST(test_matrix_symmetric)
 {
-  cm_topology *t = import_text("%%MatrixMarket matrix coordinate integer symmetric\n3 3 4\n1 1 9\n2 1 5\n3 2 4\n3 2 2\n",
-                               "matrix-market");
+  cm_topology *t = import_text(
+      "%%MatrixMarket matrix coordinate integer symmetric\n3 3 4\n1 1 9\n2 1 5\n3 2 4\n3 2 2\n", "matrix-market");
   ck_assert(!t->directed);
   ck_assert_uint_eq(t->pin_count, 4);
   ck_assert_uint_eq(t->self_loop_count, 1);

@@ -206,7 +206,8 @@ START_TEST(test_reservoir_threads)
     check_equal(one, three);
     run.seed++;
     cm_topology *other = reservoir(sizes[i].neurons, sizes[i].fan_out);
-    ck_assert(other->pin_count != one->pin_count || memcmp(other->pin, one->pin, one->pin_count * sizeof *one->pin) != 0);
+    ck_assert(other->pin_count != one->pin_count ||
+              memcmp(other->pin, one->pin, one->pin_count * sizeof *one->pin) != 0);
     cm_topology_free(one);
     cm_topology_free(three);
     cm_topology_free(other);

@@ -19,7 +19,8 @@ START_TEST(no_partition_has_fewer_parts)
   for (uint64_t round = 0; round < 3000; round++) {
     cm_random_init(&random, round, 5, 0);
     uint32_t n = 2 + below(&random, SMALL - 1);
-    cm_topology t = round % 4 != 0 ? network_directed(&random, n, 1 + below(&random, n + 3)) : network_undirected(&random, n, 40);
+    cm_topology t =
+        round % 4 != 0 ? network_directed(&random, n, 1 + below(&random, n + 3)) : network_undirected(&random, n, 40);
     cm_limits limits = random_limits(&random, &t);
     cm_bound bound;
     if (cm_check_neurons(&t, &limits, &run, &error) == CM_OK) {
@@ -53,7 +54,8 @@ END_TEST
 /* One net a row of targets; sources are row numbers. */
 static cm_topology network_of(uint32_t vertices, const uint32_t *targets, const uint32_t *counts, uint32_t nets)
 {
-  cm_topology t = {.directed = true, .vertex_count = vertices, .net_count = nets, .size_total = vertices, .weight_scale = 1};
+  cm_topology t = {
+      .directed = true, .vertex_count = vertices, .net_count = nets, .size_total = vertices, .weight_scale = 1};
   t.net_first = network_array((size_t)nets + 1, sizeof *t.net_first);
   for (uint32_t e = 0; e < nets; e++)
     t.net_first[e + 1] = t.net_first[e] + counts[e];
@@ -95,8 +97,10 @@ START_TEST(each_argument_has_its_network)
     targets[i] = i % 12;
   cm_topology t = network_of(12, targets, counts, 2);
   expect_bound(bound_of(&t, (cm_limits){0}), 1, CM_ARGUMENT_NONE, 0, "no limit asks for more");
-  expect_bound(bound_of(&t, (cm_limits){.neurons = 5}), 3, CM_ARGUMENT_TOTAL, CM_NEURONS, "12 neurons in all, at most 5 in a core");
-  expect_bound(bound_of(&t, (cm_limits){.synapses = 4}), 5, CM_ARGUMENT_TOTAL, CM_SYNAPSES, "18 synapses in all, at most 4 in a core");
+  expect_bound(bound_of(&t, (cm_limits){.neurons = 5}), 3, CM_ARGUMENT_TOTAL, CM_NEURONS,
+               "12 neurons in all, at most 5 in a core");
+  expect_bound(bound_of(&t, (cm_limits){.synapses = 4}), 5, CM_ARGUMENT_TOTAL, CM_SYNAPSES,
+               "18 synapses in all, at most 4 in a core");
   /* Two neurons a core: neuron 0's targets are on 6 cores, neuron 1's on 3: eight axons go elsewhere at least... */
   cm_bound wide = bound_of(&t, (cm_limits){.neurons = 2, .outbound_axons = 1});
   expect_bound(wide, 7, CM_ARGUMENT_TOTAL, CM_OUTBOUND_AXONS, "at least 7 outbound axons in all, at most 1 in a core");
@@ -104,7 +108,8 @@ START_TEST(each_argument_has_its_network)
   ck_assert_uint_eq(wide.widest_cores, 6);
   /* ...and nine come in. Without a neuron limit the two axons fit two cores of one axon each only if no neuron needs
    * both. */
-  expect_bound(bound_of(&t, (cm_limits){.neurons = 12, .inbound_axons = 2}), 1, CM_ARGUMENT_NONE, 0, "no limit asks for more");
+  expect_bound(bound_of(&t, (cm_limits){.neurons = 12, .inbound_axons = 2}), 1, CM_ARGUMENT_NONE, 0,
+               "no limit asks for more");
   network_free(&t);
 
   /* Sizes 3 3 3 2 with room for 5: bin packing needs three parts, though 11 / 5 says three too; with 4 each is
@@ -116,7 +121,8 @@ START_TEST(each_argument_has_its_network)
   t.size_total = 11;
   for (uint32_t v = 0; v < 4; v++)
     t.size[v] = v < 3 ? 3 : 2;
-  expect_bound(bound_of(&t, (cm_limits){.neurons = 4}), 4, CM_ARGUMENT_GAPS, CM_NEURONS, "neurons that fill more than half of 4 neurons leave gaps");
+  expect_bound(bound_of(&t, (cm_limits){.neurons = 4}), 4, CM_ARGUMENT_GAPS, CM_NEURONS,
+               "neurons that fill more than half of 4 neurons leave gaps");
   network_free(&t);
 
   /* Six sources for neuron 6, six others for neuron 13: together they need twelve axons, though totals ask for
@@ -127,7 +133,8 @@ START_TEST(each_argument_has_its_network)
     ones[s] = 1;
   }
   t = network_of(14, pairs, ones, 12);
-  expect_bound(bound_of(&t, (cm_limits){.inbound_axons = 11}), 2, CM_ARGUMENT_TOTAL, CM_INBOUND_AXONS, "at least 12 inbound axons in all, at most 11 in a core");
+  expect_bound(bound_of(&t, (cm_limits){.inbound_axons = 11}), 2, CM_ARGUMENT_TOTAL, CM_INBOUND_AXONS,
+               "at least 12 inbound axons in all, at most 11 in a core");
   network_free(&t);
   t = network_of(0, targets, counts, 0);
   ck_assert_uint_eq(bound_of(&t, (cm_limits){.neurons = 4, .inbound_axons = 2}).parts, 0);

@@ -9,7 +9,8 @@ static cm_error error;
  * Neuron 0 fires 2 to neurons 1, 2 and 3; neuron 1 fires 4 to neuron 0. */
 static cm_topology small(void)
 {
-  cm_topology t = {.directed = true, .vertex_count = 4, .net_count = 2, .pin_count = 4, .size_total = 4, .weight_scale = 8};
+  cm_topology t = {
+      .directed = true, .vertex_count = 4, .net_count = 2, .pin_count = 4, .size_total = 4, .weight_scale = 8};
   t.net_first = network_array(3, sizeof *t.net_first);
   t.net_weight = network_array(2, sizeof *t.net_weight);
   t.pin = network_array(4, sizeof *t.pin);

@@ -35,7 +35,8 @@ static inline uint32_t below(cm_random *random, uint64_t bound)
 /* A directed network: several nets of one source, self loops, weights of synapses and sizes now and then. */
 static inline cm_topology network_directed(cm_random *random, uint32_t vertices, uint32_t nets)
 {
-  cm_topology t = {.directed = true, .vertex_count = vertices, .net_count = nets, .weight_scale = 1u << below(random, 5)};
+  cm_topology t = {
+      .directed = true, .vertex_count = vertices, .net_count = nets, .weight_scale = 1u << below(random, 5)};
   t.net_first = network_array((size_t)nets + 1, sizeof *t.net_first);
   t.net_source = network_array(nets, sizeof *t.net_source);
   t.net_weight = network_array(nets, sizeof *t.net_weight);

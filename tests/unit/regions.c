@@ -29,13 +29,14 @@ static cm_chip *random_chip(cm_random *random, uint32_t dies, uint32_t side)
   char text[600];
   cm_chip *chip;
   uint32_t rx = 1 + below(random, 2), ry = 1 + below(random, 2);
-  int size = snprintf(text, sizeof text,
-                      "{\"name\": \"r\", \"dies\": [%u, %u], \"cores\": [%u, %u], \"cores_per_router\": [%u, %u], "
-                      "\"torus\": [%s, %s], \"energy_pj\": {\"router\": %u, \"east_west\": %u, \"north_south\": %u, "
-                      "\"die_to_die\": %u}, \"latency_ns\": {\"router\": 1, \"link\": 1}}",
-                      1 + below(random, dies), 1 + below(random, dies), rx * (1 + below(random, side)),
-                      ry * (1 + below(random, side)), rx, ry, truth(below(random, 3) == 0), truth(below(random, 3) == 0),
-                      below(random, 3), 1 + below(random, 4), 1 + below(random, 4), 5 + below(random, 20));
+  int size =
+      snprintf(text, sizeof text,
+               "{\"name\": \"r\", \"dies\": [%u, %u], \"cores\": [%u, %u], \"cores_per_router\": [%u, %u], "
+               "\"torus\": [%s, %s], \"energy_pj\": {\"router\": %u, \"east_west\": %u, \"north_south\": %u, "
+               "\"die_to_die\": %u}, \"latency_ns\": {\"router\": 1, \"link\": 1}}",
+               1 + below(random, dies), 1 + below(random, dies), rx * (1 + below(random, side)),
+               ry * (1 + below(random, side)), rx, ry, truth(below(random, 3) == 0), truth(below(random, 3) == 0),
+               below(random, 3), 1 + below(random, 4), 1 + below(random, 4), 5 + below(random, 20));
   ck_ok(cm_chip_parse(text, (size_t)size, &chip, &error));
   return chip;
 }
@@ -47,7 +48,8 @@ static void kill_links(cm_random *random, cm_chip *chip, uint32_t percent)
   chip->dead_links = network_array((size_t)routers * CM_DIRECTIONS, sizeof *chip->dead_links);
   chip->dead_link_count = 0;
   for (uint32_t key = 0; key < routers * CM_DIRECTIONS; key++)
-    if (below(random, 100) < percent && cm_chip_next_router(chip, key / CM_DIRECTIONS, (cm_direction)(key % CM_DIRECTIONS)) != CM_NO_ROUTER)
+    if (below(random, 100) < percent &&
+        cm_chip_next_router(chip, key / CM_DIRECTIONS, (cm_direction)(key % CM_DIRECTIONS)) != CM_NO_ROUTER)
       chip->dead_links[chip->dead_link_count++] = key;
 }
 
@@ -73,7 +75,8 @@ static double way_energy(const cm_chip *chip, uint32_t a, uint32_t b)
     cm_hops h = turn ? cm_chip_hops(chip, b, a) : cm_chip_hops(chip, a, b);
     const cm_hop_cost *e = &chip->energy_pj;
     double d = (double)h.east_west + h.north_south + h.die_to_die;
-    least = fmin(least, d * e->router + h.east_west * e->east_west + h.north_south * e->north_south + h.die_to_die * e->die_to_die);
+    least = fmin(least, d * e->router + h.east_west * e->east_west + h.north_south * e->north_south +
+                            h.die_to_die * e->die_to_die);
   }
   return least;
 }
@@ -88,8 +91,8 @@ static double mean_energy(const cm_chip *chip, const uint32_t *cores, uint32_t c
 }
 
 /* The cheapest of all sets. */
-static void cheapest(const cm_chip *chip, const uint8_t *usable, uint32_t count, uint32_t *set, uint32_t chosen, uint32_t from,
-                     double *best)
+static void cheapest(const cm_chip *chip, const uint8_t *usable, uint32_t count, uint32_t *set, uint32_t chosen,
+                     uint32_t from, double *best)
 {
   if (chosen == count) {
     *best = fmin(*best, mean_energy(chip, set, count));
@@ -116,7 +119,8 @@ START_TEST(costs_are_those_of_the_chip)
     bool ties = chip->torus_x && chip->torus_y && cm_chip_routers_x(chip) % 2 == 0 && cm_chip_routers_y(chip) % 2 == 0;
     double said, is = mean_energy(chip, cores, count);
     ck_ok(cm_set_cost(chip, cores, count, NULL, &said, &error));
-    ck_assert_msg(ties ? said <= is + 1e-9 : fabs(said - is) < 1e-9, "round %u: %.12g for %.12g", (unsigned)round, said, is);
+    ck_assert_msg(ties ? said <= is + 1e-9 : fabs(said - is) < 1e-9, "round %u: %.12g for %.12g", (unsigned)round, said,
+                  is);
     cm_chip_free(chip);
   }
 }
@@ -284,8 +288,9 @@ END_TEST
 START_TEST(prices_shape_regions)
 {
   /* Eight cores where a step north costs nine times one east: two rows, not a square. */
-  const char *text = "{\"name\": \"a\", \"cores\": [12, 12], \"energy_pj\": {\"router\": 0, \"east_west\": 1, \"north_south\": 9, "
-                     "\"die_to_die\": 9}, \"latency_ns\": {\"router\": 1, \"link\": 1}}";
+  const char *text =
+      "{\"name\": \"a\", \"cores\": [12, 12], \"energy_pj\": {\"router\": 0, \"east_west\": 1, \"north_south\": 9, "
+      "\"die_to_die\": 9}, \"latency_ns\": {\"router\": 1, \"link\": 1}}";
   cm_chip *chip;
   cm_occupancy *occupancy;
   cm_region *region;

@@ -372,7 +372,8 @@ START_TEST(leased_cores_cannot_be_given_away)
   bool mismatch;
   json_t *cores = json_pack("[[i,i,i,i]]", 0, 0, 1, 1);
   ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "me", NULL, 60, cores, 0}, &lease, &error));
-  ck_fails(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", NULL, 60, cores, 0}, &other, &error), CM_CONFLICT);
+  ck_fails(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", NULL, 60, cores, 0}, &other, &error),
+           CM_CONFLICT);
   ck_fails(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", NULL, 60, NULL, 61}, &other, &error), CM_NO_ROOM);
   const char release[] = "{\"release\": [[0, 0]]}";
   ck_fails(cm_occupancy_write(store, &(cm_occupancy_change){"toy", "*", false, release, sizeof release - 1}, &mismatch,
@@ -480,10 +481,12 @@ START_TEST(two_leases_never_hold_one_core)
     if (!model[i].live) {
       cm_lease lease;
       uint32_t x = (uint32_t)cm_random_below(&random, 7), y = (uint32_t)cm_random_below(&random, 7);
-      json_t *cores = cm_random_below(&random, 2) == 0 ? json_pack("[[i,i,i,i]]", (int)x, (int)y, (int)x + 1, (int)y + 1) : NULL;
+      json_t *cores =
+          cm_random_below(&random, 2) == 0 ? json_pack("[[i,i,i,i]]", (int)x, (int)y, (int)x + 1, (int)y + 1) : NULL;
       double ttl = cm_random_below(&random, 8) == 0 ? 0.01 : 60;
-      cm_status status = cm_leases_create(store, &(cm_lease_wish){"toy", "", "m", NULL, ttl, cores, (uint32_t)cm_random_below(&random, 9) + 1},
-                                          &lease, &error);
+      cm_status status = cm_leases_create(
+          store, &(cm_lease_wish){"toy", "", "m", NULL, ttl, cores, (uint32_t)cm_random_below(&random, 9) + 1}, &lease,
+          &error);
       json_decref(cores);
       if (status == CM_OK) {
         memcpy(model[i].id, lease.id, sizeof lease.id);
@@ -514,10 +517,11 @@ START_TEST(two_leases_never_hold_one_core)
     for (size_t l = 0; l < count; l++) {
       json_t *cores = json_loads(leases[l].cores, 0, NULL), *r;
       size_t k;
-      json_array_foreach(cores, k, r)
-        for (json_int_t y = json_integer_value(json_array_get(r, 1)); y <= json_integer_value(json_array_get(r, 3)); y++)
-          for (json_int_t x = json_integer_value(json_array_get(r, 0)); x <= json_integer_value(json_array_get(r, 2)); x++)
-            ck_assert_int_eq(held[y * 8 + x]++, 0);
+      json_array_foreach(cores, k, r) for (json_int_t y = json_integer_value(json_array_get(r, 1));
+                                           y <= json_integer_value(json_array_get(r, 3));
+                                           y++) for (json_int_t x = json_integer_value(json_array_get(r, 0));
+                                                     x <= json_integer_value(json_array_get(r, 2)); x++)
+          ck_assert_int_eq(held[y * 8 + x]++, 0);
       json_decref(cores);
       cm_lease_clear(&leases[l]);
     }

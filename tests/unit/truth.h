@@ -10,11 +10,11 @@ enum { SMALL = 7 };
 
 typedef struct truth {
   uint32_t parts;            /* of the legal partition with fewest; 0: there is none */
-  uint32_t least_reach[SMALL]; /* parts that hold a target of each neuron, in the legal partition where they are fewest */
+  uint32_t least_reach[SMALL]; /* parts that hold a target of each neuron, in the partition where they are fewest */
 } truth;
 
-static inline void count_plainly(const cm_topology *t, const uint32_t *part, uint32_t parts, uint64_t use[SMALL][CM_RESOURCES],
-                          bool reach[SMALL][SMALL])
+static inline void count_plainly(const cm_topology *t, const uint32_t *part, uint32_t parts,
+                                 uint64_t use[SMALL][CM_RESOURCES], bool reach[SMALL][SMALL])
 {
   bool inbound[SMALL][SMALL] = {{false}}, cores[SMALL][SMALL] = {{false}};
   memset(use, 0, SMALL * sizeof *use);
@@ -39,12 +39,13 @@ static inline void count_plainly(const cm_topology *t, const uint32_t *part, uin
     }
 }
 
-static inline void judge(const cm_topology *t, const cm_limits *limits, const uint32_t *part, uint32_t parts, truth *found)
+static inline void judge(const cm_topology *t, const cm_limits *limits, const uint32_t *part, uint32_t parts,
+                         truth *found)
 {
   uint64_t use[SMALL][CM_RESOURCES];
   bool reach[SMALL][SMALL];
-  const uint64_t limit[CM_RESOURCES] = {limits->neurons, limits->synapses, limits->inbound_axons, limits->outbound_axons,
-                                        limits->target_cores};
+  const uint64_t limit[CM_RESOURCES] = {limits->neurons, limits->synapses, limits->inbound_axons,
+                                        limits->outbound_axons, limits->target_cores};
   count_plainly(t, part, parts, use, reach);
   for (uint32_t p = 0; p < parts; p++)
     for (int r = 0; r < CM_RESOURCES; r++)
@@ -61,8 +62,8 @@ static inline void judge(const cm_topology *t, const cm_limits *limits, const ui
   }
 }
 
-static inline void every_partition(const cm_topology *t, const cm_limits *limits, uint32_t *part, uint32_t v, uint32_t parts,
-                            truth *found)
+static inline void every_partition(const cm_topology *t, const cm_limits *limits, uint32_t *part, uint32_t v,
+                                   uint32_t parts, truth *found)
 {
   if (v == t->vertex_count) {
     judge(t, limits, part, parts, found);

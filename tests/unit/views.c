@@ -42,9 +42,11 @@ static void build(uint64_t seed, bool directed)
     mapping->core[p] = mapping->region->cores[PARTS - 1 - p];
   mapping->options = json_pack("{s:s, s:i, s:i}", "preset", "reference", "threads", 7, "seed", 3);
   mapping->report = json_object();
-  mapping->attempts[0] = (cm_attempt){.capacity = 1000, .parts = PARTS, .edge_cut = 12.5, .levels = 3, .coarsening_cached = true};
+  mapping->attempts[0] =
+      (cm_attempt){.capacity = 1000, .parts = PARTS, .edge_cut = 12.5, .levels = 3, .coarsening_cached = true};
   mapping->attempt_count = 1;
-  mapping->bound = (cm_bound){.parts = 2, .argument = CM_ARGUMENT_TOTAL, .resource = CM_SYNAPSES, .total = 19, .limit = 10};
+  mapping->bound =
+      (cm_bound){.parts = 2, .argument = CM_ARGUMENT_TOTAL, .resource = CM_SYNAPSES, .total = 19, .limit = 10};
   ck_ok(cm_metrics_compute(&network, chip, mapping->part, PARTS, mapping->core, &run, &mapping->metrics,
                            &mapping->detail, &error));
 }
@@ -303,7 +305,8 @@ START_TEST(every_tampering_is_found)
   TAMPER(json_array_remove(json_object_get(json, "neurons"), 3), "has 39 entries, the network 40 neurons");
   TAMPER(json_array_append_new(json_object_get(json, "neurons"), json_integer(0)), "has 41 entries");
   TAMPER(json_array_set_new(json_object_get(json, "neurons"), 7, json_integer(PARTS)), "neuron 7 is in part 6");
-  TAMPER(json_array_set_new(json_object_get(json, "neurons"), 7, json_integer(INT64_C(1) << 40)), "neuron 7 is in part");
+  TAMPER(json_array_set_new(json_object_get(json, "neurons"), 7, json_integer(INT64_C(1) << 40)),
+         "neuron 7 is in part");
   TAMPER(json_array_set_new(json_object_get(json, "neurons"), 7, json_integer((mapping->part[7] + 1) % PARTS)),
          "neurons is stated as");
   TAMPER(json_array_remove(json_object_get(json, "cores"), 0), "part");
