@@ -12,8 +12,8 @@
 #include "core/placement/mesh_anneal.h"
 #include "core/placement/mesh_coarsen.h"
 
-/* Vertices per cell before cells are halved; those of a spectral start are many times more, as it knows nothing of
- * limits. */
+/* Vertices per cell before cells are halved; those of a quick spectral start are many times more, as it knows nothing
+ * of limits. */
 static const double per_cell = 40, per_cell_layout = 200;
 /* Temperatures, in typical costs of a move (cm_mesh_typical): after halving the cells, where all is new; at the end of
  * every level. */
@@ -31,8 +31,8 @@ typedef enum kind { BY_WEIGHT, BY_DISTANCE, BY_LAYOUT, KINDS } kind;
 
 /* Temperatures at which a level starts that comes from a coarser one, and in a V-cycle: a spectral start is straight in
  * the large and must not be melted. */
-static const double hot_fine[] = {[BY_WEIGHT] = 0.4, [BY_DISTANCE] = 0.5, [BY_LAYOUT] = 0.15};
-static const double hot_cycle[] = {[BY_WEIGHT] = 0.25, [BY_DISTANCE] = 0.25, [BY_LAYOUT] = 0.1};
+static const double hot_fine[] = {[BY_WEIGHT] = 0.4, [BY_DISTANCE] = 0.5, [BY_LAYOUT] = 0.05};
+static const double hot_cycle[] = {[BY_WEIGHT] = 0.25, [BY_DISTANCE] = 0.25, [BY_LAYOUT] = 0.05};
 
 /* A descent on its way: graph level, grid and assignment. */
 typedef struct descent {
@@ -49,7 +49,7 @@ typedef struct work {
   kind kind;
   double sweeps; /* on the finest level */
   uint64_t seed;
-  cm_hierarchy hierarchy;
+  const cm_hierarchy *hierarchy; /* borrowed */
   const float *chance; /* [CM_CHANCES] */
   descent *start;      /* [starts] */
   descent best;        /* result */
@@ -69,7 +69,7 @@ static void descent_free(descent *d)
 static cm_status cell_limits(const work *w, const descent *d, uint64_t **most, cm_error *error)
 {
   uint32_t cells = d->grid->columns * d->grid->rows;
-  const cm_compact *g = w->hierarchy.level[d->level];
+  const cm_compact *g = w->hierarchy->level[d->level];
   if (CM_NEW(w->run->memory, *most, cells, error) != CM_OK)
     return error->status;
   for (uint32_t c = 0; c < cells; c++)
@@ -83,14 +83,14 @@ static cm_status refine(const work *w, descent *d, double hot, cm_random *random
 {
   cm_mesh_state *s;
   uint64_t *most;
-  const cm_compact *g = w->hierarchy.level[d->level];
+  const cm_compact *g = w->hierarchy->level[d->level];
   if (cell_limits(w, d, &most, error) != CM_OK)
     return error->status;
   cm_status status = cm_mesh_state_new(g, d->grid, d->cell, most, w->run, &s, error);
   cm_free(most);
   if (status != CM_OK)
     return status;
-  double unit = cm_mesh_typical(s), ratio = (double)w->hierarchy.level[0]->vertex_count / g->vertex_count;
+  double unit = cm_mesh_typical(s), ratio = (double)w->hierarchy->level[0]->vertex_count / g->vertex_count;
   cm_mesh_schedule schedule = {hot * unit, cold_end * unit, w->sweeps * pow(ratio, power), w->chance};
   status = cm_mesh_rebalance(s, error);
   if (status == CM_LIMIT_BROKEN && d->level > 0)
@@ -110,7 +110,7 @@ static cm_status split(const work *w, descent *d, cm_random *random, cm_error *e
   cm_mesh_grid *finer;
   uint32_t *parent, *halves = NULL, *order = NULL;
   uint64_t *load = NULL;
-  const cm_compact *g = w->hierarchy.level[d->level];
+  const cm_compact *g = w->hierarchy->level[d->level];
   if (cm_mesh_grid_split(d->grid, w->axes, w->run, &finer, &parent, error) != CM_OK)
     return error->status;
   uint32_t cells = finer->columns * finer->rows, old = d->grid->columns * d->grid->rows;
@@ -147,8 +147,8 @@ static cm_status split(const work *w, descent *d, cm_random *random, cm_error *e
 
 static cm_status uncoarsen(const work *w, descent *d, cm_error *error)
 {
-  uint32_t finer = d->level - 1, n = w->hierarchy.level[finer]->vertex_count, *cell;
-  const uint32_t *map = w->hierarchy.map[finer];
+  uint32_t finer = d->level - 1, n = w->hierarchy->level[finer]->vertex_count, *cell;
+  const uint32_t *map = w->hierarchy->map[finer];
   if (CM_NEW(w->run->memory, cell, n, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < n; v++)
@@ -163,7 +163,7 @@ static cm_status uncoarsen(const work *w, descent *d, cm_error *error)
 static bool splits_next(const work *w, const descent *d)
 {
   double cells = (double)d->grid->columns * d->grid->rows;
-  return !cm_mesh_grid_done(d->grid, w->axes) && w->hierarchy.level[d->level]->vertex_count >= 2 * cells * per_cell;
+  return !cm_mesh_grid_done(d->grid, w->axes) && w->hierarchy->level[d->level]->vertex_count >= 2 * cells * per_cell;
 }
 
 /* One step down: finer cells while the graph has vertices for them, else a finer graph. False at the end. */
@@ -184,8 +184,8 @@ static cm_status step(const work *w, descent *d, cm_random *random, bool *done, 
 /* The level to which all starts go. */
 static uint32_t start_level(const work *w)
 {
-  uint32_t level = w->hierarchy.levels - 1;
-  while (level > 0 && (double)w->hierarchy.level[level - 1]->vertex_count < 0.1 * w->hierarchy.level[0]->vertex_count)
+  uint32_t level = w->hierarchy->levels - 1;
+  while (level > 0 && (double)w->hierarchy->level[level - 1]->vertex_count < 0.1 * w->hierarchy->level[0]->vertex_count)
     level--;
   return level;
 }
@@ -198,9 +198,9 @@ static cm_status start_one(void *context, size_t index, cm_error *error)
   bool done = false;
   uint32_t last = start_level(w);
   cm_random_init(&random, w->seed, CM_STREAM_MESH, index);
-  d->level = w->hierarchy.levels - 1;
+  d->level = w->hierarchy->levels - 1;
   if (cm_mesh_grid_new(w->axes, w->run, &d->grid, error) != CM_OK ||
-      CM_NEW(w->run->memory, d->cell, w->hierarchy.level[d->level]->vertex_count, error) != CM_OK)
+      CM_NEW(w->run->memory, d->cell, w->hierarchy->level[d->level]->vertex_count, error) != CM_OK)
     return error->status;
   while (!done && (d->level > last || splits_next(w, d)))
     if (step(w, d, &random, &done, error) != CM_OK)
@@ -208,13 +208,23 @@ static cm_status start_one(void *context, size_t index, cm_error *error)
   return CM_OK;
 }
 
-static cm_status coarsen(work *w, cm_compact *graph, const uint32_t *label, uint64_t round, cm_error *error)
+/* The ways of coarsening, each shared by the kinds that use it. */
+typedef struct hierarchies {
+  const work *work;
+  cm_compact *graph;
+  cm_hierarchy by[2]; /* cm_mesh_rating */
+} hierarchies;
+
+static cm_mesh_rating rating_of(kind k)
 {
-  cm_mesh_rating rating = w->kind == BY_WEIGHT ? CM_RATE_WEIGHT : CM_RATE_DISTANCE;
-  /* A V-cycle keeps the cells, which fill badly with few vertices each. */
-  double cells = label != NULL ? per_cell * w->axes->columns * w->axes->rows : 0;
-  uint32_t vertices_min = cells > COARSEST ? (uint32_t)fmin(cells, UINT32_MAX) : COARSEST;
-  return cm_mesh_coarsen(graph, rating, label, vertices_min, w->seed + round, w->run, &w->hierarchy, error);
+  return k == BY_WEIGHT ? CM_RATE_WEIGHT : CM_RATE_DISTANCE;
+}
+
+static cm_status coarsen_one(void *context, size_t index, cm_error *error)
+{
+  hierarchies *h = context;
+  const work *w = h->work;
+  return cm_mesh_coarsen(h->graph, (cm_mesh_rating)index, NULL, COARSEST, w->seed, w->run, &h->by[index], error);
 }
 
 /* The best of several coarse starts. */
@@ -235,12 +245,12 @@ static cm_status start_best(work *w, uint32_t starts, descent *d, cm_error *erro
   return status;
 }
 
-/* A spectral start on the coarsest level that has enough vertices for all cells. */
-static cm_status start_by_layout(const work *w, descent *d, cm_random *random, cm_error *error)
+/* A spectral start on the finest level, or, quickly, on the coarsest level that has enough vertices for all cells. */
+static cm_status start_by_layout(const work *w, bool quick, descent *d, cm_random *random, cm_error *error)
 {
   double cells = (double)w->axes->columns * w->axes->rows;
-  d->level = w->hierarchy.levels - 1;
-  while (d->level > 0 && w->hierarchy.level[d->level]->vertex_count < cells * per_cell_layout)
+  d->level = quick ? w->hierarchy->levels - 1 : 0;
+  while (d->level > 0 && w->hierarchy->level[d->level]->vertex_count < cells * per_cell_layout)
     d->level--;
   cm_status status = cm_mesh_grid_new(w->axes, w->run, &d->grid, error);
   while (status == CM_OK && !cm_mesh_grid_done(d->grid, w->axes)) {
@@ -254,21 +264,20 @@ static cm_status start_by_layout(const work *w, descent *d, cm_random *random, c
     }
   }
   if (status == CM_OK)
-    status = CM_NEW(w->run->memory, d->cell, w->hierarchy.level[d->level]->vertex_count, error);
+    status = CM_NEW(w->run->memory, d->cell, w->hierarchy->level[d->level]->vertex_count, error);
   if (status == CM_OK)
-    status = cm_mesh_layout(&w->hierarchy, d->level, d->grid, w->seed, w->run, d->cell, error);
+    status = cm_mesh_layout(w->hierarchy, d->level, d->grid, w->seed, w->run, d->cell, error);
   return status == CM_OK ? refine(w, d, hot_fine[w->kind], random, error) : status;
 }
 
-/* A whole descent into w->best. */
-static cm_status descend(work *w, cm_compact *graph, uint32_t starts, cm_error *error)
+/* A whole descent into w->best; quick: from one start. */
+static cm_status descend(work *w, bool quick, cm_error *error)
 {
   descent d = {0};
   cm_random random;
   cm_random_init(&random, w->seed, CM_STREAM_MESH, UINT64_MAX);
-  cm_status status = coarsen(w, graph, NULL, 0, error);
-  if (status == CM_OK)
-    status = w->kind == BY_LAYOUT ? start_by_layout(w, &d, &random, error) : start_best(w, starts, &d, error);
+  cm_status status = w->kind == BY_LAYOUT ? start_by_layout(w, quick, &d, &random, error)
+                                          : start_best(w, quick ? 1 : w->options->starts, &d, error);
   for (bool done = false; status == CM_OK && !done;)
     status = step(w, &d, &random, &done, error);
   if (status != CM_OK)
@@ -277,34 +286,48 @@ static cm_status descend(work *w, cm_compact *graph, uint32_t starts, cm_error *
   return status;
 }
 
-/* Coarsens inside the cores and anneals on the way back. */
-static cm_status cycle(work *w, cm_compact *graph, uint64_t round, cm_error *error)
+/* Anneals on the way back from a graph that was coarsened inside the cores. */
+static cm_status climb(work *w, uint64_t round, cm_error *error)
 {
   descent *d = &w->best;
+  const cm_hierarchy *h = w->hierarchy;
   cm_random random;
-  uint32_t n = graph->vertex_count, *kept;
-  uint64_t before = d->cost;
-  if (CM_NEW(w->run->memory, kept, n, error) != CM_OK)
-    return error->status;
-  memcpy(kept, d->cell, n * sizeof *kept);
-  cm_hierarchy_free(&w->hierarchy);
-  cm_status status = coarsen(w, graph, kept, round, error);
-  for (uint32_t level = 0; status == CM_OK && level + 1 < w->hierarchy.levels; level++) {
-    uint32_t coarse = w->hierarchy.level[level + 1]->vertex_count, *cell;
-    status = CM_NEW(w->run->memory, cell, coarse, error);
-    if (status != CM_OK)
-      break;
-    for (uint32_t v = 0; v < w->hierarchy.level[level]->vertex_count; v++)
-      cell[w->hierarchy.map[level][v]] = d->cell[v];
+  for (uint32_t level = 0; level + 1 < h->levels; level++) {
+    uint32_t *cell;
+    if (CM_NEW(w->run->memory, cell, h->level[level + 1]->vertex_count, error) != CM_OK)
+      return error->status;
+    for (uint32_t v = 0; v < h->level[level]->vertex_count; v++)
+      cell[h->map[level][v]] = d->cell[v];
     cm_free(d->cell);
     d->cell = cell;
     d->level = level + 1;
   }
   cm_random_init(&random, w->seed, CM_STREAM_MESH, UINT64_MAX - round);
-  while (status == CM_OK && d->level > 0) {
-    status = uncoarsen(w, d, error);
-    if (status == CM_OK)
-      status = refine(w, d, hot_cycle[w->kind], &random, error);
+  while (d->level > 0)
+    if (uncoarsen(w, d, error) != CM_OK || refine(w, d, hot_cycle[w->kind], &random, error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
+/* A V-cycle, kept when better. */
+static cm_status cycle(work *w, cm_compact *graph, uint64_t round, cm_error *error)
+{
+  descent *d = &w->best;
+  cm_hierarchy h;
+  uint32_t n = graph->vertex_count, *kept;
+  uint64_t before = d->cost;
+  /* Cells are kept, and fill badly with few vertices each. */
+  double cells = per_cell * w->axes->columns * w->axes->rows;
+  uint32_t least = cells > COARSEST ? (uint32_t)fmin(cells, UINT32_MAX) : COARSEST;
+  if (CM_NEW(w->run->memory, kept, n, error) != CM_OK)
+    return error->status;
+  memcpy(kept, d->cell, n * sizeof *kept);
+  cm_status status = cm_mesh_coarsen(graph, rating_of(w->kind), kept, least, w->seed + round, w->run, &h, error);
+  if (status == CM_OK) {
+    w->hierarchy = &h;
+    status = climb(w, round, error);
+    w->hierarchy = NULL;
+    cm_hierarchy_free(&h);
   }
   if (status == CM_OK && d->cost > before) {
     memcpy(d->cell, kept, n * sizeof *kept);
@@ -315,7 +338,7 @@ static cm_status cycle(work *w, cm_compact *graph, uint64_t round, cm_error *err
 }
 
 /* Cells of the final grid as numbers of cores. */
-static cm_status number_cores(const work *w, const descent *d, uint32_t *at, cm_error *error)
+static cm_status number_cores(const work *w, uint32_t vertices, uint32_t *at, cm_error *error)
 {
   uint32_t *core_at;
   const cm_axes *a = w->axes;
@@ -323,67 +346,75 @@ static cm_status number_cores(const work *w, const descent *d, uint32_t *at, cm_
     return error->status;
   for (uint32_t i = 0; i < a->count; i++)
     core_at[(size_t)a->row[i] * a->columns + a->column[i]] = i;
-  for (uint32_t v = 0; v < w->hierarchy.level[0]->vertex_count; v++)
-    at[v] = core_at[d->cell[v]];
+  for (uint32_t v = 0; v < vertices; v++)
+    at[v] = core_at[w->best.cell[v]];
   cm_free(core_at);
   return CM_OK;
 }
 
 /* One of the quick descents that compare the kinds. */
-typedef struct trials {
-  cm_compact *graph;
-  work *work; /* [KINDS] */
-} trials;
-
 static cm_status try_one(void *context, size_t index, cm_error *error)
 {
-  trials *t = context;
-  return descend(&t->work[index], t->graph, 1, error);
+  work *trial = context;
+  return descend(&trial[index], true, error);
 }
 
 /* The kind that suits the network best; its trial's result stays in `best`. */
-static cm_status choose_kind(const work *model, cm_compact *graph, kind *chosen, descent *best, cm_error *error)
+static cm_status choose_kind(const work *model, const hierarchies *h, kind *chosen, descent *best, cm_error *error)
 {
-  work *w;
-  if (CM_NEW(model->run->memory, w, KINDS, error) != CM_OK)
-    return error->status;
-  for (int k = 0; k < KINDS; k++) {
+  work w[KINDS];
+  double cells = (double)model->axes->columns * model->axes->rows;
+  int kinds = h->graph->vertex_count < cells * per_cell ? BY_LAYOUT : KINDS; /* a layout shows only with many a cell */
+  for (int k = 0; k < kinds; k++) {
     w[k] = *model;
     w[k].kind = (kind)k;
     w[k].sweeps = model->sweeps * trial_share;
+    w[k].hierarchy = &h->by[rating_of((kind)k)];
   }
-  trials t = {graph, w};
-  cm_status status = cm_parallel(model->run, KINDS, try_one, &t, error);
+  cm_status status = cm_parallel(model->run, (size_t)kinds, try_one, w, error);
   int least = 0;
-  for (int k = 1; k < KINDS; k++)
+  for (int k = 1; k < kinds; k++)
     least = w[k].best.cost < w[least].best.cost ? k : least;
   if (status == CM_OK) {
     *chosen = (kind)least;
     *best = w[least].best;
     w[least].best = (descent){0};
   }
-  for (int k = 0; k < KINDS; k++) {
+  for (int k = 0; k < kinds; k++)
     descent_free(&w[k].best);
-    cm_hierarchy_free(&w[k].hierarchy);
-  }
-  cm_free(w);
   return status;
 }
 
-static cm_status search(work *w, cm_compact *graph, cm_error *error)
+/* The descents: quick ones, and a full one of the kind that was best. */
+static cm_status descend_best_kind(work *w, cm_compact *graph, cm_error *error)
 {
   descent trial = {0};
+  hierarchies h = {.work = w, .graph = graph};
   cm_run_phase(w->run, "start");
-  cm_status status = choose_kind(w, graph, &w->kind, &trial, error);
-  cm_run_phase(w->run, "refine");
+  cm_status status = cm_parallel(w->run, 2, coarsen_one, &h, error);
   if (status == CM_OK)
-    status = descend(w, graph, w->options->starts, error);
+    status = choose_kind(w, &h, &w->kind, &trial, error);
+  cm_run_phase(w->run, "refine");
+  if (status == CM_OK) {
+    cm_hierarchy_free(&h.by[1 - rating_of(w->kind)]);
+    w->hierarchy = &h.by[rating_of(w->kind)];
+    status = descend(w, false, error);
+    w->hierarchy = NULL;
+  }
   if (status == CM_OK && trial.cost < w->best.cost) {
     descent kept = w->best;
     w->best = trial;
     trial = kept;
   }
   descent_free(&trial);
+  cm_hierarchy_free(&h.by[0]);
+  cm_hierarchy_free(&h.by[1]);
+  return status;
+}
+
+static cm_status search(work *w, cm_compact *graph, cm_error *error)
+{
+  cm_status status = descend_best_kind(w, graph, error);
   for (uint32_t round = 1; status == CM_OK && round <= w->options->cycles; round++)
     status = cycle(w, graph, round, error);
   return status;
@@ -401,10 +432,9 @@ cm_status cm_map_on_mesh(cm_compact *graph, const cm_axes *axes, const cm_mesh_o
   cm_mesh_chances(chance);
   cm_status status = search(&w, graph, error);
   if (status == CM_OK)
-    status = number_cores(&w, &w.best, at, error);
+    status = number_cores(&w, graph->vertex_count, at, error);
   if (status == CM_OK)
     *cost = w.best.cost;
   descent_free(&w.best);
-  cm_hierarchy_free(&w.hierarchy);
   return status;
 }

@@ -2,9 +2,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CHECK_EVERY = 1 << 16 };
 #define NONE UINT32_MAX
+/* A move that costs so many times the temperature is hardly ever made (e^-6). */
+static const double aside = 6;
 
 void cm_mesh_chances(float *chance)
 {
@@ -69,37 +72,111 @@ static bool exchange(cm_mesh_state *s, uint32_t v, uint32_t to, bool two, int64_
   return (double)cost < limit;
 }
 
-cm_status cm_mesh_anneal(cm_mesh_state *s, const cm_mesh_schedule *schedule, cm_random *random, cm_error *error)
+/* The vertices that annealing visits. One that is inside its cell and pays much more than the temperature to leave is
+ * put aside until something that it talks to moves. */
+typedef struct visited {
+  uint32_t *list, *woken; /* [vertices] those of this sweep, those that join the next */
+  bool *here;             /* [vertices] whether in one of them */
+  uint32_t count, woken_count;
+} visited;
+
+static cm_status visited_new(const cm_mesh_state *s, visited *all, cm_error *error)
 {
-  uint32_t n = s->graph->vertex_count, v = 0;
-  uint64_t visits = (uint64_t)(schedule->sweeps * n);
-  double temperature = schedule->hot, fall = 1; /* hot is 0 where there are no edges */
-  uint32_t every = n / 8 + 1;
-  if (visits > every && schedule->cold > 0 && schedule->hot > 0)
-    fall = pow(schedule->cold / schedule->hot, (double)every / (double)visits);
-  if (s->grid->columns * s->grid->rows < 2)
-    return CM_OK;
-  for (uint64_t visit = 0; visit < visits; visit++, v = v + 1 == n ? 0 : v + 1) {
-    if (visit % every == 0 && visit > 0)
-      temperature *= fall;
-    if (visit % CHECK_EVERY == 0 && cm_run_check(s->run, error) != CM_OK)
-      return error->status;
-    uint64_t bits = cm_random_next(random);
-    uint32_t to = offer(s, v, bits), partner;
-    if (to == NONE || s->most[to] == 0)
-      continue;
-    double limit = temperature * schedule->chance[bits >> 3 & (CM_CHANCES - 1)];
-    int32_t cost = cm_mesh_cost(s, v, to);
-    if (cm_mesh_fits(s, v, to)) {
-      if (cost < limit)
-        cm_mesh_move(s, v, to);
-    } else if (exchange(s, v, to, bits >> 16 & 1, cost, limit, &partner)) {
-      uint32_t from = s->cell[v];
-      cm_mesh_move(s, v, to);
-      cm_mesh_move(s, partner, from);
-    }
+  uint32_t n = s->graph->vertex_count;
+  *all = (visited){.count = n};
+  if (CM_NEW(s->run->memory, all->list, n, error) != CM_OK ||
+      CM_NEW(s->run->memory, all->woken, n, error) != CM_OK || CM_NEW(s->run->memory, all->here, n, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < n; v++) {
+    all->list[v] = v;
+    all->here[v] = true;
   }
   return CM_OK;
+}
+
+static void visited_free(visited *all)
+{
+  cm_free(all->list);
+  cm_free(all->woken);
+  cm_free(all->here);
+}
+
+static void move_and_wake(cm_mesh_state *s, visited *all, uint32_t v, uint32_t to)
+{
+  const cm_compact *g = s->graph;
+  cm_mesh_move(s, v, to);
+  if (all->count + all->woken_count == g->vertex_count)
+    return;
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+    uint32_t u = g->neighbour[i];
+    if (!all->here[u]) {
+      all->here[u] = true;
+      all->woken[all->woken_count++] = u;
+    }
+  }
+}
+
+/* One offer to v. False: v is put aside. */
+static bool visit(cm_mesh_state *s, visited *all, uint32_t v, uint64_t bits, double temperature, const float *chance)
+{
+  uint32_t to = offer(s, v, bits), partner, from = s->cell[v];
+  if (to == NONE || s->most[to] == 0)
+    return true;
+  double limit = temperature * chance[bits >> 3 & (CM_CHANCES - 1)];
+  int32_t cost = cm_mesh_cost(s, v, to);
+  if (cm_mesh_fits(s, v, to)) {
+    if (cost < limit) {
+      move_and_wake(s, all, v, to);
+      return true;
+    }
+  } else if (exchange(s, v, to, bits >> 16 & 1, cost, limit, &partner)) {
+    move_and_wake(s, all, v, to);
+    move_and_wake(s, all, partner, from);
+    return true;
+  }
+  return cost < aside * temperature || !cm_mesh_inside(s, v);
+}
+
+/* All that are visited once; the temperature falls by `fall` after each eighth. */
+static cm_status sweep(cm_mesh_state *s, visited *all, double temperature, double fall, const float *chance,
+                       cm_random *random, cm_error *error)
+{
+  uint32_t kept = 0, every = all->count / 8 + 1, left = every, listed = all->count;
+  for (uint32_t i = 0; i < listed; i++) {
+    uint32_t v = all->list[i];
+    if (visit(s, all, v, cm_random_next(random), temperature, chance)) {
+      all->list[kept++] = v;
+    } else {
+      all->here[v] = false;
+      all->count--;
+    }
+    if (--left == 0) {
+      left = every;
+      temperature *= fall;
+    }
+    if (i % CHECK_EVERY == 0 && cm_run_check(s->run, error) != CM_OK)
+      return error->status;
+  }
+  memcpy(all->list + kept, all->woken, all->woken_count * sizeof *all->list);
+  all->count = kept + all->woken_count;
+  all->woken_count = 0;
+  return CM_OK;
+}
+
+cm_status cm_mesh_anneal(cm_mesh_state *s, const cm_mesh_schedule *schedule, cm_random *random, cm_error *error)
+{
+  uint32_t sweeps = (uint32_t)fmax(1, schedule->sweeps + 0.5);
+  /* hot is 0 where there are no edges */
+  double fall = schedule->cold > 0 && schedule->hot > 0 ? schedule->cold / schedule->hot : 1;
+  if (s->grid->columns * s->grid->rows < 2)
+    return CM_OK;
+  visited all;
+  cm_status status = visited_new(s, &all, error);
+  for (uint32_t k = 0; status == CM_OK && k < sweeps && all.count > 0; k++)
+    status = sweep(s, &all, schedule->hot * pow(fall, (double)k / sweeps), pow(fall, 1 / (8.0 * sweeps)),
+                   schedule->chance, random, error);
+  visited_free(&all);
+  return status;
 }
 
 static uint32_t least_at(const int32_t *cost, uint32_t length, uint32_t own)
@@ -112,13 +189,13 @@ static uint32_t least_at(const int32_t *cost, uint32_t length, uint32_t own)
 }
 
 /* The best cell for v that has room; its own when none is better. */
-static uint32_t best_cell(const cm_mesh_state *s, uint32_t v)
+static uint32_t best_cell(cm_mesh_state *s, uint32_t v)
 {
   const cm_mesh_grid *g = s->grid;
-  const int32_t *row = s->table + v * s->stride;
   uint32_t from = s->cell[v], x = g->x[from], y = g->y[from];
-  if (row[x] + row[s->rows_at + y] == 0)
-    return from; /* all it talks to is here */
+  if (cm_mesh_inside(s, v))
+    return from;
+  const int32_t *row = cm_mesh_row(s, v);
   uint32_t median_x = least_at(row, g->columns, x), median_y = least_at(row + s->rows_at, g->rows, y);
   uint32_t candidate[] = {median_y * g->columns + median_x, y * g->columns + median_x, median_y * g->columns + x,
                           x > 0 ? from - 1 : from, x + 1 < g->columns ? from + 1 : from,

@@ -5,6 +5,8 @@
 #include "core/base/wide.h"
 
 enum { LANES = 8 };
+/* Up to so many edges a vertex, summing over them is faster than keeping tables that no cache holds. */
+static const double degree_direct = 6;
 #define NONE UINT32_MAX
 
 static size_t padded(size_t length)
@@ -80,12 +82,64 @@ static void leave(cm_mesh_state *s, uint32_t v)
   s->load[cell] -= s->graph->size[v];
 }
 
+int32_t cm_mesh_cost_of_edges(const cm_mesh_state *s, uint32_t v, uint32_t to)
+{
+  const cm_compact *g = s->graph;
+  const cm_mesh_grid *grid = s->grid;
+  uint32_t from = s->cell[v];
+  const int32_t *x_to = grid->dx + (size_t)grid->x[to] * grid->columns;
+  const int32_t *x_from = grid->dx + (size_t)grid->x[from] * grid->columns;
+  const int32_t *y_to = grid->dy + (size_t)grid->y[to] * grid->rows;
+  const int32_t *y_from = grid->dy + (size_t)grid->y[from] * grid->rows;
+  int32_t sum = 0;
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+    uint32_t cell = s->cell[g->neighbour[i]], x = grid->x[cell], y = grid->y[cell];
+    sum += (s->weight != NULL ? (int32_t)s->weight[i] : 1) * (x_to[x] - x_from[x] + y_to[y] - y_from[y]);
+  }
+  return sum;
+}
+
+const int32_t *cm_mesh_row(cm_mesh_state *s, uint32_t v)
+{
+  if (s->table != NULL)
+    return s->table + v * s->stride;
+  const cm_compact *g = s->graph;
+  const cm_mesh_grid *grid = s->grid;
+  memset(s->change, 0, s->stride * sizeof *s->change);
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+    uint32_t cell = s->cell[g->neighbour[i]];
+    int32_t w = s->weight != NULL ? (int32_t)s->weight[i] : 1;
+    const int32_t *column = grid->dx + (size_t)grid->x[cell] * grid->columns;
+    const int32_t *row = grid->dy + (size_t)grid->y[cell] * grid->rows;
+    for (uint32_t c = 0; c < grid->columns; c++)
+      s->change[c] += w * column[c];
+    for (uint32_t r = 0; r < grid->rows; r++)
+      s->change[s->rows_at + r] += w * row[r];
+  }
+  return s->change;
+}
+
+bool cm_mesh_inside(const cm_mesh_state *s, uint32_t v)
+{
+  uint32_t cell = s->cell[v];
+  if (s->table != NULL) {
+    const int32_t *row = s->table + v * s->stride;
+    return row[s->grid->x[cell]] + row[s->rows_at + s->grid->y[cell]] == 0;
+  }
+  for (uint64_t i = s->graph->first[v]; i < s->graph->first[v + 1]; i++)
+    if (s->cell[s->graph->neighbour[i]] != cell)
+      return false;
+  return true;
+}
+
 void cm_mesh_move(cm_mesh_state *s, uint32_t v, uint32_t to)
 {
   uint32_t from = s->cell[v], columns = s->grid->columns;
-  fill_change(s, from, to);
-  bool along_x = from % columns != to % columns, along_y = from / columns != to / columns;
-  add_edges(s, v, along_x ? 0 : s->rows_at, along_y ? s->stride : s->rows_at);
+  if (s->table != NULL) {
+    fill_change(s, from, to);
+    bool along_x = from % columns != to % columns, along_y = from / columns != to / columns;
+    add_edges(s, v, along_x ? 0 : s->rows_at, along_y ? s->stride : s->rows_at);
+  }
   leave(s, v);
   enter(s, v, to);
 }
@@ -146,7 +200,8 @@ static cm_status build(cm_mesh_state *s, const uint64_t *most, cm_error *error)
   uint32_t n = s->graph->vertex_count, cells = s->grid->columns * s->grid->rows;
   s->rows_at = padded(s->grid->columns);
   s->stride = s->rows_at + padded(s->grid->rows);
-  if (take_weights(s, error) != CM_OK || CM_NEW(memory, s->table, n * s->stride, error) != CM_OK ||
+  bool direct = (double)s->graph->entry_count <= degree_direct * n;
+  if (take_weights(s, error) != CM_OK || (!direct && CM_NEW(memory, s->table, n * s->stride, error) != CM_OK) ||
       CM_NEW(memory, s->change, s->stride, error) != CM_OK || CM_NEW(memory, s->load, cells, error) != CM_OK ||
       CM_NEW(memory, s->most, cells, error) != CM_OK || CM_NEW(memory, s->head, cells, error) != CM_OK ||
       CM_NEW(memory, s->next, n, error) != CM_OK || CM_NEW(memory, s->previous, n, error) != CM_OK)
@@ -155,8 +210,10 @@ static cm_status build(cm_mesh_state *s, const uint64_t *most, cm_error *error)
   for (uint32_t c = 0; c < cells; c++)
     s->head[c] = NONE;
   for (uint32_t v = 0; v < n; v++) {
-    fill_change(s, NONE, s->cell[v]);
-    add_edges(s, v, 0, s->stride);
+    if (!direct) {
+      fill_change(s, NONE, s->cell[v]);
+      add_edges(s, v, 0, s->stride);
+    }
     enter(s, v, s->cell[v]);
   }
   return CM_OK;

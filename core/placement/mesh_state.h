@@ -1,5 +1,6 @@
 /* Vertices of a graph on the cells of a grid: where each is, what each would pay in every column and row, how full
- * cells are. Moves are judged by two look-ups. Shared by the steps of the mesh mapper. */
+ * cells are. Moves are judged by two look-ups, or by the edges where they are few. Shared by the steps of the mesh
+ * mapper. */
 #ifndef CM_PLACEMENT_MESH_STATE_H
 #define CM_PLACEMENT_MESH_STATE_H
 
@@ -35,8 +36,8 @@ typedef struct cm_mesh_state {
   uint32_t *own_weight;
   uint32_t shift;
   size_t stride, rows_at; /* a vertex' row of the table: columns from 0, rows from rows_at on */
-  int32_t *table;        /* [vertices * stride] */
-  int32_t *change;       /* [stride] scratch of a move */
+  int32_t *table;        /* [vertices * stride]; NULL where vertices have few edges: costs are summed over them */
+  int32_t *change;       /* [stride] scratch of a move, or of a vertex' row when there is no table */
   uint64_t *load, *most; /* [cells] size of the members, and its limit */
   uint32_t *next, *previous, *head; /* members of a cell in a ring */
 } cm_mesh_state;
@@ -46,14 +47,26 @@ cm_status cm_mesh_state_new(const cm_compact *graph, const cm_mesh_grid *grid, u
                             cm_run *run, cm_mesh_state **state, cm_error *error);
 void cm_mesh_state_free(cm_mesh_state *state); /* NULL is allowed */
 
-/* Change of cost when v moves alone. O(1). */
+/* The same as cm_mesh_cost, from the edges. O(degree). */
+int32_t cm_mesh_cost_of_edges(const cm_mesh_state *s, uint32_t v, uint32_t to);
+
+/* Change of cost when v moves alone. O(1), or O(degree) without a table. */
 static inline int32_t cm_mesh_cost(const cm_mesh_state *s, uint32_t v, uint32_t to)
 {
+  if (s->table == NULL)
+    return cm_mesh_cost_of_edges(s, v, to);
   const int32_t *row = s->table + v * s->stride;
   const uint32_t *x = s->grid->x, *y = s->grid->y;
   uint32_t from = s->cell[v];
   return row[x[to]] - row[x[from]] + row[s->rows_at + y[to]] - row[s->rows_at + y[from]];
 }
+
+/* The costs of v by column, and from rows_at on by row; valid until the next call or move. O(1), or O(degree * (columns
+ * + rows)) without a table. */
+const int32_t *cm_mesh_row(cm_mesh_state *s, uint32_t v);
+
+/* Whether all that v talks to is in its cell. O(1), or O(degree) without a table. */
+bool cm_mesh_inside(const cm_mesh_state *s, uint32_t v);
 
 /* Weight between u and v as the tables have it. O(least degree). */
 int32_t cm_mesh_weight(const cm_mesh_state *s, uint32_t u, uint32_t v);
@@ -64,7 +77,7 @@ static inline int32_t cm_mesh_distance(const cm_mesh_grid *g, uint32_t a, uint32
   return g->dx[(size_t)g->x[a] * g->columns + g->x[b]] + g->dy[(size_t)g->y[a] * g->rows + g->y[b]];
 }
 
-/* Moves v, whatever the limits. O(degree * (columns + rows)). */
+/* Moves v, whatever the limits. O(degree * (columns + rows)), or O(1) without a table. */
 void cm_mesh_move(cm_mesh_state *s, uint32_t v, uint32_t to);
 
 static inline bool cm_mesh_fits(const cm_mesh_state *s, uint32_t v, uint32_t to)

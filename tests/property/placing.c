@@ -357,6 +357,10 @@ START_TEST(tables_tell_what_every_move_changes)
       uint32_t v = below(&random, n), to = below(&random, cells);
       uint64_t before = cm_mesh_total(graph, grid, cell);
       int64_t change = cm_mesh_cost(state, v, to);
+      const int32_t *row = cm_mesh_row(state, v), *by_row = row + state->rows_at;
+      int32_t here = row[cell[v] % width] + by_row[cell[v] / width];
+      ck_assert_int_eq(row[to % width] + by_row[to / width] - here, change);
+      ck_assert_int_eq(cm_mesh_inside(state, v), here == 0);
       cm_mesh_move(state, v, to);
       ck_assert_int_eq((int64_t)cm_mesh_total(graph, grid, cell) - (int64_t)before, change);
     }
