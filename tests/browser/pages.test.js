@@ -426,7 +426,8 @@ test('links show the loads of the routing that the job chose', async () => {
   const { network } = (await getJson('/v1/jobs?limit=1&state=done')).jobs[0];
   const options = { max_part_size: 16, routing: 'west-first' };
   const created = await api.post(`${server.url}/v1/jobs`, { data: { network, chip: 'loihi1', options } });
-  const job = await getJson(`${created.headers().location}?wait=30s`);
+  let job = { state: 'queued' };
+  while (job.state === 'queued' || job.state === 'running') job = await getJson(`${created.headers().location}?wait=30s`);
   assert.equal(job.state, 'done');
   const { figures } = await getJson(`/v1/mappings/${job.mapping}/routes`);
   await go(`#/mappings/${job.mapping}`);
