@@ -12,8 +12,8 @@
 #include "core/placement/mesh_anneal.h"
 #include "core/placement/mesh_coarsen.h"
 
-/* Vertices per cell before cells are halved; those of a quick spectral start are many times more, as it knows nothing
- * of limits. */
+/* Vertices per cell before cells are halved; those of a quick spectral start and of its V-cycles are many times
+ * more, as it knows nothing of limits. */
 static const double per_cell = 40, per_cell_layout = 200;
 /* Temperatures, in typical costs of a move (cm_mesh_typical): after halving the cells, where all is new; at the end of
  * every level. */
@@ -33,6 +33,8 @@ typedef enum kind { BY_WEIGHT, BY_DISTANCE, BY_LAYOUT, KINDS } kind;
  * the large and must not be melted. */
 static const double hot_fine[] = {[BY_WEIGHT] = 0.4, [BY_DISTANCE] = 0.5, [BY_LAYOUT] = 0.05};
 static const double hot_cycle[] = {[BY_WEIGHT] = 0.25, [BY_DISTANCE] = 0.25, [BY_LAYOUT] = 0.05};
+/* Cold sweeps pass over few vertices, so more of them are paid for. */
+static const double sweeps_of[] = {[BY_WEIGHT] = 1, [BY_DISTANCE] = 1, [BY_LAYOUT] = 1.5};
 
 /* A descent on its way: graph level, grid and assignment. */
 typedef struct descent {
@@ -91,7 +93,8 @@ static cm_status refine(const work *w, descent *d, double hot, cm_random *random
   if (status != CM_OK)
     return status;
   double unit = cm_mesh_typical(s), ratio = (double)w->hierarchy->level[0]->vertex_count / g->vertex_count;
-  cm_mesh_schedule schedule = {hot * unit, cold_end * unit, w->sweeps * pow(ratio, power), w->chance};
+  cm_mesh_schedule schedule = {hot * unit, cold_end * unit, sweeps_of[w->kind] * w->sweeps * pow(ratio, power),
+                               w->chance};
   status = cm_mesh_rebalance(s, error);
   if (status == CM_LIMIT_BROKEN && d->level > 0)
     status = CM_OK; /* finer vertices will fit */
@@ -316,8 +319,8 @@ static cm_status cycle(work *w, cm_compact *graph, uint64_t round, cm_error *err
   cm_hierarchy h;
   uint32_t n = graph->vertex_count, *kept;
   uint64_t before = d->cost;
-  /* Cells are kept, and fill badly with few vertices each. */
-  double cells = per_cell * w->axes->columns * w->axes->rows;
+  /* Cells are kept, and fill badly with few vertices each; a layout is right in the large. */
+  double cells = (w->kind == BY_LAYOUT ? per_cell_layout : per_cell) * w->axes->columns * w->axes->rows;
   uint32_t least = cells > COARSEST ? (uint32_t)fmin(cells, UINT32_MAX) : COARSEST;
   if (CM_NEW(w->run->memory, kept, n, error) != CM_OK)
     return error->status;

@@ -20,8 +20,8 @@ typedef struct cm_mesh_schedule {
  * squared weights, times the step of the grid. The unit of temperatures. O(entries). */
 double cm_mesh_typical(const cm_mesh_state *s);
 
-/* Visits the vertices in turn, but for those that all but cannot gain; each is offered an adjacent cell or the cell of a
- * random neighbour, alone where it has room, else in exchange for one of its members. Limits are never broken.
+/* Visits the vertices in turn, but for those that all but cannot gain; each is offered an adjacent cell or the cell of
+ * a random neighbour, alone where it has room, else in exchange for one of its members. Limits are never broken.
  * O(sweeps * vertices) and O(degree * (columns + rows)) per change; where there is no table O(sweeps * entries). */
 cm_status cm_mesh_anneal(cm_mesh_state *s, const cm_mesh_schedule *schedule, cm_random *random, cm_error *error);
 
