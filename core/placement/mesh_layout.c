@@ -116,7 +116,7 @@ static void diagonalize(double h[MODES][MODES], double u[MODES][MODES])
 static void separate(modes *m)
 {
   double h[MODES][MODES], u[MODES][MODES];
-  size_t order[MODES];
+  size_t order[MODES] = {0};
   purify(m);
   walk(m, m->value, m->value, m->next, 1, 0, 0);
   for (size_t i = 0; i < MODES; i++)
