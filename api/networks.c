@@ -32,16 +32,6 @@ static void reply_network(cm_request *request, unsigned status, const cm_network
   cm_reply_header(request, "Location", "/v1/networks/%s", network->id);
 }
 
-static bool looks_like_model(const char *path)
-{
-  char head[16];
-  FILE *stream = fopen(path, "rbe");
-  size_t size = stream != NULL ? fread(head, 1, sizeof head, stream) : 0;
-  if (stream != NULL)
-    (void)fclose(stream);
-  return cm_onnx_looks_like(head, size);
-}
-
 /* An operator-level model is kept as it came, once it has been read to its end. */
 static cm_status keep_model(const char *path, const char *scratch, cm_run *run, cm_network *network, cm_error *error)
 {
@@ -76,7 +66,7 @@ static cm_status convert(cm_request *request, const char *path, const char *scra
   run.memory = &memory;
   run.cancel = &request->server->stopping;
   cm_import_limits limits = cm_import_limits_default();
-  bool model = looks_like_model(path);
+  bool model = cm_onnx_looks_like(path);
   cm_error why;
   if (model && keep_model(path, scratch, &run, network, &why) == CM_OK)
     return CM_OK;

@@ -192,16 +192,6 @@ static int show_mapping(const char *path, bool as_json, cm_error *error)
   return EXIT_DONE;
 }
 
-static bool is_model(const char *path)
-{
-  char head[16];
-  FILE *stream = fopen(path, "rbe");
-  size_t size = stream != NULL ? fread(head, 1, sizeof head, stream) : 0;
-  if (stream != NULL)
-    (void)fclose(stream);
-  return cm_onnx_looks_like(head, size);
-}
-
 static void show_ends(const char *title, const cm_model *model, const uint32_t *values, size_t count)
 {
   for (size_t i = 0; i < count; i++) {
@@ -283,7 +273,7 @@ int cli_show(int argc, char **argv)
   cm_error error;
   if (strcmp(name, "chips") == 0)
     return list_chips(&error);
-  if (occupancy == NULL && is_model(name)) {
+  if (occupancy == NULL && cm_onnx_looks_like(name)) {
     cm_status status = show_model(name, &error);
     if (status != CM_BAD_NETWORK)
       return status == CM_OK ? EXIT_DONE : cli_fail(&error);

@@ -31,7 +31,7 @@ cm_status cm_onnx_write(const cm_model *model, const char *path, cm_error *error
 /* The same into a new block on the model's account; the caller frees it with cm_free. */
 cm_status cm_onnx_write_memory(const cm_model *model, uint8_t **bytes, size_t *size, cm_error *error);
 
-/* True when the first bytes look like an ONNX model: a ModelProto that begins with its IR version. */
-bool cm_onnx_looks_like(const void *bytes, size_t size);
+/* True when a file's first bytes look like an ONNX model: a ModelProto that begins with its IR version. */
+bool cm_onnx_looks_like(const char *path);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * Happy path: walk the bytes and unpack (onnx_tensor.c), take over opsets, values, initializers, nodes, then sort.
  * What can fail: damaged bytes, unsupported parts, names that nobody makes or two make, and memory. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -480,10 +481,14 @@ cm_status cm_onnx_read(const char *path, cm_run *run, cm_model **made, cm_error 
   return status;
 }
 
-bool cm_onnx_looks_like(const void *bytes, size_t size)
+bool cm_onnx_looks_like(const char *path)
 {
-  const uint8_t *b = bytes;
+  uint8_t b[4];
+  FILE *stream = fopen(path, "rbe");
+  size_t size = stream != NULL ? fread(b, 1, sizeof b, stream) : 0;
+  if (stream != NULL)
+    (void)fclose(stream);
   /* Field 1 (ir_version) as a small number, then another field of ModelProto: every known exporter writes this. */
-  return size >= 4 && b[0] == 0x08 && b[1] >= 1 && b[1] < 64 &&
+  return size == sizeof b && b[0] == 0x08 && b[1] >= 1 && b[1] < 64 &&
          (b[2] == 0x12 || b[2] == 0x1a || b[2] == 0x22 || b[2] == 0x28 || b[2] == 0x32 || b[2] == 0x3a || b[2] == 0x42);
 }
