@@ -1,10 +1,10 @@
 #include "core/mapping/engine.h"
 
 #include "core/mapping/levels.h"
-#include "core/partition/axon.h"
-#include "core/partition/edge.h"
+#include "core/partition/axon/axon.h"
+#include "core/partition/edge/edge.h"
 #include "core/partition/flows.h"
-#include "core/partition/reference.h"
+#include "core/partition/reference/reference.h"
 
 /* The seed's method; a damaged cache entry is made anew once. */
 static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,

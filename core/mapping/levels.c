@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/partition/coarsen.h"
 #include "core/partition/graph.h"
+#include "core/partition/reference/coarsen.h"
 
 /* To be raised whenever coarsening gives other levels for the same input. */
 enum { COARSENING_VERSION = 1 };

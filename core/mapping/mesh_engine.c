@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "core/mapping/engine.h"
-#include "core/partition/edge.h"
+#include "core/partition/edge/edge.h"
 #include "core/placement/mesh.h"
 
 /* Effort of the presets on the mesh. */

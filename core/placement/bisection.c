@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/partition/bisect.h"
+#include "core/partition/reference/bisect.h"
 #include "core/placement/placement.h"
 
 /* A box of the chip, the region's cores inside it, and as many parts. */

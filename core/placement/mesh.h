@@ -4,7 +4,7 @@
 #ifndef CM_PLACEMENT_MESH_H
 #define CM_PLACEMENT_MESH_H
 
-#include "core/partition/compact.h"
+#include "core/partition/edge/compact.h"
 #include "core/placement/axes.h"
 
 typedef struct cm_mesh_options {

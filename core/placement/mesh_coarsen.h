@@ -2,7 +2,7 @@
 #ifndef CM_PLACEMENT_MESH_COARSEN_H
 #define CM_PLACEMENT_MESH_COARSEN_H
 
-#include "core/partition/agglomerate.h"
+#include "core/partition/edge/agglomerate.h"
 #include "core/placement/mesh_state.h"
 
 /* What makes an edge worth merging over. */

@@ -4,7 +4,7 @@
 #ifndef CM_PLACEMENT_MESH_STATE_H
 #define CM_PLACEMENT_MESH_STATE_H
 
-#include "core/partition/compact.h"
+#include "core/partition/edge/compact.h"
 #include "core/placement/axes.h"
 
 /* A grid of cells, each a rectangle of cores: from one cell of all cores to a cell a core. */

@@ -3,8 +3,8 @@
  * number of threads. */
 #include "../unit/networks.h"
 
-#include "core/partition/agglomerate.h"
-#include "core/partition/ties.h"
+#include "core/partition/edge/agglomerate.h"
+#include "core/partition/edge/ties.h"
 
 static cm_error error;
 

@@ -2,13 +2,13 @@
  * optima, and the same bytes for any number of threads. */
 #include "../unit/networks.h"
 
-#include "core/partition/balance.h"
-#include "core/partition/edge.h"
-#include "core/partition/greedy.h"
-#include "core/partition/initial.h"
-#include "core/partition/kway_anneal.h"
-#include "core/partition/pairwise.h"
-#include "core/partition/profile.h"
+#include "core/partition/edge/balance.h"
+#include "core/partition/edge/edge.h"
+#include "core/partition/edge/greedy.h"
+#include "core/partition/edge/initial.h"
+#include "core/partition/edge/kway_anneal.h"
+#include "core/partition/edge/pairwise.h"
+#include "core/partition/edge/profile.h"
 
 static cm_error error;
 

@@ -4,12 +4,12 @@
 #include <math.h>
 
 #include "core/base/threads.h"
-#include "core/partition/axon.h"
-#include "core/partition/axon_probe.h"
-#include "core/partition/axon_state.h"
+#include "core/partition/axon/axon.h"
+#include "core/partition/axon/axon_probe.h"
+#include "core/partition/axon/axon_state.h"
+#include "core/partition/axon/locality.h"
+#include "core/partition/axon/sketch.h"
 #include "core/partition/flows.h"
-#include "core/partition/locality.h"
-#include "core/partition/sketch.h"
 
 enum { MOST = 60, PARTS = 6 };
 

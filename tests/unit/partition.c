@@ -2,11 +2,11 @@
 #include "unit.h"
 
 #include "core/base/random.h"
-#include "core/partition/bisect.h"
-#include "core/partition/coarsen.h"
 #include "core/partition/graph.h"
 #include "core/partition/limits.h"
-#include "core/partition/refine.h"
+#include "core/partition/reference/bisect.h"
+#include "core/partition/reference/coarsen.h"
+#include "core/partition/reference/refine.h"
 
 enum { SMALL = 40 };
 

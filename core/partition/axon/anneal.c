@@ -1,0 +1,199 @@
+#include "core/partition/axon/anneal.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+#include "core/base/threads.h"
+#include "core/partition/axon/axon_probe.h"
+#include "core/partition/axon/locality.h"
+
+/* Vertices of a round are looked at as things stand at its start, on all threads; then they move. */
+enum { BLOCK = 8, ROUNDS = 256, ROUND_MAX = 256, RUN = 16 };
+#define NONE UINT32_MAX
+
+typedef struct sweeping {
+  cm_axon_state *state;
+  const cm_anneal_options *options;
+  cm_crew *crew;
+  uint32_t threads, slices; /* slices: the largest power of two up to threads */
+  cm_probe *probe;          /* [threads] */
+  atomic_flag *taken;       /* [threads] the probe is in use */
+  uint32_t *order;          /* [vertices] */
+  uint32_t begin, end;      /* the round, in order */
+  double temperature;
+  uint64_t key;             /* of the random numbers of the sweep */
+  cm_offer offer[ROUND_MAX]; /* of each vertex of the round */
+  int64_t *planned;         /* [part_room] axons that a part will get or lose by the moves of the round, about */
+  cm_move move[ROUND_MAX];
+  uint32_t moves;
+} sweeping;
+
+/* A typical cost of a move: the weight of a vertex's inbound nets, shrunk as independent nets add up. */
+static double typical_cost(const cm_hypergraph *g)
+{
+  double sum = 0;
+  for (uint32_t e = 0; e < g->net_count; e++)
+    sum += (double)g->net_weight[e] * (double)g->net_weight[e] * (double)(g->net_end[e] - g->net_begin[e]);
+  return g->vertex_count > 0 ? sqrt(sum / g->vertex_count) : 0;
+}
+
+/* A vertex moves when that costs less. */
+static double bound(const sweeping *w, uint32_t v)
+{
+  return w->temperature > 0 ? -w->temperature * log(cm_random_unit_of(w->key, v)) : 0;
+}
+
+/* Task t of a round: a run of its vertices, with a probe that no other task has. */
+static cm_status look(void *context, size_t t, cm_error *error)
+{
+  (void)error;
+  sweeping *w = context;
+  uint32_t begin = w->begin + (uint32_t)t * RUN, end = begin + RUN < w->end ? begin + RUN : w->end, own = 0;
+  while (atomic_flag_test_and_set(&w->taken[own]))
+    own = (own + 1) % w->threads;
+  for (uint32_t i = begin; i < end; i++) {
+    uint32_t v = w->order[i];
+    w->offer[i - w->begin] = cm_probe_best(&w->probe[own], v, w->options->hard, bound(w, v));
+  }
+  atomic_flag_clear(&w->taken[own]);
+  return CM_OK;
+}
+
+static cm_status move_slice(void *context, size_t slice, cm_error *error)
+{
+  (void)error;
+  sweeping *w = context;
+  cm_axon_move_nets(w->state, w->move, w->moves, (uint32_t)slice, w->slices);
+  return CM_OK;
+}
+
+/* Moves made under hard limits are looked at once more: others of the round may have taken the room. */
+static uint32_t move_one_by_one(sweeping *w)
+{
+  uint32_t moves = 0;
+  for (uint32_t i = w->begin; i < w->end; i++) {
+    uint32_t v = w->order[i], to = w->offer[i - w->begin].to;
+    if (to != NONE)
+      to = cm_probe_best(&w->probe[0], v, true, bound(w, v)).to;
+    if (to == NONE)
+      continue;
+    cm_axon_move(w->state, v, to);
+    moves++;
+  }
+  return moves;
+}
+
+/* What it costs beyond the limits that a part gets these more; sizes are up to date, axons planned. */
+static double penalty_change(const sweeping *w, uint32_t part, int64_t size, int64_t axons, int64_t synapses)
+{
+  const cm_axon_state *s = w->state;
+  int64_t now = (int64_t)s->axons[part] + w->planned[part], then = now + axons;
+  uint64_t from = now > 0 ? (uint64_t)now : 0, to = then > 0 ? (uint64_t)then : 0;
+  return cm_part_penalty(s, s->size[part] + (uint64_t)size, to, s->synapses[part] + (uint64_t)synapses) -
+         cm_part_penalty(s, s->size[part], from, s->synapses[part]);
+}
+
+/* Plans the moves that still pay when those planned before have filled and emptied parts. */
+static void plan(sweeping *w)
+{
+  cm_axon_state *s = w->state;
+  w->moves = 0;
+  for (uint32_t i = w->begin; i < w->end; i++) {
+    const cm_offer *offer = &w->offer[i - w->begin];
+    if (offer->to == NONE)
+      continue;
+    uint32_t v = w->order[i], from = s->part[v], to = offer->to;
+    int64_t size = s->graph->size[v], synapses = (int64_t)s->graph->synapses[v], released = s->gain[v].released;
+    double cost = offer->spread + penalty_change(w, to, size, offer->added, synapses) +
+                  penalty_change(w, from, -size, -released, -synapses);
+    if (cost >= bound(w, v))
+      continue;
+    w->planned[to] += offer->added;
+    w->planned[from] -= released;
+    w->move[w->moves++] = (cm_move){v, from, to};
+    cm_axon_move_vertices(s, &w->move[w->moves - 1], 1);
+  }
+  for (uint32_t i = 0; i < w->moves; i++)
+    w->planned[w->move[i].from] = w->planned[w->move[i].to] = 0;
+}
+
+static cm_status move_together(sweeping *w, cm_error *error)
+{
+  plan(w);
+  return cm_crew_run(w->crew, w->slices, move_slice, w, error);
+}
+
+static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
+{
+  if (cm_crew_run(w->crew, (w->end - w->begin + RUN - 1) / RUN, look, w, error) != CM_OK)
+    return error->status;
+  if (w->options->hard) {
+    *moves += move_one_by_one(w);
+    return CM_OK;
+  }
+  cm_status status = move_together(w, error);
+  *moves += w->moves;
+  return status;
+}
+
+static cm_status sweep_all(sweeping *w, cm_random *random, cm_error *error)
+{
+  cm_axon_state *s = w->state;
+  const cm_anneal_options *o = w->options;
+  uint32_t n = s->graph->vertex_count, length = n / ROUNDS < ROUND_MAX ? n / ROUNDS + 1 : ROUND_MAX;
+  double fall = 1;
+  cm_status status = CM_OK;
+  w->temperature = (o->sweeps > 1 ? o->hot : o->cold) * typical_cost(s->graph);
+  if (o->sweeps > 1 && o->cold > 0)
+    fall = pow(o->cold / o->hot, 1.0 / (o->sweeps - 1));
+  for (uint32_t sweep = 0; sweep < o->sweeps; sweep++, w->temperature *= fall) {
+    uint64_t moves = 0;
+    double objective = o->silent ? NAN : (double)cm_axon_connectivity(s);
+    cm_shuffle_by_locality(random, BLOCK, w->order, n);
+    w->key = cm_random_next(random);
+    for (w->begin = 0; w->begin < n && status == CM_OK; w->begin = w->end) {
+      w->end = n - w->begin > length ? w->begin + length : n;
+      status = play_round(w, &moves, error);
+      double done = (sweep + (double)w->end / n) / o->sweeps;
+      if (status == CM_OK)
+        status = o->silent ? cm_run_check(s->run, error)
+                           : cm_run_progress(s->run, done, (int)o->level, n, objective, error);
+    }
+    if (status != CM_OK || (moves == 0 && w->temperature <= 0))
+      break;
+  }
+  return status;
+}
+
+cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_random *random, cm_error *error)
+{
+  cm_memory *memory = s->run->memory;
+  sweeping *w;
+  if (CM_NEW(memory, w, 1, error) != CM_OK)
+    return error->status;
+  *w = (sweeping){.state = s, .options = options, .threads = options->silent ? 1 : s->run->threads, .slices = 1};
+  while (2 * w->slices <= w->threads)
+    w->slices *= 2;
+  cm_status status = CM_NEW(memory, w->order, s->graph->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, w->planned, s->part_room, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, w->taken, w->threads, error); /* zero bytes: clear flags */
+  if (status == CM_OK)
+    status = CM_NEW(memory, w->probe, w->threads, error);
+  for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
+    status = cm_probe_init(&w->probe[t], s, error);
+  if (status == CM_OK)
+    status = cm_crew_new(memory, w->threads, &w->crew, error);
+  if (status == CM_OK)
+    status = sweep_all(w, random, error);
+  cm_crew_free(w->crew);
+  for (uint32_t t = 0; w->probe != NULL && t < w->threads; t++)
+    cm_probe_free(&w->probe[t]);
+  cm_free(w->probe);
+  cm_free(w->order);
+  cm_free(w->planned);
+  cm_free(w->taken);
+  cm_free(w);
+  return status;
+}

@@ -1,0 +1,22 @@
+/* Annealing of the axon objective, on cm_axon_state. */
+#ifndef CM_PARTITION_ANNEAL_H
+#define CM_PARTITION_ANNEAL_H
+
+#include "core/base/random.h"
+#include "core/partition/axon/axon_state.h"
+
+typedef struct cm_anneal_options {
+  uint32_t sweeps;       /* visits of all vertices */
+  double hot, cold;      /* temperature at start and end, in mean costs of a vertex's move; 0: only improving moves */
+  bool hard;             /* only moves that keep the receiving part within its limits */
+  bool silent;           /* reports no progress and takes one thread: may then run on any */
+  uint32_t level;        /* for progress */
+} cm_anneal_options;
+
+/* Sweeps over all vertices in random order; each considers its cheapest part and moves with the probability
+ * exp(-cost / temperature). The temperature falls geometrically. Ends early when a cold sweep moves nothing. The
+ * vertices of a round of some hundred decide as things stand at its start, on all threads, and the result is the same
+ * for any number. O(sweeps * sum over vertices of their nets' lambda). */
+cm_status cm_anneal(cm_axon_state *state, const cm_anneal_options *options, cm_random *random, cm_error *error);
+
+#endif

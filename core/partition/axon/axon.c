@@ -1,0 +1,292 @@
+#include "core/partition/axon/axon.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/threads.h"
+#include "core/partition/axon/anneal.h"
+#include "core/partition/axon/axon_levels.h"
+#include "core/partition/axon/axon_repair.h"
+#include "core/partition/axon/axon_state.h"
+#include "core/partition/axon/grow.h"
+#include "core/partition/options.h"
+#include "core/partition/partition.h"
+
+/* On coarse levels parts look fuller than they are: refinement below will sort their axons. The limit is raised there
+ * by this much a level. */
+static const double slack_per_level = 0.025;
+
+/* The same while a part's members find their place among the others. */
+static const double slack_of_dissolving = 0.02;
+
+typedef struct work {
+  const cm_axon_options *options;
+  cm_run *run;
+  uint64_t seed;      /* of the attempt under way */
+  cm_axon_levels levels;
+  uint32_t *scratch;  /* [vertices] */
+} work;
+
+/* One way down from the coarsest level. */
+typedef struct descent {
+  uint32_t number;    /* names its random stream */
+  double slack;       /* of inbound axons, a level */
+  double hot, cold;   /* temperatures */
+  bool dissolve;      /* one part fewer, to begin with */
+} descent;
+
+static cm_limits slack_limits(const cm_limits *limits, double slack)
+{
+  cm_limits wide = *limits;
+  wide.inbound_axons = (uint64_t)((double)limits->inbound_axons * (1 + slack));
+  return wide;
+}
+
+static void set_penalties(cm_axon_state *s, double strength)
+{
+  double sum = 0;
+  for (uint32_t e = 0; e < s->graph->net_count; e++)
+    sum += (double)s->graph->net_weight[e];
+  double mean = s->graph->net_count > 0 ? sum / s->graph->net_count : 1;
+  s->penalty_axons = strength * mean;
+  s->penalty_size = 4 * strength * mean;
+}
+
+/* Towards the limits: single cold sweeps under a growing penalty, and between them a few of the fullest parts are
+ * split, so that neighbours of the new ones can shift. What little stays on coarse levels is left to the finer ones. */
+static cm_status settle(cm_axon_state *s, uint32_t level, double strength, bool silent, cm_random *random,
+                        cm_error *error)
+{
+  static const uint32_t rounds[] = {8, 3, 2};
+  double tolerance = 0.01 * level;
+  cm_status status = CM_OK;
+  for (uint32_t round = 0; status == CM_OK && round < rounds[level]; round++) {
+    cm_anneal_options sweep = {.sweeps = 1, .silent = silent, .level = level};
+    uint32_t over = cm_count_overfull(s), split = 0;
+    set_penalties(s, strength * (2 << (round < 4 ? round : 4)));
+    if (over == 0)
+      break;
+    if (round > 0 || level > 0)
+      status = cm_split_overfull(s, tolerance, 1 + over / 4, &split, error);
+    if (status == CM_OK)
+      status = cm_anneal(s, &sweep, random, error);
+  }
+  return status;
+}
+
+static cm_status refine_level(work *w, double slack, bool dissolve, const cm_anneal_options *options, cm_random *random,
+                              uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
+{
+  uint32_t l = options->level;
+  double strength = l == 0 ? 2 : 1;
+  cm_limits limits = slack_limits(&w->options->limits, slack * l);
+  cm_axon_state *s;
+  uint32_t n = w->levels.graph[l]->vertex_count, most = w->options->parts_max < n ? w->options->parts_max : n;
+  uint32_t room = most > *parts ? most : *parts;
+  unsigned threads = options->silent ? 1 : w->run->threads; /* starts run side by side */
+  if (cm_axon_state_new(w->levels.graph[l], &limits, part, *parts, room, threads, w->run, &s, error) != CM_OK)
+    return error->status;
+  s->parts_max = w->options->parts_max;
+  set_penalties(s, strength);
+  cm_status status = dissolve ? cm_dissolve_emptiest(s, error) : CM_OK;
+  if (status == CM_OK)
+    status = cm_anneal(s, options, random, error);
+  if (status == CM_OK && l <= 2)
+    status = settle(s, l, strength, options->silent, random, error);
+  if (status == CM_OK && l == 0) {
+    status = cm_repair(s, error);
+    cm_anneal_options cold = {.sweeps = 3, .hard = true, .silent = options->silent};
+    if (status == CM_OK)
+      status = cm_anneal(s, &cold, random, error);
+  }
+  *objective = (double)cm_axon_connectivity(s) + cm_axon_penalty(s);
+  *parts = s->part_count;
+  cm_axon_state_free(s);
+  return status;
+}
+
+typedef struct starts {
+  work *work;
+  uint32_t **part;   /* [starts][vertices of the coarsest level] */
+  uint32_t *parts;   /* [starts] */
+  double *objective; /* [starts] */
+} starts;
+
+/* One initial partition: grown, then annealed. Runs on any thread. */
+static cm_status start_once(void *context, size_t t, cm_error *error)
+{
+  starts *all = context;
+  work *w = all->work;
+  uint32_t l = w->levels.count - 1;
+  cm_random random;
+  cm_limits limits = slack_limits(&w->options->limits, slack_per_level * l);
+  cm_random_init(&random, w->seed, CM_STREAM_BISECTION, t);
+  if (t % 4 != 3 && limits.neurons > 1) /* parts that are exactly full leave refinement no room */
+    limits.neurons = (uint64_t)((double)limits.neurons * 0.96);
+  if (CM_NEW(w->run->memory, all->part[t], w->levels.graph[l]->vertex_count, error) != CM_OK ||
+      cm_grow_parts(w->levels.graph[l], &limits, &random, w->run, all->part[t], &all->parts[t], error) != CM_OK)
+    return error->status;
+  cm_anneal_options options = {
+      .sweeps = w->options->coarse_sweeps, .hot = 0.3, .cold = 0.02, .silent = true, .level = l};
+  return refine_level(w, slack_per_level, false, &options, &random, all->part[t], &all->parts[t], &all->objective[t],
+                      error);
+}
+
+static cm_status best_start(work *w, uint32_t *part, uint32_t *parts, cm_error *error)
+{
+  uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts, best = 0;
+  starts all = {.work = w};
+  cm_run_phase(w->run, "initial");
+  cm_status status = CM_NEW(w->run->memory, all.part, count, error);
+  if (status == CM_OK)
+    status = CM_NEW(w->run->memory, all.parts, count, error);
+  if (status == CM_OK)
+    status = CM_NEW(w->run->memory, all.objective, count, error);
+  if (status == CM_OK)
+    status = cm_parallel(w->run, count, start_once, &all, error);
+  for (uint32_t t = 1; t < count && status == CM_OK; t++)
+    if (all.objective[t] < all.objective[best])
+      best = t;
+  if (status == CM_OK) {
+    memcpy(part, all.part[best], n * sizeof *part);
+    *parts = all.parts[best];
+  }
+  for (uint32_t t = 0; all.part != NULL && t < count; t++)
+    cm_free(all.part[t]);
+  cm_free(all.part);
+  cm_free(all.parts);
+  cm_free(all.objective);
+  return status;
+}
+
+/* Turns part from the coarsest level to the next finer one; the coarsest is dropped. */
+static void step_down(work *w, uint32_t *part)
+{
+  uint32_t fine = w->levels.count - 2, n = w->levels.graph[fine]->vertex_count;
+  for (uint32_t v = 0; v < n; v++)
+    w->scratch[v] = part[w->levels.map[fine][v]];
+  memcpy(part, w->scratch, n * sizeof *part);
+  cm_axon_levels_drop(&w->levels);
+}
+
+/* Refines part, given for the coarsest level, on that level and all below, which are dropped one by one; part then is
+ * of level 0. `deepest` is where most is done. */
+static cm_status descend(work *w, const descent *d, uint32_t deepest, uint32_t *part, uint32_t *parts,
+                         double *objective, cm_error *error)
+{
+  cm_random random;
+  const cm_axon_options *o = w->options;
+  uint32_t from = w->levels.count - 1;
+  cm_run_phase(w->run, "refine");
+  cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, d->number);
+  for (uint32_t l = from;; l--) {
+    double depth = l < deepest ? (double)l / deepest : 1;
+    double sweeps = o->fine_sweeps * pow((double)o->coarse_sweeps / o->fine_sweeps, depth * 0.7);
+    cm_anneal_options options = {.sweeps = (uint32_t)lround(sweeps), .hot = d->hot, .cold = d->cold, .level = l};
+    if (refine_level(w, d->slack, d->dissolve && l == from, &options, &random, part, parts, objective, error) != CM_OK)
+      return error->status;
+    if (l == 0)
+      return CM_OK;
+    step_down(w, part);
+  }
+}
+
+/* Below the coarsest level, where starts are annealed. */
+static uint32_t second_coarsest(const work *w)
+{
+  return w->levels.count > 2 ? w->levels.count - 2 : 1;
+}
+
+static cm_status first_partition(work *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
+{
+  descent d = {.slack = slack_per_level, .hot = 0.1, .cold = 0.01};
+  if (cm_axon_levels_build(&w->levels, w->options, w->seed, NULL, w->run, error) != CM_OK ||
+      best_start(w, part, parts, error) != CM_OK)
+    return error->status;
+  uint32_t deepest = second_coarsest(w);
+  if (w->levels.count > 1)
+    step_down(w, part);
+  return descend(w, &d, deepest, part, parts, objective, error);
+}
+
+/* Improves a legal partition: coarser levels whose vertices keep to their parts, and down again, every other time with
+ * one part fewer. Keeps the better one. `trial` [vertices] is overwritten. */
+static cm_status cycle(work *w, uint32_t number, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                       cm_error *error)
+{
+  uint32_t n = w->levels.graph[0]->vertex_count, count = *parts;
+  descent d = {.number = number, .hot = 0.06, .cold = 0.01};
+  if (number % 2 == 0) {
+    d.dissolve = true;
+    d.slack = slack_of_dissolving;
+  }
+  double reached;
+  memcpy(trial, part, n * sizeof *part);
+  if (cm_axon_levels_build(&w->levels, w->options, w->seed + number, trial, w->run, error) != CM_OK ||
+      descend(w, &d, second_coarsest(w), trial, &count, &reached, error) != CM_OK)
+    return error->status;
+  if (reached >= *objective)
+    return CM_OK;
+  memcpy(part, trial, n * sizeof *part);
+  *parts = count;
+  *objective = reached;
+  return CM_OK;
+}
+
+/* How many of `most` the network's size allows when all together may take so many pins; 0 pins: any. */
+static uint32_t affordable(const work *w, uint32_t most, uint64_t pins)
+{
+  uint64_t each = w->levels.graph[0]->pin_count + 1;
+  return pins != 0 && pins / each < most ? (uint32_t)(pins / each) : most;
+}
+
+/* The best of several attempts, then cycles. */
+static cm_status search(work *w, uint32_t *part, uint32_t *parts, uint32_t *trial, cm_error *error)
+{
+  const cm_axon_options *o = w->options;
+  uint32_t n = w->levels.graph[0]->vertex_count, count;
+  uint32_t attempts = affordable(w, o->attempts, o->attempt_pins), cycles = affordable(w, o->cycles, o->cycle_pins);
+  double objective, reached;
+  w->seed = o->seed;
+  cm_status status = first_partition(w, part, parts, &objective, error);
+  for (uint32_t i = 1; i < attempts && status == CM_OK; i++) {
+    w->seed = o->seed + i * (uint64_t)0x9e3779b9;
+    status = first_partition(w, trial, &count, &reached, error);
+    if (status != CM_OK || reached >= objective)
+      continue;
+    memcpy(part, trial, n * sizeof *part);
+    *parts = count;
+    objective = reached;
+  }
+  for (uint32_t i = 1; i <= cycles && status == CM_OK; i++)
+    status = cycle(w, i, part, parts, &objective, trial, error);
+  return status;
+}
+
+cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options *options, cm_run *run, uint32_t *part,
+                             uint32_t *parts, cm_error *error)
+{
+  work w = {.options = options, .run = run};
+  uint32_t *held = NULL, *trial = NULL, count = 0, n = topology->vertex_count;
+  cm_status status = cm_axon_levels_begin(topology, run, &w.levels, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, held, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, w.scratch, n, error);
+  if (status == CM_OK && (options->attempts > 1 || options->cycles > 0))
+    status = CM_NEW(run->memory, trial, n, error);
+  if (status == CM_OK && n > 0)
+    status = search(&w, held, &count, trial, error);
+  if (status == CM_OK)
+    status = cm_close_gaps(held, n, &count, run, error);
+  if (status == CM_OK) {
+    for (uint32_t v = 0; v < n; v++)
+      part[v] = held[w.levels.graph[0]->number[v]];
+    *parts = count;
+  }
+  cm_free(held);
+  cm_free(trial);
+  cm_free(w.scratch);
+  cm_axon_levels_free(&w.levels);
+  return status;
+}

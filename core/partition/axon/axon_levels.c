@@ -1,0 +1,153 @@
+#include "core/partition/axon/axon_levels.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/partition/axon/cluster.h"
+#include "core/partition/axon/sketch.h"
+
+enum { SKETCH_BINS = 64 };
+
+/* A vertex joins a cluster that shares at least this part of its nets, on the first level and on those after. */
+static const double floor_first = 0.4, floor_later = 0.2;
+
+/* Clusters grow by up to this factor a level. */
+static const double growth = 4;
+
+cm_status cm_axon_levels_begin(const cm_topology *topology, cm_run *run, cm_axon_levels *levels, cm_error *error)
+{
+  *levels = (cm_axon_levels){.topology = topology};
+  cm_status status = cm_hypergraph_from_topology(topology, run, &levels->graph[0], error);
+  levels->count = status == CM_OK;
+  return status;
+}
+
+static void drop_from(cm_axon_levels *levels, uint32_t first)
+{
+  for (uint32_t l = levels->count; l-- > first;) {
+    cm_hypergraph_free(levels->graph[l]);
+    levels->graph[l] = NULL;
+    if (l > 0) {
+      cm_free(levels->map[l - 1]);
+      levels->map[l - 1] = NULL;
+    }
+    levels->count--;
+  }
+}
+
+void cm_axon_levels_free(cm_axon_levels *levels)
+{
+  drop_from(levels, 0);
+}
+
+void cm_axon_levels_drop(cm_axon_levels *levels)
+{
+  drop_from(levels, levels->count - 1);
+}
+
+/* The least number of parts that the limits allow. */
+static uint32_t least_parts(const cm_hypergraph *g, const cm_limits *limits)
+{
+  uint64_t size = 0, synapses = 0, least = 1;
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    size += g->size[v];
+    synapses += g->synapses[v];
+  }
+  if (limits->neurons != 0 && (size + limits->neurons - 1) / limits->neurons > least)
+    least = (size + limits->neurons - 1) / limits->neurons;
+  if (limits->synapses != 0 && (synapses + limits->synapses - 1) / limits->synapses > least)
+    least = (synapses + limits->synapses - 1) / limits->synapses;
+  return (uint32_t)least;
+}
+
+/* What a level is made with. */
+typedef struct building {
+  cm_axon_levels *levels;
+  const cm_axon_options *options;
+  cm_run *run;
+  cm_sketches *sketches; /* of the coarsest level so far */
+  uint32_t *part;        /* of its vertices; NULL: none */
+  uint64_t seed;
+} building;
+
+/* Parts of the coarse vertices in place of those of the finer ones. */
+static cm_status project(const building *b, const uint32_t *map, uint32_t fine, uint32_t coarse, cm_error *error)
+{
+  uint32_t *up;
+  if (CM_NEW(b->run->memory, up, coarse, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < fine; v++)
+    up[map[v]] = b->part[v];
+  memcpy(b->part, up, coarse * sizeof *up);
+  cm_free(up);
+  return CM_OK;
+}
+
+static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_error *error)
+{
+  cm_axon_levels *levels = b->levels;
+  cm_hypergraph *fine = levels->graph[levels->count - 1];
+  cm_sketches *merged;
+  if (cm_sketches_merge(b->sketches, map, clusters, b->run, &merged, error) != CM_OK)
+    return error->status;
+  cm_sketches_free(b->sketches);
+  b->sketches = merged;
+  if ((b->part != NULL && project(b, map, fine->vertex_count, clusters, error) != CM_OK) ||
+      cm_hypergraph_contract(fine, map, clusters, b->run, &levels->graph[levels->count], error) != CM_OK)
+    return error->status;
+  levels->map[levels->count - 1] = map;
+  if (levels->count == 1)
+    cm_hypergraph_drop_pins(fine, levels->topology);
+  levels->count++;
+  return CM_OK;
+}
+
+/* One level more, of clusters up to size_max; *shrunk: whether it has clearly fewer vertices. */
+static cm_status coarsen_once(building *b, double size_max, bool *shrunk, cm_error *error)
+{
+  uint32_t l = b->levels->count - 1, clusters, n = b->levels->graph[l]->vertex_count, *map;
+  cm_cluster_options options = {.size_max = (uint32_t)ceil(size_max),
+                                .samples = b->options->samples,
+                                .floor = l == 0 ? floor_first : floor_later,
+                                .part = b->part,
+                                .seed = b->seed,
+                                .level = l};
+  if (CM_NEW(b->run->memory, map, n, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_cluster(b->levels->graph[l], b->sketches, &options, b->run, map, &clusters, error);
+  *shrunk = status == CM_OK && clusters <= 0.9 * n;
+  bool fewer = status == CM_OK && clusters < n;
+  if (fewer)
+    status = add_level(b, map, clusters, error);
+  if (status != CM_OK || !fewer)
+    cm_free(map);
+  return status;
+}
+
+cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *options, uint64_t seed, uint32_t *part,
+                               cm_run *run, cm_error *error)
+{
+  drop_from(levels, 1);
+  const cm_hypergraph *g = levels->graph[0];
+  building b = {.levels = levels, .options = options, .run = run, .part = part, .seed = seed};
+  uint64_t total = 0;
+  double largest = 1;
+  cm_run_phase(run, "coarsen");
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    total += g->size[v];
+    largest = fmax(largest, g->size[v]);
+  }
+  double target = options->coarse_vertices * least_parts(g, &options->limits);
+  double size_max = largest, most = 1.5 * fmax((double)total / target, largest);
+  cm_status status = cm_sketches_new(g, SKETCH_BINS, seed, run, &b.sketches, error);
+  bool shrunk = true, widened = true;
+  while (status == CM_OK && levels->count < CM_AXON_LEVELS_MAX && (shrunk || widened) &&
+         levels->graph[levels->count - 1]->vertex_count > target) {
+    double wider = fmin(size_max * growth, most);
+    widened = wider > size_max;
+    size_max = wider;
+    status = coarsen_once(&b, size_max, &shrunk, error);
+  }
+  cm_sketches_free(b.sketches);
+  return status;
+}

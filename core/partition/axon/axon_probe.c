@@ -1,0 +1,205 @@
+#include "core/partition/axon/axon_probe.h"
+
+#include <math.h>
+
+enum { AHEAD = 8 };
+
+cm_status cm_probe_init(cm_probe *probe, const cm_axon_state *state, cm_error *error)
+{
+  cm_memory *memory = state->run->memory;
+  *probe = (cm_probe){.state = state};
+  if (CM_NEW(memory, probe->pull, state->part_room, error) == CM_OK &&
+      CM_NEW(memory, probe->touched, state->part_room, error) == CM_OK &&
+      CM_NEW(memory, probe->open, state->part_room, error) == CM_OK)
+    return CM_OK;
+  cm_probe_free(probe);
+  return error->status;
+}
+
+void cm_probe_free(cm_probe *probe)
+{
+  cm_free(probe->pull);
+  cm_free(probe->touched);
+  cm_free(probe->open);
+}
+
+static inline void touch(cm_probe *q, uint32_t part, uint64_t weight, uint32_t axons)
+{
+  cm_pull *pull = &q->pull[part];
+  if (!pull->touched) {
+    pull->touched = true;
+    q->touched[q->touched_count++] = part;
+  }
+  pull->kept += weight;
+  pull->shared += axons;
+}
+
+/* What leaving its part costs v, wherever it goes. */
+static double leaving(const cm_axon_state *s, uint32_t v)
+{
+  const cm_hypergraph *g = s->graph;
+  const cm_gain *gain = &s->gain[v];
+  uint32_t own = s->part[v];
+  double cost = (double)gain->stay - (double)gain->freed;
+  cost +=
+      cm_part_penalty(s, s->size[own] - g->size[v], s->axons[own] - gain->released, s->synapses[own] - g->synapses[v]);
+  return cost - cm_part_penalty(s, s->size[own], s->axons[own], s->synapses[own]);
+}
+
+/* Where v's own nets draw it. */
+static void look_at_own_nets(cm_probe *q, uint32_t v)
+{
+  const cm_axon_state *s = q->state;
+  const cm_hypergraph *g = s->graph;
+  uint32_t own = s->part[v];
+  for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++) {
+    const cm_net_state *net = &s->net[g->out_net[j]];
+    q->seen += net->own_target;
+    for (uint64_t i = net->first; i < net->first + net->lambda; i++)
+      if (s->where[i] != own)
+        touch(q, s->where[i], net->weight, net->own_target);
+  }
+}
+
+static void look_at_inbound_net(cm_probe *q, uint32_t v, uint32_t e)
+{
+  const cm_axon_state *s = q->state;
+  const cm_net_state *net = &s->net[e];
+  uint32_t own = s->part[v];
+  bool at_home = net->home == own;
+  if (net->own_target && s->graph->net_source[e] == v)
+    return; /* source and target move together: one of its own nets */
+  q->seen++;
+  q->in_weight += net->weight;
+  const uint32_t *at = s->where + net->first, *end = at + net->lambda;
+  for (; at < end; at++) {
+    at_home |= *at == net->home;
+    if (*at != own)
+      touch(q, *at, net->weight, 1);
+  }
+  if (!at_home)
+    touch(q, net->home, net->weight, 0);
+}
+
+static bool within(uint64_t use, uint64_t limit)
+{
+  return limit == 0 || use <= limit;
+}
+
+/* Inbound axons that part `to` gets at least with v. */
+static uint32_t added(const cm_probe *q, uint32_t to)
+{
+  return q->seen > q->pull[to].shared ? q->seen - q->pull[to].shared : 0;
+}
+
+/* What entering part `to` costs at least, by the nets looked at; INFINITY when `hard` and it cannot be. */
+static double entering(const cm_probe *q, uint32_t v, uint32_t to, bool hard)
+{
+  const cm_axon_state *s = q->state;
+  const cm_pull *pull = &q->pull[to];
+  uint64_t size = s->size[to] + s->graph->size[v], synapses = s->synapses[to] + s->graph->synapses[v];
+  uint64_t axons = s->axons[to] + added(q, to);
+  if (hard && !(within(size, s->limit_size) && within(axons, s->limit_axons) && within(synapses, s->limit_synapses)))
+    return INFINITY;
+  return (double)q->in_weight - (double)pull->kept + cm_part_penalty(s, size, axons, synapses) -
+         cm_part_penalty(s, s->size[to], s->axons[to], s->synapses[to]);
+}
+
+/* Whether part `to` may cost less than `bound` to enter. */
+static bool open_part(const cm_probe *q, uint32_t v, uint32_t to, bool hard, double bound)
+{
+  double spread = (double)q->in_weight - (double)q->pull[to].kept; /* penalties only add to it */
+  return spread < bound && entering(q, v, to, hard) < bound;
+}
+
+/* Whether any part may: one not met yet would spread all nets looked at. */
+static bool hope(cm_probe *q, uint32_t v, bool hard, double bound)
+{
+  if ((double)q->in_weight < bound)
+    return true;
+  const uint32_t *from = q->closed ? q->open : q->touched;
+  uint32_t count = q->closed ? q->open_count : q->touched_count;
+  q->closed = true;
+  q->open_count = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (open_part(q, v, from[i], hard, bound))
+      q->open[q->open_count++] = from[i];
+  return q->open_count > 0;
+}
+
+/* Looks at v's nets: inbound ones, heaviest first, and when those leave hope, its own. False when no part can cost less
+ * than `bound` to enter. */
+static bool look(cm_probe *q, uint32_t v, bool hard, double bound)
+{
+  const cm_axon_state *s = q->state;
+  const cm_hypergraph *g = s->graph;
+  const uint32_t *net = g->in_net + g->in_first[v];
+  uint64_t degree = g->in_first[v + 1] - g->in_first[v], next_check = 1;
+  double own = (double)s->gain[v].own; /* at most what its own nets can save, as long as they are not looked at */
+  bool own_seen = g->out_first[v + 1] == g->out_first[v];
+  if (bound + own <= 0) /* even a part that has all of v's nets is too dear */
+    return false;
+  for (uint64_t j = 0; j < degree; j++) {
+    if (j + 2 * AHEAD < degree)
+      __builtin_prefetch(&s->net[net[j + 2 * AHEAD]]);
+    if (j + AHEAD < degree)
+      __builtin_prefetch(&s->where[s->net[net[j + AHEAD]].first]);
+    look_at_inbound_net(q, v, net[j]);
+    if (j + 1 != next_check)
+      continue;
+    if (!hope(q, v, hard, bound + own))
+      return false;
+    next_check += 1 + next_check / 2;
+    if (!own_seen && j >= 4) {
+      look_at_own_nets(q, v);
+      own_seen = true;
+      own = 0;
+    }
+  }
+  if (!own_seen)
+    look_at_own_nets(q, v);
+  return true;
+}
+
+static void start(cm_probe *q)
+{
+  for (uint32_t i = 0; i < q->touched_count; i++)
+    q->pull[q->touched[i]] = (cm_pull){0};
+  q->touched_count = q->open_count = q->seen = 0;
+  q->closed = false;
+  q->in_weight = 0;
+}
+
+cm_offer cm_probe_best(cm_probe *q, uint32_t v, bool hard, double bound)
+{
+  start(q);
+  const cm_axon_state *s = q->state;
+  cm_offer best = {.to = UINT32_MAX};
+  double leave = leaving(s, v), least = bound - leave;
+  if (!look(q, v, hard, least))
+    return best;
+  const uint32_t *open = q->closed ? q->open : q->touched;
+  uint32_t count = q->closed ? q->open_count : q->touched_count;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t p = open[i];
+    double c = entering(q, v, p, hard);
+    if (c < least || (c == least && p < best.to && best.to != UINT32_MAX)) {
+      least = c;
+      best.to = p;
+    }
+  }
+  if (best.to == UINT32_MAX)
+    return best;
+  best.cost = leave + least;
+  best.added = added(q, best.to);
+  best.spread =
+      (double)q->in_weight - (double)q->pull[best.to].kept + (double)s->gain[v].stay - (double)s->gain[v].freed;
+  return best;
+}
+
+double cm_probe_cost(cm_probe *q, uint32_t v, uint32_t to)
+{
+  start(q);
+  look(q, v, false, INFINITY);
+  return leaving(q->state, v) + entering(q, v, to, false);
+}

@@ -1,0 +1,46 @@
+/* Looking for the best move of a vertex without making it. Any number of probes may look at one state at a time, as
+ * long as nothing moves. */
+#ifndef CM_PARTITION_AXON_PROBE_H
+#define CM_PARTITION_AXON_PROBE_H
+
+#include "core/partition/axon/axon_state.h"
+
+/* What draws the vertex under way to a part. */
+typedef struct cm_pull {
+  uint64_t kept;   /* weight of its nets that a move there would not spread */
+  uint32_t shared; /* inbound nets that the part has already */
+  bool touched;
+} cm_pull;
+
+typedef struct cm_probe {
+  const cm_axon_state *state;
+  cm_pull *pull;      /* [part_room] zero outside `touched` */
+  uint32_t *touched;  /* other parts that the vertex's nets reach or come from */
+  uint32_t touched_count;
+  uint32_t *open;     /* of `touched`, those that may be the best; all of them as long as others may come */
+  uint32_t open_count;
+  bool closed;        /* no others can come */
+  uint64_t in_weight; /* of the inbound nets looked at, those of other sources */
+  uint32_t seen;      /* inbound nets looked at */
+} cm_probe;
+
+cm_status cm_probe_init(cm_probe *probe, const cm_axon_state *state, cm_error *error);
+void cm_probe_free(cm_probe *probe);
+
+/* A move that was found. Its cost is what it changes in the penalised objective (negative is better). */
+typedef struct cm_offer {
+  uint32_t to;       /* UINT32_MAX: none */
+  uint32_t added;    /* inbound axons that `to` would get */
+  double cost;
+  double spread;     /* the cost without penalties */
+} cm_offer;
+
+/* The cheapest of the other parts that v's nets reach and where it costs less than `bound`. `hard`: only parts that
+ * keep every limit. Of equal costs the lowest number. Looks at v's nets from the heaviest on until no part can be cheap
+ * enough: O(sum of lambda over them) at the worst. */
+cm_offer cm_probe_best(cm_probe *probe, uint32_t v, bool hard, double bound);
+
+/* What a move of v to another part changes in the penalised objective. O(sum of lambda over v's nets). */
+double cm_probe_cost(cm_probe *probe, uint32_t v, uint32_t to);
+
+#endif

@@ -1,0 +1,362 @@
+#include "core/partition/axon/axon_state.h"
+
+#include <string.h>
+
+#include "core/base/threads.h"
+
+#define NONE UINT64_MAX
+
+void cm_axon_state_free(cm_axon_state *s)
+{
+  if (s == NULL)
+    return;
+  cm_free(s->net);
+  cm_free(s->where);
+  cm_free(s->hold);
+  cm_free(s->wide);
+  cm_free(s->gain);
+  cm_free(s->size);
+  cm_free(s->axons);
+  cm_free(s->synapses);
+  cm_free(s->vertices);
+  cm_free(s);
+}
+
+/* The place of a net's presence in a part; NONE when it has no target there. */
+static uint64_t find(const cm_axon_state *s, const cm_net_state *net, uint32_t part)
+{
+  for (uint64_t i = net->first; i < net->first + net->lambda; i++)
+    if (s->where[i] == part)
+      return i;
+  return NONE;
+}
+
+/* A net can be present in so many parts. */
+static uint64_t most_presences(const cm_axon_state *s, uint64_t e)
+{
+  uint64_t pins = s->graph->net_end[e] - s->graph->net_begin[e];
+  return pins < s->part_room ? pins : s->part_room;
+}
+
+/* Moves a net's presences to where any number of them fits. */
+static void widen(cm_axon_state *s, cm_net_state *net)
+{
+  uint64_t e = (uint64_t)(net - s->net), to = s->wide[e], room = most_presences(s, e);
+  memcpy(s->where + to, s->where + net->first, net->lambda * sizeof *s->where);
+  memcpy(s->hold + to, s->hold + net->first, net->lambda * sizeof *s->hold);
+  net->first = to;
+  net->room = UINT32_MAX;
+  (void)cm_book_reserved(s->where, room * sizeof *s->where, NULL);
+  (void)cm_book_reserved(s->hold, room * sizeof *s->hold, NULL);
+}
+
+/* Sums that several threads add to, each for its own nets: in whatever order, they come out the same. */
+static void add(uint64_t *sum, uint64_t more)
+{
+  __atomic_fetch_add(sum, more, __ATOMIC_RELAXED);
+}
+
+/* Whether a presence at home is such that weight stays behind when the source leaves: not for the only target. */
+static bool stays(const cm_axon_state *s, const cm_net_state *net, const cm_hold *hold)
+{
+  if (hold->count == 1 && net->own_target)
+    return hold->sole != s->graph->net_source[net - s->net];
+  return hold->count > 0;
+}
+
+/* What a presence means for its only target, if it has just one: added, or taken off again before it changes. */
+static void credit(cm_axon_state *s, const cm_net_state *net, uint32_t part, const cm_hold *hold)
+{
+  if (hold->count != 1)
+    return;
+  cm_gain *gain = &s->gain[hold->sole];
+  __atomic_fetch_add(&gain->released, 1, __ATOMIC_RELAXED);
+  if (part != net->home)
+    add(&gain->freed, net->weight);
+}
+
+static void debit(cm_axon_state *s, const cm_net_state *net, uint32_t part, const cm_hold *hold)
+{
+  if (hold->count != 1)
+    return;
+  cm_gain *gain = &s->gain[hold->sole];
+  __atomic_fetch_sub(&gain->released, 1, __ATOMIC_RELAXED);
+  if (part != net->home)
+    add(&gain->freed, -(uint64_t)net->weight);
+}
+
+/* Changes a presence by one target v: `more` or one less. */
+static void change(cm_axon_state *s, const cm_net_state *net, uint32_t part, cm_hold *hold, uint32_t v, bool more)
+{
+  bool stayed = stays(s, net, hold);
+  debit(s, net, part, hold);
+  hold->count += more ? 1 : -1U;
+  hold->sole ^= v;
+  credit(s, net, part, hold);
+  if (part == net->home && stayed != stays(s, net, hold))
+    add(&s->gain[s->graph->net_source[net - s->net]].stay, stayed ? -(uint64_t)net->weight : net->weight);
+}
+
+/* Target v of the net enters the part. */
+static void enter(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part)
+{
+  uint64_t at = find(s, net, part);
+  if (at == NONE) {
+    if (net->lambda == net->room)
+      widen(s, net);
+    at = net->first + net->lambda++;
+    s->where[at] = part;
+    s->hold[at] = (cm_hold){0, 0};
+    add(&s->axons[part], 1);
+  }
+  change(s, net, part, &s->hold[at], v, true);
+}
+
+/* Target v of the net leaves the part. */
+static void leave(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part)
+{
+  uint64_t at = find(s, net, part);
+  change(s, net, part, &s->hold[at], v, false);
+  if (s->hold[at].count > 0)
+    return;
+  uint64_t last = net->first + --net->lambda;
+  s->where[at] = s->where[last];
+  s->hold[at] = s->hold[last];
+  add(&s->axons[part], -UINT64_C(1));
+}
+
+/* Work on a range of nets; ranges of different nets may run side by side. */
+enum { RANGES_MAX = 16 };
+
+typedef struct filling {
+  cm_axon_state *state;
+  uint32_t ranges;
+} filling;
+
+static uint32_t first_net(const filling *w, size_t range)
+{
+  return (uint32_t)cm_slice_begin(w->state->graph->net_count, range, w->ranges);
+}
+
+/* The room that every net of the range gets: for twice the parts that it reaches now and some. */
+static cm_status count_range(void *context, size_t range, cm_error *error)
+{
+  const filling *w = context;
+  cm_axon_state *s = w->state;
+  const cm_hypergraph *g = s->graph;
+  uint32_t *seen; /* [part_room] tells a net's parts apart */
+  if (CM_NEW(s->run->memory, seen, s->part_room, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
+    uint64_t most = most_presences(s, e), reached = 0;
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
+      uint32_t *last = &seen[s->part[cm_hypergraph_pin(g, i)]];
+      reached += *last != e + 1;
+      *last = e + 1;
+    }
+    s->net[e].room = (uint32_t)(2 * reached + 4 < most ? 2 * reached + 4 : most);
+  }
+  cm_free(seen);
+  return CM_OK;
+}
+
+static cm_status fill_range(void *context, size_t range, cm_error *error)
+{
+  (void)error;
+  const filling *w = context;
+  cm_axon_state *s = w->state;
+  const cm_hypergraph *g = s->graph;
+  for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
+    cm_net_state *net = &s->net[e];
+    uint32_t source = g->net_source[e];
+    net->weight = g->net_weight[e];
+    net->home = s->part[source];
+    add(&s->gain[source].own, net->weight);
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
+      net->own_target |= cm_hypergraph_pin(g, i) == source;
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
+      uint32_t v = cm_hypergraph_pin(g, i);
+      enter(s, net, v, s->part[v]);
+    }
+  }
+  return CM_OK;
+}
+
+/* Places for the presences of every net, the wide ones behind: reserved, but booked only where they are used. */
+static cm_status lay_out(cm_axon_state *s, cm_error *error)
+{
+  cm_memory *memory = s->run->memory;
+  uint32_t nets = s->graph->net_count;
+  uint64_t used = 0, all = 0;
+  for (uint32_t e = 0; e < nets; e++) {
+    s->net[e].first = used;
+    used += s->net[e].room;
+  }
+  all = used;
+  for (uint32_t e = 0; e < nets; e++) {
+    s->wide[e] = all;
+    all += most_presences(s, e);
+  }
+  s->where = cm_reserve(memory, all, sizeof *s->where, error);
+  s->hold = s->where != NULL ? cm_reserve(memory, all, sizeof *s->hold, error) : NULL;
+  if (s->hold == NULL || cm_book_reserved(s->where, used * sizeof *s->where, error) != CM_OK)
+    return error->status;
+  return cm_book_reserved(s->hold, used * sizeof *s->hold, error);
+}
+
+static cm_status fill(cm_axon_state *s, unsigned threads, cm_error *error)
+{
+  cm_memory *memory = s->run->memory;
+  filling w = {.state = s, .ranges = threads < RANGES_MAX ? threads : RANGES_MAX};
+  cm_crew *crew;
+  if (CM_NEW(memory, s->net, s->graph->net_count, error) != CM_OK ||
+      CM_NEW(memory, s->wide, s->graph->net_count, error) != CM_OK ||
+      CM_NEW(memory, s->gain, s->graph->vertex_count, error) != CM_OK ||
+      CM_NEW(memory, s->size, s->part_room, error) != CM_OK || CM_NEW(memory, s->axons, s->part_room, error) != CM_OK ||
+      CM_NEW(memory, s->synapses, s->part_room, error) != CM_OK ||
+      CM_NEW(memory, s->vertices, s->part_room, error) != CM_OK || cm_crew_new(memory, w.ranges, &crew, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < s->graph->vertex_count; v++) {
+    s->size[s->part[v]] += s->graph->size[v];
+    s->synapses[s->part[v]] += s->graph->synapses[v];
+    s->vertices[s->part[v]]++;
+  }
+  cm_status status = cm_crew_run(crew, w.ranges, count_range, &w, error);
+  if (status == CM_OK)
+    status = lay_out(s, error);
+  if (status == CM_OK)
+    status = cm_crew_run(crew, w.ranges, fill_range, &w, error);
+  cm_crew_free(crew);
+  return status;
+}
+
+cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, uint32_t *part, uint32_t part_count,
+                            uint32_t part_room, unsigned threads, cm_run *run, cm_axon_state **state, cm_error *error)
+{
+  cm_axon_state *s;
+  if (CM_NEW(run->memory, s, 1, error) != CM_OK)
+    return error->status;
+  *s = (cm_axon_state){.graph = graph,
+                       .run = run,
+                       .part = part,
+                       .part_room = part_room,
+                       .parts_max = part_room,
+                       .part_count = part_count,
+                       .limit_size = limits->neurons,
+                       .limit_axons = limits->inbound_axons,
+                       .limit_synapses = limits->synapses};
+  if (fill(s, threads, error) != CM_OK) {
+    cm_axon_state_free(s);
+    return error->status;
+  }
+  *state = s;
+  return CM_OK;
+}
+
+/* The source of a net goes from one part to another. */
+static void move_home(cm_axon_state *s, cm_net_state *net, uint32_t to)
+{
+  static const cm_hold nothing;
+  uint64_t at = find(s, net, net->home), there = find(s, net, to);
+  const cm_hold *old = at != NONE ? &s->hold[at] : &nothing, *new = there != NONE ? &s->hold[there] : &nothing;
+  uint64_t stayed = stays(s, net, old) ? net->weight : 0, stays_now = stays(s, net, new) ? net->weight : 0;
+  uint32_t from = net->home;
+  debit(s, net, from, old);
+  debit(s, net, to, new);
+  net->home = to;
+  credit(s, net, from, old);
+  credit(s, net, to, new);
+  add(&s->gain[s->graph->net_source[net - s->net]].stay, stays_now - stayed);
+}
+
+/* Slice `slice` of a move: its nets whose numbers have these low bits. */
+static void move_nets(cm_axon_state *s, const cm_move *move, uint32_t slice, uint32_t mask)
+{
+  enum { AHEAD = 8 };
+  const cm_hypergraph *g = s->graph;
+  uint32_t v = move->vertex;
+  for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++)
+    if ((g->out_net[j] & mask) == slice)
+      move_home(s, &s->net[g->out_net[j]], move->to);
+  uint64_t end = g->in_first[v + 1];
+  for (uint64_t j = g->in_first[v]; j < end; j++) {
+    uint32_t e = g->in_net[j];
+    if (j + 2 * AHEAD < end)
+      __builtin_prefetch(&s->net[g->in_net[j + 2 * AHEAD]]);
+    if (j + AHEAD < end && (g->in_net[j + AHEAD] & mask) == slice) {
+      uint64_t first = s->net[g->in_net[j + AHEAD]].first;
+      __builtin_prefetch(&s->where[first]);
+      __builtin_prefetch(&s->hold[first]);
+    }
+    if ((e & mask) != slice)
+      continue;
+    leave(s, &s->net[e], v, move->from);
+    enter(s, &s->net[e], v, move->to);
+  }
+}
+
+void cm_axon_move_nets(cm_axon_state *s, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices)
+{
+  for (uint32_t i = 0; i < count; i++)
+    move_nets(s, &move[i], slice, slices - 1);
+}
+
+void cm_axon_move_vertices(cm_axon_state *s, const cm_move *move, uint32_t count)
+{
+  const cm_hypergraph *g = s->graph;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t v = move[i].vertex, from = move[i].from, to = move[i].to;
+    s->part[v] = to;
+    s->size[from] -= g->size[v];
+    s->size[to] += g->size[v];
+    s->synapses[from] -= g->synapses[v];
+    s->synapses[to] += g->synapses[v];
+    s->vertices[from]--;
+    s->vertices[to]++;
+  }
+}
+
+void cm_axon_move(cm_axon_state *s, uint32_t v, uint32_t to)
+{
+  cm_move move = {v, s->part[v], to};
+  cm_axon_move_vertices(s, &move, 1);
+  cm_axon_move_nets(s, &move, 1, 0, 1);
+}
+
+static bool within(uint64_t use, uint64_t limit)
+{
+  return limit == 0 || use <= limit;
+}
+
+bool cm_axon_over(const cm_axon_state *s, uint32_t p)
+{
+  return !within(s->size[p], s->limit_size) || !within(s->axons[p], s->limit_axons) ||
+         !within(s->synapses[p], s->limit_synapses);
+}
+
+static double excess(uint64_t use, uint64_t limit)
+{
+  return limit != 0 && use > limit ? (double)(use - limit) : 0;
+}
+
+double cm_part_penalty(const cm_axon_state *s, uint64_t size, uint64_t axons, uint64_t synapses)
+{
+  return s->penalty_size * excess(size, s->limit_size) + s->penalty_axons * excess(axons, s->limit_axons) +
+         s->penalty_axons * excess(synapses, s->limit_synapses);
+}
+
+uint64_t cm_axon_connectivity(const cm_axon_state *s)
+{
+  uint64_t sum = 0;
+  for (const cm_net_state *net = s->net; net < s->net + s->graph->net_count; net++)
+    sum += net->weight * (uint64_t)(net->lambda - (find(s, net, net->home) != NONE));
+  return sum;
+}
+
+double cm_axon_penalty(const cm_axon_state *s)
+{
+  double sum = 0;
+  for (uint32_t p = 0; p < s->part_count; p++)
+    sum += cm_part_penalty(s, s->size[p], s->axons[p], s->synapses[p]);
+  return sum;
+}

@@ -1,0 +1,82 @@
+/* Book-keeping of a partition of a hypergraph under core limits: where every net's targets are, what every part
+ * holds, and what a move would change. One place for all refiners. */
+#ifndef CM_PARTITION_AXON_STATE_H
+#define CM_PARTITION_AXON_STATE_H
+
+#include "core/chip/chip.h"
+#include "core/partition/axon/hypergraph.h"
+
+/* What a move needs to know of a net, in one place of memory. Its presences are `lambda` places from `first` on of
+ * `where` and `hold`. */
+typedef struct cm_net_state {
+  uint64_t first;
+  uint32_t weight;
+  uint32_t lambda; /* parts that it has targets in */
+  uint32_t home;   /* part of its source */
+  uint32_t room;   /* presences that fit where they are */
+  bool own_target; /* its source is among its targets */
+} cm_net_state;
+
+/* How a net is present in a part. */
+typedef struct cm_hold {
+  uint32_t count; /* its targets there */
+  uint32_t sole;  /* their numbers, exclusive-or: the target itself where there is one */
+} cm_hold;
+
+/* What it means that a vertex leaves its part, wherever it goes. */
+typedef struct cm_gain {
+  uint64_t freed;    /* weight of the nets from other parts of which it is the only target there */
+  uint64_t own;      /* weight of its own nets */
+  uint64_t stay;     /* weight of those that have targets there, other than itself */
+  uint32_t released; /* inbound axons that the part no longer needs */
+} cm_gain;
+
+typedef struct cm_axon_state {
+  const cm_hypergraph *graph;
+  cm_run *run;
+  uint32_t *part;        /* [vertices] borrowed */
+  uint32_t part_room;    /* parts that the tables hold */
+  uint32_t part_count;   /* parts 0 .. part_count - 1 may be used */
+  uint32_t parts_max;    /* cores that are free, for the text of a refusal */
+  cm_net_state *net;     /* [nets] */
+  uint32_t *where;       /* parts that the nets are present in; close together, with some room each */
+  cm_hold *hold;         /* beside `where` */
+  uint64_t *wide;        /* [nets] where a net's presences go once that room is used up: there is room for any number */
+  cm_gain *gain;         /* [vertices] */
+  uint64_t *size, *axons, *synapses; /* [part_room] what a part holds */
+  uint32_t *vertices;    /* [part_room] number of vertices */
+  uint64_t limit_size, limit_axons, limit_synapses; /* 0: none */
+  double penalty_size, penalty_axons; /* weight units per excess */
+} cm_axon_state;
+
+/* Builds the state for part [vertices], whose numbers are below part_room, on up to `threads` threads. O(pins *
+ * lambda). */
+cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, uint32_t *part, uint32_t part_count,
+                            uint32_t part_room, unsigned threads, cm_run *run, cm_axon_state **state, cm_error *error);
+void cm_axon_state_free(cm_axon_state *state); /* NULL is allowed */
+
+/* Makes the move. O(sum of lambda over v's nets). */
+void cm_axon_move(cm_axon_state *state, uint32_t v, uint32_t to);
+
+typedef struct cm_move {
+  uint32_t vertex, from, to;
+} cm_move;
+
+/* Many moves of different vertices by several threads, to the same state for any number of them: first the vertices,
+ * then each slice 0 .. slices - 1 (a power of two) of the nets once, on any thread. */
+void cm_axon_move_vertices(cm_axon_state *state, const cm_move *move, uint32_t count);
+void cm_axon_move_nets(cm_axon_state *state, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices);
+
+/* Whether a part breaks a limit. */
+bool cm_axon_over(const cm_axon_state *state, uint32_t part);
+
+/* What a part's use costs beyond the limits, in weight units. O(1). */
+double cm_part_penalty(const cm_axon_state *state, uint64_t size, uint64_t axons, uint64_t synapses);
+
+/* Sum over nets of weight * (parts touched besides the source's). O(nets * lambda). */
+uint64_t cm_axon_connectivity(const cm_axon_state *state);
+
+/* Penalty of all parts. O(parts). */
+double cm_axon_penalty(const cm_axon_state *state);
+
+#endif

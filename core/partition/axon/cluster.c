@@ -1,0 +1,213 @@
+#include "core/partition/axon/cluster.h"
+
+#include <math.h>
+
+#include "core/base/random.h"
+#include "core/base/threads.h"
+#include "core/partition/axon/locality.h"
+#include "core/partition/options.h"
+
+/* Proposals are made from how things stand at the start of a round; rounds are short beside all vertices. */
+enum { ROUNDS = 64, ROUND_LEAST = 256, BLOCK = 16, PINS_MAX = 2048 };
+#define NONE UINT32_MAX
+
+/* What one thread notes about the vertex under way. */
+typedef struct notes {
+  uint16_t *hits;    /* [vertices] sampled nets shared, zero between vertices */
+  float *shared;     /* [vertices] by leader: share of nets, summed over members; zero between vertices */
+  uint32_t *touched; /* [vertices] */
+  uint32_t *leader;  /* [vertices] */
+} notes;
+
+typedef struct clustering {
+  const cm_hypergraph *graph;
+  const cm_sketches *sketches;
+  const cm_cluster_options *options;
+  uint32_t *leader;   /* [vertices] cluster of each vertex, named by one member */
+  uint32_t *size;     /* [vertices] of the cluster that the vertex leads, in vertex size */
+  uint32_t *members;  /* [vertices] of the cluster that the vertex leads */
+  uint32_t *proposal; /* [vertices] leader to join */
+  const uint32_t *order;
+  uint32_t begin, end; /* the round, in order */
+  notes *notes;        /* [threads] */
+  uint32_t threads;
+} clustering;
+
+/* Counts for every vertex how many of v's sampled nets it shares; returns how many vertices were met. A vertex without
+ * inbound nets asks its own. */
+static uint32_t meet(const clustering *c, notes *n, uint32_t v, uint32_t *asked)
+{
+  const cm_hypergraph *g = c->graph;
+  uint64_t degree = g->in_first[v + 1] - g->in_first[v];
+  const uint32_t *net = g->in_net + g->in_first[v];
+  if (degree == 0) {
+    degree = g->out_first[v + 1] - g->out_first[v];
+    net = g->out_net + g->out_first[v];
+  }
+  uint64_t take = degree < c->options->samples ? degree : c->options->samples;
+  uint32_t count = 0;
+  *asked = 0;
+  for (uint64_t j = 0; j < take; j++) {
+    uint32_t e = net[j * degree / take]; /* evenly spread over its nets */
+    uint64_t pins = g->net_end[e] - g->net_begin[e];
+    if (pins > PINS_MAX && *asked > 0)
+      continue;
+    ++*asked;
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
+      uint32_t u = cm_hypergraph_pin(g, i);
+      if (n->hits[u]++ == 0)
+        n->touched[count++] = u;
+    }
+  }
+  return count;
+}
+
+/* The part of v's nets that it shares with u, of sets about as large. */
+static float share(const clustering *c, uint32_t v, uint32_t u)
+{
+  float overlap = cm_sketch_overlap(c->sketches, u, v);
+  return 2 * overlap / (1 + overlap);
+}
+
+/* The cluster that v had best join, by how things stand; NONE when there is none. */
+static uint32_t best_cluster(const clustering *c, notes *n, uint32_t v)
+{
+  uint32_t asked, met = meet(c, n, v, &asked), leaders = 0, best = NONE;
+  uint32_t least_hits = (asked + 2) / 3;
+  bool asks_own = c->graph->in_first[v + 1] == c->graph->in_first[v];
+  float best_rating = 0;
+  for (uint32_t i = 0; i < met; i++) {
+    uint32_t u = n->touched[i], hits = n->hits[u], leader;
+    n->hits[u] = 0;
+    if (hits < least_hits)
+      continue;
+    leader = c->leader[u];
+    if (c->options->part != NULL && c->options->part[u] != c->options->part[v])
+      continue;
+    if (leader == v || c->size[leader] + c->graph->size[v] > c->options->size_max)
+      continue;
+    if (n->shared[leader] == 0)
+      n->leader[leaders++] = leader;
+    n->shared[leader] += (asks_own ? (float)hits / (float)asked : share(c, v, u)) + 1e-9F;
+  }
+  for (uint32_t i = 0; i < leaders; i++) {
+    uint32_t leader = n->leader[i];
+    float rating = n->shared[leader] / (float)c->members[leader];
+    n->shared[leader] = 0;
+    if (rating >= (float)c->options->floor && (rating > best_rating || (rating == best_rating && leader < best))) {
+      best_rating = rating;
+      best = leader;
+    }
+  }
+  return best;
+}
+
+static bool alone(const clustering *c, uint32_t v)
+{
+  return c->leader[v] == v && c->members[v] == 1;
+}
+
+/* Task t of a round: every threads-th block of its vertices. */
+static cm_status propose(void *context, size_t t, cm_error *error)
+{
+  (void)error;
+  clustering *c = context;
+  for (uint32_t block = c->begin + (uint32_t)t * BLOCK; block < c->end; block += c->threads * BLOCK)
+    for (uint32_t i = block; i < c->end && i < block + BLOCK; i++)
+      c->proposal[c->order[i]] = alone(c, c->order[i]) ? best_cluster(c, &c->notes[t], c->order[i]) : NONE;
+  return CM_OK;
+}
+
+/* Joins as proposed, in order, where it is still possible. */
+static void join(clustering *c)
+{
+  for (uint32_t i = c->begin; i < c->end; i++) {
+    uint32_t v = c->order[i], to = c->proposal[v];
+    if (to == NONE || !alone(c, v))
+      continue;
+    to = c->leader[to];
+    if (to == v || c->size[to] + c->graph->size[v] > c->options->size_max)
+      continue;
+    c->leader[v] = to;
+    c->size[to] += c->graph->size[v];
+    c->members[to]++;
+  }
+}
+
+static uint32_t number_clusters(const clustering *c, uint32_t *map)
+{
+  uint32_t n = c->graph->vertex_count, next = 0, *number = c->proposal;
+  for (uint32_t v = 0; v < n; v++)
+    number[v] = NONE;
+  for (uint32_t v = 0; v < n; v++) {
+    uint32_t leader = c->leader[v];
+    if (number[leader] == NONE)
+      number[leader] = next++;
+    map[v] = number[leader];
+  }
+  return next;
+}
+
+static cm_status allocate(clustering *c, cm_memory *memory, cm_error *error)
+{
+  uint32_t n = c->graph->vertex_count;
+  if (CM_NEW(memory, c->leader, n, error) != CM_OK || CM_NEW(memory, c->size, n, error) != CM_OK ||
+      CM_NEW(memory, c->members, n, error) != CM_OK || CM_NEW(memory, c->proposal, n, error) != CM_OK ||
+      CM_NEW(memory, c->notes, c->threads, error) != CM_OK)
+    return error->status;
+  for (uint32_t t = 0; t < c->threads; t++)
+    if (CM_NEW(memory, c->notes[t].hits, n, error) != CM_OK || CM_NEW(memory, c->notes[t].shared, n, error) != CM_OK ||
+        CM_NEW(memory, c->notes[t].touched, n, error) != CM_OK || CM_NEW(memory, c->notes[t].leader, n, error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
+static void release(clustering *c)
+{
+  for (uint32_t t = 0; c->notes != NULL && t < c->threads; t++) {
+    cm_free(c->notes[t].hits);
+    cm_free(c->notes[t].shared);
+    cm_free(c->notes[t].touched);
+    cm_free(c->notes[t].leader);
+  }
+  cm_free(c->notes);
+  cm_free(c->leader);
+  cm_free(c->size);
+  cm_free(c->members);
+  cm_free(c->proposal);
+}
+
+cm_status cm_cluster(const cm_hypergraph *graph, const cm_sketches *sketches, const cm_cluster_options *options,
+                     cm_run *run, uint32_t *map, uint32_t *clusters, cm_error *error)
+{
+  clustering c = {.graph = graph, .sketches = sketches, .options = options, .threads = run->threads};
+  uint32_t n = graph->vertex_count, *order = NULL;
+  cm_status status = allocate(&c, run->memory, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, order, n, error);
+  if (status == CM_OK) {
+    cm_random random;
+    cm_random_init(&random, options->seed, CM_STREAM_COARSENING, options->level << 32 | 1);
+    cm_shuffle_by_locality(&random, BLOCK, order, n);
+    for (uint32_t v = 0; v < n; v++) {
+      c.leader[v] = v;
+      c.size[v] = graph->size[v];
+      c.members[v] = 1;
+    }
+  }
+  c.order = order;
+  uint32_t length = n / ROUNDS > ROUND_LEAST ? n / ROUNDS : ROUND_LEAST;
+  for (; c.begin < n && status == CM_OK; c.begin = c.end) {
+    c.end = n - c.begin > length ? c.begin + length : n;
+    status = cm_parallel(run, c.threads, propose, &c, error);
+    if (status != CM_OK)
+      break;
+    join(&c);
+    status = cm_run_progress(run, (double)c.end / n, (int)options->level, n, NAN, error);
+  }
+  if (status == CM_OK)
+    *clusters = number_clusters(&c, map);
+  release(&c);
+  cm_free(order);
+  return status;
+}

@@ -1,0 +1,23 @@
+/* Clustering by shared inbound axons: the coarsening of the axon objective. */
+#ifndef CM_PARTITION_CLUSTER_H
+#define CM_PARTITION_CLUSTER_H
+
+#include "core/partition/axon/hypergraph.h"
+#include "core/partition/axon/sketch.h"
+
+typedef struct cm_cluster_options {
+  uint32_t size_max;     /* of a cluster */
+  uint32_t samples;      /* inbound nets of a vertex whose targets are candidates */
+  const uint32_t *part;  /* [vertices] only members of the same part join; NULL: all may */
+  double floor;          /* a vertex joins a cluster only when it shares at least this part of its nets with it */
+  uint64_t seed, level;
+} cm_cluster_options;
+
+/* Visits vertices in random order; each that is alone joins the cluster that shares most of its inbound nets per member
+ * (average link), by the sketches, among those that hold targets of some of its nets. Vertices without inbound nets
+ * join their targets. Fills map [vertex_count] with cluster numbers, by lowest member; *clusters counts them. The same
+ * for any number of threads. O(vertices * (samples * pins per net + bins)). */
+cm_status cm_cluster(const cm_hypergraph *graph, const cm_sketches *sketches, const cm_cluster_options *options,
+                     cm_run *run, uint32_t *map, uint32_t *clusters, cm_error *error);
+
+#endif

@@ -1,0 +1,180 @@
+#include "core/partition/axon/grow.h"
+
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+typedef struct growth {
+  const cm_hypergraph *graph;
+  const cm_limits *limits;
+  cm_run *run;
+  uint32_t *part;
+  uint32_t *net_part;  /* [nets] last part that took the net, NONE: none yet */
+  uint32_t *shared;    /* [vertices] inbound nets that the growing part has */
+  uint32_t *met;       /* [vertices] inbound nets that any part has */
+  uint32_t *touched;   /* [vertices] with shared > 0 */
+  uint32_t touched_count;
+  uint64_t size, axons, synapses;
+} growth;
+
+static float share(uint32_t nets, const cm_hypergraph *g, uint32_t v)
+{
+  return (float)nets / (float)(g->in_first[v + 1] - g->in_first[v] + 1);
+}
+
+/* Puts v into the part: its nets are there now, which brings their other targets nearer. */
+static void take(growth *w, uint32_t v, uint32_t number)
+{
+  const cm_hypergraph *g = w->graph;
+  w->part[v] = number;
+  w->size += g->size[v];
+  w->synapses += g->synapses[v];
+  for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
+    uint32_t e = g->in_net[j];
+    if (w->net_part[e] == number)
+      continue;
+    bool first = w->net_part[e] == NONE;
+    w->net_part[e] = number;
+    w->axons++;
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
+      uint32_t u = cm_hypergraph_pin(g, i);
+      if (w->part[u] != NONE)
+        continue;
+      w->met[u] += first;
+      if (w->shared[u]++ == 0)
+        w->touched[w->touched_count++] = u;
+    }
+  }
+}
+
+static bool within(uint64_t use, uint64_t limit)
+{
+  return limit == 0 || use <= limit;
+}
+
+static bool fits(const growth *w, uint32_t v)
+{
+  const cm_hypergraph *g = w->graph;
+  uint64_t degree = g->in_first[v + 1] - g->in_first[v];
+  return within(w->size + g->size[v], w->limits->neurons) &&
+         within(w->axons + degree - w->shared[v], w->limits->inbound_axons) &&
+         within(w->synapses + g->synapses[v], w->limits->synapses);
+}
+
+/* The touched vertex with the largest share that fits; NONE when there is none. */
+static uint32_t next_vertex(growth *w)
+{
+  uint32_t best = NONE, kept = 0;
+  float best_share = -1;
+  for (uint32_t i = 0; i < w->touched_count; i++) {
+    uint32_t u = w->touched[i];
+    if (w->part[u] != NONE)
+      continue;
+    w->touched[kept++] = u;
+    float s = share(w->shared[u], w->graph, u);
+    if ((s > best_share || (s == best_share && u < best)) && fits(w, u)) {
+      best_share = s;
+      best = u;
+    }
+  }
+  w->touched_count = kept;
+  return best;
+}
+
+static bool lonely(const cm_hypergraph *g, uint32_t v)
+{
+  return g->in_first[v + 1] == g->in_first[v];
+}
+
+/* Where growing goes on: the open vertex of which most is met already, so that no pockets stay behind. Vertices without
+ * inbound nets wait for the end. */
+static uint32_t next_seed(const growth *w)
+{
+  uint32_t best = NONE;
+  float best_share = -1;
+  for (uint32_t v = 0; v < w->graph->vertex_count; v++) {
+    if (w->part[v] != NONE || lonely(w->graph, v))
+      continue;
+    float s = share(w->met[v], w->graph, v);
+    if (s > best_share) {
+      best_share = s;
+      best = v;
+    }
+  }
+  return best;
+}
+
+static void start_part(growth *w)
+{
+  for (uint32_t i = 0; i < w->touched_count; i++)
+    w->shared[w->touched[i]] = 0;
+  w->touched_count = 0;
+  w->size = w->axons = w->synapses = 0;
+}
+
+/* Vertices without inbound nets cost no axons: they fill up the last part, and further ones. Refinement brings them to
+ * their targets. */
+static void place_lonely(growth *w, uint32_t *parts)
+{
+  for (uint32_t v = 0; v < w->graph->vertex_count; v++) {
+    if (w->part[v] != NONE)
+      continue;
+    if (*parts == 0 || !fits(w, v)) {
+      start_part(w);
+      ++*parts;
+    }
+    take(w, v, *parts - 1);
+  }
+}
+
+static cm_status grow_all(growth *w, cm_random *random, uint32_t *parts, cm_error *error)
+{
+  uint32_t n = w->graph->vertex_count, number = 0;
+  uint32_t next = n > 0 ? (uint32_t)cm_random_below(random, n) : NONE;
+  if (next != NONE && lonely(w->graph, next))
+    next = next_seed(w);
+  while (next != NONE) {
+    start_part(w);
+    do {
+      take(w, next, number);
+      next = next_vertex(w);
+      if (next == NONE && w->touched_count == 0) { /* all that is connected is in: another piece may fit beside it */
+        next = next_seed(w);
+        if (next != NONE && !fits(w, next))
+          break;
+      }
+    } while (next != NONE);
+    number++;
+    if (cm_run_check(w->run, error) != CM_OK)
+      return error->status;
+    if (next == NONE)
+      next = next_seed(w);
+  }
+  place_lonely(w, &number);
+  *parts = number;
+  return CM_OK;
+}
+
+cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_limits *limits, cm_random *random, cm_run *run,
+                        uint32_t *part, uint32_t *parts, cm_error *error)
+{
+  growth w = {.graph = graph, .limits = limits, .run = run, .part = part};
+  cm_status status = CM_NEW(run->memory, w.net_part, graph->net_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, w.shared, graph->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, w.met, graph->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, w.touched, graph->vertex_count, error);
+  if (status == CM_OK) {
+    memset(w.net_part, 0xff, (size_t)graph->net_count * sizeof *w.net_part);
+    for (uint32_t v = 0; v < graph->vertex_count; v++)
+      part[v] = NONE;
+    status = grow_all(&w, random, parts, error);
+  }
+  cm_free(w.net_part);
+  cm_free(w.shared);
+  cm_free(w.met);
+  cm_free(w.touched);
+  return status;
+}

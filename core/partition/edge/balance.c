@@ -1,0 +1,380 @@
+#include "core/partition/edge/balance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/partition/edge/priority.h"
+#include "core/partition/members.h"
+
+enum { ROUNDS_MAX = 40 };
+#define NONE UINT32_MAX
+
+/* What one part is to pass to a neighbouring one. */
+typedef struct transfer {
+  uint32_t to;
+  uint64_t amount;
+} transfer;
+
+typedef struct balancer {
+  const cm_compact *graph;
+  uint64_t most;
+  cm_run *run;
+  uint32_t *part;
+  uint32_t parts;
+  uint64_t *load;
+  uint64_t *planned;            /* [parts] load once the plan is carried out */
+  uint32_t *member_first, *member; /* vertices of each part */
+  uint64_t *touch_first;        /* [parts + 1] neighbouring parts of each part */
+  transfer *touch;              /* with what is to be passed */
+  uint64_t touch_count, touch_room;
+  uint32_t *from;               /* [parts] breadth-first search: where it came from; NONE: not reached */
+  uint64_t *via;                /* [parts] place in `touch` */
+  uint32_t *queue;              /* [parts] */
+  uint32_t *seen;               /* [parts] */
+  cm_priority heap;
+  uint32_t *place;              /* [vertices] in the heap */
+} balancer;
+
+static void balancer_free(balancer *b)
+{
+  cm_free(b->planned);
+  cm_free(b->member_first);
+  cm_free(b->member);
+  cm_free(b->touch_first);
+  cm_free(b->touch);
+  cm_free(b->from);
+  cm_free(b->via);
+  cm_free(b->queue);
+  cm_free(b->seen);
+  cm_free(b->place);
+  cm_priority_free(&b->heap);
+}
+
+static cm_status balancer_new(balancer *b, cm_error *error)
+{
+  cm_memory *memory = b->run->memory;
+  uint32_t n = b->graph->vertex_count;
+  if (CM_NEW(memory, b->planned, b->parts, error) != CM_OK ||
+      CM_NEW(memory, b->member_first, (size_t)b->parts + 2, error) != CM_OK ||
+      CM_NEW(memory, b->member, n, error) != CM_OK ||
+      CM_NEW(memory, b->touch_first, (size_t)b->parts + 1, error) != CM_OK ||
+      CM_NEW(memory, b->from, b->parts, error) != CM_OK || CM_NEW(memory, b->via, b->parts, error) != CM_OK ||
+      CM_NEW(memory, b->queue, b->parts, error) != CM_OK || CM_NEW(memory, b->seen, b->parts, error) != CM_OK ||
+      CM_NEW(memory, b->place, n, error) != CM_OK)
+    return error->status;
+  memset(b->place, 0xff, n * sizeof *b->place);
+  b->heap.place = b->place;
+  return CM_OK;
+}
+
+static uint64_t excess_of(const balancer *b, const uint64_t *load)
+{
+  uint64_t excess = 0;
+  for (uint32_t p = 0; p < b->parts; p++)
+    excess += load[p] > b->most ? load[p] - b->most : 0;
+  return excess;
+}
+
+static void sort_members(balancer *b)
+{
+  memset(b->member_first, 0, ((size_t)b->parts + 2) * sizeof *b->member_first);
+  cm_sort_members(b->part, b->graph->vertex_count, b->parts, b->member_first, b->member);
+}
+
+static cm_status add_touch(balancer *b, uint32_t to, cm_error *error)
+{
+  if (b->touch_count == b->touch_room) {
+    uint64_t room = b->touch_room < 128 ? 256 : 2 * b->touch_room;
+    transfer *grown = cm_reallocate(b->run->memory, b->touch, room, sizeof *grown, error);
+    if (grown == NULL)
+      return error->status;
+    b->touch = grown;
+    b->touch_room = room;
+  }
+  b->touch[b->touch_count++] = (transfer){.to = to};
+  return CM_OK;
+}
+
+/* Which parts touch which. */
+static cm_status find_touches(balancer *b, cm_error *error)
+{
+  const cm_compact *g = b->graph;
+  b->touch_count = 0;
+  memset(b->seen, 0xff, b->parts * sizeof *b->seen);
+  for (uint32_t p = 0; p < b->parts; p++) {
+    b->touch_first[p] = b->touch_count;
+    for (uint32_t j = b->member_first[p]; j < b->member_first[p + 1]; j++)
+      for (uint64_t i = g->first[b->member[j]]; i < g->first[b->member[j] + 1]; i++) {
+        uint32_t other = b->part[g->neighbour[i]];
+        if (other == p || b->seen[other] == p)
+          continue;
+        b->seen[other] = p;
+        if (add_touch(b, other, error) != CM_OK)
+          return error->status;
+      }
+  }
+  b->touch_first[b->parts] = b->touch_count;
+  return CM_OK;
+}
+
+/* The nearest part with room, over neighbouring parts; NONE when there is none in reach. */
+static uint32_t nearest_room(balancer *b, uint32_t start)
+{
+  uint32_t head = 0, tail = 0;
+  memset(b->from, 0xff, b->parts * sizeof *b->from);
+  b->from[start] = start;
+  b->queue[tail++] = start;
+  while (head < tail) {
+    uint32_t p = b->queue[head++];
+    if (b->planned[p] < b->most)
+      return p;
+    for (uint64_t j = b->touch_first[p]; j < b->touch_first[p + 1]; j++) {
+      uint32_t other = b->touch[j].to;
+      if (b->from[other] != NONE)
+        continue;
+      b->from[other] = p;
+      b->via[other] = j;
+      b->queue[tail++] = other;
+    }
+  }
+  return NONE;
+}
+
+/* Who passes how much to whom. Returns whether anything is planned. */
+static bool plan(balancer *b)
+{
+  bool any = false;
+  memcpy(b->planned, b->load, b->parts * sizeof *b->planned);
+  for (uint32_t p = 0; p < b->parts; p++)
+    while (b->planned[p] > b->most) {
+      uint32_t end = nearest_room(b, p);
+      if (end == NONE)
+        break;
+      uint64_t amount = b->planned[p] - b->most, room = b->most - b->planned[end];
+      amount = amount < room ? amount : room;
+      for (uint32_t at = end; at != p; at = b->from[at])
+        b->touch[b->via[at]].amount += amount;
+      b->planned[p] -= amount;
+      b->planned[end] += amount;
+      any = true;
+    }
+  return any;
+}
+
+static int64_t gain_of(const balancer *b, uint32_t v, uint32_t from, uint32_t to)
+{
+  const cm_compact *g = b->graph;
+  int64_t gain = 0;
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+    uint32_t p = b->part[g->neighbour[i]];
+    if (p == to)
+      gain += (int64_t)cm_compact_weight(g, i);
+    else if (p == from)
+      gain -= (int64_t)cm_compact_weight(g, i);
+  }
+  return gain;
+}
+
+/* Passes vertices of part p until the amount is met: the dearest are offered first, later ones as their neighbours
+ * leave. */
+static cm_status pass(balancer *b, uint32_t p, uint32_t to, uint64_t amount, bool *moved, cm_error *error)
+{
+  const cm_compact *g = b->graph;
+  for (uint32_t j = b->member_first[p]; j < b->member_first[p + 1]; j++) {
+    uint32_t v = b->member[j];
+    if (b->part[v] == p && g->size[v] <= amount &&
+        cm_priority_push(&b->heap, v, gain_of(b, v, p, to), b->run->memory, error) != CM_OK)
+      return error->status;
+  }
+  while (amount > 0 && b->heap.count > 0) {
+    uint32_t v = b->heap.item[0].vertex;
+    cm_priority_remove(&b->heap, v);
+    if (g->size[v] > amount)
+      continue;
+    b->part[v] = to;
+    b->load[p] -= g->size[v];
+    b->load[to] += g->size[v];
+    amount -= g->size[v];
+    *moved = true;
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+      uint32_t u = g->neighbour[i];
+      if (b->place[u] != CM_PRIORITY_ABSENT)
+        cm_priority_change(&b->heap, u, b->heap.item[b->place[u]].key + 2 * (int64_t)cm_compact_weight(g, i));
+    }
+  }
+  cm_priority_clear(&b->heap);
+  return CM_OK;
+}
+
+/* One plan, carried out. */
+static cm_status one_round(balancer *b, bool *moved, cm_error *error)
+{
+  sort_members(b);
+  if (find_touches(b, error) != CM_OK)
+    return error->status;
+  if (plan(b)) {
+    for (uint32_t p = 0; p < b->parts; p++)
+      for (uint64_t j = b->touch_first[p]; j < b->touch_first[p + 1]; j++)
+        if (b->touch[j].amount > 0 && pass(b, p, b->touch[j].to, b->touch[j].amount, moved, error) != CM_OK)
+          return error->status;
+    return CM_OK;
+  }
+  /* No way over neighbours: straight to wherever there is room. */
+  uint32_t to = 0;
+  for (uint32_t p = 0; p < b->parts; p++)
+    while (b->load[p] > b->most) {
+      uint64_t before = b->load[p];
+      while (to < b->parts && b->load[to] >= b->most)
+        to++;
+      if (to == b->parts)
+        return CM_OK;
+      uint64_t amount = before - b->most, room = b->most - b->load[to];
+      if (pass(b, p, to, amount < room ? amount : room, moved, error) != CM_OK)
+        return error->status;
+      if (b->load[p] == before)
+        break;
+    }
+  return CM_OK;
+}
+
+/* ---- sizes that no exchange makes fit ---- */
+
+typedef struct sized {
+  uint32_t size, vertex;
+} sized;
+
+static int larger_first(const void *a, const void *b)
+{
+  const sized *x = a, *y = b;
+  return x->size != y->size ? (x->size < y->size) - (x->size > y->size)
+                            : (x->vertex > y->vertex) - (x->vertex < y->vertex);
+}
+
+/* Packs from the largest vertex down: each stays in its part where there is still room, else goes where there is
+ * most. */
+static cm_status pack(const balancer *b, sized *order, uint32_t *packed, cm_priority *rooms, uint64_t *load, bool *fits,
+                      cm_error *error)
+{
+  uint32_t n = b->graph->vertex_count;
+  for (uint32_t p = 0; p < b->parts; p++)
+    if (cm_priority_push(rooms, p, (int64_t)b->most, b->run->memory, error) != CM_OK)
+      return error->status;
+  for (uint32_t v = 0; v < n; v++)
+    order[v] = (sized){b->graph->size[v], v};
+  qsort(order, n, sizeof *order, larger_first);
+  *fits = true;
+  for (uint32_t i = 0; i < n && *fits; i++) {
+    uint32_t v = order[i].vertex, p = b->part[v];
+    if (load[p] + order[i].size > b->most)
+      p = rooms->item[0].vertex;
+    *fits = load[p] + order[i].size <= b->most;
+    packed[v] = p;
+    load[p] += order[i].size;
+    cm_priority_change(rooms, p, (int64_t)b->most - (int64_t)load[p]);
+  }
+  return CM_OK;
+}
+
+/* The last resort: *left becomes 0 when packing by size succeeds. */
+static cm_status repack(balancer *b, uint64_t *left, cm_error *error)
+{
+  cm_memory *memory = b->run->memory;
+  uint32_t n = b->graph->vertex_count, *packed = NULL;
+  sized *order = NULL;
+  uint64_t *load = NULL;
+  cm_priority rooms = {0};
+  bool fits = false;
+  cm_status status = CM_NEW(memory, packed, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, order, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, load, b->parts, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, rooms.place, b->parts, error);
+  if (status == CM_OK)
+    status = pack(b, order, packed, &rooms, load, &fits, error);
+  if (status == CM_OK && fits) {
+    memcpy(b->part, packed, n * sizeof *packed);
+    memcpy(b->load, load, b->parts * sizeof *load);
+    *left = 0;
+  }
+  cm_free(packed);
+  cm_free(order);
+  cm_free(load);
+  cm_free(rooms.place);
+  cm_priority_free(&rooms);
+  return status;
+}
+
+cm_status cm_balance(const cm_compact *graph, uint64_t most, cm_run *run, uint32_t *part, uint32_t parts,
+                     uint64_t *load, uint64_t *excess, cm_error *error)
+{
+  balancer b = {.graph = graph, .most = most, .run = run, .part = part, .parts = parts, .load = load};
+  cm_status status = CM_OK;
+  uint64_t left = excess_of(&b, load);
+  if (left > 0)
+    status = balancer_new(&b, error);
+  bool moved = true;
+  for (uint32_t round = 0; status == CM_OK && left > 0 && moved && round < ROUNDS_MAX; round++) {
+    moved = false;
+    status = one_round(&b, &moved, error);
+    left = excess_of(&b, load);
+    if (status == CM_OK)
+      status = cm_run_check(run, error);
+  }
+  if (status == CM_OK && left > 0)
+    status = repack(&b, &left, error);
+  balancer_free(&b);
+  if (status == CM_OK)
+    *excess = left;
+  return status;
+}
+
+/* ---- empty parts ---- */
+
+static int64_t tie_to_own(const cm_compact *g, const uint32_t *part, uint32_t v)
+{
+  int64_t tie = 0;
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
+    if (part[g->neighbour[i]] == part[v])
+      tie += (int64_t)cm_compact_weight(g, i);
+  return tie;
+}
+
+static cm_status give_vertices(const cm_compact *g, cm_run *run, uint32_t *part, uint32_t parts, uint32_t *members,
+                               cm_priority *loose, cm_error *error)
+{
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    if (members[part[v]] > 1 && cm_priority_push(loose, v, -tie_to_own(g, part, v), run->memory, error) != CM_OK)
+      return error->status;
+  for (uint32_t p = 0; p < parts; p++)
+    while (members[p] == 0 && loose->count > 0) {
+      uint32_t v = loose->item[0].vertex;
+      cm_priority_remove(loose, v);
+      if (members[part[v]] < 2)
+        continue;
+      members[part[v]]--;
+      members[p]++;
+      part[v] = p;
+    }
+  return CM_OK;
+}
+
+cm_status cm_fill_empty(const cm_compact *graph, cm_run *run, uint32_t *part, uint32_t parts, cm_error *error)
+{
+  cm_priority loose = {0};
+  uint32_t *members, empty = 0, n = graph->vertex_count;
+  if (CM_NEW(run->memory, members, parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < n; v++)
+    members[part[v]]++;
+  for (uint32_t p = 0; p < parts; p++)
+    empty += members[p] == 0;
+  cm_status status = empty > 0 ? CM_NEW(run->memory, loose.place, n, error) : CM_OK;
+  if (status == CM_OK && empty > 0)
+    status = give_vertices(graph, run, part, parts, members, &loose, error);
+  cm_free(loose.place);
+  cm_priority_free(&loose);
+  cm_free(members);
+  return status;
+}

@@ -1,0 +1,194 @@
+/* From a topology to a partition for the edge objective: as a graph, or, where that would be large, by its ties
+ * alone. */
+#include "core/partition/edge/edge.h"
+#include "core/partition/edge/profile.h"
+
+/* What the parts say to each other. */
+static cm_status graph_of_parts(const cm_compact *g, const uint32_t *part, uint32_t parts, cm_run *run,
+                                cm_graph **graph, cm_error *error)
+{
+  cm_compact *merged;
+  uint64_t *weight;
+  if (cm_compact_contract(g, part, parts, run, &merged, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(run->memory, weight, merged->entry_count, error);
+  if (status == CM_OK) {
+    for (uint64_t i = 0; i < merged->entry_count; i++)
+      weight[i] = cm_compact_weight(merged, i) * g->weight_unit;
+    status = cm_graph_from_rows(parts, merged->first, merged->neighbour, weight, run, graph, error);
+    cm_free(weight);
+  }
+  cm_compact_free(merged);
+  return status;
+}
+
+/* The least number of parts that sizes allow: by their sum, and by those of which no two fit together. */
+static uint32_t least_parts(const cm_topology *topology, uint64_t most)
+{
+  uint64_t sum = (topology->size_total + most - 1) / most, large = 0;
+  for (uint32_t v = 0; v < topology->vertex_count; v++)
+    large += 2 * (uint64_t)cm_topology_size(topology, v) > most;
+  uint64_t least = sum > large ? sum : large;
+  return least > 0 ? (uint32_t)least : 1;
+}
+
+/* The same from the synapses themselves, in a table of all pairs of parts. O(pins + parts squared). */
+static cm_status graph_by_table(const cm_topology *t, const uint32_t *part, uint32_t parts, cm_run *run,
+                                cm_graph **graph, cm_error *error)
+{
+  uint64_t *weight = NULL, *first = NULL;
+  uint32_t *neighbour = NULL;
+  size_t cells = (size_t)parts * parts;
+  cm_status status = CM_NEW(run->memory, weight, cells, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, first, (size_t)parts + 1, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, neighbour, cells, error);
+  if (status == CM_OK) {
+    for (uint32_t e = 0; e < t->net_count; e++)
+      for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+        weight[(size_t)part[cm_topology_source(t, e)] * parts + part[t->pin[i]]] += cm_topology_pin_weight(t, e, i);
+    size_t used = 0;
+    for (uint32_t p = 0; t->directed && p < parts; p++)
+      for (uint32_t q = 0; q < p; q++)
+        weight[(size_t)p * parts + q] = weight[(size_t)q * parts + p] += weight[(size_t)p * parts + q];
+    for (uint32_t p = 0; p < parts; p++) {
+      for (uint32_t q = 0; q < parts; q++)
+        if (q != p && weight[(size_t)p * parts + q] > 0) {
+          neighbour[used] = q;
+          weight[used++] = weight[(size_t)p * parts + q]; /* never ahead of what is read */
+        }
+      first[p + 1] = used;
+    }
+    status = cm_graph_from_rows(parts, first, neighbour, weight, run, graph, error);
+  }
+  cm_free(weight);
+  cm_free(first);
+  cm_free(neighbour);
+  return status;
+}
+
+cm_status cm_graph_of_synapses(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                               cm_graph **graph, cm_error *error)
+{
+  if ((uint64_t)parts * parts <= topology->pin_count)
+    return graph_by_table(topology, part, parts, run, graph, error);
+  cm_compact *g;
+  if (cm_compact_from_topology(topology, run, &g, error) != CM_OK)
+    return error->status;
+  cm_status status = graph_of_parts(g, part, parts, run, graph, error);
+  cm_compact_free(g);
+  return status;
+}
+
+/* One way to partition into a number of parts. */
+typedef cm_status (*attempt)(void *context, const cm_edge_options *options, uint32_t *part, cm_error *error);
+
+/* Vertices of different sizes may need more parts than their sum: a few more at a time. */
+static cm_status with_parts(const cm_topology *topology, const cm_edge_options *options, attempt try, void *context,
+                            cm_partition *made, cm_error *error)
+{
+  cm_edge_options o = *options;
+  if (options->parts == 0)
+    o.parts = least_parts(topology, options->most);
+  for (;;) {
+    cm_status status = try(context, &o, made->part, error);
+    made->part_count = o.parts;
+    if (status != CM_LIMIT_BROKEN || options->parts != 0)
+      return status;
+    if (o.parts >= options->parts_max || o.parts >= topology->vertex_count)
+      return cm_fail(error, CM_NO_ROOM,
+                     "the neurons' sizes do not fit in %u parts of at most %llu, and there are no more cores", o.parts,
+                     (unsigned long long)options->most);
+    uint32_t more = 1 + o.parts / 50, room = options->parts_max - o.parts;
+    o.parts += more < room ? more : room;
+    o.parts = o.parts < topology->vertex_count ? o.parts : topology->vertex_count;
+  }
+}
+
+typedef struct graph_attempt {
+  cm_compact *graph;
+  cm_run *run;
+} graph_attempt;
+
+static cm_status try_graph(void *context, const cm_edge_options *options, uint32_t *part, cm_error *error)
+{
+  graph_attempt *a = context;
+  uint64_t cut;
+  return cm_partition_edges(a->graph, options, a->run, part, &cut, error);
+}
+
+static cm_status by_graph(const cm_topology *topology, const cm_edge_options *options, cm_run *run, cm_partition *made,
+                          cm_error *error)
+{
+  graph_attempt a = {.run = run};
+  cm_run_phase(run, "coarsen");
+  cm_status status = cm_compact_from_topology(topology, run, &a.graph, error);
+  if (status == CM_OK)
+    status = with_parts(topology, options, try_graph, &a, made, error);
+  if (status == CM_OK)
+    status = cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error);
+  if (status == CM_OK)
+    status = graph_of_parts(a.graph, made->part, made->part_count, run, &made->parts, error);
+  cm_compact_free(a.graph);
+  return status;
+}
+
+typedef struct profile_attempt {
+  const cm_topology *topology;
+  cm_run *run;
+} profile_attempt;
+
+static cm_status try_profiles(void *context, const cm_edge_options *options, uint32_t *part, cm_error *error)
+{
+  profile_attempt *a = context;
+  cm_profile_options profile = {.parts = options->parts, .most = options->most, .split_sweeps = options->split_sweeps,
+                                .sweeps = options->sweeps, .seed = options->seed};
+  return cm_partition_profiles(a->topology, &profile, a->run, part, error);
+}
+
+static cm_status by_profiles(const cm_topology *topology, const cm_edge_options *options, cm_run *run,
+                             cm_partition *made, cm_error *error)
+{
+  profile_attempt a = {topology, run};
+  cm_status status = with_parts(topology, options, try_profiles, &a, made, error);
+  if (status == CM_OK)
+    status = cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error);
+  if (status == CM_OK)
+    status = graph_by_table(topology, made->part, made->part_count, run, &made->parts, error);
+  return status;
+}
+
+static uint32_t wanted_parts(const cm_topology *topology, const cm_edge_options *options)
+{
+  return options->parts != 0 ? options->parts : least_parts(topology, options->most);
+}
+
+uint64_t cm_edges_least_bytes(const cm_topology *topology, const cm_edge_options *options)
+{
+  uint64_t pins = topology->pin_count, vertices = topology->vertex_count, parts = wanted_parts(topology, options);
+  if (cm_profile_suits(topology, (uint32_t)parts))
+    return pins * 4 + vertices * (parts * 4 + 40);
+  bool weighted = topology->pin_weight != NULL || topology->net_weight != NULL;
+  return pins * (topology->directed ? 8 : 4) * (weighted ? 2 : 1) + vertices * 60;
+}
+
+cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_options *options, cm_run *run,
+                                cm_partition **partition, cm_error *error)
+{
+  cm_partition *made;
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  made->vertex_count = topology->vertex_count;
+  cm_status status = CM_NEW(run->memory, made->part, topology->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_profile_suits(topology, wanted_parts(topology, options))
+                 ? by_profiles(topology, options, run, made, error)
+                 : by_graph(topology, options, run, made, error);
+  if (status != CM_OK) {
+    cm_partition_free(made);
+    return status;
+  }
+  *partition = made;
+  return CM_OK;
+}

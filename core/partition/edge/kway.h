@@ -1,0 +1,49 @@
+/* Book-keeping of a partition of a compact graph: how strongly every vertex is tied to every part that it touches,
+ * which vertices lie at a border, what the parts hold. One place for the refiners that look at many parts at once. */
+#ifndef CM_PARTITION_KWAY_H
+#define CM_PARTITION_KWAY_H
+
+#include "core/partition/edge/compact.h"
+
+typedef struct cm_kway {
+  const cm_compact *graph;
+  cm_run *run;
+  uint32_t parts;
+  uint32_t *part;       /* [vertices] borrowed */
+  uint64_t *load;       /* [parts] */
+  int64_t cut;
+  int64_t *inner;       /* [vertices] weight of the edges into its own part */
+  int64_t *degree;      /* [vertices] weight of all its edges */
+  /* [vertices + 1] where its ties start: as many places as it has edges, or parts where there are fewer */
+  uint64_t *first;
+  uint32_t *tie_part;   /* [ties] of a list: the parts touched, in no order; of a full row: unused */
+  int64_t *tie_weight;  /* [ties] */
+  uint32_t *tie_count;  /* [vertices] of a list; CM_KWAY_FULL: one place for every part */
+  uint32_t *border;     /* [border_count] vertices with an edge into another part, in no order */
+  uint32_t *place;      /* [vertices] in `border`, UINT32_MAX: inside */
+  uint32_t border_count;
+} cm_kway;
+
+#define CM_KWAY_FULL UINT32_MAX
+
+/* Builds the tables for part [vertices], whose numbers are below parts. O(entries). */
+cm_status cm_kway_new(const cm_compact *graph, uint32_t *part, uint32_t parts, cm_run *run, cm_kway **state,
+                      cm_error *error);
+void cm_kway_free(cm_kway *state); /* NULL is allowed */
+
+/* Weight of v's edges into a part. O(parts that v touches), O(1) for vertices that touch many. */
+static inline int64_t cm_kway_tie(const cm_kway *state, uint32_t v, uint32_t part)
+{
+  uint64_t at = state->first[v];
+  if (state->tie_count[v] == CM_KWAY_FULL)
+    return state->tie_weight[at + part];
+  for (uint64_t i = at; i < at + state->tie_count[v]; i++)
+    if (state->tie_part[i] == part)
+      return state->tie_weight[i];
+  return 0;
+}
+
+/* Moves v into another part. O(degree * parts that its neighbours touch). */
+void cm_kway_move(cm_kway *state, uint32_t v, uint32_t to);
+
+#endif

@@ -1,0 +1,59 @@
+/* Two-way FM between the parts of a partition, pair by pair: the refiner that lives with parts that are exactly
+ * full. */
+#ifndef CM_PARTITION_PAIRWISE_H
+#define CM_PARTITION_PAIRWISE_H
+
+#include "core/partition/edge/compact.h"
+
+/* What the refinement of one pair needs beside the graph; one serves pairs of disjoint parts at the same time. */
+typedef struct cm_pair_table {
+  uint32_t *place; /* [vertices] in its queue */
+  uint8_t *state;  /* [vertices] guessed, known or moved */
+} cm_pair_table;
+
+cm_status cm_pair_table_new(uint32_t vertices, cm_run *run, cm_pair_table *table, cm_error *error);
+void cm_pair_table_free(cm_pair_table *table); /* harmless on a zeroed table */
+
+/* A vertex that may move to the other part, and what the cut would gain: a guess, it is looked up when its turn
+ * comes. */
+typedef struct cm_pair_seed {
+  uint32_t vertex;
+  int64_t gain;
+} cm_pair_seed;
+
+/* One pair of parts. */
+typedef struct cm_pair {
+  uint32_t part[2];
+  uint64_t load[2];   /* in and out */
+  /* a part may hold so much at the end: if it holds more at the start, less of the excess is better than any cut */
+  uint64_t most[2];
+  uint32_t patience;  /* moves without a new best before giving up */
+  uint64_t work;      /* entries of rows that it may look at, about */
+  int64_t gain;       /* out: weight taken off the cut */
+  bool moved;         /* out */
+} cm_pair;
+
+/* Fiduccia and Mattheyses between two parts, from the given seeds [count] (those that lie in neither part are
+ * passed over): moves the vertex of highest gain, each at most once, passing the limit by one vertex on the way,
+ * and goes back to the best state: least excess, then least cut, then best balance. Reads and writes only vertices
+ * of the two parts. */
+cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair,
+                         const cm_pair_seed *seed, uint32_t count, cm_run *run, cm_error *error);
+
+typedef struct cm_pairwise_options {
+  uint32_t rounds;    /* over all pairs of neighbouring parts; ends early when nothing moves */
+  uint32_t patience;
+  double work;        /* entries of rows that a round may look at, in numbers of the graph's; small graphs get more */
+  /* searches start from vertices tied at least this times as much to the other part as to their own */
+  double least_tie;
+  uint64_t most;      /* a part may hold so much */
+  uint64_t seed, level;
+} cm_pairwise_options;
+
+/* Refines all pairs of neighbouring parts: in each round they are matched into batches of disjoint pairs, whose
+ * pairs run in parallel. load [parts] is kept. *gain is the weight that left the cut (negative where excess was
+ * worked off). The same for any number of threads. O(entries) a round. */
+cm_status cm_pairwise(const cm_compact *graph, const cm_pairwise_options *options, cm_run *run, uint32_t *part,
+                      uint32_t parts, uint64_t *load, int64_t *gain, cm_error *error);
+
+#endif

@@ -1,0 +1,457 @@
+#include "core/partition/edge/profile.h"
+
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/base/threads.h"
+#include "core/partition/inbound.h"
+#include "core/partition/options.h"
+
+enum {
+  BLOCKS = 16,   /* of vertices, for parallel work */
+  BATCHES = 64,  /* of a sweep */
+  CHOICES = 2,   /* parts in which a vertex looks for a place */
+  PARTNERS = 256, /* members of a full part that it asks */
+  CHECK_EVERY = 256
+};
+#define NONE UINT32_MAX
+
+/* Networks with fewer synapses fit as graphs. */
+static const uint64_t pins_least = UINT64_C(1) << 27;
+
+/* A sweep that moves fewer than this share of the vertices is the last. */
+static const double moved_least = 0.002;
+
+/* What a vertex would do: go to a part, and whom it sends to its own instead. */
+typedef struct proposal {
+  uint32_t to, partner;
+} proposal;
+
+typedef struct change {
+  uint32_t vertex, from, to;
+} change;
+
+typedef struct profiles {
+  const cm_topology *topology;
+  const cm_profile_options *options;
+  cm_run *run;
+  cm_inbound in;
+  uint32_t *net_first; /* [n + 1] nets of each source */
+  uint32_t n;
+  uint32_t *part;      /* [n] */
+  uint32_t parts;      /* so far */
+  uint32_t *share;     /* [options->parts] final parts that each part stands for */
+  uint64_t *load;      /* [options->parts] */
+  uint32_t *tie;       /* [n * options->parts] of a vertex to every part, rows of `parts` */
+  uint32_t *member;    /* [n] vertices by part, in no order inside */
+  uint32_t *member_first; /* [options->parts + 1] */
+  uint32_t *place;     /* [n] in `member` */
+  uint32_t *room;      /* [options->parts] members that a part has now: member_first[p] .. + room[p] - 1 */
+  uint32_t *order;     /* [n] */
+  proposal *proposal;  /* [n / BATCHES + 1] */
+  uint32_t begin, end; /* the batch, in `order` */
+  change *change;      /* [2 * (n / BATCHES + 1)] of the batch */
+  uint32_t changes;
+  uint32_t *touched;   /* [n] batch in which a vertex last moved */
+  uint32_t batch;
+  uint64_t moves;
+  cm_random random;
+} profiles;
+
+static void profiles_free(profiles *w)
+{
+  cm_inbound_free(&w->in);
+  cm_free(w->net_first);
+  cm_free(w->share);
+  cm_free(w->load);
+  cm_free(w->tie);
+  cm_free(w->member);
+  cm_free(w->member_first);
+  cm_free(w->place);
+  cm_free(w->room);
+  cm_free(w->order);
+  cm_free(w->proposal);
+  cm_free(w->change);
+  cm_free(w->touched);
+}
+
+static uint32_t border(const profiles *w, size_t block)
+{
+  return (uint32_t)cm_slice_begin(w->n, block, BLOCKS);
+}
+
+static uint32_t *row(const profiles *w, uint32_t v)
+{
+  return w->tie + (size_t)v * w->parts;
+}
+
+static uint64_t most(const profiles *w, uint32_t p)
+{
+  return w->options->most * w->share[p];
+}
+
+static uint32_t size(const profiles *w, uint32_t v)
+{
+  return cm_topology_size(w->topology, v);
+}
+
+/* ---- counting ties ---- */
+
+/* All ties of a block's vertices, from the synapses out of them and into them. */
+static cm_status count_block(void *context, size_t block, cm_error *error)
+{
+  profiles *w = context;
+  const cm_topology *t = w->topology;
+  for (uint32_t v = border(w, block); v < border(w, block + 1); v++) {
+    uint32_t *ties = row(w, v);
+    memset(ties, 0, w->parts * sizeof *ties);
+    for (uint32_t e = w->net_first[v]; e < w->net_first[v + 1]; e++)
+      for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+        if (t->pin[i] != v)
+          ties[w->part[t->pin[i]]] += cm_inbound_units(&w->in, cm_topology_pin_weight(t, e, i));
+    for (uint64_t i = w->in.first[v]; i < w->in.first[v + 1]; i++)
+      ties[w->part[cm_inbound_source(&w->in, i)]] += cm_inbound_weight(&w->in, i);
+    if (v % CHECK_EVERY == 0 && cm_run_check(w->run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static uint64_t first_inbound(const cm_inbound *in, uint32_t v, uint32_t least)
+{
+  uint64_t low = in->first[v], high = in->first[v + 1];
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (cm_inbound_source(in, middle) < least)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* What the batch's changes do to the ties of a block's vertices. */
+static cm_status correct_block(void *context, size_t block, cm_error *error)
+{
+  profiles *w = context;
+  const cm_topology *t = w->topology;
+  uint32_t begin = border(w, block), end = border(w, block + 1);
+  for (uint32_t c = 0; c < w->changes; c++) {
+    change made = w->change[c];
+    for (uint32_t e = w->net_first[made.vertex]; e < w->net_first[made.vertex + 1]; e++)
+      for (uint64_t i = cm_topology_first_pin(t, e, begin); i < t->net_first[e + 1] && t->pin[i] < end; i++) {
+        if (t->pin[i] == made.vertex)
+          continue;
+        uint32_t weight = cm_inbound_units(&w->in, cm_topology_pin_weight(t, e, i)), *ties = row(w, t->pin[i]);
+        ties[made.from] -= weight;
+        ties[made.to] += weight;
+      }
+    for (uint64_t i = first_inbound(&w->in, made.vertex, begin); i < w->in.first[made.vertex + 1]; i++) {
+      uint32_t source = cm_inbound_source(&w->in, i);
+      if (source >= end)
+        break;
+      uint32_t weight = cm_inbound_weight(&w->in, i), *ties = row(w, source);
+      ties[made.from] -= weight;
+      ties[made.to] += weight;
+    }
+  }
+  return cm_run_check(w->run, error);
+}
+
+/* ---- proposals ---- */
+
+/* Weight of the synapses from one vertex to another, in units. */
+static int64_t weight_to(const profiles *w, uint32_t from, uint32_t to)
+{
+  const cm_topology *t = w->topology;
+  int64_t weight = 0;
+  for (uint32_t e = w->net_first[from]; e < w->net_first[from + 1]; e++) {
+    uint64_t i = cm_topology_first_pin(t, e, to);
+    if (i < t->net_first[e + 1] && t->pin[i] == to)
+      weight += cm_inbound_units(&w->in, cm_topology_pin_weight(t, e, i));
+  }
+  return weight;
+}
+
+/* The member of part p that gains most by going to v's part while v comes, and what both gain. Of large parts a
+ * stretch that depends on v is asked. */
+static uint32_t best_partner(const profiles *w, uint32_t v, uint32_t p, int64_t gain, int64_t *both)
+{
+  uint32_t own = w->part[v], best = NONE;
+  int64_t most_gain = INT64_MIN;
+  if (w->room[p] == 0)
+    return NONE;
+  uint32_t asked = w->room[p] < PARTNERS ? w->room[p] : PARTNERS;
+  uint32_t start = (uint32_t)((v * UINT64_C(0x9e3779b1) + w->batch) % w->room[p]);
+  for (uint32_t j = 0, at = start; j < asked; j++, at = at + 1 < w->room[p] ? at + 1 : 0) {
+    uint32_t u = w->member[w->member_first[p] + at];
+    int64_t its = (int64_t)row(w, u)[own] - row(w, u)[p];
+    if (its > most_gain && w->load[p] - size(w, u) + size(w, v) <= most(w, p) &&
+        w->load[own] - size(w, v) + size(w, u) <= most(w, own)) {
+      most_gain = its;
+      best = u;
+    }
+  }
+  if (best != NONE)
+    *both = gain + most_gain - 2 * (weight_to(w, v, best) + weight_to(w, best, v));
+  return best;
+}
+
+static proposal propose(const profiles *w, uint32_t v)
+{
+  const uint32_t *ties = row(w, v);
+  uint32_t own = w->part[v], choice[CHOICES], count = 0;
+  for (uint32_t p = 0; p < w->parts; p++) {
+    if (ties[p] <= ties[own] || (count == CHOICES && ties[p] <= ties[choice[CHOICES - 1]]))
+      continue;
+    uint32_t at = count < CHOICES ? count++ : CHOICES - 1;
+    for (; at > 0 && ties[choice[at - 1]] < ties[p]; at--)
+      choice[at] = choice[at - 1];
+    choice[at] = p;
+  }
+  proposal best = {NONE, NONE};
+  int64_t best_gain = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t p = choice[i], partner = NONE;
+    int64_t gain = (int64_t)ties[p] - ties[own];
+    if (w->load[p] + size(w, v) > most(w, p) && (partner = best_partner(w, v, p, gain, &gain)) == NONE)
+      continue;
+    if (gain > best_gain) {
+      best_gain = gain;
+      best = (proposal){p, partner};
+    }
+  }
+  return best;
+}
+
+static cm_status propose_block(void *context, size_t block, cm_error *error)
+{
+  profiles *w = context;
+  uint64_t length = w->end - w->begin;
+  for (uint64_t i = length * block / BLOCKS; i < length * (block + 1) / BLOCKS; i++)
+    w->proposal[i] = propose(w, w->order[w->begin + i]);
+  return cm_run_check(w->run, error);
+}
+
+/* ---- moves ---- */
+
+static void leave(profiles *w, uint32_t v)
+{
+  uint32_t p = w->part[v], last = w->member[w->member_first[p] + --w->room[p]];
+  w->member[w->place[v]] = last;
+  w->place[last] = w->place[v];
+  w->load[p] -= size(w, v);
+}
+
+/* Member lists have room for as many as were there when they were made, and more only where somebody leaves first:
+ * so all leave before any enters. */
+static void enter(profiles *w, uint32_t v, uint32_t to)
+{
+  w->change[w->changes++] = (change){v, w->part[v], to};
+  w->place[v] = w->member_first[to] + w->room[to]++;
+  w->member[w->place[v]] = v;
+  w->part[v] = to;
+  w->load[to] += size(w, v);
+  w->touched[v] = w->batch;
+  w->moves++;
+}
+
+static void carry_out(profiles *w)
+{
+  w->changes = 0;
+  for (uint32_t i = w->begin; i < w->end; i++) {
+    uint32_t v = w->order[i], from = w->part[v];
+    proposal made = w->proposal[i - w->begin];
+    if (made.to == NONE || w->touched[v] == w->batch)
+      continue;
+    if (made.partner == NONE) {
+      if (w->load[made.to] + size(w, v) > most(w, made.to) || w->room[from] == 1) /* no part is emptied */
+        continue;
+      leave(w, v);
+      enter(w, v, made.to);
+      continue;
+    }
+    uint32_t u = made.partner;
+    if (w->touched[u] == w->batch || w->part[u] != made.to ||
+        w->load[made.to] - size(w, u) + size(w, v) > most(w, made.to) ||
+        w->load[from] - size(w, v) + size(w, u) > most(w, from))
+      continue;
+    leave(w, v);
+    leave(w, u);
+    enter(w, v, made.to);
+    enter(w, u, from);
+  }
+}
+
+static cm_status sweep(profiles *w, cm_error *error)
+{
+  w->moves = 0;
+  cm_random_permutation(&w->random, w->order, w->n);
+  for (uint32_t b = 0; b < BATCHES; b++) {
+    w->begin = (uint32_t)cm_slice_begin(w->n, b, BATCHES);
+    w->end = (uint32_t)cm_slice_begin(w->n, b + 1, BATCHES);
+    w->batch++;
+    if (cm_parallel(w->run, BLOCKS, propose_block, w, error) != CM_OK)
+      return error->status;
+    carry_out(w);
+    if (cm_parallel(w->run, BLOCKS, correct_block, w, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* ---- parts ---- */
+
+/* Member lists; a part's list has room for as many vertices as it may hold. */
+static cm_status list_members(profiles *w, cm_error *error)
+{
+  uint64_t used = 0;
+  memset(w->room, 0, w->options->parts * sizeof *w->room);
+  memset(w->load, 0, w->options->parts * sizeof *w->load);
+  for (uint32_t v = 0; v < w->n; v++)
+    w->room[w->part[v]]++;
+  for (uint32_t p = 0; p < w->parts; p++) {
+    uint64_t places = most(w, p) > w->room[p] ? most(w, p) : w->room[p];
+    w->member_first[p] = (uint32_t)used;
+    used += places < w->n ? places : w->n;
+    w->room[p] = 0;
+  }
+  uint32_t *grown = cm_reallocate(w->run->memory, w->member, used, sizeof *grown, error);
+  if (grown == NULL)
+    return error->status;
+  w->member = grown;
+  for (uint32_t v = 0; v < w->n; v++) {
+    uint32_t p = w->part[v];
+    w->place[v] = w->member_first[p] + w->room[p]++;
+    w->member[w->place[v]] = v;
+    w->load[p] += size(w, v);
+  }
+  return CM_OK;
+}
+
+/* Deals every part that stands for several final ones out in two, in proportion, at random. */
+static cm_status split(profiles *w, cm_error *error)
+{
+  uint32_t before = w->parts;
+  for (uint32_t p = 0; p < before; p++) {
+    if (w->share[p] < 2)
+      continue;
+    uint32_t first = (w->share[p] + 1) / 2, fresh = w->parts++, count = w->room[p];
+    uint32_t *member = w->member + w->member_first[p];
+    uint64_t keep = (w->load[p] * first + w->share[p] - 1) / w->share[p], kept = 0;
+    for (uint32_t i = count; i > 1; i--) {
+      uint32_t other = (uint32_t)cm_random_below(&w->random, i), held = member[i - 1];
+      member[i - 1] = member[other];
+      member[other] = held;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+      if (kept + size(w, member[i]) <= keep)
+        kept += size(w, member[i]);
+      else
+        w->part[member[i]] = fresh;
+    }
+    w->share[fresh] = w->share[p] - first;
+    w->share[p] = first;
+  }
+  return list_members(w, error);
+}
+
+/* Out of parts that hold too much, as sizes above 1 may leave them: those that lose least go first, to the part
+ * with room that they are tied to most. */
+static cm_status fit(profiles *w, cm_error *error)
+{
+  w->batch++;
+  for (uint32_t p = 0; p < w->parts; p++)
+    while (w->load[p] > most(w, p)) {
+      uint32_t best = NONE, best_to = NONE;
+      int64_t best_gain = INT64_MIN;
+      for (uint32_t j = 0; j < w->room[p]; j++) {
+        uint32_t v = w->member[w->member_first[p] + j];
+        for (uint32_t q = 0; q < w->parts; q++)
+          if (w->load[q] + size(w, v) <= most(w, q) && (int64_t)row(w, v)[q] - row(w, v)[p] > best_gain) {
+            best_gain = (int64_t)row(w, v)[q] - row(w, v)[p];
+            best = v;
+            best_to = q;
+          }
+      }
+      if (best == NONE)
+        return cm_fail(error, CM_LIMIT_BROKEN, "the vertices' sizes found no place in %u parts of at most %llu",
+                       w->parts, (unsigned long long)w->options->most);
+      w->changes = 0;
+      leave(w, best);
+      enter(w, best, best_to);
+      if (cm_parallel(w->run, BLOCKS, correct_block, w, error) != CM_OK)
+        return error->status;
+    }
+  return CM_OK;
+}
+
+static cm_status sweeps(profiles *w, uint32_t count, cm_error *error)
+{
+  if (cm_parallel(w->run, BLOCKS, count_block, w, error) != CM_OK)
+    return error->status;
+  for (uint32_t s = 0; s < count; s++) {
+    if (sweep(w, error) != CM_OK || cm_run_progress(w->run, (double)w->parts / w->options->parts * (s + 1) / count, 0,
+                                                    w->n, (double)w->moves, error) != CM_OK)
+      return error->status;
+    if ((double)w->moves < moved_least * w->n)
+      break;
+  }
+  return CM_OK;
+}
+
+static cm_status run_all(profiles *w, cm_error *error)
+{
+  w->parts = 1;
+  w->share[0] = w->options->parts;
+  if (list_members(w, error) != CM_OK)
+    return error->status;
+  while (w->parts < w->options->parts) {
+    if (split(w, error) != CM_OK)
+      return error->status;
+    bool all = w->parts == w->options->parts, useful = w->parts >= 4 && w->parts <= w->options->parts / 2;
+    if ((useful || all) && sweeps(w, all ? w->options->sweeps : w->options->split_sweeps, error) != CM_OK)
+      return error->status;
+  }
+  return fit(w, error);
+}
+
+static cm_status profiles_new(profiles *w, cm_error *error)
+{
+  cm_memory *memory = w->run->memory;
+  const cm_topology *t = w->topology;
+  uint32_t n = w->n, parts = w->options->parts, batch = n / BATCHES + 1;
+  if (CM_NEW(memory, w->net_first, (size_t)n + 1, error) != CM_OK || CM_NEW(memory, w->share, parts, error) != CM_OK ||
+      CM_NEW(memory, w->load, parts, error) != CM_OK || CM_NEW(memory, w->tie, (size_t)n * parts, error) != CM_OK ||
+      CM_NEW(memory, w->member_first, parts, error) != CM_OK || CM_NEW(memory, w->place, n, error) != CM_OK ||
+      CM_NEW(memory, w->room, parts, error) != CM_OK || CM_NEW(memory, w->order, n, error) != CM_OK ||
+      CM_NEW(memory, w->proposal, batch, error) != CM_OK ||
+      CM_NEW(memory, w->change, 2 * (size_t)batch, error) != CM_OK || CM_NEW(memory, w->touched, n, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = 0; e < t->net_count; e++)
+    w->net_first[cm_topology_source(t, e) + 1]++;
+  for (uint32_t v = 0; v < n; v++)
+    w->net_first[v + 1] += w->net_first[v];
+  cm_random_init(&w->random, w->options->seed, CM_STREAM_REFINEMENT, 1 << 20);
+  return cm_inbound_new(t, w->run, &w->in, error);
+}
+
+bool cm_profile_suits(const cm_topology *topology, uint32_t parts)
+{
+  return topology->directed && topology->pin_count >= pins_least &&
+         topology->pin_count / 8 / parts >= topology->vertex_count;
+}
+
+cm_status cm_partition_profiles(const cm_topology *topology, const cm_profile_options *options, cm_run *run,
+                                uint32_t *part, cm_error *error)
+{
+  profiles w = {.topology = topology, .options = options, .run = run, .n = topology->vertex_count, .part = part};
+  memset(part, 0, topology->vertex_count * sizeof *part);
+  cm_run_phase(run, "index");
+  cm_status status = profiles_new(&w, error);
+  cm_run_phase(run, "refine");
+  if (status == CM_OK)
+    status = run_all(&w, error);
+  profiles_free(&w);
+  return status;
+}

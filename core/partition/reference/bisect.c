@@ -1,0 +1,309 @@
+#include "core/partition/reference/bisect.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/base/threads.h"
+
+enum { CHECK_EVERY = 4096 };
+#define ABSENT UINT32_MAX
+
+/* A binary heap of vertices by (cost, stamp); place[] finds a vertex to update it. */
+typedef struct growth {
+  const cm_graph *graph;
+  int64_t *cost;   /* [vertices] weight to unselected - weight to selected */
+  uint32_t *stamp; /* [vertices] when the cost last changed: older first among equals */
+  uint32_t *heap;  /* [vertices] */
+  uint32_t *place; /* [vertices] position in the heap, ABSENT: selected */
+  uint32_t count;
+} growth;
+
+static bool before(const growth *g, uint32_t a, uint32_t b)
+{
+  return g->cost[a] != g->cost[b] ? g->cost[a] < g->cost[b] : g->stamp[a] < g->stamp[b];
+}
+
+static void put(growth *g, uint32_t position, uint32_t v)
+{
+  g->heap[position] = v;
+  g->place[v] = position;
+}
+
+static void sift_up(growth *g, uint32_t position)
+{
+  uint32_t v = g->heap[position];
+  while (position > 0 && before(g, v, g->heap[(position - 1) / 2])) {
+    put(g, position, g->heap[(position - 1) / 2]);
+    position = (position - 1) / 2;
+  }
+  put(g, position, v);
+}
+
+static void sift_down(growth *g, uint32_t position)
+{
+  uint32_t v = g->heap[position];
+  for (;;) {
+    uint32_t child = 2 * position + 1;
+    if (child >= g->count)
+      break;
+    if (child + 1 < g->count && before(g, g->heap[child + 1], g->heap[child]))
+      child++;
+    if (!before(g, g->heap[child], v))
+      break;
+    put(g, position, g->heap[child]);
+    position = child;
+  }
+  put(g, position, v);
+}
+
+static void take(growth *g, uint32_t v)
+{
+  uint32_t position = g->place[v], last = g->heap[--g->count];
+  g->place[v] = ABSENT;
+  if (last == v)
+    return;
+  put(g, position, last);
+  sift_up(g, position);
+  sift_down(g, g->place[last]);
+}
+
+static void growth_free(growth *g)
+{
+  cm_free(g->cost);
+  cm_free(g->stamp);
+  cm_free(g->heap);
+  cm_free(g->place);
+}
+
+static cm_status growth_new(const cm_graph *graph, cm_random *random, cm_run *run, growth *made, cm_error *error)
+{
+  growth g = {.graph = graph, .count = graph->vertex_count};
+  if (CM_NEW(run->memory, g.cost, g.count, error) != CM_OK || CM_NEW(run->memory, g.stamp, g.count, error) != CM_OK ||
+      CM_NEW(run->memory, g.heap, g.count, error) != CM_OK || CM_NEW(run->memory, g.place, g.count, error) != CM_OK) {
+    growth_free(&g);
+    return error->status;
+  }
+  cm_random_permutation(random, g.stamp, g.count);
+  for (uint32_t v = 0; v < g.count; v++) {
+    for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
+      g.cost[v] += (int64_t)graph->weight[i];
+    put(&g, v, v);
+  }
+  for (uint32_t i = g.count / 2; i-- > 0;)
+    sift_down(&g, i);
+  *made = g;
+  return CM_OK;
+}
+
+/* Moves v to the selected side and updates its neighbours' costs: the edge changes sides, twice its weight. */
+static void select_vertex(growth *g, uint32_t v, uint32_t now)
+{
+  take(g, v);
+  for (uint64_t i = g->graph->first[v]; i < g->graph->first[v + 1]; i++) {
+    uint32_t u = g->graph->neighbour[i];
+    if (g->place[u] == ABSENT || g->graph->weight[i] == 0)
+      continue;
+    g->cost[u] -= 2 * (int64_t)g->graph->weight[i];
+    g->stamp[u] = now;
+    sift_up(g, g->place[u]);
+  }
+}
+
+static cm_status grow(growth *g, cm_half half, cm_random *random, cm_run *run, uint64_t *cut, cm_error *error)
+{
+  const cm_graph *graph = g->graph;
+  uint32_t next = (uint32_t)cm_random_below(random, graph->vertex_count), taken = 0;
+  uint64_t held = 0;
+  int64_t weight = 0;
+  while (taken + 1 < graph->vertex_count) {
+    uint64_t gain = half.by_size ? graph->size[next] : 1;
+    uint64_t missing = half.target - held;
+    /* A last vertex that overshoots by more than it helps stays out, unless the side would be empty. */
+    if (gain > missing && taken > 0 && gain - missing > missing)
+      break;
+    weight += g->cost[next];
+    select_vertex(g, next, graph->vertex_count + taken);
+    taken++;
+    held += gain;
+    if (held >= half.target)
+      break;
+    next = g->heap[0];
+    if (taken % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
+      return error->status;
+  }
+  *cut = (uint64_t)weight; /* each step changes the cut by exactly the cost of the vertex it takes */
+  return CM_OK;
+}
+
+typedef struct tries {
+  const cm_graph *graph;
+  cm_half half;
+  uint64_t seed, node;
+  enum cm_random_stream stream;
+  cm_run *run;
+  uint8_t **side; /* [tries][vertices] */
+  uint64_t *cut;  /* [tries] */
+} tries;
+
+static cm_status bisect_once(void *context, size_t try, cm_error *error)
+{
+  tries *all = context;
+  cm_random random;
+  cm_random_init(&random, all->seed, (uint64_t)all->stream, all->node << 8 | try);
+  growth g;
+  if (CM_NEW(all->run->memory, all->side[try], all->graph->vertex_count, error) != CM_OK ||
+      growth_new(all->graph, &random, all->run, &g, error) != CM_OK)
+    return error->status;
+  cm_status status = grow(&g, all->half, &random, all->run, &all->cut[try], error);
+  for (uint32_t v = 0; v < all->graph->vertex_count; v++)
+    all->side[try][v] = g.place[v] == ABSENT;
+  growth_free(&g);
+  return status;
+}
+
+cm_status cm_bisect(const cm_graph *graph, cm_half half, uint32_t count, uint64_t seed,
+                    enum cm_random_stream stream, uint64_t node, cm_run *run, uint8_t *side, uint64_t *cut,
+                    cm_error *error)
+{
+  tries all = {.graph = graph, .half = half, .seed = seed, .node = node, .stream = stream, .run = run};
+  if (graph->vertex_count == 0 || half.target == 0) {
+    memset(side, 0, graph->vertex_count);
+    *cut = 0;
+    return CM_OK;
+  }
+  cm_status status = CM_NEW(run->memory, all.side, count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, all.cut, count, error);
+  if (status == CM_OK)
+    status = cm_parallel(run, count, bisect_once, &all, error);
+  if (status == CM_OK) {
+    uint32_t best = 0;
+    for (uint32_t t = 1; t < count; t++)
+      if (all.cut[t] < all.cut[best])
+        best = t;
+    memcpy(side, all.side[best], graph->vertex_count);
+    *cut = all.cut[best];
+  }
+  for (uint32_t t = 0; all.side != NULL && t < count; t++)
+    cm_free(all.side[t]);
+  cm_free(all.side);
+  cm_free(all.cut);
+  return status;
+}
+
+/* ---- recursion ---- */
+
+/* A set of vertices still to be split: a range of one shared array. */
+typedef struct piece {
+  uint32_t begin, end; /* in recursion->vertex */
+  uint32_t parts;      /* that it is to become; 0: as the capacity asks */
+  uint64_t node;       /* number in the tree of pieces, for its random stream */
+} piece;
+
+typedef struct recursion {
+  const cm_graph *graph;
+  const cm_partition_options *options;
+  cm_run *run;
+  uint32_t *vertex;  /* [vertices] pieces as ranges */
+  uint32_t *scratch; /* [vertices] for cm_graph_induce, then for splitting */
+  uint8_t *side;     /* [vertices] */
+  piece *stack;      /* [vertices + 1] depth first, left side first */
+  uint32_t depth, done;
+} recursion;
+
+/* Splits one piece's range: selected vertices first, order kept inside both. */
+static uint32_t split_range(recursion *r, piece p)
+{
+  uint32_t count = p.end - p.begin, left = 0;
+  for (uint32_t i = 0; i < count; i++)
+    left += r->side[i];
+  uint32_t a = 0, b = left;
+  for (uint32_t i = 0; i < count; i++)
+    r->scratch[r->side[i] ? a++ : b++] = r->vertex[p.begin + i];
+  memcpy(r->vertex + p.begin, r->scratch, count * sizeof *r->vertex);
+  return p.begin + left;
+}
+
+static cm_status split(recursion *r, piece p, cm_error *error)
+{
+  cm_graph *graph;
+  uint64_t cut;
+  if (cm_graph_induce(r->graph, r->vertex + p.begin, p.end - p.begin, r->scratch, r->run, &graph, error) != CM_OK)
+    return error->status;
+  uint32_t left_parts = (p.parts + 1) / 2;
+  cm_half half = {.target = graph->vertex_count / 2};
+  if (p.parts > 0)
+    half = (cm_half){.by_size = true,
+                     .target = (uint64_t)((unsigned __int128)graph->size_total * left_parts / p.parts)};
+  cm_status status = cm_bisect(graph, half, r->options->bisection_tries, r->options->seed, CM_STREAM_BISECTION,
+                               p.node, r->run, r->side, &cut, error);
+  cm_graph_free(graph);
+  if (status != CM_OK)
+    return status;
+  uint32_t middle = split_range(r, p);
+  r->stack[r->depth++] = (piece){middle, p.end, p.parts - left_parts, 2 * p.node + 1};
+  r->stack[r->depth++] = (piece){p.begin, middle, left_parts, 2 * p.node};
+  return CM_OK;
+}
+
+static bool finished(const recursion *r, piece p)
+{
+  if (p.end - p.begin <= 1 || p.parts == 1)
+    return true;
+  if (p.parts > 1)
+    return false;
+  uint64_t size = 0;
+  for (uint32_t i = p.begin; i < p.end; i++)
+    size += r->graph->size[r->vertex[i]];
+  return size <= r->options->capacity;
+}
+
+static cm_status recurse(recursion *r, uint32_t *part, uint32_t *parts, cm_error *error)
+{
+  uint32_t n = r->graph->vertex_count, next = 0;
+  for (uint32_t v = 0; v < n; v++)
+    r->vertex[v] = v;
+  if (n > 0)
+    r->stack[r->depth++] = (piece){0, n, r->options->parts, 1};
+  while (r->depth > 0) {
+    piece p = r->stack[--r->depth];
+    if (!finished(r, p)) {
+      if (split(r, p, error) != CM_OK ||
+          cm_run_progress(r->run, (double)r->done / n, -1, n, NAN, error) != CM_OK)
+        return error->status;
+      continue;
+    }
+    for (uint32_t i = p.begin; i < p.end; i++)
+      part[r->vertex[i]] = next;
+    r->done += p.end - p.begin;
+    next += p.end > p.begin ? 1 : 0;
+  }
+  *parts = next;
+  return CM_OK;
+}
+
+cm_status cm_bisect_recursively(const cm_graph *graph, const cm_partition_options *options, cm_run *run,
+                                uint32_t *part, uint32_t *parts, cm_error *error)
+{
+  recursion r = {.graph = graph, .options = options, .run = run};
+  uint32_t n = graph->vertex_count;
+  for (uint32_t v = 0; v < n; v++)
+    if (graph->size[v] > options->capacity)
+      return cm_fail(error, CM_INTERNAL, "vertex %u of size %u exceeds the capacity %llu", v, graph->size[v],
+                     (unsigned long long)options->capacity);
+  cm_status status = CM_NEW(run->memory, r.vertex, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, r.scratch, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, r.side, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, r.stack, (size_t)n + 1, error);
+  if (status == CM_OK)
+    status = recurse(&r, part, parts, error);
+  cm_free(r.vertex);
+  cm_free(r.scratch);
+  cm_free(r.side);
+  cm_free(r.stack);
+  return status;
+}

@@ -1,0 +1,171 @@
+#include "core/partition/reference/coarsen.h"
+
+#include <math.h>
+
+#include "core/base/file.h"
+#include "core/base/random.h"
+#include "core/base/threads.h"
+
+enum { CHECK_EVERY = 4096 };
+
+/* The neighbour that v pairs with, or v itself. */
+static uint32_t choose_mate(const cm_graph *graph, const cm_partition_options *options, const uint32_t *mate,
+                            uint32_t v, cm_random *random, uint64_t *weight)
+{
+  uint64_t heaviest = 0;
+  uint32_t chosen = v, equals = 0;
+  bool any_edge = false;
+  for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++) {
+    uint32_t u = graph->neighbour[i];
+    uint64_t w = graph->weight[i];
+    if (any_edge && w < heaviest)
+      continue;
+    bool fits = mate[u] == u && ((uint64_t)graph->size[u] + graph->size[v]) * options->coarsening_share <=
+                                    options->capacity;
+    if (!fits && options->matching == CM_MATCHING_AVAILABLE)
+      continue;
+    if (!any_edge || w > heaviest) {
+      any_edge = true;
+      heaviest = w;
+      chosen = v;
+      equals = 0;
+    }
+    /* One of the equally heavy neighbours that fit, each with the same chance. */
+    if (fits && cm_random_below(random, ++equals) == 0)
+      chosen = u;
+  }
+  *weight = heaviest;
+  return chosen;
+}
+
+cm_status cm_match(const cm_graph *graph, const cm_partition_options *options, uint32_t level, uint32_t try,
+                   cm_run *run, uint32_t *mate, uint32_t *pairs, uint64_t *removed, cm_error *error)
+{
+  uint32_t *order;
+  if (CM_NEW(run->memory, order, graph->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_random random;
+  cm_random_init(&random, options->coarsening_seed, CM_STREAM_COARSENING, (uint64_t)level << 32 | try);
+  cm_random_permutation(&random, order, graph->vertex_count);
+  uint32_t count = 0;
+  uint64_t weight_sum = 0;
+  for (uint32_t v = 0; v < graph->vertex_count; v++)
+    mate[v] = v;
+  for (uint32_t i = 0; i < graph->vertex_count; i++) {
+    uint32_t v = order[i];
+    if (i % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK) {
+      cm_free(order);
+      return error->status;
+    }
+    if (mate[v] != v)
+      continue;
+    uint64_t weight;
+    uint32_t u = choose_mate(graph, options, mate, v, &random, &weight);
+    if (u == v)
+      continue;
+    mate[v] = u;
+    mate[u] = v;
+    count++;
+    weight_sum += weight;
+  }
+  cm_free(order);
+  *pairs = count;
+  *removed = weight_sum;
+  return CM_OK;
+}
+
+typedef struct tries {
+  const cm_graph *graph;
+  const cm_partition_options *options;
+  uint32_t level;
+  cm_run *run;
+  uint32_t **mate;   /* [tries][vertices] */
+  uint32_t *pairs;   /* [tries] */
+  uint64_t *removed; /* [tries] */
+} tries;
+
+static cm_status match_once(void *context, size_t try, cm_error *error)
+{
+  tries *all = context;
+  if (CM_NEW(all->run->memory, all->mate[try], all->graph->vertex_count, error) != CM_OK)
+    return error->status;
+  return cm_match(all->graph, all->options, all->level, (uint32_t)try, all->run, all->mate[try],
+                  &all->pairs[try], &all->removed[try], error);
+}
+
+/* Numbers coarse vertices by their lowest member. */
+static uint32_t number_pairs(const uint32_t *mate, uint32_t vertices, uint32_t *parent)
+{
+  uint32_t next = 0;
+  for (uint32_t v = 0; v < vertices; v++)
+    parent[v] = mate[v] < v ? parent[mate[v]] : next++;
+  return next;
+}
+
+cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *options, uint32_t level,
+                           cm_run *run, uint32_t *parent, cm_graph **coarse, cm_error *error)
+{
+  uint32_t count = options->coarsening_tries;
+  tries all = {.graph = graph, .options = options, .level = level, .run = run};
+  cm_status status = CM_NEW(run->memory, all.mate, count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, all.pairs, count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, all.removed, count, error);
+  if (status == CM_OK)
+    status = cm_parallel(run, count, match_once, &all, error);
+  if (status == CM_OK) {
+    uint32_t best = 0;
+    for (uint32_t t = 1; t < count; t++)
+      if (all.removed[t] > all.removed[best])
+        best = t;
+    if (all.pairs[best] == 0 || all.pairs[best] < options->coarsening_stop * graph->vertex_count)
+      *coarse = NULL;
+    else {
+      uint32_t coarse_count = number_pairs(all.mate[best], graph->vertex_count, parent);
+      status = cm_graph_contract(graph, parent, coarse_count, run, coarse, error);
+    }
+  }
+  for (uint32_t t = 0; all.mate != NULL && t < count; t++)
+    cm_free(all.mate[t]);
+  cm_free(all.mate);
+  cm_free(all.pairs);
+  cm_free(all.removed);
+  return status;
+}
+
+cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint64_t weight_scale,
+                     const char *folder, cm_run *run, uint32_t *levels, cm_error *error)
+{
+  cm_run_phase(run, "coarsen");
+  cm_graph *graph = finest;
+  uint32_t level = 0;
+  cm_status status = CM_OK;
+  while (status == CM_OK && level < CM_LEVELS_MAX) {
+    double fraction = 1.0 - (double)graph->size_total / (double)options->capacity / (graph->vertex_count + 1.0);
+    status = cm_run_progress(run, fraction < 0 ? 0 : fraction, (int)level, graph->vertex_count, NAN, error);
+    uint32_t *parent = NULL;
+    cm_graph *coarse = NULL;
+    if (status == CM_OK)
+      status = CM_NEW(run->memory, parent, graph->vertex_count, error);
+    if (status == CM_OK)
+      status = cm_coarsen_level(graph, options, level, run, parent, &coarse, error);
+    if (status != CM_OK || coarse == NULL) {
+      cm_free(parent);
+      break;
+    }
+    char path[CM_PATH_MAX];
+    uint32_t finer_count = graph->vertex_count;
+    cm_graph_free(graph);
+    graph = coarse;
+    status = cm_path(path, error, "%s/level-%u.zip", folder, level + 1);
+    if (status == CM_OK)
+      status = cm_graph_save(graph, parent, finer_count, weight_scale, path, run, error);
+    cm_free(parent);
+    level++;
+  }
+  cm_graph_free(graph);
+  if (status == CM_OK)
+    *levels = level;
+  return status;
+}

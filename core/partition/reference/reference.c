@@ -1,0 +1,125 @@
+#include "core/partition/reference/reference.h"
+
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/partition/reference/bisect.h"
+#include "core/partition/reference/refine.h"
+
+/* One level as it is needed: its graph, and the way down to the finer one. */
+typedef struct level {
+  cm_graph *graph;
+  uint32_t *parent; /* [finer_count] */
+  uint32_t finer_count;
+} level;
+
+static void level_free(level *held)
+{
+  cm_graph_free(held->graph);
+  cm_free(held->parent);
+  *held = (level){0};
+}
+
+/* Level 0 is the topology itself; the others come from their files. */
+static cm_status level_open(const cm_topology *topology, const char *folder, uint32_t number, cm_run *run,
+                            level *opened, cm_error *error)
+{
+  level made = {0};
+  char path[CM_PATH_MAX];
+  cm_status status = cm_path(path, error, "%s/level-%u.zip", folder, number);
+  if (status == CM_OK)
+    status = number == 0 ? cm_graph_from_topology(topology, run, &made.graph, error)
+                         : cm_graph_load(path, run, &made.graph, &made.parent, &made.finer_count, error);
+  if (status == CM_OK)
+    *opened = made;
+  return status;
+}
+
+/* The next finer level, which must be the one that `held` was coarsened from. */
+static cm_status step_down(const cm_topology *topology, const char *folder, uint32_t number, cm_run *run, level *held,
+                           cm_error *error)
+{
+  uint32_t expected = held->finer_count;
+  level_free(held);
+  if (level_open(topology, folder, number, run, held, error) != CM_OK)
+    return error->status;
+  if (held->graph->vertex_count != expected)
+    return cm_fail(error, CM_BAD_NETWORK, "level %u has %u vertices, the coarser one was made from %u", number,
+                   held->graph->vertex_count, expected);
+  return CM_OK;
+}
+
+/* part of the coarse vertices -> part of the finer ones. */
+static cm_status project(const level *coarse, cm_run *run, uint32_t **part, cm_error *error)
+{
+  uint32_t *finer;
+  if (CM_NEW(run->memory, finer, coarse->finer_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < coarse->finer_count; v++) {
+    if (coarse->parent[v] >= coarse->graph->vertex_count) {
+      cm_fail(error, CM_BAD_NETWORK, "vertex %u of a coarsened level has the coarse vertex %u of only %u", v,
+              coarse->parent[v], coarse->graph->vertex_count);
+      cm_free(finer);
+      return error->status;
+    }
+    finer[v] = (*part)[coarse->parent[v]];
+  }
+  cm_free(*part);
+  *part = finer;
+  return CM_OK;
+}
+
+/* Numbering, groups (steps s4 and s6) and the graph of groups that placement works on. */
+static cm_status settle(const cm_graph *graph, const cm_partition_options *options, uint32_t **part,
+                        uint32_t parts, cm_run *run, cm_partition **partition, cm_error *error)
+{
+  cm_status status = CM_OK;
+  if (options->parts > 0)
+    status = cm_rebalance(graph, options, run, *part, parts, error);
+  if (status == CM_OK)
+    status = cm_close_gaps(*part, graph->vertex_count, &parts, run, error);
+  cm_partition *made = NULL;
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, made, 1, error);
+  if (status == CM_OK)
+    status = cm_graph_contract(graph, *part, parts, run, &made->parts, error);
+  if (status != CM_OK) {
+    cm_partition_free(made);
+    return status;
+  }
+  made->vertex_count = graph->vertex_count;
+  made->part_count = parts;
+  made->part = *part;
+  *part = NULL;
+  *partition = made;
+  return CM_OK;
+}
+
+cm_status cm_partition_reference(const cm_topology *topology, const cm_partition_options *options,
+                                 const char *folder, uint32_t levels, cm_run *run, cm_partition **partition,
+                                 cm_error *error)
+{
+  uint32_t *part = NULL, parts = 0;
+  level held = {0};
+  cm_run_phase(run, "bisect");
+  cm_status status = level_open(topology, folder, levels, run, &held, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, part, held.graph->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_bisect_recursively(held.graph, options, run, part, &parts, error);
+  cm_run_phase(run, "refine");
+  for (uint32_t l = levels; status == CM_OK; l--) {
+    uint64_t gain;
+    status = cm_refine(held.graph, options, l, run, part, parts, &gain, error);
+    if (status != CM_OK || l == 0)
+      break;
+    status = project(&held, run, &part, error);
+    if (status == CM_OK)
+      status = step_down(topology, folder, l - 1, run, &held, error);
+  }
+  if (status == CM_OK)
+    status = settle(held.graph, options, &part, parts, run, partition, error);
+  level_free(&held);
+  cm_free(part);
+  return status;
+}

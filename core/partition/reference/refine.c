@@ -1,0 +1,225 @@
+#include "core/partition/reference/refine.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/random.h"
+
+enum { CHECK_EVERY = 4096 };
+
+/* Weights of one vertex's edges into the parts around it. */
+typedef struct neighbourhood {
+  uint64_t *weight;  /* [parts] zero where not touched */
+  uint32_t *touched; /* [parts] */
+  uint8_t *seen;     /* [parts] */
+  uint32_t count;
+} neighbourhood;
+
+typedef struct refinement {
+  const cm_graph *graph;
+  const cm_partition_options *options;
+  cm_run *run;
+  uint32_t *part;
+  uint32_t parts;
+  uint64_t *size;   /* [parts] */
+  uint32_t *filled; /* [parts] number of vertices */
+  neighbourhood around;
+} refinement;
+
+static void refinement_free(refinement *r)
+{
+  cm_free(r->size);
+  cm_free(r->filled);
+  cm_free(r->around.weight);
+  cm_free(r->around.touched);
+  cm_free(r->around.seen);
+}
+
+static cm_status refinement_new(const cm_graph *graph, const cm_partition_options *options, cm_run *run,
+                                uint32_t *part, uint32_t parts, refinement *made, cm_error *error)
+{
+  refinement r = {.graph = graph, .options = options, .run = run, .part = part, .parts = parts};
+  if (CM_NEW(run->memory, r.size, parts, error) != CM_OK || CM_NEW(run->memory, r.filled, parts, error) != CM_OK ||
+      CM_NEW(run->memory, r.around.weight, parts, error) != CM_OK ||
+      CM_NEW(run->memory, r.around.touched, parts, error) != CM_OK ||
+      CM_NEW(run->memory, r.around.seen, parts, error) != CM_OK) {
+    refinement_free(&r);
+    return error->status;
+  }
+  for (uint32_t v = 0; v < graph->vertex_count; v++) {
+    r.size[part[v]] += graph->size[v];
+    r.filled[part[v]]++;
+  }
+  *made = r;
+  return CM_OK;
+}
+
+static void look_around(refinement *r, uint32_t v)
+{
+  neighbourhood *around = &r->around;
+  for (uint32_t i = 0; i < around->count; i++) {
+    around->weight[around->touched[i]] = 0;
+    around->seen[around->touched[i]] = 0;
+  }
+  around->count = 0;
+  for (uint64_t i = r->graph->first[v]; i < r->graph->first[v + 1]; i++) {
+    uint32_t p = r->part[r->graph->neighbour[i]];
+    if (!around->seen[p]) {
+      around->seen[p] = 1;
+      around->touched[around->count++] = p;
+    }
+    around->weight[p] += r->graph->weight[i];
+  }
+}
+
+static bool has_room(const refinement *r, uint32_t v, uint32_t p)
+{
+  return r->size[p] + r->graph->size[v] <= r->options->capacity;
+}
+
+static void move(refinement *r, uint32_t v, uint32_t to)
+{
+  uint32_t from = r->part[v];
+  r->size[from] -= r->graph->size[v];
+  r->size[to] += r->graph->size[v];
+  r->filled[from]--;
+  r->filled[to]++;
+  r->part[v] = to;
+}
+
+/* The part of greatest weight above `least` around v that has room; v's own part when there is none. Trying the next
+ * best when the best is full is the same as taking the best of those with room. */
+static uint32_t best_part(const refinement *r, uint32_t v, uint64_t least)
+{
+  uint32_t own = r->part[v], best = own;
+  uint64_t weight = least;
+  for (uint32_t i = 0; i < r->around.count; i++) {
+    uint32_t p = r->around.touched[i];
+    uint64_t w = r->around.weight[p];
+    if (p == own || w < weight || (best == own && w == weight) || (best != own && w == weight && p > best) ||
+        !has_room(r, v, p))
+      continue;
+    best = p;
+    weight = w;
+  }
+  return best;
+}
+
+static cm_status refine_once(refinement *r, uint32_t level, uint32_t pass, uint32_t *order, uint64_t *gain,
+                             uint64_t *moves, cm_error *error)
+{
+  cm_random random;
+  uint32_t n = r->graph->vertex_count;
+  cm_random_init(&random, r->options->seed, CM_STREAM_REFINEMENT, (uint64_t)level << 32 | pass);
+  cm_random_permutation(&random, order, n);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t v = order[i], own = r->part[v];
+    if (i % CHECK_EVERY == 0 && cm_run_progress(r->run, (double)i / n, (int)level, n, NAN, error) != CM_OK)
+      return error->status;
+    if (r->options->parts > 0 && r->filled[own] == 1)
+      continue;
+    look_around(r, v);
+    uint64_t weight_own = r->around.weight[own];
+    uint32_t to = best_part(r, v, weight_own);
+    if (to == own)
+      continue;
+    *gain += r->around.weight[to] - weight_own;
+    (*moves)++;
+    move(r, v, to);
+  }
+  return CM_OK;
+}
+
+cm_status cm_refine(const cm_graph *graph, const cm_partition_options *options, uint32_t level, cm_run *run,
+                    uint32_t *part, uint32_t parts, uint64_t *gain, cm_error *error)
+{
+  refinement r;
+  if (refinement_new(graph, options, run, part, parts, &r, error) != CM_OK)
+    return error->status;
+  uint32_t *order;
+  uint64_t gained = 0;
+  cm_status status = CM_NEW(run->memory, order, graph->vertex_count, error);
+  for (uint32_t pass = 0; status == CM_OK && pass < options->refinement_passes; pass++) {
+    uint64_t moves = 0;
+    status = refine_once(&r, level, pass, order, &gained, &moves, error);
+    if (moves == 0)
+      break;
+  }
+  cm_free(order);
+  refinement_free(&r);
+  if (status == CM_OK)
+    *gain = gained;
+  return status;
+}
+
+/* A part with room for v: the one v has most weight to, else the emptiest. */
+static uint32_t refuge(const refinement *r, uint32_t v)
+{
+  uint32_t own = r->part[v], best = own;
+  for (uint32_t i = 0; i < r->around.count; i++) {
+    uint32_t p = r->around.touched[i];
+    if (p != own && has_room(r, v, p) && (best == own || r->around.weight[p] > r->around.weight[best]))
+      best = p;
+  }
+  if (best != own)
+    return best;
+  for (uint32_t p = 0; p < r->parts; p++)
+    if (p != own && has_room(r, v, p) && (best == own || r->size[p] < r->size[best]))
+      best = p;
+  return best;
+}
+
+/* Empties one part until it fits: each time the member whose leaving costs least. */
+static cm_status relieve(refinement *r, uint32_t full, const uint32_t *member, uint32_t count, cm_error *error)
+{
+  while (r->size[full] > r->options->capacity) {
+    uint32_t chosen = UINT32_MAX, chosen_to = full;
+    int64_t least = INT64_MAX;
+    if (cm_run_check(r->run, error) != CM_OK)
+      return error->status;
+    for (uint32_t i = 0; i < count; i++) {
+      uint32_t v = member[i];
+      if (r->part[v] != full || r->graph->size[v] == 0)
+        continue;
+      look_around(r, v);
+      uint32_t to = refuge(r, v);
+      int64_t cost = (int64_t)r->around.weight[full] - (int64_t)r->around.weight[to];
+      if (to != full && cost < least) {
+        least = cost;
+        chosen = v;
+        chosen_to = to;
+      }
+    }
+    if (chosen == UINT32_MAX) {
+      cm_fail(error, CM_LIMIT_BROKEN,
+              "%u parts of at most %llu cannot hold the network: a part of %llu finds no part with room for one of its "
+              "neurons; allow more imbalance or more parts",
+              r->parts, (unsigned long long)r->options->capacity, (unsigned long long)r->size[full]);
+      return error->status;
+    }
+    move(r, chosen, chosen_to);
+  }
+  return CM_OK;
+}
+
+cm_status cm_rebalance(const cm_graph *graph, const cm_partition_options *options, cm_run *run, uint32_t *part,
+                       uint32_t parts, cm_error *error)
+{
+  refinement r;
+  if (refinement_new(graph, options, run, part, parts, &r, error) != CM_OK)
+    return error->status;
+  uint32_t *member;
+  cm_status status = CM_NEW(run->memory, member, graph->vertex_count, error);
+  for (uint32_t p = 0; p < parts && status == CM_OK; p++) {
+    if (r.size[p] <= options->capacity)
+      continue;
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < graph->vertex_count; v++)
+      if (part[v] == p)
+        member[count++] = v;
+    status = relieve(&r, p, member, count, error);
+  }
+  cm_free(member);
+  refinement_free(&r);
+  return status;
+}
