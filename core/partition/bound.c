@@ -47,19 +47,9 @@ static void raise_bound(work *w, uint64_t parts, cm_argument argument, cm_resour
 static cm_status count_inputs(work *w, cm_error *error)
 {
   const cm_topology *t = w->topology;
-  for (uint32_t e = 0; e < t->net_count; e++) {
-    uint32_t source = cm_topology_source(t, e);
-    if (e % CHECK_EVERY == 0 && cm_run_check(w->run, error) != CM_OK)
-      return error->status;
-    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
-      uint32_t v = t->pin[i];
-      w->synapses[v]++;
-      w->axons[v] += w->seen[v] != source + 1;
-      w->seen[v] = source + 1;
-    }
-  }
+  if (cm_count_inputs(t, w->run, w->synapses, w->axons, error) != CM_OK)
+    return error->status;
   for (uint32_t v = 0; v < t->vertex_count; v++) {
-    w->seen[v] = 0;
     w->most_synapses = w->synapses[v] > w->most_synapses ? w->synapses[v] : w->most_synapses;
     w->most_axons = w->axons[v] > w->most_axons ? w->axons[v] : w->most_axons;
     w->most_size = cm_topology_size(t, v) > w->most_size ? cm_topology_size(t, v) : w->most_size;

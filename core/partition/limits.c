@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/threads.h"
 #include "core/partition/partition.h"
 
 enum { CHECK_EVERY = 4096 };
@@ -28,13 +29,35 @@ uint64_t cm_limit(const cm_limits *limits, cm_resource resource)
   return values[resource];
 }
 
-/* The nets of one source vertex stand together: marks tell which parts its earlier nets have reached. */
-static cm_status count_axons(const cm_topology *topology, const uint32_t *part, cm_run *run, uint32_t *reached,
-                             uint64_t *use, cm_error *error)
+/* Counting on several threads: every slice counts into a table of its own. */
+typedef struct counting {
+  const cm_topology *topology;
+  const uint32_t *part;
+  uint32_t parts, slices;
+  cm_run *run;
+  const uint32_t *first, *net; /* nets by the part of their source */
+  uint64_t **use;              /* [slices][parts * CM_RESOURCES] */
+} counting;
+
+/* The first net of a slice; the nets of one source vertex stand together and stay so. */
+static uint32_t slice_begin(const counting *c, size_t slice)
 {
-  for (uint32_t e = 0; e < topology->net_count; e++) {
+  const cm_topology *t = c->topology;
+  uint32_t e = (uint32_t)cm_slice_begin(t->net_count, slice, c->slices);
+  while (e > 0 && e < t->net_count && cm_topology_source(t, e) == cm_topology_source(t, e - 1))
+    e++;
+  return e;
+}
+
+/* Marks tell which parts a source's earlier nets have reached. */
+static cm_status count_axons(const counting *c, size_t slice, uint32_t *reached, cm_error *error)
+{
+  const cm_topology *topology = c->topology;
+  const uint32_t *part = c->part;
+  uint64_t *use = c->use[slice];
+  for (uint32_t e = slice_begin(c, slice), end = slice_begin(c, slice + 1); e < end; e++) {
     uint32_t source = cm_topology_source(topology, e), own = part[source];
-    if (e % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
+    if (e % CHECK_EVERY == 0 && cm_run_check(c->run, error) != CM_OK)
       return error->status;
     for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
       uint32_t p = part[topology->pin[i]];
@@ -50,45 +73,75 @@ static cm_status count_axons(const cm_topology *topology, const uint32_t *part, 
   return CM_OK;
 }
 
-/* Distinct other parts that a part reaches: its neurons' nets are walked together. */
-static cm_status count_targets(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
-                               uint32_t *reached, uint64_t *use, cm_error *error)
+/* Distinct other parts that each part of a slice reaches: its neurons' nets are walked together. */
+static cm_status count_targets(const counting *c, size_t slice, uint32_t *reached, cm_error *error)
 {
-  uint32_t *first, *net;
-  cm_status status = cm_nets_by_part(topology, part, parts, run, &first, &net, error);
-  if (status != CM_OK)
-    return status;
-  memset(reached, 0, (size_t)parts * sizeof *reached);
-  for (uint32_t p = 0; p < parts && status == CM_OK; p++) {
-    for (uint32_t j = first[p]; j < first[p + 1]; j++) {
-      for (uint64_t i = topology->net_first[net[j]]; i < topology->net_first[net[j] + 1]; i++) {
-        uint32_t other = part[topology->pin[i]];
+  const cm_topology *topology = c->topology;
+  uint32_t end = (uint32_t)cm_slice_begin(c->parts, slice + 1, c->slices);
+  for (uint32_t p = (uint32_t)cm_slice_begin(c->parts, slice, c->slices); p < end; p++) {
+    for (uint32_t j = c->first[p]; j < c->first[p + 1]; j++) {
+      for (uint64_t i = topology->net_first[c->net[j]]; i < topology->net_first[c->net[j] + 1]; i++) {
+        uint32_t other = c->part[topology->pin[i]];
         if (other == p || reached[other] == p + 1)
           continue;
         reached[other] = p + 1;
-        use[(size_t)p * CM_RESOURCES + CM_TARGET_CORES]++;
+        c->use[slice][(size_t)p * CM_RESOURCES + CM_TARGET_CORES]++;
       }
     }
-    status = cm_run_check(run, error);
+    if (cm_run_check(c->run, error) != CM_OK)
+      return error->status;
   }
-  cm_free(first);
-  cm_free(net);
+  return CM_OK;
+}
+
+static cm_status count_slice(void *context, size_t slice, cm_error *error)
+{
+  const counting *c = context;
+  uint32_t *reached;
+  if (CM_NEW(c->run->memory, c->use[slice], (size_t)c->parts * CM_RESOURCES, error) != CM_OK ||
+      CM_NEW(c->run->memory, reached, c->parts, error) != CM_OK)
+    return error->status;
+  cm_status status = count_axons(c, slice, reached, error);
+  memset(reached, 0, (size_t)c->parts * sizeof *reached);
+  if (status == CM_OK)
+    status = count_targets(c, slice, reached, error);
+  cm_free(reached);
   return status;
+}
+
+/* A slice's table is not to outweigh what it counts. */
+static uint32_t worthy_slices(const cm_topology *topology, uint32_t parts, const cm_run *run)
+{
+  uint64_t most = topology->pin_count / ((uint64_t)parts * CM_RESOURCES + 1) + 1;
+  return run->threads < most ? run->threads : (uint32_t)most;
 }
 
 cm_status cm_count_use(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
                        uint64_t *use, cm_error *error)
 {
-  uint32_t *reached;
-  if (CM_NEW(run->memory, reached, parts, error) != CM_OK)
-    return error->status;
-  memset(use, 0, (size_t)parts * CM_RESOURCES * sizeof *use);
-  for (uint32_t v = 0; v < topology->vertex_count; v++)
-    use[(size_t)part[v] * CM_RESOURCES + CM_NEURONS] += cm_topology_size(topology, v);
-  cm_status status = count_axons(topology, part, run, reached, use, error);
+  counting c = {.topology = topology, .part = part, .parts = parts, .run = run};
+  uint32_t *first = NULL, *net = NULL;
+  c.slices = worthy_slices(topology, parts, run);
+  cm_status status = CM_NEW(run->memory, c.use, c.slices, error);
   if (status == CM_OK)
-    status = count_targets(topology, part, parts, run, reached, use, error);
-  cm_free(reached);
+    status = cm_nets_by_part(topology, part, parts, run, &first, &net, error);
+  c.first = first;
+  c.net = net;
+  if (status == CM_OK)
+    status = cm_parallel(run, c.slices, count_slice, &c, error);
+  if (status == CM_OK) {
+    memset(use, 0, (size_t)parts * CM_RESOURCES * sizeof *use);
+    for (uint32_t v = 0; v < topology->vertex_count; v++)
+      use[(size_t)part[v] * CM_RESOURCES + CM_NEURONS] += cm_topology_size(topology, v);
+    for (uint32_t s = 0; s < c.slices; s++)
+      for (size_t i = 0; i < (size_t)parts * CM_RESOURCES; i++)
+        use[i] += c.use[s][i];
+  }
+  for (uint32_t s = 0; c.use != NULL && s < c.slices; s++)
+    cm_free(c.use[s]);
+  cm_free(c.use);
+  cm_free(first);
+  cm_free(net);
   return status;
 }
 
@@ -186,41 +239,59 @@ static cm_status refuse_neurons(const cm_topology *topology, const cm_limits *li
   return CM_NEURON_TOO_LARGE;
 }
 
-cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_error *error)
+/* Nets of one source vertex stand together: marks tell which vertices its earlier nets have reached. */
+static cm_status count_distinct(const cm_topology *topology, cm_run *run, uint32_t *axons, cm_error *error)
 {
-  uint32_t *axons = NULL, *last = NULL;
-  uint64_t *synapses = NULL;
-  uint32_t n = topology->vertex_count;
-  excess found[CM_RESOURCES] = {{0}};
-  cm_status status = CM_OK;
-  for (uint32_t v = 0; v < n && limits->neurons != 0; v++)
-    note(&found[CM_NEURONS], v, cm_topology_size(topology, v), limits->neurons);
-  if (limits->inbound_axons == 0 && limits->synapses == 0)
-    return refuse_neurons(topology, limits, found, error);
-  status = CM_NEW(run->memory, axons, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, last, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, synapses, n, error);
+  uint32_t *last;
+  cm_status status = CM_NEW(run->memory, last, topology->vertex_count, error);
   for (uint32_t e = 0; e < topology->net_count && status == CM_OK; e++) {
     uint32_t source = cm_topology_source(topology, e);
     for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
       uint32_t v = topology->pin[i];
-      synapses[v]++;
-      if (last[v] == source + 1)
-        continue;
+      axons[v] += last[v] != source + 1;
       last[v] = source + 1;
-      axons[v]++;
     }
     if (e % CHECK_EVERY == 0)
       status = cm_run_check(run, error);
   }
+  cm_free(last);
+  return status;
+}
+
+cm_status cm_count_inputs(const cm_topology *topology, cm_run *run, uint32_t *synapses, uint32_t *axons,
+                          cm_error *error)
+{
+  size_t bytes = topology->vertex_count * sizeof *synapses;
+  memset(synapses, 0, bytes);
+  for (uint64_t i = 0; i < topology->pin_count; i++)
+    synapses[topology->pin[i]]++;
+  if (topology->net_source == NULL) { /* one net a source */
+    memcpy(axons, synapses, bytes);
+    return cm_run_check(run, error);
+  }
+  memset(axons, 0, bytes);
+  return count_distinct(topology, run, axons, error);
+}
+
+cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_error *error)
+{
+  uint32_t *axons = NULL, *synapses = NULL;
+  uint32_t n = topology->vertex_count;
+  excess found[CM_RESOURCES] = {{0}};
+  for (uint32_t v = 0; v < n && limits->neurons != 0; v++)
+    note(&found[CM_NEURONS], v, cm_topology_size(topology, v), limits->neurons);
+  if (limits->inbound_axons == 0 && limits->synapses == 0)
+    return refuse_neurons(topology, limits, found, error);
+  cm_status status = CM_NEW(run->memory, axons, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, synapses, n, error);
+  if (status == CM_OK)
+    status = cm_count_inputs(topology, run, synapses, axons, error);
   for (uint32_t v = 0; v < n && status == CM_OK; v++) {
     note(&found[CM_INBOUND_AXONS], v, axons[v], limits->inbound_axons);
     note(&found[CM_SYNAPSES], v, synapses[v], limits->synapses);
   }
   cm_free(axons);
-  cm_free(last);
   cm_free(synapses);
   return status == CM_OK ? refuse_neurons(topology, limits, found, error) : status;
 }

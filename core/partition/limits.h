@@ -43,6 +43,10 @@ cm_violation cm_find_violation(const cm_limits *limits, const uint64_t *use, uin
 cm_status cm_neuron_too_large(const cm_topology *topology, uint32_t v, cm_resource resource, uint64_t use,
                               uint64_t limit, cm_error *error);
 
+/* Counts every vertex's inbound synapses and the distinct axons they come by, both [vertices]. O(pins). */
+cm_status cm_count_inputs(const cm_topology *topology, cm_run *run, uint32_t *synapses, uint32_t *axons,
+                          cm_error *error);
+
 /* Checks each neuron alone: CM_NEURON_TOO_LARGE names the largest that no core can hold, the limit and by how much,
  * and says how many do not fit and what would hold them. O(pins). */
 cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_error *error);

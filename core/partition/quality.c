@@ -1,39 +1,75 @@
 #include "core/partition/quality.h"
 
+#include "core/base/threads.h"
+
 enum { CHECK_EVERY = 4096 };
 
 typedef unsigned __int128 wide;
 
-cm_status cm_quality_compute(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
-                             cm_quality *quality, cm_error *error)
+/* What a slice of the nets adds. */
+typedef struct sums {
+  wide connectivity, cut_net, edge_cut;
+} sums;
+
+typedef struct summing {
+  const cm_topology *topology;
+  const uint32_t *part;
+  uint32_t parts, slices;
+  cm_run *run;
+  sums *sum; /* [slices] */
+} summing;
+
+static cm_status sum_slice(void *context, size_t slice, cm_error *error)
 {
+  const summing *w = context;
+  const cm_topology *topology = w->topology;
+  const uint32_t *part = w->part;
+  sums sum = {0};
   uint32_t *reached; /* last net + 1 that was seen in a part */
-  wide connectivity = 0, cut_net = 0, edge_cut = 0;
-  if (CM_NEW(run->memory, reached, parts, error) != CM_OK)
-    return error->status;
-  for (uint32_t e = 0; e < topology->net_count; e++) {
+  uint32_t begin = (uint32_t)cm_slice_begin(topology->net_count, slice, w->slices),
+           end = (uint32_t)cm_slice_begin(topology->net_count, slice + 1, w->slices);
+  cm_status status = CM_NEW(w->run->memory, reached, w->parts, error);
+  for (uint32_t e = begin; e < end && status == CM_OK; e++) {
     uint32_t own = part[cm_topology_source(topology, e)], others = 0;
-    if (e % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK) {
-      cm_free(reached);
-      return error->status;
-    }
     for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
       uint32_t p = part[topology->pin[i]];
       if (p == own)
         continue;
-      edge_cut += cm_topology_pin_weight(topology, e, i);
+      sum.edge_cut += cm_topology_pin_weight(topology, e, i);
       others += reached[p] != e + 1;
       reached[p] = e + 1;
     }
     if (topology->directed) {
-      connectivity += (wide)others * cm_topology_net_weight(topology, e);
-      cut_net += others > 0 ? cm_topology_net_weight(topology, e) : 0;
+      sum.connectivity += (wide)others * cm_topology_net_weight(topology, e);
+      sum.cut_net += others > 0 ? cm_topology_net_weight(topology, e) : 0;
     }
+    if (e % CHECK_EVERY == 0)
+      status = cm_run_check(w->run, error);
   }
   cm_free(reached);
+  w->sum[slice] = sum;
+  return status;
+}
+
+cm_status cm_quality_compute(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                             cm_quality *quality, cm_error *error)
+{
+  summing w = {.topology = topology, .part = part, .parts = parts, .slices = run->threads, .run = run};
+  sums all = {0};
+  if (CM_NEW(run->memory, w.sum, w.slices, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_parallel(run, w.slices, sum_slice, &w, error);
+  for (uint32_t i = 0; i < w.slices; i++) {
+    all.connectivity += w.sum[i].connectivity;
+    all.cut_net += w.sum[i].cut_net;
+    all.edge_cut += w.sum[i].edge_cut;
+  }
+  cm_free(w.sum);
+  if (status != CM_OK)
+    return status;
   double unit = (double)topology->weight_scale * (topology->directed ? 1 : 2); /* both ends list an undirected edge */
-  quality->edge_cut = (double)edge_cut / unit;
-  quality->connectivity = topology->directed ? (double)connectivity / unit : quality->edge_cut;
-  quality->cut_net = topology->directed ? (double)cut_net / unit : quality->edge_cut;
+  quality->edge_cut = (double)all.edge_cut / unit;
+  quality->connectivity = topology->directed ? (double)all.connectivity / unit : quality->edge_cut;
+  quality->cut_net = topology->directed ? (double)all.cut_net / unit : quality->edge_cut;
   return CM_OK;
 }

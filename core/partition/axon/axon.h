@@ -11,6 +11,7 @@ typedef struct cm_axon_options {
   cm_limits limits;      /* of a core; all hard */
   uint32_t parts_max;    /* cores that are free */
   uint32_t samples;      /* inbound nets of a vertex that are asked when clustering */
+  uint32_t sketch_bins;  /* with which overlaps are estimated: 8 to 64, a multiple of 8 */
   uint32_t starts;       /* initial partitions of which the best is kept */
   uint32_t coarse_sweeps, fine_sweeps; /* annealing visits of all vertices, on the coarsest and on the finest level */
   uint32_t attempts;     /* complete ones at most, of which the best goes on; at least one is made */

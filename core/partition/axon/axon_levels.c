@@ -6,8 +6,6 @@
 #include "core/partition/axon/cluster.h"
 #include "core/partition/axon/sketch.h"
 
-enum { SKETCH_BINS = 64 };
-
 /* A vertex joins a cluster that shares at least this part of its nets, on the first level and on those after. */
 static const double floor_first = 0.4, floor_later = 0.2;
 
@@ -139,7 +137,7 @@ cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *op
   }
   double target = options->coarse_vertices * least_parts(g, &options->limits);
   double size_max = largest, most = 1.5 * fmax((double)total / target, largest);
-  cm_status status = cm_sketches_new(g, SKETCH_BINS, seed, run, &b.sketches, error);
+  cm_status status = cm_sketches_new(g, options->sketch_bins, seed, run, &b.sketches, error);
   bool shrunk = true, widened = true;
   while (status == CM_OK && levels->count < CM_AXON_LEVELS_MAX && (shrunk || widened) &&
          levels->graph[levels->count - 1]->vertex_count > target) {
