@@ -5,3 +5,6 @@ bench_metrics_LDADD = $(CORE_LIBS)
 EXTRA_DIST += bench/qap bench/mesh
 noinst_PROGRAMS += bench/qap_place
 bench_qap_place_LDADD = $(CORE_LIBS)
+EXTRA_DIST += bench/sched
+noinst_PROGRAMS += bench/sched_gaps
+bench_sched_gaps_LDADD = $(CORE_LIBS)

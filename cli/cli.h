@@ -48,6 +48,7 @@ int cli_partition(int argc, char **argv);
 int cli_place(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_compile(int argc, char **argv);
+int cli_schedule(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_convert(int argc, char **argv);
 int cli_generate(int argc, char **argv);

@@ -14,6 +14,7 @@ static const struct {
   {"partition", cli_partition, "cut a network into parts, without placing them"},
   {"place", cli_place, "place parts that are made already"},
   {"compile", cli_compile, "rewrite an ONNX model so that its permutations move less"},
+  {"schedule", cli_schedule, "schedule tasks on processors or resources"},
   {"check", cli_check, "verify a mapping independently of what made it"},
   {"show", cli_show, "describe a network, chip or mapping"},
   {"convert", cli_convert, "turn a network into another format"},

@@ -1,2 +1,7 @@
 libcoremap_a_SOURCES += \
-  core/schedule/heap.h core/schedule/dag.h core/schedule/dag.c core/schedule/orders.h
+  core/schedule/heap.h core/schedule/dag.h core/schedule/dag.c core/schedule/orders.h \
+  core/schedule/workload.h core/schedule/workload.c core/schedule/read.h core/schedule/read.c \
+  core/schedule/read_text.h core/schedule/read_psplib.c \
+  core/schedule/schedule.h core/schedule/schedule.c core/schedule/solve.h core/schedule/check.c \
+  core/schedule/bound.h core/schedule/bound.c core/schedule/generate.h core/schedule/generate.c \
+  core/schedule/trace.h core/schedule/trace.c core/schedule/project_search.c core/schedule/processors.c

@@ -13,9 +13,10 @@ UNIT_TESTS = \
   tests/unit/partition \
   tests/unit/placement \
   tests/unit/regions \
+  tests/unit/schedule \
   tests/unit/views
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif
-EXTRA_DIST += tests/unit/unit.h tests/unit/files.h tests/unit/networks.h tests/unit/truth.h tests/unit/onnx.h tests/unit/graphs.h
+EXTRA_DIST += tests/unit/unit.h tests/unit/workloads.h tests/unit/files.h tests/unit/networks.h tests/unit/truth.h tests/unit/onnx.h tests/unit/graphs.h
 EXTRA_DIST += tests/data

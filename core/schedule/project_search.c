@@ -1,0 +1,298 @@
+/* Projects: list schedules, and a genetic search over lists whose every schedule is justified.
+ *
+ * Hartmann (A competitive genetic algorithm for resource-constrained project scheduling, 1998) for lists and their
+ * two-point crossover; Valls, Ballestin, Quintanilla (Justification and RCPSP, EJOR 2005) for justifying every one;
+ * Kolisch, Hartmann (Experimental investigation of heuristics for RCPSP: an update, EJOR 2006) for what works. */
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/schedule/generate.h"
+#include "core/schedule/solve.h"
+
+enum { POPULATION_MIN = 10, POPULATION_MAX = 80, MUTATION_PERCENT = 5, STALE_ROUNDS = 12 };
+
+typedef struct member {
+  uint32_t *list; /* its tasks by start */
+  uint64_t makespan, mark;
+} member;
+
+typedef struct search {
+  cm_solving *solving;
+  const cm_dag *dag;
+  cm_generator *generator;
+  cm_random random;
+  uint64_t *height, *start;
+  uint32_t *waiting, *free; /* while a list is drawn */
+  uint32_t *taken, stamp;   /* while two are crossed */
+  uint32_t *memory_of_lists;
+  member *member; /* parents, then children */
+  uint32_t population;
+} search;
+
+static cm_status begin(search *s, cm_error *error)
+{
+  cm_memory *memory = s->solving->run->memory;
+  uint32_t n = s->dag->node_count;
+  uint64_t schedules = s->solving->options->schedules;
+  s->population = POPULATION_MIN;
+  while (s->population < POPULATION_MAX && (uint64_t)s->population * s->population < schedules / 3)
+    s->population++;
+  size_t members = 2 * (size_t)s->population;
+  if (cm_generator_new(s->solving->workload, memory, &s->generator, error) != CM_OK ||
+      CM_NEW(memory, s->height, n, error) != CM_OK || CM_NEW(memory, s->start, n, error) != CM_OK ||
+      CM_NEW(memory, s->waiting, n, error) != CM_OK || CM_NEW(memory, s->free, n, error) != CM_OK ||
+      CM_NEW(memory, s->taken, n, error) != CM_OK || CM_NEW(memory, s->memory_of_lists, members * n, error) != CM_OK ||
+      CM_NEW(memory, s->member, members, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < members; i++)
+    s->member[i].list = s->memory_of_lists + i * n;
+  cm_dag_heights(s->dag, s->solving->workload->time, false, s->height);
+  cm_random_init(&s->random, s->solving->run->seed, CM_STREAM_SCHEDULE, 0);
+  return CM_OK;
+}
+
+static void end(search *s)
+{
+  cm_generator_free(s->generator);
+  cm_free(s->height);
+  cm_free(s->start);
+  cm_free(s->waiting);
+  cm_free(s->free);
+  cm_free(s->taken);
+  cm_free(s->memory_of_lists);
+  cm_free(s->member);
+}
+
+/* Keeps a schedule when it is the best so far. */
+static void note(search *s, uint64_t makespan)
+{
+  cm_schedule *best = s->solving->best;
+  if (makespan >= best->makespan)
+    return;
+  best->makespan = makespan;
+  memcpy(best->start, s->start, s->dag->node_count * sizeof *best->start);
+}
+
+/* ---- list mode ---- */
+
+static void list_by_start(search *s, uint32_t *list)
+{
+  memcpy(list, s->dag->order, s->dag->node_count * sizeof *list);
+  cm_sort_list(s->generator, list, s->start);
+}
+
+/* Justifies s->start, whose order is `list`, until it does not get shorter. */
+static void settle(search *s, uint32_t *list, uint64_t makespan)
+{
+  note(s, makespan);
+  for (;;) {
+    uint64_t shorter = cm_justify(s->generator, list, s->start);
+    s->solving->best->generated += 2;
+    note(s, shorter);
+    if (shorter >= makespan)
+      return;
+    makespan = shorter;
+  }
+}
+
+/* The schemes by height, each justified. */
+static cm_status list_mode(search *s, cm_error *error)
+{
+  uint32_t *list = s->member[0].list;
+  uint64_t makespan = cm_generate_parallel(s->generator, s->height, s->start);
+  list_by_start(s, list);
+  settle(s, list, makespan);
+  if (cm_dag_queue(s->dag, s->height, s->solving->run->memory, list, error) != CM_OK)
+    return error->status;
+  makespan = cm_generate_serial(s->generator, CM_FORWARD, list, s->start);
+  list_by_start(s, list);
+  settle(s, list, makespan);
+  s->solving->best->generated += 2;
+  return CM_OK;
+}
+
+/* ---- drawing and crossing lists ---- */
+
+/* A list where each next task is the highest of a few that are drawn from what is free: `draws` is the bias. */
+static void draw_list(search *s, uint32_t draws, uint32_t *list)
+{
+  uint32_t n = s->dag->node_count, free_count = 0;
+  for (uint32_t v = 0; v < n; v++)
+    if ((s->waiting[v] = (uint32_t)(s->dag->in_first[v + 1] - s->dag->in_first[v])) == 0)
+      s->free[free_count++] = v;
+  for (uint32_t k = 0; k < n; k++) {
+    uint32_t chosen = (uint32_t)cm_random_below(&s->random, free_count);
+    for (uint32_t d = 1; d < draws; d++) {
+      uint32_t other = (uint32_t)cm_random_below(&s->random, free_count);
+      if (s->height[s->free[other]] > s->height[s->free[chosen]])
+        chosen = other;
+    }
+    uint32_t v = list[k] = s->free[chosen];
+    s->free[chosen] = s->free[--free_count];
+    for (uint64_t i = s->dag->out_first[v]; i < s->dag->out_first[v + 1]; i++)
+      if (--s->waiting[s->dag->out[i]] == 0)
+        s->free[free_count++] = s->dag->out[i];
+  }
+}
+
+/* Two-point crossover: the ends come in the order of one parent, the middle in that of the other. */
+static void cross(search *s, const uint32_t *one, const uint32_t *other, uint32_t *child)
+{
+  uint32_t n = s->dag->node_count, first = (uint32_t)cm_random_below(&s->random, n),
+           last = (uint32_t)cm_random_below(&s->random, n), k = 0;
+  if (first > last) {
+    uint32_t swap = first;
+    first = last;
+    last = swap;
+  }
+  s->stamp++;
+  for (; k < first; k++)
+    s->taken[child[k] = one[k]] = s->stamp;
+  for (uint32_t i = 0; k <= last; i++)
+    if (s->taken[other[i]] != s->stamp)
+      s->taken[child[k++] = other[i]] = s->stamp;
+  for (uint32_t i = 0; i < n; i++)
+    if (s->taken[one[i]] != s->stamp)
+      child[k++] = one[i];
+}
+
+static bool has_arc(const cm_dag *dag, uint32_t from, uint32_t to)
+{
+  for (uint64_t i = dag->out_first[from]; i < dag->out_first[from + 1]; i++)
+    if (dag->out[i] == to)
+      return true;
+  return false;
+}
+
+static void mutate(search *s, uint32_t *list)
+{
+  for (uint32_t k = 0; k + 1 < s->dag->node_count; k++)
+    if (cm_random_below(&s->random, 100) < MUTATION_PERCENT && !has_arc(s->dag, list[k], list[k + 1])) {
+      uint32_t v = list[k];
+      list[k] = list[k + 1];
+      list[k + 1] = v;
+    }
+}
+
+/* Schedules and justifies a member's list. */
+static void evaluate(search *s, member *m)
+{
+  uint64_t makespan = cm_generate_serial(s->generator, CM_FORWARD, m->list, s->start);
+  note(s, makespan);
+  m->makespan = cm_justify(s->generator, m->list, s->start);
+  note(s, m->makespan);
+  s->solving->best->generated += 3;
+  m->mark = 0;
+  for (uint32_t v = 0; v < s->dag->node_count; v++)
+    m->mark = cm_mix(m->mark ^ s->start[v]);
+}
+
+/* ---- the search ---- */
+
+static const member *pick(search *s)
+{
+  uint32_t a = (uint32_t)cm_random_below(&s->random, s->population),
+           b = (uint32_t)cm_random_below(&s->random, s->population);
+  return &s->member[a < b ? a : b]; /* they are sorted */
+}
+
+/* Sorts members by makespan, the older first among equals, and sends those that repeat another to the end. */
+static void rank(search *s, uint32_t count)
+{
+  for (uint32_t i = 1; i < count; i++) {
+    member m = s->member[i];
+    uint32_t j = i;
+    for (; j > 0 && s->member[j - 1].makespan > m.makespan; j--)
+      s->member[j] = s->member[j - 1];
+    s->member[j] = m;
+  }
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    bool again = false;
+    for (uint32_t j = kept; j-- > 0 && s->member[j].makespan == s->member[i].makespan && !again;)
+      again = s->member[j].mark == s->member[i].mark;
+    if (!again) {
+      member m = s->member[kept];
+      s->member[kept++] = s->member[i];
+      s->member[i] = m;
+    }
+  }
+}
+
+static cm_status populate(search *s, uint32_t keep, bool *done, cm_error *error)
+{
+  for (uint32_t i = keep; i < s->population; i++) {
+    if (cm_solving_done(s->solving, done, error) != CM_OK)
+      return error->status;
+    if (*done)
+      return CM_OK;
+    draw_list(s, 1 + i % 4, s->member[i].list);
+    evaluate(s, &s->member[i]);
+  }
+  rank(s, s->population);
+  return CM_OK;
+}
+
+static cm_status breed(search *s, bool *done, cm_error *error)
+{
+  for (uint32_t i = s->population; i < 2 * s->population; i++) {
+    if (cm_solving_done(s->solving, done, error) != CM_OK)
+      return error->status;
+    if (*done)
+      return CM_OK;
+    const member *one = pick(s), *other = pick(s);
+    cross(s, one->list, other->list, s->member[i].list);
+    mutate(s, s->member[i].list);
+    evaluate(s, &s->member[i]);
+  }
+  rank(s, 2 * s->population);
+  return CM_OK;
+}
+
+static cm_status search_mode(search *s, cm_error *error)
+{
+  bool done = false;
+  cm_status status = populate(s, 0, &done, error);
+  uint64_t before = UINT64_MAX;
+  for (uint32_t stale = 0; status == CM_OK && !done;) {
+    status = breed(s, &done, error);
+    stale = s->member[0].makespan < before ? 0 : stale + 1;
+    before = s->member[0].makespan;
+    if (stale > STALE_ROUNDS && status == CM_OK && !done) {
+      status = populate(s, 0, &done, error);
+      before = UINT64_MAX;
+      stale = 0;
+    }
+  }
+  return status;
+}
+
+static cm_status sample_mode(search *s, cm_error *error)
+{
+  bool done = false;
+  while (!done) {
+    draw_list(s, 2, s->member[0].list);
+    note(s, cm_generate_serial(s->generator, CM_FORWARD, s->member[0].list, s->start));
+    s->solving->best->generated++;
+    if (cm_solving_done(s->solving, &done, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+cm_status cm_solve_project(cm_solving *solving, cm_error *error)
+{
+  search s = {.solving = solving, .dag = solving->workload->dag};
+  cm_status status = begin(&s, error);
+  cm_schedule_method method = solving->options->method;
+  bool done = false;
+  if (status == CM_OK && method == CM_SCHEDULE_RANK)
+    note(&s, cm_generate_parallel(s.generator, s.height, s.start));
+  else if (status == CM_OK && method == CM_SCHEDULE_SAMPLE)
+    status = sample_mode(&s, error);
+  else if (status == CM_OK && (status = list_mode(&s, error)) == CM_OK && method == CM_SCHEDULE_SEARCH &&
+           (status = cm_solving_done(solving, &done, error)) == CM_OK && !done && s.dag->node_count > 0)
+    status = search_mode(&s, error);
+  end(&s);
+  return status;
+}

@@ -1,0 +1,34 @@
+/* What the readers of workloads share: a cursor over text that knows its line, and arcs as they come. */
+#ifndef CM_SCHEDULE_READ_TEXT_H
+#define CM_SCHEDULE_READ_TEXT_H
+
+#include <stdio.h>
+
+#include "core/schedule/read.h"
+
+typedef struct cm_text {
+  const char *at;
+  uint32_t line;
+  cm_memory *memory;
+  cm_arc *arcs;
+  uint64_t arc_count, arc_capacity;
+} cm_text;
+
+/* The next number, which is at most `maximum`; `what` names it in errors. Blanks, line ends and comments from # to the
+ * end of a line are skipped. */
+cm_status cm_text_number(cm_text *text, const char *what, uint64_t maximum, uint64_t *number, cm_error *error);
+
+/* Adds an arc between tasks 0 .. tasks-1. */
+cm_status cm_text_arc(cm_text *text, uint32_t tasks, uint64_t from, uint64_t to, uint64_t weight, cm_error *error);
+
+/* Nothing may follow. */
+cm_status cm_text_end(cm_text *text, cm_error *error);
+
+/* Something else stands where `what` is expected. */
+cm_status cm_text_fail(const cm_text *text, const char *what, cm_error *error);
+
+/* read_psplib.c */
+cm_status cm_read_patterson(cm_text *text, cm_workload **made, cm_error *error);
+cm_status cm_read_progen(cm_text *text, cm_workload **made, cm_error *error);
+
+#endif

@@ -1,0 +1,117 @@
+#include "core/schedule/schedule.h"
+
+#include "core/schedule/bound.h"
+#include "core/schedule/heap.h"
+#include "core/schedule/solve.h"
+
+cm_schedule_options cm_schedule_defaults(void)
+{
+  return (cm_schedule_options){.method = CM_SCHEDULE_SEARCH, .schedules = 20000};
+}
+
+void cm_schedule_free(cm_schedule *schedule)
+{
+  if (schedule == NULL)
+    return;
+  cm_free(schedule->start);
+  cm_free(schedule->finish);
+  cm_free(schedule->unit);
+  cm_free(schedule);
+}
+
+cm_status cm_solving_done(cm_solving *s, bool *done, cm_error *error)
+{
+  cm_status status = cm_run_check(s->run, error);
+  if (status != CM_OK && status != CM_TIME_LIMIT)
+    return status;
+  *done = status == CM_TIME_LIMIT || s->best->makespan <= s->best->lower_bound ||
+          s->best->generated >= s->options->schedules;
+  return CM_OK;
+}
+
+static cm_status make_room(uint32_t tasks, cm_memory *memory, cm_schedule **made, cm_error *error)
+{
+  cm_schedule *s;
+  if (CM_NEW(memory, s, 1, error) != CM_OK)
+    return error->status;
+  s->task_count = tasks;
+  s->makespan = UINT64_MAX;
+  if (CM_NEW(memory, s->start, tasks, error) != CM_OK || CM_NEW(memory, s->finish, tasks, error) != CM_OK ||
+      CM_NEW(memory, s->unit, tasks, error) != CM_OK) {
+    cm_schedule_free(s);
+    return error->status;
+  }
+  *made = s;
+  return CM_OK;
+}
+
+/* Gives the tasks of identical processors one each: by start, always the free processor with the lowest number. */
+static cm_status seat_on_units(const cm_workload *w, cm_memory *memory, cm_schedule *s, cm_error *error)
+{
+  uint32_t units = w->capacity[0];
+  cm_heap starts = {0}, running = {0}, idle = {0};
+  cm_status status;
+  if ((status = CM_NEW(memory, starts.item, s->task_count, error)) == CM_OK &&
+      (status = CM_NEW(memory, running.item, units, error)) == CM_OK &&
+      (status = CM_NEW(memory, idle.item, units, error)) == CM_OK) {
+    for (uint32_t u = 0; u < units; u++)
+      cm_heap_push(&idle, (cm_heap_item){0, u});
+    for (uint32_t v = 0; v < s->task_count; v++)
+      if (w->time[v] > 0)
+        cm_heap_push(&starts, (cm_heap_item){s->start[v], v});
+    while (starts.count > 0) {
+      uint32_t v = cm_heap_pop(&starts).number;
+      while (running.count > 0 && running.item[0].key <= s->start[v])
+        cm_heap_push(&idle, (cm_heap_item){0, cm_heap_pop(&running).number});
+      s->unit[v] = cm_heap_pop(&idle).number;
+      cm_heap_push(&running, (cm_heap_item){s->start[v] + w->time[v], s->unit[v]});
+    }
+    s->unit_count = units;
+  }
+  cm_free(starts.item);
+  cm_free(running.item);
+  cm_free(idle.item);
+  return status;
+}
+
+static cm_status finish_project(const cm_workload *w, cm_memory *memory, cm_schedule *s, cm_error *error)
+{
+  for (uint32_t v = 0; v < s->task_count; v++)
+    s->finish[v] = s->start[v] + w->time[v];
+  if (cm_workload_has_units(w))
+    return seat_on_units(w, memory, s, error);
+  for (uint32_t v = 0; v < s->task_count; v++)
+    s->unit[v] = CM_NO_UNIT;
+  return CM_OK;
+}
+
+static void finish_processors(const cm_workload *w, cm_schedule *s)
+{
+  for (uint32_t v = 0; v < s->task_count; v++)
+    s->finish[v] = s->start[v] + w->time[(size_t)v * w->processor_count + s->unit[v]];
+  s->unit_count = w->processor_count;
+}
+
+cm_status cm_schedule_make(const cm_workload *workload, const cm_schedule_options *options, cm_run *run,
+                           cm_schedule **made, cm_error *error)
+{
+  cm_solving s = {.workload = workload, .options = options, .run = run};
+  bool project = workload->processor_count == 0;
+  if (options->schedules == 0)
+    return cm_fail(error, CM_BAD_OPTION, "schedules is 0: at least one must be made");
+  if (make_room(workload->dag->node_count, run->memory, &s.best, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_schedule_bound(workload, run->memory, &s.best->lower_bound, error);
+  if (status == CM_OK)
+    status = project ? cm_solve_project(&s, error) : cm_solve_processors(&s, error);
+  if (status == CM_OK && project)
+    status = finish_project(workload, run->memory, s.best, error);
+  else if (status == CM_OK)
+    finish_processors(workload, s.best);
+  if (status != CM_OK) {
+    cm_schedule_free(s.best);
+    return status;
+  }
+  *made = s.best;
+  return CM_OK;
+}

@@ -1,0 +1,42 @@
+/* Schedules as timelines in the Chrome trace format, which Perfetto, chrome://tracing and our viewer read.
+ *
+ * An object {"displayTimeUnit": "ns", "otherData": {...}, "traceEvents": [...]}: a "thread_name" metadata event a unit,
+ * and a complete event ("ph": "X") a span with its unit as "tid" and microseconds as "ts" and "dur" (docs/schedules.md). */
+#ifndef CM_SCHEDULE_TRACE_H
+#define CM_SCHEDULE_TRACE_H
+
+#include <stdio.h>
+
+#include "core/schedule/schedule.h"
+
+/* Something that a unit does from start to finish. */
+typedef struct cm_span {
+  uint32_t unit;
+  uint64_t start, finish;
+  const char *name; /* NULL: "task N" with its place in the array */
+  const char *kind; /* becomes the category, by which viewers colour; NULL: "task" */
+} cm_span;
+
+typedef struct cm_timeline {
+  const char *name;       /* of the whole */
+  uint32_t unit_count;
+  const char **unit_name; /* unit_count; NULL: "unit N" */
+  const cm_span *span;
+  size_t span_count;
+  uint64_t units_per_us; /* units of time in a microsecond, at least 1 */
+} cm_timeline;
+
+/* Writes a timeline. Times are exact to a thousandth of a microsecond where units_per_us divides 1000 or is 1, else
+ * rounded down. O(spans). Errors: CM_IO, CM_DISK_FULL. */
+cm_status cm_trace_write(const cm_timeline *timeline, FILE *stream, cm_error *error);
+
+/* The same for a schedule, one unit of time as a microsecond. Where resources have no units, tasks take the lowest free
+ * lane. Tasks without duration are left out. O(n log n). Errors also: memory. */
+cm_status cm_schedule_write_trace(const cm_schedule *schedule, const char *name, cm_memory *memory, FILE *stream,
+                                  cm_error *error);
+
+/* {"tasks", "makespan", "lower_bound", "optimal", "schedules", "units" (or null), "schedule": [[task, start, finish,
+ * unit], ...]} and no unit where there is none. Errors: CM_IO, CM_DISK_FULL. */
+cm_status cm_schedule_write_json(const cm_schedule *schedule, FILE *stream, cm_error *error);
+
+#endif
