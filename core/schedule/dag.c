@@ -209,6 +209,21 @@ void cm_dag_depths(const cm_dag *dag, const uint64_t *weight, bool with_arcs, ui
   }
 }
 
+bool cm_dag_has_arc(const cm_dag *dag, uint32_t from, uint32_t to)
+{
+  uint64_t low = dag->out_first[from], high = dag->out_first[from + 1];
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (dag->out[middle] == to)
+      return true;
+    if (dag->out[middle] < to)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return false;
+}
+
 cm_status cm_dag_is_order(const cm_dag *dag, const uint32_t *order, cm_memory *memory, bool *is, cm_error *error)
 {
   uint32_t n = dag->node_count, *place;

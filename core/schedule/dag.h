@@ -26,8 +26,8 @@ typedef struct cm_dag {
 } cm_dag;
 
 /* Builds a graph from arcs; arcs given twice become one with the sum of their weights. The caller's: cm_dag_free.
- * O(n + m log m) time, O(n + m) memory. Errors: CM_BAD_NETWORK for an end that is no node, a task that waits for itself,
- * a circle (which names a node on it), weights whose sum overflows; memory. */
+ * O(n + m log m) time, O(n + m) memory. Errors: CM_BAD_NETWORK for an end that is no node, a task that waits for
+ * itself, a circle (names a node on it), weights whose sum overflows; memory. */
 cm_status cm_dag_new(cm_memory *memory, uint32_t node_count, const cm_arc *arcs, uint64_t arc_count, cm_dag **made,
                      cm_error *error);
 void cm_dag_free(cm_dag *dag); /* NULL is allowed */
@@ -43,6 +43,9 @@ void cm_dag_depths(const cm_dag *dag, const uint64_t *weight, bool with_arcs, ui
  * priority, ties to the lowest number. `queue` has node_count places. O(m + n log n). Errors: memory. */
 cm_status cm_dag_queue(const cm_dag *dag, const uint64_t *priority, cm_memory *memory, uint32_t *queue,
                        cm_error *error);
+
+/* True when there is an arc between them. O(log degree). */
+bool cm_dag_has_arc(const cm_dag *dag, uint32_t from, uint32_t to);
 
 /* True when `order` holds every node once and each after all its predecessors. Errors: memory. */
 cm_status cm_dag_is_order(const cm_dag *dag, const uint32_t *order, cm_memory *memory, bool *is, cm_error *error);

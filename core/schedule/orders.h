@@ -1,8 +1,8 @@
 /* Searching the order in which the operators of a graph are executed (ORDER-2, ORDER-3).
  *
- * A graph is cut at its key nodes, which are on every way from a source to a sink, so that what lies between two of them
- * is ordered on its own. Of each subgraph all topological orders are scored where they are few, else some that are drawn
- * with a bias to high nodes or found by Monte-Carlo tree search. The score is the caller's: a cost model that simulates
+ * A graph is cut at its key nodes, which are on every way from a source to a sink, so that what lies between two of
+ * them is ordered on its own. Of each subgraph all topological orders are scored where they are few, else some that are
+ * drawn with a bias to high nodes or found by Monte-Carlo tree search. The score is the caller's: a cost model that simulates
  * the instruction stream, or a measured run (measure.h). */
 #ifndef CM_SCHEDULE_ORDERS_H
 #define CM_SCHEDULE_ORDERS_H
@@ -21,15 +21,16 @@ typedef struct cm_subgraphs {
 } cm_subgraphs;
 
 /* Finds key nodes and subgraphs. `order` (a topological order, NULL: the graph's own) stays inside the subgraphs. A
- * subgraph begins with its key node; what has fewer than `nodes_min` nodes, or only one order, joins the one before it
- * (the first: the one after it), so that only a graph with one order in all has a subgraph with one. The caller's:
- * cm_subgraphs_free. O(n + m). Errors: CM_BAD_OPTION when `order` is none; memory. */
+ * subgraph begins with a key node, but for the first where several sources begin the graph; what has fewer than
+ * `nodes_min` nodes, or only one order, joins what follows it, and what is left at the end joins what is before it. So
+ * only a graph with one order in all has a subgraph with one order. The caller's: cm_subgraphs_free. O(n + m). Errors:
+ * CM_BAD_OPTION when `order` is none; memory. */
 cm_status cm_subgraphs_find(const cm_dag *dag, const uint32_t *order, uint32_t nodes_min, cm_memory *memory,
                             cm_subgraphs *subgraphs, cm_error *error);
 void cm_subgraphs_free(cm_subgraphs *subgraphs);
 
-/* How many topological orders the nodes of a subgraph have: exact up to `limit`, else any number above it. Takes at most
- * O(limit * n) time and stops early. */
+/* How many topological orders the nodes of a subgraph have: exact up to `limit`, else limit + 1. O(limit * (n + m)) time
+ * at most. Errors: memory. */
 cm_status cm_orders_count(const cm_dag *dag, const uint32_t *node, uint32_t count, uint64_t limit, cm_memory *memory,
                           uint64_t *orders, cm_error *error);
 
@@ -42,19 +43,18 @@ typedef cm_status (*cm_order_score)(void *context, uint32_t subgraph, const uint
                                     uint64_t *score, cm_error *error);
 
 typedef enum cm_order_method {
-  CM_ORDER_AUTO,   /* every order where there are at most enumerate_max, else tree search */
-  CM_ORDER_SAMPLE, /* the same with random sampling biased by height in place of tree search */
-  CM_ORDER_FILE,   /* no search: the order that was given */
-  CM_ORDER_HEIGHT, /* no search: the execution queue by height (TILE-3), unless the given order scores better */
+  CM_ORDER_AUTO,   /* every order where there are at most enumerate_max, else tree search, then descent from the best */
+  CM_ORDER_SAMPLE, /* the same with random sampling biased by height in place of tree search and descent */
+  CM_ORDER_HEIGHT, /* no search: of each subgraph the queue by height (TILE-3), unless the given order is better */
+  CM_ORDER_GIVEN,  /* no search: the order that was given */
 } cm_order_method;
 
 typedef struct cm_order_options {
   cm_order_method method;
   uint32_t nodes_min;     /* smaller subgraphs join their neighbour (4) */
-  uint64_t enumerate_max; /* up to so many orders of a subgraph are all scored (720) */
-  uint64_t scores;        /* orders scored where there are more: per subgraph at most so many, over all subgraphs at
-                             most scores_total in proportion to their nodes (200; 0: only the given order and the queue) */
-  uint64_t scores_total;  /* (2000) */
+  uint64_t enumerate_max; /* up to so many orders of a subgraph are all scored (120) */
+  uint64_t scores;        /* of a subgraph with more orders, at most so many are scored (400) */
+  uint64_t scores_total;  /* of all such subgraphs together, shared out by their nodes (4000) */
 } cm_order_options;
 
 /* The defaults in brackets above. */
@@ -72,7 +72,7 @@ typedef struct cm_order_outcome {
 
 typedef struct cm_order_result {
   uint32_t node_count;
-  uint32_t *order; /* every node; never scores worse as a whole than the order that was given */
+  uint32_t *order; /* every node; as a whole it never scores worse than the order that was given */
   uint64_t given_score, score; /* as a whole */
   cm_subgraphs subgraphs;
   cm_order_outcome *outcome; /* one a subgraph */
@@ -80,9 +80,10 @@ typedef struct cm_order_result {
 
 /* Searches. `latency` (one a node: its least time) makes the heights that bias the search; `given` is the order of the
  * file, NULL: the graph's own. Same input, options and run->seed give the same order for any number of threads; a
- * deadline of the run only cuts the search short (what was found by then is returned). The caller's:
- * cm_order_result_free. Calls `score` at most scores_total times plus enumerate_max a subgraph, plus three times for the
- * whole. Errors: those of `score`, CM_CANCELLED, CM_BAD_OPTION when `given` is no order of the graph; memory. */
+ * deadline of the run only cuts the search short: what was found by then is the result. The caller's:
+ * cm_order_result_free. Scores each subgraph's given order and queue besides what the options allow, and two orders of
+ * the whole. Errors: those of `score`, CM_CANCELLED, CM_BAD_OPTION when `given` is no order of the graph;
+ * memory. */
 cm_status cm_orders_search(const cm_dag *dag, const uint64_t *latency, const uint32_t *given,
                            const cm_order_options *options, cm_order_score score, void *context, cm_run *run,
                            cm_order_result *result, cm_error *error);

@@ -156,18 +156,10 @@ static void cross(search *s, const uint32_t *one, const uint32_t *other, uint32_
       child[k++] = one[i];
 }
 
-static bool has_arc(const cm_dag *dag, uint32_t from, uint32_t to)
-{
-  for (uint64_t i = dag->out_first[from]; i < dag->out_first[from + 1]; i++)
-    if (dag->out[i] == to)
-      return true;
-  return false;
-}
-
 static void mutate(search *s, uint32_t *list)
 {
   for (uint32_t k = 0; k + 1 < s->dag->node_count; k++)
-    if (cm_random_below(&s->random, 100) < MUTATION_PERCENT && !has_arc(s->dag, list[k], list[k + 1])) {
+    if (cm_random_below(&s->random, 100) < MUTATION_PERCENT && !cm_dag_has_arc(s->dag, list[k], list[k + 1])) {
       uint32_t v = list[k];
       list[k] = list[k + 1];
       list[k + 1] = v;

@@ -10,6 +10,7 @@ UNIT_TESTS = \
   tests/unit/metrics \
   tests/unit/network \
   tests/unit/operators \
+  tests/unit/orders \
   tests/unit/partition \
   tests/unit/placement \
   tests/unit/regions \
