@@ -4,7 +4,7 @@ libcoremap_a_SOURCES += \
   core/operators/onnx.h core/operators/onnx_check.h core/operators/onnx_check.c \
   core/operators/onnx_proto.h core/operators/onnx_tensor.c core/operators/onnx_read.c core/operators/onnx_write.c \
   core/operators/operator.h core/operators/operator.c core/operators/evaluate.h core/operators/evaluate.c \
-  core/operators/blas.h core/operators/blas.c core/operators/window.h core/operators/window.c \
+  core/operators/window.h core/operators/window.c \
   core/operators/op_elementwise.c core/operators/op_cast.c core/operators/op_dropout.c core/operators/op_convolution.c \
   core/operators/op_pool.c \
   core/operators/op_normalize.c core/operators/op_reduce.c core/operators/op_matrix.c core/operators/op_shape.c \

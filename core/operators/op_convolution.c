@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/operators/blas.h"
+#include "core/base/blas.h"
 #include "core/operators/window.h"
 
 enum { TILE = 4096 }; /* output positions unfolded at once */

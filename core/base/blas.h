@@ -1,6 +1,6 @@
 /* The one door to the dense algebra library. */
-#ifndef CM_OPERATORS_BLAS_H
-#define CM_OPERATORS_BLAS_H
+#ifndef CM_BASE_BLAS_H
+#define CM_BASE_BLAS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* OpenBLAS, held to one thread. */
-#include "core/operators/blas.h"
+#include "core/base/blas.h"
 
 #include <cblas.h>
 #include <string.h>
