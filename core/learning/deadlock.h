@@ -1,0 +1,23 @@
+/* Are the routes of a placement free of deadlock? Asked of the routes themselves, on the channel dependency graph, not
+ * of the rule that made them (seed 1, "route deadlock"; SPEC LEARN-5, MAP-16). */
+#ifndef CM_LEARNING_DEADLOCK_H
+#define CM_LEARNING_DEADLOCK_H
+
+#include "core/chip/dependency.h"
+#include "core/chip/routes.h"
+#include "core/learning/multicast.h"
+#include "core/partition/graph.h"
+
+typedef struct cm_deadlock_report {
+  uint64_t routes;             /* paths and trees looked at */
+  uint64_t channels, arcs;     /* of the channel dependency graph */
+} cm_deadlock_report;
+
+/* Routes what a placement makes necessary, the tree of each multicast node and a path either way for each edge of
+ * parts, under a turn rule, and looks for a ring of links that wait for each other. core [parts->vertex_count].
+ * CM_INTERNAL names the ring; CM_NO_ROUTE where dead links cut a target off. O(links of all routes + routers). */
+cm_status cm_deadlock_check(const cm_graph *parts, const cm_multicast *multicast, const cm_chip *chip,
+                            cm_turn_rule rule, const uint32_t *core, cm_run *run, cm_deadlock_report *report,
+                            cm_error *error);
+
+#endif

@@ -1,0 +1,99 @@
+/* The reward of a placement (seed 1, step s800; SPEC LEARN-5):
+ *
+ *   R = -(max(cc_left, cc_right) + max(cc_up, cc_down)) * e^dl_ratio
+ *
+ * For one node, cc_left is the sum over the nodes that it talks to and that lie left of it of traffic * distance, the
+ * others likewise; who lies to the left and above counts on both sides. The loss of a placement is the sum of the
+ * bracket over all nodes (summed over nodes first, left and right would be equal: what one sees left of it sees it
+ * right). dl_ratio is the number of turns that the chip's turn rule forbids, of the eight that a router could make,
+ * over the number of channels that the trees of multicast nodes occupy, each tree counted by itself; 0 where there are
+ * no multicast nodes. Where their targets all share their routers, 1 channel stands for none. */
+#ifndef CM_LEARNING_REWARD_H
+#define CM_LEARNING_REWARD_H
+
+#include "core/base/run.h"
+#include "core/chip/chip.h"
+#include "core/chip/turns.h"
+#include "core/learning/assign.h"
+#include "core/learning/multicast.h"
+#include "core/partition/graph.h"
+
+/* What is rewarded; all borrowed. */
+typedef struct cm_reward_task {
+  const cm_graph *parts;         /* traffic between nodes, both directions together, scaled */
+  const cm_multicast *multicast; /* NULL: there are no multicast nodes */
+  const cm_chip *chip;
+  cm_turn_rule rule;
+  cm_distance distance;
+} cm_reward_task;
+
+typedef struct cm_reward {
+  double loss; /* sum over nodes of max(left, right) + max(up, down); scaled weights times hops */
+  uint32_t forbidden_turns;
+  uint64_t channels;
+  double dl_ratio;
+  double reward; /* -loss * e^dl_ratio */
+} cm_reward;
+
+/* The reward of core [parts->vertex_count]. O(entries + links of the trees). CM_NO_ROUTE where dead links leave a
+ * multicast node no way to a target; CM_TOO_LARGE where the loss does not fit 62 bits. */
+cm_status cm_reward_compute(const cm_reward_task *task, const uint32_t *core, cm_run *run, cm_reward *reward,
+                            cm_error *error);
+
+/* Turns that a rule forbids, of the eight from one axis to the other. */
+uint32_t cm_forbidden_turns(cm_turn_rule rule);
+
+/* ---- kept up to date while nodes move ---- */
+
+typedef struct cm_reward_state cm_reward_state;
+
+/* State for a placement; it borrows what the task points to. site [sites] are the core numbers that nodes may stand on;
+ * core [vertices] must be among them, each once. Losses are whole numbers of units of cm_reward_state_unit. O(entries +
+ * sites). */
+cm_status cm_reward_state_new(const cm_reward_task *task, const uint32_t *site, uint32_t sites, const uint32_t *core,
+                              cm_run *run, cm_reward_state **state, cm_error *error);
+void cm_reward_state_free(cm_reward_state *state); /* NULL is allowed */
+
+/* By how much the loss changes when what stands on site `a` and what stands on site `b` (indices into site[], either
+ * may be empty) trade places. Exact. O(degrees of both). */
+int64_t cm_reward_try(cm_reward_state *state, uint32_t site_a, uint32_t site_b);
+
+/* Trades them, and returns the change. O(degrees of both). */
+int64_t cm_reward_trade(cm_reward_state *state, uint32_t site_a, uint32_t site_b);
+
+/* The loss as it stands, in units; how many units a loss of 1 (scaled weight times hop) is. O(1). */
+int64_t cm_reward_state_loss(const cm_reward_state *state);
+double cm_reward_state_unit(const cm_reward_state *state);
+
+/* The node on a site, or UINT32_MAX; the site of a node. O(1). */
+uint32_t cm_reward_state_node(const cm_reward_state *state, uint32_t site);
+uint32_t cm_reward_state_site(const cm_reward_state *state, uint32_t node);
+
+/* Channels of the trees of multicast nodes as things stand: trees whose nodes moved since the last call are counted
+ * anew. O(links of those trees). CM_NO_ROUTE as above. */
+cm_status cm_reward_channels(cm_reward_state *state, uint64_t *channels, cm_error *error);
+
+/* Loss and channels to a reward, with what cm_reward_compute gives. */
+cm_status cm_reward_state_reward(cm_reward_state *state, cm_reward *reward, cm_error *error);
+
+/* ---- refinement ---- */
+
+typedef struct cm_reward_refine_options {
+  uint32_t sweeps; /* of annealing, each as many tries as there are nodes times 16; 0: descent only */
+  uint64_t seed;
+  double heat;     /* of the start, in mean changes of the loss; 0: as suits a placement that is good already */
+} cm_reward_refine_options;
+
+typedef struct cm_reward_refined {
+  cm_reward before, after;
+  uint64_t tries, trades;
+} cm_reward_refined;
+
+/* Raises the reward of core [vertices], in place, by trades and by moves to sites that are empty: annealing on the
+ * loss, then descent on the reward itself until no trade helps. The result is never worse than what came in; it
+ * depends on its arguments alone. Opens phase "refine". O(sweeps * 16 * entries). */
+cm_status cm_reward_refine(const cm_reward_task *task, const uint32_t *site, uint32_t sites,
+                           const cm_reward_refine_options *options, cm_run *run, uint32_t *core,
+                           cm_reward_refined *result, cm_error *error);
+
+#endif
