@@ -1,5 +1,9 @@
 #include "core/chip/dependency.h"
 
+#include <stdio.h>
+
+#include "core/chip/turns.h"
+
 cm_status cm_dependencies_new(const cm_chip *chip, cm_memory *memory, cm_dependencies *graph, cm_error *error)
 {
   cm_dependencies g = {.routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip)};
@@ -18,6 +22,20 @@ void cm_dependencies_free(cm_dependencies *graph)
   cm_free(graph->used);
   cm_free(graph->next);
   *graph = (cm_dependencies){0};
+}
+
+void cm_dependencies_add_tree(cm_dependencies *graph, const cm_chip *chip, const cm_tree *tree)
+{
+  for (size_t i = 0; i < tree->count; i++) {
+    const cm_tree_node *node = &tree->node[i];
+    if (node->in == CM_NO_DIRECTION)
+      continue;
+    uint32_t before = cm_router_beyond(chip, node->router, cm_direction_back((cm_direction)node->in));
+    uint32_t link = before * CM_DIRECTIONS + node->in;
+    cm_dependencies_use(graph, link);
+    for (unsigned out = node->out; out != 0; out &= out - 1)
+      cm_dependencies_add(graph, link, (cm_direction)__builtin_ctz(out));
+  }
 }
 
 void cm_dependencies_count(const cm_dependencies *graph, uint64_t *channels, uint64_t *arcs)
@@ -103,4 +121,28 @@ cm_status cm_dependencies_cycle(const cm_dependencies *graph, cm_memory *memory,
   *cycle = list;
   *length = found;
   return CM_OK;
+}
+
+static cm_status tell_cycle(const cm_dependencies *g, const uint32_t *cycle, size_t length, cm_error *error)
+{
+  char text[400] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < length && used + 60 < sizeof text; i++) {
+    uint32_t router = cycle[i] / CM_DIRECTIONS;
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s(%u, %u) %s", i > 0 ? ", " : "", router % g->routers_x,
+                             router / g->routers_x, cm_direction_name((cm_direction)(cycle[i] % CM_DIRECTIONS)));
+  }
+  return cm_fail(error, CM_INTERNAL, "the routes could block each other: a ring of %zu links wait for each other: %s",
+                 length, text);
+}
+
+cm_status cm_dependencies_check(const cm_dependencies *graph, cm_memory *memory, cm_error *error)
+{
+  uint32_t *cycle = NULL;
+  size_t length = 0;
+  cm_status status = cm_dependencies_cycle(graph, memory, &cycle, &length, error);
+  if (status == CM_OK && length > 0)
+    status = tell_cycle(graph, cycle, length, error);
+  cm_free(cycle);
+  return status;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/run.h"
 #include "core/chip/chip.h"
+#include "core/chip/routes.h"
 
 typedef struct cm_dependencies {
   uint32_t routers_x, routers_y;
@@ -27,6 +28,9 @@ static inline void cm_dependencies_add(cm_dependencies *graph, uint32_t link, cm
   graph->next[link] |= (uint8_t)(1u << (unsigned)next);
 }
 
+/* A packet takes every link of a tree, and waits at each router for all links by which it goes on. O(links). */
+void cm_dependencies_add_tree(cm_dependencies *graph, const cm_chip *chip, const cm_tree *tree);
+
 /* Number of links in use and of arcs. O(routers). */
 void cm_dependencies_count(const cm_dependencies *graph, uint64_t *channels, uint64_t *arcs);
 
@@ -34,5 +38,8 @@ void cm_dependencies_count(const cm_dependencies *graph, uint64_t *channels, uin
  * the edge are taken to lead around to the other side. O(routers). */
 cm_status cm_dependencies_cycle(const cm_dependencies *graph, cm_memory *memory, uint32_t **cycle, size_t *length,
                                 cm_error *error);
+
+/* CM_INTERNAL, naming the links of a ring, where there is a cycle. O(routers). */
+cm_status cm_dependencies_check(const cm_dependencies *graph, cm_memory *memory, cm_error *error);
 
 #endif

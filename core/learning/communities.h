@@ -42,7 +42,7 @@ cm_status cm_modularity(const cm_graph *graph, const uint32_t *community, uint32
 cm_status cm_communities_fit(const cm_graph *graph, const uint32_t *capacity, uint32_t processors, cm_run *run,
                              uint32_t *community, uint32_t *count, cm_error *error);
 
-/* The parameters of all communities, list [count]. O(entries + count * count / 8). */
+/* The parameters of all communities, list [count]. O(entries log(degree)). */
 cm_status cm_communities_describe(const cm_graph *graph, const uint32_t *community, uint32_t count, cm_run *run,
                                   cm_community *list, cm_error *error);
 

@@ -79,7 +79,7 @@ cm_status cm_reward_state_reward(cm_reward_state *state, cm_reward *reward, cm_e
 /* ---- refinement ---- */
 
 typedef struct cm_reward_refine_options {
-  uint32_t sweeps; /* of annealing, each as many tries as there are nodes times 16; 0: descent only */
+  uint32_t sweeps; /* of annealing, each of 16 tries a node, 1024 at least; 0: descent only */
   uint64_t seed;
   double heat;     /* of the start, in mean changes of the loss; 0: as suits a placement that is good already */
 } cm_reward_refine_options;

@@ -201,19 +201,6 @@ static cm_status balance(chooser *c, cm_error *error)
 
 /* ---- deadlock ---- */
 
-static cm_status tell_cycle(const cm_routes *r, const uint32_t *cycle, size_t length, cm_error *error)
-{
-  char text[400] = "";
-  size_t used = 0;
-  for (size_t i = 0; i < length && used + 60 < sizeof text; i++) {
-    uint32_t router = cycle[i] / CM_DIRECTIONS, routers_x = cm_chip_routers_x(r->chip);
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s(%u, %u) %s", i > 0 ? ", " : "", router % routers_x,
-                             router / routers_x, cm_direction_name((cm_direction)(cycle[i] % CM_DIRECTIONS)));
-  }
-  return cm_fail(error, CM_INTERNAL, "the routes could block each other: a ring of %zu links wait for each other: %s",
-                 length, text);
-}
-
 static cm_status check_deadlock(chooser *c, cm_error *error)
 {
   cm_routes *r = c->r;
@@ -225,30 +212,16 @@ static cm_status check_deadlock(chooser *c, cm_error *error)
   double traffic = 0;
   for (uint32_t f = 0; f < r->flow_count && status == CM_OK; f++) {
     status = cm_walk_flow(&c->walker, f, r->shapes[f], &tree, error);
-    for (size_t i = 0; status == CM_OK && i < tree.count; i++) {
-      const cm_tree_node *node = &tree.node[i];
-      if (node->in == CM_NO_DIRECTION)
-        continue;
-      uint32_t before = cm_router_beyond(r->chip, node->router, cm_direction_back((cm_direction)node->in));
-      uint32_t link = before * CM_DIRECTIONS + node->in;
-      cm_dependencies_use(&graph, link);
-      for (unsigned out = node->out; out != 0; out &= out - 1)
-        cm_dependencies_add(&graph, link, (cm_direction)__builtin_ctz(out));
-    }
     if (status == CM_OK) {
+      cm_dependencies_add_tree(&graph, r->chip, &tree);
       traffic += (double)r->weight[f] * (double)(tree.count - 1);
       status = f % CHECK_EVERY == 0 ? cm_run_check(c->run, error) : CM_OK;
     }
   }
-  uint32_t *cycle = NULL;
-  size_t length = 0;
   if (status == CM_OK)
-    status = cm_dependencies_cycle(&graph, c->run->memory, &cycle, &length, error);
-  if (status == CM_OK && length > 0)
-    status = tell_cycle(r, cycle, length, error);
+    status = cm_dependencies_check(&graph, c->run->memory, error);
   cm_dependencies_count(&graph, &r->channels, &r->dependencies);
   r->traffic = traffic / r->unit;
-  cm_free(cycle);
   cm_dependencies_free(&graph);
   return status;
 }

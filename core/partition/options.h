@@ -31,6 +31,8 @@ enum cm_random_stream {
   CM_STREAM_ASSIGNMENT = 48,
   CM_STREAM_BREEDING,
   CM_STREAM_MESH,
+  CM_STREAM_COMMUNITIES = 64,
+  CM_STREAM_REWARD,
 };
 
 #endif

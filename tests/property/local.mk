@@ -10,6 +10,7 @@ PROPERTY_TESTS = \
   tests/property/placing \
   tests/property/refusals \
   tests/property/remap \
+  tests/property/rewards \
   tests/property/routes
 check_PROGRAMS += $(PROPERTY_TESTS)
 TESTS += $(PROPERTY_TESTS)

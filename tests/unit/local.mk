@@ -16,8 +16,12 @@ UNIT_TESTS = \
   tests/unit/regions \
   tests/unit/schedule \
   tests/unit/views
+if HAVE_IGRAPH
+UNIT_TESTS += tests/unit/communities
+tests_unit_communities_LDADD = $(LDADD) $(IGRAPH_LIBS)
+endif
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif
-EXTRA_DIST += tests/unit/unit.h tests/unit/workloads.h tests/unit/files.h tests/unit/networks.h tests/unit/truth.h tests/unit/onnx.h tests/unit/graphs.h
+EXTRA_DIST += tests/unit/unit.h tests/unit/workloads.h tests/unit/files.h tests/unit/networks.h tests/unit/truth.h tests/unit/onnx.h tests/unit/graphs.h tests/unit/parts.h
 EXTRA_DIST += tests/data

@@ -1,0 +1,433 @@
+/* From communities as they are to communities that processors can hold: joined, split, cut down to size, and then
+ * refined pair by pair. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/learning/communities.h"
+#include "core/learning/internal.h"
+#include "core/partition/edge/pairwise.h"
+#include "core/partition/members.h"
+#include "core/partition/options.h"
+#include "core/partition/reference/bisect.h"
+
+enum { JOIN_SHARE = 8, GROWTH_SHARE = 8, SPLIT_TRIES = 8, REFINE_ROUNDS = 8, PATIENCE = 200 };
+
+typedef struct fit {
+  const cm_graph *graph;
+  cm_run *run;
+  uint32_t *community; /* [vertices] */
+  uint32_t count;
+  uint32_t *capacity;  /* [processors] falling */
+  uint32_t processors;
+  uint32_t *nodes;     /* [count] */
+  uint32_t *order;     /* [count] communities by falling number of nodes */
+  uint32_t *slot;      /* [count] capacity of the processor that each is meant for */
+} fit;
+
+static int falling(const void *a, const void *b)
+{
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* Sorts communities by nodes, packed above their number: ascending, or (complemented) falling with rising numbers. */
+static int ascending_key(const void *a, const void *b)
+{
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static cm_status sort_communities(const fit *f, bool largest_first, uint32_t *order, cm_error *error)
+{
+  uint64_t *key;
+  if (CM_NEW(f->run->memory, key, f->count, error) != CM_OK)
+    return error->status;
+  for (uint32_t c = 0; c < f->count; c++)
+    key[c] = (uint64_t)(largest_first ? ~f->nodes[c] : f->nodes[c]) << 32 | c;
+  qsort(key, f->count, sizeof *key, ascending_key);
+  for (uint32_t c = 0; c < f->count; c++)
+    order[c] = (uint32_t)key[c];
+  cm_free(key);
+  return CM_OK;
+}
+
+static void count_nodes(fit *f)
+{
+  memset(f->nodes, 0, f->count * sizeof *f->nodes);
+  for (uint32_t v = 0; v < f->graph->vertex_count; v++)
+    f->nodes[f->community[v]]++;
+}
+
+/* ---- joining ---- */
+
+typedef struct joiner {
+  fit *f;
+  cm_graph *between; /* the communities */
+  uint64_t *degree;  /* [count] of their vertices */
+  uint32_t *order;   /* [count] by rising number of nodes */
+  uint32_t *into;    /* [count] the community that it is in now */
+  uint8_t *grown;    /* [count] */
+} joiner;
+
+/* The neighbour with which c loses least modularity, among those that stay within the largest capacity (or all);
+ * UINT32_MAX: none. */
+static uint32_t best_neighbour(const joiner *j, uint32_t c, bool within)
+{
+  const fit *f = j->f;
+  uint32_t best = UINT32_MAX;
+  __int128 best_value = 0;
+  for (uint64_t i = j->between->first[c]; i < j->between->first[c + 1]; i++) {
+    uint32_t d = j->between->neighbour[i];
+    if (j->into[d] != d || (within && (uint64_t)f->nodes[c] + f->nodes[d] > f->capacity[0]))
+      continue;
+    __int128 value = (__int128)(2 * f->graph->weight_total) * (__int128)j->between->weight[i] -
+                     (__int128)j->degree[c] * (__int128)j->degree[d];
+    if (best == UINT32_MAX || value > best_value) {
+      best = d;
+      best_value = value;
+    }
+  }
+  return best;
+}
+
+/* Where the community at `place` of the order goes: to a neighbour, else to the next one, however large that gets. */
+static uint32_t choose_partner(const joiner *j, uint32_t place)
+{
+  uint32_t c = j->order[place], next = UINT32_MAX;
+  uint32_t best = best_neighbour(j, c, true);
+  for (uint32_t k = place + 1; k < j->f->count && next == UINT32_MAX; k++)
+    next = j->into[j->order[k]] == j->order[k] ? j->order[k] : UINT32_MAX;
+  if (best == UINT32_MAX && next != UINT32_MAX && j->f->nodes[c] + j->f->nodes[next] <= j->f->capacity[0])
+    best = next;
+  if (best == UINT32_MAX)
+    best = best_neighbour(j, c, false);
+  return best != UINT32_MAX ? best : next;
+}
+
+/* Joins some of the smallest communities to others. */
+static void join_smallest(joiner *j)
+{
+  fit *f = j->f;
+  uint32_t wanted = f->count / JOIN_SHARE + 1, joined = 0;
+  if (wanted > f->count - f->processors)
+    wanted = f->count - f->processors;
+  for (uint32_t k = 0; k < f->count && joined < wanted; k++) {
+    uint32_t c = j->order[k], d;
+    if (j->into[c] != c || j->grown[c] || (d = choose_partner(j, k)) == UINT32_MAX)
+      continue;
+    j->into[c] = d;
+    j->grown[d] = 1;
+    f->nodes[d] += f->nodes[c];
+    j->degree[d] += j->degree[c];
+    joined++;
+  }
+}
+
+static cm_status join_round(fit *f, cm_error *error)
+{
+  joiner j = {.f = f};
+  cm_status status = cm_graph_contract(f->graph, f->community, f->count, f->run, &j.between, error);
+  if (status == CM_OK &&
+      (CM_NEW(f->run->memory, j.degree, f->count, error) != CM_OK ||
+       CM_NEW(f->run->memory, j.order, f->count, error) != CM_OK ||
+       CM_NEW(f->run->memory, j.into, f->count, error) != CM_OK ||
+       CM_NEW(f->run->memory, j.grown, f->count, error) != CM_OK))
+    status = error->status;
+  if (status == CM_OK)
+    status = sort_communities(f, false, j.order, error);
+  if (status == CM_OK) {
+    for (uint32_t c = 0; c < f->count; c++)
+      j.into[c] = c;
+    for (uint32_t v = 0; v < f->graph->vertex_count; v++)
+      for (uint64_t i = f->graph->first[v]; i < f->graph->first[v + 1]; i++)
+        j.degree[f->community[v]] += f->graph->weight[i];
+    join_smallest(&j);
+    for (uint32_t v = 0; v < f->graph->vertex_count; v++) {
+      uint32_t c = f->community[v];
+      while (j.into[c] != c)
+        c = j.into[c];
+      f->community[v] = c;
+    }
+    status = cm_number_groups(f->community, f->graph->vertex_count, f->count, f->run->memory, &f->count, error);
+    count_nodes(f);
+  }
+  cm_graph_free(j.between);
+  cm_free(j.degree);
+  cm_free(j.order);
+  cm_free(j.into);
+  cm_free(j.grown);
+  return status;
+}
+
+/* ---- splitting ---- */
+
+/* Splits the largest community in two, the smaller one of a size that the processor left for it holds. */
+static cm_status split_largest(fit *f, cm_error *error)
+{
+  uint32_t largest = 0, n = f->graph->vertex_count, members = 0, *member = NULL, *scratch = NULL;
+  uint8_t *side = NULL;
+  uint64_t cut;
+  cm_graph *inner = NULL;
+  for (uint32_t c = 1; c < f->count; c++)
+    largest = f->nodes[c] > f->nodes[largest] ? c : largest;
+  uint32_t size = f->nodes[largest], half = size / 2, room = f->capacity[f->count];
+  cm_status status = CM_OK;
+  if (CM_NEW(f->run->memory, member, size, error) != CM_OK || CM_NEW(f->run->memory, side, size, error) != CM_OK ||
+      CM_NEW(f->run->memory, scratch, n, error) != CM_OK)
+    status = error->status;
+  for (uint32_t v = 0; status == CM_OK && v < n; v++)
+    if (f->community[v] == largest)
+      member[members++] = v;
+  if (status == CM_OK)
+    status = cm_graph_induce(f->graph, member, size, scratch, f->run, &inner, error);
+  if (status == CM_OK)
+    status = cm_bisect(inner, (cm_half){.target = half < room ? half : room}, SPLIT_TRIES, f->run->seed,
+                       CM_STREAM_COMMUNITIES, f->count, f->run, side, &cut, error);
+  if (status == CM_OK) {
+    for (uint32_t k = 0; k < size; k++)
+      if (side[k])
+        f->community[member[k]] = f->count;
+    f->count++;
+    count_nodes(f);
+  }
+  cm_graph_free(inner);
+  cm_free(member);
+  cm_free(side);
+  cm_free(scratch);
+  return status;
+}
+
+/* ---- cutting down to size ---- */
+
+typedef struct leaver {
+  int64_t gain;
+  uint32_t vertex, to;
+} leaver;
+
+static int by_gain(const void *a, const void *b)
+{
+  const leaver *x = a, *y = b;
+  if (x->gain != y->gain)
+    return x->gain < y->gain ? 1 : -1;
+  return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
+}
+
+/* The community with room that v is tied to most, less its ties to its own. */
+static leaver best_exit(const fit *f, int64_t *tie, uint32_t v)
+{
+  const cm_graph *g = f->graph;
+  memset(tie, 0, f->count * sizeof *tie);
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
+    tie[f->community[g->neighbour[i]]] += (int64_t)g->weight[i];
+  leaver found = {.vertex = v, .to = UINT32_MAX};
+  for (uint32_t c = 0; c < f->count; c++)
+    if (f->nodes[c] < f->slot[c] && (found.to == UINT32_MAX || tie[c] > tie[found.to]))
+      found.to = c;
+  found.gain = tie[found.to] - tie[f->community[v]];
+  return found;
+}
+
+/* Moves vertices out of community c until it fits: a quarter of those too many at a time, then their gains anew. */
+static cm_status cut_down(fit *f, uint32_t c, int64_t *tie, leaver *leavers, cm_error *error)
+{
+  while (f->nodes[c] > f->slot[c]) {
+    uint32_t found = 0, batch = (f->nodes[c] - f->slot[c] + 3) / 4;
+    for (uint32_t v = 0; v < f->graph->vertex_count; v++)
+      if (f->community[v] == c)
+        leavers[found++] = best_exit(f, tie, v);
+    qsort(leavers, found, sizeof *leavers, by_gain);
+    for (uint32_t k = 0, moved = 0; k < found && moved < batch; k++) {
+      uint32_t to = leavers[k].to;
+      if (f->nodes[to] >= f->slot[to])
+        continue;
+      f->community[leavers[k].vertex] = to;
+      f->nodes[to]++;
+      f->nodes[c]--;
+      moved++;
+    }
+    if (cm_run_check(f->run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* Each community is meant for the processor of its rank by size; those too large for theirs are cut down. */
+static cm_status cut_all_down(fit *f, cm_error *error)
+{
+  int64_t *tie = NULL;
+  leaver *leavers = NULL;
+  cm_status status = sort_communities(f, true, f->order, error);
+  for (uint32_t k = 0; status == CM_OK && k < f->count; k++)
+    f->slot[f->order[k]] = f->capacity[k];
+  if (status == CM_OK && (CM_NEW(f->run->memory, tie, f->count, error) != CM_OK ||
+                          CM_NEW(f->run->memory, leavers, f->graph->vertex_count, error) != CM_OK))
+    status = error->status;
+  for (uint32_t c = 0; status == CM_OK && c < f->count; c++)
+    status = cut_down(f, c, tie, leavers, error);
+  cm_free(tie);
+  cm_free(leavers);
+  return status;
+}
+
+/* ---- refinement ---- */
+
+/* The graph as the pair refiner reads it: vertices of size 1; it borrows but for `size`. */
+static cm_status compact_view(const cm_graph *graph, cm_memory *memory, cm_compact *view, cm_error *error)
+{
+  uint32_t n = graph->vertex_count, *size;
+  if (CM_NEW(memory, size, n, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < n; v++)
+    size[v] = 1;
+  *view = (cm_compact){.vertex_count = n, .entry_count = graph->entry_count, .first = graph->first,
+                       .neighbour = graph->neighbour, .wide = graph->weight, .size = size, .size_total = n,
+                       .size_max = 1, .weight_total = graph->weight_total, .weight_unit = 1};
+  return CM_OK;
+}
+
+typedef struct refiner {
+  fit *f;
+  cm_compact view;
+  cm_pair_table table;
+  cm_pair_seed *seed;       /* [vertices] */
+  uint32_t *first, *member; /* of the communities as a round began */
+  uint32_t *most;           /* [count] how many vertices each may hold */
+} refiner;
+
+static cm_status refine_pair(refiner *r, uint32_t c, uint32_t d, int64_t *gain, cm_error *error)
+{
+  fit *f = r->f;
+  const cm_graph *g = f->graph;
+  uint32_t seeds = 0, both = f->nodes[c] + f->nodes[d];
+  for (unsigned side = 0; side < 2; side++)
+    for (uint32_t k = r->first[side ? d : c]; k < r->first[(side ? d : c) + 1]; k++) {
+      uint32_t v = r->member[k], own = f->community[v], other = own == c ? d : c;
+      int64_t tie = 0;
+      for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+        uint32_t p = f->community[g->neighbour[i]];
+        tie += p == other ? (int64_t)g->weight[i] : p == own ? -(int64_t)g->weight[i] : 0;
+      }
+      r->seed[seeds++] = (cm_pair_seed){v, tie};
+    }
+  cm_pair pair = {.part = {c, d}, .load = {f->nodes[c], f->nodes[d]}, .patience = PATIENCE, .work = UINT64_MAX};
+  /* One vertex at least stays in either. */
+  pair.most[0] = r->most[c] < both ? r->most[c] : both - 1;
+  pair.most[1] = r->most[d] < both ? r->most[d] : both - 1;
+  if (cm_pair_refine(&r->view, f->community, &r->table, &pair, r->seed, seeds, f->run, error) != CM_OK)
+    return error->status;
+  f->nodes[c] = (uint32_t)pair.load[0];
+  f->nodes[d] = (uint32_t)pair.load[1];
+  *gain += pair.gain;
+  return CM_OK;
+}
+
+static cm_status refine_round(refiner *r, int64_t *gain, cm_error *error)
+{
+  fit *f = r->f;
+  cm_graph *between;
+  cm_status status = cm_graph_contract(f->graph, f->community, f->count, f->run, &between, error);
+  if (status != CM_OK)
+    return status;
+  memset(r->first, 0, ((size_t)f->count + 2) * sizeof *r->first);
+  cm_sort_members(f->community, f->graph->vertex_count, f->count, r->first, r->member);
+  for (uint32_t c = 0; status == CM_OK && c < f->count; c++)
+    for (uint64_t i = between->first[c]; status == CM_OK && i < between->first[c + 1]; i++)
+      if (between->neighbour[i] > c)
+        status = refine_pair(r, c, between->neighbour[i], gain, error);
+  cm_graph_free(between);
+  return status == CM_OK ? cm_run_check(f->run, error) : status;
+}
+
+static cm_status refine(fit *f, cm_error *error)
+{
+  refiner r = {.f = f};
+  uint32_t n = f->graph->vertex_count;
+  cm_status status = compact_view(f->graph, f->run->memory, &r.view, error);
+  if (status == CM_OK)
+    status = cm_pair_table_new(n, f->run, &r.table, error);
+  if (status == CM_OK && (CM_NEW(f->run->memory, r.seed, n, error) != CM_OK ||
+                          CM_NEW(f->run->memory, r.first, (size_t)f->count + 2, error) != CM_OK ||
+                          CM_NEW(f->run->memory, r.member, n, error) != CM_OK ||
+                          CM_NEW(f->run->memory, r.most, f->count, error) != CM_OK))
+    status = error->status;
+  /* Communities stay what they were found as: none swallows another only because its processor has room. */
+  for (uint32_t c = 0; status == CM_OK && c < f->count; c++) {
+    uint32_t grown = f->nodes[c] + f->nodes[c] / GROWTH_SHARE + 1;
+    r.most[c] = grown < f->slot[c] ? grown : f->slot[c];
+  }
+  int64_t gain = 1;
+  for (uint32_t round = 0; status == CM_OK && round < REFINE_ROUNDS && gain > 0; round++) {
+    gain = 0;
+    status = refine_round(&r, &gain, error);
+  }
+  cm_free(r.view.size);
+  cm_pair_table_free(&r.table);
+  cm_free(r.seed);
+  cm_free(r.first);
+  cm_free(r.member);
+  cm_free(r.most);
+  return status;
+}
+
+/* ---- all ---- */
+
+static cm_status fit_all(fit *f, cm_error *error)
+{
+  cm_status status = CM_OK;
+  uint32_t n = f->graph->vertex_count, most = f->processors < n ? f->processors : n;
+  count_nodes(f);
+  while (status == CM_OK && f->count > f->processors)
+    status = join_round(f, error);
+  while (status == CM_OK && f->count < most)
+    status = split_largest(f, error);
+  if (status == CM_OK)
+    status = cut_all_down(f, error);
+  if (status == CM_OK)
+    status = refine(f, error);
+  if (status == CM_OK)
+    status = cm_number_groups(f->community, n, f->count, f->run->memory, &f->count, error);
+  return status;
+}
+
+cm_status cm_communities_fit(const cm_graph *graph, const uint32_t *capacity, uint32_t processors, cm_run *run,
+                             uint32_t *community, uint32_t *count, cm_error *error)
+{
+  uint32_t n = graph->vertex_count;
+  uint64_t room = 0;
+  for (uint32_t p = 0; p < processors; p++)
+    room += capacity[p];
+  if (room < n) {
+    (void)cm_fail(error, CM_NO_ROOM, "the processors have %llu free cores between them, %u are needed",
+                  (unsigned long long)room, n);
+    cm_error_figure(error, "needed", n);
+    cm_error_figure(error, "free", room);
+    return error->status;
+  }
+  fit f = {.graph = graph, .run = run, .count = *count, .processors = processors};
+  cm_status status = CM_OK;
+  if (CM_NEW(run->memory, f.community, n, error) != CM_OK ||
+      CM_NEW(run->memory, f.capacity, processors, error) != CM_OK ||
+      CM_NEW(run->memory, f.nodes, (size_t)*count + processors, error) != CM_OK ||
+      CM_NEW(run->memory, f.order, (size_t)*count + processors, error) != CM_OK ||
+      CM_NEW(run->memory, f.slot, (size_t)*count + processors, error) != CM_OK)
+    status = error->status;
+  if (status == CM_OK) {
+    memcpy(f.community, community, n * sizeof *community);
+    memcpy(f.capacity, capacity, processors * sizeof *capacity);
+    qsort(f.capacity, processors, sizeof *f.capacity, falling);
+    /* Processors without a free core hold nothing. */
+    while (f.processors > 0 && f.capacity[f.processors - 1] == 0)
+      f.processors--;
+    status = fit_all(&f, error);
+  }
+  if (status == CM_OK) {
+    memcpy(community, f.community, n * sizeof *community);
+    *count = f.count;
+  }
+  cm_free(f.community);
+  cm_free(f.capacity);
+  cm_free(f.nodes);
+  cm_free(f.order);
+  cm_free(f.slot);
+  return status;
+}
