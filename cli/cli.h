@@ -52,5 +52,6 @@ int cli_schedule(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_convert(int argc, char **argv);
 int cli_generate(int argc, char **argv);
+int cli_train(int argc, char **argv);
 
 #endif

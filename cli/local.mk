@@ -1,4 +1,15 @@
 bin_PROGRAMS += coremap
-coremap_SOURCES = cli/main.c cli/cli.h cli/common.c cli/job.h cli/job.c cli/map.c cli/partition.c cli/check.c cli/compile.c \
-  cli/show.c cli/convert.c cli/generate.c cli/schedule.c
+coremap_SOURCES = cli/cli.h cli/job.h \
+  cli/check.c \
+  cli/common.c \
+  cli/compile.c \
+  cli/convert.c \
+  cli/generate.c \
+  cli/job.c \
+  cli/main.c \
+  cli/map.c \
+  cli/partition.c \
+  cli/schedule.c \
+  cli/show.c \
+  cli/train.c
 coremap_LDADD = $(CORE_LIBS)

@@ -19,6 +19,7 @@ static const struct {
   {"show", cli_show, "describe a network, chip or mapping"},
   {"convert", cli_convert, "turn a network into another format"},
   {"generate", cli_generate, "make a network of a published recipe"},
+  {"train", cli_train, "train the policy of mapper `learned`"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -4,3 +4,25 @@ libcoremap_a_SOURCES += \
   core/learning/processors.h core/learning/processors.c core/learning/assign.h core/learning/assign.c \
   core/learning/multicast.h core/learning/multicast.c core/learning/reward.h core/learning/reward.c \
   core/learning/reward_refine.c core/learning/deadlock.h core/learning/deadlock.c
+libcoremap_a_SOURCES += \
+  core/learning/network/features.h core/learning/network/features.c \
+  core/learning/network/laplacian.h core/learning/network/laplacian.c \
+  core/learning/network/policy.h core/learning/network/policy.c core/learning/network/policy_file.c \
+  core/learning/network/network.h core/learning/network/network.c core/learning/network/shipped.h \
+  core/learning/network/sealed.h core/learning/network/sealed.c \
+  core/learning/scene.h core/learning/scene.c core/learning/layout.c core/learning/agent.h core/learning/agent.c \
+  core/learning/training/examples.h core/learning/training/examples.c \
+  core/learning/training/episode.h core/learning/training/episode.c \
+  core/learning/training/train.h core/learning/training/train.c core/learning/training/curve_file.c
+nodist_libcoremap_a_SOURCES += core/learning/network/shipped.c
+
+# The policy that ships, with its card, as files and inside the library.
+SHIPPED_POLICY = share/policies/default.policy
+policiesdir = $(pkgdatadir)/policies
+dist_policies_DATA = $(SHIPPED_POLICY)
+
+EXTRA_DIST += core/learning/network/bytes.awk
+CLEANFILES += core/learning/network/shipped.c
+core/learning/network/shipped.c: $(SHIPPED_POLICY) core/learning/network/bytes.awk
+	$(AM_V_GEN)$(MKDIR_P) core/learning/network && \
+	od -An -v -tu1 $(srcdir)/$(SHIPPED_POLICY) | $(AWK) -f $(srcdir)/core/learning/network/bytes.awk > $@.new && mv $@.new $@

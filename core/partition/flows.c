@@ -28,14 +28,15 @@ static cm_status tables_new(const cm_topology *topology, const uint32_t *part, u
   return CM_OK;
 }
 
-static cm_status flows_new(uint32_t parts, cm_run *run, cm_flows **flows, cm_error *error)
+cm_status cm_flows_new(uint32_t parts, uint64_t count, cm_run *run, cm_flows **flows, cm_error *error)
 {
   cm_flows *made;
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
     return error->status;
   made->parts = parts;
   if (CM_NEW(run->memory, made->first, (size_t)parts + 1, error) != CM_OK ||
-      CM_NEW(run->memory, made->multicast, parts, error) != CM_OK) {
+      CM_NEW(run->memory, made->target, count, error) != CM_OK ||
+      CM_NEW(run->memory, made->weight, count, error) != CM_OK) {
     cm_flows_free(made);
     return error->status;
   }
@@ -50,7 +51,6 @@ void cm_flows_free(cm_flows *flows)
   cm_free(flows->first);
   cm_free(flows->target);
   cm_free(flows->weight);
-  cm_free(flows->multicast);
   cm_free(flows);
 }
 
@@ -72,12 +72,12 @@ static cm_status grow(cm_flows *f, uint64_t count, uint64_t more, uint64_t *room
   return CM_OK;
 }
 
-/* Adds up in the tables what one part sends: how many parts it reaches. */
-static uint32_t send(const cm_topology *topology, const uint32_t *part, uint32_t p, tables *t, uint8_t *multicast)
+/* Adds up in the tables what one part sends; returns how many parts it reaches. */
+static uint32_t send(const cm_topology *topology, const uint32_t *part, uint32_t p, tables *t)
 {
   uint32_t count = 0;
   for (uint32_t j = t->first[p]; j < t->first[p + 1]; j++) {
-    uint32_t e = t->net[j], reached = 0;
+    uint32_t e = t->net[j];
     if (cm_topology_net_weight(topology, e) == 0)
       continue; /* carries nothing */
     for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
@@ -85,13 +85,10 @@ static uint32_t send(const cm_topology *topology, const uint32_t *part, uint32_t
       if (q == p || t->seen[q] == e + 1)
         continue;
       t->seen[q] = e + 1;
-      reached++;
       if (t->weight[q] == 0)
         t->touched[count++] = q;
       t->weight[q] += cm_topology_net_weight(topology, e);
     }
-    if (reached > 1)
-      *multicast = 1;
   }
   return count;
 }
@@ -102,7 +99,7 @@ static cm_status collect(const cm_topology *topology, const uint32_t *part, tabl
 {
   uint64_t room = 0, all = 0;
   for (uint32_t p = 0; p < found->parts; p++) {
-    uint32_t count = send(topology, part, p, t, &found->multicast[p]);
+    uint32_t count = send(topology, part, p, t);
     if (grow(found, all, count, &room, run, error) != CM_OK)
       return error->status;
     for (uint32_t i = 0; i < count; i++) {
@@ -114,7 +111,7 @@ static cm_status collect(const cm_topology *topology, const uint32_t *part, tabl
     if (cm_run_check(run, error) != CM_OK)
       return error->status;
   }
-  return grow(found, all, 1, &room, run, error); /* arrays are there even when nobody talks */
+  return CM_OK;
 }
 
 cm_status cm_flows_of_axons(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
@@ -124,7 +121,7 @@ cm_status cm_flows_of_axons(const cm_topology *topology, const uint32_t *part, u
   cm_flows *found = NULL;
   cm_status status = tables_new(topology, part, parts, run, &t, error);
   if (status == CM_OK)
-    status = flows_new(parts, run, &found, error);
+    status = cm_flows_new(parts, 0, run, &found, error);
   if (status == CM_OK)
     status = collect(topology, part, &t, run, found, error);
   tables_free(&t);
@@ -139,24 +136,17 @@ cm_status cm_flows_of_axons(const cm_topology *topology, const uint32_t *part, u
 cm_status cm_flows_of_graph(const cm_graph *graph, cm_run *run, cm_flows **flows, cm_error *error)
 {
   cm_flows *made;
-  if (flows_new(graph->vertex_count, run, &made, error) != CM_OK)
+  if (cm_flows_new(graph->vertex_count, graph->entry_count, run, &made, error) != CM_OK)
     return error->status;
-  cm_status status = CM_NEW(run->memory, made->target, graph->entry_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made->weight, graph->entry_count, error);
-  if (status != CM_OK) {
-    cm_flows_free(made);
-    return status;
-  }
   uint64_t count = 0;
   for (uint32_t v = 0; v < graph->vertex_count; v++) {
     for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++) {
+      if (graph->weight[i] == 0)
+        continue;
       made->target[count] = graph->neighbour[i];
-      made->weight[count] = graph->weight[i];
-      count += graph->weight[i] > 0;
+      made->weight[count++] = graph->weight[i];
     }
     made->first[v + 1] = count;
-    made->multicast[v] = count - made->first[v] > 1;
   }
   *flows = made;
   return CM_OK;

@@ -13,8 +13,10 @@ UNIT_TESTS = \
   tests/unit/orders \
   tests/unit/partition \
   tests/unit/placement \
+  tests/unit/policy \
   tests/unit/regions \
   tests/unit/schedule \
+  tests/unit/training \
   tests/unit/views
 if HAVE_IGRAPH
 UNIT_TESTS += tests/unit/communities

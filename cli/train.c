@@ -1,0 +1,413 @@
+/* coremap train: a policy for mapper `learned` from a set of graphs (docs/learned-mapper.md). */
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "core/base/file.h"
+#include "core/learning/training/train.h"
+
+static const char usage[] =
+  "usage: coremap train [--graphs DIR] --chips LIST -o POLICY [OPTION...]\n"
+  "\n"
+  "Trains the policy of mapper `learned` on part graphs: of the networks in a folder, and drawn at random.\n"
+  "\n"
+  "  --graphs DIR         networks in any format; each is cut into parts for each chip\n"
+  "  --generated N        so many graphs drawn at random for each chip (32)\n"
+  "  --chips LIST         grids WxH, presets or chip files, with commas between\n"
+  "  --updates N          of the policy (400)\n"
+  "  --threshold X        total of rewards at which it is updated (48)\n"
+  "  --rounds N           looks in an episode (4)\n"
+  "  --rate X             of Adam (0.001)\n"
+  "  --layers N           graph convolutions (2)\n"
+  "  --width N            of each, and of the readout (32)\n"
+  "  --seed S             same input, options and seed: same bytes out\n"
+  "  --from POLICY        begin with this one\n"
+  "  --checkpoint FILE    write one now and then; where it is there already, go on from it\n"
+  "  --every N            updates between checkpoints (50)\n"
+  "  --stop-after N       updates of this run: the rest when it is resumed\n"
+  "  --curve FILE         the learning curve, as .csv or .svg; may be given twice\n"
+  "  --threads T          never changes the result\n"
+  "  -o, --output FILE    the policy\n"
+  "  --quiet              no progress\n";
+
+enum { EXAMPLES_MAX = 20000, CHIPS_MAX = 32, CURVES_MAX = 2, NAMES_MAX = 1000 };
+
+typedef struct arguments {
+  const char *graphs, *chips, *from, *checkpoint, *output, *curve[CURVES_MAX];
+  uint32_t curves, generated, every, stop_after;
+  cm_policy_shape shape;
+  cm_train_options options;
+  unsigned threads;
+  bool quiet;
+} arguments;
+
+static bool whole(const char *text, uint64_t least, uint64_t most, uint64_t *value)
+{
+  char *end;
+  errno = 0;
+  *value = strtoull(text, &end, 10);
+  return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *value >= least && *value <= most;
+}
+
+static bool count_of(const char *text, uint32_t least, uint32_t most, uint32_t *value)
+{
+  uint64_t number;
+  bool good = whole(text, least, most, &number);
+  *value = (uint32_t)number;
+  return good;
+}
+
+static bool real_of(const char *text, double most, double *value)
+{
+  char *end;
+  *value = strtod(text, &end);
+  return end != text && *end == '\0' && *value > 0 && *value <= most;
+}
+
+/* Returns -1 to go on, else an exit status. */
+static int parse(int argc, char **argv, arguments *a)
+{
+  enum { GRAPHS = 256, GENERATED, CHIPS, UPDATES, THRESHOLD, ROUNDS, RATE, LAYERS, WIDTH, SEED, FROM, CHECKPOINT, EVERY,
+         STOP, CURVE, THREADS, QUIET, HELP };
+  static const struct option flags[] = {{"graphs", required_argument, NULL, GRAPHS},
+                                        {"generated", required_argument, NULL, GENERATED},
+                                        {"chips", required_argument, NULL, CHIPS},
+                                        {"updates", required_argument, NULL, UPDATES},
+                                        {"threshold", required_argument, NULL, THRESHOLD},
+                                        {"rounds", required_argument, NULL, ROUNDS},
+                                        {"rate", required_argument, NULL, RATE},
+                                        {"layers", required_argument, NULL, LAYERS},
+                                        {"width", required_argument, NULL, WIDTH},
+                                        {"seed", required_argument, NULL, SEED},
+                                        {"from", required_argument, NULL, FROM},
+                                        {"checkpoint", required_argument, NULL, CHECKPOINT},
+                                        {"every", required_argument, NULL, EVERY},
+                                        {"stop-after", required_argument, NULL, STOP},
+                                        {"curve", required_argument, NULL, CURVE},
+                                        {"threads", required_argument, NULL, THREADS},
+                                        {"output", required_argument, NULL, 'o'},
+                                        {"quiet", no_argument, NULL, QUIET},
+                                        {"help", no_argument, NULL, HELP},
+                                        {NULL, 0, NULL, 0}};
+  int flag, index;
+  while ((flag = getopt_long(argc, argv, "o:", flags, &index)) != -1) {
+    bool good = true;
+    switch (flag) {
+      case GRAPHS: a->graphs = optarg; break;
+      case GENERATED: good = count_of(optarg, 0, 1000, &a->generated); break;
+      case CHIPS: a->chips = optarg; break;
+      case UPDATES: good = count_of(optarg, 1, 1000000, &a->options.updates); break;
+      case THRESHOLD: good = real_of(optarg, 1e6, &a->options.threshold); break;
+      case ROUNDS: good = count_of(optarg, 1, 64, &a->options.rounds); break;
+      case RATE: good = real_of(optarg, 1, &a->options.rate); break;
+      case LAYERS: good = count_of(optarg, 0, CM_POLICY_LAYERS_MAX, &a->shape.layers); break;
+      case WIDTH:
+        good = count_of(optarg, 1, CM_POLICY_WIDTH_MAX, &a->shape.width);
+        a->shape.readout = a->shape.width;
+        break;
+      case SEED: good = whole(optarg, 0, UINT64_MAX, &a->options.seed); break;
+      case FROM: a->from = optarg; break;
+      case CHECKPOINT: a->checkpoint = optarg; break;
+      case EVERY: good = count_of(optarg, 1, 1000000, &a->every); break;
+      case STOP: good = count_of(optarg, 1, 1000000, &a->stop_after); break;
+      case CURVE:
+        good = a->curves < CURVES_MAX;
+        if (good)
+          a->curve[a->curves++] = optarg;
+        break;
+      case THREADS: good = count_of(optarg, 1, 256, &a->threads); break;
+      case 'o': a->output = optarg; break;
+      case QUIET: a->quiet = true; break;
+      case HELP: fputs(usage, stdout); return EXIT_DONE;
+      default: return EXIT_USAGE;
+    }
+    if (!good)
+      return cli_usage("train", "--%s cannot be \"%s\"", flag == 'o' ? "output" : flags[index].name, optarg);
+  }
+  if (optind != argc)
+    return cli_usage("train", "\"%s\" is one word too many", argv[optind]);
+  if (a->output == NULL || a->chips == NULL)
+    return cli_usage("train", "name the policy to write with -o and the chips with --chips");
+  if (a->graphs == NULL && a->generated == 0)
+    return cli_usage("train", "there is nothing to train on: name a folder with --graphs, or allow --generated");
+  return -1;
+}
+
+/* ---- the training set ---- */
+
+typedef struct session {
+  const arguments *arguments;
+  cli_run cli;
+  cm_chip *chip[CHIPS_MAX];
+  uint32_t chips;
+  cm_example **example; /* [EXAMPLES_MAX] */
+  uint32_t examples;
+} session;
+
+/* How a chip is filled for example number k of it: wholly, or with a part of its cores taken. */
+static uint32_t nodes_for(const cm_chip *chip, uint32_t k, double *taken)
+{
+  static const double fill[] = {1, 0.8, 0.9, 0.7};
+  *taken = k % 2 == 0 ? 0 : 0.15;
+  double nodes = fill[k / 2 % 4] * (1 - *taken) * cm_chip_cores(chip);
+  return nodes < 4 ? 4 : (uint32_t)nodes;
+}
+
+static cm_status add(session *s, const char *name, uint32_t k, const cm_chip *chip, double taken, cm_flows *flows,
+                     cm_multicast *multicast, cm_error *error)
+{
+  char full[128];
+  if (s->examples == EXAMPLES_MAX)
+    return cm_fail(error, CM_TOO_LARGE, "more than %d graphs to train on", EXAMPLES_MAX);
+  (void)snprintf(full, sizeof full, "%.40s %u %s", name, k, chip->name);
+  cm_status status = cm_example_new(full, flows, multicast, chip, taken, s->arguments->options.seed + k, &s->cli.run,
+                                    &s->example[s->examples], error);
+  s->examples += status == CM_OK;
+  return status;
+}
+
+static cm_status draw(session *s, const cm_chip *chip, cm_error *error)
+{
+  for (uint32_t k = 0; k < s->arguments->generated; k++) {
+    double taken;
+    cm_flows *flows;
+    uint32_t nodes = nodes_for(chip, k / CM_FAMILIES, &taken);
+    if (cm_example_draw((cm_family)(k % CM_FAMILIES), nodes, s->arguments->options.seed + 7919 * (uint64_t)k,
+                        &s->cli.run, &flows, error) != CM_OK)
+      return error->status;
+    if (add(s, "generated", k, chip, taken, flows, NULL, error) != CM_OK) {
+      cm_flows_free(flows);
+      return error->status;
+    }
+  }
+  return CM_OK;
+}
+
+static cm_status read_network(session *s, const char *name, uint32_t number, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  cm_import_limits limits = cm_import_limits_default();
+  cm_import_report report;
+  cm_topology *topology;
+  if (cm_path(path, error, "%s/%s", s->arguments->graphs, name) != CM_OK ||
+      cm_import(path, &limits, &s->cli.run, &topology, &report, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t c = 0; c < s->chips && status == CM_OK; c++) {
+    double taken;
+    cm_flows *flows = NULL;
+    cm_multicast multicast = {0};
+    uint32_t parts = nodes_for(s->chip[c], number + c, &taken);
+    status = cm_example_partition(topology, parts, s->arguments->options.seed, &s->cli.run, &flows, &multicast, error);
+    if (status != CM_OK)
+      break;
+    status = add(s, name, number, s->chip[c], taken, flows, &multicast, error);
+    if (status != CM_OK) {
+      cm_flows_free(flows);
+      cm_multicast_free(&multicast);
+    }
+  }
+  cm_topology_free(topology);
+  return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The networks of the folder, in the order of their names. */
+static cm_status read_folder(session *s, cm_error *error)
+{
+  DIR *folder = opendir(s->arguments->graphs);
+  char *name[NAMES_MAX];
+  uint32_t names = 0;
+  if (folder == NULL)
+    return cm_fail_errno(error, errno, "cannot read the folder", s->arguments->graphs);
+  cm_status status = CM_OK;
+  for (struct dirent *entry; status == CM_OK && (entry = readdir(folder)) != NULL;) {
+    if (entry->d_name[0] == '.')
+      continue;
+    if (names == NAMES_MAX)
+      status = cm_fail(error, CM_TOO_LARGE, "more than %d files in %s", NAMES_MAX, s->arguments->graphs);
+    else if ((name[names] = strdup(entry->d_name)) == NULL)
+      status = cm_fail(error, CM_NO_MEMORY, "out of memory for names");
+    else
+      names++;
+  }
+  closedir(folder);
+  qsort(name, names, sizeof *name, by_name);
+  for (uint32_t i = 0; i < names; i++) {
+    if (status == CM_OK)
+      status = read_network(s, name[i], i, error);
+    free(name[i]);
+  }
+  return status;
+}
+
+static cm_status open_chips(session *s, cm_error *error)
+{
+  char list[CM_PATH_MAX], *rest = list, *word;
+  if (cm_path(list, error, "%s", s->arguments->chips) != CM_OK)
+    return error->status;
+  while ((word = strsep(&rest, ",")) != NULL) {
+    unsigned width, height;
+    bool mesh = sscanf(word, "%ux%u", &width, &height) == 2;
+    if (s->chips == CHIPS_MAX)
+      return cm_fail(error, CM_TOO_LARGE, "more than %d chips", CHIPS_MAX);
+    if (cli_chip(mesh ? NULL : word, mesh ? word : NULL, &s->chip[s->chips], error) != CM_OK)
+      return error->status;
+    s->chips++;
+  }
+  return CM_OK;
+}
+
+static cm_status gather(session *s, cm_error *error)
+{
+  cm_run_phase(&s->cli.run, "graphs");
+  if (CM_NEW(s->cli.run.memory, s->example, EXAMPLES_MAX, error) != CM_OK || open_chips(s, error) != CM_OK)
+    return error->status;
+  for (uint32_t c = 0; c < s->chips; c++)
+    if (draw(s, s->chip[c], error) != CM_OK)
+      return error->status;
+  return s->arguments->graphs != NULL ? read_folder(s, error) : CM_OK;
+}
+
+/* ---- training ---- */
+
+static cm_status begin(const arguments *a, cm_policy **policy, cm_error *error)
+{
+  if (a->from != NULL)
+    return cm_policy_load(a->from, policy, error);
+  return cm_policy_new(&a->shape, 1, a->options.seed, policy, error);
+}
+
+static cm_status write_curve(const char *path, const cm_training *training, cm_error *error)
+{
+  cm_file file;
+  uint32_t count;
+  const cm_curve_point *curve = cm_training_curve(training, &count);
+  size_t length = strlen(path);
+  bool picture = length > 4 && strcmp(path + length - 4, ".svg") == 0;
+  if (cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  if ((picture ? cm_curve_write_svg : cm_curve_write_csv)(curve, count, file.stream, error) != CM_OK) {
+    cm_file_discard(&file);
+    return error->status;
+  }
+  return cm_file_commit(&file, error);
+}
+
+/* What the policy says of itself. */
+static cm_status fill_card(const session *s, cm_training *training, cm_error *error)
+{
+  const arguments *a = s->arguments;
+  const cm_train_options *o = &a->options;
+  uint32_t count;
+  const cm_curve_point *curve = cm_training_curve(training, &count);
+  uint64_t episodes = 0;
+  for (uint32_t i = 0; i < count; i++)
+    episodes += curve[i].episodes;
+  const cm_curve_point *last = &curve[count - 1];
+  json_t *card = json_pack(
+    "{s:{s:i, s:i, s:s, s:i}, s:{s:I, s:i, s:I, s:f, s:i, s:f, s:i, s:i, s:f, s:f, s:f}, s:{s:f, s:f, s:f}}",
+    "training_set", "examples", (int)s->examples, "generated_per_chip", (int)a->generated, "chips", a->chips,
+    "held_out_every", (int)o->held_out, "training", "seed", (json_int_t)o->seed, "updates", (int)count, "episodes",
+    (json_int_t)episodes, "threshold", o->threshold, "rounds", (int)o->rounds, "noise", o->noise, "epochs",
+    (int)o->epochs, "batch", (int)o->batch, "clip", o->clip, "rate", o->rate, "whole", o->whole, "results",
+    "held_out_hops_to_sequential", last->held_out, "start_hops_to_sequential", last->start, "reward", last->reward);
+  char *text = card != NULL ? json_dumps(card, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) : NULL;
+  json_decref(card);
+  if (text == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the card");
+  cm_policy *policy = cm_training_policy(training);
+  free(policy->card);
+  policy->card = text;
+  return CM_OK;
+}
+
+static void tell(const cm_training *training, uint32_t from)
+{
+  uint32_t count;
+  const cm_curve_point *curve = cm_training_curve(training, &count);
+  for (uint32_t i = from; i < count; i++)
+    if (curve[i].held_out > 0)
+      fprintf(stderr, "update %-5u %u episodes, reward %.4f, held out %.4f of sequential (start %.4f)\n",
+              curve[i].update, curve[i].episodes, curve[i].reward, curve[i].held_out, curve[i].start);
+}
+
+static cm_status run_updates(const arguments *a, cm_training *training, cm_error *error)
+{
+  uint32_t done, until = a->options.updates;
+  (void)cm_training_curve(training, &done);
+  if (a->stop_after > 0 && done + a->stop_after < until)
+    until = done + a->stop_after;
+  while (done < until) {
+    uint32_t next = done + a->every < until ? done + a->every : until;
+    if (cm_training_run(training, next, error) != CM_OK)
+      return error->status;
+    if (!a->quiet)
+      tell(training, done);
+    if (a->checkpoint != NULL && cm_training_save(training, a->checkpoint, error) != CM_OK)
+      return error->status;
+    done = next;
+  }
+  return CM_OK;
+}
+
+static cm_status train(session *s, cm_error *error)
+{
+  const arguments *a = s->arguments;
+  cm_policy *policy;
+  cm_training *training = NULL;
+  if (begin(a, &policy, error) != CM_OK)
+    return error->status;
+  cm_status status =
+    cm_training_new(policy, s->example, s->examples, &a->options, &s->cli.run, &training, error);
+  if (status == CM_OK && a->checkpoint != NULL) {
+    status = cm_training_resume(training, a->checkpoint, error);
+    if (status == CM_NOT_FOUND)
+      status = CM_OK;
+  }
+  if (status == CM_OK)
+    status = run_updates(a, training, error);
+  if (status == CM_OK)
+    status = fill_card(s, training, error);
+  if (status == CM_OK)
+    status = cm_policy_save(cm_training_policy(training), a->output, error);
+  for (uint32_t i = 0; i < a->curves && status == CM_OK; i++)
+    status = write_curve(a->curve[i], training, error);
+  cm_training_free(training);
+  cm_policy_free(policy);
+  return status;
+}
+
+int cli_train(int argc, char **argv)
+{
+  arguments a = {.generated = 32,
+                 .every = 50,
+                 .threads = 2,
+                 .shape = {.inputs = CM_POLICY_INPUTS, .layers = 2, .width = 32, .readout = 32},
+                 .options = cm_train_defaults()};
+  int done = parse(argc, argv, &a);
+  if (done >= 0)
+    return done;
+  session s = {.arguments = &a};
+  cm_error error;
+  cli_run_begin(&s.cli, a.quiet);
+  s.cli.run.threads = a.threads;
+  cm_status status = gather(&s, &error);
+  if (status == CM_OK)
+    status = train(&s, &error);
+  cli_run_end(&s.cli);
+  for (uint32_t i = 0; i < s.examples; i++)
+    cm_example_free(s.example[i]);
+  cm_free(s.example);
+  for (uint32_t c = 0; c < s.chips; c++)
+    cm_chip_free(s.chip[c]);
+  return status == CM_OK ? EXIT_DONE : cli_fail(&error);
+}

@@ -1,0 +1,101 @@
+#include "core/learning/network/laplacian.h"
+
+#include <string.h>
+
+cm_status cm_laplacian_new(const cm_graph *graph, cm_run *run, cm_laplacian **laplacian, cm_error *error)
+{
+  cm_laplacian *made;
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  made->graph = graph;
+  cm_status status = CM_NEW(run->memory, made->weight, graph->entry_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, made->inverse, graph->vertex_count, error);
+  if (status != CM_OK) {
+    cm_laplacian_free(made);
+    return status;
+  }
+  uint64_t most = 1;
+  for (uint64_t i = 0; i < graph->entry_count; i++)
+    most = graph->weight[i] > most ? graph->weight[i] : most;
+  for (uint32_t v = 0; v < graph->vertex_count; v++) {
+    double sum = 0;
+    for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++) {
+      made->weight[i] = (float)((double)graph->weight[i] / (double)most);
+      sum += (double)graph->weight[i] / (double)most;
+    }
+    made->inverse[v] = sum > 0 ? (float)(1 / sum) : 0;
+  }
+  *laplacian = made;
+  return CM_OK;
+}
+
+void cm_laplacian_free(cm_laplacian *laplacian)
+{
+  if (laplacian == NULL)
+    return;
+  cm_free(laplacian->weight);
+  cm_free(laplacian->inverse);
+  cm_free(laplacian);
+}
+
+enum { BLOCK = 8 };
+
+/* Blocks of constant length become vector instructions. */
+static inline void add_row(float *restrict to, const float *restrict from, float factor, uint32_t width)
+{
+  uint32_t i = 0;
+  for (; i + BLOCK <= width; i += BLOCK)
+    for (uint32_t k = 0; k < BLOCK; k++)
+      to[i + k] += factor * from[i + k];
+  for (; i < width; i++)
+    to[i] += factor * from[i];
+}
+
+/* y = A x */
+static void gather(const cm_laplacian *l, uint32_t width, const float *x, float *y)
+{
+  const cm_graph *g = l->graph;
+  memset(y, 0, (size_t)g->vertex_count * width * sizeof *y);
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
+      add_row(y + (size_t)v * width, x + (size_t)g->neighbour[i] * width, l->weight[i], width);
+}
+
+void cm_laplacian_apply(const cm_laplacian *laplacian, uint32_t width, const float *x, float *y)
+{
+  gather(laplacian, width, x, y);
+  for (uint32_t v = 0; v < laplacian->graph->vertex_count; v++) {
+    const float *own = x + (size_t)v * width;
+    float *row = y + (size_t)v * width, inverse = laplacian->inverse[v];
+    for (uint32_t k = 0; k < width; k++)
+      row[k] = inverse > 0 ? own[k] - inverse * row[k] : 0;
+  }
+}
+
+void cm_laplacian_apply_transposed(const cm_laplacian *laplacian, uint32_t width, const float *x, float *scratch,
+                                   float *y)
+{
+  uint32_t nodes = laplacian->graph->vertex_count;
+  for (uint32_t v = 0; v < nodes; v++)
+    for (uint32_t k = 0; k < width; k++)
+      scratch[(size_t)v * width + k] = laplacian->inverse[v] * x[(size_t)v * width + k];
+  gather(laplacian, width, scratch, y);
+  for (uint32_t v = 0; v < nodes; v++)
+    for (uint32_t k = 0; k < width; k++)
+      y[(size_t)v * width + k] =
+        (laplacian->inverse[v] > 0 ? x[(size_t)v * width + k] : 0) - y[(size_t)v * width + k];
+}
+
+void cm_laplacian_pad(const cm_laplacian *laplacian, uint32_t side, float *matrix)
+{
+  const cm_graph *g = laplacian->graph;
+  memset(matrix, 0, (size_t)side * side * sizeof *matrix);
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    if (laplacian->inverse[v] == 0)
+      continue;
+    matrix[(size_t)v * side + v] = 1;
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
+      matrix[(size_t)v * side + g->neighbour[i]] -= laplacian->inverse[v] * laplacian->weight[i];
+  }
+}

@@ -1,0 +1,95 @@
+#include "core/learning/network/policy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/learning/network/network.h"
+#include "core/partition/options.h"
+
+static float gaussian(cm_random *random)
+{
+  double u = 1 - cm_random_unit(random), v = cm_random_unit(random);
+  return (float)(sqrt(-2 * log(u)) * cos(2 * M_PI * v));
+}
+
+static void draw(cm_random *random, float *weight, size_t count, double deviation)
+{
+  for (size_t i = 0; i < count; i++)
+    weight[i] = gaussian(random) * (float)deviation;
+}
+
+static void initialise(cm_policy *policy, uint64_t seed)
+{
+  const cm_policy_shape *s = &policy->shape;
+  cm_network n = cm_network_of(s);
+  cm_random random;
+  float *p = policy->parameter;
+  cm_random_init(&random, seed, CM_STREAM_POLICY, 0);
+  for (uint32_t l = 0; l < s->layers; l++) {
+    draw(&random, p + n.own[l], (size_t)n.inputs[l] * s->width, sqrt(1.0 / n.inputs[l]));
+    draw(&random, p + n.difference[l], (size_t)n.inputs[l] * s->width, sqrt(1.0 / n.inputs[l]));
+  }
+  draw(&random, p + n.readout, (size_t)n.readout_inputs * s->readout, sqrt(2.0 / n.readout_inputs));
+  p[n.direct + (size_t)CM_INPUT_LOGIT * CM_POLICY_OUTPUTS] = 1;
+  p[n.full_bias + 1] = 0.2f;
+}
+
+cm_status cm_policy_new(const cm_policy_shape *shape, float bound, uint64_t seed, cm_policy **policy, cm_error *error)
+{
+  if (shape->inputs != CM_POLICY_INPUTS || shape->layers > CM_POLICY_LAYERS_MAX || shape->width < 1 ||
+      shape->width > CM_POLICY_WIDTH_MAX || shape->readout < 1 || shape->readout > CM_POLICY_WIDTH_MAX)
+    return cm_fail(error, CM_BAD_OPTION,
+                   "a policy has %d inputs, up to %d convolutions, and widths from 1 to %d; this one has %u, %u, %u, %u",
+                   CM_POLICY_INPUTS, CM_POLICY_LAYERS_MAX, CM_POLICY_WIDTH_MAX, shape->inputs, shape->layers,
+                   shape->width, shape->readout);
+  if (!(bound > 0 && bound <= 1000))
+    return cm_fail(error, CM_BAD_OPTION, "the bound is %g; it must be above 0 and at most 1000", (double)bound);
+  cm_policy *made = calloc(1, sizeof *made);
+  if (made != NULL) {
+    made->shape = *shape;
+    made->bound = bound;
+    made->count = cm_policy_count(shape);
+    made->parameter = calloc(made->count, sizeof *made->parameter);
+    made->card = strdup("{}");
+  }
+  if (made == NULL || made->parameter == NULL || made->card == NULL) {
+    cm_policy_free(made);
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for a policy");
+  }
+  initialise(made, seed);
+  *policy = made;
+  return CM_OK;
+}
+
+void cm_policy_free(cm_policy *policy)
+{
+  if (policy == NULL)
+    return;
+  free(policy->parameter);
+  free(policy->card);
+  free(policy);
+}
+
+/* The share of a Gaussian that lies below x. */
+static double below(double x, double mean, double deviation)
+{
+  return erfc((mean - x) / (deviation * M_SQRT2)) / 2;
+}
+
+void cm_axis_probabilities(double mean, double deviation, uint32_t n, double bound, double *probability)
+{
+  double before = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    double until = i + 1 < n ? below((cm_position(i, n, bound) + cm_position(i + 1, n, bound)) / 2, mean, deviation) : 1;
+    probability[i] = until - before;
+    before = until;
+  }
+}
+
+uint32_t cm_axis_likeliest(double mean, uint32_t n, double bound)
+{
+  double at = round((mean / bound + 1) / 2 * (n - 1.0));
+  return at <= 0 ? 0 : at >= n - 1.0 ? n - 1 : (uint32_t)at;
+}

@@ -1,0 +1,100 @@
+/* Policy files: shape, bound, card and numbers between a magic word and a seal. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/learning/network/policy.h"
+#include "core/learning/network/sealed.h"
+#include "core/learning/network/shipped.h"
+
+static const char magic[] = "CMPOL001"; /* the last three are the version */
+static const char kind[] = "policy";
+
+cm_status cm_policy_save(const cm_policy *policy, const char *path, cm_error *error)
+{
+  cm_sealed_writer w;
+  uint32_t card = (uint32_t)strlen(policy->card);
+  cm_sealed_begin(&w, magic);
+  cm_sealed_put(&w, &policy->shape, sizeof policy->shape);
+  cm_sealed_put(&w, &policy->bound, sizeof policy->bound);
+  cm_sealed_put(&w, &card, sizeof card);
+  cm_sealed_put(&w, policy->card, card);
+  cm_sealed_put(&w, policy->parameter, policy->count * sizeof *policy->parameter);
+  if (w.size + CM_SEAL_BYTES > CM_POLICY_FILE_BYTES_MAX) {
+    free(w.bytes);
+    return cm_fail(error, CM_TOO_LARGE, "a policy of %zu numbers is more than a file holds (%d bytes)", policy->count,
+                   CM_POLICY_FILE_BYTES_MAX);
+  }
+  return cm_sealed_commit(&w, path, error);
+}
+
+static bool all_finite(const cm_policy *policy)
+{
+  for (size_t i = 0; i < policy->count; i++)
+    if (!isfinite(policy->parameter[i]))
+      return false;
+  return true;
+}
+
+/* The sealed fields; the seal was right, so that what is wrong here was wrong when it was written. */
+static cm_status read_fields(cm_sealed_reader *r, const char *name, cm_policy **policy, cm_error *error)
+{
+  cm_policy_shape shape;
+  float bound;
+  uint32_t length;
+  cm_policy *made;
+  cm_sealed_get(r, &shape, sizeof shape);
+  cm_sealed_get(r, &bound, sizeof bound);
+  cm_sealed_get(r, &length, sizeof length);
+  if (r->failed || length > r->size - r->at)
+    return cm_fail(error, CM_DAMAGED, "%s ends before its card", name);
+  if (cm_policy_new(&shape, bound, 0, &made, error) != CM_OK) {
+    error->status = CM_DAMAGED;
+    cm_fail_more(error, ": %s", name);
+    return CM_DAMAGED;
+  }
+  char *card = malloc((size_t)length + 1);
+  if (card != NULL) {
+    cm_sealed_get(r, card, length);
+    card[length] = '\0';
+    free(made->card);
+    made->card = card;
+  }
+  cm_sealed_get(r, made->parameter, made->count * sizeof *made->parameter);
+  cm_status status = CM_OK;
+  if (card == NULL)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory for a policy");
+  else if (r->failed || r->at != r->size || !all_finite(made))
+    status = cm_fail(error, CM_DAMAGED, "%s does not hold the %zu numbers of its shape", name, made->count);
+  if (status != CM_OK) {
+    cm_policy_free(made);
+    return status;
+  }
+  *policy = made;
+  return CM_OK;
+}
+
+cm_status cm_policy_parse(const void *bytes, size_t size, const char *name, cm_policy **policy, cm_error *error)
+{
+  cm_sealed_reader r;
+  if (cm_sealed_open(&r, bytes, size, magic, kind, name, error) != CM_OK)
+    return error->status;
+  return read_fields(&r, name, policy, error);
+}
+
+cm_status cm_policy_load(const char *path, cm_policy **policy, cm_error *error)
+{
+  char *bytes;
+  size_t size;
+  if (cm_file_read(path, CM_POLICY_FILE_BYTES_MAX, &bytes, &size, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_policy_parse(bytes, size, path, policy, error);
+  free(bytes);
+  return status;
+}
+
+cm_status cm_policy_shipped(cm_policy **policy, cm_error *error)
+{
+  return cm_policy_parse(cm_shipped_policy, cm_shipped_policy_size, "the policy of this program", policy, error);
+}

@@ -1,0 +1,275 @@
+#include "core/learning/scene.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/learning/assign.h"
+#include "core/placement/qap.h"
+
+/* Sorts things 0 .. count - 1 by processor, ascending inside each. */
+static cm_status group(const uint32_t *processor, uint32_t count, uint32_t processors, cm_run *run, uint32_t **first,
+                       uint32_t **list, cm_error *error)
+{
+  if (CM_NEW(run->memory, *first, (size_t)processors + 2, error) != CM_OK ||
+      CM_NEW(run->memory, *list, count, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < count; i++)
+    (*first)[(processors > 1 ? processor[i] : 0) + 2]++;
+  for (uint32_t p = 2; p <= processors + 1; p++)
+    (*first)[p] += (*first)[p - 1];
+  for (uint32_t i = 0; i < count; i++)
+    (*list)[(*first)[(processors > 1 ? processor[i] : 0) + 1]++] = i;
+  return CM_OK;
+}
+
+static cm_status describe(cm_scene *s, const cm_scene_parts *parts, cm_run *run, cm_error *error)
+{
+  double *feature;
+  if (CM_NEW(run->memory, s->feature, (size_t)s->nodes * CM_FEATURES, error) != CM_OK ||
+      CM_NEW(run->memory, s->priority, s->nodes, error) != CM_OK ||
+      CM_NEW(run->memory, feature, (size_t)s->nodes * CM_FEATURES, error) != CM_OK)
+    return error->status;
+  cm_features_count(parts->flows, parts->multicast, feature);
+  cm_features_normalise(feature, s->nodes, s->feature);
+  for (uint32_t v = 0; v < s->nodes; v++)
+    s->priority[v] = (uint64_t)fmin(feature[(size_t)v * CM_FEATURES + CM_FEATURE_WEIGHT], 0x1p63);
+  cm_free(feature);
+  return CM_OK;
+}
+
+static cm_status number_sites(cm_scene *s, const cm_scene_parts *parts, cm_run *run, cm_error *error)
+{
+  uint32_t cores = cm_chip_cores(s->chip);
+  if (CM_NEW(run->memory, s->site, s->sites, error) != CM_OK || CM_NEW(run->memory, s->site_on, cores, error) != CM_OK)
+    return error->status;
+  memset(s->site_on, 0xff, cores * sizeof *s->site_on);
+  for (uint32_t i = 0; i < s->sites; i++) {
+    s->site[i] = parts->site[i];
+    s->site_on[parts->site[i]] = i;
+  }
+  return CM_OK;
+}
+
+static cm_status check_room(const cm_scene *s, cm_error *error)
+{
+  for (uint32_t p = 0; p < s->processors; p++) {
+    uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
+    if (nodes > sites) {
+      cm_fail(error, CM_NO_ROOM, "processor %u is to run %u nodes on %u cores", p, nodes, sites);
+      cm_error_figure(error, "needed", nodes);
+      cm_error_figure(error, "free", sites);
+      return CM_NO_ROOM;
+    }
+  }
+  return CM_OK;
+}
+
+cm_status cm_scene_new(const cm_scene_parts *parts, cm_run *run, cm_scene **scene, cm_error *error)
+{
+  cm_scene *s;
+  if (CM_NEW(run->memory, s, 1, error) != CM_OK)
+    return error->status;
+  s->graph = parts->graph;
+  s->chip = parts->chip;
+  s->nodes = parts->graph->vertex_count;
+  s->sites = parts->sites;
+  s->processors = parts->processors > 1 ? parts->processors : 1;
+  cm_status status = number_sites(s, parts, run, error);
+  if (status == CM_OK)
+    status = group(parts->node_processor, s->nodes, s->processors, run, &s->node_first, &s->node, error);
+  if (status == CM_OK)
+    status = group(parts->site_processor, s->sites, s->processors, run, &s->site_first, &s->site_of, error);
+  if (status == CM_OK)
+    status = check_room(s, error);
+  if (status == CM_OK)
+    status = cm_axes_new(s->chip, s->site, s->sites, run, &s->axes, error);
+  if (status == CM_OK)
+    status = cm_laplacian_new(s->graph, run, &s->laplacian, error);
+  if (status == CM_OK)
+    status = describe(s, parts, run, error);
+  if (status != CM_OK) {
+    cm_scene_free(s);
+    return status;
+  }
+  *scene = s;
+  return CM_OK;
+}
+
+void cm_scene_free(cm_scene *scene)
+{
+  if (scene == NULL)
+    return;
+  cm_free(scene->site);
+  cm_axes_free(scene->axes);
+  cm_free(scene->node_first);
+  cm_free(scene->node);
+  cm_free(scene->site_first);
+  cm_free(scene->site_of);
+  cm_laplacian_free(scene->laplacian);
+  cm_free(scene->feature);
+  cm_free(scene->priority);
+  cm_free(scene->site_on);
+  cm_free(scene);
+}
+
+/* One axis as a policy sees it. */
+typedef struct axis {
+  const uint32_t *place; /* [sites] column or row */
+  uint32_t length;
+} axis;
+
+/* The weighted median place of a node's neighbours, and their mean distance from the node. `tally` [length] is zeros
+ * before and after. */
+static void look_along(const cm_scene *s, const axis *a, const uint32_t *at, uint32_t v, float *tally, float *median,
+                       float *spread)
+{
+  const cm_graph *g = s->graph;
+  uint32_t own = a->place[at[v]];
+  float total = 0, sum = 0, half = 0;
+  *median = (float)own;
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+    uint32_t place = a->place[at[g->neighbour[i]]];
+    float weight = s->laplacian->weight[i];
+    tally[place] += weight;
+    total += weight;
+    sum += weight * (float)(place > own ? place - own : own - place);
+  }
+  *spread = total > 0 ? sum / total : 0;
+  for (uint32_t p = 0; p < a->length; p++) {
+    bool before = half * 2 < total;
+    half += tally[p];
+    if (before && half * 2 >= total && total > 0)
+      *median = (float)p;
+    tally[p] = 0;
+  }
+}
+
+/* Arc tangent hyperbolic of a place's position, half a step short of the ends, which no finite number reaches. */
+static float logit(double position, uint32_t length)
+{
+  double most = 1 - 0.5 / (length > 1 ? length - 1 : 1);
+  return (float)atanh(position > most ? most : position < -most ? -most : position);
+}
+
+static void look_from(const cm_scene *s, const axis axes[2], const uint32_t *at, uint32_t v, float mean_weight,
+                      float *tally, float *input)
+{
+  float share = (float)s->priority[v] / mean_weight;
+  for (int k = 0; k < 2; k++) {
+    const axis *a = &axes[k], *other = &axes[1 - k];
+    float *row = input + (2 * (size_t)v + (size_t)k) * CM_POLICY_INPUTS, median, spread;
+    float step = 2 / (float)(a->length > 1 ? a->length - 1 : 1);
+    uint32_t place = a->place[at[v]];
+    double position = cm_position(place, a->length, 1);
+    look_along(s, a, at, v, tally, &median, &spread);
+    memcpy(row, s->feature + (size_t)v * CM_FEATURES, CM_FEATURES * sizeof *row);
+    row[CM_INPUT_POSITION] = (float)position;
+    row[CM_INPUT_LOGIT] = logit(position, a->length);
+    row[CM_INPUT_MEDIAN] = (median - (float)place) * step;
+    row[CM_INPUT_SPREAD] = spread * step;
+    row[CM_INPUT_ACROSS] = (float)cm_position(other->place[at[v]], other->length, 1);
+    row[CM_INPUT_STEP] = step;
+    row[CM_INPUT_FILL] = (float)s->nodes / (float)s->sites;
+    row[CM_INPUT_SHARE] = share / (1 + share);
+    row[CM_POLICY_INPUTS - 1] = 0;
+  }
+}
+
+cm_status cm_scene_look(const cm_scene *scene, const uint32_t *at, cm_memory *memory, float *input, cm_error *error)
+{
+  const axis axes[2] = {{scene->axes->column, scene->axes->columns}, {scene->axes->row, scene->axes->rows}};
+  uint32_t longest = axes[0].length > axes[1].length ? axes[0].length : axes[1].length;
+  float *tally;
+  double weight = 0;
+  if (CM_NEW(memory, tally, longest, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < scene->nodes; v++)
+    weight += (double)scene->priority[v];
+  float mean = weight > 0 ? (float)(weight / scene->nodes) : 1;
+  for (uint32_t v = 0; v < scene->nodes; v++)
+    look_from(scene, axes, at, v, mean, tally, input);
+  cm_free(tally);
+  return CM_OK;
+}
+
+/* The core whose column and row are the likeliest. */
+static uint32_t wish(const cm_scene *s, const float *position, double bound)
+{
+  const cm_axes *a = s->axes;
+  /* The first site tells where the box of the axes lies on the chip. */
+  uint32_t x0 = s->site[0] % s->chip->width - a->column[0], y0 = s->site[0] / s->chip->width - a->row[0];
+  uint32_t x = x0 + cm_axis_likeliest((double)position[0], a->columns, bound);
+  uint32_t y = y0 + cm_axis_likeliest((double)position[1], a->rows, bound);
+  return y * s->chip->width + x;
+}
+
+/* What one processor's nodes want, and the cores that they may have. */
+typedef struct claim {
+  uint32_t *wanted, *free, *core;
+  uint64_t *priority;
+} claim;
+
+static cm_status assign_processor(const cm_scene *s, uint32_t p, const float *position, double bound, claim *c,
+                                  cm_memory *memory, uint32_t *at, cm_error *error)
+{
+  uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
+  const uint32_t *node = s->node + s->node_first[p], *site = s->site_of + s->site_first[p];
+  for (uint32_t i = 0; i < nodes; i++) {
+    c->wanted[i] = wish(s, position + 2 * (size_t)node[i], bound);
+    c->priority[i] = s->priority[node[i]];
+  }
+  for (uint32_t i = 0; i < sites; i++)
+    c->free[i] = s->site[site[i]];
+  if (cm_assign(s->chip, c->free, sites, c->wanted, c->priority, nodes, CM_DISTANCE_MANHATTAN, memory, c->core, error) !=
+      CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < nodes; i++)
+    at[node[i]] = s->site_on[c->core[i]];
+  return CM_OK;
+}
+
+cm_status cm_scene_assign(const cm_scene *scene, const float *position, double bound, cm_memory *memory, uint32_t *at,
+                          cm_error *error)
+{
+  claim c = {0};
+  cm_status status = CM_NEW(memory, c.wanted, scene->nodes, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, c.free, scene->sites, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, c.core, scene->nodes, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, c.priority, scene->nodes, error);
+  for (uint32_t p = 0; p < scene->processors && status == CM_OK; p++)
+    if (scene->node_first[p + 1] > scene->node_first[p])
+      status = assign_processor(scene, p, position, bound, &c, memory, at, error);
+  cm_free(c.wanted);
+  cm_free(c.free);
+  cm_free(c.core);
+  cm_free(c.priority);
+  return status;
+}
+
+uint64_t cm_scene_hops(const cm_scene *scene, const uint32_t *at)
+{
+  return cm_axes_cost(scene->graph, scene->axes, at);
+}
+
+void cm_scene_losses(const cm_scene *scene, const uint32_t *at, double *loss)
+{
+  const cm_graph *g = scene->graph;
+  const cm_axes *a = scene->axes;
+  for (uint32_t v = 0; v < scene->nodes; v++) {
+    double side[4] = {0}, straight = 0; /* left, right, above, below; in the same column or row none */
+    uint32_t column = a->column[at[v]], row = a->row[at[v]];
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+      uint32_t u = at[g->neighbour[i]];
+      double pays = (double)g->weight[i] * cm_axes_distance(a, at[v], u);
+      straight += pays;
+      side[0] += a->column[u] < column ? pays : 0;
+      side[1] += a->column[u] > column ? pays : 0;
+      side[2] += a->row[u] < row ? pays : 0;
+      side[3] += a->row[u] > row ? pays : 0;
+    }
+    loss[v] = straight + fmax(side[0], side[1]) + fmax(side[2], side[3]);
+  }
+}

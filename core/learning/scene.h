@@ -1,0 +1,66 @@
+/* A placement problem as a policy sees it: logical nodes, physical nodes, and which processor runs what. */
+#ifndef CM_LEARNING_SCENE_H
+#define CM_LEARNING_SCENE_H
+
+#include "core/learning/network/policy.h"
+#include "core/placement/axes.h"
+
+typedef struct cm_scene {
+  const cm_graph *graph;     /* of the nodes; borrowed */
+  const cm_chip *chip;       /* borrowed */
+  uint32_t nodes, sites;
+  uint32_t *site;            /* [sites] cores that may be used */
+  cm_axes *axes;             /* under the sites */
+  uint32_t processors;
+  uint32_t *node_first, *node;   /* [processors + 1], [nodes] the nodes that each is to run, ascending */
+  uint32_t *site_first, *site_of; /* [processors + 1], [sites] its sites, ascending indices into `site` */
+  cm_laplacian *laplacian;
+  float *feature;            /* [nodes * CM_FEATURES] normalised */
+  uint64_t *priority;        /* [nodes] interaction weight */
+  uint32_t *site_on;         /* [cores of the chip] index into `site`, UINT32_MAX: none */
+} cm_scene;
+
+/* What a scene is made of; all borrowed, of which graph and chip must outlive the scene. */
+typedef struct cm_scene_parts {
+  const cm_graph *graph;
+  const cm_flows *flows;
+  const cm_multicast *multicast; /* NULL: no node is one */
+  const cm_chip *chip;
+  const uint32_t *site;          /* [sites] cores that are free, ascending */
+  uint32_t sites;
+  uint32_t processors;           /* 0 or 1: one for all, and the two arrays below are not looked at */
+  const uint32_t *node_processor, *site_processor; /* [nodes], [sites] */
+} cm_scene_parts;
+
+/* CM_NO_ROOM when a processor has fewer sites than nodes. O(entries + sites + cores of the chip). */
+cm_status cm_scene_new(const cm_scene_parts *parts, cm_run *run, cm_scene **scene, cm_error *error);
+void cm_scene_free(cm_scene *scene); /* NULL is allowed */
+
+/* The network's input for nodes that stand on sites at [nodes]: input [2 nodes * CM_POLICY_INPUTS].
+ * O(entries + nodes * (columns + rows)). */
+cm_status cm_scene_look(const cm_scene *scene, const uint32_t *at, cm_memory *memory, float *input, cm_error *error);
+
+/* Nodes that want to be at position [2 nodes] (x, y in -bound .. bound) to sites of their own, processor by processor
+ * (cm_assign). Fills at [nodes]. */
+cm_status cm_scene_assign(const cm_scene *scene, const float *position, double bound, cm_memory *memory, uint32_t *at,
+                          cm_error *error);
+
+/* Sum over edges of weight * distance (cm_axes_cost). O(entries). */
+uint64_t cm_scene_hops(const cm_scene *scene, const uint32_t *at);
+
+/* What each node pays, loss [nodes]: traffic * distance of its edges, and of these the larger of left and right and the
+ * larger of above and below once more, as the seed's reward has it (reward.h). In scaled weights. O(entries). */
+void cm_scene_losses(const cm_scene *scene, const uint32_t *at, double *loss);
+
+/* ---- where nodes stand before a policy has said anything ---- */
+
+typedef enum cm_layout {
+  CM_LAYOUT_SPECTRAL, /* by the two slowest modes of the graph, cut in columns and these in rows */
+  CM_LAYOUT_CURVE,    /* in the order of cm_order_parts along Hilbert's curve */
+  CM_LAYOUTS
+} cm_layout;
+
+/* Fills at [nodes]. Spectral: O(entries) times some hundred; curve: O(entries log(nodes)). */
+cm_status cm_scene_layout(const cm_scene *scene, cm_layout layout, cm_run *run, uint32_t *at, cm_error *error);
+
+#endif

@@ -1,0 +1,225 @@
+#include "core/learning/training/episode.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/partition/options.h"
+
+double cm_scene_loss(const cm_scene *scene, const uint32_t *at, double *loss)
+{
+  double sum = 0;
+  cm_scene_losses(scene, at, loss);
+  for (uint32_t v = 0; v < scene->nodes; v++)
+    sum += loss[v];
+  return sum;
+}
+
+static void normals(cm_random *random, float *value, size_t count)
+{
+  for (size_t i = 0; i < count; i += 2) {
+    double radius = sqrt(-2 * log(1 - cm_random_unit(random))), angle = 2 * M_PI * cm_random_unit(random);
+    value[i] = (float)(radius * cos(angle));
+    if (i + 1 < count)
+      value[i + 1] = (float)(radius * sin(angle));
+  }
+}
+
+/* Scratch of an episode. */
+typedef struct scratch {
+  uint32_t *at, *other;  /* [nodes] */
+  float *position;       /* [2 nodes] */
+  double *loss, *rival;  /* [nodes] */
+  cm_policy_pass *pass;
+} scratch;
+
+static cm_status scratch_new(const cm_policy *policy, uint32_t nodes, cm_memory *memory, scratch *s, cm_error *error)
+{
+  if (CM_NEW(memory, s->at, nodes, error) != CM_OK || CM_NEW(memory, s->other, nodes, error) != CM_OK ||
+      CM_NEW(memory, s->position, 2 * (size_t)nodes, error) != CM_OK ||
+      CM_NEW(memory, s->loss, nodes, error) != CM_OK || CM_NEW(memory, s->rival, nodes, error) != CM_OK ||
+      cm_policy_pass_new(&policy->shape, nodes, memory, &s->pass, error) != CM_OK)
+    return error->status;
+  return CM_OK;
+}
+
+static void scratch_free(scratch *s)
+{
+  cm_free(s->at);
+  cm_free(s->other);
+  cm_free(s->position);
+  cm_free(s->loss);
+  cm_free(s->rival);
+  cm_policy_pass_free(s->pass);
+}
+
+/* Turns, mirrors and shakes a start. */
+static cm_status begin(const cm_scene *scene, const uint32_t *start, double noise, double bound, cm_random *random,
+                       cm_memory *memory, scratch *s, cm_error *error)
+{
+  const cm_axes *a = scene->axes;
+  uint64_t bits = cm_random_next(random);
+  float x = bits & 1 ? -1 : 1, y = bits & 2 ? -1 : 1, shake = (float)(noise * cm_random_unit(random));
+  normals(random, s->position, 2 * (size_t)scene->nodes);
+  for (uint32_t v = 0; v < scene->nodes; v++) {
+    float at_x = (float)cm_position(a->column[start[v]], a->columns, bound);
+    float at_y = (float)cm_position(a->row[start[v]], a->rows, bound);
+    float *p = s->position + 2 * (size_t)v;
+    p[0] = x * at_x + shake * (float)bound * p[0];
+    p[1] = y * at_y + shake * (float)bound * p[1];
+    if (bits & 4) {
+      float kept = p[0];
+      p[0] = p[1];
+      p[1] = kept;
+    }
+  }
+  return cm_scene_assign(scene, s->position, bound, memory, s->at, error);
+}
+
+static cm_status look_new(const cm_scene *scene, cm_memory *memory, cm_look *look, cm_error *error)
+{
+  size_t rows = 2 * (size_t)scene->nodes;
+  look->scene = scene;
+  if (CM_NEW(memory, look->input, rows * CM_POLICY_INPUTS, error) != CM_OK ||
+      CM_NEW(memory, look->action[0], rows, error) != CM_OK || CM_NEW(memory, look->action[1], rows, error) != CM_OK ||
+      CM_NEW(memory, look->mean, rows, error) != CM_OK || CM_NEW(memory, look->log_deviation, rows, error) != CM_OK ||
+      CM_NEW(memory, look->advantage, scene->nodes, error) != CM_OK)
+    return error->status;
+  return CM_OK;
+}
+
+/* A node's advantage: what its own edges lose less with one draw than with the other, and a share of what the whole
+ * placement does. Of the whole only a node's own edges depend on where it wants to be, save for conflicts over cores:
+ * the rest is noise to it. */
+static void judge(const scratch *s, const cm_train_options *options, cm_look *look)
+{
+  uint32_t nodes = look->scene->nodes;
+  double whole = 0, squares = 0;
+  for (uint32_t v = 0; v < nodes; v++) {
+    double better = (s->rival[v] - s->loss[v]) / 2;
+    whole += better;
+    squares += better * better;
+  }
+  double unit = sqrt(squares / nodes);
+  for (uint32_t v = 0; v < nodes; v++) {
+    double better = unit > 0 ? (s->rival[v] - s->loss[v]) / 2 / unit : 0;
+    double all = unit > 0 ? whole / unit / sqrt(nodes) : 0;
+    look->advantage[v] = (float)(fmax(-3, fmin(3, better)) + options->whole * fmax(-3, fmin(3, all)));
+  }
+}
+
+static cm_status look_once(const cm_policy *policy, const cm_train_options *options, cm_random *random,
+                           cm_memory *memory, scratch *s, cm_look *look, double *loss, cm_error *error)
+{
+  const cm_scene *scene = look->scene;
+  double bound = (double)policy->bound;
+  if (cm_scene_look(scene, s->at, memory, look->input, error) != CM_OK)
+    return error->status;
+  cm_policy_forward(policy, scene->laplacian, look->input, s->pass);
+  normals(random, s->position, 2 * (size_t)scene->nodes);
+  for (size_t r = 0; r < 2 * (size_t)scene->nodes; r++) {
+    look->mean[r] = s->pass->mean[r];
+    look->log_deviation[r] = logf(s->pass->deviation[r]);
+    look->action[0][r] = s->pass->mean[r] + s->pass->deviation[r] * s->position[r];
+    look->action[1][r] = s->pass->mean[r] - s->pass->deviation[r] * s->position[r];
+  }
+  if (cm_scene_assign(scene, look->action[0], bound, memory, s->at, error) != CM_OK ||
+      cm_scene_assign(scene, look->action[1], bound, memory, s->other, error) != CM_OK)
+    return error->status;
+  double one = cm_scene_loss(scene, s->at, s->loss), other = cm_scene_loss(scene, s->other, s->rival);
+  judge(s, options, look);
+  *loss = one < other ? one : other;
+  if (other < one)
+    memcpy(s->at, s->other, scene->nodes * sizeof *s->at);
+  return CM_OK;
+}
+
+cm_status cm_episode_play(const cm_policy *policy, const cm_example *example, uint32_t *const *start,
+                          double sequential, const cm_train_options *options, uint64_t number, cm_run *run,
+                          cm_episode *episode, cm_error *error)
+{
+  const cm_scene *scene = example->scene;
+  cm_random random;
+  scratch s = {0};
+  cm_episode made = {.example = episode->example};
+  cm_random_init(&random, options->seed, CM_STREAM_EPISODES, number);
+  cm_status status = scratch_new(policy, scene->nodes, run->memory, &s, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, made.look, options->rounds, error);
+  if (status == CM_OK)
+    status = begin(scene, start[cm_random_below(&random, CM_LAYOUTS)], options->noise, (double)policy->bound, &random,
+                   run->memory, &s, error);
+  double first = status == CM_OK ? cm_scene_loss(scene, s.at, s.loss) : 0, loss = first;
+  for (uint32_t r = 0; r < options->rounds && status == CM_OK; r++) {
+    status = look_new(scene, run->memory, &made.look[made.looks++], error);
+    if (status == CM_OK)
+      status = look_once(policy, options, &random, run->memory, &s, &made.look[r], &loss, error);
+  }
+  scratch_free(&s);
+  if (status != CM_OK) {
+    cm_episode_free(&made);
+    return status;
+  }
+  made.reward = loss > 0 ? sequential / loss : 1;
+  made.gained = first > 0 ? 1 - loss / first : 0;
+  *episode = made;
+  return CM_OK;
+}
+
+void cm_episode_free(cm_episode *episode)
+{
+  for (uint32_t r = 0; episode->look != NULL && r < episode->looks; r++) {
+    cm_look *look = &episode->look[r];
+    cm_free(look->input);
+    cm_free(look->action[0]);
+    cm_free(look->action[1]);
+    cm_free(look->mean);
+    cm_free(look->log_deviation);
+    cm_free(look->advantage);
+  }
+  cm_free(episode->look);
+  *episode = (cm_episode){0};
+}
+
+/* One Gaussian: the clipped objective's derivative by mean and by log(deviation) of one of its draws. */
+static void descend_row(const cm_look *look, size_t r, int draw, const cm_policy_pass *pass,
+                        const cm_train_options *options, float *d_mean, float *d_deviation)
+{
+  double advantage = (double)look->advantage[r / 2] * (draw == 0 ? 1 : -1);
+  double action = (double)look->action[draw][r], deviation = (double)pass->deviation[r];
+  double was = (action - (double)look->mean[r]) / exp((double)look->log_deviation[r]);
+  double is = (action - (double)pass->mean[r]) / deviation;
+  double ratio =
+    exp(fmin((was * was - is * is) / 2 + (double)look->log_deviation[r] - log(deviation), 20));
+  if (advantage > 0 ? ratio > 1 + options->clip : ratio < 1 - options->clip)
+    return;
+  *d_mean -= (float)(advantage * ratio * is / deviation);
+  *d_deviation -= (float)(advantage * ratio * (is * is - 1));
+}
+
+cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm_train_options *options,
+                          cm_memory *memory, float *gradient, cm_error *error)
+{
+  size_t rows = 2 * (size_t)look->scene->nodes;
+  cm_policy_pass *pass = NULL;
+  float *d_mean, *d_deviation = NULL;
+  cm_status status = CM_NEW(memory, d_mean, rows, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, d_deviation, rows, error);
+  if (status == CM_OK)
+    status = cm_policy_pass_new(&policy->shape, look->scene->nodes, memory, &pass, error);
+  if (status == CM_OK) {
+    cm_policy_forward(policy, look->scene->laplacian, look->input, pass);
+    for (size_t r = 0; r < rows; r++) {
+      descend_row(look, r, 0, pass, options, &d_mean[r], &d_deviation[r]);
+      descend_row(look, r, 1, pass, options, &d_mean[r], &d_deviation[r]);
+      d_mean[r] /= (float)(2 * rows);
+      d_deviation[r] = (d_deviation[r] - (float)(2 * options->entropy)) / (float)(2 * rows);
+    }
+    cm_policy_backward(policy, look->scene->laplacian, look->input, pass, d_mean, d_deviation, gradient);
+  }
+  cm_free(d_mean);
+  cm_free(d_deviation);
+  cm_policy_pass_free(pass);
+  return status;
+}

@@ -1,0 +1,39 @@
+/* What an episode of training leaves behind; inside this room only. */
+#ifndef CM_LEARNING_TRAINING_EPISODE_H
+#define CM_LEARNING_TRAINING_EPISODE_H
+
+#include "core/learning/training/train.h"
+
+/* One look of a policy at a scene, the two placements that it drew (one mirrors the other around the means), and how
+ * much better than their mean each of them did. */
+typedef struct cm_look {
+  const cm_scene *scene;
+  float *input;        /* [2 nodes * CM_POLICY_INPUTS] */
+  float *action[2];    /* [2 nodes] */
+  float *mean, *log_deviation; /* [2 nodes] of the policy that drew them */
+  float *advantage;    /* [nodes] of action[0]; action[1] has its negative */
+} cm_look;
+
+typedef struct cm_episode {
+  uint32_t example;
+  cm_look *look;       /* [looks] */
+  uint32_t looks;
+  double reward, gained;
+} cm_episode;
+
+/* Plays episode number `number` of a training on an example: from one of its starts (at [CM_LAYOUTS] of them) turned,
+ * mirrored and shaken at random, `rounds` looks. sequential is the loss of the sequential placement. */
+cm_status cm_episode_play(const cm_policy *policy, const cm_example *example, uint32_t *const *start,
+                          double sequential, const cm_train_options *options, uint64_t number, cm_run *run,
+                          cm_episode *episode, cm_error *error);
+void cm_episode_free(cm_episode *episode); /* harmless on a zeroed one */
+
+/* The clipped objective of a look under a policy: adds to gradient [count] what descends. `pass` is scratch for its
+ * scene. */
+cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm_train_options *options,
+                          cm_memory *memory, float *gradient, cm_error *error);
+
+/* Sum over nodes of what a placement loses (cm_scene_losses), loss [nodes] by the way. */
+double cm_scene_loss(const cm_scene *scene, const uint32_t *at, double *loss);
+
+#endif

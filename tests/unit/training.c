@@ -1,0 +1,257 @@
+/* core/learning: scenes, layouts, a policy at work, and training. */
+#include "parts.h"
+
+#include <math.h>
+#include <sodium.h>
+
+#include "core/learning/agent.h"
+#include "core/learning/training/train.h"
+
+static cm_error error;
+static cm_run run;
+
+static void set_up(void)
+{
+  ck_assert_int_ge(sodium_init(), 0);
+  cm_run_init(&run);
+}
+
+static cm_example *example(cm_family family, uint32_t width, uint32_t height, uint32_t nodes, uint64_t seed)
+{
+  cm_chip *chip;
+  cm_flows *flows;
+  cm_example *made;
+  ck_ok(cm_chip_mesh(width, height, &chip, &error));
+  ck_ok(cm_example_draw(family, nodes, seed, &run, &flows, &error));
+  ck_ok(cm_example_new("e", flows, NULL, chip, 0.2, seed, &run, &made, &error));
+  cm_chip_free(chip);
+  return made;
+}
+
+/* Every node on a site of its own. */
+static void check_placement(const cm_scene *scene, const uint32_t *at)
+{
+  uint8_t *used = network_array(scene->sites, sizeof *used);
+  for (uint32_t v = 0; v < scene->nodes; v++) {
+    ck_assert_uint_lt(at[v], scene->sites);
+    ck_assert_uint_eq(used[at[v]], 0);
+    used[at[v]] = 1;
+  }
+  cm_free(used);
+}
+
+START_TEST(layouts_know_the_shape)
+{
+  for (int family = 0; family < CM_FAMILIES; family++) {
+    cm_example *e = example((cm_family)family, 7, 6, 33, 5);
+    const cm_scene *s = e->scene;
+    uint32_t *at = network_array(s->nodes, sizeof *at);
+    for (uint32_t v = 0; v < s->nodes; v++)
+      at[v] = v;
+    uint64_t sequential = cm_scene_hops(s, at);
+    for (int l = 0; l < CM_LAYOUTS; l++) {
+      ck_ok(cm_scene_layout(s, (cm_layout)l, &run, at, &error));
+      check_placement(s, at);
+      ck_assert_uint_lt(cm_scene_hops(s, at), sequential); /* whose order was shuffled */
+    }
+    cm_free(at);
+    cm_example_free(e);
+  }
+}
+END_TEST
+
+/* Two processors, each with its own nodes, on a chip of two dies. */
+START_TEST(processors_keep_their_nodes)
+{
+  cm_random random;
+  cm_random_init(&random, 2, 1, 0);
+  cm_chip *chip = parts_chip(2, 1, 4, 4, 1, false);
+  cm_graph *g = parts_planted(&random, 20, 2, 60, 10, 50, &run);
+  cm_flows *flows;
+  ck_ok(cm_flows_of_graph(g, &run, &flows, &error));
+  uint32_t site[24], sites = 0, node_processor[20], site_processor[24];
+  for (uint32_t c = 0; c < 32; c++) {
+    if (c % 4 == 1 && c < 32)
+      continue; /* taken */
+    site_processor[sites] = c % 8 / 4;
+    site[sites++] = c;
+  }
+  for (uint32_t v = 0; v < 20; v++)
+    node_processor[v] = v % 2;
+  cm_scene_parts parts = {g, flows, NULL, chip, site, sites, 2, node_processor, site_processor};
+  cm_scene *s;
+  ck_ok(cm_scene_new(&parts, &run, &s, &error));
+  uint32_t at[20];
+  float position[40];
+  for (int round = 0; round < 3; round++) {
+    if (round < CM_LAYOUTS)
+      ck_ok(cm_scene_layout(s, (cm_layout)round, &run, at, &error));
+    else {
+      for (int i = 0; i < 40; i++)
+        position[i] = (float)(cm_random_unit(&random) * 2 - 1);
+      ck_ok(cm_scene_assign(s, position, 1, NULL, at, &error));
+    }
+    check_placement(s, at);
+    for (uint32_t v = 0; v < 20; v++)
+      ck_assert_uint_eq(s->site[at[v]] % 8 / 4, v % 2);
+  }
+  cm_scene_free(s);
+  for (uint32_t v = 0; v < 20; v++)
+    node_processor[v] = v > 0; /* 19 nodes on 12 sites */
+  ck_fails(cm_scene_new(&parts, &run, &s, &error), CM_NO_ROOM);
+  cm_flows_free(flows);
+  cm_graph_free(g);
+  cm_chip_free(chip);
+}
+END_TEST
+
+/* A node's loss is its row of traffic * distance, and the larger sides once more; by hand on a line of three. */
+START_TEST(losses_by_hand)
+{
+  uint64_t dense[9] = {0, 5, 2, 5, 0, 0, 2, 0, 0};
+  cm_graph *g = parts_graph(3, dense, &run);
+  cm_flows *flows;
+  cm_chip *chip;
+  cm_scene *s;
+  uint32_t site[] = {0, 1, 2, 3, 4, 5}, at[] = {1, 0, 5};
+  double loss[3];
+  ck_ok(cm_flows_of_graph(g, &run, &flows, &error));
+  ck_ok(cm_chip_mesh(3, 2, &chip, &error));
+  cm_scene_parts parts = {.graph = g, .flows = flows, .chip = chip, .site = site, .sites = 6};
+  ck_ok(cm_scene_new(&parts, &run, &s, &error));
+  cm_scene_losses(s, at, loss);
+  ck_assert_double_eq(loss[0], (5 + 4) + 5 + 4); /* node 1 at distance 1 to the left; node 2 at 2, right and below */
+  ck_assert_double_eq(loss[1], 5 + 5);
+  ck_assert_double_eq(loss[2], 4 + 4 + 4);
+  ck_assert_uint_eq(cm_scene_hops(s, at), 9);
+  cm_scene_free(s);
+  cm_flows_free(flows);
+  cm_graph_free(g);
+  cm_chip_free(chip);
+}
+END_TEST
+
+enum { EXAMPLES = 20 };
+
+static void examples_new(cm_example **list)
+{
+  for (uint32_t i = 0; i < EXAMPLES; i++)
+    list[i] = example((cm_family)(i % CM_FAMILIES), 4 + i % 3, 5, 14 + i % 5, i);
+}
+
+static cm_training *training_new(cm_example **list, unsigned threads, uint32_t updates)
+{
+  cm_policy_shape shape = {CM_POLICY_INPUTS, 1, 16, 16};
+  cm_train_options options = cm_train_defaults();
+  cm_policy *policy;
+  cm_training *t;
+  options.updates = updates;
+  options.threshold = 24;
+  options.rate = 3e-3;
+  options.watch = updates / 2;
+  run.threads = threads;
+  ck_ok(cm_policy_new(&shape, 1, 11, &policy, &error));
+  ck_ok(cm_training_new(policy, list, EXAMPLES, &options, &run, &t, &error));
+  cm_policy_free(policy);
+  return t;
+}
+
+static void same(cm_training *a, cm_training *b)
+{
+  const cm_policy *p = cm_training_policy(a), *q = cm_training_policy(b);
+  uint32_t n, m;
+  const cm_curve_point *c = cm_training_curve(a, &n), *d = cm_training_curve(b, &m);
+  ck_assert_uint_eq(n, m);
+  ck_assert_mem_eq(p->parameter, q->parameter, p->count * sizeof *p->parameter);
+  ck_assert_mem_eq(c, d, n * sizeof *c);
+}
+
+/* The same bits in one go on one thread, and on two threads with a checkpoint in the middle. */
+START_TEST(resumed_is_uninterrupted)
+{
+  cm_example *list[EXAMPLES];
+  char folder[CM_PATH_MAX], path[CM_PATH_MAX + 16];
+  test_folder(folder);
+  (void)snprintf(path, sizeof path, "%s/c", folder);
+  examples_new(list);
+  cm_training *whole = training_new(list, 1, 6), *half = training_new(list, 2, 6), *rest, *other;
+  ck_ok(cm_training_run(whole, 6, &error));
+  ck_ok(cm_training_run(half, 3, &error));
+  ck_ok(cm_training_save(half, path, &error));
+  rest = training_new(list, 2, 6);
+  ck_ok(cm_training_resume(rest, path, &error));
+  same(half, rest);
+  ck_ok(cm_training_run(rest, 6, &error));
+  same(whole, rest);
+  other = training_new(list, 1, 8);
+  ck_fails(cm_training_resume(other, path, &error), CM_CONFLICT);
+  char *bytes;
+  size_t size;
+  ck_ok(cm_file_read(path, 1 << 24, &bytes, &size, &error));
+  bytes[size / 2] ^= 1;
+  test_write(path, bytes, size);
+  ck_fails(cm_training_resume(rest, path, &error), CM_DAMAGED);
+  same(whole, rest); /* untouched */
+  free(bytes);
+  cm_training_free(whole);
+  cm_training_free(half);
+  cm_training_free(rest);
+  cm_training_free(other);
+  for (uint32_t i = 0; i < EXAMPLES; i++)
+    cm_example_free(list[i]);
+  ck_ok(cm_folder_remove(folder, &error));
+}
+END_TEST
+
+/* What was learnt shows on graphs that were held out; and a policy at work is the same on any number of threads, and
+ * never ends with worse than it began. */
+START_TEST(training_teaches)
+{
+  cm_example *list[EXAMPLES];
+  uint32_t count;
+  examples_new(list);
+  cm_training *t = training_new(list, 2, 60);
+  ck_ok(cm_training_run(t, 60, &error));
+  const cm_curve_point *curve = cm_training_curve(t, &count);
+  ck_assert_uint_eq(count, 60);
+  double before = 0, after = 0;
+  for (int i = 0; i < 10; i++) {
+    before += curve[i].gained;
+    after += curve[50 + i].gained;
+  }
+  ck_assert_double_gt(after, before + 0.5); /* ten updates' shares of the loss */
+  ck_assert_double_lt(curve[59].held_out, 0.99 * curve[59].start);
+  const cm_scene *s = list[4]->scene;
+  cm_acted one[CM_LAYOUTS], two[CM_LAYOUTS];
+  run.threads = 1;
+  ck_ok(cm_policy_act(cm_training_policy(t), s, 8, &run, one, &error));
+  run.threads = 2;
+  ck_ok(cm_policy_act(cm_training_policy(t), s, 8, &run, two, &error));
+  for (int l = 0; l < CM_LAYOUTS; l++) {
+    check_placement(s, one[l].at);
+    ck_assert_mem_eq(one[l].at, two[l].at, s->nodes * sizeof *one[l].at);
+    ck_assert_uint_le(one[l].after, one[l].before);
+    ck_assert_uint_eq(one[l].after, cm_scene_hops(s, one[l].at));
+  }
+  cm_acted_free(one);
+  cm_acted_free(two);
+  cm_training_free(t);
+  for (uint32_t i = 0; i < EXAMPLES; i++)
+    cm_example_free(list[i]);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("training");
+  TCase *tests = tcase_create("training");
+  tcase_add_unchecked_fixture(tests, set_up, NULL);
+  tcase_set_timeout(tests, 120);
+  tcase_add_test(tests, layouts_know_the_shape);
+  tcase_add_test(tests, processors_keep_their_nodes);
+  tcase_add_test(tests, losses_by_hand);
+  tcase_add_test(tests, resumed_is_uninterrupted);
+  tcase_add_test(tests, training_teaches);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
