@@ -12,4 +12,5 @@ coremap_SOURCES = cli/cli.h cli/job.h \
   cli/schedule.c \
   cli/show.c \
   cli/train.c
+coremap_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'
 coremap_LDADD = $(CORE_LIBS)

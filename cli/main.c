@@ -46,6 +46,10 @@ int main(int argc, char **argv)
     help(stdout);
     return EXIT_DONE;
   }
+  if (strcmp(argv[1], "--version") == 0) {
+    puts("coremap " CM_VERSION);
+    return EXIT_DONE;
+  }
   for (size_t i = 0; i < COMMANDS; i++)
     if (strcmp(argv[1], commands[i].name) == 0)
       return commands[i].run(argc - 1, argv + 1);
