@@ -235,19 +235,32 @@ int cli_map(int argc, char **argv)
   return status;
 }
 
+/* What asks for other parts than those that are given; NULL: nothing does. */
+static const char *asks_for_parts(const cli_job *job)
+{
+  static const char *const options[][2] = {
+    {"parts", "--parts"}, {"max_part_size", "--max-part-size"}, {"imbalance", "--imbalance"}};
+  const char *mapper = json_string_value(json_object_get(job->flags, "mapper"));
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+    if (json_object_get(job->flags, options[i][0]) != NULL)
+      return options[i][1];
+  return job->from != NULL                                ? "--from"
+         : job->cache_folder != NULL                      ? "--cache"
+         : mapper != NULL && strcmp(mapper, "mesh") == 0 ? "mapper mesh"
+                                                          : NULL;
+}
+
 int cli_place(int argc, char **argv)
 {
   cli_job job = {.flags = json_object()};
   int status = cli_job_parse(argc, argv, place_usage, true, &job);
   const char *in = job.part;
   job.part = NULL; /* it is read here, not written */
-  const char *mapper = json_string_value(json_object_get(job.flags, "mapper"));
+  const char *other = asks_for_parts(&job);
   if (status < 0 && in == NULL)
     status = cli_usage("place", "name the parts with --part");
-  if (status < 0 && job.from != NULL)
-    status = cli_usage("place", "--from makes parts from an old mapping, and here they are given: use coremap map");
-  if (status < 0 && mapper != NULL && strcmp(mapper, "mesh") == 0)
-    status = cli_usage("place", "mapper mesh makes its own parts, and here they are given: use coremap map");
+  if (status < 0 && other != NULL)
+    status = cli_usage("place", "%s is for making parts, and here they are given: use coremap map", other);
   if (status < 0)
     status = run_command(&job, in);
   cli_job_close(&job);
