@@ -61,7 +61,11 @@ static cm_status convert(cm_request *request, const char *path, const char *scra
   cm_run run;
   cm_import_report report;
   cm_topology *topology;
+  char incoming[CM_PATH_MAX];
+  if (cm_path(incoming, error, "%s/incoming", request->store->folder) != CM_OK)
+    return error->status;
   cm_memory_init(&memory, request->server->options.memory_limit);
+  memory.scratch_folder = incoming;
   cm_run_init(&run);
   run.memory = &memory;
   run.cancel = &request->server->stopping;

@@ -128,8 +128,10 @@ cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
                    cli_occupancy(job->occupancy_path, job->chip, &job->occupancy, error) != CM_OK))
     return error->status;
   cm_map_options_apply(job->options, &job->cli.run);
-  if (cm_import(job->network, &limits, &job->cli.run, &job->topology, &job->report, error) != CM_OK ||
-      make_scratch(job, error) != CM_OK)
+  if (make_scratch(job, error) != CM_OK)
+    return error->status;
+  job->cli.memory.scratch_folder = job->scratch;
+  if (cm_import(job->network, &limits, &job->cli.run, &job->topology, &job->report, error) != CM_OK)
     return error->status;
   *input = (cm_map_input){.topology = job->topology,
                           .chip = job->chip,
@@ -218,7 +220,11 @@ void cli_job_print_cost(const cli_job *job)
     printf(" %s %.3f", run->phases[i].name, run->phases[i].seconds);
     total += run->phases[i].seconds;
   }
-  printf(", total %.3f\npeak memory %.1f MiB\n", total, (double)cli_run_peak(&job->cli) / (1 << 20));
+  uint64_t scratch = atomic_load(&job->cli.memory.scratch_peak);
+  printf(", total %.3f\npeak memory %.1f MiB", total, (double)cli_run_peak(&job->cli) / (1 << 20));
+  if (scratch > 0)
+    printf(", and %.1f MiB in scratch files", (double)scratch / (1 << 20));
+  putchar('\n');
 }
 
 void cli_job_print_json(const cli_job *job, json_t *object)
@@ -229,6 +235,7 @@ void cli_job_print_json(const cli_job *job, json_t *object)
     json_object_set_new(seconds, run->phases[i].name, json_real(run->phases[i].seconds));
   json_object_set_new(object, "seconds", seconds);
   json_object_set_new(object, "peak_bytes", json_integer((json_int_t)cli_run_peak(&job->cli)));
+  json_object_set_new(object, "scratch_bytes", json_integer((json_int_t)atomic_load(&job->cli.memory.scratch_peak)));
   json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
   putchar('\n');
   json_decref(object);

@@ -281,6 +281,7 @@ static cm_status make_scratch(running *r, cm_error *error)
   cm_store_id(id);
   if (cm_path(r->scratch, error, "%s/incoming/%s.job", r->store->folder, id) != CM_OK)
     return error->status;
+  r->memory.scratch_folder = r->scratch;
   return cm_folder_make(r->scratch, error);
 }
 

@@ -1,6 +1,6 @@
 libcoremap_a_SOURCES += \
   core/base/status.h core/base/status.c \
-  core/base/memory.h core/base/memory.c \
+  core/base/memory.h core/base/memory.c core/base/scratch.h core/base/scratch.c \
   core/base/run.h core/base/run.c \
   core/base/random.h core/base/random.c \
   core/base/varint.h core/base/varint.c core/base/wide.h core/base/blas.h core/base/blas.c \

@@ -3,10 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/scratch.h"
+
+/* An array of this share of the limit is large, and goes to a file when memory would be this full with it. */
+enum { LARGE = 32, FULL = 2 };
+
 /* Stands before every block; keeps the block aligned for any type. */
 typedef struct header {
   _Alignas(max_align_t) cm_memory *memory;
-  atomic_size_t bytes; /* on the account */
+  atomic_size_t bytes;  /* on the account */
+  cm_scratch *scratch;  /* the file that it stands in, with all its bytes; NULL: in memory */
+  size_t scratch_bytes;
 } header;
 
 static atomic_uint_fast64_t fail_countdown;
@@ -17,6 +24,9 @@ void cm_memory_init(cm_memory *memory, uint64_t limit_bytes)
   atomic_init(&memory->used_bytes, 0);
   atomic_init(&memory->peak_bytes, 0);
   memory->limit_bytes = limit_bytes;
+  memory->scratch_folder = NULL;
+  atomic_init(&memory->scratch_bytes, 0);
+  atomic_init(&memory->scratch_peak, 0);
 }
 
 uint64_t cm_memory_take_peak(cm_memory *memory)
@@ -54,6 +64,13 @@ cm_status cm_fail_memory_limit(uint64_t limit_bytes, uint64_t needed_bytes, cons
   return CM_MEMORY_LIMIT;
 }
 
+static void note_peak(atomic_uint_fast64_t *peak, uint64_t value)
+{
+  uint64_t before = atomic_load(peak);
+  while (value > before && !atomic_compare_exchange_weak(peak, &before, value))
+    ;
+}
+
 /* Books `bytes` more on the account; without an error slot also beyond its limit. */
 static cm_status book(cm_memory *memory, uint64_t bytes, cm_error *error)
 {
@@ -64,9 +81,7 @@ static cm_status book(cm_memory *memory, uint64_t bytes, cm_error *error)
     atomic_fetch_sub(&memory->used_bytes, bytes);
     return cm_fail_memory_limit(memory->limit_bytes, used, "what is done at this point", error);
   }
-  uint64_t peak = atomic_load(&memory->peak_bytes);
-  while (used > peak && !atomic_compare_exchange_weak(&memory->peak_bytes, &peak, used))
-    ;
+  note_peak(&memory->peak_bytes, used);
   return CM_OK;
 }
 
@@ -89,9 +104,57 @@ static cm_status out_of_memory(size_t bytes, cm_error *error)
   return cm_fail(error, CM_NO_MEMORY, "out of memory: %zu bytes more were refused", bytes);
 }
 
+/* ---- arrays in files ---- */
+
+static bool goes_to_file(const cm_memory *memory, size_t bytes)
+{
+  return memory != NULL && memory->limit_bytes != 0 && memory->scratch_folder != NULL &&
+         bytes >= memory->limit_bytes / LARGE &&
+         atomic_load(&memory->used_bytes) + bytes > memory->limit_bytes / FULL;
+}
+
+/* Files are counted, but are not on the account. */
+static void count_file(header *block, size_t bytes)
+{
+  cm_memory *memory = block->memory;
+  uint64_t all = atomic_fetch_add(&memory->scratch_bytes, bytes - block->scratch_bytes) + bytes - block->scratch_bytes;
+  block->scratch_bytes = bytes;
+  note_peak(&memory->scratch_peak, all);
+}
+
+static void *new_file(cm_memory *memory, size_t bytes, cm_error *error)
+{
+  cm_scratch *scratch;
+  if (cm_scratch_new(memory, bytes, &scratch, error) != CM_OK)
+    return NULL;
+  header *block = cm_scratch_block(scratch);
+  block->memory = memory;
+  block->scratch = scratch;
+  count_file(block, bytes);
+  return block + 1;
+}
+
+static void *resize_file(header *block, size_t bytes, cm_error *error)
+{
+  cm_scratch *scratch = block->scratch;
+  if (cm_scratch_resize(scratch, bytes, error) != CM_OK)
+    return NULL;
+  block = cm_scratch_block(scratch);
+  count_file(block, bytes);
+  return block + 1;
+}
+
+/* ---- arrays ---- */
+
 /* A block of which `booked` bytes are on the account. */
 static void *new_block(cm_memory *memory, size_t bytes, size_t booked, cm_error *error)
 {
+  if (goes_to_file(memory, bytes)) {
+    if (!fault_due())
+      return new_file(memory, bytes, error);
+    out_of_memory(bytes, error);
+    return NULL;
+  }
   if (book(memory, booked, error) != CM_OK)
     return NULL;
   header *block = fault_due() ? NULL : calloc(1, bytes);
@@ -103,6 +166,18 @@ static void *new_block(cm_memory *memory, size_t bytes, size_t booked, cm_error 
   block->memory = memory;
   block->bytes = booked;
   return block + 1;
+}
+
+/* A block of another place or account becomes a new one with the same bytes, as many as there is room for. */
+static void *move_block(cm_memory *memory, header *before, size_t bytes, cm_error *error)
+{
+  size_t held = before->scratch != NULL ? before->scratch_bytes : before->bytes;
+  void *made = new_block(memory, bytes, bytes, error);
+  if (made == NULL)
+    return NULL;
+  memcpy(made, before + 1, (held < bytes ? held : bytes) - sizeof(header));
+  cm_free(before + 1);
+  return made;
 }
 
 void *cm_allocate(cm_memory *memory, size_t count, size_t size, cm_error *error)
@@ -122,6 +197,8 @@ void *cm_reserve(cm_memory *memory, size_t count, size_t size, cm_error *error)
 cm_status cm_book_reserved(void *block, size_t bytes, cm_error *error)
 {
   header *before = (header *)block - 1;
+  if (before->scratch != NULL)
+    return CM_OK;
   if (book(before->memory, bytes, error) != CM_OK)
     return error->status;
   atomic_fetch_add(&before->bytes, bytes);
@@ -136,6 +213,10 @@ void *cm_reallocate(cm_memory *memory, void *old, size_t count, size_t size, cm_
   size_t old_bytes = before->bytes, bytes;
   if (block_bytes(count, size, &bytes, error) != CM_OK)
     return NULL;
+  if (before->scratch != NULL && before->memory == memory)
+    return resize_file(before, bytes, error);
+  if (before->scratch != NULL || (bytes > old_bytes && goes_to_file(memory, bytes)))
+    return move_block(memory, before, bytes, error);
   /* Large blocks grow in place or move by their page tables: both never stand in memory at once. */
   uint64_t more = before->memory != memory ? bytes : bytes > old_bytes ? bytes - old_bytes : 0;
   if (book(memory, more, error) != CM_OK)
@@ -152,11 +233,30 @@ void *cm_reallocate(cm_memory *memory, void *old, size_t count, size_t size, cm_
   return block + 1;
 }
 
+bool cm_in_file(const void *block)
+{
+  return ((const header *)block - 1)->scratch != NULL;
+}
+
+cm_status cm_peek(const void *block, uint64_t offset, size_t bytes, void *into, cm_error *error)
+{
+  const header *before = (const header *)block - 1;
+  if (before->scratch != NULL)
+    return cm_scratch_read(before->scratch, sizeof(header) + offset, bytes, into, error);
+  memcpy(into, (const char *)block + offset, bytes);
+  return CM_OK;
+}
+
 void cm_free(void *block)
 {
   if (block == NULL)
     return;
   header *before = (header *)block - 1;
+  if (before->scratch != NULL) {
+    atomic_fetch_sub(&before->memory->scratch_bytes, before->scratch_bytes);
+    cm_scratch_free(before->scratch);
+    return;
+  }
   unbook(before->memory, before->bytes);
   free(before);
 }

@@ -1,9 +1,11 @@
 /* Accounted memory: every large array of a job comes from one account, so that its
- * peak is known, its limit holds, and faults can be injected in one place. */
+ * peak is known, its limit holds, and faults can be injected in one place. Where the account has a scratch folder, large
+ * arrays that its limit leaves no room for stand in files there (scratch.h); results never depend on which do. */
 #ifndef CM_BASE_MEMORY_H
 #define CM_BASE_MEMORY_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,9 +15,11 @@ typedef struct cm_memory {
   atomic_uint_fast64_t used_bytes;
   atomic_uint_fast64_t peak_bytes;
   uint64_t limit_bytes; /* 0: no limit */
+  const char *scratch_folder; /* for large arrays that do not fit the limit; NULL: those are refused */
+  atomic_uint_fast64_t scratch_bytes, scratch_peak; /* of arrays that are in files, not in used_bytes */
 } cm_memory;
 
-/* Starts an empty account with a limit in bytes (0: none). */
+/* Starts an empty account with a limit in bytes (0: none) and without a scratch folder. */
 void cm_memory_init(cm_memory *memory, uint64_t limit_bytes);
 
 /* The highest use since the last call, which also restarts the peak at the present use. */
@@ -43,6 +47,13 @@ cm_status cm_book_reserved(void *block, size_t bytes, cm_error *error);
  * old block stays valid and NULL is returned. `block` may be NULL. */
 void *cm_reallocate(cm_memory *memory, void *block, size_t count, size_t size, cm_error *error)
     __attribute__((warn_unused_result));
+
+/* Whether an array of cm_allocate stands in a file. */
+bool cm_in_file(const void *block);
+
+/* Copies `bytes` bytes from byte `offset` of an array of cm_allocate. One in a file is read without being mapped: for
+ * looks here and there, of which each would map more than it needs. Errors: CM_IO. */
+cm_status cm_peek(const void *block, uint64_t offset, size_t bytes, void *into, cm_error *error);
 
 /* Frees a block of cm_allocate and takes it off its account; NULL is allowed. */
 void cm_free(void *block);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/base/scratch.h"
+
 static const double report_interval_seconds = 0.1;
 
 double cm_now(void)
@@ -61,6 +63,7 @@ void cm_run_phase(cm_run *run, const char *name)
 
 cm_status cm_run_check(cm_run *run, cm_error *error)
 {
+  cm_scratch_pause();
   if (run->cancel != NULL && atomic_load_explicit(run->cancel, memory_order_relaxed))
     return cm_fail(error, CM_CANCELLED, "stopped on request");
   if (run->deadline > 0 && cm_now() > run->deadline)

@@ -2,7 +2,7 @@
 
 #include "core/base/threads.h"
 
-enum { RANGES = 32, CHECK_EVERY = 4096 };
+enum { RANGES = 32, CHECK_EVERY = 256 };
 
 typedef struct builder {
   const cm_topology *topology;

@@ -15,14 +15,31 @@ typedef struct cm_inbound {
   uint64_t unit;      /* scaled weight of a weight of 1: weights are divided by it and rounded, at least 1 */
 } cm_inbound;
 
+/* The bits of an entry that are its source. */
+static inline uint32_t cm_inbound_mask(const cm_inbound *in)
+{
+  return in->weight != NULL ? UINT32_MAX : (uint32_t)((UINT64_C(1) << in->bits) - 1);
+}
+
+/* What an entry says: its source, and where weights are not apart, its weight. */
+static inline uint32_t cm_inbound_packed_source(const cm_inbound *in, uint32_t entry)
+{
+  return entry & cm_inbound_mask(in);
+}
+
+static inline uint32_t cm_inbound_packed_weight(const cm_inbound *in, uint32_t entry)
+{
+  return (uint32_t)((uint64_t)entry >> in->bits) + 1;
+}
+
 static inline uint32_t cm_inbound_source(const cm_inbound *in, uint64_t i)
 {
-  return in->weight != NULL ? in->entry[i] : in->entry[i] & (uint32_t)((UINT64_C(1) << in->bits) - 1);
+  return cm_inbound_packed_source(in, in->entry[i]);
 }
 
 static inline uint32_t cm_inbound_weight(const cm_inbound *in, uint64_t i)
 {
-  return in->weight != NULL ? in->weight[i] : (uint32_t)((uint64_t)in->entry[i] >> in->bits) + 1;
+  return in->weight != NULL ? in->weight[i] : cm_inbound_packed_weight(in, in->entry[i]);
 }
 
 /* The weight of a synapse in units. */

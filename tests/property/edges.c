@@ -258,6 +258,29 @@ START_TEST(communities_are_found)
 }
 END_TEST
 
+/* The same with a memory limit that sends the synapses to files. */
+static void check_within_limit(const cm_topology *t, const cm_profile_options *options, const uint32_t *part)
+{
+  char folder[CM_PATH_MAX];
+  uint32_t again[80];
+  cm_run run;
+  cm_memory memory;
+  cm_topology other = *t;
+  test_folder(folder);
+  cm_run_init(&run);
+  cm_memory_init(&memory, 1 << 15);
+  memory.scratch_folder = folder;
+  run.memory = &memory;
+  ck_ok(CM_NEW(&memory, other.pin, 1 << 14, &error));
+  ck_assert(cm_in_file(other.pin));
+  memcpy(other.pin, t->pin, t->pin_count * sizeof *t->pin);
+  ck_ok(cm_partition_profiles(&other, options, &run, again, &error));
+  ck_assert_mem_eq(part, again, t->vertex_count * sizeof *part);
+  cm_free(other.pin);
+  ck_assert_uint_eq(memory.used_bytes + memory.scratch_bytes, 0);
+  ck_ok(cm_folder_remove(folder, &error));
+}
+
 /* Ties alone under sizes, self loops, several nets of a source, weights, and weights too large for one word. */
 START_TEST(profiles_keep_limits)
 {
@@ -282,6 +305,7 @@ START_TEST(profiles_keep_limits)
   for (uint32_t p = 0; p < options.parts; p++)
     ck_assert_uint_le(load[p], options.most);
   free(load);
+  check_within_limit(&t, &options, part);
   network_free(&t);
 }
 END_TEST

@@ -88,6 +88,101 @@ static cm_status square_unless_13(void *context, size_t i, cm_error *error)
   return i % 50 == 13 ? cm_fail(error, CM_INTERNAL, "index %zu", i) : CM_OK;
 }
 
+/* The limit leaves no room for them: they stand in files without a name, whole, through growth and moves. */
+START_TEST(large_arrays_stand_in_files)
+{
+  enum { COUNT = 1 << 20 };
+  cm_error error;
+  cm_memory memory;
+  char folder[CM_PATH_MAX];
+  test_folder(folder);
+  cm_memory_init(&memory, 1 << 20);
+  memory.scratch_folder = folder;
+  uint32_t *small, *large, seen[3];
+  ck_ok(CM_NEW(&memory, small, 1000, &error));
+  ck_ok(CM_NEW(&memory, large, COUNT, &error));
+  ck_assert(!cm_in_file(small));
+  ck_assert(cm_in_file(large));
+  ck_assert_uint_ge(memory.scratch_bytes, 4 * COUNT);
+  ck_assert_uint_le(memory.used_bytes, 5000);
+  uint32_t wrong = 0;
+  for (uint32_t i = 0; i < COUNT; i++) {
+    wrong += large[i] != 0;
+    large[i] = i * 7;
+  }
+  ck_ok(cm_peek(large, 4 * 1000, sizeof seen, seen, &error));
+  ck_assert_mem_eq(seen, large + 1000, sizeof seen);
+  large = cm_reallocate(&memory, large, 3 * COUNT, sizeof *large, &error);
+  ck_assert_ptr_nonnull(large);
+  large = cm_reallocate(&memory, large, COUNT / 2, sizeof *large, &error);
+  ck_assert_uint_le(memory.scratch_bytes, 2 * COUNT + 1000);
+  for (uint32_t i = 0; i < COUNT / 2; i++)
+    wrong += large[i] != i * 7;
+  for (uint32_t i = 0; i < 1000; i++)
+    small[i] = i;
+  small = cm_reallocate(&memory, small, COUNT, sizeof *small, &error); /* has grown too large for memory */
+  ck_assert(cm_in_file(small));
+  for (uint32_t i = 0; i < 1000; i++)
+    wrong += small[i] != i;
+  ck_assert_uint_eq(wrong, 0);
+  ck_ok(cm_peek(small, 4 * 10, sizeof seen, seen, &error));
+  ck_assert_uint_eq(seen[2], 12);
+  ck_assert_uint_eq(memory.used_bytes, 0);
+  cm_free(small);
+  cm_free(large);
+  ck_assert_uint_eq(memory.scratch_bytes, 0);
+  ck_assert_int_eq(rmdir(folder), 0); /* nothing was left behind */
+  ck_fails(CM_NEW(&memory, large, COUNT, &error), CM_NOT_FOUND);
+  ck_assert_uint_eq(memory.used_bytes + memory.scratch_bytes, 0);
+}
+END_TEST
+
+static unsigned long long resident_pages(void)
+{
+  unsigned long long total, resident = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  ck_assert_ptr_nonnull(file);
+  ck_assert_int_eq(fscanf(file, "%llu %llu", &total, &resident), 2);
+  fclose(file);
+  return resident;
+}
+
+/* However much is written to arrays in files, little of it stays mapped, and none of it is lost. */
+START_TEST(arrays_in_files_take_little_memory)
+{
+  enum { COUNT = 12 << 20, LIMIT = 8 << 20 };
+  cm_error error;
+  cm_memory memory;
+  cm_run run;
+  char folder[CM_PATH_MAX];
+  test_folder(folder);
+  cm_memory_init(&memory, LIMIT);
+  cm_run_init(&run);
+  memory.scratch_folder = folder;
+  uint32_t *array;
+  ck_ok(CM_NEW(&memory, array, COUNT, &error));
+  unsigned long long page = (unsigned long long)sysconf(_SC_PAGESIZE), before = resident_pages(), now = 0;
+  for (uint32_t i = 0; i < COUNT; i++) {
+    array[i] = i ^ 0x5555;
+    if (i % 4096 == 0)
+      (void)cm_run_check(&run, &error);
+  }
+  for (int patience = 0; patience < 500; patience++) {
+    now = resident_pages();
+    if (now <= before + LIMIT / page)
+      break;
+    usleep(10000);
+  }
+  ck_assert_uint_le(now, before + LIMIT / page);
+  uint32_t wrong = 0;
+  for (uint32_t i = 0; i < COUNT; i++)
+    wrong += array[i] != (i ^ 0x5555);
+  ck_assert_uint_eq(wrong, 0);
+  cm_free(array);
+  ck_ok(cm_folder_remove(folder, &error));
+}
+END_TEST
+
 START_TEST(reserved_memory_is_counted_as_it_is_booked)
 {
   cm_error error;
@@ -211,6 +306,8 @@ int main(void)
   tcase_add_test(tests, varint_round_trips_every_length);
   tcase_add_test(tests, random_streams_are_fixed_and_unbiased);
   tcase_add_test(tests, memory_is_counted_and_limited);
+  tcase_add_test(tests, large_arrays_stand_in_files);
+  tcase_add_test(tests, arrays_in_files_take_little_memory);
   tcase_add_test(tests, reserved_memory_is_counted_as_it_is_booked);
   tcase_add_test(tests, a_crew_plays_many_rounds);
   tcase_add_test(tests, parallel_runs_each_once_and_reports_the_lowest_failure);

@@ -4,7 +4,7 @@
 
 #include "core/base/random.h"
 #include "core/base/threads.h"
-#include "core/partition/inbound.h"
+#include "core/partition/edge/synapses.h"
 #include "core/partition/options.h"
 
 enum {
@@ -12,6 +12,8 @@ enum {
   BATCHES = 64,  /* of a sweep */
   CHOICES = 2,   /* parts in which a vertex looks for a place */
   PARTNERS = 256, /* members of a full part that it asks */
+  GATHERED = 1 << 20, /* synapses that are corrected for at once */
+  STRETCHES = 1 << 12,
   CHECK_EVERY = 256
 };
 #define NONE UINT32_MAX
@@ -31,12 +33,17 @@ typedef struct change {
   uint32_t vertex, from, to;
 } change;
 
+/* Some synapses of a vertex that has moved, and where they are gathered. */
+typedef struct stretch {
+  uint32_t from, to, at, count;
+  cm_synapse_run run;
+} stretch;
+
 typedef struct profiles {
   const cm_topology *topology;
   const cm_profile_options *options;
   cm_run *run;
-  cm_inbound in;
-  uint32_t *net_first; /* [n + 1] nets of each source */
+  cm_synapses synapses;
   uint32_t n;
   uint32_t *part;      /* [n] */
   uint32_t parts;      /* so far */
@@ -52,6 +59,9 @@ typedef struct profiles {
   uint32_t begin, end; /* the batch, in `order` */
   change *change;      /* [2 * (n / BATCHES + 1)] of the batch */
   uint32_t changes;
+  stretch *stretch;    /* [STRETCHES] of the changes under way */
+  uint32_t stretches, gathered, room_gathered;
+  uint32_t *neighbour, *weight; /* [room_gathered] */
   uint32_t *touched;   /* [n] batch in which a vertex last moved */
   uint32_t batch;
   uint64_t moves;
@@ -60,8 +70,7 @@ typedef struct profiles {
 
 static void profiles_free(profiles *w)
 {
-  cm_inbound_free(&w->in);
-  cm_free(w->net_first);
+  cm_synapses_free(&w->synapses);
   cm_free(w->share);
   cm_free(w->load);
   cm_free(w->tie);
@@ -72,6 +81,9 @@ static void profiles_free(profiles *w)
   cm_free(w->order);
   cm_free(w->proposal);
   cm_free(w->change);
+  cm_free(w->stretch);
+  cm_free(w->neighbour);
+  cm_free(w->weight);
   cm_free(w->touched);
 }
 
@@ -102,85 +114,97 @@ static cm_status count_block(void *context, size_t block, cm_error *error)
 {
   profiles *w = context;
   const cm_topology *t = w->topology;
+  const cm_inbound *in = &w->synapses.in;
+  const uint32_t *net_first = w->synapses.net_first;
   for (uint32_t v = border(w, block); v < border(w, block + 1); v++) {
     uint32_t *ties = row(w, v);
     memset(ties, 0, w->parts * sizeof *ties);
-    for (uint32_t e = w->net_first[v]; e < w->net_first[v + 1]; e++)
+    for (uint32_t e = net_first[v]; e < net_first[v + 1]; e++)
       for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
         if (t->pin[i] != v)
-          ties[w->part[t->pin[i]]] += cm_inbound_units(&w->in, cm_topology_pin_weight(t, e, i));
-    for (uint64_t i = w->in.first[v]; i < w->in.first[v + 1]; i++)
-      ties[w->part[cm_inbound_source(&w->in, i)]] += cm_inbound_weight(&w->in, i);
+          ties[w->part[t->pin[i]]] += cm_inbound_units(in, cm_topology_pin_weight(t, e, i));
+    for (uint64_t i = in->first[v]; i < in->first[v + 1]; i++)
+      ties[w->part[cm_inbound_source(in, i)]] += cm_inbound_weight(in, i);
     if (v % CHECK_EVERY == 0 && cm_run_check(w->run, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
 }
 
-static uint64_t first_inbound(const cm_inbound *in, uint32_t v, uint32_t least)
+static cm_status gather(void *context, size_t index, cm_error *error)
 {
-  uint64_t low = in->first[v], high = in->first[v + 1];
-  while (low < high) {
-    uint64_t middle = low + (high - low) / 2;
-    if (cm_inbound_source(in, middle) < least)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  profiles *w = context;
+  const stretch *s = &w->stretch[index];
+  return cm_synapses_read(&w->synapses, &s->run, w->neighbour + s->at, w->weight + s->at, error);
 }
 
-/* What the batch's changes do to the ties of a block's vertices. */
+/* What the gathered synapses of moved vertices do to the ties of a block's vertices. */
 static cm_status correct_block(void *context, size_t block, cm_error *error)
 {
   profiles *w = context;
-  const cm_topology *t = w->topology;
   uint32_t begin = border(w, block), end = border(w, block + 1);
-  for (uint32_t c = 0; c < w->changes; c++) {
-    change made = w->change[c];
-    for (uint32_t e = w->net_first[made.vertex]; e < w->net_first[made.vertex + 1]; e++)
-      for (uint64_t i = cm_topology_first_pin(t, e, begin); i < t->net_first[e + 1] && t->pin[i] < end; i++) {
-        if (t->pin[i] == made.vertex)
-          continue;
-        uint32_t weight = cm_inbound_units(&w->in, cm_topology_pin_weight(t, e, i)), *ties = row(w, t->pin[i]);
-        ties[made.from] -= weight;
-        ties[made.to] += weight;
-      }
-    for (uint64_t i = first_inbound(&w->in, made.vertex, begin); i < w->in.first[made.vertex + 1]; i++) {
-      uint32_t source = cm_inbound_source(&w->in, i);
-      if (source >= end)
-        break;
-      uint32_t weight = cm_inbound_weight(&w->in, i), *ties = row(w, source);
-      ties[made.from] -= weight;
-      ties[made.to] += weight;
+  for (uint32_t j = 0; j < w->stretches; j++) {
+    const stretch *s = &w->stretch[j];
+    const uint32_t *neighbour = w->neighbour + s->at, *weight = w->weight + s->at;
+    for (uint32_t i = cm_first_at_least(neighbour, s->count, begin); i < s->count && neighbour[i] < end; i++) {
+      uint32_t *ties = row(w, neighbour[i]);
+      ties[s->from] -= weight[i];
+      ties[s->to] += weight[i];
     }
   }
   return cm_run_check(w->run, error);
 }
 
-/* ---- proposals ---- */
-
-/* Weight of the synapses from one vertex to another, in units. */
-static int64_t weight_to(const profiles *w, uint32_t from, uint32_t to)
+static cm_status correct_gathered(profiles *w, cm_error *error)
 {
-  const cm_topology *t = w->topology;
-  int64_t weight = 0;
-  for (uint32_t e = w->net_first[from]; e < w->net_first[from + 1]; e++) {
-    uint64_t i = cm_topology_first_pin(t, e, to);
-    if (i < t->net_first[e + 1] && t->pin[i] == to)
-      weight += cm_inbound_units(&w->in, cm_topology_pin_weight(t, e, i));
-  }
-  return weight;
+  if (cm_parallel(w->run, w->stretches, gather, w, error) != CM_OK ||
+      cm_parallel(w->run, BLOCKS, correct_block, w, error) != CM_OK)
+    return error->status;
+  w->stretches = w->gathered = 0;
+  return CM_OK;
 }
 
+static cm_status add_synapses(profiles *w, change made, uint32_t net, uint64_t begin, uint64_t end, cm_error *error)
+{
+  while (begin < end) {
+    if ((w->stretches == STRETCHES || w->gathered == w->room_gathered) && correct_gathered(w, error) != CM_OK)
+      return error->status;
+    uint64_t room = w->room_gathered - w->gathered, take = end - begin < room ? end - begin : room;
+    w->stretch[w->stretches++] = (stretch){.from = made.from, .to = made.to, .at = w->gathered, .count = (uint32_t)take,
+                                           .run = {.net = net, .begin = begin, .end = begin + take}};
+    w->gathered += (uint32_t)take;
+    begin += take;
+  }
+  return CM_OK;
+}
+
+/* What the batch's changes do to the ties of all vertices. */
+static cm_status correct(profiles *w, cm_error *error)
+{
+  const uint64_t *net_first = w->topology->net_first, *in_first = w->synapses.in.first;
+  for (uint32_t c = 0; c < w->changes; c++) {
+    change made = w->change[c];
+    for (uint32_t e = w->synapses.net_first[made.vertex]; e < w->synapses.net_first[made.vertex + 1]; e++)
+      if (add_synapses(w, made, e, net_first[e], net_first[e + 1], error) != CM_OK)
+        return error->status;
+    if (add_synapses(w, made, CM_INBOUND, in_first[made.vertex], in_first[made.vertex + 1], error) != CM_OK)
+      return error->status;
+  }
+  return correct_gathered(w, error);
+}
+
+/* ---- proposals ---- */
+
 /* The member of part p that gains most by going to v's part while v comes, and what both gain. Of large parts a
- * stretch that depends on v is asked. */
-static uint32_t best_partner(const profiles *w, uint32_t v, uint32_t p, int64_t gain, int64_t *both)
+ * stretch that depends on v is asked; NONE when nobody fits. */
+static cm_status best_partner(const profiles *w, uint32_t v, uint32_t p, int64_t *gain, uint32_t *partner,
+                              cm_error *error)
 {
   uint32_t own = w->part[v], best = NONE;
-  int64_t most_gain = INT64_MIN;
+  int64_t most_gain = INT64_MIN, between;
+  *partner = NONE;
   if (w->room[p] == 0)
-    return NONE;
+    return CM_OK;
   uint32_t asked = w->room[p] < PARTNERS ? w->room[p] : PARTNERS;
   uint32_t start = (uint32_t)((v * UINT64_C(0x9e3779b1) + w->batch) % w->room[p]);
   for (uint32_t j = 0, at = start; j < asked; j++, at = at + 1 < w->room[p] ? at + 1 : 0) {
@@ -192,12 +216,16 @@ static uint32_t best_partner(const profiles *w, uint32_t v, uint32_t p, int64_t 
       best = u;
     }
   }
-  if (best != NONE)
-    *both = gain + most_gain - 2 * (weight_to(w, v, best) + weight_to(w, best, v));
-  return best;
+  if (best == NONE)
+    return CM_OK;
+  if (cm_synapses_between(&w->synapses, v, best, &between, error) != CM_OK)
+    return error->status;
+  *gain += most_gain - 2 * between;
+  *partner = best;
+  return CM_OK;
 }
 
-static proposal propose(const profiles *w, uint32_t v)
+static cm_status propose(const profiles *w, uint32_t v, proposal *proposed, cm_error *error)
 {
   const uint32_t *ties = row(w, v);
   uint32_t own = w->part[v], choice[CHOICES], count = 0;
@@ -214,14 +242,18 @@ static proposal propose(const profiles *w, uint32_t v)
   for (uint32_t i = 0; i < count; i++) {
     uint32_t p = choice[i], partner = NONE;
     int64_t gain = (int64_t)ties[p] - ties[own];
-    if (w->load[p] + size(w, v) > most(w, p) && (partner = best_partner(w, v, p, gain, &gain)) == NONE)
+    bool full = w->load[p] + size(w, v) > most(w, p);
+    if (full && best_partner(w, v, p, &gain, &partner, error) != CM_OK)
+      return error->status;
+    if (full && partner == NONE)
       continue;
     if (gain > best_gain) {
       best_gain = gain;
       best = (proposal){p, partner};
     }
   }
-  return best;
+  *proposed = best;
+  return CM_OK;
 }
 
 static cm_status propose_block(void *context, size_t block, cm_error *error)
@@ -229,7 +261,8 @@ static cm_status propose_block(void *context, size_t block, cm_error *error)
   profiles *w = context;
   uint64_t length = w->end - w->begin;
   for (uint64_t i = length * block / BLOCKS; i < length * (block + 1) / BLOCKS; i++)
-    w->proposal[i] = propose(w, w->order[w->begin + i]);
+    if (propose(w, w->order[w->begin + i], &w->proposal[i], error) != CM_OK)
+      return error->status;
   return cm_run_check(w->run, error);
 }
 
@@ -294,7 +327,7 @@ static cm_status sweep(profiles *w, cm_error *error)
     if (cm_parallel(w->run, BLOCKS, propose_block, w, error) != CM_OK)
       return error->status;
     carry_out(w);
-    if (cm_parallel(w->run, BLOCKS, correct_block, w, error) != CM_OK)
+    if (correct(w, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
@@ -380,7 +413,7 @@ static cm_status fit(profiles *w, cm_error *error)
       w->changes = 0;
       leave(w, best);
       enter(w, best, best_to);
-      if (cm_parallel(w->run, BLOCKS, correct_block, w, error) != CM_OK)
+      if (correct(w, error) != CM_OK)
         return error->status;
     }
   return CM_OK;
@@ -419,21 +452,19 @@ static cm_status run_all(profiles *w, cm_error *error)
 static cm_status profiles_new(profiles *w, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
-  const cm_topology *t = w->topology;
   uint32_t n = w->n, parts = w->options->parts, batch = n / BATCHES + 1;
-  if (CM_NEW(memory, w->net_first, (size_t)n + 1, error) != CM_OK || CM_NEW(memory, w->share, parts, error) != CM_OK ||
+  w->room_gathered = w->topology->pin_count < GATHERED ? (uint32_t)w->topology->pin_count + 1 : GATHERED;
+  if (CM_NEW(memory, w->share, parts, error) != CM_OK ||
       CM_NEW(memory, w->load, parts, error) != CM_OK || CM_NEW(memory, w->tie, (size_t)n * parts, error) != CM_OK ||
       CM_NEW(memory, w->member_first, parts, error) != CM_OK || CM_NEW(memory, w->place, n, error) != CM_OK ||
       CM_NEW(memory, w->room, parts, error) != CM_OK || CM_NEW(memory, w->order, n, error) != CM_OK ||
       CM_NEW(memory, w->proposal, batch, error) != CM_OK ||
-      CM_NEW(memory, w->change, 2 * (size_t)batch, error) != CM_OK || CM_NEW(memory, w->touched, n, error) != CM_OK)
+      CM_NEW(memory, w->change, 2 * (size_t)batch, error) != CM_OK || CM_NEW(memory, w->touched, n, error) != CM_OK ||
+      CM_NEW(memory, w->stretch, STRETCHES, error) != CM_OK ||
+      CM_NEW(memory, w->neighbour, w->room_gathered, error) != CM_OK || CM_NEW(memory, w->weight, w->room_gathered, error) != CM_OK)
     return error->status;
-  for (uint32_t e = 0; e < t->net_count; e++)
-    w->net_first[cm_topology_source(t, e) + 1]++;
-  for (uint32_t v = 0; v < n; v++)
-    w->net_first[v + 1] += w->net_first[v];
   cm_random_init(&w->random, w->options->seed, CM_STREAM_REFINEMENT, 1 << 20);
-  return cm_inbound_new(t, w->run, &w->in, error);
+  return cm_synapses_new(w->topology, w->run, &w->synapses, error);
 }
 
 bool cm_profile_suits(const cm_topology *topology, uint32_t parts)
