@@ -16,11 +16,8 @@ typedef struct cm_map_options cm_map_options;
 cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error);
 void cm_map_options_free(cm_map_options *options);
 
-/* The options as resolved, every one, as a new JSON object; NULL when out of memory. */
-json_t *cm_map_options_json(const cm_map_options *options);
-
-/* The same without `threads`, `memory_limit` and `time_limit`, which never change a result: equal objects mean
- * equal mappings of equal inputs. */
+/* The options as resolved, as a new JSON object, without `threads`, `memory_limit` and `time_limit`, which never change
+ * a result: equal objects mean equal mappings of equal inputs. NULL when out of memory. */
 json_t *cm_map_options_shaping_json(const cm_map_options *options);
 
 /* The id of the mapping to start from (option "from"), NULL: none. */

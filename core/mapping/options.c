@@ -270,11 +270,11 @@ static json_t *print(const struct cm_map_options *options, const option *o)
   }
 }
 
-static json_t *print_all(const struct cm_map_options *options, bool shaping_only)
+json_t *cm_map_options_shaping_json(const cm_map_options *options)
 {
   json_t *json = json_object();
   for (size_t i = 0; i < OPTIONS && json != NULL; i++) {
-    if (shaping_only && table[i].same_result)
+    if (table[i].same_result)
       continue;
     if (json_object_set_new(json, table[i].name, print(options, &table[i])) != 0) {
       json_decref(json);
@@ -282,16 +282,6 @@ static json_t *print_all(const struct cm_map_options *options, bool shaping_only
     }
   }
   return json;
-}
-
-json_t *cm_map_options_json(const cm_map_options *options)
-{
-  return print_all(options, false);
-}
-
-json_t *cm_map_options_shaping_json(const cm_map_options *options)
-{
-  return print_all(options, true);
 }
 
 const char *cm_map_options_from(const cm_map_options *options)

@@ -28,25 +28,9 @@ static cm_status bad(const hypergraph_reader *r, const char *what, cm_error *err
   return cm_tokens_bad(&r->text, r->text.line, what, error);
 }
 
-/* Goes to the next line that is neither blank nor a comment; *end at the end of the file. */
 static cm_status next_line(hypergraph_reader *r, bool *end, cm_error *error)
 {
-  int c = -1;
-  for (;;) {
-    if (cm_tokens_peek(&r->text, &c, error) != CM_OK)
-      return error->status;
-    if (c == '%') {
-      if (cm_tokens_skip_comment(&r->text, &r->made->weight_scale, error) != CM_OK)
-        return error->status;
-    } else if (c == '\n')
-      cm_tokens_end_line(&r->text);
-    else if (c == ' ' || c == '\t' || c == '\r')
-      r->text.source->at++;
-    else
-      break;
-  }
-  *end = c == -1;
-  return CM_OK;
+  return cm_tokens_next_line(&r->text, &r->made->weight_scale, end, error);
 }
 
 static cm_status read_header(hypergraph_reader *r, cm_error *error)

@@ -58,26 +58,9 @@ static cm_status read_banner(matrix_reader *r, cm_error *error)
   return CM_OK;
 }
 
-/* Goes to the next line that is neither blank nor a comment; *end at the end of the file. */
 static cm_status next_line(matrix_reader *r, bool *end, cm_error *error)
 {
-  char ignored[4];
-  int c = -1;
-  for (;;) {
-    if (cm_tokens_peek(&r->text, &c, error) != CM_OK)
-      return error->status;
-    if (c == '%') {
-      if (cm_tokens_line(&r->text, ignored, sizeof ignored, error) != CM_OK)
-        return error->status;
-    } else if (c == '\n')
-      cm_tokens_end_line(&r->text);
-    else if (c == ' ' || c == '\t' || c == '\r')
-      r->text.source->at++;
-    else
-      break;
-  }
-  *end = c == -1;
-  return CM_OK;
+  return cm_tokens_next_line(&r->text, &r->made->weight_scale, end, error);
 }
 
 /* A number that must be there. */

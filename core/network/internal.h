@@ -84,6 +84,10 @@ cm_status cm_tokens_line(cm_tokens *t, char *text, size_t size, cm_error *error)
 /* Takes a comment line; "% weight_scale N" of our own exports sets *scale. */
 cm_status cm_tokens_skip_comment(cm_tokens *t, uint64_t *scale, cm_error *error);
 
+/* Goes to the next line that is neither blank nor a comment (see cm_tokens_skip_comment); *end at the end of the
+ * file. */
+cm_status cm_tokens_next_line(cm_tokens *t, uint64_t *scale, bool *end, cm_error *error);
+
 /* ---- weights ---- */
 
 /* The scale for weights of the largest value `maximum` that must fit `value_max` and whose sum is `sum`:

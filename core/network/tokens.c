@@ -128,6 +128,26 @@ cm_status cm_tokens_line(cm_tokens *t, char *text, size_t size, cm_error *error)
   return CM_OK;
 }
 
+cm_status cm_tokens_next_line(cm_tokens *t, uint64_t *scale, bool *end, cm_error *error)
+{
+  int c = -1;
+  for (;;) {
+    if (cm_tokens_peek(t, &c, error) != CM_OK)
+      return error->status;
+    if (c == '%') {
+      if (cm_tokens_skip_comment(t, scale, error) != CM_OK)
+        return error->status;
+    } else if (c == '\n')
+      cm_tokens_end_line(t);
+    else if (c == ' ' || c == '\t' || c == '\r')
+      t->source->at++;
+    else
+      break;
+  }
+  *end = c == -1;
+  return CM_OK;
+}
+
 cm_status cm_tokens_skip_comment(cm_tokens *t, uint64_t *scale, cm_error *error)
 {
   char text[64];

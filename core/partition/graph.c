@@ -454,13 +454,3 @@ cm_status cm_graph_load(const char *path, cm_run *run, cm_graph **graph, uint32_
   *finer_count = count;
   return CM_OK;
 }
-
-uint64_t cm_graph_cut(const cm_graph *graph, const uint32_t *part)
-{
-  uint64_t cut = 0;
-  for (uint32_t v = 0; v < graph->vertex_count; v++)
-    for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
-      if (part[v] != part[graph->neighbour[i]])
-        cut += graph->weight[i];
-  return cut / 2;
-}

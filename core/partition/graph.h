@@ -48,7 +48,4 @@ cm_status cm_graph_save(const cm_graph *graph, const uint32_t *parent, uint32_t 
 cm_status cm_graph_load(const char *path, cm_run *run, cm_graph **graph, uint32_t **parent, uint32_t *finer_count,
                         cm_error *error);
 
-/* Sum of the weights of edges between different parts. O(entries). */
-uint64_t cm_graph_cut(const cm_graph *graph, const uint32_t *part);
-
 #endif

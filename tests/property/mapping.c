@@ -499,10 +499,17 @@ START_TEST(options_are_refused_with_place_and_remedy)
       json_loads("{\"seed\": 9007199254740993, \"memory_limit\": \"1.5G\", \"matching\": \"available\"}", 0, NULL);
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
-  json_t *all = cm_map_options_json(options);
+  json_t *all = cm_map_options_shaping_json(options);
+  cm_memory memory;
+  cm_run run;
+  cm_memory_init(&memory, 0);
+  cm_run_init(&run);
+  run.memory = &memory;
+  cm_map_options_apply(options, &run);
   ck_assert_int_eq(json_integer_value(json_object_get(all, "seed")), 9007199254740993);
   ck_assert_int_eq(json_integer_value(json_object_get(all, "placement_seed")), 9007199254740993);
-  ck_assert_int_eq(json_integer_value(json_object_get(all, "memory_limit")), 1610612736);
+  ck_assert_uint_eq(memory.limit_bytes, 1610612736);
+  ck_assert_ptr_null(json_object_get(all, "memory_limit")); /* it shapes nothing */
   ck_assert_str_eq(json_string_value(json_object_get(all, "matching")), "available");
   json_decref(all);
   json_decref(json);

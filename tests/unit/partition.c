@@ -10,6 +10,17 @@
 
 enum { SMALL = 40 };
 
+/* Sum of the weights of edges between different parts. */
+static uint64_t cut_of(const cm_graph *graph, const uint32_t *part)
+{
+  uint64_t cut = 0;
+  for (uint32_t v = 0; v < graph->vertex_count; v++)
+    for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
+      if (part[v] != part[graph->neighbour[i]])
+        cut += graph->weight[i];
+  return cut / 2;
+}
+
 static cm_error error;
 static cm_run run;
 
@@ -91,7 +102,7 @@ START_TEST(graph_adds_both_directions)
   ck_assert_uint_eq(graph->weight[1], 1);
   ck_assert_uint_eq(graph->first[2] - graph->first[1], 1);
   const uint32_t part[] = {0, 1, 0};
-  ck_assert_uint_eq(cm_graph_cut(graph, part), 5);
+  ck_assert_uint_eq(cut_of(graph, part), 5);
   cm_graph_free(graph);
 }
 END_TEST
@@ -110,7 +121,7 @@ START_TEST(contraction_keeps_all_weight_between_merged_vertices)
       coarse_count += map[v] == coarse_count;
     }
     ck_ok(cm_graph_contract(graph, map, coarse_count, &run, &coarse, &error));
-    ck_assert_uint_eq(coarse->weight_total, cm_graph_cut(graph, map));
+    ck_assert_uint_eq(coarse->weight_total, cut_of(graph, map));
     ck_assert_uint_eq(coarse->size_total, n);
     for (uint32_t c = 0; c < coarse_count; c++) {
       for (uint64_t i = coarse->first[c]; i < coarse->first[c + 1]; i++) {
@@ -256,13 +267,13 @@ START_TEST(bisection_is_greedy_growing_from_the_best_of_its_starts)
       selected += side[v];
     }
     ck_assert_uint_eq(selected, target);
-    ck_assert_uint_eq(cut, cm_graph_cut(graph, part));
+    ck_assert_uint_eq(cut, cut_of(graph, part));
     for (uint32_t start = 0; start < n; start++) {
       grow_naively(n, weight, start, target, naive);
       matches += memcmp(side, naive, n) == 0;
       for (uint32_t v = 0; v < n; v++)
         part[v] = naive[v];
-      uint64_t naive_cut = cm_graph_cut(graph, part);
+      uint64_t naive_cut = cut_of(graph, part);
       least = naive_cut < least ? naive_cut : least;
     }
     ck_assert_uint_ge(matches, 1);
@@ -288,7 +299,7 @@ START_TEST(recursive_bisection_halves_until_parts_fit)
   cm_partition_options options = defaults(8);
   ck_ok(cm_bisect_recursively(graph, &options, &run, part, &parts, &error));
   ck_assert_uint_eq(parts, 4);
-  ck_assert_uint_eq(cm_graph_cut(graph, part), 4);
+  ck_assert_uint_eq(cut_of(graph, part), 4);
   options = defaults(15);
   ck_ok(cm_bisect_recursively(graph, &options, &run, part, &parts, &error));
   ck_assert_uint_eq(parts, 4); /* 16 is too large, so it is halved again */
@@ -352,11 +363,11 @@ START_TEST(refinement_never_loses_and_ends_where_no_vertex_gains)
     uint32_t part[SMALL], size[8] = {0};
     for (uint32_t v = 0; v < n; v++)
       part[v] = v % parts;
-    uint64_t before = cm_graph_cut(graph, part), gain;
+    uint64_t before = cut_of(graph, part), gain;
     cm_partition_options options = defaults((n + parts - 1) / parts + 1);
     options.refinement_passes = 100;
     ck_ok(cm_refine(graph, &options, 0, &run, part, parts, &gain, &error));
-    ck_assert_uint_eq(cm_graph_cut(graph, part) + gain, before);
+    ck_assert_uint_eq(cut_of(graph, part) + gain, before);
     for (uint32_t v = 0; v < n; v++)
       size[part[v]]++;
     for (uint32_t p = 0; p < parts; p++)

@@ -196,10 +196,3 @@ cm_offer cm_probe_best(cm_probe *q, uint32_t v, bool hard, double bound)
       (double)q->in_weight - (double)q->pull[best.to].kept + (double)s->gain[v].stay - (double)s->gain[v].freed;
   return best;
 }
-
-double cm_probe_cost(cm_probe *q, uint32_t v, uint32_t to)
-{
-  start(q);
-  look(q, v, false, INFINITY);
-  return leaving(q->state, v) + entering(q, v, to, false);
-}

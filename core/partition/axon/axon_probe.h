@@ -40,7 +40,4 @@ typedef struct cm_offer {
  * enough: O(sum of lambda over them) at the worst. */
 cm_offer cm_probe_best(cm_probe *probe, uint32_t v, bool hard, double bound);
 
-/* What a move of v to another part changes in the penalised objective. O(sum of lambda over v's nets). */
-double cm_probe_cost(cm_probe *probe, uint32_t v, uint32_t to);
-
 #endif
