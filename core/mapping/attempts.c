@@ -127,6 +127,8 @@ static cm_status legalise(cm_attempts *a, const cm_partition *near, uint32_t par
     memcpy(copy->part, near->part, near->vertex_count * sizeof *copy->part);
     status = cm_legalise(topology, &options, a->run, copy->part, &copy->part_count, &legal, error);
   }
+  if (status == CM_OK && legal && a->engine->polish != NULL)
+    status = a->engine->polish(topology, &a->made.limits, copy->part, copy->part_count, a->run, error);
   if (status == CM_OK && legal)
     status = a->engine->flows(topology, copy->part, copy->part_count, a->run, &copy->parts, error);
   if (status == CM_OK && legal)
@@ -168,7 +170,7 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
                      (unsigned long long)violation->broken_parts, attempt->parts, violation->part,
                      (unsigned long long)violation->use, cm_resource_name(violation->resource),
                      (unsigned long long)violation->limit);
-    if (a->engine->keeps_limits) /* many more parts are for a smaller capacity to make */
+    if (a->engine->mends) /* many more parts are for a smaller capacity to make */
       status = legalise(a, made, made->part_count + made->part_count / 8 + 1, error);
   }
   cm_partition_free(partition);

@@ -3,8 +3,11 @@
 #include "core/mapping/levels.h"
 #include "core/partition/axon/axon.h"
 #include "core/partition/edge/edge.h"
+#include "core/partition/edge/within.h"
 #include "core/partition/flows.h"
 #include "core/partition/reference/reference.h"
+
+enum { POLISH_ROUNDS = 4 };
 
 /* The seed's method; a damaged cache entry is made anew once. */
 static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
@@ -127,8 +130,14 @@ static uint64_t edge_bytes(const cm_engine_task *task)
   return cm_edges_least_bytes(task->input->topology, &options);
 }
 
-#define BY_AXONS {by_axons, cm_graph_of_axons, seed_bytes, .keeps_limits = true}
-#define BY_EDGES {by_edges, cm_graph_of_synapses, edge_bytes, .takes_parts = true}
+static cm_status polish_edges(const cm_topology *topology, const cm_limits *limits, uint32_t *part, uint32_t parts,
+                              cm_run *run, cm_error *error)
+{
+  return cm_lessen_cut_within(topology, limits, POLISH_ROUNDS, run, part, parts, error);
+}
+
+#define BY_AXONS {by_axons, cm_graph_of_axons, seed_bytes, .keeps_limits = true, .mends = true}
+#define BY_EDGES {by_edges, cm_graph_of_synapses, edge_bytes, polish_edges, .takes_parts = true, .mends = true}
 
 static const cm_engine engines[][2] = {
   [CM_PRESET_REFERENCE] = {[CM_OBJECTIVE_EDGE] = {by_seed, graph_of_edges, seed_bytes, .takes_parts = true}},

@@ -24,8 +24,13 @@ typedef struct cm_engine {
                      cm_error *error);
   /* Memory that it needs at least besides the topology. */
   uint64_t (*least_bytes)(const cm_engine_task *task);
+  /* Makes a partition better that single moves have made legal, within all limits; NULL where the moves know what the
+   * objective is. */
+  cm_status (*polish)(const cm_topology *topology, const cm_limits *limits, uint32_t *part, uint32_t parts, cm_run *run,
+                      cm_error *error);
   bool takes_parts;  /* can be asked for an exact number of parts */
   bool keeps_limits; /* on synapses and inbound axons, by itself; those on neurons all methods keep */
+  bool mends;        /* single moves are tried on what breaks a limit before a smaller capacity is */
 } cm_engine;
 
 /* The method of a preset for an objective; NULL: the preset does not serve it. */

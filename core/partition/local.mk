@@ -31,6 +31,7 @@ libcoremap_a_SOURCES += \
   core/partition/edge/kway_anneal.h core/partition/edge/kway_anneal.c \
   core/partition/edge/balance.h core/partition/edge/balance.c \
   core/partition/edge/greedy.h core/partition/edge/greedy.c \
+  core/partition/edge/within.h core/partition/edge/within.c \
   core/partition/edge/synapses.h core/partition/edge/synapses.c \
   core/partition/edge/profile.h core/partition/edge/profile.c \
   core/partition/edge/edge.h core/partition/edge/edge.c core/partition/edge/edge_topology.c

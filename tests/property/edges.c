@@ -9,6 +9,8 @@
 #include "core/partition/edge/kway_anneal.h"
 #include "core/partition/edge/pairwise.h"
 #include "core/partition/edge/profile.h"
+#include "core/partition/edge/within.h"
+#include "core/partition/quality.h"
 
 static cm_error error;
 
@@ -310,6 +312,69 @@ START_TEST(profiles_keep_limits)
 }
 END_TEST
 
+static double cut_of(const cm_topology *t, const uint32_t *part, uint32_t parts)
+{
+  cm_run run;
+  cm_quality quality;
+  cm_run_init(&run);
+  ck_ok(cm_quality_compute(t, part, parts, &run, &quality, &error));
+  return quality.edge_cut;
+}
+
+static bool legal(const cm_topology *t, const cm_limits *limits, const uint32_t *part, uint32_t parts)
+{
+  uint64_t use[8 * CM_RESOURCES];
+  cm_run run;
+  cm_run_init(&run);
+  ck_ok(cm_count_use(t, part, parts, &run, use, &error));
+  return cm_find_violation(limits, use, parts).broken_parts == 0;
+}
+
+/* Within limits that some random partition just keeps: the cut falls, every limit stays, and in the end no vertex can
+ * go to the part that lessens the cut most. */
+START_TEST(moves_within_limits_end_where_none_is_left)
+{
+  enum { PARTS = 5 };
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 8, 0);
+  cm_topology t = network_directed(&random, 20 + below(&random, 30), 40);
+  uint32_t part[50], before[50];
+  uint64_t use[PARTS * CM_RESOURCES], most[CM_RESOURCES] = {0};
+  for (uint32_t v = 0; v < t.vertex_count; v++)
+    before[v] = part[v] = v < PARTS ? v : below(&random, PARTS);
+  cm_run run;
+  cm_run_init(&run);
+  ck_ok(cm_count_use(&t, part, PARTS, &run, use, &error));
+  for (uint32_t i = 0; i < PARTS * CM_RESOURCES; i++)
+    most[i % CM_RESOURCES] = use[i] > most[i % CM_RESOURCES] ? use[i] : most[i % CM_RESOURCES];
+  cm_limits limits = {.neurons = most[CM_NEURONS] + 2, .synapses = most[CM_SYNAPSES], .inbound_axons = most[CM_INBOUND_AXONS],
+                      .outbound_axons = _i % 2 ? most[CM_OUTBOUND_AXONS] : 0,
+                      .target_cores = _i % 2 ? most[CM_TARGET_CORES] : 0};
+  ck_ok(cm_lessen_cut_within(&t, &limits, 1000, &run, part, PARTS, &error));
+  ck_assert(legal(&t, &limits, part, PARTS));
+  double cut = cut_of(&t, part, PARTS);
+  ck_assert_double_le(cut, cut_of(&t, before, PARTS));
+  for (uint32_t v = 0; v < t.vertex_count; v++) {
+    uint32_t own = part[v], best = own, members = 0;
+    double least = cut;
+    for (uint32_t u = 0; u < t.vertex_count; u++)
+      members += part[u] == own;
+    for (uint32_t p = 0; p < PARTS && members > 1; p++) {
+      part[v] = p;
+      double here = cut_of(&t, part, PARTS);
+      if (here < least) {
+        least = here;
+        best = p;
+      }
+    }
+    part[v] = best;
+    ck_assert(best == own || !legal(&t, &limits, part, PARTS));
+    part[v] = own;
+  }
+  network_free(&t);
+}
+END_TEST
+
 /* Large enough for every parallel path: 1.6 million entries. */
 START_TEST(threads_never_change_a_partition)
 {
@@ -368,6 +433,7 @@ int main(void)
   tcase_add_test(tests, a_box_is_cut_near_its_optimum);
   tcase_add_loop_test(tests, communities_are_found, 0, 4);
   tcase_add_loop_test(tests, profiles_keep_limits, 0, 40);
+  tcase_add_loop_test(tests, moves_within_limits_end_where_none_is_left, 0, 40);
   tcase_add_test(tests, threads_never_change_a_partition);
   tcase_add_test(tests, empty_parts_are_filled_with_loose_vertices);
   suite_add_tcase(suite, tests);
