@@ -13,7 +13,8 @@ static const char usage[] =
   "                        [--verbose] < LIST\n"
   "\n"
   "LIST has lines FILE,PROCESSORS,OPTIMUM (PROCESSORS 0 where the file says them). Every schedule is verified. Prints\n"
-  "instances, mean and worst gap in percent, how many are optimal, mean of schedules made, CPU seconds of scheduling.\n";
+  "instances, mean and worst gap in percent, how many are optimal, mean of schedules made, CPU seconds of\n"
+  "scheduling.\n";
 
 typedef struct setting {
   const char *folder;

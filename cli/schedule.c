@@ -69,7 +69,9 @@ static int set(arguments *a, int flag, const char *value)
   switch (flag) {
   case 'p':
     a->processors = (uint32_t)whole(value, CM_PROCESSORS_MAX);
-    return a->processors > 0 ? -1 : cli_usage("schedule", "--processors is 1 to %d, not \"%s\"", CM_PROCESSORS_MAX, value);
+    return a->processors > 0
+             ? -1
+             : cli_usage("schedule", "--processors is 1 to %d, not \"%s\"", CM_PROCESSORS_MAX, value);
   case 'm':
     return read_method(value, &a->options.method)
              ? -1
@@ -79,7 +81,9 @@ static int set(arguments *a, int flag, const char *value)
     return a->options.schedules > 0 ? -1 : cli_usage("schedule", "--schedules is at least 1, not \"%s\"", value);
   case 'l':
     a->time_limit = strtod(value, &end);
-    return *end == '\0' && a->time_limit > 0 ? -1 : cli_usage("schedule", "--time-limit is in seconds, not \"%s\"", value);
+    return *end == '\0' && a->time_limit > 0
+             ? -1
+             : cli_usage("schedule", "--time-limit is in seconds, not \"%s\"", value);
   case 'S':
     a->seed = strtoull(value, &end, 10);
     return *end == '\0' && end != value ? -1 : cli_usage("schedule", "--seed is a whole number, not \"%s\"", value);

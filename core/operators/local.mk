@@ -15,6 +15,7 @@ libcoremap_a_SOURCES += \
   core/operators/permute.h core/operators/permute_mark.c core/operators/permute_normalise.c \
   core/operators/permute_region.h core/operators/permute_region.c core/operators/permute_carry.c \
   core/operators/permute_emit.c \
+  core/operators/tile_share.h core/operators/tile_share.c \
   core/operators/permutations.h core/operators/permutations.c core/operators/compile.h core/operators/compile.c
 
 # ONNX's own description of its format, turned to C at build time; generated code is not held to our warnings.

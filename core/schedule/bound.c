@@ -85,8 +85,8 @@ static inline uint64_t excess(uint64_t a, uint64_t b)
   return a > b ? a - b : 0;
 }
 
-/* What must be done between `from` and `to` if all ends by `end`, against what the resource can do. When it is too much,
- * the end and with it `to` must move until the room suffices: what must be done does not fall meanwhile. */
+/* What must be done between `from` and `to` if all ends by `end`, against what the resource can do. When it is too
+ * much, the end and with it `to` must move until the room suffices: what must be done does not fall meanwhile. */
 static uint64_t later(const bounding *b, uint32_t r, uint64_t from, uint64_t to, uint64_t end)
 {
   uint64_t energy = 0, room = capacity(b->workload, r);

@@ -91,8 +91,8 @@ static cm_status sweep(const cm_workload *w, const cm_schedule *s, const change 
     uint64_t *on = &held[w->resource_count + s->unit[v]];
     *on = changes[i].begins ? *on + 1 : *on - 1;
     if (*on > 1) {
-      (void)cm_fail(error, CM_LIMIT_BROKEN, "at %llu two tasks run on processor %u", (unsigned long long)changes[i].time,
-                    s->unit[v]);
+      (void)cm_fail(error, CM_LIMIT_BROKEN, "at %llu two tasks run on processor %u",
+                    (unsigned long long)changes[i].time, s->unit[v]);
       return broken(error, v);
     }
   }

@@ -1,8 +1,8 @@
 /* Schedule generation for projects: from an order of the tasks to start times.
  *
  * Kolisch and Hartmann (Heuristic algorithms for the resource-constrained project scheduling problem, 1999): the serial
- * scheme gives each task of a list in turn the earliest start that precedence and resources leave; every active schedule,
- * hence an optimal one, comes from some list. The parallel scheme goes forward in time and starts what it can.
+ * scheme gives each task of a list in turn the earliest start that precedence and resources leave; every active
+ * schedule, hence an optimal one, comes from some list. The parallel scheme goes forward in time and starts what it can.
  * Justification (Valls, Ballestin, Quintanilla, EJOR 2005) shifts all tasks as late, then as early as they go: never
  * longer, often shorter. */
 #ifndef CM_SCHEDULE_GENERATE_H
@@ -19,7 +19,8 @@ cm_status cm_generator_new(const cm_workload *project, cm_memory *memory, cm_gen
 void cm_generator_free(cm_generator *generator); /* NULL is allowed */
 
 /* The serial scheme. `list` is a topological order (its mirror image when backward); start[] are the start times, the
- * backward ones counted from the makespan: all start at or after 0. Returns the makespan. O(n * (n + degree)) at worst. */
+ * backward ones counted from the makespan: all start at or after 0. Returns the makespan. O(n * (n + degree)) at
+ * worst. */
 uint64_t cm_generate_serial(cm_generator *generator, cm_direction direction, const uint32_t *list, uint64_t *start);
 
 /* The parallel scheme: whenever something ends, what is ready and fits starts, the highest priority first, ties to the

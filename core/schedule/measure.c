@@ -101,7 +101,8 @@ static cm_status understand(const child *c, const char *command, uint64_t *nanos
     rest += 1 + strspn(rest + 1, "0123456789");
   if (!number || rest != c->output + end)
     return cm_fail(error, CM_IO,
-                   "the measuring command \"%s\" says \"%.*s\" where the time in nanoseconds is expected on its last line",
+                   "the measuring command \"%s\" says \"%.*s\" where the time in nanoseconds is expected on its last "
+                   "line",
                    command, (int)(end - begin > 80 ? 80 : end - begin), c->output + begin);
   *nanoseconds = value;
   return CM_OK;

@@ -2,8 +2,8 @@
  *
  * A graph is cut at its key nodes, which are on every way from a source to a sink, so that what lies between two of
  * them is ordered on its own. Of each subgraph all topological orders are scored where they are few, else some that are
- * drawn with a bias to high nodes or found by Monte-Carlo tree search. The score is the caller's: a cost model that simulates
- * the instruction stream, or a measured run (measure.h). */
+ * drawn with a bias to high nodes or found by Monte-Carlo tree search. The score is the caller's: a cost model that
+ * simulates the instruction stream, or a measured run (measure.h). */
 #ifndef CM_SCHEDULE_ORDERS_H
 #define CM_SCHEDULE_ORDERS_H
 
@@ -29,8 +29,8 @@ cm_status cm_subgraphs_find(const cm_dag *dag, const uint32_t *order, uint32_t n
                             cm_subgraphs *subgraphs, cm_error *error);
 void cm_subgraphs_free(cm_subgraphs *subgraphs);
 
-/* How many topological orders the nodes of a subgraph have: exact up to `limit`, else limit + 1. O(limit * (n + m)) time
- * at most. Errors: memory. */
+/* How many topological orders the nodes of a subgraph have: exact up to `limit`, else limit + 1. O(limit * (n + m))
+ * time at most. Errors: memory. */
 cm_status cm_orders_count(const cm_dag *dag, const uint32_t *node, uint32_t count, uint64_t limit, cm_memory *memory,
                           uint64_t *orders, cm_error *error);
 

@@ -51,8 +51,8 @@ void cm_hunt_roll_out(cm_hunt *hunt, uint32_t draws);
 /* Monte-Carlo tree search (UCT: Kocsis, Szepesvari, ECML 2006) for `tries` orders. */
 cm_status cm_hunt_tree(cm_hunt *hunt, uint64_t tries, bool *stop, cm_error *error);
 
-/* From the best order on moves one node at a time and keeps what is not worse, until the budget is spent. The piece must
- * have two orders. */
+/* From the best order on moves one node at a time and keeps what is not worse, until the budget is spent. The piece
+ * must have two orders. */
 cm_status cm_hunt_descend(cm_hunt *hunt, bool *stop, cm_error *error);
 
 #endif

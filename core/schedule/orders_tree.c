@@ -132,7 +132,8 @@ static bool has_arc(const cm_piece *p, uint32_t from, uint32_t to)
   return false;
 }
 
-/* Puts into piece->order the order `at` with one node moved as far as it may go at most; false when it can go nowhere. */
+/* Puts into piece->order the order `at` with one node moved as far as it may go at most; false when it can go
+ * nowhere. */
 static bool move_one(cm_hunt *hunt, const uint32_t *at)
 {
   cm_piece *p = hunt->piece;

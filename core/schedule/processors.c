@@ -1,7 +1,7 @@
 /* Processors of different speed: HEFT, and a search over orders and assignments from it.
  *
- * HEFT: Topcuoglu, Hariri, Wu (Performance-effective and low-complexity task scheduling for heterogeneous computing, IEEE
- * TPDS 2002). The search moves one task at a time to another place in the order, another processor or both, and accepts
+ * HEFT: Topcuoglu, Hariri, Wu (Performance-effective and low-complexity task scheduling for heterogeneous computing,
+ * IEEE TPDS 2002). The search moves one task at a time to another place in the order, another processor or both, and accepts
  * what is at most a falling threshold longer (threshold accepting: Dueck, Scheuer 1990). */
 #include <string.h>
 

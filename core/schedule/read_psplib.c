@@ -148,8 +148,10 @@ cm_status cm_read_progen(cm_text *text, cm_workload **made, cm_error *error)
 {
   project p = {0};
   cm_status status = read_labelled(text, "jobs (incl. supersource/sink )", CM_TASKS_MAX, &p.tasks, error);
-  if (status == CM_OK && (status = read_labelled(text, "- renewable", CM_RESOURCES_MAX, &p.resources, error)) == CM_OK &&
-      (status = make_room(&p, text, error)) == CM_OK && (status = seek(text, "PRECEDENCE RELATIONS", true, error)) == CM_OK)
+  if (status == CM_OK)
+    status = read_labelled(text, "- renewable", CM_RESOURCES_MAX, &p.resources, error);
+  if (status == CM_OK && (status = make_room(&p, text, error)) == CM_OK &&
+      (status = seek(text, "PRECEDENCE RELATIONS", true, error)) == CM_OK)
     status = seek(text, "#successors", true, error);
   for (uint32_t v = 0; v < p.tasks && status == CM_OK; v++)
     if ((status = read_job(text, v, error)) == CM_OK &&

@@ -12,8 +12,8 @@ void cm_subgraphs_free(cm_subgraphs *subgraphs)
   *subgraphs = (cm_subgraphs){0};
 }
 
-/* Key nodes along an order: no arc passes over one, nor does a way that begins behind it or ends before it. For a node on
- * every way is before or behind each other node, in every order alike. place[v] is where v is in the order. */
+/* Key nodes along an order: no arc passes over one, nor does a way that begins behind it or ends before it. For a node
+ * on every way is before or behind each other node, in every order alike. place[v] is where v is in the order. */
 static void find_keys(const cm_dag *dag, const uint32_t *place, cm_subgraphs *s)
 {
   uint32_t n = dag->node_count, farthest = 0, last_source = 0;

@@ -1,7 +1,7 @@
 /* Schedules as timelines in the Chrome trace format, which Perfetto, chrome://tracing and our viewer read.
  *
  * An object {"displayTimeUnit": "ns", "otherData": {...}, "traceEvents": [...]}: a "thread_name" metadata event a unit,
- * and a complete event ("ph": "X") a span with its unit as "tid" and microseconds as "ts" and "dur" (docs/schedules.md). */
+ * and a complete event ("ph": "X") a span with its unit as "tid" and microseconds as "ts" and "dur". */
 #ifndef CM_SCHEDULE_TRACE_H
 #define CM_SCHEDULE_TRACE_H
 

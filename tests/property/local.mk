@@ -11,7 +11,8 @@ PROPERTY_TESTS = \
   tests/property/refusals \
   tests/property/remap \
   tests/property/rewards \
-  tests/property/routes
+  tests/property/routes \
+  tests/property/tiles
 check_PROGRAMS += $(PROPERTY_TESTS)
 TESTS += $(PROPERTY_TESTS)
 endif

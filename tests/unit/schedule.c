@@ -1,5 +1,5 @@
-/* Schedules: optimal on tiny workloads (against trying everything) and on published ones, legal always, the same for the
- * same seed; readers and the judge refuse what is wrong. */
+/* Schedules: optimal on tiny workloads (against trying everything) and on published ones, legal always, the same for
+ * the same seed; readers and the judge refuse what is wrong. */
 #include <jansson.h>
 
 #include "core/schedule/bound.h"

@@ -71,8 +71,10 @@ static inline bool truth_ready(const exhausting *t, uint32_t v)
 static inline void truth_hold(exhausting *t, uint32_t v, uint64_t start, bool give)
 {
   for (uint64_t time = start; time < start + t->w->time[v]; time++)
-    for (uint32_t r = 0; r < t->w->resource_count; r++)
-      t->held[time][r] += give ? -t->w->demand[v * t->w->resource_count + r] : t->w->demand[v * t->w->resource_count + r];
+    for (uint32_t r = 0; r < t->w->resource_count; r++) {
+      uint32_t amount = t->w->demand[v * t->w->resource_count + r];
+      t->held[time][r] += give ? -amount : amount;
+    }
 }
 
 static inline bool truth_fits(const exhausting *t, uint32_t v, uint64_t start)
