@@ -9,7 +9,7 @@
 #include "core/schedule/generate.h"
 #include "core/schedule/solve.h"
 
-enum { POPULATION_MIN = 10, POPULATION_MAX = 80, MUTATION_PERCENT = 5, STALE_ROUNDS = 12 };
+enum { POPULATION_MIN = 10, POPULATION_MAX = 80, MUTATED_SHARE = 4, MUTATIONS_MAX = 32, STALE_ROUNDS = 30 };
 
 typedef struct member {
   uint32_t *list; /* its tasks by start */
@@ -25,7 +25,7 @@ typedef struct search {
   uint32_t *waiting, *free; /* while a list is drawn */
   uint32_t *taken, stamp;   /* while two are crossed */
   uint32_t *memory_of_lists;
-  member *member; /* parents, then children */
+  member *member; /* the population, then a child */
   uint32_t population;
 } search;
 
@@ -35,9 +35,9 @@ static cm_status begin(search *s, cm_error *error)
   uint32_t n = s->dag->node_count;
   uint64_t schedules = s->solving->options->schedules;
   s->population = POPULATION_MIN;
-  while (s->population < POPULATION_MAX && (uint64_t)s->population * s->population < schedules / 3)
+  while (s->population < POPULATION_MAX && (uint64_t)s->population * s->population < 600 + schedules / 5)
     s->population++;
-  size_t members = 2 * (size_t)s->population;
+  size_t members = (size_t)s->population + 1; /* and a child */
   if (cm_generator_new(s->solving->workload, memory, &s->generator, error) != CM_OK ||
       CM_NEW(memory, s->height, n, error) != CM_OK || CM_NEW(memory, s->start, n, error) != CM_OK ||
       CM_NEW(memory, s->waiting, n, error) != CM_OK || CM_NEW(memory, s->free, n, error) != CM_OK ||
@@ -156,14 +156,23 @@ static void cross(search *s, const uint32_t *one, const uint32_t *other, uint32_
       child[k++] = one[i];
 }
 
+/* Moves up to a quarter of the tasks, in large projects a few, to other places between what they wait for and what waits for them. */
 static void mutate(search *s, uint32_t *list)
 {
-  for (uint32_t k = 0; k + 1 < s->dag->node_count; k++)
-    if (cm_random_below(&s->random, 100) < MUTATION_PERCENT && !cm_dag_has_arc(s->dag, list[k], list[k + 1])) {
-      uint32_t v = list[k];
-      list[k] = list[k + 1];
-      list[k + 1] = v;
-    }
+  uint32_t n = s->dag->node_count, most = n / MUTATED_SHARE < MUTATIONS_MAX ? n / MUTATED_SHARE + 1 : MUTATIONS_MAX;
+  for (uint32_t moves = (uint32_t)cm_random_below(&s->random, most + 1); moves > 0; moves--) {
+    uint32_t from = (uint32_t)cm_random_below(&s->random, n), low = from, high = from, v = list[from];
+    while (low > 0 && !cm_dag_has_arc(s->dag, list[low - 1], v))
+      low--;
+    while (high + 1 < n && !cm_dag_has_arc(s->dag, v, list[high + 1]))
+      high++;
+    uint32_t to = low + (uint32_t)cm_random_below(&s->random, high - low + 1);
+    for (; from > to; from--)
+      list[from] = list[from - 1];
+    for (; from < to; from++)
+      list[from] = list[from + 1];
+    list[to] = v;
+  }
 }
 
 /* Schedules and justifies a member's list. */
@@ -189,8 +198,9 @@ static const member *pick(search *s)
 }
 
 /* Sorts members by makespan, the older first among equals, and sends those that repeat another to the end. */
-static void rank(search *s, uint32_t count)
+static void rank(search *s)
 {
+  uint32_t count = s->population;
   for (uint32_t i = 1; i < count; i++) {
     member m = s->member[i];
     uint32_t j = i;
@@ -211,9 +221,9 @@ static void rank(search *s, uint32_t count)
   }
 }
 
-static cm_status populate(search *s, uint32_t keep, bool *done, cm_error *error)
+static cm_status populate(search *s, bool *done, cm_error *error)
 {
-  for (uint32_t i = keep; i < s->population; i++) {
+  for (uint32_t i = 0; i < s->population; i++) {
     if (cm_solving_done(s->solving, done, error) != CM_OK)
       return error->status;
     if (*done)
@@ -221,37 +231,44 @@ static cm_status populate(search *s, uint32_t keep, bool *done, cm_error *error)
     draw_list(s, 1 + i % 4, s->member[i].list);
     evaluate(s, &s->member[i]);
   }
-  rank(s, s->population);
+  rank(s);
   return CM_OK;
 }
 
+/* Each member's child by another parent takes its place when it is not longer: like replaces like, and the population
+ * stays wide (crowding). */
 static cm_status breed(search *s, bool *done, cm_error *error)
 {
-  for (uint32_t i = s->population; i < 2 * s->population; i++) {
+  member *child = &s->member[s->population];
+  for (uint32_t i = 0; i < s->population; i++) {
     if (cm_solving_done(s->solving, done, error) != CM_OK)
       return error->status;
     if (*done)
       return CM_OK;
-    const member *one = pick(s), *other = pick(s);
-    cross(s, one->list, other->list, s->member[i].list);
-    mutate(s, s->member[i].list);
-    evaluate(s, &s->member[i]);
+    cross(s, s->member[i].list, pick(s)->list, child->list);
+    mutate(s, child->list);
+    evaluate(s, child);
+    if (child->makespan <= s->member[i].makespan) {
+      member old = s->member[i];
+      s->member[i] = *child;
+      *child = old;
+    }
   }
-  rank(s, 2 * s->population);
+  rank(s);
   return CM_OK;
 }
 
 static cm_status search_mode(search *s, cm_error *error)
 {
   bool done = false;
-  cm_status status = populate(s, 0, &done, error);
+  cm_status status = populate(s, &done, error);
   uint64_t before = UINT64_MAX;
   for (uint32_t stale = 0; status == CM_OK && !done;) {
     status = breed(s, &done, error);
     stale = s->member[0].makespan < before ? 0 : stale + 1;
     before = s->member[0].makespan;
     if (stale > STALE_ROUNDS && status == CM_OK && !done) {
-      status = populate(s, 0, &done, error);
+      status = populate(s, &done, error);
       before = UINT64_MAX;
       stale = 0;
     }
