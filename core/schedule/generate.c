@@ -1,5 +1,6 @@
 #include "core/schedule/generate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/schedule/heap.h"
@@ -18,7 +19,12 @@ struct cm_generator {
   uint32_t moments;
   uint64_t *key;    /* a task */
   uint32_t *merged, *waiting;
-  cm_heap ready, running;
+  /* For the parallel scheme: tasks that hold the same amounts, which fit all or none, wait in a queue of their own. */
+  uint32_t *queue_of; /* a task */
+  uint32_t queues;
+  cm_heap *queue;
+  cm_heap_item *queue_items; /* of all queues */
+  cm_heap running;
 };
 
 void cm_generator_free(cm_generator *g)
@@ -31,7 +37,9 @@ void cm_generator_free(cm_generator *g)
   cm_free(g->key);
   cm_free(g->merged);
   cm_free(g->waiting);
-  cm_free(g->ready.item);
+  cm_free(g->queue_of);
+  cm_free(g->queue);
+  cm_free(g->queue_items);
   cm_free(g->running.item);
   cm_free(g);
 }
@@ -56,6 +64,36 @@ static void lay_out(cm_generator *g, uint32_t word[CM_RESOURCES_MAX], uint32_t s
   }
 }
 
+/* What a task holds while it runs: of one that takes no time, nothing. */
+static int by_need(const void *a, const void *b, void *context)
+{
+  static const uint64_t nothing[WORDS_MAX];
+  const cm_generator *g = context;
+  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+  const uint64_t *one = g->project->time[p] > 0 ? g->need + (size_t)p * g->words : nothing,
+                 *other = g->project->time[q] > 0 ? g->need + (size_t)q * g->words : nothing;
+  return memcmp(one, other, g->words * sizeof *one);
+}
+
+/* Makes a queue for each set of amounts that tasks hold. */
+static cm_status make_queues(cm_generator *g, cm_memory *memory, cm_error *error)
+{
+  uint32_t n = g->project->dag->node_count;
+  for (uint32_t v = 0; v < n; v++)
+    g->merged[v] = v;
+  qsort_r(g->merged, n, sizeof *g->merged, by_need, g);
+  for (uint32_t k = 0; k < n; k++) {
+    g->queues += k == 0 || by_need(&g->merged[k - 1], &g->merged[k], g) != 0;
+    g->queue_of[g->merged[k]] = g->queues - 1;
+  }
+  if (CM_NEW(memory, g->queue, g->queues, error) != CM_OK)
+    return error->status;
+  for (uint32_t k = 0; k < n; k++)
+    if (k == 0 || g->queue_of[g->merged[k]] != g->queue_of[g->merged[k - 1]])
+      g->queue[g->queue_of[g->merged[k]]].item = g->queue_items + k;
+  return CM_OK;
+}
+
 cm_status cm_generator_new(const cm_workload *project, cm_memory *memory, cm_generator **made, cm_error *error)
 {
   uint32_t word[CM_RESOURCES_MAX], shift[CM_RESOURCES_MAX], n = project->dag->node_count;
@@ -69,7 +107,8 @@ cm_status cm_generator_new(const cm_workload *project, cm_memory *memory, cm_gen
       CM_NEW(memory, g->moment, moments, error) != CM_OK ||
       CM_NEW(memory, g->left, moments * g->words, error) != CM_OK || CM_NEW(memory, g->key, n, error) != CM_OK ||
       CM_NEW(memory, g->merged, n, error) != CM_OK || CM_NEW(memory, g->waiting, n, error) != CM_OK ||
-      CM_NEW(memory, g->ready.item, n, error) != CM_OK || CM_NEW(memory, g->running.item, n, error) != CM_OK) {
+      CM_NEW(memory, g->queue_of, n, error) != CM_OK || CM_NEW(memory, g->queue_items, n, error) != CM_OK ||
+      CM_NEW(memory, g->running.item, n, error) != CM_OK) {
     cm_generator_free(g);
     return error->status;
   }
@@ -77,6 +116,10 @@ cm_status cm_generator_new(const cm_workload *project, cm_memory *memory, cm_gen
     for (uint32_t r = 0; r < project->resource_count; r++)
       g->need[(size_t)v * g->words + word[r]] |= (uint64_t)project->demand[(size_t)v * project->resource_count + r]
                                                  << shift[r];
+  if (make_queues(g, memory, error) != CM_OK) {
+    cm_generator_free(g);
+    return error->status;
+  }
   *made = g;
   return CM_OK;
 }
@@ -173,38 +216,43 @@ uint64_t cm_generate_serial(cm_generator *g, cm_direction direction, const uint3
   return g->words == 1 ? serial(g, 1, direction, list, start) : serial(g, g->words, direction, list, start);
 }
 
+static void make_ready(cm_generator *g, const uint64_t *priority, uint32_t task)
+{
+  cm_heap_push(&g->queue[g->queue_of[task]], (cm_heap_item){UINT64_MAX - priority[task], task});
+}
+
+/* The queue whose first task has the highest priority of those that fit into what is left; none: their number. */
+static uint32_t best_queue(const cm_generator *g, const uint64_t *left)
+{
+  uint32_t best = g->queues;
+  for (uint32_t q = 0; q < g->queues; q++) {
+    if (g->queue[q].count == 0 || (best < g->queues && !cm_heap_before(g->queue[q].item[0], g->queue[best].item[0])))
+      continue;
+    uint32_t first = g->queue[q].item[0].number;
+    if (g->project->time[first] == 0 || fits(g, g->words, left, g->need + (size_t)first * g->words))
+      best = q;
+  }
+  return best;
+}
+
 uint64_t cm_generate_parallel(cm_generator *g, const uint64_t *priority, uint64_t *start)
 {
   const cm_dag *dag = g->project->dag;
   uint64_t now = 0, left[WORDS_MAX];
-  uint32_t n = dag->node_count;
   memcpy(left, g->full, g->words * sizeof *left);
-  g->ready.count = g->running.count = 0;
-  for (uint32_t v = 0; v < n; v++)
+  for (uint32_t v = 0; v < dag->node_count; v++)
     if ((g->waiting[v] = (uint32_t)(dag->in_first[v + 1] - dag->in_first[v])) == 0)
-      cm_heap_push(&g->ready, (cm_heap_item){UINT64_MAX - priority[v], v});
+      make_ready(g, priority, v);
   for (;;) {
-    /* What does not fit now is put aside and comes back: `merged` holds it. */
-    uint32_t aside = 0;
-    while (g->ready.count > 0) {
-      uint32_t v = cm_heap_pop(&g->ready).number;
-      const uint64_t *need = g->need + (size_t)v * g->words;
-      bool now_fits = fits(g, g->words, left, need) || g->project->time[v] == 0;
-      if (!now_fits) {
-        g->merged[aside++] = v;
-        continue;
-      }
+    for (uint32_t q; (q = best_queue(g, left)) < g->queues;) {
+      uint32_t v = cm_heap_pop(&g->queue[q]).number;
       start[v] = now;
       cm_heap_push(&g->running, (cm_heap_item){now + g->project->time[v], v});
-      for (uint32_t w = 0; w < g->words && g->project->time[v] > 0; w++)
-        left[w] -= need[w];
-      if (g->project->time[v] == 0) /* its successors may be ready at once */
+      if (g->project->time[v] == 0) /* what waits for it may be ready at once */
         break;
-      if (memcmp(left, g->guard, g->words * sizeof *left) == 0) /* all is taken */
-        break;
+      for (uint32_t w = 0; w < g->words; w++)
+        left[w] -= g->need[(size_t)v * g->words + w];
     }
-    for (uint32_t i = 0; i < aside; i++)
-      cm_heap_push(&g->ready, (cm_heap_item){UINT64_MAX - priority[g->merged[i]], g->merged[i]});
     if (g->running.count == 0)
       return now;
     now = g->running.item[0].key;
@@ -214,7 +262,7 @@ uint64_t cm_generate_parallel(cm_generator *g, const uint64_t *priority, uint64_
         left[w] += g->need[(size_t)v * g->words + w];
       for (uint64_t i = dag->out_first[v]; i < dag->out_first[v + 1]; i++)
         if (--g->waiting[dag->out[i]] == 0)
-          cm_heap_push(&g->ready, (cm_heap_item){UINT64_MAX - priority[dag->out[i]], dag->out[i]});
+          make_ready(g, priority, dag->out[i]);
     }
   }
 }

@@ -24,7 +24,7 @@ void cm_generator_free(cm_generator *generator); /* NULL is allowed */
 uint64_t cm_generate_serial(cm_generator *generator, cm_direction direction, const uint32_t *list, uint64_t *start);
 
 /* The parallel scheme: whenever something ends, what is ready and fits starts, the highest priority first, ties to the
- * lowest number. O(n log n) plus what is ready but does not fit, per end of a task. */
+ * lowest number. O(m + n * (log n + k)), k the number of different sets of amounts that tasks hold. */
 uint64_t cm_generate_parallel(cm_generator *generator, const uint64_t *priority, uint64_t *start);
 
 /* One double justification of a schedule: all tasks as late as they go in the order of their ends, then as early in the
