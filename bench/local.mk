@@ -2,9 +2,12 @@ EXTRA_DIST += bench/reference-vs-metis bench/agreement bench/axons bench/edges b
   bench/operators bench/permutations bench/permutations.js
 noinst_PROGRAMS += bench/metrics
 bench_metrics_LDADD = $(CORE_LIBS)
-EXTRA_DIST += bench/qap bench/mesh
+EXTRA_DIST += bench/qap bench/mesh bench/learned
 noinst_PROGRAMS += bench/qap_place
 bench_qap_place_LDADD = $(CORE_LIBS)
 EXTRA_DIST += bench/sched
 noinst_PROGRAMS += bench/sched_gaps
 bench_sched_gaps_LDADD = $(CORE_LIBS)
+noinst_PROGRAMS += bench/learned_place
+bench_learned_place_SOURCES = bench/learned_place.c bench/learned_annealing.h bench/learned_annealing.c
+bench_learned_place_LDADD = $(CORE_LIBS)
