@@ -1,51 +1,9 @@
-#include "core/learning/reward.h"
-
+/* The state of a reward, and the trees of multicast nodes in it. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/chip/routes.h"
+#include "core/learning/reward_state.h"
 #include "core/partition/members.h"
-
-enum { WEST_SIDE, EAST_SIDE, NORTH_SIDE, SOUTH_SIDE, SIDES, NOBODY = UINT32_MAX, UNIT_BITS_MAX = 20 };
-
-#define LOSS_MAX (UINT64_C(1) << 62)
-
-/* What a node pays to those on each side of it. */
-typedef struct sides {
-  int64_t on[SIDES];
-} sides;
-
-struct cm_reward_state {
-  cm_reward_task task;
-  cm_run *run;
-  const uint32_t *site; /* [sites] core numbers */
-  uint32_t sites, nodes;
-  int32_t *x, *y;       /* [sites] routers */
-  int32_t *step_x;      /* [2 * routers_x - 1] from a difference of columns, the middle being 0, to signed steps */
-  int32_t *step_y;
-  int32_t routers_x, routers_y;
-  int64_t *euclidean;   /* [routers_x * routers_y] length of (ax, ay) steps in units; NULL: Manhattan */
-  double unit;
-  uint32_t *node_at;    /* [sites] */
-  uint32_t *at;         /* [nodes] */
-  sides *paid;          /* [nodes] */
-  int64_t loss;
-  /* A try: what changes for neighbours. */
-  sides *change;        /* [nodes] zero between tries */
-  uint8_t *touched;     /* [nodes] */
-  uint32_t *list;       /* [nodes] the touched ones */
-  uint32_t count;
-  /* Trees of multicast nodes. */
-  cm_tracer *tracer;
-  uint32_t *router;     /* [nodes] of the targets under way */
-  uint32_t *source_first, *source; /* [nodes + 2] and [targets] the multicast nodes that each node is a target of */
-  uint64_t *links;      /* [nodes] of each tree */
-  uint8_t *stale;       /* [nodes] trees to be counted anew */
-  uint32_t *stale_list; /* [nodes] */
-  uint32_t stale_count;
-  uint64_t channels;
-};
 
 uint32_t cm_forbidden_turns(cm_turn_rule rule)
 {
@@ -54,113 +12,6 @@ uint32_t cm_forbidden_turns(cm_turn_rule rule)
     for (int to = 0; to < CM_DIRECTIONS; to++)
       forbidden += from / 2 != to / 2 && !cm_turn_allowed(rule, (cm_direction)from, (cm_direction)to);
   return forbidden;
-}
-
-/* ---- loss ---- */
-
-static int64_t length_of(const cm_reward_state *s, int32_t dx, int32_t dy)
-{
-  int64_t ax = abs(dx), ay = abs(dy);
-  return s->euclidean == NULL ? ax + ay : s->euclidean[ay * s->routers_x + ax];
-}
-
-/* Adds to `to` what a node on site `from` pays, `weight` times, to one on site `other`. */
-static inline void pay(const cm_reward_state *s, sides *to, uint32_t from, uint32_t other, int64_t weight)
-{
-  int32_t dx = s->step_x[s->x[other] - s->x[from] + s->routers_x - 1];
-  int32_t dy = s->step_y[s->y[other] - s->y[from] + s->routers_y - 1];
-  int64_t cost = weight * length_of(s, dx, dy);
-  to->on[WEST_SIDE] += dx < 0 ? cost : 0;
-  to->on[EAST_SIDE] += dx > 0 ? cost : 0;
-  to->on[NORTH_SIDE] += dy < 0 ? cost : 0;
-  to->on[SOUTH_SIDE] += dy > 0 ? cost : 0;
-}
-
-static inline int64_t loss_of(const sides *p)
-{
-  int64_t x = p->on[WEST_SIDE] > p->on[EAST_SIDE] ? p->on[WEST_SIDE] : p->on[EAST_SIDE];
-  int64_t y = p->on[NORTH_SIDE] > p->on[SOUTH_SIDE] ? p->on[NORTH_SIDE] : p->on[SOUTH_SIDE];
-  return x + y;
-}
-
-/* Node p goes from site `from` to site `to`, where q comes from. Gathers what that changes for p's neighbours but q,
- * and returns what p pays then. */
-static sides walk(cm_reward_state *s, uint32_t p, uint32_t from, uint32_t to, uint32_t q)
-{
-  const cm_graph *g = s->task.parts;
-  sides own = {{0}};
-  for (uint64_t i = g->first[p]; i < g->first[p + 1]; i++) {
-    uint32_t u = g->neighbour[i];
-    int64_t weight = (int64_t)g->weight[i];
-    if (u == q) {
-      pay(s, &own, to, from, weight);
-      continue;
-    }
-    uint32_t there = s->at[u];
-    pay(s, &own, to, there, weight);
-    pay(s, &s->change[u], there, from, -weight);
-    pay(s, &s->change[u], there, to, weight);
-    s->list[s->count] = u;
-    s->count += s->touched[u] == 0;
-    s->touched[u] = 1;
-  }
-  return own;
-}
-
-/* Sums up a try, and makes its changes when it is to stay. */
-static int64_t settle(cm_reward_state *s, bool stay)
-{
-  int64_t sum = 0;
-  for (uint32_t k = 0; k < s->count; k++) {
-    uint32_t u = s->list[k];
-    sides now = s->paid[u];
-    for (int side = 0; side < SIDES; side++)
-      now.on[side] += s->change[u].on[side];
-    sum += loss_of(&now) - loss_of(&s->paid[u]);
-    if (stay)
-      s->paid[u] = now;
-    s->change[u] = (sides){{0}};
-    s->touched[u] = 0;
-  }
-  s->count = 0;
-  return sum;
-}
-
-static int64_t trade(cm_reward_state *s, uint32_t a, uint32_t b, bool stay)
-{
-  uint32_t p = s->node_at[a], q = s->node_at[b];
-  int64_t change = 0;
-  sides of_p = {{0}}, of_q = {{0}};
-  if (a == b || (p == NOBODY && q == NOBODY))
-    return 0;
-  if (p != NOBODY) {
-    of_p = walk(s, p, a, b, q);
-    change += loss_of(&of_p) - loss_of(&s->paid[p]);
-  }
-  if (q != NOBODY) {
-    of_q = walk(s, q, b, a, p);
-    change += loss_of(&of_q) - loss_of(&s->paid[q]);
-  }
-  change += settle(s, stay);
-  if (!stay)
-    return change;
-  if (p != NOBODY) {
-    s->paid[p] = of_p;
-    s->at[p] = b;
-  }
-  if (q != NOBODY) {
-    s->paid[q] = of_q;
-    s->at[q] = a;
-  }
-  s->node_at[a] = q;
-  s->node_at[b] = p;
-  s->loss += change;
-  return change;
-}
-
-int64_t cm_reward_try(cm_reward_state *state, uint32_t site_a, uint32_t site_b)
-{
-  return trade(state, site_a, site_b, false);
 }
 
 /* ---- trees ---- */
@@ -176,18 +27,23 @@ static void mark_stale(cm_reward_state *s, uint32_t v)
 
 static void mark_trees_of(cm_reward_state *s, uint32_t v)
 {
-  if (s->task.multicast == NULL || v == NOBODY)
+  if (s->task.multicast == NULL || v == CM_NOBODY)
     return;
   mark_stale(s, v);
   for (uint32_t k = s->source_first[v]; k < s->source_first[v + 1]; k++)
     mark_stale(s, s->source[k]);
 }
 
+int64_t cm_reward_try(cm_reward_state *state, uint32_t site_a, uint32_t site_b)
+{
+  return cm_reward_exchange(state, site_a, site_b, false);
+}
+
 int64_t cm_reward_trade(cm_reward_state *state, uint32_t site_a, uint32_t site_b)
 {
   mark_trees_of(state, state->node_at[site_a]);
   mark_trees_of(state, state->node_at[site_b]);
-  return trade(state, site_a, site_b, true);
+  return cm_reward_exchange(state, site_a, site_b, true);
 }
 
 static cm_status count_links(cm_reward_state *s, uint32_t v, uint64_t *links, cm_error *error)
@@ -258,91 +114,49 @@ static cm_status geometry_new(cm_reward_state *s, cm_memory *memory, cm_error *e
   const cm_chip *chip = s->task.chip;
   s->routers_x = (int32_t)cm_chip_routers_x(chip);
   s->routers_y = (int32_t)cm_chip_routers_y(chip);
-  size_t columns = 2 * (size_t)s->routers_x - 1, rows = 2 * (size_t)s->routers_y - 1;
-  if (CM_NEW(memory, s->x, s->sites, error) != CM_OK || CM_NEW(memory, s->y, s->sites, error) != CM_OK ||
-      CM_NEW(memory, s->step_x, columns, error) != CM_OK || CM_NEW(memory, s->step_y, rows, error) != CM_OK)
+  s->torus = chip->torus_x || chip->torus_y;
+  if (CM_NEW(memory, s->place, s->sites, error) != CM_OK || CM_NEW(memory, s->where, s->nodes, error) != CM_OK)
     return error->status;
-  for (uint32_t k = 0; k < s->sites; k++) {
-    s->x[k] = (int32_t)(s->site[k] % chip->width / chip->router_x);
-    s->y[k] = (int32_t)(s->site[k] / chip->width / chip->router_y);
-  }
-  int32_t unused;
-  for (int32_t d = 1 - s->routers_x; d < s->routers_x; d++)
-    cm_chip_steps(chip, d < 0 ? (uint32_t)-d * chip->router_x : 0, d > 0 ? (uint32_t)d * chip->router_x : 0,
-                  &s->step_x[d + s->routers_x - 1], &unused);
-  for (int32_t d = 1 - s->routers_y; d < s->routers_y; d++)
-    cm_chip_steps(chip, d < 0 ? (uint32_t)-d * chip->router_y * chip->width : 0,
-                  d > 0 ? (uint32_t)d * chip->router_y * chip->width : 0, &unused, &s->step_y[d + s->routers_y - 1]);
-  return CM_OK;
-}
-
-/* Lengths in units so small as 62 bits allow: an edge counts at both ends, on two sides. */
-static cm_status lengths_new(cm_reward_state *s, cm_memory *memory, cm_error *error)
-{
-  uint64_t furthest = (uint64_t)s->routers_x + (uint64_t)s->routers_y, weight = s->task.parts->weight_total;
-  __int128 most = (__int128)weight * 4 * furthest;
-  if (most > (__int128)LOSS_MAX)
-    return cm_fail(error, CM_TOO_LARGE, "the parts say %llu to each other (scaled): their loss may pass 2^62",
-                   (unsigned long long)weight);
-  s->unit = 1;
-  if (s->task.distance == CM_DISTANCE_MANHATTAN)
-    return CM_OK;
-  for (int bits = 0; bits < UNIT_BITS_MAX && most * 2 <= (__int128)LOSS_MAX; bits++, most *= 2)
-    s->unit *= 2;
-  size_t columns = (size_t)s->routers_x, rows = (size_t)s->routers_y;
-  if (CM_NEW(memory, s->euclidean, columns * rows, error) != CM_OK)
-    return error->status;
-  for (size_t y = 0; y < rows; y++)
-    for (size_t x = 0; x < columns; x++)
-      s->euclidean[y * columns + x] = llround(sqrt((double)(x * x + y * y)) * s->unit);
+  for (uint32_t k = 0; k < s->sites; k++)
+    s->place[k] = (cm_place){.x = (int32_t)(s->site[k] % chip->width / chip->router_x),
+                          .y = (int32_t)(s->site[k] / chip->width / chip->router_y)};
   return CM_OK;
 }
 
 static cm_status seat(cm_reward_state *s, const uint32_t *core, cm_memory *memory, cm_error *error)
 {
-  uint32_t cores = cm_chip_cores(s->task.chip), *place;
-  if (CM_NEW(memory, place, cores, error) != CM_OK)
+  uint32_t cores = cm_chip_cores(s->task.chip), *site_of;
+  if (CM_NEW(memory, site_of, cores, error) != CM_OK)
     return error->status;
-  memset(place, 0xff, cores * sizeof *place);
+  memset(site_of, 0xff, cores * sizeof *site_of);
   memset(s->node_at, 0xff, s->sites * sizeof *s->node_at);
   for (uint32_t k = 0; k < s->sites; k++)
-    place[s->site[k]] = k;
+    site_of[s->site[k]] = k;
   cm_status status = CM_OK;
   for (uint32_t v = 0; v < s->nodes && status == CM_OK; v++) {
-    uint32_t k = core[v] < cores ? place[core[v]] : NOBODY;
-    if (k == NOBODY || s->node_at[k] != NOBODY) {
+    uint32_t k = core[v] < cores ? site_of[core[v]] : CM_NOBODY;
+    if (k == CM_NOBODY || s->node_at[k] != CM_NOBODY) {
       status = cm_fail(error, CM_INTERNAL, "node %u stands on core %u, which is %s", v, core[v],
-                       k == NOBODY ? "none of the sites" : "another's already");
+                       k == CM_NOBODY ? "none of the sites" : "another's already");
       break;
     }
     s->at[v] = k;
+    s->where[v] = s->place[k];
     s->node_at[k] = v;
   }
-  cm_free(place);
+  cm_free(site_of);
   return status;
-}
-
-static void pay_all(cm_reward_state *s)
-{
-  const cm_graph *g = s->task.parts;
-  for (uint32_t v = 0; v < s->nodes; v++) {
-    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
-      pay(s, &s->paid[v], s->at[v], s->at[g->neighbour[i]], (int64_t)g->weight[i]);
-    s->loss += loss_of(&s->paid[v]);
-  }
 }
 
 static cm_status fill(cm_reward_state *s, const uint32_t *core, cm_memory *memory, cm_error *error)
 {
   if (CM_NEW(memory, s->node_at, s->sites, error) != CM_OK || CM_NEW(memory, s->at, s->nodes, error) != CM_OK ||
-      CM_NEW(memory, s->paid, s->nodes, error) != CM_OK || CM_NEW(memory, s->change, s->nodes, error) != CM_OK ||
-      CM_NEW(memory, s->touched, s->nodes, error) != CM_OK ||
-      CM_NEW(memory, s->list, (size_t)s->nodes + 1, error) != CM_OK || geometry_new(s, memory, error) != CM_OK ||
-      lengths_new(s, memory, error) != CM_OK || seat(s, core, memory, error) != CM_OK)
+      CM_NEW(memory, s->paid, s->nodes, error) != CM_OK || geometry_new(s, memory, error) != CM_OK ||
+      cm_reward_lengths_new(s, memory, error) != CM_OK || seat(s, core, memory, error) != CM_OK)
     return error->status;
   if (s->task.multicast != NULL && trees_new(s, memory, error) != CM_OK)
     return error->status;
-  pay_all(s);
+  cm_reward_pay_all(s);
   return CM_OK;
 }
 
@@ -367,17 +181,12 @@ void cm_reward_state_free(cm_reward_state *state)
 {
   if (state == NULL)
     return;
-  cm_free(state->x);
-  cm_free(state->y);
-  cm_free(state->step_x);
-  cm_free(state->step_y);
+  cm_free(state->place);
+  cm_free(state->where);
   cm_free(state->euclidean);
   cm_free(state->node_at);
   cm_free(state->at);
   cm_free(state->paid);
-  cm_free(state->change);
-  cm_free(state->touched);
-  cm_free(state->list);
   cm_tracer_free(state->tracer);
   cm_free(state->router);
   cm_free(state->source_first);

@@ -1,0 +1,176 @@
+/* The loss of a placement and what a trade does to it. A node's payments to its four sides are four lanes of a vector:
+ * a cost goes to those that its direction belongs to by a mask. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/wide.h"
+#include "core/learning/reward_state.h"
+
+enum { HERE = 4 /* the direction of one's own router */, DIRECTIONS = 9, UNIT_BITS_MAX = 20 };
+
+#define LOSS_MAX (UINT64_C(1) << 62)
+
+/* How far it is from one place to another, and in which of nine directions, there and back: row by row from north west
+ * to south east. */
+typedef struct way {
+  int64_t length;
+  unsigned there, back;
+} way;
+
+static inline unsigned direction_of(int32_t dx, int32_t dy)
+{
+  return (unsigned)(3 * ((dy > 0) - (dy < 0)) + (dx > 0) - (dx < 0) + HERE);
+}
+
+/* The shorter way around, the positive one of two equal ones, as cm_chip_steps goes. */
+static int32_t around(int32_t d, int32_t routers, bool torus)
+{
+  if (!torus)
+    return d;
+  return 2 * d > routers ? d - routers : 2 * d <= -routers ? d + routers : d;
+}
+
+static inline way way_between(const cm_reward_state *s, cm_place from, cm_place to)
+{
+  int32_t dx = to.x - from.x, dy = to.y - from.y;
+  way w = {.there = direction_of(dx, dy)};
+  w.back = DIRECTIONS - 1 - w.there;
+  if (s->torus) {
+    const cm_chip *chip = s->task.chip;
+    w.back = direction_of(around(-dx, s->routers_x, chip->torus_x), around(-dy, s->routers_y, chip->torus_y));
+    dx = around(dx, s->routers_x, chip->torus_x);
+    dy = around(dy, s->routers_y, chip->torus_y);
+    w.there = direction_of(dx, dy);
+  }
+  int64_t ax = abs(dx), ay = abs(dy);
+  w.length = s->euclidean == NULL ? ax + ay : s->euclidean[ay * s->routers_x + ax];
+  return w;
+}
+
+/* Adds a cost to the sides that a direction belongs to. */
+static inline void pay(cm_sides *to, int64_t cost, unsigned direction)
+{
+  static const cm_sides belongs[DIRECTIONS] = {{-1, 0, -1, 0}, {0, 0, -1, 0}, {0, -1, -1, 0}, {-1, 0, 0, 0}, {0, 0, 0, 0},
+                                            {0, -1, 0, 0},  {-1, 0, 0, -1}, {0, 0, 0, -1}, {0, -1, 0, -1}};
+  *to += (cm_sides){cost, cost, cost, cost} & belongs[direction];
+}
+
+static inline int64_t loss_of(const cm_sides *p)
+{
+  int64_t x = (*p)[0] > (*p)[1] ? (*p)[0] : (*p)[1], y = (*p)[2] > (*p)[3] ? (*p)[2] : (*p)[3];
+  return x + y;
+}
+
+/* A trade under way: p goes from site a to b, q (CM_NOBODY: nobody) from b to a. */
+typedef struct exchange {
+  uint32_t p, q;
+  cm_place a, b;
+  cm_sides of_p, of_q; /* what they pay afterwards */
+  bool stay;
+} exchange;
+
+/* What changes for u, which talks `to_p` to p and `to_q` to q; they change places. */
+static inline int64_t change_of(cm_reward_state *s, exchange *e, uint32_t u, int64_t to_p, int64_t to_q)
+{
+  way to_a = way_between(s, s->where[u], e->a), to_b = way_between(s, s->where[u], e->b);
+  cm_sides now = s->paid[u];
+  pay(&now, (to_q - to_p) * to_a.length, to_a.there);
+  pay(&now, (to_p - to_q) * to_b.length, to_b.there);
+  pay(&e->of_p, to_p * to_b.length, to_b.back);
+  pay(&e->of_q, to_q * to_a.length, to_a.back);
+  int64_t change = loss_of(&now) - loss_of(&s->paid[u]);
+  if (e->stay)
+    s->paid[u] = now;
+  return change;
+}
+
+/* Rows ascend, so that those who talk to both are met once. */
+CM_WIDE static int64_t change_of_all(cm_reward_state *s, exchange *e)
+{
+  const cm_graph *g = s->task.parts;
+  uint64_t i = g->first[e->p], end = g->first[e->p + 1], j = 0, other_end = 0;
+  way apart = way_between(s, e->a, e->b);
+  int64_t change = 0;
+  if (e->q != CM_NOBODY) {
+    j = g->first[e->q];
+    other_end = g->first[e->q + 1];
+  }
+  while (i < end || j < other_end) {
+    uint32_t u = i < end ? g->neighbour[i] : CM_NOBODY, v = j < other_end ? g->neighbour[j] : CM_NOBODY;
+    uint32_t next = u < v ? u : v;
+    int64_t to_p = u == next ? (int64_t)g->weight[i++] : 0, to_q = v == next ? (int64_t)g->weight[j++] : 0;
+    if (next == e->q)
+      pay(&e->of_p, to_p * apart.length, apart.back);
+    else if (next == e->p)
+      pay(&e->of_q, to_q * apart.length, apart.there);
+    else
+      change += change_of(s, e, next, to_p, to_q);
+  }
+  change += loss_of(&e->of_p) - loss_of(&s->paid[e->p]);
+  return e->q == CM_NOBODY ? change : change + loss_of(&e->of_q) - loss_of(&s->paid[e->q]);
+}
+
+int64_t cm_reward_exchange(cm_reward_state *state, uint32_t site_a, uint32_t site_b, bool stay)
+{
+  cm_reward_state *s = state;
+  uint32_t a = site_a, b = site_b;
+  if (s->node_at[a] == CM_NOBODY) {
+    uint32_t swapped = a;
+    a = b;
+    b = swapped;
+  }
+  exchange e = {.p = s->node_at[a], .q = s->node_at[b], .a = s->place[a], .b = s->place[b], .stay = stay};
+  if (a == b || e.p == CM_NOBODY)
+    return 0;
+  int64_t change = change_of_all(s, &e);
+  if (!stay)
+    return change;
+  s->paid[e.p] = e.of_p;
+  s->at[e.p] = b;
+  s->where[e.p] = e.b;
+  if (e.q != CM_NOBODY) {
+    s->paid[e.q] = e.of_q;
+    s->at[e.q] = a;
+    s->where[e.q] = e.a;
+  }
+  s->node_at[a] = e.q;
+  s->node_at[b] = e.p;
+  s->loss += change;
+  return change;
+}
+
+void cm_reward_pay_all(cm_reward_state *state)
+{
+  cm_reward_state *s = state;
+  const cm_graph *g = s->task.parts;
+  for (uint32_t v = 0; v < s->nodes; v++) {
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+      way w = way_between(s, s->where[v], s->where[g->neighbour[i]]);
+      pay(&s->paid[v], (int64_t)g->weight[i] * w.length, w.there);
+    }
+    s->loss += loss_of(&s->paid[v]);
+  }
+}
+
+/* Lengths in units so small as 62 bits allow: an edge counts at both ends, on two sides. */
+cm_status cm_reward_lengths_new(cm_reward_state *state, cm_memory *memory, cm_error *error)
+{
+  cm_reward_state *s = state;
+  uint64_t furthest = (uint64_t)s->routers_x + (uint64_t)s->routers_y, weight = s->task.parts->weight_total;
+  __int128 most = (__int128)weight * 4 * furthest;
+  if (most > (__int128)LOSS_MAX)
+    return cm_fail(error, CM_TOO_LARGE, "the parts say %llu to each other (scaled): their loss may pass 2^62",
+                   (unsigned long long)weight);
+  s->unit = 1;
+  if (s->task.distance == CM_DISTANCE_MANHATTAN)
+    return CM_OK;
+  for (int bits = 0; bits < UNIT_BITS_MAX && most * 2 <= (__int128)LOSS_MAX; bits++, most *= 2)
+    s->unit *= 2;
+  size_t columns = (size_t)s->routers_x, rows = (size_t)s->routers_y;
+  if (CM_NEW(memory, s->euclidean, columns * rows, error) != CM_OK)
+    return error->status;
+  for (size_t y = 0; y < rows; y++)
+    for (size_t x = 0; x < columns; x++)
+      s->euclidean[y * columns + x] = llround(sqrt((double)(x * x + y * y)) * s->unit);
+  return CM_OK;
+}
