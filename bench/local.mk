@@ -11,3 +11,5 @@ bench_sched_gaps_LDADD = $(CORE_LIBS)
 noinst_PROGRAMS += bench/learned_place
 bench_learned_place_SOURCES = bench/learned_place.c bench/learned_annealing.h bench/learned_annealing.c
 bench_learned_place_LDADD = $(CORE_LIBS)
+noinst_PROGRAMS += bench/hilbert
+bench_hilbert_LDADD = $(CORE_LIBS)

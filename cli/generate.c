@@ -13,13 +13,21 @@
 static const char usage[] =
   "usage: coremap generate reservoir --neurons N [--fan-out M] [OPTION...] -o OUT\n"
   "       coremap generate microcircuit [--scale X] [--rates] [OPTION...] -o OUT.zip\n"
+  "       coremap generate layered [--layers L] [--layer N|WxH] [--fan-out M] [--spread S] [OPTION...] -o OUT\n"
+  "       coremap generate chain [--populations P] [--size N] [OPTION...] -o OUT\n"
   "\n"
   "reservoir: neurons in a cube, connected to near ones and a few far ones, with log-normal rates. OUT's ending names\n"
   "the format, as in coremap convert.\n"
+  "layered: each neuron reaches some of those around its like in the next layer.\n"
+  "chain: a ring of populations, connected one to one.\n"
   "microcircuit: the cortical microcircuit of Potjans and Diesmann, written as a topology file.\n"
   "\n"
   "  --neurons N    2 or more\n"
-  "  --fan-out M    mean number of targets; 128 unless given, 192 above 32768 neurons, 256 above 131072\n"
+  "  --fan-out M    mean number of targets; 128 unless given, 192 above 32768 neurons, 256 above 131072; layered: 64\n"
+  "  --layers L     2 or more, 32 unless given\n"
+  "  --layer N|WxH  neurons of a layer, a line or a sheet; 32768 unless given\n"
+  "  --spread S     the targets are drawn from so many around the same place; twice the fan-out unless given\n"
+  "  --populations P, --size N  200 populations of 10000 neurons unless given\n"
   "  --scale X      0.001 to 10, 1 unless given: 77169 neurons, 298880968 synapses\n"
   "  --rates        axons weigh the published mean rates of their populations instead of 1\n"
   "  --seed S       1 unless given\n"
@@ -28,7 +36,8 @@ static const char usage[] =
 
 typedef struct arguments {
   const char *recipe, *output;
-  uint32_t neurons;
+  uint32_t neurons, populations, size;
+  cm_layered layered;
   double fan_out, scale;
   uint64_t seed;
   unsigned threads;
@@ -51,11 +60,42 @@ static bool real_number(const char *text, double *value)
   return end != text && *end == '\0';
 }
 
+/* N, or WxH. */
+static bool sheet(const char *text, cm_layered *layered)
+{
+  char *end;
+  layered->height = 1;
+  errno = 0;
+  unsigned long long width = strtoull(text, &end, 10), height = 1;
+  bool good = text[0] >= '0' && text[0] <= '9' && errno == 0 && width <= CM_VERTICES_MAX;
+  if (good && *end == 'x') {
+    const char *rest = end + 1;
+    height = strtoull(rest, &end, 10);
+    good = rest[0] >= '0' && rest[0] <= '9' && errno == 0 && height <= CM_VERTICES_MAX;
+  }
+  layered->width = (uint32_t)width;
+  layered->height = (uint32_t)height;
+  return good && *end == '\0';
+}
+
+static bool count_of(const char *text, uint32_t *count)
+{
+  uint64_t number;
+  bool good = whole_number(text, CM_VERTICES_MAX, &number);
+  *count = (uint32_t)number;
+  return good;
+}
+
 /* Returns -1 to go on, else an exit status. */
 static int parse(int argc, char **argv, arguments *a)
 {
   static const struct option flags[] = {{"neurons", required_argument, NULL, 'n'},
                                         {"fan-out", required_argument, NULL, 'f'},
+                                        {"layers", required_argument, NULL, 'l'},
+                                        {"layer", required_argument, NULL, 'w'},
+                                        {"spread", required_argument, NULL, 'd'},
+                                        {"populations", required_argument, NULL, 'p'},
+                                        {"size", required_argument, NULL, 'z'},
                                         {"scale", required_argument, NULL, 'x'},
                                         {"rates", no_argument, NULL, 'r'},
                                         {"seed", required_argument, NULL, 's'},
@@ -68,10 +108,12 @@ static int parse(int argc, char **argv, arguments *a)
   for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;) {
     bool good = true;
     switch (flag) {
-      case 'n':
-        good = whole_number(optarg, CM_VERTICES_MAX, &number);
-        a->neurons = (uint32_t)number;
-        break;
+      case 'n': good = count_of(optarg, &a->neurons); break;
+      case 'l': good = count_of(optarg, &a->layered.layers); break;
+      case 'w': good = sheet(optarg, &a->layered); break;
+      case 'd': good = count_of(optarg, &a->layered.spread); break;
+      case 'p': good = count_of(optarg, &a->populations); break;
+      case 'z': good = count_of(optarg, &a->size); break;
       case 'f': good = real_number(optarg, &a->fan_out); break;
       case 'x': good = real_number(optarg, &a->scale); break;
       case 'r': a->rates = true; break;
@@ -89,18 +131,34 @@ static int parse(int argc, char **argv, arguments *a)
       return cli_usage("generate", "\"%s\" is no fit number for this option", optarg);
   }
   if (optind + 1 != argc)
-    return cli_usage("generate", "one recipe is needed: reservoir or microcircuit");
+    return cli_usage("generate", "one recipe is needed: reservoir, microcircuit, layered or chain");
   a->recipe = argv[optind];
   if (a->output == NULL)
     return cli_usage("generate", "-o OUT is needed");
   return -1;
 }
 
-static cm_status reservoir(const arguments *a, cm_run *run, cm_error *error)
+static cm_status make(const arguments *a, cm_run *run, cm_topology **topology, cm_error *error)
+{
+  if (strcmp(a->recipe, "layered") == 0) {
+    cm_layered shape = a->layered;
+    if (a->fan_out > 0)
+      shape.fan_out = (uint32_t)a->fan_out;
+    if (shape.spread == 0)
+      shape.spread = 2 * shape.fan_out;
+    return cm_generate_layered(&shape, run, topology, error);
+  }
+  if (strcmp(a->recipe, "chain") == 0)
+    return cm_generate_chain(a->populations, a->size, run, topology, error);
+  double fan_out = a->fan_out > 0 ? a->fan_out : cm_reservoir_fan_out(a->neurons);
+  return cm_generate_reservoir(a->neurons, fan_out, run, topology, error);
+}
+
+/* A network that is made in memory and then written. */
+static cm_status in_memory(const arguments *a, cm_run *run, cm_error *error)
 {
   cm_topology *topology;
-  double fan_out = a->fan_out > 0 ? a->fan_out : cm_reservoir_fan_out(a->neurons);
-  if (cm_generate_reservoir(a->neurons, fan_out, run, &topology, error) != CM_OK)
+  if (make(a, run, &topology, error) != CM_OK)
     return error->status;
   cm_status status = cm_export(topology, a->output, run, error);
   if (status == CM_OK)
@@ -121,29 +179,39 @@ static cm_status microcircuit(const arguments *a, cm_run *run, cm_error *error)
   return CM_OK;
 }
 
+static bool known(const char *recipe)
+{
+  static const char *const recipes[] = {"reservoir", "microcircuit", "layered", "chain"};
+  for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
+    if (strcmp(recipe, recipes[i]) == 0)
+      return true;
+  return false;
+}
+
 int cli_generate(int argc, char **argv)
 {
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  arguments a = {.scale = 1, .seed = 1, .threads = processors > 0 ? (unsigned)processors : 1};
+  arguments a = {.scale = 1, .seed = 1, .threads = processors > 0 ? (unsigned)processors : 1, .populations = 200,
+                 .size = 10000, .layered = {.layers = 32, .width = 32768, .height = 1, .fan_out = 64}};
   int exit_status = parse(argc, argv, &a);
   if (exit_status != -1)
     return exit_status;
-  bool is_reservoir = strcmp(a.recipe, "reservoir") == 0;
-  if (!is_reservoir && strcmp(a.recipe, "microcircuit") != 0)
-    return cli_usage("generate", "there is no recipe \"%s\", but reservoir and microcircuit", a.recipe);
+  bool is_reservoir = strcmp(a.recipe, "reservoir") == 0, is_circuit = strcmp(a.recipe, "microcircuit") == 0;
+  if (!known(a.recipe))
+    return cli_usage("generate", "there is no recipe \"%s\", but reservoir, microcircuit, layered and chain", a.recipe);
   if (is_reservoir && a.neurons == 0)
     return cli_usage("generate", "--neurons N is needed");
-  if (is_reservoir && a.fan_out < 0)
-    return cli_usage("generate", "--fan-out must be at least 1");
+  if (a.fan_out < 0 || a.fan_out > CM_FAN_OUT_MAX)
+    return cli_usage("generate", "--fan-out must be at least 1 and at most %d", CM_FAN_OUT_MAX);
   size_t length = strlen(a.output);
-  if (!is_reservoir && (length < 4 || strcmp(a.output + length - 4, ".zip") != 0))
+  if (is_circuit && (length < 4 || strcmp(a.output + length - 4, ".zip") != 0))
     return cli_usage("generate", "a microcircuit is written as a topology file: OUT must end in .zip");
   cli_run cli;
   cm_error error;
   cli_run_begin(&cli, a.quiet);
   cli.run.seed = a.seed;
   cli.run.threads = a.threads;
-  cm_status status = is_reservoir ? reservoir(&a, &cli.run, &error) : microcircuit(&a, &cli.run, &error);
+  cm_status status = is_circuit ? microcircuit(&a, &cli.run, &error) : in_memory(&a, &cli.run, &error);
   cli_run_end(&cli);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }

@@ -22,6 +22,23 @@ double cm_reservoir_fan_out(uint32_t neurons);
 cm_status cm_generate_reservoir(uint32_t neurons, double fan_out, cm_run *run, cm_topology **topology,
                                 cm_error *error);
 
+/* Layers of neurons, sheets of width x height (a line where the height is 1). */
+typedef struct cm_layered {
+  uint32_t layers, width, height;
+  uint32_t fan_out; /* targets of a neuron, in the next layer */
+  uint32_t spread;  /* so many neurons around its like they are drawn from */
+} cm_layered;
+
+/* A layered network: each neuron but those of the last layer reaches fan_out neurons of the next layer, drawn from the
+ * square (on a line: the run) of about `spread` around the same place; fewer where a layer has fewer. Rates are uniform
+ * in 1/1024 .. 1. Neurons are numbered layer by layer, row by row. Opens phase "generate"; the caller owns *topology.
+ * O(neurons * spread). Errors: CM_BAD_OPTION, memory and run errors. */
+cm_status cm_generate_layered(const cm_layered *shape, cm_run *run, cm_topology **topology, cm_error *error);
+
+/* A ring of populations: neuron i of each sends to neuron i of the next, of the last to the first, rate 1. Opens phase
+ * "generate"; the caller owns *topology. O(neurons). Errors: CM_BAD_OPTION, memory errors. */
+cm_status cm_generate_chain(uint32_t populations, uint32_t size, cm_run *run, cm_topology **topology, cm_error *error);
+
 enum { CM_MICROCIRCUIT_POPULATIONS = 8 };
 
 /* What a microcircuit of some scale consists of. */

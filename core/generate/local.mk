@@ -1,1 +1,2 @@
-libcoremap_a_SOURCES += core/generate/generate.h core/generate/reservoir.c core/generate/microcircuit.c
+libcoremap_a_SOURCES += core/generate/generate.h core/generate/reservoir.c core/generate/microcircuit.c \
+  core/generate/layered.c

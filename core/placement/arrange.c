@@ -1,19 +1,24 @@
 #include "core/placement/arrange.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "core/placement/blocks.h"
 #include "core/placement/qap.h"
 
 /* Looks at pairs of cores that an effort may cost, and how they are spent. */
 typedef struct budget {
   double looks;
   uint32_t population, sweeps_max, rounds;
+  /* Of many parts: entries of the graph that are looked at on a level, within these numbers of sweeps. */
+  double entries, sweeps_least, sweeps_most;
+  uint32_t cycles;
 } budget;
 
 static const budget budgets[] = {
-  [CM_ARRANGE_FAST] = {0, 0, 0, 20},
-  [CM_ARRANGE_BALANCED] = {2e8, 8, 400, 20},
-  [CM_ARRANGE_BEST] = {4e9, 16, 4000, 60},
+  [CM_ARRANGE_FAST] = {0, 0, 0, 20, 4e7, 4, 60, 0},
+  [CM_ARRANGE_BALANCED] = {2e8, 8, 400, 20, 2e8, 20, 400, 1},
+  [CM_ARRANGE_BEST] = {4e9, 16, 4000, 60, 2e9, 60, 4000, 4},
 };
 
 static cm_qap_options divide(const budget *b, uint32_t cores, uint64_t seed)
@@ -52,10 +57,27 @@ static cm_status along_curve(const cm_graph *parts, const cm_chip *chip, const c
   return status;
 }
 
+/* Many parts. */
+static cm_status arrange_by_blocks(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
+                                   const cm_axes *axes, const budget *b, uint64_t seed, cm_run *run, uint32_t *at,
+                                   cm_arrange_result *result, cm_error *error)
+{
+  double paid = b->entries / ((double)parts->entry_count + 1);
+  cm_blocks_options options = {.sweeps = fmin(fmax(paid, b->sweeps_least), b->sweeps_most), .cycles = b->cycles,
+                               .seed = seed};
+  cm_blocks_result made;
+  if (cm_place_by_blocks(parts, axes, chip, region, &options, run, at, &made, error) != CM_OK)
+    return error->status;
+  *result = (cm_arrange_result){.method = "blocks and exchanges", .curve = made.curve, .refined = made.cost};
+  return CM_OK;
+}
+
 static cm_status arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region, const cm_axes *axes,
                          const budget *b, uint64_t seed, cm_run *run, uint32_t *at, uint32_t *annealed,
                          cm_arrange_result *result, cm_error *error)
 {
+  if (axes->count > CM_QAP_CORES_MAX)
+    return arrange_by_blocks(parts, chip, region, axes, b, seed, run, at, result, error);
   cm_run_phase(run, "place");
   if (along_curve(parts, chip, region, run, at, error) != CM_OK)
     return error->status;

@@ -9,7 +9,7 @@
 typedef enum cm_arrange_effort { CM_ARRANGE_FAST, CM_ARRANGE_BALANCED, CM_ARRANGE_BEST } cm_arrange_effort;
 
 typedef struct cm_arrange_result {
-  const char *method;       /* "curve and swaps", "annealing": static text */
+  const char *method;       /* "curve and swaps", "annealing", "blocks and exchanges": static text */
   uint64_t curve, refined;  /* sum of weight * distance (in units of cm_axes) along the curve, and at the end; scaled */
   uint32_t rounds;          /* of swaps */
   uint64_t swaps;
@@ -17,8 +17,8 @@ typedef struct cm_arrange_result {
 
 /* Places the parts on the cores of the region, as many as there are parts. The effort is counted in steps, never in
  * seconds: the result depends on the input and the seed alone. Fills core [parts] with core numbers. Phases "place"
- * and "anneal". FAST: O(rounds * entries * log(width)); the others: as cm_place_by_annealing up to CM_QAP_CORES_MAX
- * parts. */
+ * and "anneal". Beyond CM_QAP_CORES_MAX cores: as cm_place_by_blocks. Up to so many, FAST: O(rounds * entries *
+ * log(width)); the others: as cm_place_by_annealing. */
 cm_status cm_arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
                      uint64_t seed, cm_run *run, uint32_t *core, cm_arrange_result *result, cm_error *error);
 

@@ -6,4 +6,6 @@ libcoremap_a_SOURCES += \
   core/placement/mesh.h core/placement/mesh.c core/placement/mesh_state.h core/placement/mesh_state.c \
   core/placement/mesh_grid.c core/placement/mesh_coarsen.h core/placement/mesh_coarsen.c core/placement/mesh_layout.c core/placement/mesh_anneal.h core/placement/mesh_anneal.c \
   core/placement/arrange.h core/placement/arrange.c core/placement/curve.c core/placement/swaps.c \
-  core/placement/qap_kernel.h core/placement/qap_narrow.c core/placement/qap_wide.c
+  core/placement/qap_kernel.h core/placement/qap_narrow.c core/placement/qap_wide.c \
+  core/placement/blocks.h core/placement/blocks.c core/placement/cluster_order.c \
+  core/placement/exchange.h core/placement/exchange.c

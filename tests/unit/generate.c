@@ -362,6 +362,68 @@ START_TEST(test_microcircuit_rates)
 }
 END_TEST
 
+/* Every neuron has as many targets as asked for, all in the next layer and in the window around its like; at an edge the
+ * window is as large. The places of a window are equally likely. */
+START_TEST(test_layered)
+{
+  static const cm_layered shapes[] = {{5, 400, 1, 16, 40}, {4, 30, 20, 12, 36}, {2, 7, 1, 9, 9}, {3, 6, 5, 4, 100}};
+  for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+    const cm_layered *s = &shapes[k];
+    uint32_t layer = s->width * s->height, side = s->height == 1 ? s->spread : 6, hits[41] = {0}, inner = 0;
+    cm_topology *t = NULL, *other = NULL;
+    ck_ok(cm_generate_layered(s, &run, &t, &error));
+    ck_ok(cm_topology_verify(t, &error));
+    ck_assert_uint_eq(t->vertex_count, s->layers * layer);
+    ck_assert_uint_eq(t->net_count, (s->layers - 1) * layer);
+    for (uint32_t v = 0; v < t->net_count; v++) {
+      ck_assert_uint_eq(t->net_first[v + 1] - t->net_first[v], k == 2 ? 7 : s->fan_out);
+      ck_assert(t->net_weight[v] >= 1 && t->net_weight[v] <= t->weight_scale);
+      uint32_t x = v % layer % s->width, y = v % layer / s->width;
+      bool whole = k == 0 && x >= side && x + side < s->width;
+      inner += whole;
+      for (uint64_t i = t->net_first[v]; i < t->net_first[v + 1]; i++) {
+        uint32_t to = t->pin[i], tx = to % layer % s->width, ty = to % layer / s->width;
+        ck_assert_uint_eq(to / layer, v / layer + 1);
+        if (k < 2) {
+          bool edge_x = x < side || x + side > s->width, edge_y = y < side || y + side > s->height;
+          ck_assert(edge_x || (tx + side / 2 >= x && tx < x - side / 2 + side));
+          ck_assert(s->height == 1 || edge_y || (ty + side / 2 >= y && ty < y - side / 2 + side));
+          ck_assert_uint_lt((tx > x ? tx - x : x - tx), side);
+        }
+        if (whole)
+          hits[tx + side / 2 - x]++;
+      }
+    }
+    for (uint32_t i = 0; k == 0 && i < side; i++)
+      ck_assert_double_eq_tol(hits[i], inner * 16 / 40.0, 5 * sqrt(inner * 0.4 * 0.6));
+    run.threads = 1;
+    ck_ok(cm_generate_layered(s, &run, &other, &error));
+    run.threads = 2;
+    ck_assert_mem_eq(t->pin, other->pin, t->pin_count * sizeof *t->pin);
+    cm_topology_free(t);
+    cm_topology_free(other);
+  }
+  cm_topology *t = NULL;
+  ck_fails(cm_generate_layered(&(cm_layered){1, 9, 1, 4, 8}, &run, &t, &error), CM_BAD_OPTION);
+  ck_fails(cm_generate_layered(&(cm_layered){2, 9, 1, 4, 3}, &run, &t, &error), CM_BAD_OPTION);
+  ck_fails(cm_generate_layered(&(cm_layered){70000, 70000, 1, 4, 8}, &run, &t, &error), CM_BAD_OPTION);
+}
+END_TEST
+
+START_TEST(test_chain)
+{
+  cm_topology *t = NULL;
+  ck_ok(cm_generate_chain(5, 7, &run, &t, &error));
+  ck_ok(cm_topology_verify(t, &error));
+  ck_assert_uint_eq(t->vertex_count, 35);
+  ck_assert_uint_eq(t->pin_count, 35);
+  for (uint32_t v = 0; v < 35; v++)
+    ck_assert_uint_eq(t->pin[v], (v / 7 + 1) % 5 * 7 + v % 7);
+  cm_topology_free(t);
+  ck_fails(cm_generate_chain(1, 7, &run, &t, &error), CM_BAD_OPTION);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("generate");
@@ -379,6 +441,8 @@ int main(void)
   tcase_add_test(test, test_microcircuit_counts);
   tcase_add_test(test, test_microcircuit_file);
   tcase_add_test(test, test_microcircuit_rates);
+  tcase_add_test(test, test_layered);
+  tcase_add_test(test, test_chain);
   suite_add_tcase(suite, test);
   return test_main(suite);
 }

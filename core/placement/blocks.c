@@ -1,0 +1,407 @@
+/* Happy path: order the parts -> renumber them by it -> graphs of blocks of 4, 16, ... -> the coarsest blocks are
+ * placed by the engine for few parts -> level by level blocks are taken apart and annealed. Further cycles take the
+ * order along the curve of what was found. */
+#include "core/placement/blocks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/partition/options.h"
+#include "core/placement/arrange.h"
+#include "core/placement/exchange.h"
+#include "core/placement/qap.h"
+
+enum { LEVELS_MAX = 16, BLOCK_BITS = 2, COARSEST = 64, COARSEST_SWEEPS = 1000 };
+
+/* Temperatures in typical costs of a move to the next cell: where all is new, in further cycles, at the end of a
+ * level; the most proposals for a block on coarse levels. */
+static const double hot = 3, warm = 2, cold = 0.05, sweeps_most = 4000;
+
+typedef struct work {
+  const cm_axes *axes;
+  const cm_blocks_options *options;
+  cm_run *run;
+  uint32_t parts;
+  uint32_t *curve;    /* [cores] of the region along the curve */
+  uint32_t *rank_at;  /* [columns * rows] place along the curve of the core there, CM_NO_CELL: none */
+  uint32_t levels;
+  cm_compact *level[LEVELS_MAX]; /* of blocks of 4^l parts, numbered along the order */
+  uint32_t *column, *row, *cell_at; /* of the cells of a level */
+  uint32_t *representative;         /* [cells] a core in the middle of each */
+} work;
+
+static uint32_t blocks_of(uint32_t parts, uint32_t level)
+{
+  uint32_t shift = BLOCK_BITS * level;
+  return (parts >> shift) + ((parts & ((UINT32_C(1) << shift) - 1)) != 0);
+}
+
+/* The graph of parts numbered along the order; weights to 32 bits. */
+static cm_status renumber(const cm_graph *parts, const uint32_t *order, cm_run *run, cm_compact **graph,
+                          cm_error *error)
+{
+  cm_compact *g;
+  uint32_t *number = NULL, n = parts->vertex_count;
+  uint64_t heaviest = 0;
+  unsigned shift = 0;
+  if (CM_NEW(run->memory, g, 1, error) != CM_OK)
+    return error->status;
+  *g = (cm_compact){.vertex_count = n, .entry_count = parts->entry_count, .size_total = n, .size_max = 1,
+                    .weight_unit = 1};
+  cm_status status = CM_NEW(run->memory, g->first, (size_t)n + 1, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, g->neighbour, parts->entry_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, g->weight, parts->entry_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, g->size, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, number, n, error);
+  if (status != CM_OK) {
+    cm_compact_free(g);
+    return status;
+  }
+  for (uint64_t i = 0; i < parts->entry_count; i++)
+    heaviest = parts->weight[i] > heaviest ? parts->weight[i] : heaviest;
+  while (heaviest >> shift > UINT32_MAX)
+    shift++;
+  for (uint32_t k = 0; k < n; k++)
+    number[order[k]] = k;
+  uint64_t end = 0, total = 0;
+  for (uint32_t k = 0; k < n; k++) {
+    uint32_t u = order[k];
+    for (uint64_t i = parts->first[u]; i < parts->first[u + 1]; i++, end++) {
+      g->neighbour[end] = number[parts->neighbour[i]];
+      g->weight[end] = (uint32_t)(parts->weight[i] >> shift);
+      total += g->weight[end];
+    }
+    g->first[(size_t)k + 1] = end;
+    g->size[k] = 1;
+  }
+  g->weight_total = total / 2;
+  cm_free(number);
+  *graph = g;
+  return CM_OK;
+}
+
+static void levels_free(work *w)
+{
+  for (uint32_t l = 0; l < w->levels; l++)
+    cm_compact_free(w->level[l]);
+  w->levels = 0;
+}
+
+/* Graphs of blocks of 4, 16, ... parts, down to a few dozen. */
+static cm_status coarsen(work *w, cm_error *error)
+{
+  uint32_t *map;
+  cm_status status = CM_NEW(w->run->memory, map, w->parts, error);
+  for (uint32_t v = 0; v < w->parts && status == CM_OK; v++)
+    map[v] = v >> BLOCK_BITS;
+  while (status == CM_OK && w->level[w->levels - 1]->vertex_count > COARSEST && w->levels < LEVELS_MAX) {
+    status = cm_compact_contract(w->level[w->levels - 1], map, blocks_of(w->parts, w->levels), w->run,
+                                 &w->level[w->levels], error);
+    w->levels += status == CM_OK;
+  }
+  cm_free(map);
+  return status;
+}
+
+/* ---- cells ---- */
+
+/* The core of a run along the curve that is nearest to the middle of all. */
+static uint32_t central(const work *w, uint32_t begin, uint32_t end)
+{
+  const cm_axes *a = w->axes;
+  int64_t count = end - begin, sum_x = 0, sum_y = 0, least = INT64_MAX;
+  uint32_t best = w->curve[begin];
+  for (uint32_t i = begin; i < end; i++) {
+    sum_x += a->column[w->curve[i]];
+    sum_y += a->row[w->curve[i]];
+  }
+  for (uint32_t i = begin; i < end; i++) {
+    uint32_t core = w->curve[i];
+    int64_t off = llabs(a->column[core] * count - sum_x) + llabs(a->row[core] * count - sum_y);
+    bool first = a->row[core] != a->row[best] ? a->row[core] < a->row[best] : a->column[core] < a->column[best];
+    if (off < least || (off == least && first)) {
+      least = off;
+      best = core;
+    }
+  }
+  return best;
+}
+
+static void make_cells(work *w, uint32_t level, cm_cells *cells)
+{
+  const cm_axes *a = w->axes;
+  uint32_t shift = BLOCK_BITS * level, count = blocks_of(w->parts, level);
+  for (uint32_t c = 0; c < count; c++) {
+    uint32_t begin = c << shift, end = w->parts - begin > UINT32_C(1) << shift ? begin + (UINT32_C(1) << shift) : w->parts;
+    w->representative[c] = central(w, begin, end);
+    w->column[c] = a->column[w->representative[c]];
+    w->row[c] = a->row[w->representative[c]];
+  }
+  for (size_t i = 0; i < (size_t)a->columns * a->rows; i++)
+    w->cell_at[i] = w->rank_at[i] < w->parts ? w->rank_at[i] >> shift : CM_NO_CELL;
+  *cells = (cm_cells){.axes = a, .count = count, .column = w->column, .row = w->row, .at = w->cell_at,
+                      .spacing = UINT32_C(1) << level};
+}
+
+/* Blocks of less parts than the others stay where they are: there is one at most. */
+static uint32_t pinned_on(const work *w, uint32_t level)
+{
+  return (w->parts & ((UINT32_C(1) << BLOCK_BITS * level) - 1)) != 0;
+}
+
+/* ---- levels ---- */
+
+/* The places of one axis that `count` cells use, numbered anew, with the distances between them. */
+static cm_status squeeze(const uint32_t *place, uint32_t count, const uint32_t *distance, uint32_t length, cm_run *run,
+                         uint32_t *number, uint32_t **between, uint32_t *used, cm_error *error)
+{
+  uint32_t *old, *fresh = NULL, found = 0;
+  cm_status status = CM_NEW(run->memory, old, length, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, fresh, length, error);
+  for (uint32_t c = 0; c < count && status == CM_OK; c++)
+    fresh[place[c]] = 1;
+  for (uint32_t i = 0; i < length && status == CM_OK; i++)
+    if (fresh[i]) {
+      fresh[i] = found;
+      old[found++] = i;
+    }
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, *between, (size_t)found * found, error);
+  if (status == CM_OK) {
+    for (uint32_t c = 0; c < count; c++)
+      number[c] = fresh[place[c]];
+    for (uint32_t i = 0; i < found; i++)
+      for (uint32_t j = 0; j < found; j++)
+        (*between)[(size_t)i * found + j] = distance[(size_t)old[i] * length + old[j]];
+    *used = found;
+  }
+  cm_free(old);
+  cm_free(fresh);
+  return status;
+}
+
+/* The axes under the first `count` cells alone: the engine's work grows with columns and rows. */
+static cm_status squeezed_axes(const work *w, uint32_t count, cm_axes *axes, cm_error *error)
+{
+  const cm_axes *a = w->axes;
+  axes->count = count;
+  if (CM_NEW(w->run->memory, axes->column, count, error) != CM_OK ||
+      CM_NEW(w->run->memory, axes->row, count, error) != CM_OK ||
+      squeeze(w->column, count, a->dx, a->columns, w->run, axes->column, &axes->dx, &axes->columns, error) != CM_OK)
+    return error->status;
+  return squeeze(w->row, count, a->dy, a->rows, w->run, axes->row, &axes->dy, &axes->rows, error);
+}
+
+/* The first `count` vertices of a level. */
+static cm_status first_vertices(const cm_compact *c, uint32_t count, cm_run *run, cm_graph **graph, cm_error *error)
+{
+  uint64_t *weight, *first = NULL, end = 0;
+  uint32_t *neighbour = NULL;
+  cm_status status = CM_NEW(run->memory, weight, c->entry_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, neighbour, c->entry_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, first, (size_t)count + 1, error);
+  if (status == CM_OK) {
+    for (uint32_t v = 0; v < count; v++) {
+      for (uint64_t i = c->first[v]; i < c->first[v + 1]; i++)
+        if (c->neighbour[i] < count) {
+          neighbour[end] = c->neighbour[i];
+          weight[end++] = cm_compact_weight(c, i);
+        }
+      first[v + 1] = end;
+    }
+    status = cm_graph_from_rows(count, first, neighbour, weight, run, graph, error);
+  }
+  cm_free(weight);
+  cm_free(neighbour);
+  cm_free(first);
+  return status;
+}
+
+/* The coarsest level by the engine for few parts. */
+static cm_status place_coarsest(work *w, uint32_t *cell, cm_error *error)
+{
+  const cm_compact *c = w->level[w->levels - 1];
+  uint32_t movable = c->vertex_count - pinned_on(w, w->levels - 1);
+  cm_axes axes = {0};
+  cm_graph *graph = NULL;
+  uint64_t cost;
+  cm_qap_options o = {.population = 1, .seed = w->options->seed, .sweeps = COARSEST_SWEEPS};
+  cm_status status = squeezed_axes(w, movable, &axes, error);
+  if (status == CM_OK)
+    status = first_vertices(c, movable, w->run, &graph, error);
+  if (status == CM_OK)
+    status = cm_place_by_annealing(graph, &axes, &o, w->run, cell, &cost, error);
+  for (uint32_t v = movable; v < c->vertex_count; v++)
+    cell[v] = v;
+  cm_graph_free(graph);
+  cm_free(axes.column);
+  cm_free(axes.row);
+  cm_free(axes.dx);
+  cm_free(axes.dy);
+  return status;
+}
+
+/* Takes blocks apart: a quarter each to the quarters of its cell, in order. */
+static cm_status take_apart(work *w, uint32_t level, uint32_t **cell, cm_error *error)
+{
+  uint32_t count = blocks_of(w->parts, level), *finer;
+  if (CM_NEW(w->run->memory, finer, count, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < count; v++)
+    finer[v] = (*cell)[v >> BLOCK_BITS] << BLOCK_BITS | (v & ((1U << BLOCK_BITS) - 1));
+  cm_free(*cell);
+  *cell = finer;
+  return CM_OK;
+}
+
+
+static cm_status anneal_level(work *w, uint32_t level, uint32_t cycle, uint32_t *cell, cm_error *error)
+{
+  cm_cells cells;
+  cm_random random;
+  int64_t gain;
+  double sweeps = ceil(ldexp(w->options->sweeps, (int)(BLOCK_BITS * level)));
+  cm_exchange_schedule schedule = {.hot = cycle == 0 ? hot : warm, .cold = cold,
+                                   .sweeps = sweeps > sweeps_most ? (uint32_t)sweeps_most : (uint32_t)sweeps};
+  make_cells(w, level, &cells);
+  cm_random_init(&random, w->options->seed, CM_STREAM_BLOCKS, (uint64_t)cycle * LEVELS_MAX + level);
+  return cm_anneal_by_exchange(w->level[level], &cells, pinned_on(w, level), &schedule, &random, w->run, cell, &gain,
+                               error);
+}
+
+/* From the coarsest level down; further cycles start with every block where it is. cell [parts] is new. */
+static cm_status descend(work *w, uint32_t cycle, uint32_t **cell, cm_error *error)
+{
+  uint32_t top = w->levels - 1, *made;
+  cm_cells cells;
+  if (CM_NEW(w->run->memory, made, w->level[top]->vertex_count, error) != CM_OK)
+    return error->status;
+  make_cells(w, top, &cells);
+  for (uint32_t v = 0; v < w->level[top]->vertex_count; v++)
+    made[v] = v;
+  cm_status status = cycle > 0 ? anneal_level(w, top, cycle, made, error) : place_coarsest(w, made, error);
+  for (uint32_t l = top; l-- > 0 && status == CM_OK;) {
+    status = take_apart(w, l, &made, error);
+    if (status == CM_OK)
+      status = anneal_level(w, l, cycle, made, error);
+  }
+  if (status != CM_OK) {
+    cm_free(made);
+    return status;
+  }
+  *cell = made;
+  return CM_OK;
+}
+
+static cm_status survey(work *w, const cm_chip *chip, const cm_region *region, cm_error *error)
+{
+  const cm_axes *a = w->axes;
+  cm_memory *memory = w->run->memory;
+  size_t box = (size_t)a->columns * a->rows;
+  if (CM_NEW(memory, w->curve, region->core_count, error) != CM_OK ||
+      CM_NEW(memory, w->rank_at, box, error) != CM_OK || CM_NEW(memory, w->cell_at, box, error) != CM_OK ||
+      CM_NEW(memory, w->column, w->parts, error) != CM_OK || CM_NEW(memory, w->row, w->parts, error) != CM_OK ||
+      CM_NEW(memory, w->representative, w->parts, error) != CM_OK ||
+      cm_order_cores(chip, region, w->run, w->curve, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < box; i++)
+    w->rank_at[i] = CM_NO_CELL;
+  for (uint32_t i = 0; i < region->core_count; i++)
+    w->rank_at[(size_t)a->row[w->curve[i]] * a->columns + a->column[w->curve[i]]] = i;
+  return CM_OK;
+}
+
+/* One descent, with the parts blocked along `order`. */
+static cm_status place(work *w, const cm_graph *parts, const uint32_t *order, uint32_t cycle, uint32_t *at,
+                       cm_error *error)
+{
+  uint32_t *cell = NULL;
+  cm_status status = renumber(parts, order, w->run, &w->level[0], error);
+  if (status == CM_OK) {
+    w->levels = 1;
+    status = coarsen(w, error);
+  }
+  if (status == CM_OK)
+    status = descend(w, cycle, &cell, error);
+  for (uint32_t k = 0; status == CM_OK && k < w->parts; k++)
+    at[order[k]] = w->curve[cell[k]];
+  cm_free(cell);
+  levels_free(w);
+  return status;
+}
+
+/* Once more from the blocks that the placement makes, kept when better. */
+static cm_status repeat(work *w, const cm_graph *parts, uint32_t cycle, uint32_t *order, uint32_t *trial, uint32_t *at,
+                        uint64_t *cost, cm_error *error)
+{
+  const cm_axes *a = w->axes;
+  for (uint32_t v = 0; v < w->parts; v++)
+    order[w->rank_at[(size_t)a->row[at[v]] * a->columns + a->column[at[v]]]] = v;
+  if (place(w, parts, order, cycle, trial, error) != CM_OK)
+    return error->status;
+  uint64_t found = cm_axes_cost(parts, a, trial);
+  if (found < *cost) {
+    *cost = found;
+    memcpy(at, trial, w->parts * sizeof *at);
+  }
+  return CM_OK;
+}
+
+static cm_status place_all(work *w, const cm_graph *parts, uint32_t *order, uint32_t *scratch, uint32_t *at,
+                           cm_blocks_result *result, cm_error *error)
+{
+  cm_compact *graph;
+  for (uint32_t v = 0; v < w->parts; v++)
+    scratch[v] = v;
+  if (renumber(parts, scratch, w->run, &graph, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_order_by_clusters(graph, w->options->seed, w->run, order, error);
+  cm_compact_free(graph);
+  if (status != CM_OK)
+    return status;
+  for (uint32_t k = 0; k < w->parts; k++)
+    at[order[k]] = w->curve[k];
+  result->curve = cm_axes_cost(parts, w->axes, at);
+  cm_run_phase(w->run, "place");
+  status = place(w, parts, order, 0, at, error);
+  result->cost = cm_axes_cost(parts, w->axes, at);
+  for (uint32_t cycle = 1; cycle <= w->options->cycles && status == CM_OK; cycle++)
+    status = repeat(w, parts, cycle, order, scratch, at, &result->cost, error);
+  return status;
+}
+
+cm_status cm_place_by_blocks(const cm_graph *parts, const cm_axes *axes, const cm_chip *chip, const cm_region *region,
+                             const cm_blocks_options *options, cm_run *run, uint32_t *at, cm_blocks_result *result,
+                             cm_error *error)
+{
+  work w = {.axes = axes, .options = options, .run = run, .parts = parts->vertex_count};
+  uint32_t *order = NULL, *scratch = NULL;
+  cm_blocks_result found = {0};
+  cm_run_phase(run, "order");
+  cm_status status = survey(&w, chip, region, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, order, w.parts, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, scratch, w.parts, error);
+  if (status == CM_OK && w.parts > 0)
+    status = place_all(&w, parts, order, scratch, at, &found, error);
+  cm_free(order);
+  cm_free(scratch);
+  cm_free(w.curve);
+  cm_free(w.rank_at);
+  cm_free(w.cell_at);
+  cm_free(w.column);
+  cm_free(w.row);
+  cm_free(w.representative);
+  if (status == CM_OK)
+    *result = found;
+  return status;
+}

@@ -1,0 +1,33 @@
+/* Placement of many parts, block by block: in a good linear order of the parts and along Hilbert's curve over the
+ * cores, runs of 4^l are blocks, of parts as of cores. Blocks of parts are placed on blocks of cores, the largest
+ * first, annealed, and taken apart by four (docs/placement.md). */
+#ifndef CM_PLACEMENT_BLOCKS_H
+#define CM_PLACEMENT_BLOCKS_H
+
+#include "core/chip/region.h"
+#include "core/partition/compact.h"
+#include "core/partition/graph.h"
+#include "core/placement/axes.h"
+
+typedef struct cm_blocks_options {
+  double sweeps;   /* proposals for every part on the finest level; four times as many for every block above */
+  uint32_t cycles; /* times that the placement found is cut in blocks and annealed again, from a lower temperature */
+  uint64_t seed;
+} cm_blocks_options;
+
+typedef struct cm_blocks_result {
+  uint64_t curve, cost; /* sum over edges of weight * distance: in order along the curve, and at the end */
+} cm_blocks_result;
+
+/* Fills at [parts] with numbers of cores in the region (those of the axes), no two the same, at most as many parts as
+ * cores. Does not depend on the number of threads. Phases "order", "place". O(sweeps * levels * entries); memory 16
+ * bytes an entry. */
+cm_status cm_place_by_blocks(const cm_graph *parts, const cm_axes *axes, const cm_chip *chip, const cm_region *region,
+                             const cm_blocks_options *options, cm_run *run, uint32_t *at, cm_blocks_result *result,
+                             cm_error *error);
+
+/* A linear order of the vertices in which those that talk much are near each other, on every scale: clusters of
+ * clusters, each cluster's members by where their neighbours stand. order [graph->vertex_count]. O(entries). */
+cm_status cm_order_by_clusters(cm_compact *graph, uint64_t seed, cm_run *run, uint32_t *order, cm_error *error);
+
+#endif

@@ -1,0 +1,105 @@
+/* A linear order by clusters of clusters. The coarsest ones are ordered greedily; then, level by level, a cluster's
+ * members take its place in the order of the mean place of their neighbours. */
+#include <stdlib.h>
+
+#include "core/partition/agglomerate.h"
+#include "core/placement/arrange.h"
+#include "core/placement/blocks.h"
+
+enum { COARSEST = 1000 };
+static const double growth = 4;
+
+/* The coarsest graph as the greedy order wants it. */
+static cm_status order_coarsest(const cm_compact *c, cm_run *run, uint32_t *order, cm_error *error)
+{
+  uint64_t *weight;
+  cm_graph *graph;
+  if (CM_NEW(run->memory, weight, c->entry_count, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < c->entry_count; i++)
+    weight[i] = cm_compact_weight(c, i);
+  cm_status status = cm_graph_from_rows(c->vertex_count, c->first, c->neighbour, weight, run, &graph, error);
+  cm_free(weight);
+  if (status != CM_OK)
+    return status;
+  status = cm_order_parts(graph, run, order, error);
+  cm_graph_free(graph);
+  return status;
+}
+
+/* A member of a cluster and where its neighbours stand on average. */
+typedef struct member {
+  double mean;
+  uint32_t vertex;
+} member;
+
+static int by_mean(const void *a, const void *b)
+{
+  const member *p = a, *q = b;
+  if (p->mean != q->mean)
+    return p->mean < q->mean ? -1 : 1;
+  return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
+}
+
+/* From the order of the clusters to that of their members. */
+static cm_status expand(const cm_compact *fine, const uint32_t *map, uint32_t clusters, const uint32_t *coarse_order,
+                        cm_run *run, uint32_t *order, cm_error *error)
+{
+  uint32_t n = fine->vertex_count, *begin = NULL, *rank = NULL;
+  member *list;
+  cm_status status = CM_NEW(run->memory, list, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, begin, (size_t)clusters + 1, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, rank, clusters, error);
+  if (status == CM_OK) {
+    for (uint32_t i = 0; i < clusters; i++)
+      rank[coarse_order[i]] = i;
+    for (uint32_t v = 0; v < n; v++)
+      begin[rank[map[v]] + 1]++;
+    for (uint32_t i = 0; i < clusters; i++)
+      begin[i + 1] += begin[i];
+    for (uint32_t v = 0; v < n; v++) {
+      uint32_t own = rank[map[v]];
+      double sum = 0, weight = 0;
+      for (uint64_t i = fine->first[v]; i < fine->first[v + 1]; i++) {
+        double w = (double)cm_compact_weight(fine, i);
+        sum += w * rank[map[fine->neighbour[i]]];
+        weight += w;
+      }
+      list[begin[own]++] = (member){weight > 0 ? sum / weight : own, v};
+    }
+    for (uint32_t i = 0, from = 0; i < clusters; from = begin[i++])
+      qsort(list + from, begin[i] - from, sizeof *list, by_mean);
+    for (uint32_t i = 0; i < n; i++)
+      order[i] = list[i].vertex;
+    status = cm_run_check(run, error);
+  }
+  cm_free(list);
+  cm_free(begin);
+  cm_free(rank);
+  return status;
+}
+
+cm_status cm_order_by_clusters(cm_compact *graph, uint64_t seed, cm_run *run, uint32_t *order, cm_error *error)
+{
+  cm_hierarchy h;
+  cm_hierarchy_options options = {.vertices_min = COARSEST, .size_max = graph->size_total, .growth = growth,
+                                  .seed = seed};
+  uint32_t *coarse = NULL;
+  cm_status status = cm_hierarchy_build(graph, &options, run, &h, error);
+  if (status != CM_OK)
+    return status;
+  status = CM_NEW(run->memory, coarse, graph->vertex_count, error);
+  if (status == CM_OK)
+    status = order_coarsest(h.level[h.levels - 1], run, order, error);
+  for (uint32_t l = h.levels - 1; l-- > 0 && status == CM_OK;) {
+    uint32_t clusters = h.level[l + 1]->vertex_count;
+    for (uint32_t i = 0; i < clusters; i++)
+      coarse[i] = order[i];
+    status = expand(h.level[l], h.map[l], clusters, coarse, run, order, error);
+  }
+  cm_free(coarse);
+  cm_hierarchy_free(&h);
+  return status;
+}

@@ -1,0 +1,34 @@
+/* Annealing by exchanging the occupants of two cells, for any number of cells: an exchange is judged from the rows of
+ * its two occupants, so that no table is kept. */
+#ifndef CM_PLACEMENT_EXCHANGE_H
+#define CM_PLACEMENT_EXCHANGE_H
+
+#include "core/base/random.h"
+#include "core/partition/compact.h"
+#include "core/placement/axes.h"
+
+/* Cells in a plane: what stands in cell c is at column[c], row[c] of the axes. */
+typedef struct cm_cells {
+  const cm_axes *axes;
+  uint32_t count;
+  const uint32_t *column, *row; /* [count] */
+  const uint32_t *at;           /* [axes->columns * axes->rows] cell there, CM_NO_CELL: none */
+  uint32_t spacing;             /* columns or rows from a cell to the next, about */
+} cm_cells;
+
+#define CM_NO_CELL UINT32_MAX
+
+typedef struct cm_exchange_schedule {
+  double hot, cold; /* temperatures, in typical costs of moving a vertex to the next cell */
+  uint32_t sweeps;  /* proposals for every vertex */
+} cm_exchange_schedule;
+
+/* Anneals cell [graph->vertex_count], all different; as many vertices as cells. The last `pinned` cells keep what they
+ * hold. *gain is what the sum over edges of weight * distance fell by (about, where weights do
+ * not fit 32 bits). Does not depend on the
+ * number of threads. O(sweeps * entries). */
+cm_status cm_anneal_by_exchange(const cm_compact *graph, const cm_cells *cells, uint32_t pinned,
+                                const cm_exchange_schedule *schedule, cm_random *random, cm_run *run, uint32_t *cell,
+                                int64_t *gain, cm_error *error);
+
+#endif
