@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/partition/priority.h"
+
 #define NONE UINT32_MAX
 
 typedef struct growth {
@@ -12,6 +14,8 @@ typedef struct growth {
   uint32_t *net_part;  /* [nets] last part that took the net, NONE: none yet */
   uint32_t *shared;    /* [vertices] inbound nets that the growing part has */
   uint32_t *met;       /* [vertices] inbound nets that any part has */
+  cm_priority open;    /* vertices with inbound nets that are in no part, by the share of them that is met */
+  uint32_t *place;     /* [vertices] in it */
   uint32_t *touched;   /* [vertices] with shared > 0 */
   uint32_t touched_count;
   uint64_t size, axons, synapses;
@@ -22,11 +26,22 @@ static float share(uint32_t nets, const cm_hypergraph *g, uint32_t v)
   return (float)nets / (float)(g->in_first[v + 1] - g->in_first[v] + 1);
 }
 
+/* The larger share first, then the lower number. */
+static int64_t open_key(const growth *w, uint32_t v)
+{
+  float s = share(w->met[v], w->graph, v);
+  uint32_t bits; /* of a number that is not negative: in the same order */
+  memcpy(&bits, &s, sizeof bits);
+  return (int64_t)bits << 32 | (UINT32_MAX - v);
+}
+
 /* Puts v into the part: its nets are there now, which brings their other targets nearer. */
 static void take(growth *w, uint32_t v, uint32_t number)
 {
   const cm_hypergraph *g = w->graph;
   w->part[v] = number;
+  if (w->place[v] != CM_PRIORITY_ABSENT)
+    cm_priority_remove(&w->open, v);
   w->size += g->size[v];
   w->synapses += g->synapses[v];
   for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
@@ -40,7 +55,10 @@ static void take(growth *w, uint32_t v, uint32_t number)
       uint32_t u = cm_hypergraph_pin(g, i);
       if (w->part[u] != NONE)
         continue;
-      w->met[u] += first;
+      if (first) {
+        w->met[u]++;
+        cm_priority_change(&w->open, u, open_key(w, u));
+      }
       if (w->shared[u]++ == 0)
         w->touched[w->touched_count++] = u;
     }
@@ -90,18 +108,7 @@ static bool lonely(const cm_hypergraph *g, uint32_t v)
  * inbound nets wait for the end. */
 static uint32_t next_seed(const growth *w)
 {
-  uint32_t best = NONE;
-  float best_share = -1;
-  for (uint32_t v = 0; v < w->graph->vertex_count; v++) {
-    if (w->part[v] != NONE || lonely(w->graph, v))
-      continue;
-    float s = share(w->met[v], w->graph, v);
-    if (s > best_share) {
-      best_share = s;
-      best = v;
-    }
-  }
-  return best;
+  return w->open.count > 0 ? w->open.item[0].vertex : NONE;
 }
 
 static void start_part(growth *w)
@@ -166,15 +173,25 @@ cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_limits *limits, cm_
     status = CM_NEW(run->memory, w.met, graph->vertex_count, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.touched, graph->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, w.place, graph->vertex_count, error);
   if (status == CM_OK) {
     memset(w.net_part, 0xff, (size_t)graph->net_count * sizeof *w.net_part);
     for (uint32_t v = 0; v < graph->vertex_count; v++)
       part[v] = NONE;
-    status = grow_all(&w, random, parts, error);
+    memset(w.place, 0xff, (size_t)graph->vertex_count * sizeof *w.place);
+    w.open.place = w.place;
+    for (uint32_t v = 0; v < graph->vertex_count && status == CM_OK; v++)
+      if (!lonely(graph, v))
+        status = cm_priority_push(&w.open, v, open_key(&w, v), run->memory, error);
   }
+  if (status == CM_OK)
+    status = grow_all(&w, random, parts, error);
   cm_free(w.net_part);
   cm_free(w.shared);
   cm_free(w.met);
   cm_free(w.touched);
+  cm_free(w.place);
+  cm_priority_free(&w.open);
   return status;
 }
