@@ -24,7 +24,7 @@ libcoremap_a_SOURCES += \
   core/partition/axon/axon.h core/partition/axon/axon.c \
   core/partition/edge/compact.h core/partition/edge/compact.c core/partition/edge/ties.h \
   core/partition/edge/agglomerate.h core/partition/edge/agglomerate.c \
-  core/partition/edge/priority.h core/partition/edge/priority.c \
+  core/partition/priority.h core/partition/priority.c \
   core/partition/edge/pairwise.h core/partition/edge/pairwise.c \
   core/partition/edge/initial.h core/partition/edge/initial.c \
   core/partition/edge/kway.h core/partition/edge/kway.c \

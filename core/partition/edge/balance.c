@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/partition/edge/priority.h"
+#include "core/partition/priority.h"
 #include "core/partition/members.h"
 
 enum { ROUNDS_MAX = 40 };

@@ -5,7 +5,7 @@
 
 #include "core/base/random.h"
 #include "core/partition/edge/pairwise.h"
-#include "core/partition/edge/priority.h"
+#include "core/partition/priority.h"
 #include "core/partition/options.h"
 
 /* One bisection under way. */

@@ -4,7 +4,7 @@
 
 #include "core/base/random.h"
 #include "core/base/threads.h"
-#include "core/partition/edge/priority.h"
+#include "core/partition/priority.h"
 #include "core/partition/edge/ties.h"
 #include "core/partition/options.h"
 

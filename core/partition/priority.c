@@ -1,4 +1,4 @@
-#include "core/partition/edge/priority.h"
+#include "core/partition/priority.h"
 
 static void set(cm_priority *queue, uint32_t at, cm_priority_item item)
 {
