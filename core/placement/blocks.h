@@ -5,7 +5,7 @@
 #define CM_PLACEMENT_BLOCKS_H
 
 #include "core/chip/region.h"
-#include "core/partition/compact.h"
+#include "core/partition/edge/compact.h"
 #include "core/partition/graph.h"
 #include "core/placement/axes.h"
 

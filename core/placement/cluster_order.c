@@ -2,7 +2,7 @@
  * members take its place in the order of the mean place of their neighbours. */
 #include <stdlib.h>
 
-#include "core/partition/agglomerate.h"
+#include "core/partition/edge/agglomerate.h"
 #include "core/placement/arrange.h"
 #include "core/placement/blocks.h"
 

@@ -4,7 +4,7 @@
 #define CM_PLACEMENT_EXCHANGE_H
 
 #include "core/base/random.h"
-#include "core/partition/compact.h"
+#include "core/partition/edge/compact.h"
 #include "core/placement/axes.h"
 
 /* Cells in a plane: what stands in cell c is at column[c], row[c] of the axes. */
