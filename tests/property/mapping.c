@@ -167,7 +167,7 @@ START_TEST(mappings_keep_every_limit_and_refusals_are_deserved)
 {
   cm_random random;
   uint32_t mapped = 0, retried = 0, refused = 0;
-  for (uint64_t round = 0; round < 300; round++) {
+  for (uint64_t round = 0; round < 120; round++) {
     cm_random_init(&random, round, 11, 0);
     cm_topology *topology = random_topology(&random, round % 3 != 0);
     cm_chip *chip = random_chip(&random);
@@ -198,9 +198,9 @@ START_TEST(mappings_keep_every_limit_and_refusals_are_deserved)
     cm_topology_free(topology);
   }
   /* The inputs are wide enough to meet all outcomes. */
-  ck_assert_uint_gt(mapped, 60);
-  ck_assert_uint_gt(retried, 5);
-  ck_assert_uint_gt(refused, 20);
+  ck_assert_uint_gt(mapped, 40);
+  ck_assert_uint_gt(retried, 2);
+  ck_assert_uint_gt(refused, 10);
 }
 END_TEST
 
@@ -340,12 +340,12 @@ END_TEST
 
 START_TEST(every_allocation_failure_is_reported_and_leaks_nothing)
 {
-  cm_topology *topology = lattice(300);
+  cm_topology *topology = lattice(150);
   cm_chip *chip;
   ck_ok(cm_chip_open("truenorth", &chip, &error));
   cm_map_input input = {.topology = topology, .chip = chip};
   uint64_t fired = 0, preset = (uint64_t)_i;
-  for (uint64_t n = 1;; n += 1 + n / 200) { /* each of the first, then fewer: rounds of a search fail alike */
+  for (uint64_t n = 1;; n += 1 + n / 50) { /* each of the first, then fewer: rounds of a search fail alike */
     cm_mapping *mapping = NULL;
     cm_memory_fail_at(n);
     cm_status status = map_once(&input, preset, 1, &mapping);
@@ -359,7 +359,7 @@ START_TEST(every_allocation_failure_is_reported_and_leaks_nothing)
       break;
     fired++;
   }
-  ck_assert_uint_gt(fired, 100);
+  ck_assert_uint_gt(fired, 50);
   cm_chip_free(chip);
   cm_topology_free(topology);
 }
