@@ -31,11 +31,12 @@ static bool set_pair(cli_job *a, const char *pair)
 /* Returns -1 to go on, else an exit status. */
 int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job *a)
 {
-  enum { CHIP = 256, MESH, OCCUPANCY, CACHE, PART, PLACEMENT, ROUTES, CERTIFICATE, FROM, JSON, QUIET, SET, HELP,
+  enum { CHIP = 256, MESH, OCCUPANCY, CACHE, PART, PLACEMENT, ROUTES, CERTIFICATE, FROM, POLICY, JSON, QUIET, SET, HELP,
          JOB_OPTION };
   static const struct option all[] = {{"placement", required_argument, NULL, PLACEMENT},
                                       {"output", required_argument, NULL, 'o'},
                                       {"mapper", required_argument, NULL, JOB_OPTION},
+                                      {"policy", required_argument, NULL, POLICY},
                                       {"routes", required_argument, NULL, ROUTES},
                                       {"routing", required_argument, NULL, JOB_OPTION},
                                       {"route-model", required_argument, NULL, JOB_OPTION},
@@ -61,7 +62,7 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
                                       {"memory-limit", required_argument, NULL, JOB_OPTION},
                                       {"time-limit", required_argument, NULL, JOB_OPTION},
                                       {NULL, 0, NULL, 0}};
-  enum { OF_PLACEMENT = 9 };
+  enum { OF_PLACEMENT = 10 };
   const struct option *flags = places ? all : all + OF_PLACEMENT;
   const char *command = argv[0];
   int flag, index;
@@ -77,6 +78,7 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
       case ROUTES: a->routes = optarg; break;
       case CERTIFICATE: a->certificate = optarg; break;
       case FROM: a->from = optarg; break;
+      case POLICY: a->policy = optarg; break;
       case 'o': a->output = optarg; break;
       case JSON: a->json = true; break;
       case QUIET: a->quiet = true; break;
@@ -138,7 +140,8 @@ cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
                           .occupancy = job->occupancy,
                           .options = job->options,
                           .scratch_folder = job->scratch,
-                          .from = job->from};
+                          .from = job->from,
+                          .policy = job->policy};
   uint64_t bytes;
   if ((job->cache_folder != NULL || job->certificate != NULL) &&
       cm_file_hash(job->network, job->network_id, &bytes, error) != CM_OK)

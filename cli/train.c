@@ -22,7 +22,7 @@ static const char usage[] =
   "  --threshold X        total of rewards at which it is updated (48)\n"
   "  --rounds N           looks in an episode (4)\n"
   "  --rate X             of Adam (0.001)\n"
-  "  --layers N           graph convolutions (2)\n"
+  "  --layers N           graph convolutions (3)\n"
   "  --width N            of each, and of the readout (32)\n"
   "  --seed S             same input, options and seed: same bytes out\n"
   "  --from POLICY        begin with this one\n"
@@ -391,7 +391,7 @@ int cli_train(int argc, char **argv)
   arguments a = {.generated = 32,
                  .every = 50,
                  .threads = 2,
-                 .shape = {.inputs = CM_POLICY_INPUTS, .layers = 2, .width = 32, .readout = 32},
+                 .shape = {.inputs = CM_POLICY_INPUTS, .layers = 3, .width = 32, .readout = 32},
                  .options = cm_train_defaults()};
   int done = parse(argc, argv, &a);
   if (done >= 0)

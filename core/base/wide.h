@@ -1,5 +1,6 @@
 /* Hot loops over integer arrays, compiled a second time for wider vector units that the machine is asked for at start.
- * Only for integer arithmetic and single-precision comparison: both versions give the same results. */
+ * Only for integer arithmetic, single-precision comparison, and sums of which every element has its own: both versions
+ * give the same results. */
 #ifndef CM_BASE_WIDE_H
 #define CM_BASE_WIDE_H
 

@@ -8,7 +8,7 @@
 #include "core/partition/options.h"
 #include "core/placement/arrange.h"
 
-enum { MODES = 4, DEGREE = 8, ROUNDS_MAX = 40, ANGLES = 12 };
+enum { MODES = 4, DEGREE = 8, ROUNDS_MAX = 40, ANGLES = 8 };
 /* Enough when an eigenvalue's distance from 1 changes by less than this, relative to itself. */
 static const double settled = 0.02;
 /* Multiplications that the modes, and the angles, may cost at most. */
@@ -169,83 +169,39 @@ static cm_status find_modes(modes *m, cm_run *run, cm_error *error)
   return CM_OK;
 }
 
-/* ---- from coordinates to sites ---- */
+/* ---- from modes to sites ---- */
 
-typedef struct placed {
-  float key;
-  uint32_t which;
-} placed;
-
-static int by_key(const void *a, const void *b)
-{
-  const placed *x = a, *y = b;
-  return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->which < y->which ? -1 : x->which > y->which;
-}
-
-/* One processor: its nodes by their first coordinate to the columns of its sites, those of a column by the second to
- * its sites from north to south. */
-static void slice(const cm_scene *s, uint32_t p, const float *coordinate, placed *node, placed *site, uint32_t *at)
-{
-  uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
-  for (uint32_t i = 0; i < nodes; i++) {
-    uint32_t v = s->node[s->node_first[p] + i];
-    node[i] = (placed){coordinate[2 * (size_t)v], v};
-  }
-  for (uint32_t i = 0; i < sites; i++) {
-    uint32_t c = s->site_of[s->site_first[p] + i];
-    site[i] = (placed){(float)s->axes->column[c], c};
-  }
-  qsort(node, nodes, sizeof *node, by_key);
-  qsort(site, sites, sizeof *site, by_key); /* sites are numbered by row inside a column */
-  for (uint32_t begin = 0, taken = 0; begin < sites && taken < nodes;) {
-    uint32_t end = begin;
-    while (end < sites && site[end].key == site[begin].key)
-      end++;
-    uint32_t until = (uint32_t)(((uint64_t)nodes * end + sites - 1) / sites), count = until - taken;
-    for (uint32_t i = taken; i < until; i++)
-      node[i].key = coordinate[2 * (size_t)node[i].which + 1];
-    qsort(node + taken, count, sizeof *node, by_key);
-    for (uint32_t i = 0; i < count; i++)
-      at[node[taken + i].which] = site[begin + (uint32_t)((uint64_t)i * (end - begin) / count)].which;
-    taken = until;
-    begin = end;
-  }
-}
-
+/* Elongated graphs have slow modes that tell nothing new of their shape: several pairs are tried, each turned. */
 static cm_status turn_and_slice(const cm_scene *s, const float *value, cm_run *run, uint32_t *at, cm_error *error)
 {
+  static const uint8_t pair[][2] = {{0, 1}, {0, 2}, {1, 2}, {0, 3}};
+  enum { PAIRS = sizeof pair / sizeof *pair };
   float *coordinate = NULL;
-  placed *node = NULL, *site = NULL;
   uint32_t *tried = NULL, angles = ANGLES;
   uint64_t least = UINT64_MAX;
-  while (angles > 2 && (double)angles * (double)s->graph->entry_count > work_angles)
+  while (angles > 2 && (double)(PAIRS * angles) * (double)s->graph->entry_count > work_angles)
     angles /= 2;
   cm_status status = CM_NEW(run->memory, coordinate, 2 * (size_t)s->nodes, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, node, s->nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, site, s->sites, error);
-  if (status == CM_OK)
     status = CM_NEW(run->memory, tried, s->nodes, error);
-  for (uint32_t k = 0; k < angles && status == CM_OK; k++) {
-    double c = cos(M_PI * k / angles), n = sin(M_PI * k / angles);
+  for (uint32_t k = 0; k < PAIRS * angles && status == CM_OK; k++) {
+    double turn = M_PI * (k % angles) / angles, c = cos(turn), n = sin(turn);
+    const uint8_t *of = pair[k / angles];
     for (uint32_t v = 0; v < s->nodes; v++) {
-      double x = (double)value[(size_t)v * MODES], y = (double)value[(size_t)v * MODES + 1];
+      double x = (double)value[(size_t)v * MODES + of[0]], y = (double)value[(size_t)v * MODES + of[1]];
       coordinate[2 * (size_t)v] = (float)(c * x - n * y);
       coordinate[2 * (size_t)v + 1] = (float)(n * x + c * y);
     }
-    for (uint32_t p = 0; p < s->processors; p++)
-      slice(s, p, coordinate, node, site, tried);
-    uint64_t hops = cm_scene_hops(s, tried);
+    status = cm_scene_assign(s, CM_RULE_SLICES, coordinate, 1, run->memory, tried, error);
+    uint64_t hops = status == CM_OK ? cm_scene_hops(s, tried) : UINT64_MAX;
     if (hops < least) {
       least = hops;
       memcpy(at, tried, s->nodes * sizeof *at);
     }
-    status = cm_run_check(run, error);
+    if (status == CM_OK)
+      status = cm_run_check(run, error);
   }
   cm_free(coordinate);
-  cm_free(node);
-  cm_free(site);
   cm_free(tried);
   return status;
 }
@@ -265,6 +221,16 @@ static cm_status spectral(const cm_scene *s, cm_run *run, uint32_t *at, cm_error
 
 /* ---- along a curve ---- */
 
+typedef struct placed {
+  uint32_t key, which;
+} placed;
+
+static int by_key(const void *a, const void *b)
+{
+  const placed *x = a, *y = b;
+  return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->which < y->which ? -1 : x->which > y->which;
+}
+
 /* Hands out the nodes in one order to the sites in another, processor by processor. */
 static cm_status deal(const cm_scene *s, const uint32_t *node_rank, const uint32_t *site_rank, cm_run *run,
                       uint32_t *at, cm_error *error)
@@ -276,9 +242,9 @@ static cm_status deal(const cm_scene *s, const uint32_t *node_rank, const uint32
   for (uint32_t p = 0; p < s->processors && status == CM_OK; p++) {
     uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
     for (uint32_t i = 0; i < nodes; i++)
-      node[i] = (placed){(float)node_rank[s->node[s->node_first[p] + i]], s->node[s->node_first[p] + i]};
+      node[i] = (placed){node_rank[s->node[s->node_first[p] + i]], s->node[s->node_first[p] + i]};
     for (uint32_t i = 0; i < sites; i++)
-      site[i] = (placed){(float)site_rank[s->site_of[s->site_first[p] + i]], s->site_of[s->site_first[p] + i]};
+      site[i] = (placed){site_rank[s->site_of[s->site_first[p] + i]], s->site_of[s->site_first[p] + i]};
     qsort(node, nodes, sizeof *node, by_key);
     qsort(site, sites, sizeof *site, by_key);
     for (uint32_t i = 0; i < nodes; i++)

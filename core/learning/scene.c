@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/learning/assign.h"
 #include "core/placement/qap.h"
 
 /* Sorts things 0 .. count - 1 by processor, ascending inside each. */
@@ -190,63 +189,6 @@ cm_status cm_scene_look(const cm_scene *scene, const uint32_t *at, cm_memory *me
     look_from(scene, axes, at, v, mean, tally, input);
   cm_free(tally);
   return CM_OK;
-}
-
-/* The core whose column and row are the likeliest. */
-static uint32_t wish(const cm_scene *s, const float *position, double bound)
-{
-  const cm_axes *a = s->axes;
-  /* The first site tells where the box of the axes lies on the chip. */
-  uint32_t x0 = s->site[0] % s->chip->width - a->column[0], y0 = s->site[0] / s->chip->width - a->row[0];
-  uint32_t x = x0 + cm_axis_likeliest((double)position[0], a->columns, bound);
-  uint32_t y = y0 + cm_axis_likeliest((double)position[1], a->rows, bound);
-  return y * s->chip->width + x;
-}
-
-/* What one processor's nodes want, and the cores that they may have. */
-typedef struct claim {
-  uint32_t *wanted, *free, *core;
-  uint64_t *priority;
-} claim;
-
-static cm_status assign_processor(const cm_scene *s, uint32_t p, const float *position, double bound, claim *c,
-                                  cm_memory *memory, uint32_t *at, cm_error *error)
-{
-  uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
-  const uint32_t *node = s->node + s->node_first[p], *site = s->site_of + s->site_first[p];
-  for (uint32_t i = 0; i < nodes; i++) {
-    c->wanted[i] = wish(s, position + 2 * (size_t)node[i], bound);
-    c->priority[i] = s->priority[node[i]];
-  }
-  for (uint32_t i = 0; i < sites; i++)
-    c->free[i] = s->site[site[i]];
-  if (cm_assign(s->chip, c->free, sites, c->wanted, c->priority, nodes, CM_DISTANCE_MANHATTAN, memory, c->core, error) !=
-      CM_OK)
-    return error->status;
-  for (uint32_t i = 0; i < nodes; i++)
-    at[node[i]] = s->site_on[c->core[i]];
-  return CM_OK;
-}
-
-cm_status cm_scene_assign(const cm_scene *scene, const float *position, double bound, cm_memory *memory, uint32_t *at,
-                          cm_error *error)
-{
-  claim c = {0};
-  cm_status status = CM_NEW(memory, c.wanted, scene->nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, c.free, scene->sites, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, c.core, scene->nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, c.priority, scene->nodes, error);
-  for (uint32_t p = 0; p < scene->processors && status == CM_OK; p++)
-    if (scene->node_first[p + 1] > scene->node_first[p])
-      status = assign_processor(scene, p, position, bound, &c, memory, at, error);
-  cm_free(c.wanted);
-  cm_free(c.free);
-  cm_free(c.core);
-  cm_free(c.priority);
-  return status;
 }
 
 uint64_t cm_scene_hops(const cm_scene *scene, const uint32_t *at)

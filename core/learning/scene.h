@@ -40,10 +40,17 @@ void cm_scene_free(cm_scene *scene); /* NULL is allowed */
  * O(entries + nodes * (columns + rows)). */
 cm_status cm_scene_look(const cm_scene *scene, const uint32_t *at, cm_memory *memory, float *input, cm_error *error);
 
-/* Nodes that want to be at position [2 nodes] (x, y in -bound .. bound) to sites of their own, processor by processor
- * (cm_assign). Fills at [nodes]. */
-cm_status cm_scene_assign(const cm_scene *scene, const float *position, double bound, cm_memory *memory, uint32_t *at,
-                          cm_error *error);
+/* How nodes that want to be somewhere come to sites of their own. */
+typedef enum cm_rule {
+  CM_RULE_NEAREST, /* the likeliest core, conflicts to the nearest free ones by priority (LEARN-4, cm_assign) */
+  CM_RULE_SLICES,  /* by x into the columns, by y inside each: nobody is far from where its like are */
+  CM_RULES
+} cm_rule;
+
+/* Nodes that want to be at position [2 nodes] (x, y in -bound .. bound) to sites of their own, processor by processor.
+ * Fills at [nodes]. As cm_assign, or O((nodes + sites) log(sites)). */
+cm_status cm_scene_assign(const cm_scene *scene, cm_rule rule, const float *position, double bound, cm_memory *memory,
+                          uint32_t *at, cm_error *error);
 
 /* Sum over edges of weight * distance (cm_axes_cost). O(entries). */
 uint64_t cm_scene_hops(const cm_scene *scene, const uint32_t *at);
@@ -55,7 +62,7 @@ void cm_scene_losses(const cm_scene *scene, const uint32_t *at, double *loss);
 /* ---- where nodes stand before a policy has said anything ---- */
 
 typedef enum cm_layout {
-  CM_LAYOUT_SPECTRAL, /* by the two slowest modes of the graph, cut in columns and these in rows */
+  CM_LAYOUT_SPECTRAL, /* by two of the slowest modes of the graph, cut in columns and these in rows */
   CM_LAYOUT_CURVE,    /* in the order of cm_order_parts along Hilbert's curve */
   CM_LAYOUTS
 } cm_layout;

@@ -7,6 +7,7 @@
 
 #include "core/chip/compact.h"
 #include "core/mapping/engine.h"
+#include "core/mapping/learned.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
 #include "core/mapping/remap.h"
@@ -155,8 +156,11 @@ static cm_status place_on(job *j, const cm_region *region, uint32_t **core, plac
     return error->status;
   bool seeds = j->options->mapper == CM_MAPPER_BISECTION ||
                (j->options->mapper == CM_MAPPER_AUTO && j->options->preset == CM_PRESET_REFERENCE);
-  cm_status status = seeds ? place_by_seed(j, region, made, &found.report, error)
-                           : place_by_engine(j, region, made, &found.report, error);
+  cm_status status = j->options->mapper == CM_MAPPER_LEARNED
+                       ? cm_place_by_policy(j->input, j->mapping->part, j->parts, region, j->run, made, &found.report,
+                                            error)
+                     : seeds ? place_by_seed(j, region, made, &found.report, error)
+                             : place_by_engine(j, region, made, &found.report, error);
   if (status == CM_OK && found.report == NULL)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
   if (status != CM_OK) {

@@ -11,7 +11,15 @@ typedef enum cm_preset { CM_PRESET_REFERENCE, CM_PRESET_FAST, CM_PRESET_BALANCED
 /* AUTO: what suits preset and network (cm_objective_resolve). */
 typedef enum cm_objective { CM_OBJECTIVE_EDGE, CM_OBJECTIVE_AXON, CM_OBJECTIVE_AUTO } cm_objective;
 /* AUTO: what suits preset and objective. */
-typedef enum cm_mapper { CM_MAPPER_BISECTION, CM_MAPPER_STAGED, CM_MAPPER_MESH, CM_MAPPER_AUTO } cm_mapper;
+typedef enum cm_mapper {
+  CM_MAPPER_BISECTION,
+  CM_MAPPER_STAGED,
+  CM_MAPPER_MESH,
+  CM_MAPPER_LEARNED,
+  CM_MAPPER_AUTO
+} cm_mapper;
+/* What refinement after a policy is for. */
+typedef enum cm_policy_aim { CM_AIM_HOPS, CM_AIM_REWARD } cm_policy_aim;
 
 /* auto: the chip's own routing; the others as in cm_turn_rule, plus 1. */
 enum { CM_ROUTES_AUTO = 0 };
@@ -35,6 +43,8 @@ struct cm_map_options {
   uint32_t force_rounds;
   uint32_t attempts;
   uint32_t routing, route_model; /* CM_ROUTES_AUTO or cm_turn_rule plus 1; cm_route_model */
+  uint32_t policy_refinement;    /* 0: what the policy says stays as it is */
+  uint32_t policy_aim;           /* cm_policy_aim */
   uint32_t compare;              /* 1: a remapping is compared with a fresh one */
   char from[CM_FROM_MAX];        /* id of the mapping to start from, "": none */
   uint64_t regions; /* candidates that are placed on and compared; 0: the seed's box alone */

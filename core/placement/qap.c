@@ -79,6 +79,19 @@ static void measure_unit(search *s, uint32_t *order)
   s->unit = fmax(sum / SAMPLES, 1e-3);
 }
 
+/* Fills occupant [cores] from where the parts stand; the cores left go to nobody. */
+static void stand(const search *s, const uint32_t *at, uint32_t *occupant)
+{
+  uint32_t nobody = s->qap.parts;
+  for (uint32_t c = 0; c < s->qap.count; c++)
+    occupant[c] = UINT32_MAX;
+  for (uint32_t p = 0; p < s->qap.parts; p++)
+    occupant[at[p]] = p;
+  for (uint32_t c = 0; c < s->qap.count; c++)
+    if (occupant[c] == UINT32_MAX)
+      occupant[c] = nobody++;
+}
+
 static cm_status start_one(void *context, size_t index, cm_error *error)
 {
   search *s = context;
@@ -86,8 +99,13 @@ static cm_status start_one(void *context, size_t index, cm_error *error)
   member *m = &s->member[index];
   uint32_t *at;
   cm_random_init(&random, s->options->seed, CM_STREAM_ASSIGNMENT, index);
-  cm_random_permutation(&random, m->occupant, s->qap.count);
-  cm_qap_schedule schedule = {hot_start * s->unit, cold_end * s->unit, s->options->sweeps};
+  const uint32_t *start = s->options->start;
+  if (start != NULL)
+    stand(s, start, m->occupant);
+  else
+    cm_random_permutation(&random, m->occupant, s->qap.count);
+  double hot = start != NULL ? hot_child : hot_start;
+  cm_qap_schedule schedule = {hot * s->unit, cold_end * s->unit, s->options->sweeps};
   if (CM_NEW(s->run->memory, at, s->qap.count, error) != CM_OK)
     return error->status;
   cm_status status = s->kernel->anneal(&s->qap, &schedule, &random, s->run, m->occupant, error);

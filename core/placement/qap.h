@@ -16,6 +16,7 @@ typedef struct cm_qap_options {
   uint32_t children;     /* arrangements bred from two of the population afterwards */
   uint32_t child_sweeps; /* looks at every pair when annealing one of them */
   uint64_t seed;
+  const uint32_t *start; /* [parts] NULL: at random; else the population is annealed from here, less hot */
 } cm_qap_options;
 
 /* Fills at [parts] with the number of each part's core in the list of the axes, no two the same; at most

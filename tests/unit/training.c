@@ -83,13 +83,13 @@ START_TEST(processors_keep_their_nodes)
   ck_ok(cm_scene_new(&parts, &run, &s, &error));
   uint32_t at[20];
   float position[40];
-  for (int round = 0; round < 3; round++) {
+  for (int round = 0; round < CM_LAYOUTS + CM_RULES; round++) {
     if (round < CM_LAYOUTS)
       ck_ok(cm_scene_layout(s, (cm_layout)round, &run, at, &error));
     else {
       for (int i = 0; i < 40; i++)
         position[i] = (float)(cm_random_unit(&random) * 2 - 1);
-      ck_ok(cm_scene_assign(s, position, 1, NULL, at, &error));
+      ck_ok(cm_scene_assign(s, (cm_rule)(round - CM_LAYOUTS), position, 1, NULL, at, &error));
     }
     check_placement(s, at);
     for (uint32_t v = 0; v < 20; v++)

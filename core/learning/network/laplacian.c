@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/base/wide.h"
+
 cm_status cm_laplacian_new(const cm_graph *graph, cm_run *run, cm_laplacian **laplacian, cm_error *error)
 {
   cm_laplacian *made;
@@ -52,8 +54,8 @@ static inline void add_row(float *restrict to, const float *restrict from, float
     to[i] += factor * from[i];
 }
 
-/* y = A x */
-static void gather(const cm_laplacian *l, uint32_t width, const float *x, float *y)
+/* y = A x. Every element has a sum of its own, in one order: wider vectors change no bit. */
+CM_WIDE static void gather(const cm_laplacian *l, uint32_t width, const float *x, float *y)
 {
   const cm_graph *g = l->graph;
   memset(y, 0, (size_t)g->vertex_count * width * sizeof *y);

@@ -73,7 +73,7 @@ static cm_status begin(const cm_scene *scene, const uint32_t *start, double nois
       p[1] = kept;
     }
   }
-  return cm_scene_assign(scene, s->position, bound, memory, s->at, error);
+  return cm_scene_assign(scene, CM_RULE_SLICES, s->position, bound, memory, s->at, error);
 }
 
 static cm_status look_new(const cm_scene *scene, cm_memory *memory, cm_look *look, cm_error *error)
@@ -123,8 +123,8 @@ static cm_status look_once(const cm_policy *policy, const cm_train_options *opti
     look->action[0][r] = s->pass->mean[r] + s->pass->deviation[r] * s->position[r];
     look->action[1][r] = s->pass->mean[r] - s->pass->deviation[r] * s->position[r];
   }
-  if (cm_scene_assign(scene, look->action[0], bound, memory, s->at, error) != CM_OK ||
-      cm_scene_assign(scene, look->action[1], bound, memory, s->other, error) != CM_OK)
+  if (cm_scene_assign(scene, CM_RULE_NEAREST, look->action[0], bound, memory, s->at, error) != CM_OK ||
+      cm_scene_assign(scene, CM_RULE_NEAREST, look->action[1], bound, memory, s->other, error) != CM_OK)
     return error->status;
   double one = cm_scene_loss(scene, s->at, s->loss), other = cm_scene_loss(scene, s->other, s->rival);
   judge(s, options, look);

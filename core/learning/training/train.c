@@ -49,8 +49,8 @@ struct cm_training {
 
 cm_train_options cm_train_defaults(void)
 {
-  return (cm_train_options){.seed = 1, .updates = 400, .threshold = 48, .rounds = 4, .noise = 0.4, .epochs = 3,
-                            .batch = 16, .clip = 0.2, .rate = 1e-3, .whole = 0.3, .entropy = 0.002, .held_out = 5,
+  return (cm_train_options){.seed = 1, .updates = 400, .threshold = 48, .rounds = 4, .noise = 0.15, .epochs = 3,
+                            .batch = 16, .clip = 0.2, .rate = 1e-3, .whole = 0.6, .entropy = 0.002, .held_out = 5,
                             .watch = 10};
 }
 

@@ -1,0 +1,127 @@
+/* From where nodes want to be to sites of their own. */
+#include <stdlib.h>
+
+#include "core/learning/assign.h"
+#include "core/learning/scene.h"
+
+/* ---- the likeliest core, conflicts to the nearest free one ---- */
+
+/* The core whose column and row are the likeliest. */
+static uint32_t wish(const cm_scene *s, const float *position, double bound)
+{
+  const cm_axes *a = s->axes;
+  /* The first site tells where the box of the axes lies on the chip. */
+  uint32_t x0 = s->site[0] % s->chip->width - a->column[0], y0 = s->site[0] / s->chip->width - a->row[0];
+  uint32_t x = x0 + cm_axis_likeliest((double)position[0], a->columns, bound);
+  uint32_t y = y0 + cm_axis_likeliest((double)position[1], a->rows, bound);
+  return y * s->chip->width + x;
+}
+
+/* What one processor's nodes want, and the cores that they may have. */
+typedef struct claim {
+  uint32_t *wanted, *free, *core;
+  uint64_t *priority;
+} claim;
+
+static cm_status assign_processor(const cm_scene *s, uint32_t p, const float *position, double bound, claim *c,
+                                  cm_memory *memory, uint32_t *at, cm_error *error)
+{
+  uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
+  const uint32_t *node = s->node + s->node_first[p], *site = s->site_of + s->site_first[p];
+  for (uint32_t i = 0; i < nodes; i++) {
+    c->wanted[i] = wish(s, position + 2 * (size_t)node[i], bound);
+    c->priority[i] = s->priority[node[i]];
+  }
+  for (uint32_t i = 0; i < sites; i++)
+    c->free[i] = s->site[site[i]];
+  if (cm_assign(s->chip, c->free, sites, c->wanted, c->priority, nodes, CM_DISTANCE_MANHATTAN, memory, c->core, error) !=
+      CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < nodes; i++)
+    at[node[i]] = s->site_on[c->core[i]];
+  return CM_OK;
+}
+
+static cm_status nearest(const cm_scene *scene, const float *position, double bound, cm_memory *memory, uint32_t *at,
+                         cm_error *error)
+{
+  claim c = {0};
+  cm_status status = CM_NEW(memory, c.wanted, scene->nodes, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, c.free, scene->sites, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, c.core, scene->nodes, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, c.priority, scene->nodes, error);
+  for (uint32_t p = 0; p < scene->processors && status == CM_OK; p++)
+    if (scene->node_first[p + 1] > scene->node_first[p])
+      status = assign_processor(scene, p, position, bound, &c, memory, at, error);
+  cm_free(c.wanted);
+  cm_free(c.free);
+  cm_free(c.core);
+  cm_free(c.priority);
+  return status;
+}
+
+/* ---- slices ---- */
+
+typedef struct placed {
+  float key;
+  uint32_t which;
+} placed;
+
+static int by_key(const void *a, const void *b)
+{
+  const placed *x = a, *y = b;
+  return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->which < y->which ? -1 : x->which > y->which;
+}
+
+/* One processor: its nodes by their first coordinate to the columns of its sites, those of a column by the second to
+ * its sites from north to south. */
+static void slice(const cm_scene *s, uint32_t p, const float *coordinate, placed *node, placed *site, uint32_t *at)
+{
+  uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
+  for (uint32_t i = 0; i < nodes; i++) {
+    uint32_t v = s->node[s->node_first[p] + i];
+    node[i] = (placed){coordinate[2 * (size_t)v], v};
+  }
+  for (uint32_t i = 0; i < sites; i++) {
+    uint32_t c = s->site_of[s->site_first[p] + i];
+    site[i] = (placed){(float)s->axes->column[c], c};
+  }
+  qsort(node, nodes, sizeof *node, by_key);
+  qsort(site, sites, sizeof *site, by_key); /* sites are numbered by row inside a column */
+  for (uint32_t begin = 0, taken = 0; begin < sites && taken < nodes;) {
+    uint32_t end = begin;
+    while (end < sites && site[end].key == site[begin].key)
+      end++;
+    uint32_t until = (uint32_t)(((uint64_t)nodes * end + sites - 1) / sites), count = until - taken;
+    for (uint32_t i = taken; i < until; i++)
+      node[i].key = coordinate[2 * (size_t)node[i].which + 1];
+    qsort(node + taken, count, sizeof *node, by_key);
+    for (uint32_t i = 0; i < count; i++)
+      at[node[taken + i].which] = site[begin + (uint32_t)((uint64_t)i * (end - begin) / count)].which;
+    taken = until;
+    begin = end;
+  }
+}
+
+static cm_status slices(const cm_scene *scene, const float *position, cm_memory *memory, uint32_t *at, cm_error *error)
+{
+  placed *node, *site = NULL;
+  cm_status status = CM_NEW(memory, node, scene->nodes, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, site, scene->sites, error);
+  for (uint32_t p = 0; p < scene->processors && status == CM_OK; p++)
+    slice(scene, p, position, node, site, at);
+  cm_free(node);
+  cm_free(site);
+  return status;
+}
+
+cm_status cm_scene_assign(const cm_scene *scene, cm_rule rule, const float *position, double bound, cm_memory *memory,
+                          uint32_t *at, cm_error *error)
+{
+  return rule == CM_RULE_SLICES ? slices(scene, position, memory, at, error)
+                                : nearest(scene, position, bound, memory, at, error);
+}
