@@ -29,7 +29,7 @@ double bench_cpu_seconds(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static int64_t distance(const annealer *a, uint32_t from, uint32_t to)
+static inline int64_t distance(const annealer *a, uint32_t from, uint32_t to)
 {
   return a->way_x[a->x[to] - a->x[from] + (int32_t)a->chip->width] +
          a->way_y[a->y[to] - a->y[from] + (int32_t)a->chip->height];

@@ -151,7 +151,8 @@ static cm_status seat(cm_reward_state *s, const uint32_t *core, cm_memory *memor
 static cm_status fill(cm_reward_state *s, const uint32_t *core, cm_memory *memory, cm_error *error)
 {
   if (CM_NEW(memory, s->node_at, s->sites, error) != CM_OK || CM_NEW(memory, s->at, s->nodes, error) != CM_OK ||
-      CM_NEW(memory, s->paid, s->nodes, error) != CM_OK || geometry_new(s, memory, error) != CM_OK ||
+      CM_NEW(memory, s->paid, s->nodes, error) != CM_OK || CM_NEW(memory, s->said, s->nodes, error) != CM_OK ||
+      geometry_new(s, memory, error) != CM_OK ||
       cm_reward_lengths_new(s, memory, error) != CM_OK || seat(s, core, memory, error) != CM_OK)
     return error->status;
   if (s->task.multicast != NULL && trees_new(s, memory, error) != CM_OK)
@@ -187,6 +188,7 @@ void cm_reward_state_free(cm_reward_state *state)
   cm_free(state->node_at);
   cm_free(state->at);
   cm_free(state->paid);
+  cm_free(state->said);
   cm_tracer_free(state->tracer);
   cm_free(state->router);
   cm_free(state->source_first);

@@ -30,6 +30,7 @@ struct cm_reward_state {
   uint32_t *at;         /* [nodes] */
   cm_sides *paid;       /* [nodes] */
   int64_t loss;
+  int64_t *said;        /* [nodes] scratch of a trade, zero between trades */
   /* Trees of multicast nodes. */
   cm_tracer *tracer;
   uint32_t *router;     /* [nodes] of the targets under way */
