@@ -16,6 +16,9 @@
  * by this much a level. */
 static const double slack_per_level = 0.025;
 
+/* All starts together are made for so many vertices at most, and one at least: where parts are many, luck evens out. */
+enum { START_VERTICES = 1 << 19 };
+
 /* The same while a part's members find their place among the others. */
 static const double slack_of_dissolving = 0.02;
 
@@ -135,6 +138,8 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
 static cm_status best_start(work *w, uint32_t *part, uint32_t *parts, cm_error *error)
 {
   uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts, best = 0;
+  if (n > START_VERTICES / count)
+    count = n > START_VERTICES ? 1 : START_VERTICES / n;
   starts all = {.work = w};
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.part, count, error);
