@@ -16,11 +16,13 @@ typedef struct cm_check_core {
 
 /* A mapping file as read: bulk in arrays, the rest as JSON. */
 typedef struct cm_check_file {
-  json_t *rest;           /* the object without its bulk ("neurons" and "cores" are null in it) */
-  bool has_neurons, has_cores;
+  json_t *rest;           /* the object without its bulk ("neurons", "keys" and "cores" are null in it) */
+  bool has_neurons, has_cores, has_keys;
   uint32_t *neuron;       /* [kept_neurons] part of each; UINT32_MAX where the number is larger than that */
   uint64_t neuron_count;  /* entries in the file; */
   uint64_t kept_neurons;  /* those kept: no more than the caller can use */
+  uint64_t *key;          /* [kept_keys] who each is (core/mapping/identity.h) */
+  uint64_t key_count, kept_keys;
   cm_check_core *core;    /* [kept_cores] */
   uint64_t core_count, kept_cores;
 } cm_check_file;

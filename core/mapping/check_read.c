@@ -1,8 +1,9 @@
-/* Reads a mapping file for the check. The two bulk arrays are taken number by number as they stream past; all
+/* Reads a mapping file for the check. The bulk arrays are taken number by number as they stream past; all
  * other text goes to a bounded buffer, in which each bulk array is replaced by null, and from there through jansson.
  * What can fail: the stream, memory, text that is no JSON or not such a mapping. */
 #include <ctype.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ typedef struct reader {
   cm_run *run;
   cm_check_file *file;
   uint64_t neurons_max, cores_max;
-  uint64_t neuron_room, core_room;
+  uint64_t neuron_room, key_room, core_room;
   char *rest;
   size_t rest_size, rest_room;
   cm_error *error;
@@ -63,7 +64,7 @@ static cm_status keep(reader *r, int c)
   if (r->rest_size == r->rest_room) {
     size_t room = r->rest_room == 0 ? 1 << 14 : r->rest_room * 2;
     if (room > REST_BYTES_MAX)
-      return bad(r, "what stands beside \"neurons\" and \"cores\" exceeds 64 MiB");
+      return bad(r, "what stands beside \"neurons\", \"keys\" and \"cores\" exceeds 64 MiB");
     char *grown = cm_reallocate(r->run->memory, r->rest, room, 1, r->error);
     if (grown == NULL)
       return r->error->status;
@@ -147,19 +148,47 @@ static cm_status add_neuron(reader *r, uint32_t part)
   return file->neuron_count % CHECK_EVERY == 0 ? cm_run_check(r->run, r->error) : CM_OK;
 }
 
-static cm_status read_neuron(reader *r)
+/* A whole number; one that is larger than `most` counts as that. */
+static cm_status read_number(reader *r, uint64_t most, const char *expected, uint64_t *value)
 {
   int c = take_token(r);
-  uint64_t value = 0;
+  *value = 0;
   if (c == EOF || !isdigit(c))
-    return bad(r, "\"neurons\" must be a list of part numbers");
+    return bad(r, expected);
   for (; c != EOF && isdigit(c); c = take(r)) {
-    value = value * 10 + (uint64_t)(c - '0');
-    if (value > UINT32_MAX)
-      value = UINT32_MAX;
+    uint64_t digit = (uint64_t)(c - '0');
+    *value = *value > (most - digit) / 10 ? most : *value * 10 + digit;
   }
   give_back(r, c);
+  return CM_OK;
+}
+
+static cm_status read_neuron(reader *r)
+{
+  uint64_t value;
+  if (read_number(r, UINT32_MAX, "\"neurons\" must be a list of part numbers", &value) != CM_OK)
+    return r->error->status;
   return add_neuron(r, (uint32_t)value);
+}
+
+static cm_status read_key(reader *r)
+{
+  cm_check_file *file = r->file;
+  uint64_t value;
+  if (read_number(r, UINT64_MAX, "\"keys\" must be a list of whole numbers", &value) != CM_OK)
+    return r->error->status;
+  if (++file->key_count > r->neurons_max)
+    return CM_OK;
+  if (file->kept_keys == r->key_room) {
+    uint64_t room = r->key_room == 0 ? 1024 : r->key_room * 2;
+    uint64_t *grown = cm_reallocate(r->run->memory, file->key, room, sizeof *grown, r->error);
+    if (grown == NULL)
+      return r->error->status;
+    file->key = grown;
+    r->key_room = room;
+  }
+  file->key[file->kept_keys++] = value;
+  return file->key_count % CHECK_EVERY == 0 ? cm_run_check(r->run, r->error) : CM_OK;
 }
 
 static cm_status core_count_field(reader *r, const json_t *core, const char *name, uint64_t *value)
@@ -266,6 +295,19 @@ static bool key_is(const reader *r, size_t start, const char *name)
   return r->rest_size - start == length + 2 && memcmp(r->rest + start + 1, name, length) == 0;
 }
 
+/* The arrays that are not kept as JSON. */
+typedef struct bulk {
+  const char *name, *twice;
+  size_t seen; /* where in cm_check_file */
+  cm_status (*element)(reader *r);
+} bulk;
+
+static const bulk bulks[] = {
+    {"neurons", "\"neurons\" stands twice", offsetof(cm_check_file, has_neurons), read_neuron},
+    {"keys", "\"keys\" stands twice", offsetof(cm_check_file, has_keys), read_key},
+    {"cores", "\"cores\" stands twice", offsetof(cm_check_file, has_cores), read_core},
+};
+
 static cm_status read_field(reader *r)
 {
   if (take_token(r) != '"')
@@ -274,20 +316,22 @@ static cm_status read_field(reader *r)
   cm_status status = keep_string(r);
   if (status != CM_OK)
     return status;
-  bool neurons = key_is(r, start, "neurons"), cores = key_is(r, start, "cores");
+  const bulk *b = NULL;
+  for (size_t k = 0; k < sizeof bulks / sizeof *bulks && b == NULL; k++)
+    b = key_is(r, start, bulks[k].name) ? &bulks[k] : NULL;
   if (take_token(r) != ':')
     return bad(r, "expected ':'");
   if ((status = keep(r, ':')) != CM_OK)
     return status;
-  bool *seen = neurons ? &r->file->has_neurons : &r->file->has_cores;
-  if (!neurons && !cores)
+  if (b == NULL)
     return keep_value(r);
+  bool *seen = (bool *)((char *)r->file + b->seen);
   if (*seen)
-    return bad(r, neurons ? "\"neurons\" stands twice" : "\"cores\" stands twice");
+    return bad(r, b->twice);
   *seen = true;
   if ((status = keep_text(r, "null")) != CM_OK)
     return status;
-  return read_array(r, neurons ? read_neuron : read_core);
+  return read_array(r, b->element);
 }
 
 static cm_status read_fields(reader *r)
@@ -312,6 +356,7 @@ void cm_check_file_free(cm_check_file *file)
 {
   json_decref(file->rest);
   cm_free(file->neuron);
+  cm_free(file->key);
   cm_free(file->core);
   *file = (cm_check_file){0};
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/file.h"
 #include "core/chip/turns.h"
+#include "core/mapping/identity.h"
 #include "core/mapping/metrics.h"
 
 /* One view under way. */
@@ -139,6 +140,26 @@ static void put_part_list(writer *w, const char *lead)
   put_text(w, "]");
 }
 
+/* Who each neuron is, so that a later version of the network can be mapped from this mapping. */
+static cm_status put_keys(writer *w)
+{
+  cm_run run;
+  uint64_t *key;
+  cm_run_init(&run);
+  if (CM_NEW(NULL, key, w->topology->vertex_count, w->error) != CM_OK)
+    return w->error->status;
+  cm_status status = cm_identify(w->topology, &run, key, w->error);
+  put_text(w, ",\n\"keys\": [");
+  for (uint32_t v = 0; v < w->topology->vertex_count && status == CM_OK; v++) {
+    if (v > 0)
+      put_text(w, v % 32 == 0 ? ",\n" : ",");
+    put_count(w, key[v]);
+  }
+  put_text(w, "]");
+  cm_free(key);
+  return status;
+}
+
 /* One used core as a JSON object. */
 static void put_core(writer *w, uint32_t part, bool congestion)
 {
@@ -196,6 +217,8 @@ static cm_status write_summary(writer *w, bool full)
   if (full) {
     put_core_list(w, ",\n\"cores\": [", false);
     put_part_list(w, ",\n\"neurons\": [");
+    if (put_keys(w) != CM_OK)
+      return w->error->status;
   }
   put_text(w, "}\n");
   return CM_OK;

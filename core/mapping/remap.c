@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/mapping/check_internal.h"
+#include "core/mapping/identity.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
 #include "core/mapping/settle.h"
@@ -20,6 +21,7 @@ typedef struct remap {
   cm_occupancy *own_occupancy;
   const cm_occupancy *occupancy;
   cm_check_file old;
+  uint32_t *old_of;      /* [vertices] the old neuron that each is, CM_NOBODY: new */
   uint32_t *old_core;    /* [old parts] core number, CM_NOWHERE where the chip has no such place or it is not usable */
   uint32_t *tenant;      /* [cores] part there, CM_NOWHERE: none */
   uint32_t usable;
@@ -85,6 +87,31 @@ static cm_status find_cores(remap *r, cm_error *error)
   return CM_OK;
 }
 
+/* Who is who. A file without keys, or with keys of another kind, leaves the numbers. */
+static cm_status match_neurons(remap *r, cm_error *error)
+{
+  const cm_topology *topology = r->input->topology;
+  const cm_check_file *old = &r->old;
+  uint32_t n = topology->vertex_count;
+  bool named = topology->label_text != NULL;
+  const json_t *before = json_object_get(json_object_get(old->rest, "network"), "labels");
+  uint64_t *key;
+  if (CM_NEW(r->run->memory, r->old_of, n, error) != CM_OK)
+    return error->status;
+  if (old->key_count != old->neuron_count || json_is_true(before) != named) {
+    for (uint32_t v = 0; v < n; v++)
+      r->old_of[v] = v < old->kept_neurons ? v : CM_NOBODY;
+    return CM_OK;
+  }
+  if (CM_NEW(r->run->memory, key, n, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_identify(topology, r->run, key, error);
+  if (status == CM_OK)
+    status = cm_match_neurons(old->key, (uint32_t)old->kept_keys, key, n, named, r->run, r->old_of, error);
+  cm_free(key);
+  return status;
+}
+
 /* ---- what can stay ---- */
 
 static cm_limits limits_of(const remap *r)
@@ -121,7 +148,7 @@ static cm_status keep_what_stays(remap *r, cm_error *error)
   for (uint32_t p = 0; p < s->parts; p++)
     s->core[p] = r->old_core[p];
   for (uint32_t v = 0; v < topology->vertex_count; v++)
-    s->part[v] = v < r->old.kept_neurons ? r->old.neuron[v] : CM_NOWHERE;
+    s->part[v] = r->old_of[v] != CM_NOBODY ? r->old.neuron[r->old_of[v]] : CM_NOWHERE;
   return CM_OK;
 }
 
@@ -266,20 +293,22 @@ static cm_status map_afresh(const remap *r, cm_mapping **mapping, cm_error *erro
   return cm_map(&input, r->run, mapping, error);
 }
 
-/* Neurons whose core is another one than before. */
-static uint64_t moved_neurons(const remap *r)
+/* Neurons of both mappings, and those whose core is another one than before. */
+static void count_moved(const remap *r, uint64_t *both, uint64_t *moved)
 {
   const cm_mapping *m = r->mapping;
-  uint64_t moved = 0;
-  for (uint32_t v = 0; v < m->vertex_count && v < r->old.kept_neurons; v++)
-    moved += r->old_core[r->old.neuron[v]] != m->core[m->part[v]];
-  return moved;
+  *both = *moved = 0;
+  for (uint32_t v = 0; v < m->vertex_count; v++)
+    if (r->old_of[v] != CM_NOBODY) {
+      ++*both;
+      *moved += r->old_core[r->old.neuron[r->old_of[v]]] != m->core[m->part[v]];
+    }
 }
 
 static cm_status report(remap *r, bool afresh, cm_error *error)
 {
-  uint64_t both = r->mapping->vertex_count < r->old.kept_neurons ? r->mapping->vertex_count : r->old.kept_neurons;
-  uint64_t moved = moved_neurons(r);
+  uint64_t both, moved;
+  count_moved(r, &both, &moved);
   double before = json_number_value(json_object_get(json_object_get(r->old.rest, "metrics"), "energy_pj"));
   json_t *told =
       json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "afresh", afresh, "kept_neurons",
@@ -307,8 +336,8 @@ static cm_status report(remap *r, bool afresh, cm_error *error)
 static cm_status run_remap(remap *r, cm_error *error)
 {
   bool settled = false;
-  if (read_old(r, error) != CM_OK || find_cores(r, error) != CM_OK || keep_what_stays(r, error) != CM_OK ||
-      settle_and_seat(r, &settled, error) != CM_OK)
+  if (read_old(r, error) != CM_OK || match_neurons(r, error) != CM_OK || find_cores(r, error) != CM_OK ||
+      keep_what_stays(r, error) != CM_OK || settle_and_seat(r, &settled, error) != CM_OK)
     return error->status;
   if (!settled) {
     cm_mapping_free(r->mapping);
@@ -332,6 +361,7 @@ cm_status cm_remap(const cm_map_input *input, cm_run *run, cm_mapping **mapping,
     status = run_remap(&r, error);
   cm_run_finish(run);
   cm_check_file_free(&r.old);
+  cm_free(r.old_of);
   cm_free(r.old_core);
   cm_free(r.tenant);
   cm_free(r.settled.part);

@@ -6,6 +6,7 @@ UNIT_TESTS = \
   tests/unit/chip \
   tests/unit/formats \
   tests/unit/generate \
+  tests/unit/identity \
   tests/unit/limits \
   tests/unit/metrics \
   tests/unit/network \
