@@ -13,3 +13,5 @@ bench_learned_place_SOURCES = bench/learned_place.c bench/learned_annealing.h be
 bench_learned_place_LDADD = $(CORE_LIBS)
 noinst_PROGRAMS += bench/hilbert
 bench_hilbert_LDADD = $(CORE_LIBS)
+noinst_PROGRAMS += bench/regions
+bench_regions_LDADD = $(CORE_LIBS)
