@@ -2,6 +2,7 @@
 
 #include "core/mapping/levels.h"
 #include "core/partition/axon/axon.h"
+#include "core/partition/axon/dense.h"
 #include "core/partition/edge/edge.h"
 #include "core/partition/edge/within.h"
 #include "core/partition/flows.h"
@@ -77,7 +78,9 @@ static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *a
   made->vertex_count = topology->vertex_count;
   cm_status status = CM_NEW(run->memory, made->part, topology->vertex_count, error);
   if (status == CM_OK)
-    status = cm_partition_axons(topology, &options, run, made->part, &made->part_count, error);
+    status = cm_dense_suits(topology)
+                 ? cm_partition_dense(topology, &options, run, made->part, &made->part_count, error)
+                 : cm_partition_axons(topology, &options, run, made->part, &made->part_count, error);
   if (status == CM_OK)
     status = cm_graph_of_axons(topology, made->part, made->part_count, run, &made->parts, error);
   if (status != CM_OK) {

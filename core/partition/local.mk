@@ -6,7 +6,7 @@ libcoremap_a_SOURCES += \
   core/partition/counts.h core/partition/counts.c core/partition/books.h core/partition/books.c \
   core/partition/legalise.h core/partition/legalise.c \
   core/partition/flows.h core/partition/flows.c \
-  core/partition/inbound.h core/partition/inbound.c \
+  core/partition/inbound.h core/partition/inbound.c core/partition/synapses.h core/partition/synapses.c \
   core/partition/reference/coarsen.h core/partition/reference/coarsen.c \
   core/partition/reference/bisect.h core/partition/reference/bisect.c \
   core/partition/reference/refine.h core/partition/reference/refine.c \
@@ -21,6 +21,7 @@ libcoremap_a_SOURCES += \
   core/partition/axon/anneal.h core/partition/axon/anneal.c \
   core/partition/axon/axon_repair.h core/partition/axon/axon_repair.c \
   core/partition/axon/axon_levels.h core/partition/axon/axon_levels.c \
+  core/partition/axon/dense.h core/partition/axon/dense.c \
   core/partition/axon/axon.h core/partition/axon/axon.c \
   core/partition/edge/compact.h core/partition/edge/compact.c core/partition/edge/ties.h \
   core/partition/edge/agglomerate.h core/partition/edge/agglomerate.c \
@@ -32,6 +33,5 @@ libcoremap_a_SOURCES += \
   core/partition/edge/balance.h core/partition/edge/balance.c \
   core/partition/edge/greedy.h core/partition/edge/greedy.c \
   core/partition/edge/within.h core/partition/edge/within.c \
-  core/partition/edge/synapses.h core/partition/edge/synapses.c \
   core/partition/edge/profile.h core/partition/edge/profile.c \
   core/partition/edge/edge.h core/partition/edge/edge.c core/partition/edge/edge_topology.c

@@ -7,9 +7,11 @@
 #include "core/partition/axon/axon.h"
 #include "core/partition/axon/axon_probe.h"
 #include "core/partition/axon/axon_state.h"
+#include "core/partition/axon/dense.h"
 #include "core/partition/axon/locality.h"
 #include "core/partition/axon/sketch.h"
 #include "core/partition/flows.h"
+#include "core/partition/limits.h"
 
 enum { MOST = 60, PARTS = 6 };
 
@@ -476,12 +478,49 @@ START_TEST(flows_count_each_axon_once_per_part)
 }
 END_TEST
 
+/* Filled one after another, parts keep every limit that the method knows, also where sources repeat, neurons are their
+ * own sources, and limits are as tight as one neuron needs. */
+START_TEST(dense_parts_keep_limits)
+{
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 9, 0);
+  cm_topology t = network_directed(&random, 30 + below(&random, 170), 150);
+  uint32_t n = t.vertex_count, part[200], again[200], parts, parts_again;
+  uint64_t alone[200 * CM_RESOURCES], use[200 * CM_RESOURCES], most[CM_RESOURCES] = {0};
+  cm_run_init(&run);
+  for (uint32_t v = 0; v < n; v++)
+    part[v] = v;
+  ck_ok(cm_count_use(&t, part, n, &run, alone, &error));
+  for (uint32_t i = 0; i < n * CM_RESOURCES; i++)
+    most[i % CM_RESOURCES] = alone[i] > most[i % CM_RESOURCES] ? alone[i] : most[i % CM_RESOURCES];
+  cm_axon_options options = {.limits = {.neurons = most[CM_NEURONS] + below(&random, 20),
+                                        .synapses = _i % 3 == 0 ? 0 : most[CM_SYNAPSES] + below(&random, 200),
+                                        .inbound_axons = most[CM_INBOUND_AXONS] + below(&random, 20)},
+                             .parts_max = UINT32_MAX,
+                             .seed = (uint64_t)_i};
+  ck_ok(cm_partition_dense(&t, &options, &run, part, &parts, &error));
+  ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+  ck_assert_uint_eq(cm_find_violation(&options.limits, use, parts).broken_parts, 0);
+  for (uint32_t p = 0; p < parts; p++)
+    ck_assert_uint_gt(use[p * CM_RESOURCES + CM_NEURONS], 0);
+  run.threads = 3;
+  options.parts_max = parts;
+  ck_ok(cm_partition_dense(&t, &options, &run, again, &parts_again, &error));
+  ck_assert_uint_eq(parts_again, parts);
+  ck_assert_mem_eq(again, part, n * sizeof *part);
+  options.parts_max = parts - 1;
+  ck_fails(cm_partition_dense(&t, &options, &run, again, &parts_again, &error), CM_NO_ROOM);
+  network_free(&t);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("axons");
   TCase *tests = tcase_create("axons");
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_set_timeout(tests, 60);
+  tcase_add_loop_test(tests, dense_parts_keep_limits, 0, 20);
   tcase_add_test(tests, predicted_costs_are_what_moves_cost);
   tcase_add_test(tests, the_best_move_below_a_bound_is_found);
   tcase_add_test(tests, sketches_estimate_the_overlap_and_merge);

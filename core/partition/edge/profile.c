@@ -4,7 +4,7 @@
 
 #include "core/base/random.h"
 #include "core/base/threads.h"
-#include "core/partition/edge/synapses.h"
+#include "core/partition/synapses.h"
 #include "core/partition/options.h"
 
 enum {

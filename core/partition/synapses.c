@@ -1,4 +1,4 @@
-#include "core/partition/edge/synapses.h"
+#include "core/partition/synapses.h"
 
 enum { LOOK = 256 /* entries of a row that are read at once where they stand in a file */ };
 

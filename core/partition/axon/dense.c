@@ -1,0 +1,262 @@
+/* Happy path: the lists of sources -> neurons come to a waiting room in random order -> a part begins -> the waiting
+ * neurons are rated by how much of what they need the part has, the best few go in, others come to wait -> none fits,
+ * the next part. What can fail: too few cores, memory, the disk, a stop. */
+#include "core/partition/axon/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/partition/options.h"
+#include "core/partition/synapses.h"
+
+enum {
+  WAITING = 128, /* neurons that are rated */
+  TAKEN = 4      /* of them, as they were rated, before all are rated again */
+};
+#define NONE UINT32_MAX
+
+/* Networks with fewer synapses, in all or a neuron, have levels (axon_levels.h). */
+static const uint64_t pins_least = UINT64_C(1) << 27, pins_a_neuron = 512;
+
+/* A neuron that waits. */
+typedef struct waiting {
+  uint32_t vertex;
+  uint32_t count;    /* of its sources */
+  uint64_t synapses; /* that end in it */
+  uint32_t *source;  /* [sources_most] distinct */
+  double share;      /* of its sources, by how much the part under way has */
+} waiting;
+
+typedef struct dense {
+  const cm_topology *topology;
+  const cm_axon_options *options;
+  cm_run *run;
+  cm_synapses synapses;
+  uint32_t *autapses;    /* [vertices] of the neuron with itself, which the lists leave out */
+  uint32_t *scratch;     /* [sources_most] weights, of no interest here */
+  uint32_t sources_most; /* of a neuron */
+  uint32_t *order;       /* [vertices] */
+  uint32_t next;         /* in `order` */
+  waiting *waiting;      /* [WAITING] */
+  uint32_t waits;
+  uint32_t *part;
+  uint32_t number;       /* of the part under way */
+  uint64_t *has;         /* bits of the sources that it has */
+  uint64_t size, axons, inputs;
+} dense;
+
+bool cm_dense_suits(const cm_topology *t)
+{
+  return t->directed && t->pin_count >= pins_least && t->pin_count / pins_a_neuron >= t->vertex_count;
+}
+
+/* ---- the waiting room ---- */
+
+static cm_status read_sources(dense *d, waiting *w, cm_error *error)
+{
+  const cm_inbound *in = &d->synapses.in;
+  uint32_t v = w->vertex, count = 0;
+  cm_synapse_run all = {.net = CM_INBOUND, .begin = in->first[v], .end = in->first[v + 1]};
+  if (cm_synapses_read(&d->synapses, &all, w->source, d->scratch, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < all.end - all.begin; i++) /* several nets of one source stand together */
+    if (count == 0 || w->source[i] != w->source[count - 1])
+      w->source[count++] = w->source[i];
+  w->synapses = all.end - all.begin + d->autapses[v];
+  if (d->autapses[v] > 0)
+    w->source[count++] = v;
+  w->count = count;
+  return CM_OK;
+}
+
+static cm_status let_in(dense *d, cm_error *error)
+{
+  for (; d->waits < WAITING && d->next < d->topology->vertex_count; d->waits++) {
+    d->waiting[d->waits].vertex = d->order[d->next++];
+    if (read_sources(d, &d->waiting[d->waits], error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static void let_out(dense *d, uint32_t i)
+{
+  waiting last = d->waiting[--d->waits];
+  d->waiting[d->waits] = d->waiting[i]; /* keeps its row */
+  d->waiting[i] = last;
+}
+
+/* ---- parts ---- */
+
+static uint32_t missing(const dense *d, const waiting *w)
+{
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < w->count; i++)
+    count += !(d->has[w->source[i] / 64] >> w->source[i] % 64 & 1);
+  return count;
+}
+
+static bool within(uint64_t use, uint64_t limit)
+{
+  return limit == 0 || use <= limit;
+}
+
+static bool fits(const dense *d, const waiting *w, uint32_t lacks)
+{
+  const cm_limits *l = &d->options->limits;
+  return within(d->size + cm_topology_size(d->topology, w->vertex), l->neurons) &&
+         within(d->inputs + w->synapses, l->synapses) && within(d->axons + lacks, l->inbound_axons);
+}
+
+static void take(dense *d, uint32_t i)
+{
+  const waiting *w = &d->waiting[i];
+  d->axons += missing(d, w);
+  for (uint32_t j = 0; j < w->count; j++)
+    d->has[w->source[j] / 64] |= UINT64_C(1) << w->source[j] % 64;
+  d->size += cm_topology_size(d->topology, w->vertex);
+  d->inputs += w->synapses;
+  d->part[w->vertex] = d->number;
+  let_out(d, i);
+}
+
+/* Those that do not fit have a share below 0. */
+static void rate(dense *d)
+{
+  for (uint32_t i = 0; i < d->waits; i++) {
+    waiting *w = &d->waiting[i];
+    uint32_t lacks = missing(d, w);
+    w->share = !fits(d, w, lacks) ? -1 : w->count == 0 ? 1 : 1 - (double)lacks / w->count;
+  }
+}
+
+static uint32_t best_rated(const dense *d)
+{
+  uint32_t best = NONE;
+  for (uint32_t i = 0; i < d->waits; i++) {
+    const waiting *w = &d->waiting[i];
+    if (w->share >= 0 && (best == NONE || w->share > d->waiting[best].share ||
+                          (w->share == d->waiting[best].share && w->vertex < d->waiting[best].vertex)))
+      best = i;
+  }
+  return best;
+}
+
+/* The one that has most sources: the others find most of theirs there. */
+static uint32_t first_of_part(const dense *d)
+{
+  uint32_t first = 0;
+  for (uint32_t i = 1; i < d->waits; i++) {
+    const waiting *w = &d->waiting[i], *f = &d->waiting[first];
+    if (w->count > f->count || (w->count == f->count && w->vertex < f->vertex))
+      first = i;
+  }
+  return first;
+}
+
+static cm_status fill_part(dense *d, cm_error *error)
+{
+  memset(d->has, 0, ((size_t)d->topology->vertex_count / 64 + 1) * sizeof *d->has);
+  d->size = d->axons = d->inputs = 0;
+  take(d, first_of_part(d));
+  for (bool any = true; any;) {
+    any = false;
+    if (let_in(d, error) != CM_OK || cm_run_check(d->run, error) != CM_OK)
+      return error->status;
+    rate(d);
+    for (uint32_t taken = 0; taken < TAKEN; taken++) {
+      uint32_t best = best_rated(d);
+      if (best == NONE || !fits(d, &d->waiting[best], missing(d, &d->waiting[best])))
+        break;
+      take(d, best);
+      any = true;
+    }
+  }
+  return CM_OK;
+}
+
+static cm_status no_room(const dense *d, cm_error *error)
+{
+  cm_fail(error, CM_NO_ROOM, "more than the %u free cores are needed to keep every part within the core limits",
+          d->options->parts_max);
+  cm_error_figure(error, "needed", (uint64_t)d->number + 1);
+  cm_error_figure(error, "free", d->options->parts_max);
+  return CM_NO_ROOM;
+}
+
+static cm_status fill_parts(dense *d, cm_error *error)
+{
+  uint32_t n = d->topology->vertex_count;
+  if (let_in(d, error) != CM_OK)
+    return error->status;
+  for (; d->waits > 0; d->number++) {
+    if (d->number == d->options->parts_max)
+      return no_room(d, error);
+    if (fill_part(d, error) != CM_OK ||
+        cm_run_progress(d->run, (double)d->next / n, -1, n, (double)d->number, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status prepare(dense *d, cm_error *error)
+{
+  const cm_topology *t = d->topology;
+  cm_memory *memory = d->run->memory;
+  uint32_t n = t->vertex_count;
+  cm_random random;
+  if (cm_synapses_new(t, d->run, &d->synapses, error) != CM_OK || CM_NEW(memory, d->autapses, n, error) != CM_OK ||
+      CM_NEW(memory, d->order, n, error) != CM_OK || CM_NEW(memory, d->has, (size_t)n / 64 + 1, error) != CM_OK ||
+      CM_NEW(memory, d->waiting, WAITING, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    uint32_t source = cm_topology_source(t, e);
+    uint64_t at = cm_topology_first_pin(t, e, source);
+    d->autapses[source] += at < t->net_first[e + 1] && t->pin[at] == source;
+  }
+  for (uint32_t v = 0; v < n; v++) {
+    uint64_t inputs = d->synapses.in.first[v + 1] - d->synapses.in.first[v] + 1;
+    d->sources_most = inputs > d->sources_most ? (uint32_t)inputs : d->sources_most;
+  }
+  if (CM_NEW(memory, d->scratch, d->sources_most, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < WAITING; i++)
+    if (CM_NEW(memory, d->waiting[i].source, d->sources_most, error) != CM_OK)
+      return error->status;
+  cm_random_init(&random, d->options->seed, CM_STREAM_BISECTION, 0);
+  cm_random_permutation(&random, d->order, n);
+  return CM_OK;
+}
+
+static void dense_free(dense *d)
+{
+  for (uint32_t i = 0; d->waiting != NULL && i < WAITING; i++)
+    cm_free(d->waiting[i].source);
+  cm_free(d->waiting);
+  cm_synapses_free(&d->synapses);
+  cm_free(d->autapses);
+  cm_free(d->scratch);
+  cm_free(d->order);
+  cm_free(d->has);
+}
+
+cm_status cm_partition_dense(const cm_topology *topology, const cm_axon_options *options, cm_run *run, uint32_t *part,
+                             uint32_t *parts, cm_error *error)
+{
+  dense d = {.topology = topology, .options = options, .run = run};
+  cm_run_phase(run, "index");
+  cm_status status = CM_NEW(run->memory, d.part, topology->vertex_count, error);
+  if (status == CM_OK)
+    status = prepare(&d, error);
+  cm_run_phase(run, "initial");
+  if (status == CM_OK)
+    status = fill_parts(&d, error);
+  if (status == CM_OK) {
+    memcpy(part, d.part, topology->vertex_count * sizeof *part);
+    *parts = d.number;
+  }
+  cm_free(d.part);
+  dense_free(&d);
+  return status;
+}
