@@ -38,8 +38,8 @@ static cm_status visit(within *w, uint32_t v, bool *gone, cm_error *error)
     uint32_t best = CM_NO_PART;
     for (uint32_t i = 0; i < t->count; i++) {
       uint32_t p = t->touched[i];
-      if (t->weight[p] > t->inner && (best == CM_NO_PART || t->weight[p] > t->weight[best] ||
-                                      (t->weight[p] == t->weight[best] && p < best)))
+      int64_t least = best == CM_NO_PART ? t->inner : t->weight[best];
+      if (t->weight[p] > least || (best != CM_NO_PART && p < best && t->weight[p] == least))
         best = p;
     }
     if (best == CM_NO_PART)
