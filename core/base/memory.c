@@ -5,8 +5,9 @@
 
 #include "core/base/scratch.h"
 
-/* An array of this share of the limit is large, and goes to a file when memory would be this full with it. */
-enum { LARGE = 32, FULL = 2 };
+/* An array of this share of the limit is large, and goes to a file when memory would be this full with it. Any other of
+ * at least so many bytes goes there before it is refused. */
+enum { LARGE = 32, FULL = 2, FILE_LEAST = 4096 };
 
 /* Stands before every block; keeps the block aligned for any type. */
 typedef struct header {
@@ -106,10 +107,14 @@ static cm_status out_of_memory(size_t bytes, cm_error *error)
 
 /* ---- arrays in files ---- */
 
+static bool may_go_to_file(const cm_memory *memory, size_t bytes)
+{
+  return memory != NULL && memory->limit_bytes != 0 && memory->scratch_folder != NULL && bytes >= FILE_LEAST;
+}
+
 static bool goes_to_file(const cm_memory *memory, size_t bytes)
 {
-  return memory != NULL && memory->limit_bytes != 0 && memory->scratch_folder != NULL &&
-         bytes >= memory->limit_bytes / LARGE &&
+  return may_go_to_file(memory, bytes) && bytes >= memory->limit_bytes / LARGE &&
          atomic_load(&memory->used_bytes) + bytes > memory->limit_bytes / FULL;
 }
 
@@ -149,14 +154,18 @@ static void *resize_file(header *block, size_t bytes, cm_error *error)
 /* A block of which `booked` bytes are on the account. */
 static void *new_block(cm_memory *memory, size_t bytes, size_t booked, cm_error *error)
 {
-  if (goes_to_file(memory, bytes)) {
+  bool to_file = goes_to_file(memory, bytes);
+  if (!to_file && book(memory, booked, error) != CM_OK) {
+    if (!may_go_to_file(memory, bytes))
+      return NULL;
+    to_file = true;
+  }
+  if (to_file) {
     if (!fault_due())
       return new_file(memory, bytes, error);
     out_of_memory(bytes, error);
     return NULL;
   }
-  if (book(memory, booked, error) != CM_OK)
-    return NULL;
   header *block = fault_due() ? NULL : calloc(1, bytes);
   if (block == NULL) {
     unbook(memory, booked);
@@ -220,7 +229,7 @@ void *cm_reallocate(cm_memory *memory, void *old, size_t count, size_t size, cm_
   /* Large blocks grow in place or move by their page tables: both never stand in memory at once. */
   uint64_t more = before->memory != memory ? bytes : bytes > old_bytes ? bytes - old_bytes : 0;
   if (book(memory, more, error) != CM_OK)
-    return NULL;
+    return may_go_to_file(memory, bytes) ? move_block(memory, before, bytes, error) : NULL;
   header *block = fault_due() ? NULL : realloc(before, bytes);
   if (block == NULL) {
     unbook(memory, more);
