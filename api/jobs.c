@@ -4,7 +4,7 @@
 
 #include "api/internal.h"
 #include "core/mapping/map.h"
-#include "core/operators/compile.h"
+#include "core/machine/compile.h"
 #include "storage/jobs.h"
 #include "storage/leases.h"
 #include "storage/mappings.h"

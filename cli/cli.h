@@ -53,5 +53,7 @@ int cli_show(int argc, char **argv);
 int cli_convert(int argc, char **argv);
 int cli_generate(int argc, char **argv);
 int cli_train(int argc, char **argv);
+int cli_run_program(int argc, char **argv);
+int cli_disassemble(int argc, char **argv);
 
 #endif

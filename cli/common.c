@@ -24,6 +24,7 @@ int cli_fail(const cm_error *error)
     case CM_BAD_OPTION:
     case CM_BAD_MAPPING:
     case CM_BAD_REQUEST:
+    case CM_DAMAGED:
     case CM_TOO_LARGE:
     case CM_NOT_FOUND: return EXIT_USAGE;
     default: return EXIT_REFUSED;

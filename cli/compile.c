@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "core/base/file.h"
-#include "core/operators/compile.h"
+#include "core/machine/compile.h"
 
 static const char usage[] =
   "usage: coremap compile MODEL.onnx -o OUT [OPTION...]\n"
@@ -49,6 +49,9 @@ static int parse(int argc, char **argv, arguments *a)
                                         {"chip", required_argument, NULL, 'c'},
                                         {"stop-after", required_argument, NULL, 's'},
                                         {"seed", required_argument, NULL, 'S'},
+                                        {"memory", required_argument, NULL, 'M'},
+                                        {"order", required_argument, NULL, 'O'},
+                                        {"search-seconds", required_argument, NULL, 'e'},
                                         {"threads", required_argument, NULL, 't'},
                                         {"memory-limit", required_argument, NULL, 'm'},
                                         {"time-limit", required_argument, NULL, 'l'},
@@ -63,6 +66,9 @@ static int parse(int argc, char **argv, arguments *a)
     case 'r': a->report = optarg; break;
     case 'c': a->chip = optarg; break;
     case 's': set_option(a, "stop_after", optarg); break;
+    case 'M': set_option(a, "memory", optarg); break;
+    case 'O': set_option(a, "order", optarg); break;
+    case 'e': set_option(a, "search_seconds", optarg); break;
     case 'S': set_option(a, "seed", optarg); break;
     case 't': set_option(a, "threads", optarg); break;
     case 'm': set_option(a, "memory_limit", optarg); break;
@@ -122,14 +128,12 @@ static int compile(const arguments *a)
   json_t *report = NULL;
   if (cm_compile_options_read(a->options, &options, &error) != CM_OK)
     return cli_fail(&error);
-  if (a->chip != NULL) {
-    if (cli_chip(a->chip, NULL, &chip, &error) != CM_OK)
-      return cli_fail(&error);
-    cm_chip_free(chip);
-  }
+  if (a->chip != NULL && cli_chip(a->chip, NULL, &chip, &error) != CM_OK)
+    return cli_fail(&error);
   cli_run_begin(&cli, a->quiet);
-  cm_status status = cm_compile(a->model, &options, &cli.run, a->output, &report, &error);
+  cm_status status = cm_compile(a->model, &options, chip, &cli.run, a->output, &report, &error);
   cli_run_end(&cli);
+  cm_chip_free(chip);
   if (status == CM_OK)
     status = write_report(a->report, report, &error);
   if (status != CM_OK) {

@@ -9,6 +9,7 @@ coremap_SOURCES = cli/cli.h cli/job.h \
   cli/main.c \
   cli/map.c \
   cli/partition.c \
+  cli/run.c \
   cli/schedule.c \
   cli/show.c \
   cli/train.c

@@ -13,7 +13,9 @@ static const struct {
   {"map", cli_map, "map a network on a chip"},
   {"partition", cli_partition, "cut a network into parts, without placing them"},
   {"place", cli_place, "place parts that are made already"},
-  {"compile", cli_compile, "rewrite an ONNX model so that its permutations move less"},
+  {"compile", cli_compile, "turn an ONNX model into a program for a chip, or rewrite it so that its permutations move less"},
+  {"run", cli_run_program, "simulate a program: its time and what it computes"},
+  {"disassemble", cli_disassemble, "print a program's instructions"},
   {"schedule", cli_schedule, "schedule tasks on processors or resources"},
   {"check", cli_check, "verify a mapping independently of what made it"},
   {"show", cli_show, "describe a network, chip or mapping"},
@@ -27,7 +29,7 @@ static void help(FILE *stream)
 {
   fputs("usage: coremap COMMAND [ARGUMENT...]\n\n", stream);
   for (size_t i = 0; i < COMMANDS; i++)
-    fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].what);
+    fprintf(stream, "  %-11s %s\n", commands[i].name, commands[i].what);
   fputs("\n`coremap COMMAND --help` says more. Exit status: 0 done, 1 refused or illegal, 2 bad usage or input.\n",
         stream);
 }

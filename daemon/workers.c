@@ -19,7 +19,7 @@
 #include "core/mapping/map.h"
 #include "core/mapping/metrics.h"
 #include "core/network/topology_file.h"
-#include "core/operators/compile.h"
+#include "core/machine/compile.h"
 #include "storage/jobs.h"
 #include "storage/leases.h"
 #include "storage/networks.h"
@@ -327,7 +327,7 @@ static cm_status compile(running *r, cm_error *error)
       cm_networks_path(r->store, r->job.network, model, error) != CM_OK ||
       cm_path(folder, error, "%s/program", r->scratch) != CM_OK || cm_folder_make(folder, error) != CM_OK ||
       cm_path(out, error, "%s/model.onnx", folder) != CM_OK ||
-      cm_compile(model, &options, &r->run, out, &r->compiled, error) != CM_OK)
+      cm_compile(model, &options, NULL, &r->run, out, &r->compiled, error) != CM_OK)
     return error->status;
   return write_program(r, folder, error);
 }

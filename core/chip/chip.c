@@ -15,6 +15,7 @@ void cm_chip_free(cm_chip *chip)
   cm_free(chip->description);
   cm_free(chip->dead_cores);
   cm_free(chip->dead_links);
+  cm_free(chip->target);
   cm_free(chip);
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/base/memory.h"
 #include "core/base/status.h"
+#include "core/chip/target.h"
 
 enum { CM_CHIP_NAME_MAX = 64, CM_CHIP_CORES_MAX = 1 << 24, CM_CHIP_FILE_BYTES_MAX = 4 << 20 };
 
@@ -54,6 +55,7 @@ typedef struct cm_chip {
   uint32_t dead_core_count;
   uint32_t *dead_links;         /* [dead_link_count] ascending router number * CM_DIRECTIONS + cm_direction */
   uint32_t dead_link_count;
+  cm_target *target;            /* what a compiler must know; NULL: the chip runs no programs */
 } cm_chip;
 
 /* Reads a chip description (docs/chip-file.md). Errors: CM_BAD_CHIP with the place as a JSON pointer. */

@@ -334,7 +334,7 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
 {
   static const char *const names[] = {"name", "description", "dies", "cores", "cores_per_router", "torus",
                                       "limits", "energy_pj", "latency_ns", "routing", "dead_cores",
-                                      "dead_links", "table_entries", NULL};
+                                      "dead_links", "table_entries", "machine", NULL};
   cm_status status = cm_json_known_fields(root, "", names, CM_BAD_CHIP, error);
   if (status != CM_OK || (status = read_text(root, chip, error)) != CM_OK ||
       (status = read_size(root, chip, error)) != CM_OK || (status = read_torus(root, chip, error)) != CM_OK ||
@@ -345,7 +345,10 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
       (status = read_table_entries(root, chip, error)) != CM_OK ||
       (status = read_dead_cores(root, chip, error)) != CM_OK)
     return status;
-  return read_dead_links(root, chip, error);
+  if (read_dead_links(root, chip, error) != CM_OK)
+    return error->status;
+  const json_t *machine = json_object_get(root, "machine");
+  return machine == NULL ? CM_OK : cm_target_read(machine, &chip->target, error);
 }
 
 cm_status cm_chip_parse(const char *json, size_t size, cm_chip **chip, cm_error *error)
@@ -437,7 +440,7 @@ static json_t *dead_links_json(const cm_chip *chip)
 
 json_t *cm_chip_json(const cm_chip *chip)
 {
-  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s, s:o, s:o, s:o*}", "name",
+  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s, s:o, s:o, s:o*, s:o*}", "name",
                    chip->name, "description", chip->description, "dies", (int)chip->dies_x,
                    (int)chip->dies_y, "cores", (int)chip->die_width, (int)chip->die_height,
                    "cores_per_router", (int)chip->router_x, (int)chip->router_y, "torus", chip->torus_x,
@@ -445,7 +448,8 @@ json_t *cm_chip_json(const cm_chip *chip)
                    "latency_ns", cost_json(&chip->latency_ns), "routing",
                    chip->routing == CM_ROUTING_XY ? "xy" : "yx", "dead_cores", dead_cores_json(chip),
                    "dead_links", dead_links_json(chip), "table_entries",
-                   chip->table_entries == 0 ? NULL : json_integer(chip->table_entries));
+                   chip->table_entries == 0 ? NULL : json_integer(chip->table_entries), "machine",
+                   chip->target == NULL ? NULL : cm_target_json(chip->target));
 }
 
 cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error)

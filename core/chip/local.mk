@@ -1,11 +1,12 @@
 CHIP_PRESETS = \
   core/chip/presets/loihi64.json core/chip/presets/loihi84.json core/chip/presets/loihi1024.json \
   core/chip/presets/truenorth.json core/chip/presets/loihi1.json core/chip/presets/darwin3.json \
-  core/chip/presets/tianjic.json core/chip/presets/spinnaker1.json core/chip/presets/spinnaker2.json
+  core/chip/presets/tianjic.json core/chip/presets/spinnaker1.json core/chip/presets/spinnaker2.json \
+  core/chip/presets/npu-embedded.json core/chip/presets/npu-manycore.json core/chip/presets/npu-mixed.json
 
 libcoremap_a_SOURCES += \
   core/chip/chip.h core/chip/occupancy.h core/chip/region.h core/chip/internal.h \
-  core/chip/turns.h core/chip/turns.c core/chip/dependency.h core/chip/dependency.c core/chip/routes.h core/chip/routes.c \
+  core/chip/target.h core/chip/target.c core/chip/turns.h core/chip/turns.c core/chip/dependency.h core/chip/dependency.c core/chip/routes.h core/chip/routes.c \
   core/chip/reach.h core/chip/reach.c core/chip/fragments.h core/chip/fragments.c core/chip/compact.h core/chip/compact.c \
   core/chip/chip.c core/chip/chip_file.c core/chip/json.c core/chip/occupancy.c core/chip/region.c
 nodist_libcoremap_a_SOURCES += core/chip/presets.c

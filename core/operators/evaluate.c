@@ -141,6 +141,13 @@ static cm_status run_node(const cm_model *model, const cm_node *node, cm_tensor 
   return status;
 }
 
+cm_status cm_evaluate_node(const cm_node *node, int64_t opset, cm_tensor *const *tensors, cm_memory *memory,
+                           cm_tensor **results, cm_error *error)
+{
+  cm_model model = {.opset = opset};
+  return run_node(&model, node, tensors, memory, results, error);
+}
+
 /* ---- shapes and constants ---- */
 
 /* What inference found fills the place; a hint of the file fills what inference left open. */

@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/operators/tensor.h core/operators/tensor.c core/operators/narrow.c \
+  core/operators/tensor.h core/operators/tensor.c core/operators/tensor_file.h core/operators/tensor_file.c core/operators/narrow.c \
   core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c \
   core/operators/onnx.h core/operators/onnx_check.h core/operators/onnx_check.c \
   core/operators/onnx_proto.h core/operators/onnx_tensor.c core/operators/onnx_read.c core/operators/onnx_write.c \
@@ -16,7 +16,8 @@ libcoremap_a_SOURCES += \
   core/operators/permute_region.h core/operators/permute_region.c core/operators/permute_carry.c \
   core/operators/permute_emit.c \
   core/operators/tile_share.h core/operators/tile_share.c \
-  core/operators/permutations.h core/operators/permutations.c core/operators/compile.h core/operators/compile.c
+  core/operators/split.h core/operators/split_internal.h core/operators/split.c core/operators/split_window.c \
+  core/operators/permutations.h core/operators/permutations.c
 
 # ONNX's own description of its format, turned to C at build time; generated code is not held to our warnings.
 # Not in BUILT_SOURCES: that would make `make all X` run two makes at once over one library.

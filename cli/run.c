@@ -1,0 +1,307 @@
+/* coremap run, coremap disassemble: programs that coremap compile made. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "core/base/file.h"
+#include "core/base/random.h"
+#include "core/machine/simulate.h"
+#include "core/operators/evaluate.h"
+#include "core/operators/onnx.h"
+#include "core/operators/tensor_file.h"
+
+enum { FILES_MAX = 256, INPUT_STREAM = 0x72756e };
+
+static const char usage[] =
+  "usage: coremap run PROGRAM [OPTION...]\n"
+  "\n"
+  "Simulates a program: the time of every unit, and what it computes.\n"
+  "\n"
+  "  --input [NAME=]FILE  an input: .npy, .npz (the member NAME), or raw little-endian elements; without NAME they are\n"
+  "                       taken in the program's order. Inputs that are not given are random numbers from -1 to 1\n"
+  "  -o, --output PREFIX  write the outputs to PREFIX.0.npy, PREFIX.1.npy, ...\n"
+  "  --check              prove that nothing is read that was not written or was overwritten, in any timing\n"
+  "  --model MODEL.onnx   compute the model on the same inputs and print how far the outputs deviate\n"
+  "  --trace FILE         what every unit does when, as Chrome trace JSON\n"
+  "  --seed S             of random inputs\n"
+  "  --time               time alone, computes nothing\n"
+  "  --json               print the result as JSON\n";
+
+typedef struct arguments {
+  const char *program, *model, *output, *trace, *inputs[FILES_MAX];
+  size_t input_count;
+  uint64_t seed;
+  bool check, json, time_alone;
+} arguments;
+
+/* Negative: go on. */
+static int parse(int argc, char **argv, arguments *a)
+{
+  static const struct option flags[] = {{"input", required_argument, NULL, 'i'},
+                                        {"output", required_argument, NULL, 'o'},
+                                        {"model", required_argument, NULL, 'm'},
+                                        {"trace", required_argument, NULL, 't'},
+                                        {"seed", required_argument, NULL, 'S'},
+                                        {"check", no_argument, NULL, 'c'},
+                                        {"time", no_argument, NULL, 'T'},
+                                        {"json", no_argument, NULL, 'j'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
+  for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;)
+    switch (flag) {
+    case 'i':
+      if (a->input_count == FILES_MAX)
+        return cli_usage("run", "at most %d inputs can be given", FILES_MAX);
+      a->inputs[a->input_count++] = optarg;
+      break;
+    case 'o': a->output = optarg; break;
+    case 'm': a->model = optarg; break;
+    case 't': a->trace = optarg; break;
+    case 'S': a->seed = strtoull(optarg, NULL, 10); break;
+    case 'c': a->check = true; break;
+    case 'T': a->time_alone = true; break;
+    case 'j': a->json = true; break;
+    case 'h': fputs(usage, stdout); return EXIT_DONE;
+    default: return EXIT_USAGE;
+    }
+  if (optind + 1 != argc)
+    return cli_usage("run", optind == argc ? "no program is named" : "one program is needed");
+  a->program = argv[optind];
+  return -1;
+}
+
+/* ---- inputs and outputs ---- */
+
+/* The file that is given for an input: by its name, else by its place among those without a name. */
+static const char *file_of(const arguments *a, const char *name, size_t index)
+{
+  size_t unnamed = 0, length = strlen(name);
+  for (size_t i = 0; i < a->input_count; i++)
+    if (strncmp(a->inputs[i], name, length) == 0 && a->inputs[i][length] == '=')
+      return a->inputs[i] + length + 1;
+  for (size_t i = 0; i < a->input_count; i++) {
+    const char *sign = strchr(a->inputs[i], '=');
+    if (sign != NULL && strchr(a->inputs[i], '/') > sign)
+      continue;
+    if (unnamed++ == index)
+      return a->inputs[i];
+  }
+  /* One .npz holds them all. */
+  return unnamed == 1 && index > 0 && strstr(a->inputs[0], ".npz") != NULL ? a->inputs[0] : NULL;
+}
+
+static cm_status make_inputs(const arguments *a, const cm_program *p, cm_memory *memory, cm_tensor **inputs,
+                             cm_error *error)
+{
+  cm_random random;
+  cm_random_init(&random, a->seed, INPUT_STREAM, 0);
+  for (uint32_t i = 0; i < p->input_count; i++) {
+    const cm_program_tensor *t = &p->tensors[p->inputs[i]];
+    const char *path = file_of(a, t->name, i);
+    if (path != NULL) {
+      if (cm_tensor_read(path, t->name, i, t->type, t->rank, t->dims, memory, &inputs[i], error) != CM_OK)
+        return error->status;
+      continue;
+    }
+    if (cm_tensor_new(memory, t->type, t->rank, t->dims, &inputs[i], error) != CM_OK)
+      return error->status;
+    for (uint64_t k = 0; t->type == CM_FLOAT && k < inputs[i]->count; k++)
+      ((float *)inputs[i]->data)[k] = (float)(2 * cm_random_unit(&random) - 1);
+  }
+  return CM_OK;
+}
+
+static cm_status write_outputs(const arguments *a, const cm_program *p, cm_tensor *const *outputs, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  for (uint32_t o = 0; a->output != NULL && o < p->output_count; o++)
+    if (cm_path(path, error, "%s.%u.npy", a->output, o) != CM_OK ||
+        cm_tensor_write_npy(outputs[o], path, error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
+/* ---- the model beside it ---- */
+
+static cm_status beside_model(const arguments *a, const cm_program *p, cm_tensor *const *inputs,
+                              cm_tensor *const *outputs, cm_run *run, double *deviation, cm_error *error)
+{
+  cm_model *model = NULL;
+  cm_tensor **expected = NULL;
+  cm_status status = cm_onnx_read(a->model, run, &model, error);
+  if (status == CM_OK)
+    status = cm_infer(model, run, error);
+  if (status == CM_OK && (model->input_count != p->input_count || model->output_count != p->output_count))
+    status = cm_fail(error, CM_BAD_NETWORK, "%s has other inputs or outputs than the program", a->model);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, expected, p->output_count + 1, error);
+  if (status == CM_OK)
+    status = cm_evaluate(model, inputs, run, expected, error);
+  for (uint32_t o = 0; status == CM_OK && o < p->output_count; o++) {
+    double largest = 0, difference = 0;
+    if (cm_tensor_deviates(outputs[o], expected[o], HUGE_VAL, 0) == -2)
+      status = cm_fail(error, CM_BAD_NETWORK, "output %u has another shape than the model's", o);
+    for (uint64_t k = 0; status == CM_OK && k < expected[o]->count; k++) {
+      largest = fmax(largest, fabs(cm_tensor_number(expected[o], k)));
+      difference = fmax(difference, fabs(cm_tensor_number(outputs[o], k) - cm_tensor_number(expected[o], k)));
+    }
+    *deviation = fmax(*deviation, largest > 0 ? difference / largest : difference);
+  }
+  for (uint32_t o = 0; expected != NULL && o < p->output_count; o++)
+    cm_tensor_free(expected[o]);
+  cm_free(expected);
+  cm_model_free(model);
+  return status;
+}
+
+/* ---- trace ---- */
+
+typedef struct tracing {
+  const cm_program *program;
+  FILE *out;
+  bool some;
+} tracing;
+
+static void trace_instruction(void *user, uint64_t number, double start, double end)
+{
+  tracing *t = user;
+  const cm_program *p = t->program;
+  const cm_instruction *i = &p->instructions[number];
+  const cm_lane *lane = &p->lanes[i->lane];
+  bool computes = i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR;
+  json_t *event = json_pack("{s:s, s:s, s:f, s:f, s:s, s:i, s:{s:s, s:I}}", "name",
+                            computes ? p->operators[i->operator_number].op : cm_opcode_name(i->opcode), "ph", "X", "ts",
+                            start / 1000, "dur", (end - start) / 1000, "pid", cm_unit_name(lane->kind), "tid",
+                            (int)i->lane, "args", "of",
+                            computes                     ? p->operators[i->operator_number].name
+                            : i->opcode == CM_CODE_COPY ? ""
+                                                         : p->tensors[i->tensor].name,
+                            "instruction", (json_int_t)number);
+  if (t->some)
+    fputs(",\n", t->out);
+  t->some = true;
+  (void)json_dumpf(event, t->out, JSON_COMPACT | JSON_REAL_PRECISION(15));
+  json_decref(event);
+}
+
+/* ---- the command ---- */
+
+static json_t *result_json(const arguments *a, const cm_program *p, const cm_simulation *r, double deviation)
+{
+  json_t *units = json_object();
+  for (int k = 0; k < CM_UNIT_KINDS; k++)
+    (void)json_object_set_new(units, cm_unit_name((cm_unit_kind)k),
+                              json_pack("{s:i, s:f}", "lanes", (int)cm_target_lanes(&p->target, (cm_unit_kind)k), "busy_ns",
+                                        r->busy_ns[k]));
+  return json_pack("{s:s, s:f, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o*}", "chip", p->chip_name, "time_ns", r->time_ns,
+                   "units", units, "instructions", (json_int_t)r->executed, "loaded_bytes", (json_int_t)r->loaded_bytes,
+                   "stored_bytes", (json_int_t)r->stored_bytes, "parameter_bytes", (json_int_t)r->parameter_bytes,
+                   "copied_bytes", (json_int_t)r->copied_bytes, "peak_bytes", (json_int_t)r->peak_bytes, "checked",
+                   a->check, "largest_relative_deviation", a->model != NULL ? json_real(deviation) : NULL);
+}
+
+static void print_result(const arguments *a, const cm_program *p, const cm_simulation *r, double deviation)
+{
+  printf("time         %.3f us on %s, %" PRIu64 " instructions\n", r->time_ns / 1000, p->chip_name, r->executed);
+  for (int k = 0; k < CM_UNIT_KINDS; k++) {
+    uint32_t lanes = cm_target_lanes(&p->target, (cm_unit_kind)k);
+    printf("%-12s %u lanes, busy %.1f %%\n", cm_unit_name((cm_unit_kind)k), lanes,
+           r->time_ns > 0 ? 100 * r->busy_ns[k] / r->time_ns / lanes : 0);
+  }
+  printf("activations  %.1f KB in, %.1f KB out\n", (double)r->loaded_bytes / 1024, (double)r->stored_bytes / 1024);
+  printf("parameters   %.1f KB\n", (double)r->parameter_bytes / 1024);
+  if (!a->time_alone)
+    printf("memory       %.1f KB of %.1f KB used\n", (double)r->peak_bytes / 1024,
+           (double)p->target.memory_bytes / 1024);
+  if (a->check)
+    puts("checked      nothing is read that was not written or was overwritten, in any timing of the units");
+  if (a->model != NULL)
+    printf("model        largest relative deviation %g\n", deviation);
+}
+
+static cm_status simulate(const arguments *a, const cm_program *p, cm_run *run, cm_simulation *result,
+                          double *deviation, cm_error *error)
+{
+  cm_tensor **inputs = NULL, **outputs = NULL;
+  cm_simulation_options options = {.compute = !a->time_alone, .check = a->check && !a->time_alone};
+  tracing t = {.program = p};
+  cm_file file = {0};
+  cm_status status = CM_OK;
+  if (CM_NEW(run->memory, inputs, p->input_count + 1, error) != CM_OK ||
+      CM_NEW(run->memory, outputs, p->output_count + 1, error) != CM_OK ||
+      make_inputs(a, p, run->memory, inputs, error) != CM_OK ||
+      (a->trace != NULL && cm_file_create(&file, a->trace, error) != CM_OK))
+    status = error->status;
+  if (status == CM_OK && (t.out = file.stream) != NULL)
+    fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n", t.out);
+  if (status == CM_OK)
+    status = cm_simulate(p, inputs, &options, t.out != NULL ? trace_instruction : NULL, &t, run, outputs, result, error);
+  if (status == CM_OK && t.out != NULL) {
+    fputs("\n]}\n", t.out);
+    status = cm_file_commit(&file, error);
+  } else if (a->trace != NULL)
+    cm_file_discard(&file);
+  if (status == CM_OK && !a->time_alone)
+    status = write_outputs(a, p, outputs, error);
+  if (status == CM_OK && a->model != NULL && !a->time_alone)
+    status = beside_model(a, p, inputs, outputs, run, deviation, error);
+  for (uint32_t i = 0; inputs != NULL && i < p->input_count; i++)
+    cm_tensor_free(inputs[i]);
+  for (uint32_t o = 0; outputs != NULL && o < p->output_count; o++)
+    cm_tensor_free(outputs[o]);
+  cm_free(inputs);
+  cm_free(outputs);
+  return status;
+}
+
+int cli_run_program(int argc, char **argv)
+{
+  arguments a = {.seed = 1};
+  cm_error error;
+  cli_run cli;
+  cm_program *p = NULL;
+  cm_simulation result;
+  double deviation = 0;
+  int exit_status = parse(argc, argv, &a);
+  if (exit_status >= 0)
+    return exit_status;
+  cli_run_begin(&cli, true);
+  cm_status status = cm_program_read(a.program, &cli.run, &p, &error);
+  if (status == CM_OK)
+    status = simulate(&a, p, &cli.run, &result, &deviation, &error);
+  cli_run_end(&cli);
+  if (status == CM_OK && a.json) {
+    json_t *json = result_json(&a, p, &result, deviation);
+    (void)json_dumpf(json, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    putchar('\n');
+    json_decref(json);
+  } else if (status == CM_OK)
+    print_result(&a, p, &result, deviation);
+  cm_program_free(p);
+  if (status != CM_OK)
+    return cli_fail(&error);
+  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
+}
+
+int cli_disassemble(int argc, char **argv)
+{
+  cm_error error;
+  cli_run cli;
+  cm_program *p = NULL;
+  if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+    puts("usage: coremap disassemble PROGRAM\n\nPrints the tensors and instructions of a program.");
+    return EXIT_DONE;
+  }
+  if (argc != 2)
+    return cli_usage("disassemble", "one program is needed");
+  cli_run_begin(&cli, true);
+  cm_status status = cm_program_read(argv[1], &cli.run, &p, &error);
+  if (status == CM_OK)
+    status = cm_program_disassemble(p, stdout, &error);
+  cli_run_end(&cli);
+  cm_program_free(p);
+  return status == CM_OK ? EXIT_DONE : cli_fail(&error);
+}

@@ -1,0 +1,184 @@
+/* The checking mode: bytes know which buffer filled them, lanes know what has happened before. */
+#include <string.h>
+
+#include "core/machine/simulate_internal.h"
+#include "core/operators/operator.h"
+
+static bool is_stored(const cm_program_tensor *t)
+{
+  return t->role == CM_ROLE_OUTPUT || t->role == CM_ROLE_SPILL;
+}
+
+cm_status cm_checker_new(const cm_program *p, cm_checker **made, cm_error *error)
+{
+  cm_checker *c;
+  uint64_t signals = 0;
+  cm_memory *m = p->memory;
+  if (CM_NEW(m, c, 1, error) != CM_OK)
+    return error->status;
+  c->lanes = p->lane_count;
+  for (uint64_t i = 0; i < p->instruction_count; i++)
+    signals += p->instructions[i].opcode == CM_CODE_SET;
+  cm_status status = CM_OK;
+  if (CM_NEW(m, c->clock, (size_t)c->lanes * c->lanes, error) != CM_OK || CM_NEW(m, c->seq, c->lanes, error) != CM_OK ||
+      CM_NEW(m, c->signal, (signals + 1) * c->lanes, error) != CM_OK ||
+      CM_NEW(m, c->tag, p->target.memory_bytes, error) != CM_OK ||
+      CM_NEW(m, c->access, ((size_t)p->buffer_count + 1) * c->lanes, error) != CM_OK ||
+      CM_NEW(m, c->writer_lane, (size_t)p->buffer_count + 1, error) != CM_OK ||
+      CM_NEW(m, c->writer_seq, (size_t)p->buffer_count + 1, error) != CM_OK ||
+      CM_NEW(m, c->home_lane, (size_t)p->tensor_count + 1, error) != CM_OK ||
+      CM_NEW(m, c->home_seq, (size_t)p->tensor_count + 1, error) != CM_OK)
+    status = error->status;
+  for (uint32_t t = 0; status == CM_OK && t < p->tensor_count; t++) {
+    uint64_t count = 0;
+    if (!is_stored(&p->tensors[t]))
+      continue;
+    (void)cm_dims_count(p->tensors[t].rank, p->tensors[t].dims, &count);
+    if (CM_NEW(m, c->home_lane[t], count + 1, error) != CM_OK || CM_NEW(m, c->home_seq[t], count + 1, error) != CM_OK)
+      status = error->status;
+  }
+  if (status != CM_OK) {
+    cm_checker_free(c, p->tensor_count);
+    return status;
+  }
+  *made = c;
+  return CM_OK;
+}
+
+void cm_checker_free(cm_checker *c, uint32_t tensor_count)
+{
+  if (c == NULL)
+    return;
+  for (uint32_t t = 0; t < tensor_count; t++) {
+    cm_free(c->home_lane != NULL ? c->home_lane[t] : NULL);
+    cm_free(c->home_seq != NULL ? c->home_seq[t] : NULL);
+  }
+  cm_free(c->clock);
+  cm_free(c->seq);
+  cm_free(c->signal);
+  cm_free(c->tag);
+  cm_free(c->access);
+  cm_free(c->writer_lane);
+  cm_free(c->writer_seq);
+  cm_free(c->home_lane);
+  cm_free(c->home_seq);
+  cm_free(c);
+}
+
+/* ---- clocks ---- */
+
+void cm_checker_begin(cm_checker *c, uint32_t lane)
+{
+  c->seq[lane]++;
+  /* A lane knows what it did itself: everything before this instruction, and the instruction for those after it. */
+  c->clock[(size_t)lane * c->lanes + lane] = c->seq[lane];
+}
+
+void cm_checker_set(cm_checker *c, uint32_t lane, uint64_t signal)
+{
+  memcpy(c->signal + signal * c->lanes, c->clock + (size_t)lane * c->lanes, c->lanes * sizeof *c->clock);
+}
+
+void cm_checker_wait(cm_checker *c, uint32_t lane, uint64_t signal)
+{
+  uint32_t *own = c->clock + (size_t)lane * c->lanes;
+  const uint32_t *other = c->signal + signal * c->lanes;
+  for (uint32_t l = 0; l < c->lanes; l++)
+    own[l] = other[l] > own[l] ? other[l] : own[l];
+}
+
+static bool happened_before(const cm_checker *c, uint32_t lane, uint32_t other, uint32_t seq)
+{
+  return c->clock[(size_t)lane * c->lanes + other] >= seq;
+}
+
+static cm_status wrong(const cm_runner *r, cm_error *error, const char *what, uint32_t buffer, uint64_t address)
+{
+  (void)cm_fail(error, CM_DAMAGED, "instruction %llu (%s) %s: byte %llu of the chip, buffer %u",
+                (unsigned long long)r->at, cm_opcode_name(r->program->instructions[r->at].opcode), what,
+                (unsigned long long)address, buffer);
+  return cm_fail_at(error, "instruction %llu", (unsigned long long)r->at);
+}
+
+static void note(cm_checker *c, uint32_t lane, uint32_t buffer)
+{
+  c->access[(size_t)buffer * c->lanes + lane] = c->seq[lane];
+}
+
+/* ---- the chip ---- */
+
+cm_status cm_checker_read(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes,
+                          cm_error *error)
+{
+  cm_checker *c = r->checker;
+  for (uint64_t b = address; b < address + bytes; b++)
+    if (c->tag[b] != buffer + 1)
+      return wrong(r, error, c->tag[b] == 0 ? "reads what nobody has written" : "reads what has been overwritten", buffer,
+                   b);
+  if (bytes > 0 && !happened_before(c, lane, c->writer_lane[buffer], c->writer_seq[buffer]))
+    return wrong(r, error, "reads without waiting for what writes", buffer, address);
+  note(c, lane, buffer);
+  return CM_OK;
+}
+
+cm_status cm_checker_write(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes,
+                           cm_error *error)
+{
+  cm_checker *c = r->checker;
+  uint32_t last = 0;
+  for (uint64_t b = address; b < address + bytes; b++) {
+    uint32_t tag = c->tag[b];
+    c->tag[b] = buffer + 1;
+    if (tag == 0 || tag == last)
+      continue;
+    last = tag;
+    for (uint32_t l = 0; l < c->lanes; l++)
+      if (!happened_before(c, lane, l, c->access[(size_t)(tag - 1) * c->lanes + l]))
+        return wrong(r, error, "overwrites what may still be read or written", tag - 1, b);
+  }
+  c->writer_lane[buffer] = lane;
+  c->writer_seq[buffer] = c->seq[lane];
+  note(c, lane, buffer);
+  return CM_OK;
+}
+
+/* ---- outside ---- */
+
+cm_status cm_checker_home(cm_runner *r, const cm_instruction *i, bool stores, cm_error *error)
+{
+  cm_checker *c = r->checker;
+  const cm_program_tensor *t = &r->program->tensors[i->tensor];
+  int64_t strides[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
+  if (!is_stored(t) || i->bytes == 0)
+    return CM_OK;
+  cm_strides(t->rank, t->dims, strides);
+  do {
+    int64_t at = 0;
+    for (uint32_t d = 0; d < t->rank; d++)
+      at += (i->from[d] + index[d]) * strides[d];
+    if (!stores && c->home_seq[i->tensor][at] == 0)
+      return wrong(r, error, "loads what nobody has stored", i->buffer, i->address);
+    if (!happened_before(c, i->lane, c->home_lane[i->tensor][at], c->home_seq[i->tensor][at]))
+      return wrong(r, error, "does not wait for what stores outside", i->buffer, i->address);
+    if (stores) {
+      c->home_lane[i->tensor][at] = i->lane;
+      c->home_seq[i->tensor][at] = c->seq[i->lane];
+    }
+  } while (cm_next_index(t->rank, i->extent, index));
+  return CM_OK;
+}
+
+cm_status cm_checker_finish(cm_runner *r, cm_error *error)
+{
+  const cm_program *p = r->program;
+  for (uint32_t o = 0; o < p->output_count; o++) {
+    const cm_program_tensor *t = &p->tensors[p->outputs[o]];
+    uint64_t count = 0;
+    (void)cm_dims_count(t->rank, t->dims, &count);
+    for (uint64_t e = 0; is_stored(t) && e < count; e++)
+      if (r->checker->home_seq[p->outputs[o]][e] == 0)
+        return cm_fail(error, CM_DAMAGED, "element %llu of output '%.80s' is never stored", (unsigned long long)e,
+                       t->name);
+  }
+  return CM_OK;
+}

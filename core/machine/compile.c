@@ -1,0 +1,124 @@
+/* Read, understand, optimise; for a chip: split, order, emit, link; verify when asked, write. */
+#include "core/machine/compile.h"
+
+#include <string.h>
+
+#include "core/machine/internal.h"
+#include "core/operators/evaluate.h"
+#include "core/operators/onnx.h"
+#include "core/operators/operator.h"
+#include "core/operators/permutations.h"
+
+enum { TILE_SHARE = 16 };
+
+typedef struct compiling {
+  const cm_compile_options *options;
+  const cm_chip *chip;
+  cm_run *run;
+  cm_model *given, *made;
+  cm_plan *plan;
+  cm_layout layout;
+  cm_emission emission;
+  cm_program *program;
+  json_t *report;
+} compiling;
+
+/* ---- from the model to a program ---- */
+
+/* A program is made for one size of everything: dims that the model leaves open are 1. */
+static void close_dims(cm_model *model)
+{
+  for (size_t i = 0; i < model->input_count; i++) {
+    cm_shape *s = &model->values[model->inputs[i]].shape;
+    for (uint32_t k = 0; s->rank != CM_UNKNOWN_RANK && k < s->rank; k++)
+      s->dims[k] = s->dims[k] < 0 ? 1 : s->dims[k];
+  }
+}
+
+static cm_status make_program(compiling *c, cm_error *error)
+{
+  const cm_target *target = c->chip->target;
+  cm_plan_options options = {.memory_bytes = c->options->memory != 0 ? c->options->memory : target->memory_bytes,
+                             .tile_share = TILE_SHARE};
+  cm_run_phase(c->run, "split");
+  if (cm_infer(c->made, c->run, error) != CM_OK ||
+      cm_plan_new(c->made, NULL, &options, c->run, &c->plan, error) != CM_OK)
+    return error->status;
+  cm_run_phase(c->run, "order");
+  if (cm_layout_make(c->plan, true, c->run, &c->layout, error) != CM_OK)
+    return error->status;
+  cm_run_phase(c->run, "emit");
+  if (cm_emit(c->plan, &c->layout, c->chip->name, target, c->run, &c->emission, error) != CM_OK)
+    return error->status;
+  cm_run_phase(c->run, "link");
+  if (cm_link(&c->emission, &c->program, error) != CM_OK)
+    return error->status;
+  json_t *report = cm_program_report(c->plan, &c->layout, &c->emission, c->program, c->emission.time_ns);
+  return json_object_set_new(c->report, "program", report) == 0
+             ? CM_OK
+             : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the program");
+}
+
+/* ---- the pipeline ---- */
+
+static cm_status begin(compiling *c, cm_error *error)
+{
+  cm_run *run = c->run;
+  const cm_compile_options *options = c->options;
+  run->seed = options->seed;
+  run->threads = options->threads;
+  run->deadline = options->time_limit > 0 ? cm_now() + options->time_limit : 0;
+  if (run->memory != NULL && options->memory_limit > 0)
+    run->memory->limit_bytes = options->memory_limit;
+  if (!cm_compile_makes_program(options, c->chip))
+    return CM_OK;
+  if (c->chip == NULL)
+    return cm_fail(error, CM_BAD_OPTION, "a program is made for a chip: name one");
+  if (c->chip->target == NULL) {
+    (void)cm_fail(error, CM_BAD_CHIP, "chip %s runs no programs: its file has no \"machine\" with memory and units",
+                  c->chip->name);
+    return cm_fail_at(error, "/machine");
+  }
+  return CM_OK;
+}
+
+static cm_status run_stages(compiling *c, const char *path, const char *out, cm_error *error)
+{
+  bool program = cm_compile_makes_program(c->options, c->chip);
+  cm_run_phase(c->run, "read");
+  if (cm_onnx_read(path, c->run, &c->given, error) != CM_OK)
+    return error->status;
+  cm_run_phase(c->run, "shapes");
+  if (program)
+    close_dims(c->given);
+  if (cm_infer(c->given, c->run, error) != CM_OK ||
+      cm_permutations_optimise(c->given, c->run, &c->made, &c->report, error) != CM_OK ||
+      (program && make_program(c, error) != CM_OK))
+    return error->status;
+  if (c->options->verify &&
+      cm_compile_verify(c->given, c->made, c->program, c->run, c->report, error) != CM_OK)
+    return error->status;
+  cm_run_phase(c->run, "write");
+  (void)json_object_set_new(c->report, "stage", json_string(program ? "program" : "permutations"));
+  (void)json_object_set_new(c->report, "opset", json_integer(c->given->opset));
+  return program ? cm_program_write(c->program, out, error) : cm_onnx_write(c->made, out, error);
+}
+
+cm_status cm_compile(const char *path, const cm_compile_options *options, const cm_chip *chip, cm_run *run,
+                     const char *out, json_t **report, cm_error *error)
+{
+  compiling c = {.options = options, .chip = chip, .run = run};
+  cm_status status = begin(&c, error);
+  if (status == CM_OK)
+    status = run_stages(&c, path, out, error);
+  if (status == CM_OK)
+    *report = json_incref(c.report);
+  json_decref(c.report);
+  cm_program_free(c.program);
+  cm_emission_free(&c.emission);
+  cm_layout_free(&c.layout);
+  cm_plan_free(c.plan);
+  cm_model_free(c.made);
+  cm_model_free(c.given);
+  return status;
+}

@@ -1,0 +1,313 @@
+/* How large pieces are: thin bands where the parameters stay on the chip beside them, so that neighbouring operators can
+ * go band by band; slices of channels where the parameters are too large for that (ORDER-1). */
+#include <string.h>
+
+#include "core/machine/plan.h"
+
+typedef struct sizing {
+  cm_plan *plan;
+  const cm_call *call;
+  cm_box *inputs;
+  uint64_t memory, tile_bytes;
+  uint32_t frame, band, slice; /* axes; CM_NONE: none */
+  int64_t step[CM_RANK_MAX];
+} sizing;
+
+/* ---- what a piece needs ---- */
+
+static uint64_t shape_bytes(const cm_shape *shape, const cm_box *box)
+{
+  return cm_aligned(cm_box_count(box) * cm_type_bytes(shape->type));
+}
+
+/* A typical piece: the second along every axis that is cut, which has both neighbours. */
+static cm_box typical(const sizing *s)
+{
+  cm_box box = cm_box_whole(&s->call->output[0]);
+  for (uint32_t i = 0; i < box.rank; i++) {
+    int64_t dim = box.to[i], step = s->step[i];
+    if (step >= dim)
+      continue;
+    box.from[i] = 2 * step <= dim ? step : 0;
+    box.to[i] = box.from[i] + step;
+  }
+  return box;
+}
+
+typedef struct need {
+  uint64_t data, parameters, output;
+} need;
+
+static cm_status measure(sizing *s, need *made, cm_error *error)
+{
+  cm_split_change change;
+  cm_box box = typical(s);
+  *made = (need){0};
+  if (cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < s->call->input_count; i++)
+    if (cm_has(s->call, i)) {
+      bool constant = s->plan->values[s->call->node->inputs[i]].kind == CM_VALUE_CONSTANT;
+      *(constant ? &made->parameters : &made->data) += shape_bytes(&s->call->input[i], &s->inputs[i]);
+    }
+  made->output = shape_bytes(&s->call->output[0], &box);
+  for (uint32_t o = 1; o < s->call->output_count; o++)
+    if (s->call->node->outputs[o] != CM_NONE) {
+      cm_box whole = cm_box_whole(&s->call->output[o]);
+      made->output += shape_bytes(&s->call->output[o], &whole);
+    }
+  return CM_OK;
+}
+
+static uint64_t total(const need *n)
+{
+  return n->data + n->parameters + n->output;
+}
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
+}
+
+/* ---- axes ---- */
+
+static bool contains(const uint32_t *axes, uint32_t count, uint32_t axis)
+{
+  for (uint32_t i = 0; i < count; i++)
+    if (axes[i] == axis)
+      return true;
+  return false;
+}
+
+/* Images have rows as their third dimension, sequences of tokens as their second, matrices as their first. */
+static void choose_axes(sizing *s)
+{
+  uint32_t axes[CM_RANK_MAX], count = cm_split_axes(s->call, axes), rank = s->call->output[0].rank;
+  bool image = rank > 3 || (rank == 3 && cm_has(s->call, 1) && cm_split_is_matrix(s->call->node->known) &&
+                            s->call->input[1].rank == 3 && cm_node_attribute(s->call->node, "kernel_shape") != NULL);
+  uint32_t band = image ? 2 : rank == 3 ? 1 : 0, slice = image ? 1 : rank > 0 ? rank - 1 : 0;
+  s->frame = rank > 2 && contains(axes, count, 0) ? 0 : CM_NONE;
+  s->band = contains(axes, count, band) ? band : CM_NONE;
+  s->slice = slice != band && contains(axes, count, slice) ? slice : CM_NONE;
+  for (uint32_t i = 0; i < count && s->band == CM_NONE; i++)
+    if (axes[i] != s->slice && axes[i] != s->frame)
+      s->band = axes[i];
+}
+
+/* ---- thin bands ---- */
+
+/* Cuts until a piece fits in `most`: frames, then rows, then channels. False when the smallest does not. */
+static cm_status shrink(sizing *s, uint64_t most, bool *fits, cm_error *error)
+{
+  const uint32_t axes[3] = {s->frame, s->band, s->slice};
+  for (;;) {
+    need n;
+    uint32_t axis = CM_NONE;
+    if (measure(s, &n, error) != CM_OK)
+      return error->status;
+    *fits = total(&n) <= most;
+    for (uint32_t i = 0; i < 3 && axis == CM_NONE; i++)
+      if (axes[i] != CM_NONE && s->step[axes[i]] > 1 &&
+          cm_split_extent(s->call, axes[i], s->step[axes[i]] / 2) < s->step[axes[i]])
+        axis = axes[i];
+    if (*fits || axis == CM_NONE)
+      return CM_OK;
+    s->step[axis] = cm_split_extent(s->call, axis, s->step[axis] / 2);
+  }
+}
+
+/* Bytes of the output per unit of an axis at the present steps. */
+static uint64_t unit_bytes(const sizing *s, uint32_t axis)
+{
+  uint64_t bytes = cm_type_bytes(s->call->output[0].type);
+  for (uint32_t i = 0; i < s->call->output[0].rank; i++)
+    bytes *= i == axis ? 1 : (uint64_t)s->step[i];
+  return bytes > 0 ? bytes : 1;
+}
+
+static void cut_to(sizing *s, uint32_t axis, uint64_t bytes)
+{
+  if (axis == CM_NONE)
+    return;
+  uint64_t units = bytes / unit_bytes(s, axis);
+  int64_t most = s->step[axis], step = units < 1 ? 1 : units > (uint64_t)most ? most : (int64_t)units;
+  /* Equal bands rather than a thin last one. */
+  s->step[axis] = cm_split_extent(s->call, axis, divide_up(most, divide_up(most, step)));
+}
+
+/* The same cells as the input where the operator goes place by place, slices kept where channels are independent. */
+static bool inherit(sizing *s, const cm_plan_op *op)
+{
+  const cm_shape *out = &s->call->output[0];
+  uint32_t value = op->copied != CM_NONE ? CM_NONE : s->call->node->inputs[0];
+  for (uint32_t i = 0; i < s->call->input_count && op->copied == CM_NONE; i++)
+    if (cm_has(s->call, i) && s->plan->values[s->call->node->inputs[i]].kind != CM_VALUE_CONSTANT &&
+        cm_box_count(&s->plan->values[s->call->node->inputs[i]].whole) >=
+            cm_box_count(&s->plan->values[value].whole)) {
+      value = s->call->node->inputs[i];
+      break;
+    }
+  if (value == CM_NONE || s->plan->values[value].kind == CM_VALUE_CONSTANT)
+    return false;
+  uint32_t source = cm_plan_source(s->plan, value);
+  if (source == CM_NONE || s->plan->values[source].whole.rank != out->rank)
+    return false;
+  const cm_plan_value *v = &s->plan->values[source];
+  uint32_t axes[CM_RANK_MAX], count = cm_split_axes(s->call, axes);
+  bool same = cm_split_in_place(s->call), any = false;
+  for (uint32_t i = 0; i < out->rank; i++) {
+    if (!contains(axes, count, i) || v->count[i] <= 1 || (!same && i != s->slice))
+      continue;
+    if (v->whole.to[i] != out->dims[i])
+      continue;
+    s->step[i] = cm_split_extent(s->call, i, v->step[i]);
+    any = true;
+  }
+  return any && same;
+}
+
+/* ---- slices of large parameters ---- */
+
+/* The most slices' worth of channels that fit in `room` twice over (one works while the next is loaded). */
+static cm_status widest_slice(sizing *s, uint64_t most, bool *fits, cm_error *error)
+{
+  int64_t dim = s->slice == CM_NONE ? 1 : s->call->output[0].dims[s->slice];
+  *fits = false;
+  for (int64_t pieces = 1; pieces <= dim; pieces = pieces < 8 ? pieces + 1 : pieces + pieces / 4) {
+    need n;
+    if (s->slice != CM_NONE)
+      s->step[s->slice] = cm_split_extent(s->call, s->slice, divide_up(dim, pieces));
+    if (measure(s, &n, error) != CM_OK)
+      return error->status;
+    if (n.data + 2 * (n.parameters + n.output) <= most) {
+      *fits = true;
+      return CM_OK;
+    }
+  }
+  return CM_OK;
+}
+
+/* Few bands with the parameters loaded again for each, or few slices with the input loaded again for each. */
+static cm_status choose_slices(sizing *s, uint64_t parameters, cm_error *error)
+{
+  uint64_t most = s->memory - s->memory / 10, best = UINT64_MAX;
+  int64_t dim = s->band == CM_NONE ? 1 : s->call->output[0].dims[s->band], chosen[CM_RANK_MAX];
+  need whole;
+  memcpy(chosen, s->step, sizeof chosen);
+  if (measure(s, &whole, error) != CM_OK)
+    return error->status;
+  for (int64_t bands = 1; bands <= dim; bands = bands < 16 ? bands + 1 : bands + bands / 4) {
+    bool fits;
+    need n;
+    if (s->band != CM_NONE)
+      s->step[s->band] = divide_up(dim, bands);
+    if (widest_slice(s, most, &fits, error) != CM_OK)
+      return error->status;
+    if (!fits)
+      continue;
+    if (measure(s, &n, error) != CM_OK)
+      return error->status;
+    uint64_t slices = s->slice == CM_NONE
+                          ? 1
+                          : (uint64_t)divide_up(s->call->output[0].dims[s->slice], s->step[s->slice]),
+             halo = (uint64_t)bands * n.data > whole.data ? (uint64_t)bands * n.data - whole.data : 0,
+             by_band = (uint64_t)(bands - 1) * parameters + halo, by_slice = (slices - 1) * (whole.data + halo),
+             cost = by_band < by_slice ? by_band : by_slice;
+    if (cost < best) {
+      best = cost;
+      memcpy(chosen, s->step, sizeof chosen);
+    }
+  }
+  memcpy(s->step, chosen, sizeof chosen);
+  return CM_OK;
+}
+
+/* ---- the whole ---- */
+
+static void set_grid(cm_plan_value *value, const int64_t *step)
+{
+  value->tile_count = 1;
+  for (uint32_t i = 0; i < value->whole.rank; i++) {
+    int64_t dim = value->whole.to[i];
+    value->step[i] = step[i] < 1 ? 1 : step[i];
+    value->count[i] = dim < 1 ? 1 : divide_up(dim, value->step[i]);
+    value->tile_count *= (uint32_t)value->count[i];
+  }
+}
+
+static cm_status too_small(sizing *s, cm_error *error)
+{
+  char label[160];
+  need n;
+  for (uint32_t i = 0; i < 3; i++) {
+    uint32_t axis = (const uint32_t[]){s->frame, s->band, s->slice}[i];
+    if (axis != CM_NONE)
+      s->step[axis] = cm_split_extent(s->call, axis, 1);
+  }
+  if (measure(s, &n, error) != CM_OK)
+    return error->status;
+  (void)cm_fail(error, CM_TOO_LARGE,
+                "node %s: its smallest piece needs %llu bytes on the chip (inputs %llu, parameters %llu, output %llu), "
+                "and the chip has %llu; a memory of %llu bytes would do for it",
+                cm_node_label(s->call->node, label, sizeof label), (unsigned long long)total(&n),
+                (unsigned long long)n.data, (unsigned long long)n.parameters, (unsigned long long)n.output,
+                (unsigned long long)s->memory, (unsigned long long)total(&n));
+  (void)cm_fail_at(error, "node %.80s", s->call->node->name);
+  cm_error_figure(error, "needed_bytes", total(&n));
+  cm_error_figure(error, "memory_bytes", s->memory);
+  return error->status;
+}
+
+cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, cm_plan_value *value,
+                       cm_error *error)
+{
+  sizing s = {.plan = plan, .call = &op->call, .memory = plan->memory_bytes,
+              .tile_bytes = plan->memory_bytes / options->tile_share};
+  need n;
+  bool fits = false;
+  if (CM_ARENA_NEW(&plan->arena, s.inputs, op->call.input_count + 1, error) != CM_OK)
+    return error->status;
+  memcpy(s.step, op->call.output[0].dims, sizeof s.step);
+  choose_axes(&s);
+  if (measure(&s, &n, error) != CM_OK)
+    return error->status;
+  if (cm_split_is_matrix(s.call->node->known) && n.parameters > plan->memory_bytes / 3) {
+    if (s.frame != CM_NONE)
+      s.step[s.frame] = 1;
+    if (choose_slices(&s, n.parameters, error) != CM_OK)
+      return error->status;
+  } else if (!inherit(&s, op)) {
+    cut_to(&s, s.frame, s.tile_bytes);
+    cut_to(&s, s.band, s.tile_bytes);
+    if (s.band == CM_NONE)
+      cut_to(&s, s.slice, s.tile_bytes);
+  }
+  if (shrink(&s, plan->memory_bytes * 6 / 10, &fits, error) != CM_OK)
+    return error->status;
+  if (!fits && (measure(&s, &n, error) != CM_OK || total(&n) > plan->memory_bytes))
+    return too_small(&s, error);
+  set_grid(value, s.step);
+  return CM_OK;
+}
+
+void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uint64_t width, cm_plan_value *value)
+{
+  uint32_t rank = value->whole.rank;
+  int64_t step[CM_RANK_MAX];
+  uint64_t most = plan->memory_bytes / options->tile_share, bytes = width * cm_box_count(&value->whole);
+  memcpy(step, value->whole.to, sizeof step);
+  /* Rows of an image: the third dimension, or the second where channels come last. */
+  uint32_t axis = rank > 3 && value->whole.to[rank - 1] < value->whole.to[1] ? 1
+                  : rank > 3                                                  ? 2
+                  : rank == 3                                                 ? 1
+                                                                              : 0;
+  if (rank > 2 && step[0] > 1) {
+    bytes /= (uint64_t)step[0];
+    step[0] = 1;
+  }
+  if (rank > 0 && bytes > most && step[axis] > 1) {
+    int64_t parts = (int64_t)((bytes + most - 1) / most);
+    step[axis] = parts >= step[axis] ? 1 : divide_up(step[axis], parts);
+  }
+  set_grid(value, step);
+}

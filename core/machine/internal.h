@@ -1,0 +1,19 @@
+/* Between the files of the driver. */
+#ifndef CM_MACHINE_INTERNAL_H
+#define CM_MACHINE_INTERNAL_H
+
+#include <jansson.h>
+
+#include "core/machine/compile.h"
+#include "core/machine/object.h"
+
+/* Computes the model given and what was made of it (`program`, or `after` when that is NULL) on random inputs, and adds
+ * "verified" to the report. */
+cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program *program, cm_run *run, json_t *report,
+                            cm_error *error);
+
+/* What is said of a program (docs/programs.md). NULL when memory is short. */
+json_t *cm_program_report(const cm_plan *plan, const cm_layout *layout, const cm_emission *emission,
+                          const cm_program *program, double file_order_ns);
+
+#endif

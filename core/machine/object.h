@@ -1,0 +1,55 @@
+/* Objects: the code of one subgraph before it is linked. Addresses are those of symbols. Internal to the room. */
+#ifndef CM_MACHINE_OBJECT_H
+#define CM_MACHINE_OBJECT_H
+
+#include "core/machine/program.h"
+#include "core/machine/segment.h"
+
+/* An instruction that another one waits for, by its number in the whole program (objects export all of theirs). */
+typedef struct cm_object_wait {
+  uint32_t instruction; /* of this object */
+  uint64_t symbol;
+} cm_object_wait;
+
+/* In an object's code, buffers are symbols: the addresses of parts count from the beginning of their buffer, and the
+ * linker adds where that lies. */
+typedef struct cm_object {
+  char name[128];
+  uint64_t first_symbol; /* of its first instruction */
+  cm_instruction *instructions;
+  size_t instruction_count, instruction_capacity;
+  cm_operand *operands;
+  size_t operand_count, operand_capacity;
+  cm_program_part *parts;
+  size_t part_count, part_capacity;
+  cm_object_wait *waits;
+  size_t wait_count, wait_capacity;
+} cm_object;
+
+/* Where each buffer of the program lies. */
+typedef struct cm_buffer_map {
+  uint64_t *address, *bytes;
+  uint32_t count;
+} cm_buffer_map;
+
+/* What code generation makes. */
+typedef struct cm_emission {
+  cm_object *objects;
+  uint32_t object_count;
+  cm_buffer_map buffers;
+  cm_program *program; /* everything but the code */
+  double time_ns;      /* by the cost model */
+  double busy_ns[CM_UNIT_KINDS];
+} cm_emission;
+
+/* Instructions for a layout, an object a segment. Errors: CM_BAD_CHIP when a unit has no throughput for a data type that a
+ * node needs (names the node), memory. */
+cm_status cm_emit(cm_plan *plan, const cm_layout *layout, const char *chip_name, const cm_target *target, cm_run *run,
+                  cm_emission *emission, cm_error *error);
+void cm_emission_free(cm_emission *emission);
+
+/* Orders, relocates and checks objects; the program is taken out of the emission. Errors: CM_INTERNAL for a symbol that
+ * is not defined before it is used, a buffer that leaves the chip or is smaller than what is done with it. */
+cm_status cm_link(cm_emission *emission, cm_program **made, cm_error *error);
+
+#endif

@@ -1,0 +1,108 @@
+/* Options of compile jobs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/machine/compile.h"
+
+enum { THREADS_MAX = 1024 };
+static const double SEARCH_SECONDS = 1;
+
+static cm_status bad_option(cm_error *error, const char *name, const char *expected)
+{
+  (void)cm_fail(error, CM_BAD_OPTION, "option %s: expected %s", name, expected);
+  return cm_fail_at(error, "/options/%s", name);
+}
+
+static cm_status read_number(const char *name, const json_t *value, double least, double most, double *number,
+                             cm_error *error)
+{
+  char expected[64];
+  double x = json_number_value(value);
+  if (json_is_number(value) && x >= least && x <= most) {
+    *number = x;
+    return CM_OK;
+  }
+  (void)snprintf(expected, sizeof expected, "a number from %.0f to %.3g", least, most);
+  return bad_option(error, name, expected);
+}
+
+static cm_status read_flag(const char *name, const json_t *value, bool *flag, cm_error *error)
+{
+  if (!json_is_boolean(value))
+    return bad_option(error, name, "true or false");
+  *flag = json_is_true(value);
+  return CM_OK;
+}
+
+static cm_status read_stage(const char *name, const json_t *value, cm_compile_stage *stage, cm_error *error)
+{
+  const char *text = json_string_value(value);
+  if (text == NULL || (strcmp(text, "permutations") != 0 && strcmp(text, "program") != 0))
+    return bad_option(error, name, "\"permutations\" or \"program\"");
+  *stage = strcmp(text, "program") == 0 ? CM_STAGE_PROGRAM : CM_STAGE_PERMUTATIONS;
+  return CM_OK;
+}
+
+static cm_status read_order(const char *name, const json_t *value, bool *file_order, cm_error *error)
+{
+  const char *text = json_string_value(value);
+  if (text == NULL || (strcmp(text, "file") != 0 && strcmp(text, "search") != 0))
+    return bad_option(error, name, "\"file\" or \"search\"");
+  *file_order = strcmp(text, "file") == 0;
+  return CM_OK;
+}
+
+static cm_status read_option(const char *name, const json_t *value, cm_compile_options *made, cm_error *error)
+{
+  static const double LARGE = 9007199254740992.0;
+  double number = 0;
+  if (strcmp(name, "stop_after") == 0)
+    return read_stage(name, value, &made->stop_after, error);
+  if (strcmp(name, "verify") == 0)
+    return read_flag(name, value, &made->verify, error);
+  if (strcmp(name, "order") == 0)
+    return read_order(name, value, &made->file_order, error);
+  if (strcmp(name, "time_limit") == 0)
+    return read_number(name, value, 0, 1e9, &made->time_limit, error);
+  if (strcmp(name, "search_seconds") == 0)
+    return read_number(name, value, 0, 1e9, &made->search_seconds, error);
+  if (strcmp(name, "threads") == 0) {
+    if (read_number(name, value, 1, THREADS_MAX, &number, error) != CM_OK)
+      return error->status;
+    made->threads = (unsigned)number;
+    return CM_OK;
+  }
+  uint64_t *place = strcmp(name, "seed") == 0           ? &made->seed
+                    : strcmp(name, "memory_limit") == 0 ? &made->memory_limit
+                    : strcmp(name, "memory") == 0       ? &made->memory
+                                                        : NULL;
+  if (place == NULL) {
+    (void)cm_fail(error, CM_BAD_OPTION, "there is no option %.60s; compile has stop_after, verify, memory, order,"
+                  " search_seconds, seed, threads, memory_limit, time_limit", name);
+    return cm_fail_at(error, "/options/%.60s", name);
+  }
+  if (read_number(name, value, 0, LARGE, &number, error) != CM_OK)
+    return error->status;
+  *place = (uint64_t)number;
+  return CM_OK;
+}
+
+cm_status cm_compile_options_read(const json_t *object, cm_compile_options *options, cm_error *error)
+{
+  cm_compile_options made = {.seed = 1, .threads = 1, .search_seconds = SEARCH_SECONDS};
+  const char *name;
+  json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)object, name, value)
+  {
+    if (read_option(name, value, &made, error) != CM_OK)
+      return error->status;
+  }
+  *options = made;
+  return CM_OK;
+}
+
+bool cm_compile_makes_program(const cm_compile_options *options, const cm_chip *chip)
+{
+  return options->stop_after == CM_STAGE_PROGRAM ||
+         (options->stop_after == CM_STAGE_DEFAULT && chip != NULL && chip->target != NULL);
+}

@@ -1,0 +1,154 @@
+/* A model cut in pieces that fit on the chip: values in tiles, operators in pieces (ORDER-1, TILE-2).
+ *
+ * A value is kept on the chip in tiles, the cells of a grid over its dimensions; a piece makes one tile from parts of
+ * others. Views (reshapes, concatenations, slices) are no operators here: what reads them reads parts of the values
+ * behind them. Internal to the room. */
+#ifndef CM_MACHINE_PLAN_H
+#define CM_MACHINE_PLAN_H
+
+#include "core/base/run.h"
+#include "core/operators/evaluate.h"
+#include "core/operators/split.h"
+
+enum { CM_ALIGNMENT = 64 }; /* of addresses and sizes on the chip */
+
+typedef enum cm_value_kind {
+  CM_VALUE_UNUSED,
+  CM_VALUE_CONSTANT,
+  CM_VALUE_INPUT, /* of the graph: lies outside at the start */
+  CM_VALUE_MADE,  /* by pieces */
+  CM_VALUE_VIEW,  /* of other values */
+} cm_value_kind;
+
+typedef struct cm_plan_value {
+  cm_value_kind kind;
+  bool output;    /* of the graph: has to lie outside at the end */
+  bool copied;    /* a view that has to be made all the same: a graph output */
+  bool solid;     /* a view that has to be made by its operator: its parts are no boxes */
+  cm_box whole;
+  int64_t step[CM_RANK_MAX]; /* extents of a tile; the last one of a row may be smaller */
+  int64_t count[CM_RANK_MAX]; /* tiles along each axis */
+  uint32_t first_tile, tile_count; /* row-major over count */
+} cm_plan_value;
+
+typedef struct cm_tile {
+  uint32_t value;
+  uint32_t piece;    /* that makes it; CM_NONE: it lies outside */
+  uint32_t last_op;  /* place in the order of the last operator that reads it on the chip */
+  bool grid;         /* a cell of its value's grid; else a box of its own, loaded from outside */
+  bool constant;
+  bool used;
+  bool must_home;    /* has to be stored: a graph output, or boxes of it are loaded */
+  uint64_t bytes;    /* aligned */
+  cm_box box;
+} cm_tile;
+
+typedef struct cm_piece {
+  uint32_t op;
+  uint64_t first_tile;    /* in plan->piece_tiles: inputs, then outputs */
+  uint32_t input_count, output_count;
+  uint32_t in_place; /* input tile whose room the output may take; CM_NONE */
+  bool dead;         /* nobody needs what it makes */
+  uint64_t boxed;    /* bit i: input i is loaded as a box of its own (inputs from 64 on: never) */
+} cm_piece;
+
+/* A node that computes. */
+typedef struct cm_plan_op {
+  cm_call call;    /* node, shapes and constants */
+  uint32_t copied; /* the view that it copies into tiles; CM_NONE: an ordinary node */
+  uint32_t first_piece, piece_count;
+  bool matrix;
+} cm_plan_op;
+
+typedef struct cm_plan {
+  cm_model *model;
+  cm_memory *memory;
+  uint64_t memory_bytes; /* of the chip, aligned */
+  cm_arena arena;
+  cm_plan_value *values;
+  cm_plan_op *ops;       /* in the order of execution */
+  uint32_t op_count;
+  cm_tile *tiles;
+  size_t tile_count, tile_capacity;
+  cm_piece *pieces;
+  size_t piece_count, piece_capacity;
+  uint32_t *piece_tiles;
+  size_t piece_tile_count, piece_tile_capacity;
+  uint32_t *box_table; /* open addressing: tile + 1 */
+  size_t box_table_size, box_count;
+  cm_call **calls;     /* by node */
+} cm_plan;
+
+typedef struct cm_plan_options {
+  uint64_t memory_bytes;
+  uint32_t tile_share; /* a tile is made about memory / tile_share large */
+} cm_plan_options;
+
+/* Cuts a model (after cm_infer, all shapes known) for a chip; `order` names its computing and view nodes in the order
+ * of execution (NULL: the model's). The plan borrows the model. Errors: CM_BAD_NETWORK (unknown operator or shape, with
+ * the node's name), CM_TOO_LARGE when the smallest piece of an operator exceeds the memory (figures "needed_bytes" and
+ * "memory_bytes"), memory. */
+cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_options *options, cm_run *run,
+                      cm_plan **made, cm_error *error);
+void cm_plan_free(cm_plan *plan); /* NULL is allowed */
+
+/* ---- what the files of the room share ---- */
+
+/* A part of an operand: elements of a tile, and where they go in the operand (row-major, in elements). */
+typedef struct cm_part {
+  uint32_t tile;
+  uint32_t rank;
+  int64_t extent[CM_RANK_MAX], from, from_stride[CM_RANK_MAX], to, to_stride[CM_RANK_MAX];
+} cm_part;
+
+typedef cm_status (*cm_part_visitor)(void *user, const cm_part *part, cm_error *error);
+
+/* Visits the parts that make up `box` of a value. `boxed`: of values behind it whole boxes are taken, not tiles of the
+ * grid; constants always are. *blocked (may be NULL) is the view whose part is no box, else CM_NONE: nothing of it is
+ * visited then. */
+cm_status cm_plan_parts(cm_plan *plan, uint32_t value, const cm_box *box, bool boxed, cm_part_visitor visit,
+                        void *user, uint32_t *blocked, cm_error *error);
+
+/* The same for what lies behind a view, though it has tiles of its own. */
+cm_status cm_plan_view_parts(cm_plan *plan, uint32_t value, const cm_box *box, bool boxed, cm_part_visitor visit,
+                             void *user, uint32_t *blocked, cm_error *error);
+
+/* The call of a node with what the model knows of its values; it lives in the plan's arena. */
+cm_status cm_plan_call(cm_plan *plan, const cm_node *node, const cm_call **call, cm_error *error);
+
+/* True for nodes that only name elements of other values. */
+bool cm_plan_is_view(const cm_model *model, const cm_node *node);
+
+/* Decides the grid of what an operator makes; of a graph input. */
+cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, cm_plan_value *value,
+                       cm_error *error);
+void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uint64_t width, cm_plan_value *value);
+
+/* Follows views to the first value that has tiles; CM_NONE when there is none or it has another rank. */
+uint32_t cm_plan_source(const cm_plan *plan, uint32_t value);
+
+/* The tile for a box of a value that is loaded from outside; made when it is new. */
+cm_status cm_plan_box_tile(cm_plan *plan, uint32_t value, const cm_box *box, uint32_t *tile, cm_error *error);
+
+/* The tile number of a cell of a value's grid. */
+uint32_t cm_plan_tile_at(const cm_plan_value *value, const int64_t *cell);
+
+/* The elements of a value, unaligned bytes of a box of it. */
+uint64_t cm_plan_bytes(const cm_plan *plan, uint32_t value, const cm_box *box);
+
+static inline uint64_t cm_aligned(uint64_t bytes)
+{
+  return (bytes + CM_ALIGNMENT - 1) / CM_ALIGNMENT * CM_ALIGNMENT;
+}
+
+static inline const uint32_t *cm_piece_inputs(const cm_plan *plan, const cm_piece *piece)
+{
+  return plan->piece_tiles + piece->first_tile;
+}
+
+static inline const uint32_t *cm_piece_outputs(const cm_plan *plan, const cm_piece *piece)
+{
+  return plan->piece_tiles + piece->first_tile + piece->input_count;
+}
+
+#endif

@@ -1,0 +1,141 @@
+/* Programs: instructions for the units of a chip, with the tensors that they work on (ORDER-4; docs/program-file.md). */
+#ifndef CM_MACHINE_PROGRAM_H
+#define CM_MACHINE_PROGRAM_H
+
+#include <stdio.h>
+
+#include "core/base/run.h"
+#include "core/chip/chip.h"
+#include "core/operators/graph.h"
+
+enum { CM_PROGRAM_VERSION = 1 };
+
+typedef enum cm_opcode {
+  CM_CODE_LOAD = 1, /* outside -> chip */
+  CM_CODE_STORE,    /* chip -> outside */
+  CM_CODE_COPY,     /* chip -> chip; the ranges may overlap */
+  CM_CODE_MATRIX,   /* an operator on a matrix unit */
+  CM_CODE_VECTOR,   /* an operator on a vector unit */
+  CM_CODE_SET,      /* adds one to a flag when all before it in its lane is done */
+  CM_CODE_WAIT,     /* until a flag has at least a value */
+  CM_CODE_COUNT,
+} cm_opcode;
+
+/* A queue of instructions: a port of a data unit, a matrix unit, a vector unit. Each executes in order. */
+typedef struct cm_lane {
+  cm_unit_kind kind;
+  uint32_t unit, port;
+} cm_lane;
+
+typedef enum cm_tensor_role {
+  CM_ROLE_CONSTANT,
+  CM_ROLE_INPUT,
+  CM_ROLE_OUTPUT,
+  CM_ROLE_SPILL, /* room outside for what does not stay on the chip */
+} cm_tensor_role;
+
+/* A tensor in outside memory. */
+typedef struct cm_program_tensor {
+  const char *name;
+  cm_tensor_role role;
+  cm_type type;
+  uint32_t rank;
+  int64_t dims[CM_RANK_MAX];
+  uint64_t address, bytes; /* outside */
+  cm_tensor *data;         /* of a constant; one reference */
+} cm_program_tensor;
+
+/* Elements of a buffer on the chip, and where they go in an operand (both row-major, counted in elements). */
+typedef struct cm_program_part {
+  uint32_t buffer; /* number of the buffer that has to lie there: what the checking mode compares */
+  uint64_t address; /* of the first element */
+  uint32_t rank;
+  int64_t extent[CM_RANK_MAX], stride[CM_RANK_MAX], to, to_stride[CM_RANK_MAX];
+} cm_program_part;
+
+typedef struct cm_operand {
+  cm_type type; /* CM_TYPE_NONE: a left-out input */
+  uint32_t rank;
+  int64_t dims[CM_RANK_MAX];
+  uint64_t first_part;
+  uint32_t part_count; /* 0 with elements: immediate int64 numbers, in `numbers` */
+  int64_t numbers[CM_RANK_MAX];
+} cm_operand;
+
+typedef struct cm_instruction {
+  cm_opcode opcode;
+  uint32_t lane;
+  /* LOAD, STORE: a box of a tensor, and a dense buffer; COPY: two dense ranges. */
+  uint32_t tensor;
+  int64_t from[CM_RANK_MAX], extent[CM_RANK_MAX];
+  uint64_t address, source, bytes; /* on the chip */
+  uint32_t buffer, source_buffer;
+  /* MATRIX, VECTOR */
+  uint32_t operator_number;
+  uint64_t first_operand; /* inputs, then outputs; outputs have one part each */
+  uint32_t input_count, output_count;
+  uint64_t work; /* multiplications or element operations */
+  double rate;   /* of the unit on the operator's data type, per nanosecond: from the chip, not in the file */
+  /* SET, WAIT */
+  uint32_t flag;
+  uint64_t value;
+} cm_instruction;
+
+/* The code of one subgraph. */
+typedef struct cm_program_object {
+  const char *name;
+  uint64_t first, count; /* instructions */
+} cm_program_object;
+
+/* An operator with its attributes; inputs are numbered 0, 1, ... or CM_NONE. */
+typedef struct cm_program {
+  cm_memory *memory;
+  cm_arena arena;
+  const char *chip_name;
+  cm_target target;   /* memory, units and their rates */
+  int64_t opset;
+  cm_lane *lanes;
+  uint32_t lane_count;
+  cm_program_tensor *tensors;
+  uint32_t tensor_count;
+  uint32_t *inputs, *outputs; /* tensors, in the model's order */
+  uint32_t input_count, output_count;
+  cm_node *operators;
+  uint32_t operator_count;
+  uint32_t buffer_count, flag_count;
+  cm_program_object *objects;
+  uint32_t object_count;
+  cm_instruction *instructions; /* in the order of issue; a lane takes its own ones in this order */
+  uint64_t instruction_count;
+  cm_operand *operands;
+  uint64_t operand_count;
+  cm_program_part *parts;
+  uint64_t part_count;
+} cm_program;
+
+void cm_program_free(cm_program *program); /* NULL is allowed */
+
+/* "LOAD", "STORE", ... */
+const char *cm_opcode_name(cm_opcode opcode);
+
+/* The kind of unit that executes an instruction. */
+cm_unit_kind cm_opcode_unit(cm_opcode opcode);
+
+/* Nanoseconds that an instruction keeps its lane busy. SET and WAIT take none beyond waiting. 0 < result. */
+double cm_instruction_ns(const cm_program *program, const cm_instruction *instruction);
+
+/* Writes a program file, whole or not at all. Errors: CM_IO, CM_DISK_FULL, memory. */
+cm_status cm_program_write(const cm_program *program, const char *path, cm_error *error);
+
+/* The same into a new block on the program's account, freed with cm_free. */
+cm_status cm_program_write_memory(const cm_program *program, uint8_t **bytes, size_t *size, cm_error *error);
+
+/* Reads a program file on the run's account; everything in it is checked, so that running it cannot leave the memory it
+ * states. Errors: CM_DAMAGED with section and byte, CM_TOO_LARGE, CM_NOT_FOUND, CM_IO, memory. */
+cm_status cm_program_read(const char *path, cm_run *run, cm_program **made, cm_error *error);
+cm_status cm_program_read_memory(const void *bytes, size_t size, cm_run *run, cm_program **made, cm_error *error);
+
+/* Prints a program as text: tensors, then each subgraph's instructions. Errors: CM_IO. */
+cm_status cm_program_disassemble(const cm_program *program, FILE *out, cm_error *error);
+
+#endif

@@ -1,0 +1,322 @@
+#include "core/machine/segment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the order of pieces within a segment ---- */
+
+typedef struct sink {
+  double fraction; /* of its operator's pieces that come before it */
+  uint32_t op, piece;
+} sink;
+
+typedef struct ordering {
+  cm_plan *plan;
+  uint32_t first_op, last_op;
+  uint32_t *done; /* by piece: stamp */
+  uint32_t stamp;
+  uint32_t *pieces; /* what is made */
+  uint32_t count;
+  sink *sinks;
+  bool *has_reader; /* by operator: one of the segment reads it */
+} ordering;
+
+static int by_fraction(const void *a, const void *b)
+{
+  const sink *x = a, *y = b;
+  if (x->fraction != y->fraction)
+    return x->fraction < y->fraction ? -1 : 1;
+  if (x->op != y->op)
+    return x->op < y->op ? -1 : 1;
+  return x->piece < y->piece ? -1 : x->piece > y->piece;
+}
+
+/* Depth first: what a piece reads is made right before it. The depth is at most the number of operators. */
+static void visit(ordering *o, uint32_t number)
+{
+  const cm_piece *piece = &o->plan->pieces[number];
+  if (o->done[number] == o->stamp || piece->dead)
+    return;
+  o->done[number] = o->stamp;
+  const uint32_t *inputs = cm_piece_inputs(o->plan, piece);
+  for (uint32_t i = 0; i < piece->input_count; i++) {
+    const cm_tile *tile = &o->plan->tiles[inputs[i]];
+    const cm_plan_value *v = &o->plan->values[tile->value];
+    if (tile->grid && tile->piece != CM_NONE && o->plan->pieces[tile->piece].op >= o->first_op)
+      visit(o, tile->piece);
+    /* A box is loaded from outside: all tiles it meets are made first. */
+    for (uint32_t k = 0; !tile->grid && v->kind == CM_VALUE_MADE && k < v->tile_count; k++) {
+      cm_box both;
+      const cm_tile *cell = &o->plan->tiles[v->first_tile + k];
+      if (o->plan->pieces[cell->piece].op >= o->first_op && cm_box_intersect(&cell->box, &tile->box, &both))
+        visit(o, cell->piece);
+    }
+  }
+  o->pieces[o->count++] = number;
+}
+
+/* The place of a cell when the last axis counts most. */
+static uint64_t column_major(const cm_plan_value *v, uint32_t cell)
+{
+  uint64_t at = 0, index[CM_RANK_MAX];
+  for (uint32_t i = v->whole.rank; i-- > 0; cell /= (uint32_t)v->count[i])
+    index[i] = cell % (uint32_t)v->count[i];
+  for (uint32_t i = v->whole.rank; i-- > 0;)
+    at = at * (uint64_t)v->count[i] + index[i];
+  return at;
+}
+
+static const cm_plan_value *made_by(const cm_plan *plan, uint32_t op)
+{
+  const cm_plan_op *o = &plan->ops[op];
+  return &plan->values[o->copied != CM_NONE ? o->copied : o->call.node->outputs[0]];
+}
+
+static void find_readers(ordering *o)
+{
+  for (uint32_t op = o->first_op; op <= o->last_op; op++)
+    o->has_reader[op] = false;
+  for (uint32_t op = o->first_op; op <= o->last_op; op++)
+    for (uint32_t p = 0; p < o->plan->ops[op].piece_count; p++) {
+      const cm_piece *piece = &o->plan->pieces[o->plan->ops[op].first_piece + p];
+      const uint32_t *inputs = cm_piece_inputs(o->plan, piece);
+      for (uint32_t i = 0; i < piece->input_count; i++) {
+        const cm_plan_value *v = &o->plan->values[o->plan->tiles[inputs[i]].value];
+        if (v->kind != CM_VALUE_MADE)
+          continue;
+        uint32_t maker = o->plan->pieces[o->plan->tiles[v->first_tile].piece].op;
+        if (maker >= o->first_op && maker != op)
+          o->has_reader[maker] = true;
+      }
+    }
+}
+
+/* Pieces of operators [first, last]: those at the end of the segment in the order of their bands (or of their slices),
+ * each pulling what it needs. */
+static void order_segment(ordering *o, uint32_t first, uint32_t last, bool slices_first)
+{
+  uint32_t sinks = 0;
+  o->first_op = first;
+  o->last_op = last;
+  o->count = 0;
+  o->stamp++;
+  find_readers(o);
+  for (uint32_t op = first; op <= last; op++) {
+    const cm_plan_op *made = &o->plan->ops[op];
+    const cm_plan_value *v = made_by(o->plan, op);
+    if (o->has_reader[op])
+      continue;
+    for (uint32_t p = 0; p < made->piece_count; p++) {
+      uint64_t place = slices_first ? p : column_major(v, p);
+      o->sinks[sinks++] = (sink){(double)place / made->piece_count, op, made->first_piece + p};
+    }
+  }
+  qsort(o->sinks, sinks, sizeof *o->sinks, by_fraction);
+  for (uint32_t s = 0; s < sinks; s++)
+    visit(o, o->sinks[s].piece);
+  for (uint32_t op = first; op <= last; op++)
+    for (uint32_t p = 0; p < o->plan->ops[op].piece_count; p++)
+      visit(o, o->plan->ops[op].first_piece + p);
+}
+
+/* True when bands first and slices first differ for some operator of the segment. */
+static bool two_ways(const cm_plan *plan, uint32_t first, uint32_t last)
+{
+  for (uint32_t op = first; op <= last; op++) {
+    const cm_plan_value *v = made_by(plan, op);
+    uint32_t cut = 0;
+    for (uint32_t i = 0; i < v->whole.rank; i++)
+      cut += v->count[i] > 1;
+    if (cut > 1)
+      return true;
+  }
+  return false;
+}
+
+/* ---- choosing segments ---- */
+
+typedef struct state {
+  double cost;  /* bytes so far; below 0: not reached */
+  uint32_t from; /* where the last segment begins */
+  bool slices_first;
+  cm_resident *resident;
+  uint32_t resident_count;
+} state;
+
+typedef struct search {
+  cm_plan *plan;
+  cm_pager *pager;
+  cm_run *run;
+  ordering order;
+  state *states; /* by number of operators done */
+  bool *may_cut; /* by operator: a segment may end before it */
+} search;
+
+static double bytes_of(const cm_traffic *t)
+{
+  /* What moves on the chip costs little, but not nothing. */
+  return (double)(t->loaded + t->stored + t->parameters) + (double)t->moved / 64;
+}
+
+static cm_status try_segment(search *s, uint32_t first, uint32_t last, bool slices_first, double *cost, cm_error *error)
+{
+  state *begin = &s->states[first], *end = &s->states[last + 1];
+  order_segment(&s->order, first, last, slices_first);
+  if (cm_pager_restore(s->pager, begin->resident, begin->resident_count, error) != CM_OK)
+    return error->status;
+  s->pager->traffic = (cm_traffic){0};
+  if (cm_pager_run(s->pager, s->order.pieces, s->order.count, last, error) != CM_OK)
+    return error->status;
+  *cost = begin->cost + bytes_of(&s->pager->traffic);
+  if (end->cost >= 0 && *cost >= end->cost)
+    return CM_OK;
+  cm_free(end->resident);
+  end->resident = NULL;
+  end->cost = *cost;
+  end->from = first;
+  end->slices_first = slices_first;
+  return cm_pager_save(s->pager, &end->resident, &end->resident_count, error);
+}
+
+/* Element by element, an operator continues the one before it: never a reason to part them. */
+static void find_cuts(search *s, bool fuse)
+{
+  const cm_plan *plan = s->plan;
+  for (uint32_t op = 0; op < plan->op_count; op++) {
+    s->may_cut[op] = true;
+    /* A long chain is cut somewhere. */
+    if (!fuse || op % (CM_SEGMENT_OPS_MAX / 2) == 0 || !cm_split_in_place(&plan->ops[op].call) || plan->ops[op].copied != CM_NONE)
+      continue;
+    const cm_plan_op *before = &plan->ops[op - 1];
+    if (before->copied != CM_NONE || before->call.node->output_count == 0)
+      continue;
+    uint32_t made = before->call.node->outputs[0];
+    for (uint32_t i = 0; i < plan->ops[op].call.input_count; i++)
+      if (plan->ops[op].call.node->inputs[i] == made && plan->model->values[made].use_count == 1)
+        s->may_cut[op] = false;
+  }
+}
+
+static cm_status extend(search *s, uint32_t first, bool fuse, cm_error *error)
+{
+  uint32_t worse = 0;
+  uint64_t pieces = 0;
+  for (uint32_t last = first; last < s->plan->op_count && last - first < CM_SEGMENT_OPS_MAX; last++) {
+    double cost, least;
+    pieces += s->plan->ops[last].piece_count;
+    if (last + 1 < s->plan->op_count && !s->may_cut[last + 1])
+      continue;
+    if (try_segment(s, first, last, false, &cost, error) != CM_OK)
+      return error->status;
+    least = cost;
+    if (two_ways(s->plan, first, last)) {
+      if (try_segment(s, first, last, true, &cost, error) != CM_OK)
+        return error->status;
+      least = cost < least ? cost : least;
+    }
+    /* Longer ones do not get better once the parameters are loaded again and again. */
+    worse = least > s->states[last + 1].cost * 1.02 + (double)s->plan->memory_bytes / 2 ? worse + 1 : 0;
+    if (!fuse || worse > 2)
+      break;
+    if (cm_run_check(s->run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* ---- the layout ---- */
+
+static cm_status lay_out(search *s, cm_layout *layout, cm_error *error)
+{
+  uint32_t count = 0, at = s->plan->op_count;
+  for (; at > 0; at = s->states[at].from)
+    count++;
+  if (CM_NEW(s->plan->memory, layout->segments, count + 1, error) != CM_OK ||
+      CM_NEW(s->plan->memory, layout->pieces, s->plan->piece_count + 1, error) != CM_OK)
+    return error->status;
+  layout->segment_count = count;
+  for (at = s->plan->op_count; count-- > 0; at = s->states[at].from)
+    layout->segments[count] =
+        (cm_segment){.first_op = s->states[at].from, .op_count = at - s->states[at].from};
+  s->pager->record = true;
+  s->pager->traffic = (cm_traffic){0};
+  if (cm_pager_restore(s->pager, NULL, 0, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < layout->segment_count; i++) {
+    cm_segment *g = &layout->segments[i];
+    uint32_t last = g->first_op + g->op_count - 1;
+    g->first_event = s->pager->event_count;
+    order_segment(&s->order, g->first_op, last, s->states[last + 1].slices_first);
+    if (cm_pager_run(s->pager, s->order.pieces, s->order.count, last, error) != CM_OK)
+      return error->status;
+    g->event_count = s->pager->event_count - g->first_event;
+    g->first_piece = layout->piece_count;
+    g->piece_count = s->order.count;
+    memcpy(layout->pieces + layout->piece_count, s->order.pieces, s->order.count * sizeof *layout->pieces);
+    layout->piece_count += s->order.count;
+  }
+  layout->events = s->pager->events;
+  layout->event_count = s->pager->event_count;
+  layout->traffic = s->pager->traffic;
+  s->pager->events = NULL;
+  return CM_OK;
+}
+
+static cm_status begin_search(search *s, cm_error *error)
+{
+  cm_plan *plan = s->plan;
+  s->order.plan = plan;
+  if (cm_pager_new(plan, &s->pager, error) != CM_OK ||
+      CM_NEW(plan->memory, s->order.done, plan->piece_count + 1, error) != CM_OK ||
+      CM_NEW(plan->memory, s->order.pieces, plan->piece_count + 1, error) != CM_OK ||
+      CM_NEW(plan->memory, s->order.sinks, plan->piece_count + 1, error) != CM_OK ||
+      CM_NEW(plan->memory, s->order.has_reader, plan->op_count + 1, error) != CM_OK ||
+      CM_NEW(plan->memory, s->states, plan->op_count + 1, error) != CM_OK ||
+      CM_NEW(plan->memory, s->may_cut, plan->op_count + 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 1; i <= plan->op_count; i++)
+    s->states[i].cost = -1;
+  return CM_OK;
+}
+
+static void end_search(search *s)
+{
+  for (uint32_t i = 0; s->states != NULL && i <= s->plan->op_count; i++)
+    cm_free(s->states[i].resident);
+  cm_pager_free(s->pager);
+  cm_free(s->order.done);
+  cm_free(s->order.pieces);
+  cm_free(s->order.sinks);
+  cm_free(s->order.has_reader);
+  cm_free(s->states);
+  cm_free(s->may_cut);
+}
+
+cm_status cm_layout_make(cm_plan *plan, bool fuse, cm_run *run, cm_layout *layout, cm_error *error)
+{
+  search s = {.plan = plan, .run = run};
+  cm_layout made = {0};
+  cm_status status = begin_search(&s, error);
+  if (status == CM_OK)
+    find_cuts(&s, fuse);
+  for (uint32_t first = 0; status == CM_OK && first < plan->op_count; first++)
+    if (s.states[first].cost >= 0)
+      status = extend(&s, first, fuse, error);
+  if (status == CM_OK)
+    status = lay_out(&s, &made, error);
+  end_search(&s);
+  if (status != CM_OK) {
+    cm_layout_free(&made);
+    return status;
+  }
+  *layout = made;
+  return CM_OK;
+}
+
+void cm_layout_free(cm_layout *layout)
+{
+  cm_free(layout->segments);
+  cm_free(layout->pieces);
+  cm_free(layout->events);
+  *layout = (cm_layout){0};
+}

@@ -1,0 +1,198 @@
+/* Time and order: every lane executes its instructions in turn, flags hold it up. */
+#include <string.h>
+
+#include "core/machine/simulate_internal.h"
+#include "core/operators/operator.h"
+
+typedef struct lanes {
+  cm_runner runner;
+  const cm_program *program;
+  const cm_simulation_options *options;
+  cm_simulation_trace trace;
+  void *user;
+  uint64_t *first, *queue;  /* by lane: its instructions */
+  uint64_t *next;           /* by lane: place in queue */
+  double *time;             /* by lane */
+  uint64_t *flag_first, *flag_count; /* signals of each flag, and how many there were */
+  double *signal_time;
+  cm_simulation result;
+} lanes;
+
+static cm_status make_queues(lanes *s, cm_error *error)
+{
+  const cm_program *p = s->program;
+  uint64_t signals = 0;
+  if (CM_NEW(p->memory, s->first, (size_t)p->lane_count + 2, error) != CM_OK ||
+      CM_NEW(p->memory, s->queue, p->instruction_count + 1, error) != CM_OK ||
+      CM_NEW(p->memory, s->next, p->lane_count + 1, error) != CM_OK ||
+      CM_NEW(p->memory, s->time, p->lane_count + 1, error) != CM_OK ||
+      CM_NEW(p->memory, s->flag_first, (size_t)p->flag_count + 2, error) != CM_OK ||
+      CM_NEW(p->memory, s->flag_count, (size_t)p->flag_count + 1, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < p->instruction_count; i++) {
+    s->first[p->instructions[i].lane + 1]++;
+    if (p->instructions[i].opcode == CM_CODE_SET) {
+      s->flag_first[p->instructions[i].flag + 1]++;
+      signals++;
+    }
+  }
+  for (uint32_t l = 0; l < p->lane_count; l++)
+    s->next[l] = s->first[l + 1] += s->first[l];
+  for (uint32_t f = 0; f < p->flag_count; f++)
+    s->flag_first[f + 1] += s->flag_first[f];
+  for (uint64_t i = p->instruction_count; i-- > 0;)
+    s->queue[--s->next[p->instructions[i].lane]] = i;
+  return CM_NEW(p->memory, s->signal_time, signals + 1, error);
+}
+
+static void count_traffic(lanes *s, const cm_instruction *i)
+{
+  cm_simulation *r = &s->result;
+  if (i->opcode == CM_CODE_LOAD && s->program->tensors[i->tensor].role == CM_ROLE_CONSTANT)
+    r->parameter_bytes += i->bytes;
+  else if (i->opcode == CM_CODE_LOAD)
+    r->loaded_bytes += i->bytes;
+  else if (i->opcode == CM_CODE_STORE)
+    r->stored_bytes += i->bytes;
+  else if (i->opcode == CM_CODE_COPY)
+    r->copied_bytes += i->bytes;
+}
+
+static cm_status work(lanes *s, uint32_t lane, uint64_t number, cm_error *error)
+{
+  const cm_instruction *i = &s->program->instructions[number];
+  double ns = cm_instruction_ns(s->program, i), start = s->time[lane];
+  s->time[lane] += ns;
+  s->result.busy_ns[s->program->lanes[lane].kind] += ns;
+  count_traffic(s, i);
+  if (s->trace != NULL)
+    s->trace(s->user, number, start, s->time[lane]);
+  if (!s->options->compute)
+    return CM_OK;
+  s->runner.at = number;
+  return cm_execute(&s->runner, i, error);
+}
+
+/* Runs a lane until a flag holds it up; *moved when it did anything. */
+static cm_status run_lane(lanes *s, uint32_t lane, bool *moved, cm_error *error)
+{
+  const cm_program *p = s->program;
+  cm_checker *c = s->runner.checker;
+  for (; s->next[lane] < s->first[lane + 1]; s->next[lane]++, *moved = true) {
+    const cm_instruction *i = &p->instructions[s->queue[s->next[lane]]];
+    if (i->opcode == CM_CODE_WAIT) {
+      if (s->flag_count[i->flag] < i->value)
+        return CM_OK;
+      uint64_t signal = s->flag_first[i->flag] + i->value - 1;
+      if (s->signal_time[signal] > s->time[lane])
+        s->time[lane] = s->signal_time[signal];
+      if (c != NULL)
+        cm_checker_wait(c, lane, signal);
+    } else if (i->opcode == CM_CODE_SET) {
+      uint64_t signal = s->flag_first[i->flag] + s->flag_count[i->flag]++;
+      s->signal_time[signal] = s->time[lane];
+      if (c != NULL)
+        cm_checker_set(c, lane, signal);
+    } else {
+      if (c != NULL)
+        cm_checker_begin(c, lane);
+      if (work(s, lane, s->queue[s->next[lane]], error) != CM_OK)
+        return error->status;
+    }
+    s->result.executed++;
+    if (cm_run_check(s->runner.run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status run_all(lanes *s, cm_error *error)
+{
+  const cm_program *p = s->program;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (uint32_t l = 0; l < p->lane_count; l++)
+      if (run_lane(s, l, &moved, error) != CM_OK)
+        return error->status;
+  }
+  for (uint32_t l = 0; l < p->lane_count; l++) {
+    if (s->next[l] < s->first[l + 1]) {
+      (void)cm_fail(error, CM_DAMAGED, "instruction %llu of lane %u waits for a flag that is never set",
+                    (unsigned long long)s->queue[s->next[l]], l);
+      return cm_fail_at(error, "instruction %llu", (unsigned long long)s->queue[s->next[l]]);
+    }
+    if (s->time[l] > s->result.time_ns)
+      s->result.time_ns = s->time[l];
+  }
+  return CM_OK;
+}
+
+/* ---- memory ---- */
+
+static cm_status make_memory(lanes *s, cm_tensor *const *inputs, cm_error *error)
+{
+  const cm_program *p = s->program;
+  cm_runner *r = &s->runner;
+  if (CM_NEW(p->memory, r->outside, p->tensor_count + 1, error) != CM_OK ||
+      CM_NEW(p->memory, r->chip, p->target.memory_bytes, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < p->input_count; i++) {
+    const cm_program_tensor *t = &p->tensors[p->inputs[i]];
+    const cm_tensor *given = inputs[i];
+    if (t->role != CM_ROLE_INPUT)
+      continue;
+    if (given == NULL)
+      return cm_fail(error, CM_BAD_NETWORK, "input '%.80s' is needed", t->name);
+    if (given->type != t->type || given->rank != t->rank || memcmp(given->dims, t->dims, t->rank * sizeof *t->dims) != 0)
+      return cm_fail(error, CM_BAD_NETWORK, "input '%.80s' has another type or shape than the program was made for",
+                     t->name);
+    r->outside[p->inputs[i]] = cm_tensor_share(inputs[i]);
+  }
+  for (uint32_t t = 0; t < p->tensor_count; t++) {
+    const cm_program_tensor *tensor = &p->tensors[t];
+    if (tensor->role == CM_ROLE_CONSTANT)
+      r->outside[t] = cm_tensor_share(tensor->data);
+    else if (tensor->role != CM_ROLE_INPUT &&
+             cm_tensor_new(p->memory, tensor->type, tensor->rank, tensor->dims, &r->outside[t], error) != CM_OK)
+      return error->status;
+  }
+  return s->options->check ? cm_checker_new(p, &r->checker, error) : CM_OK;
+}
+
+static void end(lanes *s)
+{
+  const cm_program *p = s->program;
+  for (uint32_t t = 0; s->runner.outside != NULL && t < p->tensor_count; t++)
+    cm_tensor_free(s->runner.outside[t]);
+  cm_checker_free(s->runner.checker, p->tensor_count);
+  cm_free(s->runner.outside);
+  cm_free(s->runner.chip);
+  cm_free(s->first);
+  cm_free(s->queue);
+  cm_free(s->next);
+  cm_free(s->time);
+  cm_free(s->flag_first);
+  cm_free(s->flag_count);
+  cm_free(s->signal_time);
+}
+
+cm_status cm_simulate(const cm_program *program, cm_tensor *const *inputs, const cm_simulation_options *options,
+                      cm_simulation_trace trace, void *user, cm_run *run, cm_tensor **outputs, cm_simulation *result,
+                      cm_error *error)
+{
+  lanes s = {.program = program, .options = options, .trace = trace, .user = user};
+  s.runner = (cm_runner){.program = program, .memory = program->memory, .run = run, .result = &s.result};
+  cm_status status = make_queues(&s, error);
+  if (status == CM_OK && options->compute)
+    status = make_memory(&s, inputs, error);
+  if (status == CM_OK)
+    status = run_all(&s, error);
+  if (status == CM_OK && s.runner.checker != NULL)
+    status = cm_checker_finish(&s.runner, error);
+  for (uint32_t o = 0; status == CM_OK && options->compute && o < program->output_count; o++)
+    outputs[o] = cm_tensor_share(s.runner.outside[program->outputs[o]]);
+  end(&s);
+  if (status == CM_OK)
+    *result = s.result;
+  return status;
+}

@@ -1,0 +1,327 @@
+/* From a box of any value to parts of tiles: views are walked through, nothing is copied for them. */
+#include <string.h>
+
+#include "core/machine/plan.h"
+
+bool cm_plan_is_view(const cm_model *model, const cm_node *node)
+{
+  const cm_kernel_function k = node->known->kernel;
+  if (k == cm_kernel_dropout) {
+    /* In training mode, or with a mask that is read, it computes. */
+    for (uint32_t o = 1; o < node->output_count; o++)
+      if (node->outputs[o] != CM_NONE && model->values[node->outputs[o]].use_count > 0)
+        return false;
+    return node->input_count < 3 || node->inputs[2] == CM_NONE;
+  }
+  if (k == cm_kernel_slice) {
+    const cm_attribute *steps = cm_node_attribute(node, "steps");
+    const cm_tensor *given =
+        node->input_count > 4 && node->inputs[4] != CM_NONE ? model->values[node->inputs[4]].tensor : NULL;
+    if (steps != NULL || (node->input_count > 4 && node->inputs[4] != CM_NONE && given == NULL))
+      return false;
+    for (uint64_t i = 0; given != NULL && i < given->count; i++)
+      if (cm_tensor_integer(given, i) != 1)
+        return false;
+    return true;
+  }
+  return k == cm_kernel_identity || k == cm_kernel_reshape || k == cm_kernel_flatten || k == cm_kernel_squeeze ||
+         k == cm_kernel_unsqueeze || k == cm_kernel_concat || k == cm_kernel_split;
+}
+
+typedef struct walk {
+  cm_plan *plan;
+  bool boxed;
+  cm_part_visitor visit;
+  void *user;
+  uint32_t blocked;
+} walk;
+
+static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
+                             cm_error *error);
+
+uint32_t cm_plan_tile_at(const cm_plan_value *value, const int64_t *cell)
+{
+  int64_t at = 0;
+  for (uint32_t i = 0; i < value->whole.rank; i++)
+    at = at * value->count[i] + cell[i];
+  return value->first_tile + (uint32_t)at;
+}
+
+/* The part of `tile` that lies in `box`. */
+static cm_status visit_tile(walk *w, uint32_t number, const cm_box *box, int64_t to, const int64_t *to_stride,
+                            cm_error *error)
+{
+  const cm_tile *tile = &w->plan->tiles[number];
+  cm_part part = {.tile = number, .rank = box->rank, .to = to};
+  cm_box both;
+  int64_t step = 1;
+  if (!cm_box_intersect(&tile->box, box, &both))
+    return CM_OK;
+  for (uint32_t i = box->rank; i-- > 0;) {
+    part.extent[i] = both.to[i] - both.from[i];
+    part.from_stride[i] = step;
+    part.from += (both.from[i] - tile->box.from[i]) * step;
+    part.to += (both.from[i] - box->from[i]) * to_stride[i];
+    part.to_stride[i] = to_stride[i];
+    step *= tile->box.to[i] - tile->box.from[i];
+  }
+  return w->visit(w->user, &part, error);
+}
+
+static cm_status visit_grid(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
+                            cm_error *error)
+{
+  const cm_plan_value *v = &w->plan->values[value];
+  int64_t first[CM_RANK_MAX], extent[CM_RANK_MAX], cell[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
+  for (uint32_t i = 0; i < box->rank; i++) {
+    first[i] = box->from[i] / v->step[i];
+    extent[i] = (box->to[i] - 1) / v->step[i] - first[i] + 1;
+  }
+  do {
+    for (uint32_t i = 0; i < box->rank; i++)
+      cell[i] = first[i] + index[i];
+    if (visit_tile(w, cm_plan_tile_at(v, cell), box, to, to_stride, error) != CM_OK)
+      return error->status;
+  } while (cm_next_index(box->rank, extent, index));
+  return CM_OK;
+}
+
+/* ---- views ---- */
+
+static cm_status visit_concat(walk *w, const cm_node *node, const cm_box *box, int64_t to, const int64_t *to_stride,
+                              cm_error *error)
+{
+  int64_t axis = cm_node_integer(node, "axis", 1), at = 0;
+  axis += axis < 0 ? (int64_t)box->rank : 0;
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    if (node->inputs[i] == CM_NONE)
+      continue;
+    cm_box whole = cm_box_whole(&w->plan->model->values[node->inputs[i]].shape), shifted = *box, part;
+    shifted.from[axis] -= at;
+    shifted.to[axis] -= at;
+    at += whole.to[axis];
+    if (!cm_box_intersect(&whole, &shifted, &part))
+      continue;
+    int64_t skip = (part.from[axis] - shifted.from[axis]) * to_stride[axis];
+    if (visit_value(w, node->inputs[i], &part, to + skip, to_stride, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* Where output `o` of a Slice or Split begins in its input; the starts are known. */
+static cm_status slice_offsets(walk *w, const cm_node *node, uint32_t o, uint32_t rank, int64_t *offset,
+                               cm_error *error)
+{
+  const cm_model *m = w->plan->model;
+  const cm_shape *in = &m->values[node->inputs[0]].shape;
+  memset(offset, 0, CM_RANK_MAX * sizeof *offset);
+  if (node->known->kernel == cm_kernel_split) {
+    int64_t axis = cm_node_integer(node, "axis", 0);
+    axis += axis < 0 ? (int64_t)rank : 0;
+    for (uint32_t i = 0; i < o; i++)
+      offset[axis] += node->outputs[i] != CM_NONE ? m->values[node->outputs[i]].shape.dims[axis] : 0;
+    return CM_OK;
+  }
+  const cm_call *call;
+  int64_t starts[CM_RANK_MAX], axes[CM_RANK_MAX];
+  size_t count, axis_count;
+  bool known, axes_known;
+  if (cm_plan_call(w->plan, node, &call, error) != CM_OK ||
+      cm_call_integers(call, "starts", 1, starts, CM_RANK_MAX, &count, &known, error) != CM_OK ||
+      cm_call_integers(call, "axes", 3, axes, CM_RANK_MAX, &axis_count, &axes_known, error) != CM_OK)
+    return error->status;
+  if (!known || !axes_known)
+    return cm_call_fail(call, error, "slices at places that are only known when it runs");
+  for (size_t i = 0; i < count; i++) {
+    int64_t axis = axis_count > 0 ? axes[i] : (int64_t)i, start = starts[i];
+    axis += axis < 0 ? (int64_t)rank : 0;
+    start += start < 0 ? in->dims[axis] : 0;
+    start = start < 0 ? 0 : start;
+    offset[axis] = start > in->dims[axis] ? in->dims[axis] : start;
+  }
+  return CM_OK;
+}
+
+/* Dimensions [a, a_end) of one shape hold as many elements as [b, b_end) of the other. */
+typedef struct group {
+  uint32_t a, a_end, b, b_end;
+} group;
+
+static int64_t dims_product(const int64_t *dims, uint32_t from, uint32_t to)
+{
+  int64_t all = 1;
+  for (uint32_t i = from; i < to; i++)
+    all *= dims[i];
+  return all;
+}
+
+/* The next group of dimensions that correspond; false when both shapes are used up. */
+static bool next_group(const cm_shape *a, const cm_shape *b, group *g)
+{
+  g->a = g->a_end;
+  g->b = g->b_end;
+  if (g->a == a->rank && g->b == b->rank)
+    return false;
+  int64_t x = 1, y = 1;
+  do {
+    if (g->a_end < a->rank && (x <= y || g->b_end == b->rank))
+      x *= a->dims[g->a_end++];
+    else if (g->b_end < b->rank)
+      y *= b->dims[g->b_end++];
+    else
+      return false;
+  } while (x != y || (x == 1 && (g->a_end < a->rank && g->b_end < b->rank)));
+  return true;
+}
+
+/* The flat range [*first, *first + *count) of a group that a box covers; false when it is none. Dims before the one that
+ * is cut are single, dims after it whole. *step is the distance in the operand of neighbours in the range. */
+static bool flat_range(const cm_shape *out, const group *g, const cm_box *box, const int64_t *to_stride, int64_t *first,
+                       int64_t *count, int64_t *step)
+{
+  bool single = true;
+  int64_t inner = 1;
+  *first = 0;
+  *count = 1;
+  *step = 0;
+  for (uint32_t i = g->b; i < g->b_end; i++) {
+    int64_t extent = box->to[i] - box->from[i];
+    if (!single && extent != out->dims[i])
+      return false;
+    single = single && extent == 1;
+    *first = *first * out->dims[i] + box->from[i];
+    *count *= extent;
+  }
+  for (uint32_t i = g->b_end; i-- > g->b; inner *= out->dims[i]) {
+    if (box->to[i] - box->from[i] == 1)
+      continue;
+    if (*step == 0 && to_stride[i] % inner == 0)
+      *step = to_stride[i] / inner;
+    if (to_stride[i] != *step * inner)
+      return false;
+  }
+  return true;
+}
+
+/* The box of a group's input dims that is the flat range; false when it is none. */
+static bool range_box(const cm_shape *in, const group *g, int64_t first, int64_t count, cm_box *box)
+{
+  for (uint32_t p = g->a; p < g->a_end; p++) {
+    int64_t inner = dims_product(in->dims, p + 1, g->a_end);
+    if (first % inner != 0 || count % inner != 0)
+      continue;
+    int64_t at = first / inner, extent = count / inner;
+    if (at % in->dims[p] + extent > in->dims[p])
+      continue;
+    for (uint32_t i = g->a; i < g->a_end; i++) {
+      box->from[i] = i > p ? 0 : at / dims_product(in->dims, i + 1, p + 1) % in->dims[i];
+      box->to[i] = i > p ? in->dims[i] : box->from[i] + (i == p ? extent : 1);
+    }
+    return true;
+  }
+  return g->a == g->a_end;
+}
+
+static cm_status visit_reshape(walk *w, const cm_node *node, uint32_t value, const cm_box *box, int64_t to,
+                               const int64_t *to_stride, cm_error *error)
+{
+  const cm_model *m = w->plan->model;
+  const cm_shape *in = &m->values[node->inputs[0]].shape, *out = &m->values[value].shape;
+  cm_box source = {.rank = in->rank};
+  int64_t stride[CM_RANK_MAX] = {0};
+  group g = {0};
+  while (next_group(in, out, &g)) {
+    int64_t first, count, step;
+    if (!flat_range(out, &g, box, to_stride, &first, &count, &step) || !range_box(in, &g, first, count, &source)) {
+      w->blocked = value;
+      return CM_OK;
+    }
+    for (uint32_t i = g.a; i < g.a_end; i++)
+      stride[i] = dims_product(in->dims, i + 1, g.a_end) * step;
+  }
+  return visit_value(w, node->inputs[0], &source, to, stride, error);
+}
+
+static cm_status visit_view(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
+                            cm_error *error)
+{
+  const cm_node *node = &w->plan->model->nodes[w->plan->model->values[value].producer];
+  cm_kernel_function kernel = node->known->kernel;
+  if (kernel == cm_kernel_concat)
+    return visit_concat(w, node, box, to, to_stride, error);
+  if (kernel == cm_kernel_identity || kernel == cm_kernel_dropout)
+    return visit_value(w, node->inputs[0], box, to, to_stride, error);
+  if (kernel == cm_kernel_slice || kernel == cm_kernel_split) {
+    cm_box shifted = *box;
+    int64_t offset[CM_RANK_MAX];
+    uint32_t o = 0;
+    while (node->outputs[o] != value)
+      o++;
+    if (slice_offsets(w, node, o, box->rank, offset, error) != CM_OK)
+      return error->status;
+    for (uint32_t i = 0; i < box->rank; i++) {
+      shifted.from[i] += offset[i];
+      shifted.to[i] += offset[i];
+    }
+    return visit_value(w, node->inputs[0], &shifted, to, to_stride, error);
+  }
+  return visit_reshape(w, node, value, box, to, to_stride, error);
+}
+
+static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
+                             cm_error *error)
+{
+  const cm_plan_value *v = &w->plan->values[value];
+  if (cm_box_count(box) == 0 || w->blocked != CM_NONE)
+    return CM_OK;
+  if (v->kind == CM_VALUE_VIEW)
+    return visit_view(w, value, box, to, to_stride, error);
+  if (v->kind != CM_VALUE_CONSTANT && !w->boxed)
+    return visit_grid(w, value, box, to, to_stride, error);
+  uint32_t tile;
+  if (cm_plan_box_tile(w->plan, value, box, &tile, error) != CM_OK)
+    return error->status;
+  return visit_tile(w, tile, box, to, to_stride, error);
+}
+
+static cm_status visit_from(cm_plan *plan, uint32_t value, bool inside, const cm_box *box, bool boxed,
+                            cm_part_visitor visit, void *user, uint32_t *blocked, cm_error *error)
+{
+  walk w = {.plan = plan, .boxed = boxed, .visit = visit, .user = user, .blocked = CM_NONE};
+  int64_t stride[CM_RANK_MAX], step = 1;
+  for (uint32_t i = box->rank; i-- > 0; step *= box->to[i] - box->from[i])
+    stride[i] = step;
+  cm_status status = inside ? visit_view(&w, value, box, 0, stride, error) : visit_value(&w, value, box, 0, stride, error);
+  if (blocked != NULL)
+    *blocked = w.blocked;
+  else if (status == CM_OK && w.blocked != CM_NONE)
+    status = cm_fail(error, CM_INTERNAL, "value '%.80s' is no view after all", plan->model->values[w.blocked].name);
+  return status;
+}
+
+cm_status cm_plan_parts(cm_plan *plan, uint32_t value, const cm_box *box, bool boxed, cm_part_visitor visit,
+                        void *user, uint32_t *blocked, cm_error *error)
+{
+  return visit_from(plan, value, false, box, boxed, visit, user, blocked, error);
+}
+
+cm_status cm_plan_view_parts(cm_plan *plan, uint32_t value, const cm_box *box, bool boxed, cm_part_visitor visit,
+                             void *user, uint32_t *blocked, cm_error *error)
+{
+  return visit_from(plan, value, true, box, boxed, visit, user, blocked, error);
+}
+
+uint32_t cm_plan_source(const cm_plan *plan, uint32_t value)
+{
+  uint32_t rank = plan->model->values[value].shape.rank;
+  while (value != CM_NONE && plan->values[value].kind == CM_VALUE_VIEW) {
+    const cm_node *node = &plan->model->nodes[plan->model->values[value].producer];
+    uint32_t next = CM_NONE;
+    for (uint32_t i = 0; i < node->input_count && next == CM_NONE; i++)
+      if (node->inputs[i] != CM_NONE && plan->values[node->inputs[i]].kind != CM_VALUE_CONSTANT)
+        next = node->inputs[i];
+    value = next;
+  }
+  return value != CM_NONE && plan->model->values[value].shape.rank == rank ? value : CM_NONE;
+}

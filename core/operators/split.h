@@ -1,0 +1,63 @@
+/* Cutting an operator in pieces of its own kind (SPEC ORDER-1).
+ *
+ * A piece is named by the box of the output that it makes. The rules here say along which axes an operator may be cut,
+ * which boxes of its inputs a piece reads (halos of strided, dilated and padded windows included) and what changes in
+ * its attributes, so that the piece alone computes exactly the elements of its box. */
+#ifndef CM_OPERATORS_SPLIT_H
+#define CM_OPERATORS_SPLIT_H
+
+#include "core/operators/operator.h"
+
+/* Elements [from, to) of every dimension. */
+typedef struct cm_box {
+  uint32_t rank;
+  int64_t from[CM_RANK_MAX], to[CM_RANK_MAX];
+} cm_box;
+
+/* What a piece's node has otherwise than the whole one's. */
+typedef struct cm_split_change {
+  uint32_t spatial; /* dims of a window whose pads are set explicitly; 0: pads stay as they are */
+  int64_t before[CM_RANK_MAX], after[CM_RANK_MAX];
+  int64_t group;         /* of a convolution; 0: unchanged */
+  uint32_t replaced;     /* input whose integers are replaced by `numbers`; CM_NONE: none */
+  uint32_t number_count;
+  int64_t numbers[CM_RANK_MAX];
+} cm_split_change;
+
+/* The whole of a shape. */
+cm_box cm_box_whole(const cm_shape *shape);
+
+/* Elements of a box; 0 when it is empty. */
+uint64_t cm_box_count(const cm_box *box);
+
+bool cm_box_equal(const cm_box *a, const cm_box *b);
+
+/* The common part of two boxes of one rank; false when it is empty. */
+bool cm_box_intersect(const cm_box *a, const cm_box *b, cm_box *both);
+
+/* Axes of output 0 along which the operator of a call may be cut, in the order in which the seed prefers them: frames
+ * first, for convolutions and matrix products channels next and then rows of the image; never one that is reduced.
+ * `axes` has room for CM_RANK_MAX; the number of them is returned. 0: the operator is one piece. All shapes of the call
+ * must be known. */
+uint32_t cm_split_axes(const cm_call *call, uint32_t *axes);
+
+/* The largest extent up to `extent` (at least 1) in which an axis may be cut: groups of a convolution are cut evenly or
+ * kept whole. May be more than `extent` where one group must stay whole. */
+int64_t cm_split_extent(const cm_call *call, uint32_t axis, int64_t extent);
+
+/* The boxes of the inputs (input_count; of left-out ones rank 0) that the piece for `output` reads, and what changes.
+ * O(inputs). Errors: CM_BAD_NETWORK when the box cuts an axis that cm_split_axes does not name. */
+cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inputs, cm_split_change *change,
+                         cm_error *error);
+
+/* True when each element of output 0 depends on inputs at its own place alone, so that the output may be written over an
+ * input of the same type and shape. */
+bool cm_split_in_place(const cm_call *call);
+
+/* True for products that a matrix unit computes: convolutions, MatMul, Gemm. */
+bool cm_split_is_matrix(const cm_operator *known);
+
+/* Multiplications (matrix operators) or element operations (others) of the piece for `output`. */
+uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *inputs);
+
+#endif

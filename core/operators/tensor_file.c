@@ -1,0 +1,195 @@
+/* The .npy format (NumPy Enhancement Proposal 1): magic, version, a header that is a Python dictionary, elements. */
+#include "core/operators/tensor_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zip.h>
+
+#include "core/base/file.h"
+
+static const struct {
+  const char *descr;
+  cm_type type;
+} npy_types[] = {{"f4", CM_FLOAT}, {"f8", CM_DOUBLE}, {"f2", CM_FLOAT16}, {"i1", CM_INT8}, {"u1", CM_UINT8},
+                 {"i2", CM_INT16}, {"u2", CM_UINT16}, {"i4", CM_INT32}, {"u4", CM_UINT32}, {"i8", CM_INT64},
+                 {"u8", CM_UINT64}, {"b1", CM_BOOL}};
+enum { NPY_TYPES = sizeof npy_types / sizeof *npy_types, NPY_MAGIC = 6 };
+
+/* Puts a number into element `index`. */
+static void set_number(cm_tensor *t, uint64_t index, double x)
+{
+  switch (t->type) {
+  case CM_FLOAT: ((float *)t->data)[index] = (float)x; break;
+  case CM_DOUBLE: ((double *)t->data)[index] = x; break;
+  case CM_INT8: ((int8_t *)t->data)[index] = (int8_t)x; break;
+  case CM_UINT8: ((uint8_t *)t->data)[index] = (uint8_t)x; break;
+  case CM_BOOL: ((uint8_t *)t->data)[index] = x != 0; break;
+  case CM_INT16: ((int16_t *)t->data)[index] = (int16_t)x; break;
+  case CM_UINT16: ((uint16_t *)t->data)[index] = (uint16_t)x; break;
+  case CM_INT32: ((int32_t *)t->data)[index] = (int32_t)x; break;
+  case CM_UINT32: ((uint32_t *)t->data)[index] = (uint32_t)x; break;
+  case CM_INT64: ((int64_t *)t->data)[index] = (int64_t)x; break;
+  case CM_UINT64: ((uint64_t *)t->data)[index] = (uint64_t)x; break;
+  default: ((uint16_t *)t->data)[index] = (uint16_t)cm_narrow_encode(t->type, (float)x, false);
+  }
+}
+
+static cm_status convert(const cm_tensor *from, cm_tensor *to, const char *path, cm_error *error)
+{
+  if (from->count != to->count)
+    return cm_fail(error, CM_BAD_REQUEST, "%s holds %llu numbers; %llu are needed", path,
+                   (unsigned long long)from->count, (unsigned long long)to->count);
+  if (from->type == to->type)
+    memcpy(to->data, from->data, (size_t)to->count * cm_type_bytes(to->type));
+  else
+    for (uint64_t i = 0; i < to->count; i++)
+      set_number(to, i, cm_tensor_number(from, i));
+  return CM_OK;
+}
+
+static cm_status damaged(const char *path, cm_error *error)
+{
+  return cm_fail(error, CM_BAD_REQUEST, "%s: the .npy header makes no sense", path);
+}
+
+static cm_status read_npy(const uint8_t *bytes, size_t size, const char *path, cm_memory *memory, cm_tensor **made,
+                          cm_error *error)
+{
+  char header[1024];
+  if (size < 12)
+    return damaged(path, error);
+  size_t length = bytes[8] + ((size_t)bytes[9] << 8), at = 10;
+  if (bytes[6] > 1) {
+    length += ((size_t)bytes[10] << 16) + ((size_t)bytes[11] << 24);
+    at = 12;
+  }
+  if (length >= sizeof header || length > size - at)
+    return damaged(path, error);
+  memcpy(header, bytes + at, length);
+  header[length] = '\0';
+  const char *descr = strstr(header, "'descr'"), *order = strstr(header, "'fortran_order'"),
+             *shape = strstr(header, "'shape'");
+  const char *type = descr != NULL ? strpbrk(descr + 7, "<|>=") : NULL;
+  const char *open = shape != NULL ? strchr(shape, '(') : NULL;
+  if (type == NULL || open == NULL || order == NULL || *type == '>' || strncmp(order, "'fortran_order': False", 22) != 0)
+    return cm_fail(error, CM_BAD_REQUEST, "%s: only little-endian .npy in C order is read", path);
+  cm_type is = CM_TYPE_NONE;
+  for (size_t i = 0; i < NPY_TYPES; i++)
+    if (strncmp(type + 1, npy_types[i].descr, 2) == 0)
+      is = npy_types[i].type;
+  int64_t dims[CM_RANK_MAX];
+  uint32_t rank = 0;
+  for (const char *c = open + 1; *c != ')' && *c != '\0';) {
+    char *end;
+    long long dim = strtoll(c, &end, 10);
+    if (end == c || dim < 0 || rank == CM_RANK_MAX)
+      return damaged(path, error);
+    dims[rank++] = dim;
+    c = end + strspn(end, ", ");
+  }
+  uint64_t count;
+  if (is == CM_TYPE_NONE || !cm_dims_count(rank, dims, &count) || size - at - length < count * cm_type_bytes(is))
+    return damaged(path, error);
+  if (cm_tensor_new(memory, is, rank, dims, made, error) != CM_OK)
+    return error->status;
+  memcpy((*made)->data, bytes + at + length, (size_t)count * cm_type_bytes(is));
+  return CM_OK;
+}
+
+static cm_status read_member(const char *path, const char *name, size_t index, char **bytes, size_t *size,
+                             cm_error *error)
+{
+  char member[512];
+  zip_stat_t about;
+  zip_t *zip = zip_open(path, ZIP_RDONLY, NULL);
+  if (zip == NULL)
+    return cm_fail(error, CM_BAD_REQUEST, "%s is a damaged .npz file", path);
+  (void)snprintf(member, sizeof member, "%.500s.npy", name);
+  zip_int64_t at = zip_name_locate(zip, member, 0);
+  at = at < 0 ? (zip_int64_t)index : at;
+  cm_status status = CM_OK;
+  zip_file_t *file = NULL;
+  char *made = NULL;
+  if (zip_stat_index(zip, (zip_uint64_t)at, 0, &about) != 0 || about.size > CM_TENSOR_FILE_BYTES_MAX ||
+      (file = zip_fopen_index(zip, (zip_uint64_t)at, 0)) == NULL)
+    status = cm_fail(error, CM_BAD_REQUEST, "%s has no member %s and no member %zu", path, member, index);
+  else if ((made = malloc((size_t)about.size + 1)) == NULL)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory while reading %s", path);
+  else if (zip_fread(file, made, about.size) != (zip_int64_t)about.size)
+    status = cm_fail(error, CM_BAD_REQUEST, "%s is a damaged .npz file", path);
+  if (file != NULL)
+    (void)zip_fclose(file);
+  zip_discard(zip);
+  if (status != CM_OK) {
+    free(made);
+    return status;
+  }
+  *bytes = made;
+  *size = (size_t)about.size;
+  return CM_OK;
+}
+
+cm_status cm_tensor_read(const char *path, const char *name, size_t index, cm_type type, uint32_t rank,
+                         const int64_t *dims, cm_memory *memory, cm_tensor **made, cm_error *error)
+{
+  char *bytes;
+  size_t size;
+  cm_tensor *tensor = NULL, *given = NULL;
+  if (cm_file_read(path, CM_TENSOR_FILE_BYTES_MAX, &bytes, &size, error) != CM_OK)
+    return error->status;
+  if (size > 4 && memcmp(bytes, "PK\3\4", 4) == 0) {
+    free(bytes);
+    if (read_member(path, name, index, &bytes, &size, error) != CM_OK)
+      return error->status;
+  }
+  cm_status status = cm_tensor_new(memory, type, rank, dims, &tensor, error);
+  if (status == CM_OK && size > NPY_MAGIC && memcmp(bytes, "\x93NUMPY", NPY_MAGIC) == 0) {
+    status = read_npy((const uint8_t *)bytes, size, path, memory, &given, error);
+    if (status == CM_OK)
+      status = convert(given, tensor, path, error);
+  } else if (status == CM_OK && size != tensor->count * cm_type_bytes(type))
+    status = cm_fail(error, CM_BAD_REQUEST, "%s has %zu bytes; %llu elements of %s would have %llu", path, size,
+                     (unsigned long long)tensor->count, cm_type_name(type),
+                     (unsigned long long)(tensor->count * cm_type_bytes(type)));
+  else if (status == CM_OK)
+    memcpy(tensor->data, bytes, size);
+  free(bytes);
+  cm_tensor_free(given);
+  if (status != CM_OK) {
+    cm_tensor_free(tensor);
+    return status;
+  }
+  *made = tensor;
+  return CM_OK;
+}
+
+cm_status cm_tensor_write_npy(const cm_tensor *tensor, const char *path, cm_error *error)
+{
+  const char *descr = NULL;
+  char shape[256] = "", header[512];
+  cm_file file = {0};
+  for (size_t i = 0; i < NPY_TYPES; i++)
+    if (npy_types[i].type == tensor->type)
+      descr = npy_types[i].descr;
+  for (uint32_t i = 0, used = 0; i < tensor->rank; i++)
+    used += (uint32_t)snprintf(shape + used, sizeof shape - used, "%lld,", (long long)tensor->dims[i]);
+  int length = snprintf(header, sizeof header, "{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }",
+                        descr != NULL && descr[1] == '1' ? "|" : "<", descr != NULL ? descr : "f4", shape);
+  /* The elements begin at a multiple of 64 bytes. */
+  int padded = (length + 1 + 10 + 63) / 64 * 64 - 10;
+  if (cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  (void)fwrite("\x93NUMPY\1\0", 1, 8, file.stream);
+  (void)fputc(padded & 255, file.stream);
+  (void)fputc(padded >> 8, file.stream);
+  (void)fprintf(file.stream, "%s%*s\n", header, padded - length - 1, "");
+  for (uint64_t i = 0; descr == NULL && i < tensor->count; i++)
+    (void)fwrite(&(float){(float)cm_tensor_number(tensor, i)}, sizeof(float), 1, file.stream);
+  if (descr != NULL && tensor->count > 0)
+    (void)fwrite(tensor->data, cm_type_bytes(tensor->type), (size_t)tensor->count, file.stream);
+  if (ferror(file.stream) != 0) {
+    cm_file_discard(&file);
+    return cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
+  }
+  return cm_file_commit(&file, error);
+}

@@ -1,0 +1,20 @@
+/* Tensors in files: NumPy's .npy and .npz, and raw little-endian elements. */
+#ifndef CM_OPERATORS_TENSOR_FILE_H
+#define CM_OPERATORS_TENSOR_FILE_H
+
+#include "core/operators/tensor.h"
+
+/* Largest tensor file. */
+#define CM_TENSOR_FILE_BYTES_MAX ((size_t)1 << 32)
+
+/* Reads one tensor of a type and shape that are known: a .npy file (numbers of another type are converted), member `name`
+ * of a .npz (or its `index`-th where it has none of that name), else raw elements of `type`. The kind is known by the
+ * first bytes. Errors: CM_BAD_REQUEST (damaged, another number of elements; what there should be), CM_NOT_FOUND, CM_IO,
+ * CM_TOO_LARGE, memory. */
+cm_status cm_tensor_read(const char *path, const char *name, size_t index, cm_type type, uint32_t rank,
+                         const int64_t *dims, cm_memory *memory, cm_tensor **made, cm_error *error);
+
+/* Writes a tensor as a .npy file, whole or not at all. Types that NumPy does not have are written as float32. */
+cm_status cm_tensor_write_npy(const cm_tensor *tensor, const char *path, cm_error *error);
+
+#endif
