@@ -283,14 +283,11 @@ static void set_box(cm_instruction *i, const cm_box *box)
 static void wait_for_home(emitter *e, uint32_t number)
 {
   const cm_tile *tile = &e->plan->tiles[number];
-  const cm_plan_value *v = &e->plan->values[tile->value];
+  cm_cells cells;
   if (tile->grid)
     wait_for_symbol(e, e->stored_by[number]);
-  for (uint32_t k = 0; !tile->grid && v->kind == CM_VALUE_MADE && k < v->tile_count; k++) {
-    cm_box both;
-    if (cm_box_intersect(&e->plan->tiles[v->first_tile + k].box, &tile->box, &both))
-      wait_for_symbol(e, e->stored_by[v->first_tile + k]);
-  }
+  for (bool more = !tile->grid && cm_cells_begin(e->plan, tile, &cells); more; more = cm_cells_next(&cells))
+    wait_for_symbol(e, e->stored_by[cm_cells_tile(&cells)]);
 }
 
 static cm_status emit_transfer(emitter *e, const cm_event *event, cm_error *error)

@@ -79,6 +79,7 @@ void cm_pager_free(cm_pager *pager)
   cm_free(pager->seen_stamp);
   cm_free(pager->pieces_before);
   cm_free(pager->resident);
+  cm_free(pager->prices);
   cm_free(pager->entry_next);
   cm_free(pager->events);
   cm_free(pager);
@@ -181,6 +182,10 @@ static cm_status insert(cm_pager *pager, uint32_t slot, const cm_resident *item,
     if (block == NULL)
       return error->status;
     pager->resident = block;
+    block = cm_reallocate(pager->plan->memory, pager->prices, capacity, sizeof *pager->prices, error);
+    if (block == NULL)
+      return error->status;
+    pager->prices = block;
     pager->resident_capacity = capacity;
   }
   memmove(pager->resident + slot + 1, pager->resident + slot,
@@ -243,11 +248,19 @@ static bool best_gap(const cm_pager *pager, uint64_t bytes, uint32_t *slot)
   return best != NEVER;
 }
 
+/* Prices of all residents, for one search. */
+static void list_prices(cm_pager *pager)
+{
+  for (uint32_t r = 0; r < pager->resident_count; r++)
+    pager->prices[r] = price(pager, &pager->resident[r]);
+}
+
 /* The cheapest run of neighbours [*first, *first + *count) whose room, with the gaps around, holds `bytes`. */
-static bool cheapest_window(const cm_pager *pager, uint64_t bytes, uint32_t *first, uint32_t *count)
+static bool cheapest_window(cm_pager *pager, uint64_t bytes, uint32_t *first, uint32_t *count)
 {
   double best = -1, sum = 0;
   uint32_t begin = 0;
+  list_prices(pager);
   for (uint32_t end = 0; end < pager->resident_count; end++) {
     uint64_t from, to, unused;
     if (pager->pinned[pager->resident[end].tile] == pager->stamp) {
@@ -255,7 +268,7 @@ static bool cheapest_window(const cm_pager *pager, uint64_t bytes, uint32_t *fir
       sum = 0;
       continue;
     }
-    sum += price(pager, &pager->resident[end]);
+    sum += pager->prices[end];
     for (; begin <= end; begin++) {
       gap_before(pager, begin, &from, &unused);
       gap_before(pager, end + 1, &unused, &to);
@@ -266,7 +279,7 @@ static bool cheapest_window(const cm_pager *pager, uint64_t bytes, uint32_t *fir
         *first = begin;
         *count = end - begin + 1;
       }
-      sum -= price(pager, &pager->resident[begin]);
+      sum -= pager->prices[begin];
     }
   }
   return best >= 0;
@@ -333,13 +346,10 @@ static cm_status place(cm_pager *pager, uint32_t tile, bool dirty, uint64_t *add
 /* A box is loaded from outside: what it consists of has to lie there. */
 static cm_status bring_home(cm_pager *pager, const cm_tile *box, cm_error *error)
 {
-  const cm_plan_value *v = &pager->plan->values[box->value];
-  for (uint32_t k = 0; v->kind == CM_VALUE_MADE && k < v->tile_count; k++) {
-    uint32_t slot = pager->slot_of[v->first_tile + k];
-    cm_box both;
-    if (slot != 0 && pager->resident[slot - 1].dirty &&
-        cm_box_intersect(&pager->plan->tiles[v->first_tile + k].box, &box->box, &both) &&
-        store(pager, &pager->resident[slot - 1], error) != CM_OK)
+  cm_cells cells;
+  for (bool more = cm_cells_begin(pager->plan, box, &cells); more; more = cm_cells_next(&cells)) {
+    uint32_t slot = pager->slot_of[cm_cells_tile(&cells)];
+    if (slot != 0 && pager->resident[slot - 1].dirty && store(pager, &pager->resident[slot - 1], error) != CM_OK)
       return error->status;
   }
   return CM_OK;
@@ -458,6 +468,10 @@ cm_status cm_pager_restore(cm_pager *pager, const cm_resident *copy, uint32_t co
     if (block == NULL)
       return error->status;
     pager->resident = block;
+    block = cm_reallocate(pager->plan->memory, pager->prices, count, sizeof *pager->prices, error);
+    if (block == NULL)
+      return error->status;
+    pager->prices = block;
     pager->resident_capacity = count;
   }
   for (uint32_t r = 0; r < pager->resident_count; r++)

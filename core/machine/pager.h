@@ -46,6 +46,7 @@ typedef struct cm_pager {
   uint32_t stamp;
   cm_resident *resident; /* by address */
   uint32_t resident_count, resident_capacity;
+  double *prices; /* by resident: scratch */
   uint64_t *entry_next; /* of the segment: next use of each input of each piece */
   size_t entry_capacity;
   uint64_t *seen; /* by tile: first use in the segment, valid with its stamp */

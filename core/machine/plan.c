@@ -104,6 +104,31 @@ static cm_status add_grid(cm_plan *plan, uint32_t value, cm_error *error)
   return CM_OK;
 }
 
+bool cm_cells_begin(const cm_plan *plan, const cm_tile *box, cm_cells *cells)
+{
+  *cells = (cm_cells){.value = &plan->values[box->value]};
+  if (cells->value->kind != CM_VALUE_MADE || cm_box_count(&box->box) == 0)
+    return false;
+  for (uint32_t i = 0; i < box->box.rank; i++) {
+    cells->first[i] = box->box.from[i] / cells->value->step[i];
+    cells->extent[i] = (box->box.to[i] - 1) / cells->value->step[i] - cells->first[i] + 1;
+  }
+  return true;
+}
+
+bool cm_cells_next(cm_cells *cells)
+{
+  return cm_next_index(cells->value->whole.rank, cells->extent, cells->index);
+}
+
+uint32_t cm_cells_tile(const cm_cells *cells)
+{
+  int64_t cell[CM_RANK_MAX];
+  for (uint32_t i = 0; i < cells->value->whole.rank; i++)
+    cell[i] = cells->first[i] + cells->index[i];
+  return cm_plan_tile_at(cells->value, cell);
+}
+
 /* ---- pieces ---- */
 
 /* Tiles that a piece reads, each once. */
@@ -482,14 +507,11 @@ static cm_status build(building *b, const uint32_t *order, cm_error *error)
 /* ---- who needs what ---- */
 
 /* Tiles of a value that a box meets have to be stored, so that the box can be loaded. */
-static void need_home(cm_plan *plan, uint32_t value, const cm_box *box)
+static void need_home(cm_plan *plan, const cm_tile *box)
 {
-  const cm_plan_value *v = &plan->values[value];
-  for (uint32_t k = 0; v->kind == CM_VALUE_MADE && k < v->tile_count; k++) {
-    cm_box both;
-    cm_tile *tile = &plan->tiles[v->first_tile + k];
-    tile->must_home = tile->must_home || cm_box_intersect(&tile->box, box, &both);
-  }
+  cm_cells cells;
+  for (bool more = cm_cells_begin(plan, box, &cells); more; more = cm_cells_next(&cells))
+    plan->tiles[cm_cells_tile(&cells)].must_home = true;
 }
 
 static void find_uses(cm_plan *plan)
@@ -507,7 +529,7 @@ static void find_uses(cm_plan *plan)
       if (!tile->used) {
         tile->last_op = piece->op;
         if (!tile->grid && !tile->constant)
-          need_home(plan, tile->value, &tile->box);
+          need_home(plan, tile);
       }
       tile->used = true;
     }

@@ -133,6 +133,16 @@ cm_status cm_plan_box_tile(cm_plan *plan, uint32_t value, const cm_box *box, uin
 /* The tile number of a cell of a value's grid. */
 uint32_t cm_plan_tile_at(const cm_plan_value *value, const int64_t *cell);
 
+/* The tiles of a made value's grid that a box meets, one after the other. cm_cells_begin is false when there are none:
+ * the value of `box` is not made by pieces. */
+typedef struct cm_cells {
+  const cm_plan_value *value;
+  int64_t first[CM_RANK_MAX], extent[CM_RANK_MAX], index[CM_RANK_MAX];
+} cm_cells;
+bool cm_cells_begin(const cm_plan *plan, const cm_tile *box, cm_cells *cells);
+bool cm_cells_next(cm_cells *cells);
+uint32_t cm_cells_tile(const cm_cells *cells);
+
 /* The elements of a value, unaligned bytes of a box of it. */
 uint64_t cm_plan_bytes(const cm_plan *plan, uint32_t value, const cm_box *box);
 

@@ -19,6 +19,7 @@ typedef struct ordering {
   uint32_t count;
   sink *sinks;
   bool *has_reader; /* by operator: one of the segment reads it */
+  uint32_t *maker_first, *makers; /* by operator: those that make what it reads */
 } ordering;
 
 static int by_fraction(const void *a, const void *b)
@@ -41,14 +42,13 @@ static void visit(ordering *o, uint32_t number)
   const uint32_t *inputs = cm_piece_inputs(o->plan, piece);
   for (uint32_t i = 0; i < piece->input_count; i++) {
     const cm_tile *tile = &o->plan->tiles[inputs[i]];
-    const cm_plan_value *v = &o->plan->values[tile->value];
     if (tile->grid && tile->piece != CM_NONE && o->plan->pieces[tile->piece].op >= o->first_op)
       visit(o, tile->piece);
     /* A box is loaded from outside: all tiles it meets are made first. */
-    for (uint32_t k = 0; !tile->grid && v->kind == CM_VALUE_MADE && k < v->tile_count; k++) {
-      cm_box both;
-      const cm_tile *cell = &o->plan->tiles[v->first_tile + k];
-      if (o->plan->pieces[cell->piece].op >= o->first_op && cm_box_intersect(&cell->box, &tile->box, &both))
+    cm_cells cells;
+    for (bool more = !tile->grid && cm_cells_begin(o->plan, tile, &cells); more; more = cm_cells_next(&cells)) {
+      const cm_tile *cell = &o->plan->tiles[cm_cells_tile(&cells)];
+      if (o->plan->pieces[cell->piece].op >= o->first_op)
         visit(o, cell->piece);
     }
   }
@@ -72,23 +72,51 @@ static const cm_plan_value *made_by(const cm_plan *plan, uint32_t op)
   return &plan->values[o->copied != CM_NONE ? o->copied : o->call.node->outputs[0]];
 }
 
+/* The operators that make what each operator reads. */
+static cm_status list_makers(ordering *o, cm_error *error)
+{
+  cm_plan *plan = o->plan;
+  size_t count = 0, capacity = 0;
+  if (CM_NEW(plan->memory, o->maker_first, plan->op_count + 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t op = 0; op < plan->op_count; op++) {
+    o->maker_first[op] = (uint32_t)count;
+    for (uint32_t p = 0; p < plan->ops[op].piece_count; p++) {
+      const cm_piece *piece = &plan->pieces[plan->ops[op].first_piece + p];
+      const uint32_t *inputs = cm_piece_inputs(plan, piece);
+      for (uint32_t i = 0; i < piece->input_count; i++) {
+        const cm_plan_value *v = &plan->values[plan->tiles[inputs[i]].value];
+        if (v->kind != CM_VALUE_MADE)
+          continue;
+        uint32_t maker = plan->pieces[plan->tiles[v->first_tile].piece].op;
+        size_t k = o->maker_first[op];
+        while (k < count && o->makers[k] != maker)
+          k++;
+        if (k < count)
+          continue;
+        if (count == capacity) {
+          capacity = capacity * 2 + 256;
+          void *block = cm_reallocate(plan->memory, o->makers, capacity, sizeof *o->makers, error);
+          if (block == NULL)
+            return error->status;
+          o->makers = block;
+        }
+        o->makers[count++] = maker;
+      }
+    }
+  }
+  o->maker_first[plan->op_count] = (uint32_t)count;
+  return CM_OK;
+}
+
 static void find_readers(ordering *o)
 {
   for (uint32_t op = o->first_op; op <= o->last_op; op++)
     o->has_reader[op] = false;
   for (uint32_t op = o->first_op; op <= o->last_op; op++)
-    for (uint32_t p = 0; p < o->plan->ops[op].piece_count; p++) {
-      const cm_piece *piece = &o->plan->pieces[o->plan->ops[op].first_piece + p];
-      const uint32_t *inputs = cm_piece_inputs(o->plan, piece);
-      for (uint32_t i = 0; i < piece->input_count; i++) {
-        const cm_plan_value *v = &o->plan->values[o->plan->tiles[inputs[i]].value];
-        if (v->kind != CM_VALUE_MADE)
-          continue;
-        uint32_t maker = o->plan->pieces[o->plan->tiles[v->first_tile].piece].op;
-        if (maker >= o->first_op && maker != op)
-          o->has_reader[maker] = true;
-      }
-    }
+    for (uint32_t k = o->maker_first[op]; k < o->maker_first[op + 1]; k++)
+      if (o->makers[k] >= o->first_op && o->makers[k] != op)
+        o->has_reader[o->makers[k]] = true;
 }
 
 /* Pieces of operators [first, last]: those at the end of the segment in the order of their bands (or of their slices),
@@ -135,8 +163,13 @@ static bool two_ways(const cm_plan *plan, uint32_t first, uint32_t last)
 
 /* ---- choosing segments ---- */
 
+/* Cut points that a segment of the first, rough pass reaches over, and how often in a row a segment may cost more than
+ * what is known before longer ones are given up. */
+enum { ROUGH_CUTS = 3, PATIENCE = 3 };
+
 typedef struct state {
   double cost;  /* bytes so far; below 0: not reached */
+  double bound; /* what the rough pass found; below 0: nothing */
   uint32_t from; /* where the last segment begins */
   bool slices_first;
   cm_resident *resident;
@@ -197,15 +230,16 @@ static void find_cuts(search *s, bool fuse)
   }
 }
 
-static cm_status extend(search *s, uint32_t first, bool fuse, cm_error *error)
+/* Segments that begin at `first`, over at most `cuts` places where one may end. Longer ones do not get better once
+ * parameters are loaded again and again: several in a row that cost more than is known end it. */
+static cm_status extend(search *s, uint32_t first, uint32_t cuts, cm_error *error)
 {
   uint32_t worse = 0;
-  uint64_t pieces = 0;
-  for (uint32_t last = first; last < s->plan->op_count && last - first < CM_SEGMENT_OPS_MAX; last++) {
+  for (uint32_t last = first; last < s->plan->op_count && last - first < CM_SEGMENT_OPS_MAX && cuts > 0; last++) {
     double cost, least;
-    pieces += s->plan->ops[last].piece_count;
     if (last + 1 < s->plan->op_count && !s->may_cut[last + 1])
       continue;
+    cuts--;
     if (try_segment(s, first, last, false, &cost, error) != CM_OK)
       return error->status;
     least = cost;
@@ -214,13 +248,29 @@ static cm_status extend(search *s, uint32_t first, bool fuse, cm_error *error)
         return error->status;
       least = cost < least ? cost : least;
     }
-    /* Longer ones do not get better once the parameters are loaded again and again. */
-    worse = least > s->states[last + 1].cost * 1.02 + (double)s->plan->memory_bytes / 2 ? worse + 1 : 0;
-    if (!fuse || worse > 2)
+    const state *end = &s->states[last + 1];
+    worse = least > end->cost || (end->bound >= 0 && least > end->bound) ? worse + 1 : 0;
+    if (worse > PATIENCE)
       break;
     if (cm_run_check(s->run, error) != CM_OK)
       return error->status;
   }
+  return CM_OK;
+}
+
+static cm_status run_pass(search *s, uint32_t cuts, cm_error *error)
+{
+  for (uint32_t i = 0; i <= s->plan->op_count; i++) {
+    state *at = &s->states[i];
+    at->bound = i > 0 ? at->cost : 0;
+    at->cost = i > 0 ? -1 : 0;
+    cm_free(at->resident);
+    at->resident = NULL;
+    at->resident_count = 0;
+  }
+  for (uint32_t first = 0; first < s->plan->op_count; first++)
+    if (s->states[first].cost >= 0 && extend(s, first, cuts, error) != CM_OK)
+      return error->status;
   return CM_OK;
 }
 
@@ -276,7 +326,7 @@ static cm_status begin_search(search *s, cm_error *error)
     return error->status;
   for (uint32_t i = 1; i <= plan->op_count; i++)
     s->states[i].cost = -1;
-  return CM_OK;
+  return list_makers(&s->order, error);
 }
 
 static void end_search(search *s)
@@ -288,6 +338,8 @@ static void end_search(search *s)
   cm_free(s->order.pieces);
   cm_free(s->order.sinks);
   cm_free(s->order.has_reader);
+  cm_free(s->order.maker_first);
+  cm_free(s->order.makers);
   cm_free(s->states);
   cm_free(s->may_cut);
 }
@@ -299,9 +351,10 @@ cm_status cm_layout_make(cm_plan *plan, bool fuse, cm_run *run, cm_layout *layou
   cm_status status = begin_search(&s, error);
   if (status == CM_OK)
     find_cuts(&s, fuse);
-  for (uint32_t first = 0; status == CM_OK && first < plan->op_count; first++)
-    if (s.states[first].cost >= 0)
-      status = extend(&s, first, fuse, error);
+  if (status == CM_OK)
+    status = run_pass(&s, fuse ? ROUGH_CUTS : 1, error);
+  if (status == CM_OK && fuse)
+    status = run_pass(&s, UINT32_MAX, error);
   if (status == CM_OK)
     status = lay_out(&s, &made, error);
   end_search(&s);
