@@ -271,7 +271,10 @@ cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_option
   choose_axes(&s);
   if (measure(&s, &n, error) != CM_OK)
     return error->status;
+  /* Room is left for what is loaded while a piece runs; slices have counted it in already. */
+  uint64_t most = plan->memory_bytes * 6 / 10;
   if (cm_split_is_matrix(s.call->node->known) && n.parameters > plan->memory_bytes / 3) {
+    most = plan->memory_bytes;
     if (s.frame != CM_NONE)
       s.step[s.frame] = 1;
     if (choose_slices(&s, n.parameters, error) != CM_OK)
@@ -282,7 +285,7 @@ cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_option
     if (s.band == CM_NONE)
       cut_to(&s, s.slice, s.tile_bytes);
   }
-  if (shrink(&s, plan->memory_bytes * 6 / 10, &fits, error) != CM_OK)
+  if (shrink(&s, most, &fits, error) != CM_OK)
     return error->status;
   if (!fits && (measure(&s, &n, error) != CM_OK || total(&n) > plan->memory_bytes))
     return too_small(&s, error);
