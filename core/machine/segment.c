@@ -211,7 +211,13 @@ static cm_status try_segment(search *s, uint32_t first, uint32_t last, bool slic
   return cm_pager_save(s->pager, &end->resident, &end->resident_count, error);
 }
 
-/* Element by element, an operator continues the one before it: never a reason to part them. */
+static bool same_cells(const cm_plan_value *a, const cm_plan_value *b)
+{
+  return a->whole.rank == b->whole.rank && memcmp(a->step, b->step, a->whole.rank * sizeof *a->step) == 0 &&
+         memcmp(a->count, b->count, a->whole.rank * sizeof *a->count) == 0;
+}
+
+/* Element by element, an operator continues the one before it, where both are cut alike: no reason to part them. */
 static void find_cuts(search *s, bool fuse)
 {
   const cm_plan *plan = s->plan;
@@ -225,7 +231,8 @@ static void find_cuts(search *s, bool fuse)
       continue;
     uint32_t made = before->call.node->outputs[0];
     for (uint32_t i = 0; i < plan->ops[op].call.input_count; i++)
-      if (plan->ops[op].call.node->inputs[i] == made && plan->model->values[made].use_count == 1)
+      if (plan->ops[op].call.node->inputs[i] == made && plan->model->values[made].use_count == 1 &&
+          same_cells(&plan->values[made], made_by(plan, op)))
         s->may_cut[op] = false;
   }
 }
