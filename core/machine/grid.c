@@ -47,8 +47,10 @@ static cm_status measure(sizing *s, need *made, cm_error *error)
     return error->status;
   for (uint32_t i = 0; i < s->call->input_count; i++)
     if (cm_has(s->call, i)) {
-      bool constant = s->plan->values[s->call->node->inputs[i]].kind == CM_VALUE_CONSTANT;
-      *(constant ? &made->parameters : &made->data) += shape_bytes(&s->call->input[i], &s->inputs[i]);
+      uint32_t value = s->call->node->inputs[i];
+      bool constant = s->plan->values[value].kind == CM_VALUE_CONSTANT;
+      cm_box loaded = constant ? cm_plan_constant_box(s->plan, value, &s->inputs[i]) : s->inputs[i];
+      *(constant ? &made->parameters : &made->data) += shape_bytes(&s->call->input[i], &loaded);
     }
   made->output = shape_bytes(&s->call->output[0], &box);
   for (uint32_t o = 1; o < s->call->output_count; o++)

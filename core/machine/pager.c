@@ -3,6 +3,7 @@
 #include <string.h>
 
 static const uint64_t NEVER = UINT64_MAX;
+enum { STRETCH = 256 };
 
 /* ---- making ---- */
 
@@ -49,6 +50,7 @@ cm_status cm_pager_new(cm_plan *plan, cm_pager **made, cm_error *error)
   if (CM_NEW(plan->memory, pager, 1, error) != CM_OK)
     return error->status;
   pager->plan = plan;
+  pager->largest_gap = plan->memory_bytes;
   if (CM_NEW(plan->memory, pager->next_use, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, pager->slot_of, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, pager->use_first, plan->tile_count + 2, error) != CM_OK ||
@@ -164,6 +166,18 @@ static void renumber(cm_pager *pager, uint32_t from)
     pager->slot_of[pager->resident[r].tile] = r + 1;
 }
 
+static uint64_t end_of(const cm_pager *pager, uint32_t slot)
+{
+  return pager->resident[slot].address + pager->resident[slot].bytes;
+}
+
+/* The gap before `slot`: [*from, *to). */
+static void gap_before(const cm_pager *pager, uint32_t slot, uint64_t *from, uint64_t *to)
+{
+  *from = slot > 0 ? end_of(pager, slot - 1) : 0;
+  *to = slot < pager->resident_count ? pager->resident[slot].address : pager->plan->memory_bytes;
+}
+
 static void drop(cm_pager *pager, uint32_t first, uint32_t count)
 {
   for (uint32_t r = first; r < first + count; r++)
@@ -172,6 +186,9 @@ static void drop(cm_pager *pager, uint32_t first, uint32_t count)
           (pager->resident_count - first - count) * sizeof *pager->resident);
   pager->resident_count -= count;
   renumber(pager, first);
+  uint64_t from, to;
+  gap_before(pager, first, &from, &to);
+  pager->largest_gap = to - from > pager->largest_gap ? to - from : pager->largest_gap;
 }
 
 static cm_status insert(cm_pager *pager, uint32_t slot, const cm_resident *item, cm_error *error)
@@ -222,46 +239,43 @@ static double price(const cm_pager *pager, const cm_resident *r)
   return bytes / (double)(next > pager->now ? next - pager->now : 1);
 }
 
-static uint64_t end_of(const cm_pager *pager, uint32_t slot)
+static bool best_gap(cm_pager *pager, uint64_t bytes, uint32_t *slot)
 {
-  return pager->resident[slot].address + pager->resident[slot].bytes;
-}
-
-/* The gap before `slot`: [*from, *to). */
-static void gap_before(const cm_pager *pager, uint32_t slot, uint64_t *from, uint64_t *to)
-{
-  *from = slot > 0 ? end_of(pager, slot - 1) : 0;
-  *to = slot < pager->resident_count ? pager->resident[slot].address : pager->plan->memory_bytes;
-}
-
-static bool best_gap(const cm_pager *pager, uint64_t bytes, uint32_t *slot)
-{
-  uint64_t best = NEVER;
-  for (uint32_t r = 0; r <= pager->resident_count; r++) {
+  uint64_t best = NEVER, largest = 0;
+  if (bytes > pager->largest_gap)
+    return false;
+  for (uint32_t r = 0, after = 0; r <= pager->resident_count; r++) {
+    /* A good gap will do: the best of those near the first. */
+    if (best == bytes || (best != NEVER && ++after > STRETCH / 4))
+      return true;
     uint64_t from, to;
     gap_before(pager, r, &from, &to);
     if (to - from >= bytes && to - from < best) {
       best = to - from;
       *slot = r;
     }
+    largest = to - from > largest ? to - from : largest;
   }
+  pager->largest_gap = largest;
   return best != NEVER;
 }
 
-/* Prices of all residents, for one search. */
-static void list_prices(cm_pager *pager)
+/* Prices of the residents in [from, to), for one search. */
+static void list_prices(cm_pager *pager, uint32_t from, uint32_t to)
 {
-  for (uint32_t r = 0; r < pager->resident_count; r++)
+  for (uint32_t r = from; r < to; r++)
     pager->prices[r] = price(pager, &pager->resident[r]);
 }
 
-/* The cheapest run of neighbours [*first, *first + *count) whose room, with the gaps around, holds `bytes`. */
-static bool cheapest_window(cm_pager *pager, uint64_t bytes, uint32_t *first, uint32_t *count)
+/* The cheapest run of neighbours [*first, *first + *count) within [start, stop) whose room, with the gaps around, holds
+ * `bytes`. */
+static bool cheapest_between(cm_pager *pager, uint32_t start, uint32_t stop, uint64_t bytes, uint32_t *first,
+                             uint32_t *count)
 {
   double best = -1, sum = 0;
-  uint32_t begin = 0;
-  list_prices(pager);
-  for (uint32_t end = 0; end < pager->resident_count; end++) {
+  uint32_t begin = start;
+  list_prices(pager, start, stop);
+  for (uint32_t end = start; end < stop; end++) {
     uint64_t from, to, unused;
     if (pager->pinned[pager->resident[end].tile] == pager->stamp) {
       begin = end + 1;
@@ -283,6 +297,19 @@ static bool cheapest_window(cm_pager *pager, uint64_t bytes, uint32_t *first, ui
     }
   }
   return best >= 0;
+}
+
+/* Among very many small residents a stretch of them is looked at, another one each time. */
+static bool cheapest_window(cm_pager *pager, uint64_t bytes, uint32_t *first, uint32_t *count)
+{
+  uint32_t all = pager->resident_count;
+  if (all > STRETCH) {
+    uint32_t start = pager->hand % all, stop = start + STRETCH < all ? start + STRETCH : all;
+    pager->hand = stop < all ? stop - STRETCH / 8 : 0;
+    if (cheapest_between(pager, start, stop, bytes, first, count))
+      return true;
+  }
+  return cheapest_between(pager, 0, all, bytes, first, count);
 }
 
 /* Moves everything to the low end, after giving up what is cheapest per byte until there is room at all. */
@@ -318,6 +345,7 @@ static cm_status compact(cm_pager *pager, uint64_t bytes, cm_error *error)
     }
     at += item->bytes;
   }
+  pager->largest_gap = pager->plan->memory_bytes - at;
   return CM_OK;
 }
 
@@ -479,6 +507,8 @@ cm_status cm_pager_restore(cm_pager *pager, const cm_resident *copy, uint32_t co
   if (count > 0)
     memcpy(pager->resident, copy, count * sizeof *copy);
   pager->resident_count = count;
+  pager->largest_gap = pager->plan->memory_bytes;
+  pager->hand = 0;
   renumber(pager, 0);
   return CM_OK;
 }

@@ -47,6 +47,8 @@ typedef struct cm_pager {
   cm_resident *resident; /* by address */
   uint32_t resident_count, resident_capacity;
   double *prices; /* by resident: scratch */
+  uint64_t largest_gap; /* no gap is larger */
+  uint32_t hand;        /* where the next search among very many residents begins */
   uint64_t *entry_next; /* of the segment: next use of each input of each piece */
   size_t entry_capacity;
   uint64_t *seen; /* by tile: first use in the segment, valid with its stamp */

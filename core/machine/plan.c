@@ -6,7 +6,7 @@
 
 #include "core/operators/cross.h"
 
-enum { TILES_MAX = 1 << 24 };
+enum { TILES_MAX = 1 << 24, SMALL_SHARE = 128 };
 
 /* ---- tiles ---- */
 
@@ -33,6 +33,12 @@ static cm_status add_tile(cm_plan *plan, uint32_t value, const cm_box *box, uint
 uint64_t cm_plan_bytes(const cm_plan *plan, uint32_t value, const cm_box *box)
 {
   return cm_box_count(box) * cm_type_bytes(plan->model->values[value].shape.type);
+}
+
+cm_box cm_plan_constant_box(const cm_plan *plan, uint32_t value, const cm_box *box)
+{
+  cm_box whole = cm_box_whole(&plan->model->values[value].shape);
+  return cm_plan_bytes(plan, value, &whole) <= plan->memory_bytes / SMALL_SHARE ? whole : *box;
 }
 
 static size_t box_hash(uint32_t value, const cm_box *box)

@@ -130,6 +130,9 @@ uint32_t cm_plan_source(const cm_plan *plan, uint32_t value);
 /* The tile for a box of a value that is loaded from outside; made when it is new. */
 cm_status cm_plan_box_tile(cm_plan *plan, uint32_t value, const cm_box *box, uint32_t *tile, cm_error *error);
 
+/* The box of a constant that is loaded for one that is read: small constants come whole, however they are cut. */
+cm_box cm_plan_constant_box(const cm_plan *plan, uint32_t value, const cm_box *box);
+
 /* The tile number of a cell of a value's grid. */
 uint32_t cm_plan_tile_at(const cm_plan_value *value, const int64_t *cell);
 

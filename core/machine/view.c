@@ -280,7 +280,8 @@ static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t
   if (v->kind != CM_VALUE_CONSTANT && !w->boxed)
     return visit_grid(w, value, box, to, to_stride, error);
   uint32_t tile;
-  if (cm_plan_box_tile(w->plan, value, box, &tile, error) != CM_OK)
+  cm_box loaded = v->kind == CM_VALUE_CONSTANT ? cm_plan_constant_box(w->plan, value, box) : *box;
+  if (cm_plan_box_tile(w->plan, value, &loaded, &tile, error) != CM_OK)
     return error->status;
   return visit_tile(w, tile, box, to, to_stride, error);
 }
