@@ -143,6 +143,7 @@ typedef struct gathering {
   uint64_t first;       /* in plan->piece_tiles */
   uint64_t bytes;
   uint32_t part_count, last_tile;
+  uint32_t mark;        /* of the tiles that it has */
   bool whole;           /* the one part is a whole tile as it lies there */
 } gathering;
 
@@ -169,9 +170,9 @@ static cm_status gather_part(void *user, const cm_part *part, cm_error *error)
   g->whole = part->from == 0 && part->to == 0;
   for (uint32_t i = 0; i < part->rank; i++)
     g->whole = g->whole && (part->extent[i] == 1 || part->from_stride[i] == part->to_stride[i]);
-  for (uint64_t i = g->first; i < plan->piece_tile_count; i++)
-    if (plan->piece_tiles[i] == part->tile)
-      return CM_OK;
+  if (plan->tiles[part->tile].mark == g->mark)
+    return CM_OK;
+  plan->tiles[part->tile].mark = g->mark;
   g->bytes += plan->tiles[part->tile].bytes;
   return append_tile(plan, part->tile, error);
 }
@@ -205,7 +206,7 @@ static cm_status gather_all(building *b, const cm_plan_op *op, const cm_box *inp
                             uint64_t *bytes, cm_error *error)
 {
   cm_plan *plan = b->plan;
-  gathering g = {.plan = plan, .first = piece->first_tile};
+  gathering g = {.plan = plan, .first = piece->first_tile, .mark = ++plan->marks};
   bool may = cm_split_in_place(&op->call);
   plan->piece_tile_count = piece->first_tile;
   piece->in_place = CM_NONE;
@@ -247,7 +248,7 @@ static cm_status choose_boxed(building *b, const cm_plan_op *op, const cm_box *i
     for (uint32_t i = 0; i < op->call.input_count; i++) {
       if (!boxable(plan, op, i) || (piece->boxed >> i & 1) != 0)
         continue;
-      gathering g = {.plan = plan, .first = plan->piece_tile_count};
+      gathering g = {.plan = plan, .first = plan->piece_tile_count, .mark = ++plan->marks};
       uint64_t mark = plan->piece_tile_count, exact = cm_aligned(cm_box_count(&inputs[i]) *
                                                                  cm_type_bytes(op->call.input[i].type));
       uint32_t blocked;

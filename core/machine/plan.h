@@ -39,6 +39,7 @@ typedef struct cm_tile {
   bool constant;
   bool used;
   bool must_home;    /* has to be stored: a graph output, or boxes of it are loaded */
+  uint32_t mark;     /* of the last gathering that met it */
   uint64_t bytes;    /* aligned */
   cm_box box;
 } cm_tile;
@@ -77,6 +78,7 @@ typedef struct cm_plan {
   uint32_t *box_table; /* open addressing: tile + 1 */
   size_t box_table_size, box_count;
   cm_call **calls;     /* by node */
+  uint32_t marks;
 } cm_plan;
 
 typedef struct cm_plan_options {

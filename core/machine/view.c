@@ -204,43 +204,69 @@ static bool flat_range(const cm_shape *out, const group *g, const cm_box *box, c
   return true;
 }
 
-/* The box of a group's input dims that is the flat range; false when it is none. */
-static bool range_box(const cm_shape *in, const group *g, int64_t first, int64_t count, cm_box *box)
+/* The largest box of a group's input dims that begins at `flat` and has at most `most` elements in a row; returns how many
+ * it has. A range of whole rows is one box, others begin and end with parts of rows. */
+static int64_t range_box(const cm_shape *in, const group *g, int64_t flat, int64_t most, cm_box *box)
 {
   for (uint32_t p = g->a; p < g->a_end; p++) {
-    int64_t inner = dims_product(in->dims, p + 1, g->a_end);
-    if (first % inner != 0 || count % inner != 0)
+    int64_t inner = dims_product(in->dims, p + 1, g->a_end), at = flat / inner;
+    if (flat % inner != 0 || most < inner)
       continue;
-    int64_t at = first / inner, extent = count / inner;
-    if (at % in->dims[p] + extent > in->dims[p])
-      continue;
+    int64_t room = in->dims[p] - at % in->dims[p], extent = most / inner < room ? most / inner : room;
     for (uint32_t i = g->a; i < g->a_end; i++) {
       box->from[i] = i > p ? 0 : at / dims_product(in->dims, i + 1, p + 1) % in->dims[i];
       box->to[i] = i > p ? in->dims[i] : box->from[i] + (i == p ? extent : 1);
     }
-    return true;
+    return extent * inner;
   }
-  return g->a == g->a_end;
+  return most;
+}
+
+/* Groups of dims of a reshape, and the range of each that is read. */
+typedef struct ranges {
+  const cm_node *node;
+  const cm_shape *in;
+  group group[2 * CM_RANK_MAX];
+  int64_t first[2 * CM_RANK_MAX], count[2 * CM_RANK_MAX], step[2 * CM_RANK_MAX];
+  uint32_t group_count;
+  cm_box source;
+  int64_t stride[CM_RANK_MAX];
+} ranges;
+
+/* All boxes of groups from `number` on, beside what r->source says of those before. */
+static cm_status visit_ranges(walk *w, ranges *r, uint32_t number, int64_t to, cm_error *error)
+{
+  if (number == r->group_count)
+    return visit_value(w, r->node->inputs[0], &r->source, to, r->stride, error);
+  const group *g = &r->group[number];
+  for (int64_t done = 0; done < r->count[number];) {
+    int64_t begin = done;
+    done += range_box(r->in, g, r->first[number] + done, r->count[number] - done, &r->source);
+    if (visit_ranges(w, r, number + 1, to + begin * r->step[number], error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
 }
 
 static cm_status visit_reshape(walk *w, const cm_node *node, uint32_t value, const cm_box *box, int64_t to,
                                const int64_t *to_stride, cm_error *error)
 {
   const cm_model *m = w->plan->model;
-  const cm_shape *in = &m->values[node->inputs[0]].shape, *out = &m->values[value].shape;
-  cm_box source = {.rank = in->rank};
-  int64_t stride[CM_RANK_MAX] = {0};
+  const cm_shape *out = &m->values[value].shape;
+  ranges r = {.node = node, .in = &m->values[node->inputs[0]].shape};
   group g = {0};
-  while (next_group(in, out, &g)) {
-    int64_t first, count, step;
-    if (!flat_range(out, &g, box, to_stride, &first, &count, &step) || !range_box(in, &g, first, count, &source)) {
+  r.source.rank = r.in->rank;
+  while (next_group(r.in, out, &g)) {
+    uint32_t k = r.group_count++;
+    r.group[k] = g;
+    if (!flat_range(out, &g, box, to_stride, &r.first[k], &r.count[k], &r.step[k])) {
       w->blocked = value;
       return CM_OK;
     }
     for (uint32_t i = g.a; i < g.a_end; i++)
-      stride[i] = dims_product(in->dims, i + 1, g.a_end) * step;
+      r.stride[i] = dims_product(r.in->dims, i + 1, g.a_end) * r.step[k];
   }
-  return visit_value(w, node->inputs[0], &source, to, stride, error);
+  return visit_ranges(w, &r, 0, to, error);
 }
 
 static cm_status visit_view(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
