@@ -44,6 +44,11 @@ void cm_get_program_report(cm_request *request)
   reply_part(request, "report.json", "application/json");
 }
 
+void cm_get_program_schedule(cm_request *request)
+{
+  reply_part(request, "schedule.json", "application/json");
+}
+
 void cm_delete_program(cm_request *request)
 {
   cm_error error;

@@ -122,5 +122,7 @@ export function watchJob(id, { onProgress, onState }, signal) {
 }
 
 export const programUrl = (id, rest = '') => `/v1/programs/${part(id)}${rest}`;
+export const getProgram = (id, signal) => getJson(programUrl(id), signal);
+export const getSchedule = (id, signal) => getJson(programUrl(id, '/schedule'), signal);
 
 export const isOver = (job) => job.state === 'done' || job.state === 'failed' || job.state === 'cancelled';

@@ -7,6 +7,7 @@ import { showJob } from './job.js';
 import { showJobs } from './jobs.js';
 import { showMapping } from './mapping.js';
 import { problemNode } from './problemnode.js';
+import { showProgram, showTimeline } from './program.js';
 
 const main = document.getElementById('main');
 let current = null;
@@ -17,6 +18,8 @@ const ROUTES = [
   [/^\/jobs\/([^/]+)$/, 'jobs', showJob, ['id']],
   [/^\/new$/, 'new', showCreate, []],
   [/^\/mappings\/([^/]+)$/, '', showMapping, ['id']],
+  [/^\/programs\/([^/]+)$/, '', showProgram, ['id']],
+  [/^\/timeline$/, 'timeline', showTimeline, []],
   [/^\/compare\/([^/]+)\/([^/]+)$/, '', showComparison, ['a', 'b']],
 ];
 

@@ -1,6 +1,7 @@
 // A user's way through the viewer: upload, job, mapping, core, layers, comparison, keyboard, themes, narrow screens.
 // Numbers on the page are held against the server's own answers.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
@@ -355,6 +356,32 @@ test('every control is reached by the Tab key, has a name and shows its focus', 
     }
     assert.ok(seen.size >= 5, `${seen.size} stops on ${hash}`);
   }
+});
+
+test('a schedule of one\'s own as a timeline', async () => {
+  const trace = join(process.env.CM_SCREENSHOTS, 'schedule.json');
+  const tasks = join(process.env.CM_SOURCE, 'tests', 'data', 'schedule', 'topcuoglu10.txt');
+  execFileSync(join(process.env.CM_BUILD, 'coremap'), ['schedule', tasks, '--quiet', '--method', 'list', '--trace', trace]);
+  await go('#/timeline');
+  await page.setInputFiles('#trace-file', trace);
+  await page.waitForSelector('.timeline-canvas');
+  assert.match(plain(await page.textContent('#main')), /10 spans on 3 units in 80.00 µs/);
+  const picture = () => page.evaluate(() => document.querySelector('.timeline-canvas').toDataURL());
+  await page.waitForTimeout(100);
+  const whole = await picture();
+  // HEFT (table of the paper): task 1 runs first of all, from 0 to 9 on the third processor.
+  await page.focus('.timeline-canvas');
+  for (const key of ['ArrowRight', 'ArrowDown', 'ArrowDown', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
+  assert.match(plain(await page.textContent('.readout')), /^unit 2: task 0, from 0 s to 9.000 µs, 9.000 µs long$/);
+  await page.keyboard.press('+');
+  await page.waitForTimeout(100);
+  assert.notEqual(await picture(), whole, 'the picture follows the keyboard');
+  await page.click('details summary');
+  assert.equal(await page.locator('table.units tbody tr').count(), 3);
+  await shot('timeline', { fullPage: true });
+  await page.setInputFiles('#trace-file', { name: 'no.json', mimeType: 'application/json', buffer: Buffer.from('{"a": 1}') });
+  await page.waitForSelector('.problem');
+  assert.match(await page.textContent('.problem'), /This is no trace/);
 });
 
 test('two mappings side by side', async () => {

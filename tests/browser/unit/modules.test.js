@@ -14,6 +14,8 @@ const { BROKEN, busiest, categories, FREE, HERE, LAYERS, TAKEN } = await load('l
 const { METRICS, metricText, verdict } = await load('metrics.js');
 const { Problem, problemWords } = await load('problem.js');
 
+const { busyTime, firstAfter, parseTrace, spanAt, tickStep, TimeWindow } = await load('trace.js');
+
 const plain = (text) => text.replace(/\u202f/g, ' ');
 
 test('counts are grouped and never rounded', () => {
@@ -267,4 +269,68 @@ test('problems are told in words with their figures', () => {
   ]);
   assert.equal(problemWords(new Problem(null, 502)).detail, 'The server answered 502');
   assert.equal(problemWords(new Error('no way')).detail, 'No way');
+});
+
+const spanEvent = (tid, ts, dur, name, cat) => ({ ph: 'X', pid: 1, tid, ts, dur, name, cat });
+
+test('traces become units with their spans in time, and kinds by the time they take', () => {
+  const trace = parseTrace({
+    otherData: { name: 'a model' },
+    traceEvents: [
+      { ph: 'M', pid: 1, tid: 0, name: 'thread_name', args: { name: 'DAU 0' } },
+      { ph: 'M', pid: 1, tid: 2, name: 'thread_name', args: { name: 'idle one' } },
+      spanEvent(1, 5, 1, 'c', 'matrix'),
+      spanEvent(0, 4, 2.5, 'b', 'load'),
+      spanEvent(0, 0, 4, 'a', 'load'),
+    ],
+  });
+  assert.equal(trace.name, 'a model');
+  assert.deepEqual(
+    trace.units.map((unit) => [unit.name, unit.spans.map((span) => span.name).join(), unit.busy]),
+    [['DAU 0', 'a,b', 6.5], ['idle one', '', 0], ['unit 1', 'c', 1]],
+  );
+  assert.deepEqual(trace.kinds, [
+    { name: 'load', time: 6.5, spans: 2 },
+    { name: 'matrix', time: 1, spans: 1 },
+  ]);
+  assert.equal(trace.end, 6.5);
+  assert.deepEqual(parseTrace([]).units, []); // the bare array form
+  for (const bad of [null, {}, { traceEvents: 3 }, [spanEvent(0, 'soon', 1)], [spanEvent(0, 1, -1)]])
+    assert.throws(() => parseTrace(bad), Error, JSON.stringify(bad));
+});
+
+test('spans are found by time', () => {
+  const spans = [
+    { start: 0, finish: 4 },
+    { start: 4, finish: 5 },
+    { start: 8, finish: 9 },
+  ];
+  assert.deepEqual([-1, 0, 3.9, 4, 5, 8, 9].map((time) => spanAt(spans, time)), [-1, 0, 0, 1, -1, 2, -1]);
+  assert.equal(firstAfter(spans, 4), 2);
+  assert.equal(busyTime(spans), 6);
+  assert.equal(busyTime([{ start: 0, finish: 5 }, { start: 1, finish: 3 }, { start: 4, finish: 7 }]), 7);
+});
+
+test('a window of time zooms about a moment and stays inside', () => {
+  const window = new TimeWindow(100);
+  window.zoomAt(4, 0.5);
+  assert.deepEqual([window.from, window.length], [37.5, 25]);
+  window.zoomAt(1 / 2, 0);
+  assert.deepEqual([window.from, window.length], [37.5, 50]);
+  window.panBy(-10);
+  assert.equal(window.from, 50);
+  window.reveal({ start: 10, finish: 20 });
+  assert.deepEqual([window.from, window.length], [10, 50]);
+  window.reveal({ start: 0, finish: 90 });
+  assert.deepEqual([window.from, window.length], [0, 90]);
+  window.zoomAt(1e-9, 0.3);
+  assert.deepEqual([window.from, window.length], [0, 100]);
+  assert.ok(new TimeWindow(0).length > 0);
+});
+
+test('ticks are 1, 2 or 5 times a power of ten', () => {
+  assert.deepEqual(
+    [[100, 10], [100, 9], [100, 4], [0.3, 10], [7, 100]].map(([length, most]) => Number(tickStep(length, most).toPrecision(6))),
+    [10, 20, 50, 0.05, 0.1],
+  );
 });

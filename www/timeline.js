@@ -1,0 +1,340 @@
+// A schedule as a timeline on a canvas: a lane a unit, a bar whatever it does, coloured by kind.
+
+import { viridis, wantsDarkInk } from './colour.js';
+import { announce, element, icon, section, setText } from './dom.js';
+import { count, percent, si } from './format.js';
+import { firstAfter, spanAt, TimeWindow, tickStep } from './trace.js';
+
+const AXIS = 22; // pixels above the lanes
+const LANE_MAX = 26;
+const LANE_MIN = 3;
+const NAMES = 112; // pixels left of the lanes
+const LABEL_WIDTH = 44; // from this width on a bar shows its name
+
+const seconds = (microseconds) => si(microseconds / 1e6, 's', 4);
+
+/** The colour of each kind by its place: even steps of the scale, the lightest end left out. */
+const colours = (kinds) =>
+  new Map(
+    kinds.map((kind, i) => [kind.name, viridis(kinds.length === 1 ? 0.35 : 0.05 + (0.85 * i) / (kinds.length - 1))]),
+  );
+
+export class Timeline {
+  #frame = 0;
+  #dragged = null;
+  #cursor = { unit: -1, span: -1 };
+
+  constructor(trace, signal) {
+    this.trace = trace;
+    this.window = new TimeWindow(trace.end);
+    this.colours = colours(trace.kinds);
+    this.canvas = element('canvas', {
+      class: 'heat-canvas timeline-canvas',
+      tabindex: '0',
+      role: 'application',
+      'aria-roledescription': 'timeline',
+      'aria-label': `Timeline of ${count(trace.units.length)} units over ${seconds(trace.end)}`,
+      'aria-describedby': 'timeline-help',
+    });
+    this.readout = element('output', { class: 'readout' });
+    const button = (name, key, picture, onclick) =>
+      element(
+        'button',
+        { type: 'button', class: 'icon-button', title: `${name} (${key})`, 'aria-label': name, onclick },
+        icon(picture),
+      );
+    this.buttons = element(
+      'div',
+      { class: 'heat-zoom', role: 'group', 'aria-label': 'Zoom' },
+      button('Zoom in', '+', 'plus', () => this.#zoom(1.6)),
+      button('Zoom out', '−', 'minus', () => this.#zoom(1 / 1.6)),
+      button('Whole schedule', '0', 'fit', () => this.#zoom(0)),
+    );
+    const lane = Math.min(LANE_MAX, Math.max(LANE_MIN, 560 / Math.max(trace.units.length, 1)));
+    this.lane = lane;
+    this.canvas.style.height = `${Math.ceil(AXIS + lane * trace.units.length + 4)}px`;
+    this.#listen(signal);
+  }
+
+  redraw() {
+    if (!this.#frame)
+      this.#frame = requestAnimationFrame(() => {
+        this.#frame = 0;
+        this.#draw();
+      });
+  }
+
+  #zoom(factor, share = 0.5) {
+    if (factor === 0) this.window.reset();
+    else this.window.zoomAt(factor, share);
+    this.redraw();
+  }
+
+  /** Where the keyboard stands, as a share of what is seen; the middle when it stands nowhere. */
+  get #focus() {
+    const span = this.trace.units[this.#cursor.unit]?.spans[this.#cursor.span];
+    if (!span) return 0.5;
+    const middle = (span.start + span.finish) / 2;
+    return Math.min(Math.max((middle - this.window.from) / this.window.length, 0), 1);
+  }
+
+  get #width() {
+    return Math.max(1, this.canvas.clientWidth - NAMES);
+  }
+
+  #listen(signal) {
+    const on = (type, handler, options = {}) =>
+      this.canvas.addEventListener(type, handler, { signal, ...options });
+    const observer = new ResizeObserver(() => this.redraw());
+    observer.observe(this.canvas);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.redraw(), { signal });
+    document.addEventListener('themechange', () => this.redraw(), { signal });
+    signal.addEventListener('abort', () => {
+      observer.disconnect();
+      cancelAnimationFrame(this.#frame);
+    });
+    on(
+      'wheel',
+      (event) => {
+        const factor = Math.exp(-event.deltaY * (event.deltaMode === 1 ? 0.05 : 0.0016));
+        // At the whole schedule there is nothing to zoom out to: the page may scroll on.
+        if (factor < 1 && this.window.length >= this.window.end) return;
+        event.preventDefault();
+        this.#zoom(factor, Math.max(0, event.offsetX - NAMES) / this.#width);
+      },
+      { passive: false },
+    );
+    on('pointerdown', (event) => {
+      if (event.button !== 0) return;
+      this.canvas.setPointerCapture(event.pointerId);
+      this.#dragged = event.offsetX;
+    });
+    on('pointermove', (event) => {
+      if (this.#dragged === null) {
+        this.#say(this.#at(event.offsetX, event.offsetY));
+        return;
+      }
+      this.window.panBy((event.offsetX - this.#dragged) / this.#width);
+      this.#dragged = event.offsetX;
+      this.redraw();
+    });
+    for (const type of ['pointerup', 'pointercancel']) on(type, () => (this.#dragged = null));
+    on('pointerleave', () => this.#say(this.#cursor));
+    on('keydown', (event) => this.#key(event));
+    on('blur', () => {
+      this.#cursor = { unit: -1, span: -1 };
+      this.redraw();
+    });
+  }
+
+  #at(x, y) {
+    const unit = Math.floor((y - AXIS) / this.lane);
+    const spans = this.trace.units[unit]?.spans;
+    if (!spans || x < NAMES) return { unit: -1, span: -1 };
+    return { unit, span: spanAt(spans, this.window.from + ((x - NAMES) / this.#width) * this.window.length) };
+  }
+
+  /** One line about a span: for the readout and for screen readers. */
+  describe({ unit, span }) {
+    const of = this.trace.units[unit];
+    if (!of) return '';
+    if (span < 0) return `${of.name}: idle`;
+    const { name, kind, start, finish } = of.spans[span];
+    const what = kind && kind !== 'task' ? `${name} (${kind})` : name;
+    return `${of.name}: ${what}, from ${seconds(start)} to ${seconds(finish)}, ${seconds(finish - start)} long`;
+  }
+
+  #say(place) {
+    setText(this.readout, this.describe(place));
+  }
+
+  #key(event) {
+    if (event.altKey || event.metaKey || event.ctrlKey) return;
+    if (event.key === '+' || event.key === '=') this.#zoom(1.6, this.#focus);
+    else if (event.key === '-') this.#zoom(1 / 1.6, this.#focus);
+    else if (event.key === '0') this.#zoom(0);
+    else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
+      const step = event.key === 'ArrowLeft' ? -1 : 1;
+      if (event.shiftKey) {
+        this.window.panBy(-step / 5);
+        this.redraw();
+      } else this.#walk(0, step);
+    } else if (event.key === 'ArrowUp') this.#walk(-1, 0);
+    else if (event.key === 'ArrowDown') this.#walk(1, 0);
+    else return;
+    event.preventDefault();
+  }
+
+  /** The keyboard goes from span to span of a unit, and to what is under way then on another. */
+  #walk(up, along) {
+    const { units } = this.trace;
+    if (units.length === 0) return;
+    let { unit, span } = this.#cursor;
+    if (unit < 0) [unit, span] = [0, firstAfter(units[0].spans, this.window.from - 1e-9)];
+    else if (up !== 0) {
+      const at = units[unit].spans[span]?.start ?? this.window.from;
+      unit = Math.min(Math.max(unit + up, 0), units.length - 1);
+      span = Math.max(0, firstAfter(units[unit].spans, at) - 1);
+    } else span += along;
+    span = Math.min(Math.max(span, 0), units[unit].spans.length - 1);
+    this.#cursor = { unit, span };
+    if (span >= 0) this.window.reveal(units[unit].spans[span]);
+    this.#say(this.#cursor);
+    announce(this.describe(this.#cursor));
+    this.redraw();
+  }
+
+  #draw() {
+    const { canvas } = this,
+      width = canvas.clientWidth,
+      height = canvas.clientHeight,
+      ratio = window.devicePixelRatio || 1;
+    if (!width || !height) return;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+    }
+    const style = getComputedStyle(canvas);
+    const ink = {
+      surface: style.backgroundColor,
+      lane: style.getPropertyValue('--heat-empty'),
+      line: style.getPropertyValue('--heat-line'),
+      strong: style.getPropertyValue('--heat-strong'),
+      mark: style.getPropertyValue('--heat-link'),
+    };
+    const context = canvas.getContext('2d', { alpha: false });
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.font = `12px ${style.fontFamily}`;
+    context.textBaseline = 'middle';
+    context.fillStyle = ink.surface;
+    context.fillRect(0, 0, width, height);
+    this.#drawAxis(context, ink, width, height);
+    this.trace.units.forEach((unit, i) => this.#drawLane(context, ink, unit, AXIS + i * this.lane, i));
+    canvas.classList.toggle('whole', this.window.length >= this.window.end);
+  }
+
+  #drawAxis(context, ink, width, height) {
+    const { from, length } = this.window,
+      step = tickStep(length, this.#width / 90);
+    context.strokeStyle = ink.line;
+    context.fillStyle = ink.strong;
+    context.lineWidth = 1;
+    context.beginPath();
+    for (let tick = Math.ceil(from / step); tick * step <= from + length; tick++) {
+      const x = NAMES + ((tick * step - from) / length) * this.#width;
+      context.moveTo(x, AXIS - 5);
+      context.lineTo(x, height);
+      context.fillText(seconds(tick * step), x + 3, AXIS / 2 - 1);
+    }
+    context.stroke();
+  }
+
+  #drawLane(context, ink, unit, top, number) {
+    const { from, length } = this.window,
+      scale = this.#width / length,
+      bar = this.lane > 8 ? this.lane - 3 : this.lane - 0.5;
+    context.fillStyle = ink.lane;
+    context.fillRect(NAMES, top, this.#width, bar);
+    if (this.lane >= 11) {
+      context.fillStyle = ink.strong;
+      context.fillText(unit.name, 4, top + bar / 2, NAMES - 10);
+    }
+    let drawn = NAMES; // bars narrower than a pixel are drawn once a pixel
+    for (let k = Math.max(0, firstAfter(unit.spans, from) - 1); k < unit.spans.length; k++) {
+      const span = unit.spans[k];
+      if (span.start > from + length) break;
+      const left = Math.max(NAMES + (span.start - from) * scale, NAMES),
+        right = Math.min(NAMES + (span.finish - from) * scale, NAMES + this.#width);
+      if (right < left || right < drawn) continue;
+      this.#drawBar(context, ink, span, left, Math.max(right - left, 1), top, bar);
+      drawn = Math.ceil(right) === Math.ceil(left) ? Math.ceil(left) : right;
+      if (number === this.#cursor.unit && k === this.#cursor.span) {
+        context.strokeStyle = ink.mark;
+        context.lineWidth = 2;
+        context.strokeRect(left, top, Math.max(right - left, 2), bar);
+      }
+    }
+  }
+
+  #drawBar(context, ink, span, left, width, top, height) {
+    const colour = this.colours.get(span.kind);
+    context.fillStyle = `rgb(${colour.join(' ')})`;
+    context.fillRect(left, top, width > 3 ? width - 0.5 : width, height);
+    if (width < LABEL_WIDTH || height < 10) return;
+    context.save();
+    context.beginPath();
+    context.rect(left, top, width, height);
+    context.clip();
+    context.fillStyle = wantsDarkInk(colour) ? '#14181c' : '#ffffff';
+    context.fillText(span.name, left + 4, top + height / 2);
+    context.restore();
+  }
+}
+
+function legend(timeline) {
+  return element(
+    'div',
+    { class: 'legend-names' },
+    timeline.trace.kinds.map((kind) => {
+      const swatch = element('span', { class: 'swatch' });
+      swatch.style.background = `rgb(${timeline.colours.get(kind.name).join(' ')})`;
+      return element('span', { class: 'legend-key' }, swatch, `${kind.name || 'other'} ${seconds(kind.time)}`);
+    }),
+  );
+}
+
+function unitsTable(trace) {
+  const head = ['Unit', 'Spans', 'Busy', 'Share'];
+  return element(
+    'details',
+    {},
+    element('summary', {}, 'Units as a table'),
+    element(
+      'table',
+      { class: 'units' },
+      element(
+        'thead',
+        {},
+        element('tr', {}, head.map((name, i) => element('th', { scope: 'col', class: i ? 'number' : null }, name))),
+      ),
+      element(
+        'tbody',
+        {},
+        trace.units.map((unit) =>
+          element(
+            'tr',
+            {},
+            element('th', { scope: 'row' }, unit.name),
+            element('td', { class: 'number' }, count(unit.spans.length)),
+            element('td', { class: 'number' }, seconds(unit.busy)),
+            element('td', { class: 'number' }, percent(trace.end > 0 ? unit.busy / trace.end : 0)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** The section of a page that shows a trace; draw it by `redraw` of what it returns once it is in the document. */
+export function timelineSection(trace, signal) {
+  const timeline = new Timeline(trace, signal);
+  const spans = trace.units.reduce((sum, unit) => sum + unit.spans.length, 0);
+  const node = section(
+    'Schedule',
+    element(
+      'p',
+      { class: 'quiet' },
+      `${count(spans)} spans on ${count(trace.units.length)} units in ${seconds(trace.end)}`,
+    ),
+    element(
+      'p',
+      { class: 'hidden', id: 'timeline-help' },
+      'Arrow keys go from span to span and from unit to unit, plus and minus zoom, 0 shows the whole schedule.',
+    ),
+    legend(timeline),
+    element('div', { class: 'timeline-frame' }, timeline.canvas),
+    element('div', { class: 'timeline-foot' }, timeline.readout, timeline.buttons),
+    unitsTable(trace),
+  );
+  return { node, redraw: () => timeline.redraw() };
+}

@@ -1,0 +1,111 @@
+// Timelines in the Chrome trace format: what `coremap` and the server write, and what others write alike. Pure
+// functions.
+
+/** Anything wrong is an Error that says what was expected. */
+export function parseTrace(json) {
+  const events = Array.isArray(json) ? json : json?.traceEvents;
+  if (!Array.isArray(events)) throw new Error('this is no trace: it has no "traceEvents"');
+  const names = new Map(),
+    lanes = new Map(),
+    kinds = new Map();
+  for (const event of events) {
+    const lane = `${event.pid ?? 0} ${event.tid ?? 0}`;
+    if (event.ph === 'M' && event.name === 'thread_name') names.set(lane, String(event.args?.name ?? ''));
+    if (event.ph === 'M' && event.name === 'thread_name' && !lanes.has(lane)) lanes.set(lane, []);
+    if (event.ph !== 'X') continue;
+    const start = Number(event.ts),
+      length = Number(event.dur ?? 0);
+    if (!Number.isFinite(start) || !Number.isFinite(length) || length < 0)
+      throw new Error(`event "${event.name}" has no time: "ts" ${event.ts}, "dur" ${event.dur}`);
+    if (!lanes.has(lane)) lanes.set(lane, []);
+    const kind = String(event.cat ?? '');
+    lanes.get(lane).push({ start, finish: start + length, name: String(event.name ?? ''), kind });
+    const known = kinds.get(kind) ?? { name: kind, time: 0, spans: 0 };
+    known.time += length;
+    known.spans += 1;
+    kinds.set(kind, known);
+  }
+  let end = 0;
+  const units = [...lanes].map(([lane, spans]) => {
+    spans.sort((a, b) => a.start - b.start || a.finish - b.finish);
+    const last = spans.reduce((most, span) => Math.max(most, span.finish), 0);
+    end = Math.max(end, last);
+    return { name: names.get(lane) || `unit ${lane.split(' ')[1]}`, spans, busy: busyTime(spans) };
+  });
+  const ranked = [...kinds.values()].sort((a, b) => b.time - a.time || (a.name < b.name ? -1 : 1));
+  return { name: String(json?.otherData?.name ?? ''), units, kinds: ranked, end };
+}
+
+/** How long at least one of the spans (sorted by start) is under way. */
+export function busyTime(spans) {
+  let busy = 0,
+    until = -Infinity;
+  for (const { start, finish } of spans) {
+    busy += Math.max(0, finish - Math.max(start, until));
+    until = Math.max(until, finish);
+  }
+  return busy;
+}
+
+/** The first of the spans (sorted by start) that starts after `time`. */
+export function firstAfter(spans, time) {
+  let low = 0,
+    high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (spans[middle].start <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The number of the span that is under way at `time`, or -1. Spans of one unit do not overlap. */
+export function spanAt(spans, time) {
+  const last = firstAfter(spans, time) - 1;
+  return last >= 0 && spans[last].finish > time ? last : -1;
+}
+
+/** Where one looks: [from, from + length) in microseconds. */
+export class TimeWindow {
+  constructor(end) {
+    this.end = Math.max(end, 1e-6);
+    this.reset();
+  }
+
+  reset() {
+    this.from = 0;
+    this.length = this.end;
+  }
+
+  /** Zooms by a factor; the moment at `share` of the width stays where it is, as far as the ends allow. */
+  zoomAt(factor, share) {
+    const at = this.from + share * this.length;
+    this.length = Math.min(Math.max(this.length / factor, this.end / 1e7), this.end);
+    this.from = at - share * this.length;
+    this.#clamp();
+  }
+
+  panBy(share) {
+    this.from -= share * this.length;
+    this.#clamp();
+  }
+
+  /** Moves just so far that a span is in sight, and zooms out when it is longer than what is seen. */
+  reveal({ start, finish }) {
+    this.length = Math.min(Math.max(this.length, finish - start), this.end);
+    if (finish > this.from + this.length) this.from = finish - this.length;
+    if (start < this.from) this.from = start;
+    this.#clamp();
+  }
+
+  #clamp() {
+    this.from = Math.min(Math.max(this.from, 0), this.end - this.length);
+  }
+}
+
+/** Steps between ticks: 1, 2 or 5 times a power of ten, at most `most` of them in `length`. */
+export function tickStep(length, most) {
+  const least = length / Math.max(most, 1);
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= least * (1 - 1e-9));
+}
