@@ -62,17 +62,23 @@ static const cm_axon_options efforts[] = {
                       .cycle_pins = 250000000},
 };
 
+cm_axon_options cm_engine_axon_options(const cm_engine_task *task)
+{
+  cm_axon_options options = efforts[task->input->options->preset];
+  options.limits = task->limits;
+  options.parts_max = task->parts_max;
+  options.seed = task->input->options->seed;
+  return options;
+}
+
 /* The multilevel method that keeps neurons, synapses and inbound axons within the limits by itself. */
 static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                           cm_error *error)
 {
   (void)attempt; /* its levels are its own */
   const cm_topology *topology = task->input->topology;
-  cm_axon_options options = efforts[task->input->options->preset];
+  cm_axon_options options = cm_engine_axon_options(task);
   cm_partition *made;
-  options.limits = task->limits;
-  options.parts_max = task->parts_max;
-  options.seed = task->input->options->seed;
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
     return error->status;
   made->vertex_count = topology->vertex_count;

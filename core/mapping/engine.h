@@ -2,8 +2,10 @@
 #ifndef CM_MAPPING_ENGINE_H
 #define CM_MAPPING_ENGINE_H
 
+#include "core/chip/region.h"
 #include "core/mapping/map.h"
 #include "core/mapping/options.h"
+#include "core/partition/axon/axon.h"
 #include "core/partition/partition.h"
 
 /* One attempt of the partition stage. */
@@ -36,11 +38,17 @@ typedef struct cm_engine {
 /* The method of a preset for an objective; NULL: the preset does not serve it. */
 const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective);
 
-/* The mesh mapper: partitions and places at once, for objective edge. */
-extern const cm_engine cm_engine_mesh;
+/* The mesh mapper: partitions and places at once, for objective edge and for objective axon. */
+extern const cm_engine cm_engine_mesh, cm_engine_mesh_axons;
+
+/* Effort of a preset on axons (core/partition/axon.h), for the limits of a task. */
+cm_axon_options cm_engine_axon_options(const cm_engine_task *task);
+
+/* Turns parts that are named by cores of a region into parts without gaps and their cores. O(vertices + cores). */
+cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made, cm_error *error);
 
 /* Whether it is the one for this job: asked for, or the better one for the preset, and its tables fit. A stated number
  * of parts is left to others: cores may stay empty here. */
-bool cm_engine_mesh_suits(const cm_engine_task *task);
+bool cm_engine_mesh_suits(const cm_engine_task *task, cm_objective objective);
 
 #endif

@@ -2,7 +2,7 @@ libcoremap_a_SOURCES += \
   core/mapping/mapping.h core/mapping/mapping.c \
   core/mapping/map.h core/mapping/map.c core/mapping/stage.h core/mapping/stage.c core/mapping/attempts.h core/mapping/attempts.c \
   core/mapping/whynot.h core/mapping/whynot.c \
-  core/mapping/engine.h core/mapping/engine.c core/mapping/mesh_engine.c core/mapping/learned.h core/mapping/learned.c \
+  core/mapping/engine.h core/mapping/engine.c core/mapping/mesh_engine.c core/mapping/mesh_axons.c core/mapping/learned.h core/mapping/learned.c \
   core/mapping/options.h core/mapping/options.c core/mapping/part_file.h core/mapping/part_file.c \
   core/mapping/remap.h core/mapping/remap.c core/mapping/identity.h core/mapping/identity.c core/mapping/settle.h core/mapping/settle.c core/mapping/seat.c \
   core/mapping/levels.h core/mapping/levels.c core/mapping/cache.h core/mapping/cache.c \

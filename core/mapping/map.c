@@ -97,6 +97,8 @@ static cm_status partition(job *j, cm_error *error)
   m->part = stage.partition->part;
   j->parts = stage.partition->parts;
   m->core = stage.partition->core;
+  j->region_count = stage.partition->regions;
+  j->region_chosen = stage.partition->region_chosen;
   stage.partition->part = NULL;
   stage.partition->core = NULL;
   stage.partition->parts = NULL;
@@ -228,7 +230,6 @@ static cm_status enclose(job *j, cm_error *error)
     status = box_cores(j, m->region, error);
   if (status != CM_OK)
     return status;
-  j->region_count = 1;
   j->placed.report = json_pack("{s:{s:s}}", "placement", "method", "multilevel on the mesh");
   return j->placed.report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }

@@ -32,8 +32,7 @@ static cm_status map_on_region(const cm_engine_task *task, const cm_region *regi
   return status;
 }
 
-/* Numbers the cores that are used without gaps, and names them. */
-static cm_status name_cores(const cm_region *region, cm_run *run, cm_partition *made, cm_error *error)
+cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made, cm_error *error)
 {
   uint32_t *new_number, used = 0;
   if (CM_NEW(run->memory, made->core, region->core_count, error) != CM_OK ||
@@ -69,11 +68,12 @@ static cm_status by_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *at
   cm_status status = CM_NEW(run->memory, made, 1, error);
   if (status == CM_OK) {
     made->vertex_count = input->topology->vertex_count;
+    made->regions = 1;
     status = CM_NEW(run->memory, made->part, made->vertex_count, error);
     if (status == CM_OK && made->vertex_count > 0)
       status = map_on_region(task, region, run, made, error);
     if (status == CM_OK)
-      status = name_cores(region, run, made, error);
+      status = cm_name_cores(region, run, made, error);
     if (status == CM_OK)
       *partition = made;
     else
@@ -98,13 +98,14 @@ static uint64_t mesh_bytes(const cm_engine_task *task)
 /* Beyond so many table entries (4 bytes each) it is not taken unasked. */
 static const double entries_max = 1 << 29;
 
-bool cm_engine_mesh_suits(const cm_engine_task *task)
+bool cm_engine_mesh_suits(const cm_engine_task *task, cm_objective objective)
 {
   const struct cm_map_options *o = task->input->options;
   if (o->mapper == CM_MAPPER_MESH)
     return true;
   return o->mapper == CM_MAPPER_AUTO && o->parts == 0 &&
-         (o->preset == CM_PRESET_BALANCED || o->preset == CM_PRESET_BEST) && table_entries(task) <= entries_max;
+         (o->preset == CM_PRESET_BALANCED || o->preset == CM_PRESET_BEST) &&
+         (objective == CM_OBJECTIVE_AXON || table_entries(task) <= entries_max);
 }
 
 const cm_engine cm_engine_mesh = {by_mesh, cm_graph_of_synapses, mesh_bytes, .takes_parts = true};

@@ -110,21 +110,12 @@ static cm_refusal refusal_of(job *j, const cm_terms *terms)
 }
 
 /* The mesh mapper in place of the preset's method, where it is asked for or the better one. */
-static cm_status take_mesh_mapper(job *j, cm_error *error)
+static void take_mesh_mapper(job *j)
 {
   cm_engine_task task = {
     .input = j->input, .limits = j->terms.limits, .parts = j->terms.parts, .parts_max = j->terms.cores};
-  if (!j->input->places)
-    return CM_OK;
-  if (j->objective == CM_OBJECTIVE_EDGE && cm_engine_mesh_suits(&task))
-    j->engine = &cm_engine_mesh;
-  else if (j->options->mapper == CM_MAPPER_MESH) {
-    cm_fail(error, CM_BAD_OPTION,
-            "mapper mesh serves objective edge, and this job's is axon: choose objective edge, or "
-            "mapper staged");
-    return cm_fail_at(error, "/options/mapper");
-  }
-  return CM_OK;
+  if (j->input->places && cm_engine_mesh_suits(&task, j->objective))
+    j->engine = j->objective == CM_OBJECTIVE_EDGE ? &cm_engine_mesh : &cm_engine_mesh_axons;
 }
 
 static cm_status prepare(job *j, cm_error *error)
@@ -137,8 +128,10 @@ static cm_status prepare(job *j, cm_error *error)
   read_terms(j);
   j->objective = cm_objective_resolve(j->options, topology->directed, !bare_grid(&j->terms.limits));
   j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
-  if (count_cores(j, &j->terms.cores, error) != CM_OK || take_mesh_mapper(j, error) != CM_OK ||
-      settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
+  if (count_cores(j, &j->terms.cores, error) != CM_OK)
+    return error->status;
+  take_mesh_mapper(j);
+  if (settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
       cm_check_neurons(topology, &j->terms.limits, j->run, error) != CM_OK ||
       cm_attempts_begin(j->input, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
     return error->status;

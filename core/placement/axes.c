@@ -7,6 +7,8 @@ enum { UNITS_PER_HOP = 64 };
 /* Integer cost of a hop of each kind. */
 typedef struct hop_units {
   uint32_t east_west, north_south, die_to_die;
+  uint32_t cheapest; /* units of the cheapest hop */
+  double pj;         /* energy of the cheapest hop */
 } hop_units;
 
 static hop_units units_of(const cm_chip *chip)
@@ -15,14 +17,14 @@ static hop_units units_of(const cm_chip *chip)
   double cost[] = {e->router + e->east_west, e->router + e->north_south, e->router + e->die_to_die};
   bool dies = chip->dies_x > 1 || chip->dies_y > 1;
   if (cost[0] == cost[1] && (!dies || cost[2] == cost[0]))
-    return (hop_units){1, 1, 1};
+    return (hop_units){1, 1, 1, 1, cost[0]};
   double least = INFINITY, units[3];
   for (int kind = 0; kind < (dies ? 3 : 2); kind++)
     if (cost[kind] > 0 && cost[kind] < least)
       least = cost[kind];
   for (int kind = 0; kind < 3; kind++) /* a hop dearer than this is never wanted: no need to tell how much dearer */
     units[kind] = fmin(round(cost[kind] / least * UNITS_PER_HOP), 1e6);
-  return (hop_units){(uint32_t)units[0], (uint32_t)units[1], (uint32_t)units[2]};
+  return (hop_units){(uint32_t)units[0], (uint32_t)units[1], (uint32_t)units[2], UNITS_PER_HOP, least};
 }
 
 static uint32_t pay(hop_units units, cm_hops hops)
@@ -63,6 +65,8 @@ static cm_status fill(cm_axes *a, const cm_chip *chip, const uint32_t *core, cm_
       CM_NEW(run->memory, a->dy, (size_t)a->rows * a->rows, error) != CM_OK)
     return error->status;
   hop_units units = units_of(chip);
+  a->units_per_hop = units.cheapest;
+  a->base = units.pj > 0 && units.pj < INFINITY ? chip->energy_pj.router / units.pj * units.cheapest : 0;
   for (uint32_t i = 0; i < a->columns; i++)
     for (uint32_t j = 0; j < a->columns; j++)
       a->dx[(size_t)i * a->columns + j] = both_ways(chip, units, x0 + i, x0 + j);

@@ -12,6 +12,8 @@ typedef struct cm_axes {
   uint32_t *dy;           /* [rows * rows] */
   uint32_t count;         /* cores */
   uint32_t *column, *row; /* [count] of each core */
+  uint32_t units_per_hop; /* of a distance, for the cheapest hop: 1 or 64 */
+  double base;            /* what a packet to another core costs besides its way: the energy of a router, in units */
 } cm_axes;
 
 /* The axes under `count` cores of a chip. Distances are hops where all hops of the chip cost the same energy; else

@@ -48,10 +48,34 @@ static cm_topology random_axons(cm_random *random)
   return t;
 }
 
-/* Connectivity, and inbound nets of every part, from scratch. */
-static double recount(const cm_topology *t, const uint32_t *part, uint64_t axons[PARTS])
+/* Parts on a board of three by two, where a way is not proportional to the distance; NULL: parts have no places. */
+static const cm_prices *board(cm_random *random)
 {
-  double connectivity = 0;
+  static uint32_t dx[] = {0, 2, 7, 2, 0, 3, 7, 3, 0}, dy[] = {0, 5, 5, 0}, column[PARTS], row[PARTS], place[PARTS];
+  static const cm_prices prices = {
+      .parts = PARTS, .columns = 3, .rows = 2, .base = 4, .dx = dx, .dy = dy, .column = column, .row = row};
+  if (below(random, 2))
+    return NULL;
+  cm_random_permutation(random, place, PARTS);
+  for (uint32_t p = 0; p < PARTS; p++) {
+    column[p] = place[p] % 3;
+    row[p] = place[p] / 3;
+  }
+  return &prices;
+}
+
+static double price_of(const cm_prices *prices, uint32_t a, uint32_t b)
+{
+  if (a == b || prices == NULL)
+    return a == b ? 0 : 1;
+  return prices->base + prices->dx[prices->column[a] * 3 + prices->column[b]] +
+         prices->dy[prices->row[a] * 2 + prices->row[b]];
+}
+
+/* What the axons pay, without places connectivity, and inbound nets of every part, from scratch. */
+static double recount(const cm_topology *t, const cm_prices *prices, const uint32_t *part, uint64_t axons[PARTS])
+{
+  double cost = 0;
   memset(axons, 0, PARTS * sizeof *axons);
   for (uint32_t e = 0; e < t->net_count; e++) {
     bool seen[PARTS] = {false};
@@ -59,17 +83,17 @@ static double recount(const cm_topology *t, const uint32_t *part, uint64_t axons
       seen[part[t->pin[i]]] = true;
     for (uint32_t p = 0; p < PARTS; p++) {
       axons[p] += seen[p];
-      connectivity += seen[p] && p != part[t->net_source[e]] ? (double)t->net_weight[e] : 0;
+      cost += seen[p] ? (double)t->net_weight[e] * price_of(prices, part[t->net_source[e]], p) : 0;
     }
   }
-  return connectivity;
+  return cost;
 }
 
-static double penalised(const cm_topology *t, const uint32_t *part, const cm_limits *limits, double per_axon,
+static double penalised(const cm_topology *t, const cm_prices *prices, const uint32_t *part, const cm_limits *limits, double per_axon,
                         double per_neuron)
 {
   uint64_t axons[PARTS], size[PARTS] = {0};
-  double sum = recount(t, part, axons);
+  double sum = recount(t, prices, part, axons);
   for (uint32_t v = 0; v < t->vertex_count; v++)
     size[part[v]]++;
   for (uint32_t p = 0; p < PARTS; p++) {
@@ -115,6 +139,7 @@ static cm_topology planted(uint32_t groups, uint32_t size, uint32_t fan, uint32_
 typedef struct scene {
   cm_topology topology;
   cm_limits limits;
+  const cm_prices *prices;
   uint32_t part[MOST];
   cm_hypergraph *graph;
   cm_axon_state *state;
@@ -132,7 +157,9 @@ static void scene_set(scene *s, cm_random *random)
     s->topology.pin[i] = s->graph->number[s->topology.pin[i]];
   for (uint32_t e = 0; e < s->topology.net_count; e++)
     s->topology.net_source[e] = s->graph->number[s->topology.net_source[e]];
-  ck_ok(cm_axon_state_new(s->graph, &s->limits, s->part, PARTS, PARTS, 1 + below(random, 3), &run, &s->state, &error));
+  s->prices = board(random);
+  ck_ok(cm_axon_state_new(s->graph, &s->limits, s->prices, s->part, PARTS, PARTS, 1 + below(random, 3), &run, &s->state,
+                          &error));
   ck_ok(cm_probe_init(&s->probe, s->state, &error));
   s->state->penalty_axons = 3;
   s->state->penalty_size = 11;
@@ -148,7 +175,7 @@ static void scene_clear(scene *s)
 
 static double scene_penalised(const scene *s)
 {
-  return penalised(&s->topology, s->part, &s->limits, 3, 11);
+  return penalised(&s->topology, s->prices, s->part, &s->limits, 3, 11);
 }
 
 START_TEST(predicted_costs_are_what_moves_cost)
@@ -171,7 +198,8 @@ START_TEST(predicted_costs_are_what_moves_cost)
       ck_assert_uint_eq(s.part[v], to);
       if (offered)
         ck_assert_double_eq_tol(scene_penalised(&s) - before, offer.cost, 1e-6);
-      ck_assert_double_eq(recount(&s.topology, s.part, axons), (double)cm_axon_connectivity(s.state));
+      ck_assert_double_eq(recount(&s.topology, s.prices, s.part, axons), cm_axon_cost(s.state));
+      ck_assert_double_eq(recount(&s.topology, NULL, s.part, axons), (double)cm_axon_connectivity(s.state));
       for (uint32_t p = 0; p < PARTS; p++)
         ck_assert_uint_eq(axons[p], s.state->axons[p]);
     }
@@ -199,7 +227,7 @@ static double true_cost(scene *s, uint32_t v, uint32_t to, bool hard)
   double before = scene_penalised(s);
   s->part[v] = to;
   double cost = scene_penalised(s) - before;
-  (void)recount(t, s->part, axons);
+  (void)recount(t, NULL, s->part, axons);
   for (uint32_t u = 0; u < t->vertex_count; u++)
     size += s->part[u] == to;
   s->part[v] = from;
@@ -219,6 +247,7 @@ START_TEST(the_best_move_below_a_bound_is_found)
       uint32_t v = below(&random, s.topology.vertex_count), best = UINT32_MAX;
       bool hard = below(&random, 2);
       double least = INFINITY, bound = below(&random, 5) ? (double)below(&random, 120) - 60 : INFINITY;
+      bound *= s.prices != NULL ? 8 : 1;
       for (uint32_t p = 0; p < PARTS; p++) {
         double c = p == s.part[v] ? INFINITY : true_cost(&s, v, p, hard);
         if (c < least) {
@@ -403,7 +432,7 @@ START_TEST(the_axon_limit_splits_further_and_lack_of_cores_is_said)
   uint32_t *numbered = network_array(t.vertex_count, sizeof *numbered);
   for (uint32_t v = 0; v < t.vertex_count; v++)
     numbered[graph->number[v]] = part[v];
-  ck_ok(cm_axon_state_new(graph, &options.limits, numbered, parts, parts, 1, &run, &state, &error));
+  ck_ok(cm_axon_state_new(graph, &options.limits, NULL, numbered, parts, parts, 1, &run, &state, &error));
   for (uint32_t p = 0; p < parts; p++) {
     ck_assert(!cm_axon_over(state, p));
     ck_assert_uint_gt(state->vertices[p], 0);

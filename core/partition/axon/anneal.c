@@ -143,12 +143,12 @@ static cm_status sweep_all(sweeping *w, cm_random *random, cm_error *error)
   uint32_t n = s->graph->vertex_count, length = n / ROUNDS < ROUND_MAX ? n / ROUNDS + 1 : ROUND_MAX;
   double fall = 1;
   cm_status status = CM_OK;
-  w->temperature = (o->sweeps > 1 ? o->hot : o->cold) * typical_cost(s->graph);
+  w->temperature = (o->sweeps > 1 ? o->hot : o->cold) * typical_cost(s->graph) * cm_axon_mean_price(s);
   if (o->sweeps > 1 && o->cold > 0)
     fall = pow(o->cold / o->hot, 1.0 / (o->sweeps - 1));
   for (uint32_t sweep = 0; sweep < o->sweeps; sweep++, w->temperature *= fall) {
     uint64_t moves = 0;
-    double objective = o->silent ? NAN : (double)cm_axon_connectivity(s);
+    double objective = o->silent ? NAN : cm_axon_cost(s);
     cm_shuffle_by_locality(random, BLOCK, w->order, n);
     w->key = cm_random_next(random);
     for (w->begin = 0; w->begin < n && status == CM_OK; w->begin = w->end) {

@@ -22,12 +22,17 @@ enum { START_VERTICES = 1 << 19 };
 /* The same while a part's members find their place among the others. */
 static const double slack_of_dissolving = 0.02;
 
+/* With places, the search ends after so many cycles without gain. */
+enum { VAIN_MOST = 3 };
+
 typedef struct work {
   const cm_axon_options *options;
   cm_run *run;
   uint64_t seed;      /* of the attempt under way */
   cm_axon_levels levels;
   uint32_t *scratch;  /* [vertices] */
+  const cm_prices *prices; /* NULL: parts have no places yet */
+  double mean_price;  /* of what is paid */
 } work;
 
 /* One way down from the coarsest level. */
@@ -36,6 +41,7 @@ typedef struct descent {
   double slack;       /* of inbound axons, a level */
   double hot, cold;   /* temperatures */
   bool dissolve;      /* one part fewer, to begin with */
+  double bias;        /* in mean prices: every part that an axon reaches costs so much more, wherever it is */
 } descent;
 
 static cm_limits slack_limits(const cm_limits *limits, double slack)
@@ -50,7 +56,7 @@ static void set_penalties(cm_axon_state *s, double strength)
   double sum = 0;
   for (uint32_t e = 0; e < s->graph->net_count; e++)
     sum += (double)s->graph->net_weight[e];
-  double mean = s->graph->net_count > 0 ? sum / s->graph->net_count : 1;
+  double mean = (s->graph->net_count > 0 ? sum / s->graph->net_count : 1) * cm_axon_mean_price(s);
   s->penalty_axons = strength * mean;
   s->penalty_size = 4 * strength * mean;
 }
@@ -77,17 +83,23 @@ static cm_status settle(cm_axon_state *s, uint32_t level, double strength, bool 
   return status;
 }
 
-static cm_status refine_level(work *w, double slack, bool dissolve, const cm_anneal_options *options, cm_random *random,
-                              uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
+static cm_status refine_level(work *w, const descent *d, bool dissolve, const cm_anneal_options *options,
+                              cm_random *random, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
 {
   uint32_t l = options->level;
   double strength = l == 0 ? 2 : 1;
-  cm_limits limits = slack_limits(&w->options->limits, slack * l);
+  cm_limits limits = slack_limits(&w->options->limits, d->slack * l);
   cm_axon_state *s;
   uint32_t n = w->levels.graph[l]->vertex_count, most = w->options->parts_max < n ? w->options->parts_max : n;
-  uint32_t room = most > *parts ? most : *parts;
+  uint32_t room = w->prices != NULL ? w->prices->parts : most > *parts ? most : *parts;
+  cm_prices prices;
+  if (w->prices != NULL) {
+    prices = *w->prices;
+    prices.base += (uint32_t)(d->bias * w->mean_price);
+  }
   unsigned threads = options->silent ? 1 : w->run->threads; /* starts run side by side */
-  if (cm_axon_state_new(w->levels.graph[l], &limits, part, *parts, room, threads, w->run, &s, error) != CM_OK)
+  if (cm_axon_state_new(w->levels.graph[l], &limits, w->prices != NULL ? &prices : NULL, part, *parts, room, threads,
+                        w->run, &s, error) != CM_OK)
     return error->status;
   s->parts_max = w->options->parts_max;
   set_penalties(s, strength);
@@ -102,7 +114,8 @@ static cm_status refine_level(work *w, double slack, bool dissolve, const cm_ann
     if (status == CM_OK)
       status = cm_anneal(s, &cold, random, error);
   }
-  *objective = (double)cm_axon_connectivity(s) + cm_axon_penalty(s);
+  s->prices = w->prices;
+  *objective = cm_axon_cost(s) + cm_axon_penalty(s);
   *parts = s->part_count;
   cm_axon_state_free(s);
   return status;
@@ -131,7 +144,8 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
     return error->status;
   cm_anneal_options options = {
       .sweeps = w->options->coarse_sweeps, .hot = 0.3, .cold = 0.02, .silent = true, .level = l};
-  return refine_level(w, slack_per_level, false, &options, &random, all->part[t], &all->parts[t], &all->objective[t],
+  descent d = {.slack = slack_per_level};
+  return refine_level(w, &d, false, &options, &random, all->part[t], &all->parts[t], &all->objective[t],
                       error);
 }
 
@@ -188,7 +202,7 @@ static cm_status descend(work *w, const descent *d, uint32_t deepest, uint32_t *
     double depth = l < deepest ? (double)l / deepest : 1;
     double sweeps = o->fine_sweeps * pow((double)o->coarse_sweeps / o->fine_sweeps, depth * 0.7);
     cm_anneal_options options = {.sweeps = (uint32_t)lround(sweeps), .hot = d->hot, .cold = d->cold, .level = l};
-    if (refine_level(w, d->slack, d->dissolve && l == from, &options, &random, part, parts, objective, error) != CM_OK)
+    if (refine_level(w, d, d->dissolve && l == from, &options, &random, part, parts, objective, error) != CM_OK)
       return error->status;
     if (l == 0)
       return CM_OK;
@@ -214,6 +228,57 @@ static cm_status first_partition(work *w, uint32_t *part, uint32_t *parts, doubl
   return descend(w, &d, deepest, part, parts, objective, error);
 }
 
+/* ---- places ---- */
+
+/* What the axons pay, from scratch, and what they pay on average. */
+static cm_status add_up(work *w, const uint32_t *part, double *cost, cm_error *error)
+{
+  const cm_hypergraph *g = w->levels.graph[0];
+  double sum = 0, ways = 0;
+  uint32_t *seen;
+  if (CM_NEW(w->run->memory, seen, w->prices->parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = 0; e < g->net_count; e++) {
+    uint64_t price = 0, reached = 0;
+    uint32_t home = part[g->net_source[e]];
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
+      uint32_t p = part[cm_hypergraph_pin(g, i)];
+      bool new = seen[p] != e + 1;
+      price += new ? cm_price(w->prices, home, p) : 0;
+      reached += new && p != home;
+      seen[p] = e + 1;
+    }
+    sum += (double)g->net_weight[e] * (double)price;
+    ways += (double)g->net_weight[e] * (double)reached;
+  }
+  cm_free(seen);
+  *cost = sum;
+  w->mean_price = ways > 0 ? sum / ways : 1;
+  return CM_OK;
+}
+
+/* Gives the parts of the network itself cores, or when they have some better ones. */
+static cm_status take_places(work *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
+{
+  const cm_axon_places *places = w->options->places;
+  const cm_hypergraph *g = w->levels.graph[0];
+  uint32_t *at;
+  if (CM_NEW(w->run->memory, at, *parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    w->scratch[v] = part[g->number[v]];
+  cm_status status = w->prices == NULL ? places->place(places->context, w->scratch, *parts, at, &w->prices, error)
+                                       : places->rearrange(places->context, w->scratch, at, error);
+  if (status == CM_OK) {
+    for (uint32_t v = 0; v < g->vertex_count; v++)
+      part[v] = at[part[v]];
+    *parts = w->prices->parts;
+    status = add_up(w, part, objective, error);
+  }
+  cm_free(at);
+  return status;
+}
+
 /* Improves a legal partition: coarser levels whose vertices keep to their parts, and down again, every other time with
  * one part fewer. Keeps the better one. `trial` [vertices] is overwritten. */
 static cm_status cycle(work *w, uint32_t number, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
@@ -221,17 +286,25 @@ static cm_status cycle(work *w, uint32_t number, uint32_t *part, uint32_t *parts
 {
   uint32_t n = w->levels.graph[0]->vertex_count, count = *parts;
   descent d = {.number = number, .hot = 0.06, .cold = 0.01};
-  if (number % 2 == 0) {
+  if (w->prices != NULL) {
+    d.hot = 0.03;
+    d.cold = 0.005;
+    d.bias = 0.3;
+  } else if (number % 2 == 0) {
     d.dissolve = true;
     d.slack = slack_of_dissolving;
   }
   double reached;
   memcpy(trial, part, n * sizeof *part);
-  if (cm_axon_levels_build(&w->levels, w->options, w->seed + number, trial, w->run, error) != CM_OK ||
-      descend(w, &d, second_coarsest(w), trial, &count, &reached, error) != CM_OK)
+  if (cm_axon_levels_build(&w->levels, w->options, w->seed + number, trial, w->run, error) != CM_OK)
     return error->status;
-  if (reached >= *objective)
+  cm_status status = descend(w, &d, second_coarsest(w), trial, &count, &reached, error);
+  if (status == CM_OK && w->prices != NULL && reached < *objective)
+    status = take_places(w, trial, &count, &reached, error);
+  if (status == CM_NO_ROOM && w->prices != NULL) /* no core is left for a part that must be split: the cycle was in vain */
     return CM_OK;
+  if (status != CM_OK || reached >= *objective)
+    return status;
   memcpy(part, trial, n * sizeof *part);
   *parts = count;
   *objective = reached;
@@ -263,8 +336,14 @@ static cm_status search(work *w, uint32_t *part, uint32_t *parts, uint32_t *tria
     *parts = count;
     objective = reached;
   }
-  for (uint32_t i = 1; i <= cycles && status == CM_OK; i++)
+  if (o->places != NULL && status == CM_OK)
+    status = take_places(w, part, parts, &objective, error);
+  uint32_t vain = 0; /* cycles in a row that did not help */
+  for (uint32_t i = 1; i <= cycles && status == CM_OK && (w->prices == NULL || vain < VAIN_MOST); i++) {
+    reached = objective;
     status = cycle(w, i, part, parts, &objective, trial, error);
+    vain = objective < reached ? 0 : vain + 1;
+  }
   return status;
 }
 
@@ -282,7 +361,7 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
     status = CM_NEW(run->memory, trial, n, error);
   if (status == CM_OK && n > 0)
     status = search(&w, held, &count, trial, error);
-  if (status == CM_OK)
+  if (status == CM_OK && options->places == NULL)
     status = cm_close_gaps(held, n, &count, run, error);
   if (status == CM_OK) {
     for (uint32_t v = 0; v < n; v++)

@@ -6,6 +6,19 @@
 #include "core/base/run.h"
 #include "core/chip/chip.h"
 #include "core/network/topology.h"
+#include "core/partition/axon/prices.h"
+
+/* Who puts the parts on cores, for a search that pays for the way of an axon to every core that it reaches. */
+typedef struct cm_axon_places {
+  void *context;
+  /* Cores for `parts` parts and some to spare: *prices is of all of them and stays the callee's; at [parts] gets the
+   * number of each part's core among them. */
+  cm_status (*place)(void *context, const uint32_t *part, uint32_t parts, uint32_t *at, const cm_prices **prices,
+                     cm_error *error);
+  /* Parts are named by their cores now: at [parts of the prices] gets a core for each, all different, that costs no
+   * more in all. */
+  cm_status (*rearrange)(void *context, const uint32_t *part, uint32_t *at, cm_error *error);
+} cm_axon_places;
 
 typedef struct cm_axon_options {
   cm_limits limits;      /* of a core; all hard */
@@ -20,7 +33,11 @@ typedef struct cm_axon_options {
       cycle_pins; /* fewer of them where the network's pins times their number would exceed this; 0: never */
   double coarse_vertices; /* vertices per part on the coarsest level, about */
   uint64_t seed;
+  const cm_axon_places *places; /* NULL: parts have no places, every part that an axon reaches costs the same */
 } cm_axon_options;
+
+/* With `places`, *parts on return is the number of cores behind the prices, and parts are named by them: some are
+ * empty. `part` [vertices of the topology] in all calls. */
 
 /* Finds parts that keep neurons, synapses and inbound axons within the limits, with little connectivity. Fills part
  * [vertices] with numbers 0 .. *parts - 1, none empty. Vertices that no part can hold are the caller's to refuse

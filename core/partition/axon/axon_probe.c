@@ -1,6 +1,7 @@
 #include "core/partition/axon/axon_probe.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { AHEAD = 8 };
 
@@ -10,7 +11,9 @@ cm_status cm_probe_init(cm_probe *probe, const cm_axon_state *state, cm_error *e
   *probe = (cm_probe){.state = state};
   if (CM_NEW(memory, probe->pull, state->part_room, error) == CM_OK &&
       CM_NEW(memory, probe->touched, state->part_room, error) == CM_OK &&
-      CM_NEW(memory, probe->open, state->part_room, error) == CM_OK)
+      CM_NEW(memory, probe->open, state->part_room, error) == CM_OK &&
+      (state->prices == NULL || (CM_NEW(memory, probe->column, 2 * (size_t)state->prices->columns, error) == CM_OK &&
+                                 CM_NEW(memory, probe->row, 2 * (size_t)state->prices->rows, error) == CM_OK)))
     return CM_OK;
   cm_probe_free(probe);
   return error->status;
@@ -21,16 +24,18 @@ void cm_probe_free(cm_probe *probe)
   cm_free(probe->pull);
   cm_free(probe->touched);
   cm_free(probe->open);
+  cm_free(probe->column);
+  cm_free(probe->row);
 }
 
-static inline void touch(cm_probe *q, uint32_t part, uint64_t weight, uint32_t axons)
+static inline void touch(cm_probe *q, uint32_t part, uint64_t saved, uint32_t axons)
 {
   cm_pull *pull = &q->pull[part];
   if (!pull->touched) {
     pull->touched = true;
     q->touched[q->touched_count++] = part;
   }
-  pull->kept += weight;
+  pull->kept += saved;
   pull->shared += axons;
 }
 
@@ -40,7 +45,7 @@ static double leaving(const cm_axon_state *s, uint32_t v)
   const cm_hypergraph *g = s->graph;
   const cm_gain *gain = &s->gain[v];
   uint32_t own = s->part[v];
-  double cost = (double)gain->stay - (double)gain->freed;
+  double cost = s->prices == NULL ? (double)gain->stay - (double)gain->freed : -(double)gain->freed;
   cost +=
       cm_part_penalty(s, s->size[own] - g->size[v], s->axons[own] - gain->released, s->synapses[own] - g->synapses[v]);
   return cost - cm_part_penalty(s, s->size[own], s->axons[own], s->synapses[own]);
@@ -59,6 +64,71 @@ static void look_at_own_nets(cm_probe *q, uint32_t v)
       if (s->where[i] != own)
         touch(q, s->where[i], net->weight, net->own_target);
   }
+}
+
+/* ---- with prices: what the nets pay in every column and row is summed up, and each part's savings on the way ---- */
+
+/* Adds ways of so much weight from a column (row) to all others. */
+static void add_ways(uint64_t *sum, const uint32_t *distance, uint32_t count, uint32_t from, uint64_t weight)
+{
+  const uint32_t *ways = distance + (size_t)from * count;
+  for (uint32_t i = 0; i < count; i++)
+    sum[i] += weight * ways[i];
+}
+
+static void look_at_own_priced_nets(cm_probe *q, uint32_t v)
+{
+  const cm_axon_state *s = q->state;
+  const cm_hypergraph *g = s->graph;
+  const cm_prices *prices = s->prices;
+  uint32_t own = s->part[v];
+  uint64_t *in_column = q->column + prices->columns, *in_row = q->row + prices->rows;
+  memset(in_column, 0, prices->columns * sizeof *in_column);
+  memset(in_row, 0, prices->rows * sizeof *in_row);
+  for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++) {
+    const cm_net_state *net = &s->net[g->out_net[j]];
+    q->seen += net->own_target;
+    for (uint64_t i = net->first; i < net->first + net->lambda; i++) {
+      uint32_t to = s->where[i];
+      if (to == own && net->own_target && s->hold[i].count == 1)
+        continue; /* itself: it moves along */
+      q->own_pays += net->weight * cm_price(prices, own, to);
+      q->in_weight += net->weight;
+      in_column[prices->column[to]] += net->weight;
+      in_row[prices->row[to]] += net->weight;
+      if (to != own)
+        touch(q, to, (uint64_t)net->weight * prices->base, net->own_target);
+    }
+  }
+  for (uint32_t i = 0; i < prices->columns; i++)
+    if (in_column[i] > 0)
+      add_ways(q->column, prices->dx, prices->columns, i, in_column[i]);
+  for (uint32_t i = 0; i < prices->rows; i++)
+    if (in_row[i] > 0)
+      add_ways(q->row, prices->dy, prices->rows, i, in_row[i]);
+}
+
+static void look_at_inbound_priced_net(cm_probe *q, uint32_t v, uint32_t e)
+{
+  const cm_axon_state *s = q->state;
+  const cm_prices *prices = s->prices;
+  const cm_net_state *net = &s->net[e];
+  uint32_t own = s->part[v], home = net->home;
+  bool at_home = home == own;
+  if (net->own_target && s->graph->net_source[e] == v)
+    return; /* one of its own nets */
+  q->seen++;
+  q->in_weight += net->weight;
+  add_ways(q->column, prices->dx, prices->columns, prices->column[home], net->weight);
+  add_ways(q->row, prices->dy, prices->rows, prices->row[home], net->weight);
+  const uint32_t *at = s->where + net->first, *end = at + net->lambda;
+  for (; at < end; at++) {
+    at_home |= *at == home;
+    if (*at != own)
+      touch(q, *at, net->weight * cm_price_apart(prices, home, *at), 1);
+  }
+  if (!at_home)
+    touch(q, home, (uint64_t)net->weight * prices->base, 0);
 }
 
 static void look_at_inbound_net(cm_probe *q, uint32_t v, uint32_t e)
@@ -92,30 +162,56 @@ static uint32_t added(const cm_probe *q, uint32_t to)
   return q->seen > q->pull[to].shared ? q->seen - q->pull[to].shared : 0;
 }
 
+/* What v's nets looked at pay more with v in part `to`, which they are drawn to. */
+static double spread(const cm_probe *q, uint32_t to)
+{
+  const cm_prices *prices = q->state->prices;
+  if (prices == NULL)
+    return (double)q->in_weight - (double)q->pull[to].kept;
+  uint64_t pay = q->in_weight * prices->base + q->column[prices->column[to]] + q->row[prices->row[to]];
+  return (double)(int64_t)(pay - q->pull[to].kept - q->own_pays);
+}
+
+static uint64_t least_of(const uint64_t *value, uint32_t count)
+{
+  uint64_t least = value[0];
+  for (uint32_t i = 1; i < count; i++)
+    least = value[i] < least ? value[i] : least;
+  return least;
+}
+
+/* The same for a part that none of them reaches: at least. */
+static double spread_anywhere(const cm_probe *q)
+{
+  const cm_prices *prices = q->state->prices;
+  if (prices == NULL)
+    return (double)q->in_weight;
+  uint64_t pay = q->in_weight * prices->base + least_of(q->column, prices->columns) + least_of(q->row, prices->rows);
+  return (double)(int64_t)(pay - q->own_pays);
+}
+
 /* What entering part `to` costs at least, by the nets looked at; INFINITY when `hard` and it cannot be. */
 static double entering(const cm_probe *q, uint32_t v, uint32_t to, bool hard)
 {
   const cm_axon_state *s = q->state;
-  const cm_pull *pull = &q->pull[to];
   uint64_t size = s->size[to] + s->graph->size[v], synapses = s->synapses[to] + s->graph->synapses[v];
   uint64_t axons = s->axons[to] + added(q, to);
   if (hard && !(within(size, s->limit_size) && within(axons, s->limit_axons) && within(synapses, s->limit_synapses)))
     return INFINITY;
-  return (double)q->in_weight - (double)pull->kept + cm_part_penalty(s, size, axons, synapses) -
+  return spread(q, to) + cm_part_penalty(s, size, axons, synapses) -
          cm_part_penalty(s, s->size[to], s->axons[to], s->synapses[to]);
 }
 
 /* Whether part `to` may cost less than `bound` to enter. */
 static bool open_part(const cm_probe *q, uint32_t v, uint32_t to, bool hard, double bound)
 {
-  double spread = (double)q->in_weight - (double)q->pull[to].kept; /* penalties only add to it */
-  return spread < bound && entering(q, v, to, hard) < bound;
+  return spread(q, to) < bound && entering(q, v, to, hard) < bound; /* penalties only add to it */
 }
 
 /* Whether any part may: one not met yet would spread all nets looked at. */
 static bool hope(cm_probe *q, uint32_t v, bool hard, double bound)
 {
-  if ((double)q->in_weight < bound)
+  if (spread_anywhere(q) < bound)
     return true;
   const uint32_t *from = q->closed ? q->open : q->touched;
   uint32_t count = q->closed ? q->open_count : q->touched_count;
@@ -136,15 +232,22 @@ static bool look(cm_probe *q, uint32_t v, bool hard, double bound)
   const uint32_t *net = g->in_net + g->in_first[v];
   uint64_t degree = g->in_first[v + 1] - g->in_first[v], next_check = 1;
   double own = (double)s->gain[v].own; /* at most what its own nets can save, as long as they are not looked at */
-  bool own_seen = g->out_first[v + 1] == g->out_first[v];
-  if (bound + own <= 0) /* even a part that has all of v's nets is too dear */
+  bool own_seen = g->out_first[v + 1] == g->out_first[v], priced = s->prices != NULL;
+  if (priced) {
+    look_at_own_priced_nets(q, v);
+    own_seen = true;
+    own = 0;
+  } else if (bound + own <= 0) /* even a part that has all of v's nets is too dear */
     return false;
   for (uint64_t j = 0; j < degree; j++) {
     if (j + 2 * AHEAD < degree)
       __builtin_prefetch(&s->net[net[j + 2 * AHEAD]]);
     if (j + AHEAD < degree)
       __builtin_prefetch(&s->where[s->net[net[j + AHEAD]].first]);
-    look_at_inbound_net(q, v, net[j]);
+    if (priced)
+      look_at_inbound_priced_net(q, v, net[j]);
+    else
+      look_at_inbound_net(q, v, net[j]);
     if (j + 1 != next_check)
       continue;
     if (!hope(q, v, hard, bound + own))
@@ -167,7 +270,11 @@ static void start(cm_probe *q)
     q->pull[q->touched[i]] = (cm_pull){0};
   q->touched_count = q->open_count = q->seen = 0;
   q->closed = false;
-  q->in_weight = 0;
+  q->in_weight = q->own_pays = 0;
+  if (q->state->prices != NULL) {
+    memset(q->column, 0, q->state->prices->columns * sizeof *q->column);
+    memset(q->row, 0, q->state->prices->rows * sizeof *q->row);
+  }
 }
 
 cm_offer cm_probe_best(cm_probe *q, uint32_t v, bool hard, double bound)
@@ -192,7 +299,7 @@ cm_offer cm_probe_best(cm_probe *q, uint32_t v, bool hard, double bound)
     return best;
   best.cost = leave + least;
   best.added = added(q, best.to);
-  best.spread =
-      (double)q->in_weight - (double)q->pull[best.to].kept + (double)s->gain[v].stay - (double)s->gain[v].freed;
+  double stay = s->prices == NULL ? (double)s->gain[v].stay : 0;
+  best.spread = spread(q, best.to) + stay - (double)s->gain[v].freed;
   return best;
 }

@@ -7,7 +7,7 @@
 
 /* What draws the vertex under way to a part. */
 typedef struct cm_pull {
-  uint64_t kept;   /* weight of its nets that a move there would not spread */
+  uint64_t kept;   /* of what its nets would pay, what a move there saves */
   uint32_t shared; /* inbound nets that the part has already */
   bool touched;
 } cm_pull;
@@ -20,7 +20,10 @@ typedef struct cm_probe {
   uint32_t *open;     /* of `touched`, those that may be the best; all of them as long as others may come */
   uint32_t open_count;
   bool closed;        /* no others can come */
-  uint64_t in_weight; /* of the inbound nets looked at, those of other sources */
+  uint64_t in_weight; /* of the inbound nets looked at, those of other sources; with prices of its own as well */
+  uint64_t *column, *row; /* with prices: what those nets would pay in every column and row, without the base; and as
+                             much scratch behind */
+  uint64_t own_pays;  /* with prices: what its own nets pay where it is */
   uint32_t seen;      /* inbound nets looked at */
 } cm_probe;
 

@@ -72,7 +72,7 @@ static void credit(cm_axon_state *s, const cm_net_state *net, uint32_t part, con
   cm_gain *gain = &s->gain[hold->sole];
   __atomic_fetch_add(&gain->released, 1, __ATOMIC_RELAXED);
   if (part != net->home)
-    add(&gain->freed, net->weight);
+    add(&gain->freed, net->weight * cm_price(s->prices, net->home, part));
 }
 
 static void debit(cm_axon_state *s, const cm_net_state *net, uint32_t part, const cm_hold *hold)
@@ -82,7 +82,7 @@ static void debit(cm_axon_state *s, const cm_net_state *net, uint32_t part, cons
   cm_gain *gain = &s->gain[hold->sole];
   __atomic_fetch_sub(&gain->released, 1, __ATOMIC_RELAXED);
   if (part != net->home)
-    add(&gain->freed, -(uint64_t)net->weight);
+    add(&gain->freed, -(net->weight * cm_price(s->prices, net->home, part)));
 }
 
 /* Changes a presence by one target v: `more` or one less. */
@@ -230,13 +230,15 @@ static cm_status fill(cm_axon_state *s, unsigned threads, cm_error *error)
   return status;
 }
 
-cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, uint32_t *part, uint32_t part_count,
-                            uint32_t part_room, unsigned threads, cm_run *run, cm_axon_state **state, cm_error *error)
+cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, const cm_prices *prices,
+                            uint32_t *part, uint32_t part_count, uint32_t part_room, unsigned threads, cm_run *run,
+                            cm_axon_state **state, cm_error *error)
 {
   cm_axon_state *s;
   if (CM_NEW(run->memory, s, 1, error) != CM_OK)
     return error->status;
   *s = (cm_axon_state){.graph = graph,
+                       .prices = prices,
                        .run = run,
                        .part = part,
                        .part_room = part_room,
@@ -253,6 +255,16 @@ cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits,
   return CM_OK;
 }
 
+/* The source of a net goes to another part: all that pays for the way from home changes. */
+static void move_priced_home(cm_axon_state *s, cm_net_state *net, uint32_t to)
+{
+  for (uint64_t i = net->first; i < net->first + net->lambda; i++)
+    debit(s, net, s->where[i], &s->hold[i]);
+  net->home = to;
+  for (uint64_t i = net->first; i < net->first + net->lambda; i++)
+    credit(s, net, s->where[i], &s->hold[i]);
+}
+
 /* The source of a net goes from one part to another. */
 static void move_home(cm_axon_state *s, cm_net_state *net, uint32_t to)
 {
@@ -261,11 +273,15 @@ static void move_home(cm_axon_state *s, cm_net_state *net, uint32_t to)
   const cm_hold *old = at != NONE ? &s->hold[at] : &nothing, *new = there != NONE ? &s->hold[there] : &nothing;
   uint64_t stayed = stays(s, net, old) ? net->weight : 0, stays_now = stays(s, net, new) ? net->weight : 0;
   uint32_t from = net->home;
-  debit(s, net, from, old);
-  debit(s, net, to, new);
-  net->home = to;
-  credit(s, net, from, old);
-  credit(s, net, to, new);
+  if (s->prices != NULL)
+    move_priced_home(s, net, to);
+  else {
+    debit(s, net, from, old);
+    debit(s, net, to, new);
+    net->home = to;
+    credit(s, net, from, old);
+    credit(s, net, to, new);
+  }
   add(&s->gain[s->graph->net_source[net - s->net]].stay, stays_now - stayed);
 }
 
@@ -351,6 +367,26 @@ uint64_t cm_axon_connectivity(const cm_axon_state *s)
   for (const cm_net_state *net = s->net; net < s->net + s->graph->net_count; net++)
     sum += net->weight * (uint64_t)(net->lambda - (find(s, net, net->home) != NONE));
   return sum;
+}
+
+double cm_axon_cost(const cm_axon_state *s)
+{
+  double sum = 0;
+  if (s->prices == NULL)
+    return (double)cm_axon_connectivity(s);
+  for (const cm_net_state *net = s->net; net < s->net + s->graph->net_count; net++) {
+    uint64_t ways = 0;
+    for (uint64_t i = net->first; i < net->first + net->lambda; i++)
+      ways += cm_price(s->prices, net->home, s->where[i]);
+    sum += (double)net->weight * (double)ways;
+  }
+  return sum;
+}
+
+double cm_axon_mean_price(const cm_axon_state *s)
+{
+  uint64_t ways = s->prices != NULL ? cm_axon_connectivity(s) : 0;
+  return ways > 0 ? cm_axon_cost(s) / (double)ways : 1;
 }
 
 double cm_axon_penalty(const cm_axon_state *s)

@@ -5,6 +5,7 @@
 
 #include "core/chip/chip.h"
 #include "core/partition/axon/hypergraph.h"
+#include "core/partition/axon/prices.h"
 
 /* What a move needs to know of a net, in one place of memory. Its presences are `lambda` places from `first` on of
  * `where` and `hold`. */
@@ -25,7 +26,7 @@ typedef struct cm_hold {
 
 /* What it means that a vertex leaves its part, wherever it goes. */
 typedef struct cm_gain {
-  uint64_t freed;    /* weight of the nets from other parts of which it is the only target there */
+  uint64_t freed;    /* what the nets from other parts pay of which it is the only target there */
   uint64_t own;      /* weight of its own nets */
   uint64_t stay;     /* weight of those that have targets there, other than itself */
   uint32_t released; /* inbound axons that the part no longer needs */
@@ -33,6 +34,7 @@ typedef struct cm_gain {
 
 typedef struct cm_axon_state {
   const cm_hypergraph *graph;
+  const cm_prices *prices; /* borrowed; NULL: 1 between any two parts */
   cm_run *run;
   uint32_t *part;        /* [vertices] borrowed */
   uint32_t part_room;    /* parts that the tables hold */
@@ -46,12 +48,13 @@ typedef struct cm_axon_state {
   uint64_t *size, *axons, *synapses; /* [part_room] what a part holds */
   uint32_t *vertices;    /* [part_room] number of vertices */
   uint64_t limit_size, limit_axons, limit_synapses; /* 0: none */
-  double penalty_size, penalty_axons; /* weight units per excess */
+  double penalty_size, penalty_axons; /* per excess, in units of cost: weight times price */
 } cm_axon_state;
 
-/* Builds the state for part [vertices], whose numbers are below part_room, on up to `threads` threads. O(pins *
- * lambda). */
-cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, uint32_t *part, uint32_t part_count,
+/* Builds the state for part [vertices], whose numbers are below part_room, on up to `threads` threads. `prices` of
+ * part_room parts, or NULL. O(pins * lambda). */
+cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, const cm_prices *prices,
+                            uint32_t *part, uint32_t part_count,
                             uint32_t part_room, unsigned threads, cm_run *run, cm_axon_state **state, cm_error *error);
 void cm_axon_state_free(cm_axon_state *state); /* NULL is allowed */
 
@@ -70,11 +73,17 @@ void cm_axon_move_nets(cm_axon_state *state, const cm_move *move, uint32_t count
 /* Whether a part breaks a limit. */
 bool cm_axon_over(const cm_axon_state *state, uint32_t part);
 
-/* What a part's use costs beyond the limits, in weight units. O(1). */
+/* What a part's use costs beyond the limits. O(1). */
 double cm_part_penalty(const cm_axon_state *state, uint64_t size, uint64_t axons, uint64_t synapses);
 
 /* Sum over nets of weight * (parts touched besides the source's). O(nets * lambda). */
 uint64_t cm_axon_connectivity(const cm_axon_state *state);
+
+/* The same, each part at its price. O(nets * lambda). */
+double cm_axon_cost(const cm_axon_state *state);
+
+/* The mean price of what is paid now; 1 without prices. O(nets * lambda). */
+double cm_axon_mean_price(const cm_axon_state *state);
 
 /* Penalty of all parts. O(parts). */
 double cm_axon_penalty(const cm_axon_state *state);
