@@ -9,10 +9,16 @@
 #include "core/placement/placement.h"
 #include "core/placement/qap.h"
 
-enum { REGIONS_MAX = 64 };
+enum { REGIONS_MAX = 64, SWAP_ROUNDS = 20 };
+
+/* Looks at pairs of cores when parts that have moved a little are placed again. */
+static const double looks_again = 2e7;
 
 /* Prices have so many units a hop, and at most so many in all. */
 static const double units_per_hop = 64, price_most = 1 << 16, sum_most = 0x1p61;
+
+/* Times that parts with their places are coarsened and refined again, by preset. */
+static const uint32_t cycles[] = {[CM_PRESET_FAST] = 1, [CM_PRESET_BALANCED] = 3, [CM_PRESET_BEST] = 24};
 
 typedef struct ground {
   const cm_engine_task *task;
@@ -143,9 +149,26 @@ static cm_status place(void *context, const uint32_t *part, uint32_t parts, uint
   return status;
 }
 
-/* at [cores] gets a core for each, which costs no more in all than where they are. */
-static cm_status arrange_again(ground *g, const uint32_t *part, cm_arrange_effort effort, uint32_t *at,
-                               cm_error *error)
+/* Improves where parts are, who are named by their cores in `at` [cores] at first: annealed from a low temperature, or
+ * by swaps where there are many. */
+static cm_status improve(ground *g, const cm_graph *graph, uint32_t *at, cm_error *error)
+{
+  const cm_map_input *input = g->task->input;
+  uint32_t cores = g->axes->count, rounds;
+  uint64_t swaps, cost;
+  if (cores > CM_QAP_CORES_MAX)
+    return cm_place_by_swaps(graph, g->axes, input->chip, g->region, SWAP_ROUNDS, g->run, at, &rounds, &swaps, error);
+  double pairs = fmax((double)cores * (cores - 1) / 2, 1);
+  cm_qap_options options = {.population = 1,
+                            .sweeps = (uint32_t)fmin(fmax(looks_again / pairs, 20), 400),
+                            .start = at,
+                            .seed = input->options->placement_seed};
+  return cm_place_by_annealing(graph, g->axes, &options, g->run, at, &cost, error);
+}
+
+/* at [cores] gets a core for each, which costs no more in all than where they are. `best`: with the effort of that
+ * preset, from scratch. */
+static cm_status arrange_again(ground *g, const uint32_t *part, bool best, uint32_t *at, cm_error *error)
 {
   cm_graph *graph;
   double energy;
@@ -153,10 +176,10 @@ static cm_status arrange_again(ground *g, const uint32_t *part, cm_arrange_effor
   if (CM_NEW(g->run->memory, stay, cores, error) != CM_OK)
     return error->status;
   for (uint32_t c = 0; c < cores; c++)
-    stay[c] = c;
+    at[c] = stay[c] = c;
   cm_status status = cm_graph_of_axons(g->task->input->topology, part, cores, g->run, &graph, error);
   if (status == CM_OK) {
-    status = arrange(g, g->region, graph, effort, at, &energy, error);
+    status = best ? arrange(g, g->region, graph, CM_ARRANGE_BEST, at, &energy, error) : improve(g, graph, at, error);
     if (status == CM_OK && cm_axes_cost(graph, g->axes, at) >= cm_axes_cost(graph, g->axes, stay))
       memcpy(at, stay, cores * sizeof *at);
     cm_graph_free(graph);
@@ -167,7 +190,7 @@ static cm_status arrange_again(ground *g, const uint32_t *part, cm_arrange_effor
 
 static cm_status rearrange(void *context, const uint32_t *part, uint32_t *at, cm_error *error)
 {
-  return arrange_again(context, part, CM_ARRANGE_BALANCED, at, error);
+  return arrange_again(context, part, false, at, error);
 }
 
 /* Once more with the effort of preset best, for the parts that stay. */
@@ -176,7 +199,7 @@ static cm_status arrange_at_last(ground *g, uint32_t *part, uint32_t vertices, c
   uint32_t *at;
   if (CM_NEW(g->run->memory, at, g->region->core_count, error) != CM_OK)
     return error->status;
-  cm_status status = arrange_again(g, part, CM_ARRANGE_BEST, at, error);
+  cm_status status = arrange_again(g, part, true, at, error);
   for (uint32_t v = 0; v < vertices && status == CM_OK; v++)
     part[v] = at[part[v]];
   cm_free(at);
@@ -186,12 +209,15 @@ static cm_status arrange_at_last(ground *g, uint32_t *part, uint32_t vertices, c
 static cm_status by_axons_on_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *attempt,
                                   cm_partition **partition, cm_error *error)
 {
-  (void)attempt;
+  if (task->parts_max == UINT32_MAX) /* as if there were cores without end: there is no place for them */
+    return cm_engine_find((cm_preset)task->input->options->preset, CM_OBJECTIVE_AXON)
+        ->partition(task, run, attempt, partition, error);
   cm_axon_options options = cm_engine_axon_options(task);
   ground g = {.task = task, .run = run};
   cm_axon_places places = {&g, place, rearrange};
   cm_partition *made;
   options.places = &places;
+  options.cycles = cycles[task->input->options->preset];
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
     return error->status;
   made->vertex_count = task->input->topology->vertex_count;
