@@ -244,4 +244,5 @@ static uint64_t axon_bytes(const cm_engine_task *task)
   return cm_engine_find(CM_PRESET_BALANCED, CM_OBJECTIVE_AXON)->least_bytes(task);
 }
 
-const cm_engine cm_engine_mesh_axons = {by_axons_on_mesh, cm_graph_of_axons, axon_bytes, .keeps_limits = true};
+const cm_engine cm_engine_mesh_axons = {
+  by_axons_on_mesh, cm_graph_of_axons, axon_bytes, .keeps_limits = true, .mends = true};
