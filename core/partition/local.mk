@@ -21,6 +21,7 @@ libcoremap_a_SOURCES += \
   core/partition/axon/anneal.h core/partition/axon/anneal.c \
   core/partition/axon/axon_repair.h core/partition/axon/axon_repair.c \
   core/partition/axon/axon_levels.h core/partition/axon/axon_levels.c \
+  core/partition/axon/signature.h core/partition/axon/signature.c \
   core/partition/axon/dense.h core/partition/axon/dense.c \
   core/partition/axon/axon.h core/partition/axon/axon.c \
   core/partition/edge/compact.h core/partition/edge/compact.c core/partition/edge/ties.h \

@@ -9,6 +9,7 @@
 #include "core/partition/axon/axon_state.h"
 #include "core/partition/axon/dense.h"
 #include "core/partition/axon/locality.h"
+#include "core/partition/axon/signature.h"
 #include "core/partition/axon/sketch.h"
 #include "core/partition/flows.h"
 #include "core/partition/limits.h"
@@ -543,12 +544,51 @@ START_TEST(dense_parts_keep_limits)
 }
 END_TEST
 
+/* Three kinds of neurons that are reached from other kinds with other probabilities: in the order, neighbours are of one
+ * kind, though no two neurons share more sources than chance has them share. */
+START_TEST(the_order_by_sources_tells_kinds_apart)
+{
+  enum { N = 900, KINDS = 3 };
+  static const uint32_t percent[KINDS][KINDS] = {{10, 4, 20}, {16, 12, 3}, {4, 18, 11}}; /* [source][target] */
+  cm_random random;
+  cm_random_init(&random, 1, 10, 0);
+  cm_topology t = {.directed = true, .vertex_count = N, .net_count = N, .size_total = N, .weight_scale = 1};
+  t.net_first = network_array(N + 1, sizeof *t.net_first);
+  t.pin = network_array((size_t)N * N, sizeof *t.pin);
+  for (uint32_t u = 0; u < N; u++) {
+    for (uint32_t v = 0; v < N; v++)
+      if (v == (u + 1) % N || below(&random, 100) < percent[u % KINDS][v % KINDS])
+        t.pin[t.pin_count++] = v;
+    t.net_first[u + 1] = t.pin_count;
+  }
+  uint32_t order[2][N], changes = 0;
+  uint8_t seen[N] = {0};
+  cm_synapses synapses;
+  cm_run_init(&run);
+  ck_ok(cm_synapses_new(&t, &run, &synapses, &error));
+  for (unsigned i = 0; i < 2; i++) {
+    run.threads = 1 + i;
+    ck_ok(cm_order_by_sources(&synapses, 5, &run, order[i], &error));
+  }
+  run.threads = 1;
+  ck_assert_mem_eq(order[0], order[1], sizeof order[0]);
+  for (uint32_t i = 0; i < N; i++) {
+    ck_assert_uint_eq(seen[order[0][i]]++, 0);
+    changes += i > 0 && order[0][i] % KINDS != order[0][i - 1] % KINDS;
+  }
+  ck_assert_uint_lt(changes, N / 20); /* at random two thirds */
+  cm_synapses_free(&synapses);
+  network_free(&t);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("axons");
   TCase *tests = tcase_create("axons");
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_set_timeout(tests, 60);
+  tcase_add_test(tests, the_order_by_sources_tells_kinds_apart);
   tcase_add_loop_test(tests, dense_parts_keep_limits, 0, 20);
   tcase_add_test(tests, predicted_costs_are_what_moves_cost);
   tcase_add_test(tests, the_best_move_below_a_bound_is_found);

@@ -1,30 +1,32 @@
-/* Happy path: the lists of sources -> neurons come to a waiting room in random order -> a part begins -> the waiting
+/* Happy path: the lists of sources -> neurons come to a waiting room, alike ones together -> a part begins -> the waiting
  * neurons are rated by how much of what they need the part has, the best few go in, others come to wait -> none fits,
  * the next part. What can fail: too few cores, memory, the disk, a stop. */
 #include "core/partition/axon/dense.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/base/random.h"
-#include "core/partition/options.h"
+#include "core/base/threads.h"
+#include "core/base/wide.h"
+#include "core/partition/axon/signature.h"
 #include "core/partition/synapses.h"
 
 enum {
-  WAITING = 128, /* neurons that are rated */
-  TAKEN = 4      /* of them, as they were rated, before all are rated again */
+  WAITING = 2048, /* neurons that are rated */
+  TAKEN = 4,      /* of them, as they were rated, before all are rated again */
+  SLICES = 16     /* of the waiting neurons, for parallel work */
 };
 #define NONE UINT32_MAX
 
-/* Networks with fewer synapses, in all or a neuron, have levels (axon_levels.h). */
-static const uint64_t pins_least = UINT64_C(1) << 27, pins_a_neuron = 512;
+/* Networks with fewer synapses, in all or beside the number of possible ones, have levels (axon_levels.h). */
+static const uint64_t pins_least = UINT64_C(1) << 27, density_least = 100;
 
 /* A neuron that waits. */
 typedef struct waiting {
   uint32_t vertex;
   uint32_t count;    /* of its sources */
   uint64_t synapses; /* that end in it */
-  uint32_t *source;  /* [sources_most] distinct */
+  uint64_t *source;  /* bits of them */
   double share;      /* of its sources, by how much the part under way has */
 } waiting;
 
@@ -34,12 +36,15 @@ typedef struct dense {
   cm_run *run;
   cm_synapses synapses;
   uint32_t *autapses;    /* [vertices] of the neuron with itself, which the lists leave out */
-  uint32_t *scratch;     /* [sources_most] weights, of no interest here */
+  uint32_t *row, *weight; /* [sources_most] as read, weights of no interest here */
   uint32_t sources_most; /* of a neuron */
+  size_t words;          /* of the bits of all sources */
   uint32_t *order;       /* [vertices] */
   uint32_t next;         /* in `order` */
-  waiting *waiting;      /* [WAITING] */
+  waiting *waiting;      /* [WAITING] at most */
+  uint64_t *bits;        /* [WAITING * words] */
   uint32_t waits;
+  cm_crew *crew;
   uint32_t *part;
   uint32_t number;       /* of the part under way */
   uint64_t *has;         /* bits of the sources that it has */
@@ -48,25 +53,33 @@ typedef struct dense {
 
 bool cm_dense_suits(const cm_topology *t)
 {
-  return t->directed && t->pin_count >= pins_least && t->pin_count / pins_a_neuron >= t->vertex_count;
+  return t->directed && t->pin_count >= pins_least &&
+         t->pin_count / t->vertex_count * density_least >= t->vertex_count;
 }
 
 /* ---- the waiting room ---- */
 
+static void note_source(waiting *w, uint32_t source)
+{
+  uint64_t *word = &w->source[source / 64], bit = UINT64_C(1) << source % 64;
+  w->count += (*word & bit) == 0;
+  *word |= bit;
+}
+
 static cm_status read_sources(dense *d, waiting *w, cm_error *error)
 {
   const cm_inbound *in = &d->synapses.in;
-  uint32_t v = w->vertex, count = 0;
+  uint32_t v = w->vertex;
   cm_synapse_run all = {.net = CM_INBOUND, .begin = in->first[v], .end = in->first[v + 1]};
-  if (cm_synapses_read(&d->synapses, &all, w->source, d->scratch, error) != CM_OK)
+  if (cm_synapses_read(&d->synapses, &all, d->row, d->weight, error) != CM_OK)
     return error->status;
-  for (uint64_t i = 0; i < all.end - all.begin; i++) /* several nets of one source stand together */
-    if (count == 0 || w->source[i] != w->source[count - 1])
-      w->source[count++] = w->source[i];
   w->synapses = all.end - all.begin + d->autapses[v];
+  w->count = 0;
+  memset(w->source, 0, d->words * sizeof *w->source);
+  for (uint64_t i = 0; i < all.end - all.begin; i++)
+    note_source(w, d->row[i]);
   if (d->autapses[v] > 0)
-    w->source[count++] = v;
-  w->count = count;
+    note_source(w, v);
   return CM_OK;
 }
 
@@ -89,12 +102,18 @@ static void let_out(dense *d, uint32_t i)
 
 /* ---- parts ---- */
 
-static uint32_t missing(const dense *d, const waiting *w)
+CM_WIDE
+static uint32_t count_missing(const uint64_t *wanted, const uint64_t *has, size_t words)
 {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < w->count; i++)
-    count += !(d->has[w->source[i] / 64] >> w->source[i] % 64 & 1);
+  for (size_t i = 0; i < words; i++)
+    count += (uint32_t)__builtin_popcountll(wanted[i] & ~has[i]);
   return count;
+}
+
+static uint32_t missing(const dense *d, const waiting *w)
+{
+  return count_missing(w->source, d->has, d->words);
 }
 
 static bool within(uint64_t use, uint64_t limit)
@@ -113,8 +132,8 @@ static void take(dense *d, uint32_t i)
 {
   const waiting *w = &d->waiting[i];
   d->axons += missing(d, w);
-  for (uint32_t j = 0; j < w->count; j++)
-    d->has[w->source[j] / 64] |= UINT64_C(1) << w->source[j] % 64;
+  for (size_t j = 0; j < d->words; j++)
+    d->has[j] |= w->source[j];
   d->size += cm_topology_size(d->topology, w->vertex);
   d->inputs += w->synapses;
   d->part[w->vertex] = d->number;
@@ -122,13 +141,16 @@ static void take(dense *d, uint32_t i)
 }
 
 /* Those that do not fit have a share below 0. */
-static void rate(dense *d)
+static cm_status rate_slice(void *context, size_t slice, cm_error *error)
 {
-  for (uint32_t i = 0; i < d->waits; i++) {
+  (void)error;
+  dense *d = context;
+  for (uint64_t i = cm_slice_begin(d->waits, slice, SLICES); i < cm_slice_begin(d->waits, slice + 1, SLICES); i++) {
     waiting *w = &d->waiting[i];
     uint32_t lacks = missing(d, w);
     w->share = !fits(d, w, lacks) ? -1 : w->count == 0 ? 1 : 1 - (double)lacks / w->count;
   }
+  return CM_OK;
 }
 
 static uint32_t best_rated(const dense *d)
@@ -157,14 +179,14 @@ static uint32_t first_of_part(const dense *d)
 
 static cm_status fill_part(dense *d, cm_error *error)
 {
-  memset(d->has, 0, ((size_t)d->topology->vertex_count / 64 + 1) * sizeof *d->has);
+  memset(d->has, 0, d->words * sizeof *d->has);
   d->size = d->axons = d->inputs = 0;
   take(d, first_of_part(d));
   for (bool any = true; any;) {
     any = false;
-    if (let_in(d, error) != CM_OK || cm_run_check(d->run, error) != CM_OK)
+    if (let_in(d, error) != CM_OK || cm_run_check(d->run, error) != CM_OK ||
+        cm_crew_run(d->crew, SLICES, rate_slice, d, error) != CM_OK)
       return error->status;
-    rate(d);
     for (uint32_t taken = 0; taken < TAKEN; taken++) {
       uint32_t best = best_rated(d);
       if (best == NONE || !fits(d, &d->waiting[best], missing(d, &d->waiting[best])))
@@ -204,11 +226,12 @@ static cm_status prepare(dense *d, cm_error *error)
 {
   const cm_topology *t = d->topology;
   cm_memory *memory = d->run->memory;
-  uint32_t n = t->vertex_count;
-  cm_random random;
+  uint32_t n = t->vertex_count, room = n < WAITING ? n : WAITING;
+  d->words = (size_t)n / 64 + 1;
   if (cm_synapses_new(t, d->run, &d->synapses, error) != CM_OK || CM_NEW(memory, d->autapses, n, error) != CM_OK ||
-      CM_NEW(memory, d->order, n, error) != CM_OK || CM_NEW(memory, d->has, (size_t)n / 64 + 1, error) != CM_OK ||
-      CM_NEW(memory, d->waiting, WAITING, error) != CM_OK)
+      CM_NEW(memory, d->order, n, error) != CM_OK || CM_NEW(memory, d->has, d->words, error) != CM_OK ||
+      CM_NEW(memory, d->waiting, room, error) != CM_OK || CM_NEW(memory, d->bits, room * d->words, error) != CM_OK ||
+      cm_crew_new(memory, d->run->threads, &d->crew, error) != CM_OK)
     return error->status;
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint32_t source = cm_topology_source(t, e);
@@ -219,24 +242,23 @@ static cm_status prepare(dense *d, cm_error *error)
     uint64_t inputs = d->synapses.in.first[v + 1] - d->synapses.in.first[v] + 1;
     d->sources_most = inputs > d->sources_most ? (uint32_t)inputs : d->sources_most;
   }
-  if (CM_NEW(memory, d->scratch, d->sources_most, error) != CM_OK)
+  if (CM_NEW(memory, d->row, d->sources_most, error) != CM_OK ||
+      CM_NEW(memory, d->weight, d->sources_most, error) != CM_OK)
     return error->status;
-  for (uint32_t i = 0; i < WAITING; i++)
-    if (CM_NEW(memory, d->waiting[i].source, d->sources_most, error) != CM_OK)
-      return error->status;
-  cm_random_init(&random, d->options->seed, CM_STREAM_BISECTION, 0);
-  cm_random_permutation(&random, d->order, n);
-  return CM_OK;
+  for (uint32_t i = 0; i < room; i++)
+    d->waiting[i].source = d->bits + i * d->words;
+  return cm_order_by_sources(&d->synapses, cm_mix(d->options->seed), d->run, d->order, error);
 }
 
 static void dense_free(dense *d)
 {
-  for (uint32_t i = 0; d->waiting != NULL && i < WAITING; i++)
-    cm_free(d->waiting[i].source);
+  cm_crew_free(d->crew);
   cm_free(d->waiting);
+  cm_free(d->bits);
   cm_synapses_free(&d->synapses);
   cm_free(d->autapses);
-  cm_free(d->scratch);
+  cm_free(d->row);
+  cm_free(d->weight);
   cm_free(d->order);
   cm_free(d->has);
 }
