@@ -37,7 +37,8 @@ static cm_status read_outbound(const cm_synapses *s, const cm_synapse_run *run, 
 {
   const cm_topology *t = s->topology;
   uint64_t count = run->end - run->begin;
-  uint32_t source = cm_topology_source(t, run->net), alike = cm_inbound_units(&s->in, cm_topology_net_weight(t, run->net));
+  uint32_t source = cm_topology_source(t, run->net);
+  uint32_t alike = cm_inbound_units(&s->in, cm_topology_net_weight(t, run->net));
   if (peek(t->pin, run->begin, run->end, neighbour, error) != CM_OK ||
       (t->pin_weight != NULL && peek(t->pin_weight, run->begin, run->end, weight, error) != CM_OK))
     return error->status;

@@ -1,5 +1,5 @@
-/* Happy path: the lists of sources -> neurons come to a waiting room, alike ones together -> a part begins -> the waiting
- * neurons are rated by how much of what they need the part has, the best few go in, others come to wait -> none fits,
+/* Happy path: the lists of sources -> neurons come to a waiting room, alike ones together -> a part begins -> those
+ * that wait are rated by how much of what they need the part has, the best few go in, others come to wait -> none fits,
  * the next part. What can fail: too few cores, memory, the disk, a stop. */
 #include "core/partition/axon/dense.h"
 

@@ -4,17 +4,14 @@
 
 #include "core/base/random.h"
 #include "core/base/threads.h"
-#include "core/partition/synapses.h"
+#include "core/partition/edge/part_ties.h"
 #include "core/partition/options.h"
 
 enum {
   BLOCKS = 16,   /* of vertices, for parallel work */
   BATCHES = 64,  /* of a sweep */
   CHOICES = 2,   /* parts in which a vertex looks for a place */
-  PARTNERS = 256, /* members of a full part that it asks */
-  GATHERED = 1 << 20, /* synapses that are corrected for at once */
-  STRETCHES = 1 << 12,
-  CHECK_EVERY = 256
+  PARTNERS = 256 /* members of a full part that it asks */
 };
 #define NONE UINT32_MAX
 
@@ -29,27 +26,16 @@ typedef struct proposal {
   uint32_t to, partner;
 } proposal;
 
-typedef struct change {
-  uint32_t vertex, from, to;
-} change;
-
-/* Some synapses of a vertex that has moved, and where they are gathered. */
-typedef struct stretch {
-  uint32_t from, to, at, count;
-  cm_synapse_run run;
-} stretch;
-
 typedef struct profiles {
   const cm_topology *topology;
   const cm_profile_options *options;
   cm_run *run;
-  cm_synapses synapses;
+  cm_part_ties ties;
   uint32_t n;
   uint32_t *part;      /* [n] */
   uint32_t parts;      /* so far */
   uint32_t *share;     /* [options->parts] final parts that each part stands for */
   uint64_t *load;      /* [options->parts] */
-  uint32_t *tie;       /* [n * options->parts] of a vertex to every part, rows of `parts` */
   uint32_t *member;    /* [n] vertices by part, in no order inside */
   uint32_t *member_first; /* [options->parts + 1] */
   uint32_t *place;     /* [n] in `member` */
@@ -57,11 +43,8 @@ typedef struct profiles {
   uint32_t *order;     /* [n] */
   proposal *proposal;  /* [n / BATCHES + 1] */
   uint32_t begin, end; /* the batch, in `order` */
-  change *change;      /* [2 * (n / BATCHES + 1)] of the batch */
+  cm_part_change *change; /* [2 * (n / BATCHES + 1)] of the batch */
   uint32_t changes;
-  stretch *stretch;    /* [STRETCHES] of the changes under way */
-  uint32_t stretches, gathered, room_gathered;
-  uint32_t *neighbour, *weight; /* [room_gathered] */
   uint32_t *touched;   /* [n] batch in which a vertex last moved */
   uint32_t batch;
   uint64_t moves;
@@ -70,10 +53,9 @@ typedef struct profiles {
 
 static void profiles_free(profiles *w)
 {
-  cm_synapses_free(&w->synapses);
+  cm_part_ties_free(&w->ties);
   cm_free(w->share);
   cm_free(w->load);
-  cm_free(w->tie);
   cm_free(w->member);
   cm_free(w->member_first);
   cm_free(w->place);
@@ -81,20 +63,12 @@ static void profiles_free(profiles *w)
   cm_free(w->order);
   cm_free(w->proposal);
   cm_free(w->change);
-  cm_free(w->stretch);
-  cm_free(w->neighbour);
-  cm_free(w->weight);
   cm_free(w->touched);
-}
-
-static uint32_t border(const profiles *w, size_t block)
-{
-  return (uint32_t)cm_slice_begin(w->n, block, BLOCKS);
 }
 
 static uint32_t *row(const profiles *w, uint32_t v)
 {
-  return w->tie + (size_t)v * w->parts;
+  return cm_part_ties_row(&w->ties, v);
 }
 
 static uint64_t most(const profiles *w, uint32_t p)
@@ -105,92 +79,6 @@ static uint64_t most(const profiles *w, uint32_t p)
 static uint32_t size(const profiles *w, uint32_t v)
 {
   return cm_topology_size(w->topology, v);
-}
-
-/* ---- counting ties ---- */
-
-/* All ties of a block's vertices, from the synapses out of them and into them. */
-static cm_status count_block(void *context, size_t block, cm_error *error)
-{
-  profiles *w = context;
-  const cm_topology *t = w->topology;
-  const cm_inbound *in = &w->synapses.in;
-  const uint32_t *net_first = w->synapses.net_first;
-  for (uint32_t v = border(w, block); v < border(w, block + 1); v++) {
-    uint32_t *ties = row(w, v);
-    memset(ties, 0, w->parts * sizeof *ties);
-    for (uint32_t e = net_first[v]; e < net_first[v + 1]; e++)
-      for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
-        if (t->pin[i] != v)
-          ties[w->part[t->pin[i]]] += cm_inbound_units(in, cm_topology_pin_weight(t, e, i));
-    for (uint64_t i = in->first[v]; i < in->first[v + 1]; i++)
-      ties[w->part[cm_inbound_source(in, i)]] += cm_inbound_weight(in, i);
-    if (v % CHECK_EVERY == 0 && cm_run_check(w->run, error) != CM_OK)
-      return error->status;
-  }
-  return CM_OK;
-}
-
-static cm_status gather(void *context, size_t index, cm_error *error)
-{
-  profiles *w = context;
-  const stretch *s = &w->stretch[index];
-  return cm_synapses_read(&w->synapses, &s->run, w->neighbour + s->at, w->weight + s->at, error);
-}
-
-/* What the gathered synapses of moved vertices do to the ties of a block's vertices. */
-static cm_status correct_block(void *context, size_t block, cm_error *error)
-{
-  profiles *w = context;
-  uint32_t begin = border(w, block), end = border(w, block + 1);
-  for (uint32_t j = 0; j < w->stretches; j++) {
-    const stretch *s = &w->stretch[j];
-    const uint32_t *neighbour = w->neighbour + s->at, *weight = w->weight + s->at;
-    for (uint32_t i = cm_first_at_least(neighbour, s->count, begin); i < s->count && neighbour[i] < end; i++) {
-      uint32_t *ties = row(w, neighbour[i]);
-      ties[s->from] -= weight[i];
-      ties[s->to] += weight[i];
-    }
-  }
-  return cm_run_check(w->run, error);
-}
-
-static cm_status correct_gathered(profiles *w, cm_error *error)
-{
-  if (cm_parallel(w->run, w->stretches, gather, w, error) != CM_OK ||
-      cm_parallel(w->run, BLOCKS, correct_block, w, error) != CM_OK)
-    return error->status;
-  w->stretches = w->gathered = 0;
-  return CM_OK;
-}
-
-static cm_status add_synapses(profiles *w, change made, uint32_t net, uint64_t begin, uint64_t end, cm_error *error)
-{
-  while (begin < end) {
-    if ((w->stretches == STRETCHES || w->gathered == w->room_gathered) && correct_gathered(w, error) != CM_OK)
-      return error->status;
-    uint64_t room = w->room_gathered - w->gathered, take = end - begin < room ? end - begin : room;
-    w->stretch[w->stretches++] = (stretch){.from = made.from, .to = made.to, .at = w->gathered, .count = (uint32_t)take,
-                                           .run = {.net = net, .begin = begin, .end = begin + take}};
-    w->gathered += (uint32_t)take;
-    begin += take;
-  }
-  return CM_OK;
-}
-
-/* What the batch's changes do to the ties of all vertices. */
-static cm_status correct(profiles *w, cm_error *error)
-{
-  const uint64_t *net_first = w->topology->net_first, *in_first = w->synapses.in.first;
-  for (uint32_t c = 0; c < w->changes; c++) {
-    change made = w->change[c];
-    for (uint32_t e = w->synapses.net_first[made.vertex]; e < w->synapses.net_first[made.vertex + 1]; e++)
-      if (add_synapses(w, made, e, net_first[e], net_first[e + 1], error) != CM_OK)
-        return error->status;
-    if (add_synapses(w, made, CM_INBOUND, in_first[made.vertex], in_first[made.vertex + 1], error) != CM_OK)
-      return error->status;
-  }
-  return correct_gathered(w, error);
 }
 
 /* ---- proposals ---- */
@@ -218,7 +106,7 @@ static cm_status best_partner(const profiles *w, uint32_t v, uint32_t p, int64_t
   }
   if (best == NONE)
     return CM_OK;
-  if (cm_synapses_between(&w->synapses, v, best, &between, error) != CM_OK)
+  if (cm_synapses_between(&w->ties.synapses, v, best, &between, error) != CM_OK)
     return error->status;
   *gain += most_gain - 2 * between;
   *partner = best;
@@ -280,7 +168,7 @@ static void leave(profiles *w, uint32_t v)
  * so all leave before any enters. */
 static void enter(profiles *w, uint32_t v, uint32_t to)
 {
-  w->change[w->changes++] = (change){v, w->part[v], to};
+  w->change[w->changes++] = (cm_part_change){v, w->part[v], to};
   w->place[v] = w->member_first[to] + w->room[to]++;
   w->member[w->place[v]] = v;
   w->part[v] = to;
@@ -327,7 +215,7 @@ static cm_status sweep(profiles *w, cm_error *error)
     if (cm_parallel(w->run, BLOCKS, propose_block, w, error) != CM_OK)
       return error->status;
     carry_out(w);
-    if (correct(w, error) != CM_OK)
+    if (cm_part_ties_correct(&w->ties, w->change, w->changes, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
@@ -413,7 +301,7 @@ static cm_status fit(profiles *w, cm_error *error)
       w->changes = 0;
       leave(w, best);
       enter(w, best, best_to);
-      if (correct(w, error) != CM_OK)
+      if (cm_part_ties_correct(&w->ties, w->change, w->changes, error) != CM_OK)
         return error->status;
     }
   return CM_OK;
@@ -421,7 +309,7 @@ static cm_status fit(profiles *w, cm_error *error)
 
 static cm_status sweeps(profiles *w, uint32_t count, cm_error *error)
 {
-  if (cm_parallel(w->run, BLOCKS, count_block, w, error) != CM_OK)
+  if (cm_part_ties_count(&w->ties, w->parts, error) != CM_OK)
     return error->status;
   for (uint32_t s = 0; s < count; s++) {
     if (sweep(w, error) != CM_OK || cm_run_progress(w->run, (double)w->parts / w->options->parts * (s + 1) / count, 0,
@@ -453,18 +341,14 @@ static cm_status profiles_new(profiles *w, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
   uint32_t n = w->n, parts = w->options->parts, batch = n / BATCHES + 1;
-  w->room_gathered = w->topology->pin_count < GATHERED ? (uint32_t)w->topology->pin_count + 1 : GATHERED;
-  if (CM_NEW(memory, w->share, parts, error) != CM_OK ||
-      CM_NEW(memory, w->load, parts, error) != CM_OK || CM_NEW(memory, w->tie, (size_t)n * parts, error) != CM_OK ||
+  if (CM_NEW(memory, w->share, parts, error) != CM_OK || CM_NEW(memory, w->load, parts, error) != CM_OK ||
       CM_NEW(memory, w->member_first, parts, error) != CM_OK || CM_NEW(memory, w->place, n, error) != CM_OK ||
       CM_NEW(memory, w->room, parts, error) != CM_OK || CM_NEW(memory, w->order, n, error) != CM_OK ||
       CM_NEW(memory, w->proposal, batch, error) != CM_OK ||
-      CM_NEW(memory, w->change, 2 * (size_t)batch, error) != CM_OK || CM_NEW(memory, w->touched, n, error) != CM_OK ||
-      CM_NEW(memory, w->stretch, STRETCHES, error) != CM_OK ||
-      CM_NEW(memory, w->neighbour, w->room_gathered, error) != CM_OK || CM_NEW(memory, w->weight, w->room_gathered, error) != CM_OK)
+      CM_NEW(memory, w->change, 2 * (size_t)batch, error) != CM_OK || CM_NEW(memory, w->touched, n, error) != CM_OK)
     return error->status;
   cm_random_init(&w->random, w->options->seed, CM_STREAM_REFINEMENT, 1 << 20);
-  return cm_synapses_new(w->topology, w->run, &w->synapses, error);
+  return cm_part_ties_new(w->topology, w->part, parts, w->run, &w->ties, error);
 }
 
 bool cm_profile_suits(const cm_topology *topology, uint32_t parts)
