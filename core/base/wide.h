@@ -11,4 +11,11 @@
 #define CM_WIDE
 #endif
 
+/* The same for loops over arrays that are looked up by index: the compiler vectorises them at its highest level only. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define CM_WIDE_LOOP CM_WIDE __attribute__((optimize("O3")))
+#else
+#define CM_WIDE_LOOP CM_WIDE
+#endif
+
 #endif

@@ -22,7 +22,9 @@ typedef struct measure {
   uint32_t parts;
   cm_run *run;
   int64_t columns, rows; /* routers */
-  pair *pair;            /* gathered so far; equal pairs may stand several times until squeezed */
+  uint32_t *net;         /* [nets] by the part of their source */
+  uint32_t *net_begin;   /* [parts + 1] */
+  pair *pair;            /* of the part under way; equal pairs may stand several times until squeezed */
   size_t pair_count, pair_room;
   double *link;          /* [routers * CM_DIRECTIONS] */
   double *passing;       /* [routers] congestion */
@@ -175,7 +177,7 @@ static cm_status add_pair(measure *m, uint32_t from, uint32_t to, double packets
   if (m->pair_count == m->pair_room) {
     squeeze(m);
     if (m->pair_count > m->pair_room / 2 || m->pair_room == 0) {
-      size_t room = m->pair_room == 0 ? 1 << 16 : m->pair_room * 2;
+      size_t room = m->pair_room == 0 ? 1 << 10 : m->pair_room * 2;
       pair *grown = cm_reallocate(m->run->memory, m->pair, room, sizeof *grown, error);
       if (grown == NULL)
         return error->status;
@@ -258,6 +260,7 @@ static cm_status count_axon(measure *m, uint32_t net, double scale, cm_error *er
   return CM_OK;
 }
 
+/* The packets of the part under way. */
 static cm_status walk_pairs(measure *m, cm_error *error)
 {
   cm_metrics *sum = &m->truth->metrics;
@@ -334,6 +337,21 @@ static void conclude(measure *m, const uint32_t *vertices)
   }
 }
 
+/* Nets by the part of their source, in their order inside a part. */
+static void group_nets(measure *m)
+{
+  const cm_topology *topology = m->topology;
+  for (uint32_t net = 0; net < topology->net_count; net++)
+    m->net_begin[m->part[cm_topology_source(topology, net)] + 1]++;
+  for (uint32_t p = 0; p < m->parts; p++)
+    m->net_begin[p + 1] += m->net_begin[p];
+  for (uint32_t net = topology->net_count; net-- > 0;) /* from the back: begins come down to where they belong */
+    m->net[--m->net_begin[m->part[cm_topology_source(topology, net)] + 1]] = net;
+  for (uint32_t p = 0; p < m->parts; p++)
+    m->net_begin[p] = m->net_begin[p + 1];
+  m->net_begin[m->parts] = topology->net_count;
+}
+
 static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
 {
   const cm_topology *topology = m->topology;
@@ -343,16 +361,20 @@ static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
     vertices[m->part[v]]++;
     m->truth->core[m->part[v]].neurons += cm_topology_size(topology, v);
   }
+  group_nets(m);
   cm_status status = CM_OK;
-  for (uint32_t net = 0; net < topology->net_count && status == CM_OK; net++) {
-    status = count_pins(m, net, scale, error);
-    if (status == CM_OK && topology->directed)
-      status = count_axon(m, net, scale, error);
-    if (status == CM_OK && net % 4096 == 0)
-      status = cm_run_check(m->run, error);
+  for (uint32_t p = 0; p < m->parts && status == CM_OK; p++) {
+    m->pair_count = 0;
+    for (uint32_t k = m->net_begin[p]; k < m->net_begin[p + 1] && status == CM_OK; k++) {
+      status = count_pins(m, m->net[k], scale, error);
+      if (status == CM_OK && topology->directed)
+        status = count_axon(m, m->net[k], scale, error);
+      if (status == CM_OK && k % 4096 == 0)
+        status = cm_run_check(m->run, error);
+    }
+    if (status == CM_OK)
+      status = walk_pairs(m, error);
   }
-  if (status == CM_OK)
-    status = walk_pairs(m, error);
   if (status == CM_OK)
     conclude(m, vertices);
   return status;
@@ -376,6 +398,8 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
       CM_NEW(run->memory, vertices, part_count, error) != CM_OK ||
       CM_NEW(run->memory, m.seen, part_count, error) != CM_OK ||
       CM_NEW(run->memory, m.target, longest, error) != CM_OK ||
+      CM_NEW(run->memory, m.net, topology->net_count, error) != CM_OK ||
+      CM_NEW(run->memory, m.net_begin, (size_t)part_count + 1, error) != CM_OK ||
       CM_NEW(run->memory, m.link, routers * CM_DIRECTIONS, error) != CM_OK ||
       CM_NEW(run->memory, m.tree_link, routers * CM_DIRECTIONS, error) != CM_OK ||
       CM_NEW(run->memory, m.link_stamp, routers * CM_DIRECTIONS, error) != CM_OK ||
@@ -388,6 +412,8 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
   cm_free(vertices);
   cm_free(m.seen);
   cm_free(m.target);
+  cm_free(m.net);
+  cm_free(m.net_begin);
   cm_free(m.link);
   cm_free(m.tree_link);
   cm_free(m.link_stamp);

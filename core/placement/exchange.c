@@ -44,7 +44,7 @@ static bool is_straight(const uint32_t *distance, uint32_t length)
 }
 
 /* What vertex u pays more at `there` than at `here`; *between is its weight to `other`. */
-static int64_t straight_price(const field *f, uint32_t u, spot here, spot there, uint32_t other, uint64_t *between)
+CM_WIDE_LOOP static int64_t straight_price(const field *f, uint32_t u, spot here, spot there, uint32_t other, uint64_t *between)
 {
   const cm_compact *g = f->graph;
   int64_t sum = 0;
