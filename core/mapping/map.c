@@ -2,6 +2,7 @@
  * below, in that order. What can fail: the partition stage (stage.h), memory, cancel. */
 #include "core/mapping/map.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 #include "core/placement/arrange.h"
 #include "core/placement/placement.h"
 
-enum { REGIONS_MAX = 64 };
+enum { REGIONS_MAX = 64, ROAMING_MAX = 1024 };
 
 /* What a placement of the parts came to. */
 typedef struct placed {
@@ -175,10 +176,19 @@ static cm_status place_on(job *j, const cm_region *region, uint32_t **core, plac
   return CM_OK;
 }
 
+/* Whether parts are few enough to be placed with cores to choose from as the last candidate. */
+static bool may_roam(const job *j)
+{
+  uint64_t preset = j->options->preset;
+  return (preset == CM_PRESET_BALANCED || preset == CM_PRESET_BEST) && j->options->mapper != CM_MAPPER_BISECTION &&
+         j->options->mapper != CM_MAPPER_LEARNED && j->options->regions > 1 && j->mapping->part_count > 1 &&
+         j->mapping->part_count <= ROAMING_MAX;
+}
+
 /* The regions to compare; preset reference and others on request take the seed's box alone. */
 static cm_status choose_regions(job *j, cm_region **regions, uint32_t *found, cm_error *error)
 {
-  uint32_t most = (uint32_t)j->options->regions, count = j->mapping->part_count;
+  uint32_t most = (uint32_t)j->options->regions - may_roam(j), count = j->mapping->part_count;
   cm_run_phase(j->run, "region");
   *found = most == 0;
   return most == 0 ? cm_region_choose(j->input->chip, j->occupancy, count, j->run, &regions[0], error)
@@ -234,6 +244,44 @@ static cm_status enclose(job *j, cm_error *error)
   return j->placed.report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
+/* On a region with some cores more than parts, about half a ring around them: a set of cores that is compact for even
+ * traffic is not the best for the job's own. Kept when it costs less energy. */
+static cm_status place_with_room(job *j, cm_error *error)
+{
+  cm_mapping *m = j->mapping;
+  cm_region *roomy, *used;
+  placed result = {0};
+  uint32_t *core = NULL, found, free_cores = cm_occupancy_free_count(j->occupancy);
+  uint32_t wanted = m->part_count + (uint32_t)ceil(2 * sqrt((double)m->part_count));
+  wanted = wanted < free_cores ? wanted : free_cores;
+  if (wanted == m->part_count)
+    return CM_OK;
+  j->region_count++;
+  cm_run_phase(j->run, "region");
+  cm_status status = cm_region_candidates(j->input->chip, j->occupancy, wanted, 1, j->run, &roomy, &found, error);
+  if (status == CM_NO_ROOM) /* some of the free ones are cut off */
+    return CM_OK;
+  if (status == CM_OK) {
+    status = place_on(j, roomy, &core, &result, error);
+    cm_region_free(roomy);
+  }
+  if (status != CM_OK || result.energy >= j->placed.energy) {
+    json_decref(result.report);
+    cm_free(core);
+    return status;
+  }
+  json_decref(j->placed.report);
+  cm_free(m->core);
+  m->core = core;
+  j->placed = result;
+  j->region_chosen = j->region_count - 1;
+  if (CM_NEW(j->run->memory, used, 1, error) != CM_OK)
+    return error->status;
+  cm_region_free(m->region);
+  m->region = used;
+  return box_cores(j, used, error);
+}
+
 /* On every candidate region; the one whose placement costs least energy stays, the earlier of equals. */
 static cm_status place(job *j, cm_error *error)
 {
@@ -245,7 +293,7 @@ static cm_status place(job *j, cm_error *error)
   if (choose_regions(j, regions, &j->region_count, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
-  for (uint32_t i = 0; i < j->region_count; i++) {
+  for (uint32_t i = 0; i < j->region_count; i++) { /* each is kept or freed, failed or not */
     placed result = {0};
     uint32_t *core = NULL;
     if (status == CM_OK)
@@ -264,7 +312,7 @@ static cm_status place(job *j, cm_error *error)
       cm_region_free(regions[i]);
     }
   }
-  return status;
+  return status == CM_OK && may_roam(j) ? place_with_room(j, error) : status;
 }
 
 /* Nothing is trusted on its way out: every core once, free, and inside the chip. */
