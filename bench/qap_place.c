@@ -1,5 +1,6 @@
 /* bench/qap: places a QAPLIB instance whose distances are those of a grid with the placement engine. */
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,14 +115,17 @@ static cm_graph *graph_of(const instance *in, cm_run *run)
   return graph;
 }
 
+/* More sweeps of one annealing bring less than another one. */
+static const double sweeps_most = 1000;
+
 static cm_qap_options divide(const arguments *a, double work)
 {
   cm_qap_options o = {.seed = a->seed, .population = a->population};
   if (o.population == 0)
     o.population = 12;
-  o.sweeps = (uint32_t)(work * 0.4 / o.population) + 1;
+  o.sweeps = (uint32_t)fmin(work * 0.4 / o.population, sweeps_most) + 1;
   o.child_sweeps = a->child_sweeps != 0 ? a->child_sweeps : o.sweeps / 2 + 1;
-  o.children = (uint32_t)(work * 0.6 / o.child_sweeps);
+  o.children = (uint32_t)(fmax(work - (double)o.population * o.sweeps, 0) / o.child_sweeps);
   return o;
 }
 

@@ -13,6 +13,9 @@
 
 enum { BATCH = 4, SAMPLES = 2000 };
 
+/* Children in vain, per member, that end a population; and children, per member, that a new one needs at least. */
+enum { PATIENCE = 3, LIFE = 6 };
+
 /* Temperatures in mean changes of a random swap. */
 static const double hot_start = 0.2, hot_child = 0.1, cold_end = 0.025;
 
@@ -31,6 +34,8 @@ typedef struct search {
   member child[BATCH];
   uint32_t parent[BATCH][2];
   uint32_t bred;  /* children so far */
+  uint32_t begun; /* members annealed from scratch in earlier populations */
+  member champion; /* the best of those; no occupants before there is one */
   double unit;    /* mean change of a random swap */
 } search;
 
@@ -98,7 +103,7 @@ static cm_status start_one(void *context, size_t index, cm_error *error)
   cm_random random;
   member *m = &s->member[index];
   uint32_t *at;
-  cm_random_init(&random, s->options->seed, CM_STREAM_ASSIGNMENT, index);
+  cm_random_init(&random, s->options->seed, CM_STREAM_ASSIGNMENT, s->begun + index);
   const uint32_t *start = s->options->start;
   if (start != NULL)
     stand(s, start, m->occupant);
@@ -192,27 +197,62 @@ static cm_status breed_one(void *context, size_t index, cm_error *error)
   return status;
 }
 
-/* A child takes the place of the worst member when it is better, unless one of its cost is there: likely the same. */
-static void admit(search *s, member *child)
+/* A child takes the place of the worst member when it is better, unless one of its cost is there: likely the same.
+ * False when it does not. */
+static bool admit(search *s, member *child)
 {
   uint32_t worst = 0;
   for (uint32_t i = 0; i < s->options->population; i++) {
     if (s->member[i].cost == child->cost)
-      return;
+      return false;
     if (s->member[i].cost > s->member[worst].cost)
       worst = i;
   }
-  if (s->member[worst].cost > child->cost) {
-    member replaced = s->member[worst];
-    s->member[worst] = *child;
-    *child = replaced;
-  }
+  if (s->member[worst].cost <= child->cost)
+    return false;
+  member replaced = s->member[worst];
+  s->member[worst] = *child;
+  *child = replaced;
+  return true;
+}
+
+static uint32_t best_member(const search *s)
+{
+  uint32_t best = 0;
+  for (uint32_t i = 1; i < s->options->population; i++)
+    best = s->member[i].cost < s->member[best].cost ? i : best;
+  return best;
+}
+
+/* Keeps the best member, if it is the best so far. */
+static void crown(search *s)
+{
+  uint32_t best = best_member(s);
+  if (s->begun > 0 && s->member[best].cost >= s->champion.cost)
+    return;
+  s->champion.cost = s->member[best].cost;
+  memcpy(s->champion.occupant, s->member[best].occupant, s->qap.count * sizeof *s->champion.occupant);
+}
+
+/* A population that no child gets into any more has come to its end: another one, from scratch, where enough work is
+ * left for it. */
+static cm_status begin_again(search *s, uint32_t *vain, cm_error *error)
+{
+  const cm_qap_options *o = s->options;
+  uint64_t price = (uint64_t)o->population * o->sweeps / o->child_sweeps; /* in children */
+  if (*vain < PATIENCE * o->population || s->bred + price + LIFE * (uint64_t)o->population > o->children)
+    return CM_OK;
+  crown(s);
+  s->begun += o->population;
+  s->bred += (uint32_t)price;
+  *vain = 0;
+  return cm_parallel(s->run, o->population, start_one, s, error);
 }
 
 static cm_status breed(search *s, cm_error *error)
 {
   cm_random random;
-  uint32_t population = s->options->population;
+  uint32_t population = s->options->population, vain = 0; /* children since one was admitted */
   cm_random_init(&random, s->options->seed, CM_STREAM_BREEDING, UINT64_MAX);
   while (population > 1 && s->bred < s->options->children) {
     uint32_t batch = s->options->children - s->bred;
@@ -225,9 +265,10 @@ static cm_status breed(search *s, cm_error *error)
     if (cm_parallel(s->run, batch, breed_one, s, error) != CM_OK)
       return error->status;
     for (uint32_t i = 0; i < batch; i++)
-      admit(s, &s->child[i]);
+      vain = admit(s, &s->child[i]) ? 0 : vain + 1;
     s->bred += batch;
-    if (cm_run_progress(s->run, (double)s->bred / s->options->children, -1, s->qap.parts, NAN, error) != CM_OK)
+    if (cm_run_progress(s->run, (double)s->bred / s->options->children, -1, s->qap.parts, NAN, error) != CM_OK ||
+        begin_again(s, &vain, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
@@ -286,6 +327,8 @@ static cm_status set_up(search *s, cm_error *error)
   for (uint32_t i = 0; i < s->options->population; i++)
     if (CM_NEW(memory, s->member[i].occupant, s->qap.count, error) != CM_OK)
       return error->status;
+  if (CM_NEW(memory, s->champion.occupant, s->qap.count, error) != CM_OK)
+    return error->status;
   for (uint32_t i = 0; i < BATCH; i++)
     if (CM_NEW(memory, s->child[i].occupant, s->qap.count, error) != CM_OK)
       return error->status;
@@ -302,6 +345,7 @@ static void tear_down(search *s)
   for (uint32_t i = 0; s->member != NULL && i < s->options->population; i++)
     cm_free(s->member[i].occupant);
   cm_free(s->member);
+  cm_free(s->champion.occupant);
   for (uint32_t i = 0; i < BATCH; i++)
     cm_free(s->child[i].occupant);
 }
@@ -323,10 +367,8 @@ cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, cons
   if (status == CM_OK && parts->vertex_count > 0)
     status = breed(&s, error);
   if (status == CM_OK && parts->vertex_count > 0) {
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < options->population; i++)
-      best = s.member[i].cost < s.member[best].cost ? i : best;
-    *cost = cost_of(&s, s.member[best].occupant, at);
+    crown(&s);
+    *cost = cost_of(&s, s.champion.occupant, at);
   } else if (status == CM_OK)
     *cost = 0;
   tear_down(&s);

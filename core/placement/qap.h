@@ -13,7 +13,8 @@ enum { CM_QAP_CORES_MAX = 2048 };
 typedef struct cm_qap_options {
   uint32_t population;   /* arrangements annealed from scratch, at least 1 */
   uint32_t sweeps;       /* looks at every pair of cores in each of these annealings */
-  uint32_t children;     /* arrangements bred from two of the population afterwards */
+  uint32_t children;     /* arrangements bred from two of the population afterwards; where the population has come to its
+                            end and much of that work is left, it is kept in mind and another one begun */
   uint32_t child_sweeps; /* looks at every pair when annealing one of them */
   uint64_t seed;
   const uint32_t *start; /* [parts] NULL: at random; else the population is annealed from here, less hot */

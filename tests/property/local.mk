@@ -1,6 +1,7 @@
 # Invariants on random inputs, one program per subject.
 if HAVE_CHECK
 PROPERTY_TESTS = \
+  tests/property/axons_on_mesh \
   tests/property/blocks \
   tests/property/compact \
   tests/property/edges \

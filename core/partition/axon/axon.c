@@ -22,6 +22,9 @@ enum { START_VERTICES = 1 << 19 };
 /* The same while a part's members find their place among the others. */
 static const double slack_of_dissolving = 0.02;
 
+/* Of parts of fewer neurons a missing one would be too many. */
+enum { ROOM_LEAST = 8 };
+
 /* With places, the search ends after so many cycles without gain. */
 enum { VAIN_MOST = 3 };
 
@@ -137,7 +140,7 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
   cm_random random;
   cm_limits limits = slack_limits(&w->options->limits, slack_per_level * l);
   cm_random_init(&random, w->seed, CM_STREAM_BISECTION, t);
-  if (t % 4 != 3 && limits.neurons > 1) /* parts that are exactly full leave refinement no room */
+  if (t % 4 != 3 && limits.neurons >= ROOM_LEAST) /* parts that are exactly full leave refinement no room */
     limits.neurons = (uint64_t)((double)limits.neurons * 0.96);
   if (CM_NEW(w->run->memory, all->part[t], w->levels.graph[l]->vertex_count, error) != CM_OK ||
       cm_grow_parts(w->levels.graph[l], &limits, &random, w->run, all->part[t], &all->parts[t], error) != CM_OK)

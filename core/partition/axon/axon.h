@@ -12,7 +12,7 @@
 typedef struct cm_axon_places {
   void *context;
   /* Cores for `parts` parts and some to spare: *prices is of all of them and stays the callee's; at [parts] gets the
-   * number of each part's core among them. */
+   * number of each part's core among them. part [vertices of the topology]. */
   cm_status (*place)(void *context, const uint32_t *part, uint32_t parts, uint32_t *at, const cm_prices **prices,
                      cm_error *error);
   /* Parts are named by their cores now: at [parts of the prices] gets a core for each, all different, that costs no
@@ -36,12 +36,10 @@ typedef struct cm_axon_options {
   const cm_axon_places *places; /* NULL: parts have no places, every part that an axon reaches costs the same */
 } cm_axon_options;
 
-/* With `places`, *parts on return is the number of cores behind the prices, and parts are named by them: some are
- * empty. `part` [vertices of the topology] in all calls. */
-
 /* Finds parts that keep neurons, synapses and inbound axons within the limits, with little connectivity. Fills part
- * [vertices] with numbers 0 .. *parts - 1, none empty. Vertices that no part can hold are the caller's to refuse
- * before. CM_NO_ROOM when more than parts_max parts are needed. Phases "coarsen", "initial", "refine". */
+ * [vertices] with numbers 0 .. *parts - 1, none empty. With `places` what axons pay by the prices is what counts in the
+ * cycles; *parts then is the number of cores behind the prices, parts are named by their cores, and cores may be empty.
+ * Vertices that no part can hold are the caller's to refuse before. CM_NO_ROOM when more than parts_max parts are needed. Phases "coarsen", "initial", "refine". */
 cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error);
 
