@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <stdbool.h>
 
+#include "core/base/file.h"
 #include "core/base/run.h"
 #include "core/chip/chip.h"
 #include "core/chip/occupancy.h"
@@ -42,6 +43,9 @@ cm_status cli_chip(const char *chip, const char *mesh, cm_chip **made, cm_error 
 /* Reads an occupancy file; NULL path: all free. */
 cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **made, cm_error *error);
 
+/* Makes a folder for what is needed on the way; "" on failure. Whoever made it removes it (cm_folder_remove). */
+cm_status cli_scratch(char path[CM_PATH_MAX], cm_error *error);
+
 /* The commands: arguments after the command's name, argv[0] being that name. */
 int cli_map(int argc, char **argv);
 int cli_partition(int argc, char **argv);
@@ -49,6 +53,7 @@ int cli_place(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_compile(int argc, char **argv);
 int cli_schedule(int argc, char **argv);
+int cli_tile(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_convert(int argc, char **argv);
 int cli_generate(int argc, char **argv);

@@ -107,18 +107,6 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
   return -1;
 }
 
-static cm_status make_scratch(cli_job *w, cm_error *error)
-{
-  const char *base = getenv("TMPDIR");
-  if (cm_path(w->scratch, error, "%s/coremap-XXXXXX", base != NULL ? base : "/tmp") != CM_OK)
-    return error->status;
-  if (mkdtemp(w->scratch) == NULL) {
-    w->scratch[0] = '\0';
-    return cm_fail_errno(error, errno, "cannot make a folder in", base != NULL ? base : "/tmp");
-  }
-  return CM_OK;
-}
-
 cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
 {
   cm_import_limits limits = cm_import_limits_default();
@@ -130,7 +118,7 @@ cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
                    cli_occupancy(job->occupancy_path, job->chip, &job->occupancy, error) != CM_OK))
     return error->status;
   cm_map_options_apply(job->options, &job->cli.run);
-  if (make_scratch(job, error) != CM_OK)
+  if (cli_scratch(job->scratch, error) != CM_OK)
     return error->status;
   job->cli.memory.scratch_folder = job->scratch;
   if (cm_import(job->network, &limits, &job->cli.run, &job->topology, &job->report, error) != CM_OK)

@@ -11,6 +11,7 @@ coremap_SOURCES = cli/cli.h cli/job.h \
   cli/partition.c \
   cli/run.c \
   cli/schedule.c \
+  cli/tile.c \
   cli/show.c \
   cli/train.c
 coremap_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'

@@ -16,6 +16,7 @@ static const struct {
   {"compile", cli_compile, "turn an ONNX model into a program for a chip, or rewrite it so that its permutations move less"},
   {"run", cli_run_program, "simulate a program: its time and what it computes"},
   {"disassemble", cli_disassemble, "print a program's instructions"},
+  {"tile", cli_tile, "cut an ONNX model in micro-operators for the devices of a chip"},
   {"schedule", cli_schedule, "schedule tasks on processors or resources"},
   {"check", cli_check, "verify a mapping independently of what made it"},
   {"show", cli_show, "describe a network, chip or mapping"},

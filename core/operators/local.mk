@@ -15,6 +15,8 @@ libcoremap_a_SOURCES += \
   core/operators/permute.h core/operators/permute_mark.c core/operators/permute_normalise.c \
   core/operators/permute_region.h core/operators/permute_region.c core/operators/permute_carry.c \
   core/operators/permute_emit.c \
+  core/operators/tile.h core/operators/tile_internal.h core/operators/tile.c core/operators/tile_owners.c \
+  core/operators/tile_arcs.c \
   core/operators/tile_share.h core/operators/tile_share.c \
   core/operators/split.h core/operators/split_internal.h core/operators/split.c core/operators/split_window.c \
   core/operators/permutations.h core/operators/permutations.c

@@ -70,8 +70,7 @@ cm_status cm_trace_write(const cm_timeline *timeline, FILE *stream, cm_error *er
   return written(stream, "the trace", error);
 }
 
-/* Spreads spans over lanes so that none overlap in one: by start, always the lowest lane that is free. */
-static cm_status spread(cm_span *span, size_t count, uint32_t *lanes, cm_memory *memory, cm_error *error)
+cm_status cm_spans_spread(cm_span *span, size_t count, uint32_t *lanes, cm_memory *memory, cm_error *error)
 {
   cm_heap starts = {0}, running = {0}, idle = {0};
   cm_status status;
@@ -115,7 +114,7 @@ cm_status cm_schedule_write_trace(const cm_schedule *schedule, const char *name,
         t.span_count++;
       }
     if (schedule->unit_count == 0)
-      status = spread(span, t.span_count, &t.unit_count, memory, error);
+      status = cm_spans_spread(span, t.span_count, &t.unit_count, memory, error);
     t.span = span;
     if (status == CM_OK)
       status = cm_trace_write(&t, stream, error);

@@ -26,6 +26,10 @@ typedef struct cm_timeline {
   uint64_t units_per_us; /* units of time in a microsecond, at least 1 */
 } cm_timeline;
 
+/* Spreads spans over lanes (their units) so that none overlap in one: by start, always the lowest lane that is free.
+ * *lanes is how many that takes. O(n log n). Errors: memory. */
+cm_status cm_spans_spread(cm_span *span, size_t count, uint32_t *lanes, cm_memory *memory, cm_error *error);
+
 /* Writes a timeline. Times are exact to a thousandth of a microsecond where units_per_us divides 1000 or is 1, else
  * rounded down. O(spans). Errors: CM_IO, CM_DISK_FULL. */
 cm_status cm_trace_write(const cm_timeline *timeline, FILE *stream, cm_error *error);
