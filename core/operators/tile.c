@@ -60,7 +60,7 @@ static cells cells_of(const cm_call *call)
 static uint64_t box_at(const cm_shape *shape, const cells *c, uint64_t first, uint64_t last, uint64_t most, cm_box *box)
 {
   uint64_t stride = 1, rest = first, taken = 1;
-  int64_t digit[LEVELS_MAX];
+  int64_t digit[LEVELS_MAX] = {0};
   uint32_t at = c->levels;
   most = most < last - first ? most : last - first;
   for (uint32_t l = c->levels; l-- > 0; rest /= (uint64_t)c->level[l].count)
