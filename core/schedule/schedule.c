@@ -4,9 +4,11 @@
 #include "core/schedule/heap.h"
 #include "core/schedule/solve.h"
 
+enum { PLACEMENTS = 4000000, SCHEDULES_MIN = 100, SCHEDULES_MAX = 400000 };
+
 cm_schedule_options cm_schedule_defaults(void)
 {
-  return (cm_schedule_options){.method = CM_SCHEDULE_SEARCH, .schedules = 20000};
+  return (cm_schedule_options){.method = CM_SCHEDULE_SEARCH, .schedules = 0};
 }
 
 void cm_schedule_free(cm_schedule *schedule)
@@ -92,13 +94,21 @@ static void finish_processors(const cm_workload *w, cm_schedule *s)
   s->unit_count = w->processor_count;
 }
 
+/* So that small workloads are searched long and large ones not for ever. */
+static uint64_t schedules_for(uint32_t tasks)
+{
+  uint64_t fair = PLACEMENTS / (tasks > 0 ? tasks : 1);
+  return fair < SCHEDULES_MIN ? SCHEDULES_MIN : fair > SCHEDULES_MAX ? SCHEDULES_MAX : fair;
+}
+
 cm_status cm_schedule_make(const cm_workload *workload, const cm_schedule_options *options, cm_run *run,
                            cm_schedule **made, cm_error *error)
 {
-  cm_solving s = {.workload = workload, .options = options, .run = run};
+  cm_schedule_options resolved = *options;
+  cm_solving s = {.workload = workload, .options = &resolved, .run = run};
   bool project = workload->processor_count == 0;
   if (options->schedules == 0)
-    return cm_fail(error, CM_BAD_OPTION, "schedules is 0: at least one must be made");
+    resolved.schedules = schedules_for(workload->dag->node_count);
   if (make_room(workload->dag->node_count, run->memory, &s.best, error) != CM_OK)
     return error->status;
   cm_status status = cm_schedule_bound(workload, run->memory, &s.best->lower_bound, error);

@@ -30,15 +30,16 @@ typedef enum cm_schedule_method {
 
 typedef struct cm_schedule_options {
   cm_schedule_method method;
-  uint64_t schedules; /* of SEARCH and SAMPLE: how many may be generated, at least 1 */
+  uint64_t schedules; /* of SEARCH and SAMPLE: how many may be generated; 0: as many as place four million tasks, but
+                         at least a hundred and at most 400000 (a second at most, but for the largest workloads) */
 } cm_schedule_options;
 
-/* SEARCH with 20000 schedules. */
+/* SEARCH with 0 schedules. */
 cm_schedule_options cm_schedule_defaults(void);
 
 /* Schedules a workload. Same workload, options and run->seed: same schedule, for any number of threads. A deadline of
  * the run only cuts the search: the best schedule by then is returned. The caller's: cm_schedule_free. Time: as the
- * schemes of generate.h per schedule; memory O((n + arcs) + population * n). Errors: CM_BAD_OPTION, CM_CANCELLED;
+ * schemes of generate.h per schedule; memory O((n + arcs) + population * n). Errors: CM_CANCELLED;
  * memory. */
 cm_status cm_schedule_make(const cm_workload *workload, const cm_schedule_options *options, cm_run *run,
                            cm_schedule **made, cm_error *error);

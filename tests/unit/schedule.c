@@ -212,7 +212,7 @@ START_TEST(published_optima_are_met)
   cm_workload *w = published(known[_i].file, known[_i].processors);
   if (known[_i].list > 0)
     ck_assert_uint_eq(length(w, CM_SCHEDULE_LIST, 1), known[_i].list);
-  ck_assert_uint_eq(length(w, CM_SCHEDULE_SEARCH, 20000), known[_i].optimum);
+  ck_assert_uint_eq(length(w, CM_SCHEDULE_SEARCH, 0), known[_i].optimum);
   cm_workload_free(w);
 }
 END_TEST
@@ -267,8 +267,6 @@ START_TEST(a_deadline_cuts_and_a_stop_stops)
   cm_schedule_free(s);
   run.cancel = &stop;
   ck_fails(cm_schedule_make(w, &options, &run, &s, &error), CM_CANCELLED);
-  options.schedules = 0;
-  ck_fails(cm_schedule_make(w, &options, &run, &s, &error), CM_BAD_OPTION);
   cm_workload_free(w);
 }
 END_TEST
