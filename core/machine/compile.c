@@ -17,7 +17,7 @@ typedef struct compiling {
   cm_run *run;
   cm_model *given, *made;
   cm_plan *plan;
-  cm_layout layout;
+  cm_course layout;
   cm_emission emission;
   cm_program *program;
   json_t *report;
@@ -45,7 +45,7 @@ static cm_status make_program(compiling *c, cm_error *error)
       cm_plan_new(c->made, NULL, &options, c->run, &c->plan, error) != CM_OK)
     return error->status;
   cm_run_phase(c->run, "order");
-  if (cm_layout_make(c->plan, true, c->run, &c->layout, error) != CM_OK)
+  if (cm_course_make(c->plan, true, c->run, &c->layout, error) != CM_OK)
     return error->status;
   cm_run_phase(c->run, "emit");
   if (cm_emit(c->plan, &c->layout, c->chip->name, target, c->run, &c->emission, error) != CM_OK)
@@ -116,7 +116,7 @@ cm_status cm_compile(const char *path, const cm_compile_options *options, const 
   json_decref(c.report);
   cm_program_free(c.program);
   cm_emission_free(&c.emission);
-  cm_layout_free(&c.layout);
+  cm_course_free(&c.layout);
   cm_plan_free(c.plan);
   cm_model_free(c.made);
   cm_model_free(c.given);

@@ -88,6 +88,36 @@ static cm_status tensor_number(emitter *e, uint32_t value, uint32_t *number, cm_
   return CM_OK;
 }
 
+static const char *own_text(emitter *e, const char *text, cm_error *error)
+{
+  return text == NULL ? NULL : cm_arena_text(&e->program->arena, text, strlen(text), error);
+}
+
+/* A copy of an attribute that needs nothing of the model. */
+static cm_status own_attribute(emitter *e, const cm_attribute *a, cm_attribute *made, cm_error *error)
+{
+  cm_arena *arena = &e->program->arena;
+  *made = *a;
+  if ((made->name = own_text(e, a->name, error)) == NULL ||
+      (a->kind == CM_ATTRIBUTE_STRING && (made->text = cm_arena_text(arena, a->text, a->count, error)) == NULL))
+    return error->status;
+  if (a->kind == CM_ATTRIBUTE_INTS) {
+    int64_t *numbers;
+    if (CM_ARENA_NEW(arena, numbers, a->count + 1, error) != CM_OK)
+      return error->status;
+    memcpy(numbers, a->integers, a->count * sizeof *numbers);
+    made->integers = numbers;
+  }
+  if (a->kind == CM_ATTRIBUTE_FLOATS) {
+    float *numbers;
+    if (CM_ARENA_NEW(arena, numbers, a->count + 1, error) != CM_OK)
+      return error->status;
+    memcpy(numbers, a->numbers, a->count * sizeof *numbers);
+    made->numbers = numbers;
+  }
+  return CM_OK;
+}
+
 /* The attributes of a node with a piece's changes. */
 static cm_status change_attributes(emitter *e, cm_node *node, const cm_split_change *change, cm_error *error)
 {
@@ -105,7 +135,8 @@ static cm_status change_attributes(emitter *e, cm_node *node, const cm_split_cha
     if (a->kind == CM_ATTRIBUTE_TENSOR || a->kind == CM_ATTRIBUTE_PACKED)
       return cm_fail(error, CM_BAD_NETWORK, "node %.80s: its attribute %.40s cannot be put in a program", node->name,
                      a->name);
-    list[count++] = *a;
+    if (own_attribute(e, a, &list[count++], error) != CM_OK)
+      return error->status;
   }
   if (change->spatial > 0) {
     int64_t *pads;
@@ -143,6 +174,13 @@ static cm_status operator_number(emitter *e, const cm_plan_op *op, uint32_t op_n
     return error->status;
   cm_node *made = &p->operators[p->operator_count];
   *made = *node;
+  made->captured = NULL;
+  made->captured_count = 0;
+  made->name = own_text(e, node->name, error);
+  made->op = own_text(e, node->op, error);
+  made->domain = own_text(e, node->domain, error);
+  if (made->name == NULL || made->op == NULL || made->domain == NULL)
+    return error->status;
   if (CM_ARENA_NEW(&p->arena, made->inputs, node->input_count + 1, error) != CM_OK ||
       CM_ARENA_NEW(&p->arena, made->outputs, node->output_count + 1, error) != CM_OK)
     return error->status;
@@ -574,7 +612,7 @@ static void name_object(const cm_plan *plan, const cm_segment *s, cm_object *obj
                  cm_node_label(plan->ops[s->first_op + s->op_count - 1].call.node, last, sizeof last));
 }
 
-cm_status cm_emit(cm_plan *plan, const cm_layout *layout, const char *chip_name, const cm_target *target, cm_run *run,
+cm_status cm_emit(cm_plan *plan, const cm_course *layout, const char *chip_name, const cm_target *target, cm_run *run,
                   cm_emission *emission, cm_error *error)
 {
   cm_emission made = {0};

@@ -237,34 +237,36 @@ static void set_grid(cm_plan_value *value, const int64_t *step)
   }
 }
 
-static cm_status too_small(sizing *s, cm_error *error)
+cm_status cm_plan_too_small(const cm_plan *plan, const cm_node *node, uint64_t needed, cm_error *error)
 {
   char label[160];
+  (void)cm_fail(error, CM_TOO_LARGE,
+                "node %s: its smallest piece (inputs, parameters and output) needs %llu bytes on the chip, and there are "
+                "%llu; a memory of %llu bytes would do for it",
+                cm_node_label(node, label, sizeof label), (unsigned long long)needed,
+                (unsigned long long)plan->memory_bytes, (unsigned long long)needed);
+  (void)cm_fail_at(error, "node %.80s", node->name);
+  cm_error_figure(error, "needed_bytes", needed);
+  cm_error_figure(error, "memory_bytes", plan->memory_bytes);
+  return error->status;
+}
+
+/* The least that any cut of the operator needs. */
+static cm_status too_small(sizing *s, cm_error *error)
+{
   need n;
   for (uint32_t i = 0; i < 3; i++) {
     uint32_t axis = (const uint32_t[]){s->frame, s->band, s->slice}[i];
     if (axis != CM_NONE)
       s->step[axis] = cm_split_extent(s->call, axis, 1);
   }
-  if (measure(s, &n, error) != CM_OK)
-    return error->status;
-  (void)cm_fail(error, CM_TOO_LARGE,
-                "node %s: its smallest piece needs %llu bytes on the chip (inputs %llu, parameters %llu, output %llu), "
-                "and the chip has %llu; a memory of %llu bytes would do for it",
-                cm_node_label(s->call->node, label, sizeof label), (unsigned long long)total(&n),
-                (unsigned long long)n.data, (unsigned long long)n.parameters, (unsigned long long)n.output,
-                (unsigned long long)s->memory, (unsigned long long)total(&n));
-  (void)cm_fail_at(error, "node %.80s", s->call->node->name);
-  cm_error_figure(error, "needed_bytes", total(&n));
-  cm_error_figure(error, "memory_bytes", s->memory);
-  return error->status;
+  return measure(s, &n, error) == CM_OK ? cm_plan_too_small(s->plan, s->call->node, total(&n), error) : error->status;
 }
 
-cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, cm_plan_value *value,
-                       cm_error *error)
+cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, uint64_t memory,
+                       cm_plan_value *value, cm_error *error)
 {
-  sizing s = {.plan = plan, .call = &op->call, .memory = plan->memory_bytes,
-              .tile_bytes = plan->memory_bytes / options->tile_share};
+  sizing s = {.plan = plan, .call = &op->call, .memory = memory, .tile_bytes = memory / options->tile_share};
   need n;
   bool fits = false;
   if (CM_ARENA_NEW(&plan->arena, s.inputs, op->call.input_count + 1, error) != CM_OK)
@@ -274,9 +276,9 @@ cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_option
   if (measure(&s, &n, error) != CM_OK)
     return error->status;
   /* Room is left for what is loaded while a piece runs; slices have counted it in already. */
-  uint64_t most = plan->memory_bytes * 6 / 10;
-  if (cm_split_is_matrix(s.call->node->known) && n.parameters > plan->memory_bytes / 3) {
-    most = plan->memory_bytes;
+  uint64_t most = memory * 6 / 10;
+  if (cm_split_is_matrix(s.call->node->known) && n.parameters > memory / 3) {
+    most = memory;
     if (s.frame != CM_NONE)
       s.step[s.frame] = 1;
     if (choose_slices(&s, n.parameters, error) != CM_OK)
@@ -289,7 +291,7 @@ cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_option
   }
   if (shrink(&s, most, &fits, error) != CM_OK)
     return error->status;
-  if (!fits && (measure(&s, &n, error) != CM_OK || total(&n) > plan->memory_bytes))
+  if (!fits && (measure(&s, &n, error) != CM_OK || total(&n) > memory))
     return too_small(&s, error);
   set_grid(value, s.step);
   return CM_OK;

@@ -13,7 +13,7 @@ cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program 
                             cm_error *error);
 
 /* What is said of a program (docs/programs.md). NULL when memory is short. */
-json_t *cm_program_report(const cm_plan *plan, const cm_layout *layout, const cm_emission *emission,
+json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm_emission *emission,
                           const cm_program *program, double file_order_ns);
 
 #endif

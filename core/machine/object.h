@@ -44,7 +44,7 @@ typedef struct cm_emission {
 
 /* Instructions for a layout, an object a segment. Errors: CM_BAD_CHIP when a unit has no throughput for a data type that a
  * node needs (names the node), memory. */
-cm_status cm_emit(cm_plan *plan, const cm_layout *layout, const char *chip_name, const cm_target *target, cm_run *run,
+cm_status cm_emit(cm_plan *plan, const cm_course *layout, const char *chip_name, const cm_target *target, cm_run *run,
                   cm_emission *emission, cm_error *error);
 void cm_emission_free(cm_emission *emission);
 

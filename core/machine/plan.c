@@ -194,6 +194,7 @@ typedef struct building {
   bool *solid;        /* by value */
   bool again;         /* a view turned out to be none */
   uint64_t out_bytes; /* of the tile that is made */
+  uint64_t most_bytes; /* that a piece of the operator needs */
 } building;
 
 static bool boxable(const cm_plan *plan, const cm_plan_op *op, uint32_t input)
@@ -235,7 +236,8 @@ static cm_status gather_all(building *b, const cm_plan_op *op, const cm_box *inp
 }
 
 /* Inputs whose tiles are much larger than what the piece needs of them are loaded as boxes where room is short. */
-static cm_status choose_boxed(building *b, const cm_plan_op *op, const cm_box *inputs, cm_piece *piece, cm_error *error)
+static cm_status choose_boxed(building *b, const cm_plan_op *op, const cm_box *inputs, cm_piece *piece,
+                              uint64_t *needed, cm_error *error)
 {
   cm_plan *plan = b->plan;
   uint64_t bytes;
@@ -268,6 +270,7 @@ static cm_status choose_boxed(building *b, const cm_plan_op *op, const cm_box *i
     if (gather_all(b, op, inputs, piece->boxed, piece, &bytes, error) != CM_OK)
       return error->status;
   }
+  *needed = bytes;
   return CM_OK;
 }
 
@@ -284,11 +287,17 @@ static cm_status add_piece(building *b, uint32_t op_number, const cm_box *box, c
     plan->pieces = block;
     plan->piece_capacity = capacity;
   }
+  uint64_t bytes = 0;
   b->out_bytes = cm_aligned(cm_box_count(box) * cm_type_bytes(op->call.output[0].type));
+  for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++)
+    if (op->call.node->outputs[o] != CM_NONE)
+      b->out_bytes += cm_aligned(cm_plan_bytes(plan, op->call.node->outputs[o],
+                                               &plan->values[op->call.node->outputs[o]].whole));
   cm_piece piece = {.op = op_number, .first_tile = plan->piece_tile_count, .in_place = CM_NONE};
   if (cm_split_piece(&op->call, box, inputs, &change, error) != CM_OK ||
-      choose_boxed(b, op, inputs, &piece, error) != CM_OK)
+      choose_boxed(b, op, inputs, &piece, &bytes, error) != CM_OK)
     return error->status;
+  b->most_bytes = bytes > b->most_bytes ? bytes : b->most_bytes;
   plan->pieces[plan->piece_count++] = piece;
   return cm_run_check(b->run, error);
 }
@@ -300,42 +309,82 @@ static cm_status add_output(cm_plan *plan, uint32_t piece, uint32_t tile, cm_err
   return append_tile(plan, tile, error);
 }
 
-/* The grid, the tiles and the pieces of one operator. */
+/* The other outputs of an operator that has several: whole, and made by its one piece. */
+static cm_status add_other_outputs(cm_plan *plan, const cm_plan_op *op, cm_error *error)
+{
+  for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++) {
+    uint32_t value = op->call.node->outputs[o];
+    if (value == CM_NONE)
+      continue;
+    cm_plan_value *v = &plan->values[value];
+    for (uint32_t i = 0; i < v->whole.rank; i++) {
+      v->step[i] = v->whole.to[i] > 0 ? v->whole.to[i] : 1;
+      v->count[i] = 1;
+    }
+    v->tile_count = 1;
+    if (add_grid(plan, value, error) != CM_OK || add_output(plan, op->first_piece, v->first_tile, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* Tiles and pieces for the grid that is set. */
+static cm_status fill_grid(building *b, uint32_t op_number, uint32_t first, cm_box *inputs, cm_error *error)
+{
+  cm_plan *plan = b->plan;
+  cm_plan_op *op = &plan->ops[op_number];
+  cm_plan_value *v = &plan->values[first];
+  b->most_bytes = 0;
+  op->first_piece = (uint32_t)plan->piece_count;
+  if (add_grid(plan, first, error) != CM_OK)
+    return error->status;
+  for (uint32_t k = 0; k < v->tile_count; k++) {
+    cm_box box = plan->tiles[v->first_tile + k].box;
+    if (add_piece(b, op_number, &box, inputs, error) != CM_OK ||
+        add_output(plan, (uint32_t)plan->piece_count - 1, v->first_tile + k, error) != CM_OK)
+      return error->status;
+  }
+  op->piece_count = (uint32_t)plan->piece_count - op->first_piece;
+  return add_other_outputs(plan, op, error);
+}
+
+/* Takes back what fill_grid made. Tiles stay, as boxes among them may be known already, but belong to nobody. */
+static void clear_grid(cm_plan *plan, const cm_plan_op *op, uint32_t first)
+{
+  const cm_plan_value *v = &plan->values[first];
+  for (uint32_t k = 0; k < v->tile_count; k++) {
+    plan->tiles[v->first_tile + k].grid = false;
+    plan->tiles[v->first_tile + k].piece = CM_NONE;
+  }
+  plan->piece_count = op->first_piece;
+  plan->piece_tile_count = (size_t)plan->pieces[op->first_piece].first_tile;
+}
+
+/* The grid, the tiles and the pieces of one operator. Where a piece turns out to need more than was estimated (what it
+ * reads lies in many tiles), the operator is cut further. */
 static cm_status cut_op(building *b, uint32_t op_number, cm_error *error)
 {
   cm_plan *plan = b->plan;
   cm_plan_op *op = &plan->ops[op_number];
   uint32_t first = op->copied != CM_NONE ? op->copied : op->call.node->outputs[0];
   cm_box *inputs;
-  op->first_piece = (uint32_t)plan->piece_count;
   if (CM_NEW(plan->memory, inputs, op->call.input_count + 1, error) != CM_OK)
     return error->status;
-  cm_status status = cm_plan_grid(plan, op, b->options, &plan->values[first], error);
+  uint64_t memory = plan->memory_bytes;
+  cm_status status = cm_plan_grid(plan, op, b->options, memory, &plan->values[first], error);
   if (status == CM_OK)
-    status = add_grid(plan, first, error);
-  cm_plan_value *v = &plan->values[first];
-  for (uint32_t k = 0; status == CM_OK && k < v->tile_count; k++) {
-    cm_box box = plan->tiles[v->first_tile + k].box;
-    status = add_piece(b, op_number, &box, inputs, error);
-    if (status == CM_OK)
-      status = add_output(plan, (uint32_t)plan->piece_count - 1, v->first_tile + k, error);
-  }
-  for (uint32_t o = 1; status == CM_OK && op->copied == CM_NONE && o < op->call.output_count; o++) {
-    uint32_t value = op->call.node->outputs[o];
-    if (value == CM_NONE)
-      continue;
-    int64_t *step = plan->values[value].step;
-    for (uint32_t i = 0; i < plan->values[value].whole.rank; i++) {
-      step[i] = plan->values[value].whole.to[i] > 0 ? plan->values[value].whole.to[i] : 1;
-      plan->values[value].count[i] = 1;
-    }
-    plan->values[value].tile_count = 1;
-    status = add_grid(plan, value, error);
-    if (status == CM_OK)
-      status = add_output(plan, op->first_piece, plan->values[value].first_tile, error);
+    status = fill_grid(b, op_number, first, inputs, error);
+  while (status == CM_OK && b->most_bytes > plan->memory_bytes) {
+    uint64_t needed = b->most_bytes;
+    cm_error ignored;
+    clear_grid(plan, op, first);
+    memory = memory * 7 / 8;
+    if (cm_plan_grid(plan, op, b->options, memory, &plan->values[first], &ignored) != CM_OK)
+      status = cm_plan_too_small(plan, op->call.node, needed, error);
+    else
+      status = fill_grid(b, op_number, first, inputs, error);
   }
   cm_free(inputs);
-  op->piece_count = (uint32_t)plan->piece_count - op->first_piece;
   return status;
 }
 

@@ -121,9 +121,13 @@ cm_status cm_plan_call(cm_plan *plan, const cm_node *node, const cm_call **call,
 /* True for nodes that only name elements of other values. */
 bool cm_plan_is_view(const cm_model *model, const cm_node *node);
 
-/* Decides the grid of what an operator makes; of a graph input. */
-cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, cm_plan_value *value,
-                       cm_error *error);
+/* Decides the grid of what an operator makes, so that no piece is estimated to need more than `memory` bytes; of a graph
+ * input. */
+cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, uint64_t memory,
+                       cm_plan_value *value, cm_error *error);
+
+/* The failure of an operator whose smallest piece needs `needed` bytes. */
+cm_status cm_plan_too_small(const cm_plan *plan, const cm_node *node, uint64_t needed, cm_error *error);
 void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uint64_t width, cm_plan_value *value);
 
 /* Follows views to the first value that has tiles; CM_NONE when there is none or it has another rank. */

@@ -51,7 +51,7 @@ static uint64_t compulsory(const cm_plan *plan)
   return bytes;
 }
 
-static json_t *traffic_json(const cm_plan *plan, const cm_layout *layout, const cm_program *program)
+static json_t *traffic_json(const cm_plan *plan, const cm_course *layout, const cm_program *program)
 {
   const cm_traffic *t = &layout->traffic;
   uint64_t layers = layer_by_layer(plan), once = 0;
@@ -84,7 +84,7 @@ static json_t *time_json(const cm_emission *emission, const cm_program *program,
                    "lower_bound_ns", bound, "units", busy);
 }
 
-json_t *cm_program_report(const cm_plan *plan, const cm_layout *layout, const cm_emission *emission,
+json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm_emission *emission,
                           const cm_program *program, double file_order_ns)
 {
   uint32_t cut = 0, pieces = 0;

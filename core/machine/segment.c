@@ -283,7 +283,7 @@ static cm_status run_pass(search *s, uint32_t cuts, cm_error *error)
 
 /* ---- the layout ---- */
 
-static cm_status lay_out(search *s, cm_layout *layout, cm_error *error)
+static cm_status lay_out(search *s, cm_course *layout, cm_error *error)
 {
   uint32_t count = 0, at = s->plan->op_count;
   for (; at > 0; at = s->states[at].from)
@@ -351,10 +351,10 @@ static void end_search(search *s)
   cm_free(s->may_cut);
 }
 
-cm_status cm_layout_make(cm_plan *plan, bool fuse, cm_run *run, cm_layout *layout, cm_error *error)
+cm_status cm_course_make(cm_plan *plan, bool fuse, cm_run *run, cm_course *layout, cm_error *error)
 {
   search s = {.plan = plan, .run = run};
-  cm_layout made = {0};
+  cm_course made = {0};
   cm_status status = begin_search(&s, error);
   if (status == CM_OK)
     find_cuts(&s, fuse);
@@ -366,17 +366,17 @@ cm_status cm_layout_make(cm_plan *plan, bool fuse, cm_run *run, cm_layout *layou
     status = lay_out(&s, &made, error);
   end_search(&s);
   if (status != CM_OK) {
-    cm_layout_free(&made);
+    cm_course_free(&made);
     return status;
   }
   *layout = made;
   return CM_OK;
 }
 
-void cm_layout_free(cm_layout *layout)
+void cm_course_free(cm_course *layout)
 {
   cm_free(layout->segments);
   cm_free(layout->pieces);
   cm_free(layout->events);
-  *layout = (cm_layout){0};
+  *layout = (cm_course){0};
 }

@@ -9,12 +9,12 @@ enum { CM_SEGMENT_OPS_MAX = 64 };
 
 typedef struct cm_segment {
   uint32_t first_op, op_count;
-  uint32_t first_piece, piece_count; /* in cm_layout.pieces */
-  uint64_t first_event, event_count; /* in cm_layout.events */
+  uint32_t first_piece, piece_count; /* in cm_course.pieces */
+  uint64_t first_event, event_count; /* in cm_course.events */
 } cm_segment;
 
 /* The program before it has instructions: pieces in the order of execution, and all that happens to the memory. */
-typedef struct cm_layout {
+typedef struct cm_course {
   cm_segment *segments;
   uint32_t segment_count;
   uint32_t *pieces;
@@ -22,12 +22,12 @@ typedef struct cm_layout {
   cm_event *events;
   uint64_t event_count;
   cm_traffic traffic;
-} cm_layout;
+} cm_course;
 
 /* Chooses segments for the fewest bytes between the chip and outside (dynamic programming over the order of operators;
  * each candidate is run on the pager from the best state found before it) and lays the whole program out. With `fuse`
- * false every operator is a segment of its own. The caller's: cm_layout_free. Errors: memory, cancel, time. */
-cm_status cm_layout_make(cm_plan *plan, bool fuse, cm_run *run, cm_layout *layout, cm_error *error);
-void cm_layout_free(cm_layout *layout);
+ * false every operator is a segment of its own. The caller's: cm_course_free. Errors: memory, cancel, time. */
+cm_status cm_course_make(cm_plan *plan, bool fuse, cm_run *run, cm_course *layout, cm_error *error);
+void cm_course_free(cm_course *layout);
 
 #endif

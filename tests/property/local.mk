@@ -10,6 +10,7 @@ PROPERTY_TESTS = \
   tests/property/network \
   tests/property/permutations \
   tests/property/placing \
+  tests/property/programs \
   tests/property/refusals \
   tests/property/remap \
   tests/property/rewards \

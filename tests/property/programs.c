@@ -1,0 +1,563 @@
+/* Programs: whatever a model is cut into, it computes the same and reads nothing that is not there (SPEC ORDER-1, ORDER-4);
+ * mistakes and damage are noticed. */
+#include "../unit/graphs.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <sodium.h>
+
+#include "core/chip/chip.h"
+#include "core/machine/codec.h"
+#include "core/machine/object.h"
+#include "core/machine/simulate.h"
+
+static cm_run run;
+static cm_memory memory;
+static cm_error error;
+static cm_random rnd;
+static cm_chip *chip;
+
+static void set_up(void)
+{
+  ck_assert_int_ge(sodium_init(), 0);
+  cm_memory_init(&memory, UINT64_C(2) << 30);
+  cm_run_init(&run);
+  run.memory = &memory;
+  cm_random_init(&rnd, 11, 0, 0);
+  ck_ok(cm_chip_open("npu-mixed", &chip, &error));
+}
+
+static void tear_down(void)
+{
+  cm_chip_free(chip);
+  ck_assert_uint_eq(memory.used_bytes, 0);
+}
+
+static int64_t pick(int64_t least, int64_t most)
+{
+  return least + (int64_t)cm_random_below(&rnd, (uint64_t)(most - least + 1));
+}
+
+/* ---- random models ---- */
+
+/* Only the first ones of a model may shrink the image much. */
+static uint32_t add_conv(graph *g, uint32_t x, int64_t channels, int64_t filters, int64_t group, bool early)
+{
+  int64_t kernel[2] = {pick(1, early ? 4 : 3), pick(1, early ? 4 : 3)}, stride[2] = {pick(1, early ? 2 : 1), pick(1, 2)},
+          dilation[2] = {pick(1, early ? 2 : 1), pick(1, early ? 2 : 1)},
+          pads[4], w[4] = {filters, channels / group, kernel[0], kernel[1]};
+  for (int i = 0; i < 4; i++)
+    pads[i] = pick(early ? 0 : 1, kernel[i % 2]);
+  uint32_t y = pick(0, 1) ? graph_node(g, "Conv", x, graph_constant(g, 4, w, -1), graph_constant(g, 1, w, -1), GRAPH_END)
+                          : graph_node(g, "Conv", x, graph_constant(g, 4, w, -1), GRAPH_END);
+  graph_int(g, "group", group);
+  graph_ints(g, "kernel_shape", 2, kernel);
+  graph_ints(g, "strides", 2, stride);
+  graph_ints(g, "dilations", 2, dilation);
+  graph_ints(g, "pads", 4, pads);
+  return y;
+}
+
+static uint32_t add_pool(graph *g, uint32_t x)
+{
+  int64_t kernel[2] = {pick(2, 3), pick(2, 3)}, pads[4];
+  for (int i = 0; i < 4; i++)
+    pads[i] = pick(0, 1);
+  uint32_t y = graph_node(g, pick(0, 1) ? "MaxPool" : "AveragePool", x, GRAPH_END);
+  bool average = strcmp(graph_last(g)->op, "AveragePool") == 0;
+  graph_ints(g, "kernel_shape", 2, kernel);
+  graph_ints(g, "strides", 2, (int64_t[]){pick(1, 2), pick(1, 2)});
+  graph_ints(g, "pads", 4, pads);
+  graph_int(g, "ceil_mode", pick(0, 1));
+  if (average)
+    graph_int(g, "count_include_pad", pick(0, 1));
+  return y;
+}
+
+static uint32_t add_norm(graph *g, uint32_t x, const int64_t *channels)
+{
+  return graph_node(g, "BatchNormalization", x, graph_constant(g, 1, channels, -1), graph_constant(g, 1, channels, -1),
+                    graph_constant(g, 1, channels, -1), graph_constant(g, 1, channels, 0.1), GRAPH_END);
+}
+
+/* Convolutions of every kind, pools, a residual sum, a concatenation, a shuffle of channels, a classifier. */
+static graph image_model(void)
+{
+  graph g = graph_new(&rnd, &memory, 13);
+  int64_t d[4] = {pick(1, 2), 2 * pick(1, 3), pick(18, 30), pick(12, 20)}, c = 4 * pick(1, 3);
+  uint32_t x = graph_input(&g, 4, d);
+  x = add_conv(&g, x, d[1], c, 2, true);
+  x = graph_node(&g, "Relu", add_norm(&g, x, &c), GRAPH_END);
+  uint32_t y = graph_node(&g, "Sigmoid", x, GRAPH_END);
+  x = graph_node(&g, "Add", x, graph_node(&g, "Mul", y, graph_constant(&g, 1, (int64_t[]){1}, -1), GRAPH_END), GRAPH_END);
+  x = graph_node(&g, "Concat", x, y, GRAPH_END);
+  graph_int(&g, "axis", 1);
+  x = pick(0, 1) ? add_pool(&g, x) : graph_node(&g, "LRN", x, GRAPH_END);
+  if (strcmp(graph_last(&g)->op, "LRN") == 0)
+    graph_int(&g, "size", 3);
+  x = add_conv(&g, x, 2 * c, 2 * c, pick(0, 1) ? 2 * c : 1, false);
+  if (pick(0, 1)) { /* channels dealt out in two piles */
+    x = graph_node(&g, "Reshape", x, graph_integers(&g, 5, (int64_t[]){0, 2, c, 0, -1}), GRAPH_END);
+    graph_finish(&g, &run);
+    const cm_shape *s = &g.model->values[x].shape;
+    int64_t back[4] = {s->dims[0], 2 * c, s->dims[3], s->dims[4]};
+    x = graph_transpose(&g, x, 5, (int64_t[]){0, 2, 1, 3, 4});
+    x = graph_node(&g, "Reshape", x, graph_integers(&g, 4, back), GRAPH_END);
+  }
+  if (pick(0, 2) == 0)
+    graph_output(&g, x);
+  x = add_conv(&g, x, 2 * c, 6, 1, false);
+  if (pick(0, 1)) {
+    x = graph_node(&g, "GlobalAveragePool", x, GRAPH_END);
+    x = graph_node(&g, "Flatten", x, GRAPH_END);
+    x = graph_node(&g, "Gemm", x, graph_constant(&g, 2, (int64_t[]){6, 10}, -1), graph_constant(&g, 1, (int64_t[]){10}, -1),
+                   GRAPH_END);
+    x = graph_node(&g, "Softmax", x, GRAPH_END);
+  } else {
+    x = graph_transpose(&g, x, 4, (int64_t[]){0, 2, 3, 1});
+    x = graph_node(&g, "Reshape", x, graph_integers(&g, 3, (int64_t[]){0, -1, 2}), GRAPH_END);
+  }
+  graph_output(&g, x);
+  return g;
+}
+
+/* Attention over tokens. */
+static graph token_model(void)
+{
+  graph g = graph_new(&rnd, &memory, 17);
+  int64_t tokens = pick(6, 24), heads = pick(1, 3), each = 4 * pick(1, 2), wide = heads * each,
+          d[3] = {1, tokens, wide}, square[2] = {wide, wide};
+  uint32_t x = graph_input(&g, 3, d), q[3];
+  uint32_t n = graph_node(&g, "LayerNormalization", x, graph_constant(&g, 1, d + 2, -1), graph_constant(&g, 1, d + 2, -1),
+                          GRAPH_END);
+  for (int i = 0; i < 3; i++) {
+    q[i] = graph_node(&g, "MatMul", n, graph_constant(&g, 2, square, -1), GRAPH_END);
+    q[i] = graph_node(&g, "Reshape", q[i], graph_integers(&g, 4, (int64_t[]){1, tokens, heads, each}), GRAPH_END);
+    q[i] = graph_transpose(&g, q[i], 4, i == 1 ? (int64_t[]){0, 2, 3, 1} : (int64_t[]){0, 2, 1, 3});
+  }
+  uint32_t a = graph_node(&g, "Softmax", graph_node(&g, "MatMul", q[0], q[1], GRAPH_END), GRAPH_END);
+  a = graph_transpose(&g, graph_node(&g, "MatMul", a, q[2], GRAPH_END), 4, (int64_t[]){0, 2, 1, 3});
+  a = graph_node(&g, "Reshape", a, graph_integers(&g, 3, d), GRAPH_END);
+  x = graph_node(&g, "Add", x, a, GRAPH_END);
+  uint32_t part = graph_node(&g, "Slice", x, graph_integers(&g, 1, (int64_t[]){1}),
+                             graph_integers(&g, 1, (int64_t[]){tokens - 1}), graph_integers(&g, 1, (int64_t[]){1}), GRAPH_END);
+  graph_output(&g, part);
+  graph_output(&g, graph_node(&g, "ReduceMean", graph_node(&g, "Gelu", x, GRAPH_END), GRAPH_END));
+  graph_ints(&g, "axes", 1, (int64_t[]){1});
+  return g;
+}
+
+/* ---- from the model to numbers ---- */
+
+static cm_status make_program(cm_model *model, uint64_t bytes, cm_program **program)
+{
+  cm_plan_options options = {.memory_bytes = bytes, .tile_share = 16};
+  cm_plan *plan;
+  cm_course layout;
+  cm_emission emission;
+  if (cm_plan_new(model, NULL, &options, &run, &plan, &error) != CM_OK)
+    return error.status;
+  ck_ok(cm_course_make(plan, true, &run, &layout, &error));
+  ck_ok(cm_emit(plan, &layout, "test", chip->target, &run, &emission, &error));
+  ck_ok(cm_link(&emission, program, &error));
+  cm_emission_free(&emission);
+  cm_course_free(&layout);
+  cm_plan_free(plan);
+  return CM_OK;
+}
+
+typedef struct numbers {
+  cm_tensor *inputs[4], *expected[4];
+} numbers;
+
+static numbers compute(graph *g)
+{
+  numbers n = {0};
+  for (size_t i = 0; i < g->model->input_count; i++) {
+    const cm_shape *s = &g->model->values[g->model->inputs[i]].shape;
+    n.inputs[i] = graph_random_tensor(&rnd, &memory, s->rank, s->dims, -1);
+  }
+  ck_ok(cm_evaluate(g->model, n.inputs, &run, n.expected, &error));
+  return n;
+}
+
+static void free_numbers(numbers *n)
+{
+  for (int i = 0; i < 4; i++) {
+    cm_tensor_free(n->inputs[i]);
+    cm_tensor_free(n->expected[i]);
+  }
+}
+
+static void check_program(const cm_program *p, const numbers *n)
+{
+  cm_simulation_options options = {.compute = true, .check = true};
+  cm_simulation result;
+  cm_tensor *outputs[4] = {0};
+  ck_ok(cm_simulate(p, n->inputs, &options, NULL, NULL, &run, outputs, &result, &error));
+  ck_assert_uint_le(result.peak_bytes, p->target.memory_bytes);
+  ck_assert(result.time_ns > 0);
+  for (uint32_t o = 0; o < p->output_count; o++) {
+    int64_t at = cm_tensor_deviates(outputs[o], n->expected[o], 1e-5, 1e-5);
+    ck_assert_msg(at == -1, "output %u deviates at %lld", o, (long long)at);
+    cm_tensor_free(outputs[o]);
+  }
+}
+
+/* Through a file in memory and back. */
+static cm_program *write_and_read(cm_program *p)
+{
+  uint8_t *bytes, *again;
+  size_t size, second;
+  cm_program *read;
+  ck_ok(cm_program_write_memory(p, &bytes, &size, &error));
+  ck_ok(cm_program_read_memory(bytes, size, &run, &read, &error));
+  ck_ok(cm_program_write_memory(read, &again, &second, &error));
+  ck_assert_uint_eq(size, second);
+  ck_assert_mem_eq(bytes, again, size);
+  cm_free(bytes);
+  cm_free(again);
+  cm_program_free(p);
+  return read;
+}
+
+/* At every memory from one that is too small to one that is large; what is said to be needed is never too little. */
+static void check_all_memories(graph *g, const numbers *n, uint32_t *cut)
+{
+  static const uint64_t sizes[] = {1 << 10, 3000, 6 << 10, 20000, 64 << 10, 1 << 20};
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    cm_program *p;
+    uint64_t bytes = sizes[s];
+    while (make_program(g->model, bytes, &p) != CM_OK) {
+      ck_assert_int_eq(error.status, CM_TOO_LARGE);
+      ck_assert_str_eq(error.figures[0].name, "needed_bytes");
+      ck_assert_uint_gt(error.figures[0].value, bytes);
+      bytes = error.figures[0].value;
+    }
+    *cut += p->instruction_count > 100;
+    p = write_and_read(p);
+    check_program(p, n);
+    cm_program_free(p);
+  }
+}
+
+START_TEST(programs_compute_what_models_do)
+{
+  uint32_t cut = 0;
+  for (int trial = 0; trial < 14; trial++) {
+    graph g = trial % 3 == 2 ? token_model() : image_model();
+    graph_finish(&g, &run);
+    numbers n = compute(&g);
+    check_all_memories(&g, &n, &cut);
+    free_numbers(&n);
+    cm_model_free(g.model);
+  }
+  ck_assert_uint_gt(cut, 14);
+}
+END_TEST
+
+/* ---- pieces ---- */
+
+/* The boxes of a grid hold each element once, and what a piece reads lies within its inputs. */
+START_TEST(every_element_is_made_once)
+{
+  for (int trial = 0; trial < 12; trial++) {
+    graph g = image_model();
+    cm_plan *plan;
+    graph_finish(&g, &run);
+    cm_plan_options options = {.memory_bytes = 48 << 10, .tile_share = 16};
+    ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
+    for (size_t v = 0; v < g.model->value_count; v++) {
+      const cm_plan_value *value = &plan->values[v];
+      if (value->kind != CM_VALUE_MADE)
+        continue;
+      uint64_t count = cm_box_count(&value->whole);
+      uint8_t *seen = calloc(count, 1);
+      int64_t strides[CM_RANK_MAX];
+      cm_strides(value->whole.rank, value->whole.to, strides);
+      for (uint32_t t = 0; t < value->tile_count; t++) {
+        const cm_tile *tile = &plan->tiles[value->first_tile + t];
+        int64_t extent[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
+        ck_assert_uint_ne(tile->piece, CM_NONE);
+        for (uint32_t i = 0; i < tile->box.rank; i++)
+          extent[i] = tile->box.to[i] - tile->box.from[i];
+        do {
+          int64_t at = 0;
+          for (uint32_t i = 0; i < tile->box.rank; i++)
+            at += (tile->box.from[i] + index[i]) * strides[i];
+          ck_assert_uint_eq(seen[at]++, 0);
+        } while (cm_next_index(tile->box.rank, extent, index));
+      }
+      for (uint64_t e = 0; e < count; e++)
+        ck_assert_uint_eq(seen[e], 1);
+      free(seen);
+    }
+    cm_plan_free(plan);
+    cm_model_free(g.model);
+  }
+}
+END_TEST
+
+/* ---- the order of segments ---- */
+
+/* Fewer bytes move than when every operator runs alone, and never fewer than inputs and outputs have. */
+START_TEST(fusion_moves_less)
+{
+  cm_plan_options options = {.memory_bytes = 24 << 10, .tile_share = 16};
+  uint64_t fused = 0, alone = 0;
+  for (int trial = 0; trial < 6; trial++) {
+    graph g = image_model();
+    cm_plan *plan;
+    cm_course layout;
+    graph_finish(&g, &run);
+    if (cm_plan_new(g.model, NULL, &options, &run, &plan, &error) != CM_OK) {
+      cm_model_free(g.model);
+      continue;
+    }
+    ck_ok(cm_course_make(plan, true, &run, &layout, &error));
+    uint64_t least = 0;
+    for (size_t o = 0; o < g.model->output_count; o++)
+      least += cm_plan_bytes(plan, g.model->outputs[o], &plan->values[g.model->outputs[o]].whole);
+    ck_assert_uint_ge(layout.traffic.stored, least);
+    fused += layout.traffic.loaded + layout.traffic.stored + layout.traffic.parameters;
+    cm_course_free(&layout);
+    ck_ok(cm_course_make(plan, false, &run, &layout, &error));
+    alone += layout.traffic.loaded + layout.traffic.stored + layout.traffic.parameters;
+    cm_course_free(&layout);
+    cm_plan_free(plan);
+    cm_model_free(g.model);
+  }
+  ck_assert_uint_gt(fused, 0);
+  ck_assert_uint_lt(fused, alone);
+}
+END_TEST
+
+/* ---- mistakes and damage ---- */
+
+static cm_program *some_program(numbers *n)
+{
+  graph g = image_model();
+  cm_program *p;
+  graph_finish(&g, &run);
+  *n = compute(&g);
+  uint64_t bytes = 16 << 10;
+  while (make_program(g.model, bytes, &p) != CM_OK)
+    bytes *= 2;
+  cm_model_free(g.model);
+  return p;
+}
+
+/* The checking mode notices a missing wait, a wrong address, a load that is left out. */
+START_TEST(the_checking_mode_notices_mistakes)
+{
+  cm_simulation_options options = {.compute = true, .check = true};
+  int noticed = 0, tried = 0;
+  numbers n;
+  cm_program *p = some_program(&n);
+  for (uint64_t i = 0; i < p->instruction_count; i++) {
+    cm_instruction kept = p->instructions[i], *at = &p->instructions[i];
+    cm_program_part *part = NULL, kept_part = {0};
+    if (at->opcode == CM_CODE_WAIT && i % 3 == 0)
+      at->value = 1; /* the first signal is long gone */
+    else if (at->opcode == CM_CODE_LOAD && i % 5 == 0 && at->address >= CM_ALIGNMENT)
+      at->address -= CM_ALIGNMENT;
+    else if (at->opcode == CM_CODE_VECTOR && i % 7 == 0 && p->operands[at->first_operand].part_count > 0) {
+      part = &p->parts[p->operands[at->first_operand].first_part];
+      kept_part = *part;
+      if (part->address < 4)
+        continue;
+      part->address -= 4;
+    } else
+      continue;
+    if (kept.opcode == CM_CODE_WAIT && kept.value == 1)
+      continue;
+    cm_simulation result;
+    cm_tensor *outputs[4] = {0};
+    tried++;
+    if (cm_simulate(p, n.inputs, &options, NULL, NULL, &run, outputs, &result, &error) == CM_DAMAGED)
+      noticed++;
+    else
+      for (int o = 0; o < 4; o++)
+        cm_tensor_free(outputs[o]);
+    *at = kept;
+    if (part != NULL)
+      *part = kept_part;
+    if (tried == 60)
+      break;
+  }
+  check_program(p, &n);
+  ck_assert_int_gt(tried, 20);
+  /* A wait may be implied by others; wrong addresses never are. */
+  ck_assert_msg(noticed >= tried * 3 / 4, "%d of %d mistakes were noticed", noticed, tried);
+  cm_program_free(p);
+  free_numbers(&n);
+}
+END_TEST
+
+START_TEST(damaged_files_are_refused)
+{
+  numbers n;
+  cm_program *p = some_program(&n), *read;
+  uint8_t *bytes;
+  size_t size;
+  ck_ok(cm_program_write_memory(p, &bytes, &size, &error));
+  for (size_t at = 0; at < size; at += 1 + size / 700) {
+    bytes[at] ^= 0x10;
+    ck_fails(cm_program_read_memory(bytes, size, &run, &read, &error), CM_DAMAGED);
+    ck_assert_ptr_nonnull(strstr(error.where, "section"));
+    bytes[at] ^= 0x10;
+  }
+  for (size_t cut = 0; cut < size; cut += 1 + size / 100)
+    ck_fails(cm_program_read_memory(bytes, cut, &run, &read, &error), CM_DAMAGED);
+  cm_free(bytes);
+  cm_program_free(p);
+  free_numbers(&n);
+}
+END_TEST
+
+/* Where each section's bytes lie. */
+static size_t section_body(const uint8_t *bytes, int section, size_t *length)
+{
+  size_t at = CM_PROGRAM_HEADER_BYTES;
+  for (int s = CM_SECTION_CHIP;; s++) {
+    *length = 0;
+    for (int i = 7; i >= 0; i--)
+      *length = *length << 8 | bytes[at + 8 + (size_t)i];
+    if (s == section)
+      return at + CM_SECTION_HEADER_BYTES;
+    at += CM_SECTION_HEADER_BYTES + *length;
+  }
+}
+
+/* With the checksum made right again, what is read is refused or runs to an end within its memory. */
+START_TEST(forged_files_do_no_harm)
+{
+  numbers n;
+  int refused = 0, ran = 0;
+  cm_program *p = some_program(&n);
+  cm_simulation_options options = {.compute = true, .check = true};
+  uint8_t *bytes;
+  size_t size;
+  ck_ok(cm_program_write_memory(p, &bytes, &size, &error));
+  for (int trial = 0; trial < 400; trial++) {
+    static const int sections[] = {CM_SECTION_CHIP, CM_SECTION_TENSORS, CM_SECTION_OPERATORS, CM_SECTION_OBJECTS,
+                                   CM_SECTION_CODE};
+    size_t length, body = section_body(bytes, sections[trial % 5], &length);
+    size_t at = body + (size_t)pick(0, (int64_t)length - 1);
+    uint8_t kept = bytes[at];
+    cm_program *read = NULL;
+    cm_simulation result;
+    cm_tensor *outputs[4] = {0};
+    bytes[at] = (uint8_t)pick(0, 255);
+    cm_section_hash(bytes + body, length, bytes + body - CM_SECTION_HASH_BYTES);
+    if (cm_program_read_memory(bytes, size, &run, &read, &error) != CM_OK) {
+      ck_assert(error.status == CM_DAMAGED || error.status == CM_MEMORY_LIMIT);
+      refused++;
+    } else if (read->output_count <= 4 && read->input_count <= 1) {
+      if (cm_simulate(read, n.inputs, &options, NULL, NULL, &run, outputs, &result, &error) == CM_OK)
+        ran++;
+      for (int o = 0; o < 4; o++)
+        cm_tensor_free(outputs[o]);
+    }
+    cm_program_free(read);
+    bytes[at] = kept;
+    cm_section_hash(bytes + body, length, bytes + body - CM_SECTION_HASH_BYTES);
+  }
+  ck_assert_int_gt(refused, 50);
+  ck_assert_int_gt(ran, 5);
+  cm_free(bytes);
+  cm_program_free(p);
+  free_numbers(&n);
+}
+END_TEST
+
+START_TEST(what_cannot_be_is_named)
+{
+  graph g = graph_new(&rnd, &memory, 13);
+  cm_program *p;
+  uint32_t x = graph_input(&g, 4, (int64_t[]){1, 64, 8, 8});
+  x = graph_node(&g, "Conv", x, graph_constant(&g, 4, (int64_t[]){64, 64, 3, 3}, -1), GRAPH_END);
+  graph_last(&g)->name = "middle";
+  graph_output(&g, graph_node(&g, "Relu", x, GRAPH_END));
+  graph_finish(&g, &run);
+  ck_fails(make_program(g.model, 4 << 10, &p), CM_TOO_LARGE);
+  ck_assert_ptr_nonnull(strstr(error.detail, "middle"));
+  /* One filter of 64 * 9 weights, three rows of 64 * 8 numbers, one row of 6. */
+  ck_assert_uint_eq(error.figures[0].value, 64 * 9 * 4 + 3 * 64 * 8 * 4 + 64);
+  ck_ok(make_program(g.model, error.figures[0].value, &p));
+  cm_program_free(p);
+  /* A unit that knows no float32. */
+  cm_target kept = *chip->target;
+  memcpy(chip->target->unit[CM_UNIT_MATRIX].rate[0].type, "int8", 5);
+  for (uint32_t i = 1; i < chip->target->unit[CM_UNIT_MATRIX].rate_count; i++)
+    memcpy(chip->target->unit[CM_UNIT_MATRIX].rate[i].type, "int4", 5);
+  cm_plan_options options = {.memory_bytes = 1 << 20, .tile_share = 16};
+  cm_plan *plan;
+  cm_course layout;
+  cm_emission emission;
+  ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
+  ck_ok(cm_course_make(plan, true, &run, &layout, &error));
+  ck_fails(cm_emit(plan, &layout, "test", chip->target, &run, &emission, &error), CM_BAD_CHIP);
+  ck_assert_ptr_nonnull(strstr(error.detail, "middle"));
+  ck_assert_ptr_nonnull(strstr(error.detail, "no throughput for float32"));
+  *chip->target = kept;
+  cm_course_free(&layout);
+  cm_plan_free(plan);
+  /* An operator that nobody knows. */
+  g.model->nodes[g.model->order[0]].known = NULL;
+  ck_fails(make_program(g.model, 1 << 20, &p), CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "middle"));
+  cm_model_free(g.model);
+}
+END_TEST
+
+START_TEST(machines_of_chip_files)
+{
+  static const struct {
+    const char *machine, *where;
+  } wrong[] = {
+      {"{\"memory_bytes\": 0}", "/machine/memory_bytes"},
+      {"{\"memory_bytes\": 1024, \"speed\": 1}", "/machine/speed"},
+      {"{\"memory_bytes\": 1024, \"units\": {}}", "/machine/units/data"},
+      {"{\"memory_bytes\": 1024, \"units\": {\"data\": {\"bytes_per_ns\": 0}}}", "/machine/units/data/bytes_per_ns"},
+      {"{\"memory_bytes\": 1024, \"units\": {\"data\": {\"bytes_per_ns\": 1}, \"matrix\": {\"operations_per_ns\": {}}}}",
+       "/machine/units/matrix/operations_per_ns"},
+      {"{\"memory_bytes\": 1024, \"units\": {\"data\": {\"bytes_per_ns\": 1}, \"matrix\": {\"operations_per_ns\": "
+       "{\"float32\": 1}}, \"vector\": {\"operations_per_ns\": {\"float32\": 0}}}}",
+       "/machine/units/vector/operations_per_ns/float32"},
+      {"{\"memory_bytes\": 1024, \"units\": {\"data\": {\"bytes_per_ns\": 1}, \"matrix\": {\"operations_per_ns\": "
+       "{\"float32\": 1}}, \"vector\": {\"operations_per_ns\": {\"float32\": 1}}}, \"devices\": [{\"name\": \"d\", "
+       "\"cores\": 1, \"length\": 1, \"transfer_ns\": 0, \"compute_ns\": 0}]}",
+       "/machine/devices/0"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    json_t *json = json_loads(wrong[i].machine, 0, NULL);
+    cm_target *target;
+    ck_fails(cm_target_read(json, &target, &error), CM_BAD_CHIP);
+    ck_assert_str_eq(error.where, wrong[i].where);
+    json_decref(json);
+  }
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("programs");
+  TCase *tcase = tcase_create("all");
+  tcase_add_checked_fixture(tcase, set_up, tear_down);
+  tcase_set_timeout(tcase, 120);
+  tcase_add_test(tcase, programs_compute_what_models_do);
+  tcase_add_test(tcase, every_element_is_made_once);
+  tcase_add_test(tcase, fusion_moves_less);
+  tcase_add_test(tcase, the_checking_mode_notices_mistakes);
+  tcase_add_test(tcase, damaged_files_are_refused);
+  tcase_add_test(tcase, forged_files_do_no_harm);
+  tcase_add_test(tcase, what_cannot_be_is_named);
+  tcase_add_test(tcase, machines_of_chip_files);
+  suite_add_tcase(suite, tcase);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed == 0 ? 0 : 1;
+}
