@@ -233,6 +233,7 @@ void cm_commit_mapping(cm_request *request);
 void cm_get_program(cm_request *request);
 void cm_delete_program(cm_request *request);
 void cm_get_program_model(cm_request *request);
+void cm_get_program_file(cm_request *request);
 void cm_get_program_report(cm_request *request);
 void cm_get_program_schedule(cm_request *request);
 void cm_delete_mapping(cm_request *request);

@@ -1,4 +1,6 @@
 /* /v1/programs: what compile jobs made: a model and the report of how it was made. */
+#include <unistd.h>
+
 #include "api/internal.h"
 #include "storage/mappings.h"
 
@@ -22,14 +24,19 @@ void cm_get_program(cm_request *request)
 {
   cm_error error;
   cm_mapping_row p;
-  if (cm_programs_get(request->store, request->param[0], &p, &error) != CM_OK) {
+  char folder[CM_PATH_MAX], path[CM_PATH_MAX];
+  if (cm_programs_get(request->store, request->param[0], &p, &error) != CM_OK ||
+      cm_mappings_folder(request->store, p.id, folder, &error) != CM_OK ||
+      cm_path(path, &error, "%s/program.bin", folder) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
+  /* A job for a chip that runs programs made one; others made a model. */
+  const char *made = access(path, F_OK) == 0 ? "program" : "model";
   cm_reply_json(request, 200,
                 json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:{s:o, s:o}}", "id", p.id, "network", p.network, "chip",
                           p.chip, "job", p.job, "bytes", (json_int_t)p.bytes, "created", cm_time_json(p.created),
-                          "files", "model", json_sprintf("/v1/programs/%s/model", p.id), "report",
+                          "files", made, json_sprintf("/v1/programs/%s/%s", p.id, made), "report",
                           json_sprintf("/v1/programs/%s/report", p.id)));
 }
 
@@ -37,6 +44,12 @@ void cm_get_program_model(cm_request *request)
 {
   reply_part(request, "model.onnx", "application/octet-stream");
   cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.onnx\"", request->param[0]);
+}
+
+void cm_get_program_file(cm_request *request)
+{
+  reply_part(request, "program.bin", "application/octet-stream");
+  cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.program\"", request->param[0]);
 }
 
 void cm_get_program_report(cm_request *request)

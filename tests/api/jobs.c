@@ -254,6 +254,40 @@ START_TEST(a_model_becomes_a_program)
 }
 END_TEST
 
+/* For a chip that runs programs the job makes one. */
+START_TEST(a_model_becomes_a_program_for_a_chip)
+{
+  char network[65], id[33], path[160];
+  test_upload_file(&server, "onnx/shuffle.onnx", network);
+  test_job(&server, id,
+           "{\"kind\": \"compile\", \"network\": \"%s\", \"chip\": \"npu-embedded\", \"options\": {\"verify\": true, "
+           "\"memory\": 16384}}", network);
+  json_t *job = finished(id, "done"), *report = json_object_get(job, "report");
+  ck_assert_str_eq(test_word(report, "stage"), "program");
+  ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(report, "program"), "memory_bytes")), 16384);
+  const char *program = test_word(job, "program");
+  snprintf(path, sizeof path, "/v1/programs/%s", program);
+  test_reply reply = test_get(&server, path);
+  ck_assert_str_eq(test_word(reply.json, "chip"), "npu-embedded");
+  ck_assert_ptr_nonnull(json_object_get(json_object_get(reply.json, "files"), "program"));
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s/program", program);
+  reply = test_get(&server, path);
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_mem_eq(reply.body, "CMPROG\r\n", 8);
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s/model", program);
+  test_expect(test_get(&server, path), 404);
+  json_decref(job);
+  /* Too small a memory says which node and how much would do. */
+  test_job(&server, id, "{\"kind\": \"compile\", \"network\": \"%s\", \"chip\": \"npu-embedded\", \"options\": "
+           "{\"memory\": 128}}", network);
+  job = finished(id, "failed");
+  ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(json_object_get(job, "problem"), "detail")), "needs"));
+  json_decref(job);
+}
+END_TEST
+
 START_TEST(views_have_representations_tags_and_ranges)
 {
   char id[33], path[160], condition[160];
@@ -784,6 +818,7 @@ int main(void)
   tcase_add_test(tests, routes_that_cannot_be_are_refused_in_words);
   tcase_add_test(tests, a_mapping_survives_a_broken_core);
   tcase_add_test(tests, a_model_becomes_a_program);
+  tcase_add_test(tests, a_model_becomes_a_program_for_a_chip);
   tcase_add_test(tests, views_have_representations_tags_and_ranges);
   tcase_add_test(tests, equal_jobs_run_once_and_others_share_the_coarsening);
   tcase_add_test(tests, bad_jobs_are_refused_at_once);
