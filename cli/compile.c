@@ -1,4 +1,4 @@
-/* coremap compile: an ONNX model in, the compiled one out. */
+/* coremap compile: an ONNX model in, a program or the compiled model out. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,22 +11,27 @@
 static const char usage[] =
   "usage: coremap compile MODEL.onnx -o OUT [OPTION...]\n"
   "\n"
-  "Rewrites an operator-level model so that its permutations move the fewest bytes; it computes the same numbers.\n"
+  "With a chip that runs programs, turns an operator-level model into a program for it: operators are cut in pieces that\n"
+  "fit on the chip, ordered, turned to instructions and linked. Else rewrites the model so that its permutations move the\n"
+  "fewest bytes. Either computes the same numbers.\n"
   "\n"
-  "  -o, --output FILE    where the compiled model goes (ONNX)\n"
-  "  --stop-after STAGE   permutations, the last stage that there is\n"
-  "  --report FILE        write what was done as JSON: bytes before and after, every move with its rule and gain\n"
-  "  --verify             evaluate the model before and after on random inputs and compare\n"
-  "  --chip NAME|FILE     for later stages; permutations do not depend on it\n"
-  "  --seed S             of the random inputs\n"
+  "  -o, --output FILE    where the program or the model (ONNX) goes\n"
+  "  --chip NAME|FILE     the chip; its file has a \"machine\" with memory and units (docs/chip-file.md)\n"
+  "  --memory B           bytes of on-chip memory instead of the chip's, or 256K, 4M\n"
+  "  --order WHICH        search (default) or file: operators in the order of the file\n"
+  "  --stop-after STAGE   permutations or program\n"
+  "  --report FILE        write what was done as JSON: permutations, pieces, traffic, time\n"
+  "  --timeline FILE      write what every unit of the chip does when, as Chrome trace JSON\n"
+  "  --verify             compute the model before and after on random inputs and compare\n"
+  "  --seed S             of the random inputs and the search\n"
   "  --threads T          never changes the result\n"
-  "  --memory-limit B     bytes, or 512M, 2G\n"
+  "  --memory-limit B     bytes, or 512M, 2G, that the compiler may use\n"
   "  --time-limit S       seconds\n"
   "  --json               print the report on standard output\n"
   "  --quiet              no progress\n";
 
 typedef struct arguments {
-  const char *model, *output, *report, *chip;
+  const char *model, *output, *report, *chip, *timeline;
   json_t *options;
   bool json, quiet;
 } arguments;
@@ -51,7 +56,7 @@ static int parse(int argc, char **argv, arguments *a)
                                         {"seed", required_argument, NULL, 'S'},
                                         {"memory", required_argument, NULL, 'M'},
                                         {"order", required_argument, NULL, 'O'},
-                                        {"search-seconds", required_argument, NULL, 'e'},
+                                        {"timeline", required_argument, NULL, 'e'},
                                         {"threads", required_argument, NULL, 't'},
                                         {"memory-limit", required_argument, NULL, 'm'},
                                         {"time-limit", required_argument, NULL, 'l'},
@@ -68,7 +73,7 @@ static int parse(int argc, char **argv, arguments *a)
     case 's': set_option(a, "stop_after", optarg); break;
     case 'M': set_option(a, "memory", optarg); break;
     case 'O': set_option(a, "order", optarg); break;
-    case 'e': set_option(a, "search_seconds", optarg); break;
+    case 'e': a->timeline = optarg; break;
     case 'S': set_option(a, "seed", optarg); break;
     case 't': set_option(a, "threads", optarg); break;
     case 'm': set_option(a, "memory_limit", optarg); break;
@@ -101,6 +106,31 @@ static cm_status write_report(const char *path, const json_t *report, cm_error *
   return cm_file_commit(&file, error);
 }
 
+static double number_at(const json_t *object, const char *name)
+{
+  return json_number_value(json_object_get(object, name));
+}
+
+static void print_program(const json_t *program)
+{
+  const json_t *operators = json_object_get(program, "operators"), *traffic = json_object_get(program, "traffic"),
+               *time = json_object_get(program, "time"), *order = json_object_get(program, "order"),
+               *parameters = json_object_get(traffic, "parameters");
+  printf("program       %.0f operators in %.0f pieces, %.0f subgraphs, %.0f instructions for %.1f KB\n",
+         number_at(operators, "computed"), number_at(operators, "pieces"), number_at(program, "subgraphs"),
+         number_at(program, "instructions"), number_at(program, "memory_bytes") / 1024);
+  printf("activations   %.1f KB in, %.1f KB out: %.3f of layer by layer, %.3f is compulsory\n",
+         number_at(traffic, "loaded_bytes") / 1024, number_at(traffic, "stored_bytes") / 1024, number_at(traffic, "ratio"),
+         number_at(traffic, "compulsory_bytes") / number_at(traffic, "layer_by_layer_bytes"));
+  printf("parameters    %.1f KB, of %.1f KB\n", number_at(parameters, "loaded_bytes") / 1024,
+         number_at(parameters, "once_bytes") / 1024);
+  printf("time          %.1f us, at least %.1f us", number_at(time, "total_ns") / 1000,
+         number_at(time, "lower_bound_ns") / 1000);
+  if (order != NULL)
+    printf("; in the order of the file %.1f us", number_at(order, "file_order_ns") / 1000);
+  putchar('\n');
+}
+
 static void print_table(const arguments *a, const json_t *report)
 {
   const json_t *bytes = json_object_get(report, "permutation_bytes"), *operators = json_object_get(report, "operators"),
@@ -112,6 +142,8 @@ static void print_table(const arguments *a, const json_t *report)
          json_integer_value(json_object_get(operators, "after")));
   printf("permutations  %.1f KB -> %.1f KB\n", (double)json_integer_value(json_object_get(bytes, "before")) / 1024,
          (double)json_integer_value(json_object_get(bytes, "after")) / 1024);
+  if (json_object_get(report, "program") != NULL)
+    print_program(json_object_get(report, "program"));
   if (json_is_true(json_object_get(verified, "equal")))
     printf("verified      largest relative deviation %g\n",
            json_real_value(json_object_get(verified, "largest_relative_deviation")));
@@ -131,7 +163,7 @@ static int compile(const arguments *a)
   if (a->chip != NULL && cli_chip(a->chip, NULL, &chip, &error) != CM_OK)
     return cli_fail(&error);
   cli_run_begin(&cli, a->quiet);
-  cm_status status = cm_compile(a->model, &options, chip, &cli.run, a->output, &report, &error);
+  cm_status status = cm_compile(a->model, &options, chip, &cli.run, a->output, a->timeline, &report, &error);
   cli_run_end(&cli);
   cm_chip_free(chip);
   if (status == CM_OK)

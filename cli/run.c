@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/random.h"
 #include "core/machine/simulate.h"
+#include "core/machine/timeline.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/onnx.h"
 #include "core/operators/tensor_file.h"
@@ -25,13 +26,13 @@ static const char usage[] =
   "  -o, --output PREFIX  write the outputs to PREFIX.0.npy, PREFIX.1.npy, ...\n"
   "  --check              prove that nothing is read that was not written or was overwritten, in any timing\n"
   "  --model MODEL.onnx   compute the model on the same inputs and print how far the outputs deviate\n"
-  "  --trace FILE         what every unit does when, as Chrome trace JSON\n"
+  "  --timeline FILE      write what every unit does when, as Chrome trace JSON\n"
   "  --seed S             of random inputs\n"
   "  --time               time alone, computes nothing\n"
   "  --json               print the result as JSON\n";
 
 typedef struct arguments {
-  const char *program, *model, *output, *trace, *inputs[FILES_MAX];
+  const char *program, *model, *output, *timeline, *inputs[FILES_MAX];
   size_t input_count;
   uint64_t seed;
   bool check, json, time_alone;
@@ -43,7 +44,7 @@ static int parse(int argc, char **argv, arguments *a)
   static const struct option flags[] = {{"input", required_argument, NULL, 'i'},
                                         {"output", required_argument, NULL, 'o'},
                                         {"model", required_argument, NULL, 'm'},
-                                        {"trace", required_argument, NULL, 't'},
+                                        {"timeline", required_argument, NULL, 't'},
                                         {"seed", required_argument, NULL, 'S'},
                                         {"check", no_argument, NULL, 'c'},
                                         {"time", no_argument, NULL, 'T'},
@@ -59,7 +60,7 @@ static int parse(int argc, char **argv, arguments *a)
       break;
     case 'o': a->output = optarg; break;
     case 'm': a->model = optarg; break;
-    case 't': a->trace = optarg; break;
+    case 't': a->timeline = optarg; break;
     case 'S': a->seed = strtoull(optarg, NULL, 10); break;
     case 'c': a->check = true; break;
     case 'T': a->time_alone = true; break;
@@ -157,36 +158,6 @@ static cm_status beside_model(const arguments *a, const cm_program *p, cm_tensor
   return status;
 }
 
-/* ---- trace ---- */
-
-typedef struct tracing {
-  const cm_program *program;
-  FILE *out;
-  bool some;
-} tracing;
-
-static void trace_instruction(void *user, uint64_t number, double start, double end)
-{
-  tracing *t = user;
-  const cm_program *p = t->program;
-  const cm_instruction *i = &p->instructions[number];
-  const cm_lane *lane = &p->lanes[i->lane];
-  bool computes = i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR;
-  json_t *event = json_pack("{s:s, s:s, s:f, s:f, s:s, s:i, s:{s:s, s:I}}", "name",
-                            computes ? p->operators[i->operator_number].op : cm_opcode_name(i->opcode), "ph", "X", "ts",
-                            start / 1000, "dur", (end - start) / 1000, "pid", cm_unit_name(lane->kind), "tid",
-                            (int)i->lane, "args", "of",
-                            computes                     ? p->operators[i->operator_number].name
-                            : i->opcode == CM_CODE_COPY ? ""
-                                                         : p->tensors[i->tensor].name,
-                            "instruction", (json_int_t)number);
-  if (t->some)
-    fputs(",\n", t->out);
-  t->some = true;
-  (void)json_dumpf(event, t->out, JSON_COMPACT | JSON_REAL_PRECISION(15));
-  json_decref(event);
-}
-
 /* ---- the command ---- */
 
 static json_t *result_json(const arguments *a, const cm_program *p, const cm_simulation *r, double deviation)
@@ -227,23 +198,15 @@ static cm_status simulate(const arguments *a, const cm_program *p, cm_run *run, 
 {
   cm_tensor **inputs = NULL, **outputs = NULL;
   cm_simulation_options options = {.compute = !a->time_alone, .check = a->check && !a->time_alone};
-  tracing t = {.program = p};
-  cm_file file = {0};
   cm_status status = CM_OK;
   if (CM_NEW(run->memory, inputs, p->input_count + 1, error) != CM_OK ||
       CM_NEW(run->memory, outputs, p->output_count + 1, error) != CM_OK ||
-      make_inputs(a, p, run->memory, inputs, error) != CM_OK ||
-      (a->trace != NULL && cm_file_create(&file, a->trace, error) != CM_OK))
+      make_inputs(a, p, run->memory, inputs, error) != CM_OK)
     status = error->status;
-  if (status == CM_OK && (t.out = file.stream) != NULL)
-    fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n", t.out);
   if (status == CM_OK)
-    status = cm_simulate(p, inputs, &options, t.out != NULL ? trace_instruction : NULL, &t, run, outputs, result, error);
-  if (status == CM_OK && t.out != NULL) {
-    fputs("\n]}\n", t.out);
-    status = cm_file_commit(&file, error);
-  } else if (a->trace != NULL)
-    cm_file_discard(&file);
+    status = cm_simulate(p, inputs, &options, NULL, NULL, run, outputs, result, error);
+  if (status == CM_OK && a->timeline != NULL)
+    status = cm_timeline_write(p, p->chip_name, run, a->timeline, error);
   if (status == CM_OK && !a->time_alone)
     status = write_outputs(a, p, outputs, error);
   if (status == CM_OK && a->model != NULL && !a->time_alone)

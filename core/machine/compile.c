@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "core/machine/internal.h"
+#include "core/machine/order.h"
+#include "core/machine/timeline.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/onnx.h"
 #include "core/operators/operator.h"
@@ -16,9 +18,7 @@ typedef struct compiling {
   const cm_chip *chip;
   cm_run *run;
   cm_model *given, *made;
-  cm_plan *plan;
-  cm_course layout;
-  cm_emission emission;
+  cm_attempt attempt;
   cm_program *program;
   json_t *report;
 } compiling;
@@ -40,20 +40,18 @@ static cm_status make_program(compiling *c, cm_error *error)
   const cm_target *target = c->chip->target;
   cm_plan_options options = {.memory_bytes = c->options->memory != 0 ? c->options->memory : target->memory_bytes,
                              .tile_share = TILE_SHARE};
-  cm_run_phase(c->run, "split");
+  json_t *order = NULL;
   if (cm_infer(c->made, c->run, error) != CM_OK ||
-      cm_plan_new(c->made, NULL, &options, c->run, &c->plan, error) != CM_OK)
-    return error->status;
-  cm_run_phase(c->run, "order");
-  if (cm_course_make(c->plan, true, c->run, &c->layout, error) != CM_OK)
-    return error->status;
-  cm_run_phase(c->run, "emit");
-  if (cm_emit(c->plan, &c->layout, c->chip->name, target, c->run, &c->emission, error) != CM_OK)
+      cm_attempt_make(c->made, NULL, &options, c->chip->name, target, c->run, &c->attempt, error) != CM_OK ||
+      (!c->options->file_order && cm_order_search(c->made, &options, c->chip->name, target, c->run, &c->attempt, &order,
+                                                  error) != CM_OK))
     return error->status;
   cm_run_phase(c->run, "link");
-  if (cm_link(&c->emission, &c->program, error) != CM_OK)
+  if (cm_link(&c->attempt.emission, &c->program, error) != CM_OK) {
+    json_decref(order);
     return error->status;
-  json_t *report = cm_program_report(c->plan, &c->layout, &c->emission, c->program, c->emission.time_ns);
+  }
+  json_t *report = cm_program_report(c->attempt.plan, &c->attempt.course, &c->attempt.emission, c->program, order);
   return json_object_set_new(c->report, "program", report) == 0
              ? CM_OK
              : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the program");
@@ -82,7 +80,7 @@ static cm_status begin(compiling *c, cm_error *error)
   return CM_OK;
 }
 
-static cm_status run_stages(compiling *c, const char *path, const char *out, cm_error *error)
+static cm_status run_stages(compiling *c, const char *path, const char *out, const char *timeline, cm_error *error)
 {
   bool program = cm_compile_makes_program(c->options, c->chip);
   cm_run_phase(c->run, "read");
@@ -101,23 +99,25 @@ static cm_status run_stages(compiling *c, const char *path, const char *out, cm_
   cm_run_phase(c->run, "write");
   (void)json_object_set_new(c->report, "stage", json_string(program ? "program" : "permutations"));
   (void)json_object_set_new(c->report, "opset", json_integer(c->given->opset));
-  return program ? cm_program_write(c->program, out, error) : cm_onnx_write(c->made, out, error);
+  if (!program)
+    return cm_onnx_write(c->made, out, error);
+  if (cm_program_write(c->program, out, error) != CM_OK)
+    return error->status;
+  return timeline == NULL ? CM_OK : cm_timeline_write(c->program, c->chip->name, c->run, timeline, error);
 }
 
 cm_status cm_compile(const char *path, const cm_compile_options *options, const cm_chip *chip, cm_run *run,
-                     const char *out, json_t **report, cm_error *error)
+                     const char *out, const char *timeline, json_t **report, cm_error *error)
 {
   compiling c = {.options = options, .chip = chip, .run = run};
   cm_status status = begin(&c, error);
   if (status == CM_OK)
-    status = run_stages(&c, path, out, error);
+    status = run_stages(&c, path, out, timeline, error);
   if (status == CM_OK)
     *report = json_incref(c.report);
   json_decref(c.report);
   cm_program_free(c.program);
-  cm_emission_free(&c.emission);
-  cm_course_free(&c.layout);
-  cm_plan_free(c.plan);
+  cm_attempt_free(&c.attempt);
   cm_model_free(c.made);
   cm_model_free(c.given);
   return status;

@@ -12,8 +12,9 @@
 cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program *program, cm_run *run, json_t *report,
                             cm_error *error);
 
-/* What is said of a program (docs/programs.md). NULL when memory is short. */
+/* What is said of a program (docs/programs.md); takes the reference to `order` (of cm_order_search; NULL: no search). NULL
+ * when memory is short. */
 json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm_emission *emission,
-                          const cm_program *program, double file_order_ns);
+                          const cm_program *program, json_t *order);
 
 #endif

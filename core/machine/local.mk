@@ -5,4 +5,5 @@ libcoremap_a_SOURCES += \
   core/machine/simulate.h core/machine/simulate_internal.h core/machine/simulate.c core/machine/execute.c \
   core/machine/checker.c core/machine/program_write.c core/machine/program_read.c core/machine/codec.h core/machine/codec.c \
   core/machine/disassemble.c core/machine/internal.h core/machine/compile.h core/machine/compile.c \
-  core/machine/options.c core/machine/verify.c core/machine/report.c
+  core/machine/options.c core/machine/verify.c core/machine/report.c \
+  core/machine/order.h core/machine/order.c core/machine/timeline.h core/machine/timeline.c

@@ -5,7 +5,6 @@
 #include "core/machine/compile.h"
 
 enum { THREADS_MAX = 1024 };
-static const double SEARCH_SECONDS = 1;
 
 static cm_status bad_option(cm_error *error, const char *name, const char *expected)
 {
@@ -64,8 +63,6 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
     return read_order(name, value, &made->file_order, error);
   if (strcmp(name, "time_limit") == 0)
     return read_number(name, value, 0, 1e9, &made->time_limit, error);
-  if (strcmp(name, "search_seconds") == 0)
-    return read_number(name, value, 0, 1e9, &made->search_seconds, error);
   if (strcmp(name, "threads") == 0) {
     if (read_number(name, value, 1, THREADS_MAX, &number, error) != CM_OK)
       return error->status;
@@ -78,7 +75,7 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
                                                         : NULL;
   if (place == NULL) {
     (void)cm_fail(error, CM_BAD_OPTION, "there is no option %.60s; compile has stop_after, verify, memory, order,"
-                  " search_seconds, seed, threads, memory_limit, time_limit", name);
+                  " seed, threads, memory_limit, time_limit", name);
     return cm_fail_at(error, "/options/%.60s", name);
   }
   if (read_number(name, value, 0, LARGE, &number, error) != CM_OK)
@@ -89,7 +86,7 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
 
 cm_status cm_compile_options_read(const json_t *object, cm_compile_options *options, cm_error *error)
 {
-  cm_compile_options made = {.seed = 1, .threads = 1, .search_seconds = SEARCH_SECONDS};
+  cm_compile_options made = {.seed = 1, .threads = 1};
   const char *name;
   json_t *value;
   json_object_foreach((json_t *)(uintptr_t)object, name, value)

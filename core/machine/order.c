@@ -1,0 +1,209 @@
+#include "core/machine/order.h"
+
+#include <string.h>
+
+#include "core/schedule/orders.h"
+
+/* Pieces that all scored programs together may have: some seconds. */
+enum { PIECES_SCORED = 100000, NODES_MIN = 4, LEAST_SCORES = 8 };
+
+void cm_attempt_free(cm_attempt *attempt)
+{
+  cm_emission_free(&attempt->emission);
+  cm_course_free(&attempt->course);
+  cm_plan_free(attempt->plan);
+  *attempt = (cm_attempt){0};
+}
+
+cm_status cm_attempt_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, const char *chip,
+                          const cm_target *target, cm_run *run, cm_attempt *attempt, cm_error *error)
+{
+  cm_attempt made = {0};
+  cm_run_phase(run, "split");
+  cm_status status = cm_plan_new(model, order, options, run, &made.plan, error);
+  if (status == CM_OK) {
+    cm_run_phase(run, "order");
+    status = cm_course_make(made.plan, true, run, &made.course, error);
+  }
+  if (status == CM_OK) {
+    cm_run_phase(run, "emit");
+    status = cm_emit(made.plan, &made.course, chip, target, run, &made.emission, error);
+  }
+  if (status != CM_OK) {
+    cm_attempt_free(&made);
+    return status;
+  }
+  *attempt = made;
+  return CM_OK;
+}
+
+typedef struct scoring {
+  cm_model *model;
+  const cm_plan_options *options;
+  const char *chip;
+  const cm_target *target;
+  cm_run *run;
+  cm_dag *dag;
+  uint64_t *latency;
+  cm_subgraphs subgraphs;
+  uint32_t *full; /* a whole order of the model's nodes */
+  uint64_t scored;
+} scoring;
+
+/* Each node after the nodes that make what it reads; nodes are numbered by their place in the order of the file. */
+static cm_status make_graph(scoring *s, cm_error *error)
+{
+  const cm_model *m = s->model;
+  uint32_t *place;
+  cm_arc *arcs = NULL;
+  uint64_t count = 0, inputs = 0;
+  if (CM_NEW(s->run->memory, place, m->node_count + 1, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < m->order_count; i++) {
+    place[m->order[i]] = (uint32_t)i;
+    inputs += m->nodes[m->order[i]].input_count;
+  }
+  cm_status status = CM_NEW(s->run->memory, arcs, inputs + 1, error);
+  for (size_t i = 0; status == CM_OK && i < m->order_count; i++) {
+    const cm_node *node = &m->nodes[m->order[i]];
+    for (uint32_t k = 0; k < node->input_count; k++)
+      if (node->inputs[k] != CM_NONE && m->values[node->inputs[k]].producer != CM_NONE)
+        arcs[count++] = (cm_arc){.from = place[m->values[node->inputs[k]].producer], .to = (uint32_t)i};
+  }
+  if (status == CM_OK)
+    status = cm_dag_new(s->run->memory, (uint32_t)m->order_count, arcs, count, &s->dag, error);
+  cm_free(arcs);
+  cm_free(place);
+  return status;
+}
+
+/* The least time of each node: its work on one unit, as the plan for the file's order has it. */
+static cm_status list_latencies(scoring *s, const cm_plan *plan, cm_error *error)
+{
+  uint64_t *by_node;
+  if (CM_NEW(s->run->memory, s->latency, s->model->order_count + 1, error) != CM_OK ||
+      CM_NEW(s->run->memory, by_node, s->model->node_count + 1, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t o = 0; status == CM_OK && o < plan->op_count; o++) {
+    const cm_plan_op *op = &plan->ops[o];
+    cm_box whole = cm_box_whole(&op->call.output[0]), *inputs;
+    cm_split_change change;
+    if (op->copied != CM_NONE || (status = CM_NEW(s->run->memory, inputs, op->call.input_count + 1, error)) != CM_OK)
+      continue;
+    status = cm_split_piece(&op->call, &whole, inputs, &change, error);
+    double rate = cm_unit_rate(&s->target->unit[op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR],
+                               cm_type_name(op->call.output[0].type));
+    if (status == CM_OK && rate > 0)
+      by_node[op->call.node - s->model->nodes] = (uint64_t)((double)cm_split_work(&op->call, &whole, inputs) / rate);
+    cm_free(inputs);
+  }
+  for (size_t i = 0; i < s->model->order_count; i++)
+    s->latency[i] = by_node[s->model->order[i]];
+  cm_free(by_node);
+  return status;
+}
+
+/* Time of the whole program with one subgraph in another order. */
+static cm_status score(void *context, uint32_t subgraph, const uint32_t *order, uint32_t count, uint64_t *points,
+                       cm_error *error)
+{
+  scoring *s = context;
+  cm_attempt attempt;
+  for (uint32_t i = 0; i < s->subgraphs.first[s->subgraphs.count]; i++)
+    s->full[i] = s->model->order[s->subgraphs.node[i]];
+  uint32_t first = subgraph == CM_WHOLE_GRAPH ? 0 : s->subgraphs.first[subgraph];
+  for (uint32_t i = 0; i < count; i++)
+    s->full[first + i] = s->model->order[order[i]];
+  if (cm_attempt_make(s->model, s->full, s->options, s->chip, s->target, s->run, &attempt, error) != CM_OK)
+    return error->status;
+  *points = (uint64_t)attempt.emission.time_ns;
+  cm_attempt_free(&attempt);
+  s->scored++;
+  return CM_OK;
+}
+
+/* The order of a search, or the queue by height where there is room for no more. `order` has a place a node. */
+static cm_status find_order(scoring *s, uint64_t scores, uint32_t *order, cm_error *error)
+{
+  uint32_t nodes = s->dag->node_count;
+  uint64_t needed = 2 * (uint64_t)s->subgraphs.count + LEAST_SCORES;
+  if (scores < needed) {
+    uint64_t *height;
+    if (CM_NEW(s->run->memory, height, nodes + 1, error) != CM_OK)
+      return error->status;
+    cm_dag_heights(s->dag, s->latency, false, height);
+    cm_status status = cm_dag_queue(s->dag, height, s->run->memory, order, error);
+    cm_free(height);
+    return status;
+  }
+  cm_order_options options = cm_order_defaults();
+  cm_order_result result;
+  unsigned threads = s->run->threads;
+  options.nodes_min = NODES_MIN;
+  options.scores = options.scores_total = scores - needed + 1;
+  options.enumerate_max = options.scores < options.enumerate_max ? options.scores : options.enumerate_max;
+  /* Programs are scored one at a time: all share the model. */
+  s->run->threads = 1;
+  cm_status status = cm_orders_search(s->dag, s->latency, NULL, &options, score, s, s->run, &result, error);
+  s->run->threads = threads;
+  if (status != CM_OK)
+    return status;
+  memcpy(order, result.order, nodes * sizeof *order);
+  cm_order_result_free(&result);
+  return CM_OK;
+}
+
+/* The best order found is made once more, and kept when it is faster than the file's. */
+static cm_status try_order(scoring *s, const uint32_t *order, cm_attempt *first, cm_error *error)
+{
+  cm_attempt attempt;
+  bool same = true;
+  for (uint32_t i = 0; i < s->dag->node_count; i++) {
+    s->full[i] = s->model->order[order[i]];
+    same = same && order[i] == i;
+  }
+  if (same)
+    return CM_OK;
+  if (cm_attempt_make(s->model, s->full, s->options, s->chip, s->target, s->run, &attempt, error) != CM_OK)
+    return error->status;
+  s->scored++;
+  if (attempt.emission.time_ns < first->emission.time_ns) {
+    cm_attempt kept = *first;
+    *first = attempt;
+    attempt = kept;
+  }
+  cm_attempt_free(&attempt);
+  return CM_OK;
+}
+
+cm_status cm_order_search(cm_model *model, const cm_plan_options *options, const char *chip, const cm_target *target,
+                          cm_run *run, cm_attempt *first, json_t **report, cm_error *error)
+{
+  scoring s = {.model = model, .options = options, .chip = chip, .target = target, .run = run};
+  uint32_t *order = NULL;
+  double file_order = first->emission.time_ns;
+  uint64_t scores = PIECES_SCORED / (first->plan->piece_count + 1);
+  cm_status status = make_graph(&s, error);
+  if (status == CM_OK)
+    status = list_latencies(&s, first->plan, error);
+  if (status == CM_OK)
+    status = cm_subgraphs_find(s.dag, NULL, NODES_MIN, run->memory, &s.subgraphs, error);
+  if (status == CM_OK && (CM_NEW(run->memory, s.full, model->node_count + 1, error) != CM_OK ||
+                          CM_NEW(run->memory, order, model->order_count + 1, error) != CM_OK))
+    status = error->status;
+  if (status == CM_OK)
+    status = find_order(&s, scores, order, error);
+  if (status == CM_OK)
+    status = try_order(&s, order, first, error);
+  if (status == CM_OK)
+    *report = json_pack("{s:I, s:I, s:f, s:f}", "subgraphs", (json_int_t)s.subgraphs.count, "scored",
+                        (json_int_t)s.scored, "file_order_ns", file_order, "best_ns", first->emission.time_ns);
+  cm_dag_free(s.dag);
+  cm_free(s.latency);
+  if (s.subgraphs.first != NULL)
+    cm_subgraphs_free(&s.subgraphs);
+  cm_free(s.full);
+  cm_free(order);
+  return status;
+}

@@ -1,0 +1,29 @@
+/* The order in which the operators of a model are executed (ORDER-2, ORDER-3). Internal to the room. */
+#ifndef CM_MACHINE_ORDER_H
+#define CM_MACHINE_ORDER_H
+
+#include <jansson.h>
+
+#include "core/machine/object.h"
+
+/* What a program is made of for one order. */
+typedef struct cm_attempt {
+  cm_plan *plan;
+  cm_course course;
+  cm_emission emission;
+} cm_attempt;
+
+void cm_attempt_free(cm_attempt *attempt);
+
+/* Cuts, lays out and emits for an order of all nodes (NULL: the model's). Errors: those of the steps. */
+cm_status cm_attempt_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, const char *chip,
+                          const cm_target *target, cm_run *run, cm_attempt *attempt, cm_error *error);
+
+/* Searches for an order that takes less time by the cost model, which simulates the instruction stream of the whole
+ * program. `first` is the attempt for the order of the file; it is replaced when a better one is found, so that the result
+ * is never slower. How many orders are scored depends on the size of the program alone: for large ones only the queue by
+ * height. *report (new reference): {"subgraphs", "scored", "file_order_ns", "best_ns"}. Errors: memory, cancel. */
+cm_status cm_order_search(cm_model *model, const cm_plan_options *options, const char *chip, const cm_target *target,
+                          cm_run *run, cm_attempt *first, json_t **report, cm_error *error);
+
+#endif

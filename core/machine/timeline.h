@@ -1,0 +1,12 @@
+/* What every unit does when, for viewers. */
+#ifndef CM_MACHINE_TIMELINE_H
+#define CM_MACHINE_TIMELINE_H
+
+#include "core/machine/program.h"
+
+/* Simulates the time of a program and writes it as Chrome trace JSON (core/schedule/trace.h), a lane a unit. Times are
+ * rounded down to nanoseconds. Linear in the program. Errors: CM_DAMAGED (lanes wait for ever), CM_IO, CM_DISK_FULL,
+ * memory. */
+cm_status cm_timeline_write(const cm_program *program, const char *name, cm_run *run, const char *path, cm_error *error);
+
+#endif
