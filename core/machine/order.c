@@ -4,8 +4,8 @@
 
 #include "core/schedule/orders.h"
 
-/* Pieces that all scored programs together may have: some seconds. */
-enum { PIECES_SCORED = 100000, NODES_MIN = 4, LEAST_SCORES = 8 };
+/* Work of all scored programs together, in pieces; a node costs as much as some pieces. Some seconds. */
+enum { PIECES_SCORED = 100000, PIECES_A_NODE = 10, NODES_MIN = 4, LEAST_SCORES = 8 };
 
 void cm_attempt_free(cm_attempt *attempt)
 {
@@ -183,7 +183,7 @@ cm_status cm_order_search(cm_model *model, const cm_plan_options *options, const
   scoring s = {.model = model, .options = options, .chip = chip, .target = target, .run = run};
   uint32_t *order = NULL;
   double file_order = first->emission.time_ns;
-  uint64_t scores = PIECES_SCORED / (first->plan->piece_count + 1);
+  uint64_t scores = PIECES_SCORED / (first->plan->piece_count + PIECES_A_NODE * model->order_count + 1);
   cm_status status = make_graph(&s, error);
   if (status == CM_OK)
     status = list_latencies(&s, first->plan, error);
