@@ -10,7 +10,8 @@
 #include "core/base/random.h"
 #include "core/chip/occupancy.h"
 #include "core/chip/region.h"
-#include "core/learning/processors.h"
+#include "core/learning/agent.h"
+#include "core/learning/refine.h"
 #include "core/learning/reward.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
@@ -22,18 +23,21 @@
 
 static const char usage[] =
   "usage: bench/learned_place NETWORK [--mesh WxH] [--processors XxY] [--occupied PERCENT] [--fill PERCENT]\n"
-  "                           [--seconds S] [--seed N] [--methods LIST]\n"
+  "                           [--seconds S] [--seed N] [--methods LIST] [--policy FILE]\n"
   "\n"
   "Cuts the network into as many parts as FILL percent (100) of the free cores of a mesh of XxY processors, WxH cores in\n"
   "all (16x16), of which blocks of OCCUPIED percent (0) are taken, and places them. One line a placer on standard\n"
   "output: network,mesh,processors,occupied,parts,method,seconds,hops,reward,energy,latency_mean,latency_max,congestion\n"
   "(user CPU seconds; the metrics as in docs/metrics.md, the reward as in docs/rewards.md). S (1) is the time that\n"
   "annealing gets, 0: as much as the reference takes.\n"
-  "  --methods  of random,sequential,annealing,reference,engine,refined (all); engine: placement engine, balanced;\n"
-  "             refined: the placement engine's result refined on the reward\n";
+  "  --methods  of random,sequential,annealing,reference,engine,refined (unless given); engine: placement engine, balanced;\n"
+  "             refined: the placement engine's result refined on the reward; policy: the shipped policy (or that of\n"
+  "             --policy FILE) alone; annealing-policy: annealing for as long as that; learned: policy and refinement;\n"
+  "             learned-reward: that refined on the reward; random+, sequential+, bisection+: the same refinement from\n"
+  "             there, for as many looks as learned takes\n";
 
 typedef struct arguments {
-  const char *network, *methods;
+  const char *network, *methods, *policy;
   unsigned width, height, processors_x, processors_y, occupied, fill;
   double seconds;
   uint64_t seed;
@@ -208,14 +212,120 @@ static void place_engine(bench *b, uint32_t *core)
        "engine", &error);
 }
 
-static void place_refined(bench *b, uint32_t *core)
+/* ---- the policy ---- */
+
+static cm_scene *scene_of(bench *b)
+{
+  cm_error error;
+  cm_flows *flows;
+  cm_scene *scene;
+  must(b->topology->directed ? cm_flows_of_axons(b->topology, b->part, b->parts, &b->run, &flows, &error)
+                             : cm_flows_of_graph(b->graph, &b->run, &flows, &error),
+       "no flows", &error);
+  cm_scene_parts parts = {.graph = b->graph, .flows = flows, .multicast = &b->multicast, .chip = b->chip,
+                          .site = b->region->cores, .sites = b->region->core_count};
+  must(cm_scene_new_shared(&parts, b->a.seed, &b->run, &scene, &error), "no scene", &error);
+  cm_flows_free(flows);
+  return scene;
+}
+
+static const double looks = 5e7;
+
+/* The policy's placements from all starts, refined where `refine` says so, and the best of them. */
+static void place_by_policy(bench *b, bool refine, uint32_t *core)
+{
+  cm_error error;
+  cm_policy *policy;
+  cm_acted acted[CM_LAYOUTS];
+  uint64_t least = UINT64_MAX;
+  const cm_refine_options options = {looks, b->a.seed};
+  cm_scene *scene = scene_of(b);
+  must(b->a.policy != NULL ? cm_policy_load(b->a.policy, &policy, &error) : cm_policy_shipped(&policy, &error),
+       "no policy", &error);
+  must(cm_policy_act(policy, scene, 0, &b->run, acted, &error), "the policy", &error);
+  for (int l = 0; l < CM_LAYOUTS; l++) {
+    if (refine)
+      must(cm_scene_refine(scene, &options, &b->run, acted[l].at, &error), "refinement", &error);
+    uint64_t hops = cm_scene_hops(scene, acted[l].at);
+    for (uint32_t p = 0; p < b->parts && hops < least; p++)
+      core[p] = scene->site[acted[l].at[p]];
+    least = hops < least ? hops : least;
+  }
+  cm_acted_free(acted);
+  cm_policy_free(policy);
+  cm_scene_free(scene);
+}
+
+static void place_policy(bench *b, uint32_t *core)
+{
+  place_by_policy(b, false, core);
+}
+
+static void place_learned(bench *b, uint32_t *core)
+{
+  place_by_policy(b, true, core);
+}
+
+static void refine_reward(bench *b, uint32_t *core)
 {
   cm_error error;
   cm_reward_refined result;
   const cm_reward_refine_options options = {.sweeps = 100, .seed = b->a.seed};
-  place_engine(b, core);
   must(cm_reward_refine(&b->task, b->free_core, b->free_count, &options, &b->run, core, &result, &error), "refinement",
        &error);
+}
+
+static void place_refined(bench *b, uint32_t *core)
+{
+  place_engine(b, core);
+  refine_reward(b, core);
+}
+
+static void place_learned_reward(bench *b, uint32_t *core)
+{
+  place_by_policy(b, true, core);
+  refine_reward(b, core);
+}
+
+/* The policy's refinement from another start, for as many looks as from all starts of the policy. */
+static void refine_from(bench *b, uint32_t *core)
+{
+  cm_error error;
+  const cm_refine_options options = {CM_LAYOUTS * looks, b->a.seed};
+  cm_scene *scene = scene_of(b);
+  uint32_t *at = array(b->parts, sizeof *at);
+  for (uint32_t p = 0; p < b->parts; p++)
+    at[p] = scene->site_on[core[p]];
+  must(cm_scene_refine(scene, &options, &b->run, at, &error), "refinement", &error);
+  for (uint32_t p = 0; p < b->parts; p++)
+    core[p] = scene->site[at[p]];
+  free(at);
+  cm_scene_free(scene);
+}
+
+static void place_refined_sequential(bench *b, uint32_t *core)
+{
+  memcpy(core, b->region->cores, b->parts * sizeof *core);
+  refine_from(b, core);
+}
+
+static void place_refined_random(bench *b, uint32_t *core)
+{
+  cm_random random;
+  uint32_t *order = array(b->parts, sizeof *order);
+  cm_random_init(&random, b->a.seed, 1003, 0);
+  cm_random_permutation(&random, order, b->parts);
+  for (uint32_t p = 0; p < b->parts; p++)
+    core[p] = b->region->cores[order[p]];
+  free(order);
+  refine_from(b, core);
+}
+
+static void place_refined_bisection(bench *b, uint32_t *core)
+{
+  cm_error error;
+  must(cm_place_by_bisection(b->graph, b->chip, b->region, 8, b->a.seed, &b->run, core, &error), "bisection", &error);
+  refine_from(b, core);
 }
 
 /* Reports a placer, and says how long it took. */
@@ -230,6 +340,15 @@ static double compete(bench *b, const char *method, void (*place)(bench *, uint3
   return seconds;
 }
 
+static void anneal(bench *b, const char *method, double seconds, uint32_t *core)
+{
+  double begin = bench_cpu_seconds();
+  place_random(b, core);
+  if (!bench_anneal(b->graph, b->chip, b->free_core, b->free_count, seconds, b->a.seed, core))
+    die("out of memory", "");
+  report(b, method, bench_cpu_seconds() - begin, core);
+}
+
 static void compete_all(bench *b)
 {
   uint32_t *core = array(b->parts, sizeof *core);
@@ -240,13 +359,16 @@ static void compete_all(bench *b)
   double reference = compete(b, "reference", place_reference, core);
   (void)compete(b, "engine", place_engine, core);
   (void)compete(b, "refined", place_refined, core);
-  if (wanted(b, "annealing")) {
-    double seconds = b->a.seconds > 0 ? b->a.seconds : reference, begin = bench_cpu_seconds();
-    place_random(b, core);
-    if (!bench_anneal(b->graph, b->chip, b->free_core, b->free_count, seconds, b->a.seed, core))
-      die("out of memory", "");
-    report(b, "annealing", bench_cpu_seconds() - begin, core);
-  }
+  double policy = compete(b, "policy", place_policy, core);
+  (void)compete(b, "learned", place_learned, core);
+  (void)compete(b, "learned-reward", place_learned_reward, core);
+  (void)compete(b, "random+", place_refined_random, core);
+  (void)compete(b, "sequential+", place_refined_sequential, core);
+  (void)compete(b, "bisection+", place_refined_bisection, core);
+  if (wanted(b, "annealing"))
+    anneal(b, "annealing", b->a.seconds > 0 ? b->a.seconds : reference, core);
+  if (wanted(b, "annealing-policy"))
+    anneal(b, "annealing-policy", policy, core);
   free(core);
 }
 
@@ -277,7 +399,7 @@ static arguments parse(int argc, char **argv)
     {"mesh", required_argument, NULL, 'm'}, {"processors", required_argument, NULL, 'p'},
     {"occupied", required_argument, NULL, 'o'}, {"fill", required_argument, NULL, 'f'},
     {"seconds", required_argument, NULL, 't'}, {"seed", required_argument, NULL, 's'},
-    {"methods", required_argument, NULL, 'w'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    {"methods", required_argument, NULL, 'w'}, {"policy", required_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
     switch (flag) {
       case 'm': pair(optarg, &a.width, &a.height); break;
@@ -287,6 +409,7 @@ static arguments parse(int argc, char **argv)
       case 't': a.seconds = strtod(optarg, NULL); break;
       case 's': a.seed = number(optarg, UINT32_MAX); break;
       case 'w': a.methods = optarg; break;
+      case 'l': a.policy = optarg; break;
       case 'h': fputs(usage, stdout); exit(0);
       default: fputs(usage, stderr); exit(2);
     }

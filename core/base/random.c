@@ -1,5 +1,7 @@
 #include "core/base/random.h"
 
+#include <math.h>
+
 static uint64_t splitmix(uint64_t *state)
 {
   return cm_mix(*state += UINT64_C(0x9e3779b97f4a7c15));
@@ -46,6 +48,16 @@ uint64_t cm_random_below(cm_random *random, uint64_t bound)
 double cm_random_unit(cm_random *random)
 {
   return (double)(cm_random_next(random) >> 11) * 0x1p-53;
+}
+
+void cm_random_normals(cm_random *random, float *value, size_t count)
+{
+  for (size_t i = 0; i < count; i += 2) {
+    double radius = sqrt(-2 * log(1 - cm_random_unit(random))), angle = 2 * M_PI * cm_random_unit(random);
+    value[i] = (float)(radius * cos(angle));
+    if (i + 1 < count)
+      value[i + 1] = (float)(radius * sin(angle));
+  }
 }
 
 double cm_random_unit_of(uint64_t key, uint64_t index)

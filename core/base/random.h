@@ -21,6 +21,10 @@ uint64_t cm_random_below(cm_random *random, uint64_t bound);
 /* Uniform in [0, 1) with 53 bits. */
 double cm_random_unit(cm_random *random);
 
+/* Fills value [count] with independent draws from the normal distribution of mean 0 and deviation 1 (Box and Muller
+ * 1958). */
+void cm_random_normals(cm_random *random, float *value, size_t count);
+
 /* Number `index` of those that `key` stands for, uniform in [0, 1): for draws that must not depend on their order. */
 double cm_random_unit_of(uint64_t key, uint64_t index);
 

@@ -21,27 +21,44 @@ typedef struct scratch {
   cm_policy_pass *pass;
 } scratch;
 
-/* Shares of the nodes that follow the policy, time step by time step until one makes things better. */
-static const double shares[] = {1, 0.5, 0.5, 0.25, 0.25, 0.12, 0.12, 0.06};
-enum { SHARES = sizeof shares / sizeof *shares };
+/* Attempts with one look, until one makes things better: who follows the policy, and whether to the means of the
+ * Gaussians or to draws from them. Slices move everybody, so that they are of use while many follow. */
+typedef struct trial {
+  double share;
+  bool draws, slices;
+} trial;
+static const trial attempts[] = {{1, false, true},     {0.5, true, true},   {0.5, false, true},  {0.25, true, false},
+                                   {0.25, false, false}, {0.12, true, false}, {0.12, false, false}, {0.06, true, false}};
+enum { ATTEMPTS = sizeof attempts / sizeof *attempts, ROUNDS_MAX = 96, ROUNDS_LEAST = 12 };
+/* Multiplications that looks may cost at most, beyond those of the least number of rounds. */
+static const double work_looks = 3e8;
 
 /* What the nodes want: what the policy says, or to stay. */
-static void wish(const cm_scene *scene, double bound, double share, cm_random *random, scratch *s)
+static void wish(const cm_scene *scene, double bound, const trial *attempt, cm_random *random, scratch *s)
 {
   const cm_axes *a = scene->axes;
-  for (uint32_t v = 0; v < scene->nodes; v++) {
-    float *to = s->position + 2 * (size_t)v;
-    bool follows = cm_random_unit(random) < share;
-    to[0] = follows ? s->pass->mean[2 * (size_t)v] : (float)cm_position(a->column[s->at[v]], a->columns, bound);
-    to[1] = follows ? s->pass->mean[2 * (size_t)v + 1] : (float)cm_position(a->row[s->at[v]], a->rows, bound);
+  float draw[2] = {0, 0};
+  for (size_t v = 0; v < scene->nodes; v++) {
+    float *to = s->position + 2 * v;
+    bool follows = cm_random_unit(random) < attempt->share;
+    if (!follows) {
+      to[0] = (float)cm_position(a->column[s->at[v]], a->columns, bound);
+      to[1] = (float)cm_position(a->row[s->at[v]], a->rows, bound);
+      continue;
+    }
+    if (attempt->draws)
+      cm_random_normals(random, draw, 2);
+    to[0] = s->pass->mean[2 * v] + s->pass->deviation[2 * v] * draw[0];
+    to[1] = s->pass->mean[2 * v + 1] + s->pass->deviation[2 * v + 1] * draw[1];
   }
 }
 
 /* One time step; the cheaper of what the rules make of it. */
-static cm_status try_rules(const work *w, scratch *s, cm_rule *best, uint64_t *least, cm_error *error)
+static cm_status try_rules(const work *w, const trial *attempt, scratch *s, cm_rule *best, uint64_t *least,
+                           cm_error *error)
 {
   *least = UINT64_MAX;
-  for (int rule = 0; rule < CM_RULES; rule++) {
+  for (int rule = 0; rule < (attempt->slices ? CM_RULES : CM_RULE_SLICES); rule++) {
     if (cm_scene_assign(w->scene, (cm_rule)rule, s->position, (double)w->policy->bound, w->run->memory, s->tried[rule],
                         error) != CM_OK)
       return error->status;
@@ -54,11 +71,23 @@ static cm_status try_rules(const work *w, scratch *s, cm_rule *best, uint64_t *l
   return cm_run_check(w->run, error);
 }
 
+/* As many time steps as suit the size of the scene. */
+static uint32_t rounds_for(const work *w)
+{
+  const cm_policy_shape *shape = &w->policy->shape;
+  double look = 2.0 * w->scene->nodes * (double)w->policy->count +
+                2.0 * shape->layers * shape->width * (double)w->scene->graph->entry_count;
+  double rounds = ROUNDS_LEAST + work_looks / look;
+  return rounds > ROUNDS_MAX ? ROUNDS_MAX : (uint32_t)rounds;
+}
+
 static cm_status step_by_step(const work *w, scratch *s, cm_acted *acted, cm_error *error)
 {
   cm_random random;
+  uint32_t rounds = w->rounds > 0 ? w->rounds : rounds_for(w);
   cm_random_init(&random, 1, CM_STREAM_POLICY, 0);
-  for (uint32_t round = 1, failed = 0; round <= w->rounds; round++) {
+  for (uint32_t round = 1, failed = 0; round <= rounds; round++) {
+    const trial *attempt = &attempts[failed % ATTEMPTS];
     uint64_t least;
     cm_rule best = CM_RULE_NEAREST;
     if (failed == 0) {
@@ -66,8 +95,8 @@ static cm_status step_by_step(const work *w, scratch *s, cm_acted *acted, cm_err
         return error->status;
       cm_policy_forward(w->policy, w->scene->laplacian, s->input, s->pass);
     }
-    wish(w->scene, (double)w->policy->bound, shares[failed % SHARES], &random, s);
-    if (try_rules(w, s, &best, &least, error) != CM_OK)
+    wish(w->scene, (double)w->policy->bound, attempt, &random, s);
+    if (try_rules(w, attempt, s, &best, &least, error) != CM_OK)
       return error->status;
     failed++;
     if (least < acted->after) {

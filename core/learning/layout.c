@@ -8,7 +8,7 @@
 #include "core/partition/options.h"
 #include "core/placement/arrange.h"
 
-enum { MODES = 4, DEGREE = 8, ROUNDS_MAX = 40, ANGLES = 8 };
+enum { MODES = 4, DEGREE = 8, ROUNDS_MAX = 40, ANGLES = 6 };
 /* Enough when an eigenvalue's distance from 1 changes by less than this, relative to itself. */
 static const double settled = 0.02;
 /* Multiplications that the modes, and the angles, may cost at most. */
@@ -257,13 +257,7 @@ static cm_status deal(const cm_scene *s, const uint32_t *node_rank, const uint32
 
 static cm_status along_curve(const cm_scene *s, cm_run *run, uint32_t *at, cm_error *error)
 {
-  const cm_axes *a = s->axes;
-  cm_region region = {.x0 = s->site[0] % s->chip->width - a->column[0],
-                      .y0 = s->site[0] / s->chip->width - a->row[0],
-                      .width = a->columns,
-                      .height = a->rows,
-                      .core_count = s->sites,
-                      .cores = s->site};
+  cm_region region = cm_scene_region(s);
   uint32_t *order, *rank = NULL, *site_rank = NULL, most = s->nodes > s->sites ? s->nodes : s->sites;
   cm_status status = CM_NEW(run->memory, order, most, error);
   if (status == CM_OK)

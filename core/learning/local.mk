@@ -12,6 +12,7 @@ libcoremap_a_SOURCES += \
   core/learning/network/network.h core/learning/network/network.c core/learning/network/shipped.h \
   core/learning/network/sealed.h core/learning/network/sealed.c \
   core/learning/scene.h core/learning/scene.c core/learning/wishes.c core/learning/layout.c core/learning/agent.h core/learning/agent.c \
+  core/learning/refine.h core/learning/refine.c \
   core/learning/training/examples.h core/learning/training/examples.c \
   core/learning/training/episode.h core/learning/training/episode.c \
   core/learning/training/train.h core/learning/training/train.c core/learning/training/curve_file.c

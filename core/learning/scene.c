@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/learning/processors.h"
 #include "core/placement/qap.h"
 
 /* Sorts things 0 .. count - 1 by processor, ascending inside each. */
@@ -92,6 +93,60 @@ cm_status cm_scene_new(const cm_scene_parts *parts, cm_run *run, cm_scene **scen
   }
   *scene = s;
   return CM_OK;
+}
+
+/* The number of each site's processor among those of `processors`. */
+static void number_processors(const cm_scene_parts *parts, const cm_processors *processors, uint32_t *site_processor)
+{
+  for (uint32_t p = 0; p < processors->count; p++)
+    for (uint32_t k = processors->first[p]; k < processors->first[p + 1]; k++) {
+      uint32_t low = 0, high = parts->sites; /* sites ascend */
+      while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (parts->site[middle] <= processors->core[k])
+          low = middle;
+        else
+          high = middle;
+      }
+      site_processor[low] = p;
+    }
+}
+
+cm_status cm_scene_new_shared(const cm_scene_parts *parts, uint64_t seed, cm_run *run, cm_scene **scene,
+                              cm_error *error)
+{
+  cm_processors processors = {0};
+  uint32_t *node_processor, *site_processor = NULL;
+  cm_status status = CM_NEW(run->memory, node_processor, parts->graph->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, site_processor, parts->sites, error);
+  if (status == CM_OK)
+    status = cm_processors_new(parts->chip, parts->site, parts->sites, run->memory, &processors, error);
+  if (status == CM_OK)
+    status = cm_processors_share(parts->graph, parts->chip, &processors, seed, run, node_processor, error);
+  if (status == CM_OK) {
+    cm_scene_parts shared = *parts;
+    number_processors(parts, &processors, site_processor);
+    shared.processors = processors.count;
+    shared.node_processor = node_processor;
+    shared.site_processor = site_processor;
+    status = cm_scene_new(&shared, run, scene, error);
+  }
+  cm_free(node_processor);
+  cm_free(site_processor);
+  cm_processors_free(&processors);
+  return status;
+}
+
+cm_region cm_scene_region(const cm_scene *scene)
+{
+  const cm_axes *a = scene->axes;
+  return (cm_region){.x0 = scene->site[0] % scene->chip->width - a->column[0],
+                     .y0 = scene->site[0] / scene->chip->width - a->row[0],
+                     .width = a->columns,
+                     .height = a->rows,
+                     .core_count = scene->sites,
+                     .cores = scene->site};
 }
 
 void cm_scene_free(cm_scene *scene)

@@ -2,6 +2,7 @@
 #ifndef CM_LEARNING_SCENE_H
 #define CM_LEARNING_SCENE_H
 
+#include "core/chip/region.h"
 #include "core/learning/network/policy.h"
 #include "core/placement/axes.h"
 
@@ -35,6 +36,14 @@ typedef struct cm_scene_parts {
 /* CM_NO_ROOM when a processor has fewer sites than nodes. O(entries + sites + cores of the chip). */
 cm_status cm_scene_new(const cm_scene_parts *parts, cm_run *run, cm_scene **scene, cm_error *error);
 void cm_scene_free(cm_scene *scene); /* NULL is allowed */
+
+/* The same for the processors of the chip: communities of the nodes are brought to the dies that the sites lie on
+ * (cm_processors_share). What `parts` says of processors is not looked at. */
+cm_status cm_scene_new_shared(const cm_scene_parts *parts, uint64_t seed, cm_run *run, cm_scene **scene,
+                              cm_error *error);
+
+/* The sites as a region; borrowed. */
+cm_region cm_scene_region(const cm_scene *scene);
 
 /* The network's input for nodes that stand on sites at [nodes]: input [2 nodes * CM_POLICY_INPUTS].
  * O(entries + nodes * (columns + rows)). */

@@ -9,11 +9,9 @@
 /* The core whose column and row are the likeliest. */
 static uint32_t wish(const cm_scene *s, const float *position, double bound)
 {
-  const cm_axes *a = s->axes;
-  /* The first site tells where the box of the axes lies on the chip. */
-  uint32_t x0 = s->site[0] % s->chip->width - a->column[0], y0 = s->site[0] / s->chip->width - a->row[0];
-  uint32_t x = x0 + cm_axis_likeliest((double)position[0], a->columns, bound);
-  uint32_t y = y0 + cm_axis_likeliest((double)position[1], a->rows, bound);
+  cm_region box = cm_scene_region(s);
+  uint32_t x = box.x0 + cm_axis_likeliest((double)position[0], box.width, bound);
+  uint32_t y = box.y0 + cm_axis_likeliest((double)position[1], box.height, bound);
   return y * s->chip->width + x;
 }
 

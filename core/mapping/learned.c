@@ -3,19 +3,15 @@
  * cancel; that routes cannot be had around dead links is told, and is no failure. */
 #include "core/mapping/learned.h"
 
-#include <string.h>
-
 #include "core/learning/agent.h"
 #include "core/learning/deadlock.h"
-#include "core/learning/processors.h"
+#include "core/learning/refine.h"
 #include "core/learning/reward.h"
 #include "core/mapping/options.h"
 #include "core/mapping/routes.h"
-#include "core/placement/arrange.h"
 #include "core/placement/placement.h"
-#include "core/placement/qap.h"
 
-enum { ROUNDS = 24, SWAP_ROUNDS = 60, REWARD_SWEEPS = 40 };
+enum { REWARD_SWEEPS = 40 };
 
 /* What one run of the mapper holds. */
 typedef struct job {
@@ -25,9 +21,6 @@ typedef struct job {
   cm_run *run;
   cm_flows *flows;
   cm_multicast multicast;
-  cm_processors processors;
-  uint32_t *processor;      /* [parts] */
-  uint32_t *site_processor; /* [cores of the region] */
   cm_policy *policy;
   cm_scene *scene;
   cm_reward_task task;
@@ -53,26 +46,6 @@ static cm_status tell_flows(job *j, const uint32_t *part, cm_error *error)
   return cm_multicast_from_topology(t, part, parts, j->run, &j->multicast, error);
 }
 
-static cm_status share_out(job *j, cm_error *error)
-{
-  const cm_region *r = j->region;
-  cm_run_phase(j->run, "communities");
-  if (cm_processors_new(j->input->chip, r->cores, r->core_count, j->run->memory, &j->processors, error) != CM_OK ||
-      CM_NEW(j->run->memory, j->processor, j->parts->vertex_count, error) != CM_OK ||
-      CM_NEW(j->run->memory, j->site_processor, r->core_count, error) != CM_OK ||
-      cm_processors_share(j->parts, j->input->chip, &j->processors, j->input->options->placement_seed, j->run,
-                          j->processor, error) != CM_OK)
-    return error->status;
-  uint32_t die_width = j->input->chip->die_width, die_height = j->input->chip->die_height;
-  for (uint32_t i = 0; i < r->core_count; i++) {
-    uint32_t x = r->cores[i] % j->input->chip->width, y = r->cores[i] / j->input->chip->width;
-    uint32_t die = y / die_height * j->input->chip->dies_x + x / die_width;
-    while (j->processors.die[j->site_processor[i]] != die)
-      j->site_processor[i]++;
-  }
-  return CM_OK;
-}
-
 static cm_status set_scene(job *j, cm_error *error)
 {
   cm_scene_parts parts = {.graph = j->parts,
@@ -80,17 +53,15 @@ static cm_status set_scene(job *j, cm_error *error)
                           .multicast = j->multicast.first != NULL ? &j->multicast : NULL,
                           .chip = j->input->chip,
                           .site = j->region->cores,
-                          .sites = j->region->core_count,
-                          .processors = j->processors.count,
-                          .node_processor = j->processor,
-                          .site_processor = j->site_processor};
+                          .sites = j->region->core_count};
   bool own;
   j->task = (cm_reward_task){.parts = j->parts,
                              .multicast = parts.multicast,
                              .chip = j->input->chip,
                              .rule = cm_routes_wanted(j->input->options, j->input->chip, &own).rule,
                              .distance = CM_DISTANCE_MANHATTAN};
-  return cm_scene_new(&parts, j->run, &j->scene, error);
+  cm_run_phase(j->run, "communities");
+  return cm_scene_new_shared(&parts, j->input->options->placement_seed, j->run, &j->scene, error);
 }
 
 static cm_status judge(const job *j, const uint32_t *core, outcome *o, cm_error *error)
@@ -107,42 +78,17 @@ static void name_cores(const job *j, const uint32_t *at, uint32_t *core)
     core[p] = j->region->cores[at[p]];
 }
 
-/* Looks at pairs of cores when annealing what swaps have left, and at most so many at each. */
+/* Looks at pairs of cores when annealing what swaps have left. */
 static const double looks[] = {[CM_PRESET_REFERENCE] = 0, [CM_PRESET_FAST] = 0, [CM_PRESET_BALANCED] = 5e7,
                                [CM_PRESET_BEST] = 1e9};
-enum { SWEEPS_MAX = 2000 };
 
-/* Cold annealing from where the nodes stand; kept when better. */
-static cm_status anneal(job *j, uint32_t *at, cm_error *error)
-{
-  uint32_t sites = j->scene->sites, *tried;
-  double pairs = (double)sites * (sites > 1 ? sites - 1 : 1) / 2, sweeps = looks[j->input->options->preset] / pairs;
-  uint64_t cost;
-  cm_qap_options options = {.population = 1, .sweeps = sweeps > SWEEPS_MAX ? SWEEPS_MAX : (uint32_t)sweeps,
-                            .seed = j->input->options->placement_seed, .start = at};
-  if (options.sweeps == 0 || sites > CM_QAP_CORES_MAX)
-    return CM_OK;
-  if (CM_NEW(j->run->memory, tried, j->parts->vertex_count, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_place_by_annealing(j->parts, j->scene->axes, &options, j->run, tried, &cost, error);
-  if (status == CM_OK && cost < cm_scene_hops(j->scene, at))
-    memcpy(at, tried, j->parts->vertex_count * sizeof *at);
-  cm_free(tried);
-  return status;
-}
-
-/* For the fewest hops, on the indices of sites: swaps, and what the preset allows of annealing. */
 static cm_status refine_hops(job *j, uint32_t *at, cm_error *error)
 {
-  uint32_t rounds;
-  uint64_t swaps;
-  if (cm_place_by_swaps(j->parts, j->scene->axes, j->input->chip, j->region, SWAP_ROUNDS, j->run, at, &rounds, &swaps,
-                        error) != CM_OK)
-    return error->status;
-  return anneal(j, at, error);
+  cm_refine_options options = {looks[j->input->options->preset], j->input->options->placement_seed};
+  return cm_scene_refine(j->scene, &options, j->run, at, error);
 }
 
-/* What the options ask for, on cores. */
+/* On cores. */
 static cm_status refine_reward(job *j, uint32_t *core, cm_error *error)
 {
   cm_reward_refine_options options = {.sweeps = REWARD_SWEEPS, .seed = j->input->options->placement_seed};
@@ -223,7 +169,7 @@ static cm_status report(job *j, const outcome *alone, const outcome *refined, co
   if (check_deadlock(j, core, &deadlock, error) != CM_OK)
     return error->status;
   json_t *told = json_pack("{s:o, s:i, s:o}", "policy_alone", outcome_json(j, alone), "processors",
-                           (int)j->processors.count, "deadlock", deadlock);
+                           (int)j->scene->processors, "deadlock", deadlock);
   for (int l = 0; l < CM_LAYOUTS; l++)
     json_object_set_new(told, starts[l],
                         json_pack("{s:f, s:i}", "gained", gained(&j->acted[l]), "rounds", (int)j->acted[l].rounds));
@@ -243,7 +189,7 @@ static cm_status place(job *j, uint32_t *core, json_t **json, cm_error *error)
   outcome alone, refined, others;
   bool refining = j->input->options->policy_refinement;
   cm_run_phase(j->run, "policy");
-  if (cm_policy_act(j->policy, j->scene, ROUNDS, j->run, j->acted, error) != CM_OK)
+  if (cm_policy_act(j->policy, j->scene, 0, j->run, j->acted, error) != CM_OK)
     return error->status;
   int best = 0;
   for (int l = 1; l < CM_LAYOUTS; l++)
@@ -278,17 +224,12 @@ cm_status cm_place_by_policy(const cm_map_input *input, const uint32_t *part, co
   if (status == CM_OK)
     status = tell_flows(&j, part, error);
   if (status == CM_OK)
-    status = share_out(&j, error);
-  if (status == CM_OK)
     status = set_scene(&j, error);
   if (status == CM_OK)
     status = place(&j, core, json, error);
   cm_acted_free(j.acted);
   cm_scene_free(j.scene);
   cm_policy_free(j.policy);
-  cm_free(j.site_processor);
-  cm_free(j.processor);
-  cm_processors_free(&j.processors);
   cm_multicast_free(&j.multicast);
   cm_flows_free(j.flows);
   cm_free(j.other);

@@ -41,27 +41,37 @@ void cm_laplacian_free(cm_laplacian *laplacian)
   cm_free(laplacian);
 }
 
-enum { BLOCK = 8 };
+enum { BLOCK = 32, SMALL = 8 };
 
-/* Blocks of constant length become vector instructions. */
-static inline void add_row(float *restrict to, const float *restrict from, float factor, uint32_t width)
+/* `length` columns of a row of A x, in registers: constant lengths become vector instructions. */
+static inline __attribute__((always_inline)) void gather_block(const cm_laplacian *l, uint32_t v, uint32_t width,
+                                                               uint32_t length, const float *restrict x,
+                                                               float *restrict y)
 {
-  uint32_t i = 0;
-  for (; i + BLOCK <= width; i += BLOCK)
-    for (uint32_t k = 0; k < BLOCK; k++)
-      to[i + k] += factor * from[i + k];
-  for (; i < width; i++)
-    to[i] += factor * from[i];
+  const cm_graph *g = l->graph;
+  float sum[BLOCK] = {0};
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+    const float *from = x + (size_t)g->neighbour[i] * width;
+    float weight = l->weight[i];
+    for (uint32_t k = 0; k < length; k++)
+      sum[k] += weight * from[k];
+  }
+  for (uint32_t k = 0; k < length; k++)
+    y[(size_t)v * width + k] = sum[k];
 }
 
 /* y = A x. Every element has a sum of its own, in one order: wider vectors change no bit. */
 CM_WIDE static void gather(const cm_laplacian *l, uint32_t width, const float *x, float *y)
 {
-  const cm_graph *g = l->graph;
-  memset(y, 0, (size_t)g->vertex_count * width * sizeof *y);
-  for (uint32_t v = 0; v < g->vertex_count; v++)
-    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
-      add_row(y + (size_t)v * width, x + (size_t)g->neighbour[i] * width, l->weight[i], width);
+  for (uint32_t v = 0; v < l->graph->vertex_count; v++) {
+    uint32_t at = 0;
+    for (; at + BLOCK <= width; at += BLOCK)
+      gather_block(l, v, width, BLOCK, x + at, y + at);
+    for (; at + SMALL <= width; at += SMALL)
+      gather_block(l, v, width, SMALL, x + at, y + at);
+    for (; at < width; at++)
+      gather_block(l, v, width, 1, x + at, y + at);
+  }
 }
 
 void cm_laplacian_apply(const cm_laplacian *laplacian, uint32_t width, const float *x, float *y)

@@ -8,16 +8,11 @@
 #include "core/learning/network/network.h"
 #include "core/partition/options.h"
 
-static float gaussian(cm_random *random)
-{
-  double u = 1 - cm_random_unit(random), v = cm_random_unit(random);
-  return (float)(sqrt(-2 * log(u)) * cos(2 * M_PI * v));
-}
-
 static void draw(cm_random *random, float *weight, size_t count, double deviation)
 {
+  cm_random_normals(random, weight, count);
   for (size_t i = 0; i < count; i++)
-    weight[i] = gaussian(random) * (float)deviation;
+    weight[i] *= (float)deviation;
 }
 
 static void initialise(cm_policy *policy, uint64_t seed)

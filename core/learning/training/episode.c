@@ -15,16 +15,6 @@ double cm_scene_loss(const cm_scene *scene, const uint32_t *at, double *loss)
   return sum;
 }
 
-static void normals(cm_random *random, float *value, size_t count)
-{
-  for (size_t i = 0; i < count; i += 2) {
-    double radius = sqrt(-2 * log(1 - cm_random_unit(random))), angle = 2 * M_PI * cm_random_unit(random);
-    value[i] = (float)(radius * cos(angle));
-    if (i + 1 < count)
-      value[i + 1] = (float)(radius * sin(angle));
-  }
-}
-
 /* Scratch of an episode. */
 typedef struct scratch {
   uint32_t *at, *other;  /* [nodes] */
@@ -60,7 +50,7 @@ static cm_status begin(const cm_scene *scene, const uint32_t *start, double nois
   const cm_axes *a = scene->axes;
   uint64_t bits = cm_random_next(random);
   float x = bits & 1 ? -1 : 1, y = bits & 2 ? -1 : 1, shake = (float)(noise * cm_random_unit(random));
-  normals(random, s->position, 2 * (size_t)scene->nodes);
+  cm_random_normals(random, s->position, 2 * (size_t)scene->nodes);
   for (uint32_t v = 0; v < scene->nodes; v++) {
     float at_x = (float)cm_position(a->column[start[v]], a->columns, bound);
     float at_y = (float)cm_position(a->row[start[v]], a->rows, bound);
@@ -116,7 +106,7 @@ static cm_status look_once(const cm_policy *policy, const cm_train_options *opti
   if (cm_scene_look(scene, s->at, memory, look->input, error) != CM_OK)
     return error->status;
   cm_policy_forward(policy, scene->laplacian, look->input, s->pass);
-  normals(random, s->position, 2 * (size_t)scene->nodes);
+  cm_random_normals(random, s->position, 2 * (size_t)scene->nodes);
   for (size_t r = 0; r < 2 * (size_t)scene->nodes; r++) {
     look->mean[r] = s->pass->mean[r];
     look->log_deviation[r] = logf(s->pass->deviation[r]);

@@ -18,7 +18,7 @@
 #include "core/learning/network/sealed.h"
 #include "core/partition/options.h"
 
-enum { TOGETHER = 8, EPISODES_MAX = 4096, CHECKPOINT_BYTES_MAX = 256 << 20, WATCH_ROUNDS = 8 };
+enum { TOGETHER = 8, EPISODES_MAX = 4096, CHECKPOINT_BYTES_MAX = 256 << 20, WATCH_ROUNDS = 24 };
 static const char magic[] = "CMTRN001";
 
 /* What is known of an example before training. */
@@ -49,8 +49,8 @@ struct cm_training {
 
 cm_train_options cm_train_defaults(void)
 {
-  return (cm_train_options){.seed = 1, .updates = 400, .threshold = 48, .rounds = 4, .noise = 0.15, .epochs = 3,
-                            .batch = 16, .clip = 0.2, .rate = 1e-3, .whole = 0.6, .entropy = 0.002, .held_out = 5,
+  return (cm_train_options){.seed = 1, .updates = 200, .threshold = 48, .rounds = 4, .noise = 0.15, .epochs = 3,
+                            .batch = 16, .clip = 0.2, .rate = 3e-3, .whole = 0.6, .entropy = 0.002, .held_out = 5,
                             .watch = 10};
 }
 

@@ -1,0 +1,18 @@
+/* Refinement of a placement for the fewest hops (SPEC MAP-9, LEARN-7), whoever made it. */
+#ifndef CM_LEARNING_REFINE_H
+#define CM_LEARNING_REFINE_H
+
+#include "core/learning/scene.h"
+
+typedef struct cm_refine_options {
+  double looks; /* at pairs of cores, that cold annealing may cost; 0: swaps alone */
+  uint64_t seed;
+} cm_refine_options;
+
+/* Swaps towards the centre of those that a node talks to (cm_place_by_swaps), then annealing from there at the low
+ * temperature of the placement engine's children, kept when better. at [nodes] is never worse afterwards. Nodes may change
+ * processors. As cm_place_by_swaps and O(looks). */
+cm_status cm_scene_refine(const cm_scene *scene, const cm_refine_options *options, cm_run *run, uint32_t *at,
+                          cm_error *error);
+
+#endif
