@@ -18,7 +18,7 @@ static const char usage[] =
   "  --graphs DIR         networks in any format; each is cut into parts for each chip\n"
   "  --generated N        so many graphs drawn at random for each chip (32)\n"
   "  --chips LIST         grids WxH, presets or chip files, with commas between\n"
-  "  --updates N          of the policy (200)\n"
+  "  --updates N          of the policy (150)\n"
   "  --threshold X        total of rewards at which it is updated (48)\n"
   "  --rounds N           looks in an episode (4)\n"
   "  --rate X             of Adam (0.003)\n"

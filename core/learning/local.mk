@@ -12,7 +12,7 @@ libcoremap_a_SOURCES += \
   core/learning/network/network.h core/learning/network/network.c core/learning/network/shipped.h \
   core/learning/network/sealed.h core/learning/network/sealed.c \
   core/learning/scene.h core/learning/scene.c core/learning/wishes.c core/learning/layout.c core/learning/agent.h core/learning/agent.c \
-  core/learning/refine.h core/learning/refine.c \
+  core/learning/refine.h core/learning/refine.c core/learning/exchange.h core/learning/exchange.c \
   core/learning/training/examples.h core/learning/training/examples.c \
   core/learning/training/episode.h core/learning/training/episode.c \
   core/learning/training/train.h core/learning/training/train.c core/learning/training/curve_file.c
@@ -21,9 +21,9 @@ nodist_libcoremap_a_SOURCES += core/learning/network/shipped.c
 # The policy that ships, with its card, as files and inside the library.
 SHIPPED_POLICY = share/policies/default.policy
 policiesdir = $(pkgdatadir)/policies
-dist_policies_DATA = $(SHIPPED_POLICY)
+dist_policies_DATA = $(SHIPPED_POLICY) share/policies/default.md share/policies/default.csv share/policies/default.svg
 
-EXTRA_DIST += core/learning/network/bytes.awk
+EXTRA_DIST += core/learning/network/bytes.awk share/policies/graphs
 CLEANFILES += core/learning/network/shipped.c
 core/learning/network/shipped.c: $(SHIPPED_POLICY) core/learning/network/bytes.awk
 	$(AM_V_GEN)$(MKDIR_P) core/learning/network && \

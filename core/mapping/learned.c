@@ -172,7 +172,7 @@ static cm_status report(job *j, const outcome *alone, const outcome *refined, co
                            (int)j->scene->processors, "deadlock", deadlock);
   for (int l = 0; l < CM_LAYOUTS; l++)
     json_object_set_new(told, starts[l],
-                        json_pack("{s:f, s:i}", "gained", gained(&j->acted[l]), "rounds", (int)j->acted[l].rounds));
+                        json_pack("{s:f, s:i}", "gained", gained(&j->acted[l]), "steps", (int)j->acted[l].steps));
   if (refined != NULL)
     json_object_set_new(told, "policy_refined", outcome_json(j, refined));
   if (others != NULL)
@@ -191,10 +191,7 @@ static cm_status place(job *j, uint32_t *core, json_t **json, cm_error *error)
   cm_run_phase(j->run, "policy");
   if (cm_policy_act(j->policy, j->scene, 0, j->run, j->acted, error) != CM_OK)
     return error->status;
-  int best = 0;
-  for (int l = 1; l < CM_LAYOUTS; l++)
-    best = j->acted[l].after < j->acted[best].after ? l : best;
-  name_cores(j, j->acted[best].at, core);
+  name_cores(j, j->acted[cm_acted_best(j->acted)].at, core);
   cm_status status = judge(j, core, &alone, error);
   if (status == CM_OK && refining)
     status = refine(j, core, error);

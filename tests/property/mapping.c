@@ -97,8 +97,10 @@ static cm_status map_once(cm_map_input *input, uint64_t seed, unsigned threads, 
   cm_run run;
   cm_run_init(&run);
   static const char *const presets[] = {"reference", "fast", "balanced", "best"};
-  json_t *json = json_pack("{s:I, s:i, s:s}", "seed", (json_int_t)seed, "threads", (int)threads, "preset",
-                           presets[input->cache == NULL ? seed % 4 : 0]);
+  bool own = input->cache != NULL; /* what the cache keeps is of preset reference */
+  json_t *json = json_pack("{s:I, s:i, s:s, s:s, s:s}", "seed", (json_int_t)seed, "threads", (int)threads, "preset",
+                           presets[own ? 0 : seed % 4], "mapper", !own && seed % 5 == 2 ? "learned" : "auto",
+                           "policy_aim", seed % 2 ? "hops" : "reward");
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
   cm_map_options_apply(options, &run);

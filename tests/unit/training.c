@@ -5,6 +5,8 @@
 #include <sodium.h>
 
 #include "core/learning/agent.h"
+#include "core/learning/exchange.h"
+#include "core/learning/refine.h"
 #include "core/learning/training/train.h"
 
 static cm_error error;
@@ -131,6 +133,93 @@ START_TEST(losses_by_hand)
 }
 END_TEST
 
+/* What exchange says that it saved is saved, whatever was wished for; and of two rings it takes the one that pays. */
+START_TEST(exchanges_that_pay)
+{
+  cm_random random;
+  cm_random_init(&random, 6, 1, 0);
+  uint32_t better = 0;
+  for (int round = 0; round < 40; round++) {
+    cm_example *e = example((cm_family)(round % CM_FAMILIES), 6, 6, 20 + (uint32_t)round % 9, (uint64_t)round);
+    const cm_scene *s = e->scene;
+    cm_exchange exchange;
+    uint32_t *at = network_array(s->nodes, sizeof *at), *to = network_array(s->sites, sizeof *to);
+    ck_ok(cm_scene_layout(s, CM_LAYOUT_CURVE, &run, at, &error));
+    cm_random_permutation(&random, to, s->sites);
+    if (round % 2 == 0) /* most stay */
+      for (uint32_t v = 0; v < s->nodes; v++)
+        to[v] = at[v];
+    for (int swaps = 0; swaps < 3; swaps++) {
+      uint32_t a = below(&random, s->nodes), b = below(&random, s->nodes), kept = to[a];
+      to[a] = to[b];
+      to[b] = kept;
+    }
+    uint64_t before = cm_scene_hops(s, at);
+    ck_ok(cm_exchange_new(s, NULL, &exchange, &error));
+    uint64_t saved = cm_exchange_carry_out(&exchange, to, at);
+    check_placement(s, at);
+    ck_assert_uint_eq(cm_scene_hops(s, at), before - saved);
+    better += saved > 0;
+    cm_exchange_free(&exchange);
+    cm_free(at);
+    cm_free(to);
+    cm_example_free(e);
+  }
+  ck_assert_uint_gt(better, 5);
+}
+END_TEST
+
+/* Two pairs that talk, on a line: one stands apart and is to be joined, the other stands well and is to be torn. */
+START_TEST(each_exchange_by_itself)
+{
+  uint64_t dense[36] = {0};
+  dense[0 * 6 + 1] = dense[1 * 6 + 0] = dense[2 * 6 + 3] = dense[3 * 6 + 2] = 1;
+  cm_graph *g = parts_graph(6, dense, &run);
+  cm_flows *flows;
+  cm_chip *chip;
+  cm_scene *s;
+  cm_exchange exchange;
+  uint32_t site[] = {0, 1, 2, 3, 4, 5}, at[] = {0, 2, 3, 4, 1, 5}, to[] = {0, 1, 3, 5, 2, 4};
+  static const uint32_t right[] = {0, 1, 3, 4, 2, 5};
+  ck_ok(cm_flows_of_graph(g, &run, &flows, &error));
+  ck_ok(cm_chip_mesh(6, 1, &chip, &error));
+  cm_scene_parts parts = {.graph = g, .flows = flows, .chip = chip, .site = site, .sites = 6};
+  ck_ok(cm_scene_new(&parts, &run, &s, &error));
+  ck_ok(cm_exchange_new(s, NULL, &exchange, &error));
+  ck_assert_uint_eq(cm_exchange_carry_out(&exchange, to, at), 1);
+  ck_assert_mem_eq(at, right, sizeof at);
+  cm_exchange_free(&exchange);
+  cm_scene_free(s);
+  cm_flows_free(flows);
+  cm_graph_free(g);
+  cm_chip_free(chip);
+}
+END_TEST
+
+/* Refinement keeps what is better, and knows more than swaps when it may look longer. */
+START_TEST(refinement_never_harms)
+{
+  for (int round = 0; round < 8; round++) {
+    cm_example *e = example((cm_family)round, 6, 6, 24, 3);
+    const cm_scene *s = e->scene;
+    uint32_t *at = network_array(s->nodes, sizeof *at), *longer = network_array(s->nodes, sizeof *longer);
+    cm_refine_options swaps = {0, 1}, looks = {3e5, 1};
+    for (uint32_t v = 0; v < s->nodes; v++)
+      at[v] = longer[v] = v;
+    uint64_t start = cm_scene_hops(s, at);
+    ck_ok(cm_scene_refine(s, &swaps, &run, at, &error));
+    check_placement(s, at);
+    ck_assert_uint_lt(cm_scene_hops(s, at), start); /* whose order was shuffled */
+    ck_ok(cm_scene_refine(s, &looks, &run, longer, &error));
+    check_placement(s, longer);
+    ck_assert_uint_le(cm_scene_hops(s, longer), cm_scene_hops(s, at));
+    cm_free(at);
+    cm_free(longer);
+    cm_example_free(e);
+  }
+}
+END_TEST
+
 enum { EXAMPLES = 20 };
 
 static void examples_new(cm_example **list)
@@ -250,6 +339,9 @@ int main(void)
   tcase_add_test(tests, layouts_know_the_shape);
   tcase_add_test(tests, processors_keep_their_nodes);
   tcase_add_test(tests, losses_by_hand);
+  tcase_add_test(tests, exchanges_that_pay);
+  tcase_add_test(tests, each_exchange_by_itself);
+  tcase_add_test(tests, refinement_never_harms);
   tcase_add_test(tests, resumed_is_uninterrupted);
   tcase_add_test(tests, training_teaches);
   suite_add_tcase(suite, tests);

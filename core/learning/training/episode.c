@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/random.h"
+#include "core/learning/exchange.h"
 #include "core/partition/options.h"
 
 double cm_scene_loss(const cm_scene *scene, const uint32_t *at, double *loss)
@@ -17,17 +18,22 @@ double cm_scene_loss(const cm_scene *scene, const uint32_t *at, double *loss)
 
 /* Scratch of an episode. */
 typedef struct scratch {
-  uint32_t *at, *other;  /* [nodes] */
+  uint32_t *at, *drawn, *other; /* [nodes] */
+  cm_exchange exchange;
   float *position;       /* [2 nodes] */
   double *loss, *rival;  /* [nodes] */
   cm_policy_pass *pass;
 } scratch;
 
-static cm_status scratch_new(const cm_policy *policy, uint32_t nodes, cm_memory *memory, scratch *s, cm_error *error)
+static cm_status scratch_new(const cm_policy *policy, const cm_scene *scene, cm_memory *memory, scratch *s,
+                             cm_error *error)
 {
+  uint32_t nodes = scene->nodes;
   if (CM_NEW(memory, s->at, nodes, error) != CM_OK || CM_NEW(memory, s->other, nodes, error) != CM_OK ||
+      CM_NEW(memory, s->drawn, nodes, error) != CM_OK ||
       CM_NEW(memory, s->position, 2 * (size_t)nodes, error) != CM_OK ||
       CM_NEW(memory, s->loss, nodes, error) != CM_OK || CM_NEW(memory, s->rival, nodes, error) != CM_OK ||
+      cm_exchange_new(scene, memory, &s->exchange, error) != CM_OK ||
       cm_policy_pass_new(&policy->shape, nodes, memory, &s->pass, error) != CM_OK)
     return error->status;
   return CM_OK;
@@ -37,6 +43,8 @@ static void scratch_free(scratch *s)
 {
   cm_free(s->at);
   cm_free(s->other);
+  cm_free(s->drawn);
+  cm_exchange_free(&s->exchange);
   cm_free(s->position);
   cm_free(s->loss);
   cm_free(s->rival);
@@ -113,14 +121,18 @@ static cm_status look_once(const cm_policy *policy, const cm_train_options *opti
     look->action[0][r] = s->pass->mean[r] + s->pass->deviation[r] * s->position[r];
     look->action[1][r] = s->pass->mean[r] - s->pass->deviation[r] * s->position[r];
   }
-  if (cm_scene_assign(scene, CM_RULE_NEAREST, look->action[0], bound, memory, s->at, error) != CM_OK ||
+  if (cm_scene_assign(scene, CM_RULE_NEAREST, look->action[0], bound, memory, s->drawn, error) != CM_OK ||
       cm_scene_assign(scene, CM_RULE_NEAREST, look->action[1], bound, memory, s->other, error) != CM_OK)
     return error->status;
-  double one = cm_scene_loss(scene, s->at, s->loss), other = cm_scene_loss(scene, s->other, s->rival);
+  double one = cm_scene_loss(scene, s->drawn, s->loss), other = cm_scene_loss(scene, s->other, s->rival);
   judge(s, options, look);
-  *loss = one < other ? one : other;
-  if (other < one)
-    memcpy(s->at, s->other, scene->nodes * sizeof *s->at);
+  if (other < one) { /* what the better draw has to offer first */
+    uint32_t *kept = s->drawn;
+    s->drawn = s->other;
+    s->other = kept;
+  }
+  if (cm_exchange_carry_out(&s->exchange, s->drawn, s->at) + cm_exchange_carry_out(&s->exchange, s->other, s->at) > 0)
+    *loss = cm_scene_loss(scene, s->at, s->loss);
   return CM_OK;
 }
 
@@ -133,7 +145,7 @@ cm_status cm_episode_play(const cm_policy *policy, const cm_example *example, ui
   scratch s = {0};
   cm_episode made = {.example = episode->example};
   cm_random_init(&random, options->seed, CM_STREAM_EPISODES, number);
-  cm_status status = scratch_new(policy, scene->nodes, run->memory, &s, error);
+  cm_status status = scratch_new(policy, scene, run->memory, &s, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, made.look, options->rounds, error);
   if (status == CM_OK)

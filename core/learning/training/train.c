@@ -18,7 +18,7 @@
 #include "core/learning/network/sealed.h"
 #include "core/partition/options.h"
 
-enum { TOGETHER = 8, EPISODES_MAX = 4096, CHECKPOINT_BYTES_MAX = 256 << 20, WATCH_ROUNDS = 24 };
+enum { TOGETHER = 8, EPISODES_MAX = 4096, CHECKPOINT_BYTES_MAX = 256 << 20, WATCH_STEPS = 8 };
 static const char magic[] = "CMTRN001";
 
 /* What is known of an example before training. */
@@ -49,7 +49,7 @@ struct cm_training {
 
 cm_train_options cm_train_defaults(void)
 {
-  return (cm_train_options){.seed = 1, .updates = 200, .threshold = 48, .rounds = 4, .noise = 0.15, .epochs = 3,
+  return (cm_train_options){.seed = 1, .updates = 150, .threshold = 48, .rounds = 4, .noise = 0.15, .epochs = 3,
                             .batch = 16, .clip = 0.2, .rate = 3e-3, .whole = 0.6, .entropy = 0.002, .held_out = 5,
                             .watch = 10};
 }
@@ -313,11 +313,9 @@ static cm_status watch(cm_training *t, cm_curve_point *point, cm_error *error)
     const cm_scene *scene = t->example[t->watched[i]]->scene;
     const sight *s = &t->sight[t->watched[i]];
     cm_acted acted[CM_LAYOUTS] = {0};
-    if (cm_policy_act(t->policy, scene, WATCH_ROUNDS, t->run, acted, error) != CM_OK)
+    if (cm_policy_act(t->policy, scene, WATCH_STEPS, t->run, acted, error) != CM_OK)
       return error->status;
-    uint64_t least = acted[0].after;
-    for (int l = 1; l < CM_LAYOUTS; l++)
-      least = acted[l].after < least ? acted[l].after : least;
+    uint64_t least = acted[cm_acted_best(acted)].after;
     sum += s->sequential_hops > 0 ? log((double)least / s->sequential_hops) : 0;
     start += s->sequential_hops > 0 ? log(s->start_hops / s->sequential_hops) : 0;
     cm_acted_free(acted);

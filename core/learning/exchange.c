@@ -1,0 +1,77 @@
+#include "core/learning/exchange.h"
+
+#include <string.h>
+
+cm_status cm_exchange_new(const cm_scene *scene, cm_memory *memory, cm_exchange *exchange, cm_error *error)
+{
+  cm_exchange made = {.scene = scene};
+  if (CM_NEW(memory, made.occupant, scene->sites, error) != CM_OK ||
+      CM_NEW(memory, made.left, scene->nodes, error) != CM_OK ||
+      CM_NEW(memory, made.done, scene->nodes, error) != CM_OK ||
+      CM_NEW(memory, made.entered, scene->sites, error) != CM_OK) {
+    cm_exchange_free(&made);
+    return error->status;
+  }
+  *exchange = made;
+  return CM_OK;
+}
+
+void cm_exchange_free(cm_exchange *exchange)
+{
+  cm_free(exchange->occupant);
+  cm_free(exchange->left);
+  cm_free(exchange->done);
+  cm_free(exchange->entered);
+  *exchange = (cm_exchange){0};
+}
+
+/* What node v pays at a site with everybody where `at` says. */
+static int64_t pays(const cm_scene *scene, const uint32_t *at, uint32_t v, uint32_t site)
+{
+  const cm_graph *g = scene->graph;
+  uint64_t sum = 0;
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
+    sum += g->weight[i] * cm_axes_distance(scene->axes, site, at[g->neighbour[i]]);
+  return (int64_t)sum;
+}
+
+/* Follows the nodes from `head` on, each to the site of the next, until a site was empty or the first node's; takes all
+ * back unless it saved something. Moved one after the other, what each saves adds up to what all do. */
+static uint64_t carry_out_chain(cm_exchange *e, const uint32_t *to, uint32_t head, uint32_t *at)
+{
+  int64_t saved = 0;
+  uint32_t v = head;
+  do {
+    e->left[v] = at[v];
+    saved += pays(e->scene, at, v, at[v]) - pays(e->scene, at, v, to[v]);
+    at[v] = to[v];
+    e->done[v] = 1;
+    v = e->occupant[to[v]];
+  } while (v != UINT32_MAX && v != head);
+  if (saved > 0)
+    return (uint64_t)saved;
+  v = head;
+  do {
+    at[v] = e->left[v];
+    v = e->occupant[to[v]];
+  } while (v != UINT32_MAX && v != head);
+  return 0;
+}
+
+uint64_t cm_exchange_carry_out(cm_exchange *exchange, const uint32_t *to, uint32_t *at)
+{
+  const cm_scene *scene = exchange->scene;
+  uint64_t saved = 0;
+  memset(exchange->occupant, 0xff, scene->sites * sizeof *exchange->occupant);
+  memset(exchange->entered, 0, scene->sites);
+  for (uint32_t v = 0; v < scene->nodes; v++) {
+    exchange->occupant[at[v]] = v;
+    exchange->done[v] = to[v] == at[v];
+    exchange->entered[to[v]] = 1;
+  }
+  for (int rings = 0; rings < 2; rings++) /* first the chains, which begin where nobody comes after */
+    for (uint32_t v = 0; v < scene->nodes; v++)
+      if (!exchange->done[v] && (rings || !exchange->entered[at[v]]))
+        saved += carry_out_chain(exchange, to, v, at);
+  return saved;
+}

@@ -1,0 +1,24 @@
+/* From one placement towards another, as far as it pays. */
+#ifndef CM_LEARNING_EXCHANGE_H
+#define CM_LEARNING_EXCHANGE_H
+
+#include "core/learning/scene.h"
+
+/* Scratch, for one thread. */
+typedef struct cm_exchange {
+  const cm_scene *scene;  /* borrowed */
+  uint32_t *occupant;     /* [sites] node there, UINT32_MAX: none */
+  uint32_t *left;         /* [nodes] site that each had before its chain moved */
+  uint8_t *done;          /* [nodes] */
+  uint8_t *entered;       /* [sites] somebody goes there */
+} cm_exchange;
+
+cm_status cm_exchange_new(const cm_scene *scene, cm_memory *memory, cm_exchange *exchange, cm_error *error);
+void cm_exchange_free(cm_exchange *exchange); /* harmless on a zeroed one */
+
+/* What it takes to get from at [nodes] to another placement `to` [nodes] falls apart into rings and chains of nodes, each
+ * of which takes the site of the next. Carries out those that lower the sum of weight * distance, one after the other,
+ * and returns by how much; what the others would move stays where it is. O(entries of those who would move). */
+uint64_t cm_exchange_carry_out(cm_exchange *exchange, const uint32_t *to, uint32_t *at);
+
+#endif
