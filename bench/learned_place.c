@@ -34,7 +34,9 @@ static const char usage[] =
   "             refined: the placement engine's result refined on the reward; policy: the shipped policy (or that of\n"
   "             --policy FILE) alone; annealing-policy: annealing for as long as that; learned: policy and refinement;\n"
   "             learned-reward: that refined on the reward; random+, sequential+, bisection+: the same refinement from\n"
-  "             there, for as many looks as learned takes\n";
+  "             there, for as many looks as learned takes; learned-fast: policy and swaps, as preset fast;\n"
+  "             random-fast, bisection-fast: swaps from there, from start after start for as long as that;\n"
+  "             sequential-fast: swaps from there\n";
 
 typedef struct arguments {
   const char *network, *methods, *policy;
@@ -229,10 +231,10 @@ static cm_scene *scene_of(bench *b)
   return scene;
 }
 
-static const double looks = 5e7;
+static const double looks_balanced = 5e7; /* as the mapper */
 
-/* The policy's placements from all starts, refined where `refine` says so, and the best of them. */
-static void place_by_policy(bench *b, bool refine, uint32_t *core)
+/* The policy's placements from all starts, refined unless `looks` is negative, and the best of them. */
+static void place_by_policy(bench *b, double looks, uint32_t *core)
 {
   cm_error error;
   cm_policy *policy;
@@ -244,7 +246,7 @@ static void place_by_policy(bench *b, bool refine, uint32_t *core)
        "no policy", &error);
   must(cm_policy_act(policy, scene, 0, &b->run, acted, &error), "the policy", &error);
   for (int l = 0; l < CM_LAYOUTS; l++) {
-    if (refine)
+    if (looks >= 0)
       must(cm_scene_refine(scene, &options, &b->run, acted[l].at, &error), "refinement", &error);
     uint64_t hops = cm_scene_hops(scene, acted[l].at);
     for (uint32_t p = 0; p < b->parts && hops < least; p++)
@@ -258,12 +260,12 @@ static void place_by_policy(bench *b, bool refine, uint32_t *core)
 
 static void place_policy(bench *b, uint32_t *core)
 {
-  place_by_policy(b, false, core);
+  place_by_policy(b, -1, core);
 }
 
 static void place_learned(bench *b, uint32_t *core)
 {
-  place_by_policy(b, true, core);
+  place_by_policy(b, looks_balanced, core);
 }
 
 static void refine_reward(bench *b, uint32_t *core)
@@ -283,15 +285,20 @@ static void place_refined(bench *b, uint32_t *core)
 
 static void place_learned_reward(bench *b, uint32_t *core)
 {
-  place_by_policy(b, true, core);
+  place_by_policy(b, looks_balanced, core);
   refine_reward(b, core);
 }
 
-/* The policy's refinement from another start, for as many looks as from all starts of the policy. */
-static void refine_from(bench *b, uint32_t *core)
+static void place_learned_fast(bench *b, uint32_t *core)
+{
+  place_by_policy(b, 0, core);
+}
+
+/* The policy's refinement from another start. */
+static void refine_from(bench *b, double looks, uint32_t *core)
 {
   cm_error error;
-  const cm_refine_options options = {CM_LAYOUTS * looks, b->a.seed};
+  const cm_refine_options options = {looks, b->a.seed};
   cm_scene *scene = scene_of(b);
   uint32_t *at = array(b->parts, sizeof *at);
   for (uint32_t p = 0; p < b->parts; p++)
@@ -303,29 +310,53 @@ static void refine_from(bench *b, uint32_t *core)
   cm_scene_free(scene);
 }
 
-static void place_refined_sequential(bench *b, uint32_t *core)
-{
-  memcpy(core, b->region->cores, b->parts * sizeof *core);
-  refine_from(b, core);
-}
+typedef enum start { SEQUENTIAL, RANDOM, BISECTION } start;
 
-static void place_refined_random(bench *b, uint32_t *core)
-{
-  cm_random random;
-  uint32_t *order = array(b->parts, sizeof *order);
-  cm_random_init(&random, b->a.seed, 1003, 0);
-  cm_random_permutation(&random, order, b->parts);
-  for (uint32_t p = 0; p < b->parts; p++)
-    core[p] = b->region->cores[order[p]];
-  free(order);
-  refine_from(b, core);
-}
-
-static void place_refined_bisection(bench *b, uint32_t *core)
+static void begin(bench *b, start from, uint64_t seed, uint32_t *core)
 {
   cm_error error;
-  must(cm_place_by_bisection(b->graph, b->chip, b->region, 8, b->a.seed, &b->run, core, &error), "bisection", &error);
-  refine_from(b, core);
+  memcpy(core, b->region->cores, b->parts * sizeof *core);
+  if (from == RANDOM) {
+    cm_random random;
+    uint32_t *order = array(b->parts, sizeof *order);
+    cm_random_init(&random, seed, 1003, 0);
+    cm_random_permutation(&random, order, b->parts);
+    for (uint32_t p = 0; p < b->parts; p++)
+      core[p] = b->region->cores[order[p]];
+    free(order);
+  } else if (from == BISECTION)
+    must(cm_place_by_bisection(b->graph, b->chip, b->region, 8, seed, &b->run, core, &error), "bisection", &error);
+}
+
+/* Once, for as many looks as the policy's placements from all starts got together. */
+static void compete_refined(bench *b, const char *method, start from, uint32_t *core)
+{
+  if (!wanted(b, method))
+    return;
+  double before = bench_cpu_seconds();
+  begin(b, from, b->a.seed, core);
+  refine_from(b, CM_LAYOUTS * looks_balanced, core);
+  report(b, method, bench_cpu_seconds() - before, core);
+}
+
+/* Swaps alone, from start after start until the time is over; at least once. The best counts. */
+static void compete_fast(bench *b, const char *method, start from, double seconds, uint32_t *core)
+{
+  if (!wanted(b, method))
+    return;
+  uint32_t *tried = array(b->parts, sizeof *tried);
+  double before = bench_cpu_seconds();
+  uint64_t least = UINT64_MAX, seed = b->a.seed;
+  do {
+    begin(b, from, seed++, tried);
+    refine_from(b, 0, tried);
+    uint64_t hops = cm_placement_traffic(b->graph, b->chip, tried);
+    if (hops < least)
+      memcpy(core, tried, b->parts * sizeof *core);
+    least = hops < least ? hops : least;
+  } while (from != SEQUENTIAL && bench_cpu_seconds() - before < seconds);
+  report(b, method, bench_cpu_seconds() - before, core);
+  free(tried);
 }
 
 /* Reports a placer, and says how long it took. */
@@ -362,9 +393,13 @@ static void compete_all(bench *b)
   double policy = compete(b, "policy", place_policy, core);
   (void)compete(b, "learned", place_learned, core);
   (void)compete(b, "learned-reward", place_learned_reward, core);
-  (void)compete(b, "random+", place_refined_random, core);
-  (void)compete(b, "sequential+", place_refined_sequential, core);
-  (void)compete(b, "bisection+", place_refined_bisection, core);
+  compete_refined(b, "random+", RANDOM, core);
+  compete_refined(b, "sequential+", SEQUENTIAL, core);
+  compete_refined(b, "bisection+", BISECTION, core);
+  double fast = compete(b, "learned-fast", place_learned_fast, core);
+  compete_fast(b, "random-fast", RANDOM, fast, core);
+  compete_fast(b, "sequential-fast", SEQUENTIAL, fast, core);
+  compete_fast(b, "bisection-fast", BISECTION, fast, core);
   if (wanted(b, "annealing"))
     anneal(b, "annealing", b->a.seconds > 0 ? b->a.seconds : reference, core);
   if (wanted(b, "annealing-policy"))
