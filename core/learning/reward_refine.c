@@ -5,21 +5,25 @@
 #include <string.h>
 
 #include "core/base/random.h"
+#include "core/base/threads.h"
 #include "core/learning/reward.h"
 #include "core/partition/options.h"
 
 enum {
   NOBODY = UINT32_MAX,
   TRIES_PER_NODE = 16,   /* in a sweep */
-  TRIES_LEAST = 1024,    /* and on small graphs */
+  TRIES_LEAST = 2048,    /* and on small graphs */
+  CYCLE_LEAST = 40,      /* sweeps of an annealing; longer on larger graphs */
   SAMPLES = 256,         /* tries that tell how large changes are */
   DESCENT_ROUNDS = 64,
   NEAR = 2,              /* steps around a neighbour's site, or one's own, that a descent looks at */
   TALKERS = 8,           /* heaviest neighbours whose surroundings it looks at */
-  EXACT_NODES = 64       /* up to so many nodes channels weigh enough to look at every trade with them */
+  EXACT_NODES = 64       /* up to so many nodes every trade is looked at with its channels */
 };
 
 #define COLDEST 0.01 /* of the first temperature is the last */
+#define HEAT 0.2 /* mean rises of the first temperature: a good placement is to stay one */
+#define CHANNELS_COUNT 0.02 /* dl_ratio from which on channels are worth looking at one by one */
 
 typedef struct refiner {
   cm_reward_state *state;
@@ -131,22 +135,40 @@ static void sweep(refiner *r, double heat, uint32_t reach)
   }
 }
 
-static cm_status anneal(refiner *r, const cm_reward_refine_options *options, cm_error *error)
+/* One annealing from where things stand; the best is kept. */
+static cm_status anneal_once(refiner *r, double heat, uint32_t begin, uint32_t end, uint32_t all, int64_t *best,
+                             cm_error *error)
 {
   uint32_t widest = r->columns > r->rows ? r->columns : r->rows;
-  int64_t best = cm_reward_state_loss(r->state);
-  double start = (options->heat > 0 ? options->heat : 0.2) * mean_rise(r, widest);
-  for (uint32_t k = 0; k < options->sweeps; k++) {
-    double done = (double)k / options->sweeps;
-    sweep(r, start * pow(COLDEST, done), 1 + (uint32_t)((1 - done) * (1 - done) * widest / 2));
-    if (cm_reward_state_loss(r->state) < best) {
-      best = cm_reward_state_loss(r->state);
+  for (uint32_t k = begin; k < end; k++) {
+    double done = (double)(k - begin) / (end - begin);
+    sweep(r, heat * pow(COLDEST, done), 1 + (uint32_t)((1 - done) * (1 - done) * widest / 2));
+    if (cm_reward_state_loss(r->state) < *best) {
+      *best = cm_reward_state_loss(r->state);
       keep(r);
     }
-    if (cm_run_progress(r->run, done, -1, r->nodes, (double)best / cm_reward_state_unit(r->state), error) != CM_OK)
+    if (cm_run_progress(r->run, (double)k / all, -1, r->nodes, (double)*best / cm_reward_state_unit(r->state),
+                        error) != CM_OK)
       return error->status;
   }
-  restore(r);
+  return CM_OK;
+}
+
+/* Small graphs are annealed again and again from the best so far, now hotter, now colder; large ones once. */
+static cm_status anneal(refiner *r, const cm_reward_refine_options *options, cm_error *error)
+{
+  static const double heats[] = {1, 0.25, 4, 0.5, 2};
+  uint32_t widest = r->columns > r->rows ? r->columns : r->rows, cycle = r->nodes > CYCLE_LEAST ? r->nodes : CYCLE_LEAST;
+  uint32_t cycles = options->sweeps / cycle > 0 ? options->sweeps / cycle : 1;
+  int64_t best = cm_reward_state_loss(r->state);
+  double start = (options->heat > 0 ? options->heat : HEAT) * mean_rise(r, widest);
+  for (uint32_t c = 0; c < cycles && options->sweeps > 0; c++) {
+    double heat = start * heats[c % (sizeof heats / sizeof *heats)];
+    if (anneal_once(r, heat, (uint32_t)cm_slice_begin(options->sweeps, c, cycles),
+                    (uint32_t)cm_slice_begin(options->sweeps, c + 1, cycles), options->sweeps, &best, error) != CM_OK)
+      return error->status;
+    restore(r);
+  }
   return CM_OK;
 }
 
@@ -221,9 +243,9 @@ static cm_status descend(refiner *r, cm_error *error)
 static cm_status descend_exactly(refiner *r, cm_error *error)
 {
   cm_reward now, then;
-  bool better = r->nodes <= EXACT_NODES;
   if (cm_reward_state_reward(r->state, &now, error) != CM_OK)
     return error->status;
+  bool better = r->nodes <= EXACT_NODES && now.dl_ratio >= CHANNELS_COUNT;
   for (uint32_t round = 0; round < DESCENT_ROUNDS && better; round++) {
     better = false;
     for (uint32_t v = 0; v < r->nodes; v++)
