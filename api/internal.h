@@ -236,6 +236,8 @@ void cm_get_program_model(cm_request *request);
 void cm_get_program_file(cm_request *request);
 void cm_get_program_report(cm_request *request);
 void cm_get_program_schedule(cm_request *request);
+void cm_get_program_tiles(cm_request *request);
+void cm_get_program_mapping(cm_request *request);
 void cm_delete_mapping(cm_request *request);
 
 #endif

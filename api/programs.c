@@ -20,24 +20,41 @@ static void reply_part(cm_request *request, const char *name, const char *type)
   cm_reply_file(request, path, type, etag);
 }
 
+/* What a job may have made: by the name of its resource, and of its file. */
+static const struct {
+  const char *resource, *file;
+} files[] = {{"model", "model.onnx"},       {"program", "program.bin"}, {"report", "report.json"},
+             {"schedule", "schedule.json"}, {"tiles", "tiles.zip"},     {"mapping", "mapping.json"}};
+
+/* Addresses of the files that are there. */
+static cm_status list_files(const char *id, const char *folder, json_t *list, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    if (cm_path(path, error, "%s/%s", folder, files[i].file) != CM_OK)
+      return error->status;
+    if (access(path, F_OK) == 0)
+      json_object_set_new(list, files[i].resource, json_sprintf("/v1/programs/%s/%s", id, files[i].resource));
+  }
+  return CM_OK;
+}
+
 void cm_get_program(cm_request *request)
 {
   cm_error error;
   cm_mapping_row p;
-  char folder[CM_PATH_MAX], path[CM_PATH_MAX];
+  char folder[CM_PATH_MAX];
+  json_t *list = json_object();
   if (cm_programs_get(request->store, request->param[0], &p, &error) != CM_OK ||
       cm_mappings_folder(request->store, p.id, folder, &error) != CM_OK ||
-      cm_path(path, &error, "%s/program.bin", folder) != CM_OK) {
+      list_files(p.id, folder, list, &error) != CM_OK) {
+    json_decref(list);
     cm_reply_error(request, &error);
     return;
   }
-  /* A job for a chip that runs programs made one; others made a model. */
-  const char *made = access(path, F_OK) == 0 ? "program" : "model";
   cm_reply_json(request, 200,
-                json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:{s:o, s:o}}", "id", p.id, "network", p.network, "chip",
-                          p.chip, "job", p.job, "bytes", (json_int_t)p.bytes, "created", cm_time_json(p.created),
-                          "files", made, json_sprintf("/v1/programs/%s/%s", p.id, made), "report",
-                          json_sprintf("/v1/programs/%s/report", p.id)));
+                json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "id", p.id, "network", p.network, "chip", p.chip, "job",
+                          p.job, "bytes", (json_int_t)p.bytes, "created", cm_time_json(p.created), "files", list));
 }
 
 void cm_get_program_model(cm_request *request)
@@ -60,6 +77,17 @@ void cm_get_program_report(cm_request *request)
 void cm_get_program_schedule(cm_request *request)
 {
   reply_part(request, "schedule.json", "application/json");
+}
+
+void cm_get_program_tiles(cm_request *request)
+{
+  reply_part(request, "tiles.zip", "application/zip");
+  cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s-tiles.zip\"", request->param[0]);
+}
+
+void cm_get_program_mapping(cm_request *request)
+{
+  reply_part(request, "mapping.json", "application/json");
 }
 
 void cm_delete_program(cm_request *request)

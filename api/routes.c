@@ -66,6 +66,8 @@ const cm_route cm_routes[] = {
   {"GET", "/v1/programs/{id}/model", cm_get_program_model, "getProgramModel", CM_BODY_NONE, CM_LANE_SHORT, true},
   {"GET", "/v1/programs/{id}/schedule", cm_get_program_schedule, "getProgramSchedule", CM_BODY_NONE, CM_LANE_SHORT, true},
   {"GET", "/v1/programs/{id}/program", cm_get_program_file, "getProgramFile", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/programs/{id}/tiles", cm_get_program_tiles, "getProgramTiles", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/programs/{id}/mapping", cm_get_program_mapping, "getProgramMapping", CM_BODY_NONE, CM_LANE_SHORT, true},
   {"GET", "/v1/programs/{id}/report", cm_get_program_report, "getProgramReport", CM_BODY_NONE, CM_LANE_SHORT, true},
 
   {"GET", "/", cm_get_static, "getViewer", CM_BODY_NONE, CM_LANE_SHORT, true},

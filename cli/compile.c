@@ -22,6 +22,8 @@ static const char usage[] =
   "  --stop-after STAGE   permutations or program\n"
   "  --report FILE        write what was done as JSON: permutations, pieces, traffic, time\n"
   "  --timeline FILE      write what every unit of the chip does when, as Chrome trace JSON\n"
+  "  --tiles FILE         write the model's micro-operators as a network, where the chip names devices (docs/tiling.md)\n"
+  "  --mapping FILE       lay those on the chip's cores, as coremap map -o writes it; needs --tiles\n"
   "  --verify             compute the model before and after on random inputs and compare\n"
   "  --seed S             of the random inputs and the search\n"
   "  --threads T          never changes the result\n"
@@ -31,7 +33,7 @@ static const char usage[] =
   "  --quiet              no progress\n";
 
 typedef struct arguments {
-  const char *model, *output, *report, *chip, *timeline;
+  const char *model, *output, *report, *chip, *timeline, *tiles, *mapping;
   json_t *options;
   bool json, quiet;
 } arguments;
@@ -57,6 +59,8 @@ static int parse(int argc, char **argv, arguments *a)
                                         {"memory", required_argument, NULL, 'M'},
                                         {"order", required_argument, NULL, 'O'},
                                         {"timeline", required_argument, NULL, 'e'},
+                                        {"tiles", required_argument, NULL, 'i'},
+                                        {"mapping", required_argument, NULL, 'p'},
                                         {"threads", required_argument, NULL, 't'},
                                         {"memory-limit", required_argument, NULL, 'm'},
                                         {"time-limit", required_argument, NULL, 'l'},
@@ -74,6 +78,8 @@ static int parse(int argc, char **argv, arguments *a)
     case 'M': set_option(a, "memory", optarg); break;
     case 'O': set_option(a, "order", optarg); break;
     case 'e': a->timeline = optarg; break;
+    case 'i': a->tiles = optarg; break;
+    case 'p': a->mapping = optarg; break;
     case 'S': set_option(a, "seed", optarg); break;
     case 't': set_option(a, "threads", optarg); break;
     case 'm': set_option(a, "memory_limit", optarg); break;
@@ -88,6 +94,8 @@ static int parse(int argc, char **argv, arguments *a)
     return cli_usage("compile", optind == argc ? "no model is named" : "one model is needed");
   if (a->output == NULL)
     return cli_usage("compile", "-o is needed: where the compiled model goes");
+  if (a->mapping != NULL && a->tiles == NULL)
+    return cli_usage("compile", "--mapping is of tiles: name a file for them with --tiles");
   a->model = argv[optind];
   return -1;
 }
@@ -151,6 +159,23 @@ static void print_table(const arguments *a, const json_t *report)
     printf("not verified  %s\n", json_string_value(json_object_get(verified, "why")));
 }
 
+/* With a folder for what is needed on the way to a mapping. */
+static cm_status compile_file(const arguments *a, cm_compile_options *options, const cm_chip *chip, cm_run *run,
+                              json_t **report, cm_error *error)
+{
+  char scratch[CM_PATH_MAX] = "";
+  cm_error ignored;
+  if (a->mapping != NULL && cli_scratch(scratch, error) != CM_OK)
+    return error->status;
+  options->tiles = a->tiles;
+  options->mapping = a->mapping;
+  options->scratch_folder = scratch;
+  cm_status status = cm_compile(a->model, options, chip, run, a->output, a->timeline, report, error);
+  if (scratch[0] != '\0')
+    (void)cm_folder_remove(scratch, &ignored);
+  return status;
+}
+
 static int compile(const arguments *a)
 {
   cm_error error;
@@ -163,7 +188,7 @@ static int compile(const arguments *a)
   if (a->chip != NULL && cli_chip(a->chip, NULL, &chip, &error) != CM_OK)
     return cli_fail(&error);
   cli_run_begin(&cli, a->quiet);
-  cm_status status = cm_compile(a->model, &options, chip, &cli.run, a->output, a->timeline, &report, &error);
+  cm_status status = compile_file(a, &options, chip, &cli.run, &report, &error);
   cli_run_end(&cli);
   cm_chip_free(chip);
   if (status == CM_OK)

@@ -125,7 +125,7 @@ static cm_status make(arguments *a, const cm_chip *chip, cli_run *cli, json_t **
     return error->status;
   a->options.scratch_folder = scratch;
   a->options.map_options = a->map_options;
-  cm_status status = cm_tiles_make(a->model, chip, &a->options, &cli->run, a->output, report, error);
+  cm_status status = cm_tiles_make_file(a->model, chip, &a->options, &cli->run, a->output, report, error);
   if (scratch[0] != '\0')
     (void)cm_folder_remove(scratch, &ignored);
   return status;

@@ -322,7 +322,8 @@ static cm_status write_program(running *r, const char *folder, cm_error *error)
 static cm_status compile(running *r, cm_error *error)
 {
   cm_compile_options options;
-  char model[CM_PATH_MAX], folder[CM_PATH_MAX], out[CM_PATH_MAX], timeline[CM_PATH_MAX];
+  char model[CM_PATH_MAX], folder[CM_PATH_MAX], out[CM_PATH_MAX], timeline[CM_PATH_MAX], tiles[CM_PATH_MAX],
+      mapping[CM_PATH_MAX];
   if (read_compile_options(r, &options, error) != CM_OK || make_scratch(r, error) != CM_OK ||
       (r->job.chip[0] != '\0' &&
        cm_occupancy_open(r->store, r->job.chip, &r->chip, &r->occupancy, error) != CM_OK) ||
@@ -331,7 +332,13 @@ static cm_status compile(running *r, cm_error *error)
       cm_path(out, error, "%s/%s", folder,
               cm_compile_makes_program(&options, r->chip) ? "program.bin" : "model.onnx") != CM_OK ||
       cm_path(timeline, error, "%s/schedule.json", folder) != CM_OK ||
-      cm_compile(model, &options, r->chip, &r->run, out, timeline, &r->compiled, error) != CM_OK)
+      cm_path(tiles, error, "%s/tiles.zip", folder) != CM_OK ||
+      cm_path(mapping, error, "%s/mapping.json", folder) != CM_OK)
+    return error->status;
+  options.tiles = tiles;
+  options.mapping = mapping;
+  options.scratch_folder = r->scratch;
+  if (cm_compile(model, &options, r->chip, &r->run, out, timeline, &r->compiled, error) != CM_OK)
     return error->status;
   return write_program(r, folder, error);
 }

@@ -25,16 +25,6 @@ typedef struct compiling {
 
 /* ---- from the model to a program ---- */
 
-/* A program is made for one size of everything: dims that the model leaves open are 1. */
-static void close_dims(cm_model *model)
-{
-  for (size_t i = 0; i < model->input_count; i++) {
-    cm_shape *s = &model->values[model->inputs[i]].shape;
-    for (uint32_t k = 0; s->rank != CM_UNKNOWN_RANK && k < s->rank; k++)
-      s->dims[k] = s->dims[k] < 0 ? 1 : s->dims[k];
-  }
-}
-
 static cm_status make_program(compiling *c, cm_error *error)
 {
   const cm_target *target = c->chip->target;
@@ -88,7 +78,7 @@ static cm_status run_stages(compiling *c, const char *path, const char *out, con
     return error->status;
   cm_run_phase(c->run, "shapes");
   if (program)
-    close_dims(c->given);
+    cm_model_close_dims(c->given);
   if (cm_infer(c->given, c->run, error) != CM_OK ||
       cm_permutations_optimise(c->given, c->run, &c->made, &c->report, error) != CM_OK ||
       (program && make_program(c, error) != CM_OK))
@@ -103,7 +93,9 @@ static cm_status run_stages(compiling *c, const char *path, const char *out, con
     return cm_onnx_write(c->made, out, error);
   if (cm_program_write(c->program, out, error) != CM_OK)
     return error->status;
-  return timeline == NULL ? CM_OK : cm_timeline_write(c->program, c->chip->name, c->run, timeline, error);
+  if (timeline != NULL && cm_timeline_write(c->program, c->chip->name, c->run, timeline, error) != CM_OK)
+    return error->status;
+  return cm_compile_tiles(c->made, c->chip, c->options, c->run, c->report, error);
 }
 
 cm_status cm_compile(const char *path, const cm_compile_options *options, const cm_chip *chip, cm_run *run,

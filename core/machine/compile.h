@@ -21,10 +21,15 @@ typedef struct cm_compile_options {
   cm_compile_stage stop_after;
   uint64_t memory;   /* on-chip bytes instead of the chip file's; 0: the chip's */
   bool file_order;   /* no search for an order of operators */
+  bool no_tiles;     /* leave the next three alone */
+  /* Set by the caller, not read: files beside a program for a chip that names devices (core/machine/tiles/tiles.h). */
+  const char *tiles;   /* the model's micro-operators as a network, NULL: not made */
+  const char *mapping; /* that network on the chip's cores, NULL: not made */
+  const char *scratch_folder; /* for what a mapping needs on the way */
 } cm_compile_options;
 
 /* Reads options: {"stop_after": "permutations" or "program", "verify": bool, "memory": bytes, "order": "file" or "search",
- * "seed", "threads", "memory_limit", "time_limit"}; NULL: all defaults. Errors: CM_BAD_OPTION with the
+ * "tiles": bool, "seed", "threads", "memory_limit", "time_limit"}; NULL: all defaults. Errors: CM_BAD_OPTION with the
  * name as place. */
 cm_status cm_compile_options_read(const json_t *object, cm_compile_options *options, cm_error *error);
 
@@ -32,11 +37,13 @@ cm_status cm_compile_options_read(const json_t *object, cm_compile_options *opti
 bool cm_compile_makes_program(const cm_compile_options *options, const cm_chip *chip);
 
 /* Compiles the ONNX file at `path` for a chip (NULL: stops after permutations) and writes the model or the program to
- * `out`, and when each unit of the chip does what to `timeline` (NULL: not; Chrome trace JSON, of programs only). Phases read, shapes, permutations, split, order, emit, link, verify, write. *report (new reference):
- * {"stage", "opset", "operators", "permutation_bytes", "moves", "permutations", "verified"}, and for a program {"program":
- * ...} (docs/programs.md). Errors: CM_BAD_NETWORK, CM_TOO_LARGE (a piece that does not fit: node, figures "needed_bytes" and
- * "memory_bytes"), CM_BAD_CHIP (a unit without throughput), memory, cancel and time, CM_IO, CM_DISK_FULL; CM_INTERNAL
- * when verification finds that numbers changed. */
+ * `out`; of a program also when each unit of the chip does what to `timeline` (NULL: not; Chrome trace JSON), and the
+ * tiles that the options ask for. Phases read, shapes, permutations, split, order, emit, link, verify, write, tile,
+ * schedule and those of cm_map. *report (new reference): {"stage", "opset", "operators", "permutation_bytes", "moves",
+ * "permutations", "verified"}, and for a program {"program": ..., "tiles": ...} (docs/programs.md, docs/tiling.md).
+ * Errors: CM_BAD_NETWORK, CM_TOO_LARGE (a piece that does not fit: node, figures "needed_bytes" and "memory_bytes"),
+ * CM_BAD_CHIP (a unit without throughput), memory, cancel and time, CM_IO, CM_DISK_FULL; CM_INTERNAL when verification
+ * finds that numbers changed. */
 cm_status cm_compile(const char *path, const cm_compile_options *options, const cm_chip *chip, cm_run *run,
                      const char *out, const char *timeline, json_t **report, cm_error *error);
 

@@ -17,4 +17,9 @@ cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program 
 json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm_emission *emission,
                           const cm_program *program, json_t *order);
 
+/* The model in micro-operators for the chip's devices, laid on its cores (TILE-4), where options ask for that and the chip
+ * names devices; adds "tiles" to the report. */
+cm_status cm_compile_tiles(cm_model *model, const cm_chip *chip, const cm_compile_options *options, cm_run *run,
+                           json_t *report, cm_error *error);
+
 #endif

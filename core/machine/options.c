@@ -59,6 +59,13 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
     return read_stage(name, value, &made->stop_after, error);
   if (strcmp(name, "verify") == 0)
     return read_flag(name, value, &made->verify, error);
+  if (strcmp(name, "tiles") == 0) {
+    bool tiles = true;
+    if (read_flag(name, value, &tiles, error) != CM_OK)
+      return error->status;
+    made->no_tiles = !tiles;
+    return CM_OK;
+  }
   if (strcmp(name, "order") == 0)
     return read_order(name, value, &made->file_order, error);
   if (strcmp(name, "time_limit") == 0)
@@ -75,7 +82,7 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
                                                         : NULL;
   if (place == NULL) {
     (void)cm_fail(error, CM_BAD_OPTION, "there is no option %.60s; compile has stop_after, verify, memory, order,"
-                  " seed, threads, memory_limit, time_limit", name);
+                  " tiles, seed, threads, memory_limit, time_limit", name);
     return cm_fail_at(error, "/options/%.60s", name);
   }
   if (read_number(name, value, 0, LARGE, &number, error) != CM_OK)

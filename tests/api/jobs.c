@@ -270,6 +270,24 @@ START_TEST(a_model_becomes_a_program_for_a_chip)
   test_reply reply = test_get(&server, path);
   ck_assert_str_eq(test_word(reply.json, "chip"), "npu-embedded");
   ck_assert_ptr_nonnull(json_object_get(json_object_get(reply.json, "files"), "program"));
+  ck_assert_ptr_null(json_object_get(json_object_get(reply.json, "files"), "model"));
+  test_reply_clear(&reply);
+  /* One job takes the model to a core mapping too, with its timeline. */
+  const json_t *tiles = json_object_get(report, "tiles");
+  ck_assert_double_gt(json_number_value(json_object_get(json_object_get(json_object_get(tiles, "mapping"), "metrics"),
+                                                        "cores_used")), 0);
+  snprintf(path, sizeof path, "/v1/programs/%s/schedule", program);
+  reply = test_get(&server, path);
+  ck_assert_uint_gt(json_array_size(json_object_get(reply.json, "traceEvents")), 4);
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s/mapping", program);
+  reply = test_get(&server, path);
+  ck_assert_int_eq((json_int_t)json_array_size(json_object_get(reply.json, "neurons")),
+                   json_integer_value(json_object_get(tiles, "micro_operators")));
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s/tiles", program);
+  reply = test_get(&server, path);
+  ck_assert_mem_eq(reply.body, "PK", 2);
   test_reply_clear(&reply);
   snprintf(path, sizeof path, "/v1/programs/%s/program", program);
   reply = test_get(&server, path);

@@ -30,26 +30,20 @@ cm_status cm_tiles_devices(const cm_chip *chip, cm_tile_device devices[CM_TARGET
 typedef struct making {
   cm_tile_device device[CM_TARGET_DEVICES_MAX];
   uint32_t devices;
-  cm_model *model;
+  const cm_model *model;
   cm_tiling *tiling;
   cm_topology *topology;
   cm_schedule *schedule;
   cm_mapping *mapping; /* NULL: not asked for */
 } making;
 
-static cm_status tile(making *m, const char *path, const cm_tiles_options *options, cm_run *run, cm_error *error)
+static cm_status tile(making *m, cm_model *model, uint32_t pieces, cm_run *run, cm_error *error)
 {
-  uint32_t pieces = options->pieces_max > 0 ? options->pieces_max : CM_TILE_PIECES;
-  cm_run_phase(run, "read");
-  if (cm_onnx_read(path, run, &m->model, error) != CM_OK)
-    return error->status;
-  cm_run_phase(run, "shapes");
-  if (cm_infer(m->model, run, error) != CM_OK)
-    return error->status;
+  cm_tile_options how = {m->device, m->devices, pieces > 0 ? pieces : CM_TILE_PIECES};
+  m->model = model;
   cm_run_phase(run, "tile");
-  cm_tile_options how = {m->device, m->devices, pieces};
-  if (cm_tile_model(m->model, &how, run, &m->tiling, error) != CM_OK ||
-      cm_tiles_topology(m->model, m->tiling, m->device, run->memory, &m->topology, error) != CM_OK)
+  if (cm_tile_model(model, &how, run, &m->tiling, error) != CM_OK ||
+      cm_tiles_topology(model, m->tiling, m->device, run->memory, &m->topology, error) != CM_OK)
     return error->status;
   cm_run_phase(run, "schedule");
   return cm_tiles_schedule(m->tiling, m->device, m->devices, run, &m->schedule, error);
@@ -130,14 +124,14 @@ static cm_status report_of(const making *m, json_t **made, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_tiles_make(const char *path, const cm_chip *chip, const cm_tiles_options *options, cm_run *run,
+cm_status cm_tiles_make(cm_model *model, const cm_chip *chip, const cm_tiles_options *options, cm_run *run,
                         const char *output, json_t **report, cm_error *error)
 {
   making m = {.devices = 0};
   json_t *made = NULL;
   cm_status status = cm_tiles_devices(chip, m.device, &m.devices, error);
   if (status == CM_OK)
-    status = tile(&m, path, options, run, error);
+    status = tile(&m, model, options->pieces_max, run, error);
   if (status == CM_OK && options->mapping != NULL)
     status = cm_tiles_map(m.topology, chip, options->map_options, options->scratch_folder, run, &m.mapping, error);
   if (status == CM_OK && (status = report_of(&m, &made, error)) == CM_OK) {
@@ -150,11 +144,26 @@ cm_status cm_tiles_make(const char *path, const cm_chip *chip, const cm_tiles_op
   cm_schedule_free(m.schedule);
   cm_topology_free(m.topology);
   cm_tiling_free(m.tiling);
-  cm_model_free(m.model);
   if (status != CM_OK) {
     json_decref(made);
     return status;
   }
   *report = made;
   return CM_OK;
+}
+
+cm_status cm_tiles_make_file(const char *path, const cm_chip *chip, const cm_tiles_options *options, cm_run *run,
+                             const char *output, json_t **report, cm_error *error)
+{
+  cm_model *model = NULL;
+  cm_run_phase(run, "read");
+  cm_status status = cm_onnx_read(path, run, &model, error);
+  if (status != CM_OK)
+    return status;
+  cm_run_phase(run, "shapes");
+  cm_model_close_dims(model);
+  if ((status = cm_infer(model, run, error)) == CM_OK)
+    status = cm_tiles_make(model, chip, options, run, output, report, error);
+  cm_model_free(model);
+  return status;
 }

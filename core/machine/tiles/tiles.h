@@ -56,10 +56,14 @@ typedef struct cm_tiles_options {
   const char *scratch_folder;
 } cm_tiles_options;
 
-/* Reads an ONNX file, tiles it for a chip and writes the topology to `output` (by its ending: core/network/export.h).
- * Phases read, shapes, tile, schedule, those of cm_map, write. *report (new reference) as above, with "mapping":
- * {"parts", "metrics"} where there is one. Errors: those of all steps. */
-cm_status cm_tiles_make(const char *path, const cm_chip *chip, const cm_tiles_options *options, cm_run *run,
+/* Tiles a model (after cm_infer) for a chip and writes the topology to `output` (by its ending: core/network/export.h)
+ * and what else the options name. Phases tile, schedule, those of cm_map, write. *report (new reference) as above, with
+ * "mapping": {"parts", "metrics"} where there is one. Errors: those of all steps. */
+cm_status cm_tiles_make(cm_model *model, const cm_chip *chip, const cm_tiles_options *options, cm_run *run,
                         const char *output, json_t **report, cm_error *error);
+
+/* The same for an ONNX file: phases read and shapes before. */
+cm_status cm_tiles_make_file(const char *path, const cm_chip *chip, const cm_tiles_options *options, cm_run *run,
+                             const char *output, json_t **report, cm_error *error);
 
 #endif
