@@ -83,7 +83,6 @@ export async function showJob(main, { id }, signal) {
   );
   const open = element('a', { class: 'button primary', hidden: true }, 'Open the mapping');
   const moves = element('a', { class: 'button', hidden: true }, 'Report of all moves');
-  const program = element('a', { class: 'button', hidden: true }, 'Program and schedule');
   const outcome = element('div', {});
   const rest = element('div', { class: 'stack' });
   const dates = element('dl', { class: 'facts facts-5' });
@@ -99,15 +98,12 @@ export async function showJob(main, { id }, signal) {
     cancel.hidden = isOver(job);
     const result = resultOf(job);
     open.hidden = !result;
-    moves.hidden = program.hidden = !job.program;
+    moves.hidden = !job.program;
     if (result) {
       open.href = result.href;
       setText(open, `${result.verb} ${result.what}`);
     }
-    if (job.program) {
-      moves.href = programUrl(job.program, '/report');
-      program.href = `#/programs/${encodeURIComponent(job.program)}`;
-    }
+    if (job.program) moves.href = programUrl(job.program, '/report');
     setText(time, runText(job));
     if (!changed) return;
     if (!started) announce(`${title}: ${job.state}`);
@@ -148,7 +144,7 @@ export async function showJob(main, { id }, signal) {
         element('h1', { tabindex: '-1' }, title),
         element('p', { class: 'quiet' }, 'job ', element('code', {}, id)),
       ),
-      element('div', { class: 'buttons' }, open, program, moves, cancel),
+      element('div', { class: 'buttons' }, open, moves, cancel),
     ),
     element(
       'section',

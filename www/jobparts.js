@@ -1,7 +1,7 @@
 // What the list of jobs and the page of one job share: the state's badge, the state in words, times,
 // following a job.
 
-import { getJob, isOver, programUrl, watchJob } from './api.js';
+import { getJob, isOver, watchJob } from './api.js';
 import { element, setText } from './dom.js';
 import { count, duration, moment, NONE, words } from './format.js';
 
@@ -30,7 +30,7 @@ export function stateLine(job) {
 /** What the job has made: where it is, and what to call it; null while there is nothing. */
 export function resultOf(job) {
   if (job.mapping) return { href: `#/mappings/${encodeURIComponent(job.mapping)}`, verb: 'Open', what: 'the mapping' };
-  if (job.program) return { href: programUrl(job.program, '/model'), verb: 'Download', what: 'the model' };
+  if (job.program) return { href: `#/programs/${encodeURIComponent(job.program)}`, verb: 'Open', what: 'the program' };
   return null;
 }
 

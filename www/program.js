@@ -19,6 +19,23 @@ async function scheduleOf(id, signal) {
   }
 }
 
+// What a job may have made, and what to call the button.
+const FILES = [
+  ['program', 'Program'],
+  ['model', 'Model'],
+  ['schedule', 'Timeline'],
+  ['tiles', 'Tiles'],
+  ['mapping', 'Core mapping'],
+];
+
+const fileLinks = (files) =>
+  FILES.filter(([name]) => files?.[name]).map(([name, label], i) =>
+    element('a', { class: i === 0 ? 'button primary' : 'button', href: files[name], download: '' }, label),
+  );
+
+// A move or a permutation is a row each: they are for the report's own file.
+const figuresOf = (report) => report && { ...report, moves: report.moves?.length, permutations: report.permutations?.length };
+
 export async function showProgram(main, { id, attach }, signal) {
   const [program, trace] = await Promise.all([getProgram(id, signal), scheduleOf(id, signal)]);
   const [network, report] = await Promise.all([
@@ -41,9 +58,7 @@ export async function showProgram(main, { id, attach }, signal) {
       element(
         'div',
         { class: 'buttons' },
-        element('a', { class: 'button primary', href: programUrl(id, '/model') }, 'Download'),
-        trace &&
-          element('a', { class: 'button', href: programUrl(id, '/schedule'), download: 'schedule.json' }, 'Trace'),
+        fileLinks(program.files),
         element('a', { class: 'button', href: `#/jobs/${encodeURIComponent(program.job)}` }, 'Job'),
       ),
     ),
@@ -57,7 +72,7 @@ export async function showProgram(main, { id, attach }, signal) {
       ]),
     ),
     schedule?.node,
-    detailsTable('Report', report),
+    detailsTable('Report', figuresOf(report)),
   );
   attach();
   schedule?.redraw();

@@ -2,6 +2,7 @@
 // Numbers on the page are held against the server's own answers.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
@@ -463,6 +464,32 @@ test('links show the loads of the routing that the job chose', async () => {
   let most = 0;
   for (let at = 16; at < bytes.length; at += 4) most = Math.max(most, bytes.readFloatLE(at));
   assert.ok(Math.abs(most - figures.link_load_max) < 1e-3 * most);
+});
+
+test('a compile job ends in a page with the program, its timeline and its files', async () => {
+  const model = readFileSync(join(process.env.CM_SOURCE, 'tests', 'data', 'onnx', 'shuffle.onnx'));
+  const network = await (await api.post(`${server.url}/v1/networks?name=shuffle`, { data: model })).json();
+  const posted = await api.post(`${server.url}/v1/jobs`, {
+    data: { kind: 'compile', network: network.id, chip: 'npu-mixed' },
+  });
+  let job = await posted.json();
+  for (let i = 0; i < 60 && job.state !== 'done'; i++)
+    job = await getJson(`/v1/jobs/${job.id}?wait=5s`);
+  assert.equal(job.state, 'done');
+  await go(`#/jobs/${job.id}`);
+  await page.click('text=Open the program');
+  await page.waitForSelector('.timeline-canvas');
+  const report = await getJson(`/v1/programs/${job.program}/report`);
+  const lanes = (await getJson(`/v1/programs/${job.program}/schedule`)).traceEvents.filter((event) => event.ph === 'M');
+  assert.match(plain(await page.textContent('#main')), new RegExp(`on ${lanes.length} units`));
+  for (const name of ['Program', 'Timeline', 'Tiles', 'Core mapping'])
+    assert.equal(await page.locator(`.buttons a:text-is("${name}")`).count(), 1, name);
+  assert.ok(report.tiles.mapping.metrics.cores_used > 0);
+  await page.setViewportSize({ width: 400, height: 800 });
+  await page.waitForTimeout(100);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing sticks out');
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await shot('program', { fullPage: true });
 });
 
 test('what is not there is said', async () => {
