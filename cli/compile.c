@@ -21,6 +21,7 @@ static const char usage[] =
   "  --order WHICH        search (default) or file: operators in the order of the file\n"
   "  --stop-after STAGE   permutations or program\n"
   "  --report FILE        write what was done as JSON: permutations, pieces, traffic, time\n"
+  "  --measure COMMAND    score orders by running the program on the real target: docs/orders.md\n"
   "  --timeline FILE      write what every unit of the chip does when, as Chrome trace JSON\n"
   "  --tiles FILE         write the model's micro-operators as a network, where the chip names devices (docs/tiling.md)\n"
   "  --mapping FILE       lay those on the chip's cores, as coremap map -o writes it; needs --tiles\n"
@@ -33,7 +34,7 @@ static const char usage[] =
   "  --quiet              no progress\n";
 
 typedef struct arguments {
-  const char *model, *output, *report, *chip, *timeline, *tiles, *mapping;
+  const char *model, *output, *report, *chip, *timeline, *tiles, *mapping, *measure;
   json_t *options;
   bool json, quiet;
 } arguments;
@@ -59,6 +60,7 @@ static int parse(int argc, char **argv, arguments *a)
                                         {"memory", required_argument, NULL, 'M'},
                                         {"order", required_argument, NULL, 'O'},
                                         {"timeline", required_argument, NULL, 'e'},
+                                        {"measure", required_argument, NULL, 'x'},
                                         {"tiles", required_argument, NULL, 'i'},
                                         {"mapping", required_argument, NULL, 'p'},
                                         {"threads", required_argument, NULL, 't'},
@@ -78,6 +80,7 @@ static int parse(int argc, char **argv, arguments *a)
     case 'M': set_option(a, "memory", optarg); break;
     case 'O': set_option(a, "order", optarg); break;
     case 'e': a->timeline = optarg; break;
+    case 'x': a->measure = optarg; break;
     case 'i': a->tiles = optarg; break;
     case 'p': a->mapping = optarg; break;
     case 'S': set_option(a, "seed", optarg); break;
@@ -159,14 +162,19 @@ static void print_table(const arguments *a, const json_t *report)
     printf("not verified  %s\n", json_string_value(json_object_get(verified, "why")));
 }
 
-/* With a folder for what is needed on the way to a mapping. */
+/* With a folder for what is needed on the way. */
 static cm_status compile_file(const arguments *a, cm_compile_options *options, const cm_chip *chip, cm_run *run,
                               json_t **report, cm_error *error)
 {
-  char scratch[CM_PATH_MAX] = "";
+  enum { MEASURE_SECONDS = 60 };
+  char scratch[CM_PATH_MAX] = "", program[CM_PATH_MAX];
   cm_error ignored;
-  if (a->mapping != NULL && cli_scratch(scratch, error) != CM_OK)
+  if (((a->mapping != NULL || a->measure != NULL) && cli_scratch(scratch, error) != CM_OK) ||
+      cm_path(program, error, "%s/program", scratch) != CM_OK)
     return error->status;
+  options->measure = a->measure;
+  options->measure_path = program;
+  options->measure_seconds = MEASURE_SECONDS;
   options->tiles = a->tiles;
   options->mapping = a->mapping;
   options->scratch_folder = scratch;

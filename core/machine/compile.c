@@ -30,10 +30,12 @@ static cm_status make_program(compiling *c, cm_error *error)
   const cm_target *target = c->chip->target;
   cm_plan_options options = {.memory_bytes = c->options->memory != 0 ? c->options->memory : target->memory_bytes,
                              .tile_share = TILE_SHARE};
+  const cm_order_measure measure = {c->options->measure, c->options->measure_path, c->options->measure_seconds};
   json_t *order = NULL;
   if (cm_infer(c->made, c->run, error) != CM_OK ||
       cm_attempt_make(c->made, NULL, &options, c->chip->name, target, c->run, &c->attempt, error) != CM_OK ||
-      (!c->options->file_order && cm_order_search(c->made, &options, c->chip->name, target, c->run, &c->attempt, &order,
+      (!c->options->file_order && cm_order_search(c->made, &options, c->chip->name, target,
+                                                  measure.command != NULL ? &measure : NULL, c->run, &c->attempt, &order,
                                                   error) != CM_OK))
     return error->status;
   cm_run_phase(c->run, "link");

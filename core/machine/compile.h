@@ -26,6 +26,10 @@ typedef struct cm_compile_options {
   const char *tiles;   /* the model's micro-operators as a network, NULL: not made */
   const char *mapping; /* that network on the chip's cores, NULL: not made */
   const char *scratch_folder; /* for what a mapping needs on the way */
+  /* A command that scores orders on the real target (docs/orders.md), NULL: the cost model does; where each program is
+   * written for it, and seconds that one run may take. Never taken from a job. */
+  const char *measure, *measure_path;
+  double measure_seconds;
 } cm_compile_options;
 
 /* Reads options: {"stop_after": "permutations" or "program", "verify": bool, "memory": bytes, "order": "file" or "search",
