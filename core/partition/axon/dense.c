@@ -13,7 +13,7 @@
 
 enum {
   WAITING = 2048, /* neurons that are rated */
-  TAKEN = 4,      /* of them, as they were rated, before all are rated again */
+  TAKEN = 16,     /* of them, as they were rated, before all are rated again */
   SLICES = 16     /* of the waiting neurons, for parallel work */
 };
 #define NONE UINT32_MAX
