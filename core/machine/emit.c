@@ -135,8 +135,9 @@ static cm_status change_attributes(emitter *e, cm_node *node, const cm_split_cha
     if (a->kind == CM_ATTRIBUTE_TENSOR || a->kind == CM_ATTRIBUTE_PACKED)
       return cm_fail(error, CM_BAD_NETWORK, "node %.80s: its attribute %.40s cannot be put in a program", node->name,
                      a->name);
-    if (own_attribute(e, a, &list[count++], error) != CM_OK)
+    if (own_attribute(e, a, &list[count], error) != CM_OK)
       return error->status;
+    count++;
   }
   if (change->spatial > 0) {
     int64_t *pads;
@@ -144,8 +145,9 @@ static cm_status change_attributes(emitter *e, cm_node *node, const cm_split_cha
       return error->status;
     memcpy(pads, change->before, change->spatial * sizeof *pads);
     memcpy(pads + change->spatial, change->after, change->spatial * sizeof *pads);
-    list[count++] = (cm_attribute){.name = "pads", .kind = CM_ATTRIBUTE_INTS, .count = (size_t)2 * change->spatial,
-                                   .integers = pads};
+    list[count] = (cm_attribute){.name = "pads", .kind = CM_ATTRIBUTE_INTS, .count = (size_t)2 * change->spatial,
+                                 .integers = pads};
+    count++;
   }
   if (change->group > 0)
     list[count++] = (cm_attribute){.name = "group", .kind = CM_ATTRIBUTE_INT, .integer = change->group};
@@ -264,7 +266,8 @@ static uint32_t choose_lane(const emitter *e, cm_unit_kind kind, double ready)
 static cm_status append(emitter *e, const cm_instruction *given, uint64_t *symbol, cm_error *error)
 {
   cm_object *o = e->object;
-  size_t capacity = e->symbol_capacity, second = e->symbol_capacity;
+  /* Arrays that grow together: the last one sets the capacity. */
+  size_t capacity = e->symbol_capacity, second = capacity;
   if (grow(e->memory, &o->instructions, &o->instruction_capacity, o->instruction_count, sizeof *o->instructions,
            error) != CM_OK ||
       grow(e->memory, &e->symbol_seq, &capacity, e->symbol_count, sizeof *e->symbol_seq, error) != CM_OK ||

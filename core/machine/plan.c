@@ -466,7 +466,8 @@ static cm_status classify(building *b, const uint32_t *order, cm_error *error)
   cm_plan *plan = b->plan;
   const cm_model *m = plan->model;
   for (size_t v = 0; v < m->value_count; v++) {
-    plan->values[v].whole = m->values[v].shape.rank == CM_UNKNOWN_RANK ? (cm_box){0} : cm_box_whole(&m->values[v].shape);
+    if (m->values[v].shape.rank != CM_UNKNOWN_RANK)
+      plan->values[v].whole = cm_box_whole(&m->values[v].shape);
     if (m->values[v].constant || m->values[v].initializer)
       plan->values[v].kind = CM_VALUE_CONSTANT;
   }

@@ -58,7 +58,7 @@ static void visit(ordering *o, uint32_t number)
 /* The place of a cell when the last axis counts most. */
 static uint64_t column_major(const cm_plan_value *v, uint32_t cell)
 {
-  uint64_t at = 0, index[CM_RANK_MAX];
+  uint64_t at = 0, index[CM_RANK_MAX] = {0};
   for (uint32_t i = v->whole.rank; i-- > 0; cell /= (uint32_t)v->count[i])
     index[i] = cell % (uint32_t)v->count[i];
   for (uint32_t i = v->whole.rank; i-- > 0;)
