@@ -50,6 +50,7 @@ typedef struct scoring {
   uint32_t *full; /* a whole order of the model's nodes */
   uint64_t scored;
   const cm_order_measure *measure; /* NULL: the cost model scores */
+  double file_bytes; /* that move in the order of the file */
 } scoring;
 
 /* Each node after the nodes that make what it reads; nodes are numbered by their place in the order of the file. */
@@ -106,12 +107,19 @@ static cm_status list_latencies(scoring *s, const cm_plan *plan, cm_error *error
   return status;
 }
 
-/* Nanoseconds by the cost model, or those that a command measures of the program. The attempt is linked for that. */
+static double bytes_moved(const cm_attempt *attempt)
+{
+  const cm_traffic *t = &attempt->course.traffic;
+  return (double)(t->loaded + t->stored + t->parameters);
+}
+
+/* Nanoseconds by the cost model, more for orders that move more bytes than the file's, or those that a command measures of the program. The attempt is linked for that. */
 static cm_status time_of(scoring *s, cm_attempt *attempt, uint64_t *ns, cm_error *error)
 {
   cm_program *program;
   if (s->measure == NULL) {
-    *ns = (uint64_t)attempt->emission.time_ns;
+    double more = s->file_bytes > 0 ? bytes_moved(attempt) / s->file_bytes : 1;
+    *ns = (uint64_t)(attempt->emission.time_ns * (more > 1 ? more : 1));
     return CM_OK;
   }
   if (cm_link(&attempt->emission, &program, error) != CM_OK)
@@ -173,11 +181,11 @@ static cm_status find_order(scoring *s, uint64_t scores, uint32_t *order, cm_err
   return CM_OK;
 }
 
-/* Whether the order in s->full is faster than the file's. What is measured is made for that alone. */
+/* Whether the order in s->full is faster than the file's and moves no more. What is measured is made for that alone. */
 static cm_status is_faster(scoring *s, const cm_attempt *first, const cm_attempt *other, bool *faster, cm_error *error)
 {
   uint64_t ns[2];
-  *faster = other->emission.time_ns < first->emission.time_ns;
+  *faster = other->emission.time_ns < first->emission.time_ns && bytes_moved(other) <= s->file_bytes;
   for (int i = 0; i < 2 && s->measure != NULL; i++) {
     cm_attempt attempt;
     if (cm_attempt_make(s->model, i == 0 ? NULL : s->full, s->options, s->chip, s->target, s->run, &attempt, error) !=
@@ -192,7 +200,7 @@ static cm_status is_faster(scoring *s, const cm_attempt *first, const cm_attempt
   return CM_OK;
 }
 
-/* The best order found is made once more, and kept when it is faster than the file's. */
+/* The best order found is made once more, and kept when it is better than the file's. */
 static cm_status try_order(scoring *s, const uint32_t *order, cm_attempt *first, cm_error *error)
 {
   cm_attempt attempt;
@@ -223,6 +231,7 @@ cm_status cm_order_search(cm_model *model, const cm_plan_options *options, const
   scoring s = {.model = model, .options = options, .chip = chip, .target = target, .run = run, .measure = measure};
   uint32_t *order = NULL;
   double file_order = first->emission.time_ns;
+  s.file_bytes = bytes_moved(first);
   uint64_t scores = PIECES_SCORED / (first->plan->piece_count + PIECES_A_NODE * model->order_count + 1);
   cm_status status = make_graph(&s, error);
   if (status == CM_OK)
