@@ -28,15 +28,20 @@ static const char usage[] =
   "Cuts the network into as many parts as FILL percent (100) of the free cores of a mesh of XxY processors, WxH cores in\n"
   "all (16x16), of which blocks of OCCUPIED percent (0) are taken, and places them. One line a placer on standard\n"
   "output: network,mesh,processors,occupied,parts,method,seconds,hops,reward,energy,latency_mean,latency_max,congestion\n"
-  "(user CPU seconds; the metrics as in docs/metrics.md, the reward as in docs/rewards.md). S (1) is the time that\n"
-  "annealing gets, 0: as much as the reference takes.\n"
-  "  --methods  of random,sequential,annealing,reference,engine,refined (unless given); engine: placement engine, balanced;\n"
-  "             refined: the placement engine's result refined on the reward; policy: the shipped policy (or that of\n"
-  "             --policy FILE) alone; annealing-policy: annealing for as long as that; learned: policy and refinement;\n"
-  "             learned-reward: that refined on the reward; random+, sequential+, bisection+: the same refinement from\n"
-  "             there, for as many looks as learned takes; learned-fast: policy and swaps, as preset fast;\n"
-  "             random-fast, bisection-fast: swaps from there, from start after start for as long as that;\n"
-  "             sequential-fast: swaps from there\n";
+  "(CPU seconds; the metrics of core/mapping/metrics.h, the reward of docs/rewards.md). LIST of (all but the last two):\n"
+  "  random, sequential            at random; part k on the k-th free core\n"
+  "  reference                     the seed's bisection and force-directed swaps\n"
+  "  policy                        the shipped policy, or that of --policy FILE, alone\n"
+  "  annealing-policy              annealing from a random placement for as long as that\n"
+  "  learned                       policy and refinement\n"
+  "  annealing                     annealing for S seconds, or for as long as that\n"
+  "  random+, sequential+, bisection+  the same refinement from there, for as many looks as learned takes\n"
+  "  learned-fast                  policy and swaps, as preset fast\n"
+  "  random-fast, bisection-fast   swaps from there, from start after start for as long as that\n"
+  "  sequential-fast               swaps from there\n"
+  "  learned-reward                learned, refined on the reward\n"
+  "  annealing-reward              annealing for as long as that\n"
+  "  engine, refined               the placement engine, balanced: minutes from 1000 parts on; refined on the reward\n";
 
 typedef struct arguments {
   const char *network, *methods, *policy;
@@ -231,7 +236,7 @@ static cm_scene *scene_of(bench *b)
   return scene;
 }
 
-static const double looks_balanced = 5e7; /* as the mapper */
+static const double looks_balanced = 1.5e8; /* as the mapper */
 
 /* The policy's placements from all starts, refined unless `looks` is negative, and the best of them. */
 static void place_by_policy(bench *b, double looks, uint32_t *core)
@@ -272,7 +277,7 @@ static void refine_reward(bench *b, uint32_t *core)
 {
   cm_error error;
   cm_reward_refined result;
-  const cm_reward_refine_options options = {.sweeps = 100, .seed = b->a.seed};
+  const cm_reward_refine_options options = {.sweeps = 160, .seed = b->a.seed};
   must(cm_reward_refine(&b->task, b->free_core, b->free_count, &options, &b->run, core, &result, &error), "refinement",
        &error);
 }
@@ -371,28 +376,32 @@ static double compete(bench *b, const char *method, void (*place)(bench *, uint3
   return seconds;
 }
 
+/* Annealing on the cores that all placers may use. */
 static void anneal(bench *b, const char *method, double seconds, uint32_t *core)
 {
-  double begin = bench_cpu_seconds();
+  if (!wanted(b, method))
+    return;
+  double before = bench_cpu_seconds();
   place_random(b, core);
   if (!bench_anneal(b->graph, b->chip, b->free_core, b->free_count, seconds, b->a.seed, core))
     die("out of memory", "");
-  report(b, method, bench_cpu_seconds() - begin, core);
+  report(b, method, bench_cpu_seconds() - before, core);
+}
+
+static void place_sequential(bench *b, uint32_t *core)
+{
+  begin(b, SEQUENTIAL, 0, core);
 }
 
 static void compete_all(bench *b)
 {
   uint32_t *core = array(b->parts, sizeof *core);
   (void)compete(b, "random", place_random, core);
-  memcpy(core, b->free_core, b->parts * sizeof *core);
-  if (wanted(b, "sequential"))
-    report(b, "sequential", 0, core);
-  double reference = compete(b, "reference", place_reference, core);
-  (void)compete(b, "engine", place_engine, core);
-  (void)compete(b, "refined", place_refined, core);
-  double policy = compete(b, "policy", place_policy, core);
-  (void)compete(b, "learned", place_learned, core);
-  (void)compete(b, "learned-reward", place_learned_reward, core);
+  (void)compete(b, "sequential", place_sequential, core);
+  (void)compete(b, "reference", place_reference, core);
+  anneal(b, "annealing-policy", compete(b, "policy", place_policy, core), core);
+  double learned = compete(b, "learned", place_learned, core);
+  anneal(b, "annealing", b->a.seconds > 0 ? b->a.seconds : learned, core);
   compete_refined(b, "random+", RANDOM, core);
   compete_refined(b, "sequential+", SEQUENTIAL, core);
   compete_refined(b, "bisection+", BISECTION, core);
@@ -400,10 +409,9 @@ static void compete_all(bench *b)
   compete_fast(b, "random-fast", RANDOM, fast, core);
   compete_fast(b, "sequential-fast", SEQUENTIAL, fast, core);
   compete_fast(b, "bisection-fast", BISECTION, fast, core);
-  if (wanted(b, "annealing"))
-    anneal(b, "annealing", b->a.seconds > 0 ? b->a.seconds : reference, core);
-  if (wanted(b, "annealing-policy"))
-    anneal(b, "annealing-policy", policy, core);
+  anneal(b, "annealing-reward", compete(b, "learned-reward", place_learned_reward, core), core);
+  (void)compete(b, "engine", place_engine, core);
+  (void)compete(b, "refined", place_refined, core);
   free(core);
 }
 
@@ -428,13 +436,16 @@ static void pair(const char *text, unsigned *x, unsigned *y)
 
 static arguments parse(int argc, char **argv)
 {
-  arguments a = {.methods = "random,sequential,annealing,reference,engine,refined", .width = 16, .height = 16,
-                 .processors_x = 1, .processors_y = 1, .fill = 100, .seconds = 1, .seed = 1};
+  arguments a = {.methods = "random,sequential,reference,policy,annealing-policy,learned,annealing,random+,sequential+,"
+                            "bisection+,learned-fast,random-fast,sequential-fast,bisection-fast,learned-reward,"
+                            "annealing-reward",
+                 .width = 16, .height = 16, .processors_x = 1, .processors_y = 1, .fill = 100, .seed = 1};
   static const struct option flags[] = {
     {"mesh", required_argument, NULL, 'm'}, {"processors", required_argument, NULL, 'p'},
     {"occupied", required_argument, NULL, 'o'}, {"fill", required_argument, NULL, 'f'},
     {"seconds", required_argument, NULL, 't'}, {"seed", required_argument, NULL, 's'},
-    {"methods", required_argument, NULL, 'w'}, {"policy", required_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    {"methods", required_argument, NULL, 'w'}, {"policy", required_argument, NULL, 'l'},
+    {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
     switch (flag) {
       case 'm': pair(optarg, &a.width, &a.height); break;
