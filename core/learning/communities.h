@@ -42,6 +42,12 @@ cm_status cm_modularity(const cm_graph *graph, const uint32_t *community, uint32
 cm_status cm_communities_fit(const cm_graph *graph, const uint32_t *capacity, uint32_t processors, cm_run *run,
                              uint32_t *community, uint32_t *count, cm_error *error);
 
+/* Makes every community c fit room[c] vertices, at least 1: those too large lose vertices to those with room, then
+ * vertices move and swap as above. community [vertices] is read and overwritten, every community keeps a vertex.
+ * CM_NO_ROOM as above. */
+cm_status cm_communities_cut(const cm_graph *graph, const uint32_t *room, uint32_t count, cm_run *run,
+                             uint32_t *community, cm_error *error);
+
 /* The parameters of all communities, list [count]. O(entries log(degree)). */
 cm_status cm_communities_describe(const cm_graph *graph, const uint32_t *community, uint32_t count, cm_run *run,
                                   cm_community *list, cm_error *error);

@@ -251,16 +251,23 @@ static cm_status cut_down(fit *f, uint32_t c, int64_t *tie, leaver *leavers, cm_
   return CM_OK;
 }
 
-/* Each community is meant for the processor of its rank by size; those too large for theirs are cut down. */
+/* Each community is meant for the processor of its rank by size. */
+static cm_status choose_slots(fit *f, cm_error *error)
+{
+  cm_status status = sort_communities(f, true, f->order, error);
+  for (uint32_t k = 0; status == CM_OK && k < f->count; k++)
+    f->slot[f->order[k]] = f->capacity[k];
+  return status;
+}
+
+/* Those too large for their slots are cut down. */
 static cm_status cut_all_down(fit *f, cm_error *error)
 {
   int64_t *tie = NULL;
   leaver *leavers = NULL;
-  cm_status status = sort_communities(f, true, f->order, error);
-  for (uint32_t k = 0; status == CM_OK && k < f->count; k++)
-    f->slot[f->order[k]] = f->capacity[k];
-  if (status == CM_OK && (CM_NEW(f->run->memory, tie, f->count, error) != CM_OK ||
-                          CM_NEW(f->run->memory, leavers, f->graph->vertex_count, error) != CM_OK))
+  cm_status status = CM_OK;
+  if (CM_NEW(f->run->memory, tie, f->count, error) != CM_OK ||
+      CM_NEW(f->run->memory, leavers, f->graph->vertex_count, error) != CM_OK)
     status = error->status;
   for (uint32_t c = 0; status == CM_OK && c < f->count; c++)
     status = cut_down(f, c, tie, leavers, error);
@@ -381,6 +388,8 @@ static cm_status fit_all(fit *f, cm_error *error)
   while (status == CM_OK && f->count < most)
     status = split_largest(f, error);
   if (status == CM_OK)
+    status = choose_slots(f, error);
+  if (status == CM_OK)
     status = cut_all_down(f, error);
   if (status == CM_OK)
     status = refine(f, error);
@@ -389,30 +398,50 @@ static cm_status fit_all(fit *f, cm_error *error)
   return status;
 }
 
+static cm_status check_room(const uint32_t *room, uint32_t count, uint32_t nodes, cm_error *error)
+{
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < count; i++)
+    all += room[i];
+  if (all >= nodes)
+    return CM_OK;
+  (void)cm_fail(error, CM_NO_ROOM, "the processors have %llu free cores between them, %u are needed",
+                (unsigned long long)all, nodes);
+  cm_error_figure(error, "needed", nodes);
+  cm_error_figure(error, "free", all);
+  return error->status;
+}
+
+static void fit_free(fit *f)
+{
+  cm_free(f->community);
+  cm_free(f->capacity);
+  cm_free(f->nodes);
+  cm_free(f->order);
+  cm_free(f->slot);
+}
+
+/* With a copy of the communities, and room for as many as there may be. The caller frees, after a failure too. */
+static cm_status fit_new(fit *f, const uint32_t *community, uint32_t processors, cm_error *error)
+{
+  cm_memory *memory = f->run->memory;
+  size_t n = f->graph->vertex_count, most = (size_t)f->count + processors;
+  if (CM_NEW(memory, f->community, n, error) != CM_OK || CM_NEW(memory, f->capacity, processors, error) != CM_OK ||
+      CM_NEW(memory, f->nodes, most, error) != CM_OK || CM_NEW(memory, f->order, most, error) != CM_OK ||
+      CM_NEW(memory, f->slot, most, error) != CM_OK)
+    return error->status;
+  memcpy(f->community, community, n * sizeof *community);
+  return CM_OK;
+}
+
 cm_status cm_communities_fit(const cm_graph *graph, const uint32_t *capacity, uint32_t processors, cm_run *run,
                              uint32_t *community, uint32_t *count, cm_error *error)
 {
-  uint32_t n = graph->vertex_count;
-  uint64_t room = 0;
-  for (uint32_t p = 0; p < processors; p++)
-    room += capacity[p];
-  if (room < n) {
-    (void)cm_fail(error, CM_NO_ROOM, "the processors have %llu free cores between them, %u are needed",
-                  (unsigned long long)room, n);
-    cm_error_figure(error, "needed", n);
-    cm_error_figure(error, "free", room);
-    return error->status;
-  }
   fit f = {.graph = graph, .run = run, .count = *count, .processors = processors};
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, f.community, n, error) != CM_OK ||
-      CM_NEW(run->memory, f.capacity, processors, error) != CM_OK ||
-      CM_NEW(run->memory, f.nodes, (size_t)*count + processors, error) != CM_OK ||
-      CM_NEW(run->memory, f.order, (size_t)*count + processors, error) != CM_OK ||
-      CM_NEW(run->memory, f.slot, (size_t)*count + processors, error) != CM_OK)
-    status = error->status;
+  if (check_room(capacity, processors, graph->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = fit_new(&f, community, processors, error);
   if (status == CM_OK) {
-    memcpy(f.community, community, n * sizeof *community);
     memcpy(f.capacity, capacity, processors * sizeof *capacity);
     qsort(f.capacity, processors, sizeof *f.capacity, falling);
     /* Processors without a free core hold nothing. */
@@ -421,13 +450,29 @@ cm_status cm_communities_fit(const cm_graph *graph, const uint32_t *capacity, ui
     status = fit_all(&f, error);
   }
   if (status == CM_OK) {
-    memcpy(community, f.community, n * sizeof *community);
+    memcpy(community, f.community, graph->vertex_count * sizeof *community);
     *count = f.count;
   }
-  cm_free(f.community);
-  cm_free(f.capacity);
-  cm_free(f.nodes);
-  cm_free(f.order);
-  cm_free(f.slot);
+  fit_free(&f);
+  return status;
+}
+
+cm_status cm_communities_cut(const cm_graph *graph, const uint32_t *room, uint32_t count, cm_run *run,
+                             uint32_t *community, cm_error *error)
+{
+  fit f = {.graph = graph, .run = run, .count = count, .processors = count};
+  if (check_room(room, count, graph->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = fit_new(&f, community, 0, error);
+  if (status == CM_OK) {
+    memcpy(f.slot, room, count * sizeof *room);
+    count_nodes(&f);
+    status = cut_all_down(&f, error);
+  }
+  if (status == CM_OK)
+    status = refine(&f, error);
+  if (status == CM_OK)
+    memcpy(community, f.community, graph->vertex_count * sizeof *community);
+  fit_free(&f);
   return status;
 }

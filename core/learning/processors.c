@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "core/learning/communities.h"
+#include "core/learning/internal.h"
 
-enum { NOBODY = UINT32_MAX, TRADE_ROUNDS = 32, UNFOLD_TRIES = 4 };
+enum { NOBODY = UINT32_MAX, TRADE_ROUNDS = 32 };
 
 /* ---- processors ---- */
 
@@ -18,6 +19,13 @@ static int ascending_key(const void *a, const void *b)
 static uint32_t die_of(const cm_chip *chip, uint32_t core)
 {
   return core / chip->width / chip->die_height * chip->dies_x + core % chip->width / chip->die_width;
+}
+
+uint32_t cm_die_distance(const cm_chip *chip, uint32_t die_a, uint32_t die_b)
+{
+  uint32_t rows = chip->die_height * chip->width, columns = chip->die_width;
+  return cm_chip_distance(chip, die_a / chip->dies_x * rows + die_a % chip->dies_x * columns,
+                          die_b / chip->dies_x * rows + die_b % chip->dies_x * columns);
 }
 
 cm_status cm_processors_new(const cm_chip *chip, const uint32_t *core, uint32_t count, cm_memory *memory,
@@ -79,10 +87,7 @@ static uint32_t room_of(const giver *g, uint32_t p)
 
 static uint64_t distance(const giver *g, uint32_t p, uint32_t q)
 {
-  const cm_chip *chip = g->chip;
-  uint32_t a = g->processors->die[p], b = g->processors->die[q];
-  return cm_chip_distance(chip, a / chip->dies_x * chip->die_height * chip->width + a % chip->dies_x * chip->die_width,
-                          b / chip->dies_x * chip->die_height * chip->width + b % chip->dies_x * chip->die_width);
+  return cm_die_distance(g->chip, g->processors->die[p], g->processors->die[q]);
 }
 
 /* Whether the communities that are left, but c, fit the processors that are left, but p. */
@@ -277,30 +282,5 @@ cm_status cm_processors_assign(const cm_graph *graph, const uint32_t *community,
     memcpy(processor, g.processor, communities * sizeof *processor);
   }
   giver_free(&g);
-  return status;
-}
-
-cm_status cm_processors_share(const cm_graph *graph, const cm_chip *chip, const cm_processors *processors,
-                              uint64_t seed, cm_run *run, uint32_t *processor, cm_error *error)
-{
-  const cm_unfold_options options = {.tries = UNFOLD_TRIES, .seed = seed};
-  uint32_t n = graph->vertex_count, communities, *community = NULL, *where = NULL, *capacity = NULL;
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, community, n, error) != CM_OK || CM_NEW(run->memory, where, n, error) != CM_OK ||
-      CM_NEW(run->memory, capacity, processors->count, error) != CM_OK)
-    status = error->status;
-  for (uint32_t p = 0; status == CM_OK && p < processors->count; p++)
-    capacity[p] = processors->first[p + 1] - processors->first[p];
-  if (status == CM_OK)
-    status = cm_communities_find(graph, &options, run, community, &communities, error);
-  if (status == CM_OK)
-    status = cm_communities_fit(graph, capacity, processors->count, run, community, &communities, error);
-  if (status == CM_OK)
-    status = cm_processors_assign(graph, community, communities, chip, processors, run, where, error);
-  for (uint32_t v = 0; status == CM_OK && v < n; v++)
-    processor[v] = where[community[v]];
-  cm_free(community);
-  cm_free(where);
-  cm_free(capacity);
   return status;
 }

@@ -361,6 +361,45 @@ START_TEST(communities_that_talk_sit_on_processors_that_are_near)
 }
 END_TEST
 
+START_TEST(sizes_do_not_decide_who_sits_across)
+{
+  /* Four groups of nine that talk in a ring, on two by two dies of which each has another number of free cores: whatever
+   * the numbers, those who talk sit side by side, and little runs between dies across. */
+  static const uint32_t room[][4] = {{12, 8, 9, 7}, {7, 9, 8, 12}, {10, 11, 7, 8}, {8, 7, 11, 10}, {9, 12, 7, 8}};
+  uint32_t n = 36, processor[36];
+  uint64_t *dense = network_array((size_t)n * n, sizeof *dense);
+  for (uint32_t v = 0; v < n; v++)
+    for (uint32_t u = 0; u < v; u++) {
+      uint32_t apart = (v + 4 - u) % 4;
+      dense[(size_t)v * n + u] = dense[(size_t)u * n + v] = apart == 0 ? 20 : apart == 2 ? 0 : v / 4 == u / 4 ? 30 : 0;
+    }
+  cm_graph *graph = parts_graph(n, dense, &run);
+  cm_chip *chip = parts_chip(2, 2, 4, 3, 1, false);
+  for (unsigned round = 0; round < sizeof room / sizeof *room; round++) {
+    uint32_t free_core[36], count = 0, given[4] = {0};
+    for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
+      if (given[c / 24 * 2 + c % 8 / 4]++ < room[round][c / 24 * 2 + c % 8 / 4])
+        free_core[count++] = c;
+    ck_assert_uint_eq(count, n);
+    cm_processors processors;
+    ck_ok(cm_processors_new(chip, free_core, count, NULL, &processors, &error));
+    ck_ok(cm_processors_share(graph, chip, &processors, 1, &run, processor, &error));
+    uint64_t across = 0, between = 0;
+    for (uint32_t v = 0; v < n; v++)
+      for (uint32_t u = 0; u < n; u++) {
+        between += processor[v] != processor[u] ? dense[(size_t)v * n + u] : 0;
+        across += processor[v] + processor[u] == 3 ? dense[(size_t)v * n + u] : 0;
+      }
+    ck_assert_msg(across * 4 < between, "round %u: %lu of %lu across", round, (unsigned long)across,
+                  (unsigned long)between);
+    cm_processors_free(&processors);
+  }
+  cm_chip_free(chip);
+  cm_graph_free(graph);
+  cm_free(dense);
+}
+END_TEST
+
 START_TEST(every_node_gets_a_processor_with_room)
 {
   cm_random random;
@@ -405,6 +444,7 @@ int main(void)
   tcase_add_test(tests, too_little_room_is_refused);
   tcase_add_test(tests, processors_go_by_connection_weight_and_by_room);
   tcase_add_test(tests, communities_that_talk_sit_on_processors_that_are_near);
+  tcase_add_test(tests, sizes_do_not_decide_who_sits_across);
   tcase_add_test(tests, every_node_gets_a_processor_with_room);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -1,0 +1,133 @@
+/* Communities to processors in one: found, fitted, assigned by the seed's rule; and where processors have different
+ * numbers of free cores, so that size alone would say which community goes where, pairs of communities trade processors
+ * and are cut to their new sizes, as long as that shortens the ways. */
+#include <string.h>
+
+#include "core/learning/communities.h"
+#include "core/learning/internal.h"
+#include "core/learning/processors.h"
+
+enum { NOBODY = UINT32_MAX, UNFOLD_TRIES = 4, TRIES_MAX = 256 };
+
+typedef struct sharer {
+  const cm_graph *graph;
+  const cm_chip *chip;
+  const cm_processors *processors;
+  cm_run *run;
+  uint32_t communities;
+  uint32_t *community; /* [vertices] */
+  uint32_t *tried;     /* [vertices] */
+  uint32_t *where;     /* [processors] processor of each community */
+  uint32_t *holds;     /* [processors] community of each processor, NOBODY: none */
+  uint32_t *room;      /* [processors] free cores of each; then, by community, of its processor */
+  __int128 ways;
+  uint32_t tries;
+} sharer;
+
+static uint32_t room_of(const sharer *s, uint32_t p)
+{
+  return s->processors->first[p + 1] - s->processors->first[p];
+}
+
+/* Weight times way between processors, over all edges between communities (both directions counted). */
+static __int128 ways_of(const sharer *s, const uint32_t *community)
+{
+  const cm_graph *g = s->graph;
+  __int128 sum = 0;
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+      uint32_t p = s->where[community[v]], q = s->where[community[g->neighbour[i]]];
+      if (p != q)
+        sum += (__int128)g->weight[i] * cm_die_distance(s->chip, s->processors->die[p], s->processors->die[q]);
+    }
+  return sum;
+}
+
+static void swap_processors(sharer *s, uint32_t p, uint32_t q)
+{
+  uint32_t c = s->holds[p], d = s->holds[q];
+  s->holds[p] = d;
+  s->holds[q] = c;
+  if (c != NOBODY)
+    s->where[c] = q;
+  if (d != NOBODY)
+    s->where[d] = p;
+}
+
+/* Lets the communities of two processors trade them if that shortens the ways, sizes and all. */
+static cm_status try_trade(sharer *s, uint32_t p, uint32_t q, bool *better, cm_error *error)
+{
+  uint64_t all = 0;
+  swap_processors(s, p, q);
+  bool promising = ways_of(s, s->community) < s->ways && s->tries < TRIES_MAX;
+  for (uint32_t c = 0; c < s->communities; c++)
+    all += s->room[c] = room_of(s, s->where[c]);
+  if (promising && all >= s->graph->vertex_count) {
+    s->tries++;
+    memcpy(s->tried, s->community, s->graph->vertex_count * sizeof *s->tried);
+    if (cm_communities_cut(s->graph, s->room, s->communities, s->run, s->tried, error) != CM_OK)
+      return error->status;
+    __int128 ways = ways_of(s, s->tried);
+    if (ways < s->ways) {
+      uint32_t *kept = s->community;
+      s->community = s->tried;
+      s->tried = kept;
+      s->ways = ways;
+      *better = true;
+      return CM_OK;
+    }
+  }
+  swap_processors(s, p, q);
+  return CM_OK;
+}
+
+static cm_status trade_all(sharer *s, cm_error *error)
+{
+  uint32_t processors = s->processors->count;
+  memset(s->holds, 0xff, processors * sizeof *s->holds);
+  for (uint32_t c = 0; c < s->communities; c++)
+    s->holds[s->where[c]] = c;
+  s->ways = ways_of(s, s->community);
+  for (bool better = true; better && s->tries < TRIES_MAX;) {
+    better = false;
+    for (uint32_t p = 0; p < processors; p++)
+      for (uint32_t q = p + 1; q < processors; q++)
+        if (room_of(s, p) != room_of(s, q) && try_trade(s, p, q, &better, error) != CM_OK)
+          return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status share(sharer *s, uint64_t seed, cm_error *error)
+{
+  const cm_unfold_options options = {.tries = UNFOLD_TRIES, .seed = seed};
+  uint32_t n = s->graph->vertex_count, processors = s->processors->count;
+  if (CM_NEW(s->run->memory, s->community, n, error) != CM_OK || CM_NEW(s->run->memory, s->tried, n, error) != CM_OK ||
+      CM_NEW(s->run->memory, s->where, processors, error) != CM_OK ||
+      CM_NEW(s->run->memory, s->holds, processors, error) != CM_OK ||
+      CM_NEW(s->run->memory, s->room, processors, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < processors; p++)
+    s->room[p] = room_of(s, p);
+  if (cm_communities_find(s->graph, &options, s->run, s->community, &s->communities, error) != CM_OK ||
+      cm_communities_fit(s->graph, s->room, processors, s->run, s->community, &s->communities, error) != CM_OK ||
+      cm_processors_assign(s->graph, s->community, s->communities, s->chip, s->processors, s->run, s->where, error) !=
+        CM_OK)
+    return error->status;
+  return trade_all(s, error);
+}
+
+cm_status cm_processors_share(const cm_graph *graph, const cm_chip *chip, const cm_processors *processors,
+                              uint64_t seed, cm_run *run, uint32_t *processor, cm_error *error)
+{
+  sharer s = {.graph = graph, .chip = chip, .processors = processors, .run = run};
+  cm_status status = share(&s, seed, error);
+  for (uint32_t v = 0; status == CM_OK && v < graph->vertex_count; v++)
+    processor[v] = s.where[s.community[v]];
+  cm_free(s.community);
+  cm_free(s.tried);
+  cm_free(s.where);
+  cm_free(s.holds);
+  cm_free(s.room);
+  return status;
+}
