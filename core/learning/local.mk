@@ -1,7 +1,9 @@
 libcoremap_a_SOURCES += \
   core/learning/internal.h \
-  core/learning/communities.h core/learning/communities.c core/learning/communities_fit.c \
-  core/learning/processors.h core/learning/processors.c core/learning/processors_share.c \
+  core/learning/communities/communities.h core/learning/communities/communities.c \
+  core/learning/communities/fit.h core/learning/communities/fit.c core/learning/communities/join.c \
+  core/learning/communities/processors.h core/learning/communities/processors.c \
+  core/learning/communities/share.c \
   core/learning/assign.h core/learning/assign.c \
   core/learning/multicast.h core/learning/multicast.c core/learning/reward.h core/learning/reward.c \
   core/learning/reward_state.h core/learning/reward_loss.c \

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/learning/processors.h"
+#include "core/learning/communities/processors.h"
 #include "core/placement/qap.h"
 
 /* Sorts things 0 .. count - 1 by processor, ascending inside each. */

@@ -11,7 +11,7 @@
 #include "core/mapping/routes.h"
 #include "core/placement/placement.h"
 
-enum { REWARD_SWEEPS = 40 };
+enum { REWARD_SWEEPS = 160 };
 
 /* What one run of the mapper holds. */
 typedef struct job {

@@ -5,8 +5,8 @@
 #include <igraph/igraph.h>
 #include <math.h>
 
-#include "core/learning/communities.h"
-#include "core/learning/processors.h"
+#include "core/learning/communities/communities.h"
+#include "core/learning/communities/processors.h"
 #include "core/network/import.h"
 #include "core/partition/flows.h"
 

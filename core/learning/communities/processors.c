@@ -1,9 +1,9 @@
-#include "core/learning/processors.h"
+#include "core/learning/communities/processors.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/learning/communities.h"
+#include "core/learning/communities/communities.h"
 #include "core/learning/internal.h"
 
 enum { NOBODY = UINT32_MAX, TRADE_ROUNDS = 32 };

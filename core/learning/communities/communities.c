@@ -1,6 +1,6 @@
 /* Fast unfolding. A move of v from its community to C changes modularity by 2 / (2m)^2 times what `value` of C exceeds
  * that of its own: both are whole numbers, so that nothing depends on rounding. */
-#include "core/learning/communities.h"
+#include "core/learning/communities/communities.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
  * and are cut to their new sizes, as long as that shortens the ways. */
 #include <string.h>
 
-#include "core/learning/communities.h"
+#include "core/learning/communities/communities.h"
 #include "core/learning/internal.h"
-#include "core/learning/processors.h"
+#include "core/learning/communities/processors.h"
 
 enum { NOBODY = UINT32_MAX, UNFOLD_TRIES = 4, TRIES_MAX = 256 };
 

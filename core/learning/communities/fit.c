@@ -1,28 +1,17 @@
-/* From communities as they are to communities that processors can hold: joined, split, cut down to size, and then
- * refined pair by pair. */
+/* From communities as they are to communities that processors can hold: joined (join.c), split, cut down to size, and
+ * then refined pair by pair. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/learning/communities.h"
+#include "core/learning/communities/communities.h"
+#include "core/learning/communities/fit.h"
 #include "core/learning/internal.h"
 #include "core/partition/edge/pairwise.h"
 #include "core/partition/members.h"
 #include "core/partition/options.h"
 #include "core/partition/reference/bisect.h"
 
-enum { JOIN_SHARE = 8, GROWTH_SHARE = 8, SPLIT_TRIES = 8, REFINE_ROUNDS = 8, PATIENCE = 200 };
-
-typedef struct fit {
-  const cm_graph *graph;
-  cm_run *run;
-  uint32_t *community; /* [vertices] */
-  uint32_t count;
-  uint32_t *capacity;  /* [processors] falling */
-  uint32_t processors;
-  uint32_t *nodes;     /* [count] */
-  uint32_t *order;     /* [count] communities by falling number of nodes */
-  uint32_t *slot;      /* [count] capacity of the processor that each is meant for */
-} fit;
+enum { GROWTH_SHARE = 8, SPLIT_TRIES = 8, REFINE_ROUNDS = 8, PATIENCE = 200 };
 
 static int falling(const void *a, const void *b)
 {
@@ -30,139 +19,10 @@ static int falling(const void *a, const void *b)
   return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Sorts communities by nodes, packed above their number: ascending, or (complemented) falling with rising numbers. */
-static int ascending_key(const void *a, const void *b)
-{
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
-static cm_status sort_communities(const fit *f, bool largest_first, uint32_t *order, cm_error *error)
-{
-  uint64_t *key;
-  if (CM_NEW(f->run->memory, key, f->count, error) != CM_OK)
-    return error->status;
-  for (uint32_t c = 0; c < f->count; c++)
-    key[c] = (uint64_t)(largest_first ? ~f->nodes[c] : f->nodes[c]) << 32 | c;
-  qsort(key, f->count, sizeof *key, ascending_key);
-  for (uint32_t c = 0; c < f->count; c++)
-    order[c] = (uint32_t)key[c];
-  cm_free(key);
-  return CM_OK;
-}
-
-static void count_nodes(fit *f)
-{
-  memset(f->nodes, 0, f->count * sizeof *f->nodes);
-  for (uint32_t v = 0; v < f->graph->vertex_count; v++)
-    f->nodes[f->community[v]]++;
-}
-
-/* ---- joining ---- */
-
-typedef struct joiner {
-  fit *f;
-  cm_graph *between; /* the communities */
-  uint64_t *degree;  /* [count] of their vertices */
-  uint32_t *order;   /* [count] by rising number of nodes */
-  uint32_t *into;    /* [count] the community that it is in now */
-  uint8_t *grown;    /* [count] */
-} joiner;
-
-/* The neighbour with which c loses least modularity, among those that stay within the largest capacity (or all);
- * UINT32_MAX: none. */
-static uint32_t best_neighbour(const joiner *j, uint32_t c, bool within)
-{
-  const fit *f = j->f;
-  uint32_t best = UINT32_MAX;
-  __int128 best_value = 0;
-  for (uint64_t i = j->between->first[c]; i < j->between->first[c + 1]; i++) {
-    uint32_t d = j->between->neighbour[i];
-    if (j->into[d] != d || (within && (uint64_t)f->nodes[c] + f->nodes[d] > f->capacity[0]))
-      continue;
-    __int128 value = (__int128)(2 * f->graph->weight_total) * (__int128)j->between->weight[i] -
-                     (__int128)j->degree[c] * (__int128)j->degree[d];
-    if (best == UINT32_MAX || value > best_value) {
-      best = d;
-      best_value = value;
-    }
-  }
-  return best;
-}
-
-/* Where the community at `place` of the order goes: to a neighbour, else to the next one, however large that gets. */
-static uint32_t choose_partner(const joiner *j, uint32_t place)
-{
-  uint32_t c = j->order[place], next = UINT32_MAX;
-  uint32_t best = best_neighbour(j, c, true);
-  for (uint32_t k = place + 1; k < j->f->count && next == UINT32_MAX; k++)
-    next = j->into[j->order[k]] == j->order[k] ? j->order[k] : UINT32_MAX;
-  if (best == UINT32_MAX && next != UINT32_MAX && j->f->nodes[c] + j->f->nodes[next] <= j->f->capacity[0])
-    best = next;
-  if (best == UINT32_MAX)
-    best = best_neighbour(j, c, false);
-  return best != UINT32_MAX ? best : next;
-}
-
-/* Joins some of the smallest communities to others. */
-static void join_smallest(joiner *j)
-{
-  fit *f = j->f;
-  uint32_t wanted = f->count / JOIN_SHARE + 1, joined = 0;
-  if (wanted > f->count - f->processors)
-    wanted = f->count - f->processors;
-  for (uint32_t k = 0; k < f->count && joined < wanted; k++) {
-    uint32_t c = j->order[k], d;
-    if (j->into[c] != c || j->grown[c] || (d = choose_partner(j, k)) == UINT32_MAX)
-      continue;
-    j->into[c] = d;
-    j->grown[d] = 1;
-    f->nodes[d] += f->nodes[c];
-    j->degree[d] += j->degree[c];
-    joined++;
-  }
-}
-
-static cm_status join_round(fit *f, cm_error *error)
-{
-  joiner j = {.f = f};
-  cm_status status = cm_graph_contract(f->graph, f->community, f->count, f->run, &j.between, error);
-  if (status == CM_OK &&
-      (CM_NEW(f->run->memory, j.degree, f->count, error) != CM_OK ||
-       CM_NEW(f->run->memory, j.order, f->count, error) != CM_OK ||
-       CM_NEW(f->run->memory, j.into, f->count, error) != CM_OK ||
-       CM_NEW(f->run->memory, j.grown, f->count, error) != CM_OK))
-    status = error->status;
-  if (status == CM_OK)
-    status = sort_communities(f, false, j.order, error);
-  if (status == CM_OK) {
-    for (uint32_t c = 0; c < f->count; c++)
-      j.into[c] = c;
-    for (uint32_t v = 0; v < f->graph->vertex_count; v++)
-      for (uint64_t i = f->graph->first[v]; i < f->graph->first[v + 1]; i++)
-        j.degree[f->community[v]] += f->graph->weight[i];
-    join_smallest(&j);
-    for (uint32_t v = 0; v < f->graph->vertex_count; v++) {
-      uint32_t c = f->community[v];
-      while (j.into[c] != c)
-        c = j.into[c];
-      f->community[v] = c;
-    }
-    status = cm_number_groups(f->community, f->graph->vertex_count, f->count, f->run->memory, &f->count, error);
-    count_nodes(f);
-  }
-  cm_graph_free(j.between);
-  cm_free(j.degree);
-  cm_free(j.order);
-  cm_free(j.into);
-  cm_free(j.grown);
-  return status;
-}
-
 /* ---- splitting ---- */
 
 /* Splits the largest community in two, the smaller one of a size that the processor left for it holds. */
-static cm_status split_largest(fit *f, cm_error *error)
+static cm_status split_largest(cm_fit *f, cm_error *error)
 {
   uint32_t largest = 0, n = f->graph->vertex_count, members = 0, *member = NULL, *scratch = NULL;
   uint8_t *side = NULL;
@@ -188,7 +48,7 @@ static cm_status split_largest(fit *f, cm_error *error)
       if (side[k])
         f->community[member[k]] = f->count;
     f->count++;
-    count_nodes(f);
+    cm_fit_count(f);
   }
   cm_graph_free(inner);
   cm_free(member);
@@ -213,7 +73,7 @@ static int by_gain(const void *a, const void *b)
 }
 
 /* The community with room that v is tied to most, less its ties to its own. */
-static leaver best_exit(const fit *f, int64_t *tie, uint32_t v)
+static leaver best_exit(const cm_fit *f, int64_t *tie, uint32_t v)
 {
   const cm_graph *g = f->graph;
   memset(tie, 0, f->count * sizeof *tie);
@@ -228,7 +88,7 @@ static leaver best_exit(const fit *f, int64_t *tie, uint32_t v)
 }
 
 /* Moves vertices out of community c until it fits: a quarter of those too many at a time, then their gains anew. */
-static cm_status cut_down(fit *f, uint32_t c, int64_t *tie, leaver *leavers, cm_error *error)
+static cm_status cut_down(cm_fit *f, uint32_t c, int64_t *tie, leaver *leavers, cm_error *error)
 {
   while (f->nodes[c] > f->slot[c]) {
     uint32_t found = 0, batch = (f->nodes[c] - f->slot[c] + 3) / 4;
@@ -252,16 +112,16 @@ static cm_status cut_down(fit *f, uint32_t c, int64_t *tie, leaver *leavers, cm_
 }
 
 /* Each community is meant for the processor of its rank by size. */
-static cm_status choose_slots(fit *f, cm_error *error)
+static cm_status choose_slots(cm_fit *f, cm_error *error)
 {
-  cm_status status = sort_communities(f, true, f->order, error);
+  cm_status status = cm_fit_sort(f, true, f->order, error);
   for (uint32_t k = 0; status == CM_OK && k < f->count; k++)
     f->slot[f->order[k]] = f->capacity[k];
   return status;
 }
 
 /* Those too large for their slots are cut down. */
-static cm_status cut_all_down(fit *f, cm_error *error)
+static cm_status cut_all_down(cm_fit *f, cm_error *error)
 {
   int64_t *tie = NULL;
   leaver *leavers = NULL;
@@ -293,7 +153,7 @@ static cm_status compact_view(const cm_graph *graph, cm_memory *memory, cm_compa
 }
 
 typedef struct refiner {
-  fit *f;
+  cm_fit *f;
   cm_compact view;
   cm_pair_table table;
   cm_pair_seed *seed;       /* [vertices] */
@@ -303,7 +163,7 @@ typedef struct refiner {
 
 static cm_status refine_pair(refiner *r, uint32_t c, uint32_t d, int64_t *gain, cm_error *error)
 {
-  fit *f = r->f;
+  cm_fit *f = r->f;
   const cm_graph *g = f->graph;
   uint32_t seeds = 0, both = f->nodes[c] + f->nodes[d];
   for (unsigned side = 0; side < 2; side++)
@@ -330,7 +190,7 @@ static cm_status refine_pair(refiner *r, uint32_t c, uint32_t d, int64_t *gain, 
 
 static cm_status refine_round(refiner *r, int64_t *gain, cm_error *error)
 {
-  fit *f = r->f;
+  cm_fit *f = r->f;
   cm_graph *between;
   cm_status status = cm_graph_contract(f->graph, f->community, f->count, f->run, &between, error);
   if (status != CM_OK)
@@ -345,7 +205,7 @@ static cm_status refine_round(refiner *r, int64_t *gain, cm_error *error)
   return status == CM_OK ? cm_run_check(f->run, error) : status;
 }
 
-static cm_status refine(fit *f, cm_error *error)
+static cm_status refine(cm_fit *f, cm_error *error)
 {
   refiner r = {.f = f};
   uint32_t n = f->graph->vertex_count;
@@ -378,13 +238,13 @@ static cm_status refine(fit *f, cm_error *error)
 
 /* ---- all ---- */
 
-static cm_status fit_all(fit *f, cm_error *error)
+static cm_status fit_all(cm_fit *f, cm_error *error)
 {
   cm_status status = CM_OK;
   uint32_t n = f->graph->vertex_count, most = f->processors < n ? f->processors : n;
-  count_nodes(f);
+  cm_fit_count(f);
   while (status == CM_OK && f->count > f->processors)
-    status = join_round(f, error);
+    status = cm_fit_join(f, error);
   while (status == CM_OK && f->count < most)
     status = split_largest(f, error);
   if (status == CM_OK)
@@ -412,7 +272,7 @@ static cm_status check_room(const uint32_t *room, uint32_t count, uint32_t nodes
   return error->status;
 }
 
-static void fit_free(fit *f)
+static void fit_free(cm_fit *f)
 {
   cm_free(f->community);
   cm_free(f->capacity);
@@ -422,7 +282,7 @@ static void fit_free(fit *f)
 }
 
 /* With a copy of the communities, and room for as many as there may be. The caller frees, after a failure too. */
-static cm_status fit_new(fit *f, const uint32_t *community, uint32_t processors, cm_error *error)
+static cm_status fit_new(cm_fit *f, const uint32_t *community, uint32_t processors, cm_error *error)
 {
   cm_memory *memory = f->run->memory;
   size_t n = f->graph->vertex_count, most = (size_t)f->count + processors;
@@ -437,7 +297,7 @@ static cm_status fit_new(fit *f, const uint32_t *community, uint32_t processors,
 cm_status cm_communities_fit(const cm_graph *graph, const uint32_t *capacity, uint32_t processors, cm_run *run,
                              uint32_t *community, uint32_t *count, cm_error *error)
 {
-  fit f = {.graph = graph, .run = run, .count = *count, .processors = processors};
+  cm_fit f = {.graph = graph, .run = run, .count = *count, .processors = processors};
   if (check_room(capacity, processors, graph->vertex_count, error) != CM_OK)
     return error->status;
   cm_status status = fit_new(&f, community, processors, error);
@@ -460,13 +320,13 @@ cm_status cm_communities_fit(const cm_graph *graph, const uint32_t *capacity, ui
 cm_status cm_communities_cut(const cm_graph *graph, const uint32_t *room, uint32_t count, cm_run *run,
                              uint32_t *community, cm_error *error)
 {
-  fit f = {.graph = graph, .run = run, .count = count, .processors = count};
+  cm_fit f = {.graph = graph, .run = run, .count = count, .processors = count};
   if (check_room(room, count, graph->vertex_count, error) != CM_OK)
     return error->status;
   cm_status status = fit_new(&f, community, 0, error);
   if (status == CM_OK) {
     memcpy(f.slot, room, count * sizeof *room);
-    count_nodes(&f);
+    cm_fit_count(&f);
     status = cut_all_down(&f, error);
   }
   if (status == CM_OK)
