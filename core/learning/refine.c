@@ -1,14 +1,139 @@
+/* Swaps, then annealing that tries what may help: cores near a node's own, in a window as wide as keeps half of what is
+ * tried acceptable. */
 #include "core/learning/refine.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "core/base/random.h"
+#include "core/partition/options.h"
 #include "core/placement/arrange.h"
 #include "core/placement/qap.h"
 
-enum { SWAP_ROUNDS = 60, SWEEPS_MAX = 2000 };
+enum { SWAP_ROUNDS = 60, NOBODY = UINT32_MAX, SAMPLES = 500, ADJUST_EVERY = 64, CHECK_EVERY = 1 << 16,
+       FEW_SITES = 128,  /* up to so many the placement engine, which looks at all pairs, is the better annealer */
+       SWEEPS_MAX = 2000 /* of that */ };
 
-static cm_status anneal(const cm_scene *scene, const cm_refine_options *options, cm_run *run, uint32_t *at,
-                        cm_error *error)
+#define HEAT 0.5        /* standard deviations of the change of a trade anywhere: the first temperature */
+#define COLDEST 1e-4    /* of it is the last */
+#define ACCEPTANCE 0.44 /* Lam's */
+#define MEMORY 512      /* tries over which acceptance is averaged */
+#define LOOKS_A_TRY 12  /* what a try costs besides its neighbours, in neighbours */
+
+typedef struct annealer {
+  const cm_scene *scene;
+  uint32_t *at;   /* [nodes] site */
+  uint32_t *on;   /* [sites] node, NOBODY: none */
+  uint32_t *best; /* [nodes] */
+  cm_random random;
+  double window, accepted;
+} annealer;
+
+/* Change of the cost when v goes to site `to`, where `other` comes from (NOBODY: from nowhere). */
+static int64_t change_of(const annealer *a, uint32_t v, uint32_t to, uint32_t other)
+{
+  const cm_graph *g = a->scene->graph;
+  const cm_axes *x = a->scene->axes;
+  uint32_t from = a->at[v];
+  const uint32_t *to_x = x->dx + (size_t)x->column[to] * x->columns, *to_y = x->dy + (size_t)x->row[to] * x->rows;
+  const uint32_t *from_x = x->dx + (size_t)x->column[from] * x->columns;
+  const uint32_t *from_y = x->dy + (size_t)x->row[from] * x->rows;
+  int64_t change = 0;
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+    uint32_t u = g->neighbour[i], site = a->at[u], column = x->column[site], row = x->row[site];
+    int64_t further = (int64_t)to_x[column] + to_y[row] - from_x[column] - from_y[row];
+    change += u == other ? 0 : (int64_t)g->weight[i] * further;
+  }
+  return change;
+}
+
+static int64_t try_trade(const annealer *a, uint32_t v, uint32_t to)
+{
+  uint32_t other = a->on[to];
+  return change_of(a, v, to, other) + (other == NOBODY ? 0 : change_of(a, other, a->at[v], v));
+}
+
+static void trade(annealer *a, uint32_t v, uint32_t to)
+{
+  uint32_t other = a->on[to], from = a->at[v];
+  a->on[from] = other;
+  a->on[to] = v;
+  a->at[v] = to;
+  if (other != NOBODY)
+    a->at[other] = from;
+}
+
+/* A site within the window around v's, other than its own; NOBODY when the draw fails. */
+static uint32_t draw(annealer *a, uint32_t v)
+{
+  const cm_scene *s = a->scene;
+  uint32_t core = s->site[a->at[v]], window = (uint32_t)a->window;
+  uint64_t wide = 2 * (uint64_t)window + 1, number = cm_random_below(&a->random, wide * wide);
+  int64_t x = (int64_t)(core % s->chip->width) + (int64_t)(number % wide) - window;
+  int64_t y = (int64_t)(core / s->chip->width) + (int64_t)(number / wide) - window;
+  if (x < 0 || y < 0 || x >= s->chip->width || y >= s->chip->height)
+    return NOBODY;
+  uint32_t to = s->site_on[(size_t)y * s->chip->width + (size_t)x];
+  return to != a->at[v] ? to : NOBODY;
+}
+
+/* Standard deviation of what trades change. */
+static double spread_of_changes(annealer *a)
+{
+  double sum = 0, squares = 0;
+  uint32_t count = 0;
+  for (uint32_t k = 0; k < SAMPLES; k++) {
+    uint32_t v = (uint32_t)cm_random_below(&a->random, a->scene->nodes), to = draw(a, v);
+    double change = to == NOBODY ? 0 : (double)try_trade(a, v, to);
+    sum += change;
+    squares += change * change;
+    count += to != NOBODY;
+  }
+  return count == 0 ? 0 : sqrt(fmax(squares / count - sum / count * (sum / count), 0));
+}
+
+/* The sites around which everything lies. */
+static double widest(const cm_scene *s)
+{
+  uint32_t columns = s->axes->columns, rows = s->axes->rows;
+  return columns > rows ? columns : rows;
+}
+
+static cm_status cool(annealer *a, uint64_t tries, cm_run *run, cm_error *error)
+{
+  const double start = HEAT * spread_of_changes(a), most = a->window;
+  const uint32_t nodes = a->scene->nodes;
+  double heat = start;
+  int64_t cost = 0, best = 0;
+  memcpy(a->best, a->at, nodes * sizeof *a->best);
+  for (uint64_t k = 0; k < tries; k++) {
+    if (k % ADJUST_EVERY == 0) {
+      heat = start * pow(COLDEST, (double)k / (double)tries);
+      a->window = fmin(fmax(a->window * (1 - ACCEPTANCE + a->accepted), 1), most);
+    }
+    if (k % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
+      return error->status;
+    uint32_t v = (uint32_t)cm_random_below(&a->random, nodes), to = draw(a, v);
+    if (to == NOBODY)
+      continue;
+    int64_t change = try_trade(a, v, to);
+    bool take = (double)change <= -heat * log(1 - cm_random_unit(&a->random));
+    a->accepted += ((take ? 1.0 : 0.0) - a->accepted) / MEMORY;
+    if (!take)
+      continue;
+    trade(a, v, to);
+    cost += change;
+    if (cost < best && 2 * k > tries) { /* the way down in the first half is not worth noting */
+      best = cost;
+      memcpy(a->best, a->at, nodes * sizeof *a->best);
+    }
+  }
+  return CM_OK;
+}
+
+/* By the placement engine, at the low temperature of its children; kept when better. */
+static cm_status anneal_all_pairs(const cm_scene *scene, const cm_refine_options *options, cm_run *run, uint32_t *at,
+                                  cm_error *error)
 {
   uint32_t sites = scene->sites, *tried;
   double pairs = (double)sites * (sites > 1 ? sites - 1 : 1) / 2, sweeps = options->looks / pairs;
@@ -17,7 +142,7 @@ static cm_status anneal(const cm_scene *scene, const cm_refine_options *options,
                          .sweeps = sweeps > SWEEPS_MAX ? SWEEPS_MAX : (uint32_t)sweeps,
                          .seed = options->seed,
                          .start = at};
-  if (cold.sweeps == 0 || sites > CM_QAP_CORES_MAX)
+  if (cold.sweeps == 0)
     return CM_OK;
   if (CM_NEW(run->memory, tried, scene->nodes, error) != CM_OK)
     return error->status;
@@ -28,14 +153,39 @@ static cm_status anneal(const cm_scene *scene, const cm_refine_options *options,
   return status;
 }
 
+static cm_status anneal_in_window(const cm_scene *scene, const cm_refine_options *options, cm_run *run, uint32_t *at,
+                                  cm_error *error)
+{
+  double each = 2.0 * (double)scene->graph->entry_count / scene->nodes + LOOKS_A_TRY, tries = options->looks / each;
+  annealer a = {.scene = scene, .at = at, .window = widest(scene), .accepted = ACCEPTANCE};
+  if (scene->nodes < 2 || tries < 1)
+    return CM_OK;
+  cm_status status = CM_OK;
+  if (CM_NEW(run->memory, a.on, scene->sites, error) != CM_OK ||
+      CM_NEW(run->memory, a.best, scene->nodes, error) != CM_OK)
+    status = error->status;
+  if (status == CM_OK) {
+    memset(a.on, 0xff, scene->sites * sizeof *a.on);
+    for (uint32_t v = 0; v < scene->nodes; v++)
+      a.on[at[v]] = v;
+    cm_random_init(&a.random, options->seed, CM_STREAM_HOPS, 0);
+    status = cool(&a, (uint64_t)tries, run, error);
+    memcpy(at, a.best, scene->nodes * sizeof *at);
+  }
+  cm_free(a.on);
+  cm_free(a.best);
+  return status;
+}
+
 cm_status cm_scene_refine(const cm_scene *scene, const cm_refine_options *options, cm_run *run, uint32_t *at,
                           cm_error *error)
 {
   uint32_t rounds;
   uint64_t swaps;
   cm_region region = cm_scene_region(scene);
-  if (cm_place_by_swaps(scene->graph, scene->axes, scene->chip, &region, SWAP_ROUNDS, run, at, &rounds, &swaps, error) !=
-      CM_OK)
+  if (cm_place_by_swaps(scene->graph, scene->axes, scene->chip, &region, SWAP_ROUNDS, run, at, &rounds, &swaps,
+                        error) != CM_OK)
     return error->status;
-  return anneal(scene, options, run, at, error);
+  return scene->sites <= FEW_SITES ? anneal_all_pairs(scene, options, run, at, error)
+                                   : anneal_in_window(scene, options, run, at, error);
 }

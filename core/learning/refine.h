@@ -5,13 +5,14 @@
 #include "core/learning/scene.h"
 
 typedef struct cm_refine_options {
-  double looks; /* at pairs of cores, that cold annealing may cost; 0: swaps alone */
+  double looks; /* at neighbours of nodes that trade places, that annealing may cost; 0: swaps alone */
   uint64_t seed;
 } cm_refine_options;
 
-/* Swaps towards the centre of those that a node talks to (cm_place_by_swaps), then annealing from there at the low
- * temperature of the placement engine's children, kept when better. at [nodes] is never worse afterwards. Nodes may change
- * processors. As cm_place_by_swaps and O(looks). */
+/* Swaps towards the centre of those that a node talks to (cm_place_by_swaps), then annealing from there: trades of
+ * nodes and moves to free sites inside a window that closes as acceptance falls below Lam's 44 %, hot enough to leave a
+ * bad fold, not so hot as to lose the layout; on up to 128 sites by the placement engine, cold. at [nodes] is never
+ * worse afterwards. Nodes may change processors. As cm_place_by_swaps and O(looks). */
 cm_status cm_scene_refine(const cm_scene *scene, const cm_refine_options *options, cm_run *run, uint32_t *at,
                           cm_error *error);
 

@@ -7,6 +7,7 @@
 #include "core/chip/dependency.h"
 #include "core/learning/assign.h"
 #include "core/learning/deadlock.h"
+#include "core/learning/refine.h"
 #include "core/learning/reward.h"
 
 enum { MOST = 48, CORES = 512 };
@@ -381,6 +382,72 @@ START_TEST(refinement_finds_the_optimum_of_small_graphs)
 }
 END_TEST
 
+START_TEST(refinement_of_hops_never_loses_and_stays_on_its_sites)
+{
+  cm_random random;
+  for (uint32_t round = 0; round < 30; round++) {
+    cm_random_init(&random, round, 8, 0);
+    scene *s = scene_new(&random, round % 3 == 0);
+    uint32_t n = s->parts->vertex_count, at[2][MOST], used[CORES] = {0};
+    cm_flows *flows;
+    cm_scene *sites;
+    ck_ok(cm_flows_of_graph(s->parts, &run, &flows, &error));
+    cm_scene_parts parts = {.graph = s->parts, .flows = flows, .chip = s->chip, .site = s->site, .sites = s->sites};
+    ck_ok(cm_scene_new(&parts, &run, &sites, &error));
+    for (uint32_t v = 0; v < n; v++)
+      at[0][v] = at[1][v] = v;
+    uint64_t before = cm_scene_hops(sites, at[0]);
+    for (unsigned i = 0; i < 2; i++)
+      ck_ok(cm_scene_refine(sites, &(cm_refine_options){.looks = 1e5, .seed = round}, &run, at[i], &error));
+    ck_assert_uint_le(cm_scene_hops(sites, at[0]), before);
+    ck_assert_mem_eq(at[0], at[1], n * sizeof **at);
+    for (uint32_t v = 0; v < n; v++) {
+      ck_assert_uint_lt(at[0][v], s->sites);
+      ck_assert_uint_eq(used[at[0][v]]++, 0);
+    }
+    cm_scene_free(sites);
+    cm_flows_free(flows);
+    scene_free(s);
+  }
+}
+END_TEST
+
+START_TEST(refinement_of_hops_straightens_a_shuffled_grid)
+{
+  /* A grid of 14 by 14 on as many cores: every edge can be one hop long. Shuffled, edges are nine hops
+   * long; a million tries bring them below two. */
+  enum { SIDE = 14, NODES = SIDE * SIDE };
+  uint64_t *dense = network_array((size_t)NODES * NODES, sizeof *dense);
+  for (uint32_t v = 0; v < NODES; v++) {
+    if (v % SIDE + 1 < SIDE)
+      dense[(size_t)v * NODES + v + 1] = dense[(size_t)(v + 1) * NODES + v] = 1;
+    if (v + SIDE < NODES)
+      dense[(size_t)v * NODES + v + SIDE] = dense[(size_t)(v + SIDE) * NODES + v] = 1;
+  }
+  uint32_t site[NODES], at[NODES];
+  cm_random random;
+  cm_chip *chip;
+  cm_flows *flows;
+  cm_scene *sites;
+  cm_graph *graph = parts_graph(NODES, dense, &run);
+  for (uint32_t v = 0; v < NODES; v++)
+    site[v] = v;
+  cm_random_init(&random, 1, 9, 0);
+  cm_random_permutation(&random, at, NODES);
+  ck_ok(cm_chip_mesh(SIDE, SIDE, &chip, &error));
+  ck_ok(cm_flows_of_graph(graph, &run, &flows, &error));
+  cm_scene_parts parts = {.graph = graph, .flows = flows, .chip = chip, .site = site, .sites = NODES};
+  ck_ok(cm_scene_new(&parts, &run, &sites, &error));
+  ck_ok(cm_scene_refine(sites, &(cm_refine_options){.looks = 2e7, .seed = 1}, &run, at, &error));
+  ck_assert_uint_le(cm_scene_hops(sites, at), graph->weight_total * 2);
+  cm_scene_free(sites);
+  cm_flows_free(flows);
+  cm_chip_free(chip);
+  cm_graph_free(graph);
+  cm_free(dense);
+}
+END_TEST
+
 /* ---- deadlock ---- */
 
 START_TEST(routes_of_placements_are_free_of_deadlock_under_every_rule)
@@ -455,6 +522,8 @@ int main(void)
   tcase_add_test(tests, placements_that_share_a_core_or_leave_the_sites_are_refused);
   tcase_add_test(tests, refinement_never_loses_and_stays_on_its_sites);
   tcase_add_test(tests, refinement_finds_the_optimum_of_small_graphs);
+  tcase_add_test(tests, refinement_of_hops_never_loses_and_stays_on_its_sites);
+  tcase_add_test(tests, refinement_of_hops_straightens_a_shuffled_grid);
   tcase_add_test(tests, routes_of_placements_are_free_of_deadlock_under_every_rule);
   tcase_add_test(tests, a_ring_of_routes_is_caught);
   suite_add_tcase(suite, tests);
