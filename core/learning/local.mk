@@ -14,8 +14,9 @@ libcoremap_a_SOURCES += \
   core/learning/network/policy.h core/learning/network/policy.c core/learning/network/policy_file.c \
   core/learning/network/network.h core/learning/network/network.c core/learning/network/shipped.h \
   core/learning/network/sealed.h core/learning/network/sealed.c \
-  core/learning/scene.h core/learning/scene.c core/learning/wishes.c core/learning/layout.c core/learning/agent.h core/learning/agent.c \
-  core/learning/refine.h core/learning/refine.c core/learning/exchange.h core/learning/exchange.c \
+  core/learning/agent/scene.h core/learning/agent/scene.c core/learning/agent/wishes.c core/learning/agent/layout.c \
+  core/learning/agent/agent.h core/learning/agent/agent.c \
+  core/learning/agent/refine.h core/learning/agent/refine.c core/learning/agent/exchange.h core/learning/agent/exchange.c \
   core/learning/training/examples.h core/learning/training/examples.c \
   core/learning/training/episode.h core/learning/training/episode.c \
   core/learning/training/train.h core/learning/training/train.c core/learning/training/curve_file.c

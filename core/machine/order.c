@@ -113,7 +113,8 @@ static double bytes_moved(const cm_attempt *attempt)
   return (double)(t->loaded + t->stored + t->parameters);
 }
 
-/* Nanoseconds by the cost model, more for orders that move more bytes than the file's, or those that a command measures of the program. The attempt is linked for that. */
+/* Nanoseconds by the cost model, more for orders that move more bytes than the file's; or those that a command measures
+ * of the program, which is linked for that. */
 static cm_status time_of(scoring *s, cm_attempt *attempt, uint64_t *ns, cm_error *error)
 {
   cm_program *program;

@@ -3,9 +3,9 @@
  * cancel; that routes cannot be had around dead links is told, and is no failure. */
 #include "core/mapping/learned.h"
 
-#include "core/learning/agent.h"
+#include "core/learning/agent/agent.h"
 #include "core/learning/deadlock.h"
-#include "core/learning/refine.h"
+#include "core/learning/agent/refine.h"
 #include "core/learning/reward.h"
 #include "core/mapping/options.h"
 #include "core/mapping/routes.h"

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <sodium.h>
 
-#include "core/learning/agent.h"
-#include "core/learning/exchange.h"
-#include "core/learning/refine.h"
+#include "core/learning/agent/agent.h"
+#include "core/learning/agent/exchange.h"
+#include "core/learning/agent/refine.h"
 #include "core/learning/training/train.h"
 
 static cm_error error;

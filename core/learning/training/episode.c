@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/random.h"
-#include "core/learning/exchange.h"
+#include "core/learning/agent/exchange.h"
 #include "core/partition/options.h"
 
 double cm_scene_loss(const cm_scene *scene, const uint32_t *at, double *loss)

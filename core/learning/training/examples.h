@@ -3,7 +3,7 @@
 #ifndef CM_LEARNING_TRAINING_EXAMPLES_H
 #define CM_LEARNING_TRAINING_EXAMPLES_H
 
-#include "core/learning/scene.h"
+#include "core/learning/agent/scene.h"
 
 /* A scene that owns what it stands on. */
 typedef struct cm_example {

@@ -13,7 +13,7 @@
 #include "core/base/file.h"
 #include "core/base/random.h"
 #include "core/base/threads.h"
-#include "core/learning/agent.h"
+#include "core/learning/agent/agent.h"
 #include "core/learning/training/episode.h"
 #include "core/learning/network/sealed.h"
 #include "core/partition/options.h"

@@ -1,4 +1,4 @@
-#include "core/learning/scene.h"
+#include "core/learning/agent/scene.h"
 
 #include <math.h>
 #include <string.h>

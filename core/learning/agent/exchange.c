@@ -1,4 +1,4 @@
-#include "core/learning/exchange.h"
+#include "core/learning/agent/exchange.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* From one placement towards another, as far as it pays. */
-#ifndef CM_LEARNING_EXCHANGE_H
-#define CM_LEARNING_EXCHANGE_H
+#ifndef CM_LEARNING_AGENT_EXCHANGE_H
+#define CM_LEARNING_AGENT_EXCHANGE_H
 
-#include "core/learning/scene.h"
+#include "core/learning/agent/scene.h"
 
 /* Scratch, for one thread. */
 typedef struct cm_exchange {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "core/learning/assign.h"
-#include "core/learning/scene.h"
+#include "core/learning/agent/scene.h"
 
 /* ---- the likeliest core, conflicts to the nearest free one ---- */
 

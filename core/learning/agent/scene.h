@@ -1,6 +1,6 @@
 /* A placement problem as a policy sees it: logical nodes, physical nodes, and which processor runs what. */
-#ifndef CM_LEARNING_SCENE_H
-#define CM_LEARNING_SCENE_H
+#ifndef CM_LEARNING_AGENT_SCENE_H
+#define CM_LEARNING_AGENT_SCENE_H
 
 #include "core/chip/region.h"
 #include "core/learning/network/policy.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/random.h"
-#include "core/learning/scene.h"
+#include "core/learning/agent/scene.h"
 #include "core/partition/options.h"
 #include "core/placement/arrange.h"
 

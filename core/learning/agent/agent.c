@@ -1,10 +1,10 @@
-#include "core/learning/agent.h"
+#include "core/learning/agent/agent.h"
 
 #include <string.h>
 
 #include "core/base/random.h"
 #include "core/base/threads.h"
-#include "core/learning/exchange.h"
+#include "core/learning/agent/exchange.h"
 #include "core/partition/options.h"
 
 enum { STEPS_MOST = 32, STEPS_LEAST = 8, FURTHER = 3 };

@@ -1,8 +1,8 @@
 /* Refinement of a placement for the fewest hops (SPEC MAP-9, LEARN-7), whoever made it. */
-#ifndef CM_LEARNING_REFINE_H
-#define CM_LEARNING_REFINE_H
+#ifndef CM_LEARNING_AGENT_REFINE_H
+#define CM_LEARNING_AGENT_REFINE_H
 
-#include "core/learning/scene.h"
+#include "core/learning/agent/scene.h"
 
 typedef struct cm_refine_options {
   double looks; /* at neighbours of nodes that trade places, that annealing may cost; 0: swaps alone */

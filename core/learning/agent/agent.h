@@ -1,8 +1,8 @@
 /* A policy at work: from where nodes stand to where it puts them, a few times over. */
-#ifndef CM_LEARNING_AGENT_H
-#define CM_LEARNING_AGENT_H
+#ifndef CM_LEARNING_AGENT_AGENT_H
+#define CM_LEARNING_AGENT_AGENT_H
 
-#include "core/learning/scene.h"
+#include "core/learning/agent/scene.h"
 
 /* Where one start led. */
 typedef struct cm_acted {
