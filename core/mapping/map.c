@@ -17,7 +17,7 @@
 #include "core/placement/arrange.h"
 #include "core/placement/placement.h"
 
-enum { REGIONS_MAX = 64, ROAMING_MAX = 1024 };
+enum { REGIONS_MAX = 64, ROAMING_MAX = 448 };
 
 /* What a placement of the parts came to. */
 typedef struct placed {

@@ -8,17 +8,18 @@
 
 /* Looks at pairs of cores that an effort may cost, and how they are spent. */
 typedef struct budget {
+  uint32_t few; /* so many cores at most are annealed with tables; more are placed by blocks */
   double looks;
   uint32_t population, sweeps_max, rounds;
-  /* Of many parts: entries of the graph that are looked at on a level, within these numbers of sweeps. */
+  /* By blocks: entries of the graph that are looked at on a level, within these numbers of sweeps. */
   double entries, sweeps_least, sweeps_most;
   uint32_t cycles;
 } budget;
 
 static const budget budgets[] = {
-  [CM_ARRANGE_FAST] = {0, 0, 0, 20, 4e7, 4, 60, 0},
-  [CM_ARRANGE_BALANCED] = {2e8, 8, 400, 20, 2e8, 20, 400, 1},
-  [CM_ARRANGE_BEST] = {4e9, 16, 4000, 60, 2e9, 60, 4000, 4},
+  [CM_ARRANGE_FAST] = {0, 0, 0, 0, 20, 4e7, 4, 60, 0},
+  [CM_ARRANGE_BALANCED] = {512, 2e8, 8, 400, 20, 2e8, 20, 1000, 1},
+  [CM_ARRANGE_BEST] = {512, 4e9, 16, 4000, 60, 2e9, 60, 4000, 4},
 };
 
 static cm_qap_options divide(const budget *b, uint32_t cores, uint64_t seed)
@@ -57,7 +58,7 @@ static cm_status along_curve(const cm_graph *parts, const cm_chip *chip, const c
   return status;
 }
 
-/* Many parts. */
+/* Many parts, or little time. */
 static cm_status arrange_by_blocks(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
                                    const cm_axes *axes, const budget *b, uint64_t seed, cm_run *run, uint32_t *at,
                                    cm_arrange_result *result, cm_error *error)
@@ -76,7 +77,7 @@ static cm_status arrange(const cm_graph *parts, const cm_chip *chip, const cm_re
                          const budget *b, uint64_t seed, cm_run *run, uint32_t *at, uint32_t *annealed,
                          cm_arrange_result *result, cm_error *error)
 {
-  if (axes->count > CM_QAP_CORES_MAX)
+  if (b->few == 0 || axes->count > b->few)
     return arrange_by_blocks(parts, chip, region, axes, b, seed, run, at, result, error);
   cm_run_phase(run, "place");
   if (along_curve(parts, chip, region, run, at, error) != CM_OK)
@@ -86,17 +87,15 @@ static cm_status arrange(const cm_graph *parts, const cm_chip *chip, const cm_re
   if (cm_place_by_swaps(parts, axes, chip, region, b->rounds, run, at, &result->rounds, &result->swaps, error) != CM_OK)
     return error->status;
   result->refined = cm_axes_cost(parts, axes, at);
-  if (b->looks > 0 && axes->count <= CM_QAP_CORES_MAX) {
-    uint64_t cost;
-    cm_qap_options options = divide(b, axes->count, seed);
-    cm_run_phase(run, "anneal");
-    if (cm_place_by_annealing(parts, axes, &options, run, annealed, &cost, error) != CM_OK)
-      return error->status;
-    if (cost < result->refined) {
-      memcpy(at, annealed, parts->vertex_count * sizeof *at);
-      result->method = "annealing";
-      result->refined = cost;
-    }
+  uint64_t cost;
+  cm_qap_options options = divide(b, axes->count, seed);
+  cm_run_phase(run, "anneal");
+  if (cm_place_by_annealing(parts, axes, &options, run, annealed, &cost, error) != CM_OK)
+    return error->status;
+  if (cost < result->refined) {
+    memcpy(at, annealed, parts->vertex_count * sizeof *at);
+    result->method = "annealing";
+    result->refined = cost;
   }
   return CM_OK;
 }

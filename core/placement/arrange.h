@@ -17,8 +17,7 @@ typedef struct cm_arrange_result {
 
 /* Places the parts on the cores of the region, as many as there are parts. The effort is counted in steps, never in
  * seconds: the result depends on the input and the seed alone. Fills core [parts] with core numbers. Phases "place"
- * and "anneal". Beyond CM_QAP_CORES_MAX cores: as cm_place_by_blocks. Up to so many, FAST: O(rounds * entries *
- * log(width)); the others: as cm_place_by_annealing. */
+ * and "anneal". FAST, and the others beyond 512 cores: as cm_place_by_blocks; else as cm_place_by_annealing. */
 cm_status cm_arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
                      uint64_t seed, cm_run *run, uint32_t *core, cm_arrange_result *result, cm_error *error);
 

@@ -371,8 +371,13 @@ static cm_status place_all(work *w, const cm_graph *parts, uint32_t *order, uint
     at[order[k]] = w->curve[k];
   result->curve = cm_axes_cost(parts, w->axes, at);
   cm_run_phase(w->run, "place");
+  result->cost = result->curve;
+  memcpy(scratch, at, w->parts * sizeof *at);
   status = place(w, parts, order, 0, at, error);
-  result->cost = cm_axes_cost(parts, w->axes, at);
+  if (status == CM_OK && (result->cost = cm_axes_cost(parts, w->axes, at)) > result->curve) {
+    memcpy(at, scratch, w->parts * sizeof *at);
+    result->cost = result->curve;
+  }
   for (uint32_t cycle = 1; cycle <= w->options->cycles && status == CM_OK; cycle++)
     status = repeat(w, parts, cycle, order, scratch, at, &result->cost, error);
   return status;
