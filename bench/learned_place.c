@@ -236,7 +236,7 @@ static cm_scene *scene_of(bench *b)
   return scene;
 }
 
-static const double looks_balanced = 1.5e8; /* as the mapper */
+static const double looks_balanced = 5e8; /* as the mapper */
 
 /* The policy's placements from all starts, refined unless `looks` is negative, and the best of them. */
 static void place_by_policy(bench *b, double looks, uint32_t *core)

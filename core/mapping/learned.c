@@ -79,8 +79,8 @@ static void name_cores(const job *j, const uint32_t *at, uint32_t *core)
 }
 
 /* Looks at pairs of cores when annealing what swaps have left. */
-static const double looks[] = {[CM_PRESET_REFERENCE] = 0, [CM_PRESET_FAST] = 0, [CM_PRESET_BALANCED] = 1.5e8,
-                               [CM_PRESET_BEST] = 3e9};
+static const double looks[] = {[CM_PRESET_REFERENCE] = 0, [CM_PRESET_FAST] = 0, [CM_PRESET_BALANCED] = 5e8,
+                               [CM_PRESET_BEST] = 5e9};
 
 static cm_status refine_hops(job *j, uint32_t *at, cm_error *error)
 {
