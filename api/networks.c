@@ -12,7 +12,7 @@
 #include "api/internal.h"
 #include "core/network/import.h"
 #include "core/network/topology_file.h"
-#include "core/operators/onnx.h"
+#include "core/operators/onnx/onnx.h"
 #include "storage/networks.h"
 
 static json_t *network_json(const cm_network *n)

@@ -11,7 +11,7 @@
 #include "core/mapping/map.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
-#include "core/mapping/stage.h"
+#include "core/mapping/stage/stage.h"
 #include "core/network/import.h"
 #include "core/partition/flows.h"
 #include "core/partition/partition.h"

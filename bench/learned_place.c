@@ -15,7 +15,7 @@
 #include "core/learning/reward.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
-#include "core/mapping/stage.h"
+#include "core/mapping/stage/stage.h"
 #include "core/network/import.h"
 #include "core/partition/flows.h"
 #include "core/placement/arrange.h"

@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "core/base/random.h"
-#include "core/mapping/certificate.h"
+#include "core/mapping/check/certificate.h"
 #include "core/mapping/metrics.h"
-#include "core/mapping/routes.h"
+#include "core/mapping/routes/routes.h"
 
 static const char usage[] =
   "usage: bench/metrics [--side N] [--layers L] [--targets T] [--spread S] [--order rows|random] [--threads N] [--json]\n"

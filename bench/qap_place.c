@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/run.h"
-#include "core/placement/qap.h"
+#include "core/placement/qap/qap.h"
 
 static const char usage[] =
   "usage: bench/qap FILE.dat [--seconds S] [--seed N] [--threads T] [--json]\n"

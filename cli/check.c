@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 #include "core/base/file.h"
-#include "core/mapping/certificate.h"
+#include "core/mapping/check/certificate.h"
 
 static const char usage[] =
   "usage: coremap check NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--certificate FILE]\n"

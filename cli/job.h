@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 #include "core/base/file.h"
-#include "core/mapping/cache.h"
+#include "core/mapping/stage/cache.h"
 #include "core/mapping/map.h"
 
 typedef struct cli_job {

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "cli/job.h"
-#include "core/mapping/certificate.h"
+#include "core/mapping/check/certificate.h"
 #include "core/mapping/export.h"
 #include "core/mapping/metrics.h"
-#include "core/mapping/part_file.h"
-#include "core/mapping/routes.h"
+#include "core/mapping/stage/part_file.h"
+#include "core/mapping/routes/routes.h"
 
 static const char usage[] =
   "usage: coremap map NETWORK (--chip NAME|FILE | --mesh WxH) [OPTION...]\n"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "cli/job.h"
-#include "core/mapping/stage.h"
+#include "core/mapping/stage/stage.h"
 
 static const char usage[] =
     "usage: coremap partition NETWORK [--chip NAME|FILE | --mesh WxH] [OPTION...]\n"

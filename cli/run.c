@@ -11,7 +11,7 @@
 #include "core/machine/simulate.h"
 #include "core/machine/timeline.h"
 #include "core/operators/evaluate.h"
-#include "core/operators/onnx.h"
+#include "core/operators/onnx/onnx.h"
 #include "core/operators/tensor_file.h"
 
 enum { FILES_MAX = 256, INPUT_STREAM = 0x72756e };

@@ -7,10 +7,10 @@
 
 #include "cli/cli.h"
 #include "core/chip/fragments.h"
-#include "core/mapping/check.h"
+#include "core/mapping/check/check.h"
 #include "core/operators/evaluate.h"
-#include "core/operators/onnx.h"
-#include "core/operators/permutations.h"
+#include "core/operators/onnx/onnx.h"
+#include "core/operators/permute/permutations.h"
 
 static const char usage[] =
   "usage: coremap show [--json] FILE | chips\n"

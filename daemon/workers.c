@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "api/problem.h"
-#include "core/mapping/beside.h"
+#include "core/mapping/check/beside.h"
 #include "core/mapping/export.h"
 #include "core/mapping/map.h"
 #include "core/mapping/metrics.h"

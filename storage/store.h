@@ -4,7 +4,7 @@
  *   coremapd.db       SQLite: networks, chips, occupancy, leases, jobs, mappings, uploads
  *   networks/ID.zip   uploaded networks in our topology format
  *   mappings/ID/      one file per view of a mapping
- *   cache/            coarsened topologies (core/mapping/cache.h)
+ *   cache/            coarsened topologies (core/mapping/stage/cache.h)
  *   incoming/         uploads on their way, and jobs' scratch folders; swept at start
  */
 #ifndef CM_STORAGE_STORE_H
@@ -15,7 +15,7 @@
 
 #include "core/base/file.h"
 #include "storage/board.h"
-#include "core/mapping/cache.h"
+#include "core/mapping/stage/cache.h"
 #include "storage/database.h"
 
 enum {

@@ -7,9 +7,9 @@
 #include "core/machine/order.h"
 #include "core/machine/timeline.h"
 #include "core/operators/evaluate.h"
-#include "core/operators/onnx.h"
+#include "core/operators/onnx/onnx.h"
 #include "core/operators/operator.h"
-#include "core/operators/permutations.h"
+#include "core/operators/permute/permutations.h"
 
 enum { TILE_SHARE = 16 };
 

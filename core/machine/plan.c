@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/operators/cross.h"
+#include "core/operators/permute/cross.h"
 
 enum { TILES_MAX = 1 << 24, SMALL_SHARE = 128 };
 

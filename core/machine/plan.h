@@ -8,7 +8,7 @@
 
 #include "core/base/run.h"
 #include "core/operators/evaluate.h"
-#include "core/operators/split.h"
+#include "core/operators/tiling/split.h"
 
 enum { CM_ALIGNMENT = 64 }; /* of addresses and sizes on the chip */
 

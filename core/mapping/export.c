@@ -8,7 +8,7 @@
 
 #include "core/base/file.h"
 #include "core/chip/turns.h"
-#include "core/mapping/identity.h"
+#include "core/mapping/remap/identity.h"
 #include "core/mapping/metrics.h"
 
 /* One view under way. */

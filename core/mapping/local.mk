@@ -1,15 +1,15 @@
 libcoremap_a_SOURCES += \
   core/mapping/mapping.h core/mapping/mapping.c \
-  core/mapping/map.h core/mapping/map.c core/mapping/stage.h core/mapping/stage.c core/mapping/attempts.h core/mapping/attempts.c \
-  core/mapping/whynot.h core/mapping/whynot.c \
-  core/mapping/engine.h core/mapping/engine.c core/mapping/mesh_engine.c core/mapping/mesh_axons.c core/mapping/learned.h core/mapping/learned.c \
-  core/mapping/options.h core/mapping/options.c core/mapping/part_file.h core/mapping/part_file.c \
-  core/mapping/remap.h core/mapping/remap.c core/mapping/identity.h core/mapping/identity.c core/mapping/settle.h core/mapping/settle.c core/mapping/seat.c \
-  core/mapping/levels.h core/mapping/levels.c core/mapping/cache.h core/mapping/cache.c \
+  core/mapping/map.h core/mapping/map.c core/mapping/stage/stage.h core/mapping/stage/stage.c core/mapping/stage/attempts.h core/mapping/stage/attempts.c \
+  core/mapping/stage/whynot.h core/mapping/stage/whynot.c \
+  core/mapping/mappers/engine.h core/mapping/mappers/engine.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/mesh_axons.c core/mapping/mappers/learned.h core/mapping/mappers/learned.c \
+  core/mapping/options.h core/mapping/options.c core/mapping/stage/part_file.h core/mapping/stage/part_file.c \
+  core/mapping/remap/remap.h core/mapping/remap/remap.c core/mapping/remap/identity.h core/mapping/remap/identity.c core/mapping/remap/settle.h core/mapping/remap/settle.c core/mapping/remap/seat.c \
+  core/mapping/stage/levels.h core/mapping/stage/levels.c core/mapping/stage/cache.h core/mapping/stage/cache.c \
   core/mapping/metrics.h core/mapping/metrics.c core/mapping/congestion.c core/mapping/links.c core/mapping/internal.h \
   core/mapping/export.h core/mapping/export.c \
-  core/mapping/routes.h core/mapping/routes.c core/mapping/routes_internal.h core/mapping/routes_flows.c \
-  core/mapping/tables.c core/mapping/routes_export.c \
-  core/mapping/beside.h core/mapping/beside.c core/mapping/certificate.h core/mapping/certificate.c core/mapping/bounds.c \
-  core/mapping/check.h core/mapping/check.c core/mapping/check_read.c core/mapping/check_measure.c \
-  core/mapping/check_internal.h
+  core/mapping/routes/routes.h core/mapping/routes/routes.c core/mapping/routes/routes_internal.h core/mapping/routes/routes_flows.c \
+  core/mapping/routes/tables.c core/mapping/routes/routes_export.c \
+  core/mapping/check/beside.h core/mapping/check/beside.c core/mapping/check/certificate.h core/mapping/check/certificate.c core/mapping/check/bounds.c \
+  core/mapping/check/check.h core/mapping/check/check.c core/mapping/check/check_read.c core/mapping/check/check_measure.c \
+  core/mapping/check/check_internal.h

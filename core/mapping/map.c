@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "core/chip/compact.h"
-#include "core/mapping/engine.h"
-#include "core/mapping/learned.h"
+#include "core/mapping/mappers/engine.h"
+#include "core/mapping/mappers/learned.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
-#include "core/mapping/remap.h"
-#include "core/mapping/stage.h"
+#include "core/mapping/remap/remap.h"
+#include "core/mapping/stage/stage.h"
 #include "core/partition/limits.h"
 #include "core/placement/arrange.h"
 #include "core/placement/placement.h"

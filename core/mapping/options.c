@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/mapping/engine.h"
+#include "core/mapping/mappers/engine.h"
 #include "core/partition/options.h"
 
 enum { WORDS_MAX = 7 };

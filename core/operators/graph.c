@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/operators/layout.h"
+#include "core/operators/permute/layout.h"
 #include "core/operators/operator.h"
 
 cm_status cm_model_new(cm_memory *memory, cm_model **made, cm_error *error)

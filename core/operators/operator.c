@@ -1,5 +1,5 @@
 /* The table of operators and what their families share. */
-#include "core/operators/cross.h"
+#include "core/operators/permute/cross.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/placement/blocks.h"
-#include "core/placement/qap.h"
+#include "core/placement/qap/qap.h"
 
 /* Looks at pairs of cores that an effort may cost, and how they are spent. */
 typedef struct budget {

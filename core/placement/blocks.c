@@ -10,7 +10,7 @@
 #include "core/partition/options.h"
 #include "core/placement/arrange.h"
 #include "core/placement/exchange.h"
-#include "core/placement/qap.h"
+#include "core/placement/qap/qap.h"
 
 enum { LEVELS_MAX = 16, BLOCK_BITS = 2, COARSEST = 64, COARSEST_SWEEPS = 1000 };
 

@@ -1,11 +1,11 @@
 libcoremap_a_SOURCES += \
   core/placement/placement.h core/placement/bisection.c core/placement/force.c \
   core/placement/axes.h core/placement/axes.c \
-  core/placement/symmetry.h core/placement/symmetry.c \
-  core/placement/qap.h core/placement/qap.c core/placement/qap_internal.h \
-  core/placement/mesh.h core/placement/mesh.c core/placement/mesh_state.h core/placement/mesh_state.c \
-  core/placement/mesh_grid.c core/placement/mesh_coarsen.h core/placement/mesh_coarsen.c core/placement/mesh_layout.c core/placement/mesh_anneal.h core/placement/mesh_anneal.c \
+  core/placement/qap/symmetry.h core/placement/qap/symmetry.c \
+  core/placement/qap/qap.h core/placement/qap/qap.c core/placement/qap/qap_internal.h \
+  core/placement/mesh/mesh.h core/placement/mesh/mesh.c core/placement/mesh/mesh_state.h core/placement/mesh/mesh_state.c \
+  core/placement/mesh/mesh_grid.c core/placement/mesh/mesh_coarsen.h core/placement/mesh/mesh_coarsen.c core/placement/mesh/mesh_layout.c core/placement/mesh/mesh_anneal.h core/placement/mesh/mesh_anneal.c \
   core/placement/arrange.h core/placement/arrange.c core/placement/curve.c core/placement/swaps.c \
-  core/placement/qap_kernel.h core/placement/qap_narrow.c core/placement/qap_wide.c \
+  core/placement/qap/qap_kernel.h core/placement/qap/qap_narrow.c core/placement/qap/qap_wide.c \
   core/placement/blocks.h core/placement/blocks.c core/placement/cluster_order.c \
   core/placement/exchange.h core/placement/exchange.c

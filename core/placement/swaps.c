@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "core/placement/arrange.h"
-#include "core/placement/qap.h"
+#include "core/placement/qap/qap.h"
 
 #define NOBODY UINT32_MAX
 

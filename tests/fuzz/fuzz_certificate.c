@@ -1,5 +1,5 @@
 /* Certificates as `coremap check --certificate` reads them, of a legal mapping. */
-#include "core/mapping/certificate.h"
+#include "core/mapping/check/certificate.h"
 #include "core/mapping/export.h"
 #include "core/mapping/metrics.h"
 #include "old.h"

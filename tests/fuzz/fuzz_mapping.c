@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/base/run.h"
-#include "core/mapping/check.h"
+#include "core/mapping/check/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

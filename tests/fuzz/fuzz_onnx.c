@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "core/operators/evaluate.h"
-#include "core/operators/onnx.h"
-#include "core/operators/permutations.h"
+#include "core/operators/onnx/onnx.h"
+#include "core/operators/permute/permutations.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

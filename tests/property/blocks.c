@@ -5,7 +5,7 @@
 #include "core/placement/arrange.h"
 #include "core/placement/blocks.h"
 #include "core/placement/exchange.h"
-#include "core/placement/qap.h"
+#include "core/placement/qap/qap.h"
 
 enum { MOST = 1200 };
 

@@ -3,7 +3,7 @@
  * every refusal is one that the input deserves. */
 #include "../unit/networks.h"
 
-#include "core/mapping/check.h"
+#include "core/mapping/check/check.h"
 #include "core/mapping/export.h"
 #include "core/mapping/map.h"
 #include "core/network/topology_file.h"

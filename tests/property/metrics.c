@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "core/mapping/check_internal.h"
+#include "core/mapping/check/check_internal.h"
 #include "core/mapping/metrics.h"
 
 enum { ROUTERS_MAX = 1024, PARTS_MAX = 64 };

@@ -2,8 +2,8 @@
  * (SPEC PERM-2 to PERM-5). */
 #include "../unit/graphs.h"
 
-#include "core/operators/onnx.h"
-#include "core/operators/permutations.h"
+#include "core/operators/onnx/onnx.h"
+#include "core/operators/permute/permutations.h"
 
 static cm_run run;
 static cm_memory memory;

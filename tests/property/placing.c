@@ -4,10 +4,10 @@
 #include "../unit/networks.h"
 
 #include "core/placement/arrange.h"
-#include "core/placement/mesh.h"
-#include "core/placement/mesh_anneal.h"
-#include "core/placement/qap.h"
-#include "core/placement/symmetry.h"
+#include "core/placement/mesh/mesh.h"
+#include "core/placement/mesh/mesh_anneal.h"
+#include "core/placement/qap/qap.h"
+#include "core/placement/qap/symmetry.h"
 
 enum { MOST = 40, CORES = 400 };
 

@@ -2,7 +2,7 @@
  * legal, what it proves is true, what it says it found exists, and it seldom refuses what could be done. */
 #include "../unit/truth.h"
 
-#include "core/mapping/stage.h"
+#include "core/mapping/stage/stage.h"
 #include "core/partition/legalise.h"
 
 static cm_error error;

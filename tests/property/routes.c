@@ -4,9 +4,9 @@
 #include "../unit/networks.h"
 
 #include "core/chip/dependency.h"
-#include "core/mapping/certificate.h"
+#include "core/mapping/check/certificate.h"
 #include "core/mapping/metrics.h"
-#include "core/mapping/routes.h"
+#include "core/mapping/routes/routes.h"
 
 enum { ROUTERS_MAX = 256, PARTS_MAX = 40, LINKS_MAX = ROUTERS_MAX * CM_DIRECTIONS };
 

@@ -4,7 +4,7 @@
 
 #include "../unit/graphs.h"
 #include "core/machine/tiles/tiles.h"
-#include "core/operators/tile.h"
+#include "core/operators/tiling/tile.h"
 
 static cm_error error;
 

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 
 #include "core/base/random.h"
-#include "core/operators/cross.h"
+#include "core/operators/permute/cross.h"
 #include "core/operators/evaluate.h"
 #include "unit.h"
 

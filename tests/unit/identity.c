@@ -3,7 +3,7 @@
 #include "networks.h"
 
 #include "core/generate/generate.h"
-#include "core/mapping/identity.h"
+#include "core/mapping/remap/identity.h"
 
 enum { N = 3000, MOST = N + 200 };
 

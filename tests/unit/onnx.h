@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "core/operators/evaluate.h"
-#include "core/operators/onnx.h"
+#include "core/operators/onnx/onnx.h"
 #include "unit.h"
 
 enum { ONNX_VALUES_MAX = 16 };

@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "core/mapping/check.h"
+#include "core/mapping/check/check.h"
 #include "core/mapping/export.h"
 #include "core/mapping/metrics.h"
 

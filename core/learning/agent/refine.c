@@ -8,7 +8,7 @@
 #include "core/base/random.h"
 #include "core/partition/options.h"
 #include "core/placement/arrange.h"
-#include "core/placement/qap.h"
+#include "core/placement/qap/qap.h"
 
 enum { SWAP_ROUNDS = 60, NOBODY = UINT32_MAX, SAMPLES = 500, ADJUST_EVERY = 64, CHECK_EVERY = 1 << 16,
        FEW_SITES = 128,  /* up to so many the placement engine, which looks at all pairs, is the better annealer */

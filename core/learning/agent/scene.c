@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/learning/communities/processors.h"
-#include "core/placement/qap.h"
+#include "core/placement/qap/qap.h"
 
 /* Sorts things 0 .. count - 1 by processor, ascending inside each. */
 static cm_status group(const uint32_t *processor, uint32_t count, uint32_t processors, cm_run *run, uint32_t **first,

@@ -9,7 +9,7 @@
 #include "core/mapping/metrics.h"
 #include "core/network/export.h"
 #include "core/operators/evaluate.h"
-#include "core/operators/onnx.h"
+#include "core/operators/onnx/onnx.h"
 
 cm_status cm_tiles_devices(const cm_chip *chip, cm_tile_device devices[CM_TARGET_DEVICES_MAX], uint32_t *count,
                            cm_error *error)

@@ -9,7 +9,7 @@
 #include "core/chip/chip.h"
 #include "core/mapping/mapping.h"
 #include "core/network/topology.h"
-#include "core/operators/tile.h"
+#include "core/operators/tiling/tile.h"
 #include "core/schedule/schedule.h"
 
 enum { CM_TILE_PIECES = 64 }; /* micro-operators of one operator at most, unless somebody says otherwise */

@@ -1,0 +1,310 @@
+/* Writing and checking certificates. What can fail: memory, a stop, the stream; a file that is no certificate. */
+#include "core/mapping/check/certificate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/mapping/check/check_internal.h"
+#include "core/mapping/export.h"
+#include "core/mapping/metrics.h"
+#include "core/partition/limits.h"
+
+enum { HEX = 65, FILE_BYTES_MAX = 64 << 20 };
+
+typedef struct facts {
+  const cm_mapping *mapping; /* part, core and their counts */
+  const cm_topology *topology;
+  const cm_chip *chip;
+  const char *network_id;
+  const cm_metrics *metrics;
+  const cm_core_load *core;
+  uint8_t *usable;           /* [cores] */
+  uint32_t usable_count;
+  cm_bounds bounds;
+  char usable_hash[HEX], part_hash[HEX], placement_hash[HEX];
+} facts;
+
+/* ---- hashes ---- */
+
+static ssize_t hash_bytes(void *state, const char *bytes, size_t size)
+{
+  crypto_hash_sha256_update(state, (const unsigned char *)bytes, size);
+  return (ssize_t)size;
+}
+
+static void finish_hash(crypto_hash_sha256_state *state, char hex[HEX])
+{
+  unsigned char digest[crypto_hash_sha256_BYTES];
+  crypto_hash_sha256_final(state, digest);
+  sodium_bin2hex(hex, HEX, digest, sizeof digest);
+}
+
+/* The SHA-256 of a view as a file of it would have. */
+static cm_status hash_view(const facts *f, cm_mapping_view view, char hex[HEX], cm_error *error)
+{
+  crypto_hash_sha256_state state;
+  crypto_hash_sha256_init(&state);
+  FILE *stream = fopencookie(&state, "w", (cookie_io_functions_t){.write = hash_bytes});
+  if (stream == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the certificate");
+  cm_status status = cm_mapping_write(f->mapping, f->topology, f->chip, NULL, view, stream, error);
+  fclose(stream);
+  finish_hash(&state, hex);
+  return status;
+}
+
+/* ---- facts ---- */
+
+static cm_status find_usable(facts *f, const cm_occupancy *occupancy, cm_memory *memory, cm_error *error)
+{
+  uint32_t cores = cm_chip_cores(f->chip);
+  if (CM_NEW(memory, f->usable, cores, error) != CM_OK)
+    return error->status;
+  for (uint32_t c = 0; c < cores; c++)
+    f->usable[c] = occupancy == NULL || occupancy->state[c] == CM_CORE_FREE;
+  for (uint32_t i = 0; i < f->chip->dead_core_count; i++)
+    f->usable[f->chip->dead_cores[i]] = 0;
+  for (uint32_t c = 0; c < cores; c++)
+    f->usable_count += f->usable[c];
+  crypto_hash_sha256_state state;
+  crypto_hash_sha256_init(&state);
+  crypto_hash_sha256_update(&state, f->usable, cores);
+  finish_hash(&state, f->usable_hash);
+  return CM_OK;
+}
+
+static cm_status find_facts(facts *f, const cm_occupancy *occupancy, cm_run *run, cm_error *error)
+{
+  cm_status status = find_usable(f, occupancy, run->memory, error);
+  if (status == CM_OK)
+    status = hash_view(f, CM_VIEW_PART, f->part_hash, error);
+  if (status == CM_OK)
+    status = hash_view(f, CM_VIEW_PLACEMENT_CSV, f->placement_hash, error);
+  if (status == CM_OK)
+    status = cm_bounds_compute(f->topology, f->chip, f->mapping->part, f->mapping->part_count, f->usable, run,
+                               &f->bounds, error);
+  return status;
+}
+
+static uint64_t use_of(const cm_core_load *load, cm_resource resource)
+{
+  const uint64_t values[CM_RESOURCES] = {load->neurons, load->synapses, load->inbound_axons, load->outbound_axons,
+                                         load->target_cores};
+  return values[resource];
+}
+
+/* Every limit with the part that uses most of it. */
+static json_t *limits_json(const facts *f)
+{
+  json_t *list = json_array();
+  for (cm_resource r = 0; r < CM_RESOURCES; r++) {
+    uint64_t most = 0, limit = cm_limit(&f->chip->limits, r);
+    uint32_t part = 0;
+    for (uint32_t p = 0; p < f->mapping->part_count; p++)
+      if (use_of(&f->core[p], r) > most) {
+        most = use_of(&f->core[p], r);
+        part = p;
+      }
+    json_t *row = json_pack("{s:s, s:o, s:I, s:I, s:b}", "resource", cm_resource_name(r), "limit",
+                            limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most,
+                            "part", (json_int_t)part, "holds", limit == 0 || most <= limit);
+    if (json_array_append_new(list, row) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static json_t *bound_json(const char *metric, double value, double bound)
+{
+  return json_pack("{s:s, s:f, s:f, s:o}", "metric", metric, "value", value, "bound", bound, "gap_percent",
+                   bound > 0 ? json_real((value / bound - 1) * 100) : json_null());
+}
+
+static json_t *bounds_json(const facts *f)
+{
+  const cm_metrics *m = f->metrics;
+  return json_pack("[o, o, o, o]", bound_json("hop_traffic", m->hop_traffic, f->bounds.hop_traffic),
+                   bound_json("energy_pj", m->energy_pj, f->bounds.energy_pj),
+                   bound_json("multicast_hops", m->multicast_hops, f->bounds.multicast_hops),
+                   bound_json("multicast_energy_pj", m->multicast_energy_pj, f->bounds.multicast_energy_pj));
+}
+
+static json_t *facts_json(const facts *f)
+{
+  const cm_topology *t = f->topology;
+  json_t *network = json_pack("{s:s?, s:b, s:I, s:I, s:I}", "sha256", f->network_id, "directed", t->directed, "neurons",
+                              (json_int_t)t->vertex_count, "hyperedges", (json_int_t)cm_topology_hyperedges(t),
+                              "synapses", (json_int_t)cm_topology_synapses(t));
+  json_t *mapping = json_pack("{s:I, s:s, s:s}", "parts", (json_int_t)f->mapping->part_count, "part_sha256",
+                              f->part_hash, "placement_sha256", f->placement_hash);
+  json_t *usable = json_pack("{s:I, s:s}", "cores", (json_int_t)f->usable_count, "sha256", f->usable_hash);
+  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format", "coremapd certificate 1", "network", network,
+                   "chip", cm_chip_json(f->chip), "usable", usable, "mapping", mapping, "limits", limits_json(f),
+                   "metrics", cm_metrics_json(f->metrics), "bounds", bounds_json(f));
+}
+
+cm_status cm_certificate_write(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
+                               const cm_occupancy *occupancy, const char *network_id, cm_run *run, FILE *stream,
+                               cm_error *error)
+{
+  cm_run_phase(run, "certificate");
+  facts f = {.mapping = mapping, .topology = topology, .chip = chip, .network_id = network_id,
+             .metrics = &mapping->metrics, .core = mapping->detail.core};
+  cm_status status = find_facts(&f, occupancy, run, error);
+  cm_free(f.usable);
+  if (status != CM_OK)
+    return status;
+  json_t *json = facts_json(&f);
+  if (json != NULL && mapping->options != NULL && json_object_set(json, "options", mapping->options) != 0) {
+    json_decref(json);
+    json = NULL;
+  }
+  char *text = json == NULL ? NULL : json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+  json_decref(json);
+  if (text == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the certificate");
+  errno = 0;
+  int failed = fputs(text, stream) < 0 || fputc('\n', stream) < 0 || fflush(stream) != 0;
+  free(text);
+  return failed ? cm_fail_errno(error, errno != 0 ? errno : EIO, "cannot write", "the certificate") : CM_OK;
+}
+
+/* ---- check ---- */
+
+typedef struct checking {
+  cm_check_result result;
+  bool out_of_memory;
+} checking;
+
+/* Every member of `truth` must stand in `stated`, numbers to 1e-6. */
+static void compare(checking *c, const char *where, const json_t *stated, const json_t *truth)
+{
+  char place[160];
+  if (json_is_object(truth) && json_is_object(stated)) {
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)truth, name, value) {
+      (void)snprintf(place, sizeof place, "%s/%s", where, name);
+      compare(c, place, json_object_get(stated, name), value);
+    }
+    return;
+  }
+  if (json_is_array(truth) && json_is_array(stated) && json_array_size(truth) == json_array_size(stated)) {
+    for (size_t i = 0; i < json_array_size(truth); i++) {
+      (void)snprintf(place, sizeof place, "%s/%zu", where, i);
+      compare(c, place, json_array_get(stated, i), json_array_get(truth, i));
+    }
+    return;
+  }
+  /* A gap is a difference of nearly equal numbers; its bound and value are compared. */
+  size_t length = strlen(where);
+  if (length > 12 && strcmp(where + length - 12, "/gap_percent") == 0 &&
+      json_is_number(stated) == json_is_number(truth))
+    return;
+  bool same = json_is_number(truth) && json_is_number(stated)
+                  ? !cm_check_differs(json_number_value(stated), json_number_value(truth))
+                  : json_equal(stated, truth);
+  if (same)
+    return;
+  char *says = stated == NULL ? NULL : json_dumps(stated, JSON_ENCODE_ANY), *is = json_dumps(truth, JSON_ENCODE_ANY);
+  cm_check_violation(&c->result, &c->out_of_memory, "certificate %s is stated as %.80s, but is %.80s", where,
+                     says == NULL ? "nothing" : says, is == NULL ? "?" : is);
+  free(says);
+  free(is);
+}
+
+static cm_status read_certificate(const char *path, json_t **json, cm_error *error)
+{
+  char *text;
+  size_t size;
+  json_error_t trouble;
+  cm_status status = cm_file_read(path, FILE_BYTES_MAX, &text, &size, error);
+  if (status != CM_OK)
+    return status;
+  json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
+  free(text);
+  if (root == NULL)
+    return cm_fail(error, CM_BAD_MAPPING, "the certificate is not valid JSON: line %d: %s", trouble.line, trouble.text);
+  const char *format = json_string_value(json_object_get(root, "format"));
+  if (format == NULL || strcmp(format, "coremapd certificate 1") != 0) {
+    json_decref(root);
+    return cm_fail(error, CM_BAD_MAPPING,
+                   "the file is no certificate: its \"format\" is not \"coremapd certificate 1\"");
+  }
+  *json = root;
+  return CM_OK;
+}
+
+/* Parts and cores of a mapping file that cm_check_mapping has found sound. */
+static cm_status read_mapping(const char *path, const cm_topology *topology, const cm_chip *chip, cm_run *run,
+                              cm_check_file *file, uint32_t **core, cm_error *error)
+{
+  FILE *stream = fopen(path, "rbe");
+  if (stream == NULL)
+    return cm_fail_errno(error, errno, "cannot open", path);
+  cm_status status = cm_check_read(stream, topology->vertex_count, cm_chip_cores(chip), run, file, error);
+  fclose(stream);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, *core, file->kept_cores, error);
+  for (uint64_t i = 0; status == CM_OK && i < file->kept_cores; i++)
+    (*core)[file->core[i].part] = (uint32_t)(file->core[i].y * chip->width + file->core[i].x);
+  return status;
+}
+
+cm_status cm_certificate_check(const char *path, const char *mapping_path, const cm_topology *topology,
+                               const cm_chip *chip, const cm_occupancy *occupancy, const char *network_id, cm_run *run,
+                               cm_check_result *result, cm_error *error)
+{
+  checking c = {0};
+  json_t *stated = NULL;
+  cm_status status = read_certificate(path, &stated, error);
+  if (status != CM_OK)
+    return status;
+  status = cm_check_mapping(mapping_path, topology, chip, occupancy, run, &c.result, error);
+  if (status != CM_OK || c.result.violation_count > 0) { /* figures of an illegal mapping certify nothing */
+    json_decref(stated);
+    if (status == CM_OK)
+      *result = c.result;
+    return status;
+  }
+  cm_check_file file = {0};
+  cm_check_truth truth = {0};
+  uint32_t *core = NULL;
+  facts f = {.topology = topology, .chip = chip, .network_id = network_id, .metrics = &truth.metrics};
+  cm_mapping mapping = {0};
+  status = read_mapping(mapping_path, topology, chip, run, &file, &core, error);
+  if (status == CM_OK)
+    status = cm_check_measure(topology, chip, file.neuron, (uint32_t)file.kept_cores, core, run, &truth, error);
+  if (status == CM_OK) {
+    mapping = (cm_mapping){.vertex_count = topology->vertex_count, .part_count = (uint32_t)file.kept_cores,
+                           .part = file.neuron, .core = core};
+    f.mapping = &mapping;
+    f.core = truth.core;
+    status = find_facts(&f, occupancy, run, error);
+  }
+  json_t *true_json = status == CM_OK ? facts_json(&f) : NULL;
+  if (status == CM_OK && true_json == NULL)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory while checking the certificate");
+  if (status == CM_OK)
+    compare(&c, "", stated, true_json);
+  if (status == CM_OK && c.out_of_memory)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
+  json_decref(true_json);
+  json_decref(stated);
+  cm_check_file_free(&file);
+  cm_free(core);
+  cm_free(truth.core);
+  cm_free(f.usable);
+  if (status != CM_OK) {
+    cm_check_result_free(&c.result);
+    return status;
+  }
+  *result = c.result;
+  return CM_OK;
+}

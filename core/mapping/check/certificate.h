@@ -1,0 +1,32 @@
+/* The certificate of a mapping: what went in, what came out, every limit with its worst use, every metric, and lower
+ * bounds on hops and energy with the gap: what somebody else can check. docs/certificate.md defines each figure. */
+#ifndef CM_MAPPING_CERTIFICATE_H
+#define CM_MAPPING_CERTIFICATE_H
+
+#include "core/chip/occupancy.h"
+#include "core/mapping/check/check.h"
+#include "core/mapping/mapping.h"
+
+/* What any placement of these parts on the usable cores costs at least. Units as in cm_metrics. */
+typedef struct cm_bounds {
+  double hop_traffic, energy_pj, multicast_hops, multicast_energy_pj;
+} cm_bounds;
+
+/* Lower bounds for the partition vertex -> part, `usable` [cores of the chip] telling which cores a part may have.
+ * O(pins + pairs of parts that talk * log + usable cores * radius^2), the radius being that of the disc of cores which
+ * the most talkative part would fill; from a stated amount of work on, the disc of an endless chip counts instead. */
+cm_status cm_bounds_compute(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
+                            const uint8_t *usable, cm_run *run, cm_bounds *bounds, cm_error *error);
+
+/* Writes the certificate of a mapping. `network_id` is the SHA-256 of the network's file; `occupancy` may be NULL. */
+cm_status cm_certificate_write(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
+                               const cm_occupancy *occupancy, const char *network_id, cm_run *run, FILE *stream,
+                               cm_error *error);
+
+/* Checks a certificate against the network, chip, occupancy and mapping that it speaks of: everything is computed
+ * again. What differs is listed as in cm_check_mapping. CM_BAD_MAPPING when a file cannot be understood. */
+cm_status cm_certificate_check(const char *path, const char *mapping_path, const cm_topology *topology,
+                               const cm_chip *chip, const cm_occupancy *occupancy, const char *network_id, cm_run *run,
+                               cm_check_result *result, cm_error *error);
+
+#endif

@@ -1,0 +1,53 @@
+/* The parts of the independent check. Nothing here is shared with the mappers, the metrics or the exports. */
+#ifndef CM_MAPPING_CHECK_INTERNAL_H
+#define CM_MAPPING_CHECK_INTERNAL_H
+
+#include <stdio.h>
+
+#include "core/mapping/check/check.h"
+#include "core/mapping/mapping.h"
+
+/* One entry of the file's "cores". */
+typedef struct cm_check_core {
+  uint64_t part, x, y;
+  uint64_t neurons, synapses, inbound_axons, outbound_axons, target_cores;
+  double traffic_in, traffic_out;
+} cm_check_core;
+
+/* A mapping file as read: bulk in arrays, the rest as JSON. */
+typedef struct cm_check_file {
+  json_t *rest;           /* the object without its bulk ("neurons", "keys" and "cores" are null in it) */
+  bool has_neurons, has_cores, has_keys;
+  uint32_t *neuron;       /* [kept_neurons] part of each; UINT32_MAX where the number is larger than that */
+  uint64_t neuron_count;  /* entries in the file; */
+  uint64_t kept_neurons;  /* those kept: no more than the caller can use */
+  uint64_t *key;          /* [kept_keys] who each is (core/mapping/remap/identity.h) */
+  uint64_t key_count, kept_keys;
+  cm_check_core *core;    /* [kept_cores] */
+  uint64_t core_count, kept_cores;
+} cm_check_file;
+
+/* Reads a mapping file, keeping at most so many neurons and cores. CM_BAD_MAPPING with the byte offset as place. */
+cm_status cm_check_read(FILE *stream, uint64_t neurons_max, uint64_t cores_max, cm_run *run, cm_check_file *file,
+                        cm_error *error);
+void cm_check_file_free(cm_check_file *file);
+
+/* Figures recomputed packet by packet; `core` is [part_count]. */
+typedef struct cm_check_truth {
+  cm_metrics metrics;
+  cm_core_load *core;
+} cm_check_truth;
+
+/* Adds a sentence to the violations (result->violations has room for CM_CHECK_LISTED_MAX). */
+void cm_check_violation(cm_check_result *result, bool *out_of_memory, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Apart by more than 1e-6 of the larger one. */
+bool cm_check_differs(double stated, double truth);
+
+/* Parts and cores must be in range. O(pins + sum over flows of the rectangle between their ends). */
+cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, const uint32_t *part,
+                           uint32_t part_count, const uint32_t *core, cm_run *run, cm_check_truth *truth,
+                           cm_error *error);
+
+#endif

@@ -1,0 +1,162 @@
+#include "core/mapping/mappers/engine.h"
+
+#include "core/mapping/stage/levels.h"
+#include "core/partition/axon/axon.h"
+#include "core/partition/axon/dense.h"
+#include "core/partition/edge/edge.h"
+#include "core/partition/edge/within.h"
+#include "core/partition/flows.h"
+#include "core/partition/reference/reference.h"
+
+enum { POLISH_ROUNDS = 4 };
+
+/* The seed's method; a damaged cache entry is made anew once. */
+static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+                         cm_error *error)
+{
+  const struct cm_map_options *o = task->input->options;
+  cm_partition_options options = {.capacity = task->limits.neurons,
+                                  .parts = task->parts,
+                                  .coarsening_share = o->coarsening_share,
+                                  .coarsening_tries = o->coarsening_tries,
+                                  .coarsening_stop = o->coarsening_stop,
+                                  .matching = (cm_matching)o->matching,
+                                  .bisection_tries = o->bisection_tries,
+                                  .refinement_passes = o->refinement_passes,
+                                  .coarsening_seed = o->coarsening_seed,
+                                  .seed = o->seed};
+  for (bool again = false;; again = true) {
+    cm_levels levels;
+    if (cm_levels_acquire(task->input, &options, run, &levels, error) != CM_OK)
+      return error->status;
+    cm_status status = cm_partition_reference(task->input->topology, &options, levels.folder, levels.count, run,
+                                              partition, error);
+    bool damaged = levels.cached && (status == CM_BAD_NETWORK || status == CM_DAMAGED || status == CM_NOT_FOUND);
+    attempt->levels = levels.count;
+    attempt->coarsening_cached = levels.cached;
+    cm_levels_release(task->input, &levels, damaged);
+    if (!damaged || again)
+      return status;
+  }
+}
+
+static cm_status graph_of_edges(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                                cm_graph **graph, cm_error *error)
+{
+  cm_graph *whole;
+  if (cm_graph_from_topology(topology, run, &whole, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_graph_contract(whole, part, parts, run, graph, error);
+  cm_graph_free(whole);
+  return status;
+}
+
+/* Effort of the presets that know axons and limits. */
+static const cm_axon_options efforts[] = {
+  [CM_PRESET_FAST] = {.samples = 2, .sketch_bins = 32, .starts = 1, .coarse_sweeps = 3, .fine_sweeps = 1,
+                      .coarse_vertices = 20},
+  [CM_PRESET_BALANCED] = {.samples = 4, .sketch_bins = 64, .starts = 3, .coarse_sweeps = 6, .fine_sweeps = 3,
+                          .coarse_vertices = 20, .cycles = 1, .cycle_pins = 5000000},
+  [CM_PRESET_BEST] = {.samples = 4, .sketch_bins = 64, .starts = 8, .coarse_sweeps = 30, .fine_sweeps = 4,
+                      .coarse_vertices = 20, .attempts = 12, .cycles = 24, .attempt_pins = 25000000,
+                      .cycle_pins = 250000000},
+};
+
+cm_axon_options cm_engine_axon_options(const cm_engine_task *task)
+{
+  cm_axon_options options = efforts[task->input->options->preset];
+  options.limits = task->limits;
+  options.parts_max = task->parts_max;
+  options.seed = task->input->options->seed;
+  return options;
+}
+
+/* The multilevel method that keeps neurons, synapses and inbound axons within the limits by itself. */
+static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+                          cm_error *error)
+{
+  (void)attempt; /* its levels are its own */
+  const cm_topology *topology = task->input->topology;
+  cm_axon_options options = cm_engine_axon_options(task);
+  cm_partition *made;
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  made->vertex_count = topology->vertex_count;
+  cm_status status = CM_NEW(run->memory, made->part, topology->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_dense_suits(topology)
+                 ? cm_partition_dense(topology, &options, run, made->part, &made->part_count, error)
+                 : cm_partition_axons(topology, &options, run, made->part, &made->part_count, error);
+  if (status == CM_OK)
+    status = cm_graph_of_axons(topology, made->part, made->part_count, run, &made->parts, error);
+  if (status != CM_OK) {
+    cm_partition_free(made);
+    return status;
+  }
+  *partition = made;
+  return CM_OK;
+}
+
+/* Effort of the presets on edges. */
+static const cm_edge_options edge_efforts[] = {
+  [CM_PRESET_FAST] = {.starts = 1, .tries = 3, .coarse_vertices = 30, .greedy_rounds = 3, .rounds = 2, .patience = 20,
+                      .least_tie = 0.5, .split_sweeps = 2, .sweeps = 4},
+  [CM_PRESET_BALANCED] = {.starts = 2, .tries = 3, .coarse_vertices = 30, .greedy_rounds = 3, .rounds = 3,
+                          .patience = 50, .least_tie = 0.1, .cycles = 1, .split_sweeps = 3, .sweeps = 5},
+  [CM_PRESET_BEST] = {.starts = 8, .tries = 4, .coarse_vertices = 50, .anneal_sweeps = 300, .greedy_rounds = 4,
+                      .rounds = 6, .patience = 120, .least_tie = 0.1, .cycles = 4, .split_sweeps = 8, .sweeps = 20},
+};
+
+static cm_edge_options edge_options(const cm_engine_task *task)
+{
+  cm_edge_options options = edge_efforts[task->input->options->preset];
+  options.most = task->limits.neurons;
+  options.parts = task->parts;
+  options.parts_max = task->parts_max;
+  options.seed = task->input->options->seed;
+  return options;
+}
+
+/* The multilevel method for the least edge cut; of the limits it knows the neurons. */
+static cm_status by_edges(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+                          cm_error *error)
+{
+  (void)attempt; /* its levels are its own */
+  cm_edge_options options = edge_options(task);
+  return cm_partition_by_edges(task->input->topology, &options, run, partition, error);
+}
+
+/* Memory beside the topology: of the seed's method the level-0 graph and the transposed pins at once. */
+static uint64_t seed_bytes(const cm_engine_task *task)
+{
+  const cm_topology *t = task->input->topology;
+  return t->pin_count * (!t->directed ? 12 : t->pin_weight != NULL ? 36 : 28) + t->vertex_count * UINT64_C(40);
+}
+
+static uint64_t edge_bytes(const cm_engine_task *task)
+{
+  cm_edge_options options = edge_options(task);
+  return cm_edges_least_bytes(task->input->topology, &options);
+}
+
+static cm_status polish_edges(const cm_topology *topology, const cm_limits *limits, uint32_t *part, uint32_t parts,
+                              cm_run *run, cm_error *error)
+{
+  return cm_lessen_cut_within(topology, limits, POLISH_ROUNDS, run, part, parts, error);
+}
+
+#define BY_AXONS {by_axons, cm_graph_of_axons, seed_bytes, .keeps_limits = true, .mends = true}
+#define BY_EDGES {by_edges, cm_graph_of_synapses, edge_bytes, polish_edges, .takes_parts = true, .mends = true}
+
+static const cm_engine engines[][2] = {
+  [CM_PRESET_REFERENCE] = {[CM_OBJECTIVE_EDGE] = {by_seed, graph_of_edges, seed_bytes, .takes_parts = true}},
+  [CM_PRESET_FAST] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
+  [CM_PRESET_BALANCED] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
+  [CM_PRESET_BEST] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
+};
+
+const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective)
+{
+  const cm_engine *engine = &engines[preset][objective];
+  return engine->partition != NULL ? engine : NULL;
+}

@@ -1,0 +1,234 @@
+/* The learned mapper on one region: who is to talk to whom (flows), which processor runs what (communities), where the
+ * policy puts it (agent), refinement, and what others would have made of it. What can fail: the policy's file, memory,
+ * cancel; that routes cannot be had around dead links is told, and is no failure. */
+#include "core/mapping/mappers/learned.h"
+
+#include "core/learning/agent/agent.h"
+#include "core/learning/deadlock.h"
+#include "core/learning/agent/refine.h"
+#include "core/learning/reward.h"
+#include "core/mapping/options.h"
+#include "core/mapping/routes/routes.h"
+#include "core/placement/placement.h"
+
+enum { REWARD_SWEEPS = 160 };
+
+/* What one run of the mapper holds. */
+typedef struct job {
+  const cm_map_input *input;
+  const cm_graph *parts;
+  const cm_region *region;
+  cm_run *run;
+  cm_flows *flows;
+  cm_multicast multicast;
+  cm_policy *policy;
+  cm_scene *scene;
+  cm_reward_task task;
+  cm_acted acted[CM_LAYOUTS];
+  uint32_t *other; /* [parts] the core of each, by others */
+} job;
+
+/* What a placement came to. */
+typedef struct outcome {
+  uint64_t hops;
+  cm_reward reward;
+  bool rewarded; /* dead links may leave multicast nodes no way */
+} outcome;
+
+static cm_status tell_flows(job *j, const uint32_t *part, cm_error *error)
+{
+  const cm_topology *t = j->input->topology;
+  uint32_t parts = j->parts->vertex_count;
+  if (!t->directed)
+    return cm_flows_of_graph(j->parts, j->run, &j->flows, error);
+  if (cm_flows_of_axons(t, part, parts, j->run, &j->flows, error) != CM_OK)
+    return error->status;
+  return cm_multicast_from_topology(t, part, parts, j->run, &j->multicast, error);
+}
+
+static cm_status set_scene(job *j, cm_error *error)
+{
+  cm_scene_parts parts = {.graph = j->parts,
+                          .flows = j->flows,
+                          .multicast = j->multicast.first != NULL ? &j->multicast : NULL,
+                          .chip = j->input->chip,
+                          .site = j->region->cores,
+                          .sites = j->region->core_count};
+  bool own;
+  j->task = (cm_reward_task){.parts = j->parts,
+                             .multicast = parts.multicast,
+                             .chip = j->input->chip,
+                             .rule = cm_routes_wanted(j->input->options, j->input->chip, &own).rule,
+                             .distance = CM_DISTANCE_MANHATTAN};
+  cm_run_phase(j->run, "communities");
+  return cm_scene_new_shared(&parts, j->input->options->placement_seed, j->run, &j->scene, error);
+}
+
+static cm_status judge(const job *j, const uint32_t *core, outcome *o, cm_error *error)
+{
+  o->hops = cm_placement_traffic(j->parts, j->input->chip, core);
+  cm_status status = cm_reward_compute(&j->task, core, j->run, &o->reward, error);
+  o->rewarded = status == CM_OK;
+  return status == CM_NO_ROUTE ? CM_OK : status;
+}
+
+static void name_cores(const job *j, const uint32_t *at, uint32_t *core)
+{
+  for (uint32_t p = 0; p < j->parts->vertex_count; p++)
+    core[p] = j->region->cores[at[p]];
+}
+
+/* Looks at pairs of cores when annealing what swaps have left. */
+static const double looks[] = {[CM_PRESET_REFERENCE] = 0, [CM_PRESET_FAST] = 0, [CM_PRESET_BALANCED] = 5e8,
+                               [CM_PRESET_BEST] = 5e9};
+
+static cm_status refine_hops(job *j, uint32_t *at, cm_error *error)
+{
+  cm_refine_options options = {looks[j->input->options->preset], j->input->options->placement_seed};
+  return cm_scene_refine(j->scene, &options, j->run, at, error);
+}
+
+/* On cores. */
+static cm_status refine_reward(job *j, uint32_t *core, cm_error *error)
+{
+  cm_reward_refine_options options = {.sweeps = REWARD_SWEEPS, .seed = j->input->options->placement_seed};
+  cm_reward_refined result;
+  return cm_reward_refine(&j->task, j->region->cores, j->region->core_count, &options, j->run, core, &result, error);
+}
+
+/* Refines all that the policy made, and keeps the best: core [parts]. */
+static cm_status refine(job *j, uint32_t *core, cm_error *error)
+{
+  uint64_t least = UINT64_MAX;
+  cm_run_phase(j->run, "refine");
+  for (int l = 0; l < CM_LAYOUTS; l++) {
+    if (refine_hops(j, j->acted[l].at, error) != CM_OK)
+      return error->status;
+    uint64_t hops = cm_scene_hops(j->scene, j->acted[l].at);
+    if (hops < least)
+      name_cores(j, j->acted[l].at, core);
+    least = hops < least ? hops : least;
+  }
+  return j->input->options->policy_aim == CM_AIM_REWARD ? refine_reward(j, core, error) : CM_OK;
+}
+
+/* The seed's bisection with the same refinement. */
+static cm_status bisect(job *j, cm_error *error)
+{
+  const struct cm_map_options *o = j->input->options;
+  cm_run_phase(j->run, "compare");
+  uint32_t *at = j->acted[0].at; /* not needed any more */
+  if (cm_place_by_bisection(j->parts, j->input->chip, j->region, o->bisection_tries, o->placement_seed, j->run,
+                            j->other, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < j->parts->vertex_count; p++)
+    at[p] = j->scene->site_on[j->other[p]];
+  if (refine_hops(j, at, error) != CM_OK)
+    return error->status;
+  name_cores(j, at, j->other);
+  return o->policy_aim == CM_AIM_REWARD ? refine_reward(j, j->other, error) : CM_OK;
+}
+
+/* ---- the report ---- */
+
+static json_t *outcome_json(const job *j, const outcome *o)
+{
+  double scale = (double)j->input->topology->weight_scale;
+  return o->rewarded ? json_pack("{s:f, s:f, s:f}", "part_traffic", (double)o->hops / scale, "reward",
+                                 o->reward.reward / scale, "dl_ratio", o->reward.dl_ratio)
+                     : json_pack("{s:f, s:n}", "part_traffic", (double)o->hops / scale, "reward");
+}
+
+static cm_status check_deadlock(job *j, const uint32_t *core, json_t **json, cm_error *error)
+{
+  cm_deadlock_report found;
+  cm_status status =
+    cm_deadlock_check(j->parts, j->task.multicast, j->input->chip, j->task.rule, core, j->run, &found, error);
+  if (status == CM_NO_ROUTE)
+    *json = json_pack("{s:s, s:n, s:s}", "rule", cm_turn_rule_name(j->task.rule), "free", "why", error->detail);
+  else if (status == CM_OK)
+    *json = json_pack("{s:s, s:b, s:I, s:I, s:I}", "rule", cm_turn_rule_name(j->task.rule), "free", 1, "routes",
+                      (json_int_t)found.routes, "channels", (json_int_t)found.channels, "dependencies",
+                      (json_int_t)found.arcs);
+  else
+    return status;
+  return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+/* The share of the cost of a start that the policy took off it. */
+static double gained(const cm_acted *acted)
+{
+  return acted->before > 0 ? 1 - (double)acted->after / (double)acted->before : 0;
+}
+
+static cm_status report(job *j, const outcome *alone, const outcome *refined, const outcome *others,
+                        const uint32_t *core, json_t **json, cm_error *error)
+{
+  static const char *const starts[CM_LAYOUTS] = {"spectral", "curve"};
+  json_t *deadlock;
+  if (check_deadlock(j, core, &deadlock, error) != CM_OK)
+    return error->status;
+  json_t *told = json_pack("{s:o, s:i, s:o}", "policy_alone", outcome_json(j, alone), "processors",
+                           (int)j->scene->processors, "deadlock", deadlock);
+  for (int l = 0; l < CM_LAYOUTS; l++)
+    json_object_set_new(told, starts[l],
+                        json_pack("{s:f, s:i}", "gained", gained(&j->acted[l]), "steps", (int)j->acted[l].steps));
+  if (refined != NULL)
+    json_object_set_new(told, "policy_refined", outcome_json(j, refined));
+  if (others != NULL)
+    json_object_set_new(told, "bisection_refined", outcome_json(j, others));
+  *json = json_pack("{s:{s:s, s:f}, s:o}", "placement", "method", refined != NULL ? "policy and refinement" : "policy",
+                    "part_traffic",
+                    (double)(refined != NULL ? refined : alone)->hops / (double)j->input->topology->weight_scale,
+                    "learned", told);
+  return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+static cm_status place(job *j, uint32_t *core, json_t **json, cm_error *error)
+{
+  outcome alone, refined, others;
+  bool refining = j->input->options->policy_refinement;
+  cm_run_phase(j->run, "policy");
+  if (cm_policy_act(j->policy, j->scene, 0, j->run, j->acted, error) != CM_OK)
+    return error->status;
+  name_cores(j, j->acted[cm_acted_best(j->acted)].at, core);
+  cm_status status = judge(j, core, &alone, error);
+  if (status == CM_OK && refining)
+    status = refine(j, core, error);
+  if (status == CM_OK && refining)
+    status = judge(j, core, &refined, error);
+  if (status == CM_OK && refining)
+    status = bisect(j, error);
+  if (status == CM_OK && refining)
+    status = judge(j, j->other, &others, error);
+  if (status == CM_OK)
+    status = report(j, &alone, refining ? &refined : NULL, refining ? &others : NULL, core, json, error);
+  return status;
+}
+
+cm_status cm_place_by_policy(const cm_map_input *input, const uint32_t *part, const cm_graph *parts,
+                             const cm_region *region, cm_run *run, uint32_t *core, json_t **json, cm_error *error)
+{
+  job j = {.input = input, .parts = parts, .region = region, .run = run};
+  if (parts->vertex_count == 0) {
+    *json = json_pack("{s:{s:s}}", "placement", "method", "policy");
+    return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  }
+  cm_status status = input->policy != NULL ? cm_policy_load(input->policy, &j.policy, error)
+                                           : cm_policy_shipped(&j.policy, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, j.other, parts->vertex_count, error);
+  if (status == CM_OK)
+    status = tell_flows(&j, part, error);
+  if (status == CM_OK)
+    status = set_scene(&j, error);
+  if (status == CM_OK)
+    status = place(&j, core, json, error);
+  cm_acted_free(j.acted);
+  cm_scene_free(j.scene);
+  cm_policy_free(j.policy);
+  cm_multicast_free(&j.multicast);
+  cm_flows_free(j.flows);
+  cm_free(j.other);
+  return status;
+}

@@ -1,0 +1,298 @@
+/* Happy path: first capacity -> the method -> all limits counted -> legal. A method that knows the limits is helped
+ * by single moves where it misses one; one that does not is asked again with a smaller capacity first. What can
+ * fail: the method, memory, disk, a stop; limits that no attempt keeps. */
+#include "core/mapping/stage/attempts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/partition/legalise.h"
+
+/* The capacity that the first attempt takes: what a fixed number of parts asks for, else the neuron limit. */
+static uint64_t first_capacity(const cm_attempts *a)
+{
+  const cm_terms *terms = &a->terms;
+  uint64_t total = a->input->topology->size_total,
+           capacity = terms->limits.neurons != 0 ? terms->limits.neurons : total;
+  if (terms->parts != 0) {
+    uint64_t even = (total + terms->parts - 1) / terms->parts;
+    double slack = floor((double)even * (1 + a->input->options->imbalance));
+    uint64_t allowed = slack < (double)total ? (uint64_t)slack : total;
+    capacity = allowed < capacity ? allowed : capacity;
+  }
+  return capacity > 0 ? capacity : 1;
+}
+
+cm_status cm_attempts_begin(const cm_map_input *input, const cm_engine *engine, const cm_terms *terms, cm_run *run,
+                            cm_attempts *attempts, cm_error *error)
+{
+  const cm_topology *topology = input->topology;
+  cm_attempts a = {.input = input, .engine = engine, .run = run, .terms = *terms, .largest = 1};
+  uint64_t capacity = first_capacity(&a);
+  a.made.limits = terms->limits;
+  for (uint32_t v = 0; v < topology->vertex_count; v++)
+    if (cm_topology_size(topology, v) > a.largest)
+      a.largest = cm_topology_size(topology, v);
+  if (terms->parts != 0)
+    a.made.limits.neurons = capacity;
+  if (terms->parts != 0 && capacity < a.largest)
+    return cm_fail(
+        error, CM_LIMIT_BROKEN,
+        "%u parts of at most %llu leave no room for a neuron of size %u; allow fewer parts or more imbalance",
+        terms->parts, (unsigned long long)capacity, a.largest);
+  *attempts = a;
+  return CM_OK;
+}
+
+void cm_attempts_end(cm_attempts *attempts)
+{
+  cm_stage_free(&attempts->made);
+  cm_partition_free(attempts->nearest);
+  *attempts = (cm_attempts){0};
+}
+
+/* ---- one attempt ---- */
+
+/* Keeps the nearest attempt, with what it asks for. */
+static void remember(cm_attempts *a, cm_partition **partition, const cm_violation *violation, const uint64_t *use)
+{
+  double ratio = (double)violation->use / (double)violation->limit;
+  if (a->nearest != NULL && ratio >= (double)a->violation.use / (double)a->violation.limit)
+    return;
+  cm_partition_free(a->nearest);
+  a->nearest = *partition;
+  *partition = NULL;
+  a->violation = *violation;
+  memset(a->most, 0, sizeof a->most);
+  for (uint32_t p = 0; p < a->nearest->part_count; p++)
+    for (cm_resource r = 0; r < CM_RESOURCES; r++)
+      if (use[(size_t)p * CM_RESOURCES + r] > a->most[r])
+        a->most[r] = use[(size_t)p * CM_RESOURCES + r];
+}
+
+/* Takes over a partition that is legal and has a core for every part; else *violation says which limit breaks, if
+ * any does. */
+static cm_status judge(cm_attempts *a, cm_partition **partition, cm_violation *violation, cm_error *error)
+{
+  const cm_topology *topology = a->input->topology;
+  uint64_t *use;
+  uint32_t parts = (*partition)->part_count;
+  cm_run_phase(a->run, "limits");
+  if (CM_NEW(a->run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_quality_compute(topology, (*partition)->part, parts, a->run, &a->made.quality, error);
+  if (status == CM_OK)
+    status = cm_count_use(topology, (*partition)->part, parts, a->run, use, error);
+  if (status != CM_OK) {
+    cm_free(use);
+    return status;
+  }
+  *violation = cm_find_violation(&a->made.limits, use, parts);
+  if (violation->broken_parts == 0 && parts <= a->terms.cores) {
+    a->made.partition = *partition;
+    a->made.use = use;
+    *partition = NULL;
+    return CM_OK;
+  }
+  if (violation->broken_parts == 0)
+    a->roomy_parts = a->roomy_parts == 0 || parts < a->roomy_parts ? parts : a->roomy_parts;
+  else if (parts <= a->terms.cores)
+    remember(a, partition, violation, use);
+  cm_free(use);
+  return CM_OK;
+}
+
+static bool done(const cm_attempts *a)
+{
+  return a->made.partition != NULL;
+}
+
+/* Single moves on a copy of a partition; taken over when that makes it legal. */
+static cm_status legalise(cm_attempts *a, const cm_partition *near, uint32_t parts_max, cm_error *error)
+{
+  const cm_topology *topology = a->input->topology;
+  cm_legalise_options options = {.limits = a->made.limits,
+                                 .parts_max = parts_max < a->terms.cores ? parts_max : a->terms.cores,
+                                 .exact = a->terms.parts != 0,
+                                 .seed = a->input->options->seed};
+  cm_partition *copy;
+  cm_violation violation;
+  bool legal = false;
+  cm_run_phase(a->run, "legalise");
+  if (CM_NEW(a->run->memory, copy, 1, error) != CM_OK)
+    return error->status;
+  *copy = (cm_partition){.vertex_count = near->vertex_count, .part_count = near->part_count};
+  cm_status status = CM_NEW(a->run->memory, copy->part, near->vertex_count, error);
+  if (status == CM_OK) {
+    memcpy(copy->part, near->part, near->vertex_count * sizeof *copy->part);
+    status = cm_legalise(topology, &options, a->run, copy->part, &copy->part_count, &legal, error);
+  }
+  if (status == CM_OK && legal && a->engine->polish != NULL)
+    status = a->engine->polish(topology, &a->made.limits, copy->part, copy->part_count, a->run, error);
+  if (status == CM_OK && legal)
+    status = a->engine->flows(topology, copy->part, copy->part_count, a->run, &copy->parts, error);
+  if (status == CM_OK && legal)
+    status = judge(a, &copy, &violation, error);
+  cm_partition_free(copy);
+  if (status == CM_OK && done(a)) {
+    cm_attempt *attempt = &a->made.attempts[a->made.attempt_count - 1];
+    attempt->parts = a->made.partition->part_count;
+    attempt->edge_cut = a->made.quality.edge_cut;
+    attempt->moved = true;
+    attempt->broken[0] = '\0';
+  }
+  return status;
+}
+
+/* The method once. *violation says what breaks; nothing where there are only too many parts. */
+static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts, uint32_t cores,
+                              cm_violation *violation, cm_error *error)
+{
+  cm_attempt *attempt = &a->made.attempts[a->made.attempt_count];
+  cm_engine_task task = {.input = a->input, .limits = a->made.limits, .parts = parts, .parts_max = cores};
+  cm_partition *partition = NULL;
+  *attempt = (cm_attempt){.capacity = capacity};
+  task.limits.neurons = capacity;
+  if (a->engine->partition(&task, a->run, attempt, &partition, error) != CM_OK)
+    return error->status;
+  const cm_partition *made = partition;
+  attempt->parts = made->part_count;
+  cm_status status = judge(a, &partition, violation, error);
+  attempt->edge_cut = a->made.quality.edge_cut;
+  a->made.attempt_count++;
+  if (status == CM_OK && !done(a)) {
+    if (violation->broken_parts == 0)
+      (void)snprintf(attempt->broken, sizeof attempt->broken, "%u parts, and %u cores are free", attempt->parts,
+                     a->terms.cores);
+    else
+      (void)snprintf(attempt->broken, sizeof attempt->broken,
+                     "%llu of %u parts break a limit, worst part %u with %llu %s of at most %llu",
+                     (unsigned long long)violation->broken_parts, attempt->parts, violation->part,
+                     (unsigned long long)violation->use, cm_resource_name(violation->resource),
+                     (unsigned long long)violation->limit);
+    if (a->engine->mends) /* many more parts are for a smaller capacity to make */
+      status = legalise(a, made, made->part_count + made->part_count / 8 + 1, error);
+  }
+  cm_partition_free(partition);
+  return status;
+}
+
+/* ---- all attempts ---- */
+
+/* A smaller capacity in proportion to the worst excess, between half and 95 % of the present one. */
+static uint64_t smaller_capacity(uint64_t capacity, const cm_violation *violation)
+{
+  double ratio = (double)violation->limit / (double)violation->use;
+  ratio = fmin(fmax(ratio, 0.5), 0.95);
+  return (uint64_t)floor((double)capacity * ratio);
+}
+
+/* Whether so many parts of this capacity could be enough. */
+static bool has_room(const cm_attempts *a, uint64_t capacity)
+{
+  return (a->input->topology->size_total + capacity - 1) / capacity <= a->terms.cores;
+}
+
+/* Why there is no further attempt; NULL: there is one, with this capacity and number of parts. */
+static const char *next_attempt(const cm_attempts *a, const cm_violation *violation, uint64_t *capacity,
+                                uint32_t *parts)
+{
+  if (a->terms.parts != 0)
+    return "the number of parts is fixed";
+  if (a->made.attempt_count == a->input->options->attempts)
+    return "no more attempts are allowed";
+  if (violation->broken_parts == 0) { /* too many: as many as there are cores */
+    if (!a->engine->takes_parts || *parts != 0)
+      return "each needs more cores than are free";
+    *parts = a->terms.cores;
+    return NULL;
+  }
+  if (violation->resource == CM_TARGET_CORES &&
+      violation->use * a->violation.limit > a->violation.use * violation->limit)
+    return "smaller parts reach more cores";
+  uint64_t smaller = smaller_capacity(*capacity, violation);
+  smaller = smaller < a->largest ? a->largest : smaller;
+  if (*capacity == a->largest)
+    return "a part cannot be smaller";
+  if (!has_room(a, smaller))
+    return "a smaller capacity needs more cores than are free";
+  *capacity = smaller;
+  return NULL;
+}
+
+static cm_status refuse(const cm_attempts *a, const char *why, cm_error *error)
+{
+  const cm_violation *v = &a->violation;
+  const char *lead = "; it would fit with";
+  if (a->nearest == NULL) {
+    cm_fail(error, CM_NO_ROOM, "no partition within the core limits was found on the %u free cores", a->terms.cores);
+    cm_error_figure(error, "needed", (uint64_t)a->terms.cores + 1);
+    cm_error_figure(error, "free", a->terms.cores);
+    return CM_NO_ROOM;
+  }
+  cm_fail(error, CM_LIMIT_BROKEN,
+          "no partition was found within the core limits in %u attempts (%s); the nearest, of %u parts, breaks a limit "
+          "in %llu: "
+          "part %u has %llu %s, %llu more than the %llu of a core",
+          a->made.attempt_count, why, a->nearest->part_count, (unsigned long long)v->broken_parts, v->part,
+          (unsigned long long)v->use, cm_resource_name(v->resource), (unsigned long long)(v->use - v->limit),
+          (unsigned long long)v->limit);
+  for (cm_resource r = 0; r < CM_RESOURCES; r++)
+    if (cm_limit(&a->made.limits, r) != 0 && a->most[r] > cm_limit(&a->made.limits, r)) {
+      cm_fail_more(error, "%s %llu %s", lead, (unsigned long long)a->most[r], cm_resource_name(r));
+      lead = " and";
+    }
+  if (!a->engine->keeps_limits && (v->resource == CM_SYNAPSES || v->resource == CM_INBOUND_AXONS))
+    cm_fail_more(error, "; objective \"axon\" under presets fast, balanced and best keeps this limit by itself");
+  error->limit_name = cm_resource_field(v->resource);
+  cm_error_figure(error, "part", v->part);
+  cm_error_figure(error, "use", v->use);
+  cm_error_figure(error, "limit", v->limit);
+  cm_error_figure(error, "attempts", a->made.attempt_count);
+  return CM_LIMIT_BROKEN;
+}
+
+/* Every neuron a part of its own, for single moves to bring together. */
+static cm_status attempt_from_neurons(cm_attempts *a, uint64_t capacity, cm_error *error)
+{
+  uint32_t n = a->input->topology->vertex_count;
+  cm_partition alone = {.vertex_count = n, .part_count = n};
+  if (CM_NEW(a->run->memory, alone.part, n, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < n; v++)
+    alone.part[v] = v;
+  cm_attempt *attempt = &a->made.attempts[a->made.attempt_count++];
+  *attempt = (cm_attempt){.capacity = capacity, .parts = n, .broken = "the method finds no partition"};
+  cm_status status = legalise(a, &alone, UINT32_MAX, error);
+  cm_free(alone.part);
+  return status;
+}
+
+/* A method that gives up for lack of cores is asked what it would do with more: single moves may then need less. */
+static cm_status attempt_with_more(cm_attempts *a, uint64_t capacity, cm_violation *violation, cm_error *error)
+{
+  cm_status status = attempt_once(a, capacity, a->terms.parts, UINT32_MAX, violation, error);
+  return status == CM_NO_ROOM ? attempt_from_neurons(a, capacity, error) : status;
+}
+
+cm_status cm_attempts_run(cm_attempts *a, cm_error *error)
+{
+  uint64_t capacity = first_capacity(a);
+  uint32_t parts = a->terms.parts;
+  const char *why = NULL;
+  while (why == NULL) {
+    cm_violation violation = {0};
+    cm_status status = attempt_once(a, capacity, parts, a->terms.cores, &violation, error);
+    if (status == CM_NO_ROOM && a->terms.cores != UINT32_MAX)
+      status = attempt_with_more(a, capacity, &violation, error);
+    if (status != CM_OK || done(a))
+      return status;
+    why = next_attempt(a, &violation, &capacity, &parts);
+  }
+  if (a->nearest != NULL) {
+    cm_status status = legalise(a, a->nearest, UINT32_MAX, error);
+    if (status != CM_OK || done(a))
+      return status;
+  }
+  return refuse(a, why, error);
+}

@@ -1,0 +1,34 @@
+/* The attempts of the partition stage: one method under one set of terms, until a partition is legal. */
+#ifndef CM_MAPPING_ATTEMPTS_H
+#define CM_MAPPING_ATTEMPTS_H
+
+#include "core/mapping/mappers/engine.h"
+#include "core/mapping/stage/stage.h"
+#include "core/mapping/stage/whynot.h"
+
+typedef struct cm_attempts {
+  const cm_map_input *input;
+  const cm_engine *engine;
+  cm_run *run;
+  cm_terms terms;
+  uint32_t largest; /* size of the largest neuron, at least 1 */
+  cm_stage made;    /* limits that count, attempts and, in the end, the legal partition */
+  /* On failure, the attempt that came nearest: the one whose worst excess is least. */
+  cm_partition *nearest;
+  cm_violation violation;
+  uint64_t most[CM_RESOURCES];
+  uint32_t roomy_parts; /* a legal partition with more parts than there are cores; 0: none was met */
+} cm_attempts;
+
+/* Starts under terms: with a fixed number of parts the stated imbalance becomes the neuron limit. CM_LIMIT_BROKEN
+ * when a neuron is larger than that. */
+cm_status cm_attempts_begin(const cm_map_input *input, const cm_engine *engine, const cm_terms *terms, cm_run *run,
+                            cm_attempts *attempts, cm_error *error);
+
+/* Attempts until a partition is legal; smaller capacities where the method does not keep a limit, single moves as
+ * the last resort. CM_NO_ROOM or CM_LIMIT_BROKEN when none is. */
+cm_status cm_attempts_run(cm_attempts *attempts, cm_error *error);
+
+void cm_attempts_end(cm_attempts *attempts);
+
+#endif

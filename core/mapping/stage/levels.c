@@ -1,0 +1,103 @@
+/* Happy path: key -> cache hit -> folder. On a miss the levels are made in a scratch folder that is then published.
+ * What can fail: no room on disk, cancel (the scratch is removed), a damaged entry (the reader's error makes the
+ * caller release with `damaged`; the next acquire misses). */
+#include "core/mapping/stage/levels.h"
+
+#include <sodium.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/partition/graph.h"
+#include "core/partition/reference/coarsen.h"
+
+/* To be raised whenever coarsening gives other levels for the same input. */
+enum { COARSENING_VERSION = 1 };
+
+static void make_key(const cm_map_input *input, const cm_partition_options *options, char key[65])
+{
+  char text[512];
+  unsigned char digest[crypto_hash_sha256_BYTES];
+  int length = snprintf(text, sizeof text,
+                        "coarsening %d network %s capacity %llu share %u tries %u stop %a matching %d seed %llu",
+                        COARSENING_VERSION, input->network_id, (unsigned long long)options->capacity,
+                        options->coarsening_share, options->coarsening_tries, options->coarsening_stop,
+                        (int)options->matching, (unsigned long long)options->coarsening_seed);
+  crypto_hash_sha256(digest, (const unsigned char *)text, (unsigned long long)length);
+  sodium_bin2hex(key, 65, digest, sizeof digest);
+}
+
+static cm_status coarsen_into(const cm_map_input *input, const cm_partition_options *options, const char *folder,
+                              cm_run *run, uint32_t *count, cm_error *error)
+{
+  cm_graph *finest;
+  cm_run_phase(run, "coarsen");
+  if (cm_graph_from_topology(input->topology, run, &finest, error) != CM_OK)
+    return error->status;
+  return cm_coarsen(finest, options, input->topology->weight_scale, folder, run, count, error);
+}
+
+/* Levels in a folder, by the files that are there. */
+static cm_status count_files(const char *folder, uint32_t *count, cm_error *error)
+{
+  uint32_t found = 0;
+  for (; found < CM_LEVELS_MAX; found++) {
+    char path[CM_PATH_MAX];
+    if (cm_path(path, error, "%s/level-%u.zip", folder, found + 1) != CM_OK)
+      return error->status;
+    if (access(path, R_OK) != 0)
+      break;
+  }
+  *count = found;
+  return CM_OK;
+}
+
+static cm_status acquire_without_cache(const cm_map_input *input, const cm_partition_options *options,
+                                       cm_run *run, cm_levels *levels, cm_error *error)
+{
+  if (cm_path(levels->folder, error, "%s/levels", input->scratch_folder) != CM_OK ||
+      cm_folder_make(levels->folder, error) != CM_OK)
+    return error->status;
+  return coarsen_into(input, options, levels->folder, run, &levels->count, error);
+}
+
+cm_status cm_levels_acquire(const cm_map_input *input, const cm_partition_options *options, cm_run *run,
+                            cm_levels *levels, cm_error *error)
+{
+  const cm_level_cache *cache = input->cache;
+  *levels = (cm_levels){0};
+  if (cache == NULL || input->network_id == NULL)
+    return acquire_without_cache(input, options, run, levels, error);
+  char key[65];
+  make_key(input, options, key);
+  cm_status status = cache->acquire(cache->user, key, levels->folder, error);
+  if (status == CM_OK) {
+    memcpy(levels->key, key, sizeof key);
+    levels->cached = true;
+    return count_files(levels->folder, &levels->count, error);
+  }
+  if (status != CM_NOT_FOUND || cache->begin(cache->user, levels->folder, error) != CM_OK)
+    return error->status;
+  status = coarsen_into(input, options, levels->folder, run, &levels->count, error);
+  if (status == CM_OK)
+    status = cache->commit(cache->user, key, levels->folder, error);
+  if (status != CM_OK) {
+    cache->discard(cache->user, levels->folder);
+    *levels = (cm_levels){0};
+    return status;
+  }
+  memcpy(levels->key, key, sizeof key);
+  return CM_OK;
+}
+
+void cm_levels_release(const cm_map_input *input, cm_levels *levels, bool damaged)
+{
+  cm_error ignored;
+  if (levels->key[0] != '\0') {
+    if (damaged)
+      input->cache->drop(input->cache->user, levels->key);
+    else
+      input->cache->release(input->cache->user, levels->key);
+  } else if (levels->folder[0] != '\0')
+    (void)cm_folder_remove(levels->folder, &ignored);
+  *levels = (cm_levels){0};
+}

@@ -1,0 +1,208 @@
+/* Happy path: limits and number of parts from the options -> neurons and bound checked -> attempts -> legal. What
+ * can fail: a neuron no core can hold, too few free cores, limits that no attempt meets (then other terms are tried,
+ * for the refusal to say what would fit), memory, disk, cancel. */
+#include "core/mapping/stage/stage.h"
+
+#include "core/chip/reach.h"
+#include "core/mapping/stage/attempts.h"
+
+/* What one run of the stage holds. */
+typedef struct job {
+  const cm_map_input *input;
+  const struct cm_map_options *options;
+  cm_objective objective;
+  const cm_engine *engine;
+  cm_run *run;
+  cm_terms terms;
+  cm_attempts attempts;
+  cm_bound bound;
+} job;
+
+/* ---- before anything costs time ---- */
+
+/* What a neuron takes at least of arrays that are to be at hand, whatever stands in files. */
+enum { VERTEX_BYTES = 64 };
+
+static cm_status check_memory(const job *j, cm_error *error)
+{
+  cm_memory *memory = j->run->memory;
+  if (memory == NULL || memory->limit_bytes == 0)
+    return CM_OK;
+  cm_engine_task task = {
+      .input = j->input, .limits = j->terms.limits, .parts = j->terms.parts, .parts_max = j->terms.cores};
+  if (task.limits.neurons == 0)
+    task.limits.neurons = j->input->topology->size_total;
+  uint64_t least = j->engine->least_bytes(&task), at_hand = (uint64_t)j->input->topology->vertex_count * VERTEX_BYTES;
+  if (memory->scratch_folder != NULL && at_hand < least)
+    least = at_hand;
+  uint64_t needed = atomic_load(&memory->used_bytes) + least;
+  if (needed <= memory->limit_bytes)
+    return CM_OK;
+  return cm_fail_memory_limit(memory->limit_bytes, needed, "this network", error);
+}
+
+static bool bare_grid(const cm_limits *limits)
+{
+  for (cm_resource r = 0; r < CM_RESOURCES; r++)
+    if (cm_limit(limits, r) != 0)
+      return false;
+  return true;
+}
+
+/* Cores that are free and can talk to each other. */
+static cm_status count_cores(const job *j, uint32_t *cores, cm_error *error)
+{
+  const cm_chip *chip = j->input->chip;
+  uint8_t *usable;
+  if (chip == NULL) {
+    *cores = UINT32_MAX;
+    return CM_OK;
+  }
+  if (CM_NEW(j->run->memory, usable, cm_chip_cores(chip), error) != CM_OK)
+    return error->status;
+  cm_status status = cm_usable_cores(chip, j->input->occupancy, j->run->memory, usable, cores, error);
+  cm_free(usable);
+  return status;
+}
+
+static void read_terms(job *j)
+{
+  cm_terms *terms = &j->terms;
+  const cm_chip *chip = j->input->chip;
+  uint64_t most = j->options->max_part_size;
+  if (chip != NULL)
+    terms->limits = chip->limits;
+  if (most != 0 && (terms->limits.neurons == 0 || most < terms->limits.neurons))
+    terms->limits.neurons = most;
+  terms->parts = j->options->parts;
+}
+
+/* What asks for a number of parts: the options, the limits, or the cores of a bare grid. */
+static cm_status settle_parts(job *j, cm_error *error)
+{
+  cm_terms *terms = &j->terms;
+  uint32_t vertices = j->input->topology->vertex_count;
+  if (terms->parts > vertices) {
+    cm_fail(error, CM_BAD_OPTION, "%u parts are asked for, but the network has only %u neurons", terms->parts,
+            vertices);
+    return cm_fail_at(error, "/options/parts");
+  }
+  if (terms->parts != 0 || !bare_grid(&terms->limits))
+    return CM_OK;
+  if (j->input->chip == NULL) {
+    cm_fail(error, CM_BAD_OPTION, "nothing says how many parts: state parts or max_part_size, or name a chip");
+    return cm_fail_at(error, "/options/parts");
+  }
+  if (!j->engine->takes_parts) {
+    cm_fail(error, CM_BAD_OPTION,
+            "objective \"axon\" follows the core limits, and this chip has none: state max_part_size, or choose "
+            "objective \"edge\"");
+    return cm_fail_at(error, "/options/objective");
+  }
+  terms->parts =
+      terms->cores < vertices ? terms->cores : vertices; /* nothing else asks for a number: one part a core */
+  return CM_OK;
+}
+
+static cm_refusal refusal_of(job *j, const cm_terms *terms)
+{
+  return (cm_refusal){.input = j->input, .run = j->run, .terms = terms, .bound = &j->bound, .context = j};
+}
+
+/* The mesh mapper in place of the preset's method, where it is asked for or the better one. */
+static void take_mesh_mapper(job *j)
+{
+  cm_engine_task task = {
+    .input = j->input, .limits = j->terms.limits, .parts = j->terms.parts, .parts_max = j->terms.cores};
+  if (j->input->places && cm_engine_mesh_suits(&task, j->objective))
+    j->engine = j->objective == CM_OBJECTIVE_EDGE ? &cm_engine_mesh : &cm_engine_mesh_axons;
+}
+
+static cm_status prepare(job *j, cm_error *error)
+{
+  const cm_topology *topology = j->input->topology;
+  cm_run_phase(j->run, "check");
+  if (topology->size_total > UINT32_MAX)
+    return cm_fail(error, CM_TOO_LARGE, "the sizes of all neurons add up to %llu, more than %u",
+                   (unsigned long long)topology->size_total, UINT32_MAX);
+  read_terms(j);
+  j->objective = cm_objective_resolve(j->options, topology->directed, !bare_grid(&j->terms.limits));
+  j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
+  if (count_cores(j, &j->terms.cores, error) != CM_OK)
+    return error->status;
+  take_mesh_mapper(j);
+  if (settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
+      cm_check_neurons(topology, &j->terms.limits, j->run, error) != CM_OK ||
+      cm_attempts_begin(j->input, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
+    return error->status;
+  cm_terms terms = {.limits = j->attempts.made.limits, .cores = j->terms.cores, .parts = j->terms.parts};
+  if (cm_bound_parts(topology, &terms.limits, j->run, &j->bound, error) != CM_OK ||
+      cm_check_reach(topology, &j->bound, &terms.limits, error) != CM_OK)
+    return error->status;
+  cm_refusal refusal = refusal_of(j, &terms);
+  return cm_refuse_by_bound(&refusal, error);
+}
+
+/* ---- why not ---- */
+
+/* The attempts under other terms: the same network, method and seed. A partition that keeps the job's own terms too
+ * is the job's result after all. */
+static cm_status attempt_again(void *context, const cm_terms *terms, cm_outcome *outcome, cm_error *error)
+{
+  job *j = context;
+  cm_attempts other = {0};
+  if (cm_attempts_begin(j->input, j->engine, terms, j->run, &other, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_attempts_run(&other, error);
+  if (status == CM_OK) {
+    *outcome = (cm_outcome){.parts = other.made.partition->part_count};
+    for (uint32_t p = 0; p < outcome->parts; p++)
+      for (cm_resource r = 0; r < CM_RESOURCES; r++)
+        if (other.made.use[(size_t)p * CM_RESOURCES + r] > outcome->most[r])
+          outcome->most[r] = other.made.use[(size_t)p * CM_RESOURCES + r];
+    if (cm_outcome_keeps(outcome, &j->terms)) {
+      other.made.limits = j->attempts.made.limits;
+      cm_stage_free(&j->attempts.made);
+      j->attempts.made = other.made;
+      other.made = (cm_stage){0};
+    }
+  }
+  cm_attempts_end(&other);
+  return status;
+}
+
+/* CM_OK when a legal partition turned up after all. */
+static cm_status explain(job *j, cm_error *error)
+{
+  cm_refusal refusal = refusal_of(j, &j->terms);
+  refusal.attempt = attempt_again;
+  refusal.roomy_parts = j->attempts.roomy_parts;
+  return cm_explain_refusal(&refusal, j->attempts.nearest != NULL ? j->attempts.violation.resource : CM_RESOURCES,
+                            error);
+}
+
+cm_status cm_stage_run(const cm_map_input *input, cm_run *run, cm_stage *stage, cm_error *error)
+{
+  job j = {.input = input, .options = input->options, .run = run};
+  cm_status status = prepare(&j, error);
+  if (status == CM_OK) {
+    status = cm_attempts_run(&j.attempts, error);
+    if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN)
+      status = explain(&j, error);
+  }
+  if (status == CM_OK) {
+    *stage = j.attempts.made;
+    stage->bound = j.bound;
+    stage->objective = j.objective;
+    j.attempts.made = (cm_stage){0};
+  }
+  cm_attempts_end(&j.attempts);
+  return status;
+}
+
+void cm_stage_free(cm_stage *stage)
+{
+  cm_partition_free(stage->partition);
+  cm_free(stage->use);
+  *stage = (cm_stage){0};
+}

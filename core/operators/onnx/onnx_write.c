@@ -1,0 +1,319 @@
+/* A cm_model to ONNX bytes. The message is built on an arena that points into the model, then packed in one go. */
+#include <protobuf-c/protobuf-c.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/operators/onnx/onnx.h"
+#include "core/operators/onnx/onnx.pb-c.h"
+
+typedef struct writer {
+  const cm_model *model;
+  cm_arena arena;
+  ProtobufCAllocator allocator; /* for the few messages that are unpacked again */
+} writer;
+
+static void *writer_allocate(void *data, size_t size)
+{
+  cm_error ignored;
+  return cm_arena_allocate(data, size, 1, &ignored);
+}
+
+static void writer_free(void *data, void *block)
+{
+  (void)data;
+  (void)block; /* goes with the arena */
+}
+
+/* protobuf-c's members are not const, but packing never writes. */
+static char *text(const char *t)
+{
+  return (char *)(uintptr_t)t;
+}
+
+static char *text_or_null(const char *t)
+{
+  return t != NULL && t[0] != '\0' ? text(t) : NULL;
+}
+
+/* A message of an initialised kind; NULL and the error otherwise. */
+#define MAKE(w, pointer, init, error) \
+  (CM_ARENA_NEW(&(w)->arena, pointer, 1, error) == CM_OK ? ((init)(pointer), (cm_status)CM_OK) \
+                                                        : (error)->status)
+
+static cm_status raw_bytes(writer *w, const cm_tensor *t, ProtobufCBinaryData *raw, cm_error *error)
+{
+  unsigned bits = cm_type_bits(t->type);
+  raw->data = t->data;
+  raw->len = (t->count * bits + 7) / 8;
+  if (bits >= 8)
+    return CM_OK;
+  if (CM_ARENA_NEW(&w->arena, raw->data, raw->len, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < t->count; i++)
+    raw->data[i * bits / 8] |= (uint8_t)((((const uint8_t *)t->data)[i] & ((1U << bits) - 1)) << (i * bits % 8));
+  return CM_OK;
+}
+
+static cm_status write_tensor(writer *w, const cm_tensor *t, const char *name, Onnx__TensorProto **made,
+                              cm_error *error)
+{
+  Onnx__TensorProto *p;
+  if (t->type == CM_STRING) {
+    p = onnx__tensor_proto__unpack(&w->allocator, t->packed_bytes, t->data);
+    if (p == NULL)
+      return cm_fail(error, CM_NO_MEMORY, "out of memory while writing an ONNX model");
+  } else {
+    if (MAKE(w, p, onnx__tensor_proto__init, error) != CM_OK || raw_bytes(w, t, &p->raw_data, error) != CM_OK)
+      return error->status;
+    p->has_data_type = p->has_raw_data = 1;
+    p->data_type = (int32_t)t->type;
+    p->n_dims = t->rank;
+    p->dims = (int64_t *)(uintptr_t)t->dims;
+  }
+  p->name = text_or_null(name);
+  *made = p;
+  return CM_OK;
+}
+
+static cm_status write_type(writer *w, const cm_value *v, Onnx__TypeProto **made, cm_error *error)
+{
+  Onnx__TypeProto *p;
+  if (v->packed_type != NULL) {
+    *made = onnx__type_proto__unpack(&w->allocator, v->packed_type_bytes, v->packed_type);
+    return *made != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory while writing an ONNX model");
+  }
+  if (v->shape.type == CM_TYPE_NONE || v->shape.type == CM_SEQUENCE)
+    return CM_OK;
+  if (MAKE(w, p, onnx__type_proto__init, error) != CM_OK ||
+      MAKE(w, p->tensor_type, onnx__type_proto__tensor__init, error) != CM_OK)
+    return error->status;
+  p->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+  p->tensor_type->has_elem_type = 1;
+  p->tensor_type->elem_type = (int32_t)v->shape.type;
+  *made = p;
+  if (v->shape.rank == CM_UNKNOWN_RANK)
+    return CM_OK;
+  Onnx__TensorShapeProto *shape;
+  if (MAKE(w, shape, onnx__tensor_shape_proto__init, error) != CM_OK ||
+      CM_ARENA_NEW(&w->arena, shape->dim, v->shape.rank, error) != CM_OK)
+    return error->status;
+  shape->n_dim = v->shape.rank;
+  for (uint32_t i = 0; i < v->shape.rank; i++) {
+    Onnx__TensorShapeProto__Dimension *d;
+    if (MAKE(w, d, onnx__tensor_shape_proto__dimension__init, error) != CM_OK)
+      return error->status;
+    if (v->shape.dims[i] >= 0) {
+      d->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+      d->dim_value = v->shape.dims[i];
+    } else if (v->dim_names[i] != NULL) {
+      d->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+      d->dim_param = text(v->dim_names[i]);
+    }
+    shape->dim[i] = d;
+  }
+  p->tensor_type->shape = shape;
+  return CM_OK;
+}
+
+static cm_status write_value(writer *w, uint32_t value, Onnx__ValueInfoProto **made, cm_error *error)
+{
+  const cm_value *v = &w->model->values[value];
+  if (MAKE(w, *made, onnx__value_info_proto__init, error) != CM_OK)
+    return error->status;
+  (*made)->name = text(v->name);
+  return write_type(w, v, &(*made)->type, error);
+}
+
+static cm_status write_attribute(writer *w, const cm_attribute *a, Onnx__AttributeProto **made, cm_error *error)
+{
+  Onnx__AttributeProto *p;
+  if (a->kind == CM_ATTRIBUTE_PACKED) {
+    *made = onnx__attribute_proto__unpack(&w->allocator, a->count, a->packed);
+    return *made != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory while writing an ONNX model");
+  }
+  if (MAKE(w, p, onnx__attribute_proto__init, error) != CM_OK)
+    return error->status;
+  p->name = text(a->name);
+  p->has_type = 1;
+  p->type = (Onnx__AttributeProto__AttributeType)a->kind;
+  *made = p;
+  switch (a->kind) {
+  case CM_ATTRIBUTE_FLOAT:
+    p->has_f = 1;
+    p->f = a->number;
+    break;
+  case CM_ATTRIBUTE_INT:
+    p->has_i = 1;
+    p->i = a->integer;
+    break;
+  case CM_ATTRIBUTE_STRING:
+    p->has_s = 1;
+    p->s = (ProtobufCBinaryData){.len = a->count, .data = (uint8_t *)text(a->text)};
+    break;
+  case CM_ATTRIBUTE_TENSOR:
+    return write_tensor(w, a->tensor, "", &p->t, error);
+  case CM_ATTRIBUTE_FLOATS:
+    p->n_floats = a->count;
+    p->floats = (float *)(uintptr_t)a->numbers;
+    break;
+  default:
+    p->n_ints = a->count;
+    p->ints = (int64_t *)(uintptr_t)a->integers;
+  }
+  return CM_OK;
+}
+
+static cm_status write_names(writer *w, const uint32_t *values, uint32_t count, char ***names, size_t *name_count,
+                             cm_error *error)
+{
+  if (CM_ARENA_NEW(&w->arena, *names, count, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < count; i++)
+    (*names)[i] = values[i] != CM_NONE ? text(w->model->values[values[i]].name) : text("");
+  *name_count = count;
+  return CM_OK;
+}
+
+static cm_status write_node(writer *w, const cm_node *n, Onnx__NodeProto **made, cm_error *error)
+{
+  Onnx__NodeProto *p;
+  if (MAKE(w, p, onnx__node_proto__init, error) != CM_OK ||
+      write_names(w, n->inputs, n->input_count, &p->input, &p->n_input, error) != CM_OK ||
+      write_names(w, n->outputs, n->output_count, &p->output, &p->n_output, error) != CM_OK ||
+      CM_ARENA_NEW(&w->arena, p->attribute, n->attribute_count, error) != CM_OK)
+    return error->status;
+  p->name = text_or_null(n->name);
+  p->op_type = text(n->op);
+  p->domain = text_or_null(n->domain);
+  for (; p->n_attribute < n->attribute_count; p->n_attribute++)
+    if (write_attribute(w, &n->attributes[p->n_attribute], &p->attribute[p->n_attribute], error) != CM_OK)
+      return error->status;
+  *made = p;
+  return CM_OK;
+}
+
+/* Before IR version 4 every initializer has to be listed as an input too. */
+static cm_status write_inputs(writer *w, Onnx__GraphProto *g, cm_error *error)
+{
+  const cm_model *m = w->model;
+  size_t count = m->input_count + (m->ir_version < 4 ? g->n_initializer : 0);
+  if (CM_ARENA_NEW(&w->arena, g->input, count, error) != CM_OK)
+    return error->status;
+  for (; g->n_input < m->input_count; g->n_input++)
+    if (write_value(w, m->inputs[g->n_input], &g->input[g->n_input], error) != CM_OK)
+      return error->status;
+  for (size_t i = 0; i < m->value_count && m->ir_version < 4; i++)
+    if (m->values[i].initializer && write_value(w, (uint32_t)i, &g->input[g->n_input++], error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
+static cm_status write_graph(writer *w, Onnx__GraphProto *g, cm_error *error)
+{
+  const cm_model *m = w->model;
+  size_t initializers = 0;
+  for (size_t i = 0; i < m->value_count; i++)
+    initializers += m->values[i].initializer;
+  if (CM_ARENA_NEW(&w->arena, g->node, m->order_count, error) != CM_OK ||
+      CM_ARENA_NEW(&w->arena, g->initializer, initializers, error) != CM_OK ||
+      CM_ARENA_NEW(&w->arena, g->output, m->output_count, error) != CM_OK)
+    return error->status;
+  g->name = text(m->graph_name[0] != '\0' ? m->graph_name : "graph");
+  g->doc_string = text_or_null(m->graph_doc);
+  for (; g->n_node < m->order_count; g->n_node++)
+    if (write_node(w, &m->nodes[m->order[g->n_node]], &g->node[g->n_node], error) != CM_OK)
+      return error->status;
+  for (size_t i = 0; i < m->value_count; i++)
+    if (m->values[i].initializer &&
+        write_tensor(w, m->values[i].tensor, m->values[i].name, &g->initializer[g->n_initializer++], error) != CM_OK)
+      return error->status;
+  for (; g->n_output < m->output_count; g->n_output++)
+    if (write_value(w, m->outputs[g->n_output], &g->output[g->n_output], error) != CM_OK)
+      return error->status;
+  return write_inputs(w, g, error);
+}
+
+static cm_status write_model(writer *w, Onnx__ModelProto *p, cm_error *error)
+{
+  const cm_model *m = w->model;
+  if (MAKE(w, p->graph, onnx__graph_proto__init, error) != CM_OK ||
+      CM_ARENA_NEW(&w->arena, p->opset_import, m->opset_count, error) != CM_OK ||
+      CM_ARENA_NEW(&w->arena, p->metadata_props, m->metadata_count, error) != CM_OK ||
+      CM_ARENA_NEW(&w->arena, p->functions, m->function_count, error) != CM_OK)
+    return error->status;
+  p->has_ir_version = 1;
+  p->ir_version = m->ir_version;
+  p->has_model_version = m->model_version != 0;
+  p->model_version = m->model_version;
+  p->producer_name = text_or_null(m->producer_name);
+  p->producer_version = text_or_null(m->producer_version);
+  p->domain = text_or_null(m->domain);
+  p->doc_string = text_or_null(m->doc);
+  for (; p->n_opset_import < m->opset_count; p->n_opset_import++) {
+    Onnx__OperatorSetIdProto *o;
+    if (MAKE(w, o, onnx__operator_set_id_proto__init, error) != CM_OK)
+      return error->status;
+    o->domain = text(m->opsets[p->n_opset_import].domain);
+    o->has_version = 1;
+    o->version = m->opsets[p->n_opset_import].version;
+    p->opset_import[p->n_opset_import] = o;
+  }
+  for (; p->n_metadata_props < m->metadata_count; p->n_metadata_props++) {
+    Onnx__StringStringEntryProto *e;
+    if (MAKE(w, e, onnx__string_string_entry_proto__init, error) != CM_OK)
+      return error->status;
+    e->key = text(m->metadata[p->n_metadata_props].key);
+    e->value = text(m->metadata[p->n_metadata_props].value);
+    p->metadata_props[p->n_metadata_props] = e;
+  }
+  for (; p->n_functions < m->function_count; p->n_functions++) {
+    p->functions[p->n_functions] =
+        onnx__function_proto__unpack(&w->allocator, m->function_bytes[p->n_functions], m->functions[p->n_functions]);
+    if (p->functions[p->n_functions] == NULL)
+      return cm_fail(error, CM_NO_MEMORY, "out of memory while writing an ONNX model");
+  }
+  return write_graph(w, p->graph, error);
+}
+
+cm_status cm_onnx_write_memory(const cm_model *model, uint8_t **bytes, size_t *size, cm_error *error)
+{
+  writer w = {.model = model};
+  Onnx__ModelProto p = ONNX__MODEL_PROTO__INIT;
+  uint8_t *packed = NULL;
+  cm_arena_init(&w.arena, model->arena.memory);
+  w.allocator = (ProtobufCAllocator){.alloc = writer_allocate, .free = writer_free, .allocator_data = &w.arena};
+  cm_status status = write_model(&w, &p, error);
+  if (status == CM_OK) {
+    *size = onnx__model_proto__get_packed_size(&p);
+    if (*size > CM_ONNX_BYTES_MAX)
+      status = cm_fail(error, CM_TOO_LARGE, "the model has %zu bytes; an ONNX file may have at most %zu", *size,
+                       CM_ONNX_BYTES_MAX);
+    else
+      status = CM_NEW(model->arena.memory, packed, *size, error);
+  }
+  if (status == CM_OK) {
+    (void)onnx__model_proto__pack(&p, packed);
+    *bytes = packed;
+  }
+  cm_arena_free(&w.arena);
+  return status;
+}
+
+cm_status cm_onnx_write(const cm_model *model, const char *path, cm_error *error)
+{
+  uint8_t *bytes;
+  size_t size;
+  cm_file file = {0};
+  if (cm_onnx_write_memory(model, &bytes, &size, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_file_create(&file, path, error);
+  if (status == CM_OK && fwrite(bytes, 1, size, file.stream) != size)
+    status = cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
+  if (status == CM_OK)
+    status = cm_file_commit(&file, error);
+  else
+    cm_file_discard(&file);
+  cm_free(bytes);
+  return status;
+}

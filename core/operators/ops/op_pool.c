@@ -1,0 +1,138 @@
+/* MaxPool, AveragePool and the global pools. */
+#include <math.h>
+#include <string.h>
+
+#include "core/operators/ops/window.h"
+
+static cm_status pool_window(const cm_call *call, cm_window *w, cm_error *error)
+{
+  return cm_window_read(call, &call->input[0], NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, w, error);
+}
+
+cm_status cm_shape_pool(cm_call *call, cm_error *error)
+{
+  cm_window w;
+  const cm_shape *x = &call->input[0];
+  if (x->rank == CM_UNKNOWN_RANK) {
+    call->output[0].type = x->type;
+    return CM_OK;
+  }
+  if (pool_window(call, &w, error) != CM_OK)
+    return error->status;
+  call->output[0] = *x;
+  memcpy(call->output[0].dims + 2, w.out, w.rank * sizeof *w.out);
+  if (call->output_count > 1) {
+    call->output[1] = call->output[0];
+    call->output[1].type = CM_INT64;
+  }
+  return CM_OK;
+}
+
+/* The window at one output position: largest element and its place, sum, number of cells inside the input and inside
+ * the padded input. */
+typedef struct window_sum {
+  double largest, sum;
+  int64_t place, inside, padded;
+} window_sum;
+
+static window_sum look(const cm_window *w, const cm_tensor *x, uint64_t base, const int64_t *position)
+{
+  window_sum s = {.largest = -INFINITY, .place = -1};
+  int64_t cell[CM_RANK_MAX] = {0};
+  do {
+    int64_t at = 0;
+    bool inside = true, padded = true;
+    for (uint32_t i = 0; i < w->rank; i++) {
+      int64_t p = position[i] * w->stride[i] - w->before[i] + cell[i] * w->dilation[i];
+      inside = inside && p >= 0 && p < w->in[i];
+      padded = padded && p < w->in[i] + w->after[i];
+      at = at * w->in[i] + p;
+    }
+    s.padded += padded;
+    if (!inside)
+      continue;
+    double value = cm_tensor_number(x, base + (uint64_t)at);
+    s.inside++;
+    s.sum += value;
+    if (s.place < 0 || value > s.largest || isnan(value)) {
+      s.largest = value;
+      s.place = at;
+    }
+  } while (cm_next_index(w->rank, w->kernel, cell));
+  return s;
+}
+
+/* MaxPool's second output: flat indices into the whole input, spatial part column-major when storage_order is 1. */
+static int64_t flat_index(const cm_window *w, uint64_t base, int64_t place, bool column_major)
+{
+  if (!column_major)
+    return (int64_t)base + place;
+  int64_t at = 0, step = 1, rest = place, index[CM_RANK_MAX] = {0};
+  for (uint32_t i = w->rank; i-- > 0; rest /= w->in[i])
+    index[i] = rest % w->in[i];
+  for (uint32_t i = 0; i < w->rank; i++, step *= w->in[i - 1])
+    at += index[i] * step;
+  return (int64_t)base + at;
+}
+
+cm_status cm_kernel_pool(cm_call *call, cm_error *error)
+{
+  cm_window w;
+  const cm_tensor *x = call->value[0];
+  cm_tensor *y = call->result[0];
+  bool average = strcmp(call->node->op, "AveragePool") == 0,
+       all = cm_node_integer(call->node, "count_include_pad", 0) != 0,
+       column_major = cm_node_integer(call->node, "storage_order", 0) != 0;
+  if (x->type != CM_FLOAT && x->type != CM_UINT8 && x->type != CM_INT8)
+    return cm_call_bad_type(call, x->type, error);
+  if (pool_window(call, &w, error) != CM_OK)
+    return error->status;
+  uint64_t in_size = 1, k = 0;
+  for (uint32_t i = 0; i < w.rank; i++)
+    in_size *= (uint64_t)w.in[i];
+  for (int64_t plane = 0; y->count > 0 && plane < x->dims[0] * x->dims[1]; plane++) {
+    int64_t position[CM_RANK_MAX] = {0};
+    uint64_t base = (uint64_t)plane * in_size;
+    do {
+      window_sum s = look(&w, x, base, position);
+      int64_t cells = all ? s.padded : s.inside;
+      double value = !average ? s.largest : cells > 0 ? s.sum / (double)cells : 0;
+      if (x->type == CM_FLOAT)
+        ((float *)y->data)[k] = (float)value;
+      else
+        ((uint8_t *)y->data)[k] = (uint8_t)(int)(isfinite(value) ? value : 0);
+      if (call->output_count > 1 && call->result[1] != NULL)
+        ((int64_t *)call->result[1]->data)[k] = flat_index(&w, base, s.place, column_major);
+      k++;
+    } while (cm_next_index(w.rank, w.out, position));
+  }
+  return CM_OK;
+}
+
+cm_status cm_shape_global_pool(cm_call *call, cm_error *error)
+{
+  (void)error;
+  call->output[0] = call->input[0];
+  for (uint32_t i = 2; call->input[0].rank != CM_UNKNOWN_RANK && i < call->input[0].rank; i++)
+    call->output[0].dims[i] = 1;
+  return CM_OK;
+}
+
+cm_status cm_kernel_global_pool(cm_call *call, cm_error *error)
+{
+  const cm_tensor *x = call->value[0];
+  bool average = strcmp(call->node->op, "GlobalAveragePool") == 0;
+  if (x->type != CM_FLOAT || x->rank < 2)
+    return cm_call_bad_type(call, x->type, error);
+  uint64_t planes = call->result[0]->count, size = planes > 0 ? x->count / planes : 0;
+  for (uint64_t p = 0; p < planes; p++) {
+    const float *from = (const float *)x->data + p * size;
+    double sum = 0, largest = -INFINITY;
+    for (uint64_t i = 0; i < size; i++) {
+      sum += (double)from[i];
+      largest = (double)from[i] > largest ? (double)from[i] : largest;
+    }
+    ((float *)call->result[0]->data)[p] = (float)(average ? sum / (double)size : largest);
+  }
+  return CM_OK;
+}

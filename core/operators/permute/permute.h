@@ -1,0 +1,54 @@
+/* Between the files that optimise permutations.
+ *
+ * While they work, every permutation of the graph, however it was written, is one node with a `layout`: marked
+ * (PERM-1), put where it costs least (PERM-2, 4), merged and folded (PERM-3), and at the end written as operators again
+ * (PERM-5). */
+#ifndef CM_OPERATORS_PERMUTE_H
+#define CM_OPERATORS_PERMUTE_H
+
+#include <jansson.h>
+
+#include "core/operators/permute/cross.h"
+
+typedef struct cm_permute {
+  cm_model *model;
+  cm_maps *maps;
+  cm_run *run;
+  json_t *moves; /* array; what is done goes here */
+} cm_permute;
+
+/* Bytes of a value as stored; unknown dims count as 1. */
+uint64_t cm_value_bytes(const cm_value *value);
+
+/* Bytes that one node moves as a permutation of an ordinary graph, 0 when it is none. */
+uint64_t cm_node_permutation_bytes(const cm_model *model, uint32_t node);
+
+/* Bytes that a layout node moves. */
+uint64_t cm_layout_bytes(const cm_permute *p, const cm_layout *layout, const cm_value *input);
+
+/* Turns every permutation of the graph into a layout node. */
+cm_status cm_permute_mark(cm_permute *p, cm_error *error);
+
+/* Composes chains, folds into constants, removes identities, merges equal ones, sweeps. */
+cm_status cm_permute_normalise(cm_permute *p, cm_error *error);
+
+/* Adds a layout node that makes `output` from `input`. */
+cm_status cm_permute_add(cm_permute *p, uint32_t input, const cm_layout *layout, uint32_t output, cm_error *error);
+
+/* Looks for a better place for the permutation at `seed` and all that it meets, decided at once by a minimum cut;
+ * *gain: bytes saved, 0 when nothing is better (the model is untouched then). */
+cm_status cm_permute_region(cm_permute *p, uint32_t seed, uint64_t *gain, cm_error *error);
+
+/* Writes layout nodes as Transpose, Reshape and Gather. */
+cm_status cm_permute_emit(cm_permute *p, cm_error *error);
+
+/* Absorbs exchanges of the last two axes into matrix products that are one matrix wide (Gemm has a flag for them). */
+cm_status cm_permute_absorb(cm_permute *p, cm_error *error);
+
+/* Total bytes of all layout nodes. */
+uint64_t cm_permute_total(const cm_permute *p);
+
+/* "inter", "intra" or "both", the axis order and the maps (at most 64 entries of each), for reports. */
+json_t *cm_layout_json(const cm_maps *maps, const cm_layout *layout, const int64_t *dims);
+
+#endif

@@ -1,0 +1,110 @@
+/* Cutting convolutions and pools: rows with their halos, channels with their groups. */
+#include <string.h>
+
+#include "core/operators/tiling/split_internal.h"
+#include "core/operators/ops/window.h"
+
+/* The rows of the input that output rows [out->from, out->to) see, and the padding that is left of theirs.
+ *
+ * A piece keeps the part of the padding that its windows reach into. At the far end no more than the whole has: a pool
+ * with ceil_mode lets its last window hang over the padding, and so must the piece. */
+static void window_rows(const cm_window *w, const cm_box *out, cm_box *in, cm_split_change *change)
+{
+  change->spatial = w->rank;
+  for (uint32_t i = 0; i < w->rank; i++) {
+    int64_t first = out->from[i + 2] * w->stride[i] - w->before[i],
+            last = (out->to[i + 2] - 1) * w->stride[i] - w->before[i] + (w->kernel[i] - 1) * w->dilation[i] + 1;
+    int64_t from = first < 0 ? 0 : first, to = last > w->in[i] ? w->in[i] : last;
+    /* Windows that lie in the padding alone still need a row to be counted from. */
+    if (from >= w->in[i])
+      from = w->in[i] - 1;
+    if (to <= from)
+      to = from + 1;
+    in->from[i + 2] = from;
+    in->to[i + 2] = to;
+    change->before[i] = from - first;
+    int64_t over = last - to, most = w->after[i] > 0 ? w->after[i] : 0;
+    change->after[i] = to < w->in[i] || over < most ? over : most;
+  }
+}
+
+/* The far padding of a convolution is what its windows reach, whatever the file says of the rest. */
+cm_status cm_split_convolution(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change,
+                               cm_error *error)
+{
+  cm_window w;
+  int64_t group = cm_node_integer(call->node, "group", 1), filters = call->output[0].dims[1] / (group > 0 ? group : 1),
+          channels = call->input[1].dims[1], first = out->from[1], last = out->to[1];
+  if (cm_window_read(call, &call->input[0], call->input[1].dims + 2, false, &w, error) != CM_OK)
+    return error->status;
+  window_rows(&w, out, &inputs[0], change);
+  inputs[0].from[0] = out->from[0];
+  inputs[0].to[0] = out->to[0];
+  inputs[1].from[0] = first;
+  inputs[1].to[0] = last;
+  if (cm_has(call, 2)) {
+    inputs[2].from[0] = first;
+    inputs[2].to[0] = last;
+  }
+  if (cm_has(call, 3))
+    inputs[3] = *out;
+  int64_t group_from = first / filters, group_to = (last + filters - 1) / filters;
+  if (group > 1) {
+    bool inside = group_to - group_from == 1;
+    if (!inside && (first % filters != 0 || last % filters != 0))
+      return cm_call_fail(call, error, "its groups of %lld filters cannot be cut at %lld and %lld", (long long)filters,
+                          (long long)first, (long long)last);
+    change->group = group_to - group_from;
+    inputs[0].from[1] = group_from * channels;
+    inputs[0].to[1] = group_to * channels;
+  }
+  return CM_OK;
+}
+
+cm_status cm_split_pool(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change, cm_error *error)
+{
+  cm_window w;
+  if (cm_window_read(call, &call->input[0], NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error) !=
+      CM_OK)
+    return error->status;
+  window_rows(&w, out, &inputs[0], change);
+  for (uint32_t i = 0; i < 2; i++) {
+    inputs[0].from[i] = out->from[i];
+    inputs[0].to[i] = out->to[i];
+  }
+  return CM_OK;
+}
+
+/* Frames and filters alone: the image is whole, so the window stays as it is. */
+cm_status cm_split_transposed(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change,
+                              cm_error *error)
+{
+  int64_t group = cm_node_integer(call->node, "group", 1), filters = call->input[1].dims[1],
+          channels = call->input[0].dims[1] / (group > 0 ? group : 1), first = out->from[1], last = out->to[1];
+  inputs[0].from[0] = out->from[0];
+  inputs[0].to[0] = out->to[0];
+  if (group > 1) {
+    if (first % filters != 0 || last % filters != 0)
+      return cm_call_fail(call, error, "its groups of %lld filters cannot be cut", (long long)filters);
+    change->group = (last - first) / filters;
+    inputs[0].from[1] = inputs[1].from[0] = first / filters * channels;
+    inputs[0].to[1] = inputs[1].to[0] = last / filters * channels;
+  } else {
+    inputs[1].from[1] = first;
+    inputs[1].to[1] = last;
+  }
+  if (cm_has(call, 2)) {
+    inputs[2].from[0] = first;
+    inputs[2].to[0] = last;
+  }
+  return CM_OK;
+}
+
+uint64_t cm_split_window_cells(const cm_call *call)
+{
+  const cm_attribute *kernel = cm_node_attribute(call->node, "kernel_shape");
+  uint64_t cells = 1;
+  for (size_t i = 0; kernel != NULL && i < kernel->count; i++)
+    cells *= (uint64_t)(kernel->integers[i] > 0 ? kernel->integers[i] : 1);
+  return cells;
+}

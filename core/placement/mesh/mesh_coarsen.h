@@ -1,0 +1,25 @@
+/* Coarsening and coarse geometry for the mesh mapper. */
+#ifndef CM_PLACEMENT_MESH_COARSEN_H
+#define CM_PLACEMENT_MESH_COARSEN_H
+
+#include "core/partition/edge/agglomerate.h"
+#include "core/placement/mesh/mesh_state.h"
+
+/* What makes an edge worth merging over. */
+typedef enum cm_mesh_rating {
+  CM_RATE_WEIGHT,  /* its weight */
+  CM_RATE_DISTANCE /* weight / squared algebraic distance of its ends: tells near neighbours from long-range ones */
+} cm_mesh_rating;
+
+/* Builds the levels below `finest`, which is borrowed, down to about vertices_min. label as in cm_hierarchy_options.
+ * O(entries) a level, times some twenty for CM_RATE_DISTANCE. */
+cm_status cm_mesh_coarsen(cm_compact *finest, cm_mesh_rating rating, const uint32_t *label, uint32_t vertices_min,
+                          uint64_t seed, cm_run *run, cm_hierarchy *hierarchy, cm_error *error);
+
+/* Assigns the vertices of a level to cells by the two slowest modes of the graph (spectral layout), turned to the angle
+ * of least cost: cell [vertices]. The modes are found on the coarsest level and smoothed on the way down. O(entries of
+ * the levels passed) times some forty. */
+cm_status cm_mesh_layout(const cm_hierarchy *hierarchy, uint32_t level, const cm_mesh_grid *grid, uint64_t seed,
+                         cm_run *run, uint32_t *cell, cm_error *error);
+
+#endif

@@ -1,0 +1,376 @@
+/* The memetic search: a population of annealed arrangements, of which pairs are crossed. Two parents are first brought
+ * into the same position (grids can be turned and mirrored), what they agree on stays, the rest is mixed, and the
+ * child is annealed from a low temperature. */
+#include "core/placement/qap/qap.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/threads.h"
+#include "core/partition/options.h"
+#include "core/placement/qap/qap_internal.h"
+#include "core/placement/qap/symmetry.h"
+
+enum { BATCH = 4, SAMPLES = 2000 };
+
+/* Children in vain, per member, that end a population; and children, per member, that a new one needs at least. */
+enum { PATIENCE = 3, LIFE = 6 };
+
+/* Temperatures in mean changes of a random swap. */
+static const double hot_start = 0.2, hot_child = 0.1, cold_end = 0.025;
+
+typedef struct member {
+  uint32_t *occupant; /* [cores] */
+  uint64_t cost;
+} member;
+
+typedef struct search {
+  cm_qap qap;
+  const cm_qap_kernel *kernel;
+  const cm_qap_options *options;
+  cm_run *run;
+  cm_symmetries symmetries;
+  member *member; /* [population] */
+  member child[BATCH];
+  uint32_t parent[BATCH][2];
+  uint32_t bred;  /* children so far */
+  uint32_t begun; /* members annealed from scratch in earlier populations */
+  member champion; /* the best of those; no occupants before there is one */
+  double unit;    /* mean change of a random swap */
+} search;
+
+uint64_t cm_axes_cost(const cm_graph *parts, const cm_axes *axes, const uint32_t *at)
+{
+  uint64_t sum = 0;
+  for (uint32_t u = 0; u < parts->vertex_count; u++)
+    for (uint64_t i = parts->first[u]; i < parts->first[u + 1]; i++)
+      sum += parts->weight[i] * cm_axes_distance(axes, at[u], at[parts->neighbour[i]]);
+  return sum / 2;
+}
+
+static uint64_t cost_of(const search *s, const uint32_t *occupant, uint32_t *at)
+{
+  for (uint32_t c = 0; c < s->qap.count; c++)
+    if (occupant[c] < s->qap.parts)
+      at[occupant[c]] = c;
+  return cm_axes_cost(s->qap.graph, s->qap.axes, at);
+}
+
+/* Cost of part u at its core, as if `other` stood on u's core and u on core `there` when `other` is a part. */
+static double part_cost(const search *s, const uint32_t *at, uint32_t u, uint32_t there, uint32_t other)
+{
+  const cm_graph *g = s->qap.graph;
+  double sum = 0;
+  for (uint64_t i = g->first[u]; i < g->first[u + 1]; i++)
+    sum += (double)g->weight[i] *
+           cm_axes_distance(s->qap.axes, there, g->neighbour[i] == other ? at[u] : at[g->neighbour[i]]);
+  return sum;
+}
+
+/* The mean size of the change that a swap makes in a random arrangement: the unit of temperature. */
+static void measure_unit(search *s, uint32_t *order)
+{
+  cm_random random;
+  cm_random_init(&random, s->options->seed, CM_STREAM_ASSIGNMENT, UINT64_MAX);
+  uint32_t parts = s->qap.parts;
+  cm_random_permutation(&random, order, s->qap.count);
+  double sum = 0;
+  for (uint32_t k = 0; k < SAMPLES; k++) {
+    uint32_t u = (uint32_t)cm_random_below(&random, parts), v = (uint32_t)cm_random_below(&random, parts);
+    if (u != v)
+      sum += fabs(part_cost(s, order, u, order[v], v) + part_cost(s, order, v, order[u], u) -
+                  part_cost(s, order, u, order[u], parts) - part_cost(s, order, v, order[v], parts));
+  }
+  s->unit = fmax(sum / SAMPLES, 1e-3);
+}
+
+/* Fills occupant [cores] from where the parts stand; the cores left go to nobody. */
+static void stand(const search *s, const uint32_t *at, uint32_t *occupant)
+{
+  uint32_t nobody = s->qap.parts;
+  for (uint32_t c = 0; c < s->qap.count; c++)
+    occupant[c] = UINT32_MAX;
+  for (uint32_t p = 0; p < s->qap.parts; p++)
+    occupant[at[p]] = p;
+  for (uint32_t c = 0; c < s->qap.count; c++)
+    if (occupant[c] == UINT32_MAX)
+      occupant[c] = nobody++;
+}
+
+static cm_status start_one(void *context, size_t index, cm_error *error)
+{
+  search *s = context;
+  cm_random random;
+  member *m = &s->member[index];
+  uint32_t *at;
+  cm_random_init(&random, s->options->seed, CM_STREAM_ASSIGNMENT, s->begun + index);
+  const uint32_t *start = s->options->start;
+  if (start != NULL)
+    stand(s, start, m->occupant);
+  else
+    cm_random_permutation(&random, m->occupant, s->qap.count);
+  double hot = start != NULL ? hot_child : hot_start;
+  cm_qap_schedule schedule = {hot * s->unit, cold_end * s->unit, s->options->sweeps};
+  if (CM_NEW(s->run->memory, at, s->qap.count, error) != CM_OK)
+    return error->status;
+  cm_status status = s->kernel->anneal(&s->qap, &schedule, &random, s->run, m->occupant, error);
+  if (status == CM_OK)
+    m->cost = cost_of(s, m->occupant, at);
+  cm_free(at);
+  return status;
+}
+
+/* The symmetry under which the second parent agrees best with the first; `turned` gets its occupants turned so. */
+static void align(const search *s, const uint32_t *first, const uint32_t *second, uint32_t *turned)
+{
+  uint32_t most = 0, best = 0;
+  for (uint32_t k = 0; k < s->symmetries.count; k++) {
+    const uint32_t *to = s->symmetries.to[k];
+    uint32_t same = 0;
+    for (uint32_t c = 0; c < s->qap.count; c++)
+      same += second[c] == first[to[c]];
+    if (same > most) {
+      most = same;
+      best = k;
+    }
+  }
+  for (uint32_t c = 0; c < s->qap.count; c++)
+    turned[s->symmetries.to[best][c]] = second[c];
+}
+
+/* What the parents agree on stays; every other core takes the occupant of one of them that is still free, or any. */
+static void cross(const search *s, const uint32_t *first, const uint32_t *second, cm_random *random, uint32_t *order,
+                  uint32_t *child)
+{
+  uint32_t count = s->qap.count, left = 0;
+  uint8_t taken[CM_QAP_CORES_MAX] = {0};
+  for (uint32_t c = 0; c < count; c++) {
+    child[c] = first[c] == second[c] ? first[c] : UINT32_MAX;
+    if (child[c] != UINT32_MAX)
+      taken[child[c]] = 1;
+  }
+  cm_random_permutation(random, order, count);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t c = order[i];
+    if (child[c] != UINT32_MAX)
+      continue;
+    bool swapped = cm_random_next(random) & 1;
+    uint32_t one = swapped ? second[c] : first[c], other = swapped ? first[c] : second[c];
+    if (taken[one])
+      one = other;
+    if (!taken[one]) {
+      child[c] = one;
+      taken[one] = 1;
+    }
+  }
+  cm_random_permutation(random, order, count);
+  for (uint32_t c = 0; c < count; c++) {
+    if (child[c] != UINT32_MAX)
+      continue;
+    while (taken[order[left]])
+      left++;
+    child[c] = order[left];
+    taken[order[left]] = 1;
+  }
+}
+
+static cm_status breed_one(void *context, size_t index, cm_error *error)
+{
+  search *s = context;
+  uint32_t *turned, *order = NULL, *child = s->child[index].occupant;
+  const uint32_t *first = s->member[s->parent[index][0]].occupant, *second = s->member[s->parent[index][1]].occupant;
+  cm_random random;
+  cm_random_init(&random, s->options->seed, CM_STREAM_BREEDING, s->bred + index);
+  cm_status status = CM_NEW(s->run->memory, turned, s->qap.count, error);
+  if (status == CM_OK)
+    status = CM_NEW(s->run->memory, order, s->qap.count, error);
+  if (status == CM_OK) {
+    align(s, first, second, turned);
+    cross(s, first, turned, &random, order, child);
+    cm_qap_schedule schedule = {hot_child * s->unit, cold_end * s->unit, s->options->child_sweeps};
+    status = s->kernel->anneal(&s->qap, &schedule, &random, s->run, child, error);
+  }
+  if (status == CM_OK)
+    s->child[index].cost = cost_of(s, child, order);
+  cm_free(turned);
+  cm_free(order);
+  return status;
+}
+
+/* A child takes the place of the worst member when it is better, unless one of its cost is there: likely the same.
+ * False when it does not. */
+static bool admit(search *s, member *child)
+{
+  uint32_t worst = 0;
+  for (uint32_t i = 0; i < s->options->population; i++) {
+    if (s->member[i].cost == child->cost)
+      return false;
+    if (s->member[i].cost > s->member[worst].cost)
+      worst = i;
+  }
+  if (s->member[worst].cost <= child->cost)
+    return false;
+  member replaced = s->member[worst];
+  s->member[worst] = *child;
+  *child = replaced;
+  return true;
+}
+
+static uint32_t best_member(const search *s)
+{
+  uint32_t best = 0;
+  for (uint32_t i = 1; i < s->options->population; i++)
+    best = s->member[i].cost < s->member[best].cost ? i : best;
+  return best;
+}
+
+/* Keeps the best member, if it is the best so far. */
+static void crown(search *s)
+{
+  uint32_t best = best_member(s);
+  if (s->begun > 0 && s->member[best].cost >= s->champion.cost)
+    return;
+  s->champion.cost = s->member[best].cost;
+  memcpy(s->champion.occupant, s->member[best].occupant, s->qap.count * sizeof *s->champion.occupant);
+}
+
+/* A population that no child gets into any more has come to its end: another one, from scratch, where enough work is
+ * left for it. */
+static cm_status begin_again(search *s, uint32_t *vain, cm_error *error)
+{
+  const cm_qap_options *o = s->options;
+  uint64_t price = (uint64_t)o->population * o->sweeps / o->child_sweeps; /* in children */
+  if (*vain < PATIENCE * o->population || s->bred + price + LIFE * (uint64_t)o->population > o->children)
+    return CM_OK;
+  crown(s);
+  s->begun += o->population;
+  s->bred += (uint32_t)price;
+  *vain = 0;
+  return cm_parallel(s->run, o->population, start_one, s, error);
+}
+
+static cm_status breed(search *s, cm_error *error)
+{
+  cm_random random;
+  uint32_t population = s->options->population, vain = 0; /* children since one was admitted */
+  cm_random_init(&random, s->options->seed, CM_STREAM_BREEDING, UINT64_MAX);
+  while (population > 1 && s->bred < s->options->children) {
+    uint32_t batch = s->options->children - s->bred;
+    batch = batch < BATCH ? batch : BATCH;
+    for (uint32_t i = 0; i < batch; i++) {
+      s->parent[i][0] = (uint32_t)cm_random_below(&random, population);
+      s->parent[i][1] = (uint32_t)cm_random_below(&random, population - 1);
+      s->parent[i][1] += s->parent[i][1] >= s->parent[i][0];
+    }
+    if (cm_parallel(s->run, batch, breed_one, s, error) != CM_OK)
+      return error->status;
+    for (uint32_t i = 0; i < batch; i++)
+      vain = admit(s, &s->child[i]) ? 0 : vain + 1;
+    s->bred += batch;
+    if (cm_run_progress(s->run, (double)s->bred / s->options->children, -1, s->qap.parts, NAN, error) != CM_OK ||
+        begin_again(s, &vain, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* Whether all sums of the kernel stay within 32 bits: no table entry nor change exceeds this. */
+static bool fits_narrow(const cm_graph *graph, const cm_axes *axes)
+{
+  uint64_t heaviest = 0, farthest_x = 0, farthest_y = 0;
+  for (uint32_t u = 0; u < graph->vertex_count; u++) {
+    uint64_t sum = 0;
+    for (uint64_t i = graph->first[u]; i < graph->first[u + 1]; i++)
+      sum += graph->weight[i];
+    heaviest = sum > heaviest ? sum : heaviest;
+  }
+  for (size_t i = 0; i < (size_t)axes->columns * axes->columns; i++)
+    farthest_x = axes->dx[i] > farthest_x ? axes->dx[i] : farthest_x;
+  for (size_t i = 0; i < (size_t)axes->rows * axes->rows; i++)
+    farthest_y = axes->dy[i] > farthest_y ? axes->dy[i] : farthest_y;
+  return heaviest <= (uint64_t)INT32_MAX / 8 / (farthest_x + farthest_y + 1);
+}
+
+/* -log(chance) for evenly spaced chances in random order: changes below temperature times one are accepted. */
+static cm_status fill_thresholds(search *s, cm_error *error)
+{
+  cm_random random;
+  uint32_t *order, more = s->qap.stride;
+  float *threshold;
+  if (CM_NEW(s->run->memory, threshold, CM_QAP_THRESHOLDS + more, error) != CM_OK)
+    return error->status;
+  s->qap.threshold = threshold;
+  if (CM_NEW(s->run->memory, order, CM_QAP_THRESHOLDS, error) != CM_OK)
+    return error->status;
+  cm_random_init(&random, s->options->seed, CM_STREAM_ASSIGNMENT, UINT64_MAX - 1);
+  cm_random_permutation(&random, order, CM_QAP_THRESHOLDS);
+  for (uint32_t i = 0; i < CM_QAP_THRESHOLDS + more; i++)
+    threshold[i] = (float)-log((order[i % CM_QAP_THRESHOLDS] + 0.5) / CM_QAP_THRESHOLDS);
+  cm_free(order);
+  return CM_OK;
+}
+
+static cm_status set_up(search *s, cm_error *error)
+{
+  cm_memory *memory = s->run->memory;
+  size_t matrix = (size_t)s->qap.count * s->qap.stride;
+  s->qap.distance = cm_allocate(memory, matrix, s->kernel->integer_bytes, error);
+  if (s->qap.distance == NULL)
+    return error->status;
+  s->qap.weight = cm_allocate(memory, matrix, s->kernel->integer_bytes, error);
+  if (s->qap.weight == NULL)
+    return error->status;
+  s->kernel->prepare(&s->qap);
+  if (fill_thresholds(s, error) != CM_OK || cm_symmetries_new(s->qap.axes, s->run, &s->symmetries, error) != CM_OK ||
+      CM_NEW(memory, s->member, s->options->population, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < s->options->population; i++)
+    if (CM_NEW(memory, s->member[i].occupant, s->qap.count, error) != CM_OK)
+      return error->status;
+  if (CM_NEW(memory, s->champion.occupant, s->qap.count, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < BATCH; i++)
+    if (CM_NEW(memory, s->child[i].occupant, s->qap.count, error) != CM_OK)
+      return error->status;
+  measure_unit(s, s->child[0].occupant);
+  return CM_OK;
+}
+
+static void tear_down(search *s)
+{
+  cm_free(s->qap.distance);
+  cm_free(s->qap.weight);
+  cm_free(s->qap.threshold);
+  cm_symmetries_free(&s->symmetries);
+  for (uint32_t i = 0; s->member != NULL && i < s->options->population; i++)
+    cm_free(s->member[i].occupant);
+  cm_free(s->member);
+  cm_free(s->champion.occupant);
+  for (uint32_t i = 0; i < BATCH; i++)
+    cm_free(s->child[i].occupant);
+}
+
+cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, const cm_qap_options *options, cm_run *run,
+                                uint32_t *at, uint64_t *cost, cm_error *error)
+{
+  if (axes->count < parts->vertex_count || axes->count > CM_QAP_CORES_MAX || options->population == 0)
+    return cm_fail(error, CM_INTERNAL, "%u parts cannot be annealed on %u cores", parts->vertex_count, axes->count);
+  uint32_t stride = (axes->count + CM_QAP_BLOCK - 1) / CM_QAP_BLOCK * CM_QAP_BLOCK;
+  cm_qap qap = {.graph = parts, .axes = axes, .parts = parts->vertex_count, .count = axes->count, .stride = stride};
+  search s = {.qap = qap,
+              .kernel = fits_narrow(parts, axes) ? &cm_qap_narrow : &cm_qap_wide,
+              .options = options,
+              .run = run};
+  cm_status status = parts->vertex_count > 0 ? set_up(&s, error) : CM_OK;
+  if (status == CM_OK && parts->vertex_count > 0)
+    status = cm_parallel(run, options->population, start_one, &s, error);
+  if (status == CM_OK && parts->vertex_count > 0)
+    status = breed(&s, error);
+  if (status == CM_OK && parts->vertex_count > 0) {
+    crown(&s);
+    *cost = cost_of(&s, s.champion.occupant, at);
+  } else if (status == CM_OK)
+    *cost = 0;
+  tear_down(&s);
+  return status;
+}

@@ -1,3 +1,0 @@
-#define INTEGER int32_t
-#define KERNEL cm_qap_narrow
-#include "core/placement/qap_kernel.h"

@@ -1,3 +1,0 @@
-#define INTEGER int64_t
-#define KERNEL cm_qap_wide
-#include "core/placement/qap_kernel.h"
