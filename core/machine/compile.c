@@ -18,7 +18,7 @@ typedef struct compiling {
   const cm_chip *chip;
   cm_run *run;
   cm_model *given, *made;
-  cm_attempt attempt;
+  cm_draft draft;
   cm_program *program;
   json_t *report;
 } compiling;
@@ -33,17 +33,17 @@ static cm_status make_program(compiling *c, cm_error *error)
   const cm_order_measure measure = {c->options->measure, c->options->measure_path, c->options->measure_seconds};
   json_t *order = NULL;
   if (cm_infer(c->made, c->run, error) != CM_OK ||
-      cm_attempt_make(c->made, NULL, &options, c->chip->name, target, c->run, &c->attempt, error) != CM_OK ||
+      cm_draft_make(c->made, NULL, &options, c->chip->name, target, c->run, &c->draft, error) != CM_OK ||
       (!c->options->file_order && cm_order_search(c->made, &options, c->chip->name, target,
-                                                  measure.command != NULL ? &measure : NULL, c->run, &c->attempt, &order,
+                                                  measure.command != NULL ? &measure : NULL, c->run, &c->draft, &order,
                                                   error) != CM_OK))
     return error->status;
   cm_run_phase(c->run, "link");
-  if (cm_link(&c->attempt.emission, &c->program, error) != CM_OK) {
+  if (cm_link(&c->draft.emission, &c->program, error) != CM_OK) {
     json_decref(order);
     return error->status;
   }
-  json_t *report = cm_program_report(c->attempt.plan, &c->attempt.course, &c->attempt.emission, c->program, order);
+  json_t *report = cm_program_report(c->draft.plan, &c->draft.course, &c->draft.emission, c->program, order);
   return json_object_set_new(c->report, "program", report) == 0
              ? CM_OK
              : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the program");
@@ -111,7 +111,7 @@ cm_status cm_compile(const char *path, const cm_compile_options *options, const 
     *report = json_incref(c.report);
   json_decref(c.report);
   cm_program_free(c.program);
-  cm_attempt_free(&c.attempt);
+  cm_draft_free(&c.draft);
   cm_model_free(c.made);
   cm_model_free(c.given);
   return status;

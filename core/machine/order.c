@@ -8,18 +8,18 @@
 /* Work of all scored programs together, in pieces; a node costs as much as some pieces. Some seconds. */
 enum { PIECES_SCORED = 100000, PIECES_A_NODE = 10, NODES_MIN = 4, LEAST_SCORES = 8 };
 
-void cm_attempt_free(cm_attempt *attempt)
+void cm_draft_free(cm_draft *draft)
 {
-  cm_emission_free(&attempt->emission);
-  cm_course_free(&attempt->course);
-  cm_plan_free(attempt->plan);
-  *attempt = (cm_attempt){0};
+  cm_emission_free(&draft->emission);
+  cm_course_free(&draft->course);
+  cm_plan_free(draft->plan);
+  *draft = (cm_draft){0};
 }
 
-cm_status cm_attempt_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, const char *chip,
-                          const cm_target *target, cm_run *run, cm_attempt *attempt, cm_error *error)
+cm_status cm_draft_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, const char *chip,
+                        const cm_target *target, cm_run *run, cm_draft *draft, cm_error *error)
 {
-  cm_attempt made = {0};
+  cm_draft made = {0};
   cm_run_phase(run, "split");
   cm_status status = cm_plan_new(model, order, options, run, &made.plan, error);
   if (status == CM_OK) {
@@ -31,10 +31,10 @@ cm_status cm_attempt_make(cm_model *model, const uint32_t *order, const cm_plan_
     status = cm_emit(made.plan, &made.course, chip, target, run, &made.emission, error);
   }
   if (status != CM_OK) {
-    cm_attempt_free(&made);
+    cm_draft_free(&made);
     return status;
   }
-  *attempt = made;
+  *draft = made;
   return CM_OK;
 }
 
@@ -107,23 +107,23 @@ static cm_status list_latencies(scoring *s, const cm_plan *plan, cm_error *error
   return status;
 }
 
-static double bytes_moved(const cm_attempt *attempt)
+static double bytes_moved(const cm_draft *draft)
 {
-  const cm_traffic *t = &attempt->course.traffic;
+  const cm_traffic *t = &draft->course.traffic;
   return (double)(t->loaded + t->stored + t->parameters);
 }
 
 /* Nanoseconds by the cost model, more for orders that move more bytes than the file's; or those that a command measures
  * of the program, which is linked for that. */
-static cm_status time_of(scoring *s, cm_attempt *attempt, uint64_t *ns, cm_error *error)
+static cm_status time_of(scoring *s, cm_draft *draft, uint64_t *ns, cm_error *error)
 {
   cm_program *program;
   if (s->measure == NULL) {
-    double more = s->file_bytes > 0 ? bytes_moved(attempt) / s->file_bytes : 1;
-    *ns = (uint64_t)(attempt->emission.time_ns * (more > 1 ? more : 1));
+    double more = s->file_bytes > 0 ? bytes_moved(draft) / s->file_bytes : 1;
+    *ns = (uint64_t)(draft->emission.time_ns * (more > 1 ? more : 1));
     return CM_OK;
   }
-  if (cm_link(&attempt->emission, &program, error) != CM_OK)
+  if (cm_link(&draft->emission, &program, error) != CM_OK)
     return error->status;
   cm_status status = cm_program_write(program, s->measure->path, error);
   cm_program_free(program);
@@ -137,16 +137,16 @@ static cm_status score(void *context, uint32_t subgraph, const uint32_t *order, 
                        cm_error *error)
 {
   scoring *s = context;
-  cm_attempt attempt;
+  cm_draft draft;
   for (uint32_t i = 0; i < s->subgraphs.first[s->subgraphs.count]; i++)
     s->full[i] = s->model->order[s->subgraphs.node[i]];
   uint32_t first = subgraph == CM_WHOLE_GRAPH ? 0 : s->subgraphs.first[subgraph];
   for (uint32_t i = 0; i < count; i++)
     s->full[first + i] = s->model->order[order[i]];
-  if (cm_attempt_make(s->model, s->full, s->options, s->chip, s->target, s->run, &attempt, error) != CM_OK)
+  if (cm_draft_make(s->model, s->full, s->options, s->chip, s->target, s->run, &draft, error) != CM_OK)
     return error->status;
-  cm_status status = time_of(s, &attempt, points, error);
-  cm_attempt_free(&attempt);
+  cm_status status = time_of(s, &draft, points, error);
+  cm_draft_free(&draft);
   s->scored++;
   return status;
 }
@@ -183,17 +183,17 @@ static cm_status find_order(scoring *s, uint64_t scores, uint32_t *order, cm_err
 }
 
 /* Whether the order in s->full is faster than the file's and moves no more. What is measured is made for that alone. */
-static cm_status is_faster(scoring *s, const cm_attempt *first, const cm_attempt *other, bool *faster, cm_error *error)
+static cm_status is_faster(scoring *s, const cm_draft *first, const cm_draft *other, bool *faster, cm_error *error)
 {
   uint64_t ns[2];
   *faster = other->emission.time_ns < first->emission.time_ns && bytes_moved(other) <= s->file_bytes;
   for (int i = 0; i < 2 && s->measure != NULL; i++) {
-    cm_attempt attempt;
-    if (cm_attempt_make(s->model, i == 0 ? NULL : s->full, s->options, s->chip, s->target, s->run, &attempt, error) !=
+    cm_draft draft;
+    if (cm_draft_make(s->model, i == 0 ? NULL : s->full, s->options, s->chip, s->target, s->run, &draft, error) !=
         CM_OK)
       return error->status;
-    cm_status status = time_of(s, &attempt, &ns[i], error);
-    cm_attempt_free(&attempt);
+    cm_status status = time_of(s, &draft, &ns[i], error);
+    cm_draft_free(&draft);
     if (status != CM_OK)
       return status;
     *faster = i == 1 && ns[1] < ns[0];
@@ -202,9 +202,9 @@ static cm_status is_faster(scoring *s, const cm_attempt *first, const cm_attempt
 }
 
 /* The best order found is made once more, and kept when it is better than the file's. */
-static cm_status try_order(scoring *s, const uint32_t *order, cm_attempt *first, cm_error *error)
+static cm_status try_order(scoring *s, const uint32_t *order, cm_draft *first, cm_error *error)
 {
-  cm_attempt attempt;
+  cm_draft draft;
   bool same = true, faster;
   for (uint32_t i = 0; i < s->dag->node_count; i++) {
     s->full[i] = s->model->order[order[i]];
@@ -212,21 +212,21 @@ static cm_status try_order(scoring *s, const uint32_t *order, cm_attempt *first,
   }
   if (same)
     return CM_OK;
-  if (cm_attempt_make(s->model, s->full, s->options, s->chip, s->target, s->run, &attempt, error) != CM_OK)
+  if (cm_draft_make(s->model, s->full, s->options, s->chip, s->target, s->run, &draft, error) != CM_OK)
     return error->status;
   s->scored++;
-  cm_status status = is_faster(s, first, &attempt, &faster, error);
+  cm_status status = is_faster(s, first, &draft, &faster, error);
   if (status == CM_OK && faster) {
-    cm_attempt kept = *first;
-    *first = attempt;
-    attempt = kept;
+    cm_draft kept = *first;
+    *first = draft;
+    draft = kept;
   }
-  cm_attempt_free(&attempt);
+  cm_draft_free(&draft);
   return status;
 }
 
 cm_status cm_order_search(cm_model *model, const cm_plan_options *options, const char *chip, const cm_target *target,
-                          const cm_order_measure *measure, cm_run *run, cm_attempt *first, json_t **report,
+                          const cm_order_measure *measure, cm_run *run, cm_draft *first, json_t **report,
                           cm_error *error)
 {
   scoring s = {.model = model, .options = options, .chip = chip, .target = target, .run = run, .measure = measure};

@@ -6,18 +6,18 @@
 
 #include "core/machine/object.h"
 
-/* What a program is made of for one order. */
-typedef struct cm_attempt {
+/* A program before it is linked, for one order. */
+typedef struct cm_draft {
   cm_plan *plan;
   cm_course course;
   cm_emission emission;
-} cm_attempt;
+} cm_draft;
 
-void cm_attempt_free(cm_attempt *attempt);
+void cm_draft_free(cm_draft *draft);
 
 /* Cuts, lays out and emits for an order of all nodes (NULL: the model's). Errors: those of the steps. */
-cm_status cm_attempt_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, const char *chip,
-                          const cm_target *target, cm_run *run, cm_attempt *attempt, cm_error *error);
+cm_status cm_draft_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, const char *chip,
+                        const cm_target *target, cm_run *run, cm_draft *draft, cm_error *error);
 
 /* Scores measured by a command on the real target instead of by the cost model: core/schedule/measure.h. */
 typedef struct cm_order_measure {
@@ -27,13 +27,13 @@ typedef struct cm_order_measure {
 } cm_order_measure;
 
 /* Searches for an order that takes less time by the cost model, which simulates the instruction stream of the whole
- * program. `first` is the attempt for the order of the file; it is replaced when a better one is found, so that the
+ * program. `first` is the draft for the order of the file; it is replaced when a better one is found, so that the
  * result is never slower and moves no more bytes. How many orders are scored depends on the size of the program alone:
  * for large ones only the queue by height. With `measure` (NULL: none) a command scores. *report (new reference):
  * {"subgraphs", "scored", "file_order_ns", "best_ns"}, the last two by the cost model. Errors: memory, cancel, those of
  * cm_measure. */
 cm_status cm_order_search(cm_model *model, const cm_plan_options *options, const char *chip, const cm_target *target,
-                          const cm_order_measure *measure, cm_run *run, cm_attempt *first, json_t **report,
+                          const cm_order_measure *measure, cm_run *run, cm_draft *first, json_t **report,
                           cm_error *error);
 
 #endif
