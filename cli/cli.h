@@ -2,6 +2,7 @@
 #ifndef CM_CLI_CLI_H
 #define CM_CLI_CLI_H
 
+#include <jansson.h>
 #include <getopt.h>
 #include <stdbool.h>
 
@@ -45,6 +46,12 @@ cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **ma
 
 /* Makes a folder for what is needed on the way; "" on failure. Whoever made it removes it (cm_folder_remove). */
 cm_status cli_scratch(char path[CM_PATH_MAX], cm_error *error);
+
+/* Prints what a command found as JSON on standard output, with a line end. */
+void cli_print_json(const json_t *report);
+
+/* The number of that name in a report; 0: none. */
+double cli_number(const json_t *report, const char *name);
 
 /* The commands: arguments after the command's name, argv[0] being that name. */
 int cli_map(int argc, char **argv);

@@ -138,3 +138,14 @@ cm_status cli_scratch(char path[CM_PATH_MAX], cm_error *error)
   }
   return CM_OK;
 }
+
+void cli_print_json(const json_t *report)
+{
+  (void)json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+  putchar('\n');
+}
+
+double cli_number(const json_t *report, const char *name)
+{
+  return json_number_value(json_object_get(report, name));
+}

@@ -117,28 +117,24 @@ static cm_status write_report(const char *path, const json_t *report, cm_error *
   return cm_file_commit(&file, error);
 }
 
-static double number_at(const json_t *object, const char *name)
-{
-  return json_number_value(json_object_get(object, name));
-}
-
 static void print_program(const json_t *program)
 {
   const json_t *operators = json_object_get(program, "operators"), *traffic = json_object_get(program, "traffic"),
                *time = json_object_get(program, "time"), *order = json_object_get(program, "order"),
                *parameters = json_object_get(traffic, "parameters");
   printf("program       %.0f operators in %.0f pieces, %.0f subgraphs, %.0f instructions for %.1f KB\n",
-         number_at(operators, "computed"), number_at(operators, "pieces"), number_at(program, "subgraphs"),
-         number_at(program, "instructions"), number_at(program, "memory_bytes") / 1024);
+         cli_number(operators, "computed"), cli_number(operators, "pieces"), cli_number(program, "subgraphs"),
+         cli_number(program, "instructions"), cli_number(program, "memory_bytes") / 1024);
   printf("activations   %.1f KB in, %.1f KB out: %.3f of layer by layer, %.3f is compulsory\n",
-         number_at(traffic, "loaded_bytes") / 1024, number_at(traffic, "stored_bytes") / 1024, number_at(traffic, "ratio"),
-         number_at(traffic, "compulsory_bytes") / number_at(traffic, "layer_by_layer_bytes"));
-  printf("parameters    %.1f KB, of %.1f KB\n", number_at(parameters, "loaded_bytes") / 1024,
-         number_at(parameters, "once_bytes") / 1024);
-  printf("time          %.1f us, at least %.1f us", number_at(time, "total_ns") / 1000,
-         number_at(time, "lower_bound_ns") / 1000);
+         cli_number(traffic, "loaded_bytes") / 1024, cli_number(traffic, "stored_bytes") / 1024,
+         cli_number(traffic, "ratio"),
+         cli_number(traffic, "compulsory_bytes") / cli_number(traffic, "layer_by_layer_bytes"));
+  printf("parameters    %.1f KB, of %.1f KB\n", cli_number(parameters, "loaded_bytes") / 1024,
+         cli_number(parameters, "once_bytes") / 1024);
+  printf("time          %.1f us, at least %.1f us", cli_number(time, "total_ns") / 1000,
+         cli_number(time, "lower_bound_ns") / 1000);
   if (order != NULL)
-    printf("; in the order of the file %.1f us", number_at(order, "file_order_ns") / 1000);
+    printf("; in the order of the file %.1f us", cli_number(order, "file_order_ns") / 1000);
   putchar('\n');
 }
 
@@ -205,10 +201,9 @@ static int compile(const arguments *a)
     json_decref(report);
     return cli_fail(&error);
   }
-  if (a->json) {
-    json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-    putchar('\n');
-  } else
+  if (a->json)
+    cli_print_json(report);
+  else
     print_table(a, report);
   json_decref(report);
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;

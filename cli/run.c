@@ -238,8 +238,7 @@ int cli_run_program(int argc, char **argv)
   cli_run_end(&cli);
   if (status == CM_OK && a.json) {
     json_t *json = result_json(&a, p, &result, deviation);
-    (void)json_dumpf(json, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-    putchar('\n');
+    cli_print_json(json);
     json_decref(json);
   } else if (status == CM_OK)
     print_result(&a, p, &result, deviation);

@@ -90,31 +90,29 @@ static int parse(int argc, char **argv, arguments *a)
   return -1;
 }
 
-static double number(const json_t *report, const char *name)
-{
-  return json_number_value(json_object_get(report, name));
-}
-
 static void print_table(const arguments *a, const json_t *report)
 {
   size_t i;
   json_t *device;
-  printf("model        %s, %.0f operators\n", a->model, number(report, "operators"));
-  printf("tiles        %.0f micro-operators, %.0f arcs\n", number(report, "micro_operators"), number(report, "arcs"));
+  printf("model        %s, %.0f operators\n", a->model, cli_number(report, "operators"));
+  printf("tiles        %.0f micro-operators, %.0f arcs\n", cli_number(report, "micro_operators"),
+         cli_number(report, "arcs"));
   printf("bytes        %.1f MB go between them, %.1f MB are held, %.1f KB by the largest\n",
-         number(report, "bytes_moved") / 1e6, number(report, "bytes_held") / 1e6, number(report, "largest_bytes") / 1e3);
+         cli_number(report, "bytes_moved") / 1e6, cli_number(report, "bytes_held") / 1e6,
+         cli_number(report, "largest_bytes") / 1e3);
   json_array_foreach(json_object_get(report, "devices"), i, device) {
-    double cores = number(device, "cores"), makespan = number(report, "makespan_ns");
+    double cores = cli_number(device, "cores"), makespan = cli_number(report, "makespan_ns");
     printf("device       %s: %.0f micro-operators, %.0f elements, %.0f cores busy %.1f %% of the time\n",
-           json_string_value(json_object_get(device, "name")), number(device, "micro_operators"),
-           number(device, "elements"), cores, makespan > 0 ? 100 * number(device, "busy_ns") / cores / makespan : 0);
+           json_string_value(json_object_get(device, "name")), cli_number(device, "micro_operators"),
+           cli_number(device, "elements"), cores,
+           makespan > 0 ? 100 * cli_number(device, "busy_ns") / cores / makespan : 0);
   }
-  printf("schedule     %.1f us (lower bound %.1f us)\n", number(report, "makespan_ns") / 1e3,
-         number(report, "lower_bound_ns") / 1e3);
+  printf("schedule     %.1f us (lower bound %.1f us)\n", cli_number(report, "makespan_ns") / 1e3,
+         cli_number(report, "lower_bound_ns") / 1e3);
   const json_t *mapping = json_object_get(report, "mapping"), *metrics = json_object_get(mapping, "metrics");
   if (mapping != NULL)
-    printf("mapping      %.0f cores, hop traffic %.4g bytes, energy %.4g pJ\n", number(mapping, "parts"),
-           number(metrics, "hop_traffic"), number(metrics, "energy_pj"));
+    printf("mapping      %.0f cores, hop traffic %.4g bytes, energy %.4g pJ\n", cli_number(mapping, "parts"),
+           cli_number(metrics, "hop_traffic"), cli_number(metrics, "energy_pj"));
 }
 
 static cm_status make(arguments *a, const cm_chip *chip, cli_run *cli, json_t **report, cm_error *error)
@@ -147,10 +145,9 @@ static int tile(arguments *a)
   cm_chip_free(chip);
   if (status != CM_OK)
     return cli_fail(&error);
-  if (a->json) {
-    json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-    putchar('\n');
-  } else
+  if (a->json)
+    cli_print_json(report);
+  else
     print_table(a, report);
   json_decref(report);
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
