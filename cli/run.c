@@ -24,6 +24,7 @@ static const char usage[] =
   "  --input [NAME=]FILE  an input: .npy, .npz (the member NAME), or raw little-endian elements; without NAME they are\n"
   "                       taken in the program's order. Inputs that are not given are random numbers from -1 to 1\n"
   "  -o, --output PREFIX  write the outputs to PREFIX.0.npy, PREFIX.1.npy, ...\n"
+  "  --output-dir DIR     write each output's raw elements to DIR/NAME.f32 (.i64, ... by its type)\n"
   "  --check              prove that nothing is read that was not written or was overwritten, in any timing\n"
   "  --model MODEL.onnx   compute the model on the same inputs and print how far the outputs deviate\n"
   "  --timeline FILE      write what every unit does when, as Chrome trace JSON\n"
@@ -32,7 +33,7 @@ static const char usage[] =
   "  --json               print the result as JSON\n";
 
 typedef struct arguments {
-  const char *program, *model, *output, *timeline, *inputs[FILES_MAX];
+  const char *program, *model, *output, *output_dir, *timeline, *inputs[FILES_MAX];
   size_t input_count;
   uint64_t seed;
   bool check, json, time_alone;
@@ -43,6 +44,7 @@ static int parse(int argc, char **argv, arguments *a)
 {
   static const struct option flags[] = {{"input", required_argument, NULL, 'i'},
                                         {"output", required_argument, NULL, 'o'},
+                                        {"output-dir", required_argument, NULL, 'd'},
                                         {"model", required_argument, NULL, 'm'},
                                         {"timeline", required_argument, NULL, 't'},
                                         {"seed", required_argument, NULL, 'S'},
@@ -59,6 +61,7 @@ static int parse(int argc, char **argv, arguments *a)
       a->inputs[a->input_count++] = optarg;
       break;
     case 'o': a->output = optarg; break;
+    case 'd': a->output_dir = optarg; break;
     case 'm': a->model = optarg; break;
     case 't': a->timeline = optarg; break;
     case 'S': a->seed = strtoull(optarg, NULL, 10); break;
@@ -76,52 +79,81 @@ static int parse(int argc, char **argv, arguments *a)
 
 /* ---- inputs and outputs ---- */
 
-/* The file that is given for an input: by its name, else by its place among those without a name. */
-static const char *file_of(const arguments *a, const char *name, size_t index)
+/* The file in NAME=FILE where NAME is an input of the program, else NULL: all of it is a file's name. */
+static const char *file_named(const char *given, const char *name)
 {
-  size_t unnamed = 0, length = strlen(name);
-  for (size_t i = 0; i < a->input_count; i++)
-    if (strncmp(a->inputs[i], name, length) == 0 && a->inputs[i][length] == '=')
-      return a->inputs[i] + length + 1;
-  for (size_t i = 0; i < a->input_count; i++) {
-    const char *sign = strchr(a->inputs[i], '=');
-    if (sign != NULL && strchr(a->inputs[i], '/') > sign)
+  size_t length = strlen(name);
+  return strncmp(given, name, length) == 0 && given[length] == '=' ? given + length + 1 : NULL;
+}
+
+static bool names_input(const char *given, const cm_program *p)
+{
+  for (uint32_t i = 0; i < p->input_count; i++)
+    if (file_named(given, p->tensors[p->inputs[i]].name) != NULL)
+      return true;
+  return false;
+}
+
+/* files[i]: the file for input i, by its name or as the next of those without a name; NULL: none is given. */
+static cm_status match_files(const arguments *a, const cm_program *p, const char **files, cm_error *error)
+{
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < p->input_count; i++)
+    for (size_t k = 0; k < a->input_count && files[i] == NULL; k++)
+      files[i] = file_named(a->inputs[k], p->tensors[p->inputs[i]].name);
+  for (size_t k = 0; k < a->input_count; k++) {
+    if (names_input(a->inputs[k], p))
       continue;
-    if (unnamed++ == index)
-      return a->inputs[i];
+    while (next < p->input_count && files[next] != NULL)
+      next++;
+    if (next == p->input_count)
+      return cm_fail(error, CM_BAD_REQUEST, "--input %s is for none of the program's %u inputs; the first is %s",
+                     a->inputs[k], p->input_count, p->input_count > 0 ? p->tensors[p->inputs[0]].name : "missing");
+    files[next] = a->inputs[k];
+    /* One .npz holds them all. */
+    bool all = a->input_count == 1 && strstr(a->inputs[k], ".npz") != NULL;
+    for (uint32_t i = 0; all && i < p->input_count; i++)
+      files[i] = a->inputs[k];
   }
-  /* One .npz holds them all. */
-  return unnamed == 1 && index > 0 && strstr(a->inputs[0], ".npz") != NULL ? a->inputs[0] : NULL;
+  return CM_OK;
 }
 
 static cm_status make_inputs(const arguments *a, const cm_program *p, cm_memory *memory, cm_tensor **inputs,
                              cm_error *error)
 {
   cm_random random;
+  const char **files = NULL;
+  cm_status status = CM_NEW(memory, files, p->input_count + 1, error);
+  if (status == CM_OK)
+    status = match_files(a, p, files, error);
   cm_random_init(&random, a->seed, INPUT_STREAM, 0);
-  for (uint32_t i = 0; i < p->input_count; i++) {
+  for (uint32_t i = 0; status == CM_OK && i < p->input_count; i++) {
     const cm_program_tensor *t = &p->tensors[p->inputs[i]];
-    const char *path = file_of(a, t->name, i);
-    if (path != NULL) {
-      if (cm_tensor_read(path, t->name, i, t->type, t->rank, t->dims, memory, &inputs[i], error) != CM_OK)
-        return error->status;
+    if (files[i] != NULL) {
+      status = cm_tensor_read(files[i], t->name, i, t->type, t->rank, t->dims, memory, &inputs[i], error);
       continue;
     }
-    if (cm_tensor_new(memory, t->type, t->rank, t->dims, &inputs[i], error) != CM_OK)
-      return error->status;
-    for (uint64_t k = 0; t->type == CM_FLOAT && k < inputs[i]->count; k++)
+    status = cm_tensor_new(memory, t->type, t->rank, t->dims, &inputs[i], error);
+    for (uint64_t k = 0; status == CM_OK && t->type == CM_FLOAT && k < inputs[i]->count; k++)
       ((float *)inputs[i]->data)[k] = (float)(2 * cm_random_unit(&random) - 1);
   }
-  return CM_OK;
+  cm_free((void *)files);
+  return status;
 }
 
 static cm_status write_outputs(const arguments *a, const cm_program *p, cm_tensor *const *outputs, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  for (uint32_t o = 0; a->output != NULL && o < p->output_count; o++)
-    if (cm_path(path, error, "%s.%u.npy", a->output, o) != CM_OK ||
-        cm_tensor_write_npy(outputs[o], path, error) != CM_OK)
+  if (a->output_dir != NULL && cm_folder_make(a->output_dir, error) != CM_OK)
+    return error->status;
+  for (uint32_t o = 0; o < p->output_count; o++) {
+    if (a->output != NULL && (cm_path(path, error, "%s.%u.npy", a->output, o) != CM_OK ||
+                              cm_tensor_write_npy(outputs[o], path, error) != CM_OK))
       return error->status;
+    if (a->output_dir != NULL &&
+        cm_tensor_write_raw(outputs[o], a->output_dir, p->tensors[p->outputs[o]].name, error) != CM_OK)
+      return error->status;
+  }
   return CM_OK;
 }
 

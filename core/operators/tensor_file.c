@@ -1,6 +1,7 @@
 /* The .npy format (NumPy Enhancement Proposal 1): magic, version, a header that is a Python dictionary, elements. */
 #include "core/operators/tensor_file.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zip.h>
@@ -163,14 +164,37 @@ cm_status cm_tensor_read(const char *path, const char *name, size_t index, cm_ty
   return CM_OK;
 }
 
+/* ---- writing ---- */
+
+/* NumPy's name of a type, NULL: it has none, and the numbers are written as float32. */
+static const char *descr_of(cm_type type)
+{
+  for (size_t i = 0; i < NPY_TYPES; i++)
+    if (npy_types[i].type == type)
+      return npy_types[i].descr;
+  return NULL;
+}
+
+/* Writes the elements and commits the file, or discards it. */
+static cm_status finish(cm_file *file, const cm_tensor *tensor, const char *path, cm_error *error)
+{
+  bool as_float = descr_of(tensor->type) == NULL;
+  for (uint64_t i = 0; as_float && i < tensor->count; i++)
+    (void)fwrite(&(float){(float)cm_tensor_number(tensor, i)}, sizeof(float), 1, file->stream);
+  if (!as_float && tensor->count > 0)
+    (void)fwrite(tensor->data, cm_type_bytes(tensor->type), (size_t)tensor->count, file->stream);
+  if (ferror(file->stream) != 0) {
+    cm_file_discard(file);
+    return cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
+  }
+  return cm_file_commit(file, error);
+}
+
 cm_status cm_tensor_write_npy(const cm_tensor *tensor, const char *path, cm_error *error)
 {
-  const char *descr = NULL;
+  const char *descr = descr_of(tensor->type);
   char shape[256] = "", header[512];
   cm_file file = {0};
-  for (size_t i = 0; i < NPY_TYPES; i++)
-    if (npy_types[i].type == tensor->type)
-      descr = npy_types[i].descr;
   for (uint32_t i = 0, used = 0; i < tensor->rank; i++)
     used += (uint32_t)snprintf(shape + used, sizeof shape - used, "%lld,", (long long)tensor->dims[i]);
   int length = snprintf(header, sizeof header, "{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }",
@@ -183,13 +207,21 @@ cm_status cm_tensor_write_npy(const cm_tensor *tensor, const char *path, cm_erro
   (void)fputc(padded & 255, file.stream);
   (void)fputc(padded >> 8, file.stream);
   (void)fprintf(file.stream, "%s%*s\n", header, padded - length - 1, "");
-  for (uint64_t i = 0; descr == NULL && i < tensor->count; i++)
-    (void)fwrite(&(float){(float)cm_tensor_number(tensor, i)}, sizeof(float), 1, file.stream);
-  if (descr != NULL && tensor->count > 0)
-    (void)fwrite(tensor->data, cm_type_bytes(tensor->type), (size_t)tensor->count, file.stream);
-  if (ferror(file.stream) != 0) {
-    cm_file_discard(&file);
-    return cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
-  }
-  return cm_file_commit(&file, error);
+  return finish(&file, tensor, path, error);
+}
+
+cm_status cm_tensor_write_raw(const cm_tensor *tensor, const char *folder, const char *name, cm_error *error)
+{
+  const char *descr = descr_of(tensor->type);
+  char safe[256], path[CM_PATH_MAX];
+  cm_file file = {0};
+  (void)snprintf(safe, sizeof safe, "%s", name);
+  for (char *c = safe; *c != '\0'; c++)
+    if (!isalnum((unsigned char)*c) && strchr("._-", *c) == NULL)
+      *c = '_';
+  descr = descr != NULL ? descr : "f4";
+  if (cm_path(path, error, "%s/%s.%c%d", folder, safe, descr[0], 8 * (descr[1] - '0')) != CM_OK ||
+      cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  return finish(&file, tensor, path, error);
 }

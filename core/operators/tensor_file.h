@@ -17,4 +17,8 @@ cm_status cm_tensor_read(const char *path, const char *name, size_t index, cm_ty
 /* Writes a tensor as a .npy file, whole or not at all. Types that NumPy does not have are written as float32. */
 cm_status cm_tensor_write_npy(const cm_tensor *tensor, const char *path, cm_error *error);
 
+/* Writes the elements alone, little-endian, to folder/name with the type as ending (.f32, .f64, .f16, .i8 to .i64, .u8 to
+ * .u64, .b8), whole or not at all; what a file name cannot hold of `name` becomes _. Other types become float32. */
+cm_status cm_tensor_write_raw(const cm_tensor *tensor, const char *folder, const char *name, cm_error *error);
+
 #endif
