@@ -50,6 +50,12 @@ cm_status cli_scratch(char path[CM_PATH_MAX], cm_error *error);
 /* Prints what a command found as JSON on standard output, with a line end. */
 void cli_print_json(const json_t *report);
 
+/* A job option's value as the JSON that a job carries: numbers and truth values as such, the rest as text. NULL: no text. */
+json_t *cli_option_value(const char *text);
+
+/* Sets the option that a flag names, "memory-limit" as "memory_limit"; false: the value is no text. */
+bool cli_option_set(json_t *options, const char *flag, const char *value);
+
 /* The number of that name in a report; 0: none. */
 double cli_number(const json_t *report, const char *name);
 
@@ -67,5 +73,9 @@ int cli_generate(int argc, char **argv);
 int cli_train(int argc, char **argv);
 int cli_run_program(int argc, char **argv);
 int cli_disassemble(int argc, char **argv);
+int cli_submit(int argc, char **argv);
+int cli_wait(int argc, char **argv);
+int cli_get(int argc, char **argv);
+int cli_cancel(int argc, char **argv);
 
 #endif

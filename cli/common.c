@@ -145,6 +145,24 @@ void cli_print_json(const json_t *report)
   putchar('\n');
 }
 
+json_t *cli_option_value(const char *text)
+{
+  json_t *parsed = json_loads(text, JSON_DECODE_ANY, NULL);
+  if (json_is_number(parsed) || json_is_boolean(parsed))
+    return parsed;
+  json_decref(parsed);
+  return json_string(text);
+}
+
+bool cli_option_set(json_t *options, const char *flag, const char *value)
+{
+  char name[64];
+  (void)snprintf(name, sizeof name, "%s", flag);
+  for (char *c = name; *c != '\0'; c++)
+    *c = *c == '-' ? '_' : *c;
+  return json_object_set_new(options, name, cli_option_value(value)) == 0;
+}
+
 double cli_number(const json_t *report, const char *name)
 {
   return json_number_value(json_object_get(report, name));

@@ -39,14 +39,10 @@ typedef struct arguments {
   bool json, quiet;
 } arguments;
 
-/* A flag's value as the JSON that a job would carry: numbers (with K, M, G) as numbers, the rest as text. */
+/* A flag's value as the JSON that a job would carry: numbers as numbers, the rest as text. */
 static void set_option(arguments *a, const char *name, const char *value)
 {
-  char *end;
-  double number = strtod(value, &end);
-  double unit = *end == 'K' ? 1 << 10 : *end == 'M' ? 1 << 20 : *end == 'G' ? 1 << 30 : 1;
-  bool is_number = end != value && (*end == '\0' || (unit > 1 && end[1] == '\0'));
-  json_object_set_new(a->options, name, is_number ? json_real(number * unit) : json_string(value));
+  json_object_set_new(a->options, name, cli_option_value(value));
 }
 
 /* Negative: go on. */

@@ -7,17 +7,6 @@
 
 enum { CACHE_BYTES_MAX = 1 << 30 };
 
-/* A flag's value as the JSON that a job would carry: numbers as numbers, the rest as text. */
-static bool set_option(cli_job *a, const char *name, const char *value)
-{
-  json_t *parsed = json_loads(value, JSON_DECODE_ANY, NULL);
-  if (!json_is_number(parsed)) {
-    json_decref(parsed);
-    parsed = json_string(value);
-  }
-  return json_object_set_new(a->flags, name, parsed) == 0;
-}
-
 static bool set_pair(cli_job *a, const char *pair)
 {
   const char *equals = strchr(pair, '=');
@@ -25,7 +14,7 @@ static bool set_pair(cli_job *a, const char *pair)
   if (equals == NULL || (size_t)(equals - pair) >= sizeof name)
     return false;
   (void)snprintf(name, sizeof name, "%.*s", (int)(equals - pair), pair);
-  return set_option(a, name, equals + 1);
+  return cli_option_set(a->flags, name, equals + 1);
 }
 
 /* Returns -1 to go on, else an exit status. */
@@ -66,7 +55,6 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
   const struct option *flags = places ? all : all + OF_PLACEMENT;
   const char *command = argv[0];
   int flag, index;
-  char name[64];
   while ((flag = getopt_long(argc, argv, places ? "o:" : "", flags, &index)) != -1) {
     switch (flag) {
       case CHIP: a->chip_name = optarg; break;
@@ -88,10 +76,7 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
           return cli_usage(command, "--set \"%s\" is not of the form NAME=VALUE", optarg);
         break;
       case JOB_OPTION:
-        (void)snprintf(name, sizeof name, "%s", flags[index].name);
-        for (char *p = name; *p != '\0'; p++)
-          *p = *p == '-' ? '_' : *p;
-        if (!set_option(a, name, optarg))
+        if (!cli_option_set(a->flags, flags[index].name, optarg))
           return cli_usage(command, "--%s \"%s\" is not text", flags[index].name, optarg);
         break;
       default: return EXIT_USAGE;

@@ -1,18 +1,21 @@
 bin_PROGRAMS += coremap
-coremap_SOURCES = cli/cli.h cli/job.h \
+coremap_SOURCES = cli/cli.h cli/http.h cli/job.h cli/remote.h \
   cli/check.c \
   cli/common.c \
   cli/compile.c \
   cli/convert.c \
   cli/generate.c \
+  cli/http.c \
   cli/job.c \
   cli/main.c \
   cli/map.c \
   cli/partition.c \
+  cli/remote.c \
   cli/run.c \
   cli/schedule.c \
   cli/tile.c \
   cli/show.c \
+  cli/submit.c \
   cli/train.c
 coremap_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'
-coremap_LDADD = $(CORE_LIBS)
+coremap_LDADD = $(CORE_LIBS) $(CURL_LIBS)

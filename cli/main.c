@@ -1,4 +1,4 @@
-/* coremap: on files what the server does over HTTP (SPEC section 12). */
+/* coremap: on files what the server does over HTTP, and jobs of a server (SPEC section 12). */
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +23,10 @@ static const struct {
   {"convert", cli_convert, "turn a network into another format"},
   {"generate", cli_generate, "make a network of a published recipe"},
   {"train", cli_train, "train the policy of mapper `learned`"},
+  {"submit", cli_submit, "queue a job on a server"},
+  {"wait", cli_wait, "wait until a server's job has ended"},
+  {"get", cli_get, "get a job, mapping or program from a server"},
+  {"cancel", cli_cancel, "cancel a server's job"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

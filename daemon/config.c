@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/number.h"
+
 typedef enum kind { TEXT, NUMBER, BYTES } kind;
 
 typedef struct setting {
@@ -46,24 +48,6 @@ static const setting *find(const char *name, size_t length)
   return NULL;
 }
 
-/* "2G" and the like: powers of 1024. */
-static bool read_number(const char *text, bool units, uint64_t *value)
-{
-  char *end;
-  errno = 0;
-  unsigned long long number = strtoull(text, &end, 10);
-  if (text[0] < '0' || text[0] > '9' || errno != 0)
-    return false;
-  const char *known = "KMGT", *unit = units && *end != '\0' ? strchr(known, *end) : NULL;
-  for (ptrdiff_t i = unit != NULL ? unit - known : -1; i >= 0; i--)
-    if (__builtin_mul_overflow(number, 1024ull, &number))
-      return false;
-  if (*end != '\0' && (unit == NULL || end[1] != '\0'))
-    return false;
-  *value = number;
-  return true;
-}
-
 static cm_status set(cm_config *config, const setting *s, const char *text, const char *source, cm_error *error)
 {
   char *field = (char *)config + s->offset;
@@ -74,7 +58,7 @@ static cm_status set(cm_config *config, const setting *s, const char *text, cons
     return CM_OK;
   }
   uint64_t value;
-  if (!read_number(text, s->kind == BYTES, &value) || value < s->low || value > s->high)
+  if (!(s->kind == BYTES ? cm_bytes_parse : cm_whole_parse)(text, &value) || value < s->low || value > s->high)
     return cm_fail(error, CM_BAD_OPTION, "%s: %s is \"%.60s\"; it must be a %s from %llu to %llu", source, s->name,
                    text, s->kind == BYTES ? "number of bytes (2G, 512M, ...)" : "whole number",
                    (unsigned long long)s->low, (unsigned long long)s->high);
@@ -168,7 +152,7 @@ static cm_status split_listen(cm_config *config, cm_error *error)
     address++;
     length -= 2;
   }
-  if (colon == NULL || length == 0 || length >= sizeof config->address || !read_number(colon + 1, false, &port) ||
+  if (colon == NULL || length == 0 || length >= sizeof config->address || !cm_whole_parse(colon + 1, &port) ||
       port > 65535)
     return cm_fail(error, CM_BAD_OPTION, "listen is \"%s\"; it must be ADDRESS:PORT, such as 127.0.0.1:8080",
                    config->listen);

@@ -2,9 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/number.h"
 #include "core/machine/compile.h"
 
 enum { THREADS_MAX = 1024 };
+
+static const double LARGE = 9007199254740992.0; /* the largest whole number that a double is sure of */
 
 static cm_status bad_option(cm_error *error, const char *name, const char *expected)
 {
@@ -23,6 +26,21 @@ static cm_status read_number(const char *name, const json_t *value, double least
   }
   (void)snprintf(expected, sizeof expected, "a number from %.0f to %.3g", least, most);
   return bad_option(error, name, expected);
+}
+
+/* A number, or text like "512K". */
+static cm_status read_bytes(const char *name, const json_t *value, uint64_t *bytes, cm_error *error)
+{
+  double number = 0;
+  if (json_is_string(value)) {
+    if (cm_bytes_parse(json_string_value(value), bytes))
+      return CM_OK;
+    return bad_option(error, name, "bytes, as a number or text like \"512K\"");
+  }
+  if (read_number(name, value, 0, LARGE, &number, error) != CM_OK)
+    return error->status;
+  *bytes = (uint64_t)number;
+  return CM_OK;
 }
 
 static cm_status read_flag(const char *name, const json_t *value, bool *flag, cm_error *error)
@@ -53,7 +71,6 @@ static cm_status read_order(const char *name, const json_t *value, bool *file_or
 
 static cm_status read_option(const char *name, const json_t *value, cm_compile_options *made, cm_error *error)
 {
-  static const double LARGE = 9007199254740992.0;
   double number = 0;
   if (strcmp(name, "stop_after") == 0)
     return read_stage(name, value, &made->stop_after, error);
@@ -76,18 +93,18 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
     made->threads = (unsigned)number;
     return CM_OK;
   }
-  uint64_t *place = strcmp(name, "seed") == 0           ? &made->seed
-                    : strcmp(name, "memory_limit") == 0 ? &made->memory_limit
-                    : strcmp(name, "memory") == 0       ? &made->memory
-                                                        : NULL;
-  if (place == NULL) {
+  if (strcmp(name, "memory_limit") == 0)
+    return read_bytes(name, value, &made->memory_limit, error);
+  if (strcmp(name, "memory") == 0)
+    return read_bytes(name, value, &made->memory, error);
+  if (strcmp(name, "seed") != 0) {
     (void)cm_fail(error, CM_BAD_OPTION, "there is no option %.60s; compile has stop_after, verify, memory, order,"
                   " tiles, seed, threads, memory_limit, time_limit", name);
     return cm_fail_at(error, "/options/%.60s", name);
   }
   if (read_number(name, value, 0, LARGE, &number, error) != CM_OK)
     return error->status;
-  *place = (uint64_t)number;
+  made->seed = (uint64_t)number;
   return CM_OK;
 }
 

@@ -1,12 +1,12 @@
 /* Job options as one table: names, kinds, ranges and defaults. Parsing, printing and the messages follow from it. */
 #include "core/mapping/options.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/number.h"
 #include "core/mapping/mappers/engine.h"
 #include "core/partition/options.h"
 
@@ -126,28 +126,10 @@ static cm_status parse_name(struct cm_map_options *options, const option *o, con
   return CM_OK;
 }
 
-/* "2G", "512M", "1000": powers of 1024. */
-static bool parse_bytes(const char *text, double *value)
-{
-  char *end;
-  double number = strtod(text, &end);
-  if (end == text || number < 0)
-    return false;
-  const char units[] = "KMGT";
-  const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
-  if (unit != NULL) {
-    number *= pow(1024, (double)(unit - units) + 1);
-    end++;
-    if (strcmp(end, "iB") == 0 || strcmp(end, "B") == 0)
-      end += strlen(end);
-  }
-  *value = floor(number);
-  return *end == '\0';
-}
-
 static cm_status parse_number(struct cm_map_options *options, const option *o, const json_t *value, cm_error *error)
 {
   double number;
+  uint64_t bytes;
   char what[96];
   if (json_is_integer(value)) {
     json_int_t whole = json_integer_value(value);
@@ -160,7 +142,8 @@ static cm_status parse_number(struct cm_map_options *options, const option *o, c
   } else if (json_is_real(value) && o->kind == REAL) {
     number = json_real_value(value);
     (void)snprintf(what, sizeof what, "%.15g", number);
-  } else if (json_is_string(value) && o->kind == BYTES && parse_bytes(json_string_value(value), &number)) {
+  } else if (json_is_string(value) && o->kind == BYTES && cm_bytes_parse(json_string_value(value), &bytes)) {
+    number = (double)bytes;
     (void)snprintf(what, sizeof what, "%.60s", json_string_value(value));
   } else
     return refuse(o, error, json_is_real(value) ? "not whole" : "no number");
@@ -172,7 +155,7 @@ static cm_status parse_number(struct cm_map_options *options, const option *o, c
 
 static cm_status unknown(const char *name, cm_error *error)
 {
-  char known[400];
+  char known[800];
   size_t used = 0;
   for (size_t i = 0; i < OPTIONS && used < sizeof known; i++)
     used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", table[i].name);

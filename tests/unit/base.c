@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "core/base/memory.h"
+#include "core/base/number.h"
 #include "core/base/random.h"
 #include "core/base/threads.h"
 #include "core/base/varint.h"
@@ -39,6 +40,29 @@ START_TEST(varint_round_trips_every_length)
   uint64_t untouched = 42;
   ck_assert_uint_eq(cm_varint_decode(endless, sizeof endless, &untouched), 0);
   ck_assert_uint_eq(untouched, 42);
+}
+END_TEST
+
+START_TEST(numbers_are_read_whole_or_not_at_all)
+{
+  static const struct {
+    const char *text;
+    uint64_t bytes;
+  } good[] = {{"0", 0},           {"1000", 1000},      {"512K", 512 << 10},           {"1.5M", 3 << 19},
+              {"2GiB", 2ull << 30}, {"3TB", 3ull << 40}, {"18446744073709551615", UINT64_MAX}};
+  static const char *const bad[] = {"", "-1", " 1", "1X", "1KK", "1Gi", "K", "0x10", "1e3", "18446744073709551616", "16777216T"};
+  uint64_t value = 7;
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    ck_assert_msg(cm_bytes_parse(good[i].text, &value), "%s", good[i].text);
+    ck_assert_uint_eq(value, good[i].bytes);
+  }
+  value = 7;
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    ck_assert_msg(!cm_bytes_parse(bad[i], &value) && !cm_whole_parse(bad[i], &value), "%s", bad[i]);
+    ck_assert_uint_eq(value, 7);
+  }
+  ck_assert(!cm_whole_parse("2G", &value) && !cm_whole_parse("1.0", &value));
+  ck_assert(cm_whole_parse("42", &value) && value == 42);
 }
 END_TEST
 
@@ -304,6 +328,7 @@ int main(void)
   TCase *tests = tcase_create("base");
   tcase_add_test(tests, varint_is_the_seeds_figure);
   tcase_add_test(tests, varint_round_trips_every_length);
+  tcase_add_test(tests, numbers_are_read_whole_or_not_at_all);
   tcase_add_test(tests, random_streams_are_fixed_and_unbiased);
   tcase_add_test(tests, memory_is_counted_and_limited);
   tcase_add_test(tests, large_arrays_stand_in_files);

@@ -1,0 +1,285 @@
+/* coremap wait, get, cancel: jobs of a server and what they made. */
+#include "cli/remote.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char wait_usage[] =
+  "usage: coremap wait JOB [--server URL] [--json] [--quiet]\n"
+  "\n"
+  "Waits until a job has ended and prints what it made, \"mapping ID\" or \"program ID\". Exit status 1 when it failed or\n"
+  "was cancelled.\n"
+  "\n"
+  "  --server URL   $COREMAP_SERVER, else http://127.0.0.1:8080\n"
+  "  --json         print the job as JSON\n"
+  "  --quiet        no progress\n";
+
+static const char get_usage[] =
+  "usage: coremap get ID [VIEW] [-o FILE] [--server URL]\n"
+  "\n"
+  "Gets a job, a mapping or a program: its description, or one of its views (docs/http.md). The id of a job that is done\n"
+  "stands for what it made.\n"
+  "\n"
+  "  VIEW           of a mapping: content, part, placement, neurons, cores, links, routes, certificate; of a program:\n"
+  "                 program, model, report, schedule, tiles, mapping; of a job: log; with ?format=csv where there are more\n"
+  "  -o FILE        where it goes, whole or not at all; standard output unless given\n"
+  "  --server URL   $COREMAP_SERVER, else http://127.0.0.1:8080\n";
+
+static const char cancel_usage[] =
+  "usage: coremap cancel JOB [--server URL] [--json]\n"
+  "\n"
+  "Cancels a job that is queued or running, and prints its state.\n";
+
+typedef struct arguments {
+  const char *id, *view, *server, *output;
+  bool json, quiet;
+} arguments;
+
+bool cli_is_id(const char *text)
+{
+  for (const char *c = text; *c != '\0'; c++)
+    if (!isalnum((unsigned char)*c))
+      return false;
+  return *text != '\0';
+}
+
+/* Negative: go on. */
+static int parse(int argc, char **argv, const char *usage, bool views, arguments *a)
+{
+  static const struct option flags[] = {{"server", required_argument, NULL, 's'}, {"output", required_argument, NULL, 'o'},
+                                        {"json", no_argument, NULL, 'j'},         {"quiet", no_argument, NULL, 'q'},
+                                        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+  const char *command = argv[0];
+  for (int flag; (flag = getopt_long(argc, argv, views ? "o:" : "", flags, NULL)) != -1;)
+    switch (flag) {
+    case 's': a->server = optarg; break;
+    case 'o': a->output = optarg; break;
+    case 'j': a->json = true; break;
+    case 'q': a->quiet = true; break;
+    case 'h': fputs(usage, stdout); return EXIT_DONE;
+    default: return EXIT_USAGE;
+    }
+  if (optind == argc || argc - optind > (views ? 2 : 1))
+    return cli_usage(command, optind == argc ? "no id is named" : "too much is named");
+  a->id = argv[optind];
+  a->view = argv[optind + 1];
+  return cli_is_id(a->id) ? -1 : cli_usage(command, "\"%s\" is no id", a->id);
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+  const char *text = json_string_value(json_object_get(object, name));
+  return text != NULL ? text : "";
+}
+
+static cm_status ask(cli_server *server, const char *method, const char *kind, const char *id, const char *after,
+                     const char *known, cli_reply *reply, cm_error *error)
+{
+  char path[256];
+  (void)snprintf(path, sizeof path, "/v1/%s/%.64s%.100s", kind, id, after);
+  const cli_request request = {.method = method, .path = path, .known = known};
+  return cli_server_ask(server, &request, reply, error);
+}
+
+/* ---- waiting ---- */
+
+static bool has_ended(const json_t *job)
+{
+  const char *state = text_of(job, "state");
+  return strcmp(state, "queued") != 0 && strcmp(state, "running") != 0;
+}
+
+/* The phase under way on the server as one of this run. */
+static cm_status show_phase(cli_run *cli, const json_t *job, cm_error *error)
+{
+  const json_t *progress = json_object_get(job, "progress");
+  const char *phase = text_of(progress, "phase");
+  if (strcmp(text_of(job, "state"), "running") != 0 || phase[0] == '\0')
+    return cm_run_check(&cli->run, error);
+  if (strcmp(cli->phase, phase) != 0)
+    cm_run_phase(&cli->run, phase);
+  const json_t *level = json_object_get(progress, "level");
+  return cm_run_progress(&cli->run, cli_number(progress, "fraction"), level != NULL ? (int)json_integer_value(level) : -1,
+                         (uint64_t)json_integer_value(json_object_get(progress, "vertices")), 0, error);
+}
+
+cm_status cli_follow(cli_server *server, cli_run *cli, json_t **job, cm_error *error)
+{
+  char id[80], etag[128] = "";
+  (void)snprintf(id, sizeof id, "%s", text_of(*job, "id"));
+  while (!has_ended(*job)) {
+    cli_reply reply = {0};
+    if (show_phase(cli, *job, error) != CM_OK ||
+        ask(server, "GET", "jobs", id, "?wait=30s", etag, &reply, error) != CM_OK) {
+      if (error->status == CM_CANCELLED)
+        cm_fail_more(error, "; job %s goes on: coremap wait %s, or coremap cancel %s", id, id, id);
+      return error->status;
+    }
+    (void)snprintf(etag, sizeof etag, "%s", reply.etag);
+    if (reply.status == 304) {
+      json_decref(reply.json);
+      continue;
+    }
+    json_decref(*job);
+    *job = reply.json;
+  }
+  return CM_OK;
+}
+
+int cli_print_job(const json_t *job, bool json, bool ended)
+{
+  const char *state = text_of(job, "state"), *mapping = text_of(job, "mapping"), *program = text_of(job, "program");
+  if (json)
+    cli_print_json(job);
+  else if (!ended)
+    puts(text_of(job, "id"));
+  else if (strcmp(state, "done") == 0)
+    printf("%s %s\n", mapping[0] != '\0' ? "mapping" : "program", mapping[0] != '\0' ? mapping : program);
+  if (ended && strcmp(state, "done") != 0) {
+    const char *why = text_of(json_object_get(job, "problem"), "detail");
+    fprintf(stderr, "coremap: job %s %s%s%s\n", text_of(job, "id"), strcmp(state, "failed") == 0 ? "failed" : "was cancelled",
+            why[0] != '\0' ? ": " : "", why);
+    return EXIT_REFUSED;
+  }
+  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
+}
+
+int cli_wait(int argc, char **argv)
+{
+  arguments a = {0};
+  cm_error error;
+  cli_run cli;
+  cli_server *server = NULL;
+  cli_reply reply = {0};
+  int exit_status = parse(argc, argv, wait_usage, false, &a);
+  if (exit_status >= 0)
+    return exit_status;
+  cli_run_begin(&cli, a.quiet);
+  cm_status status = cli_server_open(a.server, cli.run.cancel, &server, &error);
+  if (status == CM_OK)
+    status = ask(server, "GET", "jobs", a.id, "", NULL, &reply, &error);
+  if (status == CM_OK)
+    status = cli_follow(server, &cli, &reply.json, &error);
+  cli_run_end(&cli);
+  cli_server_close(server);
+  exit_status = status == CM_OK ? cli_print_job(reply.json, a.json, true) : cli_fail(&error);
+  json_decref(reply.json);
+  return exit_status;
+}
+
+/* ---- getting ---- */
+
+typedef struct found {
+  const char *kind; /* "jobs", "mappings" or "programs" */
+  char id[80];
+  json_t *about;
+} found;
+
+/* What an id stands for; with a view of a job's result, that result. */
+static cm_status find(cli_server *server, const arguments *a, found *f, cm_error *error)
+{
+  static const char *const kinds[] = {"jobs", "mappings", "programs"};
+  cli_reply reply = {0};
+  cm_status status = CM_NOT_FOUND;
+  *f = (found){0};
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == CM_NOT_FOUND; k++) {
+    f->kind = kinds[k];
+    status = ask(server, "GET", f->kind, a->id, "", NULL, &reply, error);
+  }
+  if (status == CM_NOT_FOUND)
+    return cm_fail(error, CM_NOT_FOUND, "the server has no job, mapping or program %s", a->id);
+  if (status != CM_OK)
+    return status;
+  f->about = reply.json;
+  (void)snprintf(f->id, sizeof f->id, "%s", a->id);
+  if (strcmp(f->kind, "jobs") != 0 || a->view == NULL || strcmp(a->view, "log") == 0)
+    return CM_OK;
+  const char *mapping = text_of(f->about, "mapping"), *program = text_of(f->about, "program");
+  if (mapping[0] == '\0' && program[0] == '\0') {
+    status = cm_fail(error, CM_CONFLICT, "job %s is %s and has made nothing (yet)", a->id, text_of(f->about, "state"));
+    json_decref(f->about);
+    return status;
+  }
+  f->kind = mapping[0] != '\0' ? "mappings" : "programs";
+  (void)snprintf(f->id, sizeof f->id, "%s", mapping[0] != '\0' ? mapping : program);
+  return CM_OK;
+}
+
+static cm_status write_found(cli_server *server, const arguments *a, const found *f, FILE *stream, cm_error *error)
+{
+  char path[512];
+  cli_reply reply = {0};
+  if (a->view == NULL)
+    return json_dumpf(f->about, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) == 0 && fputc('\n', stream) != EOF
+               ? CM_OK
+               : cm_fail(error, CM_DISK_FULL, "cannot write the description");
+  (void)snprintf(path, sizeof path, "/v1/%s/%s/%.300s", f->kind, f->id, a->view);
+  const cli_request request = {.method = "GET", .path = path, .download = stream};
+  return cli_server_ask(server, &request, &reply, error);
+}
+
+static cm_status get(cli_server *server, const arguments *a, cm_error *error)
+{
+  cm_file file = {0};
+  found f;
+  if (find(server, a, &f, error) != CM_OK)
+    return error->status;
+  cm_status status = a->output != NULL ? cm_file_create(&file, a->output, error) : CM_OK;
+  if (status == CM_OK)
+    status = write_found(server, a, &f, a->output != NULL ? file.stream : stdout, error);
+  if (status == CM_OK && a->output != NULL)
+    status = cm_file_commit(&file, error);
+  else if (status == CM_OK && fflush(stdout) != 0)
+    status = cm_fail(error, CM_IO, "cannot write to standard output");
+  cm_file_discard(&file);
+  json_decref(f.about);
+  return status;
+}
+
+int cli_get(int argc, char **argv)
+{
+  arguments a = {0};
+  cm_error error;
+  cli_run cli;
+  cli_server *server = NULL;
+  int exit_status = parse(argc, argv, get_usage, true, &a);
+  if (exit_status >= 0)
+    return exit_status;
+  cli_run_begin(&cli, true);
+  cm_status status = cli_server_open(a.server, cli.run.cancel, &server, &error);
+  if (status == CM_OK)
+    status = get(server, &a, &error);
+  cli_run_end(&cli);
+  cli_server_close(server);
+  return status == CM_OK ? EXIT_DONE : cli_fail(&error);
+}
+
+/* ---- cancelling ---- */
+
+int cli_cancel(int argc, char **argv)
+{
+  arguments a = {0};
+  cm_error error;
+  cli_run cli;
+  cli_server *server = NULL;
+  cli_reply reply = {0};
+  int exit_status = parse(argc, argv, cancel_usage, false, &a);
+  if (exit_status >= 0)
+    return exit_status;
+  cli_run_begin(&cli, true);
+  cm_status status = cli_server_open(a.server, cli.run.cancel, &server, &error);
+  if (status == CM_OK)
+    status = ask(server, "POST", "jobs", a.id, "/cancel", NULL, &reply, &error);
+  cli_run_end(&cli);
+  cli_server_close(server);
+  if (status != CM_OK)
+    return cli_fail(&error);
+  if (a.json)
+    cli_print_json(reply.json);
+  else
+    printf("job %s is %s%s\n", a.id, text_of(reply.json, "state"),
+           json_is_true(json_object_get(reply.json, "cancel_requested")) && !has_ended(reply.json) ? " and will stop" : "");
+  json_decref(reply.json);
+  return EXIT_DONE;
+}
