@@ -50,7 +50,8 @@ cm_status cli_scratch(char path[CM_PATH_MAX], cm_error *error);
 /* Prints what a command found as JSON on standard output, with a line end. */
 void cli_print_json(const json_t *report);
 
-/* A job option's value as the JSON that a job carries: numbers and truth values as such, the rest as text. NULL: no text. */
+/* A job option's value as the JSON that a job carries: numbers and truth values as such, the rest as text. NULL: the
+ * value is no text. */
 json_t *cli_option_value(const char *text);
 
 /* Sets the option that a flag names, "memory-limit" as "memory_limit"; false: the value is no text. */

@@ -146,7 +146,8 @@ cm_status cli_server_ask(cli_server *server, const cli_request *request, cli_rep
   size_t size = 0;
   char *body = request->body != NULL ? json_dumps(request->body, JSON_COMPACT) : NULL;
   FILE *sink = open_memstream(&text, &size);
-  struct curl_slist *headers = curl_slist_append(NULL, body != NULL ? "Content-Type: application/json" : "Content-Type:");
+  struct curl_slist *headers = curl_slist_append(NULL, body != NULL ? "Content-Type: application/json"
+                                                                     : "Content-Type:");
   if (request->known != NULL && request->known[0] != '\0') {
     (void)snprintf(known, sizeof known, "If-None-Match: %s", request->known);
     headers = curl_slist_append(headers, known);

@@ -8,8 +8,8 @@
 static const char wait_usage[] =
   "usage: coremap wait JOB [--server URL] [--json] [--quiet]\n"
   "\n"
-  "Waits until a job has ended and prints what it made, \"mapping ID\" or \"program ID\". Exit status 1 when it failed or\n"
-  "was cancelled.\n"
+  "Waits until a job has ended and prints what it made, \"mapping ID\" or \"program ID\". Exit status 1 when it failed\n"
+  "or was cancelled.\n"
   "\n"
   "  --server URL   $COREMAP_SERVER, else http://127.0.0.1:8080\n"
   "  --json         print the job as JSON\n"
@@ -18,11 +18,11 @@ static const char wait_usage[] =
 static const char get_usage[] =
   "usage: coremap get ID [VIEW] [-o FILE] [--server URL]\n"
   "\n"
-  "Gets a job, a mapping or a program: its description, or one of its views (docs/http.md). The id of a job that is done\n"
-  "stands for what it made.\n"
+  "Gets a job, a mapping or a program: its description, or one of its views (docs/http.md). The id of a job that is\n"
+  "done stands for what it made.\n"
   "\n"
   "  VIEW           of a mapping: content, part, placement, neurons, cores, links, routes, certificate; of a program:\n"
-  "                 program, model, report, schedule, tiles, mapping; of a job: log; with ?format=csv where there are more\n"
+  "                 program, model, report, schedule, tiles, mapping; of a job: log; with ?format=csv for another format\n"
   "  -o FILE        where it goes, whole or not at all; standard output unless given\n"
   "  --server URL   $COREMAP_SERVER, else http://127.0.0.1:8080\n";
 
@@ -47,9 +47,12 @@ bool cli_is_id(const char *text)
 /* Negative: go on. */
 static int parse(int argc, char **argv, const char *usage, bool views, arguments *a)
 {
-  static const struct option flags[] = {{"server", required_argument, NULL, 's'}, {"output", required_argument, NULL, 'o'},
-                                        {"json", no_argument, NULL, 'j'},         {"quiet", no_argument, NULL, 'q'},
-                                        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+  static const struct option flags[] = {{"server", required_argument, NULL, 's'},
+                                        {"output", required_argument, NULL, 'o'},
+                                        {"json", no_argument, NULL, 'j'},
+                                        {"quiet", no_argument, NULL, 'q'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
   const char *command = argv[0];
   for (int flag; (flag = getopt_long(argc, argv, views ? "o:" : "", flags, NULL)) != -1;)
     switch (flag) {
@@ -100,7 +103,8 @@ static cm_status show_phase(cli_run *cli, const json_t *job, cm_error *error)
   if (strcmp(cli->phase, phase) != 0)
     cm_run_phase(&cli->run, phase);
   const json_t *level = json_object_get(progress, "level");
-  return cm_run_progress(&cli->run, cli_number(progress, "fraction"), level != NULL ? (int)json_integer_value(level) : -1,
+  return cm_run_progress(&cli->run, cli_number(progress, "fraction"),
+                         level != NULL ? (int)json_integer_value(level) : -1,
                          (uint64_t)json_integer_value(json_object_get(progress, "vertices")), 0, error);
 }
 
@@ -138,8 +142,8 @@ int cli_print_job(const json_t *job, bool json, bool ended)
     printf("%s %s\n", mapping[0] != '\0' ? "mapping" : "program", mapping[0] != '\0' ? mapping : program);
   if (ended && strcmp(state, "done") != 0) {
     const char *why = text_of(json_object_get(job, "problem"), "detail");
-    fprintf(stderr, "coremap: job %s %s%s%s\n", text_of(job, "id"), strcmp(state, "failed") == 0 ? "failed" : "was cancelled",
-            why[0] != '\0' ? ": " : "", why);
+    fprintf(stderr, "coremap: job %s %s%s%s\n", text_of(job, "id"),
+            strcmp(state, "failed") == 0 ? "failed" : "was cancelled", why[0] != '\0' ? ": " : "", why);
     return EXIT_REFUSED;
   }
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
@@ -278,8 +282,7 @@ int cli_cancel(int argc, char **argv)
   if (a.json)
     cli_print_json(reply.json);
   else
-    printf("job %s is %s%s\n", a.id, text_of(reply.json, "state"),
-           json_is_true(json_object_get(reply.json, "cancel_requested")) && !has_ended(reply.json) ? " and will stop" : "");
+    printf("job %s is %s%s\n", a.id, text_of(reply.json, "state"), has_ended(reply.json) ? "" : " and will stop");
   json_decref(reply.json);
   return EXIT_DONE;
 }
