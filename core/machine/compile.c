@@ -5,7 +5,7 @@
 
 #include "core/machine/internal.h"
 #include "core/machine/order.h"
-#include "core/machine/timeline.h"
+#include "core/machine/run/timeline.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/operators/operator.h"

@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "core/machine/compile.h"
-#include "core/machine/object.h"
+#include "core/machine/emit/object.h"
 
 /* Computes the model given and what was made of it (`program`, or `after` when that is NULL) on random inputs, and adds
  * "verified" to the report. */

@@ -1,9 +1,11 @@
 libcoremap_a_SOURCES += \
-  core/machine/plan.h core/machine/plan.c core/machine/grid.c core/machine/view.c \
-  core/machine/pager.h core/machine/pager.c core/machine/segment.h core/machine/segment.c \
-  core/machine/program.h core/machine/program.c core/machine/object.h core/machine/emit.c core/machine/link.c \
-  core/machine/simulate.h core/machine/simulate_internal.h core/machine/simulate.c core/machine/execute.c \
-  core/machine/checker.c core/machine/program_write.c core/machine/program_read.c core/machine/codec.h core/machine/codec.c \
-  core/machine/disassemble.c core/machine/internal.h core/machine/compile.h core/machine/compile.c \
-  core/machine/options.c core/machine/verify.c core/machine/report.c \
-  core/machine/order.h core/machine/order.c core/machine/timeline.h core/machine/timeline.c
+  core/machine/compile.h core/machine/compile.c core/machine/internal.h core/machine/options.c core/machine/verify.c core/machine/report.c \
+  core/machine/order.h core/machine/order.c \
+  core/machine/plan/plan.h core/machine/plan/plan.c core/machine/plan/grid.c core/machine/plan/view.c \
+  core/machine/course/pager.h core/machine/course/pager.c core/machine/course/segment.h core/machine/course/segment.c \
+  core/machine/emit/object.h core/machine/emit/emit.c core/machine/emit/link.c \
+  core/machine/program/program.h core/machine/program/program.c core/machine/program/program_write.c core/machine/program/program_read.c \
+  core/machine/program/codec.h core/machine/program/codec.c core/machine/program/disassemble.c \
+  core/machine/run/simulate.h core/machine/run/simulate_internal.h core/machine/run/simulate.c core/machine/run/execute.c \
+  core/machine/run/checker.c core/machine/run/timeline.h core/machine/run/timeline.c \
+  core/machine/tiles/tiles.h core/machine/tiles/tiles.c core/machine/tiles/topology.c core/machine/tiles/schedule.c core/machine/tiles/compile.c

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "core/machine/object.h"
+#include "core/machine/emit/object.h"
 
 /* A program before it is linked, for one order. */
 typedef struct cm_draft {

@@ -4,7 +4,7 @@
 
 #include "core/base/random.h"
 #include "core/machine/internal.h"
-#include "core/machine/simulate.h"
+#include "core/machine/run/simulate.h"
 
 enum { VERIFY_STREAM = 0x766572 };
 static const double verify_relative = 1e-5, verify_absolute = 1e-6;

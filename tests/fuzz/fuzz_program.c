@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/machine/codec.h"
-#include "core/machine/simulate.h"
+#include "core/machine/program/codec.h"
+#include "core/machine/run/simulate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,9 +7,9 @@
 #include <sodium.h>
 
 #include "core/chip/chip.h"
-#include "core/machine/codec.h"
-#include "core/machine/object.h"
-#include "core/machine/simulate.h"
+#include "core/machine/program/codec.h"
+#include "core/machine/emit/object.h"
+#include "core/machine/run/simulate.h"
 
 static cm_run run;
 static cm_memory memory;

@@ -1,7 +1,7 @@
 /* The linker: objects in the order of the data flow, symbols to addresses and flags, one program. */
 #include <string.h>
 
-#include "core/machine/object.h"
+#include "core/machine/emit/object.h"
 
 typedef struct linker {
   cm_emission *in;

@@ -1,4 +1,4 @@
-#include "core/machine/program.h"
+#include "core/machine/program/program.h"
 
 #include <string.h>
 

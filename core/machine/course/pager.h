@@ -7,7 +7,7 @@
 #ifndef CM_MACHINE_PAGER_H
 #define CM_MACHINE_PAGER_H
 
-#include "core/machine/plan.h"
+#include "core/machine/plan/plan.h"
 
 typedef enum cm_event_kind {
   CM_EVENT_LOAD,  /* a tile from outside to `address` */

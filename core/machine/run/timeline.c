@@ -1,7 +1,7 @@
-#include "core/machine/timeline.h"
+#include "core/machine/run/timeline.h"
 
 #include "core/base/file.h"
-#include "core/machine/simulate.h"
+#include "core/machine/run/simulate.h"
 #include "core/schedule/trace.h"
 
 typedef struct collecting {

@@ -1,7 +1,7 @@
 /* From a box of any value to parts of tiles: views are walked through, nothing is copied for them. */
 #include <string.h>
 
-#include "core/machine/plan.h"
+#include "core/machine/plan/plan.h"
 
 bool cm_plan_is_view(const cm_model *model, const cm_node *node)
 {

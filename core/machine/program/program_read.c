@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/file.h"
-#include "core/machine/codec.h"
-#include "core/machine/program.h"
+#include "core/machine/program/codec.h"
+#include "core/machine/program/program.h"
 #include "core/operators/operator.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 36)

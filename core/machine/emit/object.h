@@ -2,8 +2,8 @@
 #ifndef CM_MACHINE_OBJECT_H
 #define CM_MACHINE_OBJECT_H
 
-#include "core/machine/program.h"
-#include "core/machine/segment.h"
+#include "core/machine/program/program.h"
+#include "core/machine/course/segment.h"
 
 /* An instruction that another one waits for, by its number in the whole program (objects export all of theirs). */
 typedef struct cm_object_wait {

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "core/base/file.h"
-#include "core/machine/codec.h"
-#include "core/machine/program.h"
+#include "core/machine/program/codec.h"
+#include "core/machine/program/program.h"
 
 static void put_dims(cm_writer *w, uint32_t rank, const int64_t *dims)
 {

@@ -2,7 +2,7 @@
 #ifndef CM_MACHINE_SIMULATE_H
 #define CM_MACHINE_SIMULATE_H
 
-#include "core/machine/program.h"
+#include "core/machine/program/program.h"
 
 typedef struct cm_simulation_options {
   bool compute; /* execute on simulated memory; else time alone */

@@ -1,4 +1,4 @@
-#include "core/machine/pager.h"
+#include "core/machine/course/pager.h"
 
 #include <string.h>
 

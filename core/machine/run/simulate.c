@@ -1,7 +1,7 @@
 /* Time and order: every lane executes its instructions in turn, flags hold it up. */
 #include <string.h>
 
-#include "core/machine/simulate_internal.h"
+#include "core/machine/run/simulate_internal.h"
 #include "core/operators/operator.h"
 
 typedef struct lanes {

@@ -1,4 +1,4 @@
-#include "core/machine/segment.h"
+#include "core/machine/course/segment.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef CM_MACHINE_SEGMENT_H
 #define CM_MACHINE_SEGMENT_H
 
-#include "core/machine/pager.h"
+#include "core/machine/course/pager.h"
 
 enum { CM_SEGMENT_OPS_MAX = 64 };
 

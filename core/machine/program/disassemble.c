@@ -1,7 +1,7 @@
 /* Programs as text. */
 #include <inttypes.h>
 
-#include "core/machine/program.h"
+#include "core/machine/program/program.h"
 
 static void print_dims(FILE *out, uint32_t rank, const int64_t *dims)
 {

@@ -1,4 +1,4 @@
-#include "core/machine/codec.h"
+#include "core/machine/program/codec.h"
 
 #include <sodium.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Values in tiles, operators in pieces. What can fail: shapes or operators that are not known, a piece that does not
  * fit, memory. */
-#include "core/machine/plan.h"
+#include "core/machine/plan/plan.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * go band by band; slices of channels where the parameters are too large for that (ORDER-1). */
 #include <string.h>
 
-#include "core/machine/plan.h"
+#include "core/machine/plan/plan.h"
 
 typedef struct sizing {
   cm_plan *plan;

@@ -2,7 +2,7 @@
  * for. What can fail: a unit without throughput for a data type, memory. */
 #include <string.h>
 
-#include "core/machine/object.h"
+#include "core/machine/emit/object.h"
 
 typedef struct emitter {
   cm_plan *plan;

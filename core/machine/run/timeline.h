@@ -2,7 +2,7 @@
 #ifndef CM_MACHINE_TIMELINE_H
 #define CM_MACHINE_TIMELINE_H
 
-#include "core/machine/program.h"
+#include "core/machine/program/program.h"
 
 /* Simulates the time of a program and writes it as Chrome trace JSON (core/schedule/trace.h), a lane a unit. Times are
  * rounded down to nanoseconds. Linear in the program. Errors: CM_DAMAGED (lanes wait for ever), CM_IO, CM_DISK_FULL,
