@@ -235,6 +235,7 @@ void cm_delete_program(cm_request *request);
 void cm_get_program_model(cm_request *request);
 void cm_get_program_file(cm_request *request);
 void cm_get_program_report(cm_request *request);
+void cm_get_program_pieces(cm_request *request);
 void cm_get_program_schedule(cm_request *request);
 void cm_get_program_tiles(cm_request *request);
 void cm_get_program_mapping(cm_request *request);

@@ -24,7 +24,8 @@ static void reply_part(cm_request *request, const char *name, const char *type)
 static const struct {
   const char *resource, *file;
 } files[] = {{"model", "model.onnx"},       {"program", "program.bin"}, {"report", "report.json"},
-             {"schedule", "schedule.json"}, {"tiles", "tiles.zip"},     {"mapping", "mapping.json"}};
+             {"schedule", "schedule.json"}, {"tiles", "tiles.zip"},     {"mapping", "mapping.json"},
+             {"pieces", "pieces.json"}};
 
 /* Addresses of the files that are there. */
 static cm_status list_files(const char *id, const char *folder, json_t *list, cm_error *error)
@@ -72,6 +73,11 @@ void cm_get_program_file(cm_request *request)
 void cm_get_program_report(cm_request *request)
 {
   reply_part(request, "report.json", "application/json");
+}
+
+void cm_get_program_pieces(cm_request *request)
+{
+  reply_part(request, "pieces.json", "application/json");
 }
 
 void cm_get_program_schedule(cm_request *request)

@@ -69,6 +69,7 @@ const cm_route cm_routes[] = {
   {"GET", "/v1/programs/{id}/tiles", cm_get_program_tiles, "getProgramTiles", CM_BODY_NONE, CM_LANE_SHORT, true},
   {"GET", "/v1/programs/{id}/mapping", cm_get_program_mapping, "getProgramMapping", CM_BODY_NONE, CM_LANE_SHORT, true},
   {"GET", "/v1/programs/{id}/report", cm_get_program_report, "getProgramReport", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/programs/{id}/pieces", cm_get_program_pieces, "getProgramPieces", CM_BODY_NONE, CM_LANE_SHORT, true},
 
   {"GET", "/", cm_get_static, "getViewer", CM_BODY_NONE, CM_LANE_SHORT, true},
   {"GET", "/{file*}", cm_get_static, "getViewerFile", CM_BODY_NONE, CM_LANE_SHORT, true},

@@ -15,11 +15,12 @@ static const char usage[] =
   "fit on the chip, ordered, turned to instructions and linked. Else rewrites the model so that its permutations move the\n"
   "fewest bytes. Either computes the same numbers.\n"
   "\n"
-  "  -o, --output FILE    where the program or the model (ONNX) goes\n"
+  "  -o, --output FILE    where the program or the model (ONNX) goes, or what another stage makes\n"
   "  --chip NAME|FILE     the chip; its file has a \"machine\" with memory and units (docs/chip-file.md)\n"
   "  --memory B           bytes of on-chip memory instead of the chip's, or 256K, 4M\n"
   "  --order WHICH        search (default) or file: operators in the order of the file\n"
-  "  --stop-after STAGE   permutations or program\n"
+  "  --stop-after STAGE   permutations, split (pieces as JSON), tile (micro-operators as a network), order (pieces as\n"
+  "                       JSON, as they will run), program, or mapping (micro-operators on cores)\n"
   "  --report FILE        write what was done as JSON: permutations, pieces, traffic, time\n"
   "  --measure COMMAND    score orders by running the program on the real target: docs/orders.md\n"
   "  --timeline FILE      write what every unit of the chip does when, as Chrome trace JSON\n"
@@ -137,7 +138,8 @@ static void print_program(const json_t *program)
 static void print_table(const arguments *a, const json_t *report)
 {
   const json_t *bytes = json_object_get(report, "permutation_bytes"), *operators = json_object_get(report, "operators"),
-               *verified = json_object_get(report, "verified");
+               *verified = json_object_get(report, "verified"), *split = json_object_get(report, "split"),
+               *tiles = json_object_get(report, "tiles");
   printf("model         %s, opset %" JSON_INTEGER_FORMAT "\n", a->model,
          json_integer_value(json_object_get(report, "opset")));
   printf("operators     %" JSON_INTEGER_FORMAT " -> %" JSON_INTEGER_FORMAT "\n",
@@ -147,6 +149,11 @@ static void print_table(const arguments *a, const json_t *report)
          (double)json_integer_value(json_object_get(bytes, "after")) / 1024);
   if (json_object_get(report, "program") != NULL)
     print_program(json_object_get(report, "program"));
+  else if (split != NULL)
+    printf("split         %.0f operators in %.0f pieces\n", cli_number(split, "computed"), cli_number(split, "pieces"));
+  if (tiles != NULL)
+    printf("tiles         %.0f micro-operators, %.1f us\n", cli_number(tiles, "micro_operators"),
+           cli_number(tiles, "makespan_ns") / 1000);
   if (json_is_true(json_object_get(verified, "equal")))
     printf("verified      largest relative deviation %g\n",
            json_real_value(json_object_get(verified, "largest_relative_deviation")));
@@ -161,7 +168,8 @@ static cm_status compile_file(const arguments *a, cm_compile_options *options, c
   enum { MEASURE_SECONDS = 60 };
   char scratch[CM_PATH_MAX] = "", program[CM_PATH_MAX];
   cm_error ignored;
-  if (((a->mapping != NULL || a->measure != NULL) && cli_scratch(scratch, error) != CM_OK) ||
+  bool needed = a->mapping != NULL || a->measure != NULL || options->stop_after == CM_STAGE_MAPPING;
+  if ((needed && cli_scratch(scratch, error) != CM_OK) ||
       cm_path(program, error, "%s/program", scratch) != CM_OK)
     return error->status;
   options->measure = a->measure;

@@ -319,6 +319,19 @@ static cm_status write_program(running *r, const char *folder, cm_error *error)
   return cm_mappings_place(r->store, folder, r->row.id, error);
 }
 
+/* The file of a program's folder that a compilation ends in. */
+static const char *compiled_name(cm_compile_stage last)
+{
+  switch (last) {
+  case CM_STAGE_SPLIT:
+  case CM_STAGE_ORDER: return "pieces.json";
+  case CM_STAGE_TILE: return "tiles.zip";
+  case CM_STAGE_PROGRAM: return "program.bin";
+  case CM_STAGE_MAPPING: return "mapping.json";
+  default: return "model.onnx";
+  }
+}
+
 static cm_status compile(running *r, cm_error *error)
 {
   cm_compile_options options;
@@ -330,7 +343,7 @@ static cm_status compile(running *r, cm_error *error)
       cm_networks_path(r->store, r->job.network, model, error) != CM_OK ||
       cm_path(folder, error, "%s/program", r->scratch) != CM_OK || cm_folder_make(folder, error) != CM_OK ||
       cm_path(out, error, "%s/%s", folder,
-              cm_compile_makes_program(&options, r->chip) ? "program.bin" : "model.onnx") != CM_OK ||
+              compiled_name(cm_compile_last_stage(&options, r->chip))) != CM_OK ||
       cm_path(timeline, error, "%s/schedule.json", folder) != CM_OK ||
       cm_path(tiles, error, "%s/tiles.zip", folder) != CM_OK ||
       cm_path(mapping, error, "%s/mapping.json", folder) != CM_OK)

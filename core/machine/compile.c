@@ -18,6 +18,7 @@ typedef struct compiling {
   const cm_chip *chip;
   cm_run *run;
   cm_model *given, *made;
+  cm_compile_stage last;
   cm_draft draft;
   cm_program *program;
   json_t *report;
@@ -25,28 +26,63 @@ typedef struct compiling {
 
 /* ---- from the model to a program ---- */
 
-static cm_status make_program(compiling *c, cm_error *error)
+/* Takes the reference to what a stage has to say. */
+static cm_status add_report(compiling *c, const char *name, json_t *report, cm_error *error)
+{
+  return json_object_set_new(c->report, name, report) == 0
+             ? CM_OK
+             : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the compilation");
+}
+
+static cm_status make_draft(compiling *c, const cm_plan_options *options, json_t **order, cm_error *error)
 {
   const cm_target *target = c->chip->target;
-  cm_plan_options options = {.memory_bytes = c->options->memory != 0 ? c->options->memory : target->memory_bytes,
-                             .tile_share = TILE_SHARE};
   const cm_order_measure measure = {c->options->measure, c->options->measure_path, c->options->measure_seconds};
-  json_t *order = NULL;
-  if (cm_infer(c->made, c->run, error) != CM_OK ||
-      cm_draft_make(c->made, NULL, &options, c->chip->name, target, c->run, &c->draft, error) != CM_OK ||
-      (!c->options->file_order && cm_order_search(c->made, &options, c->chip->name, target,
-                                                  measure.command != NULL ? &measure : NULL, c->run, &c->draft, &order,
-                                                  error) != CM_OK))
+  if (cm_draft_make(c->made, NULL, options, c->chip->name, target, c->run, &c->draft, error) != CM_OK)
     return error->status;
+  return c->options->file_order ? CM_OK
+                                : cm_order_search(c->made, options, c->chip->name, target,
+                                                  measure.command != NULL ? &measure : NULL, c->run, &c->draft, order,
+                                                  error);
+}
+
+/* Takes the reference to what the search for an order has to say. */
+static cm_status make_program(compiling *c, json_t *order, cm_error *error)
+{
   cm_run_phase(c->run, "link");
   if (cm_link(&c->draft.emission, &c->program, error) != CM_OK) {
     json_decref(order);
     return error->status;
   }
-  json_t *report = cm_program_report(c->draft.plan, &c->draft.course, &c->draft.emission, c->program, order);
-  return json_object_set_new(c->report, "program", report) == 0
-             ? CM_OK
-             : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the program");
+  return add_report(c, "program",
+                    cm_program_report(c->draft.plan, &c->draft.course, &c->draft.emission, c->program, order), error);
+}
+
+/* The stages after permutations, up to the last one. */
+static cm_status make(compiling *c, cm_error *error)
+{
+  cm_plan_options options = {.memory_bytes = c->options->memory, .tile_share = TILE_SHARE};
+  json_t *order = NULL;
+  if (c->last == CM_STAGE_PERMUTATIONS)
+    return CM_OK;
+  if (options.memory_bytes == 0)
+    options.memory_bytes = c->chip->target->memory_bytes;
+  cm_status status = cm_infer(c->made, c->run, error);
+  if (status != CM_OK || c->last == CM_STAGE_TILE || c->last == CM_STAGE_MAPPING)
+    return status;
+  if (c->last == CM_STAGE_SPLIT) {
+    cm_run_phase(c->run, "split");
+    status = cm_plan_new(c->made, NULL, &options, c->run, &c->draft.plan, error);
+  } else
+    status = make_draft(c, &options, &order, error);
+  if (status == CM_OK)
+    status = add_report(c, "split", cm_pieces_report(c->draft.plan), error);
+  if (status == CM_OK && c->last == CM_STAGE_PROGRAM)
+    return make_program(c, order, error);
+  if (status == CM_OK && order != NULL)
+    return add_report(c, "order", order, error);
+  json_decref(order);
+  return status;
 }
 
 /* ---- the pipeline ---- */
@@ -60,10 +96,11 @@ static cm_status begin(compiling *c, cm_error *error)
   run->deadline = options->time_limit > 0 ? cm_now() + options->time_limit : 0;
   if (run->memory != NULL && options->memory_limit > 0)
     run->memory->limit_bytes = options->memory_limit;
-  if (!cm_compile_makes_program(options, c->chip))
+  c->last = cm_compile_last_stage(options, c->chip);
+  if (c->last == CM_STAGE_PERMUTATIONS)
     return CM_OK;
   if (c->chip == NULL)
-    return cm_fail(error, CM_BAD_OPTION, "a program is made for a chip: name one");
+    return cm_fail(error, CM_BAD_OPTION, "what comes after permutations is made for a chip: name one");
   if (c->chip->target == NULL) {
     (void)cm_fail(error, CM_BAD_CHIP, "chip %s runs no programs: its file has no \"machine\" with memory and units",
                   c->chip->name);
@@ -72,32 +109,42 @@ static cm_status begin(compiling *c, cm_error *error)
   return CM_OK;
 }
 
+static cm_status write_last(compiling *c, const char *out, const char *timeline, cm_error *error)
+{
+  const cm_draft *d = &c->draft;
+  switch (c->last) {
+  case CM_STAGE_SPLIT: return cm_pieces_write(d->plan, NULL, 0, out, error);
+  case CM_STAGE_ORDER: return cm_pieces_write(d->plan, d->course.pieces, d->course.piece_count, out, error);
+  case CM_STAGE_PROGRAM:
+    if (cm_program_write(c->program, out, error) != CM_OK ||
+        (timeline != NULL && cm_timeline_write(c->program, c->chip->name, c->run, timeline, error) != CM_OK))
+      return error->status;
+    return cm_compile_tiles(c->made, c->chip, c->options, c->run, out, c->report, error);
+  case CM_STAGE_TILE:
+  case CM_STAGE_MAPPING: return cm_compile_tiles(c->made, c->chip, c->options, c->run, out, c->report, error);
+  default: return cm_onnx_write(c->made, out, error);
+  }
+}
+
 static cm_status run_stages(compiling *c, const char *path, const char *out, const char *timeline, cm_error *error)
 {
-  bool program = cm_compile_makes_program(c->options, c->chip);
   cm_run_phase(c->run, "read");
   if (cm_onnx_read(path, c->run, &c->given, error) != CM_OK)
     return error->status;
   cm_run_phase(c->run, "shapes");
-  if (program)
+  if (c->last != CM_STAGE_PERMUTATIONS)
     cm_model_close_dims(c->given);
   if (cm_infer(c->given, c->run, error) != CM_OK ||
       cm_permutations_optimise(c->given, c->run, &c->made, &c->report, error) != CM_OK ||
-      (program && make_program(c, error) != CM_OK))
+      make(c, error) != CM_OK)
     return error->status;
   if (c->options->verify &&
       cm_compile_verify(c->given, c->made, c->program, c->run, c->report, error) != CM_OK)
     return error->status;
   cm_run_phase(c->run, "write");
-  (void)json_object_set_new(c->report, "stage", json_string(program ? "program" : "permutations"));
+  (void)json_object_set_new(c->report, "stage", json_string(cm_compile_stage_name(c->last)));
   (void)json_object_set_new(c->report, "opset", json_integer(c->given->opset));
-  if (!program)
-    return cm_onnx_write(c->made, out, error);
-  if (cm_program_write(c->program, out, error) != CM_OK)
-    return error->status;
-  if (timeline != NULL && cm_timeline_write(c->program, c->chip->name, c->run, timeline, error) != CM_OK)
-    return error->status;
-  return cm_compile_tiles(c->made, c->chip, c->options, c->run, c->report, error);
+  return write_last(c, out, timeline, error);
 }
 
 cm_status cm_compile(const char *path, const cm_compile_options *options, const cm_chip *chip, cm_run *run,

@@ -10,8 +10,15 @@
 typedef enum cm_compile_stage {
   CM_STAGE_DEFAULT,      /* program where a chip that runs programs is given, else permutations */
   CM_STAGE_PERMUTATIONS, /* an ONNX model */
+  CM_STAGE_SPLIT,        /* the pieces in the order of the file, as JSON */
+  CM_STAGE_TILE,         /* the micro-operators for the chip's devices, as a network */
+  CM_STAGE_ORDER,        /* the pieces in the order of execution that was found, as JSON */
   CM_STAGE_PROGRAM,      /* a program file for a chip */
+  CM_STAGE_MAPPING,      /* the micro-operators on the chip's cores, as coremap map -o writes it */
 } cm_compile_stage;
+
+/* "permutations", "split", ...; NULL for CM_STAGE_DEFAULT. */
+const char *cm_compile_stage_name(cm_compile_stage stage);
 
 typedef struct cm_compile_options {
   uint64_t seed, memory_limit; /* bytes; 0: none */
@@ -32,19 +39,19 @@ typedef struct cm_compile_options {
   double measure_seconds;
 } cm_compile_options;
 
-/* Reads options: {"stop_after": "permutations" or "program", "verify": bool, "memory": bytes, "order": "file" or "search",
+/* Reads options: {"stop_after": the name of a stage, "verify": bool, "memory": bytes, "order": "file" or "search",
  * "tiles": bool, "seed", "threads", "memory_limit", "time_limit"}; NULL: all defaults. Errors: CM_BAD_OPTION with the
  * name as place. */
 cm_status cm_compile_options_read(const json_t *object, cm_compile_options *options, cm_error *error);
 
-/* True when these options and this chip (NULL: none) end in a program file rather than an ONNX model. */
-bool cm_compile_makes_program(const cm_compile_options *options, const cm_chip *chip);
+/* The stage that these options and this chip (NULL: none) end in. */
+cm_compile_stage cm_compile_last_stage(const cm_compile_options *options, const cm_chip *chip);
 
-/* Compiles the ONNX file at `path` for a chip (NULL: stops after permutations) and writes the model or the program to
+/* Compiles the ONNX file at `path` for a chip (NULL: stops after permutations) and writes what the last stage makes to
  * `out`; of a program also when each unit of the chip does what to `timeline` (NULL: not; Chrome trace JSON), and the
  * tiles that the options ask for. Phases read, shapes, permutations, split, order, emit, link, verify, write, tile,
  * schedule and those of cm_map. *report (new reference): {"stage", "opset", "operators", "permutation_bytes", "moves",
- * "permutations", "verified"}, and for a program {"program": ..., "tiles": ...} (docs/programs.md, docs/tiling.md).
+ * "permutations", "verified"}, and by stage "split", "order", "program", "tiles" (docs/programs.md, docs/tiling.md).
  * Errors: CM_BAD_NETWORK, CM_TOO_LARGE (a piece that does not fit: node, figures "needed_bytes" and "memory_bytes"),
  * CM_BAD_CHIP (a unit without throughput), memory, cancel and time, CM_IO, CM_DISK_FULL; CM_INTERNAL when verification
  * finds that numbers changed. */

@@ -17,9 +17,17 @@ cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program 
 json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm_emission *emission,
                           const cm_program *program, json_t *order);
 
+/* Writes the pieces of a plan to `path` as JSON: those of `sequence` (`count` pieces) in its order, or all in the order of
+ * the operators when it is NULL (docs/programs.md). Errors: CM_IO, CM_DISK_FULL. */
+cm_status cm_pieces_write(const cm_plan *plan, const uint32_t *sequence, uint32_t count, const char *path,
+                          cm_error *error);
+
+/* {"computed", "cut", "pieces"}: the operators of a plan; a new reference, NULL when memory is short. */
+json_t *cm_pieces_report(const cm_plan *plan);
+
 /* The model in micro-operators for the chip's devices, laid on its cores (TILE-4), where options ask for that and the chip
- * names devices; adds "tiles" to the report. */
+ * names devices; adds "tiles" to the report. As the last stage (tile, mapping) what it makes goes to `out`. */
 cm_status cm_compile_tiles(cm_model *model, const cm_chip *chip, const cm_compile_options *options, cm_run *run,
-                           json_t *report, cm_error *error);
+                           const char *out, json_t *report, cm_error *error);
 
 #endif

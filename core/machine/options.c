@@ -51,13 +51,21 @@ static cm_status read_flag(const char *name, const json_t *value, bool *flag, cm
   return CM_OK;
 }
 
+const char *cm_compile_stage_name(cm_compile_stage stage)
+{
+  static const char *const names[] = {NULL, "permutations", "split", "tile", "order", "program", "mapping"};
+  return names[stage];
+}
+
 static cm_status read_stage(const char *name, const json_t *value, cm_compile_stage *stage, cm_error *error)
 {
   const char *text = json_string_value(value);
-  if (text == NULL || (strcmp(text, "permutations") != 0 && strcmp(text, "program") != 0))
-    return bad_option(error, name, "\"permutations\" or \"program\"");
-  *stage = strcmp(text, "program") == 0 ? CM_STAGE_PROGRAM : CM_STAGE_PERMUTATIONS;
-  return CM_OK;
+  for (cm_compile_stage s = CM_STAGE_PERMUTATIONS; text != NULL && s <= CM_STAGE_MAPPING; s++)
+    if (strcmp(text, cm_compile_stage_name(s)) == 0) {
+      *stage = s;
+      return CM_OK;
+    }
+  return bad_option(error, name, "\"permutations\", \"split\", \"tile\", \"order\", \"program\" or \"mapping\"");
 }
 
 static cm_status read_order(const char *name, const json_t *value, bool *file_order, cm_error *error)
@@ -122,8 +130,9 @@ cm_status cm_compile_options_read(const json_t *object, cm_compile_options *opti
   return CM_OK;
 }
 
-bool cm_compile_makes_program(const cm_compile_options *options, const cm_chip *chip)
+cm_compile_stage cm_compile_last_stage(const cm_compile_options *options, const cm_chip *chip)
 {
-  return options->stop_after == CM_STAGE_PROGRAM ||
-         (options->stop_after == CM_STAGE_DEFAULT && chip != NULL && chip->target != NULL);
+  if (options->stop_after != CM_STAGE_DEFAULT)
+    return options->stop_after;
+  return chip != NULL && chip->target != NULL ? CM_STAGE_PROGRAM : CM_STAGE_PERMUTATIONS;
 }

@@ -86,14 +86,8 @@ static json_t *time_json(const cm_emission *emission, const cm_program *program)
 json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm_emission *emission,
                           const cm_program *program, json_t *order)
 {
-  uint32_t cut = 0, pieces = 0;
-  for (uint32_t o = 0; o < plan->op_count; o++)
-    cut += plan->ops[o].piece_count > 1;
-  for (size_t p = 0; p < plan->piece_count; p++)
-    pieces += !plan->pieces[p].dead;
-  return json_pack("{s:s, s:I, s:{s:I, s:I, s:I}, s:I, s:I, s:o, s:o, s:o*}", "chip", program->chip_name, "memory_bytes",
-                   (json_int_t)program->target.memory_bytes, "operators", "computed", (json_int_t)plan->op_count, "cut",
-                   (json_int_t)cut, "pieces", (json_int_t)pieces, "subgraphs", (json_int_t)program->object_count,
-                   "instructions", (json_int_t)program->instruction_count, "traffic",
+  return json_pack("{s:s, s:I, s:o, s:I, s:I, s:o, s:o, s:o*}", "chip", program->chip_name, "memory_bytes",
+                   (json_int_t)program->target.memory_bytes, "operators", cm_pieces_report(plan), "subgraphs",
+                   (json_int_t)program->object_count, "instructions", (json_int_t)program->instruction_count, "traffic",
                    traffic_json(plan, layout, program), "time", time_json(emission, program), "order", order);
 }

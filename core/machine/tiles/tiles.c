@@ -136,7 +136,7 @@ cm_status cm_tiles_make(cm_model *model, const cm_chip *chip, const cm_tiles_opt
     status = cm_tiles_map(m.topology, chip, options->map_options, options->scratch_folder, run, &m.mapping, error);
   if (status == CM_OK && (status = report_of(&m, &made, error)) == CM_OK) {
     cm_run_phase(run, "write");
-    if ((status = cm_export(m.topology, output, run, error)) == CM_OK &&
+    if ((status = output != NULL ? cm_export(m.topology, output, run, error) : CM_OK) == CM_OK &&
         (status = write_file(&m, options->trace, NULL, run->memory, error)) == CM_OK)
       status = write_file(&m, options->mapping, chip, run->memory, error);
   }

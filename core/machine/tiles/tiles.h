@@ -56,7 +56,7 @@ typedef struct cm_tiles_options {
   const char *scratch_folder;
 } cm_tiles_options;
 
-/* Tiles a model (after cm_infer) for a chip and writes the topology to `output` (by its ending: core/network/export.h)
+/* Tiles a model (after cm_infer) for a chip and writes the topology to `output` (by its ending: core/network/export.h; NULL: not)
  * and what else the options name. Phases tile, schedule, those of cm_map, write. *report (new reference) as above, with
  * "mapping": {"parts", "metrics"} where there is one. Errors: those of all steps. */
 cm_status cm_tiles_make(cm_model *model, const cm_chip *chip, const cm_tiles_options *options, cm_run *run,
