@@ -5,11 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <isa-l/igzip_lib.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "core/network/internal.h"
 
@@ -19,7 +19,7 @@ struct cm_source_state {
   size_t memory_size;
   cm_import_limits limits;
   cm_run *run;
-  z_stream stream;
+  struct inflate_state stream;
   bool inflating, stream_ended;
   bool raw_ended;
   uint8_t packed[1 << 16];
@@ -57,7 +57,7 @@ static cm_status bad_gzip(cm_source *source, const char *what, cm_error *error)
   return cm_fail_at(error, "byte %llu", (unsigned long long)at);
 }
 
-/* Makes packed bytes available to zlib. */
+/* Makes packed bytes available. */
 static cm_status refill_packed(cm_source *source, cm_error *error)
 {
   struct cm_source_state *state = source->state;
@@ -67,7 +67,7 @@ static cm_status refill_packed(cm_source *source, cm_error *error)
   if (read_raw(source, state->packed, sizeof state->packed, &got, error) != CM_OK)
     return error->status;
   state->stream.next_in = state->packed;
-  state->stream.avail_in = (unsigned)got;
+  state->stream.avail_in = (uint32_t)got;
   return CM_OK;
 }
 
@@ -91,15 +91,28 @@ static cm_status next_member(cm_source *source, bool *end, cm_error *error)
     return bad_gzip(source, "something else follows the end of the compressed data", error);
   *end = false;
   state->stream_ended = false;
-  return inflateReset(&state->stream) == Z_OK ? CM_OK : bad_gzip(source, "it cannot be read on", error);
+  isal_inflate_reset(&state->stream);
+  state->stream.crc_flag = ISAL_GZIP;
+  return CM_OK;
+}
+
+/* What the library's refusals mean. */
+static const char *refusal(int result)
+{
+  switch (result) {
+  case ISAL_INVALID_WRAPPER: return "its header makes no sense";
+  case ISAL_UNSUPPORTED_METHOD: return "it is compressed by another method than deflate";
+  case ISAL_INCORRECT_CHECKSUM: return "its checksum or length is another";
+  default: return "it cannot be unpacked";
+  }
 }
 
 static cm_status inflate_into(cm_source *source, uint8_t *bytes, size_t size, size_t *got, cm_error *error)
 {
   struct cm_source_state *state = source->state;
-  z_stream *stream = &state->stream;
+  struct inflate_state *stream = &state->stream;
   stream->next_out = bytes;
-  stream->avail_out = (unsigned)size;
+  stream->avail_out = (uint32_t)size;
   while (stream->avail_out > 0) {
     if (state->stream_ended) {
       bool end;
@@ -110,15 +123,15 @@ static cm_status inflate_into(cm_source *source, uint8_t *bytes, size_t size, si
     }
     if (refill_packed(source, error) != CM_OK)
       return error->status;
-    if (stream->avail_in == 0)
-      return bad_gzip(source, "it ends early", error);
-    int result = inflate(stream, Z_NO_FLUSH);
-    if (result == Z_STREAM_END)
+    uint32_t room = stream->avail_out;
+    bool last = stream->avail_in == 0; /* what comes now was held back */
+    int result = isal_inflate(stream);
+    if (result < ISAL_DECOMP_OK)
+      return bad_gzip(source, refusal(result), error);
+    if (stream->block_state == ISAL_BLOCK_FINISH)
       state->stream_ended = true;
-    else if (result == Z_MEM_ERROR)
-      return cm_fail(error, CM_NO_MEMORY, "out of memory while unpacking %s", source->path);
-    else if (result != Z_OK)
-      return bad_gzip(source, stream->msg != NULL ? stream->msg : "it cannot be unpacked", error);
+    else if (last && stream->avail_out == room)
+      return bad_gzip(source, "it ends early", error);
   }
   *got = size - stream->avail_out;
   return CM_OK;
@@ -186,10 +199,10 @@ static cm_status start(cm_source *source, cm_error *error)
     held += got;
   }
   if (held >= 2 && state->packed[0] == 0x1f && state->packed[1] == 0x8b) {
+    isal_inflate_init(&state->stream);
+    state->stream.crc_flag = ISAL_GZIP;
     state->stream.next_in = state->packed;
-    state->stream.avail_in = (unsigned)held;
-    if (inflateInit2(&state->stream, 15 + 16) != Z_OK)
-      return cm_fail(error, CM_NO_MEMORY, "out of memory while unpacking %s", source->path);
+    state->stream.avail_in = (uint32_t)held;
     state->inflating = source->gzipped = true;
   } else {
     memcpy(state->window, state->packed, held);
@@ -259,8 +272,6 @@ void cm_source_close(cm_source *source)
 {
   if (source->state == NULL)
     return;
-  if (source->state->inflating)
-    inflateEnd(&source->state->stream);
   if (source->state->descriptor >= 0)
     close(source->state->descriptor);
   cm_free(source->state);
@@ -272,9 +283,6 @@ cm_status cm_source_rewind(cm_source *source, cm_error *error)
   struct cm_source_state *state = source->state;
   if (state->memory == NULL && lseek(state->descriptor, 0, SEEK_SET) != 0)
     return cm_fail_errno(error, errno, "cannot read twice", source->path);
-  if (state->inflating)
-    inflateEnd(&state->stream);
-  memset(&state->stream, 0, sizeof state->stream);
   state->inflating = state->stream_ended = state->raw_ended = false;
   source->ended = source->gzipped = false;
   source->plain_bytes = source->raw_bytes = 0;
