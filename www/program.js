@@ -26,6 +26,7 @@ const FILES = [
   ['schedule', 'Timeline'],
   ['tiles', 'Tiles'],
   ['mapping', 'Core mapping'],
+  ['pieces', 'Pieces'],
 ];
 
 const fileLinks = (files) =>
