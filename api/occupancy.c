@@ -5,6 +5,7 @@
 
 #include "api/internal.h"
 #include "storage/leases.h"
+#include "storage/occupancy.h"
 
 void cm_get_occupancy(cm_request *request)
 {

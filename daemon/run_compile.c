@@ -2,7 +2,7 @@
 #include "core/machine/compile.h"
 
 #include "daemon/running.h"
-#include "storage/leases.h"
+#include "storage/occupancy.h"
 #include "storage/networks.h"
 
 static cm_status read_compile_options(cm_running *r, cm_compile_options *options, cm_error *error)

@@ -8,6 +8,7 @@
 #include "core/network/topology_file.h"
 #include "daemon/running.h"
 #include "storage/leases.h"
+#include "storage/occupancy.h"
 #include "storage/networks.h"
 
 static cm_status read_options(cm_running *r, cm_error *error)

@@ -9,6 +9,18 @@
 cm_status cm_chips_text_in(sqlite3 *handle, const char *name, char **text, bool *preset, cm_error *error);
 cm_status cm_chips_open_in(sqlite3 *handle, const char *name, cm_chip **chip, cm_error *error);
 
+/* A chip with its occupancy as it is now, leases that have expired left out; the caller frees both. */
+cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, cm_chip **chip, cm_occupancy **occupancy,
+                               cm_error *error);
+cm_status cm_occupancy_save_in(sqlite3 *handle, const cm_occupancy *occupancy, const cm_chip *chip, const char *name,
+                               cm_error *error);
+
+/* Frees the cores of one lease in memory. */
+void cm_occupancy_free_lease(cm_occupancy *occupancy, const char *id);
+
+/* Before a lease's id in the owner's name of its cores. */
+extern const char cm_lease_prefix[7];
+
 /* Leases `cores` [count] (core numbers, or NULL and `rectangles`) inside a write transaction; fills id [CM_ID_MAX]. */
 typedef struct cm_lease_take {
   const char *chip, *user, *owner, *job; /* job may be NULL */

@@ -1,4 +1,4 @@
-/* Occupancy of chips and the leases on it (SPEC API-3).
+/* Leases on the cores of chips (SPEC API-3).
  *
  * A leased core stands in its chip's occupancy under the owner "lease:ID", and nowhere else is it written which
  * cores a lease holds: two leases cannot hold one core. Every change goes through the database's one writer. */
@@ -7,37 +7,9 @@
 
 #include <jansson.h>
 
-#include "core/chip/occupancy.h"
 #include "storage/store.h"
 
-enum { CM_ETAG_MAX = 40 };
-
 extern const double cm_lease_ttl_default_s, cm_lease_ttl_max_s;
-
-/* ---- occupancy ---- */
-
-/* The occupancy as JSON text (the caller frees) and its entity tag without quotes. Expired leases do not count. */
-cm_status cm_occupancy_read(cm_store *store, const char *chip, char **text, char *etag, cm_error *error);
-
-/* A chip and its occupancy as one consistent view; the caller frees both. */
-cm_status cm_occupancy_open(cm_store *store, const char *chip, cm_chip **description,
-                            cm_occupancy **occupancy, cm_error *error);
-
-typedef struct cm_occupancy_change {
-  const char *chip;
-  const char *if_match; /* an entity tag without quotes, or "*" */
-  bool whole;           /* the JSON is a whole new state, else a change to the present one */
-  const char *json;
-  size_t size;
-} cm_occupancy_change;
-
-/* Applies a change if the present state has the tag; else CM_CONFLICT with *mismatch = true. Leased cores
- * keep their leases: a change that would free or give one is CM_CONFLICT (breaking one is allowed and ends the
- * lease's hold on it). *text (the caller frees) and etag [CM_ETAG_MAX] are the new state's. */
-cm_status cm_occupancy_write(cm_store *store, const cm_occupancy_change *change, bool *mismatch, char **text,
-                             char *etag, cm_error *error);
-
-/* ---- leases ---- */
 
 typedef struct cm_lease {
   char id[CM_ID_MAX];

@@ -7,6 +7,7 @@
 #include "core/base/random.h"
 #include "storage/jobs.h"
 #include "storage/leases.h"
+#include "storage/occupancy.h"
 #include "storage/networks.h"
 #include "storage/chips.h"
 

@@ -1,0 +1,22 @@
+/* Between the files of jobs: rows and moves inside a transaction. */
+#ifndef CM_STORAGE_JOBS_INTERNAL_H
+#define CM_STORAGE_JOBS_INTERNAL_H
+
+#include "storage/internal.h"
+#include "storage/jobs.h"
+
+/* The columns that cm_job_from_row reads. */
+#define CM_JOB_COLUMNS \
+  "sequence, id, user, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
+  " cancel_requested, reused, created, started, finished, mapping, lease, options, problem, report, phases, log"
+
+/* The caller clears *job, also after a failure. */
+cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error);
+
+/* Moves a job whose state (and attempt) the caller has read in this transaction. CM_CONFLICT. */
+cm_status cm_job_move_in(sqlite3 *handle, const cm_job *job, cm_job_state to, cm_error *error);
+
+/* Tells the board where a job is now, and the id of what it made ("mapping", "program"; NULL: nothing). */
+void cm_job_publish(cm_store *store, const char *id, cm_job_state state, const char *result_kind, const char *result);
+
+#endif

@@ -1,0 +1,214 @@
+/* What workers do to the queue: claim, identify, finish, requeue; and recover at start.
+ * What can fail: the server dies while a job runs (recover), the attempt was superseded (finish changes no row), the
+ * job's cores were taken while it ran (requeue). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "storage/jobs.h"
+#include "storage/jobs_internal.h"
+
+typedef struct queue_work {
+  const char *text;
+  const cm_job *given;
+  const cm_job_outcome *outcome;
+  cm_job job;
+  bool found, flag;
+} queue_work;
+
+static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
+{
+  queue_work *work = context;
+  sqlite3_stmt *statement;
+  work->found = false;
+  cm_job_clear(&work->job);
+  cm_status status = cm_sql_prepare(
+      handle, &statement, error,
+      "SELECT " CM_JOB_COLUMNS " FROM jobs j WHERE state = 'queued' AND (waits_for IS NULL OR NOT EXISTS"
+      " (SELECT 1 FROM jobs o WHERE o.id = j.waits_for AND o.state = 'running'))"
+      " ORDER BY priority DESC, (SELECT count(*) FROM jobs r WHERE r.state = 'running' AND r.user = j.user),"
+      " (SELECT coalesce(max(s.started), 0) FROM jobs s WHERE s.user = j.user), sequence LIMIT 1", "");
+  bool row = false;
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    status = cm_job_from_row(statement, &work->job, error);
+  sqlite3_finalize(statement);
+  if (status != CM_OK || !row)
+    return status;
+  status = cm_job_move_in(handle, &work->job, CM_JOB_RUNNING, error);
+  if (status == CM_OK)
+    status = cm_sql_run(handle, NULL, error,
+                        "UPDATE jobs SET attempt = attempt + 1, started = ?, waits_for = NULL WHERE id = ?", "dt",
+                        cm_store_time(), work->job.id);
+  work->job.attempt++;
+  work->job.state = CM_JOB_RUNNING;
+  work->found = status == CM_OK;
+  return status;
+}
+
+static cm_status any_queued(sqlite3 *handle, void *context, cm_error *error)
+{
+  return cm_sql_number(handle, 0, context, error, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'queued')", "");
+}
+
+cm_status cm_jobs_claim(cm_store *store, cm_job *job, bool *found, cm_error *error)
+{
+  queue_work work = {0};
+  int64_t queued = 0;
+  if (cm_database_read(store->database, any_queued, &queued, error) != CM_OK)
+    return error->status;
+  if (queued != 0 && cm_database_write(store->database, claim, &work, error) != CM_OK) {
+    cm_job_clear(&work.job);
+    return error->status;
+  }
+  *found = work.found;
+  if (!work.found)
+    return CM_OK;
+  *job = work.job;
+  cm_board_start(store->board, job->id);
+  cm_job_publish(store, job->id, CM_JOB_RUNNING, NULL, NULL);
+  return CM_OK;
+}
+
+/* Fails unless the attempt of the caller is still the one that runs. */
+static cm_status check_attempt(sqlite3 *handle, const cm_job *job, cm_error *error)
+{
+  int64_t current;
+  if (cm_sql_number(handle, 0, &current, error,
+                    "SELECT count(*) FROM jobs WHERE id = ? AND state = 'running' AND attempt = ?", "ti", job->id,
+                    (int64_t)job->attempt) != CM_OK)
+    return error->status;
+  return current == 1 ? CM_OK : cm_fail(error, CM_CONFLICT, "attempt %d of job %s is over", job->attempt, job->id);
+}
+
+static cm_status identify(sqlite3 *handle, void *context, cm_error *error)
+{
+  queue_work *work = context;
+  const cm_job *job = work->given;
+  sqlite3_stmt *statement;
+  char other[CM_ID_MAX] = "";
+  work->flag = false;
+  if (check_attempt(handle, job, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT id FROM jobs WHERE fingerprint = ? AND state = 'running' AND id <> ?"
+                                    " LIMIT 1", "tt", work->text, job->id);
+  bool row = false;
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    cm_sql_copy(statement, 0, other, sizeof other);
+  sqlite3_finalize(statement);
+  if (status == CM_OK && row) {
+    status = cm_job_move_in(handle, job, CM_JOB_QUEUED, error);
+    if (status == CM_OK)
+      status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET waits_for = ? WHERE id = ?", "tt", other, job->id);
+    work->flag = true;
+  } else if (status == CM_OK)
+    status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET fingerprint = ? WHERE id = ?", "tt", work->text, job->id);
+  return status;
+}
+
+cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *fingerprint, bool *deferred,
+                           cm_error *error)
+{
+  queue_work work = {.given = job, .text = fingerprint};
+  if (cm_database_write(store->database, identify, &work, error) != CM_OK)
+    return error->status;
+  *deferred = work.flag;
+  if (work.flag)
+    cm_job_publish(store, job->id, CM_JOB_QUEUED, NULL, NULL);
+  return CM_OK;
+}
+
+static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, cm_error *error)
+{
+  return cm_sql_run(handle, NULL, error,
+                    "INSERT INTO mappings(id, user, network, chip, job, fingerprint, bytes, created, kind)"
+                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", "ttttttidt", m->id, m->user, m->network, m->chip, m->job,
+                    m->fingerprint[0] != '\0' ? m->fingerprint : NULL, (int64_t)m->bytes, m->created, m->kind);
+}
+
+static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
+{
+  queue_work *work = context;
+  const cm_job *job = work->given;
+  const cm_job_outcome *o = work->outcome;
+  char lease[CM_ID_MAX] = "";
+  work->flag = false;
+  if (check_attempt(handle, job, error) != CM_OK)
+    return error->status;
+  if (o->region != NULL) {
+    cm_lease_take take = {.chip = job->chip, .user = job->user, .owner = job->name, .job = job->id, .ttl = job->ttl,
+                          .cores = o->region, .count = o->region_count};
+    if (cm_leases_take_in(handle, &take, lease, error) != CM_OK) {
+      work->flag = error->status == CM_CONFLICT;
+      return error->status;
+    }
+  }
+  if (o->mapping != NULL && note_mapping(handle, o->mapping, error) != CM_OK)
+    return error->status;
+  const char *mapping = o->mapping != NULL ? o->mapping->id : o->reused_mapping;
+  /* The mapping goes in before the move: a done job always has one. */
+  if (cm_sql_run(handle, NULL, error,
+                 "UPDATE jobs SET mapping = ?, lease = ?, reused = ?, problem = ?, report = ?, phases = ?, log = ?,"
+                 " finished = ? WHERE id = ?", "ttittttdt", mapping, lease[0] != '\0' ? lease : NULL,
+                 (int64_t)(o->reused_mapping != NULL), o->problem, o->report, o->phases, o->log, cm_store_time(),
+                 job->id) != CM_OK)
+    return error->status;
+  return cm_job_move_in(handle, job, o->state, error);
+}
+
+cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcome *outcome, bool *taken,
+                         cm_error *error)
+{
+  queue_work work = {.given = job, .outcome = outcome};
+  *taken = false;
+  if (cm_database_write(store->database, finish, &work, error) != CM_OK) {
+    *taken = work.flag;
+    return error->status;
+  }
+  const char *mapping = outcome->mapping != NULL ? outcome->mapping->id : outcome->reused_mapping;
+  cm_job_publish(store, job->id, outcome->state, strcmp(job->kind, "compile") == 0 ? "program" : "mapping", mapping);
+  cm_board_finished(store->board, job->id);
+  return CM_OK;
+}
+
+static cm_status requeue(sqlite3 *handle, void *context, cm_error *error)
+{
+  queue_work *work = context;
+  if (cm_job_move_in(handle, work->given, CM_JOB_QUEUED, error) != CM_OK)
+    return error->status;
+  return cm_sql_run(handle, NULL, error, "UPDATE jobs SET moved = moved + ?, fingerprint = NULL WHERE id = ?", "it",
+                    (int64_t)work->flag, work->given->id);
+}
+
+cm_status cm_jobs_requeue(cm_store *store, const cm_job *job, bool moved, cm_error *error)
+{
+  queue_work work = {.given = job, .flag = moved};
+  if (cm_database_write(store->database, requeue, &work, error) != CM_OK)
+    return error->status;
+  cm_job_publish(store, job->id, CM_JOB_QUEUED, NULL, NULL);
+  return CM_OK;
+}
+
+static cm_status recover(sqlite3 *handle, void *context, cm_error *error)
+{
+  const char *problem = ((queue_work *)context)->text;
+  double now = cm_store_time();
+  /* The same moves as in the table, for all interrupted jobs at once. */
+  if (cm_sql_run(handle, NULL, error, "UPDATE jobs SET kills = kills + 1, fingerprint = NULL WHERE state = 'running'",
+                 "") != CM_OK ||
+      cm_sql_run(handle, NULL, error, "UPDATE jobs SET state = 'cancelled', finished = ? WHERE state = 'running'"
+                 " AND cancel_requested = 1", "d", now) != CM_OK ||
+      cm_sql_run(handle, NULL, error, "UPDATE jobs SET state = 'failed', finished = ?, problem = ?"
+                 " WHERE state = 'running' AND kills >= ?", "dti", now, problem, (int64_t)CM_JOB_KILLS_MAX) != CM_OK)
+    return error->status;
+  return cm_sql_run(handle, NULL, error, "UPDATE jobs SET state = 'queued', waits_for = NULL WHERE state = 'running'",
+                    "");
+}
+
+cm_status cm_jobs_recover(cm_store *store, const char *problem, cm_error *error)
+{
+  return cm_database_write(store->database, recover, &(queue_work){.text = problem}, error);
+}
