@@ -47,6 +47,11 @@ cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **ma
 /* Makes a folder for what is needed on the way; "" on failure. Whoever made it removes it (cm_folder_remove). */
 cm_status cli_scratch(char path[CM_PATH_MAX], cm_error *error);
 
+/* Reads a flag's whole number: digits alone, of a number from `least` to `most`. False, and nothing read, when the text
+ * is none. */
+bool cli_whole(const char *text, uint64_t least, uint64_t most, uint64_t *number);
+bool cli_whole32(const char *text, uint32_t least, uint32_t most, uint32_t *number);
+
 /* Prints what a command found as JSON on standard output, with a line end. */
 void cli_print_json(const json_t *report);
 

@@ -139,6 +139,28 @@ cm_status cli_scratch(char path[CM_PATH_MAX], cm_error *error)
   return CM_OK;
 }
 
+bool cli_whole(const char *text, uint64_t least, uint64_t most, uint64_t *number)
+{
+  char *end;
+  if (text[0] < '0' || text[0] > '9')
+    return false;
+  errno = 0;
+  unsigned long long read = strtoull(text, &end, 10);
+  if (*end != '\0' || errno != 0 || read < least || read > most)
+    return false;
+  *number = read;
+  return true;
+}
+
+bool cli_whole32(const char *text, uint32_t least, uint32_t most, uint32_t *number)
+{
+  uint64_t read;
+  if (!cli_whole(text, least, most, &read))
+    return false;
+  *number = (uint32_t)read;
+  return true;
+}
+
 void cli_print_json(const json_t *report)
 {
   (void)json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));

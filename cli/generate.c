@@ -44,15 +44,6 @@ typedef struct arguments {
   bool rates, quiet;
 } arguments;
 
-static bool whole_number(const char *text, uint64_t maximum, uint64_t *value)
-{
-  char *end;
-  errno = 0;
-  unsigned long long number = strtoull(text, &end, 10);
-  *value = number;
-  return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && number <= maximum;
-}
-
 static bool real_number(const char *text, double *value)
 {
   char *end;
@@ -80,10 +71,7 @@ static bool sheet(const char *text, cm_layered *layered)
 
 static bool count_of(const char *text, uint32_t *count)
 {
-  uint64_t number;
-  bool good = whole_number(text, CM_VERTICES_MAX, &number);
-  *count = (uint32_t)number;
-  return good;
+  return cli_whole32(text, 0, CM_VERTICES_MAX, count);
 }
 
 /* Returns -1 to go on, else an exit status. */
@@ -104,7 +92,6 @@ static int parse(int argc, char **argv, arguments *a)
                                         {"quiet", no_argument, NULL, 'q'},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
-  uint64_t number;
   for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;) {
     bool good = true;
     switch (flag) {
@@ -117,11 +104,8 @@ static int parse(int argc, char **argv, arguments *a)
       case 'f': good = real_number(optarg, &a->fan_out); break;
       case 'x': good = real_number(optarg, &a->scale); break;
       case 'r': a->rates = true; break;
-      case 's': good = whole_number(optarg, UINT64_MAX, &a->seed); break;
-      case 't':
-        good = whole_number(optarg, 1024, &number) && number > 0;
-        a->threads = (unsigned)number;
-        break;
+      case 's': good = cli_whole(optarg, 0, UINT64_MAX, &a->seed); break;
+      case 't': good = cli_whole32(optarg, 1, 1024, &a->threads); break;
       case 'o': a->output = optarg; break;
       case 'q': a->quiet = true; break;
       case 'h': fputs(usage, stdout); return EXIT_DONE;

@@ -64,7 +64,10 @@ static int parse(int argc, char **argv, arguments *a)
     case 'd': a->output_dir = optarg; break;
     case 'm': a->model = optarg; break;
     case 't': a->timeline = optarg; break;
-    case 'S': a->seed = strtoull(optarg, NULL, 10); break;
+    case 'S':
+      if (!cli_whole(optarg, 0, UINT64_MAX, &a->seed))
+        return cli_usage("run", "--seed is a whole number, not \"%s\"", optarg);
+      break;
     case 'c': a->check = true; break;
     case 'T': a->time_alone = true; break;
     case 'j': a->json = true; break;

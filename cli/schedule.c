@@ -45,14 +45,6 @@ static const struct {
                {"sample", CM_SCHEDULE_SAMPLE}};
 enum { METHODS = sizeof methods / sizeof *methods };
 
-/* A whole number from 1 to `most`, or 0 when the text is none. */
-static uint64_t whole(const char *text, uint64_t most)
-{
-  char *end;
-  unsigned long long number = strtoull(text, &end, 10);
-  return text[0] >= '0' && text[0] <= '9' && *end == '\0' && number <= most ? number : 0;
-}
-
 static bool read_method(const char *name, cm_schedule_method *method)
 {
   for (size_t i = 0; i < METHODS; i++)
@@ -69,8 +61,7 @@ static int set(arguments *a, int flag, const char *value)
   char *end;
   switch (flag) {
   case 'p':
-    a->processors = (uint32_t)whole(value, CM_PROCESSORS_MAX);
-    return a->processors > 0
+    return cli_whole32(value, 1, CM_PROCESSORS_MAX, &a->processors)
              ? -1
              : cli_usage("schedule", "--processors is 1 to %d, not \"%s\"", CM_PROCESSORS_MAX, value);
   case 'm':
@@ -78,16 +69,18 @@ static int set(arguments *a, int flag, const char *value)
              ? -1
              : cli_usage("schedule", "--method is search, list, rank or sample, not \"%s\"", value);
   case 'n':
-    a->options.schedules = whole(value, UINT64_MAX);
-    return a->options.schedules > 0 ? -1 : cli_usage("schedule", "--schedules is at least 1, not \"%s\"", value);
+    return cli_whole(value, 1, UINT64_MAX, &a->options.schedules)
+             ? -1
+             : cli_usage("schedule", "--schedules is at least 1, not \"%s\"", value);
   case 'l':
     a->time_limit = strtod(value, &end);
     return *end == '\0' && a->time_limit > 0
              ? -1
              : cli_usage("schedule", "--time-limit is in seconds, not \"%s\"", value);
   case 'S':
-    a->seed = strtoull(value, &end, 10);
-    return *end == '\0' && end != value ? -1 : cli_usage("schedule", "--seed is a whole number, not \"%s\"", value);
+    return cli_whole(value, 0, UINT64_MAX, &a->seed)
+             ? -1
+             : cli_usage("schedule", "--seed is a whole number, not \"%s\"", value);
   case 'o': a->output = value; return -1;
   case 't': a->trace = value; return -1;
   case 'j': a->json = true; return -1;

@@ -33,13 +33,6 @@ typedef struct arguments {
   bool json, quiet;
 } arguments;
 
-static uint32_t whole(const char *text, unsigned long most)
-{
-  char *end;
-  unsigned long number = strtoul(text, &end, 10);
-  return text[0] >= '0' && text[0] <= '9' && *end == '\0' && number <= most ? (uint32_t)number : 0;
-}
-
 /* Negative: go on. */
 static int parse(int argc, char **argv, arguments *a)
 {
@@ -60,19 +53,19 @@ static int parse(int argc, char **argv, arguments *a)
     case 'c': a->chip = optarg; break;
     case 'o': a->output = optarg; break;
     case 'p':
-      if ((a->options.pieces_max = whole(optarg, 1 << 24)) == 0)
+      if (!cli_whole32(optarg, 1, 1 << 24, &a->options.pieces_max))
         return cli_usage("tile", "--pieces is 1 to %d, not \"%s\"", 1 << 24, optarg);
       break;
     case 't': a->options.trace = optarg; break;
     case 'm': a->options.mapping = optarg; break;
     case 'P': json_object_set_new(a->map_options, "preset", json_string(optarg)); break;
     case 'S':
-      if ((a->seed = whole(optarg, UINT32_MAX)) == 0)
-        return cli_usage("tile", "--seed is a whole number from 1, not \"%s\"", optarg);
+      if (!cli_whole(optarg, 0, INT64_MAX, &a->seed))
+        return cli_usage("tile", "--seed is a whole number, not \"%s\"", optarg);
       json_object_set_new(a->map_options, "seed", json_integer((json_int_t)a->seed));
       break;
     case 'T':
-      if ((a->threads = whole(optarg, 1024)) == 0)
+      if (!cli_whole32(optarg, 1, 1024, &a->threads))
         return cli_usage("tile", "--threads is 1 to 1024, not \"%s\"", optarg);
       break;
     case 'j': a->json = true; break;

@@ -45,22 +45,6 @@ typedef struct arguments {
   bool quiet;
 } arguments;
 
-static bool whole(const char *text, uint64_t least, uint64_t most, uint64_t *value)
-{
-  char *end;
-  errno = 0;
-  *value = strtoull(text, &end, 10);
-  return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *value >= least && *value <= most;
-}
-
-static bool count_of(const char *text, uint32_t least, uint32_t most, uint32_t *value)
-{
-  uint64_t number;
-  bool good = whole(text, least, most, &number);
-  *value = (uint32_t)number;
-  return good;
-}
-
 static bool real_of(const char *text, double most, double *value)
 {
   char *end;
@@ -98,28 +82,28 @@ static int parse(int argc, char **argv, arguments *a)
     bool good = true;
     switch (flag) {
       case GRAPHS: a->graphs = optarg; break;
-      case GENERATED: good = count_of(optarg, 0, 1000, &a->generated); break;
+      case GENERATED: good = cli_whole32(optarg, 0, 1000, &a->generated); break;
       case CHIPS: a->chips = optarg; break;
-      case UPDATES: good = count_of(optarg, 1, 1000000, &a->options.updates); break;
+      case UPDATES: good = cli_whole32(optarg, 1, 1000000, &a->options.updates); break;
       case THRESHOLD: good = real_of(optarg, 1e6, &a->options.threshold); break;
-      case ROUNDS: good = count_of(optarg, 1, 64, &a->options.rounds); break;
+      case ROUNDS: good = cli_whole32(optarg, 1, 64, &a->options.rounds); break;
       case RATE: good = real_of(optarg, 1, &a->options.rate); break;
-      case LAYERS: good = count_of(optarg, 0, CM_POLICY_LAYERS_MAX, &a->shape.layers); break;
+      case LAYERS: good = cli_whole32(optarg, 0, CM_POLICY_LAYERS_MAX, &a->shape.layers); break;
       case WIDTH:
-        good = count_of(optarg, 1, CM_POLICY_WIDTH_MAX, &a->shape.width);
+        good = cli_whole32(optarg, 1, CM_POLICY_WIDTH_MAX, &a->shape.width);
         a->shape.readout = a->shape.width;
         break;
-      case SEED: good = whole(optarg, 0, UINT64_MAX, &a->options.seed); break;
+      case SEED: good = cli_whole(optarg, 0, UINT64_MAX, &a->options.seed); break;
       case FROM: a->from = optarg; break;
       case CHECKPOINT: a->checkpoint = optarg; break;
-      case EVERY: good = count_of(optarg, 1, 1000000, &a->every); break;
-      case STOP: good = count_of(optarg, 1, 1000000, &a->stop_after); break;
+      case EVERY: good = cli_whole32(optarg, 1, 1000000, &a->every); break;
+      case STOP: good = cli_whole32(optarg, 1, 1000000, &a->stop_after); break;
       case CURVE:
         good = a->curves < CURVES_MAX;
         if (good)
           a->curve[a->curves++] = optarg;
         break;
-      case THREADS: good = count_of(optarg, 1, 256, &a->threads); break;
+      case THREADS: good = cli_whole32(optarg, 1, 256, &a->threads); break;
       case 'o': a->output = optarg; break;
       case QUIET: a->quiet = true; break;
       case HELP: fputs(usage, stdout); return EXIT_DONE;
