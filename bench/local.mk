@@ -9,7 +9,8 @@ EXTRA_DIST += bench/sched bench/schedule
 noinst_PROGRAMS += bench/sched_gaps
 bench_sched_gaps_LDADD = $(CORE_LIBS)
 noinst_PROGRAMS += bench/learned_place
-bench_learned_place_SOURCES = bench/learned_place.c bench/learned_annealing.h bench/learned_annealing.c
+bench_learned_place_SOURCES = bench/placers/place.c bench/placers/instance.h bench/placers/instance.c \
+  bench/placers/annealing.h bench/placers/annealing.c
 bench_learned_place_LDADD = $(CORE_LIBS)
 noinst_PROGRAMS += bench/hilbert
 bench_hilbert_LDADD = $(CORE_LIBS)

@@ -1,4 +1,4 @@
-#include "bench/learned_annealing.h"
+#include "bench/placers/annealing.h"
 
 #include <math.h>
 #include <stdlib.h>

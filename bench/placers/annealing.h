@@ -1,6 +1,6 @@
 /* Simulated annealing of placements, as a peer for bench/learned: written for this comparison, not used elsewhere. */
-#ifndef CM_BENCH_LEARNED_ANNEALING_H
-#define CM_BENCH_LEARNED_ANNEALING_H
+#ifndef CM_BENCH_PLACERS_ANNEALING_H
+#define CM_BENCH_PLACERS_ANNEALING_H
 
 #include "core/chip/chip.h"
 #include "core/partition/graph.h"

@@ -1,0 +1,396 @@
+/* bench/learned: places the parts of one network with every placer that there is, and prints what each result is worth
+ * by the metrics of core/mapping. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/placers/annealing.h"
+#include "bench/placers/instance.h"
+#include "core/base/random.h"
+#include "core/learning/agent/agent.h"
+#include "core/learning/agent/refine.h"
+#include "core/mapping/metrics.h"
+#include "core/partition/flows.h"
+#include "core/placement/arrange.h"
+#include "core/placement/placement.h"
+
+static const char usage[] =
+  "usage: bench/learned_place NETWORK [--mesh WxH] [--processors XxY] [--occupied PERCENT] [--fill PERCENT]\n"
+  "                           [--seconds S] [--seed N] [--methods LIST] [--policy FILE]\n"
+  "\n"
+  "Cuts the network into as many parts as FILL percent (100) of the free cores of a mesh of XxY processors, WxH cores\n"
+  "in all (16x16), of which blocks of OCCUPIED percent (0) are taken, and places them. One line a placer on standard\n"
+  "output: network,mesh,processors,occupied,seed,parts,method,seconds,hops,reward,energy,latency_mean,latency_max,\n"
+  "congestion (CPU seconds; the metrics of core/mapping/metrics.h, the reward of docs/rewards.md). LIST of:\n"
+  "  random, sequential            at random; part k on the k-th free core\n"
+  "  reference                     the seed's bisection and force-directed swaps\n"
+  "  policy                        the shipped policy, or that of --policy FILE, alone\n"
+  "  annealing-policy              annealing from a random placement for as long as that\n"
+  "  learned                       policy and refinement\n"
+  "  annealing                     annealing for S seconds, or for as long as that\n"
+  "  random+, sequential+, bisection+  the same refinement from there, for as many looks as learned takes\n"
+  "  learned-fast                  policy and swaps, as preset fast\n"
+  "  random-fast, bisection-fast   swaps from there, from start after start for as long as that\n"
+  "  sequential-fast               swaps from there\n"
+  "  learned-reward                learned, refined on the reward\n"
+  "  annealing-reward              annealing for as long as that\n"
+  "  balanced, best                the placement engine with that effort, on the same region\n"
+  "  balanced-reward               balanced, refined on the reward\n"
+  "and without LIST all but best and balanced-reward.\n";
+
+typedef struct bench {
+  bench_instance i;
+  const char *methods, *policy;
+  double seconds;
+} bench;
+
+/* ---- placers ---- */
+
+static bool wanted(const bench *b, const char *method)
+{
+  size_t length = strlen(method);
+  for (const char *at = b->methods; (at = strstr(at, method)) != NULL; at += length)
+    if ((at == b->methods || at[-1] == ',') && (at[length] == ',' || at[length] == '\0'))
+      return true;
+  return false;
+}
+
+static void report(bench *b, const char *method, double seconds, const uint32_t *core)
+{
+  cm_error error;
+  cm_metrics metrics;
+  cm_metrics_detail detail = {0};
+  cm_reward reward;
+  bench_must(cm_metrics_compute(b->i.topology, b->i.chip, b->i.part, b->i.parts, core, &b->i.run, &metrics, &detail,
+                                &error),
+             "cannot measure", &error);
+  bench_must(cm_reward_compute(&b->i.task, core, &b->i.run, &reward, &error), "cannot reward", &error);
+  const bench_wish *wish = &b->i.wish;
+  const char *name = strrchr(wish->network, '/');
+  name = name == NULL ? wish->network : name + 1;
+  printf("%.*s,%ux%u,%u,%u,%llu,%u,%s,%.4f,%.10g,%.10g,%.10g,%.8g,%.8g,%.8g\n", (int)strcspn(name, "."), name,
+         wish->width, wish->height, wish->processors_x * wish->processors_y, wish->occupied,
+         (unsigned long long)wish->seed, b->i.parts, method, seconds, metrics.hop_traffic,
+         reward.reward / (double)b->i.topology->weight_scale, metrics.energy_pj, metrics.latency_mean_ns,
+         metrics.latency_max_ns, metrics.congestion_max);
+  (void)fflush(stdout);
+  cm_metrics_detail_free(&detail);
+}
+
+static void place_random(bench *b, uint32_t *core)
+{
+  cm_random random;
+  uint32_t *order = bench_array(b->i.free_count, sizeof *order);
+  cm_random_init(&random, b->i.wish.seed, 1002, 0);
+  cm_random_permutation(&random, order, b->i.free_count);
+  for (uint32_t p = 0; p < b->i.parts; p++)
+    core[p] = b->i.free_core[order[p]];
+  free(order);
+}
+
+static void bisect(bench *b, uint64_t seed, uint32_t *core)
+{
+  cm_error error;
+  bench_must(cm_place_by_bisection(b->i.graph, b->i.chip, b->i.region, 8, seed, &b->i.run, core, &error), "bisection",
+             &error);
+}
+
+static void place_reference(bench *b, uint32_t *core)
+{
+  cm_error error;
+  cm_force_result result;
+  const cm_force_options force = {.share = 0.05, .rounds_max = 1000};
+  bisect(b, b->i.wish.seed, core);
+  bench_must(cm_place_by_force(b->i.graph, b->i.chip, b->i.region, &force, &b->i.run, core, &result, &error), "force",
+             &error);
+}
+
+static void arrange(bench *b, cm_arrange_effort effort, uint32_t *core)
+{
+  cm_error error;
+  cm_arrange_result result;
+  bench_must(cm_arrange(b->i.graph, b->i.chip, b->i.region, effort, b->i.wish.seed, &b->i.run, core, &result, &error),
+             "engine", &error);
+}
+
+static void place_balanced(bench *b, uint32_t *core)
+{
+  arrange(b, CM_ARRANGE_BALANCED, core);
+}
+
+static void place_best(bench *b, uint32_t *core)
+{
+  arrange(b, CM_ARRANGE_BEST, core);
+}
+
+/* ---- the policy ---- */
+
+static cm_scene *scene_of(bench *b)
+{
+  cm_error error;
+  cm_flows *flows;
+  cm_scene *scene;
+  bench_must(b->i.topology->directed
+               ? cm_flows_of_axons(b->i.topology, b->i.part, b->i.parts, &b->i.run, &flows, &error)
+               : cm_flows_of_graph(b->i.graph, &b->i.run, &flows, &error),
+             "no flows", &error);
+  cm_scene_parts parts = {.graph = b->i.graph, .flows = flows, .multicast = &b->i.multicast, .chip = b->i.chip,
+                          .site = b->i.region->cores, .sites = b->i.region->core_count};
+  bench_must(cm_scene_new_shared(&parts, b->i.wish.seed, &b->i.run, &scene, &error), "no scene", &error);
+  cm_flows_free(flows);
+  return scene;
+}
+
+static const double looks_balanced = 5e8; /* as the mapper */
+
+/* The policy's placements from all starts, refined unless `looks` is negative, and the best of them. */
+static void place_by_policy(bench *b, double looks, uint32_t *core)
+{
+  cm_error error;
+  cm_policy *policy;
+  cm_acted acted[CM_LAYOUTS];
+  uint64_t least = UINT64_MAX;
+  const cm_refine_options options = {looks, b->i.wish.seed};
+  cm_scene *scene = scene_of(b);
+  bench_must(b->policy != NULL ? cm_policy_load(b->policy, &policy, &error) : cm_policy_shipped(&policy, &error),
+             "no policy", &error);
+  bench_must(cm_policy_act(policy, scene, 0, &b->i.run, acted, &error), "the policy", &error);
+  for (int l = 0; l < CM_LAYOUTS; l++) {
+    if (looks >= 0)
+      bench_must(cm_scene_refine(scene, &options, &b->i.run, acted[l].at, &error), "refinement", &error);
+    uint64_t hops = cm_scene_hops(scene, acted[l].at);
+    for (uint32_t p = 0; p < b->i.parts && hops < least; p++)
+      core[p] = scene->site[acted[l].at[p]];
+    least = hops < least ? hops : least;
+  }
+  cm_acted_free(acted);
+  cm_policy_free(policy);
+  cm_scene_free(scene);
+}
+
+static void place_policy(bench *b, uint32_t *core)
+{
+  place_by_policy(b, -1, core);
+}
+
+static void place_learned(bench *b, uint32_t *core)
+{
+  place_by_policy(b, looks_balanced, core);
+}
+
+static void refine_reward(bench *b, uint32_t *core)
+{
+  cm_error error;
+  cm_reward_refined result;
+  const cm_reward_refine_options options = {.sweeps = 160, .seed = b->i.wish.seed};
+  bench_must(cm_reward_refine(&b->i.task, b->i.free_core, b->i.free_count, &options, &b->i.run, core, &result, &error),
+             "refinement", &error);
+}
+
+static void place_balanced_reward(bench *b, uint32_t *core)
+{
+  place_balanced(b, core);
+  refine_reward(b, core);
+}
+
+static void place_learned_reward(bench *b, uint32_t *core)
+{
+  place_by_policy(b, looks_balanced, core);
+  refine_reward(b, core);
+}
+
+static void place_learned_fast(bench *b, uint32_t *core)
+{
+  place_by_policy(b, 0, core);
+}
+
+/* The policy's refinement from another start. */
+static void refine_from(bench *b, double looks, uint64_t seed, uint32_t *core)
+{
+  cm_error error;
+  const cm_refine_options options = {looks, seed};
+  cm_scene *scene = scene_of(b);
+  uint32_t *at = bench_array(b->i.parts, sizeof *at);
+  for (uint32_t p = 0; p < b->i.parts; p++)
+    at[p] = scene->site_on[core[p]];
+  bench_must(cm_scene_refine(scene, &options, &b->i.run, at, &error), "refinement", &error);
+  for (uint32_t p = 0; p < b->i.parts; p++)
+    core[p] = scene->site[at[p]];
+  free(at);
+  cm_scene_free(scene);
+}
+
+typedef enum start { SEQUENTIAL, RANDOM, BISECTION } start;
+
+static void begin(bench *b, start from, uint64_t seed, uint32_t *core)
+{
+  memcpy(core, b->i.region->cores, b->i.parts * sizeof *core);
+  if (from == RANDOM) {
+    cm_random random;
+    uint32_t *order = bench_array(b->i.parts, sizeof *order);
+    cm_random_init(&random, seed, 1003, 0);
+    cm_random_permutation(&random, order, b->i.parts);
+    for (uint32_t p = 0; p < b->i.parts; p++)
+      core[p] = b->i.region->cores[order[p]];
+    free(order);
+  } else if (from == BISECTION)
+    bisect(b, seed, core);
+}
+
+/* For as many looks as the policy's placements from all starts got together, from start after start while there is time
+ * for another. The best counts. */
+static void compete_refined(bench *b, const char *method, start from, double seconds, uint32_t *core)
+{
+  if (!wanted(b, method))
+    return;
+  uint32_t *tried = bench_array(b->i.parts, sizeof *tried);
+  double before = bench_cpu_seconds(), used = 0;
+  uint64_t least = UINT64_MAX, runs = 0;
+  do {
+    begin(b, from, b->i.wish.seed + runs, tried);
+    refine_from(b, CM_LAYOUTS * looks_balanced, b->i.wish.seed + runs++, tried);
+    uint64_t hops = cm_placement_traffic(b->i.graph, b->i.chip, tried);
+    if (hops < least)
+      memcpy(core, tried, b->i.parts * sizeof *core);
+    least = hops < least ? hops : least;
+    used = bench_cpu_seconds() - before;
+  } while (used + used / (double)runs <= seconds);
+  report(b, method, used, core);
+  free(tried);
+}
+
+/* Swaps alone, from start after start until the time is over; at least once. The best counts. */
+static void compete_fast(bench *b, const char *method, start from, double seconds, uint32_t *core)
+{
+  if (!wanted(b, method))
+    return;
+  uint32_t *tried = bench_array(b->i.parts, sizeof *tried);
+  double before = bench_cpu_seconds();
+  uint64_t least = UINT64_MAX, seed = b->i.wish.seed;
+  do {
+    begin(b, from, seed, tried);
+    refine_from(b, 0, seed++, tried);
+    uint64_t hops = cm_placement_traffic(b->i.graph, b->i.chip, tried);
+    if (hops < least)
+      memcpy(core, tried, b->i.parts * sizeof *core);
+    least = hops < least ? hops : least;
+  } while (from != SEQUENTIAL && bench_cpu_seconds() - before < seconds);
+  report(b, method, bench_cpu_seconds() - before, core);
+  free(tried);
+}
+
+/* Reports a placer, and says how long it took. */
+static double compete(bench *b, const char *method, void (*place)(bench *, uint32_t *), uint32_t *core)
+{
+  if (!wanted(b, method))
+    return 0;
+  double begin = bench_cpu_seconds();
+  place(b, core);
+  double seconds = bench_cpu_seconds() - begin;
+  report(b, method, seconds, core);
+  return seconds;
+}
+
+/* Annealing on the cores that all placers may use. */
+static void anneal(bench *b, const char *method, double seconds, uint32_t *core)
+{
+  if (!wanted(b, method))
+    return;
+  double before = bench_cpu_seconds();
+  place_random(b, core);
+  if (!bench_anneal(b->i.graph, b->i.chip, b->i.free_core, b->i.free_count, seconds, b->i.wish.seed, core))
+    bench_die("out of memory", "");
+  report(b, method, bench_cpu_seconds() - before, core);
+}
+
+static void place_sequential(bench *b, uint32_t *core)
+{
+  begin(b, SEQUENTIAL, 0, core);
+}
+
+static void compete_all(bench *b)
+{
+  uint32_t *core = bench_array(b->i.parts, sizeof *core);
+  (void)compete(b, "random", place_random, core);
+  (void)compete(b, "sequential", place_sequential, core);
+  (void)compete(b, "reference", place_reference, core);
+  anneal(b, "annealing-policy", compete(b, "policy", place_policy, core), core);
+  double learned = compete(b, "learned", place_learned, core);
+  anneal(b, "annealing", b->seconds > 0 ? b->seconds : learned, core);
+  compete_refined(b, "random+", RANDOM, learned, core);
+  compete_refined(b, "sequential+", SEQUENTIAL, learned, core);
+  compete_refined(b, "bisection+", BISECTION, learned, core);
+  double fast = compete(b, "learned-fast", place_learned_fast, core);
+  compete_fast(b, "random-fast", RANDOM, fast, core);
+  compete_fast(b, "sequential-fast", SEQUENTIAL, fast, core);
+  compete_fast(b, "bisection-fast", BISECTION, fast, core);
+  anneal(b, "annealing-reward", compete(b, "learned-reward", place_learned_reward, core), core);
+  (void)compete(b, "balanced", place_balanced, core);
+  (void)compete(b, "balanced-reward", place_balanced_reward, core);
+  (void)compete(b, "best", place_best, core);
+  free(core);
+}
+
+/* ---- arguments ---- */
+
+static unsigned number(const char *text, unsigned most)
+{
+  char *end;
+  errno = 0;
+  unsigned long value = strtoul(text, &end, 10);
+  if (errno != 0 || *end != '\0' || value > most)
+    bench_die("no fit number", text);
+  return (unsigned)value;
+}
+
+static void pair(const char *text, unsigned *x, unsigned *y)
+{
+  int used = 0;
+  if (sscanf(text, "%ux%u%n", x, y, &used) != 2 || text[used] != '\0' || *x < 1 || *y < 1 || *x > 1024 || *y > 1024)
+    bench_die("WxH is wanted", text);
+}
+
+static bench parse(int argc, char **argv, bench_wish *wish)
+{
+  bench b = {.methods = "random,sequential,reference,policy,annealing-policy,learned,annealing,random+,sequential+,"
+                        "bisection+,learned-fast,random-fast,sequential-fast,bisection-fast,learned-reward,"
+                        "annealing-reward,balanced"};
+  static const struct option flags[] = {
+    {"mesh", required_argument, NULL, 'm'}, {"processors", required_argument, NULL, 'p'},
+    {"occupied", required_argument, NULL, 'o'}, {"fill", required_argument, NULL, 'f'},
+    {"seconds", required_argument, NULL, 't'}, {"seed", required_argument, NULL, 's'},
+    {"methods", required_argument, NULL, 'w'}, {"policy", required_argument, NULL, 'l'},
+    {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+  for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
+    switch (flag) {
+      case 'm': pair(optarg, &wish->width, &wish->height); break;
+      case 'p': pair(optarg, &wish->processors_x, &wish->processors_y); break;
+      case 'o': wish->occupied = number(optarg, 90); break;
+      case 'f': wish->fill = number(optarg, 100); break;
+      case 't': b.seconds = strtod(optarg, NULL); break;
+      case 's': wish->seed = number(optarg, UINT32_MAX); break;
+      case 'w': b.methods = optarg; break;
+      case 'l': b.policy = optarg; break;
+      case 'h': fputs(usage, stdout); exit(0);
+      default: fputs(usage, stderr); exit(2);
+    }
+  }
+  if (optind + 1 != argc || b.seconds < 0) {
+    fputs(usage, stderr);
+    exit(2);
+  }
+  wish->network = argv[optind];
+  return b;
+}
+
+int main(int argc, char **argv)
+{
+  bench_wish wish = {.width = 16, .height = 16, .processors_x = 1, .processors_y = 1, .fill = 100, .seed = 1};
+  bench b = parse(argc, argv, &wish);
+  bench_instance_make(&wish, &b.i);
+  compete_all(&b);
+  bench_instance_free(&b.i);
+  return 0;
+}
