@@ -13,6 +13,9 @@
 
 enum { BATCH = 4, SAMPLES = 2000 };
 
+/* The lightest weight is at least so much when weights are rounded. */
+enum { SHORTEST = 16 };
+
 /* Children in vain, per member, that end a population; and children, per member, that a new one needs at least. */
 enum { PATIENCE = 3, LIFE = 6 };
 
@@ -36,7 +39,7 @@ typedef struct search {
   uint32_t bred;  /* children so far */
   uint32_t begun; /* members annealed from scratch in earlier populations */
   member champion; /* the best of those; no occupants before there is one */
-  double unit;    /* mean change of a random swap */
+  double unit;    /* mean change of a random swap, in shifted weights */
 } search;
 
 uint64_t cm_axes_cost(const cm_graph *parts, const cm_axes *axes, const uint32_t *at)
@@ -81,7 +84,7 @@ static void measure_unit(search *s, uint32_t *order)
       sum += fabs(part_cost(s, order, u, order[v], v) + part_cost(s, order, v, order[u], u) -
                   part_cost(s, order, u, order[u], parts) - part_cost(s, order, v, order[v], parts));
   }
-  s->unit = fmax(sum / SAMPLES, 1e-3);
+  s->unit = fmax(ldexp(sum / SAMPLES, -(int)s->qap.shift), 1e-3);
 }
 
 /* Fills occupant [cores] from where the parts stand; the cores left go to nobody. */
@@ -274,10 +277,12 @@ static cm_status breed(search *s, cm_error *error)
   return CM_OK;
 }
 
-/* Whether all sums of the kernel stay within 32 bits: no table entry nor change exceeds this. */
-static bool fits_narrow(const cm_graph *graph, const cm_axes *axes)
+/* By how many bits the weights must be shorter for all sums of the narrow kernel to stay within 32 bits: no table entry
+ * nor change exceeds the heaviest part's weight times twice the largest distance. */
+static unsigned narrow_shift(const cm_graph *graph, const cm_axes *axes)
 {
   uint64_t heaviest = 0, farthest_x = 0, farthest_y = 0;
+  unsigned shift = 0;
   for (uint32_t u = 0; u < graph->vertex_count; u++) {
     uint64_t sum = 0;
     for (uint64_t i = graph->first[u]; i < graph->first[u + 1]; i++)
@@ -288,7 +293,26 @@ static bool fits_narrow(const cm_graph *graph, const cm_axes *axes)
     farthest_x = axes->dx[i] > farthest_x ? axes->dx[i] : farthest_x;
   for (size_t i = 0; i < (size_t)axes->rows * axes->rows; i++)
     farthest_y = axes->dy[i] > farthest_y ? axes->dy[i] : farthest_y;
-  return heaviest <= (uint64_t)INT32_MAX / 8 / (farthest_x + farthest_y + 1);
+  /* rounding adds at most one to each of a part's weights */
+  while (shift < 63 && (heaviest >> shift) + (shift > 0 ? graph->vertex_count : 0) >
+         (uint64_t)INT32_MAX / 8 / (farthest_x + farthest_y + 1))
+    shift++;
+  return shift;
+}
+
+/* The narrow kernel is several times as fast: it is taken where no weight becomes so short for it that rounding
+ * matters. */
+static const cm_qap_kernel *choose_kernel(cm_qap *qap)
+{
+  const cm_graph *g = qap->graph;
+  uint64_t lightest = UINT64_MAX;
+  for (uint64_t i = 0; i < g->entry_count; i++)
+    lightest = g->weight[i] < lightest ? g->weight[i] : lightest;
+  qap->shift = narrow_shift(g, qap->axes);
+  if (qap->shift == 0 || lightest >> qap->shift >= SHORTEST)
+    return &cm_qap_narrow;
+  qap->shift = 0;
+  return &cm_qap_wide;
 }
 
 /* -log(chance) for evenly spaced chances in random order: changes below temperature times one are accepted. */
@@ -357,10 +381,8 @@ cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, cons
     return cm_fail(error, CM_INTERNAL, "%u parts cannot be annealed on %u cores", parts->vertex_count, axes->count);
   uint32_t stride = (axes->count + CM_QAP_BLOCK - 1) / CM_QAP_BLOCK * CM_QAP_BLOCK;
   cm_qap qap = {.graph = parts, .axes = axes, .parts = parts->vertex_count, .count = axes->count, .stride = stride};
-  search s = {.qap = qap,
-              .kernel = fits_narrow(parts, axes) ? &cm_qap_narrow : &cm_qap_wide,
-              .options = options,
-              .run = run};
+  search s = {.qap = qap, .options = options, .run = run};
+  s.kernel = choose_kernel(&s.qap);
   cm_status status = parts->vertex_count > 0 ? set_up(&s, error) : CM_OK;
   if (status == CM_OK && parts->vertex_count > 0)
     status = cm_parallel(run, options->population, start_one, &s, error);

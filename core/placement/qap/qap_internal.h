@@ -15,12 +15,14 @@ typedef struct cm_qap {
   const cm_axes *axes;
   uint32_t parts, count, stride; /* stride: count in whole blocks */
   void *distance;                /* [count * stride] between cores, of the kernel's integer type */
-  void *weight;                  /* [count * stride] between occupants */
+  void *weight;                  /* [count * stride] between occupants, shifted */
+  unsigned shift;                /* weights in the tables are so many bits shorter */
   float *threshold;              /* [CM_QAP_THRESHOLDS + stride] -log of evenly spaced chances, shuffled */
 } cm_qap;
 
-/* A schedule of annealing: the temperature falls geometrically from `hot` to `cold` over the sweeps; one sweep looks
- * at every pair of cores once. Then pairs are swapped as long as that helps. */
+/* A schedule of annealing: the temperature falls geometrically from `hot` to `cold` over the sweeps, or faster where
+ * much is swapped; one sweep looks at every pair of cores once. Then pairs are swapped as long as that helps.
+ * Temperatures are in shifted weights. */
 typedef struct cm_qap_schedule {
   double hot, cold;
   uint32_t sweeps;

@@ -25,12 +25,13 @@ typedef struct state {
 static void prepare(cm_qap *q)
 {
   INTEGER *distance = q->distance, *weight = q->weight;
+  uint64_t half = (UINT64_C(1) << q->shift) / 2;
   for (uint32_t a = 0; a < q->count; a++)
     for (uint32_t b = 0; b < q->count; b++)
       distance[(size_t)a * q->stride + b] = (INTEGER)cm_axes_distance(q->axes, a, b);
   for (uint32_t u = 0; u < q->parts; u++)
     for (uint64_t i = q->graph->first[u]; i < q->graph->first[u + 1]; i++)
-      weight[(size_t)u * q->stride + q->graph->neighbour[i]] = (INTEGER)q->graph->weight[i];
+      weight[(size_t)u * q->stride + q->graph->neighbour[i]] = (INTEGER)((q->graph->weight[i] + half) >> q->shift);
 }
 
 /* The first core from `from` on whose swap with the one under way is accepted: its change is below its threshold. */
@@ -202,6 +203,17 @@ static void fill(state *s)
   s->cost /= 2;
 }
 
+/* Few looks end in a swap, unless some parts' weights are thousands of times those of others, who would be shuffled to
+ * the end. A swap costs as much as thousands of looks: a schedule has swaps for so many times the work of its looks, and
+ * for this part of its looks at least; what is used up first, looks or swaps, cools. */
+static const double swap_work = 250, swap_share = 0.01;
+
+static double most_swaps(const cm_qap *q, double looks)
+{
+  double work = (double)q->count * (q->axes->columns + q->axes->rows);
+  return looks * fmax(swap_work / work, swap_share);
+}
+
 /* Anneals, keeping the best in `best`. */
 static cm_status cool(state *s, const cm_qap_schedule *schedule, cm_random *random, cm_run *run, uint32_t *best,
                       cm_error *error)
@@ -209,22 +221,25 @@ static cm_status cool(state *s, const cm_qap_schedule *schedule, cm_random *rand
   const cm_qap *q = s->qap;
   int64_t least = s->cost;
   memcpy(best, s->occupant, q->count * sizeof *best);
-  double temperature = schedule->hot, steps = (double)schedule->sweeps * q->count;
-  double fall = schedule->sweeps > 0 ? pow(schedule->cold / schedule->hot, 1 / steps) : 1;
-  bool settled = false;
-  for (uint32_t sweep = 0; sweep < schedule->sweeps || !settled; sweep++) {
+  double visits = (double)schedule->sweeps * q->count, visited = 0, swapped = 0;
+  double swaps_most = most_swaps(q, visits * q->count / 2);
+  bool cold = false, settled = false;
+  while (!settled) {
     uint32_t swaps = 0;
-    if (sweep >= schedule->sweeps)
-      temperature = 0;
-    for (uint32_t a = 0; a < q->count; a++, temperature *= fall) {
+    for (uint32_t a = 0; a < q->count; a++, visited++) {
+      double done = visits > 0 ? fmax(visited / visits, swapped / swaps_most) : 1;
+      cold = cold || (a == 0 && done >= 1);
+      double temperature = cold ? 0 : schedule->hot * pow(schedule->cold / schedule->hot, fmin(done, 1));
       const float *threshold = q->threshold + cm_random_below(random, CM_QAP_THRESHOLDS);
-      swaps += visit(s, a, (float)temperature, threshold);
-      if (s->cost < least && sweep >= schedule->sweeps / 2) {
+      uint32_t here = visit(s, a, (float)temperature, threshold);
+      swaps += here;
+      swapped += here;
+      if (s->cost < least && done >= 0.5) {
         least = s->cost;
         memcpy(best, s->occupant, q->count * sizeof *best);
       }
     }
-    settled = swaps == 0;
+    settled = cold && swaps == 0;
     if (cm_run_check(run, error) != CM_OK)
       return error->status;
   }
