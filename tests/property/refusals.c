@@ -43,20 +43,31 @@ static bool fits(const cm_topology *t, const cm_limits *limits, uint32_t cores)
   return t->vertex_count == 0 || (best.parts != 0 && best.parts <= cores);
 }
 
-static cm_status run_stage(const cm_topology *t, const cm_chip *chip, const cm_occupancy *occupancy, const char *preset,
-                           cm_stage *stage)
+/* `mapper`: NULL where no places are asked for. */
+static cm_status run_with(const cm_topology *t, const cm_chip *chip, const cm_occupancy *occupancy, const char *preset,
+                          const char *mapper, cm_stage *stage)
 {
   cm_run run;
   cm_map_options *options;
-  json_t *json = json_pack("{s:s}", "preset", preset);
+  json_t *json = json_pack("{s:s, s:s*}", "preset", preset, "mapper", mapper);
   ck_ok(cm_map_options_parse(json, &options, &error));
   json_decref(json);
   cm_run_init(&run);
-  cm_map_input input = {
-      .topology = t, .chip = chip, .occupancy = occupancy, .options = options, .scratch_folder = folder};
+  cm_map_input input = {.topology = t,
+                        .chip = chip,
+                        .occupancy = occupancy,
+                        .options = options,
+                        .scratch_folder = folder,
+                        .places = mapper != NULL};
   cm_status status = cm_stage_run(&input, &run, stage, &error);
   cm_map_options_free(options);
   return status;
+}
+
+static cm_status run_stage(const cm_topology *t, const cm_chip *chip, const cm_occupancy *occupancy, const char *preset,
+                           cm_stage *stage)
+{
+  return run_with(t, chip, occupancy, preset, NULL, stage);
 }
 
 static void check_legal(const cm_topology *t, const cm_limits *limits, uint32_t cores, const cm_stage *stage)
@@ -186,6 +197,48 @@ static cm_topology ring(uint32_t n, uint32_t near, uint32_t far)
 }
 
 /* Limits that no method keeps by itself, on a network that is not small. */
+/* Neurons of very different sizes on a grid without limits, where every core may hold 3 % more than its share. */
+START_TEST(what_fast_maps_is_not_refused_by_others)
+{
+  static const char *const presets[] = {"fast", "balanced", "best"};
+  cm_random random;
+  uint32_t made[3] = {0}, mesh_refuses = 0;
+  for (uint64_t round = 0; round < 60; round++) {
+    cm_random_init(&random, round, 19, 0);
+    cm_topology t = network_undirected(&random, 30 + below(&random, 30), 20);
+    cm_chip *chip;
+    cm_occupancy *occupancy;
+    ck_ok(cm_chip_mesh(3, 2, &chip, &error));
+    ck_ok(cm_occupancy_new(chip, &occupancy, &error));
+    t.size = network_array(t.vertex_count, sizeof *t.size);
+    t.size_total = 0;
+    for (uint32_t v = 0; v < t.vertex_count; v++)
+      t.size_total += t.size[v] = 1 + (below(&random, 3) == 0 ? below(&random, 400) : below(&random, 30));
+    bool fast = false;
+    for (uint32_t p = 0; p < 3; p++) {
+      cm_stage stage;
+      cm_status status = run_with(&t, chip, occupancy, presets[p], "auto", &stage);
+      fast = fast || status == CM_OK;
+      ck_assert_msg(status == CM_OK || !fast, "round %d: %s refuses: %s", (int)round, presets[p], error.detail);
+      if (status != CM_OK)
+        continue;
+      made[p]++;
+      ck_assert_uint_eq(stage.partition->part_count, 6);
+      cm_stage_free(&stage);
+      if (p == 1 && run_with(&t, chip, occupancy, presets[p], "mesh", &stage) == CM_OK)
+        cm_stage_free(&stage);
+      else
+        mesh_refuses += p == 1;
+    }
+    cm_occupancy_free(occupancy);
+    cm_chip_free(chip);
+    network_free(&t);
+  }
+  ck_assert_uint_gt(made[0], 10);
+  ck_assert_uint_gt(mesh_refuses, 3);
+}
+END_TEST
+
 START_TEST(outbound_sides_are_kept_by_single_moves)
 {
   static const char *const presets[] = {"reference", "balanced"};
@@ -304,6 +357,7 @@ int main(void)
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_set_timeout(tests, 120);
   tcase_add_test(tests, what_is_said_is_so);
+  tcase_add_test(tests, what_fast_maps_is_not_refused_by_others);
   tcase_add_test(tests, outbound_sides_are_kept_by_single_moves);
   tcase_add_test(tests, moves_keep_the_number_of_parts_when_asked);
   tcase_add_test(tests, failures_while_moving_leave_nothing);

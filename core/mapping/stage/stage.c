@@ -1,6 +1,6 @@
-/* Happy path: limits and number of parts from the options -> neurons and bound checked -> attempts -> legal. What
- * can fail: a neuron no core can hold, too few free cores, limits that no attempt meets (then other terms are tried,
- * for the refusal to say what would fit), memory, disk, cancel. */
+/* Happy path: limits and number of parts from the options -> neurons and bound checked -> attempts -> legal. Where the
+ * method finds nothing, others are asked. What can fail: a neuron no core can hold, too few free cores, limits that no
+ * attempt meets (then other terms are tried, for the refusal to say what would fit), memory, disk, cancel. */
 #include "core/mapping/stage/stage.h"
 
 #include "core/chip/reach.h"
@@ -109,6 +109,11 @@ static cm_refusal refusal_of(job *j, const cm_terms *terms)
   return (cm_refusal){.input = j->input, .run = j->run, .terms = terms, .bound = &j->bound, .context = j};
 }
 
+static bool by_mesh(const job *j)
+{
+  return j->engine == &cm_engine_mesh || j->engine == &cm_engine_mesh_axons;
+}
+
 /* The mesh mapper in place of the preset's method, where it is asked for or the better one. */
 static void take_mesh_mapper(job *j)
 {
@@ -141,6 +146,61 @@ static cm_status prepare(job *j, cm_error *error)
     return error->status;
   cm_refusal refusal = refusal_of(j, &terms);
   return cm_refuse_by_bound(&refusal, error);
+}
+
+/* ---- other methods ---- */
+
+static bool refused(cm_status status)
+{
+  return status == CM_NO_ROOM || status == CM_LIMIT_BROKEN;
+}
+
+/* The preset's own method where the mesh mapper, which nobody asked for, found nothing: cells of the mesh fit neurons of
+ * uneven sizes less well than parts do. */
+static cm_status attempt_in_stages(job *j, cm_error *error)
+{
+  j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
+  cm_attempts_end(&j->attempts);
+  if (cm_attempts_begin(j->input, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
+    return error->status;
+  return cm_attempts_run(&j->attempts, error);
+}
+
+/* The method of preset fast: what that can map, the others do not refuse. */
+static cm_status attempt_fast(job *j, cm_error *error)
+{
+  struct cm_map_options options = *j->options;
+  cm_map_input input = *j->input;
+  cm_attempts other = {0};
+  options.preset = CM_PRESET_FAST;
+  input.options = &options;
+  cm_status status = cm_attempts_begin(&input, cm_engine_find(CM_PRESET_FAST, j->objective), &j->terms, j->run, &other,
+                                       error);
+  if (status == CM_OK)
+    status = cm_attempts_run(&other, error);
+  if (status == CM_OK) {
+    cm_stage_free(&j->attempts.made);
+    j->attempts.made = other.made;
+    other.made = (cm_stage){0};
+  }
+  cm_attempts_end(&other);
+  return status;
+}
+
+/* The method of choice, then others that may find a partition where it finds none. A refusal is the preset's. */
+static cm_status attempt_all(job *j, cm_error *error)
+{
+  cm_preset preset = (cm_preset)j->options->preset;
+  cm_error later;
+  cm_status status = cm_attempts_run(&j->attempts, error), fast;
+  if (refused(status) && by_mesh(j) && j->options->mapper == CM_MAPPER_AUTO)
+    status = attempt_in_stages(j, error);
+  if (!refused(status) || by_mesh(j) || (preset != CM_PRESET_BALANCED && preset != CM_PRESET_BEST))
+    return status;
+  fast = attempt_fast(j, &later);
+  if (fast != CM_OK && !refused(fast))
+    *error = later;
+  return refused(fast) ? status : fast;
 }
 
 /* ---- why not ---- */
@@ -186,8 +246,8 @@ cm_status cm_stage_run(const cm_map_input *input, cm_run *run, cm_stage *stage, 
   job j = {.input = input, .options = input->options, .run = run};
   cm_status status = prepare(&j, error);
   if (status == CM_OK) {
-    status = cm_attempts_run(&j.attempts, error);
-    if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN)
+    status = attempt_all(&j, error);
+    if (refused(status))
       status = explain(&j, error);
   }
   if (status == CM_OK) {
