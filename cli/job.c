@@ -25,6 +25,7 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
   static const struct option all[] = {{"placement", required_argument, NULL, PLACEMENT},
                                       {"output", required_argument, NULL, 'o'},
                                       {"mapper", required_argument, NULL, JOB_OPTION},
+                                      {"communication", required_argument, NULL, JOB_OPTION},
                                       {"policy", required_argument, NULL, POLICY},
                                       {"routes", required_argument, NULL, ROUTES},
                                       {"routing", required_argument, NULL, JOB_OPTION},
@@ -51,7 +52,7 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
                                       {"memory-limit", required_argument, NULL, JOB_OPTION},
                                       {"time-limit", required_argument, NULL, JOB_OPTION},
                                       {NULL, 0, NULL, 0}};
-  enum { OF_PLACEMENT = 10 };
+  enum { OF_PLACEMENT = 11 };
   const struct option *flags = places ? all : all + OF_PLACEMENT;
   const char *command = argv[0];
   int flag, index;

@@ -16,13 +16,14 @@
 #include "core/partition/limits.h"
 #include "core/placement/arrange.h"
 #include "core/placement/placement.h"
+#include "core/placement/trees/trees.h"
 
 enum { REGIONS_MAX = 64, ROAMING_MAX = 448 };
 
 /* What a placement of the parts came to. */
 typedef struct placed {
   json_t *report; /* what the method has to tell */
-  double energy;
+  double energy;  /* under multicast: cost of the trees */
 } placed;
 
 /* What one run of the pipeline holds. */
@@ -33,6 +34,7 @@ typedef struct job {
   cm_run *run;
   cm_mapping *mapping; /* under construction */
   cm_graph *parts;     /* the parts as a graph */
+  cm_casts *casts;     /* what their axons carry, where trees are to be short; else NULL */
   cm_objective objective;
   uint32_t region_count, region_chosen; /* candidates, and the one that stays */
   placed placed;
@@ -111,6 +113,38 @@ static cm_status partition(job *j, cm_error *error)
   return CM_OK;
 }
 
+/* For multicast: what axons carry between parts. Undirected networks have none, and their trees are paths. */
+static cm_status gather_casts(job *j, cm_error *error)
+{
+  const struct cm_map_options *o = j->options;
+  bool as_is = o->mapper == CM_MAPPER_LEARNED && !o->policy_refinement;
+  if (o->communication == CM_UNICAST || !j->input->topology->directed || as_is)
+    return CM_OK;
+  return cm_casts_of_axons(j->input->topology, j->mapping->part, j->mapping->part_count, j->run, &j->casts, error);
+}
+
+static const cm_arrange_effort efforts[] = {[CM_PRESET_REFERENCE] = CM_ARRANGE_BALANCED,
+                                            [CM_PRESET_FAST] = CM_ARRANGE_FAST,
+                                            [CM_PRESET_BALANCED] = CM_ARRANGE_BALANCED,
+                                            [CM_PRESET_BEST] = CM_ARRANGE_BEST};
+
+/* Swaps parts that have their cores until their trees are short; what the trees cost is the placement's energy. */
+static cm_status shorten_trees(job *j, const cm_region *region, uint32_t *core, placed *result, cm_error *error)
+{
+  cm_trees_result made;
+  double unit = (double)j->input->topology->weight_scale * cm_hop_units_of(j->input->chip).cheapest;
+  if (cm_place_by_trees(j->casts, j->input->chip, region, efforts[j->options->preset], j->options->placement_seed,
+                        j->run, core, &made, error) != CM_OK)
+    return error->status;
+  json_t *told = json_pack("{s:f, s:f, s:i, s:i, s:I, s:b}", "before", (double)made.before / unit, "after",
+                           (double)made.after / unit, "sweeps", (int)made.sweeps, "starts", (int)made.starts, "swaps",
+                           (json_int_t)made.swaps, "sampled", made.sampled);
+  if (json_object_set_new(result->report, "multicast", told) != 0)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  result->energy = (double)made.after;
+  return CM_OK;
+}
+
 /* The seed's placement. */
 static cm_status place_by_seed(job *j, const cm_region *region, uint32_t *core, json_t **report, cm_error *error)
 {
@@ -134,10 +168,6 @@ static cm_status place_by_seed(job *j, const cm_region *region, uint32_t *core, 
 /* The placement engine. */
 static cm_status place_by_engine(job *j, const cm_region *region, uint32_t *core, json_t **report, cm_error *error)
 {
-  static const cm_arrange_effort efforts[] = {[CM_PRESET_REFERENCE] = CM_ARRANGE_BALANCED,
-                                              [CM_PRESET_FAST] = CM_ARRANGE_FAST,
-                                              [CM_PRESET_BALANCED] = CM_ARRANGE_BALANCED,
-                                              [CM_PRESET_BEST] = CM_ARRANGE_BEST};
   cm_arrange_result made;
   if (cm_arrange(j->parts, j->input->chip, region, efforts[j->options->preset], j->options->placement_seed, j->run,
                  core, &made, error) != CM_OK)
@@ -166,11 +196,14 @@ static cm_status place_on(job *j, const cm_region *region, uint32_t **core, plac
                              : place_by_engine(j, region, made, &found.report, error);
   if (status == CM_OK && found.report == NULL)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  found.energy = status == CM_OK ? cm_placement_energy(j->parts, j->input->chip, made) : 0;
+  if (status == CM_OK && j->casts != NULL)
+    status = shorten_trees(j, region, made, &found, error);
   if (status != CM_OK) {
+    json_decref(found.report);
     cm_free(made);
     return status;
   }
-  found.energy = cm_placement_energy(j->parts, j->input->chip, made);
   *result = found;
   *core = made;
   return CM_OK;
@@ -241,7 +274,9 @@ static cm_status enclose(job *j, cm_error *error)
   if (status != CM_OK)
     return status;
   j->placed.report = json_pack("{s:{s:s}}", "placement", "method", "multilevel on the mesh");
-  return j->placed.report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  if (j->placed.report == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return j->casts != NULL ? shorten_trees(j, m->region, m->core, &j->placed, error) : CM_OK;
 }
 
 /* On a region with some cores more than parts, about half a ring around them: a set of cores that is compact for even
@@ -369,7 +404,10 @@ static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mappin
     return error->status;
   cm_status status = input->part != NULL ? adopt(&j, error) : partition(&j, error);
   if (status == CM_OK)
+    status = gather_casts(&j, error);
+  if (status == CM_OK)
     status = place(&j, error);
+  cm_casts_free(j.casts);
   if (status == CM_OK)
     status = verify(&j, error);
   if (status == CM_OK) {
@@ -392,6 +430,11 @@ static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mappin
 
 cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
+  if (input->from != NULL && input->options->communication == CM_MULTICAST) {
+    cm_fail(error, CM_BAD_OPTION,
+            "what moves when a network is mapped again is placed for unicast: for \"multicast\" map it afresh");
+    return cm_fail_at(error, "/options/communication");
+  }
   if (input->from != NULL)
     return cm_remap(input, run, mapping, error);
   cm_map_input whole = *input;

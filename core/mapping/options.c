@@ -31,6 +31,7 @@ static const option table[] = {
    NULL, false},
   {"objective", WORD, FIELD(objective), 0, 0, CM_OBJECTIVE_AUTO, {"edge", "axon", "auto"}, NULL, false},
   {"mapper", WORD, FIELD(mapper), 0, 0, CM_MAPPER_AUTO, {"bisection", "staged", "mesh", "learned", "auto"}, NULL, false},
+  {"communication", WORD, FIELD(communication), 0, 0, CM_UNICAST, {"unicast", "multicast"}, NULL, false},
   {"seed", LONG_COUNT, FIELD(seed), 0, int64_most, 1, {0}, NULL, false},
   {"coarsening_seed", LONG_COUNT, FIELD(coarsening_seed), 0, int64_most, -1, {0}, NULL, false},
   {"placement_seed", LONG_COUNT, FIELD(placement_seed), 0, int64_most, -1, {0}, NULL, false},

@@ -18,6 +18,8 @@ typedef enum cm_mapper {
   CM_MAPPER_LEARNED,
   CM_MAPPER_AUTO
 } cm_mapper;
+/* What a placement pays for: every core that an axon reaches by a packet of its own, or the union of the routes. */
+typedef enum cm_communication { CM_UNICAST, CM_MULTICAST } cm_communication;
 /* What refinement after a policy is for. */
 typedef enum cm_policy_aim { CM_AIM_HOPS, CM_AIM_REWARD } cm_policy_aim;
 
@@ -31,6 +33,7 @@ struct cm_map_options {
   uint32_t preset;    /* cm_preset */
   uint32_t objective; /* cm_objective */
   uint32_t mapper;    /* cm_mapper */
+  uint32_t communication; /* cm_communication */
   uint64_t seed, coarsening_seed, placement_seed;
   uint32_t parts; /* 0: the core limits decide */
   double imbalance;

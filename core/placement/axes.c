@@ -4,37 +4,29 @@
 
 enum { UNITS_PER_HOP = 64 };
 
-/* Integer cost of a hop of each kind. */
-typedef struct hop_units {
-  uint32_t east_west, north_south, die_to_die;
-  uint32_t cheapest; /* units of the cheapest hop */
-  double pj;         /* energy of the cheapest hop */
-} hop_units;
-
-static hop_units units_of(const cm_chip *chip)
+cm_hop_units cm_hop_units_of(const cm_chip *chip)
 {
   const cm_hop_cost *e = &chip->energy_pj;
   double cost[] = {e->router + e->east_west, e->router + e->north_south, e->router + e->die_to_die};
   bool dies = chip->dies_x > 1 || chip->dies_y > 1;
   if (cost[0] == cost[1] && (!dies || cost[2] == cost[0]))
-    return (hop_units){1, 1, 1, 1, cost[0]};
+    return (cm_hop_units){1, 1, 1, 1, cost[0]};
   double least = INFINITY, units[3];
   for (int kind = 0; kind < (dies ? 3 : 2); kind++)
     if (cost[kind] > 0 && cost[kind] < least)
       least = cost[kind];
   for (int kind = 0; kind < 3; kind++) /* a hop dearer than this is never wanted: no need to tell how much dearer */
     units[kind] = fmin(round(cost[kind] / least * UNITS_PER_HOP), 1e6);
-  return (hop_units){(uint32_t)units[0], (uint32_t)units[1], (uint32_t)units[2], UNITS_PER_HOP, least};
+  return (cm_hop_units){(uint32_t)units[0], (uint32_t)units[1], (uint32_t)units[2], UNITS_PER_HOP, least};
 }
 
-static uint32_t pay(hop_units units, cm_hops hops)
+static uint32_t pay(cm_hop_units units, cm_hops hops)
 {
-  uint64_t sum = (uint64_t)units.east_west * hops.east_west + (uint64_t)units.north_south * hops.north_south +
-                 (uint64_t)units.die_to_die * hops.die_to_die;
+  uint64_t sum = cm_hop_units_pay(&units, hops);
   return sum > INT32_MAX ? INT32_MAX : (uint32_t)sum;
 }
 
-static uint32_t both_ways(const cm_chip *chip, hop_units units, uint32_t core_a, uint32_t core_b)
+static uint32_t both_ways(const cm_chip *chip, cm_hop_units units, uint32_t core_a, uint32_t core_b)
 {
   uint64_t there = pay(units, cm_chip_hops(chip, core_a, core_b));
   uint64_t back = pay(units, cm_chip_hops(chip, core_b, core_a));
@@ -64,7 +56,7 @@ static cm_status fill(cm_axes *a, const cm_chip *chip, const uint32_t *core, cm_
   if (CM_NEW(run->memory, a->dx, (size_t)a->columns * a->columns, error) != CM_OK ||
       CM_NEW(run->memory, a->dy, (size_t)a->rows * a->rows, error) != CM_OK)
     return error->status;
-  hop_units units = units_of(chip);
+  cm_hop_units units = cm_hop_units_of(chip);
   a->units_per_hop = units.cheapest;
   a->base = units.pj > 0 && units.pj < INFINITY ? chip->energy_pj.router / units.pj * units.cheapest : 0;
   for (uint32_t i = 0; i < a->columns; i++)

@@ -16,6 +16,21 @@ typedef struct cm_axes {
   double base;            /* what a packet to another core costs besides its way: the energy of a router, in units */
 } cm_axes;
 
+/* Integer cost of a hop of each kind. */
+typedef struct cm_hop_units {
+  uint32_t east_west, north_south, die_to_die;
+  uint32_t cheapest; /* units of the cheapest hop: 1 where all hops cost the same energy, else 64 */
+  double pj;         /* energy of the cheapest hop */
+} cm_hop_units;
+
+cm_hop_units cm_hop_units_of(const cm_chip *chip);
+
+static inline uint64_t cm_hop_units_pay(const cm_hop_units *units, cm_hops hops)
+{
+  return (uint64_t)units->east_west * hops.east_west + (uint64_t)units->north_south * hops.north_south +
+         (uint64_t)units->die_to_die * hops.die_to_die;
+}
+
 /* The axes under `count` cores of a chip. Distances are hops where all hops of the chip cost the same energy; else
  * their energy in 64ths of the cheapest hop's. Where the two ways between cores of a torus differ in cost, the mean
  * counts. O(columns^2 + rows^2 + count). */

@@ -8,4 +8,7 @@ libcoremap_a_SOURCES += \
   core/placement/arrange.h core/placement/arrange.c core/placement/curve.c core/placement/swaps.c \
   core/placement/qap/qap_kernel.h core/placement/qap/qap_narrow.c core/placement/qap/qap_wide.c \
   core/placement/blocks.h core/placement/blocks.c core/placement/cluster_order.c \
-  core/placement/exchange.h core/placement/exchange.c
+  core/placement/exchange.h core/placement/exchange.c \
+  core/placement/trees/casts.h core/placement/trees/casts.c \
+  core/placement/trees/tree_state.h core/placement/trees/tree_state.c \
+  core/placement/trees/trees.h core/placement/trees/trees.c

@@ -15,7 +15,8 @@ PROPERTY_TESTS = \
   tests/property/remap \
   tests/property/rewards \
   tests/property/routes \
-  tests/property/tiles
+  tests/property/tiles \
+  tests/property/trees
 check_PROGRAMS += $(PROPERTY_TESTS)
 TESTS += $(PROPERTY_TESTS)
 endif

@@ -1,0 +1,258 @@
+#include "core/placement/trees/casts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/partition/options.h"
+#include "core/partition/partition.h"
+
+void cm_casts_free(cm_casts *casts)
+{
+  if (casts == NULL)
+    return;
+  cm_free(casts->of_part);
+  cm_free(casts->first);
+  cm_free(casts->target);
+  cm_free(casts->weight);
+  cm_free(casts);
+}
+
+static cm_status casts_new(uint32_t parts, uint64_t room, uint64_t pin_room, cm_run *run, cm_casts **casts,
+                           cm_error *error)
+{
+  cm_casts *made;
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  made->parts = parts;
+  if (CM_NEW(run->memory, made->of_part, (size_t)parts + 1, error) != CM_OK ||
+      CM_NEW(run->memory, made->first, room + 1, error) != CM_OK ||
+      CM_NEW(run->memory, made->weight, room, error) != CM_OK ||
+      CM_NEW(run->memory, made->target, pin_room, error) != CM_OK) {
+    cm_casts_free(made);
+    return error->status;
+  }
+  *casts = made;
+  return CM_OK;
+}
+
+/* ---- from axons ---- */
+
+/* A cast of the part under way and a sum over its targets that does not depend on their order. */
+typedef struct digest {
+  uint64_t sum;
+  uint32_t cast;
+} digest;
+
+typedef struct gathering {
+  const cm_topology *topology;
+  const uint32_t *part;
+  cm_run *run;
+  uint32_t *net_first, *net; /* nets by the part of their source */
+  uint32_t *seen;            /* [parts] mark of the set that the part was last met in */
+  uint32_t mark;
+  digest *digest;            /* [most nets of a part] */
+  cm_casts *casts;
+  uint64_t room, pin_room;
+} gathering;
+
+static cm_status grow(gathering *g, uint64_t more, cm_error *error)
+{
+  cm_casts *c = g->casts;
+  uint64_t pins = c->first[c->count] + more;
+  if (pins > g->pin_room) {
+    uint32_t *target = cm_reallocate(g->run->memory, c->target, pins + pins / 2 + 1024, sizeof *target, error);
+    if (target == NULL)
+      return error->status;
+    c->target = target;
+    g->pin_room = pins + pins / 2 + 1024;
+  }
+  return CM_OK;
+}
+
+/* A mark that no part carries yet. */
+static uint32_t next_mark(gathering *g)
+{
+  if (++g->mark == 0) {
+    memset(g->seen, 0, g->casts->parts * sizeof *g->seen);
+    g->mark = 1;
+  }
+  return g->mark;
+}
+
+/* Appends what one axon of part p reaches; false when it stays at home. */
+static bool append(gathering *g, uint32_t p, uint32_t net, digest *d)
+{
+  const cm_topology *t = g->topology;
+  cm_casts *c = g->casts;
+  uint64_t end = c->first[c->count];
+  uint32_t mark = next_mark(g);
+  *d = (digest){.cast = c->count};
+  for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
+    uint32_t q = g->part[t->pin[i]];
+    if (q == p || g->seen[q] == mark)
+      continue;
+    g->seen[q] = mark;
+    c->target[end++] = q;
+    d->sum += cm_mix((uint64_t)q + 1);
+  }
+  if (end == c->first[c->count])
+    return false;
+  c->weight[c->count] = cm_topology_net_weight(t, net);
+  c->first[++c->count] = end;
+  return true;
+}
+
+static int by_sum(const void *a, const void *b)
+{
+  const digest *x = a, *y = b;
+  if (x->sum != y->sum)
+    return x->sum < y->sum ? -1 : 1;
+  return x->cast < y->cast ? -1 : x->cast > y->cast;
+}
+
+static bool same_targets(gathering *g, uint32_t a, uint32_t b)
+{
+  const cm_casts *c = g->casts;
+  if (c->first[a + 1] - c->first[a] != c->first[b + 1] - c->first[b])
+    return false;
+  uint32_t mark = next_mark(g);
+  for (uint64_t i = c->first[a]; i < c->first[a + 1]; i++)
+    g->seen[c->target[i]] = mark;
+  for (uint64_t i = c->first[b]; i < c->first[b + 1]; i++)
+    if (g->seen[c->target[i]] != mark)
+      return false;
+  return true;
+}
+
+/* Adds casts from `begin` on that reach the same parts to the first of them, and closes the gaps. */
+static void merge(gathering *g, uint32_t begin, uint32_t count)
+{
+  cm_casts *c = g->casts;
+  qsort(g->digest, count, sizeof *g->digest, by_sum);
+  for (uint32_t i = 1, head = 0; i < count; i++) {
+    uint32_t cast = g->digest[i].cast, first = g->digest[head].cast;
+    if (g->digest[i].sum == g->digest[head].sum && same_targets(g, first, cast)) {
+      c->weight[first] += c->weight[cast];
+      c->weight[cast] = 0;
+    } else
+      head = i;
+  }
+  uint32_t kept = begin;
+  uint64_t end = c->first[begin], next = end;
+  for (uint32_t i = begin; i < c->count; i++) {
+    uint64_t from = next;
+    next = c->first[i + 1];
+    if (c->weight[i] == 0)
+      continue;
+    memmove(c->target + end, c->target + from, (next - from) * sizeof *c->target);
+    end += next - from;
+    c->weight[kept] = c->weight[i];
+    c->first[++kept] = end;
+  }
+  c->count = kept;
+}
+
+static cm_status gather_part(gathering *g, uint32_t p, cm_error *error)
+{
+  const cm_topology *t = g->topology;
+  uint32_t begin = g->casts->count, found = 0;
+  for (uint32_t j = g->net_first[p]; j < g->net_first[p + 1]; j++) {
+    uint32_t net = g->net[j];
+    uint64_t pins = t->net_first[net + 1] - t->net_first[net];
+    if (cm_topology_net_weight(t, net) == 0)
+      continue;
+    if (grow(g, pins < g->casts->parts ? pins : g->casts->parts, error) != CM_OK)
+      return error->status;
+    found += append(g, p, net, &g->digest[found]);
+  }
+  if (found > 1)
+    merge(g, begin, found);
+  g->casts->of_part[p + 1] = g->casts->count;
+  return cm_run_check(g->run, error);
+}
+
+cm_status cm_casts_of_axons(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                            cm_casts **casts, cm_error *error)
+{
+  gathering g = {.topology = topology, .part = part, .run = run};
+  uint32_t most = 0;
+  cm_status status = cm_nets_by_part(topology, part, parts, run, &g.net_first, &g.net, error);
+  if (status == CM_OK)
+    status = casts_new(parts, topology->net_count, 0, run, &g.casts, error);
+  for (uint32_t p = 0; status == CM_OK && p < parts; p++)
+    most = g.net_first[p + 1] - g.net_first[p] > most ? g.net_first[p + 1] - g.net_first[p] : most;
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, g.seen, parts, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, g.digest, most, error);
+  for (uint32_t p = 0; status == CM_OK && p < parts; p++)
+    status = gather_part(&g, p, error);
+  cm_free(g.net_first);
+  cm_free(g.net);
+  cm_free(g.seen);
+  cm_free(g.digest);
+  if (status != CM_OK) {
+    cm_casts_free(g.casts);
+    return status;
+  }
+  *casts = g.casts;
+  return CM_OK;
+}
+
+/* ---- samples ---- */
+
+/* Marks at `offset` and every `step` from there on, below x. */
+static double marks_below(double x, double step, double offset)
+{
+  return x <= offset ? 0 : ceil((x - offset) / step);
+}
+
+/* How many marks along the sum of weights fall into the stretch of a cast that begins at *sum; moves *sum on. */
+static uint64_t draw(double *sum, uint64_t weight, double step, double offset)
+{
+  double before = marks_below(*sum, step, offset);
+  *sum += (double)weight;
+  return (uint64_t)(marks_below(*sum, step, offset) - before);
+}
+
+static void copy_drawn(const cm_casts *c, double step, double offset, cm_casts *made)
+{
+  double sum = 0;
+  for (uint32_t p = 0; p < c->parts; p++) {
+    for (uint32_t e = c->of_part[p]; e < c->of_part[p + 1]; e++) {
+      uint64_t times = draw(&sum, c->weight[e], step, offset), end = made->first[made->count];
+      if (times == 0)
+        continue;
+      memcpy(made->target + end, c->target + c->first[e], (c->first[e + 1] - c->first[e]) * sizeof *c->target);
+      made->weight[made->count] = times;
+      made->first[++made->count] = end + c->first[e + 1] - c->first[e];
+    }
+    made->of_part[p + 1] = made->count;
+  }
+}
+
+cm_status cm_casts_sample(const cm_casts *casts, uint64_t pins, uint64_t seed, cm_run *run, cm_casts **sample,
+                          cm_error *error)
+{
+  cm_casts *made;
+  cm_random random;
+  double weighted = 0, sum = 0;
+  uint64_t count = 0, drawn = 0;
+  for (uint32_t e = 0; e < casts->count; e++)
+    weighted += (double)casts->weight[e] * (double)(casts->first[e + 1] - casts->first[e]);
+  double step = fmax(weighted / fmax((double)pins, 1), 1);
+  cm_random_init(&random, seed, CM_STREAM_TREES, UINT64_MAX);
+  double offset = cm_random_unit(&random) * step;
+  for (uint32_t e = 0; e < casts->count; e++)
+    if (draw(&sum, casts->weight[e], step, offset) > 0) {
+      count++;
+      drawn += casts->first[e + 1] - casts->first[e];
+    }
+  if (casts_new(casts->parts, count, drawn, run, &made, error) != CM_OK)
+    return error->status;
+  copy_drawn(casts, step, offset, made);
+  *sample = made;
+  return CM_OK;
+}

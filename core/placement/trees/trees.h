@@ -1,0 +1,28 @@
+/* Placement for multicast: parts change places so that the trees of their axons, the unions of the routes to all cores
+ * that an axon reaches, cost less. docs/placement.md explains the method. */
+#ifndef CM_PLACEMENT_TREES_H
+#define CM_PLACEMENT_TREES_H
+
+#include "core/chip/region.h"
+#include "core/placement/arrange.h"
+#include "core/placement/trees/casts.h"
+
+typedef struct cm_trees_result {
+  uint64_t before, after; /* weight * links of all trees, in units of the cheapest hop (cm_hop_units); scaled */
+  uint32_t sweeps, starts;
+  uint64_t swaps;
+  bool sampled;           /* annealed on a sample of the casts, and by all of them in the end */
+} cm_trees_result;
+
+/* Improves core [casts->parts], cores of the region, by swaps with each other and with its empty cores; never worse than
+ * it was. The effort is counted in casts that are looked at: the result depends on the input and the seed alone, not on
+ * the number of threads. Phase "trees". Memory 12 bytes a target of a cast and thread, besides the casts. */
+cm_status cm_place_by_trees(const cm_casts *casts, const cm_chip *chip, const cm_region *region,
+                            cm_arrange_effort effort, uint64_t seed, cm_run *run, uint32_t *core,
+                            cm_trees_result *result, cm_error *error);
+
+/* Sum over casts of weight * cost of the tree's links, in units (cm_hop_units), from scratch. O(pins log). */
+cm_status cm_trees_cost(const cm_casts *casts, const cm_chip *chip, const uint32_t *core, cm_run *run, uint64_t *cost,
+                        cm_error *error);
+
+#endif
