@@ -15,6 +15,7 @@ libcoremap_a_SOURCES += \
   core/partition/axon/cluster.h core/partition/axon/cluster.c \
   core/partition/axon/grow.h core/partition/axon/grow.c \
   core/partition/axon/axon_state.h core/partition/axon/axon_state.c core/partition/axon/prices.h \
+  core/partition/axon/axon_fill.h core/partition/axon/axon_fill.c \
   core/partition/axon/axon_probe.h core/partition/axon/axon_probe.c \
   core/partition/axon/locality.h core/partition/axon/locality.c \
   core/partition/axon/sketch.h core/partition/axon/sketch.c \

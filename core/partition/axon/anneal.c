@@ -8,7 +8,7 @@
 #include "core/partition/axon/locality.h"
 
 /* Vertices of a round are looked at as things stand at its start, on all threads; then they move. */
-enum { BLOCK = 8, ROUNDS = 256, ROUND_MAX = 256, RUN = 16 };
+enum { BLOCK = 8, ROUNDS = 256, ROUND_MAX = 256, RUN_MAX = 16, RUNS_LEAST = 16 };
 #define NONE UINT32_MAX
 
 typedef struct sweeping {
@@ -20,6 +20,7 @@ typedef struct sweeping {
   atomic_flag *taken;       /* [threads] the probe is in use */
   uint32_t *order;          /* [vertices] */
   uint32_t begin, end;      /* the round, in order */
+  uint32_t run;             /* vertices of it that are one task */
   double temperature;
   uint64_t key;             /* of the random numbers of the sweep */
   cm_offer offer[ROUND_MAX]; /* of each vertex of the round */
@@ -48,7 +49,8 @@ static cm_status look(void *context, size_t t, cm_error *error)
 {
   (void)error;
   sweeping *w = context;
-  uint32_t begin = w->begin + (uint32_t)t * RUN, end = begin + RUN < w->end ? begin + RUN : w->end, own = 0;
+  uint32_t begin = w->begin + (uint32_t)t * w->run, end = begin + w->run < w->end ? begin + w->run : w->end;
+  uint32_t own = 0;
   while (atomic_flag_test_and_set(&w->taken[own]))
     own = (own + 1) % w->threads;
   for (uint32_t i = begin; i < end; i++) {
@@ -125,7 +127,7 @@ static cm_status move_together(sweeping *w, cm_error *error)
 
 static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
 {
-  if (cm_crew_run(w->crew, (w->end - w->begin + RUN - 1) / RUN, look, w, error) != CM_OK)
+  if (cm_crew_run(w->crew, (w->end - w->begin + w->run - 1) / w->run, look, w, error) != CM_OK)
     return error->status;
   if (w->options->hard) {
     *moves += move_one_by_one(w);
@@ -143,6 +145,7 @@ static cm_status sweep_all(sweeping *w, cm_random *random, cm_error *error)
   uint32_t n = s->graph->vertex_count, length = n / ROUNDS < ROUND_MAX ? n / ROUNDS + 1 : ROUND_MAX;
   double fall = 1;
   cm_status status = CM_OK;
+  w->run = length / RUNS_LEAST > RUN_MAX ? RUN_MAX : length / RUNS_LEAST + (length < RUNS_LEAST);
   w->temperature = (o->sweeps > 1 ? o->hot : o->cold) * typical_cost(s->graph) * cm_axon_mean_price(s);
   if (o->sweeps > 1 && o->cold > 0)
     fall = pow(o->cold / o->hot, 1.0 / (o->sweeps - 1));

@@ -100,7 +100,7 @@ static cm_status refine_level(work *w, const descent *d, bool dissolve, const cm
     prices = *w->prices;
     prices.base += (uint32_t)(d->bias * w->mean_price);
   }
-  unsigned threads = options->silent ? 1 : w->run->threads; /* starts run side by side */
+  unsigned threads = options->silent ? 1 : w->run->threads; /* starts that run side by side */
   if (cm_axon_state_new(w->levels.graph[l], &limits, w->prices != NULL ? &prices : NULL, part, *parts, room, threads,
                         w->run, &s, error) != CM_OK)
     return error->status;
@@ -124,32 +124,60 @@ static cm_status refine_level(work *w, const descent *d, bool dissolve, const cm
   return status;
 }
 
+/* An initial partition: grown, then annealed. */
+typedef struct start {
+  cm_random random;
+  uint32_t *part; /* [vertices of the coarsest level] */
+  uint32_t parts;
+  double objective;
+} start;
+
 typedef struct starts {
   work *work;
-  uint32_t **part;   /* [starts][vertices of the coarsest level] */
-  uint32_t *parts;   /* [starts] */
-  double *objective; /* [starts] */
+  start *start; /* [count] */
+  uint32_t count;
+  bool together; /* annealed side by side, a thread each */
 } starts;
 
-/* One initial partition: grown, then annealed. Runs on any thread. */
-static cm_status start_once(void *context, size_t t, cm_error *error)
+static cm_status grow_start(void *context, size_t t, cm_error *error)
 {
   starts *all = context;
   work *w = all->work;
+  start *it = &all->start[t];
   uint32_t l = w->levels.count - 1;
-  cm_random random;
   cm_limits limits = slack_limits(&w->options->limits, slack_per_level * l);
-  cm_random_init(&random, w->seed, CM_STREAM_BISECTION, t);
+  cm_random_init(&it->random, w->seed, CM_STREAM_BISECTION, t);
   if (t % 4 != 3 && limits.neurons >= ROOM_LEAST) /* parts that are exactly full leave refinement no room */
     limits.neurons = (uint64_t)((double)limits.neurons * 0.96);
-  if (CM_NEW(w->run->memory, all->part[t], w->levels.graph[l]->vertex_count, error) != CM_OK ||
-      cm_grow_parts(w->levels.graph[l], &limits, &random, w->run, all->part[t], &all->parts[t], error) != CM_OK)
+  if (CM_NEW(w->run->memory, it->part, w->levels.graph[l]->vertex_count, error) != CM_OK)
     return error->status;
-  cm_anneal_options options = {
-      .sweeps = w->options->coarse_sweeps, .hot = 0.3, .cold = 0.02, .silent = true, .level = l};
+  return cm_grow_parts(w->levels.graph[l], &limits, &it->random, w->run, it->part, &it->parts, error);
+}
+
+static cm_status anneal_start(void *context, size_t t, cm_error *error)
+{
+  starts *all = context;
+  start *it = &all->start[t];
+  cm_anneal_options options = {.sweeps = all->work->options->coarse_sweeps,
+                               .hot = 0.3,
+                               .cold = 0.02,
+                               .silent = all->together,
+                               .level = all->work->levels.count - 1};
   descent d = {.slack = slack_per_level};
-  return refine_level(w, &d, false, &options, &random, all->part[t], &all->parts[t], &all->objective[t],
-                      error);
+  return refine_level(all->work, &d, false, &options, &it->random, it->part, &it->parts, &it->objective, error);
+}
+
+/* Side by side when that keeps all threads busy, else one after another, on all threads each. */
+static cm_status anneal_starts(starts *all, cm_error *error)
+{
+  cm_run *run = all->work->run;
+  cm_status status = CM_OK;
+  all->together = all->count % run->threads == 0;
+  if (all->together)
+    return cm_parallel(run, all->count, anneal_start, all, error);
+  for (uint32_t t = 0; t < all->count && status == CM_OK; t++)
+    status = anneal_start(all, t, error);
+  return status;
 }
 
 static cm_status best_start(work *w, uint32_t *part, uint32_t *parts, cm_error *error)
@@ -157,27 +185,23 @@ static cm_status best_start(work *w, uint32_t *part, uint32_t *parts, cm_error *
   uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts, best = 0;
   if (n > START_VERTICES / count)
     count = n > START_VERTICES ? 1 : START_VERTICES / n;
-  starts all = {.work = w};
+  starts all = {.work = w, .count = count};
   cm_run_phase(w->run, "initial");
-  cm_status status = CM_NEW(w->run->memory, all.part, count, error);
+  cm_status status = CM_NEW(w->run->memory, all.start, count, error);
   if (status == CM_OK)
-    status = CM_NEW(w->run->memory, all.parts, count, error);
+    status = cm_parallel(w->run, count, grow_start, &all, error);
   if (status == CM_OK)
-    status = CM_NEW(w->run->memory, all.objective, count, error);
-  if (status == CM_OK)
-    status = cm_parallel(w->run, count, start_once, &all, error);
+    status = anneal_starts(&all, error);
   for (uint32_t t = 1; t < count && status == CM_OK; t++)
-    if (all.objective[t] < all.objective[best])
+    if (all.start[t].objective < all.start[best].objective)
       best = t;
   if (status == CM_OK) {
-    memcpy(part, all.part[best], n * sizeof *part);
-    *parts = all.parts[best];
+    memcpy(part, all.start[best].part, n * sizeof *part);
+    *parts = all.start[best].parts;
   }
-  for (uint32_t t = 0; all.part != NULL && t < count; t++)
-    cm_free(all.part[t]);
-  cm_free(all.part);
-  cm_free(all.parts);
-  cm_free(all.objective);
+  for (uint32_t t = 0; all.start != NULL && t < count; t++)
+    cm_free(all.start[t].part);
+  cm_free(all.start);
   return status;
 }
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/base/threads.h"
+#include "core/partition/axon/axon_fill.h"
 
 #define NONE UINT64_MAX
 
@@ -31,17 +31,10 @@ static uint64_t find(const cm_axon_state *s, const cm_net_state *net, uint32_t p
   return NONE;
 }
 
-/* A net can be present in so many parts. */
-static uint64_t most_presences(const cm_axon_state *s, uint64_t e)
-{
-  uint64_t pins = s->graph->net_end[e] - s->graph->net_begin[e];
-  return pins < s->part_room ? pins : s->part_room;
-}
-
 /* Moves a net's presences to where any number of them fits. */
 static void widen(cm_axon_state *s, cm_net_state *net)
 {
-  uint64_t e = (uint64_t)(net - s->net), to = s->wide[e], room = most_presences(s, e);
+  uint64_t e = (uint64_t)(net - s->net), to = s->wide[e], room = cm_presences_most(s, e);
   memcpy(s->where + to, s->where + net->first, net->lambda * sizeof *s->where);
   memcpy(s->hold + to, s->hold + net->first, net->lambda * sizeof *s->hold);
   net->first = to;
@@ -50,51 +43,16 @@ static void widen(cm_axon_state *s, cm_net_state *net)
   (void)cm_book_reserved(s->hold, room * sizeof *s->hold, NULL);
 }
 
-/* Sums that several threads add to, each for its own nets: in whatever order, they come out the same. */
-static void add(uint64_t *sum, uint64_t more)
-{
-  __atomic_fetch_add(sum, more, __ATOMIC_RELAXED);
-}
-
-/* Whether a presence at home is such that weight stays behind when the source leaves: not for the only target. */
-static bool stays(const cm_axon_state *s, const cm_net_state *net, const cm_hold *hold)
-{
-  if (hold->count == 1 && net->own_target)
-    return hold->sole != s->graph->net_source[net - s->net];
-  return hold->count > 0;
-}
-
-/* What a presence means for its only target, if it has just one: added, or taken off again before it changes. */
-static void credit(cm_axon_state *s, const cm_net_state *net, uint32_t part, const cm_hold *hold)
-{
-  if (hold->count != 1)
-    return;
-  cm_gain *gain = &s->gain[hold->sole];
-  __atomic_fetch_add(&gain->released, 1, __ATOMIC_RELAXED);
-  if (part != net->home)
-    add(&gain->freed, net->weight * cm_price(s->prices, net->home, part));
-}
-
-static void debit(cm_axon_state *s, const cm_net_state *net, uint32_t part, const cm_hold *hold)
-{
-  if (hold->count != 1)
-    return;
-  cm_gain *gain = &s->gain[hold->sole];
-  __atomic_fetch_sub(&gain->released, 1, __ATOMIC_RELAXED);
-  if (part != net->home)
-    add(&gain->freed, -(net->weight * cm_price(s->prices, net->home, part)));
-}
-
 /* Changes a presence by one target v: `more` or one less. */
 static void change(cm_axon_state *s, const cm_net_state *net, uint32_t part, cm_hold *hold, uint32_t v, bool more)
 {
-  bool stayed = stays(s, net, hold);
-  debit(s, net, part, hold);
+  bool stayed = cm_hold_stays(s, net, hold);
+  cm_gain_debit(s, net, part, hold);
   hold->count += more ? 1 : -1U;
   hold->sole ^= v;
-  credit(s, net, part, hold);
-  if (part == net->home && stayed != stays(s, net, hold))
-    add(&s->gain[s->graph->net_source[net - s->net]].stay, stayed ? -(uint64_t)net->weight : net->weight);
+  cm_gain_credit(s, net, part, hold);
+  if (part == net->home && stayed != cm_hold_stays(s, net, hold))
+    cm_sum_add(&s->gain[s->graph->net_source[net - s->net]].stay, stayed ? -(uint64_t)net->weight : net->weight);
 }
 
 /* Target v of the net enters the part. */
@@ -107,7 +65,7 @@ static void enter(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
     at = net->first + net->lambda++;
     s->where[at] = part;
     s->hold[at] = (cm_hold){0, 0};
-    add(&s->axons[part], 1);
+    cm_sum_add(&s->axons[part], 1);
   }
   change(s, net, part, &s->hold[at], v, true);
 }
@@ -122,112 +80,7 @@ static void leave(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
   uint64_t last = net->first + --net->lambda;
   s->where[at] = s->where[last];
   s->hold[at] = s->hold[last];
-  add(&s->axons[part], -UINT64_C(1));
-}
-
-/* Work on a range of nets; ranges of different nets may run side by side. */
-enum { RANGES_MAX = 16 };
-
-typedef struct filling {
-  cm_axon_state *state;
-  uint32_t ranges;
-} filling;
-
-static uint32_t first_net(const filling *w, size_t range)
-{
-  return (uint32_t)cm_slice_begin(w->state->graph->net_count, range, w->ranges);
-}
-
-/* The room that every net of the range gets: for twice the parts that it reaches now and some. */
-static cm_status count_range(void *context, size_t range, cm_error *error)
-{
-  const filling *w = context;
-  cm_axon_state *s = w->state;
-  const cm_hypergraph *g = s->graph;
-  uint32_t *seen; /* [part_room] tells a net's parts apart */
-  if (CM_NEW(s->run->memory, seen, s->part_room, error) != CM_OK)
-    return error->status;
-  for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
-    uint64_t most = most_presences(s, e), reached = 0;
-    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
-      uint32_t *last = &seen[s->part[cm_hypergraph_pin(g, i)]];
-      reached += *last != e + 1;
-      *last = e + 1;
-    }
-    s->net[e].room = (uint32_t)(2 * reached + 4 < most ? 2 * reached + 4 : most);
-  }
-  cm_free(seen);
-  return CM_OK;
-}
-
-static cm_status fill_range(void *context, size_t range, cm_error *error)
-{
-  (void)error;
-  const filling *w = context;
-  cm_axon_state *s = w->state;
-  const cm_hypergraph *g = s->graph;
-  for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
-    cm_net_state *net = &s->net[e];
-    uint32_t source = g->net_source[e];
-    net->weight = g->net_weight[e];
-    net->home = s->part[source];
-    add(&s->gain[source].own, net->weight);
-    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
-      net->own_target |= cm_hypergraph_pin(g, i) == source;
-    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
-      uint32_t v = cm_hypergraph_pin(g, i);
-      enter(s, net, v, s->part[v]);
-    }
-  }
-  return CM_OK;
-}
-
-/* Places for the presences of every net, the wide ones behind: reserved, but booked only where they are used. */
-static cm_status lay_out(cm_axon_state *s, cm_error *error)
-{
-  cm_memory *memory = s->run->memory;
-  uint32_t nets = s->graph->net_count;
-  uint64_t used = 0, all = 0;
-  for (uint32_t e = 0; e < nets; e++) {
-    s->net[e].first = used;
-    used += s->net[e].room;
-  }
-  all = used;
-  for (uint32_t e = 0; e < nets; e++) {
-    s->wide[e] = all;
-    all += most_presences(s, e);
-  }
-  s->where = cm_reserve(memory, all, sizeof *s->where, error);
-  s->hold = s->where != NULL ? cm_reserve(memory, all, sizeof *s->hold, error) : NULL;
-  if (s->hold == NULL || cm_book_reserved(s->where, used * sizeof *s->where, error) != CM_OK)
-    return error->status;
-  return cm_book_reserved(s->hold, used * sizeof *s->hold, error);
-}
-
-static cm_status fill(cm_axon_state *s, unsigned threads, cm_error *error)
-{
-  cm_memory *memory = s->run->memory;
-  filling w = {.state = s, .ranges = threads < RANGES_MAX ? threads : RANGES_MAX};
-  cm_crew *crew;
-  if (CM_NEW(memory, s->net, s->graph->net_count, error) != CM_OK ||
-      CM_NEW(memory, s->wide, s->graph->net_count, error) != CM_OK ||
-      CM_NEW(memory, s->gain, s->graph->vertex_count, error) != CM_OK ||
-      CM_NEW(memory, s->size, s->part_room, error) != CM_OK || CM_NEW(memory, s->axons, s->part_room, error) != CM_OK ||
-      CM_NEW(memory, s->synapses, s->part_room, error) != CM_OK ||
-      CM_NEW(memory, s->vertices, s->part_room, error) != CM_OK || cm_crew_new(memory, w.ranges, &crew, error) != CM_OK)
-    return error->status;
-  for (uint32_t v = 0; v < s->graph->vertex_count; v++) {
-    s->size[s->part[v]] += s->graph->size[v];
-    s->synapses[s->part[v]] += s->graph->synapses[v];
-    s->vertices[s->part[v]]++;
-  }
-  cm_status status = cm_crew_run(crew, w.ranges, count_range, &w, error);
-  if (status == CM_OK)
-    status = lay_out(s, error);
-  if (status == CM_OK)
-    status = cm_crew_run(crew, w.ranges, fill_range, &w, error);
-  cm_crew_free(crew);
-  return status;
+  cm_sum_add(&s->axons[part], -UINT64_C(1));
 }
 
 cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, const cm_prices *prices,
@@ -247,7 +100,7 @@ cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits,
                        .limit_size = limits->neurons,
                        .limit_axons = limits->inbound_axons,
                        .limit_synapses = limits->synapses};
-  if (fill(s, threads, error) != CM_OK) {
+  if (cm_axon_state_fill(s, threads, error) != CM_OK) {
     cm_axon_state_free(s);
     return error->status;
   }
@@ -259,10 +112,10 @@ cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits,
 static void move_priced_home(cm_axon_state *s, cm_net_state *net, uint32_t to)
 {
   for (uint64_t i = net->first; i < net->first + net->lambda; i++)
-    debit(s, net, s->where[i], &s->hold[i]);
+    cm_gain_debit(s, net, s->where[i], &s->hold[i]);
   net->home = to;
   for (uint64_t i = net->first; i < net->first + net->lambda; i++)
-    credit(s, net, s->where[i], &s->hold[i]);
+    cm_gain_credit(s, net, s->where[i], &s->hold[i]);
 }
 
 /* The source of a net goes from one part to another. */
@@ -271,18 +124,18 @@ static void move_home(cm_axon_state *s, cm_net_state *net, uint32_t to)
   static const cm_hold nothing;
   uint64_t at = find(s, net, net->home), there = find(s, net, to);
   const cm_hold *old = at != NONE ? &s->hold[at] : &nothing, *new = there != NONE ? &s->hold[there] : &nothing;
-  uint64_t stayed = stays(s, net, old) ? net->weight : 0, stays_now = stays(s, net, new) ? net->weight : 0;
+  uint64_t stayed = cm_hold_stays(s, net, old) ? net->weight : 0, stays_now = cm_hold_stays(s, net, new) ? net->weight : 0;
   uint32_t from = net->home;
   if (s->prices != NULL)
     move_priced_home(s, net, to);
   else {
-    debit(s, net, from, old);
-    debit(s, net, to, new);
+    cm_gain_debit(s, net, from, old);
+    cm_gain_debit(s, net, to, new);
     net->home = to;
-    credit(s, net, from, old);
-    credit(s, net, to, new);
+    cm_gain_credit(s, net, from, old);
+    cm_gain_credit(s, net, to, new);
   }
-  add(&s->gain[s->graph->net_source[net - s->net]].stay, stays_now - stayed);
+  cm_sum_add(&s->gain[s->graph->net_source[net - s->net]].stay, stays_now - stayed);
 }
 
 /* Slice `slice` of a move: its nets whose numbers have these low bits. */

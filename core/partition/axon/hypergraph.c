@@ -34,26 +34,33 @@ void cm_hypergraph_drop_pins(cm_hypergraph *g, const cm_topology *topology)
   g->renumber = g->number;
 }
 
-/* Each thread takes the vertices of a range: all scan the pins, and none waits for another. */
 enum { RANGES_MAX = 8 };
 
+/* Each thread takes a range of the nets. The lists of a vertex are filled in the order of the ranges, so that they come
+ * out the same for any number. */
 typedef struct indexing {
   cm_hypergraph *graph;
+  cm_run *run;
   uint32_t ranges;
+  uint64_t *next[RANGES_MAX]; /* [vertices] of a range: inbound nets while counting, then the place of the next one */
 } indexing;
+
+static uint32_t indexed_net(const indexing *w, size_t range)
+{
+  return (uint32_t)cm_slice_begin(w->graph->net_count, range, w->ranges);
+}
 
 static cm_status count_range(void *context, size_t range, cm_error *error)
 {
-  (void)error;
-  const indexing *w = context;
-  cm_hypergraph *g = w->graph;
-  uint32_t begin = (uint32_t)cm_slice_begin(g->vertex_count, range, w->ranges);
-  uint32_t count = (uint32_t)cm_slice_begin(g->vertex_count, range + 1, w->ranges) - begin;
-  uint64_t *first = g->in_first + 2; /* starts are kept two places ahead while counting and one while filling */
-  for (uint32_t e = 0; e < g->net_count; e++)
+  indexing *w = context;
+  const cm_hypergraph *g = w->graph;
+  uint64_t *count;
+  if (CM_NEW(w->run->memory, count, g->vertex_count, error) != CM_OK)
+    return error->status;
+  w->next[range] = count;
+  for (uint32_t e = indexed_net(w, range); e < indexed_net(w, range + 1); e++)
     for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
-      if (g->pin[i] - begin < count)
-        first[g->pin[i]]++;
+      count[g->pin[i]]++;
   return CM_OK;
 }
 
@@ -62,37 +69,59 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
   (void)error;
   const indexing *w = context;
   cm_hypergraph *g = w->graph;
-  uint32_t begin = (uint32_t)cm_slice_begin(g->vertex_count, range, w->ranges);
-  uint32_t count = (uint32_t)cm_slice_begin(g->vertex_count, range + 1, w->ranges) - begin;
-  uint64_t *first = g->in_first + 1;
-  for (uint32_t e = 0; e < g->net_count; e++)
+  uint64_t *next = w->next[range];
+  for (uint32_t e = indexed_net(w, range); e < indexed_net(w, range + 1); e++)
     for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++)
-      if (g->pin[i] - begin < count)
-        g->in_net[first[g->pin[i]]++] = e;
+      g->in_net[next[g->pin[i]]++] = e;
   return CM_OK;
+}
+
+/* Turns counts into places. */
+static void place_ranges(indexing *w)
+{
+  cm_hypergraph *g = w->graph;
+  uint64_t sum = 0;
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    g->in_first[v] = sum;
+    for (uint32_t range = 0; range < w->ranges; range++) {
+      uint64_t here = w->next[range][v];
+      w->next[range][v] = sum;
+      sum += here;
+    }
+  }
+  g->in_first[g->vertex_count] = sum;
+}
+
+static cm_status index_targets(cm_hypergraph *g, cm_run *run, cm_error *error)
+{
+  indexing w = {.graph = g, .run = run, .ranges = run->threads < RANGES_MAX ? run->threads : RANGES_MAX};
+  cm_status status = cm_parallel(run, w.ranges, count_range, &w, error);
+  if (status == CM_OK)
+    status = cm_run_check(run, error);
+  if (status == CM_OK) {
+    place_ranges(&w);
+    status = cm_parallel(run, w.ranges, fill_range, &w, error);
+  }
+  for (uint32_t range = 0; range < w.ranges; range++)
+    cm_free(w.next[range]);
+  return status;
 }
 
 /* The nets by target and by source, by counting sort. */
 static cm_status index_vertices(cm_hypergraph *g, cm_run *run, cm_error *error)
 {
-  size_t starts = (size_t)g->vertex_count + 2;
-  indexing w = {.graph = g, .ranges = run->threads < RANGES_MAX ? run->threads : RANGES_MAX};
-  if (CM_NEW(run->memory, g->in_first, starts, error) != CM_OK ||
+  size_t n = g->vertex_count;
+  if (CM_NEW(run->memory, g->in_first, n + 1, error) != CM_OK ||
       CM_NEW(run->memory, g->in_net, g->pin_count, error) != CM_OK ||
-      CM_NEW(run->memory, g->out_first, starts, error) != CM_OK ||
-      CM_NEW(run->memory, g->out_net, g->net_count, error) != CM_OK ||
-      cm_parallel(run, w.ranges, count_range, &w, error) != CM_OK || cm_run_check(run, error) != CM_OK)
+      CM_NEW(run->memory, g->out_first, n + 2, error) != CM_OK || /* starts are kept a place ahead while filling */
+      CM_NEW(run->memory, g->out_net, g->net_count, error) != CM_OK || index_targets(g, run, error) != CM_OK)
     return error->status;
   for (uint32_t e = 0; e < g->net_count; e++)
     g->out_first[(size_t)g->net_source[e] + 2]++;
-  for (size_t v = 2; v < starts; v++) {
-    g->in_first[v] += g->in_first[v - 1];
+  for (size_t v = 2; v < n + 2; v++)
     g->out_first[v] += g->out_first[v - 1];
-  }
   for (uint32_t e = 0; e < g->net_count; e++)
     g->out_net[g->out_first[g->net_source[e] + 1]++] = e;
-  if (cm_parallel(run, w.ranges, fill_range, &w, error) != CM_OK)
-    return error->status;
   return cm_run_check(run, error);
 }
 

@@ -88,6 +88,14 @@ cm_status cm_sketches_merge(const cm_sketches *sketches, const uint32_t *map, ui
   return CM_OK;
 }
 
+/* Of lanes that are not negative. */
+static uint32_t sum_of(lanes count)
+{
+  uint64_t half[2];
+  memcpy(half, &count, sizeof half);
+  return (uint32_t)((half[0] + half[1]) * UINT64_C(0x0001000100010001) >> 48); /* the products add up in the last lane */
+}
+
 float cm_sketch_overlap(const cm_sketches *sketches, uint32_t u, uint32_t v)
 {
   const uint16_t *a = sketches->rank + (size_t)u * sketches->bins, *b = sketches->rank + (size_t)v * sketches->bins;
@@ -100,11 +108,6 @@ float cm_sketch_overlap(const cm_sketches *sketches, uint32_t u, uint32_t v)
     both -= equal;
     neither -= void_bins;
   }
-  int equal = 0, void_bins = 0;
-  for (int lane = 0; lane < LANES; lane++) {
-    equal += both[lane];
-    void_bins += neither[lane];
-  }
-  int either = (int)sketches->bins - void_bins;
+  uint32_t equal = sum_of(both), void_bins = sum_of(neither), either = sketches->bins - void_bins;
   return either > 0 ? (float)(equal - void_bins) / (float)either : 0;
 }

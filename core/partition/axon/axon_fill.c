@@ -1,0 +1,161 @@
+#include "core/partition/axon/axon_fill.h"
+
+#include "core/base/threads.h"
+
+/* Work on a range of nets; ranges of different nets may run side by side. */
+enum { RANGES_MAX = 16 };
+
+/* A target as the graph keeps it, and its part beside it: pins may have to be looked up. */
+typedef struct target {
+  uint32_t vertex, part;
+} target;
+
+/* Where the net under way keeps its presence in a part. */
+typedef struct seat {
+  uint32_t net; /* plus one: the last that was present there */
+  uint32_t place;
+} seat;
+
+typedef struct filling {
+  cm_axon_state *state;
+  uint32_t ranges;
+  target *target;  /* [vertices] by what `pin` of the graph holds */
+  uint64_t *begin; /* [ranges] where presences of a range begin */
+} filling;
+
+static uint32_t first_net(const filling *w, size_t range)
+{
+  return (uint32_t)cm_slice_begin(w->state->graph->net_count, range, w->ranges);
+}
+
+/* Counts the net's targets by part, each part in the order in which they first appear. */
+static void count_presences(const filling *w, cm_net_state *net, seat *seats)
+{
+  const cm_axon_state *s = w->state;
+  uint32_t e = (uint32_t)(net - s->net), source = s->graph->net_source[e];
+  const uint32_t *pin = s->graph->pin + s->graph->net_begin[e], *end = s->graph->pin + s->graph->net_end[e];
+  uint32_t *where = s->where + net->first;
+  cm_hold *hold = s->hold + net->first;
+  for (; pin < end; pin++) {
+    target t = w->target[*pin];
+    seat *at = &seats[t.part];
+    if (at->net != e + 1) {
+      *at = (seat){e + 1, net->lambda++};
+      where[at->place] = t.part;
+      hold[at->place] = (cm_hold){0, 0};
+    }
+    hold[at->place].count++;
+    hold[at->place].sole ^= t.vertex;
+    net->own_target |= t.vertex == source;
+  }
+}
+
+/* What the net means for the gains of its source and its targets, and for the axons of the parts [part_room]. */
+static void account(cm_axon_state *s, const cm_net_state *net, uint64_t *axons)
+{
+  cm_gain *source = &s->gain[s->graph->net_source[net - s->net]];
+  cm_sum_add(&source->own, net->weight);
+  for (uint64_t i = net->first; i < net->first + net->lambda; i++) {
+    axons[s->where[i]]++;
+    cm_gain_credit(s, net, s->where[i], &s->hold[i]);
+    if (s->where[i] == net->home && cm_hold_stays(s, net, &s->hold[i]))
+      cm_sum_add(&source->stay, net->weight);
+  }
+}
+
+/* The presences of a range stand close together, each net with room for twice the parts that it reaches and some. */
+static cm_status fill_range(void *context, size_t range, cm_error *error)
+{
+  const filling *w = context;
+  cm_axon_state *s = w->state;
+  const cm_hypergraph *g = s->graph;
+  uint64_t next = w->begin[range], *axons;
+  seat *seats;
+  if (CM_NEW(s->run->memory, seats, s->part_room, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(s->run->memory, axons, s->part_room, error);
+  for (uint32_t e = first_net(w, range); e < first_net(w, range + 1) && status == CM_OK; e++) {
+    cm_net_state *net = &s->net[e];
+    uint64_t most = cm_presences_most(s, e);
+    *net = (cm_net_state){.first = next, .weight = g->net_weight[e], .home = s->part[g->net_source[e]]};
+    count_presences(w, net, seats);
+    net->room = (uint32_t)(2 * (uint64_t)net->lambda + 4 < most ? 2 * (uint64_t)net->lambda + 4 : most);
+    next += net->room;
+    account(s, net, axons);
+  }
+  for (uint32_t p = 0; status == CM_OK && p < s->part_room; p++)
+    cm_sum_add(&s->axons[p], axons[p]);
+  cm_free(seats);
+  cm_free(axons);
+  if (status != CM_OK || cm_book_reserved(s->where, (next - w->begin[range]) * sizeof *s->where, error) != CM_OK)
+    return error->status;
+  return cm_book_reserved(s->hold, (next - w->begin[range]) * sizeof *s->hold, error);
+}
+
+/* Places for the presences of all ranges, and the wide ones behind: reserved, but booked only where they are used. */
+static cm_status lay_out(filling *w, cm_error *error)
+{
+  cm_axon_state *s = w->state;
+  cm_memory *memory = s->run->memory;
+  uint64_t all = 0;
+  for (uint32_t range = 0; range < w->ranges; range++) {
+    w->begin[range] = all;
+    for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
+      s->wide[e] = all;
+      all += cm_presences_most(s, e);
+    }
+  }
+  for (uint32_t e = 0; e < s->graph->net_count; e++)
+    s->wide[e] += all;
+  s->where = cm_reserve(memory, 2 * all, sizeof *s->where, error);
+  s->hold = s->where != NULL ? cm_reserve(memory, 2 * all, sizeof *s->hold, error) : NULL;
+  return s->hold != NULL ? CM_OK : error->status;
+}
+
+static cm_status find_targets(filling *w, cm_error *error)
+{
+  const cm_axon_state *s = w->state;
+  const uint32_t *number = s->graph->renumber;
+  if (CM_NEW(s->run->memory, w->target, s->graph->vertex_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < s->graph->vertex_count; i++) {
+    uint32_t v = number != NULL ? number[i] : i;
+    w->target[i] = (target){v, s->part[v]};
+  }
+  return CM_OK;
+}
+
+static cm_status fill_nets(cm_axon_state *s, unsigned threads, cm_error *error)
+{
+  uint64_t begin[RANGES_MAX];
+  filling w = {.state = s, .ranges = threads < RANGES_MAX ? threads : RANGES_MAX, .begin = begin};
+  cm_crew *crew = NULL;
+  cm_status status = find_targets(&w, error);
+  if (status == CM_OK)
+    status = lay_out(&w, error);
+  if (status == CM_OK)
+    status = cm_crew_new(s->run->memory, w.ranges, &crew, error);
+  if (status == CM_OK)
+    status = cm_crew_run(crew, w.ranges, fill_range, &w, error);
+  cm_crew_free(crew);
+  cm_free(w.target);
+  return status;
+}
+
+cm_status cm_axon_state_fill(cm_axon_state *s, unsigned threads, cm_error *error)
+{
+  cm_memory *memory = s->run->memory;
+  const cm_hypergraph *g = s->graph;
+  if (CM_NEW(memory, s->net, g->net_count, error) != CM_OK || CM_NEW(memory, s->wide, g->net_count, error) != CM_OK ||
+      CM_NEW(memory, s->gain, g->vertex_count, error) != CM_OK ||
+      CM_NEW(memory, s->size, s->part_room, error) != CM_OK || CM_NEW(memory, s->axons, s->part_room, error) != CM_OK ||
+      CM_NEW(memory, s->synapses, s->part_room, error) != CM_OK ||
+      CM_NEW(memory, s->vertices, s->part_room, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    s->size[s->part[v]] += g->size[v];
+    s->synapses[s->part[v]] += g->synapses[v];
+    s->vertices[s->part[v]]++;
+  }
+  return fill_nets(s, threads, error);
+}
