@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "core/base/file.h"
+#include "core/base/number.h"
 
 enum { OCCUPANCY_BYTES_MAX = 1 << 28, BAR_WIDTH = 30 };
 
@@ -141,12 +142,8 @@ cm_status cli_scratch(char path[CM_PATH_MAX], cm_error *error)
 
 bool cli_whole(const char *text, uint64_t least, uint64_t most, uint64_t *number)
 {
-  char *end;
-  if (text[0] < '0' || text[0] > '9')
-    return false;
-  errno = 0;
-  unsigned long long read = strtoull(text, &end, 10);
-  if (*end != '\0' || errno != 0 || read < least || read > most)
+  uint64_t read;
+  if (!cm_whole_parse(text, &read) || read < least || read > most)
     return false;
   *number = read;
   return true;
