@@ -8,12 +8,12 @@
 #include "core/partition/options.h"
 
 /* Proposals are made from how things stand at the start of a round; rounds are short beside all vertices. */
-enum { ROUNDS = 64, ROUND_LEAST = 256, BLOCK = 16, PINS_MAX = 2048 };
+enum { ROUNDS = 64, ROUND_LEAST = 256, BLOCK = 16, PINS_MAX = 2048, SAMPLES_MAX = UINT8_MAX };
 #define NONE UINT32_MAX
 
 /* What one thread notes about the vertex under way. */
 typedef struct notes {
-  uint16_t *hits;    /* [vertices] sampled nets shared, zero between vertices */
+  uint8_t *hits;     /* [vertices] sampled nets shared, zero between vertices */
   float *shared;     /* [vertices] by leader: share of nets, summed over members; zero between vertices */
   uint32_t *touched; /* [vertices] */
   uint32_t *leader;  /* [vertices] */
@@ -47,6 +47,7 @@ static uint32_t meet(const clustering *c, notes *n, uint32_t v, uint32_t *asked)
   uint64_t take = degree < c->options->samples ? degree : c->options->samples;
   uint32_t count = 0;
   *asked = 0;
+  take = take < SAMPLES_MAX ? take : SAMPLES_MAX;
   for (uint64_t j = 0; j < take; j++) {
     uint32_t e = net[j * degree / take]; /* evenly spread over its nets */
     uint64_t pins = g->net_end[e] - g->net_begin[e];
@@ -62,6 +63,25 @@ static uint32_t meet(const clustering *c, notes *n, uint32_t v, uint32_t *asked)
   return count;
 }
 
+/* Of the vertices met, leaves those in n->touched that share enough of the nets asked and whose cluster has room for v;
+ * returns how many. What they need next is fetched on the way. */
+static uint32_t choose(const clustering *c, notes *n, uint32_t v, uint32_t met, uint32_t least_hits)
+{
+  const uint32_t *part = c->options->part;
+  uint32_t kept = 0, size = c->graph->size[v];
+  for (uint32_t i = 0; i < met; i++) {
+    uint32_t u = n->touched[i], leader = c->leader[u];
+    bool fits = n->hits[u] >= least_hits && leader != v && c->size[leader] + size <= c->options->size_max &&
+                (part == NULL || part[u] == part[v]);
+    n->hits[u] = fits ? n->hits[u] : 0;
+    n->touched[kept] = u;
+    kept += fits;
+    if (fits)
+      cm_sketch_fetch(c->sketches, u);
+  }
+  return kept;
+}
+
 /* The part of v's nets that it shares with u, of sets about as large. */
 static float share(const clustering *c, uint32_t v, uint32_t u)
 {
@@ -73,21 +93,14 @@ static float share(const clustering *c, uint32_t v, uint32_t u)
 static uint32_t best_cluster(const clustering *c, notes *n, uint32_t v)
 {
   uint32_t asked, met = meet(c, n, v, &asked), leaders = 0, best = NONE;
-  uint32_t least_hits = (asked + 2) / 3;
+  uint32_t candidates = choose(c, n, v, met, (asked + 2) / 3);
   bool asks_own = c->graph->in_first[v + 1] == c->graph->in_first[v];
   float best_rating = 0;
-  for (uint32_t i = 0; i < met; i++) {
-    uint32_t u = n->touched[i], hits = n->hits[u], leader;
+  for (uint32_t i = 0; i < candidates; i++) {
+    uint32_t u = n->touched[i], hits = n->hits[u], leader = c->leader[u];
     n->hits[u] = 0;
-    if (hits < least_hits)
-      continue;
-    leader = c->leader[u];
-    if (c->options->part != NULL && c->options->part[u] != c->options->part[v])
-      continue;
-    if (leader == v || c->size[leader] + c->graph->size[v] > c->options->size_max)
-      continue;
-    if (n->shared[leader] == 0)
-      n->leader[leaders++] = leader;
+    n->leader[leaders] = leader;
+    leaders += n->shared[leader] == 0;
     n->shared[leader] += (asks_own ? (float)hits / (float)asked : share(c, v, u)) + 1e-9F;
   }
   for (uint32_t i = 0; i < leaders; i++) {

@@ -5,9 +5,7 @@
 #include "core/base/random.h"
 #include "core/base/threads.h"
 
-enum { LANES = 8, BINS_LEAST = 8, SLICES = 64, EMPTY = UINT16_MAX };
-
-typedef int16_t lanes __attribute__((vector_size(2 * LANES)));
+enum { BINS_LEAST = 8, SLICES = 64, EMPTY = UINT16_MAX };
 
 void cm_sketches_free(cm_sketches *sketches)
 {
@@ -63,7 +61,7 @@ cm_status cm_sketches_new(const cm_hypergraph *graph, uint32_t bins_max, uint64_
   uint64_t mean = graph->vertex_count > 0 ? graph->pin_count / graph->vertex_count : 0;
   uint32_t bins = bins_max;
   while (bins > BINS_LEAST && bins > mean)
-    bins -= LANES;
+    bins -= CM_SKETCH_LANES;
   if (sketches_empty(graph->vertex_count, bins, run, sketches, error) != CM_OK)
     return error->status;
   sketching w = {.graph = graph, .sketches = *sketches, .seed = cm_mix(seed + 1)};
@@ -86,28 +84,4 @@ cm_status cm_sketches_merge(const cm_sketches *sketches, const uint32_t *map, ui
       to[b] = from[b] < to[b] ? from[b] : to[b];
   }
   return CM_OK;
-}
-
-/* Of lanes that are not negative. */
-static uint32_t sum_of(lanes count)
-{
-  uint64_t half[2];
-  memcpy(half, &count, sizeof half);
-  return (uint32_t)((half[0] + half[1]) * UINT64_C(0x0001000100010001) >> 48); /* the products add up in the last lane */
-}
-
-float cm_sketch_overlap(const cm_sketches *sketches, uint32_t u, uint32_t v)
-{
-  const uint16_t *a = sketches->rank + (size_t)u * sketches->bins, *b = sketches->rank + (size_t)v * sketches->bins;
-  lanes both = {0}, neither = {0}, x, y, empty;
-  memset(&empty, 0xff, sizeof empty);
-  for (uint32_t bin = 0; bin < sketches->bins; bin += LANES) {
-    memcpy(&x, a + bin, sizeof x);
-    memcpy(&y, b + bin, sizeof y);
-    lanes equal = x == y, void_bins = equal & (x == empty);
-    both -= equal;
-    neither -= void_bins;
-  }
-  uint32_t equal = sum_of(both), void_bins = sum_of(neither), either = sketches->bins - void_bins;
-  return either > 0 ? (float)(equal - void_bins) / (float)either : 0;
 }

@@ -4,7 +4,12 @@
 #ifndef CM_PARTITION_SKETCH_H
 #define CM_PARTITION_SKETCH_H
 
+#include <string.h>
+
 #include "core/partition/axon/hypergraph.h"
+
+enum { CM_SKETCH_LANES = 8 };
+typedef int16_t cm_lanes __attribute__((vector_size(2 * CM_SKETCH_LANES)));
 
 typedef struct cm_sketches {
   uint32_t vertex_count;
@@ -22,7 +27,37 @@ cm_status cm_sketches_new(const cm_hypergraph *graph, uint32_t bins_max, uint64_
 cm_status cm_sketches_merge(const cm_sketches *sketches, const uint32_t *map, uint32_t coarse_count, cm_run *run,
                             cm_sketches **coarse, cm_error *error);
 
+/* Of lanes that are not negative. */
+static inline uint32_t cm_lanes_sum(cm_lanes count)
+{
+  uint64_t half[2];
+  memcpy(half, &count, sizeof half);
+  return (uint32_t)((half[0] + half[1]) * UINT64_C(0x0001000100010001) >> 48); /* the products add up in the last lane */
+}
+
 /* Estimate of |nets of both| / |nets of either|; 0 when neither has any. O(bins). */
-float cm_sketch_overlap(const cm_sketches *sketches, uint32_t u, uint32_t v);
+static inline float cm_sketch_overlap(const cm_sketches *sketches, uint32_t u, uint32_t v)
+{
+  const uint16_t *a = sketches->rank + (size_t)u * sketches->bins, *b = sketches->rank + (size_t)v * sketches->bins;
+  cm_lanes both = {0}, neither = {0}, x, y, empty;
+  memset(&empty, 0xff, sizeof empty);
+  for (uint32_t bin = 0; bin < sketches->bins; bin += CM_SKETCH_LANES) {
+    memcpy(&x, a + bin, sizeof x);
+    memcpy(&y, b + bin, sizeof y);
+    cm_lanes equal = x == y, void_bins = equal & (x == empty);
+    both -= equal;
+    neither -= void_bins;
+  }
+  uint32_t equal = cm_lanes_sum(both), void_bins = cm_lanes_sum(neither), either = sketches->bins - void_bins;
+  return either > 0 ? (float)(equal - void_bins) / (float)either : 0;
+}
+
+/* Brings the sketch of u near, to be compared soon. */
+static inline void cm_sketch_fetch(const cm_sketches *sketches, uint32_t u)
+{
+  const char *row = (const char *)(sketches->rank + (size_t)u * sketches->bins);
+  __builtin_prefetch(row);
+  __builtin_prefetch(row + (size_t)sketches->bins * sizeof *sketches->rank - 1);
+}
 
 #endif
