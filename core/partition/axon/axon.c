@@ -113,7 +113,7 @@ static cm_status refine_level(work *w, const descent *d, bool dissolve, const cm
     status = settle(s, l, strength, options->silent, random, error);
   if (status == CM_OK && l == 0) {
     status = cm_repair(s, error);
-    cm_anneal_options cold = {.sweeps = 3, .hard = true, .silent = options->silent};
+    cm_anneal_options cold = {.sweeps = w->options->last_sweeps, .hard = true, .silent = options->silent};
     if (status == CM_OK)
       status = cm_anneal(s, &cold, random, error);
   }
