@@ -242,6 +242,27 @@ void *cm_reallocate(cm_memory *memory, void *old, size_t count, size_t size, cm_
   return block + 1;
 }
 
+cm_status cm_grow(cm_memory *memory, void **block, uint64_t *room, uint64_t needed, size_t size, cm_error *error)
+{
+  uint64_t wanted = *room + *room / 2 + 64;
+  if (wanted < needed)
+    wanted = needed;
+  void *larger = cm_reallocate(memory, *block, wanted, size, error);
+  if (larger == NULL)
+    return error->status;
+  *block = larger;
+  *room = wanted;
+  return CM_OK;
+}
+
+void cm_trim(cm_memory *memory, void **block, uint64_t used, size_t size)
+{
+  cm_error ignored;
+  void *smaller = cm_reallocate(memory, *block, used, size, &ignored);
+  if (smaller != NULL)
+    *block = smaller;
+}
+
 bool cm_in_file(const void *block)
 {
   return ((const header *)block - 1)->scratch != NULL;

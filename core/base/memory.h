@@ -48,6 +48,20 @@ cm_status cm_book_reserved(void *block, size_t bytes, cm_error *error);
 void *cm_reallocate(cm_memory *memory, void *block, size_t count, size_t size, cm_error *error)
     __attribute__((warn_unused_result));
 
+/* Makes `*block` hold at least `needed` elements of `size` bytes, growing by half so that the cost stays linear; new ones
+ * are not zeroed. */
+cm_status cm_grow(cm_memory *memory, void **block, uint64_t *room, uint64_t needed, size_t size, cm_error *error);
+
+/* cm_grow for a typed array; yields the status. */
+#define CM_ROOM(memory, array, room, needed, error) \
+  ((uint64_t)(needed) <= *(room)                    \
+       ? CM_OK                                      \
+       : cm_grow((memory), (void **)&(array), (room), (uint64_t)(needed), sizeof *(array), (error)))
+
+/* Gives back what an array of cm_grow does not use; keeps the block when that fails. */
+void cm_trim(cm_memory *memory, void **block, uint64_t used, size_t size);
+#define CM_TRIM(memory, array, used) cm_trim((memory), (void **)&(array), (uint64_t)(used), sizeof *(array))
+
 /* Whether an array of cm_allocate stands in a file. */
 bool cm_in_file(const void *block);
 

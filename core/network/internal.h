@@ -17,21 +17,6 @@ enum { CM_CHECK_EVERY = 1 << 14 };
 /* Below this many plain bytes a ratio of compression says nothing about an attack. */
 #define CM_RATIO_FROM_BYTES (UINT64_C(1) << 20)
 
-/* ---- growing arrays of cm_allocate ---- */
-
-/* Makes `*block` hold at least `needed` elements, growing by half so that the cost stays linear. */
-cm_status cm_grow(cm_memory *memory, void **block, uint64_t *room, uint64_t needed, size_t size, cm_error *error);
-
-/* cm_grow for a typed array; yields the status. */
-#define CM_ROOM(memory, array, room, needed, error) \
-  ((uint64_t)(needed) <= *(room)                    \
-       ? CM_OK                                      \
-       : cm_grow((memory), (void **)&(array), (room), (uint64_t)(needed), sizeof *(array), (error)))
-
-/* Gives back what an array of cm_grow does not use; keeps the block when that fails. */
-void cm_trim(cm_memory *memory, void **block, uint64_t used, size_t size);
-#define CM_TRIM(memory, array, used) cm_trim((memory), (void **)&(array), (uint64_t)(used), sizeof *(array))
-
 /* ---- rows ---- */
 
 /* Scratch memory for sorting the pins of one net after another. Zero it before use. */

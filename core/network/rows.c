@@ -1,31 +1,10 @@
-/* What importers do with rows once they are read: grow, sort, merge, scale. */
+/* What importers do with rows once they are read: sort, merge, scale. */
 #include <math.h>
 #include <string.h>
 
 #include "core/network/internal.h"
 
 enum { INSERTION_MAX = 40, RADIX = 256 };
-
-cm_status cm_grow(cm_memory *memory, void **block, uint64_t *room, uint64_t needed, size_t size, cm_error *error)
-{
-  uint64_t wanted = *room + *room / 2 + 64;
-  if (wanted < needed)
-    wanted = needed;
-  void *larger = cm_reallocate(memory, *block, wanted, size, error);
-  if (larger == NULL)
-    return error->status;
-  *block = larger;
-  *room = wanted;
-  return CM_OK;
-}
-
-void cm_trim(cm_memory *memory, void **block, uint64_t used, size_t size)
-{
-  cm_error ignored;
-  void *smaller = cm_reallocate(memory, *block, used, size, &ignored);
-  if (smaller != NULL)
-    *block = smaller;
-}
 
 void cm_row_sorter_free(cm_row_sorter *sorter)
 {
