@@ -2,7 +2,8 @@ libcoremap_a_SOURCES += \
   core/machine/compile.h core/machine/compile.c core/machine/internal.h core/machine/options.c core/machine/verify.c core/machine/report.c \
   core/machine/order.h core/machine/order.c \
   core/machine/plan/plan.h core/machine/plan/plan.c core/machine/plan/grid.c core/machine/plan/view.c core/machine/plan/pieces.c \
-  core/machine/course/pager.h core/machine/course/pager.c core/machine/course/segment.h core/machine/course/segment.c \
+  core/machine/course/space.h core/machine/course/space.c core/machine/course/pager.h core/machine/course/pager.c \
+  core/machine/course/segment.h core/machine/course/segment.c \
   core/machine/emit/object.h core/machine/emit/emit.c core/machine/emit/link.c \
   core/machine/program/program.h core/machine/program/program.c core/machine/program/program_write.c core/machine/program/program_read.c \
   core/machine/program/codec.h core/machine/program/codec.c core/machine/program/disassemble.c \

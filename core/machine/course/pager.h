@@ -7,7 +7,9 @@
 #ifndef CM_MACHINE_PAGER_H
 #define CM_MACHINE_PAGER_H
 
+#include "core/machine/course/space.h"
 #include "core/machine/plan/plan.h"
+#include "core/schedule/heap.h"
 
 typedef enum cm_event_kind {
   CM_EVENT_LOAD,  /* a tile from outside to `address` */
@@ -30,27 +32,33 @@ typedef struct cm_traffic {
   uint64_t moved; /* on the chip */
 } cm_traffic;
 
-typedef struct cm_resident {
-  uint64_t address, bytes;
-  uint32_t tile;
-  bool dirty; /* not stored yet */
-} cm_resident;
+static inline double cm_traffic_bytes(const cm_traffic *t)
+{
+  /* What moves on the chip costs little, but not nothing. */
+  return (double)(t->loaded + t->stored + t->parameters) + (double)t->moved / 64;
+}
+
+/* Where a resident lies, and what giving it up costs. */
+typedef struct cm_span {
+  uint64_t address, end;
+  double price;
+} cm_span;
 
 typedef struct cm_pager {
   cm_plan *plan;
-  uint64_t *next_use; /* by tile, in pieces from the start of the segment */
-  uint32_t *slot_of;  /* by tile: resident + 1; rebuilt as residents move */
   uint32_t *use_first, *use_op; /* by tile: operators that read it, ascending */
   uint64_t *pieces_before;      /* by operator */
-  uint32_t *pinned;             /* by tile: stamp */
-  uint32_t stamp;
-  cm_resident *resident; /* by address */
-  uint32_t resident_count, resident_capacity;
-  double *prices; /* by resident: scratch */
-  uint64_t largest_gap; /* no gap is larger */
+  cm_space space;
+  uint32_t stamp;       /* of the present piece: what it needs is pinned */
   uint32_t hand;        /* where the next search among very many residents begins */
+  cm_span *spans;       /* what a search looks at */
+  uint64_t span_room;
+  uint32_t *leaving; /* tiles that are given up together */
+  uint64_t leaving_room;
+  cm_heap_item *heap_items;
+  uint64_t heap_room;
   uint64_t *entry_next; /* of the segment: next use of each input of each piece */
-  size_t entry_capacity;
+  uint64_t entry_room;
   uint64_t *seen; /* by tile: first use in the segment, valid with its stamp */
   uint32_t *seen_stamp;
   uint32_t segment_stamp, last_op;
@@ -58,7 +66,7 @@ typedef struct cm_pager {
   cm_traffic traffic;
   bool record;
   cm_event *events;
-  size_t event_count, event_capacity;
+  uint64_t event_count, event_room;
 } cm_pager;
 
 /* An empty chip. */
@@ -66,8 +74,10 @@ cm_status cm_pager_new(cm_plan *plan, cm_pager **made, cm_error *error);
 void cm_pager_free(cm_pager *pager); /* NULL is allowed */
 
 /* Runs pieces that belong to operators up to `last_op`, all before them done. Adds to pager->traffic and, when
- * pager->record is set, to pager->events. Errors: memory, CM_INTERNAL. */
-cm_status cm_pager_run(cm_pager *pager, const uint32_t *pieces, uint32_t count, uint32_t last_op, cm_error *error);
+ * pager->record is set, to pager->events. Stops once the traffic exceeds `most` bytes: what lies on the chip is of no use
+ * then. Errors: memory, CM_INTERNAL. */
+cm_status cm_pager_run(cm_pager *pager, const uint32_t *pieces, uint32_t count, uint32_t last_op, double most,
+                       cm_error *error);
 
 /* A copy of what lies on the chip, and back. The copy is the caller's, freed with cm_free. */
 cm_status cm_pager_save(const cm_pager *pager, cm_resident **copy, uint32_t *count, cm_error *error);

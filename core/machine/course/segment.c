@@ -1,5 +1,6 @@
 #include "core/machine/course/segment.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,6 +168,13 @@ static bool two_ways(const cm_plan *plan, uint32_t first, uint32_t last)
  * what is known before longer ones are given up. */
 enum { ROUGH_CUTS = 3, PATIENCE = 3 };
 
+/* A segment that was given up because it costs more than the rough pass found; run whole should nothing else reach its
+ * end. */
+typedef struct attempt {
+  uint32_t first;
+  bool slices_first;
+} attempt;
+
 typedef struct state {
   double cost;  /* bytes so far; below 0: not reached */
   double bound; /* what the rough pass found; below 0: nothing */
@@ -174,6 +182,8 @@ typedef struct state {
   bool slices_first;
   cm_resident *resident;
   uint32_t resident_count;
+  attempt *put_off; /* as long as the state is not reached */
+  uint64_t put_off_count, put_off_room;
 } state;
 
 typedef struct search {
@@ -185,30 +195,57 @@ typedef struct search {
   bool *may_cut; /* by operator: a segment may end before it */
 } search;
 
-static double bytes_of(const cm_traffic *t)
+/* Runs a segment from the best state before it; *cost is what is known to be reached, when it is more than `most`. */
+static cm_status run_segment(search *s, const attempt *segment, uint32_t last, double most, double *cost,
+                             cm_error *error)
 {
-  /* What moves on the chip costs little, but not nothing. */
-  return (double)(t->loaded + t->stored + t->parameters) + (double)t->moved / 64;
-}
-
-static cm_status try_segment(search *s, uint32_t first, uint32_t last, bool slices_first, double *cost, cm_error *error)
-{
-  state *begin = &s->states[first], *end = &s->states[last + 1];
-  order_segment(&s->order, first, last, slices_first);
+  const state *begin = &s->states[segment->first];
+  state *end = &s->states[last + 1];
+  order_segment(&s->order, segment->first, last, segment->slices_first);
   if (cm_pager_restore(s->pager, begin->resident, begin->resident_count, error) != CM_OK)
     return error->status;
   s->pager->traffic = (cm_traffic){0};
-  if (cm_pager_run(s->pager, s->order.pieces, s->order.count, last, error) != CM_OK)
+  if (cm_pager_run(s->pager, s->order.pieces, s->order.count, last, most - begin->cost, error) != CM_OK)
     return error->status;
-  *cost = begin->cost + bytes_of(&s->pager->traffic);
-  if (end->cost >= 0 && *cost >= end->cost)
+  *cost = begin->cost + cm_traffic_bytes(&s->pager->traffic);
+  if (*cost > most || (end->cost >= 0 && *cost >= end->cost))
     return CM_OK;
   cm_free(end->resident);
   end->resident = NULL;
   end->cost = *cost;
-  end->from = first;
-  end->slices_first = slices_first;
+  end->from = segment->first;
+  end->slices_first = segment->slices_first;
   return cm_pager_save(s->pager, &end->resident, &end->resident_count, error);
+}
+
+/* What costs more than the best way known to its end is not run to it. */
+static cm_status try_segment(search *s, uint32_t first, uint32_t last, bool slices_first, double *cost, cm_error *error)
+{
+  const attempt segment = {first, slices_first};
+  state *end = &s->states[last + 1];
+  double most = end->cost >= 0 ? end->cost : end->bound >= 0 ? end->bound : HUGE_VAL;
+  if (run_segment(s, &segment, last, most, cost, error) != CM_OK)
+    return error->status;
+  if (end->cost >= 0)
+    return CM_OK;
+  if (CM_ROOM(s->plan->memory, end->put_off, &end->put_off_room, end->put_off_count + 1, error) != CM_OK)
+    return error->status;
+  end->put_off[end->put_off_count++] = segment;
+  return CM_OK;
+}
+
+/* Reaches a state by the best of what was put off, where nothing better has. */
+static cm_status reach(search *s, uint32_t at, cm_error *error)
+{
+  state *end = &s->states[at];
+  uint64_t count = end->cost < 0 ? end->put_off_count : 0;
+  for (uint64_t i = 0; i < count; i++) {
+    double cost, most = i > 0 ? end->cost : HUGE_VAL;
+    if (run_segment(s, &end->put_off[i], at - 1, most, &cost, error) != CM_OK)
+      return error->status;
+  }
+  end->put_off_count = 0;
+  return CM_OK;
 }
 
 static bool same_cells(const cm_plan_value *a, const cm_plan_value *b)
@@ -275,8 +312,8 @@ static cm_status run_pass(search *s, uint32_t cuts, cm_error *error)
     at->resident = NULL;
     at->resident_count = 0;
   }
-  for (uint32_t first = 0; first < s->plan->op_count; first++)
-    if (s->states[first].cost >= 0 && extend(s, first, cuts, error) != CM_OK)
+  for (uint32_t first = 0; first <= s->plan->op_count; first++)
+    if (reach(s, first, error) != CM_OK || (s->states[first].cost >= 0 && extend(s, first, cuts, error) != CM_OK))
       return error->status;
   return CM_OK;
 }
@@ -304,7 +341,7 @@ static cm_status lay_out(search *s, cm_course *layout, cm_error *error)
     uint32_t last = g->first_op + g->op_count - 1;
     g->first_event = s->pager->event_count;
     order_segment(&s->order, g->first_op, last, s->states[last + 1].slices_first);
-    if (cm_pager_run(s->pager, s->order.pieces, s->order.count, last, error) != CM_OK)
+    if (cm_pager_run(s->pager, s->order.pieces, s->order.count, last, HUGE_VAL, error) != CM_OK)
       return error->status;
     g->event_count = s->pager->event_count - g->first_event;
     g->first_piece = layout->piece_count;
@@ -338,8 +375,10 @@ static cm_status begin_search(search *s, cm_error *error)
 
 static void end_search(search *s)
 {
-  for (uint32_t i = 0; s->states != NULL && i <= s->plan->op_count; i++)
+  for (uint32_t i = 0; s->states != NULL && i <= s->plan->op_count; i++) {
     cm_free(s->states[i].resident);
+    cm_free(s->states[i].put_off);
+  }
   cm_pager_free(s->pager);
   cm_free(s->order.done);
   cm_free(s->order.pieces);
