@@ -97,6 +97,15 @@ START_TEST(processors_keep_their_nodes)
     for (uint32_t v = 0; v < 20; v++)
       ck_assert_uint_eq(s->site[at[v]] % 8 / 4, v % 2);
   }
+  cm_scene joined;
+  uint32_t crossed = 0;
+  ck_ok(cm_scene_join(s, NULL, &joined, &error)); /* the same for one processor: nodes may leave theirs */
+  ck_ok(cm_scene_assign(&joined, CM_RULE_NEAREST, position, 1, NULL, at, &error));
+  check_placement(&joined, at);
+  for (uint32_t v = 0; v < 20; v++)
+    crossed += s->site[at[v]] % 8 / 4 != v % 2;
+  ck_assert_uint_gt(crossed, 0);
+  cm_scene_joined_free(&joined);
   cm_scene_free(s);
   for (uint32_t v = 0; v < 20; v++)
     node_processor[v] = v > 0; /* 19 nodes on 12 sites */
@@ -193,6 +202,40 @@ START_TEST(each_exchange_by_itself)
   cm_flows_free(flows);
   cm_graph_free(g);
   cm_chip_free(chip);
+}
+END_TEST
+
+/* Trades one by one: each costs less than it may, and what they say that they save is saved. */
+START_TEST(trades_cost_less_than_they_may)
+{
+  cm_random random;
+  cm_random_init(&random, 7, 1, 0);
+  uint32_t done = 0, costly = 0;
+  for (int round = 0; round < 8; round++) {
+    cm_example *e = example((cm_family)(round % CM_FAMILIES), 5, 5, 17 + (uint32_t)round, (uint64_t)round);
+    const cm_scene *s = e->scene;
+    cm_exchange exchange;
+    uint32_t *at = network_array(s->nodes, sizeof *at);
+    ck_ok(cm_scene_layout(s, CM_LAYOUT_CURVE, &run, at, &error));
+    ck_ok(cm_exchange_new(s, NULL, &exchange, &error));
+    cm_exchange_begin(&exchange, at);
+    for (int k = 0; k < 60; k++) {
+      uint64_t before = cm_scene_hops(s, at);
+      double most = k % 2 == 0 ? 0 : 300;
+      uint32_t v = below(&random, s->nodes), site = below(&random, s->sites);
+      int64_t saved = cm_exchange_trade(&exchange, v, site, most, at);
+      check_placement(s, at);
+      ck_assert_uint_eq(cm_scene_hops(s, at), before - (uint64_t)saved);
+      ck_assert(saved == 0 || -(double)saved < most);
+      done += saved > 0;
+      costly += saved < 0;
+    }
+    cm_exchange_free(&exchange);
+    cm_free(at);
+    cm_example_free(e);
+  }
+  ck_assert_uint_gt(done, 20);
+  ck_assert_uint_gt(costly, 5);
 }
 END_TEST
 
@@ -341,6 +384,7 @@ int main(void)
   tcase_add_test(tests, losses_by_hand);
   tcase_add_test(tests, exchanges_that_pay);
   tcase_add_test(tests, each_exchange_by_itself);
+  tcase_add_test(tests, trades_cost_less_than_they_may);
   tcase_add_test(tests, refinement_never_harms);
   tcase_add_test(tests, resumed_is_uninterrupted);
   tcase_add_test(tests, training_teaches);

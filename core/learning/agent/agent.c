@@ -1,5 +1,6 @@
 #include "core/learning/agent/agent.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/base/random.h"
@@ -7,9 +8,15 @@
 #include "core/learning/agent/exchange.h"
 #include "core/partition/options.h"
 
-enum { STEPS_MOST = 32, STEPS_LEAST = 8, FURTHER = 3 };
+enum { STEPS_MOST = 16, STEPS_LEAST = 4, FURTHER = 12 };
 /* Multiplications that the looks from one start may cost at most, beyond those of the least number of steps. */
-static const double work_looks = 5e7;
+static const double work_looks = 2.5e7;
+
+/* What a trade may cost at first, in shares of what a node pays on average; at last, as a share of that; and from which
+ * share of the steps on it must save something. */
+#define HEAT 0.2
+#define COLDEST 0.05
+#define COLD_FROM 0.9
 
 typedef struct work {
   const cm_policy *policy;
@@ -21,7 +28,7 @@ typedef struct work {
 
 /* Scratch of one start. */
 typedef struct scratch {
-  uint32_t *to;           /* [nodes] */
+  uint32_t *to, *best;    /* [nodes] */
   float *input, *position;
   cm_policy_pass *pass;
   cm_exchange exchange;
@@ -37,41 +44,75 @@ static uint32_t steps_for(const cm_policy *policy, const cm_scene *scene)
   return steps > STEPS_MOST ? STEPS_MOST : (uint32_t)steps;
 }
 
-/* Where the nodes want to be: at the means, or at draws. */
-static void wish(const cm_scene *scene, bool draws, cm_random *random, scratch *s)
+static cm_status settle(const work *w, cm_rule rule, const float *position, scratch *s, cm_acted *acted,
+                        cm_error *error)
 {
-  size_t rows = 2 * (size_t)scene->nodes;
-  if (draws)
-    cm_random_normals(random, s->position, rows);
-  for (size_t r = 0; r < rows; r++)
-    s->position[r] = s->pass->mean[r] + (draws ? s->pass->deviation[r] * s->position[r] : 0);
-}
-
-static cm_status settle(const work *w, cm_rule rule, scratch *s, cm_acted *acted, cm_error *error)
-{
-  if (cm_scene_assign(w->scene, rule, s->position, (double)w->policy->bound, w->run->memory, s->to, error) != CM_OK)
+  double bound = (double)w->policy->bound;
+  if (cm_scene_assign(w->scene, rule, position, bound, w->run->memory, s->to, error) != CM_OK)
     return error->status;
   acted->after -= cm_exchange_carry_out(&s->exchange, s->to, acted->at);
   return CM_OK;
 }
 
+/* Nodes want to be at the means of their Gaussians, by either rule. */
+static cm_status look(const work *w, scratch *s, cm_acted *acted, cm_error *error)
+{
+  if (cm_scene_look(w->scene, acted->at, w->run->memory, s->input, error) != CM_OK)
+    return error->status;
+  cm_policy_forward(w->policy, w->scene->laplacian, s->input, s->pass);
+  if (settle(w, CM_RULE_SLICES, s->pass->mean, s, acted, error) != CM_OK)
+    return error->status;
+  return settle(w, CM_RULE_NEAREST, s->pass->mean, s, acted, error);
+}
+
+/* Nodes want to be at draws from their Gaussians. What that saves as a whole is carried out, ring by ring; then one node
+ * after the other goes where it should. */
+static cm_status draw(const work *w, double heat, cm_random *random, scratch *s, cm_acted *acted, cm_error *error)
+{
+  size_t rows = 2 * (size_t)w->scene->nodes;
+  cm_random_normals(random, s->position, rows);
+  for (size_t r = 0; r < rows; r++)
+    s->position[r] = s->pass->mean[r] + s->pass->deviation[r] * s->position[r];
+  if (settle(w, CM_RULE_NEAREST, s->position, s, acted, error) != CM_OK)
+    return error->status;
+  int64_t saved = 0;
+  cm_exchange_begin(&s->exchange, acted->at);
+  for (uint32_t v = 0; v < w->scene->nodes; v++) {
+    double most = heat > 0 ? -heat * log(1 - cm_random_unit(random)) : 0;
+    if (s->to[v] != acted->at[v])
+      saved += cm_exchange_trade(&s->exchange, v, s->to[v], most, acted->at);
+  }
+  acted->after -= (uint64_t)saved; /* modulo 2^64 where trades cost something */
+  return CM_OK;
+}
+
+static double heat_at(uint32_t step, uint32_t steps, double pays)
+{
+  double done = (double)step / steps;
+  return done < COLD_FROM ? HEAT * pays * pow(COLDEST, done / COLD_FROM) : 0;
+}
+
 static cm_status take_steps(const work *w, uint32_t steps, scratch *s, cm_acted *acted, cm_error *error)
 {
   cm_random random;
+  uint64_t least = acted->after;
+  size_t bytes = w->scene->nodes * sizeof *acted->at;
+  memcpy(s->best, acted->at, bytes);
   cm_random_init(&random, 1, CM_STREAM_POLICY, acted->steps);
   for (uint32_t step = 0; step < steps; step++) {
-    bool looks = step % CM_STEPS_A_LOOK == 0;
-    if (looks) {
-      if (cm_scene_look(w->scene, acted->at, w->run->memory, s->input, error) != CM_OK)
-        return error->status;
-      cm_policy_forward(w->policy, w->scene->laplacian, s->input, s->pass);
-    }
-    wish(w->scene, !looks, &random, s);
-    if ((looks && settle(w, CM_RULE_SLICES, s, acted, error) != CM_OK) ||
-        settle(w, CM_RULE_NEAREST, s, acted, error) != CM_OK || cm_run_check(w->run, error) != CM_OK)
+    if (step % CM_STEPS_A_LOOK == 0 && look(w, s, acted, error) != CM_OK)
+      return error->status;
+    double heat = heat_at(step, steps, (double)acted->after / w->scene->nodes);
+    if (draw(w, heat, &random, s, acted, error) != CM_OK || cm_run_check(w->run, error) != CM_OK)
       return error->status;
     acted->steps++;
+    if (acted->after < least) {
+      least = acted->after;
+      memcpy(s->best, acted->at, bytes);
+    }
   }
+  acted->after = least;
+  memcpy(acted->at, s->best, bytes);
   return CM_OK;
 }
 
@@ -79,7 +120,7 @@ static cm_status scratch_new(const work *w, scratch *s, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
   uint32_t nodes = w->scene->nodes;
-  if (CM_NEW(memory, s->to, nodes, error) != CM_OK ||
+  if (CM_NEW(memory, s->to, nodes, error) != CM_OK || CM_NEW(memory, s->best, nodes, error) != CM_OK ||
       CM_NEW(memory, s->input, 2 * (size_t)nodes * CM_POLICY_INPUTS, error) != CM_OK ||
       CM_NEW(memory, s->position, 2 * (size_t)nodes, error) != CM_OK ||
       cm_exchange_new(w->scene, memory, &s->exchange, error) != CM_OK)
@@ -94,6 +135,7 @@ static cm_status act(const work *w, uint32_t steps, cm_acted *acted, cm_error *e
   if (status == CM_OK)
     status = take_steps(w, steps, &s, acted, error);
   cm_free(s.to);
+  cm_free(s.best);
   cm_free(s.input);
   cm_free(s.position);
   cm_exchange_free(&s.exchange);
@@ -112,6 +154,19 @@ static cm_status act_from(void *context, size_t index, cm_error *error)
   return act(w, w->steps, acted, error);
 }
 
+/* On from the best start; who is to be beside somebody on another processor may go there now. */
+static cm_status act_further(const work *w, cm_acted *acted, cm_error *error)
+{
+  cm_scene joined;
+  work further = *w;
+  if (cm_scene_join(w->scene, w->run->memory, &joined, error) != CM_OK)
+    return error->status;
+  further.scene = &joined;
+  cm_status status = act(&further, FURTHER * w->steps, acted, error);
+  cm_scene_joined_free(&joined);
+  return status;
+}
+
 cm_status cm_policy_act(const cm_policy *policy, const cm_scene *scene, uint32_t steps, cm_run *run, cm_acted *acted,
                         cm_error *error)
 {
@@ -119,7 +174,7 @@ cm_status cm_policy_act(const cm_policy *policy, const cm_scene *scene, uint32_t
   work w = {policy, scene, steps > 0 ? steps : steps_for(policy, scene), run, made};
   cm_status status = cm_parallel(run, CM_LAYOUTS, act_from, &w, error);
   if (status == CM_OK)
-    status = act(&w, FURTHER * w.steps, &made[cm_acted_best(made)], error);
+    status = act_further(&w, &made[cm_acted_best(made)], error);
   if (status != CM_OK) {
     cm_acted_free(made);
     return status;

@@ -25,14 +25,20 @@ void cm_exchange_free(cm_exchange *exchange)
   *exchange = (cm_exchange){0};
 }
 
-/* What node v pays at a site with everybody where `at` says. */
-static int64_t pays(const cm_scene *scene, const uint32_t *at, uint32_t v, uint32_t site)
+/* What node v saves when it goes to a site with everybody else where `at` says. */
+static int64_t saves(const cm_scene *scene, const uint32_t *at, uint32_t v, uint32_t to)
 {
   const cm_graph *g = scene->graph;
-  uint64_t sum = 0;
-  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
-    sum += g->weight[i] * cm_axes_distance(scene->axes, site, at[g->neighbour[i]]);
-  return (int64_t)sum;
+  const cm_axes *x = scene->axes;
+  const uint32_t *to_x = x->dx + (size_t)x->column[to] * x->columns, *to_y = x->dy + (size_t)x->row[to] * x->rows;
+  const uint32_t *from_x = x->dx + (size_t)x->column[at[v]] * x->columns;
+  const uint32_t *from_y = x->dy + (size_t)x->row[at[v]] * x->rows;
+  int64_t sum = 0;
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+    uint32_t site = at[g->neighbour[i]], column = x->column[site], row = x->row[site];
+    sum += (int64_t)g->weight[i] * ((int64_t)from_x[column] + from_y[row] - to_x[column] - to_y[row]);
+  }
+  return sum;
 }
 
 /* Follows the nodes from `head` on, each to the site of the next, until a site was empty or the first node's; takes all
@@ -43,7 +49,7 @@ static uint64_t carry_out_chain(cm_exchange *e, const uint32_t *to, uint32_t hea
   uint32_t v = head;
   do {
     e->left[v] = at[v];
-    saved += pays(e->scene, at, v, at[v]) - pays(e->scene, at, v, to[v]);
+    saved += saves(e->scene, at, v, to[v]);
     at[v] = to[v];
     e->done[v] = 1;
     v = e->occupant[to[v]];
@@ -74,4 +80,32 @@ uint64_t cm_exchange_carry_out(cm_exchange *exchange, const uint32_t *to, uint32
       if (!exchange->done[v] && (rings || !exchange->entered[at[v]]))
         saved += carry_out_chain(exchange, to, v, at);
   return saved;
+}
+
+void cm_exchange_begin(cm_exchange *exchange, const uint32_t *at)
+{
+  const cm_scene *scene = exchange->scene;
+  memset(exchange->occupant, 0xff, scene->sites * sizeof *exchange->occupant);
+  for (uint32_t v = 0; v < scene->nodes; v++)
+    exchange->occupant[at[v]] = v;
+}
+
+int64_t cm_exchange_trade(cm_exchange *exchange, uint32_t v, uint32_t site, double most, uint32_t *at)
+{
+  uint32_t from = at[v], other = exchange->occupant[site];
+  int64_t saved = saves(exchange->scene, at, v, site);
+  at[v] = site;
+  if (other != UINT32_MAX) {
+    saved += saves(exchange->scene, at, other, from);
+    at[other] = from;
+  }
+  if (-(double)saved < most) {
+    exchange->occupant[site] = v;
+    exchange->occupant[from] = other;
+    return saved;
+  }
+  at[v] = from;
+  if (other != UINT32_MAX)
+    at[other] = site;
+  return 0;
 }

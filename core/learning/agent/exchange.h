@@ -21,4 +21,11 @@ void cm_exchange_free(cm_exchange *exchange); /* harmless on a zeroed one */
  * and returns by how much; what the others would move stays where it is. O(entries of those who would move). */
 uint64_t cm_exchange_carry_out(cm_exchange *exchange, const uint32_t *to, uint32_t *at);
 
+/* Before nodes that stand at [nodes] trade places one by one. O(nodes + sites). */
+void cm_exchange_begin(cm_exchange *exchange, const uint32_t *at);
+
+/* Node v goes to a site, in exchange with whoever is there, where that costs less than `most` (0: where it saves
+ * something). Returns what it saves. O(entries of both). */
+int64_t cm_exchange_trade(cm_exchange *exchange, uint32_t v, uint32_t site, double most, uint32_t *at);
+
 #endif

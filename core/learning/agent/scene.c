@@ -7,11 +7,10 @@
 #include "core/placement/qap/qap.h"
 
 /* Sorts things 0 .. count - 1 by processor, ascending inside each. */
-static cm_status group(const uint32_t *processor, uint32_t count, uint32_t processors, cm_run *run, uint32_t **first,
-                       uint32_t **list, cm_error *error)
+static cm_status group(const uint32_t *processor, uint32_t count, uint32_t processors, cm_memory *memory,
+                       uint32_t **first, uint32_t **list, cm_error *error)
 {
-  if (CM_NEW(run->memory, *first, (size_t)processors + 2, error) != CM_OK ||
-      CM_NEW(run->memory, *list, count, error) != CM_OK)
+  if (CM_NEW(memory, *first, (size_t)processors + 2, error) != CM_OK || CM_NEW(memory, *list, count, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < count; i++)
     (*first)[(processors > 1 ? processor[i] : 0) + 2]++;
@@ -76,9 +75,10 @@ cm_status cm_scene_new(const cm_scene_parts *parts, cm_run *run, cm_scene **scen
   s->processors = parts->processors > 1 ? parts->processors : 1;
   cm_status status = number_sites(s, parts, run, error);
   if (status == CM_OK)
-    status = group(parts->node_processor, s->nodes, s->processors, run, &s->node_first, &s->node, error);
+    status = group(parts->node_processor, s->nodes, s->processors, run->memory, &s->node_first, &s->node, error);
   if (status == CM_OK)
-    status = group(parts->site_processor, s->sites, s->processors, run, &s->site_first, &s->site_of, error);
+    status = group(parts->site_processor, s->sites, s->processors, run->memory, &s->site_first, &s->site_of,
+                   error);
   if (status == CM_OK)
     status = check_room(s, error);
   if (status == CM_OK)
@@ -136,6 +136,29 @@ cm_status cm_scene_new_shared(const cm_scene_parts *parts, uint64_t seed, cm_run
   cm_free(site_processor);
   cm_processors_free(&processors);
   return status;
+}
+
+cm_status cm_scene_join(const cm_scene *scene, cm_memory *memory, cm_scene *joined, cm_error *error)
+{
+  cm_scene made = *scene;
+  made.processors = 1;
+  made.node_first = made.node = made.site_first = made.site_of = NULL;
+  if (group(NULL, scene->nodes, 1, memory, &made.node_first, &made.node, error) != CM_OK ||
+      group(NULL, scene->sites, 1, memory, &made.site_first, &made.site_of, error) != CM_OK) {
+    cm_scene_joined_free(&made);
+    return error->status;
+  }
+  *joined = made;
+  return CM_OK;
+}
+
+void cm_scene_joined_free(cm_scene *joined)
+{
+  cm_free(joined->node_first);
+  cm_free(joined->node);
+  cm_free(joined->site_first);
+  cm_free(joined->site_of);
+  *joined = (cm_scene){0};
 }
 
 cm_region cm_scene_region(const cm_scene *scene)

@@ -42,6 +42,11 @@ void cm_scene_free(cm_scene *scene); /* NULL is allowed */
 cm_status cm_scene_new_shared(const cm_scene_parts *parts, uint64_t seed, cm_run *run, cm_scene **scene,
                               cm_error *error);
 
+/* The same scene as one processor: everybody may go everywhere. What it shows is borrowed, but for the lists of one
+ * processor; give it back with cm_scene_joined_free, before the scene. O(nodes + sites). */
+cm_status cm_scene_join(const cm_scene *scene, cm_memory *memory, cm_scene *joined, cm_error *error);
+void cm_scene_joined_free(cm_scene *joined); /* harmless on a zeroed one */
+
 /* The sites as a region; borrowed. */
 cm_region cm_scene_region(const cm_scene *scene);
 
