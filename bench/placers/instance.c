@@ -63,10 +63,6 @@ static void occupy(bench_instance *b)
         *state = CM_CORE_TAKEN;
       }
   }
-  b->free_core = bench_array(cores, sizeof *b->free_core);
-  for (uint32_t c = 0; c < cores; c++)
-    if (b->occupancy->state[c] == CM_CORE_FREE)
-      b->free_core[b->free_count++] = c;
 }
 
 /* By how much parts must be allowed to exceed their mean size: what the pipeline allows when nobody says, and where
@@ -84,7 +80,7 @@ static void cut(bench_instance *b)
   cm_error error;
   cm_map_options *options;
   char text[240];
-  uint32_t parts = b->free_count * b->wish.fill / 100;
+  uint32_t parts = cm_occupancy_free_count(b->occupancy) * b->wish.fill / 100;
   parts = parts > b->topology->vertex_count ? b->topology->vertex_count : parts < 1 ? 1 : parts;
   (void)snprintf(text, sizeof text,
                  "{\"preset\": \"fast\", \"objective\": \"edge\", \"parts\": %u, \"imbalance\": %.2f, "
@@ -144,5 +140,4 @@ void bench_instance_free(bench_instance *instance)
   cm_occupancy_free(instance->occupancy);
   cm_chip_free(instance->chip);
   cm_topology_free(instance->topology);
-  free(instance->free_core);
 }

@@ -21,13 +21,12 @@ typedef struct bench_instance {
   cm_topology *topology;
   cm_chip *chip;
   cm_occupancy *occupancy;
-  uint32_t *free_core, free_count;
   cm_stage stage;
   uint32_t parts;
   const uint32_t *part;
   cm_graph *graph;
   cm_multicast multicast;
-  cm_region *region; /* of as many free cores as there are parts */
+  cm_region *region; /* as many free cores as there are parts: where all placers place */
   cm_reward_task task;
 } bench_instance;
 

@@ -24,7 +24,7 @@ static const char usage[] =
   "in all (16x16), of which blocks of OCCUPIED percent (0) are taken, and places them. One line a placer on standard\n"
   "output: network,mesh,processors,occupied,seed,parts,method,seconds,hops,reward,energy,latency_mean,latency_max,\n"
   "congestion (CPU seconds; the metrics of core/mapping/metrics.h, the reward of docs/rewards.md). LIST of:\n"
-  "  random, sequential            at random; part k on the k-th free core\n"
+  "  random, sequential            at random; part k on the k-th core of the region\n"
   "  reference                     the seed's bisection and force-directed swaps\n"
   "  policy                        the shipped policy, or that of --policy FILE, alone\n"
   "  annealing-policy              annealing from a random placement for as long as that\n"
@@ -82,11 +82,11 @@ static void report(bench *b, const char *method, double seconds, const uint32_t 
 static void place_random(bench *b, uint32_t *core)
 {
   cm_random random;
-  uint32_t *order = bench_array(b->i.free_count, sizeof *order);
+  uint32_t *order = bench_array(b->i.parts, sizeof *order);
   cm_random_init(&random, b->i.wish.seed, 1002, 0);
-  cm_random_permutation(&random, order, b->i.free_count);
+  cm_random_permutation(&random, order, b->i.parts);
   for (uint32_t p = 0; p < b->i.parts; p++)
-    core[p] = b->i.free_core[order[p]];
+    core[p] = b->i.region->cores[order[p]];
   free(order);
 }
 
@@ -185,7 +185,8 @@ static void refine_reward(bench *b, uint32_t *core)
   cm_error error;
   cm_reward_refined result;
   const cm_reward_refine_options options = {.sweeps = 160, .seed = b->i.wish.seed};
-  bench_must(cm_reward_refine(&b->i.task, b->i.free_core, b->i.free_count, &options, &b->i.run, core, &result, &error),
+  const cm_region *region = b->i.region;
+  bench_must(cm_reward_refine(&b->i.task, region->cores, region->core_count, &options, &b->i.run, core, &result, &error),
              "refinement", &error);
 }
 
@@ -300,7 +301,7 @@ static void anneal(bench *b, const char *method, double seconds, uint32_t *core)
     return;
   double before = bench_cpu_seconds();
   place_random(b, core);
-  if (!bench_anneal(b->i.graph, b->i.chip, b->i.free_core, b->i.free_count, seconds, b->i.wish.seed, core))
+  if (!bench_anneal(b->i.graph, b->i.chip, b->i.region->cores, b->i.region->core_count, seconds, b->i.wish.seed, core))
     bench_die("out of memory", "");
   report(b, method, bench_cpu_seconds() - before, core);
 }
