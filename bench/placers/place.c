@@ -2,6 +2,7 @@
  * by the metrics of core/mapping. */
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static const char usage[] =
   "  learned-fast                  policy and swaps, as preset fast\n"
   "  random-fast, bisection-fast   swaps from there, from start after start for as long as that\n"
   "  sequential-fast               swaps from there\n"
-  "  learned-reward                learned, refined on the reward\n"
+  "  learned-reward                the policy, refined on the reward\n"
   "  annealing-reward              annealing for as long as that\n"
   "  balanced, best                the placement engine with that effort, on the same region\n"
   "  balanced-reward               balanced, refined on the reward\n"
@@ -145,26 +146,52 @@ static cm_scene *scene_of(bench *b)
 
 static const double looks_balanced = 5e8; /* as the mapper */
 
-/* The policy's placements from all starts, refined unless `looks` is negative, and the best of them. */
-static void place_by_policy(bench *b, double looks, uint32_t *core)
+static double refine_reward(bench *b, uint64_t seed, uint32_t *core)
+{
+  cm_error error;
+  cm_reward_refined result;
+  const cm_reward_refine_options options = {.sweeps = 160, .seed = seed};
+  const cm_region *region = b->i.region;
+  bench_must(
+    cm_reward_refine(&b->i.task, region->cores, region->core_count, &options, &b->i.run, core, &result, &error),
+    "refinement", &error);
+  return result.after.reward;
+}
+
+typedef enum refinement { NONE, FOR_HOPS, FOR_REWARD } refinement;
+
+/* Refines what the policy made from one start: fills core [parts], and tells what counts there, the more the better. */
+static double refine_acted(bench *b, const cm_scene *scene, uint32_t start, refinement how, double looks, uint32_t *at,
+                           uint32_t *core)
+{
+  cm_error error;
+  const cm_refine_options options = {looks, b->i.wish.seed};
+  if (how == FOR_HOPS)
+    bench_must(cm_scene_refine(scene, &options, &b->i.run, at, &error), "refinement", &error);
+  for (uint32_t p = 0; p < b->i.parts; p++)
+    core[p] = scene->site[at[p]];
+  return how == FOR_REWARD ? refine_reward(b, b->i.wish.seed + start, core) : -(double)cm_scene_hops(scene, at);
+}
+
+/* The best of the policy's placements from all starts, as core/mapping/mappers/learned.c makes it. */
+static void place_by_policy(bench *b, refinement how, double looks, uint32_t *core)
 {
   cm_error error;
   cm_policy *policy;
   cm_acted acted[CM_LAYOUTS];
-  uint64_t least = UINT64_MAX;
-  const cm_refine_options options = {looks, b->i.wish.seed};
+  double most = -INFINITY;
+  uint32_t *tried = bench_array(b->i.parts, sizeof *tried);
   cm_scene *scene = scene_of(b);
   bench_must(b->policy != NULL ? cm_policy_load(b->policy, &policy, &error) : cm_policy_shipped(&policy, &error),
              "no policy", &error);
   bench_must(cm_policy_act(policy, scene, 0, &b->i.run, acted, &error), "the policy", &error);
-  for (int l = 0; l < CM_LAYOUTS; l++) {
-    if (looks >= 0)
-      bench_must(cm_scene_refine(scene, &options, &b->i.run, acted[l].at, &error), "refinement", &error);
-    uint64_t hops = cm_scene_hops(scene, acted[l].at);
-    for (uint32_t p = 0; p < b->i.parts && hops < least; p++)
-      core[p] = scene->site[acted[l].at[p]];
-    least = hops < least ? hops : least;
+  for (uint32_t l = 0; l < CM_LAYOUTS; l++) {
+    double worth = refine_acted(b, scene, l, how, looks, acted[l].at, tried);
+    if (worth > most)
+      memcpy(core, tried, b->i.parts * sizeof *core);
+    most = worth > most ? worth : most;
   }
+  free(tried);
   cm_acted_free(acted);
   cm_policy_free(policy);
   cm_scene_free(scene);
@@ -172,39 +199,28 @@ static void place_by_policy(bench *b, double looks, uint32_t *core)
 
 static void place_policy(bench *b, uint32_t *core)
 {
-  place_by_policy(b, -1, core);
+  place_by_policy(b, NONE, 0, core);
 }
 
 static void place_learned(bench *b, uint32_t *core)
 {
-  place_by_policy(b, looks_balanced, core);
-}
-
-static void refine_reward(bench *b, uint32_t *core)
-{
-  cm_error error;
-  cm_reward_refined result;
-  const cm_reward_refine_options options = {.sweeps = 160, .seed = b->i.wish.seed};
-  const cm_region *region = b->i.region;
-  bench_must(cm_reward_refine(&b->i.task, region->cores, region->core_count, &options, &b->i.run, core, &result, &error),
-             "refinement", &error);
+  place_by_policy(b, FOR_HOPS, looks_balanced, core);
 }
 
 static void place_balanced_reward(bench *b, uint32_t *core)
 {
   place_balanced(b, core);
-  refine_reward(b, core);
+  (void)refine_reward(b, b->i.wish.seed, core);
 }
 
 static void place_learned_reward(bench *b, uint32_t *core)
 {
-  place_by_policy(b, looks_balanced, core);
-  refine_reward(b, core);
+  place_by_policy(b, FOR_REWARD, 0, core);
 }
 
 static void place_learned_fast(bench *b, uint32_t *core)
 {
-  place_by_policy(b, 0, core);
+  place_by_policy(b, FOR_HOPS, 0, core);
 }
 
 /* The policy's refinement from another start. */

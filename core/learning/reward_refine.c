@@ -22,7 +22,7 @@ enum {
 };
 
 #define COLDEST 0.01 /* of the first temperature is the last */
-#define HEAT 0.2 /* mean rises of the first temperature: a good placement is to stay one */
+#define HEAT 1 /* mean rises of the first temperature: a bad fold is to open */
 #define CHANNELS_COUNT 0.02 /* dl_ratio from which on channels are worth looking at one by one */
 
 typedef struct refiner {

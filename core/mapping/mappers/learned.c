@@ -3,6 +3,9 @@
  * cancel; that routes cannot be had around dead links is told, and is no failure. */
 #include "core/mapping/mappers/learned.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "core/learning/agent/agent.h"
 #include "core/learning/deadlock.h"
 #include "core/learning/agent/refine.h"
@@ -89,44 +92,59 @@ static cm_status refine_hops(job *j, uint32_t *at, cm_error *error)
 }
 
 /* On cores. */
-static cm_status refine_reward(job *j, uint32_t *core, cm_error *error)
+static cm_status refine_reward(job *j, uint32_t start, uint32_t *core, double *reward, cm_error *error)
 {
-  cm_reward_refine_options options = {.sweeps = REWARD_SWEEPS, .seed = j->input->options->placement_seed};
+  cm_reward_refine_options options = {.sweeps = REWARD_SWEEPS, .seed = j->input->options->placement_seed + start};
   cm_reward_refined result;
-  return cm_reward_refine(&j->task, j->region->cores, j->region->core_count, &options, j->run, core, &result, error);
+  if (cm_reward_refine(&j->task, j->region->cores, j->region->core_count, &options, j->run, core, &result, error) !=
+      CM_OK)
+    return error->status;
+  *reward = result.after.reward;
+  return CM_OK;
+}
+
+/* Refines what the policy made from one start, for what the job aims at: fills core [parts], and tells what counts
+ * there, the more the better. */
+static cm_status refine_from(job *j, uint32_t start, uint32_t *core, double *worth, cm_error *error)
+{
+  if (j->input->options->policy_aim == CM_AIM_REWARD) {
+    name_cores(j, j->acted[start].at, core);
+    return refine_reward(j, start, core, worth, error);
+  }
+  if (refine_hops(j, j->acted[start].at, error) != CM_OK)
+    return error->status;
+  name_cores(j, j->acted[start].at, core);
+  *worth = -(double)cm_scene_hops(j->scene, j->acted[start].at);
+  return CM_OK;
 }
 
 /* Refines all that the policy made, and keeps the best: core [parts]. */
 static cm_status refine(job *j, uint32_t *core, cm_error *error)
 {
-  uint64_t least = UINT64_MAX;
+  double most = -INFINITY, worth;
   cm_run_phase(j->run, "refine");
-  for (int l = 0; l < CM_LAYOUTS; l++) {
-    if (refine_hops(j, j->acted[l].at, error) != CM_OK)
+  for (uint32_t start = 0; start < CM_LAYOUTS; start++) {
+    if (refine_from(j, start, j->other, &worth, error) != CM_OK)
       return error->status;
-    uint64_t hops = cm_scene_hops(j->scene, j->acted[l].at);
-    if (hops < least)
-      name_cores(j, j->acted[l].at, core);
-    least = hops < least ? hops : least;
+    if (worth > most)
+      memcpy(core, j->other, j->parts->vertex_count * sizeof *core);
+    most = worth > most ? worth : most;
   }
-  return j->input->options->policy_aim == CM_AIM_REWARD ? refine_reward(j, core, error) : CM_OK;
+  return CM_OK;
 }
 
 /* The seed's bisection with the same refinement. */
 static cm_status bisect(job *j, cm_error *error)
 {
   const struct cm_map_options *o = j->input->options;
+  double worth;
   cm_run_phase(j->run, "compare");
-  uint32_t *at = j->acted[0].at; /* not needed any more */
   if (cm_place_by_bisection(j->parts, j->input->chip, j->region, o->bisection_tries, o->placement_seed, j->run,
                             j->other, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < j->parts->vertex_count; p++)
-    at[p] = j->scene->site_on[j->other[p]];
-  if (refine_hops(j, at, error) != CM_OK)
-    return error->status;
-  name_cores(j, at, j->other);
-  return o->policy_aim == CM_AIM_REWARD ? refine_reward(j, j->other, error) : CM_OK;
+    j->acted[0].at[p] = j->scene->site_on[j->other[p]]; /* what stood there is not needed any more */
+  return refine_from(j, 0, j->other, &worth, error);
 }
 
 /* ---- the report ---- */
