@@ -163,6 +163,7 @@ static uint64_t channels_slowly(const cm_reward_task *task, const uint32_t *core
 }
 
 typedef struct scene {
+  cm_random random;
   cm_chip *chip;
   cm_graph *parts;
   cm_multicast multicast;
@@ -170,10 +171,13 @@ typedef struct scene {
   cm_reward_task task;
 } scene;
 
-static scene *scene_new(cm_random *random, bool torus)
+/* The scene of one round of a test; every third chip is a torus. */
+static scene *scene_new(uint32_t test, uint32_t round)
 {
   scene *s = network_array(1, sizeof *s);
-  s->chip = random_chip(random, torus);
+  cm_random *random = &s->random;
+  cm_random_init(random, round, test, 0);
+  s->chip = random_chip(random, round % 3 == 0);
   s->sites = random_free(random, s->chip, s->site);
   uint32_t n = 1 + below(random, s->sites < MOST ? s->sites : MOST);
   s->parts = parts_planted(random, n, 1 + below(random, 6), 70, below(random, 40), 1 + below(random, 5000), &run);
@@ -183,6 +187,17 @@ static scene *scene_new(cm_random *random, bool torus)
                              .rule = below(random, 2) ? CM_TURNS_XY : CM_TURNS_YX,
                              .distance = below(random, 2) ? CM_DISTANCE_MANHATTAN : CM_DISTANCE_EUCLIDEAN};
   return s;
+}
+
+/* Nodes on sites as refinement of hops sees them; flows are the caller's. */
+static cm_scene *hops_scene(const cm_graph *graph, const cm_chip *chip, const uint32_t *site, uint32_t sites,
+                            cm_flows **flows)
+{
+  cm_scene *made;
+  ck_ok(cm_flows_of_graph(graph, &run, flows, &error));
+  cm_scene_parts parts = {.graph = graph, .flows = *flows, .chip = chip, .site = site, .sites = sites};
+  ck_ok(cm_scene_new(&parts, &run, &made, &error));
+  return made;
 }
 
 static void scene_free(scene *s)
@@ -239,10 +254,8 @@ END_TEST
 
 START_TEST(the_reward_is_what_the_formula_says)
 {
-  cm_random random;
   for (uint32_t round = 0; round < 200; round++) {
-    cm_random_init(&random, round, 2, 0);
-    scene *s = scene_new(&random, round % 3 == 0);
+    scene *s = scene_new(2, round);
     cm_reward reward;
     ck_ok(cm_reward_compute(&s->task, s->core, &run, &reward, &error));
     double loss = loss_slowly(&s->task, s->core);
@@ -258,18 +271,16 @@ END_TEST
 
 START_TEST(changes_are_what_recomputation_says)
 {
-  cm_random random;
   for (uint32_t round = 0; round < 60; round++) {
-    cm_random_init(&random, round, 3, 0);
-    scene *s = scene_new(&random, round % 3 == 0);
+    scene *s = scene_new(3, round);
     uint32_t n = s->parts->vertex_count;
     cm_reward_state *state;
     ck_ok(cm_reward_state_new(&s->task, s->site, s->sites, s->core, &run, &state, &error));
     for (uint32_t step = 0; step < 60; step++) {
-      uint32_t a = below(&random, s->sites), b = below(&random, s->sites);
+      uint32_t a = below(&s->random, s->sites), b = below(&s->random, s->sites);
       int64_t before = cm_reward_state_loss(state), change = cm_reward_try(state, a, b);
       ck_assert_int_eq(cm_reward_state_loss(state), before);
-      if (below(&random, 2))
+      if (below(&s->random, 2))
         continue;
       ck_assert_int_eq(cm_reward_trade(state, a, b), change);
       for (uint32_t v = 0; v < n; v++) {
@@ -312,12 +323,10 @@ END_TEST
 
 START_TEST(refinement_never_loses_and_stays_on_its_sites)
 {
-  cm_random random;
   for (uint32_t round = 0; round < 60; round++) {
-    cm_random_init(&random, round, 5, 0);
-    scene *s = scene_new(&random, round % 3 == 0);
+    scene *s = scene_new(5, round);
     uint32_t n = s->parts->vertex_count, allowed[CORES] = {0}, again[MOST];
-    cm_reward_refine_options options = {.sweeps = below(&random, 6), .seed = round};
+    cm_reward_refine_options options = {.sweeps = below(&s->random, 6), .seed = round};
     cm_reward_refined first, second;
     cm_reward truth;
     memcpy(again, s->core, sizeof again);
@@ -384,16 +393,11 @@ END_TEST
 
 START_TEST(refinement_of_hops_never_loses_and_stays_on_its_sites)
 {
-  cm_random random;
   for (uint32_t round = 0; round < 30; round++) {
-    cm_random_init(&random, round, 8, 0);
-    scene *s = scene_new(&random, round % 3 == 0);
+    scene *s = scene_new(8, round);
     uint32_t n = s->parts->vertex_count, at[2][MOST], used[CORES] = {0};
     cm_flows *flows;
-    cm_scene *sites;
-    ck_ok(cm_flows_of_graph(s->parts, &run, &flows, &error));
-    cm_scene_parts parts = {.graph = s->parts, .flows = flows, .chip = s->chip, .site = s->site, .sites = s->sites};
-    ck_ok(cm_scene_new(&parts, &run, &sites, &error));
+    cm_scene *sites = hops_scene(s->parts, s->chip, s->site, s->sites, &flows);
     for (uint32_t v = 0; v < n; v++)
       at[0][v] = at[1][v] = v;
     uint64_t before = cm_scene_hops(sites, at[0]);
@@ -428,16 +432,13 @@ START_TEST(refinement_of_hops_straightens_a_shuffled_grid)
   cm_random random;
   cm_chip *chip;
   cm_flows *flows;
-  cm_scene *sites;
   cm_graph *graph = parts_graph(NODES, dense, &run);
   for (uint32_t v = 0; v < NODES; v++)
     site[v] = v;
   cm_random_init(&random, 1, 9, 0);
   cm_random_permutation(&random, at, NODES);
   ck_ok(cm_chip_mesh(SIDE, SIDE, &chip, &error));
-  ck_ok(cm_flows_of_graph(graph, &run, &flows, &error));
-  cm_scene_parts parts = {.graph = graph, .flows = flows, .chip = chip, .site = site, .sites = NODES};
-  ck_ok(cm_scene_new(&parts, &run, &sites, &error));
+  cm_scene *sites = hops_scene(graph, chip, site, NODES, &flows);
   ck_ok(cm_scene_refine(sites, &(cm_refine_options){.looks = 2e7, .seed = 1}, &run, at, &error));
   ck_assert_uint_le(cm_scene_hops(sites, at), graph->weight_total * 2);
   cm_scene_free(sites);
@@ -452,10 +453,8 @@ END_TEST
 
 START_TEST(routes_of_placements_are_free_of_deadlock_under_every_rule)
 {
-  cm_random random;
   for (uint32_t round = 0; round < 60; round++) {
-    cm_random_init(&random, round, 7, 0);
-    scene *s = scene_new(&random, round % 3 == 0);
+    scene *s = scene_new(7, round);
     for (int rule = 0; rule < CM_TURN_RULES; rule++) {
       cm_deadlock_report report;
       ck_ok(cm_deadlock_check(s->parts, &s->multicast, s->chip, (cm_turn_rule)rule, s->core, &run, &report, &error));

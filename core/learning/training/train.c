@@ -18,7 +18,7 @@
 #include "core/learning/network/sealed.h"
 #include "core/partition/options.h"
 
-enum { TOGETHER = 8, EPISODES_MAX = 4096, CHECKPOINT_BYTES_MAX = 256 << 20, WATCH_STEPS = 8 };
+enum { TOGETHER = 8, EPISODES_MAX = 4096, CHECKPOINT_BYTES_MAX = 256 << 20, WATCH_STEPS = 4 };
 static const char magic[] = "CMTRN001";
 
 /* What is known of an example before training. */
