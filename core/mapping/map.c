@@ -23,7 +23,7 @@ enum { REGIONS_MAX = 64, ROAMING_MAX = 448 };
 /* What a placement of the parts came to. */
 typedef struct placed {
   json_t *report; /* what the method has to tell */
-  double energy;  /* under multicast: cost of the trees */
+  double energy;
 } placed;
 
 /* What one run of the pipeline holds. */
@@ -128,21 +128,20 @@ static const cm_arrange_effort efforts[] = {[CM_PRESET_REFERENCE] = CM_ARRANGE_B
                                             [CM_PRESET_BALANCED] = CM_ARRANGE_BALANCED,
                                             [CM_PRESET_BEST] = CM_ARRANGE_BEST};
 
-/* Swaps parts that have their cores until their trees are short; what the trees cost is the placement's energy. */
-static cm_status shorten_trees(job *j, const cm_region *region, uint32_t *core, placed *result, cm_error *error)
+/* Swaps parts that have their cores in the region until their trees are short. */
+static cm_status shorten_trees(job *j, cm_error *error)
 {
   cm_trees_result made;
   double unit = (double)j->input->topology->weight_scale * cm_hop_units_of(j->input->chip).cheapest;
-  if (cm_place_by_trees(j->casts, j->input->chip, region, efforts[j->options->preset], j->options->placement_seed,
-                        j->run, core, &made, error) != CM_OK)
+  if (cm_place_by_trees(j->casts, j->input->chip, j->mapping->region, efforts[j->options->preset],
+                        j->options->placement_seed, j->run, j->mapping->core, &made, error) != CM_OK)
     return error->status;
   json_t *told = json_pack("{s:f, s:f, s:i, s:i, s:I, s:b}", "before", (double)made.before / unit, "after",
                            (double)made.after / unit, "sweeps", (int)made.sweeps, "starts", (int)made.starts, "swaps",
                            (json_int_t)made.swaps, "sampled", made.sampled);
-  if (json_object_set_new(result->report, "multicast", told) != 0)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
-  result->energy = (double)made.after;
-  return CM_OK;
+  return json_object_set_new(j->placed.report, "multicast", told) == 0
+           ? CM_OK
+           : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
 /* The seed's placement. */
@@ -196,14 +195,11 @@ static cm_status place_on(job *j, const cm_region *region, uint32_t **core, plac
                              : place_by_engine(j, region, made, &found.report, error);
   if (status == CM_OK && found.report == NULL)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
-  found.energy = status == CM_OK ? cm_placement_energy(j->parts, j->input->chip, made) : 0;
-  if (status == CM_OK && j->casts != NULL)
-    status = shorten_trees(j, region, made, &found, error);
   if (status != CM_OK) {
-    json_decref(found.report);
     cm_free(made);
     return status;
   }
+  found.energy = cm_placement_energy(j->parts, j->input->chip, made);
   *result = found;
   *core = made;
   return CM_OK;
@@ -274,9 +270,7 @@ static cm_status enclose(job *j, cm_error *error)
   if (status != CM_OK)
     return status;
   j->placed.report = json_pack("{s:{s:s}}", "placement", "method", "multilevel on the mesh");
-  if (j->placed.report == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
-  return j->casts != NULL ? shorten_trees(j, m->region, m->core, &j->placed, error) : CM_OK;
+  return j->placed.report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
 /* On a region with some cores more than parts, about half a ring around them: a set of cores that is compact for even
@@ -284,7 +278,7 @@ static cm_status enclose(job *j, cm_error *error)
 static cm_status place_with_room(job *j, cm_error *error)
 {
   cm_mapping *m = j->mapping;
-  cm_region *roomy, *used;
+  cm_region *roomy;
   placed result = {0};
   uint32_t *core = NULL, found, free_cores = cm_occupancy_free_count(j->occupancy);
   uint32_t wanted = m->part_count + (uint32_t)ceil(2 * sqrt((double)m->part_count));
@@ -296,11 +290,11 @@ static cm_status place_with_room(job *j, cm_error *error)
   cm_status status = cm_region_candidates(j->input->chip, j->occupancy, wanted, 1, j->run, &roomy, &found, error);
   if (status == CM_NO_ROOM) /* some of the free ones are cut off */
     return CM_OK;
-  if (status == CM_OK) {
-    status = place_on(j, roomy, &core, &result, error);
-    cm_region_free(roomy);
-  }
+  if (status != CM_OK)
+    return status;
+  status = place_on(j, roomy, &core, &result, error);
   if (status != CM_OK || result.energy >= j->placed.energy) {
+    cm_region_free(roomy);
     json_decref(result.report);
     cm_free(core);
     return status;
@@ -310,6 +304,18 @@ static cm_status place_with_room(job *j, cm_error *error)
   m->core = core;
   j->placed = result;
   j->region_chosen = j->region_count - 1;
+  cm_region_free(m->region);
+  m->region = roomy;
+  return CM_OK;
+}
+
+/* The region becomes that of the cores in use, where it had some to choose from. */
+static cm_status leave_room(job *j, cm_error *error)
+{
+  cm_mapping *m = j->mapping;
+  cm_region *used;
+  if (m->region->core_count == m->part_count)
+    return CM_OK;
   if (CM_NEW(j->run->memory, used, 1, error) != CM_OK)
     return error->status;
   cm_region_free(m->region);
@@ -317,14 +323,11 @@ static cm_status place_with_room(job *j, cm_error *error)
   return box_cores(j, used, error);
 }
 
-/* On every candidate region; the one whose placement costs least energy stays, the earlier of equals. */
-static cm_status place(job *j, cm_error *error)
+/* Parts without cores on every candidate region; the one whose placement costs least energy stays, the earlier of equals. */
+static cm_status place_on_candidates(job *j, cm_error *error)
 {
   cm_mapping *m = j->mapping;
   cm_region *regions[REGIONS_MAX] = {NULL};
-  cm_run_phase(j->run, "region");
-  if (m->core != NULL)
-    return enclose(j, error);
   if (choose_regions(j, regions, &j->region_count, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
@@ -348,6 +351,15 @@ static cm_status place(job *j, cm_error *error)
     }
   }
   return status == CM_OK && may_roam(j) ? place_with_room(j, error) : status;
+}
+
+static cm_status place(job *j, cm_error *error)
+{
+  cm_run_phase(j->run, "region");
+  cm_status status = j->mapping->core != NULL ? enclose(j, error) : place_on_candidates(j, error);
+  if (status == CM_OK && j->casts != NULL)
+    status = shorten_trees(j, error);
+  return status == CM_OK ? leave_room(j, error) : status;
 }
 
 /* Nothing is trusted on its way out: every core once, free, and inside the chip. */

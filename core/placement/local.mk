@@ -11,4 +11,6 @@ libcoremap_a_SOURCES += \
   core/placement/exchange.h core/placement/exchange.c \
   core/placement/trees/casts.h core/placement/trees/casts.c \
   core/placement/trees/tree_state.h core/placement/trees/tree_state.c \
+  core/placement/trees/tree_prices.h core/placement/trees/tree_prices.c \
+  core/placement/trees/tree_walk.h core/placement/trees/tree_walk.c \
   core/placement/trees/trees.h core/placement/trees/trees.c

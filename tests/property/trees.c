@@ -5,6 +5,7 @@
 
 #include "core/mapping/map.h"
 #include "core/placement/axes.h"
+#include "core/placement/trees/tree_prices.h"
 #include "core/placement/trees/tree_state.h"
 #include "core/placement/trees/trees.h"
 
@@ -225,6 +226,41 @@ START_TEST(a_look_tells_what_a_swap_changes)
 }
 END_TEST
 
+START_TEST(prices_tell_at_once_what_looks_at_empty_cores_do)
+{
+  cm_random random;
+  uint64_t compared = 0;
+  for (uint64_t round = 0; round < 200; round++) {
+    scene s;
+    cm_trees *trees;
+    cm_tree_prices *prices;
+    static int64_t price[CORES_MAX];
+    cm_random_init(&random, round, 7, 0);
+    scene_make(&s, &random, 8, VERTICES);
+    ck_ok(cm_trees_new(s.casts, s.chip, s.core, &run, &trees, &error));
+    ck_ok(cm_tree_prices_new(trees, s.region, &run, &prices, &error));
+    for (uint32_t u = 0; u < s.parts && !s.chip->torus_x && !s.chip->torus_y; u++) {
+      cm_tree_prices_of(prices, u, price);
+      int64_t here = price[cm_tree_prices_cell(prices, s.core[u])];
+      for (uint32_t c = 0; c < s.region->core_count; c++) {
+        uint32_t there = s.region->cores[c];
+        bool empty = true;
+        for (uint32_t p = 0; p < s.parts; p++)
+          empty &= s.core[p] != there;
+        if (!empty)
+          continue;
+        ck_assert_int_eq(price[cm_tree_prices_cell(prices, there)] - here, cm_trees_look(trees, u, CM_NO_PART, there));
+        compared++;
+      }
+    }
+    cm_tree_prices_free(prices);
+    cm_trees_free(trees);
+    scene_free(&s);
+  }
+  ck_assert_uint_gt(compared, 300);
+}
+END_TEST
+
 /* ---- the search ---- */
 
 static uint64_t least_cost(const scene *s, uint32_t part, uint32_t *core, uint32_t used)
@@ -353,6 +389,7 @@ int main(void)
   tcase_add_test(tests, casts_are_distinct_and_their_trees_cost_what_walking_them_does);
   tcase_add_test(tests, samples_keep_the_share_of_every_weight);
   tcase_add_test(tests, a_look_tells_what_a_swap_changes);
+  tcase_add_test(tests, prices_tell_at_once_what_looks_at_empty_cores_do);
   tcase_add_test(tests, the_search_finds_the_optimum_of_small_cases);
   tcase_add_test(tests, every_effort_stays_in_the_region_and_gets_no_worse_on_any_number_of_threads);
   tcase_add_test(tests, a_job_for_multicast_pays_no_more_for_trees_and_says_so);

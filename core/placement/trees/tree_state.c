@@ -39,7 +39,7 @@ static cm_status axis_new(const cm_chip *chip, bool along_x, cm_memory *memory, 
   return CM_OK;
 }
 
-static cm_tree_spot spot_of(const cm_trees *t, uint32_t core)
+cm_tree_spot cm_trees_spot(const cm_trees *t, uint32_t core)
 {
   uint32_t x = core % t->chip->width / t->chip->router_x, y = core / t->chip->width / t->chip->router_y;
   return t->chip->routing == CM_ROUTING_XY ? (cm_tree_spot){x, y} : (cm_tree_spot){y, x};
@@ -52,6 +52,11 @@ static inline uint32_t key_of(const cm_trees *t, cm_tree_spot from, cm_tree_spot
   uint32_t line = (uint32_t)(steps_on(&t->trunk, from.line, to.line) + (int32_t)t->trunk.length);
   uint32_t place = (uint32_t)(steps_on(&t->branch, from.place, to.place) + (int32_t)t->branch.length);
   return line << t->key_shift | place;
+}
+
+uint32_t cm_trees_key(const cm_trees *t, const cm_tree_net *net, uint32_t u)
+{
+  return key_of(t, net->at, t->spot[u]);
 }
 
 static inline int32_t line_of(const cm_trees *t, uint32_t key)
@@ -233,7 +238,7 @@ static bool next(const cm_trees *t, walk *w, uint32_t *net, bool *is_u)
 
 int64_t cm_trees_look(cm_trees *t, uint32_t u, uint32_t v, uint32_t there)
 {
-  cm_tree_spot here = t->spot[u], to = spot_of(t, there);
+  cm_tree_spot here = t->spot[u], to = cm_trees_spot(t, there);
   if (here.line == to.line && here.place == to.place)
     return 0; /* behind the same router */
   int64_t sum = change_of_own(t, u, to, v);
@@ -274,7 +279,7 @@ static void leave(cm_trees *t, uint32_t u, uint32_t core, cm_tree_spot spot)
 void cm_trees_swap(cm_trees *t, uint32_t u, uint32_t v, uint32_t there)
 {
   uint32_t core = t->core[u], e;
-  cm_tree_spot here = t->spot[u], to = spot_of(t, there);
+  cm_tree_spot here = t->spot[u], to = cm_trees_spot(t, there);
   bool is_u;
   for (walk w = walk_of(t, u, v); next(t, &w, &e, &is_u);) {
     const cm_tree_net *net = &t->net[e];
@@ -344,7 +349,7 @@ static cm_status fill(cm_trees *t, const uint32_t *core, cm_error *error)
   const cm_casts *c = t->casts;
   memcpy(t->core, core, c->parts * sizeof *core);
   for (uint32_t p = 0; p < c->parts; p++)
-    t->spot[p] = spot_of(t, core[p]);
+    t->spot[p] = cm_trees_spot(t, core[p]);
   gather_inbound(t);
   for (uint32_t p = 0; p < c->parts; p++) {
     for (uint32_t e = c->of_part[p]; e < c->of_part[p + 1]; e++) {

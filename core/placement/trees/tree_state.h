@@ -49,6 +49,21 @@ typedef struct cm_trees {
   uint32_t mark;
 } cm_trees;
 
+cm_tree_spot cm_trees_spot(const cm_trees *trees, uint32_t core);
+
+/* The key of part u among those of a cast. */
+uint32_t cm_trees_key(const cm_trees *trees, const cm_tree_net *net, uint32_t u);
+
+/* Line and place of a key, on a chip without a torus. */
+static inline uint32_t cm_trees_key_line(const cm_trees *t, const cm_tree_net *net, uint32_t key)
+{
+  return net->at.line + (key >> t->key_shift) - t->trunk.length;
+}
+static inline uint32_t cm_trees_key_place(const cm_trees *t, const cm_tree_net *net, uint32_t key)
+{
+  return net->at.place + (key & ((UINT32_C(1) << t->key_shift) - 1)) - t->branch.length;
+}
+
 /* core [casts->parts] is where the parts stand. O(pins log(pins of a cast)); 12 bytes a pin besides the casts. */
 cm_status cm_trees_new(const cm_casts *casts, const cm_chip *chip, const uint32_t *core, cm_run *run, cm_trees **trees,
                        cm_error *error);
