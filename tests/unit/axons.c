@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/base/threads.h"
+#include "core/partition/axon/anneal.h"
 #include "core/partition/axon/axon.h"
 #include "core/partition/axon/axon_probe.h"
 #include "core/partition/axon/axon_state.h"
@@ -209,6 +210,39 @@ START_TEST(predicted_costs_are_what_moves_cost)
 }
 END_TEST
 
+START_TEST(only_parts_over_a_limit_are_left_when_asked)
+{
+  cm_random random;
+  uint32_t moved = 0, stayed = 0;
+  for (uint64_t round = 0; round < 40; round++) {
+    scene s;
+    uint32_t before[MOST];
+    bool over[PARTS];
+    cm_anneal_options options = {.sweeps = 1, .overfull = true, .silent = true};
+    cm_random_init(&random, round, 21, 0);
+    scene_set(&s, &random);
+    memcpy(before, s.part, sizeof before);
+    for (uint32_t p = 0; p < PARTS; p++)
+      over[p] = cm_axon_over(s.state, p);
+    double cost = scene_penalised(&s);
+    /* With a vertex a round, parts become full and empty on the way: those that never were over keep all members. */
+    ck_ok(cm_anneal(s.state, &options, &random, &error));
+    ck_assert_double_le(scene_penalised(&s), cost);
+    bool filled[PARTS] = {false};
+    for (uint32_t v = 0; v < s.topology.vertex_count; v++)
+      filled[s.part[v]] |= s.part[v] != before[v];
+    for (uint32_t v = 0; v < s.topology.vertex_count; v++) {
+      moved += s.part[v] != before[v];
+      stayed += !over[before[v]] && !filled[before[v]];
+      ck_assert(s.part[v] == before[v] || over[before[v]] || filled[before[v]]);
+    }
+    scene_clear(&s);
+  }
+  ck_assert_uint_gt(moved, 100);
+  ck_assert_uint_gt(stayed, 100);
+}
+END_TEST
+
 /* What moving v to part `to` costs by counting anew; INFINITY when `hard` and it breaks a limit there, or when no net
  * of v has anything to do with the part. */
 static double true_cost(scene *s, uint32_t v, uint32_t to, bool hard)
@@ -379,8 +413,8 @@ END_TEST
 static cm_axon_options effort(uint64_t neurons, uint64_t axons)
 {
   return (cm_axon_options){.limits = {.neurons = neurons, .inbound_axons = axons}, .parts_max = 1000, .samples = 16,
-                           .sketch_bins = 64, .starts = 4, .coarse_sweeps = 20, .fine_sweeps = 3, .last_sweeps = 3,
-                           .attempts = 2, .cycles = 2, .coarse_vertices = 20, .seed = 3};
+                           .sketch_bins = 64, .starts = 4, .coarse_sweeps = 20, .fine_sweeps = 3,
+                           .settle_all = true, .last_sweeps = 3, .attempts = 2, .cycles = 2, .coarse_vertices = 20, .seed = 3};
 }
 
 START_TEST(planted_groups_are_found_within_the_limits)
@@ -591,6 +625,7 @@ int main(void)
   tcase_add_test(tests, the_order_by_sources_tells_kinds_apart);
   tcase_add_loop_test(tests, dense_parts_keep_limits, 0, 20);
   tcase_add_test(tests, predicted_costs_are_what_moves_cost);
+  tcase_add_test(tests, only_parts_over_a_limit_are_left_when_asked);
   tcase_add_test(tests, the_best_move_below_a_bound_is_found);
   tcase_add_test(tests, sketches_estimate_the_overlap_and_merge);
   tcase_add_test(tests, numbering_by_locality_is_a_permutation_that_keeps_groups_together);

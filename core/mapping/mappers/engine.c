@@ -53,13 +53,13 @@ static cm_status graph_of_edges(const cm_topology *topology, const uint32_t *par
 
 /* Effort of the presets that know axons and limits. */
 static const cm_axon_options efforts[] = {
-  [CM_PRESET_FAST] = {.samples = 2, .sketch_bins = 32, .starts = 1, .coarse_sweeps = 3, .fine_sweeps = 1,
-                      .last_sweeps = 1, .coarse_vertices = 20},
-  [CM_PRESET_BALANCED] = {.samples = 4, .sketch_bins = 64, .starts = 3, .coarse_sweeps = 6, .fine_sweeps = 3,
-                          .last_sweeps = 3, .coarse_vertices = 20, .cycles = 1, .cycle_pins = 5000000},
-  [CM_PRESET_BEST] = {.samples = 4, .sketch_bins = 64, .starts = 8, .coarse_sweeps = 30, .fine_sweeps = 4,
-                      .last_sweeps = 3, .coarse_vertices = 20, .attempts = 12, .cycles = 24, .attempt_pins = 25000000,
-                      .cycle_pins = 250000000},
+  [CM_PRESET_FAST] = {.samples = 2, .sketch_bins = 32, .coarse_vertices = 20, .starts = 1, .coarse_sweeps = 3,
+                      .fine_sweeps = 1, .last_sweeps = 1},
+  [CM_PRESET_BALANCED] = {.samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 3, .coarse_sweeps = 6,
+                          .fine_sweeps = 3, .settle_all = true, .last_sweeps = 3, .cycles = 1, .cycle_pins = 5000000},
+  [CM_PRESET_BEST] = {.samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 8, .coarse_sweeps = 30,
+                      .fine_sweeps = 4, .settle_all = true, .last_sweeps = 3, .attempts = 12, .cycles = 24,
+                      .attempt_pins = 25000000, .cycle_pins = 250000000},
 };
 
 cm_axon_options cm_engine_axon_options(const cm_engine_task *task)

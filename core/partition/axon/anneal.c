@@ -55,6 +55,10 @@ static cm_status look(void *context, size_t t, cm_error *error)
     own = (own + 1) % w->threads;
   for (uint32_t i = begin; i < end; i++) {
     uint32_t v = w->order[i];
+    if (w->options->overfull && !cm_axon_over(w->state, w->state->part[v])) {
+      w->offer[i - w->begin].to = NONE;
+      continue;
+    }
     w->offer[i - w->begin] = cm_probe_best(&w->probe[own], v, w->options->hard, bound(w, v));
   }
   atomic_flag_clear(&w->taken[own]);

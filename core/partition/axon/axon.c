@@ -66,14 +66,13 @@ static void set_penalties(cm_axon_state *s, double strength)
 
 /* Towards the limits: single cold sweeps under a growing penalty, and between them a few of the fullest parts are
  * split, so that neighbours of the new ones can shift. What little stays on coarse levels is left to the finer ones. */
-static cm_status settle(cm_axon_state *s, uint32_t level, double strength, bool silent, cm_random *random,
-                        cm_error *error)
+static cm_status settle(cm_axon_state *s, cm_anneal_options sweep, double strength, cm_random *random, cm_error *error)
 {
   static const uint32_t rounds[] = {8, 3, 2};
+  uint32_t level = sweep.level;
   double tolerance = 0.01 * level;
   cm_status status = CM_OK;
   for (uint32_t round = 0; status == CM_OK && round < rounds[level]; round++) {
-    cm_anneal_options sweep = {.sweeps = 1, .silent = silent, .level = level};
     uint32_t over = cm_count_overfull(s), split = 0;
     set_penalties(s, strength * (2 << (round < 4 ? round : 4)));
     if (over == 0)
@@ -109,8 +108,11 @@ static cm_status refine_level(work *w, const descent *d, bool dissolve, const cm
   cm_status status = dissolve ? cm_dissolve_emptiest(s, error) : CM_OK;
   if (status == CM_OK)
     status = cm_anneal(s, options, random, error);
-  if (status == CM_OK && l <= 2)
-    status = settle(s, l, strength, options->silent, random, error);
+  if (status == CM_OK && l <= 2) {
+    cm_anneal_options sweep = {
+        .sweeps = 1, .overfull = !w->options->settle_all, .silent = options->silent, .level = l};
+    status = settle(s, sweep, strength, random, error);
+  }
   if (status == CM_OK && l == 0) {
     status = cm_repair(s, error);
     cm_anneal_options cold = {.sweeps = w->options->last_sweeps, .hard = true, .silent = options->silent};

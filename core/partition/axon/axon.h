@@ -27,6 +27,7 @@ typedef struct cm_axon_options {
   uint32_t sketch_bins;  /* with which overlaps are estimated: 8 to 64, a multiple of 8 */
   uint32_t starts;       /* initial partitions of which the best is kept */
   uint32_t coarse_sweeps, fine_sweeps; /* annealing visits of all vertices, on the coarsest and on the finest level */
+  bool settle_all;       /* on the way to the limits all vertices may move, not only those of parts that break one */
   uint32_t last_sweeps;  /* visits of all vertices for moves that pay and keep the limits, at the end */
   uint32_t attempts;     /* complete ones at most, of which the best goes on; at least one is made */
   uint32_t cycles;       /* times at most that the result is coarsened and refined again */
