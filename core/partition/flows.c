@@ -1,32 +1,28 @@
 #include "core/partition/flows.h"
 
+#include <string.h>
+
+#include "core/base/threads.h"
 #include "core/partition/partition.h"
 
-typedef struct tables {
+/* What one slice of the parts sends: its flows stand in an object of its own. */
+typedef struct slice_tables {
+  uint32_t *seen;    /* [parts] last net + 1 that was seen there */
+  uint64_t *weight;  /* [parts] zero between source parts */
+  uint32_t *touched; /* [parts] */
+  cm_flows *found;   /* of the slice's parts, numbered from 0 */
+} slice_tables;
+
+enum { SLICES_MAX = 8 };
+
+typedef struct collecting {
+  const cm_topology *topology;
+  const uint32_t *part;
+  uint32_t parts, slices;
   uint32_t *first, *net; /* nets by the part of their source */
-  uint32_t *seen;        /* [parts] last net + 1 that was seen there */
-  uint64_t *weight;      /* [parts] zero between source parts */
-  uint32_t *touched;     /* [parts] */
-} tables;
-
-static void tables_free(tables *t)
-{
-  cm_free(t->first);
-  cm_free(t->net);
-  cm_free(t->seen);
-  cm_free(t->weight);
-  cm_free(t->touched);
-}
-
-static cm_status tables_new(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, tables *t,
-                            cm_error *error)
-{
-  if (cm_nets_by_part(topology, part, parts, run, &t->first, &t->net, error) != CM_OK ||
-      CM_NEW(run->memory, t->seen, parts, error) != CM_OK || CM_NEW(run->memory, t->weight, parts, error) != CM_OK ||
-      CM_NEW(run->memory, t->touched, parts, error) != CM_OK)
-    return error->status;
-  return CM_OK;
-}
+  cm_run *run;
+  slice_tables slice[SLICES_MAX];
+} collecting;
 
 cm_status cm_flows_new(uint32_t parts, uint64_t count, cm_run *run, cm_flows **flows, cm_error *error)
 {
@@ -73,15 +69,16 @@ static cm_status grow(cm_flows *f, uint64_t count, uint64_t more, uint64_t *room
 }
 
 /* Adds up in the tables what one part sends; returns how many parts it reaches. */
-static uint32_t send(const cm_topology *topology, const uint32_t *part, uint32_t p, tables *t)
+static uint32_t send(const collecting *c, uint32_t p, slice_tables *t)
 {
+  const cm_topology *topology = c->topology;
   uint32_t count = 0;
-  for (uint32_t j = t->first[p]; j < t->first[p + 1]; j++) {
-    uint32_t e = t->net[j];
+  for (uint32_t j = c->first[p]; j < c->first[p + 1]; j++) {
+    uint32_t e = c->net[j];
     if (cm_topology_net_weight(topology, e) == 0)
       continue; /* carries nothing */
     for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
-      uint32_t q = part[topology->pin[i]];
+      uint32_t q = c->part[topology->pin[i]];
       if (q == p || t->seen[q] == e + 1)
         continue;
       t->seen[q] = e + 1;
@@ -93,23 +90,63 @@ static uint32_t send(const cm_topology *topology, const uint32_t *part, uint32_t
   return count;
 }
 
-/* The flows out of every part, one part after another. */
-static cm_status collect(const cm_topology *topology, const uint32_t *part, tables *t, cm_run *run, cm_flows *found,
-                         cm_error *error)
+static uint32_t first_part(const collecting *c, size_t slice)
 {
+  return (uint32_t)cm_slice_begin(c->parts, slice, c->slices);
+}
+
+static cm_status slice_tables_new(const collecting *c, uint32_t parts, slice_tables *t, cm_error *error)
+{
+  if (CM_NEW(c->run->memory, t->seen, c->parts, error) != CM_OK ||
+      CM_NEW(c->run->memory, t->weight, c->parts, error) != CM_OK ||
+      CM_NEW(c->run->memory, t->touched, c->parts, error) != CM_OK)
+    return error->status;
+  return cm_flows_new(parts, 0, c->run, &t->found, error);
+}
+
+/* The flows out of every part of a slice, one part after another. */
+static cm_status collect_slice(void *context, size_t slice, cm_error *error)
+{
+  collecting *c = context;
+  slice_tables *t = &c->slice[slice];
+  uint32_t begin = first_part(c, slice), end = first_part(c, slice + 1);
   uint64_t room = 0, all = 0;
-  for (uint32_t p = 0; p < found->parts; p++) {
-    uint32_t count = send(topology, part, p, t);
-    if (grow(found, all, count, &room, run, error) != CM_OK)
+  if (slice_tables_new(c, end - begin, t, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = begin; p < end; p++) {
+    uint32_t count = send(c, p, t);
+    if (grow(t->found, all, count, &room, c->run, error) != CM_OK)
       return error->status;
     for (uint32_t i = 0; i < count; i++) {
-      found->target[all] = t->touched[i];
-      found->weight[all++] = t->weight[t->touched[i]];
+      t->found->target[all] = t->touched[i];
+      t->found->weight[all++] = t->weight[t->touched[i]];
       t->weight[t->touched[i]] = 0;
     }
-    found->first[p + 1] = all;
-    if (cm_run_check(run, error) != CM_OK)
+    t->found->first[p - begin + 1] = all;
+    if (cm_run_check(c->run, error) != CM_OK)
       return error->status;
+  }
+  return CM_OK;
+}
+
+/* The slices' flows behind each other. */
+static cm_status join(const collecting *c, cm_flows **flows, cm_error *error)
+{
+  uint64_t all = 0, at = 0;
+  for (uint32_t s = 0; s < c->slices; s++)
+    all += c->slice[s].found->first[c->slice[s].found->parts];
+  if (cm_flows_new(c->parts, all, c->run, flows, error) != CM_OK)
+    return error->status;
+  for (uint32_t s = 0; s < c->slices; s++) {
+    const cm_flows *found = c->slice[s].found;
+    uint64_t count = found->first[found->parts], *first = (*flows)->first + first_part(c, s) + 1;
+    for (uint32_t p = 0; p < found->parts; p++)
+      first[p] = at + found->first[p + 1];
+    if (count > 0) {
+      memcpy((*flows)->target + at, found->target, count * sizeof *found->target);
+      memcpy((*flows)->weight + at, found->weight, count * sizeof *found->weight);
+    }
+    at += count;
   }
   return CM_OK;
 }
@@ -117,20 +154,22 @@ static cm_status collect(const cm_topology *topology, const uint32_t *part, tabl
 cm_status cm_flows_of_axons(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
                             cm_flows **flows, cm_error *error)
 {
-  tables t = {0};
-  cm_flows *found = NULL;
-  cm_status status = tables_new(topology, part, parts, run, &t, error);
+  collecting c = {.topology = topology, .part = part, .parts = parts, .run = run};
+  c.slices = run->threads < SLICES_MAX ? run->threads : SLICES_MAX;
+  cm_status status = cm_nets_by_part(topology, part, parts, run, &c.first, &c.net, error);
   if (status == CM_OK)
-    status = cm_flows_new(parts, 0, run, &found, error);
+    status = cm_parallel(run, c.slices, collect_slice, &c, error);
   if (status == CM_OK)
-    status = collect(topology, part, &t, run, found, error);
-  tables_free(&t);
-  if (status != CM_OK) {
-    cm_flows_free(found);
-    return status;
+    status = join(&c, flows, error);
+  for (uint32_t s = 0; s < c.slices; s++) {
+    cm_free(c.slice[s].seen);
+    cm_free(c.slice[s].weight);
+    cm_free(c.slice[s].touched);
+    cm_flows_free(c.slice[s].found);
   }
-  *flows = found;
-  return CM_OK;
+  cm_free(c.first);
+  cm_free(c.net);
+  return status;
 }
 
 cm_status cm_flows_of_graph(const cm_graph *graph, cm_run *run, cm_flows **flows, cm_error *error)

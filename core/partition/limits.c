@@ -6,7 +6,7 @@
 #include "core/base/threads.h"
 #include "core/partition/partition.h"
 
-enum { CHECK_EVERY = 4096 };
+enum { CHECK_EVERY = 4096, TABLES_MAX = 8 };
 
 const char *cm_resource_name(cm_resource resource)
 {
@@ -258,13 +258,44 @@ static cm_status count_distinct(const cm_topology *topology, cm_run *run, uint32
   return status;
 }
 
+/* Each slice counts its pins in a table of its own. */
+typedef struct pin_counting {
+  const cm_topology *topology;
+  cm_run *run;
+  uint32_t slices;
+  uint32_t **count; /* [slices][vertices] */
+} pin_counting;
+
+static cm_status count_pins(void *context, size_t slice, cm_error *error)
+{
+  pin_counting *c = context;
+  const cm_topology *t = c->topology;
+  if (slice > 0 && CM_NEW(c->run->memory, c->count[slice], t->vertex_count, error) != CM_OK)
+    return error->status;
+  uint32_t *count = c->count[slice];
+  uint64_t end = cm_slice_begin(t->pin_count, slice + 1, c->slices);
+  for (uint64_t i = cm_slice_begin(t->pin_count, slice, c->slices); i < end; i++)
+    count[t->pin[i]]++;
+  return CM_OK;
+}
+
 cm_status cm_count_inputs(const cm_topology *topology, cm_run *run, uint32_t *synapses, uint32_t *axons,
                           cm_error *error)
 {
   size_t bytes = topology->vertex_count * sizeof *synapses;
+  uint32_t *count[TABLES_MAX] = {synapses};
+  pin_counting c = {.topology = topology, .run = run, .slices = 1, .count = count};
+  while (c.slices < run->threads && c.slices < TABLES_MAX && topology->pin_count / c.slices > 4 * (uint64_t)topology->vertex_count)
+    c.slices++; /* a table is not to outweigh what it counts */
   memset(synapses, 0, bytes);
-  for (uint64_t i = 0; i < topology->pin_count; i++)
-    synapses[topology->pin[i]]++;
+  cm_status status = cm_parallel(run, c.slices, count_pins, &c, error);
+  for (uint32_t s = 1; s < c.slices; s++) {
+    for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++)
+      synapses[v] += count[s][v];
+    cm_free(count[s]);
+  }
+  if (status != CM_OK)
+    return status;
   if (topology->net_source == NULL) { /* one net a source */
     memcpy(axons, synapses, bytes);
     return cm_run_check(run, error);

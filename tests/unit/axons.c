@@ -528,6 +528,7 @@ START_TEST(flows_count_each_axon_once_per_part)
       }
     }
     cm_graph *graph;
+    run.threads = 1 + below(&random, 10); /* more than there are parts at times */
     ck_ok(cm_graph_of_axons(&t, part, PARTS, &run, &graph, &error));
     for (uint32_t p = 0; p < PARTS; p++) {
       uint64_t found[PARTS] = {0};
@@ -539,6 +540,23 @@ START_TEST(flows_count_each_axon_once_per_part)
     cm_graph_free(graph);
     network_free(&t);
   }
+}
+END_TEST
+
+START_TEST(inputs_are_counted_by_any_number_of_threads)
+{
+  cm_random random;
+  cm_random_init(&random, 5, 4, 0);
+  cm_topology t = planted(3, 50, 40, 50, &random);
+  uint32_t truth[150] = {0}, synapses[150], axons[150];
+  for (uint64_t i = 0; i < t.pin_count; i++)
+    truth[t.pin[i]]++;
+  for (run.threads = 1; run.threads <= 9; run.threads++) {
+    ck_ok(cm_count_inputs(&t, &run, synapses, axons, &error));
+    ck_assert_mem_eq(synapses, truth, sizeof truth);
+    ck_assert_mem_eq(axons, truth, sizeof truth); /* one net a source */
+  }
+  network_free(&t);
 }
 END_TEST
 
@@ -633,6 +651,7 @@ int main(void)
   tcase_add_test(tests, the_axon_limit_splits_further_and_lack_of_cores_is_said);
   tcase_add_test(tests, neurons_without_inbound_axons_and_loose_pieces_are_packed);
   tcase_add_test(tests, flows_count_each_axon_once_per_part);
+  tcase_add_test(tests, inputs_are_counted_by_any_number_of_threads);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
