@@ -18,9 +18,10 @@ typedef struct work {
   cm_hierarchy hierarchy;
 } work;
 
-/* Parts that are exactly full leave no way from one good partition to another: searches may fill them a little
- * more, and coarse vertices do not fit as snugly as fine ones. What is too much goes at the end. */
-static const double search_slack = 1.03;
+/* Parts that are exactly full leave no way from one good partition to another: where they have less than this room,
+ * searches may fill them a little more, and coarse vertices do not fit as snugly as fine ones. What is too much goes at
+ * the end. */
+static const double room_enough = 1.03, search_slack = 1.05;
 
 /* On graphs from this size on, a cycle costs more than it brings: half as many are made. */
 static const uint64_t large_entries = 20000000;
@@ -28,7 +29,8 @@ static const uint64_t large_entries = 20000000;
 static uint64_t most_on(const work *w, const cm_compact *g)
 {
   double mean = (double)g->size_total / w->options->parts;
-  double coarse = g->size_max > 1 ? ceil(mean) + g->size_max : 0, wide = fmax(mean * search_slack, coarse);
+  double coarse = g->size_max > 1 ? ceil(mean) + g->size_max : 0;
+  double wide = fmax((uint64_t)(mean * room_enough) > w->options->most ? mean * search_slack : 0, coarse);
   return wide > (double)w->options->most ? (uint64_t)wide : w->options->most;
 }
 
