@@ -6,6 +6,7 @@
 #include "core/base/threads.h"
 #include "core/partition/axon/anneal.h"
 #include "core/partition/axon/axon.h"
+#include "core/partition/axon/axon_levels.h"
 #include "core/partition/axon/axon_probe.h"
 #include "core/partition/axon/axon_state.h"
 #include "core/partition/axon/dense.h"
@@ -452,6 +453,79 @@ START_TEST(planted_groups_are_found_within_the_limits)
 }
 END_TEST
 
+enum { RING = 8192, REACH = 8, AROUND = 512 };
+
+/* A ring in which every neuron reaches 8 of the 512 around it: neighbours share one or two of a hundred sources. */
+static cm_topology scattered(void)
+{
+  cm_random random;
+  cm_random_init(&random, 4, 4, 4);
+  cm_topology t = {
+      .directed = true, .vertex_count = RING, .net_count = RING, .size_total = RING, .weight_scale = 1};
+  t.net_first = network_array(RING + 1, sizeof *t.net_first);
+  t.net_weight = network_array(RING, sizeof *t.net_weight);
+  t.pin = network_array((size_t)RING * REACH, sizeof *t.pin);
+  for (uint32_t v = 0; v < RING; v++) {
+    bool taken[AROUND] = {false};
+    for (uint32_t left = REACH; left > 0; left--)
+      taken[below(&random, AROUND)] = true;
+    for (uint32_t u = 0; u < AROUND; u++)
+      if (taken[u])
+        t.pin[t.pin_count++] = (v + u) % RING;
+    t.net_first[v + 1] = t.pin_count;
+    t.net_weight[v] = 1;
+  }
+  return t;
+}
+
+/* The distinct targets of a net of level 0 on level l. */
+static uint64_t count_targets(const cm_axon_levels *levels, uint32_t e, uint32_t l)
+{
+  static bool seen[RING];
+  const cm_hypergraph *g = levels->graph[0];
+  uint64_t count = 0;
+  memset(seen, 0, sizeof seen);
+  for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
+    uint32_t v = cm_hypergraph_pin(g, i);
+    for (uint32_t k = 0; k < l; k++)
+      v = levels->map[k][v];
+    ck_assert_uint_lt(v, levels->graph[l]->vertex_count);
+    count += !seen[v];
+    seen[v] = true;
+  }
+  return count;
+}
+
+/* Levels shrink also where hardly any two neurons share inbound axons, and none is kept that repeats the one below. */
+START_TEST(scattered_networks_have_few_levels)
+{
+  cm_topology t = scattered();
+  cm_axon_options options = effort(512, 0);
+  options.coarse_vertices = 4; /* the coarsest level is to have 64 */
+  options.samples = 4;
+  cm_axon_levels levels[2];
+  for (unsigned threads = 1; threads <= 2; threads++) {
+    cm_axon_levels *made = &levels[threads - 1];
+    run.threads = threads;
+    ck_ok(cm_axon_levels_begin(&t, &run, made, &error));
+    ck_ok(cm_axon_levels_build(made, &options, 1, NULL, &run, &error));
+    ck_assert_uint_ge(made->count, 3);
+    ck_assert_uint_lt(made->graph[made->count - 1]->vertex_count, RING / 8);
+    for (uint32_t l = 1; l < made->count; l++) {
+      const cm_hypergraph *g = made->graph[l], *fine = made->graph[l - 1];
+      ck_assert_uint_eq(g->vertex_count, levels[0].graph[l]->vertex_count);
+      if (l + 1 < made->count)
+        ck_assert_uint_le(100 * g->pin_count, 85 * fine->pin_count);
+      for (uint32_t e = 0; e < RING; e += 61)
+        ck_assert_uint_eq(g->net_end[e] - g->net_begin[e], count_targets(made, e, l));
+    }
+  }
+  for (unsigned i = 0; i < 2; i++)
+    cm_axon_levels_free(&levels[i]);
+  network_free(&t);
+}
+END_TEST
+
 START_TEST(the_axon_limit_splits_further_and_lack_of_cores_is_said)
 {
   cm_random random;
@@ -648,6 +722,7 @@ int main(void)
   tcase_add_test(tests, sketches_estimate_the_overlap_and_merge);
   tcase_add_test(tests, numbering_by_locality_is_a_permutation_that_keeps_groups_together);
   tcase_add_test(tests, planted_groups_are_found_within_the_limits);
+  tcase_add_test(tests, scattered_networks_have_few_levels);
   tcase_add_test(tests, the_axon_limit_splits_further_and_lack_of_cores_is_said);
   tcase_add_test(tests, neurons_without_inbound_axons_and_loose_pieces_are_packed);
   tcase_add_test(tests, flows_count_each_axon_once_per_part);

@@ -9,6 +9,13 @@
 /* A vertex joins a cluster that shares at least this part of its nets, on the first level and on those after. */
 static const double floor_first = 0.4, floor_later = 0.2;
 
+/* While a level has so many times the vertices that are wanted in the end, it is to have at most this part of those of
+ * the level before it: levels that hardly shrink would cost more time and memory than poor clusters do. */
+static const double far_from_target = 16, shrink_enough = 0.6;
+
+/* A level between two others must have lost so much of the finer one's pins to stay. */
+static const double pins_kept_most = 0.85;
+
 /* Clusters grow by up to this factor a level. */
 static const double growth = 4;
 
@@ -81,6 +88,26 @@ static cm_status project(const building *b, const uint32_t *map, uint32_t fine, 
   return CM_OK;
 }
 
+/* Takes the second coarsest level out when it has hardly fewer pins than the one below: refining both would take twice
+ * the time and memory to do the same. */
+static void skip_level(cm_axon_levels *levels)
+{
+  if (levels->count < 3)
+    return;
+  uint32_t top = levels->count - 1, between = top - 1;
+  const cm_hypergraph *fine = levels->graph[between - 1];
+  if ((double)levels->graph[between]->pin_count <= pins_kept_most * (double)fine->pin_count)
+    return;
+  for (uint32_t v = 0; v < fine->vertex_count; v++)
+    levels->map[between - 1][v] = levels->map[between][levels->map[between - 1][v]];
+  cm_free(levels->map[between]);
+  levels->map[between] = NULL;
+  cm_hypergraph_free(levels->graph[between]);
+  levels->graph[between] = levels->graph[top];
+  levels->graph[top] = NULL;
+  levels->count--;
+}
+
 static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_error *error)
 {
   cm_axon_levels *levels = b->levels;
@@ -97,16 +124,18 @@ static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_err
   if (levels->count == 1)
     cm_hypergraph_drop_pins(fine, levels->topology);
   levels->count++;
+  skip_level(levels);
   return CM_OK;
 }
 
-/* One level more, of clusters up to size_max; *shrunk: whether it has clearly fewer vertices. */
-static cm_status coarsen_once(building *b, double size_max, bool *shrunk, cm_error *error)
+/* One level more on the way to `target` vertices, of clusters up to size_max; *shrunk: whether it has clearly fewer vertices. */
+static cm_status coarsen_once(building *b, double size_max, double target, bool *shrunk, cm_error *error)
 {
   uint32_t l = b->levels->count - 1, clusters, n = b->levels->graph[l]->vertex_count, *map;
   cm_cluster_options options = {.size_max = (uint32_t)ceil(size_max),
                                 .samples = b->options->samples,
                                 .floor = l == 0 ? floor_first : floor_later,
+                                .enough = n > far_from_target * target ? (uint32_t)(shrink_enough * n) : n,
                                 .part = b->part,
                                 .seed = b->seed,
                                 .level = l};
@@ -144,7 +173,7 @@ cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *op
     double wider = fmin(size_max * growth, most);
     widened = wider > size_max;
     size_max = wider;
-    status = coarsen_once(&b, size_max, &shrunk, error);
+    status = coarsen_once(&b, size_max, target, &shrunk, error);
   }
   cm_sketches_free(b.sketches);
   return status;

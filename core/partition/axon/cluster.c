@@ -11,6 +11,10 @@
 enum { ROUNDS = 64, ROUND_LEAST = 256, BLOCK = 16, PINS_MAX = 2048, SAMPLES_MAX = UINT8_MAX };
 #define NONE UINT32_MAX
 
+/* Where vertices share little, so many times as many of their nets are asked, and this is enough to join. */
+enum { MORE_SAMPLES = 4 };
+static const double floor_least = 0.05;
+
 /* What one thread notes about the vertex under way. */
 typedef struct notes {
   uint8_t *hits;     /* [vertices] sampled nets shared, zero between vertices */
@@ -29,6 +33,9 @@ typedef struct clustering {
   uint32_t *proposal; /* [vertices] leader to join */
   const uint32_t *order;
   uint32_t begin, end; /* the round, in order */
+  uint32_t samples, count; /* nets asked; clusters so far */
+  double floor;
+  bool few;            /* vertices share little: what counts is the nets asked, not the sketches */
   notes *notes;        /* [threads] */
   uint32_t threads;
 } clustering;
@@ -44,7 +51,7 @@ static uint32_t meet(const clustering *c, notes *n, uint32_t v, uint32_t *asked)
     degree = g->out_first[v + 1] - g->out_first[v];
     net = g->out_net + g->out_first[v];
   }
-  uint64_t take = degree < c->options->samples ? degree : c->options->samples;
+  uint64_t take = degree < c->samples ? degree : c->samples;
   uint32_t count = 0;
   *asked = 0;
   take = take < SAMPLES_MAX ? take : SAMPLES_MAX;
@@ -93,21 +100,21 @@ static float share(const clustering *c, uint32_t v, uint32_t u)
 static uint32_t best_cluster(const clustering *c, notes *n, uint32_t v)
 {
   uint32_t asked, met = meet(c, n, v, &asked), leaders = 0, best = NONE;
-  uint32_t candidates = choose(c, n, v, met, (asked + 2) / 3);
-  bool asks_own = c->graph->in_first[v + 1] == c->graph->in_first[v];
+  uint32_t candidates = choose(c, n, v, met, c->few ? 1 : (asked + 2) / 3);
+  bool by_hits = c->few || c->graph->in_first[v + 1] == c->graph->in_first[v];
   float best_rating = 0;
   for (uint32_t i = 0; i < candidates; i++) {
     uint32_t u = n->touched[i], hits = n->hits[u], leader = c->leader[u];
     n->hits[u] = 0;
     n->leader[leaders] = leader;
     leaders += n->shared[leader] == 0;
-    n->shared[leader] += (asks_own ? (float)hits / (float)asked : share(c, v, u)) + 1e-9F;
+    n->shared[leader] += (by_hits ? (float)hits / (float)asked : share(c, v, u)) + 1e-9F;
   }
   for (uint32_t i = 0; i < leaders; i++) {
     uint32_t leader = n->leader[i];
     float rating = n->shared[leader] / (float)c->members[leader];
     n->shared[leader] = 0;
-    if (rating >= (float)c->options->floor && (rating > best_rating || (rating == best_rating && leader < best))) {
+    if (rating >= (float)c->floor && (rating > best_rating || (rating == best_rating && leader < best))) {
       best_rating = rating;
       best = leader;
     }
@@ -144,6 +151,7 @@ static void join(clustering *c)
     c->leader[v] = to;
     c->size[to] += c->graph->size[v];
     c->members[to]++;
+    c->count--;
   }
 }
 
@@ -190,6 +198,21 @@ static void release(clustering *c)
   cm_free(c->proposal);
 }
 
+/* Every vertex once, a round at a time. */
+static cm_status visit_all(clustering *c, cm_run *run, cm_error *error)
+{
+  uint32_t n = c->graph->vertex_count, length = n / ROUNDS > ROUND_LEAST ? n / ROUNDS : ROUND_LEAST;
+  for (c->begin = 0; c->begin < n; c->begin = c->end) {
+    c->end = n - c->begin > length ? c->begin + length : n;
+    if (cm_parallel(run, c->threads, propose, c, error) != CM_OK)
+      return error->status;
+    join(c);
+    if (cm_run_progress(run, (double)c->end / n, (int)c->options->level, n, NAN, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
 cm_status cm_cluster(const cm_hypergraph *graph, const cm_sketches *sketches, const cm_cluster_options *options,
                      cm_run *run, uint32_t *map, uint32_t *clusters, cm_error *error)
 {
@@ -209,14 +232,16 @@ cm_status cm_cluster(const cm_hypergraph *graph, const cm_sketches *sketches, co
     }
   }
   c.order = order;
-  uint32_t length = n / ROUNDS > ROUND_LEAST ? n / ROUNDS : ROUND_LEAST;
-  for (; c.begin < n && status == CM_OK; c.begin = c.end) {
-    c.end = n - c.begin > length ? c.begin + length : n;
-    status = cm_parallel(run, c.threads, propose, &c, error);
-    if (status != CM_OK)
-      break;
-    join(&c);
-    status = cm_run_progress(run, (double)c.end / n, (int)options->level, n, NAN, error);
+  c.samples = options->samples;
+  c.floor = options->floor;
+  c.count = n;
+  if (status == CM_OK)
+    status = visit_all(&c, run, error);
+  if (status == CM_OK && c.count > options->enough) {
+    c.few = true;
+    c.samples = options->samples * MORE_SAMPLES;
+    c.floor = floor_least;
+    status = visit_all(&c, run, error);
   }
   if (status == CM_OK)
     *clusters = number_clusters(&c, map);
