@@ -9,7 +9,7 @@
 static const cm_mesh_options mesh_efforts[] = {
   [CM_PRESET_REFERENCE] = {.starts = 4, .visits = 4e6, .sweeps_max = 1500, .cycles = 1},
   [CM_PRESET_FAST] = {.starts = 2, .visits = 4e5, .sweeps_max = 60, .cycles = 0},
-  [CM_PRESET_BALANCED] = {.starts = 4, .visits = 4e6, .sweeps_max = 1500, .cycles = 1},
+  [CM_PRESET_BALANCED] = {.starts = 3, .visits = 4e6, .sweeps_max = 1500, .cycles = 1},
   [CM_PRESET_BEST] = {.starts = 16, .visits = 1e8, .sweeps_max = 20000, .cycles = 3},
 };
 

@@ -19,8 +19,8 @@ static const double per_cell = 40, per_cell_layout = 200;
  * every level. */
 static const double hot_split = 1, cold_end = 0.05;
 /* Coarser levels get (vertices of the finest / theirs) ^ power times as many visits of each vertex; the finest at least
- * so many; and so much of it is spent on each trial. */
-static const double power = 0.5, sweeps_least = 64, trial_share = 0.1;
+ * so many. */
+static const double power = 0.5, sweeps_least = 48;
 /* More cores take more visits. */
 static const double cells_power = 0.25;
 /* Moves of vertices with more neighbours than this cost so much that fewer visits are paid for. */
@@ -34,7 +34,9 @@ typedef enum kind { BY_WEIGHT, BY_DISTANCE, BY_LAYOUT, KINDS } kind;
 static const double hot_fine[] = {[BY_WEIGHT] = 0.4, [BY_DISTANCE] = 0.5, [BY_LAYOUT] = 0.05};
 static const double hot_cycle[] = {[BY_WEIGHT] = 0.25, [BY_DISTANCE] = 0.25, [BY_LAYOUT] = 0.05};
 /* Cold sweeps pass over few vertices, so more of them are paid for. */
-static const double sweeps_of[] = {[BY_WEIGHT] = 1, [BY_DISTANCE] = 1, [BY_LAYOUT] = 1.5};
+static const double sweeps_of[] = {[BY_WEIGHT] = 1, [BY_DISTANCE] = 1, [BY_LAYOUT] = 10};
+/* So much of it is spent on each trial. */
+static const double trial_share[] = {[BY_WEIGHT] = 0.1, [BY_DISTANCE] = 0.1, [BY_LAYOUT] = 0.02};
 
 /* A descent on its way: graph level, grid and assignment. */
 typedef struct descent {
@@ -371,7 +373,7 @@ static cm_status choose_kind(const work *model, const hierarchies *h, kind *chos
   for (int k = 0; k < kinds; k++) {
     w[k] = *model;
     w[k].kind = (kind)k;
-    w[k].sweeps = model->sweeps * trial_share;
+    w[k].sweeps = model->sweeps * trial_share[k];
     w[k].hierarchy = &h->by[rating_of((kind)k)];
   }
   cm_status status = cm_parallel(model->run, (size_t)kinds, try_one, w, error);

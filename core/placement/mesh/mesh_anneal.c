@@ -6,8 +6,8 @@
 
 enum { CHECK_EVERY = 1 << 16 };
 #define NONE UINT32_MAX
-/* A move that costs so many times the temperature is hardly ever made (e^-6). */
-static const double aside = 6;
+/* A vertex that pays so many times the temperature for every adjacent cell is put aside. */
+static const double aside = 5;
 
 void cm_mesh_chances(float *chance)
 {
@@ -30,6 +30,52 @@ double cm_mesh_typical(const cm_mesh_state *s)
   return g->vertex_count > 0 ? 2 * sum / g->vertex_count * s->grid->step : 1;
 }
 
+/* Ways to adjacent cells. */
+enum { RIGHT, LEFT, DOWN, UP, WAYS, ASLEEP = WAYS };
+
+/* The same as the table's, from the edges: what v pays when its column, or its row, is one more or one less. */
+static void lean_on_edges(const cm_mesh_state *s, uint32_t v, int32_t *cost)
+{
+  const cm_compact *g = s->graph;
+  const cm_mesh_grid *grid = s->grid;
+  size_t columns = grid->columns, rows = grid->rows, x = grid->x[s->cell[v]], y = grid->y[s->cell[v]];
+  const int32_t *dx = grid->dx + x * columns, *right = x + 1 < columns ? dx + columns : dx;
+  const int32_t *left = x > 0 ? dx - columns : dx, *dy = grid->dy + y * rows;
+  const int32_t *down = y + 1 < rows ? dy + rows : dy, *up = y > 0 ? dy - rows : dy;
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+    uint32_t cell = s->cell[g->neighbour[i]], to_x = grid->x[cell], to_y = grid->y[cell];
+    int32_t w = s->weight != NULL ? (int32_t)s->weight[i] : 1;
+    cost[RIGHT] += w * (right[to_x] - dx[to_x]);
+    cost[LEFT] += w * (left[to_x] - dx[to_x]);
+    cost[DOWN] += w * (down[to_y] - dy[to_y]);
+    cost[UP] += w * (up[to_y] - dy[to_y]);
+  }
+}
+
+/* The adjacent cell that is cheapest for v, as a way to it; *least gets what it costs. O(1), or O(degree) without a
+ * table. */
+static uint32_t lean(const cm_mesh_state *s, uint32_t v, int32_t *least)
+{
+  const cm_mesh_grid *g = s->grid;
+  uint32_t x = g->x[s->cell[v]], y = g->y[s->cell[v]], best = NONE;
+  bool inside[WAYS] = {[RIGHT] = x + 1 < g->columns, [LEFT] = x > 0, [DOWN] = y + 1 < g->rows, [UP] = y > 0};
+  int32_t cost[WAYS] = {0};
+  if (s->table == NULL) {
+    lean_on_edges(s, v, cost);
+  } else {
+    const int32_t *column = s->table + v * s->stride + x, *row = s->table + v * s->stride + s->rows_at + y;
+    for (int way = RIGHT; way <= LEFT; way++)
+      cost[way] = inside[way] ? column[way == RIGHT ? 1 : -1] - column[0] : 0;
+    for (int way = DOWN; way <= UP; way++)
+      cost[way] = inside[way] ? row[way == DOWN ? 1 : -1] - row[0] : 0;
+  }
+  for (uint32_t way = 0; way < WAYS; way++)
+    if (inside[way] && (best == NONE || cost[way] < cost[best]))
+      best = way;
+  *least = cost[best];
+  return best;
+}
+
 /* The cell that v is offered: an adjacent one, or a neighbour's; NONE: outside the grid. */
 static uint32_t offer(const cm_mesh_state *s, uint32_t v, uint64_t bits)
 {
@@ -44,23 +90,64 @@ static uint32_t offer(const cm_mesh_state *s, uint32_t v, uint64_t bits)
     }
   }
   switch (bits >> 1 & 3) {
-    case 0: return x + 1 < g->columns ? from + 1 : NONE;
-    case 1: return x > 0 ? from - 1 : NONE;
-    case 2: return y + 1 < g->rows ? from + g->columns : NONE;
+    case RIGHT: return x + 1 < g->columns ? from + 1 : NONE;
+    case LEFT: return x > 0 ? from - 1 : NONE;
+    case DOWN: return y + 1 < g->rows ? from + g->columns : NONE;
     default: return y > 0 ? from - g->columns : NONE;
   }
 }
 
-/* The change that an exchange of v with the better of the next two members of `to` makes, when it is below `limit`;
- * *partner gets that member. */
-static bool exchange(cm_mesh_state *s, uint32_t v, uint32_t to, bool two, int64_t cost, double limit, uint32_t *partner)
+/* The vertices that annealing visits. One that pays much more than the temperature to leave is put aside until
+ * something that it talks to moves. The others of each cell are in rings by their cheapest way out. */
+typedef struct visited {
+  uint32_t *list, *woken; /* [vertices] those of this sweep, those that join the next */
+  uint8_t *way;           /* [vertices] ASLEEP: put aside */
+  uint32_t *next, *previous, *head; /* [vertices], [vertices], [cells * WAYS] */
+  uint32_t count, woken_count;
+} visited;
+
+static void enter_ring(const cm_mesh_state *s, visited *all, uint32_t v, uint32_t way)
 {
-  uint32_t u = s->head[to], from = s->cell[v];
+  uint32_t *head = &all->head[s->cell[v] * WAYS + way];
+  all->way[v] = (uint8_t)way;
+  if (*head == NONE) {
+    all->next[v] = all->previous[v] = *head = v;
+  } else { /* last in the ring */
+    all->previous[v] = all->previous[*head];
+    all->next[v] = *head;
+    all->next[all->previous[v]] = v;
+    all->previous[*head] = v;
+  }
+}
+
+static void leave_ring(const cm_mesh_state *s, visited *all, uint32_t v)
+{
+  uint32_t *head = &all->head[s->cell[v] * WAYS + all->way[v]];
+  all->next[all->previous[v]] = all->next[v];
+  all->previous[all->next[v]] = all->previous[v];
+  if (*head == v)
+    *head = all->next[v] == v ? NONE : all->next[v];
+}
+
+/* The way from one cell to another, along the longer side; `tie`: along the columns where both are as long. */
+static uint32_t way_to(const cm_mesh_grid *g, uint32_t from, uint32_t to, bool tie)
+{
+  int32_t dx = (int32_t)(g->x[to] - g->x[from]), dy = (int32_t)(g->y[to] - g->y[from]);
+  bool along_x = abs(dx) > abs(dy) || (abs(dx) == abs(dy) && tie);
+  return along_x ? (dx > 0 ? RIGHT : LEFT) : dy > 0 ? DOWN : UP;
+}
+
+/* The change that an exchange of v makes, when it is below `limit`, with one of the next two members of `to` that lean
+ * v's way: any other would pay much. *partner gets that member. */
+static bool exchange(cm_mesh_state *s, visited *all, uint32_t v, uint32_t to, uint64_t bits, int64_t cost, double limit,
+                     uint32_t *partner)
+{
+  uint32_t from = s->cell[v], *head = &all->head[to * WAYS + way_to(s->grid, to, from, bits >> 17 & 1)], u = *head;
   if (u == NONE)
     return false;
-  s->head[to] = s->next[u];
-  if (two && cm_mesh_cost(s, s->head[to], from) < cm_mesh_cost(s, u, from))
-    u = s->head[to];
+  *head = all->next[u];
+  if ((bits >> 16 & 1) && cm_mesh_cost(s, *head, from) < cm_mesh_cost(s, u, from))
+    u = *head;
   const uint32_t *size = s->graph->size;
   if (s->load[to] - size[u] + size[v] > s->most[to] || s->load[from] - size[v] + size[u] > s->most[from])
     return false;
@@ -72,24 +159,21 @@ static bool exchange(cm_mesh_state *s, uint32_t v, uint32_t to, bool two, int64_
   return (double)cost < limit;
 }
 
-/* The vertices that annealing visits. One that is inside its cell and pays much more than the temperature to leave is
- * put aside until something that it talks to moves. */
-typedef struct visited {
-  uint32_t *list, *woken; /* [vertices] those of this sweep, those that join the next */
-  bool *here;             /* [vertices] whether in one of them */
-  uint32_t count, woken_count;
-} visited;
-
 static cm_status visited_new(const cm_mesh_state *s, visited *all, cm_error *error)
 {
-  uint32_t n = s->graph->vertex_count;
+  uint32_t n = s->graph->vertex_count, rings = WAYS * s->grid->columns * s->grid->rows;
+  cm_memory *memory = s->run->memory;
+  int32_t least;
   *all = (visited){.count = n};
-  if (CM_NEW(s->run->memory, all->list, n, error) != CM_OK ||
-      CM_NEW(s->run->memory, all->woken, n, error) != CM_OK || CM_NEW(s->run->memory, all->here, n, error) != CM_OK)
+  if (CM_NEW(memory, all->list, n, error) != CM_OK || CM_NEW(memory, all->woken, n, error) != CM_OK ||
+      CM_NEW(memory, all->way, n, error) != CM_OK || CM_NEW(memory, all->next, n, error) != CM_OK ||
+      CM_NEW(memory, all->previous, n, error) != CM_OK || CM_NEW(memory, all->head, rings, error) != CM_OK)
     return error->status;
+  for (uint32_t r = 0; r < rings; r++)
+    all->head[r] = NONE;
   for (uint32_t v = 0; v < n; v++) {
     all->list[v] = v;
-    all->here[v] = true;
+    enter_ring(s, all, v, lean(s, v, &least));
   }
   return CM_OK;
 }
@@ -98,22 +182,43 @@ static void visited_free(visited *all)
 {
   cm_free(all->list);
   cm_free(all->woken);
-  cm_free(all->here);
+  cm_free(all->way);
+  cm_free(all->next);
+  cm_free(all->previous);
+  cm_free(all->head);
 }
 
 static void move_and_wake(cm_mesh_state *s, visited *all, uint32_t v, uint32_t to)
 {
   const cm_compact *g = s->graph;
+  int32_t least;
+  leave_ring(s, all, v);
   cm_mesh_move(s, v, to);
+  enter_ring(s, all, v, lean(s, v, &least));
   if (all->count + all->woken_count == g->vertex_count)
     return;
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
     uint32_t u = g->neighbour[i];
-    if (!all->here[u]) {
-      all->here[u] = true;
+    if (all->way[u] == ASLEEP) {
       all->woken[all->woken_count++] = u;
+      enter_ring(s, all, u, lean(s, u, &least));
     }
   }
+}
+
+/* Notes which way v leans. False: it pays `most` or more any way, and is put aside. */
+static bool look(const cm_mesh_state *s, visited *all, uint32_t v, double most)
+{
+  int32_t least;
+  uint32_t way = lean(s, v, &least);
+  bool stays = least >= most;
+  if (stays || way != all->way[v])
+    leave_ring(s, all, v);
+  if (stays)
+    all->way[v] = ASLEEP;
+  else if (way != all->way[v])
+    enter_ring(s, all, v, way);
+  return !stays;
 }
 
 /* One offer to v. False: v is put aside. */
@@ -129,12 +234,12 @@ static bool visit(cm_mesh_state *s, visited *all, uint32_t v, uint64_t bits, dou
       move_and_wake(s, all, v, to);
       return true;
     }
-  } else if (exchange(s, v, to, bits >> 16 & 1, cost, limit, &partner)) {
+  } else if (exchange(s, all, v, to, bits, cost, limit, &partner)) {
     move_and_wake(s, all, v, to);
     move_and_wake(s, all, partner, from);
     return true;
   }
-  return cost < aside * temperature || !cm_mesh_inside(s, v);
+  return cost < aside * temperature || look(s, all, v, aside * temperature);
 }
 
 /* All that are visited once; the temperature falls by `fall` after each eighth. */
@@ -144,12 +249,10 @@ static cm_status sweep(cm_mesh_state *s, visited *all, double temperature, doubl
   uint32_t kept = 0, every = all->count / 8 + 1, left = every, listed = all->count;
   for (uint32_t i = 0; i < listed; i++) {
     uint32_t v = all->list[i];
-    if (visit(s, all, v, cm_random_next(random), temperature, chance)) {
+    if (visit(s, all, v, cm_random_next(random), temperature, chance))
       all->list[kept++] = v;
-    } else {
-      all->here[v] = false;
+    else
       all->count--;
-    }
     if (--left == 0) {
       left = every;
       temperature *= fall;
@@ -229,105 +332,4 @@ cm_status cm_mesh_settle(cm_mesh_state *s, uint32_t passes, cm_error *error)
       break;
   }
   return CM_OK;
-}
-
-/* ---- rebalancing ---- */
-
-/* The member of `from` whose move to `to` costs least among those that are not larger than `room`; NONE: none. */
-static uint32_t cheapest_member(const cm_mesh_state *s, uint32_t from, uint32_t to, uint64_t room)
-{
-  uint32_t best = NONE, v = s->head[from];
-  int32_t least = INT32_MAX;
-  if (v == NONE)
-    return NONE;
-  do {
-    int32_t cost = cm_mesh_cost(s, v, to);
-    if (s->graph->size[v] <= room && (cost < least || (cost == least && v < best))) {
-      least = cost;
-      best = v;
-    }
-    v = s->next[v];
-  } while (v != s->head[from]);
-  return best;
-}
-
-/* The nearest cell with room for `size`, by breadth first from `from`; before[] tells the way. NONE: none. */
-static uint32_t find_room(const cm_mesh_state *s, uint32_t from, uint64_t size, uint32_t *before, uint32_t *queue)
-{
-  const cm_mesh_grid *g = s->grid;
-  uint32_t cells = g->columns * g->rows, tail = 0;
-  for (uint32_t c = 0; c < cells; c++)
-    before[c] = NONE;
-  before[from] = from;
-  queue[tail++] = from;
-  for (uint32_t head = 0; head < tail; head++) {
-    uint32_t c = queue[head], x = g->x[c], y = g->y[c];
-    if (c != from && s->load[c] + size <= s->most[c])
-      return c;
-    uint32_t adjacent[] = {x > 0 ? c - 1 : c, x + 1 < g->columns ? c + 1 : c, y > 0 ? c - g->columns : c,
-                           y + 1 < g->rows ? c + g->columns : c};
-    for (int k = 0; k < 4; k++)
-      if (before[adjacent[k]] == NONE) {
-        before[adjacent[k]] = c;
-        queue[tail++] = adjacent[k];
-      }
-  }
-  return NONE;
-}
-
-/* The size of the smallest member. */
-static uint64_t smallest_member(const cm_mesh_state *s, uint32_t cell)
-{
-  uint64_t least = UINT64_MAX;
-  uint32_t v = s->head[cell];
-  do {
-    least = s->graph->size[v] < least ? s->graph->size[v] : least;
-    v = s->next[v];
-  } while (v != s->head[cell]);
-  return least;
-}
-
-/* Relieves one overfull cell by one vertex, through cells that are passed on the way where they have members to send
- * on. */
-static bool relieve(cm_mesh_state *s, uint32_t cell, uint32_t *before, uint32_t *queue)
-{
-  uint32_t room = find_room(s, cell, smallest_member(s, cell), before, queue);
-  if (room == NONE)
-    return false;
-  uint32_t to = room; /* from the far end, so that each receiver has room */
-  while (to != cell) {
-    uint32_t from = before[to];
-    while (from != cell && s->head[from] == NONE)
-      from = before[from]; /* nobody lives there: step over it */
-    uint32_t v = cheapest_member(s, from, to, s->most[to] > s->load[to] ? s->most[to] - s->load[to] : 0);
-    if (v == NONE && from != cell) { /* none is small enough: from farther away then */
-      before[to] = before[from];
-      continue;
-    }
-    if (v == NONE)
-      return false;
-    bool overfull = s->load[from] > s->most[from];
-    cm_mesh_move(s, v, to);
-    if (overfull)
-      return true; /* met on the way: it is the one relieved */
-    to = from;
-  }
-  return true;
-}
-
-cm_status cm_mesh_rebalance(cm_mesh_state *s, cm_error *error)
-{
-  uint32_t cells = s->grid->columns * s->grid->rows, *before, *queue = NULL;
-  cm_status status = CM_NEW(s->run->memory, before, cells, error);
-  if (status == CM_OK)
-    status = CM_NEW(s->run->memory, queue, cells, error);
-  for (uint32_t c = 0; c < cells && status == CM_OK; c++)
-    for (uint64_t moves = 0; s->load[c] > s->most[c] && status == CM_OK; moves++)
-      if (moves > s->graph->vertex_count || !relieve(s, c, before, queue))
-        status = cm_fail(error, CM_LIMIT_BROKEN,
-                         "no way was found to fit all neurons: a core would hold %llu of at most %llu",
-                         (unsigned long long)s->load[c], (unsigned long long)s->most[c]);
-  cm_free(before);
-  cm_free(queue);
-  return status;
 }
