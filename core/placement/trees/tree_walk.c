@@ -33,6 +33,11 @@ static void swap(cm_tree_walk *w, uint32_t u, uint32_t there)
   if (v != CM_NO_PART)
     w->seat[v] = here;
   w->swaps++;
+  if (w->prices == NULL)
+    return;
+  w->at_home[u] = w->price[u * w->cells + w->cell[there]];
+  if (v != CM_NO_PART)
+    w->at_home[v] = w->price[v * w->cells + w->cell[here]];
 }
 
 static double look(cm_tree_walk *w, uint32_t u, uint32_t there)
@@ -104,14 +109,25 @@ double cm_tree_walk_typical(cm_tree_walk *w, uint32_t samples)
 
 /* ---- guided ---- */
 
+/* Fresh prices of part u. */
+static void price(cm_tree_walk *w, uint32_t u)
+{
+  int64_t *own = w->price + u * w->cells, least;
+  cm_tree_prices_of(w->prices, u, own);
+  least = own[0];
+  for (size_t c = 1; c < w->cells; c++)
+    least = own[c] < least ? own[c] : least;
+  w->least[u] = least;
+  w->at_home[u] = own[w->cell[w->seat[u]]];
+}
+
 /* The swap of u that is expected to cost least, or one that costs a little more: each with the chance that its cost has
  * at the temperature (an exponential race). */
 static uint32_t draw(cm_tree_walk *w, uint32_t u, double temperature, double *expected)
 {
   uint32_t here = w->seat[u], best = here;
-  const int64_t *own = w->price + u * w->cells;
+  const int64_t *own = w->price + u * w->cells, *to_here = w->price + w->cell[here];
   uint64_t bits = cm_random_next(&w->random);
-  int64_t at_home = own[w->cell[here]];
   double least = -temperature * w->drawn[bits >> (64 - CHANCE_BITS)];
   *expected = 0;
   for (uint32_t c = 0; c < w->region->core_count; c++, bits >>= CHANCE_BITS) {
@@ -120,12 +136,15 @@ static uint32_t draw(cm_tree_walk *w, uint32_t u, double temperature, double *ex
     if (c == here)
       continue;
     uint32_t v = w->occupant[c];
-    int64_t change = own[w->cell[c]] - at_home;
-    if (v != CM_NO_PART)
-      change += w->price[v * w->cells + w->cell[here]] - w->price[v * w->cells + w->cell[c]];
-    double value = (double)change - temperature * w->drawn[bits & (CHANCES - 1)];
-    if (value < least) {
-      least = value;
+    int64_t change = own[w->cell[c]] - w->at_home[u];
+    double luck = temperature * w->drawn[bits & (CHANCES - 1)];
+    if (v != CM_NO_PART) { /* its row is looked up where the best of it could do */
+      if ((double)(change + w->least[v] - w->at_home[v]) - luck >= least)
+        continue;
+      change += to_here[v * w->cells] - w->at_home[v];
+    }
+    if ((double)change - luck < least) {
+      least = (double)change - luck;
       best = c;
       *expected = (double)change;
     }
@@ -137,7 +156,7 @@ void cm_tree_walk_visit(cm_tree_walk *w, uint32_t u, double temperature)
 {
   double expected = 0;
   if (w->prices != NULL)
-    cm_tree_prices_of(w->prices, u, w->price + u * w->cells);
+    price(w, u);
   uint32_t there = w->prices != NULL ? draw(w, u, temperature, &expected) : propose(w, u);
   if (there == CM_NO_PART || there == w->seat[u])
     return;
@@ -189,12 +208,14 @@ static cm_status find_guide(cm_tree_walk *w, uint32_t parts, cm_error *error)
     return error->status;
   w->cells = (size_t)w->prices->lines * w->prices->places;
   if (CM_NEW(w->run->memory, w->cell, r->core_count, error) != CM_OK ||
-      CM_NEW(w->run->memory, w->price, parts * w->cells, error) != CM_OK)
+      CM_NEW(w->run->memory, w->price, parts * w->cells, error) != CM_OK ||
+      CM_NEW(w->run->memory, w->least, parts, error) != CM_OK ||
+      CM_NEW(w->run->memory, w->at_home, parts, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < r->core_count; i++)
     w->cell[i] = cm_tree_prices_cell(w->prices, r->cores[i]);
   for (uint32_t u = 0; u < parts; u++)
-    cm_tree_prices_of(w->prices, u, w->price + u * w->cells);
+    price(w, u);
   return CM_OK;
 }
 
@@ -233,6 +254,8 @@ void cm_tree_walk_free(cm_tree_walk *w)
   cm_tree_prices_free(w->prices);
   cm_free(w->cell);
   cm_free(w->price);
+  cm_free(w->least);
+  cm_free(w->at_home);
   cm_trees_free(w->trees);
   cm_free(w);
 }

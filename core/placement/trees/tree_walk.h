@@ -20,6 +20,7 @@ typedef struct cm_tree_walk {
   cm_tree_prices *prices; /* NULL: unguided */
   uint32_t *cell;        /* [cores of the region] */
   int64_t *price;        /* [parts * cells] of every part when it was last visited */
+  int64_t *least, *at_home; /* [parts] of those, the least, and that of where the part is */
   size_t cells;
   uint64_t swaps;
 } cm_tree_walk;

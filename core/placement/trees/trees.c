@@ -18,12 +18,12 @@ static const double hot = 6, cold = 0.15, casts_least = 150;
 typedef struct effort {
   double looks;                     /* at casts, in all */
   double sweeps_least, sweeps_most; /* proposals for every part, of one annealing */
-  double sweeps_last;               /* of the descent on all casts, where a sample was annealed */
+  double sweeps_last;               /* of the descent on all casts, where a sample was annealed, at most */
 } effort;
 
 static const effort efforts[] = {
-  [CM_ARRANGE_FAST] = {2e7, 60, 60, 1},
-  [CM_ARRANGE_BALANCED] = {5e7, 250, 300, 3},
+  [CM_ARRANGE_FAST] = {3e7, 60, 60, 1},
+  [CM_ARRANGE_BALANCED] = {1.5e8, 250, 300, 3},
   [CM_ARRANGE_BEST] = {1e9, 1500, 3000, 6},
 };
 
@@ -107,12 +107,12 @@ static double looks_of(const search *s, const cm_casts *casts)
     return 4 * targets + casts->parts;
   for (uint32_t e = 0; e < casts->count; e++)
     squares += pow((double)(casts->first[e + 1] - casts->first[e]), 2);
-  return 3 * targets + 0.08 * squares + casts->parts * (1 + 0.1 * cells);
+  return 3 * targets + 0.08 * squares + casts->parts * (1 + 0.3 * cells);
 }
 
 typedef struct plan {
   double share;    /* of the casts that are annealed */
-  uint32_t sweeps, starts;
+  uint32_t sweeps, starts, last;
 } plan;
 
 static plan plan_for(const search *s, const cm_casts *casts, const effort *e)
@@ -123,11 +123,13 @@ static plan plan_for(const search *s, const cm_casts *casts, const effort *e)
     share = fmin(fmax(sweeps / e->sweeps_least, least), 1);
     sweeps = fmax(sweeps / share, 2);
   }
+  double last = fmin(fmax(e->looks / whole, 1), e->sweeps_last);
   double starts = fmin(fmax(sweeps / e->sweeps_most, 1), STARTS_MAX);
-  return (plan){.share = share, .starts = (uint32_t)starts, .sweeps = (uint32_t)fmin(sweeps, e->sweeps_most)};
+  return (plan){.share = share, .starts = (uint32_t)starts, .sweeps = (uint32_t)fmin(sweeps, e->sweeps_most),
+                .last = (uint32_t)last};
 }
 
-static cm_status anneal(search *s, const cm_casts *casts, const plan *p, const effort *e, start **best, cm_error *error)
+static cm_status anneal(search *s, const cm_casts *casts, const plan *p, start **best, cm_error *error)
 {
   uint32_t parts = casts->parts;
   cm_casts *sample = NULL;
@@ -147,7 +149,7 @@ static cm_status anneal(search *s, const cm_casts *casts, const plan *p, const e
   *best = &s->start[0];
   for (uint32_t i = 1; i < p->starts; i++)
     *best = s->start[i].cost < (*best)->cost ? &s->start[i] : *best;
-  return status == CM_OK && p->share < 1 ? descend(s, casts, (uint32_t)e->sweeps_last, *best, error) : status;
+  return status == CM_OK && p->share < 1 ? descend(s, casts, p->last, *best, error) : status;
 }
 
 cm_status cm_trees_cost(const cm_casts *casts, const cm_chip *chip, const uint32_t *core, cm_run *run, uint64_t *cost,
@@ -167,7 +169,7 @@ static cm_status improve(search *s, const cm_casts *casts, const effort *e, uint
   plan p = plan_for(s, casts, e);
   start *best;
   if (cm_trees_cost(casts, s->chip, core, s->run, &result->before, error) != CM_OK ||
-      anneal(s, casts, &p, e, &best, error) != CM_OK ||
+      anneal(s, casts, &p, &best, error) != CM_OK ||
       cm_trees_cost(casts, s->chip, best->core, s->run, &result->after, error) != CM_OK)
     return error->status;
   *result = (cm_trees_result){.before = result->before, .after = result->after, .sweeps = p.sweeps, .starts = p.starts,
