@@ -15,6 +15,7 @@ PROPERTY_TESTS = \
   tests/property/remap \
   tests/property/rewards \
   tests/property/routes \
+  tests/property/space \
   tests/property/tiles \
   tests/property/trees
 check_PROGRAMS += $(PROPERTY_TESTS)
