@@ -1,11 +1,12 @@
 libcoremap_a_SOURCES += \
   core/machine/compile.h core/machine/compile.c core/machine/internal.h core/machine/options.c core/machine/verify.c core/machine/report.c \
   core/machine/order.h core/machine/order.c \
-  core/machine/plan/plan.h core/machine/plan/plan.c core/machine/plan/grid.c core/machine/plan/view.c core/machine/plan/pieces.c \
+  core/machine/plan/plan.h core/machine/plan/cutter.h core/machine/plan/plan.c core/machine/plan/tiles.c core/machine/plan/pieces.c \
+  core/machine/plan/grid.c core/machine/plan/view.c core/machine/plan/listing.c \
   core/machine/course/space.h core/machine/course/space.c core/machine/course/pager.h core/machine/course/pager.c \
   core/machine/course/segment.h core/machine/course/segment.c \
-  core/machine/emit/object.h core/machine/emit/emit.c core/machine/emit/link.c \
-  core/machine/program/program.h core/machine/program/program.c core/machine/program/program_write.c core/machine/program/program_read.c \
+  core/machine/emit/object.h core/machine/emit/emitter.h core/machine/emit/emit.c core/machine/emit/tables.c core/machine/emit/queue.c core/machine/emit/link.c \
+  core/machine/program/program.h core/machine/program/program.c core/machine/program/program_write.c core/machine/program/reading.h core/machine/program/program_read.c core/machine/program/program_code.c \
   core/machine/program/codec.h core/machine/program/codec.c core/machine/program/disassemble.c \
   core/machine/run/simulate.h core/machine/run/simulate_internal.h core/machine/run/simulate.c core/machine/run/execute.c \
   core/machine/run/checker.c core/machine/run/timeline.h core/machine/run/timeline.c \

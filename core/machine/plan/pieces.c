@@ -1,85 +1,229 @@
-/* A plan for people and other programs: its pieces as JSON. */
-#include <inttypes.h>
+/* Operators in pieces. What can fail: a piece that does not fit, memory. */
+#include "core/machine/plan/cutter.h"
 
-#include "core/base/file.h"
-#include "core/machine/internal.h"
+/* Tiles that a piece reads, each once. */
+typedef struct gathering {
+  cm_plan *plan;
+  uint64_t first;       /* in plan->piece_tiles */
+  uint64_t bytes;
+  uint32_t part_count, last_tile;
+  uint32_t mark;        /* of the tiles that it has */
+  bool whole;           /* the one part is a whole tile as it lies there */
+} gathering;
 
-static int write_text(FILE *stream, const char *text)
+static cm_status append_tile(cm_plan *plan, uint32_t tile, cm_error *error)
 {
-  json_t *json = json_string(text);
-  int failed = json == NULL || json_dumpf(json, stream, JSON_ENCODE_ANY) != 0;
-  json_decref(json);
-  return failed;
-}
-
-/* {"value": NAME, "from": [...], "to": [...]} */
-static int write_tile(FILE *stream, const cm_plan *plan, uint32_t tile)
-{
-  const cm_tile *t = &plan->tiles[tile];
-  int failed = fputs("{\"value\": ", stream) < 0 || write_text(stream, plan->model->values[t->value].name) != 0;
-  for (int side = 0; side < 2; side++) {
-    const int64_t *corner = side == 0 ? t->box.from : t->box.to;
-    failed |= fputs(side == 0 ? ", \"from\": [" : "], \"to\": [", stream) < 0;
-    for (uint32_t k = 0; k < t->box.rank; k++)
-      failed |= fprintf(stream, "%s%" PRId64, k > 0 ? ", " : "", corner[k]) < 0;
-  }
-  return failed | (fputs("]}", stream) < 0);
-}
-
-static int write_tiles(FILE *stream, const cm_plan *plan, const char *name, const uint32_t *tiles, uint32_t count)
-{
-  int failed = fprintf(stream, ", \"%s\": [", name) < 0;
-  for (uint32_t i = 0; i < count; i++)
-    failed |= (i > 0 && fputs(", ", stream) < 0) | write_tile(stream, plan, tiles[i]);
-  return failed | (fputc(']', stream) == EOF);
-}
-
-static int write_piece(FILE *stream, const cm_plan *plan, const cm_piece *piece)
-{
-  const cm_node *node = plan->ops[piece->op].call.node;
-  int failed = fputs("{\"node\": ", stream) < 0 || write_text(stream, node->name) != 0 ||
-               fputs(", \"operator\": ", stream) < 0 || write_text(stream, node->op) != 0;
-  failed |= write_tiles(stream, plan, "reads", cm_piece_inputs(plan, piece), piece->input_count);
-  failed |= write_tiles(stream, plan, "makes", cm_piece_outputs(plan, piece), piece->output_count);
-  return failed | (fputc('}', stream) == EOF);
-}
-
-static uint32_t living(const cm_plan *plan)
-{
-  uint32_t pieces = 0;
-  for (size_t p = 0; p < plan->piece_count; p++)
-    pieces += !plan->pieces[p].dead;
-  return pieces;
-}
-
-cm_status cm_pieces_write(const cm_plan *plan, const uint32_t *sequence, uint32_t count, const char *path,
-                          cm_error *error)
-{
-  cm_file file = {0};
-  if (cm_file_create(&file, path, error) != CM_OK)
+  if (CM_ROOM(plan->memory, plan->piece_tiles, &plan->piece_tile_room, plan->piece_tile_count + 1, error) != CM_OK)
     return error->status;
-  FILE *stream = file.stream;
-  bool first = true;
-  int failed = fprintf(stream, "{\"memory_bytes\": %" PRIu64 ", \"pieces\": [", plan->memory_bytes) < 0;
-  for (uint32_t i = 0; i < (sequence != NULL ? count : (uint32_t)plan->piece_count) && !failed; i++) {
-    const cm_piece *piece = &plan->pieces[sequence != NULL ? sequence[i] : i];
-    if (piece->dead)
-      continue;
-    failed |= (fputs(first ? "\n" : ",\n", stream) < 0) | write_piece(stream, plan, piece);
-    first = false;
-  }
-  if (failed | (fputs("\n]}\n", stream) < 0)) {
-    cm_file_discard(&file);
-    return cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
-  }
-  return cm_file_commit(&file, error);
+  plan->piece_tiles[plan->piece_tile_count++] = tile;
+  return CM_OK;
 }
 
-json_t *cm_pieces_report(const cm_plan *plan)
+static cm_status gather_part(void *user, const cm_part *part, cm_error *error)
 {
-  uint32_t cut = 0;
-  for (uint32_t o = 0; o < plan->op_count; o++)
-    cut += plan->ops[o].piece_count > 1;
-  return json_pack("{s:I, s:I, s:I}", "computed", (json_int_t)plan->op_count, "cut", (json_int_t)cut, "pieces",
-                   (json_int_t)living(plan));
+  gathering *g = user;
+  cm_plan *plan = g->plan;
+  g->part_count++;
+  g->last_tile = part->tile;
+  g->whole = part->from == 0 && part->to == 0;
+  for (uint32_t i = 0; i < part->rank; i++)
+    g->whole = g->whole && (part->extent[i] == 1 || part->from_stride[i] == part->to_stride[i]);
+  if (plan->tiles[part->tile].mark == g->mark)
+    return CM_OK;
+  plan->tiles[part->tile].mark = g->mark;
+  g->bytes += plan->tiles[part->tile].bytes;
+  return append_tile(plan, part->tile, error);
+}
+
+/* What a piece reads through one input. `blocked`: a view that must be made by its operator. */
+static cm_status gather_input(cm_plan *plan, const cm_plan_op *op, uint32_t input, const cm_box *box, bool boxed,
+                              gathering *g, uint32_t *blocked, cm_error *error)
+{
+  g->part_count = 0;
+  if (op->copied != CM_NONE)
+    return cm_plan_view_parts(plan, op->copied, box, boxed, gather_part, g, blocked, error);
+  return cm_plan_parts(plan, op->call.node->inputs[input], box, boxed, gather_part, g, blocked, error);
+}
+
+static bool boxable(const cm_plan *plan, const cm_plan_op *op, uint32_t input)
+{
+  return input < 64 && (op->copied != CM_NONE || (cm_has(&op->call, input) &&
+                                                  plan->values[op->call.node->inputs[input]].kind != CM_VALUE_CONSTANT));
+}
+
+static cm_status gather_all(cm_cutter *b, const cm_plan_op *op, const cm_box *inputs, uint64_t boxed, cm_piece *piece,
+                            uint64_t *bytes, cm_error *error)
+{
+  cm_plan *plan = b->plan;
+  gathering g = {.plan = plan, .first = piece->first_tile, .mark = ++plan->marks};
+  bool may = cm_split_in_place(&op->call);
+  plan->piece_tile_count = piece->first_tile;
+  piece->in_place = CM_NONE;
+  for (uint32_t i = 0; i < op->call.input_count; i++) {
+    uint32_t blocked = CM_NONE;
+    uint64_t before = plan->piece_tile_count;
+    if (!cm_has(&op->call, i))
+      continue;
+    if (gather_input(plan, op, i, &inputs[i], i < 64 && (boxed >> i & 1) != 0, &g, &blocked, error) != CM_OK)
+      return error->status;
+    if (blocked != CM_NONE) {
+      b->solid[blocked] = true;
+      b->again = true;
+    }
+    bool fresh = plan->piece_tile_count == before + 1;
+    if (piece->in_place != CM_NONE && g.part_count > 0 && !fresh)
+      piece->in_place = CM_NONE; /* read in two ways */
+    if (may && piece->in_place == CM_NONE && fresh && g.part_count == 1 && g.whole &&
+        plan->tiles[g.last_tile].grid && op->call.input[i].type == op->call.output[0].type &&
+        cm_box_count(&plan->tiles[g.last_tile].box) == cm_box_count(&inputs[i]))
+      piece->in_place = g.last_tile;
+  }
+  piece->input_count = (uint32_t)(plan->piece_tile_count - piece->first_tile);
+  *bytes = g.bytes + b->out_bytes;
+  return CM_OK;
+}
+
+/* Inputs whose tiles are much larger than what the piece needs of them are loaded as boxes where room is short. */
+static cm_status choose_boxed(cm_cutter *b, const cm_plan_op *op, const cm_box *inputs, cm_piece *piece,
+                              uint64_t *needed, cm_error *error)
+{
+  cm_plan *plan = b->plan;
+  uint64_t bytes;
+  piece->boxed = 0;
+  if (gather_all(b, op, inputs, 0, piece, &bytes, error) != CM_OK)
+    return error->status;
+  for (uint32_t round = 0; round < 64; round++) {
+    uint64_t worst = 0;
+    uint32_t input = CM_NONE;
+    for (uint32_t i = 0; i < op->call.input_count; i++) {
+      if (!boxable(plan, op, i) || (piece->boxed >> i & 1) != 0)
+        continue;
+      gathering g = {.plan = plan, .first = plan->piece_tile_count, .mark = ++plan->marks};
+      uint64_t mark = plan->piece_tile_count, exact = cm_aligned(cm_box_count(&inputs[i]) *
+                                                                 cm_type_bytes(op->call.input[i].type));
+      uint32_t blocked;
+      cm_status status = gather_input(plan, op, i, &inputs[i], false, &g, &blocked, error);
+      plan->piece_tile_count = mark;
+      if (status != CM_OK)
+        return status;
+      bool wasteful = g.bytes > 2 * exact && g.bytes > plan->memory_bytes / 4 && bytes > plan->memory_bytes / 2;
+      if (g.bytes > exact && g.bytes - exact > worst && (bytes > plan->memory_bytes * 9 / 10 || wasteful)) {
+        worst = g.bytes - exact;
+        input = i;
+      }
+    }
+    if (input == CM_NONE)
+      break;
+    piece->boxed |= UINT64_C(1) << input;
+    if (gather_all(b, op, inputs, piece->boxed, piece, &bytes, error) != CM_OK)
+      return error->status;
+  }
+  *needed = bytes;
+  return CM_OK;
+}
+
+static cm_status add_piece(cm_cutter *b, uint32_t op_number, const cm_box *box, cm_box *inputs, cm_error *error)
+{
+  cm_plan *plan = b->plan;
+  cm_plan_op *op = &plan->ops[op_number];
+  cm_split_change change;
+  if (CM_ROOM(plan->memory, plan->pieces, &plan->piece_room, plan->piece_count + 1, error) != CM_OK)
+    return error->status;
+  uint64_t bytes = 0;
+  b->out_bytes = cm_aligned(cm_box_count(box) * cm_type_bytes(op->call.output[0].type));
+  for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++)
+    if (op->call.node->outputs[o] != CM_NONE)
+      b->out_bytes += cm_aligned(cm_plan_bytes(plan, op->call.node->outputs[o],
+                                               &plan->values[op->call.node->outputs[o]].whole));
+  cm_piece piece = {.op = op_number, .first_tile = plan->piece_tile_count, .in_place = CM_NONE};
+  if (cm_split_piece(&op->call, box, inputs, &change, error) != CM_OK ||
+      choose_boxed(b, op, inputs, &piece, &bytes, error) != CM_OK)
+    return error->status;
+  b->most_bytes = bytes > b->most_bytes ? bytes : b->most_bytes;
+  plan->pieces[plan->piece_count++] = piece;
+  return cm_run_check(b->run, error);
+}
+
+static cm_status add_output(cm_plan *plan, uint32_t piece, uint32_t tile, cm_error *error)
+{
+  plan->tiles[tile].piece = piece;
+  plan->pieces[piece].output_count++;
+  return append_tile(plan, tile, error);
+}
+
+/* The other outputs of an operator that has several: whole, and made by its one piece. */
+static cm_status add_other_outputs(cm_plan *plan, const cm_plan_op *op, cm_error *error)
+{
+  for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++) {
+    uint32_t value = op->call.node->outputs[o];
+    if (value == CM_NONE)
+      continue;
+    cm_plan_value *v = &plan->values[value];
+    for (uint32_t i = 0; i < v->whole.rank; i++) {
+      v->step[i] = v->whole.to[i] > 0 ? v->whole.to[i] : 1;
+      v->count[i] = 1;
+    }
+    v->tile_count = 1;
+    if (cm_plan_add_grid(plan, value, error) != CM_OK || add_output(plan, op->first_piece, v->first_tile, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* Tiles and pieces for the grid that is set. */
+static cm_status fill_grid(cm_cutter *b, uint32_t op_number, uint32_t first, cm_box *inputs, cm_error *error)
+{
+  cm_plan *plan = b->plan;
+  cm_plan_op *op = &plan->ops[op_number];
+  cm_plan_value *v = &plan->values[first];
+  b->most_bytes = 0;
+  op->first_piece = (uint32_t)plan->piece_count;
+  if (cm_plan_add_grid(plan, first, error) != CM_OK)
+    return error->status;
+  for (uint32_t k = 0; k < v->tile_count; k++) {
+    cm_box box = plan->tiles[v->first_tile + k].box;
+    if (add_piece(b, op_number, &box, inputs, error) != CM_OK ||
+        add_output(plan, (uint32_t)plan->piece_count - 1, v->first_tile + k, error) != CM_OK)
+      return error->status;
+  }
+  op->piece_count = (uint32_t)plan->piece_count - op->first_piece;
+  return add_other_outputs(plan, op, error);
+}
+
+/* Takes back what fill_grid made. Tiles stay, as boxes among them may be known already, but belong to nobody. */
+static void clear_grid(cm_plan *plan, const cm_plan_op *op, uint32_t first)
+{
+  const cm_plan_value *v = &plan->values[first];
+  for (uint32_t k = 0; k < v->tile_count; k++) {
+    plan->tiles[v->first_tile + k].grid = false;
+    plan->tiles[v->first_tile + k].piece = CM_NONE;
+  }
+  plan->piece_count = op->first_piece;
+  plan->piece_tile_count = (size_t)plan->pieces[op->first_piece].first_tile;
+}
+
+cm_status cm_plan_cut(cm_cutter *b, uint32_t op_number, cm_error *error)
+{
+  cm_plan *plan = b->plan;
+  cm_plan_op *op = &plan->ops[op_number];
+  uint32_t first = op->copied != CM_NONE ? op->copied : op->call.node->outputs[0];
+  cm_box *inputs;
+  if (CM_NEW(plan->memory, inputs, op->call.input_count + 1, error) != CM_OK)
+    return error->status;
+  uint64_t memory = plan->memory_bytes;
+  cm_status status = cm_plan_grid(plan, op, b->options, memory, &plan->values[first], error);
+  if (status == CM_OK)
+    status = fill_grid(b, op_number, first, inputs, error);
+  while (status == CM_OK && b->most_bytes > plan->memory_bytes) {
+    uint64_t needed = b->most_bytes;
+    cm_error ignored;
+    clear_grid(plan, op, first);
+    memory = memory * 7 / 8;
+    if (cm_plan_grid(plan, op, b->options, memory, &plan->values[first], &ignored) != CM_OK)
+      status = cm_plan_too_small(plan, op->call.node, needed, error);
+    else
+      status = fill_grid(b, op_number, first, inputs, error);
+  }
+  cm_free(inputs);
+  return status;
 }

@@ -70,11 +70,12 @@ typedef struct cm_plan {
   cm_plan_op *ops;       /* in the order of execution */
   uint32_t op_count;
   cm_tile *tiles;
-  size_t tile_count, tile_capacity;
+  size_t tile_count;
   cm_piece *pieces;
-  size_t piece_count, piece_capacity;
+  size_t piece_count;
   uint32_t *piece_tiles;
-  size_t piece_tile_count, piece_tile_capacity;
+  size_t piece_tile_count;
+  uint64_t tile_room, piece_room, piece_tile_room;
   uint32_t *box_table; /* open addressing: tile + 1 */
   size_t box_table_size, box_count;
   cm_call **calls;     /* by node */

@@ -1,0 +1,129 @@
+/* Instructions in the queues of the units, each with what it waits for. */
+#include <string.h>
+
+#include "core/machine/emit/emitter.h"
+
+cm_status cm_emitter_grow(cm_memory *memory, void *pointer, size_t *capacity, size_t count, size_t size,
+                          cm_error *error)
+{
+  void **block = pointer;
+  if (count < *capacity)
+    return CM_OK;
+  size_t wanted = *capacity * 2 + 64;
+  while (wanted <= count)
+    wanted *= 2;
+  uint8_t *made = cm_reallocate(memory, *block, wanted, size, error);
+  if (made == NULL)
+    return error->status;
+  memset(made + *capacity * size, 0, (wanted - *capacity) * size);
+  *block = made;
+  *capacity = wanted;
+  return CM_OK;
+}
+
+cm_status cm_emitter_buffer(cm_emitter *e, uint32_t tile, uint64_t address, uint32_t *number, cm_error *error)
+{
+  cm_buffer_map *map = &e->out->buffers;
+  size_t capacity = e->buffer_capacity;
+  uint64_t bytes = e->plan->tiles[tile].bytes;
+  if (CM_EMITTER_ROOM(e, map->address, &capacity, map->count, error) != CM_OK ||
+      CM_EMITTER_ROOM(e, map->bytes, &e->buffer_capacity, map->count, error) != CM_OK ||
+      CM_EMITTER_ROOM(e, e->writer, &e->writer_capacity, map->count, error) != CM_OK ||
+      CM_EMITTER_ROOM(e, e->access, &e->access_capacity, ((size_t)map->count + 1) * e->lanes, error) != CM_OK)
+    return error->status;
+  map->address[map->count] = address;
+  map->bytes[map->count] = bytes;
+  /* Whatever was done to what lay here comes first. */
+  uint32_t last = CM_NONE;
+  for (uint64_t line = address / CM_ALIGNMENT; line < (address + bytes) / CM_ALIGNMENT; line++) {
+    uint32_t owner = e->line_owner[line];
+    e->line_owner[line] = map->count + 1;
+    if (owner == 0 || owner == last)
+      continue;
+    last = owner;
+    for (uint32_t l = 0; l < e->lanes; l++) {
+      uint64_t symbol = e->access[(size_t)(owner - 1) * e->lanes + l];
+      e->wait[l] = symbol > e->wait[l] ? symbol : e->wait[l];
+    }
+  }
+  e->buffer_of[tile] = map->count + 1;
+  *number = map->count++;
+  return CM_OK;
+}
+
+void cm_emitter_wait(cm_emitter *e, uint64_t symbol)
+{
+  if (symbol == 0)
+    return;
+  uint32_t lane = e->symbol_lane[symbol - 1];
+  e->wait[lane] = symbol > e->wait[lane] ? symbol : e->wait[lane];
+}
+
+/* What is read has to be there. */
+void cm_emitter_wait_filled(cm_emitter *e, uint32_t buffer)
+{
+  cm_emitter_wait(e, e->writer[buffer]);
+}
+
+/* The lane of a kind where an instruction can begin first. */
+static uint32_t choose_lane(const cm_emitter *e, cm_unit_kind kind, double ready)
+{
+  uint32_t best = CM_NONE;
+  double best_start = 0;
+  for (uint32_t l = 0; l < e->lanes; l++) {
+    if (e->program->lanes[l].kind != kind)
+      continue;
+    double start = e->lane_free[l] > ready ? e->lane_free[l] : ready;
+    if (best == CM_NONE || start < best_start) {
+      best = l;
+      best_start = start;
+    }
+  }
+  return best;
+}
+
+cm_status cm_emitter_append(cm_emitter *e, const cm_instruction *given, uint64_t *symbol, cm_error *error)
+{
+  cm_object *o = e->object;
+  /* Arrays that grow together: the last one sets the capacity. */
+  size_t capacity = e->symbol_capacity, second = capacity;
+  if (CM_EMITTER_ROOM(e, o->instructions, &o->instruction_capacity, o->instruction_count, error) != CM_OK ||
+      CM_EMITTER_ROOM(e, e->symbol_seq, &capacity, e->symbol_count, error) != CM_OK ||
+      CM_EMITTER_ROOM(e, e->symbol_lane, &second, e->symbol_count, error) != CM_OK ||
+      CM_EMITTER_ROOM(e, e->symbol_done, &e->symbol_capacity, e->symbol_count, error) != CM_OK)
+    return error->status;
+  double ready = 0;
+  for (uint32_t l = 0; l < e->lanes; l++)
+    if (e->wait[l] > 0 && e->symbol_done[e->wait[l] - 1] > ready)
+      ready = e->symbol_done[e->wait[l] - 1];
+  cm_unit_kind kind = cm_opcode_unit(given->opcode);
+  uint32_t lane = choose_lane(e, kind, ready);
+  for (uint32_t l = 0; l < e->lanes; l++) {
+    uint64_t other = e->wait[l];
+    e->wait[l] = 0;
+    if (other == 0 || l == lane || e->known[(size_t)lane * e->lanes + l] >= e->symbol_seq[other - 1])
+      continue;
+    e->known[(size_t)lane * e->lanes + l] = e->symbol_seq[other - 1];
+    if (CM_EMITTER_ROOM(e, o->waits, &o->wait_capacity, o->wait_count, error) != CM_OK)
+      return error->status;
+    o->waits[o->wait_count++] = (cm_object_wait){(uint32_t)o->instruction_count, other - 1};
+  }
+  cm_instruction *made = &o->instructions[o->instruction_count++];
+  *made = *given;
+  made->lane = lane;
+  double ns = cm_instruction_ns(e->program, made), start = e->lane_free[lane] > ready ? e->lane_free[lane] : ready;
+  e->lane_free[lane] = start + ns;
+  e->out->busy_ns[kind] += ns;
+  e->symbol_done[e->symbol_count] = start + ns;
+  e->symbol_lane[e->symbol_count] = lane;
+  e->symbol_seq[e->symbol_count] = ++e->lane_count[lane];
+  *symbol = ++e->symbol_count; /* from 1 */
+  return CM_OK;
+}
+
+void cm_emitter_touch(cm_emitter *e, uint32_t buffer, uint64_t symbol)
+{
+  e->access[(size_t)buffer * e->lanes + e->symbol_lane[symbol - 1]] = symbol;
+  if (e->writer[buffer] == 0)
+    e->writer[buffer] = symbol; /* nobody touches a buffer before it is filled */
+}

@@ -1,0 +1,147 @@
+/* Tables of a program: its tensors, and its operators with the changes of pieces. */
+#include <string.h>
+
+#include "core/machine/emit/emitter.h"
+
+cm_status cm_emitter_tensor(cm_emitter *e, uint32_t value, uint32_t *number, cm_error *error)
+{
+  cm_program *p = e->program;
+  const cm_value *v = &e->plan->model->values[value];
+  if (e->tensor_of[value] != 0) {
+    *number = e->tensor_of[value] - 1;
+    return CM_OK;
+  }
+  if (CM_EMITTER_ROOM(e, p->tensors, &e->tensor_capacity, p->tensor_count, error) != CM_OK)
+    return error->status;
+  cm_program_tensor *t = &p->tensors[p->tensor_count];
+  *t = (cm_program_tensor){.name = cm_arena_text(&p->arena, v->name, strlen(v->name), error),
+                           .type = v->shape.type, .rank = v->shape.rank};
+  if (t->name == NULL)
+    return error->status;
+  memcpy(t->dims, v->shape.dims, sizeof t->dims);
+  cm_value_kind kind = e->plan->values[value].kind;
+  t->role = kind == CM_VALUE_CONSTANT             ? CM_ROLE_CONSTANT
+            : kind == CM_VALUE_INPUT              ? CM_ROLE_INPUT
+            : e->plan->values[value].output ? CM_ROLE_OUTPUT
+                                                  : CM_ROLE_SPILL;
+  cm_box whole = cm_box_whole(&v->shape);
+  t->bytes = cm_plan_bytes(e->plan, value, &whole);
+  if (p->tensor_count > 0) {
+    const cm_program_tensor *before = &p->tensors[p->tensor_count - 1];
+    t->address = before->address + cm_aligned(before->bytes);
+  }
+  if (t->role == CM_ROLE_CONSTANT)
+    t->data = cm_tensor_share(v->tensor);
+  *number = p->tensor_count++;
+  e->tensor_of[value] = *number + 1;
+  return CM_OK;
+}
+
+static const char *own_text(cm_emitter *e, const char *text, cm_error *error)
+{
+  return text == NULL ? NULL : cm_arena_text(&e->program->arena, text, strlen(text), error);
+}
+
+/* A copy of an attribute that needs nothing of the model. */
+static cm_status own_attribute(cm_emitter *e, const cm_attribute *a, cm_attribute *made, cm_error *error)
+{
+  cm_arena *arena = &e->program->arena;
+  *made = *a;
+  if ((made->name = own_text(e, a->name, error)) == NULL ||
+      (a->kind == CM_ATTRIBUTE_STRING && (made->text = cm_arena_text(arena, a->text, a->count, error)) == NULL))
+    return error->status;
+  if (a->kind == CM_ATTRIBUTE_INTS) {
+    int64_t *numbers;
+    if (CM_ARENA_NEW(arena, numbers, a->count + 1, error) != CM_OK)
+      return error->status;
+    memcpy(numbers, a->integers, a->count * sizeof *numbers);
+    made->integers = numbers;
+  }
+  if (a->kind == CM_ATTRIBUTE_FLOATS) {
+    float *numbers;
+    if (CM_ARENA_NEW(arena, numbers, a->count + 1, error) != CM_OK)
+      return error->status;
+    memcpy(numbers, a->numbers, a->count * sizeof *numbers);
+    made->numbers = numbers;
+  }
+  return CM_OK;
+}
+
+/* The attributes of a node with a piece's changes. */
+static cm_status change_attributes(cm_emitter *e, cm_node *node, const cm_split_change *change, cm_error *error)
+{
+  cm_arena *arena = &e->program->arena;
+  cm_attribute *list;
+  size_t count = 0;
+  if (CM_ARENA_NEW(arena, list, node->attribute_count + 2, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < node->attribute_count; i++) {
+    const cm_attribute *a = &node->attributes[i];
+    if (change->spatial > 0 && (strcmp(a->name, "pads") == 0 || strcmp(a->name, "auto_pad") == 0))
+      continue;
+    if (change->group > 0 && strcmp(a->name, "group") == 0)
+      continue;
+    if (a->kind == CM_ATTRIBUTE_TENSOR || a->kind == CM_ATTRIBUTE_PACKED)
+      return cm_fail(error, CM_BAD_NETWORK, "node %.80s: its attribute %.40s cannot be put in a program", node->name,
+                     a->name);
+    if (own_attribute(e, a, &list[count], error) != CM_OK)
+      return error->status;
+    count++;
+  }
+  if (change->spatial > 0) {
+    int64_t *pads;
+    if (CM_ARENA_NEW(arena, pads, 2 * change->spatial, error) != CM_OK)
+      return error->status;
+    memcpy(pads, change->before, change->spatial * sizeof *pads);
+    memcpy(pads + change->spatial, change->after, change->spatial * sizeof *pads);
+    list[count] = (cm_attribute){.name = "pads", .kind = CM_ATTRIBUTE_INTS, .count = (size_t)2 * change->spatial,
+                                 .integers = pads};
+    count++;
+  }
+  if (change->group > 0)
+    list[count++] = (cm_attribute){.name = "group", .kind = CM_ATTRIBUTE_INT, .integer = change->group};
+  node->attributes = list;
+  node->attribute_count = count;
+  return CM_OK;
+}
+
+cm_status cm_emitter_operator(cm_emitter *e, const cm_plan_op *op, uint32_t op_number, const cm_split_change *change,
+                                 uint32_t *number, cm_error *error)
+{
+  cm_program *p = e->program;
+  const cm_node *node = op->call.node;
+  size_t changes_capacity = e->operator_capacity;
+  if (e->op_of_cache != op_number) {
+    e->op_of_cache = op_number;
+    e->cache_first = p->operator_count;
+  }
+  for (uint32_t i = e->cache_first; i < p->operator_count; i++)
+    if (memcmp(&e->changes[i], change, sizeof *change) == 0) {
+      *number = i;
+      return CM_OK;
+    }
+  if (CM_EMITTER_ROOM(e, p->operators, &e->operator_capacity, p->operator_count, error) != CM_OK ||
+      CM_EMITTER_ROOM(e, e->changes, &changes_capacity, p->operator_count, error) != CM_OK)
+    return error->status;
+  cm_node *made = &p->operators[p->operator_count];
+  *made = *node;
+  made->captured = NULL;
+  made->captured_count = 0;
+  made->name = own_text(e, node->name, error);
+  made->op = own_text(e, node->op, error);
+  made->domain = own_text(e, node->domain, error);
+  if (made->name == NULL || made->op == NULL || made->domain == NULL)
+    return error->status;
+  if (CM_ARENA_NEW(&p->arena, made->inputs, node->input_count + 1, error) != CM_OK ||
+      CM_ARENA_NEW(&p->arena, made->outputs, node->output_count + 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < node->input_count; i++)
+    made->inputs[i] = node->inputs[i] == CM_NONE ? CM_NONE : i;
+  for (uint32_t o = 0; o < node->output_count; o++)
+    made->outputs[o] = node->outputs[o] == CM_NONE ? CM_NONE : o;
+  if (change_attributes(e, made, change, error) != CM_OK)
+    return error->status;
+  e->changes[p->operator_count] = *change;
+  *number = p->operator_count++;
+  return CM_OK;
+}

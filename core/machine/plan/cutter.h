@@ -1,0 +1,24 @@
+/* Between the files that cut a model. */
+#ifndef CM_MACHINE_CUTTER_H
+#define CM_MACHINE_CUTTER_H
+
+#include "core/machine/plan/plan.h"
+
+typedef struct cm_cutter {
+  cm_plan *plan;
+  const cm_plan_options *options;
+  cm_run *run;
+  bool *solid;        /* by value */
+  bool again;         /* a view turned out to be none */
+  uint64_t out_bytes; /* of the tile that is made */
+  uint64_t most_bytes; /* that a piece of the operator needs */
+} cm_cutter;
+
+/* The tiles of a value whose grid is set. */
+cm_status cm_plan_add_grid(cm_plan *plan, uint32_t value, cm_error *error);
+
+/* The grid, the tiles and the pieces of one operator. Where a piece turns out to need more than was estimated (what it
+ * reads lies in many tiles), the operator is cut further. */
+cm_status cm_plan_cut(cm_cutter *b, uint32_t op_number, cm_error *error);
+
+#endif

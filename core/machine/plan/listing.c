@@ -1,0 +1,85 @@
+/* A plan for people and other programs: its pieces as JSON. */
+#include <inttypes.h>
+
+#include "core/base/file.h"
+#include "core/machine/internal.h"
+
+static int write_text(FILE *stream, const char *text)
+{
+  json_t *json = json_string(text);
+  int failed = json == NULL || json_dumpf(json, stream, JSON_ENCODE_ANY) != 0;
+  json_decref(json);
+  return failed;
+}
+
+/* {"value": NAME, "from": [...], "to": [...]} */
+static int write_tile(FILE *stream, const cm_plan *plan, uint32_t tile)
+{
+  const cm_tile *t = &plan->tiles[tile];
+  int failed = fputs("{\"value\": ", stream) < 0 || write_text(stream, plan->model->values[t->value].name) != 0;
+  for (int side = 0; side < 2; side++) {
+    const int64_t *corner = side == 0 ? t->box.from : t->box.to;
+    failed |= fputs(side == 0 ? ", \"from\": [" : "], \"to\": [", stream) < 0;
+    for (uint32_t k = 0; k < t->box.rank; k++)
+      failed |= fprintf(stream, "%s%" PRId64, k > 0 ? ", " : "", corner[k]) < 0;
+  }
+  return failed | (fputs("]}", stream) < 0);
+}
+
+static int write_tiles(FILE *stream, const cm_plan *plan, const char *name, const uint32_t *tiles, uint32_t count)
+{
+  int failed = fprintf(stream, ", \"%s\": [", name) < 0;
+  for (uint32_t i = 0; i < count; i++)
+    failed |= (i > 0 && fputs(", ", stream) < 0) | write_tile(stream, plan, tiles[i]);
+  return failed | (fputc(']', stream) == EOF);
+}
+
+static int write_piece(FILE *stream, const cm_plan *plan, const cm_piece *piece)
+{
+  const cm_node *node = plan->ops[piece->op].call.node;
+  int failed = fputs("{\"node\": ", stream) < 0 || write_text(stream, node->name) != 0 ||
+               fputs(", \"operator\": ", stream) < 0 || write_text(stream, node->op) != 0;
+  failed |= write_tiles(stream, plan, "reads", cm_piece_inputs(plan, piece), piece->input_count);
+  failed |= write_tiles(stream, plan, "makes", cm_piece_outputs(plan, piece), piece->output_count);
+  return failed | (fputc('}', stream) == EOF);
+}
+
+static uint32_t living(const cm_plan *plan)
+{
+  uint32_t pieces = 0;
+  for (size_t p = 0; p < plan->piece_count; p++)
+    pieces += !plan->pieces[p].dead;
+  return pieces;
+}
+
+cm_status cm_pieces_write(const cm_plan *plan, const uint32_t *sequence, uint32_t count, const char *path,
+                          cm_error *error)
+{
+  cm_file file = {0};
+  if (cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  FILE *stream = file.stream;
+  bool first = true;
+  int failed = fprintf(stream, "{\"memory_bytes\": %" PRIu64 ", \"pieces\": [", plan->memory_bytes) < 0;
+  for (uint32_t i = 0; i < (sequence != NULL ? count : (uint32_t)plan->piece_count) && !failed; i++) {
+    const cm_piece *piece = &plan->pieces[sequence != NULL ? sequence[i] : i];
+    if (piece->dead)
+      continue;
+    failed |= (fputs(first ? "\n" : ",\n", stream) < 0) | write_piece(stream, plan, piece);
+    first = false;
+  }
+  if (failed | (fputs("\n]}\n", stream) < 0)) {
+    cm_file_discard(&file);
+    return cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
+  }
+  return cm_file_commit(&file, error);
+}
+
+json_t *cm_pieces_report(const cm_plan *plan)
+{
+  uint32_t cut = 0;
+  for (uint32_t o = 0; o < plan->op_count; o++)
+    cut += plan->ops[o].piece_count > 1;
+  return json_pack("{s:I, s:I, s:I}", "computed", (json_int_t)plan->op_count, "cut", (json_int_t)cut, "pieces",
+                   (json_int_t)living(plan));
+}

@@ -1,0 +1,24 @@
+/* Between the files that read programs. After a failure, g->r.status says so and everything reads as nothing. */
+#ifndef CM_MACHINE_READING_H
+#define CM_MACHINE_READING_H
+
+#include "core/machine/program/codec.h"
+#include "core/machine/program/program.h"
+
+typedef struct cm_reading {
+  cm_reader r;
+  cm_program *p;
+  uint64_t operand_room, part_room;
+} cm_reading;
+
+/* A shape's dimensions, as many as are returned; a type of elements. */
+uint32_t cm_reading_dims(cm_reading *g, int64_t *dims);
+cm_type cm_reading_type(cm_reading *g);
+
+/* An array of `count` + 1 zeroed elements for the program. */
+bool cm_reading_array(cm_reading *g, void *pointer, uint64_t count, size_t size);
+
+/* The section of instructions, operands and their parts. */
+void cm_reading_code(cm_reading *g);
+
+#endif
