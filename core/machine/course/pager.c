@@ -76,7 +76,9 @@ void cm_pager_free(cm_pager *pager)
   cm_free(pager->seen);
   cm_free(pager->seen_stamp);
   cm_free(pager->pieces_before);
-  cm_free(pager->spans);
+  cm_free(pager->view);
+  cm_free(pager->prices);
+  cm_free(pager->pinned);
   cm_free(pager->leaving);
   cm_free(pager->heap_items);
   cm_free(pager->entry_next);
@@ -175,67 +177,63 @@ typedef struct window {
   double price; /* of all; below 0: there is none yet */
 } window;
 
-/* The cheapest window whose room, with the gaps around, holds `bytes`, among `count` residents from `place` and rank `rank`
- * on, none of them pinned; what follows begins at `to`. */
-static void cheapest_among(cm_pager *pager, cm_place place, uint32_t rank, uint32_t count, uint64_t to, uint64_t bytes,
+/* The cheapest window whose room, with the gaps around, holds `bytes`, among those of pager->view from `first` to before
+ * `stop`, none of them pinned, which lie between two addresses; ranks count from the view's. */
+static void cheapest_among(cm_pager *pager, uint32_t first, uint32_t stop, uint64_t from, uint64_t to, uint64_t bytes,
                            window *best)
 {
-  const cm_space *space = &pager->space;
-  cm_span *span = pager->spans;
-  uint64_t from = cm_space_gap_from(space, place);
-  for (uint32_t k = 0; k < count; k++, place = cm_space_next(space, place)) {
-    const cm_resident *r = cm_space_at(space, place);
-    span[k] = (cm_span){r->address, cm_resident_end(r), price(pager, r)};
-  }
-  span[count].address = to;
+  const cm_resident **view = pager->view;
   double sum = 0;
-  for (uint32_t first = 0, k = 0; k < count; k++) {
-    sum += span[k].price;
-    for (; first <= k && span[k + 1].address - from >= bytes; first++) {
+  for (uint32_t k = first; k < stop; k++)
+    pager->prices[k] = price(pager, view[k]);
+  for (uint32_t k = first; k < stop; k++) {
+    uint64_t next = k + 1 < stop ? view[k + 1]->address : to;
+    sum += pager->prices[k];
+    for (; first <= k && next - from >= bytes; first++) {
       if (best->price < 0 || sum < best->price)
-        *best = (window){rank + first, k + 1 - first, sum};
-      sum -= span[first].price;
-      from = span[first].end;
+        *best = (window){first, k + 1 - first, sum};
+      sum -= pager->prices[first];
+      from = cm_resident_end(view[first]);
     }
   }
 }
 
-/* The same among residents of which some are pinned: between those. */
-static void cheapest_between(cm_pager *pager, uint32_t start, uint32_t stop, uint64_t bytes, window *best)
+/* The same among `count` residents from rank `start` on, of which some are pinned: between those, where there is room. */
+static bool cheapest_between(cm_pager *pager, uint32_t start, uint32_t count, uint64_t bytes, window *best)
 {
   const cm_space *space = &pager->space;
-  cm_place place = cm_space_rank(space, start), begin = place;
-  uint32_t first = start;
-  for (uint32_t rank = start; rank <= stop; rank++) {
-    const cm_resident *r = cm_space_at(space, place);
-    if (rank < stop && r->pinned != pager->stamp) {
-      place = cm_space_next(space, place);
-      continue;
-    }
-    uint64_t to = r != NULL ? r->address : space->bytes;
-    if (first < rank && to - cm_space_gap_from(space, begin) >= bytes)
-      cheapest_among(pager, begin, first, rank - first, to, bytes, best);
-    if (rank == stop)
-      return;
-    begin = place = cm_space_next(space, place);
-    first = rank + 1;
+  uint64_t from = cm_space_gap_from(space, cm_space_rank(space, start));
+  uint32_t first = 0, pins = cm_space_view(space, start, count, pager->stamp, pager->view, pager->pinned);
+  *best = (window){.price = -1};
+  pager->pinned[pins] = count;
+  for (uint32_t p = 0; p <= pins; p++) {
+    uint32_t stop = pager->pinned[p];
+    uint64_t to = stop < count ? pager->view[stop]->address : cm_space_gap_to(space, cm_space_rank(space, start + count));
+    if (first < stop && to - from >= bytes)
+      cheapest_among(pager, first, stop, from, to, bytes, best);
+    from = stop < count ? cm_resident_end(pager->view[stop]) : 0;
+    first = stop + 1;
   }
+  best->first += start;
+  return best->price >= 0;
 }
 
 /* Among very many small residents a stretch of them is looked at, another one each time. */
 static cm_status find_window(cm_pager *pager, uint64_t bytes, window *found, cm_error *error)
 {
+  cm_memory *memory = pager->plan->memory;
   uint32_t all = pager->space.count;
-  *found = (window){.price = -1};
-  if (CM_ROOM(pager->plan->memory, pager->spans, &pager->span_room, (uint64_t)all + 1, error) != CM_OK)
+  if (CM_ROOM(memory, pager->view, &pager->view_room, all, error) != CM_OK ||
+      CM_ROOM(memory, pager->prices, &pager->price_room, all, error) != CM_OK ||
+      CM_ROOM(memory, pager->pinned, &pager->pinned_room, (uint64_t)all + 1, error) != CM_OK)
     return error->status;
   if (all > STRETCH) {
     uint32_t start = pager->hand % all, stop = start + STRETCH < all ? start + STRETCH : all;
     pager->hand = stop < all ? stop - STRETCH / 8 : 0;
-    cheapest_between(pager, start, stop, bytes, found);
+    if (cheapest_between(pager, start, stop - start, bytes, found))
+      return CM_OK;
   }
-  if (found->price < 0)
-    cheapest_between(pager, 0, all, bytes, found);
+  (void)cheapest_between(pager, 0, all, bytes, found);
   return CM_OK;
 }
 
@@ -271,7 +269,7 @@ static cm_status heap_residents(cm_pager *pager, cm_heap *heap, cm_error *error)
     cm_heap_item item = {.number = rank};
     memcpy(&item.key, &rate, sizeof item.key); /* no number below 0: ordered as their bits */
     pager->leaving[rank++] = r->tile;
-    if (r->pinned != pager->stamp)
+    if (!cm_space_pinned(&pager->space, r, pager->stamp))
       cm_heap_push(heap, item);
   }
   return CM_OK;
@@ -321,8 +319,8 @@ static cm_status place(cm_pager *pager, uint32_t tile, bool dirty, uint64_t next
       return error->status;
   }
   const cm_resident made = {.address = *address, .bytes = t->bytes, .next_use = next_use, .tile = tile,
-                            .pinned = pager->stamp, .dirty = dirty, .must_home = t->must_home};
-  return cm_space_insert(&pager->space, &made, error);
+                            .dirty = dirty, .must_home = t->must_home};
+  return cm_space_insert(&pager->space, &made, pager->stamp, error);
 }
 
 /* ---- pieces ---- */
@@ -399,11 +397,8 @@ static cm_status run_piece(cm_pager *pager, uint32_t number, const uint64_t *nex
   const cm_piece *piece = &pager->plan->pieces[number];
   const uint32_t *inputs = cm_piece_inputs(pager->plan, piece), *outputs = cm_piece_outputs(pager->plan, piece);
   pager->stamp++;
-  for (uint32_t i = 0; i < piece->input_count; i++) {
-    cm_resident *r = cm_space_find(&pager->space, inputs[i]);
-    if (r != NULL)
-      r->pinned = pager->stamp;
-  }
+  for (uint32_t i = 0; i < piece->input_count; i++)
+    cm_space_pin(&pager->space, inputs[i], pager->stamp);
   for (uint32_t i = 0; i < piece->input_count; i++)
     if (cm_space_find(&pager->space, inputs[i]) == NULL && load(pager, inputs[i], error) != CM_OK)
       return error->status;

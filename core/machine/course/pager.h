@@ -38,12 +38,6 @@ static inline double cm_traffic_bytes(const cm_traffic *t)
   return (double)(t->loaded + t->stored + t->parameters) + (double)t->moved / 64;
 }
 
-/* Where a resident lies, and what giving it up costs. */
-typedef struct cm_span {
-  uint64_t address, end;
-  double price;
-} cm_span;
-
 typedef struct cm_pager {
   cm_plan *plan;
   uint32_t *use_first, *use_op; /* by tile: operators that read it, ascending */
@@ -51,8 +45,10 @@ typedef struct cm_pager {
   cm_space space;
   uint32_t stamp;       /* of the present piece: what it needs is pinned */
   uint32_t hand;        /* where the next search among very many residents begins */
-  cm_span *spans;       /* what a search looks at */
-  uint64_t span_room;
+  const cm_resident **view; /* what a search looks at: residents, what they cost, which of them are pinned */
+  double *prices;
+  uint32_t *pinned;
+  uint64_t view_room, price_room, pinned_room;
   uint32_t *leaving; /* tiles that are given up together */
   uint64_t leaving_room;
   cm_heap_item *heap_items;

@@ -13,6 +13,7 @@ cm_status cm_space_begin(cm_space *space, uint64_t bytes, size_t tile_count, cm_
 void cm_space_end(cm_space *space)
 {
   cm_free(space->resident);
+  cm_free(space->pinned);
   cm_free(space->spare);
   cm_free(space->number_of);
   cm_free(space->block);
@@ -26,7 +27,7 @@ static const cm_resident *item_of(const cm_space *space, const cm_space_block *b
   return &space->resident[b->item[index]];
 }
 
-static uint64_t end_before(const cm_space *space, uint64_t block)
+static uint64_t end_before(const cm_space *space, uint32_t block)
 {
   if (block == 0)
     return 0;
@@ -35,9 +36,9 @@ static uint64_t end_before(const cm_space *space, uint64_t block)
 }
 
 /* A new block at place `at` of the list, with the last `count` residents of the one before it. */
-static cm_status add_block(cm_space *space, uint64_t at, uint32_t count, cm_error *error)
+static cm_status add_block(cm_space *space, uint32_t at, uint32_t count, cm_error *error)
 {
-  if (CM_ROOM(space->memory, space->block, &space->block_room, space->block_count + 1, error) != CM_OK)
+  if (CM_ROOM(space->memory, space->block, &space->block_room, (uint64_t)space->block_count + 1, error) != CM_OK)
     return error->status;
   cm_space_block *b = &space->block[at];
   memmove(b + 1, b, (space->block_count - at) * sizeof *b);
@@ -53,14 +54,14 @@ static cm_status add_block(cm_space *space, uint64_t at, uint32_t count, cm_erro
   return CM_OK;
 }
 
-static void remove_block(cm_space *space, uint64_t at)
+static void remove_block(cm_space *space, uint32_t at)
 {
   space->block_count--;
   memmove(space->block + at, space->block + at + 1, (space->block_count - at) * sizeof *space->block);
 }
 
 /* Puts a block and the next one together where both are small. */
-static void join(cm_space *space, uint64_t block)
+static void join(cm_space *space, uint32_t block)
 {
   if (block + 1 >= space->block_count)
     return;
@@ -74,11 +75,11 @@ static void join(cm_space *space, uint64_t block)
 }
 
 /* The last block that begins below an address; the first one where none does. */
-static uint64_t block_below(const cm_space *space, uint64_t address)
+static uint32_t block_below(const cm_space *space, uint64_t address)
 {
-  uint64_t low = 0, high = space->block_count;
+  uint32_t low = 0, high = space->block_count;
   while (high - low > 1) {
-    uint64_t middle = low + (high - low) / 2;
+    uint32_t middle = low + (high - low) / 2;
     if (space->block[middle].first < address)
       low = middle;
     else
@@ -106,17 +107,33 @@ static uint32_t count_below(const cm_space *space, const cm_space_block *b, uint
 /* The first place whose resident does not lie below an address. */
 static cm_place place_from(const cm_space *space, uint64_t address)
 {
-  uint64_t block = block_below(space, address);
+  uint32_t block = block_below(space, address);
   uint32_t index = count_below(space, &space->block[block], address);
   return index < space->block[block].count ? (cm_place){block, index} : (cm_place){block + 1, 0};
 }
 
 cm_place cm_space_rank(const cm_space *space, uint32_t rank)
 {
-  uint64_t block = 0;
+  uint32_t block = 0;
   for (; block < space->block_count && rank >= space->block[block].count; block++)
     rank -= space->block[block].count;
   return (cm_place){block, rank};
+}
+
+uint32_t cm_space_view(const cm_space *space, uint32_t rank, uint32_t count, uint32_t stamp, const cm_resident **view,
+                       uint32_t *pinned)
+{
+  uint32_t done = 0, pins = 0;
+  for (cm_place place = cm_space_rank(space, rank); done < count; place = (cm_place){place.block + 1, 0}) {
+    const cm_space_block *b = &space->block[place.block];
+    uint32_t stop = b->count - place.index < count - done ? b->count : place.index + (count - done);
+    for (uint32_t i = place.index; i < stop; i++, done++) {
+      view[done] = item_of(space, b, i);
+      pinned[pins] = done;
+      pins += space->pinned[b->item[i]] == stamp;
+    }
+  }
+  return pins;
 }
 
 uint64_t cm_space_gap_from(const cm_space *space, cm_place place)
@@ -128,7 +145,7 @@ uint64_t cm_space_gap_from(const cm_space *space, cm_place place)
 bool cm_space_best_gap(cm_space *space, uint64_t bytes, uint32_t stretch, uint64_t *address)
 {
   uint64_t best = UINT64_MAX, after = 0, end = 0;
-  for (uint64_t k = 0; k < space->block_count; k++) {
+  for (uint32_t k = 0; k < space->block_count; k++) {
     cm_space_block *b = &space->block[k];
     uint64_t largest = 0;
     if (b->gaps_below < bytes) {
@@ -173,20 +190,22 @@ static cm_place place_for(const cm_space *space, uint64_t address)
 }
 
 /* A copy of an item among the residents. */
-static cm_status keep(cm_space *space, const cm_resident *item, uint32_t *number, cm_error *error)
+static cm_status keep(cm_space *space, const cm_resident *item, uint32_t stamp, uint32_t *number, cm_error *error)
 {
   /* Room for all numbers to be given back as well. */
   if (CM_ROOM(space->memory, space->resident, &space->resident_room, space->used + 1, error) != CM_OK ||
+      CM_ROOM(space->memory, space->pinned, &space->pinned_room, space->used + 1, error) != CM_OK ||
       CM_ROOM(space->memory, space->spare, &space->spare_room, space->used + 1, error) != CM_OK)
     return error->status;
   *number = space->spare_count > 0 ? space->spare[--space->spare_count] : (uint32_t)space->used++;
   space->resident[*number] = *item;
+  space->pinned[*number] = stamp;
   space->number_of[item->tile] = *number + 1;
   space->count++;
   return CM_OK;
 }
 
-cm_status cm_space_insert(cm_space *space, const cm_resident *item, cm_error *error)
+cm_status cm_space_insert(cm_space *space, const cm_resident *item, uint32_t stamp, cm_error *error)
 {
   uint32_t number;
   if (space->block_count == 0 && add_block(space, 0, 0, error) != CM_OK)
@@ -197,7 +216,7 @@ cm_status cm_space_insert(cm_space *space, const cm_resident *item, cm_error *er
       return error->status;
     place = place_for(space, item->address);
   }
-  if (keep(space, item, &number, error) != CM_OK)
+  if (keep(space, item, stamp, &number, error) != CM_OK)
     return error->status;
   cm_space_block *b = &space->block[place.block];
   memmove(b->item + place.index + 1, b->item + place.index, (b->count - place.index) * sizeof *b->item);
@@ -248,7 +267,7 @@ void cm_space_rename(cm_space *space, cm_resident *resident, uint32_t tile)
 cm_status cm_space_compact(cm_space *space, cm_space_mover move, void *user, uint64_t *end, cm_error *error)
 {
   uint64_t at = 0;
-  for (uint64_t k = 0; k < space->block_count; k++) {
+  for (uint32_t k = 0; k < space->block_count; k++) {
     cm_space_block *b = &space->block[k];
     for (uint32_t i = 0; i < b->count; i++) {
       cm_resident *r = &space->resident[b->item[i]];
@@ -266,14 +285,14 @@ cm_status cm_space_compact(cm_space *space, cm_space_mover move, void *user, uin
 
 void cm_space_list(const cm_space *space, cm_resident *items)
 {
-  for (uint64_t k = 0; k < space->block_count; k++)
+  for (uint32_t k = 0; k < space->block_count; k++)
     for (uint32_t i = 0; i < space->block[k].count; i++)
       *items++ = *item_of(space, &space->block[k], i);
 }
 
 cm_status cm_space_fill(cm_space *space, const cm_resident *items, uint32_t count, cm_error *error)
 {
-  for (uint64_t k = 0; k < space->block_count; k++)
+  for (uint32_t k = 0; k < space->block_count; k++)
     for (uint32_t i = 0; i < space->block[k].count; i++)
       space->number_of[item_of(space, &space->block[k], i)->tile] = 0;
   space->count = 0;
@@ -282,7 +301,7 @@ cm_status cm_space_fill(cm_space *space, const cm_resident *items, uint32_t coun
     if (i % FILLED == 0 && add_block(space, space->block_count, 0, error) != CM_OK)
       break;
     cm_space_block *b = &space->block[space->block_count - 1];
-    if (keep(space, &items[i], &b->item[b->count], error) != CM_OK)
+    if (keep(space, &items[i], 0, &b->item[b->count], error) != CM_OK)
       break;
     b->first = b->count++ == 0 ? items[i].address : b->first;
   }

@@ -14,9 +14,8 @@ typedef struct cm_resident {
   uint64_t address, bytes; /* whole lines; what has no bytes may lie where another one begins */
   uint64_t next_use;       /* in pieces from the start of the segment */
   uint32_t tile;
-  uint32_t pinned; /* stamp of the piece that needs it */
-  bool dirty;      /* not stored yet */
-  bool must_home;  /* of the tile */
+  bool dirty;     /* not stored yet */
+  bool must_home; /* of the tile */
 } cm_resident;
 
 typedef struct cm_space_block {
@@ -31,26 +30,28 @@ typedef struct cm_space {
   uint64_t bytes;        /* of the chip */
   uint32_t count;        /* residents */
   cm_resident *resident; /* in no order; a new one may move them all */
-  uint64_t used, resident_room; /* places of residents that were ever taken */
+  uint32_t *pinned;      /* by resident: stamp of the piece that needs it */
+  uint64_t used, resident_room, pinned_room; /* places of residents that were ever taken */
   uint32_t *spare;       /* those of them that are free */
   uint64_t spare_count, spare_room;
   uint32_t *number_of;   /* by tile: resident + 1; 0: not on the chip */
   cm_space_block *block; /* by address */
-  uint64_t block_count, block_room;
+  uint32_t block_count;
+  uint64_t block_room;
 } cm_space;
 
 /* A place in the list, void after any change to it. */
 typedef struct cm_place {
-  uint64_t block;
-  uint32_t index;
+  uint32_t block, index;
 } cm_place;
 
 /* An empty list for tiles [0, tile_count). Free it with cm_space_end, also after a failure. Errors: memory. */
 cm_status cm_space_begin(cm_space *space, uint64_t bytes, size_t tile_count, cm_memory *memory, cm_error *error);
 void cm_space_end(cm_space *space);
 
-/* Adds a resident in a gap. Costs a block and a look at the list of blocks, as what follows. Errors: memory. */
-cm_status cm_space_insert(cm_space *space, const cm_resident *item, cm_error *error);
+/* Adds a resident in a gap, pinned with a stamp. Costs a block and a look at the list of blocks, as what follows. Errors:
+ * memory. */
+cm_status cm_space_insert(cm_space *space, const cm_resident *item, uint32_t stamp, cm_error *error);
 void cm_space_drop(cm_space *space, uint32_t tile);
 
 /* The resident of one tile becomes that of another, where it lies. */
@@ -58,6 +59,11 @@ void cm_space_rename(cm_space *space, cm_resident *resident, uint32_t tile);
 
 /* The place of a rank by address. */
 cm_place cm_space_rank(const cm_space *space, uint32_t rank);
+
+/* Lists `count` residents from a rank on, and in `pinned` the places in that list of those pinned with a stamp; returns how
+ * many are. Both lists have a place for each. */
+uint32_t cm_space_view(const cm_space *space, uint32_t rank, uint32_t count, uint32_t stamp, const cm_resident **view,
+                       uint32_t *pinned);
 
 /* Where the gap before a place begins. */
 uint64_t cm_space_gap_from(const cm_space *space, cm_place place);
@@ -80,6 +86,18 @@ cm_status cm_space_fill(cm_space *space, const cm_resident *items, uint32_t coun
 static inline cm_resident *cm_space_find(const cm_space *space, uint32_t tile)
 {
   return space->number_of[tile] != 0 ? &space->resident[space->number_of[tile] - 1] : NULL;
+}
+
+/* Pins the resident of a tile, where it is on the chip. */
+static inline void cm_space_pin(cm_space *space, uint32_t tile, uint32_t stamp)
+{
+  if (space->number_of[tile] != 0)
+    space->pinned[space->number_of[tile] - 1] = stamp;
+}
+
+static inline bool cm_space_pinned(const cm_space *space, const cm_resident *resident, uint32_t stamp)
+{
+  return space->pinned[resident - space->resident] == stamp;
 }
 
 /* The resident of a place; NULL past the end. */
