@@ -4,7 +4,7 @@ libcoremap_a_SOURCES += \
   core/machine/plan/plan.h core/machine/plan/cutter.h core/machine/plan/plan.c core/machine/plan/tiles.c core/machine/plan/pieces.c \
   core/machine/plan/grid.c core/machine/plan/view.c core/machine/plan/listing.c \
   core/machine/course/space.h core/machine/course/space.c core/machine/course/pager.h core/machine/course/pager.c \
-  core/machine/course/segment.h core/machine/course/segment.c \
+  core/machine/course/room.c core/machine/course/ordering.h core/machine/course/ordering.c core/machine/course/segment.h core/machine/course/segment.c \
   core/machine/emit/object.h core/machine/emit/emitter.h core/machine/emit/emit.c core/machine/emit/tables.c core/machine/emit/queue.c core/machine/emit/link.c \
   core/machine/program/program.h core/machine/program/program.c core/machine/program/program_write.c core/machine/program/reading.h core/machine/program/program_read.c core/machine/program/program_code.c \
   core/machine/program/codec.h core/machine/program/codec.c core/machine/program/disassemble.c \

@@ -9,7 +9,6 @@
 
 #include "core/machine/course/space.h"
 #include "core/machine/plan/plan.h"
-#include "core/schedule/heap.h"
 
 typedef enum cm_event_kind {
   CM_EVENT_LOAD,  /* a tile from outside to `address` */
@@ -51,7 +50,7 @@ typedef struct cm_pager {
   uint64_t view_room, price_room, pinned_room;
   uint32_t *leaving; /* tiles that are given up together */
   uint64_t leaving_room;
-  cm_heap_item *heap_items;
+  struct cm_heap_item *heap_items;
   uint64_t heap_room;
   uint64_t *entry_next; /* of the segment: next use of each input of each piece */
   uint64_t entry_room;
@@ -78,5 +77,21 @@ cm_status cm_pager_run(cm_pager *pager, const uint32_t *pieces, uint32_t count, 
 /* A copy of what lies on the chip, and back. The copy is the caller's, freed with cm_free. */
 cm_status cm_pager_save(const cm_pager *pager, cm_resident **copy, uint32_t *count, cm_error *error);
 cm_status cm_pager_restore(cm_pager *pager, const cm_resident *copy, uint32_t count, cm_error *error);
+
+/* ---- between the files of the pager ---- */
+
+#define CM_NEVER UINT64_MAX /* a tile is needed again */
+
+/* Notes what happens, where that is wanted. */
+cm_status cm_pager_record(cm_pager *pager, cm_event_kind kind, uint32_t number, uint64_t address, cm_error *error);
+
+cm_status cm_pager_store(cm_pager *pager, cm_resident *r, cm_error *error);
+
+/* Before a tile leaves: what was not stored and is needed again or outside is stored. */
+cm_status cm_pager_leave(cm_pager *pager, cm_resident *r, cm_error *error);
+
+/* Finds room for a tile of the present piece, gives up what has to leave for it, and lays it there. */
+cm_status cm_pager_place(cm_pager *pager, uint32_t tile, bool dirty, uint64_t next_use, uint64_t *address,
+                         cm_error *error);
 
 #endif

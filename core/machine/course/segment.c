@@ -1,168 +1,10 @@
+/* The order of operators in segments. */
 #include "core/machine/course/segment.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* ---- the order of pieces within a segment ---- */
-
-typedef struct sink {
-  double fraction; /* of its operator's pieces that come before it */
-  uint32_t op, piece;
-} sink;
-
-typedef struct ordering {
-  cm_plan *plan;
-  uint32_t first_op, last_op;
-  uint32_t *done; /* by piece: stamp */
-  uint32_t stamp;
-  uint32_t *pieces; /* what is made */
-  uint32_t count;
-  sink *sinks;
-  bool *has_reader; /* by operator: one of the segment reads it */
-  uint32_t *maker_first, *makers; /* by operator: those that make what it reads */
-} ordering;
-
-static int by_fraction(const void *a, const void *b)
-{
-  const sink *x = a, *y = b;
-  if (x->fraction != y->fraction)
-    return x->fraction < y->fraction ? -1 : 1;
-  if (x->op != y->op)
-    return x->op < y->op ? -1 : 1;
-  return x->piece < y->piece ? -1 : x->piece > y->piece;
-}
-
-/* Depth first: what a piece reads is made right before it. The depth is at most the number of operators. */
-static void visit(ordering *o, uint32_t number)
-{
-  const cm_piece *piece = &o->plan->pieces[number];
-  if (o->done[number] == o->stamp || piece->dead)
-    return;
-  o->done[number] = o->stamp;
-  const uint32_t *inputs = cm_piece_inputs(o->plan, piece);
-  for (uint32_t i = 0; i < piece->input_count; i++) {
-    const cm_tile *tile = &o->plan->tiles[inputs[i]];
-    if (tile->grid && tile->piece != CM_NONE && o->plan->pieces[tile->piece].op >= o->first_op)
-      visit(o, tile->piece);
-    /* A box is loaded from outside: all tiles it meets are made first. */
-    cm_cells cells;
-    for (bool more = !tile->grid && cm_cells_begin(o->plan, tile, &cells); more; more = cm_cells_next(&cells)) {
-      const cm_tile *cell = &o->plan->tiles[cm_cells_tile(&cells)];
-      if (o->plan->pieces[cell->piece].op >= o->first_op)
-        visit(o, cell->piece);
-    }
-  }
-  o->pieces[o->count++] = number;
-}
-
-/* The place of a cell when the last axis counts most. */
-static uint64_t column_major(const cm_plan_value *v, uint32_t cell)
-{
-  uint64_t at = 0, index[CM_RANK_MAX] = {0};
-  for (uint32_t i = v->whole.rank; i-- > 0; cell /= (uint32_t)v->count[i])
-    index[i] = cell % (uint32_t)v->count[i];
-  for (uint32_t i = v->whole.rank; i-- > 0;)
-    at = at * (uint64_t)v->count[i] + index[i];
-  return at;
-}
-
-static const cm_plan_value *made_by(const cm_plan *plan, uint32_t op)
-{
-  const cm_plan_op *o = &plan->ops[op];
-  return &plan->values[o->copied != CM_NONE ? o->copied : o->call.node->outputs[0]];
-}
-
-/* The operators that make what each operator reads. */
-static cm_status list_makers(ordering *o, cm_error *error)
-{
-  cm_plan *plan = o->plan;
-  size_t count = 0, capacity = 0;
-  if (CM_NEW(plan->memory, o->maker_first, plan->op_count + 1, error) != CM_OK)
-    return error->status;
-  for (uint32_t op = 0; op < plan->op_count; op++) {
-    o->maker_first[op] = (uint32_t)count;
-    for (uint32_t p = 0; p < plan->ops[op].piece_count; p++) {
-      const cm_piece *piece = &plan->pieces[plan->ops[op].first_piece + p];
-      const uint32_t *inputs = cm_piece_inputs(plan, piece);
-      for (uint32_t i = 0; i < piece->input_count; i++) {
-        const cm_plan_value *v = &plan->values[plan->tiles[inputs[i]].value];
-        if (v->kind != CM_VALUE_MADE)
-          continue;
-        uint32_t maker = plan->pieces[plan->tiles[v->first_tile].piece].op;
-        size_t k = o->maker_first[op];
-        while (k < count && o->makers[k] != maker)
-          k++;
-        if (k < count)
-          continue;
-        if (count == capacity) {
-          capacity = capacity * 2 + 256;
-          void *block = cm_reallocate(plan->memory, o->makers, capacity, sizeof *o->makers, error);
-          if (block == NULL)
-            return error->status;
-          o->makers = block;
-        }
-        o->makers[count++] = maker;
-      }
-    }
-  }
-  o->maker_first[plan->op_count] = (uint32_t)count;
-  return CM_OK;
-}
-
-static void find_readers(ordering *o)
-{
-  for (uint32_t op = o->first_op; op <= o->last_op; op++)
-    o->has_reader[op] = false;
-  for (uint32_t op = o->first_op; op <= o->last_op; op++)
-    for (uint32_t k = o->maker_first[op]; k < o->maker_first[op + 1]; k++)
-      if (o->makers[k] >= o->first_op && o->makers[k] != op)
-        o->has_reader[o->makers[k]] = true;
-}
-
-/* Pieces of operators [first, last]: those at the end of the segment in the order of their bands (or of their slices),
- * each pulling what it needs. */
-static void order_segment(ordering *o, uint32_t first, uint32_t last, bool slices_first)
-{
-  uint32_t sinks = 0;
-  o->first_op = first;
-  o->last_op = last;
-  o->count = 0;
-  o->stamp++;
-  find_readers(o);
-  for (uint32_t op = first; op <= last; op++) {
-    const cm_plan_op *made = &o->plan->ops[op];
-    const cm_plan_value *v = made_by(o->plan, op);
-    if (o->has_reader[op])
-      continue;
-    for (uint32_t p = 0; p < made->piece_count; p++) {
-      uint64_t place = slices_first ? p : column_major(v, p);
-      o->sinks[sinks++] = (sink){(double)place / made->piece_count, op, made->first_piece + p};
-    }
-  }
-  qsort(o->sinks, sinks, sizeof *o->sinks, by_fraction);
-  for (uint32_t s = 0; s < sinks; s++)
-    visit(o, o->sinks[s].piece);
-  for (uint32_t op = first; op <= last; op++)
-    for (uint32_t p = 0; p < o->plan->ops[op].piece_count; p++)
-      visit(o, o->plan->ops[op].first_piece + p);
-}
-
-/* True when bands first and slices first differ for some operator of the segment. */
-static bool two_ways(const cm_plan *plan, uint32_t first, uint32_t last)
-{
-  for (uint32_t op = first; op <= last; op++) {
-    const cm_plan_value *v = made_by(plan, op);
-    uint32_t cut = 0;
-    for (uint32_t i = 0; i < v->whole.rank; i++)
-      cut += v->count[i] > 1;
-    if (cut > 1)
-      return true;
-  }
-  return false;
-}
-
-/* ---- choosing segments ---- */
+#include "core/machine/course/ordering.h"
 
 /* Cut points that a segment of the first, rough pass reaches over, and how often in a row a segment may cost more than
  * what is known before longer ones are given up. */
@@ -190,7 +32,7 @@ typedef struct search {
   cm_plan *plan;
   cm_pager *pager;
   cm_run *run;
-  ordering order;
+  cm_ordering order;
   state *states; /* by number of operators done */
   bool *may_cut; /* by operator: a segment may end before it */
 } search;
@@ -201,7 +43,7 @@ static cm_status run_segment(search *s, const attempt *segment, uint32_t last, d
 {
   const state *begin = &s->states[segment->first];
   state *end = &s->states[last + 1];
-  order_segment(&s->order, segment->first, last, segment->slices_first);
+  cm_ordering_make(&s->order, segment->first, last, segment->slices_first);
   if (cm_pager_restore(s->pager, begin->resident, begin->resident_count, error) != CM_OK)
     return error->status;
   s->pager->traffic = (cm_traffic){0};
@@ -269,7 +111,7 @@ static void find_cuts(search *s, bool fuse)
     uint32_t made = before->call.node->outputs[0];
     for (uint32_t i = 0; i < plan->ops[op].call.input_count; i++)
       if (plan->ops[op].call.node->inputs[i] == made && plan->model->values[made].use_count == 1 &&
-          same_cells(&plan->values[made], made_by(plan, op)))
+          same_cells(&plan->values[made], cm_ordering_value(plan, op)))
         s->may_cut[op] = false;
   }
 }
@@ -287,7 +129,7 @@ static cm_status extend(search *s, uint32_t first, uint32_t cuts, cm_error *erro
     if (try_segment(s, first, last, false, &cost, error) != CM_OK)
       return error->status;
     least = cost;
-    if (two_ways(s->plan, first, last)) {
+    if (cm_ordering_two_ways(s->plan, first, last)) {
       if (try_segment(s, first, last, true, &cost, error) != CM_OK)
         return error->status;
       least = cost < least ? cost : least;
@@ -340,7 +182,7 @@ static cm_status lay_out(search *s, cm_course *layout, cm_error *error)
     cm_segment *g = &layout->segments[i];
     uint32_t last = g->first_op + g->op_count - 1;
     g->first_event = s->pager->event_count;
-    order_segment(&s->order, g->first_op, last, s->states[last + 1].slices_first);
+    cm_ordering_make(&s->order, g->first_op, last, s->states[last + 1].slices_first);
     if (cm_pager_run(s->pager, s->order.pieces, s->order.count, last, HUGE_VAL, error) != CM_OK)
       return error->status;
     g->event_count = s->pager->event_count - g->first_event;
@@ -359,18 +201,13 @@ static cm_status lay_out(search *s, cm_course *layout, cm_error *error)
 static cm_status begin_search(search *s, cm_error *error)
 {
   cm_plan *plan = s->plan;
-  s->order.plan = plan;
-  if (cm_pager_new(plan, &s->pager, error) != CM_OK ||
-      CM_NEW(plan->memory, s->order.done, plan->piece_count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, s->order.pieces, plan->piece_count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, s->order.sinks, plan->piece_count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, s->order.has_reader, plan->op_count + 1, error) != CM_OK ||
+  if (cm_ordering_begin(&s->order, plan, error) != CM_OK || cm_pager_new(plan, &s->pager, error) != CM_OK ||
       CM_NEW(plan->memory, s->states, plan->op_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, s->may_cut, plan->op_count + 1, error) != CM_OK)
     return error->status;
   for (uint32_t i = 1; i <= plan->op_count; i++)
     s->states[i].cost = -1;
-  return list_makers(&s->order, error);
+  return CM_OK;
 }
 
 static void end_search(search *s)
@@ -380,12 +217,7 @@ static void end_search(search *s)
     cm_free(s->states[i].put_off);
   }
   cm_pager_free(s->pager);
-  cm_free(s->order.done);
-  cm_free(s->order.pieces);
-  cm_free(s->order.sinks);
-  cm_free(s->order.has_reader);
-  cm_free(s->order.maker_first);
-  cm_free(s->order.makers);
+  cm_ordering_end(&s->order);
   cm_free(s->states);
   cm_free(s->may_cut);
 }

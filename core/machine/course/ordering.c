@@ -1,0 +1,155 @@
+#include "core/machine/course/ordering.h"
+
+#include <stdlib.h>
+
+static int by_fraction(const void *a, const void *b)
+{
+  const cm_sink *x = a, *y = b;
+  if (x->fraction != y->fraction)
+    return x->fraction < y->fraction ? -1 : 1;
+  if (x->op != y->op)
+    return x->op < y->op ? -1 : 1;
+  return x->piece < y->piece ? -1 : x->piece > y->piece;
+}
+
+/* Depth first: what a piece reads is made right before it. The depth is at most the number of operators. */
+static void visit(cm_ordering *o, uint32_t number)
+{
+  const cm_piece *piece = &o->plan->pieces[number];
+  if (o->done[number] == o->stamp || piece->dead)
+    return;
+  o->done[number] = o->stamp;
+  const uint32_t *inputs = cm_piece_inputs(o->plan, piece);
+  for (uint32_t i = 0; i < piece->input_count; i++) {
+    const cm_tile *tile = &o->plan->tiles[inputs[i]];
+    if (tile->grid && tile->piece != CM_NONE && o->plan->pieces[tile->piece].op >= o->first_op)
+      visit(o, tile->piece);
+    /* A box is loaded from outside: all tiles it meets are made first. */
+    cm_cells cells;
+    for (bool more = !tile->grid && cm_cells_begin(o->plan, tile, &cells); more; more = cm_cells_next(&cells)) {
+      const cm_tile *cell = &o->plan->tiles[cm_cells_tile(&cells)];
+      if (o->plan->pieces[cell->piece].op >= o->first_op)
+        visit(o, cell->piece);
+    }
+  }
+  o->pieces[o->count++] = number;
+}
+
+/* The place of a cell when the last axis counts most. */
+static uint64_t column_major(const cm_plan_value *v, uint32_t cell)
+{
+  uint64_t at = 0, index[CM_RANK_MAX] = {0};
+  for (uint32_t i = v->whole.rank; i-- > 0; cell /= (uint32_t)v->count[i])
+    index[i] = cell % (uint32_t)v->count[i];
+  for (uint32_t i = v->whole.rank; i-- > 0;)
+    at = at * (uint64_t)v->count[i] + index[i];
+  return at;
+}
+
+const cm_plan_value *cm_ordering_value(const cm_plan *plan, uint32_t op)
+{
+  const cm_plan_op *o = &plan->ops[op];
+  return &plan->values[o->copied != CM_NONE ? o->copied : o->call.node->outputs[0]];
+}
+
+/* The operators that make what each operator reads. */
+static cm_status list_makers(cm_ordering *o, cm_error *error)
+{
+  cm_plan *plan = o->plan;
+  uint64_t count = 0, room = 0;
+  if (CM_NEW(plan->memory, o->maker_first, plan->op_count + 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t op = 0; op < plan->op_count; op++) {
+    o->maker_first[op] = (uint32_t)count;
+    for (uint32_t p = 0; p < plan->ops[op].piece_count; p++) {
+      const cm_piece *piece = &plan->pieces[plan->ops[op].first_piece + p];
+      const uint32_t *inputs = cm_piece_inputs(plan, piece);
+      for (uint32_t i = 0; i < piece->input_count; i++) {
+        const cm_plan_value *v = &plan->values[plan->tiles[inputs[i]].value];
+        if (v->kind != CM_VALUE_MADE)
+          continue;
+        uint32_t maker = plan->pieces[plan->tiles[v->first_tile].piece].op;
+        uint64_t k = o->maker_first[op];
+        while (k < count && o->makers[k] != maker)
+          k++;
+        if (k < count)
+          continue;
+        if (CM_ROOM(plan->memory, o->makers, &room, count + 1, error) != CM_OK)
+          return error->status;
+        o->makers[count++] = maker;
+      }
+    }
+  }
+  o->maker_first[plan->op_count] = (uint32_t)count;
+  return CM_OK;
+}
+
+static void find_readers(cm_ordering *o)
+{
+  for (uint32_t op = o->first_op; op <= o->last_op; op++)
+    o->has_reader[op] = false;
+  for (uint32_t op = o->first_op; op <= o->last_op; op++)
+    for (uint32_t k = o->maker_first[op]; k < o->maker_first[op + 1]; k++)
+      if (o->makers[k] >= o->first_op && o->makers[k] != op)
+        o->has_reader[o->makers[k]] = true;
+}
+
+void cm_ordering_make(cm_ordering *o, uint32_t first, uint32_t last, bool slices_first)
+{
+  uint32_t sinks = 0;
+  o->first_op = first;
+  o->last_op = last;
+  o->count = 0;
+  o->stamp++;
+  find_readers(o);
+  for (uint32_t op = first; op <= last; op++) {
+    const cm_plan_op *made = &o->plan->ops[op];
+    const cm_plan_value *v = cm_ordering_value(o->plan, op);
+    if (o->has_reader[op])
+      continue;
+    for (uint32_t p = 0; p < made->piece_count; p++) {
+      uint64_t place = slices_first ? p : column_major(v, p);
+      o->sinks[sinks++] = (cm_sink){(double)place / made->piece_count, op, made->first_piece + p};
+    }
+  }
+  qsort(o->sinks, sinks, sizeof *o->sinks, by_fraction);
+  for (uint32_t s = 0; s < sinks; s++)
+    visit(o, o->sinks[s].piece);
+  for (uint32_t op = first; op <= last; op++)
+    for (uint32_t p = 0; p < o->plan->ops[op].piece_count; p++)
+      visit(o, o->plan->ops[op].first_piece + p);
+}
+
+bool cm_ordering_two_ways(const cm_plan *plan, uint32_t first, uint32_t last)
+{
+  for (uint32_t op = first; op <= last; op++) {
+    const cm_plan_value *v = cm_ordering_value(plan, op);
+    uint32_t cut = 0;
+    for (uint32_t i = 0; i < v->whole.rank; i++)
+      cut += v->count[i] > 1;
+    if (cut > 1)
+      return true;
+  }
+  return false;
+}
+
+cm_status cm_ordering_begin(cm_ordering *o, cm_plan *plan, cm_error *error)
+{
+  *o = (cm_ordering){.plan = plan};
+  if (CM_NEW(plan->memory, o->done, plan->piece_count + 1, error) != CM_OK ||
+      CM_NEW(plan->memory, o->pieces, plan->piece_count + 1, error) != CM_OK ||
+      CM_NEW(plan->memory, o->sinks, plan->piece_count + 1, error) != CM_OK ||
+      CM_NEW(plan->memory, o->has_reader, plan->op_count + 1, error) != CM_OK)
+    return error->status;
+  return list_makers(o, error);
+}
+
+void cm_ordering_end(cm_ordering *o)
+{
+  cm_free(o->done);
+  cm_free(o->pieces);
+  cm_free(o->sinks);
+  cm_free(o->has_reader);
+  cm_free(o->maker_first);
+  cm_free(o->makers);
+}

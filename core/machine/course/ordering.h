@@ -1,0 +1,39 @@
+/* The order of the pieces within a segment: depth first, band by band. Internal to the room. */
+#ifndef CM_MACHINE_ORDERING_H
+#define CM_MACHINE_ORDERING_H
+
+#include "core/machine/plan/plan.h"
+
+/* A piece that none of the segment reads. */
+typedef struct cm_sink {
+  double fraction; /* of its operator's pieces that come before it */
+  uint32_t op, piece;
+} cm_sink;
+
+typedef struct cm_ordering {
+  cm_plan *plan;
+  uint32_t first_op, last_op;
+  uint32_t *done; /* by piece: stamp */
+  uint32_t stamp;
+  uint32_t *pieces; /* what is made */
+  uint32_t count;
+  cm_sink *sinks;
+  bool *has_reader; /* by operator: one of the segment reads it */
+  uint32_t *maker_first, *makers; /* by operator: those that make what it reads */
+} cm_ordering;
+
+/* For segments of a plan. Free it with cm_ordering_end, also after a failure. Errors: memory. */
+cm_status cm_ordering_begin(cm_ordering *o, cm_plan *plan, cm_error *error);
+void cm_ordering_end(cm_ordering *o);
+
+/* Lists in o->pieces those of operators [first, last]: the ones at the end of the segment in the order of their bands (or of
+ * their slices), each pulling what it needs. Linear in what the pieces read, but for sorting those at the end. */
+void cm_ordering_make(cm_ordering *o, uint32_t first, uint32_t last, bool slices_first);
+
+/* True when bands first and slices first differ for some operator of the segment. */
+bool cm_ordering_two_ways(const cm_plan *plan, uint32_t first, uint32_t last);
+
+/* The value whose tiles an operator's pieces make, one each. */
+const cm_plan_value *cm_ordering_value(const cm_plan *plan, uint32_t op);
+
+#endif
