@@ -111,6 +111,30 @@ static cm_status start_watching(cm_error *error)
   return cause == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "no thread can be had for the watch over scratch files");
 }
 
+/* ---- a disk that fails ---- */
+
+/* A page that the disk does not give back faults where the array is used, deep in a method: nothing there could go on
+ * without it, and no number after it could be trusted. The process says why and ends. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+  static const char text[] = ": the disk failed under a scratch file; a larger memory limit needs none\n";
+  (void)context;
+  if (info->si_code != BUS_ADRERR && info->si_code != BUS_OBJERR) {
+    signal(number, SIG_DFL);
+    return;
+  }
+  (void)!write(STDERR_FILENO, program_invocation_short_name, strlen(program_invocation_short_name));
+  (void)!write(STDERR_FILENO, text, sizeof text - 1);
+  _exit(EXIT_FAILURE);
+}
+
+static void mind_bus_errors(void)
+{
+  struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+  sigemptyset(&action.sa_mask);
+  (void)sigaction(SIGBUS, &action, NULL);
+}
+
 /* ---- blocks ---- */
 
 /* Takes the space on the disk now: a full disk is an error here, and would be a crash later. */
@@ -148,6 +172,8 @@ static cm_status map_file(cm_scratch *s, cm_error *error)
 static cm_status enlist(cm_scratch *s, cm_error *error)
 {
   cm_status status = CM_OK;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, mind_bus_errors);
   pthread_mutex_lock(&life);
   pthread_mutex_lock(&lock);
   s->next = blocks;

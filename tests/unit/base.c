@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <stdatomic.h>
+#include <sys/wait.h>
 
 #include "core/base/memory.h"
 #include "core/base/number.h"
@@ -207,6 +208,51 @@ START_TEST(arrays_in_files_take_little_memory)
 }
 END_TEST
 
+/* Cuts every scratch file of this process short, as a disk that fails does. */
+static void lose_scratch_files(void)
+{
+  char path[64], target[CM_PATH_MAX];
+  for (int file = 3; file < 64; file++) {
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    if (strstr(target, "/coremap-") != NULL)
+      ck_assert_int_eq(ftruncate(file, 0), 0);
+  }
+}
+
+/* What a scratch file had cannot be made up: the process ends by itself, and says why. */
+START_TEST(a_lost_scratch_file_is_named)
+{
+  enum { COUNT = 1 << 20 };
+  cm_error error;
+  cm_memory memory;
+  char folder[CM_PATH_MAX], text[512] = "";
+  int ends[2], status;
+  test_folder(folder);
+  cm_memory_init(&memory, 1 << 20);
+  memory.scratch_folder = folder;
+  ck_assert_int_eq(pipe(ends), 0);
+  pid_t child = fork();
+  ck_assert_int_ge(child, 0);
+  if (child == 0) {
+    volatile uint32_t *array;
+    if (CM_NEW(&memory, array, COUNT, &error) != CM_OK || dup2(ends[1], STDERR_FILENO) < 0)
+      _exit(99);
+    lose_scratch_files();
+    _exit(array[COUNT / 2] == 0 ? 98 : 97);
+  }
+  close(ends[1]);
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert_int_gt(read(ends[0], text, sizeof text - 1), 0);
+  close(ends[0]);
+  ck_assert(WIFEXITED(status));
+  ck_assert_int_eq(WEXITSTATUS(status), EXIT_FAILURE);
+  ck_assert_ptr_nonnull(strstr(text, "the disk failed under a scratch file"));
+  ck_ok(cm_folder_remove(folder, &error));
+}
+END_TEST
+
 START_TEST(reserved_memory_is_counted_as_it_is_booked)
 {
   cm_error error;
@@ -333,6 +379,7 @@ int main(void)
   tcase_add_test(tests, memory_is_counted_and_limited);
   tcase_add_test(tests, large_arrays_stand_in_files);
   tcase_add_test(tests, arrays_in_files_take_little_memory);
+  tcase_add_test(tests, a_lost_scratch_file_is_named);
   tcase_add_test(tests, reserved_memory_is_counted_as_it_is_booked);
   tcase_add_test(tests, a_crew_plays_many_rounds);
   tcase_add_test(tests, parallel_runs_each_once_and_reports_the_lowest_failure);
