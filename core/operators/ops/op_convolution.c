@@ -7,6 +7,29 @@
 
 enum { TILE = 4096 }; /* output positions unfolded at once */
 
+/* ---- what both have ---- */
+
+/* Type and rank of what a convolution makes, where they are known: input and weights are then known as well. */
+static cm_status begin_shape(cm_call *call, bool *known, cm_error *error)
+{
+  if (call->input_count < 2)
+    return cm_call_fail(call, error, "needs weights");
+  const cm_shape *x = &call->input[0];
+  call->output[0].type = x->type;
+  *known = x->rank != CM_UNKNOWN_RANK && call->input[1].rank != CM_UNKNOWN_RANK;
+  return CM_OK;
+}
+
+/* The output: images of the input, channels, and an extent for each dimension of the window. */
+static void end_shape(cm_call *call, int64_t channels, const int64_t *extents, uint32_t rank)
+{
+  cm_shape *out = &call->output[0];
+  out->rank = call->input[0].rank;
+  out->dims[0] = call->input[0].dims[0];
+  out->dims[1] = channels;
+  memcpy(out->dims + 2, extents, rank * sizeof *extents);
+}
+
 /* ---- Conv ---- */
 
 static cm_status conv_window(cm_call *call, cm_window *w, cm_error *error)
@@ -22,16 +45,13 @@ static cm_status conv_window(cm_call *call, cm_window *w, cm_error *error)
 cm_status cm_shape_conv(cm_call *call, cm_error *error)
 {
   cm_window w;
-  cm_shape *out = &call->output[0];
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs weights");
+  bool known = false;
+  if (begin_shape(call, &known, error) != CM_OK || (known && conv_window(call, &w, error) != CM_OK))
+    return error->status;
+  if (!known)
+    return CM_OK;
   const cm_shape *x = &call->input[0], *k = &call->input[1];
   int64_t group = cm_node_integer(call->node, "group", 1);
-  out->type = x->type;
-  if (x->rank == CM_UNKNOWN_RANK || k->rank == CM_UNKNOWN_RANK)
-    return CM_OK;
-  if (conv_window(call, &w, error) != CM_OK)
-    return error->status;
   if (group < 1 || (k->dims[0] >= 0 && k->dims[0] % group != 0) ||
       (x->dims[1] >= 0 && k->dims[1] >= 0 && (x->dims[1] % group != 0 || x->dims[1] / group != k->dims[1])))
     return cm_call_fail(call, error, "%lld input channels in %lld groups do not go with weights of [%lld, %lld, ...]",
@@ -39,10 +59,7 @@ cm_status cm_shape_conv(cm_call *call, cm_error *error)
   if (cm_has(call, 2) && cm_shape_known(&call->input[2]) && k->dims[0] >= 0 &&
       (call->input[2].rank != 1 || call->input[2].dims[0] != k->dims[0]))
     return cm_call_fail(call, error, "its bias should hold %lld numbers", (long long)k->dims[0]);
-  out->rank = x->rank;
-  out->dims[0] = x->dims[0];
-  out->dims[1] = k->dims[0];
-  memcpy(out->dims + 2, w.out, w.rank * sizeof *w.out);
+  end_shape(call, k->dims[0], w.out, w.rank);
   return CM_OK;
 }
 
@@ -252,23 +269,17 @@ static cm_status transpose_window(cm_call *call, cm_window *w, cm_error *error)
 cm_status cm_shape_conv_transpose(cm_call *call, cm_error *error)
 {
   cm_window w;
-  cm_shape *out = &call->output[0];
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs weights");
+  bool known = false;
+  if (begin_shape(call, &known, error) != CM_OK || (known && transpose_window(call, &w, error) != CM_OK))
+    return error->status;
+  if (!known)
+    return CM_OK;
   const cm_shape *x = &call->input[0], *k = &call->input[1];
   int64_t group = cm_node_integer(call->node, "group", 1);
-  out->type = x->type;
-  if (x->rank == CM_UNKNOWN_RANK || k->rank == CM_UNKNOWN_RANK)
-    return CM_OK;
-  if (transpose_window(call, &w, error) != CM_OK)
-    return error->status;
   if (group < 1 || (x->dims[1] >= 0 && k->dims[0] >= 0 && (x->dims[1] != k->dims[0] || x->dims[1] % group != 0)))
     return cm_call_fail(call, error, "%lld input channels in %lld groups do not go with weights for %lld",
                         (long long)x->dims[1], (long long)group, (long long)k->dims[0]);
-  out->rank = x->rank;
-  out->dims[0] = x->dims[0];
-  out->dims[1] = k->dims[1] < 0 ? CM_UNKNOWN_DIM : k->dims[1] * group;
-  memcpy(out->dims + 2, w.in, w.rank * sizeof *w.in);
+  end_shape(call, k->dims[1] < 0 ? CM_UNKNOWN_DIM : k->dims[1] * group, w.in, w.rank);
   return CM_OK;
 }
 
