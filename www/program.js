@@ -5,6 +5,7 @@ import { element, facts, fill } from './dom.js';
 import { bytes, moment, NONE, shortId } from './format.js';
 import { Problem } from './problem.js';
 import { problemNode } from './problemnode.js';
+import { reportGroups, tileRows } from './programreport.js';
 import { detailsTable } from './tables.js';
 import { timelineSection } from './timeline.js';
 import { parseTrace } from './trace.js';
@@ -34,8 +35,24 @@ const fileLinks = (files) =>
     element('a', { class: i === 0 ? 'button primary' : 'button', href: files[name], download: '' }, label),
   );
 
-// A move or a permutation is a row each: they are for the report's own file.
-const figuresOf = (report) => report && { ...report, moves: report.moves?.length, permutations: report.permutations?.length };
+/** Panels side by side, a subject each; the tiles and what else there is below. */
+function reportPanels(report) {
+  if (!report) return null;
+  const { groups, rest } = reportGroups(report);
+  const { tiles, program, ...more } = rest;
+  const { mapping, ...cut } = tiles ?? {};
+  const { metrics, ...laid } = mapping ?? {};
+  return [
+    element('div', { class: 'columns' }, groups.map(([title, rows]) => detailsTable(title, rows))),
+    element(
+      'div',
+      { class: 'columns' },
+      detailsTable('Tiles', tileRows(cut)),
+      detailsTable('Tiles on cores', { ...laid, ...metrics }),
+    ),
+    detailsTable('More', { ...more, ...program }),
+  ];
+}
 
 export async function showProgram(main, { id, attach }, signal) {
   const [program, trace] = await Promise.all([getProgram(id, signal), scheduleOf(id, signal)]);
@@ -73,7 +90,7 @@ export async function showProgram(main, { id, attach }, signal) {
       ]),
     ),
     schedule?.node,
-    detailsTable('Report', figuresOf(report)),
+    reportPanels(report),
   );
   attach();
   schedule?.redraw();

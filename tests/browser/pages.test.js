@@ -485,6 +485,9 @@ test('a compile job ends in a page with the program, its timeline and its files'
   for (const name of ['Program', 'Timeline', 'Tiles', 'Core mapping'])
     assert.equal(await page.locator(`.buttons a:text-is("${name}")`).count(), 1, name);
   assert.ok(report.tiles.mapping.metrics.cores_used > 0);
+  for (const subject of ['Operators', 'Traffic', 'Time by the cost model', 'Tiles', 'Tiles on cores'])
+    assert.equal(await page.locator(`h2:text-is("${subject}")`).count(), 1, subject);
+  assert.equal(await page.locator('h2:text-is("More")').count(), 0, 'every figure belongs to a subject');
   await page.setViewportSize({ width: 400, height: 800 });
   await page.waitForTimeout(100);
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing sticks out');

@@ -13,6 +13,7 @@ const { View } = await load('view.js');
 const { BROKEN, busiest, categories, FREE, HERE, LAYERS, TAKEN } = await load('layers.js');
 const { METRICS, metricText, verdict } = await load('metrics.js');
 const { Problem, problemWords } = await load('problem.js');
+const { reportGroups, tileRows } = await load('programreport.js');
 
 const { busyTime, firstAfter, parseTrace, spanAt, tickStep, TimeWindow } = await load('trace.js');
 
@@ -272,6 +273,32 @@ test('problems are told in words with their figures', () => {
 });
 
 const spanEvent = (tid, ts, dur, name, cat) => ({ ph: 'X', pid: 1, tid, ts, dur, name, cat });
+
+test('a report of a compile job is told by subjects, and nothing of it is left out', () => {
+  const { groups, rest } = reportGroups({
+    operators: { before: 9, after: 7 },
+    moves: [{}, {}],
+    stage: 'program',
+    program: {
+      chip: 'npu',
+      traffic: { loaded_bytes: 2048, parameters: { once_bytes: 5 }, strange: 3 },
+      time: { total_ns: 1500, units: { data: { lanes: 2, share: 0.25, busy_ns: 750 } } },
+    },
+    verified: { equal: null, why: 'an operator is not known' },
+    tiles: { count: 4 },
+  });
+  const told = Object.fromEntries(groups);
+  assert.deepEqual(told.Operators, { Operators: '9 → 7' });
+  assert.deepEqual(Object.values(told.Traffic).map(plain), ['2.05 kB', '5 B']);
+  assert.deepEqual(Object.values(told['Time by the cost model']).map(plain), ['1.500 µs', '25.0 % of 2 lanes']);
+  assert.deepEqual(told.Permutations, { 'Steps of the pass': '2' });
+  assert.equal(told.Verification['Same numbers'], 'not computed');
+  assert.ok(!('Order of operators' in told), 'what is not told has no panel');
+  assert.deepEqual(rest, { program: { traffic: { strange: 3 } }, tiles: { count: 4 } });
+  const rows = tileRows({ arcs: 3, devices: [{ name: 'matrix', cores: 2, micro_operators: 48, busy_ns: 833 }] });
+  assert.equal(plain(rows.matrix), '48 micro-operators on 2 cores, busy for 833.0 ns');
+  assert.equal(rows.arcs, 3);
+});
 
 test('traces become units with their spans in time, and kinds by the time they take', () => {
   const trace = parseTrace({

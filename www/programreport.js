@@ -1,0 +1,102 @@
+// The report of a compile job by subjects: what was computed, what moved, how long it takes, what was searched and
+// checked.
+
+import { bytes, count, percent, si } from './format.js';
+
+const time = (ns) => si(ns * 1e-9, 's', 4);
+const change = (text) => (pair) =>
+  pair.before === pair.after ? text(pair.after) : `${text(pair.before)} → ${text(pair.after)}`;
+const busy = (unit) => `${percent(unit.share)} of ${count(unit.lanes)} ${unit.lanes === 1 ? 'lane' : 'lanes'}`;
+const yes = (flag) => (flag === null ? 'not computed' : flag ? 'yes' : 'no');
+
+// A row: its label, where the report has it, and how it reads.
+const GROUPS = [
+  [
+    'Operators',
+    ['Operators', 'operators', change(count)],
+    ['Computed on the chip', 'split.computed', count],
+    ['Cut in pieces', 'split.cut', count],
+    ['Pieces', 'split.pieces', count],
+    ['Segments', 'program.subgraphs', count],
+    ['Instructions', 'program.instructions', count],
+    ['Memory of the chip', 'program.memory_bytes', bytes],
+    ['Operator set', 'opset', String],
+  ],
+  [
+    'Traffic',
+    ['Activations in', 'program.traffic.loaded_bytes', bytes],
+    ['Activations out', 'program.traffic.stored_bytes', bytes],
+    ['Of layer by layer', 'program.traffic.ratio', percent],
+    ['Layer by layer', 'program.traffic.layer_by_layer_bytes', bytes],
+    ['Inputs and outputs once', 'program.traffic.compulsory_bytes', bytes],
+    ['Parameters in', 'program.traffic.parameters.loaded_bytes', bytes],
+    ['Parameters once', 'program.traffic.parameters.once_bytes', bytes],
+    ['Moved on the chip', 'program.traffic.moved_on_chip_bytes', bytes],
+  ],
+  [
+    'Time by the cost model',
+    ['Program', 'program.time.total_ns', time],
+    ['Bound of the busiest unit', 'program.time.lower_bound_ns', time],
+    ['Data units busy', 'program.time.units.data', busy],
+    ['Matrix units busy', 'program.time.units.matrix', busy],
+    ['Vector units busy', 'program.time.units.vector', busy],
+  ],
+  [
+    'Order of operators',
+    ['Subgraphs', 'program.order.subgraphs', count],
+    ['Orders scored', 'program.order.scored', count],
+    ['In the order of the file', 'program.order.file_order_ns', time],
+    ['In the order chosen', 'program.order.best_ns', time],
+  ],
+  [
+    'Permutations',
+    ['Bytes moved', 'permutation_bytes', change(bytes)],
+    ['Permutations left', 'permutations', count],
+    ['Steps of the pass', 'moves', count],
+  ],
+  [
+    'Verification',
+    ['Same numbers', 'verified.equal', yes],
+    ['Largest relative deviation', 'verified.largest_relative_deviation', (value) => value.toPrecision(2)],
+    ['Why not', 'verified.why', String],
+  ],
+];
+
+// Said at the head of the page, or twice.
+const ELSEWHERE = ['program.chip', 'stage', 'program.operators'];
+
+/** What tiling reports, a line a device. */
+export function tileRows({ devices, ...figures }) {
+  const line = (device) =>
+    `${count(device.micro_operators)} micro-operators on ${count(device.cores)} cores, ` +
+    `busy for ${time(device.busy_ns)}`;
+  return { ...figures, ...Object.fromEntries((devices ?? []).map((device) => [device.name, line(device)])) };
+}
+
+const at = (report, path) => path.split('.').reduce((value, name) => value?.[name], report);
+
+/** A report without the value at a path, and without objects that are empty then. */
+function without(report, [name, ...rest]) {
+  if (report === null || typeof report !== 'object' || !(name in report)) return report;
+  const { [name]: value, ...others } = report;
+  const inner = rest.length ? without(value, rest) : undefined;
+  return inner === undefined || (typeof inner === 'object' && inner && !Object.keys(inner).length)
+    ? others
+    : { ...others, [name]: inner };
+}
+
+/** The subjects of a report that it says something of, [title, {label: text}], and what belongs to none of them. */
+export function reportGroups(report) {
+  // A move or a permutation is an entry each: those are for the report's own file.
+  const figures = { ...report, moves: report.moves?.length, permutations: report.permutations?.length };
+  const groups = [];
+  let rest = figures;
+  for (const [title, ...rows] of GROUPS) {
+    const told = rows.filter(([, path]) => at(figures, path) !== undefined);
+    const texts = told.map(([label, path, text]) => [label, text(at(figures, path))]);
+    if (texts.length) groups.push([title, Object.fromEntries(texts)]);
+  }
+  const paths = [...GROUPS.flatMap(([, ...rows]) => rows.map(([, path]) => path)), ...ELSEWHERE];
+  for (const path of paths) rest = without(rest, path.split('.'));
+  return { groups, rest };
+}
