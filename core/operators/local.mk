@@ -5,10 +5,10 @@ libcoremap_a_SOURCES += \
   core/operators/onnx/onnx_proto.h core/operators/onnx/onnx_tensor.c core/operators/onnx/onnx_read.c core/operators/onnx/onnx_write.c \
   core/operators/operator.h core/operators/operator.c core/operators/evaluate.h core/operators/evaluate.c \
   core/operators/ops/window.h core/operators/ops/window.c \
-  core/operators/ops/op_elementwise.c core/operators/ops/op_cast.c core/operators/ops/op_dropout.c core/operators/ops/op_convolution.c \
+  core/operators/ops/op_unary.c core/operators/ops/op_elementwise.c core/operators/ops/op_cast.c core/operators/ops/op_dropout.c core/operators/ops/op_convolution.c \
   core/operators/ops/op_pool.c \
   core/operators/ops/op_normalize.c core/operators/ops/op_reduce.c core/operators/ops/op_matrix.c core/operators/ops/op_shape.c \
-  core/operators/ops/op_move.c core/operators/ops/op_resize.c core/operators/ops/op_quantize.c \
+  core/operators/ops/op_move.c core/operators/ops/op_part.c core/operators/ops/op_resize.c core/operators/ops/op_quantize.c \
   core/operators/permute/layout.h core/operators/permute/layout.c core/operators/permute/mincut.h core/operators/permute/mincut.c \
   core/operators/permute/cross.h core/operators/permute/cross.c core/operators/permute/cross_elementwise.c core/operators/permute/cross_channels.c \
   core/operators/permute/cross_axes.c core/operators/permute/cross_matrix.c \

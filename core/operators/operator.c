@@ -175,6 +175,12 @@ cm_status cm_call_bad_type(const cm_call *call, cm_type type, cm_error *error)
   return cm_call_fail(call, error, "cannot be computed for %s", cm_type_name(type));
 }
 
+cm_status cm_call_need_elements(const cm_call *call, cm_error *error)
+{
+  cm_type type = call->value[0]->type;
+  return cm_type_bytes(type) == 0 ? cm_call_bad_type(call, type, error) : CM_OK;
+}
+
 cm_status cm_call_axis(const cm_call *call, int64_t axis, uint32_t rank, uint32_t *normal, cm_error *error)
 {
   if (axis < -(int64_t)rank || axis >= (int64_t)rank)

@@ -66,6 +66,9 @@ cm_status cm_call_fail(const cm_call *call, cm_error *error, const char *format,
 /* The kernel does not compute this type. */
 cm_status cm_call_bad_type(const cm_call *call, cm_type type, cm_error *error);
 
+/* Fails when the first input has no elements of a fixed size (strings, sequences). */
+cm_status cm_call_need_elements(const cm_call *call, cm_error *error);
+
 /* Brings an axis into 0 .. rank-1. */
 cm_status cm_call_axis(const cm_call *call, int64_t axis, uint32_t rank, uint32_t *normal, cm_error *error);
 
