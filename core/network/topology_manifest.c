@@ -1,0 +1,167 @@
+/* What a topology file says of itself. Nothing is allocated on a count that the bytes cannot hold. */
+#include <jansson.h>
+#include <string.h>
+
+#include "core/network/topology_reader.h"
+
+enum { DEFLATE_RATIO_MAX = 1040 };
+
+cm_status cm_topology_damaged(cm_error *error, const char *what)
+{
+  cm_fail(error, CM_BAD_NETWORK, "damaged topology file: %s", what);
+  return cm_fail_at(error, CM_MANIFEST_NAME);
+}
+
+static bool number(const json_t *object, const char *name, uint64_t most, uint64_t *value)
+{
+  const json_t *found = json_object_get(object, name);
+  json_int_t n = json_integer_value(found);
+  if (!json_is_integer(found) || n < 0 || (uint64_t)n > most)
+    return false;
+  *value = (uint64_t)n;
+  return true;
+}
+
+static bool parse_member(const json_t *json, cm_topology_member *m)
+{
+  uint64_t first = 0, vertices = 0;
+  const char *name = json_string_value(json_object_get(json, "name"));
+  const char *hex = json_string_value(json_object_get(json, "blake2b"));
+  size_t digest_size;
+  *m = (cm_topology_member){0};
+  if (name == NULL || strlen(name) >= sizeof m->name || hex == NULL || !number(json, "bytes", INT64_MAX, &m->bytes) ||
+      sodium_hex2bin(m->digest, sizeof m->digest, hex, strlen(hex), NULL, &digest_size, NULL) != 0 ||
+      digest_size != sizeof m->digest)
+    return false;
+  (void)snprintf(m->name, sizeof m->name, "%s", name);
+  if (strncmp(name, "edges/", 6) != 0)
+    return true;
+  if (!number(json, "first_vertex", CM_VERTICES_MAX, &first) || !number(json, "vertices", CM_VERTICES_MAX, &vertices) ||
+      !number(json, "rows", UINT32_MAX, &m->rows) || !number(json, "pins", CM_PINS_MAX, &m->pins))
+    return false;
+  m->first_vertex = (uint32_t)first;
+  m->vertices = (uint32_t)vertices;
+  return true;
+}
+
+/* What deflate could not have made, and what the vertices and pins cannot need, is refused before memory is taken. */
+static cm_status check_member(cm_topology_reader *r, const cm_topology_member *m, cm_error *error)
+{
+  zip_stat_t about;
+  uint64_t least = (uint64_t)m->vertices + 2 * m->pins;
+  if (m->bytes == 0)
+    return CM_OK;
+  if (zip_stat(r->zip, m->name, 0, &about) != 0)
+    cm_fail(error, CM_BAD_NETWORK, "damaged topology file: member %s is missing", m->name);
+  else if ((about.valid & ZIP_STAT_SIZE) == 0 || (about.valid & ZIP_STAT_COMP_SIZE) == 0 || about.size != m->bytes ||
+           about.size / DEFLATE_RATIO_MAX > about.comp_size)
+    cm_fail(error, CM_BAD_NETWORK, "damaged topology file: member %s has not the %llu bytes that the manifest says",
+            m->name, (unsigned long long)m->bytes);
+  else if (m->bytes < least || m->rows > m->pins)
+    cm_fail(error, CM_BAD_NETWORK,
+            "damaged topology file: the %llu bytes of member %s cannot hold %u vertices with %llu edges",
+            (unsigned long long)m->bytes, m->name, m->vertices, (unsigned long long)m->pins);
+  else if (about.comp_size > r->file_bytes - r->packed_bytes)
+    cm_fail(error, CM_BAD_NETWORK, "damaged topology file: the members up to %s are longer than the file", m->name);
+  else {
+    r->packed_bytes += about.comp_size;
+    r->raw_bytes += m->bytes;
+    return CM_OK;
+  }
+  return cm_fail_at(error, "%s", m->name);
+}
+
+static cm_status parse_members(cm_topology_reader *r, const json_t *list, cm_error *error)
+{
+  size_t count = json_array_size(list);
+  uint64_t vertices = 0, rows = 0, pins = 0;
+  if (!json_is_array(list))
+    return cm_topology_damaged(error, "the manifest has no list of members");
+  if (CM_NEW(r->memory, r->members, count, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < count; i++) {
+    cm_topology_member m;
+    if (!parse_member(json_array_get(list, i), &m))
+      return cm_topology_damaged(error, "the manifest describes a member wrongly");
+    if (check_member(r, &m, error) != CM_OK)
+      return error->status;
+    if (strcmp(m.name, "sizes") == 0)
+      r->sizes = m;
+    else if (strcmp(m.name, "labels") == 0)
+      r->labels = m;
+    else if (strcmp(m.name, "parents") == 0)
+      r->parents = m;
+    else if (strncmp(m.name, "edges/", 6) != 0 || m.first_vertex != vertices || m.vertices == 0)
+      return cm_topology_damaged(error, "the members do not follow each other");
+    else {
+      vertices += m.vertices;
+      rows += m.rows;
+      pins += m.pins;
+      r->members[r->member_count++] = m;
+    }
+  }
+  if (vertices != r->header.vertex_count || rows != r->header.net_count || pins != r->header.pin_count)
+    return cm_topology_damaged(error, "the members' counts do not add up to the manifest's");
+  if ((r->header.has_sizes && r->sizes.bytes < r->header.vertex_count) ||
+      (r->header.has_labels && r->labels.bytes < r->header.vertex_count) || r->parents.bytes < r->header.finer_count)
+    return cm_topology_damaged(error, "sizes, labels or parents are missing");
+  return CM_OK;
+}
+
+static cm_status parse_manifest(cm_topology_reader *r, const json_t *json, cm_error *error)
+{
+  cm_topology_header *h = &r->header;
+  const json_t *merged = json_object_get(json, "merged");
+  const char *format = json_string_value(json_object_get(json, "format"));
+  uint64_t version = 0, vertices = 0, nets = 0, finer = 0, empty = 0;
+  if (format == NULL || strcmp(format, CM_TOPOLOGY_FORMAT_NAME) != 0 || !number(json, "version", UINT32_MAX, &version))
+    return cm_topology_damaged(error, "the manifest is not one of a topology");
+  if (version != CM_TOPOLOGY_VERSION)
+    return cm_fail(error, CM_BAD_NETWORK, "topology file of version %llu; this program reads version %d",
+                   (unsigned long long)version, CM_TOPOLOGY_VERSION);
+  if (!number(json, "vertices", CM_VERTICES_MAX, &vertices) || !number(json, "nets", UINT32_MAX, &nets) ||
+      !number(json, "pins", CM_PINS_MAX, &h->pin_count) || !number(json, "size_total", INT64_MAX, &h->size_total) ||
+      !number(json, "weight_total", INT64_MAX, &h->weight_total) ||
+      !number(json, "weight_scale", INT64_MAX, &h->weight_scale) || h->weight_scale == 0 ||
+      !number(json, "finer_vertices", CM_VERTICES_MAX, &finer) ||
+      !number(merged, "duplicates", INT64_MAX, &h->duplicate_count) ||
+      !number(merged, "self_loops", INT64_MAX, &h->self_loop_count) ||
+      !number(merged, "empty_nets", UINT32_MAX, &empty))
+    return cm_topology_damaged(error, "a number of the manifest is missing or out of range");
+  h->vertex_count = (uint32_t)vertices;
+  h->net_count = (uint32_t)nets;
+  h->finer_count = (uint32_t)finer;
+  h->empty_net_count = (uint32_t)empty;
+  h->directed = json_is_true(json_object_get(json, "directed"));
+  h->has_weights = json_is_true(json_object_get(json, "has_weights"));
+  h->has_sizes = json_is_true(json_object_get(json, "has_sizes"));
+  h->has_labels = json_is_true(json_object_get(json, "has_labels"));
+  return parse_members(r, json_object_get(json, "members"), error);
+}
+
+cm_status cm_topology_manifest(cm_topology_reader *r, cm_error *error)
+{
+  zip_stat_t about;
+  zip_file_t *file = zip_fopen(r->zip, CM_MANIFEST_NAME, 0);
+  if (file == NULL || zip_stat(r->zip, CM_MANIFEST_NAME, 0, &about) != 0 || about.size > CM_MANIFEST_BYTES_MAX) {
+    if (file != NULL)
+      zip_fclose(file);
+    return cm_topology_damaged(error, "the zip has no manifest.json, so it is not a topology file");
+  }
+  char *text;
+  if (CM_NEW(r->memory, text, about.size + 1, error) != CM_OK) {
+    zip_fclose(file);
+    return error->status;
+  }
+  /* One byte more than there are: libzip compares its own checksum only when it meets the end. */
+  zip_int64_t got = zip_fread(file, text, about.size + 1);
+  if (got == (zip_int64_t)about.size && zip_fread(file, text + got, 1) != 0)
+    got = -1;
+  zip_fclose(file);
+  json_error_t where;
+  json_t *json = got == (zip_int64_t)about.size ? json_loadb(text, about.size, JSON_REJECT_DUPLICATES, &where) : NULL;
+  cm_free(text);
+  cm_status status = json == NULL ? cm_topology_damaged(error, "the manifest is not JSON") : parse_manifest(r, json, error);
+  json_decref(json);
+  return status;
+}
