@@ -36,5 +36,5 @@ libcoremap_a_SOURCES += \
   core/partition/edge/greedy.h core/partition/edge/greedy.c \
   core/partition/edge/within.h core/partition/edge/within.c \
   core/partition/edge/part_ties.h core/partition/edge/part_ties.c \
-  core/partition/edge/profile.h core/partition/edge/profile.c \
+  core/partition/edge/profile.h core/partition/edge/profile.c core/partition/edge/profile_suits.c \
   core/partition/edge/edge.h core/partition/edge/edge.c core/partition/edge/edge_topology.c

@@ -20,6 +20,7 @@ typedef struct cm_edge_options {
   double least_tie;       /* of its starting points: see cm_pairwise_options */
   uint32_t cycles;        /* V-cycles after the first descent */
   uint32_t split_sweeps, sweeps; /* of cm_profile_options, where a graph would be too large */
+  uint32_t more_sweeps;   /* the same where it would have nothing to coarsen by; 0: small networks are graphs always */
   uint64_t seed;
 } cm_edge_options;
 

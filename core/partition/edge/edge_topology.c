@@ -143,7 +143,7 @@ static cm_status try_profiles(void *context, const cm_edge_options *options, uin
 {
   profile_attempt *a = context;
   cm_profile_options profile = {.parts = options->parts, .most = options->most, .split_sweeps = options->split_sweeps,
-                                .sweeps = options->sweeps, .seed = options->seed};
+                                .sweeps = options->sweeps, .more_sweeps = options->more_sweeps, .seed = options->seed};
   return cm_partition_profiles(a->topology, &profile, a->run, part, error);
 }
 
@@ -167,7 +167,7 @@ static uint32_t wanted_parts(const cm_topology *topology, const cm_edge_options 
 uint64_t cm_edges_least_bytes(const cm_topology *topology, const cm_edge_options *options)
 {
   uint64_t pins = topology->pin_count, vertices = topology->vertex_count, parts = wanted_parts(topology, options);
-  if (cm_profile_suits(topology, (uint32_t)parts))
+  if (cm_profile_suits(topology, (uint32_t)parts, options->more_sweeps > 0))
     return pins * 4 + vertices * (parts * 4 + 40);
   bool weighted = topology->pin_weight != NULL || topology->net_weight != NULL;
   return pins * (topology->directed ? 8 : 4) * (weighted ? 2 : 1) + vertices * 60;
@@ -182,7 +182,7 @@ cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_optio
   made->vertex_count = topology->vertex_count;
   cm_status status = CM_NEW(run->memory, made->part, topology->vertex_count, error);
   if (status == CM_OK)
-    status = cm_profile_suits(topology, wanted_parts(topology, options))
+    status = cm_profile_suits(topology, wanted_parts(topology, options), options->more_sweeps > 0)
                  ? by_profiles(topology, options, run, made, error)
                  : by_graph(topology, options, run, made, error);
   if (status != CM_OK) {

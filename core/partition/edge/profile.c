@@ -1,5 +1,6 @@
 #include "core/partition/edge/profile.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/base/random.h"
@@ -15,8 +16,9 @@ enum {
 };
 #define NONE UINT32_MAX
 
-/* Networks with fewer synapses fit as graphs. */
-static const uint64_t pins_least = UINT64_C(1) << 27;
+/* Annealing begins at so many roots of the mean tie of a vertex to its part, and is over after this share of the
+ * sweeps. */
+static const double hot = 1.5, annealed_share = 0.8;
 
 /* A sweep that moves fewer than this share of the vertices is the last. */
 static const double moved_least = 0.002;
@@ -49,6 +51,8 @@ typedef struct profiles {
   uint32_t batch;
   uint64_t moves;
   cm_random random;
+  double temperature;
+  uint64_t key;        /* of the random numbers of the sweep */
 } profiles;
 
 static void profiles_free(profiles *w)
@@ -117,8 +121,9 @@ static cm_status propose(const profiles *w, uint32_t v, proposal *proposed, cm_e
 {
   const uint32_t *ties = row(w, v);
   uint32_t own = w->part[v], choice[CHOICES], count = 0;
+  int64_t loss = w->temperature > 0 ? (int64_t)(-w->temperature * log(cm_random_unit_of(w->key, v))) : 0;
   for (uint32_t p = 0; p < w->parts; p++) {
-    if (ties[p] <= ties[own] || (count == CHOICES && ties[p] <= ties[choice[CHOICES - 1]]))
+    if (p == own || (int64_t)ties[p] <= (int64_t)ties[own] - loss || (count == CHOICES && ties[p] <= ties[choice[CHOICES - 1]]))
       continue;
     uint32_t at = count < CHOICES ? count++ : CHOICES - 1;
     for (; at > 0 && ties[choice[at - 1]] < ties[p]; at--)
@@ -126,7 +131,7 @@ static cm_status propose(const profiles *w, uint32_t v, proposal *proposed, cm_e
     choice[at] = p;
   }
   proposal best = {NONE, NONE};
-  int64_t best_gain = 0;
+  int64_t best_gain = -loss;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t p = choice[i], partner = NONE;
     int64_t gain = (int64_t)ties[p] - ties[own];
@@ -307,18 +312,37 @@ static cm_status fit(profiles *w, cm_error *error)
   return CM_OK;
 }
 
-static cm_status sweeps(profiles *w, uint32_t count, cm_error *error)
+/* The root of the mean tie of a vertex to its part: about how much ties differ by chance. */
+static double spread_of_ties(const profiles *w)
+{
+  double sum = 0;
+  for (uint32_t v = 0; v < w->n; v++)
+    sum += row(w, v)[w->part[v]];
+  return sqrt(sum / w->n);
+}
+
+static cm_status sweeps(profiles *w, uint32_t count, bool annealed, cm_error *error)
 {
   if (cm_part_ties_count(&w->ties, w->parts, error) != CM_OK)
     return error->status;
+  double hottest = annealed ? hot * spread_of_ties(w) : 0;
   for (uint32_t s = 0; s < count; s++) {
+    w->temperature = fmax(hottest * (1 - (s + 1) / (annealed_share * count)), 0);
+    w->key = cm_random_next(&w->random);
     if (sweep(w, error) != CM_OK || cm_run_progress(w->run, (double)w->parts / w->options->parts * (s + 1) / count, 0,
                                                     w->n, (double)w->moves, error) != CM_OK)
       return error->status;
-    if ((double)w->moves < moved_least * w->n)
+    if (w->temperature <= 0 && (double)w->moves < moved_least * w->n)
       break;
   }
   return CM_OK;
+}
+
+/* How many times the sweeps may be made without more time a synapse than in large networks. */
+static uint32_t more_sweeps(const profiles *w)
+{
+  uint64_t cheap = CM_PROFILE_LARGE / (w->topology->pin_count + 1);
+  return cheap < w->options->more_sweeps ? (uint32_t)cheap : w->options->more_sweeps;
 }
 
 static cm_status run_all(profiles *w, cm_error *error)
@@ -331,7 +355,9 @@ static cm_status run_all(profiles *w, cm_error *error)
     if (split(w, error) != CM_OK)
       return error->status;
     bool all = w->parts == w->options->parts, useful = w->parts >= 4 && w->parts <= w->options->parts / 2;
-    if ((useful || all) && sweeps(w, all ? w->options->sweeps : w->options->split_sweeps, error) != CM_OK)
+    uint32_t more = all ? more_sweeps(w) : 1;
+    if ((useful || all) && sweeps(w, (all ? w->options->sweeps : w->options->split_sweeps) * (more > 1 ? more : 1),
+                                  more > 1, error) != CM_OK)
       return error->status;
   }
   return fit(w, error);
@@ -349,12 +375,6 @@ static cm_status profiles_new(profiles *w, cm_error *error)
     return error->status;
   cm_random_init(&w->random, w->options->seed, CM_STREAM_REFINEMENT, 1 << 20);
   return cm_part_ties_new(w->topology, w->part, parts, w->run, &w->ties, error);
-}
-
-bool cm_profile_suits(const cm_topology *topology, uint32_t parts)
-{
-  return topology->directed && topology->pin_count >= pins_least &&
-         topology->pin_count / 8 / parts >= topology->vertex_count;
 }
 
 cm_status cm_partition_profiles(const cm_topology *topology, const cm_profile_options *options, cm_run *run,

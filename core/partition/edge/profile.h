@@ -11,16 +11,23 @@ typedef struct cm_profile_options {
   uint64_t most;         /* a part's size is at most this: hard */
   uint32_t split_sweeps; /* visits of all vertices after each doubling of the parts, at most */
   uint32_t sweeps;       /* with all parts, at most */
+  uint32_t more_sweeps;  /* up to so many times as many in networks that are small beside the largest, where sweeps are
+                            cheap; those are annealed. 0, 1: no more */
   uint64_t seed;
 } cm_profile_options;
 
-/* Whether this way suits: a directed network whose graph would be large and much larger than the table of ties. */
-bool cm_profile_suits(const cm_topology *topology, uint32_t parts);
+/* Networks of fewer synapses fit as graphs. */
+#define CM_PROFILE_LARGE (UINT64_C(1) << 27)
+
+/* Whether this way suits: a directed network whose graph would be large and much larger than the table of ties; with
+ * `small` also one of half a million synapses or more in which two targets of a neuron are hardly more likely to be
+ * connected than any two neurons, so that coarsening would find nothing. O(1) looks. */
+bool cm_profile_suits(const cm_topology *topology, uint32_t parts, bool small);
 
 /* Fills part [vertices] with numbers 0 .. options->parts - 1, no part above options->most, for little weight
  * between parts. The parts are doubled from a few on: each is dealt out in two at random, then every vertex moves
  * to the part that it is tied to most, or, where that is full, changes places with the one of its members that
- * gains most by it. Proposals of a batch of vertices are made from a snapshot in parallel, carried out in order,
+ * gains most by it, or, annealed, does not lose more than a random number allows. Proposals of a batch of vertices are made from a snapshot in parallel, carried out in order,
  * and the ties of all vertices corrected in parallel: the same for any number of threads. Memory: 4 bytes a synapse
  * (8 where weights are many) and 4 per vertex and part. O(sweeps * vertices * (parts + size of a part) + pins per
  * move). CM_LIMIT_BROKEN when sizes do not fit. Phases "index", "refine". */
