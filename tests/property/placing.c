@@ -476,6 +476,31 @@ START_TEST(the_mesh_mapper_finds_the_optimum_of_small_cases)
 }
 END_TEST
 
+/* Rings that fit pairwise into the cores, each with its members far apart in number. */
+START_TEST(the_mesh_mapper_keeps_rings_whole_that_fit)
+{
+  enum { RINGS = 32, LENGTH = 16, SIDE = 4, N = RINGS * LENGTH };
+  uint64_t first[N + 1];
+  uint32_t neighbour[2 * N], size[N], at[N];
+  for (uint32_t v = 0; v < N; v++) {
+    first[v] = 2 * v;
+    neighbour[2 * v] = (v + RINGS) % N;
+    neighbour[2 * v + 1] = (v + N - RINGS) % N;
+    size[v] = 1;
+  }
+  first[N] = 2 * N;
+  cm_compact graph = {.vertex_count = N, .entry_count = 2 * N, .first = first, .neighbour = neighbour, .size = size,
+                      .size_total = N, .size_max = 1, .weight_total = N, .weight_unit = 1};
+  cm_axes *axes;
+  uint64_t cost;
+  cm_mesh_grid_free(whole_grid(SIDE, SIDE, &axes));
+  cm_mesh_options options = small_effort(2 * LENGTH, 1);
+  ck_ok(cm_map_on_mesh(&graph, axes, &options, &run, at, &cost, &error));
+  ck_assert_uint_eq(cost, 0);
+  cm_axes_free(axes);
+}
+END_TEST
+
 START_TEST(the_mesh_mapper_keeps_the_limit_on_any_cores_and_threads)
 {
   cm_random random;
@@ -534,6 +559,7 @@ int main(void)
   tcase_add_test(tests, tables_tell_what_every_move_changes);
   tcase_add_test(tests, rebalancing_fits_whatever_can_fit_and_annealing_keeps_it);
   tcase_add_test(tests, the_mesh_mapper_finds_the_optimum_of_small_cases);
+  tcase_add_test(tests, the_mesh_mapper_keeps_rings_whole_that_fit);
   tcase_add_test(tests, the_mesh_mapper_keeps_the_limit_on_any_cores_and_threads);
   suite_add_tcase(suite, tests);
   return test_main(suite);

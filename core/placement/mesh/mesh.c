@@ -109,34 +109,71 @@ static cm_status refine(const work *w, descent *d, double hot, cm_random *random
   return status;
 }
 
-/* Halves the cells: members of each go to the half that is cheaper as things stand, where there is room. */
+/* The vertices by cells' connected pieces: breadth first from random ones, never out of a cell. */
+static cm_status order_by_pieces(const work *w, const descent *d, cm_random *random, uint32_t **order, cm_error *error)
+{
+  const cm_compact *g = w->hierarchy->level[d->level];
+  uint32_t tail = 0, *seed = NULL;
+  bool *seen = NULL;
+  cm_status status = CM_NEW(w->run->memory, *order, g->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(w->run->memory, seed, g->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(w->run->memory, seen, g->vertex_count, error);
+  if (status == CM_OK)
+    cm_random_permutation(random, seed, g->vertex_count);
+  for (uint32_t k = 0; status == CM_OK && k < g->vertex_count; k++) {
+    if (seen[seed[k]])
+      continue;
+    seen[seed[k]] = true;
+    (*order)[tail] = seed[k];
+    for (uint32_t head = tail++; head < tail; head++) {
+      uint32_t v = (*order)[head];
+      for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+        uint32_t u = g->neighbour[i];
+        if (!seen[u] && d->cell[u] == d->cell[v]) {
+          seen[u] = true;
+          (*order)[tail++] = u;
+        }
+      }
+    }
+  }
+  cm_free(seed);
+  cm_free(seen);
+  return status;
+}
+
+/* Halves the cells: the pieces of each go to one half, then to the other, in proportion to their cores. */
 static cm_status split(const work *w, descent *d, cm_random *random, cm_error *error)
 {
   cm_mesh_grid *finer;
   uint32_t *parent, *halves = NULL, *order = NULL;
-  uint64_t *load = NULL;
+  uint64_t *left = NULL;
   const cm_compact *g = w->hierarchy->level[d->level];
   if (cm_mesh_grid_split(d->grid, w->axes, w->run, &finer, &parent, error) != CM_OK)
     return error->status;
   uint32_t cells = finer->columns * finer->rows, old = d->grid->columns * d->grid->rows;
   cm_status status = CM_NEW(w->run->memory, halves, 2 * (size_t)old, error);
   if (status == CM_OK)
-    status = CM_NEW(w->run->memory, load, cells, error);
+    status = CM_NEW(w->run->memory, left, old, error);
   if (status == CM_OK)
-    status = CM_NEW(w->run->memory, order, g->vertex_count, error);
+    status = order_by_pieces(w, d, random, &order, error);
   if (status == CM_OK) {
     for (uint32_t c = 0; c < 2 * old; c++)
       halves[c] = UINT32_MAX;
     for (uint32_t c = 0; c < cells; c++)
       halves[2 * parent[c] + (halves[2 * parent[c]] != UINT32_MAX)] = c;
-    cm_random_permutation(random, order, g->vertex_count);
-    for (uint32_t i = 0; i < g->vertex_count; i++) { /* at random, each half in proportion to its cores */
-      uint32_t v = order[i], a = halves[2 * d->cell[v]], b = halves[2 * d->cell[v] + 1];
-      bool second = b != UINT32_MAX && load[b] * finer->cores[a] < load[a] * finer->cores[b];
-      if (b != UINT32_MAX && finer->cores[a] == 0)
-        second = true;
-      d->cell[v] = second ? b : a;
-      load[d->cell[v]] += g->size[v];
+    for (uint32_t v = 0; v < g->vertex_count; v++)
+      left[d->cell[v]] += g->size[v];
+    for (uint32_t c = 0; c < old; c++) /* what the first half takes */
+      if (halves[2 * c + 1] != UINT32_MAX && d->grid->cores[c] > 0)
+        left[c] = (uint64_t)((double)left[c] * finer->cores[halves[2 * c]] / d->grid->cores[c] + 0.5);
+    for (uint32_t i = 0; i < g->vertex_count; i++) {
+      uint32_t v = order[i], c = d->cell[v], size = g->size[v];
+      uint32_t b = halves[2 * c + 1];
+      bool second = b != UINT32_MAX && finer->cores[b] > 0 && (left[c] < (size + 1) / 2 || left[c] == 0);
+      d->cell[v] = halves[2 * c + second];
+      left[c] -= second || left[c] < size ? left[c] : size;
     }
     cm_mesh_grid_free(d->grid);
     d->grid = finer;
@@ -145,7 +182,7 @@ static cm_status split(const work *w, descent *d, cm_random *random, cm_error *e
   cm_mesh_grid_free(finer);
   cm_free(parent);
   cm_free(halves);
-  cm_free(load);
+  cm_free(left);
   cm_free(order);
   return status;
 }

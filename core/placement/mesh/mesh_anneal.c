@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECK_EVERY = 1 << 16 };
+enum {
+  CHECK_EVERY = 1 << 16,
+  MANY = 16 /* vertices a cell: with fewer, what is whole in a cell may be in the way there */
+};
 #define NONE UINT32_MAX
 /* A vertex that pays so many times the temperature for every adjacent cell is put aside. */
 static const double aside = 5;
@@ -159,22 +162,53 @@ static bool exchange(cm_mesh_state *s, visited *all, uint32_t v, uint32_t to, ui
   return (double)cost < limit;
 }
 
+/* Puts aside all vertices of each component that is in one cell: it costs nothing. One vertex alone is no such
+ * component: others may change places with it. `list` and `way` are scratch. O(entries). */
+static void put_aside_what_is_whole(const cm_mesh_state *s, visited *all)
+{
+  const cm_compact *g = s->graph;
+  uint32_t *queue = all->list;
+  memset(all->way, WAYS + 1, g->vertex_count); /* not seen yet */
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    uint32_t tail = 0;
+    bool whole = cm_compact_degree(g, v) > 0;
+    if (all->way[v] <= WAYS)
+      continue;
+    queue[tail++] = v;
+    all->way[v] = 0;
+    for (uint32_t head = 0; head < tail; head++)
+      for (uint64_t i = g->first[queue[head]]; i < g->first[queue[head] + 1]; i++) {
+        uint32_t u = g->neighbour[i];
+        whole = whole && s->cell[u] == s->cell[v];
+        if (all->way[u] > WAYS) {
+          all->way[u] = 0;
+          queue[tail++] = u;
+        }
+      }
+    for (uint32_t i = 0; i < tail && whole; i++)
+      all->way[queue[i]] = ASLEEP;
+  }
+}
+
 static cm_status visited_new(const cm_mesh_state *s, visited *all, cm_error *error)
 {
   uint32_t n = s->graph->vertex_count, rings = WAYS * s->grid->columns * s->grid->rows;
   cm_memory *memory = s->run->memory;
   int32_t least;
-  *all = (visited){.count = n};
+  *all = (visited){0};
   if (CM_NEW(memory, all->list, n, error) != CM_OK || CM_NEW(memory, all->woken, n, error) != CM_OK ||
       CM_NEW(memory, all->way, n, error) != CM_OK || CM_NEW(memory, all->next, n, error) != CM_OK ||
       CM_NEW(memory, all->previous, n, error) != CM_OK || CM_NEW(memory, all->head, rings, error) != CM_OK)
     return error->status;
   for (uint32_t r = 0; r < rings; r++)
     all->head[r] = NONE;
-  for (uint32_t v = 0; v < n; v++) {
-    all->list[v] = v;
-    enter_ring(s, all, v, lean(s, v, &least));
-  }
+  if (s->table == NULL && n / MANY >= s->grid->columns * s->grid->rows)
+    put_aside_what_is_whole(s, all);
+  for (uint32_t v = 0; v < n; v++)
+    if (all->way[v] != ASLEEP) {
+      enter_ring(s, all, v, lean(s, v, &least));
+      all->list[all->count++] = v;
+    }
   return CM_OK;
 }
 
