@@ -160,38 +160,44 @@ static double refine_reward(bench *b, uint64_t seed, uint32_t *core)
 
 typedef enum refinement { NONE, FOR_HOPS, FOR_REWARD } refinement;
 
-/* Refines what the policy made from one start: fills core [parts], and tells what counts there, the more the better. */
-static double refine_acted(bench *b, const cm_scene *scene, uint32_t start, refinement how, double looks, uint32_t *at,
-                           uint32_t *core)
+static void name_cores(const bench *b, const cm_scene *scene, const uint32_t *at, uint32_t *core)
 {
-  cm_error error;
-  const cm_refine_options options = {looks, b->i.wish.seed};
-  if (how == FOR_HOPS)
-    bench_must(cm_scene_refine(scene, &options, &b->i.run, at, &error), "refinement", &error);
   for (uint32_t p = 0; p < b->i.parts; p++)
     core[p] = scene->site[at[p]];
-  return how == FOR_REWARD ? refine_reward(b, b->i.wish.seed + start, core) : -(double)cm_scene_hops(scene, at);
 }
 
-/* The best of the policy's placements from all starts, as core/mapping/mappers/learned.c makes it. */
+/* Each of the policy's placements refined on the reward, and the best of them. */
+static void refine_rewards(bench *b, const cm_scene *scene, const cm_acted *acted, uint32_t *core)
+{
+  double most = -INFINITY;
+  uint32_t *tried = bench_array(b->i.parts, sizeof *tried);
+  for (uint32_t l = 0; l < CM_LAYOUTS; l++) {
+    name_cores(b, scene, acted[l].at, tried);
+    double reward = refine_reward(b, b->i.wish.seed + l, tried);
+    if (reward > most)
+      memcpy(core, tried, b->i.parts * sizeof *core);
+    most = reward > most ? reward : most;
+  }
+  free(tried);
+}
+
+/* As core/mapping/mappers/learned.c. */
 static void place_by_policy(bench *b, refinement how, double looks, uint32_t *core)
 {
   cm_error error;
   cm_policy *policy;
   cm_acted acted[CM_LAYOUTS];
-  double most = -INFINITY;
-  uint32_t *tried = bench_array(b->i.parts, sizeof *tried);
+  const cm_refine_options options = {looks, b->i.wish.seed};
   cm_scene *scene = scene_of(b);
   bench_must(b->policy != NULL ? cm_policy_load(b->policy, &policy, &error) : cm_policy_shipped(&policy, &error),
              "no policy", &error);
   bench_must(cm_policy_act(policy, scene, 0, &b->i.run, acted, &error), "the policy", &error);
-  for (uint32_t l = 0; l < CM_LAYOUTS; l++) {
-    double worth = refine_acted(b, scene, l, how, looks, acted[l].at, tried);
-    if (worth > most)
-      memcpy(core, tried, b->i.parts * sizeof *core);
-    most = worth > most ? worth : most;
-  }
-  free(tried);
+  if (how == FOR_HOPS)
+    bench_must(cm_acted_refine(scene, &options, &b->i.run, acted, &error), "refinement", &error);
+  if (how == FOR_REWARD)
+    refine_rewards(b, scene, acted, core);
+  else
+    name_cores(b, scene, acted[cm_acted_best(acted)].at, core);
   cm_acted_free(acted);
   cm_policy_free(policy);
   cm_scene_free(scene);
@@ -233,8 +239,7 @@ static void refine_from(bench *b, double looks, uint64_t seed, uint32_t *core)
   for (uint32_t p = 0; p < b->i.parts; p++)
     at[p] = scene->site_on[core[p]];
   bench_must(cm_scene_refine(scene, &options, &b->i.run, at, &error), "refinement", &error);
-  for (uint32_t p = 0; p < b->i.parts; p++)
-    core[p] = scene->site[at[p]];
+  name_cores(b, scene, at, core);
   free(at);
   cm_scene_free(scene);
 }

@@ -17,6 +17,9 @@ static const double work_looks = 2.5e7;
 #define HEAT 0.2
 #define COLDEST 0.05
 #define COLD_FROM 0.9
+/* Draws come from so many deviations: where one node at a time may go somewhere else, wider ones are worth a try than
+ * where all go at once, as in training. */
+#define WIDE 3
 
 typedef struct work {
   const cm_policy *policy;
@@ -65,14 +68,14 @@ static cm_status look(const work *w, scratch *s, cm_acted *acted, cm_error *erro
   return settle(w, CM_RULE_NEAREST, s->pass->mean, s, acted, error);
 }
 
-/* Nodes want to be at draws from their Gaussians. What that saves as a whole is carried out, ring by ring; then one node
- * after the other goes where it should. */
+/* Nodes want to be at draws from their Gaussians. What that saves as a whole is carried out, ring by ring; then one
+ * node after the other goes where it should. */
 static cm_status draw(const work *w, double heat, cm_random *random, scratch *s, cm_acted *acted, cm_error *error)
 {
   size_t rows = 2 * (size_t)w->scene->nodes;
   cm_random_normals(random, s->position, rows);
   for (size_t r = 0; r < rows; r++)
-    s->position[r] = s->pass->mean[r] + s->pass->deviation[r] * s->position[r];
+    s->position[r] = s->pass->mean[r] + WIDE * s->pass->deviation[r] * s->position[r];
   if (settle(w, CM_RULE_NEAREST, s->position, s, acted, error) != CM_OK)
     return error->status;
   int64_t saved = 0;

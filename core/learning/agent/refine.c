@@ -11,8 +11,7 @@
 #include "core/placement/qap/qap.h"
 
 enum { SWAP_ROUNDS = 60, NOBODY = UINT32_MAX, SAMPLES = 500, ADJUST_EVERY = 64, CHECK_EVERY = 1 << 16,
-       FEW_SITES = 128,  /* up to so many the placement engine, which looks at all pairs, is the better annealer */
-       SWEEPS_MAX = 2000 /* of that */ };
+       SWEEPS_MAX = 2000 /* of annealing all pairs */ };
 
 #define HEAT 0.5        /* standard deviations of the change of a trade anywhere: the first temperature */
 #define COLDEST 1e-4    /* of it is the last */
@@ -186,6 +185,26 @@ cm_status cm_scene_refine(const cm_scene *scene, const cm_refine_options *option
   if (cm_place_by_swaps(scene->graph, scene->axes, scene->chip, &region, SWAP_ROUNDS, run, at, &rounds, &swaps,
                         error) != CM_OK)
     return error->status;
-  return scene->sites <= FEW_SITES ? anneal_all_pairs(scene, options, run, at, error)
+  return scene->sites <= CM_REFINE_FEW_SITES ? anneal_all_pairs(scene, options, run, at, error)
                                    : anneal_in_window(scene, options, run, at, error);
+}
+
+cm_status cm_acted_refine(const cm_scene *scene, const cm_refine_options *options, cm_run *run, cm_acted *acted,
+                          cm_error *error)
+{
+  bool few = scene->sites <= CM_REFINE_FEW_SITES;
+  cm_refine_options each = {few ? options->looks : 0, options->seed};
+  cm_refine_options all = {CM_LAYOUTS * options->looks, options->seed};
+  for (uint32_t l = 0; l < CM_LAYOUTS; l++) {
+    if (cm_scene_refine(scene, &each, run, acted[l].at, error) != CM_OK)
+      return error->status;
+    acted[l].after = cm_scene_hops(scene, acted[l].at);
+  }
+  cm_acted *best = &acted[cm_acted_best(acted)];
+  if (few || options->looks <= 0)
+    return CM_OK;
+  if (cm_scene_refine(scene, &all, run, best->at, error) != CM_OK)
+    return error->status;
+  best->after = cm_scene_hops(scene, best->at);
+  return CM_OK;
 }

@@ -85,12 +85,6 @@ static void name_cores(const job *j, const uint32_t *at, uint32_t *core)
 static const double looks[] = {[CM_PRESET_REFERENCE] = 0, [CM_PRESET_FAST] = 0, [CM_PRESET_BALANCED] = 5e8,
                                [CM_PRESET_BEST] = 5e9};
 
-static cm_status refine_hops(job *j, uint32_t *at, cm_error *error)
-{
-  cm_refine_options options = {looks[j->input->options->preset], j->input->options->placement_seed};
-  return cm_scene_refine(j->scene, &options, j->run, at, error);
-}
-
 /* On cores. */
 static cm_status refine_reward(job *j, uint32_t start, uint32_t *core, double *reward, cm_error *error)
 {
@@ -103,48 +97,54 @@ static cm_status refine_reward(job *j, uint32_t start, uint32_t *core, double *r
   return CM_OK;
 }
 
-/* Refines what the policy made from one start, for what the job aims at: fills core [parts], and tells what counts
- * there, the more the better. */
-static cm_status refine_from(job *j, uint32_t start, uint32_t *core, double *worth, cm_error *error)
+/* On the reward, from all that the policy made. */
+static cm_status refine_rewards(job *j, uint32_t *core, cm_error *error)
 {
-  if (j->input->options->policy_aim == CM_AIM_REWARD) {
-    name_cores(j, j->acted[start].at, core);
-    return refine_reward(j, start, core, worth, error);
+  double most = -INFINITY, reward;
+  for (uint32_t start = 0; start < CM_LAYOUTS; start++) {
+    name_cores(j, j->acted[start].at, j->other);
+    if (refine_reward(j, start, j->other, &reward, error) != CM_OK)
+      return error->status;
+    if (reward > most)
+      memcpy(core, j->other, j->parts->vertex_count * sizeof *core);
+    most = reward > most ? reward : most;
   }
-  if (refine_hops(j, j->acted[start].at, error) != CM_OK)
-    return error->status;
-  name_cores(j, j->acted[start].at, core);
-  *worth = -(double)cm_scene_hops(j->scene, j->acted[start].at);
   return CM_OK;
 }
 
-/* Refines all that the policy made, and keeps the best: core [parts]. */
+/* Refines what the policy made for what the job aims at: fills core [parts]. */
 static cm_status refine(job *j, uint32_t *core, cm_error *error)
 {
-  double most = -INFINITY, worth;
+  const struct cm_map_options *o = j->input->options;
+  cm_refine_options options = {looks[o->preset], o->placement_seed};
   cm_run_phase(j->run, "refine");
-  for (uint32_t start = 0; start < CM_LAYOUTS; start++) {
-    if (refine_from(j, start, j->other, &worth, error) != CM_OK)
-      return error->status;
-    if (worth > most)
-      memcpy(core, j->other, j->parts->vertex_count * sizeof *core);
-    most = worth > most ? worth : most;
-  }
+  if (o->policy_aim == CM_AIM_REWARD)
+    return refine_rewards(j, core, error);
+  if (cm_acted_refine(j->scene, &options, j->run, j->acted, error) != CM_OK)
+    return error->status;
+  name_cores(j, j->acted[cm_acted_best(j->acted)].at, core);
   return CM_OK;
 }
 
-/* The seed's bisection with the same refinement. */
+/* The seed's bisection with the same refinement: as many looks at hops, or one annealing on the reward. */
 static cm_status bisect(job *j, cm_error *error)
 {
   const struct cm_map_options *o = j->input->options;
-  double worth;
+  cm_refine_options options = {CM_LAYOUTS * looks[o->preset], o->placement_seed};
+  double reward;
+  uint32_t *at = j->acted[0].at; /* not needed any more */
   cm_run_phase(j->run, "compare");
   if (cm_place_by_bisection(j->parts, j->input->chip, j->region, o->bisection_tries, o->placement_seed, j->run,
                             j->other, error) != CM_OK)
     return error->status;
+  if (o->policy_aim == CM_AIM_REWARD)
+    return refine_reward(j, 0, j->other, &reward, error);
   for (uint32_t p = 0; p < j->parts->vertex_count; p++)
-    j->acted[0].at[p] = j->scene->site_on[j->other[p]]; /* what stood there is not needed any more */
-  return refine_from(j, 0, j->other, &worth, error);
+    at[p] = j->scene->site_on[j->other[p]];
+  if (cm_scene_refine(j->scene, &options, j->run, at, error) != CM_OK)
+    return error->status;
+  name_cores(j, at, j->other);
+  return CM_OK;
 }
 
 /* ---- the report ---- */
