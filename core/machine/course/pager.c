@@ -53,6 +53,7 @@ cm_status cm_pager_new(cm_plan *plan, cm_pager **made, cm_error *error)
       CM_NEW(plan->memory, pager->use_first, plan->tile_count + 2, error) != CM_OK ||
       CM_NEW(plan->memory, pager->seen, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, pager->seen_stamp, plan->tile_count + 1, error) != CM_OK ||
+      CM_NEW(plan->memory, pager->owed, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, pager->pieces_before, plan->op_count + 1, error) != CM_OK ||
       list_uses(pager, error) != CM_OK) {
     cm_pager_free(pager);
@@ -73,6 +74,7 @@ void cm_pager_free(cm_pager *pager)
   cm_free(pager->use_op);
   cm_free(pager->seen);
   cm_free(pager->seen_stamp);
+  cm_free(pager->owed);
   cm_free(pager->pieces_before);
   cm_free(pager->view);
   cm_free(pager->prices);
@@ -110,20 +112,39 @@ static uint64_t first_use(const cm_pager *pager, uint32_t tile)
   return pager->seen_stamp[tile] == pager->segment_stamp ? pager->seen[tile] : use_after_segment(pager, tile);
 }
 
+/* What the segment reads, and neither has nor makes, is loaded at least once. */
+static void owe(cm_pager *pager, uint32_t tile)
+{
+  const cm_plan *plan = pager->plan;
+  const cm_tile *t = &plan->tiles[tile];
+  if (cm_space_find(&pager->space, tile) != NULL ||
+      (t->piece != CM_NONE && plan->pieces[t->piece].op >= pager->first_op))
+    return;
+  pager->owed[tile] = pager->segment_stamp;
+  pager->owed_bytes += cm_plan_bytes(plan, t->value, &t->box);
+}
+
 /* Goes backwards over the segment: each use learns of the one after it. */
 static cm_status find_next_uses(cm_pager *pager, const uint32_t *pieces, uint32_t count, cm_error *error)
 {
   const cm_plan *plan = pager->plan;
   size_t entries = 0;
-  for (uint32_t p = 0; p < count; p++)
-    entries += plan->pieces[pieces[p]].input_count;
+  pager->first_op = pager->last_op;
+  for (uint32_t p = 0; p < count; p++) {
+    const cm_piece *piece = &plan->pieces[pieces[p]];
+    entries += piece->input_count;
+    pager->first_op = piece->op < pager->first_op ? piece->op : pager->first_op;
+  }
   if (CM_ROOM(plan->memory, pager->entry_next, &pager->entry_room, entries, error) != CM_OK)
     return error->status;
   pager->segment_stamp++;
+  pager->owed_bytes = 0;
   for (uint32_t p = count; p-- > 0;) {
     const cm_piece *piece = &plan->pieces[pieces[p]];
     const uint32_t *inputs = cm_piece_inputs(plan, piece);
     for (uint32_t i = piece->input_count; i-- > 0;) {
+      if (pager->seen_stamp[inputs[i]] != pager->segment_stamp)
+        owe(pager, inputs[i]);
       pager->entry_next[--entries] = first_use(pager, inputs[i]);
       pager->seen[inputs[i]] = p;
       pager->seen_stamp[inputs[i]] = pager->segment_stamp;
@@ -157,6 +178,10 @@ static cm_status load(cm_pager *pager, uint32_t tile, cm_error *error)
       cm_pager_place(pager, tile, false, pager->now, &address, error) != CM_OK)
     return error->status;
   *(t->constant ? &pager->traffic.parameters : &pager->traffic.loaded) += bytes;
+  if (pager->owed[tile] == pager->segment_stamp) {
+    pager->owed[tile] = 0;
+    pager->owed_bytes -= bytes;
+  }
   return cm_pager_record(pager, CM_EVENT_LOAD, tile, address, error);
 }
 
@@ -240,7 +265,7 @@ cm_status cm_pager_run(cm_pager *pager, const uint32_t *pieces, uint32_t count, 
   pager->segment_count = count;
   if (find_next_uses(pager, pieces, count, error) != CM_OK)
     return error->status;
-  for (pager->now = 0; pager->now < count && cm_traffic_bytes(&pager->traffic) <= most; pager->now++) {
+  for (pager->now = 0; pager->now < count && cm_pager_cost(pager) <= most; pager->now++) {
     uint32_t number = pieces[pager->now];
     if (run_piece(pager, number, pager->entry_next + entry, error) != CM_OK)
       return error->status;

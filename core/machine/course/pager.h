@@ -31,12 +31,6 @@ typedef struct cm_traffic {
   uint64_t moved; /* on the chip */
 } cm_traffic;
 
-static inline double cm_traffic_bytes(const cm_traffic *t)
-{
-  /* What moves on the chip costs little, but not nothing. */
-  return (double)(t->loaded + t->stored + t->parameters) + (double)t->moved / 64;
-}
-
 typedef struct cm_pager {
   cm_plan *plan;
   uint32_t *use_first, *use_op; /* by tile: operators that read it, ascending */
@@ -56,7 +50,9 @@ typedef struct cm_pager {
   uint64_t entry_room;
   uint64_t *seen; /* by tile: first use in the segment, valid with its stamp */
   uint32_t *seen_stamp;
-  uint32_t segment_stamp, last_op;
+  uint32_t *owed; /* by tile: stamp of the segment that has to load it, and has not yet */
+  uint64_t owed_bytes;
+  uint32_t segment_stamp, first_op, last_op;
   uint64_t segment_count, now;
   cm_traffic traffic;
   bool record;
@@ -64,13 +60,21 @@ typedef struct cm_pager {
   uint64_t event_count, event_room;
 } cm_pager;
 
+/* Bytes that count for the choice of segments: the traffic, with what the present segment has to load still. */
+static inline double cm_pager_cost(const cm_pager *pager)
+{
+  const cm_traffic *t = &pager->traffic;
+  /* What moves on the chip costs little, but not nothing. */
+  return (double)(t->loaded + t->stored + t->parameters + pager->owed_bytes) + (double)t->moved / 64;
+}
+
 /* An empty chip. */
 cm_status cm_pager_new(cm_plan *plan, cm_pager **made, cm_error *error);
 void cm_pager_free(cm_pager *pager); /* NULL is allowed */
 
 /* Runs pieces that belong to operators up to `last_op`, all before them done. Adds to pager->traffic and, when
- * pager->record is set, to pager->events. Stops once the traffic exceeds `most` bytes: what lies on the chip is of no use
- * then. Errors: memory, CM_INTERNAL. */
+ * pager->record is set, to pager->events. Stops as soon as cm_pager_cost is known to exceed `most`: what lies on the
+ * chip is of no use then. Errors: memory, CM_INTERNAL. */
 cm_status cm_pager_run(cm_pager *pager, const uint32_t *pieces, uint32_t count, uint32_t last_op, double most,
                        cm_error *error);
 

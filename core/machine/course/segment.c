@@ -10,8 +10,8 @@
  * what is known before longer ones are given up. */
 enum { ROUGH_CUTS = 3, PATIENCE = 3 };
 
-/* A segment that was given up because it costs more than the rough pass found; run whole should nothing else reach its
- * end. */
+/* A segment that is put off until its end is to be reached: all of them in the rough pass; else those that were given up
+ * because they cost more than that pass found. */
 typedef struct attempt {
   uint32_t first;
   bool slices_first;
@@ -37,8 +37,9 @@ typedef struct search {
   bool *may_cut; /* by operator: a segment may end before it */
 } search;
 
-/* Runs a segment from the best state before it; *cost is what is known to be reached, when it is more than `most`. */
-static cm_status run_segment(search *s, const attempt *segment, uint32_t last, double most, double *cost,
+/* Runs a segment from the best state before it, and keeps it where it costs less than what is known, or as much and `equal`
+ * is set. *cost is what is known to be reached, when it is more than `most`. */
+static cm_status run_segment(search *s, const attempt *segment, uint32_t last, double most, bool equal, double *cost,
                              cm_error *error)
 {
   const state *begin = &s->states[segment->first];
@@ -49,41 +50,47 @@ static cm_status run_segment(search *s, const attempt *segment, uint32_t last, d
   s->pager->traffic = (cm_traffic){0};
   if (cm_pager_run(s->pager, s->order.pieces, s->order.count, last, most - begin->cost, error) != CM_OK)
     return error->status;
-  *cost = begin->cost + cm_traffic_bytes(&s->pager->traffic);
-  if (*cost > most || (end->cost >= 0 && *cost >= end->cost))
-    return CM_OK;
+  *cost = begin->cost + cm_pager_cost(s->pager);
+  if (*cost > most || (end->cost >= 0 && (equal ? *cost > end->cost : *cost >= end->cost)))
+    return cm_run_check(s->run, error);
   cm_free(end->resident);
   end->resident = NULL;
   end->cost = *cost;
   end->from = segment->first;
   end->slices_first = segment->slices_first;
-  return cm_pager_save(s->pager, &end->resident, &end->resident_count, error);
+  if (cm_pager_save(s->pager, &end->resident, &end->resident_count, error) != CM_OK)
+    return error->status;
+  return cm_run_check(s->run, error);
+}
+
+static cm_status put_off(search *s, const attempt *segment, uint32_t last, cm_error *error)
+{
+  state *end = &s->states[last + 1];
+  if (CM_ROOM(s->plan->memory, end->put_off, &end->put_off_room, end->put_off_count + 1, error) != CM_OK)
+    return error->status;
+  end->put_off[end->put_off_count++] = *segment;
+  return CM_OK;
 }
 
 /* What costs more than the best way known to its end is not run to it. */
 static cm_status try_segment(search *s, uint32_t first, uint32_t last, bool slices_first, double *cost, cm_error *error)
 {
   const attempt segment = {first, slices_first};
-  state *end = &s->states[last + 1];
+  const state *end = &s->states[last + 1];
   double most = end->cost >= 0 ? end->cost : end->bound >= 0 ? end->bound : HUGE_VAL;
-  if (run_segment(s, &segment, last, most, cost, error) != CM_OK)
+  if (run_segment(s, &segment, last, most, false, cost, error) != CM_OK)
     return error->status;
-  if (end->cost >= 0)
-    return CM_OK;
-  if (CM_ROOM(s->plan->memory, end->put_off, &end->put_off_room, end->put_off_count + 1, error) != CM_OK)
-    return error->status;
-  end->put_off[end->put_off_count++] = segment;
-  return CM_OK;
+  return end->cost >= 0 ? CM_OK : put_off(s, &segment, last, error);
 }
 
-/* Reaches a state by the best of what was put off, where nothing better has. */
+/* Reaches a state by the best of what was put off, where nothing better has: the shortest segment first, which soon says
+ * what the others must not cost. Among equals the first that was put off stays. */
 static cm_status reach(search *s, uint32_t at, cm_error *error)
 {
   state *end = &s->states[at];
-  uint64_t count = end->cost < 0 ? end->put_off_count : 0;
-  for (uint64_t i = 0; i < count; i++) {
-    double cost, most = i > 0 ? end->cost : HUGE_VAL;
-    if (run_segment(s, &end->put_off[i], at - 1, most, &cost, error) != CM_OK)
+  for (uint64_t i = end->cost < 0 ? end->put_off_count : 0; i-- > 0;) {
+    double cost, most = end->cost >= 0 ? end->cost : HUGE_VAL;
+    if (run_segment(s, &end->put_off[i], at - 1, most, true, &cost, error) != CM_OK)
       return error->status;
   }
   end->put_off_count = 0;
@@ -116,16 +123,29 @@ static void find_cuts(search *s, bool fuse)
   }
 }
 
-/* Segments that begin at `first`, over at most `cuts` places where one may end. Longer ones do not get better once
- * parameters are loaded again and again: several in a row that cost more than is known end it. */
-static cm_status extend(search *s, uint32_t first, uint32_t cuts, cm_error *error)
+/* Puts off the segments that begin at `first` and reach over at most `cuts` places where one may end. */
+static cm_status extend_roughly(search *s, uint32_t first, uint32_t cuts, cm_error *error)
 {
-  uint32_t worse = 0;
   for (uint32_t last = first; last < s->plan->op_count && last - first < CM_SEGMENT_OPS_MAX && cuts > 0; last++) {
-    double cost, least;
     if (last + 1 < s->plan->op_count && !s->may_cut[last + 1])
       continue;
     cuts--;
+    if (put_off(s, &(attempt){first, false}, last, error) != CM_OK ||
+        (cm_ordering_two_ways(s->plan, first, last) && put_off(s, &(attempt){first, true}, last, error) != CM_OK))
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* Tries the segments that begin at `first`. Longer ones do not get better once parameters are loaded again and again:
+ * several in a row that cost more than is known end it. */
+static cm_status extend(search *s, uint32_t first, cm_error *error)
+{
+  uint32_t worse = 0;
+  for (uint32_t last = first; last < s->plan->op_count && last - first < CM_SEGMENT_OPS_MAX; last++) {
+    double cost, least;
+    if (last + 1 < s->plan->op_count && !s->may_cut[last + 1])
+      continue;
     if (try_segment(s, first, last, false, &cost, error) != CM_OK)
       return error->status;
     least = cost;
@@ -138,12 +158,11 @@ static cm_status extend(search *s, uint32_t first, uint32_t cuts, cm_error *erro
     worse = least > end->cost || (end->bound >= 0 && least > end->bound) ? worse + 1 : 0;
     if (worse > PATIENCE)
       break;
-    if (cm_run_check(s->run, error) != CM_OK)
-      return error->status;
   }
   return CM_OK;
 }
 
+/* The best state after every operator; `cuts` above 0: roughly, by segments over so many cut points. */
 static cm_status run_pass(search *s, uint32_t cuts, cm_error *error)
 {
   for (uint32_t i = 0; i <= s->plan->op_count; i++) {
@@ -155,7 +174,9 @@ static cm_status run_pass(search *s, uint32_t cuts, cm_error *error)
     at->resident_count = 0;
   }
   for (uint32_t first = 0; first <= s->plan->op_count; first++)
-    if (reach(s, first, error) != CM_OK || (s->states[first].cost >= 0 && extend(s, first, cuts, error) != CM_OK))
+    if (reach(s, first, error) != CM_OK ||
+        (s->states[first].cost >= 0 &&
+         (cuts > 0 ? extend_roughly(s, first, cuts, error) : extend(s, first, error)) != CM_OK))
       return error->status;
   return CM_OK;
 }
@@ -232,7 +253,7 @@ cm_status cm_course_make(cm_plan *plan, bool fuse, cm_run *run, cm_course *layou
   if (status == CM_OK)
     status = run_pass(&s, fuse ? ROUGH_CUTS : 1, error);
   if (status == CM_OK && fuse)
-    status = run_pass(&s, UINT32_MAX, error);
+    status = run_pass(&s, 0, error);
   if (status == CM_OK)
     status = lay_out(&s, &made, error);
   end_search(&s);
