@@ -87,7 +87,7 @@ typedef struct change {
   const char *owner_name; /* NULL: the change names none */
   uint32_t owner;
   entry *journal;
-  size_t used, room;
+  uint64_t used, room;
   uint64_t named; /* cores named so far, for the limit */
 } change;
 
@@ -96,14 +96,8 @@ static cm_status set(change *c, uint32_t core, cm_core_state state, uint32_t own
   cm_occupancy *occupancy = c->occupancy;
   if (occupancy->state[core] == state && occupancy->owner[core] == owner)
     return CM_OK;
-  if (c->used == c->room) {
-    size_t room = c->room == 0 ? 64 : c->room * 2;
-    entry *grown = cm_reallocate(NULL, c->journal, room, sizeof *grown, error);
-    if (grown == NULL)
-      return error->status;
-    c->journal = grown;
-    c->room = room;
-  }
+  if (CM_ROOM(NULL, c->journal, &c->room, c->used + 1, error) != CM_OK)
+    return error->status;
   c->journal[c->used++] = (entry){core, occupancy->owner[core], occupancy->state[core]};
   occupancy->state[core] = (uint8_t)state;
   occupancy->owner[core] = owner;
@@ -338,19 +332,13 @@ static int by_key(const void *a, const void *b)
 
 typedef struct block_list {
   block *block;
-  size_t count, room;
+  uint64_t count, room;
 } block_list;
 
 static cm_status add_block(block_list *list, block added, cm_error *error)
 {
-  if (list->count == list->room) {
-    size_t room = list->room == 0 ? 64 : list->room * 2;
-    block *grown = cm_reallocate(NULL, list->block, room, sizeof *grown, error);
-    if (grown == NULL)
-      return error->status;
-    list->block = grown;
-    list->room = room;
-  }
+  if (CM_ROOM(NULL, list->block, &list->room, list->count + 1, error) != CM_OK)
+    return error->status;
   list->block[list->count++] = added;
   return CM_OK;
 }

@@ -27,10 +27,10 @@ struct cm_tracer {
   uint8_t order[QUADRANTS]; /* the only shape allowed, NO_SHAPE: open */
   unsigned open[QUADRANTS], open_count;
   cm_tree_node *node;
-  size_t count, room;
+  uint64_t count, room;
   uint32_t *slot;           /* [routers] number in `node`, if the node there is of this router */
   uint32_t *late;           /* targets behind dead links */
-  size_t late_count, late_room;
+  uint64_t late_count, late_room;
   /* Search, by state: router * CM_DIRECTIONS + direction of travel. */
   uint32_t *seen, *before, *queue; /* [routers * CM_DIRECTIONS] */
   uint32_t stamp;
@@ -116,14 +116,8 @@ static cm_tree_node *find(const cm_tracer *t, uint32_t router)
 
 static cm_status grow(cm_tracer *t, uint32_t router, uint8_t in, uint8_t out, cm_error *error)
 {
-  if (t->count == t->room) {
-    size_t room = t->room == 0 ? 256 : t->room * 2;
-    cm_tree_node *more = cm_reallocate(t->memory, t->node, room, sizeof *more, error);
-    if (more == NULL)
-      return error->status;
-    t->node = more;
-    t->room = room;
-  }
+  if (CM_ROOM(t->memory, t->node, &t->room, t->count + 1, error) != CM_OK)
+    return error->status;
   t->slot[router] = (uint32_t)t->count;
   t->node[t->count++] = (cm_tree_node){router, in, out, 0};
   return CM_OK;
@@ -312,14 +306,8 @@ static cm_status search_tree(cm_tracer *t, uint32_t source, const uint32_t *targ
 
 static cm_status put_late(cm_tracer *t, uint32_t target, cm_error *error)
 {
-  if (t->late_count == t->late_room) {
-    size_t room = t->late_room == 0 ? 64 : t->late_room * 2;
-    uint32_t *more = cm_reallocate(t->memory, t->late, room, sizeof *more, error);
-    if (more == NULL)
-      return error->status;
-    t->late = more;
-    t->late_room = room;
-  }
+  if (CM_ROOM(t->memory, t->late, &t->late_room, t->late_count + 1, error) != CM_OK)
+    return error->status;
   t->late[t->late_count++] = target;
   return CM_OK;
 }

@@ -10,14 +10,8 @@
 
 static cm_status push_arc(cm_text *text, cm_arc arc, cm_error *error)
 {
-  if (text->arc_count == text->arc_capacity) {
-    uint64_t more = 2 * text->arc_capacity + 64;
-    cm_arc *arcs = cm_reallocate(text->memory, text->arcs, more, sizeof *arcs, error);
-    if (arcs == NULL)
-      return error->status;
-    text->arcs = arcs;
-    text->arc_capacity = more;
-  }
+  if (CM_ROOM(text->memory, text->arcs, &text->arc_room, text->arc_count + 1, error) != CM_OK)
+    return error->status;
   text->arcs[text->arc_count++] = arc;
   return CM_OK;
 }

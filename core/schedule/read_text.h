@@ -11,7 +11,7 @@ typedef struct cm_text {
   uint32_t line;
   cm_memory *memory;
   cm_arc *arcs;
-  uint64_t arc_count, arc_capacity;
+  uint64_t arc_count, arc_room;
 } cm_text;
 
 /* The next number, which is at most `maximum`; `what` names it in errors. Blanks, line ends and comments from # to the

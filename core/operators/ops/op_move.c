@@ -65,14 +65,20 @@ static cm_status block_size(const cm_call *call, int64_t *block, cm_error *error
   return CM_OK;
 }
 
+/* Begins the shape of either: that of the input, whose dimensions are *dims; NULL where they are not known. */
+static cm_status begin_blocks(cm_call *call, int64_t *block, int64_t **dims, cm_error *error)
+{
+  call->output[0] = call->input[0];
+  *dims = call->input[0].rank != CM_UNKNOWN_RANK ? call->output[0].dims : NULL;
+  return block_size(call, block, error);
+}
+
 cm_status cm_shape_depth_to_space(cm_call *call, cm_error *error)
 {
-  int64_t b;
-  call->output[0] = call->input[0];
-  if (block_size(call, &b, error) != CM_OK)
+  int64_t b, *d;
+  if (begin_blocks(call, &b, &d, error) != CM_OK)
     return error->status;
-  int64_t *d = call->output[0].dims;
-  if (call->input[0].rank == CM_UNKNOWN_RANK)
+  if (d == NULL)
     return CM_OK;
   if (d[1] >= 0 && d[1] % (b * b) != 0)
     return cm_call_fail(call, error, "%lld channels do not divide by %lld", (long long)d[1], (long long)(b * b));
@@ -84,12 +90,10 @@ cm_status cm_shape_depth_to_space(cm_call *call, cm_error *error)
 
 cm_status cm_shape_space_to_depth(cm_call *call, cm_error *error)
 {
-  int64_t b;
-  call->output[0] = call->input[0];
-  if (block_size(call, &b, error) != CM_OK)
+  int64_t b, *d;
+  if (begin_blocks(call, &b, &d, error) != CM_OK)
     return error->status;
-  int64_t *d = call->output[0].dims;
-  if (call->input[0].rank == CM_UNKNOWN_RANK)
+  if (d == NULL)
     return CM_OK;
   if ((d[2] >= 0 && d[2] % b != 0) || (d[3] >= 0 && d[3] % b != 0))
     return cm_call_fail(call, error, "%lld x %lld pixels do not divide by %lld", (long long)d[2], (long long)d[3],

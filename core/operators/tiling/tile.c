@@ -94,25 +94,16 @@ typedef struct cutting {
   cm_memory *memory;
   cm_box *boxes;
   uint32_t *devices;
-  size_t count, capacity;
+  uint64_t count, box_room, device_room;
 } cutting;
 
 static cm_status push_box(cutting *c, const cm_box *box, uint32_t device, cm_error *error)
 {
-  if (c->count == c->capacity) {
-    size_t more = 2 * c->capacity + 16;
-    cm_box *boxes = cm_reallocate(c->memory, c->boxes, more, sizeof *boxes, error);
-    if (boxes == NULL)
-      return error->status;
-    c->boxes = boxes;
-    uint32_t *devices = cm_reallocate(c->memory, c->devices, more, sizeof *devices, error);
-    if (devices == NULL)
-      return error->status;
-    c->devices = devices;
-    c->capacity = more;
-  }
   if (c->count == MICRO_MAX)
     return cm_fail(error, CM_TOO_LARGE, "an operator comes to more than %d micro-operators", MICRO_MAX);
+  if (CM_ROOM(c->memory, c->boxes, &c->box_room, c->count + 1, error) != CM_OK ||
+      CM_ROOM(c->memory, c->devices, &c->device_room, c->count + 1, error) != CM_OK)
+    return error->status;
   c->boxes[c->count] = *box;
   c->devices[c->count++] = device;
   return CM_OK;
@@ -253,14 +244,8 @@ static cm_status add_micro(cm_tile_work *work, const cm_call *call, uint32_t nod
   cm_split_change change;
   if (t->micro_count == MICRO_MAX)
     return cm_fail(error, CM_TOO_LARGE, "the model comes to more than %d micro-operators", MICRO_MAX);
-  if (t->micro_count == work->micro_capacity) {
-    size_t more = 2 * work->micro_capacity + 256;
-    cm_micro *micro = cm_reallocate(work->run->memory, t->micro, more, sizeof *micro, error);
-    if (micro == NULL)
-      return error->status;
-    t->micro = micro;
-    work->micro_capacity = more;
-  }
+  if (CM_ROOM(work->run->memory, t->micro, &work->micro_room, (uint64_t)t->micro_count + 1, error) != CM_OK)
+    return error->status;
   if (cm_split_piece(call, box, inputs, &change, error) != CM_OK)
     return error->status;
   uint64_t elements = cm_box_count(box);

@@ -8,7 +8,7 @@
 /* The arcs into the micro-operators of one node. */
 typedef struct arcs {
   cm_tile_arc *arc;
-  uint64_t count, capacity;
+  uint64_t count, room;
 } arcs;
 
 typedef struct connecting {
@@ -52,14 +52,8 @@ static void count_row(void *user, uint64_t from, uint64_t length)
 
 static cm_status push(arcs *a, cm_tile_arc arc, cm_memory *memory, cm_error *error)
 {
-  if (a->count == a->capacity) {
-    uint64_t more = 2 * a->capacity + 64;
-    cm_tile_arc *grown = cm_reallocate(memory, a->arc, more, sizeof *grown, error);
-    if (grown == NULL)
-      return error->status;
-    a->arc = grown;
-    a->capacity = more;
-  }
+  if (CM_ROOM(memory, a->arc, &a->room, a->count + 1, error) != CM_OK)
+    return error->status;
   a->arc[a->count++] = arc;
   return CM_OK;
 }

@@ -16,7 +16,7 @@ typedef struct cm_tile_work {
   const cm_tile_options *options;
   cm_run *run;
   cm_tiling *tiling;
-  size_t micro_capacity;
+  uint64_t micro_room;
   uint32_t *first_micro; /* [order_count + 1] by place in model->order */
   cm_owners *owners;     /* by value; count 0: nothing is made of it on a device */
 } cm_tile_work;
