@@ -25,6 +25,9 @@ static const double slack_of_dissolving = 0.02;
 /* Of parts of fewer neurons a missing one would be too many. */
 enum { ROOM_LEAST = 8 };
 
+/* However large the network is, so many sweeps are made. */
+enum { SWEEPS_LEAST = 4 };
+
 /* With places, the search ends after so many cycles without gain. */
 enum { VAIN_MOST = 3 };
 
@@ -224,12 +227,13 @@ static cm_status descend(work *w, const descent *d, uint32_t deepest, uint32_t *
 {
   cm_random random;
   const cm_axon_options *o = w->options;
+  double fine = d->number > 0 && o->cycle_sweeps > 0 ? o->cycle_sweeps : o->fine_sweeps;
   uint32_t from = w->levels.count - 1;
   cm_run_phase(w->run, "refine");
   cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, d->number);
   for (uint32_t l = from;; l--) {
     double depth = l < deepest ? (double)l / deepest : 1;
-    double sweeps = o->fine_sweeps * pow((double)o->coarse_sweeps / o->fine_sweeps, depth * 0.7);
+    double sweeps = fine * pow((double)o->coarse_sweeps / o->fine_sweeps, depth * 0.7);
     cm_anneal_options options = {.sweeps = (uint32_t)lround(sweeps), .hot = d->hot, .cold = d->cold, .level = l};
     if (refine_level(w, d, d->dissolve && l == from, &options, &random, part, parts, objective, error) != CM_OK)
       return error->status;
@@ -376,11 +380,32 @@ static cm_status search(work *w, uint32_t *part, uint32_t *parts, uint32_t *tria
   return status;
 }
 
+static uint32_t scaled(uint32_t count, double share, uint32_t least)
+{
+  uint32_t fewer = (uint32_t)lround(count * share);
+  return count <= least ? count : fewer > least ? fewer : least;
+}
+
+/* Fewer sweeps and starts for a large network. */
+static void spare_sweeps(cm_axon_options *o, uint64_t pins)
+{
+  double all = (double)pins * o->fine_sweeps, fine = o->fine_sweeps;
+  if (o->sweep_pins == 0 || all <= (double)o->sweep_pins)
+    return;
+  double share = (double)o->sweep_pins / all;
+  o->fine_sweeps = scaled(o->fine_sweeps, share, SWEEPS_LEAST);
+  o->coarse_sweeps = scaled(o->coarse_sweeps, o->fine_sweeps / fine, SWEEPS_LEAST);
+  o->cycle_sweeps = scaled(o->cycle_sweeps, share, SWEEPS_LEAST);
+  o->starts = scaled(o->starts, share, 1);
+}
+
 cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error)
 {
-  work w = {.options = options, .run = run};
+  cm_axon_options effort = *options;
+  work w = {.options = &effort, .run = run};
   uint32_t *held = NULL, *trial = NULL, count = 0, n = topology->vertex_count;
+  spare_sweeps(&effort, topology->pin_count);
   cm_status status = cm_axon_levels_begin(topology, run, &w.levels, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, held, n, error);

@@ -31,8 +31,10 @@ typedef struct cm_axon_options {
   uint32_t last_sweeps;  /* visits of all vertices for moves that pay and keep the limits, at the end */
   uint32_t attempts;     /* complete ones at most, of which the best goes on; at least one is made */
   uint32_t cycles;       /* times at most that the result is coarsened and refined again */
+  uint32_t cycle_sweeps; /* instead of fine_sweeps then, and those on coarser levels in proportion; 0: as many */
   uint64_t attempt_pins,
-      cycle_pins; /* fewer of them where the network's pins times their number would exceed this; 0: never */
+      cycle_pins, /* fewer of them where the network's pins times their number would exceed this; 0: never */
+      sweep_pins; /* the same of fine_sweeps, and the other sweeps and the starts in proportion */
   double coarse_vertices; /* vertices per part on the coarsest level, about */
   uint64_t seed;
   const cm_axon_places *places; /* NULL: parts have no places, every part that an axon reaches costs the same */
