@@ -16,8 +16,9 @@
  * by this much a level. */
 static const double slack_per_level = 0.025;
 
-/* All starts together are made for so many vertices at most, and one at least: where parts are many, luck evens out. */
-enum { START_VERTICES = 1 << 19 };
+/* All starts together are made for so many vertices at most, and one at least: where parts are many, luck evens out, and
+ * the sweeps of those that are not made are worth more in the others. */
+enum { START_VERTICES = 1 << 11 };
 
 /* The same while a part's members find their place among the others. */
 static const double slack_of_dissolving = 0.02;
@@ -35,6 +36,7 @@ typedef struct work {
   const cm_axon_options *options;
   cm_run *run;
   uint64_t seed;      /* of the attempt under way */
+  uint32_t coarse_sweeps; /* with those of the starts that are not made */
   cm_axon_levels levels;
   uint32_t *scratch;  /* [vertices] */
   const cm_prices *prices; /* NULL: parts have no places yet */
@@ -163,7 +165,7 @@ static cm_status anneal_start(void *context, size_t t, cm_error *error)
 {
   starts *all = context;
   start *it = &all->start[t];
-  cm_anneal_options options = {.sweeps = all->work->options->coarse_sweeps,
+  cm_anneal_options options = {.sweeps = all->work->coarse_sweeps,
                                .hot = 0.3,
                                .cold = 0.02,
                                .silent = all->together,
@@ -191,6 +193,7 @@ static cm_status best_start(work *w, uint32_t *part, uint32_t *parts, cm_error *
   if (n > START_VERTICES / count)
     count = n > START_VERTICES ? 1 : START_VERTICES / n;
   starts all = {.work = w, .count = count};
+  w->coarse_sweeps = w->options->coarse_sweeps * w->options->starts / count;
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.start, count, error);
   if (status == CM_OK)
@@ -233,7 +236,7 @@ static cm_status descend(work *w, const descent *d, uint32_t deepest, uint32_t *
   cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, d->number);
   for (uint32_t l = from;; l--) {
     double depth = l < deepest ? (double)l / deepest : 1;
-    double sweeps = fine * pow((double)o->coarse_sweeps / o->fine_sweeps, depth * 0.7);
+    double sweeps = fine * pow((double)w->coarse_sweeps / o->fine_sweeps, depth * 0.7);
     cm_anneal_options options = {.sweeps = (uint32_t)lround(sweeps), .hot = d->hot, .cold = d->cold, .level = l};
     if (refine_level(w, d, d->dissolve && l == from, &options, &random, part, parts, objective, error) != CM_OK)
       return error->status;
