@@ -423,7 +423,7 @@ END_TEST
 
 static cm_mesh_options small_effort(uint64_t most, uint64_t seed)
 {
-  return (cm_mesh_options){.most = most, .starts = 2, .visits = 1e6, .sweeps_max = 200, .cycles = 2, .seed = seed};
+  return (cm_mesh_options){.most = most, .starts = 2, .descents = 2, .visits = 1e6, .sweeps_max = 200, .cycles = 2, .seed = seed};
 }
 
 /* The least cost over all assignments of the vertices from v on that keep the limit. */

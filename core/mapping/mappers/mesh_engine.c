@@ -7,10 +7,10 @@
 
 /* Effort of the presets on the mesh. */
 static const cm_mesh_options mesh_efforts[] = {
-  [CM_PRESET_REFERENCE] = {.starts = 4, .visits = 4e6, .sweeps_max = 1500, .cycles = 1},
-  [CM_PRESET_FAST] = {.starts = 2, .visits = 4e5, .sweeps_max = 60, .cycles = 0},
-  [CM_PRESET_BALANCED] = {.starts = 3, .visits = 4e6, .sweeps_max = 1500, .cycles = 1},
-  [CM_PRESET_BEST] = {.starts = 16, .visits = 1e8, .sweeps_max = 20000, .cycles = 3},
+  [CM_PRESET_REFERENCE] = {.starts = 4, .descents = 1, .visits = 4e6, .sweeps_max = 1500, .cycles = 1},
+  [CM_PRESET_FAST] = {.starts = 2, .descents = 1, .visits = 4e5, .sweeps_max = 60, .cycles = 0},
+  [CM_PRESET_BALANCED] = {.starts = 3, .descents = 1, .visits = 4e6, .sweeps_max = 1500, .cycles = 1},
+  [CM_PRESET_BEST] = {.starts = 4, .descents = 4, .visits = 1.5e7, .sweeps_max = 6000, .cycles = 1},
 };
 
 static cm_status map_on_region(const cm_engine_task *task, const cm_region *region, cm_run *run, cm_partition *made,

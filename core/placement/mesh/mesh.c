@@ -1,7 +1,8 @@
 /* Happy path: three quick descents try what suits the network (merging by weight, merging by algebraic distance, a
  * spectral start) -> a full descent of the best kind: several coarse starts, each from one cell of all cores on,
  * halving the cells as long as the graph has vertices for them; the best goes on to finer graphs and cells, annealed on
- * every level; within the limits on the finest -> V-cycles inside the cores. */
+ * every level; within the limits on the finest; more such descents, where asked for, and V-cycles inside what two of
+ * them have in common -> V-cycles inside the cores. */
 #include "core/placement/mesh/mesh.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ typedef enum kind { BY_WEIGHT, BY_DISTANCE, BY_LAYOUT, KINDS } kind;
 /* Temperatures at which a level starts that comes from a coarser one, and in a V-cycle: a spectral start is straight in
  * the large and must not be melted. */
 static const double hot_fine[] = {[BY_WEIGHT] = 0.4, [BY_DISTANCE] = 0.5, [BY_LAYOUT] = 0.05};
-static const double hot_cycle[] = {[BY_WEIGHT] = 0.25, [BY_DISTANCE] = 0.25, [BY_LAYOUT] = 0.05};
+static const double hot_cycle[] = {[BY_WEIGHT] = 0.25, [BY_DISTANCE] = 0.1, [BY_LAYOUT] = 0.05};
 /* Cold sweeps pass over few vertices, so more of them are paid for. */
 static const double sweeps_of[] = {[BY_WEIGHT] = 1, [BY_DISTANCE] = 1, [BY_LAYOUT] = 10};
 /* So much of it is spent on each trial. */
@@ -57,6 +58,7 @@ typedef struct work {
   const float *chance; /* [CM_CHANCES] */
   descent *start;      /* [starts] */
   descent best;        /* result */
+  uint32_t **other;    /* [descents] cells that the other descents found, NULL for the best one's */
 } work;
 
 /* Vertices of the coarsest graph, about. */
@@ -109,82 +111,16 @@ static cm_status refine(const work *w, descent *d, double hot, cm_random *random
   return status;
 }
 
-/* The vertices by cells' connected pieces: breadth first from random ones, never out of a cell. */
-static cm_status order_by_pieces(const work *w, const descent *d, cm_random *random, uint32_t **order, cm_error *error)
-{
-  const cm_compact *g = w->hierarchy->level[d->level];
-  uint32_t tail = 0, *seed = NULL;
-  bool *seen = NULL;
-  cm_status status = CM_NEW(w->run->memory, *order, g->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, seed, g->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, seen, g->vertex_count, error);
-  if (status == CM_OK)
-    cm_random_permutation(random, seed, g->vertex_count);
-  for (uint32_t k = 0; status == CM_OK && k < g->vertex_count; k++) {
-    if (seen[seed[k]])
-      continue;
-    seen[seed[k]] = true;
-    (*order)[tail] = seed[k];
-    for (uint32_t head = tail++; head < tail; head++) {
-      uint32_t v = (*order)[head];
-      for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
-        uint32_t u = g->neighbour[i];
-        if (!seen[u] && d->cell[u] == d->cell[v]) {
-          seen[u] = true;
-          (*order)[tail++] = u;
-        }
-      }
-    }
-  }
-  cm_free(seed);
-  cm_free(seen);
-  return status;
-}
-
-/* Halves the cells: the pieces of each go to one half, then to the other, in proportion to their cores. */
+/* Halves the cells. */
 static cm_status split(const work *w, descent *d, cm_random *random, cm_error *error)
 {
   cm_mesh_grid *finer;
-  uint32_t *parent, *halves = NULL, *order = NULL;
-  uint64_t *left = NULL;
-  const cm_compact *g = w->hierarchy->level[d->level];
-  if (cm_mesh_grid_split(d->grid, w->axes, w->run, &finer, &parent, error) != CM_OK)
+  if (cm_mesh_halve_cells(w->hierarchy->level[d->level], d->grid, w->axes, random, w->run, d->cell, &finer, error) !=
+      CM_OK)
     return error->status;
-  uint32_t cells = finer->columns * finer->rows, old = d->grid->columns * d->grid->rows;
-  cm_status status = CM_NEW(w->run->memory, halves, 2 * (size_t)old, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, left, old, error);
-  if (status == CM_OK)
-    status = order_by_pieces(w, d, random, &order, error);
-  if (status == CM_OK) {
-    for (uint32_t c = 0; c < 2 * old; c++)
-      halves[c] = UINT32_MAX;
-    for (uint32_t c = 0; c < cells; c++)
-      halves[2 * parent[c] + (halves[2 * parent[c]] != UINT32_MAX)] = c;
-    for (uint32_t v = 0; v < g->vertex_count; v++)
-      left[d->cell[v]] += g->size[v];
-    for (uint32_t c = 0; c < old; c++) /* what the first half takes */
-      if (halves[2 * c + 1] != UINT32_MAX && d->grid->cores[c] > 0)
-        left[c] = (uint64_t)((double)left[c] * finer->cores[halves[2 * c]] / d->grid->cores[c] + 0.5);
-    for (uint32_t i = 0; i < g->vertex_count; i++) {
-      uint32_t v = order[i], c = d->cell[v], size = g->size[v];
-      uint32_t b = halves[2 * c + 1];
-      bool second = b != UINT32_MAX && finer->cores[b] > 0 && (left[c] < (size + 1) / 2 || left[c] == 0);
-      d->cell[v] = halves[2 * c + second];
-      left[c] -= second || left[c] < size ? left[c] : size;
-    }
-    cm_mesh_grid_free(d->grid);
-    d->grid = finer;
-    finer = NULL;
-  }
-  cm_mesh_grid_free(finer);
-  cm_free(parent);
-  cm_free(halves);
-  cm_free(left);
-  cm_free(order);
-  return status;
+  cm_mesh_grid_free(d->grid);
+  d->grid = finer;
+  return CM_OK;
 }
 
 static cm_status uncoarsen(const work *w, descent *d, cm_error *error)
@@ -351,20 +287,36 @@ static cm_status climb(work *w, uint64_t round, cm_error *error)
   return CM_OK;
 }
 
-/* A V-cycle, kept when better. */
-static cm_status cycle(work *w, cm_compact *graph, uint64_t round, cm_error *error)
+/* Labels that keep apart what either mapping has in different cores; where pairs of cores have no numbers of 32 bits,
+ * what the first has. */
+static void overlay(uint32_t *label, const uint32_t *other, uint32_t vertices, uint32_t cells)
+{
+  if (other == NULL || cells > UINT16_MAX)
+    return;
+  for (uint32_t v = 0; v < vertices; v++)
+    label[v] = label[v] * cells + other[v];
+}
+
+/* A V-cycle inside the cores, or inside what these and another mapping have in common; kept when better. */
+static cm_status cycle(work *w, cm_compact *graph, const uint32_t *other, uint64_t round, cm_error *error)
 {
   descent *d = &w->best;
   cm_hierarchy h;
-  uint32_t n = graph->vertex_count, *kept;
+  uint32_t n = graph->vertex_count, *kept, *label = NULL, all = w->axes->columns * w->axes->rows;
   uint64_t before = d->cost;
   /* Cells are kept, and fill badly with few vertices each; a layout is right in the large. */
-  double cells = (w->kind == BY_LAYOUT ? per_cell_layout : per_cell) * w->axes->columns * w->axes->rows;
+  double cells = (w->kind == BY_LAYOUT ? per_cell_layout : per_cell) * all;
   uint32_t least = cells > COARSEST ? (uint32_t)fmin(cells, UINT32_MAX) : COARSEST;
   if (CM_NEW(w->run->memory, kept, n, error) != CM_OK)
     return error->status;
   memcpy(kept, d->cell, n * sizeof *kept);
-  cm_status status = cm_mesh_coarsen(graph, rating_of(w->kind), kept, least, w->seed + round, w->run, &h, error);
+  cm_status status = CM_NEW(w->run->memory, label, n, error);
+  if (status == CM_OK) {
+    memcpy(label, kept, n * sizeof *label);
+    overlay(label, other, n, all);
+    status = cm_mesh_coarsen(graph, rating_of(w->kind), label, least, w->seed + round, w->run, &h, error);
+  }
+  cm_free(label);
   if (status == CM_OK) {
     w->hierarchy = &h;
     status = climb(w, round, error);
@@ -427,7 +379,46 @@ static cm_status choose_kind(const work *model, const hierarchies *h, kind *chos
   return status;
 }
 
-/* The descents: quick ones, and a full one of the kind that was best. */
+static cm_status descend_one(void *context, size_t index, cm_error *error)
+{
+  work *full = context;
+  return descend(&full[index], false, error);
+}
+
+/* As many full descents as the options say; the best goes to `best`, the cells of the others to `other`. */
+static cm_status descend_fully(work *w, cm_error *error)
+{
+  uint32_t count = w->options->descents, least = 0;
+  work *full;
+  if (CM_NEW(w->run->memory, full, count, error) != CM_OK ||
+      CM_NEW(w->run->memory, w->other, count, error) != CM_OK) {
+    cm_free(full);
+    return error->status;
+  }
+  for (uint32_t k = 0; k < count; k++) {
+    full[k] = *w;
+    full[k].seed += k * UINT64_C(0x9e3779b97f4a7c15);
+  }
+  cm_status status = cm_parallel(w->run, count, descend_one, full, error);
+  for (uint32_t k = 1; k < count && status == CM_OK; k++)
+    least = full[k].best.cost < full[least].best.cost ? k : least;
+  for (uint32_t k = 0; k < count && status == CM_OK; k++) {
+    descent *d = &full[k].best;
+    if (k == least) {
+      w->best = *d;
+      *d = (descent){0};
+    } else {
+      w->other[k] = d->cell;
+      d->cell = NULL;
+    }
+  }
+  for (uint32_t k = 0; k < count; k++)
+    descent_free(&full[k].best);
+  cm_free(full);
+  return status;
+}
+
+/* The descents: quick ones, and full ones of the kind that was best. */
 static cm_status descend_best_kind(work *w, cm_compact *graph, cm_error *error)
 {
   descent trial = {0};
@@ -440,7 +431,7 @@ static cm_status descend_best_kind(work *w, cm_compact *graph, cm_error *error)
   if (status == CM_OK) {
     cm_hierarchy_free(&h.by[1 - rating_of(w->kind)]);
     w->hierarchy = &h.by[rating_of(w->kind)];
-    status = descend(w, false, error);
+    status = descend_fully(w, error);
     w->hierarchy = NULL;
   }
   if (status == CM_OK && trial.cost < w->best.cost) {
@@ -456,9 +447,17 @@ static cm_status descend_best_kind(work *w, cm_compact *graph, cm_error *error)
 
 static cm_status search(work *w, cm_compact *graph, cm_error *error)
 {
+  uint32_t round = 0;
   cm_status status = descend_best_kind(w, graph, error);
-  for (uint32_t round = 1; status == CM_OK && round <= w->options->cycles; round++)
-    status = cycle(w, graph, round, error);
+  for (uint32_t k = 0; status == CM_OK && k < w->options->descents; k++)
+    if (w->other[k] != NULL)
+      status = cycle(w, graph, w->other[k], ++round, error);
+  for (uint32_t k = 0; status == CM_OK && k < w->options->cycles; k++)
+    status = cycle(w, graph, NULL, ++round, error);
+  for (uint32_t k = 0; w->other != NULL && k < w->options->descents; k++)
+    cm_free(w->other[k]);
+  cm_free(w->other);
+  w->other = NULL;
   return status;
 }
 

@@ -9,7 +9,8 @@
 
 typedef struct cm_mesh_options {
   uint64_t most;    /* a core holds at most so much size: hard */
-  uint32_t starts;  /* coarse starts, the best goes on */
+  uint32_t starts;  /* coarse starts of a descent, the best goes on */
+  uint32_t descents; /* at least 1; what the others found is combined with the best */
   double visits;    /* of vertices when annealing the finest level, on 64 cores; more on more cores, coarser levels */
   double sweeps_max; /* visits of each vertex of the finest level at most, on 64 cores */
   uint32_t cycles;  /* V-cycles after the first descent */
