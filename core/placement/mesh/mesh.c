@@ -24,7 +24,7 @@ static const double hot_split = 1, cold_end = 0.05;
 static const double power = 0.5, sweeps_least = 48;
 /* More cores take more visits. */
 static const double cells_power = 0.25;
-/* Moves of vertices with more neighbours than this cost so much that fewer visits are paid for. */
+/* On 64 cores moves of vertices with more neighbours than this cost so much that fewer visits are paid for. */
 static const double dense_degree = 300;
 
 /* Ways to begin. */
@@ -38,6 +38,8 @@ static const double hot_cycle[] = {[BY_WEIGHT] = 0.25, [BY_DISTANCE] = 0.1, [BY_
 static const double sweeps_of[] = {[BY_WEIGHT] = 1, [BY_DISTANCE] = 1, [BY_LAYOUT] = 10};
 /* So much of it is spent on each trial. */
 static const double trial_share[] = {[BY_WEIGHT] = 0.1, [BY_DISTANCE] = 0.1, [BY_LAYOUT] = 0.02};
+/* What a full descent makes of a trial's cost, compared with other kinds: a layout is nearly done from the outset. */
+static const double yet_to_gain[] = {[BY_WEIGHT] = 1, [BY_DISTANCE] = 1, [BY_LAYOUT] = 1.1};
 
 /* A descent on its way: graph level, grid and assignment. */
 typedef struct descent {
@@ -368,7 +370,7 @@ static cm_status choose_kind(const work *model, const hierarchies *h, kind *chos
   cm_status status = cm_parallel(model->run, (size_t)kinds, try_one, w, error);
   int least = 0;
   for (int k = 1; k < kinds; k++)
-    least = w[k].best.cost < w[least].best.cost ? k : least;
+    least = yet_to_gain[k] * (double)w[k].best.cost < yet_to_gain[least] * (double)w[least].best.cost ? k : least;
   if (status == CM_OK) {
     *chosen = (kind)least;
     *best = w[least].best;
@@ -468,7 +470,8 @@ cm_status cm_map_on_mesh(cm_compact *graph, const cm_axes *axes, const cm_mesh_o
   double cells = axes->count, n = graph->vertex_count > 0 ? graph->vertex_count : 1;
   work w = {.axes = axes, .options = options, .run = run, .seed = options->seed, .chance = chance};
   double degree = (double)graph->entry_count / n;
-  w.sweeps = fmin(fmax(options->visits / n / (1 + degree / dense_degree), sweeps_least), options->sweeps_max);
+  double dense = degree / (dense_degree * fmax(1, cells / 64));
+  w.sweeps = fmin(fmax(options->visits / n / (1 + dense), sweeps_least), options->sweeps_max);
   w.sweeps *= pow(cells / 64, cells_power);
   cm_mesh_chances(chance);
   cm_status status = search(&w, graph, error);

@@ -141,11 +141,13 @@ static uint32_t way_to(const cm_mesh_grid *g, uint32_t from, uint32_t to, bool t
 }
 
 /* The change that an exchange of v makes, when it is below `limit`, with one of the next two members of `to` that lean
- * v's way: any other would pay much. *partner gets that member. */
+ * the way to v's cell, as others would mostly pay much; but every fourth time any way, as where all talk to all leaning
+ * says little. *partner gets that member. */
 static bool exchange(cm_mesh_state *s, visited *all, uint32_t v, uint32_t to, uint64_t bits, int64_t cost, double limit,
                      uint32_t *partner)
 {
-  uint32_t from = s->cell[v], *head = &all->head[to * WAYS + way_to(s->grid, to, from, bits >> 17 & 1)], u = *head;
+  uint32_t from = s->cell[v], way = (bits >> 20 & 3) > 0 ? way_to(s->grid, to, from, bits >> 17 & 1) : bits >> 18 & 3;
+  uint32_t *head = &all->head[to * WAYS + way], u = *head;
   if (u == NONE)
     return false;
   *head = all->next[u];
