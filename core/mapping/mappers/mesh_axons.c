@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/mapping/mappers/engine.h"
+#include "core/partition/axon/dense.h"
 #include "core/partition/flows.h"
 #include "core/placement/arrange.h"
 #include "core/placement/placement.h"
@@ -209,7 +210,9 @@ static cm_status arrange_at_last(ground *g, uint32_t *part, uint32_t vertices, c
 static cm_status by_axons_on_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *attempt,
                                   cm_partition **partition, cm_error *error)
 {
-  if (task->parts_max == UINT32_MAX) /* as if there were cores without end: there is no place for them */
+  /* As if there were cores without end, there is no place for them; networks without levels are refined nowhere, and
+   * their parts are placed when they are made. */
+  if (task->parts_max == UINT32_MAX || cm_dense_suits(task->input->topology))
     return cm_engine_find((cm_preset)task->input->options->preset, CM_OBJECTIVE_AXON)
         ->partition(task, run, attempt, partition, error);
   cm_axon_options options = cm_engine_axon_options(task);
