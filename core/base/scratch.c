@@ -36,11 +36,14 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static cm_scratch *blocks;
 static pthread_t watcher;
 static atomic_bool crowded; /* too much is mapped */
+static int statm = -1;      /* /proc/self/statm while there are blocks */
+static uint64_t before;     /* resident before there were any: the program itself */
+static atomic_llong looked; /* when somebody looked last, in nanoseconds; 0: there are no blocks */
 
 /* ---- how much is mapped ---- */
 
 /* Bytes of files that the process has mapped and at hand; all there are where the system does not tell. */
-static uint64_t resident_bytes(int statm)
+static uint64_t resident_bytes(void)
 {
   char text[128];
   unsigned long long total, resident, shared;
@@ -66,48 +69,74 @@ static uint64_t room_for_pages(void)
   return room;
 }
 
-static void *watch(void *none)
+static long long nanoseconds(clockid_t clock)
 {
-  int statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  uint64_t before = resident_bytes(statm); /* the program itself */
-  before = before == UINT64_MAX ? 0 : before;
-  pthread_mutex_lock(&lock);
-  while (blocks != NULL) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += WATCH_NANOSECONDS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&changed, &lock, &until);
-    uint64_t now = resident_bytes(statm);
-    if (now < before || now - before <= room_for_pages())
-      continue;
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* Unmaps all blocks when too much is mapped. `lock` is held. */
+static void look(void)
+{
+  uint64_t now = resident_bytes();
+  if (now >= before && now - before > room_for_pages()) {
     atomic_store(&crowded, true);
     for (cm_scratch *s = blocks; s != NULL; s = s->next)
       madvise(s->block, s->bytes, MADV_DONTNEED);
     atomic_store(&crowded, false);
   }
+  atomic_store(&looked, nanoseconds(CLOCK_MONOTONIC));
+}
+
+static void *watch(void *none)
+{
+  statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  before = resident_bytes();
+  before = before == UINT64_MAX ? 0 : before;
+  pthread_mutex_lock(&lock);
+  while (blocks != NULL) {
+    long long until = nanoseconds(CLOCK_REALTIME) + WATCH_NANOSECONDS;
+    struct timespec moment = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    pthread_cond_timedwait(&changed, &lock, &moment);
+    look();
+  }
+  atomic_store(&looked, 0);
   pthread_mutex_unlock(&lock);
   if (statm >= 0)
     close(statm);
+  statm = -1;
   return none;
+}
+
+/* Where the processors are busy with others the watcher comes late: whoever works looks in its place. */
+static void look_if_late(void)
+{
+  long long last = atomic_load_explicit(&looked, memory_order_relaxed);
+  if (last == 0 || nanoseconds(CLOCK_MONOTONIC) - last < 2 * WATCH_NANOSECONDS || pthread_mutex_trylock(&lock) != 0)
+    return;
+  if (atomic_load(&looked) != 0)
+    look();
+  pthread_mutex_unlock(&lock);
 }
 
 void cm_scratch_pause(void)
 {
-  if (!atomic_load_explicit(&crowded, memory_order_relaxed))
+  if (!atomic_load_explicit(&crowded, memory_order_relaxed)) {
+    look_if_late();
     return;
+  }
   pthread_mutex_lock(&lock); /* held while pages are unmapped */
   pthread_mutex_unlock(&lock);
 }
 
 static cm_status start_watching(cm_error *error)
 {
-  sigset_t all, before;
+  sigset_t all, masked;
   sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are for the other threads */
+  pthread_sigmask(SIG_BLOCK, &all, &masked); /* signals are for the other threads */
   int cause = pthread_create(&watcher, NULL, watch, NULL);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_sigmask(SIG_SETMASK, &masked, NULL);
   return cause == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "no thread can be had for the watch over scratch files");
 }
 

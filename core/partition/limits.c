@@ -6,7 +6,7 @@
 #include "core/base/threads.h"
 #include "core/partition/partition.h"
 
-enum { CHECK_EVERY = 4096, TABLES_MAX = 8 };
+enum { CHECK_EVERY = 4096, CHECK_PINS = 1 << 18, TABLES_MAX = 8 };
 
 const char *cm_resource_name(cm_resource resource)
 {
@@ -274,8 +274,11 @@ static cm_status count_pins(void *context, size_t slice, cm_error *error)
     return error->status;
   uint32_t *count = c->count[slice];
   uint64_t end = cm_slice_begin(t->pin_count, slice + 1, c->slices);
-  for (uint64_t i = cm_slice_begin(t->pin_count, slice, c->slices); i < end; i++)
+  for (uint64_t i = cm_slice_begin(t->pin_count, slice, c->slices); i < end; i++) {
     count[t->pin[i]]++;
+    if (i % CHECK_PINS == 0 && cm_run_check(c->run, error) != CM_OK)
+      return error->status;
+  }
   return CM_OK;
 }
 
