@@ -184,7 +184,7 @@ static void relax(force_field *f, double seconds)
   for (size_t found; (found = find_tensions(f, list)) > 0 && cpu_seconds() - begin < seconds;) {
     size_t tight = (size_t)ceil((double)found * share);
     qsort(list, found, sizeof *list, by_tension);
-    for (size_t i = 0; i < tight; i++)
+    for (size_t i = 0; i < tight && (i % 1024 != 0 || cpu_seconds() - begin < seconds); i++) /* a round may take long */
       if (tension_of(f, list[i].core, list[i].south) > 0)
         exchange(f, list[i].core, list[i].core + (list[i].south ? f->width : 1));
   }

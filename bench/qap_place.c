@@ -129,20 +129,22 @@ static cm_qap_options divide(const arguments *a, double work)
   return o;
 }
 
-/* How much work of the kind that follows takes a second, found by doing a little of it. */
+/* How much work of the kind that follows takes a second, found by doing a little of it: what four times as much takes
+ * more, so that what every run takes once does not count. */
 static double work_per_second(const arguments *a, const cm_graph *graph, const cm_axes *axes, cm_run *run)
 {
   cm_error error;
   uint64_t cost;
   uint32_t at[CM_QAP_CORES_MAX];
-  for (double work = 1000;; work *= 4) {
+  for (double work = 500, last = 0;; work *= 4) {
     cm_qap_options options = divide(a, work);
     double begin = cm_now();
     if (cm_place_by_annealing(graph, axes, &options, run, at, &cost, &error) != CM_OK)
       die("cannot place", error.detail);
     double seconds = cm_now() - begin;
-    if (seconds > 0.02 * a->seconds)
-      return work / seconds;
+    if (seconds > 0.05 * a->seconds)
+      return seconds > last ? work * 0.75 / (seconds - last) : work / seconds;
+    last = seconds;
   }
 }
 
