@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/network/export_internal.h"
+#include "core/network/formats/export_internal.h"
 #include "core/network/internal.h"
 #include "core/network/topology_file.h"
 

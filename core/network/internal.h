@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "core/network/import.h"
-#include "core/network/source.h"
+#include "core/network/formats/source.h"
 
 /* How many rows a loop without input handles between two looks at the run's cancel flag. */
 enum { CM_CHECK_EVERY = 1 << 14 };

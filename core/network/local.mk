@@ -1,9 +1,11 @@
 libcoremap_a_SOURCES += \
   core/network/topology.h core/network/topology.c core/network/internal.h core/network/symmetry.c \
-  core/network/topology_file.h core/network/topology_format.h core/network/topology_whole.c \
-  core/network/topology_writer.c core/network/topology_reader.h core/network/topology_reader.c core/network/topology_manifest.c core/network/topology_stream.c \
-  core/network/import.h core/network/import.c core/network/source.h core/network/source.c core/network/rows.c core/network/weighted.c \
-  core/network/names.h core/network/names.c core/network/import_topology.c \
-  core/network/import_snn.c core/network/import_metis.c core/network/import_edges.c \
-  core/network/import_hypergraph.c core/network/import_matrix.c core/network/tokens.c \
-  core/network/export.h core/network/export_internal.h core/network/export.c core/network/export_metis.c core/network/sink.h core/network/sink.c
+  core/network/names.h core/network/names.c core/network/import.h core/network/import.c core/network/export.h core/network/export.c \
+  core/network/topology_file.h core/network/file/topology_format.h core/network/file/topology_whole.c \
+  core/network/file/topology_writer.c core/network/file/topology_reader.h core/network/file/topology_reader.c \
+  core/network/file/topology_manifest.c core/network/file/topology_stream.c \
+  core/network/formats/source.h core/network/formats/source.c core/network/formats/tokens.c \
+  core/network/formats/rows.c core/network/formats/weighted.c core/network/formats/import_topology.c \
+  core/network/formats/import_snn.c core/network/formats/import_metis.c core/network/formats/import_edges.c \
+  core/network/formats/import_hypergraph.c core/network/formats/import_matrix.c \
+  core/network/formats/sink.h core/network/formats/sink.c core/network/formats/export_internal.h core/network/formats/export_metis.c

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/network/export_internal.h"
+#include "core/network/formats/export_internal.h"
 #include "core/network/internal.h"
 
 /* ---- weights ---- */

@@ -15,7 +15,7 @@
 #include "core/base/file.h"
 #include "core/base/varint.h"
 #include "core/network/topology_file.h"
-#include "core/network/topology_format.h"
+#include "core/network/file/topology_format.h"
 
 enum { DEFLATE_LEVEL = 1 }; /* three times as fast as 6, 5 % larger on spiking networks */
 

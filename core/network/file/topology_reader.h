@@ -4,7 +4,7 @@
 
 #include <sodium.h>
 
-#include "core/network/topology_format.h"
+#include "core/network/file/topology_format.h"
 
 enum { CM_STREAM_BYTES = 1 << 16 };
 

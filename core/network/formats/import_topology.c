@@ -3,7 +3,7 @@
 #include <zip.h>
 
 #include "core/network/internal.h"
-#include "core/network/topology_format.h"
+#include "core/network/file/topology_format.h"
 
 /* A zip needs seeking: what came gzipped is unpacked to a nameless file first. */
 static cm_status unpack(cm_source *source, FILE **stream, uint64_t *size, cm_error *error)

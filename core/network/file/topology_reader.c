@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/network/names.h"
-#include "core/network/topology_reader.h"
+#include "core/network/file/topology_reader.h"
 
 enum { CHECK_EVERY = 4096 };
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/base/varint.h"
-#include "core/network/topology_reader.h"
+#include "core/network/file/topology_reader.h"
 
 static cm_status cut_short(const cm_stream *s, cm_error *error)
 {

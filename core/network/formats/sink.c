@@ -1,4 +1,4 @@
-#include "core/network/sink.h"
+#include "core/network/formats/sink.h"
 
 #include <errno.h>
 #include <stdio.h>

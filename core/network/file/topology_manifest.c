@@ -2,7 +2,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "core/network/topology_reader.h"
+#include "core/network/file/topology_reader.h"
 
 enum { DEFLATE_RATIO_MAX = 1040 };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/network/topology_format.h"
+#include "core/network/file/topology_format.h"
 
 enum { CHECK_EVERY = 4096 };
 

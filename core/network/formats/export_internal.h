@@ -3,7 +3,7 @@
 #define CM_NETWORK_EXPORT_INTERNAL_H
 
 #include "core/network/export.h"
-#include "core/network/sink.h"
+#include "core/network/formats/sink.h"
 
 typedef struct cm_export_writer {
   const cm_topology *topology;

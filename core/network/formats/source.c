@@ -1,7 +1,7 @@
 /* Happy path: a window of plain bytes is filled by read(2), by memcpy, or by inflating what those give.
  * What can fail: the file (cannot open, cannot read), gzip data that is damaged or ends early, more plain
  * bytes or a higher ratio than the limits allow, the run (cancel, time). */
-#include "core/network/source.h"
+#include "core/network/formats/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
