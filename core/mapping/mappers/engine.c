@@ -57,7 +57,7 @@ static const cm_axon_options efforts[] = {
                       .fine_sweeps = 1, .last_sweeps = 1},
   [CM_PRESET_BALANCED] = {.samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 3, .coarse_sweeps = 6,
                           .fine_sweeps = 3, .settle_all = true, .last_sweeps = 3, .cycles = 1, .cycle_pins = 5000000},
-  [CM_PRESET_BEST] = {.samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 8, .coarse_sweeps = 600,
+  [CM_PRESET_BEST] = {.samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 4, .coarse_sweeps = 300,
                       .fine_sweeps = 60, .sweep_pins = 100000000, .settle_all = true, .last_sweeps = 3,
                       .attempts = 12, .attempt_pins = 25000000, .cycles = 40, .cycle_sweeps = 30,
                       .cycle_pins = 190000000},
