@@ -21,7 +21,7 @@ static const double per_cell = 40, per_cell_layout = 200;
 static const double hot_split = 1, cold_end = 0.05;
 /* Coarser levels get (vertices of the finest / theirs) ^ power times as many visits of each vertex; the finest at least
  * so many. */
-static const double power = 0.5, sweeps_least = 48;
+static const double power = 0.5, sweeps_least = 40;
 /* More cores take more visits. */
 static const double cells_power = 0.25;
 /* On 64 cores moves of vertices with more neighbours than this cost so much that fewer visits are paid for. */
