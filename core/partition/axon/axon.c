@@ -16,9 +16,9 @@
  * by this much a level. */
 static const double slack_per_level = 0.025;
 
-/* All starts together are made for so many vertices at most, and one at least: where parts are many, luck evens out, and
- * the sweeps of those that are not made are worth more in the others. */
-enum { START_VERTICES = 1 << 11 };
+/* All starts together are paid for up to so many vertices, one at least. Beyond the smaller number, where parts are many,
+ * luck evens out: the sweeps of the others are worth more in fewer starts. */
+enum { PAID_VERTICES = 1 << 19, START_VERTICES = 1 << 11 };
 
 /* The same while a part's members find their place among the others. */
 static const double slack_of_dissolving = 0.02;
@@ -36,7 +36,7 @@ typedef struct work {
   const cm_axon_options *options;
   cm_run *run;
   uint64_t seed;      /* of the attempt under way */
-  uint32_t coarse_sweeps; /* with those of the starts that are not made */
+  uint32_t coarse_sweeps; /* with those of the starts that are paid for and not made */
   cm_axon_levels levels;
   uint32_t *scratch;  /* [vertices] */
   const cm_prices *prices; /* NULL: parts have no places yet */
@@ -187,13 +187,19 @@ static cm_status anneal_starts(starts *all, cm_error *error)
   return status;
 }
 
+/* Of `count` starts of n vertices those that take up to `most` together; one at least. */
+static uint32_t fewer_starts(uint32_t count, uint32_t n, uint32_t most)
+{
+  return (uint64_t)n * count <= most ? count : n >= most ? 1 : most / n;
+}
+
 static cm_status best_start(work *w, uint32_t *part, uint32_t *parts, cm_error *error)
 {
   uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts, best = 0;
-  if (n > START_VERTICES / count)
-    count = n > START_VERTICES ? 1 : START_VERTICES / n;
+  uint32_t paid = fewer_starts(count, n, PAID_VERTICES);
+  count = fewer_starts(count, n, START_VERTICES);
   starts all = {.work = w, .count = count};
-  w->coarse_sweeps = w->options->coarse_sweeps * w->options->starts / count;
+  w->coarse_sweeps = w->options->coarse_sweeps * paid / count;
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.start, count, error);
   if (status == CM_OK)
