@@ -16,8 +16,8 @@
  * by this much a level. */
 static const double slack_per_level = 0.025;
 
-/* All starts together are paid for up to so many vertices, one at least. Beyond the smaller number, where parts are many,
- * luck evens out: the sweeps of the others are worth more in fewer starts. */
+/* All starts together are paid for up to so many vertices, one at least. Beyond the smaller number, where parts are
+ * many, luck evens out: the sweeps of the others are worth more in fewer starts. */
 enum { PAID_VERTICES = 1 << 19, START_VERTICES = 1 << 11 };
 
 /* The same while a part's members find their place among the others. */
