@@ -55,7 +55,8 @@ static double draw_normal(cm_random *random)
 static cm_status draw_bodies(void *context, size_t block, cm_error *error)
 {
   cm_reservoir *r = context;
-  uint32_t begin = (uint32_t)block * CM_RESERVOIR_BLOCK, end = r->count - begin < CM_RESERVOIR_BLOCK ? r->count : begin + CM_RESERVOIR_BLOCK;
+  uint32_t begin = (uint32_t)block * CM_RESERVOIR_BLOCK;
+  uint32_t end = r->count - begin < CM_RESERVOIR_BLOCK ? r->count : begin + CM_RESERVOIR_BLOCK;
   double deviation = sqrt(log(1 + RATE_VARIATION * RATE_VARIATION));
   for (uint32_t v = begin; v < end; v++) {
     cm_random random;
@@ -73,7 +74,8 @@ static cm_status draw_bodies(void *context, size_t block, cm_error *error)
 
 static size_t group_of(const cm_reservoir *r, const cm_body *b)
 {
-  return 2 * cm_reservoir_cell_index(r, cm_reservoir_cell(r, b->at[0]), cm_reservoir_cell(r, b->at[1]), cm_reservoir_cell(r, b->at[2])) + (b->tag >> 31);
+  int x = cm_reservoir_cell(r, b->at[0]), y = cm_reservoir_cell(r, b->at[1]), z = cm_reservoir_cell(r, b->at[2]);
+  return 2 * cm_reservoir_cell_index(r, x, y, z) + (b->tag >> 31);
 }
 
 /* Sorts the bodies by cell and direction. */
@@ -167,7 +169,8 @@ static cm_status generate(cm_reservoir *r, cm_error *error)
   cm_topology *made = r->made;
   if (CM_NEW(memory, made->net_weight, r->count, error) != CM_OK ||
       CM_NEW(memory, r->drawn, r->count, error) != CM_OK || CM_NEW(memory, r->fan, r->count, error) != CM_OK ||
-      cm_parallel(r->run, r->count / CM_RESERVOIR_BLOCK + (r->count % CM_RESERVOIR_BLOCK != 0), draw_bodies, r, error) != CM_OK ||
+      cm_parallel(r->run, r->count / CM_RESERVOIR_BLOCK + (r->count % CM_RESERVOIR_BLOCK != 0), draw_bodies, r,
+                  error) != CM_OK ||
       sort_bodies(r, error) != CM_OK ||
       CM_NEW(memory, made->net_first, (size_t)r->count + 1, error) != CM_OK)
     return error->status;

@@ -156,7 +156,8 @@ static void cross(search *s, const uint32_t *one, const uint32_t *other, uint32_
       child[k++] = one[i];
 }
 
-/* Moves up to a quarter of the tasks, in large projects a few, to other places between what they wait for and what waits for them. */
+/* Moves up to a quarter of the tasks, in large projects a few, to other places between what they wait for and what
+ * waits for them. */
 static void mutate(search *s, uint32_t *list)
 {
   uint32_t n = s->dag->node_count, most = n / MUTATED_SHARE < MUTATIONS_MAX ? n / MUTATED_SHARE + 1 : MUTATIONS_MAX;

@@ -54,7 +54,8 @@ static cm_status tile(making *m, cm_model *model, uint32_t pieces, cm_run *run, 
 static json_t *complete(const json_t *given, const cm_topology *topology, const cm_chip *chip)
 {
   json_t *options = given == NULL ? json_object() : json_deep_copy(given);
-  uint32_t cores = cm_chip_cores(chip) - chip->dead_core_count, parts = topology->vertex_count < cores ? topology->vertex_count : cores;
+  uint32_t cores = cm_chip_cores(chip) - chip->dead_core_count;
+  uint32_t parts = topology->vertex_count < cores ? topology->vertex_count : cores;
   double mean = (double)topology->size_total / (parts > 0 ? parts : 1), largest = 0;
   for (uint32_t v = 0; v < topology->vertex_count; v++)
     largest = topology->size[v] > largest ? topology->size[v] : largest;

@@ -128,7 +128,8 @@ static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_err
   return CM_OK;
 }
 
-/* One level more on the way to `target` vertices, of clusters up to size_max; *shrunk: whether it has clearly fewer vertices. */
+/* One level more on the way to `target` vertices, of clusters up to size_max; *shrunk: whether it has clearly fewer
+ * vertices. */
 static cm_status coarsen_once(building *b, double size_max, double target, bool *shrunk, cm_error *error)
 {
   uint32_t l = b->levels->count - 1, clusters, n = b->levels->graph[l]->vertex_count, *map;
