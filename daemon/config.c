@@ -57,8 +57,9 @@ static cm_status set(cm_config *config, const setting *s, const char *text, cons
     memcpy(field, text, strlen(text) + 1);
     return CM_OK;
   }
-  uint64_t value;
-  if (!(s->kind == BYTES ? cm_bytes_parse : cm_whole_parse)(text, &value) || value < s->low || value > s->high)
+  uint64_t value = 0;
+  bool is_number = s->kind == BYTES ? cm_bytes_parse(text, &value) : cm_whole_parse(text, &value);
+  if (!is_number || value < s->low || value > s->high)
     return cm_fail(error, CM_BAD_OPTION, "%s: %s is \"%.60s\"; it must be a %s from %llu to %llu", source, s->name,
                    text, s->kind == BYTES ? "number of bytes (2G, 512M, ...)" : "whole number",
                    (unsigned long long)s->low, (unsigned long long)s->high);

@@ -55,12 +55,12 @@ static void lean_on_edges(const cm_mesh_state *s, uint32_t v, int32_t *cost)
   }
 }
 
-/* The adjacent cell that is cheapest for v, as a way to it; *least gets what it costs. O(1), or O(degree) without a
- * table. */
+/* The adjacent cell that is cheapest for v, as a way to it; *least gets what it costs, INT32_MAX where there is none. O(1),
+ * or O(degree) without a table. */
 static uint32_t lean(const cm_mesh_state *s, uint32_t v, int32_t *least)
 {
   const cm_mesh_grid *g = s->grid;
-  uint32_t x = g->x[s->cell[v]], y = g->y[s->cell[v]], best = NONE;
+  uint32_t x = g->x[s->cell[v]], y = g->y[s->cell[v]], best = RIGHT;
   bool inside[WAYS] = {[RIGHT] = x + 1 < g->columns, [LEFT] = x > 0, [DOWN] = y + 1 < g->rows, [UP] = y > 0};
   int32_t cost[WAYS] = {0};
   if (s->table == NULL) {
@@ -72,9 +72,10 @@ static uint32_t lean(const cm_mesh_state *s, uint32_t v, int32_t *least)
     for (int way = DOWN; way <= UP; way++)
       cost[way] = inside[way] ? row[way == DOWN ? 1 : -1] - row[0] : 0;
   }
-  for (uint32_t way = 0; way < WAYS; way++)
-    if (inside[way] && (best == NONE || cost[way] < cost[best]))
-      best = way;
+  for (uint32_t way = 0; way < WAYS; way++) {
+    cost[way] = inside[way] ? cost[way] : INT32_MAX;
+    best = cost[way] < cost[best] ? way : best;
+  }
   *least = cost[best];
   return best;
 }

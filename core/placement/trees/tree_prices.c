@@ -96,7 +96,7 @@ static void price_inbound(cm_tree_prices *p, const cm_tree_net *net, uint32_t ow
   const cm_trees *t = p->trees;
   const uint64_t *line_way = t->trunk.sum, *place_way = t->branch.sum;
   const uint32_t *key = t->key + net->first, n = net->size;
-  uint32_t low_line = net->at.line, high_line = net->at.line, sender = net->at.place;
+  uint32_t low_line = net->at.line, high_line = low_line, sender = net->at.place;
   bool taken = false;
   rise(p->of_place.up, place_way, p->place, sender, net->weight);
   rise(p->of_place.down, place_way, p->place, sender, net->weight);
