@@ -153,10 +153,11 @@ json_t *cm_time_json(double seconds);
 
 /* ---- pool.c ---- */
 cm_status cm_pool_start(unsigned threads, cm_pool **pool, cm_error *error);
-/* Queues a request whose connection is suspended; false: too many wait. */
+/* Queues a request whose connection is suspended; false: too many wait, or the pool has stopped. */
 bool cm_pool_add(cm_pool *pool, cm_request *request);
-/* Runs what is queued to the end and stops the threads. */
+/* Runs what is queued to the end and stops the threads; nothing is taken any more. */
 void cm_pool_stop(cm_pool *pool);
+void cm_pool_free(cm_pool *pool); /* stops it first; NULL is allowed */
 /* Called by a pool's thread: runs the handler, then resumes the connection unless the request waits. */
 void cm_request_work(cm_request *request);
 

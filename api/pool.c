@@ -49,7 +49,7 @@ cm_status cm_pool_start(unsigned threads, cm_pool **pool, cm_error *error)
   pthread_cond_init(&made->arrived, NULL);
   for (; made->threads < threads && made->threads < THREADS_MAX; made->threads++)
     if (pthread_create(&made->thread[made->threads], NULL, loop, made) != 0) {
-      cm_pool_stop(made);
+      cm_pool_free(made);
       return cm_fail(error, CM_NO_MEMORY, "a thread of the server cannot be started");
     }
   *pool = made;
@@ -73,14 +73,20 @@ bool cm_pool_add(cm_pool *pool, cm_request *request)
 
 void cm_pool_stop(cm_pool *pool)
 {
-  if (pool == NULL)
-    return;
   pthread_mutex_lock(&pool->lock);
   pool->stopping = true;
   pthread_cond_broadcast(&pool->arrived);
   pthread_mutex_unlock(&pool->lock);
   for (unsigned i = 0; i < pool->threads; i++)
     pthread_join(pool->thread[i], NULL);
+  pool->threads = 0;
+}
+
+void cm_pool_free(cm_pool *pool)
+{
+  if (pool == NULL)
+    return;
+  cm_pool_stop(pool);
   pthread_mutex_destroy(&pool->lock);
   pthread_cond_destroy(&pool->arrived);
   free(pool);

@@ -463,8 +463,8 @@ static cm_status start_daemon(cm_server *server, cm_error *error)
 
 static void free_server(cm_server *server)
 {
-  cm_pool_stop(server->import_pool);
-  cm_pool_stop(server->short_pool);
+  cm_pool_free(server->import_pool);
+  cm_pool_free(server->short_pool);
   cm_hub_free(server->hub);
   free(server);
 }
@@ -518,7 +518,6 @@ void cm_server_stop(cm_server *server)
    * answered first. */
   cm_pool_stop(server->import_pool);
   cm_pool_stop(server->short_pool);
-  server->import_pool = server->short_pool = NULL;
   MHD_stop_daemon(server->daemon);
   if (listening != MHD_INVALID_SOCKET)
     close(listening);

@@ -31,6 +31,8 @@ struct cm_board {
   uint64_t last_id;
   void (*listener)(void *user, const char *job);
   void *user;
+  unsigned telling; /* calls of the listener that are under way */
+  pthread_cond_t told;
 };
 
 cm_status cm_board_new(cm_board **board, cm_error *error)
@@ -39,6 +41,7 @@ cm_status cm_board_new(cm_board **board, cm_error *error)
   if (made == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while making the board of jobs");
   pthread_mutex_init(&made->lock, NULL);
+  pthread_cond_init(&made->told, NULL);
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   /* Ids of this life start above all of the last one, which made less than a million events a second. */
@@ -68,6 +71,7 @@ void cm_board_free(cm_board *board)
     free_entry(e);
   }
   pthread_mutex_destroy(&board->lock);
+  pthread_cond_destroy(&board->told);
   free(board);
 }
 
@@ -76,6 +80,8 @@ void cm_board_listen(cm_board *board, void (*listener)(void *user, const char *j
   pthread_mutex_lock(&board->lock);
   board->listener = listener;
   board->user = user;
+  while (board->telling > 0)
+    pthread_cond_wait(&board->told, &board->lock);
   pthread_mutex_unlock(&board->lock);
 }
 
@@ -136,9 +142,15 @@ void cm_board_publish(cm_board *board, const char *job, const char *kind, const 
     add_event(board, e, kind, data);
   void (*listener)(void *, const char *) = board->listener;
   void *user = board->user;
+  board->telling += listener != NULL;
   pthread_mutex_unlock(&board->lock);
-  if (listener != NULL)
-    listener(user, job);
+  if (listener == NULL)
+    return;
+  listener(user, job);
+  pthread_mutex_lock(&board->lock);
+  if (--board->telling == 0)
+    pthread_cond_broadcast(&board->told);
+  pthread_mutex_unlock(&board->lock);
 }
 
 uint64_t cm_board_newest(cm_board *board, const char *job)

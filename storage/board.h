@@ -26,7 +26,8 @@ enum {
 cm_status cm_board_new(cm_board **board, cm_error *error);
 void cm_board_free(cm_board *board); /* NULL is allowed */
 
-/* `listener` is called after every change of a job, without locks held; set it before jobs run. */
+/* `listener` is called after every change of a job, without locks held; set it before jobs run. NULL: none any more; on
+ * return no call of the old one is under way. Not to be called from a listener. */
 void cm_board_listen(cm_board *board, void (*listener)(void *user, const char *job), void *user);
 
 /* Adds an event to a job and wakes the listener. Lost when memory is short: the next one tells the same. */

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/random.h"
 #include "storage/jobs.h"
@@ -600,6 +601,35 @@ START_TEST(cache_drops_the_least_recently_used_but_none_in_use)
 }
 END_TEST
 
+static void slow_listener(void *user, const char *job)
+{
+  atomic_int *stage = user;
+  (void)job;
+  atomic_store(stage, 1);
+  usleep(100000);
+  atomic_store(stage, 2);
+}
+
+static void *publish_once(void *unused)
+{
+  cm_board_publish(store->board, "j", "progress", "{}");
+  return unused;
+}
+
+START_TEST(board_without_a_listener_has_none_under_way)
+{
+  atomic_int stage = 0;
+  pthread_t thread;
+  cm_board_listen(store->board, slow_listener, &stage);
+  ck_assert_int_eq(pthread_create(&thread, NULL, publish_once, NULL), 0);
+  while (atomic_load(&stage) == 0)
+    usleep(1000);
+  cm_board_listen(store->board, NULL, NULL);
+  ck_assert_int_eq(atomic_load(&stage), 2);
+  pthread_join(thread, NULL);
+}
+END_TEST
+
 START_TEST(board_keeps_the_newest_events)
 {
   cm_board_event event;
@@ -645,6 +675,7 @@ int main(void)
   tcase_add_test(tests, two_leases_never_hold_one_core);
   tcase_add_test(tests, cache_gives_back_only_what_is_whole);
   tcase_add_test(tests, cache_drops_the_least_recently_used_but_none_in_use);
+  tcase_add_test(tests, board_without_a_listener_has_none_under_way);
   tcase_add_test(tests, board_keeps_the_newest_events);
   suite_add_tcase(suite, tests);
   return test_main(suite);
