@@ -40,12 +40,6 @@ typedef struct arguments {
   bool json, quiet;
 } arguments;
 
-/* A flag's value as the JSON that a job would carry: numbers as numbers, the rest as text. */
-static void set_option(arguments *a, const char *name, const char *value)
-{
-  json_object_set_new(a->options, name, cli_option_value(value));
-}
-
 /* Negative: go on. */
 static int parse(int argc, char **argv, arguments *a)
 {
@@ -73,17 +67,17 @@ static int parse(int argc, char **argv, arguments *a)
     case 'o': a->output = optarg; break;
     case 'r': a->report = optarg; break;
     case 'c': a->chip = optarg; break;
-    case 's': set_option(a, "stop_after", optarg); break;
-    case 'M': set_option(a, "memory", optarg); break;
-    case 'O': set_option(a, "order", optarg); break;
+    case 's': (void)cli_option_set(a->options, "stop_after", optarg); break;
+    case 'M': (void)cli_option_set(a->options, "memory", optarg); break;
+    case 'O': (void)cli_option_set(a->options, "order", optarg); break;
     case 'e': a->timeline = optarg; break;
     case 'x': a->measure = optarg; break;
     case 'i': a->tiles = optarg; break;
     case 'p': a->mapping = optarg; break;
-    case 'S': set_option(a, "seed", optarg); break;
-    case 't': set_option(a, "threads", optarg); break;
-    case 'm': set_option(a, "memory_limit", optarg); break;
-    case 'l': set_option(a, "time_limit", optarg); break;
+    case 'S': (void)cli_option_set(a->options, "seed", optarg); break;
+    case 't': (void)cli_option_set(a->options, "threads", optarg); break;
+    case 'm': (void)cli_option_set(a->options, "memory_limit", optarg); break;
+    case 'l': (void)cli_option_set(a->options, "time_limit", optarg); break;
     case 'v': json_object_set_new(a->options, "verify", json_true()); break;
     case 'j': a->json = true; break;
     case 'q': a->quiet = true; break;

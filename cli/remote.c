@@ -85,6 +85,23 @@ static cm_status ask(cli_server *server, const char *method, const char *kind, c
   return cli_server_ask(server, &request, reply, error);
 }
 
+typedef cm_status (*server_step)(cli_server *server, cli_run *cli, const arguments *a, json_t **reply, cm_error *error);
+
+/* Takes one step with the server that is named. Negative: go on; *reply is the caller's either way. */
+static int on_server(const arguments *a, server_step step, json_t **reply)
+{
+  cm_error error;
+  cli_run cli;
+  cli_server *server = NULL;
+  cli_run_begin(&cli, a->quiet);
+  cm_status status = cli_server_open(a->server, cli.run.cancel, &server, &error);
+  if (status == CM_OK)
+    status = step(server, &cli, a, reply, &error);
+  cli_run_end(&cli);
+  cli_server_close(server);
+  return status == CM_OK ? -1 : cli_fail(&error);
+}
+
 /* ---- waiting ---- */
 
 static bool has_ended(const json_t *job)
@@ -149,26 +166,25 @@ int cli_print_job(const json_t *job, bool json, bool ended)
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 }
 
+static cm_status wait_for(cli_server *server, cli_run *cli, const arguments *a, json_t **job, cm_error *error)
+{
+  cli_reply reply = {0};
+  if (ask(server, "GET", "jobs", a->id, "", NULL, &reply, error) != CM_OK)
+    return error->status;
+  *job = reply.json;
+  return cli_follow(server, cli, job, error);
+}
+
 int cli_wait(int argc, char **argv)
 {
   arguments a = {0};
-  cm_error error;
-  cli_run cli;
-  cli_server *server = NULL;
-  cli_reply reply = {0};
+  json_t *job = NULL;
   int exit_status = parse(argc, argv, wait_usage, false, &a);
-  if (exit_status >= 0)
-    return exit_status;
-  cli_run_begin(&cli, a.quiet);
-  cm_status status = cli_server_open(a.server, cli.run.cancel, &server, &error);
-  if (status == CM_OK)
-    status = ask(server, "GET", "jobs", a.id, "", NULL, &reply, &error);
-  if (status == CM_OK)
-    status = cli_follow(server, &cli, &reply.json, &error);
-  cli_run_end(&cli);
-  cli_server_close(server);
-  exit_status = status == CM_OK ? cli_print_job(reply.json, a.json, true) : cli_fail(&error);
-  json_decref(reply.json);
+  if (exit_status < 0)
+    exit_status = on_server(&a, wait_for, &job);
+  if (exit_status < 0)
+    exit_status = cli_print_job(job, a.json, true);
+  json_decref(job);
   return exit_status;
 }
 
@@ -223,10 +239,11 @@ static cm_status write_found(cli_server *server, const arguments *a, const found
   return cli_server_ask(server, &request, &reply, error);
 }
 
-static cm_status get(cli_server *server, const arguments *a, cm_error *error)
+static cm_status get(cli_server *server, cli_run *cli, const arguments *a, json_t **unused, cm_error *error)
 {
   cm_file file = {0};
   found f;
+  (void)cli, (void)unused;
   if (find(server, a, &f, error) != CM_OK)
     return error->status;
   cm_status status = a->output != NULL ? cm_file_create(&file, a->output, error) : CM_OK;
@@ -243,46 +260,37 @@ static cm_status get(cli_server *server, const arguments *a, cm_error *error)
 
 int cli_get(int argc, char **argv)
 {
-  arguments a = {0};
-  cm_error error;
-  cli_run cli;
-  cli_server *server = NULL;
+  arguments a = {.quiet = true};
   int exit_status = parse(argc, argv, get_usage, true, &a);
-  if (exit_status >= 0)
-    return exit_status;
-  cli_run_begin(&cli, true);
-  cm_status status = cli_server_open(a.server, cli.run.cancel, &server, &error);
-  if (status == CM_OK)
-    status = get(server, &a, &error);
-  cli_run_end(&cli);
-  cli_server_close(server);
-  return status == CM_OK ? EXIT_DONE : cli_fail(&error);
+  if (exit_status < 0)
+    exit_status = on_server(&a, get, NULL);
+  return exit_status < 0 ? EXIT_DONE : exit_status;
 }
 
 /* ---- cancelling ---- */
 
+static cm_status cancel(cli_server *server, cli_run *cli, const arguments *a, json_t **job, cm_error *error)
+{
+  cli_reply reply = {0};
+  (void)cli;
+  if (ask(server, "POST", "jobs", a->id, "/cancel", NULL, &reply, error) == CM_OK)
+    *job = reply.json;
+  return *job != NULL ? CM_OK : error->status;
+}
+
 int cli_cancel(int argc, char **argv)
 {
-  arguments a = {0};
-  cm_error error;
-  cli_run cli;
-  cli_server *server = NULL;
-  cli_reply reply = {0};
+  arguments a = {.quiet = true};
+  json_t *job = NULL;
   int exit_status = parse(argc, argv, cancel_usage, false, &a);
+  if (exit_status < 0)
+    exit_status = on_server(&a, cancel, &job);
   if (exit_status >= 0)
     return exit_status;
-  cli_run_begin(&cli, true);
-  cm_status status = cli_server_open(a.server, cli.run.cancel, &server, &error);
-  if (status == CM_OK)
-    status = ask(server, "POST", "jobs", a.id, "/cancel", NULL, &reply, &error);
-  cli_run_end(&cli);
-  cli_server_close(server);
-  if (status != CM_OK)
-    return cli_fail(&error);
   if (a.json)
-    cli_print_json(reply.json);
+    cli_print_json(job);
   else
-    printf("job %s is %s%s\n", a.id, text_of(reply.json, "state"), has_ended(reply.json) ? "" : " and will stop");
-  json_decref(reply.json);
+    printf("job %s is %s%s\n", a.id, text_of(job, "state"), has_ended(job) ? "" : " and will stop");
+  json_decref(job);
   return EXIT_DONE;
 }

@@ -9,15 +9,10 @@ static cm_status read_compile_options(cm_running *r, cm_compile_options *options
 {
   json_t *json = json_loads(r->job.options, 0, NULL);
   cm_status status = cm_compile_options_read(json, options, error);
-  uint64_t server_limit = r->options->memory_limit;
   json_decref(json);
-  if (status != CM_OK)
-    return status;
-  if (options->threads > r->options->threads)
-    options->threads = r->options->threads;
-  if (server_limit != 0 && (options->memory_limit == 0 || options->memory_limit > server_limit))
-    options->memory_limit = server_limit;
-  return CM_OK;
+  if (status == CM_OK)
+    cm_running_bound(r, &options->threads, &options->memory_limit);
+  return status;
 }
 
 static cm_status write_program(cm_running *r, const char *folder, cm_error *error)

@@ -19,11 +19,7 @@ static cm_status read_options(cm_running *r, cm_error *error)
   if (status != CM_OK)
     return status;
   cm_map_options_apply(r->map_options, &r->run);
-  if (r->run.threads > r->options->threads)
-    r->run.threads = r->options->threads;
-  uint64_t server_limit = r->options->memory_limit;
-  if (server_limit != 0 && (r->memory.limit_bytes == 0 || r->memory.limit_bytes > server_limit))
-    r->memory.limit_bytes = server_limit;
+  cm_running_bound(r, &r->run.threads, &r->memory.limit_bytes);
   return CM_OK;
 }
 

@@ -56,6 +56,15 @@ static void on_progress(void *user, const cm_progress *progress)
 
 /* ---- what the steps share ---- */
 
+void cm_running_bound(const cm_running *r, unsigned *threads, uint64_t *memory_limit)
+{
+  uint64_t most = r->options->memory_limit;
+  if (*threads > r->options->threads)
+    *threads = r->options->threads;
+  if (most != 0 && (*memory_limit == 0 || *memory_limit > most))
+    *memory_limit = most;
+}
+
 cm_status cm_running_scratch(cm_running *r, cm_error *error)
 {
   char id[CM_ID_MAX];

@@ -35,6 +35,9 @@ void cm_running_job(const cm_workers_options *options, cm_job *job);
 cm_status cm_running_map(cm_running *r, cm_error *error);
 cm_status cm_running_compile(cm_running *r, cm_error *error);
 
+/* Keeps what a job asks for within what the server allows. */
+void cm_running_bound(const cm_running *r, unsigned *threads, uint64_t *memory_limit);
+
 /* Makes the job's scratch folder. */
 cm_status cm_running_scratch(cm_running *r, cm_error *error);
 

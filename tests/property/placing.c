@@ -1,7 +1,7 @@
 /* The placement engine and the mesh mapper on random graphs, chips and occupancies: the optimum where all placements
  * can be tried, costs recomputed from scratch, limits kept, no core that is not free, the same for any number of
  * threads. */
-#include "../unit/networks.h"
+#include "../unit/chips.h"
 
 #include "core/placement/arrange.h"
 #include "core/placement/mesh/mesh.h"
@@ -21,24 +21,6 @@ static void set_up(void)
 }
 
 /* ---- random inputs ---- */
-
-static cm_chip *random_chip(cm_random *random, uint32_t most_side)
-{
-  static const char *const energy[] = {"{\"router\": 1, \"link\": 0.1}",
-                                       "{\"router\": 0, \"east_west\": 3, \"north_south\": 4.2, \"die_to_die\": 20}"};
-  char text[500];
-  uint32_t dies = 1 + below(random, 2), width = 1 + below(random, most_side), height = 1 + below(random, most_side);
-  uint32_t block = below(random, 4) == 0 ? 2 : 1;
-  (void)snprintf(
-      text, sizeof text,
-      "{\"name\": \"r\", \"dies\": [%u, 1], \"cores\": [%u, %u], \"cores_per_router\": [%u, 1], \"torus\": [%s, %s], "
-      "\"energy_pj\": %s}",
-      dies, width * block, height, block, below(random, 2) ? "true" : "false", below(random, 2) ? "true" : "false",
-      energy[below(random, 2)]);
-  cm_chip *chip;
-  ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
-  return chip;
-}
 
 /* Some cores of a chip, ascending, at least one. */
 static uint32_t random_cores(cm_random *random, const cm_chip *chip, uint32_t *core)
@@ -92,7 +74,7 @@ START_TEST(axes_tell_the_distances_of_the_chip)
   uint32_t core[CORES];
   for (uint64_t round = 0; round < 200; round++) {
     cm_random_init(&random, round, 1, 0);
-    cm_chip *chip = random_chip(&random, 8);
+    cm_chip *chip = chip_random(&random, 8, false);
     uint32_t count = random_cores(&random, chip, core);
     cm_axes *axes;
     ck_ok(cm_axes_new(chip, core, count, &run, &axes, &error));
@@ -120,7 +102,7 @@ START_TEST(symmetries_move_no_core_nearer_or_farther)
   uint32_t core[CORES], most = 0;
   for (uint64_t round = 0; round < 200; round++) {
     cm_random_init(&random, round, 2, 0);
-    cm_chip *chip = random_chip(&random, 5);
+    cm_chip *chip = chip_random(&random, 5, false);
     uint32_t count = random_cores(&random, chip, core);
     cm_axes *axes;
     cm_symmetries symmetries;
@@ -174,7 +156,7 @@ START_TEST(annealing_finds_the_optimum_of_small_cases)
   uint32_t core[CORES], at[MOST], other[MOST];
   for (uint64_t round = 0; round < 60; round++) {
     cm_random_init(&random, round, 3, 0);
-    cm_chip *chip = random_chip(&random, 4);
+    cm_chip *chip = chip_random(&random, 4, false);
     uint32_t count = random_cores(&random, chip, core);
     count = count > 6 ? 6 : count;
     uint32_t parts = count - below(&random, count < 3 ? 1 : 3);
@@ -243,7 +225,7 @@ START_TEST(every_effort_places_on_free_cores_and_never_worse_than_the_curve)
   uint32_t core[MOST];
   for (uint64_t round = 0; round < 90; round++) {
     cm_random_init(&random, round, 5, 0);
-    cm_chip *chip = random_chip(&random, 8);
+    cm_chip *chip = chip_random(&random, 8, false);
     cm_occupancy *occupancy;
     ck_ok(cm_occupancy_new(chip, &occupancy, &error));
     for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
@@ -291,7 +273,7 @@ START_TEST(grids_divide_the_cores_among_their_cells)
   uint32_t core[CORES];
   for (uint64_t round = 0; round < 100; round++) {
     cm_random_init(&random, round, 6, 0);
-    cm_chip *chip = random_chip(&random, 9);
+    cm_chip *chip = chip_random(&random, 9, false);
     uint32_t count = random_cores(&random, chip, core);
     cm_axes *axes;
     cm_mesh_grid *grid;
@@ -456,7 +438,7 @@ START_TEST(the_mesh_mapper_finds_the_optimum_of_small_cases)
   uint32_t core[CORES], at[MOST], other[MOST], load[4] = {0};
   for (uint64_t round = 0; round < 60; round++) {
     cm_random_init(&random, round, 9, 0);
-    cm_chip *chip = random_chip(&random, 3);
+    cm_chip *chip = chip_random(&random, 3, false);
     uint32_t count = random_cores(&random, chip, core), n = 1 + below(&random, 7);
     count = count > 4 ? 4 : count;
     uint32_t most = (n + count - 1) / count;
@@ -508,7 +490,7 @@ START_TEST(the_mesh_mapper_keeps_the_limit_on_any_cores_and_threads)
   uint32_t core[CORES], at[VERTICES], again[VERTICES];
   for (uint64_t round = 0; round < 40; round++) {
     cm_random_init(&random, round, 10, 0);
-    cm_chip *chip = random_chip(&random, 8);
+    cm_chip *chip = chip_random(&random, 8, false);
     uint32_t count = random_cores(&random, chip, core), n = 1 + below(&random, VERTICES);
     uint64_t most = (n + count - 1) / count + below(&random, 2), cost, second;
     cm_compact *graph = random_compact(&random, n);

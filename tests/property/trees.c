@@ -1,7 +1,7 @@
 /* Placement for multicast on random networks, chips and regions: trees as sets of links walked one by one, changes of
  * swaps against trees made anew, the optimum where all placements can be tried, no core that is not the region's, the
  * same for any number of threads. */
-#include "../unit/networks.h"
+#include "../unit/chips.h"
 
 #include "core/mapping/map.h"
 #include "core/placement/axes.h"
@@ -18,23 +18,6 @@ static void set_up(void)
 {
   cm_run_init(&run);
   run.threads = 2;
-}
-
-static cm_chip *random_chip(cm_random *random, uint32_t most_side)
-{
-  static const char *const energy[] = {"{\"router\": 1, \"link\": 0.1}",
-                                       "{\"router\": 0, \"east_west\": 3, \"north_south\": 4.2, \"die_to_die\": 20}"};
-  char text[500];
-  uint32_t dies = 1 + below(random, 2), width = 1 + below(random, most_side), height = 1 + below(random, most_side);
-  uint32_t block = below(random, 4) == 0 ? 2 : 1;
-  (void)snprintf(text, sizeof text,
-                 "{\"name\": \"r\", \"dies\": [%u, 1], \"cores\": [%u, %u], \"cores_per_router\": [%u, 1], "
-                 "\"torus\": [%s, %s], \"routing\": \"%s\", \"energy_pj\": %s}",
-                 dies, width * block, height, block, below(random, 2) ? "true" : "false",
-                 below(random, 2) ? "true" : "false", below(random, 2) ? "xy" : "yx", energy[below(random, 2)]);
-  cm_chip *chip;
-  ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
-  return chip;
 }
 
 /* ---- trees as sets of links ---- */
@@ -99,7 +82,7 @@ typedef struct scene {
 /* Some free cores, no more than `most_parts` parts, each on a core of the region. */
 static void scene_make(scene *s, cm_random *random, uint32_t most_side, uint32_t most_parts)
 {
-  *s = (scene){.chip = random_chip(random, most_side)};
+  *s = (scene){.chip = chip_random(random, most_side, true)};
   s->topology = network_directed(random, VERTICES, 1 + below(random, 80));
   ck_ok(cm_occupancy_new(s->chip, &s->occupancy, &error));
   for (uint32_t c = 0; c < cm_chip_cores(s->chip); c++)
