@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/internal.h"
+#include "api/handlers.h"
 #include "storage/chips.h"
 
 void cm_list_chips(cm_request *request)

@@ -67,8 +67,7 @@ static void hand_back(cm_hub *hub, cm_request *woken)
   while (woken != NULL) {
     cm_request *request = woken;
     woken = request->next;
-    if (!cm_pool_add(hub->server->short_pool, request))
-      cm_request_work(request); /* better late in this thread than never */
+    cm_pool_give(hub->server->short_pool, request);
   }
 }
 

@@ -1,8 +1,9 @@
 /* What the files of the api room share: the request object, replies, routes, waiting.
  *
- * One request: the server's threads read head and body (server.c), find the route (routes.c) and hand the request,
- * its connection suspended, to a pool of threads (pool.c) where the route's handler may block. The handler
- * sets a reply (reply.c) or asks to wait for a job to change (hub.c); then the connection is resumed and answered. */
+ * One request: the server's threads (server.c) read its head (head.c), find the route (routes.c), read its body
+ * (body.c) and hand it, its connection suspended, to a pool of threads (pool.c) where the route's handler (handlers.h)
+ * may block. The handler sets a reply (reply.c) or asks to wait for a job to change (hub.c); then the connection is
+ * resumed and answered. */
 #ifndef CM_API_INTERNAL_H
 #define CM_API_INTERNAL_H
 
@@ -16,7 +17,6 @@
 
 #include "api/server.h"
 #include "core/base/file.h"
-#include "storage/leases.h"
 
 enum {
   CM_SEGMENTS_MAX = 8,
@@ -112,6 +112,22 @@ struct cm_server {
   double started;
 };
 
+/* ---- head.c ---- */
+/* Checks the head, splits the path and finds the route; a reply that is set then refuses the request. */
+void cm_head_take(cm_request *request, const char *method);
+
+/* ---- body.c ---- */
+/* A body of so many bytes is accepted by the request's route; false: 413 is the reply. */
+bool cm_body_fits(cm_request *request, uint64_t bytes);
+/* Makes room for a body that goes to a file; a reply that is set refuses it. */
+void cm_body_open(cm_request *request);
+/* Takes a piece; false: the client is too slow or sends on after a refusal, and the connection must be closed. */
+bool cm_body_take(cm_request *request, const char *data, size_t size);
+/* Closes a file that has arrived whole and notes its hash; a reply that is set refuses it. */
+void cm_body_end(cm_request *request);
+/* Closes and removes what has arrived of a file; harmless when there is none. */
+void cm_body_drop(cm_request *request);
+
 /* ---- reply.c: the only place that makes responses. Each replaces an earlier reply. ---- */
 void cm_reply_json(cm_request *request, unsigned status, json_t *body); /* takes `body`; NULL: out of memory */
 void cm_reply_text(cm_request *request, unsigned status, const char *type, char *body, size_t size); /* takes `body` */
@@ -152,14 +168,15 @@ bool cm_text_is_sound(const char *text, size_t size);
 json_t *cm_time_json(double seconds);
 
 /* ---- pool.c ---- */
-cm_status cm_pool_start(unsigned threads, cm_pool **pool, cm_error *error);
+/* Threads that do `work` with what is queued; it may block. */
+cm_status cm_pool_start(unsigned threads, cm_handler work, cm_pool **pool, cm_error *error);
 /* Queues a request whose connection is suspended; false: too many wait, or the pool has stopped. */
 bool cm_pool_add(cm_pool *pool, cm_request *request);
+/* The same for a request that must be worked on: where the pool does not take it, in the caller's thread. */
+void cm_pool_give(cm_pool *pool, cm_request *request);
 /* Runs what is queued to the end and stops the threads; nothing is taken any more. */
 void cm_pool_stop(cm_pool *pool);
 void cm_pool_free(cm_pool *pool); /* stops it first; NULL is allowed */
-/* Called by a pool's thread: runs the handler, then resumes the connection unless the request waits. */
-void cm_request_work(cm_request *request);
 
 /* ---- hub.c: who waits for jobs to change ---- */
 cm_status cm_hub_start(cm_server *server, cm_hub **hub, cm_error *error);
@@ -172,74 +189,5 @@ void cm_hub_wait(cm_hub *hub, cm_request *request);
 void cm_hub_changed(void *hub, const char *job);
 /* Makes the reply of an event stream for a job. `first` is text to send at once (taken); `ended`: and no more. */
 void cm_hub_stream(cm_request *request, const char *job, uint64_t after, char *first, bool ended);
-
-/* ---- handlers ---- */
-void cm_get_health(cm_request *request);
-void cm_get_ready(cm_request *request);
-void cm_get_metrics(cm_request *request);
-void cm_get_openapi(cm_request *request);
-void cm_get_me(cm_request *request);
-void cm_get_cache(cm_request *request);
-void cm_delete_cache(cm_request *request);
-void cm_get_static(cm_request *request);
-
-void cm_post_network(cm_request *request);
-void cm_list_networks(cm_request *request);
-void cm_get_network(cm_request *request);
-void cm_get_network_content(cm_request *request);
-void cm_delete_network(cm_request *request);
-/* Imports a file that has arrived (whole, hashed) and answers 201, 200 or the problem. Removes the file. */
-void cm_import_upload(cm_request *request, const char *path, const char *sha, uint64_t bytes, const char *name);
-
-void cm_post_upload(cm_request *request);
-void cm_head_upload(cm_request *request);
-void cm_patch_upload(cm_request *request);
-void cm_delete_upload(cm_request *request);
-
-void cm_list_chips(cm_request *request);
-void cm_get_chip(cm_request *request);
-void cm_put_chip(cm_request *request);
-void cm_delete_chip(cm_request *request);
-
-void cm_get_occupancy(cm_request *request);
-void cm_put_occupancy(cm_request *request);
-void cm_patch_occupancy(cm_request *request);
-void cm_post_reservation(cm_request *request);
-/* Reads {"owner", "ttl"} into a wish; false: the reply is set. What it points to belongs to `object`. */
-bool cm_request_lease(cm_request *request, const json_t *object, cm_lease_wish *wish);
-void cm_reply_lease(cm_request *request, unsigned status, const cm_lease *lease);
-void cm_list_reservations(cm_request *request);
-void cm_get_reservation(cm_request *request);
-void cm_put_reservation(cm_request *request);
-void cm_delete_reservation(cm_request *request);
-
-void cm_post_job(cm_request *request);
-void cm_list_jobs(cm_request *request);
-void cm_get_job(cm_request *request);
-void cm_get_job_events(cm_request *request);
-void cm_get_job_log(cm_request *request);
-void cm_cancel_job(cm_request *request);
-void cm_delete_job(cm_request *request);
-
-void cm_get_mapping(cm_request *request);
-void cm_get_mapping_cores(cm_request *request);
-void cm_get_mapping_neurons(cm_request *request);
-void cm_get_mapping_links(cm_request *request);
-void cm_get_mapping_routes(cm_request *request);
-void cm_get_mapping_certificate(cm_request *request);
-void cm_get_mapping_part(cm_request *request);
-void cm_get_mapping_placement(cm_request *request);
-void cm_get_mapping_content(cm_request *request);
-void cm_commit_mapping(cm_request *request);
-void cm_get_program(cm_request *request);
-void cm_delete_program(cm_request *request);
-void cm_get_program_model(cm_request *request);
-void cm_get_program_file(cm_request *request);
-void cm_get_program_report(cm_request *request);
-void cm_get_program_pieces(cm_request *request);
-void cm_get_program_schedule(cm_request *request);
-void cm_get_program_tiles(cm_request *request);
-void cm_get_program_mapping(cm_request *request);
-void cm_delete_mapping(cm_request *request);
 
 #endif

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/internal.h"
+#include "api/handlers.h"
 #include "core/mapping/map.h"
 #include "core/machine/compile.h"
 #include "storage/jobs.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/internal.h"
+#include "api/handlers.h"
 #include "core/mapping/export.h"
 #include "storage/leases.h"
 #include "storage/mappings.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/internal.h"
+#include "api/handlers.h"
 #include "core/network/import.h"
 #include "core/network/topology_file.h"
 #include "core/operators/onnx/onnx.h"

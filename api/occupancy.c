@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/internal.h"
+#include "api/handlers.h"
 #include "storage/leases.h"
 #include "storage/occupancy.h"
 

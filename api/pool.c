@@ -12,6 +12,7 @@ struct cm_pool {
   cm_request *first, **last;
   size_t waiting;
   bool stopping;
+  cm_handler work;
   unsigned threads;
   pthread_t thread[THREADS_MAX];
 };
@@ -32,18 +33,19 @@ static void *loop(void *argument)
     pool->waiting--;
     request->next = NULL;
     pthread_mutex_unlock(&pool->lock);
-    cm_request_work(request);
+    pool->work(request);
     pthread_mutex_lock(&pool->lock);
   }
   pthread_mutex_unlock(&pool->lock);
   return NULL;
 }
 
-cm_status cm_pool_start(unsigned threads, cm_pool **pool, cm_error *error)
+cm_status cm_pool_start(unsigned threads, cm_handler work, cm_pool **pool, cm_error *error)
 {
   cm_pool *made = calloc(1, sizeof *made);
   if (made == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  made->work = work;
   made->last = &made->first;
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->arrived, NULL);
@@ -69,6 +71,12 @@ bool cm_pool_add(cm_pool *pool, cm_request *request)
   }
   pthread_mutex_unlock(&pool->lock);
   return room;
+}
+
+void cm_pool_give(cm_pool *pool, cm_request *request)
+{
+  if (!cm_pool_add(pool, request))
+    pool->work(request);
 }
 
 void cm_pool_stop(cm_pool *pool)

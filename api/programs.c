@@ -1,7 +1,7 @@
 /* /v1/programs: what compile jobs made: a model and the report of how it was made. */
 #include <unistd.h>
 
-#include "api/internal.h"
+#include "api/handlers.h"
 #include "storage/mappings.h"
 
 /* Serves one file of a program with ETag and Range; a program never changes. */

@@ -1,7 +1,7 @@
 /* The routes as data. 404, 405 with Allow, and the coverage of the OpenAPI document all come from this table. */
 #include <string.h>
 
-#include "api/internal.h"
+#include "api/handlers.h"
 
 const cm_route cm_routes[] = {
   {"GET", "/healthz", cm_get_health, "getHealth", CM_BODY_NONE, CM_LANE_SHORT, true},

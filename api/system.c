@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/internal.h"
+#include "api/handlers.h"
 #include "storage/jobs.h"
 
 void cm_get_health(cm_request *request)

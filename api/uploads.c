@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/internal.h"
+#include "api/handlers.h"
 #include "storage/uploads.h"
 
 static void offsets(cm_request *request, const cm_upload *upload)

@@ -1,0 +1,78 @@
+/* The handlers of the routes (routes.c), by the file that has them, and what handlers lend each other. A handler runs
+ * in a pool's thread, may block, and sets a reply. */
+#ifndef CM_API_HANDLERS_H
+#define CM_API_HANDLERS_H
+
+#include "api/internal.h"
+#include "storage/leases.h"
+
+void cm_get_health(cm_request *request);
+void cm_get_ready(cm_request *request);
+void cm_get_metrics(cm_request *request);
+void cm_get_openapi(cm_request *request);
+void cm_get_me(cm_request *request);
+void cm_get_cache(cm_request *request);
+void cm_delete_cache(cm_request *request);
+void cm_get_static(cm_request *request);
+
+void cm_post_network(cm_request *request);
+void cm_list_networks(cm_request *request);
+void cm_get_network(cm_request *request);
+void cm_get_network_content(cm_request *request);
+void cm_delete_network(cm_request *request);
+/* Imports a file that has arrived (whole, hashed) and answers 201, 200 or the problem. Removes the file. */
+void cm_import_upload(cm_request *request, const char *path, const char *sha, uint64_t bytes, const char *name);
+
+void cm_post_upload(cm_request *request);
+void cm_head_upload(cm_request *request);
+void cm_patch_upload(cm_request *request);
+void cm_delete_upload(cm_request *request);
+
+void cm_list_chips(cm_request *request);
+void cm_get_chip(cm_request *request);
+void cm_put_chip(cm_request *request);
+void cm_delete_chip(cm_request *request);
+
+void cm_get_occupancy(cm_request *request);
+void cm_put_occupancy(cm_request *request);
+void cm_patch_occupancy(cm_request *request);
+void cm_post_reservation(cm_request *request);
+/* Reads {"owner", "ttl"} into a wish; false: the reply is set. What it points to belongs to `object`. */
+bool cm_request_lease(cm_request *request, const json_t *object, cm_lease_wish *wish);
+void cm_reply_lease(cm_request *request, unsigned status, const cm_lease *lease);
+void cm_list_reservations(cm_request *request);
+void cm_get_reservation(cm_request *request);
+void cm_put_reservation(cm_request *request);
+void cm_delete_reservation(cm_request *request);
+
+void cm_post_job(cm_request *request);
+void cm_list_jobs(cm_request *request);
+void cm_get_job(cm_request *request);
+void cm_get_job_events(cm_request *request);
+void cm_get_job_log(cm_request *request);
+void cm_cancel_job(cm_request *request);
+void cm_delete_job(cm_request *request);
+
+void cm_get_mapping(cm_request *request);
+void cm_get_mapping_cores(cm_request *request);
+void cm_get_mapping_neurons(cm_request *request);
+void cm_get_mapping_links(cm_request *request);
+void cm_get_mapping_routes(cm_request *request);
+void cm_get_mapping_certificate(cm_request *request);
+void cm_get_mapping_part(cm_request *request);
+void cm_get_mapping_placement(cm_request *request);
+void cm_get_mapping_content(cm_request *request);
+void cm_commit_mapping(cm_request *request);
+void cm_delete_mapping(cm_request *request);
+
+void cm_get_program(cm_request *request);
+void cm_delete_program(cm_request *request);
+void cm_get_program_model(cm_request *request);
+void cm_get_program_file(cm_request *request);
+void cm_get_program_report(cm_request *request);
+void cm_get_program_pieces(cm_request *request);
+void cm_get_program_schedule(cm_request *request);
+void cm_get_program_tiles(cm_request *request);
+void cm_get_program_mapping(cm_request *request);
+
+#endif

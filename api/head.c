@@ -1,0 +1,168 @@
+/* The head of a request: checked and led to its route before any of the body is read.
+ *
+ * Happy path: the path is split in decoded segments, the route found, room made for the body.
+ * What can fail: a head that two parties could read differently, another host or origin, a target that is no clean
+ * path, no such route, a server that is going down, a body announced too large; the problem is the reply then. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/internal.h"
+
+static void refuse(cm_request *request, const char *why)
+{
+  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "%s", why);
+}
+
+static int hex_digit(char c)
+{
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
+}
+
+/* Decodes %XX in place; false for broken escapes, control characters and encoded slashes. */
+static bool decode(char *segment)
+{
+  char *out = segment;
+  for (char *p = segment; *p != '\0'; p++) {
+    int c = (unsigned char)*p;
+    if (c == '%') {
+      int high = hex_digit(p[1]), low = high < 0 ? -1 : hex_digit(p[2]);
+      if (low < 0)
+        return false;
+      c = high * 16 + low;
+      p += 2;
+      if (c == '/')
+        return false;
+    }
+    if (c < 0x20 || c == 0x7f || c == '\\')
+      return false;
+    *out++ = (char)c;
+  }
+  *out = '\0';
+  return true;
+}
+
+/* Splits the path in decoded segments. */
+static bool split_path(cm_request *request)
+{
+  size_t length = strcspn(request->target, "?#");
+  if (request->target[0] != '/' || strlen(request->target) > CM_TARGET_BYTES_MAX ||
+      strstr(request->target, "%00") != NULL) {
+    refuse(request, "the target must be an absolute path without NUL bytes, of at most 8192 bytes");
+    return false;
+  }
+  request->path = strndup(request->target, length);
+  if (request->path == NULL) {
+    cm_reply_text(request, 503, NULL, NULL, 0);
+    return false;
+  }
+  char *rest = request->path + 1;
+  while (rest != NULL && *rest != '\0') {
+    char *segment = strsep(&rest, "/");
+    if (request->segments == CM_SEGMENTS_MAX || segment[0] == '\0' || !decode(segment) || strcmp(segment, ".") == 0 ||
+        strcmp(segment, "..") == 0) {
+      refuse(request, "the path has empty, dot, too many or badly escaped segments");
+      return false;
+    }
+    request->segment[request->segments++] = segment;
+  }
+  return true;
+}
+
+typedef struct head {
+  int lengths, encodings, hosts;
+  const char *length, *host, *origin;
+} head;
+
+static enum MHD_Result note_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+  head *h = context;
+  (void)kind;
+  if (strcasecmp(name, "Content-Length") == 0) {
+    h->lengths++;
+    h->length = value;
+  } else if (strcasecmp(name, "Transfer-Encoding") == 0)
+    h->encodings++;
+  else if (strcasecmp(name, "Host") == 0) {
+    h->hosts++;
+    h->host = value;
+  } else if (strcasecmp(name, "Origin") == 0)
+    h->origin = value;
+  return MHD_YES;
+}
+
+/* The name of a Host value without its port. */
+static bool is_loopback_name(const char *host)
+{
+  static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    size_t length = strlen(names[i]);
+    if (strncasecmp(host, names[i], length) == 0 && (host[length] == '\0' || host[length] == ':'))
+      return true;
+  }
+  return strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.:") == strlen(host);
+}
+
+/* Requests that two parties could read differently are refused; and as there are no tokens on loopback, so are those
+ * that a web page of another origin makes a browser send. */
+static bool check_head(cm_request *request, head *h)
+{
+  (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, note_header, h);
+  if (h->lengths > 1 || h->encodings > 1 || (h->lengths > 0 && h->encodings > 0)) {
+    refuse(request, "Content-Length and Transfer-Encoding must come once at most, and not both");
+    return false;
+  }
+  if (h->length != NULL && (h->length[0] == '\0' || strspn(h->length, "0123456789") != strlen(h->length))) {
+    refuse(request, "Content-Length must be a number");
+    return false;
+  }
+  if (h->hosts > 1 || (h->host != NULL && !is_loopback_name(h->host))) {
+    cm_reply_problem(request, 421, "misdirected", "The request is for another host",
+                     "this server answers for 127.0.0.1, [::1] and localhost only");
+    return false;
+  }
+  bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+  if (!safe && h->origin != NULL && h->host != NULL) {
+    const char *after = strstr(h->origin, "://");
+    if (after == NULL || strcasecmp(after + 3, h->host) != 0) {
+      cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
+                       "requests that change something must not come from a page of another origin");
+      return false;
+    }
+  }
+  return true;
+}
+
+/* The length that the head announces fits the route; false: refused. */
+static bool check_length(cm_request *request, const char *text)
+{
+  if (text == NULL)
+    return true;
+  errno = 0;
+  unsigned long long length = strtoull(text, NULL, 10);
+  return cm_body_fits(request, errno != 0 ? UINT64_MAX : length);
+}
+
+void cm_head_take(cm_request *request, const char *method)
+{
+  head h = {0};
+  (void)snprintf(request->method, sizeof request->method, "%s", method);
+  bool sound = check_head(request, &h);
+  request->has_body = h.encodings > 0 || (h.length != NULL && strcmp(h.length, "0") != 0);
+  if (!sound || !split_path(request))
+    return;
+  request->route = cm_route_find(request);
+  if (request->route == NULL)
+    return;
+  if (atomic_load(&request->server->draining) && !request->route->while_draining) {
+    cm_reply_problem(request, 503, "draining", "The server is going down", "nothing new is accepted; try again soon");
+    cm_reply_header(request, "Retry-After", "10");
+    return;
+  }
+  if (check_length(request, h.length))
+    cm_body_open(request);
+}
