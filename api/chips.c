@@ -19,10 +19,11 @@ void cm_list_chips(cm_request *request)
     cm_chip *chip;
     if (cm_chips_open(request->store, chips[i].name, &chip, &error) != CM_OK)
       continue; /* deleted since it was listed */
-    (void)json_array_append_new(list, json_pack("{s:s, s:b, s:s, s:I, s:I, s:I}", "name", chips[i].name, "preset",
+    (void)json_array_append_new(list, json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:b}", "name", chips[i].name, "preset",
                                                 chips[i].preset, "description", chip->description, "width",
                                                 (json_int_t)chip->width, "height", (json_int_t)chip->height, "cores",
-                                                (json_int_t)cm_chip_cores(chip)));
+                                                (json_int_t)cm_chip_cores(chip), "runs_programs",
+                                                chip->target != NULL));
     cm_chip_free(chip);
   }
   free(chips);

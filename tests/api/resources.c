@@ -336,6 +336,11 @@ START_TEST(chips_come_and_go)
   test_reply reply = test_get(&server, "/v1/chips");
   ck_assert_int_eq(reply.status, 200);
   ck_assert_uint_ge(json_array_size(json_object_get(reply.json, "chips")), 8);
+  size_t index;
+  const json_t *chip;
+  json_array_foreach(json_object_get(reply.json, "chips"), index, chip)
+    ck_assert_int_eq(json_is_true(json_object_get(chip, "runs_programs")),
+                     strncmp(json_string_value(json_object_get(chip, "name")), "npu-", 4) == 0);
   test_reply_clear(&reply);
   char *text = copy_of_preset("tianjic", "mine");
   test_expect(test_send(&server, "PUT", "/v1/chips/mine", text), 201);

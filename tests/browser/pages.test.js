@@ -173,6 +173,7 @@ for (const [seed, name] of [
     await page.click('summary');
     // The network fits on one core: smaller parts make a mapping worth looking at.
     await page.fill('#part-size', '24');
+    await page.selectOption('#communication', 'multicast');
     if (seed === '1') await shot('new-job');
     await page.click('button[type=submit]');
     await page.waitForURL(/#\/jobs\/.+/);
@@ -180,6 +181,12 @@ for (const [seed, name] of [
     await page.waitForSelector('.badge-done', { timeout: 60000 });
     const done = await getJson(`/v1/jobs/${job}`);
     assert.equal(done.state, 'done');
+    assert.deepEqual(done.options, {
+      preset: 'balanced',
+      seed: Number(seed),
+      communication: 'multicast',
+      max_part_size: 24,
+    });
     assert.equal(await page.textContent('h1'), name);
     mappings.push(String(done.mapping));
     if (seed === '1') await shot('job');
@@ -469,10 +476,24 @@ test('links show the loads of the routing that the job chose', async () => {
 test('a compile job ends in a page with the program, its timeline and its files', async () => {
   const model = readFileSync(join(process.env.CM_SOURCE, 'tests', 'data', 'onnx', 'shuffle.onnx'));
   const network = await (await api.post(`${server.url}/v1/networks?name=shuffle`, { data: model })).json();
-  const posted = await api.post(`${server.url}/v1/jobs`, {
-    data: { kind: 'compile', network: network.id, chip: 'npu-mixed' },
-  });
-  let job = await posted.json();
+  await go('#/new');
+  await page.selectOption('#network', network.id);
+  assert.equal(await page.textContent('#form-title'), 'Compile it');
+  assert.equal(await page.locator('#preset, #reserve').filter({ visible: true }).count(), 0, 'options of maps are away');
+  const { chips } = await getJson('/v1/chips');
+  assert.deepEqual(
+    await page.locator('#chip option').evaluateAll((all) => all.map(({ value }) => value)),
+    ['', ...chips.filter((chip) => chip.runs_programs).map((chip) => chip.name)],
+  );
+  await page.selectOption('#chip', 'npu-mixed');
+  await page.waitForFunction(() => document.body.textContent.includes('of on-chip memory'));
+  await page.click('summary');
+  await page.check('#verify');
+  await shot('new-compile-job');
+  await page.click('button[type=submit]');
+  await page.waitForURL(/#\/jobs\/.+/);
+  let job = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
+  assert.deepEqual([job.kind, job.chip, job.options], ['compile', 'npu-mixed', { verify: true }]);
   for (let i = 0; i < 60 && job.state !== 'done'; i++)
     job = await getJson(`/v1/jobs/${job.id}?wait=5s`);
   assert.equal(job.state, 'done');

@@ -1,0 +1,299 @@
+// The form that makes a job: a topology is mapped on a chip, a model is compiled, for a chip that runs programs or for none.
+
+import { createJob, getChip, getOccupancy } from './api.js';
+import { element, fill, setText } from './dom.js';
+import { bytes, count, fragmentText, shortId } from './format.js';
+import { limitsOf } from './model.js';
+import { problemNode } from './problemnode.js';
+import { isModel, sizeText } from './upload.js';
+
+const DEFAULT_CHIP = 'loihi64';
+
+const select = (id, choices = []) =>
+  element(
+    'select',
+    { id },
+    choices.map(([value, label]) => element('option', { value }, label)),
+  );
+const whole = (id, placeholder, min = 1, max = undefined) =>
+  element('input', { id, type: 'number', min, max, step: '1', placeholder });
+const tick = (id) => element('input', { id, type: 'checkbox' });
+
+// Options of jobs (docs/options.md lists them all). What is left as it is is not sent: the server's defaults are its own.
+// "For": the kind of job that has the option; none: both.
+const OPTIONS = [
+  {
+    name: 'preset',
+    for: 'map',
+    label: 'Preset',
+    control: () =>
+      select('preset', [
+        ['balanced', 'balanced: the default'],
+        ['fast', 'fast: less effort'],
+        ['best', 'best: most effort'],
+        ['reference', 'reference: the published method'],
+      ]),
+  },
+  {
+    name: 'stop_after',
+    for: 'compile',
+    label: 'Last stage',
+    control: () =>
+      select('stop-after', [
+        ['', 'as far as the chip goes'],
+        ['permutations', 'permutations: fewer bytes moved'],
+        ['split', 'split: pieces that fit in memory'],
+        ['tile', 'tile: micro-operators'],
+        ['order', 'order: when each piece runs'],
+        ['program', 'program: instructions and addresses'],
+        ['mapping', 'mapping: micro-operators on cores'],
+      ]),
+  },
+  { name: 'seed', label: 'Seed', control: () => whole('seed', '1', 0, Number.MAX_SAFE_INTEGER) },
+  {
+    name: 'objective',
+    for: 'map',
+    more: true,
+    label: 'Objective',
+    control: () =>
+      select('objective', [
+        ['', 'auto: what suits the network'],
+        ['axon', 'axon: each spike once per core reached'],
+        ['edge', 'edge: weight of synapses between cores'],
+      ]),
+  },
+  {
+    name: 'mapper',
+    for: 'map',
+    more: true,
+    label: 'Mapper',
+    control: () =>
+      select('mapper', [
+        ['', 'auto: by preset and network'],
+        ['mesh', 'mesh: parts and cores at once'],
+        ['staged', 'staged: partition, then placement'],
+        ['bisection', 'bisection: the published placement'],
+        ['learned', 'learned: a trained policy places'],
+      ]),
+  },
+  {
+    name: 'communication',
+    for: 'map',
+    more: true,
+    label: 'Communication',
+    control: () =>
+      select('communication', [
+        ['', 'unicast: a packet to every core'],
+        ['multicast', 'multicast: one packet along a tree'],
+      ]),
+  },
+  {
+    name: 'max_part_size',
+    for: 'map',
+    more: true,
+    label: 'Neurons per core at most',
+    control: () => whole('part-size', 'the chip’s limit', 1, 4294967295),
+  },
+  {
+    name: 'memory',
+    for: 'compile',
+    more: true,
+    label: 'On-chip memory in bytes',
+    control: () => whole('memory', 'the chip’s'),
+  },
+  {
+    name: 'order',
+    for: 'compile',
+    more: true,
+    label: 'Order of operators',
+    control: () =>
+      select('order', [
+        ['', 'search: the least memory traffic'],
+        ['file', 'file: as they stand'],
+      ]),
+  },
+  { name: 'time_limit', more: true, label: 'Time limit in seconds', control: () => whole('time-limit', 'none') },
+  {
+    name: 'memory_limit',
+    more: true,
+    label: 'Memory limit in MB',
+    unit: 1e6,
+    control: () => whole('memory-limit', 'server’s default'),
+  },
+  { name: 'threads', more: true, label: 'Threads', control: () => whole('threads', 'server’s default', 1, 256) },
+  { name: 'verify', for: 'compile', more: true, label: 'Verify on random inputs', control: () => tick('verify') },
+];
+
+const field = (label, control, note) =>
+  control.type === 'checkbox'
+    ? element('label', { class: 'check' }, control, label)
+    : element('div', { class: 'field' }, element('label', { for: control.id }, label), control, note);
+
+/** The value that a control stands for; undefined: as it was. */
+function chosen({ unit = 1 }, control) {
+  if (control.type === 'checkbox') return control.checked || undefined;
+  if (control.value === '') return undefined;
+  return control.type === 'number' ? Number(control.value) * unit : control.value;
+}
+
+async function chipText(entry, model, signal) {
+  const description = await getChip(entry.name, signal);
+  if (model) return `${bytes(description.machine.memory_bytes)} of on-chip memory · ${entry.description}`;
+  const occupancy = await getOccupancy(entry.name, signal);
+  const limits = limitsOf(description);
+  return [
+    `${count(entry.width)} × ${count(entry.height)} cores, ${count(occupancy.free)} free${fragmentText(occupancy.fragmentation)}`,
+    limits.neurons && `${count(limits.neurons)} neurons a core`,
+    limits.synapses && `${count(limits.synapses)} synapses`,
+    limits.inbound_axons && `${count(limits.inbound_axons)} inbound axons`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+/** The form, and list(networks, id), which shows other networks in it and chooses one. */
+export function jobForm(chips, wanted, signal) {
+  const network = element('select', { id: 'network', required: true });
+  const networkNote = element('p', { class: 'quiet note' });
+  const chip = element('select', { id: 'chip' });
+  const chipNote = element('p', { class: 'quiet note' });
+  const name = element('input', {
+    id: 'name',
+    type: 'text',
+    maxlength: '120',
+    autocomplete: 'off',
+    placeholder: 'optional',
+  });
+  const reserve = tick('reserve');
+  const title = element('h2', { id: 'form-title' }, 'Map it on a chip');
+  const submit = element('button', { type: 'submit', class: 'button primary' }, 'Start the job');
+  const outcome = element('div', {});
+  const options = OPTIONS.map((option) => {
+    const control = option.control();
+    return { option, control, node: field(option.label, control) };
+  });
+  const reserveNode = field('Reserve the cores on the chip when done', reserve);
+  let networks = [];
+
+  const kind = () => (isModel(networks.find(({ id }) => id === network.value)) ? 'compile' : 'map');
+
+  let describing = 0;
+  async function describeChip() {
+    const mine = ++describing,
+      entry = chips.find((one) => one.name === chip.value);
+    setText(chipNote, entry ? entry.description || ' ' : 'the rewritten model is the result');
+    if (!entry) return;
+    try {
+      const text = await chipText(entry, kind() === 'compile', signal);
+      if (mine === describing) setText(chipNote, text);
+    } catch {
+      // The form works without the note.
+    }
+  }
+
+  /* The chips that this kind of job can have. */
+  function listChips() {
+    const model = kind() === 'compile',
+      before = chip.value || wanted.chip;
+    const fitting = chips.filter((entry) => !model || entry.runs_programs);
+    fill(
+      chip,
+      model && element('option', { value: '' }, 'none: permutations only'),
+      fitting.map((entry) =>
+        element(
+          'option',
+          { value: entry.name },
+          `${entry.name} · ${count(entry.width)} × ${count(entry.height)}${entry.preset ? '' : ' · own'}`,
+        ),
+      ),
+    );
+    const has = (one) => fitting.some((entry) => entry.name === one);
+    chip.value = has(before) ? before : model ? '' : has(DEFAULT_CHIP) ? DEFAULT_CHIP : fitting[0]?.name;
+    describeChip();
+  }
+
+  let shown;
+  function describeNetwork() {
+    const entry = networks.find(({ id }) => id === network.value);
+    setText(
+      networkNote,
+      isModel(entry)
+        ? sizeText(entry)
+        : entry
+          ? `${count(entry.neurons)} neurons, ${count(entry.synapses)} synapses, ${count(entry.hyperedges)} hyperedges`
+          : ' ',
+    );
+    submit.disabled = !entry;
+    if (shown === kind()) return;
+    shown = kind();
+    setText(title, shown === 'compile' ? 'Compile it' : 'Map it on a chip');
+    for (const { option, node } of options) node.hidden = option.for !== undefined && option.for !== shown;
+    reserveNode.hidden = shown === 'compile';
+    listChips();
+  }
+
+  async function start(event) {
+    event.preventDefault();
+    submit.disabled = true;
+    fill(outcome);
+    const sent = {};
+    for (const { option, control, node } of options)
+      if (!node.hidden && chosen(option, control) !== undefined) sent[option.name] = chosen(option, control);
+    try {
+      const job = await createJob({
+        kind: kind(),
+        network: network.value,
+        ...(chip.value && { chip: chip.value }),
+        ...(kind() === 'map' && { reserve: reserve.checked }),
+        options: sent,
+        ...(name.value.trim() && { name: name.value.trim() }),
+      });
+      location.hash = `#/jobs/${encodeURIComponent(job.id)}`;
+    } catch (error) {
+      fill(outcome, problemNode(error));
+      submit.disabled = false;
+    }
+  }
+
+  const nodes = (more) => options.filter(({ option }) => Boolean(option.more) === more).map(({ node }) => node);
+  const form = element(
+    'form',
+    { class: 'panel form', 'aria-labelledby': 'form-title', onsubmit: start },
+    title,
+    field('Network', network, networkNote),
+    field('Chip', chip, chipNote),
+    element('div', { class: 'field-row' }, nodes(false)),
+    field('Name', name),
+    element(
+      'details',
+      {},
+      element('summary', {}, 'More options'),
+      element('div', { class: 'field-row' }, nodes(true)),
+    ),
+    reserveNode,
+    outcome,
+    element('div', { class: 'buttons' }, submit),
+  );
+  chip.addEventListener('change', describeChip);
+  network.addEventListener('change', describeNetwork);
+
+  return {
+    form,
+    list(all, id) {
+      networks = all;
+      fill(
+        network,
+        networks.length === 0 && element('option', { value: '' }, 'upload a network first'),
+        networks.map((entry) =>
+          element(
+            'option',
+            { value: entry.id },
+            `${entry.name || shortId(entry.id)} · ${entry.format} · ${sizeText(entry)}`,
+          ),
+        ),
+      );
+      if (id) network.value = id;
+      describeNetwork();
+    },
+  };
+}

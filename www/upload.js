@@ -1,0 +1,126 @@
+// Uploads a network or model: a file chosen or dropped, its progress, what it became.
+
+import { uploadNetwork } from './api.js';
+import { announce, element, facts, fill, icon, progressBar, setText } from './dom.js';
+import { bytes, count, percent } from './format.js';
+import { problemNode } from './problemnode.js';
+
+/** An operator-level model, which is compiled; other networks are mapped. */
+export const isModel = (network) => network?.format === 'onnx';
+export const sizeText = (network) =>
+  isModel(network) ? `${count(network.operators)} operators` : `${count(network.neurons)} neurons`;
+
+const networkFacts = (network) =>
+  facts(
+    [
+      ['Format', network.format],
+      ...(isModel(network)
+        ? [['Operators', count(network.operators)]]
+        : [
+            ['Neurons', count(network.neurons)],
+            ['Synapses', count(network.synapses)],
+            ['Hyperedges', count(network.hyperedges)],
+          ]),
+      ['Size', bytes(network.bytes)],
+    ],
+    'facts facts-5',
+  );
+
+/** A panel that uploads a file and hands the network that it became to onUploaded. */
+export function uploadPanel(onUploaded, signal) {
+  const input = element('input', {
+    type: 'file',
+    id: 'file',
+    class: 'hidden',
+    onchange: () => {
+      if (input.files[0]) send(input.files[0]);
+      input.value = '';
+    },
+  });
+  const bar = progressBar('Upload');
+  const line = element('p', { class: 'upload-line', role: 'status' });
+  const progress = element('div', { class: 'upload-progress', hidden: true }, bar.node, line);
+  const outcome = element('div', { class: 'upload-outcome' });
+  const zone = element(
+    'div',
+    { class: 'drop' },
+    icon('upload'),
+    element(
+      'p',
+      {},
+      element('label', { class: 'link-label', for: 'file' }, 'Choose a file'),
+      ' or drop it here',
+    ),
+    element(
+      'p',
+      { class: 'quiet' },
+      '.snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, edge list (csv, tsv), topology zip, ONNX model; each may be gzipped',
+    ),
+    progress,
+  );
+  let busy = false;
+
+  async function send(file) {
+    if (busy) return;
+    busy = true;
+    progress.hidden = false;
+    fill(outcome);
+    bar.set(0);
+    setText(line, `${file.name}, ${bytes(file.size)}`);
+    try {
+      const { network, known } = await uploadNetwork(
+        file,
+        (fraction) => {
+          bar.set(fraction);
+          setText(
+            line,
+            fraction >= 1 ? `${file.name}: the server reads it…` : `${file.name}: ${percent(fraction, 0)}`,
+          );
+        },
+        signal,
+      );
+      setText(line, '');
+      fill(
+        outcome,
+        element(
+          'div',
+          { class: 'uploaded' },
+          element(
+            'p',
+            {},
+            element('strong', {}, network.name || file.name),
+            known ? ' was there already' : ' is uploaded',
+          ),
+          networkFacts(network),
+        ),
+      );
+      announce(`${file.name} uploaded: ${sizeText(network)}`);
+      onUploaded(network);
+    } catch (error) {
+      if (error.name === 'AbortError') return;
+      setText(line, '');
+      fill(outcome, problemNode(error));
+    } finally {
+      busy = false;
+      progress.hidden = true;
+    }
+  }
+
+  const carriesFiles = (event) => [...event.dataTransfer.types].includes('Files');
+  // Dropping beside the zone would make the browser leave the page for the file.
+  for (const type of ['dragover', 'drop']) {
+    window.addEventListener(
+      type,
+      (event) => {
+        if (!carriesFiles(event)) return;
+        event.preventDefault();
+        zone.classList.toggle('over', type === 'dragover' && zone.contains(event.target));
+        if (type === 'drop' && zone.contains(event.target) && event.dataTransfer.files[0])
+          send(event.dataTransfer.files[0]);
+      },
+      { signal },
+    );
+  }
+  zone.addEventListener('dragleave', () => zone.classList.remove('over'));
+  return element('section', { class: 'panel' }, element('h2', {}, 'Upload a network or model'), input, zone, outcome);
+}
