@@ -46,6 +46,8 @@ void cm_put_reservation(cm_request *request);
 void cm_delete_reservation(cm_request *request);
 
 void cm_post_job(cm_request *request);
+/* Replies with the job as it is now, its tag and place. */
+void cm_reply_job(cm_request *request, unsigned status, const char *id);
 void cm_list_jobs(cm_request *request);
 void cm_get_job(cm_request *request);
 void cm_get_job_events(cm_request *request);

@@ -1,16 +1,9 @@
-/* /v1/jobs: queue, watch, cancel, forget (SPEC API-2). */
+/* /v1/jobs: list, watch, cancel, forget (SPEC API-2). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/handlers.h"
-#include "core/mapping/map.h"
-#include "core/machine/compile.h"
 #include "storage/jobs.h"
-#include "storage/leases.h"
-#include "storage/mappings.h"
-#include "storage/networks.h"
-
-enum { PRIORITY_MAX = 100 };
 
 /* ---- showing a job ---- */
 
@@ -87,7 +80,7 @@ static void job_tag(const cm_request *request, const cm_job *job, char *tag, siz
                  (unsigned long long)cm_board_newest(request->store->board, job->id));
 }
 
-static void reply_job(cm_request *request, unsigned status, const char *id)
+void cm_reply_job(cm_request *request, unsigned status, const char *id)
 {
   cm_error error;
   cm_job job;
@@ -101,178 +94,6 @@ static void reply_job(cm_request *request, unsigned status, const char *id)
   cm_reply_header(request, "ETag", "\"%s\"", tag);
   cm_reply_header(request, "Location", "/v1/jobs/%s", job.id);
   cm_job_clear(&job);
-}
-
-/* ---- making one ---- */
-
-static bool bad_member(cm_request *request, cm_status status, const char *where, const char *why)
-{
-  cm_error error;
-  (void)cm_fail(&error, status, "%s: %s", where, why);
-  (void)cm_fail_at(&error, "%s", where);
-  cm_reply_error(request, &error);
-  return false;
-}
-
-static bool read_word(cm_request *request, const json_t *object, const char *name, char *word, size_t size)
-{
-  const json_t *member = json_object_get(object, name);
-  char where[40];
-  if (member == NULL) {
-    word[0] = '\0';
-    return true;
-  }
-  (void)snprintf(where, sizeof where, "/%s", name);
-  if (!json_is_string(member) || json_string_length(member) != strlen(json_string_value(member)) ||
-      !cm_text_is_sound(json_string_value(member), size))
-    return bad_member(request, CM_BAD_REQUEST, where, "expected a short text without control characters");
-  (void)snprintf(word, size, "%s", json_string_value(member));
-  return true;
-}
-
-/* Options of a map job, and the mapping that it starts from; false: the reply is set. */
-static bool check_map_options(cm_request *request, const json_t *options)
-{
-  cm_error error;
-  cm_map_options *parsed;
-  cm_mapping_row old;
-  if (cm_map_options_parse(options, &parsed, &error) != CM_OK) {
-    cm_reply_error(request, &error);
-    return false;
-  }
-  const char *from = cm_map_options_from(parsed);
-  bool there = from == NULL || cm_mappings_get(request->store, from, &old, &error) == CM_OK;
-  cm_map_options_free(parsed);
-  if (!there) {
-    (void)cm_fail_at(&error, "/options/from");
-    cm_reply_error(request, &error);
-  }
-  return there;
-}
-
-static bool check_compile_options(cm_request *request, const json_t *options)
-{
-  cm_error error;
-  cm_compile_options read;
-  if (cm_compile_options_read(options, &read, &error) == CM_OK)
-    return true;
-  cm_reply_error(request, &error);
-  return false;
-}
-
-/* Models are compiled and topologies are mapped. A network that is not there is found out when the job is made. */
-static bool network_suits(cm_request *request, bool compile, const char *id)
-{
-  cm_error error;
-  cm_network network;
-  if (cm_networks_get(request->store, id, &network, &error) != CM_OK ||
-      (strcmp(network.format, "onnx") == 0) == compile)
-    return true;
-  return bad_member(request, CM_BAD_OPTION, "/network",
-                    compile ? "jobs of kind \"compile\" need an ONNX model"
-                            : "an ONNX model is compiled, not mapped: kind \"compile\"");
-}
-
-/* Reads the body into `job`; false: the reply is set. job->options is owned by the caller. */
-static bool read_job(cm_request *request, const json_t *object, cm_job *job)
-{
-  static const char *const names[] = {"kind", "network", "chip", "options", "reserve", "name", "priority", "ttl", NULL};
-  const json_t *options = json_object_get(object, "options"), *reserve = json_object_get(object, "reserve"),
-               *priority = json_object_get(object, "priority"), *ttl = json_object_get(object, "ttl");
-  if (!cm_request_members(request, object, names) || !read_word(request, object, "kind", job->kind, sizeof job->kind) ||
-      !read_word(request, object, "network", job->network, sizeof job->network) ||
-      !read_word(request, object, "chip", job->chip, sizeof job->chip) ||
-      !read_word(request, object, "name", job->name, sizeof job->name))
-    return false;
-  if (job->kind[0] == '\0')
-    (void)snprintf(job->kind, sizeof job->kind, "map");
-  bool compile = strcmp(job->kind, "compile") == 0;
-  if (!compile && strcmp(job->kind, "map") != 0)
-    return bad_member(request, CM_BAD_OPTION, "/kind", "this server runs jobs of kind \"map\" and \"compile\"");
-  if (job->network[0] == '\0')
-    return bad_member(request, CM_BAD_REQUEST, "/network", "the id of an uploaded network is needed");
-  if (job->chip[0] == '\0' && !compile)
-    return bad_member(request, CM_BAD_REQUEST, "/chip", "the name of a chip is needed");
-  if (reserve != NULL && !json_is_boolean(reserve))
-    return bad_member(request, CM_BAD_REQUEST, "/reserve", "expected true or false");
-  if (priority != NULL && (!json_is_integer(priority) || json_integer_value(priority) < -PRIORITY_MAX ||
-                           json_integer_value(priority) > PRIORITY_MAX))
-    return bad_member(request, CM_BAD_REQUEST, "/priority", "expected a whole number from -100 to 100");
-  if (ttl != NULL && (!json_is_number(ttl) || !(json_number_value(ttl) >= 1) ||
-                      json_number_value(ttl) > cm_lease_ttl_max_s))
-    return bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 2592000");
-  if (options != NULL && !json_is_object(options))
-    return bad_member(request, CM_BAD_OPTION, "/options", "expected an object");
-  if (compile && json_is_true(reserve))
-    return bad_member(request, CM_BAD_OPTION, "/reserve", "a compile job takes no cores");
-  if (!(compile ? check_compile_options : check_map_options)(request, options) ||
-      !network_suits(request, compile, job->network))
-    return false;
-  job->reserve = json_is_true(reserve);
-  job->priority = (int)json_integer_value(priority);
-  job->ttl = ttl != NULL ? json_number_value(ttl) : cm_lease_ttl_default_s;
-  job->options = options != NULL ? json_dumps(options, JSON_COMPACT) : strdup("{}");
-  if (job->options == NULL) {
-    cm_reply_text(request, 503, NULL, NULL, 0);
-    return false;
-  }
-  return true;
-}
-
-static void create(cm_request *request, const cm_job *job, const char *key, const char *body_hash)
-{
-  cm_error error;
-  cm_job_created result;
-  char id[CM_ID_MAX];
-  if (cm_jobs_create(request->store, job, key, body_hash, &result, id, &error) != CM_OK) {
-    cm_reply_error(request, &error);
-    return;
-  }
-  switch (result) {
-  case CM_JOB_NEW:
-    request->server->options.on_queued(request->server->options.user);
-    reply_job(request, 202, id);
-    break;
-  case CM_JOB_SAME:
-    reply_job(request, 200, id);
-    break;
-  case CM_JOB_OTHER_BODY:
-    cm_reply_problem(request, 422, "idempotency-key-reused", "The key belongs to another request",
-                     "Idempotency-Key was used with another body before (job %s)", id);
-    break;
-  case CM_JOB_QUEUE_FULL:
-    cm_reply_problem(request, 429, "too-many", "The queue is full", "at most %d jobs of one user may be queued",
-                     CM_JOB_QUEUE_MAX);
-    cm_reply_header(request, "Retry-After", "60");
-    break;
-  }
-}
-
-void cm_post_job(cm_request *request)
-{
-  const char *key = cm_request_header(request, "Idempotency-Key");
-  if (key != NULL && (key[0] == '\0' || !cm_text_is_sound(key, 256))) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "Idempotency-Key must have 1 to 255 bytes");
-    return;
-  }
-  json_t *object = cm_request_json(request);
-  if (object == NULL)
-    return;
-  cm_job job = {0};
-  if (read_job(request, object, &job)) {
-    /* Equal requests are equal as JSON, however they are spaced and ordered. */
-    char *canonical = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS), hash[CM_SHA_MAX];
-    if (canonical == NULL)
-      cm_reply_text(request, 503, NULL, NULL, 0);
-    else {
-      cm_store_sha256(canonical, strlen(canonical), hash);
-      create(request, &job, key, key != NULL ? hash : NULL);
-    }
-    free(canonical);
-  }
-  cm_job_clear(&job);
-  json_decref(object);
 }
 
 /* ---- looking ---- */
@@ -454,7 +275,7 @@ void cm_cancel_job(cm_request *request)
   if (cm_jobs_cancel(request->store, request->param[0], &error) != CM_OK)
     cm_reply_error(request, &error);
   else {
-    reply_job(request, 202, request->param[0]);
+    cm_reply_job(request, 202, request->param[0]);
     request->server->options.on_queued(request->server->options.user);
   }
 }
