@@ -1,0 +1,116 @@
+#include "core/mapping/place/methods.h"
+
+#include "core/chip/compact.h"
+#include "core/mapping/mappers/learned.h"
+#include "core/placement/arrange.h"
+#include "core/placement/placement.h"
+#include "core/placement/trees/trees.h"
+
+static const cm_arrange_effort efforts[] = {[CM_PRESET_REFERENCE] = CM_ARRANGE_BALANCED,
+                                            [CM_PRESET_FAST] = CM_ARRANGE_FAST,
+                                            [CM_PRESET_BALANCED] = CM_ARRANGE_BALANCED,
+                                            [CM_PRESET_BEST] = CM_ARRANGE_BEST};
+
+static cm_status told(const json_t *report, cm_error *error)
+{
+  return report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+/* The seed's placement. */
+static cm_status place_by_seed(const cm_placing *g, const cm_region *region, uint32_t *core, json_t **report,
+                               cm_error *error)
+{
+  const cm_chip *chip = g->input->chip;
+  const struct cm_map_options *o = g->input->options;
+  double scale = (double)g->input->topology->weight_scale;
+  cm_force_options options = {.share = o->force_share, .rounds_max = o->force_rounds};
+  cm_force_result force;
+  if (cm_place_by_bisection(g->parts, chip, region, o->bisection_tries, o->placement_seed, g->run, core, error) !=
+      CM_OK)
+    return error->status;
+  double bisected = (double)cm_placement_traffic(g->parts, chip, core) / scale;
+  if (cm_place_by_force(g->parts, chip, region, &options, g->run, core, &force, error) != CM_OK)
+    return error->status;
+  double refined = (double)cm_placement_traffic(g->parts, chip, core) / scale;
+  *report = json_pack("{s:{s:f, s:f}, s:{s:i, s:I, s:f, s:f}}", "part_traffic", "bisection", bisected, "force_directed",
+                      refined, "force", "rounds", (int)force.rounds, "swaps", (json_int_t)force.swaps, "before",
+                      force.force_before / scale, "after", force.force_after / scale);
+  return told(*report, error);
+}
+
+/* The placement engine. */
+static cm_status place_by_engine(const cm_placing *g, const cm_region *region, uint32_t *core, json_t **report,
+                                 cm_error *error)
+{
+  const struct cm_map_options *o = g->input->options;
+  cm_arrange_result made;
+  if (cm_arrange(g->parts, g->input->chip, region, efforts[o->preset], o->placement_seed, g->run, core, &made,
+                 error) != CM_OK)
+    return error->status;
+  double before = made.refined > 0 ? (double)made.curve / (double)made.refined : 1;
+  double refined = (double)cm_placement_traffic(g->parts, g->input->chip, core);
+  *report = json_pack("{s:{s:f, s:s, s:f, s:i, s:I}}", "placement", "part_traffic",
+                      refined / (double)g->input->topology->weight_scale, "method", made.method, "curve_ratio", before,
+                      "rounds", (int)made.rounds, "swaps", (json_int_t)made.swaps);
+  return told(*report, error);
+}
+
+cm_status cm_place_on(const cm_placing *g, const cm_region *region, cm_placed *placed, cm_error *error)
+{
+  const struct cm_map_options *o = g->input->options;
+  cm_placed made = {0};
+  if (CM_NEW(g->run->memory, made.core, g->part_count, error) != CM_OK)
+    return error->status;
+  bool seeds =
+    o->mapper == CM_MAPPER_BISECTION || (o->mapper == CM_MAPPER_AUTO && o->preset == CM_PRESET_REFERENCE);
+  cm_status status = o->mapper == CM_MAPPER_LEARNED
+                       ? cm_place_by_policy(g->input, g->part, g->parts, region, g->run, made.core, &made.report, error)
+                     : seeds ? place_by_seed(g, region, made.core, &made.report, error)
+                             : place_by_engine(g, region, made.core, &made.report, error);
+  if (status != CM_OK) {
+    cm_placed_free(&made);
+    return status;
+  }
+  made.energy = cm_placement_energy(g->parts, g->input->chip, made.core);
+  *placed = made;
+  return CM_OK;
+}
+
+void cm_placed_free(cm_placed *placed)
+{
+  cm_free(placed->core);
+  json_decref(placed->report);
+  *placed = (cm_placed){0};
+}
+
+/* ---- trees ---- */
+
+bool cm_pays_for_trees(const cm_placing *g)
+{
+  const struct cm_map_options *o = g->input->options;
+  bool as_is = o->mapper == CM_MAPPER_LEARNED && !o->policy_refinement;
+  return o->communication == CM_MULTICAST && g->input->topology->directed && !as_is;
+}
+
+static json_t *tell(const cm_trees_result *made, double unit)
+{
+  return json_pack("{s:f, s:f, s:i, s:i, s:I, s:b}", "before", (double)made->before / unit, "after",
+                   (double)made->after / unit, "sweeps", (int)made->sweeps, "starts", (int)made->starts, "swaps",
+                   (json_int_t)made->swaps, "sampled", made->sampled);
+}
+
+cm_status cm_shorten_trees(cm_placing *g, cm_error *error)
+{
+  const struct cm_map_options *o = g->input->options;
+  cm_casts *casts;
+  cm_trees_result made;
+  double unit = (double)g->input->topology->weight_scale * cm_hop_units_of(g->input->chip).cheapest;
+  if (cm_casts_of_axons(g->input->topology, g->part, g->part_count, g->run, &casts, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_place_by_trees(casts, g->input->chip, g->region, efforts[o->preset], o->placement_seed, g->run,
+                                       g->core, &made, error);
+  cm_casts_free(casts);
+  if (status == CM_OK && json_object_set_new(g->report, "multicast", tell(&made, unit)) != 0)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return status;
+}

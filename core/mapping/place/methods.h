@@ -1,0 +1,27 @@
+/* The methods that place parts on one region. */
+#ifndef CM_MAPPING_METHODS_H
+#define CM_MAPPING_METHODS_H
+
+#include "core/mapping/place/place.h"
+
+/* What a method came to on one region. */
+typedef struct cm_placed {
+  uint32_t *core; /* [part_count] */
+  json_t *report;
+  double energy;
+} cm_placed;
+
+/* Places the parts by the job's mapper and preset on the cores of a region, as many as there are parts or more. The
+ * caller owns what *placed holds. */
+cm_status cm_place_on(const cm_placing *placing, const cm_region *region, cm_placed *placed, cm_error *error);
+void cm_placed_free(cm_placed *placed);
+
+/* Where the job pays for trees: swaps parts that have their cores, with each other and with empty cores of
+ * placing->region, until their trees are short, and tells so in the report. */
+cm_status cm_shorten_trees(cm_placing *placing, cm_error *error);
+
+/* Whether it does: for multicast, of directed networks (the trees of others are paths), unless a policy's word is
+ * to stay as it is. */
+bool cm_pays_for_trees(const cm_placing *placing);
+
+#endif

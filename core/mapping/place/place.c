@@ -1,0 +1,174 @@
+/* Happy path: candidate regions -> the parts on each -> the cheapest stays -> once more with some cores to choose from
+ * -> trees, for multicast -> the region of the cores in use. What can fail: too few cores, memory, cancel. */
+#include "core/mapping/place/place.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/chip/compact.h"
+#include "core/mapping/place/methods.h"
+
+enum { REGIONS_MAX = 64, ROAMING_MAX = 448 };
+
+/* Whether parts are few enough to be placed with cores to choose from as the last candidate. */
+static bool may_roam(const cm_placing *g)
+{
+  const struct cm_map_options *o = g->input->options;
+  return (o->preset == CM_PRESET_BALANCED || o->preset == CM_PRESET_BEST) && o->mapper != CM_MAPPER_BISECTION &&
+         o->mapper != CM_MAPPER_LEARNED && o->regions > 1 && g->part_count > 1 && g->part_count <= ROAMING_MAX;
+}
+
+/* The regions to compare; preset reference and others on request take the seed's box alone. */
+static cm_status choose_regions(const cm_placing *g, cm_region **regions, uint32_t *found, cm_error *error)
+{
+  const cm_map_input *in = g->input;
+  uint32_t most = (uint32_t)in->options->regions - may_roam(g);
+  cm_run_phase(g->run, "region");
+  *found = most == 0;
+  return most == 0
+           ? cm_region_choose(in->chip, in->occupancy, g->part_count, g->run, &regions[0], error)
+           : cm_region_candidates(in->chip, in->occupancy, g->part_count, most, g->run, regions, found, error);
+}
+
+/* Takes over a region with the placement on it, which were not taken over before. */
+static void take(cm_placing *g, cm_region *region, cm_placed *placed, uint32_t number)
+{
+  cm_free(g->core);
+  cm_region_free(g->region);
+  json_decref(g->report);
+  g->core = placed->core;
+  g->region = region;
+  g->report = placed->report;
+  g->energy = placed->energy;
+  g->region_chosen = number;
+  *placed = (cm_placed){0};
+}
+
+/* Places the parts on a region, which is taken over where they cost less there, and freed where not. */
+static cm_status try_region(cm_placing *g, cm_region *region, uint32_t number, cm_error *error)
+{
+  cm_placed placed;
+  if (cm_place_on(g, region, &placed, error) != CM_OK) {
+    cm_region_free(region);
+    return error->status;
+  }
+  if (g->core == NULL || placed.energy < g->energy)
+    take(g, region, &placed, number);
+  else
+    cm_region_free(region);
+  cm_placed_free(&placed);
+  return CM_OK;
+}
+
+/* On a region with some cores more than parts, about half a ring around them: a set of cores that is compact for even
+ * traffic is not the best for the job's own. */
+static cm_status place_with_room(cm_placing *g, cm_error *error)
+{
+  const cm_map_input *in = g->input;
+  cm_region *roomy;
+  uint32_t found, free_cores = cm_occupancy_free_count(in->occupancy);
+  uint32_t wanted = g->part_count + (uint32_t)ceil(2 * sqrt((double)g->part_count));
+  wanted = wanted < free_cores ? wanted : free_cores;
+  if (wanted == g->part_count)
+    return CM_OK;
+  g->region_count++;
+  cm_run_phase(g->run, "region");
+  cm_status status = cm_region_candidates(in->chip, in->occupancy, wanted, 1, g->run, &roomy, &found, error);
+  if (status == CM_NO_ROOM) /* some of the free ones are cut off */
+    return CM_OK;
+  return status == CM_OK ? try_region(g, roomy, g->region_count - 1, error) : status;
+}
+
+static cm_status place_on_candidates(cm_placing *g, cm_error *error)
+{
+  cm_region *regions[REGIONS_MAX] = {NULL};
+  if (choose_regions(g, regions, &g->region_count, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t i = 0; i < g->region_count; i++)
+    if (status == CM_OK)
+      status = try_region(g, regions[i], i, error);
+    else
+      cm_region_free(regions[i]);
+  return status == CM_OK && may_roam(g) ? place_with_room(g, error) : status;
+}
+
+/* ---- the region of parts that are on their cores ---- */
+
+static int by_core(const void *a, const void *b)
+{
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* The box around them. */
+static cm_status box_cores(const cm_placing *g, cm_region *region, cm_error *error)
+{
+  const cm_chip *chip = g->input->chip;
+  uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, x1 = 0, y1 = 0, width = chip->width;
+  if (CM_NEW(g->run->memory, region->cores, g->part_count, error) != CM_OK)
+    return error->status;
+  memcpy(region->cores, g->core, g->part_count * sizeof *g->core);
+  qsort(region->cores, g->part_count, sizeof *region->cores, by_core);
+  for (uint32_t p = 0; p < g->part_count; p++) {
+    uint32_t x = g->core[p] % width, y = g->core[p] / width;
+    x0 = x < x0 ? x : x0;
+    y0 = y < y0 ? y : y0;
+    x1 = x > x1 ? x : x1;
+    y1 = y > y1 ? y : y1;
+  }
+  region->core_count = g->part_count;
+  region->x0 = x0;
+  region->y0 = y0;
+  region->width = x1 - x0 + 1;
+  region->height = y1 - y0 + 1;
+  region->rectangle = true;
+  for (uint32_t y = y0; y <= y1; y++)
+    for (uint32_t x = x0; x <= x1; x++)
+      region->rectangle &= g->input->occupancy->state[(size_t)y * width + x] == CM_CORE_FREE;
+  return cm_set_cost(chip, region->cores, region->core_count, g->run->memory, &region->cost, error);
+}
+
+/* The region becomes that of the cores in use. */
+static cm_status enclose(cm_placing *g, cm_error *error)
+{
+  cm_region *used;
+  if (CM_NEW(g->run->memory, used, 1, error) != CM_OK)
+    return error->status;
+  cm_region_free(g->region);
+  g->region = used;
+  return box_cores(g, used, error);
+}
+
+static cm_status keep_places(cm_placing *g, cm_error *error)
+{
+  cm_status status = g->part_count == 0
+                       ? cm_region_choose(g->input->chip, g->input->occupancy, 0, g->run, &g->region, error)
+                       : enclose(g, error);
+  if (status != CM_OK)
+    return status;
+  g->report = json_pack("{s:{s:s}}", "placement", "method", "multilevel on the mesh");
+  return g->report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+cm_status cm_place_parts(cm_placing *g, cm_error *error)
+{
+  cm_run_phase(g->run, "region");
+  cm_status status = g->core != NULL ? keep_places(g, error) : place_on_candidates(g, error);
+  if (status == CM_OK && cm_pays_for_trees(g))
+    status = cm_shorten_trees(g, error);
+  if (status == CM_OK && g->region->core_count != g->part_count)
+    status = enclose(g, error);
+  return status;
+}
+
+void cm_placing_free(cm_placing *g)
+{
+  cm_free(g->core);
+  cm_region_free(g->region);
+  json_decref(g->report);
+  g->core = NULL;
+  g->region = NULL;
+  g->report = NULL;
+}

@@ -1,0 +1,29 @@
+/* Places for parts, the second half of the pipeline: on which region of the chip, and which part on which core. */
+#ifndef CM_MAPPING_PLACE_H
+#define CM_MAPPING_PLACE_H
+
+#include "core/mapping/map.h"
+#include "core/mapping/options.h"
+#include "core/partition/graph.h"
+
+typedef struct cm_placing {
+  const cm_map_input *input; /* topology, chip, options; the occupancy is given */
+  cm_run *run;
+  const uint32_t *part;      /* [vertices] */
+  uint32_t part_count;
+  const cm_graph *parts;     /* the parts as a graph */
+  uint32_t *core;            /* [part_count] of each part; NULL at first, unless parts have their cores already */
+  cm_region *region;         /* of those cores */
+  uint32_t region_count, region_chosen; /* candidates, and the one that stays */
+  json_t *report;            /* what the method has to tell */
+  double energy;             /* cm_placement_energy */
+} cm_placing;
+
+/* Gives every part a core of its own, all free: on the candidate region where that costs least energy, the earlier of
+ * equals. Parts that have their cores keep them, but for what multicast moves. Fills core, region, report and energy.
+ * Errors: CM_NO_ROOM, CM_BAD_OPTION, memory and run errors. */
+cm_status cm_place_parts(cm_placing *placing, cm_error *error);
+
+void cm_placing_free(cm_placing *placing); /* what it came to; harmless on a zeroed one */
+
+#endif
