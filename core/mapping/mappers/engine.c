@@ -6,6 +6,7 @@
 #include "core/partition/edge/edge.h"
 #include "core/partition/edge/within.h"
 #include "core/partition/flows.h"
+#include "core/partition/limits.h"
 #include "core/partition/reference/reference.h"
 
 enum { POLISH_ROUNDS = 4 };
@@ -51,6 +52,36 @@ static cm_status graph_of_edges(const cm_topology *topology, const uint32_t *par
   return status;
 }
 
+/* Effort of the presets on edges. */
+static const cm_edge_options edge_efforts[] = {
+  [CM_PRESET_FAST] = {.starts = 1, .tries = 3, .coarse_vertices = 30, .greedy_rounds = 3, .rounds = 2, .patience = 20,
+                      .least_tie = 0.5, .split_sweeps = 2, .sweeps = 4, .more_sweeps = 2},
+  [CM_PRESET_BALANCED] = {.starts = 2, .tries = 3, .coarse_vertices = 30, .greedy_rounds = 3, .rounds = 3,
+                          .patience = 50, .least_tie = 0.1, .cycles = 1, .split_sweeps = 3, .sweeps = 5,
+                          .more_sweeps = 8},
+  [CM_PRESET_BEST] = {.starts = 8, .tries = 4, .coarse_vertices = 50, .anneal_sweeps = 300, .greedy_rounds = 4,
+                      .rounds = 6, .patience = 120, .least_tie = 0.1, .cycles = 4, .split_sweeps = 8, .sweeps = 20},
+};
+
+static cm_edge_options edge_options(const cm_engine_task *task, uint32_t preset)
+{
+  cm_edge_options options = edge_efforts[preset];
+  options.most = task->limits.neurons;
+  options.parts = task->parts;
+  options.parts_max = task->parts_max;
+  options.seed = task->input->options->seed;
+  return options;
+}
+
+/* The multilevel method for the least edge cut; of the limits it knows the neurons. */
+static cm_status by_edges(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+                          cm_error *error)
+{
+  (void)attempt; /* its levels are its own */
+  cm_edge_options options = edge_options(task, task->input->options->preset);
+  return cm_partition_by_edges(task->input->topology, &options, run, partition, error);
+}
+
 /* Effort of the presets that know axons and limits. */
 static const cm_axon_options efforts[] = {
   [CM_PRESET_FAST] = {.samples = 2, .sketch_bins = 32, .coarse_vertices = 20, .starts = 1, .coarse_sweeps = 3,
@@ -72,14 +103,55 @@ cm_axon_options cm_engine_axon_options(const cm_engine_task *task)
   return options;
 }
 
-/* The multilevel method that keeps neurons, synapses and inbound axons within the limits by itself. */
-static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
-                          cm_error *error)
+/* Where axons reach so few neurons on average, neurons that belong together share no axons to be known by; those
+ * between them tell more. */
+enum { FEW_TARGETS = 4 };
+
+bool cm_axons_are_edges(const cm_topology *t)
 {
-  (void)attempt; /* its levels are its own */
+  bool edges = t->directed && t->pin_weight == NULL && t->pin_count <= t->net_count;
+  for (uint32_t e = 0; edges && e < t->net_count; e++)
+    edges = t->net_first[e + 1] - t->net_first[e] <= 1;
+  return edges;
+}
+
+cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
+{
+  const cm_topology *t = task->input->topology;
+  cm_error none;
+  *start = NULL;
+  if (t->pin_count > (uint64_t)FEW_TARGETS * t->net_count)
+    return CM_OK;
+  cm_edge_options options = edge_options(task, cm_axons_are_edges(t) ? task->input->options->preset : CM_PRESET_FAST);
+  cm_status status = cm_partition_by_edges(t, &options, run, start, &none);
+  if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN)
+    return CM_OK;
+  if (status != CM_OK)
+    *error = none;
+  return status;
+}
+
+static cm_status keeps_limits(const cm_engine_task *task, const cm_partition *p, cm_run *run, bool *keeps,
+                              cm_error *error)
+{
+  uint64_t *use;
+  if (CM_NEW(run->memory, use, (size_t)p->part_count * CM_RESOURCES, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_count_use(task->input->topology, p->part, p->part_count, run, use, error);
+  if (status == CM_OK)
+    *keeps = p->part_count <= task->parts_max &&
+             cm_find_violation(&task->limits, use, p->part_count).broken_parts == 0;
+  cm_free(use);
+  return status;
+}
+
+static cm_status search_axons(const cm_engine_task *task, const uint32_t *start, cm_run *run, cm_partition **partition,
+                              cm_error *error)
+{
   const cm_topology *topology = task->input->topology;
   cm_axon_options options = cm_engine_axon_options(task);
   cm_partition *made;
+  options.start = start;
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
     return error->status;
   made->vertex_count = topology->vertex_count;
@@ -98,34 +170,25 @@ static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *a
   return CM_OK;
 }
 
-/* Effort of the presets on edges. */
-static const cm_edge_options edge_efforts[] = {
-  [CM_PRESET_FAST] = {.starts = 1, .tries = 3, .coarse_vertices = 30, .greedy_rounds = 3, .rounds = 2, .patience = 20,
-                      .least_tie = 0.5, .split_sweeps = 2, .sweeps = 4, .more_sweeps = 2},
-  [CM_PRESET_BALANCED] = {.starts = 2, .tries = 3, .coarse_vertices = 30, .greedy_rounds = 3, .rounds = 3,
-                          .patience = 50, .least_tie = 0.1, .cycles = 1, .split_sweeps = 3, .sweeps = 5,
-                          .more_sweeps = 8},
-  [CM_PRESET_BEST] = {.starts = 8, .tries = 4, .coarse_vertices = 50, .anneal_sweeps = 300, .greedy_rounds = 4,
-                      .rounds = 6, .patience = 120, .least_tie = 0.1, .cycles = 4, .split_sweeps = 8, .sweeps = 20},
-};
-
-static cm_edge_options edge_options(const cm_engine_task *task)
-{
-  cm_edge_options options = edge_efforts[task->input->options->preset];
-  options.most = task->limits.neurons;
-  options.parts = task->parts;
-  options.parts_max = task->parts_max;
-  options.seed = task->input->options->seed;
-  return options;
-}
-
-/* The multilevel method for the least edge cut; of the limits it knows the neurons. */
-static cm_status by_edges(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+/* The multilevel method that keeps neurons, synapses and inbound axons within the limits by itself. Where axons are
+ * edges, objective edge's has nothing left to gain for it but the limits. */
+static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                           cm_error *error)
 {
   (void)attempt; /* its levels are its own */
-  cm_edge_options options = edge_options(task);
-  return cm_partition_by_edges(task->input->topology, &options, run, partition, error);
+  cm_partition *start;
+  bool keeps = false;
+  cm_status status = cm_engine_axon_start(task, run, &start, error);
+  if (status == CM_OK && start != NULL && cm_axons_are_edges(task->input->topology))
+    status = keeps_limits(task, start, run, &keeps, error);
+  if (status == CM_OK && keeps) {
+    *partition = start;
+    return CM_OK;
+  }
+  if (status == CM_OK)
+    status = search_axons(task, start != NULL ? start->part : NULL, run, partition, error);
+  cm_partition_free(start);
+  return status;
 }
 
 /* Memory beside the topology: of the seed's method the level-0 graph and the transposed pins at once. */
@@ -137,7 +200,7 @@ static uint64_t seed_bytes(const cm_engine_task *task)
 
 static uint64_t edge_bytes(const cm_engine_task *task)
 {
-  cm_edge_options options = edge_options(task);
+  cm_edge_options options = edge_options(task, task->input->options->preset);
   return cm_edges_least_bytes(task->input->topology, &options);
 }
 

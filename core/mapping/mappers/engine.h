@@ -44,6 +44,14 @@ extern const cm_engine cm_engine_mesh, cm_engine_mesh_axons;
 /* Effort of a preset on axons (core/partition/axon.h), for the limits of a task. */
 cm_axon_options cm_engine_axon_options(const cm_engine_task *task);
 
+/* Whether every axon reaches one neuron at most and synapses have no weights of their own: then objectives axon and edge
+ * are one. O(nets). */
+bool cm_axons_are_edges(const cm_topology *topology);
+
+/* A partition for objective edge as a start for objective axon, where axons reach few neurons; else, and where none is
+ * found, *start is NULL. It keeps the limit on neurons. */
+cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error);
+
 /* Turns parts that are named by cores of a region into parts without gaps and their cores. O(vertices + cores). */
 cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made, cm_error *error);
 

@@ -218,15 +218,22 @@ static cm_status by_axons_on_mesh(const cm_engine_task *task, cm_run *run, cm_at
   cm_axon_options options = cm_engine_axon_options(task);
   ground g = {.task = task, .run = run};
   cm_axon_places places = {&g, place, rearrange};
-  cm_partition *made;
+  cm_partition *made, *start;
   options.places = &places;
   options.cycles = cycles[task->input->options->preset];
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+  if (cm_engine_axon_start(task, run, &start, error) != CM_OK)
     return error->status;
+  options.start = start != NULL ? start->part : NULL;
+  cm_status status = CM_NEW(run->memory, made, 1, error);
+  if (status != CM_OK) {
+    cm_partition_free(start);
+    return status;
+  }
   made->vertex_count = task->input->topology->vertex_count;
-  cm_status status = CM_NEW(run->memory, made->part, made->vertex_count, error);
+  status = CM_NEW(run->memory, made->part, made->vertex_count, error);
   if (status == CM_OK)
     status = cm_partition_axons(task->input->topology, &options, run, made->part, &made->part_count, error);
+  cm_partition_free(start);
   if (status == CM_OK && made->vertex_count > 0 && task->input->options->preset == CM_PRESET_BEST)
     status = arrange_at_last(&g, made->part, made->vertex_count, error);
   if (status == CM_OK && made->vertex_count > 0)

@@ -321,6 +321,14 @@ static cm_status take_places(work *w, uint32_t *part, uint32_t *parts, double *o
   return status;
 }
 
+static void keep(const uint32_t *trial, uint32_t vertices, uint32_t count, double reached, uint32_t *part,
+                 uint32_t *parts, double *objective)
+{
+  memcpy(part, trial, vertices * sizeof *part);
+  *parts = count;
+  *objective = reached;
+}
+
 /* Improves a legal partition: coarser levels whose vertices keep to their parts, and down again, every other time with
  * one part fewer. Keeps the better one. `trial` [vertices] is overwritten. */
 static cm_status cycle(work *w, uint32_t number, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
@@ -345,12 +353,9 @@ static cm_status cycle(work *w, uint32_t number, uint32_t *part, uint32_t *parts
     status = take_places(w, trial, &count, &reached, error);
   if (status == CM_NO_ROOM && w->prices != NULL) /* no core is left for a part that must be split: the cycle was in vain */
     return CM_OK;
-  if (status != CM_OK || reached >= *objective)
-    return status;
-  memcpy(part, trial, n * sizeof *part);
-  *parts = count;
-  *objective = reached;
-  return CM_OK;
+  if (status == CM_OK && reached < *objective)
+    keep(trial, n, count, reached, part, parts, objective);
+  return status;
 }
 
 /* How many of `most` the network's size allows when all together may take so many pins; 0 pins: any. */
@@ -360,24 +365,54 @@ static uint32_t affordable(const work *w, uint32_t most, uint64_t pins)
   return pins != 0 && pins / each < most ? (uint32_t)(pins / each) : most;
 }
 
-/* The best of several attempts, then cycles. */
+/* The parts that the caller knows; *objective is INFINITY where they break a limit. */
+static cm_status measure_start(work *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
+{
+  const cm_hypergraph *g = w->levels.graph[0];
+  cm_axon_state *s;
+  *parts = 0;
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    part[g->number[v]] = w->options->start[v];
+    *parts = w->options->start[v] >= *parts ? w->options->start[v] + 1 : *parts;
+  }
+  if (cm_axon_state_new(g, &w->options->limits, NULL, part, *parts, *parts, w->run->threads, w->run, &s, error) !=
+      CM_OK)
+    return error->status;
+  *objective = *parts <= w->options->parts_max && cm_count_overfull(s) == 0 ? cm_axon_cost(s) : INFINITY;
+  cm_axon_state_free(s);
+  return CM_OK;
+}
+
+/* The caller's parts and those of several attempts: the best. */
+static cm_status begin(work *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, cm_error *error)
+{
+  const cm_axon_options *o = w->options;
+  uint32_t attempts = affordable(w, o->attempts, o->attempt_pins), count;
+  double reached;
+  *objective = INFINITY;
+  cm_status status = o->start != NULL ? measure_start(w, part, parts, objective, error) : CM_OK;
+  for (uint32_t i = 0; status == CM_OK && i < (attempts > 1 ? attempts : 1); i++) {
+    bool first = isinf(*objective);
+    w->seed = o->seed + i * (uint64_t)0x9e3779b9;
+    status = first_partition(w, first ? part : trial, &count, &reached, error);
+    if (status == CM_NO_ROOM && !first)
+      return CM_OK;
+    if (status == CM_OK && first) {
+      *parts = count;
+      *objective = reached;
+    } else if (status == CM_OK && reached < *objective)
+      keep(trial, w->levels.graph[0]->vertex_count, count, reached, part, parts, objective);
+  }
+  return status;
+}
+
+/* First partitions, then cycles. */
 static cm_status search(work *w, uint32_t *part, uint32_t *parts, uint32_t *trial, cm_error *error)
 {
   const cm_axon_options *o = w->options;
-  uint32_t n = w->levels.graph[0]->vertex_count, count;
-  uint32_t attempts = affordable(w, o->attempts, o->attempt_pins), cycles = affordable(w, o->cycles, o->cycle_pins);
+  uint32_t cycles = affordable(w, o->cycles, o->cycle_pins);
   double objective, reached;
-  w->seed = o->seed;
-  cm_status status = first_partition(w, part, parts, &objective, error);
-  for (uint32_t i = 1; i < attempts && status == CM_OK; i++) {
-    w->seed = o->seed + i * (uint64_t)0x9e3779b9;
-    status = first_partition(w, trial, &count, &reached, error);
-    if (status != CM_OK || reached >= objective)
-      continue;
-    memcpy(part, trial, n * sizeof *part);
-    *parts = count;
-    objective = reached;
-  }
+  cm_status status = begin(w, part, parts, &objective, trial, error);
   if (o->places != NULL && status == CM_OK)
     status = take_places(w, part, parts, &objective, error);
   uint32_t vain = 0; /* cycles in a row that did not help */
@@ -420,7 +455,7 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
     status = CM_NEW(run->memory, held, n, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.scratch, n, error);
-  if (status == CM_OK && (options->attempts > 1 || options->cycles > 0))
+  if (status == CM_OK && (options->attempts > 1 || options->cycles > 0 || options->start != NULL))
     status = CM_NEW(run->memory, trial, n, error);
   if (status == CM_OK && n > 0)
     status = search(&w, held, &count, trial, error);

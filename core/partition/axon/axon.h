@@ -37,6 +37,8 @@ typedef struct cm_axon_options {
       sweep_pins; /* the same of fine_sweeps, and the other sweeps and the starts in proportion */
   double coarse_vertices; /* vertices per part on the coarsest level, about */
   uint64_t seed;
+  const uint32_t *start; /* [vertices] parts of another origin, numbered from 0, or NULL: they go on in place of those of
+                            the attempts where they keep the limits and cost less */
   const cm_axon_places *places; /* NULL: parts have no places, every part that an axon reaches costs the same */
 } cm_axon_options;
 
