@@ -1,6 +1,6 @@
 libcoremap_a_SOURCES += \
   core/mapping/mapping.h core/mapping/mapping.c \
-  core/mapping/map.h core/mapping/map.c core/mapping/stage/stage.h core/mapping/stage/stage.c core/mapping/stage/attempts.h core/mapping/stage/attempts.c \
+  core/mapping/map.h core/mapping/map.c core/mapping/proposal.h core/mapping/proposal.c core/mapping/contest.h core/mapping/contest.c core/mapping/stage/stage.h core/mapping/stage/stage.c core/mapping/stage/attempts.h core/mapping/stage/attempts.c \
   core/mapping/stage/whynot.h core/mapping/stage/whynot.c \
   core/mapping/mappers/engine.h core/mapping/mappers/engine.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/mesh_axons.c core/mapping/mappers/learned.h core/mapping/mappers/learned.c \
   core/mapping/place/place.h core/mapping/place/place.c core/mapping/place/methods.h core/mapping/place/methods.c \

@@ -201,6 +201,11 @@ cm_objective cm_objective_resolve(const struct cm_map_options *options, bool dir
   return axons ? CM_OBJECTIVE_AXON : CM_OBJECTIVE_EDGE;
 }
 
+const char *cm_preset_name(cm_preset preset)
+{
+  return find("preset")->words[preset];
+}
+
 const char *cm_objective_name(cm_objective objective)
 {
   return find("objective")->words[objective];

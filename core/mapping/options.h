@@ -61,6 +61,9 @@ struct cm_map_options {
  * fixed number of parts and where cores have no limits, and `axon` for everything else. */
 cm_objective cm_objective_resolve(const struct cm_map_options *options, bool directed, bool limited);
 
+/* "fast" and so on. */
+const char *cm_preset_name(cm_preset preset);
+
 /* "edge" or "axon". */
 const char *cm_objective_name(cm_objective objective);
 

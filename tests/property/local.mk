@@ -4,6 +4,7 @@ PROPERTY_TESTS = \
   tests/property/axons_on_mesh \
   tests/property/blocks \
   tests/property/compact \
+  tests/property/contest \
   tests/property/edges \
   tests/property/mapping \
   tests/property/metrics \

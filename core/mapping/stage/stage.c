@@ -65,16 +65,15 @@ static cm_status count_cores(const job *j, uint32_t *cores, cm_error *error)
   return status;
 }
 
-static void read_terms(job *j)
+static cm_limits read_limits(const cm_map_input *input)
 {
-  cm_terms *terms = &j->terms;
-  const cm_chip *chip = j->input->chip;
-  uint64_t most = j->options->max_part_size;
-  if (chip != NULL)
-    terms->limits = chip->limits;
-  if (most != 0 && (terms->limits.neurons == 0 || most < terms->limits.neurons))
-    terms->limits.neurons = most;
-  terms->parts = j->options->parts;
+  cm_limits limits = {0};
+  uint64_t most = input->options->max_part_size;
+  if (input->chip != NULL)
+    limits = input->chip->limits;
+  if (most != 0 && (limits.neurons == 0 || most < limits.neurons))
+    limits.neurons = most;
+  return limits;
 }
 
 /* What asks for a number of parts: the options, the limits, or the cores of a bare grid. */
@@ -123,6 +122,16 @@ static void take_mesh_mapper(job *j)
     j->engine = j->objective == CM_OBJECTIVE_EDGE ? &cm_engine_mesh : &cm_engine_mesh_axons;
 }
 
+bool cm_stage_takes_mesh(const cm_map_input *input)
+{
+  cm_engine_task task = {.input = input, .limits = read_limits(input),
+                         .parts_max = cm_occupancy_free_count(input->occupancy)};
+  cm_objective objective =
+    cm_objective_resolve(input->options, input->topology->directed, !bare_grid(&task.limits));
+  return objective == CM_OBJECTIVE_EDGE && input->options->mapper == CM_MAPPER_AUTO &&
+         cm_engine_mesh_suits(&task, objective);
+}
+
 static cm_status prepare(job *j, cm_error *error)
 {
   const cm_topology *topology = j->input->topology;
@@ -130,7 +139,7 @@ static cm_status prepare(job *j, cm_error *error)
   if (topology->size_total > UINT32_MAX)
     return cm_fail(error, CM_TOO_LARGE, "the sizes of all neurons add up to %llu, more than %u",
                    (unsigned long long)topology->size_total, UINT32_MAX);
-  read_terms(j);
+  j->terms = (cm_terms){.limits = read_limits(j->input), .parts = j->options->parts};
   j->objective = cm_objective_resolve(j->options, topology->directed, !bare_grid(&j->terms.limits));
   j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
   if (count_cores(j, &j->terms.cores, error) != CM_OK)

@@ -1,0 +1,127 @@
+/* Happy path: partition-then-place of preset fast -> the mesh mapper -> partition-then-place with the preset's own
+ * effort, where the first came near -> the cheapest. What can fail: the mesh mapper; the others may find nothing. */
+#include "core/mapping/contest.h"
+
+#include <math.h>
+
+#include "core/mapping/options.h"
+#include "core/mapping/stage/stage.h"
+#include "core/partition/edge/edge.h"
+#include "core/placement/placement.h"
+
+/* On sparse networks cutting and placing as two steps may come out ahead of doing both at once, and costs little: the
+ * way of preset fast shows whether it can. Networks with more synapses a neuron are left to the mesh mapper, but under
+ * preset best. */
+enum { SPARSE_DEGREE = 16 };
+
+/* Where what is cut goes hardly further than to the next core, a mapper that sees hops has nothing to gain. Few parts
+ * are all near. */
+enum { PARTS_LEAST = 16 };
+static const double hops_least = 1.15;
+
+/* What the preset's own effort saves over preset fast, at most, of partition-then-place. */
+static const double saving_most = 1.25;
+
+static bool has_rival(const cm_map_input *input)
+{
+  const cm_topology *t = input->topology;
+  uint64_t degrees = t->directed ? 2 * t->pin_count : t->pin_count;
+  return input->part == NULL && input->places && cm_stage_takes_mesh(input) &&
+         (degrees <= (uint64_t)SPARSE_DEGREE * t->vertex_count || input->options->preset == CM_PRESET_BEST);
+}
+
+/* What the job pays for a mapping: energy by its objective, or where trees are paid, what they cost. */
+static cm_status weigh(cm_proposal *j, double *cost, cm_error *error)
+{
+  const cm_mapping *m = j->mapping;
+  const cm_map_input *in = j->input;
+  const json_t *trees = json_object_get(j->placing.report, "multicast");
+  if (j->parts == NULL && cm_graph_of_synapses(in->topology, m->part, m->part_count, j->run, &j->parts, error) != CM_OK)
+    return error->status;
+  *cost = trees != NULL ? json_real_value(json_object_get(trees, "after"))
+                        : cm_placement_energy(j->parts, in->chip, m->core);
+  return CM_OK;
+}
+
+/* What was made so far, and what was tried. */
+typedef struct contest {
+  const cm_map_input *input;
+  cm_run *run;
+  cm_proposal best; /* the cheapest; no mapping at first */
+  double cost;      /* its cost */
+  json_t *tried;    /* array for the report */
+} contest;
+
+/* Maps with a preset and mapper of its own, and keeps that where it costs least. A refusal is passed on where `must`;
+ * else there is one to choose from less. *cost is INFINITY then. */
+static cm_status enter(contest *c, uint32_t preset, uint32_t mapper, bool must, double *cost, cm_error *error)
+{
+  struct cm_map_options options = *c->input->options;
+  cm_map_input input = *c->input;
+  cm_proposal made;
+  *cost = INFINITY;
+  options.preset = preset;
+  options.mapper = mapper;
+  input.options = &options;
+  cm_status status = cm_proposal_make(&input, c->run, &made, error);
+  if (!must && (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN))
+    return CM_OK;
+  if (status == CM_OK && weigh(&made, cost, error) != CM_OK) {
+    cm_proposal_free(&made);
+    return error->status;
+  }
+  if (status != CM_OK)
+    return status;
+  made.input = c->input;
+  bool better = c->best.mapping == NULL || *cost < c->cost;
+  cm_proposal worse = better ? c->best : made;
+  if (better) {
+    c->best = made;
+    c->cost = *cost;
+  }
+  cm_proposal_free(&worse);
+  json_t *told = json_pack("{s:s, s:s, s:f}", "mapper", mapper == CM_MAPPER_STAGED ? "staged" : "mesh", "preset",
+                           cm_preset_name((cm_preset)preset), "cost", *cost / (double)input.topology->weight_scale);
+  return json_array_append_new(c->tried, told) == 0 ? CM_OK
+                                                    : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+/* Whether the best so far pays for what is cut, and hardly for its way. */
+static bool is_tight(const contest *c)
+{
+  const cm_proposal *j = &c->best;
+  return j->mapping != NULL && j->mapping->part_count >= PARTS_LEAST &&
+         (double)cm_placement_traffic(j->parts, c->input->chip, j->mapping->core) <=
+           hops_least * (double)j->parts->weight_total;
+}
+
+static cm_status compete(contest *c, cm_error *error)
+{
+  uint32_t preset = c->input->options->preset;
+  double fast, mesh = INFINITY, ignored;
+  cm_status status = enter(c, CM_PRESET_FAST, CM_MAPPER_STAGED, false, &fast, error);
+  if (status == CM_OK && !is_tight(c))
+    status = enter(c, preset, CM_MAPPER_AUTO, true, &mesh, error);
+  if (status == CM_OK && fast <= saving_most * mesh)
+    status = enter(c, preset, CM_MAPPER_STAGED, false, &ignored, error);
+  if (status == CM_OK)
+    status = json_object_set(c->best.placing.report, "tried", c->tried) == 0
+               ? CM_OK
+               : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return status;
+}
+
+cm_status cm_best_proposal(const cm_map_input *input, cm_run *run, cm_proposal *proposal, cm_error *error)
+{
+  if (!has_rival(input))
+    return cm_proposal_make(input, run, proposal, error);
+  contest c = {.input = input, .run = run, .tried = json_array()};
+  cm_status status =
+    c.tried != NULL ? compete(&c, error) : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  json_decref(c.tried);
+  if (status == CM_OK)
+    *proposal = c.best;
+  else
+    cm_proposal_free(&c.best);
+  return status;
+}

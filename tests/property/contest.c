@@ -1,0 +1,247 @@
+/* The mesh mapper beside partition-then-place: on sparse networks the default is never worse than the project's own
+ * presets that cut first and place afterwards, says what it tried, and does not depend on the number of threads; where
+ * axons reach few neurons, objective axon knows what objective edge does, under its own limits. */
+#include "../unit/networks.h"
+
+#include <math.h>
+
+#include "core/mapping/map.h"
+#include "core/mapping/options.h"
+#include "core/mapping/stage/stage.h"
+#include "core/partition/axon/axon.h"
+
+static cm_error error;
+static cm_run run;
+
+static void set_up(void)
+{
+  cm_run_init(&run);
+}
+
+/* A directed network of one axon a neuron to up to `most` targets, and room for them. */
+static cm_topology network_of(uint32_t n, uint32_t most)
+{
+  cm_topology t = {.directed = true, .vertex_count = n, .size_total = n, .weight_scale = 1, .net_count = n};
+  t.net_first = network_array((size_t)n + 1, sizeof *t.net_first);
+  t.net_weight = network_array(n, sizeof *t.net_weight);
+  t.pin = network_array((size_t)n * most, sizeof *t.pin);
+  for (uint32_t v = 0; v < n; v++)
+    t.net_weight[v] = 1;
+  return t;
+}
+
+static void reach(cm_topology *t, uint32_t target)
+{
+  t->pin[t->pin_count++] = target;
+}
+
+/* Rings of `length`, one to one; neuron p * rings + i is the p-th of ring i. */
+static cm_topology rings(uint32_t count, uint32_t length)
+{
+  cm_topology t = network_of(count * length, 1);
+  for (uint32_t v = 0; v < t.vertex_count; v++) {
+    reach(&t, (v + count) % t.vertex_count);
+    t.net_first[v + 1] = t.pin_count;
+  }
+  return t;
+}
+
+/* Every neuron to its right and lower neighbour. */
+static cm_topology sheet(uint32_t side)
+{
+  cm_topology t = network_of(side * side, 2);
+  for (uint32_t v = 0; v < t.vertex_count; v++) {
+    if (v % side + 1 < side)
+      reach(&t, v + 1);
+    if (v / side + 1 < side)
+      reach(&t, v + side);
+    t.net_first[v + 1] = t.pin_count;
+  }
+  return t;
+}
+
+/* Every neuron to up to three children. */
+static cm_topology tree(cm_random *random, uint32_t n)
+{
+  cm_topology t = network_of(n, 3);
+  uint32_t next = 1;
+  for (uint32_t v = 0; v < n; v++) {
+    for (uint32_t k = 0; k < 1 + below(random, 3) && next < n; k++)
+      reach(&t, next++);
+    t.net_first[v + 1] = t.pin_count;
+  }
+  return t;
+}
+
+static json_t *options_of(const char *objective, const char *preset, const char *mapper, uint32_t most)
+{
+  return json_pack("{s:s, s:s, s:s, s:i}", "objective", objective, "preset", preset, "mapper", mapper, "max_part_size",
+                   (int)most);
+}
+
+static cm_mapping *map_with(const cm_topology *t, const cm_chip *chip, json_t *json, unsigned threads)
+{
+  cm_map_options *options;
+  cm_mapping *mapping;
+  ck_ok(cm_map_options_parse(json, &options, &error));
+  cm_map_input input = {.topology = t, .chip = chip, .options = options};
+  run.threads = threads;
+  ck_ok(cm_map(&input, &run, &mapping, &error));
+  cm_map_options_free(options);
+  json_decref(json);
+  return mapping;
+}
+
+static double cost_of(const cm_mapping *mapping, bool axons)
+{
+  return axons ? mapping->metrics.energy_pj : mapping->metrics.edge_hop_traffic;
+}
+
+/* The default against each way alone. */
+static void compare(const cm_topology *t, const cm_chip *chip, uint32_t most, bool axons)
+{
+  static const char *const others[][2] = {{"fast", "staged"}, {"balanced", "staged"}};
+  const char *objective = axons ? "axon" : "edge";
+  cm_mapping *mine = map_with(t, chip, options_of(objective, "balanced", "auto", most), 1);
+  cm_mapping *again = map_with(t, chip, options_of(objective, "balanced", "auto", most), 3);
+  ck_assert_uint_eq(mine->part_count, again->part_count);
+  ck_assert_mem_eq(mine->part, again->part, t->vertex_count * sizeof *mine->part);
+  ck_assert_mem_eq(mine->core, again->core, mine->part_count * sizeof *mine->core);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    cm_mapping *other = map_with(t, chip, options_of(objective, others[i][0], others[i][1], most), 1);
+    ck_assert_double_le(cost_of(mine, axons), cost_of(other, axons) + 1e-6);
+    cm_mapping_free(other);
+  }
+  const json_t *tried = json_object_get(mine->report, "tried");
+  ck_assert_int_eq(tried == NULL, axons);
+  double least = INFINITY;
+  for (size_t i = 0; i < json_array_size(tried); i++) {
+    double cost = json_number_value(json_object_get(json_array_get(tried, i), "cost"));
+    least = cost < least ? cost : least;
+  }
+  double paid = chip->energy_pj.router + chip->energy_pj.east_west; /* of a hop */
+  ck_assert(axons || fabs(least - mine->metrics.edge_hop_traffic * paid) <= 1e-6 * least);
+  cm_mapping_free(mine);
+  cm_mapping_free(again);
+}
+
+START_TEST(the_default_is_no_worse_than_partition_then_place)
+{
+  cm_random random;
+  cm_chip *chip;
+  ck_ok(cm_chip_mesh(7, 7, &chip, &error));
+  for (uint64_t round = 0; round < 6; round++) {
+    cm_random_init(&random, round, 31, 0);
+    uint32_t most = 50 + below(&random, 30);
+    cm_topology t = round % 3 == 0   ? rings(40 * most / 20, 20)
+                    : round % 3 == 1 ? sheet(46)
+                                     : tree(&random, 44 * most);
+    compare(&t, chip, most, round >= 3);
+    network_free(&t);
+  }
+  cm_chip_free(chip);
+}
+END_TEST
+
+/* ---- objective axon where axons reach few ---- */
+
+static cm_stage stage_of(const cm_topology *t, const cm_chip *chip, const char *objective, const char *preset)
+{
+  json_t *json = options_of(objective, preset, "staged", 0);
+  cm_map_options *options;
+  cm_occupancy *occupancy;
+  cm_stage stage;
+  ck_ok(cm_map_options_parse(json, &options, &error));
+  ck_ok(cm_occupancy_new(chip, &occupancy, &error));
+  cm_map_input input = {.topology = t, .chip = chip, .occupancy = occupancy, .options = options};
+  ck_ok(cm_stage_run(&input, &run, &stage, &error));
+  cm_occupancy_free(occupancy);
+  cm_map_options_free(options);
+  json_decref(json);
+  return stage;
+}
+
+static cm_chip *chip_with(uint32_t neurons, uint32_t axons)
+{
+  char text[200];
+  cm_chip *chip;
+  (void)snprintf(text, sizeof text,
+                 "{\"name\": \"c\", \"dies\": [1, 1], \"cores\": [9, 9], \"limits\": {\"neurons\": %u, "
+                 "\"inbound_axons\": %u}, \"energy_pj\": {\"router\": 1, \"link\": 1}}",
+                 neurons, axons);
+  ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
+  return chip;
+}
+
+/* Cores of 50 hold two rings of 20 and half of a third, so that two cores share one: two of its axons are cut. */
+START_TEST(rings_are_cut_little_by_axons_too)
+{
+  cm_topology t = rings(100, 20);
+  cm_chip *chip = chip_with(50, 1000);
+  static const char *const presets[] = {"fast", "balanced"};
+  for (size_t i = 0; i < 2; i++) {
+    cm_stage axons = stage_of(&t, chip, "axon", presets[i]);
+    ck_assert_double_le(axons.quality.connectivity, 1.5 * 40);
+    cm_stage_free(&axons);
+  }
+  cm_chip_free(chip);
+  network_free(&t);
+}
+END_TEST
+
+/* As many axons come into a part of rings as it has neurons: the limit on them is the tighter one here. */
+START_TEST(inbound_limits_hold_where_edges_would_break_them)
+{
+  enum { MOST = 30 };
+  cm_topology t = rings(60, 20);
+  cm_chip *chip = chip_with(50, MOST);
+  cm_stage edges = stage_of(&t, chip, "edge", "fast"), axons = stage_of(&t, chip, "axon", "fast");
+  ck_assert(edges.attempt_count > 1 || edges.attempts[0].moved); /* else this says nothing */
+  ck_assert_uint_eq(axons.attempt_count, 1);
+  ck_assert(!axons.attempts[0].moved);
+  for (uint32_t p = 0; p < axons.partition->part_count; p++)
+    ck_assert_uint_le(axons.use[(size_t)p * CM_RESOURCES + CM_INBOUND_AXONS], MOST);
+  cm_stage_free(&edges);
+  cm_stage_free(&axons);
+  cm_chip_free(chip);
+  network_free(&t);
+}
+END_TEST
+
+/* Parts that the caller knows: taken where they are the best, left where they break a limit. */
+START_TEST(a_start_goes_on_where_it_is_legal_and_better)
+{
+  enum { COUNT = 60, LENGTH = 10, NEURONS = COUNT * LENGTH };
+  cm_topology t = rings(COUNT, LENGTH);
+  uint32_t start[NEURONS], part[NEURONS], parts;
+  cm_axon_options options = {.limits = {.neurons = 2 * LENGTH}, .parts_max = NEURONS, .samples = 2, .sketch_bins = 32,
+                             .starts = 1, .coarse_sweeps = 2, .fine_sweeps = 1, .last_sweeps = 1, .coarse_vertices = 20,
+                             .start = start, .seed = 1};
+  for (uint32_t v = 0; v < NEURONS; v++)
+    start[v] = v % COUNT / 2;
+  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_assert_mem_eq(part, start, sizeof part);
+  ck_assert_uint_eq(parts, COUNT / 2);
+  for (uint32_t v = 0; v < NEURONS; v++)
+    start[v] = v % COUNT / 3; /* three rings: one too many */
+  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  uint32_t size[NEURONS] = {0};
+  for (uint32_t v = 0; v < NEURONS; v++)
+    ck_assert_uint_le(++size[part[v]], 2 * LENGTH);
+  network_free(&t);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("contest");
+  TCase *tests = tcase_create("contest");
+  tcase_add_checked_fixture(tests, set_up, NULL);
+  tcase_set_timeout(tests, 120);
+  tcase_add_test(tests, the_default_is_no_worse_than_partition_then_place);
+  tcase_add_test(tests, rings_are_cut_little_by_axons_too);
+  tcase_add_test(tests, inbound_limits_hold_where_edges_would_break_them);
+  tcase_add_test(tests, a_start_goes_on_where_it_is_legal_and_better);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
