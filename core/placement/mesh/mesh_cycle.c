@@ -1,0 +1,74 @@
+/* V-cycles: the mapping found is coarsened, and annealed on the way back. */
+#include "core/placement/mesh/mesh_descent.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/partition/options.h"
+
+/* Anneals on the way back from a graph that was coarsened inside the cores. */
+static cm_status climb(cm_mesh_work *w, uint64_t round, cm_error *error)
+{
+  cm_mesh_descent *d = &w->best;
+  const cm_hierarchy *h = w->hierarchy;
+  cm_random random;
+  for (uint32_t level = 0; level + 1 < h->levels; level++) {
+    uint32_t *cell;
+    if (CM_NEW(w->run->memory, cell, h->level[level + 1]->vertex_count, error) != CM_OK)
+      return error->status;
+    for (uint32_t v = 0; v < h->level[level]->vertex_count; v++)
+      cell[h->map[level][v]] = d->cell[v];
+    cm_free(d->cell);
+    d->cell = cell;
+    d->level = level + 1;
+  }
+  cm_random_init(&random, w->seed, CM_STREAM_MESH, UINT64_MAX - round);
+  while (d->level > 0)
+    if (cm_mesh_uncoarsen(w, d, true, &random, error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
+/* Labels that keep apart what either mapping has in different cores; where pairs of cores have no numbers of 32 bits,
+ * what the first has. */
+static void overlay(uint32_t *label, const uint32_t *other, uint32_t vertices, uint32_t cells)
+{
+  if (other == NULL || cells > UINT16_MAX)
+    return;
+  for (uint32_t v = 0; v < vertices; v++)
+    label[v] = label[v] * cells + other[v];
+}
+
+cm_status cm_mesh_cycle(cm_mesh_work *w, cm_compact *graph, const uint32_t *other, uint64_t round, cm_error *error)
+{
+  cm_mesh_descent *d = &w->best;
+  cm_hierarchy h;
+  uint32_t n = graph->vertex_count, *kept, *label = NULL, all = w->axes->columns * w->axes->rows;
+  uint64_t before = d->cost;
+  /* Cells are kept, and fill badly with few vertices each; a layout is right in the large. */
+  double cells = cm_mesh_vertices_per_core(w->kind) * all;
+  uint32_t least = cells > CM_MESH_COARSEST ? (uint32_t)fmin(cells, UINT32_MAX) : CM_MESH_COARSEST;
+  if (CM_NEW(w->run->memory, kept, n, error) != CM_OK)
+    return error->status;
+  memcpy(kept, d->cell, n * sizeof *kept);
+  cm_status status = CM_NEW(w->run->memory, label, n, error);
+  if (status == CM_OK) {
+    memcpy(label, kept, n * sizeof *label);
+    overlay(label, other, n, all);
+    status = cm_mesh_coarsen(graph, cm_mesh_rating_of(w->kind), label, least, w->seed + round, w->run, &h, error);
+  }
+  cm_free(label);
+  if (status == CM_OK) {
+    w->hierarchy = &h;
+    status = climb(w, round, error);
+    w->hierarchy = NULL;
+    cm_hierarchy_free(&h);
+  }
+  if (status == CM_OK && d->cost > before) {
+    memcpy(d->cell, kept, n * sizeof *kept);
+    d->cost = before;
+  }
+  cm_free(kept);
+  return status;
+}
+

@@ -1,0 +1,63 @@
+/* What the steps of the mesh mapper share: a descent from one cell of all cores and the coarsest graph to a cell a core
+ * and the finest, and the work that it belongs to. */
+#ifndef CM_PLACEMENT_MESH_DESCENT_H
+#define CM_PLACEMENT_MESH_DESCENT_H
+
+#include "core/base/random.h"
+#include "core/placement/mesh/mesh.h"
+#include "core/placement/mesh/mesh_coarsen.h"
+
+/* Vertices of the coarsest graph, about. */
+enum { CM_MESH_COARSEST = 100 };
+
+/* Ways to begin: merging by weight, by algebraic distance, and by distance with a spectral layout. */
+typedef enum cm_mesh_kind { CM_BY_WEIGHT, CM_BY_DISTANCE, CM_BY_LAYOUT, CM_KINDS } cm_mesh_kind;
+
+static inline cm_mesh_rating cm_mesh_rating_of(cm_mesh_kind kind)
+{
+  return kind == CM_BY_WEIGHT ? CM_RATE_WEIGHT : CM_RATE_DISTANCE;
+}
+
+/* A descent on its way: graph level, grid and assignment. */
+typedef struct cm_mesh_descent {
+  uint32_t level;
+  cm_mesh_grid *grid;
+  uint32_t *cell; /* [vertices of the level] */
+  uint64_t cost;
+} cm_mesh_descent;
+
+typedef struct cm_mesh_work {
+  const cm_axes *axes;
+  const cm_mesh_options *options;
+  cm_run *run;
+  cm_mesh_kind kind;
+  double sweeps; /* on the finest level */
+  uint64_t seed;
+  const cm_hierarchy *hierarchy; /* borrowed */
+  const float *chance;    /* [CM_CHANCES] */
+  cm_mesh_descent *start; /* [starts] */
+  cm_mesh_descent best;   /* result */
+  uint32_t **other;       /* [descents] cells that the other descents found, NULL for the best one's */
+} cm_mesh_work;
+
+void cm_mesh_descent_free(cm_mesh_descent *d); /* leaves it empty */
+
+/* Vertices that a cell should have, on average, on the coarsest level whose vertices go to the cores. */
+double cm_mesh_vertices_per_core(cm_mesh_kind kind);
+
+/* Takes the descent to the next finer graph, and anneals: `cycle`: in a V-cycle. */
+cm_status cm_mesh_uncoarsen(const cm_mesh_work *w, cm_mesh_descent *d, bool cycle, cm_random *random,
+                            cm_error *error);
+
+/* A whole descent into w->best; quick: from one start. */
+cm_status cm_mesh_descend(cm_mesh_work *w, bool quick, cm_error *error);
+
+/* Quick descents of every kind, then w->options->descents whole ones of the best kind: the best of all goes to w->best,
+ * what the others found to w->other. Phases "start", "refine". */
+cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_compact *graph, cm_error *error);
+
+/* A V-cycle of w->best inside the cores, or inside what these and another mapping have in common (other [vertices], else
+ * NULL); kept when better. `round` names its random stream. */
+cm_status cm_mesh_cycle(cm_mesh_work *w, cm_compact *graph, const uint32_t *other, uint64_t round, cm_error *error);
+
+#endif

@@ -1,0 +1,122 @@
+/* Which way to begin suits a network is tried: quick descents, then full ones of the best kind. */
+#include "core/placement/mesh/mesh_descent.h"
+
+#include "core/base/threads.h"
+
+/* So many of the visits are spent on each trial. */
+static const double trial_share[] = {[CM_BY_WEIGHT] = 0.1, [CM_BY_DISTANCE] = 0.1, [CM_BY_LAYOUT] = 0.02};
+/* What a full descent makes of a trial's cost, compared with other kinds: a layout is nearly done from the outset. */
+static const double yet_to_gain[] = {[CM_BY_WEIGHT] = 1, [CM_BY_DISTANCE] = 1, [CM_BY_LAYOUT] = 1.1};
+
+/* The ways of coarsening, each shared by the kinds that use it. */
+typedef struct hierarchies {
+  const cm_mesh_work *work;
+  cm_compact *graph;
+  cm_hierarchy by[2]; /* cm_mesh_rating */
+} hierarchies;
+
+static cm_status coarsen_one(void *context, size_t index, cm_error *error)
+{
+  hierarchies *h = context;
+  const cm_mesh_work *w = h->work;
+  return cm_mesh_coarsen(h->graph, (cm_mesh_rating)index, NULL, CM_MESH_COARSEST, w->seed, w->run, &h->by[index], error);
+}
+
+/* One of the quick descents that compare the kinds. */
+static cm_status try_one(void *context, size_t index, cm_error *error)
+{
+  cm_mesh_work *trial = context;
+  return cm_mesh_descend(&trial[index], true, error);
+}
+
+/* The kind that suits the network best; its trial's result stays in `best`. */
+static cm_status choose_kind(const cm_mesh_work *model, const hierarchies *h, cm_mesh_kind *chosen, cm_mesh_descent *best, cm_error *error)
+{
+  cm_mesh_work w[CM_KINDS];
+  double cells = (double)model->axes->columns * model->axes->rows;
+  /* a layout shows only with many vertices a cell */
+  int kinds = h->graph->vertex_count < cells * cm_mesh_vertices_per_core(CM_BY_DISTANCE) ? CM_BY_LAYOUT : CM_KINDS;
+  for (int k = 0; k < kinds; k++) {
+    w[k] = *model;
+    w[k].kind = (cm_mesh_kind)k;
+    w[k].sweeps = model->sweeps * trial_share[k];
+    w[k].hierarchy = &h->by[cm_mesh_rating_of((cm_mesh_kind)k)];
+  }
+  cm_status status = cm_parallel(model->run, (size_t)kinds, try_one, w, error);
+  int least = 0;
+  for (int k = 1; k < kinds; k++)
+    least = yet_to_gain[k] * (double)w[k].best.cost < yet_to_gain[least] * (double)w[least].best.cost ? k : least;
+  if (status == CM_OK) {
+    *chosen = (cm_mesh_kind)least;
+    *best = w[least].best;
+    w[least].best = (cm_mesh_descent){0};
+  }
+  for (int k = 0; k < kinds; k++)
+    cm_mesh_descent_free(&w[k].best);
+  return status;
+}
+
+static cm_status descend_one(void *context, size_t index, cm_error *error)
+{
+  cm_mesh_work *full = context;
+  return cm_mesh_descend(&full[index], false, error);
+}
+
+/* As many full descents as the options say; the best goes to `best`, the cells of the others to `other`. */
+static cm_status descend_fully(cm_mesh_work *w, cm_error *error)
+{
+  uint32_t count = w->options->descents, least = 0;
+  cm_mesh_work *full;
+  if (CM_NEW(w->run->memory, full, count, error) != CM_OK ||
+      CM_NEW(w->run->memory, w->other, count, error) != CM_OK) {
+    cm_free(full);
+    return error->status;
+  }
+  for (uint32_t k = 0; k < count; k++) {
+    full[k] = *w;
+    full[k].seed += k * UINT64_C(0x9e3779b97f4a7c15);
+  }
+  cm_status status = cm_parallel(w->run, count, descend_one, full, error);
+  for (uint32_t k = 1; k < count && status == CM_OK; k++)
+    least = full[k].best.cost < full[least].best.cost ? k : least;
+  for (uint32_t k = 0; k < count && status == CM_OK; k++) {
+    cm_mesh_descent *d = &full[k].best;
+    if (k == least) {
+      w->best = *d;
+      *d = (cm_mesh_descent){0};
+    } else {
+      w->other[k] = d->cell;
+      d->cell = NULL;
+    }
+  }
+  for (uint32_t k = 0; k < count; k++)
+    cm_mesh_descent_free(&full[k].best);
+  cm_free(full);
+  return status;
+}
+
+cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_compact *graph, cm_error *error)
+{
+  cm_mesh_descent trial = {0};
+  hierarchies h = {.work = w, .graph = graph};
+  cm_run_phase(w->run, "start");
+  cm_status status = cm_parallel(w->run, 2, coarsen_one, &h, error);
+  if (status == CM_OK)
+    status = choose_kind(w, &h, &w->kind, &trial, error);
+  cm_run_phase(w->run, "refine");
+  if (status == CM_OK) {
+    cm_hierarchy_free(&h.by[1 - cm_mesh_rating_of(w->kind)]);
+    w->hierarchy = &h.by[cm_mesh_rating_of(w->kind)];
+    status = descend_fully(w, error);
+    w->hierarchy = NULL;
+  }
+  if (status == CM_OK && trial.cost < w->best.cost) {
+    cm_mesh_descent kept = w->best;
+    w->best = trial;
+    trial = kept;
+  }
+  cm_mesh_descent_free(&trial);
+  cm_hierarchy_free(&h.by[0]);
+  cm_hierarchy_free(&h.by[1]);
+  return status;
+}
