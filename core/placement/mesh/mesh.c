@@ -17,8 +17,9 @@ static const double cells_power = 0.25;
 /* On 64 cores moves of vertices with more neighbours than this cost so much that fewer visits are paid for. */
 static const double dense_degree = 300;
 
-/* Cells of the final grid as numbers of cores. */
-static cm_status number_cores(const cm_mesh_work *w, uint32_t vertices, uint32_t *at, cm_error *error)
+/* Cells of the final grid as numbers of cores, of vertices in their own order. */
+static cm_status number_cores(const cm_mesh_work *w, const uint32_t *order, uint32_t vertices, uint32_t *at,
+                              cm_error *error)
 {
   uint32_t *core_at;
   const cm_axes *a = w->axes;
@@ -27,15 +28,17 @@ static cm_status number_cores(const cm_mesh_work *w, uint32_t vertices, uint32_t
   for (uint32_t i = 0; i < a->count; i++)
     core_at[(size_t)a->row[i] * a->columns + a->column[i]] = i;
   for (uint32_t v = 0; v < vertices; v++)
-    at[v] = core_at[w->best.cell[v]];
+    at[order[v]] = core_at[w->best.cell[v]];
   cm_free(core_at);
   return CM_OK;
 }
 
-static cm_status search(cm_mesh_work *w, cm_compact *graph, cm_error *error)
+/* Descents, then V-cycles; the hierarchy is used up, but for its finest graph. */
+static cm_status search(cm_mesh_work *w, cm_hierarchy *hierarchy, cm_error *error)
 {
   uint32_t round = 0;
-  cm_status status = cm_mesh_descend_best_kind(w, graph, error);
+  cm_compact *graph = hierarchy->level[0];
+  cm_status status = cm_mesh_descend_best_kind(w, hierarchy, error);
   for (uint32_t k = 0; status == CM_OK && k < w->options->descents; k++)
     if (w->other[k] != NULL)
       status = cm_mesh_cycle(w, graph, w->other[k], ++round, error);
@@ -45,6 +48,28 @@ static cm_status search(cm_mesh_work *w, cm_compact *graph, cm_error *error)
     cm_free(w->other[k]);
   cm_free(w->other);
   w->other = NULL;
+  return status;
+}
+
+/* Coarsens, renumbers and maps. */
+static cm_status map_sorted(cm_mesh_work *w, cm_compact *graph, uint32_t *at, cm_error *error)
+{
+  cm_hierarchy h;
+  uint32_t *order;
+  cm_run_phase(w->run, "start");
+  if (cm_mesh_coarsen(graph, CM_RATE_DISTANCE, NULL, CM_MESH_COARSEST, w->seed, w->run, &h, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_mesh_sort(&h, w->run, &order, error);
+  if (status != CM_OK) {
+    cm_hierarchy_free(&h);
+    return status;
+  }
+  cm_compact *sorted = h.level[0];
+  status = search(w, &h, error);
+  if (status == CM_OK)
+    status = number_cores(w, order, graph->vertex_count, at, error);
+  cm_compact_free(sorted);
+  cm_free(order);
   return status;
 }
 
@@ -59,9 +84,7 @@ cm_status cm_map_on_mesh(cm_compact *graph, const cm_axes *axes, const cm_mesh_o
   w.sweeps = fmin(fmax(options->visits / n / (1 + dense), sweeps_least), options->sweeps_max);
   w.sweeps *= pow(cells / 64, cells_power);
   cm_mesh_chances(chance);
-  cm_status status = search(&w, graph, error);
-  if (status == CM_OK)
-    status = number_cores(&w, graph->vertex_count, at, error);
+  cm_status status = map_sorted(&w, graph, at, error);
   if (status == CM_OK)
     *cost = w.best.cost;
   cm_mesh_descent_free(&w.best);

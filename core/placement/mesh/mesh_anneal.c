@@ -6,6 +6,7 @@
 
 enum {
   CHECK_EVERY = 1 << 16,
+  AHEAD = 8, /* visits for which memory is asked in advance */
   MANY = 16 /* vertices a cell: with fewer, what is whole in a cell may be in the way there */
 };
 #define NONE UINT32_MAX
@@ -141,14 +142,19 @@ static uint32_t way_to(const cm_mesh_grid *g, uint32_t from, uint32_t to, bool t
   return along_x ? (dx > 0 ? RIGHT : LEFT) : dy > 0 ? DOWN : UP;
 }
 
+/* The ring of `to` that a partner for a vertex of `from` is taken from. */
+static uint32_t way_of_exchange(const cm_mesh_state *s, uint32_t from, uint32_t to, uint64_t bits)
+{
+  return (bits >> 20 & 3) > 0 ? way_to(s->grid, to, from, bits >> 17 & 1) : bits >> 18 & 3;
+}
+
 /* The change that an exchange of v makes, when it is below `limit`, with one of the next two members of `to` that lean
  * the way to v's cell, as others would mostly pay much; but every fourth time any way, as where all talk to all leaning
  * says little. *partner gets that member. */
 static bool exchange(cm_mesh_state *s, visited *all, uint32_t v, uint32_t to, uint64_t bits, int64_t cost, double limit,
                      uint32_t *partner)
 {
-  uint32_t from = s->cell[v], way = (bits >> 20 & 3) > 0 ? way_to(s->grid, to, from, bits >> 17 & 1) : bits >> 18 & 3;
-  uint32_t *head = &all->head[to * WAYS + way], u = *head;
+  uint32_t from = s->cell[v], *head = &all->head[to * WAYS + way_of_exchange(s, from, to, bits)], u = *head;
   if (u == NONE)
     return false;
   *head = all->next[u];
@@ -279,14 +285,46 @@ static bool visit(cm_mesh_state *s, visited *all, uint32_t v, uint64_t bits, dou
   return cost < aside * temperature || look(s, all, v, aside * temperature);
 }
 
+/* Asks for what the first look at v will read, which no cache holds: the neighbour whose cell it may be offered. */
+static void fetch_neighbour(const cm_mesh_state *s, uint32_t v, uint64_t bits)
+{
+  uint64_t first = s->graph->first[v], degree = s->graph->first[v + 1] - first;
+  if (bits & 1)
+    __builtin_prefetch(s->graph->neighbour + first + ((bits >> 32) * degree >> 32));
+}
+
+/* The same for an exchange: the members that it may be offered, as long as nothing moves. */
+static void fetch_partner(const cm_mesh_state *s, const visited *all, uint32_t v, uint64_t bits)
+{
+  uint32_t to = offer(s, v, bits), from = s->cell[v];
+  if (to == NONE || s->table == NULL || cm_mesh_fits(s, v, to))
+    return;
+  uint32_t u = all->head[to * WAYS + way_of_exchange(s, from, to, bits)];
+  if (u == NONE)
+    return;
+  const int32_t *row = s->table + u * s->stride;
+  __builtin_prefetch(all->next + u, 1);
+  __builtin_prefetch(row + s->grid->x[from]);
+  __builtin_prefetch(row + s->rows_at + s->grid->y[from]);
+}
+
 /* All that are visited once; the temperature falls by `fall` after each eighth. */
 static cm_status sweep(cm_mesh_state *s, visited *all, double temperature, double fall, const float *chance,
                        cm_random *random, cm_error *error)
 {
   uint32_t kept = 0, every = all->count / 8 + 1, left = every, listed = all->count;
+  uint64_t bits[AHEAD]; /* of the next visits */
+  for (uint32_t i = 0; i < AHEAD && i < listed; i++)
+    bits[i] = cm_random_next(random);
   for (uint32_t i = 0; i < listed; i++) {
     uint32_t v = all->list[i];
-    if (visit(s, all, v, cm_random_next(random), temperature, chance))
+    uint64_t own = bits[i % AHEAD];
+    if (i + AHEAD < listed) {
+      bits[i % AHEAD] = cm_random_next(random);
+      fetch_neighbour(s, all->list[i + AHEAD], bits[i % AHEAD]);
+      fetch_partner(s, all, all->list[i + AHEAD / 2], bits[(i + AHEAD / 2) % AHEAD]);
+    }
+    if (visit(s, all, v, own, temperature, chance))
       all->list[kept++] = v;
     else
       all->count--;

@@ -16,6 +16,12 @@ typedef enum cm_mesh_rating {
 cm_status cm_mesh_coarsen(cm_compact *finest, cm_mesh_rating rating, const uint32_t *label, uint32_t vertices_min,
                           uint64_t seed, cm_run *run, cm_hierarchy *hierarchy, cm_error *error);
 
+/* Renumbers the vertices of all levels, so that the members of every cluster, of clusters of clusters too, follow each
+ * other: what annealing touches together then lies together in memory. The finest graph is replaced by a new one, which
+ * is the caller's: (*order)[v] is the old number of its vertex v. After a failure the hierarchy can only be freed, and
+ * its finest graph is the old one. O(entries). */
+cm_status cm_mesh_sort(cm_hierarchy *hierarchy, cm_run *run, uint32_t **order, cm_error *error);
+
 /* Assigns the vertices of a level to cells by the two slowest modes of the graph (spectral layout), turned to the angle
  * of least cost: cell [vertices]. The modes are found on the coarsest level and smoothed on the way down. O(entries of
  * the levels passed) times some forty. */

@@ -53,8 +53,9 @@ cm_status cm_mesh_uncoarsen(const cm_mesh_work *w, cm_mesh_descent *d, bool cycl
 cm_status cm_mesh_descend(cm_mesh_work *w, bool quick, cm_error *error);
 
 /* Quick descents of every kind, then w->options->descents whole ones of the best kind: the best of all goes to w->best,
- * what the others found to w->other. Phases "start", "refine". */
-cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_compact *graph, cm_error *error);
+ * what the others found to w->other. `by_distance`, all levels of the graph coarsened so, is used up but for its finest
+ * graph. Ends phase "start". */
+cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_hierarchy *by_distance, cm_error *error);
 
 /* A V-cycle of w->best inside the cores, or inside what these and another mapping have in common (other [vertices], else
  * NULL); kept when better. `round` names its random stream. */

@@ -10,17 +10,9 @@ static const double yet_to_gain[] = {[CM_BY_WEIGHT] = 1, [CM_BY_DISTANCE] = 1, [
 
 /* The ways of coarsening, each shared by the kinds that use it. */
 typedef struct hierarchies {
-  const cm_mesh_work *work;
   cm_compact *graph;
   cm_hierarchy by[2]; /* cm_mesh_rating */
 } hierarchies;
-
-static cm_status coarsen_one(void *context, size_t index, cm_error *error)
-{
-  hierarchies *h = context;
-  const cm_mesh_work *w = h->work;
-  return cm_mesh_coarsen(h->graph, (cm_mesh_rating)index, NULL, CM_MESH_COARSEST, w->seed, w->run, &h->by[index], error);
-}
 
 /* One of the quick descents that compare the kinds. */
 static cm_status try_one(void *context, size_t index, cm_error *error)
@@ -95,12 +87,13 @@ static cm_status descend_fully(cm_mesh_work *w, cm_error *error)
   return status;
 }
 
-cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_compact *graph, cm_error *error)
+cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_hierarchy *by_distance, cm_error *error)
 {
   cm_mesh_descent trial = {0};
-  hierarchies h = {.work = w, .graph = graph};
-  cm_run_phase(w->run, "start");
-  cm_status status = cm_parallel(w->run, 2, coarsen_one, &h, error);
+  hierarchies h = {.graph = by_distance->level[0], .by = {[CM_RATE_DISTANCE] = *by_distance}};
+  *by_distance = (cm_hierarchy){0};
+  cm_status status =
+    cm_mesh_coarsen(h.graph, CM_RATE_WEIGHT, NULL, CM_MESH_COARSEST, w->seed, w->run, &h.by[CM_RATE_WEIGHT], error);
   if (status == CM_OK)
     status = choose_kind(w, &h, &w->kind, &trial, error);
   cm_run_phase(w->run, "refine");
@@ -120,3 +113,4 @@ cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_compact *graph, cm_error
   cm_hierarchy_free(&h.by[1]);
   return status;
 }
+
