@@ -15,13 +15,13 @@ static const char usage[] =
   "(from the .sln beside it, where there is one) and gap_percent. The machine's speed is measured first and turned into\n"
   "an amount of work; the same amount of work and seed give the same result for any number of threads.\n"
   "  --work W   so much work instead of seconds: looks at all pairs of cores, in all\n"
-  "  --population P  annealed from scratch (default: by work)\n";
+  "  --population P  annealed from scratch at a time (8)\n";
 
 typedef struct arguments {
   const char *file;
   double seconds;
   uint64_t seed, work;
-  uint32_t threads, population, child_sweeps;
+  uint32_t threads, population;
   bool json;
 } arguments;
 
@@ -115,20 +115,6 @@ static cm_graph *graph_of(const instance *in, cm_run *run)
   return graph;
 }
 
-/* More sweeps of one annealing bring less than another one. */
-static const double sweeps_most = 1000;
-
-static cm_qap_options divide(const arguments *a, double work)
-{
-  cm_qap_options o = {.seed = a->seed, .population = a->population};
-  if (o.population == 0)
-    o.population = 12;
-  o.sweeps = (uint32_t)fmin(work * 0.4 / o.population, sweeps_most) + 1;
-  o.child_sweeps = a->child_sweeps != 0 ? a->child_sweeps : o.sweeps / 2 + 1;
-  o.children = (uint32_t)(fmax(work - (double)o.population * o.sweeps, 0) / o.child_sweeps);
-  return o;
-}
-
 /* How much work of the kind that follows takes a second, found by doing a little of it: what four times as much takes
  * more, so that what every run takes once does not count. */
 static double work_per_second(const arguments *a, const cm_graph *graph, const cm_axes *axes, cm_run *run)
@@ -137,7 +123,7 @@ static double work_per_second(const arguments *a, const cm_graph *graph, const c
   uint64_t cost;
   uint32_t at[CM_QAP_CORES_MAX];
   for (double work = 500, last = 0;; work *= 4) {
-    cm_qap_options options = divide(a, work);
+    cm_qap_options options = cm_qap_divide(work, a->population, axes->count, a->seed);
     double begin = cm_now();
     if (cm_place_by_annealing(graph, axes, &options, run, at, &cost, &error) != CM_OK)
       die("cannot place", error.detail);
@@ -165,10 +151,10 @@ static uint64_t best_known(const char *path)
 
 static arguments parse(int argc, char **argv)
 {
-  arguments a = {.seconds = 1, .seed = 1, .threads = 2};
+  arguments a = {.seconds = 1, .seed = 1, .threads = 2, .population = 8};
   static const struct option flags[] = {{"seconds", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'n'},
                                         {"threads", required_argument, NULL, 't'}, {"work", required_argument, NULL, 'w'},
-                                        {"population", required_argument, NULL, 'p'}, {"child-sweeps", required_argument, NULL, 'c'},
+                                        {"population", required_argument, NULL, 'p'},
                                         {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
     switch (flag) {
@@ -177,13 +163,12 @@ static arguments parse(int argc, char **argv)
       case 't': a.threads = (uint32_t)strtoul(optarg, NULL, 10); break;
       case 'w': a.work = strtoull(optarg, NULL, 10); break;
       case 'p': a.population = (uint32_t)strtoul(optarg, NULL, 10); break;
-      case 'c': a.child_sweeps = (uint32_t)strtoul(optarg, NULL, 10); break;
       case 'j': a.json = true; break;
       case 'h': fputs(usage, stdout); exit(0);
       default: fputs(usage, stderr); exit(2);
     }
   }
-  if (optind + 1 != argc || !(a.seconds > 0) || a.threads < 1) {
+  if (optind + 1 != argc || !(a.seconds > 0) || a.threads < 1 || a.population < 1) {
     fputs(usage, stderr);
     exit(2);
   }
@@ -214,7 +199,7 @@ int main(int argc, char **argv)
     double speed = work_per_second(&a, graph, axes, &run);
     work = speed * (a.seconds - (cm_now() - begin));
   }
-  cm_qap_options options = divide(&a, work);
+  cm_qap_options options = cm_qap_divide(work, a.population, in.n, a.seed);
   uint64_t cost, known = best_known(a.file);
   if (cm_place_by_annealing(graph, axes, &options, &run, at, &cost, &error) != CM_OK)
     die("cannot place", error.detail);

@@ -24,20 +24,12 @@ static const budget budgets[] = {
 
 static cm_qap_options divide(const budget *b, uint32_t cores, uint64_t seed)
 {
-  cm_qap_options o = {.population = b->population, .seed = seed};
-  double pairs = (double)cores * (cores > 1 ? cores - 1 : 1) / 2, sweeps = b->looks / pairs;
-  if (sweeps > (double)b->sweeps_max * b->population * 2)
-    sweeps = (double)b->sweeps_max * b->population * 2;
-  while (o.population > 1 && sweeps / o.population < 300)
-    o.population /= 2;
-  if (o.population == 1) {
-    o.sweeps = sweeps < 30 ? 30 : (uint32_t)sweeps;
-    return o;
-  }
-  o.sweeps = (uint32_t)(sweeps * 0.4 / o.population);
-  o.child_sweeps = o.sweeps / 2 + 1;
-  o.children = (uint32_t)(sweeps * 0.6 / o.child_sweeps);
-  return o;
+  uint32_t population = b->population;
+  double pairs = (double)cores * (cores > 1 ? cores - 1 : 1) / 2;
+  double sweeps = fmin(b->looks / pairs, (double)b->sweeps_max * population * 2);
+  while (population > 1 && sweeps / population < 300)
+    population /= 2;
+  return cm_qap_divide(fmax(sweeps, 30), population, cores, seed);
 }
 
 static cm_status along_curve(const cm_graph *parts, const cm_chip *chip, const cm_region *region, cm_run *run,

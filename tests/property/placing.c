@@ -219,6 +219,24 @@ START_TEST(annealing_finds_the_published_optimum_on_any_number_of_threads)
 }
 END_TEST
 
+START_TEST(work_is_divided_without_rest_among_short_annealings)
+{
+  static const double work[] = {1, 100, 3000, 1e5, 1e7};
+  for (uint32_t cores = 1; cores <= 512; cores = cores * 2 + 3)
+    for (uint32_t population = 1; population <= 16; population *= 2)
+      for (uint32_t w = 0; w < 5; w++) {
+        cm_qap_options o = cm_qap_divide(work[w], population, cores, 7);
+        ck_assert_uint_eq(o.population, population);
+        ck_assert_uint_eq(o.seed, 7);
+        double first = (double)population * o.sweeps, rest = (double)o.children * o.child_sweeps;
+        ck_assert_double_le(first, population == 1 ? work[w] : 0.4 * work[w] + population);
+        ck_assert_double_le(rest, fmax(work[w] - first, 0));
+        ck_assert_double_gt(first + rest, work[w] - fmax(o.child_sweeps, 1));
+        ck_assert(population == 1 || o.sweeps <= 21 || o.sweeps <= 1 + 0.05 * cores * cores);
+      }
+}
+END_TEST
+
 START_TEST(every_effort_places_on_free_cores_and_never_worse_than_the_curve)
 {
   cm_random random;
@@ -536,6 +554,7 @@ int main(void)
   tcase_add_test(tests, symmetries_move_no_core_nearer_or_farther);
   tcase_add_test(tests, annealing_finds_the_optimum_of_small_cases);
   tcase_add_test(tests, annealing_finds_the_published_optimum_on_any_number_of_threads);
+  tcase_add_test(tests, work_is_divided_without_rest_among_short_annealings);
   tcase_add_test(tests, every_effort_places_on_free_cores_and_never_worse_than_the_curve);
   tcase_add_test(tests, grids_divide_the_cores_among_their_cells);
   tcase_add_test(tests, tables_tell_what_every_move_changes);

@@ -22,6 +22,10 @@ enum { PATIENCE = 3, LIFE = 6 };
 /* Temperatures in mean changes of a random swap. */
 static const double hot_start = 0.2, hot_child = 0.1, cold_end = 0.025;
 
+/* The part of all work that the first population may take; and the most sweeps of an annealing: so many times the square
+ * of the cores, but not fewer than a few. Longer ones end lower, but many populations find more than a long one. */
+static const double first_share = 0.4, sweeps_rate = 0.05, sweeps_few = 20;
+
 typedef struct member {
   uint32_t *occupant; /* [cores] */
   uint64_t cost;
@@ -32,6 +36,7 @@ typedef struct search {
   const cm_qap_kernel *kernel;
   const cm_qap_options *options;
   cm_run *run;
+  cm_crew *crew;
   cm_symmetries symmetries;
   member *member; /* [population] */
   member child[BATCH];
@@ -249,7 +254,7 @@ static cm_status begin_again(search *s, uint32_t *vain, cm_error *error)
   s->begun += o->population;
   s->bred += (uint32_t)price;
   *vain = 0;
-  return cm_parallel(s->run, o->population, start_one, s, error);
+  return cm_crew_run(s->crew, o->population, start_one, s, error);
 }
 
 static cm_status breed(search *s, cm_error *error)
@@ -265,7 +270,7 @@ static cm_status breed(search *s, cm_error *error)
       s->parent[i][1] = (uint32_t)cm_random_below(&random, population - 1);
       s->parent[i][1] += s->parent[i][1] >= s->parent[i][0];
     }
-    if (cm_parallel(s->run, batch, breed_one, s, error) != CM_OK)
+    if (cm_crew_run(s->crew, batch, breed_one, s, error) != CM_OK)
       return error->status;
     for (uint32_t i = 0; i < batch; i++)
       vain = admit(s, &s->child[i]) ? 0 : vain + 1;
@@ -357,11 +362,13 @@ static cm_status set_up(search *s, cm_error *error)
     if (CM_NEW(memory, s->child[i].occupant, s->qap.count, error) != CM_OK)
       return error->status;
   measure_unit(s, s->child[0].occupant);
-  return CM_OK;
+  uint32_t population = s->options->population, tasks = population > 1 && population < BATCH ? BATCH : population;
+  return cm_crew_new(memory, s->run->threads < tasks ? s->run->threads : tasks, &s->crew, error);
 }
 
 static void tear_down(search *s)
 {
+  cm_crew_free(s->crew);
   cm_free(s->qap.distance);
   cm_free(s->qap.weight);
   cm_free(s->qap.threshold);
@@ -372,6 +379,18 @@ static void tear_down(search *s)
   cm_free(s->champion.occupant);
   for (uint32_t i = 0; i < BATCH; i++)
     cm_free(s->child[i].occupant);
+}
+
+cm_qap_options cm_qap_divide(double sweeps, uint32_t population, uint32_t cores, uint64_t seed)
+{
+  cm_qap_options o = {.population = population, .seed = seed, .sweeps = (uint32_t)sweeps};
+  if (population == 1)
+    return o;
+  double most = fmax(sweeps_rate * cores * cores, sweeps_few);
+  o.sweeps = (uint32_t)fmin(sweeps * first_share / population, most) + 1;
+  o.child_sweeps = o.sweeps / 2 + 1;
+  o.children = (uint32_t)(fmax(sweeps - (double)population * o.sweeps, 0) / o.child_sweeps);
+  return o;
 }
 
 cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, const cm_qap_options *options, cm_run *run,
@@ -385,7 +404,7 @@ cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, cons
   s.kernel = choose_kernel(&s.qap);
   cm_status status = parts->vertex_count > 0 ? set_up(&s, error) : CM_OK;
   if (status == CM_OK && parts->vertex_count > 0)
-    status = cm_parallel(run, options->population, start_one, &s, error);
+    status = cm_crew_run(s.crew, options->population, start_one, &s, error);
   if (status == CM_OK && parts->vertex_count > 0)
     status = breed(&s, error);
   if (status == CM_OK && parts->vertex_count > 0) {

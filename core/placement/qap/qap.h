@@ -20,6 +20,10 @@ typedef struct cm_qap_options {
   const uint32_t *start; /* [parts] NULL: at random; else the population is annealed from here, less hot */
 } cm_qap_options;
 
+/* Divides work of `sweeps` looks at every pair of cores between a population (at least 1; alone, it gets all) and children
+ * bred from it. `start` is NULL. */
+cm_qap_options cm_qap_divide(double sweeps, uint32_t population, uint32_t cores, uint64_t seed);
+
 /* Fills at [parts] with the number of each part's core in the list of the axes, no two the same; at most
  * CM_QAP_CORES_MAX cores, at least as many as parts. *cost is the sum over edges of weight * distance. The result does
  * not depend on the number of threads. O((population * sweeps + children * child_sweeps) * cores^2), memory
