@@ -277,6 +277,97 @@ static void bad_start(const cm_topology *t, uint32_t parts, uint32_t *part)
     part[v] = v % 3 == 0 ? 0 : v * parts / t->vertex_count;
 }
 
+/* ---- objective edge, where its methods do not keep a limit by themselves ---- */
+
+static void expect_legal(const cm_topology *t, const cm_limits *limits, const cm_stage *stage)
+{
+  uint64_t use[400 * CM_RESOURCES];
+  cm_run run;
+  cm_run_init(&run);
+  ck_assert_uint_le(stage->partition->part_count, 400);
+  ck_ok(cm_count_use(t, stage->partition->part, stage->partition->part_count, &run, use, &error));
+  ck_assert_uint_eq(cm_find_violation(limits, use, stage->partition->part_count).broken_parts, 0);
+}
+
+/* Far too many inbound axons: as few parts as the method for axons makes, with a smaller cut; capacities small enough
+ * would make twice as many parts. */
+START_TEST(axons_that_do_not_fit_are_left_to_the_method_for_axons)
+{
+  static const char *const presets[] = {"fast", "balanced", "best"};
+  cm_random random;
+  cm_random_init(&random, 5, 20, 0);
+  cm_topology t = network_undirected(&random, 300, 8);
+  cm_chip *chip;
+  cm_occupancy *occupancy;
+  ck_ok(cm_chip_mesh(20, 20, &chip, &error));
+  ck_ok(cm_occupancy_new(chip, &occupancy, &error));
+  chip->limits = (cm_limits){.neurons = 60, .inbound_axons = 45};
+  for (int p = 0; p < 3; p++) {
+    cm_stage edge, axon;
+    cm_map_options *options;
+    cm_run run;
+    cm_run_init(&run);
+    ck_ok(run_stage(&t, chip, occupancy, presets[p], &edge));
+    json_t *json = json_pack("{s:s, s:s}", "preset", presets[p], "objective", "axon");
+    ck_ok(cm_map_options_parse(json, &options, &error));
+    json_decref(json);
+    cm_map_input input = {
+      .topology = &t, .chip = chip, .occupancy = occupancy, .options = options, .scratch_folder = folder};
+    ck_ok(cm_stage_run(&input, &run, &axon, &error));
+    cm_map_options_free(options);
+    ck_assert_int_eq(edge.objective, CM_OBJECTIVE_EDGE);
+    ck_assert(edge.attempts[edge.attempt_count - 1].by_axons);
+    expect_legal(&t, &chip->limits, &edge);
+    ck_assert_uint_eq(edge.partition->part_count, axon.partition->part_count);
+    ck_assert_double_lt(edge.quality.edge_cut, axon.quality.edge_cut);
+    cm_stage_free(&edge);
+    cm_stage_free(&axon);
+  }
+  cm_occupancy_free(occupancy);
+  cm_chip_free(chip);
+  network_free(&t);
+}
+END_TEST
+
+/* What the mesh mapper makes breaks a limit by little: single moves mend it, and parts keep their cores. */
+START_TEST(the_mesh_mapper_is_mended_where_it_stands)
+{
+  cm_random random;
+  cm_random_init(&random, 6, 20, 0);
+  cm_topology t = network_undirected(&random, 300, 4);
+  cm_chip *chip;
+  cm_occupancy *occupancy;
+  cm_stage free_one, tight;
+  uint64_t use[9 * CM_RESOURCES], most = 0;
+  cm_run run;
+  cm_run_init(&run);
+  ck_ok(cm_chip_mesh(3, 3, &chip, &error));
+  ck_ok(cm_occupancy_new(chip, &occupancy, &error));
+  chip->limits.neurons = 40;
+  ck_ok(run_with(&t, chip, occupancy, "balanced", "mesh", &free_one));
+  uint32_t parts = free_one.partition->part_count;
+  ck_assert_uint_le(parts, 9);
+  ck_ok(cm_count_use(&t, free_one.partition->part, parts, &run, use, &error));
+  for (uint32_t p = 0; p < parts; p++)
+    most = use[p * CM_RESOURCES + CM_INBOUND_AXONS] > most ? use[p * CM_RESOURCES + CM_INBOUND_AXONS] : most;
+  chip->limits.inbound_axons = most - 1;
+  ck_ok(run_with(&t, chip, occupancy, "balanced", "mesh", &tight));
+  ck_assert_uint_eq(tight.attempt_count, 1);
+  ck_assert(tight.attempts[0].moved);
+  ck_assert_uint_eq(tight.partition->part_count, parts);
+  ck_assert_ptr_nonnull(tight.partition->core);
+  ck_assert_int_eq(memcmp(tight.partition->core, free_one.partition->core, parts * sizeof(uint32_t)), 0);
+  expect_legal(&t, &chip->limits, &tight);
+  cm_stage_free(&free_one);
+  cm_stage_free(&tight);
+  cm_occupancy_free(occupancy);
+  cm_chip_free(chip);
+  network_free(&t);
+}
+END_TEST
+
+/* ---- single moves, asked for ---- */
+
 START_TEST(moves_keep_the_number_of_parts_when_asked)
 {
   cm_topology t = ring(300, 4, 10);
@@ -359,6 +450,8 @@ int main(void)
   tcase_add_test(tests, what_is_said_is_so);
   tcase_add_test(tests, what_fast_maps_is_not_refused_by_others);
   tcase_add_test(tests, outbound_sides_are_kept_by_single_moves);
+  tcase_add_test(tests, axons_that_do_not_fit_are_left_to_the_method_for_axons);
+  tcase_add_test(tests, the_mesh_mapper_is_mended_where_it_stands);
   tcase_add_test(tests, moves_keep_the_number_of_parts_when_asked);
   tcase_add_test(tests, failures_while_moving_leave_nothing);
   suite_add_tcase(suite, tests);

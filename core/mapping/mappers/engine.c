@@ -9,8 +9,6 @@
 #include "core/partition/limits.h"
 #include "core/partition/reference/reference.h"
 
-enum { POLISH_ROUNDS = 4 };
-
 /* The seed's method; a damaged cache entry is made anew once. */
 static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                          cm_error *error)
@@ -204,10 +202,11 @@ static uint64_t edge_bytes(const cm_engine_task *task)
   return cm_edges_least_bytes(task->input->topology, &options);
 }
 
-static cm_status polish_edges(const cm_topology *topology, const cm_limits *limits, uint32_t *part, uint32_t parts,
-                              cm_run *run, cm_error *error)
+static cm_status polish_edges(const cm_map_input *input, const cm_limits *limits, cm_partition *partition, cm_run *run,
+                              cm_error *error)
 {
-  return cm_lessen_cut_within(topology, limits, POLISH_ROUNDS, run, part, parts, error);
+  return cm_lessen_within(input->topology, limits, NULL, CM_POLISH_ROUNDS, run, partition->part, partition->part_count,
+                          error);
 }
 
 #define BY_AXONS {by_axons, cm_graph_of_axons, seed_bytes, .keeps_limits = true, .mends = true}

@@ -8,6 +8,8 @@
 #include "core/partition/axon/axon.h"
 #include "core/partition/partition.h"
 
+enum { CM_POLISH_ROUNDS = 4 };
+
 /* One attempt of the partition stage. */
 typedef struct cm_engine_task {
   const cm_map_input *input; /* topology, options, cache and scratch folder; the chip may be NULL */
@@ -26,12 +28,13 @@ typedef struct cm_engine {
                      cm_error *error);
   /* Memory that it needs at least besides the topology. */
   uint64_t (*least_bytes)(const cm_engine_task *task);
-  /* Makes a partition better that single moves have made legal, within all limits; NULL where the moves know what the
-   * objective is. */
-  cm_status (*polish)(const cm_topology *topology, const cm_limits *limits, uint32_t *part, uint32_t parts, cm_run *run,
+  /* Makes a partition better, within all limits, that single moves or a method with another objective have made
+   * legal; NULL where these know what the objective is. */
+  cm_status (*polish)(const cm_map_input *input, const cm_limits *limits, cm_partition *partition, cm_run *run,
                       cm_error *error);
   bool takes_parts;  /* can be asked for an exact number of parts */
   bool keeps_limits; /* on synapses and inbound axons, by itself; those on neurons all methods keep */
+  bool places;       /* on cores, as it partitions */
   bool mends;        /* single moves are tried on what breaks a limit before a smaller capacity is */
 } cm_engine;
 

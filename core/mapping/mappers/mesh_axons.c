@@ -255,4 +255,4 @@ static uint64_t axon_bytes(const cm_engine_task *task)
 }
 
 const cm_engine cm_engine_mesh_axons = {
-  by_axons_on_mesh, cm_graph_of_axons, axon_bytes, .keeps_limits = true, .mends = true};
+  by_axons_on_mesh, cm_graph_of_axons, axon_bytes, .keeps_limits = true, .places = true, .mends = true};

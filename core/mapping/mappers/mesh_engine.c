@@ -3,6 +3,7 @@
 
 #include "core/mapping/mappers/engine.h"
 #include "core/partition/edge/edge.h"
+#include "core/partition/edge/within.h"
 #include "core/placement/mesh/mesh.h"
 
 /* Effort of the presets on the mesh. */
@@ -108,4 +109,27 @@ bool cm_engine_mesh_suits(const cm_engine_task *task, cm_objective objective)
          (objective == CM_OBJECTIVE_AXON || table_entries(task) <= entries_max);
 }
 
-const cm_engine cm_engine_mesh = {by_mesh, cm_graph_of_synapses, mesh_bytes, .takes_parts = true};
+static uint64_t way(const void *context, uint32_t from, uint32_t to)
+{
+  const cm_axes *axes = context;
+  return from == to ? 0 : cm_axes_distance(axes, from, to) + (uint64_t)axes->base;
+}
+
+/* For hops, where parts have their cores, which they keep. */
+static cm_status polish(const cm_map_input *input, const cm_limits *limits, cm_partition *partition, cm_run *run,
+                        cm_error *error)
+{
+  cm_axes *axes;
+  if (partition->core == NULL)
+    return cm_lessen_within(input->topology, limits, NULL, CM_POLISH_ROUNDS, run, partition->part,
+                            partition->part_count, error);
+  if (cm_axes_new(input->chip, partition->core, partition->part_count, run, &axes, error) != CM_OK)
+    return error->status;
+  cm_ways ways = {way, axes};
+  cm_status status = cm_lessen_within(input->topology, limits, &ways, CM_POLISH_ROUNDS, run, partition->part,
+                                      partition->part_count, error);
+  cm_axes_free(axes);
+  return status;
+}
+
+const cm_engine cm_engine_mesh = {by_mesh, cm_graph_of_synapses, mesh_bytes, polish, .takes_parts = true, .places = true, .mends = true};

@@ -27,7 +27,12 @@ cm_status cm_attempts_begin(const cm_map_input *input, const cm_engine *engine, 
                             cm_attempts *attempts, cm_error *error)
 {
   const cm_topology *topology = input->topology;
-  cm_attempts a = {.input = input, .engine = engine, .run = run, .terms = *terms, .largest = 1};
+  cm_attempts a = {.input = input,
+                   .engine = engine,
+                   .run = run,
+                   .terms = *terms,
+                   .largest = 1,
+                   .tries_max = (uint32_t)input->options->attempts};
   uint64_t capacity = first_capacity(&a);
   a.made.limits = terms->limits;
   for (uint32_t v = 0; v < topology->vertex_count; v++)
@@ -70,6 +75,20 @@ static void remember(cm_attempts *a, cm_partition **partition, const cm_violatio
         a->most[r] = use[(size_t)p * CM_RESOURCES + r];
 }
 
+static double mean_fill(const cm_limits *limits, const uint64_t *use, uint32_t parts)
+{
+  static const cm_resource kept_by_size[] = {CM_SYNAPSES, CM_INBOUND_AXONS};
+  double fill = 0;
+  for (int i = 0; i < 2; i++) {
+    cm_resource r = kept_by_size[i];
+    double sum = 0;
+    for (uint32_t p = 0; p < parts && cm_limit(limits, r) != 0; p++)
+      sum += (double)use[(size_t)p * CM_RESOURCES + r] / (double)cm_limit(limits, r);
+    fill = fmax(fill, sum / parts);
+  }
+  return fill;
+}
+
 /* Takes over a partition that is legal and has a core for every part; else *violation says which limit breaks, if
  * any does. */
 static cm_status judge(cm_attempts *a, cm_partition **partition, cm_violation *violation, cm_error *error)
@@ -88,6 +107,7 @@ static cm_status judge(cm_attempts *a, cm_partition **partition, cm_violation *v
     return status;
   }
   *violation = cm_find_violation(&a->made.limits, use, parts);
+  a->fill = mean_fill(&a->made.limits, use, parts);
   if (violation->broken_parts == 0 && parts <= a->terms.cores) {
     a->made.partition = *partition;
     a->made.use = use;
@@ -107,32 +127,59 @@ static bool done(const cm_attempts *a)
   return a->made.partition != NULL;
 }
 
-/* Single moves on a copy of a partition; taken over when that makes it legal. */
-static cm_status legalise(cm_attempts *a, const cm_partition *near, uint32_t parts_max, cm_error *error)
+/* A copy without its graph, with its cores or without; the caller frees it. */
+static cm_status copy_partition(const cm_partition *from, bool cores, cm_run *run, cm_partition **copy,
+                                cm_error *error)
 {
-  const cm_topology *topology = a->input->topology;
+  cm_partition *made;
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  *made = (cm_partition){.vertex_count = from->vertex_count,
+                         .part_count = from->part_count,
+                         .regions = from->regions,
+                         .region_chosen = from->region_chosen};
+  if (CM_NEW(run->memory, made->part, from->vertex_count, error) != CM_OK ||
+      (cores && CM_NEW(run->memory, made->core, from->part_count, error) != CM_OK)) {
+    cm_partition_free(made);
+    return error->status;
+  }
+  memcpy(made->part, from->part, from->vertex_count * sizeof *made->part);
+  if (cores)
+    memcpy(made->core, from->core, from->part_count * sizeof *made->core);
+  *copy = made;
+  return CM_OK;
+}
+
+/* Makes a legal partition better for the engine's objective, and takes it over. */
+static cm_status polish(cm_attempts *a, cm_partition **partition, cm_error *error)
+{
+  cm_partition *p = *partition;
+  cm_violation violation;
+  cm_status status = CM_OK;
+  if (a->engine->polish != NULL)
+    status = a->engine->polish(a->input, &a->made.limits, p, a->run, error);
+  if (status == CM_OK && p->core == NULL)
+    status = a->engine->flows(a->input->topology, p->part, p->part_count, a->run, &p->parts, error);
+  return status == CM_OK ? judge(a, partition, &violation, error) : status;
+}
+
+/* Single moves on a copy of a partition; taken over when that makes it legal. Parts that are to keep their cores stay
+ * as many. */
+static cm_status legalise(cm_attempts *a, const cm_partition *near, bool cores, uint32_t parts_max, cm_error *error)
+{
   cm_legalise_options options = {.limits = a->made.limits,
                                  .parts_max = parts_max < a->terms.cores ? parts_max : a->terms.cores,
-                                 .exact = a->terms.parts != 0,
+                                 .exact = a->terms.parts != 0 || cores,
                                  .seed = a->input->options->seed};
-  cm_partition *copy;
-  cm_violation violation;
+  cm_partition *copy = NULL;
   bool legal = false;
   cm_run_phase(a->run, "legalise");
-  if (CM_NEW(a->run->memory, copy, 1, error) != CM_OK)
+  if (copy_partition(near, cores, a->run, &copy, error) != CM_OK)
     return error->status;
-  *copy = (cm_partition){.vertex_count = near->vertex_count, .part_count = near->part_count};
-  cm_status status = CM_NEW(a->run->memory, copy->part, near->vertex_count, error);
-  if (status == CM_OK) {
-    memcpy(copy->part, near->part, near->vertex_count * sizeof *copy->part);
-    status = cm_legalise(topology, &options, a->run, copy->part, &copy->part_count, &legal, error);
-  }
-  if (status == CM_OK && legal && a->engine->polish != NULL)
-    status = a->engine->polish(topology, &a->made.limits, copy->part, copy->part_count, a->run, error);
+  cm_status status =
+      cm_legalise(a->input->topology, &options, a->run, copy->part, &copy->part_count, &legal, error);
   if (status == CM_OK && legal)
-    status = a->engine->flows(topology, copy->part, copy->part_count, a->run, &copy->parts, error);
-  if (status == CM_OK && legal)
-    status = judge(a, &copy, &violation, error);
+    status = polish(a, &copy, error);
   cm_partition_free(copy);
   if (status == CM_OK && done(a)) {
     cm_attempt *attempt = &a->made.attempts[a->made.attempt_count - 1];
@@ -142,6 +189,45 @@ static cm_status legalise(cm_attempts *a, const cm_partition *near, uint32_t par
     attempt->broken[0] = '\0';
   }
   return status;
+}
+
+/* The preset's method for axons, which keeps synapses and inbound axons by itself, where the engine's does not and
+ * single moves have not helped; its partition is made better for the engine's objective. */
+static cm_status attempt_by_axons(cm_attempts *a, const cm_engine *keeper, uint64_t capacity, cm_error *error)
+{
+  cm_attempt *attempt = &a->made.attempts[a->made.attempt_count];
+  cm_engine_task task = {.input = a->input, .limits = a->made.limits, .parts_max = a->terms.cores};
+  cm_partition *partition = NULL;
+  *attempt = (cm_attempt){.capacity = capacity, .by_axons = true};
+  task.limits.neurons = capacity;
+  cm_status status = keeper->partition(&task, a->run, attempt, &partition, error);
+  if (status != CM_OK)
+    return status == CM_NO_ROOM ? CM_OK : status;
+  a->made.attempt_count++;
+  attempt->parts = partition->part_count;
+  cm_graph_free(partition->parts);
+  partition->parts = NULL;
+  status = polish(a, &partition, error);
+  attempt->edge_cut = a->made.quality.edge_cut;
+  if (status == CM_OK && !done(a))
+    (void)snprintf(attempt->broken, sizeof attempt->broken, "a limit that the method for axons does not keep breaks");
+  cm_partition_free(partition);
+  return status;
+}
+
+/* The preset's method for axons, where it is a help against what breaks and it is time for it; else NULL. Where axons
+ * exceed the cores by little, somewhat smaller parts are nearer to the engine's own objective. */
+static const cm_engine *keeper_of(const cm_attempts *a, const cm_violation *violation)
+{
+  bool kept = violation->resource == CM_SYNAPSES || violation->resource == CM_INBOUND_AXONS;
+  bool late = a->made.attempt_count > 1 || a->fill > 1.5;
+  bool tried = false;
+  for (uint32_t i = 0; i < a->made.attempt_count; i++)
+    tried |= a->made.attempts[i].by_axons;
+  return kept && late && !tried && violation->broken_parts > 0 && a->terms.parts == 0 && a->engine->mends &&
+                 !a->engine->keeps_limits && !a->engine->places
+             ? cm_engine_find((cm_preset)a->input->options->preset, CM_OBJECTIVE_AXON)
+             : NULL;
 }
 
 /* The method once. *violation says what breaks; nothing where there are only too many parts. */
@@ -171,7 +257,7 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
                      (unsigned long long)violation->use, cm_resource_name(violation->resource),
                      (unsigned long long)violation->limit);
     if (a->engine->mends) /* many more parts are for a smaller capacity to make */
-      status = legalise(a, made, made->part_count + made->part_count / 8 + 1, error);
+      status = legalise(a, made, made->core != NULL && a->engine->polish != NULL, made->part_count + made->part_count / 8 + 1, error);
   }
   cm_partition_free(partition);
   return status;
@@ -199,7 +285,7 @@ static const char *next_attempt(const cm_attempts *a, const cm_violation *violat
 {
   if (a->terms.parts != 0)
     return "the number of parts is fixed";
-  if (a->made.attempt_count == a->input->options->attempts)
+  if (a->made.attempt_count >= a->tries_max)
     return "no more attempts are allowed";
   if (violation->broken_parts == 0) { /* too many: as many as there are cores */
     if (!a->engine->takes_parts || *parts != 0)
@@ -263,7 +349,7 @@ static cm_status attempt_from_neurons(cm_attempts *a, uint64_t capacity, cm_erro
     alone.part[v] = v;
   cm_attempt *attempt = &a->made.attempts[a->made.attempt_count++];
   *attempt = (cm_attempt){.capacity = capacity, .parts = n, .broken = "the method finds no partition"};
-  cm_status status = legalise(a, &alone, UINT32_MAX, error);
+  cm_status status = legalise(a, &alone, false, UINT32_MAX, error);
   cm_free(alone.part);
   return status;
 }
@@ -285,12 +371,15 @@ cm_status cm_attempts_run(cm_attempts *a, cm_error *error)
     cm_status status = attempt_once(a, capacity, parts, a->terms.cores, &violation, error);
     if (status == CM_NO_ROOM && a->terms.cores != UINT32_MAX)
       status = attempt_with_more(a, capacity, &violation, error);
+    const cm_engine *keeper = status == CM_OK && !done(a) ? keeper_of(a, &violation) : NULL;
+    if (keeper != NULL)
+      status = attempt_by_axons(a, keeper, capacity, error);
     if (status != CM_OK || done(a))
       return status;
     why = next_attempt(a, &violation, &capacity, &parts);
   }
   if (a->nearest != NULL) {
-    cm_status status = legalise(a, a->nearest, UINT32_MAX, error);
+    cm_status status = legalise(a, a->nearest, false, UINT32_MAX, error);
     if (status != CM_OK || done(a))
       return status;
   }

@@ -11,7 +11,10 @@ typedef struct cm_attempts {
   const cm_engine *engine;
   cm_run *run;
   cm_terms terms;
-  uint32_t largest; /* size of the largest neuron, at least 1 */
+  uint32_t largest;   /* size of the largest neuron, at least 1 */
+  uint32_t tries_max; /* attempts at most */
+  double fill;        /* what the last attempt asks for of the scarcest of synapses and inbound axons, as a share of all
+                         its cores together */
   cm_stage made;    /* limits that count, attempts and, in the end, the legal partition */
   /* On failure, the attempt that came nearest: the one whose worst excess is least. */
   cm_partition *nearest;

@@ -108,9 +108,12 @@ static cm_refusal refusal_of(job *j, const cm_terms *terms)
   return (cm_refusal){.input = j->input, .run = j->run, .terms = terms, .bound = &j->bound, .context = j};
 }
 
-static bool by_mesh(const job *j)
+enum { MESH_TRIES = 2 }; /* of the mesh mapper, where another method stands by */
+
+/* The mesh mapper, which nobody asked for. */
+static bool by_mesh_unasked(const job *j)
 {
-  return j->engine == &cm_engine_mesh || j->engine == &cm_engine_mesh_axons;
+  return j->engine->places && j->options->mapper == CM_MAPPER_AUTO;
 }
 
 /* The mesh mapper in place of the preset's method, where it is asked for or the better one. */
@@ -149,6 +152,8 @@ static cm_status prepare(job *j, cm_error *error)
       cm_check_neurons(topology, &j->terms.limits, j->run, error) != CM_OK ||
       cm_attempts_begin(j->input, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
     return error->status;
+  if (by_mesh_unasked(j) && j->attempts.tries_max > MESH_TRIES)
+    j->attempts.tries_max = MESH_TRIES;
   cm_terms terms = {.limits = j->attempts.made.limits, .cores = j->terms.cores, .parts = j->terms.parts};
   if (cm_bound_parts(topology, &terms.limits, j->run, &j->bound, error) != CM_OK ||
       cm_check_reach(topology, &j->bound, &terms.limits, error) != CM_OK)
@@ -202,9 +207,9 @@ static cm_status attempt_all(job *j, cm_error *error)
   cm_preset preset = (cm_preset)j->options->preset;
   cm_error later;
   cm_status status = cm_attempts_run(&j->attempts, error), fast;
-  if (refused(status) && by_mesh(j) && j->options->mapper == CM_MAPPER_AUTO)
+  if (refused(status) && by_mesh_unasked(j))
     status = attempt_in_stages(j, error);
-  if (!refused(status) || by_mesh(j) || (preset != CM_PRESET_BALANCED && preset != CM_PRESET_BEST))
+  if (!refused(status) || j->engine->places || (preset != CM_PRESET_BALANCED && preset != CM_PRESET_BEST))
     return status;
   fast = attempt_fast(j, &later);
   if (fast != CM_OK && !refused(fast))

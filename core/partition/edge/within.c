@@ -1,4 +1,4 @@
-/* Happy path: the graph and the books -> every vertex in turn: its ties, the best part, the move, the look at the books
+/* Happy path: the graph and the books -> every vertex in turn: its ties, the cheapest part, the move, the look at the books
  * -> until a round moves nothing. A move that breaks a limit is made back. What can fail: memory, a stop. */
 #include "core/partition/edge/within.h"
 
@@ -11,6 +11,8 @@ typedef struct within {
   cm_books books;
   cm_compact *graph;
   cm_ties ties;
+  const cm_ways *ways;
+  int64_t *price; /* [parts] what the vertex under way would pay in those that it touches */
   cm_run *run;
 } within;
 
@@ -27,26 +29,42 @@ static cm_status try_part(within *w, uint32_t v, uint32_t to, bool *gone, cm_err
   return status;
 }
 
+/* What v would pay in `p`, if its neighbours stayed. */
+static int64_t price(const within *w, uint32_t own, uint32_t p)
+{
+  const cm_ties *t = &w->ties;
+  if (w->ways == NULL)
+    return p == own ? -t->inner : -t->weight[p];
+  int64_t sum = (int64_t)w->ways->way(w->ways->context, p, own) * t->inner;
+  for (uint32_t i = 0; i < t->count; i++)
+    sum += (int64_t)w->ways->way(w->ways->context, p, t->touched[i]) * t->weight[t->touched[i]];
+  return sum;
+}
+
 static cm_status visit(within *w, uint32_t v, bool *gone, cm_error *error)
 {
   cm_ties *t = &w->ties;
+  uint32_t own = w->books.part[v];
   *gone = false;
-  if (w->books.roll[w->books.part[v]].count == 1)
+  if (w->books.roll[own].count == 1)
     return CM_OK;
   cm_ties_gather(t, w->graph, w->books.part, v);
+  int64_t stay = price(w, own, own);
+  for (uint32_t i = 0; i < t->count; i++)
+    w->price[t->touched[i]] = price(w, own, t->touched[i]);
   for (uint32_t choice = 0; choice < CHOICES && !*gone; choice++) {
     uint32_t best = CM_NO_PART;
     for (uint32_t i = 0; i < t->count; i++) {
       uint32_t p = t->touched[i];
-      int64_t least = best == CM_NO_PART ? t->inner : t->weight[best];
-      if (t->weight[p] > least || (best != CM_NO_PART && p < best && t->weight[p] == least))
+      int64_t most = best == CM_NO_PART ? stay : w->price[best];
+      if (w->price[p] < most || (best != CM_NO_PART && p < best && w->price[p] == most))
         best = p;
     }
     if (best == CM_NO_PART)
       return CM_OK;
     if (try_part(w, v, best, gone, error) != CM_OK)
       return error->status;
-    t->weight[best] = 0; /* not this one again */
+    w->price[best] = INT64_MAX; /* not this one again */
   }
   return CM_OK;
 }
@@ -66,19 +84,22 @@ static cm_status run_rounds(within *w, uint32_t rounds, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_lessen_cut_within(const cm_topology *topology, const cm_limits *limits, uint32_t rounds, cm_run *run,
-                               uint32_t *part, uint32_t parts, cm_error *error)
+cm_status cm_lessen_within(const cm_topology *topology, const cm_limits *limits, const cm_ways *ways, uint32_t rounds,
+                           cm_run *run, uint32_t *part, uint32_t parts, cm_error *error)
 {
-  within w = {.run = run};
+  within w = {.run = run, .ways = ways};
   cm_status status = cm_compact_from_topology(topology, run, &w.graph, error);
   if (status == CM_OK)
     status = cm_ties_new(run->memory, parts, &w.ties, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, w.price, parts, error);
   if (status == CM_OK)
     status = cm_books_open(&w.books, topology, limits, part, parts, run, error);
   if (status == CM_OK)
     status = run_rounds(&w, rounds, error);
   cm_books_free(&w.books);
   cm_ties_free(&w.ties);
+  cm_free(w.price);
   cm_compact_free(w.graph);
   return status;
 }
