@@ -1,17 +1,17 @@
-/* Happy path: partition-then-place of preset fast -> the mesh mapper -> partition-then-place with the preset's own
- * effort, where the first came near -> the cheapest. What can fail: the mesh mapper; the others may find nothing. */
+/* Happy path on sparse networks: partition-then-place of preset fast -> the mesh mapper -> partition-then-place with the
+ * preset's own effort, where the first came near -> the cheapest. On others: the mesh mapper -> the rival, where a limit
+ * broke that the mapper does not know. What can fail: the mesh mapper; the others may find nothing. */
 #include "core/mapping/contest.h"
 
 #include <math.h>
 
-#include "core/mapping/options.h"
+#include "core/mapping/mappers/engine.h"
 #include "core/mapping/stage/stage.h"
-#include "core/partition/edge/edge.h"
 #include "core/placement/placement.h"
 
 /* On sparse networks cutting and placing as two steps may come out ahead of doing both at once, and costs little: the
  * way of preset fast shows whether it can. Networks with more synapses a neuron are left to the mesh mapper, but under
- * preset best. */
+ * preset best, and where it had to be mended. */
 enum { SPARSE_DEGREE = 16 };
 
 /* Where what is cut goes hardly further than to the next core, a mapper that sees hops has nothing to gain. Few parts
@@ -24,22 +24,30 @@ static const double saving_most = 1.25;
 
 static bool has_rival(const cm_map_input *input)
 {
-  const cm_topology *t = input->topology;
-  uint64_t degrees = t->directed ? 2 * t->pin_count : t->pin_count;
-  return input->part == NULL && input->places && cm_stage_takes_mesh(input) &&
-         (degrees <= (uint64_t)SPARSE_DEGREE * t->vertex_count || input->options->preset == CM_PRESET_BEST);
+  return input->part == NULL && input->places && cm_stage_takes_mesh(input);
 }
 
-/* What the job pays for a mapping: energy by its objective, or where trees are paid, what they cost. */
+static bool may_win(const cm_map_input *input)
+{
+  const cm_topology *t = input->topology;
+  uint64_t degrees = t->directed ? 2 * t->pin_count : t->pin_count;
+  return degrees <= (uint64_t)SPARSE_DEGREE * t->vertex_count ||
+         (input->options->preset == CM_PRESET_BEST && !t->directed);
+}
+
+/* What the job pays for a mapping: for objective edge the energy of all ways, for axons with their first routers, or,
+ * where trees are paid, what these cost. */
 static cm_status weigh(cm_proposal *j, double *cost, cm_error *error)
 {
   const cm_mapping *m = j->mapping;
   const cm_map_input *in = j->input;
   const json_t *trees = json_object_get(j->placing.report, "multicast");
-  if (j->parts == NULL && cm_graph_of_synapses(in->topology, m->part, m->part_count, j->run, &j->parts, error) != CM_OK)
+  const cm_engine *engine = cm_engine_find((cm_preset)in->options->preset, j->objective);
+  if (j->parts == NULL && engine->flows(in->topology, m->part, m->part_count, j->run, &j->parts, error) != CM_OK)
     return error->status;
+  double first = j->objective == CM_OBJECTIVE_AXON ? in->chip->energy_pj.router * (double)j->parts->weight_total : 0;
   *cost = trees != NULL ? json_real_value(json_object_get(trees, "after"))
-                        : cm_placement_energy(j->parts, in->chip, m->core);
+                        : cm_placement_energy(j->parts, in->chip, m->core) + first;
   return CM_OK;
 }
 
@@ -95,20 +103,33 @@ static bool is_tight(const contest *c)
            hops_least * (double)j->parts->weight_total;
 }
 
+/* A limit broke that the mapper does not know. */
+static bool was_mended(const cm_mapping *m)
+{
+  return m->attempt_count > 1 || m->attempts[m->attempt_count - 1].moved;
+}
+
 static cm_status compete(contest *c, cm_error *error)
 {
   uint32_t preset = c->input->options->preset;
   double fast, mesh = INFINITY, ignored;
+  if (!may_win(c->input)) {
+    cm_status status = enter(c, preset, CM_MAPPER_AUTO, true, &mesh, error);
+    return status == CM_OK && was_mended(c->best.mapping) ? enter(c, preset, CM_MAPPER_STAGED, false, &ignored, error)
+                                                          : status;
+  }
   cm_status status = enter(c, CM_PRESET_FAST, CM_MAPPER_STAGED, false, &fast, error);
   if (status == CM_OK && !is_tight(c))
     status = enter(c, preset, CM_MAPPER_AUTO, true, &mesh, error);
   if (status == CM_OK && fast <= saving_most * mesh)
     status = enter(c, preset, CM_MAPPER_STAGED, false, &ignored, error);
-  if (status == CM_OK)
-    status = json_object_set(c->best.placing.report, "tried", c->tried) == 0
-               ? CM_OK
-               : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
   return status;
+}
+
+static cm_status tell(const contest *c, cm_error *error)
+{
+  bool told = json_array_size(c->tried) < 2 || json_object_set(c->best.placing.report, "tried", c->tried) == 0;
+  return told ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
 cm_status cm_best_proposal(const cm_map_input *input, cm_run *run, cm_proposal *proposal, cm_error *error)
@@ -118,6 +139,8 @@ cm_status cm_best_proposal(const cm_map_input *input, cm_run *run, cm_proposal *
   contest c = {.input = input, .run = run, .tried = json_array()};
   cm_status status =
     c.tried != NULL ? compete(&c, error) : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  if (status == CM_OK)
+    status = tell(&c, error);
   json_decref(c.tried);
   if (status == CM_OK)
     *proposal = c.best;

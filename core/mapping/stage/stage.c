@@ -131,8 +131,7 @@ bool cm_stage_takes_mesh(const cm_map_input *input)
                          .parts_max = cm_occupancy_free_count(input->occupancy)};
   cm_objective objective =
     cm_objective_resolve(input->options, input->topology->directed, !bare_grid(&task.limits));
-  return objective == CM_OBJECTIVE_EDGE && input->options->mapper == CM_MAPPER_AUTO &&
-         cm_engine_mesh_suits(&task, objective);
+  return input->options->mapper == CM_MAPPER_AUTO && cm_engine_mesh_suits(&task, objective);
 }
 
 static cm_status prepare(job *j, cm_error *error)

@@ -25,7 +25,7 @@ typedef struct cm_stage {
  * be given. The caller owns what *stage holds. Errors: CM_NEURON_TOO_LARGE, CM_NO_ROOM, CM_LIMIT_BROKEN,
  * CM_BAD_OPTION, memory, I/O and run errors. */
 cm_status cm_stage_run(const cm_map_input *input, cm_run *run, cm_stage *stage, cm_error *error);
-/* Whether a job's first method is the mesh mapper for objective edge though nobody asked for it. O(1). */
+/* Whether a job's first method is the mesh mapper though nobody asked for it. O(1). */
 bool cm_stage_takes_mesh(const cm_map_input *input);
 
 void cm_stage_free(cm_stage *stage); /* harmless on a zeroed one */
