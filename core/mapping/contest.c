@@ -1,6 +1,7 @@
 /* Happy path on sparse networks: partition-then-place of preset fast -> the mesh mapper -> partition-then-place with the
  * preset's own effort, where the first came near -> the cheapest. On others: the mesh mapper -> the rival, where a limit
- * broke that the mapper does not know. What can fail: the mesh mapper; the others may find nothing. */
+ * broke that the mapper does not know. Where axons reach few, what objective edge makes of it stands beside all. What can
+ * fail: the mesh mapper; the others may find nothing. */
 #include "core/mapping/contest.h"
 
 #include <math.h>
@@ -51,36 +52,53 @@ static cm_status weigh(cm_proposal *j, double *cost, cm_error *error)
   return CM_OK;
 }
 
+/* A way to map: a preset, a mapper and an objective in place of the job's. */
+typedef struct way {
+  uint32_t preset, mapper, objective;
+} way;
+
 /* What was made so far, and what was tried. */
 typedef struct contest {
   const cm_map_input *input;
   cm_run *run;
   cm_proposal best; /* the cheapest; no mapping at first */
-  double cost;      /* its cost */
+  double cost;      /* its cost, by the job's objective */
   json_t *tried;    /* array for the report */
 } contest;
 
-/* Maps with a preset and mapper of its own, and keeps that where it costs least. A refusal is passed on where `must`;
- * else there is one to choose from less. *cost is INFINITY then. */
-static cm_status enter(contest *c, uint32_t preset, uint32_t mapper, bool must, double *cost, cm_error *error)
+/* Takes a proposal for another objective as one for the job's. */
+static void adopt(cm_proposal *j, cm_objective objective)
+{
+  if (j->objective == objective)
+    return;
+  cm_graph_free(j->parts);
+  j->parts = NULL;
+  j->objective = objective;
+}
+
+/* Maps in a way of its own, and keeps that where it costs least. A refusal is passed on where `must`; else there is one
+ * to choose from less. *cost is INFINITY then. */
+static cm_status enter(contest *c, way by, bool must, double *cost, cm_error *error)
 {
   struct cm_map_options options = *c->input->options;
   cm_map_input input = *c->input;
   cm_proposal made;
   *cost = INFINITY;
-  options.preset = preset;
-  options.mapper = mapper;
+  options.preset = by.preset;
+  options.mapper = by.mapper;
+  options.objective = by.objective;
   input.options = &options;
   cm_status status = cm_proposal_make(&input, c->run, &made, error);
   if (!must && (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN))
     return CM_OK;
-  if (status == CM_OK && weigh(&made, cost, error) != CM_OK) {
-    cm_proposal_free(&made);
-    return error->status;
-  }
   if (status != CM_OK)
     return status;
   made.input = c->input;
+  adopt(&made, c->best.mapping != NULL ? c->best.objective : made.objective);
+  if (weigh(&made, cost, error) != CM_OK) {
+    cm_proposal_free(&made);
+    return error->status;
+  }
   bool better = c->best.mapping == NULL || *cost < c->cost;
   cm_proposal worse = better ? c->best : made;
   if (better) {
@@ -88,8 +106,11 @@ static cm_status enter(contest *c, uint32_t preset, uint32_t mapper, bool must, 
     c->cost = *cost;
   }
   cm_proposal_free(&worse);
-  json_t *told = json_pack("{s:s, s:s, s:f}", "mapper", mapper == CM_MAPPER_STAGED ? "staged" : "mesh", "preset",
-                           cm_preset_name((cm_preset)preset), "cost", *cost / (double)input.topology->weight_scale);
+  cm_objective objective =
+    by.objective != CM_OBJECTIVE_AUTO ? (cm_objective)by.objective : c->best.objective;
+  json_t *told = json_pack("{s:s, s:s, s:s, s:f}", "mapper", by.mapper == CM_MAPPER_STAGED ? "staged" : "mesh", "preset",
+                           cm_preset_name((cm_preset)by.preset), "objective", cm_objective_name(objective), "cost",
+                           *cost / (double)input.topology->weight_scale);
   return json_array_append_new(c->tried, told) == 0 ? CM_OK
                                                     : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
@@ -109,21 +130,31 @@ static bool was_mended(const cm_mapping *m)
   return m->attempt_count > 1 || m->attempts[m->attempt_count - 1].moved;
 }
 
+/* What objective edge makes of a network whose axons reach few. */
+static cm_status enter_edges(contest *c, bool sparse, bool tight, cm_error *error)
+{
+  way staged = {c->input->options->preset, CM_MAPPER_STAGED, CM_OBJECTIVE_EDGE}, mesh = staged;
+  double ignored;
+  mesh.mapper = CM_MAPPER_AUTO;
+  cm_status status = sparse ? enter(c, staged, false, &ignored, error) : CM_OK;
+  return status == CM_OK && !tight ? enter(c, mesh, false, &ignored, error) : status;
+}
+
 static cm_status compete(contest *c, cm_error *error)
 {
-  uint32_t preset = c->input->options->preset;
-  double fast, mesh = INFINITY, ignored;
-  if (!may_win(c->input)) {
-    cm_status status = enter(c, preset, CM_MAPPER_AUTO, true, &mesh, error);
-    return status == CM_OK && was_mended(c->best.mapping) ? enter(c, preset, CM_MAPPER_STAGED, false, &ignored, error)
-                                                          : status;
-  }
-  cm_status status = enter(c, CM_PRESET_FAST, CM_MAPPER_STAGED, false, &fast, error);
-  if (status == CM_OK && !is_tight(c))
-    status = enter(c, preset, CM_MAPPER_AUTO, true, &mesh, error);
-  if (status == CM_OK && fast <= saving_most * mesh)
-    status = enter(c, preset, CM_MAPPER_STAGED, false, &ignored, error);
-  return status;
+  const struct cm_map_options *o = c->input->options;
+  way quick = {CM_PRESET_FAST, CM_MAPPER_STAGED, o->objective}, own = {o->preset, CM_MAPPER_AUTO, o->objective},
+      staged = {o->preset, CM_MAPPER_STAGED, o->objective};
+  double fast = INFINITY, mesh = INFINITY, ignored;
+  bool sparse = may_win(c->input);
+  cm_status status = sparse ? enter(c, quick, false, &fast, error) : CM_OK;
+  bool tight = sparse && is_tight(c);
+  if (status == CM_OK && !tight)
+    status = enter(c, own, true, &mesh, error);
+  if (status == CM_OK && (sparse ? fast <= saving_most * mesh : was_mended(c->best.mapping)))
+    status = enter(c, staged, false, &ignored, error);
+  bool few = c->best.objective == CM_OBJECTIVE_AXON && cm_axons_reach_few(c->input->topology);
+  return status == CM_OK && few && c->cost > 0 ? enter_edges(c, sparse, tight, error) : status;
 }
 
 static cm_status tell(const contest *c, cm_error *error)

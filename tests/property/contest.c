@@ -100,15 +100,16 @@ static double cost_of(const cm_mapping *mapping, bool axons)
 /* The default against each way alone. */
 static void compare(const cm_topology *t, const cm_chip *chip, uint32_t most, bool axons)
 {
-  static const char *const others[][2] = {{"fast", "staged"}, {"balanced", "staged"}};
   const char *objective = axons ? "axon" : "edge";
+  const char *const others[][3] = {
+    {objective, "fast", "staged"}, {objective, "balanced", "staged"}, {"edge", "balanced", "auto"}};
   cm_mapping *mine = map_with(t, chip, options_of(objective, "balanced", "auto", most), 1);
   cm_mapping *again = map_with(t, chip, options_of(objective, "balanced", "auto", most), 3);
   ck_assert_uint_eq(mine->part_count, again->part_count);
   ck_assert_mem_eq(mine->part, again->part, t->vertex_count * sizeof *mine->part);
   ck_assert_mem_eq(mine->core, again->core, mine->part_count * sizeof *mine->core);
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-    cm_mapping *other = map_with(t, chip, options_of(objective, others[i][0], others[i][1], most), 1);
+    cm_mapping *other = map_with(t, chip, options_of(others[i][0], others[i][1], others[i][2], most), 1);
     ck_assert_double_le(cost_of(mine, axons), cost_of(other, axons) + 1e-6);
     cm_mapping_free(other);
   }

@@ -103,7 +103,12 @@ cm_axon_options cm_engine_axon_options(const cm_engine_task *task)
 
 /* Where axons reach so few neurons on average, neurons that belong together share no axons to be known by; those
  * between them tell more. */
-enum { FEW_TARGETS = 4 };
+enum { FEW_TARGETS = 40 };
+
+bool cm_axons_reach_few(const cm_topology *topology)
+{
+  return topology->pin_count <= (uint64_t)FEW_TARGETS * topology->net_count;
+}
 
 bool cm_axons_are_edges(const cm_topology *t)
 {
@@ -118,7 +123,7 @@ cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_parti
   const cm_topology *t = task->input->topology;
   cm_error none;
   *start = NULL;
-  if (t->pin_count > (uint64_t)FEW_TARGETS * t->net_count)
+  if (!cm_axons_reach_few(t))
     return CM_OK;
   cm_edge_options options = edge_options(task, cm_axons_are_edges(t) ? task->input->options->preset : CM_PRESET_FAST);
   cm_status status = cm_partition_by_edges(t, &options, run, start, &none);

@@ -47,6 +47,9 @@ extern const cm_engine cm_engine_mesh, cm_engine_mesh_axons;
 /* Effort of a preset on axons (core/partition/axon.h), for the limits of a task. */
 cm_axon_options cm_engine_axon_options(const cm_engine_task *task);
 
+/* Whether axons reach so few neurons on average that the edges between neurons tell what belongs together. O(1). */
+bool cm_axons_reach_few(const cm_topology *topology);
+
 /* Whether every axon reaches one neuron at most and synapses have no weights of their own: then objectives axon and edge
  * are one. O(nets). */
 bool cm_axons_are_edges(const cm_topology *topology);
