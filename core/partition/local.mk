@@ -17,6 +17,7 @@ libcoremap_a_SOURCES += \
   core/partition/axon/axon_state.h core/partition/axon/axon_state.c core/partition/axon/prices.h \
   core/partition/axon/axon_fill.h core/partition/axon/axon_fill.c \
   core/partition/axon/axon_probe.h core/partition/axon/axon_probe.c \
+  core/partition/axon/axon_table.h core/partition/axon/axon_table.c \
   core/partition/axon/locality.h core/partition/axon/locality.c \
   core/partition/axon/sketch.h core/partition/axon/sketch.c \
   core/partition/axon/anneal.h core/partition/axon/anneal.c \

@@ -9,6 +9,7 @@
 #include "core/partition/axon/axon_levels.h"
 #include "core/partition/axon/axon_probe.h"
 #include "core/partition/axon/axon_state.h"
+#include "core/partition/axon/axon_table.h"
 #include "core/partition/axon/dense.h"
 #include "core/partition/axon/locality.h"
 #include "core/partition/axon/signature.h"
@@ -25,6 +26,8 @@ static void set_up(void)
 {
   cm_run_init(&run);
 }
+
+static uint32_t lightest; /* rate of a random net */
 
 /* A random directed network; several axons per neuron, self loops included. */
 static cm_topology random_axons(cm_random *random)
@@ -44,7 +47,7 @@ static cm_topology random_axons(cm_random *random)
       if (t.pin_count == begin)
         continue;
       t.net_source[t.net_count] = v;
-      t.net_weight[t.net_count++] = below(random, 20);
+      t.net_weight[t.net_count++] = lightest + below(random, 20);
       t.net_first[t.net_count] = t.pin_count;
     }
   }
@@ -307,6 +310,74 @@ START_TEST(the_best_move_below_a_bound_is_found)
   }
   ck_assert_uint_gt(found, 300);
   ck_assert_uint_gt(bounded, 300);
+}
+END_TEST
+
+/* Room for what moving all vertices may do to the nets. */
+static cm_net_log new_log(const cm_hypergraph *g)
+{
+  uint64_t room = 2 * (g->pin_count + g->net_count);
+  return (cm_net_log){.event = network_array(room, sizeof(cm_net_event)), .room = room};
+}
+
+START_TEST(the_table_offers_what_the_probe_finds_while_vertices_move)
+{
+  cm_random random;
+  uint32_t found = 0;
+  lightest = 1; /* parts that draw a vertex with nothing are for the probe alone */
+  for (uint64_t round = 0; round < 60; round++) {
+    scene s;
+    cm_axon_table *table;
+    cm_crew *crew;
+    cm_random_init(&random, round, 17, 0);
+    scene_set(&s, &random);
+    const cm_hypergraph *g = s.graph;
+    if (!cm_axon_table_suits(s.state)) {
+      scene_clear(&s);
+      continue;
+    }
+    ck_ok(cm_crew_new(run.memory, 1 + below(&random, 2), &crew, &error));
+    ck_ok(cm_axon_table_new(s.state, crew, &table, &error));
+    uint32_t slices = 1U << below(&random, 3);
+    cm_net_log log[4];
+    for (uint32_t i = 0; i < slices; i++)
+      log[i] = new_log(g);
+    for (int turn = 0; turn < 20; turn++) {
+      cm_move move[3];
+      uint32_t moves = 0;
+      for (uint32_t v = 0; v < g->vertex_count; v++) {
+        double bound = below(&random, 5) ? (double)below(&random, 120) - 60 : INFINITY;
+        cm_offer probed = cm_probe_best(&s.probe, v, false, bound), looked_up = cm_axon_table_best(table, v, bound);
+        ck_assert_uint_eq(looked_up.to, probed.to);
+        if (probed.to == UINT32_MAX)
+          continue;
+        found++;
+        ck_assert_double_eq_tol(looked_up.cost, probed.cost, 1e-6);
+        ck_assert_double_eq_tol(looked_up.spread, probed.spread, 1e-6);
+        ck_assert_uint_eq(looked_up.added, probed.added);
+      }
+      for (uint32_t v = below(&random, 3); v < g->vertex_count && moves < 3; v += 1 + below(&random, 20))
+        move[moves++] = (cm_move){v, s.part[v], below(&random, PARTS)};
+      for (uint32_t i = 0; i < moves; i++)
+        moves = move[i].to == move[i].from ? i : moves;
+      cm_axon_move_vertices(s.state, move, moves);
+      for (uint32_t i = 0; i < slices; i++) {
+        log[i].count = 0;
+        cm_axon_move_nets(s.state, move, moves, i, slices, &log[i]);
+        ck_assert_uint_le(log[i].count, log[i].room);
+      }
+      for (uint32_t i = 0; i < slices; i++)
+        for (uint32_t j = 0; j < slices; j++)
+          cm_axon_table_follow(table, log[j].event, log[j].count, i, slices);
+    }
+    for (uint32_t i = 0; i < slices; i++)
+      cm_free(log[i].event);
+    cm_axon_table_free(table);
+    cm_crew_free(crew);
+    scene_clear(&s);
+  }
+  lightest = 0;
+  ck_assert_uint_gt(found, 1000);
 }
 END_TEST
 
@@ -719,6 +790,7 @@ int main(void)
   tcase_add_test(tests, predicted_costs_are_what_moves_cost);
   tcase_add_test(tests, only_parts_over_a_limit_are_left_when_asked);
   tcase_add_test(tests, the_best_move_below_a_bound_is_found);
+  tcase_add_test(tests, the_table_offers_what_the_probe_finds_while_vertices_move);
   tcase_add_test(tests, sketches_estimate_the_overlap_and_merge);
   tcase_add_test(tests, numbering_by_locality_is_a_permutation_that_keeps_groups_together);
   tcase_add_test(tests, planted_groups_are_found_within_the_limits);

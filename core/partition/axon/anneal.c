@@ -4,11 +4,14 @@
 #include <stdatomic.h>
 
 #include "core/base/threads.h"
-#include "core/partition/axon/axon_probe.h"
+#include "core/partition/axon/axon_table.h"
 #include "core/partition/axon/locality.h"
 
 /* Vertices of a round are looked at as things stand at its start, on all threads; then they move. */
 enum { BLOCK = 8, ROUNDS = 256, ROUND_MAX = 256, RUN_MAX = 16, RUNS_LEAST = 16 };
+
+/* A table is worth its making for so many sweeps. */
+enum { TABLE_SWEEPS = 8 };
 #define NONE UINT32_MAX
 
 typedef struct sweeping {
@@ -17,6 +20,8 @@ typedef struct sweeping {
   cm_crew *crew;
   uint32_t threads, slices; /* slices: the largest power of two up to threads */
   cm_probe *probe;          /* [threads] */
+  cm_axon_table *table;     /* looked up instead of probing; NULL: none */
+  cm_net_log *log;          /* [slices] what happens to the nets, for the table */
   atomic_flag *taken;       /* [threads] the probe is in use */
   uint32_t *order;          /* [vertices] */
   uint32_t begin, end;      /* the round, in order */
@@ -59,7 +64,8 @@ static cm_status look(void *context, size_t t, cm_error *error)
       w->offer[i - w->begin].to = NONE;
       continue;
     }
-    w->offer[i - w->begin] = cm_probe_best(&w->probe[own], v, w->options->hard, bound(w, v));
+    w->offer[i - w->begin] = w->table != NULL ? cm_axon_table_best(w->table, v, bound(w, v))
+                                              : cm_probe_best(&w->probe[own], v, w->options->hard, bound(w, v));
   }
   atomic_flag_clear(&w->taken[own]);
   return CM_OK;
@@ -69,7 +75,35 @@ static cm_status move_slice(void *context, size_t slice, cm_error *error)
 {
   (void)error;
   sweeping *w = context;
-  cm_axon_move_nets(w->state, w->move, w->moves, (uint32_t)slice, w->slices);
+  cm_axon_move_nets(w->state, w->move, w->moves, (uint32_t)slice, w->slices,
+                    w->table != NULL ? &w->log[slice] : NULL);
+  return CM_OK;
+}
+
+static cm_status follow_slice(void *context, size_t slice, cm_error *error)
+{
+  (void)error;
+  const sweeping *w = context;
+  for (uint32_t i = 0; i < w->slices; i++)
+    cm_axon_table_follow(w->table, w->log[i].event, w->log[i].count, (uint32_t)slice, w->slices);
+  return CM_OK;
+}
+
+/* Room for all that the planned moves may do to nets. */
+static cm_status empty_logs(sweeping *w, cm_error *error)
+{
+  const cm_hypergraph *g = w->state->graph;
+  uint64_t nets = 0;
+  for (uint32_t i = 0; i < w->moves; i++) {
+    uint32_t v = w->move[i].vertex;
+    nets += g->in_first[v + 1] - g->in_first[v] + g->out_first[v + 1] - g->out_first[v];
+  }
+  for (uint32_t i = 0; i < w->slices; i++) {
+    cm_net_log *log = &w->log[i];
+    log->count = 0;
+    if (CM_ROOM(w->state->run->memory, log->event, &log->room, 2 * nets, error) != CM_OK)
+      return error->status;
+  }
   return CM_OK;
 }
 
@@ -126,7 +160,10 @@ static void plan(sweeping *w)
 static cm_status move_together(sweeping *w, cm_error *error)
 {
   plan(w);
-  return cm_crew_run(w->crew, w->slices, move_slice, w, error);
+  if ((w->table != NULL && empty_logs(w, error) != CM_OK) ||
+      cm_crew_run(w->crew, w->slices, move_slice, w, error) != CM_OK)
+    return error->status;
+  return w->table != NULL ? cm_crew_run(w->crew, w->slices, follow_slice, w, error) : CM_OK;
 }
 
 static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
@@ -187,16 +224,25 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
   if (status == CM_OK)
     status = CM_NEW(memory, w->taken, w->threads, error); /* zero bytes: clear flags */
   if (status == CM_OK)
+    status = CM_NEW(memory, w->log, w->slices, error);
+  if (status == CM_OK)
     status = CM_NEW(memory, w->probe, w->threads, error);
   for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
     status = cm_probe_init(&w->probe[t], s, error);
   if (status == CM_OK)
     status = cm_crew_new(memory, w->threads, &w->crew, error);
+  if (status == CM_OK && !options->hard && !options->overfull && options->sweeps >= TABLE_SWEEPS &&
+      cm_axon_table_suits(s))
+    status = cm_axon_table_new(s, w->crew, &w->table, error);
   if (status == CM_OK)
     status = sweep_all(w, random, error);
   cm_crew_free(w->crew);
   for (uint32_t t = 0; w->probe != NULL && t < w->threads; t++)
     cm_probe_free(&w->probe[t]);
+  for (uint32_t t = 0; w->log != NULL && t < w->slices; t++)
+    cm_free(w->log[t].event);
+  cm_free(w->log);
+  cm_axon_table_free(w->table);
   cm_free(w->probe);
   cm_free(w->order);
   cm_free(w->planned);

@@ -39,8 +39,7 @@ static inline void touch(cm_probe *q, uint32_t part, uint64_t saved, uint32_t ax
   pull->shared += axons;
 }
 
-/* What leaving its part costs v, wherever it goes. */
-static double leaving(const cm_axon_state *s, uint32_t v)
+double cm_axon_leaving(const cm_axon_state *s, uint32_t v)
 {
   const cm_hypergraph *g = s->graph;
   const cm_gain *gain = &s->gain[v];
@@ -282,7 +281,7 @@ cm_offer cm_probe_best(cm_probe *q, uint32_t v, bool hard, double bound)
   start(q);
   const cm_axon_state *s = q->state;
   cm_offer best = {.to = UINT32_MAX};
-  double leave = leaving(s, v), least = bound - leave;
+  double leave = cm_axon_leaving(s, v), least = bound - leave;
   if (!look(q, v, hard, least))
     return best;
   const uint32_t *open = q->closed ? q->open : q->touched;

@@ -43,4 +43,7 @@ typedef struct cm_offer {
  * enough: O(sum of lambda over them) at the worst. */
 cm_offer cm_probe_best(cm_probe *probe, uint32_t v, bool hard, double bound);
 
+/* What leaving its part costs v, wherever it goes. O(1). */
+double cm_axon_leaving(const cm_axon_state *state, uint32_t v);
+
 #endif

@@ -55,8 +55,15 @@ static void change(cm_axon_state *s, const cm_net_state *net, uint32_t part, cm_
     cm_sum_add(&s->gain[s->graph->net_source[net - s->net]].stay, stayed ? -(uint64_t)net->weight : net->weight);
 }
 
+static void note(cm_net_log *log, const cm_axon_state *s, const cm_net_state *net, uint32_t part, int8_t present,
+                 int8_t weighed)
+{
+  if (log != NULL)
+    log->event[log->count++] = (cm_net_event){(uint32_t)(net - s->net), part, present, weighed};
+}
+
 /* Target v of the net enters the part. */
-static void enter(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part)
+static void enter(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part, cm_net_log *log)
 {
   uint64_t at = find(s, net, part);
   if (at == NONE) {
@@ -66,12 +73,13 @@ static void enter(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
     s->where[at] = part;
     s->hold[at] = (cm_hold){0, 0};
     cm_sum_add(&s->axons[part], 1);
+    note(log, s, net, part, 1, part != net->home);
   }
   change(s, net, part, &s->hold[at], v, true);
 }
 
 /* Target v of the net leaves the part. */
-static void leave(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part)
+static void leave(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part, cm_net_log *log)
 {
   uint64_t at = find(s, net, part);
   change(s, net, part, &s->hold[at], v, false);
@@ -81,6 +89,7 @@ static void leave(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
   s->where[at] = s->where[last];
   s->hold[at] = s->hold[last];
   cm_sum_add(&s->axons[part], -UINT64_C(1));
+  note(log, s, net, part, -1, part != net->home ? -1 : 0);
 }
 
 cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, const cm_prices *prices,
@@ -119,13 +128,17 @@ static void move_priced_home(cm_axon_state *s, cm_net_state *net, uint32_t to)
 }
 
 /* The source of a net goes from one part to another. */
-static void move_home(cm_axon_state *s, cm_net_state *net, uint32_t to)
+static void move_home(cm_axon_state *s, cm_net_state *net, uint32_t to, cm_net_log *log)
 {
   static const cm_hold nothing;
   uint64_t at = find(s, net, net->home), there = find(s, net, to);
   const cm_hold *old = at != NONE ? &s->hold[at] : &nothing, *new = there != NONE ? &s->hold[there] : &nothing;
   uint64_t stayed = cm_hold_stays(s, net, old) ? net->weight : 0, stays_now = cm_hold_stays(s, net, new) ? net->weight : 0;
   uint32_t from = net->home;
+  if (at == NONE)
+    note(log, s, net, from, 0, -1);
+  if (there == NONE)
+    note(log, s, net, to, 0, 1);
   if (s->prices != NULL)
     move_priced_home(s, net, to);
   else {
@@ -139,14 +152,14 @@ static void move_home(cm_axon_state *s, cm_net_state *net, uint32_t to)
 }
 
 /* Slice `slice` of a move: its nets whose numbers have these low bits. */
-static void move_nets(cm_axon_state *s, const cm_move *move, uint32_t slice, uint32_t mask)
+static void move_nets(cm_axon_state *s, const cm_move *move, uint32_t slice, uint32_t mask, cm_net_log *log)
 {
   enum { AHEAD = 8 };
   const cm_hypergraph *g = s->graph;
   uint32_t v = move->vertex;
   for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++)
     if ((g->out_net[j] & mask) == slice)
-      move_home(s, &s->net[g->out_net[j]], move->to);
+      move_home(s, &s->net[g->out_net[j]], move->to, log);
   uint64_t end = g->in_first[v + 1];
   for (uint64_t j = g->in_first[v]; j < end; j++) {
     uint32_t e = g->in_net[j];
@@ -159,15 +172,16 @@ static void move_nets(cm_axon_state *s, const cm_move *move, uint32_t slice, uin
     }
     if ((e & mask) != slice)
       continue;
-    leave(s, &s->net[e], v, move->from);
-    enter(s, &s->net[e], v, move->to);
+    leave(s, &s->net[e], v, move->from, log);
+    enter(s, &s->net[e], v, move->to, log);
   }
 }
 
-void cm_axon_move_nets(cm_axon_state *s, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices)
+void cm_axon_move_nets(cm_axon_state *s, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices,
+                        cm_net_log *log)
 {
   for (uint32_t i = 0; i < count; i++)
-    move_nets(s, &move[i], slice, slices - 1);
+    move_nets(s, &move[i], slice, slices - 1, log);
 }
 
 void cm_axon_move_vertices(cm_axon_state *s, const cm_move *move, uint32_t count)
@@ -189,7 +203,7 @@ void cm_axon_move(cm_axon_state *s, uint32_t v, uint32_t to)
 {
   cm_move move = {v, s->part[v], to};
   cm_axon_move_vertices(s, &move, 1);
-  cm_axon_move_nets(s, &move, 1, 0, 1);
+  cm_axon_move_nets(s, &move, 1, 0, 1, NULL);
 }
 
 static bool within(uint64_t use, uint64_t limit)

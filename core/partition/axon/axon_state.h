@@ -65,10 +65,25 @@ typedef struct cm_move {
   uint32_t vertex, from, to;
 } cm_move;
 
+/* What happened to a net in a part. */
+typedef struct cm_net_event {
+  uint32_t net, part;
+  int8_t present; /* 1: the part has got its first target there; -1: it has lost its last; 0: neither */
+  int8_t weighed; /* 1: its targets would no longer pay for going there; -1: they would pay again; 0: as before */
+} cm_net_event;
+
+/* A list of them that has room. */
+typedef struct cm_net_log {
+  cm_net_event *event;
+  uint64_t count, room;
+} cm_net_log;
+
 /* Many moves of different vertices by several threads, to the same state for any number of them: first the vertices,
- * then each slice 0 .. slices - 1 (a power of two) of the nets once, on any thread. */
+ * then each slice 0 .. slices - 1 (a power of two) of the nets once, on any thread. `log` gets
+ * what happened to the nets, with room for twice the nets of the vertices; NULL: nobody asks. */
 void cm_axon_move_vertices(cm_axon_state *state, const cm_move *move, uint32_t count);
-void cm_axon_move_nets(cm_axon_state *state, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices);
+void cm_axon_move_nets(cm_axon_state *state, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices,
+                        cm_net_log *log);
 
 /* Whether a part breaks a limit. */
 bool cm_axon_over(const cm_axon_state *state, uint32_t part);

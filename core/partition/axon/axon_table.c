@@ -1,0 +1,164 @@
+#include "core/partition/axon/axon_table.h"
+
+enum { SLICES = 64, ENTRIES_PER_PIN = 2, AHEAD = 8 };
+
+bool cm_axon_table_suits(const cm_axon_state *s)
+{
+  return s->prices == NULL && (uint64_t)s->graph->vertex_count * s->part_count <= ENTRIES_PER_PIN * s->graph->pin_count;
+}
+
+void cm_axon_table_free(cm_axon_table *t)
+{
+  if (t == NULL)
+    return;
+  cm_free(t->tie);
+  cm_free(t->all);
+  cm_free(t);
+}
+
+static cm_tie *row_of(const cm_axon_table *t, uint32_t v)
+{
+  return t->tie + (size_t)v * t->parts;
+}
+
+/* Weights shrink until no vertex hears 2^32. */
+static void choose_shift(cm_axon_table *t)
+{
+  const cm_axon_state *s = t->state;
+  const cm_hypergraph *g = s->graph;
+  uint64_t most = 0;
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    uint64_t sum = s->gain[v].own;
+    for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++)
+      sum += g->net_weight[g->in_net[j]];
+    most = sum > most ? sum : most;
+  }
+  while (most >> t->shift > UINT32_MAX)
+    t->shift++;
+}
+
+static inline void tie_to(cm_tie *tie, uint32_t weight, uint32_t axons)
+{
+  tie->kept += weight;
+  tie->shared += axons;
+}
+
+/* The row of v, from its nets. */
+static void fill_row(cm_axon_table *t, uint32_t v)
+{
+  const cm_axon_state *s = t->state;
+  const cm_hypergraph *g = s->graph;
+  cm_tie *row = row_of(t, v);
+  for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++) {
+    const cm_net_state *net = &s->net[g->out_net[j]];
+    t->all[v].shared += net->own_target;
+    for (uint64_t i = net->first; i < net->first + net->lambda; i++)
+      tie_to(&row[s->where[i]], net->weight >> t->shift, net->own_target);
+  }
+  uint64_t end = g->in_first[v + 1];
+  for (uint64_t j = g->in_first[v]; j < end; j++) {
+    const cm_net_state *net = &s->net[g->in_net[j]];
+    if (j + 2 * AHEAD < end)
+      __builtin_prefetch(&s->net[g->in_net[j + 2 * AHEAD]]);
+    if (j + AHEAD < end)
+      __builtin_prefetch(&s->where[s->net[g->in_net[j + AHEAD]].first]);
+    if (net->own_target && g->net_source[g->in_net[j]] == v)
+      continue; /* one of its own nets */
+    uint32_t weight = net->weight >> t->shift;
+    bool at_home = false;
+    tie_to(&t->all[v], weight, 1);
+    for (const uint32_t *at = s->where + net->first, *last = at + net->lambda; at < last; at++) {
+      at_home |= *at == net->home;
+      tie_to(&row[*at], weight, 1);
+    }
+    if (!at_home)
+      tie_to(&row[net->home], weight, 0);
+  }
+}
+
+static cm_status fill_slice(void *context, size_t slice, cm_error *error)
+{
+  (void)error;
+  cm_axon_table *t = context;
+  uint64_t n = t->state->graph->vertex_count, end = cm_slice_begin(n, slice + 1, SLICES);
+  for (uint64_t v = cm_slice_begin(n, slice, SLICES); v < end; v++)
+    fill_row(t, (uint32_t)v);
+  return CM_OK;
+}
+
+cm_status cm_axon_table_new(const cm_axon_state *s, cm_crew *crew, cm_axon_table **table, cm_error *error)
+{
+  cm_memory *memory = s->run->memory;
+  uint32_t n = s->graph->vertex_count;
+  cm_axon_table *t;
+  if (CM_NEW(memory, t, 1, error) != CM_OK)
+    return error->status;
+  t->state = s;
+  t->parts = s->part_count;
+  choose_shift(t);
+  cm_status status = CM_NEW(memory, t->tie, (size_t)n * t->parts, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, t->all, n, error);
+  if (status == CM_OK)
+    status = cm_crew_run(crew, SLICES, fill_slice, t, error);
+  if (status != CM_OK) {
+    cm_axon_table_free(t);
+    return status;
+  }
+  *table = t;
+  return CM_OK;
+}
+
+/* What part p would cost more than its limits allow with v in it. */
+static double crowding(const cm_axon_state *s, uint32_t v, uint32_t p, uint32_t added)
+{
+  const cm_hypergraph *g = s->graph;
+  return cm_part_penalty(s, s->size[p] + g->size[v], s->axons[p] + added, s->synapses[p] + g->synapses[v]) -
+         cm_part_penalty(s, s->size[p], s->axons[p], s->synapses[p]);
+}
+
+cm_offer cm_axon_table_best(const cm_axon_table *t, uint32_t v, double bound)
+{
+  const cm_axon_state *s = t->state;
+  const cm_tie *row = row_of(t, v), all = t->all[v];
+  double leave = cm_axon_leaving(s, v), unit = (double)(UINT64_C(1) << t->shift), least = bound - leave;
+  double spare = (double)all.kept - least / unit; /* a part must save more than this */
+  uint32_t from = s->part[v], threshold = spare < 0 ? 0 : spare < UINT32_MAX ? (uint32_t)spare : UINT32_MAX;
+  cm_offer best = {.to = UINT32_MAX};
+  for (uint32_t p = 0; p < t->parts; p++) {
+    if (row[p].kept <= threshold || p == from)
+      continue;
+    uint32_t added = all.shared > row[p].shared ? all.shared - row[p].shared : 0;
+    double pays = ((double)all.kept - (double)row[p].kept) * unit, cost = pays + crowding(s, v, p, added);
+    if (cost >= least)
+      continue;
+    least = cost;
+    best = (cm_offer){.to = p, .added = added, .spread = pays};
+  }
+  if (best.to == UINT32_MAX)
+    return best;
+  best.cost = leave + least;
+  best.spread += (double)s->gain[v].stay - (double)s->gain[v].freed;
+  return best;
+}
+
+void cm_axon_table_follow(cm_axon_table *t, const cm_net_event *event, uint64_t count, uint32_t slice, uint32_t slices)
+{
+  const cm_axon_state *s = t->state;
+  const cm_hypergraph *g = s->graph;
+  uint32_t mask = slices - 1;
+  for (const cm_net_event *it = event; it < event + count; it++) {
+    const cm_net_state *net = &s->net[it->net];
+    uint32_t source = g->net_source[it->net], weight = net->weight >> t->shift;
+    uint32_t kept = (uint32_t)it->weighed * weight, shared = (uint32_t)it->present; /* modulo 2^32 */
+    cm_tie *column = t->tie + it->part;
+    for (uint64_t i = g->net_begin[it->net]; i < g->net_end[it->net]; i++) {
+      uint32_t u = cm_hypergraph_pin(g, i);
+      if ((u & mask) == slice && u != source)
+        tie_to(&column[(size_t)u * t->parts], kept, shared);
+    }
+    if ((source & mask) != slice)
+      continue;
+    tie_to(&column[(size_t)source * t->parts], (uint32_t)it->present * weight, net->own_target ? shared : 0);
+  }
+}

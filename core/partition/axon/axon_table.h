@@ -1,0 +1,38 @@
+/* What draws every vertex to every part, kept up to date while vertices move: a look costs a row of the table instead of
+ * the vertex's nets. Worth it on coarse levels, where vertices have many nets and nets have few targets. */
+#ifndef CM_PARTITION_AXON_TABLE_H
+#define CM_PARTITION_AXON_TABLE_H
+
+#include "core/base/threads.h"
+#include "core/partition/axon/axon_probe.h"
+
+/* What draws a vertex to a part. */
+typedef struct cm_tie {
+  uint32_t kept;   /* of what its nets would pay, what a move there saves, in units of 2^shift */
+  uint32_t shared; /* inbound nets that the part has already */
+} cm_tie;
+
+typedef struct cm_axon_table {
+  const cm_axon_state *state;
+  uint32_t parts;   /* columns */
+  unsigned shift;   /* of weights: sums have 32 bits */
+  cm_tie *tie;      /* [vertices * parts] */
+  cm_tie *all;      /* [vertices] weight and number of the inbound nets, own ones that reach their source counted, not weighed */
+} cm_axon_table;
+
+/* Whether a table would take no more memory than the graph, about. There are none where parts have places. O(1). */
+bool cm_axon_table_suits(const cm_axon_state *state);
+
+/* The table of all parts below part_count. O(sum of lambda over all pins) on the crew's threads. */
+cm_status cm_axon_table_new(const cm_axon_state *state, cm_crew *crew, cm_axon_table **table, cm_error *error);
+void cm_axon_table_free(cm_axon_table *table); /* NULL is allowed */
+
+/* As cm_probe_best without `hard`, but for the rounding of weights. O(parts). */
+cm_offer cm_axon_table_best(const cm_axon_table *table, uint32_t v, double bound);
+
+/* Takes in what happened to nets, for the vertices whose numbers have the low bits `slice`; `slices`: a power of two. Slices
+ * may run side by side. O(targets of the nets). */
+void cm_axon_table_follow(cm_axon_table *table, const cm_net_event *event, uint64_t count, uint32_t slice,
+                          uint32_t slices);
+
+#endif
