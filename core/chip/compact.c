@@ -38,6 +38,7 @@ typedef struct search {
   axis x, y;
   site *site; /* [sites] usable cores, ascending */
   uint32_t sites, count;
+  uint32_t *row_first;    /* [rows of routers + 1] first site of each */
   ranked *order;          /* [sites] */
   uint8_t *in;            /* [sites] members of the set under way */
   double *by_x, *by_y;    /* [length] what a router's column, row costs the set */
@@ -278,16 +279,47 @@ static void select_first(ranked *a, uint32_t length, uint32_t count)
   }
 }
 
+/* Places from..to of a line that are at most `reach` away from `at`, and the price of the next ones beyond. */
+static double span(const axis *a, uint32_t at, uint32_t reach, uint32_t *from, uint32_t *to)
+{
+  *from = at > reach && !a->ring ? at - reach : 0;
+  *to = a->length - at > reach && !a->ring ? at + reach : a->length - 1;
+  return fmin(*from > 0 ? a->at[at] - a->at[*from - 1] : INFINITY,
+              *to + 1 < a->length ? a->at[*to + 1] - a->at[at] : INFINITY);
+}
+
+/* Ranks the cores around a router, those at most `reach` columns and rows away, in s->order; *beyond is what others
+ * cost at least. */
+static uint32_t rank_near(search *s, uint32_t x, uint32_t y, uint32_t reach, double *beyond)
+{
+  uint32_t x0, x1, y0, y1, found = 0;
+  *beyond = fmin(span(&s->x, x, reach, &x0, &x1), span(&s->y, y, reach, &y0, &y1));
+  for (uint32_t i = s->row_first[y0]; i < s->row_first[y1 + 1]; i++) {
+    const site *c = &s->site[i];
+    if (c->x >= x0 && c->x <= x1)
+      s->order[found++] = (ranked){way(&s->x, x, c->x) + way(&s->y, y, c->y) + c->penalty, i};
+  }
+  return found;
+}
+
 /* The nearest cores around a router, at the front of s->order; their mean price to the centre. */
 static double ball(search *s, uint32_t x, uint32_t y)
 {
-  double sum = 0;
+  double sum = 0, beyond, farthest = INFINITY;
   s->work += s->sites;
-  for (uint32_t i = 0; i < s->sites; i++)
-    s->order[i] = (ranked){way(&s->x, x, s->site[i].x) + way(&s->y, y, s->site[i].y) + s->site[i].penalty, i};
-  select_first(s->order, s->sites, s->count);
-  for (uint32_t i = 0; i < s->count; i++)
-    sum += s->order[i].key;
+  for (uint32_t reach = (uint32_t)sqrt((double)s->count) + 1; farthest == INFINITY; reach *= 2) {
+    uint32_t found = rank_near(s, x, y, reach, &beyond);
+    if (found < s->count)
+      continue;
+    select_first(s->order, found, s->count);
+    farthest = sum = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+      sum += s->order[i].key;
+      farthest = fmax(farthest, s->order[i].key);
+    }
+    if (farthest >= beyond) /* some that were not ranked may be nearer */
+      farthest = INFINITY;
+  }
   return sum;
 }
 
@@ -465,14 +497,18 @@ static cm_status search_new(search *s, const uint8_t *usable, cm_error *error)
   if (CM_NEW(memory, s->site, s->sites, error) != CM_OK || CM_NEW(memory, s->order, s->sites, error) != CM_OK ||
       CM_NEW(memory, s->in, s->sites, error) != CM_OK || CM_NEW(memory, s->by_x, s->x.length, error) != CM_OK ||
       CM_NEW(memory, s->by_y, s->y.length, error) != CM_OK || CM_NEW(memory, s->column, s->x.length, error) != CM_OK ||
-      CM_NEW(memory, s->row, s->y.length, error) != CM_OK)
+      CM_NEW(memory, s->row, s->y.length, error) != CM_OK ||
+      CM_NEW(memory, s->row_first, (size_t)s->y.length + 1, error) != CM_OK)
     return error->status;
   double hop = mean_hop(&s->x, &s->y);
   for (uint32_t c = 0; c < cores; c++)
     if (usable[c]) {
       uint32_t x = c % s->chip->width / s->chip->router_x, y = c / s->chip->width / s->chip->router_y;
       s->site[found++] = (site){c, x, y, penalty_of(s->chip, x, y, hop)};
+      s->row_first[y + 1]++;
     }
+  for (uint32_t y = 0; y < s->y.length; y++)
+    s->row_first[y + 1] += s->row_first[y];
   return CM_OK;
 }
 
@@ -502,6 +538,7 @@ cm_status cm_compact_sets(const cm_chip *chip, const uint8_t *usable, uint32_t c
   cm_free(s.y.at);
   cm_free(s.site);
   cm_free(s.order);
+  cm_free(s.row_first);
   cm_free(s.in);
   cm_free(s.by_x);
   cm_free(s.by_y);
