@@ -23,11 +23,15 @@ enum { PAID_VERTICES = 1 << 19, START_VERTICES = 1 << 11 };
 /* The same while a part's members find their place among the others. */
 static const double slack_of_dissolving = 0.02;
 
+/* Where coarser levels have been annealed the finest one begins at so much of their temperature. */
+static const double finest_hot = 0.5;
+
 /* Of parts of fewer neurons a missing one would be too many. */
 enum { ROOM_LEAST = 8 };
 
-/* However large the network is, so many sweeps are made. */
-enum { SWEEPS_LEAST = 4 };
+/* However large the network is, so many sweeps are made on the finest level, and so many on the others: they are cheaper
+ * by far. */
+enum { SWEEPS_LEAST = 4, COARSE_LEAST = 64 };
 
 /* With places, the search ends after so many cycles without gain. */
 enum { VAIN_MOST = 3 };
@@ -36,7 +40,7 @@ typedef struct work {
   const cm_axon_options *options;
   cm_run *run;
   uint64_t seed;      /* of the attempt under way */
-  uint32_t coarse_sweeps; /* with those of the starts that are paid for and not made */
+  uint32_t start_sweeps; /* with those of the starts that are paid for and not made */
   cm_axon_levels levels;
   uint32_t *scratch;  /* [vertices] */
   const cm_prices *prices; /* NULL: parts have no places yet */
@@ -165,7 +169,7 @@ static cm_status anneal_start(void *context, size_t t, cm_error *error)
 {
   starts *all = context;
   start *it = &all->start[t];
-  cm_anneal_options options = {.sweeps = all->work->coarse_sweeps,
+  cm_anneal_options options = {.sweeps = all->work->start_sweeps,
                                .hot = 0.3,
                                .cold = 0.02,
                                .silent = all->together,
@@ -199,7 +203,7 @@ static cm_status best_start(work *w, uint32_t *part, uint32_t *parts, cm_error *
   uint32_t paid = fewer_starts(count, n, PAID_VERTICES);
   count = fewer_starts(count, n, START_VERTICES);
   starts all = {.work = w, .count = count};
-  w->coarse_sweeps = w->options->coarse_sweeps * paid / count;
+  w->start_sweeps = w->options->start_sweeps * paid / count;
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.start, count, error);
   if (status == CM_OK)
@@ -229,21 +233,31 @@ static void step_down(work *w, uint32_t *part)
   cm_axon_levels_drop(&w->levels);
 }
 
+/* Visits of all vertices of level l, of `levels` levels. */
+static uint32_t sweeps_on(const work *w, const descent *d, uint32_t l, uint32_t levels)
+{
+  const cm_axon_options *o = w->options;
+  bool fewer = d->number > 0 && o->cycle_sweeps > 0;
+  uint32_t fine = fewer ? o->cycle_sweeps : o->fine_sweeps;
+  if (w->prices != NULL) /* no tables make coarse levels cheap */
+    return fine + fine * l / levels;
+  if (l == 0)
+    return fine;
+  return fewer ? (o->coarse_sweeps + 1) / 2 : o->coarse_sweeps;
+}
+
 /* Refines part, given for the coarsest level, on that level and all below, which are dropped one by one; part then is
- * of level 0. `deepest` is where most is done. */
-static cm_status descend(work *w, const descent *d, uint32_t deepest, uint32_t *part, uint32_t *parts,
-                         double *objective, cm_error *error)
+ * of level 0. */
+static cm_status descend(work *w, const descent *d, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
 {
   cm_random random;
-  const cm_axon_options *o = w->options;
-  double fine = d->number > 0 && o->cycle_sweeps > 0 ? o->cycle_sweeps : o->fine_sweeps;
   uint32_t from = w->levels.count - 1;
   cm_run_phase(w->run, "refine");
   cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, d->number);
   for (uint32_t l = from;; l--) {
-    double depth = l < deepest ? (double)l / deepest : 1;
-    double sweeps = fine * pow((double)w->coarse_sweeps / o->fine_sweeps, depth * 0.7);
-    cm_anneal_options options = {.sweeps = (uint32_t)lround(sweeps), .hot = d->hot, .cold = d->cold, .level = l};
+    cm_anneal_options options = {.sweeps = sweeps_on(w, d, l, from + 1), .hot = d->hot, .cold = d->cold, .level = l};
+    if (l == 0 && from > 0)
+      options.hot *= finest_hot;
     if (refine_level(w, d, d->dissolve && l == from, &options, &random, part, parts, objective, error) != CM_OK)
       return error->status;
     if (l == 0)
@@ -252,22 +266,15 @@ static cm_status descend(work *w, const descent *d, uint32_t deepest, uint32_t *
   }
 }
 
-/* Below the coarsest level, where starts are annealed. */
-static uint32_t second_coarsest(const work *w)
-{
-  return w->levels.count > 2 ? w->levels.count - 2 : 1;
-}
-
 static cm_status first_partition(work *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
 {
   descent d = {.slack = slack_per_level, .hot = 0.1, .cold = 0.01};
   if (cm_axon_levels_build(&w->levels, w->options, w->seed, NULL, w->run, error) != CM_OK ||
       best_start(w, part, parts, error) != CM_OK)
     return error->status;
-  uint32_t deepest = second_coarsest(w);
   if (w->levels.count > 1)
     step_down(w, part);
-  return descend(w, &d, deepest, part, parts, objective, error);
+  return descend(w, &d, part, parts, objective, error);
 }
 
 /* ---- places ---- */
@@ -348,7 +355,7 @@ static cm_status cycle(work *w, uint32_t number, uint32_t *part, uint32_t *parts
   memcpy(trial, part, n * sizeof *part);
   if (cm_axon_levels_build(&w->levels, w->options, w->seed + number, trial, w->run, error) != CM_OK)
     return error->status;
-  cm_status status = descend(w, &d, second_coarsest(w), trial, &count, &reached, error);
+  cm_status status = descend(w, &d, trial, &count, &reached, error);
   if (status == CM_OK && w->prices != NULL && reached < *objective)
     status = take_places(w, trial, &count, &reached, error);
   if (status == CM_NO_ROOM && w->prices != NULL) /* no core is left for a part that must be split: the cycle was in vain */
@@ -433,12 +440,12 @@ static uint32_t scaled(uint32_t count, double share, uint32_t least)
 /* Fewer sweeps and starts for a large network. */
 static void spare_sweeps(cm_axon_options *o, uint64_t pins)
 {
-  double all = (double)pins * o->fine_sweeps, fine = o->fine_sweeps;
+  double all = (double)pins * o->fine_sweeps;
   if (o->sweep_pins == 0 || all <= (double)o->sweep_pins)
     return;
   double share = (double)o->sweep_pins / all;
   o->fine_sweeps = scaled(o->fine_sweeps, share, SWEEPS_LEAST);
-  o->coarse_sweeps = scaled(o->coarse_sweeps, o->fine_sweeps / fine, SWEEPS_LEAST);
+  o->coarse_sweeps = scaled(o->coarse_sweeps, share, COARSE_LEAST);
   o->cycle_sweeps = scaled(o->cycle_sweeps, share, SWEEPS_LEAST);
   o->starts = scaled(o->starts, share, 1);
 }

@@ -26,12 +26,13 @@ typedef struct cm_axon_options {
   uint32_t samples;      /* inbound nets of a vertex that are asked when clustering */
   uint32_t sketch_bins;  /* with which overlaps are estimated: 8 to 64, a multiple of 8 */
   uint32_t starts;       /* initial partitions of which the best is kept */
-  uint32_t coarse_sweeps, fine_sweeps; /* annealing visits of all vertices, on the coarsest and on the finest level */
+  uint32_t start_sweeps; /* annealing visits of all vertices of the coarsest level, each start */
+  uint32_t coarse_sweeps, fine_sweeps; /* those on the levels below, and on the finest */
   bool settle_all;       /* on the way to the limits all vertices may move, not only those of parts that break one */
   uint32_t last_sweeps;  /* visits of all vertices for moves that pay and keep the limits, at the end */
   uint32_t attempts;     /* complete ones at most, of which the best goes on; at least one is made */
   uint32_t cycles;       /* times at most that the result is coarsened and refined again */
-  uint32_t cycle_sweeps; /* instead of fine_sweeps then, and those on coarser levels in proportion; 0: as many */
+  uint32_t cycle_sweeps; /* instead of fine_sweeps then, and half of coarse_sweeps; 0: as many */
   uint64_t attempt_pins,
       cycle_pins, /* fewer of them where the network's pins times their number would exceed this; 0: never */
       sweep_pins; /* the same of fine_sweeps, and the other sweeps and the starts in proportion */

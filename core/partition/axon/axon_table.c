@@ -4,7 +4,13 @@ enum { SLICES = 64, ENTRIES_PER_PIN = 2, AHEAD = 8 };
 
 bool cm_axon_table_suits(const cm_axon_state *s)
 {
-  return s->prices == NULL && (uint64_t)s->graph->vertex_count * s->part_count <= ENTRIES_PER_PIN * s->graph->pin_count;
+  const cm_hypergraph *g = s->graph;
+  if (s->prices != NULL || (uint64_t)g->vertex_count * s->part_count > ENTRIES_PER_PIN * g->pin_count)
+    return false;
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    if (g->in_first[v + 1] - g->in_first[v] + g->out_first[v + 1] - g->out_first[v] > UINT16_MAX)
+      return false;
+  return true;
 }
 
 void cm_axon_table_free(cm_axon_table *t)
@@ -37,10 +43,10 @@ static void choose_shift(cm_axon_table *t)
     t->shift++;
 }
 
-static inline void tie_to(cm_tie *tie, uint32_t weight, uint32_t axons)
+static inline void tie_to(cm_tie *tie, uint32_t weight, uint16_t axons)
 {
   tie->kept += weight;
-  tie->shared += axons;
+  tie->shared = (uint16_t)(tie->shared + axons);
 }
 
 /* The row of v, from its nets. */
@@ -51,7 +57,7 @@ static void fill_row(cm_axon_table *t, uint32_t v)
   cm_tie *row = row_of(t, v);
   for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++) {
     const cm_net_state *net = &s->net[g->out_net[j]];
-    t->all[v].shared += net->own_target;
+    tie_to(&t->all[v], 0, net->own_target);
     for (uint64_t i = net->first; i < net->first + net->lambda; i++)
       tie_to(&row[s->where[i]], net->weight >> t->shift, net->own_target);
   }
@@ -128,7 +134,7 @@ cm_offer cm_axon_table_best(const cm_axon_table *t, uint32_t v, double bound)
   for (uint32_t p = 0; p < t->parts; p++) {
     if (row[p].kept <= threshold || p == from)
       continue;
-    uint32_t added = all.shared > row[p].shared ? all.shared - row[p].shared : 0;
+    uint32_t added = all.shared > row[p].shared ? (uint32_t)all.shared - row[p].shared : 0;
     double pays = ((double)all.kept - (double)row[p].kept) * unit, cost = pays + crowding(s, v, p, added);
     if (cost >= least)
       continue;
@@ -150,7 +156,8 @@ void cm_axon_table_follow(cm_axon_table *t, const cm_net_event *event, uint64_t 
   for (const cm_net_event *it = event; it < event + count; it++) {
     const cm_net_state *net = &s->net[it->net];
     uint32_t source = g->net_source[it->net], weight = net->weight >> t->shift;
-    uint32_t kept = (uint32_t)it->weighed * weight, shared = (uint32_t)it->present; /* modulo 2^32 */
+    uint32_t kept = (uint32_t)it->weighed * weight; /* modulo 2^32 */
+    uint16_t shared = (uint16_t)it->present;
     cm_tie *column = t->tie + it->part;
     for (uint64_t i = g->net_begin[it->net]; i < g->net_end[it->net]; i++) {
       uint32_t u = cm_hypergraph_pin(g, i);
