@@ -10,7 +10,7 @@
 static const cm_mesh_options mesh_efforts[] = {
   [CM_PRESET_REFERENCE] = {.starts = 4, .descents = 1, .visits = 4e6, .sweeps_max = 1500, .cycles = 1},
   [CM_PRESET_FAST] = {.starts = 2, .descents = 1, .visits = 4e5, .sweeps_max = 60, .cycles = 0},
-  [CM_PRESET_BALANCED] = {.starts = 3, .descents = 1, .visits = 3.2e6, .sweeps_max = 1500, .cycles = 1},
+  [CM_PRESET_BALANCED] = {.starts = 3, .descents = 1, .visits = 3.6e6, .sweeps_max = 1500, .cycles = 1},
   [CM_PRESET_BEST] = {.starts = 4, .descents = 4, .visits = 1.5e7, .sweeps_max = 6000, .cycles = 1},
 };
 

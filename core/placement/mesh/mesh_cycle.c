@@ -6,6 +6,9 @@
 
 #include "core/partition/options.h"
 
+/* Vertices with more neighbours than this are coarsened by weight. */
+static const double degree_weighed = 20;
+
 /* Anneals on the way back from a graph that was coarsened inside the cores. */
 static cm_status climb(cm_mesh_work *w, uint64_t round, cm_error *error)
 {
@@ -27,6 +30,13 @@ static cm_status climb(cm_mesh_work *w, uint64_t round, cm_error *error)
     if (cm_mesh_uncoarsen(w, d, true, &random, error) != CM_OK)
       return error->status;
   return CM_OK;
+}
+
+/* Inside the cores edges are mostly local. Where there are many of them their weights tell as much as distances do, which
+ * cost as much as annealing there. */
+static cm_mesh_rating rating_inside(const cm_mesh_work *w, const cm_compact *graph)
+{
+  return (double)graph->entry_count > degree_weighed * graph->vertex_count ? CM_RATE_WEIGHT : cm_mesh_rating_of(w->kind);
 }
 
 /* Labels that keep apart what either mapping has in different cores; where pairs of cores have no numbers of 32 bits,
@@ -55,7 +65,7 @@ cm_status cm_mesh_cycle(cm_mesh_work *w, cm_compact *graph, const uint32_t *othe
   if (status == CM_OK) {
     memcpy(label, kept, n * sizeof *label);
     overlay(label, other, n, all);
-    status = cm_mesh_coarsen(graph, cm_mesh_rating_of(w->kind), label, least, w->seed + round, w->run, &h, error);
+    status = cm_mesh_coarsen(graph, rating_inside(w, graph), label, least, w->seed + round, w->run, &h, error);
   }
   cm_free(label);
   if (status == CM_OK) {

@@ -13,14 +13,15 @@ static const double per_cell = 40, per_cell_layout = 200;
 /* Temperatures, in typical costs of a move (cm_mesh_typical): after halving the cells, where all is new; at the end of
  * every level. */
 static const double hot_split = 1, cold_end = 0.05;
-/* Coarser levels get (vertices of the finest / theirs) ^ power times as many visits of each vertex. */
-static const double power = 0.5;
 /* Temperatures at which a level starts that comes from a coarser one, and in a V-cycle: a spectral start is straight in
  * the large and must not be melted. */
 static const double hot_fine[] = {[CM_BY_WEIGHT] = 0.4, [CM_BY_DISTANCE] = 0.5, [CM_BY_LAYOUT] = 0.05};
 static const double hot_cycle[] = {[CM_BY_WEIGHT] = 0.25, [CM_BY_DISTANCE] = 0.1, [CM_BY_LAYOUT] = 0.05};
+/* The effort for a layout that is tried only. */
+static const double quick_layout = 0.25;
 /* Cold sweeps pass over few vertices, so more of them are paid for. */
 static const double sweeps_of[] = {[CM_BY_WEIGHT] = 1, [CM_BY_DISTANCE] = 1, [CM_BY_LAYOUT] = 10};
+
 void cm_mesh_descent_free(cm_mesh_descent *d)
 {
   cm_mesh_grid_free(d->grid);
@@ -54,7 +55,7 @@ static cm_status refine(const cm_mesh_work *w, cm_mesh_descent *d, double hot, c
   if (status != CM_OK)
     return status;
   double unit = cm_mesh_typical(s), ratio = (double)w->hierarchy->level[0]->vertex_count / g->vertex_count;
-  cm_mesh_schedule schedule = {hot * unit, cold_end * unit, sweeps_of[w->kind] * w->sweeps * pow(ratio, power),
+  cm_mesh_schedule schedule = {hot * unit, cold_end * unit, sweeps_of[w->kind] * w->sweeps * pow(ratio, w->power),
                                w->chance};
   status = cm_mesh_rebalance(s, error);
   if (status == CM_LIMIT_BROKEN && d->level > 0)
@@ -114,11 +115,12 @@ static bool splits_next(const cm_mesh_work *w, const cm_mesh_descent *d)
   return !cm_mesh_grid_done(d->grid, w->axes) && w->hierarchy->level[d->level]->vertex_count >= 2 * cells * per_cell;
 }
 
-/* One step down: finer cells while the graph has vertices for them, else a finer graph. False at the end. */
-static cm_status step(const cm_mesh_work *w, cm_mesh_descent *d, cm_random *random, bool *done, cm_error *error)
+/* One step down: finer cells while the graph has vertices for them, else a finer graph, to level `last`; done: there. */
+static cm_status step(const cm_mesh_work *w, cm_mesh_descent *d, uint32_t last, cm_random *random, bool *done,
+                      cm_error *error)
 {
   bool fine_grid = cm_mesh_grid_done(d->grid, w->axes);
-  *done = fine_grid && d->level == 0;
+  *done = d->level <= last && (fine_grid || (last > 0 && !splits_next(w, d)));
   if (*done)
     return CM_OK;
   if (splits_next(w, d) || (!fine_grid && d->level == 0)) {
@@ -150,7 +152,7 @@ static cm_status start_one(void *context, size_t index, cm_error *error)
       CM_NEW(w->run->memory, d->cell, w->hierarchy->level[d->level]->vertex_count, error) != CM_OK)
     return error->status;
   while (!done && (d->level > last || splits_next(w, d)))
-    if (step(w, d, &random, &done, error) != CM_OK)
+    if (step(w, d, 0, &random, &done, error) != CM_OK)
       return error->status;
   return CM_OK;
 }
@@ -194,22 +196,24 @@ static cm_status start_by_layout(const cm_mesh_work *w, bool quick, cm_mesh_desc
   if (status == CM_OK)
     status = CM_NEW(w->run->memory, d->cell, w->hierarchy->level[d->level]->vertex_count, error);
   if (status == CM_OK)
-    status = cm_mesh_layout(w->hierarchy, d->level, d->grid, w->seed, w->run, d->cell, error);
+    status = cm_mesh_layout(w->hierarchy, d->level, d->grid, quick ? quick_layout : 1, w->seed, w->run, d->cell, error);
   return status == CM_OK ? refine(w, d, hot_fine[w->kind], random, error) : status;
 }
 
-cm_status cm_mesh_descend(cm_mesh_work *w, bool quick, cm_error *error)
+cm_status cm_mesh_descend_on(cm_mesh_work *w, uint32_t last, cm_error *error)
 {
-  cm_mesh_descent d = {0};
-  cm_random random;
-  cm_random_init(&random, w->seed, CM_STREAM_MESH, UINT64_MAX);
-  cm_status status = w->kind == CM_BY_LAYOUT ? start_by_layout(w, quick, &d, &random, error)
-                                          : start_best(w, quick ? 1 : w->options->starts, &d, error);
+  cm_status status = CM_OK;
   for (bool done = false; status == CM_OK && !done;)
-    status = step(w, &d, &random, &done, error);
-  if (status != CM_OK)
-    cm_mesh_descent_free(&d);
-  w->best = d;
+    status = step(w, &w->best, last, &w->random, &done, error);
   return status;
 }
 
+cm_status cm_mesh_descend(cm_mesh_work *w, bool quick, uint32_t last, cm_error *error)
+{
+  cm_mesh_descent d = {0};
+  cm_random_init(&w->random, w->seed, CM_STREAM_MESH, UINT64_MAX);
+  cm_status status = w->kind == CM_BY_LAYOUT ? start_by_layout(w, quick, &d, &w->random, error)
+                                             : start_best(w, quick ? 1 : w->options->starts, &d, error);
+  w->best = d;
+  return status == CM_OK ? cm_mesh_descend_on(w, last, error) : status;
+}

@@ -32,7 +32,9 @@ typedef struct cm_mesh_work {
   cm_run *run;
   cm_mesh_kind kind;
   double sweeps; /* on the finest level */
+  double power;  /* coarser levels get (vertices of the finest / theirs) ^ power times as many visits of each vertex */
   uint64_t seed;
+  cm_random random; /* of the descent under way */
   const cm_hierarchy *hierarchy; /* borrowed */
   const float *chance;    /* [CM_CHANCES] */
   cm_mesh_descent *start; /* [starts] */
@@ -49,8 +51,10 @@ double cm_mesh_vertices_per_core(cm_mesh_kind kind);
 cm_status cm_mesh_uncoarsen(const cm_mesh_work *w, cm_mesh_descent *d, bool cycle, cm_random *random,
                             cm_error *error);
 
-/* A whole descent into w->best; quick: from one start. */
-cm_status cm_mesh_descend(cm_mesh_work *w, bool quick, cm_error *error);
+/* A descent into w->best as far as level `last`; quick: from one start. */
+cm_status cm_mesh_descend(cm_mesh_work *w, bool quick, uint32_t last, cm_error *error);
+/* Continues it. */
+cm_status cm_mesh_descend_on(cm_mesh_work *w, uint32_t last, cm_error *error);
 
 /* Quick descents of every kind, then w->options->descents whole ones of the best kind: the best of all goes to w->best,
  * what the others found to w->other. `by_distance`, all levels of the graph coarsened so, is used up but for its finest

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/random.h"
+#include "core/base/wide.h"
 #include "core/partition/options.h"
 #include "core/placement/mesh/mesh_coarsen.h"
 
@@ -34,20 +35,23 @@ static void modes_free(modes *m)
 }
 
 /* next = a * walk(value) + b * value + c * last. */
-static void walk(const modes *m, const double *restrict value, const double *restrict last,
+CM_WIDE static void walk(const modes *m, const double *restrict value, const double *restrict last,
                          double *restrict next, double a, double b, double c)
 {
   const cm_compact *g = m->graph;
+  bool unit = g->weight == NULL && g->wide == NULL;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     double sum[MODES] = {0}, scale = m->degree[v] > 0 ? a / m->degree[v] : 0;
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
       const double *at = value + (size_t)g->neighbour[i] * MODES;
-      double w = (double)cm_compact_weight(g, i);
+      double w = unit ? 1 : g->weight != NULL ? (double)g->weight[i] : (double)g->wide[i];
       for (size_t k = 0; k < MODES; k++)
         sum[k] += w * at[k];
     }
-    for (size_t k = (size_t)v * MODES, j = 0; j < MODES; k++, j++)
-      next[k] = scale * sum[j] + b * value[k] + c * last[k];
+    const double *own = value + (size_t)v * MODES, *before = last + (size_t)v * MODES;
+    double *out = next + (size_t)v * MODES;
+    for (size_t k = 0; k < MODES; k++)
+      out[k] = scale * sum[k] + b * own[k] + c * before[k];
   }
 }
 
@@ -345,14 +349,14 @@ static cm_status turn(const modes *m, const cm_mesh_grid *grid, cm_run *run, uin
   return status;
 }
 
-static uint32_t degree_on(const cm_compact *g, const cm_compact *finest)
+static uint32_t degree_on(const cm_compact *g, const cm_compact *finest, double effort)
 {
-  double paid = work_share / ROUNDS * (double)finest->entry_count / (double)(g->entry_count + 1);
-  return (uint32_t)fmin(fmax(paid, degree_least), degree_most);
+  double paid = effort * work_share / ROUNDS * (double)finest->entry_count / (double)(g->entry_count + 1);
+  return (uint32_t)fmin(fmax(paid, effort * degree_least), degree_most);
 }
 
-cm_status cm_mesh_layout(const cm_hierarchy *hierarchy, uint32_t level, const cm_mesh_grid *grid, uint64_t seed,
-                         cm_run *run, uint32_t *cell, cm_error *error)
+cm_status cm_mesh_layout(const cm_hierarchy *hierarchy, uint32_t level, const cm_mesh_grid *grid, double effort,
+                         uint64_t seed, cm_run *run, uint32_t *cell, cm_error *error)
 {
   modes m = {0};
   cm_random random;
@@ -361,7 +365,7 @@ cm_status cm_mesh_layout(const cm_hierarchy *hierarchy, uint32_t level, const cm
   for (uint32_t l = hierarchy->levels; status == CM_OK && l-- > level;) {
     status = enter_level(&m, hierarchy, l, &random, run, error);
     if (status == CM_OK)
-      status = iterate(&m, degree_on(m.graph, hierarchy->level[0]), run, error);
+      status = iterate(&m, degree_on(m.graph, hierarchy->level[0], effort), run, error);
   }
   if (status == CM_OK)
     status = turn(&m, grid, run, cell, error);

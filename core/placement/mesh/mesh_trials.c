@@ -6,7 +6,9 @@
 /* So many of the visits are spent on each trial. */
 static const double trial_share[] = {[CM_BY_WEIGHT] = 0.1, [CM_BY_DISTANCE] = 0.1, [CM_BY_LAYOUT] = 0.02};
 /* What a full descent makes of a trial's cost, compared with other kinds: a layout is nearly done from the outset. */
-static const double yet_to_gain[] = {[CM_BY_WEIGHT] = 1, [CM_BY_DISTANCE] = 1, [CM_BY_LAYOUT] = 1.1};
+static const double yet_to_gain[] = {[CM_BY_WEIGHT] = 1, [CM_BY_DISTANCE] = 1, [CM_BY_LAYOUT] = 1.3};
+/* A trial that costs so many times as much as another before the finest level ends there. */
+static const double hopeless = 1.2;
 
 /* The ways of coarsening, each shared by the kinds that use it. */
 typedef struct hierarchies {
@@ -14,44 +16,80 @@ typedef struct hierarchies {
   cm_hierarchy by[2]; /* cm_mesh_rating */
 } hierarchies;
 
-/* One of the quick descents that compare the kinds. */
+/* The trials under way. */
+typedef struct trials {
+  cm_mesh_work work[CM_KINDS];
+  bool dropped[CM_KINDS];
+} trials;
+
+/* One of the quick descents that compare the kinds, as far as the finest level but one. */
 static cm_status try_one(void *context, size_t index, cm_error *error)
 {
-  cm_mesh_work *trial = context;
-  return cm_mesh_descend(&trial[index], true, error);
+  trials *t = context;
+  return cm_mesh_descend(&t->work[index], true, 1, error);
+}
+
+static cm_status finish_one(void *context, size_t index, cm_error *error)
+{
+  trials *t = context;
+  return t->dropped[index] ? CM_OK : cm_mesh_descend_on(&t->work[index], 0, error);
+}
+
+/* What a full descent is expected to make of the trial. */
+static double promise(const cm_mesh_work *w)
+{
+  return yet_to_gain[w->kind] * (double)w->best.cost / w->best.grid->unit;
+}
+
+/* Drops the trials that are far behind another on the same grid. */
+static void drop_hopeless(trials *t, int kinds)
+{
+  for (int k = 0; k < kinds; k++)
+    for (int other = 0; other < kinds; other++) {
+      const cm_mesh_grid *a = t->work[k].best.grid, *b = t->work[other].best.grid;
+      if (a->columns == b->columns && a->rows == b->rows &&
+          promise(&t->work[k]) > hopeless * promise(&t->work[other]))
+        t->dropped[k] = true;
+    }
 }
 
 /* The kind that suits the network best; its trial's result stays in `best`. */
-static cm_status choose_kind(const cm_mesh_work *model, const hierarchies *h, cm_mesh_kind *chosen, cm_mesh_descent *best, cm_error *error)
+static cm_status choose_kind(const cm_mesh_work *model, const hierarchies *h, cm_mesh_kind *chosen,
+                             cm_mesh_descent *best, cm_error *error)
 {
-  cm_mesh_work w[CM_KINDS];
+  trials t = {0};
   double cells = (double)model->axes->columns * model->axes->rows;
   /* a layout shows only with many vertices a cell */
   int kinds = h->graph->vertex_count < cells * cm_mesh_vertices_per_core(CM_BY_DISTANCE) ? CM_BY_LAYOUT : CM_KINDS;
   for (int k = 0; k < kinds; k++) {
-    w[k] = *model;
-    w[k].kind = (cm_mesh_kind)k;
-    w[k].sweeps = model->sweeps * trial_share[k];
-    w[k].hierarchy = &h->by[cm_mesh_rating_of((cm_mesh_kind)k)];
+    t.work[k] = *model;
+    t.work[k].kind = (cm_mesh_kind)k;
+    t.work[k].sweeps = model->sweeps * trial_share[k];
+    t.work[k].hierarchy = &h->by[cm_mesh_rating_of((cm_mesh_kind)k)];
   }
-  cm_status status = cm_parallel(model->run, (size_t)kinds, try_one, w, error);
-  int least = 0;
-  for (int k = 1; k < kinds; k++)
-    least = yet_to_gain[k] * (double)w[k].best.cost < yet_to_gain[least] * (double)w[least].best.cost ? k : least;
+  cm_status status = cm_parallel(model->run, (size_t)kinds, try_one, &t, error);
   if (status == CM_OK) {
+    drop_hopeless(&t, kinds);
+    status = cm_parallel(model->run, (size_t)kinds, finish_one, &t, error);
+  }
+  if (status == CM_OK) {
+    int least = CM_KINDS;
+    for (int k = 0; k < kinds; k++)
+      if (!t.dropped[k] && (least == CM_KINDS || promise(&t.work[k]) < promise(&t.work[least])))
+        least = k;
     *chosen = (cm_mesh_kind)least;
-    *best = w[least].best;
-    w[least].best = (cm_mesh_descent){0};
+    *best = t.work[least].best;
+    t.work[least].best = (cm_mesh_descent){0};
   }
   for (int k = 0; k < kinds; k++)
-    cm_mesh_descent_free(&w[k].best);
+    cm_mesh_descent_free(&t.work[k].best);
   return status;
 }
 
 static cm_status descend_one(void *context, size_t index, cm_error *error)
 {
   cm_mesh_work *full = context;
-  return cm_mesh_descend(&full[index], false, error);
+  return cm_mesh_descend(&full[index], false, 0, error);
 }
 
 /* As many full descents as the options say; the best goes to `best`, the cells of the others to `other`. */
