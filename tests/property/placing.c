@@ -346,9 +346,28 @@ static cm_mesh_grid *whole_grid(uint32_t width, uint32_t height, cm_axes **axes)
   return grid;
 }
 
+/* Multiplies all weights by a factor; the largest sum of a vertex' weights. */
+static uint64_t weigh(cm_compact *graph, uint32_t factor)
+{
+  uint64_t heaviest = 0;
+  if (graph->weight == NULL) {
+    ck_ok(CM_NEW(run.memory, graph->weight, graph->entry_count, &error));
+    for (uint64_t i = 0; i < graph->entry_count; i++)
+      graph->weight[i] = 1;
+  }
+  for (uint32_t v = 0; v < graph->vertex_count; v++) {
+    uint64_t sum = 0;
+    for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
+      sum += graph->weight[i] *= factor;
+    heaviest = sum > heaviest ? sum : heaviest;
+  }
+  return heaviest;
+}
+
 START_TEST(tables_tell_what_every_move_changes)
 {
   cm_random random;
+  bool seen[3] = {false};
   for (uint64_t round = 0; round < 60; round++) {
     cm_random_init(&random, round, 7, 0);
     uint32_t width = 1 + below(&random, 6), height = 1 + below(&random, 6), cells = width * height,
@@ -358,12 +377,17 @@ START_TEST(tables_tell_what_every_move_changes)
     cm_mesh_grid *grid = whole_grid(width, height, &axes);
     uint64_t most[36];
     uint32_t cell[MOST];
+    uint64_t heaviest = weigh(graph, 1), fits = INT16_MAX / (width + height - 1);
     for (uint32_t c = 0; c < cells; c++)
       most[c] = n;
     for (uint32_t v = 0; v < n; v++)
       cell[v] = below(&random, cells);
+    if (heaviest > 0 && heaviest <= fits) /* as heavy as 16 bits can hold, or too heavy */
+      heaviest = weigh(graph, (uint32_t)(fits / heaviest + round % 2));
     cm_mesh_state *state;
     ck_ok(cm_mesh_state_new(graph, grid, cell, most, &run, &state, &error));
+    ck_assert_int_eq(state->narrow != NULL, cm_mesh_tabled(state) && heaviest <= fits);
+    seen[cm_mesh_tabled(state) ? 1 + (state->narrow != NULL) : 0] = true;
     for (uint32_t move = 0; move < 100; move++) {
       uint32_t v = below(&random, n), to = below(&random, cells);
       uint64_t before = cm_mesh_total(graph, grid, cell);
@@ -384,6 +408,7 @@ START_TEST(tables_tell_what_every_move_changes)
     cm_axes_free(axes);
     cm_compact_free(graph);
   }
+  ck_assert(seen[0] && seen[1] && seen[2]); /* no table, 32 bits, 16 bits */
 }
 END_TEST
 

@@ -64,14 +64,15 @@ static uint32_t lean(const cm_mesh_state *s, uint32_t v, int32_t *least)
   uint32_t x = g->x[s->cell[v]], y = g->y[s->cell[v]], best = RIGHT;
   bool inside[WAYS] = {[RIGHT] = x + 1 < g->columns, [LEFT] = x > 0, [DOWN] = y + 1 < g->rows, [UP] = y > 0};
   int32_t cost[WAYS] = {0};
-  if (s->table == NULL) {
+  if (!cm_mesh_tabled(s)) {
     lean_on_edges(s, v, cost);
   } else {
-    const int32_t *column = s->table + v * s->stride + x, *row = s->table + v * s->stride + s->rows_at + y;
+    size_t column = v * s->stride + x, row = v * s->stride + s->rows_at + y;
+    int32_t here_x = cm_mesh_entry(s, column), here_y = cm_mesh_entry(s, row);
     for (int way = RIGHT; way <= LEFT; way++)
-      cost[way] = inside[way] ? column[way == RIGHT ? 1 : -1] - column[0] : 0;
+      cost[way] = inside[way] ? cm_mesh_entry(s, way == RIGHT ? column + 1 : column - 1) - here_x : 0;
     for (int way = DOWN; way <= UP; way++)
-      cost[way] = inside[way] ? row[way == DOWN ? 1 : -1] - row[0] : 0;
+      cost[way] = inside[way] ? cm_mesh_entry(s, way == DOWN ? row + 1 : row - 1) - here_y : 0;
   }
   for (uint32_t way = 0; way < WAYS; way++) {
     cost[way] = inside[way] ? cost[way] : INT32_MAX;
@@ -211,7 +212,7 @@ static cm_status visited_new(const cm_mesh_state *s, visited *all, cm_error *err
     return error->status;
   for (uint32_t r = 0; r < rings; r++)
     all->head[r] = NONE;
-  if (s->table == NULL && n / MANY >= s->grid->columns * s->grid->rows)
+  if (!cm_mesh_tabled(s) && n / MANY >= s->grid->columns * s->grid->rows)
     put_aside_what_is_whole(s, all);
   for (uint32_t v = 0; v < n; v++)
     if (all->way[v] != ASLEEP) {
@@ -297,15 +298,20 @@ static void fetch_neighbour(const cm_mesh_state *s, uint32_t v, uint64_t bits)
 static void fetch_partner(const cm_mesh_state *s, const visited *all, uint32_t v, uint64_t bits)
 {
   uint32_t to = offer(s, v, bits), from = s->cell[v];
-  if (to == NONE || s->table == NULL || cm_mesh_fits(s, v, to))
+  if (to == NONE || !cm_mesh_tabled(s) || cm_mesh_fits(s, v, to))
     return;
   uint32_t u = all->head[to * WAYS + way_of_exchange(s, from, to, bits)];
   if (u == NONE)
     return;
-  const int32_t *row = s->table + u * s->stride;
+  size_t column = u * s->stride + s->grid->x[from], row = u * s->stride + s->rows_at + s->grid->y[from];
   __builtin_prefetch(all->next + u, 1);
-  __builtin_prefetch(row + s->grid->x[from]);
-  __builtin_prefetch(row + s->rows_at + s->grid->y[from]);
+  if (s->narrow != NULL) {
+    __builtin_prefetch(s->narrow + column);
+    __builtin_prefetch(s->narrow + row);
+  } else {
+    __builtin_prefetch(s->table + column);
+    __builtin_prefetch(s->table + row);
+  }
 }
 
 /* All that are visited once; the temperature falls by `fall` after each eighth. */

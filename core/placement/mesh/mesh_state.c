@@ -4,7 +4,7 @@
 
 #include "core/base/wide.h"
 
-enum { LANES = 8 };
+enum { LANES = 8, LINE = 64 /* bytes of a cache line */, AHEAD = 4 /* rows for which memory is asked in advance */ };
 /* Up to so many edges a vertex, summing over them is faster than keeping tables that no cache holds. */
 static const double degree_direct = 6;
 #define NONE UINT32_MAX
@@ -22,20 +22,41 @@ CM_WIDE static void add_rows(int32_t *restrict table, size_t stride, const uint3
   for (size_t i = 0; i < degree; i++) {
     int32_t *row = table + neighbour[i] * stride;
     int32_t w = weight != NULL ? (int32_t)weight[i] : 1;
-    if (i + 2 < degree)
-      __builtin_prefetch(table + neighbour[i + 2] * stride + begin, 1);
+    if (i + AHEAD < degree)
+      __builtin_prefetch(table + neighbour[i + AHEAD] * stride + begin, 1);
     for (size_t c = begin; c < end; c += LANES)
       for (size_t k = 0; k < LANES; k++)
         row[c + k] += w * change[c + k];
   }
 }
 
+/* The same in 16 bits. */
+CM_WIDE static void add_narrow_rows(int16_t *restrict table, size_t stride, const uint32_t *restrict neighbour,
+                                    const uint32_t *restrict weight, size_t degree, const int16_t *restrict change,
+                                    size_t begin, size_t end)
+{
+  for (size_t i = 0; i < degree; i++) {
+    int16_t *row = table + neighbour[i] * stride, w = (int16_t)(weight != NULL ? weight[i] : 1);
+    if (i + AHEAD < degree)
+      __builtin_prefetch(table + neighbour[i + AHEAD] * stride + begin, 1);
+    for (size_t c = begin; c < end; c += LANES)
+      for (size_t k = 0; k < LANES; k++)
+        row[c + k] = (int16_t)(row[c + k] + w * change[c + k]);
+  }
+}
+
 /* Adds the edges of v as seen from its cell, or as moved there from another. */
 static void add_edges(cm_mesh_state *s, uint32_t v, size_t begin, size_t end)
 {
-  uint64_t first = s->graph->first[v];
-  add_rows(s->table, s->stride, s->graph->neighbour + first, s->weight != NULL ? s->weight + first : NULL,
-           s->graph->first[v + 1] - first, s->change, begin, end);
+  uint64_t first = s->graph->first[v], degree = s->graph->first[v + 1] - first;
+  const uint32_t *neighbour = s->graph->neighbour + first, *weight = s->weight != NULL ? s->weight + first : NULL;
+  if (s->table != NULL) {
+    add_rows(s->table, s->stride, neighbour, weight, degree, s->change, begin, end);
+    return;
+  }
+  for (size_t c = begin; c < end; c++)
+    s->narrow_change[c] = (int16_t)s->change[c];
+  add_narrow_rows(s->narrow, s->stride, neighbour, weight, degree, s->narrow_change, begin, end);
 }
 
 static void fill_change(cm_mesh_state *s, uint32_t from, uint32_t to)
@@ -103,6 +124,11 @@ const int32_t *cm_mesh_row(cm_mesh_state *s, uint32_t v)
 {
   if (s->table != NULL)
     return s->table + v * s->stride;
+  if (s->narrow != NULL) {
+    for (size_t c = 0; c < s->stride; c++)
+      s->change[c] = s->narrow[v * s->stride + c];
+    return s->change;
+  }
   const cm_compact *g = s->graph;
   const cm_mesh_grid *grid = s->grid;
   memset(s->change, 0, s->stride * sizeof *s->change);
@@ -122,9 +148,9 @@ const int32_t *cm_mesh_row(cm_mesh_state *s, uint32_t v)
 bool cm_mesh_inside(const cm_mesh_state *s, uint32_t v)
 {
   uint32_t cell = s->cell[v];
-  if (s->table != NULL) {
-    const int32_t *row = s->table + v * s->stride;
-    return row[s->grid->x[cell]] + row[s->rows_at + s->grid->y[cell]] == 0;
+  if (cm_mesh_tabled(s)) {
+    size_t row = v * s->stride;
+    return cm_mesh_entry(s, row + s->grid->x[cell]) + cm_mesh_entry(s, row + s->rows_at + s->grid->y[cell]) == 0;
   }
   for (uint64_t i = s->graph->first[v]; i < s->graph->first[v + 1]; i++)
     if (s->cell[s->graph->neighbour[i]] != cell)
@@ -135,7 +161,7 @@ bool cm_mesh_inside(const cm_mesh_state *s, uint32_t v)
 void cm_mesh_move(cm_mesh_state *s, uint32_t v, uint32_t to)
 {
   uint32_t from = s->cell[v], columns = s->grid->columns;
-  if (s->table != NULL) {
+  if (cm_mesh_tabled(s)) {
     fill_change(s, from, to);
     bool along_x = from % columns != to % columns, along_y = from / columns != to / columns;
     add_edges(s, v, along_x ? 0 : s->rows_at, along_y ? s->stride : s->rows_at);
@@ -170,8 +196,8 @@ static uint64_t farthest(const cm_mesh_grid *g)
   return (uint64_t)x + (uint64_t)y + 1;
 }
 
-/* Weights as the tables take them: shifted until the heaviest vertex cannot overflow. */
-static cm_status take_weights(cm_mesh_state *s, cm_error *error)
+/* Weights as the tables take them: shifted until the heaviest vertex cannot overflow. *narrow: 16 bits hold all. */
+static cm_status take_weights(cm_mesh_state *s, bool *narrow, cm_error *error)
 {
   const cm_compact *g = s->graph;
   uint64_t heaviest = 0, far = farthest(s->grid);
@@ -183,6 +209,7 @@ static cm_status take_weights(cm_mesh_state *s, cm_error *error)
   }
   while ((heaviest >> s->shift) > (uint64_t)INT32_MAX / 8 / far)
     s->shift++;
+  *narrow = heaviest <= (uint64_t)INT16_MAX / far;
   s->weight = g->weight;
   if (s->shift == 0 && g->wide == NULL)
     return CM_OK;
@@ -194,15 +221,32 @@ static cm_status take_weights(cm_mesh_state *s, cm_error *error)
   return CM_OK;
 }
 
+/* The table, empty, where a cache line begins. */
+static cm_status new_table(cm_mesh_state *s, bool narrow, cm_error *error)
+{
+  size_t entry = narrow ? sizeof *s->narrow : sizeof *s->table;
+  char *room;
+  if (CM_NEW(s->run->memory, room, s->graph->vertex_count * s->stride * entry + LINE, error) != CM_OK)
+    return error->status;
+  s->room = room;
+  room += (LINE - (uintptr_t)room % LINE) % LINE;
+  if (narrow)
+    s->narrow = (int16_t *)(void *)room;
+  else
+    s->table = (int32_t *)(void *)room;
+  return CM_OK;
+}
+
 static cm_status build(cm_mesh_state *s, const uint64_t *most, cm_error *error)
 {
   cm_memory *memory = s->run->memory;
   uint32_t n = s->graph->vertex_count, cells = s->grid->columns * s->grid->rows;
   s->rows_at = padded(s->grid->columns);
   s->stride = s->rows_at + padded(s->grid->rows);
-  bool direct = (double)s->graph->entry_count <= degree_direct * n;
-  if (take_weights(s, error) != CM_OK || (!direct && CM_NEW(memory, s->table, n * s->stride, error) != CM_OK) ||
-      CM_NEW(memory, s->change, s->stride, error) != CM_OK || CM_NEW(memory, s->load, cells, error) != CM_OK ||
+  bool direct = (double)s->graph->entry_count <= degree_direct * n, narrow;
+  if (take_weights(s, &narrow, error) != CM_OK || (!direct && new_table(s, narrow, error) != CM_OK) ||
+      CM_NEW(memory, s->change, s->stride, error) != CM_OK ||
+      CM_NEW(memory, s->narrow_change, s->stride, error) != CM_OK || CM_NEW(memory, s->load, cells, error) != CM_OK ||
       CM_NEW(memory, s->most, cells, error) != CM_OK || CM_NEW(memory, s->head, cells, error) != CM_OK ||
       CM_NEW(memory, s->next, n, error) != CM_OK || CM_NEW(memory, s->previous, n, error) != CM_OK)
     return error->status;
@@ -243,8 +287,9 @@ void cm_mesh_state_free(cm_mesh_state *s)
   if (s == NULL)
     return;
   cm_free(s->own_weight);
-  cm_free(s->table);
+  cm_free(s->room);
   cm_free(s->change);
+  cm_free(s->narrow_change);
   cm_free(s->load);
   cm_free(s->most);
   cm_free(s->head);

@@ -36,8 +36,11 @@ typedef struct cm_mesh_state {
   uint32_t *own_weight;
   uint32_t shift;
   size_t stride, rows_at; /* a vertex' row of the table: columns from 0, rows from rows_at on */
-  int32_t *table;        /* [vertices * stride]; NULL where vertices have few edges: costs are summed over them */
-  int32_t *change;       /* [stride] scratch of a move, or of a vertex' row when there is no table */
+  int32_t *table;        /* [vertices * stride], or */
+  int16_t *narrow;       /* where costs fit. Both NULL where vertices have few edges: costs are summed over them */
+  void *room;            /* that the table is in, its rows where cache lines begin */
+  int32_t *change;       /* [stride] scratch of a move, or of a vertex' row */
+  int16_t *narrow_change; /* [stride] scratch of a move */
   uint64_t *load, *most; /* [cells] size of the members, and its limit */
   uint32_t *next, *previous, *head; /* members of a cell in a ring */
 } cm_mesh_state;
@@ -47,22 +50,35 @@ cm_status cm_mesh_state_new(const cm_compact *graph, const cm_mesh_grid *grid, u
                             cm_run *run, cm_mesh_state **state, cm_error *error);
 void cm_mesh_state_free(cm_mesh_state *state); /* NULL is allowed */
 
+/* Whether costs are in a table. */
+static inline bool cm_mesh_tabled(const cm_mesh_state *s)
+{
+  return s->narrow != NULL || s->table != NULL;
+}
+
+/* Entry i of the table. O(1). */
+static inline int32_t cm_mesh_entry(const cm_mesh_state *s, size_t i)
+{
+  return s->narrow != NULL ? s->narrow[i] : s->table[i];
+}
+
 /* The same as cm_mesh_cost, from the edges. O(degree). */
 int32_t cm_mesh_cost_of_edges(const cm_mesh_state *s, uint32_t v, uint32_t to);
 
 /* Change of cost when v moves alone. O(1), or O(degree) without a table. */
 static inline int32_t cm_mesh_cost(const cm_mesh_state *s, uint32_t v, uint32_t to)
 {
-  if (s->table == NULL)
+  if (!cm_mesh_tabled(s))
     return cm_mesh_cost_of_edges(s, v, to);
-  const int32_t *row = s->table + v * s->stride;
   const uint32_t *x = s->grid->x, *y = s->grid->y;
   uint32_t from = s->cell[v];
-  return row[x[to]] - row[x[from]] + row[s->rows_at + y[to]] - row[s->rows_at + y[from]];
+  size_t column = v * s->stride, row = column + s->rows_at;
+  return cm_mesh_entry(s, column + x[to]) - cm_mesh_entry(s, column + x[from]) + cm_mesh_entry(s, row + y[to]) -
+         cm_mesh_entry(s, row + y[from]);
 }
 
-/* The costs of v by column, and from rows_at on by row; valid until the next call or move. O(1), or O(degree * (columns
- * + rows)) without a table. */
+/* The costs of v by column, and from rows_at on by row; valid until the next call or move. O(columns + rows), times the
+ * degree without a table. */
 const int32_t *cm_mesh_row(cm_mesh_state *s, uint32_t v);
 
 /* Whether all that v talks to is in its cell. O(1), or O(degree) without a table. */
