@@ -112,7 +112,8 @@ static void arrange(bench *b, cm_arrange_effort effort, uint32_t *core)
 {
   cm_error error;
   cm_arrange_result result;
-  bench_must(cm_arrange(b->i.graph, b->i.chip, b->i.region, effort, b->i.wish.seed, &b->i.run, core, &result, &error),
+  cm_arrange_options options = {.effort = effort, .seed = b->i.wish.seed};
+  bench_must(cm_arrange(b->i.graph, b->i.chip, b->i.region, &options, &b->i.run, core, &result, &error),
              "engine", &error);
 }
 

@@ -5,21 +5,29 @@
 
 #include "core/placement/blocks.h"
 #include "core/placement/qap/qap.h"
+#include "core/placement/relief/relief.h"
+
+/* Placements to choose from by their loads. */
+enum { POOL = 64 };
+
+/* Bookings a flow and member of the population beyond which few parts are not relieved further. */
+static const double relief_enough = 2000;
 
 /* Looks at pairs of cores that an effort may cost, and how they are spent. */
 typedef struct budget {
-  uint32_t few; /* so many cores at most are annealed with tables; more are placed by blocks */
+  uint32_t few; /* cores that are annealed with tables */
   double looks;
   uint32_t population, sweeps_max, rounds;
   /* By blocks: entries of the graph that are looked at on a level, within these numbers of sweeps. */
   double entries, sweeps_least, sweeps_most;
   uint32_t cycles;
+  double relief; /* bookings of packets at routers, for loads */
 } budget;
 
 static const budget budgets[] = {
-  [CM_ARRANGE_FAST] = {0, 0, 0, 0, 20, 4e7, 4, 60, 0},
-  [CM_ARRANGE_BALANCED] = {512, 2e8, 8, 400, 20, 2e8, 20, 1000, 1},
-  [CM_ARRANGE_BEST] = {512, 4e9, 16, 4000, 60, 2e9, 60, 4000, 4},
+  [CM_ARRANGE_FAST] = {0, 0, 0, 0, 20, 4e7, 4, 60, 0, 0},
+  [CM_ARRANGE_BALANCED] = {CM_ARRANGE_FEW, 2e8, 8, 400, 20, 2e8, 20, 1000, 1, 2e6},
+  [CM_ARRANGE_BEST] = {CM_ARRANGE_FEW, 4e9, 16, 4000, 60, 2e9, 60, 4000, 4, 3e8},
 };
 
 static cm_qap_options divide(const budget *b, uint32_t cores, uint64_t seed)
@@ -65,56 +73,111 @@ static cm_status arrange_by_blocks(const cm_graph *parts, const cm_chip *chip, c
   return CM_OK;
 }
 
-static cm_status arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region, const cm_axes *axes,
-                         const budget *b, uint64_t seed, cm_run *run, uint32_t *at, uint32_t *annealed,
-                         cm_arrange_result *result, cm_error *error)
+/* What one run holds. */
+typedef struct work {
+  const cm_graph *parts;
+  const cm_chip *chip;
+  const cm_region *region;
+  const cm_arrange_options *options;
+  const budget *budget;
+  cm_axes *axes;
+  cm_run *run;
+  uint32_t *at, *annealed; /* [parts] */
+  cm_qap_pool pool;
+  cm_arrange_result result;
+} work;
+
+/* Among all that was annealed, and what is near the best of it. */
+static cm_status relieve(work *w, cm_error *error)
 {
-  if (b->few == 0 || axes->count > b->few)
-    return arrange_by_blocks(parts, chip, region, axes, b, seed, run, at, result, error);
-  cm_run_phase(run, "place");
-  if (along_curve(parts, chip, region, run, at, error) != CM_OK)
+  cm_loads *loads;
+  const cm_flows *flows = w->options->flows;
+  double enough = relief_enough * w->budget->population * (double)(flows->first[flows->parts] + flows->parts);
+  cm_relief_options options = {
+    .others = &w->pool, .work = fmin(w->budget->relief, enough), .seed = w->options->seed};
+  cm_relief_result made;
+  if (cm_loads_new(flows, w->chip, w->region->cores, w->region->core_count, w->run, &loads, error) != CM_OK)
     return error->status;
-  result->method = "curve and swaps";
-  result->curve = cm_axes_cost(parts, axes, at);
-  if (cm_place_by_swaps(parts, axes, chip, region, b->rounds, run, at, &result->rounds, &result->swaps, error) != CM_OK)
-    return error->status;
-  result->refined = cm_axes_cost(parts, axes, at);
-  uint64_t cost;
-  cm_qap_options options = divide(b, axes->count, seed);
-  cm_run_phase(run, "anneal");
-  if (cm_place_by_annealing(parts, axes, &options, run, annealed, &cost, error) != CM_OK)
-    return error->status;
-  if (cost < result->refined) {
-    memcpy(at, annealed, parts->vertex_count * sizeof *at);
-    result->method = "annealing";
-    result->refined = cost;
-  }
+  if (loads == NULL)
+    return CM_OK;
+  cm_status status = cm_relieve(w->parts, w->axes, loads, &options, w->run, w->at, &made, error);
+  cm_loads_free(loads);
+  if (status != CM_OK)
+    return status;
+  w->result.refined = made.cost;
+  w->result.least = made.least;
+  w->result.relieved = true;
+  w->result.busiest_before = made.before;
+  w->result.busiest = made.highest;
   return CM_OK;
 }
 
-cm_status cm_arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
-                     uint64_t seed, cm_run *run, uint32_t *core, cm_arrange_result *result, cm_error *error)
+static cm_status anneal(work *w, cm_error *error)
 {
-  cm_axes *axes;
-  uint32_t *at = NULL, *annealed = NULL;
-  cm_arrange_result found = {0};
+  uint32_t n = w->parts->vertex_count;
+  uint64_t cost;
+  cm_qap_options options = divide(w->budget, w->axes->count, w->options->seed);
+  if (w->options->flows != NULL) {
+    w->pool.most = POOL;
+    options.pool = &w->pool;
+    if (CM_NEW(w->run->memory, w->pool.at, (size_t)POOL * n, error) != CM_OK ||
+        CM_NEW(w->run->memory, w->pool.cost, POOL, error) != CM_OK)
+      return error->status;
+  }
+  cm_run_phase(w->run, "anneal");
+  if (cm_place_by_annealing(w->parts, w->axes, &options, w->run, w->annealed, &cost, error) != CM_OK)
+    return error->status;
+  if (cost < w->result.refined) {
+    memcpy(w->at, w->annealed, n * sizeof *w->at);
+    w->result.method = "annealing";
+    w->result.refined = cost;
+  }
+  return w->options->flows != NULL ? relieve(w, error) : CM_OK;
+}
+
+static cm_status arrange(work *w, cm_error *error)
+{
+  const budget *b = w->budget;
+  cm_arrange_result *r = &w->result;
+  if (b->few == 0 || w->axes->count > b->few)
+    return arrange_by_blocks(w->parts, w->chip, w->region, w->axes, b, w->options->seed, w->run, w->at, r, error);
+  cm_run_phase(w->run, "place");
+  if (along_curve(w->parts, w->chip, w->region, w->run, w->at, error) != CM_OK)
+    return error->status;
+  r->method = "curve and swaps";
+  r->curve = cm_axes_cost(w->parts, w->axes, w->at);
+  if (cm_place_by_swaps(w->parts, w->axes, w->chip, w->region, b->rounds, w->run, w->at, &r->rounds, &r->swaps,
+                        error) != CM_OK)
+    return error->status;
+  r->refined = cm_axes_cost(w->parts, w->axes, w->at);
+  return anneal(w, error);
+}
+
+cm_status cm_arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
+                     const cm_arrange_options *options, cm_run *run, uint32_t *core, cm_arrange_result *result,
+                     cm_error *error)
+{
+  work w = {.parts = parts, .chip = chip, .region = region, .options = options,
+            .budget = &budgets[options->effort], .run = run};
   if (region->core_count < parts->vertex_count)
     return cm_fail(error, CM_INTERNAL, "a region of %u cores for %u parts", region->core_count, parts->vertex_count);
-  cm_status status = cm_axes_new(chip, region->cores, region->core_count, run, &axes, error);
+  cm_status status = cm_axes_new(chip, region->cores, region->core_count, run, &w.axes, error);
   if (status != CM_OK)
     return status;
-  status = CM_NEW(run->memory, at, parts->vertex_count, error);
+  status = CM_NEW(run->memory, w.at, parts->vertex_count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, annealed, parts->vertex_count, error);
+    status = CM_NEW(run->memory, w.annealed, parts->vertex_count, error);
   if (status == CM_OK)
-    status = arrange(parts, chip, region, axes, &budgets[effort], seed, run, at, annealed, &found, error);
+    status = arrange(&w, error);
   if (status == CM_OK) {
     for (uint32_t p = 0; p < parts->vertex_count; p++)
-      core[p] = region->cores[at[p]];
-    *result = found;
+      core[p] = region->cores[w.at[p]];
+    *result = w.result;
   }
-  cm_axes_free(axes);
-  cm_free(at);
-  cm_free(annealed);
+  cm_axes_free(w.axes);
+  cm_free(w.at);
+  cm_free(w.annealed);
+  cm_free(w.pool.at);
+  cm_free(w.pool.cost);
   return status;
 }

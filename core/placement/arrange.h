@@ -3,23 +3,39 @@
 #define CM_PLACEMENT_ARRANGE_H
 
 #include "core/chip/region.h"
+#include "core/partition/flows.h"
 #include "core/partition/graph.h"
 #include "core/placement/axes.h"
 
+/* So many cores at most are annealed with tables; more are placed by blocks. */
+enum { CM_ARRANGE_FEW = 512 };
+
 typedef enum cm_arrange_effort { CM_ARRANGE_FAST, CM_ARRANGE_BALANCED, CM_ARRANGE_BEST } cm_arrange_effort;
+
+typedef struct cm_arrange_options {
+  cm_arrange_effort effort;
+  uint64_t seed;
+  const cm_flows *flows; /* what the parts send to each other: among placements that cost about as little, one whose
+                            busiest router has less to do (relief/relief.h) is taken; NULL: cost alone counts */
+} cm_arrange_options;
 
 typedef struct cm_arrange_result {
   const char *method;       /* "curve and swaps", "annealing", "blocks and exchanges": static text */
   uint64_t curve, refined;  /* sum of weight * distance (in units of cm_axes) along the curve, and at the end; scaled */
   uint32_t rounds;          /* of swaps */
   uint64_t swaps;
+  bool relieved;            /* whether loads were looked at: then */
+  double busiest_before, busiest; /* load of the busiest router, in units of the flows: for the least cost, and here */
+  uint64_t least;           /* that least cost */
 } cm_arrange_result;
 
-/* Places the parts on the cores of the region, as many as there are parts. The effort is counted in steps, never in
- * seconds: the result depends on the input and the seed alone. Fills core [parts] with core numbers. Phases "place"
- * and "anneal". FAST, and the others beyond 512 cores: as cm_place_by_blocks; else as cm_place_by_annealing. */
-cm_status cm_arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
-                     uint64_t seed, cm_run *run, uint32_t *core, cm_arrange_result *result, cm_error *error);
+/* Places the parts on the cores of the region, as many as there are parts or more. The effort is counted in steps, never
+ * in seconds: the result depends on the input and the options alone. Fills core [parts] with core numbers. Phases
+ * "place" and "anneal". FAST, and the others beyond 512 cores: as cm_place_by_blocks, and loads are not looked at; else
+ * as cm_place_by_annealing. */
+cm_status cm_arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
+                     const cm_arrange_options *options, cm_run *run, uint32_t *core, cm_arrange_result *result,
+                     cm_error *error);
 
 /* ---- its steps ---- */
 

@@ -218,7 +218,8 @@ START_TEST(a_planted_grid_comes_out_nearly_flat)
   ck_ok(cm_region_choose(chip, occupancy, N, &run, &region, &error));
   for (cm_arrange_effort effort = CM_ARRANGE_FAST; effort <= CM_ARRANGE_BALANCED; effort++) {
     cm_arrange_result result;
-    ck_ok(cm_arrange(graph, chip, region, effort, 1, &run, core, &result, &error));
+    cm_arrange_options options = {.effort = effort, .seed = 1};
+    ck_ok(cm_arrange(graph, chip, region, &options, &run, core, &result, &error));
     ck_assert_double_lt((double)result.refined / (2.0 * SIDE * (SIDE - 1)), most[effort]);
     ck_assert_uint_le(result.refined, result.curve);
   }

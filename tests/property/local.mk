@@ -13,6 +13,7 @@ PROPERTY_TESTS = \
   tests/property/placing \
   tests/property/programs \
   tests/property/refusals \
+  tests/property/relief \
   tests/property/remap \
   tests/property/rewards \
   tests/property/routes \

@@ -88,7 +88,8 @@ static cm_status arrange(ground *g, const cm_region *region, const cm_graph *par
   uint32_t *number;
   if (CM_NEW(g->run->memory, number, cm_chip_cores(chip), error) != CM_OK)
     return error->status;
-  cm_status status = cm_arrange(parts, chip, region, effort, o->placement_seed, g->run, at, &made, error);
+  cm_arrange_options options = {.effort = effort, .seed = o->placement_seed};
+  cm_status status = cm_arrange(parts, chip, region, &options, g->run, at, &made, error);
   if (status == CM_OK)
     *energy = cm_placement_energy(parts, chip, at);
   for (uint32_t c = 0; c < region->core_count; c++)

@@ -38,21 +38,43 @@ static cm_status place_by_seed(const cm_placing *g, const cm_region *region, uin
   return told(*report, error);
 }
 
-/* The placement engine. */
-static cm_status place_by_engine(const cm_placing *g, const cm_region *region, uint32_t *core, json_t **report,
-                                 cm_error *error)
+cm_status cm_gather_flows(cm_placing *g, cm_error *error)
 {
   const struct cm_map_options *o = g->input->options;
+  const cm_topology *t = g->input->topology;
+  bool engine = o->mapper != CM_MAPPER_BISECTION && o->mapper != CM_MAPPER_LEARNED;
+  if (!engine || cm_pays_for_trees(g) || (o->preset != CM_PRESET_BALANCED && o->preset != CM_PRESET_BEST) ||
+      g->part_count > CM_ARRANGE_FEW)
+    return CM_OK;
+  return t->directed ? cm_flows_of_axons(t, g->part, g->part_count, g->run, &g->flows, error)
+                     : cm_flows_of_graph(g->parts, g->run, &g->flows, error);
+}
+
+static bool tell_relief(const cm_arrange_result *made, double unit, json_t *report)
+{
+  if (!made->relieved || made->least == 0)
+    return true;
+  json_t *told = json_pack("{s:f, s:f, s:f}", "busiest_before", made->busiest_before / unit, "busiest",
+                           made->busiest / unit, "energy_ratio", (double)made->refined / (double)made->least);
+  return json_object_set_new(json_object_get(report, "placement"), "relief", told) == 0;
+}
+
+/* The placement engine. */
+static cm_status place_by_engine(const cm_placing *g, const cm_region *region, cm_placed *placed, cm_error *error)
+{
+  const struct cm_map_options *o = g->input->options;
+  cm_arrange_options options = {.effort = efforts[o->preset], .seed = o->placement_seed, .flows = g->flows};
   cm_arrange_result made;
-  if (cm_arrange(g->parts, g->input->chip, region, efforts[o->preset], o->placement_seed, g->run, core, &made,
-                 error) != CM_OK)
+  if (cm_arrange(g->parts, g->input->chip, region, &options, g->run, placed->core, &made, error) != CM_OK)
     return error->status;
   double before = made.refined > 0 ? (double)made.curve / (double)made.refined : 1;
-  double refined = (double)cm_placement_traffic(g->parts, g->input->chip, core);
-  *report = json_pack("{s:{s:f, s:s, s:f, s:i, s:I}}", "placement", "part_traffic",
-                      refined / (double)g->input->topology->weight_scale, "method", made.method, "curve_ratio", before,
-                      "rounds", (int)made.rounds, "swaps", (json_int_t)made.swaps);
-  return told(*report, error);
+  double refined = (double)cm_placement_traffic(g->parts, g->input->chip, placed->core);
+  double unit = (double)g->input->topology->weight_scale;
+  placed->busiest = made.busiest;
+  placed->report = json_pack("{s:{s:f, s:s, s:f, s:i, s:I}}", "placement", "part_traffic", refined / unit, "method",
+                             made.method, "curve_ratio", before, "rounds", (int)made.rounds, "swaps",
+                             (json_int_t)made.swaps);
+  return told(tell_relief(&made, unit, placed->report) ? placed->report : NULL, error);
 }
 
 cm_status cm_place_on(const cm_placing *g, const cm_region *region, cm_placed *placed, cm_error *error)
@@ -66,7 +88,7 @@ cm_status cm_place_on(const cm_placing *g, const cm_region *region, cm_placed *p
   cm_status status = o->mapper == CM_MAPPER_LEARNED
                        ? cm_place_by_policy(g->input, g->part, g->parts, region, g->run, made.core, &made.report, error)
                      : seeds ? place_by_seed(g, region, made.core, &made.report, error)
-                             : place_by_engine(g, region, made.core, &made.report, error);
+                             : place_by_engine(g, region, &made, error);
   if (status != CM_OK) {
     cm_placed_free(&made);
     return status;

@@ -8,13 +8,16 @@
 typedef struct cm_placed {
   uint32_t *core; /* [part_count] */
   json_t *report;
-  double energy;
+  double energy, busiest; /* as in cm_placing */
 } cm_placed;
 
 /* Places the parts by the job's mapper and preset on the cores of a region, as many as there are parts or more. The
  * caller owns what *placed holds. */
 cm_status cm_place_on(const cm_placing *placing, const cm_region *region, cm_placed *placed, cm_error *error);
 void cm_placed_free(cm_placed *placed);
+
+/* Gathers placing->flows where the method looks at loads: the engine by annealing, for unicast. */
+cm_status cm_gather_flows(cm_placing *placing, cm_error *error);
 
 /* Where the job pays for trees: swaps parts that have their cores, with each other and with empty cores of
  * placing->region, until their trees are short, and tells so in the report. */

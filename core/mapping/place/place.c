@@ -8,6 +8,7 @@
 
 #include "core/chip/compact.h"
 #include "core/mapping/place/methods.h"
+#include "core/placement/relief/relief.h"
 
 enum { REGIONS_MAX = 64, ROAMING_MAX = 448 };
 
@@ -41,11 +42,23 @@ static void take(cm_placing *g, cm_region *region, cm_placed *placed, uint32_t n
   g->region = region;
   g->report = placed->report;
   g->energy = placed->energy;
+  g->busiest = placed->busiest;
   g->region_chosen = number;
   *placed = (cm_placed){0};
 }
 
-/* Places the parts on a region, which is taken over where they cost less there, and freed where not. */
+/* Whether a placement is better than the one that there is: by energy, where loads were not looked at. */
+static bool is_better(const cm_placing *g, const cm_placed *placed)
+{
+  if (g->core == NULL)
+    return true;
+  if (g->busiest == 0 || placed->busiest == 0 || g->energy > cm_relief_dearer * placed->energy)
+    return placed->energy < g->energy;
+  return placed->energy <= cm_relief_dearer * g->energy &&
+         cm_relief_score(placed->energy, placed->busiest) < cm_relief_score(g->energy, g->busiest);
+}
+
+/* Places the parts on a region, which is taken over where that is better, and freed where not. */
 static cm_status try_region(cm_placing *g, cm_region *region, uint32_t number, cm_error *error)
 {
   cm_placed placed;
@@ -53,7 +66,7 @@ static cm_status try_region(cm_placing *g, cm_region *region, uint32_t number, c
     cm_region_free(region);
     return error->status;
   }
-  if (g->core == NULL || placed.energy < g->energy)
+  if (is_better(g, &placed))
     take(g, region, &placed, number);
   else
     cm_region_free(region);
@@ -83,6 +96,8 @@ static cm_status place_with_room(cm_placing *g, cm_error *error)
 static cm_status place_on_candidates(cm_placing *g, cm_error *error)
 {
   cm_region *regions[REGIONS_MAX] = {NULL};
+  if (cm_gather_flows(g, error) != CM_OK)
+    return error->status;
   if (choose_regions(g, regions, &g->region_count, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
@@ -166,8 +181,10 @@ cm_status cm_place_parts(cm_placing *g, cm_error *error)
 void cm_placing_free(cm_placing *g)
 {
   cm_free(g->core);
+  cm_flows_free(g->flows);
   cm_region_free(g->region);
   json_decref(g->report);
+  g->flows = NULL;
   g->core = NULL;
   g->region = NULL;
   g->report = NULL;

@@ -205,6 +205,33 @@ static cm_status breed_one(void *context, size_t index, cm_error *error)
   return status;
 }
 
+/* Notes an arrangement for the caller, in place of the dearest that he has where there is no room. */
+static void note(const search *s, const member *m)
+{
+  cm_qap_pool *pool = s->options->pool;
+  uint32_t dearest = 0;
+  if (pool == NULL)
+    return;
+  for (uint32_t i = 0; i < pool->count; i++) {
+    if (pool->cost[i] == m->cost)
+      return;
+    dearest = pool->cost[i] > pool->cost[dearest] ? i : dearest;
+  }
+  if (pool->count == pool->most && pool->cost[dearest] <= m->cost)
+    return;
+  uint32_t slot = pool->count < pool->most ? pool->count++ : dearest;
+  pool->cost[slot] = m->cost;
+  for (uint32_t c = 0; c < s->qap.count; c++)
+    if (m->occupant[c] < s->qap.parts)
+      pool->at[(size_t)slot * s->qap.parts + m->occupant[c]] = c;
+}
+
+static void note_population(const search *s)
+{
+  for (uint32_t i = 0; i < s->options->population; i++)
+    note(s, &s->member[i]);
+}
+
 /* A child takes the place of the worst member when it is better, unless one of its cost is there: likely the same.
  * False when it does not. */
 static bool admit(search *s, member *child)
@@ -254,7 +281,10 @@ static cm_status begin_again(search *s, uint32_t *vain, cm_error *error)
   s->begun += o->population;
   s->bred += (uint32_t)price;
   *vain = 0;
-  return cm_crew_run(s->crew, o->population, start_one, s, error);
+  if (cm_crew_run(s->crew, o->population, start_one, s, error) != CM_OK)
+    return error->status;
+  note_population(s);
+  return CM_OK;
 }
 
 static cm_status breed(search *s, cm_error *error)
@@ -272,8 +302,10 @@ static cm_status breed(search *s, cm_error *error)
     }
     if (cm_crew_run(s->crew, batch, breed_one, s, error) != CM_OK)
       return error->status;
-    for (uint32_t i = 0; i < batch; i++)
+    for (uint32_t i = 0; i < batch; i++) {
+      note(s, &s->child[i]);
       vain = admit(s, &s->child[i]) ? 0 : vain + 1;
+    }
     s->bred += batch;
     if (cm_run_progress(s->run, (double)s->bred / s->options->children, -1, s->qap.parts, NAN, error) != CM_OK ||
         begin_again(s, &vain, error) != CM_OK)
@@ -405,8 +437,10 @@ cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, cons
   cm_status status = parts->vertex_count > 0 ? set_up(&s, error) : CM_OK;
   if (status == CM_OK && parts->vertex_count > 0)
     status = cm_crew_run(s.crew, options->population, start_one, &s, error);
-  if (status == CM_OK && parts->vertex_count > 0)
+  if (status == CM_OK && parts->vertex_count > 0) {
+    note_population(&s);
     status = breed(&s, error);
+  }
   if (status == CM_OK && parts->vertex_count > 0) {
     crown(&s);
     *cost = cost_of(&s, s.champion.occupant, at);

@@ -10,6 +10,13 @@
 /* The most cores that the engine takes: it keeps the distances and weights of all pairs. */
 enum { CM_QAP_CORES_MAX = 2048 };
 
+/* Annealed arrangements, for those who have more to choose by than the cost: the cheapest ones, no two of one cost. */
+typedef struct cm_qap_pool {
+  uint32_t most, count;
+  uint32_t *at;   /* [most * parts] */
+  uint64_t *cost; /* [most] */
+} cm_qap_pool;
+
 typedef struct cm_qap_options {
   uint32_t population;   /* arrangements annealed from scratch, at least 1 */
   uint32_t sweeps;       /* looks at every pair of cores in each of these annealings */
@@ -18,6 +25,7 @@ typedef struct cm_qap_options {
   uint32_t child_sweeps; /* looks at every pair when annealing one of them */
   uint64_t seed;
   const uint32_t *start; /* [parts] NULL: at random; else the population is annealed from here, less hot */
+  cm_qap_pool *pool;     /* gets what was annealed; NULL: nobody asks */
 } cm_qap_options;
 
 /* Divides work of `sweeps` looks at every pair of cores between a population (at least 1; alone, it gets all) and children
