@@ -11,7 +11,7 @@
 const double cm_relief_dearer = 1.01;
 
 /* Powers of the highest load in the score. */
-static const double rate = 0.1;
+static const double rate = 0.2;
 
 /* Temperatures in mean changes of the cost by a random swap. A swap that costs more than it may and this, as a share of
  * all, is not looked at closer: loads will not make up for it. */

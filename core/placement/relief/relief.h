@@ -18,7 +18,7 @@ typedef struct cm_relief_result {
   double before, highest; /* load of the placement given, and of the chosen one, in units of the flows */
 } cm_relief_result;
 
-/* The price of congestion: a thousandth more cost for a hundredth less of the highest load is a fair exchange. */
+/* The price of congestion: a hundredth more cost for a twentieth less of the highest load is a fair exchange. */
 double cm_relief_score(double cost, double highest);
 
 /* The most that the cost may rise by. */
