@@ -318,20 +318,61 @@ END_TEST
 
 /* ---- the job ---- */
 
-static cm_mapping *map_with(const scene *s, const char *communication, const char *preset, const char *mapper)
+static cm_mapping *map_among(const scene *s, const cm_occupancy *occupancy, const char *communication,
+                             const char *preset, const char *mapper)
 {
   cm_map_options *options;
   cm_mapping *mapping;
   json_t *json = json_pack("{s:s, s:s, s:s, s:i}", "communication", communication, "preset", preset, "mapper", mapper,
                            "max_part_size", 15);
   ck_ok(cm_map_options_parse(json, &options, &error));
-  cm_map_input input = {.topology = &s->topology, .network_id = "00", .chip = s->chip, .options = options,
-                        .scratch_folder = "/tmp"};
+  cm_map_input input = {.topology = &s->topology, .network_id = "00", .chip = s->chip, .occupancy = occupancy,
+                        .options = options, .scratch_folder = "/tmp"};
   ck_ok(cm_map(&input, &run, &mapping, &error));
   cm_map_options_free(options);
   json_decref(json);
   return mapping;
 }
+
+static cm_mapping *map_with(const scene *s, const char *communication, const char *preset, const char *mapper)
+{
+  return map_among(s, NULL, communication, preset, mapper);
+}
+
+/* Parts that were made with their places move to free cores beside them, where trees are shorter. */
+START_TEST(parts_of_the_mesh_mapper_take_free_cores_beside_them)
+{
+  cm_random random;
+  uint32_t moved = 0;
+  for (uint64_t round = 0; round < 6; round++) {
+    scene s = {0};
+    cm_occupancy *occupancy;
+    cm_random_init(&random, round, 7, 0);
+    ck_ok(cm_chip_mesh(8, 8, &s.chip, &error));
+    ck_ok(cm_occupancy_new(s.chip, &occupancy, &error));
+    for (uint32_t i = 0; i < 12; i++)
+      occupancy->state[below(&random, 64)] = i % 2 ? CM_CORE_TAKEN : CM_CORE_BROKEN;
+    s.topology = network_directed(&random, VERTICES, 80);
+    cm_mapping *unicast = map_among(&s, occupancy, "unicast", "balanced", "mesh");
+    cm_mapping *multicast = map_among(&s, occupancy, "multicast", "balanced", "mesh");
+    uint8_t used[64] = {0};
+    for (uint32_t p = 0; p < unicast->part_count; p++)
+      used[unicast->core[p]] = 1;
+    ck_assert_uint_eq(unicast->part_count, multicast->part_count);
+    ck_assert_uint_eq(multicast->region->core_count, multicast->part_count);
+    for (uint32_t p = 0; p < multicast->part_count; p++) {
+      ck_assert_int_eq(occupancy->state[multicast->core[p]], CM_CORE_FREE);
+      moved += !used[multicast->core[p]];
+    }
+    cm_mapping_free(unicast);
+    cm_mapping_free(multicast);
+    network_free(&s.topology);
+    cm_occupancy_free(occupancy);
+    cm_chip_free(s.chip);
+  }
+  ck_assert_uint_gt(moved, 3);
+}
+END_TEST
 
 START_TEST(a_job_for_multicast_pays_no_more_for_trees_and_says_so)
 {
@@ -375,6 +416,7 @@ int main(void)
   tcase_add_test(tests, prices_tell_at_once_what_looks_at_empty_cores_do);
   tcase_add_test(tests, the_search_finds_the_optimum_of_small_cases);
   tcase_add_test(tests, every_effort_stays_in_the_region_and_gets_no_worse_on_any_number_of_threads);
+  tcase_add_test(tests, parts_of_the_mesh_mapper_take_free_cores_beside_them);
   tcase_add_test(tests, a_job_for_multicast_pays_no_more_for_trees_and_says_so);
   suite_add_tcase(suite, tests);
   return test_main(suite);

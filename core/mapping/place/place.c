@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/chip/compact.h"
+#include "core/chip/reach.h"
 #include "core/mapping/place/methods.h"
 #include "core/placement/relief/relief.h"
 
@@ -74,14 +75,20 @@ static cm_status try_region(cm_placing *g, cm_region *region, uint32_t number, c
   return CM_OK;
 }
 
-/* On a region with some cores more than parts, about half a ring around them: a set of cores that is compact for even
+/* So many cores more than parts are about half a ring around them. */
+static uint32_t room_for(uint32_t parts)
+{
+  return (uint32_t)ceil(2 * sqrt((double)parts));
+}
+
+/* On a region with some cores more than parts: a set of cores that is compact for even
  * traffic is not the best for the job's own. */
 static cm_status place_with_room(cm_placing *g, cm_error *error)
 {
   const cm_map_input *in = g->input;
   cm_region *roomy;
   uint32_t found, free_cores = cm_occupancy_free_count(in->occupancy);
-  uint32_t wanted = g->part_count + (uint32_t)ceil(2 * sqrt((double)g->part_count));
+  uint32_t wanted = g->part_count + room_for(g->part_count);
   wanted = wanted < free_cores ? wanted : free_cores;
   if (wanted == g->part_count)
     return CM_OK;
@@ -117,23 +124,19 @@ static int by_core(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* The box around them. */
+/* Sorts a region's cores, and finds its box and price. */
 static cm_status box_cores(const cm_placing *g, cm_region *region, cm_error *error)
 {
   const cm_chip *chip = g->input->chip;
   uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, x1 = 0, y1 = 0, width = chip->width;
-  if (CM_NEW(g->run->memory, region->cores, g->part_count, error) != CM_OK)
-    return error->status;
-  memcpy(region->cores, g->core, g->part_count * sizeof *g->core);
-  qsort(region->cores, g->part_count, sizeof *region->cores, by_core);
-  for (uint32_t p = 0; p < g->part_count; p++) {
-    uint32_t x = g->core[p] % width, y = g->core[p] / width;
+  qsort(region->cores, region->core_count, sizeof *region->cores, by_core);
+  for (uint32_t i = 0; i < region->core_count; i++) {
+    uint32_t x = region->cores[i] % width, y = region->cores[i] / width;
     x0 = x < x0 ? x : x0;
     y0 = y < y0 ? y : y0;
     x1 = x > x1 ? x : x1;
     y1 = y > y1 ? y : y1;
   }
-  region->core_count = g->part_count;
   region->x0 = x0;
   region->y0 = y0;
   region->width = x1 - x0 + 1;
@@ -153,7 +156,83 @@ static cm_status enclose(cm_placing *g, cm_error *error)
     return error->status;
   cm_region_free(g->region);
   g->region = used;
+  if (CM_NEW(g->run->memory, used->cores, g->part_count, error) != CM_OK)
+    return error->status;
+  memcpy(used->cores, g->core, g->part_count * sizeof *g->core);
+  used->core_count = g->part_count;
   return box_cores(g, used, error);
+}
+
+/* ---- free cores beside them ---- */
+
+typedef struct neighbour {
+  uint64_t far; /* sum of its distances to the parts' cores */
+  uint32_t core;
+} neighbour;
+
+static int by_distance(const void *a, const void *b)
+{
+  const neighbour *p = a, *q = b;
+  if (p->far != q->far)
+    return p->far < q->far ? -1 : 1;
+  return p->core < q->core ? -1 : p->core > q->core;
+}
+
+/* Usable cores without a part in the box of the region and so many columns and rows around it, nearest first. */
+static cm_status rank_neighbours(const cm_placing *g, uint32_t margin, const uint8_t *usable, neighbour **list,
+                                 uint32_t *count, cm_error *error)
+{
+  const cm_chip *chip = g->input->chip;
+  const cm_region *r = g->region;
+  uint32_t x0 = r->x0 > margin ? r->x0 - margin : 0, x1 = r->x0 + r->width + margin;
+  uint32_t y0 = r->y0 > margin ? r->y0 - margin : 0, y1 = r->y0 + r->height + margin, found = 0, next = 0;
+  x1 = x1 < chip->width ? x1 : chip->width;
+  y1 = y1 < chip->height ? y1 : chip->height;
+  if (CM_NEW(g->run->memory, *list, (size_t)(x1 - x0) * (y1 - y0), error) != CM_OK)
+    return error->status;
+  for (uint32_t y = y0; y < y1; y++)
+    for (uint32_t x = x0; x < x1; x++) {
+      uint32_t core = y * chip->width + x;
+      while (next < r->core_count && r->cores[next] < core)
+        next++;
+      if (!usable[core] || (next < r->core_count && r->cores[next] == core))
+        continue;
+      uint64_t far = 0;
+      for (uint32_t i = 0; i < r->core_count; i++)
+        far += cm_chip_distance(chip, core, r->cores[i]);
+      (*list)[found++] = (neighbour){far, core};
+    }
+  qsort(*list, found, sizeof **list, by_distance);
+  *count = found;
+  return CM_OK;
+}
+
+/* Adds free cores to the region of parts that have theirs, as many as parts without cores get to choose from. */
+static cm_status widen(cm_placing *g, cm_error *error)
+{
+  const cm_map_input *in = g->input;
+  uint32_t more = room_for(g->part_count), count = 0, ignored;
+  uint8_t *usable;
+  neighbour *list = NULL;
+  if (CM_NEW(g->run->memory, usable, cm_chip_cores(in->chip), error) != CM_OK)
+    return error->status;
+  cm_status status = cm_usable_cores(in->chip, in->occupancy, g->run->memory, usable, &ignored, error);
+  if (status == CM_OK)
+    status = rank_neighbours(g, more, usable, &list, &count, error);
+  if (status == CM_OK) {
+    more = more < count ? more : count;
+    uint32_t *cores =
+      cm_reallocate(g->run->memory, g->region->cores, (size_t)g->part_count + more, sizeof *cores, error);
+    if (cores == NULL)
+      status = error->status;
+    else
+      g->region->cores = cores;
+  }
+  for (uint32_t i = 0; i < more && status == CM_OK; i++)
+    g->region->cores[g->region->core_count++] = list[i].core;
+  cm_free(usable);
+  cm_free(list);
+  return status == CM_OK ? box_cores(g, g->region, error) : status;
 }
 
 static cm_status keep_places(cm_placing *g, cm_error *error)
@@ -161,6 +240,8 @@ static cm_status keep_places(cm_placing *g, cm_error *error)
   cm_status status = g->part_count == 0
                        ? cm_region_choose(g->input->chip, g->input->occupancy, 0, g->run, &g->region, error)
                        : enclose(g, error);
+  if (status == CM_OK && cm_pays_for_trees(g) && may_roam(g))
+    status = widen(g, error);
   if (status != CM_OK)
     return status;
   g->report = json_pack("{s:{s:s}}", "placement", "method", "multilevel on the mesh");
