@@ -73,9 +73,11 @@ static cm_status choose_kind(const cm_mesh_work *model, const hierarchies *h, cm
     status = cm_parallel(model->run, (size_t)kinds, finish_one, &t, error);
   }
   if (status == CM_OK) {
-    int least = CM_KINDS;
-    for (int k = 0; k < kinds; k++)
-      if (!t.dropped[k] && (least == CM_KINDS || promise(&t.work[k]) < promise(&t.work[least])))
+    int least = 0;
+    while (t.dropped[least])
+      least++;
+    for (int k = least + 1; k < kinds; k++)
+      if (!t.dropped[k] && promise(&t.work[k]) < promise(&t.work[least]))
         least = k;
     *chosen = (cm_mesh_kind)least;
     *best = t.work[least].best;
