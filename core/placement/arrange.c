@@ -13,10 +13,10 @@ enum { POOL = 64 };
 /* Bookings a flow and member of the population beyond which few parts are not relieved further. */
 static const double relief_enough = 2000;
 
-/* Looks at pairs of cores that an effort may cost, and how they are spent. */
+/* What an effort may cost, and how that is spent. */
 typedef struct budget {
-  uint32_t few; /* cores that are annealed with tables */
-  double looks;
+  uint32_t few; /* so many cores at most are annealed with tables; more are placed by blocks */
+  double work;  /* of annealing, in looks at pairs of cores */
   uint32_t population, sweeps_max, rounds;
   /* By blocks: entries of the graph that are looked at on a level, within these numbers of sweeps. */
   double entries, sweeps_least, sweeps_most;
@@ -26,18 +26,20 @@ typedef struct budget {
 
 static const budget budgets[] = {
   [CM_ARRANGE_FAST] = {0, 0, 0, 0, 20, 4e7, 4, 60, 0, 0},
-  [CM_ARRANGE_BALANCED] = {CM_ARRANGE_FEW, 2e8, 8, 400, 20, 2e8, 20, 1000, 1, 2e6},
-  [CM_ARRANGE_BEST] = {CM_ARRANGE_FEW, 4e9, 16, 4000, 60, 2e9, 60, 4000, 4, 3e8},
+  [CM_ARRANGE_BALANCED] = {CM_ARRANGE_FEW, 5e9, 8, 3200, 20, 2e8, 20, 1000, 1, 2e6},
+  [CM_ARRANGE_BEST] = {CM_ARRANGE_FEW, 5e10, 16, 128000, 60, 2e9, 60, 4000, 4, 3e8},
 };
 
-static cm_qap_options divide(const budget *b, uint32_t cores, uint64_t seed)
+/* The least sweeps for each of a population; with fewer it is a smaller one. */
+enum { SWEEPS_LEAST = 30, SWEEPS_EACH = 80 };
+
+static cm_qap_options divide(const budget *b, const cm_axes *axes, uint64_t seed)
 {
   uint32_t population = b->population;
-  double pairs = (double)cores * (cores > 1 ? cores - 1 : 1) / 2;
-  double sweeps = fmin(b->looks / pairs, (double)b->sweeps_max * population * 2);
-  while (population > 1 && sweeps / population < 300)
+  double sweeps = fmin(b->work / fmax(cm_qap_sweep_work(axes), 1), b->sweeps_max);
+  while (population > 1 && sweeps / population < SWEEPS_EACH)
     population /= 2;
-  return cm_qap_divide(fmax(sweeps, 30), population, cores, seed);
+  return cm_qap_divide(fmax(sweeps, SWEEPS_LEAST), population, axes->count, seed);
 }
 
 static cm_status along_curve(const cm_graph *parts, const cm_chip *chip, const cm_region *region, cm_run *run,
@@ -116,7 +118,7 @@ static cm_status anneal(work *w, cm_error *error)
 {
   uint32_t n = w->parts->vertex_count;
   uint64_t cost;
-  cm_qap_options options = divide(w->budget, w->axes->count, w->options->seed);
+  cm_qap_options options = divide(w->budget, w->axes, w->options->seed);
   if (w->options->flows != NULL) {
     w->pool.most = POOL;
     options.pool = &w->pool;

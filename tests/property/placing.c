@@ -219,6 +219,59 @@ START_TEST(annealing_finds_the_published_optimum_on_any_number_of_threads)
 }
 END_TEST
 
+/* The edges of QAPLIB's tho40: 40 on 5 rows of 8. */
+static cm_graph *tho40(void)
+{
+  static uint64_t first[41], weight[1600];
+  static uint32_t neighbour[1600];
+  uint64_t entries = 0;
+  unsigned value;
+  FILE *stream = fopen(test_data("qap/tho40.dat"), "r");
+  ck_assert_ptr_nonnull(stream);
+  ck_assert_int_eq(fscanf(stream, "%u", &value), 1);
+  ck_assert_uint_eq(value, 40);
+  for (uint32_t i = 0; i < 1600; i++) /* distances */
+    ck_assert_int_eq(fscanf(stream, "%u", &value), 1);
+  for (uint32_t u = 0; u < 40; u++) {
+    for (uint32_t v = 0; v < 40; v++) {
+      ck_assert_int_eq(fscanf(stream, "%u", &value), 1);
+      if (value == 0)
+        continue;
+      neighbour[entries] = v;
+      weight[entries++] = value;
+    }
+    first[u + 1] = entries;
+  }
+  ck_assert_int_eq(fclose(stream), 0);
+  cm_graph *graph;
+  ck_ok(cm_graph_from_rows(40, first, neighbour, weight, &run, &graph, &error));
+  return graph;
+}
+
+/* Most populations end in one of two valleys that share eight places of forty with the best known. */
+START_TEST(populations_that_end_make_room_for_others)
+{
+  uint32_t core[40], at[40];
+  uint64_t cost;
+  cm_chip *chip;
+  cm_axes *axes;
+  cm_graph *graph = tho40();
+  for (uint32_t c = 0; c < 40; c++)
+    core[c] = c;
+  ck_ok(cm_chip_mesh(8, 5, &chip, &error));
+  ck_ok(cm_axes_new(chip, core, 40, &run, &axes, &error));
+  cm_qap_options options = cm_qap_divide(30000, 8, 40, 1);
+  ck_ok(cm_place_by_annealing(graph, axes, &options, &run, at, &cost, &error));
+  ck_assert_uint_eq(2 * cost, 240516);
+  options.children = 60; /* one population */
+  ck_ok(cm_place_by_annealing(graph, axes, &options, &run, at, &cost, &error));
+  ck_assert_uint_gt(2 * cost, 240516);
+  cm_axes_free(axes);
+  cm_chip_free(chip);
+  cm_graph_free(graph);
+}
+END_TEST
+
 START_TEST(work_is_divided_without_rest_among_short_annealings)
 {
   static const double work[] = {1, 100, 3000, 1e5, 1e7};
@@ -580,6 +633,7 @@ int main(void)
   tcase_add_test(tests, symmetries_move_no_core_nearer_or_farther);
   tcase_add_test(tests, annealing_finds_the_optimum_of_small_cases);
   tcase_add_test(tests, annealing_finds_the_published_optimum_on_any_number_of_threads);
+  tcase_add_test(tests, populations_that_end_make_room_for_others);
   tcase_add_test(tests, work_is_divided_without_rest_among_short_annealings);
   tcase_add_test(tests, every_effort_places_on_free_cores_and_never_worse_than_the_curve);
   tcase_add_test(tests, grids_divide_the_cores_among_their_cells);

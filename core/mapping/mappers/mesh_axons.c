@@ -12,8 +12,8 @@
 
 enum { REGIONS_MAX = 64, SWAP_ROUNDS = 20 };
 
-/* Looks at pairs of cores when parts that have moved a little are placed again. */
-static const double looks_again = 2e7;
+/* Work of placing parts again that have moved a little, in looks at pairs of cores. */
+static const double work_again = 3e8;
 
 /* Prices have so many units a hop, and at most so many in all. */
 static const double units_per_hop = 64, price_most = 1 << 16, sum_most = 0x1p61;
@@ -160,9 +160,9 @@ static cm_status improve(ground *g, const cm_graph *graph, uint32_t *at, cm_erro
   uint64_t swaps, cost;
   if (cores > CM_QAP_CORES_MAX)
     return cm_place_by_swaps(graph, g->axes, input->chip, g->region, SWAP_ROUNDS, g->run, at, &rounds, &swaps, error);
-  double pairs = fmax((double)cores * (cores - 1) / 2, 1);
+  double sweeps = work_again / fmax(cm_qap_sweep_work(g->axes), 1);
   cm_qap_options options = {.population = 1,
-                            .sweeps = (uint32_t)fmin(fmax(looks_again / pairs, 20), 400),
+                            .sweeps = (uint32_t)fmin(fmax(sweeps, 4), 400),
                             .start = at,
                             .seed = input->options->placement_seed};
   return cm_place_by_annealing(graph, g->axes, &options, g->run, at, &cost, error);

@@ -20,13 +20,16 @@ typedef struct cm_qap {
   float *threshold;              /* [CM_QAP_THRESHOLDS + stride] -log of evenly spaced chances, shuffled */
 } cm_qap;
 
-/* A schedule of annealing: the temperature falls geometrically from `hot` to `cold` over the sweeps, or faster where
- * much is swapped; one sweep looks at every pair of cores once. Then pairs are swapped as long as that helps.
- * Temperatures are in shifted weights. */
+/* A schedule of annealing: the temperature falls geometrically from `hot` to `cold` with the work done, which is that of
+ * so many sweeps (cm_qap_sweep_work). Then pairs are swapped as long as that helps. Temperatures are in shifted
+ * weights. */
 typedef struct cm_qap_schedule {
   double hot, cold;
   uint32_t sweeps;
 } cm_qap_schedule;
+
+/* What a swap costs, in looks at pairs of cores. */
+double cm_qap_swap_work(const cm_axes *axes);
 
 /* The engine for one integer type: `narrow` 32 bits, `wide` 64. */
 typedef struct cm_qap_kernel {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/wide.h"
+#include "core/placement/qap/qap.h"
 #include "core/placement/qap/qap_internal.h"
 
 /* Arrays by core: what is true of the core's occupant. */
@@ -203,17 +204,7 @@ static void fill(state *s)
   s->cost /= 2;
 }
 
-/* Few looks end in a swap, unless some parts' weights are thousands of times those of others, who would be shuffled to
- * the end. A swap costs as much as thousands of looks: a schedule has swaps for so many times the work of its looks, and
- * for this part of its looks at least; what is used up first, looks or swaps, cools. */
 enum { COOL_EVERY = 16 }; /* visits */
-static const double swap_work = 250, swap_share = 0.01;
-
-static double most_swaps(const cm_qap *q, double looks)
-{
-  double work = (double)q->count * (q->axes->columns + q->axes->rows);
-  return looks * fmax(swap_work / work, swap_share);
-}
 
 /* Anneals, keeping the best in `best`. */
 static cm_status cool(state *s, const cm_qap_schedule *schedule, cm_random *random, cm_run *run, uint32_t *best,
@@ -222,21 +213,21 @@ static cm_status cool(state *s, const cm_qap_schedule *schedule, cm_random *rand
   const cm_qap *q = s->qap;
   int64_t least = s->cost;
   memcpy(best, s->occupant, q->count * sizeof *best);
-  double visits = (double)schedule->sweeps * q->count, visited = 0, swapped = 0;
-  double swaps_most = most_swaps(q, visits * q->count / 2), done = 0, temperature = 0;
+  double look_work = (q->count - 1) / 2.0, swap_work = cm_qap_swap_work(q->axes);
+  double work = schedule->sweeps * cm_qap_sweep_work(q->axes), spent = 0, done = 0, temperature = 0;
   bool cold = false, settled = false;
   while (!settled) {
     uint32_t swaps = 0;
-    for (uint32_t a = 0; a < q->count; a++, visited++) {
+    for (uint32_t a = 0; a < q->count; a++) {
       if (a % COOL_EVERY == 0) {
-        done = visits > 0 ? fmax(visited / visits, swapped / swaps_most) : 1;
+        done = spent < work ? spent / work : 1;
         cold = cold || (a == 0 && done >= 1);
-        temperature = cold ? 0 : schedule->hot * pow(schedule->cold / schedule->hot, fmin(done, 1));
+        temperature = cold ? 0 : schedule->hot * pow(schedule->cold / schedule->hot, done);
       }
       const float *threshold = q->threshold + cm_random_below(random, CM_QAP_THRESHOLDS);
       uint32_t here = visit(s, a, (float)temperature, threshold);
       swaps += here;
-      swapped += here;
+      spent += look_work + here * swap_work;
       if (s->cost < least && done >= 0.5) {
         least = s->cost;
         memcpy(best, s->occupant, q->count * sizeof *best);
