@@ -177,8 +177,9 @@ void cli_job_print_parts(uint32_t parts, const cm_bound *bound)
 void cli_job_print_attempts(const cm_attempt *attempts, uint32_t count)
 {
   for (uint32_t i = 0; count > 1 && i < count; i++)
-    printf("attempt %-3u capacity %llu: %s\n", i + 1, (unsigned long long)attempts[i].capacity,
-           attempts[i].broken[0] != '\0' ? attempts[i].broken : "legal");
+    printf("attempt %-3u capacity %llu: %s%s%s\n", i + 1, (unsigned long long)attempts[i].capacity,
+           attempts[i].broken[0] != '\0' ? attempts[i].broken : "legal",
+           attempts[i].by_axons ? ", by the method for axons" : "", attempts[i].moved ? ", after single moves" : "");
 }
 
 void cli_job_print_numbers(const json_t *object)

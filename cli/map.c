@@ -177,6 +177,17 @@ static void print_json(const cli_job *job, const cm_mapping *m, const cm_routes 
                                     "routes", routes == NULL ? NULL : cm_routes_json(routes)));
 }
 
+/* The ways to map that stood side by side. */
+static void print_tried(const json_t *tried)
+{
+  size_t i;
+  const json_t *way;
+  json_array_foreach(tried, i, way)
+    printf("tried       mapper %s, preset %s, objective %s: cost %.10g\n",
+           json_string_value(json_object_get(way, "mapper")), json_string_value(json_object_get(way, "preset")),
+           json_string_value(json_object_get(way, "objective")), json_number_value(json_object_get(way, "cost")));
+}
+
 static void print_table(const cli_job *job, const cm_mapping *m, const cm_routes *routes)
 {
   cli_job_print_inputs(job);
@@ -185,6 +196,7 @@ static void print_table(const cli_job *job, const cm_mapping *m, const cm_routes
   cli_job_print_parts(m->part_count, &m->bound);
   printf("region      %u x %u at (%u, %u)\n", m->region->width, m->region->height, m->region->x0, m->region->y0);
   cli_job_print_attempts(m->attempts, m->attempt_count);
+  print_tried(json_object_get(m->report, "tried"));
   json_t *metrics = cm_metrics_json(&m->metrics);
   cli_job_print_numbers(metrics);
   json_decref(metrics);

@@ -15,6 +15,7 @@ import {
   keyFigures,
   kindsTable,
   metricsTable,
+  waysTable,
 } from './tables.js';
 import { View } from './view.js';
 
@@ -67,6 +68,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   const model = await Model.load(id, signal);
   const view = new View(model.width, model.height);
   const { summary } = model;
+  const { tried, ...report } = summary.report ?? {};
   let layer = LAYERS.find((entry) => entry.id === query.get('layer')) ?? LAYERS[0];
 
   const picture = new Picture(model, view, {
@@ -184,10 +186,11 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
       ),
     ),
     attemptsTable(summary.attempts),
+    waysTable(tried),
     element(
       'div',
       { class: 'columns' },
-      detailsTable('Report', summary.report),
+      detailsTable('Report', report),
       detailsTable('Options', summary.options),
     ),
   );

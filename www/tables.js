@@ -117,19 +117,9 @@ export function comparisonTable(a, b) {
   return section('Metrics', scroller('Metrics of both mappings', table));
 }
 
-export function attemptsTable(attempts) {
-  if (!attempts?.length) return null;
-  // Whether levels came from the cache is told only where the server says so: it is no part of the mapping itself.
-  const cached = attempts.some((attempt) => 'coarsening_cached' in attempt);
-  const head = [
-    'Try',
-    'Capacity',
-    'Parts',
-    'Edge cut',
-    'Levels',
-    ...(cached ? ['Coarsening'] : []),
-    'Outcome',
-  ];
+/** Columns are [name, is it a number]; rows have a cell for each. */
+function plainTable(label, columns, rows) {
+  const kind = (i) => (columns[i][1] ? 'number' : '');
   const table = element(
     'table',
     {},
@@ -139,30 +129,85 @@ export function attemptsTable(attempts) {
       element(
         'tr',
         {},
-        head.map((name, i) => element('th', { scope: 'col', class: i < 5 ? 'number' : '' }, name)),
+        columns.map(([name], i) => element('th', { scope: 'col', class: kind(i) }, name)),
       ),
     ),
     element(
       'tbody',
       {},
-      attempts.map((attempt, i) =>
+      rows.map((row) =>
         element(
           'tr',
           {},
-          element('th', { scope: 'row', class: 'number' }, String(i + 1)),
-          element('td', { class: 'number' }, count(attempt.capacity)),
-          element('td', { class: 'number' }, count(attempt.parts)),
-          element('td', { class: 'number' }, si(attempt.edge_cut, '', 4)),
-          element('td', { class: 'number' }, count(attempt.levels)),
-          cached && element('td', {}, attempt.coarsening_cached ? 'from the cache' : 'done'),
-          element('td', {}, attempt.broken || 'legal'),
+          row.map((cell, i) =>
+            element(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: kind(i) }, cell),
+          ),
         ),
       ),
     ),
   );
+  return element('div', { class: 'tries' }, scroller(label, table));
+}
+
+const outcomeText = (attempt) =>
+  attempt.broken ||
+  ['legal', attempt.by_axons && 'by the method for axons', attempt.moved && 'after single moves']
+    .filter(Boolean)
+    .join(', ');
+
+export function attemptsTable(attempts) {
+  if (!attempts?.length) return null;
+  // Whether levels came from the cache is told only where the server says so: it is no part of the mapping itself.
+  const cached = attempts.some((attempt) => 'coarsening_cached' in attempt);
   return section(
     'Tries',
-    element('div', { class: 'tries' }, scroller('Tries of the partition stage', table)),
+    plainTable(
+      'Tries of the partition stage',
+      [
+        ['Try', true],
+        ['Capacity', true],
+        ['Parts', true],
+        ['Edge cut', true],
+        ['Levels', true],
+        ...(cached ? [['Coarsening', false]] : []),
+        ['Outcome', false],
+      ],
+      attempts.map((attempt, i) => [
+        String(i + 1),
+        count(attempt.capacity),
+        count(attempt.parts),
+        si(attempt.edge_cut, '', 4),
+        count(attempt.levels),
+        ...(cached ? [attempt.coarsening_cached ? 'from the cache' : 'done'] : []),
+        outcomeText(attempt),
+      ]),
+    ),
+  );
+}
+
+/** The ways to map that stood side by side; the cheapest is the mapping. */
+export function waysTable(tried) {
+  if (!tried?.length) return null;
+  const least = Math.min(...tried.map(({ cost }) => cost));
+  return section(
+    'Ways side by side',
+    plainTable(
+      'Ways side by side',
+      [
+        ['Mapper', false],
+        ['Preset', false],
+        ['Objective', false],
+        ['Cost', true],
+        ['', false],
+      ],
+      tried.map(({ mapper, preset, objective, cost }) => [
+        mapper,
+        preset,
+        objective,
+        si(cost, '', 4),
+        cost === least ? 'taken' : difference(least, cost),
+      ]),
+    ),
   );
 }
 

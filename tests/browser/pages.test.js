@@ -231,6 +231,13 @@ test('the metrics are the server’s', async () => {
     grouped(metrics.cores_used),
   );
   assert.equal(metrics.cores_used, parts);
+  const { tried } = (await getJson(`/v1/mappings/${mappings[0]}`)).report;
+  const ways = page.locator('section:has(h2:text-is("Ways side by side")) tbody tr');
+  assert.ok(tried.length >= 2);
+  assert.equal(await ways.count(), tried.length);
+  const cheapest = tried.reduce((best, way) => (way.cost < best.cost ? way : best));
+  const taken = plain(await ways.filter({ hasText: 'taken' }).first().textContent());
+  for (const name of ['mapper', 'preset', 'objective']) assert.ok(taken.includes(cheapest[name]), taken);
   await shot('mapping', { fullPage: true });
 });
 
