@@ -399,7 +399,8 @@ START_TEST(stops_and_limits_are_obeyed)
 }
 END_TEST
 
-/* Maps the network at `path` under a memory limit (0: none) and gives the bytes that a user would get. */
+/* Maps the network at `path` under a memory limit (0: none) and gives the bytes that a user would get. The account's
+ * peak is that of all phases afterwards. */
 static cm_status map_within(const char *path, const cm_chip *chip, const char *preset, const char *objective,
                             cm_memory *memory, char **text, size_t *size)
 {
@@ -425,9 +426,45 @@ static cm_status map_within(const char *path, const cm_chip *chip, const char *p
   }
   cm_topology_free(topology);
   cm_map_options_free(options);
+  for (size_t i = 0; i < run.phase_count; i++)
+    if (run.phases[i].peak_bytes > memory->peak_bytes)
+      memory->peak_bytes = run.phases[i].peak_bytes;
   ck_assert_uint_eq(memory->used_bytes + memory->scratch_bytes, 0);
   return status;
 }
+
+/* A limit far below what objective axon reads all over is refused before any work, with a number that would do. */
+START_TEST(hopeless_memory_limits_are_refused_at_once)
+{
+  cm_random random;
+  cm_random_init(&random, 3, 13, 0);
+  cm_topology made = network_directed(&random, 600, 600);
+  char path[CM_PATH_MAX], *text;
+  size_t size;
+  cm_chip *chip;
+  cm_run run;
+  cm_memory memory;
+  ck_ok(cm_chip_mesh(16, 16, &chip, &error));
+  ck_ok(cm_path(path, &error, "%s/network.zip", folder));
+  cm_run_init(&run);
+  ck_ok(cm_topology_save(&made, path, &run, &error));
+  static const char *const presets[] = {"fast", "balanced"};
+  for (int i = 0; i < 2; i++) {
+    cm_memory_init(&memory, made.pin_count);
+    memory.scratch_folder = folder;
+    ck_assert_int_eq(map_within(path, chip, presets[i], "axon", &memory, &text, &size), CM_MEMORY_LIMIT);
+    ck_assert_str_eq(error.figures[1].name, "needed_bytes");
+    uint64_t needed = error.figures[1].value;
+    ck_assert_uint_gt(needed, made.pin_count * 4);
+    ck_assert_uint_lt(memory.scratch_peak, made.pin_count * 9); /* the topology, with weights, at most */
+    cm_memory_init(&memory, needed);
+    memory.scratch_folder = folder;
+    ck_ok(map_within(path, chip, presets[i], "axon", &memory, &text, &size));
+    free(text);
+  }
+  cm_chip_free(chip);
+}
+END_TEST
 
 static const struct {
   const char *preset, *objective;
@@ -539,6 +576,7 @@ int main(void)
   tcase_add_test(tests, cached_levels_give_the_same_mapping_and_damage_is_rebuilt);
   tcase_add_loop_test(tests, every_allocation_failure_is_reported_and_leaks_nothing, 0, 3);
   tcase_add_test(tests, stops_and_limits_are_obeyed);
+  tcase_add_test(tests, hopeless_memory_limits_are_refused_at_once);
   tcase_add_loop_test(tests, a_memory_limit_never_changes_a_mapping, 0, sizeof ways / sizeof *ways);
   tcase_add_test(tests, options_are_refused_with_place_and_remedy);
   suite_add_tcase(suite, tests);

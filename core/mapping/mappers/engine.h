@@ -26,8 +26,9 @@ typedef struct cm_engine {
   /* What the parts say to each other, as its objective counts it. */
   cm_status (*flows)(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph,
                      cm_error *error);
-  /* Memory that it needs at least besides the topology. */
-  uint64_t (*least_bytes)(const cm_engine_task *task);
+  /* Memory that it needs at least besides the topology; and what of its arrays is to be at hand where the large ones
+   * stand in files, for them to be read from there at a bearable rate. */
+  uint64_t (*least_bytes)(const cm_engine_task *task), (*hot_bytes)(const cm_engine_task *task);
   /* Makes a partition better, within all limits, that single moves or a method with another objective have made
    * legal; NULL where these know what the objective is. */
   cm_status (*polish)(const cm_map_input *input, const cm_limits *limits, cm_partition *partition, cm_run *run,
@@ -43,6 +44,9 @@ const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective);
 
 /* The mesh mapper: partitions and places at once, for objective edge and for objective axon. */
 extern const cm_engine cm_engine_mesh, cm_engine_mesh_axons;
+
+/* The hot_bytes of methods that read synapses in order, or here and there without mapping them: vertices' alone. */
+uint64_t cm_engine_vertex_bytes(const cm_engine_task *task);
 
 /* Effort of a preset on axons (core/partition/axon.h), for the limits of a task. */
 cm_axon_options cm_engine_axon_options(const cm_engine_task *task);

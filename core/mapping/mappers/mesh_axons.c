@@ -255,5 +255,10 @@ static uint64_t axon_bytes(const cm_engine_task *task)
   return cm_engine_find(CM_PRESET_BALANCED, CM_OBJECTIVE_AXON)->least_bytes(task);
 }
 
+static uint64_t axon_hot_bytes(const cm_engine_task *task)
+{
+  return cm_engine_find(CM_PRESET_BALANCED, CM_OBJECTIVE_AXON)->hot_bytes(task);
+}
+
 const cm_engine cm_engine_mesh_axons = {
-  by_axons_on_mesh, cm_graph_of_axons, axon_bytes, .keeps_limits = true, .places = true, .mends = true};
+  by_axons_on_mesh, cm_graph_of_axons, axon_bytes, axon_hot_bytes, .keeps_limits = true, .places = true, .mends = true};

@@ -132,4 +132,5 @@ static cm_status polish(const cm_map_input *input, const cm_limits *limits, cm_p
   return status;
 }
 
-const cm_engine cm_engine_mesh = {by_mesh, cm_graph_of_synapses, mesh_bytes, polish, .takes_parts = true, .places = true, .mends = true};
+const cm_engine cm_engine_mesh = {by_mesh, cm_graph_of_synapses, mesh_bytes, cm_engine_vertex_bytes, polish,
+                                  .takes_parts = true, .places = true, .mends = true};

@@ -20,9 +20,6 @@ typedef struct job {
 
 /* ---- before anything costs time ---- */
 
-/* What a neuron takes at least of arrays that are to be at hand, whatever stands in files. */
-enum { VERTEX_BYTES = 64 };
-
 static cm_status check_memory(const job *j, cm_error *error)
 {
   cm_memory *memory = j->run->memory;
@@ -32,9 +29,9 @@ static cm_status check_memory(const job *j, cm_error *error)
       .input = j->input, .limits = j->terms.limits, .parts = j->terms.parts, .parts_max = j->terms.cores};
   if (task.limits.neurons == 0)
     task.limits.neurons = j->input->topology->size_total;
-  uint64_t least = j->engine->least_bytes(&task), at_hand = (uint64_t)j->input->topology->vertex_count * VERTEX_BYTES;
-  if (memory->scratch_folder != NULL && at_hand < least)
-    least = at_hand;
+  uint64_t least = j->engine->least_bytes(&task), hot = j->engine->hot_bytes(&task);
+  if (memory->scratch_folder != NULL && hot < least)
+    least = hot;
   uint64_t needed = atomic_load(&memory->used_bytes) + least;
   if (needed <= memory->limit_bytes)
     return CM_OK;

@@ -57,6 +57,21 @@ bool cm_dense_suits(const cm_topology *t)
          t->pin_count / t->vertex_count * density_least >= t->vertex_count;
 }
 
+static uint32_t room_for(const cm_topology *t)
+{
+  return t->vertex_count < WAITING ? t->vertex_count : WAITING;
+}
+
+static size_t words_of(const cm_topology *t)
+{
+  return (size_t)t->vertex_count / 64 + 1;
+}
+
+uint64_t cm_dense_hot_bytes(const cm_topology *t)
+{
+  return room_for(t) * words_of(t) * sizeof(uint64_t);
+}
+
 /* ---- the waiting room ---- */
 
 static void note_source(waiting *w, uint32_t source)
@@ -226,8 +241,8 @@ static cm_status prepare(dense *d, cm_error *error)
 {
   const cm_topology *t = d->topology;
   cm_memory *memory = d->run->memory;
-  uint32_t n = t->vertex_count, room = n < WAITING ? n : WAITING;
-  d->words = (size_t)n / 64 + 1;
+  uint32_t n = t->vertex_count, room = room_for(t);
+  d->words = words_of(t);
   if (cm_synapses_new(t, d->run, &d->synapses, error) != CM_OK || CM_NEW(memory, d->autapses, n, error) != CM_OK ||
       CM_NEW(memory, d->order, n, error) != CM_OK || CM_NEW(memory, d->has, d->words, error) != CM_OK ||
       CM_NEW(memory, d->waiting, room, error) != CM_OK || CM_NEW(memory, d->bits, room * d->words, error) != CM_OK ||

@@ -8,6 +8,9 @@
 /* Whether this way suits: many synapses in all, and a good part of the possible ones. */
 bool cm_dense_suits(const cm_topology *topology);
 
+/* What is at hand of its memory though the lists of sources stand in files: the sets of sources. */
+uint64_t cm_dense_hot_bytes(const cm_topology *topology);
+
 /* As cm_partition_axons, but greedily: neurons of one kind (cm_order_by_sources) wait together; of those that wait the
  * ones go next into the part under way that have the largest share of their sources there already, until none fits; the
  * next part begins with the one that has most sources. Of `options` limits, parts_max and seed count. Memory: a list of
