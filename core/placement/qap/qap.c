@@ -8,8 +8,8 @@
 
 #include "core/base/threads.h"
 #include "core/partition/options.h"
+#include "core/placement/qap/crossing.h"
 #include "core/placement/qap/qap_internal.h"
-#include "core/placement/qap/symmetry.h"
 
 enum { BATCH = 4, SAMPLES = 2000 };
 
@@ -21,10 +21,6 @@ enum { PATIENCE = 3, LIFE = 6 };
 
 /* Temperatures in mean changes of a random swap. */
 static const double hot_start = 0.2, hot_child = 0.1, cold_end = 0.025;
-
-/* The part of all work that the first population may take; and the most sweeps of an annealing: so many times the square
- * of the cores, but not fewer than a few. Longer ones end lower, but many populations find more than a long one. */
-static const double first_share = 0.4, sweeps_rate = 0.05, sweeps_few = 20;
 
 typedef struct member {
   uint32_t *occupant; /* [cores] */
@@ -46,21 +42,6 @@ typedef struct search {
   member champion; /* the best of those; no occupants before there is one */
   double unit;    /* mean change of a random swap, in shifted weights */
 } search;
-
-/* Measured: a swap writes cores * (columns + rows) entries of tables, each in a quarter of the time of a look; of the
- * looks, so many end in a swap where parts weigh about the same, over all of an annealing. */
-static const double entry_work = 0.25, swaps_usual = 0.04;
-
-double cm_qap_swap_work(const cm_axes *axes)
-{
-  return entry_work * axes->count * (axes->columns + axes->rows);
-}
-
-double cm_qap_sweep_work(const cm_axes *axes)
-{
-  double pairs = (double)axes->count * (axes->count - 1) / 2;
-  return pairs * (1 + swaps_usual * cm_qap_swap_work(axes));
-}
 
 uint64_t cm_axes_cost(const cm_graph *parts, const cm_axes *axes, const uint32_t *at)
 {
@@ -143,60 +124,6 @@ static cm_status start_one(void *context, size_t index, cm_error *error)
   return status;
 }
 
-/* The symmetry under which the second parent agrees best with the first; `turned` gets its occupants turned so. */
-static void align(const search *s, const uint32_t *first, const uint32_t *second, uint32_t *turned)
-{
-  uint32_t most = 0, best = 0;
-  for (uint32_t k = 0; k < s->symmetries.count; k++) {
-    const uint32_t *to = s->symmetries.to[k];
-    uint32_t same = 0;
-    for (uint32_t c = 0; c < s->qap.count; c++)
-      same += second[c] == first[to[c]];
-    if (same > most) {
-      most = same;
-      best = k;
-    }
-  }
-  for (uint32_t c = 0; c < s->qap.count; c++)
-    turned[s->symmetries.to[best][c]] = second[c];
-}
-
-/* What the parents agree on stays; every other core takes the occupant of one of them that is still free, or any. */
-static void cross(const search *s, const uint32_t *first, const uint32_t *second, cm_random *random, uint32_t *order,
-                  uint32_t *child)
-{
-  uint32_t count = s->qap.count, left = 0;
-  uint8_t taken[CM_QAP_CORES_MAX] = {0};
-  for (uint32_t c = 0; c < count; c++) {
-    child[c] = first[c] == second[c] ? first[c] : UINT32_MAX;
-    if (child[c] != UINT32_MAX)
-      taken[child[c]] = 1;
-  }
-  cm_random_permutation(random, order, count);
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t c = order[i];
-    if (child[c] != UINT32_MAX)
-      continue;
-    bool swapped = cm_random_next(random) & 1;
-    uint32_t one = swapped ? second[c] : first[c], other = swapped ? first[c] : second[c];
-    if (taken[one])
-      one = other;
-    if (!taken[one]) {
-      child[c] = one;
-      taken[one] = 1;
-    }
-  }
-  cm_random_permutation(random, order, count);
-  for (uint32_t c = 0; c < count; c++) {
-    if (child[c] != UINT32_MAX)
-      continue;
-    while (taken[order[left]])
-      left++;
-    child[c] = order[left];
-    taken[order[left]] = 1;
-  }
-}
-
 static cm_status breed_one(void *context, size_t index, cm_error *error)
 {
   search *s = context;
@@ -208,8 +135,8 @@ static cm_status breed_one(void *context, size_t index, cm_error *error)
   if (status == CM_OK)
     status = CM_NEW(s->run->memory, order, s->qap.count, error);
   if (status == CM_OK) {
-    align(s, first, second, turned);
-    cross(s, first, turned, &random, order, child);
+    cm_qap_align(&s->symmetries, s->qap.count, first, second, turned);
+    cm_qap_cross(s->qap.count, first, turned, &random, order, child);
     cm_qap_schedule schedule = {hot_child * s->unit, cold_end * s->unit, s->options->child_sweeps};
     status = s->kernel->anneal(&s->qap, &schedule, &random, s->run, child, error);
   }
@@ -426,18 +353,6 @@ static void tear_down(search *s)
   cm_free(s->champion.occupant);
   for (uint32_t i = 0; i < BATCH; i++)
     cm_free(s->child[i].occupant);
-}
-
-cm_qap_options cm_qap_divide(double sweeps, uint32_t population, uint32_t cores, uint64_t seed)
-{
-  cm_qap_options o = {.population = population, .seed = seed, .sweeps = (uint32_t)sweeps};
-  if (population == 1)
-    return o;
-  double most = fmax(sweeps_rate * cores * cores, sweeps_few);
-  o.sweeps = (uint32_t)fmin(sweeps * first_share / population, most) + 1;
-  o.child_sweeps = o.sweeps / 2 + 1;
-  o.children = (uint32_t)(fmax(sweeps - (double)population * o.sweeps, 0) / o.child_sweeps);
-  return o;
 }
 
 cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, const cm_qap_options *options, cm_run *run,
