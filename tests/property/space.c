@@ -165,6 +165,7 @@ int main(void)
 {
   Suite *suite = suite_create("space");
   TCase *tests = tcase_create("space");
+  tcase_set_timeout(tests, 60);
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, finds_what_a_sorted_array_finds);
   tcase_add_test(tests, is_copied_renamed_and_compacted);

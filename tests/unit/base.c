@@ -372,6 +372,7 @@ int main(void)
 {
   Suite *suite = suite_create("base");
   TCase *tests = tcase_create("base");
+  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, varint_is_the_seeds_figure);
   tcase_add_test(tests, varint_round_trips_every_length);
   tcase_add_test(tests, numbers_are_read_whole_or_not_at_all);

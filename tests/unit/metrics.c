@@ -145,6 +145,7 @@ int main(void)
 {
   Suite *suite = suite_create("metrics");
   TCase *tests = tcase_create("metrics");
+  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, metrics_by_hand);
   tcase_add_test(tests, nothing_flows_nothing_breaks);
   tcase_add_test(tests, bad_input_memory_and_cancel);
