@@ -31,7 +31,7 @@ enum { ROOM_LEAST = 8 };
 
 /* However large the network is, so many sweeps are made on the finest level, and so many on the others: they are cheaper
  * by far. */
-enum { SWEEPS_LEAST = 4, COARSE_LEAST = 64 };
+enum { SWEEPS_LEAST = 4, COARSE_LEAST = 48 };
 
 /* With places, the search ends after so many cycles without gain. */
 enum { VAIN_MOST = 3 };
