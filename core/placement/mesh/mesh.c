@@ -13,7 +13,7 @@
 /* How visits are spread. Where vertices have many neighbours, what moves is settled on coarse levels, and a visit costs
  * more: from degree `few` to `many` the finest level's share of the visits falls to `dense_share`, and coarser ones get
  * more in return (`power`). Each vertex of the finest level is visited so often at least. */
-static const double few = 6, many = 50, dense_share = 0.27, power_sparse = 0.5, power_dense = 0.75, sweeps_least = 40;
+static const double few = 6, many = 50, dense_share = 0.27, power_sparse = 0.5, power_dense = 0.85, sweeps_least = 40;
 /* More cores take more visits. */
 static const double cells_power = 0.25;
 /* Cells of the final grid as numbers of cores, of vertices in their own order. */

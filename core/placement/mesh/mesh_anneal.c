@@ -56,8 +56,8 @@ static void lean_on_edges(const cm_mesh_state *s, uint32_t v, int32_t *cost)
   }
 }
 
-/* The adjacent cell that is cheapest for v, as a way to it; *least gets what it costs, INT32_MAX where there is none. O(1),
- * or O(degree) without a table. */
+/* The adjacent cell that is cheapest for v, as a way to it; *least gets what it costs, INT32_MAX where there is none.
+ * O(1), or O(degree) without a table. */
 static uint32_t lean(const cm_mesh_state *s, uint32_t v, int32_t *least)
 {
   const cm_mesh_grid *g = s->grid;

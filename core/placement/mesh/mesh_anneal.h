@@ -22,7 +22,8 @@ double cm_mesh_typical(const cm_mesh_state *s);
 
 /* Visits the vertices in turn, but for those that all but cannot gain; each is offered an adjacent cell or the cell of
  * a random neighbour, alone where it has room, else in exchange for one of its members that lean the way back. Limits
- * are never broken. O(sweeps * vertices) and O(degree * (columns + rows)) per change; where there is no table O(sweeps * entries). */
+ * are never broken. O(sweeps * vertices) and O(degree * (columns + rows)) per change; where there is no table
+ * O(sweeps * entries). */
 cm_status cm_mesh_anneal(cm_mesh_state *s, const cm_mesh_schedule *schedule, cm_random *random, cm_error *error);
 
 /* Moves each vertex to the best of the adjacent cells and its median cell as long as that helps and has room. */

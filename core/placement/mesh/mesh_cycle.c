@@ -32,11 +32,12 @@ static cm_status climb(cm_mesh_work *w, uint64_t round, cm_error *error)
   return CM_OK;
 }
 
-/* Inside the cores edges are mostly local. Where there are many of them their weights tell as much as distances do, which
- * cost as much as annealing there. */
+/* Inside the cores edges are mostly local. Where there are many of them their weights tell as much as distances do,
+ * which cost as much as annealing there. */
 static cm_mesh_rating rating_inside(const cm_mesh_work *w, const cm_compact *graph)
 {
-  return (double)graph->entry_count > degree_weighed * graph->vertex_count ? CM_RATE_WEIGHT : cm_mesh_rating_of(w->kind);
+  bool many = (double)graph->entry_count > degree_weighed * graph->vertex_count;
+  return many ? CM_RATE_WEIGHT : cm_mesh_rating_of(w->kind);
 }
 
 /* Labels that keep apart what either mapping has in different cores; where pairs of cores have no numbers of 32 bits,

@@ -115,7 +115,7 @@ static bool splits_next(const cm_mesh_work *w, const cm_mesh_descent *d)
   return !cm_mesh_grid_done(d->grid, w->axes) && w->hierarchy->level[d->level]->vertex_count >= 2 * cells * per_cell;
 }
 
-/* One step down: finer cells while the graph has vertices for them, else a finer graph, to level `last`; done: there. */
+/* One step down: finer cells while the graph has vertices for them, else a finer graph; done: level `last` is ready. */
 static cm_status step(const cm_mesh_work *w, cm_mesh_descent *d, uint32_t last, cm_random *random, bool *done,
                       cm_error *error)
 {
@@ -176,7 +176,8 @@ static cm_status start_best(cm_mesh_work *w, uint32_t starts, cm_mesh_descent *d
 }
 
 /* A spectral start on the finest level, or, quickly, on the coarsest level that has enough vertices for all cells. */
-static cm_status start_by_layout(const cm_mesh_work *w, bool quick, cm_mesh_descent *d, cm_random *random, cm_error *error)
+static cm_status start_by_layout(const cm_mesh_work *w, bool quick, cm_mesh_descent *d, cm_random *random,
+                                 cm_error *error)
 {
   double cells = (double)w->axes->columns * w->axes->rows;
   d->level = quick ? w->hierarchy->levels - 1 : 0;
