@@ -13,9 +13,11 @@
 /* How visits are spread. Where vertices have many neighbours, what moves is settled on coarse levels, and a visit costs
  * more: from degree `few` to `many` the finest level's share of the visits falls to `dense_share`, and coarser ones get
  * more in return (`power`). Each vertex of the finest level is visited so often at least. */
-static const double few = 6, many = 50, dense_share = 0.27, power_sparse = 0.5, power_dense = 0.85, sweeps_least = 40;
-/* More cores take more visits. */
+static const double few = 6, many = 50, dense_share = 0.27, power_sparse = 0.5, power_dense = 0.85;
+static const double least_sparse = 40, least_dense = 22;
+/* More cores take more visits, as long as tables of many columns and rows do not make each dearer. */
 static const double cells_power = 0.25;
+
 /* Cells of the final grid as numbers of cores, of vertices in their own order. */
 static cm_status number_cores(const cm_mesh_work *w, const uint32_t *order, uint32_t vertices, uint32_t *at,
                               cm_error *error)
@@ -81,8 +83,9 @@ cm_status cm_map_on_mesh(cm_compact *graph, const cm_axes *axes, const cm_mesh_o
   double degree = (double)graph->entry_count / n;
   double crowd = fmin(1, fmax(0, degree - few) / (many - few)), share = 1 + crowd * (dense_share - 1);
   w.power = power_sparse + crowd * (power_dense - power_sparse);
-  w.sweeps = fmin(share * fmax(options->visits / n, sweeps_least), options->sweeps_max);
-  w.sweeps *= pow(cells / 64, cells_power);
+  double least = least_sparse + crowd * (least_dense - least_sparse);
+  w.sweeps = fmin(fmax(share * options->visits / n, least), options->sweeps_max);
+  w.sweeps *= pow(cells / 64, (1 - crowd) * cells_power);
   cm_mesh_chances(chance);
   cm_status status = map_sorted(&w, graph, at, error);
   if (status == CM_OK)
