@@ -462,6 +462,7 @@ START_TEST(hopeless_memory_limits_are_refused_at_once)
     ck_ok(map_within(path, chip, presets[i], "axon", &memory, &text, &size));
     free(text);
   }
+  network_free(&made);
   cm_chip_free(chip);
 }
 END_TEST
