@@ -21,6 +21,9 @@ static const double units_per_hop = 64, price_most = 1 << 16, sum_most = 0x1p61;
 /* Times that parts with their places are coarsened and refined again, by preset. */
 static const uint32_t cycles[] = {[CM_PRESET_FAST] = 1, [CM_PRESET_BALANCED] = 3, [CM_PRESET_BEST] = 24};
 
+/* Preset balanced: fewer of them where all together would visit more pins. */
+static const uint64_t balanced_pins = 40000000;
+
 typedef struct ground {
   const cm_engine_task *task;
   cm_run *run;
@@ -222,6 +225,8 @@ static cm_status by_axons_on_mesh(const cm_engine_task *task, cm_run *run, cm_at
   cm_partition *made, *start;
   options.places = &places;
   options.cycles = cycles[task->input->options->preset];
+  if (task->input->options->preset == CM_PRESET_BALANCED)
+    options.cycle_pins = balanced_pins;
   if (cm_engine_axon_start(task, run, &start, error) != CM_OK)
     return error->status;
   options.start = start != NULL ? start->part : NULL;

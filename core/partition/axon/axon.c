@@ -33,6 +33,9 @@ enum { ROOM_LEAST = 8 };
  * by far. */
 enum { SWEEPS_LEAST = 4, COARSE_LEAST = 48 };
 
+/* With places: few sweeps end warmer than many. */
+static const double cold_of_few = 0.01, cold_of_many = 0.005;
+
 /* With places, the search ends after so many cycles without gain. */
 enum { VAIN_MOST = 3 };
 
@@ -345,7 +348,7 @@ static cm_status cycle(work *w, uint32_t number, uint32_t *part, uint32_t *parts
   descent d = {.number = number, .hot = 0.06, .cold = 0.01};
   if (w->prices != NULL) {
     d.hot = 0.03;
-    d.cold = 0.005;
+    d.cold = w->options->cycle_sweeps > 0 ? cold_of_many : cold_of_few;
     d.bias = 0.3;
   } else if (number % 2 == 0) {
     d.dissolve = true;
