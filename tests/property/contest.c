@@ -131,13 +131,13 @@ START_TEST(the_default_is_no_worse_than_partition_then_place)
 {
   cm_random random;
   cm_chip *chip;
-  ck_ok(cm_chip_mesh(7, 7, &chip, &error));
+  ck_ok(cm_chip_mesh(5, 5, &chip, &error));
   for (uint64_t round = 0; round < 6; round++) {
     cm_random_init(&random, round, 31, 0);
     uint32_t most = 50 + below(&random, 30);
-    cm_topology t = round % 3 == 0   ? rings(40 * most / 20, 20)
-                    : round % 3 == 1 ? sheet(46)
-                                     : tree(&random, 44 * most);
+    cm_topology t = round % 3 == 0   ? rings(21 * most / 20, 20)
+                    : round % 3 == 1 ? sheet(33)
+                                     : tree(&random, 22 * most);
     compare(&t, chip, most, round >= 3);
     network_free(&t);
   }
@@ -161,11 +161,11 @@ static cm_chip *chip_with(uint32_t neurons, uint32_t axons)
 START_TEST(where_it_is_mended_the_mesh_mapper_has_a_rival)
 {
   uint32_t rivals = 0;
-  for (uint64_t round = 0; round < 4; round++) {
+  for (uint64_t round = 0; round < 2; round++) {
     cm_random random;
     cm_random_init(&random, round, 32, 0);
-    cm_topology t = network_undirected(&random, 300, 10);
-    cm_chip *chip = chip_with(30, 150 + 10 * (uint32_t)round);
+    cm_topology t = network_undirected(&random, 200, 15);
+    cm_chip *chip = chip_with(20, 125 + 10 * (uint32_t)round);
     cm_mapping *mine = map_with(&t, chip, options_of("edge", "balanced", "auto", 0), 2);
     cm_mapping *staged = map_with(&t, chip, options_of("edge", "balanced", "staged", 0), 1);
     ck_assert_double_le(mine->metrics.energy_pj, staged->metrics.energy_pj * (1 + 1e-9));
@@ -175,7 +175,7 @@ START_TEST(where_it_is_mended_the_mesh_mapper_has_a_rival)
     cm_chip_free(chip);
     network_free(&t);
   }
-  ck_assert_uint_ge(rivals, 2);
+  ck_assert_uint_ge(rivals, 1);
 }
 END_TEST
 
