@@ -31,7 +31,7 @@ enum { ROOM_LEAST = 8 };
 
 /* However large the network is, so many sweeps are made on the finest level, and so many on the others: they are cheaper
  * by far. */
-enum { SWEEPS_LEAST = 4, COARSE_LEAST = 48 };
+enum { SWEEPS_LEAST = 4, COARSE_LEAST = 32 };
 
 /* With places: few sweeps end warmer than many. */
 static const double cold_of_few = 0.01, cold_of_many = 0.005;
