@@ -112,6 +112,11 @@ struct cm_server {
   double started;
 };
 
+/* ---- listen.c ---- */
+/* Opens the socket of the options' address and says its port; the caller closes it. CM_BAD_OPTION: no address that may
+ * be listened on; CM_CONFLICT: somebody listens there. */
+cm_status cm_listen(const cm_server_options *options, int *descriptor, uint16_t *port, cm_error *error);
+
 /* ---- head.c ---- */
 /* Checks the head, splits the path and finds the route; a reply that is set then refuses the request. */
 void cm_head_take(cm_request *request, const char *method);

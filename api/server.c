@@ -8,9 +8,7 @@
  * is too slow or no memory (closed), too many requests at once (503). */
 #include "api/server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -129,49 +127,25 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 
 /* ---- start and stop ---- */
 
-static cm_status read_address(const cm_server_options *options, struct sockaddr_storage *address, unsigned *flags,
-                              cm_error *error)
-{
-  struct sockaddr_in *v4 = (struct sockaddr_in *)address;
-  struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)address;
-  memset(address, 0, sizeof *address);
-  bool loopback;
-  if (inet_pton(AF_INET, options->address, &v4->sin_addr) == 1) {
-    v4->sin_family = AF_INET;
-    v4->sin_port = htons(options->port);
-    loopback = (ntohl(v4->sin_addr.s_addr) >> 24) == 127;
-  } else if (inet_pton(AF_INET6, options->address, &v6->sin6_addr) == 1) {
-    v6->sin6_family = AF_INET6;
-    v6->sin6_port = htons(options->port);
-    *flags |= MHD_USE_IPv6;
-    loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-  } else
-    return cm_fail(error, CM_BAD_OPTION, "\"%s\" is no numeric address; 127.0.0.1 or ::1 would do", options->address);
-  if (!loopback)
-    return cm_fail(error, CM_BAD_OPTION,
-                   "%s is no loopback address: without user tokens, which this version does not have yet, coremapd"
-                   " listens on 127.0.0.1 or ::1 only", options->address);
-  return CM_OK;
-}
-
 static cm_status start_daemon(cm_server *server, cm_error *error)
 {
-  struct sockaddr_storage address;
-  unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
-  if (read_address(&server->options, &address, &flags, error) != CM_OK)
+  const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+  int listening;
+  if (cm_listen(&server->options, &listening, &server->port, error) != CM_OK)
     return error->status;
   errno = 0;
   server->daemon =
-      MHD_start_daemon(flags, server->options.port, NULL, NULL, handle, server, MHD_OPTION_SOCK_ADDR,
-                       (struct sockaddr *)&address, MHD_OPTION_THREAD_POOL_SIZE, 2u, MHD_OPTION_CONNECTION_LIMIT,
-                       (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
-                       MHD_OPTION_URI_LOG_CALLBACK, note_target, server, MHD_OPTION_NOTIFY_COMPLETED, free_request,
-                       server, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_LISTENING_ADDRESS_REUSE, 0u, MHD_OPTION_END);
-  if (server->daemon == NULL)
-    return cm_fail(error, CM_CONFLICT, "cannot listen on %s port %u: %s", server->options.address, server->options.port,
-                   errno != 0 ? strerror(errno) : "the HTTP server did not start");
-  const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
-  server->port = info != NULL ? info->port : server->options.port;
+      MHD_start_daemon(flags, server->port, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listening,
+                       MHD_OPTION_THREAD_POOL_SIZE, 2u, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+                       MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_URI_LOG_CALLBACK, note_target,
+                       server, MHD_OPTION_NOTIFY_COMPLETED, free_request, server, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+                       MHD_OPTION_END);
+  if (server->daemon == NULL) {
+    (void)cm_fail(error, CM_NO_MEMORY, "the HTTP server does not start: %s",
+                  errno != 0 ? strerror(errno) : "no reason is known");
+    (void)close(listening);
+    return error->status;
+  }
   return CM_OK;
 }
 

@@ -23,7 +23,7 @@ typedef struct setting {
 #define FIELD(name) offsetof(cm_config, name), sizeof(((cm_config *)0)->name)
 
 static const setting settings[] = {
-  {"listen", "ADDRESS:PORT", "loopback address to listen on; port 0 picks a free one (127.0.0.1:8080)", TEXT,
+  {"listen", "ADDRESS:PORT", "loopback address to listen on, also [::1]:PORT; port 0 picks a free one (127.0.0.1:8080)", TEXT,
    FIELD(listen), 0, 0},
   {"data", "FOLDER", "everything the server keeps (~/.local/share/coremapd)", TEXT, FIELD(data), 0, 0},
   {"www", "FOLDER", "the viewer's files (" CM_DATA_FOLDER "/www)", TEXT, FIELD(www), 0, 0},

@@ -1,6 +1,6 @@
 # Tests that drive a live daemon over HTTP, and of what it keeps; tests/api/client.h holds what they share.
 if HAVE_CHECK
-SERVER_TESTS = tests/unit/storage tests/api/resources tests/api/jobs tests/fault/server
+SERVER_TESTS = tests/unit/storage tests/api/resources tests/api/jobs tests/api/connections tests/fault/server
 check_PROGRAMS += $(SERVER_TESTS)
 TESTS += $(SERVER_TESTS)
 API_LIBS = $(SERVER_LIBS) $(CHECK_LIBS) $(CURL_LIBS)
@@ -10,6 +10,8 @@ tests_api_resources_SOURCES = tests/api/resources.c $(API_CLIENT)
 tests_api_resources_LDADD = $(API_LIBS)
 tests_api_jobs_SOURCES = tests/api/jobs.c $(API_CLIENT)
 tests_api_jobs_LDADD = $(API_LIBS)
+tests_api_connections_SOURCES = tests/api/connections.c $(API_CLIENT)
+tests_api_connections_LDADD = $(API_LIBS)
 tests_fault_server_SOURCES = tests/fault/server.c $(API_CLIENT)
 tests_fault_server_LDADD = $(API_LIBS)
 endif
