@@ -62,6 +62,9 @@ json_t *cli_option_value(const char *text);
 /* Sets the option that a flag names, "memory-limit" as "memory_limit"; false: the value is no text. */
 bool cli_option_set(json_t *options, const char *flag, const char *value);
 
+/* Adds one --shape to those in the option "shape". */
+void cli_shape_set(json_t *options, const char *value);
+
 /* The number of that name in a report; 0: none. */
 double cli_number(const json_t *report, const char *name);
 

@@ -182,6 +182,13 @@ bool cli_option_set(json_t *options, const char *flag, const char *value)
   return json_object_set_new(options, name, cli_option_value(value)) == 0;
 }
 
+void cli_shape_set(json_t *options, const char *value)
+{
+  const char *before = json_string_value(json_object_get(options, "shape"));
+  json_t *all = before == NULL ? json_string(value) : json_sprintf("%s,%s", before, value);
+  (void)json_object_set_new(options, "shape", all);
+}
+
 double cli_number(const json_t *report, const char *name)
 {
   return json_number_value(json_object_get(report, name));

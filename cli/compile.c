@@ -18,6 +18,8 @@ static const char usage[] =
   "  -o, --output FILE    where the program or the model (ONNX) goes, or what another stage makes\n"
   "  --chip NAME|FILE     the chip; its file has a \"machine\" with memory and units (docs/chip-file.md)\n"
   "  --memory B           bytes of on-chip memory instead of the chip's, or 256K, 4M\n"
+  "  --shape NAME=DIMS    extents of an input that the model leaves open, like input=1x3x224x224, or of an open dimension,\n"
+  "                       like batch=1; once for each\n"
   "  --order WHICH        search (default) or file: operators in the order of the file\n"
   "  --stop-after STAGE   permutations, split (pieces as JSON), tile (micro-operators as a network), order (pieces as\n"
   "                       JSON, as they will run), program, or mapping (micro-operators on cores)\n"
@@ -43,6 +45,7 @@ typedef struct arguments {
 /* Negative: go on. */
 static int parse(int argc, char **argv, arguments *a)
 {
+  enum { SHAPE = 256 };
   static const struct option flags[] = {{"output", required_argument, NULL, 'o'},
                                         {"report", required_argument, NULL, 'r'},
                                         {"chip", required_argument, NULL, 'c'},
@@ -50,6 +53,7 @@ static int parse(int argc, char **argv, arguments *a)
                                         {"seed", required_argument, NULL, 'S'},
                                         {"memory", required_argument, NULL, 'M'},
                                         {"order", required_argument, NULL, 'O'},
+                                        {"shape", required_argument, NULL, SHAPE},
                                         {"timeline", required_argument, NULL, 'e'},
                                         {"measure", required_argument, NULL, 'x'},
                                         {"tiles", required_argument, NULL, 'i'},
@@ -69,6 +73,7 @@ static int parse(int argc, char **argv, arguments *a)
     case 'c': a->chip = optarg; break;
     case 's': (void)cli_option_set(a->options, "stop_after", optarg); break;
     case 'M': (void)cli_option_set(a->options, "memory", optarg); break;
+    case SHAPE: cli_shape_set(a->options, optarg); break;
     case 'O': (void)cli_option_set(a->options, "order", optarg); break;
     case 'e': a->timeline = optarg; break;
     case 'x': a->measure = optarg; break;

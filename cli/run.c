@@ -12,6 +12,7 @@
 #include "core/machine/run/timeline.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/onnx/onnx.h"
+#include "core/operators/operator.h"
 #include "core/operators/tensor_file.h"
 
 enum { FILES_MAX = 256, INPUT_STREAM = 0x72756e };
@@ -162,16 +163,30 @@ static cm_status write_outputs(const arguments *a, const cm_program *p, cm_tenso
 
 /* ---- the model beside it ---- */
 
+/* What the model leaves open is as the program's inputs are. */
+static void take_extents(cm_model *model, cm_tensor *const *inputs)
+{
+  for (size_t i = 0; i < model->input_count; i++) {
+    cm_shape *s = &model->values[model->inputs[i]].shape;
+    if (s->rank == CM_UNKNOWN_RANK)
+      *s = cm_shape_of(inputs[i]);
+    for (uint32_t k = 0; s->rank == inputs[i]->rank && k < s->rank; k++)
+      s->dims[k] = s->dims[k] < 0 ? inputs[i]->dims[k] : s->dims[k];
+  }
+}
+
 static cm_status beside_model(const arguments *a, const cm_program *p, cm_tensor *const *inputs,
                               cm_tensor *const *outputs, cm_run *run, double *deviation, cm_error *error)
 {
   cm_model *model = NULL;
   cm_tensor **expected = NULL;
   cm_status status = cm_onnx_read(a->model, run, &model, error);
-  if (status == CM_OK)
-    status = cm_infer(model, run, error);
   if (status == CM_OK && (model->input_count != p->input_count || model->output_count != p->output_count))
     status = cm_fail(error, CM_BAD_NETWORK, "%s has other inputs or outputs than the program", a->model);
+  if (status == CM_OK)
+    take_extents(model, inputs);
+  if (status == CM_OK)
+    status = cm_infer(model, run, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, expected, p->output_count + 1, error);
   if (status == CM_OK)

@@ -11,14 +11,17 @@
 #include "core/operators/evaluate.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/operators/permute/permutations.h"
+#include "core/operators/shapes.h"
 
 static const char usage[] =
   "usage: coremap show [--json] FILE | chips\n"
+  "       coremap show MODEL.onnx [--shape NAME=DIMS]...\n"
   "       coremap show [--json] CHIP --occupancy FILE\n"
   "\n"
   "Describes a network file, an ONNX model, a chip (file or preset name) or a mapping (coremap map -o FILE); `chips`\n"
   "lists the presets. With --json a chip is printed as a file to copy and change, a mapping without its neurons. With\n"
-  "--occupancy: how many cores of a chip are free, and how broken up they are.\n";
+  "--occupancy: how many cores of a chip are free, and how broken up they are. With --shape a model's inputs have these\n"
+  "extents where the model leaves them open.\n";
 
 static void show_limit(const char *name, uint64_t limit)
 {
@@ -207,14 +210,16 @@ static void show_ends(const char *title, const cm_model *model, const uint32_t *
 }
 
 /* CM_BAD_NETWORK leaves it open whether the file is a network after all. */
-static cm_status show_model(const char *path, cm_error *error)
+static cm_status show_model(const char *path, const cm_stated_shapes *shapes, cm_error *error)
 {
   cli_run cli;
   cm_model *model;
   cli_run_begin(&cli, true);
   if (cm_onnx_read(path, &cli.run, &model, error) != CM_OK)
     return error->status;
-  cm_status status = cm_infer(model, &cli.run, error);
+  cm_status status = cm_model_state_shapes(model, shapes, error);
+  if (status == CM_OK)
+    status = cm_infer(model, &cli.run, error);
   if (status == CM_OK) {
     printf("operator-level model, onnx, opset %lld%s%s\n", (long long)model->opset,
            model->producer_name[0] != '\0' ? ", made by " : "", model->producer_name);
@@ -256,11 +261,17 @@ static int first_byte(const char *path)
 int cli_show(int argc, char **argv)
 {
   static const struct option flags[] = {{"json", no_argument, NULL, 'j'}, {"occupancy", required_argument, NULL, 'o'},
-                                        {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+                                        {"shape", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
   bool json = false;
   const char *occupancy = NULL;
+  cm_stated_shapes shapes = {.count = 0};
+  cm_error error;
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
     switch (flag) {
+      case 's':
+        if (cm_stated_shapes_parse(optarg, &shapes, &error) != CM_OK)
+          return cli_fail(&error);
+        break;
       case 'j': json = true; break;
       case 'o': occupancy = optarg; break;
       case 'h': fputs(usage, stdout); return EXIT_DONE;
@@ -270,11 +281,10 @@ int cli_show(int argc, char **argv)
   if (optind + 1 != argc)
     return cli_usage("show", "one file or chip is needed");
   const char *name = argv[optind];
-  cm_error error;
   if (strcmp(name, "chips") == 0)
     return list_chips(&error);
   if (occupancy == NULL && cm_onnx_looks_like(name)) {
-    cm_status status = show_model(name, &error);
+    cm_status status = show_model(name, &shapes, &error);
     if (status != CM_BAD_NETWORK)
       return status == CM_OK ? EXIT_DONE : cli_fail(&error);
   }

@@ -15,6 +15,7 @@ static const char usage[] =
   "\n"
   "  --chip NAME|FILE     a chip whose file has \"machine\" with \"devices\" (docs/chip-file.md)\n"
   "  -o, --output FILE    where the network goes (.zip, or any ending that coremap convert knows)\n"
+  "  --shape NAME=DIMS    extents of an input that the model leaves open, like input=1x3x224x224; once for each\n"
   "  --pieces N           at most so many micro-operators an operator (64)\n"
   "  --trace FILE         the schedule on the devices' cores, in the Chrome trace format\n"
   "  --mapping FILE       lay the tiles on the chip's cores too: as coremap map -o writes it\n"
@@ -28,6 +29,7 @@ typedef struct arguments {
   const char *model, *chip, *output;
   cm_tiles_options options;
   json_t *map_options;
+  cm_stated_shapes shapes;
   uint64_t seed;
   unsigned threads;
   bool json, quiet;
@@ -39,6 +41,7 @@ static int parse(int argc, char **argv, arguments *a)
   static const struct option flags[] = {{"chip", required_argument, NULL, 'c'},
                                         {"output", required_argument, NULL, 'o'},
                                         {"pieces", required_argument, NULL, 'p'},
+                                        {"shape", required_argument, NULL, 's'},
                                         {"trace", required_argument, NULL, 't'},
                                         {"mapping", required_argument, NULL, 'm'},
                                         {"preset", required_argument, NULL, 'P'},
@@ -48,6 +51,7 @@ static int parse(int argc, char **argv, arguments *a)
                                         {"quiet", no_argument, NULL, 'q'},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
+  cm_error error;
   for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;)
     switch (flag) {
     case 'c': a->chip = optarg; break;
@@ -55,6 +59,10 @@ static int parse(int argc, char **argv, arguments *a)
     case 'p':
       if (!cli_whole32(optarg, 1, 1 << 24, &a->options.pieces_max))
         return cli_usage("tile", "--pieces is 1 to %d, not \"%s\"", 1 << 24, optarg);
+      break;
+    case 's':
+      if (cm_stated_shapes_parse(optarg, &a->shapes, &error) != CM_OK)
+        return cli_fail(&error);
       break;
     case 't': a->options.trace = optarg; break;
     case 'm': a->options.mapping = optarg; break;
@@ -116,6 +124,7 @@ static cm_status make(arguments *a, const cm_chip *chip, cli_run *cli, json_t **
     return error->status;
   a->options.scratch_folder = scratch;
   a->options.map_options = a->map_options;
+  a->options.shapes = &a->shapes;
   cm_status status = cm_tiles_make_file(a->model, chip, &a->options, &cli->run, a->output, report, error);
   if (scratch[0] != '\0')
     (void)cm_folder_remove(scratch, &ignored);

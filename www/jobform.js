@@ -17,6 +17,8 @@ const select = (id, choices = []) =>
   );
 const whole = (id, placeholder, min = 1, max = undefined) =>
   element('input', { id, type: 'number', min, max, step: '1', placeholder });
+const line = (id, placeholder) =>
+  element('input', { id, type: 'text', maxlength: '2000', autocomplete: 'off', spellcheck: 'false', placeholder });
 const tick = (id) => element('input', { id, type: 'checkbox' });
 
 // Options of jobs (docs/options.md lists them all). What is left as it is is not sent: the server's defaults are its own.
@@ -100,6 +102,13 @@ const OPTIONS = [
     more: true,
     label: 'On-chip memory in bytes',
     control: () => whole('memory', 'the chip’s'),
+  },
+  {
+    name: 'shape',
+    for: 'compile',
+    more: true,
+    label: 'Shapes of open inputs',
+    control: () => line('shape', 'input=1x3x224x224'),
   },
   {
     name: 'order',

@@ -132,9 +132,8 @@ static cm_status run_stages(compiling *c, const char *path, const char *out, con
   if (cm_onnx_read(path, c->run, &c->given, error) != CM_OK)
     return error->status;
   cm_run_phase(c->run, "shapes");
-  if (c->last != CM_STAGE_PERMUTATIONS)
-    cm_model_close_dims(c->given);
-  if (cm_infer(c->given, c->run, error) != CM_OK ||
+  if (cm_model_state_shapes(c->given, &c->options->shapes, error) != CM_OK ||
+      (c->last != CM_STAGE_PERMUTATIONS && cm_model_need_shapes(c->given, error) != CM_OK) || cm_infer(c->given, c->run, error) != CM_OK ||
       cm_permutations_optimise(c->given, c->run, &c->made, &c->report, error) != CM_OK ||
       make(c, error) != CM_OK)
     return error->status;

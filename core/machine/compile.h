@@ -6,6 +6,7 @@
 
 #include "core/base/run.h"
 #include "core/chip/chip.h"
+#include "core/operators/shapes.h"
 
 typedef enum cm_compile_stage {
   CM_STAGE_DEFAULT,      /* program where a chip that runs programs is given, else permutations */
@@ -28,6 +29,7 @@ typedef struct cm_compile_options {
   cm_compile_stage stop_after;
   uint64_t memory;   /* on-chip bytes instead of the chip file's; 0: the chip's */
   bool file_order;   /* no search for an order of operators */
+  cm_stated_shapes shapes; /* of graph inputs; what is made for a chip needs every extent */
   bool no_tiles;     /* leave the next three alone */
   /* Set by the caller, not read: files beside a program for a chip that names devices (core/machine/tiles/tiles.h). */
   const char *tiles;   /* the model's micro-operators as a network, NULL: not made */
@@ -40,7 +42,7 @@ typedef struct cm_compile_options {
 } cm_compile_options;
 
 /* Reads options: {"stop_after": the name of a stage, "verify": bool, "memory": bytes, "order": "file" or "search",
- * "tiles": bool, "seed", "threads", "memory_limit", "time_limit"}; NULL: all defaults. Errors: CM_BAD_OPTION with the
+ * "shape": "NAME=DIMS,..." or {NAME: [numbers]}, "tiles": bool, "seed", "threads", "memory_limit", "time_limit"}; NULL: all defaults. Errors: CM_BAD_OPTION with the
  * name as place. */
 cm_status cm_compile_options_read(const json_t *object, cm_compile_options *options, cm_error *error);
 
@@ -53,7 +55,7 @@ cm_compile_stage cm_compile_last_stage(const cm_compile_options *options, const 
  * schedule and those of cm_map. *report (new reference): {"stage", "opset", "operators", "permutation_bytes", "moves",
  * "permutations", "verified"}, and by stage "split", "order", "program", "tiles" (docs/programs.md, docs/tiling.md).
  * Errors: CM_BAD_NETWORK, CM_TOO_LARGE (a piece that does not fit: node, figures "needed_bytes" and "memory_bytes"),
- * CM_BAD_CHIP (a unit without throughput), memory, cancel and time, CM_IO, CM_DISK_FULL; CM_INTERNAL when verification
+ * CM_BAD_CHIP (a unit without throughput), CM_BAD_OPTION (open dimensions whose extents are not stated), memory, cancel and time, CM_IO, CM_DISK_FULL; CM_INTERNAL when verification
  * finds that numbers changed. */
 cm_status cm_compile(const char *path, const cm_compile_options *options, const cm_chip *chip, cm_run *run,
                      const char *out, const char *timeline, json_t **report, cm_error *error);

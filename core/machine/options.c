@@ -77,6 +77,34 @@ static cm_status read_order(const char *name, const json_t *value, bool *file_or
   return CM_OK;
 }
 
+/* Text, or an object with text or numbers by name. */
+static cm_status read_shapes(const char *option, const json_t *value, cm_stated_shapes *shapes, cm_error *error)
+{
+  static const char expected[] = "text like \"input=1x3x224x224\", or {\"input\": [1, 3, 224, 224]}";
+  const char *name;
+  json_t *item;
+  *shapes = (cm_stated_shapes){.count = 0};
+  if (json_is_string(value))
+    return cm_stated_shapes_parse(json_string_value(value), shapes, error);
+  if (!json_is_object(value))
+    return bad_option(error, option, expected);
+  json_object_foreach((json_t *)(uintptr_t)value, name, item)
+  {
+    int64_t dims[CM_RANK_MAX];
+    size_t rank = json_array_size(item);
+    bool numbers = json_is_array(item) && rank > 0 && rank <= CM_RANK_MAX;
+    for (size_t k = 0; numbers && k < rank; k++) {
+      numbers = json_is_integer(json_array_get(item, k));
+      dims[k] = json_integer_value(json_array_get(item, k));
+    }
+    if (!numbers)
+      return bad_option(error, option, expected);
+    if (cm_stated_shapes_add(shapes, name, dims, (uint32_t)rank, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
 static cm_status read_option(const char *name, const json_t *value, cm_compile_options *made, cm_error *error)
 {
   double number = 0;
@@ -93,6 +121,8 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
   }
   if (strcmp(name, "order") == 0)
     return read_order(name, value, &made->file_order, error);
+  if (strcmp(name, "shape") == 0)
+    return read_shapes(name, value, &made->shapes, error);
   if (strcmp(name, "time_limit") == 0)
     return read_number(name, value, 0, 1e9, &made->time_limit, error);
   if (strcmp(name, "threads") == 0) {
@@ -107,7 +137,7 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
     return read_bytes(name, value, &made->memory, error);
   if (strcmp(name, "seed") != 0) {
     (void)cm_fail(error, CM_BAD_OPTION, "there is no option %.60s; compile has stop_after, verify, memory, order,"
-                  " tiles, seed, threads, memory_limit, time_limit", name);
+                  " shape, tiles, seed, threads, memory_limit, time_limit", name);
     return cm_fail_at(error, "/options/%.60s", name);
   }
   if (read_number(name, value, 0, LARGE, &number, error) != CM_OK)

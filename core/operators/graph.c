@@ -289,15 +289,6 @@ void cm_model_redirect(cm_model *model, uint32_t from, uint32_t to)
         model->nodes[i].inputs[j] = to;
 }
 
-void cm_model_close_dims(cm_model *model)
-{
-  for (size_t i = 0; i < model->input_count; i++) {
-    cm_shape *s = &model->values[model->inputs[i]].shape;
-    for (uint32_t k = 0; s->rank != CM_UNKNOWN_RANK && k < s->rank; k++)
-      s->dims[k] = s->dims[k] < 0 ? 1 : s->dims[k];
-  }
-}
-
 bool cm_model_is_output(const cm_model *model, uint32_t value)
 {
   for (size_t i = 0; i < model->output_count; i++)

@@ -148,9 +148,6 @@ cm_status cm_model_sweep(cm_model *model, cm_error *error);
 /* Everybody who reads `from` reads `to` instead; graph outputs stay. */
 void cm_model_redirect(cm_model *model, uint32_t from, uint32_t to);
 
-/* Makes dims that the graph inputs leave open 1: for what is made for one size of everything. */
-void cm_model_close_dims(cm_model *model);
-
 /* True when a value is read from outside: it is a graph output or a subgraph names it. */
 bool cm_model_is_output(const cm_model *model, uint32_t value);
 

@@ -162,8 +162,10 @@ cm_status cm_tiles_make_file(const char *path, const cm_chip *chip, const cm_til
   if (status != CM_OK)
     return status;
   cm_run_phase(run, "shapes");
-  cm_model_close_dims(model);
-  if ((status = cm_infer(model, run, error)) == CM_OK)
+  if (options->shapes != NULL)
+    status = cm_model_state_shapes(model, options->shapes, error);
+  if (status == CM_OK && (status = cm_model_need_shapes(model, error)) == CM_OK &&
+      (status = cm_infer(model, run, error)) == CM_OK)
     status = cm_tiles_make(model, chip, options, run, output, report, error);
   cm_model_free(model);
   return status;

@@ -9,6 +9,7 @@
 #include "core/chip/chip.h"
 #include "core/mapping/mapping.h"
 #include "core/network/topology.h"
+#include "core/operators/shapes.h"
 #include "core/operators/tiling/tile.h"
 #include "core/schedule/schedule.h"
 
@@ -54,6 +55,7 @@ typedef struct cm_tiles_options {
   const char *mapping; /* file for the mapping of the tiles on the chip's cores, NULL: they are not mapped */
   const json_t *map_options; /* of that mapping, borrowed; NULL: all defaults */
   const char *scratch_folder;
+  const cm_stated_shapes *shapes; /* of the inputs, for cm_tiles_make_file; NULL: all are in the model */
 } cm_tiles_options;
 
 /* Tiles a model (after cm_infer) for a chip and writes the topology to `output` (by its ending: core/network/export.h; NULL: not)
