@@ -253,7 +253,31 @@ cm_status cm_database_write(cm_database *database, cm_database_work work, void *
 
 /* ---- readers ---- */
 
-static cm_status open_handle(const char *path, sqlite3 **handle, cm_error *error)
+/* Looks at a database before anything in it changes: it must be ours, of a version that is known, and not empty when it
+ * must exist. */
+static cm_status examine(sqlite3 *handle, const char *path, bool must_exist, cm_error *error)
+{
+  int64_t version, tables, ours;
+  if (cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "") != CM_OK ||
+      cm_sql_number(handle, 0, &tables, error, "SELECT count(*) FROM sqlite_master", "") != CM_OK ||
+      cm_sql_number(handle, 0, &ours, error, "SELECT count(*) FROM sqlite_master WHERE type = 'table'"
+                    " AND name IN ('networks', 'jobs', 'mappings', 'meta')", "") != CM_OK)
+    return error->status;
+  if (tables > 0 && (version < 1 || ours != 4))
+    return cm_fail(error, CM_CONFLICT, "%s is not coremapd's database; name another folder with --data", path);
+  if (tables == 0 && must_exist)
+    return cm_fail(error, CM_CONFLICT,
+                   "%s is empty, and files beside it belong to a database; restore it from a backup, or name another "
+                   "folder with --data", path);
+  if (version > cm_schema_version)
+    return cm_fail(error, CM_CONFLICT,
+                   "%s was written by a newer version (schema %lld, this program knows %d); start that version, or name "
+                   "another folder with --data", path, (long long)version, cm_schema_version);
+  return CM_OK;
+}
+
+/* `check`: the first connection, which examines. */
+static cm_status open_handle(const char *path, bool check, bool must_exist, sqlite3 **handle, cm_error *error)
 {
   sqlite3 *made = NULL;
   int code = sqlite3_open_v2(path, &made, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
@@ -262,8 +286,10 @@ static cm_status open_handle(const char *path, sqlite3 **handle, cm_error *error
   if (status == CM_OK) {
     sqlite3_extended_result_codes(made, 1);
     sqlite3_busy_timeout(made, 10000);
-    status = execute(made, "PRAGMA journal_mode=WAL", error);
+    status = check ? examine(made, path, must_exist, error) : CM_OK;
   }
+  if (status == CM_OK)
+    status = execute(made, "PRAGMA journal_mode=WAL", error);
   if (status == CM_OK)
     status = execute(made, "PRAGMA synchronous=FULL", error);
   if (status == CM_OK)
@@ -283,7 +309,7 @@ cm_status cm_database_read(cm_database *database, cm_database_work work, void *c
   if (database->reader_count > 0)
     handle = database->readers[--database->reader_count];
   pthread_mutex_unlock(&database->reader_lock);
-  if (handle == NULL && open_handle(database->path, &handle, error) != CM_OK)
+  if (handle == NULL && open_handle(database->path, false, true, &handle, error) != CM_OK)
     return error->status;
   cm_status status = execute(handle, "BEGIN", error);
   if (status == CM_OK)
@@ -307,10 +333,6 @@ static cm_status upgrade(sqlite3 *handle, cm_error *error)
   int64_t version;
   if (cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "") != CM_OK)
     return error->status;
-  if (version > cm_schema_version)
-    return cm_fail(error, CM_CONFLICT,
-                   "the data folder was written by a newer version (schema %lld, this program knows %d)",
-                   (long long)version, cm_schema_version);
   for (; version < cm_schema_version; version++) {
     char stamp[64];
     (void)snprintf(stamp, sizeof stamp, "PRAGMA user_version = %lld", (long long)version + 1);
@@ -322,14 +344,14 @@ static cm_status upgrade(sqlite3 *handle, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_database_open(const char *path, cm_database **database, cm_error *error)
+cm_status cm_database_open(const char *path, bool must_exist, cm_database **database, cm_error *error)
 {
   cm_database *made = calloc(1, sizeof *made);
   if (made == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while opening the database");
   made->last = &made->first;
   if (cm_path(made->path, error, "%s", path) != CM_OK ||
-      open_handle(path, &made->writer, error) != CM_OK || upgrade(made->writer, error) != CM_OK) {
+      open_handle(path, true, must_exist, &made->writer, error) != CM_OK || upgrade(made->writer, error) != CM_OK) {
     sqlite3_close_v2(made->writer);
     free(made);
     return error->status;

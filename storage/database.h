@@ -18,9 +18,9 @@ typedef struct cm_database cm_database;
  * set its outputs anew each time and have no other side effect. */
 typedef cm_status (*cm_database_work)(sqlite3 *handle, void *context, cm_error *error);
 
-/* Opens (and makes) the database file and brings its schema up to date. Errors: CM_IO, CM_DISK_FULL,
- * CM_CONFLICT (made by a newer version). */
-cm_status cm_database_open(const char *path, cm_database **database, cm_error *error);
+/* Opens the database file (making it unless it `must_exist`) and brings its schema up to date. Errors: CM_IO,
+ * CM_DISK_FULL, CM_CONFLICT (made by a newer version, or not ours, or empty and must exist: it is left as it was). */
+cm_status cm_database_open(const char *path, bool must_exist, cm_database **database, cm_error *error);
 
 /* Waits for the writer to end and closes all connections; nobody may use it any more. NULL is allowed. */
 void cm_database_close(cm_database *database);

@@ -53,6 +53,9 @@ const char *const cm_schema_steps[] = {
   /* Operator-level models: their operators are counted, and a compile job's result is a row of kind 'compile'. */
   "ALTER TABLE networks ADD COLUMN operators INTEGER NOT NULL DEFAULT 0;"
   "ALTER TABLE mappings ADD COLUMN kind TEXT NOT NULL DEFAULT 'map';",
+
+  /* The identity of the data folder, one row; its marker says the same. */
+  "CREATE TABLE folder (id TEXT NOT NULL);",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

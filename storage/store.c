@@ -1,8 +1,8 @@
-/* Happy path: make the folders, take the lock, open the database, sweep what no row knows, open the cache.
- * What can fail: another server on the folder (lock), a newer schema, a full disk. */
+/* Happy path: lock the folder, look whose it is, open the database, compare identities, put aside what no row knows,
+ * open the cache.
+ * What can fail: another server on the folder (lock), a folder that is not ours, a newer schema, a full disk. */
 #include "storage/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -13,6 +13,10 @@
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "storage/folder.h"
+#include "storage/log.h"
+#include "storage/sweep.h"
 
 void cm_store_id(char *id)
 {
@@ -54,74 +58,92 @@ cm_status cm_store_writable(cm_store *store, cm_error *error)
   return cm_database_write(store->database, touch, NULL, error);
 }
 
-/* One sweep: removes the entries of FOLDER whose name (without `suffix`) is no id in TABLE. */
-typedef struct sweep {
-  const char *folder, *suffix, *query;
-} sweep;
-
-static cm_status sweep_folder(sqlite3 *handle, void *context, cm_error *error)
-{
-  const sweep *what = context;
-  DIR *listing = opendir(what->folder);
-  if (listing == NULL)
-    return cm_fail_errno(error, errno, "cannot open folder", what->folder);
-  cm_status status = CM_OK;
-  struct dirent *item;
-  while (status == CM_OK && (item = readdir(listing)) != NULL) {
-    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
-      continue;
-    char id[NAME_MAX + 1], path[CM_PATH_MAX];
-    int64_t known = 0;
-    size_t length = strlen(item->d_name), cut = strlen(what->suffix);
-    (void)snprintf(id, sizeof id, "%s", item->d_name);
-    if (length > cut && strcmp(id + length - cut, what->suffix) == 0) {
-      id[length - cut] = '\0';
-      status = cm_sql_number(handle, 0, &known, error, what->query, "t", id);
-    }
-    if (status == CM_OK && known == 0) {
-      status = cm_path(path, error, "%s/%s", what->folder, item->d_name);
-      if (status == CM_OK)
-        status = cm_folder_remove(path, error);
-    }
-  }
-  closedir(listing);
-  return status;
-}
-
-static cm_status sweep_all(cm_store *store, cm_error *error)
-{
-  static const struct {
-    const char *folder, *suffix, *query;
-  } table[] = {
-    {"networks", ".zip", "SELECT 1 FROM networks WHERE id = ?"},
-    {"mappings", "", "SELECT 1 FROM mappings WHERE id = ?"},
-    {"incoming", "", "SELECT 1 FROM uploads WHERE id = ?"},
-  };
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    char path[CM_PATH_MAX];
-    if (cm_path(path, error, "%s/%s", store->folder, table[i].folder) != CM_OK ||
-        cm_folder_make(path, error) != CM_OK)
-      return error->status;
-    sweep what = {path, table[i].suffix, table[i].query};
-    if (cm_database_read(store->database, sweep_folder, &what, error) != CM_OK)
-      return error->status;
-  }
-  return CM_OK;
-}
-
-static cm_status take_lock(cm_store *store, cm_error *error)
+/* Servers of the release before lock this file: it is locked when it is there, and `make` makes it. */
+static cm_status take_old_lock(cm_store *store, bool make, cm_error *error)
 {
   char path[CM_PATH_MAX];
+  if (store->old_lock >= 0)
+    return CM_OK;
   if (cm_path(path, error, "%s/lock", store->folder) != CM_OK)
     return error->status;
-  store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (store->lock < 0)
-    return cm_fail_errno(error, errno, "cannot open", path);
-  if (flock(store->lock, LOCK_EX | LOCK_NB) != 0)
+  store->old_lock = open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0666);
+  if (store->old_lock < 0)
+    return errno == ENOENT ? CM_OK : cm_fail_errno(error, errno, "cannot open", path);
+  if (flock(store->old_lock, LOCK_EX | LOCK_NB) != 0)
     return errno == EWOULDBLOCK
                ? cm_fail(error, CM_CONFLICT, "another coremapd already works on the data folder %s", store->folder)
                : cm_fail_errno(error, errno, "cannot lock", path);
   return CM_OK;
+}
+
+static cm_status make_parts(const cm_store *store, cm_error *error)
+{
+  for (const char *const *part = cm_folder_parts; *part != NULL; part++) {
+    char path[CM_PATH_MAX];
+    if (cm_path(path, error, "%s/%s", store->folder, *part) != CM_OK || cm_folder_make_durable(path, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status read_identity(sqlite3 *handle, void *context, cm_error *error)
+{
+  char *id = context;
+  sqlite3_stmt *statement;
+  bool row = false;
+  id[0] = '\0';
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM folder", "");
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    cm_sql_copy(statement, 0, id, CM_FOLDER_ID_MAX);
+  sqlite3_finalize(statement);
+  return status;
+}
+
+static cm_status write_identity(sqlite3 *handle, void *context, cm_error *error)
+{
+  return cm_sql_run(handle, NULL, error, "INSERT INTO folder(id) VALUES(?)", "t", (const char *)context);
+}
+
+/* Marker and database must name one folder. The database gets its identity first: a marker without a database would be
+ * refused ever after. */
+static cm_status identify(cm_store *store, const cm_folder *found, cm_error *error)
+{
+  char id[CM_FOLDER_ID_MAX];
+  if (cm_database_read(store->database, read_identity, id, error) != CM_OK)
+    return error->status;
+  if (found->marked && id[0] != '\0' && strcmp(found->id, id) != 0)
+    return cm_fail(error, CM_CONFLICT,
+                   "the database in %s belongs to another data folder (%s, and coremapd.json says %s); put the one back "
+                   "that belongs here, or name another folder with --data", store->folder, id, found->id);
+  if (id[0] == '\0') {
+    if (found->marked)
+      (void)snprintf(id, sizeof id, "%s", found->id);
+    else
+      cm_store_id(id);
+    if (cm_database_write(store->database, write_identity, id, error) != CM_OK)
+      return error->status;
+  }
+  if (found->marked)
+    return CM_OK;
+  if (found->filled)
+    cm_log("took over the data folder %s of an earlier release", store->folder);
+  return cm_folder_mark(store->folder, id, error);
+}
+
+static cm_status open_folder(cm_store *store, const char *folder, cm_error *error)
+{
+  cm_folder found;
+  char path[CM_PATH_MAX];
+  if (cm_path(store->folder, error, "%s", folder) != CM_OK || cm_folder_make_durable(folder, error) != CM_OK ||
+      cm_folder_lock(folder, &store->lock, error) != CM_OK || cm_folder_examine(folder, &found, error) != CM_OK ||
+      take_old_lock(store, false, error) != CM_OK || cm_path(path, error, "%s/coremapd.db", folder) != CM_OK ||
+      cm_database_open(path, found.marked || found.filled, &store->database, error) != CM_OK ||
+      take_old_lock(store, true, error) != CM_OK || make_parts(store, error) != CM_OK ||
+      identify(store, &found, error) != CM_OK)
+    return error->status;
+  return cm_folder_sync(folder, error);
 }
 
 cm_status cm_store_open(const char *folder, uint64_t cache_bytes_max, cm_store **store, cm_error *error)
@@ -131,12 +153,11 @@ cm_status cm_store_open(const char *folder, uint64_t cache_bytes_max, cm_store *
   cm_store *made = calloc(1, sizeof *made);
   if (made == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while opening the data folder");
-  made->lock = -1;
+  made->lock = made->old_lock = -1;
   pthread_mutex_init(&made->blob_lock, NULL);
   char path[CM_PATH_MAX];
-  if (cm_path(made->folder, error, "%s", folder) != CM_OK || cm_folder_make(folder, error) != CM_OK ||
-      take_lock(made, error) != CM_OK || cm_path(path, error, "%s/coremapd.db", folder) != CM_OK ||
-      cm_database_open(path, &made->database, error) != CM_OK || sweep_all(made, error) != CM_OK ||
+  uint64_t moved;
+  if (open_folder(made, folder, error) != CM_OK || cm_sweep(made, &moved, error) != CM_OK ||
       cm_path(path, error, "%s/cache", folder) != CM_OK ||
       cm_cache_open(path, cache_bytes_max, &made->cache, error) != CM_OK ||
       cm_board_new(&made->board, error) != CM_OK) {
@@ -154,6 +175,8 @@ void cm_store_close(cm_store *store)
   cm_board_free(store->board);
   cm_cache_close(store->cache);
   cm_database_close(store->database);
+  if (store->old_lock >= 0)
+    close(store->old_lock);
   if (store->lock >= 0)
     close(store->lock);
   pthread_mutex_destroy(&store->blob_lock);

@@ -1,11 +1,13 @@
 /* Everything the server keeps under its data folder:
  *
- *   lock              held while a server runs on this folder
- *   coremapd.db       SQLite: networks, chips, occupancy, leases, jobs, mappings, uploads
+ *   coremapd.json     the marker: version of the layout and identity of the folder (storage/folder.h)
+ *   coremapd.db       SQLite: networks, chips, occupancy, leases, jobs, mappings, uploads; the same identity
  *   networks/ID.zip   uploaded networks in our topology format
  *   mappings/ID/      one file per view of a mapping
  *   cache/            coarsened topologies (core/mapping/stage/cache.h)
  *   incoming/         uploads on their way, and jobs' scratch folders; swept at start
+ *   lost+found/       what the sweep found and the database does not know (storage/sweep.h)
+ *   lock              held too, for servers of the release before, which do not lock the folder itself
  */
 #ifndef CM_STORAGE_STORE_H
 #define CM_STORAGE_STORE_H
@@ -27,15 +29,16 @@ enum {
 
 typedef struct cm_store {
   char folder[CM_PATH_MAX];
-  int lock;                  /* descriptor of the lock file */
+  int lock, old_lock;        /* descriptors of the folder, and of its lock file */
   cm_database *database;
   cm_cache *cache;
   cm_board *board;
   pthread_mutex_t blob_lock; /* held while a blob and its row appear or go together */
 } cm_store;
 
-/* Opens a data folder (making it), takes its lock, brings the schema up to date and sweeps what no row knows.
- * CM_CONFLICT when another server holds the lock. */
+/* Opens a data folder (making it), takes its lock, brings the schema up to date and puts aside what no row knows.
+ * CM_CONFLICT when another server holds the lock, and when the folder is not ours, of a newer version, or does not
+ * belong to its database: then nothing in it has changed. */
 cm_status cm_store_open(const char *folder, uint64_t cache_bytes_max, cm_store **store, cm_error *error);
 void cm_store_close(cm_store *store); /* NULL is allowed */
 

@@ -31,8 +31,16 @@ cm_status cm_uploads_create(cm_store *store, cm_upload *upload, cm_error *error)
   if (descriptor < 0)
     return cm_fail_errno(error, errno, "cannot create", path);
   close(descriptor);
+  /* The file's name must last as the row does: pieces are synced into the file alone. */
+  if (cm_folder_sync_of(path, error) != CM_OK) {
+    (void)unlink(path);
+    return error->status;
+  }
   upload->offset = 0;
-  return cm_database_write(store->database, insert, upload, error);
+  cm_status status = cm_database_write(store->database, insert, upload, error);
+  if (status != CM_OK)
+    (void)unlink(path);
+  return status;
 }
 
 static cm_status get(sqlite3 *handle, void *context, cm_error *error)

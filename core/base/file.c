@@ -93,7 +93,7 @@ void cm_file_discard(cm_file *file)
   unlink(file->scratch);
 }
 
-cm_status cm_folder_make(const char *path, cm_error *error)
+static cm_status make_folders(const char *path, bool durable, cm_error *error)
 {
   char step[CM_PATH_MAX];
   if (cm_path(step, error, "%s", path) != CM_OK)
@@ -103,12 +103,25 @@ cm_status cm_folder_make(const char *path, cm_error *error)
     if (held != '/' && held != '\0')
       continue;
     *p = '\0';
-    if (mkdir(step, 0777) != 0 && errno != EEXIST)
-      return cm_fail_errno(error, errno, "cannot make folder", step);
+    if (mkdir(step, 0777) != 0) {
+      if (errno != EEXIST)
+        return cm_fail_errno(error, errno, "cannot make folder", step);
+    } else if (durable && cm_folder_sync_of(step, error) != CM_OK)
+      return error->status;
     if (held == '\0')
       return CM_OK;
     *p = held;
   }
+}
+
+cm_status cm_folder_make(const char *path, cm_error *error)
+{
+  return make_folders(path, false, error);
+}
+
+cm_status cm_folder_make_durable(const char *path, cm_error *error)
+{
+  return make_folders(path, true, error);
 }
 
 static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *place)

@@ -28,6 +28,9 @@ void cm_file_discard(cm_file *file);
 /* Makes a folder and its parents. */
 cm_status cm_folder_make(const char *path, cm_error *error);
 
+/* The same, so that the folder lasts: each folder that is made is fsynced in its parent. */
+cm_status cm_folder_make_durable(const char *path, cm_error *error);
+
 /* Removes a folder with all it holds; a missing one is fine. */
 cm_status cm_folder_remove(const char *path, cm_error *error);
 

@@ -9,7 +9,9 @@
 #include "storage/jobs.h"
 #include "storage/leases.h"
 #include "storage/occupancy.h"
+#include "storage/folder.h"
 #include "storage/networks.h"
+#include "storage/uploads.h"
 #include "storage/chips.h"
 
 static cm_error error;
@@ -165,20 +167,209 @@ END_TEST
 START_TEST(a_folder_has_one_server)
 {
   cm_store *other;
+  char path[CM_PATH_MAX];
+  ck_fails(cm_store_open(folder, 1 << 20, &other, &error), CM_CONFLICT);
+  ck_ok(cm_path(path, &error, "%s/lock", folder));
+  ck_assert_int_eq(unlink(path), 0);
   ck_fails(cm_store_open(folder, 1 << 20, &other, &error), CM_CONFLICT);
 }
 END_TEST
 
-START_TEST(start_sweeps_what_no_row_knows)
+/* ---- whose folder it is ---- */
+
+static const char *inside(const char *name)
 {
-  char stray[CM_PATH_MAX], kept[CM_PATH_MAX];
-  ck_ok(cm_path(stray, &error, "%s/networks/ffff.zip", folder));
-  test_write(stray, "x", 1);
+  static char path[4][CM_PATH_MAX];
+  static int turn;
+  turn = (turn + 1) % 4;
+  ck_ok(cm_path(path[turn], &error, "%s/%s", folder, name));
+  return path[turn];
+}
+
+static bool is_there(const char *name)
+{
+  return access(inside(name), F_OK) == 0;
+}
+
+/* Opening is refused with words about `what`, and nothing in the folder changes. */
+static void expect_refused(const char *what)
+{
+  cm_store *other;
+  char before[1 << 14] = "", after[1 << 14] = "", command[CM_PATH_MAX + 64];
+  (void)snprintf(command, sizeof command, "ls -lR --full-time '%s'", folder);
+  for (int i = 0; i < 2; i++) {
+    FILE *listing = popen(command, "r");
+    ck_assert_ptr_nonnull(listing);
+    ck_assert_uint_gt(fread(i == 0 ? before : after, 1, sizeof before - 1, listing), 0);
+    pclose(listing);
+    if (i == 0) {
+      cm_status status = cm_store_open(folder, 1 << 20, &other, &error);
+      ck_assert_msg(status == CM_CONFLICT || status == CM_DAMAGED, "%d", status);
+      ck_assert_msg(strstr(error.detail, what) != NULL, "%s", error.detail);
+    }
+  }
+  ck_assert_str_eq(before, after);
+}
+
+START_TEST(start_puts_aside_what_no_row_knows)
+{
+  static const char *const strays[] = {"networks/ffff.zip", "networks/thesis/a", "mappings/thesis/a",
+                                       "incoming/thesis/a", "cache/thesis/a", "incoming/0123456789abcdef0123"};
+  char kept[CM_PATH_MAX], aside[CM_PATH_MAX];
   ck_ok(cm_networks_path(store, "abc", kept, &error));
+  for (int round = 0; round < 2; round++) {
+    for (size_t i = 0; i < sizeof strays / sizeof *strays; i++) {
+      char *slash = strrchr(strays[i], '/');
+      (void)snprintf(aside, sizeof aside, "%.*s", (int)(slash - strays[i]), strays[i]);
+      ck_ok(cm_folder_make(inside(aside), &error));
+      test_write(inside(strays[i]), "x", 1);
+    }
+    ck_ok(cm_folder_make(inside("incoming/0123456789abcdef0123.job"), &error));
+    test_write(inside("incoming/0123456789abcdef0123.part"), "x", 1);
+    cm_store_close(store);
+    open_store();
+    for (size_t i = 0; i < sizeof strays / sizeof *strays; i++) {
+      ck_assert(!is_there(strays[i]));
+      (void)snprintf(aside, sizeof aside, "lost+found/%s", strays[i]);
+      ck_assert_msg(is_there(aside), "%s", aside);
+    }
+    /* Scratch of what was never acknowledged goes. */
+    ck_assert(!is_there("incoming/0123456789abcdef0123.job"));
+    ck_assert(!is_there("incoming/0123456789abcdef0123.part"));
+    ck_assert_int_eq(access(kept, F_OK), 0);
+  }
+  ck_assert(is_there("lost+found/networks/ffff.zip.1"));
+  ck_assert(is_there("lost+found/networks/thesis.1/a"));
+}
+END_TEST
+
+START_TEST(a_foreign_folder_is_refused)
+{
+  char theirs[CM_PATH_MAX];
+  cm_store *other;
+  ck_ok(cm_path(theirs, &error, "%s/theirs", folder));
+  ck_ok(cm_folder_make(inside("theirs/networks/thesis"), &error));
+  test_write(inside("theirs/networks/thesis/a"), "x", 1);
+  ck_fails(cm_store_open(theirs, 1 << 20, &other, &error), CM_CONFLICT); /* our layout, no database */
+  test_write(inside("theirs/letter.txt"), "x", 1);
+  ck_fails(cm_store_open(theirs, 1 << 20, &other, &error), CM_CONFLICT);
+  ck_assert_ptr_nonnull(strstr(error.detail, "letter.txt"));
+  ck_assert(is_there("theirs/networks/thesis/a"));
+  ck_assert(!is_there("theirs/lock"));
+  /* A log and a process number of the script that starts the server are no strangers. */
+  ck_ok(cm_folder_make(inside("fresh"), &error));
+  test_write(inside("fresh/coremapd.log"), "x", 1);
+  ck_ok(cm_path(theirs, &error, "%s/fresh", folder));
+  ck_ok(cm_store_open(theirs, 1 << 20, &other, &error));
+  cm_store_close(other);
+}
+END_TEST
+
+START_TEST(marker_and_database_belong_together)
+{
+  char other_folder[CM_PATH_MAX];
+  cm_store *other;
   cm_store_close(store);
+  store = NULL;
+  ck_assert(is_there("coremapd.json"));
+  /* Lost, and emptied. */
+  ck_assert_int_eq(rename(inside("coremapd.db"), inside("coremapd.saved")), 0);
+  expect_refused("lost its database");
+  test_write(inside("coremapd.db"), "", 0);
+  expect_refused("lost its database");
+  /* That of another folder. */
+  ck_ok(cm_path(other_folder, &error, "%s/other", folder));
+  ck_ok(cm_store_open(other_folder, 1 << 20, &other, &error));
+  cm_store_close(other);
+  ck_assert_int_eq(rename(inside("other/coremapd.db"), inside("coremapd.db")), 0);
+  ck_ok(cm_folder_remove(other_folder, &error));
+  ck_fails(cm_store_open(folder, 1 << 20, &other, &error), CM_CONFLICT);
+  ck_assert_ptr_nonnull(strstr(error.detail, "another data folder"));
+  ck_assert_int_eq(rename(inside("coremapd.saved"), inside("coremapd.db")), 0);
+  /* A newer layout, and a damaged marker. */
+  ck_assert_int_eq(rename(inside("coremapd.json"), inside("coremapd.old")), 0);
+  test_write(inside("coremapd.json"), "{\"format\": 2, \"id\": \"a\"}", 24);
+  expect_refused("newer version");
+  test_write(inside("coremapd.json"), "{\"form", 6);
+  expect_refused("damaged");
+  ck_assert_int_eq(rename(inside("coremapd.old"), inside("coremapd.json")), 0);
   open_store();
-  ck_assert_int_ne(access(stray, F_OK), 0);
-  ck_assert_int_eq(access(kept, F_OK), 0);
+  char path[CM_PATH_MAX];
+  ck_ok(cm_networks_path(store, "abc", path, &error));
+  ck_assert_int_eq(access(path, F_OK), 0);
+}
+END_TEST
+
+static void run_sql(const char *name, const char *sql)
+{
+  sqlite3 *handle;
+  ck_assert_int_eq(sqlite3_open(inside(name), &handle), SQLITE_OK);
+  ck_assert_int_eq(sqlite3_exec(handle, sql, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(handle);
+}
+
+START_TEST(databases_of_others_are_refused)
+{
+  cm_store_close(store);
+  store = NULL;
+  run_sql("coremapd.db", "PRAGMA user_version = 1000");
+  expect_refused("newer version");
+  ck_assert_int_eq(unlink(inside("coremapd.db")), 0);
+  run_sql("coremapd.db", "CREATE TABLE songs (name TEXT)");
+  expect_refused("not coremapd's database");
+}
+END_TEST
+
+/* A folder as the release before left it: schema 2, no marker; a done job with its mapping, two queued, one that ran,
+ * a chip with a taken core and a lease, half an upload. */
+START_TEST(a_folder_of_the_release_before_is_taken_over)
+{
+  char command[2 * CM_PATH_MAX + 64], first[CM_FOLDER_ID_MAX];
+  cm_network network;
+  cm_job job;
+  cm_lease lease;
+  cm_upload upload;
+  uint64_t counts[CM_JOB_STATES];
+  cm_store_close(store);
+  ck_ok(cm_folder_remove(folder, &error));
+  ck_ok(cm_folder_make(folder, &error));
+  (void)snprintf(command, sizeof command, "tar -xzf '%s' -C '%s' --strip-components=1",
+                 test_data("data-folder-2.tar.gz"), folder);
+  ck_assert_int_eq(system(command), 0);
+  ck_ok(cm_folder_make(inside("networks/thesis"), &error));
+  ck_assert(!is_there("coremapd.json"));
+  cm_folder found;
+  for (int round = 0; round < 2; round++) {
+    open_store();
+    ck_ok(cm_folder_examine(folder, &found, &error));
+    ck_assert(found.marked);
+    if (round == 0)
+      memcpy(first, found.id, sizeof first);
+    ck_assert_str_eq(first, found.id);
+    ck_ok(cm_networks_get(store, "e436169eee9425d2bea8d9409aa22556092a0b2ec872f0d7ad005a43a41b2ed1", &network, &error));
+    ck_ok(cm_jobs_get(store, "cf38bd8125cf980a9f76", &job, &error));
+    ck_assert_int_eq(job.state, CM_JOB_DONE);
+    ck_assert_str_eq(job.mapping, "6fb3662fa0591edf6dc7");
+    cm_job_clear(&job);
+    ck_assert(is_there("mappings/6fb3662fa0591edf6dc7/mapping.json"));
+    ck_assert(is_there("lost+found/networks/thesis"));
+    ck_ok(cm_jobs_count(store, counts, &error));
+    ck_assert_uint_eq(counts[CM_JOB_DONE], 1);
+    ck_assert_uint_eq(counts[CM_JOB_QUEUED], 2);
+    ck_assert_uint_eq(counts[CM_JOB_RUNNING], 1);
+    cm_lease *leases;
+    size_t count;
+    ck_ok(cm_leases_list(store, "toy", &leases, &count, &error));
+    ck_assert_uint_eq(count, 1);
+    lease = leases[0];
+    ck_assert_uint_eq(lease.core_count, 2);
+    cm_lease_clear(&lease);
+    free(leases);
+    ck_ok(cm_uploads_get(store, "257f86dcb122383c318d", &upload, &error));
+    ck_assert_uint_eq(upload.offset, 6);
+    if (round == 0)
+      cm_store_close(store);
+  }
 }
 END_TEST
 
@@ -658,7 +849,11 @@ int main(void)
   tcase_add_test(tests, a_failed_write_is_rolled_back_alone);
   tcase_add_test(tests, a_full_disk_fails_the_write_and_nothing_else);
   tcase_add_test(tests, a_folder_has_one_server);
-  tcase_add_test(tests, start_sweeps_what_no_row_knows);
+  tcase_add_test(tests, start_puts_aside_what_no_row_knows);
+  tcase_add_test(tests, a_foreign_folder_is_refused);
+  tcase_add_test(tests, marker_and_database_belong_together);
+  tcase_add_test(tests, databases_of_others_are_refused);
+  tcase_add_test(tests, a_folder_of_the_release_before_is_taken_over);
   tcase_add_test(tests, moves_are_those_of_the_table);
   tcase_add_test(tests, claims_by_priority_then_fair_share_then_age);
   tcase_add_test(tests, only_the_current_attempt_may_finish);

@@ -1,0 +1,147 @@
+/* Happy path: lock the folder, read the marker, list what lies in it.
+ * What can fail: another server holds the folder, it is somebody else's, its marker is newer or damaged, its database
+ * has gone. */
+#include "storage/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MARKER_BYTES_MAX = 4096, NAMED_MAX = 3 };
+
+const char *const cm_folder_parts[] = {"networks", "mappings", "cache", "incoming", NULL};
+
+cm_status cm_folder_lock(const char *path, int *descriptor, cm_error *error)
+{
+  int opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0)
+    return cm_fail_errno(error, errno, "cannot open folder", path);
+  if (flock(opened, LOCK_EX | LOCK_NB) != 0) {
+    int cause = errno;
+    close(opened);
+    return cause == EWOULDBLOCK
+               ? cm_fail(error, CM_CONFLICT, "another coremapd already works on the data folder %s", path)
+               : cm_fail_errno(error, cause, "cannot lock folder (it must be on a local file system)", path);
+  }
+  *descriptor = opened;
+  return CM_OK;
+}
+
+static cm_status read_marker(const char *path, cm_folder *folder, cm_error *error)
+{
+  char file[CM_PATH_MAX], *text;
+  size_t size;
+  if (cm_path(file, error, "%s/coremapd.json", path) != CM_OK)
+    return error->status;
+  cm_status status = cm_file_read(file, MARKER_BYTES_MAX, &text, &size, error);
+  if (status != CM_OK)
+    return status == CM_NOT_FOUND ? CM_OK : status;
+  json_t *marker = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+  free(text);
+  const json_t *format = json_object_get(marker, "format");
+  const char *id = json_string_value(json_object_get(marker, "id"));
+  if (!json_is_integer(format) || json_integer_value(format) < 1)
+    status = cm_fail(error, CM_DAMAGED, "%s is damaged; restore it from a backup", file);
+  else if (json_integer_value(format) > CM_FOLDER_FORMAT)
+    status = cm_fail(error, CM_CONFLICT,
+                     "the data folder %s was written by a newer version (format %lld, this program knows %d); start that "
+                     "version, or name another folder with --data", path, (long long)json_integer_value(format),
+                     CM_FOLDER_FORMAT);
+  else if (id == NULL || id[0] == '\0' || strlen(id) >= sizeof folder->id)
+    status = cm_fail(error, CM_DAMAGED, "%s names no identity; restore it from a backup", file);
+  else {
+    (void)snprintf(folder->id, sizeof folder->id, "%s", id);
+    folder->marked = true;
+  }
+  json_decref(marker);
+  return status;
+}
+
+static bool is_empty(const char *path, const char *part)
+{
+  char name[CM_PATH_MAX];
+  cm_error ignored;
+  if (cm_path(name, &ignored, "%s/%s", path, part) != CM_OK)
+    return false;
+  DIR *listing = opendir(name);
+  if (listing == NULL)
+    return errno == ENOENT;
+  bool empty = true;
+  for (const struct dirent *item; empty && (item = readdir(listing)) != NULL;)
+    empty = strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0;
+  closedir(listing);
+  return empty;
+}
+
+/* Names that a data folder has of itself. A script that starts the server may keep its log and process number there
+ * as coremapd.*; a file system's root has a lost+found. */
+static bool is_ours(const char *name)
+{
+  for (const char *const *part = cm_folder_parts; *part != NULL; part++)
+    if (strcmp(name, *part) == 0)
+      return true;
+  return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "lock") == 0 ||
+         strcmp(name, "lost+found") == 0 || strncmp(name, "coremapd.", 9) == 0;
+}
+
+/* What is in the folder that is not ours: how many names, and the first ones as text. */
+static cm_status list_strangers(const char *path, size_t *count, char *names, size_t size, cm_error *error)
+{
+  DIR *listing = opendir(path);
+  if (listing == NULL)
+    return cm_fail_errno(error, errno, "cannot open folder", path);
+  size_t found = 0, used = 0;
+  names[0] = '\0';
+  for (const struct dirent *item; (item = readdir(listing)) != NULL;) {
+    if (is_ours(item->d_name))
+      continue;
+    if (found++ < NAMED_MAX && used < size)
+      used += (size_t)snprintf(names + used, size - used, "%s%.60s", used > 0 ? ", " : "", item->d_name);
+  }
+  closedir(listing);
+  *count = found;
+  return CM_OK;
+}
+
+cm_status cm_folder_examine(const char *path, cm_folder *folder, cm_error *error)
+{
+  cm_folder found = {0};
+  char database[CM_PATH_MAX], names[256];
+  struct stat about;
+  size_t strangers = 0;
+  if (read_marker(path, &found, error) != CM_OK || cm_path(database, error, "%s/coremapd.db", path) != CM_OK ||
+      list_strangers(path, &strangers, names, sizeof names, error) != CM_OK)
+    return error->status;
+  found.filled = !is_empty(path, "networks") || !is_empty(path, "mappings");
+  bool has_database = stat(database, &about) == 0 && about.st_size > 0;
+  if (!found.marked && !has_database && strangers > 0)
+    return cm_fail(error, CM_CONFLICT,
+                   "%s is no data folder: it holds %zu things that are not coremapd's (%s%s); name an empty or a new "
+                   "folder with --data", path, strangers, names, strangers > NAMED_MAX ? ", ..." : "");
+  if (!has_database && found.marked)
+    return cm_fail(error, CM_CONFLICT,
+                   "the data folder %s has lost its database coremapd.db, which says what its files are; restore it "
+                   "from a backup, or name another folder with --data", path);
+  if (!has_database && found.filled)
+    return cm_fail(error, CM_CONFLICT,
+                   "%s is no data folder, or has lost its database: there are files in networks/ or mappings/ and no "
+                   "coremapd.db that knows them; restore it from a backup, or name another folder with --data", path);
+  *folder = found;
+  return CM_OK;
+}
+
+cm_status cm_folder_mark(const char *path, const char *id, cm_error *error)
+{
+  char name[CM_PATH_MAX];
+  cm_file file = {0};
+  if (cm_path(name, error, "%s/coremapd.json", path) != CM_OK || cm_file_create(&file, name, error) != CM_OK)
+    return error->status;
+  (void)fprintf(file.stream, "{\"about\": \"data folder of coremapd %s\", \"format\": %d, \"id\": \"%s\"}\n", CM_VERSION,
+                CM_FOLDER_FORMAT, id);
+  return cm_file_commit(&file, error);
+}

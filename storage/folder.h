@@ -1,0 +1,35 @@
+/* What makes a folder a data folder of ours: its lock, its marker, and what may lie in it.
+ *
+ * The marker coremapd.json holds the version of the layout and the folder's identity; the database holds the same
+ * identity. A folder is taken when both agree, when it is empty, or when it is one of the release before (our layout
+ * with our database, no marker yet). Anything else is refused before a byte in it has changed. */
+#ifndef CM_STORAGE_FOLDER_H
+#define CM_STORAGE_FOLDER_H
+
+#include <stdbool.h>
+
+#include "core/base/file.h"
+
+enum { CM_FOLDER_FORMAT = 1, CM_FOLDER_ID_MAX = 33 };
+
+/* The subfolders of a data folder, NULL at the end. */
+extern const char *const cm_folder_parts[];
+
+typedef struct cm_folder {
+  bool marked;                /* it has a marker, with this identity */
+  char id[CM_FOLDER_ID_MAX];
+  bool filled;                /* networks or mappings lie in it: there must be a database that knows them */
+} cm_folder;
+
+/* Locks the folder itself, whatever becomes of the files in it, until *descriptor is closed. CM_CONFLICT when another
+ * server works on it. */
+cm_status cm_folder_lock(const char *path, int *descriptor, cm_error *error);
+
+/* Looks at a folder and changes nothing. CM_CONFLICT: it is not ours, of a newer version, or without its database;
+ * CM_DAMAGED: the marker cannot be read. */
+cm_status cm_folder_examine(const char *path, cm_folder *folder, cm_error *error);
+
+/* Writes the marker, durably. */
+cm_status cm_folder_mark(const char *path, const char *id, cm_error *error);
+
+#endif

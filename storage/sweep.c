@@ -1,0 +1,157 @@
+/* Happy path: list each folder, ask the database about each name, rename what it does not know, sync both folders.
+ * What can fail: reading a folder or the database (the start fails); a move (logged, the file stays). */
+#include "storage/sweep.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "storage/log.h"
+
+enum { SAME_NAMES_MAX = 10000, ID_DIGITS = 20, STAMP_DIGITS = 8 };
+
+static size_t hex_digits(const char *name)
+{
+  return strspn(name, "0123456789abcdef");
+}
+
+/* Scratch of uploads and jobs: ID.part, ID.zip, ID.job, the same under construction (.tmp-...), spilled arrays. */
+static bool is_scratch(const char *name)
+{
+  static const char *const kinds[] = {".part", ".zip", ".job"};
+  if (strncmp(name, "coremap-", 8) == 0)
+    return strlen(name) == 14;
+  if (hex_digits(name) != ID_DIGITS)
+    return false;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    size_t length = strlen(kinds[i]);
+    const char *rest = name + ID_DIGITS + length;
+    if (strncmp(name + ID_DIGITS, kinds[i], length) == 0 && (*rest == '\0' || strncmp(rest, ".tmp-", 5) == 0))
+      return true;
+  }
+  return false;
+}
+
+/* Entries of the cache look after themselves: KEY-STAMP, and new-... while they are made. */
+static bool is_cache_entry(const char *name)
+{
+  size_t key = hex_digits(name);
+  return strncmp(name, "new-", 4) == 0 ||
+         (key > 0 && name[key] == '-' && hex_digits(name + key + 1) == STAMP_DIGITS && name[key + 1 + STAMP_DIGITS] == '\0');
+}
+
+static bool nothing(const char *name)
+{
+  (void)name;
+  return false;
+}
+
+/* A folder to sweep: entries are known when `query` finds their name without `suffix` (NULL: no rows here), skipped
+ * when they look after themselves, and removed when they are scratch. */
+typedef struct sweep_room {
+  const char *name, *suffix, *query;
+  bool (*skipped)(const char *name), (*scratch)(const char *name);
+} sweep_room;
+
+static const sweep_room rooms[] = {
+  {"networks", ".zip", "SELECT 1 FROM networks WHERE id = ?", nothing, nothing},
+  {"mappings", "", "SELECT 1 FROM mappings WHERE id = ?", nothing, nothing},
+  {"incoming", "", "SELECT 1 FROM uploads WHERE id = ?", nothing, is_scratch},
+  {"cache", "", NULL, is_cache_entry, nothing},
+};
+
+typedef struct sweep_work {
+  const char *folder; /* of the store */
+  const sweep_room *room;
+  uint64_t moved;
+} sweep_work;
+
+static cm_status is_known(sqlite3 *handle, const sweep_room *room, const char *name, bool *known, cm_error *error)
+{
+  char id[NAME_MAX + 1];
+  size_t length = strlen(name), cut = strlen(room->suffix);
+  int64_t found = 0;
+  if (room->query == NULL || length <= cut || strcmp(name + length - cut, room->suffix) != 0) {
+    *known = false;
+    return CM_OK;
+  }
+  (void)snprintf(id, sizeof id, "%.*s", (int)(length - cut), name);
+  if (cm_sql_number(handle, 0, &found, error, room->query, "t", id) != CM_OK)
+    return error->status;
+  *known = found != 0;
+  return CM_OK;
+}
+
+/* To lost+found/ROOM/NAME, or NAME.1, NAME.2, ... when that is there. */
+static cm_status put_aside(const char *folder, const char *part, const char *name, char *to, cm_error *error)
+{
+  char from[CM_PATH_MAX], aside[CM_PATH_MAX];
+  if (cm_path(from, error, "%s/%s/%s", folder, part, name) != CM_OK ||
+      cm_path(aside, error, "%s/lost+found/%s", folder, part) != CM_OK ||
+      cm_folder_make_durable(aside, error) != CM_OK)
+    return error->status;
+  for (int i = 0; i < SAME_NAMES_MAX; i++) {
+    char number[16] = "";
+    if (i > 0)
+      (void)snprintf(number, sizeof number, ".%d", i);
+    if (cm_path(to, error, "%s/%s%s", aside, name, number) != CM_OK)
+      return error->status;
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+      return cm_folder_sync(aside, error);
+    if (errno != EEXIST)
+      return cm_fail_errno(error, errno, "cannot move to", to);
+  }
+  return cm_fail(error, CM_CONFLICT, "there are too many things of this name in %s", aside);
+}
+
+static void handle_stranger(sweep_work *work, const char *name)
+{
+  cm_error error;
+  char path[CM_PATH_MAX];
+  if (work->room->scratch(name)) {
+    if (cm_path(path, &error, "%s/%s/%s", work->folder, work->room->name, name) != CM_OK ||
+        cm_folder_remove(path, &error) != CM_OK)
+      cm_log("%s/%s of an interrupted upload or job stays: %s", work->room->name, name, error.detail);
+  } else if (put_aside(work->folder, work->room->name, name, path, &error) == CM_OK) {
+    cm_log("moved %s/%s to %s: the database does not know it", work->room->name, name, path);
+    work->moved++;
+  } else
+    cm_log("%s/%s, which the database does not know, stays where it is: %s", work->room->name, name, error.detail);
+}
+
+static cm_status sweep_one(sqlite3 *handle, void *context, cm_error *error)
+{
+  sweep_work *work = context;
+  char path[CM_PATH_MAX];
+  if (cm_path(path, error, "%s/%s", work->folder, work->room->name) != CM_OK)
+    return error->status;
+  DIR *listing = opendir(path);
+  if (listing == NULL)
+    return cm_fail_errno(error, errno, "cannot open folder", path);
+  cm_status status = CM_OK;
+  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
+    bool known = false;
+    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0 || work->room->skipped(item->d_name))
+      continue;
+    status = is_known(handle, work->room, item->d_name, &known, error);
+    if (status == CM_OK && !known)
+      handle_stranger(work, item->d_name);
+  }
+  closedir(listing);
+  return status == CM_OK && work->moved > 0 ? cm_folder_sync(path, error) : status;
+}
+
+cm_status cm_sweep(cm_store *store, uint64_t *moved, cm_error *error)
+{
+  sweep_work work = {.folder = store->folder};
+  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+    work.room = &rooms[i];
+    if (cm_database_read(store->database, sweep_one, &work, error) != CM_OK)
+      return error->status;
+  }
+  *moved = work.moved;
+  return CM_OK;
+}
