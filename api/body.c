@@ -20,7 +20,7 @@ static uint64_t body_limit(const cm_request *request)
 {
   switch (request->route->body) {
   case CM_BODY_FILE:
-    return request->server->options.upload_bytes_max;
+    return cm_server_limits_now(request->server).upload_bytes_max;
   case CM_BODY_BULK:
     return CM_OCCUPANCY_BYTES_MAX;
   case CM_BODY_JSON:
@@ -57,7 +57,7 @@ void cm_body_open(cm_request *request)
   cm_error error;
   char id[CM_ID_MAX];
   cm_store_id(id);
-  if (cm_store_free_bytes(request->store) < request->server->options.disk_free_min) {
+  if (cm_store_free_bytes(request->store) < cm_server_limits_now(request->server).disk_free_min) {
     (void)cm_fail(&error, CM_DISK_FULL, "the disk is nearly full: uploads are refused until there is more room");
     cm_reply_error(request, &error);
   } else if (cm_path(request->file_path, &error, "%s/incoming/%s.part", request->store->folder, id) != CM_OK)

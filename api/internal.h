@@ -33,6 +33,7 @@ enum {
 typedef struct cm_request cm_request;
 typedef struct cm_pool cm_pool;
 typedef struct cm_hub cm_hub;
+typedef struct cm_connections cm_connections;
 
 typedef void (*cm_handler)(cm_request *request);
 
@@ -107,15 +108,49 @@ struct cm_server {
   uint16_t port;
   cm_pool *short_pool, *import_pool;
   cm_hub *hub;
+  cm_connections *connections;
+  pthread_mutex_t limits_lock;
+  cm_server_limits limits; /* under it */
   atomic_bool draining, stopping;
   cm_counters counters;
   double started;
 };
 
+/* ---- server.c ---- */
+/* The limits as they are now: a running server can get others. */
+cm_server_limits cm_server_limits_now(cm_server *server);
+
 /* ---- listen.c ---- */
 /* Opens the socket of the options' address and says its port; the caller closes it. CM_BAD_OPTION: no address that may
  * be listened on; CM_CONFLICT: somebody listens there. */
 cm_status cm_listen(const cm_server_options *options, int *descriptor, uint16_t *port, cm_error *error);
+
+/* ---- descriptors.c ---- */
+/* Files that are kept free for so many workers and all else that is no connection. */
+uint64_t cm_descriptors_reserve(unsigned workers);
+/* Lowers the connections in `limits` to what the limit of open files leaves beside the reserve. CM_BAD_OPTION: too few
+ * for any. */
+cm_status cm_descriptors_share(unsigned workers, cm_server_limits *limits, cm_error *error);
+/* Open files and how many there may be; O(open files). False: the machine does not tell. */
+bool cm_descriptors_count(uint64_t *open, uint64_t *most);
+
+/* ---- connections.c ---- */
+/* What the server waits for: the first or the next request, the rest of its head, its body, its own work, or that the
+ * client reads the reply. */
+typedef enum cm_step { CM_STEP_REST, CM_STEP_HEAD, CM_STEP_BODY, CM_STEP_WORK, CM_STEP_REPLY } cm_step;
+typedef struct cm_connection_counts {
+  uint64_t open, refused, evicted, timed_out;
+} cm_connection_counts;
+cm_status cm_connections_start(cm_server *server, cm_connections **connections, cm_error *error);
+void cm_connections_stop(cm_connections *connections); /* no deadlines from now on */
+void cm_connections_free(cm_connections *connections); /* once no connection is left; NULL is allowed */
+void cm_connections_count(cm_connections *connections, cm_connection_counts *counts);
+/* The library's callbacks: whether a connection may come; that it has begun or ended. */
+enum MHD_Result cm_connections_accept(void *connections, const struct sockaddr *address, socklen_t size);
+void cm_connections_note(void *connections, struct MHD_Connection *handle, void **slot,
+                         enum MHD_ConnectionNotificationCode code);
+/* A connection's request has come so far; its time begins anew. */
+void cm_connections_step(cm_connections *connections, struct MHD_Connection *handle, cm_step step);
 
 /* ---- head.c ---- */
 /* Checks the head, splits the path and finds the route; a reply that is set then refuses the request. */

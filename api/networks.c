@@ -64,7 +64,7 @@ static cm_status convert(cm_request *request, const char *path, const char *scra
   char incoming[CM_PATH_MAX];
   if (cm_path(incoming, error, "%s/incoming", request->store->folder) != CM_OK)
     return error->status;
-  cm_memory_init(&memory, request->server->options.memory_limit);
+  cm_memory_init(&memory, cm_server_limits_now(request->server).memory_limit);
   memory.scratch_folder = incoming;
   cm_run_init(&run);
   run.memory = &memory;

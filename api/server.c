@@ -15,7 +15,18 @@
 
 #include "api/internal.h"
 
-enum { CONNECTIONS_MAX = 4000, IDLE_SECONDS = 60 };
+enum {
+  THREADS = 2,
+  EVICTED_MAX = 64, /* connections of one thread that are shut down and not gone yet, or come between look and count */
+};
+
+cm_server_limits cm_server_limits_now(cm_server *server)
+{
+  pthread_mutex_lock(&server->limits_lock);
+  cm_server_limits limits = server->limits;
+  pthread_mutex_unlock(&server->limits_lock);
+  return limits;
+}
 
 /* ---- a request's calls, in their order ---- */
 
@@ -35,6 +46,7 @@ static void *note_target(void *context, const char *target, struct MHD_Connectio
   request->connection = connection;
   request->started = cm_now();
   atomic_fetch_add(&server->counters.active, 1);
+  cm_connections_step(server->connections, connection, CM_STEP_HEAD);
   return request;
 }
 
@@ -43,10 +55,10 @@ static void free_request(void *context, struct MHD_Connection *connection, void 
 {
   cm_server *server = context;
   cm_request *request = *slot;
-  (void)connection;
   (void)code;
   if (request == NULL)
     return;
+  cm_connections_step(server->connections, connection, CM_STEP_REST);
   if (request->response != NULL)
     MHD_destroy_response(request->response);
   cm_body_drop(request);
@@ -73,6 +85,7 @@ static void work(cm_request *request)
 static enum MHD_Result answer(cm_request *request)
 {
   cm_body_drop(request);
+  cm_connections_step(request->server->connections, request->connection, CM_STEP_REPLY);
   return cm_reply_send(request);
 }
 
@@ -83,6 +96,7 @@ static enum MHD_Result dispatch(cm_request *request)
   if (request->status != 0)
     return answer(request);
   request->stage = CM_STAGE_WORK;
+  cm_connections_step(server->connections, request->connection, CM_STEP_WORK);
   MHD_suspend_connection(request->connection);
   cm_pool *pool = request->route->lane == CM_LANE_IMPORT ? server->import_pool : server->short_pool;
   if (!cm_pool_add(pool, request)) {
@@ -98,7 +112,6 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 {
   cm_request *request = *slot;
   (void)context;
-  (void)connection;
   (void)url;
   (void)version;
   if (request == NULL)
@@ -107,6 +120,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
   case CM_STAGE_NEW:
     request->stage = CM_STAGE_BODY;
     cm_head_take(request, method);
+    cm_connections_step(request->server->connections, connection, CM_STEP_BODY);
     /* With a body on its way, this is the last moment to refuse it; without one, answering now would close the
      * connection for nothing. */
     return request->status != 0 && request->has_body ? answer(request) : MHD_YES;
@@ -129,17 +143,19 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 
 static cm_status start_daemon(cm_server *server, cm_error *error)
 {
+  /* The cap on connections is ours (connections.c); the library's, shared out among its threads, must never be met. */
+  const uint64_t most = THREADS * (server->limits.connections + EVICTED_MAX);
   const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   int listening;
   if (cm_listen(&server->options, &listening, &server->port, error) != CM_OK)
     return error->status;
   errno = 0;
   server->daemon =
-      MHD_start_daemon(flags, server->port, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listening,
-                       MHD_OPTION_THREAD_POOL_SIZE, 2u, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-                       MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_URI_LOG_CALLBACK, note_target,
-                       server, MHD_OPTION_NOTIFY_COMPLETED, free_request, server, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-                       MHD_OPTION_END);
+      MHD_start_daemon(flags, server->port, cm_connections_accept, server->connections, handle, server, MHD_OPTION_LISTEN_SOCKET, listening,
+                       MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)most,
+                       MHD_OPTION_NOTIFY_CONNECTION, cm_connections_note, server->connections,
+                       MHD_OPTION_URI_LOG_CALLBACK, note_target, server, MHD_OPTION_NOTIFY_COMPLETED, free_request,
+                       server, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
   if (server->daemon == NULL) {
     (void)cm_fail(error, CM_NO_MEMORY, "the HTTP server does not start: %s",
                   errno != 0 ? strerror(errno) : "no reason is known");
@@ -154,6 +170,8 @@ static void free_server(cm_server *server)
   cm_pool_free(server->import_pool);
   cm_pool_free(server->short_pool);
   cm_hub_free(server->hub);
+  cm_connections_free(server->connections);
+  pthread_mutex_destroy(&server->limits_lock);
   free(server);
 }
 
@@ -164,8 +182,12 @@ cm_status cm_server_start(const cm_server_options *options, cm_server **server, 
     return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
   made->options = *options;
   made->started = cm_store_time();
-  if (cm_path(made->www, error, "%s", options->www) != CM_OK || cm_pool_start(8, work, &made->short_pool, error) != CM_OK ||
-      cm_pool_start(2, work, &made->import_pool, error) != CM_OK || cm_hub_start(made, &made->hub, error) != CM_OK) {
+  made->limits = options->limits;
+  pthread_mutex_init(&made->limits_lock, NULL);
+  if (cm_descriptors_share(options->workers, &made->limits, error) != CM_OK ||
+      cm_path(made->www, error, "%s", options->www) != CM_OK ||
+      cm_connections_start(made, &made->connections, error) != CM_OK ||
+      cm_pool_start(8, work, &made->short_pool, error) != CM_OK || cm_pool_start(2, work, &made->import_pool, error) != CM_OK || cm_hub_start(made, &made->hub, error) != CM_OK) {
     free_server(made);
     return error->status;
   }
@@ -199,6 +221,7 @@ void cm_server_stop(cm_server *server)
   atomic_store(&server->stopping, true);
   cm_board_listen(server->options.store->board, NULL, NULL);
   cm_hub_stop(server->hub);
+  cm_connections_stop(server->connections);
   /* Replies under way get a moment; idle kept-alive connections do not count. */
   for (int i = 0; i < 200 && atomic_load(&server->counters.active) > 0; i++)
     usleep(10000);

@@ -8,20 +8,35 @@
 
 typedef struct cm_server cm_server;
 
+/* What may be changed while the server runs. */
+typedef struct cm_server_limits {
+  uint64_t upload_bytes_max;
+  uint64_t memory_limit;   /* of one import, bytes; 0: none */
+  uint64_t disk_free_min;  /* readyz fails and uploads are refused below */
+  uint64_t connections;    /* open at once at most; lowered to what the limit of open files allows */
+  uint64_t connections_per_address;
+  uint64_t head_seconds;   /* for a request's head to come */
+  uint64_t idle_seconds;   /* between the requests of a connection */
+  uint64_t stall_seconds;  /* that a body or the reading of a reply may be behind rate_min */
+  uint64_t rate_min;       /* bytes a second, at least 1 */
+} cm_server_limits;
+
 typedef struct cm_server_options {
   const char *address;     /* numeric, loopback */
   uint16_t port;           /* 0: a free one */
   cm_store *store;
   const char *www;         /* folder of the viewer's files */
   unsigned workers;        /* that take jobs: for the estimate of waiting times */
-  uint64_t upload_bytes_max;
-  uint64_t memory_limit;   /* of one import, bytes; 0: none */
-  uint64_t disk_free_min;  /* readyz fails and uploads are refused below */
+  cm_server_limits limits;
   void (*on_queued)(void *user); /* a job has been queued, or a running one is to stop */
   void *user;
 } cm_server_options;
 
-/* Starts answering. Errors: CM_CONFLICT (address in use), CM_BAD_OPTION (address), CM_NO_MEMORY. */
+/* Lets this process open as many files as its hard limit allows. */
+cm_status cm_descriptors_raise(cm_error *error);
+
+/* Starts answering. Errors: CM_CONFLICT (address in use), CM_BAD_OPTION (address, too few open files allowed),
+ * CM_NO_MEMORY. */
 cm_status cm_server_start(const cm_server_options *options, cm_server **server, cm_error *error);
 uint16_t cm_server_port(const cm_server *server);
 

@@ -13,12 +13,20 @@ void cm_get_health(cm_request *request)
 void cm_get_ready(cm_request *request)
 {
   cm_error error;
-  uint64_t room = cm_store_free_bytes(request->store);
-  if (atomic_load(&request->server->draining))
+  cm_server *server = request->server;
+  uint64_t room = cm_store_free_bytes(request->store), wanted = cm_server_limits_now(server).disk_free_min, open = 0,
+           most = 0;
+  const uint64_t reserve = cm_descriptors_reserve(server->options.workers);
+  bool counted = cm_descriptors_count(&open, &most);
+  if (atomic_load(&server->draining))
     cm_reply_problem(request, 503, "draining", "The server is going down", "nothing new is accepted");
-  else if (room < request->server->options.disk_free_min)
+  else if (room < wanted)
     cm_reply_problem(request, 503, "disk-low", "The disk is nearly full", "%llu bytes are free, %llu are wanted",
-                     (unsigned long long)room, (unsigned long long)request->server->options.disk_free_min);
+                     (unsigned long long)room, (unsigned long long)wanted);
+  else if (counted && open + reserve / 2 > most)
+    cm_reply_problem(request, 503, "files-low", "Too many files are open",
+                     "%llu of %llu are open; jobs and uploads want %llu of them free", (unsigned long long)open,
+                     (unsigned long long)most, (unsigned long long)reserve / 2);
   else if (cm_store_writable(request->store, &error) != CM_OK)
     cm_reply_problem(request, 503, "not-writable", "The database takes no writes", "%s", error.detail);
   else
@@ -37,6 +45,10 @@ void cm_get_metrics(cm_request *request)
     cm_reply_error(request, &error);
     return;
   }
+  cm_connection_counts connections;
+  uint64_t files = 0, files_max = 0;
+  (void)cm_descriptors_count(&files, &files_max);
+  cm_connections_count(request->server->connections, &connections);
   cm_cache_count(store->cache, &cache);
   cm_database_counts(store->database, &transactions, &writes);
   char *text = NULL;
@@ -63,6 +75,16 @@ void cm_get_metrics(cm_request *request)
     {"coremapd_upload_bytes_total", "counter", "Bytes of them.", atomic_load(&c->upload_bytes)},
     {"coremapd_imports_failed_total", "counter", "Of them, those that could not be read.",
      atomic_load(&c->imports_failed)},
+    {"coremapd_connections", "gauge", "Open connections.", connections.open},
+    {"coremapd_connections_max", "gauge", "How many there may be.", cm_server_limits_now(request->server).connections},
+    {"coremapd_connections_refused_total", "counter", "Connections refused because all were busy.",
+     connections.refused},
+    {"coremapd_connections_evicted_total", "counter", "Idle connections closed to make room for new ones.",
+     connections.evicted},
+    {"coremapd_connections_timed_out_total", "counter", "Connections closed because the client did not get on.",
+     connections.timed_out},
+    {"coremapd_open_files", "gauge", "Open files and sockets.", files},
+    {"coremapd_open_files_max", "gauge", "How many there may be.", files_max},
     {"coremapd_event_streams", "gauge", "Open event streams.", (uint64_t)atomic_load(&c->streams)},
     {"coremapd_cache_hits_total", "counter", "Jobs that found their coarsened levels.", cache.hits},
     {"coremapd_cache_misses_total", "counter", "Jobs that did not.", cache.misses},

@@ -36,10 +36,10 @@ void cm_post_upload(cm_request *request)
   } else if (size < 1) {
     (void)cm_fail(&error, CM_BAD_REQUEST, "/size: expected the number of bytes that will come");
     status = cm_fail_at(&error, "/size");
-  } else if ((uint64_t)size > request->server->options.upload_bytes_max) {
+  } else if ((uint64_t)size > cm_server_limits_now(request->server).upload_bytes_max) {
     status = cm_fail(&error, CM_TOO_LARGE, "uploads may have %llu bytes at most",
-                     (unsigned long long)request->server->options.upload_bytes_max);
-    cm_error_figure(&error, "limit_bytes", request->server->options.upload_bytes_max);
+                     (unsigned long long)cm_server_limits_now(request->server).upload_bytes_max);
+    cm_error_figure(&error, "limit_bytes", cm_server_limits_now(request->server).upload_bytes_max);
   } else {
     (void)snprintf(upload.name, sizeof upload.name, "%s", name != NULL ? name : "");
     upload.size = (uint64_t)size;

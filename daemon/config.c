@@ -37,6 +37,15 @@ static const setting settings[] = {
    FIELD(disk_reserve), 0, INT64_MAX},
   {"grace", "SECONDS", "time that running jobs get to end on SIGTERM before they go back to the queue (5)", NUMBER,
    FIELD(grace), 0, 86400},
+  {"connections", "N", "open connections at most; fewer where the limit of open files is low (4096)", NUMBER,
+   FIELD(connections), 1, 1000000},
+  {"connections-per-address", "N", "of them, from one address at most (3072)", NUMBER, FIELD(connections_per_address), 1,
+   1000000},
+  {"head-timeout", "SECONDS", "time for the head of a request to come (20)", NUMBER, FIELD(head_timeout), 1, 86400},
+  {"idle-timeout", "SECONDS", "rest between the requests of a connection (60)", NUMBER, FIELD(idle_timeout), 1, 86400},
+  {"stall-timeout", "SECONDS", "time that a body, or the reading of a reply, may be behind --min-rate (60)", NUMBER,
+   FIELD(stall_timeout), 1, 86400},
+  {"min-rate", "BYTES", "least bytes a second of bodies and replies (1K)", BYTES, FIELD(min_rate), 1, INT64_MAX},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -169,7 +178,9 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
   cm_config made = {.listen = "127.0.0.1:8080", .www = CM_DATA_FOLDER "/www",
                     .threads = processors > 0 ? (uint64_t)processors : 1, .workers = 2,
                     .upload_limit = UINT64_C(16) << 30, .cache_limit = UINT64_C(4) << 30,
-                    .disk_reserve = UINT64_C(64) << 20, .grace = 5};
+                    .disk_reserve = UINT64_C(64) << 20, .grace = 5, .connections = 4096,
+                    .connections_per_address = 3072, .head_timeout = 20, .idle_timeout = 60, .stall_timeout = 60,
+                    .min_rate = 1024};
   cm_status status = home != NULL && home[0] == '/'
                          ? cm_path(made.data, error, "%s/.local/share/coremapd", home)
                          : cm_path(made.data, error, "/var/lib/coremapd");
@@ -195,8 +206,8 @@ char *cm_config_help(void)
               "  coremapd [--config FILE] [--NAME VALUE ...]\n\n", out);
   for (int i = 0; i < SETTINGS; i++)
     (void)fprintf(out, "  --%s %s%*s%s\n", settings[i].name, settings[i].argument,
-                  (int)(26 - strlen(settings[i].name) - strlen(settings[i].argument)), "", settings[i].help);
-  (void)fputs("  --config FILE              settings as \"name = value\" lines; flags count more\n"
+                  (int)(32 - strlen(settings[i].name) - strlen(settings[i].argument)), "", settings[i].help);
+  (void)fputs("  --config FILE                      settings as \"name = value\" lines; flags count more\n"
               "  --version, --help\n", out);
   (void)fclose(out);
   return text;

@@ -20,6 +20,12 @@ typedef struct cm_config {
   uint64_t cache_limit;   /* bytes of the coarsening cache */
   uint64_t disk_reserve;  /* bytes that must stay free */
   uint64_t grace;         /* seconds that running jobs get to end when the daemon stops */
+  uint64_t connections;   /* open at once */
+  uint64_t connections_per_address;
+  uint64_t head_timeout;  /* seconds for the head of a request */
+  uint64_t idle_timeout;  /* seconds between the requests of a connection */
+  uint64_t stall_timeout; /* seconds that a body or a reader may be behind min_rate */
+  uint64_t min_rate;      /* bytes a second */
   bool help, version;
 } cm_config;
 

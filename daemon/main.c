@@ -39,19 +39,28 @@ static cm_status recover(cm_store *store, cm_error *error)
   return status;
 }
 
+static cm_server_limits limits_of(const cm_config *c)
+{
+  return (cm_server_limits){.upload_bytes_max = c->upload_limit, .memory_limit = c->memory_limit,
+                            .disk_free_min = c->disk_reserve, .connections = c->connections,
+                            .connections_per_address = c->connections_per_address, .head_seconds = c->head_timeout,
+                            .idle_seconds = c->idle_timeout, .stall_seconds = c->stall_timeout,
+                            .rate_min = c->min_rate};
+}
+
 static cm_status start(service *s, cm_error *error)
 {
   const cm_config *c = &s->config;
-  if (cm_store_open(c->data, c->cache_limit, &s->store, error) != CM_OK || recover(s->store, error) != CM_OK)
+  if (cm_descriptors_raise(error) != CM_OK || cm_store_open(c->data, c->cache_limit, &s->store, error) != CM_OK ||
+      recover(s->store, error) != CM_OK)
     return error->status;
   cm_workers_options workers = {.store = s->store, .workers = (unsigned)c->workers, .threads = (unsigned)c->threads,
                                 .memory_limit = c->memory_limit};
   if (cm_workers_start(&workers, &s->workers, error) != CM_OK)
     return error->status;
   cm_server_options server = {.address = c->address, .port = c->port, .store = s->store, .www = c->www,
-                              .workers = (unsigned)c->workers, .upload_bytes_max = c->upload_limit,
-                              .memory_limit = c->memory_limit, .disk_free_min = c->disk_reserve,
-                              .on_queued = wake_workers, .user = s};
+                              .workers = (unsigned)c->workers, .limits = limits_of(c), .on_queued = wake_workers,
+                              .user = s};
   return cm_server_start(&server, &s->server, error);
 }
 

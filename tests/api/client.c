@@ -20,6 +20,12 @@
 
 void test_daemon_start(test_daemon *daemon, const char *data, const char *const *arguments)
 {
+  test_daemon_start_limited(daemon, data, arguments, NULL);
+}
+
+void test_daemon_start_limited(test_daemon *daemon, const char *data, const char *const *arguments,
+                               const struct rlimit *files)
+{
   char program[CM_PATH_MAX], www[CM_PATH_MAX];
   const char *build = getenv("CM_BUILD"), *source = getenv("CM_SOURCE");
   const char *words[24] = {program, "--listen", "127.0.0.1:0", "--data", data, "--www", www, NULL};
@@ -34,6 +40,8 @@ void test_daemon_start(test_daemon *daemon, const char *data, const char *const 
   ck_assert_int_ge(daemon->pid, 0);
   if (daemon->pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (files != NULL)
+      setrlimit(RLIMIT_NOFILE, files);
     dup2(output[1], STDOUT_FILENO);
     close(output[0]);
     close(output[1]);

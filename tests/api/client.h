@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "tests/unit/unit.h"
@@ -17,6 +18,10 @@ typedef struct test_daemon {
 /* Starts $CM_BUILD/coremapd on a data folder and a free port, with more arguments (NULL-terminated, may be NULL); waits
  * for "listening on". The daemon dies with the test. */
 void test_daemon_start(test_daemon *daemon, const char *data, const char *const *arguments);
+
+/* The same with a limit of open files. */
+void test_daemon_start_limited(test_daemon *daemon, const char *data, const char *const *arguments,
+                               const struct rlimit *files);
 
 /* Sends a signal and waits for the end; the exit status, or 128 + the signal that ended it. */
 int test_daemon_stop(test_daemon *daemon, int signal);

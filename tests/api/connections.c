@@ -5,8 +5,12 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+
+#include "core/base/random.h"
+#include "core/base/run.h"
 
 static test_daemon server;
 static char folder[CM_PATH_MAX];
@@ -127,6 +131,177 @@ START_TEST(it_listens_on_ipv6_too)
 }
 END_TEST
 
+/* ---- clients that keep what they do not use ---- */
+
+static double seconds_until_closed(int connection, double most)
+{
+  double began = cm_now();
+  char bytes[4096];
+  struct timeval patience = {.tv_sec = (time_t)most + 1};
+  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  while (recv(connection, bytes, sizeof bytes, 0) > 0)
+    if (cm_now() - began > most)
+      break;
+  return cm_now() - began;
+}
+
+static bool is_open(int connection)
+{
+  char byte;
+  return recv(connection, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
+}
+
+/* More idle sockets than the server may open files: jobs get their files all the same, and others their answers. */
+START_TEST(idle_sockets_take_no_files_from_jobs)
+{
+  enum { IDLE = 1000 };
+  const struct rlimit few = {600, 600};
+  struct rlimit mine;
+  char network[65], id[33];
+  int idle[IDLE];
+  getrlimit(RLIMIT_NOFILE, &mine);
+  mine.rlim_cur = mine.rlim_max;
+  ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &mine), 0);
+  test_daemon_start_limited(&server, folder, NULL, &few);
+  int kept = connect_from("127.0.0.1");
+  expect_answer(kept);
+  for (int i = 0; i < IDLE; i++)
+    idle[i] = connect_from("127.0.0.2");
+  test_expect(test_get(&server, "/readyz"), 200);
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi1\"}", network);
+  json_t *job = test_wait(&server, id);
+  ck_assert_str_eq(test_word(job, "state"), "done");
+  json_decref(job);
+  expect_answer(kept);
+  test_reply reply = test_get(&server, "/metrics");
+  ck_assert_ptr_null(strstr(reply.body, "coremapd_connections_evicted_total 0\n"));
+  ck_assert_ptr_nonnull(strstr(reply.body, "coremapd_connections_max 188\n"));
+  test_reply_clear(&reply);
+  for (int i = 0; i < IDLE; i++)
+    close(idle[i]);
+  close(kept);
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+}
+END_TEST
+
+START_TEST(one_address_gets_its_share_only)
+{
+  enum { GREEDY = 40 };
+  int greedy[GREEDY], open = 0;
+  test_daemon_start(&server, folder, (const char *const[]){"--connections", "30", "--connections-per-address", "20", NULL});
+  int others[5];
+  for (int i = 0; i < 5; i++)
+    expect_answer(others[i] = connect_from("127.0.0.3"));
+  for (int i = 0; i < GREEDY; i++)
+    greedy[i] = connect_from("127.0.0.2");
+  usleep(300000);
+  for (int i = 0; i < GREEDY; i++)
+    open += is_open(greedy[i]);
+  ck_assert_int_le(open, 20);
+  expect_answer(greedy[GREEDY - 1]);
+  for (int i = 0; i < 5; i++)
+    expect_answer(others[i]);
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+}
+END_TEST
+
+START_TEST(too_few_files_are_refused_at_start)
+{
+  char program[CM_PATH_MAX];
+  snprintf(program, sizeof program, "%s/coremapd", getenv("CM_BUILD"));
+  pid_t child = fork();
+  if (child == 0) {
+    (void)setrlimit(RLIMIT_NOFILE, &(struct rlimit){100, 100});
+    execl(program, program, "--listen", "127.0.0.1:0", "--data", folder, (char *)NULL);
+    _exit(127);
+  }
+  int status;
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert_int_eq(WEXITSTATUS(status), 2);
+}
+END_TEST
+
+static const char *const impatient[] = {"--head-timeout", "2", "--idle-timeout", "3", "--stall-timeout", "2", "--min-rate",
+                                        "2000", NULL};
+
+/* Drips a byte at a time and says after how many seconds the server had enough; at most 10. */
+static double drip(int connection, const char *start, unsigned bytes, useconds_t pause)
+{
+  double began = cm_now();
+  char block[4096];
+  memset(block, ' ', sizeof block);
+  say(connection, start);
+  while (is_open(connection) && cm_now() - began < 10) {
+    if (send(connection, block, bytes, MSG_NOSIGNAL) < 0)
+      break;
+    usleep(pause);
+  }
+  return cm_now() - began;
+}
+
+START_TEST(a_slow_head_is_cut_short)
+{
+  test_daemon_start(&server, folder, impatient);
+  int slow = connect_from("127.0.0.1"), silent = connect_from("127.0.0.1"), resting = connect_from("127.0.0.1");
+  expect_answer(resting);
+  double took = drip(slow, "GET /healthz HTTP/1.1\r\nX-Slow: ", 1, 100000);
+  ck_assert_msg(took > 1 && took < 6, "a dripped head was cut after %g s", took);
+  ck_assert_double_lt(seconds_until_closed(silent, 6), 6);
+  ck_assert_double_lt(seconds_until_closed(resting, 8), 8);
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+}
+END_TEST
+
+START_TEST(a_slow_body_is_cut_short_and_a_steady_one_is_not)
+{
+  static const char head[] = "POST /v1/networks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n";
+  test_daemon_start(&server, folder, impatient);
+  double took = drip(connect_from("127.0.0.1"), head, 10, 100000);
+  ck_assert_msg(took > 1 && took < 6, "a dripped body was cut after %g s", took);
+  took = drip(connect_from("127.0.0.1"), head, 800, 200000);
+  ck_assert_double_gt(took, 9);
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+}
+END_TEST
+
+START_TEST(a_reader_that_does_not_read_is_cut_short)
+{
+  enum { SIZE = 12 << 20 };
+  char request[256], network[65], *text = malloc(SIZE);
+  size_t used = 0;
+  test_daemon_start(&server, folder, impatient);
+  /* A network that does not pack well, so that its file fills the sockets' buffers. */
+  cm_random random;
+  cm_random_init(&random, 3, 0, 0);
+  while (used < SIZE - 64)
+    used += (size_t)snprintf(text + used, 64, "%u,%u,%u\n", (unsigned)cm_random_below(&random, 4000000),
+                             (unsigned)cm_random_below(&random, 4000000), (unsigned)cm_random_below(&random, 1000000));
+  test_upload(&server, text, used, network);
+  free(text);
+  int reader[2], small = 4096;
+  snprintf(request, sizeof request, "GET /v1/networks/%s/content HTTP/1.1\r\nHost: localhost\r\n\r\n", network);
+  for (int i = 0; i < 2; i++) {
+    reader[i] = connect_from("127.0.0.1");
+    setsockopt(reader[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    say(reader[i], request);
+  }
+  /* One reads nothing, the other steadily. */
+  double began = cm_now(), total = 0;
+  char block[16384];
+  while (cm_now() - began < 7) {
+    ssize_t got = recv(reader[1], block, sizeof block, 0);
+    ck_assert_msg(got > 0, "the steady reader was cut after %g s", cm_now() - began);
+    total += (double)got;
+    usleep(200000);
+  }
+  test_reply reply = test_get(&server, "/metrics");
+  ck_assert_ptr_nonnull(strstr(reply.body, "coremapd_connections_timed_out_total 1\n"));
+  test_reply_clear(&reply);
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("connections");
@@ -136,6 +311,12 @@ int main(void)
   tcase_add_test(tests, after_a_kill_the_port_is_free_at_once);
   tcase_add_test(tests, a_port_in_use_is_refused_in_words);
   tcase_add_test(tests, it_listens_on_ipv6_too);
+  tcase_add_test(tests, idle_sockets_take_no_files_from_jobs);
+  tcase_add_test(tests, one_address_gets_its_share_only);
+  tcase_add_test(tests, too_few_files_are_refused_at_start);
+  tcase_add_test(tests, a_slow_head_is_cut_short);
+  tcase_add_test(tests, a_slow_body_is_cut_short_and_a_steady_one_is_not);
+  tcase_add_test(tests, a_reader_that_does_not_read_is_cut_short);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

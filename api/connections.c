@@ -1,0 +1,352 @@
+/* Who is connected, and for how long he may stay without getting on.
+ *
+ * Happy path: the library asks whether a connection may be taken (cm_connections_accept), tells of its beginning and
+ * end (note_connection), and each request moves it through its stages: a head, a body, work, a reply, rest.
+ * One thread looks once a second for those whose time is up.
+ *
+ * What can go wrong, and what follows: too many connections, in all or from one address (the one that has waited
+ * longest without a request is closed for the new one; when all are busy the new one is refused); a head that does not
+ * come to its end, a body or the reading of a reply that falls behind the least rate (closed).
+ *
+ * To close, the socket is shut down and the library finds it at its end: only the library frees a connection. The
+ * socket stays open until note_connection has been told, under the same lock. How far a client has come is asked from
+ * the kernel (bytes received, bytes acknowledged), so that the library's buffers do not matter. */
+#include <errno.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <uthash.h>
+
+#include "api/internal.h"
+
+/* An IPv4 address, or the network of an IPv6 address: who has one of those has 2^64 addresses. */
+typedef struct client {
+  unsigned char key[8];
+  uint64_t connections;
+  UT_hash_handle hh;
+} client;
+
+typedef struct connection {
+  struct MHD_Connection *handle;
+  int socket;
+  client *client;
+  cm_step step;
+  bool used, cut;           /* has sent a request before; has been shut down */
+  double until;             /* when it must have got on; monotonic seconds */
+  uint64_t bytes;           /* received or acknowledged when last asked */
+  struct connection *prev, *next; /* in all or, of the idle, first the one that has waited longest */
+} connection;
+
+struct cm_connections {
+  cm_server *server;
+  pthread_mutex_t lock;
+  pthread_cond_t stop_asked;
+  bool stopping;
+  client *clients;
+  connection *idle, *busy; /* rings: waiting for a request's head; the others */
+  pthread_t thread;
+  cm_connection_counts counts;
+};
+
+/* ---- rings ---- */
+
+static void append(connection **ring, connection *c)
+{
+  if (*ring == NULL)
+    *ring = c->prev = c->next = c;
+  else {
+    c->next = *ring;
+    c->prev = (*ring)->prev;
+    c->prev->next = c->next->prev = c;
+  }
+}
+
+static void take_out(connection **ring, connection *c)
+{
+  if (c->next == c)
+    *ring = NULL;
+  else {
+    c->prev->next = c->next;
+    c->next->prev = c->prev;
+    if (*ring == c)
+      *ring = c->next;
+  }
+}
+
+static connection **ring_of(cm_connections *all, cm_step step)
+{
+  return step == CM_STEP_REST || step == CM_STEP_HEAD ? &all->idle : &all->busy;
+}
+
+/* ---- addresses ---- */
+
+static void key_of(const struct sockaddr *address, unsigned char key[8])
+{
+  memset(key, 0, 8);
+  if (address->sa_family == AF_INET) {
+    memcpy(key, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
+    key[7] = 4;
+  } else if (address->sa_family == AF_INET6)
+    memcpy(key, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 8);
+}
+
+static client *find_client(cm_connections *all, const unsigned char key[8])
+{
+  client *found;
+  HASH_FIND(hh, all->clients, key, 8, found);
+  return found;
+}
+
+static client *enter_client(cm_connections *all, const unsigned char key[8])
+{
+  client *c = find_client(all, key);
+  if (c == NULL && (c = calloc(1, sizeof *c)) != NULL) {
+    memcpy(c->key, key, 8);
+    HASH_ADD(hh, all->clients, key, 8, c);
+  }
+  if (c != NULL)
+    c->connections++;
+  return c;
+}
+
+static void leave_client(cm_connections *all, client *c)
+{
+  if (c != NULL && --c->connections == 0) {
+    HASH_DEL(all->clients, c);
+    free(c);
+  }
+}
+
+/* ---- room for new ones ---- */
+
+static void cut(connection *c)
+{
+  c->cut = true;
+  (void)shutdown(c->socket, SHUT_RDWR);
+}
+
+/* Closes the one that has waited longest for a request's head, of one client or of all (NULL); rather one that has
+ * never sent a request. False: all are busy. */
+static bool make_room(cm_connections *all, const client *of)
+{
+  connection *oldest = NULL, *c = all->idle;
+  if (c != NULL)
+    do {
+      if (!c->cut && (of == NULL || c->client == of) && (oldest == NULL || (oldest->used && !c->used)))
+        oldest = c;
+      c = c->next;
+    } while (c != all->idle && (oldest == NULL || oldest->used));
+  if (oldest == NULL)
+    return false;
+  cut(oldest);
+  all->counts.evicted++;
+  return true;
+}
+
+enum MHD_Result cm_connections_accept(void *user, const struct sockaddr *address, socklen_t size)
+{
+  cm_connections *all = user;
+  unsigned char key[8];
+  (void)size;
+  const cm_server_limits limits = cm_server_limits_now(all->server);
+  key_of(address, key);
+  pthread_mutex_lock(&all->lock);
+  const client *from = find_client(all, key);
+  bool room = true;
+  if (from != NULL && from->connections >= limits.connections_per_address)
+    room = make_room(all, from);
+  else if (all->counts.open >= limits.connections)
+    room = make_room(all, NULL);
+  if (!room)
+    all->counts.refused++;
+  pthread_mutex_unlock(&all->lock);
+  return room ? MHD_YES : MHD_NO;
+}
+
+static void begin(cm_connections *all, struct MHD_Connection *handle, void **slot)
+{
+  const union MHD_ConnectionInfo *socket = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_CONNECTION_FD);
+  const union MHD_ConnectionInfo *address = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  connection *made = calloc(1, sizeof *made);
+  *slot = made;
+  if (made == NULL || socket == NULL || address == NULL) {
+    free(made);
+    *slot = NULL; /* without an entry it is served all the same, until memory is there again */
+    return;
+  }
+  unsigned char key[8];
+  key_of(address->client_addr, key);
+  made->handle = handle;
+  made->socket = socket->connect_fd;
+  made->step = CM_STEP_HEAD;
+  made->until = cm_now() + (double)cm_server_limits_now(all->server).head_seconds;
+  pthread_mutex_lock(&all->lock);
+  made->client = enter_client(all, key);
+  append(&all->idle, made);
+  all->counts.open++;
+  pthread_mutex_unlock(&all->lock);
+}
+
+void cm_connections_note(void *user, struct MHD_Connection *handle, void **slot,
+                         enum MHD_ConnectionNotificationCode code)
+{
+  cm_connections *all = user;
+  connection *c = *slot;
+  if (code == MHD_CONNECTION_NOTIFY_STARTED)
+    begin(all, handle, slot);
+  else if (c != NULL) {
+    pthread_mutex_lock(&all->lock);
+    take_out(ring_of(all, c->step), c);
+    leave_client(all, c->client);
+    all->counts.open--;
+    pthread_mutex_unlock(&all->lock);
+    free(c);
+    *slot = NULL;
+  }
+}
+
+/* ---- getting on ---- */
+
+/* How many bytes have come from the client or, while a reply goes to it, reached it. */
+static uint64_t bytes_of(const connection *c)
+{
+  struct tcp_info info = {0};
+  socklen_t size = sizeof info;
+  if (getsockopt(c->socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+    return 0;
+  return c->step == CM_STEP_REPLY ? info.tcpi_bytes_acked : info.tcpi_bytes_received;
+}
+
+void cm_connections_step(cm_connections *all, struct MHD_Connection *handle, cm_step step)
+{
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  connection *c = info != NULL ? info->socket_context : NULL;
+  if (c == NULL)
+    return;
+  const cm_server_limits limits = cm_server_limits_now(all->server);
+  uint64_t seconds = step == CM_STEP_HEAD   ? limits.head_seconds
+                     : step == CM_STEP_REST ? limits.idle_seconds
+                                            : limits.stall_seconds;
+  pthread_mutex_lock(&all->lock);
+  take_out(ring_of(all, c->step), c);
+  c->step = step;
+  c->used = c->used || step == CM_STEP_REST;
+  c->until = cm_now() + (double)seconds;
+  c->bytes = step == CM_STEP_BODY || step == CM_STEP_REPLY ? bytes_of(c) : 0;
+  append(ring_of(all, step), c);
+  pthread_mutex_unlock(&all->lock);
+}
+
+/* Whether a client has to do something before the server can go on. */
+static bool is_waited_for(const connection *c)
+{
+  int queued = 0;
+  if (c->step == CM_STEP_REPLY)
+    return ioctl(c->socket, SIOCOUTQ, &queued) == 0 && queued > 0;
+  return c->step != CM_STEP_WORK;
+}
+
+/* A body and the reading of a reply get the time that their bytes take at the least rate, and `stall` seconds in
+ * hand. */
+static void look(cm_connections *all, connection *c, const cm_server_limits *limits, double now)
+{
+  if (c->cut)
+    return;
+  if (!is_waited_for(c)) {
+    c->until = now + (double)limits->stall_seconds;
+    return;
+  }
+  if (c->step == CM_STEP_BODY || c->step == CM_STEP_REPLY) {
+    uint64_t bytes = bytes_of(c), latest = limits->stall_seconds;
+    double gained = (double)(bytes - c->bytes) / (double)limits->rate_min;
+    c->bytes = bytes;
+    c->until = c->until + gained < now + (double)latest ? c->until + gained : now + (double)latest;
+  }
+  if (now < c->until)
+    return;
+  cut(c);
+  all->counts.timed_out++;
+}
+
+static void look_at_all(cm_connections *all, connection *ring, const cm_server_limits *limits)
+{
+  double now = cm_now();
+  connection *c = ring;
+  if (c != NULL)
+    do
+      look(all, c, limits, now);
+    while ((c = c->next) != ring);
+}
+
+static void *watch(void *argument)
+{
+  cm_connections *all = argument;
+  pthread_mutex_lock(&all->lock);
+  while (!all->stopping) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec++;
+    (void)pthread_cond_timedwait(&all->stop_asked, &all->lock, &until);
+    const cm_server_limits limits = cm_server_limits_now(all->server);
+    look_at_all(all, all->idle, &limits);
+    look_at_all(all, all->busy, &limits);
+  }
+  pthread_mutex_unlock(&all->lock);
+  return NULL;
+}
+
+/* ---- start and stop ---- */
+
+cm_status cm_connections_start(cm_server *server, cm_connections **connections, cm_error *error)
+{
+  cm_connections *made = calloc(1, sizeof *made);
+  pthread_condattr_t monotonic;
+  if (made == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  made->server = server;
+  pthread_mutex_init(&made->lock, NULL);
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init(&made->stop_asked, &monotonic);
+  pthread_condattr_destroy(&monotonic);
+  if (pthread_create(&made->thread, NULL, watch, made) != 0) {
+    made->stopping = true;
+    cm_connections_free(made);
+    return cm_fail(error, CM_NO_MEMORY, "a thread of the server cannot be started");
+  }
+  *connections = made;
+  return CM_OK;
+}
+
+void cm_connections_stop(cm_connections *all)
+{
+  pthread_mutex_lock(&all->lock);
+  bool running = !all->stopping;
+  all->stopping = true;
+  pthread_cond_signal(&all->stop_asked);
+  pthread_mutex_unlock(&all->lock);
+  if (running)
+    pthread_join(all->thread, NULL);
+}
+
+void cm_connections_free(cm_connections *all)
+{
+  if (all == NULL)
+    return;
+  cm_connections_stop(all);
+  pthread_mutex_destroy(&all->lock);
+  pthread_cond_destroy(&all->stop_asked);
+  free(all);
+}
+
+void cm_connections_count(cm_connections *all, cm_connection_counts *counts)
+{
+  pthread_mutex_lock(&all->lock);
+  *counts = all->counts;
+  pthread_mutex_unlock(&all->lock);
+}
