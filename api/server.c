@@ -144,7 +144,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 static cm_status start_daemon(cm_server *server, cm_error *error)
 {
   /* The cap on connections is ours (connections.c); the library's, shared out among its threads, must never be met. */
-  const uint64_t most = THREADS * (server->limits.connections + EVICTED_MAX);
+  cm_server_limits all = {.connections = UINT32_MAX / THREADS - EVICTED_MAX};
+  if (cm_descriptors_share(server->options.workers, &all, error) != CM_OK)
+    return error->status;
+  const uint64_t most = THREADS * (all.connections + EVICTED_MAX);
   const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   int listening;
   if (cm_listen(&server->options, &listening, &server->port, error) != CM_OK)
@@ -200,6 +203,16 @@ cm_status cm_server_start(const cm_server_options *options, cm_server **server, 
   }
   *server = made;
   return CM_OK;
+}
+
+void cm_server_limit(cm_server *server, const cm_server_limits *limits)
+{
+  cm_error error;
+  cm_server_limits next = *limits;
+  (void)cm_descriptors_share(server->options.workers, &next, &error); /* it was enough at start */
+  pthread_mutex_lock(&server->limits_lock);
+  server->limits = next;
+  pthread_mutex_unlock(&server->limits_lock);
 }
 
 uint16_t cm_server_port(const cm_server *server)

@@ -38,6 +38,9 @@ cm_status cm_descriptors_raise(cm_error *error);
 /* Starts answering. Errors: CM_CONFLICT (address in use), CM_BAD_OPTION (address, too few open files allowed),
  * CM_NO_MEMORY. */
 cm_status cm_server_start(const cm_server_options *options, cm_server **server, cm_error *error);
+/* Other limits for what begins from now on. */
+void cm_server_limit(cm_server *server, const cm_server_limits *limits);
+
 uint16_t cm_server_port(const cm_server *server);
 
 /* From now on readyz says 503 and new jobs and uploads are refused; the rest is still answered. */

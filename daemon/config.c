@@ -18,34 +18,37 @@ typedef struct setting {
   kind kind;
   size_t offset, size; /* size: of a TEXT field */
   uint64_t low, high;
+  bool live; /* SIGHUP changes it */
 } setting;
 
 #define FIELD(name) offsetof(cm_config, name), sizeof(((cm_config *)0)->name)
 
 static const setting settings[] = {
   {"listen", "ADDRESS:PORT", "loopback address to listen on, also [::1]:PORT; port 0 picks a free one (127.0.0.1:8080)", TEXT,
-   FIELD(listen), 0, 0},
-  {"data", "FOLDER", "everything the server keeps (~/.local/share/coremapd)", TEXT, FIELD(data), 0, 0},
-  {"www", "FOLDER", "the viewer's files (" CM_DATA_FOLDER "/www)", TEXT, FIELD(www), 0, 0},
-  {"threads", "T", "threads of one job (all processors)", NUMBER, FIELD(threads), 1, 1024},
-  {"workers", "W", "jobs at once (2)", NUMBER, FIELD(workers), 1, 64},
+   FIELD(listen), 0, 0, false},
+  {"data", "FOLDER", "everything the server keeps (~/.local/share/coremapd)", TEXT, FIELD(data), 0, 0, false},
+  {"www", "FOLDER", "the viewer's files (" CM_DATA_FOLDER "/www)", TEXT, FIELD(www), 0, 0, false},
+  {"log", "FILE", "file that messages are appended to, opened anew on SIGHUP (standard error)", TEXT, FIELD(log), 0, 0,
+   true},
+  {"threads", "T", "threads of one job (all processors)", NUMBER, FIELD(threads), 1, 1024, false},
+  {"workers", "W", "jobs at once (2)", NUMBER, FIELD(workers), 1, 64, false},
   {"memory-limit", "BYTES", "memory of one job or import, such as 2G; 0: no limit (0)", BYTES,
-   FIELD(memory_limit), 0, INT64_MAX},
-  {"upload-limit", "BYTES", "size of one upload (16G)", BYTES, FIELD(upload_limit), 1, INT64_MAX},
-  {"cache-limit", "BYTES", "size of the cache of coarsened networks (4G)", BYTES, FIELD(cache_limit), 0, INT64_MAX},
+   FIELD(memory_limit), 0, INT64_MAX, true},
+  {"upload-limit", "BYTES", "size of one upload (16G)", BYTES, FIELD(upload_limit), 1, INT64_MAX, true},
+  {"cache-limit", "BYTES", "size of the cache of coarsened networks (4G)", BYTES, FIELD(cache_limit), 0, INT64_MAX, true},
   {"disk-reserve", "BYTES", "free disk below which uploads are refused and /readyz says 503 (64M)", BYTES,
-   FIELD(disk_reserve), 0, INT64_MAX},
+   FIELD(disk_reserve), 0, INT64_MAX, true},
   {"grace", "SECONDS", "time that running jobs get to end on SIGTERM before they go back to the queue (5)", NUMBER,
-   FIELD(grace), 0, 86400},
+   FIELD(grace), 0, 86400, true},
   {"connections", "N", "open connections at most; fewer where the limit of open files is low (4096)", NUMBER,
-   FIELD(connections), 1, 1000000},
+   FIELD(connections), 1, 1000000, true},
   {"connections-per-address", "N", "of them, from one address at most (3072)", NUMBER, FIELD(connections_per_address), 1,
-   1000000},
-  {"head-timeout", "SECONDS", "time for the head of a request to come (20)", NUMBER, FIELD(head_timeout), 1, 86400},
-  {"idle-timeout", "SECONDS", "rest between the requests of a connection (60)", NUMBER, FIELD(idle_timeout), 1, 86400},
+   1000000, true},
+  {"head-timeout", "SECONDS", "time for the head of a request to come (20)", NUMBER, FIELD(head_timeout), 1, 86400, true},
+  {"idle-timeout", "SECONDS", "rest between the requests of a connection (60)", NUMBER, FIELD(idle_timeout), 1, 86400, true},
   {"stall-timeout", "SECONDS", "time that a body, or the reading of a reply, may be behind --min-rate (60)", NUMBER,
-   FIELD(stall_timeout), 1, 86400},
-  {"min-rate", "BYTES", "least bytes a second of bodies and replies (1K)", BYTES, FIELD(min_rate), 1, INT64_MAX},
+   FIELD(stall_timeout), 1, 86400, true},
+  {"min-rate", "BYTES", "least bytes a second of bodies and replies (1K)", BYTES, FIELD(min_rate), 1, INT64_MAX, true},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -195,6 +198,24 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
   return status;
 }
 
+const char *cm_config_needs_restart(const cm_config *before, const cm_config *now, const char *after)
+{
+  const setting *s = after != NULL ? find(after, strlen(after)) + 1 : settings;
+  for (; s < settings + SETTINGS; s++) {
+    const char *a = (const char *)before + s->offset, *b = (const char *)now + s->offset;
+    if (!s->live && (s->kind == TEXT ? strcmp(a, b) : memcmp(a, b, sizeof(uint64_t))) != 0)
+      return s->name;
+  }
+  return NULL;
+}
+
+void cm_config_take(cm_config *config, const cm_config *next)
+{
+  for (const setting *s = settings; s < settings + SETTINGS; s++)
+    if (s->live)
+      memcpy((char *)config + s->offset, (const char *)next + s->offset, s->size);
+}
+
 char *cm_config_help(void)
 {
   char *text = NULL;
@@ -205,10 +226,11 @@ char *cm_config_help(void)
   (void)fputs("coremapd: a compile server that maps neural networks onto many-core chips\n\n"
               "  coremapd [--config FILE] [--NAME VALUE ...]\n\n", out);
   for (int i = 0; i < SETTINGS; i++)
-    (void)fprintf(out, "  --%s %s%*s%s\n", settings[i].name, settings[i].argument,
+    (void)fprintf(out, "%c --%s %s%*s%s\n", settings[i].live ? '*' : ' ', settings[i].name, settings[i].argument,
                   (int)(32 - strlen(settings[i].name) - strlen(settings[i].argument)), "", settings[i].help);
   (void)fputs("  --config FILE                      settings as \"name = value\" lines; flags count more\n"
-              "  --version, --help\n", out);
+              "  --version, --help\n\n"
+              "On SIGHUP the file is read again; what has a * changes at once, the rest at the next start.\n", out);
   (void)fclose(out);
   return text;
 }

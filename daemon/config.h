@@ -13,6 +13,7 @@ typedef struct cm_config {
   uint16_t port;
   char data[CM_PATH_MAX];
   char www[CM_PATH_MAX];
+  char log[CM_PATH_MAX];  /* "": standard error */
   uint64_t threads;       /* of one job at most */
   uint64_t workers;       /* jobs at once */
   uint64_t memory_limit;  /* bytes of one job or import, 0: none */
@@ -31,6 +32,12 @@ typedef struct cm_config {
 
 /* Reads the command line, and the file that --config names. CM_BAD_OPTION says which setting, and what it may be. */
 cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *error);
+
+/* The first setting that differs and takes a restart to change, NULL when there is none; `after` counts from it. */
+const char *cm_config_needs_restart(const cm_config *before, const cm_config *now, const char *after);
+
+/* Takes over the settings that a running server can change. */
+void cm_config_take(cm_config *config, const cm_config *next);
 
 /* The text of --help; the caller frees, NULL when out of memory. */
 char *cm_config_help(void);

@@ -1,5 +1,6 @@
-/* coremapd. Happy path: settings, data folder, interrupted jobs back to the queue, workers, HTTP, "listening on ...",
- * wait for SIGTERM or SIGINT, stop accepting, let jobs end, close, exit 0. A second signal exits at once. */
+/* coremapd. Happy path: settings, log, data folder, interrupted jobs back to the queue, workers, HTTP, "listening on ...",
+ * wait for SIGTERM or SIGINT, stop accepting, let jobs end, close, exit 0. A second signal exits at once. SIGHUP opens
+ * the log anew and reads the settings again. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,13 +11,17 @@
 
 #include "api/server.h"
 #include "daemon/config.h"
+#include "daemon/log.h"
 #include "daemon/workers.h"
 #include "storage/jobs.h"
 #include "storage/leases.h"
+#include "storage/log.h"
 
 enum { EXIT_USAGE = 2 };
 
 typedef struct service {
+  int word_count;
+  char **words; /* of the command line */
   cm_config config;
   cm_store *store;
   cm_workers *workers;
@@ -72,6 +77,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
   ucontext_t *interrupted = context;
   (void)sigaddset(&interrupted->uc_sigmask, SIGTERM);
   (void)sigaddset(&interrupted->uc_sigmask, SIGINT);
+  (void)sigaddset(&interrupted->uc_sigmask, SIGHUP);
   (void)kill(getpid(), number);
 }
 
@@ -82,31 +88,59 @@ static void claim_signals(service *s)
   (void)sigemptyset(&s->signals);
   (void)sigaddset(&s->signals, SIGTERM);
   (void)sigaddset(&s->signals, SIGINT);
+  (void)sigaddset(&s->signals, SIGHUP);
   action.sa_mask = s->signals;
   (void)pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
   (void)sigaction(SIGTERM, &action, NULL);
   (void)sigaction(SIGINT, &action, NULL);
+  (void)sigaction(SIGHUP, &action, NULL);
   (void)signal(SIGPIPE, SIG_IGN);
 }
 
 static void *exit_on_second_signal(void *argument)
 {
-  int number;
-  (void)sigwait(argument, &number);
+  int number = SIGHUP;
+  while (number == SIGHUP)
+    (void)sigwait(argument, &number);
   _exit(128 + number);
 }
 
-/* Waits for a signal; meanwhile, once a second, frees what expired leases hold. */
+/* SIGHUP: settings that are wrong now change nothing, and never end the server. */
+static void reload(service *s)
+{
+  cm_error error;
+  cm_config next;
+  cm_status status = cm_config_read(s->word_count, s->words, &next, &error);
+  if (status == CM_OK)
+    status = cm_log_open(next.log, &error);
+  if (status != CM_OK) {
+    cm_log("SIGHUP: %s; nothing is changed", error.detail);
+    return;
+  }
+  for (const char *name = NULL; (name = cm_config_needs_restart(&s->config, &next, name)) != NULL;)
+    cm_log("SIGHUP: setting %s changes at the next start", name);
+  cm_config_take(&s->config, &next);
+  const cm_server_limits limits = limits_of(&next);
+  cm_server_limit(s->server, &limits);
+  cm_workers_limit(s->workers, next.memory_limit);
+  cm_cache_resize(s->store->cache, next.cache_limit);
+  cm_log("SIGHUP: the log is open anew and the settings are read");
+}
+
+/* Waits for the signal to end; meanwhile, once a second, frees what expired leases hold. */
 static void serve(service *s)
 {
   const struct timespec second = {.tv_sec = 1};
   for (;;) {
     cm_error error;
     uint64_t expired;
-    if (sigtimedwait(&s->signals, NULL, &second) > 0)
+    int number = sigtimedwait(&s->signals, NULL, &second);
+    if (number == SIGHUP)
+      reload(s);
+    else if (number > 0)
       return;
     if (cm_leases_expire(s->store, &expired, &error) != CM_OK)
-      (void)fprintf(stderr, "coremapd: leases cannot be expired: %s\n", error.detail);
+      cm_log("leases cannot be expired: %s", error.detail);
   }
 }
 
@@ -131,7 +165,7 @@ static int run(service *s)
 {
   cm_error error;
   claim_signals(s);
-  if (start(s, &error) != CM_OK) {
+  if (cm_log_open(s->config.log, &error) != CM_OK || start(s, &error) != CM_OK) {
     cm_workers_free(s->workers);
     cm_store_close(s->store);
     return fail(&error, error.status == CM_BAD_OPTION ? EXIT_USAGE : EXIT_FAILURE);
@@ -152,6 +186,8 @@ int main(int count, char **words)
 {
   static service s;
   cm_error error;
+  s.word_count = count;
+  s.words = words;
   if (cm_config_read(count, words, &s.config, &error) != CM_OK)
     return fail(&error, EXIT_USAGE);
   if (s.config.help) {

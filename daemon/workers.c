@@ -62,8 +62,9 @@ static void *loop(void *argument)
     memcpy(me->job, job.id, sizeof me->job);
     if (all->stopping) /* the stop may have looked before this job was noted */
       cm_board_cancel(all->options.store->board, job.id);
+    const cm_workers_options options = all->options; /* as they are when it begins */
     pthread_mutex_unlock(&all->lock);
-    cm_running_job(&all->options, &job);
+    cm_running_job(&options, &job);
     pthread_mutex_lock(&all->lock);
     me->job[0] = '\0';
     all->wakes++; /* identical jobs may wait for this one */
@@ -91,6 +92,13 @@ cm_status cm_workers_start(const cm_workers_options *options, cm_workers **worke
   }
   *workers = made;
   return CM_OK;
+}
+
+void cm_workers_limit(cm_workers *workers, uint64_t memory_limit)
+{
+  pthread_mutex_lock(&workers->lock);
+  workers->options.memory_limit = memory_limit;
+  pthread_mutex_unlock(&workers->lock);
 }
 
 void cm_workers_wake(cm_workers *workers)

@@ -15,6 +15,9 @@ typedef struct cm_workers_options {
 
 cm_status cm_workers_start(const cm_workers_options *options, cm_workers **workers, cm_error *error);
 
+/* Jobs that begin from now on get this memory at most; 0: no limit. */
+void cm_workers_limit(cm_workers *workers, uint64_t memory_limit);
+
 /* There may be something to do; may be called from any thread. */
 void cm_workers_wake(cm_workers *workers);
 

@@ -412,6 +412,52 @@ START_TEST(settings_are_checked_at_start)
 }
 END_TEST
 
+static bool holds(const char *path, const char *text)
+{
+  char *bytes;
+  size_t size;
+  if (cm_file_read(path, 1 << 16, &bytes, &size, &error) != CM_OK)
+    return false;
+  bool found = memmem(bytes, size, text, strlen(text)) != NULL;
+  free(bytes);
+  return found;
+}
+
+static void expect_soon(const char *path, const char *text)
+{
+  for (int i = 0; i < 500 && !holds(path, text); i++)
+    usleep(10000);
+  ck_assert_msg(holds(path, text), "%s does not say \"%s\"", path, text);
+}
+
+/* The log can be renamed, settings change, wrong ones change nothing, and the server goes on. */
+START_TEST(sighup_reopens_the_log_and_reads_the_settings)
+{
+  char file[CM_PATH_MAX], log[CM_PATH_MAX], old[CM_PATH_MAX], text[2 * CM_PATH_MAX];
+  ck_ok(cm_path(file, &error, "%s/settings.ini", folder));
+  ck_ok(cm_path(log, &error, "%s/log", folder));
+  ck_ok(cm_path(old, &error, "%s/log.1", folder));
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+  int size = snprintf(text, sizeof text, "log = %s\nupload-limit = 10\n", log);
+  test_write(file, text, (size_t)size);
+  test_daemon_start(&server, folder, (const char *const[]){"--config", file, NULL});
+  test_expect(test_send(&server, "POST", "/v1/networks", "a,b,1\nb,c,1\n"), 413);
+  ck_assert_int_eq(rename(log, old), 0);
+  size = snprintf(text, sizeof text, "log = %s\nupload-limit = 1000\nworkers = 1\n", log);
+  test_write(file, text, (size_t)size);
+  ck_assert_int_eq(kill(server.pid, SIGHUP), 0);
+  expect_soon(log, "the settings are read");
+  ck_assert(holds(log, "setting workers changes at the next start"));
+  ck_assert(!holds(old, "the settings are read"));
+  test_expect(test_send(&server, "POST", "/v1/networks", "a,b,1\nb,c,1\n"), 201);
+  test_write(file, "upload-limit = many\n", 20);
+  ck_assert_int_eq(kill(server.pid, SIGHUP), 0);
+  expect_soon(log, "nothing is changed");
+  test_expect(test_send(&server, "POST", "/v1/networks", "a,b,2\nb,c,1\n"), 201);
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("server under fault");
@@ -432,6 +478,7 @@ int main(void)
   tcase_add_test(tests, a_nearly_full_disk_refuses_uploads);
   tcase_add_test(tests, a_write_that_fails_stores_nothing);
   tcase_add_test(tests, settings_are_checked_at_start);
+  tcase_add_test(tests, sighup_reopens_the_log_and_reads_the_settings);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

@@ -354,6 +354,14 @@ cm_level_cache cm_cache_levels(cm_cache *cache)
                           .commit = commit, .discard = discard, .drop = drop};
 }
 
+void cm_cache_resize(cm_cache *cache, uint64_t bytes_max)
+{
+  pthread_mutex_lock(&cache->lock);
+  cache->counts.bytes_max = bytes_max;
+  evict(cache);
+  pthread_mutex_unlock(&cache->lock);
+}
+
 void cm_cache_count(cm_cache *cache, cm_cache_counts *counts)
 {
   pthread_mutex_lock(&cache->lock);

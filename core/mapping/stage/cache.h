@@ -19,6 +19,9 @@ void cm_cache_close(cm_cache *cache); /* NULL is allowed */
 /* The interface that the pipeline works with; valid as long as the cache. `drop` also releases. */
 cm_level_cache cm_cache_levels(cm_cache *cache);
 
+/* Sets another bound, and keeps it at once where entries are not in use. */
+void cm_cache_resize(cm_cache *cache, uint64_t bytes_max);
+
 void cm_cache_count(cm_cache *cache, cm_cache_counts *counts);
 
 /* Drops every entry that is not in use; those in use go when released. */
