@@ -118,10 +118,14 @@ class Judge:
                 self.fault(f"occupancy of {key[1]}: is {(mine, broken)}, and may be {allowed}")
 
     def leases(self):
-        body = self.get(f"/v1/chips/{SHARED_CHIP}/reservations")
-        if body is None:
+        before, body, occupancy = None, None, b""
+        while occupancy is not None and before != occupancy:  # a job that ends may take a lease between the two
+            before = occupancy
+            body = self.get(f"/v1/chips/{SHARED_CHIP}/reservations")
+            occupancy = self.get(f"/v1/chips/{SHARED_CHIP}/occupancy")
+        if occupancy is None:
             return
-        taken, _ = state_of(json.loads(self.get(f"/v1/chips/{SHARED_CHIP}/occupancy")))
+        taken, _ = state_of(json.loads(occupancy))
         ids = {job["id"] for job in self.jobs.values()}
         listed, held = {}, {}
         for lease in json.loads(body)["reservations"]:
