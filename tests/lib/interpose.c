@@ -31,6 +31,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#if !defined(__x86_64__)
+#error "interpose.c knows the registers of x86_64 only"
+#endif
+
 #define COOKIE 0x5ca1ab1e0ddba115ULL
 
 enum { PATH_SIZE = 1024 };
