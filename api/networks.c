@@ -1,18 +1,13 @@
 /* /v1/networks: upload, list, describe, give back, delete.
  *
  * Upload, happy path: the file has arrived whole and hashed; when its hash is unknown it is read by core/network,
- * written as a topology file beside, and published with its row. What can fail: the file (400 with the place), its
+ * written as a topology file beside (daemon/job/import.c), and published with its row. What can fail: the file (400 with the place), its
  * size (413), the disk (507), memory (503); in each case nothing is stored. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
-#include "core/network/import.h"
-#include "core/network/topology_file.h"
-#include "core/operators/onnx/onnx.h"
 #include "storage/networks.h"
 
 static json_t *network_json(const cm_network *n)
@@ -30,74 +25,6 @@ static void reply_network(cm_request *request, unsigned status, const cm_network
 {
   cm_reply_json(request, status, network_json(network));
   cm_reply_header(request, "Location", "/v1/networks/%s", network->id);
-}
-
-/* An operator-level model is kept as it came, once it has been read to its end. */
-static cm_status keep_model(const char *path, const char *scratch, cm_run *run, cm_network *network, cm_error *error)
-{
-  cm_model *model;
-  if (cm_onnx_read(path, run, &model, error) != CM_OK)
-    return error->status;
-  (void)snprintf(network->format, sizeof network->format, "onnx");
-  network->directed = true;
-  network->operators = model->order_count;
-  network->plain_bytes = network->bytes;
-  cm_model_free(model);
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  bool lasts = file >= 0 && fdatasync(file) == 0;
-  int why = errno;
-  if (file >= 0)
-    (void)close(file);
-  if (!lasts)
-    return cm_fail_errno(error, why, "cannot keep", path);
-  return rename(path, scratch) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot rename", path);
-}
-
-/* Reads the file and writes our own beside it. */
-static cm_status convert(cm_request *request, const char *path, const char *scratch, cm_network *network,
-                         cm_error *error)
-{
-  cm_memory memory;
-  cm_run run;
-  cm_import_report report;
-  cm_topology *topology;
-  char incoming[CM_PATH_MAX];
-  if (cm_path(incoming, error, "%s/incoming", request->store->folder) != CM_OK)
-    return error->status;
-  cm_memory_init(&memory, cm_server_limits_now(request->server).memory_limit);
-  memory.scratch_folder = incoming;
-  cm_run_init(&run);
-  run.memory = &memory;
-  run.cancel = &request->server->stopping;
-  cm_import_limits limits = cm_import_limits_default();
-  bool model = cm_onnx_looks_like(path);
-  cm_error why;
-  if (model && keep_model(path, scratch, &run, network, &why) == CM_OK)
-    return CM_OK;
-  if (model && why.status != CM_BAD_NETWORK) {
-    *error = why;
-    return why.status;
-  }
-  if (cm_import(path, &limits, &run, &topology, &report, error) != CM_OK) {
-    /* A few bytes at the beginning may deceive: what no topology is either was meant as a model. */
-    if (model)
-      *error = why;
-    return error->status;
-  }
-  network->gzipped = report.gzipped;
-  network->plain_bytes = report.plain_bytes;
-  (void)snprintf(network->format, sizeof network->format, "%s", report.format);
-  network->directed = topology->directed;
-  network->labels = topology->label_text != NULL;
-  network->neurons = topology->vertex_count;
-  network->hyperedges = cm_topology_hyperedges(topology);
-  network->synapses = cm_topology_synapses(topology);
-  network->duplicates = topology->duplicate_count;
-  network->self_loops = topology->self_loop_count;
-  network->empty_nets = topology->empty_net_count;
-  cm_status status = cm_topology_save(topology, scratch, &run, error);
-  cm_topology_free(topology);
-  return status;
 }
 
 void cm_import_upload(cm_request *request, const char *path, const char *sha, uint64_t bytes, const char *name)
@@ -118,7 +45,9 @@ void cm_import_upload(cm_request *request, const char *path, const char *sha, ui
   if (status == CM_NOT_FOUND)
     status = cm_path(scratch, &error, "%s/incoming/%s.zip", request->store->folder, id);
   if (status == CM_OK)
-    status = convert(request, path, scratch, &network, &error);
+    status = request->server->options.import(request->server->options.user, path, scratch,
+                                             cm_server_limits_now(request->server).memory_limit,
+                                             &request->server->stopping, &network, &error);
   (void)unlink(path);
   if (status == CM_OK) {
     status = cm_networks_publish(request->store, &network, scratch, &there, &error);

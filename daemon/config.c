@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "core/base/number.h"
+#include "daemon/executor.h"
 
-typedef enum kind { TEXT, NUMBER, BYTES } kind;
+typedef enum kind { TEXT, NUMBER, BYTES, YES_NO } kind;
 
 typedef struct setting {
   const char *name, *argument, *help;
@@ -32,6 +33,10 @@ static const setting settings[] = {
    true},
   {"threads", "T", "threads of one job (all processors)", NUMBER, FIELD(threads), 1, 1024, false},
   {"workers", "W", "jobs at once (2)", NUMBER, FIELD(workers), 1, 64, false},
+  {"executor", "NAME", "where jobs run: threads of the server, or process: a confined child each (threads)", TEXT,
+   FIELD(executor), 0, 0, false},
+  {"import-in-child", "yes|no", "read uploads in a confined child, whatever the executor (no)", YES_NO,
+   FIELD(import_in_child), 0, 0, false},
   {"memory-limit", "BYTES", "memory of one job or import, such as 2G; 0: no limit (0)", BYTES,
    FIELD(memory_limit), 0, INT64_MAX, true},
   {"upload-limit", "BYTES", "size of one upload (16G)", BYTES, FIELD(upload_limit), 1, INT64_MAX, true},
@@ -67,6 +72,13 @@ static cm_status set(cm_config *config, const setting *s, const char *text, cons
     if (text[0] == '\0' || strlen(text) >= s->size)
       return cm_fail(error, CM_BAD_OPTION, "%s: %s needs a text of at most %zu bytes", source, s->name, s->size - 1);
     memcpy(field, text, strlen(text) + 1);
+    return CM_OK;
+  }
+  if (s->kind == YES_NO) {
+    bool yes = strcmp(text, "yes") == 0;
+    if (!yes && strcmp(text, "no") != 0)
+      return cm_fail(error, CM_BAD_OPTION, "%s: %s is \"%.60s\"; it must be yes or no", source, s->name, text);
+    memcpy(field, &yes, sizeof yes);
     return CM_OK;
   }
   uint64_t value = 0;
@@ -183,7 +195,7 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
                     .upload_limit = UINT64_C(16) << 30, .cache_limit = UINT64_C(4) << 30,
                     .disk_reserve = UINT64_C(64) << 20, .grace = 5, .connections = 4096,
                     .connections_per_address = 3072, .head_timeout = 20, .idle_timeout = 60, .stall_timeout = 60,
-                    .min_rate = 1024};
+                    .min_rate = 1024, .executor = "threads"};
   cm_status status = home != NULL && home[0] == '/'
                          ? cm_path(made.data, error, "%s/.local/share/coremapd", home)
                          : cm_path(made.data, error, "/var/lib/coremapd");
@@ -193,6 +205,8 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
     status = read_flags(count, words, false, &made, error);
   if (status == CM_OK)
     status = split_listen(&made, error);
+  if (status == CM_OK && cm_executor_find(made.executor) == NULL)
+    status = cm_fail(error, CM_BAD_OPTION, "executor is \"%s\"; it must be threads or process", made.executor);
   if (status == CM_OK)
     *config = made;
   return status;
@@ -203,7 +217,7 @@ const char *cm_config_needs_restart(const cm_config *before, const cm_config *no
   const setting *s = after != NULL ? find(after, strlen(after)) + 1 : settings;
   for (; s < settings + SETTINGS; s++) {
     const char *a = (const char *)before + s->offset, *b = (const char *)now + s->offset;
-    if (!s->live && (s->kind == TEXT ? strcmp(a, b) : memcmp(a, b, sizeof(uint64_t))) != 0)
+    if (!s->live && (s->kind == TEXT ? strcmp(a, b) : memcmp(a, b, s->size)) != 0)
       return s->name;
   }
   return NULL;

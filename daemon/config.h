@@ -16,6 +16,8 @@ typedef struct cm_config {
   char log[CM_PATH_MAX];  /* "": standard error */
   uint64_t threads;       /* of one job at most */
   uint64_t workers;       /* jobs at once */
+  char executor[16];      /* name of daemon/executor.h's table */
+  bool import_in_child;   /* uploads are read in a confined child */
   uint64_t memory_limit;  /* bytes of one job or import, 0: none */
   uint64_t upload_limit;  /* bytes of one upload */
   uint64_t cache_limit;   /* bytes of the coarsening cache */

@@ -11,6 +11,7 @@
 
 #include "api/server.h"
 #include "daemon/config.h"
+#include "daemon/import.h"
 #include "daemon/log.h"
 #include "daemon/workers.h"
 #include "storage/jobs.h"
@@ -32,6 +33,16 @@ typedef struct service {
 static void wake_workers(void *user)
 {
   cm_workers_wake(((service *)user)->workers);
+}
+
+static cm_status import(void *user, const char *path, const char *made, uint64_t memory_limit, const atomic_bool *cancel,
+                        cm_network *network, cm_error *error)
+{
+  const service *s = user;
+  const cm_config *c = &s->config;
+  cm_import_options options = {.executor = c->import_in_child ? cm_execute_in_child : cm_executor_find(c->executor)->run,
+                               .threads = (unsigned)c->threads, .memory_limit = memory_limit, .cancel = cancel};
+  return cm_import_upload_file(s->store, &options, path, made, network, error);
 }
 
 static cm_status recover(cm_store *store, cm_error *error)
@@ -60,12 +71,13 @@ static cm_status start(service *s, cm_error *error)
       recover(s->store, error) != CM_OK)
     return error->status;
   cm_workers_options workers = {.store = s->store, .workers = (unsigned)c->workers, .threads = (unsigned)c->threads,
-                                .memory_limit = c->memory_limit};
+                                .memory_limit = c->memory_limit, .disk_reserve = c->disk_reserve,
+                                .executor = cm_executor_find(c->executor)};
   if (cm_workers_start(&workers, &s->workers, error) != CM_OK)
     return error->status;
   cm_server_options server = {.address = c->address, .port = c->port, .store = s->store, .www = c->www,
                               .workers = (unsigned)c->workers, .limits = limits_of(c), .on_queued = wake_workers,
-                              .user = s};
+                              .import = import, .user = s};
   return cm_server_start(&server, &s->server, error);
 }
 
@@ -122,7 +134,7 @@ static void reload(service *s)
   cm_config_take(&s->config, &next);
   const cm_server_limits limits = limits_of(&next);
   cm_server_limit(s->server, &limits);
-  cm_workers_limit(s->workers, next.memory_limit);
+  cm_workers_limit(s->workers, next.memory_limit, next.disk_reserve);
   cm_cache_resize(s->store->cache, next.cache_limit);
   cm_log("SIGHUP: the log is open anew and the settings are read");
 }
@@ -186,6 +198,8 @@ int main(int count, char **words)
 {
   static service s;
   cm_error error;
+  if (count == 3 && strcmp(words[1], "--work") == 0)
+    return cm_work_main(words[2]);
   s.word_count = count;
   s.words = words;
   if (cm_config_read(count, words, &s.config, &error) != CM_OK)

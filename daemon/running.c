@@ -1,79 +1,44 @@
-/* One job from claim to commit.
+/* One job from claim to commit: its folder is made (prepare.c), an executor carries it out, what it made is put in place
+ * and committed.
  *
  * What can fail: anything in the job (it is failed with the problem; the server goes on); the stop of the server (it
  * goes back to the queue); its cores being taken while it ran (it is mapped again). */
 #include "daemon/running.h"
 
 #include <dirent.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "api/problem.h"
-#include "core/mapping/metrics.h"
+#include "daemon/executor.h"
 
-/* ---- progress ---- */
+/* ---- what the job tells ---- */
 
-static char *phases_text(const cm_run *run)
-{
-  json_t *list = json_array();
-  for (size_t i = 0; i < run->phase_count; i++) {
-    const cm_phase *p = &run->phases[i];
-    double seconds = p->seconds + ((int)i == run->phase_open ? cm_now() - run->phase_started : 0);
-    (void)json_array_append_new(list, json_pack("{s:s, s:f, s:I}", "name", p->name, "seconds", seconds, "peak_bytes",
-                                                (json_int_t)p->peak_bytes));
-  }
-  char *text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(6));
-  json_decref(list);
-  return text;
-}
-
-static void on_progress(void *user, const cm_progress *progress)
+static void on_progress(void *user, const char *phase, const char *progress, const char *phases)
 {
   cm_running *r = user;
-  json_t *body = json_pack("{s:s, s:f}", "phase", progress->phase, "fraction", progress->fraction);
-  if (progress->level >= 0)
-    (void)json_object_set_new(body, "level", json_integer(progress->level));
-  if (progress->vertices > 0)
-    (void)json_object_set_new(body, "vertices", json_integer((json_int_t)progress->vertices));
-  if (isfinite(progress->metric))
-    (void)json_object_set_new(body, "metric", json_real(progress->metric));
-  char *text = json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(6)), *phases = phases_text(&r->run);
-  json_decref(body);
-  if (r->phase != progress->phase) {
-    r->phase = progress->phase;
-    cm_board_log(r->store->board, r->job.id, "phase %s", progress->phase);
+  if (strcmp(r->phase, phase) != 0) {
+    (void)snprintf(r->phase, sizeof r->phase, "%s", phase);
+    cm_board_log(r->store->board, r->job.id, "phase %s", phase);
   }
-  if (text != NULL) {
-    cm_board_progress(r->store->board, r->job.id, text, phases);
-    cm_board_publish(r->store->board, r->job.id, "progress", text);
+  cm_board_progress(r->store->board, r->job.id, progress, phases);
+  cm_board_publish(r->store->board, r->job.id, "progress", progress);
+  char *copy = strdup(phases);
+  if (copy != NULL) {
+    free(r->phases);
+    r->phases = copy;
   }
-  free(text);
-  free(phases);
 }
 
-/* ---- what the steps share ---- */
-
-void cm_running_bound(const cm_running *r, unsigned *threads, uint64_t *memory_limit)
+static void on_log(void *user, const char *line)
 {
-  uint64_t most = r->options->memory_limit;
-  if (*threads > r->options->threads)
-    *threads = r->options->threads;
-  if (most != 0 && (*memory_limit == 0 || *memory_limit > most))
-    *memory_limit = most;
+  cm_running *r = user;
+  cm_board_log(r->store->board, r->job.id, "%s", line);
 }
 
-cm_status cm_running_scratch(cm_running *r, cm_error *error)
-{
-  char id[CM_ID_MAX];
-  cm_store_id(id);
-  if (cm_path(r->scratch, error, "%s/incoming/%s.job", r->store->folder, id) != CM_OK)
-    return error->status;
-  r->memory.scratch_folder = r->scratch;
-  return cm_folder_make(r->scratch, error);
-}
+/* ---- what it made ---- */
 
 static uint64_t folder_bytes(const char *folder)
 {
@@ -90,59 +55,42 @@ static uint64_t folder_bytes(const char *folder)
   return bytes;
 }
 
-/* What any job makes is noted alike. */
-static void note(cm_running *r, const char *folder)
+/* Puts what the job made in its place under a new id, and notes it in r->row. */
+static cm_status place(cm_running *r, cm_error *error)
 {
+  char made[CM_PATH_MAX];
+  if (cm_path(made, error, "%s/" CM_WORK_MADE, r->folder) != CM_OK)
+    return error->status;
+  cm_store_id(r->row.id);
   memcpy(r->row.kind, r->job.kind, sizeof r->row.kind);
   memcpy(r->row.user, r->job.user, sizeof r->row.user);
   memcpy(r->row.network, r->job.network, sizeof r->row.network);
   memcpy(r->row.chip, r->job.chip, sizeof r->row.chip);
   memcpy(r->row.job, r->job.id, sizeof r->row.job);
   memcpy(r->row.fingerprint, r->fingerprint, sizeof r->row.fingerprint);
-  r->row.bytes = folder_bytes(folder);
+  r->row.bytes = folder_bytes(made);
   r->row.created = cm_store_time();
+  return cm_mappings_place(r->store, made, r->row.id, error);
 }
 
-cm_status cm_running_place(cm_running *r, const char *folder, cm_error *error)
+static cm_status execute(cm_running *r, cm_error *error)
 {
-  cm_store_id(r->row.id);
-  note(r, folder);
-  return cm_mappings_place(r->store, folder, r->row.id, error);
+  const cm_executor *executor = r->options->executor;
+  cm_level_cache levels = cm_cache_levels(r->store->cache);
+  cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = r,
+                         .cancel = cm_board_cancel_flag(r->store->board, r->job.id),
+                         .levels = executor->outside ? NULL : &levels};
+  cm_execution execution = {.folder = r->folder, .time_limit = r->work.time_limit,
+                            .memory_limit = r->work.memory_limit, .watch = &watch};
+  if (executor->run(&execution, error) != CM_OK || cm_work_result_read(r->folder, &r->result, error) != CM_OK)
+    return error->status;
+  if (r->result.status == CM_OK)
+    return place(r, error);
+  *error = r->result.why;
+  return error->status;
 }
 
 /* ---- the end of a job ---- */
-
-/* A compile report without its lists: they are in the program's own file. */
-static char *short_report(const json_t *compiled)
-{
-  json_t *report = json_copy((json_t *)(uintptr_t)compiled);
-  json_t *moves = json_object_get(report, "moves");
-  size_t count = json_array_size(moves);
-  (void)json_object_set_new(report, "moves", json_integer((json_int_t)count));
-  (void)json_object_del(report, "permutations");
-  char *text = report != NULL ? json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-  json_decref(report);
-  return text;
-}
-
-static char *report_text(const cm_running *r)
-{
-  const cm_mapping *m = r->mapping;
-  if (r->compiled != NULL)
-    return short_report(r->compiled);
-  if (m == NULL)
-    return NULL;
-  bool cached = m->attempt_count > 0;
-  for (uint32_t i = 0; i < m->attempt_count; i++)
-    cached = cached && m->attempts[i].coarsening_cached;
-  json_t *report = json_pack("{s:I, s:o, s:b, s:o, s:o*, s:O*}", "parts", (json_int_t)m->part_count, "bound",
-                             cm_bound_json(&m->bound), "coarsening_cached", cached, "attempts",
-                             cm_attempts_json(m->attempts, m->attempt_count, true), "metrics",
-                             cm_metrics_json(&m->metrics), "mapper", m->report);
-  char *text = report != NULL ? json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-  json_decref(report);
-  return text;
-}
 
 static bool cancel_was_asked(cm_running *r)
 {
@@ -154,28 +102,51 @@ static bool cancel_was_asked(cm_running *r)
   return now.cancel_requested;
 }
 
+/* The cores of a job that reserves, as its result names them. */
+static cm_status read_region(const cm_running *r, uint32_t **region, uint32_t *count, cm_error *error)
+{
+  const json_t *list = json_object_get(r->result.json, "region");
+  size_t n = json_array_size(list);
+  uint32_t *cores = malloc((n + 1) * sizeof *cores);
+  if (cores == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while ending the job");
+  for (size_t i = 0; i < n; i++)
+    cores[i] = (uint32_t)json_integer_value(json_array_get(list, i));
+  *region = cores;
+  *count = (uint32_t)n;
+  return CM_OK;
+}
+
+static char *member_text(const cm_running *r, const char *name, int precision)
+{
+  const json_t *value = json_object_get(r->result.json, name);
+  return value != NULL ? json_dumps(value, JSON_COMPACT | (size_t)JSON_REAL_PRECISION(precision)) : NULL;
+}
+
 /* Commits a result. CM_CONFLICT with *taken: the region is no longer free. */
 static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, bool *taken, cm_error *error)
 {
+  uint32_t *region = NULL, count = 0;
+  if (state == CM_JOB_DONE && r->job.reserve && read_region(r, &region, &count, error) != CM_OK)
+    return error->status;
   json_t *problem = why != NULL ? cm_problem_json(why) : NULL;
-  char *problem_text = problem != NULL ? json_dumps(problem, JSON_COMPACT) : NULL, *report = report_text(r),
-       *phases = phases_text(&r->run), *log = cm_board_log_text(r->store->board, r->job.id);
-  cm_job_outcome outcome = {.state = state, .problem = problem_text, .report = report, .phases = phases, .log = log};
+  char *problem_text = problem != NULL ? json_dumps(problem, JSON_COMPACT) : NULL,
+       *report = member_text(r, "report", 15), *phases = member_text(r, "phases", 6),
+       *log = cm_board_log_text(r->store->board, r->job.id);
+  cm_job_outcome outcome = {.state = state, .problem = problem_text, .report = report,
+                            .phases = phases != NULL ? phases : r->phases, .log = log, .region = region,
+                            .region_count = count};
   if (state == CM_JOB_DONE && r->reused[0] != '\0')
     outcome.reused_mapping = r->reused;
-  else if (state == CM_JOB_DONE) {
+  else if (state == CM_JOB_DONE)
     outcome.mapping = &r->row;
-    if (r->job.reserve) {
-      outcome.region = r->mapping->region->cores;
-      outcome.region_count = r->mapping->region->core_count;
-    }
-  }
   cm_status status = cm_jobs_finish(r->store, &r->job, &outcome, taken, error);
   json_decref(problem);
   free(problem_text);
   free(report);
   free(phases);
   free(log);
+  free(region);
   return status;
 }
 
@@ -194,7 +165,6 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
   cm_error error;
   bool taken = false;
   cm_board *board = r->store->board;
-  cm_run_finish(&r->run);
   cm_status ended = CM_OK;
   if (status == CM_OK) {
     cm_board_log(board, r->job.id, "done");
@@ -237,27 +207,18 @@ void cm_running_job(const cm_workers_options *options, cm_job *job)
   r->options = options;
   r->store = options->store;
   r->job = *job;
-  cm_memory_init(&r->memory, 0);
-  cm_run_init(&r->run);
-  r->run.memory = &r->memory;
-  r->run.on_progress = on_progress;
-  r->run.user = r;
-  r->run.cancel = cm_board_cancel_flag(r->store->board, job->id);
   cm_board_log(r->store->board, job->id, "attempt %d: %s network %.12s%s%s", job->attempt, job->kind,
                job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip);
-  cm_status status = strcmp(job->kind, "compile") == 0 ? cm_running_compile(r, &error) : cm_running_map(r, &error);
-  if (status == CM_OK && r->deferred)
-    cm_run_finish(&r->run);
-  else
+  cm_status status = cm_running_prepare(r, &error);
+  if (status == CM_OK && !r->deferred && r->reused[0] == '\0')
+    status = execute(r, &error);
+  if (status != CM_OK || !r->deferred)
     end_job(r, status, &error);
-  if (r->scratch[0] != '\0')
-    (void)cm_folder_remove(r->scratch, &ignored);
-  json_decref(r->compiled);
-  cm_mapping_free(r->mapping);
-  cm_topology_free(r->topology);
-  cm_occupancy_free(r->occupancy);
-  cm_chip_free(r->chip);
-  cm_map_options_free(r->map_options);
+  if (r->folder[0] != '\0')
+    (void)cm_folder_remove(r->folder, &ignored);
+  cm_work_result_clear(&r->result);
+  cm_work_job_clear(&r->work);
+  free(r->phases);
   cm_job_clear(&r->job);
   free(r);
 }

@@ -94,10 +94,11 @@ cm_status cm_workers_start(const cm_workers_options *options, cm_workers **worke
   return CM_OK;
 }
 
-void cm_workers_limit(cm_workers *workers, uint64_t memory_limit)
+void cm_workers_limit(cm_workers *workers, uint64_t memory_limit, uint64_t disk_reserve)
 {
   pthread_mutex_lock(&workers->lock);
   workers->options.memory_limit = memory_limit;
+  workers->options.disk_reserve = disk_reserve;
   pthread_mutex_unlock(&workers->lock);
 }
 

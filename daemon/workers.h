@@ -2,6 +2,7 @@
 #ifndef CM_DAEMON_WORKERS_H
 #define CM_DAEMON_WORKERS_H
 
+#include "daemon/executor.h"
 #include "storage/store.h"
 
 typedef struct cm_workers cm_workers;
@@ -11,12 +12,14 @@ typedef struct cm_workers_options {
   unsigned workers;
   unsigned threads;      /* of one job at most */
   uint64_t memory_limit; /* of one job, 0: none */
+  uint64_t disk_reserve; /* bytes that jobs leave free */
+  const cm_executor *executor;
 } cm_workers_options;
 
 cm_status cm_workers_start(const cm_workers_options *options, cm_workers **workers, cm_error *error);
 
-/* Jobs that begin from now on get this memory at most; 0: no limit. */
-void cm_workers_limit(cm_workers *workers, uint64_t memory_limit);
+/* Jobs that begin from now on get this memory at most (0: no limit) and leave so many bytes of disk free. */
+void cm_workers_limit(cm_workers *workers, uint64_t memory_limit, uint64_t disk_reserve);
 
 /* There may be something to do; may be called from any thread. */
 void cm_workers_wake(cm_workers *workers);

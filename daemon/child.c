@@ -1,0 +1,247 @@
+/* A job in a child, `coremapd --work FOLDER`. Happy path: start it with a pipe to know when it ends and one for it to know
+ * when we do, pass on what it tells, wait for its end.
+ * What can fail: it cannot be started; it crashes; it runs on past its time limit or when it is to stop (it is killed). */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/executor.h"
+#include "daemon/job/confine.h"
+
+/* How often the wish to stop is looked at, what a child may take to see it, and to see that its time is over. */
+static const double LOOK_S = 0.1, STOP_GRACE_S = 5, TIME_GRACE_S = 5;
+enum { LINE_MAX_BYTES = 1 << 20 };
+
+typedef struct child {
+  const cm_execution *x;
+  pid_t pid;
+  int life;     /* ends when the child does; a byte a line in out/progress */
+  int keep;     /* ends when we do */
+  int progress; /* out/progress, -1: not there yet */
+  char *line;   /* what has been read of it beyond whole lines */
+  size_t used, room;
+  double started, stop; /* when it was asked to stop, 0: not yet */
+  bool overdue;         /* killed for its time limit */
+  bool unstoppable;     /* killed because it did not stop */
+  char phase[CM_PHASE_NAME_MAX];
+} child;
+
+/* ---- start ---- */
+
+extern char **environ;
+
+/* Ours, and one thread for OpenBLAS: jobs use it from one at a time, and it starts its own before main. */
+static char **child_environment(void)
+{
+  static char one[] = "OPENBLAS_NUM_THREADS=1";
+  size_t count = 0, kept = 0;
+  while (environ[count] != NULL)
+    count++;
+  char **made = calloc(count + 2, sizeof *made);
+  for (size_t i = 0; made != NULL && i < count; i++)
+    if (strncmp(environ[i], one, strcspn(one, "=") + 1) != 0)
+      made[kept++] = environ[i];
+  if (made != NULL)
+    made[kept] = one;
+  return made;
+}
+
+static int spawn(child *c, int keep, int life)
+{
+  char program[] = "/proc/self/exe", name[] = "coremapd", flag[] = "--work";
+  char *words[] = {name, flag, (char *)(uintptr_t)c->x->folder, NULL};
+  char **all = child_environment();
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t none, every;
+  if (all == NULL)
+    return ENOMEM;
+  (void)sigemptyset(&none);
+  (void)sigfillset(&every);
+  int failed = posix_spawn_file_actions_init(&actions);
+  if (failed == 0) {
+    failed = posix_spawnattr_init(&attributes);
+    if (failed == 0) {
+      if ((failed = posix_spawn_file_actions_adddup2(&actions, keep, STDIN_FILENO)) == 0 &&
+          (failed = posix_spawn_file_actions_adddup2(&actions, life, STDOUT_FILENO)) == 0 &&
+          (failed = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)) == 0 &&
+          (failed = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
+          (failed = posix_spawnattr_setsigdefault(&attributes, &every)) == 0 &&
+          (failed = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                              POSIX_SPAWN_SETPGROUP)) == 0)
+        failed = posix_spawn(&c->pid, program, &actions, &attributes, words, all);
+      (void)posix_spawnattr_destroy(&attributes);
+    }
+    (void)posix_spawn_file_actions_destroy(&actions);
+  }
+  free(all);
+  return failed;
+}
+
+static cm_status start(child *c, cm_error *error)
+{
+  int life[2], keep[2];
+  if (pipe2(life, O_CLOEXEC) != 0)
+    return cm_fail_errno(error, errno, "cannot start a child for", c->x->folder);
+  if (pipe2(keep, O_CLOEXEC) != 0) {
+    cm_fail_errno(error, errno, "cannot start a child for", c->x->folder);
+    (void)close(life[0]);
+    (void)close(life[1]);
+    return error->status;
+  }
+  (void)fcntl(life[0], F_SETFL, O_NONBLOCK);
+  (void)fcntl(life[1], F_SETFL, O_NONBLOCK); /* a child must not wait for us to read its bytes */
+  int failed = spawn(c, keep[0], life[1]);
+  (void)close(life[1]);
+  (void)close(keep[0]);
+  if (failed != 0) {
+    (void)close(life[0]);
+    (void)close(keep[1]);
+    return cm_fail_errno(error, failed, "cannot start a child for", c->x->folder);
+  }
+  c->life = life[0];
+  c->keep = keep[1];
+  c->started = cm_now();
+  return CM_OK;
+}
+
+/* ---- what it tells ---- */
+
+static void pass_on(child *c, const char *line, size_t length)
+{
+  const cm_work_watch *watch = c->x->watch;
+  const char *phase, *progress, *phases, *log;
+  json_t *object = json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
+  if (json_unpack(object, "{s:s, s:s, s:s}", "phase", &phase, "progress", &progress, "phases", &phases) == 0) {
+    (void)snprintf(c->phase, sizeof c->phase, "%s", phase);
+    watch->progress(watch->user, phase, progress, phases);
+  } else if (json_unpack(object, "{s:s}", "log", &log) == 0)
+    watch->log(watch->user, log);
+  json_decref(object);
+}
+
+/* Reads what has been added to out/progress. */
+static void follow(child *c)
+{
+  char path[CM_PATH_MAX];
+  cm_error ignored;
+  if (c->progress < 0 && cm_path(path, &ignored, "%s/" CM_WORK_PROGRESS, c->x->folder) == CM_OK)
+    c->progress = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  while (c->progress >= 0) {
+    if (c->used == c->room) {
+      size_t larger = c->room == 0 ? 4096 : 2 * c->room;
+      char *grown = larger <= LINE_MAX_BYTES ? realloc(c->line, larger) : NULL;
+      if (grown == NULL) {
+        c->used = 0; /* no line of ours is that long */
+        if (c->room == 0)
+          return;
+        continue;
+      }
+      c->line = grown;
+      c->room = larger;
+    }
+    ssize_t got = read(c->progress, c->line + c->used, c->room - c->used);
+    if (got <= 0)
+      return;
+    c->used += (size_t)got;
+    char *begin = c->line, *end;
+    while ((end = memchr(begin, '\n', c->used - (size_t)(begin - c->line))) != NULL) {
+      pass_on(c, begin, (size_t)(end - begin));
+      begin = end + 1;
+    }
+    c->used -= (size_t)(begin - c->line);
+    memmove(c->line, begin, c->used);
+  }
+}
+
+/* ---- its end ---- */
+
+static void keep_limits(child *c)
+{
+  const atomic_bool *cancel = c->x->watch->cancel;
+  double now = cm_now();
+  if (c->stop == 0 && cancel != NULL && atomic_load(cancel)) {
+    c->stop = now;
+    (void)kill(c->pid, SIGTERM);
+  }
+  if (c->stop != 0 && now > c->stop + STOP_GRACE_S)
+    c->unstoppable = true;
+  if (c->x->time_limit > 0 && now > c->started + c->x->time_limit + TIME_GRACE_S)
+    c->overdue = true;
+  if (c->unstoppable || c->overdue)
+    (void)kill(c->pid, SIGKILL);
+}
+
+/* Until the child has ended; its wait status. */
+static int wait_for(child *c)
+{
+  for (;;) {
+    struct pollfd life = {.fd = c->life, .events = POLLIN};
+    char bytes[64];
+    int ready = poll(&life, 1, (int)(LOOK_S * 1e3));
+    ssize_t got = -1;
+    while (ready > 0 && (got = read(c->life, bytes, sizeof bytes)) > 0)
+      ;
+    follow(c);
+    if (ready > 0 && got == 0)
+      break;
+    keep_limits(c);
+  }
+  int status = 0;
+  /* It has closed its output: it is at its end, or hostile, and then this ends it. */
+  for (int tries = 0; waitpid(c->pid, &status, WNOHANG) == 0; tries++) {
+    if (tries == 1000)
+      (void)kill(c->pid, SIGKILL);
+    (void)poll(NULL, 0, tries < 10 ? 0 : 1);
+  }
+  follow(c);
+  return status;
+}
+
+static cm_status judge(const child *c, int status, cm_error *error)
+{
+  const char *phase = c->phase[0] != '\0' ? c->phase : "start";
+  int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (c->overdue)
+    return cm_fail(error, CM_TIME_LIMIT,
+                   "the job ran past its time limit of %g s in phase %s without looking at the clock: its process was killed",
+                   c->x->time_limit, phase);
+  if (c->stop != 0 && (signal != 0 || c->unstoppable))
+    return cm_fail(error, CM_CANCELLED, "stopped on request in phase %s", phase);
+  if (signal == SIGXCPU)
+    return cm_fail(error, CM_TIME_LIMIT,
+                   "the job used more processor time than its time limit of %g s allows all its threads, in phase %s: "
+                   "its process was killed by signal %d (SIGXCPU)", c->x->time_limit, phase, signal);
+  if (signal == SIGKILL || signal == SIGTERM)
+    return cm_fail(error, CM_NO_MEMORY,
+                   "the job's process was killed in phase %s by signal %d (SIG%s) from outside: so does a machine that "
+                   "runs out of memory; the server and all other jobs went on", phase, signal, sigabbrev_np(signal));
+  if (signal != 0)
+    return cm_fail(error, CM_INTERNAL,
+                   "the job's process crashed in phase %s with signal %d (SIG%s: %s); the server and all other jobs went "
+                   "on: please report it with the network", phase, signal, sigabbrev_np(signal), strsignal(signal));
+  if (status != 0)
+    return cm_fail(error, CM_INTERNAL, "the job's process ended with status %d in phase %s and left no result",
+                   WEXITSTATUS(status), phase);
+  return CM_OK;
+}
+
+cm_status cm_execute_in_child(const cm_execution *execution, cm_error *error)
+{
+  child c = {.x = execution, .progress = -1};
+  if (start(&c, error) != CM_OK)
+    return error->status;
+  int status = wait_for(&c);
+  (void)close(c.life);
+  (void)close(c.keep);
+  if (c.progress >= 0)
+    (void)close(c.progress);
+  free(c.line);
+  return judge(&c, status, error);
+}

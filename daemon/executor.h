@@ -1,0 +1,33 @@
+/* How jobs are carried out: one interface, a table of executors (docs/executors.md). */
+#ifndef CM_DAEMON_EXECUTOR_H
+#define CM_DAEMON_EXECUTOR_H
+
+#include "daemon/job/work.h"
+
+/* A job folder to be carried out. */
+typedef struct cm_execution {
+  const char *folder;
+  double time_limit;          /* seconds; 0: none */
+  uint64_t memory_limit;      /* bytes; 0: none */
+  const cm_work_watch *watch; /* told what happens, asked whether to stop */
+} cm_execution;
+
+typedef struct cm_executor {
+  const char *name;
+  bool outside; /* jobs see nothing of this process: cached levels are lent in the job folder */
+  /* Carries out the job and returns when it has ended. CM_OK: the folder has a result, which may be a failure. Else why
+   * there is none: CM_INTERNAL (it crashed), CM_TIME_LIMIT, CM_MEMORY_LIMIT, CM_CANCELLED, CM_NO_MEMORY (the machine
+   * killed it, or nothing could be started), CM_IO. */
+  cm_status (*run)(const cm_execution *execution, cm_error *error);
+} cm_executor;
+
+/* By name; NULL when there is none. */
+const cm_executor *cm_executor_find(const char *name);
+
+/* In this thread. */
+cm_status cm_execute_in_thread(const cm_execution *execution, cm_error *error);
+
+/* In a confined child (daemon/job/confine.h): whatever happens there costs this job only. */
+cm_status cm_execute_in_child(const cm_execution *execution, cm_error *error);
+
+#endif

@@ -1,0 +1,97 @@
+#include "daemon/import.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Nobody watches an upload being read. */
+static void ignore_progress(void *user, const char *phase, const char *progress, const char *phases)
+{
+  (void)user;
+  (void)phase;
+  (void)progress;
+  (void)phases;
+}
+
+static void ignore_log(void *user, const char *line)
+{
+  (void)user;
+  (void)line;
+}
+
+static cm_status make_folder(cm_store *store, const cm_import_options *options, const char *path, char *folder,
+                             cm_error *error)
+{
+  char id[CM_ID_MAX], inner[CM_PATH_MAX];
+  cm_work_job job = {.kind = "import", .threads = options->threads, .memory_limit = options->memory_limit,
+                     .file_limit = cm_store_free_bytes(store)};
+  cm_store_id(id);
+  if (cm_path(folder, error, "%s/incoming/%s.job", store->folder, id) != CM_OK ||
+      cm_path(inner, error, "%s/in", folder) != CM_OK || cm_folder_make(inner, error) != CM_OK ||
+      cm_path(inner, error, "%s/out", folder) != CM_OK || cm_folder_make(inner, error) != CM_OK ||
+      cm_path(inner, error, "%s/" CM_WORK_NETWORK, folder) != CM_OK)
+    return error->status;
+  if (rename(path, inner) != 0)
+    return cm_fail_errno(error, errno, "cannot take into the job folder", path);
+  return cm_work_describe(folder, &job, error);
+}
+
+/* A number, 0 where there is none. */
+static uint64_t number(const json_t *told, const char *name)
+{
+  json_int_t value = json_integer_value(json_object_get(told, name));
+  return value > 0 ? (uint64_t)value : 0;
+}
+
+static cm_status take(const char *folder, const cm_work_result *result, const char *made, cm_network *network,
+                      cm_error *error)
+{
+  const json_t *told = json_object_get(result->json, "import");
+  const char *format = json_string_value(json_object_get(told, "format"));
+  char path[CM_PATH_MAX];
+  if (format == NULL)
+    return cm_fail(error, CM_DAMAGED, "reading the file ended without a description of it");
+  /* A model stays as it came, a topology has been written anew. */
+  bool model = strcmp(format, "onnx") == 0;
+  if (cm_path(path, error, "%s/%s", folder, model ? CM_WORK_NETWORK : CM_WORK_MADE) != CM_OK)
+    return error->status;
+  if (rename(path, made) != 0)
+    return cm_fail_errno(error, errno, "cannot rename", path);
+  (void)snprintf(network->format, sizeof network->format, "%s", format);
+  network->gzipped = json_is_true(json_object_get(told, "gzipped"));
+  network->directed = json_is_true(json_object_get(told, "directed"));
+  network->labels = json_is_true(json_object_get(told, "labels"));
+  network->plain_bytes = model ? network->bytes : number(told, "plain_bytes");
+  network->neurons = number(told, "neurons");
+  network->hyperedges = number(told, "hyperedges");
+  network->synapses = number(told, "synapses");
+  network->operators = number(told, "operators");
+  network->duplicates = number(told, "duplicates");
+  network->self_loops = number(told, "self_loops");
+  network->empty_nets = number(told, "empty_nets");
+  return CM_OK;
+}
+
+cm_status cm_import_upload_file(cm_store *store, const cm_import_options *options, const char *path, const char *made,
+                                cm_network *network, cm_error *error)
+{
+  char folder[CM_PATH_MAX];
+  cm_work_result result = {0};
+  cm_error ignored;
+  cm_work_watch watch = {.progress = ignore_progress, .log = ignore_log, .cancel = options->cancel};
+  cm_execution execution = {.folder = folder, .memory_limit = options->memory_limit, .watch = &watch};
+  cm_status status = make_folder(store, options, path, folder, error);
+  if (status == CM_OK)
+    status = options->executor(&execution, error);
+  if (status == CM_OK)
+    status = cm_work_result_read(folder, &result, error);
+  if (status == CM_OK && result.status != CM_OK) {
+    *error = result.why;
+    status = error->status;
+  }
+  if (status == CM_OK)
+    status = take(folder, &result, made, network, error);
+  cm_work_result_clear(&result);
+  (void)cm_folder_remove(folder, &ignored);
+  return status;
+}

@@ -1,0 +1,21 @@
+/* Uploads are read as jobs are carried out: in a job folder, by a thread or in a confined child. */
+#ifndef CM_DAEMON_IMPORT_H
+#define CM_DAEMON_IMPORT_H
+
+#include "daemon/executor.h"
+#include "storage/networks.h"
+
+typedef struct cm_import_options {
+  cm_status (*executor)(const cm_execution *execution, cm_error *error);
+  unsigned threads;
+  uint64_t memory_limit;     /* bytes; 0: none */
+  const atomic_bool *cancel; /* NULL: cannot be cancelled */
+} cm_import_options;
+
+/* Reads the file `path` of any format (taking it away), writes what is stored of it to `made` and fills what it tells into
+ * `network`: format, gzipped, directed, labels, all counts, plain_bytes. Both paths on the store's file system. Errors:
+ * as of cm_import and cm_onnx_read, and of the executor. */
+cm_status cm_import_upload_file(cm_store *store, const cm_import_options *options, const char *path, const char *made,
+                                cm_network *network, cm_error *error);
+
+#endif

@@ -1,0 +1,140 @@
+/* Happy path: limits, no new privileges, rules on files, filter of system calls. What can fail: a kernel without one of
+ * them; the job runs all the same, and its log says what is missing. */
+#include "daemon/job/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+/* Sanitized programs map their shadow memory, terabytes of it, which no limit on data allows. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { SANITIZED = 1 };
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+#else
+enum { SANITIZED = 0 };
+#endif
+
+/* All that a job and its libraries ask of the kernel. What is not here fails with EPERM. */
+static const int calls[] = {
+  SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(pread64), SCMP_SYS(pwrite64),
+  SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(close), SCMP_SYS(lseek), SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(fstat),
+  SCMP_SYS(newfstatat), SCMP_SYS(statx), SCMP_SYS(statfs), SCMP_SYS(fstatfs), SCMP_SYS(access), SCMP_SYS(faccessat),
+  SCMP_SYS(faccessat2), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(getdents64), SCMP_SYS(getcwd),
+  SCMP_SYS(fcntl), SCMP_SYS(dup), SCMP_SYS(flock), SCMP_SYS(fsync), SCMP_SYS(fdatasync), SCMP_SYS(sync_file_range),
+  SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fadvise64), SCMP_SYS(copy_file_range), SCMP_SYS(rename),
+  SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rmdir), SCMP_SYS(mkdir),
+  SCMP_SYS(mkdirat), SCMP_SYS(umask), SCMP_SYS(fchmod), SCMP_SYS(utimensat), SCMP_SYS(munmap), SCMP_SYS(mremap),
+  SCMP_SYS(madvise), SCMP_SYS(mincore), SCMP_SYS(msync), SCMP_SYS(brk), SCMP_SYS(membarrier),
+  SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigaltstack),
+  SCMP_SYS(restart_syscall), SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(get_robust_list), SCMP_SYS(rseq),
+  SCMP_SYS(set_tid_address), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_setaffinity),
+  SCMP_SYS(sched_getparam), SCMP_SYS(sched_getscheduler), SCMP_SYS(getcpu), SCMP_SYS(nanosleep),
+  SCMP_SYS(clock_nanosleep), SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(time),
+  SCMP_SYS(getrusage), SCMP_SYS(sysinfo), SCMP_SYS(uname), SCMP_SYS(getrandom), SCMP_SYS(getpid), SCMP_SYS(gettid),
+  SCMP_SYS(getppid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getegid), SCMP_SYS(getrlimit),
+  SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(exit), SCMP_SYS(exit_group),
+};
+
+static int filter(void)
+{
+  scmp_filter_ctx made = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+  if (made == NULL)
+    return ENOMEM;
+  int failed = seccomp_attr_set(made, SCMP_FLTATR_CTL_TSYNC, 1); /* threads of libraries too */
+  for (size_t i = 0; i < sizeof calls / sizeof *calls && failed == 0; i++)
+    failed = seccomp_rule_add(made, SCMP_ACT_ALLOW, calls[i], 0);
+  const struct {
+    int call;
+    struct scmp_arg_cmp condition;
+  } some[] = {
+    /* Memory, but no new code. */
+    {SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
+    {SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
+    /* Threads, but no processes; of clone3 the filter sees no flags, so that libraries must use clone. */
+    {SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)},
+    /* abort(): signals to itself only. */
+    {SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid())},
+    /* Limits may be read, and its name be set. */
+    {SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0)},
+    {SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME)},
+  };
+  for (size_t i = 0; i < sizeof some / sizeof *some && failed == 0; i++)
+    failed = seccomp_rule_add(made, SCMP_ACT_ALLOW, some[i].call, 1, some[i].condition);
+  if (failed == 0)
+    failed = seccomp_rule_add(made, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+  if (failed == 0)
+    failed = seccomp_load(made);
+  seccomp_release(made);
+  return failed;
+}
+
+static void limit(__rlimit_resource_t resource, uint64_t value)
+{
+  struct rlimit present;
+  if (getrlimit(resource, &present) != 0)
+    return;
+  rlim_t most = present.rlim_max != RLIM_INFINITY && present.rlim_max < value ? present.rlim_max : (rlim_t)value;
+  (void)setrlimit(resource, &(struct rlimit){.rlim_cur = most, .rlim_max = most});
+}
+
+uint64_t cm_confine_memory(uint64_t memory_limit)
+{
+  struct sysinfo machine;
+  uint64_t most = sysinfo(&machine) == 0 ? (uint64_t)machine.totalram * machine.mem_unit / 8 * 7 : UINT64_MAX / 2;
+  if (memory_limit == 0 || memory_limit > most / 2)
+    return most;
+  uint64_t wanted = 2 * memory_limit + (UINT64_C(512) << 20);
+  return wanted < most ? wanted : most;
+}
+
+/* Should the machine's memory run out, this process is the one to go, not the server. */
+static void volunteer(void)
+{
+  int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0)
+    return;
+  ssize_t written = write(file, "1000", 4);
+  (void)written;
+  (void)close(file);
+}
+
+void cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX])
+{
+  uint64_t memory = cm_confine_memory(confinement->memory_limit);
+  char bytes[64], filtered[96], files[96];
+  volunteer();
+  limit(RLIMIT_CORE, 0);
+  if (!SANITIZED)
+    limit(RLIMIT_DATA, memory);
+  if (confinement->file_limit > 0)
+    limit(RLIMIT_FSIZE, confinement->file_limit);
+  if (confinement->cpu_seconds > 0)
+    limit(RLIMIT_CPU, (uint64_t)ceil(confinement->cpu_seconds));
+  (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  int abi = cm_confine_files(confinement->folder), failed = filter();
+  (void)snprintf(bytes, sizeof bytes, SANITIZED ? "memory without a limit (sanitizer)" : "at most %llu MiB of memory",
+                 (unsigned long long)(memory >> 20));
+  if (failed == 0)
+    (void)snprintf(filtered, sizeof filtered, "system calls filtered (no network)");
+  else
+    (void)snprintf(filtered, sizeof filtered, "system calls not filtered (%s)", strerror(failed < 0 ? -failed : failed));
+  if (abi > 0)
+    (void)snprintf(files, sizeof files, "files of the job folder only (Landlock ABI %d)", abi);
+  else
+    (void)snprintf(files, sizeof files, "files as the server may (this kernel has no Landlock)");
+  (void)snprintf(in_force, CM_IN_FORCE_MAX, "confined: %s, %s, %s", bytes, filtered, files);
+}

@@ -1,0 +1,147 @@
+/* The files of a job folder that both sides read and write: job.json and out/result.json. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/job/work.h"
+
+/* Names of figures and limits that the core has: some twenty. */
+enum { NAMES_MAX = 256, JOB_BYTES_MAX = 1 << 24, RESULT_BYTES_MAX = 1 << 28 };
+
+cm_status cm_work_describe(const char *folder, const cm_work_job *job, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  json_t *json = json_pack("{s:s, s:s, s:s, s:O?, s:b, s:I, s:I, s:f, s:I}", "format", "coremapd job 1", "kind",
+                           job->kind, "network", job->network, "options", job->options, "region", job->region,
+                           "threads", (json_int_t)job->threads, "memory_limit", (json_int_t)job->memory_limit,
+                           "time_limit", job->time_limit, "file_limit", (json_int_t)job->file_limit);
+  if (json == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while describing the job");
+  cm_status status = cm_path(path, error, "%s/" CM_WORK_JOB, folder);
+  if (status == CM_OK && json_dump_file(json, path, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) != 0)
+    status = cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
+  json_decref(json);
+  return status;
+}
+
+static cm_status read_json(const char *folder, const char *name, size_t maximum, json_t **json, cm_error *error)
+{
+  char path[CM_PATH_MAX], *text;
+  size_t size;
+  if (cm_path(path, error, "%s/%s", folder, name) != CM_OK ||
+      cm_file_read(path, maximum, &text, &size, error) != CM_OK)
+    return error->status;
+  *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+  free(text);
+  return *json != NULL ? CM_OK : cm_fail(error, CM_DAMAGED, "%s is no JSON", path);
+}
+
+static void copy(char *into, size_t size, const char *text)
+{
+  (void)snprintf(into, size, "%s", text);
+}
+
+cm_status cm_work_read(const char *folder, cm_work_job *job, cm_error *error)
+{
+  json_t *json, *options = NULL;
+  const char *format, *kind, *network;
+  int region;
+  json_int_t threads, memory, file;
+  cm_work_job made = {0};
+  if (read_json(folder, CM_WORK_JOB, JOB_BYTES_MAX, &json, error) != CM_OK)
+    return error->status;
+  if (json_unpack(json, "{s:s, s:s, s:s, s:o, s:b, s:I, s:I, s:F, s:I}", "format", &format, "kind", &kind, "network",
+                  &network, "options", &options, "region", &region, "threads", &threads, "memory_limit", &memory,
+                  "time_limit", &made.time_limit, "file_limit", &file) != 0 ||
+      strcmp(format, "coremapd job 1") != 0 || threads < 1 || threads > UINT16_MAX || memory < 0 || file < 0) {
+    json_decref(json);
+    return cm_fail(error, CM_DAMAGED, "%s/" CM_WORK_JOB " is not a \"coremapd job 1\"", folder);
+  }
+  copy(made.kind, sizeof made.kind, kind);
+  copy(made.network, sizeof made.network, network);
+  made.options = json_is_null(options) ? NULL : json_incref(options);
+  made.region = region != 0;
+  made.threads = (unsigned)threads;
+  made.memory_limit = (uint64_t)memory;
+  made.file_limit = (uint64_t)file;
+  json_decref(json);
+  *job = made;
+  return CM_OK;
+}
+
+void cm_work_job_clear(cm_work_job *job)
+{
+  json_decref(job->options);
+  job->options = NULL;
+}
+
+/* ---- the result ---- */
+
+static bool status_of(const char *code, cm_status *status)
+{
+  for (cm_status s = CM_BAD_NETWORK; s <= CM_INTERNAL; s++)
+    if (strcmp(code, cm_status_code(s)) == 0) {
+      *status = s;
+      return true;
+    }
+  *status = CM_OK;
+  return strcmp(code, "ok") == 0;
+}
+
+/* A text as one that stays: the names in errors are never freed. NULL when there have been too many. */
+static const char *lasting(const char *name)
+{
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static char *names[NAMES_MAX];
+  size_t i = 0;
+  pthread_mutex_lock(&lock);
+  while (i < NAMES_MAX && names[i] != NULL && strcmp(names[i], name) != 0)
+    i++;
+  const char *kept = i == NAMES_MAX ? NULL : names[i] != NULL ? names[i] : (names[i] = strdup(name));
+  pthread_mutex_unlock(&lock);
+  return kept;
+}
+
+static bool read_problem(cm_work_result *result)
+{
+  json_t *problem = json_object_get(result->json, "problem"), *figures = NULL, *value;
+  const char *detail, *where, *limit_name = NULL, *name;
+  if (json_unpack(problem, "{s:s, s:s, s?s, s:o}", "detail", &detail, "where", &where, "limit_name", &limit_name,
+                  "figures", &figures) != 0)
+    return false;
+  (void)cm_fail(&result->why, result->status, "%s", detail);
+  if (where[0] != '\0')
+    (void)cm_fail_at(&result->why, "%s", where);
+  result->why.limit_name = limit_name != NULL ? lasting(limit_name) : NULL;
+  json_object_foreach(figures, name, value) {
+    const char *kept = lasting(name);
+    if (kept != NULL)
+      cm_error_figure(&result->why, kept, (uint64_t)json_integer_value(value));
+  }
+  return true;
+}
+
+cm_status cm_work_result_read(const char *folder, cm_work_result *result, cm_error *error)
+{
+  cm_work_result made = {0};
+  const char *format, *code;
+  cm_status status = read_json(folder, CM_WORK_RESULT, RESULT_BYTES_MAX, &made.json, error);
+  if (status == CM_NOT_FOUND)
+    return cm_fail(error, CM_DAMAGED, "the job has ended without a result");
+  if (status != CM_OK)
+    return status;
+  if (json_unpack(made.json, "{s:s, s:s}", "format", &format, "status", &code) != 0 ||
+      strcmp(format, "coremapd result 1") != 0 || !status_of(code, &made.status) ||
+      (made.status != CM_OK && !read_problem(&made))) {
+    json_decref(made.json);
+    return cm_fail(error, CM_DAMAGED, "%s/" CM_WORK_RESULT " is not a \"coremapd result 1\"", folder);
+  }
+  *result = made;
+  return CM_OK;
+}
+
+void cm_work_result_clear(cm_work_result *result)
+{
+  json_decref(result->json);
+  result->json = NULL;
+}

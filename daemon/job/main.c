@@ -1,0 +1,102 @@
+/* coremapd --work FOLDER: one job in a process of its own. Happy path: make sure to die with the parent, read job.json,
+ * confine, work, write the result, exit.
+ * What can fail: anything; whoever started this process tells from its end and from what stands in out/. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "daemon/job/confine.h"
+#include "daemon/job/work.h"
+
+static atomic_bool cancelled;
+
+static void on_signal(int number)
+{
+  (void)number;
+  atomic_store(&cancelled, true);
+}
+
+/* Standard input is a pipe that the parent holds, or nothing of the kind. */
+static void die_with_parent(void)
+{
+  struct pollfd parent = {.fd = STDIN_FILENO, .events = POLLIN};
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (poll(&parent, 1, 0) == 1 && (parent.revents & POLLHUP) != 0)
+    _exit(EXIT_FAILURE); /* it had died before */
+}
+
+static void tell(void *user, json_t *object)
+{
+  const int *file = user;
+  char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
+  json_decref(object);
+  size_t length = text != NULL ? strlen(text) : 0;
+  if (text != NULL) {
+    text[length] = '\n'; /* in place of the NUL: a line is one write */
+    ssize_t written = write(*file, text, length + 1);
+    if (written == (ssize_t)length + 1)
+      written = write(STDOUT_FILENO, "\n", 1);
+    (void)written; /* lost: the next one tells the same */
+  }
+  free(text);
+}
+
+static void on_progress(void *user, const char *phase, const char *progress, const char *phases)
+{
+  tell(user, json_pack("{s:s, s:s, s:s}", "phase", phase, "progress", progress, "phases", phases));
+}
+
+static void on_log(void *user, const char *line)
+{
+  tell(user, json_pack("{s:s}", "log", line));
+}
+
+static void claim_signals(void)
+{
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+  (void)sigaction(SIGTERM, &action, NULL);
+  (void)signal(SIGPIPE, SIG_IGN);
+  (void)signal(SIGXFSZ, SIG_IGN); /* the write fails instead, and the job with a sentence */
+}
+
+static int fail(const cm_error *error)
+{
+  (void)fprintf(stderr, "coremapd --work: %s\n", error->detail);
+  return EXIT_FAILURE;
+}
+
+int cm_work_main(const char *folder)
+{
+  /* CPU time over all threads beyond what the time limit can have asked for: something spins. */
+  const double cpu_slack_seconds = 10;
+  cm_error error;
+  cm_work_job job;
+  char path[CM_PATH_MAX], in_force[CM_IN_FORCE_MAX];
+  die_with_parent();
+  claim_signals();
+  if (cm_work_read(folder, &job, &error) != CM_OK || cm_path(path, &error, "%s/" CM_WORK_PROGRESS, folder) != CM_OK)
+    return fail(&error);
+  int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) {
+    (void)cm_fail_errno(&error, errno, "cannot create", path);
+    cm_work_job_clear(&job);
+    return fail(&error);
+  }
+  cm_confinement limits = {.folder = folder, .memory_limit = job.memory_limit, .file_limit = job.file_limit};
+  if (job.time_limit > 0)
+    limits.cpu_seconds = job.time_limit * job.threads + cpu_slack_seconds;
+  cm_confine(&limits, in_force);
+  cm_work_job_clear(&job);
+  on_log(&file, in_force);
+  cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = &file, .cancel = &cancelled,
+                         .process_bytes = cm_confine_memory(limits.memory_limit)};
+  int status = cm_work_run(folder, &watch, &error) == CM_OK ? EXIT_SUCCESS : fail(&error);
+  _exit(status); /* nothing is left to be flushed, and what would look for leaks may not */
+}

@@ -1,0 +1,181 @@
+/* One job, folder in, folder out. Happy path: read job.json, run the kind, write out/result.json.
+ * What can fail: the job (its result says how); the folder itself, or the room to write the result (no result). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/job/internal.h"
+
+typedef struct kind {
+  const char *name;
+  cm_status (*run)(cm_work *work, cm_error *error);
+} kind;
+
+static const kind kinds[] = {
+  {"map", cm_work_map},
+  {"compile", cm_work_compile},
+  {"import", cm_work_import},
+};
+
+/* ---- progress ---- */
+
+static json_t *phases_json(const cm_run *run)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; i < run->phase_count; i++) {
+    const cm_phase *p = &run->phases[i];
+    double seconds = p->seconds + ((int)i == run->phase_open ? cm_now() - run->phase_started : 0);
+    (void)json_array_append_new(list, json_pack("{s:s, s:f, s:I}", "name", p->name, "seconds", seconds, "peak_bytes",
+                                                (json_int_t)p->peak_bytes));
+  }
+  return list;
+}
+
+static void on_progress(void *user, const cm_progress *progress)
+{
+  cm_work *w = user;
+  json_t *body = json_pack("{s:s, s:f}", "phase", progress->phase, "fraction", progress->fraction),
+         *phases = phases_json(&w->run);
+  if (progress->level >= 0)
+    (void)json_object_set_new(body, "level", json_integer(progress->level));
+  if (progress->vertices > 0)
+    (void)json_object_set_new(body, "vertices", json_integer((json_int_t)progress->vertices));
+  if (isfinite(progress->metric))
+    (void)json_object_set_new(body, "metric", json_real(progress->metric));
+  char *text = json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(6)),
+       *list = json_dumps(phases, JSON_COMPACT | JSON_REAL_PRECISION(6));
+  json_decref(body);
+  json_decref(phases);
+  if (text != NULL && list != NULL)
+    w->watch->progress(w->watch->user, progress->phase, text, list);
+  free(text);
+  free(list);
+}
+
+/* ---- what the kinds share ---- */
+
+cm_status cm_work_path(const cm_work *work, const char *name, char *path, cm_error *error)
+{
+  return cm_path(path, error, "%s/%s", work->folder, name);
+}
+
+cm_status cm_work_chip(const cm_work *work, cm_chip **chip, cm_error *error)
+{
+  char path[CM_PATH_MAX], *text;
+  size_t size;
+  if (cm_work_path(work, CM_WORK_CHIP, path, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_file_read(path, SIZE_MAX / 4, &text, &size, error);
+  if (status == CM_NOT_FOUND) {
+    *chip = NULL;
+    return CM_OK;
+  }
+  if (status != CM_OK)
+    return status;
+  status = cm_chip_parse(text, size, chip, error);
+  free(text);
+  return status;
+}
+
+cm_status cm_work_tell(cm_work *work, const char *name, json_t *value, cm_error *error)
+{
+  return value != NULL && json_object_set_new(work->result, name, value) == 0
+             ? CM_OK
+             : cm_fail(error, CM_NO_MEMORY, "out of memory while writing the job's result");
+}
+
+/* ---- the result ---- */
+
+static json_t *problem_json(const cm_error *why)
+{
+  json_t *figures = json_object(), *detail = json_string(why->detail);
+  for (size_t i = 0; i < why->figure_count; i++)
+    (void)json_object_set_new(figures, why->figures[i].name, json_integer((json_int_t)why->figures[i].value));
+  if (detail == NULL) { /* it quotes bytes that are no UTF-8 */
+    char plain[sizeof why->detail];
+    (void)snprintf(plain, sizeof plain, "%s", why->detail);
+    for (char *p = plain; *p != '\0'; p++)
+      if ((unsigned char)*p >= 0x80)
+        *p = '?';
+    detail = json_string(plain);
+  }
+  return json_pack("{s:o, s:s, s:s*, s:o}", "detail", detail, "where", why->where, "limit_name", why->limit_name,
+                   "figures", figures);
+}
+
+static cm_status write_result(cm_work *w, cm_status status, const cm_error *why, cm_error *error)
+{
+  char path[CM_PATH_MAX], written[CM_PATH_MAX];
+  json_t *result = json_pack("{s:s, s:s, s:o}", "format", "coremapd result 1", "status",
+                             status == CM_OK ? "ok" : cm_status_code(status), "phases", phases_json(&w->run));
+  if (status != CM_OK)
+    (void)json_object_set_new(result, "problem", problem_json(why));
+  else
+    (void)json_object_update(result, w->result);
+  if (result == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while writing the job's result");
+  cm_status done = cm_work_path(w, CM_WORK_RESULT, path, error);
+  if (done == CM_OK)
+    done = cm_path(written, error, "%s.new", path);
+  if (done == CM_OK && (json_dump_file(result, written, JSON_COMPACT | JSON_REAL_PRECISION(15)) != 0 ||
+                        rename(written, path) != 0))
+    done = cm_fail(error, CM_DISK_FULL, "cannot write the job's result %s", path);
+  json_decref(result);
+  return done;
+}
+
+static cm_status run_kind(cm_work *w, cm_error *error)
+{
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strcmp(kinds[i].name, w->job.kind) == 0)
+      return kinds[i].run(w, error);
+  return cm_fail(error, CM_BAD_OPTION, "there is no kind of job \"%.15s\"", w->job.kind);
+}
+
+/* In a process of its own, it is the job that wanted too much. */
+static cm_status explain(const cm_work *w, cm_status ended, cm_error *why)
+{
+  uint64_t most = w->watch->process_bytes;
+  if (ended != CM_NO_MEMORY || most == 0)
+    return ended;
+  cm_fail(why, CM_MEMORY_LIMIT, "the job asked for more memory than its process may have: %llu MiB, libraries included; %s",
+          (unsigned long long)(most >> 20),
+          w->job.memory_limit != 0 ? "raise memory_limit" : "this is most of what the machine has");
+  cm_error_figure(why, "memory_limit", w->job.memory_limit);
+  return CM_MEMORY_LIMIT;
+}
+
+cm_status cm_work_run(const char *folder, const cm_work_watch *watch, cm_error *error)
+{
+  cm_error why = {0};
+  cm_work *w = calloc(1, sizeof *w);
+  if (w == NULL || (w->result = json_object()) == NULL) {
+    free(w);
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the job");
+  }
+  w->folder = folder;
+  w->watch = watch;
+  cm_memory_init(&w->memory, 0);
+  cm_run_init(&w->run);
+  w->run.memory = &w->memory;
+  w->run.on_progress = on_progress;
+  w->run.user = w;
+  w->run.cancel = watch->cancel;
+  cm_status status = cm_work_read(folder, &w->job, error);
+  if (status == CM_OK)
+    status = cm_work_path(w, CM_WORK_MADE, w->made, error);
+  if (status == CM_OK)
+    status = cm_work_path(w, CM_WORK_SCRATCH, w->scratch, error);
+  if (status == CM_OK)
+    status = cm_folder_make(w->scratch, error);
+  if (status == CM_OK) {
+    w->memory.scratch_folder = w->scratch;
+    cm_status ended = explain(w, run_kind(w, &why), &why);
+    cm_run_finish(&w->run);
+    status = write_result(w, ended, &why, error);
+  }
+  cm_work_job_clear(&w->job);
+  json_decref(w->result);
+  free(w);
+  return status;
+}

@@ -1,0 +1,73 @@
+/* What a job computes, and nothing else: a job folder in, its result in the same folder out (docs/executors.md). Nothing
+ * of the server is known here, so that the same work runs in a thread, in a confined child or on another machine. */
+#ifndef CM_DAEMON_WORK_H
+#define CM_DAEMON_WORK_H
+
+#include <jansson.h>
+
+#include "core/base/file.h"
+#include "core/mapping/map.h"
+
+/* What a job folder holds; docs/executors.md says what each file is. */
+#define CM_WORK_JOB "job.json"
+#define CM_WORK_NETWORK "in/network"
+#define CM_WORK_CHIP "in/chip.json"
+#define CM_WORK_OCCUPANCY "in/occupancy.json"
+#define CM_WORK_FROM "in/from.json"
+#define CM_WORK_LEVELS "in/levels"
+#define CM_WORK_PROGRESS "out/progress"
+#define CM_WORK_RESULT "out/result.json"
+#define CM_WORK_MADE "out/made"
+#define CM_WORK_LEVELS_MADE "out/levels"
+#define CM_WORK_SCRATCH "out/scratch"
+
+/* job.json */
+typedef struct cm_work_job {
+  char kind[16];
+  char network[65];      /* SHA-256 of the network's file, "" when unknown */
+  json_t *options;       /* of the kind; NULL: none */
+  bool region;           /* the result is to name the cores of its region */
+  unsigned threads;      /* at most */
+  uint64_t memory_limit; /* bytes; 0: none */
+  double time_limit;     /* seconds; 0: none */
+  uint64_t file_limit;   /* bytes of one file that is written; 0: none */
+} cm_work_job;
+
+/* Writes `folder`/job.json. Errors: CM_NO_MEMORY, CM_DISK_FULL, CM_IO. */
+cm_status cm_work_describe(const char *folder, const cm_work_job *job, cm_error *error);
+
+/* Reads it; the caller clears. Errors: CM_DAMAGED, CM_NOT_FOUND, CM_IO, CM_NO_MEMORY. */
+cm_status cm_work_read(const char *folder, cm_work_job *job, cm_error *error);
+void cm_work_job_clear(cm_work_job *job); /* a zeroed job is fine */
+
+/* Who watches a job. The calls come from the thread that works. */
+typedef struct cm_work_watch {
+  /* JSON texts: the member "progress" and the member "phases" of a job. */
+  void (*progress)(void *user, const char *phase, const char *progress, const char *phases);
+  void (*log)(void *user, const char *line);
+  void *user;
+  const atomic_bool *cancel;    /* NULL: cannot be cancelled */
+  const cm_level_cache *levels; /* coarsened levels kept between jobs; NULL: none */
+  uint64_t process_bytes;       /* memory that this process may have, all of it for this job; 0: shared with others */
+} cm_work_watch;
+
+/* Carries out the job of a folder and writes out/result.json, also when the job fails. CM_OK: the result is there. */
+cm_status cm_work_run(const char *folder, const cm_work_watch *watch, cm_error *error);
+
+/* out/result.json as read. */
+typedef struct cm_work_result {
+  json_t *json;
+  cm_status status;
+  cm_error why;    /* when status is not CM_OK */
+} cm_work_result;
+
+/* Reads the result of a folder; the caller clears. CM_DAMAGED when there is none or it cannot be understood. */
+cm_status cm_work_result_read(const char *folder, cm_work_result *result, cm_error *error);
+void cm_work_result_clear(cm_work_result *result);
+
+/* The whole of `coremapd --work FOLDER`: confines this process (confine.h), carries out the job of the folder, writes
+ * what happens to out/progress, a JSON object a line, and a byte a line to standard output, which says that there is
+ * more to read. The exit status: 0 when there is a result. */
+int cm_work_main(const char *folder);
+
+#endif

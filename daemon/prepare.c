@@ -1,0 +1,235 @@
+/* What a job needs of the server goes into its folder: the network, the chip and its occupancy, the mapping to start from.
+ * An identical job that runs makes it wait, and one that is done gives it its mapping. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/machine/compile.h"
+#include "core/mapping/export.h"
+#include "daemon/running.h"
+#include "storage/leases.h"
+#include "storage/networks.h"
+#include "storage/occupancy.h"
+
+typedef struct preparing {
+  cm_running *r;
+  cm_map_options *options; /* of kind map */
+  cm_chip *chip;
+  cm_occupancy *occupancy;
+} preparing;
+
+/* Keeps what a job asks for within what the server allows. */
+static void bound(cm_running *r, unsigned threads, uint64_t memory_limit, double time_limit)
+{
+  uint64_t most = r->options->memory_limit;
+  r->work.threads = threads < r->options->threads ? threads : r->options->threads;
+  r->work.memory_limit = most != 0 && (memory_limit == 0 || memory_limit > most) ? most : memory_limit;
+  r->work.time_limit = time_limit;
+}
+
+static cm_status read_options(preparing *p, cm_error *error)
+{
+  cm_running *r = p->r;
+  if (strcmp(r->job.kind, "compile") == 0) {
+    cm_compile_options options;
+    if (cm_compile_options_read(r->work.options, &options, error) != CM_OK)
+      return error->status;
+    bound(r, options.threads, options.memory_limit, options.time_limit);
+    return CM_OK;
+  }
+  if (cm_map_options_parse(r->work.options, &p->options, error) != CM_OK)
+    return error->status;
+  cm_memory memory;
+  cm_run run;
+  cm_memory_init(&memory, 0);
+  cm_run_init(&run);
+  run.memory = &memory;
+  double now = cm_now();
+  cm_map_options_apply(p->options, &run);
+  bound(r, run.threads, memory.limit_bytes, run.deadline > 0 ? run.deadline - now : 0);
+  return CM_OK;
+}
+
+/* A digest of all that shapes the result: network, chip, occupancy and the options that matter. */
+static cm_status make_fingerprint(preparing *p, cm_error *error)
+{
+  char *chip = NULL, *occupancy = NULL, *options = NULL, *all = NULL;
+  json_t *shaping = cm_map_options_shaping_json(p->options);
+  cm_status status = cm_chip_print(p->chip, &chip, error);
+  if (status == CM_OK)
+    status = cm_occupancy_print(p->occupancy, p->chip, &occupancy, error);
+  options = shaping != NULL ? json_dumps(shaping, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+  json_decref(shaping);
+  if (status == CM_OK &&
+      (options == NULL || asprintf(&all, "%s\n%s\n%s\n%s", p->r->job.network, chip, occupancy, options) < 0)) {
+    all = NULL;
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory while starting the job");
+  }
+  if (status == CM_OK)
+    cm_store_sha256(all, strlen(all), p->r->fingerprint);
+  free(chip);
+  free(occupancy);
+  free(options);
+  free(all);
+  return status;
+}
+
+/* Looks for an identical job that is running (r->deferred) or done (r->reused). */
+static cm_status look_for_twin(preparing *p, cm_error *error)
+{
+  cm_running *r = p->r;
+  cm_mapping_row found;
+  if (r->job.reserve)
+    return CM_OK;
+  if (make_fingerprint(p, error) != CM_OK ||
+      cm_jobs_identify(r->store, &r->job, r->fingerprint, &r->deferred, error) != CM_OK)
+    return error->status;
+  if (r->deferred)
+    return CM_OK;
+  cm_status status = cm_mappings_find(r->store, r->fingerprint, &found, error);
+  if (status == CM_OK) {
+    memcpy(r->reused, found.id, sizeof r->reused);
+    cm_board_log(r->store->board, r->job.id, "reusing mapping %s of an identical job", found.id);
+  }
+  return status == CM_NOT_FOUND ? CM_OK : status;
+}
+
+/* Cores that the lease of a job's mapping holds are free to a job that starts from it and takes none itself. */
+static cm_status free_own_cores(preparing *p, const char *job, cm_error *error)
+{
+  cm_running *r = p->r;
+  cm_lease *leases;
+  size_t count;
+  if (r->job.reserve)
+    return CM_OK;
+  cm_status status = cm_leases_list(r->store, r->job.chip, &leases, &count, error);
+  if (status != CM_OK)
+    return status;
+  for (size_t i = 0; i < count; i++) {
+    char owner[CM_ID_MAX + 8];
+    (void)snprintf(owner, sizeof owner, "lease:%s", leases[i].id);
+    for (uint32_t c = 0; strcmp(leases[i].job, job) == 0 && c < p->occupancy->width * p->occupancy->height; c++)
+      if (p->occupancy->state[c] == CM_CORE_TAKEN && strcmp(p->occupancy->owners[p->occupancy->owner[c]], owner) == 0)
+        p->occupancy->state[c] = CM_CORE_FREE;
+    cm_lease_clear(&leases[i]);
+  }
+  free(leases);
+  return CM_OK;
+}
+
+/* ---- the folder ---- */
+
+static cm_status make_folders(cm_running *r, cm_error *error)
+{
+  char id[CM_ID_MAX], path[CM_PATH_MAX];
+  cm_store_id(id);
+  if (cm_path(r->folder, error, "%s/incoming/%s.job", r->store->folder, id) != CM_OK)
+    return error->status;
+  if (cm_path(path, error, "%s/in", r->folder) != CM_OK || cm_folder_make(path, error) != CM_OK ||
+      cm_path(path, error, "%s/out", r->folder) != CM_OK || cm_folder_make(path, error) != CM_OK)
+    return error->status;
+  return CM_OK;
+}
+
+/* Our files never change once they stand, so another name will do for a copy. */
+static cm_status put_file(const cm_running *r, const char *from, const char *name, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  if (cm_path(path, error, "%s/%s", r->folder, name) != CM_OK)
+    return error->status;
+  return link(from, path) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot take into the job folder", from);
+}
+
+static cm_status put_text(const cm_running *r, const char *text, const char *name, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  if (cm_path(path, error, "%s/%s", r->folder, name) != CM_OK)
+    return error->status;
+  FILE *stream = fopen(path, "wbe");
+  if (stream == NULL)
+    return cm_fail_errno(error, errno, "cannot create", path);
+  errno = 0;
+  bool written = fputs(text, stream) >= 0;
+  written = fclose(stream) == 0 && written;
+  return written ? CM_OK : cm_fail_errno(error, errno != 0 ? errno : EIO, "cannot write", path);
+}
+
+static cm_status put_chip(const preparing *p, cm_error *error)
+{
+  char *text;
+  if (p->chip == NULL)
+    return CM_OK;
+  cm_status status = cm_chip_print(p->chip, &text, error);
+  if (status != CM_OK)
+    return status;
+  status = put_text(p->r, text, CM_WORK_CHIP, error);
+  free(text);
+  if (status != CM_OK || cm_occupancy_print(p->occupancy, p->chip, &text, error) != CM_OK)
+    return error->status;
+  status = put_text(p->r, text, CM_WORK_OCCUPANCY, error);
+  free(text);
+  return status;
+}
+
+static cm_status put_network(cm_running *r, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  if (cm_networks_path(r->store, r->job.network, path, error) != CM_OK)
+    return error->status;
+  return put_file(r, path, CM_WORK_NETWORK, error);
+}
+
+static cm_status put_old_mapping(preparing *p, cm_error *error)
+{
+  const char *from = p->options != NULL ? cm_map_options_from(p->options) : NULL;
+  char folder[CM_PATH_MAX], path[CM_PATH_MAX];
+  cm_mapping_row old;
+  if (from == NULL)
+    return CM_OK;
+  if (cm_mappings_get(p->r->store, from, &old, error) != CM_OK || free_own_cores(p, old.job, error) != CM_OK ||
+      cm_mappings_folder(p->r->store, from, folder, error) != CM_OK ||
+      cm_path(path, error, "%s/%s", folder, cm_mapping_view_name(CM_VIEW_FULL_JSON)) != CM_OK)
+    return error->status;
+  return put_file(p->r, path, CM_WORK_FROM, error);
+}
+
+static cm_status prepare(preparing *p, cm_error *error)
+{
+  cm_running *r = p->r;
+  bool map = strcmp(r->job.kind, "compile") != 0;
+  if (read_options(p, error) != CM_OK ||
+      (r->job.chip[0] != '\0' &&
+       cm_occupancy_open(r->store, r->job.chip, &p->chip, &p->occupancy, error) != CM_OK) ||
+      (map && look_for_twin(p, error) != CM_OK))
+    return error->status;
+  if (r->deferred || r->reused[0] != '\0')
+    return CM_OK;
+  if (make_folders(r, error) != CM_OK || put_network(r, error) != CM_OK || put_old_mapping(p, error) != CM_OK ||
+      put_chip(p, error) != CM_OK)
+    return error->status;
+  return cm_work_describe(r->folder, &r->work, error);
+}
+
+/* No file of a job takes the disk's last bytes. */
+static uint64_t largest_file(const cm_running *r)
+{
+  const uint64_t least = UINT64_C(64) << 20;
+  uint64_t free_bytes = cm_store_free_bytes(r->store), reserve = r->options->disk_reserve;
+  return free_bytes > reserve + least ? free_bytes - reserve : least;
+}
+
+cm_status cm_running_prepare(cm_running *r, cm_error *error)
+{
+  preparing p = {.r = r};
+  (void)snprintf(r->work.kind, sizeof r->work.kind, "%s", r->job.kind);
+  (void)snprintf(r->work.network, sizeof r->work.network, "%s", r->job.network);
+  r->work.region = r->job.reserve;
+  r->work.options = json_loads(r->job.options, 0, NULL);
+  r->work.file_limit = largest_file(r);
+  cm_status status = prepare(&p, error);
+  cm_occupancy_free(p.occupancy);
+  cm_chip_free(p.chip);
+  cm_map_options_free(p.options);
+  return status;
+}
