@@ -34,6 +34,11 @@ void test_daemon_start_limited(test_daemon *daemon, const char *data, const char
   snprintf(www, sizeof www, "%s/www", source != NULL ? source : ".");
   for (; arguments != NULL && *arguments != NULL; arguments++)
     words[count++] = *arguments;
+  const char *executor = getenv("CM_TEST_EXECUTOR"); /* the same tests under another executor */
+  if (executor != NULL) {
+    words[count++] = "--executor";
+    words[count++] = executor;
+  }
   words[count] = NULL;
   ck_assert_int_eq(pipe(output), 0);
   daemon->pid = fork();
