@@ -40,6 +40,16 @@ static void add_live(cm_store *store, json_t *body, const cm_job *job)
   free(phases);
 }
 
+/* How often a passing fault has sent the job back to the queue, and what for. */
+static json_t *retry_json(const cm_job *job)
+{
+  json_t *body = json_pack("{s:i, s:i, s:o}", "count", job->retries, "max", CM_JOB_RETRIES_MAX, "not_before",
+                           cm_time_json(job->retry_at));
+  if (body != NULL)
+    add_text(body, "problem", job->fault);
+  return body;
+}
+
 static json_t *job_json(const cm_request *request, const cm_job *job, bool whole)
 {
   cm_error error;
@@ -60,6 +70,8 @@ static json_t *job_json(const cm_request *request, const cm_job *job, bool whole
       (void)json_object_set_new(body, "estimate_seconds", estimate < 0 ? json_null() : json_real(estimate));
     }
   }
+  if (job->retries > 0)
+    (void)json_object_set_new(body, "retry", retry_json(job));
   add_live(request->store, body, job);
   add_text(body, "problem", job->problem);
   add_word(body, strcmp(job->kind, "compile") == 0 ? "program" : "mapping", job->mapping);

@@ -158,6 +158,21 @@ static void remove_views(cm_running *r)
     (void)cm_folder_remove(folder, &ignored);
 }
 
+/* Puts a job that a passing fault has ended back in the queue; *again is false when it has been tried often enough. */
+static cm_status try_later(cm_running *r, const cm_error *why, bool *again, cm_error *error)
+{
+  json_t *problem = cm_problem_json(why);
+  char *text = problem != NULL ? json_dumps(problem, JSON_COMPACT) : NULL;
+  json_decref(problem);
+  int retry = r->job.retries + 1;
+  if (retry <= CM_JOB_RETRIES_MAX)
+    cm_board_log(r->store->board, r->job.id, "%s: %s; this may pass: retry %d of %d in %.0f s", cm_status_code(why->status),
+                 why->detail, retry, CM_JOB_RETRIES_MAX, cm_job_retry_delay(retry));
+  cm_status status = cm_jobs_retry(r->store, &r->job, text, again, error);
+  free(text);
+  return status;
+}
+
 /* Ends the job one way or another. When not even that can be written (a full disk), it is tried again, so that the
  * job does not stay running for ever; a stop of the server leaves it to the next start. */
 static void end_job(cm_running *r, cm_status status, const cm_error *why)
@@ -180,11 +195,18 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
     status = ended;
   } else
     error = *why;
+  bool given_up = false;
   for (int tries = 0; tries < 30; tries++) {
     cm_error reason = error, ignored;
     if (status == CM_CANCELLED && !cancel_was_asked(r)) {
       cm_board_log(board, r->job.id, "the server stops: back to the queue");
       ended = cm_jobs_requeue(r->store, &r->job, false, &ignored);
+    } else if (cm_error_passes(&reason) && !given_up) {
+      bool again = false;
+      ended = try_later(r, &reason, &again, &ignored);
+      given_up = ended == CM_OK && !again;
+      if (given_up)
+        continue;
     } else {
       cm_board_log(board, r->job.id, "%s: %s", cm_status_code(status), reason.detail);
       ended = commit(r, status == CM_CANCELLED ? CM_JOB_CANCELLED : CM_JOB_FAILED, &reason, &taken, &ignored);

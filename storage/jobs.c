@@ -42,14 +42,15 @@ void cm_job_clear(cm_job *job)
   free(job->report);
   free(job->phases);
   free(job->log);
-  job->options = job->problem = job->report = job->phases = job->log = NULL;
+  free(job->fault);
+  job->options = job->problem = job->report = job->phases = job->log = job->fault = NULL;
 }
 
 /* ---- rows ---- */
 
 #define COLUMNS_SHORT \
   "sequence, id, user, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
-  " cancel_requested, reused, created, started, finished, mapping, lease, '', problem, '', phases, ''"
+  " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, '', problem, '', phases, '', fault"
 
 cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
 {
@@ -77,9 +78,11 @@ cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
   job->finished = sqlite3_column_double(row, 18);
   cm_sql_copy(row, 19, job->mapping, sizeof job->mapping);
   cm_sql_copy(row, 20, job->lease, sizeof job->lease);
-  char **texts[] = {&job->options, &job->problem, &job->report, &job->phases, &job->log};
-  for (int i = 0; i < 5; i++)
-    if (cm_sql_text(row, 21 + i, texts[i], error) != CM_OK) {
+  job->retries = sqlite3_column_int(row, 21);
+  job->retry_at = sqlite3_column_double(row, 22);
+  char **texts[] = {&job->options, &job->problem, &job->report, &job->phases, &job->log, &job->fault};
+  for (int i = 0; i < 6; i++)
+    if (cm_sql_text(row, 23 + i, texts[i], error) != CM_OK) {
       cm_job_clear(job);
       return error->status;
     }

@@ -1,10 +1,10 @@
-/* The queue of jobs (SPEC API-2): a state machine whose every move is one durable write.
+/* The queue of jobs: a state machine whose every move is one durable write.
  *
  *            create             claim                 finish
  *   (none) ----------> queued ----------> running ----------------> done | failed | cancelled
  *                        |  ^                |
  *                 cancel |  +----------------+ requeue: drain, restart, occupancy changed, identical job runs
- *                        v
+ *                        v                     retry: a passing fault (later, and CM_JOB_RETRIES_MAX times)
  *                    cancelled                       failed also: has killed the server CM_JOB_KILLS_MAX times
  */
 #ifndef CM_STORAGE_JOBS_H
@@ -25,6 +25,7 @@ typedef enum cm_job_state {
 
 enum {
   CM_JOB_KILLS_MAX = 3,     /* starts that ended with the server's death before a job is failed */
+  CM_JOB_RETRIES_MAX = 5,   /* times that a job is tried again after a passing fault */
   CM_JOB_MOVES_MAX = 5,     /* times that a reserving job is mapped again because its cores were taken meanwhile */
   CM_JOB_QUEUE_MAX = 10000, /* queued jobs of one user */
 };
@@ -50,10 +51,12 @@ typedef struct cm_job {
   int priority;        /* higher first */
   cm_job_state state;
   int attempt;         /* starts so far; results are accepted from the last one only */
-  int kills, moved;
+  int kills, moved, retries;
+  double retry_at;     /* queued after a passing fault: not before this time; else 0 */
   bool cancel_requested, reused;
   double created, started, finished; /* 0: not yet */
   char *problem, *report, *phases, *log; /* JSON texts and plain text; "" when none */
+  char *fault;         /* the problem that the last retry is for, as JSON text */
   char mapping[CM_ID_MAX]; /* what it made: a mapping, or of a compile job a program */
   char lease[CM_ID_MAX];
 } cm_job;
@@ -118,6 +121,14 @@ cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcom
 
 /* Puts a running job back in the queue; `moved` counts that its cores were taken. */
 cm_status cm_jobs_requeue(cm_store *store, const cm_job *job, bool moved, cm_error *error);
+
+/* Seconds until the retry of this number, from 1: 2, 8, 32, 128, 512. */
+double cm_job_retry_delay(int retry);
+
+/* Puts a running job that a passing fault has ended (cm_error_passes) back in the queue, to start after a delay that
+ * grows with each retry; `fault` is its problem as JSON text (NULL: none). *again is false, and nothing has changed, when
+ * it has been tried again CM_JOB_RETRIES_MAX times, or its cancelling was asked for. CM_CONFLICT: the attempt is over. */
+cm_status cm_jobs_retry(cm_store *store, const cm_job *job, const char *fault, bool *again, cm_error *error);
 
 /* At start: jobs that were running go back to the queue, or are cancelled when that was asked for, or failed with
  * `problem` (JSON text) when they have been running at the server's death CM_JOB_KILLS_MAX times. */

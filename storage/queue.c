@@ -1,6 +1,6 @@
-/* What workers do to the queue: claim, identify, finish, requeue; and recover at start.
+/* What workers do to the queue: claim, identify, finish, requeue, retry; and recover at start.
  * What can fail: the server dies while a job runs (recover), the attempt was superseded (finish changes no row), the
- * job's cores were taken while it ran (requeue). */
+ * job's cores were taken while it ran (requeue), the machine is in want for a while (retry). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +25,9 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
       handle, &statement, error,
       "SELECT " CM_JOB_COLUMNS " FROM jobs j WHERE state = 'queued' AND (waits_for IS NULL OR NOT EXISTS"
       " (SELECT 1 FROM jobs o WHERE o.id = j.waits_for AND o.state = 'running'))"
+      " AND (retry_at IS NULL OR retry_at <= ?)"
       " ORDER BY priority DESC, (SELECT count(*) FROM jobs r WHERE r.state = 'running' AND r.user = j.user),"
-      " (SELECT coalesce(max(s.started), 0) FROM jobs s WHERE s.user = j.user), sequence LIMIT 1", "");
+      " (SELECT coalesce(max(s.started), 0) FROM jobs s WHERE s.user = j.user), sequence LIMIT 1", "d", cm_store_time());
   bool row = false;
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
@@ -38,9 +39,10 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
   status = cm_job_move_in(handle, &work->job, CM_JOB_RUNNING, error);
   if (status == CM_OK)
     status = cm_sql_run(handle, NULL, error,
-                        "UPDATE jobs SET attempt = attempt + 1, started = ?, waits_for = NULL WHERE id = ?", "dt",
+                        "UPDATE jobs SET attempt = attempt + 1, started = ?, waits_for = NULL, retry_at = NULL WHERE id = ?", "dt",
                         cm_store_time(), work->job.id);
   work->job.attempt++;
+  work->job.retry_at = 0;
   work->job.state = CM_JOB_RUNNING;
   work->found = status == CM_OK;
   return status;
@@ -189,6 +191,46 @@ cm_status cm_jobs_requeue(cm_store *store, const cm_job *job, bool moved, cm_err
   if (cm_database_write(store->database, requeue, &work, error) != CM_OK)
     return error->status;
   cm_job_publish(store, job->id, CM_JOB_QUEUED, NULL, NULL);
+  return CM_OK;
+}
+
+double cm_job_retry_delay(int retry)
+{
+  double delay = 2;
+  for (int i = 1; i < retry; i++)
+    delay *= 4;
+  return delay;
+}
+
+static cm_status retry(sqlite3 *handle, void *context, cm_error *error)
+{
+  queue_work *work = context;
+  const cm_job *job = work->given;
+  int64_t refused;
+  work->flag = false;
+  if (check_attempt(handle, job, error) != CM_OK ||
+      cm_sql_number(handle, 1, &refused, error, "SELECT cancel_requested OR retries >= ? FROM jobs WHERE id = ?", "it",
+                    (int64_t)CM_JOB_RETRIES_MAX, job->id) != CM_OK)
+    return error->status;
+  if (refused != 0)
+    return CM_OK;
+  if (cm_job_move_in(handle, job, CM_JOB_QUEUED, error) != CM_OK)
+    return error->status;
+  work->flag = true;
+  return cm_sql_run(handle, NULL, error,
+                    "UPDATE jobs SET retries = ?, retry_at = ?, fault = ?, fingerprint = NULL WHERE id = ?", "idtt",
+                    (int64_t)job->retries + 1, cm_store_time() + cm_job_retry_delay(job->retries + 1), work->text,
+                    job->id);
+}
+
+cm_status cm_jobs_retry(cm_store *store, const cm_job *job, const char *fault, bool *again, cm_error *error)
+{
+  queue_work work = {.given = job, .text = fault};
+  if (cm_database_write(store->database, retry, &work, error) != CM_OK)
+    return error->status;
+  *again = work.flag;
+  if (work.flag)
+    cm_job_publish(store, job->id, CM_JOB_QUEUED, NULL, NULL);
   return CM_OK;
 }
 

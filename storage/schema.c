@@ -56,6 +56,11 @@ const char *const cm_schema_steps[] = {
 
   /* The identity of the data folder, one row; its marker says the same. */
   "CREATE TABLE folder (id TEXT NOT NULL);",
+
+  /* Jobs that a passing fault has ended are tried again: how often, from when (while queued), after what. */
+  "ALTER TABLE jobs ADD COLUMN retries INTEGER NOT NULL DEFAULT 0;"
+  "ALTER TABLE jobs ADD COLUMN retry_at REAL;"
+  "ALTER TABLE jobs ADD COLUMN fault TEXT;",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

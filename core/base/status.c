@@ -59,6 +59,7 @@ cm_status cm_fail(cm_error *error, cm_status status, const char *format, ...)
   error->where[0] = '\0';
   error->limit_name = NULL;
   error->figure_count = 0;
+  error->cause = 0;
   return status;
 }
 
@@ -98,5 +99,34 @@ cm_status cm_fail_errno(cm_error *error, int errnum, const char *what, const cha
                      : errnum == ENOENT                   ? CM_NOT_FOUND
                                                           : CM_IO;
   char reason[128];
-  return cm_fail(error, status, "%s %s: %s", what, path, strerror_r(errnum, reason, sizeof reason));
+  cm_fail(error, status, "%s %s: %s", what, path, strerror_r(errnum, reason, sizeof reason));
+  error->cause = errnum;
+  return status;
+}
+
+bool cm_error_passes(const cm_error *error)
+{
+  switch (error->status) {
+  case CM_NO_MEMORY:
+  case CM_DISK_FULL:
+    return true;
+  case CM_IO:
+    break;
+  default:
+    return false;
+  }
+  switch (error->cause) {
+  case 0: /* a library said no more than that it failed */
+  case EIO:
+  case EAGAIN:
+  case EINTR:
+  case EBUSY:
+  case EMFILE:
+  case ENFILE:
+  case ENOBUFS:
+  case ESTALE:
+    return true;
+  default:
+    return false;
+  }
 }

@@ -7,6 +7,7 @@
 #ifndef CM_BASE_STATUS_H
 #define CM_BASE_STATUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,6 +51,7 @@ typedef struct cm_error {
   const char *limit_name; /* the core limit in the way, as in chip files ("inbound_axons"); static, NULL: none */
   cm_figure figures[CM_ERROR_FIGURES_MAX];
   size_t figure_count;
+  int cause;              /* the errno behind it, 0 when none is known */
 } cm_error;
 
 /* The stable code of a status, as problem replies carry it ("bad-network", "no-room"). */
@@ -72,7 +74,12 @@ void cm_fail_more(cm_error *error, const char *format, ...) __attribute__((forma
  * a static string. */
 void cm_error_figure(cm_error *error, const char *name, uint64_t value);
 
-/* Fills `error` from errno: CM_DISK_FULL for ENOSPC/EDQUOT, CM_NO_MEMORY for ENOMEM, CM_NOT_FOUND for
+/* True when the same work may succeed later, because what failed is the machine just now: no memory, no room on the disk,
+ * no descriptors, an I/O fault. False for faults that stay (a read-only disk, no permission) and for all that lies in the
+ * work itself. */
+bool cm_error_passes(const cm_error *error);
+
+/* Fills `error` from errno, which it keeps as the cause: CM_DISK_FULL for ENOSPC/EDQUOT, CM_NO_MEMORY for ENOMEM, CM_NOT_FOUND for
  * ENOENT, else CM_IO; the detail reads "WHAT PATH: reason". */
 cm_status cm_fail_errno(cm_error *error, int errnum, const char *what, const char *path);
 

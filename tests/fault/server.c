@@ -316,6 +316,36 @@ START_TEST(a_damaged_network_fails_its_job_only)
 END_TEST
 
 /* Also when it comes while the server is busy starting, or a thread of a library takes it. */
+/* Without descriptors a job's files cannot be opened: it is queued again, and done once there are some. */
+START_TEST(a_job_without_descriptors_is_tried_again)
+{
+  char id[33], path[96];
+  pthread_t waiter;
+  struct rlimit before, none;
+  long_job(id, 9);
+  test_wait_state(&server, id, "running");
+  ck_assert_int_eq(pthread_create(&waiter, NULL, poll_long, id), 0);
+  usleep(300000);
+  ck_assert_int_eq(prlimit(server.pid, RLIMIT_NOFILE, NULL, &before), 0);
+  none = (struct rlimit){.rlim_cur = 3, .rlim_max = before.rlim_max};
+  ck_assert_int_eq(prlimit(server.pid, RLIMIT_NOFILE, &none, NULL), 0);
+  pthread_join(waiter, NULL); /* until the attempt has ended */
+  ck_assert_int_eq(prlimit(server.pid, RLIMIT_NOFILE, &before, NULL), 0);
+  snprintf(path, sizeof path, "/v1/jobs/%s", id);
+  test_reply reply = test_get(&server, path);
+  const json_t *retry = json_object_get(reply.json, "retry");
+  ck_assert_int_ge(json_integer_value(json_object_get(retry, "count")), 1);
+  ck_assert_str_eq(test_word(json_object_get(retry, "problem"), "code"), "io");
+  test_reply_clear(&reply);
+  expect_state(id, "done");
+  snprintf(path, sizeof path, "/v1/jobs/%s/log", id);
+  reply = test_get(&server, path);
+  ck_assert_ptr_nonnull(strstr(reply.body, "retry 1 of 5 in 2 s"));
+  test_reply_clear(&reply);
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+}
+END_TEST
+
 START_TEST(a_signal_always_ends_it_in_order)
 {
   for (int round = 0; round < 8; round++) {
@@ -474,6 +504,7 @@ int main(void)
   tcase_add_test(tests, sigterm_ends_streams_and_polls);
   tcase_add_test(tests, a_damaged_cache_entry_is_made_again);
   tcase_add_test(tests, a_damaged_network_fails_its_job_only);
+  tcase_add_test(tests, a_job_without_descriptors_is_tried_again);
   tcase_add_test(tests, a_signal_always_ends_it_in_order);
   tcase_add_test(tests, a_nearly_full_disk_refuses_uploads);
   tcase_add_test(tests, a_write_that_fails_stores_nothing);

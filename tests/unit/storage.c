@@ -1,6 +1,7 @@
 /* storage: group commit, queue moves, leases, cache, networks; and random interleavings of leases. */
 #include "unit.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -425,6 +426,93 @@ START_TEST(only_the_current_attempt_may_finish)
   ck_assert_int_eq(state_of(id), CM_JOB_FAILED);
   cm_job_clear(&first);
   cm_job_clear(&second);
+}
+END_TEST
+
+/* ---- passing faults ---- */
+
+static bool passes(cm_status status, int cause)
+{
+  cm_error why = {0};
+  if (cause != 0)
+    (void)cm_fail_errno(&why, cause, "cannot read", "x");
+  else
+    (void)cm_fail(&why, status, "it failed");
+  return cm_error_passes(&why);
+}
+
+START_TEST(faults_of_the_machine_pass_and_others_stay)
+{
+  static const int passing[] = {EIO, ENOSPC, EDQUOT, ENOMEM, EMFILE, ENFILE}, staying[] = {EACCES, EROFS, ENOTDIR, ENOENT};
+  for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+    ck_assert_msg(passes(CM_OK, passing[i]), "%s", strerror(passing[i]));
+  for (size_t i = 0; i < sizeof staying / sizeof *staying; i++)
+    ck_assert_msg(!passes(CM_OK, staying[i]), "%s", strerror(staying[i]));
+  for (int status = CM_BAD_NETWORK; status <= CM_INTERNAL; status++)
+    ck_assert_int_eq(passes((cm_status)status, 0),
+                     status == CM_NO_MEMORY || status == CM_DISK_FULL || status == CM_IO);
+}
+END_TEST
+
+static void set_retry_time(const char *sql)
+{
+  sqlite3 *handle;
+  ck_assert_int_eq(sqlite3_open(inside("coremapd.db"), &handle), SQLITE_OK);
+  sqlite3_busy_timeout(handle, 5000);
+  ck_assert_int_eq(sqlite3_exec(handle, sql, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(handle);
+}
+
+START_TEST(a_passing_fault_is_tried_again_later_and_not_for_ever)
+{
+  char id[CM_ID_MAX], other[CM_ID_MAX];
+  cm_job job, next;
+  bool again, found;
+  double before = 0;
+  create_job("", 1, id);
+  for (int retry = 1; retry <= CM_JOB_RETRIES_MAX; retry++) {
+    claim(&job);
+    ck_assert_str_eq(job.id, id);
+    ck_ok(cm_jobs_retry(store, &job, "{\"code\":\"io\"}", &again, &error));
+    ck_assert(again);
+    ck_fails(cm_jobs_retry(store, &job, NULL, &again, &error), CM_CONFLICT); /* the attempt is over */
+    cm_job_clear(&job);
+    ck_ok(cm_jobs_get(store, id, &job, &error));
+    ck_assert_int_eq(job.state, CM_JOB_QUEUED);
+    ck_assert_int_eq(job.retries, retry);
+    ck_assert_str_eq(job.fault, "{\"code\":\"io\"}");
+    double delay = job.retry_at - cm_store_time();
+    ck_assert_msg(delay > before && delay <= cm_job_retry_delay(retry), "%g s", delay);
+    before = cm_job_retry_delay(retry);
+    cm_job_clear(&job);
+    /* Others go on, it waits. */
+    create_job("", 0, other);
+    claim(&next);
+    ck_assert_str_eq(next.id, other);
+    cm_job_clear(&next);
+    ck_ok(cm_jobs_claim(store, &next, &found, &error));
+    ck_assert(!found);
+    set_retry_time("UPDATE jobs SET retry_at = 1 WHERE retry_at IS NOT NULL");
+  }
+  claim(&job);
+  ck_ok(cm_jobs_retry(store, &job, NULL, &again, &error));
+  ck_assert(!again);
+  ck_assert_int_eq(state_of(id), CM_JOB_RUNNING);
+  cm_job_clear(&job);
+}
+END_TEST
+
+START_TEST(a_job_to_be_cancelled_is_not_tried_again)
+{
+  char id[CM_ID_MAX];
+  cm_job job;
+  bool again = true;
+  create_job("", 0, id);
+  claim(&job);
+  ck_ok(cm_jobs_cancel(store, id, &error));
+  ck_ok(cm_jobs_retry(store, &job, NULL, &again, &error));
+  ck_assert(!again);
+  cm_job_clear(&job);
 }
 END_TEST
 
@@ -857,6 +945,9 @@ int main(void)
   tcase_add_test(tests, moves_are_those_of_the_table);
   tcase_add_test(tests, claims_by_priority_then_fair_share_then_age);
   tcase_add_test(tests, only_the_current_attempt_may_finish);
+  tcase_add_test(tests, faults_of_the_machine_pass_and_others_stay);
+  tcase_add_test(tests, a_passing_fault_is_tried_again_later_and_not_for_ever);
+  tcase_add_test(tests, a_job_to_be_cancelled_is_not_tried_again);
   tcase_add_test(tests, a_job_that_keeps_killing_the_server_fails);
   tcase_add_test(tests, cancel_survives_a_crash);
   tcase_add_test(tests, an_idempotency_key_makes_one_job);
