@@ -2,7 +2,8 @@
  *
  * Happy path: the path is split in decoded segments, the route found, room made for the body.
  * What can fail: a head that two parties could read differently, another host or origin, a target that is no clean
- * path, no such route, a server that is going down, a body announced too large; the problem is the reply then. */
+ * path, no such route, a query that the route does not know, a server that is going down, a body announced too large;
+ * the problem is the reply then. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,14 @@
 static void refuse(cm_request *request, const char *why)
 {
   cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "%s", why);
+}
+
+/* Where it is not certain where a request ends, what follows on its connection is not read as another one. */
+static bool refuse_framing(cm_request *request, const char *why)
+{
+  refuse(request, why);
+  cm_reply_header(request, "Connection", "close");
+  return false;
 }
 
 static int hex_digit(char c)
@@ -50,6 +59,10 @@ static bool decode(char *segment)
 static bool split_path(cm_request *request)
 {
   size_t length = strcspn(request->target, "?#");
+  if (strchr(request->target, ' ') != NULL) {
+    (void)refuse_framing(request, "the target must have no spaces; %20 stands for one");
+    return false;
+  }
   if (request->target[0] != '/' || strlen(request->target) > CM_TARGET_BYTES_MAX ||
       strstr(request->target, "%00") != NULL) {
     refuse(request, "the target must be an absolute path without NUL bytes, of at most 8192 bytes");
@@ -75,19 +88,40 @@ static bool split_path(cm_request *request)
 
 typedef struct head {
   int lengths, encodings, hosts;
-  const char *length, *host, *origin;
+  bool malformed;
+  const char *length, *encoding, *host, *origin;
 } head;
+
+static bool is_token(const char *name)
+{
+  static const char others[] = "!#$%&'*+-.^_`|~";
+  for (const char *p = name; *p != '\0'; p++)
+    if (!(*p >= '0' && *p <= '9') && !((*p | 0x20) >= 'a' && (*p | 0x20) <= 'z') && strchr(others, *p) == NULL)
+      return false;
+  return name[0] != '\0';
+}
+
+static bool is_printable(const char *value)
+{
+  for (const char *p = value; *p != '\0'; p++)
+    if (((unsigned char)*p < 0x20 && *p != '\t') || *p == 0x7f)
+      return false;
+  return true;
+}
 
 static enum MHD_Result note_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
 {
   head *h = context;
   (void)kind;
+  value = value != NULL ? value : "";
+  h->malformed = h->malformed || !is_token(name) || !is_printable(value);
   if (strcasecmp(name, "Content-Length") == 0) {
     h->lengths++;
     h->length = value;
-  } else if (strcasecmp(name, "Transfer-Encoding") == 0)
+  } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
     h->encodings++;
-  else if (strcasecmp(name, "Host") == 0) {
+    h->encoding = value;
+  } else if (strcasecmp(name, "Host") == 0) {
     h->hosts++;
     h->host = value;
   } else if (strcasecmp(name, "Origin") == 0)
@@ -107,20 +141,32 @@ static bool is_loopback_name(const char *host)
   return strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.:") == strlen(host);
 }
 
-/* Requests that two parties could read differently are refused; and as there are no tokens on loopback, so are those
- * that a web page of another origin makes a browser send. */
-static bool check_head(cm_request *request, head *h)
+/* Requests whose end two parties could see in different places. */
+static bool check_framing(cm_request *request, const head *h, const char *version)
 {
-  (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, note_header, h);
-  if (h->lengths > 1 || h->encodings > 1 || (h->lengths > 0 && h->encodings > 0)) {
-    refuse(request, "Content-Length and Transfer-Encoding must come once at most, and not both");
+  if (h->malformed)
+    return refuse_framing(request, "a header needs a name without spaces and a value without control characters");
+  if (h->lengths > 1 || h->encodings > 1 || (h->lengths > 0 && h->encodings > 0))
+    return refuse_framing(request, "Content-Length and Transfer-Encoding must come once at most, and not both");
+  if (h->length != NULL && (h->length[0] == '\0' || strspn(h->length, "0123456789") != strlen(h->length)))
+    return refuse_framing(request, "Content-Length must be a number");
+  if (h->encoding != NULL && strcmp(version, "HTTP/1.1") != 0)
+    return refuse_framing(request, "Transfer-Encoding is HTTP/1.1's");
+  if (h->encoding != NULL && strcasecmp(h->encoding, "chunked") != 0) {
+    cm_reply_problem(request, 501, "transfer-encoding", "The transfer coding is not known",
+                     "the only one is chunked; send a body of known length, or chunked");
+    cm_reply_header(request, "Connection", "close");
     return false;
   }
-  if (h->length != NULL && (h->length[0] == '\0' || strspn(h->length, "0123456789") != strlen(h->length))) {
-    refuse(request, "Content-Length must be a number");
-    return false;
-  }
-  if (h->hosts > 1 || (h->host != NULL && !is_loopback_name(h->host))) {
+  if (h->hosts > 1 || (h->hosts == 0 && strcmp(version, "HTTP/1.1") == 0))
+    return refuse_framing(request, "one Host header is needed");
+  return true;
+}
+
+/* As there are no tokens on loopback, requests that a web page of another origin makes a browser send are refused. */
+static bool check_origin(cm_request *request, const head *h)
+{
+  if (h->host != NULL && !is_loopback_name(h->host)) {
     cm_reply_problem(request, 421, "misdirected", "The request is for another host",
                      "this server answers for 127.0.0.1, [::1] and localhost only");
     return false;
@@ -147,11 +193,12 @@ static bool check_length(cm_request *request, const char *text)
   return cm_body_fits(request, errno != 0 ? UINT64_MAX : length);
 }
 
-void cm_head_take(cm_request *request, const char *method)
+void cm_head_take(cm_request *request, const char *method, const char *version)
 {
   head h = {0};
   (void)snprintf(request->method, sizeof request->method, "%s", method);
-  bool sound = check_head(request, &h);
+  (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, note_header, &h);
+  bool sound = check_framing(request, &h, version) && check_origin(request, &h);
   request->has_body = h.encodings > 0 || (h.length != NULL && strcmp(h.length, "0") != 0);
   if (!sound || !split_path(request))
     return;
@@ -163,6 +210,6 @@ void cm_head_take(cm_request *request, const char *method)
     cm_reply_header(request, "Retry-After", "10");
     return;
   }
-  if (check_length(request, h.length))
+  if (cm_route_check_query(request) && check_length(request, h.length))
     cm_body_open(request);
 }

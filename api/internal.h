@@ -21,6 +21,7 @@
 enum {
   CM_SEGMENTS_MAX = 8,
   CM_PARAMS_MAX = 4,
+  CM_QUERY_MAX = 8,
   CM_TARGET_BYTES_MAX = 8192,
   CM_JSON_BYTES_MAX = 1 << 20,
   CM_OCCUPANCY_BYTES_MAX = 32 << 20,
@@ -47,6 +48,7 @@ typedef struct cm_route {
   cm_body body;
   cm_lane lane;
   bool while_draining;          /* answered while the server drains */
+  const char *query;            /* names of the query arguments, between spaces; "*": any */
 } cm_route;
 
 extern const cm_route cm_routes[];
@@ -54,6 +56,9 @@ extern const size_t cm_route_count;
 
 /* The route of a request, its params filled; NULL: refused, the reply (404, 405) is set. */
 const cm_route *cm_route_find(cm_request *request);
+
+/* The request's query has arguments of its route only, each once; false: a 400 is the reply. */
+bool cm_route_check_query(cm_request *request);
 
 typedef enum cm_stage { CM_STAGE_NEW, CM_STAGE_BODY, CM_STAGE_WORK, CM_STAGE_ANSWERED } cm_stage;
 
@@ -152,9 +157,13 @@ void cm_connections_note(void *connections, struct MHD_Connection *handle, void 
 /* A connection's request has come so far; its time begins anew. */
 void cm_connections_step(cm_connections *connections, struct MHD_Connection *handle, cm_step step);
 
+/* ---- library.c ---- */
+/* MHD_queue_response for replies of ours. */
+enum MHD_Result cm_library_queue(struct MHD_Connection *connection, unsigned status, struct MHD_Response *response);
+
 /* ---- head.c ---- */
 /* Checks the head, splits the path and finds the route; a reply that is set then refuses the request. */
-void cm_head_take(cm_request *request, const char *method);
+void cm_head_take(cm_request *request, const char *method, const char *version);
 
 /* ---- body.c ---- */
 /* A body of so many bytes is accepted by the request's route; false: 413 is the reply. */
@@ -183,6 +192,12 @@ void cm_reply_file(cm_request *request, const char *path, const char *type, cons
 void cm_reply_stream(cm_request *request, const char *type, MHD_ContentReaderCallback reader, void *context,
                      MHD_ContentReaderFreeCallback release);
 enum MHD_Result cm_reply_send(cm_request *request);
+
+/* The headers that every response carries; a name of NULL ends them. */
+typedef struct cm_header {
+  const char *name, *value;
+} cm_header;
+extern const cm_header cm_safety_headers[];
 
 /* Takes a reply back. */
 void cm_reply_forget(cm_request *request);

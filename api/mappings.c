@@ -276,8 +276,11 @@ static json_t *neurons_of(FILE *stream, uint64_t part)
 static void reply_neurons_of(cm_request *request, uint64_t part)
 {
   cm_mapping_row mapping;
-  char path[CM_PATH_MAX];
+  char path[CM_PATH_MAX], etag[CM_ID_MAX + 32];
   if (!find(request, CM_VIEW_NEURONS_CSV, &mapping, path))
+    return;
+  (void)snprintf(etag, sizeof etag, "%s-neurons-%llu", mapping.id, (unsigned long long)part);
+  if (cm_reply_unchanged(request, etag))
     return;
   FILE *stream = fopen(path, "re");
   if (stream == NULL) {
@@ -288,7 +291,14 @@ static void reply_neurons_of(cm_request *request, uint64_t part)
   }
   json_t *list = neurons_of(stream, part);
   fclose(stream);
+  if (list != NULL && json_array_size(list) == 0) { /* every part has neurons */
+    json_decref(list);
+    cm_reply_problem(request, 404, "not-found", "There is no such part", "the mapping has no part %llu",
+                     (unsigned long long)part);
+    return;
+  }
   cm_reply_json(request, 200, list != NULL ? json_pack("{s:I, s:o}", "part", (json_int_t)part, "neurons", list) : NULL);
+  cm_reply_header(request, "ETag", "\"%s\"", etag);
 }
 
 void cm_get_mapping_neurons(cm_request *request)
@@ -299,7 +309,11 @@ void cm_get_mapping_neurons(cm_request *request)
   uint64_t part;
   if (!cm_request_number(request, "part", 0, UINT32_MAX, UINT64_MAX, &part))
     return;
-  if (part != UINT64_MAX)
+  const char *format = cm_request_query(request, "format");
+  if (part != UINT64_MAX && format != NULL && strcmp(format, "json") != 0)
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "the neurons of one part come as json only");
+  else if (part != UINT64_MAX)
     reply_neurons_of(request, part);
   else
     reply_chosen(request, views, sizeof views / sizeof *views);

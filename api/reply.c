@@ -14,6 +14,12 @@ static const char out_of_memory[] =
     "{\"type\":\"urn:coremapd:problem:no-memory\",\"title\":\"The machine has no memory left\",\"status\":503,"
     "\"code\":\"no-memory\"}";
 
+const cm_header cm_safety_headers[] = {{"X-Content-Type-Options", "nosniff"},
+                                       {"Referrer-Policy", "no-referrer"},
+                                       {"Cross-Origin-Resource-Policy", "same-origin"},
+                                       {"X-Frame-Options", "DENY"},
+                                       {NULL, NULL}};
+
 void cm_reply_forget(cm_request *request)
 {
   if (request->response != NULL)
@@ -31,10 +37,8 @@ static void set(cm_request *request, unsigned status, const char *type, struct M
     return; /* cm_reply_send closes the connection */
   if (type != NULL)
     (void)MHD_add_response_header(response, "Content-Type", type);
-  (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-  (void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-  (void)MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-  (void)MHD_add_response_header(response, "X-Frame-Options", "DENY");
+  for (const cm_header *h = cm_safety_headers; h->name != NULL; h++)
+    (void)MHD_add_response_header(response, h->name, h->value);
 }
 
 void cm_reply_static(cm_request *request, unsigned status, const char *type, const char *body, size_t size)
@@ -237,7 +241,7 @@ enum MHD_Result cm_reply_send(cm_request *request)
   if (request->response == NULL)
     return MHD_NO;
   atomic_fetch_add(&request->server->counters.requests[request->status / 100 < 6 ? request->status / 100 : 5], 1);
-  enum MHD_Result result = MHD_queue_response(request->connection, request->status, request->response);
+  enum MHD_Result result = cm_library_queue(request->connection, request->status, request->response);
   MHD_destroy_response(request->response);
   request->response = NULL;
   return result;

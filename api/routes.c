@@ -1,78 +1,88 @@
-/* The routes as data. 404, 405 with Allow, and the coverage of the OpenAPI document all come from this table. */
+/* The routes as data. 404, 405 with Allow, which query arguments there are, and the coverage of the OpenAPI document all come from this table. */
 #include <string.h>
 
 #include "api/handlers.h"
 
 const cm_route cm_routes[] = {
-  {"GET", "/healthz", cm_get_health, "getHealth", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/readyz", cm_get_ready, "getReady", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/metrics", cm_get_metrics, "getMetrics", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/openapi.json", cm_get_openapi, "getOpenapi", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/me", cm_get_me, "getMe", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/cache", cm_get_cache, "getCache", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"DELETE", "/v1/cache", cm_delete_cache, "deleteCache", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/healthz", cm_get_health, "getHealth", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/readyz", cm_get_ready, "getReady", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/metrics", cm_get_metrics, "getMetrics", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/openapi.json", cm_get_openapi, "getOpenapi", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/me", cm_get_me, "getMe", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/cache", cm_get_cache, "getCache", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"DELETE", "/v1/cache", cm_delete_cache, "deleteCache", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
 
-  {"GET", "/v1/networks", cm_list_networks, "listNetworks", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"POST", "/v1/networks", cm_post_network, "postNetwork", CM_BODY_FILE, CM_LANE_IMPORT, false},
-  {"GET", "/v1/networks/{id}", cm_get_network, "getNetwork", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"DELETE", "/v1/networks/{id}", cm_delete_network, "deleteNetwork", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/networks/{id}/content", cm_get_network_content, "getNetworkContent", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/networks", cm_list_networks, "listNetworks", CM_BODY_NONE, CM_LANE_SHORT, true, "limit cursor"},
+  {"POST", "/v1/networks", cm_post_network, "postNetwork", CM_BODY_FILE, CM_LANE_IMPORT, false, "name"},
+  {"GET", "/v1/networks/{id}", cm_get_network, "getNetwork", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"DELETE", "/v1/networks/{id}", cm_delete_network, "deleteNetwork", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/networks/{id}/content", cm_get_network_content, "getNetworkContent", CM_BODY_NONE,
+   CM_LANE_SHORT, true, ""},
 
-  {"POST", "/v1/uploads", cm_post_upload, "postUpload", CM_BODY_JSON, CM_LANE_SHORT, false},
-  {"HEAD", "/v1/uploads/{id}", cm_head_upload, "headUpload", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"PATCH", "/v1/uploads/{id}", cm_patch_upload, "patchUpload", CM_BODY_FILE, CM_LANE_IMPORT, false},
-  {"DELETE", "/v1/uploads/{id}", cm_delete_upload, "deleteUpload", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"POST", "/v1/uploads", cm_post_upload, "postUpload", CM_BODY_JSON, CM_LANE_SHORT, false, ""},
+  {"HEAD", "/v1/uploads/{id}", cm_head_upload, "headUpload", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"PATCH", "/v1/uploads/{id}", cm_patch_upload, "patchUpload", CM_BODY_FILE, CM_LANE_IMPORT, false, ""},
+  {"DELETE", "/v1/uploads/{id}", cm_delete_upload, "deleteUpload", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
 
-  {"GET", "/v1/chips", cm_list_chips, "listChips", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/chips/{name}", cm_get_chip, "getChip", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"PUT", "/v1/chips/{name}", cm_put_chip, "putChip", CM_BODY_BULK, CM_LANE_SHORT, true},
-  {"DELETE", "/v1/chips/{name}", cm_delete_chip, "deleteChip", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/chips/{name}/occupancy", cm_get_occupancy, "getOccupancy", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"PUT", "/v1/chips/{name}/occupancy", cm_put_occupancy, "putOccupancy", CM_BODY_BULK, CM_LANE_SHORT, true},
-  {"PATCH", "/v1/chips/{name}/occupancy", cm_patch_occupancy, "patchOccupancy", CM_BODY_BULK, CM_LANE_SHORT, true},
-  {"GET", "/v1/chips/{name}/reservations", cm_list_reservations, "listReservations", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"POST", "/v1/chips/{name}/reservations", cm_post_reservation, "postReservation", CM_BODY_BULK, CM_LANE_SHORT, true},
+  {"GET", "/v1/chips", cm_list_chips, "listChips", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/chips/{name}", cm_get_chip, "getChip", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"PUT", "/v1/chips/{name}", cm_put_chip, "putChip", CM_BODY_BULK, CM_LANE_SHORT, true, ""},
+  {"DELETE", "/v1/chips/{name}", cm_delete_chip, "deleteChip", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/chips/{name}/occupancy", cm_get_occupancy, "getOccupancy", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"PUT", "/v1/chips/{name}/occupancy", cm_put_occupancy, "putOccupancy", CM_BODY_BULK, CM_LANE_SHORT, true, ""},
+  {"PATCH", "/v1/chips/{name}/occupancy", cm_patch_occupancy, "patchOccupancy", CM_BODY_BULK, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/chips/{name}/reservations", cm_list_reservations, "listReservations", CM_BODY_NONE,
+   CM_LANE_SHORT, true, ""},
+  {"POST", "/v1/chips/{name}/reservations", cm_post_reservation, "postReservation", CM_BODY_BULK,
+   CM_LANE_SHORT, true, ""},
   {"GET", "/v1/chips/{name}/reservations/{id}", cm_get_reservation, "getReservation", CM_BODY_NONE,
-   CM_LANE_SHORT, true},
+   CM_LANE_SHORT, true, ""},
   {"PUT", "/v1/chips/{name}/reservations/{id}", cm_put_reservation, "putReservation", CM_BODY_JSON,
-   CM_LANE_SHORT, true},
+   CM_LANE_SHORT, true, ""},
   {"DELETE", "/v1/chips/{name}/reservations/{id}", cm_delete_reservation, "deleteReservation", CM_BODY_NONE,
-   CM_LANE_SHORT, true},
+   CM_LANE_SHORT, true, ""},
 
-  {"GET", "/v1/jobs", cm_list_jobs, "listJobs", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"POST", "/v1/jobs", cm_post_job, "postJob", CM_BODY_JSON, CM_LANE_SHORT, false},
-  {"GET", "/v1/jobs/{id}", cm_get_job, "getJob", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"DELETE", "/v1/jobs/{id}", cm_delete_job, "deleteJob", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/jobs/{id}/events", cm_get_job_events, "getJobEvents", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/jobs/{id}/log", cm_get_job_log, "getJobLog", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"POST", "/v1/jobs/{id}/cancel", cm_cancel_job, "cancelJob", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/jobs", cm_list_jobs, "listJobs", CM_BODY_NONE, CM_LANE_SHORT, true, "limit cursor state user network"},
+  {"POST", "/v1/jobs", cm_post_job, "postJob", CM_BODY_JSON, CM_LANE_SHORT, false, ""},
+  {"GET", "/v1/jobs/{id}", cm_get_job, "getJob", CM_BODY_NONE, CM_LANE_SHORT, true, "wait"},
+  {"DELETE", "/v1/jobs/{id}", cm_delete_job, "deleteJob", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/jobs/{id}/events", cm_get_job_events, "getJobEvents", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/jobs/{id}/log", cm_get_job_log, "getJobLog", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"POST", "/v1/jobs/{id}/cancel", cm_cancel_job, "cancelJob", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
 
-  {"GET", "/v1/mappings/{id}", cm_get_mapping, "getMapping", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"DELETE", "/v1/mappings/{id}", cm_delete_mapping, "deleteMapping", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/mappings/{id}/cores", cm_get_mapping_cores, "getMappingCores", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/mappings/{id}/neurons", cm_get_mapping_neurons, "getMappingNeurons", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/mappings/{id}/links", cm_get_mapping_links, "getMappingLinks", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/mappings/{id}/routes", cm_get_mapping_routes, "getMappingRoutes", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/mappings/{id}", cm_get_mapping, "getMapping", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"DELETE", "/v1/mappings/{id}", cm_delete_mapping, "deleteMapping", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/mappings/{id}/cores", cm_get_mapping_cores, "getMappingCores", CM_BODY_NONE,
+   CM_LANE_SHORT, true, "format"},
+  {"GET", "/v1/mappings/{id}/neurons", cm_get_mapping_neurons, "getMappingNeurons", CM_BODY_NONE,
+   CM_LANE_SHORT, true, "format part"},
+  {"GET", "/v1/mappings/{id}/links", cm_get_mapping_links, "getMappingLinks", CM_BODY_NONE,
+   CM_LANE_SHORT, true, "format"},
+  {"GET", "/v1/mappings/{id}/routes", cm_get_mapping_routes, "getMappingRoutes", CM_BODY_NONE,
+   CM_LANE_SHORT, true, "format"},
   {"GET", "/v1/mappings/{id}/certificate", cm_get_mapping_certificate, "getMappingCertificate", CM_BODY_NONE,
-   CM_LANE_SHORT, true},
-  {"GET", "/v1/mappings/{id}/part", cm_get_mapping_part, "getMappingPart", CM_BODY_NONE, CM_LANE_SHORT, true},
+   CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/mappings/{id}/part", cm_get_mapping_part, "getMappingPart", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
   {"GET", "/v1/mappings/{id}/placement", cm_get_mapping_placement, "getMappingPlacement", CM_BODY_NONE, CM_LANE_SHORT,
-   true},
-  {"GET", "/v1/mappings/{id}/content", cm_get_mapping_content, "getMappingContent", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"POST", "/v1/mappings/{id}/commit", cm_commit_mapping, "commitMapping", CM_BODY_JSON, CM_LANE_SHORT, true},
+   true, ""},
+  {"GET", "/v1/mappings/{id}/content", cm_get_mapping_content, "getMappingContent", CM_BODY_NONE,
+   CM_LANE_SHORT, true, ""},
+  {"POST", "/v1/mappings/{id}/commit", cm_commit_mapping, "commitMapping", CM_BODY_JSON, CM_LANE_SHORT, true, ""},
 
-  {"GET", "/v1/programs/{id}", cm_get_program, "getProgram", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"DELETE", "/v1/programs/{id}", cm_delete_program, "deleteProgram", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/programs/{id}/model", cm_get_program_model, "getProgramModel", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/programs/{id}/schedule", cm_get_program_schedule, "getProgramSchedule", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/programs/{id}/program", cm_get_program_file, "getProgramFile", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/programs/{id}/tiles", cm_get_program_tiles, "getProgramTiles", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/programs/{id}/mapping", cm_get_program_mapping, "getProgramMapping", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/programs/{id}/report", cm_get_program_report, "getProgramReport", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/v1/programs/{id}/pieces", cm_get_program_pieces, "getProgramPieces", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/v1/programs/{id}", cm_get_program, "getProgram", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"DELETE", "/v1/programs/{id}", cm_delete_program, "deleteProgram", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/programs/{id}/model", cm_get_program_model, "getProgramModel", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/programs/{id}/schedule", cm_get_program_schedule, "getProgramSchedule", CM_BODY_NONE,
+   CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/programs/{id}/program", cm_get_program_file, "getProgramFile", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/programs/{id}/tiles", cm_get_program_tiles, "getProgramTiles", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/programs/{id}/mapping", cm_get_program_mapping, "getProgramMapping", CM_BODY_NONE,
+   CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/programs/{id}/report", cm_get_program_report, "getProgramReport", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
+  {"GET", "/v1/programs/{id}/pieces", cm_get_program_pieces, "getProgramPieces", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
 
-  {"GET", "/", cm_get_static, "getViewer", CM_BODY_NONE, CM_LANE_SHORT, true},
-  {"GET", "/{file*}", cm_get_static, "getViewerFile", CM_BODY_NONE, CM_LANE_SHORT, true},
+  {"GET", "/", cm_get_static, "getViewer", CM_BODY_NONE, CM_LANE_SHORT, true, "*"},
+  {"GET", "/{file*}", cm_get_static, "getViewerFile", CM_BODY_NONE, CM_LANE_SHORT, true, "*"},
 };
 const size_t cm_route_count = sizeof cm_routes / sizeof *cm_routes;
 
@@ -111,6 +121,57 @@ static void allow(char *list, size_t size, const char *method)
   (void)snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", method);
   if (strcmp(method, "GET") == 0)
     allow(list, size, "HEAD");
+}
+
+/* True when a list of names separated by spaces has this one. */
+static bool lists(const char *names, const char *name)
+{
+  size_t length = strlen(name);
+  for (const char *p = names; length > 0 && (p = strstr(p, name)) != NULL; p++)
+    if ((p == names || p[-1] == ' ') && (p[length] == ' ' || p[length] == '\0'))
+      return true;
+  return false;
+}
+
+typedef struct query {
+  const char *names, *unknown, *twice;
+  const char *seen[CM_QUERY_MAX];
+  size_t count;
+} query;
+
+static enum MHD_Result note_argument(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+  query *q = context;
+  (void)kind;
+  (void)value;
+  if (!lists(q->names, name) || q->count == CM_QUERY_MAX) {
+    q->unknown = name;
+    return MHD_NO;
+  }
+  for (size_t i = 0; i < q->count; i++)
+    if (strcmp(q->seen[i], name) == 0)
+      q->twice = name;
+  q->seen[q->count++] = name;
+  return MHD_YES;
+}
+
+bool cm_route_check_query(cm_request *request)
+{
+  const char *names = request->route->query;
+  query q = {.names = names};
+  if (strcmp(names, "*") == 0)
+    return true;
+  (void)MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, note_argument, &q);
+  if (q.unknown != NULL && names[0] == '\0')
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "unknown query argument \"%.60s\"; there are none here", q.unknown);
+  else if (q.unknown != NULL)
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "unknown query argument \"%.60s\"; here there are: %s", q.unknown, names);
+  else if (q.twice != NULL)
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "query argument \"%.60s\" comes twice", q.twice);
+  return request->status == 0;
 }
 
 const cm_route *cm_route_find(cm_request *request)

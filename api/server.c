@@ -113,13 +113,12 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
   cm_request *request = *slot;
   (void)context;
   (void)url;
-  (void)version;
   if (request == NULL)
     return MHD_NO;
   switch (request->stage) {
   case CM_STAGE_NEW:
     request->stage = CM_STAGE_BODY;
-    cm_head_take(request, method);
+    cm_head_take(request, method, version);
     cm_connections_step(request->server->connections, connection, CM_STEP_BODY);
     /* With a body on its way, this is the last moment to refuse it; without one, answering now would close the
      * connection for nothing. */
@@ -158,7 +157,7 @@ static cm_status start_daemon(cm_server *server, cm_error *error)
                        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)most,
                        MHD_OPTION_NOTIFY_CONNECTION, cm_connections_note, server->connections,
                        MHD_OPTION_URI_LOG_CALLBACK, note_target, server, MHD_OPTION_NOTIFY_COMPLETED, free_request,
-                       server, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+                       server, MHD_OPTION_END);
   if (server->daemon == NULL) {
     (void)cm_fail(error, CM_NO_MEMORY, "the HTTP server does not start: %s",
                   errno != 0 ? strerror(errno) : "no reason is known");

@@ -87,8 +87,16 @@ START_TEST(a_network_becomes_a_mapping)
     const json_t *neurons = json_object_get(reply.json, "neurons");
     ck_assert_int_eq((int)json_array_size(neurons), members[p]);
     ck_assert_str_ne(test_word(json_array_get(neurons, 0), "name"), "");
+    char condition[200];
+    snprintf(condition, sizeof condition, "If-None-Match: %s", test_header(&reply, "etag"));
     test_reply_clear(&reply);
+    test_expect(test_request(&server, "GET", path, (const char *const[]){condition, NULL}, NULL, 0), 304);
   }
+  snprintf(path, sizeof path, "/v1/mappings/%s/neurons?part=%d", mapping, (int)parts);
+  reply = test_problem(test_get(&server, path), 404, "not-found");
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/mappings/%s/neurons?part=0&format=csv", mapping);
+  test_expect(test_get(&server, path), 400);
   snprintf(path, sizeof path, "/v1/mappings/%s/placement", mapping);
   reply = test_get(&server, path);
   ck_assert_int_eq(strncmp(reply.body, "part,x,y\n", 9), 0);

@@ -96,6 +96,61 @@ START_TEST(smuggled_requests_are_refused)
   expect_raw("DELETE /v1/cache HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nConnection: close\r\n\r\n",
              "204");
   expect_raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200");
+  expect_raw("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n{}", "501");
+  expect_raw("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "501");
+  expect_raw("POST /v1/jobs HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400");
+}
+END_TEST
+
+/* Whoever is refused because the end of his request is uncertain gets one reply, in JSON, and nothing that follows is read
+ * as a request; also when the HTTP library found it. */
+START_TEST(what_cannot_be_read_gets_one_reply_and_the_end)
+{
+  static const char *const shapes[][2] = {
+    {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding : chunked\r\n\r\n", "400"},
+    {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nA b: c\r\n\r\n", "400"},
+    {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\001b\r\n\r\n", "400"},
+    {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", "400"},
+    {"GET /healthz HTTP/1.1\r\n\r\n", "400"},
+    {"GET /healthz x HTTP/1.1\r\nHost: localhost\r\n\r\n", "400"},
+    {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n", "400"},
+    {"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: abc\r\n\r\n", "400"},
+    {"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: \r\n\r\n", "400"},
+    {"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999\r\n\r\n", "413"},
+    {"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n", "400"},
+    {"GET /healthz HTTP/9.9\r\nHost: localhost\r\n\r\n", "505"},
+  };
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    char request[512];
+    snprintf(request, sizeof request, "%sGET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n", shapes[i][0]);
+    expect_raw(request, shapes[i][1]);
+    char *answer = test_raw(&server, request, 2);
+    ck_assert_msg(strstr(answer + 1, "HTTP/1.1 ") == NULL, "%s\n->\n%s", request, answer);
+    ck_assert_msg(strstr(answer, "Content-Type: application/problem+json\r\n") != NULL, "%s\n->\n%s", request, answer);
+    ck_assert_msg(strstr(answer, "Connection: close\r\n") != NULL, "%s\n->\n%s", request, answer);
+    json_t *problem = json_loads(strstr(answer, "\r\n\r\n") + 4, 0, NULL);
+    ck_assert_msg(problem != NULL, "%s", answer);
+    ck_assert_str_ne(test_word(problem, "detail"), "");
+    json_decref(problem);
+    free(answer);
+  }
+}
+END_TEST
+
+START_TEST(unknown_query_arguments_are_refused)
+{
+  static const char *const paths[] = {"/healthz?x=1", "/v1/jobs?limits=3", "/v1/jobs?limit=1&limit=2", "/v1/chips?",
+                                      "/v1/networks?limit=1&name=x", "/v1/jobs?=1", "/v1/me?user"};
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    test_reply reply = test_get(&server, paths[i]);
+    ck_assert_msg(reply.status == (strcmp(paths[i], "/v1/chips?") == 0 ? 200 : 400), "%s: %ld", paths[i], reply.status);
+    test_reply_clear(&reply);
+  }
+  test_reply reply = test_problem(test_get(&server, "/v1/jobs?limits=3"), 400, "bad-request");
+  ck_assert_msg(strstr(reply.body, "limit cursor state user network") != NULL, "%s", reply.body);
+  test_reply_clear(&reply);
+  test_expect(test_send(&server, "POST", "/v1/networks?nam=x", "a,b,1\n"), 400);
+  test_expect(test_get(&server, "/?from=mail"), 200);
 }
 END_TEST
 
@@ -111,6 +166,36 @@ START_TEST(a_kept_alive_connection_serves_many)
   free(answer);
 }
 END_TEST
+
+/* The query arguments of an operation in the document are those of its route. */
+static void expect_query(const json_t *document, const json_t *operation, const char *names)
+{
+  char documented[256] = "";
+  const json_t *shared = json_object_get(json_object_get(document, "components"), "parameters");
+  size_t i, count = 0, named = 0;
+  json_t *parameter;
+  json_array_foreach(json_object_get(operation, "parameters"), i, parameter)
+  {
+    const char *reference = test_word(parameter, "$ref");
+    if (reference[0] != '\0')
+      parameter = json_object_get(shared, strrchr(reference, '/') + 1);
+    if (strcmp(test_word(parameter, "in"), "query") != 0)
+      continue;
+    size_t used = strlen(documented);
+    snprintf(documented + used, sizeof documented - used, " %s ", test_word(parameter, "name"));
+    count++;
+  }
+  for (const char *p = names; *p != '\0' && *p != '*'; p += strspn(p, " ")) {
+    char name[64];
+    size_t length = strcspn(p, " ");
+    snprintf(name, sizeof name, " %.*s ", (int)length, p);
+    ck_assert_msg(strstr(documented, name) != NULL, "%s: query argument%sis not documented",
+                  test_word(operation, "operationId"), name);
+    p += length;
+    named++;
+  }
+  ck_assert_uint_eq(count, named);
+}
 
 /* The document and the routing table name the same operations. */
 START_TEST(openapi_covers_the_routes_both_ways)
@@ -134,6 +219,7 @@ START_TEST(openapi_covers_the_routes_both_ways)
     operation = json_object_get(json_object_get(paths, name), verb);
     ck_assert_msg(operation != NULL, "%s %s is not documented", verb, name);
     ck_assert_str_eq(test_word(operation, "operationId"), cm_routes[i].operation);
+    expect_query(reply.json, operation, cm_routes[i].query);
   }
   json_object_foreach(paths, path, item)
     json_object_foreach(item, method, operation)
@@ -463,6 +549,8 @@ int main(void)
   tcase_add_test(tests, wrong_paths_and_methods);
   tcase_add_test(tests, paths_that_mean_two_things_are_refused);
   tcase_add_test(tests, smuggled_requests_are_refused);
+  tcase_add_test(tests, what_cannot_be_read_gets_one_reply_and_the_end);
+  tcase_add_test(tests, unknown_query_arguments_are_refused);
   tcase_add_test(tests, a_kept_alive_connection_serves_many);
   tcase_add_test(tests, openapi_covers_the_routes_both_ways);
   tcase_add_test(tests, viewer_files_are_safe);

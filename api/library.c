@@ -1,0 +1,108 @@
+/* What the HTTP library refuses by itself, because it cannot be parsed: answered as everything else is.
+ *
+ * The library would answer in HTML, and 0.9.75 sends the head of some of these replies twice (a malformed
+ * Content-Length, a missing Host). It queues them through its own public function; a program's definition stands before
+ * a shared library's, so they come through here. The reply is then written to the socket at once and the library told to
+ * close. Our own replies go to the library's function by its address. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "api/internal.h"
+#include "api/problem.h"
+
+enum { UNREAD_MAX = 1 << 18 };
+
+typedef enum MHD_Result (*queue_function)(struct MHD_Connection *, unsigned, struct MHD_Response *);
+
+static queue_function library_queue;
+
+static void find_queue(void)
+{
+  void *found = dlsym(RTLD_NEXT, "MHD_queue_response");
+  memcpy(&library_queue, &found, sizeof found);
+}
+
+enum MHD_Result cm_library_queue(struct MHD_Connection *connection, unsigned status, struct MHD_Response *response)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_queue);
+  return library_queue != NULL ? library_queue(connection, status, response) : MHD_NO;
+}
+
+typedef struct refusal {
+  unsigned library, status;
+  const char *reason, *code, *title, *detail;
+} refusal;
+
+/* By the status that the library wants to send; the last one is for all others. */
+static const refusal *refusal_of(unsigned status)
+{
+  static const refusal table[] = {
+    {413, 413, "Content Too Large", "too-large", "The request is too large",
+     "the body announces more bytes than can be counted"},
+    {414, 414, "URI Too Long", "target-too-long", "The target is too long", "the request's head must fit in 32 KiB"},
+    {431, 431, "Request Header Fields Too Large", "head-too-large", "The head is too large",
+     "the request's head must fit in 32 KiB"},
+    {500, 503, "Service Unavailable", "no-memory", "The machine has no memory left", "try again soon"},
+    {505, 505, "HTTP Version Not Supported", "http-version", "The version of HTTP is not supported",
+     "this server speaks HTTP/1.1"},
+    {0, 400, "Bad Request", "bad-request", "The request cannot be understood",
+     "its head, or the coding of its body, is malformed"},
+  };
+  const refusal *r = table;
+  while (r->library != 0 && r->library != status)
+    r++;
+  return r;
+}
+
+/* The whole reply; the caller frees, NULL when out of memory. */
+static char *text_of(const refusal *r)
+{
+  json_t *problem = cm_problem_plain(r->status, r->code, r->title, r->detail);
+  char *body = problem != NULL ? json_dumps(problem, JSON_INDENT(2)) : NULL, *text = NULL, date[64] = "";
+  json_decref(problem);
+  time_t now = time(NULL);
+  struct tm parts;
+  if (gmtime_r(&now, &parts) != NULL)
+    (void)strftime(date, sizeof date, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &parts);
+  size_t size = 0;
+  FILE *out = body != NULL ? open_memstream(&text, &size) : NULL;
+  if (out != NULL) {
+    (void)fprintf(out, "HTTP/1.1 %u %s\r\n%sConnection: close\r\nContent-Type: application/problem+json\r\n", r->status,
+                  r->reason, date);
+    for (const cm_header *h = cm_safety_headers; h->name != NULL; h++)
+      (void)fprintf(out, "%s: %s\r\n", h->name, h->value);
+    (void)fprintf(out, "Content-Length: %zu\r\n\r\n%s\n", strlen(body) + 1, body);
+    (void)fclose(out);
+  }
+  free(body);
+  return text;
+}
+
+/* Throws away what has come, so that closing does not take the reply from a client that still sends. */
+static void drain(int socket)
+{
+  char bytes[4096];
+  ssize_t got;
+  for (size_t all = 0; all < UNREAD_MAX && (got = recv(socket, bytes, sizeof bytes, MSG_DONTWAIT)) > 0;)
+    all += (size_t)got;
+}
+
+/* The library's calls alone. MHD_NO makes it close the connection. */
+enum MHD_Result MHD_queue_response(struct MHD_Connection *connection, unsigned status, struct MHD_Response *response)
+{
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  char *text = info != NULL ? text_of(refusal_of(status)) : NULL;
+  (void)response;
+  if (text != NULL) {
+    (void)send(info->connect_fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)shutdown(info->connect_fd, SHUT_WR);
+    drain(info->connect_fd);
+  }
+  free(text);
+  return MHD_NO;
+}
