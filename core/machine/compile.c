@@ -6,6 +6,7 @@
 #include "core/machine/internal.h"
 #include "core/machine/order.h"
 #include "core/machine/run/timeline.h"
+#include "core/operators/check.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/operators/operator.h"
@@ -68,6 +69,8 @@ static cm_status make(compiling *c, cm_error *error)
   if (options.memory_bytes == 0)
     options.memory_bytes = c->chip->target->memory_bytes;
   cm_status status = cm_infer(c->made, c->run, error);
+  if (status == CM_OK)
+    status = cm_model_check(c->made, error);
   if (status != CM_OK || c->last == CM_STAGE_TILE || c->last == CM_STAGE_MAPPING)
     return status;
   if (c->last == CM_STAGE_SPLIT) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/operators/legacy.h"
 #include "core/operators/operator.h"
 
 enum { FOLD_AT_ONCE_BYTES = 1 << 16 };
@@ -78,7 +79,7 @@ static cm_status compute(call_space *s, cm_error *error)
 {
   const cm_node *n = s->call.node;
   cm_call *call = &s->call;
-  if (n->known->shape(call, error) != CM_OK)
+  if (cm_operator_check(call, error) != CM_OK || n->known->shape(call, error) != CM_OK)
     return error->status;
   for (uint32_t o = 0; o < n->output_count; o++) {
     if (n->outputs[o] == CM_NONE)
@@ -280,11 +281,17 @@ static cm_status infer_node(cm_model *m, cm_node *n, cm_memory *memory, cm_error
 
 cm_status cm_infer(cm_model *model, cm_run *run, cm_error *error)
 {
-  for (size_t i = 0; i < model->order_count; i++)
-    if (infer_node(model, &model->nodes[model->order[i]], model->arena.memory, error) != CM_OK ||
-        cm_run_check(run, error) != CM_OK)
+  cm_memory *memory = model->arena.memory;
+  bool changed = false;
+  for (size_t i = 0; i < model->order_count; i++) {
+    uint32_t node = model->order[i], added;
+    if (cm_run_check(run, error) != CM_OK || cm_legacy_broadcast(model, node, &added, error) != CM_OK ||
+        (added != CM_NONE && infer_node(model, &model->nodes[added], memory, error) != CM_OK) ||
+        infer_node(model, &model->nodes[node], memory, error) != CM_OK)
       return error->status;
-  return CM_OK;
+    changed = changed || added != CM_NONE;
+  }
+  return changed ? cm_model_sort(model, error) : CM_OK;
 }
 
 cm_status cm_constant_tensor(cm_model *model, uint32_t value, cm_run *run, const cm_tensor **tensor, cm_error *error)

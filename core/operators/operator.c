@@ -1,140 +1,35 @@
-/* The table of operators and what their families share. */
-#include "core/operators/permute/cross.h"
+/* What the families of operators share. */
+#include "core/operators/operator.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define ROW_IN(op, since, until, family, crossing, flags) \
-  {op, since, until, cm_shape_##family, cm_kernel_##family, crossing, flags}
-/* A row whose functions serve every opset. */
-#define ROW(op, family, crossing, flags) \
-  {op, 1, 99, cm_shape_##family, cm_kernel_##family, crossing, flags}
-/* How permutations pass: a rule with its rewrite, a rule that needs none, or not at all. */
-#define REWRITTEN(rule) cm_cross_##rule, cm_rewrite_##rule
-#define PLAIN(rule) cm_cross_##rule, NULL
-#define WALL NULL, NULL
-
-static const cm_operator table[] = {
-    ROW("Abs", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Add", binary, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("And", compare, REWRITTEN(broadcast), 0),
-    ROW("ArgMax", arg_reduce, REWRITTEN(reduce), CM_OPERATOR_PROMOTES),
-    ROW("ArgMin", arg_reduce, REWRITTEN(reduce), CM_OPERATOR_PROMOTES),
-    ROW("AveragePool", pool, REWRITTEN(pool), CM_OPERATOR_PROMOTES),
-    ROW("BatchNormalization", batch_norm, REWRITTEN(channel_norm), CM_OPERATOR_PROMOTES),
-    ROW("Cast", cast, PLAIN(unary), 0),
-    ROW("CastLike", cast, PLAIN(unary), 0),
-    ROW("Ceil", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Celu", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Clip", clip, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Concat", concat, REWRITTEN(concat), 0),
-    ROW("Constant", constant, WALL, 0),
-    ROW("ConstantOfShape", constant_of_shape, WALL, CM_OPERATOR_EXPANDS),
-    ROW("Conv", conv, REWRITTEN(conv), CM_OPERATOR_PROMOTES),
-    ROW("ConvTranspose", conv_transpose, REWRITTEN(conv_transpose), CM_OPERATOR_PROMOTES),
-    ROW("Cos", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("DepthToSpace", depth_to_space, WALL, 0),
-    ROW("DequantizeLinear", dequantize, REWRITTEN(quantize), 0),
-    ROW("Div", binary, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("Dropout", dropout, PLAIN(unary), CM_OPERATOR_RANDOM),
-    ROW("Elu", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Equal", compare, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("Erf", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Exp", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Expand", expand, WALL, CM_OPERATOR_EXPANDS),
-    ROW("Flatten", flatten, REWRITTEN(reshape), 0),
-    ROW("Floor", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("FusedConv", fused_conv, REWRITTEN(fused_conv), CM_OPERATOR_PROMOTES),
-    ROW("Gather", gather, REWRITTEN(gather), 0),
-    ROW("Gelu", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Gemm", gemm, REWRITTEN(gemm), CM_OPERATOR_PROMOTES),
-    ROW("GlobalAveragePool", global_pool, PLAIN(global_pool), CM_OPERATOR_PROMOTES),
-    ROW("GlobalMaxPool", global_pool, PLAIN(global_pool), CM_OPERATOR_PROMOTES),
-    ROW("Greater", compare, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("GreaterOrEqual", compare, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("GroupNormalization", group_norm, WALL, CM_OPERATOR_PROMOTES),
-    ROW("HardSigmoid", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("HardSwish", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Identity", identity, PLAIN(unary), 0),
-    ROW("InstanceNormalization", instance_norm, REWRITTEN(channel_norm), CM_OPERATOR_PROMOTES),
-    ROW("LayerNormalization", layer_norm, REWRITTEN(layer_norm), CM_OPERATOR_PROMOTES),
-    ROW("LeakyRelu", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Less", compare, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("LessOrEqual", compare, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("Log", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("LogSoftmax", softmax, REWRITTEN(softmax), CM_OPERATOR_PROMOTES),
-    ROW("LRN", lrn, PLAIN(lrn), CM_OPERATOR_PROMOTES),
-    ROW("MatMul", matmul, REWRITTEN(matmul), CM_OPERATOR_PROMOTES),
-    ROW("Max", variadic, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("MaxPool", pool, REWRITTEN(pool), CM_OPERATOR_PROMOTES),
-    ROW("Mean", variadic, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("Min", variadic, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("Mish", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Mod", binary, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("Mul", binary, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("Neg", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Not", logical_unary, PLAIN(unary), 0),
-    ROW("Or", compare, REWRITTEN(broadcast), 0),
-    ROW("PRelu", binary, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("Pad", pad, REWRITTEN(pad), 0),
-    ROW("Pow", binary, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("QuantizeLinear", quantize, REWRITTEN(quantize), 0),
-    ROW("Range", range, WALL, CM_OPERATOR_EXPANDS),
-    ROW("Reciprocal", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("ReduceL1", reduce, REWRITTEN(reduce), CM_OPERATOR_PROMOTES),
-    ROW("ReduceL2", reduce, REWRITTEN(reduce), CM_OPERATOR_PROMOTES),
-    ROW("ReduceLogSum", reduce, REWRITTEN(reduce), CM_OPERATOR_PROMOTES),
-    ROW("ReduceLogSumExp", reduce, REWRITTEN(reduce), CM_OPERATOR_PROMOTES),
-    ROW("ReduceMax", reduce, REWRITTEN(reduce), CM_OPERATOR_PROMOTES),
-    ROW("ReduceMean", reduce, REWRITTEN(reduce), CM_OPERATOR_PROMOTES),
-    ROW("ReduceMin", reduce, REWRITTEN(reduce), CM_OPERATOR_PROMOTES),
-    ROW("ReduceProd", reduce, REWRITTEN(reduce), CM_OPERATOR_PROMOTES),
-    ROW("ReduceSum", reduce, REWRITTEN(reduce), CM_OPERATOR_PROMOTES),
-    ROW("ReduceSumSquare", reduce, REWRITTEN(reduce), CM_OPERATOR_PROMOTES),
-    ROW("Relu", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW_IN("Reshape", 5, 99, reshape, REWRITTEN(reshape), 0),
-    ROW_IN("Resize", 10, 99, resize, REWRITTEN(resize), CM_OPERATOR_PROMOTES),
-    ROW("Round", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Selu", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Shape", shape, WALL, 0),
-    ROW("Sigmoid", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Sign", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Sin", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Size", size, WALL, 0),
-    ROW("Slice", slice, REWRITTEN(slice), 0),
-    ROW("Softmax", softmax, REWRITTEN(softmax), CM_OPERATOR_PROMOTES),
-    ROW("Softplus", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Softsign", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("SpaceToDepth", space_to_depth, WALL, 0),
-    ROW("Split", split, REWRITTEN(split), 0),
-    ROW("Sqrt", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("Squeeze", squeeze, REWRITTEN(reshape), 0),
-    ROW("Sub", binary, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("Sum", variadic, REWRITTEN(broadcast), CM_OPERATOR_PROMOTES),
-    ROW("Tanh", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW("ThresholdedRelu", unary, PLAIN(unary), CM_OPERATOR_PROMOTES),
-    ROW_IN("Tile", 6, 99, tile, WALL, CM_OPERATOR_EXPANDS),
-    ROW("Transpose", transpose, WALL, 0),
-    ROW("Unsqueeze", unsqueeze, REWRITTEN(reshape), 0),
-    ROW_IN("Upsample", 7, 9, resize, REWRITTEN(resize), CM_OPERATOR_PROMOTES),
-    ROW("Where", where, REWRITTEN(broadcast), 0),
-    ROW("Xor", compare, REWRITTEN(broadcast), 0),
-    {0},
-};
-
-const cm_operator *cm_operator_find(const char *domain, const char *name, int64_t opset)
+/* The type that a kernel sees of an input. */
+static cm_type seen_type(const cm_call *call, uint32_t i)
 {
-  /* ONNX Runtime's own domain: what its optimiser writes. Gelu came to ONNX's domain later, FusedConv never did. */
-  bool contributed = strcmp(domain, "com.microsoft") == 0, fused = strcmp(name, "FusedConv") == 0;
-  if (contributed ? !fused && strcmp(name, "Gelu") != 0 : domain[0] != '\0' || fused)
-    return NULL;
-  if (contributed)
-    opset = 20;
-  for (const cm_operator *o = table; o->name != NULL; o++)
-    if (opset >= o->since && opset <= o->until && strcmp(o->name, name) == 0)
-      return o;
-  return NULL;
+  cm_type type = call->input[i].type;
+  bool half = type == CM_FLOAT16 || type == CM_BFLOAT16;
+  return half && (call->node->known->flags & CM_OPERATOR_PROMOTES) != 0 ? CM_FLOAT : type;
+}
+
+cm_status cm_operator_check(const cm_call *call, cm_error *error)
+{
+  const cm_operator *o = call->node->known;
+  cm_type first = CM_TYPE_NONE;
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    cm_type type = seen_type(call, i);
+    uint32_t types = o->types[i < CM_OPERATOR_TYPED ? i : CM_OPERATOR_TYPED - 1];
+    if (!cm_has(call, i) || type == CM_TYPE_NONE || type == CM_SEQUENCE)
+      continue;
+    if ((types >> (unsigned)type & 1) == 0)
+      return cm_call_bad_type(call, call->input[i].type, error);
+    first = first == CM_TYPE_NONE ? type : first;
+    if ((o->flags & CM_OPERATOR_SAME) != 0 && type != first)
+      return cm_call_fail(call, error, "its inputs are of types %s and %s, but should be of one", cm_type_name(first),
+                          cm_type_name(type));
+  }
+  return o->check != NULL ? o->check(call, error) : CM_OK;
 }
 
 bool cm_has(const cm_call *call, uint32_t i)

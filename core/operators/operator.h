@@ -20,8 +20,12 @@ typedef struct cm_call {
  * inputs cannot be right. */
 typedef cm_status (*cm_shape_function)(cm_call *call, cm_error *error);
 
-/* Computes the outputs. Types that it does not compute are CM_BAD_NETWORK with the type's name. */
+/* Computes the outputs of a call that cm_operator_check has passed. */
 typedef cm_status (*cm_kernel_function)(cm_call *call, cm_error *error);
+
+/* Refuses what the kernel does not compute though it is right: by attributes and by types and ranks, never by values, so
+ * that the answer is known before anything runs. CM_BAD_NETWORK. */
+typedef cm_status (*cm_check_function)(const cm_call *call, cm_error *error);
 
 struct cm_crossing;
 
@@ -33,7 +37,34 @@ enum {
   CM_OPERATOR_PROMOTES = 1,  /* 16-bit floats are computed in float32 */
   CM_OPERATOR_RANDOM = 2,    /* never folded */
   CM_OPERATOR_EXPANDS = 4,   /* makes much out of little: folded only when the result is small */
+  CM_OPERATOR_SAME = 8,      /* all inputs are of one type */
 };
+
+/* Along which axes of its output an operator may be cut, and what a piece reads (tiling/split.c). */
+typedef enum cm_split_kind {
+  CM_SPLIT_WHOLE,      /* not cut */
+  CM_SPLIT_POINTWISE,  /* inputs broadcast to the output */
+  CM_SPLIT_CONVOLUTION,
+  CM_SPLIT_TRANSPOSED, /* convolution seen from its output */
+  CM_SPLIT_POOL,
+  CM_SPLIT_CHANNELWISE, /* global pools, instance normalization: frames and channels are independent */
+  CM_SPLIT_FRAMEWISE,  /* one frame is the least */
+  CM_SPLIT_CHANNEL_NORM,
+  CM_SPLIT_LAYER_NORM,
+  CM_SPLIT_LRN,
+  CM_SPLIT_SOFTMAX,
+  CM_SPLIT_REDUCE,
+  CM_SPLIT_MATMUL,
+  CM_SPLIT_GEMM,
+  CM_SPLIT_TRANSPOSE,
+  CM_SPLIT_GATHER,
+  CM_SPLIT_RESIZE,
+  CM_SPLIT_EXPAND,
+  CM_SPLIT_UNTOUCHED,  /* axes whose extent the operator leaves alone: Slice, Pad, Tile */
+  CM_SPLIT_QUANTIZE,
+} cm_split_kind;
+
+enum { CM_OPERATOR_TYPED = 3 }; /* inputs whose types a row names; the last one stands for all further ones */
 
 typedef struct cm_operator {
   const char *name;
@@ -42,11 +73,25 @@ typedef struct cm_operator {
   cm_kernel_function kernel;
   cm_cross_function cross;     /* NULL: a wall */
   cm_rewrite_function rewrite; /* NULL: nothing to change */
+  cm_split_kind split;
+  uint32_t types[CM_OPERATOR_TYPED]; /* bit t: input of cm_type t is computed */
+  cm_check_function check;     /* NULL: what the types allow is computed */
   unsigned flags;
 } cm_operator;
 
 /* The row for an operator in an opset, or NULL: unknown. */
 const cm_operator *cm_operator_find(const char *domain, const char *name, int64_t opset);
+
+/* All rows, the last one without a name. */
+const cm_operator *cm_operator_table(void);
+
+/* Why an operator of ONNX that is not in the table is not supported, or NULL. */
+const char *cm_operator_reason(const cm_node *node);
+
+/* Whether the kernel computes this call: types by the row, the rest by its check. What passes here runs, whatever the
+ * values, unless they are wrong (an index out of range). Shapes have to be known; values need not be. Errors:
+ * CM_BAD_NETWORK with the node's name. */
+cm_status cm_operator_check(const cm_call *call, cm_error *error);
 
 /* ---- helpers of the families ---- */
 
@@ -146,6 +191,12 @@ CM_OPERATOR(space_to_depth);
 CM_OPERATOR(resize);
 CM_OPERATOR(quantize);
 CM_OPERATOR(dequantize);
+
+cm_status cm_check_batch_norm(const cm_call *call, cm_error *error);
+cm_status cm_check_cast(const cm_call *call, cm_error *error);
+cm_status cm_check_quantize(const cm_call *call, cm_error *error);
+cm_status cm_check_dequantize(const cm_call *call, cm_error *error);
+cm_status cm_check_fused_conv(const cm_call *call, cm_error *error);
 
 /* How each family lets permutations pass; cross_*.c. */
 bool cm_cross_unary(struct cm_crossing *crossing);

@@ -53,6 +53,12 @@ const char *cm_type_name(cm_type type)
   return (unsigned)type < CM_TYPE_COUNT && types[type].name != NULL ? types[type].name : "unknown";
 }
 
+bool cm_type_is_integer(cm_type type)
+{
+  return (type >= CM_UINT8 && type <= CM_INT64) || type == CM_UINT32 || type == CM_UINT64 || type == CM_BOOL ||
+         type == CM_UINT4 || type == CM_INT4 || type == CM_UINT2 || type == CM_INT2;
+}
+
 bool cm_dims_count(uint32_t rank, const int64_t *dims, uint64_t *count)
 {
   uint64_t product = 1;
@@ -204,6 +210,74 @@ double cm_tensor_number(const cm_tensor *t, uint64_t i)
     return 0;
   default:
     return (double)cm_tensor_integer(t, i);
+  }
+}
+
+void cm_tensor_put_integer(cm_tensor *out, uint64_t i, int64_t x)
+{
+  switch ((int)out->type) {
+  case CM_BOOL:
+    ((uint8_t *)out->data)[i] = x != 0;
+    return;
+  case CM_UINT4:
+    ((uint8_t *)out->data)[i] = (uint8_t)(x & 15);
+    return;
+  case CM_INT4:
+    ((int8_t *)out->data)[i] = (int8_t)((x & 15) > 7 ? (x & 15) - 16 : x & 15);
+    return;
+  case CM_UINT2:
+    ((uint8_t *)out->data)[i] = (uint8_t)(x & 3);
+    return;
+  case CM_INT2:
+    ((int8_t *)out->data)[i] = (int8_t)((x & 3) > 1 ? (x & 3) - 4 : x & 3);
+    return;
+  default:
+    break;
+  }
+  switch (cm_type_bytes(out->type)) {
+  case 1:
+    ((uint8_t *)out->data)[i] = (uint8_t)x;
+    return;
+  case 2:
+    ((uint16_t *)out->data)[i] = (uint16_t)x;
+    return;
+  case 4:
+    ((uint32_t *)out->data)[i] = (uint32_t)x;
+    return;
+  default:
+    ((uint64_t *)out->data)[i] = (uint64_t)x;
+  }
+}
+
+static int64_t whole(double x)
+{
+  /* Out of range is undefined in ONNX: the nearest representable here. */
+  return isnan(x) ? 0 : x <= -9.223372036854775e18 ? INT64_MIN : x >= 9.223372036854775e18 ? INT64_MAX : (int64_t)x;
+}
+
+void cm_tensor_put_number(cm_tensor *out, uint64_t i, double x, bool saturate)
+{
+  if (out->type == CM_BOOL) {
+    ((uint8_t *)out->data)[i] = x != 0;
+    return;
+  }
+  if (cm_type_is_integer(out->type)) {
+    cm_tensor_put_integer(out, i, whole(x));
+    return;
+  }
+  switch ((int)out->type) {
+  case CM_FLOAT:
+    ((float *)out->data)[i] = (float)x;
+    return;
+  case CM_DOUBLE:
+    ((double *)out->data)[i] = x;
+    return;
+  case CM_FLOAT16:
+  case CM_BFLOAT16:
+    ((uint16_t *)out->data)[i] = (uint16_t)cm_narrow_encode(out->type, (float)x, false);
+    return;
+  default:
+    ((uint8_t *)out->data)[i] = (uint8_t)cm_narrow_encode(out->type, (float)x, saturate);
   }
 }
 

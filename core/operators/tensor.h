@@ -50,6 +50,9 @@ size_t cm_type_bytes(cm_type type);
 /* Bits of one element in a file: 2, 4, 8, 16, ...; 0: not a numeric type. */
 unsigned cm_type_bits(cm_type type);
 
+/* True for whole numbers of any width, and bool. */
+bool cm_type_is_integer(cm_type type);
+
 /* "float32", "int64", ...; "unknown" for a number that is no type. */
 const char *cm_type_name(cm_type type);
 
@@ -91,6 +94,12 @@ int64_t cm_tensor_integer(const cm_tensor *tensor, uint64_t index);
 
 /* Element `index` of any numeric tensor as a double. */
 double cm_tensor_number(const cm_tensor *tensor, uint64_t index);
+
+/* Sets element `index` of an integer (or bool) tensor to the low bits of a number; narrow ones keep their sign. */
+void cm_tensor_put_integer(cm_tensor *tensor, uint64_t index, int64_t number);
+
+/* Sets element `index` of any numeric, not complex tensor. Whole numbers truncate; `saturate`: as cm_narrow_encode. */
+void cm_tensor_put_number(cm_tensor *tensor, uint64_t index, double number, bool saturate);
 
 /* True when both have one type, the same dims and the same bytes. */
 bool cm_tensor_equal(const cm_tensor *a, const cm_tensor *b);

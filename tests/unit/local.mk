@@ -10,6 +10,7 @@ UNIT_TESTS = \
   tests/unit/limits \
   tests/unit/metrics \
   tests/unit/network \
+  tests/unit/nodes \
   tests/unit/operators \
   tests/unit/orders \
   tests/unit/partition \

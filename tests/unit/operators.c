@@ -19,30 +19,6 @@ static void tear_down(void)
   ck_assert_msg(memory.used_bytes == 0, "%llu bytes are still on the account", (unsigned long long)memory.used_bytes);
 }
 
-/* The operator tests of the ONNX project: CM_NODE_TESTS names the folder of a whole archive, else a selection is run.
- */
-START_TEST(operators_compute_what_onnx_says)
-{
-  const char *whole = getenv("CM_NODE_TESTS");
-  char root[CM_PATH_MAX], folder[CM_PATH_MAX + 300];
-  snprintf(root, sizeof root, "%s", whole != NULL ? whole : test_data("onnx/nodes"));
-  DIR *listing = opendir(root);
-  ck_assert_msg(listing != NULL, "no folder %s", root);
-  struct dirent *item;
-  unsigned count = 0;
-  while ((item = readdir(listing)) != NULL) {
-    if (strncmp(item->d_name, "test_", 5) != 0)
-      continue;
-    snprintf(folder, sizeof folder, "%s/%s", root, item->d_name);
-    const char *wrong = onnx_run_test(folder, &run);
-    ck_assert_msg(wrong[0] == '\0', "%s: %s", item->d_name, wrong);
-    count++;
-  }
-  closedir(listing);
-  ck_assert_uint_ge(count, whole != NULL ? 1 : 50);
-}
-END_TEST
-
 static cm_model *read_data(const char *name)
 {
   cm_model *model;
@@ -196,7 +172,6 @@ int main(void)
   TCase *tests = tcase_create("operators");
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_set_timeout(tests, 120);
-  tcase_add_test(tests, operators_compute_what_onnx_says);
   tcase_add_test(tests, models_survive_a_round_trip);
   tcase_add_test(tests, damage_is_noticed_or_harmless);
   tcase_add_test(tests, deep_nesting_is_refused);

@@ -27,6 +27,16 @@ static uint64_t get_range(cm_reading *g, uint64_t bytes)
   return address;
 }
 
+/* The part of an operand without elements: it has an extent of 0, and nothing of it is ever touched. */
+static void check_empty_part(cm_reading *g, const cm_program_part *part)
+{
+  bool empty = false;
+  for (uint32_t i = 0; i < part->rank; i++)
+    empty = empty || part->extent[i] == 0;
+  if (g->r.status == CM_OK && (!empty || part->to != 0 || part->address > g->p->target.memory_bytes))
+    (void)cm_reader_fail(&g->r, "a part is larger than its operand or the chip");
+}
+
 /* A part stays within the chip and within its operand of `count` elements; returns its elements. */
 static uint64_t get_part(cm_reading *g, const cm_operand *o, uint64_t count, cm_program_part *part)
 {
@@ -42,6 +52,8 @@ static uint64_t get_part(cm_reading *g, const cm_operand *o, uint64_t count, cm_
     part->extent[i] = (int64_t)extent;
     part->stride[i] = (int64_t)stride;
     part->to_stride[i] = (int64_t)to_stride;
+    if (count == 0)
+      continue;
     if (extent == 0 || elements > count / extent || (extent > 1 && (stride > memory / (extent - 1) || to_stride > count / (extent - 1)))) {
       (void)cm_reader_fail(&g->r, "a part is larger than its operand or the chip");
       return 0;
@@ -53,6 +65,10 @@ static uint64_t get_part(cm_reading *g, const cm_operand *o, uint64_t count, cm_
       (void)cm_reader_fail(&g->r, "a part is larger than its operand or the chip");
       return 0;
     }
+  }
+  if (count == 0) {
+    check_empty_part(g, part);
+    return 0;
   }
   if (g->r.status == CM_OK && (to >= count || (from + 1) * width > g->p->target.memory_bytes ||
                                part->address > g->p->target.memory_bytes - (from + 1) * width))

@@ -107,7 +107,7 @@ static cm_status gather(cm_runner *r, const cm_instruction *i, const cm_operand 
   cm_status status = CM_OK;
   if (operand->part_count == 0 && t->count <= CM_RANK_MAX && operand->type == CM_INT64)
     memcpy(t->data, operand->numbers, t->count * sizeof *operand->numbers);
-  for (uint32_t k = 0; status == CM_OK && k < operand->part_count; k++) {
+  for (uint32_t k = 0; status == CM_OK && t->count > 0 && k < operand->part_count; k++) {
     const cm_program_part *part = &r->program->parts[operand->first_part + k];
     if (r->checker != NULL)
       status = check_part(r, i->lane, part, width, false, error);
@@ -131,6 +131,8 @@ static cm_status scatter(cm_runner *r, const cm_instruction *i, const cm_operand
                    (unsigned long long)r->at);
   const cm_program_part *part = &r->program->parts[operand->first_part];
   size_t width = cm_type_bytes(operand->type);
+  if (result->count == 0)
+    return CM_OK;
   if (r->checker != NULL && check_part(r, i->lane, part, width, true, error) != CM_OK)
     return error->status;
   memcpy(r->chip + part->address, result->data, (size_t)result->count * width);

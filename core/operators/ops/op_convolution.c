@@ -200,7 +200,7 @@ static float activate(const char *name, const float *p, float x)
   return strcmp(name, "Tanh") == 0 ? tanhf(x) : 1 / (1 + expf(-x));
 }
 
-cm_status cm_kernel_fused_conv(cm_call *call, cm_error *error)
+cm_status cm_check_fused_conv(const cm_call *call, cm_error *error)
 {
   static const char *const known[] = {"", "Relu", "LeakyRelu", "Clip", "HardSigmoid", "Tanh", "Sigmoid"};
   static const size_t needed[] = {0, 0, 1, 2, 2, 0, 0};
@@ -212,17 +212,24 @@ cm_status cm_kernel_fused_conv(cm_call *call, cm_error *error)
   if (kind == sizeof known / sizeof *known ||
       (needed[kind] > 0 && (p == NULL || p->kind != CM_ATTRIBUTE_FLOATS || p->count < needed[kind])))
     return cm_call_fail(call, error, "has an activation '%.40s' that is not computed", name);
+  return CM_OK;
+}
+
+cm_status cm_kernel_fused_conv(cm_call *call, cm_error *error)
+{
+  const char *name = cm_node_text(call->node, "activation", "");
+  const cm_attribute *p = cm_node_attribute(call->node, "activation_params");
   if (cm_kernel_conv(call, error) != CM_OK)
     return error->status;
   cm_tensor *y = call->result[0];
   if (cm_has(call, 3)) {
     const cm_tensor *z = call->value[3];
-    if (z->type != CM_FLOAT || z->count != y->count)
+    if (z->count != y->count)
       return cm_call_fail(call, error, "its addend has another shape");
     for (uint64_t i = 0; i < y->count; i++)
       ((float *)y->data)[i] += ((const float *)z->data)[i];
   }
-  for (uint64_t i = 0; i < y->count && kind > 0; i++)
+  for (uint64_t i = 0; i < y->count && name[0] != '\0'; i++)
     ((float *)y->data)[i] = activate(name, p != NULL ? p->numbers : NULL, ((float *)y->data)[i]);
   return CM_OK;
 }

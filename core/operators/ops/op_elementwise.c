@@ -54,7 +54,7 @@ cm_status cm_shape_where(cm_call *call, cm_error *error)
 
 /* ---- binary ---- */
 
-enum { ADD, SUB, MUL, DIV, MAX, MIN, MOD, PRELU, EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, AND, OR, XOR, POW };
+enum { ADD, SUB, MUL, DIV, MAX, MIN, MOD, FMOD, PRELU, EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, AND, OR, XOR, POW };
 
 static const struct {
   const char *op;
@@ -99,6 +99,7 @@ static int kind_of(const char *op)
         r = (type)(y == 0 || (BELOW_ZERO((type)-1) && y == (type)-1) ? 0 : x % y);                                     \
         r = (type)(r != 0 && BELOW_ZERO(r) != BELOW_ZERO(y) ? r + y : r);                                              \
         break;                                                                                                         \
+      case FMOD: r = (type)(y == 0 || (BELOW_ZERO((type)-1) && y == (type)-1) ? 0 : x % y); break;                     \
       case PRELU: r = (type)(BELOW_ZERO(x) ? (type)((uint64_t)x * (uint64_t)y) : x); break;                            \
       case POW: r = (type)(int64_t)fmax(-9.2e18, fmin(9.2e18, pow((double)x, (double)y))); break;                      \
       default:                                                                                                         \
@@ -157,6 +158,7 @@ INTEGER_RUN(uint64_t, uint64_t)
         o[i] = a[i * sa] < b[i * sb] || isnan(a[i * sa]) ? a[i * sa] : b[i * sb];                                      \
       return;                                                                                                          \
     case MOD:                                                                                                          \
+    case FMOD:                                                                                                         \
       for (int64_t i = 0; i < n; i++)                                                                                  \
         o[i] = modulo(a[i * sa], b[i * sb]);                                                                           \
       return;                                                                                                          \
@@ -256,7 +258,7 @@ static cm_status apply(const cm_call *call, int kind, const cm_tensor *a, const 
 }
 
 /* Pow may mix types: computed in double. */
-static cm_status mixed_power(const cm_call *call, cm_error *error)
+static cm_status mixed_power(const cm_call *call)
 {
   const cm_tensor *a = call->value[0], *b = call->value[1];
   cm_tensor *out = call->result[0];
@@ -271,16 +273,7 @@ static cm_status mixed_power(const cm_call *call, cm_error *error)
       bt += index[i] * sb[i];
     }
     double r = pow(cm_tensor_number(a, (uint64_t)at), cm_tensor_number(b, (uint64_t)bt));
-    if (out->type == CM_FLOAT)
-      ((float *)out->data)[k] = (float)r;
-    else if (out->type == CM_DOUBLE)
-      ((double *)out->data)[k] = r;
-    else if (out->type == CM_INT64)
-      ((int64_t *)out->data)[k] = r >= -9.2e18 && r <= 9.2e18 ? (int64_t)r : 0;
-    else if (out->type == CM_INT32)
-      ((int32_t *)out->data)[k] = r >= -2147483648.0 && r <= 2147483647.0 ? (int32_t)r : 0;
-    else
-      return cm_call_bad_type(call, out->type, error);
+    cm_tensor_put_number(out, k, r, false);
     (void)cm_next_index(out->rank, out->dims, index);
   }
   return CM_OK;
@@ -289,8 +282,10 @@ static cm_status mixed_power(const cm_call *call, cm_error *error)
 cm_status cm_kernel_binary(cm_call *call, cm_error *error)
 {
   int kind = kind_of(call->node->op);
+  if (kind == MOD && cm_node_integer(call->node, "fmod", 0) != 0)
+    kind = FMOD;
   if (kind == POW && call->value[0]->type != call->value[1]->type)
-    return mixed_power(call, error);
+    return mixed_power(call);
   return apply(call, kind, call->value[0], call->value[1], call->result[0], error);
 }
 
@@ -312,9 +307,11 @@ cm_status cm_kernel_variadic(cm_call *call, cm_error *error)
   for (uint32_t i = 1; i < call->input_count; i++)
     if (apply(call, kind, out, call->value[i], out, error) != CM_OK)
       return error->status;
-  if (strcmp(call->node->op, "Mean") == 0 && out->type == CM_FLOAT)
-    for (uint64_t i = 0; i < out->count; i++)
+  for (uint64_t i = 0; strcmp(call->node->op, "Mean") == 0 && i < out->count; i++)
+    if (out->type == CM_FLOAT)
       ((float *)out->data)[i] /= (float)call->input_count;
+    else
+      cm_tensor_put_number(out, i, cm_tensor_number(out, i) / call->input_count, false);
   return CM_OK;
 }
 

@@ -37,9 +37,17 @@ cm_status cm_shape_batch_norm(cm_call *call, cm_error *error)
 {
   if (call->input_count < 5)
     return cm_call_fail(call, error, "needs five inputs");
-  if (cm_node_integer(call->node, "training_mode", 0) != 0)
-    return cm_call_fail(call, error, "is in training mode, which is not supported");
-  return same_shape(call);
+  (void)same_shape(call);
+  for (uint32_t o = 1; o < call->output_count; o++)
+    call->output[o] = call->input[o < 3 ? 2 + o : o];
+  return CM_OK;
+}
+
+cm_status cm_check_batch_norm(const cm_call *call, cm_error *error)
+{
+  return cm_node_integer(call->node, "training_mode", 0) != 0
+             ? cm_call_fail(call, error, "is in training mode: export the model for inference")
+             : CM_OK;
 }
 
 cm_status cm_kernel_batch_norm(cm_call *call, cm_error *error)

@@ -83,8 +83,6 @@ cm_status cm_kernel_pool(cm_call *call, cm_error *error)
   bool average = strcmp(call->node->op, "AveragePool") == 0,
        all = cm_node_integer(call->node, "count_include_pad", 0) != 0,
        column_major = cm_node_integer(call->node, "storage_order", 0) != 0;
-  if (x->type != CM_FLOAT && x->type != CM_UINT8 && x->type != CM_INT8)
-    return cm_call_bad_type(call, x->type, error);
   if (pool_window(call, &w, error) != CM_OK)
     return error->status;
   uint64_t in_size = 1, k = 0;
@@ -97,10 +95,7 @@ cm_status cm_kernel_pool(cm_call *call, cm_error *error)
       window_sum s = look(&w, x, base, position);
       int64_t cells = all ? s.padded : s.inside;
       double value = !average ? s.largest : cells > 0 ? s.sum / (double)cells : 0;
-      if (x->type == CM_FLOAT)
-        ((float *)y->data)[k] = (float)value;
-      else
-        ((uint8_t *)y->data)[k] = (uint8_t)(int)(isfinite(value) ? value : 0);
+      cm_tensor_put_number(y, k, value, false);
       if (call->output_count > 1 && call->result[1] != NULL)
         ((int64_t *)call->result[1]->data)[k] = flat_index(&w, base, s.place, column_major);
       k++;

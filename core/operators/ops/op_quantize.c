@@ -1,6 +1,5 @@
-/* QuantizeLinear and DequantizeLinear: one scale for all, or one per element of an axis. */
+/* QuantizeLinear and DequantizeLinear. */
 #include <math.h>
-#include <string.h>
 
 #include "core/operators/operator.h"
 
@@ -25,35 +24,89 @@ cm_status cm_shape_dequantize(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
-/* For element k of x: which scale. 0 everywhere when there is one. */
+/* Which scale an element has: one for all, one for each element of an axis, or one for each block of an axis. */
 typedef struct steps {
-  uint64_t inner, count;
+  uint64_t inner, extent; /* elements after the axis, and of the axis */
+  uint64_t block, blocks; /* extent of a block, blocks along the axis */
+  uint64_t count;         /* scales */
 } steps;
+
+static uint64_t scale_of(const steps *s, uint64_t element)
+{
+  if (s->count == 1)
+    return 0;
+  uint64_t along = element / s->inner % s->extent;
+  if (s->block == 0)
+    return along;
+  return (element / s->inner / s->extent * s->blocks + along / s->block) * s->inner + element % s->inner;
+}
 
 static cm_status read_steps(const cm_call *call, steps *s, cm_error *error)
 {
   const cm_tensor *x = call->value[0], *scale = call->value[1];
+  int64_t block = cm_node_integer(call->node, "block_size", 0);
   uint32_t axis;
   *s = (steps){.inner = 1, .count = scale->count};
-  if (cm_node_integer(call->node, "block_size", 0) != 0)
-    return cm_call_fail(call, error, "quantizes in blocks, which is not computed");
-  if (scale->type != CM_FLOAT)
-    return cm_call_bad_type(call, scale->type, error);
   if (scale->count == 1)
     return CM_OK;
   if (cm_call_axis(call, cm_node_integer(call->node, "axis", 1), x->rank, &axis, error) != CM_OK)
     return error->status;
-  if (scale->count != (uint64_t)x->dims[axis] || (cm_has(call, 2) && call->value[2]->count != scale->count))
-    return cm_call_fail(call, error, "%llu scales do not go with %lld elements of axis %u",
-                        (unsigned long long)scale->count, (long long)x->dims[axis], axis);
+  s->extent = (uint64_t)x->dims[axis];
   for (uint32_t i = axis + 1; i < x->rank; i++)
     s->inner *= (uint64_t)x->dims[i];
-  return CM_OK;
+  bool fits = !cm_has(call, 2) || call->value[2]->count == scale->count;
+  if (block > 0) {
+    s->block = (uint64_t)block;
+    s->blocks = (s->extent + s->block - 1) / s->block;
+    fits = fits && scale->rank == x->rank;
+    for (uint32_t i = 0; fits && i < x->rank; i++)
+      fits = scale->dims[i] == (i == axis ? (int64_t)s->blocks : x->dims[i]);
+  } else
+    fits = fits && scale->count == s->extent;
+  return fits ? CM_OK
+              : cm_call_fail(call, error, "%llu scales do not go with %lld elements of axis %u",
+                             (unsigned long long)scale->count, (long long)x->dims[axis], axis);
 }
 
 static double zero_of(const cm_call *call, uint64_t k)
 {
   return cm_has(call, 2) ? cm_tensor_number(call->value[2], k) : 0;
+}
+
+/* The least and largest number of a type that is quantized to; false for others. */
+static bool range_of(cm_type type, double *low, double *high)
+{
+  unsigned bits = cm_type_bits(type);
+  bool is_signed = type == CM_INT8 || type == CM_INT16 || type == CM_INT4 || type == CM_INT2;
+  if (bits == 0 || bits > 16 || !cm_type_is_integer(type) || type == CM_BOOL)
+    return false;
+  *low = is_signed ? -ldexp(1, (int)bits - 1) : 0;
+  *high = ldexp(1, (int)bits - is_signed) - 1;
+  return true;
+}
+
+cm_status cm_check_dequantize(const cm_call *call, cm_error *error)
+{
+  return cm_has(call, 2) && call->input[2].type != CM_TYPE_NONE && call->input[2].type != call->input[0].type
+             ? cm_call_fail(call, error, "its zero point is %s, its input %s", cm_type_name(call->input[2].type),
+                            cm_type_name(call->input[0].type))
+             : CM_OK;
+}
+
+static bool is_float8(cm_type type)
+{
+  return type >= CM_FLOAT8E4M3FN && type <= CM_FLOAT8E5M2FNUZ;
+}
+
+cm_status cm_check_quantize(const cm_call *call, cm_error *error)
+{
+  double low, high;
+  cm_type made = cm_has(call, 2) ? call->input[2].type : (cm_type)cm_node_integer(call->node, "output_dtype", CM_UINT8);
+  made = made == CM_TYPE_NONE ? CM_UINT8 : made;
+  if (cm_node_integer(call->node, "precision", CM_FLOAT) != CM_FLOAT &&
+      cm_node_integer(call->node, "precision", CM_FLOAT) != CM_TYPE_NONE)
+    return cm_call_fail(call, error, "divides in another precision than float32, which is not computed");
+  return range_of(made, &low, &high) || is_float8(made) ? CM_OK : cm_call_bad_type(call, made, error);
 }
 
 cm_status cm_kernel_quantize(cm_call *call, cm_error *error)
@@ -64,32 +117,17 @@ cm_status cm_kernel_quantize(cm_call *call, cm_error *error)
   double low, high;
   if (read_steps(call, &s, error) != CM_OK)
     return error->status;
-  switch ((int)y->type) {
-  case CM_UINT8:
-    low = 0, high = 255;
-    break;
-  case CM_INT8:
-    low = -128, high = 127;
-    break;
-  case CM_UINT16:
-    low = 0, high = 65535;
-    break;
-  case CM_INT16:
-    low = -32768, high = 32767;
-    break;
-  default:
-    return cm_call_bad_type(call, y->type, error);
-  }
+  bool whole = range_of(y->type, &low, &high), saturate = cm_node_integer(call->node, "saturate", 1) != 0;
   for (uint64_t i = 0; i < x->count; i++) {
-    uint64_t k = s.count == 1 ? 0 : i / s.inner % s.count;
+    uint64_t k = scale_of(&s, i);
     /* The quotient in float32, as the specification has it. */
     float quotient = (float)cm_tensor_number(x, i) / ((const float *)call->value[1]->data)[k];
+    if (!whole) {
+      cm_tensor_put_number(y, i, (double)quotient, saturate);
+      continue;
+    }
     double q = nearbyint((double)quotient) + zero_of(call, k);
-    int whole = (int)(isnan(q) ? 0 : q < low ? low : q > high ? high : q);
-    if (cm_type_bytes(y->type) == 1)
-      ((uint8_t *)y->data)[i] = (uint8_t)whole;
-    else
-      ((uint16_t *)y->data)[i] = (uint16_t)whole;
+    cm_tensor_put_integer(y, i, (int64_t)(isnan(q) ? 0 : q < low ? low : q > high ? high : q));
   }
   return CM_OK;
 }
@@ -101,7 +139,7 @@ cm_status cm_kernel_dequantize(cm_call *call, cm_error *error)
   if (read_steps(call, &s, error) != CM_OK)
     return error->status;
   for (uint64_t i = 0; i < x->count; i++) {
-    uint64_t k = s.count == 1 ? 0 : i / s.inner % s.count;
+    uint64_t k = scale_of(&s, i);
     ((float *)call->result[0]->data)[i] =
         (float)((cm_tensor_number(x, i) - zero_of(call, k)) * (double)((const float *)call->value[1]->data)[k]);
   }

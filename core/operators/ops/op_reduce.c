@@ -194,14 +194,14 @@ cm_status cm_kernel_reduce(cm_call *call, cm_error *error)
     case CM_DOUBLE:
       ((double *)y->data)[k] = reduce_float(kind, x, &p, base);
       break;
-    case CM_INT64:
-      ((int64_t *)y->data)[k] = reduce_integer(kind, x, &p, base);
-      break;
-    case CM_INT32:
-      ((int32_t *)y->data)[k] = (int32_t)reduce_integer(kind, x, &p, base);
-      break;
-    default:
-      return cm_call_bad_type(call, x->type, error);
+    default: {
+      /* Means and norms of whole numbers are taken in double and truncated, sums in 64 bits. */
+      bool exact = kind <= L1 || kind == SQUARES;
+      if (exact && kind != MEAN && x->type != CM_UINT64)
+        cm_tensor_put_integer(y, k, reduce_integer(kind, x, &p, base));
+      else
+        cm_tensor_put_number(y, k, reduce_float(kind, x, &p, base), false);
+    }
     }
     (void)cm_next_index(p.kept, p.kept_dims, index);
   }

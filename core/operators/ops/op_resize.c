@@ -88,6 +88,11 @@ static cm_status read_resizing(const cm_call *call, const cm_shape *x, resizing 
     r->scale[i] = r->to[i] = 1;
     r->size[i] = x->dims[i];
   }
+  /* Scales without elements stand for none: the sizes count, once they are known. */
+  if (scales != NULL && scales->count == 0 && sizes == NULL && place == 2 && cm_has(call, 3)) {
+    *known = false;
+    return CM_OK;
+  }
   bool by_size = sizes != NULL && sizes->count > 0;
   uint64_t given = by_size ? sizes->count : scales != NULL ? scales->count : attribute != NULL ? attribute->count : 0;
   if (given != count)

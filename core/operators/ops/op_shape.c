@@ -176,12 +176,9 @@ cm_status cm_kernel_range(cm_call *call, cm_error *error)
     if (y->type == CM_INT64)
       ((int64_t *)y->data)[i] =
           cm_tensor_integer(call->value[0], 0) + (int64_t)i * cm_tensor_integer(call->value[2], 0);
-    else if (y->type == CM_INT32)
-      ((int32_t *)y->data)[i] = (int32_t)(start + (double)i * delta);
-    else if (y->type == CM_FLOAT)
-      ((float *)y->data)[i] = (float)(start + (double)i * delta);
     else
-      return cm_call_bad_type(call, y->type, error);
+      cm_tensor_put_number(y, i, start + (double)i * delta, false);
+  (void)error;
   return CM_OK;
 }
 

@@ -137,6 +137,13 @@ static bool unary_integer(const cm_call *call, const cm_tensor *in, cm_tensor *o
     LOOP(int32_t);
   case CM_INT64:
     LOOP(int64_t);
+  case CM_UINT8:
+  case CM_UINT16:
+  case CM_UINT32:
+  case CM_UINT64:
+    for (uint64_t i = 0; i < in->count; i++)
+      cm_tensor_put_integer(out, i, kind == 3 ? cm_tensor_integer(in, i) != 0 : cm_tensor_integer(in, i));
+    return true;
   default:
     return false;
   }

@@ -43,64 +43,23 @@ bool cm_box_intersect(const cm_box *a, const cm_box *b, cm_box *both)
 
 /* ---- kinds ---- */
 
-typedef enum kind {
-  WHOLE,       /* never cut */
-  POINTWISE,   /* inputs broadcast to the output */
-  CONVOLUTION,
-  TRANSPOSED,  /* convolution seen from its output */
-  POOL,
-  CHANNELWISE, /* global pools, instance normalization: frames and channels are independent */
-  FRAMEWISE,   /* one frame is the least */
-  CHANNEL_NORM,
-  LAYER_NORM,
-  LRN,
-  SOFTMAX,
-  REDUCE,
-  MATMUL,
-  GEMM,
-  TRANSPOSE,
-  GATHER,
-  RESIZE,
-  EXPAND,
-  UNTOUCHED, /* axes whose extent the operator leaves alone: Slice, Pad, Tile, Concat, Split */
-  QUANTIZE,
-} kind;
+typedef cm_split_kind kind;
 
 static kind kind_of(const cm_operator *known)
 {
-  static const struct {
-    cm_kernel_function kernel;
-    kind is;
-  } table[] = {
-    {cm_kernel_unary, POINTWISE}, {cm_kernel_logical_unary, POINTWISE}, {cm_kernel_binary, POINTWISE},
-    {cm_kernel_compare, POINTWISE}, {cm_kernel_variadic, POINTWISE}, {cm_kernel_where, POINTWISE},
-    {cm_kernel_clip, POINTWISE}, {cm_kernel_cast, POINTWISE}, {cm_kernel_identity, POINTWISE},
-    {cm_kernel_conv, CONVOLUTION}, {cm_kernel_fused_conv, CONVOLUTION}, {cm_kernel_conv_transpose, TRANSPOSED},
-    {cm_kernel_pool, POOL}, {cm_kernel_global_pool, CHANNELWISE}, {cm_kernel_instance_norm, CHANNELWISE},
-    {cm_kernel_batch_norm, CHANNEL_NORM}, {cm_kernel_layer_norm, LAYER_NORM}, {cm_kernel_group_norm, FRAMEWISE},
-    {cm_kernel_depth_to_space, FRAMEWISE}, {cm_kernel_space_to_depth, FRAMEWISE},
-    {cm_kernel_lrn, LRN}, {cm_kernel_softmax, SOFTMAX}, {cm_kernel_reduce, REDUCE}, {cm_kernel_arg_reduce, REDUCE},
-    {cm_kernel_matmul, MATMUL}, {cm_kernel_gemm, GEMM}, {cm_kernel_transpose, TRANSPOSE},
-    {cm_kernel_gather, GATHER}, {cm_kernel_resize, RESIZE}, {cm_kernel_expand, EXPAND},
-    {cm_kernel_slice, UNTOUCHED}, {cm_kernel_pad, UNTOUCHED}, {cm_kernel_tile, UNTOUCHED},
-    {cm_kernel_quantize, QUANTIZE}, {cm_kernel_dequantize, QUANTIZE},
-  };
-  for (size_t i = 0; known != NULL && i < sizeof table / sizeof *table; i++)
-    if (table[i].kernel == known->kernel)
-      return table[i].is;
-  return WHOLE;
+  return known != NULL ? known->split : CM_SPLIT_WHOLE;
 }
 
 bool cm_split_is_matrix(const cm_operator *known)
 {
   kind k = kind_of(known);
-  return k == CONVOLUTION || k == TRANSPOSED || k == MATMUL || k == GEMM;
+  return k == CM_SPLIT_CONVOLUTION || k == CM_SPLIT_TRANSPOSED || k == CM_SPLIT_MATMUL || k == CM_SPLIT_GEMM;
 }
 
 bool cm_split_in_place(const cm_call *call)
 {
   kind k = kind_of(call->node->known);
-  return k == POINTWISE || k == CHANNEL_NORM;
+  return k == CM_SPLIT_POINTWISE || k == CM_SPLIT_CHANNEL_NORM;
 }
 
 /* Axis attribute within the rank; CM_NONE when it makes no sense. */
@@ -203,38 +162,39 @@ static bool may_cut(const cm_call *call, kind k, uint32_t axis)
   uint32_t rank = out->rank, at;
   bool reduced[CM_RANK_MAX];
   switch (k) {
-  case WHOLE:
+  case CM_SPLIT_WHOLE:
     return false;
-  case POINTWISE:
-  case CONVOLUTION:
-  case POOL:
-  case CHANNEL_NORM:
-  case MATMUL:
-  case GEMM:
-  case TRANSPOSE:
-  case EXPAND:
-  case QUANTIZE:
+  case CM_SPLIT_POINTWISE:
+  case CM_SPLIT_CONVOLUTION:
+  case CM_SPLIT_POOL:
+  case CM_SPLIT_CHANNEL_NORM:
+  case CM_SPLIT_MATMUL:
+  case CM_SPLIT_GEMM:
+  case CM_SPLIT_TRANSPOSE:
+  case CM_SPLIT_EXPAND:
     return true;
-  case TRANSPOSED:
-  case CHANNELWISE:
+  case CM_SPLIT_QUANTIZE: /* blocks of an axis stay together */
+    return cm_node_integer(call->node, "block_size", 0) == 0 || axis != axis_of(call, 1, rank);
+  case CM_SPLIT_TRANSPOSED:
+  case CM_SPLIT_CHANNELWISE:
     return axis < 2;
-  case FRAMEWISE:
+  case CM_SPLIT_FRAMEWISE:
     return axis == 0;
-  case LRN:
+  case CM_SPLIT_LRN:
     return axis != 1;
-  case LAYER_NORM:
+  case CM_SPLIT_LAYER_NORM:
     at = axis_of(call, -1, rank);
     return at != CM_NONE && axis < at;
-  case SOFTMAX:
+  case CM_SPLIT_SOFTMAX:
     at = softmax_axis(call);
     return at != CM_NONE && (call->opset < 13 ? axis < at : axis != at);
-  case REDUCE:
+  case CM_SPLIT_REDUCE:
     return reduced_axes(call, reduced) && reduce_source(call, reduced, axis) != CM_NONE;
-  case GATHER:
+  case CM_SPLIT_GATHER:
     return axis_of(call, 0, in->rank) != CM_NONE;
-  case RESIZE:
+  case CM_SPLIT_RESIZE:
     return resize_keeps(call, axis);
-  case UNTOUCHED:
+  case CM_SPLIT_UNTOUCHED:
     return in->rank == rank && in->dims[axis] == out->dims[axis] && no_negative_pads(call) && slice_keeps(call, axis);
   }
   return false;
@@ -260,12 +220,12 @@ int64_t cm_split_extent(const cm_call *call, uint32_t axis, int64_t extent)
   kind k = kind_of(call->node->known);
   int64_t group = cm_node_integer(call->node, "group", 1);
   extent = extent < 1 ? 1 : extent;
-  if ((k != CONVOLUTION && k != TRANSPOSED) || axis != 1 || group <= 1)
+  if ((k != CM_SPLIT_CONVOLUTION && k != CM_SPLIT_TRANSPOSED) || axis != 1 || group <= 1)
     return extent;
   int64_t filters = call->output[0].dims[1] / group;
   if (extent >= filters)
     return extent / filters * filters;
-  if (k == TRANSPOSED)
+  if (k == CM_SPLIT_TRANSPOSED)
     return filters;
   while (filters % extent != 0)
     extent--;
@@ -371,6 +331,17 @@ static void channel_boxes(const cm_call *call, const cm_box *out, uint32_t axis,
     }
 }
 
+/* Scales of blocks follow the output along all axes but that of the blocks, which is whole. */
+static void block_boxes(const cm_call *call, const cm_box *out, uint32_t axis, cm_box *inputs)
+{
+  for (uint32_t i = 1; i < call->input_count; i++)
+    for (uint32_t k = 0; cm_has(call, i) && call->input[i].rank == out->rank && k < out->rank; k++)
+      if (k != axis) {
+        inputs[i].from[k] = out->from[k];
+        inputs[i].to[k] = out->to[k];
+      }
+}
+
 static void replace(cm_split_change *change, uint32_t input, const cm_box *out)
 {
   change->replaced = input;
@@ -384,32 +355,32 @@ static cm_status boxes_of_kind(const cm_call *call, kind k, const cm_box *out, c
 {
   bool reduced[CM_RANK_MAX];
   switch (k) {
-  case WHOLE:
+  case CM_SPLIT_WHOLE:
     return CM_OK;
-  case POINTWISE:
+  case CM_SPLIT_POINTWISE:
     for (uint32_t i = 0; i < call->input_count; i++)
       if (cm_has(call, i))
         inputs[i] = broadcast_box(&call->input[i], out);
     return CM_OK;
-  case CONVOLUTION:
+  case CM_SPLIT_CONVOLUTION:
     return cm_split_convolution(call, out, inputs, change, error);
-  case POOL:
+  case CM_SPLIT_POOL:
     return cm_split_pool(call, out, inputs, change, error);
-  case TRANSPOSED:
+  case CM_SPLIT_TRANSPOSED:
     return cm_split_transposed(call, out, inputs, change, error);
-  case MATMUL:
+  case CM_SPLIT_MATMUL:
     matmul_boxes(call, out, inputs);
     return CM_OK;
-  case GEMM:
+  case CM_SPLIT_GEMM:
     gemm_boxes(call, out, inputs);
     return CM_OK;
-  case TRANSPOSE:
+  case CM_SPLIT_TRANSPOSE:
     transpose_boxes(call, out, inputs);
     return CM_OK;
-  case GATHER:
+  case CM_SPLIT_GATHER:
     gather_boxes(call, out, inputs);
     return CM_OK;
-  case REDUCE:
+  case CM_SPLIT_REDUCE:
     if (!reduced_axes(call, reduced))
       return CM_OK;
     for (uint32_t i = 0; i < out->rank; i++) {
@@ -420,43 +391,45 @@ static cm_status boxes_of_kind(const cm_call *call, kind k, const cm_box *out, c
       }
     }
     return CM_OK;
-  case CHANNEL_NORM:
+  case CM_SPLIT_CHANNEL_NORM:
     follow(out, out->rank, &inputs[0]);
     if (out->rank > 1)
       channel_boxes(call, out, 1, inputs);
     return CM_OK;
-  case QUANTIZE:
+  case CM_SPLIT_QUANTIZE:
     follow(out, out->rank, &inputs[0]);
-    if (axis_of(call, 1, out->rank) != CM_NONE)
+    if (cm_node_integer(call->node, "block_size", 0) != 0)
+      block_boxes(call, out, axis_of(call, 1, out->rank), inputs);
+    else if (axis_of(call, 1, out->rank) != CM_NONE)
       channel_boxes(call, out, axis_of(call, 1, out->rank), inputs);
     return CM_OK;
-  case CHANNELWISE:
+  case CM_SPLIT_CHANNELWISE:
     follow(out, 2, &inputs[0]);
     channel_boxes(call, out, 1, inputs);
     return CM_OK;
-  case LRN:
+  case CM_SPLIT_LRN:
     follow(out, out->rank, &inputs[0]);
     return CM_OK;
-  case SOFTMAX:
+  case CM_SPLIT_SOFTMAX:
     follow(out, out->rank, &inputs[0]);
     return CM_OK;
-  case LAYER_NORM:
+  case CM_SPLIT_LAYER_NORM:
     follow(out, out->rank, &inputs[0]);
     return CM_OK;
-  case FRAMEWISE:
+  case CM_SPLIT_FRAMEWISE:
     follow(out, 1, &inputs[0]);
     return CM_OK;
-  case RESIZE:
+  case CM_SPLIT_RESIZE:
     follow(out, 2, &inputs[0]);
     /* `sizes` names every axis, the cut ones too. */
     if (cm_has(call, 3) && call->input[3].rank == 1 && call->input[3].dims[0] == (int64_t)out->rank)
       replace(change, 3, out);
     return CM_OK;
-  case EXPAND:
+  case CM_SPLIT_EXPAND:
     inputs[0] = broadcast_box(&call->input[0], out);
     replace(change, 1, out);
     return CM_OK;
-  case UNTOUCHED:
+  case CM_SPLIT_UNTOUCHED:
     for (uint32_t i = 0; i < out->rank; i++)
       if (call->input[0].dims[i] == out->to[i] - out->from[i] || !may_cut(call, k, i))
         continue;
@@ -496,15 +469,15 @@ uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *
   kind k = kind_of(call->node->known);
   uint64_t out = cm_box_count(output), work = out;
   switch (k) {
-  case CONVOLUTION: /* every output element meets the weights of one filter */
+  case CM_SPLIT_CONVOLUTION: /* every output element meets the weights of one filter */
     return out * (cm_box_count(&inputs[1]) / (uint64_t)(inputs[1].to[0] - inputs[1].from[0]));
-  case TRANSPOSED:
+  case CM_SPLIT_TRANSPOSED:
     return cm_box_count(&inputs[0]) * (cm_box_count(&inputs[1]) / (uint64_t)(inputs[1].to[0] - inputs[1].from[0]));
-  case MATMUL:
+  case CM_SPLIT_MATMUL:
     return out * (uint64_t)call->input[0].dims[call->input[0].rank - 1];
-  case GEMM:
+  case CM_SPLIT_GEMM:
     return out * (uint64_t)call->input[0].dims[cm_node_integer(call->node, "transA", 0) != 0 ? 0 : 1];
-  case POOL:
+  case CM_SPLIT_POOL:
     return out * cm_split_window_cells(call);
   default:
     for (uint32_t i = 0; i < call->input_count; i++)
