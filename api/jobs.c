@@ -50,9 +50,19 @@ static json_t *retry_json(const cm_job *job)
   return body;
 }
 
-static json_t *job_json(const cm_request *request, const cm_job *job, bool whole)
+/* How long jobs take lately; negative when nothing is known. */
+static double usual_seconds(const cm_request *request)
 {
-  cm_error error;
+  cm_error ignored;
+  double seconds = -1;
+  (void)cm_jobs_seconds(request->store, &seconds, &ignored);
+  return seconds;
+}
+
+/* `seconds`: what jobs take lately, for the estimate. */
+static json_t *job_json(const cm_request *request, const cm_job *job, bool whole, double seconds)
+{
+  unsigned workers = request->server->options.workers > 0 ? request->server->options.workers : 1;
   json_t *body =
       json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:b, s:o, s:o, s:o}", "id", job->id, "kind",
                 job->kind, "name", job->name, "user", job->user, "state", cm_job_state_name(job->state), "network",
@@ -62,13 +72,9 @@ static json_t *job_json(const cm_request *request, const cm_job *job, bool whole
   if (body == NULL)
     return NULL;
   if (job->state == CM_JOB_QUEUED) {
-    uint64_t position;
-    double estimate;
-    if (cm_jobs_position(request->store, job->id, request->server->options.workers, &position, &estimate, &error) ==
-        CM_OK) {
-      (void)json_object_set_new(body, "position", json_integer((json_int_t)position));
-      (void)json_object_set_new(body, "estimate_seconds", estimate < 0 ? json_null() : json_real(estimate));
-    }
+    (void)json_object_set_new(body, "position", json_integer((json_int_t)job->position));
+    (void)json_object_set_new(body, "estimate_seconds",
+                              seconds < 0 ? json_null() : json_real(seconds * (double)job->position / workers));
   }
   if (job->retries > 0)
     (void)json_object_set_new(body, "retry", retry_json(job));
@@ -102,7 +108,7 @@ void cm_reply_job(cm_request *request, unsigned status, const char *id)
   }
   char tag[64];
   job_tag(request, &job, tag, sizeof tag);
-  cm_reply_json(request, status, job_json(request, &job, true));
+  cm_reply_json(request, status, job_json(request, &job, true, job.state == CM_JOB_QUEUED ? usual_seconds(request) : -1));
   cm_reply_header(request, "ETag", "\"%s\"", tag);
   cm_reply_header(request, "Location", "/v1/jobs/%s", job.id);
   cm_job_clear(&job);
@@ -133,8 +139,9 @@ void cm_list_jobs(cm_request *request)
     return;
   }
   json_t *list = json_array();
+  double seconds = usual_seconds(request);
   for (size_t i = 0; i < count && i < limit; i++)
-    (void)json_array_append_new(list, job_json(request, &jobs[i], false));
+    (void)json_array_append_new(list, job_json(request, &jobs[i], false, seconds));
   json_t *body = json_pack("{s:o}", "jobs", list);
   if (count > limit)
     (void)json_object_set_new(body, "next", json_sprintf("%lld", (long long)jobs[limit - 1].sequence));
@@ -202,7 +209,7 @@ void cm_get_job(cm_request *request)
     }
   }
   if (!cm_reply_unchanged(request, tag)) {
-    cm_reply_json(request, 200, job_json(request, &job, true));
+    cm_reply_json(request, 200, job_json(request, &job, true, job.state == CM_JOB_QUEUED ? usual_seconds(request) : -1));
     cm_reply_header(request, "ETag", "\"%s\"", tag);
   }
   cm_job_clear(&job);
@@ -228,7 +235,7 @@ void cm_get_job_log(cm_request *request)
 /* The job as it is, as the first event of a stream. */
 static char *snapshot(const cm_request *request, const cm_job *job, uint64_t id)
 {
-  json_t *body = job_json(request, job, true);
+  json_t *body = job_json(request, job, true, usual_seconds(request));
   char *data = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL, *text = NULL;
   json_decref(body);
   if (data != NULL &&

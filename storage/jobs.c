@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "storage/jobs_internal.h"
+#include "storage/positions.h"
 
 static const char *const state_names[CM_JOB_STATES] = {"queued", "running", "done", "failed", "cancelled"};
 
@@ -50,7 +51,8 @@ void cm_job_clear(cm_job *job)
 
 #define COLUMNS_SHORT \
   "sequence, id, user, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
-  " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, '', problem, '', phases, '', fault"
+  " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, '', problem, '', phases, '', fault," \
+  " waits_for IS NULL AND retry_at IS NULL"
 
 cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
 {
@@ -86,6 +88,7 @@ cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
       cm_job_clear(job);
       return error->status;
     }
+  job->ready = job->state == CM_JOB_QUEUED && sqlite3_column_int(row, 29) != 0;
   return CM_OK;
 }
 
@@ -173,8 +176,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
       return error->status == CM_NOT_FOUND ? cm_fail_at(error, "/chip") : error->status;
     free(chip);
   }
-  if (cm_sql_number(handle, 0, &queued, error, "SELECT count(*) FROM jobs WHERE state = 'queued' AND user = ?", "t",
-                    job->user) != CM_OK)
+  if (cm_sql_number(handle, 0, &queued, error, "SELECT sum(queued) FROM queue_totals WHERE user = ?", "t", job->user) != CM_OK)
     return error->status;
   if (queued >= CM_JOB_QUEUE_MAX) {
     work->result = CM_JOB_QUEUE_FULL;
@@ -205,10 +207,27 @@ cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, co
 
 /* ---- reading ---- */
 
+static cm_status place(sqlite3 *handle, cm_job *job, cm_error *error)
+{
+  cm_queue_order *order;
+  if (job->state != CM_JOB_QUEUED)
+    return CM_OK;
+  if (cm_queue_order_load(handle, &order, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_queue_order_place(order, handle, job, false, error);
+  cm_queue_order_free(order);
+  return status;
+}
+
 static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 {
   job_work *work = context;
-  return get_in(handle, work->id, &work->job, error);
+  if (get_in(handle, work->id, &work->job, error) != CM_OK)
+    return error->status;
+  cm_status status = place(handle, &work->job, error);
+  if (status != CM_OK)
+    cm_job_clear(&work->job);
+  return status;
 }
 
 cm_status cm_jobs_get(cm_store *store, const char *id, cm_job *job, cm_error *error)
@@ -226,28 +245,50 @@ typedef struct list_work {
   size_t count;
 } list_work;
 
+/* The index that finds what a filter asks for in order of sequence, and the filter as a condition. */
+static const char *list_query(const cm_job_filter *f, char *query, size_t size)
+{
+  bool state = f->state != CM_JOB_STATES, user = f->user != NULL, network = f->network != NULL;
+  const char *index = network && state ? "INDEXED BY jobs_network_state"
+                      : network        ? "INDEXED BY jobs_network"
+                      : state && user  ? "INDEXED BY jobs_state"
+                      : state          ? "INDEXED BY jobs_by_state"
+                      : user           ? "INDEXED BY jobs_by_user"
+                                       : "";
+  (void)snprintf(query, size,
+                 "SELECT " COLUMNS_SHORT " FROM jobs %s WHERE%s%s%s sequence < ?4 ORDER BY sequence DESC LIMIT ?5", index,
+                 state ? " state = ?1 AND" : "", user ? " user = ?2 AND" : "", network ? " network = ?3 AND" : "");
+  return query;
+}
+
 static cm_status list(sqlite3 *handle, void *context, cm_error *error)
 {
   list_work *work = context;
   const cm_job_filter *f = work->filter;
   sqlite3_stmt *statement = NULL;
+  cm_queue_order *order = NULL;
   bool row = true;
+  char query[600];
   work->jobs = calloc(f->limit + 1, sizeof *work->jobs);
   if (work->jobs == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while listing jobs");
-  cm_status status = cm_sql_prepare(
-      handle, &statement, error,
-      "SELECT " COLUMNS_SHORT " FROM jobs WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR user = ?2)"
-      " AND (?3 IS NULL OR network = ?3) AND (?4 = 0 OR sequence < ?4) ORDER BY sequence DESC LIMIT ?5", "tttii",
-      f->state == CM_JOB_STATES ? NULL : cm_job_state_name(f->state), f->user, f->network, f->before,
-      (int64_t)f->limit);
+  cm_status status = cm_sql_prepare(handle, &statement, error, list_query(f, query, sizeof query), "tttii",
+                                    f->state == CM_JOB_STATES ? NULL : cm_job_state_name(f->state), f->user, f->network,
+                                    f->before != 0 ? f->before : INT64_MAX, (int64_t)f->limit);
   while (status == CM_OK && row && work->count < f->limit) {
+    cm_job *job = &work->jobs[work->count];
     status = cm_sql_step(statement, &row, error);
     if (status == CM_OK && row)
-      status = cm_job_from_row(statement, &work->jobs[work->count], error);
-    if (status == CM_OK && row)
-      work->count++;
+      status = cm_job_from_row(statement, job, error);
+    if (status != CM_OK || !row)
+      break;
+    work->count++;
+    if (job->state == CM_JOB_QUEUED && order == NULL)
+      status = cm_queue_order_load(handle, &order, error);
+    if (status == CM_OK && job->state == CM_JOB_QUEUED)
+      status = cm_queue_order_place(order, handle, job, f->network == NULL, error);
   }
+  cm_queue_order_free(order);
   sqlite3_finalize(statement);
   return status;
 }
@@ -266,42 +307,20 @@ cm_status cm_jobs_list(cm_store *store, const cm_job_filter *filter, cm_job **jo
   return CM_OK;
 }
 
-typedef struct position_work {
-  const char *id;
-  unsigned workers;
-  uint64_t position;
-  double estimate;
-} position_work;
-
-static cm_status position(sqlite3 *handle, void *context, cm_error *error)
+static cm_status seconds_of_jobs(sqlite3 *handle, void *context, cm_error *error)
 {
-  position_work *work = context;
-  int64_t before, queued, milliseconds;
-  if (cm_sql_number(handle, 0, &queued, error, "SELECT count(*) FROM jobs WHERE id = ? AND state = 'queued'", "t",
-                    work->id) != CM_OK ||
-      cm_sql_number(handle, 0, &before, error,
-                    "SELECT count(*) FROM jobs o JOIN jobs m ON m.id = ? WHERE o.state = 'queued'"
-                    " AND (o.priority > m.priority OR (o.priority = m.priority AND o.sequence < m.sequence))", "t",
-                    work->id) != CM_OK ||
-      cm_sql_number(handle, -1, &milliseconds, error,
-                    "SELECT avg(seconds) * 1000 FROM (SELECT finished - started AS seconds FROM jobs"
-                    " WHERE state = 'done' ORDER BY sequence DESC LIMIT 20)", "") != CM_OK)
+  int64_t milliseconds;
+  if (cm_sql_number(handle, -1000, &milliseconds, error,
+                    "SELECT avg(seconds) * 1000 FROM (SELECT finished - started AS seconds FROM jobs INDEXED BY"
+                    " jobs_by_state WHERE state = 'done' ORDER BY sequence DESC LIMIT 20)", "") != CM_OK)
     return error->status;
-  work->position = queued == 0 ? 0 : (uint64_t)before + 1;
-  work->estimate = milliseconds < 0 ? -1
-                                    : (double)milliseconds / 1000 * (double)(before + 1) / (double)work->workers;
+  *(double *)context = (double)milliseconds / 1000;
   return CM_OK;
 }
 
-cm_status cm_jobs_position(cm_store *store, const char *id, unsigned workers, uint64_t *place, double *estimate,
-                           cm_error *error)
+cm_status cm_jobs_seconds(cm_store *store, double *seconds, cm_error *error)
 {
-  position_work work = {.id = id, .workers = workers > 0 ? workers : 1};
-  if (cm_database_read(store->database, position, &work, error) != CM_OK)
-    return error->status;
-  *place = work.position;
-  *estimate = work.estimate;
-  return CM_OK;
+  return cm_database_read(store->database, seconds_of_jobs, seconds, error);
 }
 
 /* ---- moves ---- */
@@ -379,7 +398,7 @@ static cm_status count(sqlite3 *handle, void *context, cm_error *error)
   sqlite3_stmt *statement;
   bool row = true;
   cm_status status =
-      cm_sql_prepare(handle, &statement, error, "SELECT state, count(*) FROM jobs GROUP BY state", "");
+      cm_sql_prepare(handle, &statement, error, "SELECT state, jobs FROM job_totals", "");
   while (status == CM_OK && row) {
     status = cm_sql_step(statement, &row, error);
     if (status == CM_OK && row) {

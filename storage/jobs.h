@@ -52,6 +52,8 @@ typedef struct cm_job {
   cm_job_state state;
   int attempt;         /* starts so far; results are accepted from the last one only */
   int kills, moved, retries;
+  bool ready;          /* queued and to be taken now: it waits for no identical job and for no retry's time */
+  uint64_t position;   /* queued: its place in the queue, from 1 (storage/positions.h); else 0 */
   double retry_at;     /* queued after a passing fault: not before this time; else 0 */
   bool cancel_requested, reused;
   double created, started, finished; /* 0: not yet */
@@ -71,7 +73,8 @@ typedef enum cm_job_created { CM_JOB_NEW, CM_JOB_SAME, CM_JOB_OTHER_BODY, CM_JOB
 cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, const char *body_hash,
                          cm_job_created *result, char *id, cm_error *error);
 
-/* The caller clears *job. CM_NOT_FOUND. */
+/* One job, with its position; the cost does not depend on the queue's length, and so with all below. The caller clears
+ * *job. CM_NOT_FOUND. */
 cm_status cm_jobs_get(cm_store *store, const char *id, cm_job *job, cm_error *error);
 
 typedef struct cm_job_filter {
@@ -82,13 +85,11 @@ typedef struct cm_job_filter {
   size_t limit;
 } cm_job_filter;
 
-/* Newest first, without log, report and options; the caller clears each and frees the array. */
+/* Newest first, with positions as of one moment, without log, report and options; the caller clears each and frees the array. */
 cm_status cm_jobs_list(cm_store *store, const cm_job_filter *filter, cm_job **jobs, size_t *count, cm_error *error);
 
-/* A queued job's place in the queue from 1, and about how many seconds until it starts with `workers` workers
- * (negative: nothing to estimate from). 0 when it is not queued. */
-cm_status cm_jobs_position(cm_store *store, const char *id, unsigned workers, uint64_t *position, double *estimate,
-                           cm_error *error);
+/* How many seconds jobs have taken lately, on average of the last 20 done; negative when none is. */
+cm_status cm_jobs_seconds(cm_store *store, double *seconds, cm_error *error);
 
 /* Queued jobs are cancelled at once; running ones are asked to stop. CM_CONFLICT when it has ended. */
 cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error);

@@ -15,20 +15,48 @@ typedef struct queue_work {
   bool found, flag;
 } queue_work;
 
+/* Whose turn it is, and with which priority; *found is false when no job is ready. */
+static cm_status whose_turn(sqlite3 *handle, char *user, int64_t *priority, bool *found, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  cm_status status = cm_sql_prepare(
+      handle, &statement, error,
+      "SELECT user, priority FROM queue_totals t INDEXED BY queue_priority WHERE ready > 0 AND priority ="
+      " (SELECT max(priority) FROM queue_totals INDEXED BY queue_priority WHERE ready > 0)"
+      " ORDER BY (SELECT count(*) FROM jobs r WHERE r.state = 'running' AND r.user = t.user),"
+      " coalesce((SELECT max(s.started) FROM jobs s WHERE s.user = t.user), 0),"
+      " (SELECT sequence FROM jobs j INDEXED BY jobs_ready WHERE j.user = t.user AND j.priority = t.priority"
+      " AND " CM_JOB_IS_READY " ORDER BY sequence LIMIT 1)"
+      " LIMIT 1", "");
+  if (status == CM_OK)
+    status = cm_sql_step(statement, found, error);
+  if (status == CM_OK && *found) {
+    cm_sql_copy(statement, 0, user, CM_USER_MAX);
+    *priority = sqlite3_column_int64(statement, 1);
+  }
+  sqlite3_finalize(statement);
+  return status;
+}
+
 static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
 {
   queue_work *work = context;
   sqlite3_stmt *statement;
+  char user[CM_USER_MAX];
+  int64_t priority = 0;
+  bool row = false;
   work->found = false;
   cm_job_clear(&work->job);
-  cm_status status = cm_sql_prepare(
-      handle, &statement, error,
-      "SELECT " CM_JOB_COLUMNS " FROM jobs j WHERE state = 'queued' AND (waits_for IS NULL OR NOT EXISTS"
-      " (SELECT 1 FROM jobs o WHERE o.id = j.waits_for AND o.state = 'running'))"
-      " AND (retry_at IS NULL OR retry_at <= ?)"
-      " ORDER BY priority DESC, (SELECT count(*) FROM jobs r WHERE r.state = 'running' AND r.user = j.user),"
-      " (SELECT coalesce(max(s.started), 0) FROM jobs s WHERE s.user = j.user), sequence LIMIT 1", "d", cm_store_time());
-  bool row = false;
+  if (cm_sql_run(handle, NULL, error, "UPDATE jobs INDEXED BY jobs_retry SET retry_at = NULL WHERE retry_at <= ? AND state = 'queued'", "d",
+                 cm_store_time()) != CM_OK ||
+      whose_turn(handle, user, &priority, &row, error) != CM_OK)
+    return error->status;
+  if (!row)
+    return CM_OK;
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT " CM_JOB_COLUMNS " FROM jobs j INDEXED BY jobs_ready WHERE user = ?"
+                                    " AND priority = ? AND " CM_JOB_IS_READY " ORDER BY sequence LIMIT 1", "ti", user,
+                                    priority);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
@@ -38,28 +66,29 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
     return status;
   status = cm_job_move_in(handle, &work->job, CM_JOB_RUNNING, error);
   if (status == CM_OK)
-    status = cm_sql_run(handle, NULL, error,
-                        "UPDATE jobs SET attempt = attempt + 1, started = ?, waits_for = NULL, retry_at = NULL WHERE id = ?", "dt",
+    status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET attempt = attempt + 1, started = ? WHERE id = ?", "dt",
                         cm_store_time(), work->job.id);
   work->job.attempt++;
-  work->job.retry_at = 0;
   work->job.state = CM_JOB_RUNNING;
   work->found = status == CM_OK;
   return status;
 }
 
-static cm_status any_queued(sqlite3 *handle, void *context, cm_error *error)
+/* Whether a claim could find something: spares idle workers the write. */
+static cm_status any_ready(sqlite3 *handle, void *context, cm_error *error)
 {
-  return cm_sql_number(handle, 0, context, error, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'queued')", "");
+  return cm_sql_number(handle, 0, context, error,
+                       "SELECT EXISTS (SELECT 1 FROM queue_totals INDEXED BY queue_priority WHERE ready > 0)"
+                       " OR EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_retry WHERE retry_at <= ? AND state = 'queued')", "d", cm_store_time());
 }
 
 cm_status cm_jobs_claim(cm_store *store, cm_job *job, bool *found, cm_error *error)
 {
   queue_work work = {0};
-  int64_t queued = 0;
-  if (cm_database_read(store->database, any_queued, &queued, error) != CM_OK)
+  int64_t ready = 0;
+  if (cm_database_read(store->database, any_ready, &ready, error) != CM_OK)
     return error->status;
-  if (queued != 0 && cm_database_write(store->database, claim, &work, error) != CM_OK) {
+  if (ready != 0 && cm_database_write(store->database, claim, &work, error) != CM_OK) {
     cm_job_clear(&work.job);
     return error->status;
   }

@@ -1,6 +1,39 @@
 /* The schema, version by version: entry N of the table brings a database from user_version N to N + 1. */
 #include "storage/schema.h"
 
+/* ---- what triggers keep for the queue ---- */
+
+/* A queued job that a worker may take now: it waits for no identical one and for no retry's time. */
+#define READY(row) "(" row ".state = 'queued' AND " row ".waits_for IS NULL AND " row ".retry_at IS NULL)"
+
+/* Counts of ready jobs per user and priority in blocks of 64, 64^2, ... sequence numbers: how many come before a job is
+ * a sum of at most 64 numbers on each level. */
+#define RANKS(row, jobs) \
+  "(" row ".user, " row ".priority, 0, " row ".sequence >> 6, " jobs ")," \
+  "(" row ".user, " row ".priority, 1, " row ".sequence >> 12, " jobs ")," \
+  "(" row ".user, " row ".priority, 2, " row ".sequence >> 18, " jobs ")," \
+  "(" row ".user, " row ".priority, 3, " row ".sequence >> 24, " jobs ")," \
+  "(" row ".user, " row ".priority, 4, " row ".sequence >> 30, " jobs ")"
+#define ADD_RANKS(row, jobs) \
+  "INSERT INTO queue_ranks(user, priority, level, bucket, jobs) VALUES " RANKS(row, jobs) \
+  " ON CONFLICT(user, priority, level, bucket) DO UPDATE SET jobs = jobs + excluded.jobs;"
+#define DROP_RANK(row, level, shift) \
+  "DELETE FROM queue_ranks WHERE user = " row ".user AND priority = " row ".priority AND level = " level \
+  " AND bucket = " row ".sequence >> " shift " AND jobs = 0;"
+#define DROP_RANKS(row) \
+  DROP_RANK(row, "0", "6") DROP_RANK(row, "1", "12") DROP_RANK(row, "2", "18") DROP_RANK(row, "3", "24") \
+  DROP_RANK(row, "4", "30")
+#define ADD_TOTALS(row, ready, queued) \
+  "INSERT INTO queue_totals(user, priority, ready, queued) VALUES(" row ".user, " row ".priority, " ready ", " queued ")" \
+  " ON CONFLICT(user, priority) DO UPDATE SET ready = ready + excluded.ready, queued = queued + excluded.queued;"
+#define DROP_TOTALS(row) \
+  "DELETE FROM queue_totals WHERE user = " row ".user AND priority = " row ".priority AND queued = 0;"
+#define ADD_STATE(row, jobs) \
+  "INSERT INTO job_totals(state, jobs) VALUES(" row ".state, " jobs ")" \
+  " ON CONFLICT(state) DO UPDATE SET jobs = jobs + excluded.jobs;"
+#define TRIGGER(name, event, condition, steps) \
+  "CREATE TRIGGER " name " AFTER " event " ON jobs WHEN " condition " BEGIN " steps " END;"
+
 const char *const cm_schema_steps[] = {
   "CREATE TABLE networks ("
   "  id TEXT PRIMARY KEY, user TEXT NOT NULL, name TEXT NOT NULL, format TEXT NOT NULL, gzipped INTEGER NOT NULL,"
@@ -61,6 +94,55 @@ const char *const cm_schema_steps[] = {
   "ALTER TABLE jobs ADD COLUMN retries INTEGER NOT NULL DEFAULT 0;"
   "ALTER TABLE jobs ADD COLUMN retry_at REAL;"
   "ALTER TABLE jobs ADD COLUMN fault TEXT;",
+
+  /* The queue at a cost that does not grow with it: an index for every question, and counters that triggers keep,
+     whoever writes. A job that waits for an identical one is ready again when that one has stopped running. */
+  "DROP INDEX jobs_chip;"
+  "CREATE INDEX jobs_chip_state ON jobs(chip, state);"
+  "CREATE INDEX jobs_network_state ON jobs(network, state);"
+  "CREATE INDEX jobs_by_state ON jobs(state);"
+  "CREATE INDEX jobs_by_user ON jobs(user);"
+  "CREATE INDEX jobs_ready ON jobs(user, priority)"
+  "  WHERE state = 'queued' AND waits_for IS NULL AND retry_at IS NULL;"
+  "CREATE INDEX jobs_waiting ON jobs(waits_for) WHERE waits_for IS NOT NULL;"
+  "CREATE INDEX jobs_retry ON jobs(retry_at) WHERE retry_at IS NOT NULL;"
+  "UPDATE jobs SET waits_for = NULL WHERE waits_for IS NOT NULL AND NOT (state = 'queued'"
+  "  AND EXISTS (SELECT 1 FROM jobs o WHERE o.id = jobs.waits_for AND o.state = 'running'));"
+
+  "CREATE TABLE queue_ranks ("
+  "  user TEXT NOT NULL, priority INTEGER NOT NULL, level INTEGER NOT NULL, bucket INTEGER NOT NULL,"
+  "  jobs INTEGER NOT NULL, PRIMARY KEY (user, priority, level, bucket)) WITHOUT ROWID;"
+  "CREATE TABLE queue_totals ("
+  "  user TEXT NOT NULL, priority INTEGER NOT NULL, ready INTEGER NOT NULL, queued INTEGER NOT NULL,"
+  "  PRIMARY KEY (user, priority)) WITHOUT ROWID;"
+  "CREATE INDEX queue_priority ON queue_totals(priority) WHERE ready > 0;"
+  "CREATE TABLE job_totals (state TEXT PRIMARY KEY, jobs INTEGER NOT NULL) WITHOUT ROWID;"
+
+  "WITH level(level, shift) AS (VALUES (0, 6), (1, 12), (2, 18), (3, 24), (4, 30))"
+  "  INSERT INTO queue_ranks SELECT user, priority, level, sequence >> shift, count(*) FROM jobs, level"
+  "  WHERE " READY("jobs") " GROUP BY 1, 2, 3, 4;"
+  "INSERT INTO queue_totals SELECT user, priority, sum(" READY("jobs") "), count(*) FROM jobs WHERE state = 'queued'"
+  "  GROUP BY 1, 2;"
+  "INSERT INTO job_totals SELECT state, count(*) FROM jobs GROUP BY 1;"
+
+  TRIGGER("jobs_total_in", "INSERT", "true", ADD_STATE("new", "1"))
+  TRIGGER("jobs_total_out", "DELETE", "true", ADD_STATE("old", "-1"))
+  TRIGGER("jobs_total_move", "UPDATE OF state", "old.state <> new.state", ADD_STATE("old", "-1") ADD_STATE("new", "1"))
+  TRIGGER("jobs_queued_in", "INSERT", "new.state = 'queued'", ADD_TOTALS("new", "0", "1"))
+  TRIGGER("jobs_queued_out", "DELETE", "old.state = 'queued'", ADD_TOTALS("old", "0", "-1") DROP_TOTALS("old"))
+  TRIGGER("jobs_queued_on", "UPDATE OF state", "old.state <> 'queued' AND new.state = 'queued'",
+          ADD_TOTALS("new", "0", "1"))
+  TRIGGER("jobs_queued_off", "UPDATE OF state", "old.state = 'queued' AND new.state <> 'queued'",
+          ADD_TOTALS("old", "0", "-1") DROP_TOTALS("old"))
+  TRIGGER("jobs_ready_in", "INSERT", READY("new"), ADD_RANKS("new", "1") ADD_TOTALS("new", "1", "0"))
+  TRIGGER("jobs_ready_out", "DELETE", READY("old"),
+          ADD_RANKS("old", "-1") DROP_RANKS("old") ADD_TOTALS("old", "-1", "0") DROP_TOTALS("old"))
+  TRIGGER("jobs_ready_on", "UPDATE OF state, waits_for, retry_at", "NOT " READY("old") " AND " READY("new"),
+          ADD_RANKS("new", "1") ADD_TOTALS("new", "1", "0"))
+  TRIGGER("jobs_ready_off", "UPDATE OF state, waits_for, retry_at", READY("old") " AND NOT " READY("new"),
+          ADD_RANKS("old", "-1") DROP_RANKS("old") ADD_TOTALS("old", "-1", "0") DROP_TOTALS("old"))
+  TRIGGER("jobs_twin_over", "UPDATE OF state", "old.state = 'running' AND new.state <> 'running'",
+          "UPDATE jobs SET waits_for = NULL WHERE waits_for = new.id AND state = 'queued';"),
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

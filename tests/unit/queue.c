@@ -1,0 +1,412 @@
+/* storage: the queue. Places against the claims themselves, costs in steps of the database's machine, counters against
+ * counts. */
+#include "unit.h"
+
+#include <pthread.h>
+
+#include "core/base/random.h"
+#include "storage/chips.h"
+#include "storage/jobs.h"
+#include "storage/networks.h"
+
+static cm_error error;
+static char folder[CM_PATH_MAX];
+static cm_store *store;
+
+/* ---- what the database does, seen through a trace of every connection ---- */
+
+enum { QUERIES_MAX = 200 };
+static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
+static char *seen[QUERIES_MAX];
+static size_t seen_count;
+static uint64_t steps;
+
+static int on_trace(unsigned kind, void *context, void *statement, void *unused)
+{
+  (void)kind;
+  (void)context;
+  (void)unused;
+  const char *sql = sqlite3_sql(statement);
+  pthread_mutex_lock(&seen_lock);
+  steps += (uint64_t)sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 0);
+  size_t i = 0;
+  while (i < seen_count && strcmp(seen[i], sql) != 0)
+    i++;
+  if (i == seen_count && seen_count < QUERIES_MAX)
+    seen[seen_count++] = strdup(sql);
+  pthread_mutex_unlock(&seen_lock);
+  return 0;
+}
+
+static int on_open(sqlite3 *handle, const char **message, const struct sqlite3_api_routines *api)
+{
+  (void)message;
+  (void)api;
+  return sqlite3_trace_v2(handle, SQLITE_TRACE_PROFILE, on_trace, NULL);
+}
+
+static void setup(void)
+{
+  char scratch[CM_PATH_MAX], *text;
+  bool known, created;
+  cm_chip *chip;
+  cm_network network = {.id = "abc", .neurons = 3, .created = 1};
+  ck_assert_int_eq(sqlite3_auto_extension((void (*)(void))on_open), SQLITE_OK);
+  test_folder(folder);
+  ck_ok(cm_store_open(folder, 1 << 20, &store, &error));
+  ck_ok(cm_path(scratch, &error, "%s/incoming/x", folder));
+  test_write(scratch, "zip", 3);
+  ck_ok(cm_networks_publish(store, &network, scratch, &known, &error));
+  ck_ok(cm_chip_mesh(8, 8, &chip, &error));
+  (void)snprintf(chip->name, sizeof chip->name, "toy");
+  ck_ok(cm_chip_print(chip, &text, &error));
+  cm_chip_free(chip);
+  ck_ok(cm_chips_put(store, "toy", "", text, &created, &error));
+  free(text);
+}
+
+static void teardown(void)
+{
+  cm_store_close(store);
+  for (size_t i = 0; i < seen_count; i++)
+    free(seen[i]);
+  seen_count = 0;
+  sqlite3_reset_auto_extension();
+  ck_ok(cm_folder_remove(folder, &error));
+}
+
+static void create_job(const char *user, int priority, char *id)
+{
+  cm_job job = {.kind = "map", .network = "abc", .chip = "toy", .options = (char[]){"{}"}, .priority = priority,
+                .ttl = 60};
+  cm_job_created result;
+  (void)snprintf(job.user, sizeof job.user, "%s", user);
+  ck_ok(cm_jobs_create(store, &job, NULL, NULL, &result, id, &error));
+  ck_assert_int_eq(result, CM_JOB_NEW);
+}
+
+static cm_status run_sql(sqlite3 *handle, void *context, cm_error *e)
+{
+  return cm_sql_run(handle, NULL, e, context, "");
+}
+
+static void sql(const char *text)
+{
+  ck_ok(cm_database_write(store->database, run_sql, (void *)(uintptr_t)text, &error));
+}
+
+static cm_status read_number(sqlite3 *handle, void *context, cm_error *e)
+{
+  int64_t *number = ((void **)context)[1];
+  return cm_sql_number(handle, 0, number, e, ((void **)context)[0], "");
+}
+
+static int64_t number(const char *text)
+{
+  int64_t result;
+  void *context[] = {(void *)(uintptr_t)text, &result};
+  ck_ok(cm_database_read(store->database, read_number, context, &error));
+  return result;
+}
+
+/* Many queued jobs of many users and priorities at once. */
+static void fill(int count)
+{
+  char text[1024];
+  (void)snprintf(text, sizeof text,
+                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+                 " INSERT INTO jobs(id, user, kind, name, network, chip, options, reserve, ttl, priority, state, attempt,"
+                 " kills, moved, cancel_requested, reused, created) SELECT 'f' || i || hex(randomblob(4)),"
+                 " 'user' || (i %% 8), 'map', '', 'abc', 'toy', '{}', 0, 60, i %% 3 - 1, 'queued', 0, 0, 0, 0, 0, i FROM n",
+                 count);
+  sql(text);
+}
+
+/* The counters that triggers keep say what counting says. */
+static void check_counters(void)
+{
+  ck_assert_int_eq(number("SELECT count(*) FROM (SELECT user, priority, ready, queued FROM queue_totals EXCEPT"
+                          " SELECT user, priority, sum(state = 'queued' AND waits_for IS NULL AND retry_at IS NULL),"
+                          " count(*) FROM jobs WHERE state = 'queued' GROUP BY 1, 2)"), 0);
+  ck_assert_int_eq(number("SELECT (SELECT total(queued) FROM queue_totals) -"
+                          " (SELECT count(*) FROM jobs WHERE state = 'queued')"), 0);
+  ck_assert_int_eq(number("WITH level(level, shift) AS (VALUES (0, 6), (1, 12), (2, 18), (3, 24), (4, 30)),"
+                          " truth AS (SELECT user, priority, level, sequence >> shift, count(*) FROM jobs, level WHERE"
+                          " state = 'queued' AND waits_for IS NULL AND retry_at IS NULL GROUP BY 1, 2, 3, 4)"
+                          " SELECT (SELECT count(*) FROM (SELECT * FROM truth EXCEPT SELECT * FROM queue_ranks)) +"
+                          " (SELECT count(*) FROM (SELECT * FROM queue_ranks EXCEPT SELECT * FROM truth))"), 0);
+  ck_assert_int_eq(number("SELECT count(*) FROM (SELECT state, jobs FROM job_totals WHERE jobs <> 0 EXCEPT"
+                          " SELECT state, count(*) FROM jobs GROUP BY 1)"), 0);
+}
+
+/* ---- places ---- */
+
+/* Random queues: places as they stand are the order of the claims that follow, one job after the other. */
+START_TEST(places_are_the_order_of_claims)
+{
+  enum { ROUNDS = 12, JOBS = 60 };
+  cm_random random;
+  cm_random_init(&random, 3, 0, 0);
+  for (int round = 0; round < ROUNDS; round++) {
+    char id[JOBS][CM_ID_MAX];
+    uint64_t place[JOBS] = {0};
+    sql("DELETE FROM jobs");
+    /* Some have run already, some run now, so that users stand differently. */
+    int running = (int)cm_random_below(&random, 8);
+    for (int i = 0; i < JOBS; i++) {
+      char user[8];
+      (void)snprintf(user, sizeof user, "u%u", (unsigned)cm_random_below(&random, 1 + (uint64_t)round % 5));
+      create_job(user, (int)cm_random_below(&random, 3), id[i]);
+      cm_job job;
+      bool found = false;
+      if (i < running) {
+        ck_ok(cm_jobs_claim(store, &job, &found, &error));
+        ck_assert(found);
+        cm_job_clear(&job);
+      }
+    }
+    cm_job *jobs;
+    size_t count, queued = 0;
+    ck_ok(cm_jobs_list(store, &(cm_job_filter){.state = CM_JOB_STATES, .limit = 100}, &jobs, &count, &error));
+    ck_assert_uint_eq(count, JOBS);
+    for (size_t i = 0; i < count; i++) {
+      cm_job one;
+      ck_ok(cm_jobs_get(store, jobs[i].id, &one, &error));
+      ck_assert_uint_eq(one.position, jobs[i].position);
+      ck_assert_int_eq(one.position != 0, one.state == CM_JOB_QUEUED);
+      queued += one.state == CM_JOB_QUEUED;
+      for (int k = 0; k < JOBS; k++)
+        if (strcmp(id[k], one.id) == 0)
+          place[k] = one.position;
+      cm_job_clear(&one);
+      cm_job_clear(&jobs[i]);
+    }
+    free(jobs);
+    for (uint64_t turn = 1; turn <= queued; turn++) {
+      cm_job job;
+      bool found;
+      ck_ok(cm_jobs_claim(store, &job, &found, &error));
+      ck_assert(found);
+      for (int k = 0; k < JOBS; k++)
+        if (strcmp(id[k], job.id) == 0)
+          ck_assert_msg(place[k] == turn, "round %d: %s of %s, priority %d, was at %llu and went at %llu", round, job.id,
+                        job.user, job.priority, (unsigned long long)place[k], (unsigned long long)turn);
+      cm_job_clear(&job);
+      if (turn % 16 == 0)
+        check_counters();
+    }
+  }
+}
+END_TEST
+
+/* The place goes down by one with every claim in a long queue too, where counters count blocks. */
+START_TEST(places_in_a_long_queue)
+{
+  cm_job job;
+  bool found;
+  char last[CM_ID_MAX];
+  fill(10000);
+  create_job("user1", -1, last);
+  check_counters();
+  ck_ok(cm_jobs_get(store, last, &job, &error));
+  uint64_t before = job.position;
+  cm_job_clear(&job);
+  ck_assert_uint_gt(before, 9900);
+  ck_assert_uint_le(before, 10001);
+  for (int i = 0; i < 100; i++) {
+    ck_ok(cm_jobs_claim(store, &job, &found, &error));
+    ck_assert(found);
+    cm_job_clear(&job);
+  }
+  ck_ok(cm_jobs_get(store, last, &job, &error));
+  ck_assert_uint_eq(job.position, before - 100);
+  cm_job_clear(&job);
+  check_counters();
+}
+END_TEST
+
+/* Jobs that may not start yet have places too, and none is 0. */
+START_TEST(waiting_jobs_have_places)
+{
+  char first[CM_ID_MAX], twin[CM_ID_MAX], third[CM_ID_MAX], last[CM_ID_MAX];
+  cm_job a, b, c;
+  bool found, deferred, again, taken;
+  create_job("ann", 0, first);
+  create_job("ann", 0, twin);
+  create_job("ann", 0, third);
+  create_job("ann", 0, last);
+  ck_ok(cm_jobs_claim(store, &a, &found, &error));
+  ck_ok(cm_jobs_identify(store, &a, "same", &deferred, &error));
+  ck_ok(cm_jobs_claim(store, &b, &found, &error));
+  ck_ok(cm_jobs_identify(store, &b, "same", &deferred, &error));
+  ck_assert(deferred);
+  ck_ok(cm_jobs_claim(store, &c, &found, &error));
+  ck_assert_str_eq(c.id, third);
+  ck_ok(cm_jobs_retry(store, &c, NULL, &again, &error));
+  check_counters();
+  cm_job *jobs;
+  size_t count;
+  ck_ok(cm_jobs_list(store, &(cm_job_filter){.state = CM_JOB_QUEUED, .limit = 10}, &jobs, &count, &error));
+  ck_assert_uint_eq(count, 3);
+  for (size_t i = 0; i < count; i++) {
+    ck_assert_uint_eq(jobs[i].position, 1);
+    ck_assert_int_eq(jobs[i].ready, strcmp(jobs[i].id, last) == 0);
+    cm_job_clear(&jobs[i]);
+  }
+  free(jobs);
+  /* The twin is ready when the first has stopped running, however it does. */
+  ck_ok(cm_jobs_finish(store, &a, &(cm_job_outcome){.state = CM_JOB_FAILED, .problem = "{}"}, &taken, &error));
+  check_counters();
+  cm_job_clear(&b);
+  ck_ok(cm_jobs_claim(store, &b, &found, &error));
+  ck_assert_str_eq(b.id, twin);
+  cm_job_clear(&a);
+  cm_job_clear(&b);
+  cm_job_clear(&c);
+}
+END_TEST
+
+/* ---- costs ---- */
+
+/* Steps of the database's machine that one call takes, on average of a few. */
+typedef struct costs {
+  uint64_t post, get, list, list_state, list_user, claim, count;
+} costs;
+
+static void list_jobs(const cm_job_filter *filter)
+{
+  cm_job *jobs;
+  size_t count;
+  ck_ok(cm_jobs_list(store, filter, &jobs, &count, &error));
+  ck_assert_uint_eq(count, filter->limit);
+  for (size_t i = 0; i < count; i++)
+    cm_job_clear(&jobs[i]);
+  free(jobs);
+}
+
+static uint64_t since(void)
+{
+  static uint64_t before;
+  uint64_t passed = steps - before;
+  before = steps;
+  return passed;
+}
+
+static costs measure(void)
+{
+  costs c = {0};
+  char id[CM_ID_MAX];
+  cm_job job;
+  bool found;
+  uint64_t counts[CM_JOB_STATES];
+  (void)since();
+  create_job("user1", 0, id);
+  c.post = since();
+  ck_ok(cm_jobs_get(store, id, &job, &error));
+  cm_job_clear(&job);
+  c.get = since();
+  list_jobs(&(cm_job_filter){.state = CM_JOB_STATES, .limit = 50});
+  c.list = since();
+  list_jobs(&(cm_job_filter){.state = CM_JOB_QUEUED, .limit = 50});
+  c.list_state = since();
+  list_jobs(&(cm_job_filter){.state = CM_JOB_STATES, .user = "user2", .limit = 50});
+  c.list_user = since();
+  ck_ok(cm_jobs_count(store, counts, &error));
+  c.count = since();
+  ck_ok(cm_jobs_claim(store, &job, &found, &error));
+  ck_assert(found);
+  cm_job_clear(&job);
+  c.claim = since();
+  return c;
+}
+
+START_TEST(costs_do_not_grow_with_the_queue)
+{
+  fill(480); /* every user and priority is there */
+  costs few = measure();
+  fill(20000);
+  costs many = measure();
+  const uint64_t *a = (const uint64_t *)&few, *b = (const uint64_t *)&many;
+  static const char *const names[] = {"post", "get", "list", "list by state", "list by user", "claim", "count"};
+  for (size_t i = 0; i < sizeof few / sizeof *a; i++)
+    ck_assert_msg(b[i] <= 2 * a[i], "%s takes %llu steps with 20000 queued jobs, %llu with 480", names[i],
+                  (unsigned long long)b[i], (unsigned long long)a[i]);
+}
+END_TEST
+
+static cm_status explain(sqlite3 *handle, void *context, cm_error *e)
+{
+  sqlite3_stmt *statement;
+  bool row = true;
+  char query[4096];
+  (void)snprintf(query, sizeof query, "EXPLAIN QUERY PLAN %s", (const char *)context);
+  cm_status status = cm_sql_prepare(handle, &statement, e, query, "");
+  while (status == CM_OK && row) {
+    status = cm_sql_step(statement, &row, e);
+    const char *line = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 3) : "";
+    if (strncmp(line, "SCAN jobs", 9) == 0 || strncmp(line, "SCAN j ", 7) == 0 || strcmp(line, "SCAN j") == 0)
+      /* A whole list goes through the table from its end, and stops at its limit. */
+      ck_assert_msg(strstr(context, "WHERE sequence < ?4 ORDER BY sequence DESC LIMIT") != NULL, "%s\n%s", line, (const char *)context);
+    if (strstr(context, "FROM queue_totals") == NULL)
+      ck_assert_msg(strstr(line, "TEMP B-TREE") == NULL, "%s\n%s", line, (const char *)context);
+  }
+  sqlite3_finalize(statement);
+  return status;
+}
+
+/* Every query that ran in a life of jobs is answered from an index. */
+START_TEST(every_query_has_its_index)
+{
+  char id[CM_ID_MAX];
+  cm_job job;
+  bool found, deferred, again, taken;
+  double seconds;
+  fill(480);
+  (void)measure();
+  list_jobs(&(cm_job_filter){.state = CM_JOB_QUEUED, .user = "user2", .limit = 5});
+  list_jobs(&(cm_job_filter){.state = CM_JOB_STATES, .network = "abc", .limit = 5});
+  list_jobs(&(cm_job_filter){.state = CM_JOB_QUEUED, .network = "abc", .limit = 5});
+  create_job("", 5, id);
+  ck_ok(cm_jobs_claim(store, &job, &found, &error));
+  ck_ok(cm_jobs_identify(store, &job, "f", &deferred, &error));
+  ck_ok(cm_jobs_retry(store, &job, NULL, &again, &error));
+  cm_job_clear(&job);
+  ck_ok(cm_jobs_claim(store, &job, &found, &error));
+  ck_ok(cm_jobs_requeue(store, &job, false, &error));
+  cm_job_clear(&job);
+  ck_ok(cm_jobs_claim(store, &job, &found, &error));
+  ck_ok(cm_jobs_finish(store, &job, &(cm_job_outcome){.state = CM_JOB_FAILED, .problem = "{}"}, &taken, &error));
+  ck_ok(cm_jobs_seconds(store, &seconds, &error));
+  ck_ok(cm_jobs_cancel(store, id, &error));
+  ck_ok(cm_jobs_delete(store, id, &error));
+  ck_ok(cm_jobs_recover(store, "{}", &error));
+  ck_fails(cm_networks_delete(store, "abc", &error), CM_CONFLICT);
+  ck_fails(cm_chips_delete(store, "toy", &error), CM_CONFLICT);
+  cm_job_clear(&job);
+  size_t checked = 0;
+  for (size_t i = 0, count = seen_count; i < count; i++)
+    if (strstr(seen[i], "jobs") != NULL && strncmp(seen[i], "CREATE", 6) != 0 && strncmp(seen[i], "ALTER", 5) != 0 &&
+        strncmp(seen[i], "DROP", 4) != 0 && strncmp(seen[i], "WITH", 4) != 0 && strncmp(seen[i], "EXPLAIN", 7) != 0 &&
+        strstr(seen[i], "sqlite_master") == NULL && strstr(seen[i], "INSERT INTO queue_totals SELECT") == NULL &&
+        strstr(seen[i], "INSERT INTO job_totals SELECT") == NULL && strstr(seen[i], "UPDATE jobs SET waits_for = NULL WHERE waits_for IS") == NULL) {
+      ck_ok(cm_database_read(store->database, explain, seen[i], &error));
+      checked++;
+    }
+  ck_assert_uint_gt(checked, 20);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("queue");
+  TCase *tests = tcase_create("queue");
+  tcase_add_checked_fixture(tests, setup, teardown);
+  tcase_set_timeout(tests, 120);
+  tcase_add_test(tests, places_are_the_order_of_claims);
+  tcase_add_test(tests, places_in_a_long_queue);
+  tcase_add_test(tests, waiting_jobs_have_places);
+  tcase_add_test(tests, costs_do_not_grow_with_the_queue);
+  tcase_add_test(tests, every_query_has_its_index);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
