@@ -8,7 +8,11 @@
 #include <unistd.h>
 
 #include "api/handlers.h"
+#include "core/network/formats.h"
 #include "storage/networks.h"
+
+/* Beside the formats of networks. */
+#define MODEL_FORMAT "onnx"
 
 static json_t *network_json(const cm_network *n)
 {
@@ -27,18 +31,42 @@ static void reply_network(cm_request *request, unsigned status, const cm_network
   cm_reply_header(request, "Location", "/v1/networks/%s", network->id);
 }
 
+/* The format that a query names, "" when it names none; false when there is no such, and the reply is made. */
+static bool wanted_format(cm_request *request, const char **format)
+{
+  char names[CM_FORMAT_NAMES_MAX];
+  const char *named = cm_request_query(request, "format");
+  *format = named != NULL ? named : "";
+  if (named == NULL || strcmp(named, MODEL_FORMAT) == 0 || cm_network_format_find(named) != NULL)
+    return true;
+  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                   "format must be one of %s, %s, not \"%.40s\"", cm_network_format_names(names), MODEL_FORMAT, named);
+  return false;
+}
+
 void cm_import_upload(cm_request *request, const char *path, const char *sha, uint64_t bytes, const char *name)
 {
+  const char *format;
+  if (!wanted_format(request, &format)) {
+    (void)unlink(path);
+    return;
+  }
   cm_error error;
   cm_network network = {.bytes = bytes, .created = cm_store_time()}, known;
   char scratch[CM_PATH_MAX], id[CM_ID_MAX];
   bool there = false;
   (void)snprintf(network.id, sizeof network.id, "%s", sha);
   (void)snprintf(network.name, sizeof network.name, "%s", name);
+  (void)snprintf(network.format, sizeof network.format, "%s", format);
   cm_status status = cm_networks_get(request->store, sha, &known, &error);
   if (status == CM_OK) {
     (void)unlink(path);
-    reply_network(request, 200, &known);
+    if (format[0] == '\0' || strcmp(format, known.format) == 0)
+      reply_network(request, 200, &known);
+    else
+      cm_reply_problem(request, 409, "conflict", "The state of a thing forbids the change",
+                       "these bytes are network %s already, read as %s: to read them as %s, delete it first", known.id,
+                       known.format, format);
     return;
   }
   cm_store_id(id);
@@ -128,7 +156,7 @@ void cm_get_network_content(cm_request *request)
     cm_reply_error(request, &error);
     return;
   }
-  bool model = strcmp(network.format, "onnx") == 0;
+  bool model = strcmp(network.format, MODEL_FORMAT) == 0;
   cm_reply_file(request, path, model ? "application/octet-stream" : "application/zip", network.id);
   cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.%s\"", network.id,
                   model ? "onnx" : "zip");

@@ -7,34 +7,38 @@
 
 static const char usage[] =
   "usage: coremap check NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--certificate FILE]\n"
-  "                     [--occupancy FILE] [--quiet]\n"
+  "                     [--occupancy FILE] [--format NAME] [--quiet]\n"
   "\n"
   "Recomputes every limit and metric of a mapping (coremap map -o FILE) with code of its own, and all that a\n"
   "certificate (coremap map --certificate FILE) says of it. Exit status: 0 legal, 1 not (every violation is listed),\n"
-  "2 bad input.\n";
+  "2 bad input. FILE - is standard input.\n"
+  "\n"
+  "  --format NAME   the network's format, whatever it looks like: @N\n";
 
 typedef struct arguments {
-  const char *network, *chip, *mesh, *mapping, *occupancy, *certificate;
+  const char *network, *format, *chip, *mesh, *mapping, *occupancy, *certificate;
   bool quiet;
 } arguments;
 
 static int parse(int argc, char **argv, arguments *a)
 {
-  enum { CHIP = 256, MESH, MAPPING, OCCUPANCY, CERTIFICATE, QUIET, HELP };
+  enum { CHIP = 256, MESH, FORMAT, MAPPING, OCCUPANCY, CERTIFICATE, QUIET, HELP };
   static const struct option flags[] = {
     {"chip", required_argument, NULL, CHIP}, {"mesh", required_argument, NULL, MESH},
+    {"format", required_argument, NULL, FORMAT},
     {"certificate", required_argument, NULL, CERTIFICATE},
     {"mapping", required_argument, NULL, MAPPING}, {"occupancy", required_argument, NULL, OCCUPANCY},
     {"quiet", no_argument, NULL, QUIET}, {"help", no_argument, NULL, HELP}, {NULL, 0, NULL, 0}};
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
     switch (flag) {
-      case CHIP: a->chip = optarg; break;
+      case FORMAT: a->format = optarg; break;
+      case CHIP: a->chip = cli_input(optarg); break;
       case MESH: a->mesh = optarg; break;
-      case MAPPING: a->mapping = optarg; break;
-      case OCCUPANCY: a->occupancy = optarg; break;
-      case CERTIFICATE: a->certificate = optarg; break;
+      case MAPPING: a->mapping = cli_input(optarg); break;
+      case OCCUPANCY: a->occupancy = cli_input(optarg); break;
+      case CERTIFICATE: a->certificate = cli_input(optarg); break;
       case QUIET: a->quiet = true; break;
-      case HELP: fputs(usage, stdout); return EXIT_DONE;
+      case HELP: return cli_help(usage);
       default: return EXIT_USAGE;
     }
   }
@@ -44,7 +48,7 @@ static int parse(int argc, char **argv, arguments *a)
     return cli_usage("check", "name either --chip or --mesh");
   if (a->mapping == NULL)
     return cli_usage("check", "no --mapping is named");
-  a->network = argv[optind];
+  a->network = cli_input(argv[optind]);
   return -1;
 }
 
@@ -60,14 +64,13 @@ int cli_check(int argc, char **argv)
   cm_occupancy *occupancy = NULL;
   cm_topology *topology = NULL;
   cm_import_report report;
-  cm_import_limits limits = cm_import_limits_default();
   cm_check_result result = {0};
   cli_run_begin(&cli, a.quiet);
   cm_status status = cli_chip(a.chip, a.mesh, &chip, &error);
   if (status == CM_OK)
     status = cli_occupancy(a.occupancy, chip, &occupancy, &error);
   if (status == CM_OK)
-    status = cm_import(a.network, &limits, &cli.run, &topology, &report, &error);
+    status = cli_import(a.network, a.format, &cli.run, &topology, &report, &error);
   char network_id[65];
   uint64_t bytes;
   if (status == CM_OK && a.certificate != NULL)

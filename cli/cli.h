@@ -10,6 +10,7 @@
 #include "core/base/run.h"
 #include "core/chip/chip.h"
 #include "core/chip/occupancy.h"
+#include "core/network/formats.h"
 #include "core/network/import.h"
 
 /* Exit status of every command (SPEC section 12). */
@@ -20,6 +21,28 @@ int cli_fail(const cm_error *error);
 
 /* Prints one line about wrong usage with a hint at --help; returns EXIT_USAGE. */
 int cli_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A path that can be read again and again: "-" is standard input, which like a pipe is kept in a nameless file. Ends the
+ * command when that cannot be read. The path lasts as long as the process. */
+const char *cli_input(const char *path);
+
+/* A path that cm_file_create takes: "-" is standard output, which is this file's alone from here on: what the command
+ * prints otherwise goes to standard error. Ends the command when a second file wants it. */
+const char *cli_output(const char *path);
+
+/* Prints an error's detail on standard error, with "standard input" where the path of cli_input stands in it. */
+void cli_print_detail(const char *detail);
+
+/* Reads a network; format NULL: recognised by content and name. */
+cm_status cli_import(const char *path, const char *format, cm_run *run, cm_topology **topology,
+                     cm_import_report *report, cm_error *error);
+
+/* Writes a network to `path` (as named on the command line) in the format `to`, or NULL: the one its ending says. */
+cm_status cli_export(const cm_topology *topology, const char *path, const char *to, cm_run *run, cm_error *error);
+
+/* Prints a command's usage, "@N" in it being the names of the network formats and "@A" what they are. Returns
+ * EXIT_DONE. */
+int cli_help(const char *usage);
 
 /* A run context on an account, cancelled by SIGINT and SIGTERM, that shows phases on standard error: a bar on a
  * terminal, a line a phase otherwise, nothing when quiet. */

@@ -17,7 +17,9 @@ static atomic_bool stop_wanted;
 
 int cli_fail(const cm_error *error)
 {
-  fprintf(stderr, "coremap: %s\n", error->detail);
+  fputs("coremap: ", stderr);
+  cli_print_detail(error->detail);
+  fputc('\n', stderr);
   switch (error->status) {
     case CM_BAD_NETWORK:
     case CM_BAD_CHIP:

@@ -37,7 +37,7 @@ static const char usage[] =
   "  --quiet              no progress\n";
 
 typedef struct arguments {
-  const char *model, *output, *report, *chip, *timeline, *tiles, *mapping, *measure;
+  const char *model_name, *model, *output, *report, *chip, *timeline, *tiles, *mapping, *measure;
   json_t *options;
   bool json, quiet;
 } arguments;
@@ -68,17 +68,17 @@ static int parse(int argc, char **argv, arguments *a)
                                         {NULL, 0, NULL, 0}};
   for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;)
     switch (flag) {
-    case 'o': a->output = optarg; break;
-    case 'r': a->report = optarg; break;
-    case 'c': a->chip = optarg; break;
+    case 'o': a->output = cli_output(optarg); break;
+    case 'r': a->report = cli_output(optarg); break;
+    case 'c': a->chip = cli_input(optarg); break;
     case 's': (void)cli_option_set(a->options, "stop_after", optarg); break;
     case 'M': (void)cli_option_set(a->options, "memory", optarg); break;
     case SHAPE: cli_shape_set(a->options, optarg); break;
     case 'O': (void)cli_option_set(a->options, "order", optarg); break;
-    case 'e': a->timeline = optarg; break;
+    case 'e': a->timeline = cli_output(optarg); break;
     case 'x': a->measure = optarg; break;
-    case 'i': a->tiles = optarg; break;
-    case 'p': a->mapping = optarg; break;
+    case 'i': a->tiles = cli_output(optarg); break;
+    case 'p': a->mapping = cli_output(optarg); break;
     case 'S': (void)cli_option_set(a->options, "seed", optarg); break;
     case 't': (void)cli_option_set(a->options, "threads", optarg); break;
     case 'm': (void)cli_option_set(a->options, "memory_limit", optarg); break;
@@ -95,7 +95,7 @@ static int parse(int argc, char **argv, arguments *a)
     return cli_usage("compile", "-o is needed: where the compiled model goes");
   if (a->mapping != NULL && a->tiles == NULL)
     return cli_usage("compile", "--mapping is of tiles: name a file for them with --tiles");
-  a->model = argv[optind];
+  a->model = cli_input(a->model_name = argv[optind]);
   return -1;
 }
 
@@ -139,7 +139,7 @@ static void print_table(const arguments *a, const json_t *report)
   const json_t *bytes = json_object_get(report, "permutation_bytes"), *operators = json_object_get(report, "operators"),
                *verified = json_object_get(report, "verified"), *split = json_object_get(report, "split"),
                *tiles = json_object_get(report, "tiles");
-  printf("model         %s, opset %" JSON_INTEGER_FORMAT "\n", a->model,
+  printf("model         %s, opset %" JSON_INTEGER_FORMAT "\n", a->model_name,
          json_integer_value(json_object_get(report, "opset")));
   printf("operators     %" JSON_INTEGER_FORMAT " -> %" JSON_INTEGER_FORMAT "\n",
          json_integer_value(json_object_get(operators, "before")),

@@ -8,7 +8,6 @@
 
 #include "cli/cli.h"
 #include "core/generate/generate.h"
-#include "core/network/export.h"
 
 static const char usage[] =
   "usage: coremap generate reservoir --neurons N [--fan-out M] [OPTION...] -o OUT\n"
@@ -32,10 +31,12 @@ static const char usage[] =
   "  --rates        axons weigh the published mean rates of their populations instead of 1\n"
   "  --seed S       1 unless given\n"
   "  --threads T    never changes the result\n"
+  "  --to NAME      what OUT shall be, whatever it is called: @N, or an ending, like csv.gz;\n"
+  "                 with -o - (standard output) it is needed\n"
   "  --quiet        no progress\n";
 
 typedef struct arguments {
-  const char *recipe, *output;
+  const char *recipe, *output, *to;
   uint32_t neurons, populations, size;
   cm_layered layered;
   double fan_out, scale;
@@ -89,6 +90,7 @@ static int parse(int argc, char **argv, arguments *a)
                                         {"seed", required_argument, NULL, 's'},
                                         {"threads", required_argument, NULL, 't'},
                                         {"output", required_argument, NULL, 'o'},
+                                        {"to", required_argument, NULL, 'T'},
                                         {"quiet", no_argument, NULL, 'q'},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
@@ -107,8 +109,9 @@ static int parse(int argc, char **argv, arguments *a)
       case 's': good = cli_whole(optarg, 0, UINT64_MAX, &a->seed); break;
       case 't': good = cli_whole32(optarg, 1, 1024, &a->threads); break;
       case 'o': a->output = optarg; break;
+      case 'T': a->to = optarg; break;
       case 'q': a->quiet = true; break;
-      case 'h': fputs(usage, stdout); return EXIT_DONE;
+      case 'h': return cli_help(usage);
       default: return EXIT_USAGE;
     }
     if (!good)
@@ -144,7 +147,7 @@ static cm_status in_memory(const arguments *a, cm_run *run, cm_error *error)
   cm_topology *topology;
   if (make(a, run, &topology, error) != CM_OK)
     return error->status;
-  cm_status status = cm_export(topology, a->output, run, error);
+  cm_status status = cli_export(topology, a->output, a->to, run, error);
   if (status == CM_OK)
     printf("%" PRIu32 " neurons, %" PRIu64 " synapses\n", topology->vertex_count, topology->pin_count);
   cm_topology_free(topology);
@@ -156,7 +159,7 @@ static cm_status microcircuit(const arguments *a, cm_run *run, cm_error *error)
   cm_microcircuit counts;
   cm_microcircuit_report report;
   if (cm_microcircuit_counts(a->scale, &counts, error) != CM_OK ||
-      cm_generate_microcircuit(a->scale, a->rates, a->output, run, &report, error) != CM_OK)
+      cm_generate_microcircuit(a->scale, a->rates, cli_output(a->output), run, &report, error) != CM_OK)
     return error->status;
   printf("%" PRIu32 " neurons, %" PRIu64 " synapses between %" PRIu64 " pairs\n", counts.neurons, report.synapses,
          report.pairs);
@@ -187,9 +190,9 @@ int cli_generate(int argc, char **argv)
     return cli_usage("generate", "--neurons N is needed");
   if (a.fan_out < 0 || a.fan_out > CM_FAN_OUT_MAX)
     return cli_usage("generate", "--fan-out must be at least 1 and at most %d", CM_FAN_OUT_MAX);
-  size_t length = strlen(a.output);
-  if (is_circuit && (length < 4 || strcmp(a.output + length - 4, ".zip") != 0))
-    return cli_usage("generate", "a microcircuit is written as a topology file: OUT must end in .zip");
+  const cm_network_format *zip = cm_network_format_find("topology");
+  if (is_circuit && (a.to != NULL ? cm_network_format_find(a.to) : cm_network_format_by_ending(a.output)) != zip)
+    return cli_usage("generate", "a microcircuit is written as a topology file: OUT must end in .zip, or --to topology");
   cli_run cli;
   cm_error error;
   cli_run_begin(&cli, a.quiet);

@@ -20,7 +20,7 @@ static bool set_pair(cli_job *a, const char *pair)
 /* Returns -1 to go on, else an exit status. */
 int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job *a)
 {
-  enum { CHIP = 256, MESH, OCCUPANCY, CACHE, PART, PLACEMENT, ROUTES, CERTIFICATE, FROM, POLICY, JSON, QUIET, SET, HELP,
+  enum { CHIP = 256, MESH, OCCUPANCY, CACHE, PART, PLACEMENT, ROUTES, CERTIFICATE, FROM, POLICY, FORMAT, JSON, QUIET, SET, HELP,
          JOB_OPTION };
   static const struct option all[] = {{"placement", required_argument, NULL, PLACEMENT},
                                       {"output", required_argument, NULL, 'o'},
@@ -33,6 +33,7 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
                                       {"certificate", required_argument, NULL, CERTIFICATE},
                                       {"from", required_argument, NULL, FROM},
                                       {"compare", required_argument, NULL, JOB_OPTION}, /* these are of a placement */
+                                      {"format", required_argument, NULL, FORMAT},
                                       {"chip", required_argument, NULL, CHIP},
                                       {"mesh", required_argument, NULL, MESH},
                                       {"occupancy", required_argument, NULL, OCCUPANCY},
@@ -55,23 +56,25 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
   enum { OF_PLACEMENT = 11 };
   const struct option *flags = places ? all : all + OF_PLACEMENT;
   const char *command = argv[0];
+  bool part_is_read = strcmp(command, "place") == 0;
   int flag, index;
   while ((flag = getopt_long(argc, argv, places ? "o:" : "", flags, &index)) != -1) {
     switch (flag) {
-      case CHIP: a->chip_name = optarg; break;
+      case FORMAT: a->format = optarg; break;
+      case CHIP: a->chip_name = cli_input(optarg); break;
       case MESH: a->mesh = optarg; break;
-      case OCCUPANCY: a->occupancy_path = optarg; break;
+      case OCCUPANCY: a->occupancy_path = cli_input(optarg); break;
       case CACHE: a->cache_folder = optarg; break;
-      case PART: a->part = optarg; break;
-      case PLACEMENT: a->placement = optarg; break;
-      case ROUTES: a->routes = optarg; break;
-      case CERTIFICATE: a->certificate = optarg; break;
-      case FROM: a->from = optarg; break;
-      case POLICY: a->policy = optarg; break;
-      case 'o': a->output = optarg; break;
+      case PART: a->part = part_is_read ? cli_input(optarg) : cli_output(optarg); break;
+      case PLACEMENT: a->placement = cli_output(optarg); break;
+      case ROUTES: a->routes = cli_output(a->routes_name = optarg); break;
+      case CERTIFICATE: a->certificate = cli_output(optarg); break;
+      case FROM: a->from = cli_input(optarg); break;
+      case POLICY: a->policy = cli_input(optarg); break;
+      case 'o': a->output = cli_output(optarg); break;
       case JSON: a->json = true; break;
       case QUIET: a->quiet = true; break;
-      case HELP: fputs(usage, stdout); return EXIT_DONE;
+      case HELP: return cli_help(usage);
       case SET:
         if (!set_pair(a, optarg))
           return cli_usage(command, "--set \"%s\" is not of the form NAME=VALUE", optarg);
@@ -85,7 +88,7 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
   }
   if (optind + 1 != argc)
     return cli_usage(command, optind == argc ? "no network is named" : "more than one network is named");
-  a->network = argv[optind];
+  a->network = cli_input(argv[optind]);
   if (places ? (a->chip_name == NULL) == (a->mesh == NULL) : a->chip_name != NULL && a->mesh != NULL)
     return cli_usage(command, "name either --chip or --mesh");
   if (a->occupancy_path != NULL && a->chip_name == NULL && a->mesh == NULL)
@@ -95,7 +98,6 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
 
 cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
 {
-  cm_import_limits limits = cm_import_limits_default();
   bool has_chip = job->chip_name != NULL || job->mesh != NULL;
   cli_run_begin(&job->cli, job->quiet);
   if (cm_map_options_parse(job->flags, &job->options, error) != CM_OK)
@@ -107,7 +109,7 @@ cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
   if (cli_scratch(job->scratch, error) != CM_OK)
     return error->status;
   job->cli.memory.scratch_folder = job->scratch;
-  if (cm_import(job->network, &limits, &job->cli.run, &job->topology, &job->report, error) != CM_OK)
+  if (cli_import(job->network, job->format, &job->cli.run, &job->topology, &job->report, error) != CM_OK)
     return error->status;
   *input = (cm_map_input){.topology = job->topology,
                           .chip = job->chip,

@@ -13,7 +13,8 @@
 typedef struct cli_job {
   /* As named on the command line; NULL: not named. */
   const char *network, *chip_name, *mesh, *occupancy_path, *cache_folder, *part, *placement, *output, *routes,
-      *certificate, *from, *policy;
+      *certificate, *from, *policy, *format;
+  const char *routes_name; /* as named: its ending says the view */
   json_t *flags; /* job options */
   bool json, quiet;
   /* Opened by cli_job_open. */

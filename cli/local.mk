@@ -4,6 +4,7 @@ coremap_SOURCES = cli/cli.h cli/http.h cli/job.h cli/remote.h \
   cli/common.c \
   cli/compile.c \
   cli/convert.c \
+  cli/files.c \
   cli/generate.c \
   cli/http.c \
   cli/job.c \

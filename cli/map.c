@@ -12,9 +12,12 @@
 static const char usage[] =
   "usage: coremap map NETWORK (--chip NAME|FILE | --mesh WxH) [OPTION...]\n"
   "\n"
-  "Maps a network (topology zip, .snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, csv/tsv edge list; any gzipped)\n"
-  "on a chip.\n"
+  "Maps a network on a chip. The network's format is recognised, gzipped or not:\n"
+  "@A.\n"
+  "FILE - is standard input, or output.\n"
   "\n"
+  "  --format NAME        the network's format, whatever it looks like:\n"
+  "                       @N\n"
   "  --chip NAME|FILE     a preset (see coremap show chips) or a chip file\n"
   "  --mesh WxH           a bare grid of cores without limits\n"
   "  --occupancy FILE     cores that are taken or broken\n"
@@ -49,7 +52,10 @@ static const char place_usage[] =
   "usage: coremap place NETWORK --part IN.part (--chip NAME|FILE | --mesh WxH) [OPTION...]\n"
   "\n"
   "Places parts that are made already, one part number a line in the order of the neurons: the placement stage alone.\n"
+  "FILE - is standard input, or output.\n"
   "\n"
+  "  --format NAME        the network's format, whatever it looks like:\n"
+  "                       @N\n"
   "  --part FILE          the parts; no number up to the largest may be missing\n"
   "  --chip NAME|FILE     a preset (see coremap show chips) or a chip file\n"
   "  --mesh WxH           a bare grid of cores without limits\n"
@@ -108,7 +114,7 @@ static bool ends_in(const char *path, const char *ending)
 static cm_status write_routes(void *user, FILE *stream, cm_error *error)
 {
   const beside *b = user;
-  const char *path = b->job->routes;
+  const char *path = b->job->routes_name;
   cm_routes_view kind = ends_in(path, ".csv")   ? CM_ROUTES_CSV
                         : ends_in(path, ".bin") ? CM_ROUTES_BINARY
                                                 : CM_ROUTES_JSON;

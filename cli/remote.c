@@ -57,7 +57,7 @@ static int parse(int argc, char **argv, const char *usage, bool views, arguments
   for (int flag; (flag = getopt_long(argc, argv, views ? "o:" : "", flags, NULL)) != -1;)
     switch (flag) {
     case 's': a->server = optarg; break;
-    case 'o': a->output = optarg; break;
+    case 'o': a->output = strcmp(optarg, "-") != 0 ? optarg : NULL; break;
     case 'j': a->json = true; break;
     case 'q': a->quiet = true; break;
     case 'h': fputs(usage, stdout); return EXIT_DONE;

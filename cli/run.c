@@ -63,8 +63,8 @@ static int parse(int argc, char **argv, arguments *a)
       break;
     case 'o': a->output = optarg; break;
     case 'd': a->output_dir = optarg; break;
-    case 'm': a->model = optarg; break;
-    case 't': a->timeline = optarg; break;
+    case 'm': a->model = cli_input(optarg); break;
+    case 't': a->timeline = cli_output(optarg); break;
     case 'S':
       if (!cli_whole(optarg, 0, UINT64_MAX, &a->seed))
         return cli_usage("run", "--seed is a whole number, not \"%s\"", optarg);
@@ -77,7 +77,7 @@ static int parse(int argc, char **argv, arguments *a)
     }
   if (optind + 1 != argc)
     return cli_usage("run", optind == argc ? "no program is named" : "one program is needed");
-  a->program = argv[optind];
+  a->program = cli_input(argv[optind]);
   return -1;
 }
 
@@ -134,7 +134,7 @@ static cm_status make_inputs(const arguments *a, const cm_program *p, cm_memory 
   for (uint32_t i = 0; status == CM_OK && i < p->input_count; i++) {
     const cm_program_tensor *t = &p->tensors[p->inputs[i]];
     if (files[i] != NULL) {
-      status = cm_tensor_read(files[i], t->name, i, t->type, t->rank, t->dims, memory, &inputs[i], error);
+      status = cm_tensor_read(cli_input(files[i]), t->name, i, t->type, t->rank, t->dims, memory, &inputs[i], error);
       continue;
     }
     status = cm_tensor_new(memory, t->type, t->rank, t->dims, &inputs[i], error);
@@ -310,7 +310,7 @@ int cli_disassemble(int argc, char **argv)
   if (argc != 2)
     return cli_usage("disassemble", "one program is needed");
   cli_run_begin(&cli, true);
-  cm_status status = cm_program_read(argv[1], &cli.run, &p, &error);
+  cm_status status = cm_program_read(cli_input(argv[1]), &cli.run, &p, &error);
   if (status == CM_OK)
     status = cm_program_disassemble(p, stdout, &error);
   cli_run_end(&cli);

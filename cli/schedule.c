@@ -81,8 +81,8 @@ static int set(arguments *a, int flag, const char *value)
     return cli_whole(value, 0, UINT64_MAX, &a->seed)
              ? -1
              : cli_usage("schedule", "--seed is a whole number, not \"%s\"", value);
-  case 'o': a->output = value; return -1;
-  case 't': a->trace = value; return -1;
+  case 'o': a->output = cli_output(value); return -1;
+  case 't': a->trace = cli_output(value); return -1;
   case 'j': a->json = true; return -1;
   case 'q': a->quiet = true; return -1;
   case 'h': fputs(usage, stdout); return EXIT_DONE;
@@ -110,7 +110,7 @@ static int parse(int argc, char **argv, arguments *a)
   }
   if (optind + 1 != argc)
     return cli_usage("schedule", optind == argc ? "no file is named" : "one file is needed");
-  a->file = argv[optind];
+  a->file = cli_input(argv[optind]);
   return -1;
 }
 

@@ -14,14 +14,16 @@
 #include "core/operators/shapes.h"
 
 static const char usage[] =
-  "usage: coremap show [--json] FILE | chips\n"
+  "usage: coremap show [--json] [--format NAME] FILE | chips\n"
   "       coremap show MODEL.onnx [--shape NAME=DIMS]...\n"
   "       coremap show [--json] CHIP --occupancy FILE\n"
   "\n"
   "Describes a network file, an ONNX model, a chip (file or preset name) or a mapping (coremap map -o FILE); `chips`\n"
   "lists the presets. With --json a chip is printed as a file to copy and change, a mapping without its neurons. With\n"
   "--occupancy: how many cores of a chip are free, and how broken up they are. With --shape a model's inputs have these\n"
-  "extents where the model leaves them open.\n";
+  "extents where the model leaves them open. FILE - is standard input.\n"
+  "\n"
+  "  --format NAME   FILE is a network of this format, whatever it looks like: @N\n";
 
 static void show_limit(const char *name, uint64_t limit)
 {
@@ -143,14 +145,13 @@ static cm_status show_topology(const cm_topology *t, const cm_import_report *rep
   return CM_OK;
 }
 
-static int show_network(const char *path, cm_error *error)
+static int show_network(const char *path, const char *format, cm_error *error)
 {
   cli_run cli;
   cm_topology *topology;
   cm_import_report report;
-  cm_import_limits limits = cm_import_limits_default();
   cli_run_begin(&cli, true);
-  cm_status status = cm_import(path, &limits, &cli.run, &topology, &report, error);
+  cm_status status = cli_import(path, format, &cli.run, &topology, &report, error);
   if (status != CM_OK)
     return cli_fail(error);
   status = show_topology(topology, &report, error);
@@ -261,9 +262,10 @@ static int first_byte(const char *path)
 int cli_show(int argc, char **argv)
 {
   static const struct option flags[] = {{"json", no_argument, NULL, 'j'}, {"occupancy", required_argument, NULL, 'o'},
-                                        {"shape", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+                                        {"shape", required_argument, NULL, 's'}, {"format", required_argument, NULL, 'f'},
+                                        {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
   bool json = false;
-  const char *occupancy = NULL;
+  const char *occupancy = NULL, *format = NULL;
   cm_stated_shapes shapes = {.count = 0};
   cm_error error;
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
@@ -273,23 +275,26 @@ int cli_show(int argc, char **argv)
           return cli_fail(&error);
         break;
       case 'j': json = true; break;
-      case 'o': occupancy = optarg; break;
-      case 'h': fputs(usage, stdout); return EXIT_DONE;
+      case 'o': occupancy = cli_input(optarg); break;
+      case 'f': format = optarg; break;
+      case 'h': return cli_help(usage);
       default: return EXIT_USAGE;
     }
   }
   if (optind + 1 != argc)
     return cli_usage("show", "one file or chip is needed");
-  const char *name = argv[optind];
+  const char *name = cli_input(argv[optind]);
   if (strcmp(name, "chips") == 0)
     return list_chips(&error);
+  if (format != NULL)
+    return show_network(name, format, &error);
   if (occupancy == NULL && cm_onnx_looks_like(name)) {
     cm_status status = show_model(name, &shapes, &error);
     if (status != CM_BAD_NETWORK)
       return status == CM_OK ? EXIT_DONE : cli_fail(&error);
   }
   if (occupancy == NULL && access(name, F_OK) == 0 && first_byte(name) != '{')
-    return show_network(name, &error);
+    return show_network(name, NULL, &error);
   if (occupancy == NULL && is_mapping(name))
     return show_mapping(name, json, &error);
   cm_chip *chip;

@@ -15,6 +15,8 @@ static const char usage[] =
   "server has serves as well. Prints the job's id.\n"
   "\n"
   "  --server URL         $COREMAP_SERVER, else http://127.0.0.1:8080\n"
+  "  --format NAME        the network's format, whatever it looks like: onnx,\n"
+  "                       @N\n"
   "  --chip NAME          a chip of the server\n"
   "  --name TEXT          the job's name; the file's unless given\n"
   "  --reserve            lease the region's cores when the job is done\n"
@@ -25,7 +27,7 @@ static const char usage[] =
   "  --OPTION VALUE       any job option (docs/options.md): --preset best, --seed 7, --memory-limit 2G\n";
 
 typedef struct arguments {
-  const char *network, *server;
+  const char *network, *network_name, *server, *format;
   json_t *job, *options;
   bool wait, json, quiet;
 } arguments;
@@ -48,6 +50,8 @@ static bool set_value(arguments *a, const char *flag, const char *value)
 {
   if (strcmp(flag, "server") == 0)
     a->server = value;
+  else if (strcmp(flag, "format") == 0)
+    a->format = value;
   else if (strcmp(flag, "chip") == 0 || strcmp(flag, "name") == 0)
     return json_object_set_new(a->job, flag, json_string(value)) == 0;
   else if (strcmp(flag, "priority") == 0)
@@ -65,13 +69,12 @@ static int parse(int argc, char **argv, arguments *a)
     if (strncmp(flag, "--", 2) != 0) {
       if (a->network != NULL)
         return cli_usage("submit", "more than one network is named");
-      a->network = flag;
+      a->network = cli_input(flag);
+      a->network_name = strcmp(flag, "-") == 0 ? "standard input" : flag;
       continue;
     }
-    if (strcmp(flag, "--help") == 0) {
-      fputs(usage, stdout);
-      return EXIT_DONE;
-    }
+    if (strcmp(flag, "--help") == 0)
+      return cli_help(usage);
     if (set_switch(a, flag + 2))
       continue;
     if (i + 1 == argc)
@@ -102,17 +105,21 @@ static cm_status find_network(cli_server *server, const arguments *a, json_t **n
     return CM_OK;
   }
   FILE *file = fopen(a->network, "rb");
-  char *name = cli_url_segment(server, base_name(a->network));
+  char *name = cli_url_segment(server, base_name(a->network_name)),
+       *format = cli_url_segment(server, a->format != NULL ? a->format : "");
   cm_status status = CM_OK;
   if (file == NULL)
     status = cm_fail_errno(error, errno, "cannot open", a->network);
-  else if (name == NULL || snprintf(path, sizeof path, "/v1/networks?name=%s", name) >= (int)sizeof path)
+  else if (name == NULL || format == NULL ||
+           snprintf(path, sizeof path, "/v1/networks?name=%s%s%s", name, a->format != NULL ? "&format=" : "", format) >=
+             (int)sizeof path)
     status = cm_fail(error, CM_BAD_REQUEST, "the name of %s is too long", a->network);
   else {
     const cli_request upload = {.method = "POST", .path = path, .upload = file};
     status = cli_server_ask(server, &upload, &reply, error);
   }
   free(name);
+  free(format);
   if (file != NULL)
     (void)fclose(file);
   if (status == CM_OK)
@@ -131,7 +138,7 @@ static cm_status queue(cli_server *server, arguments *a, json_t **job, cm_error 
   (void)json_object_set_new(a->job, "kind", json_string(model ? "compile" : "map"));
   (void)json_object_set(a->job, "network", json_object_get(network, "id"));
   if (json_object_get(a->job, "name") == NULL)
-    (void)json_object_set_new(a->job, "name", json_string(base_name(a->network)));
+    (void)json_object_set_new(a->job, "name", json_string(base_name(a->network_name)));
   json_decref(network);
   const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = a->job};
   if (cli_server_ask(server, &post, &reply, error) != CM_OK)

@@ -54,8 +54,8 @@ static int parse(int argc, char **argv, arguments *a)
   cm_error error;
   for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;)
     switch (flag) {
-    case 'c': a->chip = optarg; break;
-    case 'o': a->output = optarg; break;
+    case 'c': a->chip = cli_input(optarg); break;
+    case 'o': a->output = cli_output(optarg); break;
     case 'p':
       if (!cli_whole32(optarg, 1, 1 << 24, &a->options.pieces_max))
         return cli_usage("tile", "--pieces is 1 to %d, not \"%s\"", 1 << 24, optarg);
@@ -64,8 +64,8 @@ static int parse(int argc, char **argv, arguments *a)
       if (cm_stated_shapes_parse(optarg, &a->shapes, &error) != CM_OK)
         return cli_fail(&error);
       break;
-    case 't': a->options.trace = optarg; break;
-    case 'm': a->options.mapping = optarg; break;
+    case 't': a->options.trace = cli_output(optarg); break;
+    case 'm': a->options.mapping = cli_output(optarg); break;
     case 'P': json_object_set_new(a->map_options, "preset", json_string(optarg)); break;
     case 'S':
       if (!cli_whole(optarg, 0, INT64_MAX, &a->seed))
@@ -87,7 +87,7 @@ static int parse(int argc, char **argv, arguments *a)
     return cli_usage("tile", "--chip is needed: whose devices share the operators");
   if (a->output == NULL)
     return cli_usage("tile", "-o is needed: where the network goes");
-  a->model = argv[optind];
+  a->model = cli_input(argv[optind]);
   return -1;
 }
 

@@ -94,17 +94,17 @@ static int parse(int argc, char **argv, arguments *a)
         a->shape.readout = a->shape.width;
         break;
       case SEED: good = cli_whole(optarg, 0, UINT64_MAX, &a->options.seed); break;
-      case FROM: a->from = optarg; break;
+      case FROM: a->from = cli_input(optarg); break;
       case CHECKPOINT: a->checkpoint = optarg; break;
       case EVERY: good = cli_whole32(optarg, 1, 1000000, &a->every); break;
       case STOP: good = cli_whole32(optarg, 1, 1000000, &a->stop_after); break;
       case CURVE:
         good = a->curves < CURVES_MAX;
         if (good)
-          a->curve[a->curves++] = optarg;
+          a->curve[a->curves++] = cli_output(optarg);
         break;
       case THREADS: good = cli_whole32(optarg, 1, 256, &a->threads); break;
-      case 'o': a->output = optarg; break;
+      case 'o': a->output = cli_output(optarg); break;
       case QUIET: a->quiet = true; break;
       case HELP: fputs(usage, stdout); return EXIT_DONE;
       default: return EXIT_USAGE;

@@ -19,8 +19,8 @@ static void ignore_log(void *user, const char *line)
   (void)line;
 }
 
-static cm_status make_folder(cm_store *store, const cm_import_options *options, const char *path, char *folder,
-                             cm_error *error)
+static cm_status make_folder(cm_store *store, const cm_import_options *options, const char *path,
+                             const cm_network *network, char *folder, cm_error *error)
 {
   char id[CM_ID_MAX], inner[CM_PATH_MAX];
   cm_work_job job = {.kind = "import", .threads = options->threads, .memory_limit = options->memory_limit,
@@ -33,7 +33,10 @@ static cm_status make_folder(cm_store *store, const cm_import_options *options, 
     return error->status;
   if (rename(path, inner) != 0)
     return cm_fail_errno(error, errno, "cannot take into the job folder", path);
-  return cm_work_describe(folder, &job, error);
+  job.options = json_pack("{s:s, s:s}", "format", network->format, "name", network->name);
+  cm_status status = cm_work_describe(folder, &job, error);
+  cm_work_job_clear(&job);
+  return status;
 }
 
 /* A number, 0 where there is none. */
@@ -80,7 +83,7 @@ cm_status cm_import_upload_file(cm_store *store, const cm_import_options *option
   cm_error ignored;
   cm_work_watch watch = {.progress = ignore_progress, .log = ignore_log, .cancel = options->cancel};
   cm_execution execution = {.folder = folder, .memory_limit = options->memory_limit, .watch = &watch};
-  cm_status status = make_folder(store, options, path, folder, error);
+  cm_status status = make_folder(store, options, path, network, folder, error);
   if (status == CM_OK)
     status = options->executor(&execution, error);
   if (status == CM_OK)

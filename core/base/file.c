@@ -1,16 +1,19 @@
 /* Happy path: create beside the target, write, fdatasync, rename, fsync the folder.
  * What can fail: no folder, no room, a short write (seen by fflush), a crash at any point (the target then
- * is the old or the new file; a stray temporary "NAME.tmp-XXXXXX" may stay and is swept by the owner). */
+ * is the old or the new file; a stray temporary "NAME.tmp-XXXXXX" may stay and is swept by the owner).
+ * What is no regular file (a pipe, a device) cannot be replaced: what was written is copied into it at the end. */
 #include "core/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <sodium.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,27 +28,199 @@ cm_status cm_path(char *path, cm_error *error, const char *format, ...)
   return CM_OK;
 }
 
+/* The descriptor that a path names as such ("/dev/stdout", "/dev/fd/7"); -1: none. Opened by its path, a file that
+ * standard output was sent to would be written from its beginning. */
+static int descriptor_of(const char *path)
+{
+  static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+  if (strcmp(path, "/dev/stdout") == 0)
+    return STDOUT_FILENO;
+  if (strcmp(path, "/dev/stderr") == 0)
+    return STDERR_FILENO;
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    size_t length = strlen(folders[i]);
+    char *end;
+    if (strncmp(path, folders[i], length) != 0)
+      continue;
+    unsigned long number = strtoul(path + length, &end, 10);
+    if (end != path + length && *end == '\0' && number <= INT_MAX)
+      return (int)number;
+  }
+  return -1;
+}
+
+/* Where the link `path`, which leads nowhere yet, points. */
+static cm_status follow(const char *path, char *target, cm_error *error)
+{
+  char link[CM_PATH_MAX];
+  ssize_t length = readlink(path, link, sizeof link);
+  if (length < 0 || (size_t)length >= sizeof link)
+    return cm_path(target, error, "%s", path);
+  link[length] = '\0';
+  const char *slash = strrchr(path, '/');
+  if (link[0] == '/' || slash == NULL)
+    return cm_path(target, error, "%s", link);
+  return cm_path(target, error, "%.*s/%s", (int)(slash - path), path, link);
+}
+
+/* Finds out what stands at made->path and follows links; fills mode, owner and, for what is no regular file,
+ * `through`. */
+static cm_status look(cm_file *made, const char *path, cm_error *error)
+{
+  struct stat about;
+  char whole[PATH_MAX];
+  int named = descriptor_of(path);
+  if (cm_path(made->path, error, "%s", path) != CM_OK)
+    return error->status;
+  if (named >= 0) {
+    made->through = fcntl(named, F_DUPFD_CLOEXEC, 0);
+    return made->through >= 0 ? CM_OK : cm_fail_errno(error, errno, "cannot write", path);
+  }
+  if (stat(path, &about) != 0)
+    return errno == ENOENT ? follow(path, made->path, error) : cm_fail_errno(error, errno, "cannot write", path);
+  if (S_ISDIR(about.st_mode))
+    return cm_fail_errno(error, EISDIR, "cannot write", path);
+  if (!S_ISREG(about.st_mode)) {
+    made->through = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return made->through >= 0 ? CM_OK : cm_fail_errno(error, errno, "cannot write", path);
+  }
+  made->replaces = true;
+  made->mode = about.st_mode & 07777;
+  made->user = about.st_uid;
+  made->group = about.st_gid;
+  return realpath(path, whole) != NULL ? cm_path(made->path, error, "%s", whole)
+                                       : cm_fail_errno(error, errno, "cannot write", path);
+}
+
+/* A new file under a name of its own, with the rights that the process gives new files. */
+static int open_scratch(char *path)
+{
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  enum { TRIES = 100, DRAWN = 6 };
+  char *end = path + strlen(path) - DRAWN;
+  for (int i = 0; i < TRIES; i++) {
+    unsigned char drawn[DRAWN];
+    if (getrandom(drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn)
+      return -1;
+    for (int k = 0; k < DRAWN; k++)
+      end[k] = letters[drawn[k] % (sizeof letters - 1)];
+    int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST)
+      return descriptor;
+  }
+  return -1;
+}
+
 cm_status cm_file_create(cm_file *file, const char *path, cm_error *error)
 {
-  cm_file made = {0};
-  if (cm_path(made.path, error, "%s", path) != CM_OK ||
-      cm_path(made.scratch, error, "%s.tmp-XXXXXX", path) != CM_OK)
+  cm_file made = {.through = -1};
+  struct stat about;
+  const char *folder = getenv("TMPDIR");
+  if (look(&made, path, error) != CM_OK)
     return error->status;
-  int descriptor = mkostemp(made.scratch, O_CLOEXEC);
-  if (descriptor < 0)
-    return cm_fail_errno(error, errno, "cannot create", path);
-  mode_t mask = umask(0);
-  umask(mask);
-  (void)fchmod(descriptor, 0666 & ~mask);
-  made.stream = fdopen(descriptor, "w+b");
-  if (made.stream == NULL) {
-    int cause = errno;
-    close(descriptor);
+  cm_status status = made.through < 0
+                         ? cm_path(made.scratch, error, "%s.tmp-XXXXXX", made.path)
+                         : cm_path(made.scratch, error, "%s/coremap.tmp-XXXXXX",
+                                   folder != NULL && folder[0] != '\0' ? folder : "/tmp");
+  int descriptor = status == CM_OK ? open_scratch(made.scratch) : -1;
+  if (status == CM_OK && descriptor < 0)
+    status = cm_fail_errno(error, errno, "cannot create", path);
+  else if (status == CM_OK && ((made.stream = fdopen(descriptor, "w+b")) == NULL || fstat(descriptor, &about) != 0)) {
+    status = cm_fail_errno(error, errno, "cannot create", path);
+    if (made.stream != NULL)
+      fclose(made.stream);
+    else
+      close(descriptor);
     unlink(made.scratch);
-    return cm_fail_errno(error, cause, "cannot create", path);
+  }
+  if (status != CM_OK) {
+    if (made.through >= 0)
+      close(made.through);
+    return status;
+  }
+  if (!made.replaces) {
+    made.mode = about.st_mode & 07777;
+    made.user = about.st_uid;
+    made.group = about.st_gid;
   }
   *file = made;
   return CM_OK;
+}
+
+cm_status cm_file_reopen(cm_file *file, cm_error *error)
+{
+  FILE *stream = fopen(file->scratch, "r+be");
+  if (stream == NULL)
+    return cm_fail_errno(error, errno, "cannot open", file->scratch);
+  fclose(file->stream);
+  file->stream = stream;
+  return CM_OK;
+}
+
+/* Copies all that was written into what stands at the path; 0 or why not. */
+static int pour(const cm_file *file)
+{
+  char block[1 << 14];
+  size_t got;
+  if (fseek(file->stream, 0, SEEK_SET) != 0)
+    return errno;
+  while ((got = fread(block, 1, sizeof block, file->stream)) > 0)
+    for (size_t put = 0; put < got;) {
+      ssize_t more = write(file->through, block + put, got - put);
+      if (more < 0 && errno != EINTR)
+        return errno;
+      put += more > 0 ? (size_t)more : 0;
+    }
+  return ferror(file->stream) ? EIO : 0;
+}
+
+/* The new file's owner and mode; what the process may not give stays its own. */
+static int own(const cm_file *file)
+{
+  struct stat about;
+  int descriptor = fileno(file->stream);
+  if (fstat(descriptor, &about) != 0)
+    return errno;
+  if (about.st_uid != file->user || about.st_gid != file->group) {
+    if (fchown(descriptor, file->user, file->group) != 0 && errno != EPERM)
+      return errno;
+  }
+  return fchmod(descriptor, file->mode) != 0 ? errno : 0;
+}
+
+cm_status cm_file_commit(cm_file *file, cm_error *error)
+{
+  int failed = fflush(file->stream) != 0 ? errno : 0;
+  if (failed == 0 && file->through >= 0)
+    failed = pour(file);
+  else if (failed == 0 && (failed = own(file)) == 0)
+    failed = fdatasync(fileno(file->stream)) != 0 ? errno : 0;
+  if (fclose(file->stream) != 0 && failed == 0)
+    failed = errno;
+  file->stream = NULL;
+  bool poured = file->through >= 0;
+  if (poured && close(file->through) != 0 && failed == 0)
+    failed = errno;
+  file->through = -1;
+  if (failed == 0 && !poured && rename(file->scratch, file->path) != 0)
+    failed = errno;
+  if (failed != 0 || poured)
+    unlink(file->scratch);
+  if (failed != 0)
+    return cm_fail_errno(error, failed, "cannot write", file->path);
+  return poured ? CM_OK : cm_folder_sync_of(file->path, error);
+}
+
+void cm_file_discard(cm_file *file)
+{
+  if (file->stream == NULL)
+    return;
+  fclose(file->stream);
+  file->stream = NULL;
+  if (file->through >= 0)
+    close(file->through);
+  file->through = -1;
+  unlink(file->scratch);
 }
 
 cm_status cm_folder_sync(const char *path, cm_error *error)
@@ -67,30 +242,6 @@ cm_status cm_folder_sync_of(const char *path, cm_error *error)
     return cm_folder_sync(".", error);
   slash[slash == folder ? 1 : 0] = '\0';
   return cm_folder_sync(folder, error);
-}
-
-cm_status cm_file_commit(cm_file *file, cm_error *error)
-{
-  int failed = fflush(file->stream) != 0 || fdatasync(fileno(file->stream)) != 0 ? errno : 0;
-  if (fclose(file->stream) != 0 && failed == 0)
-    failed = errno;
-  file->stream = NULL;
-  if (failed == 0 && rename(file->scratch, file->path) != 0)
-    failed = errno;
-  if (failed != 0) {
-    unlink(file->scratch);
-    return cm_fail_errno(error, failed, "cannot write", file->path);
-  }
-  return cm_folder_sync_of(file->path, error);
-}
-
-void cm_file_discard(cm_file *file)
-{
-  if (file->stream == NULL)
-    return;
-  fclose(file->stream);
-  file->stream = NULL;
-  unlink(file->scratch);
 }
 
 static cm_status make_folders(const char *path, bool durable, cm_error *error)

@@ -2,7 +2,9 @@
 #ifndef CM_BASE_FILE_H
 #define CM_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "core/base/status.h"
 
@@ -10,13 +12,24 @@ enum { CM_PATH_MAX = 1024 };
 
 /* A file under construction: written to a temporary name beside its place, then renamed into it. */
 typedef struct cm_file {
-  FILE *stream;              /* write here */
-  char path[CM_PATH_MAX];    /* where it will be */
+  FILE *stream;              /* write here; reads and seeks too */
+  char path[CM_PATH_MAX];    /* where it will be, links followed */
   char scratch[CM_PATH_MAX]; /* where it is written */
+  int through;               /* what is no regular file, open for writing; -1: the file is renamed */
+  bool replaces;             /* a regular file stands there */
+  mode_t mode;
+  uid_t user;
+  gid_t group;
 } cm_file;
 
-/* Opens a temporary file beside `path`. Errors: CM_IO, CM_DISK_FULL, CM_NOT_FOUND (no such folder). */
+/* Opens a temporary file beside what `path` leads to; links stay links. A file that is replaced keeps its mode (and its
+ * owner, where the process may give files away). What is no regular file (a pipe, a device, /dev/stdout, /dev/fd/N) gets
+ * the bytes when they are complete, by way of a temporary file in $TMPDIR.
+ * Errors: CM_IO, CM_DISK_FULL, CM_NOT_FOUND (no such folder). */
 cm_status cm_file_create(cm_file *file, const char *path, cm_error *error);
+
+/* Takes what stands at file->scratch now, for libraries that write files by name. Errors: CM_IO. */
+cm_status cm_file_reopen(cm_file *file, cm_error *error);
 
 /* Flushes, fdatasyncs, renames into place and fsyncs the folder. On failure the temporary is removed and
  * what stood at `path` before still stands. */

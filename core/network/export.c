@@ -8,10 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "core/network/formats/export_internal.h"
-#include "core/network/internal.h"
+#include "core/network/formats/table.h"
 #include "core/network/topology_file.h"
 
 cm_status cm_export_step(const cm_export_writer *w, uint64_t done, uint64_t all, cm_error *error)
@@ -40,7 +38,7 @@ static void put_u32(cm_sink *sink, uint32_t value)
 }
 
 /* A graph's vertex becomes an axon of rate 1 to all its neighbours. */
-static cm_status write_snn(const cm_export_writer *w, cm_error *error)
+cm_status cm_export_snn(const cm_export_writer *w, cm_error *error)
 {
   const cm_topology *t = w->topology;
   uint32_t hyperedges = 0;
@@ -118,7 +116,7 @@ static bool has_weights(const cm_topology *t)
 }
 
 /* Every synapse, or every edge once (the lower vertex first). */
-static cm_status write_edges(const cm_export_writer *w, cm_error *error)
+cm_status cm_export_edges(const cm_export_writer *w, cm_error *error)
 {
   const cm_topology *t = w->topology;
   const char separator[2] = {w->separator, '\0'};
@@ -155,7 +153,7 @@ static cm_status write_edges(const cm_export_writer *w, cm_error *error)
 
 /* A directed network is a general matrix (row: source), repeated synapses of several axons being repeated entries; a
  * graph is a symmetric one, of which the lower triangle is written. */
-static cm_status write_matrix(const cm_export_writer *w, cm_error *error)
+cm_status cm_export_matrix(const cm_export_writer *w, cm_error *error)
 {
   const cm_topology *t = w->topology;
   bool weighted = has_weights(t);
@@ -189,46 +187,28 @@ static cm_status write_matrix(const cm_export_writer *w, cm_error *error)
 
 /* ---- choice ---- */
 
-typedef cm_status (*write_function)(const cm_export_writer *w, cm_error *error);
-
-static const struct {
-  const char *ending;
-  write_function write; /* NULL: the topology file */
-  char separator;
-} formats[] = {
-  {".zip", NULL, 0}, {".snn", write_snn, 0}, {".graph", cm_export_graph, 0}, {".csv", write_edges, ','},
-  {".hgr", cm_export_hypergraph, 0}, {".mtx", write_matrix, 0},
-  {".tsv", write_edges, '\t'},
-};
-
-static bool ends_with(const char *text, size_t length, const char *ending)
+cm_status cm_export_as(const cm_topology *topology, const char *path, const char *name, cm_run *run, cm_error *error)
 {
-  size_t tail = strlen(ending);
-  return length >= tail && strncasecmp(text + length - tail, ending, tail) == 0;
-}
-
-cm_status cm_export(const cm_topology *topology, const char *path, cm_run *run, cm_error *error)
-{
-  size_t length = strlen(path), format = 0, formats_count = sizeof formats / sizeof *formats;
-  bool gzipped = ends_with(path, length, ".gz");
-  if (gzipped)
-    length -= strlen(".gz");
-  while (format < formats_count && !ends_with(path, length, formats[format].ending))
-    format++;
-  if (format == formats_count || (gzipped && formats[format].write == NULL))
-    return cm_fail(error, CM_BAD_REQUEST,
-                   "%s: the name must end in .zip, .snn, .graph, .hgr, .mtx, .csv or .tsv; .gz may follow all but .zip",
-                   path);
+  const cm_network_format *format = cm_network_format_by_ending(name);
+  if (format == NULL) {
+    cm_fail(error, CM_BAD_REQUEST, "%s: the name must end in ", name);
+    for (size_t i = 0; i < CM_FORMATS; i++)
+      for (size_t k = 0; k < CM_FORMAT_ENDINGS_MAX && cm_network_formats[i].ending[k] != NULL; k++)
+        cm_fail_more(error, "%s%s", i + k == 0 ? "" : ", ", cm_network_formats[i].ending[k]);
+    cm_fail_more(error, "; .gz may follow all but .zip");
+    return error->status;
+  }
+  bool gzipped = cm_path_ends(name, strlen(name), ".gz");
   cm_run_phase(run, "write");
-  if (formats[format].write == NULL)
+  if (format->write == NULL)
     return cm_topology_save(topology, path, run, error);
   cm_sink *sink;
   if (CM_NEW(run->memory, sink, 1, error) != CM_OK)
     return error->status;
   cm_status status = cm_sink_open(sink, path, gzipped, error);
   if (status == CM_OK) {
-    cm_export_writer w = {topology, sink, run, formats[format].separator};
-    status = formats[format].write(&w, error);
+    cm_export_writer w = {topology, sink, run, strcmp(cm_format_ending(format, name), ".tsv") == 0 ? '\t' : ','};
+    status = format->write(&w, error);
     if (status == CM_OK)
       status = cm_sink_close(sink, error);
     else
@@ -236,4 +216,9 @@ cm_status cm_export(const cm_topology *topology, const char *path, cm_run *run, 
   }
   cm_free(sink);
   return status;
+}
+
+cm_status cm_export(const cm_topology *topology, const char *path, cm_run *run, cm_error *error)
+{
+  return cm_export_as(topology, path, path, run, error);
 }

@@ -12,4 +12,7 @@
  * or are rounded at the topology's scale and the scale is named in a comment line). */
 cm_status cm_export(const cm_topology *topology, const char *path, cm_run *run, cm_error *error);
 
+/* The same in the format that `name`'s ending says, whatever `path` is called: ".csv" to a pipe. */
+cm_status cm_export_as(const cm_topology *topology, const char *path, const char *name, cm_run *run, cm_error *error);
+
 #endif

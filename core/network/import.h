@@ -1,4 +1,4 @@
-/* Reading networks of any supported format, recognised by content (SPEC API-9). One file per format. */
+/* Reading networks of any supported format, recognised by content. One file per format. */
 #ifndef CM_NETWORK_IMPORT_H
 #define CM_NETWORK_IMPORT_H
 
@@ -18,16 +18,26 @@ typedef struct cm_import_limits {
 cm_import_limits cm_import_limits_default(void);
 
 typedef struct cm_import_report {
-  char format[32];       /* "topology", "snn", "metis", "hmetis", "matrix-market", "edges" */
+  char format[32];       /* its name in the table of formats (formats.h) */
   bool gzipped;
   uint64_t bytes;        /* of the file as it lies */
   uint64_t plain_bytes;  /* after decompression */
 } cm_import_report;
 
-/* Reads a network file. Opens phase "read". On success the caller owns *topology (cm_topology_free).
+/* What is known of a file beside its bytes; NULL: nothing. */
+typedef struct cm_import_hint {
+  const char *format; /* is right whatever the bytes say: a name of formats.h */
+  const char *name;   /* the file's name: its ending decides between texts that could be several formats */
+} cm_import_hint;
+
+/* Reads a network file, named by `path`. Opens phase "read". On success the caller owns *topology (cm_topology_free).
  * Errors: CM_BAD_NETWORK (detail: format guessed, what, where, what would be right; place: "byte N" or
- * "line N"), CM_TOO_LARGE, CM_NOT_FOUND, memory and run errors. O(pins log(pins per net)). */
+ * "line N"; also a network without neurons), CM_TOO_LARGE, CM_NOT_FOUND, memory and run errors. O(pins log(pins per net)). */
 cm_status cm_import(const char *path, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
                     cm_import_report *report, cm_error *error);
+
+/* The same with a hint. CM_BAD_OPTION: there is no such format. */
+cm_status cm_import_as(const char *path, const cm_import_hint *hint, const cm_import_limits *limits, cm_run *run,
+                       cm_topology **topology, cm_import_report *report, cm_error *error);
 
 #endif

@@ -135,9 +135,9 @@ cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_
 cm_status cm_import_topology(cm_source *source, const cm_import_limits *limits, cm_run *run,
                              cm_topology **topology, cm_error *error);
 
-/* cm_import on bytes in memory. */
-cm_status cm_import_memory(const void *bytes, size_t size, const cm_import_limits *limits, cm_run *run,
-                           cm_topology **topology, cm_import_report *report, cm_error *error);
+/* cm_import_as on bytes in memory. */
+cm_status cm_import_memory(const void *bytes, size_t size, const cm_import_hint *hint, const cm_import_limits *limits,
+                           cm_run *run, cm_topology **topology, cm_import_report *report, cm_error *error);
 
 /* CM_TOO_LARGE with both figures when a count exceeds its limit. */
 cm_status cm_over_limit(const char *what, uint64_t count, uint64_t limit, cm_error *error);

@@ -1,10 +1,11 @@
 libcoremap_a_SOURCES += \
   core/network/topology.h core/network/topology.c core/network/internal.h core/network/symmetry.c \
-  core/network/names.h core/network/names.c core/network/import.h core/network/import.c core/network/export.h core/network/export.c \
+  core/network/names.h core/network/names.c core/network/import.h core/network/import.c core/network/formats.h core/network/recognise.h core/network/recognise.c core/network/recognise_text.c core/network/foreign.c \
+  core/network/export.h core/network/export.c \
   core/network/topology_file.h core/network/file/topology_format.h core/network/file/topology_whole.c \
   core/network/file/topology_writer.c core/network/file/topology_reader.h core/network/file/topology_reader.c \
   core/network/file/topology_manifest.c core/network/file/topology_stream.c \
-  core/network/formats/source.h core/network/formats/source.c core/network/formats/tokens.c \
+  core/network/formats/table.h core/network/formats/table.c core/network/formats/source.h core/network/formats/source.c core/network/formats/tokens.c \
   core/network/formats/rows.c core/network/formats/weighted.c core/network/formats/import_topology.c \
   core/network/formats/import_snn.c core/network/formats/import_metis.c core/network/formats/import_edges.c \
   core/network/formats/import_hypergraph.c core/network/formats/import_matrix.c \

@@ -1,6 +1,7 @@
 /* Kind import: a file of any format that is read in, our own file or a model that has been read to its end out. */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/network/import.h"
@@ -54,14 +55,17 @@ cm_status cm_work_import(cm_work *work, cm_error *error)
   if (cm_work_path(work, CM_WORK_NETWORK, path, error) != CM_OK)
     return error->status;
   cm_error why;
-  bool model = cm_onnx_looks_like(path);
+  const cm_import_hint hint = {.format = json_string_value(json_object_get(work->job.options, "format")),
+                               .name = json_string_value(json_object_get(work->job.options, "name"))};
+  bool told = hint.format != NULL && hint.format[0] != '\0',
+       model = told ? strcmp(hint.format, "onnx") == 0 : cm_onnx_looks_like(path);
   if (model && keep_model(work, path, &why) == CM_OK)
     return CM_OK;
-  if (model && why.status != CM_BAD_NETWORK) {
+  if (model && (told || why.status != CM_BAD_NETWORK)) {
     *error = why;
     return why.status;
   }
-  if (cm_import(path, &limits, &work->run, &topology, &report, error) != CM_OK) {
+  if (cm_import_as(path, &hint, &limits, &work->run, &topology, &report, error) != CM_OK) {
     /* A few bytes at the beginning may deceive: what no topology is either was meant as a model. */
     if (model)
       *error = why;

@@ -5,6 +5,7 @@
 
 #include "api/internal.h"
 #include "core/base/random.h"
+#include "core/network/formats.h"
 
 static test_daemon server;
 static char folder[CM_PATH_MAX];
@@ -233,6 +234,21 @@ START_TEST(openapi_covers_the_routes_both_ways)
 }
 END_TEST
 
+/* The document's list of formats is the table's, and models. */
+START_TEST(openapi_knows_the_network_formats)
+{
+  test_reply reply = test_get(&server, "/openapi.json");
+  const json_t *schemas = json_object_get(json_object_get(reply.json, "components"), "schemas"),
+               *names = json_object_get(json_object_get(schemas, "NetworkFormat"), "enum");
+  size_t count = 0;
+  for (const char *name; (name = cm_network_format_name_at(count)) != NULL; count++)
+    ck_assert_str_eq(json_string_value(json_array_get(names, count)), name);
+  ck_assert_uint_eq(json_array_size(names), count + 1);
+  ck_assert_str_eq(json_string_value(json_array_get(names, count)), "onnx");
+  test_reply_clear(&reply);
+}
+END_TEST
+
 START_TEST(viewer_files_are_safe)
 {
   test_reply reply = test_get(&server, "/");
@@ -284,6 +300,37 @@ START_TEST(networks_come_and_go)
 }
 END_TEST
 
+START_TEST(a_network_is_read_as_it_is_told)
+{
+  const char triangle[] = "3 3\n2 3\n1 3\n1 2\n"; /* a graph's rows, and as good three nets or four edges */
+  test_reply reply = test_problem(test_send(&server, "POST", "/v1/networks?format=nir", triangle), 400, "bad-request");
+  ck_assert_ptr_nonnull(strstr(test_word(reply.json, "detail"), "topology, snn, metis, hmetis"));
+  test_reply_clear(&reply);
+  reply = test_problem(test_send(&server, "POST", "/v1/networks?format=snn", triangle), 400, "bad-network");
+  test_reply_clear(&reply);
+  reply = test_problem(test_send(&server, "POST", "/v1/networks?format=onnx", triangle), 400, "bad-network");
+  test_reply_clear(&reply);
+  reply = test_send(&server, "POST", "/v1/networks?format=hmetis", triangle);
+  ck_assert_int_eq(reply.status, 201);
+  ck_assert_str_eq(test_word(reply.json, "format"), "hmetis");
+  char path[160];
+  snprintf(path, sizeof path, "/v1/networks/%s", test_word(reply.json, "id"));
+  test_reply_clear(&reply);
+  test_expect(test_send(&server, "POST", "/v1/networks", triangle), 200);
+  test_expect(test_send(&server, "POST", "/v1/networks?format=hmetis", triangle), 200);
+  test_expect(test_send(&server, "POST", "/v1/networks?format=edges", triangle), 409);
+  test_expect(test_request(&server, "DELETE", path, NULL, NULL, 0), 204);
+  reply = test_send(&server, "POST", "/v1/networks?name=mine.hgr", triangle);
+  ck_assert_str_eq(test_word(reply.json, "format"), "hmetis");
+  test_reply_clear(&reply);
+  test_expect(test_request(&server, "DELETE", path, NULL, NULL, 0), 204);
+  reply = test_send(&server, "POST", "/v1/networks", triangle);
+  ck_assert_str_eq(test_word(reply.json, "format"), "metis");
+  test_reply_clear(&reply);
+  test_expect(test_request(&server, "DELETE", path, NULL, NULL, 0), 204);
+}
+END_TEST
+
 START_TEST(networks_are_listed_page_by_page)
 {
   char text[64], id[65], path[160];
@@ -320,6 +367,8 @@ START_TEST(bad_networks_are_refused_with_the_place)
     bool place;
   } table[] = {
     {"", false},
+    {"% x\n", false},                         /* no neurons */
+    {"%PDF-1.4\n%\n", false},
     {"this is no network at all\n", false},
     {"4 3\n2\n1 9\n2 4\n3\n", true},        /* vertex out of range */
     {"4 9\n2\n1 3\n2 4\n3\n", false},        /* counts that do not match */
@@ -553,6 +602,8 @@ int main(void)
   tcase_add_test(tests, unknown_query_arguments_are_refused);
   tcase_add_test(tests, a_kept_alive_connection_serves_many);
   tcase_add_test(tests, openapi_covers_the_routes_both_ways);
+  tcase_add_test(tests, openapi_knows_the_network_formats);
+  tcase_add_test(tests, a_network_is_read_as_it_is_told);
   tcase_add_test(tests, viewer_files_are_safe);
   tcase_add_test(tests, networks_come_and_go);
   tcase_add_test(tests, networks_are_listed_page_by_page);

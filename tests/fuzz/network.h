@@ -26,7 +26,7 @@ static inline int fuzz_import(fuzzed_import import, const uint8_t *data, size_t 
   run.memory = &memory;
   cm_status status;
   if (import == NULL) {
-    status = cm_import_memory(data, size, &limits, &run, &topology, NULL, &error);
+    status = cm_import_memory(data, size, &(cm_import_hint){0}, &limits, &run, &topology, NULL, &error);
   } else {
     cm_source source;
     status = cm_source_open_memory(&source, data, size, &limits, &run, &error);

@@ -134,7 +134,7 @@ END_TEST
 START_TEST(test_hypergraph_or_graph_large)
 {
   enum { SIDE = 60000 };
-  const char *path = in_folder("ring.graph");
+  const char *path = in_folder("ring");
   for (int kind = 0; kind < 2; kind++) {
     FILE *stream = fopen(path, "w");
     fprintf(stream, "%d %d\n", SIDE, SIDE);
@@ -148,6 +148,126 @@ START_TEST(test_hypergraph_or_graph_large)
     ck_assert_uint_eq(t->pin_count, 2 * SIDE);
     cm_topology_free(t);
   }
+}
+END_TEST
+
+/* As many nets as vertices: the header cannot tell, so the name does, or who sends it. */
+START_TEST(test_name_and_format_decide)
+{
+  const char text[] = "3 3\n2 3\n1 3\n1 2\n"; /* a triangle's rows, and as good three nets or four edges */
+  const struct {
+    const char *name, *format, *found;
+  } cases[] = {{"n", NULL, "metis"},       {"n.graph", NULL, "metis"},   {"n.hgr", NULL, "hmetis"},
+               {"n.HGR", NULL, "hmetis"},  {"n.csv", NULL, "edges"},     {"n", "hmetis", "hmetis"},
+               {"n.csv", "metis", "metis"}, {"n.hgr", "edges", "edges"}, {"n.snn", NULL, "metis"}};
+  test_write(in_folder("n"), text, strlen(text));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cm_topology *t;
+    cm_import_report report;
+    cm_import_hint hint = {.format = cases[i].format, .name = cases[i].name};
+    ck_ok(cm_import_as(in_folder("n"), &hint, NULL, &run, &t, &report, &error));
+    ck_assert_str_eq(report.format, cases[i].found);
+    cm_topology_free(t);
+  }
+  cm_topology *t = NULL;
+  ck_fails(cm_import_as(in_folder("n"), &(cm_import_hint){.format = "nir"}, NULL, &run, &t, NULL, &error),
+           CM_BAD_OPTION);
+  ck_assert_ptr_nonnull(strstr(error.detail, "topology, snn, metis, hmetis, matrix-market, edges"));
+  ck_fails(cm_import_as(in_folder("n"), &(cm_import_hint){.format = "snn"}, NULL, &run, &t, NULL, &error),
+           CM_BAD_NETWORK);
+}
+END_TEST
+
+static void refuse(const void *bytes, size_t size, const char *part)
+{
+  cm_topology *t = NULL;
+  test_write(in_folder("x"), bytes, size);
+  ck_fails(cm_import(in_folder("x"), NULL, &run, &t, NULL, &error), CM_BAD_NETWORK);
+  ck_assert_msg(strstr(error.detail, part) != NULL, "\"%s\" does not say \"%s\"", error.detail, part);
+  ck_assert_ptr_null(t);
+}
+
+START_TEST(test_foreign_files_are_named)
+{
+  static const struct {
+    const char *bytes;
+    size_t size;
+    const char *what;
+  } files[] = {
+#define BYTES(text) text, sizeof text - 1
+    {BYTES("\x89HDF\r\n\x1a\n\0\0\0"), "HDF5"},
+    {BYTES("\x93NUMPY\x01\0v\0{'descr'"), "NumPy array"},
+    {BYTES("MATLAB 5.0 MAT-file, Platform: GLNXA64\0\1"), "MATLAB"},
+    {BYTES("PK\3\4\0\0\x08\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\0\x12\0archive/data.pkl"), "PyTorch"},
+    {BYTES("PK\3\4\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0w.npy"), "npz"},
+    {BYTES("PAR1\x15\4\x15\6"), "Parquet"},
+    {BYTES("<?xml version=\"1.0\"?>\n<graphml>"), "XML"},
+    {BYTES("\xef\xbb\xbf\n <?XML ?>"), "XML"},
+    {BYTES("%PDF-1.4\n%\xe2\xe3\n1 0 obj\n"), "PDF"},
+    {BYTES("\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), "PNG"},
+    {BYTES("\xfd" "7zXZ\0\0\4"), "xz archive"},
+    {BYTES("\x28\xb5\x2f\xfd\4\0\1"), "zstd"},
+    {BYTES("BZh91AY&SY\1\2\0"), "bzip2"},
+    {BYTES("{\"format\": \"coremapd mapping\"}"), "JSON"},
+    {BYTES("\xff\xfe" "1\0,\0002\0\n\0"), "UTF-16"},
+    {BYTES("\x08\x07\x12\x07pytorch\0"), "ONNX"},
+    {BYTES("\x80\x04\x95\x0b\0\0\0\0\0\0\0}\x94."), "pickle"},
+    {BYTES("\1\2\3\4\5\6\7\x08\x09garbage"), "no known format"},
+  };
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    refuse(files[i].bytes, files[i].size, files[i].what);
+  char tar[512] = "network.csv";
+  memcpy(tar + 257, "ustar", 5);
+  refuse(tar, sizeof tar, "tar archive");
+}
+END_TEST
+
+/* Numbers that .snn may begin with are the magic of other formats. */
+START_TEST(test_snn_goes_before_short_magic)
+{
+  const uint32_t neurons[] = {0x0280, 0x0380, 0xfeff, 0x9d1f, 0x8b1f, 0x00120508, 0x00ffd8ff};
+  for (size_t i = 0; i < sizeof neurons / sizeof *neurons; i++) {
+    const float rate = 1;
+    uint32_t words[] = {neurons[i], 1, 1, 0, 5, 0};
+    memcpy(&words[5], &rate, sizeof rate);
+    cm_topology *t;
+    cm_import_report report;
+    test_write(in_folder("x"), words, sizeof words); /* little endian, as the machines of the tests */
+    ck_ok(cm_import(in_folder("x"), NULL, &run, &t, &report, &error));
+    ck_assert_str_eq(report.format, "snn");
+    ck_assert_uint_eq(t->vertex_count, neurons[i]);
+    cm_topology_free(t);
+  }
+}
+END_TEST
+
+/* Rows of a graph that lacks its end are no edges, unless somebody says so. */
+START_TEST(test_cut_graph_is_no_edge_list)
+{
+  const char cut[] = "6 6\n2 6\n1 3\n2 4\n3 5\n4 6\n";
+  refuse(cut, strlen(cut), "METIS graph of 6 vertices that was cut off, for only 5 rows");
+  ck_assert_ptr_nonnull(strstr(error.detail, "edge list of 6 edges: name the format"));
+  cm_topology *t;
+  cm_import_report report;
+  ck_ok(cm_import_as(in_folder("x"), &(cm_import_hint){.format = "edges"}, NULL, &run, &t, &report, &error));
+  ck_assert_uint_eq(t->pin_count, 6);
+  cm_topology_free(t);
+  t = NULL;
+  ck_fails(cm_import_as(in_folder("x"), &(cm_import_hint){.name = "x.graph"}, NULL, &run, &t, NULL, &error),
+           CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "METIS"));
+  enum { SIDE = 60000 };
+  FILE *stream = fopen(in_folder("x"), "w"); /* more than one window */
+  fprintf(stream, "%d %d\n", SIDE, SIDE);
+  for (int v = 0; v < SIDE - 100; v++)
+    fprintf(stream, "%d %d\n", (v + 1) % SIDE + 1, (v + SIDE - 1) % SIDE + 1);
+  fclose(stream);
+  ck_fails(cm_import(in_folder("x"), NULL, &run, &t, NULL, &error), CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "only 59900 rows"));
+  /* Lists that begin with large numbers stay lists. */
+  static const char *const lists[] = {"9 8\n8 7\n7 6\n6 5\n", "100 1\n1 2\n2 3\n3 1\n", "5 3\n1 2\n", "7 9\n9 7\n"};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    cm_topology_free(import_text(lists[i], "edges"));
 }
 END_TEST
 
@@ -314,7 +434,7 @@ START_TEST(test_allocation_faults)
     for (uint64_t n = 1;; n++) {
       cm_topology *t = NULL;
       cm_memory_fail_at(n);
-      cm_status status = cm_import_memory(texts[i], strlen(texts[i]), &limits, &run, &t, NULL, &error);
+      cm_status status = cm_import_memory(texts[i], strlen(texts[i]), &(cm_import_hint){0}, &limits, &run, &t, NULL, &error);
       bool fired = cm_memory_fault_fired() != 0;
       cm_memory_fail_at(0);
       cm_topology_free(t);
@@ -336,6 +456,10 @@ int main(void)
   tcase_add_test(test, test_hypergraph_scale);
   tcase_add_test(test, test_hypergraph_or_graph);
   tcase_add_test(test, test_hypergraph_or_graph_large);
+  tcase_add_test(test, test_name_and_format_decide);
+  tcase_add_test(test, test_foreign_files_are_named);
+  tcase_add_test(test, test_snn_goes_before_short_magic);
+  tcase_add_test(test, test_cut_graph_is_no_edge_list);
   tcase_add_test(test, test_matrix_general);
   tcase_add_test(test, test_matrix_symmetric);
   tcase_add_loop_test(test, test_bad_input, 0, (int)(sizeof bad_inputs / sizeof *bad_inputs));

@@ -356,7 +356,6 @@ START_TEST(metis_and_edges_are_told_apart)
     {"3 3\n2 3\n1 3\n1 2\n", "metis"},     /* could be edges, but 3 lines follow */
     {"1 3\n2 3\n1 3\n1 2\n", "edges"},     /* 3 lines, not 1 */
     {"0 1\n1 2\n", "edges"},
-    {"0 0\n", "metis"},
     {"1 0\n\n", "metis"},
     {"3 2\n2\n1 3\n2\n", "metis"},         /* lines of several lengths */
     {"4 2 7\n1 2 3\n", "edges"},           /* 7 is no fmt */
@@ -364,7 +363,6 @@ START_TEST(metis_and_edges_are_told_apart)
     {"2 1 001\n2 5\n1 5\n", "metis"},
     {"# edges\n2 2\n1 2\n1 1\n", "edges"}, /* METIS has no such comment */
     {"a,b\nb,c\n", "edges"},
-    {"# nothing\n", "edges"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     cm_topology_free(import_text(cases[i].text, cases[i].format));
@@ -391,15 +389,8 @@ END_TEST
 
 START_TEST(tiny_networks_are_valid)
 {
-  const uint8_t none[8] = {0}, one[8] = {1};
-  cm_topology *t = import_bytes(none, sizeof none, "snn");
-  ck_assert_uint_eq(t->vertex_count, 0);
-  ck_ok(cm_topology_save(t, in_folder("none.zip"), &run, &error));
-  cm_topology_free(t);
-  ck_ok(cm_import(in_folder("none.zip"), NULL, &run, &t, NULL, &error));
-  ck_assert(t->directed && t->vertex_count == 0 && t->pin_count == 0);
-  cm_topology_free(t);
-  t = import_bytes(one, sizeof one, "snn");
+  const uint8_t one[8] = {1};
+  cm_topology *t = import_bytes(one, sizeof one, "snn");
   ck_assert_uint_eq(t->vertex_count, 1);
   cm_topology_free(t);
   t = import_text("1 0\n\n", "metis");
@@ -409,6 +400,22 @@ START_TEST(tiny_networks_are_valid)
   ck_ok(cm_import(in_folder("one.zip"), NULL, &run, &t, NULL, &error));
   ck_assert(!t->directed && t->vertex_count == 1 && t->net_first[1] == 0);
   cm_topology_free(t);
+}
+END_TEST
+
+START_TEST(networks_without_neurons_are_refused)
+{
+  static const char *const texts[] = {
+    "0 0\n", "% x\n", "# nothing\n", "\n\n\n", "source,target\n", "% x\n\n% y\n", "0 0 0\n",
+    "%%MatrixMarket matrix coordinate pattern general\n0 0 0\n", "\xef\xbb\xbf\n"};
+  const uint8_t none[8] = {0};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    refuse_text(texts[i], "", "has no neurons");
+  refuse_bytes(none, sizeof none, "", "has no neurons");
+  uint64_t first[1] = {0};
+  cm_topology empty = {.directed = true, .net_first = first, .weight_scale = 1}, *t = NULL;
+  ck_ok(cm_topology_save(&empty, in_folder("none.zip"), &run, &error));
+  ck_fails(cm_import(in_folder("none.zip"), NULL, &run, &t, NULL, &error), CM_BAD_NETWORK);
 }
 END_TEST
 
@@ -489,6 +496,7 @@ START_TEST(limits_hold)
   cm_topology *t = NULL;
   char *zeros = calloc(1, 4 << 20);
   memset(zeros, '\n', 4 << 20);
+  memcpy(zeros, "a,b", 3);
   gzip_file("bomb.gz", zeros, 4 << 20);
   ck_ok(cm_import(in_folder("bomb.gz"), &(cm_import_limits){4 << 20, 2000, 10, 10}, &run, &t, NULL, &error));
   cm_topology_free(t);
@@ -664,6 +672,7 @@ int main(void)
   tcase_add_test(tests, metis_and_edges_are_told_apart);
   tcase_add_test(tests, a_long_ambiguous_file_is_decided_by_its_lines);
   tcase_add_test(tests, tiny_networks_are_valid);
+  tcase_add_test(tests, networks_without_neurons_are_refused);
   tcase_add_test(tests, gzip_is_seen_through);
   tcase_add_test(tests, gzip_members_follow_one_another);
   tcase_add_test(tests, damaged_gzip_is_refused);

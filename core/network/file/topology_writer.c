@@ -1,5 +1,5 @@
-/* Happy path: rows are encoded into groups, groups spooled to a scratch file beside the target; close lets libzip
- * compress them from there into a second scratch file, which is synced and renamed into place.
+/* Happy path: rows are encoded into groups, groups spooled to a scratch file; close lets libzip compress them from there
+ * into the file under construction (core/base/file.h), which is then committed.
  * What can fail: rows out of order (CM_INTERNAL: the caller's defect), no room on disk, no memory. */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,8 @@ typedef struct bytes {
 struct cm_topology_writer {
   cm_topology_header header;
   const uint32_t *sizes;
-  char path[CM_PATH_MAX], zip_path[CM_PATH_MAX], spool_path[CM_PATH_MAX];
+  cm_file out;
+  char spool_path[CM_PATH_MAX];
   FILE *spool;
   uint64_t spooled;
   json_t *members;
@@ -48,25 +49,30 @@ void cm_topology_writer_abort(cm_topology_writer *w)
     fclose(w->spool);
   if (w->spool_path[0] != '\0')
     unlink(w->spool_path);
-  if (w->zip_path[0] != '\0')
-    unlink(w->zip_path);
+  cm_file_discard(&w->out);
   json_decref(w->members);
   cm_free(w->vertex.data);
   cm_free(w->group.data);
   cm_free(w);
 }
 
-/* A unique name beside the target, as an open file. */
-static cm_status scratch_file(const char *path, char *name, int *descriptor, cm_error *error)
+/* The spool stands beside the file under construction. */
+static cm_status open_spool(cm_topology_writer *w, cm_error *error)
 {
-  char made[CM_PATH_MAX];
-  if (cm_path(made, error, "%s.tmp-XXXXXX", path) != CM_OK)
+  if (cm_path(w->spool_path, error, "%s.tmp-XXXXXX", w->out.scratch) != CM_OK) {
+    w->spool_path[0] = '\0';
     return error->status;
-  int opened = mkostemp(made, O_CLOEXEC);
-  if (opened < 0)
-    return cm_fail_errno(error, errno, "cannot create", path);
-  memcpy(name, made, sizeof made);
-  *descriptor = opened;
+  }
+  int descriptor = mkostemp(w->spool_path, O_CLOEXEC);
+  if (descriptor < 0) {
+    w->spool_path[0] = '\0';
+    return cm_fail_errno(error, errno, "cannot create a file beside", w->out.path);
+  }
+  w->spool = fdopen(descriptor, "w+b");
+  if (w->spool == NULL) {
+    (void)close(descriptor);
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting %s", w->out.path);
+  }
   return CM_OK;
 }
 
@@ -87,19 +93,15 @@ cm_status cm_topology_writer_open(const char *path, const cm_topology_header *he
   w->sizes = sizes;
   w->last_size = 1;
   w->last_weight = 1;
-  int descriptor;
-  if (cm_path(w->path, error, "%s", path) != CM_OK ||
-      scratch_file(path, w->spool_path, &descriptor, error) != CM_OK) {
-    cm_topology_writer_abort(w);
-    return error->status;
-  }
-  w->spool = fdopen(descriptor, "w+b");
+  cm_status status = cm_file_create(&w->out, path, error);
+  if (status == CM_OK)
+    status = open_spool(w, error);
   w->members = json_array();
-  if (w->spool == NULL || w->members == NULL) {
-    if (w->spool == NULL)
-      close(descriptor);
+  if (status == CM_OK && w->members == NULL)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory while starting %s", path);
+  if (status != CM_OK) {
     cm_topology_writer_abort(w);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting %s", path);
+    return status;
   }
   *writer = w;
   return CM_OK;
@@ -146,7 +148,7 @@ static cm_status spool_member(cm_topology_writer *w, const char *name, const uin
   if (about == NULL || json_object_set_new(about, "name", json_string(name)) != 0 ||
       json_object_set_new(about, "bytes", json_integer((json_int_t)size)) != 0 ||
       json_object_set_new(about, "blake2b", json_string(hex)) != 0 || json_array_append_new(w->members, about) != 0)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->path);
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->out.path);
   if (size > 0 && fwrite(data, 1, size, w->spool) != size)
     return cm_fail_errno(error, errno, "cannot write", w->spool_path);
   w->spooled += size;
@@ -331,44 +333,22 @@ static cm_status add_members(cm_topology_writer *w, zip_t *zip, const char *mani
 
 static cm_status compress(cm_topology_writer *w, cm_error *error)
 {
-  int descriptor, code;
+  int code;
   char *manifest = print_manifest(w);
   if (manifest == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while closing %s", w->path);
-  if (scratch_file(w->path, w->zip_path, &descriptor, error) != CM_OK) {
-    free(manifest);
-    return error->status;
-  }
-  close(descriptor);
-  zip_t *zip = zip_open(w->zip_path, ZIP_CREATE | ZIP_TRUNCATE, &code);
-  cm_status status = zip == NULL ? cm_fail(error, CM_IO, "cannot start %s (libzip error %d)", w->zip_path, code)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while closing %s", w->out.path);
+  zip_t *zip = zip_open(w->out.scratch, ZIP_CREATE | ZIP_TRUNCATE, &code);
+  cm_status status = zip == NULL ? cm_fail(error, CM_IO, "cannot start %s (libzip error %d)", w->out.scratch, code)
                                  : add_members(w, zip, manifest, error);
   if (status == CM_OK && zip_close(zip) != 0) {
     int cause = zip_error_code_system(zip_get_error(zip));
-    status = cause != 0 ? cm_fail_errno(error, cause, "cannot write", w->path)
-                        : cm_fail(error, CM_IO, "cannot write %s: %s", w->path, zip_strerror(zip));
+    status = cause != 0 ? cm_fail_errno(error, cause, "cannot write", w->out.path)
+                        : cm_fail(error, CM_IO, "cannot write %s: %s", w->out.path, zip_strerror(zip));
   }
   if (status != CM_OK && zip != NULL)
     zip_discard(zip);
   free(manifest);
   return status;
-}
-
-static cm_status publish(cm_topology_writer *w, cm_error *error)
-{
-  mode_t mask = umask(0);
-  umask(mask);
-  int descriptor = open(w->zip_path, O_RDONLY | O_CLOEXEC), failed = descriptor < 0 ? errno : 0;
-  if (failed == 0 && (fchmod(descriptor, 0666 & ~mask) != 0 || fdatasync(descriptor) != 0))
-    failed = errno;
-  if (descriptor >= 0)
-    close(descriptor);
-  if (failed == 0 && rename(w->zip_path, w->path) != 0)
-    failed = errno;
-  if (failed != 0)
-    return cm_fail_errno(error, failed, "cannot write", w->path);
-  w->zip_path[0] = '\0';
-  return cm_folder_sync_of(w->path, error);
 }
 
 cm_status cm_topology_writer_close(cm_topology_writer *w, cm_error *error)
@@ -385,7 +365,9 @@ cm_status cm_topology_writer_close(cm_topology_writer *w, cm_error *error)
   if (status == CM_OK)
     status = compress(w, error);
   if (status == CM_OK)
-    status = publish(w, error);
+    status = cm_file_reopen(&w->out, error);
+  if (status == CM_OK)
+    status = cm_file_commit(&w->out, error);
   cm_topology_writer_abort(w);
   return status;
 }

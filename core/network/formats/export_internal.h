@@ -22,7 +22,10 @@ typedef struct cm_export_line {
 } cm_export_line;
 void cm_export_field(cm_export_line *l, uint64_t value);
 
-/* .graph and .hgr. Errors: the disk, memory, those of the run. */
+/* The writers. Errors: the disk, memory, those of the run. */
+cm_status cm_export_snn(const cm_export_writer *w, cm_error *error);
+cm_status cm_export_edges(const cm_export_writer *w, cm_error *error);
+cm_status cm_export_matrix(const cm_export_writer *w, cm_error *error);
 cm_status cm_export_graph(const cm_export_writer *w, cm_error *error);
 cm_status cm_export_hypergraph(const cm_export_writer *w, cm_error *error);
 

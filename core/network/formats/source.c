@@ -193,12 +193,12 @@ static cm_status start(cm_source *source, cm_error *error)
   struct cm_source_state *state = source->state;
   source->at = source->end = state->window;
   size_t held = 0, got = 1;
-  while (held < 2 && got > 0) {
+  while (held < 3 && got > 0) {
     if (read_raw(source, state->packed + held, sizeof state->packed - held, &got, error) != CM_OK)
       return error->status;
     held += got;
   }
-  if (held >= 2 && state->packed[0] == 0x1f && state->packed[1] == 0x8b) {
+  if (held >= 3 && state->packed[0] == 0x1f && state->packed[1] == 0x8b && state->packed[2] == 8) {
     isal_inflate_init(&state->stream);
     state->stream.crc_flag = ISAL_GZIP;
     state->stream.next_in = state->packed;

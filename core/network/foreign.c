@@ -1,0 +1,145 @@
+/* Files of other programs, by the bytes they begin with: named for what they are, with what to do. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/network/recognise.h"
+
+typedef enum advice_id { EXPORT, UNPACK, RESAVE, MODEL, OTHER_INPUT, NO_NETWORK, ADVICES } advice_id;
+
+static const char *const advices[ADVICES] = {
+  [EXPORT] = "export its connections as csv, source,target,weight a line, or as MatrixMarket",
+  [UNPACK] = "unpack it first; only gzip is unpacked on the way",
+  [RESAVE] = "save it as UTF-8",
+  [MODEL] = "operator-level models are compiled (kind compile, coremap compile), not mapped",
+  [OTHER_INPUT] = "it is no network: name the network itself here",
+  [NO_NETWORK] = "it holds no network",
+};
+
+/* The magic number `bytes` stands at `offset`. Text is compared without regard to case. */
+typedef struct foreign {
+  const char *bytes;
+  size_t size, offset;
+  const char *name;
+  advice_id advice;
+  bool text;
+} foreign;
+
+#define MAGIC(bytes, offset, name, advice) {bytes, sizeof bytes - 1, offset, name, advice, false}
+#define TEXT(bytes, name, advice) {bytes, sizeof bytes - 1, 0, name, advice, true}
+
+/* The weakest magic numbers could as well be the numbers that .snn begins with; they are looked at when it is not that. */
+static const foreign table[] = {
+  MAGIC("\x89HDF\r\n\x1a\n", 0, "an HDF5 file", EXPORT),
+  MAGIC("\x93NUMPY", 0, "a NumPy array", EXPORT),
+  MAGIC("MATLAB 7.3 MAT-file", 0, "a MATLAB 7.3 file", EXPORT),
+  MAGIC("MATLAB 5.0 MAT-file", 0, "a MATLAB file", EXPORT),
+  MAGIC("PAR1", 0, "a Parquet file", EXPORT),
+  MAGIC("ARROW1", 0, "an Arrow file", EXPORT),
+  MAGIC("FEA1", 0, "a Feather file", EXPORT),
+  MAGIC("SQLite format 3", 0, "an SQLite database", EXPORT),
+  MAGIC("\x80\x02", 0, "a Python pickle", EXPORT),
+  MAGIC("\x80\x03", 0, "a Python pickle", EXPORT),
+  MAGIC("\x80\x04\x95", 0, "a Python pickle", EXPORT),
+  MAGIC("\x80\x05\x95", 0, "a Python pickle", EXPORT),
+  MAGIC("RDX2\n", 0, "an R data file", EXPORT),
+  MAGIC("RDX3\n", 0, "an R data file", EXPORT),
+  MAGIC("\xfd" "7zXZ\0", 0, "an xz archive", UNPACK),
+  MAGIC("\x28\xb5\x2f\xfd", 0, "a zstd archive", UNPACK),
+  MAGIC("BZh", 0, "a bzip2 archive", UNPACK),
+  MAGIC("7z\xbc\xaf\x27\x1c", 0, "a 7-Zip archive", UNPACK),
+  MAGIC("\x04\x22\x4d\x18", 0, "an lz4 archive", UNPACK),
+  MAGIC("Rar!\x1a\x07", 0, "a RAR archive", UNPACK),
+  MAGIC("\x1f\x9d", 0, "a compress (.Z) archive", UNPACK),
+  MAGIC("ustar", 257, "a tar archive", UNPACK),
+  MAGIC("%PDF-", 0, "a PDF document", NO_NETWORK),
+  MAGIC("%!PS", 0, "a PostScript document", NO_NETWORK),
+  MAGIC("\x89PNG\r\n\x1a\n", 0, "a PNG picture", NO_NETWORK),
+  MAGIC("\xff\xd8\xff", 0, "a JPEG picture", NO_NETWORK),
+  MAGIC("GIF8", 0, "a GIF picture", NO_NETWORK),
+  MAGIC("\x7f" "ELF", 0, "a program (ELF)", NO_NETWORK),
+  MAGIC("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0, "a Microsoft Office document", EXPORT),
+  MAGIC("\xff\xfe", 0, "text in UTF-16", RESAVE),
+  MAGIC("\xfe\xff", 0, "text in UTF-16", RESAVE),
+  TEXT("<?xml", "XML", EXPORT),
+  TEXT("<graphml", "XML", EXPORT),
+  TEXT("<!doctype", "HTML", NO_NETWORK),
+  TEXT("<html", "HTML", NO_NETWORK),
+  TEXT("{", "JSON", OTHER_INPUT),
+  TEXT("[", "JSON", OTHER_INPUT),
+  TEXT("*vertices", "a Pajek network", EXPORT),
+  TEXT("*network", "a Pajek network", EXPORT),
+  TEXT("digraph ", "a Graphviz graph", EXPORT),
+  TEXT("graph {", "a Graphviz graph", EXPORT),
+  TEXT("graph G {", "a Graphviz graph", EXPORT),
+  TEXT("graph [", "a GML graph", EXPORT),
+  TEXT("graph\n[", "a GML graph", EXPORT),
+  TEXT("creator \"", "a GML graph", EXPORT),
+};
+
+/* A zip says by its first member what it is; ours begins with its manifest. */
+static const struct {
+  const char *name;
+  bool at_end;
+  const char *what;
+  advice_id advice;
+} members[] = {
+  {"/data.pkl", true, "a PyTorch file", EXPORT},
+  {".npy", true, "a NumPy archive (.npz)", EXPORT},
+  {"[Content_Types].xml", false, "a Microsoft Office document", EXPORT},
+  {"mimetype", false, "an OpenDocument or EPUB file", EXPORT},
+  {"META-INF/", false, "a Java archive", NO_NETWORK},
+};
+
+static cm_status refuse(const char *what, advice_id advice, cm_error *error)
+{
+  char formats[CM_FORMAT_NAMES_MAX];
+  return cm_fail(error, CM_BAD_NETWORK, "the file is %s, not a network that can be read (%s): %s", what,
+                 cm_network_formats_about(formats), advices[advice]);
+}
+
+static cm_status refuse_zip(const uint8_t *bytes, size_t size, cm_error *error)
+{
+  enum { NAME_LENGTH_AT = 26, NAME_AT = 30 };
+  if (size < NAME_AT || memcmp(bytes, "PK\3\4", 4) != 0)
+    return CM_OK;
+  size_t length = bytes[NAME_LENGTH_AT] | (size_t)bytes[NAME_LENGTH_AT + 1] << 8;
+  if (length > size - NAME_AT)
+    return CM_OK;
+  const char *name = (const char *)bytes + NAME_AT;
+  for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+    size_t part = strlen(members[i].name);
+    if (length >= part && memcmp(members[i].at_end ? name + length - part : name, members[i].name, part) == 0)
+      return refuse(members[i].what, members[i].advice, error);
+  }
+  return CM_OK;
+}
+
+/* Protobuf of a ModelProto: ir_version, then its producer, graph or opset. */
+static bool is_onnx(const uint8_t *bytes, size_t size)
+{
+  return size >= 3 && bytes[0] == 0x08 && bytes[1] > 0 && bytes[1] < 32 &&
+         (bytes[2] == 0x12 || bytes[2] == 0x3a || bytes[2] == 0x42);
+}
+
+cm_status cm_refuse_foreign(const uint8_t *bytes, size_t size, bool weak, cm_error *error)
+{
+  enum { WEAK = 5 };
+  size_t begin = 0; /* of text */
+  if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
+    begin = 3;
+  while (begin < size && (bytes[begin] == ' ' || (bytes[begin] >= '\t' && bytes[begin] <= '\r')))
+    begin++;
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    const foreign *f = &table[i];
+    size_t at = f->text ? begin : f->offset;
+    if (size < at || size - at < f->size || (!f->text && (f->size < WEAK) != weak))
+      continue;
+    if (f->text ? strncasecmp((const char *)bytes + at, f->bytes, f->size) == 0
+                : memcmp(bytes + at, f->bytes, f->size) == 0)
+      return refuse(f->name, f->advice, error);
+  }
+  if (weak && is_onnx(bytes, size))
+    return refuse("an ONNX model", MODEL, error);
+  return refuse_zip(bytes, size, error);
+}

@@ -1,0 +1,36 @@
+/* The one table of network formats: their names, endings, importers and writers. Help, refusals and the interfaces'
+ * lists of names are made from it. */
+#ifndef CM_NETWORK_FORMATS_H
+#define CM_NETWORK_FORMATS_H
+
+#include <stddef.h>
+
+#include "core/base/status.h"
+
+typedef struct cm_network_format cm_network_format;
+
+enum { CM_FORMAT_NAMES_MAX = 160 };
+
+/* The format of that name ("metis"); NULL: there is none. */
+const cm_network_format *cm_network_format_find(const char *name);
+
+/* The format that a file name's ending says (".hgr", ".hgr.gz"); NULL: it says none. Case does not matter. */
+const cm_network_format *cm_network_format_by_ending(const char *path);
+
+const char *cm_network_format_name(const cm_network_format *format);
+
+/* The name of format number `index`; NULL behind the last. */
+const char *cm_network_format_name_at(size_t index);
+
+/* A file name of the format that `said` names, as a format ("edges") or as an ending ("tsv", "csv.gz"), in `name`.
+ * CM_BAD_OPTION: it names none. */
+enum { CM_FORMAT_FILE_NAME_MAX = 40 };
+cm_status cm_network_format_file_name(const char *said, char name[CM_FORMAT_FILE_NAME_MAX], cm_error *error);
+
+/* "topology, snn, metis, ...": all names, in `text`, which it returns. */
+const char *cm_network_format_names(char text[CM_FORMAT_NAMES_MAX]);
+
+/* "topology zip, .snn, METIS .graph, ...": what can be read, for people. */
+const char *cm_network_formats_about(char text[CM_FORMAT_NAMES_MAX]);
+
+#endif

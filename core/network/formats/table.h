@@ -1,0 +1,39 @@
+/* A row of the table of formats, for those that import, recognise and export. */
+#ifndef CM_NETWORK_FORMATS_TABLE_H
+#define CM_NETWORK_FORMATS_TABLE_H
+
+#include "core/network/formats.h"
+#include "core/network/formats/export_internal.h"
+#include "core/network/internal.h"
+
+enum { CM_FORMAT_ENDINGS_MAX = 2 };
+
+struct cm_network_format {
+  const char *name;
+  const char *about; /* as a list of what is expected names it */
+  const char *ending[CM_FORMAT_ENDINGS_MAX];
+  bool packed;       /* compressed already: never gzipped when written */
+  cm_status (*import)(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
+                      cm_error *error);
+  cm_status (*write)(const cm_export_writer *writer, cm_error *error); /* NULL: cm_topology_save */
+};
+
+typedef enum cm_format_id {
+  CM_FORMAT_TOPOLOGY,
+  CM_FORMAT_SNN,
+  CM_FORMAT_METIS,
+  CM_FORMAT_HYPERGRAPH,
+  CM_FORMAT_MATRIX,
+  CM_FORMAT_EDGES,
+  CM_FORMATS
+} cm_format_id;
+
+extern const cm_network_format cm_network_formats[CM_FORMATS];
+
+/* True when `path`, of which `length` bytes count, ends in `ending` in any case. */
+bool cm_path_ends(const char *path, size_t length, const char *ending);
+
+/* The ending (".tsv") by which `path` names `format`; NULL: it does not. */
+const char *cm_format_ending(const cm_network_format *format, const char *path);
+
+#endif

@@ -1,0 +1,120 @@
+/* Happy path: a magic number says the format, or the first line of text does. What can fail: the bytes are of another
+ * program's format, which is then named, or of none. docs/network-formats.md states the rules. */
+#include "core/network/recognise.h"
+
+#include <endian.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static uint32_t u32(const uint8_t *bytes)
+{
+  uint32_t value;
+  memcpy(&value, bytes, sizeof value);
+  return le32toh(value);
+}
+
+/* Why the header and the first hyperedge of what may be .snn make no sense, in `why`, and where; true: they do. */
+static bool is_snn(const uint8_t *bytes, size_t size, bool ended, char *why, size_t room, size_t *where)
+{
+  *where = size;
+  enum { HEAD = 8, ROW_HEAD = 8 };
+  if (size < HEAD) {
+    (void)snprintf(why, room, "it ends inside the header, at byte %zu", size);
+    return false;
+  }
+  uint32_t neurons = u32(bytes), hyperedges = u32(bytes + 4);
+  if (hyperedges == 0) {
+    if (ended && size == HEAD)
+      return true;
+    *where = HEAD;
+    (void)snprintf(why, room, "bytes follow 0 hyperedges");
+    return false;
+  }
+  if (size < HEAD + ROW_HEAD) {
+    (void)snprintf(why, room, "it ends inside the first of %u hyperedges, at byte %zu", hyperedges, size);
+    return false;
+  }
+  uint32_t targets = u32(bytes + HEAD), source = u32(bytes + HEAD + 4);
+  if (source >= neurons) {
+    *where = HEAD + 4;
+    (void)snprintf(why, room, "its first hyperedge has source %u of %u neurons", source, neurons);
+    return false;
+  }
+  uint64_t rate_at = HEAD + ROW_HEAD + (uint64_t)targets * 4;
+  if (ended && rate_at + 4 > size) {
+    *where = HEAD + ROW_HEAD;
+    (void)snprintf(why, room, "the first hyperedge announces %u targets, and the file ends at byte %zu", targets, size);
+    return false;
+  }
+  const uint8_t *at = bytes + HEAD + ROW_HEAD, *end = bytes + size;
+  for (uint32_t i = 0; i < targets && end - at >= 4; i++, at += 4)
+    if (u32(at) >= neurons) {
+      *where = (size_t)(at - bytes);
+      (void)snprintf(why, room, "its first hyperedge has target %u of %u neurons", u32(at), neurons);
+      return false;
+    }
+  if (rate_at + 4 <= size) {
+    uint32_t bits = u32(bytes + rate_at);
+    float rate;
+    memcpy(&rate, &bits, sizeof rate);
+    if (!isfinite(rate) || rate < 0) {
+      *where = (size_t)rate_at;
+      (void)snprintf(why, room, "its first hyperedge has rate %g", (double)rate);
+      return false;
+    }
+  }
+  return true;
+}
+
+static cm_status refuse_empty(cm_error *error)
+{
+  char formats[CM_FORMAT_NAMES_MAX];
+  cm_fail(error, CM_BAD_NETWORK, "the file is empty; expected is one of: %s", cm_network_formats_about(formats));
+  return cm_fail_at(error, "byte 0");
+}
+
+static bool is_binary(const uint8_t *bytes, size_t size)
+{
+  for (size_t i = 0; i < size; i++)
+    if (bytes[i] < ' ' && (bytes[i] < '\t' || bytes[i] > '\r'))
+      return true;
+  return false;
+}
+
+cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_memory *memory,
+                       const cm_network_format **found, cm_error *error)
+{
+  static const char banner[] = "%%MatrixMarket";
+  size_t size = (size_t)(source->end - source->at);
+  if (size == 0)
+    return refuse_empty(error);
+  if (cm_refuse_foreign(source->at, size, false, error) != CM_OK)
+    return cm_fail_at(error, "byte 0");
+  if (size >= 4 && memcmp(source->at, "PK", 2) == 0 && source->at[2] < 9 && source->at[3] < 9) {
+    *found = &cm_network_formats[CM_FORMAT_TOPOLOGY];
+    return CM_OK;
+  }
+  bool binary = is_binary(source->at, size);
+  size_t where = 0;
+  char why[128], formats[CM_FORMAT_NAMES_MAX];
+  if (binary && is_snn(source->at, size, source->ended, why, sizeof why, &where)) {
+    *found = &cm_network_formats[CM_FORMAT_SNN];
+    return CM_OK;
+  }
+  if (cm_refuse_foreign(source->at, size, true, error) != CM_OK)
+    return cm_fail_at(error, "byte 0");
+  if (binary) {
+    cm_fail(error, CM_BAD_NETWORK, "the file is of no known format (%s); if it is meant to be .snn, byte %zu: %s",
+            cm_network_formats_about(formats), where, why);
+    return cm_fail_at(error, "byte %zu", where);
+  }
+  cm_skip_byte_order_mark(source);
+  if ((size_t)(source->end - source->at) >= sizeof banner - 1 &&
+      strncasecmp((const char *)source->at, banner, sizeof banner - 1) == 0) {
+    *found = &cm_network_formats[CM_FORMAT_MATRIX];
+    return CM_OK;
+  }
+  return cm_text_format(source, named, memory, found, error);
+}

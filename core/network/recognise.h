@@ -1,0 +1,23 @@
+/* What a file is, by its bytes. */
+#ifndef CM_NETWORK_RECOGNISE_H
+#define CM_NETWORK_RECOGNISE_H
+
+#include "core/network/formats/table.h"
+
+/* The format of what stands at the beginning of `source`, which is left there (behind a byte order mark). `named` is
+ * what the file's name says, for texts that could be several formats; NULL: nothing. CM_BAD_NETWORK names what else it
+ * is, as far as is known. Reads the file at most three times. */
+cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_memory *memory,
+                       const cm_network_format **found, cm_error *error);
+
+/* The same for text without a banner: METIS graph, hMETIS hypergraph or edge list. */
+cm_status cm_text_format(cm_source *source, const cm_network_format *named, cm_memory *memory,
+                         const cm_network_format **found, cm_error *error);
+
+void cm_skip_byte_order_mark(cm_source *source);
+
+/* CM_BAD_NETWORK, with what to do, when the bytes begin as files of other programs do (HDF5, PDF, xz); else CM_OK.
+ * `weak`: looks at magic numbers of less than five bytes, else at the longer ones; at text either way. */
+cm_status cm_refuse_foreign(const uint8_t *bytes, size_t size, bool weak, cm_error *error);
+
+#endif
