@@ -13,7 +13,7 @@ const cm_route cm_routes[] = {
   {"DELETE", "/v1/cache", cm_delete_cache, "deleteCache", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
 
   {"GET", "/v1/networks", cm_list_networks, "listNetworks", CM_BODY_NONE, CM_LANE_SHORT, true, "limit cursor"},
-  {"POST", "/v1/networks", cm_post_network, "postNetwork", CM_BODY_FILE, CM_LANE_IMPORT, false, "name"},
+  {"POST", "/v1/networks", cm_post_network, "postNetwork", CM_BODY_FILE, CM_LANE_IMPORT, false, "name format"},
   {"GET", "/v1/networks/{id}", cm_get_network, "getNetwork", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
   {"DELETE", "/v1/networks/{id}", cm_delete_network, "deleteNetwork", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
   {"GET", "/v1/networks/{id}/content", cm_get_network_content, "getNetworkContent", CM_BODY_NONE,
@@ -21,7 +21,7 @@ const cm_route cm_routes[] = {
 
   {"POST", "/v1/uploads", cm_post_upload, "postUpload", CM_BODY_JSON, CM_LANE_SHORT, false, ""},
   {"HEAD", "/v1/uploads/{id}", cm_head_upload, "headUpload", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
-  {"PATCH", "/v1/uploads/{id}", cm_patch_upload, "patchUpload", CM_BODY_FILE, CM_LANE_IMPORT, false, ""},
+  {"PATCH", "/v1/uploads/{id}", cm_patch_upload, "patchUpload", CM_BODY_FILE, CM_LANE_IMPORT, false, "format"},
   {"DELETE", "/v1/uploads/{id}", cm_delete_upload, "deleteUpload", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
 
   {"GET", "/v1/chips", cm_list_chips, "listChips", CM_BODY_NONE, CM_LANE_SHORT, true, ""},
