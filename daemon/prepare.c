@@ -180,6 +180,17 @@ static cm_status put_network(cm_running *r, cm_error *error)
   return put_file(r, path, CM_WORK_NETWORK, error);
 }
 
+/* The levels of this network that are kept, for an executor that cannot see the cache. */
+static cm_status put_levels(const preparing *p, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  if (!p->r->options->executor->outside || p->options == NULL || !cm_map_options_coarsen(p->options))
+    return CM_OK;
+  if (cm_path(path, error, "%s/" CM_WORK_LEVELS, p->r->folder) != CM_OK)
+    return error->status;
+  return cm_cache_lend(p->r->store->cache, p->r->job.network, path, error);
+}
+
 static cm_status put_old_mapping(preparing *p, cm_error *error)
 {
   const char *from = p->options != NULL ? cm_map_options_from(p->options) : NULL;
@@ -206,7 +217,7 @@ static cm_status prepare(preparing *p, cm_error *error)
   if (r->deferred || r->reused[0] != '\0')
     return CM_OK;
   if (make_folders(r, error) != CM_OK || put_network(r, error) != CM_OK || put_old_mapping(p, error) != CM_OK ||
-      put_chip(p, error) != CM_OK)
+      put_chip(p, error) != CM_OK || put_levels(p, error) != CM_OK)
     return error->status;
   return cm_work_describe(r->folder, &r->work, error);
 }

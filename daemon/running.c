@@ -73,6 +73,15 @@ static cm_status place(cm_running *r, cm_error *error)
   return cm_mappings_place(r->store, made, r->row.id, error);
 }
 
+/* Levels that the job has coarsened, also one that then failed, serve the next. */
+static void adopt_levels(cm_running *r)
+{
+  char path[CM_PATH_MAX];
+  cm_error ignored;
+  if (cm_path(path, &ignored, "%s/" CM_WORK_LEVELS_MADE, r->folder) == CM_OK)
+    cm_cache_adopt(r->store->cache, path);
+}
+
 static cm_status execute(cm_running *r, cm_error *error)
 {
   const cm_executor *executor = r->options->executor;
@@ -82,7 +91,10 @@ static cm_status execute(cm_running *r, cm_error *error)
                          .levels = executor->outside ? NULL : &levels};
   cm_execution execution = {.folder = r->folder, .time_limit = r->work.time_limit,
                             .memory_limit = r->work.memory_limit, .watch = &watch};
-  if (executor->run(&execution, error) != CM_OK || cm_work_result_read(r->folder, &r->result, error) != CM_OK)
+  cm_status status = executor->run(&execution, error);
+  if (status == CM_OK && executor->outside)
+    adopt_levels(r);
+  if (status != CM_OK || cm_work_result_read(r->folder, &r->result, error) != CM_OK)
     return error->status;
   if (r->result.status == CM_OK)
     return place(r, error);

@@ -23,6 +23,9 @@ json_t *cm_map_options_shaping_json(const cm_map_options *options);
 /* The id of the mapping to start from (option "from"), NULL: none. */
 const char *cm_map_options_from(const cm_map_options *options);
 
+/* Whether a job with these options coarsens into levels that a cache keeps. */
+bool cm_map_options_coarsen(const cm_map_options *options);
+
 /* Sets seed, threads, deadline and memory limit of a run from the options. */
 void cm_map_options_apply(const cm_map_options *options, cm_run *run);
 

@@ -279,6 +279,11 @@ const char *cm_map_options_from(const cm_map_options *options)
   return options->from[0] != '\0' ? options->from : NULL;
 }
 
+bool cm_map_options_coarsen(const cm_map_options *options)
+{
+  return options->preset == CM_PRESET_REFERENCE;
+}
+
 void cm_map_options_apply(const cm_map_options *options, cm_run *run)
 {
   run->seed = options->seed;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/job/confine.h"
+#include "daemon/job/levels.h"
 #include "daemon/job/work.h"
 
 static atomic_bool cancelled;
@@ -95,7 +96,10 @@ int cm_work_main(const char *folder)
   cm_confine(&limits, in_force);
   cm_work_job_clear(&job);
   on_log(&file, in_force);
-  cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = &file, .cancel = &cancelled,
+  cm_work_levels levels = {0};
+  if (cm_work_levels_open(folder, &levels, &error) != CM_OK)
+    return fail(&error);
+  cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = &file, .cancel = &cancelled, .levels = &levels.cache,
                          .process_bytes = cm_confine_memory(limits.memory_limit)};
   int status = cm_work_run(folder, &watch, &error) == CM_OK ? EXIT_SUCCESS : fail(&error);
   _exit(status); /* nothing is left to be flushed, and what would look for leaks may not */

@@ -1,8 +1,9 @@
 # Tests that drive a live daemon over HTTP, and of what it keeps; tests/api/client.h holds what they share.
 if HAVE_CHECK
-SERVER_TESTS = tests/unit/storage tests/unit/queue tests/api/resources tests/api/jobs tests/api/connections tests/fault/server
+SERVER_TESTS = tests/unit/storage tests/unit/queue tests/api/resources tests/api/jobs tests/api/connections tests/api/executors tests/fault/server
 check_PROGRAMS += $(SERVER_TESTS)
-TESTS += $(SERVER_TESTS)
+dist_check_SCRIPTS += tests/api/process
+TESTS += $(SERVER_TESTS) tests/api/process
 API_LIBS = $(SERVER_LIBS) $(CHECK_LIBS) $(CURL_LIBS)
 API_CLIENT = tests/api/client.c tests/api/client.h
 tests_unit_storage_LDADD = $(API_LIBS)
@@ -13,6 +14,8 @@ tests_api_jobs_SOURCES = tests/api/jobs.c $(API_CLIENT)
 tests_api_jobs_LDADD = $(API_LIBS)
 tests_api_connections_SOURCES = tests/api/connections.c $(API_CLIENT)
 tests_api_connections_LDADD = $(API_LIBS)
+tests_api_executors_SOURCES = tests/api/executors.c $(API_CLIENT)
+tests_api_executors_LDADD = $(API_LIBS)
 tests_fault_server_SOURCES = tests/fault/server.c $(API_CLIENT)
 tests_fault_server_LDADD = $(API_LIBS)
 endif

@@ -22,7 +22,7 @@
 
 #include "core/base/file.h"
 
-enum { KEY_MAX = 129, FOLDER_MAX = 160, MANIFEST_BYTES_MAX = 1 << 20 };
+enum { KEY_MAX = CM_CACHE_KEY_MAX, FOLDER_MAX = 160, MANIFEST_BYTES_MAX = 1 << 20 };
 
 /* All folders of one key: at most one is live, the doomed ones wait for their readers. */
 typedef struct entry {
@@ -367,6 +367,17 @@ void cm_cache_count(cm_cache *cache, cm_cache_counts *counts)
   pthread_mutex_lock(&cache->lock);
   *counts = cache->counts;
   pthread_mutex_unlock(&cache->lock);
+}
+
+size_t cm_cache_keys(cm_cache *cache, const char *prefix, char (*keys)[CM_CACHE_KEY_MAX], size_t most)
+{
+  size_t count = 0;
+  pthread_mutex_lock(&cache->lock);
+  for (entry *e = cache->entries; e != NULL && count < most; e = e->hh.next)
+    if (e->live[0] != '\0' && strncmp(e->key, prefix, strlen(prefix)) == 0)
+      memcpy(keys[count++], e->key, sizeof e->key);
+  pthread_mutex_unlock(&cache->lock);
+  return count;
 }
 
 void cm_cache_empty(cm_cache *cache)

@@ -7,6 +7,9 @@
 
 typedef struct cm_cache cm_cache;
 
+/* Keys are a network's SHA-256 and a digest of what shapes its levels, in hex. */
+enum { CM_CACHE_KEY_MAX = 129 };
+
 typedef struct cm_cache_counts {
   uint64_t hits, misses, damaged, evicted;
   uint64_t entries, bytes, bytes_max;
@@ -26,5 +29,15 @@ void cm_cache_count(cm_cache *cache, cm_cache_counts *counts);
 
 /* Drops every entry that is not in use; those in use go when released. */
 void cm_cache_empty(cm_cache *cache);
+
+/* The keys of up to `most` entries that begin with `prefix`; their number. */
+size_t cm_cache_keys(cm_cache *cache, const char *prefix, char (*keys)[CM_CACHE_KEY_MAX], size_t most);
+
+/* For a job outside this process: gives every sound entry whose key begins with `prefix` further names under `folder`, on
+ * the same file system, where cm_cache_open finds them. Each counts as a hit. */
+cm_status cm_cache_lend(cm_cache *cache, const char *prefix, const char *folder, cm_error *error);
+
+/* Takes over the entries that such a job has made in the cache folder `folder` (none: no such folder). */
+void cm_cache_adopt(cm_cache *cache, const char *folder);
 
 #endif

@@ -13,7 +13,8 @@
 /* To be raised whenever coarsening gives other levels for the same input. */
 enum { COARSENING_VERSION = 1 };
 
-static void make_key(const cm_map_input *input, const cm_partition_options *options, char key[65])
+/* The network first, so that what is kept of one network can be found (cm_cache_lend). */
+static void make_key(const cm_map_input *input, const cm_partition_options *options, char key[CM_CACHE_KEY_MAX])
 {
   char text[512];
   unsigned char digest[crypto_hash_sha256_BYTES];
@@ -23,7 +24,9 @@ static void make_key(const cm_map_input *input, const cm_partition_options *opti
                         options->coarsening_share, options->coarsening_tries, options->coarsening_stop,
                         (int)options->matching, (unsigned long long)options->coarsening_seed);
   crypto_hash_sha256(digest, (const unsigned char *)text, (unsigned long long)length);
-  sodium_bin2hex(key, 65, digest, sizeof digest);
+  size_t network = strlen(input->network_id);
+  memcpy(key, input->network_id, network);
+  sodium_bin2hex(key + network, CM_CACHE_KEY_MAX - network, digest, sizeof digest);
 }
 
 static cm_status coarsen_into(const cm_map_input *input, const cm_partition_options *options, const char *folder,
@@ -65,9 +68,9 @@ cm_status cm_levels_acquire(const cm_map_input *input, const cm_partition_option
 {
   const cm_level_cache *cache = input->cache;
   *levels = (cm_levels){0};
-  if (cache == NULL || input->network_id == NULL)
+  if (cache == NULL || input->network_id == NULL || strlen(input->network_id) > 64)
     return acquire_without_cache(input, options, run, levels, error);
-  char key[65];
+  char key[CM_CACHE_KEY_MAX];
   make_key(input, options, key);
   cm_status status = cache->acquire(cache->user, key, levels->folder, error);
   if (status == CM_OK) {

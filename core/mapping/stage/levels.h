@@ -4,13 +4,14 @@
 
 #include "core/base/file.h"
 #include "core/mapping/map.h"
+#include "core/mapping/stage/cache.h"
 #include "core/partition/options.h"
 
 typedef struct cm_levels {
   char folder[CM_PATH_MAX]; /* holds level-1.zip .. level-<count>.zip */
   uint32_t count;
   bool cached;              /* found in the cache: nothing was coarsened */
-  char key[65];             /* in the cache; "" when there is none */
+  char key[CM_CACHE_KEY_MAX]; /* in the cache; "" when there is none */
 } cm_levels;
 
 /* Finds or makes the levels for these options. The caller gives them back with cm_levels_release. Opens phase "coarsen"

@@ -1,0 +1,435 @@
+/* Executors: what a job makes is the same whichever runs it, and a child that crashes, blows up or hangs costs its job and
+ * nothing else. Children are found as the kernel lists them and are treated from outside. */
+#include "tests/api/client.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "daemon/job/confine.h"
+
+static const char *const processes[] = {"--workers", "1", "--grace", "0", "--executor", "process", NULL};
+static test_daemon server;
+static char folder[CM_PATH_MAX];
+static cm_error error;
+
+static void setup(void)
+{
+  unsetenv("CM_TEST_EXECUTOR");
+  test_folder(folder);
+  test_daemon_start(&server, folder, processes);
+}
+
+static void teardown(void)
+{
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+  ck_ok(cm_folder_remove(folder, &error));
+}
+
+static void long_job_of(char *id, const char *more)
+{
+  char network[65];
+  test_upload_large(&server, 60000, 300000, 1, network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 32, \"coarsening_tries\": 64,"
+           " \"bisection_tries\": 64%s}}", network, more);
+}
+
+static void short_job(char *id)
+{
+  char network[65];
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"max_part_size\": 16}}", network);
+}
+
+/* The server's child; 0: none. */
+static pid_t child_of(pid_t parent)
+{
+  DIR *listing = opendir("/proc");
+  pid_t found = 0;
+  for (struct dirent *item; found == 0 && (item = readdir(listing)) != NULL;) {
+    char path[300], line[512] = "";
+    int pid = 0, above = 0;
+    snprintf(path, sizeof path, "/proc/%.200s/stat", item->d_name);
+    FILE *stream = item->d_name[0] >= '1' && item->d_name[0] <= '9' ? fopen(path, "r") : NULL;
+    if (stream == NULL)
+      continue;
+    const char *name = fgets(line, sizeof line, stream) != NULL ? strrchr(line, ')') : NULL;
+    char state = 'Z';
+    if (name != NULL && sscanf(line, "%d", &pid) == 1 && sscanf(name, ") %c %d", &state, &above) == 2 && above == parent &&
+        state != 'Z')
+      found = pid;
+    fclose(stream);
+  }
+  closedir(listing);
+  return found;
+}
+
+/* The child, once it works: its phase shows that it has confined itself. */
+static pid_t working_child(const char *job)
+{
+  char path[64];
+  snprintf(path, sizeof path, "/v1/jobs/%s", job);
+  for (int i = 0; i < 4000; i++) {
+    test_reply reply = test_get(&server, path);
+    const char *phase = test_word(json_object_get(reply.json, "progress"), "phase");
+    pid_t pid = strcmp(phase, "coarsen") == 0 ? child_of(server.pid) : 0;
+    test_reply_clear(&reply);
+    if (pid != 0)
+      return pid;
+    usleep(5000);
+  }
+  ck_abort_msg("job %s has no child that works", job);
+  return 0;
+}
+
+static void expect_end(const char *id, const char *state, const char *code, const char *said)
+{
+  json_t *job = test_wait(&server, id);
+  const json_t *problem = json_object_get(job, "problem");
+  char *text = json_dumps(job, 0);
+  ck_assert_msg(strcmp(test_word(job, "state"), state) == 0, "%s", text);
+  ck_assert_msg(strcmp(test_word(problem, "code"), code) == 0, "%s", text);
+  ck_assert_msg(strstr(test_word(problem, "detail"), said) != NULL, "%s", text);
+  free(text);
+  json_decref(job);
+}
+
+/* The server answers, and the queue goes on. */
+static void expect_service(void)
+{
+  char id[33];
+  test_expect(test_get(&server, "/readyz"), 200);
+  short_job(id);
+  json_t *job = test_wait(&server, id);
+  ck_assert_str_eq(test_word(job, "state"), "done");
+  json_decref(job);
+}
+
+/* ---- the same bytes ---- */
+
+static void compare_folders(const char *a, const char *b)
+{
+  DIR *listing = opendir(a);
+  ck_assert_ptr_nonnull(listing);
+  int files = 0;
+  for (struct dirent *item; (item = readdir(listing)) != NULL;) {
+    char path[CM_PATH_MAX], left[65], right[65];
+    uint64_t left_bytes, right_bytes;
+    if (item->d_name[0] == '.')
+      continue;
+    ck_ok(cm_path(path, &error, "%s/%s", a, item->d_name));
+    ck_ok(cm_file_hash(path, left, &left_bytes, &error));
+    ck_ok(cm_path(path, &error, "%s/%s", b, item->d_name));
+    ck_ok(cm_file_hash(path, right, &right_bytes, &error));
+    ck_assert_msg(strcmp(left, right) == 0, "%s differs", item->d_name);
+    files++;
+  }
+  closedir(listing);
+  ck_assert_int_ge(files, 1);
+}
+
+/* Runs a job on both servers and compares the folders of what they made. `result` is "mapping" or "program". */
+static void compare(const test_daemon *other, const char *other_folder, const char *file, const char *wanted,
+                    const char *result)
+{
+  char network[65], id[33], a[CM_PATH_MAX], b[CM_PATH_MAX];
+  test_upload_file(&server, file, network);
+  test_upload_file(other, file, network);
+  test_job(&server, id, "{\"network\": \"%s\", %s}", network, wanted);
+  json_t *here = test_wait(&server, id);
+  test_job(other, id, "{\"network\": \"%s\", %s}", network, wanted);
+  json_t *there = test_wait(other, id);
+  char *text = json_dumps(here, 0);
+  ck_assert_msg(strcmp(test_word(here, "state"), "done") == 0, "%s", text);
+  free(text);
+  ck_assert_str_eq(test_word(there, "state"), "done");
+  ck_ok(cm_path(a, &error, "%s/mappings/%s", folder, test_word(here, result)));
+  ck_ok(cm_path(b, &error, "%s/mappings/%s", other_folder, test_word(there, result)));
+  compare_folders(a, b);
+  compare_folders(b, a);
+  ck_assert(json_equal(json_object_get(here, "report"), json_object_get(there, "report")));
+  ck_assert_uint_eq(json_array_size(json_object_get(here, "phases")), json_array_size(json_object_get(there, "phases")));
+  json_decref(here);
+  json_decref(there);
+}
+
+START_TEST(both_make_the_same_bytes)
+{
+  test_daemon other;
+  char threads[CM_PATH_MAX];
+  test_folder(threads);
+  test_daemon_start(&other, threads, NULL);
+  const char *worm = "celegans_herm_chem.edges.csv";
+  compare(&other, threads, worm, "\"chip\": \"loihi1\", \"options\": {\"max_part_size\": 16}", "mapping");
+  compare(&other, threads, worm, "\"chip\": \"loihi1\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 16}", "mapping");
+  compare(&other, threads, worm, "\"chip\": \"loihi1\", \"options\": {\"mapper\": \"learned\", \"max_part_size\": 16}", "mapping");
+  compare(&other, threads, worm, "\"chip\": \"loihi1\", \"options\": {\"preset\": \"fast\", \"max_part_size\": 16,"
+          " \"memory_limit\": 500000000}, \"reserve\": true", "mapping");
+  compare(&other, threads, "onnx/shuffle.onnx", "\"kind\": \"compile\", \"options\": {\"verify\": true}", "program");
+  compare(&other, threads, "onnx/shuffle.onnx", "\"kind\": \"compile\", \"chip\": \"npu-embedded\"", "program");
+  ck_assert_int_eq(test_daemon_stop(&other, SIGTERM), 0);
+  ck_ok(cm_folder_remove(threads, &error));
+}
+END_TEST
+
+static void compare_uploads(const test_daemon *other, const char *bytes, size_t size)
+{
+  test_reply here = test_request(&server, "POST", "/v1/networks", NULL, bytes, size),
+             there = test_request(other, "POST", "/v1/networks", NULL, bytes, size);
+  ck_assert_int_eq(here.status, there.status);
+  (void)json_object_del(here.json, "created");
+  (void)json_object_del(there.json, "created");
+  ck_assert_msg(json_equal(here.json, there.json), "%s\n%s", here.body, there.body);
+  test_reply_clear(&here);
+  test_reply_clear(&there);
+}
+
+START_TEST(uploads_are_read_in_a_child_as_in_a_thread)
+{
+  const char *const in_child[] = {"--import-in-child", "yes", NULL};
+  const char *const files[] = {"celegans_herm_chem.edges.csv", "celegans_herm_chem.graph.gz", "small.snn", "onnx/shuffle.onnx"};
+  const char *const wrong[] = {"source,target\n0,1\n2,x\n", "%PDF-1.4\n", "PK\003\004 is no zip", "0 1 -3\n"};
+  test_daemon threads, child;
+  char a[CM_PATH_MAX], b[CM_PATH_MAX];
+  test_folder(a);
+  test_folder(b);
+  test_daemon_start(&threads, a, NULL);
+  test_daemon_start(&child, b, in_child);
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    char *bytes;
+    size_t size;
+    ck_ok(cm_file_read(test_data(files[i]), 1 << 24, &bytes, &size, &error));
+    compare_uploads(&threads, bytes, size);
+    test_reply first = test_request(&child, "POST", "/v1/networks", NULL, bytes, size);
+    ck_assert_int_eq(first.status, 201);
+    test_reply_clear(&first);
+    compare_uploads(&child, bytes, size);
+    bytes[size / 2] ^= 0x55;
+    compare_uploads(&threads, bytes, size / 2 + 1);
+    free(bytes);
+  }
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    compare_uploads(&threads, wrong[i], strlen(wrong[i]));
+  ck_assert_int_eq(test_daemon_stop(&threads, SIGTERM), 0);
+  ck_assert_int_eq(test_daemon_stop(&child, SIGTERM), 0);
+  ck_ok(cm_folder_remove(a, &error));
+  ck_ok(cm_folder_remove(b, &error));
+}
+END_TEST
+
+/* ---- what befalls a child ---- */
+
+START_TEST(a_crash_costs_one_job)
+{
+  static const struct {
+    int signal;
+    const char *code, *said;
+  } deaths[] = {{SIGSEGV, "internal", "SIGSEGV"}, {SIGABRT, "internal", "SIGABRT"}, {SIGBUS, "internal", "SIGBUS"}};
+  for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++) {
+    char id[33], next[33];
+    long_job_of(id, "");
+    short_job(next); /* queued behind */
+    ck_assert_int_eq(kill(working_child(id), deaths[i].signal), 0);
+    expect_end(id, "failed", deaths[i].code, deaths[i].said);
+    json_t *job = test_wait(&server, next);
+    ck_assert_str_eq(test_word(job, "state"), "done");
+    json_decref(job);
+    expect_service();
+  }
+  ck_assert_int_eq(child_of(server.pid), 0);
+}
+END_TEST
+
+START_TEST(a_job_whose_child_is_always_killed_is_failed)
+{
+  char id[33], path[64];
+  long_job_of(id, "");
+  snprintf(path, sizeof path, "/v1/jobs/%s", id);
+  bool ended = false;
+  int kills = 0;
+  for (int i = 0; i < 12000 && !ended; i++) {
+    pid_t pid = child_of(server.pid);
+    if (pid != 0 && kill(pid, SIGKILL) == 0)
+      kills++;
+    usleep(5000);
+    test_reply reply = test_get(&server, path);
+    ended = strcmp(test_word(reply.json, "state"), "failed") == 0;
+    test_reply_clear(&reply);
+  }
+  ck_assert_int_ge(kills, 1);
+  expect_end(id, "failed", "no-memory", "SIGKILL");
+  expect_service();
+}
+END_TEST
+
+START_TEST(a_memory_blow_up_costs_one_job)
+{
+  char id[33];
+  const struct rlimit little = {1 << 20, 1 << 20};
+  long_job_of(id, ", \"memory_limit\": 1000000000");
+  ck_assert_int_eq(prlimit(working_child(id), RLIMIT_DATA, &little, NULL), 0);
+  expect_end(id, "failed", "memory-limit", "more memory than its process may have");
+  expect_service();
+}
+END_TEST
+
+START_TEST(a_hang_costs_one_job)
+{
+  char id[33];
+  long_job_of(id, ", \"time_limit\": 2");
+  ck_assert_int_eq(kill(working_child(id), SIGSTOP), 0); /* it looks at no clock any more */
+  expect_end(id, "failed", "time-limit", "past its time limit of 2 s");
+  expect_service();
+}
+END_TEST
+
+START_TEST(processor_time_is_bounded_too)
+{
+  char id[33];
+  const struct rlimit little = {1, 1};
+  long_job_of(id, ", \"time_limit\": 60");
+  ck_assert_int_eq(prlimit(working_child(id), RLIMIT_CPU, &little, NULL), 0);
+  json_t *job = test_wait(&server, id); /* at the hard limit the kernel sends SIGKILL, before it SIGXCPU */
+  ck_assert_str_eq(test_word(job, "state"), "failed");
+  json_decref(job);
+  expect_service();
+}
+END_TEST
+
+START_TEST(a_child_that_does_not_stop_is_cancelled_all_the_same)
+{
+  char id[33], path[64];
+  long_job_of(id, "");
+  ck_assert_int_eq(kill(working_child(id), SIGSTOP), 0);
+  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
+  test_reply reply = test_send(&server, "POST", path, "");
+  ck_assert_msg(reply.status / 100 == 2, "%ld %s", reply.status, reply.body);
+  test_reply_clear(&reply);
+  json_t *job = test_wait(&server, id);
+  ck_assert_str_eq(test_word(job, "state"), "cancelled");
+  json_decref(job);
+  ck_assert_int_eq(child_of(server.pid), 0);
+}
+END_TEST
+
+START_TEST(children_die_with_the_server_and_the_job_runs_again)
+{
+  char id[33];
+  long_job_of(id, "");
+  pid_t pid = working_child(id);
+  (void)test_daemon_stop(&server, SIGKILL);
+  bool alive = true;
+  for (int i = 0; i < 400 && alive; i++) { /* its new parent may take a while to bury it */
+    char path[64], line[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *stream = fopen(path, "r");
+    alive = stream != NULL && fgets(line, sizeof line, stream) != NULL && strstr(line, ") Z") == NULL;
+    if (stream != NULL)
+      fclose(stream);
+    usleep(5000);
+  }
+  ck_assert(!alive);
+  test_daemon_start(&server, folder, processes);
+  ck_assert_int_ne(working_child(id), 0);
+  char path[64];
+  snprintf(path, sizeof path, "/v1/jobs/%s/log", id);
+  test_reply log = test_get(&server, path);
+  ck_assert_ptr_nonnull(strstr(log.body, "confined: "));
+  test_reply_clear(&log);
+}
+END_TEST
+
+/* ---- confinement ---- */
+
+static void *do_nothing(void *argument)
+{
+  return argument;
+}
+
+/* In a process of its own: the number of the first thing that is not as it should be, 0 when all is. */
+static int try_everything(const char *job)
+{
+  char path[CM_PATH_MAX + 16], in_force[CM_IN_FORCE_MAX];
+  const cm_confinement limits = {.folder = job, .memory_limit = 1 << 20, .file_limit = 1 << 16, .cpu_seconds = 30};
+  pthread_t thread;
+  cm_confine(&limits, in_force);
+  bool files = strstr(in_force, "Landlock ABI") != NULL;
+  if (strstr(in_force, "system calls filtered") == NULL)
+    return 0; /* a kernel without: the log says so */
+  if (socket(AF_INET, SOCK_STREAM, 0) >= 0 || errno != EPERM || socket(AF_UNIX, SOCK_STREAM, 0) >= 0)
+    return 1;
+  if (fork() >= 0 || execl("/bin/true", "true", NULL) == 0)
+    return 2;
+  if (kill(getppid(), 0) == 0 || errno != EPERM)
+    return 3;
+  if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
+    return 4;
+  if (symlink("/etc", "out") == 0 || link("/etc/passwd", "out") == 0)
+    return 5;
+  if (pthread_create(&thread, NULL, do_nothing, NULL) != 0 || pthread_join(thread, NULL) != 0)
+    return 6;
+  snprintf(path, sizeof path, "%s/out/file", job);
+  int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  static char block[1 << 15];
+  signal(SIGXFSZ, SIG_IGN);
+  if (file < 0 || write(file, block, sizeof block) != sizeof block || write(file, block, sizeof block) != sizeof block ||
+      write(file, block, sizeof block) >= 0 || errno != EFBIG)
+    return 7;
+  if (!files)
+    return 0;
+  if (open("/etc/passwd", O_RDONLY | O_CLOEXEC) >= 0 || open("/", O_RDONLY | O_CLOEXEC) >= 0)
+    return 8;
+  snprintf(path, sizeof path, "%s/in/file", job);
+  if (open(path, O_RDONLY | O_CLOEXEC) < 0 || open(path, O_WRONLY | O_CLOEXEC) >= 0 || unlink(path) == 0)
+    return 9;
+  return 0;
+}
+
+START_TEST(a_confined_process_can_do_little)
+{
+  char job[CM_PATH_MAX], path[CM_PATH_MAX + 16];
+  test_folder(job);
+  snprintf(path, sizeof path, "%s/in", job);
+  ck_ok(cm_folder_make(path, &error));
+  snprintf(path, sizeof path, "%s/out", job);
+  ck_ok(cm_folder_make(path, &error));
+  snprintf(path, sizeof path, "%s/in/file", job);
+  test_write(path, "x", 1);
+  snprintf(path, sizeof path, "%s/job.json", job);
+  test_write(path, "{}", 2);
+  pid_t pid = fork();
+  if (pid == 0)
+    _exit(try_everything(job));
+  int status;
+  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+  ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "step %d, status %x", WEXITSTATUS(status), (unsigned)status);
+  ck_ok(cm_folder_remove(job, &error));
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("executors");
+  TCase *tests = tcase_create("children"), *plain = tcase_create("confinement");
+  tcase_add_checked_fixture(tests, setup, teardown);
+  tcase_set_timeout(tests, 180);
+  tcase_add_test(tests, both_make_the_same_bytes);
+  tcase_add_test(tests, uploads_are_read_in_a_child_as_in_a_thread);
+  tcase_add_test(tests, a_crash_costs_one_job);
+  tcase_add_test(tests, a_job_whose_child_is_always_killed_is_failed);
+  tcase_add_test(tests, a_memory_blow_up_costs_one_job);
+  tcase_add_test(tests, a_hang_costs_one_job);
+  tcase_add_test(tests, processor_time_is_bounded_too);
+  tcase_add_test(tests, a_child_that_does_not_stop_is_cancelled_all_the_same);
+  tcase_add_test(tests, children_die_with_the_server_and_the_job_runs_again);
+  tcase_add_test(plain, a_confined_process_can_do_little);
+  suite_add_tcase(suite, tests);
+  suite_add_tcase(suite, plain);
+  return test_main(suite);
+}
