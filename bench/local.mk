@@ -16,3 +16,5 @@ noinst_PROGRAMS += bench/hilbert
 bench_hilbert_LDADD = $(CORE_LIBS)
 noinst_PROGRAMS += bench/regions
 bench_regions_LDADD = $(CORE_LIBS)
+noinst_PROGRAMS += bench/queue
+bench_queue_LDADD = $(SERVER_LIBS) $(CURL_LIBS)

@@ -63,25 +63,14 @@ static bool grow(void **array, size_t bytes)
   return true;
 }
 
-/* Running jobs and last start of a user. */
-static cm_status read_person(sqlite3 *handle, person *who, cm_error *error)
-{
-  sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT (SELECT count(*) FROM jobs WHERE state = 'running' AND user = ?1),"
-                                    " (SELECT max(started) FROM jobs WHERE user = ?1)", "t", who->name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
-  if (status == CM_OK) {
-    who->running = who->really_running = sqlite3_column_int64(statement, 0);
-    who->last = who->really_last = sqlite3_column_double(statement, 1);
-  }
-  sqlite3_finalize(statement);
-  return status;
-}
+/* Running jobs of a user t.user, and its last start. */
+#define STANDING \
+  "(SELECT count(*) FROM jobs r WHERE r.state = 'running' AND r.user = t.user)," \
+  " (SELECT max(s.started) FROM jobs s WHERE s.user = t.user)"
 
-static cm_status find_person(cm_queue_order *order, sqlite3 *handle, const char *name, uint32_t *found, cm_error *error)
+/* Finds a user, or adds it; the row has STANDING from `column` on. */
+static cm_status find_person(cm_queue_order *order, const char *name, sqlite3_stmt *row, int column, uint32_t *found,
+                             cm_error *error)
 {
   for (size_t i = 0; i < order->person_count; i++)
     if (strcmp(order->people[i].name, name) == 0) {
@@ -91,12 +80,31 @@ static cm_status find_person(cm_queue_order *order, sqlite3 *handle, const char 
   if (!GROW(order->people, order->person_count, order->person_room))
     return no_memory(error);
   person *who = &order->people[order->person_count];
-  memset(who, 0, sizeof *who);
   (void)snprintf(who->name, sizeof who->name, "%s", name);
-  if (read_person(handle, who, error) != CM_OK)
-    return error->status;
+  who->running = who->really_running = sqlite3_column_int64(row, column);
+  who->last = who->really_last = sqlite3_column_double(row, column + 1);
   *found = (uint32_t)order->person_count++;
   return CM_OK;
+}
+
+/* A user by name, who need not have a ready job. */
+static cm_status find_by_name(cm_queue_order *order, sqlite3 *handle, const char *name, uint32_t *found, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = false;
+  for (size_t i = 0; i < order->person_count; i++)
+    if (strcmp(order->people[i].name, name) == 0) {
+      *found = (uint32_t)i;
+      return CM_OK;
+    }
+  cm_status status =
+      cm_sql_prepare(handle, &statement, error, "SELECT " STANDING " FROM (SELECT ? AS user) t", "t", name);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK)
+    status = find_person(order, name, statement, 0, found, error);
+  sqlite3_finalize(statement);
+  return status;
 }
 
 static cm_status read_shares(cm_queue_order *order, sqlite3 *handle, cm_error *error)
@@ -106,8 +114,8 @@ static cm_status read_shares(cm_queue_order *order, sqlite3 *handle, cm_error *e
   cm_status status =
       cm_sql_prepare(handle, &statement, error,
                      "SELECT priority, user, ready, (SELECT sequence FROM jobs j INDEXED BY jobs_ready WHERE"
-                     " j.user = t.user AND j.priority = t.priority AND " CM_JOB_IS_READY " ORDER BY sequence LIMIT 1)"
-                     " FROM queue_totals t INDEXED BY queue_priority WHERE ready > 0 ORDER BY priority DESC", "");
+                     " j.user = t.user AND j.priority = t.priority AND " CM_JOB_IS_READY " ORDER BY sequence LIMIT 1), "
+                     STANDING " FROM queue_totals t INDEXED BY queue_priority WHERE ready > 0 ORDER BY priority DESC", "");
   while (status == CM_OK && row) {
     status = cm_sql_step(statement, &row, error);
     if (status != CM_OK || !row)
@@ -121,7 +129,7 @@ static cm_status read_shares(cm_queue_order *order, sqlite3 *handle, cm_error *e
     s->priority = sqlite3_column_int(statement, 0);
     s->ready = (uint64_t)sqlite3_column_int64(statement, 2);
     s->first = sqlite3_column_int64(statement, 3);
-    status = find_person(order, handle, (const char *)sqlite3_column_text(statement, 1), &s->person, error);
+    status = find_person(order, (const char *)sqlite3_column_text(statement, 1), statement, 4, &s->person, error);
     if (status == CM_OK)
       order->share_count++;
   }
@@ -231,7 +239,7 @@ cm_status cm_queue_order_place(cm_queue_order *order, sqlite3 *handle, cm_job *j
   share absent = {.priority = job->priority, .first = job->sequence}, *mine = &absent;
   size_t begin = 0, end;
   uint64_t position = 1;
-  if (find_person(order, handle, job->user, &absent.person, error) != CM_OK)
+  if (find_by_name(order, handle, job->user, &absent.person, error) != CM_OK)
     return error->status;
   for (; begin < order->share_count && order->shares[begin].priority > job->priority; begin++)
     position += order->shares[begin].ready;
