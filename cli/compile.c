@@ -21,6 +21,7 @@ static const char usage[] =
   "  --shape NAME=DIMS    extents of an input that the model leaves open, like input=1x3x224x224, or of an open dimension,\n"
   "                       like batch=1; once for each\n"
   "  --order WHICH        search (default) or file: operators in the order of the file\n"
+  "  --objective WHICH    time (default) or traffic: what comes first, the time or the bytes to and from the chip\n"
   "  --stop-after STAGE   permutations, split (pieces as JSON), tile (micro-operators as a network), order (pieces as\n"
   "                       JSON, as they will run), program, or mapping (micro-operators on cores)\n"
   "  --report FILE        write what was done as JSON: permutations, pieces, traffic, time\n"
@@ -54,6 +55,7 @@ static int parse(int argc, char **argv, arguments *a)
                                         {"memory", required_argument, NULL, 'M'},
                                         {"order", required_argument, NULL, 'O'},
                                         {"shape", required_argument, NULL, SHAPE},
+                                        {"objective", required_argument, NULL, 'b'},
                                         {"timeline", required_argument, NULL, 'e'},
                                         {"measure", required_argument, NULL, 'x'},
                                         {"tiles", required_argument, NULL, 'i'},
@@ -75,6 +77,7 @@ static int parse(int argc, char **argv, arguments *a)
     case 'M': (void)cli_option_set(a->options, "memory", optarg); break;
     case SHAPE: cli_shape_set(a->options, optarg); break;
     case 'O': (void)cli_option_set(a->options, "order", optarg); break;
+    case 'b': (void)cli_option_set(a->options, "objective", optarg); break;
     case 'e': a->timeline = cli_output(optarg); break;
     case 'x': a->measure = optarg; break;
     case 'i': a->tiles = cli_output(optarg); break;

@@ -66,8 +66,12 @@ static cm_status make(compiling *c, cm_error *error)
   json_t *order = NULL;
   if (c->last == CM_STAGE_PERMUTATIONS)
     return CM_OK;
+  options.target = c->chip->target;
+  options.chip_name = c->chip->name;
   if (options.memory_bytes == 0)
     options.memory_bytes = c->chip->target->memory_bytes;
+  const cm_settings settings = cm_settings_default(options.memory_bytes);
+  options.settings = c->options->least_traffic ? NULL : &settings;
   cm_status status = cm_infer(c->made, c->run, error);
   if (status == CM_OK)
     status = cm_model_check(c->made, error);

@@ -105,6 +105,15 @@ static cm_status read_shapes(const char *option, const json_t *value, cm_stated_
   return CM_OK;
 }
 
+static cm_status read_objective(const char *name, const json_t *value, bool *least_traffic, cm_error *error)
+{
+  const char *text = json_string_value(value);
+  if (text == NULL || (strcmp(text, "time") != 0 && strcmp(text, "traffic") != 0))
+    return bad_option(error, name, "\"time\" or \"traffic\"");
+  *least_traffic = strcmp(text, "traffic") == 0;
+  return CM_OK;
+}
+
 static cm_status read_option(const char *name, const json_t *value, cm_compile_options *made, cm_error *error)
 {
   double number = 0;
@@ -123,6 +132,8 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
     return read_order(name, value, &made->file_order, error);
   if (strcmp(name, "shape") == 0)
     return read_shapes(name, value, &made->shapes, error);
+  if (strcmp(name, "objective") == 0)
+    return read_objective(name, value, &made->least_traffic, error);
   if (strcmp(name, "time_limit") == 0)
     return read_number(name, value, 0, 1e9, &made->time_limit, error);
   if (strcmp(name, "threads") == 0) {
@@ -137,7 +148,7 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
     return read_bytes(name, value, &made->memory, error);
   if (strcmp(name, "seed") != 0) {
     (void)cm_fail(error, CM_BAD_OPTION, "there is no option %.60s; compile has stop_after, verify, memory, order,"
-                  " shape, tiles, seed, threads, memory_limit, time_limit", name);
+                  " objective, shape, tiles, seed, threads, memory_limit, time_limit", name);
     return cm_fail_at(error, "/options/%.60s", name);
   }
   if (read_number(name, value, 0, LARGE, &number, error) != CM_OK)

@@ -16,20 +16,45 @@ void cm_draft_free(cm_draft *draft)
   *draft = (cm_draft){0};
 }
 
+/* For the least time: a sequence, then a timetable. */
+static cm_status lay_out_time(cm_draft *made, const cm_plan_options *options, const char *chip, const cm_target *target,
+                              cm_run *run, cm_error *error)
+{
+  cm_sequence sequence = {0};
+  cm_timetable table = {0};
+  cm_run_phase(run, "order");
+  cm_status status = cm_sequence_make(made->plan, options->settings, &sequence, error);
+  if (status == CM_OK)
+    status = cm_timetable_make(made->plan, &sequence, target, options->settings, true, run, &table, error);
+  if (status == CM_OK) {
+    cm_run_phase(run, "emit");
+    status = cm_emit_timetable(made->plan, &sequence, &table, chip, target, run, &made->emission, error);
+  }
+  made->course = (cm_course){.segments = sequence.segments, .segment_count = sequence.segment_count,
+                             .pieces = sequence.pieces, .piece_count = sequence.piece_count, .traffic = table.traffic};
+  cm_timetable_free(&table);
+  return status;
+}
+
+/* For the fewest bytes. */
+static cm_status lay_out_traffic(cm_draft *made, const char *chip, const cm_target *target, cm_run *run, cm_error *error)
+{
+  cm_run_phase(run, "order");
+  if (cm_course_make(made->plan, true, run, &made->course, error) != CM_OK)
+    return error->status;
+  cm_run_phase(run, "emit");
+  return cm_emit(made->plan, &made->course, chip, target, run, &made->emission, error);
+}
+
 cm_status cm_draft_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, const char *chip,
                         const cm_target *target, cm_run *run, cm_draft *draft, cm_error *error)
 {
   cm_draft made = {0};
   cm_run_phase(run, "split");
   cm_status status = cm_plan_new(model, order, options, run, &made.plan, error);
-  if (status == CM_OK) {
-    cm_run_phase(run, "order");
-    status = cm_course_make(made.plan, true, run, &made.course, error);
-  }
-  if (status == CM_OK) {
-    cm_run_phase(run, "emit");
-    status = cm_emit(made.plan, &made.course, chip, target, run, &made.emission, error);
-  }
+  if (status == CM_OK)
+    status = options->settings != NULL ? lay_out_time(&made, options, chip, target, run, error)
+                                       : lay_out_traffic(&made, chip, target, run, error);
   if (status != CM_OK) {
     cm_draft_free(&made);
     return status;

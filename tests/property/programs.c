@@ -8,7 +8,7 @@
 
 #include "core/chip/chip.h"
 #include "core/machine/program/codec.h"
-#include "core/machine/emit/object.h"
+#include "core/machine/order.h"
 #include "core/machine/run/simulate.h"
 
 static cm_run run;
@@ -149,21 +149,28 @@ static graph token_model(void)
 
 /* ---- from the model to numbers ---- */
 
+static cm_plan_options options_for(uint64_t bytes, const cm_settings *settings)
+{
+  return (cm_plan_options){.memory_bytes = bytes, .tile_share = 16, .target = chip->target, .chip_name = "test",
+                           .settings = settings};
+}
+
+/* For the least time, or for the fewest bytes moved. */
+static cm_status make_program_for(cm_model *model, uint64_t bytes, bool time, cm_program **program)
+{
+  cm_settings settings = cm_settings_default(bytes);
+  cm_plan_options options = options_for(bytes, time ? &settings : NULL);
+  cm_draft draft;
+  if (cm_draft_make(model, NULL, &options, "test", chip->target, &run, &draft, &error) != CM_OK)
+    return error.status;
+  ck_ok(cm_link(&draft.emission, program, &error));
+  cm_draft_free(&draft);
+  return CM_OK;
+}
+
 static cm_status make_program(cm_model *model, uint64_t bytes, cm_program **program)
 {
-  cm_plan_options options = {.memory_bytes = bytes, .tile_share = 16};
-  cm_plan *plan;
-  cm_course layout;
-  cm_emission emission;
-  if (cm_plan_new(model, NULL, &options, &run, &plan, &error) != CM_OK)
-    return error.status;
-  ck_ok(cm_course_make(plan, true, &run, &layout, &error));
-  ck_ok(cm_emit(plan, &layout, "test", chip->target, &run, &emission, &error));
-  ck_ok(cm_link(&emission, program, &error));
-  cm_emission_free(&emission);
-  cm_course_free(&layout);
-  cm_plan_free(plan);
-  return CM_OK;
+  return make_program_for(model, bytes, true, program);
 }
 
 typedef struct numbers {
@@ -225,10 +232,10 @@ static cm_program *write_and_read(cm_program *p)
 static void check_all_memories(graph *g, const numbers *n, uint32_t *cut)
 {
   static const uint64_t sizes[] = {1 << 10, 3000, 6 << 10, 20000, 64 << 10, 1 << 20};
-  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+  for (size_t s = 0; s < 2 * (sizeof sizes / sizeof *sizes); s++) {
     cm_program *p;
-    uint64_t bytes = sizes[s];
-    while (make_program(g->model, bytes, &p) != CM_OK) {
+    uint64_t bytes = sizes[s / 2];
+    while (make_program_for(g->model, bytes, s % 2 == 0, &p) != CM_OK) {
       ck_assert_int_eq(error.status, CM_TOO_LARGE);
       ck_assert_str_eq(error.figures[0].name, "needed_bytes");
       ck_assert_uint_gt(error.figures[0].value, bytes);
@@ -265,7 +272,8 @@ START_TEST(every_element_is_made_once)
     graph g = image_model();
     cm_plan *plan;
     graph_finish(&g, &run);
-    cm_plan_options options = {.memory_bytes = 48 << 10, .tile_share = 16};
+    cm_settings settings = cm_settings_default(48 << 10);
+    cm_plan_options options = options_for(48 << 10, trial % 2 == 0 ? &settings : NULL);
     ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
     for (size_t v = 0; v < g.model->value_count; v++) {
       const cm_plan_value *value = &plan->values[v];
@@ -303,7 +311,7 @@ END_TEST
 /* Fewer bytes move than when every operator runs alone, and never fewer than inputs and outputs have. */
 START_TEST(fusion_moves_less)
 {
-  cm_plan_options options = {.memory_bytes = 24 << 10, .tile_share = 16};
+  cm_plan_options options = options_for(24 << 10, NULL);
   uint64_t fused = 0, alone = 0;
   for (int trial = 0; trial < 6; trial++) {
     graph g = image_model();
@@ -491,18 +499,10 @@ START_TEST(what_cannot_be_is_named)
   memcpy(chip->target->unit[CM_UNIT_MATRIX].rate[0].type, "int8", 5);
   for (uint32_t i = 1; i < chip->target->unit[CM_UNIT_MATRIX].rate_count; i++)
     memcpy(chip->target->unit[CM_UNIT_MATRIX].rate[i].type, "int4", 5);
-  cm_plan_options options = {.memory_bytes = 1 << 20, .tile_share = 16};
-  cm_plan *plan;
-  cm_course layout;
-  cm_emission emission;
-  ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
-  ck_ok(cm_course_make(plan, true, &run, &layout, &error));
-  ck_fails(cm_emit(plan, &layout, "test", chip->target, &run, &emission, &error), CM_BAD_CHIP);
+  ck_fails(make_program(g.model, 1 << 20, &p), CM_BAD_CHIP);
   ck_assert_ptr_nonnull(strstr(error.detail, "middle"));
   ck_assert_ptr_nonnull(strstr(error.detail, "no throughput for float32"));
   *chip->target = kept;
-  cm_course_free(&layout);
-  cm_plan_free(plan);
   /* An operator that nobody knows. */
   g.model->nodes[g.model->order[0]].known = NULL;
   ck_fails(make_program(g.model, 1 << 20, &p), CM_BAD_NETWORK);

@@ -46,6 +46,29 @@ static uint64_t column_major(const cm_plan_value *v, uint32_t cell)
   return at;
 }
 
+/* The place of a cell in blocks. */
+static uint64_t block_place(const cm_plan_value *v, uint32_t cell, const cm_blocking *blocking)
+{
+  uint32_t rank = v->whole.rank, band = rank > 3 ? 2 : rank == 3 ? 1 : 0, slice = rank > 3 ? 1 : rank > 0 ? rank - 1 : 0;
+  uint32_t outer = blocking->by_slices ? slice : band, inner = blocking->by_slices ? band : slice;
+  uint64_t at = 0, index[CM_RANK_MAX] = {0};
+  if (slice == band)
+    return cell;
+  for (uint32_t i = rank; i-- > 0; cell /= (uint32_t)v->count[i])
+    index[i] = cell % (uint32_t)v->count[i];
+  uint64_t block = (uint64_t)(blocking->share * (double)v->count[outer]), count = (uint64_t)v->count[outer];
+  block = block < 1 ? 1 : block;
+  for (uint32_t i = 0; i < rank; i++)
+    if (i != outer && i != inner && i < inner)
+      at = at * (uint64_t)v->count[i] + index[i];
+  at = (at * (count / block + 1) + index[outer] / block) * (uint64_t)v->count[inner] + index[inner];
+  at = at * block + index[outer] % block;
+  for (uint32_t i = 0; i < rank; i++)
+    if (i != outer && i != inner && i > inner)
+      at = at * (uint64_t)v->count[i] + index[i];
+  return at;
+}
+
 const cm_plan_value *cm_ordering_value(const cm_plan *plan, uint32_t op)
 {
   const cm_plan_op *o = &plan->ops[op];
@@ -108,7 +131,7 @@ void cm_ordering_make(cm_ordering *o, uint32_t first, uint32_t last, bool slices
     if (o->has_reader[op])
       continue;
     for (uint32_t p = 0; p < made->piece_count; p++) {
-      uint64_t place = slices_first ? p : column_major(v, p);
+      uint64_t place = o->blocking != NULL ? block_place(v, p, o->blocking) : slices_first ? p : column_major(v, p);
       o->sinks[sinks++] = (cm_sink){(double)place / made->piece_count, op, made->first_piece + p};
     }
   }

@@ -10,7 +10,15 @@ typedef struct cm_sink {
   uint32_t op, piece;
 } cm_sink;
 
+/* The order of pieces that are cut along two axes: blocks of slices with all bands in each, or blocks of bands with all
+ * slices, each a share of the axis. */
+typedef struct cm_blocking {
+  bool by_slices;
+  double share; /* of the slices, or bands, in a block */
+} cm_blocking;
+
 typedef struct cm_ordering {
+  const cm_blocking *blocking; /* NULL: single slices or single bands, as cm_ordering_make is told */
   cm_plan *plan;
   uint32_t first_op, last_op;
   uint32_t *done; /* by piece: stamp */

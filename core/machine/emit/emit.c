@@ -6,7 +6,7 @@
 
 /* ---- events ---- */
 
-static void set_box(cm_instruction *i, const cm_box *box)
+void cm_emitter_box(cm_instruction *i, const cm_box *box)
 {
   for (uint32_t k = 0; k < box->rank; k++) {
     i->from[k] = box->from[k];
@@ -14,15 +14,14 @@ static void set_box(cm_instruction *i, const cm_box *box)
   }
 }
 
-/* Loads of a box wait for the stores of what it meets. */
-static void wait_for_home(cm_emitter *e, uint32_t number)
+void cm_emitter_wait_for_home(cm_emitter *e, uint32_t number)
 {
   const cm_tile *tile = &e->plan->tiles[number];
   cm_cells cells;
   if (tile->grid)
-    cm_emitter_wait(e, e->stored_by[number]);
+    cm_emitter_wait_all(e, e->stored_by[number]);
   for (bool more = !tile->grid && cm_cells_begin(e->plan, tile, &cells); more; more = cm_cells_next(&cells))
-    cm_emitter_wait(e, e->stored_by[cm_cells_tile(&cells)]);
+    cm_emitter_wait_all(e, e->stored_by[cm_cells_tile(&cells)]);
 }
 
 static cm_status emit_transfer(cm_emitter *e, const cm_event *event, cm_error *error)
@@ -33,9 +32,9 @@ static cm_status emit_transfer(cm_emitter *e, const cm_event *event, cm_error *e
   uint64_t symbol;
   if (cm_emitter_tensor(e, tile->value, &i.tensor, error) != CM_OK)
     return error->status;
-  set_box(&i, &tile->box);
+  cm_emitter_box(&i, &tile->box);
   if (event->kind == CM_EVENT_LOAD) {
-    wait_for_home(e, event->number);
+    cm_emitter_wait_for_home(e, event->number);
     if (cm_emitter_buffer(e, event->number, event->address, &i.buffer, error) != CM_OK)
       return error->status;
   } else {
@@ -44,10 +43,9 @@ static cm_status emit_transfer(cm_emitter *e, const cm_event *event, cm_error *e
   }
   if (cm_emitter_append(e, &i, &symbol, error) != CM_OK)
     return error->status;
-  cm_emitter_touch(e, i.buffer, symbol);
-  if (event->kind == CM_EVENT_STORE)
-    e->stored_by[event->number] = symbol;
-  return CM_OK;
+  if (cm_emitter_touch(e, i.buffer, symbol, error) != CM_OK)
+    return error->status;
+  return event->kind == CM_EVENT_STORE ? cm_emitter_list(e, &e->stored_by[event->number], symbol, error) : CM_OK;
 }
 
 static cm_status emit_move(cm_emitter *e, const cm_event *event, cm_error *error)
@@ -66,9 +64,9 @@ static cm_status emit_move(cm_emitter *e, const cm_event *event, cm_error *error
   if (cm_emitter_buffer(e, event->number, event->address, &i.buffer, error) != CM_OK ||
       cm_emitter_append(e, &i, &symbol, error) != CM_OK)
     return error->status;
-  cm_emitter_touch(e, i.source_buffer, symbol);
-  cm_emitter_touch(e, i.buffer, symbol);
-  return CM_OK;
+  if (cm_emitter_touch(e, i.source_buffer, symbol, error) != CM_OK)
+    return error->status;
+  return cm_emitter_touch(e, i.buffer, symbol, error);
 }
 
 static cm_status emit_part(void *user, const cm_part *part, cm_error *error)
@@ -138,23 +136,7 @@ static cm_status emit_output(cm_emitter *e, uint32_t tile, cm_error *error)
   return emit_part(e, &part, error);
 }
 
-static cm_status find_rate(cm_emitter *e, const cm_plan_op *op, cm_instruction *i, cm_error *error)
-{
-  char label[160];
-  cm_unit_kind kind = cm_opcode_unit(i->opcode);
-  const char *type = cm_type_name(op->call.input_count > 0 && cm_has(&op->call, 0) ? op->call.input[0].type
-                                                                                   : op->call.output[0].type);
-  i->rate = cm_unit_rate(&e->program->target.unit[kind], type);
-  if (i->rate > 0)
-    return CM_OK;
-  (void)cm_fail(error, CM_BAD_CHIP, "node %s: the %s units of chip %s have no throughput for %s; "
-                "/machine/units/%s/operations_per_ns should name it, or \"other\"",
-                cm_node_label(op->call.node, label, sizeof label), cm_unit_name(kind), e->program->chip_name, type,
-                cm_unit_name(kind));
-  return cm_fail_at(error, "/machine/units/%s/operations_per_ns", cm_unit_name(kind));
-}
-
-static cm_status emit_run(cm_emitter *e, uint32_t number, cm_error *error)
+cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
 {
   const cm_piece *piece = &e->plan->pieces[number];
   const cm_plan_op *op = &e->plan->ops[piece->op];
@@ -167,12 +149,12 @@ static cm_status emit_run(cm_emitter *e, uint32_t number, cm_error *error)
                       .input_count = op->call.input_count, .output_count = op->call.output_count};
   cm_free(e->inputs);
   e->inputs = NULL;
-  if (find_rate(e, op, &i, error) != CM_OK ||
-      CM_NEW(e->memory, e->inputs, op->call.input_count + 1, error) != CM_OK ||
+  i.rate = op->rate;
+  i.work = piece->work;
+  if (CM_NEW(e->memory, e->inputs, op->call.input_count + 1, error) != CM_OK ||
       cm_split_piece(&op->call, box, e->inputs, &change, error) != CM_OK ||
       cm_emitter_operator(e, op, piece->op, &change, &i.operator_number, error) != CM_OK)
     return error->status;
-  i.work = cm_split_work(&op->call, box, e->inputs);
   for (uint32_t k = 0; k < op->call.input_count; k++)
     if (emit_input(e, op, piece, k, &change, error) != CM_OK)
       return error->status;
@@ -195,7 +177,8 @@ static cm_status emit_run(cm_emitter *e, uint32_t number, cm_error *error)
   if (cm_emitter_append(e, &i, &symbol, error) != CM_OK)
     return error->status;
   for (uint64_t k = first_part; k < o->part_count; k++)
-    cm_emitter_touch(e, o->parts[k].buffer, symbol);
+    if (cm_emitter_touch(e, o->parts[k].buffer, symbol, error) != CM_OK)
+      return error->status;
   return CM_OK;
 }
 
@@ -205,7 +188,7 @@ static cm_status emit_events(cm_emitter *e, const cm_event *events, uint64_t cou
   for (uint64_t k = 0; k < count && status == CM_OK; k++)
     switch (events[k].kind) {
     case CM_EVENT_RUN:
-      status = emit_run(e, events[k].number, error);
+      status = cm_emitter_run(e, events[k].number, error);
       break;
     case CM_EVENT_PLACE:
       status = CM_EMITTER_ROOM(e, e->places, &e->place_capacity, e->place_count, error);
@@ -255,7 +238,7 @@ static cm_status list_ends(cm_emitter *e, cm_error *error)
   return CM_OK;
 }
 
-static cm_status begin(cm_emitter *e, const char *chip_name, const cm_target *target, cm_error *error)
+cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target *target, cm_error *error)
 {
   cm_plan *plan = e->plan;
   if (CM_NEW(e->memory, e->out->program, 1, error) != CM_OK)
@@ -275,13 +258,14 @@ static cm_status begin(cm_emitter *e, const char *chip_name, const cm_target *ta
       CM_NEW(e->memory, e->lane_count, e->lanes, error) != CM_OK ||
       CM_NEW(e->memory, e->lane_free, e->lanes, error) != CM_OK ||
       CM_NEW(e->memory, e->known, (size_t)e->lanes * e->lanes, error) != CM_OK ||
-      CM_NEW(e->memory, e->wait, e->lanes, error) != CM_OK)
+      CM_NEW(e->memory, e->wait, e->lanes, error) != CM_OK ||
+      CM_NEW(e->memory, e->operator_of, plan->op_count + 1, error) != CM_OK)
     return error->status;
-  e->op_of_cache = CM_NONE;
+  e->lane = CM_NONE;
   return list_ends(e, error);
 }
 
-static void end(cm_emitter *e)
+void cm_emitter_end(cm_emitter *e)
 {
   cm_free(e->tensor_of);
   cm_free(e->buffer_of);
@@ -298,10 +282,13 @@ static void end(cm_emitter *e)
   cm_free(e->symbol_done);
   cm_free(e->wait);
   cm_free(e->changes);
+  cm_free(e->operator_of);
+  cm_free(e->operator_before);
+  cm_free(e->links);
   cm_free(e->inputs);
 }
 
-static void name_object(const cm_plan *plan, const cm_segment *s, cm_object *object)
+void cm_emitter_name(const cm_plan *plan, const cm_segment *s, cm_object *object)
 {
   char first[64], last[64];
   (void)snprintf(object->name, sizeof object->name, "%.50s .. %.50s",
@@ -314,21 +301,21 @@ cm_status cm_emit(cm_plan *plan, const cm_course *layout, const char *chip_name,
 {
   cm_emission made = {0};
   cm_emitter e = {.plan = plan, .memory = plan->memory, .out = &made};
-  cm_status status = begin(&e, chip_name, target, error);
+  cm_status status = cm_emitter_begin(&e, chip_name, target, error);
   if (status == CM_OK)
     status = CM_NEW(e.memory, made.objects, layout->segment_count + 1, error);
   for (uint32_t s = 0; status == CM_OK && s < layout->segment_count; s++) {
     const cm_segment *segment = &layout->segments[s];
     e.object = &made.objects[made.object_count++];
     e.object->first_symbol = e.symbol_count;
-    name_object(plan, segment, e.object);
+    cm_emitter_name(plan, segment, e.object);
     status = emit_events(&e, layout->events + segment->first_event, segment->event_count, error);
     if (status == CM_OK)
       status = cm_run_check(run, error);
   }
   for (uint32_t l = 0; status == CM_OK && l < e.lanes; l++)
     made.time_ns = e.lane_free[l] > made.time_ns ? e.lane_free[l] : made.time_ns;
-  end(&e);
+  cm_emitter_end(&e);
   if (status != CM_OK) {
     cm_emission_free(&made);
     return status;

@@ -13,10 +13,12 @@ typedef struct cm_emitter {
   uint32_t lanes;
   uint32_t *tensor_of;  /* by value: number + 1 */
   uint32_t *buffer_of;  /* by tile: number + 1 of its present buffer */
-  uint64_t *stored_by;  /* by tile: symbol + 1 of its last STORE */
+  uint64_t *stored_by;  /* by tile: list of its STOREs */
   uint32_t *line_owner; /* by line of the chip's memory: buffer + 1 that lay there last */
   uint64_t *access;     /* by buffer and lane: symbol + 1 of the last instruction that touched it */
-  uint64_t *writer;     /* by buffer: symbol + 1 of the instruction that fills it */
+  uint64_t *writer;     /* by buffer: list of the instructions that fill it */
+  struct cm_symbol_link *links; /* of such lists */
+  size_t link_count, link_capacity;
   size_t access_capacity, writer_capacity, buffer_capacity, tensor_capacity, operator_capacity;
   uint64_t *lane_count; /* instructions of each lane */
   double *lane_free;
@@ -27,13 +29,27 @@ typedef struct cm_emitter {
   uint32_t *symbol_lane;
   double *symbol_done;  /* when it ends */
   uint64_t *wait;       /* scratch, by lane: symbol + 1 */
-  uint32_t op_of_cache; /* operators made for the pieces of this one */
-  uint32_t cache_first;
+  uint32_t lane;        /* of the next instruction; CM_NONE: where it can begin first */
+  uint32_t *operator_of, *operator_before; /* by node of the plan: its last operator + 1; by operator: the one before */
+  size_t operator_before_capacity;
   cm_split_change *changes; /* by operator number */
   cm_box *inputs;
   cm_event *places; /* buffers that the next piece makes */
   size_t place_count, place_capacity;
 } cm_emitter;
+
+/* A list of symbols: number + 1 of its first link, 0 when empty. */
+typedef struct cm_symbol_link {
+  uint64_t symbol; /* + 1 */
+  uint64_t next;   /* link + 1 */
+} cm_symbol_link;
+
+/* Everything but the code; and its end, also after a failure. */
+cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target *target, cm_error *error);
+void cm_emitter_end(cm_emitter *e);
+
+/* Names an object after the first and last operator of a segment. */
+void cm_emitter_name(const cm_plan *plan, const cm_segment *segment, cm_object *object);
 
 /* Makes an array hold one more than `count`; what is new is zeroed. CM_EMITTER_ROOM does that for a typed array. */
 cm_status cm_emitter_grow(cm_memory *memory, void *pointer, size_t *capacity, size_t count, size_t size,
@@ -57,7 +73,20 @@ void cm_emitter_wait_filled(cm_emitter *e, uint32_t buffer);
  * from 1. */
 cm_status cm_emitter_append(cm_emitter *e, const cm_instruction *given, uint64_t *symbol, cm_error *error);
 
-/* The instruction of a symbol reads or writes a buffer. */
-void cm_emitter_touch(cm_emitter *e, uint32_t buffer, uint64_t symbol);
+/* The instruction of a symbol reads or writes a buffer; the first one fills it. */
+cm_status cm_emitter_touch(cm_emitter *e, uint32_t buffer, uint64_t symbol, cm_error *error);
+
+/* Adds a symbol (+ 1) to a list; the next instruction waits for all of a list. */
+cm_status cm_emitter_list(cm_emitter *e, uint64_t *list, uint64_t symbol, cm_error *error);
+void cm_emitter_wait_all(cm_emitter *e, uint64_t list);
+
+/* The box that an instruction transfers. */
+void cm_emitter_box(cm_instruction *instruction, const cm_box *box);
+
+/* Loads of a tile or box wait for the stores of what it meets. */
+void cm_emitter_wait_for_home(cm_emitter *e, uint32_t tile);
+
+/* A piece whose inputs lie in the buffers that e->buffer_of names; e->places has the buffers that it makes. */
+cm_status cm_emitter_run(cm_emitter *e, uint32_t piece, cm_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "core/machine/program/program.h"
 #include "core/machine/course/segment.h"
+#include "core/machine/schedule/timetable.h"
 
 /* An instruction that another one waits for, by its number in the whole program (objects export all of theirs). */
 typedef struct cm_object_wait {
@@ -46,6 +47,13 @@ typedef struct cm_emission {
  * node needs (names the node), memory. */
 cm_status cm_emit(cm_plan *plan, const cm_course *layout, const char *chip_name, const cm_target *target, cm_run *run,
                   cm_emission *emission, cm_error *error);
+
+/* The same for a timetable: instructions in the order in which they begin, an object from when a segment begins to when
+ * the next does. */
+cm_status cm_emit_timetable(cm_plan *plan, const cm_sequence *sequence, const cm_timetable *timetable,
+                            const char *chip_name, const cm_target *target, cm_run *run, cm_emission *emission,
+                            cm_error *error);
+
 void cm_emission_free(cm_emission *emission);
 
 /* Orders, relocates and checks objects; the program is taken out of the emission. Errors: CM_INTERNAL for a symbol that

@@ -62,7 +62,22 @@ void cm_emitter_wait(cm_emitter *e, uint64_t symbol)
 /* What is read has to be there. */
 void cm_emitter_wait_filled(cm_emitter *e, uint32_t buffer)
 {
-  cm_emitter_wait(e, e->writer[buffer]);
+  cm_emitter_wait_all(e, e->writer[buffer]);
+}
+
+void cm_emitter_wait_all(cm_emitter *e, uint64_t list)
+{
+  for (uint64_t at = list; at != 0; at = e->links[at - 1].next)
+    cm_emitter_wait(e, e->links[at - 1].symbol);
+}
+
+cm_status cm_emitter_list(cm_emitter *e, uint64_t *list, uint64_t symbol, cm_error *error)
+{
+  if (CM_EMITTER_ROOM(e, e->links, &e->link_capacity, e->link_count, error) != CM_OK)
+    return error->status;
+  e->links[e->link_count] = (cm_symbol_link){symbol, *list};
+  *list = ++e->link_count;
+  return CM_OK;
 }
 
 /* The lane of a kind where an instruction can begin first. */
@@ -97,7 +112,7 @@ cm_status cm_emitter_append(cm_emitter *e, const cm_instruction *given, uint64_t
     if (e->wait[l] > 0 && e->symbol_done[e->wait[l] - 1] > ready)
       ready = e->symbol_done[e->wait[l] - 1];
   cm_unit_kind kind = cm_opcode_unit(given->opcode);
-  uint32_t lane = choose_lane(e, kind, ready);
+  uint32_t lane = e->lane != CM_NONE ? e->lane : choose_lane(e, kind, ready);
   for (uint32_t l = 0; l < e->lanes; l++) {
     uint64_t other = e->wait[l];
     e->wait[l] = 0;
@@ -121,9 +136,9 @@ cm_status cm_emitter_append(cm_emitter *e, const cm_instruction *given, uint64_t
   return CM_OK;
 }
 
-void cm_emitter_touch(cm_emitter *e, uint32_t buffer, uint64_t symbol)
+cm_status cm_emitter_touch(cm_emitter *e, uint32_t buffer, uint64_t symbol, cm_error *error)
 {
   e->access[(size_t)buffer * e->lanes + e->symbol_lane[symbol - 1]] = symbol;
-  if (e->writer[buffer] == 0)
-    e->writer[buffer] = symbol; /* nobody touches a buffer before it is filled */
+  /* Nobody touches a buffer before it is filled. */
+  return e->writer[buffer] == 0 ? cm_emitter_list(e, &e->writer[buffer], symbol, error) : CM_OK;
 }

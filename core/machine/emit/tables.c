@@ -111,16 +111,13 @@ cm_status cm_emitter_operator(cm_emitter *e, const cm_plan_op *op, uint32_t op_n
   cm_program *p = e->program;
   const cm_node *node = op->call.node;
   size_t changes_capacity = e->operator_capacity;
-  if (e->op_of_cache != op_number) {
-    e->op_of_cache = op_number;
-    e->cache_first = p->operator_count;
-  }
-  for (uint32_t i = e->cache_first; i < p->operator_count; i++)
-    if (memcmp(&e->changes[i], change, sizeof *change) == 0) {
-      *number = i;
+  for (uint32_t i = e->operator_of[op_number]; i != 0; i = e->operator_before[i - 1])
+    if (memcmp(&e->changes[i - 1], change, sizeof *change) == 0) {
+      *number = i - 1;
       return CM_OK;
     }
   if (CM_EMITTER_ROOM(e, p->operators, &e->operator_capacity, p->operator_count, error) != CM_OK ||
+      CM_EMITTER_ROOM(e, e->operator_before, &e->operator_before_capacity, p->operator_count, error) != CM_OK ||
       CM_EMITTER_ROOM(e, e->changes, &changes_capacity, p->operator_count, error) != CM_OK)
     return error->status;
   cm_node *made = &p->operators[p->operator_count];
@@ -142,6 +139,8 @@ cm_status cm_emitter_operator(cm_emitter *e, const cm_plan_op *op, uint32_t op_n
   if (change_attributes(e, made, change, error) != CM_OK)
     return error->status;
   e->changes[p->operator_count] = *change;
+  e->operator_before[p->operator_count] = e->operator_of[op_number];
+  e->operator_of[op_number] = p->operator_count + 1;
   *number = p->operator_count++;
   return CM_OK;
 }

@@ -2,16 +2,7 @@
  * go band by band; slices of channels where the parameters are too large for that (ORDER-1). */
 #include <string.h>
 
-#include "core/machine/plan/plan.h"
-
-typedef struct sizing {
-  cm_plan *plan;
-  const cm_call *call;
-  cm_box *inputs;
-  uint64_t memory, tile_bytes;
-  uint32_t frame, band, slice; /* axes; CM_NONE: none */
-  int64_t step[CM_RANK_MAX];
-} sizing;
+#include "core/machine/plan/grid.h"
 
 /* ---- what a piece needs ---- */
 
@@ -21,7 +12,7 @@ static uint64_t shape_bytes(const cm_shape *shape, const cm_box *box)
 }
 
 /* A typical piece: the second along every axis that is cut, which has both neighbours. */
-static cm_box typical(const sizing *s)
+static cm_box typical(const cm_sizing *s)
 {
   cm_box box = cm_box_whole(&s->call->output[0]);
   for (uint32_t i = 0; i < box.rank; i++) {
@@ -34,15 +25,11 @@ static cm_box typical(const sizing *s)
   return box;
 }
 
-typedef struct need {
-  uint64_t data, parameters, output;
-} need;
-
-static cm_status measure(sizing *s, need *made, cm_error *error)
+cm_status cm_sizing_measure(cm_sizing *s, cm_need *made, cm_error *error)
 {
   cm_split_change change;
   cm_box box = typical(s);
-  *made = (need){0};
+  *made = (cm_need){0};
   if (cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < s->call->input_count; i++)
@@ -61,11 +48,6 @@ static cm_status measure(sizing *s, need *made, cm_error *error)
   return CM_OK;
 }
 
-static uint64_t total(const need *n)
-{
-  return n->data + n->parameters + n->output;
-}
-
 static int64_t divide_up(int64_t a, int64_t b)
 {
   return (a + b - 1) / b;
@@ -82,7 +64,7 @@ static bool contains(const uint32_t *axes, uint32_t count, uint32_t axis)
 }
 
 /* Images have rows as their third dimension, sequences of tokens as their second, matrices as their first. */
-static void choose_axes(sizing *s)
+void cm_sizing_axes(cm_sizing *s)
 {
   uint32_t axes[CM_RANK_MAX], count = cm_split_axes(s->call, axes), rank = s->call->output[0].rank;
   bool image = rank > 3 || (rank == 3 && cm_has(s->call, 1) && cm_split_is_matrix(s->call->node->known) &&
@@ -99,15 +81,15 @@ static void choose_axes(sizing *s)
 /* ---- thin bands ---- */
 
 /* Cuts until a piece fits in `most`: frames, then rows, then channels. False when the smallest does not. */
-static cm_status shrink(sizing *s, uint64_t most, bool *fits, cm_error *error)
+cm_status cm_sizing_shrink(cm_sizing *s, uint64_t most, bool *fits, cm_error *error)
 {
   const uint32_t axes[3] = {s->frame, s->band, s->slice};
   for (;;) {
-    need n;
+    cm_need n;
     uint32_t axis = CM_NONE;
-    if (measure(s, &n, error) != CM_OK)
+    if (cm_sizing_measure(s, &n, error) != CM_OK)
       return error->status;
-    *fits = total(&n) <= most;
+    *fits = cm_need_total(&n) <= most;
     for (uint32_t i = 0; i < 3 && axis == CM_NONE; i++)
       if (axes[i] != CM_NONE && s->step[axes[i]] > 1 &&
           cm_split_extent(s->call, axes[i], s->step[axes[i]] / 2) < s->step[axes[i]])
@@ -119,7 +101,7 @@ static cm_status shrink(sizing *s, uint64_t most, bool *fits, cm_error *error)
 }
 
 /* Bytes of the output per unit of an axis at the present steps. */
-static uint64_t unit_bytes(const sizing *s, uint32_t axis)
+static uint64_t unit_bytes(const cm_sizing *s, uint32_t axis)
 {
   uint64_t bytes = cm_type_bytes(s->call->output[0].type);
   for (uint32_t i = 0; i < s->call->output[0].rank; i++)
@@ -127,7 +109,7 @@ static uint64_t unit_bytes(const sizing *s, uint32_t axis)
   return bytes > 0 ? bytes : 1;
 }
 
-static void cut_to(sizing *s, uint32_t axis, uint64_t bytes)
+static void cut_to(cm_sizing *s, uint32_t axis, uint64_t bytes)
 {
   if (axis == CM_NONE)
     return;
@@ -138,7 +120,7 @@ static void cut_to(sizing *s, uint32_t axis, uint64_t bytes)
 }
 
 /* The same cells as the input where the operator goes place by place, slices kept where channels are independent. */
-static bool inherit(sizing *s, const cm_plan_op *op)
+bool cm_sizing_inherit(cm_sizing *s, const cm_plan_op *op)
 {
   const cm_shape *out = &s->call->output[0];
   uint32_t value = op->copied != CM_NONE ? CM_NONE : s->call->node->inputs[0];
@@ -171,15 +153,15 @@ static bool inherit(sizing *s, const cm_plan_op *op)
 /* ---- slices of large parameters ---- */
 
 /* The most slices' worth of channels that fit in `room` twice over (one works while the next is loaded). */
-static cm_status widest_slice(sizing *s, uint64_t most, bool *fits, cm_error *error)
+static cm_status widest_slice(cm_sizing *s, uint64_t most, bool *fits, cm_error *error)
 {
   int64_t dim = s->slice == CM_NONE ? 1 : s->call->output[0].dims[s->slice];
   *fits = false;
   for (int64_t pieces = 1; pieces <= dim; pieces = pieces < 8 ? pieces + 1 : pieces + pieces / 4) {
-    need n;
+    cm_need n;
     if (s->slice != CM_NONE)
       s->step[s->slice] = cm_split_extent(s->call, s->slice, divide_up(dim, pieces));
-    if (measure(s, &n, error) != CM_OK)
+    if (cm_sizing_measure(s, &n, error) != CM_OK)
       return error->status;
     if (n.data + 2 * (n.parameters + n.output) <= most) {
       *fits = true;
@@ -190,24 +172,24 @@ static cm_status widest_slice(sizing *s, uint64_t most, bool *fits, cm_error *er
 }
 
 /* Few bands with the parameters loaded again for each, or few slices with the input loaded again for each. */
-static cm_status choose_slices(sizing *s, uint64_t parameters, cm_error *error)
+static cm_status choose_slices(cm_sizing *s, uint64_t parameters, cm_error *error)
 {
   uint64_t most = s->memory - s->memory / 10, best = UINT64_MAX;
   int64_t dim = s->band == CM_NONE ? 1 : s->call->output[0].dims[s->band], chosen[CM_RANK_MAX];
-  need whole;
+  cm_need whole;
   memcpy(chosen, s->step, sizeof chosen);
-  if (measure(s, &whole, error) != CM_OK)
+  if (cm_sizing_measure(s, &whole, error) != CM_OK)
     return error->status;
   for (int64_t bands = 1; bands <= dim; bands = bands < 16 ? bands + 1 : bands + bands / 4) {
     bool fits;
-    need n;
+    cm_need n;
     if (s->band != CM_NONE)
       s->step[s->band] = divide_up(dim, bands);
     if (widest_slice(s, most, &fits, error) != CM_OK)
       return error->status;
     if (!fits)
       continue;
-    if (measure(s, &n, error) != CM_OK)
+    if (cm_sizing_measure(s, &n, error) != CM_OK)
       return error->status;
     uint64_t slices = s->slice == CM_NONE
                           ? 1
@@ -226,7 +208,7 @@ static cm_status choose_slices(sizing *s, uint64_t parameters, cm_error *error)
 
 /* ---- the whole ---- */
 
-static void set_grid(cm_plan_value *value, const int64_t *step)
+void cm_sizing_set(cm_plan_value *value, const int64_t *step)
 {
   value->tile_count = 1;
   for (uint32_t i = 0; i < value->whole.rank; i++) {
@@ -252,28 +234,30 @@ cm_status cm_plan_too_small(const cm_plan *plan, const cm_node *node, uint64_t n
 }
 
 /* The least that any cut of the operator needs. */
-static cm_status too_small(sizing *s, cm_error *error)
+cm_status cm_sizing_too_small(cm_sizing *s, cm_error *error)
 {
-  need n;
+  cm_need n;
   for (uint32_t i = 0; i < 3; i++) {
     uint32_t axis = (const uint32_t[]){s->frame, s->band, s->slice}[i];
     if (axis != CM_NONE)
       s->step[axis] = cm_split_extent(s->call, axis, 1);
   }
-  return measure(s, &n, error) == CM_OK ? cm_plan_too_small(s->plan, s->call->node, total(&n), error) : error->status;
+  return cm_sizing_measure(s, &n, error) == CM_OK ? cm_plan_too_small(s->plan, s->call->node, cm_need_total(&n), error) : error->status;
 }
 
 cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, uint64_t memory,
                        cm_plan_value *value, cm_error *error)
 {
-  sizing s = {.plan = plan, .call = &op->call, .memory = memory, .tile_bytes = memory / options->tile_share};
-  need n;
+  if (options->settings != NULL)
+    return cm_plan_grid_for_units(plan, op, options, memory, value, error);
+  cm_sizing s = {.plan = plan, .call = &op->call, .memory = memory, .tile_bytes = memory / options->tile_share};
+  cm_need n;
   bool fits = false;
   if (CM_ARENA_NEW(&plan->arena, s.inputs, op->call.input_count + 1, error) != CM_OK)
     return error->status;
   memcpy(s.step, op->call.output[0].dims, sizeof s.step);
-  choose_axes(&s);
-  if (measure(&s, &n, error) != CM_OK)
+  cm_sizing_axes(&s);
+  if (cm_sizing_measure(&s, &n, error) != CM_OK)
     return error->status;
   /* Room is left for what is loaded while a piece runs; slices have counted it in already. */
   uint64_t most = memory * 6 / 10;
@@ -283,17 +267,17 @@ cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_option
       s.step[s.frame] = 1;
     if (choose_slices(&s, n.parameters, error) != CM_OK)
       return error->status;
-  } else if (!inherit(&s, op)) {
+  } else if (!cm_sizing_inherit(&s, op)) {
     cut_to(&s, s.frame, s.tile_bytes);
     cut_to(&s, s.band, s.tile_bytes);
     if (s.band == CM_NONE)
       cut_to(&s, s.slice, s.tile_bytes);
   }
-  if (shrink(&s, most, &fits, error) != CM_OK)
+  if (cm_sizing_shrink(&s, most, &fits, error) != CM_OK)
     return error->status;
-  if (!fits && (measure(&s, &n, error) != CM_OK || total(&n) > memory))
-    return too_small(&s, error);
-  set_grid(value, s.step);
+  if (!fits && (cm_sizing_measure(&s, &n, error) != CM_OK || cm_need_total(&n) > memory))
+    return cm_sizing_too_small(&s, error);
+  cm_sizing_set(value, s.step);
   return CM_OK;
 }
 
@@ -301,7 +285,9 @@ void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uin
 {
   uint32_t rank = value->whole.rank;
   int64_t step[CM_RANK_MAX];
-  uint64_t most = plan->memory_bytes / options->tile_share, bytes = width * cm_box_count(&value->whole);
+  uint64_t most = options->settings != NULL ? (uint64_t)options->settings->piece_bytes
+                                            : plan->memory_bytes / options->tile_share,
+           bytes = width * cm_box_count(&value->whole);
   memcpy(step, value->whole.to, sizeof step);
   /* Rows of an image: the third dimension, or the second where channels come last. */
   uint32_t axis = rank > 3 && value->whole.to[rank - 1] < value->whole.to[1] ? 1
@@ -316,5 +302,5 @@ void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uin
     int64_t parts = (int64_t)((bytes + most - 1) / most);
     step[axis] = parts >= step[axis] ? 1 : divide_up(step[axis], parts);
   }
-  set_grid(value, step);
+  cm_sizing_set(value, step);
 }

@@ -139,6 +139,7 @@ static cm_status add_piece(cm_cutter *b, uint32_t op_number, const cm_box *box, 
   if (cm_split_piece(&op->call, box, inputs, &change, error) != CM_OK ||
       choose_boxed(b, op, inputs, &piece, &bytes, error) != CM_OK)
     return error->status;
+  piece.work = cm_split_work(&op->call, box, inputs);
   b->most_bytes = bytes > b->most_bytes ? bytes : b->most_bytes;
   plan->pieces[plan->piece_count++] = piece;
   return cm_run_check(b->run, error);

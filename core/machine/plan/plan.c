@@ -110,6 +110,22 @@ static cm_status classify(cm_cutter *b, const uint32_t *order, cm_error *error)
   return CM_OK;
 }
 
+static cm_status find_rate(const cm_cutter *b, cm_plan_op *op, cm_error *error)
+{
+  char label[160];
+  cm_unit_kind kind = op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR;
+  const char *type = cm_type_name(op->call.input_count > 0 && cm_has(&op->call, 0) ? op->call.input[0].type
+                                                                                   : op->call.output[0].type);
+  op->rate = cm_unit_rate(&b->options->target->unit[kind], type);
+  if (op->rate > 0)
+    return CM_OK;
+  (void)cm_fail(error, CM_BAD_CHIP, "node %s: the %s units of chip %s have no throughput for %s; "
+                "/machine/units/%s/operations_per_ns should name it, or \"other\"",
+                cm_node_label(op->call.node, label, sizeof label), cm_unit_name(kind), b->options->chip_name, type,
+                cm_unit_name(kind));
+  return cm_fail_at(error, "/machine/units/%s/operations_per_ns", cm_unit_name(kind));
+}
+
 static cm_status add_op(cm_cutter *b, const cm_node *node, uint32_t copied, cm_error *error)
 {
   cm_plan *plan = b->plan;
@@ -124,6 +140,8 @@ static cm_status add_op(cm_cutter *b, const cm_node *node, uint32_t copied, cm_e
     return error->status;
   plan->ops[plan->op_count] = (cm_plan_op){.call = *call, .copied = copied,
                                            .matrix = cm_split_is_matrix(node->known)};
+  if (find_rate(b, &plan->ops[plan->op_count], error) != CM_OK)
+    return error->status;
   return cm_plan_cut(b, plan->op_count++, error);
 }
 

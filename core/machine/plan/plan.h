@@ -8,6 +8,8 @@
 
 #include "core/base/run.h"
 #include "core/operators/evaluate.h"
+#include "core/chip/target.h"
+#include "core/machine/schedule/settings.h"
 #include "core/operators/tiling/split.h"
 
 enum { CM_ALIGNMENT = 64 }; /* of addresses and sizes on the chip */
@@ -50,6 +52,7 @@ typedef struct cm_piece {
   uint32_t input_count, output_count;
   uint32_t in_place; /* input tile whose room the output may take; CM_NONE */
   bool dead;         /* nobody needs what it makes */
+  uint64_t work;     /* multiplications or element operations */
   uint64_t boxed;    /* bit i: input i is loaded as a box of its own (inputs from 64 on: never) */
 } cm_piece;
 
@@ -59,6 +62,7 @@ typedef struct cm_plan_op {
   uint32_t copied; /* the view that it copies into tiles; CM_NONE: an ordinary node */
   uint32_t first_piece, piece_count;
   bool matrix;
+  double rate;     /* of a unit on its data type, operations a nanosecond */
 } cm_plan_op;
 
 typedef struct cm_plan {
@@ -84,7 +88,10 @@ typedef struct cm_plan {
 
 typedef struct cm_plan_options {
   uint64_t memory_bytes;
-  uint32_t tile_share; /* a tile is made about memory / tile_share large */
+  const cm_target *target;
+  const char *chip_name;       /* for messages */
+  const cm_settings *settings; /* pieces for every unit; NULL: by bytes alone, tiles about memory / tile_share large */
+  uint32_t tile_share;
 } cm_plan_options;
 
 /* Cuts a model (after cm_infer, all shapes known) for a chip; `order` names its computing and view nodes in the order
@@ -126,6 +133,10 @@ bool cm_plan_is_view(const cm_model *model, const cm_node *node);
  * input. */
 cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, uint64_t memory,
                        cm_plan_value *value, cm_error *error);
+
+/* The same for the units of a chip (options->settings). */
+cm_status cm_plan_grid_for_units(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, uint64_t memory,
+                                 cm_plan_value *value, cm_error *error);
 
 /* The failure of an operator whose smallest piece needs `needed` bytes. */
 cm_status cm_plan_too_small(const cm_plan *plan, const cm_node *node, uint64_t needed, cm_error *error);

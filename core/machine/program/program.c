@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/machine/cost.h"
+
 void cm_program_free(cm_program *program)
 {
   if (program == NULL)
@@ -35,12 +37,9 @@ cm_unit_kind cm_opcode_unit(cm_opcode opcode)
 double cm_instruction_ns(const cm_program *program, const cm_instruction *i)
 {
   const cm_target *t = &program->target;
-  const cm_unit *data = &t->unit[CM_UNIT_DATA];
   if (i->opcode == CM_CODE_SET || i->opcode == CM_CODE_WAIT)
     return 0;
   if (i->opcode == CM_CODE_LOAD || i->opcode == CM_CODE_STORE)
-    return t->issue_ns + data->latency_ns + (double)i->bytes / data->bytes_per_ns;
-  if (i->opcode == CM_CODE_COPY)
-    return t->issue_ns + (double)i->bytes / data->bytes_per_ns;
-  return t->issue_ns + (double)i->work / i->rate;
+    return cm_transfer_ns(t, i->bytes);
+  return i->opcode == CM_CODE_COPY ? cm_copy_ns(t, i->bytes) : cm_compute_ns(t, i->work, i->rate);
 }

@@ -24,8 +24,7 @@ cm_status cm_checker_new(const cm_program *p, cm_checker **made, cm_error *error
       CM_NEW(m, c->signal, (signals + 1) * c->lanes, error) != CM_OK ||
       CM_NEW(m, c->tag, p->target.memory_bytes, error) != CM_OK ||
       CM_NEW(m, c->access, ((size_t)p->buffer_count + 1) * c->lanes, error) != CM_OK ||
-      CM_NEW(m, c->writer_lane, (size_t)p->buffer_count + 1, error) != CM_OK ||
-      CM_NEW(m, c->writer_seq, (size_t)p->buffer_count + 1, error) != CM_OK ||
+      CM_NEW(m, c->written, ((size_t)p->buffer_count + 1) * c->lanes, error) != CM_OK ||
       CM_NEW(m, c->home_lane, (size_t)p->tensor_count + 1, error) != CM_OK ||
       CM_NEW(m, c->home_seq, (size_t)p->tensor_count + 1, error) != CM_OK)
     status = error->status;
@@ -58,8 +57,7 @@ void cm_checker_free(cm_checker *c, uint32_t tensor_count)
   cm_free(c->signal);
   cm_free(c->tag);
   cm_free(c->access);
-  cm_free(c->writer_lane);
-  cm_free(c->writer_seq);
+  cm_free(c->written);
   cm_free(c->home_lane);
   cm_free(c->home_seq);
   cm_free(c);
@@ -115,8 +113,9 @@ cm_status cm_checker_read(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t
     if (c->tag[b] != buffer + 1)
       return wrong(r, error, c->tag[b] == 0 ? "reads what nobody has written" : "reads what has been overwritten", buffer,
                    b);
-  if (bytes > 0 && !happened_before(c, lane, c->writer_lane[buffer], c->writer_seq[buffer]))
-    return wrong(r, error, "reads without waiting for what writes", buffer, address);
+  for (uint32_t l = 0; bytes > 0 && l < c->lanes; l++)
+    if (!happened_before(c, lane, l, c->written[(size_t)buffer * c->lanes + l]))
+      return wrong(r, error, "reads without waiting for what writes", buffer, address);
   note(c, lane, buffer);
   return CM_OK;
 }
@@ -136,8 +135,7 @@ cm_status cm_checker_write(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_
       if (!happened_before(c, lane, l, c->access[(size_t)(tag - 1) * c->lanes + l]))
         return wrong(r, error, "overwrites what may still be read or written", tag - 1, b);
   }
-  c->writer_lane[buffer] = lane;
-  c->writer_seq[buffer] = c->seq[lane];
+  c->written[(size_t)buffer * c->lanes + lane] = c->seq[lane];
   note(c, lane, buffer);
   return CM_OK;
 }

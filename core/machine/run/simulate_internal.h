@@ -13,7 +13,7 @@ typedef struct cm_checker {
   uint32_t *signal;     /* [SET in the program][lane] */
   uint32_t *tag;        /* by byte of the chip: buffer + 1 */
   uint32_t *access;     /* [buffer][lane]: last instruction that touched it */
-  uint32_t *writer_lane, *writer_seq; /* by buffer; seq 0: not written */
+  uint32_t *written;    /* [buffer][lane]: last instruction that wrote to it */
   uint32_t **home_lane, **home_seq;   /* by tensor and element, of those that are stored */
 } cm_checker;
 

@@ -1,0 +1,178 @@
+/* Code generation from a timetable: tasks in the order in which they begin. What can fail: memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/machine/emit/emitter.h"
+
+typedef struct front {
+  cm_emitter *e;
+  const cm_timetable *table;
+  uint32_t *made;  /* by buffer of the timetable: the emitter's number + 1 */
+  uint64_t *prior; /* by buffer of the timetable: what every part of its load waits for */
+  const cm_task **order;
+} front;
+
+static int by_start(const void *a, const void *b)
+{
+  const cm_task *x = *(const cm_task *const *)a, *y = *(const cm_task *const *)b;
+  if (x->start < y->start || x->start > y->start)
+    return x->start < y->start ? -1 : 1;
+  return x < y ? -1 : x > y;
+}
+
+/* The buffer of a task, laid down by the first instruction that fills it. */
+static cm_status fill_buffer(front *f, uint32_t number, bool in_parts, uint32_t *buffer, cm_error *error)
+{
+  cm_emitter *e = f->e;
+  if (f->made[number] != 0) {
+    *buffer = f->made[number] - 1;
+    cm_emitter_wait_all(e, f->prior[number]);
+    return CM_OK;
+  }
+  const cm_timed_buffer *given = &f->table->buffers[number];
+  if (cm_emitter_buffer(e, given->tile, given->address, buffer, error) != CM_OK)
+    return error->status;
+  f->made[number] = *buffer + 1;
+  for (uint32_t l = 0; in_parts && l < e->lanes; l++)
+    if (e->wait[l] != 0 && cm_emitter_list(e, &f->prior[number], e->wait[l], error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
+static cm_status emit_transfer(front *f, const cm_task *task, cm_error *error)
+{
+  cm_emitter *e = f->e;
+  const cm_tile *tile = &e->plan->tiles[task->number];
+  bool loads = task->kind == CM_TASK_LOAD;
+  uint32_t axis = cm_transfer_axis(&tile->box);
+  cm_box box = tile->box;
+  uint64_t whole = cm_plan_bytes(e->plan, tile->value, &box), symbol;
+  int64_t extent = box.rank > 0 ? box.to[axis] - box.from[axis] : 1;
+  bool in_parts = task->to - task->from != extent;
+  cm_instruction i = {.opcode = loads ? CM_CODE_LOAD : CM_CODE_STORE};
+  if (in_parts) {
+    i.address = whole / (uint64_t)extent * (uint64_t)task->from;
+    box.to[axis] = box.from[axis] + task->to;
+    box.from[axis] += task->from;
+  }
+  i.bytes = cm_plan_bytes(e->plan, tile->value, &box);
+  cm_emitter_box(&i, &box);
+  if (cm_emitter_tensor(e, tile->value, &i.tensor, error) != CM_OK)
+    return error->status;
+  if (loads) {
+    cm_emitter_wait_for_home(e, task->number);
+    if (fill_buffer(f, task->buffer, in_parts, &i.buffer, error) != CM_OK)
+      return error->status;
+  } else {
+    i.buffer = f->made[task->buffer] - 1;
+    cm_emitter_wait_filled(e, i.buffer);
+  }
+  if (cm_emitter_append(e, &i, &symbol, error) != CM_OK)
+    return error->status;
+  bool first = e->writer[i.buffer] == 0;
+  if (cm_emitter_touch(e, i.buffer, symbol, error) != CM_OK ||
+      (loads && !first && cm_emitter_list(e, &e->writer[i.buffer], symbol, error) != CM_OK))
+    return error->status;
+  return loads ? CM_OK : cm_emitter_list(e, &e->stored_by[task->number], symbol, error);
+}
+
+static cm_status emit_run(front *f, const cm_task *task, cm_error *error)
+{
+  cm_emitter *e = f->e;
+  const cm_piece *piece = &e->plan->pieces[task->number];
+  const uint32_t *tiles = cm_piece_inputs(e->plan, piece), *use = f->table->use + piece->first_tile;
+  for (uint32_t k = 0; k < piece->input_count; k++)
+    e->buffer_of[tiles[k]] = f->made[use[k]];
+  e->place_count = 0;
+  for (uint32_t k = piece->input_count; k < piece->input_count + piece->output_count; k++) {
+    if (CM_EMITTER_ROOM(e, e->places, &e->place_capacity, e->place_count, error) != CM_OK)
+      return error->status;
+    e->places[e->place_count++] = (cm_event){CM_EVENT_PLACE, tiles[k], f->table->buffers[use[k]].address};
+  }
+  if (cm_emitter_run(e, task->number, error) != CM_OK)
+    return error->status;
+  for (uint32_t k = piece->input_count; k < piece->input_count + piece->output_count; k++)
+    f->made[use[k]] = e->buffer_of[tiles[k]];
+  return CM_OK;
+}
+
+/* When the first piece of each segment begins, never before that of the one before. */
+static cm_status find_begins(const front *f, const cm_sequence *sequence, double **made, cm_error *error)
+{
+  const cm_plan *plan = f->e->plan;
+  double *start, *begin;
+  if (CM_NEW(plan->memory, start, plan->piece_count + 1, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(plan->memory, begin, sequence->segment_count + 1, error);
+  for (uint64_t t = 0; status == CM_OK && t < f->table->task_count; t++)
+    if (f->table->tasks[t].kind == CM_TASK_RUN)
+      start[f->table->tasks[t].number] = f->table->tasks[t].start;
+  for (uint32_t s = 1; status == CM_OK && s < sequence->segment_count; s++) {
+    const cm_segment *g = &sequence->segments[s];
+    double first = g->piece_count > 0 ? start[sequence->pieces[g->first_piece]] : 0;
+    begin[s] = first > begin[s - 1] ? first : begin[s - 1];
+  }
+  cm_free(start);
+  if (status == CM_OK)
+    *made = begin;
+  return status;
+}
+
+static cm_status emit_all(front *f, const cm_sequence *sequence, cm_run *run, cm_error *error)
+{
+  cm_emitter *e = f->e;
+  double *begin;
+  uint32_t next = 0;
+  if (find_begins(f, sequence, &begin, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint64_t t = 0; status == CM_OK && t < f->table->task_count; t++) {
+    const cm_task *task = f->order[t];
+    if (next < sequence->segment_count && (next == 0 || task->start >= begin[next])) {
+      while (next + 1 < sequence->segment_count && task->start >= begin[next + 1])
+        next++;
+      e->object = &e->out->objects[e->out->object_count++];
+      e->object->first_symbol = e->symbol_count;
+      cm_emitter_name(e->plan, &sequence->segments[next++], e->object);
+    }
+    e->lane = task->lane;
+    status = task->kind == CM_TASK_RUN ? emit_run(f, task, error) : emit_transfer(f, task, error);
+    if (status == CM_OK)
+      status = cm_run_check(run, error);
+  }
+  cm_free(begin);
+  return status;
+}
+
+cm_status cm_emit_timetable(cm_plan *plan, const cm_sequence *sequence, const cm_timetable *timetable,
+                            const char *chip_name, const cm_target *target, cm_run *run, cm_emission *emission,
+                            cm_error *error)
+{
+  cm_emission made = {0};
+  cm_emitter e = {.plan = plan, .memory = plan->memory, .out = &made};
+  front f = {.e = &e, .table = timetable};
+  cm_status status = cm_emitter_begin(&e, chip_name, target, error);
+  if (status == CM_OK && (CM_NEW(e.memory, made.objects, sequence->segment_count + 1, error) != CM_OK ||
+                          CM_NEW(e.memory, f.made, timetable->buffer_count + 1, error) != CM_OK ||
+                          CM_NEW(e.memory, f.prior, timetable->buffer_count + 1, error) != CM_OK ||
+                          CM_NEW(e.memory, f.order, timetable->task_count + 1, error) != CM_OK))
+    status = error->status;
+  for (uint64_t t = 0; status == CM_OK && t < timetable->task_count; t++)
+    f.order[t] = &timetable->tasks[t];
+  if (status == CM_OK) {
+    qsort(f.order, timetable->task_count, sizeof *f.order, by_start);
+    status = emit_all(&f, sequence, run, error);
+  }
+  for (uint32_t l = 0; status == CM_OK && l < e.lanes; l++)
+    made.time_ns = e.lane_free[l] > made.time_ns ? e.lane_free[l] : made.time_ns;
+  cm_emitter_end(&e);
+  cm_free(f.made);
+  cm_free(f.prior);
+  cm_free((void *)f.order);
+  if (status != CM_OK) {
+    cm_emission_free(&made);
+    return status;
+  }
+  *emission = made;
+  return CM_OK;
+}

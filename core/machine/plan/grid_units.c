@@ -1,0 +1,80 @@
+/* How large pieces are on a chip with many units: several for every unit that computes the operator, small enough that
+ * neighbouring operators overlap and their tiles find room, but none so small that its issue counts. */
+#include <string.h>
+
+#include "core/machine/cost.h"
+#include "core/machine/plan/grid.h"
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
+}
+
+/* In how many pieces the operator should be cut. */
+static int64_t wanted_pieces(const cm_plan_op *op, const cm_plan_options *options, const cm_need *whole, uint64_t work)
+{
+  const cm_settings *settings = options->settings;
+  double units = cm_target_lanes(options->target, op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR),
+         bytes = (double)(whole->data + whole->output) / settings->piece_bytes, most = (double)INT32_MAX,
+         slices = (double)whole->parameters / settings->weight_bytes,
+         pieces = units * (slices > settings->pieces_a_unit ? slices : settings->pieces_a_unit);
+  /* What runs at once shares a slice of the parameters, or has slices that are as much smaller. */
+  pieces = pieces > bytes ? pieces : bytes;
+  if (options->target->issue_ns > 0)
+    most = (double)work / op->rate / (options->target->issue_ns * settings->issues_min);
+  pieces = pieces < most ? pieces : most;
+  return pieces < 1 ? 1 : (int64_t)pieces;
+}
+
+/* Cuts an axis in up to `parts`; returns in how many it is cut. */
+static int64_t cut(cm_sizing *s, uint32_t axis, int64_t parts)
+{
+  if (axis == CM_NONE || parts < 1)
+    return 1;
+  int64_t dim = s->call->output[0].dims[axis], step = cm_split_extent(s->call, axis, divide_up(dim, parts));
+  s->step[axis] = step < s->step[axis] ? step : s->step[axis];
+  return divide_up(dim, s->step[axis]);
+}
+
+static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_options *options, cm_error *error)
+{
+  cm_need whole;
+  cm_split_change change;
+  cm_box box = cm_box_whole(&s->call->output[0]);
+  if (cm_sizing_measure(s, &whole, error) != CM_OK || cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
+    return error->status;
+  int64_t pieces = wanted_pieces(op, options, &whole, cm_split_work(s->call, &box, s->inputs)),
+          slices = divide_up((int64_t)whole.parameters, (int64_t)options->settings->weight_bytes);
+  pieces = divide_up(pieces, cut(s, s->frame, pieces));
+  /* Rows where activations outweigh parameters: what follows can begin early. */
+  if (whole.data + whole.output >= whole.parameters || s->slice == CM_NONE) {
+    slices = cut(s, s->slice, slices);
+    int64_t bands = cut(s, s->band, divide_up(pieces, slices));
+    (void)cut(s, s->slice, divide_up(pieces, bands));
+  } else
+    (void)cut(s, s->band, divide_up(pieces, cut(s, s->slice, pieces > slices ? pieces : slices)));
+  return CM_OK;
+}
+
+cm_status cm_plan_grid_for_units(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, uint64_t memory,
+                                 cm_plan_value *value, cm_error *error)
+{
+  cm_sizing s = {.plan = plan, .call = &op->call, .memory = memory};
+  cm_need n;
+  bool fits = false;
+  if (CM_ARENA_NEW(&plan->arena, s.inputs, op->call.input_count + 1, error) != CM_OK)
+    return error->status;
+  memcpy(s.step, op->call.output[0].dims, sizeof s.step);
+  cm_sizing_axes(&s);
+  if (!cm_sizing_inherit(&s, op)) {
+    memcpy(s.step, op->call.output[0].dims, sizeof s.step);
+    if (choose_steps(&s, op, options, error) != CM_OK)
+      return error->status;
+  }
+  if (cm_sizing_shrink(&s, memory / 2, &fits, error) != CM_OK)
+    return error->status;
+  if (!fits && (cm_sizing_measure(&s, &n, error) != CM_OK || cm_need_total(&n) > memory))
+    return cm_sizing_too_small(&s, error);
+  cm_sizing_set(value, s.step);
+  return CM_OK;
+}

@@ -1,0 +1,133 @@
+#include "core/machine/schedule/addresses.h"
+
+#include <string.h>
+
+cm_status cm_addresses_begin(cm_addresses *a, uint64_t bytes, cm_memory *memory, cm_error *error)
+{
+  *a = (cm_addresses){.memory = memory};
+  if (CM_ROOM(memory, a->range, &a->room, 64, error) != CM_OK)
+    return error->status;
+  a->range[0] = (cm_range){0, bytes, 0, CM_NO_BUFFER};
+  a->count = 1;
+  return CM_OK;
+}
+
+void cm_addresses_end(cm_addresses *a)
+{
+  cm_free(a->range);
+  a->range = NULL;
+}
+
+bool cm_addresses_find(const cm_addresses *a, uint64_t bytes, double ready, cm_window *found)
+{
+  bool any = false;
+  double best = 0, best_latest = 0;
+  uint64_t best_left = 0;
+  for (uint32_t i = 0; i < a->count; i++) {
+    const cm_range *r = &a->range[i];
+    if (r->buffer != CM_NO_BUFFER)
+      continue;
+    double latest = 0;
+    uint32_t k = i;
+    for (; k < a->count && a->range[k].buffer == CM_NO_BUFFER; k++) {
+      latest = a->range[k].free_ns > latest ? a->range[k].free_ns : latest;
+      if (a->range[k].to - r->from >= bytes || (any && latest > best && latest > ready))
+        break;
+    }
+    if (k == a->count || a->range[k].buffer != CM_NO_BUFFER) {
+      i = k; /* shorter windows from here on are too small as well */
+      continue;
+    }
+    uint64_t size = a->range[k].to - r->from;
+    if (size < bytes)
+      continue;
+    double when = latest > ready ? latest : ready;
+    uint64_t left = size - bytes;
+    bool better = !any || when < best || (when <= best && (left < best_left || (left == best_left && latest > best_latest)));
+    if (better) {
+      *found = (cm_window){i, k - i + 1, latest};
+      any = true;
+      best = when;
+      best_latest = latest;
+      best_left = left;
+    }
+  }
+  return any;
+}
+
+/* Makes `with` ranges out of `count` at `first`. */
+static cm_status replace(cm_addresses *a, uint32_t first, uint32_t count, const cm_range *with, uint32_t with_count,
+                         cm_error *error)
+{
+  if (CM_ROOM(a->memory, a->range, &a->room, a->count + with_count, error) != CM_OK)
+    return error->status;
+  memmove(a->range + first + with_count, a->range + first + count,
+          (a->count - first - count) * sizeof *a->range);
+  memcpy(a->range + first, with, with_count * sizeof *with);
+  a->count = a->count - count + with_count;
+  return CM_OK;
+}
+
+cm_status cm_addresses_take(cm_addresses *a, const cm_window *w, uint64_t bytes, bool high, uint32_t buffer,
+                            uint64_t *address, cm_error *error)
+{
+  uint64_t from = a->range[w->first].from, to = a->range[w->first + w->count - 1].to;
+  cm_range made[3];
+  uint32_t count = 0, first = w->first, last = w->first + w->count;
+  uint64_t at = high ? to - bytes : from;
+  /* Ranges that the buffer does not touch stay as they are. */
+  while (a->range[first].to <= at && first + 1 < last)
+    first++;
+  while (a->range[last - 1].from >= at + bytes && last - 1 > first)
+    last--;
+  const cm_range head = a->range[first], tail = a->range[last - 1];
+  if (head.from < at)
+    made[count++] = (cm_range){head.from, at, head.free_ns, CM_NO_BUFFER};
+  made[count++] = (cm_range){at, at + bytes, 0, buffer};
+  if (tail.to > at + bytes)
+    made[count++] = (cm_range){at + bytes, tail.to, tail.free_ns, CM_NO_BUFFER};
+  *address = at;
+  return replace(a, first, last - first, made, count, error);
+}
+
+static uint32_t range_at(const cm_addresses *a, uint64_t address)
+{
+  uint32_t low = 0, high = a->count;
+  while (high - low > 1) {
+    uint32_t middle = (low + high) / 2;
+    if (a->range[middle].from <= address)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+void cm_addresses_rename(cm_addresses *a, uint64_t address, uint32_t buffer)
+{
+  a->range[range_at(a, address)].buffer = buffer;
+}
+
+static void join(cm_addresses *a, uint32_t first, double past)
+{
+  cm_range *r = &a->range[first];
+  if (first + 1 >= a->count || r[0].buffer != CM_NO_BUFFER || r[1].buffer != CM_NO_BUFFER)
+    return;
+  double latest = r[0].free_ns > r[1].free_ns ? r[0].free_ns : r[1].free_ns;
+  if (latest > past && (r[0].free_ns < r[1].free_ns || r[0].free_ns > r[1].free_ns))
+    return;
+  r[0].to = r[1].to;
+  r[0].free_ns = latest;
+  memmove(r + 1, r + 2, (a->count - first - 2) * sizeof *r);
+  a->count--;
+}
+
+void cm_addresses_free(cm_addresses *a, uint64_t address, double free_ns, double past)
+{
+  uint32_t at = range_at(a, address);
+  a->range[at].buffer = CM_NO_BUFFER;
+  a->range[at].free_ns = free_ns;
+  join(a, at, past);
+  if (at > 0)
+    join(a, at - 1, past);
+}

@@ -1,0 +1,50 @@
+/* The memory of a chip over time: which buffer lies where, and since when what is free is free. Internal to the room.
+ *
+ * Buffers are laid down in the order of the sequence that needs them; a buffer may be filled once all that lay there
+ * before is done with. So whatever is granted waits for earlier things alone. */
+#ifndef CM_MACHINE_ADDRESSES_H
+#define CM_MACHINE_ADDRESSES_H
+
+#include "core/base/memory.h"
+
+#define CM_NO_BUFFER UINT32_MAX
+
+typedef struct cm_range {
+  uint64_t from, to;
+  double free_ns;  /* nothing is done to it from then on; of a free range */
+  uint32_t buffer; /* that lies there; CM_NO_BUFFER: free */
+} cm_range;
+
+typedef struct cm_addresses {
+  cm_range *range; /* ascending, without holes */
+  uint32_t count;
+  uint64_t room;
+  cm_memory *memory;
+} cm_addresses;
+
+/* Neighbours [first, first + count) of the ranges. */
+typedef struct cm_window {
+  uint32_t first, count;
+  double free_ns;
+} cm_window;
+
+/* All of it free since 0. The caller's: cm_addresses_end. Errors: memory. */
+cm_status cm_addresses_begin(cm_addresses *a, uint64_t bytes, cm_memory *memory, cm_error *error);
+void cm_addresses_end(cm_addresses *a);
+
+/* Free neighbours that hold `bytes` and are free first; among those that are free at `ready` the ones that are free last
+ * and leave least, so that what is free early stays for others. False when there are none. O(ranges). */
+bool cm_addresses_find(const cm_addresses *a, uint64_t bytes, double ready, cm_window *found);
+
+/* Lays a buffer at the low or high end of a window. Errors: memory. */
+cm_status cm_addresses_take(cm_addresses *a, const cm_window *window, uint64_t bytes, bool high, uint32_t buffer,
+                            uint64_t *address, cm_error *error);
+
+/* Another buffer lies from now on where one lay at `address`. */
+void cm_addresses_rename(cm_addresses *a, uint64_t address, uint32_t buffer);
+
+/* The buffer at an address is given up; what was done to it ends at `free_ns`. What is free before `past` need not be
+ * told apart. */
+void cm_addresses_free(cm_addresses *a, uint64_t address, double free_ns, double past);
+
+#endif

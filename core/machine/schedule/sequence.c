@@ -1,0 +1,98 @@
+#include "core/machine/schedule/sequence.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/machine/course/ordering.h"
+
+/* Bytes of constants that an operator reads. */
+static uint64_t parameter_bytes(const cm_plan *plan, const cm_plan_op *op)
+{
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < op->call.input_count && op->copied == CM_NONE; i++) {
+    uint32_t value = op->call.node->inputs[i];
+    if (cm_has(&op->call, i) && plan->values[value].kind == CM_VALUE_CONSTANT)
+      bytes += cm_aligned(cm_plan_bytes(plan, value, &plan->values[value].whole));
+  }
+  return bytes;
+}
+
+/* Operators with hardly any parameters continue the segment that they follow. */
+static uint32_t segment_end(const cm_plan *plan, uint32_t first, uint64_t most, uint64_t *bytes)
+{
+  uint64_t little = plan->memory_bytes / 256;
+  *bytes = parameter_bytes(plan, &plan->ops[first]);
+  for (uint32_t op = first + 1; op < plan->op_count; op++) {
+    uint64_t more = parameter_bytes(plan, &plan->ops[op]);
+    if (more > little && *bytes + more > most)
+      return op;
+    *bytes += more;
+  }
+  return plan->op_count;
+}
+
+/* How often what a segment reads is loaded: slices of the parameters with all activations for each, or bands of the
+ * activations with all parameters for each. */
+static cm_blocking choose_blocking(const cm_plan *plan, uint32_t first, uint32_t end, double room)
+{
+  double most = 0, data = 0;
+  for (uint32_t k = first; k < end; k++) {
+    const cm_plan_op *op = &plan->ops[k];
+    double bytes = (double)parameter_bytes(plan, op), read = 0;
+    for (uint32_t i = 0; i < op->call.input_count; i++)
+      if (cm_has(&op->call, i) && plan->values[op->call.node->inputs[i]].kind != CM_VALUE_CONSTANT)
+        read += (double)cm_plan_bytes(plan, op->call.node->inputs[i], &plan->values[op->call.node->inputs[i]].whole);
+    if (bytes > most) {
+      most = bytes;
+      data = read;
+    }
+  }
+  if (most <= room)
+    return (cm_blocking){true, 1}; /* they stay: band by band */
+  double by_slices = most + ceil(most / room) * data, by_bands = data + ceil(data / room) * most;
+  return by_slices <= by_bands ? (cm_blocking){true, room / most} : (cm_blocking){false, data > 0 ? room / data : 1};
+}
+
+static cm_status fill(cm_plan *plan, const cm_settings *settings, cm_ordering *o, cm_sequence *made, cm_error *error)
+{
+  uint64_t most = (uint64_t)(settings->segment_share * (double)plan->memory_bytes), bytes, room = 0;
+  if (CM_NEW(plan->memory, made->pieces, plan->piece_count + 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t first = 0, end; first < plan->op_count; first = end) {
+    if (CM_ROOM(plan->memory, made->segments, &room, made->segment_count + 1, error) != CM_OK)
+      return error->status;
+    end = segment_end(plan, first, most, &bytes);
+    const cm_blocking blocking = choose_blocking(plan, first, end, settings->fill * 0.6 * (double)plan->memory_bytes);
+    o->blocking = &blocking;
+    cm_ordering_make(o, first, end - 1, false);
+    o->blocking = NULL;
+    made->segments[made->segment_count++] =
+        (cm_segment){.first_op = first, .op_count = end - first, .first_piece = made->piece_count, .piece_count = o->count};
+    memcpy(made->pieces + made->piece_count, o->pieces, o->count * sizeof *o->pieces);
+    made->piece_count += o->count;
+  }
+  return CM_OK;
+}
+
+cm_status cm_sequence_make(cm_plan *plan, const cm_settings *settings, cm_sequence *sequence, cm_error *error)
+{
+  cm_ordering o;
+  cm_sequence made = {0};
+  cm_status status = cm_ordering_begin(&o, plan, error);
+  if (status == CM_OK)
+    status = fill(plan, settings, &o, &made, error);
+  cm_ordering_end(&o);
+  if (status != CM_OK) {
+    cm_sequence_free(&made);
+    return status;
+  }
+  *sequence = made;
+  return CM_OK;
+}
+
+void cm_sequence_free(cm_sequence *sequence)
+{
+  cm_free(sequence->segments);
+  cm_free(sequence->pieces);
+  *sequence = (cm_sequence){0};
+}

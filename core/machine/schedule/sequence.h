@@ -1,0 +1,21 @@
+/* The sequence in which pieces are given memory: segments of operators, in each depth first. Internal to the room. */
+#ifndef CM_MACHINE_SEQUENCE_H
+#define CM_MACHINE_SEQUENCE_H
+
+#include "core/machine/course/segment.h"
+#include "core/machine/schedule/settings.h"
+
+typedef struct cm_sequence {
+  cm_segment *segments; /* without events */
+  uint32_t segment_count;
+  uint32_t *pieces;
+  uint32_t piece_count;
+} cm_sequence;
+
+/* Segments as long as the parameters that they read fit in a share of the memory; inside, the pieces of the operators that
+ * nothing in the segment reads draw what they need. Linear in what the pieces read, but for sorting. The caller's:
+ * cm_sequence_free. Errors: memory. */
+cm_status cm_sequence_make(cm_plan *plan, const cm_settings *settings, cm_sequence *made, cm_error *error);
+void cm_sequence_free(cm_sequence *sequence);
+
+#endif

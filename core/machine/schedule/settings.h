@@ -1,0 +1,24 @@
+/* What the compiler may choose when it cuts a model for the units of a chip and lays it out in time: the numbers that the
+ * search moves. Internal to the room. */
+#ifndef CM_MACHINE_SETTINGS_H
+#define CM_MACHINE_SETTINGS_H
+
+#include <stdint.h>
+
+typedef struct cm_settings {
+  double fill;          /* share of the memory that the sequence may hold at once; the rest is for what comes next */
+  double segment_share; /* share of the memory that the parameters of a segment may take */
+  double pieces_a_unit; /* pieces of an operator for each unit that computes it */
+  double piece_bytes;   /* inputs and output of an operator over its pieces, at most: bytes */
+  double weight_bytes;  /* parameters that a piece reads, at most: bytes */
+  double issues_min;    /* a piece takes at least so many times what its issue takes */
+} cm_settings;
+
+/* What does well on most models and chips with so much memory. */
+static inline cm_settings cm_settings_default(uint64_t memory_bytes)
+{
+  return (cm_settings){.fill = 0.75, .segment_share = 0.5, .pieces_a_unit = 4, .piece_bytes = (double)memory_bytes / 64,
+                       .weight_bytes = (double)memory_bytes / 8, .issues_min = 10};
+}
+
+#endif
