@@ -82,13 +82,13 @@ static int filter(void)
   return failed;
 }
 
-static void limit(__rlimit_resource_t resource, uint64_t value)
+static void limit(__rlimit_resource_t resource, uint64_t value, uint64_t hard)
 {
   struct rlimit present;
   if (getrlimit(resource, &present) != 0)
     return;
-  rlim_t most = present.rlim_max != RLIM_INFINITY && present.rlim_max < value ? present.rlim_max : (rlim_t)value;
-  (void)setrlimit(resource, &(struct rlimit){.rlim_cur = most, .rlim_max = most});
+  rlim_t most = present.rlim_max < hard ? present.rlim_max : (rlim_t)hard; /* RLIM_INFINITY is the largest number */
+  (void)setrlimit(resource, &(struct rlimit){.rlim_cur = value < most ? (rlim_t)value : most, .rlim_max = most});
 }
 
 uint64_t cm_confine_memory(uint64_t memory_limit)
@@ -117,13 +117,15 @@ void cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX
   uint64_t memory = cm_confine_memory(confinement->memory_limit);
   char bytes[64], filtered[96], files[96];
   volunteer();
-  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_CORE, 0, 0);
   if (!SANITIZED)
-    limit(RLIMIT_DATA, memory);
+    limit(RLIMIT_DATA, memory, memory);
   if (confinement->file_limit > 0)
-    limit(RLIMIT_FSIZE, confinement->file_limit);
-  if (confinement->cpu_seconds > 0)
-    limit(RLIMIT_CPU, (uint64_t)ceil(confinement->cpu_seconds));
+    limit(RLIMIT_FSIZE, confinement->file_limit, confinement->file_limit);
+  if (confinement->cpu_seconds > 0) { /* SIGXCPU says why; SIGKILL follows should it be caught */
+    uint64_t seconds = (uint64_t)ceil(confinement->cpu_seconds);
+    limit(RLIMIT_CPU, seconds, seconds + 5);
+  }
   (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   int abi = cm_confine_files(confinement->folder), failed = filter();
   (void)snprintf(bytes, sizeof bytes, SANITIZED ? "memory without a limit (sanitizer)" : "at most %llu MiB of memory",

@@ -106,12 +106,14 @@ static bool read_problem(cm_work_result *result)
 {
   json_t *problem = json_object_get(result->json, "problem"), *figures = NULL, *value;
   const char *detail, *where, *limit_name = NULL, *name;
-  if (json_unpack(problem, "{s:s, s:s, s?s, s:o}", "detail", &detail, "where", &where, "limit_name", &limit_name,
-                  "figures", &figures) != 0)
+  int cause;
+  if (json_unpack(problem, "{s:s, s:s, s?s, s:i, s:o}", "detail", &detail, "where", &where, "limit_name", &limit_name,
+                  "cause", &cause, "figures", &figures) != 0)
     return false;
   (void)cm_fail(&result->why, result->status, "%s", detail);
   if (where[0] != '\0')
     (void)cm_fail_at(&result->why, "%s", where);
+  result->why.cause = cause;
   result->why.limit_name = limit_name != NULL ? lasting(limit_name) : NULL;
   json_object_foreach(figures, name, value) {
     const char *kept = lasting(name);

@@ -99,8 +99,8 @@ static json_t *problem_json(const cm_error *why)
         *p = '?';
     detail = json_string(plain);
   }
-  return json_pack("{s:o, s:s, s:s*, s:o}", "detail", detail, "where", why->where, "limit_name", why->limit_name,
-                   "figures", figures);
+  return json_pack("{s:o, s:s, s:s*, s:i, s:o}", "detail", detail, "where", why->where, "limit_name", why->limit_name,
+                   "cause", why->cause, "figures", figures);
 }
 
 static cm_status write_result(cm_work *w, cm_status status, const cm_error *why, cm_error *error)
