@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "storage/clock.h"
 #include "storage/internal.h"
 
 bool cm_chips_name_is_sound(const char *name)
@@ -91,8 +92,8 @@ static cm_status check_unused(sqlite3 *handle, const char *name, cm_error *error
   if (cm_sql_number(handle, 0, &jobs, error,
                     "SELECT count(*) FROM jobs WHERE chip = ? AND state IN ('queued', 'running')", "t", name) !=
           CM_OK ||
-      cm_sql_number(handle, 0, &leases, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires > ?", "td",
-                    name, cm_store_time()) != CM_OK)
+      cm_sql_number(handle, 0, &leases, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires > " CM_NOW("?"), "td",
+                    name, cm_clock_steady()) != CM_OK)
     return error->status;
   if (jobs == 0 && leases == 0)
     return CM_OK;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/chip/region.h"
+#include "storage/clock.h"
 #include "storage/internal.h"
 
 const double cm_lease_ttl_default_s = 3600, cm_lease_ttl_max_s = 30.0 * 24 * 3600;
@@ -77,7 +78,8 @@ static cm_status find_lease(sqlite3 *handle, const char *chip, const char *id, c
   sqlite3_stmt *statement;
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases"
-                                    " WHERE id = ? AND chip = ? AND expires > ?", "ttd", id, chip, cm_store_time());
+                                    " WHERE id = ? AND chip = ? AND expires > " CM_NOW("?"), "ttd", id, chip,
+                                    cm_clock_steady());
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
@@ -129,12 +131,11 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, const cm_ch
     status = cm_fail(error, CM_BAD_REQUEST, "a lease needs at least one core");
   if (status == CM_OK)
     status = cm_occupancy_save_in(handle, occupancy, chip, take->chip, error);
-  double now = cm_store_time();
   if (status == CM_OK)
     status = cm_sql_run(handle, NULL, error,
                         "INSERT INTO leases(id, user, chip, owner, job, ttl, expires, created)"
-                        " VALUES(?, ?, ?, ?, ?, ?, ?, ?)", "tttttddd", fresh, take->user, take->chip, take->owner,
-                        take->job, take->ttl, now + take->ttl, now);
+                        " VALUES(?, ?, ?, ?, ?, ?, ? + " CM_NOW("?") ", ?)", "tttttdddd", fresh, take->user, take->chip,
+                        take->owner, take->job, take->ttl, take->ttl, cm_clock_steady(), cm_store_time());
   if (status == CM_OK)
     memcpy(id, fresh, sizeof fresh);
   return status;
@@ -254,7 +255,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   bool row = true;
   if (status == CM_OK)
     status = cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases WHERE chip = ?"
-                            " AND expires > ? ORDER BY created, id", "td", work->chip, cm_store_time());
+                            " AND expires > " CM_NOW("?") " ORDER BY created, id", "td", work->chip, cm_clock_steady());
   while (status == CM_OK && row && work->count < (size_t)total) {
     status = cm_sql_step(statement, &row, error);
     if (status == CM_OK && row) {
@@ -287,12 +288,11 @@ static cm_status keep(sqlite3 *handle, void *context, cm_error *error)
 {
   lease_work *work = context;
   int changes;
-  double now = cm_store_time();
   cm_status status = cm_sql_run(handle, &changes, error,
                                 "UPDATE leases SET ttl = CASE WHEN ?1 > 0 THEN ?1 ELSE ttl END,"
-                                " expires = ?2 + CASE WHEN ?1 > 0 THEN ?1 ELSE ttl END"
-                                " WHERE id = ?3 AND chip = ?4 AND expires > ?2", "ddtt", work->ttl, now, work->id,
-                                work->chip);
+                                " expires = " CM_NOW("?2") " + CASE WHEN ?1 > 0 THEN ?1 ELSE ttl END"
+                                " WHERE id = ?3 AND chip = ?4 AND expires > " CM_NOW("?2"), "ddtt", work->ttl,
+                                cm_clock_steady(), work->id, work->chip);
   if (status == CM_OK && changes != 1)
     status = no_lease(work->chip, work->id, error);
   return status == CM_OK ? get(handle, context, error) : status;
@@ -334,8 +334,8 @@ static cm_status find_expired(sqlite3 *handle, void *context, cm_error *error)
   sqlite3_stmt *statement;
   bool row = false;
   name[0] = '\0';
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT chip FROM leases WHERE expires <= ? LIMIT 1",
-                                    "d", cm_store_time());
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT chip FROM leases WHERE expires <= " CM_NOW("?")
+                                    " LIMIT 1", "d", cm_clock_steady());
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
@@ -350,8 +350,8 @@ static cm_status expire(sqlite3 *handle, void *context, cm_error *error)
   cm_chip *chip = NULL;
   cm_occupancy *occupancy = NULL;
   int64_t count;
-  if (cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires <= ?", "td",
-                    work->chip, cm_store_time()) != CM_OK ||
+  if (cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires <= " CM_NOW("?"),
+                    "td", work->chip, cm_clock_steady()) != CM_OK ||
       cm_occupancy_load_in(handle, work->chip, &chip, &occupancy, error) != CM_OK)
     return error->status;
   cm_status status = cm_occupancy_save_in(handle, occupancy, chip, work->chip, error);
@@ -365,6 +365,8 @@ cm_status cm_leases_expire(cm_store *store, uint64_t *count, cm_error *error)
 {
   uint64_t total = 0;
   char name[CM_CHIP_NAME_MAX];
+  if (cm_clock_follow(store, error) != CM_OK)
+    return error->status;
   for (;;) {
     if (cm_database_read(store->database, find_expired, name, error) != CM_OK)
       return error->status;

@@ -44,7 +44,8 @@ cm_status cm_leases_keep(cm_store *store, const char *chip, const char *id, doub
                          cm_error *error);
 cm_status cm_leases_release(cm_store *store, const char *chip, const char *id, cm_error *error);
 
-/* Frees the cores of all expired leases; *count is their number. Writes only when there are some. */
+/* Frees the cores of all expired leases; *count is their number. Writes only when there are some. Follows the wall clock
+ * when it has been set (storage/clock.h), which ends no lease. */
 cm_status cm_leases_expire(cm_store *store, uint64_t *count, cm_error *error);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "storage/clock.h"
 #include "storage/internal.h"
 
 const char cm_lease_prefix[] = "lease:";
@@ -55,8 +56,8 @@ static cm_status expire_in_memory(sqlite3 *handle, const char *chip, cm_occupanc
     return cm_fail(error, CM_NO_MEMORY, "out of memory while reading leases");
   for (uint32_t i = 0; i < occupancy->owner_count; i++)
     alive[i] = !is_lease(occupancy->owners[i]);
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM leases WHERE chip = ? AND expires > ?",
-                                    "td", chip, cm_store_time());
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM leases WHERE chip = ? AND expires > "
+                                    CM_NOW("?"), "td", chip, cm_clock_steady());
   while (status == CM_OK && row) {
     status = cm_sql_step(statement, &row, error);
     const char *id = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 0) : NULL;
@@ -106,8 +107,8 @@ cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, cm_chip **chip
 
 static cm_status save(sqlite3 *handle, const char *chip, const char *text, cm_error *error)
 {
-  if (cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE chip = ? AND expires <= ?", "td", chip,
-                 cm_store_time()) != CM_OK)
+  if (cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE chip = ? AND expires <= " CM_NOW("?"), "td", chip,
+                 cm_clock_steady()) != CM_OK)
     return error->status;
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO occupancy(chip, state) VALUES(?, ?)"

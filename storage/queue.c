@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "storage/clock.h"
 #include "storage/jobs.h"
 #include "storage/jobs_internal.h"
 
@@ -47,8 +48,8 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   work->found = false;
   cm_job_clear(&work->job);
-  if (cm_sql_run(handle, NULL, error, "UPDATE jobs INDEXED BY jobs_retry SET retry_at = NULL WHERE retry_at <= ? AND state = 'queued'", "d",
-                 cm_store_time()) != CM_OK ||
+  if (cm_sql_run(handle, NULL, error, "UPDATE jobs INDEXED BY jobs_retry SET retry_at = NULL WHERE retry_at <= " CM_NOW("?")
+                 " AND state = 'queued'", "d", cm_clock_steady()) != CM_OK ||
       whose_turn(handle, user, &priority, &row, error) != CM_OK)
     return error->status;
   if (!row)
@@ -79,7 +80,8 @@ static cm_status any_ready(sqlite3 *handle, void *context, cm_error *error)
 {
   return cm_sql_number(handle, 0, context, error,
                        "SELECT EXISTS (SELECT 1 FROM queue_totals INDEXED BY queue_priority WHERE ready > 0)"
-                       " OR EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_retry WHERE retry_at <= ? AND state = 'queued')", "d", cm_store_time());
+                       " OR EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_retry WHERE retry_at <= " CM_NOW("?") " AND state = 'queued')",
+                       "d", cm_clock_steady());
 }
 
 cm_status cm_jobs_claim(cm_store *store, cm_job *job, bool *found, cm_error *error)
@@ -247,9 +249,9 @@ static cm_status retry(sqlite3 *handle, void *context, cm_error *error)
     return error->status;
   work->flag = true;
   return cm_sql_run(handle, NULL, error,
-                    "UPDATE jobs SET retries = ?, retry_at = ?, fault = ?, fingerprint = NULL WHERE id = ?", "idtt",
-                    (int64_t)job->retries + 1, cm_store_time() + cm_job_retry_delay(job->retries + 1), work->text,
-                    job->id);
+                    "UPDATE jobs SET retries = ?, retry_at = ? + " CM_NOW("?") ", fault = ?, fingerprint = NULL"
+                    " WHERE id = ?", "iddtt", (int64_t)job->retries + 1, cm_job_retry_delay(job->retries + 1),
+                    cm_clock_steady(), work->text, job->id);
 }
 
 cm_status cm_jobs_retry(cm_store *store, const cm_job *job, const char *fault, bool *again, cm_error *error)

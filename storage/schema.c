@@ -143,6 +143,9 @@ const char *const cm_schema_steps[] = {
           ADD_RANKS("old", "-1") DROP_RANKS("old") ADD_TOTALS("old", "-1", "0") DROP_TOTALS("old"))
   TRIGGER("jobs_twin_over", "UPDATE OF state", "old.state = 'running' AND new.state <> 'running'",
           "UPDATE jobs SET waits_for = NULL WHERE waits_for = new.id AND state = 'queued';"),
+
+  /* What is added to the time since boot, one row (storage/clock.h). */
+  "CREATE TABLE clock (offset REAL NOT NULL);",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

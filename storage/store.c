@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "storage/clock.h"
 #include "storage/folder.h"
 #include "storage/log.h"
 #include "storage/sweep.h"
@@ -23,13 +23,6 @@ void cm_store_id(char *id)
   unsigned char bytes[10];
   randombytes_buf(bytes, sizeof bytes);
   sodium_bin2hex(id, CM_ID_MAX, bytes, sizeof bytes);
-}
-
-double cm_store_time(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 void cm_store_sha256(const void *bytes, size_t size, char *hex)
@@ -141,7 +134,7 @@ static cm_status open_folder(cm_store *store, const char *folder, cm_error *erro
       take_old_lock(store, false, error) != CM_OK || cm_path(path, error, "%s/coremapd.db", folder) != CM_OK ||
       cm_database_open(path, found.marked || found.filled, &store->database, error) != CM_OK ||
       take_old_lock(store, true, error) != CM_OK || make_parts(store, error) != CM_OK ||
-      identify(store, &found, error) != CM_OK)
+      identify(store, &found, error) != CM_OK || cm_clock_start(store, error) != CM_OK)
     return error->status;
   return cm_folder_sync(folder, error);
 }

@@ -10,6 +10,7 @@
 #include "storage/jobs.h"
 #include "storage/leases.h"
 #include "storage/occupancy.h"
+#include "storage/clock.h"
 #include "storage/folder.h"
 #include "storage/networks.h"
 #include "storage/uploads.h"
@@ -711,6 +712,96 @@ START_TEST(leases_expire)
 }
 END_TEST
 
+static double wall_now, steady_now;
+
+static double fake_wall(void)
+{
+  return wall_now;
+}
+
+static double fake_steady(void)
+{
+  return steady_now;
+}
+
+static void expect_leases(size_t expected)
+{
+  cm_lease *leases;
+  uint64_t expired;
+  size_t count;
+  for (int i = 0; i < 2; i++) { /* before and after the server has looked at its clock */
+    ck_ok(cm_leases_list(store, "toy", &leases, &count, &error));
+    ck_assert_uint_eq(count, expected);
+    for (size_t k = 0; k < count; k++)
+      cm_lease_clear(&leases[k]);
+    free(leases);
+    ck_ok(cm_leases_expire(store, &expired, &error));
+    ck_assert(i == 0 || expired == 0);
+  }
+}
+
+static void restart_store(void)
+{
+  cm_store_close(store);
+  open_store();
+}
+
+START_TEST(a_wall_clock_that_jumps_ends_no_lease_and_no_delay)
+{
+  char id[CM_ID_MAX];
+  cm_lease lease;
+  cm_job job;
+  bool again, found;
+  wall_now = 1e9;
+  steady_now = 5000;
+  cm_clock_replace(&(cm_clock){fake_wall, fake_steady});
+  restart_store();
+  create_job("", 0, id);
+  claim(&job);
+  ck_ok(cm_jobs_retry(store, &job, NULL, &again, &error)); /* in 2 s */
+  cm_job_clear(&job);
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "a", NULL, 60, NULL, 32}, &lease, &error));
+  ck_assert(lease.expires == 1e9 + 60);
+  cm_lease_clear(&lease);
+  static const double jumps[] = {7200, -86400, 1e8, -1e8};
+  for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
+    wall_now += jumps[i];
+    ck_ok(cm_jobs_claim(store, &job, &found, &error));
+    ck_assert(!found);
+    expect_leases(1);
+    ck_ok(cm_leases_get(store, "toy", lease.id, &lease, &error));
+    ck_assert(lease.expires - wall_now > 59 && lease.expires - wall_now < 61);
+    cm_lease_clear(&lease);
+    restart_store(); /* no time has passed: what was stored has followed */
+    expect_leases(1);
+  }
+  /* Time that really passes. */
+  steady_now += 3;
+  wall_now += 3;
+  claim(&job);
+  cm_job_clear(&job);
+  ck_ok(cm_leases_keep(store, "toy", lease.id, 30, &lease, &error));
+  cm_lease_clear(&lease);
+  steady_now += 29;
+  wall_now -= 7200;
+  expect_leases(1);
+  steady_now += 2;
+  expect_leases(0);
+  /* While no server runs the wall clock counts, and across a boot there is nothing else. */
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "a", NULL, 60, NULL, 32}, &lease, &error));
+  cm_lease_clear(&lease);
+  steady_now = 10;
+  wall_now += 50;
+  restart_store();
+  expect_leases(1);
+  wall_now += 20;
+  steady_now = 20;
+  restart_store();
+  expect_leases(0);
+  cm_clock_replace(NULL);
+}
+END_TEST
+
 START_TEST(a_lease_without_memory_changes_nothing)
 {
   char before[CM_ETAG_MAX], after[CM_ETAG_MAX], *text;
@@ -956,6 +1047,7 @@ int main(void)
   tcase_add_test(tests, a_reserving_job_takes_its_region_or_nothing);
   tcase_add_test(tests, leased_cores_cannot_be_given_away);
   tcase_add_test(tests, leases_expire);
+  tcase_add_test(tests, a_wall_clock_that_jumps_ends_no_lease_and_no_delay);
   tcase_add_test(tests, a_lease_without_memory_changes_nothing);
   tcase_add_test(tests, a_cancel_between_claim_and_start_stands);
   tcase_add_test(tests, two_leases_never_hold_one_core);
