@@ -125,9 +125,10 @@ static cm_status show_phase(cli_run *cli, const json_t *job, cm_error *error)
                          (uint64_t)json_integer_value(json_object_get(progress, "vertices")), 0, error);
 }
 
-cm_status cli_follow(cli_server *server, cli_run *cli, json_t **job, cm_error *error)
+cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t **job, cm_error *error)
 {
-  char id[80], etag[128] = "";
+  char id[80], etag[sizeof((cli_reply *)0)->etag];
+  (void)snprintf(etag, sizeof etag, "%s", known);
   (void)snprintf(id, sizeof id, "%s", text_of(*job, "id"));
   while (!has_ended(*job)) {
     cli_reply reply = {0};
@@ -172,7 +173,7 @@ static cm_status wait_for(cli_server *server, cli_run *cli, const arguments *a, 
   if (ask(server, "GET", "jobs", a->id, "", NULL, &reply, error) != CM_OK)
     return error->status;
   *job = reply.json;
-  return cli_follow(server, cli, job, error);
+  return cli_follow(server, cli, reply.etag, job, error);
 }
 
 int cli_wait(int argc, char **argv)

@@ -4,8 +4,9 @@
 
 #include "cli/http.h"
 
-/* Waits until a job has ended, and shows its phases; *job (the caller's reference) is replaced by its last state. */
-cm_status cli_follow(cli_server *server, cli_run *cli, json_t **job, cm_error *error);
+/* Waits until a job has ended, and shows its phases; *job (the caller's reference), which came with the ETag `known`, is
+ * replaced by its last state. */
+cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t **job, cm_error *error);
 
 /* Prints a job: JSON, or its id, or when it has ended what it made. Returns the exit status: a job that failed or was
  * cancelled is refused, with one line that says why. */

@@ -127,10 +127,9 @@ static cm_status find_network(cli_server *server, const arguments *a, json_t **n
   return status;
 }
 
-static cm_status queue(cli_server *server, arguments *a, json_t **job, cm_error *error)
+static cm_status queue(cli_server *server, arguments *a, cli_reply *reply, cm_error *error)
 {
   json_t *network = NULL;
-  cli_reply reply = {0};
   if (find_network(server, a, &network, error) != CM_OK)
     return error->status;
   const char *format = json_string_value(json_object_get(network, "format"));
@@ -141,10 +140,7 @@ static cm_status queue(cli_server *server, arguments *a, json_t **job, cm_error 
     (void)json_object_set_new(a->job, "name", json_string(base_name(a->network_name)));
   json_decref(network);
   const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = a->job};
-  if (cli_server_ask(server, &post, &reply, error) != CM_OK)
-    return error->status;
-  *job = reply.json;
-  return CM_OK;
+  return cli_server_ask(server, &post, reply, error);
 }
 
 static int submit(arguments *a)
@@ -152,18 +148,18 @@ static int submit(arguments *a)
   cm_error error;
   cli_run cli;
   cli_server *server = NULL;
-  json_t *job = NULL;
+  cli_reply job = {0};
   cli_run_begin(&cli, a->quiet);
   (void)json_object_set(a->job, "options", a->options);
   cm_status status = cli_server_open(a->server, cli.run.cancel, &server, &error);
   if (status == CM_OK)
     status = queue(server, a, &job, &error);
   if (status == CM_OK && a->wait)
-    status = cli_follow(server, &cli, &job, &error);
+    status = cli_follow(server, &cli, job.etag, &job.json, &error);
   cli_run_end(&cli);
   cli_server_close(server);
-  int exit_status = status == CM_OK ? cli_print_job(job, a->json, a->wait) : cli_fail(&error);
-  json_decref(job);
+  int exit_status = status == CM_OK ? cli_print_job(job.json, a->json, a->wait) : cli_fail(&error);
+  json_decref(job.json);
   return exit_status;
 }
 
