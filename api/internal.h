@@ -187,8 +187,9 @@ void cm_reply_problem(cm_request *request, unsigned status, const char *code, co
                       ...) __attribute__((format(printf, 5, 6)));
 void cm_reply_header(cm_request *request, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A file with Range and If-None-Match; `etag` without quotes. */
-void cm_reply_file(cm_request *request, const char *path, const char *type, const char *etag);
+/* A file with Range and If-None-Match, packed for those who take gzip; `etag` without quotes. Other headers that the
+ * choice of the file depended on are in `vary` ("": none). */
+void cm_reply_file(cm_request *request, const char *path, const char *type, const char *etag, const char *vary);
 void cm_reply_stream(cm_request *request, const char *type, MHD_ContentReaderCallback reader, void *context,
                      MHD_ContentReaderFreeCallback release);
 enum MHD_Result cm_reply_send(cm_request *request);
@@ -204,6 +205,14 @@ void cm_reply_forget(cm_request *request);
 
 /* True (and 304 is the reply) when If-None-Match has this tag. */
 bool cm_reply_unchanged(cm_request *request, const char *etag);
+
+/* ---- gzip.c ---- */
+/* Whether files of a media type are packed for those who ask. */
+bool cm_gzip_packs(const char *type);
+/* Whether this request's reply, a file of so many bytes, is to be packed. */
+bool cm_gzip_wanted(const cm_request *request, const char *type, uint64_t bytes);
+/* A response that packs a file while it is sent, and closes it in the end; NULL: no memory, and the file is open. */
+struct MHD_Response *cm_gzip_response(int file);
 
 /* ---- request.c: reading requests ---- */
 const char *cm_request_header(const cm_request *request, const char *name);

@@ -91,8 +91,7 @@ static void reply_view(cm_request *request, cm_mapping_view v, const char *type)
     return;
   /* A mapping never changes: its id and the view name the bytes. */
   (void)snprintf(etag, sizeof etag, "%s-%d", mapping.id, (int)v);
-  cm_reply_file(request, path, type, etag);
-  cm_reply_header(request, "Vary", "Accept");
+  cm_reply_file(request, path, type, etag, "Accept");
 }
 
 static void reply_chosen(cm_request *request, const view *views, size_t count)

@@ -157,7 +157,7 @@ void cm_get_network_content(cm_request *request)
     return;
   }
   bool model = strcmp(network.format, MODEL_FORMAT) == 0;
-  cm_reply_file(request, path, model ? "application/octet-stream" : "application/zip", network.id);
+  cm_reply_file(request, path, model ? "application/octet-stream" : "application/zip", network.id, "");
   cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.%s\"", network.id,
                   model ? "onnx" : "zip");
 }

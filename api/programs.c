@@ -17,7 +17,7 @@ static void reply_part(cm_request *request, const char *name, const char *type)
     return;
   }
   (void)snprintf(etag, sizeof etag, "%s-%.8s", program.id, name);
-  cm_reply_file(request, path, type, etag);
+  cm_reply_file(request, path, type, etag, "");
 }
 
 /* What a job may have made: by the name of its resource, and of its file. */

@@ -192,25 +192,29 @@ static range_kind read_range(const char *text, uint64_t size, uint64_t *first, u
   return RANGE_ONE;
 }
 
-void cm_reply_file(cm_request *request, const char *path, const char *type, const char *etag)
+/* The file, open; negative: the reply is set. */
+static int open_file(cm_request *request, const char *path, uint64_t *size)
 {
   cm_error error;
   struct stat about;
-  if (cm_reply_unchanged(request, etag))
-    return;
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0 || fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) {
-    int cause = errno;
-    if (descriptor >= 0)
-      close(descriptor);
-    if (descriptor >= 0 || cause == ENOENT)
-      (void)cm_fail(&error, CM_NOT_FOUND, "there is nothing here");
-    else
-      (void)cm_fail(&error, CM_IO, "the file cannot be opened (error %d)", cause);
-    cm_reply_error(request, &error);
-    return;
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC), cause = errno;
+  if (descriptor >= 0 && fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode)) {
+    *size = (uint64_t)about.st_size;
+    return descriptor;
   }
-  uint64_t size = (uint64_t)about.st_size, first = 0, last = size > 0 ? size - 1 : 0;
+  if (descriptor >= 0)
+    close(descriptor);
+  if (descriptor >= 0 || cause == ENOENT)
+    (void)cm_fail(&error, CM_NOT_FOUND, "there is nothing here");
+  else
+    (void)cm_fail(&error, CM_IO, "the file cannot be opened (error %d)", cause);
+  cm_reply_error(request, &error);
+  return -1;
+}
+
+static void reply_plain(cm_request *request, int descriptor, uint64_t size, const char *type, const char *etag)
+{
+  uint64_t first = 0, last = size > 0 ? size - 1 : 0;
   const char *condition = cm_request_header(request, "If-Range");
   range_kind kind = condition != NULL && !lists_tag(condition, etag)
                         ? RANGE_NONE
@@ -229,10 +233,39 @@ void cm_reply_file(cm_request *request, const char *path, const char *type, cons
   set(request, kind == RANGE_ONE ? 206 : 200, type, response);
   cm_reply_header(request, "ETag", "\"%s\"", etag);
   cm_reply_header(request, "Accept-Ranges", "bytes");
-  cm_reply_header(request, "Cache-Control", "no-cache");
   if (kind == RANGE_ONE)
     cm_reply_header(request, "Content-Range", "bytes %llu-%llu/%llu", (unsigned long long)first,
                     (unsigned long long)last, (unsigned long long)size);
+}
+
+static void reply_packed(cm_request *request, int descriptor, const char *type, const char *etag)
+{
+  struct MHD_Response *response = cm_gzip_response(descriptor);
+  if (response == NULL)
+    close(descriptor);
+  set(request, 200, type, response);
+  cm_reply_header(request, "ETag", "\"%s\"", etag);
+  cm_reply_header(request, "Content-Encoding", "gzip");
+}
+
+void cm_reply_file(cm_request *request, const char *path, const char *type, const char *etag, const char *vary)
+{
+  char packed[CM_SHA_MAX + 8]; /* other bytes, another tag */
+  uint64_t size;
+  (void)snprintf(packed, sizeof packed, "%s-gzip", etag);
+  bool pack = cm_gzip_packs(type);
+  if (!cm_reply_unchanged(request, etag) && !(pack && cm_reply_unchanged(request, packed))) {
+    int descriptor = open_file(request, path, &size);
+    if (descriptor < 0)
+      return;
+    if (cm_gzip_wanted(request, type, size))
+      reply_packed(request, descriptor, type, packed);
+    else
+      reply_plain(request, descriptor, size, type, etag);
+  }
+  cm_reply_header(request, "Cache-Control", "no-cache");
+  if (pack || vary[0] != '\0')
+    cm_reply_header(request, "Vary", "%s%s%s", vary, pack && vary[0] != '\0' ? ", " : "", pack ? "Accept-Encoding" : "");
 }
 
 enum MHD_Result cm_reply_send(cm_request *request)

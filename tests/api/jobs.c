@@ -1,6 +1,8 @@
 /* Jobs, events and mappings over HTTP against a live daemon; and SPEC section 11's rows that are about jobs. */
 #include "tests/api/client.h"
 
+#include <zlib.h>
+
 #include <pthread.h>
 #include <signal.h>
 
@@ -378,6 +380,71 @@ START_TEST(views_have_representations_tags_and_ranges)
   test_expect(test_get(&server, path), 400);
   test_expect(test_get(&server, "/v1/mappings/../jobs"), 400);
   test_expect(test_get(&server, "/v1/mappings/abc/cores"), 404);
+  json_decref(job);
+}
+END_TEST
+
+/* What gzip makes of a packed reply; the caller frees. */
+static char *unpacked(const test_reply *reply, size_t *size)
+{
+  enum { ROOM = 4 << 20 };
+  char *bytes = malloc(ROOM);
+  z_stream stream = {.next_in = (unsigned char *)reply->body, .avail_in = (unsigned)reply->size,
+                     .next_out = (unsigned char *)bytes, .avail_out = ROOM};
+  ck_assert_int_eq(inflateInit2(&stream, 15 + 16), Z_OK);
+  ck_assert_int_eq(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  *size = stream.total_out;
+  inflateEnd(&stream);
+  return bytes;
+}
+
+/* Packed are large texts, for those who take gzip and want no range; the tag says which bytes it is. */
+START_TEST(large_views_come_packed)
+{
+  char id[33], path[160], condition[200];
+  worm_job(id, "");
+  json_t *job = finished(id, "done");
+  snprintf(path, sizeof path, "/v1/mappings/%s/content", test_word(job, "mapping"));
+  test_reply plain = test_get(&server, path);
+  ck_assert_str_eq(test_header(&plain, "content-encoding"), "");
+  ck_assert_str_eq(test_header(&plain, "vary"), "Accept, Accept-Encoding");
+  static const char *const takes[] = {"Accept-Encoding: gzip", "Accept-Encoding: deflate, gzip;q=0.5", "Accept-Encoding: *"};
+  char tag[128] = "";
+  for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
+    test_reply packed = test_request(&server, "GET", path, (const char *const[]){takes[i], NULL}, NULL, 0);
+    ck_assert_int_eq(packed.status, 200);
+    ck_assert_str_eq(test_header(&packed, "content-encoding"), "gzip");
+    ck_assert_str_eq(test_header(&packed, "vary"), "Accept, Accept-Encoding");
+    ck_assert_uint_lt(packed.size, plain.size);
+    size_t size;
+    char *bytes = unpacked(&packed, &size);
+    ck_assert_uint_eq(size, plain.size);
+    ck_assert_mem_eq(bytes, plain.body, size);
+    free(bytes);
+    snprintf(tag, sizeof tag, "%s", test_header(&packed, "etag"));
+    ck_assert_str_ne(tag, test_header(&plain, "etag"));
+    test_reply_clear(&packed);
+  }
+  static const char *const not_those[] = {"Accept-Encoding: gzip;q=0, *", "Accept-Encoding: br", "Accept-Encoding: identity"};
+  for (size_t i = 0; i < sizeof not_those / sizeof *not_those; i++) {
+    test_reply reply = test_request(&server, "GET", path, (const char *const[]){not_those[i], NULL}, NULL, 0);
+    ck_assert_str_eq(test_header(&reply, "content-encoding"), "");
+    ck_assert_uint_eq(reply.size, plain.size);
+    test_reply_clear(&reply);
+  }
+  snprintf(condition, sizeof condition, "If-None-Match: %s", tag);
+  test_expect(test_request(&server, "GET", path, (const char *const[]){takes[0], condition, NULL}, NULL, 0), 304);
+  test_reply part = test_request(&server, "GET", path, (const char *const[]){takes[0], "Range: bytes=0-99", NULL}, NULL, 0);
+  ck_assert_int_eq(part.status, 206);
+  ck_assert_str_eq(test_header(&part, "content-encoding"), "");
+  ck_assert_mem_eq(part.body, plain.body, 100);
+  test_reply_clear(&part);
+  test_reply_clear(&plain);
+  snprintf(path, sizeof path, "/v1/networks/%s/content", test_word(job, "network"));
+  test_reply zip = test_request(&server, "GET", path, (const char *const[]){takes[0], NULL}, NULL, 0);
+  ck_assert_str_eq(test_header(&zip, "content-encoding"), "");
+  ck_assert_str_eq(test_header(&zip, "vary"), "");
+  test_reply_clear(&zip);
   json_decref(job);
 }
 END_TEST
@@ -846,6 +913,7 @@ int main(void)
   tcase_add_test(tests, a_model_becomes_a_program);
   tcase_add_test(tests, a_model_becomes_a_program_for_a_chip);
   tcase_add_test(tests, views_have_representations_tags_and_ranges);
+  tcase_add_test(tests, large_views_come_packed);
   tcase_add_test(tests, equal_jobs_run_once_and_others_share_the_coarsening);
   tcase_add_test(tests, bad_jobs_are_refused_at_once);
   tcase_add_test(tests, impossible_jobs_fail_with_the_reason);
