@@ -33,7 +33,7 @@ void cm_list_chips(cm_request *request)
 static void reply_chip(cm_request *request, unsigned status, char *text)
 {
   char etag[CM_SHA_MAX];
-  cm_store_sha256(text, strlen(text), etag);
+  cm_chips_tag(text, etag);
   if (status == 200 && strcmp(request->method, "PUT") != 0 && cm_reply_unchanged(request, etag)) {
     free(text);
     return;
@@ -86,33 +86,61 @@ static cm_status read_chip(cm_request *request, const char *name, char **text, c
   return status;
 }
 
+/* If-Match of a request that may do without: *tag is NULL then. False: the reply is set. */
+static bool read_condition(cm_request *request, char *buffer, const char **tag)
+{
+  *tag = NULL;
+  if (cm_request_header(request, "If-Match") == NULL)
+    return true;
+  *tag = buffer;
+  return cm_request_if_match(request, buffer, CM_CHIP_TAG_MAX);
+}
+
+static void reply_failure(cm_request *request, bool mismatch, const cm_error *error)
+{
+  if (mismatch)
+    cm_reply_problem(request, 412, "precondition-failed", "The state has changed", "%s", error->detail);
+  else
+    cm_reply_error(request, error);
+}
+
 void cm_put_chip(cm_request *request)
 {
   cm_error error;
-  const char *name = request->param[0];
-  char *text = NULL;
-  bool created;
-  if (!cm_chips_name_is_sound(name)) {
+  char *text = NULL, tag[CM_CHIP_TAG_MAX];
+  cm_chip_change change = {.name = request->param[0], .user = ""};
+  bool created, mismatch = false;
+  if (!cm_chips_name_is_sound(change.name)) {
     cm_reply_problem(request, 400, "bad-chip", "The chip description cannot be used",
                      "a chip's name has letters, digits, '.', '_' and '-', at most %d of them", CM_CHIP_NAME_MAX - 1);
     return;
   }
-  if (read_chip(request, name, &text, &error) != CM_OK ||
-      cm_chips_put(request->store, name, "", text, &created, &error) != CM_OK) {
+  if (!read_condition(request, tag, &change.if_match))
+    return;
+  cm_status status = read_chip(request, change.name, &text, &error);
+  change.text = text;
+  if (status == CM_OK)
+    status = cm_chips_put(request->store, &change, &created, &mismatch, &error);
+  if (status != CM_OK) {
     free(text);
-    cm_reply_error(request, &error);
+    reply_failure(request, mismatch, &error);
     return;
   }
   reply_chip(request, created ? 201 : 200, text);
   if (created)
-    cm_reply_header(request, "Location", "/v1/chips/%s", name);
+    cm_reply_header(request, "Location", "/v1/chips/%s", change.name);
 }
 
 void cm_delete_chip(cm_request *request)
 {
   cm_error error;
-  if (cm_chips_delete(request->store, request->param[0], &error) != CM_OK)
-    cm_reply_error(request, &error);
+  char buffer[CM_CHIP_TAG_MAX];
+  const char *tag;
+  bool mismatch = false;
+  if (!read_condition(request, buffer, &tag))
+    return;
+  if (cm_chips_delete(request->store, request->param[0], tag, &mismatch, &error) != CM_OK)
+    reply_failure(request, mismatch, &error);
   else
     cm_reply_empty(request, 204);
 }

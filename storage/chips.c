@@ -52,9 +52,9 @@ cm_status cm_chips_open_in(sqlite3 *handle, const char *name, cm_chip **chip, cm
 }
 
 typedef struct chip_work {
-  const char *name, *user, *text;
+  const char *name, *user, *text, *if_match;
   char *found;
-  bool preset, created;
+  bool preset, created, mismatch;
   cm_chip *chip;
 } chip_work;
 
@@ -111,24 +111,58 @@ static cm_status forget_state(sqlite3 *handle, const char *name, cm_error *error
   return cm_sql_run(handle, NULL, error, "DELETE FROM occupancy WHERE chip = ?", "t", name);
 }
 
+void cm_chips_tag(const char *text, char *tag)
+{
+  cm_store_sha256(text, strlen(text), tag);
+}
+
+/* Whether the caller's condition holds for the chip as it is (NULL: there is none). */
+static cm_status check_match(chip_work *work, const char *text, cm_error *error)
+{
+  char tag[CM_CHIP_TAG_MAX];
+  work->mismatch = false;
+  if (work->if_match == NULL)
+    return CM_OK;
+  work->mismatch = true;
+  if (text == NULL)
+    return cm_fail(error, CM_CONFLICT, "there is no chip \"%.64s\" that could match", work->name);
+  cm_chips_tag(text, tag);
+  if (strcmp(work->if_match, "*") != 0 && strcmp(work->if_match, tag) != 0)
+    return cm_fail(error, CM_CONFLICT, "the chip has changed since it was read: its entity tag is \"%s\" now", tag);
+  work->mismatch = false;
+  return CM_OK;
+}
+
+/* From another description to the one that is put. */
+static cm_status replace(sqlite3 *handle, const chip_work *work, cm_error *error)
+{
+  cm_chip *chip = NULL;
+  if (check_unused(handle, work->name, error) != CM_OK ||
+      cm_chip_parse(work->text, strlen(work->text), &chip, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_occupancy_carry_in(handle, work->name, chip, error);
+  cm_chip_free(chip);
+  return status;
+}
+
 static cm_status put(sqlite3 *handle, void *context, cm_error *error)
 {
   chip_work *work = context;
   char *before = NULL;
   bool preset;
   cm_status status = cm_chips_text_in(handle, work->name, &before, &preset, error);
-  work->created = status == CM_NOT_FOUND;
-  if (status == CM_OK) {
-    bool same = strcmp(before, work->text) == 0;
-    free(before);
-    if (same)
-      return CM_OK;
-    if (check_unused(handle, work->name, error) != CM_OK)
-      return error->status;
-  } else if (status != CM_NOT_FOUND)
+  if (status != CM_OK && status != CM_NOT_FOUND)
     return status;
-  if (forget_state(handle, work->name, error) != CM_OK)
-    return error->status;
+  work->created = status == CM_NOT_FOUND;
+  status = check_match(work, before, error);
+  bool same = before != NULL && strcmp(before, work->text) == 0;
+  free(before);
+  if (status != CM_OK || same)
+    return status;
+  /* What may have stayed of an earlier chip of this name is no longer true. */
+  status = work->created ? forget_state(handle, work->name, error) : replace(handle, work, error);
+  if (status != CM_OK)
+    return status;
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO chips(name, user, description, created) VALUES(?, ?, ?, ?)"
                     " ON CONFLICT(name) DO UPDATE SET user = excluded.user, description = excluded.description,"
@@ -143,11 +177,20 @@ static cm_status refuse_preset(const char *name, cm_error *error)
                  "\"%s\" is a preset, which cannot be changed; put a changed copy under another name", name);
 }
 
-cm_status cm_chips_put(cm_store *store, const char *name, const char *user, const char *text, bool *created,
-                       cm_error *error)
+static cm_status change(cm_store *store, cm_database_work work, chip_work *context, bool *mismatch, cm_error *error)
 {
-  chip_work work = {.name = name, .user = user, .text = text};
-  if (refuse_preset(name, error) != CM_OK || cm_database_write(store->database, put, &work, error) != CM_OK)
+  *mismatch = false;
+  if (refuse_preset(context->name, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_database_write(store->database, work, context, error);
+  *mismatch = status == CM_CONFLICT && context->mismatch;
+  return status;
+}
+
+cm_status cm_chips_put(cm_store *store, const cm_chip_change *wanted, bool *created, bool *mismatch, cm_error *error)
+{
+  chip_work work = {.name = wanted->name, .user = wanted->user, .text = wanted->text, .if_match = wanted->if_match};
+  if (change(store, put, &work, mismatch, error) != CM_OK)
     return error->status;
   *created = work.created;
   return CM_OK;
@@ -155,19 +198,23 @@ cm_status cm_chips_put(cm_store *store, const char *name, const char *user, cons
 
 static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
 {
-  const char *name = ((chip_work *)context)->name;
-  int changes;
-  if (check_unused(handle, name, error) != CM_OK || forget_state(handle, name, error) != CM_OK ||
-      cm_sql_run(handle, &changes, error, "DELETE FROM chips WHERE name = ?", "t", name) != CM_OK)
+  chip_work *work = context;
+  char *text;
+  bool preset;
+  if (cm_chips_text_in(handle, work->name, &text, &preset, error) != CM_OK)
     return error->status;
-  return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no chip \"%.64s\"", name);
+  cm_status status = check_match(work, text, error);
+  free(text);
+  if (status != CM_OK || check_unused(handle, work->name, error) != CM_OK ||
+      cm_occupancy_check_free_in(handle, work->name, error) != CM_OK ||
+      forget_state(handle, work->name, error) != CM_OK)
+    return error->status;
+  return cm_sql_run(handle, NULL, error, "DELETE FROM chips WHERE name = ?", "t", work->name);
 }
 
-cm_status cm_chips_delete(cm_store *store, const char *name, cm_error *error)
+cm_status cm_chips_delete(cm_store *store, const char *name, const char *if_match, bool *mismatch, cm_error *error)
 {
-  if (refuse_preset(name, error) != CM_OK)
-    return error->status;
-  return cm_database_write(store->database, delete, &(chip_work){.name = name}, error);
+  return change(store, delete, &(chip_work){.name = name, .if_match = if_match}, mismatch, error);
 }
 
 typedef struct list_work {

@@ -19,13 +19,24 @@ cm_status cm_chips_text(cm_store *store, const char *name, char **text, bool *pr
 /* A chip by name, parsed; the caller frees with cm_chip_free. */
 cm_status cm_chips_open(cm_store *store, const char *name, cm_chip **chip, cm_error *error);
 
-/* Stores a description that cm_chip_parse has accepted. CM_CONFLICT: the name is a preset's, or the chip is
- * another one now and a queued or running job or a lease needs it. A changed chip starts with all cores free. */
-cm_status cm_chips_put(cm_store *store, const char *name, const char *user, const char *text, bool *created,
-                       cm_error *error);
+enum { CM_CHIP_TAG_MAX = 65 };
 
-/* CM_NOT_FOUND, or CM_CONFLICT as above. */
-cm_status cm_chips_delete(cm_store *store, const char *name, cm_error *error);
+/* The entity tag of a description, without quotes, CM_CHIP_TAG_MAX bytes. */
+void cm_chips_tag(const char *text, char *tag);
+
+typedef struct cm_chip_change {
+  const char *name, *user;
+  const char *text;     /* a description that cm_chip_parse has accepted */
+  const char *if_match; /* only while the chip has this entity tag ("*": any chip); NULL: no matter */
+} cm_chip_change;
+
+/* Stores a description. CM_CONFLICT: *mismatch (if_match does not hold), or the name is a preset's, or the chip is another
+ * one now and a queued or running job or a lease needs it, or taken cores would fall outside it (they are named). Cores
+ * that are taken or broken stay so. */
+cm_status cm_chips_put(cm_store *store, const cm_chip_change *change, bool *created, bool *mismatch, cm_error *error);
+
+/* CM_NOT_FOUND, or CM_CONFLICT: as above, or while cores are taken (they are named). if_match may be NULL. */
+cm_status cm_chips_delete(cm_store *store, const char *name, const char *if_match, bool *mismatch, cm_error *error);
 
 /* Presets first, then the others by name; the caller frees with free(). */
 cm_status cm_chips_list(cm_store *store, cm_chip_entry **chips, size_t *count, cm_error *error);

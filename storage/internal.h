@@ -15,6 +15,13 @@ cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, cm_chip **chip
 cm_status cm_occupancy_save_in(sqlite3 *handle, const cm_occupancy *occupancy, const cm_chip *chip, const char *name,
                                cm_error *error);
 
+/* Before a chip gets the description `chip`: its taken and broken cores stay so. CM_CONFLICT when a taken one would be
+ * gone; the error names them. */
+cm_status cm_occupancy_carry_in(sqlite3 *handle, const char *name, const cm_chip *chip, cm_error *error);
+
+/* CM_CONFLICT while cores of a chip are taken; the error names them. */
+cm_status cm_occupancy_check_free_in(sqlite3 *handle, const char *name, cm_error *error);
+
 /* Frees the cores of one lease in memory. */
 void cm_occupancy_free_lease(cm_occupancy *occupancy, const char *id);
 

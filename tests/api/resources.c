@@ -512,6 +512,76 @@ static test_reply patch(const char *chip, const char *tag, const char *change)
   return test_request(&server, "PATCH", path, tag != NULL ? headers : NULL, change, strlen(change));
 }
 
+static test_reply put_if(const char *path, const char *tag, const char *text)
+{
+  char condition[256];
+  snprintf(condition, sizeof condition, "If-Match: %s", tag);
+  const char *const headers[] = {condition, NULL};
+  return test_request(&server, text != NULL ? "PUT" : "DELETE", path, headers, text, text != NULL ? strlen(text) : 0);
+}
+
+START_TEST(chips_change_only_as_seen)
+{
+  char tag[128];
+  test_expect(put_if("/v1/chips/ours", "*", "{\"cores\": [4, 4]}"), 412); /* there is none yet */
+  test_expect(test_send(&server, "PUT", "/v1/chips/ours", "{\"cores\": [4, 4]}"), 201);
+  test_reply reply = test_get(&server, "/v1/chips/ours");
+  snprintf(tag, sizeof tag, "%s", test_header(&reply, "etag"));
+  test_reply_clear(&reply);
+  reply = put_if("/v1/chips/ours", tag, "{\"cores\": [5, 4]}");
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_str_ne(test_header(&reply, "etag"), tag);
+  test_reply_clear(&reply);
+  reply = test_problem(put_if("/v1/chips/ours", tag, "{\"cores\": [6, 4]}"), 412, "precondition-failed");
+  test_reply_clear(&reply);
+  reply = test_problem(put_if("/v1/chips/ours", tag, NULL), 412, "precondition-failed");
+  test_reply_clear(&reply);
+  reply = test_get(&server, "/v1/chips/ours");
+  ck_assert_int_eq(json_integer_value(json_array_get(json_object_get(reply.json, "cores"), 0)), 5);
+  snprintf(tag, sizeof tag, "%s", test_header(&reply, "etag"));
+  test_reply_clear(&reply);
+  test_expect(put_if("/v1/chips/ours", "nonsense", "{\"cores\": [6, 4]}"), 400);
+  test_expect(put_if("/v1/chips/ours", tag, NULL), 204);
+}
+END_TEST
+
+START_TEST(taken_cores_outlive_a_change_of_their_chip)
+{
+  test_expect(test_send(&server, "PUT", "/v1/chips/ours", "{\"cores\": [8, 8]}"), 201);
+  test_expect(patch("ours", "*", "{\"occupy\": [[7, 7], [1, 2]], \"owner\": \"vision group\", \"broken\": [[3, 3], [0, 7]]}"),
+              200);
+  test_reply reply = test_problem(test_send(&server, "PUT", "/v1/chips/ours", "{\"cores\": [7, 8]}"), 409, "conflict");
+  ck_assert_ptr_nonnull(strstr(test_word(reply.json, "detail"), "(7, 7) of \"vision group\""));
+  ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "cores")), 1);
+  test_reply_clear(&reply);
+  /* A core that the new description calls dead would be gone too. */
+  test_expect(test_send(&server, "PUT", "/v1/chips/ours", "{\"cores\": [8, 8], \"dead_cores\": [[1, 2]]}"), 409);
+  test_expect(test_send(&server, "PUT", "/v1/chips/ours", "{\"cores\": [9, 9]}"), 200);
+  test_expect(patch("ours", "*", "{\"release\": [[7, 7]]}"), 200);
+  test_expect(test_send(&server, "PUT", "/v1/chips/ours", "{\"cores\": [4, 4], \"dead_cores\": [[0, 0]]}"), 200);
+  reply = test_get(&server, "/v1/chips/ours/occupancy");
+  ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "width")), 4);
+  ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "free")), 13);
+  char *taken = json_dumps(json_object_get(reply.json, "taken"), JSON_COMPACT),
+       *broken = json_dumps(json_object_get(reply.json, "broken"), JSON_COMPACT);
+  ck_assert_str_eq(taken, "[{\"owner\":\"vision group\",\"cores\":[[1,2,1,2]]}]");
+  ck_assert_str_eq(broken, "[[0,0,0,0],[3,3,3,3]]");
+  free(taken);
+  free(broken);
+  test_reply_clear(&reply);
+  /* A description without its dead core: that is free again, what broke in use is not. */
+  test_expect(test_send(&server, "PUT", "/v1/chips/ours", "{\"cores\": [4, 4]}"), 200);
+  reply = test_get(&server, "/v1/chips/ours/occupancy");
+  ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "free")), 14);
+  test_reply_clear(&reply);
+  reply = test_problem(test_request(&server, "DELETE", "/v1/chips/ours", NULL, NULL, 0), 409, "conflict");
+  ck_assert_ptr_nonnull(strstr(test_word(reply.json, "detail"), "(1, 2) of \"vision group\""));
+  test_reply_clear(&reply);
+  test_expect(patch("ours", "*", "{\"release\": [[1, 2]]}"), 200);
+  test_expect(test_request(&server, "DELETE", "/v1/chips/ours", NULL, NULL, 0), 204);
+}
+END_TEST
+
 START_TEST(occupancy_is_written_conditionally)
 {
   test_reply reply = test_get(&server, "/v1/chips/loihi1/occupancy");
@@ -611,6 +681,8 @@ int main(void)
   tcase_add_test(tests, too_large_uploads_are_refused);
   tcase_add_test(tests, uploads_are_resumed);
   tcase_add_test(tests, chips_come_and_go);
+  tcase_add_test(tests, chips_change_only_as_seen);
+  tcase_add_test(tests, taken_cores_outlive_a_change_of_their_chip);
   tcase_add_test(tests, occupancy_is_written_conditionally);
   tcase_add_test(tests, reservations_live_and_end);
   suite_add_tcase(suite, tests);

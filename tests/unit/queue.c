@@ -48,7 +48,7 @@ static int on_open(sqlite3 *handle, const char **message, const struct sqlite3_a
 static void setup(void)
 {
   char scratch[CM_PATH_MAX], *text;
-  bool known, created;
+  bool known, created, mismatch;
   cm_chip *chip;
   cm_network network = {.id = "abc", .neurons = 3, .created = 1};
   ck_assert_int_eq(sqlite3_auto_extension((void (*)(void))on_open), SQLITE_OK);
@@ -61,7 +61,7 @@ static void setup(void)
   (void)snprintf(chip->name, sizeof chip->name, "toy");
   ck_ok(cm_chip_print(chip, &text, &error));
   cm_chip_free(chip);
-  ck_ok(cm_chips_put(store, "toy", "", text, &created, &error));
+  ck_ok(cm_chips_put(store, &(cm_chip_change){"toy", "", text, NULL}, &created, &mismatch, &error));
   free(text);
 }
 
@@ -359,7 +359,7 @@ START_TEST(every_query_has_its_index)
 {
   char id[CM_ID_MAX];
   cm_job job;
-  bool found, deferred, again, taken;
+  bool found, deferred, again, taken, mismatch;
   double seconds;
   fill(480);
   (void)measure();
@@ -381,7 +381,7 @@ START_TEST(every_query_has_its_index)
   ck_ok(cm_jobs_delete(store, id, &error));
   ck_ok(cm_jobs_recover(store, "{}", &error));
   ck_fails(cm_networks_delete(store, "abc", &error), CM_CONFLICT);
-  ck_fails(cm_chips_delete(store, "toy", &error), CM_CONFLICT);
+  ck_fails(cm_chips_delete(store, "toy", NULL, &mismatch, &error), CM_CONFLICT);
   cm_job_clear(&job);
   size_t checked = 0;
   for (size_t i = 0, count = seen_count; i < count; i++)

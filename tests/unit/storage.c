@@ -22,14 +22,14 @@ static cm_store *store;
 
 static void put_toy_chip(void)
 {
-  bool created;
+  bool created, mismatch;
   cm_chip *chip;
   char *text;
   ck_ok(cm_chip_mesh(8, 8, &chip, &error));
   (void)snprintf(chip->name, sizeof chip->name, "toy");
   ck_ok(cm_chip_print(chip, &text, &error));
   cm_chip_free(chip);
-  ck_ok(cm_chips_put(store, "toy", "", text, &created, &error));
+  ck_ok(cm_chips_put(store, &(cm_chip_change){"toy", "", text, NULL}, &created, &mismatch, &error));
   free(text);
 }
 
@@ -600,13 +600,14 @@ END_TEST
 START_TEST(a_network_in_use_stays)
 {
   char id[CM_ID_MAX];
+  bool mismatch;
   create_job("", 0, id);
   ck_fails(cm_networks_delete(store, "abc", &error), CM_CONFLICT);
-  ck_fails(cm_chips_delete(store, "toy", &error), CM_CONFLICT);
+  ck_fails(cm_chips_delete(store, "toy", NULL, &mismatch, &error), CM_CONFLICT);
   ck_ok(cm_jobs_cancel(store, id, &error));
   ck_ok(cm_networks_delete(store, "abc", &error));
   ck_fails(cm_networks_delete(store, "abc", &error), CM_NOT_FOUND);
-  ck_ok(cm_chips_delete(store, "toy", &error));
+  ck_ok(cm_chips_delete(store, "toy", NULL, &mismatch, &error));
 }
 END_TEST
 
