@@ -110,4 +110,7 @@ int cli_wait(int argc, char **argv);
 int cli_get(int argc, char **argv);
 int cli_cancel(int argc, char **argv);
 
+/* Prints the table of operators as Markdown: that of docs/operators.md. */
+void cli_show_operators(void);
+
 #endif

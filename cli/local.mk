@@ -15,7 +15,7 @@ coremap_SOURCES = cli/cli.h cli/http.h cli/job.h cli/remote.h \
   cli/run.c \
   cli/schedule.c \
   cli/tile.c \
-  cli/show.c \
+  cli/show.c cli/operators.c \
   cli/submit.c \
   cli/train.c
 coremap_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'

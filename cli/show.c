@@ -14,14 +14,14 @@
 #include "core/operators/shapes.h"
 
 static const char usage[] =
-  "usage: coremap show [--json] [--format NAME] FILE | chips\n"
+  "usage: coremap show [--json] [--format NAME] FILE | chips | operators\n"
   "       coremap show MODEL.onnx [--shape NAME=DIMS]...\n"
   "       coremap show [--json] CHIP --occupancy FILE\n"
   "\n"
   "Describes a network file, an ONNX model, a chip (file or preset name) or a mapping (coremap map -o FILE); `chips`\n"
-  "lists the presets. With --json a chip is printed as a file to copy and change, a mapping without its neurons. With\n"
-  "--occupancy: how many cores of a chip are free, and how broken up they are. With --shape a model's inputs have these\n"
-  "extents where the model leaves them open. FILE - is standard input.\n"
+  "lists the presets, `operators` the ONNX operators that are compiled. With --json a chip is printed as a file to copy\n"
+  "and change, a mapping without its neurons. With --occupancy: how many cores of a chip are free, and how broken up\n"
+  "they are. With --shape a model's inputs have these extents where the model leaves them open. FILE - is standard input.\n"
   "\n"
   "  --format NAME   FILE is a network of this format, whatever it looks like: @N\n";
 
@@ -288,6 +288,10 @@ int cli_show(int argc, char **argv)
     return list_chips(&error);
   if (format != NULL)
     return show_network(name, format, &error);
+  if (strcmp(name, "operators") == 0) {
+    cli_show_operators();
+    return EXIT_DONE;
+  }
   if (occupancy == NULL && cm_onnx_looks_like(name)) {
     cm_status status = show_model(name, &shapes, &error);
     if (status != CM_BAD_NETWORK)

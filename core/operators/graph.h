@@ -40,6 +40,7 @@ typedef enum cm_attribute_kind {
   CM_ATTRIBUTE_TENSOR = 4,
   CM_ATTRIBUTE_FLOATS = 6,
   CM_ATTRIBUTE_INTS = 7,
+  CM_ATTRIBUTE_STRINGS = 8, /* one text, each string on a line of its own */
   CM_ATTRIBUTE_PACKED = 100, /* subgraphs and the like: kept as bytes, never looked into */
 } cm_attribute_kind;
 

@@ -48,7 +48,8 @@ static cm_status own_attribute(cm_emitter *e, const cm_attribute *a, cm_attribut
   cm_arena *arena = &e->program->arena;
   *made = *a;
   if ((made->name = own_text(e, a->name, error)) == NULL ||
-      (a->kind == CM_ATTRIBUTE_STRING && (made->text = cm_arena_text(arena, a->text, a->count, error)) == NULL))
+      ((a->kind == CM_ATTRIBUTE_STRING || a->kind == CM_ATTRIBUTE_STRINGS) &&
+       (made->text = cm_arena_text(arena, a->text, a->count, error)) == NULL))
     return error->status;
   if (a->kind == CM_ATTRIBUTE_INTS) {
     int64_t *numbers;

@@ -43,6 +43,9 @@ static void print_attribute(FILE *out, const cm_attribute *a)
     fprintf(out, "%g", (double)a->number);
   else if (a->kind == CM_ATTRIBUTE_STRING)
     fprintf(out, "%.60s", a->text);
+  else if (a->kind == CM_ATTRIBUTE_STRINGS)
+    for (const char *at = a->text; *at != '\0' && at < a->text + 60; at++)
+      fputc(*at == '\n' ? ',' : *at, out);
   else
     for (size_t i = 0; i < a->count; i++)
       if (a->kind == CM_ATTRIBUTE_INTS)

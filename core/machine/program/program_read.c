@@ -181,7 +181,7 @@ static void get_attribute(cm_reading *g, cm_attribute *a)
     a->integer = cm_get_signed(&g->r);
   else if (a->kind == CM_ATTRIBUTE_FLOAT)
     a->number = (float)cm_get_real(&g->r);
-  else if (a->kind == CM_ATTRIBUTE_STRING) {
+  else if (a->kind == CM_ATTRIBUTE_STRING || a->kind == CM_ATTRIBUTE_STRINGS) {
     a->text = get_text(g);
     a->count = a->text != NULL ? strlen(a->text) : 0;
   } else if (a->kind == CM_ATTRIBUTE_INTS) {

@@ -81,6 +81,7 @@ static void put_attribute(cm_writer *w, const cm_attribute *a)
     cm_put_real(w, (double)a->number);
     break;
   case CM_ATTRIBUTE_STRING:
+  case CM_ATTRIBUTE_STRINGS:
     cm_put_number(w, a->count);
     cm_put_bytes(w, a->text, a->count);
     break;

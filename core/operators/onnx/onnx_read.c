@@ -201,6 +201,36 @@ static int kind_of(const Onnx__AttributeProto *p)
   return p->has_f ? 1 : p->has_i ? 2 : p->has_s ? 3 : p->t != NULL ? 4 : p->n_floats > 0 ? 6 : p->n_ints > 0 ? 7 : 0;
 }
 
+/* Strings as lines of one text; false where one of them has lines itself. */
+static bool are_lines(const Onnx__AttributeProto *p, size_t *bytes)
+{
+  *bytes = 0;
+  for (size_t i = 0; i < p->n_strings; i++) {
+    const ProtobufCBinaryData *s = &p->strings[i];
+    if (s->len > 0 && (memchr(s->data, '\n', s->len) != NULL || memchr(s->data, '\0', s->len) != NULL))
+      return false;
+    *bytes += s->len + (i > 0);
+  }
+  return p->n_strings > 0;
+}
+
+static cm_status read_strings(reader *r, const Onnx__AttributeProto *p, size_t bytes, cm_attribute *a, cm_error *error)
+{
+  char *text;
+  if (CM_ARENA_NEW(&r->model->arena, text, bytes + 1, error) != CM_OK)
+    return error->status;
+  a->text = text;
+  a->count = bytes;
+  for (size_t i = 0; i < p->n_strings; i++) {
+    if (i > 0)
+      *text++ = '\n';
+    if (p->strings[i].len > 0)
+      memcpy(text, p->strings[i].data, p->strings[i].len);
+    text += p->strings[i].len;
+  }
+  return CM_OK;
+}
+
 static cm_status read_attribute(reader *r, const Onnx__AttributeProto *p, cm_attribute *a, cm_error *error)
 {
   cm_arena *arena = &r->model->arena;
@@ -208,7 +238,10 @@ static cm_status read_attribute(reader *r, const Onnx__AttributeProto *p, cm_att
     return p->name == NULL ? cm_fail(error, CM_BAD_NETWORK, "an attribute has no name") : error->status;
   int64_t *integers;
   float *numbers;
+  size_t bytes;
   a->kind = (cm_attribute_kind)kind_of(p);
+  if (kind_of(p) == CM_ATTRIBUTE_STRINGS && are_lines(p, &bytes))
+    return read_strings(r, p, bytes, a, error);
   switch (kind_of(p)) {
   case CM_ATTRIBUTE_FLOAT:
     a->number = p->f;
@@ -425,6 +458,17 @@ static cm_status read_hints(reader *r, const Onnx__GraphProto *g, cm_error *erro
   return CM_OK;
 }
 
+/* A first output that is left out while others are there gets a name: what cuts and orders nodes goes by their first. */
+static cm_status name_first_outputs(reader *r, cm_error *error)
+{
+  cm_model *m = r->model;
+  for (size_t i = 0; i < m->node_count; i++)
+    if (m->nodes[i].output_count > 1 && m->nodes[i].outputs[0] == CM_NONE &&
+        cm_model_add_named(m, "unused", &m->nodes[i].outputs[0], error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
 static cm_status make_table(reader *r, const Onnx__GraphProto *g, cm_error *error)
 {
   size_t names = g->n_initializer + g->n_input + g->n_output;
@@ -441,6 +485,7 @@ static cm_status read_model(reader *r, const Onnx__ModelProto *p, cm_error *erro
       read_initializers(r, p->graph, error) != CM_OK || read_inputs(r, p->graph, error) != CM_OK ||
       read_nodes(r, p->graph, error) != CM_OK || read_outputs(r, p->graph, error) != CM_OK ||
       read_captures(r, p->graph, error) != CM_OK || read_hints(r, p->graph, error) != CM_OK ||
+      name_first_outputs(r, error) != CM_OK ||
       check_makers(r->model, error) != CM_OK)
     return error->status;
   return cm_model_sort(r->model, error);

@@ -125,6 +125,22 @@ static cm_status write_value(writer *w, uint32_t value, Onnx__ValueInfoProto **m
   return write_type(w, v, &(*made)->type, error);
 }
 
+static cm_status write_strings(writer *w, const cm_attribute *a, Onnx__AttributeProto *p, cm_error *error)
+{
+  const char *at = a->text;
+  p->n_strings = 1;
+  for (size_t i = 0; i < a->count; i++)
+    p->n_strings += a->text[i] == '\n';
+  if (CM_ARENA_NEW(&w->arena, p->strings, p->n_strings, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < p->n_strings; i++) {
+    size_t length = strcspn(at, "\n");
+    p->strings[i] = (ProtobufCBinaryData){.len = length, .data = (uint8_t *)(uintptr_t)at};
+    at += length + 1;
+  }
+  return CM_OK;
+}
+
 static cm_status write_attribute(writer *w, const cm_attribute *a, Onnx__AttributeProto **made, cm_error *error)
 {
   Onnx__AttributeProto *p;
@@ -151,6 +167,8 @@ static cm_status write_attribute(writer *w, const cm_attribute *a, Onnx__Attribu
     p->has_s = 1;
     p->s = (ProtobufCBinaryData){.len = a->count, .data = (uint8_t *)text(a->text)};
     break;
+  case CM_ATTRIBUTE_STRINGS:
+    return write_strings(w, a, p, error);
   case CM_ATTRIBUTE_TENSOR:
     return write_tensor(w, a->tensor, "", &p->t, error);
   case CM_ATTRIBUTE_FLOATS:

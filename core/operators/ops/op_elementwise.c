@@ -54,7 +54,8 @@ cm_status cm_shape_where(cm_call *call, cm_error *error)
 
 /* ---- binary ---- */
 
-enum { ADD, SUB, MUL, DIV, MAX, MIN, MOD, FMOD, PRELU, EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, AND, OR, XOR, POW };
+enum { ADD, SUB, MUL, DIV, MAX, MIN, MOD, FMOD, PRELU, EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, AND, OR, XOR, POW, BIT_AND,
+       BIT_OR, BIT_XOR, SHIFT_LEFT, SHIFT_RIGHT };
 
 static const struct {
   const char *op;
@@ -63,7 +64,8 @@ static const struct {
     {"Add", ADD},   {"Sub", SUB},   {"Mul", MUL},   {"Div", DIV},         {"Max", MAX},         {"Min", MIN},
     {"Mod", MOD},   {"PRelu", PRELU}, {"Equal", EQUAL}, {"Less", LESS}, {"LessOrEqual", LESS_EQUAL},
     {"Greater", GREATER}, {"GreaterOrEqual", GREATER_EQUAL}, {"And", AND}, {"Or", OR}, {"Xor", XOR}, {"Pow", POW},
-    {"Sum", ADD}, {"Mean", ADD},
+    {"Sum", ADD}, {"Mean", ADD}, {"BitwiseAnd", BIT_AND}, {"BitwiseOr", BIT_OR}, {"BitwiseXor", BIT_XOR},
+    {"BitShift", SHIFT_LEFT},
 };
 
 static int kind_of(const char *op)
@@ -102,6 +104,11 @@ static int kind_of(const char *op)
       case FMOD: r = (type)(y == 0 || (BELOW_ZERO((type)-1) && y == (type)-1) ? 0 : x % y); break;                     \
       case PRELU: r = (type)(BELOW_ZERO(x) ? (type)((uint64_t)x * (uint64_t)y) : x); break;                            \
       case POW: r = (type)(int64_t)fmax(-9.2e18, fmin(9.2e18, pow((double)x, (double)y))); break;                      \
+      case BIT_AND: r = (type)(x & y); break;                                                                          \
+      case BIT_OR: r = (type)(x | y); break;                                                                           \
+      case BIT_XOR: r = (type)(x ^ y); break;                                                                          \
+      case SHIFT_LEFT: r = (type)((uint64_t)y < 8 * sizeof x ? (uint64_t)x << y : 0); break;                           \
+      case SHIFT_RIGHT: r = (type)((uint64_t)y < 8 * sizeof x ? (uint64_t)x >> y : 0); break;                          \
       default:                                                                                                         \
         ((uint8_t *)out)[i] = kind == EQUAL           ? x == y                                                         \
                               : kind == LESS          ? x < y                                                          \
@@ -284,6 +291,8 @@ cm_status cm_kernel_binary(cm_call *call, cm_error *error)
   int kind = kind_of(call->node->op);
   if (kind == MOD && cm_node_integer(call->node, "fmod", 0) != 0)
     kind = FMOD;
+  if (kind == SHIFT_LEFT && strcmp(cm_node_text(call->node, "direction", "LEFT"), "RIGHT") == 0)
+    kind = SHIFT_RIGHT;
   if (kind == POW && call->value[0]->type != call->value[1]->type)
     return mixed_power(call);
   return apply(call, kind, call->value[0], call->value[1], call->result[0], error);

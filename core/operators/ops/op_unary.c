@@ -43,6 +43,17 @@ typedef double (*unary_function)(double x, double alpha, double beta);
     return expression;                                   \
   }
 UNARY(f_abs, fabs(x))
+UNARY(f_acos, acos(x))
+UNARY(f_acosh, acosh(x))
+UNARY(f_asin, asin(x))
+UNARY(f_asinh, asinh(x))
+UNARY(f_atan, atan(x))
+UNARY(f_atanh, atanh(x))
+UNARY(f_cosh, cosh(x))
+UNARY(f_shrink, x < -alpha ? x + beta : x > alpha ? x - beta : 0)
+UNARY(f_sinh, sinh(x))
+UNARY(f_swish, x / (1 + exp(-alpha * x)))
+UNARY(f_tan, tan(x))
 UNARY(f_ceil, ceil(x))
 UNARY(f_celu, x > 0 ? x : alpha *expm1(x / alpha))
 UNARY(f_cos, cos(x))
@@ -78,6 +89,17 @@ static const struct {
   const char *beta_name;
 } unary_table[] = {
     {"Abs", f_abs, 0, 0, ""},
+    {"Acos", f_acos, 0, 0, ""},
+    {"Acosh", f_acosh, 0, 0, ""},
+    {"Asin", f_asin, 0, 0, ""},
+    {"Asinh", f_asinh, 0, 0, ""},
+    {"Atan", f_atan, 0, 0, ""},
+    {"Atanh", f_atanh, 0, 0, ""},
+    {"Cosh", f_cosh, 0, 0, ""},
+    {"Shrink", f_shrink, 0.5F, 0, "bias"},
+    {"Sinh", f_sinh, 0, 0, ""},
+    {"Swish", f_swish, 1, 0, ""},
+    {"Tan", f_tan, 0, 0, ""},
     {"Ceil", f_ceil, 0, 0, ""},
     {"Celu", f_celu, 1, 0, ""},
     {"Cos", f_cos, 0, 0, ""},
@@ -114,6 +136,7 @@ static bool unary_integer(const cm_call *call, const cm_tensor *in, cm_tensor *o
              : strcmp(op, "Neg") == 0  ? 2
              : strcmp(op, "Sign") == 0 ? 3
              : strcmp(op, "Relu") == 0 ? 4
+             : strcmp(op, "BitwiseNot") == 0 ? 5
                                        : 0;
   if (kind == 0)
     return false;
@@ -124,6 +147,7 @@ static bool unary_integer(const cm_call *call, const cm_tensor *in, cm_tensor *o
     ((type *)out->data)[i] = kind == 1   ? (x < 0 ? minus : x)                                                         \
                              : kind == 2 ? minus                                                                       \
                              : kind == 3 ? (type)((x > 0) - (x < 0))                                                   \
+                             : kind == 5 ? (type)~x                                                                    \
                              : x > 0     ? x                                                                           \
                                          : 0;                                                                          \
   }                                                                                                                    \
@@ -142,7 +166,10 @@ static bool unary_integer(const cm_call *call, const cm_tensor *in, cm_tensor *o
   case CM_UINT32:
   case CM_UINT64:
     for (uint64_t i = 0; i < in->count; i++)
-      cm_tensor_put_integer(out, i, kind == 3 ? cm_tensor_integer(in, i) != 0 : cm_tensor_integer(in, i));
+      cm_tensor_put_integer(out, i,
+                            kind == 3   ? cm_tensor_integer(in, i) != 0
+                            : kind == 5 ? ~cm_tensor_integer(in, i)
+                                        : cm_tensor_integer(in, i));
     return true;
   default:
     return false;
@@ -162,7 +189,7 @@ cm_status cm_kernel_unary(cm_call *call, cm_error *error)
     if (strcmp(unary_table[k].op, call->node->op) != 0)
       continue;
     unary_function f = unary_table[k].function;
-    double alpha = (double)cm_node_number(call->node, "alpha", unary_table[k].alpha),
+    double alpha = (double)cm_node_number(call->node, f == f_shrink ? "lambd" : "alpha", unary_table[k].alpha),
            beta = (double)cm_node_number(call->node, unary_table[k].beta_name, unary_table[k].beta);
     if (f == f_gelu && strcmp(cm_node_text(call->node, "approximate", "none"), "tanh") == 0)
       f = f_gelu_tanh;
@@ -189,6 +216,30 @@ cm_status cm_kernel_logical_unary(cm_call *call, cm_error *error)
     return cm_call_bad_type(call, in->type, error);
   for (uint64_t i = 0; i < in->count; i++)
     ((uint8_t *)call->result[0]->data)[i] = ((const uint8_t *)in->data)[i] == 0;
+  return CM_OK;
+}
+
+/* ---- IsNaN, IsInf ---- */
+
+cm_status cm_shape_float_test(cm_call *call, cm_error *error)
+{
+  (void)error;
+  call->output[0] = call->input[0];
+  call->output[0].type = CM_BOOL;
+  return CM_OK;
+}
+
+cm_status cm_kernel_float_test(cm_call *call, cm_error *error)
+{
+  const cm_tensor *in = call->value[0];
+  bool nan = strcmp(call->node->op, "IsNaN") == 0, below = cm_node_integer(call->node, "detect_negative", 1) != 0,
+       above = cm_node_integer(call->node, "detect_positive", 1) != 0;
+  (void)error;
+  for (uint64_t i = 0; i < in->count; i++) {
+    double x = cm_tensor_number(in, i);
+    bool found = nan ? isnan(x) : isinf(x) && (x < 0 ? below : above);
+    ((uint8_t *)call->result[0]->data)[i] = found;
+  }
   return CM_OK;
 }
 

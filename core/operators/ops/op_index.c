@@ -1,0 +1,297 @@
+/* Operators that pick and place elements by indices: GatherElements, GatherND, ScatterElements, ScatterND, OneHot. */
+#include <string.h>
+
+#include "core/operators/operator.h"
+
+/* The index brought into 0 .. extent-1. */
+static cm_status within(const cm_call *call, int64_t index, int64_t extent, int64_t *normal, cm_error *error)
+{
+  if (index < -extent || index >= extent)
+    return cm_call_fail(call, error, "index %lld is not within %lld", (long long)index, (long long)extent);
+  *normal = index < 0 ? index + extent : index;
+  return CM_OK;
+}
+
+static void copy_elements(cm_tensor *to, int64_t at, const cm_tensor *from, int64_t first, int64_t count)
+{
+  size_t width = cm_type_bytes(to->type);
+  memcpy((uint8_t *)to->data + (size_t)at * width, (const uint8_t *)from->data + (size_t)first * width,
+         (size_t)count * width);
+}
+
+static int64_t product(const int64_t *dims, uint32_t from, uint32_t to)
+{
+  int64_t all = 1;
+  for (uint32_t i = from; i < to; i++)
+    all *= dims[i];
+  return all;
+}
+
+/* ---- what a scattered element does to the one that is there ---- */
+
+typedef enum reduction { REPLACE, ADD, MULTIPLY, LARGEST, SMALLEST, UNKNOWN_REDUCTION } reduction;
+
+static reduction reduction_of(const cm_call *call)
+{
+  static const char *const names[] = {"none", "add", "mul", "max", "min"};
+  const char *name = cm_node_text(call->node, "reduction", "none");
+  reduction r = REPLACE;
+  while (r < UNKNOWN_REDUCTION && strcmp(names[r], name) != 0)
+    r++;
+  return r;
+}
+
+cm_status cm_check_scatter(const cm_call *call, cm_error *error)
+{
+  cm_type type = call->input[0].type;
+  reduction r = reduction_of(call);
+  if (r == UNKNOWN_REDUCTION)
+    return cm_call_fail(call, error, "has the reduction '%.20s', which is not computed",
+                        cm_node_text(call->node, "reduction", ""));
+  return r != REPLACE && (type == CM_COMPLEX64 || type == CM_COMPLEX128) ? cm_call_bad_type(call, type, error) : CM_OK;
+}
+
+static void combine(reduction r, cm_tensor *y, int64_t at, const cm_tensor *update, int64_t from)
+{
+  if (r == REPLACE) {
+    copy_elements(y, at, update, from, 1);
+    return;
+  }
+  if (cm_type_is_integer(y->type)) {
+    int64_t a = cm_tensor_integer(y, (uint64_t)at), b = cm_tensor_integer(update, (uint64_t)from);
+    uint64_t sum = (uint64_t)a + (uint64_t)b, times = (uint64_t)a * (uint64_t)b;
+    cm_tensor_put_integer(y, (uint64_t)at,
+                          r == ADD        ? (int64_t)sum
+                          : r == MULTIPLY ? (int64_t)times
+                          : r == LARGEST  ? (a > b ? a : b)
+                                          : (a < b ? a : b));
+    return;
+  }
+  double a = cm_tensor_number(y, (uint64_t)at), b = cm_tensor_number(update, (uint64_t)from);
+  cm_tensor_put_number(y, (uint64_t)at,
+                       r == ADD        ? a + b
+                       : r == MULTIPLY ? a * b
+                       : r == LARGEST  ? (a > b ? a : b)
+                                       : (a < b ? a : b),
+                       false);
+}
+
+/* ---- GatherElements, ScatterElements ---- */
+
+cm_status cm_shape_gather_elements(cm_call *call, cm_error *error)
+{
+  uint32_t axis;
+  const cm_shape *x = &call->input[0];
+  if (call->input_count < 2)
+    return cm_call_fail(call, error, "needs indices");
+  call->output[0] = call->input[1];
+  call->output[0].type = x->type;
+  if (x->rank == CM_UNKNOWN_RANK || call->input[1].rank == CM_UNKNOWN_RANK)
+    return CM_OK;
+  if (x->rank != call->input[1].rank || x->rank == 0)
+    return cm_call_fail(call, error, "indices of rank %u do not go with an input of rank %u", call->input[1].rank,
+                        x->rank);
+  return cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error);
+}
+
+/* The element of `x` that stands at an odometer's place, with `index` along the axis. */
+static cm_status place_of(const cm_call *call, const cm_tensor *x, const int64_t *strides, uint32_t axis,
+                          const int64_t *odometer, int64_t index, int64_t *place, cm_error *error)
+{
+  int64_t normal = 0, at = 0;
+  if (within(call, index, x->dims[axis], &normal, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < x->rank; i++) {
+    int64_t k = i == axis ? normal : odometer[i];
+    if (k >= x->dims[i])
+      return cm_call_fail(call, error, "its indices are larger than its input along axis %u", i);
+    at += k * strides[i];
+  }
+  *place = at;
+  return CM_OK;
+}
+
+cm_status cm_kernel_gather_elements(cm_call *call, cm_error *error)
+{
+  const cm_tensor *x = call->value[0], *k = call->value[1];
+  int64_t strides[CM_RANK_MAX], odometer[CM_RANK_MAX] = {0}, from;
+  uint32_t axis;
+  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
+    return error->status;
+  cm_strides(x->rank, x->dims, strides);
+  for (uint64_t i = 0; i < k->count; i++) {
+    if (place_of(call, x, strides, axis, odometer, cm_tensor_integer(k, i), &from, error) != CM_OK)
+      return error->status;
+    copy_elements(call->result[0], (int64_t)i, x, from, 1);
+    (void)cm_next_index(k->rank, k->dims, odometer);
+  }
+  return CM_OK;
+}
+
+cm_status cm_shape_scatter_elements(cm_call *call, cm_error *error)
+{
+  if (call->input_count < 3)
+    return cm_call_fail(call, error, "needs indices and updates");
+  call->output[0] = call->input[0];
+  return CM_OK;
+}
+
+cm_status cm_kernel_scatter_elements(cm_call *call, cm_error *error)
+{
+  const cm_tensor *x = call->value[0], *k = call->value[1], *update = call->value[2];
+  cm_tensor *y = call->result[0];
+  int64_t strides[CM_RANK_MAX], odometer[CM_RANK_MAX] = {0}, to;
+  uint32_t axis;
+  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
+    return error->status;
+  if (k->rank != x->rank || update->count != k->count || update->type != x->type)
+    return cm_call_fail(call, error, "its indices and updates do not go with its input");
+  cm_strides(x->rank, x->dims, strides);
+  copy_elements(y, 0, x, 0, (int64_t)x->count);
+  for (uint64_t i = 0; i < k->count; i++) {
+    if (place_of(call, x, strides, axis, odometer, cm_tensor_integer(k, i), &to, error) != CM_OK)
+      return error->status;
+    combine(reduction_of(call), y, to, update, (int64_t)i);
+    (void)cm_next_index(k->rank, k->dims, odometer);
+  }
+  return CM_OK;
+}
+
+/* ---- GatherND, ScatterND: an index names the first dimensions, the rest comes along ---- */
+
+cm_status cm_shape_gather_nd(cm_call *call, cm_error *error)
+{
+  cm_shape *out = &call->output[0];
+  int64_t batch = cm_node_integer(call->node, "batch_dims", 0);
+  if (call->input_count < 2)
+    return cm_call_fail(call, error, "needs indices");
+  const cm_shape *x = &call->input[0], *k = &call->input[1];
+  out->type = x->type;
+  if (x->rank == CM_UNKNOWN_RANK || k->rank == CM_UNKNOWN_RANK || (k->rank > 0 && k->dims[k->rank - 1] < 0))
+    return CM_OK;
+  if (k->rank == 0 || batch < 0 || batch >= (int64_t)k->rank || batch + k->dims[k->rank - 1] > (int64_t)x->rank ||
+      k->dims[k->rank - 1] < 1)
+    return cm_call_fail(call, error, "its indices do not go with an input of rank %u", x->rank);
+  uint32_t from = (uint32_t)(batch + k->dims[k->rank - 1]);
+  if (k->rank - 1 + x->rank - from > CM_RANK_MAX)
+    return cm_call_fail(call, error, "would have more than %d dimensions", CM_RANK_MAX);
+  out->rank = 0;
+  for (uint32_t i = 0; i + 1 < k->rank; i++)
+    out->dims[out->rank++] = k->dims[i];
+  for (uint32_t i = from; i < x->rank; i++)
+    out->dims[out->rank++] = x->dims[i];
+  return CM_OK;
+}
+
+/* First element of the block that index number `i` names, among `batch` leading dimensions whose place is `base`. */
+static cm_status block_of(const cm_call *call, const cm_tensor *x, const cm_tensor *k, uint64_t i, uint32_t batch,
+                          int64_t base, int64_t *first, cm_error *error)
+{
+  uint64_t length = (uint64_t)k->dims[k->rank - 1];
+  int64_t strides[CM_RANK_MAX], normal = 0;
+  cm_strides(x->rank, x->dims, strides);
+  *first = base;
+  for (uint32_t j = 0; j < length; j++) {
+    if (within(call, cm_tensor_integer(k, i * length + j), x->dims[batch + j], &normal, error) != CM_OK)
+      return error->status;
+    *first += normal * strides[batch + j];
+  }
+  return CM_OK;
+}
+
+cm_status cm_kernel_gather_nd(cm_call *call, cm_error *error)
+{
+  const cm_tensor *x = call->value[0], *k = call->value[1];
+  uint32_t batch = (uint32_t)cm_node_integer(call->node, "batch_dims", 0);
+  uint32_t length = (uint32_t)k->dims[k->rank - 1];
+  int64_t block = product(x->dims, batch + length, x->rank), batches = product(k->dims, 0, batch),
+          frame = product(x->dims, batch, x->rank);
+  uint64_t count = length > 0 ? k->count / length : 0, each = batches > 0 ? count / (uint64_t)batches : 0;
+  for (uint32_t i = 0; i < batch; i++)
+    if (k->dims[i] != x->dims[i])
+      return cm_call_fail(call, error, "its indices and its input have other batches");
+  for (uint64_t i = 0; i < count; i++) {
+    int64_t first;
+    if (block_of(call, x, k, i, batch, (int64_t)(i / each) * frame, &first, error) != CM_OK)
+      return error->status;
+    copy_elements(call->result[0], (int64_t)i * block, x, first, block);
+  }
+  return CM_OK;
+}
+
+cm_status cm_shape_scatter_nd(cm_call *call, cm_error *error)
+{
+  return cm_shape_scatter_elements(call, error);
+}
+
+cm_status cm_kernel_scatter_nd(cm_call *call, cm_error *error)
+{
+  const cm_tensor *x = call->value[0], *k = call->value[1], *update = call->value[2];
+  cm_tensor *y = call->result[0];
+  if (k->rank == 0 || k->dims[k->rank - 1] < 1 || k->dims[k->rank - 1] > (int64_t)x->rank || update->type != x->type)
+    return cm_call_fail(call, error, "its indices do not go with its input");
+  uint32_t length = (uint32_t)k->dims[k->rank - 1];
+  int64_t block = product(x->dims, length, x->rank);
+  uint64_t count = k->count / length;
+  if (update->count != count * (uint64_t)block)
+    return cm_call_fail(call, error, "its updates do not go with its indices");
+  copy_elements(y, 0, x, 0, (int64_t)x->count);
+  for (uint64_t i = 0; i < count; i++) {
+    int64_t first;
+    if (block_of(call, x, k, i, 0, 0, &first, error) != CM_OK)
+      return error->status;
+    for (int64_t j = 0; j < block; j++)
+      combine(reduction_of(call), y, first + j, update, (int64_t)i * block + j);
+  }
+  return CM_OK;
+}
+
+/* ---- OneHot ---- */
+
+static cm_status one_hot_axis(const cm_call *call, uint32_t rank, uint32_t *axis, cm_error *error)
+{
+  return cm_call_axis(call, cm_node_integer(call->node, "axis", -1), rank + 1, axis, error);
+}
+
+cm_status cm_shape_one_hot(cm_call *call, cm_error *error)
+{
+  uint32_t axis;
+  if (call->input_count < 3)
+    return cm_call_fail(call, error, "needs a depth and values");
+  const cm_shape *x = &call->input[0];
+  cm_shape *out = &call->output[0];
+  out->type = call->input[2].type;
+  if (x->rank == CM_UNKNOWN_RANK)
+    return CM_OK;
+  if (x->rank == CM_RANK_MAX || one_hot_axis(call, x->rank, &axis, error) != CM_OK)
+    return x->rank == CM_RANK_MAX ? cm_call_fail(call, error, "would have too many dimensions") : error->status;
+  out->rank = x->rank + 1;
+  for (uint32_t i = 0; i < out->rank; i++)
+    out->dims[i] = i == axis ? CM_UNKNOWN_DIM : x->dims[i - (i > axis)];
+  if (call->value[1] != NULL && call->value[1]->count == 1)
+    out->dims[axis] = cm_tensor_integer(call->value[1], 0);
+  if (out->dims[axis] > 1 << 24 || (call->value[1] != NULL && out->dims[axis] < 0))
+    return cm_call_fail(call, error, "has a depth of %lld", (long long)out->dims[axis]);
+  return CM_OK;
+}
+
+cm_status cm_kernel_one_hot(cm_call *call, cm_error *error)
+{
+  const cm_tensor *x = call->value[0], *values = call->value[2];
+  cm_tensor *y = call->result[0];
+  uint32_t axis;
+  if (values->count != 2)
+    return cm_call_fail(call, error, "needs two values");
+  if (one_hot_axis(call, x->rank, &axis, error) != CM_OK)
+    return error->status;
+  int64_t depth = y->dims[axis], inner = product(y->dims, axis + 1, y->rank);
+  for (int64_t i = 0; i < (int64_t)y->count; i++)
+    copy_elements(y, i, values, 0, 1);
+  for (int64_t i = 0; i < (int64_t)x->count; i++) {
+    int64_t index = cm_tensor_integer(x, (uint64_t)i);
+    index += index < 0 ? depth : 0;
+    if (index >= 0 && index < depth) /* what is outside is nowhere hot */
+      copy_elements(y, (i / inner * depth + index) * inner + i % inner, values, 1, 1);
+  }
+  return CM_OK;
+}
