@@ -188,7 +188,13 @@ void cli_job_print_numbers(const json_t *object)
 {
   const char *name;
   json_t *value;
-  json_object_foreach((json_t *)object, name, value) printf("  %-24s %.10g\n", name, json_number_value(value));
+  json_object_foreach((json_t *)object, name, value)
+  {
+    if (json_is_string(value))
+      printf("  %-24s %s\n", name, json_string_value(value));
+    else
+      printf("  %-24s %.10g\n", name, json_number_value(value));
+  }
 }
 
 void cli_job_print_cost(const cli_job *job)

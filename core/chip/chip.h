@@ -12,6 +12,7 @@
 
 #include "core/base/memory.h"
 #include "core/base/status.h"
+#include "core/chip/costs.h"
 #include "core/chip/target.h"
 
 enum { CM_CHIP_NAME_MAX = 64, CM_CHIP_CORES_MAX = 1 << 24, CM_CHIP_FILE_BYTES_MAX = 4 << 20 };
@@ -49,6 +50,7 @@ typedef struct cm_chip {
   uint32_t bits_per_synapse;    /* 0 unless the file states its synapse limit in bits */
   cm_hop_cost energy_pj;
   cm_hop_cost latency_ns;
+  cm_costs costs;               /* of one time step */
   cm_routing routing;
   uint32_t table_entries;       /* limit on the entries of a router's routing table, 0: none */
   uint32_t *dead_cores;         /* [dead_core_count] ascending core numbers */

@@ -334,13 +334,14 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
 {
   static const char *const names[] = {"name", "description", "dies", "cores", "cores_per_router", "torus",
                                       "limits", "energy_pj", "latency_ns", "routing", "dead_cores",
-                                      "dead_links", "table_entries", "machine", NULL};
+                                      "dead_links", "table_entries", "machine", "costs", NULL};
   cm_status status = cm_json_known_fields(root, "", names, CM_BAD_CHIP, error);
   if (status != CM_OK || (status = read_text(root, chip, error)) != CM_OK ||
       (status = read_size(root, chip, error)) != CM_OK || (status = read_torus(root, chip, error)) != CM_OK ||
       (status = read_limits(root, chip, error)) != CM_OK ||
       (status = read_costs(root, "energy_pj", 1, 0.1, &chip->energy_pj, error)) != CM_OK ||
       (status = read_costs(root, "latency_ns", 1, 0.01, &chip->latency_ns, error)) != CM_OK ||
+      (status = cm_costs_read(json_object_get(root, "costs"), &chip->costs, error)) != CM_OK ||
       (status = read_routing(root, chip, error)) != CM_OK ||
       (status = read_table_entries(root, chip, error)) != CM_OK ||
       (status = read_dead_cores(root, chip, error)) != CM_OK)
@@ -440,7 +441,7 @@ static json_t *dead_links_json(const cm_chip *chip)
 
 json_t *cm_chip_json(const cm_chip *chip)
 {
-  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s, s:o, s:o, s:o*, s:o*}", "name",
+  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s, s:o, s:o, s:o*, s:o*, s:o}", "name",
                    chip->name, "description", chip->description, "dies", (int)chip->dies_x,
                    (int)chip->dies_y, "cores", (int)chip->die_width, (int)chip->die_height,
                    "cores_per_router", (int)chip->router_x, (int)chip->router_y, "torus", chip->torus_x,
@@ -449,7 +450,8 @@ json_t *cm_chip_json(const cm_chip *chip)
                    chip->routing == CM_ROUTING_XY ? "xy" : "yx", "dead_cores", dead_cores_json(chip),
                    "dead_links", dead_links_json(chip), "table_entries",
                    chip->table_entries == 0 ? NULL : json_integer(chip->table_entries), "machine",
-                   chip->target == NULL ? NULL : cm_target_json(chip->target));
+                   chip->target == NULL ? NULL : cm_target_json(chip->target), "costs",
+                   cm_costs_json(&chip->costs));
 }
 
 cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error)

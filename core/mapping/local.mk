@@ -2,12 +2,12 @@ libcoremap_a_SOURCES += \
   core/mapping/mapping.h core/mapping/mapping.c \
   core/mapping/map.h core/mapping/map.c core/mapping/proposal.h core/mapping/proposal.c core/mapping/contest.h core/mapping/contest.c core/mapping/stage/stage.h core/mapping/stage/stage.c core/mapping/stage/attempts.h core/mapping/stage/attempts.c \
   core/mapping/stage/whynot.h core/mapping/stage/whynot.c \
-  core/mapping/mappers/engine.h core/mapping/mappers/engine.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/mesh_axons.c core/mapping/mappers/learned.h core/mapping/mappers/learned.c \
+  core/mapping/mappers/engine.h core/mapping/mappers/engine.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/mesh_axons.c core/mapping/mappers/step_engine.h core/mapping/mappers/step_engine.c core/mapping/mappers/learned.h core/mapping/mappers/learned.c \
   core/mapping/place/place.h core/mapping/place/place.c core/mapping/place/methods.h core/mapping/place/methods.c \
   core/mapping/options.h core/mapping/options.c core/mapping/stage/part_file.h core/mapping/stage/part_file.c \
   core/mapping/remap/remap.h core/mapping/remap/remap.c core/mapping/remap/identity.h core/mapping/remap/identity.c core/mapping/remap/settle.h core/mapping/remap/settle.c core/mapping/remap/seat.c \
   core/mapping/stage/levels.h core/mapping/stage/levels.c core/mapping/stage/cache.h core/mapping/stage/cache.c core/mapping/stage/cache_lend.c \
-  core/mapping/metrics.h core/mapping/metrics.c core/mapping/congestion.c core/mapping/links.c core/mapping/internal.h \
+  core/mapping/metrics.h core/mapping/metrics.c core/mapping/step.h core/mapping/step.c core/mapping/congestion.c core/mapping/links.c core/mapping/internal.h \
   core/mapping/export.h core/mapping/export.c \
   core/mapping/routes/routes.h core/mapping/routes/routes.c core/mapping/routes/routes_internal.h core/mapping/routes/routes_flows.c \
   core/mapping/routes/tables.c core/mapping/routes/routes_export.c \

@@ -11,6 +11,8 @@
 #include "core/network/topology.h"
 #include "core/partition/bound.h"
 
+enum { CM_STEP_LIMIT_MAX = 192 };
+
 /* Totals of section 8. Weights are in the network's own unit (scale divided out), energy in pJ, latency in ns. */
 typedef struct cm_metrics {
   double energy_pj;
@@ -28,12 +30,21 @@ typedef struct cm_metrics {
   double balance;                         /* largest part / mean part, by size */
   uint32_t cores_used;
   uint64_t largest_part, most_synapses, most_inbound_axons, most_outbound_axons, most_target_cores;
+  /* One time step, by the chip's costs (docs/step-time.md). */
+  double step_ns;                         /* the busiest core, port or link, and the barrier */
+  double core_ns_max, barrier_ns;         /* of the busiest core, without contention; between steps */
+  double energy_step_pj;                  /* all of the next three and of the hops */
+  double energy_packets_pj, energy_synapses_pj, energy_neurons_pj;
+  double port_load_max;                   /* packets through the busiest inlet or outlet of a core */
+  double saturation_load;                 /* steps a ns at which the busiest port or link is full */
+  char step_limit[CM_STEP_LIMIT_MAX];     /* what holds the step up, in words */
 } cm_metrics;
 
 /* One used core. */
 typedef struct cm_core_load {
   uint64_t neurons, synapses, inbound_axons, outbound_axons, target_cores; /* as in cm_limits */
   double traffic_in, traffic_out; /* packets that end here, and start here, from and to other cores */
+  double receive_ns, send_ns;     /* of a time step */
 } cm_core_load;
 
 typedef struct cm_metrics_detail {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/number.h"
-#include "core/mapping/mappers/engine.h"
+#include "core/mapping/mappers/step_engine.h"
 #include "core/partition/options.h"
 
 enum { WORDS_MAX = 7 };
@@ -29,7 +29,7 @@ static const double int64_most = 9223372036854774784.0; /* largest double below 
 static const option table[] = {
   {"preset", WORD, FIELD(preset), 0, 0, CM_PRESET_BALANCED, {"reference", "fast", "balanced", "best"},
    NULL, false},
-  {"objective", WORD, FIELD(objective), 0, 0, CM_OBJECTIVE_AUTO, {"edge", "axon", "auto"}, NULL, false},
+  {"objective", WORD, FIELD(objective), 0, 0, CM_OBJECTIVE_AUTO, {"edge", "axon", "time", "energy", "edp", "auto"}, NULL, false},
   {"mapper", WORD, FIELD(mapper), 0, 0, CM_MAPPER_AUTO, {"bisection", "staged", "mesh", "learned", "auto"}, NULL, false},
   {"communication", WORD, FIELD(communication), 0, 0, CM_UNICAST, {"unicast", "multicast"}, NULL, false},
   {"seed", LONG_COUNT, FIELD(seed), 0, int64_most, 1, {0}, NULL, false},
@@ -171,7 +171,8 @@ static cm_status resolve(struct cm_map_options *o, cm_error *error)
   const cm_engine *engine = chosen ? cm_engine_find((cm_preset)o->preset, (cm_objective)o->objective) : NULL;
   if (chosen && engine == NULL) {
     cm_fail(error, CM_BAD_OPTION,
-            "preset reference minimises the edge cut; for objective \"axon\" choose preset fast, balanced or best");
+            "preset reference minimises the edge cut; for objective \"%s\" choose preset fast, balanced or best",
+            cm_objective_name((cm_objective)o->objective));
     return cm_fail_at(error, "/options/objective");
   }
   if (o->parts != 0 && engine != NULL && !engine->takes_parts) {
@@ -179,6 +180,11 @@ static cm_status resolve(struct cm_map_options *o, cm_error *error)
             "objective \"axon\" takes as many parts as the core limits ask for; for a fixed number of "
             "parts choose objective \"edge\"");
     return cm_fail_at(error, "/options/parts");
+  }
+  if (chosen && cm_objective_is_of_steps((cm_objective)o->objective) && o->mapper == CM_MAPPER_MESH) {
+    cm_fail(error, CM_BAD_OPTION, "mapper \"mesh\" serves objectives edge and axon; for objective \"%s\" choose staged",
+            cm_objective_name((cm_objective)o->objective));
+    return cm_fail_at(error, "/options/mapper");
   }
   if (o->regions == UINT64_MAX)
     o->regions = o->preset == CM_PRESET_REFERENCE ? 0 : 2;

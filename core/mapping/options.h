@@ -9,7 +9,14 @@
 
 typedef enum cm_preset { CM_PRESET_REFERENCE, CM_PRESET_FAST, CM_PRESET_BALANCED, CM_PRESET_BEST } cm_preset;
 /* AUTO: what suits preset and network (cm_objective_resolve). */
-typedef enum cm_objective { CM_OBJECTIVE_EDGE, CM_OBJECTIVE_AXON, CM_OBJECTIVE_AUTO } cm_objective;
+typedef enum cm_objective {
+  CM_OBJECTIVE_EDGE,
+  CM_OBJECTIVE_AXON,
+  CM_OBJECTIVE_TIME,
+  CM_OBJECTIVE_ENERGY,
+  CM_OBJECTIVE_EDP,
+  CM_OBJECTIVE_AUTO
+} cm_objective;
 /* AUTO: what suits preset and objective. */
 typedef enum cm_mapper {
   CM_MAPPER_BISECTION,
@@ -64,7 +71,7 @@ cm_objective cm_objective_resolve(const struct cm_map_options *options, bool dir
 /* "fast" and so on. */
 const char *cm_preset_name(cm_preset preset);
 
-/* "edge" or "axon". */
+/* "edge", "axon", ... */
 const char *cm_objective_name(cm_objective objective);
 
 #endif

@@ -11,6 +11,12 @@ libcoremap_a_SOURCES += \
   core/partition/reference/bisect.h core/partition/reference/bisect.c \
   core/partition/reference/refine.h core/partition/reference/refine.c \
   core/partition/reference/reference.h core/partition/reference/reference.c \
+  core/partition/step/loads.h core/partition/step/loads.c \
+  core/partition/step/step_state.h core/partition/step/step_state.c \
+  core/partition/step/step_grow.h core/partition/step/step_grow.c \
+  core/partition/step/step_anneal.h core/partition/step/step_anneal.c \
+  core/partition/step/step_bound.h core/partition/step/step_bound.c \
+  core/partition/step/step.h core/partition/step/step.c \
   core/partition/axon/hypergraph.h core/partition/axon/hypergraph.c \
   core/partition/axon/cluster.h core/partition/axon/cluster.c \
   core/partition/axon/grow.h core/partition/axon/grow.c \

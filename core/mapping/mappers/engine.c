@@ -1,5 +1,6 @@
 #include "core/mapping/mappers/engine.h"
 
+#include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/stage/levels.h"
 #include "core/partition/axon/axon.h"
 #include "core/partition/axon/dense.h"
@@ -237,7 +238,7 @@ static cm_status polish_edges(const cm_map_input *input, const cm_limits *limits
 #define BY_AXONS {by_axons, cm_graph_of_axons, seed_bytes, axon_hot_bytes, .keeps_limits = true, .mends = true}
 #define BY_EDGES {by_edges, cm_graph_of_synapses, edge_bytes, cm_engine_vertex_bytes, polish_edges, .takes_parts = true, .mends = true}
 
-static const cm_engine engines[][2] = {
+static const cm_engine engines[][CM_OBJECTIVE_TIME] = {
   [CM_PRESET_REFERENCE] = {[CM_OBJECTIVE_EDGE] = {by_seed, graph_of_edges, seed_bytes, cm_engine_vertex_bytes, .takes_parts = true}},
   [CM_PRESET_FAST] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
   [CM_PRESET_BALANCED] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
@@ -246,6 +247,11 @@ static const cm_engine engines[][2] = {
 
 const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective)
 {
+  static const cm_engine *const of_steps[] = {[CM_OBJECTIVE_TIME] = &cm_engine_time,
+                                              [CM_OBJECTIVE_ENERGY] = &cm_engine_energy,
+                                              [CM_OBJECTIVE_EDP] = &cm_engine_edp};
+  if (cm_objective_is_of_steps(objective))
+    return preset == CM_PRESET_REFERENCE ? NULL : of_steps[objective];
   const cm_engine *engine = &engines[preset][objective];
   return engine->partition != NULL ? engine : NULL;
 }

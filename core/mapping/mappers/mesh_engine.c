@@ -1,7 +1,7 @@
 /* The mesh mapper as a method of the partition stage: it makes parts and places them at once. */
 #include <math.h>
 
-#include "core/mapping/mappers/engine.h"
+#include "core/mapping/mappers/step_engine.h"
 #include "core/partition/edge/edge.h"
 #include "core/partition/edge/within.h"
 #include "core/placement/mesh/mesh.h"
@@ -102,6 +102,8 @@ static const double entries_max = 1 << 29;
 bool cm_engine_mesh_suits(const cm_engine_task *task, cm_objective objective)
 {
   const struct cm_map_options *o = task->input->options;
+  if (cm_objective_is_of_steps(objective))
+    return false;
   if (o->mapper == CM_MAPPER_MESH)
     return true;
   return o->mapper == CM_MAPPER_AUTO && o->parts == 0 &&

@@ -1,0 +1,115 @@
+#include "core/partition/step/loads.h"
+
+#include "core/base/threads.h"
+
+enum { TASKS_MAX = 16, TASK_PINS = 1 << 16 };
+
+/* Sums of scaled rates by part, of one task. */
+typedef struct sums {
+  uint64_t *received, *sent, *synapses, *spikes; /* [parts] each, one block */
+  uint32_t *seen;                                /* [parts] last net that reached the part, plus 1 */
+} sums;
+
+typedef struct work {
+  const cm_topology *topology;
+  const uint32_t *part;
+  uint32_t tasks;
+  sums *sums; /* [tasks] */
+} work;
+
+static void count_axon(const cm_topology *t, const uint32_t *part, uint32_t net, sums *s)
+{
+  uint64_t rate = cm_topology_net_weight(t, net), packets = 0;
+  uint32_t home = part[cm_topology_source(t, net)];
+  for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
+    uint32_t p = part[t->pin[i]];
+    s->synapses[p] += rate;
+    if (s->seen[p] == net + 1)
+      continue;
+    s->seen[p] = net + 1;
+    s->received[p] += rate;
+    packets += rate;
+  }
+  s->sent[home] += packets;
+  s->spikes[home] += rate;
+}
+
+static void count_row(const cm_topology *t, const uint32_t *part, uint32_t net, sums *s)
+{
+  uint32_t home = part[net];
+  for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
+    uint64_t weight = cm_topology_pin_weight(t, net, i);
+    s->synapses[part[t->pin[i]]] += weight;
+    s->received[part[t->pin[i]]] += weight;
+    s->sent[home] += weight;
+  }
+}
+
+static cm_status count_slice(void *context, size_t index, cm_error *error)
+{
+  const work *w = context;
+  uint32_t from = (uint32_t)cm_slice_begin(w->topology->net_count, index, w->tasks),
+           to = (uint32_t)cm_slice_begin(w->topology->net_count, index + 1, w->tasks);
+  (void)error;
+  for (uint32_t net = from; net < to; net++)
+    if (w->topology->directed)
+      count_axon(w->topology, w->part, net, &w->sums[index]);
+    else
+      count_row(w->topology, w->part, net, &w->sums[index]);
+  return CM_OK;
+}
+
+static cm_status sums_new(sums *s, uint32_t parts, cm_memory *memory, cm_error *error)
+{
+  if (CM_NEW(memory, s->received, (size_t)parts * 4, error) != CM_OK || CM_NEW(memory, s->seen, parts, error) != CM_OK)
+    return error->status;
+  s->sent = s->received + parts;
+  s->synapses = s->sent + parts;
+  s->spikes = s->synapses + parts;
+  return CM_OK;
+}
+
+static void fill(const work *w, uint32_t parts, cm_core_events *events)
+{
+  const cm_topology *t = w->topology;
+  double unit = (double)t->weight_scale * (t->directed ? 1 : 2);
+  for (uint32_t p = 0; p < parts; p++) {
+    uint64_t received = 0, sent = 0, synapses = 0, spikes = 0;
+    for (uint32_t i = 0; i < w->tasks; i++) {
+      const sums *s = &w->sums[i];
+      received += s->received[p];
+      sent += s->sent[p];
+      synapses += s->synapses[p];
+      spikes += s->spikes[p];
+    }
+    events[p] = (cm_core_events){{[CM_CHARGE_PACKET_SENT] = (double)sent / unit,
+                                  [CM_CHARGE_PACKET_RECEIVED] = (double)received / unit,
+                                  [CM_CHARGE_SYNAPSE] = (double)synapses / unit,
+                                  [CM_CHARGE_SPIKE] = (double)spikes / unit}};
+  }
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    events[w->part[v]].count[CM_CHARGE_NEURON] += cm_topology_size(t, v);
+}
+
+cm_status cm_step_loads(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                        cm_core_events *events, cm_error *error)
+{
+  uint64_t tasks = topology->pin_count / TASK_PINS + 1;
+  tasks = tasks > run->threads ? run->threads : tasks;
+  work w = {.topology = topology, .part = part, .tasks = tasks > TASKS_MAX ? TASKS_MAX : (uint32_t)tasks};
+  if (CM_NEW(run->memory, w.sums, w.tasks, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t i = 0; i < w.tasks && status == CM_OK; i++)
+    status = sums_new(&w.sums[i], parts, run->memory, error);
+  if (status == CM_OK)
+    status = cm_parallel(run, w.tasks, count_slice, &w, error);
+  if (status == CM_OK)
+    fill(&w, parts, events);
+  for (uint32_t i = 0; i < w.tasks; i++) {
+    cm_free(w.sums[i].received);
+    cm_free(w.sums[i].seen);
+  }
+  cm_free(w.sums);
+  return status;
+}

@@ -1,0 +1,158 @@
+/* Happy path: parts grown to shorter and shorter budgets while they find cores -> annealed for time -> annealed for
+ * packets within that time. What can fail: no budget gives as few parts as there are cores; memory, a stop. */
+#include "core/partition/step/step.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/partition/partition.h"
+#include "core/partition/step/step_anneal.h"
+#include "core/partition/step/step_bound.h"
+#include "core/partition/step/step_grow.h"
+
+/* Synapses of networks that are annealed from hot: for them heat finds more than growing. */
+static const double visits_for_heat = 300;
+static const double hot = 4, warm = 0.3;
+enum { SWEEPS_MAX = 20000 };
+
+typedef struct search {
+  const cm_step_options *o;
+  cm_step_state s;
+  uint32_t *best;     /* [vertices] the parts to go on with */
+  uint32_t *expected; /* [nets] parts reached in the last growth */
+  double best_ns;     /* of them; INFINITY: none yet */
+  bool grown;
+} search;
+
+static void keep(search *w, bool grown)
+{
+  memcpy(w->best, w->s.part, w->s.topology->vertex_count * sizeof *w->best);
+  w->best_ns = cm_step_longest_ns(&w->s);
+  w->grown = grown;
+}
+
+static void adopt(search *w, const uint32_t *part)
+{
+  cm_step_state_clear(&w->s);
+  for (uint32_t v = 0; v < w->s.topology->vertex_count; v++)
+    cm_step_put(&w->s, v, part[v]);
+}
+
+/* Grows to one budget; *fits when there are cores enough. */
+static cm_status grow_once(search *w, double budget, bool know, bool *fits, cm_error *error)
+{
+  uint32_t used;
+  cm_step_state_clear(&w->s);
+  if (cm_step_grow(&w->s, budget, know ? w->expected : NULL, &used, error) != CM_OK)
+    return error->status;
+  *fits = used <= w->s.parts;
+  if (*fits) {
+    memcpy(w->expected, w->s.reached, w->s.topology->net_count * sizeof *w->expected);
+    if (cm_step_longest_ns(&w->s) < w->best_ns && cm_step_is_legal(&w->s))
+      keep(w, true);
+  }
+  return CM_OK;
+}
+
+/* The shortest budget that gives as few parts as there are cores, between a bound and what is possible. */
+static cm_status grow(search *w, double bound_ns, cm_error *error)
+{
+  double low = bound_ns, high = INFINITY, budget = w->o->budget_ns > 0 ? w->o->budget_ns : bound_ns * 1.25;
+  bool know = false;
+  cm_run_phase(w->s.run, "grow");
+  for (uint32_t i = 0; i < w->o->growths; i++) {
+    bool fits;
+    if (grow_once(w, budget, know, &fits, error) != CM_OK)
+      return error->status;
+    know = know || fits;
+    if (fits)
+      high = budget;
+    else
+      low = budget;
+    if (w->o->budget_ns > 0 && fits)
+      break;
+    budget = isinf(high) ? budget * (i < 4 ? 1.3 : 4) : sqrt(low * high);
+    if (high / low < 1.01)
+      break;
+    (void)cm_run_progress(w->s.run, (i + 1.0) / w->o->growths, -1, w->s.topology->vertex_count, high, error);
+  }
+  bool fits;
+  return isinf(w->best_ns) ? grow_once(w, INFINITY, false, &fits, error) : CM_OK;
+}
+
+/* So many sweeps as the effort allows: a visit looks at every input, and at the parts that its axon reaches. */
+static uint32_t sweeps_of(const search *w)
+{
+  const cm_topology *t = w->s.topology;
+  double reached = 1;
+  for (uint32_t e = 0; e < t->net_count; e++)
+    reached += (double)w->s.reached[e] / t->net_count;
+  double sweeps = w->o->visits / ((double)t->pin_count * (4 + reached / 4) + 64.0 * t->vertex_count);
+  return sweeps < 4 ? 4 : sweeps > SWEEPS_MAX ? SWEEPS_MAX : (uint32_t)sweeps;
+}
+
+static cm_status anneal(search *w, cm_error *error)
+{
+  cm_step_anneal_options o = {.budget_ns = w->o->budget_ns, .seed = w->o->seed, .sweeps = sweeps_of(w)};
+  double heat = o.sweeps >= visits_for_heat ? hot : warm;
+  cm_run_phase(w->s.run, "anneal");
+  if (w->o->budget_ns <= 0) {
+    o.lower = true;
+    o.budget_ns = w->best_ns * 0.98;
+    o.heat = heat;
+    if (cm_step_anneal(&w->s, &o, error) != CM_OK)
+      return error->status;
+    o.lower = false;
+    o.budget_ns = cm_step_longest_ns(&w->s);
+    o.sweeps = o.sweeps / 4 + 1;
+    heat = warm;
+  }
+  o.heat = heat;
+  o.seed++;
+  return cm_step_anneal(&w->s, &o, error);
+}
+
+static cm_status run_search(search *w, cm_step_result *result, cm_error *error)
+{
+  cm_step_bound bound;
+  cm_status status = cm_step_bound_compute(&w->s, w->s.parts, 0, &bound, error);
+  if (status == CM_OK && w->o->start != NULL) {
+    adopt(w, w->o->start);
+    keep(w, false);
+  }
+  if (status == CM_OK && (w->o->start == NULL || w->o->budget_ns <= 0 || w->best_ns > w->o->budget_ns))
+    status = grow(w, bound.ns, error);
+  if (status != CM_OK)
+    return status;
+  if (isinf(w->best_ns))
+    return cm_fail(error, CM_NO_ROOM, "no parts within the core limits were grown on %u cores", w->s.parts);
+  adopt(w, w->best);
+  status = anneal(w, error);
+  *result = (cm_step_result){cm_step_longest_ns(&w->s), w->s.packets, w->grown};
+  return status;
+}
+
+cm_status cm_partition_for_steps(const cm_topology *topology, const cm_step_options *options, cm_run *run,
+                                 uint32_t *part, uint32_t *parts, cm_step_result *result, cm_error *error)
+{
+  search w = {.o = options, .best_ns = INFINITY};
+  uint32_t slots = options->parts_max < topology->vertex_count ? options->parts_max : topology->vertex_count;
+  cm_run_phase(run, "grow");
+  if (slots == 0)
+    return cm_fail(error, CM_NO_ROOM, "there is no free core");
+  cm_status status = cm_step_state_new(topology, options->costs, &options->limits, slots, run, &w.s, error);
+  if (status == CM_OK && (CM_NEW(run->memory, w.best, topology->vertex_count, error) != CM_OK ||
+                          CM_NEW(run->memory, w.expected, topology->net_count, error) != CM_OK))
+    status = error->status;
+  if (status == CM_OK)
+    status = run_search(&w, result, error);
+  if (status == CM_OK) {
+    memcpy(part, w.s.part, topology->vertex_count * sizeof *part);
+    *parts = slots;
+    status = cm_close_gaps(part, topology->vertex_count, parts, run, error);
+  }
+  cm_free(w.best);
+  cm_free(w.expected);
+  cm_step_state_free(&w.s);
+  return status;
+}

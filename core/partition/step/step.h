@@ -1,0 +1,34 @@
+/* Partitioning a directed network for short time steps: no core receives or sends for long, and few packets are sent
+ * (docs/step-time.md). */
+#ifndef CM_PARTITION_STEP_H
+#define CM_PARTITION_STEP_H
+
+#include "core/base/run.h"
+#include "core/chip/chip.h"
+#include "core/network/topology.h"
+
+typedef struct cm_step_options {
+  const cm_costs *costs;
+  cm_limits limits;    /* of a core; all hard but those on target cores, which the caller checks */
+  uint32_t parts_max;  /* cores that are free */
+  double budget_ns;    /* fewest packets within this time of the busiest core; 0: the least time that is found, then
+                          the fewest packets within it */
+  uint32_t growths;    /* budgets that parts are grown to, one after another */
+  double visits;       /* of synapses, about: what annealing may take */
+  uint64_t seed;
+  const uint32_t *start; /* [vertices] legal parts of another origin, numbered from 0 without gaps, or NULL */
+  uint32_t start_parts;
+} cm_step_options;
+
+typedef struct cm_step_result {
+  double busiest_ns;   /* of the busiest core, without barrier and contention */
+  double packets;      /* rate of all, those to the sender's own core included */
+  bool grown;          /* parts were grown, not taken from `start` */
+} cm_step_result;
+
+/* Fills part [vertices] with numbers 0 .. *parts - 1, none empty. Deterministic, one thread. CM_NO_ROOM when no parts
+ * within the limits are found on parts_max cores. Phases "grow" and "anneal". */
+cm_status cm_partition_for_steps(const cm_topology *topology, const cm_step_options *options, cm_run *run,
+                                 uint32_t *part, uint32_t *parts, cm_step_result *result, cm_error *error);
+
+#endif

@@ -1,0 +1,205 @@
+/* Happy path: sweeps in random order; a neuron looks at the part of another target of one of its inputs, and goes there
+ * by Metropolis' rule. Packets have a price, time above the budget a convex one: a linear charge gives one part
+ * everything when the budget is out of reach. What can fail: memory, a stop. */
+#include "core/partition/step/step_anneal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/partition/options.h"
+
+/* What a ns above the budget costs, and how much more for each further part of the budget. */
+static const double charge = 3, charge_growth = 40;
+static const double packets_away = 0.2; /* share of moves to any part */
+static const double lower_by = 0.995, exceed_most = 1.01;
+static const double cold = 0.02;
+
+typedef struct anneal {
+  cm_step_state *s;
+  const cm_step_anneal_options *o;
+  cm_random random;
+  double budget, temperature;
+  double packet_ns;   /* price of a packet of rate 1 */
+  double mean_packet_ns; /* price of one of mean rate */
+  double *slope;      /* [parts] charge for a further ns that a part sends */
+  uint32_t *best;     /* [vertices] the best partition seen */
+  double best_ns, best_packets;
+} anneal;
+
+static double overload(const anneal *a, double ns)
+{
+  double over = ns - a->budget;
+  return over <= 0 ? 0 : charge * over * (1 + charge_growth * over / a->budget);
+}
+
+/* What one more ns of sending costs a part; 0 while it receives longer. */
+static double slope_of(const anneal *a, uint32_t p)
+{
+  const cm_step_state *s = a->s;
+  bool sends = !s->costs->side_by_side || s->send[p] >= s->receive[p];
+  double over = cm_step_part_ns(s, p) - a->budget;
+  return sends && over > 0 ? charge * (1 + 2 * charge_growth * over / a->budget) : 0;
+}
+
+/* What a move changes. */
+typedef struct change {
+  double cost;
+  bool legal;
+} change;
+
+static change price(const anneal *a, uint32_t v, uint32_t to)
+{
+  const cm_step_state *s = a->s;
+  const cm_costs *c = s->costs;
+  uint32_t from = s->part[v];
+  double gone = 0, come = 0, far = 0; /* rates of pairs that end, that begin; charges of other senders */
+  double send_from = 0, send_to = 0;  /* packets of neurons there, in rate */
+  uint64_t begun = 0;
+  bool legal = true;
+  for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++) {
+    uint32_t e = s->in_net[i], home = s->part[cm_topology_source(s->topology, e)];
+    double rate = s->rate[e], net = 0;
+    if (s->reach_pins[s->at[e] + cm_step_find(s, e, from)] == 1) {
+      gone += rate;
+      net -= rate;
+    }
+    if (cm_step_find(s, e, to) == s->reached[e]) {
+      come += rate;
+      net += rate;
+      begun++;
+      if (s->limits.outbound_axons != 0 && home != to && home != from)
+        legal = legal && cm_step_has_room(s, home, 0, 0, 0, 1);
+    }
+    if (net == 0)
+      continue;
+    if (home == from)
+      send_from += net;
+    else if (home == to)
+      send_to += net;
+    else
+      far += a->slope[home] * net;
+  }
+  double own = s->own[v], packets = 0;
+  uint64_t outbound = 0;
+  for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++) {
+    packets += s->rate[e] * s->reached[e];
+    outbound += s->reached[e];
+  }
+  double sent = c->charge[CM_CHARGE_PACKET_SENT].ns, received = c->charge[CM_CHARGE_PACKET_RECEIVED].ns;
+  double synapse = c->charge[CM_CHARGE_SYNAPSE].ns * s->input[v];
+  double from_ns = cm_core_ns(c, s->receive[from] - received * gone - synapse,
+                              s->send[from] - own + sent * (send_from - packets));
+  double to_ns = cm_core_ns(c, s->receive[to] + received * come + synapse,
+                            s->send[to] + own + sent * (send_to + packets));
+  legal = legal && cm_step_has_room(s, to, cm_topology_size(s->topology, v), s->in_first[v + 1] - s->in_first[v], begun,
+                                    outbound);
+  double cost = a->packet_ns * (come - gone) + sent * far + overload(a, from_ns) + overload(a, to_ns) -
+                overload(a, cm_step_part_ns(s, from)) - overload(a, cm_step_part_ns(s, to));
+  return (change){cost, legal};
+}
+
+/* A part to go to: of another target of one of the neuron's inputs, or any. */
+static uint32_t propose(anneal *a, uint32_t v)
+{
+  const cm_step_state *s = a->s;
+  uint64_t inputs = s->in_first[v + 1] - s->in_first[v];
+  if (inputs == 0 || cm_random_unit(&a->random) < packets_away)
+    return (uint32_t)cm_random_below(&a->random, s->parts);
+  uint32_t e = s->in_net[s->in_first[v] + cm_random_below(&a->random, inputs)];
+  return s->reach_part[s->at[e] + cm_random_below(&a->random, s->reached[e])];
+}
+
+static void refresh_slopes(anneal *a)
+{
+  for (uint32_t p = 0; p < a->s->parts; p++)
+    a->slope[p] = slope_of(a, p);
+}
+
+static void visit(anneal *a, uint32_t v)
+{
+  cm_step_state *s = a->s;
+  uint32_t from = s->part[v], to = propose(a, v);
+  if (to == from)
+    return;
+  change c = price(a, v, to);
+  if (!c.legal || (c.cost > 0 && cm_random_unit(&a->random) >= exp(-c.cost / a->temperature)))
+    return;
+  cm_step_take(s, v);
+  cm_step_put(s, v, to);
+  a->slope[from] = slope_of(a, from);
+  a->slope[to] = slope_of(a, to);
+}
+
+/* Keeps the partition when it is better than the best one. */
+static void keep_best(anneal *a)
+{
+  const cm_step_state *s = a->s;
+  double ns = cm_step_longest_ns(s), within = a->o->budget_ns * (1 + 1e-9);
+  bool better = a->o->lower || a->best_ns > within
+                  ? ns < a->best_ns || (ns <= a->best_ns && s->packets < a->best_packets)
+                  : ns <= within && s->packets < a->best_packets;
+  if (!better || !cm_step_is_legal(s))
+    return;
+  a->best_ns = ns;
+  a->best_packets = s->packets;
+  memcpy(a->best, s->part, s->topology->vertex_count * sizeof *a->best);
+}
+
+/* Floating sums drift by rounding: they are made anew. */
+static void restore(cm_step_state *s, const uint32_t *part)
+{
+  cm_step_state_clear(s);
+  for (uint32_t v = 0; v < s->topology->vertex_count; v++)
+    cm_step_put(s, v, part[v]);
+}
+
+static cm_status sweep(anneal *a, uint32_t number, uint32_t *order, cm_error *error)
+{
+  enum { CHECK = 1024 };
+  uint32_t n = a->s->topology->vertex_count;
+  cm_status status = CM_OK;
+  double cooling = a->o->sweeps > 1 ? (double)number / (a->o->sweeps - 1) : 1;
+  a->temperature = a->mean_packet_ns * a->o->heat * pow(cold / fmax(a->o->heat, cold), cooling);
+  cm_random_permutation(&a->random, order, n);
+  refresh_slopes(a);
+  for (uint32_t i = 0; i < n && status == CM_OK; i++) {
+    visit(a, order[i]);
+    if (i % CHECK == 0)
+      status = cm_run_progress(a->s->run, (number + (double)i / n) / a->o->sweeps, -1, n, cm_step_longest_ns(a->s), error);
+  }
+  keep_best(a);
+  return status;
+}
+
+cm_status cm_step_anneal(cm_step_state *state, const cm_step_anneal_options *options, cm_error *error)
+{
+  const cm_topology *t = state->topology;
+  anneal a = {.s = state, .o = options, .budget = options->budget_ns, .best_ns = INFINITY, .best_packets = INFINITY};
+  uint32_t *order = NULL;
+  cm_status status = CM_OK;
+  a.packet_ns = state->costs->charge[CM_CHARGE_PACKET_RECEIVED].ns + state->costs->charge[CM_CHARGE_PACKET_SENT].ns;
+  if (a.packet_ns <= 0)
+    a.packet_ns = 1;
+  for (uint32_t e = 0; e < t->net_count; e++)
+    a.mean_packet_ns += a.packet_ns * state->rate[e] / t->net_count;
+  if (CM_NEW(state->run->memory, a.slope, state->parts, error) != CM_OK ||
+      CM_NEW(state->run->memory, a.best, t->vertex_count, error) != CM_OK ||
+      CM_NEW(state->run->memory, order, t->vertex_count, error) != CM_OK)
+    status = error->status;
+  if (status == CM_OK) {
+    cm_random_init(&a.random, options->seed, CM_STREAM_STEP, 0);
+    keep_best(&a);
+  }
+  for (uint32_t i = 0; i < options->sweeps && status == CM_OK; i++) {
+    status = sweep(&a, i, order, error);
+    if (options->lower && cm_step_longest_ns(state) <= a.budget * exceed_most)
+      a.budget = fmin(a.budget, cm_step_longest_ns(state)) * lower_by;
+  }
+  if (status == CM_OK && a.best_ns < INFINITY)
+    restore(state, a.best);
+  cm_free(a.slope);
+  cm_free(a.best);
+  cm_free(order);
+  return status;
+}

@@ -1,0 +1,152 @@
+#include "core/partition/step/step_bound.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double max2(double a, double b)
+{
+  return a > b ? a : b;
+}
+
+/* Each neuron alone, and totals over the parts. */
+static void bound_plainly(const cm_step_state *s, uint32_t parts, cm_step_bound *b)
+{
+  const cm_costs *c = s->costs;
+  const cm_topology *t = s->topology;
+  double received = c->charge[CM_CHARGE_PACKET_RECEIVED].ns, synapse = c->charge[CM_CHARGE_SYNAPSE].ns,
+         sent = c->charge[CM_CHARGE_PACKET_SENT].ns, events = 0, sending = 0;
+  for (uint32_t v = 0; v < t->vertex_count; v++) {
+    double send = s->own[v];
+    for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++)
+      send += sent * s->rate[e];
+    b->neuron_ns = max2(b->neuron_ns, cm_core_ns(c, (received + synapse) * s->input[v], send));
+    events += s->input[v];
+    sending += send;
+  }
+  double receiving = received * events / t->vertex_count + synapse * events / parts;
+  b->send_ns = sending / parts;
+  b->shared_ns = c->side_by_side ? receiving : receiving + b->send_ns;
+}
+
+/* One neuron that shares inputs with another, per rate of the other's input. */
+typedef struct companion {
+  double share, events; /* shared rate per synapse event; synapse events that it brings */
+} companion;
+
+static int by_share(const void *a, const void *b)
+{
+  double x = ((const companion *)a)->share, y = ((const companion *)b)->share;
+  return (x < y) - (x > y);
+}
+
+/* The least that every neuron pays for packets, as curves: companions by falling share. */
+typedef struct overlaps {
+  uint64_t *first; /* [vertices + 1] */
+  companion *list;
+  uint64_t room, count;
+} overlaps;
+
+static cm_status gather(const cm_step_state *s, overlaps *o, cm_error *error)
+{
+  const cm_topology *t = s->topology;
+  cm_memory *memory = s->run->memory;
+  double *shared = NULL;
+  uint32_t *touched = NULL;
+  cm_status status = CM_OK;
+  if (CM_NEW(memory, o->first, (size_t)t->vertex_count + 1, error) != CM_OK ||
+      CM_NEW(memory, shared, t->vertex_count, error) != CM_OK ||
+      CM_NEW(memory, touched, t->vertex_count, error) != CM_OK)
+    status = error->status;
+  for (uint32_t v = 0; v < t->vertex_count && status == CM_OK; v++) {
+    uint32_t count = 0;
+    for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++)
+      for (uint64_t k = t->net_first[s->in_net[i]]; k < t->net_first[s->in_net[i] + 1]; k++) {
+        uint32_t u = t->pin[k];
+        if (u == v || s->rate[s->in_net[i]] <= 0)
+          continue;
+        if (shared[u] <= 0)
+          touched[count++] = u;
+        shared[u] += s->rate[s->in_net[i]];
+      }
+    status = CM_ROOM(memory, o->list, &o->room, o->count + count, error);
+    for (uint32_t i = 0; i < count; i++) {
+      uint32_t u = touched[i];
+      if (status == CM_OK)
+        o->list[o->count++] = (companion){shared[u] / s->input[u], s->input[u]};
+      shared[u] = 0;
+    }
+    if (status == CM_OK) {
+      qsort(o->list + o->first[v], o->count - o->first[v], sizeof *o->list, by_share);
+      o->first[v + 1] = o->count;
+      status = v % 256 == 0 ? cm_run_check(s->run, error) : CM_OK;
+    }
+  }
+  cm_free(shared);
+  cm_free(touched);
+  return status;
+}
+
+/* Whether parts of at most `ns` may hold everything: the companions of a neuron bring at most the synapse events that
+ * time leaves, those that share most first; each of the neuron's axons is then paid for by as many. */
+static bool is_possible(const cm_step_state *s, const overlaps *o, uint32_t parts, double ns)
+{
+  const cm_costs *c = s->costs;
+  double received = c->charge[CM_CHARGE_PACKET_RECEIVED].ns, synapse = c->charge[CM_CHARGE_SYNAPSE].ns, sum = 0;
+  for (uint32_t v = 0; v < s->topology->vertex_count; v++) {
+    double w = s->input[v], left = (ns - received * w) / synapse - w, shared = 0;
+    if (w <= 0)
+      continue;
+    if (left < 0)
+      return false;
+    for (uint64_t i = o->first[v]; i < o->first[v + 1] && left > 0; i++) {
+      double take = o->list[i].events < left ? o->list[i].events : left;
+      shared += take * o->list[i].share;
+      left -= take;
+    }
+    sum += received * w * w / (w + shared) + synapse * w;
+  }
+  return sum <= parts * ns;
+}
+
+static cm_status bound_by_overlaps(const cm_step_state *s, uint32_t parts, cm_step_bound *b, cm_error *error)
+{
+  enum { HALVINGS = 40 };
+  overlaps o = {0};
+  cm_status status = gather(s, &o, error);
+  double low = b->ns, high = 2 * b->ns;
+  if (status == CM_OK && !is_possible(s, &o, parts, low)) {
+    while (!is_possible(s, &o, parts, high))
+      high *= 2;
+    for (int i = 0; i < HALVINGS; i++) {
+      double middle = (low + high) / 2;
+      if (is_possible(s, &o, parts, middle))
+        high = middle;
+      else
+        low = middle;
+    }
+    b->overlap_ns = low;
+  }
+  cm_free(o.first);
+  cm_free(o.list);
+  return status;
+}
+
+cm_status cm_step_bound_compute(const cm_step_state *s, uint32_t parts, double work, cm_step_bound *bound,
+                                cm_error *error)
+{
+  const cm_topology *t = s->topology;
+  cm_step_bound b = {0};
+  double steps = 0;
+  bound_plainly(s, parts, &b);
+  b.ns = max2(b.neuron_ns, max2(b.shared_ns, b.send_ns));
+  for (uint32_t e = 0; e < t->net_count; e++)
+    steps += (double)(t->net_first[e + 1] - t->net_first[e]) * (double)(t->net_first[e + 1] - t->net_first[e]);
+  cm_status status = CM_OK;
+  if (steps <= work && s->costs->charge[CM_CHARGE_SYNAPSE].ns > 0 && b.ns > 0)
+    status = bound_by_overlaps(s, parts, &b, error);
+  if (status != CM_OK)
+    return status;
+  b.ns = max2(b.ns, b.overlap_ns);
+  *bound = b;
+  return CM_OK;
+}

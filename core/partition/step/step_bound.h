@@ -1,0 +1,20 @@
+/* Times below which no partition's step can be. */
+#ifndef CM_PARTITION_STEP_BOUND_H
+#define CM_PARTITION_STEP_BOUND_H
+
+#include "core/partition/step/step_state.h"
+
+typedef struct cm_step_bound {
+  double ns;          /* the largest of those below */
+  double neuron_ns;   /* the neuron alone that takes longest */
+  double shared_ns;   /* each part receives an axon for at most as many synapses as it has neurons */
+  double overlap_ns;  /* as many as the overlaps of its neurons' inputs allow; 0: not computed */
+  double send_ns;     /* what all neurons send, one packet an axon at least, over the parts */
+} cm_step_bound;
+
+/* Bounds for a directed network on at most `parts` cores, without the barrier; the overlap bound where it takes at most
+ * `work` steps (about the sum of the squares of fan-outs). Proofs: docs/step-time.md. */
+cm_status cm_step_bound_compute(const cm_step_state *state, uint32_t parts, double work, cm_step_bound *bound,
+                                cm_error *error);
+
+#endif

@@ -1,0 +1,230 @@
+/* Happy path: a first neuron -> the best of a pool of candidates while one fits -> the next part. The pool is chosen
+ * anew when the part has grown by an eighth. What can fail: memory, a stop. */
+#include "core/partition/step/step_grow.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { POOL = 64, REFRESH = 8 };
+
+typedef struct growth {
+  cm_step_state *s;
+  double budget;
+  const uint32_t *expected;
+  double *shared;      /* [vertices] rate of inputs that the part under way has already */
+  uint32_t *shared_axons; /* [vertices] their number */
+  uint32_t *touched;   /* vertices with `shared` above 0 */
+  uint32_t touched_count;
+  uint32_t *left;      /* vertices in no part, ascending but for those that went */
+  uint32_t left_count;
+  double *planned;     /* [vertices] ns that it will send in all */
+  double sending;      /* planned sum of the part under way */
+  uint32_t pool[POOL], pool_count;
+  uint32_t members, next_refresh;
+} growth;
+
+/* The higher the better: how much of its input is there already. */
+static double score(const growth *g, uint32_t v)
+{
+  return g->s->input[v] > 0 ? g->shared[v] / g->s->input[v] : 0;
+}
+
+static bool before(const growth *g, uint32_t v, uint32_t u)
+{
+  double a = score(g, v), b = score(g, u);
+  return a > b || (a == b && v < u);
+}
+
+/* The best of the touched vertices, as a heap with the worst on top. */
+static void sink(growth *g, uint32_t i)
+{
+  for (;;) {
+    uint32_t worst = i, l = 2 * i + 1, r = l + 1;
+    if (l < g->pool_count && before(g, g->pool[worst], g->pool[l]))
+      worst = l;
+    if (r < g->pool_count && before(g, g->pool[worst], g->pool[r]))
+      worst = r;
+    if (worst == i)
+      return;
+    uint32_t v = g->pool[i];
+    g->pool[i] = g->pool[worst];
+    g->pool[worst] = v;
+    i = worst;
+  }
+}
+
+static void fill_pool(growth *g)
+{
+  uint32_t kept = 0;
+  g->pool_count = 0;
+  for (uint32_t i = 0; i < g->touched_count; i++) {
+    uint32_t v = g->touched[i];
+    if (g->s->part[v] != CM_STEP_NO_PART)
+      continue;
+    g->touched[kept++] = v;
+    if (g->pool_count < POOL) {
+      g->pool[g->pool_count++] = v;
+      if (g->pool_count == POOL)
+        for (uint32_t k = POOL / 2; k-- > 0;)
+          sink(g, k);
+    } else if (before(g, v, g->pool[0])) {
+      g->pool[0] = v;
+      sink(g, 0);
+    }
+  }
+  g->touched_count = kept;
+}
+
+static bool fits(const growth *g, uint32_t part, uint32_t v)
+{
+  const cm_step_state *s = g->s;
+  const cm_costs *c = s->costs;
+  uint64_t synapses = s->in_first[v + 1] - s->in_first[v];
+  double receive = s->receive[part] + c->charge[CM_CHARGE_PACKET_RECEIVED].ns * (s->input[v] - g->shared[v]) +
+                   c->charge[CM_CHARGE_SYNAPSE].ns * s->input[v];
+  uint64_t outbound = 0;
+  for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++)
+    outbound += g->expected != NULL ? g->expected[e] : s->reached[e];
+  return cm_core_ns(c, receive, g->sending + g->planned[v]) <= g->budget &&
+         cm_step_has_room(s, part, cm_topology_size(s->topology, v), synapses, synapses - g->shared_axons[v], outbound);
+}
+
+/* The best of the pool that fits; the vertex count when none does. */
+static uint32_t pick(growth *g, uint32_t part)
+{
+  uint32_t best = UINT32_MAX;
+  for (uint32_t i = 0; i < g->pool_count; i++) {
+    uint32_t v = g->pool[i];
+    if (g->s->part[v] == CM_STEP_NO_PART && (best == UINT32_MAX || before(g, v, best)) && fits(g, part, v))
+      best = v;
+  }
+  return best;
+}
+
+static void join(growth *g, uint32_t part, uint32_t v)
+{
+  cm_step_state *s = g->s;
+  const cm_topology *t = s->topology;
+  for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++) {
+    uint32_t e = s->in_net[i];
+    if (cm_step_find(s, e, part) < s->reached[e])
+      continue;
+    for (uint64_t k = t->net_first[e]; k < t->net_first[e + 1]; k++) {
+      uint32_t u = t->pin[k];
+      if (s->part[u] != CM_STEP_NO_PART)
+        continue;
+      if (g->shared_axons[u]++ == 0)
+        g->touched[g->touched_count++] = u;
+      g->shared[u] += s->rate[e];
+    }
+  }
+  g->sending += g->planned[v];
+  cm_step_put(s, v, part);
+  g->members++;
+}
+
+/* Where a new part begins: with what the last one would have taken next, else the first that is left. */
+static uint32_t begin_with(growth *g)
+{
+  fill_pool(g);
+  uint32_t best = UINT32_MAX;
+  for (uint32_t i = 0; i < g->pool_count; i++)
+    if (best == UINT32_MAX || before(g, g->pool[i], best))
+      best = g->pool[i];
+  for (uint32_t i = 0; i < g->touched_count; i++) {
+    g->shared[g->touched[i]] = 0;
+    g->shared_axons[g->touched[i]] = 0;
+  }
+  g->touched_count = 0;
+  while (best == UINT32_MAX && g->left_count > 0) {
+    uint32_t v = g->left[g->left_count - 1];
+    if (g->s->part[v] == CM_STEP_NO_PART)
+      best = v;
+    else
+      g->left_count--;
+  }
+  return best;
+}
+
+/* A neuron without shared input that fits beside: what is left of the list. */
+static uint32_t pick_any(growth *g, uint32_t part)
+{
+  enum { LOOKS = 16 };
+  uint32_t looks = 0;
+  for (uint32_t i = g->left_count; i-- > 0 && looks < LOOKS;) {
+    uint32_t v = g->left[i];
+    if (g->s->part[v] != CM_STEP_NO_PART)
+      continue;
+    looks++;
+    if (fits(g, part, v))
+      return v;
+  }
+  return UINT32_MAX;
+}
+
+static void grow_part(growth *g, uint32_t part, uint32_t first)
+{
+  g->sending = 0;
+  g->members = 0;
+  join(g, part, first);
+  g->next_refresh = 1;
+  for (;;) {
+    if (g->members >= g->next_refresh) {
+      fill_pool(g);
+      g->next_refresh = g->members + 1 + g->members / REFRESH;
+    }
+    uint32_t v = pick(g, part);
+    if (v == UINT32_MAX) {
+      fill_pool(g);
+      v = pick(g, part);
+    }
+    if (v == UINT32_MAX)
+      v = pick_any(g, part);
+    if (v == UINT32_MAX)
+      return;
+    join(g, part, v);
+  }
+}
+
+static void plan(growth *g)
+{
+  const cm_step_state *s = g->s;
+  for (uint32_t v = 0; v < s->topology->vertex_count; v++) {
+    g->planned[v] = s->own[v];
+    for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++)
+      g->planned[v] += s->costs->charge[CM_CHARGE_PACKET_SENT].ns * s->rate[e] * (g->expected != NULL ? g->expected[e] : 1);
+    g->left[v] = s->topology->vertex_count - 1 - v;
+  }
+  g->left_count = s->topology->vertex_count;
+}
+
+cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *expected, uint32_t *used,
+                       cm_error *error)
+{
+  uint32_t n = state->topology->vertex_count, part = 0, first;
+  growth g = {.s = state, .budget = budget_ns, .expected = expected};
+  cm_memory *memory = state->run->memory;
+  cm_status status = CM_OK;
+  if (CM_NEW(memory, g.shared, n, error) != CM_OK || CM_NEW(memory, g.shared_axons, n, error) != CM_OK ||
+      CM_NEW(memory, g.touched, n, error) != CM_OK || CM_NEW(memory, g.left, n, error) != CM_OK ||
+      CM_NEW(memory, g.planned, n, error) != CM_OK)
+    status = error->status;
+  else
+    plan(&g);
+  while (status == CM_OK && (first = begin_with(&g)) != UINT32_MAX) {
+    if (part == state->parts) {
+      part++;
+      break;
+    }
+    grow_part(&g, part++, first);
+    status = cm_run_check(state->run, error);
+  }
+  cm_free(g.shared);
+  cm_free(g.shared_axons);
+  cm_free(g.touched);
+  cm_free(g.left);
+  cm_free(g.planned);
+  if (status == CM_OK)
+    *used = part;
+  return status;
+}

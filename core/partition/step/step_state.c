@@ -1,0 +1,190 @@
+#include "core/partition/step/step_state.h"
+
+#include <string.h>
+
+static cm_status transpose(cm_step_state *s, cm_error *error)
+{
+  const cm_topology *t = s->topology;
+  cm_memory *memory = s->run->memory;
+  uint32_t n = t->vertex_count;
+  if (CM_NEW(memory, s->in_first, (size_t)n + 2, error) != CM_OK ||
+      CM_NEW(memory, s->in_net, t->pin_count, error) != CM_OK ||
+      CM_NEW(memory, s->out_first, (size_t)n + 1, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < t->pin_count; i++)
+    s->in_first[t->pin[i] + 2]++;
+  for (uint32_t v = 0; v < n; v++)
+    s->in_first[v + 2] += s->in_first[v + 1];
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    s->out_first[cm_topology_source(t, e) + 1]++;
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      s->in_net[s->in_first[t->pin[i] + 1]++] = e;
+  }
+  for (uint32_t v = 0; v < n; v++)
+    s->out_first[v + 1] += s->out_first[v];
+  return CM_OK;
+}
+
+/* Rates, and room for the parts that every net may reach. */
+static cm_status count_rates(cm_step_state *s, cm_error *error)
+{
+  const cm_topology *t = s->topology;
+  cm_memory *memory = s->run->memory;
+  if (CM_NEW(memory, s->rate, t->net_count, error) != CM_OK ||
+      CM_NEW(memory, s->input, t->vertex_count, error) != CM_OK ||
+      CM_NEW(memory, s->own, t->vertex_count, error) != CM_OK ||
+      CM_NEW(memory, s->at, (size_t)t->net_count + 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    s->own[v] = s->costs->charge[CM_CHARGE_NEURON].ns * cm_topology_size(t, v);
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    uint64_t pins = t->net_first[e + 1] - t->net_first[e];
+    s->rate[e] = (double)cm_topology_net_weight(t, e) / (double)t->weight_scale;
+    s->own[cm_topology_source(t, e)] += s->costs->charge[CM_CHARGE_SPIKE].ns * s->rate[e];
+    s->at[e + 1] = s->at[e] + (pins < s->parts ? pins : s->parts);
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      s->input[t->pin[i]] += s->rate[e];
+  }
+  return CM_OK;
+}
+
+cm_status cm_step_state_new(const cm_topology *topology, const cm_costs *costs, const cm_limits *limits, uint32_t parts,
+                            cm_run *run, cm_step_state *state, cm_error *error)
+{
+  cm_step_state s = {.topology = topology, .costs = costs, .limits = *limits, .run = run, .parts = parts};
+  cm_memory *memory = run->memory;
+  cm_status status = transpose(&s, error);
+  if (status == CM_OK)
+    status = count_rates(&s, error);
+  if (status == CM_OK && (CM_NEW(memory, s.part, topology->vertex_count, error) != CM_OK ||
+                          CM_NEW(memory, s.reached, topology->net_count, error) != CM_OK ||
+                          CM_NEW(memory, s.reach_part, s.at[topology->net_count], error) != CM_OK ||
+                          CM_NEW(memory, s.reach_pins, s.at[topology->net_count], error) != CM_OK ||
+                          CM_NEW(memory, s.receive, parts, error) != CM_OK ||
+                          CM_NEW(memory, s.send, parts, error) != CM_OK ||
+                          CM_NEW(memory, s.use, (size_t)parts * CM_RESOURCES, error) != CM_OK))
+    status = error->status;
+  if (status != CM_OK) {
+    cm_step_state_free(&s);
+    return status;
+  }
+  cm_step_state_clear(&s);
+  *state = s;
+  return CM_OK;
+}
+
+void cm_step_state_free(cm_step_state *s)
+{
+  void *const blocks[] = {s->part,  s->rate,    s->input,      s->own,        s->in_first, s->in_net, s->out_first,
+                          s->at,    s->reached, s->reach_part, s->reach_pins, s->receive,  s->send,   s->use};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    cm_free(blocks[i]);
+  *s = (cm_step_state){0};
+}
+
+void cm_step_state_clear(cm_step_state *s)
+{
+  const cm_topology *t = s->topology;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    s->part[v] = CM_STEP_NO_PART;
+  memset(s->reached, 0, t->net_count * sizeof *s->reached);
+  memset(s->receive, 0, s->parts * sizeof *s->receive);
+  memset(s->send, 0, s->parts * sizeof *s->send);
+  memset(s->use, 0, (size_t)s->parts * CM_RESOURCES * sizeof *s->use);
+  s->packets = 0;
+}
+
+/* A net begins or ceases to reach a part: `more` is 1 or -1. */
+static void change_reach(cm_step_state *s, uint32_t net, uint32_t part, int more)
+{
+  uint32_t home = s->part[cm_topology_source(s->topology, net)];
+  double rate = more * s->rate[net];
+  s->packets += rate;
+  s->receive[part] += s->costs->charge[CM_CHARGE_PACKET_RECEIVED].ns * rate;
+  s->use[(size_t)part * CM_RESOURCES + CM_INBOUND_AXONS] += (uint64_t)(int64_t)more;
+  if (home == CM_STEP_NO_PART)
+    return;
+  s->send[home] += s->costs->charge[CM_CHARGE_PACKET_SENT].ns * rate;
+  s->use[(size_t)home * CM_RESOURCES + CM_OUTBOUND_AXONS] += (uint64_t)(int64_t)(home != part ? more : 0);
+}
+
+/* A neuron joins or leaves a part as a source. */
+static void change_source(cm_step_state *s, uint32_t v, uint32_t part, int more)
+{
+  s->send[part] += more * s->own[v];
+  for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++) {
+    uint32_t others = s->reached[e] - (cm_step_find(s, e, part) < s->reached[e]);
+    s->send[part] += more * s->costs->charge[CM_CHARGE_PACKET_SENT].ns * s->rate[e] * s->reached[e];
+    s->use[(size_t)part * CM_RESOURCES + CM_OUTBOUND_AXONS] += (uint64_t)(more * (int64_t)others);
+  }
+}
+
+static void change_inputs(cm_step_state *s, uint32_t v, uint32_t part, int more)
+{
+  uint64_t synapses = s->in_first[v + 1] - s->in_first[v];
+  s->receive[part] += more * s->costs->charge[CM_CHARGE_SYNAPSE].ns * s->input[v];
+  s->use[(size_t)part * CM_RESOURCES + CM_NEURONS] += (uint64_t)(more * (int64_t)cm_topology_size(s->topology, v));
+  s->use[(size_t)part * CM_RESOURCES + CM_SYNAPSES] += (uint64_t)(more * (int64_t)synapses);
+}
+
+void cm_step_put(cm_step_state *s, uint32_t v, uint32_t part)
+{
+  for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++) {
+    uint32_t e = s->in_net[i], at = cm_step_find(s, e, part);
+    if (at < s->reached[e]) {
+      s->reach_pins[s->at[e] + at]++;
+      continue;
+    }
+    s->reach_part[s->at[e] + at] = part;
+    s->reach_pins[s->at[e] + at] = 1;
+    s->reached[e]++;
+    change_reach(s, e, part, 1);
+  }
+  change_inputs(s, v, part, 1);
+  change_source(s, v, part, 1);
+  s->part[v] = part;
+}
+
+void cm_step_take(cm_step_state *s, uint32_t v)
+{
+  uint32_t part = s->part[v];
+  change_source(s, v, part, -1);
+  s->part[v] = CM_STEP_NO_PART;
+  change_inputs(s, v, part, -1);
+  for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++) {
+    uint32_t e = s->in_net[i], at = cm_step_find(s, e, part), last = s->reached[e] - 1;
+    if (--s->reach_pins[s->at[e] + at] > 0)
+      continue;
+    s->reach_part[s->at[e] + at] = s->reach_part[s->at[e] + last];
+    s->reach_pins[s->at[e] + at] = s->reach_pins[s->at[e] + last];
+    s->reached[e] = last;
+    change_reach(s, e, part, -1);
+  }
+}
+
+double cm_step_longest_ns(const cm_step_state *s)
+{
+  double longest = 0;
+  for (uint32_t p = 0; p < s->parts; p++)
+    longest = cm_step_part_ns(s, p) > longest ? cm_step_part_ns(s, p) : longest;
+  return longest;
+}
+
+bool cm_step_has_room(const cm_step_state *s, uint32_t part, uint64_t neurons, uint64_t synapses, uint64_t inbound,
+                      uint64_t outbound)
+{
+  const uint64_t *use = s->use + (size_t)part * CM_RESOURCES;
+  const cm_limits *l = &s->limits;
+  return (l->neurons == 0 || use[CM_NEURONS] + neurons <= l->neurons) &&
+         (l->synapses == 0 || use[CM_SYNAPSES] + synapses <= l->synapses) &&
+         (l->inbound_axons == 0 || use[CM_INBOUND_AXONS] + inbound <= l->inbound_axons) &&
+         (l->outbound_axons == 0 || use[CM_OUTBOUND_AXONS] + outbound <= l->outbound_axons);
+}
+
+bool cm_step_is_legal(const cm_step_state *s)
+{
+  for (uint32_t p = 0; p < s->parts; p++)
+    if (!cm_step_has_room(s, p, 0, 0, 0, 0))
+      return false;
+  return true;
+}

@@ -1,0 +1,71 @@
+/* A directed network on parts as a search for short time steps sees it: what every part receives and sends, and what it
+ * uses of its core's limits, kept while single neurons come and go. */
+#ifndef CM_PARTITION_STEP_STATE_H
+#define CM_PARTITION_STEP_STATE_H
+
+#include "core/chip/costs.h"
+#include "core/partition/limits.h"
+
+enum { CM_STEP_NO_PART = UINT32_MAX };
+
+typedef struct cm_step_state {
+  const cm_topology *topology;
+  const cm_costs *costs;
+  cm_limits limits;
+  cm_run *run;
+  uint32_t parts;      /* that may be used */
+  uint32_t *part;      /* [vertices] CM_STEP_NO_PART: in none yet */
+  double *rate;        /* [nets] spikes a step */
+  double *input;       /* [vertices] rate of all synapses into it */
+  double *own;         /* [vertices] ns that it sends whatever its packets: the neuron itself and its spikes */
+  uint64_t *in_first;  /* [vertices + 1] nets into each vertex */
+  uint32_t *in_net;
+  uint32_t *out_first; /* [vertices + 1] nets of each source */
+  /* The parts that a net reaches: net e has reached[e] of them, from at[e] on. */
+  uint64_t *at;        /* [nets + 1] */
+  uint32_t *reached;   /* [nets] */
+  uint32_t *reach_part, *reach_pins;
+  double *receive, *send; /* [parts] ns */
+  uint64_t *use;       /* [parts * CM_RESOURCES] those of target cores are not kept */
+  double packets;      /* rate of all packets */
+} cm_step_state;
+
+/* All neurons are in no part at first. O(pins). */
+cm_status cm_step_state_new(const cm_topology *topology, const cm_costs *costs, const cm_limits *limits, uint32_t parts,
+                            cm_run *run, cm_step_state *state, cm_error *error);
+void cm_step_state_free(cm_step_state *state); /* harmless on a zeroed one */
+
+/* Puts all neurons back in no part. O(nets + parts + vertices). */
+void cm_step_state_clear(cm_step_state *state);
+
+/* The place of a part among those that a net reaches; the number of those when it does not. O(parts reached). */
+static inline uint32_t cm_step_find(const cm_step_state *s, uint32_t net, uint32_t part)
+{
+  const uint32_t *list = s->reach_part + s->at[net];
+  uint32_t i = 0, count = s->reached[net];
+  while (i < count && list[i] != part)
+    i++;
+  return i;
+}
+
+/* Puts a neuron that is in no part into one, or takes it out of its own. O(inbound axons * parts that they reach). */
+void cm_step_put(cm_step_state *state, uint32_t vertex, uint32_t part);
+void cm_step_take(cm_step_state *state, uint32_t vertex);
+
+/* Time of a part, in ns. */
+static inline double cm_step_part_ns(const cm_step_state *s, uint32_t part)
+{
+  return cm_core_ns(s->costs, s->receive[part], s->send[part]);
+}
+
+/* The longest time of a part, in ns. O(parts). */
+double cm_step_longest_ns(const cm_step_state *state);
+
+/* Whether use of every kept resource is within the limits with so much more. */
+bool cm_step_has_room(const cm_step_state *state, uint32_t part, uint64_t neurons, uint64_t synapses, uint64_t inbound,
+                      uint64_t outbound);
+
+/* Whether every part keeps the limits that are kept. O(parts). */
+bool cm_step_is_legal(const cm_step_state *state);
+
+#endif
