@@ -62,6 +62,9 @@ const OPTIONS = [
         ['', 'auto: what suits the network'],
         ['axon', 'axon: each spike once per core reached'],
         ['edge', 'edge: weight of synapses between cores'],
+        ['time', 'time: the shortest time step'],
+        ['energy', 'energy: the least energy of a step'],
+        ['edp', 'edp: energy times time of a step'],
       ]),
   },
   {

@@ -9,6 +9,16 @@ const figure = (value) => si(value, '', 4);
 /** better: -1 less is better, 1 more is better, 0 neither. */
 export const METRICS = [
   { name: 'energy_pj', label: 'Energy', show: energy, better: -1, note: 'all packets, routers and links' },
+  {
+    name: 'step_ns',
+    label: 'Time step',
+    show: latency,
+    better: -1,
+    note: 'busiest core, port or link, and the barrier',
+  },
+  { name: 'core_ns_max', label: 'Busiest core', show: latency, better: -1, note: 'without contention' },
+  { name: 'energy_step_pj', label: 'Energy of a step', show: energy, better: -1, note: 'packets, synapses, neurons, hops' },
+  { name: 'energy_packets_pj', label: 'Energy of packets', show: energy, better: -1, note: 'sent and received' },
   { name: 'latency_mean_ns', label: 'Latency, mean', show: latency, better: -1, note: 'weighted by traffic' },
   { name: 'latency_max_ns', label: 'Latency, maximum', show: latency, better: -1 },
   {
@@ -29,6 +39,7 @@ export const METRICS = [
     note: 'under the chip’s own routing',
   },
   { name: 'link_load_max', label: 'Link load, maximum', unit: 'packets', show: figure, better: -1 },
+  { name: 'port_load_max', label: 'Port load, maximum', unit: 'packets', show: figure, better: -1, note: 'of a core' },
   {
     name: 'hop_traffic',
     label: 'Hop traffic',

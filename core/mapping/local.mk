@@ -12,5 +12,5 @@ libcoremap_a_SOURCES += \
   core/mapping/routes/routes.h core/mapping/routes/routes.c core/mapping/routes/routes_internal.h core/mapping/routes/routes_flows.c \
   core/mapping/routes/tables.c core/mapping/routes/routes_export.c \
   core/mapping/check/beside.h core/mapping/check/beside.c core/mapping/check/certificate.h core/mapping/check/certificate.c core/mapping/check/bounds.c \
-  core/mapping/check/check.h core/mapping/check/check.c core/mapping/check/check_read.c core/mapping/check/check_measure.c \
+  core/mapping/check/check.h core/mapping/check/check.c core/mapping/check/check_read.c core/mapping/check/check_measure.c core/mapping/check/check_step.c \
   core/mapping/check/check_internal.h

@@ -3,9 +3,11 @@
 #include "core/mapping/map.h"
 
 #include "core/mapping/contest.h"
+#include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
 #include "core/mapping/remap/remap.h"
+#include "core/partition/step/step_bound.h"
 
 static cm_status report(cm_proposal *j, cm_error *error)
 {
@@ -32,6 +34,27 @@ static cm_status report(cm_proposal *j, cm_error *error)
   return complete ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
+/* Overlaps are looked at for so many steps at most, where the job is about steps; else the plain bounds do. */
+static const double overlap_work = 1e9;
+
+/* How far the busiest core is from what no partition on these cores can do. */
+static cm_status report_bound(const cm_proposal *j, cm_error *error)
+{
+  const cm_map_input *in = j->input;
+  uint32_t cores = in->options->parts != 0 ? in->options->parts : cm_occupancy_free_count(in->occupancy);
+  double work = cm_objective_is_of_steps(j->objective) ? overlap_work : 0;
+  cm_step_bound b;
+  cm_run_phase(j->run, "bound");
+  if (cm_step_bound_compute(in->topology, &in->chip->costs, cores > 0 ? cores : 1, work, j->run, &b, error) != CM_OK)
+    return error->status;
+  json_t *told = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ns", b.ns, "gap_percent",
+                           b.ns > 0 ? (j->mapping->metrics.core_ns_max / b.ns - 1) * 100 : 0, "neuron_ns", b.neuron_ns,
+                           "shared_ns", b.shared_ns, "overlap_ns", b.overlap_ns, "send_ns", b.send_ns);
+  return json_object_set_new(j->mapping->report, "step_bound", told) == 0
+           ? CM_OK
+           : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
 static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   cm_proposal j;
@@ -45,6 +68,8 @@ static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mappin
                               run, &j.mapping->metrics, &j.mapping->detail, error);
   if (status == CM_OK)
     status = report(&j, error);
+  if (status == CM_OK && input->topology->directed)
+    status = report_bound(&j, error);
   cm_run_finish(run);
   if (status == CM_OK) {
     *mapping = j.mapping;

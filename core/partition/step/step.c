@@ -115,7 +115,7 @@ static cm_status anneal(search *w, cm_error *error)
 static cm_status run_search(search *w, cm_step_result *result, cm_error *error)
 {
   cm_step_bound bound;
-  cm_status status = cm_step_bound_compute(&w->s, w->s.parts, 0, &bound, error);
+  cm_status status = cm_step_bound_compute(w->s.topology, w->s.costs, w->s.parts, 0, w->s.run, &bound, error);
   if (status == CM_OK && w->o->start != NULL) {
     adopt(w, w->o->start);
     keep(w, false);

@@ -3,29 +3,43 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/partition/step/step_state.h"
+
 static double max2(double a, double b)
 {
   return a > b ? a : b;
 }
 
 /* Each neuron alone, and totals over the parts. */
-static void bound_plainly(const cm_step_state *s, uint32_t parts, cm_step_bound *b)
+static cm_status bound_plainly(const cm_topology *t, const cm_costs *c, uint32_t parts, cm_run *run, cm_step_bound *b,
+                               cm_error *error)
 {
-  const cm_costs *c = s->costs;
-  const cm_topology *t = s->topology;
   double received = c->charge[CM_CHARGE_PACKET_RECEIVED].ns, synapse = c->charge[CM_CHARGE_SYNAPSE].ns,
-         sent = c->charge[CM_CHARGE_PACKET_SENT].ns, events = 0, sending = 0;
-  for (uint32_t v = 0; v < t->vertex_count; v++) {
-    double send = s->own[v];
-    for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++)
-      send += sent * s->rate[e];
-    b->neuron_ns = max2(b->neuron_ns, cm_core_ns(c, (received + synapse) * s->input[v], send));
-    events += s->input[v];
-    sending += send;
+         firing = c->charge[CM_CHARGE_SPIKE].ns + c->charge[CM_CHARGE_PACKET_SENT].ns, events = 0, sending = 0;
+  double *input, *send = NULL;
+  cm_status status = CM_NEW(run->memory, input, t->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, send, t->vertex_count, error);
+  for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++) {
+    double rate = (double)cm_topology_net_weight(t, e) / (double)t->weight_scale;
+    send[cm_topology_source(t, e)] += firing * rate;
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      input[t->pin[i]] += rate;
   }
+  for (uint32_t v = 0; v < t->vertex_count && status == CM_OK; v++) {
+    double sends = send[v] + c->charge[CM_CHARGE_NEURON].ns * cm_topology_size(t, v);
+    b->neuron_ns = max2(b->neuron_ns, cm_core_ns(c, (received + synapse) * input[v], sends));
+    events += input[v];
+    sending += sends;
+  }
+  cm_free(input);
+  cm_free(send);
+  if (status != CM_OK)
+    return status;
   double receiving = received * events / t->vertex_count + synapse * events / parts;
   b->send_ns = sending / parts;
   b->shared_ns = c->side_by_side ? receiving : receiving + b->send_ns;
+  return CM_OK;
 }
 
 /* One neuron that shares inputs with another, per rate of the other's input. */
@@ -108,7 +122,7 @@ static bool is_possible(const cm_step_state *s, const overlaps *o, uint32_t part
   return sum <= parts * ns;
 }
 
-static cm_status bound_by_overlaps(const cm_step_state *s, uint32_t parts, cm_step_bound *b, cm_error *error)
+static cm_status search_overlaps(const cm_step_state *s, uint32_t parts, cm_step_bound *b, cm_error *error)
 {
   enum { HALVINGS = 40 };
   overlaps o = {0};
@@ -131,19 +145,30 @@ static cm_status bound_by_overlaps(const cm_step_state *s, uint32_t parts, cm_st
   return status;
 }
 
-cm_status cm_step_bound_compute(const cm_step_state *s, uint32_t parts, double work, cm_step_bound *bound,
-                                cm_error *error)
+static cm_status bound_by_overlaps(const cm_topology *topology, const cm_costs *costs, uint32_t parts, cm_run *run,
+                                   cm_step_bound *b, cm_error *error)
 {
-  const cm_topology *t = s->topology;
+  cm_limits none = {0};
+  cm_step_state state;
+  if (cm_step_state_new(topology, costs, &none, 1, run, &state, error) != CM_OK)
+    return error->status;
+  cm_status status = search_overlaps(&state, parts, b, error);
+  cm_step_state_free(&state);
+  return status;
+}
+
+cm_status cm_step_bound_compute(const cm_topology *topology, const cm_costs *costs, uint32_t parts, double work,
+                                cm_run *run, cm_step_bound *bound, cm_error *error)
+{
+  const cm_topology *t = topology;
   cm_step_bound b = {0};
   double steps = 0;
-  bound_plainly(s, parts, &b);
+  cm_status status = bound_plainly(t, costs, parts, run, &b, error);
   b.ns = max2(b.neuron_ns, max2(b.shared_ns, b.send_ns));
   for (uint32_t e = 0; e < t->net_count; e++)
     steps += (double)(t->net_first[e + 1] - t->net_first[e]) * (double)(t->net_first[e + 1] - t->net_first[e]);
-  cm_status status = CM_OK;
-  if (steps <= work && s->costs->charge[CM_CHARGE_SYNAPSE].ns > 0 && b.ns > 0)
-    status = bound_by_overlaps(s, parts, &b, error);
+  if (status == CM_OK && steps <= work && costs->charge[CM_CHARGE_SYNAPSE].ns > 0 && b.ns > 0)
+    status = bound_by_overlaps(t, costs, parts, run, &b, error);
   if (status != CM_OK)
     return status;
   b.ns = max2(b.ns, b.overlap_ns);

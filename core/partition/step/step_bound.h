@@ -2,7 +2,9 @@
 #ifndef CM_PARTITION_STEP_BOUND_H
 #define CM_PARTITION_STEP_BOUND_H
 
-#include "core/partition/step/step_state.h"
+#include "core/base/run.h"
+#include "core/chip/costs.h"
+#include "core/network/topology.h"
 
 typedef struct cm_step_bound {
   double ns;          /* the largest of those below */
@@ -13,8 +15,9 @@ typedef struct cm_step_bound {
 } cm_step_bound;
 
 /* Bounds for a directed network on at most `parts` cores, without the barrier; the overlap bound where it takes at most
- * `work` steps (about the sum of the squares of fan-outs). Proofs: docs/step-time.md. */
-cm_status cm_step_bound_compute(const cm_step_state *state, uint32_t parts, double work, cm_step_bound *bound,
-                                cm_error *error);
+ * `work` steps (about the sum of the squares of fan-outs). O(pins), and O(work log(work)) with overlaps, whose list takes 16 bytes a
+ * pair of neurons that share an axon. Proofs: docs/step-time.md. */
+cm_status cm_step_bound_compute(const cm_topology *topology, const cm_costs *costs, uint32_t parts, double work,
+                                cm_run *run, cm_step_bound *bound, cm_error *error);
 
 #endif

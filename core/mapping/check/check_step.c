@@ -1,0 +1,113 @@
+/* The check's own figures of a time step, from the definitions of docs/step-time.md: every packet counted one by one. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/mapping/check/check_internal.h"
+
+/* What a core does in a step. */
+typedef struct duty {
+  double received, synapses, neurons, spikes, sent;
+} duty;
+
+static int by_number(const void *a, const void *b)
+{
+  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+  return p < q ? -1 : p > q;
+}
+
+/* One axon (or the row of an undirected vertex, whose every edge is a packet of half its weight). */
+static void count_net(const cm_topology *t, const uint32_t *part, uint32_t net, uint32_t *targets, duty *d)
+{
+  uint64_t first = t->net_first[net], count = t->net_first[net + 1] - first;
+  duty *home = &d[part[cm_topology_source(t, net)]];
+  for (uint64_t i = 0; i < count; i++)
+    targets[i] = part[t->pin[first + i]];
+  if (!t->directed) {
+    for (uint64_t i = 0; i < count; i++) {
+      double half = (double)cm_topology_pin_weight(t, net, first + i) / (double)t->weight_scale / 2;
+      d[targets[i]].received += half;
+      d[targets[i]].synapses += half;
+      home->sent += half;
+    }
+    return;
+  }
+  double rate = (double)cm_topology_net_weight(t, net) / (double)t->weight_scale;
+  home->spikes += rate;
+  qsort(targets, count, sizeof *targets, by_number);
+  for (uint64_t i = 0; i < count; i++) {
+    d[targets[i]].synapses += rate;
+    if (i > 0 && targets[i] == targets[i - 1])
+      continue;
+    d[targets[i]].received += rate;
+    home->sent += rate;
+  }
+}
+
+static uint32_t tiles_in_use(const cm_chip *chip, const uint32_t *core, uint32_t parts, uint32_t *tile)
+{
+  uint32_t across = chip->width / chip->costs.barrier.tile_x + 1, found = 0;
+  for (uint32_t p = 0; p < parts; p++)
+    tile[p] = core[p] / chip->width / chip->costs.barrier.tile_y * across + core[p] % chip->width / chip->costs.barrier.tile_x;
+  qsort(tile, parts, sizeof *tile, by_number);
+  for (uint32_t p = 0; p < parts; p++)
+    found += p == 0 || tile[p] != tile[p - 1];
+  return found;
+}
+
+static double barrier_of(const cm_barrier *b, uint32_t tiles)
+{
+  for (uint32_t i = b->points; i-- > 0;)
+    if (b->tiles[i] <= tiles)
+      return b->ns[i];
+  return 0;
+}
+
+static void conclude(const cm_chip *chip, const uint32_t *core, uint32_t parts, const duty *d, uint32_t *scratch,
+                     const cm_core_load *load, cm_metrics *m)
+{
+  const cm_charge_cost *c = chip->costs.charge;
+  double port = chip->costs.port_packets_per_ns, link = chip->costs.link_packets_per_ns;
+  for (uint32_t p = 0; p < parts; p++) {
+    double receive = c[CM_CHARGE_PACKET_RECEIVED].ns * d[p].received + c[CM_CHARGE_SYNAPSE].ns * d[p].synapses;
+    double send = c[CM_CHARGE_NEURON].ns * d[p].neurons + c[CM_CHARGE_SPIKE].ns * d[p].spikes +
+                  c[CM_CHARGE_PACKET_SENT].ns * d[p].sent;
+    m->core_ns_max = fmax(m->core_ns_max, chip->costs.side_by_side ? fmax(receive, send) : receive + send);
+    m->port_load_max = fmax(m->port_load_max, fmax(load[p].traffic_in, load[p].traffic_out));
+    m->energy_packets_pj += c[CM_CHARGE_PACKET_SENT].pj * d[p].sent + c[CM_CHARGE_PACKET_RECEIVED].pj * d[p].received;
+    m->energy_synapses_pj += c[CM_CHARGE_SYNAPSE].pj * d[p].synapses;
+    m->energy_neurons_pj += c[CM_CHARGE_NEURON].pj * d[p].neurons + c[CM_CHARGE_SPIKE].pj * d[p].spikes;
+  }
+  if (chip->costs.barrier.points > 0)
+    m->barrier_ns = barrier_of(&chip->costs.barrier, tiles_in_use(chip, core, parts, scratch));
+  m->step_ns = fmax(m->core_ns_max, fmax(port > 0 ? m->port_load_max / port : 0, link > 0 ? m->link_load_max / link : 0)) +
+               m->barrier_ns;
+  m->energy_step_pj = m->energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;
+  double fullest = fmax(m->port_load_max / (port > 0 ? port : 1), m->link_load_max / (link > 0 ? link : 1));
+  m->saturation_load = fullest > 0 ? 1 / fullest : 0;
+}
+
+cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
+                        const uint32_t *core, cm_run *run, cm_check_truth *truth, cm_error *error)
+{
+  uint64_t longest = part_count;
+  uint32_t *scratch = NULL;
+  duty *d = NULL;
+  for (uint32_t net = 0; net < topology->net_count; net++)
+    if (topology->net_first[net + 1] - topology->net_first[net] > longest)
+      longest = topology->net_first[net + 1] - topology->net_first[net];
+  cm_status status = CM_NEW(run->memory, d, part_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, scratch, longest, error);
+  for (uint32_t net = 0; net < topology->net_count && status == CM_OK; net++) {
+    count_net(topology, part, net, scratch, d);
+    if (net % 4096 == 0)
+      status = cm_run_check(run, error);
+  }
+  for (uint32_t v = 0; v < topology->vertex_count && status == CM_OK; v++)
+    d[part[v]].neurons += cm_topology_size(topology, v);
+  if (status == CM_OK)
+    conclude(chip, core, part_count, d, scratch, truth->core, &truth->metrics);
+  cm_free(d);
+  cm_free(scratch);
+  return status;
+}
