@@ -2,6 +2,8 @@
  * the partition stage (stage/stage.h), memory, cancel. */
 #include "core/mapping/map.h"
 
+#include <math.h>
+
 #include "core/mapping/contest.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/metrics.h"
@@ -48,7 +50,7 @@ static cm_status report_bound(const cm_proposal *j, cm_error *error)
   if (cm_step_bound_compute(in->topology, &in->chip->costs, cores > 0 ? cores : 1, work, j->run, &b, error) != CM_OK)
     return error->status;
   json_t *told = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ns", b.ns, "gap_percent",
-                           b.ns > 0 ? (j->mapping->metrics.core_ns_max / b.ns - 1) * 100 : 0, "neuron_ns", b.neuron_ns,
+                           b.ns > 0 ? fmax(0, j->mapping->metrics.core_ns_max / b.ns - 1) * 100 : 0, "neuron_ns", b.neuron_ns,
                            "shared_ns", b.shared_ns, "overlap_ns", b.overlap_ns, "send_ns", b.send_ns);
   return json_object_set_new(j->mapping->report, "step_bound", told) == 0
            ? CM_OK
