@@ -36,19 +36,25 @@ typedef struct child {
 
 extern char **environ;
 
-/* Ours, and one thread for OpenBLAS: jobs use it from one at a time, and it starts its own before main. */
+/* Ours, and what makes libraries start faster: jobs use OpenBLAS from one thread at a time, and it starts its own before
+ * main; of the HTTP library's TLS a child has no use. */
 static char **child_environment(void)
 {
-  static char one[] = "OPENBLAS_NUM_THREADS=1";
+  static char settings[][32] = {"OPENBLAS_NUM_THREADS=1", "GNUTLS_NO_IMPLICIT_INIT=1"};
+  enum { SETTINGS = sizeof settings / sizeof *settings };
   size_t count = 0, kept = 0;
   while (environ[count] != NULL)
     count++;
-  char **made = calloc(count + 2, sizeof *made);
-  for (size_t i = 0; made != NULL && i < count; i++)
-    if (strncmp(environ[i], one, strcspn(one, "=") + 1) != 0)
+  char **made = calloc(count + SETTINGS + 1, sizeof *made);
+  for (size_t i = 0; made != NULL && i < count; i++) {
+    bool ours = false;
+    for (size_t s = 0; s < SETTINGS; s++)
+      ours = ours || strncmp(environ[i], settings[s], strcspn(settings[s], "=") + 1) == 0;
+    if (!ours)
       made[kept++] = environ[i];
-  if (made != NULL)
-    made[kept] = one;
+  }
+  for (size_t s = 0; made != NULL && s < SETTINGS; s++)
+    made[kept++] = settings[s];
   return made;
 }
 
