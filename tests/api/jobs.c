@@ -872,7 +872,7 @@ START_TEST(a_mapping_over_http_passes_the_check)
   test_write(file, reply.body, reply.size);
   test_reply_clear(&reply);
   const char *build = getenv("CM_BUILD");
-  snprintf(command, sizeof command, "%s/coremap check %s --chip loihi1 --mapping %s >/dev/null",
+  snprintf(command, sizeof command, "'%s/coremap' check '%s' --chip loihi1 --mapping '%s' >/dev/null",
            build != NULL ? build : "build/check", test_data("celegans_herm_chem.edges.csv"), file);
   ck_assert_int_eq(system(command), 0);
   json_decref(job);

@@ -312,7 +312,7 @@ START_TEST(operators_compute_what_was_computed_by_hand)
     if (strstr(item->d_name, ".textproto") == NULL)
       continue;
     snprintf(command, sizeof command, "protoc --encode=onnx.ModelProto --proto_path=/usr/include onnx/onnx.proto "
-             "<%.1000s/%.255s >%s/model.onnx", root, item->d_name, scratch);
+             "<'%.1000s/%.255s' >'%s/model.onnx'", root, item->d_name, scratch);
     ck_assert_msg(system(command) == 0, "%s", command);
     n.name = item->d_name;
     tally before = t;
