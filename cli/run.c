@@ -10,6 +10,7 @@
 #include "core/base/random.h"
 #include "core/machine/run/simulate.h"
 #include "core/machine/run/timeline.h"
+#include "core/operators/control.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/operators/operator.h"
@@ -186,7 +187,7 @@ static cm_status beside_model(const arguments *a, const cm_program *p, cm_tensor
   if (status == CM_OK)
     take_extents(model, inputs);
   if (status == CM_OK)
-    status = cm_infer(model, run, error);
+    status = cm_model_unroll(model, run, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, expected, p->output_count + 1, error);
   if (status == CM_OK)

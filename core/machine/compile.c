@@ -7,6 +7,7 @@
 #include "core/machine/order.h"
 #include "core/machine/run/timeline.h"
 #include "core/operators/check.h"
+#include "core/operators/control.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/operators/operator.h"
@@ -139,8 +140,10 @@ static cm_status run_stages(compiling *c, const char *path, const char *out, con
   if (cm_onnx_read(path, c->run, &c->given, error) != CM_OK)
     return error->status;
   cm_run_phase(c->run, "shapes");
+  bool whole = c->last != CM_STAGE_PERMUTATIONS; /* without a chip, dimensions may stay open and subgraphs stay */
   if (cm_model_state_shapes(c->given, &c->options->shapes, error) != CM_OK ||
-      (c->last != CM_STAGE_PERMUTATIONS && cm_model_need_shapes(c->given, error) != CM_OK) || cm_infer(c->given, c->run, error) != CM_OK ||
+      (whole && cm_model_need_shapes(c->given, error) != CM_OK) ||
+      (whole ? cm_model_unroll : cm_infer)(c->given, c->run, error) != CM_OK ||
       cm_permutations_optimise(c->given, c->run, &c->made, &c->report, error) != CM_OK ||
       make(c, error) != CM_OK)
     return error->status;

@@ -279,18 +279,30 @@ static cm_status infer_node(cm_model *m, cm_node *n, cm_memory *memory, cm_error
   return CM_OK;
 }
 
-cm_status cm_infer(cm_model *model, cm_run *run, cm_error *error)
+/* An Unsqueeze that old broadcasting needs goes before the node; the order has to be made anew then. */
+static cm_status infer_at(cm_model *model, uint32_t node, cm_run *run, bool *changed, cm_error *error)
 {
   cm_memory *memory = model->arena.memory;
+  uint32_t added;
+  if (cm_run_check(run, error) != CM_OK || cm_legacy_broadcast(model, node, &added, error) != CM_OK ||
+      (added != CM_NONE && infer_node(model, &model->nodes[added], memory, error) != CM_OK))
+    return error->status;
+  *changed = *changed || added != CM_NONE;
+  return infer_node(model, &model->nodes[node], memory, error);
+}
+
+cm_status cm_infer_node(cm_model *model, uint32_t node, cm_run *run, cm_error *error)
+{
+  bool ignored = false;
+  return infer_at(model, node, run, &ignored, error);
+}
+
+cm_status cm_infer(cm_model *model, cm_run *run, cm_error *error)
+{
   bool changed = false;
-  for (size_t i = 0; i < model->order_count; i++) {
-    uint32_t node = model->order[i], added;
-    if (cm_run_check(run, error) != CM_OK || cm_legacy_broadcast(model, node, &added, error) != CM_OK ||
-        (added != CM_NONE && infer_node(model, &model->nodes[added], memory, error) != CM_OK) ||
-        infer_node(model, &model->nodes[node], memory, error) != CM_OK)
+  for (size_t i = 0; i < model->order_count; i++)
+    if (infer_at(model, model->order[i], run, &changed, error) != CM_OK)
       return error->status;
-    changed = changed || added != CM_NONE;
-  }
   return changed ? cm_model_sort(model, error) : CM_OK;
 }
 

@@ -12,6 +12,9 @@
  * inputs of a node cannot be right, memory, CM_CANCELLED. */
 cm_status cm_infer(cm_model *model, cm_run *run, cm_error *error);
 
+/* The same for one node whose inputs' shapes are known as far as they will be. */
+cm_status cm_infer_node(cm_model *model, uint32_t node, cm_run *run, cm_error *error);
+
 /* The tensor of a constant value, computed when it has not been; borrowed from the model. */
 cm_status cm_constant_tensor(cm_model *model, uint32_t value, cm_run *run, const cm_tensor **tensor, cm_error *error);
 

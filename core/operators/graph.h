@@ -100,6 +100,7 @@ typedef struct cm_model {
   size_t order_count;
   uint32_t *inputs, *outputs; /* values; inputs without those that are constants */
   size_t input_count, output_count;
+  uint32_t splices; /* names that were made while unrolling */
 } cm_model;
 
 /* Frees a model with all it holds; NULL is allowed. */

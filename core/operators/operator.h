@@ -219,6 +219,7 @@ CM_OPERATOR(qlinear_conv);
 CM_OPERATOR(dynamic_quantize);
 CM_OPERATOR(recurrent);
 CM_OPERATOR(float_test);
+CM_OPERATOR(choose);
 
 cm_status cm_check_batch_norm(const cm_call *call, cm_error *error);
 cm_status cm_check_scatter(const cm_call *call, cm_error *error);

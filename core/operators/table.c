@@ -108,6 +108,7 @@ static const cm_operator table[] = {
     ROW("HardSigmoid", 1, 99, unary, PLAIN(unary), POINTWISE, ALL(REAL), PROMOTES),
     ROW("HardSwish", 1, 99, unary, PLAIN(unary), POINTWISE, ALL(REAL), PROMOTES),
     ROW("Identity", 1, 99, identity, PLAIN(unary), POINTWISE, ALL(ANY), 0),
+    ROW("If", 1, 99, choose, WALL, POINTWISE, EACH(BOOLEAN, ANY, ANY), 0),
     ROW("InstanceNormalization", 1, 99, instance_norm, REWRITTEN(channel_norm), CHANNELWISE, ALL(FLOAT), PROMOTES),
     ROW("IsInf", 10, 99, float_test, PLAIN(unary), POINTWISE, ALL(REAL), PROMOTES),
     ROW("IsNaN", 9, 99, float_test, PLAIN(unary), POINTWISE, ALL(REAL), PROMOTES),

@@ -9,7 +9,7 @@
 #include "core/mapping/metrics.h"
 #include "core/network/export.h"
 #include "core/operators/check.h"
-#include "core/operators/evaluate.h"
+#include "core/operators/control.h"
 #include "core/operators/onnx/onnx.h"
 
 cm_status cm_tiles_devices(const cm_chip *chip, cm_tile_device devices[CM_TARGET_DEVICES_MAX], uint32_t *count,
@@ -166,7 +166,7 @@ cm_status cm_tiles_make_file(const char *path, const cm_chip *chip, const cm_til
   if (options->shapes != NULL)
     status = cm_model_state_shapes(model, options->shapes, error);
   if (status == CM_OK && (status = cm_model_need_shapes(model, error)) == CM_OK &&
-      (status = cm_infer(model, run, error)) == CM_OK && (status = cm_model_check(model, error)) == CM_OK)
+      (status = cm_model_unroll(model, run, error)) == CM_OK && (status = cm_model_check(model, error)) == CM_OK)
     status = cm_tiles_make(model, chip, options, run, output, report, error);
   cm_model_free(model);
   return status;

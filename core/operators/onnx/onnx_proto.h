@@ -5,7 +5,7 @@
 #include <protobuf-c/protobuf-c.h>
 
 #include "core/operators/onnx/onnx.pb-c.h"
-#include "core/operators/tensor.h"
+#include "core/operators/graph.h"
 
 /* protobuf-c's memory on our account. */
 typedef struct cm_proto_account {
@@ -22,5 +22,8 @@ ProtobufCMessage *cm_proto_unpack(const ProtobufCMessageDescriptor *kind, const 
 /* A tensor of a message; `name` is for errors. Errors: CM_BAD_NETWORK, CM_TOO_LARGE, memory. */
 cm_status cm_proto_tensor(const Onnx__TensorProto *message, const char *name, cm_memory *memory, cm_tensor **made,
                           cm_error *error);
+
+/* One attribute; what it keeps lives in the model. Errors: CM_BAD_NETWORK, memory. */
+cm_status cm_onnx_attribute(cm_model *model, const Onnx__AttributeProto *message, cm_attribute *made, cm_error *error);
 
 #endif

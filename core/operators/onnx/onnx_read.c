@@ -279,6 +279,12 @@ static cm_status read_attribute(reader *r, const Onnx__AttributeProto *p, cm_att
   }
 }
 
+cm_status cm_onnx_attribute(cm_model *model, const Onnx__AttributeProto *message, cm_attribute *made, cm_error *error)
+{
+  reader r = {.model = model, .memory = model->arena.memory};
+  return read_attribute(&r, message, made, error);
+}
+
 static cm_status read_names(reader *r, char **names, size_t count, uint32_t **values, uint32_t *value_count,
                             cm_error *error)
 {
@@ -363,14 +369,14 @@ static cm_status read_captures(reader *r, const Onnx__GraphProto *g, cm_error *e
     size_t capacity = 0;
     for (size_t j = 0; j < g->node[i]->n_attribute; j++) {
       const Onnx__AttributeProto *a = g->node[i]->attribute[j];
+      if (a->g != NULL || a->n_graphs > 0)
+        n->known = NULL;
       if (a->g != NULL && capture(r, a->g, &n->captured, &capacity, &n->captured_count, error) != CM_OK)
         return error->status;
       for (size_t k = 0; k < a->n_graphs; k++)
         if (capture(r, a->graphs[k], &n->captured, &capacity, &n->captured_count, error) != CM_OK)
           return error->status;
     }
-    if (n->captured_count > 0)
-      n->known = NULL;
   }
   return CM_OK;
 }

@@ -52,6 +52,21 @@ cm_status cm_shape_where(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
+/* If without its branches: both have been computed, one result is chosen (control.c). */
+cm_status cm_shape_choose(cm_call *call, cm_error *error)
+{
+  if (call->input_count != 3)
+    return cm_call_fail(call, error, "has branches that have not been unrolled");
+  const cm_shape *a = &call->input[1], *b = &call->input[2];
+  call->output[0] = *a;
+  if (!cm_shape_known(a) || !cm_shape_known(b))
+    return CM_OK;
+  if (a->type != b->type || a->rank != b->rank || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) != 0)
+    return cm_call_fail(call, error, "its branches make tensors of other shapes or types, and which one runs is not known "
+                        "before the model does");
+  return CM_OK;
+}
+
 /* ---- binary ---- */
 
 enum { ADD, SUB, MUL, DIV, MAX, MIN, MOD, FMOD, PRELU, EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, AND, OR, XOR, POW, BIT_AND,
@@ -322,6 +337,11 @@ cm_status cm_kernel_variadic(cm_call *call, cm_error *error)
     else
       cm_tensor_put_number(out, i, cm_tensor_number(out, i) / call->input_count, false);
   return CM_OK;
+}
+
+cm_status cm_kernel_choose(cm_call *call, cm_error *error)
+{
+  return cm_kernel_where(call, error);
 }
 
 cm_status cm_kernel_where(cm_call *call, cm_error *error)
