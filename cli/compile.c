@@ -22,6 +22,8 @@ static const char usage[] =
   "                       like batch=1; once for each\n"
   "  --order WHICH        search (default) or file: operators in the order of the file\n"
   "  --objective WHICH    time (default) or traffic: what comes first, the time or the bytes to and from the chip\n"
+  "  --scores N           candidates that the search for pieces and orders scores (default: by the size of the program)\n"
+  "  --search-seconds S   the search ends after so many seconds with the best found\n"
   "  --stop-after STAGE   permutations, split (pieces as JSON), tile (micro-operators as a network), order (pieces as\n"
   "                       JSON, as they will run), program, or mapping (micro-operators on cores)\n"
   "  --report FILE        write what was done as JSON: permutations, pieces, traffic, time\n"
@@ -55,6 +57,8 @@ static int parse(int argc, char **argv, arguments *a)
                                         {"memory", required_argument, NULL, 'M'},
                                         {"order", required_argument, NULL, 'O'},
                                         {"shape", required_argument, NULL, SHAPE},
+                                        {"scores", required_argument, NULL, 'n'},
+                                        {"search-seconds", required_argument, NULL, 'w'},
                                         {"objective", required_argument, NULL, 'b'},
                                         {"timeline", required_argument, NULL, 'e'},
                                         {"measure", required_argument, NULL, 'x'},
@@ -77,6 +81,8 @@ static int parse(int argc, char **argv, arguments *a)
     case 'M': (void)cli_option_set(a->options, "memory", optarg); break;
     case SHAPE: cli_shape_set(a->options, optarg); break;
     case 'O': (void)cli_option_set(a->options, "order", optarg); break;
+    case 'n': (void)cli_option_set(a->options, "scores", optarg); break;
+    case 'w': (void)cli_option_set(a->options, "search_seconds", optarg); break;
     case 'b': (void)cli_option_set(a->options, "objective", optarg); break;
     case 'e': a->timeline = cli_output(optarg); break;
     case 'x': a->measure = optarg; break;

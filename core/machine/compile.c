@@ -6,6 +6,7 @@
 #include "core/machine/internal.h"
 #include "core/machine/order.h"
 #include "core/machine/run/timeline.h"
+#include "core/machine/schedule/search.h"
 #include "core/operators/check.h"
 #include "core/operators/control.h"
 #include "core/operators/evaluate.h"
@@ -23,7 +24,8 @@ typedef struct compiling {
   cm_compile_stage last;
   cm_draft draft;
   cm_program *program;
-  json_t *report;
+  json_t *report, *search;
+  cm_candidate best; /* settings that the search found */
 } compiling;
 
 /* ---- from the model to a program ---- */
@@ -36,15 +38,22 @@ static cm_status add_report(compiling *c, const char *name, json_t *report, cm_e
              : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the compilation");
 }
 
-static cm_status make_draft(compiling *c, const cm_plan_options *options, json_t **order, cm_error *error)
+static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **order, cm_error *error)
 {
+  const cm_search_options search = {c->options->scores, c->options->search_seconds};
+  if (options->settings != NULL) {
+    cm_run_phase(c->run, "search");
+    if (cm_settings_search(c->made, options, &search, c->run, &c->best, &c->search, error) != CM_OK)
+      return error->status;
+    options->settings = &c->best.settings;
+  }
   const cm_target *target = c->chip->target;
   const cm_order_measure measure = {c->options->measure, c->options->measure_path, c->options->measure_seconds};
   if (cm_draft_make(c->made, NULL, options, c->chip->name, target, c->run, &c->draft, error) != CM_OK)
     return error->status;
   return c->options->file_order ? CM_OK
                                 : cm_order_search(c->made, options, c->chip->name, target,
-                                                  measure.command != NULL ? &measure : NULL, c->run, &c->draft, order,
+                                                  measure.command != NULL ? &measure : NULL, c->options->scores, c->run, &c->draft, order,
                                                   error);
 }
 
@@ -57,7 +66,7 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
     return error->status;
   }
   return add_report(c, "program",
-                    cm_program_report(c->draft.plan, &c->draft.course, &c->draft.emission, c->program, order), error);
+                    cm_program_report(c->draft.plan, &c->draft.course, &c->draft.emission, c->program, order, c->search), error);
 }
 
 /* The stages after permutations, up to the last one. */
@@ -166,6 +175,7 @@ cm_status cm_compile(const char *path, const cm_compile_options *options, const 
   if (status == CM_OK)
     *report = json_incref(c.report);
   json_decref(c.report);
+  json_decref(c.search);
   cm_program_free(c.program);
   cm_draft_free(&c.draft);
   cm_model_free(c.made);

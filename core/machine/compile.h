@@ -30,6 +30,8 @@ typedef struct cm_compile_options {
   uint64_t memory;   /* on-chip bytes instead of the chip file's; 0: the chip's */
   bool file_order;   /* no search for an order of operators */
   cm_stated_shapes shapes; /* of graph inputs; what is made for a chip needs every extent */
+  uint64_t scores;   /* candidates that the search scores, and orders; 0: as many as the size of the program allows */
+  double search_seconds; /* after which the search ends with the best found; 0: never. The result depends on the machine */
   bool least_traffic; /* the fewest bytes between the chip and outside come first, not the least time */
   bool no_tiles;     /* leave the next three alone */
   /* Set by the caller, not read: files beside a program for a chip that names devices (core/machine/tiles/tiles.h). */
@@ -43,7 +45,7 @@ typedef struct cm_compile_options {
 } cm_compile_options;
 
 /* Reads options: {"stop_after": the name of a stage, "verify": bool, "memory": bytes, "order": "file" or "search",
- * "objective": "time" or "traffic", "shape": "NAME=DIMS,..." or {NAME: [numbers]}, "tiles": bool, "seed", "threads",
+ * "objective": "time" or "traffic", "scores", "search_seconds", "shape": "NAME=DIMS,..." or {NAME: [numbers]}, "tiles": bool, "seed", "threads",
  * "memory_limit", "time_limit"}; NULL: all defaults. Errors: CM_BAD_OPTION with the
  * name as place. */
 cm_status cm_compile_options_read(const json_t *object, cm_compile_options *options, cm_error *error);

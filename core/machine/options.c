@@ -134,6 +134,14 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
     return read_shapes(name, value, &made->shapes, error);
   if (strcmp(name, "objective") == 0)
     return read_objective(name, value, &made->least_traffic, error);
+  if (strcmp(name, "scores") == 0) {
+    if (read_number(name, value, 1, 1e6, &number, error) != CM_OK)
+      return error->status;
+    made->scores = (uint64_t)number;
+    return CM_OK;
+  }
+  if (strcmp(name, "search_seconds") == 0)
+    return read_number(name, value, 0, 1e6, &made->search_seconds, error);
   if (strcmp(name, "time_limit") == 0)
     return read_number(name, value, 0, 1e9, &made->time_limit, error);
   if (strcmp(name, "threads") == 0) {
@@ -148,7 +156,7 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
     return read_bytes(name, value, &made->memory, error);
   if (strcmp(name, "seed") != 0) {
     (void)cm_fail(error, CM_BAD_OPTION, "there is no option %.60s; compile has stop_after, verify, memory, order,"
-                  " objective, shape, tiles, seed, threads, memory_limit, time_limit", name);
+                  " objective, scores, search_seconds, shape, tiles, seed, threads, memory_limit, time_limit", name);
     return cm_fail_at(error, "/options/%.60s", name);
   }
   if (read_number(name, value, 0, LARGE, &number, error) != CM_OK)

@@ -1,12 +1,14 @@
 #include "core/machine/order.h"
 
+#include "core/machine/schedule/search.h"
+
 #include <string.h>
 
 #include "core/schedule/measure.h"
 #include "core/schedule/orders.h"
 
 /* Work of all scored programs together, in pieces; a node costs as much as some pieces. Some seconds. */
-enum { PIECES_SCORED = 100000, PIECES_A_NODE = 10, NODES_MIN = 4, LEAST_SCORES = 8 };
+enum { PIECES_SCORED = 100000, PIECES_TIMED = 400000, ORDERS_MAX = 200, PIECES_A_NODE = 10, NODES_MIN = 4, LEAST_SCORES = 8 };
 
 void cm_draft_free(cm_draft *draft)
 {
@@ -72,34 +74,53 @@ typedef struct scoring {
   cm_dag *dag;
   uint64_t *latency;
   cm_subgraphs subgraphs;
-  uint32_t *full; /* a whole order of the model's nodes */
+  uint32_t *node; /* of the model, by place in the order of the file */
+  uint32_t nodes, constants;
+  uint32_t *full; /* a whole order of the model's nodes; those of constants first */
   uint64_t scored;
   const cm_order_measure *measure; /* NULL: the cost model scores */
   double file_bytes; /* that move in the order of the file */
 } scoring;
 
-/* Each node after the nodes that make what it reads; nodes are numbered by their place in the order of the file. */
+static bool computes(const cm_model *m, const cm_node *node)
+{
+  for (uint32_t o = 0; o < node->output_count; o++)
+    if (node->outputs[o] != CM_NONE && !m->values[node->outputs[o]].constant)
+      return true;
+  return false;
+}
+
+/* Nodes that make constants alone are none here: they stand before all others. The others are numbered by their place in
+ * the order of the file, each after the nodes that make what it reads. */
 static cm_status make_graph(scoring *s, cm_error *error)
 {
   const cm_model *m = s->model;
   uint32_t *place;
   cm_arc *arcs = NULL;
   uint64_t count = 0, inputs = 0;
-  if (CM_NEW(s->run->memory, place, m->node_count + 1, error) != CM_OK)
+  if (CM_NEW(s->run->memory, place, m->node_count + 1, error) != CM_OK ||
+      CM_NEW(s->run->memory, s->node, m->order_count + 1, error) != CM_OK ||
+      CM_NEW(s->run->memory, s->full, m->order_count + 1, error) != CM_OK)
     return error->status;
-  for (size_t i = 0; i < m->order_count; i++) {
-    place[m->order[i]] = (uint32_t)i;
-    inputs += m->nodes[m->order[i]].input_count;
-  }
+  for (size_t i = 0; i < m->order_count; i++)
+    if (!computes(m, &m->nodes[m->order[i]]))
+      s->full[s->constants++] = m->order[i];
+    else {
+      place[m->order[i]] = s->nodes;
+      s->node[s->nodes++] = m->order[i];
+      inputs += m->nodes[m->order[i]].input_count;
+    }
   cm_status status = CM_NEW(s->run->memory, arcs, inputs + 1, error);
-  for (size_t i = 0; status == CM_OK && i < m->order_count; i++) {
-    const cm_node *node = &m->nodes[m->order[i]];
-    for (uint32_t k = 0; k < node->input_count; k++)
-      if (node->inputs[k] != CM_NONE && m->values[node->inputs[k]].producer != CM_NONE)
-        arcs[count++] = (cm_arc){.from = place[m->values[node->inputs[k]].producer], .to = (uint32_t)i};
+  for (uint32_t i = 0; status == CM_OK && i < s->nodes; i++) {
+    const cm_node *node = &m->nodes[s->node[i]];
+    for (uint32_t k = 0; k < node->input_count; k++) {
+      uint32_t producer = node->inputs[k] != CM_NONE ? m->values[node->inputs[k]].producer : CM_NONE;
+      if (producer != CM_NONE && computes(m, &m->nodes[producer]))
+        arcs[count++] = (cm_arc){.from = place[producer], .to = i};
+    }
   }
   if (status == CM_OK)
-    status = cm_dag_new(s->run->memory, (uint32_t)m->order_count, arcs, count, &s->dag, error);
+    status = cm_dag_new(s->run->memory, s->nodes, arcs, count, &s->dag, error);
   cm_free(arcs);
   cm_free(place);
   return status;
@@ -126,8 +147,8 @@ static cm_status list_latencies(scoring *s, const cm_plan *plan, cm_error *error
       by_node[op->call.node - s->model->nodes] = (uint64_t)((double)cm_split_work(&op->call, &whole, inputs) / rate);
     cm_free(inputs);
   }
-  for (size_t i = 0; i < s->model->order_count; i++)
-    s->latency[i] = by_node[s->model->order[i]];
+  for (uint32_t i = 0; i < s->nodes; i++)
+    s->latency[i] = by_node[s->node[i]];
   cm_free(by_node);
   return status;
 }
@@ -164,15 +185,22 @@ static cm_status score(void *context, uint32_t subgraph, const uint32_t *order, 
   scoring *s = context;
   cm_draft draft;
   for (uint32_t i = 0; i < s->subgraphs.first[s->subgraphs.count]; i++)
-    s->full[i] = s->model->order[s->subgraphs.node[i]];
-  uint32_t first = subgraph == CM_WHOLE_GRAPH ? 0 : s->subgraphs.first[subgraph];
+    s->full[s->constants + i] = s->node[s->subgraphs.node[i]];
+  uint32_t first = s->constants + (subgraph == CM_WHOLE_GRAPH ? 0 : s->subgraphs.first[subgraph]);
   for (uint32_t i = 0; i < count; i++)
-    s->full[first + i] = s->model->order[order[i]];
+    s->full[first + i] = s->node[order[i]];
+  s->scored++;
+  if (s->options->settings != NULL && s->measure == NULL) {
+    cm_candidate candidate;
+    if (cm_candidate_make(s->model, s->full, s->options, s->run, &candidate, error) != CM_OK)
+      return error->status;
+    *points = (uint64_t)candidate.time_ns;
+    return CM_OK;
+  }
   if (cm_draft_make(s->model, s->full, s->options, s->chip, s->target, s->run, &draft, error) != CM_OK)
     return error->status;
   cm_status status = time_of(s, &draft, points, error);
   cm_draft_free(&draft);
-  s->scored++;
   return status;
 }
 
@@ -211,7 +239,8 @@ static cm_status find_order(scoring *s, uint64_t scores, uint32_t *order, cm_err
 static cm_status is_faster(scoring *s, const cm_draft *first, const cm_draft *other, bool *faster, cm_error *error)
 {
   uint64_t ns[2];
-  *faster = other->emission.time_ns < first->emission.time_ns && bytes_moved(other) <= s->file_bytes;
+  *faster = other->emission.time_ns < first->emission.time_ns &&
+            (s->options->settings != NULL || bytes_moved(other) <= s->file_bytes);
   for (int i = 0; i < 2 && s->measure != NULL; i++) {
     cm_draft draft;
     if (cm_draft_make(s->model, i == 0 ? NULL : s->full, s->options, s->chip, s->target, s->run, &draft, error) !=
@@ -232,7 +261,7 @@ static cm_status try_order(scoring *s, const uint32_t *order, cm_draft *first, c
   cm_draft draft;
   bool same = true, faster;
   for (uint32_t i = 0; i < s->dag->node_count; i++) {
-    s->full[i] = s->model->order[order[i]];
+    s->full[s->constants + i] = s->node[order[i]];
     same = same && order[i] == i;
   }
   if (same)
@@ -251,22 +280,24 @@ static cm_status try_order(scoring *s, const uint32_t *order, cm_draft *first, c
 }
 
 cm_status cm_order_search(cm_model *model, const cm_plan_options *options, const char *chip, const cm_target *target,
-                          const cm_order_measure *measure, cm_run *run, cm_draft *first, json_t **report,
+                          const cm_order_measure *measure, uint64_t asked, cm_run *run, cm_draft *first, json_t **report,
                           cm_error *error)
 {
   scoring s = {.model = model, .options = options, .chip = chip, .target = target, .run = run, .measure = measure};
   uint32_t *order = NULL;
   double file_order = first->emission.time_ns;
   s.file_bytes = bytes_moved(first);
-  uint64_t scores = PIECES_SCORED / (first->plan->piece_count + PIECES_A_NODE * model->order_count + 1);
+  uint64_t scores = options->settings != NULL ? PIECES_TIMED / (first->plan->piece_count + 1)
+                                              : PIECES_SCORED / (first->plan->piece_count + PIECES_A_NODE * model->order_count + 1);
+  scores = scores < ORDERS_MAX ? scores : ORDERS_MAX;
+  scores = asked > 0 ? asked : scores;
   cm_status status = make_graph(&s, error);
   if (status == CM_OK)
     status = list_latencies(&s, first->plan, error);
   if (status == CM_OK)
     status = cm_subgraphs_find(s.dag, NULL, NODES_MIN, run->memory, &s.subgraphs, error);
-  if (status == CM_OK && (CM_NEW(run->memory, s.full, model->node_count + 1, error) != CM_OK ||
-                          CM_NEW(run->memory, order, model->order_count + 1, error) != CM_OK))
-    status = error->status;
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, order, model->order_count + 1, error);
   if (status == CM_OK)
     status = find_order(&s, scores, order, error);
   if (status == CM_OK)
@@ -279,6 +310,7 @@ cm_status cm_order_search(cm_model *model, const cm_plan_options *options, const
   if (s.subgraphs.first != NULL)
     cm_subgraphs_free(&s.subgraphs);
   cm_free(s.full);
+  cm_free(s.node);
   cm_free(order);
   return status;
 }

@@ -28,12 +28,12 @@ typedef struct cm_order_measure {
 
 /* Searches for an order that takes less time by the cost model, which simulates the instruction stream of the whole
  * program. `first` is the draft for the order of the file; it is replaced when a better one is found, so that the
- * result is never slower and moves no more bytes. How many orders are scored depends on the size of the program alone:
- * for large ones only the queue by height. With `measure` (NULL: none) a command scores. *report (new reference):
+ * result is never slower and, where options->settings is NULL, moves no more bytes. `scores` orders are scored (0: as
+ * many as the size of the program allows; for large ones only the queue by height). With `measure` (NULL: none) a command scores. *report (new reference):
  * {"subgraphs", "scored", "file_order_ns", "best_ns"}, the last two by the cost model. Errors: memory, cancel, those of
  * cm_measure. */
 cm_status cm_order_search(cm_model *model, const cm_plan_options *options, const char *chip, const cm_target *target,
-                          const cm_order_measure *measure, cm_run *run, cm_draft *first, json_t **report,
+                          const cm_order_measure *measure, uint64_t scores, cm_run *run, cm_draft *first, json_t **report,
                           cm_error *error);
 
 #endif

@@ -84,10 +84,10 @@ static json_t *time_json(const cm_emission *emission, const cm_program *program)
 }
 
 json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm_emission *emission,
-                          const cm_program *program, json_t *order)
+                          const cm_program *program, json_t *order, json_t *search)
 {
-  return json_pack("{s:s, s:I, s:o, s:I, s:I, s:o, s:o, s:o*}", "chip", program->chip_name, "memory_bytes",
+  return json_pack("{s:s, s:I, s:o, s:I, s:I, s:o, s:o, s:o*, s:O*}", "chip", program->chip_name, "memory_bytes",
                    (json_int_t)program->target.memory_bytes, "operators", cm_pieces_report(plan), "subgraphs",
                    (json_int_t)program->object_count, "instructions", (json_int_t)program->instruction_count, "traffic",
-                   traffic_json(plan, layout, program), "time", time_json(emission, program), "order", order);
+                   traffic_json(plan, layout, program), "time", time_json(emission, program), "order", order, "search", search);
 }

@@ -9,6 +9,7 @@
 #include "core/chip/chip.h"
 #include "core/machine/program/codec.h"
 #include "core/machine/order.h"
+#include "core/machine/schedule/search.h"
 #include "core/machine/run/simulate.h"
 
 static cm_run run;
@@ -260,6 +261,39 @@ START_TEST(programs_compute_what_models_do)
     cm_model_free(g.model);
   }
   ck_assert_uint_gt(cut, 14);
+}
+END_TEST
+
+/* ---- the search ---- */
+
+static cm_candidate search(cm_model *model, unsigned threads, uint64_t scores)
+{
+  cm_settings settings = cm_settings_default(64 << 10);
+  cm_plan_options options = options_for(64 << 10, &settings);
+  cm_search_options how = {.scores = scores};
+  cm_candidate best;
+  json_t *report;
+  run.threads = threads;
+  ck_ok(cm_settings_search(model, &options, &how, &run, &best, &report, &error));
+  run.threads = 1;
+  ck_assert_int_le(json_integer_value(json_object_get(report, "scored")), (json_int_t)scores);
+  ck_assert(best.time_ns > 0);
+  json_decref(report);
+  return best;
+}
+
+/* More candidates are never worse, and threads change nothing. */
+START_TEST(the_search_only_gains)
+{
+  for (int trial = 0; trial < 4; trial++) {
+    graph g = trial % 2 == 0 ? image_model() : token_model();
+    graph_finish(&g, &run);
+    cm_candidate one = search(g.model, 1, 1), some = search(g.model, 1, 30), same = search(g.model, 3, 30);
+    ck_assert(some.score <= one.score);
+    ck_assert_mem_eq(&some.settings, &same.settings, sizeof same.settings);
+    ck_assert(some.time_ns <= same.time_ns && same.time_ns <= some.time_ns);
+    cm_model_free(g.model);
+  }
 }
 END_TEST
 
@@ -547,6 +581,7 @@ int main(void)
   tcase_add_checked_fixture(tcase, set_up, tear_down);
   tcase_set_timeout(tcase, 120);
   tcase_add_test(tcase, programs_compute_what_models_do);
+  tcase_add_test(tcase, the_search_only_gains);
   tcase_add_test(tcase, every_element_is_made_once);
   tcase_add_test(tcase, fusion_moves_less);
   tcase_add_test(tcase, the_checking_mode_notices_mistakes);

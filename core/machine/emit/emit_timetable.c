@@ -9,12 +9,12 @@ typedef struct front {
   const cm_timetable *table;
   uint32_t *made;  /* by buffer of the timetable: the emitter's number + 1 */
   uint64_t *prior; /* by buffer of the timetable: what every part of its load waits for */
-  const cm_task **order;
+  const cm_timed_task **order;
 } front;
 
 static int by_start(const void *a, const void *b)
 {
-  const cm_task *x = *(const cm_task *const *)a, *y = *(const cm_task *const *)b;
+  const cm_timed_task *x = *(const cm_timed_task *const *)a, *y = *(const cm_timed_task *const *)b;
   if (x->start < y->start || x->start > y->start)
     return x->start < y->start ? -1 : 1;
   return x < y ? -1 : x > y;
@@ -39,7 +39,7 @@ static cm_status fill_buffer(front *f, uint32_t number, bool in_parts, uint32_t 
   return CM_OK;
 }
 
-static cm_status emit_transfer(front *f, const cm_task *task, cm_error *error)
+static cm_status emit_transfer(front *f, const cm_timed_task *task, cm_error *error)
 {
   cm_emitter *e = f->e;
   const cm_tile *tile = &e->plan->tiles[task->number];
@@ -76,7 +76,7 @@ static cm_status emit_transfer(front *f, const cm_task *task, cm_error *error)
   return loads ? CM_OK : cm_emitter_list(e, &e->stored_by[task->number], symbol, error);
 }
 
-static cm_status emit_run(front *f, const cm_task *task, cm_error *error)
+static cm_status emit_run(front *f, const cm_timed_task *task, cm_error *error)
 {
   cm_emitter *e = f->e;
   const cm_piece *piece = &e->plan->pieces[task->number];
@@ -127,7 +127,7 @@ static cm_status emit_all(front *f, const cm_sequence *sequence, cm_run *run, cm
     return error->status;
   cm_status status = CM_OK;
   for (uint64_t t = 0; status == CM_OK && t < f->table->task_count; t++) {
-    const cm_task *task = f->order[t];
+    const cm_timed_task *task = f->order[t];
     if (next < sequence->segment_count && (next == 0 || task->start >= begin[next])) {
       while (next + 1 < sequence->segment_count && task->start >= begin[next + 1])
         next++;

@@ -54,7 +54,7 @@ uint32_t cm_transfer_axis(const cm_box *box)
 
 /* ---- tasks ---- */
 
-static cm_status add_task(timing *t, const cm_task *task, cm_error *error)
+static cm_status add_task(timing *t, const cm_timed_task *task, cm_error *error)
 {
   if (task->end > t->out->time_ns)
     t->out->time_ns = task->end;
@@ -81,7 +81,7 @@ static cm_status transfer(timing *t, cm_task_kind kind, uint32_t number, double 
   uint64_t row = extent > 0 ? bytes / (uint64_t)extent : 0;
   *end = ready;
   for (uint32_t p = 0; p < parts; p++) {
-    cm_task task = {.kind = kind, .number = t->buffer[number].tile, .buffer = number,
+    cm_timed_task task = {.kind = kind, .number = t->buffer[number].tile, .buffer = number,
                     .from = extent * (int64_t)p / (int64_t)parts, .to = extent * ((int64_t)p + 1) / (int64_t)parts};
     double ns = cm_transfer_ns(t->target, parts > 1 ? (uint64_t)(task.to - task.from) * row : bytes);
     task.start = cm_lanes_earliest(&t->lanes, CM_UNIT_DATA, ready, ns, &task.lane);
@@ -410,7 +410,7 @@ static cm_status run_piece(timing *t, uint32_t number, cm_error *error)
     t->buffer_of[piece->in_place] = before + 1; /* until it is noted */
   }
   if (status == CM_OK) {
-    cm_task task = {.kind = CM_TASK_RUN, .number = number};
+    cm_timed_task task = {.kind = CM_TASK_RUN, .number = number};
     note_uses(t, piece, made);
     if (in_place)
       t->buffer_of[piece->in_place] = 0;

@@ -12,14 +12,14 @@
 
 typedef enum cm_task_kind { CM_TASK_LOAD, CM_TASK_STORE, CM_TASK_RUN } cm_task_kind;
 
-typedef struct cm_task {
+typedef struct cm_timed_task {
   cm_task_kind kind;
   uint32_t number; /* of the tile, or piece */
   uint32_t buffer; /* that is loaded or stored */
   uint32_t lane;
   int64_t from, to; /* LOAD, STORE: of the first axis of the tile's box that is longer than 1, counted in the box */
   double start, end;
-} cm_task;
+} cm_timed_task;
 
 /* A tile that lies on the chip for a while. */
 typedef struct cm_timed_buffer {
@@ -28,7 +28,7 @@ typedef struct cm_timed_buffer {
 } cm_timed_buffer;
 
 typedef struct cm_timetable {
-  cm_task *tasks; /* in the order of the sequence; empty when only the time was asked for */
+  cm_timed_task *tasks; /* in the order of the sequence; empty when only the time was asked for */
   uint64_t task_count;
   cm_timed_buffer *buffers;
   uint32_t buffer_count;

@@ -1,0 +1,243 @@
+#include "core/machine/schedule/search.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/threads.h"
+
+enum { NUMBERS = 6, BATCH_MAX = 6, SCORES_MIN = 14, SCORES_MAX = 72 };
+
+/* Pieces of all candidates together where nobody says how many are scored: some seconds. */
+static const double PIECES_SCORED = 800000;
+
+/* What a byte that is moved costs beside time: moving everything that must be moved once, a share of the time. */
+static const double BYTES_SHARE = 0.04;
+
+static const double fills[] = {0.35, 0.45, 0.55, 0.65, 0.75, 0.82, 0.88, 0.93};
+static const double shares[] = {0, 0.12, 0.25, 0.5, 0.75, 1, 1.5};
+static const double units[] = {1, 2, 3, 4, 6, 8, 12, 16};
+static const double issues[] = {4, 10, 20, 40};
+/* Sizes are absolute, so that more memory leaves the candidates for less among the choices. */
+static const double sizes[] = {1 << 9,  1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16, 1 << 17,
+                               1 << 18, 1 << 19, 1 << 20, 1 << 21, 1 << 22, 1 << 23, 1 << 24};
+
+typedef struct ladder {
+  const double *value;
+  int count;
+} ladder;
+
+static const ladder ladders[NUMBERS] = {
+    {fills, sizeof fills / sizeof *fills},   {shares, sizeof shares / sizeof *shares},
+    {units, sizeof units / sizeof *units},   {sizes, sizeof sizes / sizeof *sizes},
+    {sizes, sizeof sizes / sizeof *sizes},   {issues, sizeof issues / sizeof *issues},
+};
+
+/* A place on every ladder. */
+typedef struct point {
+  int at[NUMBERS];
+} point;
+
+typedef struct searching {
+  cm_model *model;
+  const cm_plan_options *options;
+  const cm_search_options *search;
+  cm_run *run;
+  point batch[BATCH_MAX];
+  cm_candidate made[BATCH_MAX];
+  bool failed[BATCH_MAX];
+  point seen[SCORES_MAX * 8];
+  uint32_t seen_count;
+  uint64_t scored, most;
+  double until;
+  double reference_ns, reference_bytes;
+} searching;
+
+static cm_settings settings_of(const point *p)
+{
+  double v[NUMBERS];
+  for (int i = 0; i < NUMBERS; i++)
+    v[i] = ladders[i].value[p->at[i]];
+  return (cm_settings){v[0], v[1], v[2], v[3], v[4], v[5]};
+}
+
+static int nearest(const ladder *l, double value)
+{
+  int best = 0;
+  for (int i = 1; i < l->count; i++)
+    if (fabs(l->value[i] - value) < fabs(l->value[best] - value))
+      best = i;
+  return best;
+}
+
+static point point_of(const cm_settings *s)
+{
+  const double v[NUMBERS] = {s->fill, s->segment_share, s->pieces_a_unit, s->piece_bytes, s->weight_bytes, s->issues_min};
+  point p;
+  for (int i = 0; i < NUMBERS; i++)
+    p.at[i] = nearest(&ladders[i], v[i]);
+  return p;
+}
+
+cm_status cm_candidate_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, cm_run *run,
+                            cm_candidate *candidate, cm_error *error)
+{
+  cm_plan *plan = NULL;
+  cm_sequence sequence = {0};
+  cm_timetable table = {0};
+  cm_status status = cm_plan_new(model, order, options, run, &plan, error);
+  if (status == CM_OK)
+    status = cm_sequence_make(plan, options->settings, &sequence, error);
+  if (status == CM_OK)
+    status = cm_timetable_make(plan, &sequence, options->target, options->settings, false, run, &table, error);
+  if (status == CM_OK)
+    *candidate = (cm_candidate){.settings = *options->settings, .time_ns = table.time_ns, .score = table.time_ns,
+                                .bytes = table.traffic.loaded + table.traffic.stored + table.traffic.parameters,
+                                .pieces = plan->piece_count};
+  cm_timetable_free(&table);
+  cm_sequence_free(&sequence);
+  cm_plan_free(plan);
+  return status;
+}
+
+static cm_status make_one(void *context, size_t index, cm_error *error)
+{
+  searching *s = context;
+  const cm_settings settings = settings_of(&s->batch[index]);
+  cm_plan_options options = *s->options;
+  options.settings = &settings;
+  cm_status status = cm_candidate_make(s->model, NULL, &options, s->run, &s->made[index], error);
+  s->made[index].score += BYTES_SHARE * s->reference_ns * (double)s->made[index].bytes / s->reference_bytes;
+  /* Where the sizes of a candidate do not fit, another one's may. */
+  s->failed[index] = status == CM_TOO_LARGE;
+  return status == CM_TOO_LARGE ? CM_OK : status;
+}
+
+static bool seen_before(searching *s, const point *p)
+{
+  for (uint32_t i = 0; i < s->seen_count; i++)
+    if (memcmp(&s->seen[i], p, sizeof *p) == 0)
+      return true;
+  return false;
+}
+
+/* Puts a point in the batch unless it was scored already or the budget is spent. */
+static void add(searching *s, const point *p, uint32_t *count)
+{
+  if (*count == BATCH_MAX || s->scored + *count >= s->most || s->seen_count == sizeof s->seen / sizeof *s->seen ||
+      seen_before(s, p))
+    return;
+  s->seen[s->seen_count++] = *p;
+  s->batch[(*count)++] = *p;
+}
+
+/* Scores the batch; the best of it becomes *best when it is better. Among equals the first stays. */
+static cm_status score(searching *s, uint32_t count, point *at, cm_candidate *best, bool *better, cm_error *error)
+{
+  *better = false;
+  if (count == 0)
+    return CM_OK;
+  if (cm_parallel(s->run, count, make_one, s, error) != CM_OK)
+    return error->status;
+  s->scored += count;
+  for (uint32_t i = 0; i < count; i++)
+    if (!s->failed[i] && s->made[i].score < best->score) {
+      *best = s->made[i];
+      *at = s->batch[i];
+      *better = true;
+    }
+  return CM_OK;
+}
+
+static bool spent(const searching *s)
+{
+  double now = cm_now();
+  return s->scored >= s->most || (s->until > 0 && now >= s->until) || (s->run->deadline > 0 && now >= s->run->deadline);
+}
+
+/* Starts that differ in how large pieces are and how full the memory is. */
+static cm_status try_starts(searching *s, point *at, cm_candidate *best, cm_error *error)
+{
+  static const int moves[][NUMBERS] = {{2, 1, 0, 1, 1, 0}, {-2, -1, 0, 1, -1, 0}, {1, 0, 0, -1, -1, 1}, {-1, 2, -2, 0, 1, 0}};
+  const point first = *at;
+  uint32_t count = 0;
+  bool better;
+  for (size_t m = 0; m < sizeof moves / sizeof *moves; m++) {
+    point p = first;
+    for (int i = 0; i < NUMBERS; i++) {
+      int to = p.at[i] + moves[m][i];
+      p.at[i] = to < 0 ? 0 : to >= ladders[i].count ? ladders[i].count - 1 : to;
+    }
+    add(s, &p, &count);
+  }
+  return score(s, count, at, best, &better, error);
+}
+
+static cm_status descend(searching *s, point *at, cm_candidate *best, cm_error *error)
+{
+  static const int turn[NUMBERS] = {0, 3, 4, 1, 2, 5};
+  for (bool any = true; any && !spent(s);) {
+    any = false;
+    for (int k = 0; k < NUMBERS && !spent(s); k++)
+      for (int step = 1, i = turn[k]; step <= 2 && !spent(s); step++) {
+        uint32_t count = 0;
+        bool better;
+        for (int sign = -1; sign <= 1; sign += 2) {
+          point p = *at;
+          p.at[i] += sign * step;
+          if (p.at[i] >= 0 && p.at[i] < ladders[i].count)
+            add(s, &p, &count);
+        }
+        if (score(s, count, at, best, &better, error) != CM_OK)
+          return error->status;
+        any = any || better;
+        step = better ? 0 : step; /* on from there */
+      }
+  }
+  return CM_OK;
+}
+
+static cm_status report_of(const searching *s, const cm_candidate *first, const cm_candidate *best, json_t **report,
+                           cm_error *error)
+{
+  const cm_settings *b = &best->settings;
+  *report = json_pack("{s:I, s:f, s:f, s:{s:f, s:f, s:f, s:f, s:f, s:f}}", "scored", (json_int_t)s->scored, "first_ns",
+                      first->time_ns, "best_ns", best->time_ns, "settings", "fill", b->fill, "segment_share",
+                      b->segment_share, "pieces_a_unit", b->pieces_a_unit, "piece_bytes", b->piece_bytes, "weight_bytes",
+                      b->weight_bytes, "issues_min", b->issues_min);
+  return *report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the search");
+}
+
+cm_status cm_settings_search(cm_model *model, const cm_plan_options *options, const cm_search_options *search, cm_run *run,
+                             cm_candidate *found, json_t **report, cm_error *error)
+{
+  searching *s;
+  cm_candidate first, best;
+  if (CM_NEW(run->memory, s, 1, error) != CM_OK)
+    return error->status;
+  s->model = model;
+  s->options = options;
+  s->search = search;
+  s->run = run;
+  s->until = search->seconds > 0 ? cm_now() + search->seconds : 0;
+  cm_status status = cm_candidate_make(model, NULL, options, run, &first, error);
+  if (status == CM_OK) {
+    double held = PIECES_SCORED / (double)(first.pieces + 1);
+    s->most = search->scores > 0 ? search->scores : held < SCORES_MIN ? SCORES_MIN : held > SCORES_MAX ? SCORES_MAX : (uint64_t)held;
+    s->scored = 1;
+    s->reference_ns = first.time_ns;
+    s->reference_bytes = (double)first.bytes + 1;
+    first.score += BYTES_SHARE * first.time_ns;
+    best = first;
+    point at = point_of(options->settings);
+    if (!spent(s))
+      status = try_starts(s, &at, &best, error);
+    if (status == CM_OK)
+      status = descend(s, &at, &best, error);
+  }
+  if (status == CM_OK)
+    status = report_of(s, &first, &best, report, error);
+  cm_free(s);
+  if (status == CM_OK)
+    *found = best;
+  return status;
+}
