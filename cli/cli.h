@@ -96,6 +96,7 @@ int cli_map(int argc, char **argv);
 int cli_partition(int argc, char **argv);
 int cli_place(int argc, char **argv);
 int cli_check(int argc, char **argv);
+int cli_simulate(int argc, char **argv);
 int cli_compile(int argc, char **argv);
 int cli_schedule(int argc, char **argv);
 int cli_tile(int argc, char **argv);

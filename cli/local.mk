@@ -14,6 +14,7 @@ coremap_SOURCES = cli/cli.h cli/http.h cli/job.h cli/remote.h \
   cli/remote.c \
   cli/run.c \
   cli/schedule.c \
+  cli/simulate.c \
   cli/tile.c \
   cli/show.c cli/operators.c \
   cli/submit.c \

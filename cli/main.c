@@ -18,6 +18,7 @@ static const struct {
   {"disassemble", cli_disassemble, "print a program's instructions"},
   {"tile", cli_tile, "cut an ONNX model in micro-operators for the devices of a chip"},
   {"schedule", cli_schedule, "schedule tasks on processors or resources"},
+  {"simulate", cli_simulate, "simulate the packets of a mapping: step time, latencies, saturation"},
   {"check", cli_check, "verify a mapping independently of what made it"},
   {"show", cli_show, "describe a network, chip or mapping"},
   {"convert", cli_convert, "turn a network into another format"},

@@ -66,8 +66,8 @@ static void judge_links(const cm_chip *chip, const double *link_load, busiest *b
   }
 }
 
-static cm_status count_tiles(const cm_chip *chip, const uint32_t *core, uint32_t parts, cm_memory *memory, uint32_t *tiles,
-                             cm_error *error)
+cm_status cm_tiles_in_use(const cm_chip *chip, const uint32_t *core, uint32_t parts, cm_memory *memory, uint32_t *tiles,
+                          cm_error *error)
 {
   const cm_barrier *b = &chip->costs.barrier;
   uint32_t across = (chip->width + b->tile_x - 1) / b->tile_x, down = (chip->height + b->tile_y - 1) / b->tile_y;
@@ -113,7 +113,7 @@ cm_status cm_step_measure(const cm_topology *topology, const cm_chip *chip, cons
     return error->status;
   cm_status status = cm_step_loads(topology, part, part_count, run, events, error);
   if (status == CM_OK && chip->costs.barrier.points > 0)
-    status = count_tiles(chip, core, part_count, run->memory, &tiles, error);
+    status = cm_tiles_in_use(chip, core, part_count, run->memory, &tiles, error);
   for (uint32_t p = 0; p < part_count && status == CM_OK; p++) {
     judge_core(chip, p, core[p], &events[p], &detail->core[p], m, &b);
     judge_ports(chip, core[p], &detail->core[p], m, &b);

@@ -10,4 +10,8 @@ cm_status cm_step_measure(const cm_topology *topology, const cm_chip *chip, cons
                           const uint32_t *core, cm_run *run, cm_metrics *metrics, cm_metrics_detail *detail,
                           cm_error *error);
 
+/* The tiles of the chip's barrier that hold one of these cores. O(parts + tiles). Errors: memory. */
+cm_status cm_tiles_in_use(const cm_chip *chip, const uint32_t *core, uint32_t parts, cm_memory *memory, uint32_t *tiles,
+                          cm_error *error);
+
 #endif

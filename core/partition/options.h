@@ -41,6 +41,7 @@ enum cm_random_stream {
   CM_STREAM_EPISODES,
   CM_STREAM_EXAMPLES,
   CM_STREAM_STEP = 80,
+  CM_STREAM_SIMULATION,
 };
 
 #endif

@@ -18,6 +18,7 @@ UNIT_TESTS = \
   tests/unit/policy \
   tests/unit/regions \
   tests/unit/schedule \
+  tests/unit/simulate \
   tests/unit/step \
   tests/unit/training \
   tests/unit/views

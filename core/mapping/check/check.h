@@ -35,6 +35,12 @@ cm_status cm_check_mapping_stream(FILE *stream, const cm_topology *topology, con
  * the byte offset as place, CM_NOT_FOUND. O(file). */
 cm_status cm_mapping_read_summary(const char *path, cm_run *run, json_t **summary, cm_error *error);
 
+/* Reads who is where from a mapping file: (*part)[neurons] and (*core)[*parts], all in range and no core twice; both are
+ * the caller's (cm_free). CM_BAD_MAPPING when the file is none of a network with so many neurons on this chip,
+ * CM_NOT_FOUND. O(file). */
+cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_chip *chip, cm_run *run, uint32_t **part,
+                                 uint32_t *parts, uint32_t **core, cm_error *error);
+
 void cm_check_result_free(cm_check_result *result);
 
 #endif

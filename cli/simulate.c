@@ -1,0 +1,164 @@
+/* coremap simulate: a mapped network in motion. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "core/base/file.h"
+#include "core/mapping/check/check.h"
+#include "core/mapping/simulate/simulate.h"
+
+static const char usage[] =
+  "usage: coremap simulate NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [OPTION...]\n"
+  "\n"
+  "Simulates the packets of a mapping on the chip's routers, with queues and finite buffers, event by event, and prints what\n"
+  "came of it as one JSON object (docs/simulation.md). Same input, options and seed: same output.\n"
+  "\n"
+  "  --steps N            time steps, each from rest; 1 unless --load or --saturation is given\n"
+  "  --load X             a steady stream of X steps a ns: latencies under load\n"
+  "  --saturation         the highest load that the network carries, and latencies up to it\n"
+  "  --communication NAME unicast (default: a packet a target core) or multicast (copied where ways part)\n"
+  "  --buffers N          packets that an input of a router or core holds; 16\n"
+  "  --packets N          length of a stream; 200000\n"
+  "  --seed S             which neurons fire when\n"
+  "  --threads T          never changes the result\n"
+  "  -o FILE              write there instead of standard output\n"
+  "  --format NAME        the network's format, whatever it looks like: @N\n"
+  "  --quiet              no progress\n";
+
+typedef struct arguments {
+  const char *network, *format, *chip, *mesh, *mapping, *out;
+  cm_simulate_options options;
+  uint32_t threads;
+  bool quiet, steps;
+} arguments;
+
+enum {
+  CHIP = 256, MESH, FORMAT, MAPPING, STEPS, LOAD, SATURATION, COMMUNICATION, BUFFERS, PACKETS, SEED, THREADS, QUIET, HELP
+};
+
+static int bad_value(const char *flag, const char *expected)
+{
+  return cli_usage("simulate", "--%s expects %s", flag, expected);
+}
+
+static int parse_value(int flag, arguments *a)
+{
+  char *end;
+  switch (flag) {
+    case STEPS:
+      a->steps = true;
+      return cli_whole32(optarg, 1, 100000, &a->options.steps) ? -1 : bad_value("steps", "a whole number from 1 to 100000");
+    case LOAD:
+      a->options.load = strtod(optarg, &end);
+      return *end == '\0' && end != optarg && a->options.load > 0 && a->options.load < 1e9
+               ? -1
+               : bad_value("load", "steps a ns, above 0");
+    case COMMUNICATION:
+      a->options.multicast = strcmp(optarg, "multicast") == 0;
+      return a->options.multicast || strcmp(optarg, "unicast") == 0 ? -1
+                                                                    : bad_value("communication", "unicast or multicast");
+    case BUFFERS:
+      return cli_whole32(optarg, 1, 1 << 20, &a->options.buffers) ? -1
+                                                                  : bad_value("buffers", "a whole number from 1 to 1048576");
+    case PACKETS:
+      return cli_whole(optarg, 1000, UINT64_C(1) << 40, &a->options.packets)
+               ? -1
+               : bad_value("packets", "a whole number from 1000 to 1099511627776");
+    case SEED:
+      return cli_whole(optarg, 0, INT64_MAX, &a->options.seed) ? -1 : bad_value("seed", "a whole number");
+    default:
+      return cli_whole32(optarg, 1, 256, &a->threads) ? -1 : bad_value("threads", "a whole number from 1 to 256");
+  }
+}
+
+static int parse(int argc, char **argv, arguments *a)
+{
+  static const struct option flags[] = {
+    {"chip", required_argument, NULL, CHIP},       {"mesh", required_argument, NULL, MESH},
+    {"format", required_argument, NULL, FORMAT},   {"mapping", required_argument, NULL, MAPPING},
+    {"steps", required_argument, NULL, STEPS},     {"load", required_argument, NULL, LOAD},
+    {"saturation", no_argument, NULL, SATURATION}, {"communication", required_argument, NULL, COMMUNICATION},
+    {"buffers", required_argument, NULL, BUFFERS}, {"packets", required_argument, NULL, PACKETS},
+    {"seed", required_argument, NULL, SEED},       {"threads", required_argument, NULL, THREADS},
+    {"quiet", no_argument, NULL, QUIET},           {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0}};
+  for (int flag, wrong; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;) {
+    switch (flag) {
+      case 'o': a->out = cli_output(optarg); break;
+      case CHIP: a->chip = cli_input(optarg); break;
+      case MESH: a->mesh = optarg; break;
+      case FORMAT: a->format = optarg; break;
+      case MAPPING: a->mapping = cli_input(optarg); break;
+      case SATURATION: a->options.saturation = true; break;
+      case QUIET: a->quiet = true; break;
+      case HELP: return cli_help(usage);
+      case '?': return EXIT_USAGE;
+      default:
+        if ((wrong = parse_value(flag, a)) >= 0)
+          return wrong;
+    }
+  }
+  if (optind + 1 != argc)
+    return cli_usage("simulate", optind == argc ? "no network is named" : "more than one network is named");
+  if ((a->chip == NULL) == (a->mesh == NULL))
+    return cli_usage("simulate", "name either --chip or --mesh");
+  if (a->mapping == NULL)
+    return cli_usage("simulate", "no --mapping is named");
+  if (!a->steps && (a->options.load > 0 || a->options.saturation))
+    a->options.steps = 0;
+  a->network = cli_input(argv[optind]);
+  return -1;
+}
+
+static cm_status simulate(const arguments *a, cli_run *cli, json_t **report, cm_error *error)
+{
+  cm_chip *chip = NULL;
+  cm_topology *topology = NULL;
+  cm_import_report ignored;
+  uint32_t *part = NULL, *core = NULL, parts = 0;
+  cm_status status = cli_chip(a->chip, a->mesh, &chip, error);
+  if (status == CM_OK)
+    status = cli_import(a->network, a->format, &cli->run, &topology, &ignored, error);
+  if (status == CM_OK)
+    status = cm_mapping_read_places(a->mapping, topology->vertex_count, chip, &cli->run, &part, &parts, &core, error);
+  if (status == CM_OK)
+    status = cm_simulate(topology, chip, part, parts, core, &a->options, &cli->run, report, error);
+  cm_free(part);
+  cm_free(core);
+  cm_topology_free(topology);
+  cm_chip_free(chip);
+  return status;
+}
+
+static cm_status write_report(const char *path, const json_t *report, cm_error *error)
+{
+  cm_file file;
+  if (cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  if (json_dumpf(report, file.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0)
+    fputc('\n', file.stream);
+  return cm_file_commit(&file, error);
+}
+
+int cli_simulate(int argc, char **argv)
+{
+  arguments a = {.options = cm_simulate_defaults};
+  int parsed = parse(argc, argv, &a);
+  if (parsed >= 0)
+    return parsed;
+  cli_run cli;
+  cm_error error;
+  json_t *report = NULL;
+  cli_run_begin(&cli, a.quiet);
+  if (a.threads > 0)
+    cli.run.threads = a.threads;
+  cm_status status = simulate(&a, &cli, &report, &error);
+  cli_run_end(&cli);
+  if (status == CM_OK && a.out != NULL)
+    status = write_report(a.out, report, &error);
+  else if (status == CM_OK)
+    cli_print_json(report);
+  json_decref(report);
+  return status == CM_OK ? EXIT_DONE : cli_fail(&error);
+}

@@ -1,0 +1,388 @@
+/* Happy path: a packet is put in the queue of its core's outlet -> at the head it asks for channels -> a channel that is
+ * free and has a place behind it takes it -> it arrives in the next buffer, or at a core. What can fail: memory, a
+ * stop. */
+#include "core/mapping/simulate/fabric.h"
+
+#include <string.h>
+
+#include "core/chip/turns.h"
+
+/* ---- packets and lists ---- */
+
+static cm_status new_packet(cm_fabric *f, uint32_t *packet, cm_error *error)
+{
+  if (f->packet_free != CM_FABRIC_NONE) {
+    *packet = f->packet_free;
+    f->packet_free = f->packet[*packet].next;
+    return CM_OK;
+  }
+  if (CM_ROOM(f->run->memory, f->packet, &f->packet_room, (uint64_t)f->packet_count + 1, error) != CM_OK)
+    return error->status;
+  *packet = f->packet_count++;
+  return CM_OK;
+}
+
+static void free_packet(cm_fabric *f, uint32_t packet)
+{
+  f->packet[packet].next = f->packet_free;
+  f->packet_free = packet;
+}
+
+static void append(cm_fabric *f, cm_fabric_queue *q, uint32_t packet)
+{
+  f->packet[packet].next = CM_FABRIC_NONE;
+  if (q->head == CM_FABRIC_NONE)
+    q->head = packet;
+  else
+    f->packet[q->tail].next = packet;
+  q->tail = packet;
+}
+
+static void drop_head(cm_fabric *f, cm_fabric_queue *q)
+{
+  q->head = f->packet[q->head].next;
+}
+
+/* A buffer's head needs a channel. */
+static cm_status wait_for(cm_fabric *f, uint32_t buffer, uint32_t channel, cm_error *error)
+{
+  uint32_t node = f->node_free;
+  if (node != CM_FABRIC_NONE)
+    f->node_free = f->node_next[node];
+  else {
+    if (CM_ROOM(f->run->memory, f->node_buffer, &f->node_room, (uint64_t)f->node_count + 1, error) != CM_OK ||
+        CM_ROOM(f->run->memory, f->node_next, &f->node_next_room, (uint64_t)f->node_count + 1, error) != CM_OK)
+      return error->status;
+    node = f->node_count++;
+  }
+  f->node_buffer[node] = buffer;
+  f->node_next[node] = CM_FABRIC_NONE;
+  if (f->wait_head[channel] == CM_FABRIC_NONE)
+    f->wait_head[channel] = node;
+  else
+    f->node_next[f->wait_tail[channel]] = node;
+  f->wait_tail[channel] = node;
+  return CM_OK;
+}
+
+static uint32_t first_waiting(cm_fabric *f, uint32_t channel)
+{
+  uint32_t node = f->wait_head[channel], buffer = f->node_buffer[node];
+  f->wait_head[channel] = f->node_next[node];
+  f->node_next[node] = f->node_free;
+  f->node_free = node;
+  return buffer;
+}
+
+static cm_status look_at(cm_fabric *f, uint32_t channel, cm_error *error)
+{
+  if (CM_ROOM(f->run->memory, f->todo, &f->todo_room, f->todo_count + 1, error) != CM_OK)
+    return error->status;
+  f->todo[f->todo_count++] = channel;
+  return CM_OK;
+}
+
+/* ---- routing ---- */
+
+/* The router that a buffer feeds. */
+static uint32_t router_of(const cm_fabric *f, uint32_t buffer)
+{
+  if (buffer >= f->links)
+    return cm_router_of(f->chip, buffer - f->links);
+  uint32_t router = buffer / CM_DIRECTIONS, x = router % cm_chip_routers_x(f->chip), y = router / cm_chip_routers_x(f->chip);
+  uint32_t columns = cm_chip_routers_x(f->chip), rows = cm_chip_routers_y(f->chip);
+  switch (buffer % CM_DIRECTIONS) {
+    case CM_EAST: x = (x + 1) % columns; break;
+    case CM_WEST: x = (x + columns - 1) % columns; break;
+    case CM_SOUTH: y = (y + 1) % rows; break;
+    default: y = (y + rows - 1) % rows; break;
+  }
+  return y * columns + x;
+}
+
+static uint64_t local_bit(const cm_fabric *f, uint32_t core)
+{
+  return UINT64_C(1) << (CM_DIRECTIONS + cm_core_behind(f->chip, core));
+}
+
+/* Which ways a packet takes: dimension by dimension, the trunk along the first, branches along the second. */
+static uint64_t route(const cm_fabric *f, const cm_fabric_packet *p)
+{
+  const cm_traffic *t = f->traffic;
+  bool x_first = f->chip->routing == CM_ROUTING_XY;
+  cm_direction ahead = x_first ? CM_EAST : CM_SOUTH, back = x_first ? CM_WEST : CM_NORTH,
+               up = x_first ? CM_SOUTH : CM_EAST, down = x_first ? CM_NORTH : CM_WEST;
+  int32_t a = x_first ? p->x : p->y, b = x_first ? p->y : p->x;
+  uint64_t needs = 0;
+  for (uint64_t i = t->first[p->kind]; i < t->first[p->kind + 1]; i++) {
+    const cm_packet_target *to = &t->target[i];
+    int32_t ta = x_first ? to->x : to->y, tb = x_first ? to->y : to->x;
+    if (ta == a) {
+      bool along = p->heading == CM_DIRECTIONS || p->heading == ahead || p->heading == back;
+      if (tb == b)
+        needs |= local_bit(f, to->core);
+      else if (tb > b ? along || p->heading == up : along || p->heading == down)
+        needs |= UINT64_C(1) << (tb > b ? up : down);
+    } else if (p->heading == CM_DIRECTIONS || p->heading == (ta > a ? ahead : back))
+      needs |= UINT64_C(1) << (ta > a ? ahead : back);
+  }
+  return needs;
+}
+
+/* The channel of a bit at a router: a link, or the inlet of a core behind it. */
+static uint32_t channel_of(const cm_fabric *f, uint32_t router, unsigned bit)
+{
+  if (bit < CM_DIRECTIONS)
+    return router * CM_DIRECTIONS + bit;
+  uint32_t i = bit - CM_DIRECTIONS, columns = cm_chip_routers_x(f->chip);
+  uint32_t x = router % columns * f->chip->router_x + i % f->chip->router_x,
+           y = router / columns * f->chip->router_y + i / f->chip->router_x;
+  return f->links + y * f->chip->width + x;
+}
+
+/* A buffer has a new head: it asks for its channels. */
+static cm_status ask(cm_fabric *f, uint32_t buffer, cm_error *error)
+{
+  uint32_t router = router_of(f, buffer);
+  uint64_t needs = route(f, &f->packet[f->buffer[buffer].head]);
+  f->needs[buffer] = needs;
+  for (; needs != 0; needs &= needs - 1) {
+    uint32_t channel = channel_of(f, router, (unsigned)__builtin_ctzll(needs));
+    if (wait_for(f, buffer, channel, error) != CM_OK || look_at(f, channel, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* ---- movement ---- */
+
+static unsigned bit_of(const cm_fabric *f, uint32_t channel)
+{
+  return channel < f->links ? channel % CM_DIRECTIONS : CM_DIRECTIONS + cm_core_behind(f->chip, channel - f->links);
+}
+
+/* The head of a buffer has gone everywhere: the place is free for who feeds the buffer. */
+static cm_status advance(cm_fabric *f, uint32_t buffer, cm_error *error)
+{
+  drop_head(f, &f->buffer[buffer]);
+  if (buffer < f->links) {
+    f->held[buffer]--;
+    if (look_at(f, buffer, error) != CM_OK)
+      return error->status;
+  }
+  return f->buffer[buffer].head != CM_FABRIC_NONE ? ask(f, buffer, error) : CM_OK;
+}
+
+static cm_status send(cm_fabric *f, uint32_t buffer, uint32_t channel, cm_error *error)
+{
+  uint32_t sent = f->buffer[buffer].head;
+  unsigned bit = bit_of(f, channel);
+  f->needs[buffer] &= ~(UINT64_C(1) << bit);
+  if (f->needs[buffer] != 0) { /* a copy goes, the head stays for the other channels */
+    uint32_t copy = 0;
+    if (new_packet(f, &copy, error) != CM_OK)
+      return error->status;
+    f->packet[copy] = f->packet[sent];
+    sent = copy;
+    f->under_way++;
+  } else if (advance(f, buffer, error) != CM_OK)
+    return error->status;
+  cm_fabric_packet *p = &f->packet[sent];
+  p->free_ps += f->latency_ps[channel];
+  if (bit < CM_DIRECTIONS) {
+    p->heading = (uint8_t)bit;
+    p->x += (bit == CM_EAST) - (bit == CM_WEST);
+    p->y += (bit == CM_SOUTH) - (bit == CM_NORTH);
+    f->hops++;
+  }
+  f->held[channel]++;
+  f->carried[channel]++;
+  f->free_at[channel] = f->now + f->service_ps[channel];
+  return cm_events_put(&f->events, f->now + f->latency_ps[channel], CM_EVENT_ARRIVE, channel, sent, error);
+}
+
+static cm_status serve(cm_fabric *f, uint32_t channel, cm_error *error)
+{
+  while (f->wait_head[channel] != CM_FABRIC_NONE && f->held[channel] < f->buffers) {
+    if (f->free_at[channel] > f->now) {
+      if (f->waking[channel])
+        return CM_OK;
+      f->waking[channel] = 1;
+      return cm_events_put(&f->events, f->free_at[channel], CM_EVENT_FREE, channel, 0, error);
+    }
+    if (send(f, first_waiting(f, channel), channel, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status settle(cm_fabric *f, cm_error *error)
+{
+  cm_status status = CM_OK;
+  while (f->todo_count > 0 && status == CM_OK)
+    status = serve(f, f->todo[--f->todo_count], error);
+  return status;
+}
+
+/* ---- cores ---- */
+
+/* The synapses that a packet reaches at a core. */
+static uint32_t synapses_at(const cm_fabric *f, const cm_fabric_packet *p, uint32_t core)
+{
+  const cm_traffic *t = f->traffic;
+  for (uint64_t i = t->first[p->kind]; i < t->first[p->kind + 1]; i++)
+    if (t->target[i].core == core)
+      return t->target[i].synapses;
+  return 0;
+}
+
+static cm_status process(cm_fabric *f, uint32_t core, cm_error *error)
+{
+  const cm_charge_cost *c = f->chip->costs.charge;
+  const cm_fabric_packet *p = &f->packet[f->inbox[core].head];
+  uint64_t takes = cm_ps(c[CM_CHARGE_PACKET_RECEIVED].ns + c[CM_CHARGE_SYNAPSE].ns * synapses_at(f, p, core));
+  uint64_t begin = f->now > f->process_from[core] ? f->now : f->process_from[core];
+  return cm_events_put(&f->events, begin + takes, CM_EVENT_DONE, core, 0, error);
+}
+
+static cm_status deliver(cm_fabric *f, uint32_t core, uint32_t packet, cm_error *error)
+{
+  f->delivered++;
+  f->on_delivery(f->user, &f->packet[packet], f->now);
+  if (!f->processing) {
+    f->held[f->links + core]--;
+    f->under_way--;
+    free_packet(f, packet);
+    return look_at(f, f->links + core, error);
+  }
+  bool idle = f->inbox[core].head == CM_FABRIC_NONE;
+  append(f, &f->inbox[core], packet);
+  return idle ? process(f, core, error) : CM_OK;
+}
+
+static cm_status finish(cm_fabric *f, uint32_t core, cm_error *error)
+{
+  uint32_t packet = f->inbox[core].head;
+  drop_head(f, &f->inbox[core]);
+  free_packet(f, packet);
+  f->under_way--;
+  f->held[f->links + core]--;
+  f->core_end[core] = f->now;
+  if (f->inbox[core].head != CM_FABRIC_NONE && process(f, core, error) != CM_OK)
+    return error->status;
+  return look_at(f, f->links + core, error);
+}
+
+/* ---- events ---- */
+
+static cm_status arrive(cm_fabric *f, uint32_t channel, uint32_t packet, cm_error *error)
+{
+  if (channel >= f->links)
+    return deliver(f, channel - f->links, packet, error);
+  bool first = f->buffer[channel].head == CM_FABRIC_NONE;
+  append(f, &f->buffer[channel], packet);
+  return first ? ask(f, channel, error) : CM_OK;
+}
+
+static cm_status happen(cm_fabric *f, const cm_timed_event *event, cm_error *error)
+{
+  switch (event->kind) {
+    case CM_EVENT_ARRIVE: return arrive(f, event->where, event->packet, error);
+    case CM_EVENT_FREE: f->waking[event->where] = 0; return look_at(f, event->where, error);
+    case CM_EVENT_INJECT: return f->on_inject(f->user, event->where, error);
+    default: return finish(f, event->where, error);
+  }
+}
+
+cm_status cm_fabric_inject(cm_fabric *f, uint32_t core, uint64_t kind, cm_error *error)
+{
+  uint32_t packet = 0, buffer = f->links + core;
+  if (new_packet(f, &packet, error) != CM_OK)
+    return error->status;
+  f->packet[packet] = (cm_fabric_packet){.born_ps = f->now, .kind = kind, .heading = CM_DIRECTIONS};
+  f->under_way++;
+  bool first = f->buffer[buffer].head == CM_FABRIC_NONE;
+  append(f, &f->buffer[buffer], packet);
+  return first ? ask(f, buffer, error) : CM_OK;
+}
+
+cm_status cm_fabric_run(cm_fabric *f, bool (*stop)(const cm_fabric *fabric), cm_error *error)
+{
+  enum { CHECK = 4096 };
+  cm_status status = settle(f, error);
+  for (uint64_t i = 0; status == CM_OK && f->events.count > 0 && (stop == NULL || !stop(f)); i++) {
+    cm_timed_event event = cm_events_take(&f->events);
+    f->now = event.ps;
+    status = happen(f, &event, error);
+    if (status == CM_OK)
+      status = settle(f, error);
+    if (status == CM_OK && i % CHECK == 0)
+      status = cm_run_check(f->run, error);
+  }
+  return status;
+}
+
+/* ---- making one ---- */
+
+/* A channel passes packets as fast as the chip says; where it does not, one in the time that it takes to cross. */
+static void set_times(cm_fabric *f)
+{
+  const cm_chip *chip = f->chip;
+  const cm_costs *costs = &chip->costs;
+  const cm_hop_cost *l = &chip->latency_ns;
+  uint32_t columns = cm_chip_routers_x(chip), die_columns = chip->die_width / chip->router_x,
+           die_rows = chip->die_height / chip->router_y;
+  for (uint32_t c = 0; c < f->links; c++) {
+    uint32_t from = c / CM_DIRECTIONS, to = router_of(f, c);
+    bool along_x = c % CM_DIRECTIONS == CM_EAST || c % CM_DIRECTIONS == CM_WEST;
+    bool between = from % columns / die_columns != to % columns / die_columns ||
+                   from / columns / die_rows != to / columns / die_rows;
+    double link = between ? l->die_to_die : along_x ? l->east_west : l->north_south;
+    f->latency_ps[c] = cm_ps(link + l->router);
+    f->service_ps[c] = costs->link_packets_per_ns > 0 ? cm_ps(1 / costs->link_packets_per_ns) : cm_ps(link);
+  }
+  for (uint32_t core = 0; core < f->cores; core++) {
+    f->latency_ps[f->links + core] = cm_ps(l->router);
+    f->service_ps[f->links + core] =
+      costs->port_packets_per_ns > 0 ? cm_ps(1 / costs->port_packets_per_ns) : cm_ps(l->router);
+  }
+}
+
+cm_status cm_fabric_new(const cm_traffic *traffic, uint32_t buffers, bool processing, cm_run *run, cm_fabric *fabric,
+                        cm_error *error)
+{
+  const cm_chip *chip = traffic->chip;
+  cm_fabric f = {.traffic = traffic, .chip = chip, .run = run, .buffers = buffers, .processing = processing,
+                 .routers = cm_chip_routers_x(chip) * cm_chip_routers_y(chip), .cores = cm_chip_cores(chip),
+                 .packet_free = CM_FABRIC_NONE, .node_free = CM_FABRIC_NONE, .events = {.memory = run->memory}};
+  cm_memory *memory = run->memory;
+  f.links = f.routers * CM_DIRECTIONS;
+  size_t channels = (size_t)f.links + f.cores;
+  if (CM_NEW(memory, f.service_ps, channels, error) != CM_OK || CM_NEW(memory, f.latency_ps, channels, error) != CM_OK ||
+      CM_NEW(memory, f.free_at, channels, error) != CM_OK || CM_NEW(memory, f.waking, channels, error) != CM_OK ||
+      CM_NEW(memory, f.held, channels, error) != CM_OK || CM_NEW(memory, f.carried, channels, error) != CM_OK ||
+      CM_NEW(memory, f.wait_head, channels, error) != CM_OK || CM_NEW(memory, f.wait_tail, channels, error) != CM_OK ||
+      CM_NEW(memory, f.buffer, channels, error) != CM_OK || CM_NEW(memory, f.needs, channels, error) != CM_OK ||
+      CM_NEW(memory, f.inbox, f.cores, error) != CM_OK || CM_NEW(memory, f.core_end, f.cores, error) != CM_OK ||
+      CM_NEW(memory, f.process_from, f.cores, error) != CM_OK) {
+    cm_fabric_free(&f);
+    return error->status;
+  }
+  memset(f.wait_head, 0xff, channels * sizeof *f.wait_head);
+  memset(f.buffer, 0xff, channels * sizeof *f.buffer);
+  memset(f.inbox, 0xff, f.cores * sizeof *f.inbox);
+  set_times(&f);
+  *fabric = f;
+  return CM_OK;
+}
+
+void cm_fabric_free(cm_fabric *f)
+{
+  void *const blocks[] = {f->service_ps, f->latency_ps, f->free_at,     f->waking,    f->held,   f->carried,
+                          f->wait_head,  f->wait_tail,  f->node_buffer, f->node_next, f->buffer, f->needs,
+                          f->inbox,      f->core_end,   f->process_from, f->packet,     f->todo};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    cm_free(blocks[i]);
+  cm_events_free(&f->events);
+  *f = (cm_fabric){0};
+}
