@@ -149,6 +149,10 @@ static cm_status read_flags(int count, char **words, bool files, cm_config *conf
       config->version = true;
       continue;
     }
+    if (strcmp(word, "--check-data") == 0) {
+      config->check_data = true;
+      continue;
+    }
     size_t length = strcspn(word, "=");
     bool is_file = length == 8 && strncmp(word, "--config", 8) == 0;
     const setting *s = strncmp(word, "--", 2) == 0 ? find(word + 2, length - 2) : NULL;
@@ -243,6 +247,8 @@ char *cm_config_help(void)
     (void)fprintf(out, "%c --%s %s%*s%s\n", settings[i].live ? '*' : ' ', settings[i].name, settings[i].argument,
                   (int)(32 - strlen(settings[i].name) - strlen(settings[i].argument)), "", settings[i].help);
   (void)fputs("  --config FILE                      settings as \"name = value\" lines; flags count more\n"
+              "  --check-data                       check the data folder instead of serving: every digest, every row's\n"
+              "                                     files; prints each fault, exit status 1 if there is one\n"
               "  --version, --help\n\n"
               "On SIGHUP the file is read again; what has a * changes at once, the rest at the next start.\n", out);
   (void)fclose(out);

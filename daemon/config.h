@@ -29,7 +29,7 @@ typedef struct cm_config {
   uint64_t idle_timeout;  /* seconds between the requests of a connection */
   uint64_t stall_timeout; /* seconds that a body or a reader may be behind min_rate */
   uint64_t min_rate;      /* bytes a second */
-  bool help, version;
+  bool help, version, check_data;
 } cm_config;
 
 /* Reads the command line, and the file that --config names. CM_BAD_OPTION says which setting, and what it may be. */

@@ -14,6 +14,7 @@
 #include "daemon/import.h"
 #include "daemon/log.h"
 #include "daemon/workers.h"
+#include "storage/check.h"
 #include "storage/jobs.h"
 #include "storage/leases.h"
 #include "storage/log.h"
@@ -194,6 +195,22 @@ static int run(service *s)
   return EXIT_SUCCESS;
 }
 
+static void print_line(void *user, const char *line)
+{
+  (void)user;
+  (void)puts(line);
+}
+
+static int check_data(const char *folder)
+{
+  cm_error error;
+  uint64_t faults;
+  cm_check_report report = {print_line, NULL};
+  if (cm_check_data(folder, &report, &faults, &error) != CM_OK)
+    return fail(&error, EXIT_FAILURE);
+  return faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int main(int count, char **words)
 {
   static service s;
@@ -214,5 +231,5 @@ int main(int count, char **words)
     (void)puts("coremapd " CM_VERSION);
     return EXIT_SUCCESS;
   }
-  return run(&s);
+  return s.config.check_data ? check_data(s.config.data) : run(&s);
 }

@@ -253,6 +253,21 @@ cm_status cm_database_write(cm_database *database, cm_database_work work, void *
 
 /* ---- readers ---- */
 
+static cm_status check_pages(sqlite3 *handle, const char *path, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = false;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "PRAGMA quick_check(1)", "");
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  const char *text = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 0) : "ok";
+  if (text == NULL || strcmp(text, "ok") != 0)
+    status = cm_fail(error, CM_DAMAGED, "the database %s is damaged (%.300s); restore it from a backup", path,
+                     text != NULL ? text : "");
+  sqlite3_finalize(statement);
+  return status;
+}
+
 /* Looks at a database before anything in it changes: it must be ours, of a version that is known, and not empty when it
  * must exist. */
 static cm_status examine(sqlite3 *handle, const char *path, bool must_exist, cm_error *error)
@@ -269,6 +284,8 @@ static cm_status examine(sqlite3 *handle, const char *path, bool must_exist, cm_
     return cm_fail(error, CM_CONFLICT,
                    "%s is empty, and files beside it belong to a database; restore it from a backup, or name another "
                    "folder with --data", path);
+  if (tables > 0 && check_pages(handle, path, error) != CM_OK)
+    return error->status;
   if (version > cm_schema_version)
     return cm_fail(error, CM_CONFLICT,
                    "%s was written by a newer version (schema %lld, this program knows %d); start that version, or name "
@@ -294,6 +311,9 @@ static cm_status open_handle(const char *path, bool check, bool must_exist, sqli
     status = execute(made, "PRAGMA synchronous=FULL", error);
   if (status == CM_OK)
     status = execute(made, "PRAGMA foreign_keys=ON", error);
+  /* What undoes a statement stays in memory: a write then needs no descriptor. */
+  if (status == CM_OK)
+    status = execute(made, "PRAGMA temp_store=MEMORY", error);
   if (status != CM_OK) {
     sqlite3_close_v2(made);
     return status;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "storage/blobs.h"
+
 cm_status cm_mappings_folder(const cm_store *store, const char *id, char *path, cm_error *error)
 {
   return cm_path(path, error, "%s/mappings/%s", store->folder, id);
@@ -111,7 +113,10 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
 {
   const char *id = context;
   int changes;
-  if (cm_sql_run(handle, &changes, error, "DELETE FROM mappings WHERE id = ?", "t", id) != CM_OK)
+  char path[CM_ID_MAX + 16];
+  (void)snprintf(path, sizeof path, "mappings/%s", id);
+  if (cm_sql_run(handle, &changes, error, "DELETE FROM mappings WHERE id = ?", "t", id) != CM_OK ||
+      cm_blobs_forget_in(handle, path, error) != CM_OK)
     return error->status;
   return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no mapping %.64s", id);
 }

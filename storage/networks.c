@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "storage/blobs.h"
+
 #define COLUMNS \
   "rowid, id, user, name, format, gzipped, directed, neurons, hyperedges, synapses, bytes, plain_bytes," \
   " duplicates, self_loops, empty_nets, labels, created, operators"
@@ -73,6 +75,7 @@ cm_status cm_networks_get(cm_store *store, const char *id, cm_network *network, 
 
 typedef struct publish_work {
   const cm_network *network;
+  cm_blob blob;
   bool known;
 } publish_work;
 
@@ -91,7 +94,7 @@ static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
                  (int64_t)n->empty_nets, (int64_t)n->labels, n->created, (int64_t)n->operators) != CM_OK)
     return error->status;
   work->known = changes == 0;
-  return CM_OK;
+  return cm_blob_note_in(handle, &work->blob, error);
 }
 
 cm_status cm_networks_publish(cm_store *store, const cm_network *network, const char *scratch, bool *known,
@@ -99,11 +102,19 @@ cm_status cm_networks_publish(cm_store *store, const cm_network *network, const 
 {
   char path[CM_PATH_MAX], folder[CM_PATH_MAX];
   publish_work work = {.network = network};
-  if (cm_networks_path(store, network->id, path, error) != CM_OK ||
+  char name[CM_SHA_MAX + 32];
+  (void)snprintf(name, sizeof name, "networks/%s.zip", network->id);
+  if (cm_blob_read(scratch, name, &work.blob, error) != CM_OK || cm_networks_path(store, network->id, path, error) != CM_OK ||
       cm_path(folder, error, "%s/networks", store->folder) != CM_OK)
     return error->status;
   pthread_mutex_lock(&store->blob_lock);
-  /* Equal bytes give an equal file, so replacing one that is there changes nothing. */
+  cm_network there;
+  if (access(path, R_OK) == 0 && cm_networks_get(store, network->id, &there, error) == CM_OK) {
+    pthread_mutex_unlock(&store->blob_lock);
+    (void)unlink(scratch);
+    *known = true;
+    return CM_OK;
+  }
   cm_status status = rename(scratch, path) != 0 ? cm_fail_errno(error, errno, "cannot rename", scratch) : CM_OK;
   if (status == CM_OK)
     status = cm_folder_sync(folder, error);
@@ -169,7 +180,10 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
     cm_error_figure(error, "jobs", (uint64_t)needed);
     return error->status;
   }
-  if (cm_sql_run(handle, &changes, error, "DELETE FROM networks WHERE id = ?", "t", id) != CM_OK)
+  char name[CM_SHA_MAX + 32];
+  (void)snprintf(name, sizeof name, "networks/%s.zip", id);
+  if (cm_sql_run(handle, &changes, error, "DELETE FROM networks WHERE id = ?", "t", id) != CM_OK ||
+      cm_blobs_forget_in(handle, name, error) != CM_OK)
     return error->status;
   return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no network %.64s", id);
 }

@@ -1,9 +1,11 @@
 /* What workers do to the queue: claim, identify, finish, requeue, retry; and recover at start.
  * What can fail: the server dies while a job runs (recover), the attempt was superseded (finish changes no row), the
  * job's cores were taken while it ran (requeue), the machine is in want for a while (retry). */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "storage/blobs.h"
 #include "storage/clock.h"
 #include "storage/jobs.h"
 #include "storage/jobs_internal.h"
@@ -12,6 +14,8 @@ typedef struct queue_work {
   const char *text;
   const cm_job *given;
   const cm_job_outcome *outcome;
+  cm_blob *blobs; /* of what it made */
+  size_t blob_count;
   cm_job job;
   bool found, flag;
 } queue_work;
@@ -181,6 +185,9 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   }
   if (o->mapping != NULL && note_mapping(handle, o->mapping, error) != CM_OK)
     return error->status;
+  for (size_t i = 0; i < work->blob_count; i++)
+    if (cm_blob_note_in(handle, &work->blobs[i], error) != CM_OK)
+      return error->status;
   const char *mapping = o->mapping != NULL ? o->mapping->id : o->reused_mapping;
   /* The mapping goes in before the move: a done job always has one. */
   if (cm_sql_run(handle, NULL, error,
@@ -196,10 +203,18 @@ cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcom
                          cm_error *error)
 {
   queue_work work = {.given = job, .outcome = outcome};
+  char path[CM_ID_MAX + 16];
   *taken = false;
-  if (cm_database_write(store->database, finish, &work, error) != CM_OK) {
+  if (outcome->mapping != NULL) {
+    (void)snprintf(path, sizeof path, "mappings/%s", outcome->mapping->id);
+    if (cm_blobs_read_folder(store, path, &work.blobs, &work.blob_count, error) != CM_OK)
+      return error->status;
+  }
+  cm_status status = cm_database_write(store->database, finish, &work, error);
+  free(work.blobs);
+  if (status != CM_OK) {
     *taken = work.flag;
-    return error->status;
+    return status;
   }
   const char *mapping = outcome->mapping != NULL ? outcome->mapping->id : outcome->reused_mapping;
   cm_job_publish(store, job->id, outcome->state, strcmp(job->kind, "compile") == 0 ? "program" : "mapping", mapping);

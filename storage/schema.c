@@ -146,6 +146,9 @@ const char *const cm_schema_steps[] = {
 
   /* What is added to the time since boot, one row (storage/clock.h). */
   "CREATE TABLE clock (offset REAL NOT NULL);",
+
+  /* Size and digest of every stored file, by its path below the data folder. */
+  "CREATE TABLE blobs (path TEXT PRIMARY KEY, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL) WITHOUT ROWID;",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

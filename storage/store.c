@@ -13,6 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "storage/check.h"
 #include "storage/clock.h"
 #include "storage/folder.h"
 #include "storage/log.h"
@@ -149,8 +150,9 @@ cm_status cm_store_open(const char *folder, uint64_t cache_bytes_max, cm_store *
   made->lock = made->old_lock = -1;
   pthread_mutex_init(&made->blob_lock, NULL);
   char path[CM_PATH_MAX];
-  uint64_t moved;
+  uint64_t moved, faults;
   if (open_folder(made, folder, error) != CM_OK || cm_sweep(made, &moved, error) != CM_OK ||
+      cm_check_sizes(made, &faults, error) != CM_OK ||
       cm_path(path, error, "%s/cache", folder) != CM_OK ||
       cm_cache_open(path, cache_bytes_max, &made->cache, error) != CM_OK ||
       cm_board_new(&made->board, error) != CM_OK) {

@@ -1,6 +1,6 @@
 # Tests that drive a live daemon over HTTP, and of what it keeps; tests/api/client.h holds what they share.
 if HAVE_CHECK
-SERVER_TESTS = tests/unit/storage tests/unit/queue tests/api/resources tests/api/jobs tests/api/connections tests/api/executors tests/fault/server
+SERVER_TESTS = tests/unit/storage tests/unit/queue tests/unit/check_data tests/api/resources tests/api/jobs tests/api/connections tests/api/executors tests/fault/server
 check_PROGRAMS += $(SERVER_TESTS)
 dist_check_SCRIPTS += tests/api/process
 TESTS += $(SERVER_TESTS) tests/api/process
@@ -8,6 +8,7 @@ API_LIBS = $(SERVER_LIBS) $(CHECK_LIBS) $(CURL_LIBS)
 API_CLIENT = tests/api/client.c tests/api/client.h
 tests_unit_storage_LDADD = $(API_LIBS)
 tests_unit_queue_LDADD = $(API_LIBS)
+tests_unit_check_data_LDADD = $(API_LIBS)
 tests_api_resources_SOURCES = tests/api/resources.c $(API_CLIENT)
 tests_api_resources_LDADD = $(API_LIBS)
 tests_api_jobs_SOURCES = tests/api/jobs.c $(API_CLIENT)

@@ -299,6 +299,24 @@ START_TEST(a_damaged_cache_entry_is_made_again)
 }
 END_TEST
 
+static int run_daemon(const char *const *arguments);
+
+START_TEST(the_data_folder_is_checked_by_command)
+{
+  char network[65], id[33], path[CM_PATH_MAX];
+  const char *const check[] = {"--check-data", "--data", folder, NULL};
+  test_upload_large(&server, 500, 2000, 8, network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\"}", network);
+  expect_state(id, "done");
+  ck_assert_int_eq(run_daemon(check), 1); /* a server works on it */
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+  ck_assert_int_eq(run_daemon(check), 0);
+  ck_ok(cm_path(path, &error, "%s/networks", folder));
+  damage_folder(path);
+  ck_assert_int_eq(run_daemon(check), 1);
+}
+END_TEST
+
 START_TEST(a_damaged_network_fails_its_job_only)
 {
   char network[65], id[33], path[CM_PATH_MAX];
@@ -316,25 +334,50 @@ START_TEST(a_damaged_network_fails_its_job_only)
 END_TEST
 
 /* Also when it comes while the server is busy starting, or a thread of a library takes it. */
+/* Processor time of the server so far, in clock ticks. */
+static unsigned long processor_ticks(void)
+{
+  char path[64], line[1024];
+  unsigned long user = 0, system_ticks = 0;
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)server.pid);
+  FILE *stream = fopen(path, "r");
+  ck_assert_ptr_nonnull(stream);
+  ck_assert_ptr_nonnull(fgets(line, sizeof line, stream));
+  fclose(stream);
+  const char *rest = strrchr(line, ')');
+  ck_assert_int_eq(sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system_ticks), 2);
+  return user + system_ticks;
+}
+
+/* Waits until the server does nothing: no request could be made to ask it. */
+static void wait_until_idle(void)
+{
+  unsigned long before = processor_ticks(), now;
+  for (int tries = 0; tries < 300; tries++, before = now) {
+    usleep(400000);
+    now = processor_ticks();
+    if (now - before <= 2)
+      return;
+  }
+  ck_abort_msg("the server stays busy");
+}
+
 /* Without descriptors a job's files cannot be opened: it is queued again, and done once there are some. */
 START_TEST(a_job_without_descriptors_is_tried_again)
 {
   char id[33], path[96];
-  pthread_t waiter;
   struct rlimit before, none;
   long_job(id, 9);
   test_wait_state(&server, id, "running");
-  ck_assert_int_eq(pthread_create(&waiter, NULL, poll_long, id), 0);
-  usleep(300000);
   ck_assert_int_eq(prlimit(server.pid, RLIMIT_NOFILE, NULL, &before), 0);
   none = (struct rlimit){.rlim_cur = 3, .rlim_max = before.rlim_max};
   ck_assert_int_eq(prlimit(server.pid, RLIMIT_NOFILE, &none, NULL), 0);
-  pthread_join(waiter, NULL); /* until the attempt has ended */
+  wait_until_idle(); /* the attempt has ended */
   ck_assert_int_eq(prlimit(server.pid, RLIMIT_NOFILE, &before, NULL), 0);
   snprintf(path, sizeof path, "/v1/jobs/%s", id);
   test_reply reply = test_get(&server, path);
   const json_t *retry = json_object_get(reply.json, "retry");
-  ck_assert_int_ge(json_integer_value(json_object_get(retry, "count")), 1);
+  ck_assert_msg(json_integer_value(json_object_get(retry, "count")) >= 1, "%s", reply.body);
   ck_assert_str_eq(test_word(json_object_get(retry, "problem"), "code"), "io");
   test_reply_clear(&reply);
   expect_state(id, "done");
@@ -503,6 +546,7 @@ int main(void)
   tcase_add_test(tests, sigterm_sends_running_jobs_back_to_the_queue);
   tcase_add_test(tests, sigterm_ends_streams_and_polls);
   tcase_add_test(tests, a_damaged_cache_entry_is_made_again);
+  tcase_add_test(tests, the_data_folder_is_checked_by_command);
   tcase_add_test(tests, a_damaged_network_fails_its_job_only);
   tcase_add_test(tests, a_job_without_descriptors_is_tried_again);
   tcase_add_test(tests, a_signal_always_ends_it_in_order);

@@ -619,6 +619,8 @@ START_TEST(a_reserving_job_takes_its_region_or_nothing)
   bool taken, mismatch;
   cm_mapping_row mapping = {.id = "m1", .network = "abc", .chip = "toy"};
   cm_job_outcome done = {.state = CM_JOB_DONE, .mapping = &mapping, .region = region, .region_count = 4};
+  ck_ok(cm_folder_make(inside("mappings/m1"), &error));
+  test_write(inside("mappings/m1/summary.json"), "{}", 2);
   create_job("", 0, id);
   claim(&job);
   const char occupy[] = "{\"occupy\": [[1, 1]], \"owner\": \"me\"}";

@@ -1,0 +1,77 @@
+#include "storage/blobs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+cm_status cm_blob_read(const char *file, const char *path, cm_blob *blob, cm_error *error)
+{
+  cm_blob made = {0};
+  if (strlen(path) >= sizeof made.path)
+    return cm_fail(error, CM_INTERNAL, "the name of a stored file is too long: %.200s", path);
+  memcpy(made.path, path, strlen(path) + 1);
+  if (cm_file_hash(file, made.sha256, &made.bytes, error) != CM_OK)
+    return error->status;
+  *blob = made;
+  return CM_OK;
+}
+
+static cm_status read_one(const cm_store *store, const char *path, const char *name, cm_blob *blob, cm_error *error)
+{
+  char known[CM_PATH_MAX], file[CM_PATH_MAX];
+  if (cm_path(known, error, "%s/%s", path, name) != CM_OK || cm_path(file, error, "%s/%s", store->folder, known) != CM_OK)
+    return error->status;
+  return cm_blob_read(file, known, blob, error);
+}
+
+cm_status cm_blobs_read_folder(const cm_store *store, const char *path, cm_blob **blobs, size_t *count, cm_error *error)
+{
+  char folder[CM_PATH_MAX];
+  cm_blob *list = NULL;
+  size_t used = 0, room = 0;
+  if (cm_path(folder, error, "%s/%s", store->folder, path) != CM_OK)
+    return error->status;
+  DIR *listing = opendir(folder);
+  if (listing == NULL)
+    return cm_fail_errno(error, errno, "cannot open folder", folder);
+  cm_status status = CM_OK;
+  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
+    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
+      continue;
+    if (used == room) {
+      cm_blob *larger = realloc(list, (room = 2 * room + 16) * sizeof *list);
+      if (larger == NULL) {
+        status = cm_fail(error, CM_NO_MEMORY, "out of memory while reading %s", folder);
+        break;
+      }
+      list = larger;
+    }
+    status = read_one(store, path, item->d_name, &list[used], error);
+    used += status == CM_OK;
+  }
+  closedir(listing);
+  if (status != CM_OK) {
+    free(list);
+    return status;
+  }
+  *blobs = list;
+  *count = used;
+  return CM_OK;
+}
+
+cm_status cm_blob_note_in(sqlite3 *handle, const cm_blob *blob, cm_error *error)
+{
+  return cm_sql_run(handle, NULL, error,
+                    "INSERT INTO blobs(path, bytes, sha256) VALUES(?, ?, ?)"
+                    " ON CONFLICT(path) DO UPDATE SET bytes = excluded.bytes, sha256 = excluded.sha256", "tit", blob->path,
+                    (int64_t)blob->bytes, blob->sha256);
+}
+
+cm_status cm_blobs_forget_in(sqlite3 *handle, const char *path, cm_error *error)
+{
+  /* '0' follows '/': all that begins with the path and a slash. */
+  return cm_sql_run(handle, NULL, error, "DELETE FROM blobs WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0')", "t",
+                    path);
+}

@@ -1,0 +1,362 @@
+/* Happy path: lock, look whose folder it is, open the database as it is, then one subject after the other.
+ * A fault is a line of the report and a count, never an end: the whole folder is looked at. */
+#include "storage/check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/network/topology_file.h"
+#include "storage/blobs.h"
+#include "storage/folder.h"
+#include "storage/log.h"
+#include "storage/schema.h"
+
+enum { FAULTS_LOGGED_MAX = 20 };
+
+typedef struct checking {
+  const char *folder;
+  sqlite3 *handle;
+  const cm_check_report *report;
+  bool digests; /* read files, or look at their sizes only */
+  uint64_t faults, files, bytes, undigested;
+} checking;
+
+static void say(const checking *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(const checking *c, const char *format, ...)
+{
+  char line[1400];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  c->report->say(c->report->user, line);
+}
+
+static void fault(checking *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void fault(checking *c, const char *format, ...)
+{
+  char line[1200];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  c->faults++;
+  say(c, "FAULT %s", line);
+}
+
+/* ---- files ---- */
+
+/* A file against what is noted about it. */
+static void check_file(checking *c, const char *path, uint64_t bytes, const char *sha256)
+{
+  cm_error error;
+  char file[CM_PATH_MAX];
+  struct stat about;
+  cm_blob now;
+  if (cm_path(file, &error, "%s/%s", c->folder, path) != CM_OK || stat(file, &about) != 0)
+    fault(c, "%s: %s", path, errno == ENOENT ? "the file is missing" : "the file cannot be read");
+  else if ((uint64_t)about.st_size != bytes)
+    fault(c, "%s: %llu bytes, %llu expected", path, (unsigned long long)about.st_size, (unsigned long long)bytes);
+  else if (c->digests && cm_blob_read(file, path, &now, &error) != CM_OK)
+    fault(c, "%s: %s", path, error.detail);
+  else if (c->digests && strcmp(now.sha256, sha256) != 0)
+    fault(c, "%s: SHA-256 is %s, %s expected", path, now.sha256, sha256);
+  c->files++;
+  c->bytes += bytes;
+}
+
+static cm_status check_blobs(checking *c, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = true;
+  cm_status status =
+      cm_sql_prepare(c->handle, &statement, error, "SELECT path, bytes, sha256 FROM blobs ORDER BY path", "");
+  while (status == CM_OK && row) {
+    status = cm_sql_step(statement, &row, error);
+    if (status == CM_OK && row)
+      check_file(c, (const char *)sqlite3_column_text(statement, 0), (uint64_t)sqlite3_column_int64(statement, 1),
+                 (const char *)sqlite3_column_text(statement, 2));
+  }
+  sqlite3_finalize(statement);
+  return status;
+}
+
+/* A network whose digest no release has noted: a model's is its id, a topology file has checksums of its own. */
+static void check_old_network(checking *c, const char *id, bool model)
+{
+  cm_error error;
+  cm_blob now;
+  cm_run run;
+  cm_topology *topology;
+  char file[CM_PATH_MAX], path[CM_SHA_MAX + 32];
+  (void)snprintf(path, sizeof path, "networks/%s.zip", id);
+  if (cm_path(file, &error, "%s/%s", c->folder, path) != CM_OK || access(file, R_OK) != 0) {
+    fault(c, "%s: the file is missing", path);
+    return;
+  }
+  c->undigested++;
+  if (!c->digests)
+    return;
+  cm_run_init(&run);
+  if (model && cm_blob_read(file, path, &now, &error) == CM_OK && strcmp(now.sha256, id) != 0)
+    fault(c, "%s: SHA-256 is %s", path, now.sha256);
+  else if (!model && cm_topology_load(file, &run, &topology, &error) != CM_OK)
+    fault(c, "%s: %s", path, error.detail);
+  else if (!model)
+    cm_topology_free(topology);
+}
+
+/* Rows whose files nobody has noted. */
+static cm_status check_old_rows(checking *c, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = true;
+  cm_status status = cm_sql_prepare(c->handle, &statement, error, "SELECT id, format = 'onnx' FROM networks n WHERE NOT"
+                                    " EXISTS (SELECT 1 FROM blobs WHERE path = 'networks/' || n.id || '.zip')", "");
+  while (status == CM_OK && row) {
+    status = cm_sql_step(statement, &row, error);
+    if (status == CM_OK && row)
+      check_old_network(c, (const char *)sqlite3_column_text(statement, 0), sqlite3_column_int(statement, 1) != 0);
+  }
+  sqlite3_finalize(statement);
+  if (status != CM_OK)
+    return status;
+  row = true;
+  status = cm_sql_prepare(c->handle, &statement, error, "SELECT id FROM mappings m WHERE NOT EXISTS (SELECT 1 FROM blobs"
+                          " WHERE path > 'mappings/' || m.id || '/' AND path < 'mappings/' || m.id || '0')", "");
+  while (status == CM_OK && row) {
+    char path[CM_PATH_MAX];
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    const char *id = (const char *)sqlite3_column_text(statement, 0);
+    if (cm_path(path, error, "%s/mappings/%s", c->folder, id) != CM_OK || access(path, R_OK | X_OK) != 0)
+      fault(c, "mappings/%s: the folder is missing", id);
+    else
+      c->undigested++;
+  }
+  sqlite3_finalize(statement);
+  return status;
+}
+
+/* ---- at start ---- */
+
+typedef struct start_log {
+  uint64_t lines;
+} start_log;
+
+static void log_fault(void *user, const char *line)
+{
+  start_log *log = user;
+  if (log->lines++ < FAULTS_LOGGED_MAX)
+    cm_log("%s", line);
+}
+
+static cm_status check_sizes(sqlite3 *handle, void *context, cm_error *error)
+{
+  checking *c = context;
+  c->handle = handle;
+  return check_blobs(c, error) == CM_OK ? check_old_rows(c, error) : error->status;
+}
+
+cm_status cm_check_sizes(cm_store *store, uint64_t *faults, cm_error *error)
+{
+  start_log log = {0};
+  cm_check_report report = {log_fault, &log};
+  checking c = {.folder = store->folder, .report = &report};
+  if (cm_database_read(store->database, check_sizes, &c, error) != CM_OK)
+    return error->status;
+  if (c.faults > 0)
+    cm_log("%llu stored files are missing or have another size; what needs them will fail: see coremapd --check-data",
+           (unsigned long long)c.faults);
+  *faults = c.faults;
+  return CM_OK;
+}
+
+/* ---- the whole check ---- */
+
+static cm_status check_database(checking *c, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = true;
+  uint64_t before = c->faults;
+  cm_status status = cm_sql_prepare(c->handle, &statement, error, "PRAGMA integrity_check", "");
+  while (status == CM_OK && row) {
+    status = cm_sql_step(statement, &row, error);
+    const char *text = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 0) : "ok";
+    if (strcmp(text, "ok") != 0)
+      fault(c, "coremapd.db: %s", text);
+  }
+  sqlite3_finalize(statement);
+  if (status == CM_OK && c->faults == before)
+    say(c, "database: pages and indexes are whole");
+  return status;
+}
+
+/* A count that must be 0. */
+static cm_status check_none(checking *c, const char *what, const char *query, cm_error *error)
+{
+  int64_t count;
+  if (cm_sql_number(c->handle, 0, &count, error, query, "") != CM_OK)
+    return error->status;
+  if (count != 0)
+    fault(c, "coremapd.db: %lld %s", (long long)count, what);
+  return CM_OK;
+}
+
+static cm_status check_rows(checking *c, cm_error *error)
+{
+  uint64_t before = c->faults;
+  int64_t jobs;
+  if (check_none(c, "counts of queued jobs are wrong",
+                 "SELECT count(*) FROM (SELECT user, priority, ready, queued FROM queue_totals EXCEPT SELECT user, priority,"
+                 " sum(state = 'queued' AND waits_for IS NULL AND retry_at IS NULL), count(*) FROM jobs"
+                 " WHERE state = 'queued' GROUP BY 1, 2)", error) != CM_OK ||
+      check_none(c, "queued jobs are not counted",
+                 "SELECT (SELECT total(queued) FROM queue_totals) <> (SELECT count(*) FROM jobs WHERE state = 'queued')",
+                 error) != CM_OK ||
+      check_none(c, "blocks of the queue are counted wrongly",
+                 "SELECT count(*) FROM (SELECT user, priority, bucket, jobs FROM queue_ranks WHERE level = 0 EXCEPT"
+                 " SELECT user, priority, sequence >> 6, count(*) FROM jobs WHERE state = 'queued' AND waits_for IS NULL"
+                 " AND retry_at IS NULL GROUP BY 1, 2, 3)", error) != CM_OK ||
+      check_none(c, "states have another number of jobs than is counted",
+                 "SELECT count(*) FROM (SELECT state, jobs FROM job_totals WHERE jobs <> 0 EXCEPT SELECT state, count(*)"
+                 " FROM jobs GROUP BY 1)", error) != CM_OK ||
+      check_none(c, "queued jobs need a network that is not there",
+                 "SELECT count(*) FROM jobs WHERE state = 'queued' AND network NOT IN (SELECT id FROM networks)",
+                 error) != CM_OK ||
+      cm_sql_number(c->handle, 0, &jobs, error, "SELECT count(*) FROM jobs", "") != CM_OK)
+    return error->status;
+  if (c->faults == before)
+    say(c, "jobs: %lld, counters and rows agree", (long long)jobs);
+  return CM_OK;
+}
+
+static cm_status check_uploads(checking *c, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = true;
+  uint64_t count = 0;
+  cm_status status = cm_sql_prepare(c->handle, &statement, error, "SELECT id, size FROM uploads", "");
+  while (status == CM_OK && row) {
+    char path[CM_PATH_MAX];
+    struct stat about;
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    count++;
+    const char *id = (const char *)sqlite3_column_text(statement, 0);
+    if (cm_path(path, error, "%s/incoming/%s", c->folder, id) != CM_OK || stat(path, &about) != 0)
+      fault(c, "incoming/%s: the bytes of an upload are missing", id);
+    else if ((int64_t)about.st_size > sqlite3_column_int64(statement, 1))
+      fault(c, "incoming/%s: an upload is longer than announced", id);
+  }
+  sqlite3_finalize(statement);
+  if (status == CM_OK)
+    say(c, "uploads under way: %llu", (unsigned long long)count);
+  return status;
+}
+
+/* Names in a folder that no row knows: not a fault, the next start puts them aside. */
+static cm_status count_strangers(checking *c, const char *part, const char *suffix, const char *query, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  uint64_t strangers = 0;
+  if (cm_path(path, error, "%s/%s", c->folder, part) != CM_OK)
+    return error->status;
+  DIR *listing = opendir(path);
+  if (listing == NULL) {
+    fault(c, "%s: the folder cannot be read", part);
+    return CM_OK;
+  }
+  cm_status status = CM_OK;
+  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
+    char id[256];
+    int64_t known = 0;
+    size_t length = strlen(item->d_name), cut = strlen(suffix);
+    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
+      continue;
+    if (length > cut && strcmp(item->d_name + length - cut, suffix) == 0) {
+      (void)snprintf(id, sizeof id, "%.*s", (int)(length - cut), item->d_name);
+      status = cm_sql_number(c->handle, 0, &known, error, query, "t", id);
+    }
+    if (status == CM_OK && known == 0) {
+      say(c, "unknown: %s/%s; the next start moves it to lost+found/", part, item->d_name);
+      strangers++;
+    }
+  }
+  closedir(listing);
+  return status;
+}
+
+static cm_status check_all(checking *c, cm_error *error)
+{
+  if (check_database(c, error) != CM_OK || check_rows(c, error) != CM_OK)
+    return error->status;
+  uint64_t before = c->faults;
+  if (check_blobs(c, error) != CM_OK || check_old_rows(c, error) != CM_OK)
+    return error->status;
+  say(c, "files: %llu with %llu bytes, %s%s", (unsigned long long)c->files, (unsigned long long)c->bytes,
+      c->faults == before ? "each has its SHA-256" : "not all as they were stored",
+      c->undigested > 0 ? "; some of an earlier release have none noted" : "");
+  if (c->undigested > 0)
+    say(c, "networks and mappings without a noted digest: %llu (networks are read to their end instead)",
+        (unsigned long long)c->undigested);
+  if (check_uploads(c, error) != CM_OK ||
+      count_strangers(c, "networks", ".zip", "SELECT 1 FROM networks WHERE id = ?", error) != CM_OK)
+    return error->status;
+  return count_strangers(c, "mappings", "", "SELECT 1 FROM mappings WHERE id = ?", error);
+}
+
+static cm_status open_as_it_is(checking *c, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  int64_t version;
+  if (cm_path(path, error, "%s/coremapd.db", c->folder) != CM_OK)
+    return error->status;
+  if (sqlite3_open_v2(path, &c->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+    return cm_fail(error, CM_IO, "cannot open %s: %s", path, c->handle != NULL ? sqlite3_errmsg(c->handle) : "no memory");
+  if (cm_sql_number(c->handle, 0, &version, error, "PRAGMA user_version", "") != CM_OK)
+    return error->status;
+  if (version != cm_schema_version)
+    return cm_fail(error, CM_CONFLICT, version > cm_schema_version
+                     ? "%s has schema %lld, of a newer version (this program knows %d)"
+                     : "%s has schema %lld, of an earlier release; start this one once (it knows %d), and check again",
+                   path, (long long)version, cm_schema_version);
+  return CM_OK;
+}
+
+cm_status cm_check_data(const char *folder, const cm_check_report *report, uint64_t *faults, cm_error *error)
+{
+  checking c = {.folder = folder, .report = report, .digests = true};
+  cm_folder found;
+  int lock;
+  if (cm_folder_lock(folder, &lock, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_folder_examine(folder, &found, error);
+  if (status == CM_OK && !found.marked)
+    status = cm_fail(error, CM_CONFLICT, "%s has no marker coremapd.json: no server of this release has used it", folder);
+  if (status == CM_OK)
+    status = open_as_it_is(&c, error);
+  if (status == CM_OK)
+    status = check_all(&c, error);
+  if (status == CM_DAMAGED) { /* of the database: nothing more can be read */
+    fault(&c, "%s", error->detail);
+    status = CM_OK;
+  }
+  sqlite3_close_v2(c.handle);
+  close(lock);
+  if (status != CM_OK)
+    return status;
+  say(&c, c.faults == 0 ? "no faults" : c.faults == 1 ? "1 fault" : "%llu faults", (unsigned long long)c.faults);
+  *faults = c.faults;
+  return CM_OK;
+}
