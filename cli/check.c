@@ -73,10 +73,11 @@ int cli_check(int argc, char **argv)
     status = cli_import(a.network, a.format, &cli.run, &topology, &report, &error);
   char network_id[65];
   uint64_t bytes;
-  if (status == CM_OK && a.certificate != NULL)
+  if (status == CM_OK)
     status = cm_file_hash(a.network, network_id, &bytes, &error);
   if (status == CM_OK)
-    status = a.certificate == NULL ? cm_check_mapping(a.mapping, topology, chip, occupancy, &cli.run, &result, &error)
+    status = a.certificate == NULL ? cm_check_mapping(a.mapping, topology, chip, occupancy, network_id, &cli.run,
+                                                      &result, &error)
                                    : cm_certificate_check(a.certificate, a.mapping, topology, chip, occupancy,
                                                           network_id, &cli.run, &result, &error);
   cli_run_end(&cli);

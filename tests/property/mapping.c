@@ -143,7 +143,7 @@ static void check_invariants(const cm_map_input *input, const cm_mapping *m)
   ck_ok(cm_path(path, &error, "%s/mapping.json", folder));
   test_write(path, text, size);
   cm_check_result result;
-  ck_ok(cm_check_mapping(path, input->topology, input->chip, input->occupancy, &run, &result, &error));
+  ck_ok(cm_check_mapping(path, input->topology, input->chip, input->occupancy, input->network_id, &run, &result, &error));
   ck_assert_msg(result.violation_count == 0, "%s", result.listed > 0 ? result.violations[0] : "");
   cm_check_result_free(&result);
   free(text);

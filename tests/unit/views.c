@@ -45,8 +45,7 @@ static void build(uint64_t seed, bool directed)
   mapping->attempts[0] =
       (cm_attempt){.capacity = 1000, .parts = PARTS, .edge_cut = 12.5, .levels = 3, .coarsening_cached = true};
   mapping->attempt_count = 1;
-  mapping->bound =
-      (cm_bound){.parts = 2, .argument = CM_ARGUMENT_TOTAL, .resource = CM_SYNAPSES, .total = 19, .limit = 10};
+  ck_ok(cm_bound_parts(&network, &chip->limits, &run, &mapping->bound, &error));
   ck_ok(cm_metrics_compute(&network, chip, mapping->part, PARTS, mapping->core, &run, &mapping->metrics,
                            &mapping->detail, &error));
 }
@@ -98,6 +97,8 @@ static float f32(const char *bytes, size_t at)
 START_TEST(summary_says_what_made_it_and_nothing_of_the_machine)
 {
   build(1, true);
+  mapping->bound =
+      (cm_bound){.parts = 2, .argument = CM_ARGUMENT_TOTAL, .resource = CM_SYNAPSES, .total = 19, .limit = 10};
   json_t *json = view_json(CM_VIEW_SUMMARY_JSON);
   ck_assert_str_eq(json_string_value(json_object_get(json, "format")), "coremapd mapping 1");
   ck_assert_str_eq(json_string_value(json_object_get(json_object_get(json, "network"), "id")), "abc");
@@ -251,7 +252,7 @@ END_TEST
 static uint64_t check_text(const char *text, const cm_chip *on, cm_check_result *result)
 {
   FILE *stream = fmemopen((void *)text, strlen(text), "r");
-  ck_ok(cm_check_mapping_stream(stream, &network, on, occupancy, &run, result, &error));
+  ck_ok(cm_check_mapping_stream(stream, &network, on, occupancy, NULL, &run, result, &error));
   fclose(stream);
   return result->violation_count;
 }
@@ -320,14 +321,16 @@ START_TEST(every_tampering_is_found)
   TAMPER((json_object_set_new(core_of(json, 0), "x", json_integer(0)),
           json_object_set_new(core_of(json, 0), "y", json_integer(1))), "(0, 1), which is occupied");
   TAMPER(json_object_set_new(json_object_get(json, "region"), "width", json_integer(1)), "outside the stated region");
-  TAMPER(json_object_set_new(json_object_get(json, "network"), "synapses", json_integer(1)), "number of synapses");
-  TAMPER(json_object_set_new(json_object_get(json, "chip"), "width", json_integer(5)), "the chip's width");
+  TAMPER(json_object_set_new(json_object_get(json, "network"), "synapses", json_integer(1)), "/network/synapses");
+  TAMPER(json_object_set_new(json_object_get(json, "chip"), "width", json_integer(5)), "/chip/width");
   TAMPER(json_object_set_new(json, "parts", json_integer(7)), "the number of parts");
   /* Every figure of the metrics and of a core, altered by a little and removed. */
   const char *key;
   json_t *value;
   json_object_foreach(json_object_get(whole, "metrics"), key, value)
   {
+    if (strcmp(key, "step_limit") == 0) /* a sentence: only repeating the job proves it */
+      continue;
     json_t *altered = json_is_real(value) ? json_real(json_real_value(value) * 1.00001 + 1e-9)
                                           : json_integer(json_integer_value(value) + 1);
     char sentence[80];
@@ -365,7 +368,9 @@ START_TEST(every_tampering_is_found)
     *limits[i].limit = limits[i].most;
     char *text = json_dumps(whole, 0);
     cm_check_result result;
-    ck_assert_uint_eq(check_text(text, chip, &result), 0);
+    (void)check_text(text, chip, &result); /* it is another chip now, but no limit is broken */
+    for (uint32_t k = 0; k < result.listed; k++)
+      ck_assert_ptr_null(strstr(result.violations[k], "over the limit"));
     cm_check_result_free(&result);
     free(text);
     *limits[i].limit = before;
@@ -394,16 +399,16 @@ START_TEST(files_that_are_no_mapping_are_refused)
   cm_check_result result;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     FILE *stream = cases[i][0] == '\0' ? fopen("/dev/null", "r") : fmemopen((void *)cases[i], strlen(cases[i]), "r");
-    ck_fails(cm_check_mapping_stream(stream, &network, chip, NULL, &run, &result, &error), CM_BAD_MAPPING);
+    ck_fails(cm_check_mapping_stream(stream, &network, chip, NULL, NULL, &run, &result, &error), CM_BAD_MAPPING);
     fclose(stream);
   }
-  ck_fails(cm_check_mapping("no-such-file.json", &network, chip, NULL, &run, &result, &error), CM_NOT_FOUND);
+  ck_fails(cm_check_mapping("no-such-file.json", &network, chip, NULL, NULL, &run, &result, &error), CM_NOT_FOUND);
   /* Cut anywhere, never accepted. */
   size_t size;
   char *text = view(CM_VIEW_FULL_JSON, &size);
   for (size_t length = 1; length + 2 < size; length += 7) {
     FILE *stream = fmemopen(text, length, "r");
-    ck_fails(cm_check_mapping_stream(stream, &network, chip, NULL, &run, &result, &error), CM_BAD_MAPPING);
+    ck_fails(cm_check_mapping_stream(stream, &network, chip, NULL, NULL, &run, &result, &error), CM_BAD_MAPPING);
     fclose(stream);
   }
   /* Memory that ends at any point. */
@@ -411,7 +416,7 @@ START_TEST(files_that_are_no_mapping_are_refused)
   for (uint64_t n = 1;; n++, faults++) {
     FILE *stream = fmemopen(text, size, "r");
     cm_memory_fail_at(n);
-    cm_status status = cm_check_mapping_stream(stream, &network, chip, NULL, &run, &result, &error);
+    cm_status status = cm_check_mapping_stream(stream, &network, chip, NULL, NULL, &run, &result, &error);
     bool fired = cm_memory_fault_fired();
     fclose(stream);
     if (!fired)

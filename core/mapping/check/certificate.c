@@ -190,41 +190,34 @@ typedef struct checking {
   bool out_of_memory;
 } checking;
 
-/* Every member of `truth` must stand in `stated`, numbers to 1e-6. */
-static void compare(checking *c, const char *where, const json_t *stated, const json_t *truth)
+/* A gap is a difference of nearly equal numbers: what a relative error of 1e-6 in its value makes of it is no lie. */
+static void compare_gaps(checking *c, const json_t *stated, const json_t *truth)
 {
-  char place[160];
-  if (json_is_object(truth) && json_is_object(stated)) {
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)truth, name, value) {
-      (void)snprintf(place, sizeof place, "%s/%s", where, name);
-      compare(c, place, json_object_get(stated, name), value);
-    }
-    return;
+  const json_t *list = json_object_get(stated, "bounds"), *is_list = json_object_get(truth, "bounds");
+  for (size_t i = 0; i < json_array_size(is_list); i++) {
+    const json_t *says = json_object_get(json_array_get(list, i), "gap_percent"),
+                 *is = json_object_get(json_array_get(is_list, i), "gap_percent");
+    double gap = json_number_value(is);
+    if (json_is_null(is) ? json_is_null(says)
+                         : json_is_number(says) && fabs(json_number_value(says) - gap) <= 1e-4 * (2 + fabs(gap) / 100))
+      continue;
+    cm_check_violation(&c->result, &c->out_of_memory, "certificate /bounds/%zu/gap_percent is stated as %.17g, but is %.17g",
+                       i, json_number_value(says), gap);
   }
-  if (json_is_array(truth) && json_is_array(stated) && json_array_size(truth) == json_array_size(stated)) {
-    for (size_t i = 0; i < json_array_size(truth); i++) {
-      (void)snprintf(place, sizeof place, "%s/%zu", where, i);
-      compare(c, place, json_array_get(stated, i), json_array_get(truth, i));
-    }
-    return;
-  }
-  /* A gap is a difference of nearly equal numbers; its bound and value are compared. */
-  size_t length = strlen(where);
-  if (length > 12 && strcmp(where + length - 12, "/gap_percent") == 0 &&
-      json_is_number(stated) == json_is_number(truth))
-    return;
-  bool same = json_is_number(truth) && json_is_number(stated)
-                  ? !cm_check_differs(json_number_value(stated), json_number_value(truth))
-                  : json_equal(stated, truth);
-  if (same)
-    return;
-  char *says = stated == NULL ? NULL : json_dumps(stated, JSON_ENCODE_ANY), *is = json_dumps(truth, JSON_ENCODE_ANY);
-  cm_check_violation(&c->result, &c->out_of_memory, "certificate %s is stated as %.80s, but is %.80s", where,
-                     says == NULL ? "nothing" : says, is == NULL ? "?" : is);
-  free(says);
-  free(is);
+}
+
+/* All that a certificate of this mapping says, `options` being the mapping's. */
+static void compare(checking *c, json_t *stated, json_t *truth, const json_t *options)
+{
+  cm_check_comparison comparison = {.result = &c->result, .out_of_memory = &c->out_of_memory, .what = "certificate",
+                                    .except = "gap_percent"};
+  compare_gaps(c, stated, truth);
+  json_t *whole = json_copy(truth);
+  if (whole == NULL || (options != NULL && json_object_set(whole, "options", (json_t *)(uintptr_t)options) != 0))
+    c->out_of_memory = true;
+  else
+    cm_check_compare(&comparison, "", stated, whole);
+  json_decref(whole);
 }
 
 static cm_status read_certificate(const char *path, json_t **json, cm_error *error)
@@ -274,7 +267,7 @@ cm_status cm_certificate_check(const char *path, const char *mapping_path, const
   cm_status status = read_certificate(path, &stated, error);
   if (status != CM_OK)
     return status;
-  status = cm_check_mapping(mapping_path, topology, chip, occupancy, run, &c.result, error);
+  status = cm_check_mapping(mapping_path, topology, chip, occupancy, network_id, run, &c.result, error);
   if (status != CM_OK || c.result.violation_count > 0) { /* figures of an illegal mapping certify nothing */
     json_decref(stated);
     if (status == CM_OK)
@@ -300,7 +293,7 @@ cm_status cm_certificate_check(const char *path, const char *mapping_path, const
   if (status == CM_OK && true_json == NULL)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory while checking the certificate");
   if (status == CM_OK)
-    compare(&c, "", stated, true_json);
+    compare(&c, stated, true_json, json_object_get(file.rest, "options"));
   if (status == CM_OK && c.out_of_memory)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
   json_decref(true_json);

@@ -21,6 +21,7 @@ typedef struct checker {
   const cm_topology *topology;
   const cm_chip *chip;
   const cm_occupancy *occupancy;
+  const char *network_id;
   cm_run *run;
   cm_check_file file;
   uint32_t parts;        /* parts that the file's cores give a place */
@@ -81,12 +82,6 @@ bool cm_check_differs(double stated, double truth)
 
 static void check_header(checker *c)
 {
-  const json_t *network = json_object_get(c->file.rest, "network"), *chip = json_object_get(c->file.rest, "chip");
-  compare_count(c, network, "neurons", "the network's number of neurons", c->topology->vertex_count);
-  compare_count(c, network, "synapses", "the network's number of synapses",
-                c->topology->directed ? c->topology->pin_count : c->topology->pin_count / 2);
-  compare_count(c, chip, "width", "the chip's width", c->chip->width);
-  compare_count(c, chip, "height", "the chip's height", c->chip->height);
   compare_count(c, c->file.rest, "parts", "the number of parts", c->file.core_count);
 }
 
@@ -237,7 +232,7 @@ static void check_metrics(checker *c)
   static const struct {
     const char *name;
     size_t offset;
-    bool newer; /* mappings of older versions do not state it */
+    bool newer; /* mappings of older versions state none of these */
   } reals[] = {
 #define REAL(field) {#field, offsetof(cm_metrics, field), false}
 #define NEWER(field) {#field, offsetof(cm_metrics, field), true}
@@ -250,11 +245,14 @@ static void check_metrics(checker *c)
   };
   const cm_metrics *truth = &c->truth.metrics;
   const json_t *metrics = json_object_get(c->file.rest, "metrics");
+  bool old = true;
+  for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+    old = old && !(reals[i].newer && json_object_get(metrics, reals[i].name) != NULL);
   for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
     double value;
     memcpy(&value, (const char *)truth + reals[i].offset, sizeof value);
     const json_t *stated = json_object_get(metrics, reals[i].name);
-    if (stated == NULL && reals[i].newer)
+    if (old && reals[i].newer)
       continue;
     if (!json_is_number(stated))
       violation(c, "metrics: %s is missing; it is %.17g", reals[i].name, value);
@@ -292,14 +290,15 @@ static cm_status check_all(checker *c, cm_error *error)
   check_limits(c);
   check_loads(c);
   check_metrics(c);
-  return CM_OK;
+  return cm_check_facts(&c->file, c->topology, c->chip, c->occupancy, c->network_id, c->core, c->parts,
+                        c->truth.metrics.largest_part, c->run, &c->result, &c->out_of_memory, error);
 }
 
 cm_status cm_check_mapping_stream(FILE *stream, const cm_topology *topology, const cm_chip *chip,
-                                  const cm_occupancy *occupancy, cm_run *run, cm_check_result *result,
-                                  cm_error *error)
+                                  const cm_occupancy *occupancy, const char *network_id, cm_run *run,
+                                  cm_check_result *result, cm_error *error)
 {
-  checker c = {.topology = topology, .chip = chip, .occupancy = occupancy, .run = run};
+  checker c = {.topology = topology, .chip = chip, .occupancy = occupancy, .network_id = network_id, .run = run};
   if (CM_NEW(NULL, c.result.violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
   cm_status status = cm_check_read(stream, topology->vertex_count, cm_chip_cores(chip), run, &c.file, error);
@@ -337,13 +336,13 @@ cm_status cm_mapping_read_summary(const char *path, cm_run *run, json_t **summar
 }
 
 cm_status cm_check_mapping(const char *path, const cm_topology *topology, const cm_chip *chip,
-                           const cm_occupancy *occupancy, cm_run *run, cm_check_result *result,
-                           cm_error *error)
+                           const cm_occupancy *occupancy, const char *network_id, cm_run *run,
+                           cm_check_result *result, cm_error *error)
 {
   FILE *stream = fopen(path, "rbe");
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot open", path);
-  cm_status status = cm_check_mapping_stream(stream, topology, chip, occupancy, run, result, error);
+  cm_status status = cm_check_mapping_stream(stream, topology, chip, occupancy, network_id, run, result, error);
   (void)fclose(stream);
   return status;
 }

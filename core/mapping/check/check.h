@@ -21,16 +21,17 @@ enum { CM_CHECK_LISTED_MAX = 1000 };
 
 /* Reads the mapping (CM_VIEW_FULL_JSON) at `path` and checks: every neuron once, parts and cores in range, no core
  * twice, none occupied or broken (occupancy may be NULL), every limit, every metric as stated in the file to 1e-6
- * relative. Figures are recomputed only when parts and cores are in range. CM_OK with violations listed, or
+ * relative; the network's counts and id (`network_id`, the SHA-256 of its file; NULL: unknown), the chip, the region,
+ * the bound on parts and the neurons' keys. Options, attempts and report only repeating the job can prove. Figures are recomputed only when parts and cores are in range. CM_OK with violations listed, or
  * CM_BAD_MAPPING when the file cannot be understood. */
 cm_status cm_check_mapping(const char *path, const cm_topology *topology, const cm_chip *chip,
-                           const cm_occupancy *occupancy, cm_run *run, cm_check_result *result,
-                           cm_error *error);
+                           const cm_occupancy *occupancy, const char *network_id, cm_run *run,
+                           cm_check_result *result, cm_error *error);
 
 /* The same on an open stream. */
 cm_status cm_check_mapping_stream(FILE *stream, const cm_topology *topology, const cm_chip *chip,
-                                  const cm_occupancy *occupancy, cm_run *run, cm_check_result *result,
-                                  cm_error *error);
+                                  const cm_occupancy *occupancy, const char *network_id, cm_run *run,
+                                  cm_check_result *result, cm_error *error);
 /* Reads a mapping file without its bulk: the members of CM_VIEW_SUMMARY_JSON as a new object. CM_BAD_MAPPING with
  * the byte offset as place, CM_NOT_FOUND. O(file). */
 cm_status cm_mapping_read_summary(const char *path, cm_run *run, json_t **summary, cm_error *error);

@@ -42,6 +42,25 @@ typedef struct cm_check_truth {
 void cm_check_violation(cm_check_result *result, bool *out_of_memory, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A comparison of JSON that is stated with what is true. */
+typedef struct cm_check_comparison {
+  cm_check_result *result;
+  bool *out_of_memory;
+  const char *what;   /* is compared: "certificate" */
+  const char *except; /* a member's name that is left alone wherever it stands, NULL: none */
+  bool partial;       /* members of `stated` beyond those of `truth` are no violations */
+} cm_check_comparison;
+
+/* Lists every value under `where` ("": the whole) that differs, numbers by more than cm_check_differs allows, that is
+ * missing or that does not belong there, by its JSON pointer. */
+void cm_check_compare(const cm_check_comparison *comparison, const char *where, const json_t *stated, const json_t *truth);
+
+/* What a mapping file's header says beside its figures: network, chip, region, bound, keys, and the options that parts
+ * must keep. `core` is [parts]; the file is sound. `network_id` may be NULL. */
+cm_status cm_check_facts(const cm_check_file *file, const cm_topology *topology, const cm_chip *chip,
+                         const cm_occupancy *occupancy, const char *network_id, const uint32_t *core, uint32_t parts,
+                         uint64_t largest_part, cm_run *run, cm_check_result *result, bool *out_of_memory, cm_error *error);
+
 /* Apart by more than 1e-6 of the larger one. */
 bool cm_check_differs(double stated, double truth);
 
