@@ -180,6 +180,7 @@ static cm_status compile_file(const arguments *a, cm_compile_options *options, c
   if ((needed && cli_scratch(scratch, error) != CM_OK) ||
       cm_path(program, error, "%s/program", scratch) != CM_OK)
     return error->status;
+  options->beside = true;
   options->measure = a->measure;
   options->measure_path = program;
   options->measure_seconds = MEASURE_SECONDS;

@@ -181,7 +181,7 @@ static cm_status beside_model(const arguments *a, const cm_program *p, cm_tensor
 {
   cm_model *model = NULL;
   cm_tensor **expected = NULL;
-  cm_status status = cm_onnx_read(a->model, run, &model, error);
+  cm_status status = cm_onnx_read_beside(a->model, run, &model, error);
   if (status == CM_OK && (model->input_count != p->input_count || model->output_count != p->output_count))
     status = cm_fail(error, CM_BAD_NETWORK, "%s has other inputs or outputs than the program", a->model);
   if (status == CM_OK)

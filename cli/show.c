@@ -145,7 +145,8 @@ static cm_status show_topology(const cm_topology *t, const cm_import_report *rep
   return CM_OK;
 }
 
-static int show_network(const char *path, const char *format, cm_error *error)
+/* `as_model`: why it is no model, for what looks like one; NULL. */
+static int show_network(const char *path, const char *format, const cm_error *as_model, cm_error *error)
 {
   cli_run cli;
   cm_topology *topology;
@@ -153,7 +154,7 @@ static int show_network(const char *path, const char *format, cm_error *error)
   cli_run_begin(&cli, true);
   cm_status status = cli_import(path, format, &cli.run, &topology, &report, error);
   if (status != CM_OK)
-    return cli_fail(error);
+    return cli_fail(as_model != NULL ? as_model : error);
   status = show_topology(topology, &report, error);
   cm_topology_free(topology);
   return status == CM_OK ? EXIT_DONE : cli_fail(error);
@@ -216,7 +217,7 @@ static cm_status show_model(const char *path, const cm_stated_shapes *shapes, cm
   cli_run cli;
   cm_model *model;
   cli_run_begin(&cli, true);
-  if (cm_onnx_read(path, &cli.run, &model, error) != CM_OK)
+  if (cm_onnx_read_beside(path, &cli.run, &model, error) != CM_OK)
     return error->status;
   cm_status status = cm_model_state_shapes(model, shapes, error);
   if (status == CM_OK)
@@ -287,18 +288,21 @@ int cli_show(int argc, char **argv)
   if (strcmp(name, "chips") == 0)
     return list_chips(&error);
   if (format != NULL)
-    return show_network(name, format, &error);
+    return show_network(name, format, NULL, &error);
   if (strcmp(name, "operators") == 0) {
     cli_show_operators();
     return EXIT_DONE;
   }
-  if (occupancy == NULL && cm_onnx_looks_like(name)) {
+  cm_error as_model;
+  bool looks = occupancy == NULL && cm_onnx_looks_like(name);
+  if (looks) {
     cm_status status = show_model(name, &shapes, &error);
+    as_model = error;
     if (status != CM_BAD_NETWORK)
       return status == CM_OK ? EXIT_DONE : cli_fail(&error);
   }
   if (occupancy == NULL && access(name, F_OK) == 0 && first_byte(name) != '{')
-    return show_network(name, NULL, &error);
+    return show_network(name, NULL, looks ? &as_model : NULL, &error);
   if (occupancy == NULL && is_mapping(name))
     return show_mapping(name, json, &error);
   cm_chip *chip;

@@ -146,7 +146,7 @@ static cm_status write_last(compiling *c, const char *out, const char *timeline,
 static cm_status run_stages(compiling *c, const char *path, const char *out, const char *timeline, cm_error *error)
 {
   cm_run_phase(c->run, "read");
-  if (cm_onnx_read(path, c->run, &c->given, error) != CM_OK)
+  if ((c->options->beside ? cm_onnx_read_beside : cm_onnx_read)(path, c->run, &c->given, error) != CM_OK)
     return error->status;
   cm_run_phase(c->run, "shapes");
   bool whole = c->last != CM_STAGE_PERMUTATIONS; /* without a chip, dimensions may stay open and subgraphs stay */

@@ -33,6 +33,7 @@ typedef struct cm_compile_options {
   uint64_t scores;   /* candidates that the search scores, and orders; 0: as many as the size of the program allows */
   double search_seconds; /* after which the search ends with the best found; 0: never. The result depends on the machine */
   bool least_traffic; /* the fewest bytes between the chip and outside come first, not the least time */
+  bool beside;       /* set by the caller, not read: external data may lie in the model's folder */
   bool no_tiles;     /* leave the next three alone */
   /* Set by the caller, not read: files beside a program for a chip that names devices (core/machine/tiles/tiles.h). */
   const char *tiles;   /* the model's micro-operators as a network, NULL: not made */

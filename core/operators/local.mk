@@ -1,6 +1,7 @@
 libcoremap_a_SOURCES += \
   core/operators/tensor.h core/operators/tensor.c core/operators/tensor_file.h core/operators/tensor_file.c core/operators/narrow.c \
-  core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c core/operators/shapes.h core/operators/shapes.c core/operators/check.h core/operators/check.c core/operators/legacy.h core/operators/legacy.c core/operators/control.h core/operators/control.c core/operators/onnx/onnx_splice.c \
+  core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c core/operators/shapes.h core/operators/shapes.c core/operators/check.h core/operators/check.c core/operators/legacy.h core/operators/legacy.c core/operators/control.h core/operators/control.c core/operators/onnx/onnx_splice.c core/operators/onnx/onnx_external.h core/operators/onnx/onnx_external.c \
+  core/operators/onnx/onnx_file.c \
   core/operators/onnx/onnx.h core/operators/onnx/onnx_check.h core/operators/onnx/onnx_check.c \
   core/operators/onnx/onnx_proto.h core/operators/onnx/onnx_tensor.c core/operators/onnx/onnx_read.c core/operators/onnx/onnx_write.c \
   core/operators/operator.h core/operators/operator.c core/operators/table.c core/operators/evaluate.h core/operators/evaluate.c \
@@ -35,5 +36,5 @@ core/operators/onnx/onnx.pb-c.c: $(ONNX_PROTO_FOLDER)/onnx/onnx.proto
 	$(AM_V_GEN)$(MKDIR_P) core/operators/onnx && \
 	$(PROTOC_C) --proto_path=$(ONNX_PROTO_FOLDER) --c_out=core/operators onnx/onnx.proto
 core/operators/onnx/onnx.pb-c.h: core/operators/onnx/onnx.pb-c.c
-core/operators/onnx/onnx_read.$(OBJEXT) core/operators/onnx/onnx_splice.$(OBJEXT) core/operators/onnx/onnx_tensor.$(OBJEXT) core/operators/onnx/onnx_write.$(OBJEXT): \
+core/operators/onnx/onnx_read.$(OBJEXT) core/operators/onnx/onnx_splice.$(OBJEXT) core/operators/onnx/onnx_external.$(OBJEXT) core/operators/onnx/onnx_file.$(OBJEXT) core/operators/onnx/onnx_tensor.$(OBJEXT) core/operators/onnx/onnx_write.$(OBJEXT): \
   core/operators/onnx/onnx.pb-c.h

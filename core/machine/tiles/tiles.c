@@ -159,7 +159,7 @@ cm_status cm_tiles_make_file(const char *path, const cm_chip *chip, const cm_til
 {
   cm_model *model = NULL;
   cm_run_phase(run, "read");
-  cm_status status = cm_onnx_read(path, run, &model, error);
+  cm_status status = cm_onnx_read_beside(path, run, &model, error);
   if (status != CM_OK)
     return status;
   cm_run_phase(run, "shapes");

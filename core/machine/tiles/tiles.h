@@ -64,7 +64,7 @@ typedef struct cm_tiles_options {
 cm_status cm_tiles_make(cm_model *model, const cm_chip *chip, const cm_tiles_options *options, cm_run *run,
                         const char *output, json_t **report, cm_error *error);
 
-/* The same for an ONNX file: phases read and shapes before. */
+/* The same for an ONNX file of the user's own: phases read and shapes before. */
 cm_status cm_tiles_make_file(const char *path, const cm_chip *chip, const cm_tiles_options *options, cm_run *run,
                              const char *output, json_t **report, cm_error *error);
 

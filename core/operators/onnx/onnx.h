@@ -2,8 +2,8 @@
  *
  * Read: ONNX opsets 6 to 27, every IR version, initializers listed as inputs or not (they are constants either
  * way, and written without the listing where the IR version allows), raw and typed tensor data. Refused with
- * a reason: external data, sparse initializers, training graphs, tensors of more than 8 dimensions. Subgraphs and
- * model-local functions are kept as they stand and never looked into (their operators are walls). */
+ * a reason: sparse initializers, training graphs, tensors of more than 8 dimensions. Subgraphs and model-local functions
+ * are kept as they stand; control.h unrolls them. A zip holds one member *.onnx and the files with its external data. */
 #ifndef CM_OPERATORS_ONNX_H
 #define CM_OPERATORS_ONNX_H
 
@@ -19,6 +19,11 @@ enum { CM_OPSET_LEAST = 6, CM_OPSET_MOST = 27 };
  * Errors: CM_BAD_NETWORK (damaged or refused: what, and at which byte or node), CM_TOO_LARGE, CM_NOT_FOUND, CM_IO,
  * memory. */
 cm_status cm_onnx_read(const char *path, cm_run *run, cm_model **made, cm_error *error);
+
+/* The same for a file of the user's own: external data may lie in the folder of the model too, below it and not behind
+ * links. Never for what others send: the folder would be the server's. */
+cm_status cm_onnx_read_beside(const char *path, cm_run *run, cm_model **made, cm_error *error);
+
 cm_status cm_onnx_read_memory(const void *bytes, size_t size, cm_run *run, cm_model **made, cm_error *error);
 
 /* Reads one tensor or sequence as the node tests store them (a TensorProto or SequenceProto). */
@@ -31,7 +36,8 @@ cm_status cm_onnx_write(const cm_model *model, const char *path, cm_error *error
 /* The same into a new block on the model's account; the caller frees it with cm_free. */
 cm_status cm_onnx_write_memory(const cm_model *model, uint8_t **bytes, size_t *size, cm_error *error);
 
-/* True when a file's first bytes look like an ONNX model: a ModelProto that begins with its IR version. */
+/* True when a file looks like an ONNX model: a ModelProto that begins with its IR version, or a zip with a member
+ * *.onnx. */
 bool cm_onnx_looks_like(const char *path);
 
 /* Appends the nodes of a subgraph, an attribute that is kept packed, to the graph around it: its inputs are the values

@@ -23,6 +23,12 @@ ProtobufCMessage *cm_proto_unpack(const ProtobufCMessageDescriptor *kind, const 
 cm_status cm_proto_tensor(const Onnx__TensorProto *message, const char *name, cm_memory *memory, cm_tensor **made,
                           cm_error *error);
 
+struct cm_external;
+
+/* A model from bytes, with the data that lies elsewhere (onnx_external.h; NULL: nowhere). */
+cm_status cm_onnx_read_bytes(const void *bytes, size_t size, struct cm_external *source, cm_run *run, cm_model **made,
+                             cm_error *error);
+
 /* One attribute; what it keeps lives in the model. Errors: CM_BAD_NETWORK, memory. */
 cm_status cm_onnx_attribute(cm_model *model, const Onnx__AttributeProto *message, cm_attribute *made, cm_error *error);
 

@@ -3,12 +3,10 @@
  * Happy path: walk the bytes and unpack (onnx_tensor.c), take over opsets, values, initializers, nodes, then sort.
  * What can fail: damaged bytes, unsupported parts, names that nobody makes or two make, and memory. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
 #include "core/operators/onnx/onnx.h"
-#include "core/operators/onnx/onnx_proto.h"
+#include "core/operators/onnx/onnx_external.h"
 #include "core/operators/operator.h"
 
 /* ---- the reader ---- */
@@ -497,7 +495,8 @@ static cm_status read_model(reader *r, const Onnx__ModelProto *p, cm_error *erro
   return cm_model_sort(r->model, error);
 }
 
-cm_status cm_onnx_read_memory(const void *bytes, size_t size, cm_run *run, cm_model **made, cm_error *error)
+cm_status cm_onnx_read_bytes(const void *bytes, size_t size, struct cm_external *source, cm_run *run, cm_model **made,
+                             cm_error *error)
 {
   reader r = {.memory = run->memory, .account = {.memory = run->memory}};
   r.allocator = cm_proto_allocator(&r.account);
@@ -510,6 +509,8 @@ cm_status cm_onnx_read_memory(const void *bytes, size_t size, cm_run *run, cm_mo
     return error->status;
   cm_status status = cm_model_new(run->memory, &r.model, error);
   if (status == CM_OK)
+    status = cm_external_fill((Onnx__ModelProto *)p, source, run->memory, &r.allocator, error);
+  if (status == CM_OK)
     status = read_model(&r, (const Onnx__ModelProto *)p, error);
   protobuf_c_message_free_unpacked(p, &r.allocator);
   cm_free(r.table);
@@ -521,25 +522,7 @@ cm_status cm_onnx_read_memory(const void *bytes, size_t size, cm_run *run, cm_mo
   return CM_OK;
 }
 
-cm_status cm_onnx_read(const char *path, cm_run *run, cm_model **made, cm_error *error)
+cm_status cm_onnx_read_memory(const void *bytes, size_t size, cm_run *run, cm_model **made, cm_error *error)
 {
-  char *bytes;
-  size_t size;
-  if (cm_file_read(path, CM_ONNX_BYTES_MAX, &bytes, &size, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_onnx_read_memory(bytes, size, run, made, error);
-  free(bytes);
-  return status;
-}
-
-bool cm_onnx_looks_like(const char *path)
-{
-  uint8_t b[4];
-  FILE *stream = fopen(path, "rbe");
-  size_t size = stream != NULL ? fread(b, 1, sizeof b, stream) : 0;
-  if (stream != NULL)
-    (void)fclose(stream);
-  /* Field 1 (ir_version) as a small number, then another field of ModelProto: every known exporter writes this. */
-  return size == sizeof b && b[0] == 0x08 && b[1] >= 1 && b[1] < 64 &&
-         (b[2] == 0x12 || b[2] == 0x1a || b[2] == 0x22 || b[2] == 0x28 || b[2] == 0x32 || b[2] == 0x3a || b[2] == 0x42);
+  return cm_onnx_read_bytes(bytes, size, NULL, run, made, error);
 }

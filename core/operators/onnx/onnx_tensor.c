@@ -171,8 +171,7 @@ cm_status cm_proto_tensor(const Onnx__TensorProto *p, const char *name, cm_memor
   uint64_t count;
   cm_type type = (cm_type)p->data_type;
   if (p->n_external_data > 0 || p->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
-    return cm_fail(error, CM_BAD_NETWORK,
-                   "tensor '%.80s' keeps its data in another file (external data): store the model in one file", name);
+    return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' keeps its data in another file (external data)", name);
   if (p->segment != NULL)
     return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' is stored in segments, which is not supported", name);
   if (type != CM_STRING && cm_type_bits(type) == 0)
