@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
+#include "core/base/json.h"
 #include "storage/chips.h"
 
 void cm_list_chips(cm_request *request)
@@ -58,8 +59,11 @@ static cm_status read_chip(cm_request *request, const char *name, char **text, c
 {
   cm_chip *chip;
   json_error_t why;
-  json_t *object = json_loadb(request->body != NULL ? request->body : "", request->body_size,
+  uint64_t refusals = cm_json_refusals();
+  json_t *object = cm_json_loadb(request->body != NULL ? request->body : "", request->body_size,
                               JSON_REJECT_DUPLICATES, &why);
+  if (object == NULL && cm_json_whole(refusals, "the chip", error) != CM_OK)
+    return error->status;
   if (!json_is_object(object)) {
     json_decref(object);
     cm_fail(error, CM_BAD_CHIP, "the chip must be one JSON object%s%s", object == NULL ? ": " : "",
@@ -75,8 +79,10 @@ static cm_status read_chip(cm_request *request, const char *name, char **text, c
   (void)json_object_set_new(object, "name", json_string(name));
   char *named = json_dumps(object, JSON_COMPACT);
   json_decref(object);
-  if (named == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reading a chip");
+  if (cm_json_whole(refusals, "the chip", error) != CM_OK) {
+    free(named);
+    return error->status;
+  }
   cm_status status = cm_chip_parse(named, strlen(named), &chip, error);
   free(named);
   if (status == CM_OK) {

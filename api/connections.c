@@ -20,6 +20,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
+#define HASH_NONFATAL_OOM 1 /* the default ends the process */
 #include <uthash.h>
 
 #include "api/internal.h"
@@ -108,6 +109,10 @@ static client *enter_client(cm_connections *all, const unsigned char key[8])
   if (c == NULL && (c = calloc(1, sizeof *c)) != NULL) {
     memcpy(c->key, key, 8);
     HASH_ADD(hh, all->clients, key, 8, c);
+    if (c->hh.tbl == NULL) {
+      free(c);
+      c = NULL;
+    }
   }
   if (c != NULL)
     c->connections++;

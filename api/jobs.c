@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
+#include "core/base/json.h"
 #include "storage/jobs.h"
 
 /* ---- showing a job ---- */
@@ -15,7 +16,7 @@ static bool has_ended(cm_job_state state)
 /* Adds a stored JSON text as a member, when there is one. */
 static void add_text(json_t *body, const char *name, const char *text)
 {
-  json_t *value = text != NULL && text[0] != '\0' ? json_loads(text, 0, NULL) : NULL;
+  json_t *value = text != NULL && text[0] != '\0' ? cm_json_loadb(text, strlen(text), 0, NULL) : NULL;
   if (value != NULL)
     (void)json_object_set_new(body, name, value);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
+#include "core/base/json.h"
 #include "storage/leases.h"
 #include "storage/occupancy.h"
 
@@ -57,7 +58,7 @@ void cm_patch_occupancy(cm_request *request)
 
 static json_t *lease_json(const cm_lease *lease)
 {
-  json_t *cores = json_loads(lease->cores, 0, NULL);
+  json_t *cores = cm_json_loadb(lease->cores, strlen(lease->cores), 0, NULL);
   json_t *body = json_pack("{s:s, s:s, s:s, s:f, s:o, s:o, s:I, s:o}", "id", lease->id, "chip", lease->chip, "owner",
                            lease->owner, "ttl", lease->ttl, "expires", cm_time_json(lease->expires), "created",
                            cm_time_json(lease->created), "count", (json_int_t)lease->core_count, "cores", cores);

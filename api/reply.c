@@ -57,7 +57,7 @@ void cm_reply_text(cm_request *request, unsigned status, const char *type, char 
   if (response == NULL)
     free(body);
   set(request, status, type, response);
-  (void)MHD_add_response_header(response, "Cache-Control", "no-cache");
+  cm_reply_header(request, "Cache-Control", "no-cache");
 }
 
 static void reply_json(cm_request *request, unsigned status, const char *type, json_t *body)

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "api/internal.h"
+#include "core/base/json.h"
 
 const char *cm_request_header(const cm_request *request, const char *name)
 {
@@ -42,13 +43,14 @@ json_t *cm_request_json(cm_request *request)
 {
   json_error_t why;
   cm_error error;
-  json_t *object = json_loadb(request->body != NULL ? request->body : "", request->body_size,
+  uint64_t refusals = cm_json_refusals();
+  json_t *object = cm_json_loadb(request->body != NULL ? request->body : "", request->body_size,
                               JSON_REJECT_DUPLICATES, &why);
   if (json_is_object(object))
     return object;
   if (object != NULL)
     (void)cm_fail(&error, CM_BAD_REQUEST, "the body must be one JSON object");
-  else {
+  else if (cm_json_whole(refusals, "the request", &error) == CM_OK) {
     (void)cm_fail(&error, CM_BAD_REQUEST, "the body is no JSON: %s", why.text);
     (void)cm_fail_at(&error, "line %d, column %d", why.line, why.column);
   }

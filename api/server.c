@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "api/internal.h"
+#include "core/base/json.h"
 
 enum {
   THREADS = 2,
@@ -73,8 +74,13 @@ static void free_request(void *context, struct MHD_Connection *connection, void 
 /* What a pool's thread does with a request. */
 static void work(cm_request *request)
 {
+  cm_error error;
+  uint64_t refusals = cm_json_refusals();
   request->wait = false;
   request->route->handler(request);
+  /* A reply of which parts found no memory would tell something else than is. */
+  if (!request->wait && cm_json_whole(refusals, "the reply", &error) != CM_OK)
+    cm_reply_error(request, &error);
   if (request->wait)
     cm_hub_wait(request->server->hub, request);
   else

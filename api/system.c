@@ -4,6 +4,7 @@
 
 #include "api/handlers.h"
 #include "storage/jobs.h"
+#include "core/base/text.h"
 
 void cm_get_health(cm_request *request)
 {
@@ -51,13 +52,13 @@ void cm_get_metrics(cm_request *request)
   cm_connections_count(request->server->connections, &connections);
   cm_cache_count(store->cache, &cache);
   cm_database_counts(store->database, &transactions, &writes);
-  char *text = NULL;
+  cm_text text;
   size_t size = 0;
-  FILE *out = open_memstream(&text, &size);
-  if (out == NULL) {
+  if (!cm_text_open(&text)) {
     cm_reply_text(request, 503, NULL, NULL, 0);
     return;
   }
+  FILE *out = text.stream;
   (void)fputs("# HELP coremapd_jobs Jobs by state.\n# TYPE coremapd_jobs gauge\n", out);
   for (int i = 0; i < CM_JOB_STATES; i++)
     (void)fprintf(out, "coremapd_jobs{state=\"%s\"} %llu\n", cm_job_state_name((cm_job_state)i),
@@ -102,8 +103,8 @@ void cm_get_metrics(cm_request *request)
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     (void)fprintf(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", table[i].name, table[i].help, table[i].name,
                   table[i].kind, table[i].name, (unsigned long long)table[i].value);
-  (void)fclose(out);
-  cm_reply_text(request, 200, "text/plain; version=0.0.4; charset=utf-8", text, size);
+  char *whole = cm_text_close(&text, &size);
+  cm_reply_text(request, 200, "text/plain; version=0.0.4; charset=utf-8", whole, size);
 }
 
 void cm_get_openapi(cm_request *request)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/executor.h"
+#include "core/base/json.h"
 #include "daemon/job/confine.h"
 
 /* How often the wish to stop is looked at, what a child may take to see it, and to see that its time is over. */
@@ -123,7 +124,7 @@ static void pass_on(child *c, const char *line, size_t length)
 {
   const cm_work_watch *watch = c->x->watch;
   const char *phase, *progress, *phases, *log;
-  json_t *object = json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
+  json_t *object = cm_json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
   if (json_unpack(object, "{s:s, s:s, s:s}", "phase", &phase, "progress", &progress, "phases", &phases) == 0) {
     (void)snprintf(c->phase, sizeof c->phase, "%s", phase);
     watch->progress(watch->user, phase, progress, phases);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/machine/compile.h"
+#include "core/base/json.h"
 #include "core/mapping/export.h"
 #include "daemon/running.h"
 #include "storage/leases.h"
@@ -236,9 +237,12 @@ cm_status cm_running_prepare(cm_running *r, cm_error *error)
   (void)snprintf(r->work.kind, sizeof r->work.kind, "%s", r->job.kind);
   (void)snprintf(r->work.network, sizeof r->work.network, "%s", r->job.network);
   r->work.region = r->job.reserve;
-  r->work.options = json_loads(r->job.options, 0, NULL);
+  uint64_t refusals = cm_json_refusals();
+  r->work.options = cm_json_loadb(r->job.options, strlen(r->job.options), 0, NULL);
   r->work.file_limit = largest_file(r);
   cm_status status = prepare(&p, error);
+  if (status == CM_OK)
+    status = cm_json_whole(refusals, "the job's options", error); /* without them it would be another job */
   cm_occupancy_free(p.occupancy);
   cm_chip_free(p.chip);
   cm_map_options_free(p.options);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#define HASH_NONFATAL_OOM 1 /* the default ends the process */
 #include <uthash.h>
 
 enum { JOB_ID_MAX = 40 };
@@ -98,6 +99,10 @@ static entry *find_or_make(cm_board *board, const char *job)
   if (e == NULL && strlen(job) < JOB_ID_MAX && (e = calloc(1, sizeof *e)) != NULL) {
     memcpy(e->job, job, strlen(job) + 1);
     HASH_ADD_STR(board->entries, job, e);
+    if (e->hh.tbl == NULL) {
+      free(e);
+      e = NULL;
+    }
   }
   return e;
 }

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/json.h"
+
 enum { MARKER_BYTES_MAX = 4096, NAMED_MAX = 3 };
 
 const char *const cm_folder_parts[] = {"networks", "mappings", "cache", "incoming", NULL};
@@ -41,8 +43,11 @@ static cm_status read_marker(const char *path, cm_folder *folder, cm_error *erro
   cm_status status = cm_file_read(file, MARKER_BYTES_MAX, &text, &size, error);
   if (status != CM_OK)
     return status == CM_NOT_FOUND ? CM_OK : status;
-  json_t *marker = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+  uint64_t refusals = cm_json_refusals();
+  json_t *marker = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
   free(text);
+  if (marker == NULL && cm_json_whole(refusals, "the folder's marker", error) != CM_OK)
+    return error->status;
   const json_t *format = json_object_get(marker, "format");
   const char *id = json_string_value(json_object_get(marker, "id"));
   if (!json_is_integer(format) || json_integer_value(format) < 1)
@@ -62,20 +67,20 @@ static cm_status read_marker(const char *path, cm_folder *folder, cm_error *erro
   return status;
 }
 
-static bool is_empty(const char *path, const char *part)
+static cm_status is_filled(const char *path, const char *part, bool *filled, cm_error *error)
 {
   char name[CM_PATH_MAX];
-  cm_error ignored;
-  if (cm_path(name, &ignored, "%s/%s", path, part) != CM_OK)
-    return false;
+  if (cm_path(name, error, "%s/%s", path, part) != CM_OK)
+    return error->status;
   DIR *listing = opendir(name);
   if (listing == NULL)
-    return errno == ENOENT;
+    return errno == ENOENT ? CM_OK : cm_fail_errno(error, errno, "cannot open folder", name);
   bool empty = true;
   for (const struct dirent *item; empty && (item = readdir(listing)) != NULL;)
     empty = strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0;
   closedir(listing);
-  return empty;
+  *filled = *filled || !empty;
+  return CM_OK;
 }
 
 /* Names that a data folder has of itself. A script that starts the server may keep its log and process number there
@@ -115,9 +120,10 @@ cm_status cm_folder_examine(const char *path, cm_folder *folder, cm_error *error
   struct stat about;
   size_t strangers = 0;
   if (read_marker(path, &found, error) != CM_OK || cm_path(database, error, "%s/coremapd.db", path) != CM_OK ||
-      list_strangers(path, &strangers, names, sizeof names, error) != CM_OK)
+      list_strangers(path, &strangers, names, sizeof names, error) != CM_OK ||
+      is_filled(path, "networks", &found.filled, error) != CM_OK ||
+      is_filled(path, "mappings", &found.filled, error) != CM_OK)
     return error->status;
-  found.filled = !is_empty(path, "networks") || !is_empty(path, "mappings");
   bool has_database = stat(database, &about) == 0 && about.st_size > 0;
   if (!found.marked && !has_database && strangers > 0)
     return cm_fail(error, CM_CONFLICT,

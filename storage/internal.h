@@ -5,6 +5,12 @@
 #include "core/chip/occupancy.h"
 #include "storage/leases.h"
 
+/* The failure of an SQLite call with this code; `what` was done. */
+cm_status cm_sql_fail(sqlite3 *handle, int code, const char *what, cm_error *error);
+
+/* Runs one statement without arguments or rows. */
+cm_status cm_sql_execute(sqlite3 *handle, const char *sql, cm_error *error);
+
 /* A chip's description inside a transaction. */
 cm_status cm_chips_text_in(sqlite3 *handle, const char *name, char **text, bool *preset, cm_error *error);
 cm_status cm_chips_open_in(sqlite3 *handle, const char *name, cm_chip **chip, cm_error *error);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/json.h"
 #include "core/chip/region.h"
 #include "storage/clock.h"
 #include "storage/internal.h"
@@ -27,7 +28,7 @@ static cm_status cores_of(const cm_occupancy *occupancy, const cm_chip *chip, cm
   char *text, owner[OWNER_MAX];
   if (cm_occupancy_print(occupancy, chip, &text, error) != CM_OK)
     return error->status;
-  json_t *state = json_loads(text, 0, NULL), *group, *item;
+  json_t *state = cm_json_loadb(text, strlen(text), 0, NULL), *group, *item;
   size_t i, j;
   free(text);
   (void)snprintf(owner, sizeof owner, "%s%s", cm_lease_prefix, lease->id);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/json.h"
 #include "storage/clock.h"
 #include "storage/internal.h"
 
@@ -196,7 +197,10 @@ static cm_status apply(const cm_occupancy_change *change, const cm_chip *chip, c
     status = cm_occupancy_parse(chip, change->json, change->size, &made, error);
   else {
     json_error_t why;
-    json_t *fields = json_loadb(change->json, change->size, JSON_REJECT_DUPLICATES, &why);
+    uint64_t refusals = cm_json_refusals();
+    json_t *fields = cm_json_loadb(change->json, change->size, JSON_REJECT_DUPLICATES, &why);
+    if (fields == NULL && cm_json_whole(refusals, "the change", error) != CM_OK)
+      return error->status;
     if (fields == NULL) {
       cm_fail(error, CM_BAD_OCCUPANCY, "the change is no JSON: %s", why.text);
       return cm_fail_at(error, "line %d, column %d", why.line, why.column);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/chip/internal.h"
+#include "core/base/json.h"
 
 cm_status cm_json_fail(cm_error *error, cm_status status, const char *where, const char *format, ...)
 {
@@ -25,10 +26,11 @@ cm_status cm_json_load(const char *text, size_t size, size_t size_max, const cha
     return CM_TOO_LARGE;
   }
   json_error_t trouble;
-  json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
+  uint64_t refusals = cm_json_refusals();
+  json_t *root = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
   if (root == NULL) {
-    if (json_error_code(&trouble) == json_error_out_of_memory)
-      return cm_fail(error, CM_NO_MEMORY, "out of memory while reading the %s", what);
+    if (cm_json_whole(refusals, what, error) != CM_OK)
+      return error->status;
     cm_fail(error, status, "the %s is not valid JSON: line %d, column %d: %s", what, trouble.line,
             trouble.column, trouble.text);
     return cm_fail_at(error, "line %d, column %d", trouble.line, trouble.column);

@@ -10,6 +10,8 @@
 #include "core/chip/fragments.h"
 #include "core/chip/internal.h"
 
+#include "core/base/text.h"
+
 enum { OWNER_NAME_MAX = 128, OCCUPANCY_BYTES_MAX = 64 << 20 };
 
 void cm_occupancy_free(cm_occupancy *occupancy)
@@ -420,20 +422,16 @@ cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip,
   if (status == CM_OK) {
     if (list.count > 0)
       qsort(list.block, list.count, sizeof *list.block, by_key);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream != NULL)
-      print_state(stream, occupancy, chip, &list, &fragmentation);
-    bool failed = stream == NULL || ferror(stream) != 0;
-    if (stream != NULL && fclose(stream) != 0)
-      failed = true;
-    if (failed) {
-      free(text);
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory while printing the occupancy");
-    } else {
-      *json = text;
+    cm_text text;
+    char *whole = NULL;
+    if (cm_text_open(&text)) {
+      print_state(text.stream, occupancy, chip, &list, &fragmentation);
+      whole = cm_text_close(&text, NULL);
     }
+    if (whole != NULL)
+      *json = whole;
+    else
+      status = cm_fail(error, CM_NO_MEMORY, "out of memory while printing the occupancy");
   }
   cm_free(list.block);
   return status;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/base/json.h"
 #include "core/machine/internal.h"
 #include "core/machine/order.h"
 #include "core/machine/run/timeline.h"
@@ -169,9 +170,12 @@ cm_status cm_compile(const char *path, const cm_compile_options *options, const 
                      const char *out, const char *timeline, json_t **report, cm_error *error)
 {
   compiling c = {.options = options, .chip = chip, .run = run};
+  uint64_t refusals = cm_json_refusals();
   cm_status status = begin(&c, error);
   if (status == CM_OK)
     status = run_stages(&c, path, out, timeline, error);
+  if (status == CM_OK)
+    status = cm_json_whole(refusals, "the report", error);
   if (status == CM_OK)
     *report = json_incref(c.report);
   json_decref(c.report);

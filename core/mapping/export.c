@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/chip/turns.h"
 #include "core/mapping/remap/identity.h"
 #include "core/mapping/metrics.h"
@@ -473,8 +474,11 @@ cm_status cm_mapping_write(const cm_mapping *mapping, const cm_topology *topolog
                            const char *network_id, cm_mapping_view view, FILE *stream, cm_error *error)
 {
   writer w = {mapping, topology, chip, network_id, stream, error};
+  uint64_t refusals = cm_json_refusals();
   errno = 0;
   cm_status status = views[view].write(&w);
+  if (status == CM_OK)
+    status = cm_json_whole(refusals, views[view].name, error);
   if (status != CM_OK)
     return status;
   if (fflush(stream) != 0 || ferror(stream) != 0)

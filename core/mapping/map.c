@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "core/base/json.h"
 #include "core/mapping/contest.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/metrics.h"
@@ -81,15 +82,8 @@ static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mappin
   return status;
 }
 
-cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+static cm_status map_afresh(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
-  if (input->from != NULL && input->options->communication == CM_MULTICAST) {
-    cm_fail(error, CM_BAD_OPTION,
-            "what moves when a network is mapped again is placed for unicast: for \"multicast\" map it afresh");
-    return cm_fail_at(error, "/options/communication");
-  }
-  if (input->from != NULL)
-    return cm_remap(input, run, mapping, error);
   cm_map_input whole = *input;
   cm_occupancy *occupancy = NULL;
   whole.places = true;
@@ -100,4 +94,24 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
   cm_status status = map(&whole, run, mapping, error);
   cm_occupancy_free(occupancy);
   return status;
+}
+
+cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  uint64_t refusals = cm_json_refusals();
+  cm_mapping *made = NULL;
+  if (input->from != NULL && input->options->communication == CM_MULTICAST) {
+    cm_fail(error, CM_BAD_OPTION,
+            "what moves when a network is mapped again is placed for unicast: for \"multicast\" map it afresh");
+    return cm_fail_at(error, "/options/communication");
+  }
+  cm_status status = input->from != NULL ? cm_remap(input, run, &made, error) : map_afresh(input, run, &made, error);
+  if (status == CM_OK)
+    status = cm_json_whole(refusals, "the report", error);
+  if (status != CM_OK) {
+    cm_mapping_free(made);
+    return status;
+  }
+  *mapping = made;
+  return CM_OK;
 }

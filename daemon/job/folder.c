@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/job/work.h"
+#include "core/base/json.h"
 
 /* Names of figures and limits that the core has: some twenty. */
 enum { NAMES_MAX = 256, JOB_BYTES_MAX = 1 << 24, RESULT_BYTES_MAX = 1 << 28 };
@@ -31,8 +32,11 @@ static cm_status read_json(const char *folder, const char *name, size_t maximum,
   if (cm_path(path, error, "%s/%s", folder, name) != CM_OK ||
       cm_file_read(path, maximum, &text, &size, error) != CM_OK)
     return error->status;
-  *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+  uint64_t refusals = cm_json_refusals();
+  *json = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
   free(text);
+  if (*json == NULL && cm_json_whole(refusals, path, error) != CM_OK)
+    return error->status;
   return *json != NULL ? CM_OK : cm_fail(error, CM_DAMAGED, "%s is no JSON", path);
 }
 

@@ -113,11 +113,11 @@ def entries(names, changes):
 
 
 class Disk:
-    """Everything below `root`, which is there and lasts."""
+    """Everything below `root`, a folder that is there and lasts; `file` is its inode."""
 
-    def __init__(self, root):
+    def __init__(self, root, file):
         self.root, self.top = root.rstrip("/"), Folder()
-        self.nodes = {}            # inode -> node
+        self.nodes = {file: self.top}  # inode -> node
         self.number = 0            # operations so far
         self.journal = 0           # names up to this operation last under ext4
 

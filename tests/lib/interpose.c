@@ -83,6 +83,7 @@ static void unlock(void)
 /* Whether this call of `kind` is the one to fail. */
 static bool due(interpose_kind kind)
 {
+  atomic_fetch_add_explicit(&control->calls[kind], 1, memory_order_relaxed);
   if (atomic_load_explicit(&control->kind, memory_order_relaxed) != (uint32_t)kind)
     return false;
   uint64_t hit = atomic_fetch_add(&control->hits, 1) + 1;

@@ -25,6 +25,7 @@ typedef struct interpose_control {
   atomic_ullong every; /* and every so many after it; 0: only that one */
   atomic_ullong hits;  /* calls of the kind so far */
   atomic_llong live;   /* blocks allocated and not freed */
+  atomic_ullong calls[8]; /* of each kind, whether one is to fail or not */
 } interpose_control;
 
 enum {

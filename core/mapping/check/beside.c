@@ -1,6 +1,7 @@
 #include "core/mapping/check/beside.h"
 
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/mapping/check/certificate.h"
 #include "core/mapping/export.h"
 #include "core/mapping/routes/routes.h"
@@ -54,6 +55,7 @@ cm_status cm_mapping_write_beside(const cm_mapping *mapping, const cm_map_input 
 {
   beside b = {.mapping = mapping, .input = input, .run = run};
   bool own;
+  uint64_t refusals = cm_json_refusals();
   cm_route_options options = cm_routes_wanted(input->options, input->chip, &own);
   options.links_max = own ? 0 : LINKS_UNASKED_MAX;
   cm_status status = cm_routes_make(mapping, input->topology, input->chip, &options, run, &b.routes, &b.why);
@@ -65,5 +67,5 @@ cm_status cm_mapping_write_beside(const cm_mapping *mapping, const cm_map_input 
   for (cm_mapping_view view = CM_VIEWS; view < CM_VIEWS_ALL && status == CM_OK; view++)
     status = write_file(&b, view, folder, error);
   cm_routes_free(b.routes);
-  return status;
+  return status == CM_OK ? cm_json_whole(refusals, "routes and certificate", error) : status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/mapping/check/check_internal.h"
 #include "core/mapping/export.h"
 #include "core/mapping/metrics.h"
@@ -228,8 +229,11 @@ static cm_status read_certificate(const char *path, json_t **json, cm_error *err
   cm_status status = cm_file_read(path, FILE_BYTES_MAX, &text, &size, error);
   if (status != CM_OK)
     return status;
-  json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
+  uint64_t refusals = cm_json_refusals();
+  json_t *root = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
   free(text);
+  if (root == NULL && cm_json_whole(refusals, "the certificate", error) != CM_OK)
+    return error->status;
   if (root == NULL)
     return cm_fail(error, CM_BAD_MAPPING, "the certificate is not valid JSON: line %d: %s", trouble.line, trouble.text);
   const char *format = json_string_value(json_object_get(root, "format"));

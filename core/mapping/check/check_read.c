@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/mapping/check/check_internal.h"
+#include "core/base/json.h"
 
 enum { REST_BYTES_MAX = 64 << 20, CORE_BYTES_MAX = 4096, CHECK_EVERY = 1 << 16 };
 
@@ -260,7 +261,10 @@ static cm_status read_core(reader *r)
   }
   if (c != '}')
     return bad(r, "an entry of \"cores\" does not end");
-  json_t *core = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+  uint64_t refusals = cm_json_refusals();
+  json_t *core = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+  if (core == NULL && cm_json_whole(refusals, "an entry of \"cores\"", r->error) != CM_OK)
+    return r->error->status;
   if (core == NULL)
     return bad(r, "an entry of \"cores\" is not valid JSON");
   cm_status status = add_core(r, core);
@@ -372,8 +376,10 @@ cm_status cm_check_read(FILE *stream, uint64_t neurons_max, uint64_t cores_max, 
     status = cm_fail(error, CM_IO, "the mapping file cannot be read after byte %" PRIu64, r.offset);
   if (status == CM_OK) {
     json_error_t trouble;
-    fresh.rest = json_loadb(r.rest, r.rest_size, JSON_REJECT_DUPLICATES, &trouble);
-    if (fresh.rest == NULL)
+    uint64_t refusals = cm_json_refusals();
+    fresh.rest = cm_json_loadb(r.rest, r.rest_size, JSON_REJECT_DUPLICATES, &trouble);
+    status = cm_json_whole(refusals, "the mapping file", error);
+    if (status == CM_OK && fresh.rest == NULL)
       status = cm_fail(error, CM_BAD_MAPPING, "the mapping file is not valid JSON: %s", trouble.text);
   }
   cm_free(r.rest);

@@ -18,9 +18,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define HASH_NONFATAL_OOM 1 /* the default ends the process */
 #include <uthash.h>
 
 #include "core/base/file.h"
+#include "core/base/json.h"
 
 enum { KEY_MAX = CM_CACHE_KEY_MAX, FOLDER_MAX = 160, MANIFEST_BYTES_MAX = 1 << 20 };
 
@@ -83,7 +85,7 @@ static json_t *read_manifest(const char *folder)
   if (cm_path(path, &error, "%s/manifest.json", folder) != CM_OK ||
       cm_file_read(path, MANIFEST_BYTES_MAX, &text, &size, &error) != CM_OK)
     return NULL;
-  json_t *manifest = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+  json_t *manifest = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
   free(text);
   return manifest;
 }
@@ -155,6 +157,10 @@ static entry *find_or_make(cm_cache *cache, const char *key)
   if (e == NULL && (e = calloc(1, sizeof *e)) != NULL) {
     (void)snprintf(e->key, sizeof e->key, "%s", key);
     HASH_ADD_STR(cache->entries, key, e);
+    if (e->hh.tbl == NULL) {
+      free(e);
+      e = NULL;
+    }
   }
   return e;
 }

@@ -1,8 +1,10 @@
 /* What a topology file says of itself. Nothing is allocated on a count that the bytes cannot hold. */
 #include <jansson.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "core/network/file/topology_reader.h"
+#include "core/base/json.h"
 
 enum { DEFLATE_RATIO_MAX = 1040 };
 
@@ -10,6 +12,18 @@ cm_status cm_topology_damaged(cm_error *error, const char *what)
 {
   cm_fail(error, CM_BAD_NETWORK, "damaged topology file: %s", what);
   return cm_fail_at(error, CM_MANIFEST_NAME);
+}
+
+cm_status cm_topology_machine_failed(zip_error_t *cause, const char *name, cm_error *error)
+{
+  if (cause == NULL || zip_error_code_zip(cause) == ZIP_ER_OK)
+    return CM_OK;
+  if (zip_error_code_zip(cause) == ZIP_ER_MEMORY ||
+      (zip_error_system_type(cause) == ZIP_ET_ZLIB && zip_error_code_system(cause) == Z_MEM_ERROR))
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for %s", name);
+  return zip_error_system_type(cause) == ZIP_ET_SYS
+             ? cm_fail_errno(error, zip_error_code_system(cause), "cannot read or write", name)
+             : CM_OK;
 }
 
 static bool number(const json_t *object, const char *name, uint64_t most, uint64_t *value)
@@ -143,6 +157,8 @@ cm_status cm_topology_manifest(cm_topology_reader *r, cm_error *error)
 {
   zip_stat_t about;
   zip_file_t *file = zip_fopen(r->zip, CM_MANIFEST_NAME, 0);
+  if (file == NULL && cm_topology_machine_failed(zip_get_error(r->zip), "the topology file", error) != CM_OK)
+    return error->status;
   if (file == NULL || zip_stat(r->zip, CM_MANIFEST_NAME, 0, &about) != 0 || about.size > CM_MANIFEST_BYTES_MAX) {
     if (file != NULL)
       zip_fclose(file);
@@ -157,11 +173,19 @@ cm_status cm_topology_manifest(cm_topology_reader *r, cm_error *error)
   zip_int64_t got = zip_fread(file, text, about.size + 1);
   if (got == (zip_int64_t)about.size && zip_fread(file, text + got, 1) != 0)
     got = -1;
+  cm_status failed = got < 0 ? cm_topology_machine_failed(zip_file_get_error(file), "the topology file", error) : CM_OK;
   zip_fclose(file);
+  if (failed != CM_OK) {
+    cm_free(text);
+    return failed;
+  }
   json_error_t where;
-  json_t *json = got == (zip_int64_t)about.size ? json_loadb(text, about.size, JSON_REJECT_DUPLICATES, &where) : NULL;
+  uint64_t refusals = cm_json_refusals();
+  json_t *json = got == (zip_int64_t)about.size ? cm_json_loadb(text, about.size, JSON_REJECT_DUPLICATES, &where) : NULL;
   cm_free(text);
-  cm_status status = json == NULL ? cm_topology_damaged(error, "the manifest is not JSON") : parse_manifest(r, json, error);
+  cm_status status = cm_json_whole(refusals, "the manifest", error);
+  if (status == CM_OK)
+    status = json == NULL ? cm_topology_damaged(error, "the manifest is not JSON") : parse_manifest(r, json, error);
   json_decref(json);
   return status;
 }

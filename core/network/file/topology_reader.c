@@ -39,7 +39,10 @@ cm_status cm_topology_reader_open_source(zip_source_t *source, const char *path,
     r->memory = memory;
     r->input.hash = aligned_alloc(64, (crypto_generichash_statebytes() + 63) / 64 * 64);
     r->file_bytes = zip_source_stat(source, &about) == 0 && (about.valid & ZIP_STAT_SIZE) ? about.size : UINT64_MAX;
-    r->zip = zip_open_from_source(source, ZIP_RDONLY, &cause);
+    /* For want of memory libzip may say that there is no zip: asked twice, only a file without one has none. */
+    for (int asked = 0; r->zip == NULL && asked < 2; asked++)
+      if ((r->zip = zip_open_from_source(source, ZIP_RDONLY, &cause)) == NULL)
+        (void)zip_source_close(source);
     if (r->input.hash == NULL)
       status = cm_fail(error, CM_NO_MEMORY, "out of memory while opening %s", path);
     else if (r->zip == NULL)

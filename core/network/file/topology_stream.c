@@ -35,6 +35,8 @@ cm_status cm_stream_open(cm_topology_reader *r, const cm_topology_member *about,
   s->inflated = 0;
   crypto_generichash_init(s->hash, NULL, 0, CM_CHECKSUM_BYTES);
   s->file = zip_fopen(r->zip, about->name, 0);
+  if (s->file == NULL && cm_topology_machine_failed(zip_get_error(r->zip), "the topology file", error) != CM_OK)
+    return error->status;
   return s->file != NULL ? CM_OK : cut_short(s, error);
 }
 
@@ -53,6 +55,8 @@ cm_status cm_stream_fill(cm_stream *s, size_t wanted, cm_error *error)
   while (s->end < sizeof s->block && s->inflated < s->about->bytes) {
     uint64_t left = s->about->bytes - s->inflated, room = sizeof s->block - s->end;
     zip_int64_t got = zip_fread(s->file, s->block + s->end, left < room ? left : room);
+    if (got < 0 && cm_topology_machine_failed(zip_file_get_error(s->file), "the topology file", error) != CM_OK)
+      return error->status;
     if (got <= 0)
       return cut_short(s, error);
     crypto_generichash_update(s->hash, s->block + s->end, (unsigned long long)got);

@@ -147,8 +147,11 @@ static cm_status spool_member(cm_topology_writer *w, const char *name, const uin
   sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
   if (about == NULL || json_object_set_new(about, "name", json_string(name)) != 0 ||
       json_object_set_new(about, "bytes", json_integer((json_int_t)size)) != 0 ||
-      json_object_set_new(about, "blake2b", json_string(hex)) != 0 || json_array_append_new(w->members, about) != 0)
+      json_object_set_new(about, "blake2b", json_string(hex)) != 0 || json_array_append(w->members, about) != 0) {
+    json_decref(about);
     return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->out.path);
+  }
+  json_decref(about);
   if (size > 0 && fwrite(data, 1, size, w->spool) != size)
     return cm_fail_errno(error, errno, "cannot write", w->spool_path);
   w->spooled += size;
@@ -304,12 +307,16 @@ static cm_status add_member(zip_t *zip, const char *name, zip_source_t *source, 
   zip_int64_t index = source != NULL ? zip_file_add(zip, name, source, ZIP_FL_ENC_UTF_8) : -1;
   if (index < 0) {
     zip_source_free(source);
-    return cm_fail(error, CM_IO, "cannot add %s to a topology file: %s", name, zip_strerror(zip));
+    if (cm_topology_machine_failed(zip_get_error(zip), "the topology file", error) != CM_OK)
+      return error->status;
+    /* Where it names no cause, it found no memory for one. */
+    bool silent = zip_error_code_zip(zip_get_error(zip)) == ZIP_ER_OK;
+    return cm_fail(error, silent ? CM_NO_MEMORY : CM_IO, "cannot add %s to a topology file: %s", name, zip_strerror(zip));
   }
   enum { FIRST_OF_1980 = 1 << 5 | 1 };
   if (zip_file_set_dostime(zip, (zip_uint64_t)index, 0, FIRST_OF_1980, 0) != 0 ||
       zip_set_file_compression(zip, (zip_uint64_t)index, ZIP_CM_DEFLATE, DEFLATE_LEVEL) != 0)
-    return cm_fail(error, CM_IO, "cannot describe %s in a topology file: %s", name, zip_strerror(zip));
+    return cm_topology_machine_failed(zip_get_error(zip), "the topology file", error) != CM_OK ? error->status : cm_fail(error, CM_IO, "cannot describe %s in a topology file: %s", name, zip_strerror(zip));
   return CM_OK;
 }
 
@@ -338,12 +345,20 @@ static cm_status compress(cm_topology_writer *w, cm_error *error)
   if (manifest == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while closing %s", w->out.path);
   zip_t *zip = zip_open(w->out.scratch, ZIP_CREATE | ZIP_TRUNCATE, &code);
-  cm_status status = zip == NULL ? cm_fail(error, CM_IO, "cannot start %s (libzip error %d)", w->out.scratch, code)
-                                 : add_members(w, zip, manifest, error);
+  zip_error_t cause;
+  cm_status status = CM_OK;
+  if (zip == NULL) {
+    zip_error_init_with_code(&cause, code);
+    if (cm_topology_machine_failed(&cause, w->out.path, error) == CM_OK)
+      (void)cm_fail(error, CM_IO, "cannot start %s (libzip error %d)", w->out.scratch, code);
+    status = error->status;
+    zip_error_fini(&cause);
+  } else
+    status = add_members(w, zip, manifest, error);
   if (status == CM_OK && zip_close(zip) != 0) {
-    int cause = zip_error_code_system(zip_get_error(zip));
-    status = cause != 0 ? cm_fail_errno(error, cause, "cannot write", w->out.path)
-                        : cm_fail(error, CM_IO, "cannot write %s: %s", w->out.path, zip_strerror(zip));
+    status = cm_topology_machine_failed(zip_get_error(zip), w->out.path, error);
+    if (status == CM_OK)
+      status = cm_fail(error, CM_IO, "cannot write %s: %s", w->out.path, zip_strerror(zip));
   }
   if (status != CM_OK && zip != NULL)
     zip_discard(zip);

@@ -1,0 +1,23 @@
+/* A text under construction. open_memstream would do, but that it does not say when memory ran out: a text then lacks its
+ * middle or its end. */
+#ifndef CM_BASE_TEXT_H
+#define CM_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct cm_text {
+  FILE *stream; /* write here */
+  char *bytes;
+  size_t size, room;
+  bool failed;
+} cm_text;
+
+/* Opens an empty text in `text`, which must stay where it is until cm_text_close; false when out of memory. */
+bool cm_text_open(cm_text *text);
+
+/* The whole text, ended by NUL, which the caller frees with free(); NULL when memory ran out at any point. *size (NULL:
+ * not wanted) is its length. */
+char *cm_text_close(cm_text *text, size_t *size);
+
+#endif

@@ -1,0 +1,42 @@
+"""The control page of tests/lib/interpose.c (interpose.h), seen from outside."""
+import errno
+import mmap
+import os
+import struct
+
+from daemon import BUILD
+
+SHIM = os.path.join(BUILD, "tests", "lib", "interpose.so")
+KINDS = {"allocation": (1, errno.ENOMEM), "write": (2, errno.ENOSPC), "sync": (3, errno.EIO), "open": (4, errno.EMFILE),
+         "name": (5, errno.EIO), "map": (6, errno.ENOMEM), "thread": (7, errno.EAGAIN)}
+_SIZE, _KIND, _ERROR, _FIRED, _AT, _EVERY, _HITS, _CALLS = 112, 4, 8, 12, 16, 24, 32, 48
+
+
+class Control:
+    def __init__(self, path):
+        self.path = path
+        with open(path, "w+b") as file:
+            file.truncate(_SIZE)
+            self.page = mmap.mmap(file.fileno(), _SIZE)
+
+    def environment(self):
+        return {"LD_PRELOAD": SHIM, "CM_INTERPOSE": self.path}
+
+    def arm(self, kind, at, every=0, error=None):
+        """The call number `at` of a kind from now on fails, and every so many after it."""
+        number, usual = KINDS[kind]
+        self.disarm()
+        struct.pack_into("=I", self.page, _FIRED, 0)
+        struct.pack_into("=QQQ", self.page, _AT, at, every, 0)
+        struct.pack_into("=I", self.page, _ERROR, usual if error is None else error)
+        struct.pack_into("=I", self.page, _KIND, number)
+
+    def disarm(self):
+        """Calls go well again; how many failed since."""
+        struct.pack_into("=I", self.page, _KIND, 0)
+        return struct.unpack_from("=I", self.page, _FIRED)[0]
+
+    def calls(self):
+        """{kind: calls so far}"""
+        counts = struct.unpack_from("=8Q", self.page, _CALLS)
+        return {kind: counts[number] for kind, (number, _) in KINDS.items()}
