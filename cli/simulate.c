@@ -123,7 +123,7 @@ static cm_status simulate(const arguments *a, cli_run *cli, json_t **report, cm_
   if (status == CM_OK)
     status = cm_mapping_read_places(a->mapping, topology->vertex_count, chip, &cli->run, &part, &parts, &core, error);
   if (status == CM_OK)
-    status = cm_simulate(topology, chip, part, parts, core, &a->options, &cli->run, report, error);
+    status = cm_packets_simulate(topology, chip, part, parts, core, &a->options, &cli->run, report, error);
   cm_free(part);
   cm_free(core);
   cm_topology_free(topology);

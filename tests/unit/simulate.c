@@ -56,7 +56,7 @@ START_TEST(a_step_by_hand)
   cm_chip *chip = chip_of(plain);
   json_t *report;
   cm_simulate_options options = cm_simulate_defaults;
-  ck_ok(cm_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &report, &error));
+  ck_ok(cm_packets_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &report, &error));
   /* Sent at 10 + 30 + 5; 6 ns on the link, 2 at the inlet; processed in 16 + 3; two tiles wait 200. */
   ck_assert_double_eq_tol(number(report, "steps", "step_ns_mean"), 45 + 6 + 2 + 19 + 200, 1e-6);
   ck_assert_double_eq_tol(number(report, "steps", "contention_free_ns_mean"), 45 + 200, 1e-6);
@@ -78,7 +78,7 @@ START_TEST(one_link_is_a_queue_with_fixed_service)
   cm_chip *chip = chip_of(plain);
   json_t *report;
   cm_simulate_options options = {.load = rho / service, .buffers = 16, .packets = 400000, .seed = 5};
-  ck_ok(cm_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &report, &error));
+  ck_ok(cm_packets_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &report, &error));
   double mean = number(json_object_get(report, "stream"), "latency", "mean_ns"), wait = rho * service / (2 * (1 - rho));
   ck_assert_double_eq_tol(mean, 8 + wait, 0.03 * wait + 0.01);
   ck_assert_double_eq_tol(number(report, "stream", "unhindered_mean_ns"), 8, 1e-9);
@@ -95,7 +95,7 @@ START_TEST(saturation_is_where_the_link_is_full)
   cm_chip *chip = chip_of(plain);
   json_t *report;
   cm_simulate_options options = {.saturation = true, .buffers = 16, .packets = 100000, .seed = 5};
-  ck_ok(cm_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &report, &error));
+  ck_ok(cm_packets_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &report, &error));
   double load = number(report, "saturation", "load");
   ck_assert_double_le(load, 0.25 * 1.06);
   ck_assert_double_ge(load, 0.25 * 0.75);
@@ -132,11 +132,11 @@ START_TEST(hops_are_those_of_the_metrics)
     json_t *report, *again;
     cm_simulate_options options = {.steps = 2, .buffers = 1, .packets = 20000, .load = 0.001, .seed = 3,
                                    .multicast = multicast};
-    ck_ok(cm_simulate(&t, chip, part, 12, core, &options, &run, &report, &error));
+    ck_ok(cm_packets_simulate(&t, chip, part, 12, core, &options, &run, &report, &error));
     ck_assert_double_eq_tol(number(report, "steps", "hops"), 2 * (multicast ? m.multicast_hops : m.hop_traffic), 1e-6);
     ck_assert(json_is_false(json_object_get(json_object_get(report, "steps"), "deadlock")));
     run.threads = 3;
-    ck_ok(cm_simulate(&t, chip, part, 12, core, &options, &run, &again, &error));
+    ck_ok(cm_packets_simulate(&t, chip, part, 12, core, &options, &run, &again, &error));
     run.threads = 1;
     ck_assert(json_equal(report, again));
     json_decref(report);
@@ -156,7 +156,7 @@ START_TEST(undirected_networks_are_refused)
   cm_chip *chip = chip_of(plain);
   json_t *report;
   cm_simulate_options options = cm_simulate_defaults;
-  ck_fails(cm_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &report, &error), CM_BAD_OPTION);
+  ck_fails(cm_packets_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &report, &error), CM_BAD_OPTION);
   cm_chip_free(chip);
 }
 END_TEST

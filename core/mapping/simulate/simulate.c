@@ -219,7 +219,7 @@ static cm_status check(const cm_topology *topology, const cm_chip *chip, const c
   return CM_OK;
 }
 
-cm_status cm_simulate(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
+cm_status cm_packets_simulate(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
                       const uint32_t *core, const cm_simulate_options *options, cm_run *run, json_t **report,
                       cm_error *error)
 {

@@ -23,7 +23,7 @@ extern const cm_simulate_options cm_simulate_defaults;
 /* Simulates a mapping: part [vertices] and core [part_count], in range. The report's fields are in docs/simulation.md;
  * the caller's. The same for any number of threads. Errors: CM_BAD_OPTION for an undirected network, more than 60 cores
  * behind a router, or options out of range; memory, stops. O(packets * hops * log(packets under way)). */
-cm_status cm_simulate(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
+cm_status cm_packets_simulate(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
                       const uint32_t *core, const cm_simulate_options *options, cm_run *run, json_t **report,
                       cm_error *error);
 
