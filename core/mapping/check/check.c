@@ -259,6 +259,12 @@ static void check_metrics(checker *c)
     else if (cm_check_differs(json_number_value(stated), value))
       violation(c, "metrics: %s is stated as %.17g, but is %.17g", reals[i].name, json_number_value(stated), value);
   }
+  const char *limit = json_string_value(json_object_get(metrics, "step_limit"));
+  if (!old && json_object_get(metrics, "step_limit") == NULL)
+    violation(c, "metrics: step_limit is missing");
+  else if (!old && (limit == NULL || !cm_check_step_limit(c->chip, c->core, c->parts, &c->truth, limit)))
+    violation(c, "metrics: step_limit is stated as %.150s, which is not what takes as long as the step",
+              limit != NULL ? limit : "no text");
   compare_count(c, metrics, "cores_used", "metrics: cores_used", truth->cores_used);
   compare_count(c, metrics, "largest_part", "metrics: largest_part", truth->largest_part);
   compare_count(c, metrics, "most_synapses", "metrics: most_synapses", truth->most_synapses);

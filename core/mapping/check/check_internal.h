@@ -73,4 +73,8 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
 cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
                         const uint32_t *core, cm_run *run, cm_check_truth *truth, cm_error *error);
 
+/* Whether a sentence (step_limit) names something that takes as long as the step, with figures that fit. O(parts). */
+bool cm_check_step_limit(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_check_truth *truth,
+                         const char *sentence);
+
 #endif

@@ -1,6 +1,7 @@
 /* The check's own figures of a time step, from the definitions of docs/step-time.md: every packet counted one by one. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/mapping/check/check_internal.h"
 
@@ -63,7 +64,7 @@ static double barrier_of(const cm_barrier *b, uint32_t tiles)
 }
 
 static void conclude(const cm_chip *chip, const uint32_t *core, uint32_t parts, const duty *d, uint32_t *scratch,
-                     const cm_core_load *load, cm_metrics *m)
+                     cm_core_load *load, cm_metrics *m)
 {
   const cm_charge_cost *c = chip->costs.charge;
   double port = chip->costs.port_packets_per_ns, link = chip->costs.link_packets_per_ns;
@@ -71,6 +72,8 @@ static void conclude(const cm_chip *chip, const uint32_t *core, uint32_t parts, 
     double receive = c[CM_CHARGE_PACKET_RECEIVED].ns * d[p].received + c[CM_CHARGE_SYNAPSE].ns * d[p].synapses;
     double send = c[CM_CHARGE_NEURON].ns * d[p].neurons + c[CM_CHARGE_SPIKE].ns * d[p].spikes +
                   c[CM_CHARGE_PACKET_SENT].ns * d[p].sent;
+    load[p].receive_ns = receive;
+    load[p].send_ns = send;
     m->core_ns_max = fmax(m->core_ns_max, chip->costs.side_by_side ? fmax(receive, send) : receive + send);
     m->port_load_max = fmax(m->port_load_max, fmax(load[p].traffic_in, load[p].traffic_out));
     m->energy_packets_pj += c[CM_CHARGE_PACKET_SENT].pj * d[p].sent + c[CM_CHARGE_PACKET_RECEIVED].pj * d[p].received;
@@ -110,4 +113,85 @@ cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const 
   cm_free(d);
   cm_free(scratch);
   return status;
+}
+
+/* ---- the sentence that says what holds a step up ---- */
+
+/* Figures are printed with six digits. */
+static bool is_near(double stated, double truth)
+{
+  return fabs(stated - truth) <= 1e-4 * fabs(truth) + 1e-9;
+}
+
+static const cm_core_load *load_at(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_core_load *load,
+                                   unsigned x, unsigned y)
+{
+  for (uint32_t p = 0; p < parts; p++)
+    if (core[p] % chip->width == x && core[p] / chip->width == y)
+      return &load[p];
+  return NULL;
+}
+
+static bool ends(const char *sentence, int read)
+{
+  return read > 0 && sentence[read] == '\0';
+}
+
+/* Whether the sentence is about a core that takes as long as the step, for what it says. */
+static bool names_core(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_core_load *load, double busiest,
+                       const char *sentence)
+{
+  const cm_charge_cost *c = chip->costs.charge;
+  unsigned x, y, part;
+  double a, b, n, ns;
+  int read = 0;
+  if (sscanf(sentence, "core (%u, %u) with part %u receives %lf packets and handles %lf synapses in %lf ns%n", &x, &y, &part,
+             &a, &b, &ns, &read) == 6 && ends(sentence, read)) {
+    const cm_core_load *l = load_at(chip, core, parts, load, x, y);
+    return l == &load[part < parts ? part : 0] && is_near(l->receive_ns, busiest) && is_near(ns, busiest) &&
+           is_near(a * c[CM_CHARGE_PACKET_RECEIVED].ns + b * c[CM_CHARGE_SYNAPSE].ns, ns);
+  }
+  if (sscanf(sentence, "core (%u, %u) with part %u updates %lf neurons, of which %lf fire, and sends %lf packets in %lf ns%n",
+             &x, &y, &part, &n, &a, &b, &ns, &read) == 7 && ends(sentence, read)) {
+    const cm_core_load *l = load_at(chip, core, parts, load, x, y);
+    return l == &load[part < parts ? part : 0] && is_near(l->send_ns, busiest) && is_near(ns, busiest) &&
+           is_near(n * c[CM_CHARGE_NEURON].ns + a * c[CM_CHARGE_SPIKE].ns + b * c[CM_CHARGE_PACKET_SENT].ns, ns);
+  }
+  if (sscanf(sentence, "core (%u, %u) with part %u receives for %lf ns and then sends for %lf ns%n", &x, &y, &part, &a, &b,
+             &read) == 5 && ends(sentence, read)) {
+    const cm_core_load *l = load_at(chip, core, parts, load, x, y);
+    return l == &load[part < parts ? part : 0] && is_near(a, l->receive_ns) && is_near(b, l->send_ns) &&
+           is_near(l->receive_ns + l->send_ns, busiest);
+  }
+  return false;
+}
+
+static bool names_channel(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_core_load *load, double busiest,
+                          const char *sentence)
+{
+  const cm_costs *costs = &chip->costs;
+  unsigned x, y;
+  double packets, ns;
+  char what[8];
+  int read = 0;
+  if (sscanf(sentence, "the %7[a-z] of core (%u, %u) passes %lf packets in %lf ns%n", what, &x, &y, &packets, &ns, &read) == 5 &&
+      ends(sentence, read)) {
+    const cm_core_load *l = load_at(chip, core, parts, load, x, y);
+    bool in = strcmp(what, "inlet") == 0;
+    return l != NULL && (in || strcmp(what, "outlet") == 0) && is_near(packets, in ? l->traffic_in : l->traffic_out) &&
+           is_near(ns, busiest) && is_near(packets / costs->port_packets_per_ns, ns);
+  }
+  return sscanf(sentence, "the link %7[a-z] of router (%u, %u) passes %lf packets in %lf ns%n", what, &x, &y, &packets, &ns,
+                &read) == 5 &&
+         ends(sentence, read) && is_near(ns, busiest) && is_near(packets / costs->link_packets_per_ns, ns);
+}
+
+bool cm_check_step_limit(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_check_truth *truth,
+                         const char *sentence)
+{
+  double busiest = truth->metrics.step_ns - truth->metrics.barrier_ns;
+  if (busiest <= 0)
+    return sentence[0] == '\0';
+  return names_core(chip, core, parts, truth->core, busiest, sentence) ||
+         names_channel(chip, core, parts, truth->core, busiest, sentence);
 }
