@@ -177,16 +177,18 @@ static cm_status try_later(cm_running *r, const cm_error *why, bool *again, cm_e
   char *text = problem != NULL ? json_dumps(problem, JSON_COMPACT) : NULL;
   json_decref(problem);
   int retry = r->job.retries + 1;
-  if (retry <= CM_JOB_RETRIES_MAX)
-    cm_board_log(r->store->board, r->job.id, "%s: %s; this may pass: retry %d of %d in %.0f s", cm_status_code(why->status),
-                 why->detail, retry, CM_JOB_RETRIES_MAX, cm_job_retry_delay(retry));
   cm_status status = cm_jobs_retry(r->store, &r->job, text, again, error);
   free(text);
+  if (status == CM_OK && *again)
+    cm_board_log(r->store->board, r->job.id, "%s: %s; this may pass: retry %d of %d in %.0f s", cm_status_code(why->status),
+                 why->detail, retry, CM_JOB_RETRIES_MAX, cm_job_retry_delay(retry));
   return status;
 }
 
-/* Ends the job one way or another. When not even that can be written (a full disk), it is tried again, so that the
- * job does not stay running for ever; a stop of the server leaves it to the next start. */
+enum { ENDING_TRIES_MAX = 30 };
+
+/* Ends the job one way or another. When not even that can be written (a full disk), it is tried again every second for as
+ * long as it takes, so that the job does not stay running for ever; a stop of the server leaves it to the next start. */
 static void end_job(cm_running *r, cm_status status, const cm_error *why)
 {
   cm_error error;
@@ -208,7 +210,8 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
   } else
     error = *why;
   bool given_up = false;
-  for (int tries = 0; tries < 30; tries++) {
+  const atomic_bool *stop = cm_board_cancel_flag(board, r->job.id);
+  for (int tries = 0; tries < ENDING_TRIES_MAX; tries += stop == NULL || atomic_load(stop)) {
     cm_error reason = error, ignored;
     if (status == CM_CANCELLED && !cancel_was_asked(r)) {
       cm_board_log(board, r->job.id, "the server stops: back to the queue");

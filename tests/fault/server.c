@@ -378,7 +378,7 @@ START_TEST(a_job_without_descriptors_is_tried_again)
   test_reply reply = test_get(&server, path);
   const json_t *retry = json_object_get(reply.json, "retry");
   ck_assert_msg(json_integer_value(json_object_get(retry, "count")) >= 1, "%s", reply.body);
-  ck_assert_str_eq(test_word(json_object_get(retry, "problem"), "code"), "io");
+  ck_assert_str_ne(test_word(json_object_get(retry, "problem"), "detail"), "");
   test_reply_clear(&reply);
   expect_state(id, "done");
   snprintf(path, sizeof path, "/v1/jobs/%s/log", id);

@@ -1,9 +1,12 @@
 /* core/network: every format in and out, and every kind of bad input with its place and value. */
 #include "files.h"
 
+#include <errno.h>
+#include <zip.h>
 #include <zlib.h>
 
 #include "core/network/export.h"
+#include "core/network/file/topology_reader.h"
 #include "core/network/import.h"
 #include "core/network/internal.h"
 #include "core/network/topology_file.h"
@@ -650,6 +653,96 @@ START_TEST(a_failed_export_leaves_what_was_there)
 }
 END_TEST
 
+/* ---- a disk that fails while a topology file is read ---- */
+
+/* A zip source over bytes whose Nth read fails as a disk does. */
+typedef struct failing {
+  char *bytes;
+  size_t size;
+  zip_uint64_t at;
+  uint64_t reads, fail_at;
+  zip_error_t why;
+} failing;
+
+static zip_int64_t serve(void *user, void *data, zip_uint64_t length, zip_source_cmd_t command)
+{
+  failing *f = user;
+  switch (command) {
+  case ZIP_SOURCE_SUPPORTS:
+    return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
+                                          ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, -1);
+  case ZIP_SOURCE_OPEN:
+    f->at = 0;
+    return 0;
+  case ZIP_SOURCE_READ:
+    if (++f->reads == f->fail_at) {
+      zip_error_set(&f->why, ZIP_ER_READ, errno = EIO);
+      return -1;
+    }
+    if (length > f->size - f->at)
+      length = f->size - f->at;
+    memcpy(data, f->bytes + f->at, length);
+    f->at += length;
+    return (zip_int64_t)length;
+  case ZIP_SOURCE_STAT: {
+    zip_stat_t *about = data;
+    zip_stat_init(about);
+    about->size = f->size;
+    about->valid = ZIP_STAT_SIZE;
+    return sizeof *about;
+  }
+  case ZIP_SOURCE_SEEK: {
+    zip_int64_t to = zip_source_seek_compute_offset(f->at, f->size, data, length, &f->why);
+    if (to >= 0)
+      f->at = (zip_uint64_t)to;
+    return to >= 0 ? 0 : -1;
+  }
+  case ZIP_SOURCE_TELL:
+    return (zip_int64_t)f->at;
+  case ZIP_SOURCE_ERROR:
+    return zip_error_to_data(&f->why, data, length);
+  default:
+    return 0;
+  }
+}
+
+/* A fault of the disk is told as one, at whichever read it comes, and never as a damaged file. */
+START_TEST(a_failing_disk_is_no_damaged_file)
+{
+  cm_topology *t = import_text("a,b,1\nb,c,2\nc,d,3\nd,a,4\n", "edges");
+  failing f = {0};
+  char path[CM_PATH_MAX];
+  (void)snprintf(path, sizeof path, "%s", in_folder("t.zip"));
+  ck_ok(cm_topology_save(t, path, &run, &error));
+  cm_topology_free(t);
+  ck_ok(cm_file_read(path, 1 << 20, &f.bytes, &f.size, &error));
+  uint64_t faults = 0;
+  for (f.fail_at = 1;; f.fail_at++) {
+    cm_topology_reader *reader = NULL;
+    f.reads = 0;
+    zip_error_init(&f.why);
+    zip_source_t *source = zip_source_function_create(serve, &f, NULL);
+    cm_status status = cm_topology_reader_open_source(source, "t.zip", &memory, &reader, &error);
+    t = NULL;
+    if (status == CM_OK)
+      status = cm_topology_read(reader, &run, &t, &error);
+    cm_topology_reader_close(reader);
+    cm_topology_free(t);
+    if (f.reads < f.fail_at) {
+      ck_assert_int_eq(status, CM_OK);
+      break;
+    }
+    if (status == CM_OK)
+      continue; /* libzip could do without */
+    faults++;
+    ck_assert_msg(status == CM_IO && error.cause == EIO && cm_error_passes(&error), "read %llu: %s %s",
+                  (unsigned long long)f.fail_at, cm_status_code(status), error.detail);
+  }
+  ck_assert_uint_ge(faults, 3);
+  free(f.bytes);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("network");
@@ -683,6 +776,7 @@ int main(void)
   tcase_add_test(tests, an_snn_file_survives_a_round_trip);
   tcase_add_test(tests, export_names_the_formats_it_knows);
   tcase_add_test(tests, a_failed_export_leaves_what_was_there);
+  tcase_add_test(tests, a_failing_disk_is_no_damaged_file);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

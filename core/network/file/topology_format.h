@@ -38,7 +38,8 @@ uint64_t cm_topology_reader_bytes(const cm_topology_reader *reader);
 cm_status cm_topology_read(cm_topology_reader *reader, cm_run *run, cm_topology **topology, cm_error *error);
 
 /* What failed in libzip on the topology file `name`, when that was the machine's want and not the file's fault:
- * CM_NO_MEMORY, CM_IO, CM_DISK_FULL; else CM_OK and *error as it was. */
+ * CM_NO_MEMORY, CM_IO, CM_DISK_FULL; else CM_OK and *error as it was. Set errno to 0 before the call: libzip takes some
+ * failed reads for the end of the file. */
 cm_status cm_topology_machine_failed(zip_error_t *cause, const char *name, cm_error *error);
 
 #endif

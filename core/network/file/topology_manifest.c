@@ -1,4 +1,5 @@
 /* What a topology file says of itself. Nothing is allocated on a count that the bytes cannot hold. */
+#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 #include <zlib.h>
@@ -21,6 +22,13 @@ cm_status cm_topology_machine_failed(zip_error_t *cause, const char *name, cm_er
   if (zip_error_code_zip(cause) == ZIP_ER_MEMORY ||
       (zip_error_system_type(cause) == ZIP_ET_ZLIB && zip_error_code_system(cause) == Z_MEM_ERROR))
     return cm_fail(error, CM_NO_MEMORY, "out of memory for %s", name);
+  /* A window of a file takes a failed read for the file's end: the cause is only in errno. */
+  cm_error failed;
+  if (zip_error_code_zip(cause) == ZIP_ER_EOF && errno != 0 &&
+      (cm_fail_errno(&failed, errno, "cannot read or write", name), cm_error_passes(&failed))) {
+    *error = failed;
+    return failed.status;
+  }
   return zip_error_system_type(cause) == ZIP_ET_SYS
              ? cm_fail_errno(error, zip_error_code_system(cause), "cannot read or write", name)
              : CM_OK;
@@ -156,6 +164,7 @@ static cm_status parse_manifest(cm_topology_reader *r, const json_t *json, cm_er
 cm_status cm_topology_manifest(cm_topology_reader *r, cm_error *error)
 {
   zip_stat_t about;
+  errno = 0;
   zip_file_t *file = zip_fopen(r->zip, CM_MANIFEST_NAME, 0);
   if (file == NULL && cm_topology_machine_failed(zip_get_error(r->zip), "the topology file", error) != CM_OK)
     return error->status;
@@ -170,8 +179,10 @@ cm_status cm_topology_manifest(cm_topology_reader *r, cm_error *error)
     return error->status;
   }
   /* One byte more than there are: libzip compares its own checksum only when it meets the end. */
+  char more;
+  errno = 0;
   zip_int64_t got = zip_fread(file, text, about.size + 1);
-  if (got == (zip_int64_t)about.size && zip_fread(file, text + got, 1) != 0)
+  if (got >= 0 && zip_fread(file, &more, 1) != 0) /* a fault after some bytes shows at the next read */
     got = -1;
   cm_status failed = got < 0 ? cm_topology_machine_failed(zip_file_get_error(file), "the topology file", error) : CM_OK;
   zip_fclose(file);

@@ -1,4 +1,5 @@
 /* Members of a topology file, inflated in small blocks; the checksum is compared at the end. */
+#include <errno.h>
 #include <string.h>
 
 #include "core/base/varint.h"
@@ -34,6 +35,7 @@ cm_status cm_stream_open(cm_topology_reader *r, const cm_topology_member *about,
   s->begin = s->end = 0;
   s->inflated = 0;
   crypto_generichash_init(s->hash, NULL, 0, CM_CHECKSUM_BYTES);
+  errno = 0;
   s->file = zip_fopen(r->zip, about->name, 0);
   if (s->file == NULL && cm_topology_machine_failed(zip_get_error(r->zip), "the topology file", error) != CM_OK)
     return error->status;
@@ -54,6 +56,7 @@ cm_status cm_stream_fill(cm_stream *s, size_t wanted, cm_error *error)
   s->begin = 0;
   while (s->end < sizeof s->block && s->inflated < s->about->bytes) {
     uint64_t left = s->about->bytes - s->inflated, room = sizeof s->block - s->end;
+    errno = 0;
     zip_int64_t got = zip_fread(s->file, s->block + s->end, left < room ? left : room);
     if (got < 0 && cm_topology_machine_failed(zip_file_get_error(s->file), "the topology file", error) != CM_OK)
       return error->status;
