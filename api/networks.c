@@ -47,10 +47,8 @@ static bool wanted_format(cm_request *request, const char **format)
 void cm_import_upload(cm_request *request, const char *path, const char *sha, uint64_t bytes, const char *name)
 {
   const char *format;
-  if (!wanted_format(request, &format)) {
-    (void)unlink(path);
+  if (!wanted_format(request, &format))
     return;
-  }
   cm_error error;
   cm_network network = {.bytes = bytes, .created = cm_store_time()}, known;
   char scratch[CM_PATH_MAX], id[CM_ID_MAX];
@@ -60,7 +58,6 @@ void cm_import_upload(cm_request *request, const char *path, const char *sha, ui
   (void)snprintf(network.format, sizeof network.format, "%s", format);
   cm_status status = cm_networks_get(request->store, sha, &known, &error);
   if (status == CM_OK) {
-    (void)unlink(path);
     if (format[0] == '\0' || strcmp(format, known.format) == 0)
       reply_network(request, 200, &known);
     else
@@ -76,7 +73,6 @@ void cm_import_upload(cm_request *request, const char *path, const char *sha, ui
     status = request->server->options.import(request->server->options.user, path, scratch,
                                              cm_server_limits_now(request->server).memory_limit,
                                              &request->server->stopping, &network, &error);
-  (void)unlink(path);
   if (status == CM_OK) {
     status = cm_networks_publish(request->store, &network, scratch, &there, &error);
     (void)unlink(scratch); /* gone already unless publishing failed */
@@ -100,7 +96,6 @@ void cm_post_network(cm_request *request)
     return;
   }
   cm_import_upload(request, request->file_path, request->file_sha, request->file_bytes, name != NULL ? name : "");
-  request->file_path[0] = '\0';
 }
 
 void cm_list_networks(cm_request *request)

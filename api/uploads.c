@@ -95,10 +95,10 @@ static void finish(cm_request *request, const cm_upload *upload)
     cm_reply_error(request, &error);
     return;
   }
-  /* The import removes the bytes, then the row goes; a crash in between leaves a row without bytes: 404 to its
-   * owner. */
+  /* What was acknowledged stays until the network is there, or is refused for good. */
   cm_import_upload(request, path, sha, upload->size, upload->name);
-  (void)cm_uploads_delete(request->store, upload->id, true, &error);
+  if (request->status < 500)
+    (void)cm_uploads_delete(request->store, upload->id, &error);
 }
 
 void cm_patch_upload(cm_request *request)
@@ -131,7 +131,7 @@ void cm_patch_upload(cm_request *request)
 void cm_delete_upload(cm_request *request)
 {
   cm_error error;
-  if (cm_uploads_delete(request->store, request->param[0], false, &error) != CM_OK)
+  if (cm_uploads_delete(request->store, request->param[0], &error) != CM_OK)
     cm_reply_error(request, &error);
   else
     cm_reply_empty(request, 204);

@@ -31,7 +31,7 @@ static cm_status make_folder(cm_store *store, const cm_import_options *options, 
       cm_path(inner, error, "%s/out", folder) != CM_OK || cm_folder_make(inner, error) != CM_OK ||
       cm_path(inner, error, "%s/" CM_WORK_NETWORK, folder) != CM_OK)
     return error->status;
-  if (rename(path, inner) != 0)
+  if (link(path, inner) != 0)
     return cm_fail_errno(error, errno, "cannot take into the job folder", path);
   job.options = json_pack("{s:s, s:s}", "format", network->format, "name", network->name);
   cm_status status = cm_work_describe(folder, &job, error);

@@ -128,14 +128,13 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
   return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no upload %.40s", id);
 }
 
-cm_status cm_uploads_delete(cm_store *store, const char *id, bool keep_file, cm_error *error)
+cm_status cm_uploads_delete(cm_store *store, const char *id, cm_error *error)
 {
   char path[CM_PATH_MAX], held[CM_ID_MAX];
   (void)snprintf(held, sizeof held, "%s", id);
   if (cm_uploads_path(store, held, path, error) != CM_OK ||
       cm_database_write(store->database, delete, held, error) != CM_OK)
     return error->status;
-  if (!keep_file)
-    (void)unlink(path);
+  (void)unlink(path);
   return CM_OK;
 }

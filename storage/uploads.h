@@ -22,7 +22,7 @@ cm_status cm_uploads_get(cm_store *store, const char *id, cm_upload *upload, cm_
  * CM_TOO_LARGE past its size. On success upload->offset is the new one. */
 cm_status cm_uploads_append(cm_store *store, const char *piece, uint64_t offset, cm_upload *upload, cm_error *error);
 
-/* Removes the row; and the bytes unless `keep_file`. CM_NOT_FOUND. */
-cm_status cm_uploads_delete(cm_store *store, const char *id, bool keep_file, cm_error *error);
+/* Removes the row, then the bytes. CM_NOT_FOUND. */
+cm_status cm_uploads_delete(cm_store *store, const char *id, cm_error *error);
 
 #endif

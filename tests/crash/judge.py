@@ -237,6 +237,10 @@ class Judge:
         """To be called when no job runs and nobody asks: no file without a row, no row without its file."""
         database = sqlite3.connect(f"file:{self.server.data}/coremapd.db?mode=ro", uri=True)
         try:
+            until = time.monotonic() + 3  # a job's last step, after its end is written, is to remove its scratch folder
+            incoming = os.path.join(self.server.data, "incoming")
+            while any(name.endswith(".job") for name in os.listdir(incoming)) and time.monotonic() < until:
+                time.sleep(0.02)
             for folder, suffix, table in (("networks", ".zip", "networks"), ("mappings", "", "mappings"), ("incoming", "", "uploads")):
                 rows = {row[0] + suffix for row in database.execute(f"SELECT id FROM {table}")}
                 files = set(os.listdir(os.path.join(self.server.data, folder)))

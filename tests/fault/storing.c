@@ -189,7 +189,7 @@ static void settle_upload_create(cm_status status, char *digest)
   start_anew();
   if (status == CM_OK) {
     must(cm_uploads_get(store, upload.id, &found, &error), &error, "an upload");
-    must(cm_uploads_delete(store, upload.id, false, &error), &error, "deleting an upload");
+    must(cm_uploads_delete(store, upload.id, &error), &error, "deleting an upload");
   } else if (upload.id[0] != '\0' && cm_uploads_get(store, upload.id, &found, &error) == CM_OK)
     operation_wrong("an upload: failed, and is there");
 }
@@ -228,7 +228,7 @@ static void settle_append(cm_status status, char *digest)
   if (size != 6 || memcmp(text, "abcdef", 6) != 0)
     operation_wrong("an upload has other bytes than were sent");
   free(text);
-  must(cm_uploads_delete(store, upload.id, false, &error), &error, "deleting an upload");
+  must(cm_uploads_delete(store, upload.id, &error), &error, "deleting an upload");
 }
 
 /* ---- chips, occupancy, leases ---- */
