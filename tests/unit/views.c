@@ -329,8 +329,6 @@ START_TEST(every_tampering_is_found)
   json_t *value;
   json_object_foreach(json_object_get(whole, "metrics"), key, value)
   {
-    if (strcmp(key, "step_limit") == 0) /* a sentence: only repeating the job proves it */
-      continue;
     json_t *altered = json_is_real(value) ? json_real(json_real_value(value) * 1.00001 + 1e-9)
                                           : json_integer(json_integer_value(value) + 1);
     char sentence[80];
