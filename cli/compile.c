@@ -141,6 +141,8 @@ static void print_program(const json_t *program)
   if (order != NULL)
     printf("; in the order of the file %.1f us", cli_number(order, "file_order_ns") / 1000);
   putchar('\n');
+  if (json_string_value(json_object_get(time, "limit")) != NULL)
+    printf("limit         %s\n", json_string_value(json_object_get(time, "limit")));
 }
 
 static void print_table(const arguments *a, const json_t *report)

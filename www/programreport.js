@@ -36,7 +36,7 @@ const GROUPS = [
   [
     'Time by the cost model',
     ['Program', 'program.time.total_ns', time],
-    ['Bound of the busiest unit', 'program.time.lower_bound_ns', time],
+    ['No program is below', 'program.time.lower_bound_ns', time],
     ['Data units busy', 'program.time.units.data', busy],
     ['Matrix units busy', 'program.time.units.matrix', busy],
     ['Vector units busy', 'program.time.units.vector', busy],

@@ -61,13 +61,19 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
 /* Takes the reference to what the search for an order has to say. */
 static cm_status make_program(compiling *c, json_t *order, cm_error *error)
 {
+  cm_time_bound bound;
+  cm_run_phase(c->run, "bound");
+  if (cm_time_bound_make(c->draft.plan, c->chip->target, c->run, &bound, error) != CM_OK) {
+    json_decref(order);
+    return error->status;
+  }
   cm_run_phase(c->run, "link");
   if (cm_link(&c->draft.emission, &c->program, error) != CM_OK) {
     json_decref(order);
     return error->status;
   }
   return add_report(c, "program",
-                    cm_program_report(c->draft.plan, &c->draft.course, &c->draft.emission, c->program, order, c->search), error);
+                    cm_program_report(c->draft.plan, &c->draft.course, &c->draft.emission, c->program, &bound, order, c->search), error);
 }
 
 /* The stages after permutations, up to the last one. */

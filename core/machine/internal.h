@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "core/machine/bound.h"
 #include "core/machine/compile.h"
 #include "core/machine/emit/object.h"
 
@@ -15,7 +16,7 @@ cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program 
 /* What is said of a program (docs/programs.md); takes the reference to `order` (of cm_order_search; NULL: no search), and adds `search` (of cm_settings_search). NULL
  * when memory is short. */
 json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm_emission *emission,
-                          const cm_program *program, json_t *order, json_t *search);
+                          const cm_program *program, const cm_time_bound *bound, json_t *order, json_t *search);
 
 /* Writes the pieces of a plan to `path` as JSON: those of `sequence` (`count` pieces) in its order, or all in the order of
  * the operators when it is NULL (docs/programs.md). Errors: CM_IO, CM_DISK_FULL. */

@@ -65,29 +65,79 @@ static json_t *traffic_json(const cm_plan *plan, const cm_course *layout, const 
                    (json_int_t)t->moved);
 }
 
-static json_t *time_json(const cm_emission *emission, const cm_program *program)
+/* The terms of the bound; the largest is the bound. */
+static json_t *bound_json(const cm_time_bound *bound)
 {
-  double bound = 0;
+  return json_pack("{s:{s:f, s:f, s:f}, s:{s:f, s:f, s:f}}", "plain", "ports_ns", bound->busy_ns[CM_UNIT_DATA], "matrix_ns",
+                   bound->busy_ns[CM_UNIT_MATRIX], "vector_ns", bound->busy_ns[CM_UNIT_VECTOR], "phase", "ports_ns",
+                   bound->phase_ns[CM_UNIT_DATA], "matrix_ns", bound->phase_ns[CM_UNIT_MATRIX], "vector_ns",
+                   bound->phase_ns[CM_UNIT_VECTOR]);
+}
+
+/* The share of the time that each lane of a kind is busy. */
+static json_t *lanes_json(const cm_program *program, cm_unit_kind kind, double time_ns)
+{
+  json_t *shares = json_array();
+  for (uint32_t l = 0; l < program->lane_count; l++) {
+    double busy = 0;
+    if (program->lanes[l].kind != kind)
+      continue;
+    for (uint64_t i = 0; i < program->instruction_count; i++)
+      busy += program->instructions[i].lane == l ? cm_instruction_ns(program, &program->instructions[i]) : 0;
+    if (json_array_append_new(shares, json_real(time_ns > 0 ? busy / time_ns : 0)) != 0) {
+      json_decref(shares);
+      return NULL;
+    }
+  }
+  return shares;
+}
+
+/* What limits, in one sentence. */
+static json_t *limit_json(const cm_emission *emission, const cm_program *program, const cm_time_bound *bound)
+{
+  static const char *const names[] = {"ports", "matrix units", "vector units"};
+  double most = 0, time = emission->time_ns;
+  int busiest = 0;
+  for (int k = 0; k < CM_UNIT_KINDS; k++) {
+    double share = emission->busy_ns[k] / cm_target_lanes(&program->target, (cm_unit_kind)k);
+    busiest = share > most ? k : busiest;
+    most = share > most ? share : most;
+  }
+  double percent = time > 0 ? 100 * most / time : 0, above = bound->ns > 0 ? 100 * (time / bound->ns - 1) : 0;
+  bool phase = bound->ns > bound->busy_ns[CM_UNIT_DATA] && bound->ns > bound->busy_ns[CM_UNIT_MATRIX] &&
+               bound->ns > bound->busy_ns[CM_UNIT_VECTOR];
+  if (percent >= 90)
+    return json_sprintf("the %s are busy %.0f %% of the time, which is %.1f %% above the bound", names[busiest], percent, above);
+  if (phase && above < 10)
+    return json_sprintf("parameters that cannot be on the chip before they are used, and dependencies: the time is %.1f %% "
+                        "above the bound that these set", above);
+  return json_sprintf("memory and dependencies: the busiest lanes, the %s, work %.0f %% of the time, which is %.1f %% above "
+                      "the bound", names[busiest], percent, above);
+}
+
+static json_t *time_json(const cm_emission *emission, const cm_program *program, const cm_time_bound *bound)
+{
   json_t *busy = json_object();
   for (int k = 0; k < CM_UNIT_KINDS; k++) {
     uint32_t lanes = cm_target_lanes(&program->target, (cm_unit_kind)k);
     double least = emission->busy_ns[k] / (lanes > 0 ? lanes : 1);
-    bound = least > bound ? least : bound;
     if (json_object_set_new(busy, cm_unit_name((cm_unit_kind)k),
-                            json_pack("{s:i, s:f, s:f}", "lanes", (int)lanes, "busy_ns", emission->busy_ns[k], "share",
-                                      emission->time_ns > 0 ? least / emission->time_ns : 0)) != 0) {
+                            json_pack("{s:i, s:f, s:f, s:o}", "lanes", (int)lanes, "busy_ns", emission->busy_ns[k], "share",
+                                      emission->time_ns > 0 ? least / emission->time_ns : 0, "lane_shares",
+                                      lanes_json(program, (cm_unit_kind)k, emission->time_ns))) != 0) {
       json_decref(busy);
       return NULL;
     }
   }
-  return json_pack("{s:f, s:f, s:o}", "total_ns", emission->time_ns, "lower_bound_ns", bound, "units", busy);
+  return json_pack("{s:f, s:f, s:o, s:o, s:o}", "total_ns", emission->time_ns, "lower_bound_ns", bound->ns, "bounds",
+                   bound_json(bound), "limit", limit_json(emission, program, bound), "units", busy);
 }
 
 json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm_emission *emission,
-                          const cm_program *program, json_t *order, json_t *search)
+                          const cm_program *program, const cm_time_bound *bound, json_t *order, json_t *search)
 {
   return json_pack("{s:s, s:I, s:o, s:I, s:I, s:o, s:o, s:o*, s:O*}", "chip", program->chip_name, "memory_bytes",
                    (json_int_t)program->target.memory_bytes, "operators", cm_pieces_report(plan), "subgraphs",
                    (json_int_t)program->object_count, "instructions", (json_int_t)program->instruction_count, "traffic",
-                   traffic_json(plan, layout, program), "time", time_json(emission, program), "order", order, "search", search);
+                   traffic_json(plan, layout, program), "time", time_json(emission, program, bound), "order", order, "search", search);
 }

@@ -8,6 +8,7 @@
 
 #include "core/chip/chip.h"
 #include "core/machine/program/codec.h"
+#include "core/machine/bound.h"
 #include "core/machine/order.h"
 #include "core/machine/schedule/search.h"
 #include "core/machine/run/simulate.h"
@@ -297,6 +298,40 @@ START_TEST(the_search_only_gains)
 }
 END_TEST
 
+/* However a model is cut and laid out, it takes no less than the bound; which does not depend on how it is cut. */
+START_TEST(nothing_is_faster_than_the_bound)
+{
+  double closest = HUGE_VAL;
+  for (int trial = 0; trial < 40; trial++) {
+    graph g = trial % 3 == 2 ? token_model() : image_model();
+    graph_finish(&g, &run);
+    uint64_t bytes = (uint64_t)pick(24, 400) << 10;
+    double known = -1;
+    const cm_target kept = *chip->target;
+    for (int k = 0; k < CM_UNIT_KINDS; k++)
+      chip->target->unit[k].count = (uint32_t)pick(1, 4);
+    for (int round = 0; round < 6; round++) {
+      cm_settings settings = {.fill = (double)pick(3, 9) / 10, .segment_share = (double)pick(0, 4) / 4,
+                              .pieces_a_unit = (double)pick(1, 6), .piece_bytes = (double)pick(500, 20000),
+                              .weight_bytes = (double)pick(500, 20000), .issues_min = (double)pick(1, 20)};
+      cm_plan_options options = options_for(bytes, round == 5 ? NULL : &settings);
+      cm_draft draft;
+      cm_time_bound bound;
+      ck_ok(cm_draft_make(g.model, NULL, &options, "test", chip->target, &run, &draft, &error));
+      ck_ok(cm_time_bound_make(draft.plan, chip->target, &run, &bound, &error));
+      ck_assert(bound.ns > 0 && draft.emission.time_ns >= bound.ns * (1 - 1e-9));
+      ck_assert(known < 0 || fabs(known - bound.ns) <= 1e-9 * known);
+      known = bound.ns;
+      closest = fmin(closest, draft.emission.time_ns / bound.ns);
+      cm_draft_free(&draft);
+    }
+    *chip->target = kept;
+    cm_model_free(g.model);
+  }
+  ck_assert_msg(closest < 3, "the bound says nothing: at best %g", closest);
+}
+END_TEST
+
 /* ---- pieces ---- */
 
 /* The boxes of a grid hold each element once, and what a piece reads lies within its inputs. */
@@ -582,6 +617,7 @@ int main(void)
   tcase_set_timeout(tcase, 120);
   tcase_add_test(tcase, programs_compute_what_models_do);
   tcase_add_test(tcase, the_search_only_gains);
+  tcase_add_test(tcase, nothing_is_faster_than_the_bound);
   tcase_add_test(tcase, every_element_is_made_once);
   tcase_add_test(tcase, fusion_moves_less);
   tcase_add_test(tcase, the_checking_mode_notices_mistakes);

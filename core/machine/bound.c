@@ -1,0 +1,376 @@
+/* Lower bounds on time from dependency cones: what an element needs has to be done before it. */
+#include "core/machine/bound.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONES_MAX = 160 };
+
+/* What is needed of a value: a box in the cone of the first element, and one in that of the last; of any element at least
+ * as much as the smaller along every axis. */
+typedef struct needed {
+  uint32_t stamp;
+  cm_box box[2];
+  uint64_t count; /* elements at least */
+} needed;
+
+typedef struct moment {
+  double begin;
+  uint32_t place;
+} moment;
+
+typedef struct bounding {
+  const cm_plan *plan;
+  const cm_target *target;
+  cm_run *run;
+  needed *value; /* by value */
+  uint32_t stamp;
+  uint32_t *op_of;   /* by node: its operator + 1 */
+  double *begin;     /* by place in the order: before then none of it can begin */
+  double *work;      /* by place: operations over the lanes of its kind, ns, in the present cone */
+  double *bytes;     /* by place: of parameters, over the ports, ns */
+  moment *sorted;
+  cm_box *inputs[2];
+} bounding;
+
+static double port_rate(const bounding *b)
+{
+  return b->target->unit[CM_UNIT_DATA].bytes_per_ns * cm_target_lanes(b->target, CM_UNIT_DATA);
+}
+
+static uint64_t least_count(const cm_box *a, const cm_box *b)
+{
+  uint64_t count = 1;
+  for (uint32_t i = 0; i < a->rank; i++) {
+    int64_t x = a->to[i] - a->from[i], y = b->to[i] - b->from[i], less = x < y ? x : y;
+    count *= less > 0 ? (uint64_t)less : 0;
+  }
+  return count;
+}
+
+/* A value is needed: of several readers the one that needs most is kept. */
+static void need(bounding *b, uint32_t value, const cm_box *first, const cm_box *last)
+{
+  needed *n = &b->value[value];
+  uint64_t count = least_count(first, last);
+  if (count == 0 || (n->stamp == b->stamp && n->count >= count))
+    return;
+  *n = (needed){b->stamp, {*first, *last}, count};
+}
+
+/* Along axes that the operator may not be cut along a piece makes all. */
+static cm_box piece_box(const cm_call *call, const cm_box *box)
+{
+  uint32_t axes[CM_RANK_MAX], count = cm_split_axes(call, axes);
+  cm_box made = cm_box_whole(&call->output[0]);
+  for (uint32_t i = 0; i < count; i++) {
+    made.from[axes[i]] = box->from[axes[i]];
+    made.to[axes[i]] = box->to[axes[i]];
+    int64_t extent = made.to[axes[i]] - made.from[axes[i]], least = cm_split_extent(call, axes[i], 1);
+    if (least > 1 && extent < call->output[0].dims[axes[i]]) { /* groups stay whole */
+      made.from[axes[i]] = made.from[axes[i]] / least * least;
+      made.to[axes[i]] = (made.to[axes[i]] + least - 1) / least * least;
+    }
+  }
+  return made;
+}
+
+/* What is read for a box. Of a whole one also what cut pieces read, which may be less: rows behind the last window. */
+static cm_status read_boxes(const cm_call *call, const cm_box *box, cm_box *inputs, cm_error *error)
+{
+  cm_split_change change;
+  cm_box whole = cm_box_whole(&call->output[0]), other[8];
+  uint32_t axes[CM_RANK_MAX], count = cm_split_axes(call, axes), rank = box->rank, band = rank > 3 ? 2 : rank == 3 ? 1 : 0;
+  bool cut = false;
+  for (uint32_t i = 0; i < count; i++)
+    cut = cut || axes[i] == band;
+  if (!cut || !cm_box_equal(box, &whole) || whole.to[band] < 2 || call->input_count > 8)
+    return cm_split_piece(call, box, inputs, &change, error);
+  cm_box head = *box, rest = *box;
+  head.to[band] = rest.from[band] = 1;
+  if (cm_split_piece(call, &head, inputs, &change, error) != CM_OK ||
+      cm_split_piece(call, &rest, other, &change, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < call->input_count; i++)
+    for (uint32_t a = 0; a < inputs[i].rank; a++) {
+      inputs[i].from[a] = other[i].from[a] < inputs[i].from[a] ? other[i].from[a] : inputs[i].from[a];
+      inputs[i].to[a] = other[i].to[a] > inputs[i].to[a] ? other[i].to[a] : inputs[i].to[a];
+    }
+  return CM_OK;
+}
+
+/* Adds what an operator has to do for a need to its place in the order, and what it reads to the needs. With `alone` only
+ * its parameters count: it is the one that is to begin. */
+static cm_status visit_op(bounding *b, uint32_t place, const cm_plan_op *op, const needed *n, bool alone, cm_error *error)
+{
+  const cm_call *call = &op->call;
+  cm_box box[2];
+  double per_element[2];
+  if (op->copied != CM_NONE)
+    return CM_OK; /* a copy of a view: what is behind it is needed through the view */
+  for (int c = 0; c < 2; c++) {
+    box[c] = piece_box(call, &n->box[c]);
+    if (read_boxes(call, &box[c], b->inputs[c], error) != CM_OK)
+      return error->status;
+    per_element[c] = (double)cm_split_work(call, &box[c], b->inputs[c]) / (double)cm_box_count(&box[c]);
+  }
+  double made = (double)least_count(&box[0], &box[1]), work = made;
+  bool counted = op->matrix || call->node->known->kernel == cm_kernel_pool;
+  if (counted)
+    work *= per_element[0] < per_element[1] ? per_element[0] : per_element[1];
+  cm_unit_kind kind = op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR;
+  if (!alone)
+    b->work[place] += (work / op->rate + b->target->issue_ns) / cm_target_lanes(b->target, kind);
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    if (!cm_has(call, i) || i >= call->node->input_count)
+      continue;
+    uint32_t value = call->node->inputs[i];
+    if (b->plan->values[value].kind == CM_VALUE_CONSTANT) {
+      uint64_t count = least_count(&b->inputs[0][i], &b->inputs[1][i]);
+      needed *seen = &b->value[value];
+      uint64_t before = seen->stamp == b->stamp ? seen->count : 0;
+      if (count > before) {
+        *seen = (needed){.stamp = b->stamp, .count = count};
+        b->bytes[place] += (double)((count - before) * cm_type_bytes(call->input[i].type)) / port_rate(b);
+      }
+    } else
+      need(b, value, &b->inputs[0][i], &b->inputs[1][i]);
+  }
+  return CM_OK;
+}
+
+static void need_concat(bounding *b, const cm_node *node, const needed *n)
+{
+  int64_t axis = cm_node_integer(node, "axis", 1), at = 0;
+  axis += axis < 0 ? (int64_t)n->box[0].rank : 0;
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    cm_box part[2];
+    bool both = true;
+    if (node->inputs[i] == CM_NONE)
+      continue;
+    cm_box whole = cm_box_whole(&b->plan->model->values[node->inputs[i]].shape);
+    for (int c = 0; c < 2; c++) {
+      cm_box shifted = n->box[c];
+      shifted.from[axis] -= at;
+      shifted.to[axis] -= at;
+      both = cm_box_intersect(&whole, &shifted, &part[c]) && both;
+    }
+    at += whole.to[axis];
+    /* What only one of the two elements needs is not needed of every one. */
+    if (both)
+      need(b, node->inputs[i], &part[0], &part[1]);
+  }
+}
+
+/* A view: its input is needed as it is where that can be said, else nothing is claimed. */
+static void visit_view(bounding *b, const cm_node *node, const needed *n)
+{
+  cm_kernel_function k = node->known->kernel;
+  if (k == cm_kernel_concat) {
+    need_concat(b, node, n);
+    return;
+  }
+  if (node->input_count == 0 || node->inputs[0] == CM_NONE || k == cm_kernel_slice || k == cm_kernel_split)
+    return;
+  cm_box whole = cm_box_whole(&b->plan->model->values[node->outputs[0]].shape),
+         source = cm_box_whole(&b->plan->model->values[node->inputs[0]].shape);
+  if (k == cm_kernel_identity || k == cm_kernel_dropout)
+    need(b, node->inputs[0], &n->box[0], &n->box[1]);
+  else if (cm_box_equal(&n->box[0], &whole) && cm_box_equal(&n->box[1], &whole))
+    need(b, node->inputs[0], &source, &source);
+}
+
+/* Work and bytes of all that is needed by nodes up to a place, from there back. */
+static cm_status walk(bounding *b, uint32_t last, bool alone, cm_error *error)
+{
+  const cm_model *m = b->plan->model;
+  memset(b->work, 0, m->order_count * sizeof *b->work);
+  memset(b->bytes, 0, m->order_count * sizeof *b->bytes);
+  for (uint32_t i = last + 1; i-- > 0;) {
+    const cm_node *node = &m->nodes[m->order[i]];
+    const needed *n = NULL;
+    for (uint32_t o = 0; o < node->output_count && n == NULL; o++)
+      if (node->outputs[o] != CM_NONE && b->value[node->outputs[o]].stamp == b->stamp &&
+          b->plan->values[node->outputs[o]].kind != CM_VALUE_CONSTANT)
+        n = o == 0 ? &b->value[node->outputs[0]] : NULL;
+    if (n == NULL)
+      continue;
+    const needed copy = *n;
+    uint32_t op = b->op_of[m->order[i]];
+    if (op == 0)
+      visit_view(b, node, &copy);
+    else if (visit_op(b, i, &b->plan->ops[op - 1], &copy, alone && i == last, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static int later_first(const void *x, const void *y)
+{
+  const moment *a = x, *b = y;
+  if (a->begin < b->begin || a->begin > b->begin)
+    return a->begin > b->begin ? -1 : 1;
+  return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* The least time in which all of a cone can be done: from every time on, what cannot begin before it. */
+static void phases(bounding *b, uint32_t last, double phase[CM_UNIT_KINDS])
+{
+  const cm_model *m = b->plan->model;
+  double sum[CM_UNIT_KINDS] = {0}, held = (double)b->plan->memory_bytes / port_rate(b);
+  uint32_t count = 0;
+  memset(phase, 0, CM_UNIT_KINDS * sizeof *phase);
+  for (uint32_t i = 0; i <= last; i++)
+    if (b->work[i] > 0 || b->bytes[i] > 0)
+      b->sorted[count++] = (moment){b->begin[i], i};
+  qsort(b->sorted, count, sizeof *b->sorted, later_first);
+  for (uint32_t k = 0; k < count; k++) {
+    uint32_t i = b->sorted[k].place, op = b->op_of[m->order[i]];
+    cm_unit_kind kind = b->plan->ops[op - 1].matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR;
+    double t = b->begin[i];
+    sum[kind] += b->work[i];
+    sum[CM_UNIT_DATA] += b->bytes[i];
+    phase[kind] = t + sum[kind] > phase[kind] ? t + sum[kind] : phase[kind];
+    double more = sum[CM_UNIT_DATA] - held;
+    if (more > 0 && t + more > phase[CM_UNIT_DATA])
+      phase[CM_UNIT_DATA] = t + more;
+  }
+  phase[CM_UNIT_DATA] = sum[CM_UNIT_DATA] > phase[CM_UNIT_DATA] ? sum[CM_UNIT_DATA] : phase[CM_UNIT_DATA];
+}
+
+/* Before then no element of the node at a place can begin. */
+static cm_status find_begin(bounding *b, uint32_t place, cm_error *error)
+{
+  const cm_model *m = b->plan->model;
+  const cm_node *node = &m->nodes[m->order[place]];
+  cm_box whole = cm_box_whole(&m->values[node->outputs[0]].shape), first = whole, last = whole;
+  double phase[CM_UNIT_KINDS];
+  for (uint32_t i = 0; i < whole.rank; i++) {
+    first.to[i] = whole.to[i] < 1 ? whole.to[i] : 1;
+    last.from[i] = whole.to[i] < 1 ? 0 : whole.to[i] - 1;
+  }
+  b->stamp++;
+  need(b, node->outputs[0], &first, &last);
+  if (walk(b, place, true, error) != CM_OK)
+    return error->status;
+  phases(b, place, phase);
+  for (int k = 0; k < CM_UNIT_KINDS; k++)
+    b->begin[place] = phase[k] > b->begin[place] ? phase[k] : b->begin[place];
+  return cm_run_check(b->run, error);
+}
+
+/* Nothing begins before what it reads. */
+static void follow(bounding *b, uint32_t place, double *ready)
+{
+  const cm_model *m = b->plan->model;
+  const cm_node *node = &m->nodes[m->order[place]];
+  bool any = node->known->kernel == cm_kernel_concat; /* an element of it may need one input alone */
+  double least = -1;
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    if (node->inputs[i] == CM_NONE || b->plan->values[node->inputs[i]].kind == CM_VALUE_CONSTANT)
+      continue;
+    double t = ready[node->inputs[i]];
+    least = least < 0 || (any ? t < least : t > least) ? t : least;
+  }
+  b->begin[place] = least > 0 ? least : 0;
+}
+
+static cm_status find_begins(bounding *b, cm_error *error)
+{
+  const cm_model *m = b->plan->model;
+  double *ready;
+  uint32_t stride = (uint32_t)(m->order_count / CONES_MAX) + 1, number = 0;
+  if (CM_NEW(b->run->memory, ready, m->value_count + 1, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t i = 0; i < m->order_count && status == CM_OK; i++) {
+    const cm_node *node = &m->nodes[m->order[i]];
+    uint32_t op = b->op_of[m->order[i]];
+    if (node->known == NULL)
+      continue;
+    follow(b, i, ready);
+    if (op != 0 && node->outputs[0] != CM_NONE && (b->plan->ops[op - 1].matrix || number++ % 4 == 0) && i % stride == 0)
+      status = find_begin(b, i, error);
+    for (uint32_t o = 0; o < node->output_count; o++)
+      if (node->outputs[o] != CM_NONE)
+        ready[node->outputs[o]] = b->begin[i];
+  }
+  cm_free(ready);
+  return status;
+}
+
+/* All that the graph's outputs need, once. */
+static cm_status bound_all(bounding *b, cm_time_bound *bound, cm_error *error)
+{
+  const cm_model *m = b->plan->model;
+  double moved = 0;
+  b->stamp++;
+  for (size_t i = 0; i < m->output_count; i++) {
+    cm_box whole = cm_box_whole(&m->values[m->outputs[i]].shape);
+    if (b->plan->values[m->outputs[i]].kind == CM_VALUE_CONSTANT)
+      continue;
+    need(b, m->outputs[i], &whole, &whole);
+    moved += (double)cm_plan_bytes(b->plan, m->outputs[i], &whole);
+  }
+  if (walk(b, (uint32_t)m->order_count - 1, false, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < m->input_count; i++)
+    if (b->value[m->inputs[i]].stamp == b->stamp)
+      moved += (double)(b->value[m->inputs[i]].count * cm_type_bytes(m->values[m->inputs[i]].shape.type));
+  phases(b, (uint32_t)m->order_count - 1, bound->phase_ns);
+  for (uint32_t i = 0; i < m->order_count; i++) {
+    uint32_t op = b->op_of[m->order[i]];
+    if (op != 0)
+      bound->busy_ns[b->plan->ops[op - 1].matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR] += b->work[i];
+    bound->busy_ns[CM_UNIT_DATA] += b->bytes[i];
+  }
+  bound->busy_ns[CM_UNIT_DATA] += moved / port_rate(b);
+  for (int k = 0; k < CM_UNIT_KINDS; k++) {
+    bound->ns = bound->busy_ns[k] > bound->ns ? bound->busy_ns[k] : bound->ns;
+    bound->ns = bound->phase_ns[k] > bound->ns ? bound->phase_ns[k] : bound->ns;
+  }
+  return CM_OK;
+}
+
+cm_status cm_time_bound_make(const cm_plan *plan, const cm_target *target, cm_run *run, cm_time_bound *made, cm_error *error)
+{
+  const cm_model *m = plan->model;
+  bounding b = {.plan = plan, .target = target, .run = run};
+  cm_time_bound bound = {0};
+  uint32_t inputs = 8;
+  cm_status status = CM_OK;
+  for (uint32_t o = 0; o < plan->op_count; o++)
+    inputs = plan->ops[o].call.input_count > inputs ? plan->ops[o].call.input_count : inputs;
+  if (m->order_count == 0 || plan->op_count == 0) {
+    *made = bound;
+    return CM_OK;
+  }
+  if (CM_NEW(run->memory, b.value, m->value_count + 1, error) != CM_OK ||
+      CM_NEW(run->memory, b.op_of, m->node_count + 1, error) != CM_OK ||
+      CM_NEW(run->memory, b.begin, m->order_count + 1, error) != CM_OK ||
+      CM_NEW(run->memory, b.work, m->order_count + 1, error) != CM_OK ||
+      CM_NEW(run->memory, b.bytes, m->order_count + 1, error) != CM_OK ||
+      CM_NEW(run->memory, b.sorted, m->order_count + 1, error) != CM_OK ||
+      CM_NEW(run->memory, b.inputs[0], inputs + 1, error) != CM_OK ||
+      CM_NEW(run->memory, b.inputs[1], inputs + 1, error) != CM_OK)
+    status = error->status;
+  for (uint32_t o = 0; status == CM_OK && o < plan->op_count; o++)
+    /* Whether a view has to be made after all depends on the cut. */
+    if (plan->ops[o].copied == CM_NONE && !cm_plan_is_view(m, plan->ops[o].call.node))
+      b.op_of[plan->ops[o].call.node - m->nodes] = o + 1;
+  if (status == CM_OK)
+    status = find_begins(&b, error);
+  if (status == CM_OK)
+    status = bound_all(&b, &bound, error);
+  cm_free(b.value);
+  cm_free(b.op_of);
+  cm_free(b.begin);
+  cm_free(b.work);
+  cm_free(b.bytes);
+  cm_free(b.sorted);
+  cm_free(b.inputs[0]);
+  cm_free(b.inputs[1]);
+  if (status == CM_OK)
+    *made = bound;
+  return status;
+}
