@@ -4,29 +4,31 @@
 #include "cli/cli.h"
 #include "core/base/file.h"
 #include "core/mapping/check/certificate.h"
+#include "core/mapping/check/routes_check.h"
 
 static const char usage[] =
-  "usage: coremap check NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--certificate FILE]\n"
+  "usage: coremap check NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--certificate FILE] [--routes FILE]\n"
   "                     [--occupancy FILE] [--format NAME] [--quiet]\n"
   "\n"
   "Recomputes every limit and metric of a mapping (coremap map -o FILE) with code of its own, and all that a\n"
-  "certificate (coremap map --certificate FILE) says of it. Exit status: 0 legal, 1 not (every violation is listed),\n"
+  "certificate (coremap map --certificate FILE) says of it; follows every axon over its routes (coremap map --routes\n"
+  "FILE.json) and looks for rings that could deadlock. Exit status: 0 legal, 1 not (every violation is listed),\n"
   "2 bad input. FILE - is standard input.\n"
   "\n"
   "  --format NAME   the network's format, whatever it looks like: @N\n";
 
 typedef struct arguments {
-  const char *network, *format, *chip, *mesh, *mapping, *occupancy, *certificate;
+  const char *network, *format, *chip, *mesh, *mapping, *occupancy, *certificate, *routes;
   bool quiet;
 } arguments;
 
 static int parse(int argc, char **argv, arguments *a)
 {
-  enum { CHIP = 256, MESH, FORMAT, MAPPING, OCCUPANCY, CERTIFICATE, QUIET, HELP };
+  enum { CHIP = 256, MESH, FORMAT, MAPPING, OCCUPANCY, CERTIFICATE, ROUTES, QUIET, HELP };
   static const struct option flags[] = {
     {"chip", required_argument, NULL, CHIP}, {"mesh", required_argument, NULL, MESH},
     {"format", required_argument, NULL, FORMAT},
-    {"certificate", required_argument, NULL, CERTIFICATE},
+    {"certificate", required_argument, NULL, CERTIFICATE}, {"routes", required_argument, NULL, ROUTES},
     {"mapping", required_argument, NULL, MAPPING}, {"occupancy", required_argument, NULL, OCCUPANCY},
     {"quiet", no_argument, NULL, QUIET}, {"help", no_argument, NULL, HELP}, {NULL, 0, NULL, 0}};
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
@@ -37,6 +39,7 @@ static int parse(int argc, char **argv, arguments *a)
       case MAPPING: a->mapping = cli_input(optarg); break;
       case OCCUPANCY: a->occupancy = cli_input(optarg); break;
       case CERTIFICATE: a->certificate = cli_input(optarg); break;
+      case ROUTES: a->routes = cli_input(optarg); break;
       case QUIET: a->quiet = true; break;
       case HELP: return cli_help(usage);
       default: return EXIT_USAGE;
@@ -80,6 +83,8 @@ int cli_check(int argc, char **argv)
                                                       &result, &error)
                                    : cm_certificate_check(a.certificate, a.mapping, topology, chip, occupancy,
                                                           network_id, &cli.run, &result, &error);
+  if (status == CM_OK && a.routes != NULL && result.violation_count == 0)
+    status = cm_routes_check(a.routes, a.mapping, topology, chip, &cli.run, &result, &error);
   cli_run_end(&cli);
   int exit_status = status == CM_OK ? EXIT_DONE : cli_fail(&error);
   if (status == CM_OK && result.violation_count > 0) {

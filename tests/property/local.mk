@@ -18,6 +18,7 @@ PROPERTY_TESTS = \
   tests/property/rewards \
   tests/property/routes \
   tests/property/space \
+  tests/property/tamper \
   tests/property/tiles \
   tests/property/trees
 check_PROGRAMS += $(PROPERTY_TESTS)

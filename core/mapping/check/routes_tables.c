@@ -1,0 +1,424 @@
+/* Tables: every axon's packet starts at its source's router, finds the one entry for its key or goes straight on, and must
+ * come to exactly the cores of its targets. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mapping/check/routes_check_internal.h"
+
+/* ---- reading ---- */
+
+/* "EWSN" in any order, each once; false: something else. */
+static bool read_links(const char *text, uint8_t *links)
+{
+  static const char letters[] = "EWSN";
+  *links = 0;
+  for (; *text != '\0'; text++) {
+    const char *letter = strchr(letters, *text);
+    if (letter == NULL || *links >> (letter - letters) & 1)
+      return false;
+    *links |= (uint8_t)(1u << (letter - letters));
+  }
+  return true;
+}
+
+static bool read_cores(const cm_routes_checking *c, const json_t *list, uint64_t *cores)
+{
+  uint64_t behind = (uint64_t)c->chip->router_x * c->chip->router_y;
+  *cores = 0;
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const json_t *value = json_array_get(list, i);
+    json_int_t core = json_integer_value(value);
+    if (!json_is_integer(value) || core < 0 || (uint64_t)core >= behind || *cores >> core & 1)
+      return false;
+    *cores |= UINT64_C(1) << core;
+  }
+  return json_is_array(list);
+}
+
+/* [key, mask, links, cores]; the mask leaves the lowest bits of a key open, and no others. */
+static bool read_entry(const cm_routes_checking *c, const json_t *row, cm_stated_entry *entry)
+{
+  json_int_t key, mask;
+  const char *links;
+  json_t *cores;
+  uint64_t all = c->key_bits == 0 ? 0 : UINT64_MAX >> (64 - c->key_bits);
+  if (json_unpack((json_t *)(uintptr_t)row, "[I,I,s,o!]", &key, &mask, &links, &cores) != 0 || key < 0 || mask < 0)
+    return false;
+  uint64_t open = all & ~(uint64_t)mask;
+  *entry = (cm_stated_entry){.key = (uint64_t)key, .last = (uint64_t)key | open};
+  return ((uint64_t)mask & ~all) == 0 && (open & (open + 1)) == 0 && ((uint64_t)key & ~(uint64_t)mask) == 0 &&
+         read_links(links, &entry->links) && read_cores(c, cores, &entry->cores) &&
+         (entry->links != 0 || entry->cores != 0);
+}
+
+static int by_key(const void *a, const void *b)
+{
+  const cm_stated_entry *p = a, *q = b;
+  return p->key != q->key ? p->key < q->key ? -1 : 1 : p->last < q->last ? -1 : p->last > q->last;
+}
+
+/* The router of a table, UINT32_MAX after a violation. */
+static uint32_t router_of_table(cm_routes_checking *c, size_t index, const json_t *table, uint8_t *seen)
+{
+  json_int_t x = -1, y = -1;
+  (void)json_unpack((json_t *)(uintptr_t)table, "{s:I, s:I}", "x", &x, "y", &y);
+  if (x < 0 || y < 0 || x >= c->routers_x || y >= c->routers_y || !json_is_array(json_object_get(table, "entries"))) {
+    routes_violation(c, "routes /tables/%zu is no router's: x, y or entries", index);
+    return UINT32_MAX;
+  }
+  uint32_t router = (uint32_t)(y * c->routers_x + x);
+  if (seen[router]) {
+    routes_violation(c, "routes /tables/%zu: router (%" JSON_INTEGER_FORMAT ", %" JSON_INTEGER_FORMAT ") has a table already",
+                     index, x, y);
+    return UINT32_MAX;
+  }
+  seen[router] = 1;
+  return router;
+}
+
+/* Puts the entries of one table behind those of the routers before it. */
+static void read_table(cm_routes_checking *c, size_t index, uint32_t router, const json_t *list)
+{
+  cm_stated_entry *into = c->entry + c->first[router];
+  uint64_t count = 0;
+  for (size_t i = 0; i < json_array_size(list); i++)
+    if (read_entry(c, json_array_get(list, i), &into[count]))
+      count++;
+    else {
+      into[count] = (cm_stated_entry){.key = UINT64_MAX, .last = UINT64_MAX, .used = true}; /* for no packet */
+      count++;
+      routes_violation(c, "routes /tables/%zu/entries/%zu is not [key, mask, links, cores] as keys of %u bits and this "
+                       "chip have them", index, i, c->key_bits);
+    }
+  if (count > 0)
+    qsort(into, count, sizeof *into, by_key);
+  for (uint64_t i = 1; i < count; i++)
+    if (into[i].key <= into[i - 1].last && into[i].key != UINT64_MAX)
+      routes_violation(c, "routes: router (%" PRIu32 ", %" PRIu32 ") has two entries for key %" PRIu64, router % c->routers_x,
+                       router / c->routers_x, into[i].key);
+}
+
+cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error)
+{
+  const json_t *list = json_object_get(c->json, "tables"), *keys = json_object_get(c->json, "keys");
+  json_int_t bits = -1, rank_bits = -1;
+  uint32_t *router = NULL;
+  uint8_t *seen = NULL;
+  size_t tables = json_array_size(list);
+  (void)json_unpack((json_t *)(uintptr_t)keys, "{s:I, s:I}", "bits", &bits, "rank_bits", &rank_bits);
+  if (bits < 0 || bits > 63 || rank_bits < 0 || rank_bits > bits || !json_is_array(list))
+    return cm_fail(error, CM_BAD_MAPPING, "the routes' \"keys\" (\"bits\", \"rank_bits\") or \"tables\" are missing or out of range");
+  c->key_bits = (unsigned)bits;
+  c->rank_bits = (unsigned)rank_bits;
+  if (CM_NEW(c->run->memory, c->first, (size_t)c->routers + 1, error) != CM_OK ||
+      CM_NEW(c->run->memory, seen, c->routers, error) != CM_OK ||
+      CM_NEW(c->run->memory, router, tables, error) != CM_OK) {
+    cm_free(seen);
+    return error->status;
+  }
+  for (size_t i = 0; i < tables; i++) {
+    const json_t *table = json_array_get(list, i);
+    router[i] = router_of_table(c, i, table, seen);
+    if (router[i] != UINT32_MAX)
+      c->first[router[i] + 1] = json_array_size(json_object_get(table, "entries"));
+  }
+  for (uint32_t r = 0; r < c->routers; r++)
+    c->first[r + 1] += c->first[r];
+  cm_status status = CM_NEW(c->run->memory, c->entry, c->first[c->routers], error);
+  for (size_t i = 0; status == CM_OK && i < tables; i++) {
+    if (router[i] != UINT32_MAX)
+      read_table(c, i, router[i], json_object_get(json_array_get(list, i), "entries"));
+    status = cm_run_check(c->run, error);
+  }
+  cm_free(seen);
+  cm_free(router);
+  return status;
+}
+
+/* ---- following ---- */
+
+typedef struct walker {
+  cm_routes_checking *c;
+  uint32_t *queue; /* [routers] where the packet is, and how it came there */
+  uint8_t *came;   /* [routers] by place in the queue */
+  uint32_t *core_stamp; /* [cores] targets of the packet under way: its number plus 1; delivered: 0 again */
+} walker;
+
+/* The entry of a router for a key; NULL: none. */
+static cm_stated_entry *find_entry(cm_routes_checking *c, uint32_t router, uint64_t key)
+{
+  uint64_t low = c->first[router], high = c->first[router + 1];
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (c->entry[middle].last < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < c->first[router + 1] && c->entry[low].key <= key ? &c->entry[low] : NULL;
+}
+
+static uint32_t router_of(const cm_routes_checking *c, uint32_t core)
+{
+  return core / c->chip->width / c->chip->router_y * c->routers_x + core % c->chip->width / c->chip->router_x;
+}
+
+/* A core behind a router: they are numbered row by row. */
+static uint32_t core_behind(const cm_routes_checking *c, uint32_t router, unsigned number)
+{
+  uint32_t x = router % c->routers_x * c->chip->router_x + number % c->chip->router_x,
+           y = router / c->routers_x * c->chip->router_y + number / c->chip->router_x;
+  return y * c->chip->width + x;
+}
+
+/* Delivers the packet to the cores of a router; the number of those it was meant for. */
+static uint32_t deliver(walker *w, uint32_t router, uint64_t cores, const char *who)
+{
+  cm_routes_checking *c = w->c;
+  uint32_t right = 0;
+  for (; cores != 0; cores &= cores - 1) {
+    uint32_t core = core_behind(c, router, (unsigned)__builtin_ctzll(cores));
+    if (w->core_stamp[core] == c->packet + 1) {
+      w->core_stamp[core] = 0;
+      right++;
+    } else
+      routes_violation(c, "routes: %s comes to core (%" PRIu32 ", %" PRIu32 "), which holds no target of it", who,
+                       core % c->chip->width, core / c->chip->width);
+  }
+  return right;
+}
+
+/* Carries the packet of a key from the source's core; `wanted` cores are stamped. */
+static void carry(walker *w, uint64_t key, uint32_t source, uint32_t wanted, uint64_t weight, const char *who)
+{
+  cm_routes_checking *c = w->c;
+  uint32_t count = 0, right = 0;
+  w->queue[count] = router_of(c, source);
+  w->came[count++] = CM_DIRECTIONS;
+  c->met[w->queue[0]] = c->packet + 1;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t router = w->queue[i];
+    unsigned in = w->came[i], links;
+    cm_stated_entry *entry = find_entry(c, router, key);
+    if (entry == NULL && in == CM_DIRECTIONS) {
+      routes_violation(c, "routes: %s finds no entry at its own router (%" PRIu32 ", %" PRIu32 ")", who,
+                       router % c->routers_x, router / c->routers_x);
+      return;
+    }
+    links = entry != NULL ? entry->links : 1u << in;
+    if (entry != NULL) {
+      entry->used = true;
+      right += deliver(w, router, entry->cores, who);
+    }
+    for (; links != 0; links &= links - 1) {
+      unsigned out = (unsigned)__builtin_ctz(links);
+      uint32_t next = cm_routes_hop(c, router, in, out, weight, who);
+      if (next == UINT32_MAX)
+        continue;
+      w->queue[count] = next;
+      w->came[count++] = (uint8_t)out;
+    }
+  }
+  if (right < wanted)
+    routes_violation(c, "routes: %s misses %" PRIu32 " of the %" PRIu32 " cores that hold its targets", who, wanted - right,
+                     wanted);
+}
+
+/* Nets by the part of their source, in order; only those that leave it. */
+typedef struct outgoing {
+  uint32_t *first, *net; /* [parts + 1] */
+} outgoing;
+
+static cm_status find_outgoing(cm_routes_checking *c, outgoing *o, cm_error *error)
+{
+  const cm_topology *t = c->topology;
+  uint8_t *leaves;
+  uint32_t *next;
+  if (CM_NEW(c->run->memory, o->first, (size_t)c->parts + 1, error) != CM_OK ||
+      CM_NEW(c->run->memory, o->net, t->net_count, error) != CM_OK ||
+      CM_NEW(c->run->memory, leaves, t->net_count, error) != CM_OK)
+    return error->status;
+  if (CM_NEW(c->run->memory, next, c->parts, error) != CM_OK) {
+    cm_free(leaves);
+    return error->status;
+  }
+  for (uint32_t net = 0; net < t->net_count; net++) {
+    cm_routes_reach(c, net);
+    leaves[net] = c->targets > 0;
+    o->first[c->part[cm_topology_source(t, net)] + 1] += leaves[net];
+  }
+  for (uint32_t p = 0; p < c->parts; p++) {
+    o->first[p + 1] += o->first[p];
+    next[p] = o->first[p];
+  }
+  for (uint32_t net = 0; net < t->net_count; net++)
+    if (leaves[net])
+      o->net[next[c->part[cm_topology_source(t, net)]]++] = net;
+  cm_free(leaves);
+  cm_free(next);
+  return CM_OK;
+}
+
+/* The cores that a packet of this key comes to as the tables have it, against the net's: whether this is its net. Looks
+ * only; needed where one neuron has several nets. */
+static bool comes_to(walker *w, uint64_t key, uint32_t source, uint32_t wanted)
+{
+  cm_routes_checking *c = w->c;
+  uint32_t count = 0, right = 0, wrong = 0, stamped = c->packet + 1;
+  w->queue[count] = router_of(c, source);
+  w->came[count++] = CM_DIRECTIONS;
+  for (uint32_t i = 0; i < count; i++) {
+    const cm_stated_entry *entry = find_entry(c, w->queue[i], key);
+    unsigned links = entry != NULL ? entry->links : w->came[i] == CM_DIRECTIONS ? 0 : 1u << w->came[i];
+    for (uint64_t cores = entry != NULL ? entry->cores : 0; cores != 0; cores &= cores - 1) {
+      bool meant = w->core_stamp[core_behind(c, w->queue[i], (unsigned)__builtin_ctzll(cores))] == stamped;
+      right += meant;
+      wrong += !meant;
+    }
+    for (; links != 0 && count < c->routers; links &= links - 1) {
+      unsigned out = (unsigned)__builtin_ctz(links);
+      uint32_t x = w->queue[i] % c->routers_x, y = w->queue[i] / c->routers_x;
+      x += out == CM_EAST ? 1u : out == CM_WEST ? UINT32_MAX : 0;
+      y += out == CM_SOUTH ? 1u : out == CM_NORTH ? UINT32_MAX : 0;
+      if (x >= c->routers_x || y >= c->routers_y)
+        return false;
+      w->queue[count] = y * c->routers_x + x;
+      w->came[count++] = (uint8_t)out;
+    }
+  }
+  return right == wanted && wrong == 0;
+}
+
+static void stamp_targets(walker *w, bool on)
+{
+  cm_routes_checking *c = w->c;
+  for (uint32_t i = 0; i < c->targets; i++)
+    w->core_stamp[c->core[c->target[i]]] = on ? c->packet + 1 : 0;
+}
+
+/* The net of a rank: the first of its neuron's that is left, and whose targets the tables reach. UINT32_MAX: none. */
+static uint32_t find_net(walker *w, const outgoing *o, uint8_t *taken, uint32_t part, uint32_t neuron, uint64_t key)
+{
+  cm_routes_checking *c = w->c;
+  uint32_t first = UINT32_MAX, left = 0, end = o->first[part + 1], low = o->first[part];
+  for (uint32_t high = end; low < high;) { /* nets stand by their source */
+    uint32_t middle = low + (high - low) / 2;
+    if (cm_topology_source(c->topology, o->net[middle]) < neuron)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < end && cm_topology_source(c->topology, o->net[low]) == neuron; low++)
+    if (!taken[low]) {
+      first = first == UINT32_MAX ? low : first;
+      left++;
+    }
+  end = low;
+  for (uint32_t i = first; left > 1 && i < end; i++) {
+    if (taken[i])
+      continue;
+    cm_routes_reach(c, o->net[i]);
+    stamp_targets(w, true);
+    bool right = comes_to(w, key, c->core[part], c->targets);
+    stamp_targets(w, false);
+    if (right)
+      return i;
+  }
+  return first;
+}
+
+static void follow_rank(walker *w, const outgoing *o, uint8_t *taken, uint32_t part, size_t rank, const json_t *neuron)
+{
+  cm_routes_checking *c = w->c;
+  char who[96];
+  json_int_t v = json_integer_value(neuron);
+  uint64_t key = (uint64_t)part << c->rank_bits | rank;
+  uint32_t index = json_is_integer(neuron) && v >= 0 && v < c->topology->vertex_count
+                       ? find_net(w, o, taken, part, (uint32_t)v, key)
+                       : UINT32_MAX;
+  if (index == UINT32_MAX) {
+    routes_violation(c, "routes /keys/neurons/%" PRIu32 "/%zu: neuron %" JSON_INTEGER_FORMAT " has no (further) axon that "
+                     "leaves part %" PRIu32, part, rank, v, part);
+    return;
+  }
+  taken[index] = 1;
+  uint32_t net = o->net[index];
+  uint64_t weight = cm_topology_net_weight(c->topology, net);
+  cm_routes_reach(c, net);
+  stamp_targets(w, true);
+  (void)snprintf(who, sizeof who, "neuron %" JSON_INTEGER_FORMAT " (key %" PRIu64 ")", v, key);
+  c->flows++;
+  carry(w, key, c->core[part], c->targets, weight, who);
+  stamp_targets(w, false);
+  for (uint32_t i = 0; i < c->targets; i++)
+    cm_routes_plain_way(c, router_of(c, c->core[part]), router_of(c, c->core[c->target[i]]), weight);
+  c->packet++;
+}
+
+static unsigned bits_for(uint64_t numbers)
+{
+  unsigned bits = 0;
+  while (bits < 63 && UINT64_C(1) << bits < numbers)
+    bits++;
+  return bits;
+}
+
+static cm_status follow_parts(walker *w, const outgoing *o, uint8_t *taken, cm_error *error)
+{
+  cm_routes_checking *c = w->c;
+  const json_t *keys = json_object_get(c->json, "keys"), *lists = json_object_get(keys, "neurons");
+  uint32_t most = 1;
+  if (json_array_size(lists) != c->parts)
+    routes_violation(c, "routes /keys/neurons has %zu lists, the mapping %" PRIu32 " parts", json_array_size(lists), c->parts);
+  for (uint32_t p = 0; p < c->parts; p++) {
+    const json_t *list = json_array_get(lists, p);
+    uint32_t axons = o->first[p + 1] - o->first[p];
+    most = axons > most ? axons : most;
+    for (size_t rank = 0; rank < json_array_size(list) && rank >> c->rank_bits == 0; rank++)
+      follow_rank(w, o, taken, p, rank, json_array_get(list, rank));
+    for (uint32_t i = o->first[p]; i < o->first[p + 1]; i++)
+      if (!taken[i])
+        routes_violation(c, "routes /keys/neurons/%" PRIu32 ": an axon of neuron %" PRIu32 " has no key", p,
+                         cm_topology_source(c->topology, o->net[i]));
+    if (cm_run_check(c->run, error) != CM_OK)
+      return error->status;
+  }
+  cm_check_comparison comparison = {.result = c->result, .out_of_memory = &c->out_of_memory, .what = "routes",
+                                    .except = "neurons"};
+  json_t *truth = json_pack("{s:I, s:I}", "bits", (json_int_t)(bits_for(most) + bits_for(c->parts)), "rank_bits",
+                            (json_int_t)bits_for(most));
+  cm_check_compare(&comparison, "/keys", keys, truth);
+  json_decref(truth);
+  return CM_OK;
+}
+
+cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error)
+{
+  walker w = {.c = c};
+  outgoing o = {0};
+  uint8_t *taken = NULL;
+  cm_memory *memory = c->run->memory;
+  if ((uint64_t)c->chip->router_x * c->chip->router_y > 60)
+    return cm_fail(error, CM_BAD_MAPPING, "routing tables know at most 60 cores behind one router");
+  cm_status status = find_outgoing(c, &o, error);
+  if (status == CM_OK &&
+      (CM_NEW(memory, w.queue, c->routers, error) != CM_OK || CM_NEW(memory, w.came, c->routers, error) != CM_OK ||
+       CM_NEW(memory, w.core_stamp, cm_chip_cores(c->chip), error) != CM_OK ||
+       CM_NEW(memory, taken, o.first[c->parts], error) != CM_OK))
+    status = error->status;
+  if (status == CM_OK)
+    status = follow_parts(&w, &o, taken, error);
+  for (uint32_t r = 0; status == CM_OK && r < c->routers; r++)
+    for (uint64_t i = c->first[r]; i < c->first[r + 1]; i++)
+      if (!c->entry[i].used)
+        routes_violation(c, "routes: the entry for key %" PRIu64 " of router (%" PRIu32 ", %" PRIu32 ") serves no axon",
+                         c->entry[i].key, r % c->routers_x, r / c->routers_x);
+  cm_free(w.queue);
+  cm_free(w.came);
+  cm_free(w.core_stamp);
+  cm_free(taken);
+  cm_free(o.first);
+  cm_free(o.net);
+  return status;
+}

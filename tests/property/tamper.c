@@ -1,0 +1,295 @@
+/* Whatever is altered in a mapping, a certificate or routes, or taken out of them, the independent check finds it and says
+ * where; what was made passes. */
+#include "../unit/networks.h"
+
+#include <jansson.h>
+
+#include "core/mapping/check/certificate.h"
+#include "core/mapping/check/routes_check.h"
+#include "core/mapping/export.h"
+#include "core/mapping/map.h"
+#include "core/mapping/metrics.h"
+#include "core/mapping/routes/routes.h"
+
+static cm_error error;
+static char folder[CM_PATH_MAX], mapping_path[CM_PATH_MAX + 32], other_path[CM_PATH_MAX + 32];
+static cm_topology network;
+static cm_chip *chip;
+static cm_occupancy *occupancy;
+static cm_mapping *mapping;
+static cm_run run;
+
+typedef enum subject { MAPPING, CERTIFICATE, ROUTES } subject;
+
+static void build(bool directed, uint64_t seed)
+{
+  static const char text[] =
+      "{\"name\": \"tampered\", \"cores\": [6, 4], \"cores_per_router\": [2, 1], \"dead_cores\": [[5, 3]], \"routing\": \"xy\","
+      " \"table_entries\": 4, \"limits\": {\"neurons\": 6, \"synapses\": 900, \"inbound_axons\": 60}}";
+  cm_random random;
+  cm_random_init(&random, seed, 0, 0);
+  cm_run_init(&run);
+  test_folder(folder);
+  snprintf(mapping_path, sizeof mapping_path, "%s/mapping.json", folder);
+  snprintf(other_path, sizeof other_path, "%s/other.json", folder);
+  network = directed ? network_directed(&random, 40, 60) : network_undirected(&random, 40, 15);
+  ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
+  ck_ok(cm_occupancy_new(chip, &occupancy, &error));
+  json_t *change = json_pack("{s:[[i,i]], s:s}", "occupy", 0, 0, "owner", "ann");
+  ck_ok(cm_occupancy_apply(occupancy, chip, change, &error));
+  json_decref(change);
+  json_t *wanted = json_pack("{s:s, s:i, s:i}", "preset", "fast", "max_part_size", 5, "seed", (int)seed);
+  cm_map_options *options;
+  ck_ok(cm_map_options_parse(wanted, &options, &error));
+  json_decref(wanted);
+  cm_map_input input = {.topology = &network, .network_id = "net", .chip = chip, .occupancy = occupancy,
+                        .options = options, .scratch_folder = folder};
+  cm_map_options_apply(options, &run);
+  ck_ok(cm_map(&input, &run, &mapping, &error));
+  cm_map_options_free(options);
+}
+
+static void tear_down(void)
+{
+  cm_mapping_free(mapping);
+  cm_occupancy_free(occupancy);
+  cm_chip_free(chip);
+  network_free(&network);
+  ck_ok(cm_folder_remove(folder, &error));
+}
+
+static json_t *made(subject what, cm_turn_rule rule, bool multicast)
+{
+  char *text;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  if (what == MAPPING)
+    ck_ok(cm_mapping_write(mapping, &network, chip, "net", CM_VIEW_FULL_JSON, stream, &error));
+  else if (what == CERTIFICATE)
+    ck_ok(cm_certificate_write(mapping, &network, chip, occupancy, "net", &run, stream, &error));
+  else {
+    const cm_route_options options = {.rule = rule, .multicast = multicast};
+    cm_routes *routes;
+    ck_ok(cm_routes_make(mapping, &network, chip, &options, &run, &routes, &error));
+    ck_ok(cm_routes_write(routes, CM_ROUTES_JSON, &run, stream, &error));
+    cm_routes_free(routes);
+  }
+  fclose(stream);
+  json_t *json = json_loadb(text, size, 0, NULL);
+  free(text);
+  ck_assert_ptr_nonnull(json);
+  return json;
+}
+
+/* Whether the check finds fault; `said` is everything that it says, the caller's. */
+static bool finds(subject what, const json_t *json, char **said)
+{
+  cm_check_result result = {0};
+  size_t size;
+  FILE *stream = open_memstream(said, &size);
+  ck_assert_int_eq(json_dump_file(json, what == MAPPING ? mapping_path : other_path, JSON_REAL_PRECISION(17)), 0);
+  cm_status status =
+      what == MAPPING ? cm_check_mapping(mapping_path, &network, chip, occupancy, "net", &run, &result, &error)
+      : what == CERTIFICATE
+          ? cm_certificate_check(other_path, mapping_path, &network, chip, occupancy, "net", &run, &result, &error)
+          : cm_routes_check(other_path, mapping_path, &network, chip, &run, &result, &error);
+  ck_assert_msg(status == CM_OK || status == CM_BAD_MAPPING, "%s", error.detail);
+  for (uint32_t i = 0; i < result.listed; i++)
+    fprintf(stream, "%s\n", result.violations[i]);
+  if (status != CM_OK)
+    fprintf(stream, "%s\n", error.detail);
+  bool fault = status != CM_OK || result.violation_count > 0;
+  cm_check_result_free(&result);
+  fclose(stream);
+  return fault;
+}
+
+/* What is a record of how it was made, which only making it again can prove. */
+static bool is_record(const char *name)
+{
+  static const char *const names[] = {"options", "attempts", "report", "step_limit"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(name, names[i]) == 0)
+      return true;
+  return false;
+}
+
+static json_t *altered(const json_t *value)
+{
+  switch (json_typeof(value)) {
+    case JSON_INTEGER: return json_integer(json_integer_value(value) + 1);
+    case JSON_REAL: return json_real(json_real_value(value) * 1.0001 + 0.01);
+    case JSON_STRING: return json_sprintf("%sx", json_string_value(value));
+    case JSON_TRUE: return json_false();
+    case JSON_FALSE: return json_true();
+    case JSON_NULL: return json_integer(1);
+    default: return NULL; /* its members are altered */
+  }
+}
+
+typedef struct tampering {
+  subject what;
+  json_t *root;
+  uint32_t tried;
+} tampering;
+
+static void expect_found(tampering *t, const char *where, const char *name, const char *how)
+{
+  char *said;
+  bool found = finds(t->what, t->root, &said);
+  ck_assert_msg(found, "%s%s %s: nothing was found", where, name, how);
+  /* The place is named; where a core stands, what is wrong with it may be any of its figures. */
+  bool place = strcmp(name, "x") == 0 || strcmp(name, "y") == 0 || name[0] == '[';
+  ck_assert_msg(place || strstr(said, name) != NULL, "%s%s %s: %s", where, name, how, said);
+  free(said);
+  t->tried++;
+}
+
+static void tamper(tampering *t, json_t *node, const char *where)
+{
+  char place[300];
+  if (json_is_object(node)) {
+    json_t *members = json_copy(node), *value;
+    const char *name;
+    json_object_foreach(members, name, value) {
+      json_t *other = altered(value);
+      if (is_record(name) && !(t->what == CERTIFICATE && strcmp(name, "options") == 0))
+        continue;
+      if (other != NULL) {
+        ck_assert_int_eq(json_object_set_new(node, name, other), 0);
+        expect_found(t, where, name, "altered");
+      } else {
+        snprintf(place, sizeof place, "%s%s/", where, name);
+        tamper(t, value, place);
+      }
+      ck_assert_int_eq(json_object_del(node, name), 0);
+      /* A chip file may leave out what has its default. */
+      if (strncmp(where, "chip/", 5) != 0 || t->what == CERTIFICATE)
+        expect_found(t, where, name, "taken out");
+      ck_assert_int_eq(json_object_set(node, name, value), 0);
+    }
+    json_decref(members);
+    return;
+  }
+  for (size_t i = 0; i < json_array_size(node); i++) {
+    json_t *value = json_incref(json_array_get(node, i)), *other = altered(value);
+    snprintf(place, sizeof place, "%s[%zu]/", where, i);
+    /* An entry for fewer keys may still be for all that come by: such tables are as right as they were. */
+    bool mask = i == 1 && strstr(where, "entries/[") != NULL;
+    if (mask)
+      json_decref(other);
+    else if (other != NULL) {
+      ck_assert_int_eq(json_array_set_new(node, i, other), 0);
+      expect_found(t, where, "[]", "altered");
+      ck_assert_int_eq(json_array_set(node, i, value), 0);
+    } else
+      tamper(t, value, place);
+    json_decref(value);
+  }
+}
+
+static uint32_t tamper_all(subject what, json_t *json)
+{
+  char *said;
+  tampering t = {.what = what, .root = json};
+  bool fault = finds(what, json, &said);
+  ck_assert_msg(!fault, "%s", said);
+  free(said);
+  tamper(&t, json, "");
+  ck_assert_msg(!finds(what, json, &said), "%s", said); /* all is back */
+  free(said);
+  json_decref(json);
+  return t.tried;
+}
+
+/* The mapping as it is, for what is checked against it. */
+static void write_mapping(void)
+{
+  json_t *json = made(MAPPING, CM_TURNS_XY, true);
+  ck_assert_int_eq(json_dump_file(json, mapping_path, JSON_REAL_PRECISION(17)), 0);
+  json_decref(json);
+}
+
+START_TEST(every_field_of_a_mapping)
+{
+  build(_i == 0, 3);
+  ck_assert_uint_gt(tamper_all(MAPPING, made(MAPPING, CM_TURNS_XY, true)), 200);
+  tear_down();
+}
+END_TEST
+
+START_TEST(every_field_of_a_certificate)
+{
+  build(_i == 0, 4);
+  write_mapping();
+  ck_assert_uint_gt(tamper_all(CERTIFICATE, made(CERTIFICATE, CM_TURNS_XY, true)), 60);
+  tear_down();
+}
+END_TEST
+
+START_TEST(every_field_of_routes)
+{
+  build(true, 5);
+  write_mapping();
+  ck_assert_uint_gt(tamper_all(ROUTES, made(ROUTES, (cm_turn_rule)_i, true)), 100);
+  ck_assert_uint_gt(tamper_all(ROUTES, made(ROUTES, (cm_turn_rule)_i, false)), 60);
+  tear_down();
+}
+END_TEST
+
+START_TEST(routes_of_undirected_networks)
+{
+  build(false, 6);
+  write_mapping();
+  ck_assert_uint_gt(tamper_all(ROUTES, made(ROUTES, CM_TURNS_WEST_FIRST, false)), 60);
+  tear_down();
+}
+END_TEST
+
+/* Four packets around four routers: each arrives, by turns that no one rule allows, and all can wait for each other. */
+START_TEST(a_ring_is_found)
+{
+  static const char text[] = "{\"name\": \"square\", \"cores\": [2, 2], \"limits\": {\"neurons\": 1}}";
+  static const char paths[] = "[[0,3,1.0,\"E1S1\"],[1,2,1.0,\"S1W1\"],[2,1,1.0,\"N1E1\"],[3,0,1.0,\"W1N1\"]]";
+  static uint32_t targets[] = {3, 2, 1, 0}, parts[] = {0, 1, 2, 3}, cores[] = {0, 1, 2, 3};
+  static uint64_t first[] = {0, 1, 2, 3, 4};
+  cm_run_init(&run);
+  test_folder(folder);
+  snprintf(mapping_path, sizeof mapping_path, "%s/mapping.json", folder);
+  snprintf(other_path, sizeof other_path, "%s/other.json", folder);
+  network = (cm_topology){.directed = true, .vertex_count = 4, .net_count = 4, .pin_count = 4, .net_first = first,
+                          .pin = targets, .weight_scale = 1, .size_total = 4};
+  ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
+  cm_mapping square = {.vertex_count = 4, .part_count = 4, .part = parts, .core = cores};
+  ck_ok(cm_metrics_compute(&network, chip, parts, 4, cores, &run, &square.metrics, &square.detail, &error));
+  mapping = &square;
+  write_mapping();
+  json_t *json = made(ROUTES, CM_TURNS_XY, false);
+  ck_assert_int_eq(json_object_set_new(json, "paths", json_loads(paths, 0, NULL)), 0);
+  char *said;
+  ck_assert(finds(ROUTES, json, &said));
+  ck_assert_msg(strstr(said, "which xy forbids") != NULL, "%s", said);
+  ck_assert_msg(strstr(said, "can wait for each other for ever") != NULL, "%s", said);
+  free(said);
+  json_decref(json);
+  cm_free(square.detail.core);
+  cm_free(square.detail.congestion);
+  cm_free(square.detail.link_load);
+  cm_chip_free(chip);
+  ck_ok(cm_folder_remove(folder, &error));
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("tampering, property");
+  TCase *tests = tcase_create("tampering");
+  tcase_set_timeout(tests, 300);
+  tcase_add_loop_test(tests, every_field_of_a_mapping, 0, 2);
+  tcase_add_loop_test(tests, every_field_of_a_certificate, 0, 2);
+  tcase_add_loop_test(tests, every_field_of_routes, 0, CM_TURN_RULES);
+  tcase_add_test(tests, routes_of_undirected_networks);
+  tcase_add_test(tests, a_ring_is_found);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
