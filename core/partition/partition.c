@@ -47,3 +47,12 @@ cm_status cm_nets_by_part(const cm_topology *topology, const uint32_t *part, uin
   *net = nets;
   return CM_OK;
 }
+
+cm_status cm_refuse_parts(uint64_t needed, uint64_t free, cm_error *error)
+{
+  cm_fail(error, CM_NO_ROOM, "more than the %llu free cores are needed to keep every part within the core limits",
+          (unsigned long long)free);
+  cm_error_figure(error, "needed", needed);
+  cm_error_figure(error, "free", free);
+  return CM_NO_ROOM;
+}

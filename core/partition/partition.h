@@ -18,6 +18,9 @@ void cm_partition_free(cm_partition *partition); /* NULL is allowed */
  * vertex. O(vertices + parts). */
 cm_status cm_close_gaps(uint32_t *part, uint32_t vertices, uint32_t *parts, cm_run *run, cm_error *error);
 
+/* The refusal of a method that would need more parts than there are cores: CM_NO_ROOM. */
+cm_status cm_refuse_parts(uint64_t needed, uint64_t free, cm_error *error);
+
 /* The nets whose source lies in each part: net (*first)[p] .. (*first)[p + 1] - 1 of *net, ascending. Both arrays
  * are the caller's (cm_free). O(nets + parts). */
 cm_status cm_nets_by_part(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,

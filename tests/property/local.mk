@@ -6,6 +6,7 @@ PROPERTY_TESTS = \
   tests/property/compact \
   tests/property/contest \
   tests/property/edges \
+  tests/property/efforts \
   tests/property/mapping \
   tests/property/metrics \
   tests/property/network \

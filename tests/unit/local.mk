@@ -4,6 +4,7 @@ UNIT_TESTS = \
   tests/unit/axons \
   tests/unit/base \
   tests/unit/chip \
+  tests/unit/fill \
   tests/unit/formats \
   tests/unit/generate \
   tests/unit/identity \

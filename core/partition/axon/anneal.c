@@ -123,12 +123,15 @@ static uint32_t move_one_by_one(sweeping *w)
   return moves;
 }
 
-/* What it costs beyond the limits that a part gets these more; sizes are up to date, axons planned. */
+/* What it costs beyond the limits that a part gets these more; sizes are up to date, axons planned. INFINITY where it
+ * cannot be. */
 static double penalty_change(const sweeping *w, uint32_t part, int64_t size, int64_t axons, int64_t synapses)
 {
   const cm_axon_state *s = w->state;
   int64_t now = (int64_t)s->axons[part] + w->planned[part], then = now + axons;
   uint64_t from = now > 0 ? (uint64_t)now : 0, to = then > 0 ? (uint64_t)then : 0;
+  if (size > 0 && cm_part_capped(s, s->size[part] + (uint64_t)size, to, s->synapses[part] + (uint64_t)synapses))
+    return INFINITY;
   return cm_part_penalty(s, s->size[part] + (uint64_t)size, to, s->synapses[part] + (uint64_t)synapses) -
          cm_part_penalty(s, s->size[part], from, s->synapses[part]);
 }

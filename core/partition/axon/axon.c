@@ -8,6 +8,7 @@
 #include "core/partition/axon/axon_levels.h"
 #include "core/partition/axon/axon_repair.h"
 #include "core/partition/axon/axon_state.h"
+#include "core/partition/axon/fill.h"
 #include "core/partition/axon/grow.h"
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
@@ -15,6 +16,11 @@
 /* On coarse levels parts look fuller than they are: refinement below will sort their axons. The limit is raised there
  * by this much a level. */
 static const double slack_per_level = 0.025;
+
+/* On coarse levels, from this one on, an excess is penalised by so much more. Where parts are as full as the limits allow,
+ * they are not to grow beyond them there, only to be split below; on the finer levels it gains nothing. */
+static const double steepness = 6;
+enum { STEEP_LEVEL = 3 };
 
 /* All starts together are paid for up to so many vertices, one at least. Beyond the smaller number, where parts are
  * many, luck evens out: the sweeps of the others are worth more in fewer starts. */
@@ -48,6 +54,7 @@ typedef struct work {
   uint32_t *scratch;  /* [vertices] */
   const cm_prices *prices; /* NULL: parts have no places yet */
   double mean_price;  /* of what is paid */
+  bool flat;          /* nothing to coarsen by: no levels but the first */
 } work;
 
 /* One way down from the coarsest level. */
@@ -116,6 +123,7 @@ static cm_status refine_level(work *w, const descent *d, bool dissolve, const cm
                         w->run, &s, error) != CM_OK)
     return error->status;
   s->parts_max = w->options->parts_max;
+  s->steepness = l >= STEEP_LEVEL ? steepness : 0;
   set_penalties(s, strength);
   cm_status status = dissolve ? cm_dissolve_emptiest(s, error) : CM_OK;
   if (status == CM_OK)
@@ -331,10 +339,12 @@ static cm_status take_places(work *w, uint32_t *part, uint32_t *parts, double *o
   return status;
 }
 
-static void keep(const uint32_t *trial, uint32_t vertices, uint32_t count, double reached, uint32_t *part,
-                 uint32_t *parts, double *objective)
+static void keep_better(work *w, const uint32_t *trial, uint32_t count, double reached, uint32_t *part, uint32_t *parts,
+                        double *objective)
 {
-  memcpy(part, trial, vertices * sizeof *part);
+  if (reached >= *objective)
+    return;
+  memcpy(part, trial, w->levels.graph[0]->vertex_count * sizeof *part);
   *parts = count;
   *objective = reached;
 }
@@ -356,15 +366,15 @@ static cm_status cycle(work *w, uint32_t number, uint32_t *part, uint32_t *parts
   }
   double reached;
   memcpy(trial, part, n * sizeof *part);
-  if (cm_axon_levels_build(&w->levels, w->options, w->seed + number, trial, w->run, error) != CM_OK)
+  if (!w->flat && cm_axon_levels_build(&w->levels, w->options, w->seed + number, trial, w->run, error) != CM_OK)
     return error->status;
   cm_status status = descend(w, &d, trial, &count, &reached, error);
   if (status == CM_OK && w->prices != NULL && reached < *objective)
     status = take_places(w, trial, &count, &reached, error);
   if (status == CM_NO_ROOM && w->prices != NULL) /* no core is left for a part that must be split: the cycle was in vain */
     return CM_OK;
-  if (status == CM_OK && reached < *objective)
-    keep(trial, n, count, reached, part, parts, objective);
+  if (status == CM_OK)
+    keep_better(w, trial, count, reached, part, parts, objective);
   return status;
 }
 
@@ -393,45 +403,45 @@ static cm_status measure_start(work *w, uint32_t *part, uint32_t *parts, double 
   return CM_OK;
 }
 
-/* The caller's parts and those of several attempts: the best. */
-static cm_status begin(work *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, cm_error *error)
+/* What partitions of the network itself cost, refined there by moves that pay and keep the limits. */
+static cm_status polish(work *w, uint32_t *part, uint32_t parts, uint32_t sweeps, double *objective, cm_error *error)
 {
-  const cm_axon_options *o = w->options;
-  uint32_t attempts = affordable(w, o->attempts, o->attempt_pins), count;
-  double reached;
-  *objective = INFINITY;
-  cm_status status = o->start != NULL ? measure_start(w, part, parts, objective, error) : CM_OK;
-  for (uint32_t i = 0; status == CM_OK && i < (attempts > 1 ? attempts : 1); i++) {
-    bool first = isinf(*objective);
-    w->seed = o->seed + i * (uint64_t)0x9e3779b9;
-    status = first_partition(w, first ? part : trial, &count, &reached, error);
-    if (status == CM_NO_ROOM && !first)
-      return CM_OK;
-    if (status == CM_OK && first) {
-      *parts = count;
-      *objective = reached;
-    } else if (status == CM_OK && reached < *objective)
-      keep(trial, w->levels.graph[0]->vertex_count, count, reached, part, parts, objective);
-  }
+  cm_axon_state *s;
+  cm_random random;
+  cm_anneal_options cold = {.sweeps = sweeps, .hard = true};
+  cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, 1 << 20);
+  if (cm_axon_state_new(w->levels.graph[0], &w->options->limits, NULL, part, parts, parts, w->run->threads, w->run, &s,
+                        error) != CM_OK)
+    return error->status;
+  cm_status status = sweeps > 0 ? cm_anneal(s, &cold, &random, error) : CM_OK;
+  *objective = cm_axon_cost(s);
+  cm_axon_state_free(s);
   return status;
 }
 
-/* First partitions, then cycles. */
-static cm_status search(work *w, uint32_t *part, uint32_t *parts, uint32_t *trial, cm_error *error)
+/* Where there is nothing to coarsen by: parts filled on the network itself, by weights and numbers of axons in several
+ * proportions. */
+static cm_status fill(work *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, cm_error *error)
 {
+  static const double weights[] = {0.5, 0, 1, 0.25, 2};
   const cm_axon_options *o = w->options;
-  uint32_t cycles = affordable(w, o->cycles, o->cycle_pins);
-  double objective, reached;
-  cm_status status = begin(w, part, parts, &objective, trial, error);
-  if (o->places != NULL && status == CM_OK)
-    status = take_places(w, part, parts, &objective, error);
-  uint32_t vain = 0; /* cycles in a row that did not help */
-  for (uint32_t i = 1; i <= cycles && status == CM_OK && (w->prices == NULL || vain < VAIN_MOST); i++) {
-    reached = objective;
-    status = cycle(w, i, part, parts, &objective, trial, error);
-    vain = objective < reached ? 0 : vain + 1;
+  cm_status status = CM_OK;
+  cm_run_phase(w->run, "initial");
+  for (uint32_t i = 0; i < o->fills && i < sizeof weights / sizeof *weights && status == CM_OK; i++) {
+    cm_fill_options options = {
+        .limits = o->limits, .parts_max = o->parts_max, .weight = weights[i], .work = o->fill_work, .seed = o->seed};
+    uint32_t count = 0;
+    double reached = INFINITY;
+    status = cm_fill_parts(w->levels.topology, w->levels.graph[0], &options, w->run, trial, &count, error);
+    if (status == CM_OK)
+      status = polish(w, trial, count, 0, &reached, error);
+    if (status == CM_OK)
+      keep_better(w, trial, count, reached, part, parts, objective);
+    else if (status == CM_NO_ROOM && !isinf(*objective))
+      status = CM_OK;
   }
-  return status;
+  cm_run_phase(w->run, "refine");
+  return status == CM_OK && o->last_sweeps > 0 ? polish(w, part, *parts, o->last_sweeps, objective, error) : status;
 }
 
 static uint32_t scaled(uint32_t count, double share, uint32_t least)
@@ -453,22 +463,109 @@ static void spare_sweeps(cm_axon_options *o, uint64_t pins)
   o->starts = scaled(o->starts, share, 1);
 }
 
+static cm_status search(work *w, const cm_axon_options *options, uint32_t *part, uint32_t *parts, double *objective,
+                        uint32_t *trial, cm_error *error);
+
+/* What the effort below finds: its own way is not left out for what costs more. */
+static cm_status search_below(work *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                              cm_error *error)
+{
+  const cm_axon_options *o = w->options;
+  cm_axon_options below = *o->below;
+  below.limits = o->limits;
+  below.parts_max = o->parts_max;
+  below.seed = o->seed;
+  below.start = o->start;
+  cm_status status = search(w, &below, part, parts, objective, trial, error);
+  w->options = o;
+  if (status != CM_NO_ROOM)
+    return status;
+  *objective = INFINITY;
+  return CM_OK;
+}
+
+/* Whether pins are few enough; 0: any number is. */
+static bool few_pins(const work *w, uint64_t most)
+{
+  return most == 0 || w->levels.graph[0]->pin_count <= most;
+}
+
+/* Attempts to make here: none where what the effort below has found is to be refined instead. */
+static uint32_t attempts_left(const work *w, bool found)
+{
+  const cm_axon_options *o = w->options;
+  uint32_t attempts = affordable(w, o->attempts, o->attempt_pins);
+  return found && o->below != NULL && !few_pins(w, o->own_pins) ? 0 : attempts > 1 ? attempts : 1;
+}
+
+/* The caller's parts, those of the effort below and of several attempts: the best. */
+static cm_status begin(work *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, cm_error *error)
+{
+  const cm_axon_options *o = w->options;
+  uint32_t count;
+  double reached;
+  bool below = o->below != NULL && o->places == NULL && !w->flat && few_pins(w, o->below_pins);
+  *objective = INFINITY;
+  cm_status status = below              ? search_below(w, part, parts, objective, trial, error)
+                     : o->start != NULL ? measure_start(w, part, parts, objective, error)
+                                        : CM_OK;
+  if (status == CM_OK && w->flat)
+    return fill(w, part, parts, objective, trial, error);
+  uint32_t attempts = attempts_left(w, below && !isinf(*objective));
+  w->seed = o->seed;
+  for (uint32_t i = 0; status == CM_OK && i < attempts; i++) {
+    bool first = isinf(*objective);
+    w->seed = o->seed + i * (uint64_t)0x9e3779b9;
+    status = first_partition(w, first ? part : trial, &count, &reached, error);
+    if (status == CM_NO_ROOM && !first)
+      return CM_OK;
+    if (status == CM_OK && first) {
+      *parts = count;
+      *objective = reached;
+    } else if (status == CM_OK)
+      keep_better(w, trial, count, reached, part, parts, objective);
+  }
+  return status;
+}
+
+/* First partitions, then cycles. */
+static cm_status search(work *w, const cm_axon_options *options, uint32_t *part, uint32_t *parts, double *objective,
+                        uint32_t *trial, cm_error *error)
+{
+  cm_axon_options effort = *options;
+  const cm_axon_options *o = &effort;
+  double reached;
+  w->options = o;
+  spare_sweeps(&effort, w->levels.topology->pin_count);
+  cm_status status = begin(w, part, parts, objective, trial, error);
+  if (o->places != NULL && status == CM_OK)
+    status = take_places(w, part, parts, objective, error);
+  uint32_t vain = 0; /* cycles in a row that did not help */
+  uint32_t cycles = w->flat && o->places == NULL ? 0 : affordable(w, o->cycles, o->cycle_pins);
+  for (uint32_t i = 1; i <= cycles && status == CM_OK && (w->prices == NULL || vain < VAIN_MOST); i++) {
+    reached = *objective;
+    status = cycle(w, i, part, parts, objective, trial, error);
+    vain = *objective < reached ? 0 : vain + 1;
+  }
+  return status;
+}
+
 cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error)
 {
-  cm_axon_options effort = *options;
-  work w = {.options = &effort, .run = run};
+  work w = {.options = options, .run = run};
   uint32_t *held = NULL, *trial = NULL, count = 0, n = topology->vertex_count;
-  spare_sweeps(&effort, topology->pin_count);
+  double objective;
   cm_status status = cm_axon_levels_begin(topology, run, &w.levels, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, held, n, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.scratch, n, error);
-  if (status == CM_OK && (options->attempts > 1 || options->cycles > 0 || options->start != NULL))
+  w.flat = status == CM_OK && n > 0 && options->fills > 0 && cm_fill_suits(w.levels.graph[0]);
+  if (status == CM_OK && (options->attempts > 1 || options->cycles > 0 || options->start != NULL || options->below != NULL || w.flat))
     status = CM_NEW(run->memory, trial, n, error);
   if (status == CM_OK && n > 0)
-    status = search(&w, held, &count, trial, error);
+    status = search(&w, options, held, &count, &objective, trial, error);
   if (status == CM_OK && options->places == NULL)
     status = cm_close_gaps(held, n, &count, run, error);
   if (status == CM_OK) {

@@ -36,6 +36,14 @@ typedef struct cm_axon_options {
   uint64_t attempt_pins,
       cycle_pins, /* fewer of them where the network's pins times their number would exceed this; 0: never */
       sweep_pins; /* the same of fine_sweeps, and the other sweeps and the starts in proportion */
+  uint32_t fills;        /* where there is nothing to coarsen by (cm_fill_suits): partitions that are filled on the network
+                            itself, up to 5; 0: such networks have levels like others */
+  double fill_work;      /* of each (cm_fill_options) */
+  const struct cm_axon_options *below; /* a smaller effort that is made first: its result goes on where nothing better is
+                            found, so that more effort is never worse. Limits, seed and start are those here. NULL, or with
+                            places: none */
+  uint64_t below_pins;   /* of networks up to so many pins; 0: of all */
+  uint64_t own_pins;     /* with more pins that result is refined in cycles in place of attempts; 0: never */
   double coarse_vertices; /* vertices per part on the coarsest level, about */
   uint64_t seed;
   const uint32_t *start; /* [vertices] parts of another origin, numbered from 0, or NULL: they go on in place of those of

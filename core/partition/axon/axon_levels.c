@@ -16,6 +16,10 @@ static const double far_from_target = 16, shrink_enough = 0.6;
 /* A level between two others must have lost so much of the finer one's pins to stay. */
 static const double pins_kept_most = 0.85;
 
+/* Coarsening ends where vertices have so much of the limit on inbound axons on average, however many parts the other limits
+ * allow: parts of two or three vertices pack badly. */
+static const double limit_share_most = 0.5;
+
 /* Clusters grow by up to this factor a level. */
 static const double growth = 4;
 
@@ -63,6 +67,13 @@ static uint32_t least_parts(const cm_hypergraph *g, const cm_limits *limits)
   if (limits->synapses != 0 && (synapses + limits->synapses - 1) / limits->synapses > least)
     least = (synapses + limits->synapses - 1) / limits->synapses;
   return (uint32_t)least;
+}
+
+/* Whether vertices have so many inbound axons that parts of a few of them are full. */
+static bool near_limit(const cm_hypergraph *g, const cm_limits *limits)
+{
+  return limits->inbound_axons != 0 &&
+         (double)g->pin_count > limit_share_most * (double)limits->inbound_axons * g->vertex_count;
 }
 
 /* What a level is made with. */
@@ -170,7 +181,8 @@ cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *op
   cm_status status = cm_sketches_new(g, options->sketch_bins, seed, run, &b.sketches, error);
   bool shrunk = true, widened = true;
   while (status == CM_OK && levels->count < CM_AXON_LEVELS_MAX && (shrunk || widened) &&
-         levels->graph[levels->count - 1]->vertex_count > target) {
+         levels->graph[levels->count - 1]->vertex_count > target &&
+         !near_limit(levels->graph[levels->count - 1], &options->limits)) {
     double wider = fmin(size_max * growth, most);
     widened = wider > size_max;
     size_max = wider;

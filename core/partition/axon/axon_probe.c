@@ -189,13 +189,14 @@ static double spread_anywhere(const cm_probe *q)
   return (double)(int64_t)(pay - q->own_pays);
 }
 
-/* What entering part `to` costs at least, by the nets looked at; INFINITY when `hard` and it cannot be. */
+/* What entering part `to` costs at least, by the nets looked at; INFINITY when it cannot be. */
 static double entering(const cm_probe *q, uint32_t v, uint32_t to, bool hard)
 {
   const cm_axon_state *s = q->state;
   uint64_t size = s->size[to] + s->graph->size[v], synapses = s->synapses[to] + s->graph->synapses[v];
   uint64_t axons = s->axons[to] + added(q, to);
-  if (hard && !(within(size, s->limit_size) && within(axons, s->limit_axons) && within(synapses, s->limit_synapses)))
+  if (cm_part_capped(s, size, axons, synapses) ||
+      (hard && !(within(size, s->limit_size) && within(axons, s->limit_axons) && within(synapses, s->limit_synapses))))
     return INFINITY;
   return spread(q, to) + cm_part_penalty(s, size, axons, synapses) -
          cm_part_penalty(s, s->size[to], s->axons[to], s->synapses[to]);

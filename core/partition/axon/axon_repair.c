@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/partition/axon/axon_probe.h"
+#include "core/partition/partition.h"
 
 enum { CHECK_EVERY = 1024 };
 #define NONE UINT32_MAX
@@ -184,15 +185,6 @@ static cm_status relieve(cm_axon_state *s, cm_probe *probe, uint32_t part, exit_
   return CM_OK;
 }
 
-static cm_status no_room(const cm_axon_state *s, cm_error *error)
-{
-  cm_fail(error, CM_NO_ROOM, "more than the %u free cores are needed to keep every part within the core limits",
-          s->parts_max);
-  cm_error_figure(error, "needed", (uint64_t)s->part_count + 1);
-  cm_error_figure(error, "free", s->parts_max);
-  return CM_NO_ROOM;
-}
-
 cm_status cm_repair(cm_axon_state *s, cm_error *error)
 {
   exit_offer *offer = NULL;
@@ -213,7 +205,7 @@ cm_status cm_repair(cm_axon_state *s, cm_error *error)
       break;
     status = cm_split_overfull(s, 0, 1 + cm_count_overfull(s) / 4, &split, error);
     if (status == CM_OK && split == 0)
-      status = no_room(s, error);
+      status = cm_refuse_parts((uint64_t)s->part_count + 1, s->parts_max, error);
   }
   cm_probe_free(&probe);
   cm_free(offer);

@@ -4,6 +4,8 @@
 
 #include "core/partition/axon/axon_fill.h"
 
+/* A part may exceed a limit by such a share of it while the search goes on. */
+enum { CAP_SHARE = 5 };
 #define NONE UINT64_MAX
 
 void cm_axon_state_free(cm_axon_state *s)
@@ -92,6 +94,28 @@ static void leave(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
   note(log, s, net, part, -1, part != net->home ? -1 : 0);
 }
 
+/* A penalty that is linear has a price: a part that takes in everything saves more than it pays once vertices reach
+ * enough parts. So parts exceed a limit by a fifth at most, or by one vertex where a fifth is less: full parts are to
+ * exchange vertices. */
+static uint64_t cap(uint64_t limit, uint64_t used, uint32_t vertices)
+{
+  uint64_t one = vertices > 0 ? (used + vertices - 1) / vertices : 0;
+  return limit == 0 ? UINT64_MAX : limit + (limit / CAP_SHARE > one ? limit / CAP_SHARE : one);
+}
+
+static void set_caps(cm_axon_state *s)
+{
+  const cm_hypergraph *g = s->graph;
+  uint64_t size = 0, synapses = 0;
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    size += g->size[v];
+    synapses += g->synapses[v];
+  }
+  s->cap_size = cap(s->limit_size, size, g->vertex_count);
+  s->cap_axons = cap(s->limit_axons, g->pin_count, g->vertex_count);
+  s->cap_synapses = cap(s->limit_synapses, synapses, g->vertex_count);
+}
+
 cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, const cm_prices *prices,
                             uint32_t *part, uint32_t part_count, uint32_t part_room, unsigned threads, cm_run *run,
                             cm_axon_state **state, cm_error *error)
@@ -109,6 +133,7 @@ cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits,
                        .limit_size = limits->neurons,
                        .limit_axons = limits->inbound_axons,
                        .limit_synapses = limits->synapses};
+  set_caps(s);
   if (cm_axon_state_fill(s, threads, error) != CM_OK) {
     cm_axon_state_free(s);
     return error->status;
@@ -217,15 +242,18 @@ bool cm_axon_over(const cm_axon_state *s, uint32_t p)
          !within(s->synapses[p], s->limit_synapses);
 }
 
-static double excess(uint64_t use, uint64_t limit)
+static double excess(const cm_axon_state *s, uint64_t use, uint64_t limit)
 {
-  return limit != 0 && use > limit ? (double)(use - limit) : 0;
+  if (limit == 0 || use <= limit)
+    return 0;
+  double e = (double)(use - limit);
+  return e * (1 + s->steepness * e / (double)limit);
 }
 
 double cm_part_penalty(const cm_axon_state *s, uint64_t size, uint64_t axons, uint64_t synapses)
 {
-  return s->penalty_size * excess(size, s->limit_size) + s->penalty_axons * excess(axons, s->limit_axons) +
-         s->penalty_axons * excess(synapses, s->limit_synapses);
+  return s->penalty_size * excess(s, size, s->limit_size) + s->penalty_axons * excess(s, axons, s->limit_axons) +
+         s->penalty_axons * excess(s, synapses, s->limit_synapses);
 }
 
 uint64_t cm_axon_connectivity(const cm_axon_state *s)

@@ -48,7 +48,9 @@ typedef struct cm_axon_state {
   uint64_t *size, *axons, *synapses; /* [part_room] what a part holds */
   uint32_t *vertices;    /* [part_room] number of vertices */
   uint64_t limit_size, limit_axons, limit_synapses; /* 0: none */
+  uint64_t cap_size, cap_axons, cap_synapses; /* no move of a search fills a part beyond these, whatever it saves */
   double penalty_size, penalty_axons; /* per excess, in units of cost: weight times price */
+  double steepness; /* an excess of the whole limit is penalised so many times more, a smaller one in proportion */
 } cm_axon_state;
 
 /* Builds the state for part [vertices], whose numbers are below part_room, on up to `threads` threads. `prices` of
@@ -90,6 +92,12 @@ bool cm_axon_over(const cm_axon_state *state, uint32_t part);
 
 /* What a part's use costs beyond the limits. O(1). */
 double cm_part_penalty(const cm_axon_state *state, uint64_t size, uint64_t axons, uint64_t synapses);
+
+/* Whether a part of that use may come about by a move. O(1). */
+static inline bool cm_part_capped(const cm_axon_state *state, uint64_t size, uint64_t axons, uint64_t synapses)
+{
+  return size > state->cap_size || axons > state->cap_axons || synapses > state->cap_synapses;
+}
 
 /* Sum over nets of weight * (parts touched besides the source's). O(nets * lambda). */
 uint64_t cm_axon_connectivity(const cm_axon_state *state);

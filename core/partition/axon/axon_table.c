@@ -1,5 +1,7 @@
 #include "core/partition/axon/axon_table.h"
 
+#include <math.h>
+
 enum { SLICES = 64, ENTRIES_PER_PIN = 2, AHEAD = 8 };
 
 bool cm_axon_table_suits(const cm_axon_state *s)
@@ -115,12 +117,14 @@ cm_status cm_axon_table_new(const cm_axon_state *s, cm_crew *crew, cm_axon_table
   return CM_OK;
 }
 
-/* What part p would cost more than its limits allow with v in it. */
+/* What part p would cost more than its limits allow with v in it; INFINITY where it cannot be. */
 static double crowding(const cm_axon_state *s, uint32_t v, uint32_t p, uint32_t added)
 {
   const cm_hypergraph *g = s->graph;
-  return cm_part_penalty(s, s->size[p] + g->size[v], s->axons[p] + added, s->synapses[p] + g->synapses[v]) -
-         cm_part_penalty(s, s->size[p], s->axons[p], s->synapses[p]);
+  uint64_t size = s->size[p] + g->size[v], axons = s->axons[p] + added, synapses = s->synapses[p] + g->synapses[v];
+  if (cm_part_capped(s, size, axons, synapses))
+    return INFINITY;
+  return cm_part_penalty(s, size, axons, synapses) - cm_part_penalty(s, s->size[p], s->axons[p], s->synapses[p]);
 }
 
 cm_offer cm_axon_table_best(const cm_axon_table *t, uint32_t v, double bound)

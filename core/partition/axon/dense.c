@@ -9,6 +9,7 @@
 #include "core/base/threads.h"
 #include "core/base/wide.h"
 #include "core/partition/axon/signature.h"
+#include "core/partition/partition.h"
 #include "core/partition/synapses.h"
 
 enum {
@@ -213,15 +214,6 @@ static cm_status fill_part(dense *d, cm_error *error)
   return CM_OK;
 }
 
-static cm_status no_room(const dense *d, cm_error *error)
-{
-  cm_fail(error, CM_NO_ROOM, "more than the %u free cores are needed to keep every part within the core limits",
-          d->options->parts_max);
-  cm_error_figure(error, "needed", (uint64_t)d->number + 1);
-  cm_error_figure(error, "free", d->options->parts_max);
-  return CM_NO_ROOM;
-}
-
 static cm_status fill_parts(dense *d, cm_error *error)
 {
   uint32_t n = d->topology->vertex_count;
@@ -229,7 +221,7 @@ static cm_status fill_parts(dense *d, cm_error *error)
     return error->status;
   for (; d->waits > 0; d->number++) {
     if (d->number == d->options->parts_max)
-      return no_room(d, error);
+      return cm_refuse_parts((uint64_t)d->number + 1, d->options->parts_max, error);
     if (fill_part(d, error) != CM_OK ||
         cm_run_progress(d->run, (double)d->next / n, -1, n, (double)d->number, error) != CM_OK)
       return error->status;

@@ -1,0 +1,326 @@
+/* Happy path: vertices in an order come to wait -> one begins a part -> counts of shared nets rise for those that wait
+ * -> the one that shares most and fits goes in, another comes to wait -> none fits, the next part. What can fail: too
+ * few cores, memory, a stop. */
+#include "core/partition/axon/fill.h"
+
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/partition/axon/signature.h"
+#include "core/partition/options.h"
+#include "core/partition/partition.h"
+#include "core/partition/synapses.h"
+
+enum { WAITING_LEAST = 1024, CHECK_EVERY = 64 };
+#define NONE UINT32_MAX
+
+/* Networks with fewer synapses, in all or beside the number of possible ones, have levels (axon_levels.h). */
+static const uint64_t pins_least = 100000, density_least = 100;
+
+/* Two targets of a neuron have another source in common at most so many times as often as chance has it where there is
+ * nothing to coarsen by, as seen in so many pairs. */
+static const double closure_most = 1.6;
+enum { PAIRS = 8192 };
+
+/* The targets of a net by their place in the order. Those that wait stand first, as far as they have been looked up. */
+typedef struct targets {
+  uint64_t begin, waiting; /* those that wait, and some that have left since the last look */
+  uint64_t rest, end;      /* those not looked at yet */
+} targets;
+
+/* What a vertex that waits has of its inbound nets in the part under way. */
+typedef struct pull {
+  uint32_t nets;
+  float weight; /* in mean weights */
+} pull;
+
+typedef struct filling {
+  const cm_hypergraph *graph;
+  const cm_fill_options *options;
+  cm_run *run;
+  uint32_t *part;     /* [vertices] */
+  uint32_t *order;    /* [vertices] */
+  targets *net;       /* [nets] */
+  uint32_t *target;   /* [pins] places in the order, ascending in a net until they are looked at */
+  uint8_t *taken;     /* [vertices] by place: it is in a part */
+  pull *pull;         /* [vertices] by place */
+  uint32_t *degree;   /* [vertices] by place: inbound nets */
+  float *unit, *heavy; /* [vertices] by place: what a net counts in the vertex's share, and what weight does */
+  float *weight;      /* [nets] in mean weights */
+  uint32_t *wait;     /* [most] places of those that wait */
+  uint32_t waits, most, next; /* next: in the order */
+  uint32_t *net_part; /* [nets] last part that took it */
+  uint32_t number;    /* of the part under way */
+  uint64_t size, axons, synapses;
+} filling;
+
+/* ---- which networks ---- */
+
+static uint64_t targets_of(const cm_hypergraph *g, uint32_t e)
+{
+  return g->net_end[e] - g->net_begin[e];
+}
+
+/* Whether v is among the targets of net e. */
+static bool hears(const cm_hypergraph *g, uint32_t v, uint32_t e)
+{
+  uint32_t count = (uint32_t)(g->in_first[v + 1] - g->in_first[v]);
+  const uint32_t *net = g->in_net + g->in_first[v];
+  uint32_t at = cm_first_at_least(net, count, e);
+  return at < count && net[at] == e;
+}
+
+bool cm_fill_suits(const cm_hypergraph *g)
+{
+  cm_random random;
+  double by_chance = 0;
+  uint32_t common = 0;
+  cm_random_init(&random, 1, CM_STREAM_BISECTION, 2 << 20);
+  if (g->pin_count < pins_least || g->pin_count / g->vertex_count * density_least < g->vertex_count)
+    return false;
+  for (uint32_t i = 0; i < PAIRS; i++) {
+    uint64_t at = cm_random_below(&random, g->pin_count);
+    uint32_t e = g->in_net[at], v = cm_hypergraph_pin(g, g->net_begin[e] + cm_random_below(&random, targets_of(g, e)));
+    uint32_t u = cm_hypergraph_pin(g, g->net_begin[e] + cm_random_below(&random, targets_of(g, e)));
+    uint32_t other = g->in_net[g->in_first[u] + cm_random_below(&random, g->in_first[u + 1] - g->in_first[u])];
+    if (u == v || other == e)
+      continue;
+    by_chance += (double)targets_of(g, other) / g->vertex_count;
+    common += hears(g, v, other);
+  }
+  return common <= closure_most * by_chance;
+}
+
+/* ---- the waiting room ---- */
+
+/* The vertex at a place comes to wait: what it shares with the part under way is counted. */
+static void admit(filling *f, uint32_t place)
+{
+  const cm_hypergraph *g = f->graph;
+  uint32_t v = f->order[place];
+  pull has = {0, 0};
+  for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
+    bool shared = f->net_part[g->in_net[j]] == f->number;
+    has.nets += shared;
+    has.weight += shared ? f->weight[g->in_net[j]] : 0;
+  }
+  f->pull[place] = has;
+  f->wait[f->waits++] = place;
+}
+
+static void admit_more(filling *f)
+{
+  while (f->waits < f->most && f->next < f->graph->vertex_count)
+    admit(f, f->next++);
+}
+
+/* The part gets a net: those of its targets that wait share one more. Who has left is dropped from the list. */
+static void share_net(filling *f, uint32_t e)
+{
+  targets *t = &f->net[e];
+  for (; t->rest < t->end && f->target[t->rest] < f->next; t->rest++)
+    f->target[t->waiting++] = f->target[t->rest];
+  uint64_t kept = t->begin;
+  float weight = f->weight[e];
+  for (uint64_t i = t->begin; i < t->waiting; i++) {
+    uint32_t place = f->target[i];
+    f->target[kept] = place;
+    kept += !f->taken[place];
+    f->pull[place].nets++;
+    f->pull[place].weight += weight;
+  }
+  t->waiting = kept;
+}
+
+/* ---- parts ---- */
+
+static void take(filling *f, uint32_t i)
+{
+  const cm_hypergraph *g = f->graph;
+  uint32_t place = f->wait[i], v = f->order[place];
+  f->wait[i] = f->wait[--f->waits];
+  f->taken[place] = 1;
+  f->part[v] = f->number;
+  f->size += g->size[v];
+  f->synapses += g->synapses[v];
+  for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
+    uint32_t e = g->in_net[j];
+    if (f->net_part[e] == f->number)
+      continue;
+    f->net_part[e] = f->number;
+    f->axons++;
+    share_net(f, e);
+  }
+}
+
+/* What is left of a limit: a vertex with several nets of one source may seem to break it by itself. */
+static uint64_t room(uint64_t limit, uint64_t use)
+{
+  return limit == 0 ? UINT64_MAX : limit > use ? limit - use : 0;
+}
+
+/* Which of those that wait goes next: the one with the largest share, of equals the lowest place; NONE: none fits. */
+static uint32_t best_waiting(const filling *f)
+{
+  const cm_hypergraph *g = f->graph;
+  const cm_limits *l = &f->options->limits;
+  uint64_t size = room(l->neurons, f->size), axons = room(l->inbound_axons, f->axons),
+           synapses = room(l->synapses, f->synapses);
+  uint32_t best = NONE;
+  float most = -1;
+  for (uint32_t i = 0; i < f->waits; i++) {
+    uint32_t place = f->wait[i], v;
+    pull has = f->pull[place];
+    float share = (float)has.nets * f->unit[place] + has.weight * f->heavy[place];
+    if (share < most || f->degree[place] - has.nets > axons)
+      continue;
+    v = f->order[place];
+    if (g->size[v] > size || g->synapses[v] > synapses || (share == most && place > f->wait[best]))
+      continue;
+    most = share;
+    best = i;
+  }
+  return best;
+}
+
+/* The one that has most inbound nets: the others find most of theirs there. */
+static uint32_t first_of_part(const filling *f)
+{
+  uint32_t first = 0;
+  for (uint32_t i = 1; i < f->waits; i++) {
+    uint32_t a = f->wait[i], b = f->wait[first];
+    if (f->degree[a] > f->degree[b] || (f->degree[a] == f->degree[b] && a < b))
+      first = i;
+  }
+  return first;
+}
+
+static void fill_part(filling *f)
+{
+  for (uint32_t i = 0; i < f->waits; i++)
+    f->pull[f->wait[i]] = (pull){0, 0};
+  f->size = f->axons = f->synapses = 0;
+  for (uint32_t next = first_of_part(f); next != NONE; next = best_waiting(f)) {
+    take(f, next);
+    admit_more(f);
+  }
+}
+
+static cm_status fill_all(filling *f, cm_error *error)
+{
+  uint32_t n = f->graph->vertex_count;
+  for (admit_more(f); f->waits > 0; f->number++) {
+    if (f->number == f->options->parts_max)
+      return cm_refuse_parts((uint64_t)f->number + 1, f->options->parts_max, error);
+    fill_part(f);
+    if (f->number % CHECK_EVERY == 0 &&
+        cm_run_progress(f->run, (double)(f->next - f->waits) / n, -1, n, (double)f->number, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* How many may wait: a look at a net counts those of its targets that do. */
+static uint32_t room_to_wait(const cm_hypergraph *g, double work)
+{
+  double n = g->vertex_count, reach = g->net_count > 0 ? (double)g->pin_count / g->net_count : 0;
+  double all = (double)g->pin_count * reach / 2; /* at most: as if no two of a part shared a net */
+  if (all <= work || n <= WAITING_LEAST)
+    return g->vertex_count;
+  return n * work / all > WAITING_LEAST ? (uint32_t)(n * work / all) : WAITING_LEAST;
+}
+
+/* Fills f->order, by kinds where not all wait together. */
+static cm_status find_order(filling *f, const cm_topology *topology, cm_error *error)
+{
+  const cm_hypergraph *g = f->graph;
+  cm_synapses synapses = {0};
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    f->order[v] = v;
+  if (f->most == g->vertex_count)
+    return CM_OK;
+  cm_status status = cm_synapses_new(topology, f->run, &synapses, error);
+  if (status == CM_OK)
+    status = cm_order_by_sources(&synapses, cm_mix(f->options->seed), f->run, f->order, error);
+  cm_synapses_free(&synapses);
+  for (uint32_t i = 0; i < g->vertex_count && status == CM_OK; i++)
+    f->order[i] = g->number[f->order[i]];
+  return status;
+}
+
+/* The lists of targets, by places in the order, and what is shared there. */
+static void list_targets(filling *f)
+{
+  const cm_hypergraph *g = f->graph;
+  uint64_t begin = 0;
+  double mean = 0;
+  for (uint32_t e = 0; e < g->net_count; e++)
+    mean += (double)g->net_weight[e] / g->net_count;
+  for (uint32_t e = 0; e < g->net_count; e++) {
+    f->net[e] = (targets){begin, begin, begin, begin};
+    begin += targets_of(g, e);
+    f->net_part[e] = NONE;
+    f->weight[e] = mean > 0 ? (float)(g->net_weight[e] / mean) : 0;
+  }
+  for (uint32_t i = 0; i < g->vertex_count; i++) {
+    uint32_t v = f->order[i];
+    float weight = 1;
+    f->degree[i] = (uint32_t)(g->in_first[v + 1] - g->in_first[v]);
+    f->unit[i] = 1.0F / ((float)f->degree[i] + 1);
+    for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
+      f->target[f->net[g->in_net[j]].end++] = i;
+      weight += f->weight[g->in_net[j]];
+    }
+    f->heavy[i] = (float)f->options->weight / weight;
+  }
+}
+
+static cm_status prepare(filling *f, const cm_topology *topology, cm_error *error)
+{
+  const cm_hypergraph *g = f->graph;
+  cm_memory *memory = f->run->memory;
+  uint32_t n = g->vertex_count;
+  f->most = room_to_wait(g, f->options->work);
+  if (CM_NEW(memory, f->order, n, error) != CM_OK || find_order(f, topology, error) != CM_OK ||
+      CM_NEW(memory, f->net, g->net_count, error) != CM_OK || CM_NEW(memory, f->target, g->pin_count, error) != CM_OK ||
+      CM_NEW(memory, f->taken, n, error) != CM_OK || CM_NEW(memory, f->pull, n, error) != CM_OK ||
+      CM_NEW(memory, f->degree, n, error) != CM_OK || CM_NEW(memory, f->unit, n, error) != CM_OK ||
+      CM_NEW(memory, f->heavy, n, error) != CM_OK || CM_NEW(memory, f->weight, g->net_count, error) != CM_OK ||
+      CM_NEW(memory, f->wait, n, error) != CM_OK || CM_NEW(memory, f->net_part, g->net_count, error) != CM_OK)
+    return error->status;
+  list_targets(f);
+  return CM_OK;
+}
+
+static void filling_free(filling *f)
+{
+  cm_free(f->order);
+  cm_free(f->net);
+  cm_free(f->target);
+  cm_free(f->taken);
+  cm_free(f->pull);
+  cm_free(f->degree);
+  cm_free(f->unit);
+  cm_free(f->heavy);
+  cm_free(f->weight);
+  cm_free(f->wait);
+  cm_free(f->net_part);
+}
+
+cm_status cm_fill_parts(const cm_topology *topology, const cm_hypergraph *graph, const cm_fill_options *options,
+                        cm_run *run, uint32_t *part, uint32_t *parts, cm_error *error)
+{
+  filling f = {.graph = graph, .options = options, .run = run};
+  cm_status status = CM_NEW(run->memory, f.part, graph->vertex_count, error);
+  if (status == CM_OK)
+    status = prepare(&f, topology, error);
+  if (status == CM_OK)
+    status = fill_all(&f, error);
+  if (status == CM_OK) {
+    memcpy(part, f.part, graph->vertex_count * sizeof *part);
+    *parts = f.number;
+  }
+  cm_free(f.part);
+  filling_free(&f);
+  return status;
+}

@@ -1,0 +1,116 @@
+/* Presets fast, balanced and best for objective axon on networks of several kinds under limits of several kinds: more
+ * effort never costs more connectivity, counted anew, and no limit is broken. */
+#include "../unit/networks.h"
+
+#include "core/mapping/mappers/engine.h"
+#include "core/partition/limits.h"
+
+enum { N = 120 };
+
+static cm_error error;
+static cm_run run;
+
+static void set_up(void)
+{
+  cm_run_init(&run);
+}
+
+/* The chance that u reaches v, in percent. */
+static uint32_t chance(int kind, uint32_t u, uint32_t v)
+{
+  uint32_t ahead = (v + N - u) % N;
+  switch (kind) {
+  case 0: /* a ring of short ways */
+    return ahead < 12 ? 50 : 0;
+  case 1: /* a ring of long ways */
+    return ahead < N / 2 ? 80 : 0;
+  case 2: /* groups and strays */
+    return u / 20 == v / 20 ? 60 : 1;
+  case 3: /* layers */
+    return v / 20 == u / 20 + 1 ? 40 : 0;
+  case 4: /* nothing belongs together */
+    return 10;
+  default: /* few neurons reach many */
+    return u % 30 == 0 ? 70 : 1;
+  }
+}
+
+static cm_topology network(int kind, cm_random *random)
+{
+  cm_topology t = {.directed = true, .vertex_count = N, .size_total = N, .weight_scale = 1};
+  t.net_first = network_array(N + 1, sizeof *t.net_first);
+  t.net_source = network_array(N, sizeof *t.net_source);
+  t.net_weight = network_array(N, sizeof *t.net_weight);
+  t.pin = network_array((size_t)N * N, sizeof *t.pin);
+  for (uint32_t u = 0; u < N; u++) {
+    for (uint32_t v = 0; v < N; v++)
+      if (below(random, 100) < chance(kind, u, v))
+        t.pin[t.pin_count++] = v;
+    if (t.pin_count == t.net_first[t.net_count])
+      continue;
+    t.net_source[t.net_count] = u;
+    t.net_weight[t.net_count] = 1 + below(random, 20);
+    t.net_first[++t.net_count] = t.pin_count;
+  }
+  return t;
+}
+
+static uint64_t connectivity(const cm_topology *t, const uint32_t *part)
+{
+  uint64_t sum = 0;
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    uint8_t reached[N] = {0};
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
+      uint32_t p = part[t->pin[i]];
+      sum += p != part[t->net_source[e]] && reached[p]++ == 0 ? t->net_weight[e] : 0;
+    }
+  }
+  return sum;
+}
+
+START_TEST(more_effort_is_never_worse)
+{
+  static const char *const presets[] = {"fast", "balanced", "best"};
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 21, 0);
+  cm_topology t = network(_i % 6, &random);
+  uint64_t single[N * CM_RESOURCES], use[N * CM_RESOURCES], axons = 0, before = UINT64_MAX;
+  uint32_t part[N];
+  for (uint32_t v = 0; v < N; v++)
+    part[v] = v;
+  ck_ok(cm_count_use(&t, part, N, &run, single, &error));
+  for (uint32_t v = 0; v < N; v++)
+    axons = single[v * CM_RESOURCES + CM_INBOUND_AXONS] > axons ? single[v * CM_RESOURCES + CM_INBOUND_AXONS] : axons;
+  cm_limits limits = {.neurons = 4 + below(&random, 20), .inbound_axons = axons + below(&random, 30)};
+  for (int i = 0; i < 3; i++) {
+    json_t *json = json_pack("{s:s, s:i}", "preset", presets[i], "seed", _i);
+    cm_map_options *options;
+    cm_partition *made;
+    cm_attempt attempt;
+    ck_ok(cm_map_options_parse(json, &options, &error));
+    json_decref(json);
+    cm_map_input input = {.topology = &t, .options = options};
+    cm_engine_task task = {.input = &input, .limits = limits, .parts_max = UINT32_MAX};
+    ck_ok(cm_engine_find((cm_preset)options->preset, CM_OBJECTIVE_AXON)->partition(&task, &run, &attempt, &made, &error));
+    ck_ok(cm_count_use(&t, made->part, made->part_count, &run, use, &error));
+    ck_assert_uint_eq(cm_find_violation(&limits, use, made->part_count).broken_parts, 0);
+    uint64_t cost = connectivity(&t, made->part);
+    ck_assert_uint_le(cost, before);
+    before = cost;
+    cm_partition_free(made);
+    cm_map_options_free(options);
+  }
+  network_free(&t);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("efforts");
+  TCase *tests = tcase_create("efforts");
+  tcase_add_checked_fixture(tests, set_up, NULL);
+  tcase_set_timeout(tests, 120);
+  tcase_add_loop_test(tests, more_effort_is_never_worse, 0, 6);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
