@@ -24,7 +24,7 @@ static const char usage[] =
   "Simulates a program: the time of every unit, and what it computes.\n"
   "\n"
   "  --input [NAME=]FILE  an input: .npy, .npz (the member NAME), or raw little-endian elements; without NAME they are\n"
-  "                       taken in the program's order. Inputs that are not given are random numbers from -1 to 1\n"
+  "                       taken in the program's order. Inputs that are not given are random: -1 to 1, or any byte\n"
   "  -o, --output PREFIX  write the outputs to PREFIX.0.npy, PREFIX.1.npy, ...\n"
   "  --output-dir DIR     write each output's raw elements to DIR/NAME.f32 (.i64, ... by its type)\n"
   "  --check              prove that nothing is read that was not written or was overwritten, in any timing\n"
@@ -141,6 +141,9 @@ static cm_status make_inputs(const arguments *a, const cm_program *p, cm_memory 
     status = cm_tensor_new(memory, t->type, t->rank, t->dims, &inputs[i], error);
     for (uint64_t k = 0; status == CM_OK && t->type == CM_FLOAT && k < inputs[i]->count; k++)
       ((float *)inputs[i]->data)[k] = (float)(2 * cm_random_unit(&random) - 1);
+    bool bytes = t->type == CM_UINT8 || t->type == CM_INT8;
+    for (uint64_t k = 0; status == CM_OK && bytes && k < inputs[i]->count; k++)
+      ((uint8_t *)inputs[i]->data)[k] = (uint8_t)cm_random_below(&random, 256);
   }
   cm_free((void *)files);
   return status;

@@ -194,10 +194,16 @@ uint32_t cm_target_lanes(const cm_target *target, cm_unit_kind kind)
 double cm_unit_rate(const cm_unit *unit, const char *type)
 {
   double other = 0;
+  bool bytes = false;
   for (uint32_t i = 0; i < unit->rate_count; i++) {
     if (strcmp(unit->rate[i].type, type) == 0)
       return unit->rate[i].per_ns;
-    if (strcmp(unit->rate[i].type, "other") == 0)
+    /* Where only one kind of bytes is named, units compute both alike. */
+    if (strcmp(unit->rate[i].type, "int8") == 0 && strcmp(type, "uint8") == 0) {
+      other = unit->rate[i].per_ns;
+      bytes = true;
+    }
+    if (!bytes && strcmp(unit->rate[i].type, "other") == 0)
       other = unit->rate[i].per_ns;
   }
   return other;

@@ -14,6 +14,7 @@
 #include "core/operators/onnx/onnx.h"
 #include "core/operators/operator.h"
 #include "core/operators/permute/permutations.h"
+#include "core/operators/quantized.h"
 
 enum { TILE_SHARE = 16 };
 
@@ -26,6 +27,7 @@ typedef struct compiling {
   cm_draft draft;
   cm_program *program;
   json_t *report, *search;
+  cm_quantized quantized;
   cm_candidate best; /* settings that the search found */
 } compiling;
 
@@ -76,6 +78,19 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
                     cm_program_report(c->draft.plan, &c->draft.course, &c->draft.emission, c->program, &bound, order, c->search), error);
 }
 
+/* Shapes of what the rewrite made, products in integers, and whether all of it can be computed. */
+static cm_status understand(compiling *c, cm_error *error)
+{
+  const cm_quantized *q = &c->quantized;
+  if (cm_infer(c->made, c->run, error) != CM_OK || cm_model_quantize(c->made, c->run, &c->quantized, error) != CM_OK ||
+      cm_infer(c->made, c->run, error) != CM_OK || cm_model_check(c->made, error) != CM_OK)
+    return error->status;
+  return q->products + q->moves == 0
+             ? CM_OK
+             : add_report(c, "quantized", json_pack("{s:i, s:i}", "products", (int)q->products, "moves", (int)q->moves),
+                          error);
+}
+
 /* The stages after permutations, up to the last one. */
 static cm_status make(compiling *c, cm_error *error)
 {
@@ -89,9 +104,7 @@ static cm_status make(compiling *c, cm_error *error)
     options.memory_bytes = c->chip->target->memory_bytes;
   const cm_settings settings = cm_settings_default(options.memory_bytes);
   options.settings = c->options->least_traffic ? NULL : &settings;
-  cm_status status = cm_infer(c->made, c->run, error);
-  if (status == CM_OK)
-    status = cm_model_check(c->made, error);
+  cm_status status = understand(c, error);
   if (status != CM_OK || c->last == CM_STAGE_TILE || c->last == CM_STAGE_MAPPING)
     return status;
   if (c->last == CM_STAGE_SPLIT) {
@@ -163,8 +176,10 @@ static cm_status run_stages(compiling *c, const char *path, const char *out, con
       cm_permutations_optimise(c->given, c->run, &c->made, &c->report, error) != CM_OK ||
       make(c, error) != CM_OK)
     return error->status;
+  /* What is computed in integers differs from the model given by steps of its scales: the program is beside those. */
+  cm_model *before = c->quantized.products + c->quantized.moves > 0 ? c->made : c->given;
   if (c->options->verify &&
-      cm_compile_verify(c->given, c->made, c->program, c->run, c->report, error) != CM_OK)
+      cm_compile_verify(before, c->made, c->program, c->run, c->report, error) != CM_OK)
     return error->status;
   cm_run_phase(c->run, "write");
   (void)json_object_set_new(c->report, "stage", json_string(cm_compile_stage_name(c->last)));

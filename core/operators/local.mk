@@ -1,6 +1,6 @@
 libcoremap_a_SOURCES += \
   core/operators/tensor.h core/operators/tensor.c core/operators/tensor_file.h core/operators/tensor_file.c core/operators/narrow.c \
-  core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c core/operators/shapes.h core/operators/shapes.c core/operators/check.h core/operators/check.c core/operators/legacy.h core/operators/legacy.c core/operators/control.h core/operators/control.c core/operators/onnx/onnx_splice.c core/operators/onnx/onnx_external.h core/operators/onnx/onnx_external.c \
+  core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c core/operators/shapes.h core/operators/shapes.c core/operators/check.h core/operators/check.c core/operators/legacy.h core/operators/legacy.c core/operators/control.h core/operators/control.c core/operators/quantized.h core/operators/quantized.c core/operators/onnx/onnx_splice.c core/operators/onnx/onnx_external.h core/operators/onnx/onnx_external.c \
   core/operators/onnx/onnx_file.c \
   core/operators/onnx/onnx.h core/operators/onnx/onnx_check.h core/operators/onnx/onnx_check.c \
   core/operators/onnx/onnx_proto.h core/operators/onnx/onnx_tensor.c core/operators/onnx/onnx_read.c core/operators/onnx/onnx_write.c \

@@ -249,30 +249,53 @@ static cm_box broadcast_box(const cm_shape *in, const cm_box *out)
   return box;
 }
 
+uint32_t cm_split_weights(const cm_call *call)
+{
+  cm_kernel_function kernel = call->node->known->kernel;
+  return kernel == cm_kernel_qlinear_conv || kernel == cm_kernel_qlinear_matmul ? 3 : 1;
+}
+
+/* Scales and zero points of a product, one a row of the left side (before `right`) or a column of the right side. */
+static void product_steps(const cm_call *call, uint32_t right, const cm_box *rows, const cm_box *columns, cm_box *inputs)
+{
+  for (uint32_t i = 1; i < call->input_count; i++) {
+    bool plain = call->node->known->kernel == cm_kernel_matmul_integer, of_left = plain ? i == 2 : i < right;
+    const cm_box *from = of_left ? rows : columns;
+    uint32_t axis = of_left ? from->rank - 2 : from->rank - 1;
+    if (i == right || !cm_has(call, i) || call->input[i].rank != 1 || call->input[i].dims[0] < 2 || from->rank < 2)
+      continue;
+    inputs[i].from[0] = from->from[axis];
+    inputs[i].to[0] = from->to[axis];
+  }
+}
+
 static void matmul_boxes(const cm_call *call, const cm_box *out, cm_box *inputs)
 {
-  cm_shape a = call->input[0], b = call->input[1];
+  uint32_t right = cm_split_weights(call);
+  cm_shape a = call->input[0], b = call->input[right];
   uint32_t batch = out->rank - (a.rank > 1) - (b.rank > 1);
   cm_box leading = *out;
   leading.rank = batch;
   for (uint32_t i = 0; i < 2; i++) {
     cm_shape s = i == 0 ? a : b;
-    cm_box whole = cm_box_whole(&s);
+    cm_box whole = cm_box_whole(&s), *box = &inputs[i == 0 ? 0 : right];
     uint32_t own = s.rank > 2 ? s.rank - 2 : 0;
     s.rank = own;
-    inputs[i] = broadcast_box(&s, &leading);
-    memcpy(inputs[i].from + own, whole.from + own, (whole.rank - own) * sizeof *whole.from);
-    memcpy(inputs[i].to + own, whole.to + own, (whole.rank - own) * sizeof *whole.to);
-    inputs[i].rank = whole.rank;
+    *box = broadcast_box(&s, &leading);
+    memcpy(box->from + own, whole.from + own, (whole.rank - own) * sizeof *whole.from);
+    memcpy(box->to + own, whole.to + own, (whole.rank - own) * sizeof *whole.to);
+    box->rank = whole.rank;
   }
   if (a.rank > 1) {
     inputs[0].from[a.rank - 2] = out->from[batch];
     inputs[0].to[a.rank - 2] = out->to[batch];
   }
   if (b.rank > 1) {
-    inputs[1].from[b.rank - 1] = out->from[out->rank - 1];
-    inputs[1].to[b.rank - 1] = out->to[out->rank - 1];
+    inputs[right].from[b.rank - 1] = out->from[out->rank - 1];
+    inputs[right].to[b.rank - 1] = out->to[out->rank - 1];
   }
+  if (call->node->known->kernel != cm_kernel_matmul)
+    product_steps(call, right, &inputs[0], &inputs[right], inputs);
 }
 
 static void gemm_boxes(const cm_call *call, const cm_box *out, cm_box *inputs)
@@ -470,7 +493,8 @@ uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *
   uint64_t out = cm_box_count(output), work = out;
   switch (k) {
   case CM_SPLIT_CONVOLUTION: /* every output element meets the weights of one filter */
-    return out * (cm_box_count(&inputs[1]) / (uint64_t)(inputs[1].to[0] - inputs[1].from[0]));
+    inputs += cm_split_weights(call);
+    return out * (cm_box_count(inputs) / (uint64_t)(inputs->to[0] - inputs->from[0]));
   case CM_SPLIT_TRANSPOSED:
     return cm_box_count(&inputs[0]) * (cm_box_count(&inputs[1]) / (uint64_t)(inputs[1].to[0] - inputs[1].from[0]));
   case CM_SPLIT_MATMUL:

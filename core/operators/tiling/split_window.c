@@ -34,19 +34,24 @@ cm_status cm_split_convolution(const cm_call *call, const cm_box *out, cm_box *i
 {
   cm_window w;
   int64_t group = cm_node_integer(call->node, "group", 1), filters = call->output[0].dims[1] / (group > 0 ? group : 1),
-          channels = call->input[1].dims[1], first = out->from[1], last = out->to[1];
-  if (cm_window_read(call, &call->input[0], call->input[1].dims + 2, false, &w, error) != CM_OK)
+          first = out->from[1], last = out->to[1];
+  uint32_t weights = cm_split_weights(call);
+  int64_t channels = call->input[weights].dims[1];
+  if (cm_window_read(call, &call->input[0], call->input[weights].dims + 2, false, &w, error) != CM_OK)
     return error->status;
   window_rows(&w, out, &inputs[0], change);
   inputs[0].from[0] = out->from[0];
   inputs[0].to[0] = out->to[0];
-  inputs[1].from[0] = first;
-  inputs[1].to[0] = last;
-  if (cm_has(call, 2)) {
-    inputs[2].from[0] = first;
-    inputs[2].to[0] = last;
-  }
-  if (cm_has(call, 3))
+  inputs[weights].from[0] = first;
+  inputs[weights].to[0] = last;
+  /* Biases, and scales and zero points of the weights: one a filter. */
+  for (uint32_t i = weights + 1; i < call->input_count; i++)
+    if (cm_has(call, i) && call->input[i].rank == 1 && call->input[i].dims[0] == call->output[0].dims[1] &&
+        call->input[i].dims[0] > 1) {
+      inputs[i].from[0] = first;
+      inputs[i].to[0] = last;
+    }
+  if (call->node->known->kernel == cm_kernel_fused_conv && cm_has(call, 3))
     inputs[3] = *out;
   int64_t group_from = first / filters, group_to = (last + filters - 1) / filters;
   if (group > 1) {
