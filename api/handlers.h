@@ -20,8 +20,9 @@ void cm_list_networks(cm_request *request);
 void cm_get_network(cm_request *request);
 void cm_get_network_content(cm_request *request);
 void cm_delete_network(cm_request *request);
-/* Imports a file that has arrived (whole, hashed) and answers 201, 200 or the problem. The file stays. */
-void cm_import_upload(cm_request *request, const char *path, const char *sha, uint64_t bytes, const char *name);
+/* Imports a file that has arrived (whole, hashed) and answers 201, 200 or the problem. The file stays. CM_OK: its
+ * bytes are a network; CM_BAD_REQUEST: it was not tried. */
+cm_status cm_import_upload(cm_request *request, const char *path, const char *sha, uint64_t bytes, const char *name);
 
 void cm_post_upload(cm_request *request);
 void cm_head_upload(cm_request *request);

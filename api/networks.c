@@ -44,11 +44,11 @@ static bool wanted_format(cm_request *request, const char **format)
   return false;
 }
 
-void cm_import_upload(cm_request *request, const char *path, const char *sha, uint64_t bytes, const char *name)
+cm_status cm_import_upload(cm_request *request, const char *path, const char *sha, uint64_t bytes, const char *name)
 {
   const char *format;
   if (!wanted_format(request, &format))
-    return;
+    return CM_BAD_REQUEST;
   cm_error error;
   cm_network network = {.bytes = bytes, .created = cm_store_time()}, known;
   char scratch[CM_PATH_MAX], id[CM_ID_MAX];
@@ -58,13 +58,14 @@ void cm_import_upload(cm_request *request, const char *path, const char *sha, ui
   (void)snprintf(network.format, sizeof network.format, "%s", format);
   cm_status status = cm_networks_get(request->store, sha, &known, &error);
   if (status == CM_OK) {
-    if (format[0] == '\0' || strcmp(format, known.format) == 0)
+    if (format[0] == '\0' || strcmp(format, known.format) == 0) {
       reply_network(request, 200, &known);
-    else
-      cm_reply_problem(request, 409, "conflict", "The state of a thing forbids the change",
-                       "these bytes are network %s already, read as %s: to read them as %s, delete it first", known.id,
-                       known.format, format);
-    return;
+      return CM_OK;
+    }
+    cm_reply_problem(request, 409, "conflict", "The state of a thing forbids the change",
+                     "these bytes are network %s already, read as %s: to read them as %s, delete it first", known.id,
+                     known.format, format);
+    return CM_CONFLICT;
   }
   cm_store_id(id);
   if (status == CM_NOT_FOUND)
@@ -85,6 +86,7 @@ void cm_import_upload(cm_request *request, const char *path, const char *sha, ui
     atomic_fetch_add(&request->server->counters.imports_failed, 1);
     cm_reply_error(request, &error);
   }
+  return status;
 }
 
 void cm_post_network(cm_request *request)
@@ -95,7 +97,7 @@ void cm_post_network(cm_request *request)
                      "name must be UTF-8 without control characters, of at most %d bytes", CM_NAME_MAX - 1);
     return;
   }
-  cm_import_upload(request, request->file_path, request->file_sha, request->file_bytes, name != NULL ? name : "");
+  (void)cm_import_upload(request, request->file_path, request->file_sha, request->file_bytes, name != NULL ? name : "");
 }
 
 void cm_list_networks(cm_request *request)

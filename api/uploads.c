@@ -87,6 +87,13 @@ static cm_status hash_file(const char *path, char *hex, cm_error *error)
   return bad ? cm_fail(error, CM_IO, "cannot read %s", path) : CM_OK;
 }
 
+/* Whether the bytes of an upload are done with: they are a network now, or none. Whatever else stopped the import may pass
+ * (a full disk, a stop of the server, a memory limit, a wrong argument): what was acknowledged stays. */
+static bool is_over(cm_status status)
+{
+  return status == CM_OK || status == CM_BAD_NETWORK || status == CM_TOO_LARGE;
+}
+
 static void finish(cm_request *request, const cm_upload *upload)
 {
   cm_error error;
@@ -95,9 +102,7 @@ static void finish(cm_request *request, const cm_upload *upload)
     cm_reply_error(request, &error);
     return;
   }
-  /* What was acknowledged stays until the network is there, or is refused for good. */
-  cm_import_upload(request, path, sha, upload->size, upload->name);
-  if (request->status < 500)
+  if (is_over(cm_import_upload(request, path, sha, upload->size, upload->name)))
     (void)cm_uploads_delete(request->store, upload->id, &error);
 }
 

@@ -3,6 +3,7 @@
 #include "storage/networks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,17 @@ static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
   return cm_blob_note_in(handle, &work->blob, error);
 }
 
+/* Makes the bytes of a file last, whoever wrote them. */
+static cm_status sync_file(const char *path, cm_error *error)
+{
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return cm_fail_errno(error, errno, "cannot open", path);
+  int cause = fdatasync(file) != 0 ? errno : 0;
+  close(file);
+  return cause == 0 ? CM_OK : cm_fail_errno(error, cause, "cannot sync", path);
+}
+
 cm_status cm_networks_publish(cm_store *store, const cm_network *network, const char *scratch, bool *known,
                               cm_error *error)
 {
@@ -104,7 +116,8 @@ cm_status cm_networks_publish(cm_store *store, const cm_network *network, const 
   publish_work work = {.network = network};
   char name[CM_SHA_MAX + 32];
   (void)snprintf(name, sizeof name, "networks/%s.zip", network->id);
-  if (cm_blob_read(scratch, name, &work.blob, error) != CM_OK || cm_networks_path(store, network->id, path, error) != CM_OK ||
+  if (sync_file(scratch, error) != CM_OK || cm_blob_read(scratch, name, &work.blob, error) != CM_OK ||
+      cm_networks_path(store, network->id, path, error) != CM_OK ||
       cm_path(folder, error, "%s/networks", store->folder) != CM_OK)
     return error->status;
   pthread_mutex_lock(&store->blob_lock);
