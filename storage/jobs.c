@@ -351,8 +351,9 @@ static cm_status cancel(sqlite3 *handle, void *context, cm_error *error)
   else {
     status = cm_job_move_in(handle, &job, CM_JOB_CANCELLED, error);
     if (status == CM_OK)
-      status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET cancel_requested = 1, finished = ? WHERE id = ?", "dt",
-                          cm_store_time(), job.id);
+      status = cm_sql_run(handle, NULL, error,
+                          "UPDATE jobs SET cancel_requested = 1, finished = ?, retry_at = NULL, waits_for = NULL"
+                          " WHERE id = ?", "dt", cm_store_time(), job.id);
   }
   cm_job_clear(&job);
   return status;

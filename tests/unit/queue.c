@@ -266,6 +266,22 @@ START_TEST(waiting_jobs_have_places)
 }
 END_TEST
 
+/* A job that is cancelled while it waits leaves nothing for the claims to step over. */
+START_TEST(cancelled_jobs_wait_for_nothing)
+{
+  char id[CM_ID_MAX];
+  cm_job job;
+  bool found, again;
+  create_job("ann", 0, id);
+  ck_ok(cm_jobs_claim(store, &job, &found, &error));
+  ck_ok(cm_jobs_retry(store, &job, NULL, &again, &error));
+  cm_job_clear(&job);
+  ck_ok(cm_jobs_cancel(store, id, &error));
+  ck_assert_int_eq(number("SELECT count(*) FROM jobs WHERE retry_at IS NOT NULL OR waits_for IS NOT NULL"), 0);
+  check_counters();
+}
+END_TEST
+
 /* ---- costs ---- */
 
 /* Steps of the database's machine that one call takes, on average of a few. */
@@ -405,6 +421,7 @@ int main(void)
   tcase_add_test(tests, places_are_the_order_of_claims);
   tcase_add_test(tests, places_in_a_long_queue);
   tcase_add_test(tests, waiting_jobs_have_places);
+  tcase_add_test(tests, cancelled_jobs_wait_for_nothing);
   tcase_add_test(tests, costs_do_not_grow_with_the_queue);
   tcase_add_test(tests, every_query_has_its_index);
   suite_add_tcase(suite, tests);
