@@ -58,6 +58,20 @@ static void need(bounding *b, uint32_t value, const cm_box *first, const cm_box 
   *n = (needed){b->stamp, {*first, *last}, count};
 }
 
+/* Channels of a grouped convolution that one piece may make: of several groups the whole ones. */
+static void whole_groups(const cm_call *call, cm_box *box)
+{
+  int64_t group = cm_node_integer(call->node, "group", 1), filters = call->output[0].dims[1] / (group > 0 ? group : 1);
+  if (group <= 1 || filters < 1 || box->from[1] / filters == (box->to[1] - 1) / filters)
+    return;
+  int64_t from = (box->from[1] + filters - 1) / filters * filters, to = box->to[1] / filters * filters;
+  if (from < to) {
+    box->from[1] = from;
+    box->to[1] = to;
+  } else
+    box->to[1] = from; /* the part in the first of two */
+}
+
 /* Along axes that the operator may not be cut along a piece makes all. */
 static cm_box piece_box(const cm_call *call, const cm_box *box)
 {
@@ -66,11 +80,12 @@ static cm_box piece_box(const cm_call *call, const cm_box *box)
   for (uint32_t i = 0; i < count; i++) {
     made.from[axes[i]] = box->from[axes[i]];
     made.to[axes[i]] = box->to[axes[i]];
-    int64_t extent = made.to[axes[i]] - made.from[axes[i]], least = cm_split_extent(call, axes[i], 1);
-    if (least > 1 && extent < call->output[0].dims[axes[i]]) { /* groups stay whole */
+    int64_t least = cm_split_extent(call, axes[i], 1);
+    if (least > 1) { /* groups stay whole */
       made.from[axes[i]] = made.from[axes[i]] / least * least;
       made.to[axes[i]] = (made.to[axes[i]] + least - 1) / least * least;
-    }
+    } else if (axes[i] == 1 && made.rank > 2 && cm_split_is_matrix(call->node->known))
+      whole_groups(call, &made);
   }
   return made;
 }

@@ -39,6 +39,31 @@ static uint64_t layer_by_layer(const cm_plan *plan)
   return bytes;
 }
 
+/* The time when every operator runs alone on all units of its kind, its inputs and parameters coming from outside and its
+ * output going there, transfers beside the work. */
+static double layer_by_layer_ns(const cm_plan *plan, const cm_target *target)
+{
+  double sum = 0, rate = target->unit[CM_UNIT_DATA].bytes_per_ns * cm_target_lanes(target, CM_UNIT_DATA);
+  for (uint32_t o = 0; o < plan->op_count; o++) {
+    const cm_plan_op *op = &plan->ops[o];
+    cm_unit_kind kind = op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR;
+    double work = 0, bytes = 0;
+    if (op->copied != CM_NONE)
+      continue;
+    for (uint32_t p = 0; p < op->piece_count; p++)
+      work += (double)plan->pieces[op->first_piece + p].work;
+    for (uint32_t i = 0; i < op->call.input_count; i++)
+      if (cm_has(&op->call, i))
+        bytes += (double)bytes_of(plan, op->call.node->inputs[i]);
+    for (uint32_t k = 0; k < op->call.output_count; k++)
+      if (op->call.node->outputs[k] != CM_NONE)
+        bytes += (double)bytes_of(plan, op->call.node->outputs[k]);
+    work /= op->rate * cm_target_lanes(target, kind);
+    sum += work > bytes / rate ? work : bytes / rate;
+  }
+  return sum;
+}
+
 /* Inputs once in, outputs once out. */
 static uint64_t compulsory(const cm_plan *plan)
 {
@@ -115,7 +140,8 @@ static json_t *limit_json(const cm_emission *emission, const cm_program *program
                       "the bound", names[busiest], percent, above);
 }
 
-static json_t *time_json(const cm_emission *emission, const cm_program *program, const cm_time_bound *bound)
+static json_t *time_json(const cm_plan *plan, const cm_emission *emission, const cm_program *program,
+                         const cm_time_bound *bound)
 {
   json_t *busy = json_object();
   for (int k = 0; k < CM_UNIT_KINDS; k++) {
@@ -129,8 +155,8 @@ static json_t *time_json(const cm_emission *emission, const cm_program *program,
       return NULL;
     }
   }
-  return json_pack("{s:f, s:f, s:o, s:o, s:o}", "total_ns", emission->time_ns, "lower_bound_ns", bound->ns, "bounds",
-                   bound_json(bound), "limit", limit_json(emission, program, bound), "units", busy);
+  return json_pack("{s:f, s:f, s:f, s:o, s:o, s:o}", "total_ns", emission->time_ns, "lower_bound_ns", bound->ns,
+                   "layer_by_layer_ns", layer_by_layer_ns(plan, &program->target), "bounds", bound_json(bound), "limit", limit_json(emission, program, bound), "units", busy);
 }
 
 json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm_emission *emission,
@@ -139,5 +165,5 @@ json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm
   return json_pack("{s:s, s:I, s:o, s:I, s:I, s:o, s:o, s:o*, s:O*}", "chip", program->chip_name, "memory_bytes",
                    (json_int_t)program->target.memory_bytes, "operators", cm_pieces_report(plan), "subgraphs",
                    (json_int_t)program->object_count, "instructions", (json_int_t)program->instruction_count, "traffic",
-                   traffic_json(plan, layout, program), "time", time_json(emission, program, bound), "order", order, "search", search);
+                   traffic_json(plan, layout, program), "time", time_json(plan, emission, program, bound), "order", order, "search", search);
 }

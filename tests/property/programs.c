@@ -332,6 +332,34 @@ START_TEST(nothing_is_faster_than_the_bound)
 }
 END_TEST
 
+/* Channels that are read across the groups of a convolution: groups of 4 filters, of which a group of the reader takes 10. */
+START_TEST(the_bound_knows_groups)
+{
+  graph g = graph_new(&rnd, &memory, 13);
+  cm_settings settings = cm_settings_default(64 << 10);
+  cm_plan_options options = options_for(64 << 10, &settings);
+  cm_draft draft;
+  cm_time_bound bound;
+  uint32_t x = graph_input(&g, 4, (int64_t[]){1, 6, 8, 8});
+  uint32_t a = graph_node(&g, "Conv", x, graph_constant(&g, 4, (int64_t[]){12, 2, 1, 1}, -1), GRAPH_END);
+  graph_int(&g, "group", 3);
+  uint32_t b = graph_node(&g, "Conv", x, graph_constant(&g, 4, (int64_t[]){8, 6, 1, 1}, -1), GRAPH_END);
+  x = graph_node(&g, "Concat", a, b, GRAPH_END);
+  graph_int(&g, "axis", 1);
+  x = graph_node(&g, "Conv", x, graph_constant(&g, 4, (int64_t[]){4, 10, 1, 1}, -1), GRAPH_END);
+  graph_int(&g, "group", 2);
+  graph_output(&g, x);
+  graph_finish(&g, &run);
+  ck_ok(cm_draft_make(g.model, NULL, &options, "test", chip->target, &run, &draft, &error));
+  ck_ok(cm_time_bound_make(draft.plan, chip->target, &run, &bound, &error));
+  ck_assert(draft.emission.time_ns >= bound.ns);
+  /* 64 places: 12 filters of 2 weights, 8 of 6, 4 of 10, on two units of 256 a nanosecond, with an issue each. */
+  ck_assert(fabs(bound.busy_ns[CM_UNIT_MATRIX] - (64 * (24 + 48 + 40) / 256.0 + 9) / 2) < 1e-9);
+  cm_draft_free(&draft);
+  cm_model_free(g.model);
+}
+END_TEST
+
 /* ---- pieces ---- */
 
 /* The boxes of a grid hold each element once, and what a piece reads lies within its inputs. */
@@ -618,6 +646,7 @@ int main(void)
   tcase_add_test(tcase, programs_compute_what_models_do);
   tcase_add_test(tcase, the_search_only_gains);
   tcase_add_test(tcase, nothing_is_faster_than_the_bound);
+  tcase_add_test(tcase, the_bound_knows_groups);
   tcase_add_test(tcase, every_element_is_made_once);
   tcase_add_test(tcase, fusion_moves_less);
   tcase_add_test(tcase, the_checking_mode_notices_mistakes);

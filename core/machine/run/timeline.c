@@ -10,6 +10,12 @@ typedef struct collecting {
   size_t count;
 } collecting;
 
+/* The node's own name where it has one. */
+static const char *name_of(const cm_node *node)
+{
+  return node->name != NULL && node->name[0] != '\0' ? node->name : node->op;
+}
+
 static void collect(void *user, uint64_t number, double start, double end)
 {
   collecting *c = user;
@@ -17,7 +23,7 @@ static void collect(void *user, uint64_t number, double start, double end)
   bool computes = i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR;
   c->spans[c->count++] = (cm_span){
       .unit = i->lane, .start = (uint64_t)start, .finish = (uint64_t)end,
-      .name = computes                     ? c->program->operators[i->operator_number].op
+      .name = computes                     ? name_of(&c->program->operators[i->operator_number])
               : i->opcode == CM_CODE_COPY ? cm_opcode_name(i->opcode)
                                            : c->program->tensors[i->tensor].name,
       .kind = computes ? c->program->operators[i->operator_number].op : cm_opcode_name(i->opcode)};

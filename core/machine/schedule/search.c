@@ -5,7 +5,7 @@
 
 #include "core/base/threads.h"
 
-enum { NUMBERS = 6, BATCH_MAX = 6, SCORES_MIN = 14, SCORES_MAX = 72 };
+enum { NUMBERS = 6, BATCH_MAX = 6, SCORES_MIN = 12, SCORES_MAX = 72 };
 
 /* Pieces of all candidates together where nobody says how many are scored: some seconds. */
 static const double PIECES_SCORED = 800000;
