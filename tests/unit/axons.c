@@ -646,6 +646,28 @@ START_TEST(scattered_networks_have_few_levels)
 }
 END_TEST
 
+/* Rounds are long enough here for several threads to share them. */
+START_TEST(parts_are_the_same_for_any_number_of_threads)
+{
+  cm_topology t = scattered();
+  cm_axon_options options = effort(600, 4000);
+  uint32_t *part = network_array(RING, sizeof *part), *again = network_array(RING, sizeof *again), parts, others;
+  options.samples = 2;
+  options.start_sweeps = options.coarse_sweeps = 8;
+  options.attempts = options.cycles = 1;
+  run.threads = 1;
+  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  for (run.threads = 2; run.threads <= 8; run.threads *= 2) {
+    ck_ok(cm_partition_axons(&t, &options, &run, again, &others, &error));
+    ck_assert_uint_eq(others, parts);
+    ck_assert_mem_eq(again, part, RING * sizeof *part);
+  }
+  cm_free(part);
+  cm_free(again);
+  network_free(&t);
+}
+END_TEST
+
 START_TEST(the_axon_limit_splits_further_and_lack_of_cores_is_said)
 {
   cm_random random;
@@ -845,6 +867,7 @@ int main(void)
   tcase_add_test(tests, planted_groups_are_found_within_the_limits);
   tcase_add_test(tests, parts_do_not_collapse_where_axons_reach_many);
   tcase_add_test(tests, scattered_networks_have_few_levels);
+  tcase_add_test(tests, parts_are_the_same_for_any_number_of_threads);
   tcase_add_test(tests, the_axon_limit_splits_further_and_lack_of_cores_is_said);
   tcase_add_test(tests, neurons_without_inbound_axons_and_loose_pieces_are_packed);
   tcase_add_test(tests, flows_count_each_axon_once_per_part);

@@ -8,7 +8,10 @@
 #include "core/partition/axon/locality.h"
 
 /* Vertices of a round are looked at as things stand at its start, on all threads; then they move. */
-enum { BLOCK = 8, ROUNDS = 256, ROUND_MAX = 256, RUN_MAX = 16, RUNS_LEAST = 16 };
+enum { BLOCK = 8, ROUNDS = 64, ROUND_LEAST = 32, ROUND_MAX = 1024, RUN = 16 };
+
+/* Shorter rounds cost one thread less than several need to meet. */
+enum { SHARED_LEAST = 128 };
 
 /* A table is worth its making for so many sweeps. */
 enum { TABLE_SWEEPS = 8 };
@@ -182,14 +185,20 @@ static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
   return status;
 }
 
+static uint32_t round_length(uint32_t vertices)
+{
+  uint32_t length = vertices / ROUNDS;
+  return length < ROUND_LEAST ? ROUND_LEAST : length < ROUND_MAX ? length : ROUND_MAX;
+}
+
 static cm_status sweep_all(sweeping *w, cm_random *random, cm_error *error)
 {
   cm_axon_state *s = w->state;
   const cm_anneal_options *o = w->options;
-  uint32_t n = s->graph->vertex_count, length = n / ROUNDS < ROUND_MAX ? n / ROUNDS + 1 : ROUND_MAX;
+  uint32_t n = s->graph->vertex_count, length = round_length(n);
   double fall = 1;
   cm_status status = CM_OK;
-  w->run = length / RUNS_LEAST > RUN_MAX ? RUN_MAX : length / RUNS_LEAST + (length < RUNS_LEAST);
+  w->run = length < SHARED_LEAST ? length : RUN;
   w->temperature = (o->sweeps > 1 ? o->hot : o->cold) * typical_cost(s->graph) * cm_axon_mean_price(s);
   if (o->sweeps > 1 && o->cold > 0)
     fall = pow(o->cold / o->hot, 1.0 / (o->sweeps - 1));
@@ -218,7 +227,8 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
   sweeping *w;
   if (CM_NEW(memory, w, 1, error) != CM_OK)
     return error->status;
-  *w = (sweeping){.state = s, .options = options, .threads = options->silent ? 1 : s->run->threads, .slices = 1};
+  bool alone = options->silent || round_length(s->graph->vertex_count) < SHARED_LEAST;
+  *w = (sweeping){.state = s, .options = options, .threads = alone ? 1 : s->run->threads, .slices = 1};
   while (2 * w->slices <= w->threads)
     w->slices *= 2;
   cm_status status = CM_NEW(memory, w->order, s->graph->vertex_count, error);
