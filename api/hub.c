@@ -217,13 +217,13 @@ static void *watch(void *argument)
   pthread_mutex_lock(&hub->lock);
   while (!hub->stopping) {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += 250000000;
     if (until.tv_nsec >= 1000000000) {
       until.tv_sec++;
       until.tv_nsec -= 1000000000;
     }
-    (void)pthread_cond_timedwait(&hub->stop_asked, &hub->lock, &until);
+    (void)pthread_cond_clockwait(&hub->stop_asked, &hub->lock, CLOCK_MONOTONIC, &until);
     double now = cm_now();
     if (now >= next_beat) {
       next_beat = now + heartbeat_seconds;

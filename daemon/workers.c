@@ -51,12 +51,12 @@ static void *loop(void *argument)
     (void)cm_jobs_claim(all->options.store, &job, &found, &error);
     pthread_mutex_lock(&all->lock);
     if (!found) {
-      /* Usually woken; the time-out covers a claim that failed for want of disk or memory. */
+      /* Usually woken; the time-out covers retries whose time comes, and a claim that failed for want of disk or memory. */
       struct timespec until;
-      clock_gettime(CLOCK_REALTIME, &until);
+      clock_gettime(CLOCK_MONOTONIC, &until);
       until.tv_sec += 2;
       if (seen == all->wakes && !all->stopping)
-        (void)pthread_cond_timedwait(&all->changed, &all->lock, &until);
+        (void)pthread_cond_clockwait(&all->changed, &all->lock, CLOCK_MONOTONIC, &until);
       continue;
     }
     memcpy(me->job, job.id, sizeof me->job);
@@ -121,12 +121,12 @@ static bool any_busy(const cm_workers *workers)
 void cm_workers_stop(cm_workers *workers, double grace)
 {
   struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
+  clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += (time_t)grace;
   pthread_mutex_lock(&workers->lock);
   workers->stopping = true;
   pthread_cond_broadcast(&workers->changed);
-  while (any_busy(workers) && pthread_cond_timedwait(&workers->changed, &workers->lock, &until) == 0)
+  while (any_busy(workers) && pthread_cond_clockwait(&workers->changed, &workers->lock, CLOCK_MONOTONIC, &until) == 0)
     ;
   for (unsigned i = 0; i < workers->count; i++)
     if (workers->worker[i].job[0] != '\0')
