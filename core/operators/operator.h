@@ -220,10 +220,15 @@ CM_OPERATOR(dynamic_quantize);
 CM_OPERATOR(recurrent);
 CM_OPERATOR(float_test);
 CM_OPERATOR(choose);
+CM_OPERATOR(nms);
+CM_OPERATOR(grid_sample);
+CM_OPERATOR(roi_align);
+CM_OPERATOR(max_unpool);
 
 cm_status cm_check_batch_norm(const cm_call *call, cm_error *error);
 cm_status cm_check_scatter(const cm_call *call, cm_error *error);
 cm_status cm_check_eye_like(const cm_call *call, cm_error *error);
+cm_status cm_check_grid_sample(const cm_call *call, cm_error *error);
 cm_status cm_check_qlinear(const cm_call *call, cm_error *error);
 cm_status cm_check_recurrent(const cm_call *call, cm_error *error);
 cm_status cm_check_cast(const cm_call *call, cm_error *error);
