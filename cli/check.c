@@ -3,32 +3,36 @@
 
 #include "cli/cli.h"
 #include "core/base/file.h"
+#include "core/mapping/check/again.h"
 #include "core/mapping/check/certificate.h"
 #include "core/mapping/check/routes_check.h"
 
 static const char usage[] =
   "usage: coremap check NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--certificate FILE] [--routes FILE]\n"
-  "                     [--occupancy FILE] [--format NAME] [--quiet]\n"
+  "                     [--occupancy FILE] [--again] [--format NAME] [--quiet]\n"
   "\n"
   "Recomputes every limit and metric of a mapping (coremap map -o FILE) with code of its own, and all that a\n"
   "certificate (coremap map --certificate FILE) says of it; follows every axon over its routes (coremap map --routes\n"
   "FILE.json) and looks for rings that could deadlock. Exit status: 0 legal, 1 not (every violation is listed),\n"
   "2 bad input. FILE - is standard input.\n"
   "\n"
+  "  --again         map again with the options that the mapping states, and compare all of it: what stands in options,\n"
+  "                  attempts and report is proved by nothing else (with --occupancy where it was made with one)\n"
   "  --format NAME   the network's format, whatever it looks like: @N\n";
 
 typedef struct arguments {
   const char *network, *format, *chip, *mesh, *mapping, *occupancy, *certificate, *routes;
-  bool quiet;
+  bool again, quiet;
 } arguments;
 
 static int parse(int argc, char **argv, arguments *a)
 {
-  enum { CHIP = 256, MESH, FORMAT, MAPPING, OCCUPANCY, CERTIFICATE, ROUTES, QUIET, HELP };
+  enum { CHIP = 256, MESH, FORMAT, MAPPING, OCCUPANCY, CERTIFICATE, ROUTES, AGAIN, QUIET, HELP };
   static const struct option flags[] = {
     {"chip", required_argument, NULL, CHIP}, {"mesh", required_argument, NULL, MESH},
     {"format", required_argument, NULL, FORMAT},
     {"certificate", required_argument, NULL, CERTIFICATE}, {"routes", required_argument, NULL, ROUTES},
+    {"again", no_argument, NULL, AGAIN},
     {"mapping", required_argument, NULL, MAPPING}, {"occupancy", required_argument, NULL, OCCUPANCY},
     {"quiet", no_argument, NULL, QUIET}, {"help", no_argument, NULL, HELP}, {NULL, 0, NULL, 0}};
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
@@ -40,6 +44,7 @@ static int parse(int argc, char **argv, arguments *a)
       case OCCUPANCY: a->occupancy = cli_input(optarg); break;
       case CERTIFICATE: a->certificate = cli_input(optarg); break;
       case ROUTES: a->routes = cli_input(optarg); break;
+      case AGAIN: a->again = true; break;
       case QUIET: a->quiet = true; break;
       case HELP: return cli_help(usage);
       default: return EXIT_USAGE;
@@ -53,6 +58,20 @@ static int parse(int argc, char **argv, arguments *a)
     return cli_usage("check", "no --mapping is named");
   a->network = cli_input(argv[optind]);
   return -1;
+}
+
+static cm_status check_again(const arguments *a, const cm_topology *topology, const cm_chip *chip,
+                             const cm_occupancy *occupancy, const char *network_id, cm_run *run, cm_check_result *result,
+                             cm_error *error)
+{
+  char scratch[CM_PATH_MAX];
+  cm_error ignored;
+  if (cli_scratch(scratch, error) != CM_OK)
+    return error->status;
+  cm_status status =
+      cm_check_again(a->mapping, topology, chip, occupancy, network_id, scratch, run, result, error);
+  (void)cm_folder_remove(scratch, &ignored);
+  return status;
 }
 
 int cli_check(int argc, char **argv)
@@ -85,6 +104,8 @@ int cli_check(int argc, char **argv)
                                                           network_id, &cli.run, &result, &error);
   if (status == CM_OK && a.routes != NULL && result.violation_count == 0)
     status = cm_routes_check(a.routes, a.mapping, topology, chip, &cli.run, &result, &error);
+  if (status == CM_OK && a.again && result.violation_count == 0)
+    status = check_again(&a, topology, chip, occupancy, network_id, &cli.run, &result, &error);
   cli_run_end(&cli);
   int exit_status = status == CM_OK ? EXIT_DONE : cli_fail(&error);
   if (status == CM_OK && result.violation_count > 0) {

@@ -128,8 +128,10 @@ void cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX
   }
   (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   int abi = cm_confine_files(confinement->folder), failed = filter();
-  (void)snprintf(bytes, sizeof bytes, SANITIZED ? "memory without a limit (sanitizer)" : "at most %llu MiB of memory",
-                 (unsigned long long)(memory >> 20));
+  if (SANITIZED)
+    (void)snprintf(bytes, sizeof bytes, "memory without a limit (sanitizer)");
+  else
+    (void)snprintf(bytes, sizeof bytes, "at most %llu MiB of memory", (unsigned long long)(memory >> 20));
   if (failed == 0)
     (void)snprintf(filtered, sizeof filtered, "system calls filtered (no network)");
   else

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "core/mapping/check/again.h"
 #include "core/mapping/check/certificate.h"
 #include "core/mapping/check/routes_check.h"
 #include "core/mapping/export.h"
@@ -246,6 +247,78 @@ START_TEST(routes_of_undirected_networks)
 }
 END_TEST
 
+/* What making it again says of a mapping; "" when nothing. The caller's. */
+static char *made_again(const json_t *json)
+{
+  cm_check_result result = {0};
+  char *said;
+  size_t size;
+  FILE *stream = open_memstream(&said, &size);
+  ck_assert_int_eq(json_dump_file(json, mapping_path, JSON_REAL_PRECISION(17)), 0);
+  cm_status status =
+      cm_check_again(mapping_path, &network, chip, occupancy, "net", folder, &run, &result, &error);
+  ck_assert_msg(status == CM_OK || status == CM_BAD_OPTION, "%s", error.detail);
+  if (status != CM_OK)
+    fprintf(stream, "%s\n", error.detail);
+  for (uint32_t i = 0; i < result.listed; i++)
+    fprintf(stream, "%s\n", result.violations[i]);
+  cm_check_result_free(&result);
+  fclose(stream);
+  return said;
+}
+
+/* Alters every leaf below and demands that making it again finds it. */
+static uint32_t tamper_records(json_t *root, json_t *node)
+{
+  uint32_t tried = 0;
+  json_t *members = json_copy(node), *value;
+  const char *name;
+  size_t i;
+  if (json_is_object(node)) {
+    json_object_foreach(members, name, value) {
+      json_t *other = altered(value);
+      if (other == NULL)
+        tried += tamper_records(root, value);
+      else {
+        ck_assert_int_eq(json_object_set_new(node, name, other), 0);
+        char *said = made_again(root);
+        ck_assert_msg(strstr(said, name) != NULL, "%s altered: %s", name, said);
+        free(said);
+        ck_assert_int_eq(json_object_set(node, name, value), 0);
+        tried++;
+      }
+    }
+  } else
+    json_array_foreach(members, i, value) tried += tamper_records(root, value);
+  json_decref(members);
+  return tried;
+}
+
+START_TEST(the_record_is_proved_by_making_it_again)
+{
+  build(true, 5);
+  json_t *json = made(MAPPING, CM_TURNS_XY, true);
+  char *said = made_again(json);
+  ck_assert_str_eq(said, "");
+  free(said);
+  ck_assert_uint_gt(tamper_records(json, json_object_get(json, "attempts")) +
+                    tamper_records(json, json_object_get(json, "report")), 4);
+  ck_assert_int_eq(json_object_set_new(json_object_get(json, "metrics"), "step_limit", json_string("nothing")), 0);
+  ck_assert_int_eq(json_object_set_new(json_object_get(json, "options"), "seed", json_integer(99)), 0);
+  ck_assert_int_eq(json_object_set_new(json_object_get(json, "options"), "nonsense", json_integer(1)), 0);
+  said = made_again(json);
+  ck_assert_msg(strstr(said, "nonsense") != NULL, "%s", said);
+  free(said);
+  ck_assert_int_eq(json_object_del(json_object_get(json, "options"), "nonsense"), 0);
+  said = made_again(json);
+  ck_assert_msg(strstr(said, "/metrics/step_limit is stated as") != NULL, "%s", said);
+  ck_assert_msg(strstr(said, "/neurons") != NULL, "%s", said);
+  free(said);
+  json_decref(json);
+  tear_down();
+}
+END_TEST
+
 /* Four packets around four routers: each arrives, by turns that no one rule allows, and all can wait for each other. */
 START_TEST(a_ring_is_found)
 {
@@ -290,6 +363,7 @@ int main(void)
   tcase_add_loop_test(tests, every_field_of_routes, 0, CM_TURN_RULES);
   tcase_add_test(tests, routes_of_undirected_networks);
   tcase_add_test(tests, a_ring_is_found);
+  tcase_add_test(tests, the_record_is_proved_by_making_it_again);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

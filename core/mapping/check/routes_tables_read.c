@@ -1,0 +1,134 @@
+/* Reading routing tables: entries by router, by key. What is no entry is a violation and matches no packet. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mapping/check/routes_check_internal.h"
+
+/* "EWSN" in any order, each once; false: something else. */
+static bool read_links(const char *text, uint8_t *links)
+{
+  static const char letters[] = "EWSN";
+  *links = 0;
+  for (; *text != '\0'; text++) {
+    const char *letter = strchr(letters, *text);
+    if (letter == NULL || *links >> (letter - letters) & 1)
+      return false;
+    *links |= (uint8_t)(1u << (letter - letters));
+  }
+  return true;
+}
+
+static bool read_cores(const cm_routes_checking *c, const json_t *list, uint64_t *cores)
+{
+  uint64_t behind = (uint64_t)c->chip->router_x * c->chip->router_y;
+  *cores = 0;
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const json_t *value = json_array_get(list, i);
+    json_int_t core = json_integer_value(value);
+    if (!json_is_integer(value) || core < 0 || (uint64_t)core >= behind || *cores >> core & 1)
+      return false;
+    *cores |= UINT64_C(1) << core;
+  }
+  return json_is_array(list);
+}
+
+/* [key, mask, links, cores]; the mask leaves the lowest bits of a key open, and no others. */
+static bool read_entry(const cm_routes_checking *c, const json_t *row, cm_stated_entry *entry)
+{
+  json_int_t key, mask;
+  const char *links;
+  json_t *cores;
+  uint64_t all = c->key_bits == 0 ? 0 : UINT64_MAX >> (64 - c->key_bits);
+  if (json_unpack((json_t *)(uintptr_t)row, "[I,I,s,o!]", &key, &mask, &links, &cores) != 0 || key < 0 || mask < 0)
+    return false;
+  uint64_t open = all & ~(uint64_t)mask;
+  *entry = (cm_stated_entry){.key = (uint64_t)key, .last = (uint64_t)key | open};
+  return ((uint64_t)mask & ~all) == 0 && (open & (open + 1)) == 0 && ((uint64_t)key & ~(uint64_t)mask) == 0 &&
+         read_links(links, &entry->links) && read_cores(c, cores, &entry->cores) &&
+         (entry->links != 0 || entry->cores != 0);
+}
+
+static int by_key(const void *a, const void *b)
+{
+  const cm_stated_entry *p = a, *q = b;
+  return p->key != q->key ? p->key < q->key ? -1 : 1 : p->last < q->last ? -1 : p->last > q->last;
+}
+
+/* The router of a table, UINT32_MAX after a violation. */
+static uint32_t router_of_table(cm_routes_checking *c, size_t index, const json_t *table, uint8_t *seen)
+{
+  json_int_t x = -1, y = -1;
+  (void)json_unpack((json_t *)(uintptr_t)table, "{s:I, s:I}", "x", &x, "y", &y);
+  if (x < 0 || y < 0 || x >= c->routers_x || y >= c->routers_y || !json_is_array(json_object_get(table, "entries"))) {
+    routes_violation(c, "routes /tables/%zu is no router's: x, y or entries", index);
+    return UINT32_MAX;
+  }
+  uint32_t router = (uint32_t)(y * c->routers_x + x);
+  if (seen[router]) {
+    routes_violation(c, "routes /tables/%zu: router (%" JSON_INTEGER_FORMAT ", %" JSON_INTEGER_FORMAT ") has a table already",
+                     index, x, y);
+    return UINT32_MAX;
+  }
+  seen[router] = 1;
+  return router;
+}
+
+/* Puts the entries of one table behind those of the routers before it. */
+static void read_table(cm_routes_checking *c, size_t index, uint32_t router, const json_t *list)
+{
+  cm_stated_entry *into = c->entry + c->first[router];
+  uint64_t count = 0;
+  for (size_t i = 0; i < json_array_size(list); i++)
+    if (read_entry(c, json_array_get(list, i), &into[count]))
+      count++;
+    else {
+      into[count] = (cm_stated_entry){.key = UINT64_MAX, .last = UINT64_MAX, .used = true}; /* for no packet */
+      count++;
+      routes_violation(c, "routes /tables/%zu/entries/%zu is not [key, mask, links, cores] as keys of %u bits and this "
+                       "chip have them", index, i, c->key_bits);
+    }
+  if (count > 0)
+    qsort(into, count, sizeof *into, by_key);
+  for (uint64_t i = 1; i < count; i++)
+    if (into[i].key <= into[i - 1].last && into[i].key != UINT64_MAX)
+      routes_violation(c, "routes: router (%" PRIu32 ", %" PRIu32 ") has two entries for key %" PRIu64, router % c->routers_x,
+                       router / c->routers_x, into[i].key);
+}
+
+cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error)
+{
+  const json_t *list = json_object_get(c->json, "tables"), *keys = json_object_get(c->json, "keys");
+  json_int_t bits = -1, rank_bits = -1;
+  uint32_t *router = NULL;
+  uint8_t *seen = NULL;
+  size_t tables = json_array_size(list);
+  (void)json_unpack((json_t *)(uintptr_t)keys, "{s:I, s:I}", "bits", &bits, "rank_bits", &rank_bits);
+  if (bits < 0 || bits > 63 || rank_bits < 0 || rank_bits > bits || !json_is_array(list))
+    return cm_fail(error, CM_BAD_MAPPING, "the routes' \"keys\" (\"bits\", \"rank_bits\") or \"tables\" are missing or out of range");
+  c->key_bits = (unsigned)bits;
+  c->rank_bits = (unsigned)rank_bits;
+  if (CM_NEW(c->run->memory, c->first, (size_t)c->routers + 1, error) != CM_OK ||
+      CM_NEW(c->run->memory, seen, c->routers, error) != CM_OK ||
+      CM_NEW(c->run->memory, router, tables, error) != CM_OK) {
+    cm_free(seen);
+    return error->status;
+  }
+  for (size_t i = 0; i < tables; i++) {
+    const json_t *table = json_array_get(list, i);
+    router[i] = router_of_table(c, i, table, seen);
+    if (router[i] != UINT32_MAX)
+      c->first[router[i] + 1] = json_array_size(json_object_get(table, "entries"));
+  }
+  for (uint32_t r = 0; r < c->routers; r++)
+    c->first[r + 1] += c->first[r];
+  cm_status status = CM_NEW(c->run->memory, c->entry, c->first[c->routers], error);
+  for (size_t i = 0; status == CM_OK && i < tables; i++) {
+    if (router[i] != UINT32_MAX)
+      read_table(c, i, router[i], json_object_get(json_array_get(list, i), "entries"));
+    status = cm_run_check(c->run, error);
+  }
+  cm_free(seen);
+  cm_free(router);
+  return status;
+}
