@@ -67,10 +67,10 @@ static int filter(void)
     /* Threads, but no processes; of clone3 the filter sees no flags, so that libraries must use clone. */
     {SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)},
     /* abort(): signals to itself only. */
-    {SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid())},
+    {SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
     /* Limits may be read, and its name be set. */
-    {SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0)},
-    {SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME)},
+    {SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0, 0)},
+    {SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME, 0)},
   };
   for (size_t i = 0; i < sizeof some / sizeof *some && failed == 0; i++)
     failed = seccomp_rule_add(made, SCMP_ACT_ALLOW, some[i].call, 1, some[i].condition);
