@@ -1,7 +1,7 @@
 /* Who is connected, and for how long he may stay without getting on.
  *
  * Happy path: the library asks whether a connection may be taken (cm_connections_accept), tells of its beginning and
- * end (note_connection), and each request moves it through its stages: a head, a body, work, a reply, rest.
+ * end (cm_connections_note), and each request moves it through its steps: a head, a body, work, a reply, rest.
  * One thread looks once a second for those whose time is up.
  *
  * What can go wrong, and what follows: too many connections, in all or from one address (the one that has waited
@@ -9,7 +9,7 @@
  * come to its end, a body or the reading of a reply that falls behind the least rate (closed).
  *
  * To close, the socket is shut down and the library finds it at its end: only the library frees a connection. The
- * socket stays open until note_connection has been told, under the same lock. How far a client has come is asked from
+ * socket stays open until cm_connections_note has been told, under the same lock. How far a client has come is asked from
  * the kernel (bytes received, bytes acknowledged), so that the library's buffers do not matter. */
 #include <errno.h>
 #include <linux/sockios.h>
@@ -38,8 +38,10 @@ typedef struct connection {
   client *client;
   cm_step step;
   bool used, cut;           /* has sent a request before; has been shut down */
-  double until;             /* when it must have got on; monotonic seconds */
-  uint64_t bytes;           /* received or acknowledged when last asked */
+  bool unread;              /* when last asked, the client had not read all */
+  double until;             /* when the next step must have come; monotonic seconds */
+  double read_until;        /* when what was sent must have been read */
+  uint64_t received, read;  /* bytes when last asked */
   struct connection *prev, *next; /* in all or, of the idle, first the one that has waited longest */
 } connection;
 
@@ -189,7 +191,9 @@ static void begin(cm_connections *all, struct MHD_Connection *handle, void **slo
   made->handle = handle;
   made->socket = socket->connect_fd;
   made->step = CM_STEP_HEAD;
-  made->until = cm_now() + (double)cm_server_limits_now(all->server).head_seconds;
+  const cm_server_limits limits = cm_server_limits_now(all->server);
+  made->until = cm_now() + (double)limits.head_seconds;
+  made->read_until = cm_now() + (double)limits.stall_seconds;
   pthread_mutex_lock(&all->lock);
   made->client = enter_client(all, key);
   append(&all->idle, made);
@@ -217,14 +221,14 @@ void cm_connections_note(void *user, struct MHD_Connection *handle, void **slot,
 
 /* ---- getting on ---- */
 
-/* How many bytes have come from the client or, while a reply goes to it, reached it. */
-static uint64_t bytes_of(const connection *c)
+/* Bytes that have come from the client, and that have reached it. */
+static void count_bytes(const connection *c, uint64_t *received, uint64_t *read)
 {
   struct tcp_info info = {0};
   socklen_t size = sizeof info;
-  if (getsockopt(c->socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
-    return 0;
-  return c->step == CM_STEP_REPLY ? info.tcpi_bytes_acked : info.tcpi_bytes_received;
+  (void)getsockopt(c->socket, IPPROTO_TCP, TCP_INFO, &info, &size);
+  *received = info.tcpi_bytes_received;
+  *read = info.tcpi_bytes_acked;
 }
 
 void cm_connections_step(cm_connections *all, struct MHD_Connection *handle, cm_step step)
@@ -242,38 +246,45 @@ void cm_connections_step(cm_connections *all, struct MHD_Connection *handle, cm_
   c->step = step;
   c->used = c->used || step == CM_STEP_REST;
   c->until = cm_now() + (double)seconds;
-  c->bytes = step == CM_STEP_BODY || step == CM_STEP_REPLY ? bytes_of(c) : 0;
+  if (step == CM_STEP_BODY)
+    count_bytes(c, &c->received, &(uint64_t){0});
   append(ring_of(all, step), c);
   pthread_mutex_unlock(&all->lock);
 }
 
-/* Whether a client has to do something before the server can go on. */
-static bool is_waited_for(const connection *c)
+/* A deadline gets the time that so many bytes take at the least rate, and is `stall` seconds ahead at most. */
+static double later(double until, uint64_t bytes, const cm_server_limits *limits, double now)
 {
-  int queued = 0;
-  if (c->step == CM_STEP_REPLY)
-    return ioctl(c->socket, SIOCOUTQ, &queued) == 0 && queued > 0;
-  return c->step != CM_STEP_WORK;
+  double next = until + (double)bytes / (double)limits->rate_min, latest = now + (double)limits->stall_seconds;
+  return next < latest ? next : latest;
 }
 
-/* A body and the reading of a reply get the time that their bytes take at the least rate, and `stall` seconds in
- * hand. */
 static void look(cm_connections *all, connection *c, const cm_server_limits *limits, double now)
 {
+  int unread = 0;
   if (c->cut)
     return;
-  if (!is_waited_for(c)) {
-    c->until = now + (double)limits->stall_seconds;
-    return;
+  (void)ioctl(c->socket, SIOCOUTQ, &unread);
+  if (unread == 0 || !c->unread) /* seen for the first time: nobody knows for how long */
+    c->read_until = now + (double)limits->stall_seconds;
+  c->unread = unread > 0;
+  if (c->unread || c->step == CM_STEP_BODY) {
+    uint64_t received, read;
+    count_bytes(c, &received, &read);
+    if (c->step == CM_STEP_BODY)
+      c->until = later(c->until, received - c->received, limits, now);
+    if (c->unread)
+      c->read_until = later(c->read_until, read - c->read, limits, now);
+    c->received = received;
+    c->read = read;
   }
-  if (c->step == CM_STEP_BODY || c->step == CM_STEP_REPLY) {
-    uint64_t bytes = bytes_of(c), latest = limits->stall_seconds;
-    double gained = (double)(bytes - c->bytes) / (double)limits->rate_min;
-    c->bytes = bytes;
-    c->until = c->until + gained < now + (double)latest ? c->until + gained : now + (double)latest;
-  }
-  if (now < c->until)
+  /* The server itself may take its time. */
+  bool ours = c->step == CM_STEP_WORK || c->step == CM_STEP_REPLY;
+  if ((ours || now < c->until) && now < c->read_until)
     return;
+  /* What a client does not read would stay in the kernel for as long as he likes: it is thrown away. */
+  const struct linger none = {.l_onoff = 1};
+  (void)setsockopt(c->socket, SOL_SOCKET, SO_LINGER, &none, sizeof none);
   cut(c);
   all->counts.timed_out++;
 }

@@ -1,0 +1,241 @@
+"""Requests for every operation of the document: one that should work, and what a hostile client makes of it."""
+import gzip
+import io
+import json
+import os
+import random
+import zipfile
+from urllib.parse import quote
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DATA = os.path.join(ROOT, "tests", "data")
+
+NUMBERS = [0, -1, 1, 2**31, 2**32 - 1, 2**32, 2**53 + 1, 2**63 - 1, 2**63, -2**63, 10**30, 0.5, -0.0, 1e-320, 1e300]
+TEXTS = ["", " ", "\0", "a" * 300, "é" * 200, "\u202e", "../../etc/passwd", "%2e%2e/", "'; drop table jobs; --",
+         "\ud800", "lease:x", "\r\nX: y", "{}", "true", "\x7f", "loihi1", "*", "queued"]
+PATHS = ["..%2f..%2fetc%2fpasswd", "%2e%2e", ".", "%00", "a%2fb", "%c0%ae%c0%ae", "%ff", "%", "%zz", "*", "0", "-1",
+         "a" * 200, "a" * 5000, "%e2%80%ae", "x;y", "x:y", "~", "..\\..", "lock", "coremapd.db", "%0d%0aX: y"]
+RAW = [b"", b"{", b"[]", b"null", b"\xef\xbb\xbf{}", b'{"a":1}{"a":2}', b'{"a":1,"a":2}', b"[" * 5000, b'{"a":' * 3000,
+       b'{"n":1e999}', b'{"n":-}', b'"\\ud800"', b'{"x":"\\u0000"}', b"\0" * 100, b"\xff\xfe", b"NaN", b"a=b&c=d", b" " * 70000]
+
+
+def _read(name):
+    with open(os.path.join(DATA, name), "rb") as file:
+        return file.read()
+
+
+def bombs(scale):
+    """(what, bytes): little to send, much to unpack; `scale` 10 is ten times as much."""
+    zeros = io.BytesIO()
+    with gzip.GzipFile(fileobj=zeros, mode="wb", mtime=0) as file:
+        for _ in range(100 * scale):
+            file.write(b"0" * (1 << 20))
+    rows = gzip.compress(b"0,1,1\n" * (scale << 19), mtime=0)
+    yield f"{100 * scale} MiB of one line, gzipped", zeros.getvalue()
+    yield "a gzip within a gzip within a gzip", gzip.compress(gzip.compress(zeros.getvalue(), mtime=0), mtime=0)
+    yield f"{scale << 19} rows of one synapse, gzipped", rows
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("manifest.json", b" " * (64 << 20))
+    yield "a zip with a manifest of 64 MiB of spaces", archive.getvalue()
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        for i in range(2000 * scale):
+            file.writestr(f"edges/{i}", b"")
+    yield f"a zip of {2000 * scale} members", archive.getvalue()
+    yield "a graph that promises four thousand million vertices", b"4000000000 4000000000\n1 2\n"
+    yield "a matrix that promises as many", b"%%MatrixMarket matrix coordinate real general\n4000000000 4000000000 9\n1 1 1\n"
+    yield "an .snn header alone", _read("small.snn")[:16]
+
+
+class Requests:
+    """Requests on what `world` (names of things that are there) has."""
+
+    def __init__(self, document, world, seed):
+        self.document, self.world, self.random = document, world, random.Random(seed)
+        self.networks = [_read("celegans_herm_chem.edges.csv"), _read("celegans_herm_chem.graph.gz"), _read("small.snn"),
+                         _read("onnx/shuffle.onnx"), _read("onnx/small.onnx"), b"3 2 1\n2 1\n1 1 3 1\n2 1\n", b"2 3\n1 2\n2 3\n",
+                         b"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 0.5\n2 3 1.5\n"]
+
+    # ---- what should work ----
+
+    def body(self, operation):
+        w, r = self.world, self.random
+        return {
+            "postNetwork": lambda: r.choice(self.networks) if r.random() < 0.5 else b"a,b,%d\nb,c,1\n" % r.randrange(10**9),
+            "postUpload": lambda: {"name": "in pieces", "size": r.choice([40, 1000])},
+            "patchUpload": lambda: b"a,b,1\n",
+            "putChip": lambda: w["chip_file"],
+            "putOccupancy": lambda: w["occupancy"],
+            "patchOccupancy": lambda: {"occupy": [[2, 2, 3, 3]], "owner": "group"} if r.random() < 0.5
+            else {"release": [[2, 2, 3, 3]]},
+            "postReservation": lambda: {"count": 1, "owner": "x", "ttl": 5},
+            "putReservation": lambda: {"ttl": 60},
+            "postJob": lambda: {"network": w["network"], "chip": "hostile", "name": "n", "priority": r.randrange(-100, 101),
+                                "options": {"preset": "fast", "seed": r.randrange(3), "max_part_size": 64}}
+            if r.random() < 0.8 else {"kind": "compile", "network": w["model"], "options": {"verify": True}},
+            "commitMapping": lambda: {"owner": "x", "ttl": 2},
+        }.get(operation, lambda: None)()
+
+    def headers(self, operation):
+        if operation in ("putOccupancy", "patchOccupancy"):
+            return [(b"If-Match", b"*")]
+        return [(b"Upload-Offset", b"0")] if operation == "patchUpload" else []
+
+    def path(self, pattern):
+        kind = pattern.split("/")[2] if pattern.startswith("/v1/") else ""
+        name = {"networks": "network", "uploads": "upload", "chips": "chip", "jobs": "job", "mappings": "mapping",
+                "programs": "program"}.get(kind)
+        if kind == "chips":
+            pattern = pattern.replace("{name}", "hostile").replace("{id}", self.world["lease"])
+        if pattern.endswith("/model") or pattern.endswith("/pieces"):
+            name = pattern.rsplit("/", 1)[1] + "_program"
+        return pattern.replace("{id}", self.world.get(name, "x")).replace("{file}", "index.html")
+
+    def good(self, method, pattern, operation):
+        body = self.body(operation["operationId"])
+        if isinstance(body, (dict, list)):
+            body = json.dumps(body).encode()
+        path = self.path(pattern)
+        if operation["operationId"] == "deleteChip":
+            path = "/v1/chips/spare"
+        if operation["operationId"] == "deleteNetwork":
+            path = "/v1/networks/UNUSED"
+        if operation["operationId"] == "cancelJob":
+            path = "/v1/jobs/NEWEST/cancel"
+        return method, path, self.headers(operation["operationId"]), body
+
+    # ---- what a hostile client makes of it ----
+
+    def bytes(self, data):
+        r, data = self.random, bytearray(data)
+        for _ in range(r.choice([1, 1, 3, 20])):
+            at = r.randrange(len(data) + 1)
+            choice = r.randrange(6)
+            if choice == 0 and data:
+                data[at % len(data)] = r.randrange(256)
+            elif choice == 1:
+                del data[at:]
+            elif choice == 2:
+                data[at:at] = r.randbytes(r.choice([1, 4, 100]))
+            elif choice == 3:
+                data[at:at] = data[:r.randrange(200)]
+            elif choice == 4:
+                data[at:at + 8] = str(r.choice(NUMBERS)).encode()
+            else:
+                del data[at:at + r.randrange(1, 50)]
+        return bytes(data)
+
+    def value(self, value, depth=0):
+        """A JSON value with something changed in it."""
+        r = self.random
+        if isinstance(value, dict) and value and r.random() < 0.8:
+            value = dict(value)
+            name = r.choice(list(value))
+            choice = r.randrange(5)
+            if choice == 0:
+                del value[name]
+            elif choice == 1:
+                value[r.choice(TEXTS + ["options", "kind", "from"])] = self.anything()
+            else:
+                value[name] = self.value(value[name], depth + 1)
+            return value
+        if isinstance(value, list) and value and r.random() < 0.8:
+            value = list(value)
+            at = r.randrange(len(value))
+            if r.random() < 0.3:
+                value += [value[at]] * r.choice([1, 3, 2000])
+            else:
+                value[at] = self.value(value[at], depth + 1)
+            return value
+        return self.anything()
+
+    def anything(self, depth=0):
+        r = self.random
+        choice = r.randrange(7)
+        if choice < 2:
+            return r.choice(NUMBERS)
+        if choice < 4:
+            return r.choice(TEXTS)
+        if choice == 4:
+            return r.choice([True, False, None, [], {}])
+        if depth > 3:
+            return 1
+        if choice == 5:
+            return [self.anything(depth + 1) for _ in range(r.randrange(4))]
+        return {r.choice(TEXTS + ["a", "b"]): self.anything(depth + 1) for _ in range(r.randrange(4))}
+
+    def option(self):
+        """A name and a value of a job's options as docs/options.md has them, of any size."""
+        r = self.random
+        names = ["preset", "objective", "seed", "threads", "time_limit", "memory_limit", "max_part_size", "parts", "region",
+                 "regions", "mapper", "routing", "communication", "balance", "tries", "verify", "stop_after", "memory"]
+        return r.choice(names), r.choice([self.anything(), "best", "learned", "edge", "axon", 1, 3, 286, 10**6])
+
+    def query(self, operation):
+        r, pairs = self.random, []
+        for parameter in operation.get("parameters", []):
+            parameter = self.document.follow(parameter)
+            if parameter["in"] == "query" and r.random() < 0.7:
+                allowed = parameter["schema"].get("enum", [1, 2, "x"])
+                pairs.append((parameter["name"], r.choice([r.choice(allowed), r.choice(NUMBERS), r.choice(TEXTS), "10ms"])))
+        if r.random() < 0.2:
+            pairs.append((r.choice(["x", "limit", "format", ""]), r.choice(TEXTS)))
+        if pairs and r.random() < 0.1:
+            pairs.append(pairs[0])
+        return "&".join(f"{quote(str(k), errors='replace')}={quote(str(v), errors='replace')}" for k, v in pairs)
+
+    def header(self):
+        r = self.random
+        return r.choice([
+            (b"If-Match", r.choice([b"*", b'"x"', b"x", b'W/"x"', b'"', b'"a", "b"', b""])),
+            (b"If-None-Match", r.choice([b"*", b'"x"', b'"', b'"a",' * 500])),
+            (b"Range", r.choice([b"bytes=0-", b"bytes=5-1", b"bytes=-0", b"bytes=0-0,2-3", b"bytes=99999999999999999999-", b"x"])),
+            (b"If-Range", r.choice([b'"x"', b"Mon, 01 Jan 2024 00:00:00 GMT"])),
+            (b"Accept", r.choice([b"text/csv", b"*/*;q=0", b"image/png", b"application/octet-stream", b"a/b;" * 300, b"application/json"])),
+            (b"Accept-Encoding", r.choice([b"gzip", b"gzip;q=0", b"*", b"br", b"gzip," * 300])),
+            (b"Content-Type", r.choice([b"text/plain", b"multipart/form-data; boundary=x", b"application/x-www-form-urlencoded"])),
+            (b"Idempotency-Key", r.choice([b"k1", b"k2", b"k" * 2000, b"\xff\xfe", b""])),
+            (b"Last-Event-ID", r.choice([b"0", b"1", b"-1", b"99999999999999999999", b"x"])),
+            (b"Upload-Offset", r.choice([b"0", b"6", b"-1", b"99999999999999999999", b"x"])),
+            (b"Origin", r.choice([b"http://localhost", b"http://evil.example", b"null"])),
+            (b"Expect", r.choice([b"100-continue", b"200-ok"])),
+            (b"Cookie", b"a=b; c=" + b"d" * r.choice([1, 3000])),
+            (b"X-Long", b"x" * r.choice([10, 9000])),
+        ])
+
+    def bad(self, method, pattern, operation):
+        r = self.random
+        method, path, headers, body = self.good(method, pattern, operation)
+        if method == "DELETE": # what the others work on stays, mostly
+            path = "/".join(r.choice(PATHS) if part in self.world["names"] and r.random() < 0.98 else part
+                            for part in path.split("/")).replace(" ", "%20")
+        for _ in range(r.choice([1, 1, 2, 3])):
+            choice = r.randrange(8)
+            if choice == 0 and "{" in pattern:
+                path = pattern
+                while "{" in path:
+                    path = path[:path.index("{")] + r.choice(PATHS + self.world["names"]) + path[path.index("}") + 1:]
+                path = path.replace(" ", "%20")
+            elif choice == 1:
+                path = path.split("?")[0] + "?" + self.query(operation)
+            elif choice == 2:
+                headers = headers + [self.header() for _ in range(r.choice([1, 1, 2, 5]))]
+            elif choice == 3 and headers:
+                headers = headers[1:]
+            elif body is None and choice == 4 and r.random() < 0.3:
+                body = r.choice(RAW)
+            elif body is not None and method != "HEAD":
+                try:
+                    tree = json.loads(body)
+                except (ValueError, RecursionError):
+                    tree = None
+                if isinstance(tree, dict) and r.random() < 0.75:
+                    if "options" in tree and r.random() < 0.4 and isinstance(tree["options"], dict):
+                        tree["options"].update([self.option()])
+                    else:
+                        tree = self.value(tree)
+                    body = json.dumps(tree).encode()
+                else:
+                    body = r.choice(RAW) if r.random() < 0.2 else self.bytes(body)
+        return method, path, headers, body
