@@ -157,7 +157,8 @@ void cm_axon_table_follow(cm_axon_table *t, const cm_net_event *event, uint64_t 
   const cm_axon_state *s = t->state;
   const cm_hypergraph *g = s->graph;
   uint32_t mask = slices - 1;
-  for (const cm_net_event *it = event; it < event + count; it++) {
+  for (uint64_t k = 0; k < count; k++) {
+    const cm_net_event *it = &event[k];
     const cm_net_state *net = &s->net[it->net];
     uint32_t source = g->net_source[it->net], weight = net->weight >> t->shift;
     uint32_t kept = (uint32_t)it->weighed * weight; /* modulo 2^32 */
