@@ -51,7 +51,8 @@ static void *loop(void *argument)
     (void)cm_jobs_claim(all->options.store, &job, &found, &error);
     pthread_mutex_lock(&all->lock);
     if (!found) {
-      /* Usually woken; the time-out covers retries whose time comes, and a claim that failed for want of disk or memory. */
+      /* Usually woken; the time-out covers retries whose time comes, and a claim that failed for want of disk or
+       * memory. */
       struct timespec until;
       clock_gettime(CLOCK_MONOTONIC, &until);
       until.tv_sec += 2;

@@ -51,8 +51,8 @@ void cm_job_clear(cm_job *job)
 
 #define COLUMNS_SHORT \
   "sequence, id, user, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
-  " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, '', problem, '', phases, '', fault," \
-  " waits_for IS NULL AND retry_at IS NULL"
+  " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, '', problem, '', phases, ''," \
+  " fault, waits_for IS NULL AND retry_at IS NULL"
 
 cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
 {

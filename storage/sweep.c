@@ -40,7 +40,8 @@ static bool is_cache_entry(const char *name)
 {
   size_t key = hex_digits(name);
   return strncmp(name, "new-", 4) == 0 ||
-         (key > 0 && name[key] == '-' && hex_digits(name + key + 1) == STAMP_DIGITS && name[key + 1 + STAMP_DIGITS] == '\0');
+         (key > 0 && name[key] == '-' && hex_digits(name + key + 1) == STAMP_DIGITS &&
+          name[key + 1 + STAMP_DIGITS] == '\0');
 }
 
 static bool nothing(const char *name)

@@ -96,9 +96,9 @@ static void *watch(void *none)
   before = before == UINT64_MAX ? 0 : before;
   pthread_mutex_lock(&lock);
   while (blocks != NULL) {
-    long long until = nanoseconds(CLOCK_REALTIME) + WATCH_NANOSECONDS;
+    long long until = nanoseconds(CLOCK_MONOTONIC) + WATCH_NANOSECONDS;
     struct timespec moment = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
-    pthread_cond_timedwait(&changed, &lock, &moment);
+    pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &moment);
     look();
   }
   atomic_store(&looked, 0);
