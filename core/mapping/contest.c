@@ -124,6 +124,13 @@ static bool is_tight(const contest *c)
            hops_least * (double)j->parts->weight_total;
 }
 
+/* There is one partition only: the ways to make it differ in nothing. */
+static bool is_settled(const contest *c)
+{
+  const cm_mapping *m = c->best.mapping;
+  return m != NULL && m->attempts[m->attempt_count - 1].only;
+}
+
 /* A limit broke that the mapper does not know. */
 static bool was_mended(const cm_mapping *m)
 {
@@ -151,6 +158,8 @@ static cm_status compete(contest *c, cm_error *error)
   bool tight = sparse && is_tight(c);
   if (status == CM_OK && !tight)
     status = enter(c, own, true, &mesh, error);
+  if (status == CM_OK && is_settled(c))
+    return CM_OK;
   if (status == CM_OK && (sparse ? fast <= saving_most * mesh : was_mended(c->best.mapping)))
     status = enter(c, staged, false, &ignored, error);
   bool few = c->best.objective == CM_OBJECTIVE_AXON && cm_axons_reach_few(c->input->topology);

@@ -60,6 +60,7 @@ typedef struct cm_attempt {
   double edge_cut;
   uint32_t levels;        /* coarsened levels */
   bool coarsening_cached; /* true: taken from the cache, no coarsening was done */
+  bool only;              /* no other partition keeps the terms: a part a neuron, nothing was searched */
   bool by_axons;          /* made by the method for axons, which keeps more limits, then refined for objective edge */
   bool moved;             /* single moves after the method made it legal */
   char broken[160];       /* "" when legal, else the first broken limit in words */

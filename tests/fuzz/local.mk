@@ -6,6 +6,7 @@ FUZZ_TARGETS = \
   tests/fuzz/fuzz_edges \
   tests/fuzz/fuzz_hypergraph \
   tests/fuzz/fuzz_import \
+  tests/fuzz/fuzz_job \
   tests/fuzz/fuzz_mapping \
   tests/fuzz/fuzz_matrix \
   tests/fuzz/fuzz_metis \
@@ -24,6 +25,7 @@ tests_fuzz_fuzz_edges_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_hypergraph_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_matrix_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_import_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_job_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_metis_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_onnx_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_program_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -36,5 +38,5 @@ endif
 EXTRA_DIST += tests/fuzz/seeds tests/fuzz/chip.dict tests/fuzz/mapping.dict tests/fuzz/fuzz_chip.c tests/fuzz/fuzz_mapping.c \
   tests/fuzz/network.h tests/fuzz/fuzz_edges.c tests/fuzz/edges.dict tests/fuzz/fuzz_import.c tests/fuzz/import.dict tests/fuzz/fuzz_metis.c tests/fuzz/metis.dict tests/fuzz/fuzz_snn.c tests/fuzz/snn.dict tests/fuzz/fuzz_topology.c tests/fuzz/topology.dict \
   tests/fuzz/fuzz_hypergraph.c tests/fuzz/hypergraph.dict tests/fuzz/fuzz_matrix.c tests/fuzz/matrix.dict \
-  tests/fuzz/old.h tests/fuzz/fuzz_certificate.c tests/fuzz/certificate.dict tests/fuzz/fuzz_remap.c tests/fuzz/remap.dict \
+  tests/fuzz/old.h tests/fuzz/whole_job.h tests/fuzz/fuzz_job.c tests/fuzz/fuzz_certificate.c tests/fuzz/certificate.dict tests/fuzz/fuzz_remap.c tests/fuzz/remap.dict \
   tests/fuzz/fuzz_onnx.c tests/fuzz/onnx.dict tests/fuzz/fuzz_program.c tests/fuzz/fuzz_workload.c tests/fuzz/workload.dict

@@ -7,6 +7,7 @@ PROPERTY_TESTS = \
   tests/property/contest \
   tests/property/edges \
   tests/property/efforts \
+  tests/property/jobs \
   tests/property/mapping \
   tests/property/metrics \
   tests/property/network \

@@ -338,19 +338,34 @@ static cm_status refuse(const cm_attempts *a, const char *why, cm_error *error)
   return CM_LIMIT_BROKEN;
 }
 
-/* Every neuron a part of its own, for single moves to bring together. */
-static cm_status attempt_from_neurons(cm_attempts *a, uint64_t capacity, cm_error *error)
+/* Every neuron a part of its own. */
+static cm_status make_alone(const cm_attempts *a, cm_partition **alone, cm_error *error)
 {
   uint32_t n = a->input->topology->vertex_count;
-  cm_partition alone = {.vertex_count = n, .part_count = n};
-  if (CM_NEW(a->run->memory, alone.part, n, error) != CM_OK)
+  cm_partition *made;
+  if (CM_NEW(a->run->memory, made, 1, error) != CM_OK)
     return error->status;
+  *made = (cm_partition){.vertex_count = n, .part_count = n};
+  if (CM_NEW(a->run->memory, made->part, n, error) != CM_OK) {
+    cm_partition_free(made);
+    return error->status;
+  }
   for (uint32_t v = 0; v < n; v++)
-    alone.part[v] = v;
+    made->part[v] = v;
+  *alone = made;
+  return CM_OK;
+}
+
+/* For single moves to bring together. */
+static cm_status attempt_from_neurons(cm_attempts *a, uint64_t capacity, cm_error *error)
+{
+  cm_partition *alone;
+  if (make_alone(a, &alone, error) != CM_OK)
+    return error->status;
   cm_attempt *attempt = &a->made.attempts[a->made.attempt_count++];
-  *attempt = (cm_attempt){.capacity = capacity, .parts = n, .broken = "the method finds no partition"};
-  cm_status status = legalise(a, &alone, false, UINT32_MAX, error);
-  cm_free(alone.part);
+  *attempt = (cm_attempt){.capacity = capacity, .parts = alone->part_count, .broken = "the method finds no partition"};
+  cm_status status = legalise(a, alone, false, UINT32_MAX, error);
+  cm_partition_free(alone);
   return status;
 }
 
@@ -361,8 +376,27 @@ static cm_status attempt_with_more(cm_attempts *a, uint64_t capacity, cm_violati
   return status == CM_NO_ROOM ? attempt_from_neurons(a, capacity, error) : status;
 }
 
+/* The only partition there is. */
+static cm_status attempt_alone(cm_attempts *a, cm_error *error)
+{
+  cm_partition *alone;
+  cm_violation violation = {0};
+  if (make_alone(a, &alone, error) != CM_OK)
+    return error->status;
+  cm_attempt *attempt = &a->made.attempts[a->made.attempt_count++];
+  *attempt = (cm_attempt){.capacity = first_capacity(a), .parts = alone->part_count, .only = true};
+  cm_status status = a->engine->flows(a->input->topology, alone->part, alone->part_count, a->run, &alone->parts, error);
+  if (status == CM_OK)
+    status = judge(a, &alone, &violation, error);
+  attempt->edge_cut = a->made.quality.edge_cut;
+  cm_partition_free(alone);
+  return status != CM_OK || done(a) ? status : refuse(a, "every neuron needs a core of its own", error);
+}
+
 cm_status cm_attempts_run(cm_attempts *a, cm_error *error)
 {
+  if (a->alone)
+    return attempt_alone(a, error);
   uint64_t capacity = first_capacity(a);
   uint32_t parts = a->terms.parts;
   const char *why = NULL;

@@ -13,6 +13,7 @@ typedef struct cm_attempts {
   cm_terms terms;
   uint32_t largest;   /* size of the largest neuron, at least 1 */
   uint32_t tries_max; /* attempts at most */
+  bool alone;         /* no partition but that of a part a neuron keeps the terms: nothing is searched */
   double fill;        /* what the last attempt asks for of the scarcest of synapses and inbound axons, as a share of all
                          its cores together */
   cm_stage made;    /* limits that count, attempts and, in the end, the legal partition */

@@ -154,6 +154,7 @@ static cm_status prepare(job *j, cm_error *error)
   if (cm_bound_parts(topology, &terms.limits, j->run, &j->bound, error) != CM_OK ||
       cm_check_reach(topology, &j->bound, &terms.limits, error) != CM_OK)
     return error->status;
+  j->attempts.alone = j->bound.parts >= topology->vertex_count || j->terms.parts == topology->vertex_count;
   cm_refusal refusal = refusal_of(j, &terms);
   return cm_refuse_by_bound(&refusal, error);
 }
@@ -203,6 +204,8 @@ static cm_status attempt_all(job *j, cm_error *error)
   cm_preset preset = (cm_preset)j->options->preset;
   cm_error later;
   cm_status status = cm_attempts_run(&j->attempts, error), fast;
+  if (j->attempts.alone)
+    return status;
   if (refused(status) && by_mesh_unasked(j))
     status = attempt_in_stages(j, error);
   if (!refused(status) || j->engine->places || (preset != CM_PRESET_BALANCED && preset != CM_PRESET_BEST))

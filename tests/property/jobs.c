@@ -1,0 +1,74 @@
+/* Whole jobs of degenerate networks: none, one or a few neurons, no synapses, stars, cliques, loops; under every preset,
+ * mapper and objective. What tests/fuzz/whole_job.h demands of each, and that those that can be mapped are. */
+#include "../unit/unit.h"
+
+#include "../fuzz/whole_job.h"
+#include "core/base/random.h"
+
+enum { HOW_MAX = 120 }; /* presets x mappers x objectives x communications */
+
+/* The source's own method has one objective. */
+static bool is_served(uint32_t how)
+{
+  enum { REFERENCE = 2, AXON = 2 };
+  return how % 4 != REFERENCE || how / 20 % 3 != AXON;
+}
+
+/* The bytes of a job on a chip of 3 x 3 cores. */
+static cm_status job_of(uint8_t how, uint8_t parts, uint8_t neurons_limit, uint8_t vertices, uint8_t kind)
+{
+  const uint8_t bytes[] = {how, parts, 0, 2 + 6 * 2, 0, neurons_limit, 0, 0, 0, 0, 0, 0, vertices, kind};
+  return whole_job(bytes, sizeof bytes);
+}
+
+/* A library's caller may have networks that no file has. */
+START_TEST(networks_without_neurons_pass_every_stage)
+{
+  for (uint32_t how = 0; how < HOW_MAX; how++)
+    for (uint8_t directed = 0; is_served(how) && directed < 2; directed++) {
+      ck_assert_int_eq(job_of((uint8_t)how, 0, 4, 0, directed), CM_OK);
+      ck_assert_int_eq(job_of((uint8_t)how, 2 + 3 * 4, 4, 0, directed), CM_OK);
+      cm_status bare = job_of((uint8_t)how, 0, 0, 0, directed);
+      ck_assert(bare == CM_OK || bare == CM_BAD_OPTION);
+    }
+}
+END_TEST
+
+START_TEST(one_neuron_a_core_is_mapped_under_every_way)
+{
+  for (uint32_t how = 0; how < HOW_MAX; how++)
+    for (uint32_t k = 0; is_served(how) && k < 2; k++) {
+      uint8_t kind = (uint8_t)((how + k * 3) % JOB_SHAPES << 5 | k);
+      ck_assert_int_eq(job_of((uint8_t)how, 0, 1, 9, kind), CM_OK);
+      ck_assert_int_eq(job_of((uint8_t)how, 0, 1, 1, kind), CM_OK);
+      ck_assert_int_eq(job_of((uint8_t)how, 0, 1, 10, kind), CM_NO_ROOM);
+    }
+}
+END_TEST
+
+START_TEST(jobs_of_random_bytes_are_mapped_or_refused)
+{
+  uint32_t mapped = 0;
+  for (uint64_t round = 0; round < 120; round++) {
+    uint8_t bytes[96];
+    cm_random random;
+    cm_random_init(&random, round, 14, 0);
+    for (size_t i = 0; i < sizeof bytes; i++)
+      bytes[i] = (uint8_t)cm_random_below(&random, 256);
+    mapped += whole_job(bytes, sizeof bytes) == CM_OK;
+  }
+  ck_assert_uint_gt(mapped, 15);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("jobs");
+  TCase *tests = tcase_create("jobs");
+  tcase_set_timeout(tests, 600);
+  tcase_add_test(tests, networks_without_neurons_pass_every_stage);
+  tcase_add_test(tests, one_neuron_a_core_is_mapped_under_every_way);
+  tcase_add_test(tests, jobs_of_random_bytes_are_mapped_or_refused);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
