@@ -213,7 +213,7 @@ static inline void job_check(const cm_mapping *mapping, const cm_map_input *inpu
     job_demand(false, error.detail);
   fclose(stream);
   old_file(text, size, &handle, path);
-  if (cm_check_mapping(path, input->topology, input->chip, input->occupancy, run, &result, &error) != CM_OK)
+  if (cm_check_mapping(path, input->topology, input->chip, input->occupancy, NULL, run, &result, &error) != CM_OK)
     job_demand(false, error.detail);
   job_legal(&result);
   stream = open_memstream(&proof, &proof_size);
