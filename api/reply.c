@@ -28,17 +28,22 @@ void cm_reply_forget(cm_request *request)
   request->status = 0;
 }
 
+/* A reply that lacks a header for want of memory is none: cm_reply_send then closes the connection. */
+static void add_header(cm_request *request, const char *name, const char *value)
+{
+  if (request->response != NULL && MHD_add_response_header(request->response, name, value) == MHD_NO)
+    cm_reply_forget(request);
+}
+
 static void set(cm_request *request, unsigned status, const char *type, struct MHD_Response *response)
 {
   cm_reply_forget(request);
   request->status = status;
   request->response = response;
-  if (response == NULL)
-    return; /* cm_reply_send closes the connection */
   if (type != NULL)
-    (void)MHD_add_response_header(response, "Content-Type", type);
+    add_header(request, "Content-Type", type);
   for (const cm_header *h = cm_safety_headers; h->name != NULL; h++)
-    (void)MHD_add_response_header(response, h->name, h->value);
+    add_header(request, h->name, h->value);
 }
 
 void cm_reply_static(cm_request *request, unsigned status, const char *type, const char *body, size_t size)
@@ -105,8 +110,7 @@ void cm_reply_header(cm_request *request, const char *name, const char *format, 
   va_start(arguments, format);
   (void)vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  if (request->response != NULL)
-    (void)MHD_add_response_header(request->response, name, text);
+  add_header(request, name, text);
 }
 
 void cm_reply_stream(cm_request *request, const char *type, MHD_ContentReaderCallback reader, void *context,

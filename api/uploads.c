@@ -102,8 +102,9 @@ static void finish(cm_request *request, const cm_upload *upload)
     cm_reply_error(request, &error);
     return;
   }
-  if (is_over(cm_import_upload(request, path, sha, upload->size, upload->name)))
-    (void)cm_uploads_delete(request->store, upload->id, &error);
+  if (is_over(cm_import_upload(request, path, sha, upload->size, upload->name)) &&
+      cm_uploads_delete(request->store, upload->id, &error) != CM_OK && error.status != CM_NOT_FOUND)
+    cm_reply_error(request, &error); /* asked again, it finds the network */
 }
 
 void cm_patch_upload(cm_request *request)

@@ -223,8 +223,10 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
       if (given_up)
         continue;
     } else {
+      /* A job that is not wanted any more is not tried again, and has not failed either. */
+      bool cancelled = status == CM_CANCELLED || (given_up && cancel_was_asked(r));
       cm_board_log(board, r->job.id, "%s: %s", cm_status_code(status), reason.detail);
-      ended = commit(r, status == CM_CANCELLED ? CM_JOB_CANCELLED : CM_JOB_FAILED, &reason, &taken, &ignored);
+      ended = commit(r, cancelled ? CM_JOB_CANCELLED : CM_JOB_FAILED, &reason, &taken, &ignored);
     }
     if (ended == CM_OK || ended == CM_CONFLICT || ended == CM_NOT_FOUND)
       return;

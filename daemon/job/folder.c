@@ -1,4 +1,5 @@
 /* The files of a job folder that both sides read and write: job.json and out/result.json. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,9 @@ cm_status cm_work_describe(const char *folder, const cm_work_job *job, cm_error 
   if (json == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while describing the job");
   cm_status status = cm_path(path, error, "%s/" CM_WORK_JOB, folder);
+  errno = 0;
   if (status == CM_OK && json_dump_file(json, path, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) != 0)
-    status = cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
+    status = cm_fail_errno(error, errno != 0 ? errno : ENOSPC, "cannot write", path);
   json_decref(json);
   return status;
 }

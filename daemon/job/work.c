@@ -1,9 +1,11 @@
 /* One job, folder in, folder out. Happy path: read job.json, run the kind, write out/result.json.
  * What can fail: the job (its result says how); the folder itself, or the room to write the result (no result). */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/json.h"
 #include "daemon/job/internal.h"
 
 typedef struct kind {
@@ -106,20 +108,22 @@ static json_t *problem_json(const cm_error *why)
 static cm_status write_result(cm_work *w, cm_status status, const cm_error *why, cm_error *error)
 {
   char path[CM_PATH_MAX], written[CM_PATH_MAX];
+  uint64_t refusals = cm_json_refusals();
   json_t *result = json_pack("{s:s, s:s, s:o}", "format", "coremapd result 1", "status",
                              status == CM_OK ? "ok" : cm_status_code(status), "phases", phases_json(&w->run));
   if (status != CM_OK)
     (void)json_object_set_new(result, "problem", problem_json(why));
   else
     (void)json_object_update(result, w->result);
-  if (result == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while writing the job's result");
-  cm_status done = cm_work_path(w, CM_WORK_RESULT, path, error);
+  cm_status done = cm_json_whole(refusals, "the job's result", error);
+  if (done == CM_OK)
+    done = cm_work_path(w, CM_WORK_RESULT, path, error);
   if (done == CM_OK)
     done = cm_path(written, error, "%s.new", path);
+  errno = 0;
   if (done == CM_OK && (json_dump_file(result, written, JSON_COMPACT | JSON_REAL_PRECISION(15)) != 0 ||
                         rename(written, path) != 0))
-    done = cm_fail(error, CM_DISK_FULL, "cannot write the job's result %s", path);
+    done = cm_fail_errno(error, errno != 0 ? errno : ENOSPC, "cannot write the job's result", path);
   json_decref(result);
   return done;
 }

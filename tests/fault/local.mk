@@ -5,4 +5,4 @@ tests_fault_operations_SOURCES = tests/fault/operations.h tests/fault/operations
   tests/lib/interpose.h tests/lib/interpose.c
 tests_fault_operations_LDADD = $(SERVER_LIBS)
 endif
-EXTRA_DIST += tests/lib/shim.py tests/fault/nth
+EXTRA_DIST += tests/lib/shim.py tests/fault/nth tests/fault/machine tests/soak

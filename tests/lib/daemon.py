@@ -77,7 +77,8 @@ class Daemon:
     def __init__(self, data, port=0, arguments=(), environment=None):
         self.data, self.wanted_port, self.arguments = data, port, list(arguments)
         self.environment = {**os.environ, **(environment or {})}
-        self.process, self.port, self.errors = None, None, None
+        self.process, self.port = None, None
+        self.errors = os.memfd_create("stderr")
 
     def start(self, within=60, patience=0):
         """Starts it and waits for its address; tries again for `patience` seconds when it ends at once."""
@@ -91,7 +92,7 @@ class Daemon:
                 time.sleep(0.2)
 
     def _start(self, within):
-        self.errors = os.memfd_create("stderr")
+        os.ftruncate(self.errors, 0)
         words = [os.path.join(BUILD, "coremapd"), "--listen", f"127.0.0.1:{self.wanted_port}", "--data", self.data,
                  "--www", os.path.join(ROOT, "www"), *self.arguments]
         self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors,
@@ -111,6 +112,9 @@ class Daemon:
     def said(self):
         """What it wrote to standard error so far."""
         return os.pread(self.errors, 1 << 20, 0).decode(errors="replace").strip()
+
+    def __del__(self):
+        os.close(self.errors)
 
     def client(self, timeout=60):
         return Client(self.port, timeout)
