@@ -28,11 +28,14 @@ void cm_reply_forget(cm_request *request)
   request->status = 0;
 }
 
-/* A reply that lacks a header for want of memory is none: cm_reply_send then closes the connection. */
+/* A reply that lacks a header for want of memory is none: the status stays, which says that there was one, and
+ * cm_reply_send closes the connection. */
 static void add_header(cm_request *request, const char *name, const char *value)
 {
-  if (request->response != NULL && MHD_add_response_header(request->response, name, value) == MHD_NO)
-    cm_reply_forget(request);
+  if (request->response == NULL || MHD_add_response_header(request->response, name, value) == MHD_YES)
+    return;
+  MHD_destroy_response(request->response);
+  request->response = NULL;
 }
 
 static void set(cm_request *request, unsigned status, const char *type, struct MHD_Response *response)

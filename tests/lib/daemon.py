@@ -93,6 +93,7 @@ class Daemon:
 
     def _start(self, within):
         os.ftruncate(self.errors, 0)
+        os.lseek(self.errors, 0, os.SEEK_SET)
         words = [os.path.join(BUILD, "coremapd"), "--listen", f"127.0.0.1:{self.wanted_port}", "--data", self.data,
                  "--www", os.path.join(ROOT, "www"), *self.arguments]
         self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors,
