@@ -211,17 +211,24 @@ static cm_status write_node(writer *w, const cm_node *n, Onnx__NodeProto **made,
   return CM_OK;
 }
 
-/* Before IR version 4 every initializer has to be listed as an input too. */
+/* The IR version to write. Before version 4 every initializer has to be listed as an input, which runtimes take for one that
+ * may be overridden and do not fold; opset 9 came with version 4, so that models of opset 9 on lose nothing by it. */
+static int64_t written_ir_version(const cm_model *m)
+{
+  return m->ir_version < 4 && m->opset >= 9 ? 4 : m->ir_version;
+}
+
 static cm_status write_inputs(writer *w, Onnx__GraphProto *g, cm_error *error)
 {
   const cm_model *m = w->model;
-  size_t count = m->input_count + (m->ir_version < 4 ? g->n_initializer : 0);
+  bool listed = written_ir_version(m) < 4;
+  size_t count = m->input_count + (listed ? g->n_initializer : 0);
   if (CM_ARENA_NEW(&w->arena, g->input, count, error) != CM_OK)
     return error->status;
   for (; g->n_input < m->input_count; g->n_input++)
     if (write_value(w, m->inputs[g->n_input], &g->input[g->n_input], error) != CM_OK)
       return error->status;
-  for (size_t i = 0; i < m->value_count && m->ir_version < 4; i++)
+  for (size_t i = 0; i < m->value_count && listed; i++)
     if (m->values[i].initializer && write_value(w, (uint32_t)i, &g->input[g->n_input++], error) != CM_OK)
       return error->status;
   return CM_OK;
@@ -261,7 +268,7 @@ static cm_status write_model(writer *w, Onnx__ModelProto *p, cm_error *error)
       CM_ARENA_NEW(&w->arena, p->functions, m->function_count, error) != CM_OK)
     return error->status;
   p->has_ir_version = 1;
-  p->ir_version = m->ir_version;
+  p->ir_version = written_ir_version(m);
   p->has_model_version = m->model_version != 0;
   p->model_version = m->model_version;
   p->producer_name = text_or_null(m->producer_name);
