@@ -3,6 +3,7 @@
 
 #include "core/base/random.h"
 #include "core/machine/course/space.h"
+#include "core/machine/schedule/addresses.h"
 
 enum { LINE = 64, LINES = 2000, TILES = 3000, STEPS = 12000 };
 
@@ -161,12 +162,77 @@ START_TEST(is_copied_renamed_and_compacted)
 }
 END_TEST
 
+/* ---- over time (core/machine/schedule/addresses.h) ---- */
+
+enum { WHOLE = 400, HELD = 60 };
+
+/* When `bytes` in a row are first free from `ready` on, line by line; below 0: nowhere. */
+static double first_free(const double *line, const bool *taken, uint64_t bytes, double ready)
+{
+  double best = -1;
+  for (uint64_t from = 0; from + bytes <= WHOLE; from++) {
+    double latest = ready;
+    bool free = true;
+    for (uint64_t l = from; l < from + bytes; l++) {
+      free = free && !taken[l];
+      latest = line[l] > latest ? line[l] : latest;
+    }
+    if (free && (best < 0 || latest < best))
+      best = latest;
+  }
+  return best;
+}
+
+/* Beside a plain array of when each line is free: a buffer lies on lines of nobody else, is told when they all are free,
+ * and no place that is free earlier was overlooked. */
+START_TEST(addresses_over_time)
+{
+  static double line[WHOLE];
+  static bool taken[WHOLE];
+  struct {
+    uint64_t from, count;
+  } held[HELD] = {{0, 0}};
+  cm_addresses a;
+  ck_ok(cm_addresses_begin(&a, WHOLE, &memory, &error));
+  for (uint32_t step = 0; step < 6000; step++) {
+    uint32_t slot = (uint32_t)cm_random_below(&rnd, HELD);
+    double now = (double)cm_random_below(&rnd, 1000);
+    if (held[slot].count > 0) {
+      cm_addresses_free(&a, held[slot].from, now, -1);
+      for (uint64_t l = held[slot].from; l < held[slot].from + held[slot].count; l++) {
+        line[l] = now;
+        taken[l] = false;
+      }
+      held[slot].count = 0;
+      continue;
+    }
+    uint64_t bytes = 1 + cm_random_below(&rnd, 12), address;
+    double best = first_free(line, taken, bytes, now);
+    cm_window window;
+    ck_assert_int_eq(cm_addresses_find(&a, bytes, now, &window), best >= 0);
+    if (best < 0)
+      continue;
+    double when = window.free_ns > now ? window.free_ns : now;
+    ck_assert(when <= best && when >= best);
+    ck_ok(cm_addresses_take(&a, &window, bytes, step % 2 == 0, slot, &address, &error));
+    for (uint64_t l = address; l < address + bytes; l++) {
+      ck_assert(!taken[l] && line[l] <= when);
+      taken[l] = true;
+    }
+    held[slot].from = address;
+    held[slot].count = bytes;
+  }
+  cm_addresses_end(&a);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("space");
   TCase *tests = tcase_create("space");
   tcase_set_timeout(tests, 60);
   tcase_add_checked_fixture(tests, set_up, tear_down);
+  tcase_add_test(tests, addresses_over_time);
   tcase_add_test(tests, finds_what_a_sorted_array_finds);
   tcase_add_test(tests, is_copied_renamed_and_compacted);
   suite_add_tcase(suite, tests);
