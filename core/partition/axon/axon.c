@@ -403,7 +403,8 @@ static cm_status measure_start(work *w, uint32_t *part, uint32_t *parts, double 
   return CM_OK;
 }
 
-/* What partitions of the network itself cost, refined there by moves that pay and keep the limits. */
+/* What partitions of the network itself cost, refined there by moves that pay and keep the limits; INFINITY where they
+ * break one. */
 static cm_status polish(work *w, uint32_t *part, uint32_t parts, uint32_t sweeps, double *objective, cm_error *error)
 {
   cm_axon_state *s;
@@ -414,8 +415,25 @@ static cm_status polish(work *w, uint32_t *part, uint32_t parts, uint32_t sweeps
                         error) != CM_OK)
     return error->status;
   cm_status status = sweeps > 0 ? cm_anneal(s, &cold, &random, error) : CM_OK;
-  *objective = cm_axon_cost(s);
+  *objective = parts <= w->options->parts_max && cm_count_overfull(s) == 0 ? cm_axon_cost(s) : INFINITY;
   cm_axon_state_free(s);
+  return status;
+}
+
+/* Parts grown on the network itself: where levels serve it badly, and is cheap on small ones. */
+static cm_status grow_fine(work *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, cm_error *error)
+{
+  cm_random random;
+  uint32_t count = 0;
+  double reached = INFINITY;
+  cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, 1 << 20);
+  cm_run_phase(w->run, "initial");
+  cm_status status =
+      cm_grow_parts(w->levels.graph[0], &w->options->limits, &random, w->run, trial, &count, error);
+  if (status == CM_OK)
+    status = polish(w, trial, count, w->options->last_sweeps, &reached, error);
+  if (status == CM_OK)
+    keep_better(w, trial, count, reached, part, parts, objective);
   return status;
 }
 
@@ -511,6 +529,8 @@ static cm_status begin(work *w, uint32_t *part, uint32_t *parts, double *objecti
                                         : CM_OK;
   if (status == CM_OK && w->flat)
     return fill(w, part, parts, objective, trial, error);
+  if (status == CM_OK && o->grow_pins != 0 && o->places == NULL && few_pins(w, o->grow_pins))
+    status = grow_fine(w, part, parts, objective, trial, error);
   uint32_t attempts = attempts_left(w, below && !isinf(*objective));
   w->seed = o->seed;
   for (uint32_t i = 0; status == CM_OK && i < attempts; i++) {
@@ -562,7 +582,8 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.scratch, n, error);
   w.flat = status == CM_OK && n > 0 && options->fills > 0 && cm_fill_suits(w.levels.graph[0]);
-  if (status == CM_OK && (options->attempts > 1 || options->cycles > 0 || options->start != NULL || options->below != NULL || w.flat))
+  if (status == CM_OK && (options->attempts > 1 || options->cycles > 0 || options->start != NULL || options->below != NULL || options->grow_pins != 0 ||
+                         w.flat))
     status = CM_NEW(run->memory, trial, n, error);
   if (status == CM_OK && n > 0)
     status = search(&w, options, held, &count, &objective, trial, error);
