@@ -11,6 +11,7 @@
 #include "core/machine/run/simulate.h"
 #include "core/operators/check.h"
 #include "core/operators/control.h"
+#include "core/operators/quantized.h"
 
 static cm_run run;
 static cm_memory memory;
@@ -345,6 +346,38 @@ START_TEST(operators_compute_what_was_computed_by_hand)
 }
 END_TEST
 
+/* Every failed allocation while a model is unrolled and put in integers is reported and leaks nothing. */
+START_TEST(unrolling_survives_failed_allocations)
+{
+  static const char *const names[] = {"loop_nested", "loop_until", "if_unknown", "qdq_conv", "qdq_pool"};
+  char command[2 * CM_PATH_MAX], path[100];
+  snprintf(path, sizeof path, "%s/model.onnx", scratch);
+  snprintf(command, sizeof command, "protoc --encode=onnx.ModelProto --proto_path=/usr/include onnx/onnx.proto "
+           "<'%sonnx/hand/%s.textproto' >%s", test_data(""), names[_i], path);
+  ck_assert_int_eq(system(command), 0);
+  uint64_t before = memory.used_bytes;
+  for (uint64_t n = 1;; n++) {
+    cm_model *model = NULL;
+    cm_quantized done;
+    cm_memory_fail_at(n);
+    cm_status status = cm_onnx_read(path, &run, &model, &error);
+    if (status == CM_OK)
+      status = cm_model_unroll(model, &run, &error);
+    if (status == CM_OK)
+      status = cm_model_quantize(model, &run, &done, &error);
+    int fired = cm_memory_fault_fired();
+    cm_memory_fail_at(0);
+    cm_model_free(model);
+    ck_assert_uint_eq(memory.used_bytes, before);
+    if (!fired) {
+      ck_assert_msg(status == CM_OK, "%s", error.detail);
+      break;
+    }
+    ck_assert_msg(status == CM_NO_MEMORY, "allocation %llu: %s", (unsigned long long)n, error.detail);
+  }
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("nodes");
@@ -353,6 +386,7 @@ int main(void)
   tcase_set_timeout(tests, 600);
   tcase_add_test(tests, operators_compute_what_onnx_says);
   tcase_add_test(tests, operators_compute_what_was_computed_by_hand);
+  tcase_add_loop_test(tests, unrolling_survives_failed_allocations, 0, 5);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
