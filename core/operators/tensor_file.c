@@ -17,20 +17,32 @@ static const struct {
 enum { NPY_TYPES = sizeof npy_types / sizeof *npy_types, NPY_MAGIC = 6 };
 
 /* Puts a number into element `index`. */
+/* The nearest that a type can hold: what lies beyond has no defined conversion. NaN is 0. */
+static int64_t whole(double x, int64_t least, int64_t most)
+{
+  if (!(x > (double)least))
+    return x < 0 ? least : 0;
+  return x < (double)most ? (int64_t)x : most;
+}
+
 static void set_number(cm_tensor *t, uint64_t index, double x)
 {
   switch (t->type) {
   case CM_FLOAT: ((float *)t->data)[index] = (float)x; break;
   case CM_DOUBLE: ((double *)t->data)[index] = x; break;
-  case CM_INT8: ((int8_t *)t->data)[index] = (int8_t)x; break;
-  case CM_UINT8: ((uint8_t *)t->data)[index] = (uint8_t)x; break;
+  case CM_INT8: ((int8_t *)t->data)[index] = (int8_t)whole(x, INT8_MIN, INT8_MAX); break;
+  case CM_UINT8: ((uint8_t *)t->data)[index] = (uint8_t)whole(x, 0, UINT8_MAX); break;
   case CM_BOOL: ((uint8_t *)t->data)[index] = x != 0; break;
-  case CM_INT16: ((int16_t *)t->data)[index] = (int16_t)x; break;
-  case CM_UINT16: ((uint16_t *)t->data)[index] = (uint16_t)x; break;
-  case CM_INT32: ((int32_t *)t->data)[index] = (int32_t)x; break;
-  case CM_UINT32: ((uint32_t *)t->data)[index] = (uint32_t)x; break;
-  case CM_INT64: ((int64_t *)t->data)[index] = (int64_t)x; break;
-  case CM_UINT64: ((uint64_t *)t->data)[index] = (uint64_t)x; break;
+  case CM_INT16: ((int16_t *)t->data)[index] = (int16_t)whole(x, INT16_MIN, INT16_MAX); break;
+  case CM_UINT16: ((uint16_t *)t->data)[index] = (uint16_t)whole(x, 0, UINT16_MAX); break;
+  case CM_INT32: ((int32_t *)t->data)[index] = (int32_t)whole(x, INT32_MIN, INT32_MAX); break;
+  case CM_UINT32: ((uint32_t *)t->data)[index] = (uint32_t)whole(x, 0, UINT32_MAX); break;
+  case CM_INT64: ((int64_t *)t->data)[index] = whole(x, INT64_MIN, INT64_MAX); break;
+  case CM_UINT64:
+    ((uint64_t *)t->data)[index] = !(x >= 0x1p63) ? (uint64_t)whole(x, 0, INT64_MAX)
+                                   : x < 0x1p64   ? (uint64_t)x
+                                                  : UINT64_MAX;
+    break;
   default: ((uint16_t *)t->data)[index] = (uint16_t)cm_narrow_encode(t->type, (float)x, false);
   }
 }
@@ -89,7 +101,7 @@ static cm_status read_npy(const uint8_t *bytes, size_t size, const char *path, c
     c = end + strspn(end, ", ");
   }
   uint64_t count;
-  if (is == CM_TYPE_NONE || !cm_dims_count(rank, dims, &count) || size - at - length < count * cm_type_bytes(is))
+  if (is == CM_TYPE_NONE || !cm_dims_count(rank, dims, &count) || count > (size - at - length) / cm_type_bytes(is))
     return damaged(path, error);
   if (cm_tensor_new(memory, is, rank, dims, made, error) != CM_OK)
     return error->status;
@@ -97,8 +109,9 @@ static cm_status read_npy(const uint8_t *bytes, size_t size, const char *path, c
   return CM_OK;
 }
 
-static cm_status read_member(const char *path, const char *name, size_t index, char **bytes, size_t *size,
-                             cm_error *error)
+/* `most`: bytes that the tensor can take; a few packed bytes may claim to be gigabytes. */
+static cm_status read_member(const char *path, const char *name, size_t index, uint64_t most, char **bytes,
+                             size_t *size, cm_error *error)
 {
   char member[512];
   zip_stat_t about;
@@ -114,6 +127,9 @@ static cm_status read_member(const char *path, const char *name, size_t index, c
   if (zip_stat_index(zip, (zip_uint64_t)at, 0, &about) != 0 || about.size > CM_TENSOR_FILE_BYTES_MAX ||
       (file = zip_fopen_index(zip, (zip_uint64_t)at, 0)) == NULL)
     status = cm_fail(error, CM_BAD_REQUEST, "%s has no member %s and no member %zu", path, member, index);
+  else if (about.size > most)
+    status = cm_fail(error, CM_BAD_REQUEST, "%s: a member claims %llu bytes, where at most %llu are expected", path,
+                     (unsigned long long)about.size, (unsigned long long)most);
   else if ((made = malloc((size_t)about.size + 1)) == NULL)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory while reading %s", path);
   else if (zip_fread(file, made, about.size) != (zip_int64_t)about.size)
@@ -133,17 +149,18 @@ static cm_status read_member(const char *path, const char *name, size_t index, c
 cm_status cm_tensor_read(const char *path, const char *name, size_t index, cm_type type, uint32_t rank,
                          const int64_t *dims, cm_memory *memory, cm_tensor **made, cm_error *error)
 {
+  enum { ELEMENT_MAX = 8, HEADER_MAX = 1 << 17 }; /* of .npy, in bytes */
   char *bytes;
   size_t size;
   cm_tensor *tensor = NULL, *given = NULL;
   if (cm_file_read(path, CM_TENSOR_FILE_BYTES_MAX, &bytes, &size, error) != CM_OK)
     return error->status;
-  if (size > 4 && memcmp(bytes, "PK\3\4", 4) == 0) {
-    free(bytes);
-    if (read_member(path, name, index, &bytes, &size, error) != CM_OK)
-      return error->status;
-  }
   cm_status status = cm_tensor_new(memory, type, rank, dims, &tensor, error);
+  if (status == CM_OK && size > 4 && memcmp(bytes, "PK\3\4", 4) == 0) {
+    free(bytes);
+    bytes = NULL;
+    status = read_member(path, name, index, tensor->count * ELEMENT_MAX + HEADER_MAX, &bytes, &size, error);
+  }
   if (status == CM_OK && size > NPY_MAGIC && memcmp(bytes, "\x93NUMPY", NPY_MAGIC) == 0) {
     status = read_npy((const uint8_t *)bytes, size, path, memory, &given, error);
     if (status == CM_OK)
