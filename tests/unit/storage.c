@@ -868,7 +868,8 @@ START_TEST(two_leases_never_hold_one_core)
         model[i].live = true;
         cm_lease_clear(&lease);
       } else
-        ck_assert(status == CM_CONFLICT || status == CM_NO_ROOM);
+        /* The shortest may be over before it has been read back. */
+        ck_assert(status == CM_CONFLICT || status == CM_NO_ROOM || (status == CM_NOT_FOUND && ttl < 1));
     } else if (cm_random_below(&random, 2) == 0) {
       cm_status status = cm_leases_release(store, "toy", model[i].id, &error);
       ck_assert(status == CM_OK || status == CM_NOT_FOUND);
