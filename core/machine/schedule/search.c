@@ -48,6 +48,7 @@ typedef struct searching {
   point seen[SCORES_MAX * 8];
   uint32_t seen_count;
   uint64_t scored, most;
+  uint64_t pieces, pieces_most; /* of all candidates together; 0: any number */
   double until;
   double reference_ns, reference_bytes;
 } searching;
@@ -140,6 +141,8 @@ static cm_status score(searching *s, uint32_t count, point *at, cm_candidate *be
     return error->status;
   s->scored += count;
   for (uint32_t i = 0; i < count; i++)
+    s->pieces += s->failed[i] ? 0 : s->made[i].pieces;
+  for (uint32_t i = 0; i < count; i++)
     if (!s->failed[i] && s->made[i].score < best->score) {
       *best = s->made[i];
       *at = s->batch[i];
@@ -151,7 +154,7 @@ static cm_status score(searching *s, uint32_t count, point *at, cm_candidate *be
 static bool spent(const searching *s)
 {
   double now = cm_now();
-  return s->scored >= s->most || (s->until > 0 && now >= s->until) || (s->run->deadline > 0 && now >= s->run->deadline);
+  return s->scored >= s->most || (s->pieces_most > 0 && s->pieces >= s->pieces_most) || (s->until > 0 && now >= s->until) || (s->run->deadline > 0 && now >= s->run->deadline);
 }
 
 /* Starts that differ in how large pieces are and how full the memory is. */
@@ -224,6 +227,8 @@ cm_status cm_settings_search(cm_model *model, const cm_plan_options *options, co
     double held = PIECES_SCORED / (double)(first.pieces + 1);
     s->most = search->scores > 0 ? search->scores : held < SCORES_MIN ? SCORES_MIN : held > SCORES_MAX ? SCORES_MAX : (uint64_t)held;
     s->scored = 1;
+    s->pieces = first.pieces;
+    s->pieces_most = search->scores > 0 ? 0 : (uint64_t)PIECES_SCORED + SCORES_MIN / 2 * first.pieces;
     s->reference_ns = first.time_ns;
     s->reference_bytes = (double)first.bytes + 1;
     first.score += BYTES_SHARE * first.time_ns;
