@@ -103,9 +103,10 @@ class Daemon:
             ready, _, _ = select.select([self.process.stdout], [], [], max(0, until - time.monotonic()))
             piece = os.read(self.process.stdout.fileno(), 4096) if ready else b""
             if not piece:
+                ended = "ended with status" if ready else f"said nothing for {within} s and was ended with"
                 self.process.kill()
                 status = self.process.wait()
-                raise RuntimeError(f"coremapd did not start (status {status}): {self.said()}")
+                raise RuntimeError(f"coremapd did not start: it {ended} {status}: {self.said()}")
             line += piece
         self.port = int(line.rsplit(b":", 1)[1])
         return self
