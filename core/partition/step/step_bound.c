@@ -36,6 +36,8 @@ static cm_status bound_plainly(const cm_topology *t, const cm_costs *c, uint32_t
   cm_free(send);
   if (status != CM_OK)
     return status;
+  if (t->vertex_count == 0)
+    return CM_OK;
   double receiving = received * events / t->vertex_count + synapse * events / parts;
   b->send_ns = sending / parts;
   b->shared_ns = c->side_by_side ? receiving : receiving + b->send_ns;
