@@ -37,7 +37,7 @@ static const setting settings[] = {
    FIELD(executor), 0, 0, false},
   {"import-in-child", "yes|no", "read uploads in a confined child, whatever the executor (no)", YES_NO,
    FIELD(import_in_child), 0, 0, false},
-  {"memory-limit", "BYTES", "memory of one job or import, such as 2G; 0: no limit (0)", BYTES,
+  {"memory-limit", "BYTES", "memory of one job or import, such as 2G; 0: no limit (3/4 of the machine's over the workers)", BYTES,
    FIELD(memory_limit), 0, INT64_MAX, true},
   {"upload-limit", "BYTES", "size of one upload (16G)", BYTES, FIELD(upload_limit), 1, INT64_MAX, true},
   {"cache-limit", "BYTES", "size of the cache of coarsened networks (4G)", BYTES, FIELD(cache_limit), 0, INT64_MAX, true},
@@ -190,13 +190,20 @@ static cm_status split_listen(cm_config *config, cm_error *error)
   return CM_OK;
 }
 
+/* What workers share of the machine's memory: the rest is for the server, the kernel's cache and others. */
+static uint64_t memory_share(uint64_t workers)
+{
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 4 * 3 / workers : 0;
+}
+
 cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *error)
 {
   const char *home = getenv("HOME");
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   cm_config made = {.listen = "127.0.0.1:8080", .www = CM_DATA_FOLDER "/www",
                     .threads = processors > 0 ? (uint64_t)processors : 1, .workers = 2,
-                    .upload_limit = UINT64_C(16) << 30, .cache_limit = UINT64_C(4) << 30,
+                    .memory_limit = UINT64_MAX, .upload_limit = UINT64_C(16) << 30, .cache_limit = UINT64_C(4) << 30,
                     .disk_reserve = UINT64_C(64) << 20, .grace = 5, .connections = 4096,
                     .connections_per_address = 3072, .head_timeout = 20, .idle_timeout = 60, .stall_timeout = 60,
                     .min_rate = 1024, .executor = "threads"};
@@ -207,6 +214,8 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
     status = read_flags(count, words, true, &made, error);
   if (status == CM_OK)
     status = read_flags(count, words, false, &made, error);
+  if (made.memory_limit == UINT64_MAX)
+    made.memory_limit = memory_share(made.workers);
   if (status == CM_OK)
     status = split_listen(&made, error);
   if (status == CM_OK && cm_executor_find(made.executor) == NULL)

@@ -7,6 +7,14 @@ const time = (ns) => si(ns * 1e-9, 's', 4);
 const change = (text) => (pair) =>
   pair.before === pair.after ? text(pair.after) : `${text(pair.before)} → ${text(pair.after)}`;
 const busy = (unit) => `${percent(unit.share)} of ${count(unit.lanes)} ${unit.lanes === 1 ? 'lane' : 'lanes'}`;
+const terms = (bound) =>
+  Object.entries(bound)
+    .map(([name, ns]) => `${name.replace(/_ns$/, '')} ${time(ns)}`)
+    .join(', ');
+const settings = (chosen) =>
+  Object.entries(chosen)
+    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${si(value, '', 3)}`)
+    .join(', ');
 const yes = (flag) => (flag === null ? 'not computed' : flag ? 'yes' : 'no');
 
 // A row: its label, where the report has it, and how it reads.
@@ -36,7 +44,11 @@ const GROUPS = [
   [
     'Time by the cost model',
     ['Program', 'program.time.total_ns', time],
+    ['What limits it', 'program.time.limit', String],
     ['No program is below', 'program.time.lower_bound_ns', time],
+    ['By all work and bytes', 'program.time.bounds.plain', terms],
+    ['By what can begin when', 'program.time.bounds.phase', terms],
+    ['Layer by layer', 'program.time.layer_by_layer_ns', time],
     ['Data units busy', 'program.time.units.data', busy],
     ['Matrix units busy', 'program.time.units.matrix', busy],
     ['Vector units busy', 'program.time.units.vector', busy],
@@ -47,6 +59,13 @@ const GROUPS = [
     ['Orders scored', 'program.order.scored', count],
     ['In the order of the file', 'program.order.file_order_ns', time],
     ['In the order chosen', 'program.order.best_ns', time],
+  ],
+  [
+    'Search for pieces',
+    ['Programs scored', 'program.search.scored', count],
+    ['First', 'program.search.first_ns', time],
+    ['Best', 'program.search.best_ns', time],
+    ['Its settings', 'program.search.settings', settings],
   ],
   [
     'Permutations',
