@@ -92,7 +92,8 @@ static cm_status gather(const cm_step_state *s, overlaps *o, cm_error *error)
       shared[u] = 0;
     }
     if (status == CM_OK) {
-      qsort(o->list + o->first[v], o->count - o->first[v], sizeof *o->list, by_share);
+      if (count > 1)
+        qsort(o->list + o->first[v], count, sizeof *o->list, by_share);
       o->first[v + 1] = o->count;
       status = v % 256 == 0 ? cm_run_check(s->run, error) : CM_OK;
     }
