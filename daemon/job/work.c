@@ -107,7 +107,7 @@ static json_t *problem_json(const cm_error *why)
 
 static cm_status write_result(cm_work *w, cm_status status, const cm_error *why, cm_error *error)
 {
-  char path[CM_PATH_MAX], written[CM_PATH_MAX];
+  char path[CM_PATH_MAX] = "", written[CM_PATH_MAX] = "";
   uint64_t refusals = cm_json_refusals();
   json_t *result = json_pack("{s:s, s:s, s:o}", "format", "coremapd result 1", "status",
                              status == CM_OK ? "ok" : cm_status_code(status), "phases", phases_json(&w->run));

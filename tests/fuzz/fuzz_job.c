@@ -1,4 +1,5 @@
 /* Whole jobs: degenerate networks, chips, presets and mappers through map, check, routes and certificate. */
+#define JOB_SECONDS 2
 #include "whole_job.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -251,6 +251,11 @@ static inline void job_routes(const cm_mapping *mapping, const cm_map_input *inp
   cm_routes_free(routes);
 }
 
+/* What a job may take: a fuzzer wants many, and is sanitized. */
+#ifndef JOB_SECONDS
+#define JOB_SECONDS 60
+#endif
+
 /* Carries out the job of these bytes; the status of the mapping, CM_BAD_CHIP when the bytes make no chip. */
 static inline cm_status whole_job(const uint8_t *data, size_t size)
 {
@@ -277,8 +282,10 @@ static inline cm_status whole_job(const uint8_t *data, size_t size)
       cm_map_options_apply(options, &run);
       cm_map_input input = {.topology = &network->topology, .chip = chip, .occupancy = occupancy, .options = options,
                             .scratch_folder = "/tmp"};
+      run.deadline = cm_now() + JOB_SECONDS;
       status = cm_map(&input, &run, &mapping, &error);
-      job_demand(status == CM_OK || (job_refusal(status) && error.detail[0] != '\0'), error.detail);
+      run.deadline = 0;
+      job_demand(status == CM_OK || status == CM_TIME_LIMIT || (job_refusal(status) && error.detail[0] != '\0'), error.detail);
       if (status == CM_OK) {
         job_views(mapping, input.topology, chip);
         job_check(mapping, &input, &run);

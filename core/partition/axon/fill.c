@@ -189,7 +189,7 @@ static uint32_t first_of_part(const filling *f)
   uint32_t first = 0;
   for (uint32_t i = 1; i < f->waits; i++) {
     uint32_t a = f->wait[i], b = f->wait[first];
-    if (f->degree[a] > f->degree[b] || (f->degree[a] == f->degree[b] && a < b))
+    if (a < b ? f->degree[a] >= f->degree[b] : f->degree[a] > f->degree[b])
       first = i;
   }
   return first;
