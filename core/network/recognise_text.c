@@ -191,6 +191,18 @@ static void see_byte(evidence *e, uint8_t c)
     e->is_hypergraph = false;
 }
 
+/* The rest of the file. Errors: as of reading it. */
+static cm_status see_rest(evidence *e, cm_source *source, cm_error *error)
+{
+  while (source->at < source->end || !source->ended) {
+    if (source->at == source->end && cm_source_fill(source, error) != CM_OK)
+      return error->status;
+    while (source->at < source->end)
+      see_byte(e, *source->at++);
+  }
+  return CM_OK;
+}
+
 static uint64_t unmatched_pairs(const evidence *e)
 {
   uint64_t left = 0;
@@ -228,13 +240,9 @@ static cm_status graph_or_hypergraph(cm_source *source, const header *h, const u
     if (!source->ended) {
       *e = (evidence){.header = h, .is_hypergraph = true, .row_max = UINT64_MAX};
       source->at += head;
-      while (source->at < source->end || !source->ended) {
-        if (source->at == source->end && cm_source_fill(source, error) != CM_OK) {
-          cm_free(e);
-          return error->status;
-        }
-        while (source->at < source->end)
-          see_byte(e, *source->at++);
+      if (see_rest(e, source, error) != CM_OK) {
+        cm_free(e);
+        return error->status;
       }
     }
     if (e->line_begun)
@@ -267,13 +275,9 @@ static cm_status is_cut_graph(cm_source *source, const header *h, size_t rows, u
     return error->status;
   *e = (evidence){.header = h, .row_max = lines};
   source->at += rows;
-  while (source->at < source->end || !source->ended) {
-    if (source->at == source->end && cm_source_fill(source, error) != CM_OK) {
-      cm_free(e);
-      return error->status;
-    }
-    while (source->at < source->end)
-      see_byte(e, *source->at++);
+  if (see_rest(e, source, error) != CM_OK) {
+    cm_free(e);
+    return error->status;
   }
   if (e->line_begun)
     see_line_end(e);

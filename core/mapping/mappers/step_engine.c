@@ -118,7 +118,6 @@ static cm_status for_energy(const cm_engine_task *task, cm_run *run, cm_attempt 
   options.budget_ns = INFINITY;
   if (start != NULL && start->part_count <= options.parts_max) {
     options.start = start->part;
-    options.start_parts = start->part_count;
     options.parts_max = start->part_count;
   }
   cm_status status = search(task, &options, run, &made, &result, error);

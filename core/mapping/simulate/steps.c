@@ -14,7 +14,6 @@ typedef struct step {
   planned *plan;      /* by core, in the order of their times */
   uint64_t *first;    /* [parts + 1] */
   uint64_t *next;     /* [parts] */
-  uint32_t *part_on;  /* [cores] the part there */
   cm_histogram *latency;
   double free_ns;     /* of the busiest core without contention */
 } step;
@@ -27,7 +26,7 @@ static void on_delivery(void *user, const cm_fabric_packet *packet, uint64_t now
 
 static cm_status schedule_next(step *s, uint32_t core, cm_error *error)
 {
-  uint32_t part = s->part_on[core];
+  uint32_t part = s->fabric.traffic->part_on[core];
   if (s->next[part] == s->first[part + 1])
     return CM_OK;
   return cm_events_put(&s->fabric.events, s->plan[s->next[part]].ps, CM_EVENT_INJECT, core, 0, error);
@@ -36,7 +35,7 @@ static cm_status schedule_next(step *s, uint32_t core, cm_error *error)
 static cm_status on_inject(void *user, uint32_t core, cm_error *error)
 {
   step *s = user;
-  const planned *p = &s->plan[s->next[s->part_on[core]]++];
+  const planned *p = &s->plan[s->next[s->fabric.traffic->part_on[core]]++];
   if (cm_fabric_inject(&s->fabric, core, p->kind, error) != CM_OK)
     return error->status;
   return schedule_next(s, core, error);
@@ -67,7 +66,7 @@ static cm_status plan_core(step *s, const cm_traffic *t, uint32_t part, cm_rando
             return error->status;
           s->plan[(*count)++] = (planned){cm_ps(now), k};
           for (uint64_t j = t->first[k]; j < t->first[k + 1]; j++)
-            received[s->part_on[t->target[j].core]] +=
+            received[t->part_on[t->target[j].core]] +=
               c[CM_CHARGE_PACKET_RECEIVED].ns + c[CM_CHARGE_SYNAPSE].ns * t->target[j].synapses;
         }
       }
@@ -112,7 +111,6 @@ static void step_free(step *s)
   cm_free(s->plan);
   cm_free(s->first);
   cm_free(s->next);
-  cm_free(s->part_on);
   cm_free(s->latency);
   cm_fabric_free(&s->fabric);
 }
@@ -123,11 +121,8 @@ static cm_status step_new(const cm_traffic *t, uint32_t buffers, cm_run *run, st
   *s = (step){0};
   if (cm_fabric_new(t, buffers, true, run, &s->fabric, error) != CM_OK ||
       CM_NEW(memory, s->first, (size_t)t->parts + 1, error) != CM_OK || CM_NEW(memory, s->next, t->parts, error) != CM_OK ||
-      CM_NEW(memory, s->part_on, cm_chip_cores(t->chip), error) != CM_OK ||
       CM_NEW(memory, s->latency, 1, error) != CM_OK)
     return error->status;
-  for (uint32_t p = 0; p < t->parts; p++)
-    s->part_on[t->core[p]] = p;
   s->fabric.on_delivery = on_delivery;
   s->fabric.on_inject = on_inject;
   s->fabric.user = s;

@@ -17,7 +17,6 @@ typedef struct stream {
   double *cumulative;   /* [packet kinds] rates summed up, core by core */
   uint64_t *kind;       /* [packet kinds] by core */
   uint64_t *first;      /* [parts + 1] */
-  uint32_t *part_on;    /* [cores] */
   double load;
   uint64_t wanted, warm, injected;
   unsigned __int128 free_sum;
@@ -41,14 +40,14 @@ static double rate_of(const stream *s, uint32_t part)
 
 static cm_status schedule_next(stream *s, uint32_t core, cm_error *error)
 {
-  double ns = -log(1 - cm_random_unit(&s->random)) / rate_of(s, s->part_on[core]);
+  double ns = -log(1 - cm_random_unit(&s->random)) / rate_of(s, s->fabric.traffic->part_on[core]);
   return cm_events_put(&s->fabric.events, s->fabric.now + cm_ps(ns), CM_EVENT_INJECT, core, 0, error);
 }
 
 static cm_status on_inject(void *user, uint32_t core, cm_error *error)
 {
   stream *s = user;
-  uint32_t part = s->part_on[core];
+  uint32_t part = s->fabric.traffic->part_on[core];
   uint64_t low = s->first[part], high = s->first[part + 1] - 1;
   double at = cm_random_unit(&s->random) * s->cumulative[high];
   while (low < high) {
@@ -78,7 +77,6 @@ static cm_status gather(stream *s, const cm_traffic *t, cm_error *error)
   if (CM_NEW(memory, s->cumulative, t->packet_count, error) != CM_OK ||
       CM_NEW(memory, s->kind, t->packet_count, error) != CM_OK ||
       CM_NEW(memory, s->first, (size_t)t->parts + 1, error) != CM_OK ||
-      CM_NEW(memory, s->part_on, cm_chip_cores(t->chip), error) != CM_OK ||
       CM_NEW(memory, s->latency, 1, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < t->parts; p++) {
@@ -91,7 +89,6 @@ static cm_status gather(stream *s, const cm_traffic *t, cm_error *error)
           s->kind[count++] = k;
         }
     s->first[p + 1] = count;
-    s->part_on[t->core[p]] = p;
   }
   return CM_OK;
 }
@@ -101,7 +98,6 @@ static void stream_free(stream *s)
   cm_free(s->cumulative);
   cm_free(s->kind);
   cm_free(s->first);
-  cm_free(s->part_on);
   cm_free(s->latency);
   cm_fabric_free(&s->fabric);
 }

@@ -53,8 +53,11 @@ static cm_status list_members(cm_traffic *t, const uint32_t *part, cm_memory *me
   const cm_topology *topology = t->topology;
   uint32_t n = topology->vertex_count;
   if (CM_NEW(memory, t->member_first, (size_t)t->parts + 2, error) != CM_OK ||
-      CM_NEW(memory, t->member, n, error) != CM_OK || CM_NEW(memory, t->out_first, (size_t)n + 1, error) != CM_OK)
+      CM_NEW(memory, t->member, n, error) != CM_OK || CM_NEW(memory, t->out_first, (size_t)n + 1, error) != CM_OK ||
+      CM_NEW(memory, t->part_on, cm_chip_cores(t->chip), error) != CM_OK)
     return error->status;
+  for (uint32_t p = 0; p < t->parts; p++)
+    t->part_on[t->core[p]] = p;
   for (uint32_t v = 0; v < n; v++)
     t->member_first[part[v] + 2]++;
   for (uint32_t p = 0; p < t->parts; p++)
@@ -109,5 +112,6 @@ void cm_traffic_free(cm_traffic *t)
   cm_free(t->member_first);
   cm_free(t->member);
   cm_free(t->out_first);
+  cm_free(t->part_on);
   *t = (cm_traffic){0};
 }

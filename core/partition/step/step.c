@@ -21,14 +21,12 @@ typedef struct search {
   uint32_t *best;     /* [vertices] the parts to go on with */
   uint32_t *expected; /* [nets] parts reached in the last growth */
   double best_ns;     /* of them; INFINITY: none yet */
-  bool grown;
 } search;
 
-static void keep(search *w, bool grown)
+static void keep(search *w)
 {
   memcpy(w->best, w->s.part, w->s.topology->vertex_count * sizeof *w->best);
   w->best_ns = cm_step_longest_ns(&w->s);
-  w->grown = grown;
 }
 
 static void adopt(search *w, const uint32_t *part)
@@ -49,7 +47,7 @@ static cm_status grow_once(search *w, double budget, bool know, bool *fits, cm_e
   if (*fits) {
     memcpy(w->expected, w->s.reached, w->s.topology->net_count * sizeof *w->expected);
     if (cm_step_longest_ns(&w->s) < w->best_ns && cm_step_is_legal(&w->s))
-      keep(w, true);
+      keep(w);
   }
   return CM_OK;
 }
@@ -118,7 +116,7 @@ static cm_status run_search(search *w, cm_step_result *result, cm_error *error)
   cm_status status = cm_step_bound_compute(w->s.topology, w->s.costs, w->s.parts, 0, w->s.run, &bound, error);
   if (status == CM_OK && w->o->start != NULL) {
     adopt(w, w->o->start);
-    keep(w, false);
+    keep(w);
   }
   if (status == CM_OK && (w->o->start == NULL || w->o->budget_ns <= 0 || w->best_ns > w->o->budget_ns))
     status = grow(w, bound.ns, error);
@@ -128,7 +126,7 @@ static cm_status run_search(search *w, cm_step_result *result, cm_error *error)
     return cm_fail(error, CM_NO_ROOM, "no parts within the core limits were grown on %u cores", w->s.parts);
   adopt(w, w->best);
   status = anneal(w, error);
-  *result = (cm_step_result){cm_step_longest_ns(&w->s), w->s.packets, w->grown};
+  *result = (cm_step_result){cm_step_longest_ns(&w->s), w->s.packets};
   return status;
 }
 

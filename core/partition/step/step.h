@@ -17,13 +17,11 @@ typedef struct cm_step_options {
   double visits;       /* of synapses, about: what annealing may take */
   uint64_t seed;
   const uint32_t *start; /* [vertices] legal parts of another origin, numbered from 0 without gaps, or NULL */
-  uint32_t start_parts;
 } cm_step_options;
 
 typedef struct cm_step_result {
   double busiest_ns;   /* of the busiest core, without barrier and contention */
   double packets;      /* rate of all, those to the sender's own core included */
-  bool grown;          /* parts were grown, not taken from `start` */
 } cm_step_result;
 
 /* Fills part [vertices] with numbers 0 .. *parts - 1, none empty. Deterministic, one thread. CM_NO_ROOM when no parts
