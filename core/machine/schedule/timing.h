@@ -1,0 +1,79 @@
+/* The state of a timetable while it is made. Internal to the room. */
+#ifndef CM_MACHINE_TIMING_H
+#define CM_MACHINE_TIMING_H
+
+#include "core/machine/schedule/addresses.h"
+#include "core/machine/schedule/lanes.h"
+#include "core/machine/schedule/timetable.h"
+
+/* A tile on the chip. */
+typedef struct cm_on_chip {
+  uint32_t tile;
+  uint64_t address;
+  double ready;  /* it is filled */
+  double last;   /* the end of all that was done to it */
+  uint64_t next; /* place in the sequence of the piece that reads it next; CM_NEVER */
+  uint32_t pinned; /* stamp */
+  bool dirty;    /* made, and not stored */
+} cm_on_chip;
+
+typedef struct cm_timing {
+  cm_plan *plan;
+  const cm_sequence *sequence;
+  const cm_target *target;
+  const cm_settings *settings;
+  cm_run *run;
+  cm_lanes lanes;
+  cm_addresses addresses;
+  cm_on_chip *buffer;
+  uint32_t buffer_count;
+  uint64_t buffer_room, task_room, timed_room;
+  uint32_t *buffer_of; /* by tile: number + 1 */
+  double *stored;      /* by tile: when it lies outside; below 0: it does not */
+  uint64_t *next_use;  /* by entry of plan->piece_tiles: place in the sequence of the piece that reads the tile next */
+  uint64_t now;        /* place in the sequence */
+  uint64_t first;      /* place of the first piece of `sequence` */
+  uint64_t used_bytes, capacity;
+  uint32_t stamp;
+  double past;         /* ports are busy up to then */
+  double split_bytes;
+  bool record;
+  cm_timetable *out;
+} cm_timing;
+
+/* ---- the memory ---- */
+
+/* Adds a task to the timetable. Errors: memory. */
+cm_status cm_timing_add(cm_timing *t, const cm_timed_task *task, cm_error *error);
+
+/* Puts a tile in a buffer that is free for it from *free_ns on. *number: CM_NO_BUFFER when what is pinned leaves no room
+ * in one piece. Errors: memory. */
+cm_status cm_timing_place(cm_timing *t, uint32_t tile, double ready, uint32_t *number, double *free_ns, cm_error *error);
+
+/* Loads a tile from outside; *there is false when no room was found for it. Errors: memory. */
+cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *error);
+
+/* Stores a buffer. Errors: memory. */
+cm_status cm_timing_store(cm_timing *t, uint32_t number, cm_error *error);
+
+/* Gives a buffer up that needs no storing. */
+void cm_timing_release(cm_timing *t, uint32_t number);
+
+/* Gives up what is needed last until the sequence holds, with `bytes` more, no more than its share; what is pinned
+ * stays. Errors: memory. */
+cm_status cm_timing_make_share(cm_timing *t, uint64_t bytes, cm_error *error);
+
+/* What is left on the chip is stored where it is needed, and given up: the next piece begins on an empty chip. Errors:
+ * memory. */
+cm_status cm_timing_clear(cm_timing *t, cm_error *error);
+
+/* ---- the pieces ---- */
+
+/* The state before the first piece; cm_timing_end frees it, also after a failure. Errors: memory. */
+cm_status cm_timing_begin(cm_timing *t, cm_error *error);
+void cm_timing_end(cm_timing *t);
+
+/* The piece at t->now of the sequence gets its memory and its lanes. Errors: memory, cancel, time. */
+cm_status cm_timing_step(cm_timing *t, cm_error *error);
+
+#endif

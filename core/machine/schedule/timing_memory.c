@@ -1,0 +1,235 @@
+/* The memory over time: buffers are filled, stored and given up. What can fail: memory. */
+#include <math.h>
+
+#include "core/machine/cost.h"
+#include "core/machine/schedule/timing.h"
+
+uint32_t cm_transfer_axis(const cm_box *box)
+{
+  for (uint32_t i = 0; i < box->rank; i++)
+    if (box->to[i] - box->from[i] > 1)
+      return i;
+  return 0;
+}
+
+/* ---- tasks ---- */
+
+cm_status cm_timing_add(cm_timing *t, const cm_timed_task *task, cm_error *error)
+{
+  if (task->end > t->out->time_ns)
+    t->out->time_ns = task->end;
+  if (!t->record)
+    return CM_OK;
+  if (CM_ROOM(t->plan->memory, t->out->tasks, &t->task_room, t->out->task_count + 1, error) != CM_OK)
+    return error->status;
+  t->out->tasks[t->out->task_count++] = *task;
+  return CM_OK;
+}
+
+/* Loads or stores a buffer on as many ports as pay. *end is when the last part is done. */
+static cm_status transfer(cm_timing *t, cm_task_kind kind, uint32_t number, double ready, double *end, cm_error *error)
+{
+  const cm_tile *tile = &t->plan->tiles[t->buffer[number].tile];
+  uint64_t bytes = cm_plan_bytes(t->plan, tile->value, &tile->box);
+  uint32_t ports = t->lanes.count[CM_UNIT_DATA], axis = cm_transfer_axis(&tile->box), parts = 1;
+  int64_t extent = tile->box.rank > 0 ? tile->box.to[axis] - tile->box.from[axis] : 1;
+  if (ports > 1 && extent > 1 && (double)bytes >= 2 * t->split_bytes) {
+    double most = (double)bytes / t->split_bytes;
+    parts = most < ports ? (uint32_t)most : ports;
+    parts = extent < (int64_t)parts ? (uint32_t)extent : parts;
+  }
+  uint64_t row = extent > 0 ? bytes / (uint64_t)extent : 0;
+  *end = ready;
+  for (uint32_t p = 0; p < parts; p++) {
+    cm_timed_task task = {.kind = kind, .number = t->buffer[number].tile, .buffer = number,
+                    .from = extent * (int64_t)p / (int64_t)parts, .to = extent * ((int64_t)p + 1) / (int64_t)parts};
+    double ns = cm_transfer_ns(t->target, parts > 1 ? (uint64_t)(task.to - task.from) * row : bytes);
+    task.start = cm_lanes_earliest(&t->lanes, CM_UNIT_DATA, ready, ns, &task.lane);
+    task.end = task.start + ns;
+    cm_lanes_take(&t->lanes, task.lane, task.start, ns);
+    *end = task.end > *end ? task.end : *end;
+    if (cm_timing_add(t, &task, error) != CM_OK)
+      return error->status;
+  }
+  *(kind == CM_TASK_STORE ? &t->out->traffic.stored : tile->constant ? &t->out->traffic.parameters
+                                                                      : &t->out->traffic.loaded) += bytes;
+  return CM_OK;
+}
+
+/* ---- memory ---- */
+
+cm_status cm_timing_store(cm_timing *t, uint32_t number, cm_error *error)
+{
+  cm_on_chip *r = &t->buffer[number];
+  double end;
+  if (transfer(t, CM_TASK_STORE, number, r->ready, &end, error) != CM_OK)
+    return error->status;
+  r->dirty = false;
+  r->last = end > r->last ? end : r->last;
+  t->stored[r->tile] = end;
+  return CM_OK;
+}
+
+void cm_timing_release(cm_timing *t, uint32_t number)
+{
+  const cm_on_chip *r = &t->buffer[number];
+  t->used_bytes -= t->plan->tiles[r->tile].bytes;
+  t->buffer_of[r->tile] = 0;
+  cm_addresses_free(&t->addresses, r->address, r->last, t->past);
+}
+
+/* Gives a tile up that the present piece does not need. */
+static cm_status evict(cm_timing *t, uint32_t number, cm_error *error)
+{
+  const cm_on_chip *r = &t->buffer[number];
+  if (r->dirty && r->next != CM_NEVER && cm_timing_store(t, number, error) != CM_OK)
+    return error->status;
+  cm_timing_release(t, number);
+  return CM_OK;
+}
+
+/* What giving a buffer up costs per byte: storing and loading it, the less the later it is needed. */
+static double price(const cm_timing *t, const cm_on_chip *r)
+{
+  return (r->dirty ? 2.0 : 1.0) / (double)(r->next > t->now ? r->next - t->now : 1);
+}
+
+/* Gives up what is needed last until the sequence holds no more than its share; what the piece needs stays. */
+cm_status cm_timing_make_share(cm_timing *t, uint64_t bytes, cm_error *error)
+{
+  while (t->used_bytes + bytes > t->capacity) {
+    uint32_t victim = CM_NO_BUFFER;
+    double least = HUGE_VAL;
+    for (uint32_t i = 0; i < t->addresses.count; i++) {
+      uint32_t b = t->addresses.range[i].buffer;
+      if (b == CM_NO_BUFFER || t->buffer[b].pinned == t->stamp)
+        continue;
+      double p = price(t, &t->buffer[b]);
+      if (p < least) {
+        least = p;
+        victim = b;
+      }
+    }
+    if (victim == CM_NO_BUFFER)
+      return CM_OK;
+    if (evict(t, victim, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* Gives up the neighbours that cost least to make a window of `bytes`; false when what is pinned leaves none. */
+static cm_status clear_window(cm_timing *t, uint64_t bytes, bool *cleared, cm_error *error)
+{
+  const cm_addresses *a = &t->addresses;
+  uint32_t best_first = 0, best_last = 0;
+  double best = HUGE_VAL, sum = 0;
+  for (uint32_t first = 0, last = 0; last < a->count; last++) {
+    const cm_range *r = &a->range[last];
+    if (r->buffer != CM_NO_BUFFER && t->buffer[r->buffer].pinned == t->stamp) {
+      first = last + 1;
+      sum = 0;
+      continue;
+    }
+    sum += r->buffer != CM_NO_BUFFER ? price(t, &t->buffer[r->buffer]) * (double)(r->to - r->from) : 0;
+    for (; first <= last && r->to - a->range[first].from >= bytes; first++) {
+      if (sum < best) {
+        best = sum;
+        best_first = first;
+        best_last = last;
+      }
+      const cm_range *f = &a->range[first];
+      sum -= f->buffer != CM_NO_BUFFER ? price(t, &t->buffer[f->buffer]) * (double)(f->to - f->from) : 0;
+    }
+  }
+  *cleared = best < HUGE_VAL;
+  if (!*cleared)
+    return CM_OK;
+  uint64_t from = a->range[best_first].from, to = a->range[best_last].to;
+  for (;;) {
+    uint32_t victim = CM_NO_BUFFER;
+    for (uint32_t i = 0; i < a->count && victim == CM_NO_BUFFER; i++)
+      if (a->range[i].from >= from && a->range[i].to <= to)
+        victim = a->range[i].buffer;
+    if (victim == CM_NO_BUFFER)
+      return CM_OK;
+    if (evict(t, victim, error) != CM_OK)
+      return error->status;
+  }
+}
+
+/* A buffer for a tile, free for it from *free_ns on. CM_NO_BUFFER: what is pinned leaves no room in one piece. */
+cm_status cm_timing_place(cm_timing *t, uint32_t tile, double ready, uint32_t *number, double *free_ns, cm_error *error)
+{
+  uint64_t bytes = t->plan->tiles[tile].bytes > 0 ? t->plan->tiles[tile].bytes : CM_ALIGNMENT, address;
+  cm_window window;
+  bool there = cm_addresses_find(&t->addresses, bytes, ready, &window);
+  if (!there) {
+    if (clear_window(t, bytes, &there, error) != CM_OK)
+      return error->status;
+    there = there && cm_addresses_find(&t->addresses, bytes, ready, &window);
+  }
+  *number = CM_NO_BUFFER;
+  if (!there)
+    return CM_OK;
+  if (CM_ROOM(t->plan->memory, t->buffer, &t->buffer_room, t->buffer_count + 1, error) != CM_OK ||
+      cm_addresses_take(&t->addresses, &window, bytes, t->plan->tiles[tile].constant, t->buffer_count, &address, error) !=
+          CM_OK)
+    return error->status;
+  *free_ns = window.free_ns;
+  *number = t->buffer_count++;
+  t->buffer[*number] = (cm_on_chip){.tile = tile, .address = address, .next = CM_NEVER, .pinned = t->stamp};
+  t->buffer_of[tile] = *number + 1;
+  t->used_bytes += t->plan->tiles[tile].bytes;
+  return CM_OK;
+}
+
+/* When what is loaded from outside lies there. */
+static double outside_ready(const cm_timing *t, uint32_t number)
+{
+  const cm_tile *tile = &t->plan->tiles[number];
+  double ready = tile->grid && t->stored[number] > 0 ? t->stored[number] : 0;
+  cm_cells cells;
+  for (bool more = !tile->grid && cm_cells_begin(t->plan, tile, &cells); more; more = cm_cells_next(&cells))
+    ready = t->stored[cm_cells_tile(&cells)] > ready ? t->stored[cm_cells_tile(&cells)] : ready;
+  return ready;
+}
+
+/* Loads a tile; *there is false when no room was found for it. */
+cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *error)
+{
+  uint32_t number, lane;
+  double ready = outside_ready(t, tile), free_ns, end;
+  double ns = cm_transfer_ns(t->target, t->plan->tiles[tile].bytes);
+  double start = cm_lanes_earliest(&t->lanes, CM_UNIT_DATA, ready, ns, &lane);
+  if (cm_timing_place(t, tile, start, &number, &free_ns, error) != CM_OK)
+    return error->status;
+  *there = number != CM_NO_BUFFER;
+  if (!*there)
+    return CM_OK;
+  if (transfer(t, CM_TASK_LOAD, number, free_ns > ready ? free_ns : ready, &end, error) != CM_OK)
+    return error->status;
+  t->buffer[number].ready = t->buffer[number].last = end;
+  return CM_OK;
+}
+
+/* What is left on the chip is stored where it is needed, and given up: the piece begins on an empty chip. */
+cm_status cm_timing_clear(cm_timing *t, cm_error *error)
+{
+  for (uint32_t i = 0; i < t->addresses.count;) {
+    uint32_t b = t->addresses.range[i].buffer;
+    if (b == CM_NO_BUFFER) {
+      i++;
+      continue;
+    }
+    if (evict(t, b, error) != CM_OK)
+      return error->status;
+    i = 0;
+  }
+  for (uint32_t i = 0; i < t->addresses.count; i++)
+    if (t->addresses.range[i].free_ns > t->addresses.range[0].free_ns)
+      t->addresses.range[0].free_ns = t->addresses.range[i].free_ns;
+  t->addresses.range[0].to = t->plan->memory_bytes;
+  t->addresses.count = 1;
+  return CM_OK;
+}
