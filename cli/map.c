@@ -29,7 +29,7 @@ static const char usage[] =
   "  --communication M    what placement pays for: unicast (a packet to every core reached; unless given) or multicast\n"
   "                       (one packet along the union of the routes)\n"
   "  --policy FILE        of mapper learned, from coremap train; unless given, the one that ships\n"
-  "  --parts K            exactly K parts (with --imbalance, 0.03 unless given)\n"
+  "  --parts K            exactly K parts (with --imbalance, 0.03 unless given); at most K for time, energy, edp\n"
   "  --max-part-size N    at most N neurons in a part\n"
   "  --seed S             same input, options and seed: same bytes out\n"
   "  --threads T          never changes the result\n"

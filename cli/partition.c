@@ -18,7 +18,7 @@ static const char usage[] =
     "  --preset NAME        fast, balanced (default), best: effort; reference: the seed's method\n"
     "  --objective NAME     edge, axon, time, energy or edp (docs/options.md); unless given: axon for directed networks under\n"
   "                       core limits, else edge\n"
-    "  --parts K            exactly K parts (with --imbalance, 0.03 unless given)\n"
+    "  --parts K            exactly K parts (with --imbalance, 0.03 unless given); at most K for time, energy, edp\n"
     "  --max-part-size N    at most N neurons in a part\n"
     "  --seed S             same input, options and seed: same bytes out\n"
     "  --threads T          never changes the result\n"

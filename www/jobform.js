@@ -100,6 +100,13 @@ const OPTIONS = [
     control: () => whole('part-size', 'the chip’s limit', 1, 4294967295),
   },
   {
+    name: 'parts',
+    for: 'map',
+    more: true,
+    label: 'Number of cores',
+    control: () => whole('parts', 'as many as are needed', 1, 1048576),
+  },
+  {
     name: 'memory',
     for: 'compile',
     more: true,

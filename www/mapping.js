@@ -15,6 +15,7 @@ import {
   keyFigures,
   kindsTable,
   metricsTable,
+  stepLine,
   waysTable,
 } from './tables.js';
 import { View } from './view.js';
@@ -149,6 +150,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
       compare,
     ),
     keyFigures(model),
+    stepLine(summary),
     element(
       'div',
       { class: 'map-layout' },

@@ -18,7 +18,10 @@ export const METRICS = [
   },
   { name: 'core_ns_max', label: 'Busiest core', show: latency, better: -1, note: 'without contention' },
   { name: 'energy_step_pj', label: 'Energy of a step', show: energy, better: -1, note: 'packets, synapses, neurons, hops' },
+  { name: 'barrier_ns', label: 'Barrier', show: latency, better: -1, note: 'between steps, by the tiles in use' },
   { name: 'energy_packets_pj', label: 'Energy of packets', show: energy, better: -1, note: 'sent and received' },
+  { name: 'energy_synapses_pj', label: 'Energy of synapses', show: energy, better: 0, note: 'the same in every mapping' },
+  { name: 'energy_neurons_pj', label: 'Energy of neurons', show: energy, better: 0, note: 'the same in every mapping' },
   { name: 'latency_mean_ns', label: 'Latency, mean', show: latency, better: -1, note: 'weighted by traffic' },
   { name: 'latency_max_ns', label: 'Latency, maximum', show: latency, better: -1 },
   {
@@ -40,6 +43,14 @@ export const METRICS = [
   },
   { name: 'link_load_max', label: 'Link load, maximum', unit: 'packets', show: figure, better: -1 },
   { name: 'port_load_max', label: 'Port load, maximum', unit: 'packets', show: figure, better: -1, note: 'of a core' },
+  {
+    name: 'saturation_load',
+    label: 'Saturation load',
+    unit: 'steps a second',
+    show: (value) => figure(value * 1e9),
+    better: 1,
+    note: 'at which the busiest port or link is full',
+  },
   {
     name: 'hop_traffic',
     label: 'Hop traffic',

@@ -10,6 +10,8 @@ import { swatchColour } from './picture.js';
 const KEY_FIGURES = [
   'cores_used',
   'energy_pj',
+  'step_ns',
+  'energy_step_pj',
   'latency_mean_ns',
   'latency_max_ns',
   'congestion_max',
@@ -27,6 +29,20 @@ export function keyFigures(model) {
       return [metric.label, [metricText(metric, model.metrics), note && element('small', {}, note)]];
     }),
     'figures',
+  );
+}
+
+/** What holds a time step up, and how far its busiest core is from what no partition can do; null for older mappings. */
+export function stepLine({ metrics, report }) {
+  if (!metrics?.step_limit) return null;
+  const time = (ns) => si(ns * 1e-9, 's', 4);
+  const bound = report?.step_bound;
+  return element(
+    'p',
+    { class: 'quiet step-line' },
+    `A time step takes ${time(metrics.step_ns)}: ${metrics.step_limit}`,
+    metrics.barrier_ns > 0 ? `, and the barrier takes ${time(metrics.barrier_ns)}. ` : '. ',
+    bound?.ns > 0 && `No partition on these cores has a busiest core below ${time(bound.ns)}; this one’s is ${percent(bound.gap_percent / 100)} above.`,
   );
 }
 

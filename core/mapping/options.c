@@ -26,6 +26,8 @@ typedef struct option {
 #define FIELD(name) offsetof(struct cm_map_options, name)
 static const double int64_most = 9223372036854774784.0; /* largest double below 2^63 */
 
+static const double imbalance_any = 100; /* the most that can be stated */
+
 static const option table[] = {
   {"preset", WORD, FIELD(preset), 0, 0, CM_PRESET_BALANCED, {"reference", "fast", "balanced", "best"},
    NULL, false},
@@ -36,7 +38,7 @@ static const option table[] = {
   {"coarsening_seed", LONG_COUNT, FIELD(coarsening_seed), 0, int64_most, -1, {0}, NULL, false},
   {"placement_seed", LONG_COUNT, FIELD(placement_seed), 0, int64_most, -1, {0}, NULL, false},
   {"parts", COUNT, FIELD(parts), 0, CM_CHIP_CORES_MAX, 0, {0}, NULL, false},
-  {"imbalance", REAL, FIELD(imbalance), 0, 100, 0.03, {0}, NULL, false},
+  {"imbalance", REAL, FIELD(imbalance), 0, 100, -1, {0}, NULL, false},
   {"max_part_size", LONG_COUNT, FIELD(max_part_size), 0, UINT32_MAX, 0, {0}, NULL, false},
   {"coarsening_share", COUNT, FIELD(coarsening_share), 1, 1000000, 15, {0}, NULL, false},
   {"coarsening_tries", COUNT, FIELD(coarsening_tries), 1, 64, 8, {0}, NULL, false},
@@ -186,6 +188,8 @@ static cm_status resolve(struct cm_map_options *o, cm_error *error)
             cm_objective_name((cm_objective)o->objective));
     return cm_fail_at(error, "/options/mapper");
   }
+  if (o->imbalance < 0) /* time balances work, not neurons */
+    o->imbalance = chosen && cm_objective_is_of_steps((cm_objective)o->objective) ? imbalance_any : 0.03;
   if (o->regions == UINT64_MAX)
     o->regions = o->preset == CM_PRESET_REFERENCE ? 0 : 2;
   if (o->coarsening_seed == UINT64_MAX)

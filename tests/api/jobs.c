@@ -879,6 +879,34 @@ START_TEST(a_mapping_over_http_passes_the_check)
 }
 END_TEST
 
+/* The neuron with most inputs alone needs 57 packets and synapses of 19.8 ns: no step is shorter, and this network has
+ * one that is as short. The number of parts is a limit here, not a demand. */
+START_TEST(objectives_of_time_steps)
+{
+  static const char *const objectives[] = {"time", "edp", "energy"};
+  double step[3], energy[3];
+  for (int i = 0; i < 3; i++) {
+    char id[33], network[65];
+    test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+    test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"objective\": \"%s\", \"parts\": 1000}}",
+             network, objectives[i]);
+    json_t *job = finished(id, "done");
+    const json_t *report = json_object_get(job, "report"), *metrics = json_object_get(report, "metrics");
+    step[i] = json_number_value(json_object_get(metrics, "core_ns_max"));
+    energy[i] = json_number_value(json_object_get(metrics, "energy_packets_pj"));
+    ck_assert_ptr_nonnull(strstr(test_word(metrics, "step_limit"), "core ("));
+    ck_assert_double_gt(json_number_value(json_object_get(metrics, "step_ns")), step[i]);
+    const json_t *bound = json_object_get(json_object_get(report, "mapper"), "step_bound");
+    ck_assert_double_eq_tol(json_number_value(json_object_get(bound, "ns")), 57 * 19.8, 1e-6);
+    json_decref(job);
+  }
+  ck_assert_double_eq_tol(step[0], 57 * 19.8, 1e-6);
+  ck_assert_double_ge(step[1], step[0] - 1e-6);
+  ck_assert_double_ge(energy[0], energy[1]);
+  ck_assert_double_eq_tol(energy[2], 196 * 111, 1e-6); /* an axon that reaches anything sends one packet */
+}
+END_TEST
+
 START_TEST(jobs_are_listed_page_by_page)
 {
   char id[33], path[160];
@@ -927,6 +955,7 @@ int main(void)
   tcase_add_test(tests, a_reserving_job_leases_its_region);
   tcase_add_test(tests, a_trial_mapping_is_committed_later);
   tcase_add_test(tests, a_mapping_over_http_passes_the_check);
+  tcase_add_test(tests, objectives_of_time_steps);
   tcase_add_test(tests, jobs_are_listed_page_by_page);
   suite_add_tcase(suite, tests);
   return test_main(suite);

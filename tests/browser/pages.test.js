@@ -241,6 +241,32 @@ test('the metrics are the server’s', async () => {
   await shot('mapping', { fullPage: true });
 });
 
+test('a job for short time steps, from the form to what holds a step up', async () => {
+  await go('#/new');
+  const network = (await getJson('/v1/networks')).networks.find((entry) => entry.name === NETWORK);
+  await page.selectOption('#network', network.id);
+  await page.selectOption('#chip', 'loihi1');
+  await page.click('summary');
+  await page.selectOption('#objective', 'time');
+  await page.fill('#parts', '128');
+  await page.click('button[type=submit]');
+  await page.waitForURL(/#\/jobs\/.+/);
+  await page.waitForSelector('.badge-done', { timeout: 60000 });
+  await page.click('text=Open the mapping');
+  await page.waitForSelector('.heat-canvas');
+  const id = decodeURIComponent(page.url().split('#/mappings/')[1]);
+  const { metrics, report } = await getJson(`/v1/mappings/${id}`);
+  const line = plain(await page.textContent('.step-line'));
+  assert.ok(line.includes(metrics.step_limit), line);
+  assert.match(line, /A time step takes \d\.\d+ µs/);
+  assert.match(line, /the barrier takes 1\.[48]\d* µs/);
+  assert.match(line, /this one’s is 0(\.0)? % above/);
+  assert.equal(metrics.core_ns_max.toFixed(1), report.step_bound.ns.toFixed(1));
+  const row = await page.getAttribute('tr[data-metric="step_ns"] td.number', 'title');
+  assert.equal(Number(row), metrics.step_ns);
+  await shot('time-step', { fullPage: true });
+});
+
 test('a click on a core shows its budgets and its neurons', async () => {
   await go(`#/mappings/${mappings[0]}`);
   const wanted = (await coresOf(mappings[0])).sort((a, b) => b.neurons - a.neurons)[0];

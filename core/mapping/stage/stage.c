@@ -4,6 +4,7 @@
 #include "core/mapping/stage/stage.h"
 
 #include "core/chip/reach.h"
+#include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/stage/attempts.h"
 
 /* What one run of the stage holds. */
@@ -73,11 +74,21 @@ static cm_limits read_limits(const cm_map_input *input)
   return limits;
 }
 
+/* Objectives of time steps use so many cores at most. */
+static bool parts_are_a_limit(const job *j)
+{
+  return cm_objective_is_of_steps(j->objective);
+}
+
 /* What asks for a number of parts: the options, the limits, or the cores of a bare grid. */
 static cm_status settle_parts(job *j, cm_error *error)
 {
   cm_terms *terms = &j->terms;
   uint32_t vertices = j->input->topology->vertex_count;
+  if (parts_are_a_limit(j)) {
+    terms->parts = terms->parts < vertices ? terms->parts : vertices;
+    terms->parts = terms->parts < terms->cores ? terms->parts : terms->cores;
+  }
   if (terms->parts > vertices) {
     cm_fail(error, CM_BAD_OPTION, "%u parts are asked for, but the network has only %u neurons", terms->parts,
             vertices);
@@ -154,7 +165,7 @@ static cm_status prepare(job *j, cm_error *error)
   if (cm_bound_parts(topology, &terms.limits, j->run, &j->bound, error) != CM_OK ||
       cm_check_reach(topology, &j->bound, &terms.limits, error) != CM_OK)
     return error->status;
-  j->attempts.alone = j->bound.parts >= topology->vertex_count || j->terms.parts == topology->vertex_count;
+  j->attempts.alone = j->bound.parts >= topology->vertex_count || (j->terms.parts == topology->vertex_count && !parts_are_a_limit(j));
   cm_refusal refusal = refusal_of(j, &terms);
   return cm_refuse_by_bound(&refusal, error);
 }
