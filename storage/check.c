@@ -85,8 +85,7 @@ static cm_status check_blobs(checking *c, cm_error *error)
       check_file(c, (const char *)sqlite3_column_text(statement, 0), (uint64_t)sqlite3_column_int64(statement, 1),
                  (const char *)sqlite3_column_text(statement, 2));
   }
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 /* A network whose digest no release has noted: a model's is its id, a topology file has checksums of its own. */
@@ -126,7 +125,7 @@ static cm_status check_old_rows(checking *c, cm_error *error)
     if (status == CM_OK && row)
       check_old_network(c, (const char *)sqlite3_column_text(statement, 0), sqlite3_column_int(statement, 1) != 0);
   }
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   if (status != CM_OK)
     return status;
   row = true;
@@ -143,8 +142,7 @@ static cm_status check_old_rows(checking *c, cm_error *error)
     else
       c->undigested++;
   }
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 /* ---- at start ---- */
@@ -195,7 +193,7 @@ static cm_status check_database(checking *c, cm_error *error)
     if (strcmp(text, "ok") != 0)
       fault(c, "coremapd.db: %s", text);
   }
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   if (status == CM_OK && c->faults == before)
     say(c, "database: pages and indexes are whole");
   return status;
@@ -259,7 +257,7 @@ static cm_status check_uploads(checking *c, cm_error *error)
     else if ((int64_t)about.st_size > sqlite3_column_int64(statement, 1))
       fault(c, "incoming/%s: an upload is longer than announced", id);
   }
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   if (status == CM_OK)
     say(c, "uploads under way: %llu", (unsigned long long)count);
   return status;

@@ -34,7 +34,7 @@ cm_status cm_chips_text_in(sqlite3 *handle, const char *name, char **text, bool 
     status = cm_fail(error, CM_NOT_FOUND, "there is no chip \"%.64s\"; GET /v1/chips lists those there are", name);
   if (status == CM_OK)
     status = cm_sql_text(statement, 0, text, error);
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   if (status == CM_OK)
     *preset = false;
   return status;
@@ -248,7 +248,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     if (status == CM_OK && row)
       cm_sql_copy(statement, 0, chips[count++].name, CM_CHIP_NAME_MAX);
   }
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   if (status != CM_OK) {
     free(chips);
     return status;

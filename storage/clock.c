@@ -63,8 +63,7 @@ static cm_status read_step(sqlite3 *handle, void *context, cm_error *error)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK)
     *(double *)context = sqlite3_column_double(statement, 0);
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 static cm_status move(sqlite3 *handle, void *context, cm_error *error)

@@ -40,9 +40,13 @@ cm_status cm_database_limit_pages(cm_database *database, uint32_t pages, cm_erro
 /* ---- inside closures ---- */
 
 /* Prepares `sql` and binds the arguments by `types`: t const char * (NULL binds NULL), i int64_t, d double.
- * The caller finalizes *statement (also after a failure, when it is NULL). */
+ * The caller ends *statement by cm_sql_end (also after a failure, when it is NULL). */
 cm_status cm_sql_prepare(sqlite3 *handle, sqlite3_stmt **statement, cm_error *error, const char *sql,
                          const char *types, ...);
+
+/* Finalizes `statement` (NULL: none); `status` is how its rows were read. When that is CM_OK, but a text was read as NULL
+ * or "" because memory ran out, CM_NO_MEMORY. Every reading of texts ends here, before what was read is used. */
+cm_status cm_sql_end(sqlite3_stmt *statement, cm_status status, cm_error *error);
 
 /* Steps: *row says whether there is one. */
 cm_status cm_sql_step(sqlite3_stmt *statement, bool *row, cm_error *error);
@@ -57,7 +61,11 @@ cm_status cm_sql_number(sqlite3 *handle, int64_t fallback, int64_t *number, cm_e
 /* A text column as an owned copy ("" for NULL); CM_NO_MEMORY. */
 cm_status cm_sql_text(sqlite3_stmt *statement, int column, char **text, cm_error *error);
 
-/* A text column copied into a fixed buffer, cut when longer. */
+/* A text column copied into a fixed buffer, cut when longer; "" when memory runs out, which cm_sql_whole and cm_sql_end
+ * tell. */
 void cm_sql_copy(sqlite3_stmt *statement, int column, char *text, size_t size);
+
+/* CM_NO_MEMORY when memory ran out while a column of the row at hand was read, else CM_OK. */
+cm_status cm_sql_whole(sqlite3_stmt *row, cm_error *error);
 
 #endif

@@ -83,11 +83,13 @@ cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
   job->retries = sqlite3_column_int(row, 21);
   job->retry_at = sqlite3_column_double(row, 22);
   char **texts[] = {&job->options, &job->problem, &job->report, &job->phases, &job->log, &job->fault};
-  for (int i = 0; i < 6; i++)
-    if (cm_sql_text(row, 23 + i, texts[i], error) != CM_OK) {
-      cm_job_clear(job);
-      return error->status;
-    }
+  cm_status status = cm_sql_whole(row, error);
+  for (int i = 0; status == CM_OK && i < 6; i++)
+    status = cm_sql_text(row, 23 + i, texts[i], error);
+  if (status != CM_OK) {
+    cm_job_clear(job);
+    return status;
+  }
   job->ready = job->state == CM_JOB_QUEUED && sqlite3_column_int(row, 29) != 0;
   return CM_OK;
 }
@@ -107,8 +109,7 @@ static cm_status get_in(sqlite3 *handle, const char *id, cm_job *job, cm_error *
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK)
     status = row ? cm_job_from_row(statement, job, error) : no_job(id, error);
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 void cm_job_publish(cm_store *store, const char *id, cm_job_state state, const char *result_kind, const char *result)
@@ -148,8 +149,7 @@ static cm_status same_key(sqlite3 *handle, job_work *work, bool *known, cm_error
     cm_sql_copy(statement, 1, hash, sizeof hash);
     work->result = strcmp(hash, work->body_hash) == 0 ? CM_JOB_SAME : CM_JOB_OTHER_BODY;
   }
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 static cm_status create(sqlite3 *handle, void *context, cm_error *error)
@@ -289,8 +289,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
       status = cm_queue_order_place(order, handle, job, f->network == NULL, error);
   }
   cm_queue_order_free(order);
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 cm_status cm_jobs_list(cm_store *store, const cm_job_filter *filter, cm_job **jobs, size_t *count, cm_error *error)
@@ -410,8 +409,7 @@ static cm_status count(sqlite3 *handle, void *context, cm_error *error)
         counts[state] = (uint64_t)sqlite3_column_int64(statement, 1);
     }
   }
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 cm_status cm_jobs_count(cm_store *store, uint64_t counts[CM_JOB_STATES], cm_error *error)

@@ -28,6 +28,7 @@ static cm_status cores_of(const cm_occupancy *occupancy, const cm_chip *chip, cm
   char *text, owner[OWNER_MAX];
   if (cm_occupancy_print(occupancy, chip, &text, error) != CM_OK)
     return error->status;
+  uint64_t refusals = cm_json_refusals();
   json_t *state = cm_json_loadb(text, strlen(text), 0, NULL), *group, *item;
   size_t i, j;
   free(text);
@@ -46,8 +47,12 @@ static cm_status cores_of(const cm_occupancy *occupancy, const cm_chip *chip, cm
     break;
   }
   json_decref(state);
+  if (cm_json_whole(refusals, "reading a lease", error) != CM_OK) {
+    free(cores);
+    return error->status;
+  }
   if (cores == NULL && (cores = strdup("[]")) == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reading a lease");
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for reading a lease");
   lease->cores = cores;
   lease->core_count = count;
   return CM_OK;
@@ -85,7 +90,7 @@ static cm_status find_lease(sqlite3 *handle, const char *chip, const char *id, c
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
     lease_from_row(statement, lease);
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   return status == CM_OK && !row ? no_lease(chip, id, error) : status;
 }
 
@@ -265,7 +270,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
       work->count++;
     }
   }
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   cm_occupancy_free(occupancy);
   cm_chip_free(chip);
   return status;
@@ -341,8 +346,7 @@ static cm_status find_expired(sqlite3 *handle, void *context, cm_error *error)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, name, CM_CHIP_NAME_MAX);
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 static cm_status expire(sqlite3 *handle, void *context, cm_error *error)

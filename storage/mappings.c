@@ -45,7 +45,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
     m->created = sqlite3_column_double(statement, 7);
     cm_sql_copy(statement, 8, m->kind, sizeof m->kind);
   }
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   if (status == CM_OK && !row)
     status = cm_fail(error, CM_NOT_FOUND, "there is no mapping %.64s", work->value);
   return status;

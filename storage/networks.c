@@ -59,7 +59,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
     from_row(statement, &work->network);
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   if (status == CM_OK && !row)
     status = cm_fail(error, CM_NOT_FOUND, "there is no network %.64s", work->id);
   return status;
@@ -161,8 +161,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     if (status == CM_OK && row)
       from_row(statement, &work->networks[work->count++]);
   }
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 cm_status cm_networks_list(cm_store *store, int64_t before, size_t limit, cm_network **networks, size_t *count,

@@ -66,7 +66,7 @@ static cm_status expire_in_memory(sqlite3 *handle, const char *chip, cm_occupanc
       if (!alive[i] && strcmp(occupancy->owners[i] + PREFIX, id) == 0)
         alive[i] = true;
   }
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   uint32_t cores = occupancy->width * occupancy->height;
   for (uint32_t core = 0; status == CM_OK && core < cores; core++)
     if (occupancy->state[core] == CM_CORE_TAKEN && !alive[occupancy->owner[core]]) {
@@ -88,12 +88,14 @@ cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, cm_chip **chip
     status = cm_sql_prepare(handle, &statement, error, "SELECT state FROM occupancy WHERE chip = ?", "t", name);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
+  const char *text = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 0) : "";
+  if (text == NULL)
+    status = cm_sql_whole(statement, error);
   if (status == CM_OK && row)
-    status = cm_occupancy_parse(c, (const char *)sqlite3_column_text(statement, 0),
-                                (size_t)sqlite3_column_bytes(statement, 0), &o, error);
+    status = cm_occupancy_parse(c, text, (size_t)sqlite3_column_bytes(statement, 0), &o, error);
   else if (status == CM_OK)
     status = cm_occupancy_new(c, &o, error);
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   if (status == CM_OK)
     status = expire_in_memory(handle, name, o, error);
   if (status != CM_OK) {

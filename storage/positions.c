@@ -68,10 +68,12 @@ static bool grow(void **array, size_t bytes)
   "(SELECT count(*) FROM jobs r WHERE r.state = 'running' AND r.user = t.user)," \
   " (SELECT max(s.started) FROM jobs s WHERE s.user = t.user)"
 
-/* Finds a user, or adds it; the row has STANDING from `column` on. */
+/* Finds a user, or adds it (a NULL name is one that memory did not suffice for); the row has STANDING from `column` on. */
 static cm_status find_person(cm_queue_order *order, const char *name, sqlite3_stmt *row, int column, uint32_t *found,
                              cm_error *error)
 {
+  if (name == NULL)
+    return no_memory(error);
   for (size_t i = 0; i < order->person_count; i++)
     if (strcmp(order->people[i].name, name) == 0) {
       *found = (uint32_t)i;
@@ -103,8 +105,7 @@ static cm_status find_by_name(cm_queue_order *order, sqlite3 *handle, const char
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK)
     status = find_person(order, name, statement, 0, found, error);
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 static cm_status read_shares(cm_queue_order *order, sqlite3 *handle, cm_error *error)
@@ -133,8 +134,7 @@ static cm_status read_shares(cm_queue_order *order, sqlite3 *handle, cm_error *e
     if (status == CM_OK)
       order->share_count++;
   }
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 /* Whether `a` is served before `b` on a level of running jobs that both have reached: the one that reached it with jobs

@@ -39,8 +39,7 @@ static cm_status whose_turn(sqlite3 *handle, char *user, int64_t *priority, bool
     cm_sql_copy(statement, 0, user, CM_USER_MAX);
     *priority = sqlite3_column_int64(statement, 1);
   }
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
@@ -66,7 +65,7 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
     status = cm_job_from_row(statement, &work->job, error);
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   if (status != CM_OK || !row)
     return status;
   status = cm_job_move_in(handle, &work->job, CM_JOB_RUNNING, error);
@@ -135,7 +134,7 @@ static cm_status identify(sqlite3 *handle, void *context, cm_error *error)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, other, sizeof other);
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   if (status == CM_OK && row) {
     status = cm_job_move_in(handle, job, CM_JOB_QUEUED, error);
     if (status == CM_OK)

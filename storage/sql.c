@@ -71,6 +71,22 @@ cm_status cm_sql_step(sqlite3_stmt *statement, bool *row, cm_error *error)
   return CM_OK;
 }
 
+static cm_status short_of_memory(cm_error *error)
+{
+  return cm_fail(error, CM_NO_MEMORY, "out of memory while reading the database");
+}
+
+cm_status cm_sql_end(sqlite3_stmt *statement, cm_status status, cm_error *error)
+{
+  int code = sqlite3_finalize(statement);
+  return status == CM_OK && (code & 0xff) == SQLITE_NOMEM ? short_of_memory(error) : status;
+}
+
+cm_status cm_sql_whole(sqlite3_stmt *row, cm_error *error)
+{
+  return sqlite3_errcode(sqlite3_db_handle(row)) == SQLITE_NOMEM ? short_of_memory(error) : CM_OK;
+}
+
 cm_status cm_sql_run(sqlite3 *handle, int *changes, cm_error *error, const char *sql, const char *types, ...)
 {
   sqlite3_stmt *statement;
@@ -83,8 +99,7 @@ cm_status cm_sql_run(sqlite3 *handle, int *changes, cm_error *error, const char 
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && changes != NULL)
     *changes = sqlite3_changes(handle);
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 cm_status cm_sql_number(sqlite3 *handle, int64_t fallback, int64_t *number, cm_error *error, const char *sql,
@@ -101,16 +116,15 @@ cm_status cm_sql_number(sqlite3 *handle, int64_t fallback, int64_t *number, cm_e
   if (status == CM_OK)
     *number = row && sqlite3_column_type(statement, 0) != SQLITE_NULL ? sqlite3_column_int64(statement, 0)
                                                                       : fallback;
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 cm_status cm_sql_text(sqlite3_stmt *statement, int column, char **text, cm_error *error)
 {
   const char *held = (const char *)sqlite3_column_text(statement, column);
-  char *copy = strdup(held != NULL ? held : "");
+  char *copy = held != NULL || cm_sql_whole(statement, error) == CM_OK ? strdup(held != NULL ? held : "") : NULL;
   if (copy == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reading the database");
+    return short_of_memory(error);
   *text = copy;
   return CM_OK;
 }

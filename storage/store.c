@@ -91,8 +91,7 @@ static cm_status read_identity(sqlite3 *handle, void *context, cm_error *error)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, id, CM_FOLDER_ID_MAX);
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 static cm_status write_identity(sqlite3 *handle, void *context, cm_error *error)

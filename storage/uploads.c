@@ -56,7 +56,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
     cm_sql_copy(statement, 0, upload->name, sizeof upload->name);
     upload->size = (uint64_t)sqlite3_column_int64(statement, 1);
   }
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   return status == CM_OK && !row ? cm_fail(error, CM_NOT_FOUND, "there is no upload %s", upload->id) : status;
 }
 

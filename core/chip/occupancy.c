@@ -10,6 +10,7 @@
 #include "core/chip/fragments.h"
 #include "core/chip/internal.h"
 
+#include "core/base/json.h"
 #include "core/base/text.h"
 
 enum { OWNER_NAME_MAX = 128, OCCUPANCY_BYTES_MAX = 64 << 20 };
@@ -379,6 +380,7 @@ static cm_status find_blocks(const cm_occupancy *occupancy, block_list *list, cm
   return status;
 }
 
+/* When jansson is refused memory, an owner is missing in the text. */
 static void print_state(FILE *stream, const cm_occupancy *occupancy, const cm_chip *chip,
                         const block_list *list, const cm_fragmentation *f)
 {
@@ -392,7 +394,7 @@ static void print_state(FILE *stream, const cm_occupancy *occupancy, const cm_ch
     uint32_t key = list->block[i].key;
     json_t *name = json_string(occupancy->owners[key]);
     char *quoted = json_dumps(name, JSON_ENCODE_ANY);
-    (void)fprintf(stream, "%s{\"owner\": %s, \"cores\": [", first ? "" : ", ", quoted == NULL ? "\"\"" : quoted);
+    (void)fprintf(stream, "%s{\"owner\": %s, \"cores\": [", first ? "" : ", ", quoted != NULL ? quoted : "");
     free(quoted);
     json_decref(name);
     for (size_t start = i; i < list->count && list->block[i].key == key; i++) {
@@ -424,14 +426,17 @@ cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip,
       qsort(list.block, list.count, sizeof *list.block, by_key);
     cm_text text;
     char *whole = NULL;
+    uint64_t refusals = cm_json_refusals();
     if (cm_text_open(&text)) {
       print_state(text.stream, occupancy, chip, &list, &fragmentation);
       whole = cm_text_close(&text, NULL);
     }
-    if (whole != NULL)
+    status = whole != NULL ? cm_json_whole(refusals, "printing the occupancy", error)
+                           : cm_fail(error, CM_NO_MEMORY, "out of memory for printing the occupancy");
+    if (status == CM_OK)
       *json = whole;
     else
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory while printing the occupancy");
+      free(whole);
   }
   cm_free(list.block);
   return status;

@@ -265,16 +265,29 @@ static cm_status occupy(cm_error *error)
   return status;
 }
 
-static uint32_t free_cores(void)
+/* How many cores of the chip `owner` has (NULL: nobody). */
+static uint32_t cores_of(const char *owner)
 {
   cm_error error;
   cm_chip *chip;
   cm_occupancy *occupancy;
+  uint32_t count = 0;
   must(cm_occupancy_open(store, "toy", &chip, &occupancy, &error), &error, "an occupancy");
-  uint32_t count = cm_occupancy_free_count(occupancy);
+  for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
+    count += owner == NULL ? occupancy->state[core] == CM_CORE_FREE
+                           : occupancy->state[core] == CM_CORE_TAKEN &&
+                                 strcmp(occupancy->owners[occupancy->owner[core]], owner) == 0;
   cm_occupancy_free(occupancy);
   cm_chip_free(chip);
   return count;
+}
+
+/* How many cores the lease `id` has in the occupancy. */
+static uint32_t cores_of_lease(const char *lease)
+{
+  char owner[CM_ID_MAX + 16];
+  (void)snprintf(owner, sizeof owner, "lease:%s", lease);
+  return cores_of(owner);
 }
 
 static void settle_occupy(cm_status status, char *digest)
@@ -286,7 +299,7 @@ static void settle_occupy(cm_status status, char *digest)
   bool mismatch;
   (void)digest;
   start_anew();
-  expect(status, free_cores() == 55, free_cores() == 64, "an occupancy");
+  expect(status, cores_of("me") == 9 && cores_of(NULL) == 55, cores_of(NULL) == 64, "an occupancy");
   if (status == CM_OK) {
     must(cm_occupancy_write(store, &change, &mismatch, &state, tag, &error), &error, "releasing cores");
     free(state);
@@ -298,8 +311,11 @@ static cm_status lease_take(cm_error *error)
   cm_lease lease = {0};
   cm_lease_wish wish = {.chip = "toy", .user = "", .owner = "me", .ttl = 600, .count = 5};
   cm_status status = cm_leases_create(store, &wish, &lease, error);
-  if (status == CM_OK)
+  if (status == CM_OK) {
     memcpy(other, lease.id, sizeof other);
+    if (lease.core_count != 5 || strcmp(lease.cores, "[]") == 0)
+      operation_wrong("a lease of 5 cores says that it has %llu: %s", (unsigned long long)lease.core_count, lease.cores);
+  }
   cm_lease_clear(&lease);
   return status;
 }
@@ -309,7 +325,7 @@ static void settle_lease_take(cm_status status, char *digest)
   cm_error error;
   (void)digest;
   start_anew();
-  expect(status, free_cores() == 59, free_cores() == 64, "a lease");
+  expect(status, cores_of_lease(other) == 5 && cores_of(NULL) == 59, cores_of(NULL) == 64, "a lease");
   if (status == CM_OK)
     must(cm_leases_release(store, "toy", other, &error), &error, "releasing a lease");
 }
@@ -351,7 +367,7 @@ static void settle_lease_release(cm_status status, char *digest)
   cm_error error;
   (void)digest;
   start_anew();
-  expect(status, free_cores() == 64, free_cores() == 59, "a released lease");
+  expect(status, cores_of(NULL) == 64, cores_of(NULL) == 59, "a released lease");
   if (status != CM_OK)
     must(cm_leases_release(store, "toy", other, &error), &error, "releasing a lease");
 }
