@@ -88,9 +88,9 @@ static connection **ring_of(cm_connections *all, cm_step step)
 
 /* ---- addresses ---- */
 
-static void key_of(const struct sockaddr *address, unsigned char key[8])
+void cm_address_key(const struct sockaddr *address, unsigned char key[CM_ADDRESS_KEY])
 {
-  memset(key, 0, 8);
+  memset(key, 0, CM_ADDRESS_KEY);
   if (address->sa_family == AF_INET) {
     memcpy(key, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
     key[7] = 4;
@@ -161,7 +161,7 @@ enum MHD_Result cm_connections_accept(void *user, const struct sockaddr *address
   unsigned char key[8];
   (void)size;
   const cm_server_limits limits = cm_server_limits_now(all->server);
-  key_of(address, key);
+  cm_address_key(address, key);
   pthread_mutex_lock(&all->lock);
   const client *from = find_client(all, key);
   bool room = true;
@@ -187,7 +187,7 @@ static void begin(cm_connections *all, struct MHD_Connection *handle, void **slo
     return;
   }
   unsigned char key[8];
-  key_of(address->client_addr, key);
+  cm_address_key(address->client_addr, key);
   made->handle = handle;
   made->socket = socket->connect_fd;
   made->step = CM_STEP_HEAD;

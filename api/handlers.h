@@ -10,10 +10,19 @@ void cm_get_health(cm_request *request);
 void cm_get_ready(cm_request *request);
 void cm_get_metrics(cm_request *request);
 void cm_get_openapi(cm_request *request);
-void cm_get_me(cm_request *request);
 void cm_get_cache(cm_request *request);
 void cm_delete_cache(cm_request *request);
 void cm_get_static(cm_request *request);
+
+void cm_get_me(cm_request *request);
+void cm_list_users(cm_request *request);
+void cm_post_user(cm_request *request);
+void cm_get_user(cm_request *request);
+void cm_patch_user(cm_request *request);
+void cm_delete_user(cm_request *request);
+void cm_list_tokens(cm_request *request);
+void cm_post_token(cm_request *request);
+void cm_delete_token(cm_request *request);
 
 void cm_post_network(cm_request *request);
 void cm_list_networks(cm_request *request);

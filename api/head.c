@@ -203,7 +203,7 @@ void cm_head_take(cm_request *request, const char *method, const char *version)
   if (!sound || !split_path(request))
     return;
   request->route = cm_route_find(request);
-  if (request->route == NULL)
+  if (request->route == NULL || !cm_access_take(request))
     return;
   if (atomic_load(&request->server->draining) && !request->route->while_draining) {
     cm_reply_problem(request, 503, "draining", "The server is going down", "nothing new is accepted; try again soon");

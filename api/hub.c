@@ -35,6 +35,7 @@ struct cm_hub {
   pthread_mutex_t lock;
   pthread_cond_t stop_asked;
   cm_request *polls;
+  cm_request *delayed; /* replies that are held back */
   stream *streams;
   bool stopping;
   pthread_t thread;
@@ -84,6 +85,33 @@ void cm_hub_wait(cm_hub *hub, cm_request *request)
   pthread_mutex_unlock(&hub->lock);
   if (again)
     hand_back(hub, request);
+}
+
+/* ---- replies that are held back ---- */
+
+/* With the lock held: sends those whose time has come. */
+static void send_delayed(cm_hub *hub, double now)
+{
+  for (cm_request **link = &hub->delayed; *link != NULL;) {
+    cm_request *request = *link;
+    if (now < request->wait_until && !hub->stopping) {
+      link = &request->next;
+      continue;
+    }
+    *link = request->next;
+    cm_access_delay_over(request);
+    MHD_resume_connection(request->connection);
+  }
+}
+
+void cm_hub_delay(cm_hub *hub, cm_request *request)
+{
+  pthread_mutex_lock(&hub->lock);
+  request->wait_until = cm_now() + request->delay;
+  request->next = hub->delayed;
+  hub->delayed = request;
+  send_delayed(hub, cm_now());
+  pthread_mutex_unlock(&hub->lock);
 }
 
 /* ---- streams ---- */
@@ -232,6 +260,7 @@ static void *watch(void *argument)
         wake(s);
       }
     }
+    send_delayed(hub, now);
     cm_request *woken = take_polls(hub, NULL, now);
     pthread_mutex_unlock(&hub->lock);
     hand_back(hub, woken);
@@ -262,6 +291,7 @@ void cm_hub_stop(cm_hub *hub)
   pthread_mutex_lock(&hub->lock);
   hub->stopping = true;
   pthread_cond_signal(&hub->stop_asked);
+  send_delayed(hub, cm_now());
   cm_request *woken = take_polls(hub, NULL, cm_now());
   for (stream *s = hub->streams; s != NULL; s = s->next)
     wake(s);

@@ -17,6 +17,7 @@
 
 #include "api/server.h"
 #include "core/base/file.h"
+#include "storage/tokens.h"
 
 enum {
   CM_SEGMENTS_MAX = 8,
@@ -29,17 +30,32 @@ enum {
   CM_WAIT_SECONDS_MAX = 60,
   CM_PAGE_MAX = 1000,
   CM_PAGE_DEFAULT = 100,
+  CM_ADDRESS_KEY = 8,
 };
 
 typedef struct cm_request cm_request;
 typedef struct cm_pool cm_pool;
 typedef struct cm_hub cm_hub;
 typedef struct cm_connections cm_connections;
+typedef struct cm_access cm_access;
 
 typedef void (*cm_handler)(cm_request *request);
 
 typedef enum cm_body { CM_BODY_NONE, CM_BODY_JSON, CM_BODY_BULK, CM_BODY_FILE } cm_body;
 typedef enum cm_lane { CM_LANE_SHORT, CM_LANE_IMPORT } cm_lane;
+
+/* What a route asks of the caller: a scope of the token, and a role of its user (access.c has the table). */
+typedef enum cm_right {
+  CM_RIGHT_PUBLIC,  /* nothing: no token is looked at */
+  CM_RIGHT_SELF,    /* any token */
+  CM_RIGHT_READ,    /* scope read */
+  CM_RIGHT_SUBMIT,  /* scope submit */
+  CM_RIGHT_RESERVE, /* scope reserve */
+  CM_RIGHT_ACCOUNT, /* scope admin: one's own tokens */
+  CM_RIGHT_WATCH,   /* scope read, role operator */
+  CM_RIGHT_OPERATE, /* scope admin, role operator */
+  CM_RIGHT_ADMIN,   /* scope admin, role admin */
+} cm_right;
 
 typedef struct cm_route {
   const char *method, *pattern; /* "/v1/jobs/{id}"; "{file*}" takes the rest of the path */
@@ -49,6 +65,7 @@ typedef struct cm_route {
   cm_lane lane;
   bool while_draining;          /* answered while the server drains */
   const char *query;            /* names of the query arguments, between spaces; "*": any */
+  cm_right right;
 } cm_route;
 
 extern const cm_route cm_routes[];
@@ -75,6 +92,10 @@ struct cm_request {
   size_t segments;
   const cm_route *route;
   const char *param[CM_PARAMS_MAX];
+  unsigned char address[CM_ADDRESS_KEY]; /* the client's, as a key */
+  cm_identity who;
+  bool open;                       /* there are no users: he may do all */
+  double delay;                    /* seconds that the reply, which is set, is held back */
 
   char *body;                      /* of CM_BODY_JSON and CM_BODY_BULK, NUL-terminated */
   size_t body_size, body_room;
@@ -114,6 +135,7 @@ struct cm_server {
   cm_pool *short_pool, *import_pool;
   cm_hub *hub;
   cm_connections *connections;
+  cm_access *access;
   pthread_mutex_t limits_lock;
   cm_server_limits limits; /* under it */
   atomic_bool draining, stopping;
@@ -139,7 +161,22 @@ cm_status cm_descriptors_share(unsigned workers, cm_server_limits *limits, cm_er
 /* Open files and how many there may be; O(open files). False: the machine does not tell. */
 bool cm_descriptors_count(uint64_t *open, uint64_t *most);
 
+/* ---- access.c ---- */
+cm_status cm_access_start(cm_access **access, cm_error *error);
+void cm_access_free(cm_access *access); /* NULL is allowed */
+/* Finds out who asks and whether the route's right is his; false: the reply (401, 403, 429) is set, to be held back for
+ * request->delay seconds. */
+bool cm_access_take(cm_request *request);
+/* The held back reply is sent now. */
+void cm_access_delay_over(cm_request *request);
+/* Whether the caller has this right too; false: 403 is the reply. */
+bool cm_access_has(cm_request *request, cm_right right);
+/* Writes down which tokens have been used; to be called now and then. */
+cm_status cm_access_write_uses(cm_access *access, cm_store *store, cm_error *error);
+
 /* ---- connections.c ---- */
+/* A client's address as a key: an IPv4 address, or the network of an IPv6 address, of which one has 2^64. */
+void cm_address_key(const struct sockaddr *address, unsigned char key[CM_ADDRESS_KEY]);
 /* What the server waits for: the first or the next request, the rest of its head, its body, its own work, or that the
  * client reads the reply. */
 typedef enum cm_step { CM_STEP_REST, CM_STEP_HEAD, CM_STEP_BODY, CM_STEP_WORK, CM_STEP_REPLY } cm_step;
@@ -187,6 +224,8 @@ void cm_reply_problem(cm_request *request, unsigned status, const char *code, co
                       ...) __attribute__((format(printf, 5, 6)));
 void cm_reply_header(cm_request *request, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* No cache keeps the reply. */
+void cm_reply_private(cm_request *request);
 /* A file with Range and If-None-Match, packed for those who take gzip; `etag` without quotes. Other headers that the
  * choice of the file depended on are in `vary` ("": none). */
 void cm_reply_file(cm_request *request, const char *path, const char *type, const char *etag, const char *vary);
@@ -249,6 +288,8 @@ void cm_hub_free(cm_hub *hub);
 /* Lets a long poll sleep until its job's newest event differs from wait_seen, or wait_until. The request belongs to
  * the hub from this call on. */
 void cm_hub_wait(cm_hub *hub, cm_request *request);
+/* Answers a request with the reply that is set, after its delay. Its connection is suspended. */
+void cm_hub_delay(cm_hub *hub, cm_request *request);
 /* The board's listener. */
 void cm_hub_changed(void *hub, const char *job);
 /* Makes the reply of an event stream for a job. `first` is text to send at once (taken); `ended`: and no more. */

@@ -116,6 +116,13 @@ void cm_reply_header(cm_request *request, const char *name, const char *format, 
   add_header(request, name, text);
 }
 
+void cm_reply_private(cm_request *request)
+{
+  if (request->response != NULL)
+    (void)MHD_del_response_header(request->response, "Cache-Control", "no-cache");
+  add_header(request, "Cache-Control", "no-store");
+}
+
 void cm_reply_stream(cm_request *request, const char *type, MHD_ContentReaderCallback reader, void *context,
                      MHD_ContentReaderFreeCallback release)
 {

@@ -46,6 +46,9 @@ static void *note_target(void *context, const char *target, struct MHD_Connectio
   request->store = server->options.store;
   request->connection = connection;
   request->started = cm_now();
+  const union MHD_ConnectionInfo *address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  if (address != NULL && address->client_addr != NULL)
+    cm_address_key(address->client_addr, request->address);
   atomic_fetch_add(&server->counters.active, 1);
   cm_connections_step(server->connections, connection, CM_STEP_HEAD);
   return request;
@@ -95,6 +98,16 @@ static enum MHD_Result answer(cm_request *request)
   return cm_reply_send(request);
 }
 
+/* A wrong token's reply: nothing of its body is read meanwhile. */
+static enum MHD_Result hold_back(cm_request *request)
+{
+  request->stage = CM_STAGE_WORK;
+  cm_connections_step(request->server->connections, request->connection, CM_STEP_WORK);
+  MHD_suspend_connection(request->connection);
+  cm_hub_delay(request->server->hub, request);
+  return MHD_YES;
+}
+
 static enum MHD_Result dispatch(cm_request *request)
 {
   cm_server *server = request->server;
@@ -126,6 +139,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     request->stage = CM_STAGE_BODY;
     cm_head_take(request, method, version);
     cm_connections_step(request->server->connections, connection, CM_STEP_BODY);
+    if (request->delay > 0)
+      return hold_back(request);
     /* With a body on its way, this is the last moment to refuse it; without one, answering now would close the
      * connection for nothing. */
     return request->status != 0 && request->has_body ? answer(request) : MHD_YES;
@@ -179,6 +194,7 @@ static void free_server(cm_server *server)
   cm_pool_free(server->short_pool);
   cm_hub_free(server->hub);
   cm_connections_free(server->connections);
+  cm_access_free(server->access);
   pthread_mutex_destroy(&server->limits_lock);
   free(server);
 }
@@ -194,8 +210,10 @@ cm_status cm_server_start(const cm_server_options *options, cm_server **server, 
   pthread_mutex_init(&made->limits_lock, NULL);
   if (cm_descriptors_share(options->workers, &made->limits, error) != CM_OK ||
       cm_path(made->www, error, "%s", options->www) != CM_OK ||
+      cm_access_start(&made->access, error) != CM_OK ||
       cm_connections_start(made, &made->connections, error) != CM_OK ||
-      cm_pool_start(8, work, &made->short_pool, error) != CM_OK || cm_pool_start(2, work, &made->import_pool, error) != CM_OK || cm_hub_start(made, &made->hub, error) != CM_OK) {
+      cm_pool_start(8, work, &made->short_pool, error) != CM_OK ||
+      cm_pool_start(2, work, &made->import_pool, error) != CM_OK || cm_hub_start(made, &made->hub, error) != CM_OK) {
     free_server(made);
     return error->status;
   }
@@ -223,6 +241,11 @@ void cm_server_limit(cm_server *server, const cm_server_limits *limits)
 uint16_t cm_server_port(const cm_server *server)
 {
   return server->port;
+}
+
+cm_status cm_server_tick(cm_server *server, cm_error *error)
+{
+  return cm_access_write_uses(server->access, server->options.store, error);
 }
 
 void cm_server_drain(cm_server *server)

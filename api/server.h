@@ -48,6 +48,9 @@ void cm_server_limit(cm_server *server, const cm_server_limits *limits);
 
 uint16_t cm_server_port(const cm_server *server);
 
+/* Writes down what is gathered in memory (when tokens were used last); to be called once a second, and before the end. */
+cm_status cm_server_tick(cm_server *server, cm_error *error);
+
 /* From now on readyz says 503 and new jobs and uploads are refused; the rest is still answered. */
 void cm_server_drain(cm_server *server);
 

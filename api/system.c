@@ -112,11 +112,6 @@ void cm_get_openapi(cm_request *request)
   cm_reply_static(request, 200, "application/json", cm_openapi_text, strlen(cm_openapi_text));
 }
 
-void cm_get_me(cm_request *request)
-{
-  cm_reply_json(request, 200, json_pack("{s:s}", "user", ""));
-}
-
 void cm_get_cache(cm_request *request)
 {
   cm_cache_counts c;

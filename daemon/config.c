@@ -251,7 +251,8 @@ char *cm_config_help(void)
   if (out == NULL)
     return NULL;
   (void)fputs("coremapd: a compile server that maps neural networks onto many-core chips\n\n"
-              "  coremapd [--config FILE] [--NAME VALUE ...]\n\n", out);
+              "  coremapd [--config FILE] [--NAME VALUE ...]\n"
+              "  coremapd user|token ...              users and their tokens: coremapd user --help\n\n", out);
   for (int i = 0; i < SETTINGS; i++)
     (void)fprintf(out, "%c --%s %s%*s%s\n", settings[i].live ? '*' : ' ', settings[i].name, settings[i].argument,
                   (int)(32 - strlen(settings[i].name) - strlen(settings[i].argument)), "", settings[i].help);

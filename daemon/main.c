@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "api/server.h"
+#include "daemon/admin.h"
 #include "daemon/config.h"
 #include "daemon/import.h"
 #include "daemon/log.h"
@@ -154,6 +155,8 @@ static void serve(service *s)
       return;
     if (cm_leases_expire(s->store, &expired, &error) != CM_OK)
       cm_log("leases cannot be expired: %s", error.detail);
+    if (cm_server_tick(s->server, &error) != CM_OK)
+      cm_log("the last use of tokens cannot be noted: %s", error.detail);
   }
 }
 
@@ -162,6 +165,8 @@ static void stop(service *s)
 {
   cm_server_drain(s->server);
   cm_workers_stop(s->workers, (double)s->config.grace);
+  cm_error ignored;
+  (void)cm_server_tick(s->server, &ignored);
   cm_server_stop(s->server);
   cm_workers_free(s->workers);
   cm_store_close(s->store);
@@ -217,6 +222,8 @@ int main(int count, char **words)
   cm_error error;
   if (count == 3 && strcmp(words[1], "--work") == 0)
     return cm_work_main(words[2]);
+  if (count > 1 && cm_admin_knows(words[1]))
+    return cm_admin_run(count, words);
   s.word_count = count;
   s.words = words;
   if (cm_config_read(count, words, &s.config, &error) != CM_OK)

@@ -284,14 +284,28 @@ static cm_status upgrade(sqlite3 *handle, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_database_open(const char *path, bool must_exist, cm_database **database, cm_error *error)
+static cm_status check_version(sqlite3 *handle, const char *path, cm_error *error)
+{
+  int64_t version;
+  if (cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "") != CM_OK)
+    return error->status;
+  return version == cm_schema_version
+             ? CM_OK
+             : cm_fail(error, CM_CONFLICT, "%s is of an earlier release (schema %lld, this program's is %d), and a server of"
+                       " that release works on it; stop it, or use its own coremapd", path, (long long)version,
+                       cm_schema_version);
+}
+
+/* `join`: the schema must be ours, and is not brought up to date. */
+static cm_status begin(const char *path, bool must_exist, bool join, cm_database **database, cm_error *error)
 {
   cm_database *made = calloc(1, sizeof *made);
   if (made == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while opening the database");
   made->last = &made->first;
   if (cm_path(made->path, error, "%s", path) != CM_OK ||
-      open_handle(path, true, must_exist, &made->writer, error) != CM_OK || upgrade(made->writer, error) != CM_OK) {
+      open_handle(path, true, must_exist, &made->writer, error) != CM_OK ||
+      (join ? check_version(made->writer, path, error) : upgrade(made->writer, error)) != CM_OK) {
     sqlite3_close_v2(made->writer);
     free(made);
     return error->status;
@@ -307,6 +321,16 @@ cm_status cm_database_open(const char *path, bool must_exist, cm_database **data
   }
   *database = made;
   return CM_OK;
+}
+
+cm_status cm_database_open(const char *path, bool must_exist, cm_database **database, cm_error *error)
+{
+  return begin(path, must_exist, false, database, error);
+}
+
+cm_status cm_database_join(const char *path, cm_database **database, cm_error *error)
+{
+  return begin(path, true, true, database, error);
 }
 
 void cm_database_close(cm_database *database)

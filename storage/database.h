@@ -22,6 +22,10 @@ typedef cm_status (*cm_database_work)(sqlite3 *handle, void *context, cm_error *
  * CM_DISK_FULL, CM_CONFLICT (made by a newer version, or not ours, or empty and must exist: it is left as it was). */
 cm_status cm_database_open(const char *path, bool must_exist, cm_database **database, cm_error *error);
 
+/* The same for a database that a server may be working on: it must be there, and its schema is left as it is. CM_CONFLICT
+ * when it is of another release. */
+cm_status cm_database_join(const char *path, cm_database **database, cm_error *error);
+
 /* Waits for the writer to end and closes all connections; nobody may use it any more. NULL is allowed. */
 void cm_database_close(cm_database *database);
 

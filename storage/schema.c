@@ -149,6 +149,15 @@ const char *const cm_schema_steps[] = {
 
   /* Size and digest of every stored file, by its path below the data folder. */
   "CREATE TABLE blobs (path TEXT PRIMARY KEY, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL) WITHOUT ROWID;",
+
+  /* Users and their tokens; as long as there are no users, whoever reaches the server may do all. */
+  "CREATE TABLE users ("
+  "  name TEXT PRIMARY KEY, role TEXT NOT NULL, team TEXT NOT NULL, disabled INTEGER NOT NULL, created REAL NOT NULL,"
+  "  CHECK (role IN ('user','operator','admin'))) WITHOUT ROWID;"
+  "CREATE TABLE tokens ("
+  "  id TEXT PRIMARY KEY, user TEXT NOT NULL REFERENCES users(name), name TEXT NOT NULL, scopes INTEGER NOT NULL,"
+  "  hash TEXT NOT NULL, created REAL NOT NULL, expires REAL NOT NULL, used REAL) WITHOUT ROWID;"
+  "CREATE INDEX tokens_user ON tokens(user);",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

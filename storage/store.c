@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -160,6 +162,47 @@ cm_status cm_store_open(const char *folder, uint64_t cache_bytes_max, cm_store *
   }
   *store = made;
   return CM_OK;
+}
+
+/* Files of another user's making are the end of a server that cannot open them. */
+static cm_status check_owner(const char *folder, bool make, bool *there, cm_error *error)
+{
+  struct stat about;
+  *there = stat(folder, &about) == 0;
+  if (!*there)
+    return errno == ENOENT && make ? CM_OK
+           : errno == ENOENT ? cm_fail(error, CM_NOT_FOUND, "there is no data folder %s; name it with --data", folder)
+                             : cm_fail_errno(error, errno, "cannot look at", folder);
+  if (about.st_uid == geteuid())
+    return CM_OK;
+  char buffer[1024];
+  struct passwd entry, *owner = NULL;
+  (void)getpwuid_r(about.st_uid, &entry, buffer, sizeof buffer, &owner);
+  return cm_fail(error, CM_CONFLICT, "the data folder %s belongs to %s: do this as that user, with sudo -u %s", folder,
+                 owner != NULL ? owner->pw_name : "another user", owner != NULL ? owner->pw_name : "USER");
+}
+
+cm_status cm_store_open_beside(const char *folder, bool make, cm_database **database, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  bool there;
+  int lock = -1;
+  cm_store *store;
+  if (sodium_init() < 0)
+    return cm_fail(error, CM_INTERNAL, "libsodium cannot be started");
+  if (check_owner(folder, make, &there, error) != CM_OK || cm_path(path, error, "%s/coremapd.db", folder) != CM_OK)
+    return error->status;
+  bool served = there && cm_folder_lock(folder, &lock, error) != CM_OK;
+  if (served && error->status != CM_CONFLICT)
+    return error->status;
+  if (lock >= 0)
+    close(lock);
+  if (!served) { /* as a start would, so that folder and schema are ours */
+    if (cm_store_open(folder, UINT64_MAX, &store, error) != CM_OK)
+      return error->status;
+    cm_store_close(store);
+  }
+  return cm_database_join(path, database, error);
 }
 
 void cm_store_close(cm_store *store)

@@ -1,7 +1,7 @@
 /* Everything the server keeps under its data folder:
  *
  *   coremapd.json     the marker: version of the layout and identity of the folder (storage/folder.h)
- *   coremapd.db       SQLite: networks, chips, occupancy, leases, jobs, mappings, uploads; the same identity
+ *   coremapd.db       SQLite: networks, chips, occupancy, leases, jobs, mappings, uploads, users, tokens; the same identity
  *   networks/ID.zip   uploaded networks in our topology format
  *   mappings/ID/      one file per view of a mapping
  *   cache/            coarsened topologies (core/mapping/stage/cache.h)
@@ -41,6 +41,12 @@ typedef struct cm_store {
  * belong to its database: then nothing in it has changed. */
 cm_status cm_store_open(const char *folder, uint64_t cache_bytes_max, cm_store **store, cm_error *error);
 void cm_store_close(cm_store *store); /* NULL is allowed */
+
+/* Opens the database of a data folder to change users and tokens in it, beside the server that may be working on it; a
+ * folder that is empty or of an earlier release is made ours first, and one that is not there when `make` says so. The
+ * caller closes it with cm_database_close. Errors: as of cm_store_open; CM_NOT_FOUND; CM_CONFLICT also when the folder is
+ * another Unix user's, who could not read what we write there. */
+cm_status cm_store_open_beside(const char *folder, bool make, cm_database **database, cm_error *error);
 
 /* A fresh random id, CM_ID_MAX bytes. */
 void cm_store_id(char *id);

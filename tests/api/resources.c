@@ -198,6 +198,22 @@ static void expect_query(const json_t *document, const json_t *operation, const 
   ck_assert_uint_eq(count, named);
 }
 
+/* An operation's scope and role are those of its right. */
+static void expect_right(const json_t *operation, cm_right right)
+{
+  static const char *const words[] = {
+    [CM_RIGHT_PUBLIC] = "[]", [CM_RIGHT_SELF] = "[{\"token\":[]}]", [CM_RIGHT_READ] = "[{\"token\":[\"read\"]}]",
+    [CM_RIGHT_SUBMIT] = "[{\"token\":[\"submit\"]}]", [CM_RIGHT_RESERVE] = "[{\"token\":[\"reserve\"]}]",
+    [CM_RIGHT_ACCOUNT] = "[{\"token\":[\"admin\"]}]", [CM_RIGHT_WATCH] = "[{\"token\":[\"read\",\"role operator\"]}]",
+    [CM_RIGHT_OPERATE] = "[{\"token\":[\"admin\",\"role operator\"]}]",
+    [CM_RIGHT_ADMIN] = "[{\"token\":[\"admin\",\"role admin\"]}]",
+  };
+  char *text = json_dumps(json_object_get(operation, "security"), JSON_COMPACT);
+  ck_assert_ptr_nonnull(text);
+  ck_assert_str_eq(text, words[right]);
+  free(text);
+}
+
 /* The document and the routing table name the same operations. */
 START_TEST(openapi_covers_the_routes_both_ways)
 {
@@ -221,6 +237,7 @@ START_TEST(openapi_covers_the_routes_both_ways)
     ck_assert_msg(operation != NULL, "%s %s is not documented", verb, name);
     ck_assert_str_eq(test_word(operation, "operationId"), cm_routes[i].operation);
     expect_query(reply.json, operation, cm_routes[i].query);
+    expect_right(operation, cm_routes[i].right);
   }
   json_object_foreach(paths, path, item)
     json_object_foreach(item, method, operation)

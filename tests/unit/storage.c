@@ -15,6 +15,7 @@
 #include "storage/networks.h"
 #include "storage/uploads.h"
 #include "storage/chips.h"
+#include "storage/tokens.h"
 
 static cm_error error;
 static char folder[CM_PATH_MAX];
@@ -372,6 +373,40 @@ START_TEST(a_folder_of_the_release_before_is_taken_over)
     if (round == 0)
       cm_store_close(store);
   }
+}
+END_TEST
+
+/* A folder as schema 7 left it, before there were users: a done job with its mapping, a chip with a lease, half an
+ * upload. All is there, and there are no users. */
+START_TEST(a_folder_without_users_is_taken_over)
+{
+  char command[2 * CM_PATH_MAX + 64];
+  cm_network network;
+  cm_job job;
+  cm_mapping_row mapping;
+  cm_lease lease;
+  cm_upload upload;
+  bool users = true;
+  cm_user ann = {.name = "ann", .role = CM_ROLE_ADMIN};
+  cm_store_close(store);
+  ck_ok(cm_folder_remove(folder, &error));
+  ck_ok(cm_folder_make(folder, &error));
+  (void)snprintf(command, sizeof command, "tar -xzf '%s' -C '%s' --strip-components=1",
+                 test_data("data-folder-7.tar.gz"), folder);
+  ck_assert_int_eq(system(command), 0);
+  open_store();
+  ck_ok(cm_networks_get(store, "e3172b51ec8abe81ab234f72ed52923c3fd4b50addf30607f22cedc4edd5b4de", &network, &error));
+  ck_ok(cm_mappings_get(store, "f9a2b623555a1a1f84d9", &mapping, &error));
+  ck_ok(cm_jobs_get(store, mapping.job, &job, &error));
+  ck_assert_int_eq(job.state, CM_JOB_DONE);
+  cm_job_clear(&job);
+  ck_ok(cm_leases_get(store, "toy", "0ab8a1490b2628a0ca78", &lease, &error));
+  ck_assert_uint_eq(lease.core_count, 2);
+  cm_lease_clear(&lease);
+  ck_ok(cm_uploads_get(store, "eed743bc993846531897", &upload, &error));
+  ck_ok(cm_users_exist(store->database, &users, &error));
+  ck_assert(!users);
+  ck_ok(cm_users_add(store->database, &ann, &error));
 }
 END_TEST
 
@@ -1037,6 +1072,7 @@ int main(void)
   tcase_add_test(tests, marker_and_database_belong_together);
   tcase_add_test(tests, databases_of_others_are_refused);
   tcase_add_test(tests, a_folder_of_the_release_before_is_taken_over);
+  tcase_add_test(tests, a_folder_without_users_is_taken_over);
   tcase_add_test(tests, moves_are_those_of_the_table);
   tcase_add_test(tests, claims_by_priority_then_fair_share_then_age);
   tcase_add_test(tests, only_the_current_attempt_may_finish);

@@ -1,0 +1,261 @@
+/* Who asks, and whether he may (docs/users.md).
+ *
+ * Happy path: as long as there are no users everybody on loopback may do all. Else the request carries a token
+ * (Authorization: Bearer), which is looked up in the database each time, so that what is revoked ends at once; its scopes
+ * and its user's role must be those that the route asks for.
+ *
+ * What can fail: no token (401), a wrong one (401, after a delay that grows with the wrong tokens of an address and that
+ * holds up nobody who has a right one), one whose scopes or whose user's role do not suffice (403). */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#define HASH_NONFATAL_OOM 1 /* the default ends the process */
+#include <uthash.h>
+
+#include "api/internal.h"
+
+enum { ADDRESSES_MAX = 4096, DELAYED_MAX = 16, USES_MAX = 256, FREE_FAILURES = 3 };
+
+static const double used_seconds = 60;   /* a token's last use is noted so exactly */
+static const double forget_seconds = 10; /* after which one failure is forgotten */
+static const double first_delay = 0.25, delay_max = 8;
+
+/* ---- what rights there are ---- */
+
+static const struct {
+  unsigned scope;
+  cm_role role;
+} rights[] = {
+  [CM_RIGHT_PUBLIC] = {0, CM_ROLE_USER},
+  [CM_RIGHT_SELF] = {0, CM_ROLE_USER},
+  [CM_RIGHT_READ] = {CM_SCOPE_READ, CM_ROLE_USER},
+  [CM_RIGHT_SUBMIT] = {CM_SCOPE_SUBMIT, CM_ROLE_USER},
+  [CM_RIGHT_RESERVE] = {CM_SCOPE_RESERVE, CM_ROLE_USER},
+  [CM_RIGHT_ACCOUNT] = {CM_SCOPE_ADMIN, CM_ROLE_USER},
+  [CM_RIGHT_WATCH] = {CM_SCOPE_READ, CM_ROLE_OPERATOR},
+  [CM_RIGHT_OPERATE] = {CM_SCOPE_ADMIN, CM_ROLE_OPERATOR},
+  [CM_RIGHT_ADMIN] = {CM_SCOPE_ADMIN, CM_ROLE_ADMIN},
+};
+
+static const char *scope_name(unsigned scope)
+{
+  size_t i = 0;
+  while (cm_scope_names[i + 1] != NULL && scope != 1u << i)
+    i++;
+  return cm_scope_names[i];
+}
+
+bool cm_access_has(cm_request *request, cm_right right)
+{
+  if ((rights[right].scope & ~request->who.scopes) != 0) {
+    cm_reply_problem(request, 403, "forbidden", "The token does not suffice",
+                     "this needs a token with scope %s; GET /v1/me says what this one has", scope_name(rights[right].scope));
+    return false;
+  }
+  if (request->who.role < rights[right].role) {
+    cm_reply_problem(request, 403, "forbidden", "The role does not suffice", "this needs role %s; yours is %s",
+                     cm_role_name(rights[right].role), cm_role_name(request->who.role));
+    return false;
+  }
+  return true;
+}
+
+/* ---- addresses that sent wrong tokens ---- */
+
+typedef struct address {
+  unsigned char key[CM_ADDRESS_KEY];
+  double failures, since; /* how many stand to its account, as of when */
+  unsigned delayed;       /* replies held back now */
+  UT_hash_handle hh;
+} address;
+
+struct cm_access {
+  pthread_mutex_t lock;
+  address *addresses;
+  cm_token_use uses[USES_MAX]; /* to be noted */
+  size_t use_count;
+};
+
+static double failures_now(const address *a, double now)
+{
+  double left = a->failures - (now - a->since) / forget_seconds;
+  return left > 0 ? left : 0;
+}
+
+/* With the lock held: the account of an address; room is made by the one with the fewest failures that waits for nothing.
+ * NULL: no memory. */
+static address *account(cm_access *access, const unsigned char *key, double now)
+{
+  address *a, *next, *least = NULL;
+  HASH_FIND(hh, access->addresses, key, CM_ADDRESS_KEY, a);
+  if (a != NULL)
+    return a;
+  if (HASH_COUNT(access->addresses) >= ADDRESSES_MAX) {
+    HASH_ITER(hh, access->addresses, a, next)
+      if (a->delayed == 0 && (least == NULL || failures_now(a, now) < failures_now(least, now)))
+        least = a;
+    if (least == NULL)
+      return NULL;
+    HASH_DEL(access->addresses, least);
+    free(least);
+  }
+  if ((a = calloc(1, sizeof *a)) == NULL)
+    return NULL;
+  memcpy(a->key, key, CM_ADDRESS_KEY);
+  a->since = now;
+  HASH_ADD(hh, access->addresses, key, CM_ADDRESS_KEY, a);
+  if (a->hh.tbl == NULL) {
+    free(a);
+    return NULL;
+  }
+  return a;
+}
+
+/* Notes a wrong token; the seconds that its reply is held back, negative when too many of this address are. */
+static double note_failure(cm_access *access, const unsigned char *key)
+{
+  double now = cm_now(), delay = 0;
+  pthread_mutex_lock(&access->lock);
+  address *a = account(access, key, now);
+  if (a != NULL) {
+    a->failures = failures_now(a, now) + 1;
+    a->since = now;
+    for (double n = a->failures; n > FREE_FAILURES && delay < delay_max; n--)
+      delay = delay > 0 ? 2 * delay : first_delay;
+    delay = delay < delay_max ? delay : delay_max;
+    if (delay > 0 && a->delayed >= DELAYED_MAX)
+      delay = -1;
+    else if (delay > 0)
+      a->delayed++;
+  }
+  pthread_mutex_unlock(&access->lock);
+  return delay;
+}
+
+void cm_access_delay_over(cm_request *request)
+{
+  cm_access *access = request->server->access;
+  address *a;
+  pthread_mutex_lock(&access->lock);
+  HASH_FIND(hh, access->addresses, request->address, CM_ADDRESS_KEY, a);
+  if (a != NULL && a->delayed > 0)
+    a->delayed--;
+  pthread_mutex_unlock(&access->lock);
+  request->delay = 0;
+}
+
+/* ---- signing in ---- */
+
+static void refuse(cm_request *request, const char *challenge, const char *title, const char *detail)
+{
+  cm_reply_problem(request, 401, "unauthorized", title, "%s", detail);
+  cm_reply_header(request, "WWW-Authenticate", "Bearer realm=\"coremapd\"%s", challenge);
+}
+
+static void refuse_token(cm_request *request, const cm_error *why)
+{
+  request->delay = note_failure(request->server->access, request->address);
+  if (request->delay < 0) {
+    cm_reply_problem(request, 429, "too-many", "Too many wrong tokens",
+                     "too many wrong tokens came from this address; right ones are still taken");
+    cm_reply_header(request, "Retry-After", "%d", (int)delay_max);
+  } else
+    refuse(request, ", error=\"invalid_token\"", "The token is not accepted", why->detail);
+}
+
+/* The token of an Authorization header; NULL when it is of another kind. */
+static const char *bearer(const char *header)
+{
+  if (strncasecmp(header, "Bearer", 6) != 0 || (header[6] != ' ' && header[6] != '\t'))
+    return NULL;
+  return header + 6 + strspn(header + 6, " \t");
+}
+
+/* Notes that a token was used, to be written with others. */
+static void note_use(cm_access *access, const cm_identity *who)
+{
+  double now = cm_store_time();
+  if (now - who->used < used_seconds)
+    return;
+  pthread_mutex_lock(&access->lock);
+  size_t i = 0;
+  while (i < access->use_count && strcmp(access->uses[i].id, who->token) != 0)
+    i++;
+  if (i < USES_MAX) {
+    if (i == access->use_count)
+      access->use_count++;
+    memcpy(access->uses[i].id, who->token, sizeof who->token);
+    access->uses[i].when = now;
+  }
+  pthread_mutex_unlock(&access->lock);
+}
+
+static void check_token(cm_request *request, const char *token)
+{
+  cm_error error;
+  cm_status status = cm_tokens_check(request->store->database, token, &request->who, &error);
+  if (status == CM_OK)
+    note_use(request->server->access, &request->who);
+  else if (status == CM_NOT_FOUND)
+    refuse_token(request, &error);
+  else if (status == CM_CONFLICT)
+    refuse(request, ", error=\"invalid_token\"", "The token is not accepted", error.detail);
+  else
+    cm_reply_error(request, &error);
+}
+
+bool cm_access_take(cm_request *request)
+{
+  cm_error error;
+  bool users = true;
+  const char *header = cm_request_header(request, "Authorization"), *token = header != NULL ? bearer(header) : NULL;
+  if (request->route->right == CM_RIGHT_PUBLIC)
+    return true;
+  if (token != NULL)
+    check_token(request, token);
+  else if (cm_users_exist(request->store->database, &users, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else if (!users) {
+    request->who = (cm_identity){.role = CM_ROLE_ADMIN, .scopes = cm_scopes_whole(CM_SCOPE_ADMIN)};
+    request->open = true;
+  } else
+    refuse(request, "", "A token is needed",
+           "send it as Authorization: Bearer; coremapd token add, or somebody who administers the server, makes one");
+  return request->status == 0 && cm_access_has(request, request->route->right);
+}
+
+/* ---- start, stop, now and then ---- */
+
+cm_status cm_access_start(cm_access **access, cm_error *error)
+{
+  cm_access *made = calloc(1, sizeof *made);
+  if (made == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  pthread_mutex_init(&made->lock, NULL);
+  *access = made;
+  return CM_OK;
+}
+
+cm_status cm_access_write_uses(cm_access *access, cm_store *store, cm_error *error)
+{
+  cm_token_use uses[USES_MAX];
+  pthread_mutex_lock(&access->lock);
+  size_t count = access->use_count;
+  memcpy(uses, access->uses, count * sizeof *uses);
+  access->use_count = 0;
+  pthread_mutex_unlock(&access->lock);
+  return cm_tokens_used(store->database, uses, count, error);
+}
+
+void cm_access_free(cm_access *access)
+{
+  address *a, *next;
+  if (access == NULL)
+    return;
+  HASH_ITER(hh, access->addresses, a, next) {
+    HASH_DEL(access->addresses, a);
+    free(a);
+  }
+  pthread_mutex_destroy(&access->lock);
+  free(access);
+}

@@ -1,0 +1,13 @@
+/* Commands that change users and tokens in a data folder, beside the server that may work on it (docs/users.md). */
+#ifndef CM_DAEMON_ADMIN_H
+#define CM_DAEMON_ADMIN_H
+
+#include <stdbool.h>
+
+/* Whether a first word is one of them: "user", "token". */
+bool cm_admin_knows(const char *word);
+
+/* Carries one out; prints what it did or why not. The exit status: 0, 1 (refused) or 2 (wrong words). */
+int cm_admin_run(int count, char **words);
+
+#endif

@@ -1,0 +1,235 @@
+#include "storage/users.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "storage/internal.h"
+#include "storage/tokens.h"
+
+enum { NAME_LENGTH_MAX = 32 };
+
+static const char *const role_names[CM_ROLES] = {"user", "operator", "admin"};
+
+const char *cm_role_name(cm_role role)
+{
+  return role < CM_ROLES ? role_names[role] : "unknown";
+}
+
+cm_role cm_role_of(const char *name)
+{
+  int role = 0;
+  while (role < CM_ROLES && strcmp(role_names[role], name) != 0)
+    role++;
+  return (cm_role)role;
+}
+
+bool cm_user_name_is_sound(const char *name)
+{
+  size_t length = strlen(name);
+  return length >= 1 && length <= NAME_LENGTH_MAX &&
+         strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-") == length && strchr("._-", name[0]) == NULL;
+}
+
+static cm_status check_name(const char *what, const char *name, cm_error *error)
+{
+  if (cm_user_name_is_sound(name))
+    return CM_OK;
+  return cm_fail(error, CM_BAD_OPTION,
+                 "\"%.60s\" is no name for a %s: 1 to %d of a-z, 0-9, '.', '_' and '-', a letter or digit first", name, what,
+                 NAME_LENGTH_MAX);
+}
+
+static cm_status no_user(const char *name, cm_error *error)
+{
+  return cm_fail(error, CM_NOT_FOUND, "there is no user \"%.60s\"", name);
+}
+
+typedef struct user_work {
+  const char *name;
+  const cm_user *given;
+  const cm_user_change *change;
+  cm_user user, *users;
+  size_t count;
+} user_work;
+
+/* ---- reading ---- */
+
+static void from_row(sqlite3_stmt *row, cm_user *user)
+{
+  char role[16];
+  *user = (cm_user){0};
+  cm_sql_copy(row, 0, user->name, sizeof user->name);
+  cm_sql_copy(row, 1, role, sizeof role);
+  user->role = cm_role_of(role);
+  cm_sql_copy(row, 2, user->group, sizeof user->group);
+  user->disabled = sqlite3_column_int(row, 3) != 0;
+  user->created = sqlite3_column_double(row, 4);
+}
+
+static cm_status get(sqlite3 *handle, void *context, cm_error *error)
+{
+  user_work *work = context;
+  sqlite3_stmt *statement;
+  bool row = false;
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT name, role, team, disabled, created FROM users WHERE name = ?", "t", work->name);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    from_row(statement, &work->user);
+  sqlite3_finalize(statement);
+  return status == CM_OK && !row ? no_user(work->name, error) : status;
+}
+
+cm_status cm_users_get(cm_database *database, const char *name, cm_user *user, cm_error *error)
+{
+  user_work work = {.name = name};
+  if (cm_database_read(database, get, &work, error) != CM_OK)
+    return error->status;
+  *user = work.user;
+  return CM_OK;
+}
+
+static cm_status list(sqlite3 *handle, void *context, cm_error *error)
+{
+  user_work *work = context;
+  int64_t total;
+  sqlite3_stmt *statement;
+  bool row = true;
+  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM users", "") != CM_OK)
+    return error->status;
+  work->users = calloc((size_t)total + 1, sizeof *work->users);
+  if (work->users == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing users");
+  cm_status status =
+      cm_sql_prepare(handle, &statement, error, "SELECT name, role, team, disabled, created FROM users ORDER BY name", "");
+  while (status == CM_OK && row && work->count < (size_t)total) {
+    status = cm_sql_step(statement, &row, error);
+    if (status == CM_OK && row)
+      from_row(statement, &work->users[work->count++]);
+  }
+  sqlite3_finalize(statement);
+  return status;
+}
+
+cm_status cm_users_list(cm_database *database, cm_user **users, size_t *count, cm_error *error)
+{
+  user_work work = {0};
+  if (cm_database_read(database, list, &work, error) != CM_OK) {
+    free(work.users);
+    return error->status;
+  }
+  *users = work.users;
+  *count = work.count;
+  return CM_OK;
+}
+
+static cm_status exist(sqlite3 *handle, void *context, cm_error *error)
+{
+  int64_t some;
+  if (cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM users)", "") != CM_OK)
+    return error->status;
+  *(bool *)context = some != 0;
+  return CM_OK;
+}
+
+cm_status cm_users_exist(cm_database *database, bool *some, cm_error *error)
+{
+  bool found = false;
+  if (cm_database_read(database, exist, &found, error) != CM_OK)
+    return error->status;
+  *some = found;
+  return CM_OK;
+}
+
+/* ---- changing ---- */
+
+static cm_status add(sqlite3 *handle, void *context, cm_error *error)
+{
+  const cm_user *u = ((user_work *)context)->given;
+  int changes;
+  if (cm_sql_run(handle, &changes, error,
+                 "INSERT INTO users(name, role, team, disabled, created) VALUES(?, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
+                 "tttd", u->name, cm_role_name(u->role), u->group, cm_store_time()) != CM_OK)
+    return error->status;
+  return changes == 1 ? CM_OK : cm_fail(error, CM_CONFLICT, "there is a user \"%s\" already", u->name);
+}
+
+cm_status cm_users_add(cm_database *database, const cm_user *user, cm_error *error)
+{
+  if (check_name("user", user->name, error) != CM_OK ||
+      (user->group[0] != '\0' && check_name("group", user->group, error) != CM_OK))
+    return error->status;
+  return cm_database_write(database, add, &(user_work){.given = user}, error);
+}
+
+/* Somebody must be able to administer while there are users. */
+static cm_status check_admins(sqlite3 *handle, cm_error *error)
+{
+  int64_t without;
+  if (cm_sql_number(handle, 0, &without, error,
+                    "SELECT EXISTS (SELECT 1 FROM users) AND NOT EXISTS"
+                    " (SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0)", "") != CM_OK)
+    return error->status;
+  return without == 0 ? CM_OK : cm_fail(error, CM_CONFLICT, "no admin would be left; make another one first");
+}
+
+static cm_status has_admin(sqlite3 *handle, bool *has, cm_error *error)
+{
+  int64_t some;
+  if (cm_sql_number(handle, 0, &some, error,
+                    "SELECT EXISTS (SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0)", "") != CM_OK)
+    return error->status;
+  *has = some != 0;
+  return CM_OK;
+}
+
+static cm_status change(sqlite3 *handle, void *context, cm_error *error)
+{
+  user_work *work = context;
+  const cm_user_change *c = work->change;
+  bool admin_before = false;
+  if (get(handle, work, error) != CM_OK || has_admin(handle, &admin_before, error) != CM_OK)
+    return error->status;
+  cm_user *u = &work->user;
+  if (c->role != NULL)
+    u->role = *c->role;
+  if (c->group != NULL)
+    (void)snprintf(u->group, sizeof u->group, "%s", c->group);
+  if (c->disabled != NULL)
+    u->disabled = *c->disabled;
+  if (cm_sql_run(handle, NULL, error, "UPDATE users SET role = ?, team = ?, disabled = ? WHERE name = ?", "ttit",
+                 cm_role_name(u->role), u->group, (int64_t)u->disabled, u->name) != CM_OK)
+    return error->status;
+  return admin_before ? check_admins(handle, error) : CM_OK;
+}
+
+cm_status cm_users_change(cm_database *database, const char *name, const cm_user_change *wanted, cm_error *error)
+{
+  if (wanted->group != NULL && wanted->group[0] != '\0' && check_name("group", wanted->group, error) != CM_OK)
+    return error->status;
+  return cm_database_write(database, change, &(user_work){.name = name, .change = wanted}, error);
+}
+
+static cm_status remove_user(sqlite3 *handle, void *context, cm_error *error)
+{
+  user_work *work = context;
+  bool admin_before = false;
+  int64_t jobs;
+  if (get(handle, work, error) != CM_OK || has_admin(handle, &admin_before, error) != CM_OK ||
+      cm_sql_number(handle, 0, &jobs, error,
+                    "SELECT count(*) FROM jobs WHERE user = ? AND state IN ('queued', 'running')", "t", work->name) != CM_OK)
+    return error->status;
+  if (jobs > 0)
+    return cm_fail(error, CM_CONFLICT, "%lld jobs of \"%s\" are queued or running; cancel them first, or disable the user",
+                   (long long)jobs, work->user.name);
+  if (cm_sql_run(handle, NULL, error, "DELETE FROM tokens WHERE user = ?", "t", work->name) != CM_OK ||
+      cm_sql_run(handle, NULL, error, "DELETE FROM users WHERE name = ?", "t", work->name) != CM_OK)
+    return error->status;
+  return admin_before ? check_admins(handle, error) : CM_OK;
+}
+
+cm_status cm_users_remove(cm_database *database, const char *name, cm_error *error)
+{
+  return cm_database_write(database, remove_user, &(user_work){.name = name}, error);
+}

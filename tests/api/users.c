@@ -1,0 +1,347 @@
+/* Users and tokens: made on the data folder beside a server that runs, and over HTTP; what a token may, and when it ends. */
+#include "tests/api/client.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "core/base/run.h"
+
+static test_daemon server;
+static char folder[CM_PATH_MAX], said[CM_PATH_MAX]; /* what commands say of themselves */
+static cm_error error;
+
+static void setup(void)
+{
+  test_folder(folder);
+  ck_ok(cm_path(said, &error, "%s.said", folder));
+  test_daemon_start(&server, folder, NULL);
+}
+
+static void teardown(void)
+{
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+  ck_ok(cm_folder_remove(folder, &error));
+  (void)unlink(said);
+}
+
+/* Runs coremapd with these words on the folder; its exit status, and the first line that it prints. */
+static int command(const char *words, char *line, size_t size)
+{
+  char whole[4 * CM_PATH_MAX], text[512] = "";
+  const char *build = getenv("CM_BUILD");
+  snprintf(whole, sizeof whole, "%s/coremapd %s --data '%s' 2>>'%s'", build != NULL ? build : "build/check", words,
+           folder, said);
+  FILE *out = popen(whole, "r");
+  ck_assert_ptr_nonnull(out);
+  if (fgets(text, sizeof text, out) != NULL)
+    text[strcspn(text, "\n")] = '\0';
+  while (fgetc(out) != EOF)
+    ;
+  int status = pclose(out);
+  if (line != NULL)
+    snprintf(line, size, "%s", text);
+  return WEXITSTATUS(status);
+}
+
+/* A header line with a new token. */
+static void make_token(const char *words, char header[128])
+{
+  char line[512], text[100];
+  snprintf(line, sizeof line, "token add %s", words);
+  ck_assert_int_eq(command(line, text, sizeof text), 0);
+  ck_assert_uint_eq(strlen(text), 8 + 12 + 1 + 43);
+  snprintf(header, 128, "Authorization: Bearer %s", text);
+}
+
+static test_reply ask(const char *method, const char *path, const char *header, const char *body)
+{
+  const char *const headers[] = {header, NULL};
+  return test_request(&server, method, path, headers, body, body != NULL ? strlen(body) : 0);
+}
+
+static void expect(const char *method, const char *path, const char *header, const char *body, long status)
+{
+  test_expect(ask(method, path, header, body), status);
+}
+
+/* ann administers, bob uses. */
+static char ann[128], bob[128];
+
+static void make_users(void)
+{
+  ck_assert_int_eq(command("user add ann --role admin", NULL, 0), 0);
+  ck_assert_int_eq(command("user add bob --group vision", NULL, 0), 0);
+  make_token("--user ann --scope admin", ann);
+  make_token("--user bob", bob);
+}
+
+START_TEST(without_users_nothing_is_asked_for)
+{
+  test_reply reply = test_get(&server, "/v1/me");
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert(json_is_true(json_object_get(reply.json, "open")));
+  ck_assert_str_eq(test_word(reply.json, "user"), "");
+  test_reply_clear(&reply);
+  test_expect(test_get(&server, "/metrics"), 200);
+  test_expect(test_get(&server, "/v1/users"), 200);
+  test_expect(test_get(&server, "/v1/tokens"), 200);
+  /* Nobody is locked out over HTTP. */
+  reply = test_problem(test_send(&server, "POST", "/v1/users", "{\"name\": \"eve\", \"role\": \"admin\"}"), 409, "conflict");
+  test_reply_clear(&reply);
+  test_expect(test_send(&server, "POST", "/v1/tokens", "{}"), 404);
+}
+END_TEST
+
+START_TEST(with_users_a_token_is_needed_at_once)
+{
+  make_users();
+  test_reply reply = test_problem(test_get(&server, "/v1/jobs"), 401, "unauthorized");
+  ck_assert_str_eq(test_header(&reply, "www-authenticate"), "Bearer realm=\"coremapd\"");
+  test_reply_clear(&reply);
+  expect("GET", "/v1/jobs", bob, NULL, 200);
+  /* What tells nothing of anybody stays open. */
+  test_expect(test_get(&server, "/healthz"), 200);
+  test_expect(test_get(&server, "/readyz"), 200);
+  test_expect(test_get(&server, "/openapi.json"), 200);
+  test_expect(test_get(&server, "/"), 200);
+  reply = ask("GET", "/v1/me", bob, NULL);
+  ck_assert_str_eq(test_word(reply.json, "user"), "bob");
+  ck_assert_str_eq(test_word(reply.json, "group"), "vision");
+  ck_assert_str_eq(test_word(reply.json, "role"), "user");
+  ck_assert(json_is_false(json_object_get(reply.json, "open")));
+  test_reply_clear(&reply);
+}
+END_TEST
+
+START_TEST(scopes_and_roles_bound_what_a_token_may)
+{
+  char reads[128], operates[128];
+  make_users();
+  ck_assert_int_eq(command("user add olga --role operator", NULL, 0), 0);
+  make_token("--user bob --scope read", reads);
+  make_token("--user olga --scope read", operates);
+  expect("GET", "/v1/networks", reads, NULL, 200);
+  test_reply reply = test_problem(ask("POST", "/v1/networks", reads, "4 3\n2\n1 3\n2 4\n3\n"), 403, "forbidden");
+  ck_assert_ptr_nonnull(strstr(reply.body, "scope submit"));
+  test_reply_clear(&reply);
+  expect("POST", "/v1/networks", bob, "4 3\n2\n1 3\n2 4\n3\n", 201);
+  reply = test_problem(ask("GET", "/metrics", bob, NULL), 403, "forbidden");
+  ck_assert_ptr_nonnull(strstr(reply.body, "role operator"));
+  test_reply_clear(&reply);
+  expect("GET", "/metrics", operates, NULL, 200);
+  expect("DELETE", "/v1/cache", operates, NULL, 403);
+  expect("GET", "/v1/users", bob, NULL, 403);
+  expect("GET", "/v1/users", ann, NULL, 200);
+  expect("GET", "/v1/tokens?user=ann", bob, NULL, 403);
+  expect("GET", "/v1/tokens?user=bob", ann, NULL, 200);
+}
+END_TEST
+
+START_TEST(wrong_tokens_are_refused_alike)
+{
+  char wrong[128], other[128];
+  make_users();
+  snprintf(wrong, sizeof wrong, "%s", bob);
+  size_t last = strlen(wrong) - 1;
+  wrong[last] = wrong[last] == 'A' ? 'B' : 'A';
+  snprintf(other, sizeof other, "Authorization: Bearer coremap_0123456789ab_%.43s", bob + strlen(bob) - 43);
+  test_reply a = test_problem(ask("GET", "/v1/me", wrong, NULL), 401, "unauthorized"),
+             b = test_problem(ask("GET", "/v1/me", other, NULL), 401, "unauthorized"),
+             c = test_problem(ask("GET", "/v1/me", "Authorization: Bearer ' OR 1=1 --", NULL), 401, "unauthorized");
+  ck_assert_str_eq(a.body, b.body);
+  ck_assert_str_eq(a.body, c.body);
+  test_reply_clear(&a);
+  test_reply_clear(&b);
+  test_reply_clear(&c);
+}
+END_TEST
+
+START_TEST(wrong_tokens_are_slowed_down_and_right_ones_are_not)
+{
+  make_users();
+  for (int i = 0; i < 3; i++)
+    expect("GET", "/v1/me", "Authorization: Bearer coremap_guess", NULL, 401);
+  double begun = cm_now();
+  expect("GET", "/v1/me", "Authorization: Bearer coremap_guess", NULL, 401);
+  expect("POST", "/v1/networks", "Authorization: Bearer coremap_guess", "4 3\n2\n1 3\n2 4\n3\n", 401);
+  ck_assert_double_ge(cm_now() - begun, 0.25 + 0.5);
+  /* Twenty guesses at once: some are held back, the others told to go away; who has a token waits for none of them. */
+  pid_t guessers[20];
+  for (int i = 0; i < 20; i++)
+    if ((guessers[i] = fork()) == 0) {
+      char *reply = test_raw(&server, "GET /v1/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer coremap_x\r\n"
+                             "Connection: close\r\n\r\n", 20);
+      _exit(strstr(reply, " 429 ") != NULL ? 1 : strstr(reply, " 401 ") != NULL ? 0 : 2);
+    }
+  usleep(300000);
+  begun = cm_now();
+  expect("GET", "/v1/me", bob, NULL, 200);
+  ck_assert_double_lt(cm_now() - begun, 0.2);
+  int sent_away = 0;
+  for (int i = 0; i < 20; i++) {
+    int status;
+    ck_assert_int_eq(waitpid(guessers[i], &status, 0), guessers[i]);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+    sent_away += WEXITSTATUS(status);
+  }
+  ck_assert_int_ge(sent_away, 1);
+  ck_assert_int_le(sent_away, 4);
+}
+END_TEST
+
+START_TEST(revoked_expired_and_disabled_end_at_once)
+{
+  char brief[128], id[32], words[64];
+  make_users();
+  make_token("--user bob --expires 1s", brief);
+  expect("GET", "/v1/me", brief, NULL, 200);
+  usleep(1100000);
+  test_reply reply = test_problem(ask("GET", "/v1/me", brief, NULL), 401, "unauthorized");
+  ck_assert_ptr_nonnull(strstr(reply.body, "expired"));
+  test_reply_clear(&reply);
+  ck_assert_int_eq(command("user disable bob", NULL, 0), 0);
+  expect("GET", "/v1/me", bob, NULL, 401);
+  expect("PATCH", "/v1/users/bob", ann, "{\"disabled\": false}", 200);
+  expect("GET", "/v1/me", bob, NULL, 200);
+  snprintf(id, sizeof id, "%.12s", strstr(bob, "coremap_") + 8);
+  snprintf(words, sizeof words, "token revoke %s", id);
+  ck_assert_int_eq(command(words, NULL, 0), 0);
+  expect("GET", "/v1/me", bob, NULL, 401);
+  ck_assert_int_eq(command(words, NULL, 0), 1);
+}
+END_TEST
+
+START_TEST(users_and_tokens_over_http)
+{
+  make_users();
+  expect("POST", "/v1/users", ann, "{\"name\": \"cem\", \"group\": \"vision\"}", 201);
+  expect("POST", "/v1/users", ann, "{\"name\": \"cem\"}", 409);
+  expect("POST", "/v1/users", ann, "{\"name\": \"../x\"}", 400);
+  expect("POST", "/v1/users", ann, "{\"name\": \"dan\", \"role\": \"god\"}", 400);
+  test_reply reply = ask("POST", "/v1/tokens", ann, "{\"user\": \"cem\", \"name\": \"laptop\", \"scopes\": [\"admin\"], \"ttl\": 3600}");
+  ck_assert_int_eq(reply.status, 201);
+  ck_assert_str_eq(test_header(&reply, "cache-control"), "no-store");
+  char cem[128], id[32], path[80];
+  snprintf(cem, sizeof cem, "Authorization: Bearer %s", test_word(reply.json, "token"));
+  snprintf(id, sizeof id, "%s", test_word(reply.json, "id"));
+  test_reply_clear(&reply);
+  /* He administers himself, and nobody else; nothing that he makes outlives what he has. */
+  reply = ask("POST", "/v1/tokens", cem, "{\"scopes\": [\"read\"]}");
+  ck_assert_int_eq(reply.status, 201);
+  ck_assert(json_array_size(json_object_get(reply.json, "scopes")) == 1);
+  char own[128], own_id[32];
+  snprintf(own, sizeof own, "Authorization: Bearer %s", test_word(reply.json, "token"));
+  snprintf(own_id, sizeof own_id, "%s", test_word(reply.json, "id"));
+  test_reply_clear(&reply);
+  expect("POST", "/v1/tokens", cem, "{\"ttl\": 86400}", 400);
+  expect("POST", "/v1/tokens", cem, "{\"user\": \"ann\"}", 403);
+  expect("POST", "/v1/tokens", own, "{}", 403);
+  expect("POST", "/v1/tokens", bob, "{}", 403);
+  expect("GET", "/v1/users", cem, NULL, 403);
+  /* Only one's own are seen and revoked; another one's is not there. */
+  snprintf(path, sizeof path, "/v1/tokens/%.12s", strstr(bob, "coremap_") + 8);
+  expect("DELETE", path, cem, NULL, 404);
+  snprintf(path, sizeof path, "/v1/tokens/%s", id);
+  expect("DELETE", path, own, NULL, 403);
+  snprintf(path, sizeof path, "/v1/tokens/%s", own_id);
+  expect("DELETE", path, own, NULL, 204);
+  expect("GET", "/v1/me", own, NULL, 401);
+  /* The token is told once. */
+  reply = ask("GET", "/v1/tokens?user=cem", ann, NULL);
+  ck_assert_uint_eq(json_array_size(json_object_get(reply.json, "tokens")), 1);
+  ck_assert_ptr_null(strstr(reply.body, "coremap_"));
+  test_reply_clear(&reply);
+  expect("DELETE", "/v1/users/cem", ann, NULL, 204);
+  expect("GET", "/v1/me", cem, NULL, 401);
+  expect("DELETE", "/v1/users/cem", ann, NULL, 404);
+  expect("DELETE", "/v1/users/ann", ann, NULL, 409);
+  expect("PATCH", "/v1/users/ann", ann, "{\"role\": \"user\"}", 409);
+  expect("PATCH", "/v1/users/ann", ann, "{\"disabled\": true}", 409);
+}
+END_TEST
+
+START_TEST(the_last_use_is_noted_and_no_secret_is_stored)
+{
+  char bytes[1 << 16], path[CM_PATH_MAX];
+  make_users();
+  expect("GET", "/v1/me", bob, NULL, 200);
+  test_reply reply = {0};
+  for (int i = 0; i < 50; i++) {
+    reply = ask("GET", "/v1/tokens", bob, NULL);
+    if (json_is_string(json_object_get(json_array_get(json_object_get(reply.json, "tokens"), 0), "last_used")))
+      break;
+    test_reply_clear(&reply);
+    usleep(100000);
+  }
+  ck_assert_ptr_nonnull(reply.json);
+  test_reply_clear(&reply);
+  const char *secret = bob + strlen(bob) - 43;
+  static const char *const files[] = {"/coremapd.db", "/coremapd.db-wal", ".said"};
+  for (int i = 0; i < 3; i++) {
+    ck_ok(cm_path(path, &error, "%s%s", folder, files[i]));
+    FILE *stream = fopen(path, "rb");
+    ck_assert(stream != NULL || i == 1);
+    size_t got;
+    while (stream != NULL && (got = fread(bytes, 1, sizeof bytes, stream)) > 0)
+      ck_assert_ptr_null(memmem(bytes, got, secret, 43));
+    if (stream != NULL)
+      fclose(stream);
+  }
+}
+END_TEST
+
+START_TEST(commands_say_what_is_wrong)
+{
+  ck_assert_int_eq(command("user add 'No Name'", NULL, 0), 2);
+  ck_assert_int_eq(command("user add ann --role god", NULL, 0), 2);
+  ck_assert_int_eq(command("user fly ann", NULL, 0), 2);
+  ck_assert_int_eq(command("user add ann --expires 3d", NULL, 0), 2);
+  ck_assert_int_eq(command("token add --user nobody", NULL, 0), 1);
+  ck_assert_int_eq(command("user add ann --role admin", NULL, 0), 0);
+  ck_assert_int_eq(command("token add --user ann --expires soon", NULL, 0), 2);
+  ck_assert_int_eq(command("token add --user ann --scope all", NULL, 0), 2);
+  ck_assert_int_eq(command("user add ann", NULL, 0), 1);
+  ck_assert_int_eq(command("user disable ann", NULL, 0), 1);
+  /* The only user may go, and the server is open again. */
+  expect("GET", "/v1/jobs", "A: b", NULL, 401);
+  ck_assert_int_eq(command("user remove ann", NULL, 0), 0);
+  expect("GET", "/v1/jobs", "A: b", NULL, 200);
+}
+END_TEST
+
+/* A folder that does not exist yet is made, by a command before the first start. */
+START_TEST(the_first_user_comes_before_the_first_start)
+{
+  char kept[CM_PATH_MAX];
+  memcpy(kept, folder, sizeof kept);
+  ck_ok(cm_path(folder, &error, "%s/new", kept));
+  ck_assert_int_eq(mkdir(folder, 0700), 0);
+  ck_assert_int_eq(command("user add ann --role admin", NULL, 0), 0);
+  test_daemon second;
+  test_daemon_start(&second, folder, NULL);
+  test_expect(test_get(&second, "/v1/jobs"), 401);
+  ck_assert_int_eq(test_daemon_stop(&second, SIGTERM), 0);
+  memcpy(folder, kept, sizeof kept);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("users");
+  TCase *tests = tcase_create("users");
+  tcase_add_checked_fixture(tests, setup, teardown);
+  tcase_set_timeout(tests, 60);
+  tcase_add_test(tests, without_users_nothing_is_asked_for);
+  tcase_add_test(tests, with_users_a_token_is_needed_at_once);
+  tcase_add_test(tests, scopes_and_roles_bound_what_a_token_may);
+  tcase_add_test(tests, wrong_tokens_are_refused_alike);
+  tcase_add_test(tests, wrong_tokens_are_slowed_down_and_right_ones_are_not);
+  tcase_add_test(tests, revoked_expired_and_disabled_end_at_once);
+  tcase_add_test(tests, users_and_tokens_over_http);
+  tcase_add_test(tests, the_last_use_is_noted_and_no_secret_is_stored);
+  tcase_add_test(tests, commands_say_what_is_wrong);
+  tcase_add_test(tests, the_first_user_comes_before_the_first_start);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
