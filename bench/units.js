@@ -10,10 +10,11 @@ function line(model, chip, seconds, reportPath, linesPath) {
   const moved = traffic.loaded_bytes + traffic.stored_bytes + traffic.parameters.loaded_bytes;
   const least = traffic.compulsory_bytes + traffic.parameters.once_bytes;
   const ratio = time.total_ns / time.lower_bound_ns;
-  appendFileSync(linesPath, `${JSON.stringify({ model, chip, ns: time.total_ns, ratio })}\n`);
+  const settings = p.search.first_ns / p.search.best_ns, order = p.order ? p.order.file_order_ns / p.order.best_ns : 1;
+  appendFileSync(linesPath, `${JSON.stringify({ model, chip, ns: time.total_ns, ratio, settings, order })}\n`);
   const number = (value, width, digits = 0) => value.toFixed(digits).padStart(width);
   console.log(`${model.padEnd(34)} ${chip.padEnd(14)} ${number(time.total_ns / 1e3, 12, 1)} ${number(time.lower_bound_ns / 1e3, 12, 1)} ` +
-    `${number(ratio, 6, 3)} ${term.padEnd(14)} ${number(moved / least, 6, 2)} ${number(p.operators.pieces, 7)} ${number(p.instructions, 8)} ${number(Number(seconds), 7, 1)}`);
+    `${number(ratio, 6, 3)} ${term.padEnd(14)} ${number(moved / least, 6, 2)} ${number(p.operators.pieces, 7)} ${number(p.instructions, 8)} ${number(100 * (settings - 1), 8, 1)} ${number(100 * (order - 1), 6, 2)} ${number(Number(seconds), 7, 1)}`);
 }
 
 function means(path) {
@@ -22,8 +23,10 @@ function means(path) {
     const some = lines.filter((l) => l.chip === chip && l.ns > 10e3);
     if (some.length === 0) continue;
     const worst = some.reduce((a, b) => (b.ratio > a.ratio ? b : a));
-    const mean = Math.exp(some.reduce((sum, l) => sum + Math.log(l.ratio), 0) / some.length);
-    console.log(`${chip}: geometric mean ${mean.toFixed(3)} of ${some.length}, worst ${worst.ratio.toFixed(3)} (${worst.model})`);
+    const mean = (of) => Math.exp(some.reduce((sum, l) => sum + Math.log(l[of]), 0) / some.length);
+    const gain = (of) => `${(100 * (mean(of) - 1)).toFixed(2)} % in the mean, ${(100 * (Math.min(...some.map((l) => l[of])) - 1)).toFixed(2)} % at least`;
+    console.log(`${chip}: geometric mean ${mean('ratio').toFixed(3)} of ${some.length}, worst ${worst.ratio.toFixed(3)} (${worst.model})`);
+    console.log(`${chip}: settings gain ${gain('settings')}; orders gain ${gain('order')}`);
   }
   for (const model of new Set(lines.map((l) => l.model))) {
     const some = lines.filter((l) => l.model === model && l.chip.startsWith('units-'));

@@ -18,6 +18,9 @@
 
 enum { TILE_SHARE = 16 };
 
+/* Of the seconds for searches; the rest is for the order of operators. */
+static const double SETTINGS_SHARE = 0.7;
+
 typedef struct compiling {
   const cm_compile_options *options;
   const cm_chip *chip;
@@ -43,7 +46,9 @@ static cm_status add_report(compiling *c, const char *name, json_t *report, cm_e
 
 static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **order, cm_error *error)
 {
-  const cm_search_options search = {c->options->scores, c->options->search_seconds};
+  const double seconds = c->options->search_seconds, start = cm_now();
+  const cm_search_options search = {c->options->scores, seconds * SETTINGS_SHARE};
+  const cm_order_limits limits = {c->options->scores, seconds > 0 ? start + seconds : 0};
   if (options->settings != NULL) {
     cm_run_phase(c->run, "search");
     if (cm_settings_search(c->made, options, &search, c->run, &c->best, &c->search, error) != CM_OK)
@@ -56,8 +61,7 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
     return error->status;
   return c->options->file_order ? CM_OK
                                 : cm_order_search(c->made, options, c->chip->name, target,
-                                                  measure.command != NULL ? &measure : NULL, c->options->scores, c->run, &c->draft, order,
-                                                  error);
+                                                  measure.command != NULL ? &measure : NULL, &limits, c->run, &c->draft, order, error);
 }
 
 /* Takes the reference to what the search for an order has to say. */

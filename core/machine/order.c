@@ -1,14 +1,18 @@
 #include "core/machine/order.h"
 
-#include "core/machine/schedule/search.h"
-
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/machine/order_graph.h"
+#include "core/machine/schedule/windows.h"
 #include "core/schedule/measure.h"
 #include "core/schedule/orders.h"
 
-/* Work of all scored programs together, in pieces; a node costs as much as some pieces. Some seconds. */
-enum { PIECES_SCORED = 100000, PIECES_TIMED = 400000, ORDERS_MAX = 200, PIECES_A_NODE = 10, NODES_MIN = 4, LEAST_SCORES = 8 };
+/* Work of all that is scored together, in pieces; for programs a node costs as much as some pieces. Some seconds. */
+enum {
+  PIECES_SCORED = 100000, PIECES_TIMED = 800000, PIECES_A_NODE = 10, /* a window's tiles are copied: as some pieces */
+  ORDERS_MAX = 200, SCORES_MAX = 4000, NODES_MIN = 4, LEAST_SCORES = 8, JOINS_MAX = 32, TILES_A_PIECE = 64,
+};
 
 void cm_draft_free(cm_draft *draft)
 {
@@ -71,93 +75,25 @@ typedef struct scoring {
   const char *chip;
   const cm_target *target;
   cm_run *run;
-  cm_dag *dag;
-  uint64_t *latency;
+  cm_order_graph graph;
   cm_subgraphs subgraphs;
-  uint32_t *node; /* of the model, by place in the order of the file */
-  uint32_t nodes, constants;
-  uint32_t *full; /* a whole order of the model's nodes; those of constants first */
-  uint64_t scored;
+  uint32_t *node;      /* the graph's nodes by place; a subgraph's are replaced by the order that is scored */
+  uint32_t *full;      /* a whole order of the model's nodes */
+  uint64_t scored;     /* programs, or the whole in time */
   const cm_order_measure *measure; /* NULL: the cost model scores */
-  double file_bytes; /* that move in the order of the file */
+  double file_bytes;   /* that move in the order of the file */
+  cm_windows *windows; /* the score of a subgraph alone */
+  uint32_t *bound;     /* of its operators in the plan */
+  uint32_t *found;     /* the best order of each subgraph, all together */
 } scoring;
-
-static bool computes(const cm_model *m, const cm_node *node)
-{
-  for (uint32_t o = 0; o < node->output_count; o++)
-    if (node->outputs[o] != CM_NONE && !m->values[node->outputs[o]].constant)
-      return true;
-  return false;
-}
-
-/* Nodes that make constants alone are none here: they stand before all others. The others are numbered by their place in
- * the order of the file, each after the nodes that make what it reads. */
-static cm_status make_graph(scoring *s, cm_error *error)
-{
-  const cm_model *m = s->model;
-  uint32_t *place;
-  cm_arc *arcs = NULL;
-  uint64_t count = 0, inputs = 0;
-  if (CM_NEW(s->run->memory, place, m->node_count + 1, error) != CM_OK ||
-      CM_NEW(s->run->memory, s->node, m->order_count + 1, error) != CM_OK ||
-      CM_NEW(s->run->memory, s->full, m->order_count + 1, error) != CM_OK)
-    return error->status;
-  for (size_t i = 0; i < m->order_count; i++)
-    if (!computes(m, &m->nodes[m->order[i]]))
-      s->full[s->constants++] = m->order[i];
-    else {
-      place[m->order[i]] = s->nodes;
-      s->node[s->nodes++] = m->order[i];
-      inputs += m->nodes[m->order[i]].input_count;
-    }
-  cm_status status = CM_NEW(s->run->memory, arcs, inputs + 1, error);
-  for (uint32_t i = 0; status == CM_OK && i < s->nodes; i++) {
-    const cm_node *node = &m->nodes[s->node[i]];
-    for (uint32_t k = 0; k < node->input_count; k++) {
-      uint32_t producer = node->inputs[k] != CM_NONE ? m->values[node->inputs[k]].producer : CM_NONE;
-      if (producer != CM_NONE && computes(m, &m->nodes[producer]))
-        arcs[count++] = (cm_arc){.from = place[producer], .to = i};
-    }
-  }
-  if (status == CM_OK)
-    status = cm_dag_new(s->run->memory, s->nodes, arcs, count, &s->dag, error);
-  cm_free(arcs);
-  cm_free(place);
-  return status;
-}
-
-/* The least time of each node: its work on one unit, as the plan for the file's order has it. */
-static cm_status list_latencies(scoring *s, const cm_plan *plan, cm_error *error)
-{
-  uint64_t *by_node;
-  if (CM_NEW(s->run->memory, s->latency, s->model->order_count + 1, error) != CM_OK ||
-      CM_NEW(s->run->memory, by_node, s->model->node_count + 1, error) != CM_OK)
-    return error->status;
-  cm_status status = CM_OK;
-  for (uint32_t o = 0; status == CM_OK && o < plan->op_count; o++) {
-    const cm_plan_op *op = &plan->ops[o];
-    cm_box whole = cm_box_whole(&op->call.output[0]), *inputs;
-    cm_split_change change;
-    if (op->copied != CM_NONE || (status = CM_NEW(s->run->memory, inputs, op->call.input_count + 1, error)) != CM_OK)
-      continue;
-    status = cm_split_piece(&op->call, &whole, inputs, &change, error);
-    double rate = cm_unit_rate(&s->target->unit[op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR],
-                               cm_type_name(op->call.output[0].type));
-    if (status == CM_OK && rate > 0)
-      by_node[op->call.node - s->model->nodes] = (uint64_t)((double)cm_split_work(&op->call, &whole, inputs) / rate);
-    cm_free(inputs);
-  }
-  for (uint32_t i = 0; i < s->nodes; i++)
-    s->latency[i] = by_node[s->node[i]];
-  cm_free(by_node);
-  return status;
-}
 
 static double bytes_moved(const cm_draft *draft)
 {
   const cm_traffic *t = &draft->course.traffic;
   return (double)(t->loaded + t->stored + t->parameters);
 }
+
+/* ---- whole programs: the fewest bytes, or a command that measures ---- */
 
 /* Nanoseconds by the cost model, more for orders that move more bytes than the file's; or those that a command measures
  * of the program, which is linked for that. */
@@ -178,73 +114,196 @@ static cm_status time_of(scoring *s, cm_draft *draft, uint64_t *ns, cm_error *er
   return cm_measure(s->measure->command, s->measure->path, s->measure->seconds_max, s->run, ns, error);
 }
 
+static cm_status draft_of(scoring *s, const uint32_t *order, cm_draft *draft, cm_error *error)
+{
+  if (cm_order_graph_nodes(&s->graph, order, s->run->memory, s->full, error) != CM_OK)
+    return error->status;
+  return cm_draft_make(s->model, s->full, s->options, s->chip, s->target, s->run, draft, error);
+}
+
 /* Time of the whole program with one subgraph in another order. */
-static cm_status score(void *context, uint32_t subgraph, const uint32_t *order, uint32_t count, uint64_t *points,
-                       cm_error *error)
+static cm_status score_program(void *context, uint32_t subgraph, const uint32_t *order, uint32_t count, uint64_t *points,
+                               cm_error *error)
 {
   scoring *s = context;
   cm_draft draft;
-  for (uint32_t i = 0; i < s->subgraphs.first[s->subgraphs.count]; i++)
-    s->full[s->constants + i] = s->node[s->subgraphs.node[i]];
-  uint32_t first = s->constants + (subgraph == CM_WHOLE_GRAPH ? 0 : s->subgraphs.first[subgraph]);
-  for (uint32_t i = 0; i < count; i++)
-    s->full[first + i] = s->node[order[i]];
+  memcpy(s->node, s->subgraphs.node, s->graph.node_count * sizeof *s->node);
+  memcpy(s->node + (subgraph == CM_WHOLE_GRAPH ? 0 : s->subgraphs.first[subgraph]), order, count * sizeof *order);
   s->scored++;
-  if (s->options->settings != NULL && s->measure == NULL) {
-    cm_candidate candidate;
-    if (cm_candidate_make(s->model, s->full, s->options, s->run, &candidate, error) != CM_OK)
-      return error->status;
-    *points = (uint64_t)candidate.time_ns;
-    return CM_OK;
-  }
-  if (cm_draft_make(s->model, s->full, s->options, s->chip, s->target, s->run, &draft, error) != CM_OK)
+  if (draft_of(s, s->node, &draft, error) != CM_OK)
     return error->status;
   cm_status status = time_of(s, &draft, points, error);
   cm_draft_free(&draft);
   return status;
 }
 
-/* The order of a search, or the queue by height where there is room for no more. `order` has a place a node. */
-static cm_status find_order(scoring *s, uint64_t scores, uint32_t *order, cm_error *error)
+/* ---- subgraphs alone, in time ---- */
+
+static uint64_t points_of(double ns)
 {
-  uint32_t nodes = s->dag->node_count;
-  uint64_t needed = 2 * (uint64_t)s->subgraphs.count + LEAST_SCORES;
-  if (scores < needed) {
-    uint64_t *height;
-    if (CM_NEW(s->run->memory, height, nodes + 1, error) != CM_OK)
-      return error->status;
-    cm_dag_heights(s->dag, s->latency, false, height);
-    cm_status status = cm_dag_queue(s->dag, height, s->run->memory, order, error);
-    cm_free(height);
-    return status;
-  }
-  cm_order_options options = cm_order_defaults();
-  cm_order_result result;
-  unsigned threads = s->run->threads;
-  options.nodes_min = NODES_MIN;
-  options.scores = options.scores_total = scores - needed + 1;
-  options.enumerate_max = options.scores < options.enumerate_max ? options.scores : options.enumerate_max;
-  /* Programs are scored one at a time: all share the model. */
-  s->run->threads = 1;
-  cm_status status = cm_orders_search(s->dag, s->latency, NULL, &options, score, s, s->run, &result, error);
-  s->run->threads = threads;
-  if (status != CM_OK)
-    return status;
-  memcpy(order, result.order, nodes * sizeof *order);
-  cm_order_result_free(&result);
-  return CM_OK;
+  return (uint64_t)(ns * 64);
 }
 
-/* Whether the order in s->full is faster than the file's and moves no more. What is measured is made for that alone. */
-static cm_status is_faster(scoring *s, const cm_draft *first, const cm_draft *other, bool *faster, cm_error *error)
+static cm_status score_whole(scoring *s, const uint32_t *order, double *ns, cm_error *error)
+{
+  uint32_t *ops;
+  if (CM_NEW(s->run->memory, ops, s->graph.first_op[s->graph.node_count] + 1, error) != CM_OK)
+    return error->status;
+  (void)cm_order_graph_ops(&s->graph, order, s->graph.node_count, ops);
+  cm_status status = cm_windows_whole(s->windows, ops, ns, error);
+  cm_free(ops);
+  s->scored++;
+  return status;
+}
+
+/* Of a subgraph from the state that the chip is in when it begins; of the whole, what was found in all is noted. */
+static cm_status score_alone(void *context, uint32_t subgraph, const uint32_t *order, uint32_t count, uint64_t *points,
+                             cm_error *error)
+{
+  scoring *s = context;
+  double ns;
+  uint32_t *ops;
+  if (subgraph == CM_WHOLE_GRAPH) {
+    memcpy(s->found, order, count * sizeof *order);
+    *points = 0;
+    return CM_OK;
+  }
+  if (CM_NEW(s->run->memory, ops, s->bound[subgraph + 1] - s->bound[subgraph] + 1, error) != CM_OK)
+    return error->status;
+  (void)cm_order_graph_ops(&s->graph, order, count, ops);
+  cm_status status = cm_windows_score(s->windows, subgraph, ops, &ns, error);
+  cm_free(ops);
+  if (status == CM_OK)
+    *points = points_of(ns);
+  return status;
+}
+
+typedef struct gain {
+  uint64_t points;
+  uint32_t subgraph;
+} gain;
+
+static int by_gain(const void *a, const void *b)
+{
+  const gain *x = a, *y = b;
+  if (x->points != y->points)
+    return x->points > y->points ? -1 : 1;
+  return x->subgraph < y->subgraph ? -1 : 1;
+}
+
+/* Takes the orders of subgraphs together: all, or one after the other, those that gain most first, as long as the whole
+ * gains. s->node becomes the best. */
+static cm_status join(scoring *s, const cm_order_result *result, cm_error *error)
+{
+  uint32_t count = 0, nodes = s->graph.node_count;
+  double best, all;
+  gain *gains;
+  memcpy(s->node, s->subgraphs.node, nodes * sizeof *s->node);
+  if (memcmp(s->node, s->found, nodes * sizeof *s->node) == 0)
+    return CM_OK;
+  if (score_whole(s, s->node, &best, error) != CM_OK || score_whole(s, s->found, &all, error) != CM_OK ||
+      CM_NEW(s->run->memory, gains, s->subgraphs.count + 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t g = 0; g < s->subgraphs.count; g++)
+    if (result->outcome[g].best_score < result->outcome[g].given_score)
+      gains[count++] = (gain){result->outcome[g].given_score - result->outcome[g].best_score, g};
+  qsort(gains, count, sizeof *gains, by_gain);
+  cm_status status = CM_OK;
+  uint32_t *tried = NULL;
+  if (count > 1)
+    status = CM_NEW(s->run->memory, tried, nodes + 1, error);
+  for (uint32_t k = 0; status == CM_OK && count > 1 && k < count && k < JOINS_MAX; k++) {
+    uint32_t from = s->subgraphs.first[gains[k].subgraph], to = s->subgraphs.first[gains[k].subgraph + 1];
+    double ns;
+    memcpy(tried, s->node, nodes * sizeof *tried);
+    memcpy(tried + from, s->found + from, (to - from) * sizeof *tried);
+    status = score_whole(s, tried, &ns, error);
+    if (status == CM_OK && ns < best) {
+      best = ns;
+      memcpy(s->node, tried, nodes * sizeof *tried);
+    }
+  }
+  if (status == CM_OK && all < best)
+    memcpy(s->node, s->found, nodes * sizeof *s->node);
+  cm_free(tried);
+  cm_free(gains);
+  return status;
+}
+
+/* ---- the search ---- */
+
+/* As many scores as fit in the work that is allowed, where nobody says how many. */
+static uint64_t budget(const scoring *s, const cm_draft *first, const cm_order_limits *limits)
+{
+  uint64_t pieces = 0;
+  if (limits->scores > 0)
+    return limits->scores;
+  if (s->windows == NULL) {
+    uint64_t scores = PIECES_SCORED / (first->plan->piece_count + PIECES_A_NODE * s->model->order_count + 1);
+    return scores < ORDERS_MAX ? scores : ORDERS_MAX;
+  }
+  for (uint32_t g = 0; g < s->subgraphs.count; g++)
+    pieces += cm_windows_pieces(s->windows, g) + first->plan->tile_count / TILES_A_PIECE;
+  uint64_t scores = PIECES_TIMED / (pieces / (s->subgraphs.count + 1) + 1);
+  return scores < SCORES_MAX ? scores : SCORES_MAX;
+}
+
+/* The queue by height. */
+static cm_status find_queue(scoring *s, cm_error *error)
+{
+  uint64_t *height;
+  if (CM_NEW(s->run->memory, height, s->graph.node_count + 1, error) != CM_OK)
+    return error->status;
+  cm_dag_heights(s->graph.dag, s->graph.latency, false, height);
+  cm_status status = cm_dag_queue(s->graph.dag, height, s->run->memory, s->node, error);
+  cm_free(height);
+  return status;
+}
+
+/* s->node becomes the best order that is found: of a search, or the queue by height where there is room for no more. */
+static cm_status find_order(scoring *s, uint64_t scores, double deadline, cm_error *error)
+{
+  uint32_t subgraphs = s->subgraphs.count;
+  uint64_t needed = 2 * (uint64_t)subgraphs + LEAST_SCORES;
+  bool alone = s->windows != NULL;
+  if (scores < needed && !alone)
+    return find_queue(s, error);
+  cm_order_options options = cm_order_defaults();
+  cm_order_result result;
+  cm_run run = *s->run;
+  options.nodes_min = NODES_MIN;
+  options.scores = options.scores_total = scores < needed ? 1 : scores - needed + 1;
+  uint64_t each = options.scores / (alone && subgraphs > 0 ? subgraphs : 1);
+  options.enumerate_max = each < options.enumerate_max ? each : options.enumerate_max;
+  if (scores < needed)
+    options.method = CM_ORDER_HEIGHT;
+  if (!alone)
+    run.threads = 1; /* whole programs are made one at a time: they share the model */
+  run.deadline = deadline;
+  cm_status status = cm_orders_search(s->graph.dag, s->graph.latency, NULL, &options, alone ? score_alone : score_program, s,
+                                      &run, &result, error);
+  if (status != CM_OK)
+    return status;
+  for (uint32_t g = 0; alone && g < subgraphs; g++)
+    s->scored += result.outcome[g].scored;
+  if (alone)
+    status = join(s, &result, error);
+  else
+    memcpy(s->node, result.order, s->graph.node_count * sizeof *s->node);
+  cm_order_result_free(&result);
+  return status;
+}
+
+/* Whether the order that was found is faster than the file's and moves no more. What is measured is made for that alone. */
+static cm_status is_faster(scoring *s, const uint32_t *order, const cm_draft *first, const cm_draft *other, bool *faster,
+                           cm_error *error)
 {
   uint64_t ns[2];
   *faster = other->emission.time_ns < first->emission.time_ns &&
             (s->options->settings != NULL || bytes_moved(other) <= s->file_bytes);
   for (int i = 0; i < 2 && s->measure != NULL; i++) {
     cm_draft draft;
-    if (cm_draft_make(s->model, i == 0 ? NULL : s->full, s->options, s->chip, s->target, s->run, &draft, error) !=
-        CM_OK)
+    if (draft_of(s, i == 0 ? s->subgraphs.node : order, &draft, error) != CM_OK)
       return error->status;
     cm_status status = time_of(s, &draft, &ns[i], error);
     cm_draft_free(&draft);
@@ -255,21 +314,17 @@ static cm_status is_faster(scoring *s, const cm_draft *first, const cm_draft *ot
   return CM_OK;
 }
 
-/* The best order found is made once more, and kept when it is better than the file's. */
+/* The best order found is made, and kept when it is better than the file's. */
 static cm_status try_order(scoring *s, const uint32_t *order, cm_draft *first, cm_error *error)
 {
   cm_draft draft;
-  bool same = true, faster;
-  for (uint32_t i = 0; i < s->dag->node_count; i++) {
-    s->full[s->constants + i] = s->node[order[i]];
-    same = same && order[i] == i;
-  }
-  if (same)
+  bool faster;
+  if (memcmp(order, s->subgraphs.node, s->graph.node_count * sizeof *order) == 0)
     return CM_OK;
-  if (cm_draft_make(s->model, s->full, s->options, s->chip, s->target, s->run, &draft, error) != CM_OK)
+  if (draft_of(s, order, &draft, error) != CM_OK)
     return error->status;
   s->scored++;
-  cm_status status = is_faster(s, first, &draft, &faster, error);
+  cm_status status = is_faster(s, order, first, &draft, &faster, error);
   if (status == CM_OK && faster) {
     cm_draft kept = *first;
     *first = draft;
@@ -279,38 +334,49 @@ static cm_status try_order(scoring *s, const uint32_t *order, cm_draft *first, c
   return status;
 }
 
+static cm_status begin(scoring *s, const cm_draft *first, cm_error *error)
+{
+  cm_memory *memory = s->run->memory;
+  if (cm_order_graph_make(first->plan, s->target, s->run, &s->graph, error) != CM_OK ||
+      cm_subgraphs_find(s->graph.dag, NULL, NODES_MIN, memory, &s->subgraphs, error) != CM_OK ||
+      CM_NEW(memory, s->node, s->graph.node_count + 1, error) != CM_OK ||
+      CM_NEW(memory, s->found, s->graph.node_count + 1, error) != CM_OK ||
+      CM_NEW(memory, s->full, s->model->order_count + 1, error) != CM_OK ||
+      CM_NEW(memory, s->bound, s->subgraphs.count + 1, error) != CM_OK)
+    return error->status;
+  memcpy(s->node, s->subgraphs.node, s->graph.node_count * sizeof *s->node);
+  memcpy(s->found, s->node, s->graph.node_count * sizeof *s->node);
+  if (s->options->settings == NULL || s->measure != NULL || s->graph.node_count == 0)
+    return CM_OK;
+  for (uint32_t g = 0; g <= s->subgraphs.count; g++)
+    s->bound[g] = s->graph.first_op[s->subgraphs.first[g]];
+  return cm_windows_new(first->plan, s->options, s->bound, s->subgraphs.count, s->run, &s->windows, error);
+}
+
 cm_status cm_order_search(cm_model *model, const cm_plan_options *options, const char *chip, const cm_target *target,
-                          const cm_order_measure *measure, uint64_t asked, cm_run *run, cm_draft *first, json_t **report,
-                          cm_error *error)
+                          const cm_order_measure *measure, const cm_order_limits *limits, cm_run *run, cm_draft *first,
+                          json_t **report, cm_error *error)
 {
   scoring s = {.model = model, .options = options, .chip = chip, .target = target, .run = run, .measure = measure};
-  uint32_t *order = NULL;
   double file_order = first->emission.time_ns;
+  double deadline = limits->until > 0 && (run->deadline <= 0 || limits->until < run->deadline) ? limits->until : run->deadline;
   s.file_bytes = bytes_moved(first);
-  uint64_t scores = options->settings != NULL ? PIECES_TIMED / (first->plan->piece_count + 1)
-                                              : PIECES_SCORED / (first->plan->piece_count + PIECES_A_NODE * model->order_count + 1);
-  scores = scores < ORDERS_MAX ? scores : ORDERS_MAX;
-  scores = asked > 0 ? asked : scores;
-  cm_status status = make_graph(&s, error);
+  cm_run_phase(run, "search");
+  cm_status status = begin(&s, first, error);
+  if (status == CM_OK && s.graph.node_count > 0)
+    status = find_order(&s, budget(&s, first, limits), deadline, error);
+  cm_windows_free(s.windows); /* before the plan that it borrows can go */
   if (status == CM_OK)
-    status = list_latencies(&s, first->plan, error);
+    status = try_order(&s, s.node, first, error);
   if (status == CM_OK)
-    status = cm_subgraphs_find(s.dag, NULL, NODES_MIN, run->memory, &s.subgraphs, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, order, model->order_count + 1, error);
-  if (status == CM_OK)
-    status = find_order(&s, scores, order, error);
-  if (status == CM_OK)
-    status = try_order(&s, order, first, error);
-  if (status == CM_OK)
-    *report = json_pack("{s:I, s:I, s:f, s:f}", "subgraphs", (json_int_t)s.subgraphs.count, "scored",
-                        (json_int_t)s.scored, "file_order_ns", file_order, "best_ns", first->emission.time_ns);
-  cm_dag_free(s.dag);
-  cm_free(s.latency);
-  if (s.subgraphs.first != NULL)
-    cm_subgraphs_free(&s.subgraphs);
+    *report = json_pack("{s:I, s:I, s:I, s:f, s:f}", "key_nodes", (json_int_t)s.subgraphs.key_count, "subgraphs",
+                        (json_int_t)s.subgraphs.count, "scored", (json_int_t)s.scored, "file_order_ns", file_order,
+                        "best_ns", first->emission.time_ns);
+  cm_order_graph_free(&s.graph);
+  cm_subgraphs_free(&s.subgraphs);
+  cm_free(s.bound);
   cm_free(s.full);
   cm_free(s.node);
-  cm_free(order);
+  cm_free(s.found);
   return status;
 }

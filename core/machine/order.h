@@ -26,14 +26,20 @@ typedef struct cm_order_measure {
   double seconds_max; /* of one run */
 } cm_order_measure;
 
-/* Searches for an order that takes less time by the cost model, which simulates the instruction stream of the whole
- * program. `first` is the draft for the order of the file; it is replaced when a better one is found, so that the
- * result is never slower and, where options->settings is NULL, moves no more bytes. `scores` orders are scored (0: as
- * many as the size of the program allows; for large ones only the queue by height). With `measure` (NULL: none) a command scores. *report (new reference):
- * {"subgraphs", "scored", "file_order_ns", "best_ns"}, the last two by the cost model. Errors: memory, cancel, those of
- * cm_measure. */
+typedef struct cm_order_limits {
+  uint64_t scores; /* orders that are scored; 0: as many as the size of the program allows */
+  double until;    /* by cm_now: none are scored after; 0: none. What is found then depends on the machine */
+} cm_order_limits;
+
+/* Searches for an order that takes less time by the cost model. With options->settings each subgraph is scored alone, laid
+ * out in time from the state of the chip when it begins, on all threads; what was found is joined as far as the whole
+ * gains by it. Else, and with `measure` (NULL: none), whose command then scores, whole programs are made. `first` is the
+ * draft for the order of the file; it is replaced when a better one is found, so that the result is never slower and,
+ * where options->settings is NULL, moves no more bytes. The same result for any number of threads. *report (new
+ * reference): {"key_nodes", "subgraphs", "scored", "file_order_ns", "best_ns"}, the last two by the cost model. Errors:
+ * memory, cancel, those of cm_measure. */
 cm_status cm_order_search(cm_model *model, const cm_plan_options *options, const char *chip, const cm_target *target,
-                          const cm_order_measure *measure, uint64_t scores, cm_run *run, cm_draft *first, json_t **report,
-                          cm_error *error);
+                          const cm_order_measure *measure, const cm_order_limits *limits, cm_run *run, cm_draft *first,
+                          json_t **report, cm_error *error);
 
 #endif

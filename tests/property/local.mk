@@ -19,6 +19,7 @@ PROPERTY_TESTS = \
   tests/property/remap \
   tests/property/rewards \
   tests/property/routes \
+  tests/property/schedules \
   tests/property/space \
   tests/property/tamper \
   tests/property/tiles \

@@ -7,9 +7,32 @@ static int by_fraction(const void *a, const void *b)
   const cm_sink *x = a, *y = b;
   if (x->fraction != y->fraction)
     return x->fraction < y->fraction ? -1 : 1;
-  if (x->op != y->op)
-    return x->op < y->op ? -1 : 1;
+  if (x->place != y->place)
+    return x->place < y->place ? -1 : 1;
   return x->piece < y->piece ? -1 : x->piece > y->piece;
+}
+
+/* The place of the operator that makes a tile, or what lies behind it; CM_NONE: before the segment, or none. */
+static uint32_t place_of(const cm_ordering *o, const cm_tile *tile)
+{
+  cm_cells cells;
+  uint32_t piece = tile->grid                                ? tile->piece
+                   : cm_cells_begin(o->plan, tile, &cells) ? o->plan->tiles[cm_cells_tile(&cells)].piece
+                                                           : CM_NONE;
+  uint32_t place = piece != CM_NONE ? o->place[o->plan->pieces[piece].op] : CM_NONE;
+  return place != CM_NONE && place >= o->first ? place : CM_NONE;
+}
+
+static void visit(cm_ordering *o, uint32_t number);
+
+/* A box is loaded from outside: all tiles it meets are made first. */
+static void draw(cm_ordering *o, const cm_tile *tile)
+{
+  cm_cells cells;
+  if (tile->grid)
+    visit(o, tile->piece);
+  for (bool more = !tile->grid && cm_cells_begin(o->plan, tile, &cells); more; more = cm_cells_next(&cells))
+    visit(o, o->plan->tiles[cm_cells_tile(&cells)].piece);
 }
 
 /* Depth first: what a piece reads is made right before it. The depth is at most the number of operators. */
@@ -20,17 +43,19 @@ static void visit(cm_ordering *o, uint32_t number)
     return;
   o->done[number] = o->stamp;
   const uint32_t *inputs = cm_piece_inputs(o->plan, piece);
-  for (uint32_t i = 0; i < piece->input_count; i++) {
-    const cm_tile *tile = &o->plan->tiles[inputs[i]];
-    if (tile->grid && tile->piece != CM_NONE && o->plan->pieces[tile->piece].op >= o->first_op)
-      visit(o, tile->piece);
-    /* A box is loaded from outside: all tiles it meets are made first. */
-    cm_cells cells;
-    for (bool more = !tile->grid && cm_cells_begin(o->plan, tile, &cells); more; more = cm_cells_next(&cells)) {
-      const cm_tile *cell = &o->plan->tiles[cm_cells_tile(&cells)];
-      if (o->plan->pieces[cell->piece].op >= o->first_op)
-        visit(o, cell->piece);
+  /* One round where the order of what is read counts; else one for each operator that makes some of it. */
+  for (uint32_t from = 0, next = CM_NONE;; from = next, next = CM_NONE) {
+    for (uint32_t i = 0; i < piece->input_count; i++) {
+      uint32_t place = place_of(o, &o->plan->tiles[inputs[i]]);
+      if (place == CM_NONE || place < from)
+        continue;
+      if (!o->by_place || place == from)
+        draw(o, &o->plan->tiles[inputs[i]]);
+      else if (place < next)
+        next = place;
     }
+    if (next == CM_NONE)
+      break;
   }
   o->pieces[o->count++] = number;
 }
@@ -109,38 +134,49 @@ static cm_status list_makers(cm_ordering *o, cm_error *error)
 
 static void find_readers(cm_ordering *o)
 {
-  for (uint32_t op = o->first_op; op <= o->last_op; op++)
-    o->has_reader[op] = false;
-  for (uint32_t op = o->first_op; op <= o->last_op; op++)
-    for (uint32_t k = o->maker_first[op]; k < o->maker_first[op + 1]; k++)
-      if (o->makers[k] >= o->first_op && o->makers[k] != op)
-        o->has_reader[o->makers[k]] = true;
+  for (uint32_t k = o->first; k <= o->last; k++)
+    o->has_reader[o->op_at[k]] = false;
+  for (uint32_t k = o->first; k <= o->last; k++) {
+    uint32_t op = o->op_at[k];
+    for (uint32_t m = o->maker_first[op]; m < o->maker_first[op + 1]; m++)
+      if (o->place[o->makers[m]] >= o->first && o->makers[m] != op)
+        o->has_reader[o->makers[m]] = true;
+  }
+}
+
+void cm_ordering_arrange(cm_ordering *o, uint32_t first, uint32_t count, const uint32_t *ops)
+{
+  for (uint32_t k = 0; k < count; k++) {
+    o->op_at[first + k] = ops[k];
+    o->place[ops[k]] = first + k;
+  }
 }
 
 void cm_ordering_make(cm_ordering *o, uint32_t first, uint32_t last, bool slices_first)
 {
   uint32_t sinks = 0;
-  o->first_op = first;
-  o->last_op = last;
+  o->first = first;
+  o->last = last;
   o->count = 0;
   o->stamp++;
   find_readers(o);
-  for (uint32_t op = first; op <= last; op++) {
+  for (uint32_t k = first; k <= last; k++) {
+    uint32_t op = o->op_at[k];
     const cm_plan_op *made = &o->plan->ops[op];
     const cm_plan_value *v = cm_ordering_value(o->plan, op);
     if (o->has_reader[op])
       continue;
     for (uint32_t p = 0; p < made->piece_count; p++) {
       uint64_t place = o->blocking != NULL ? block_place(v, p, o->blocking) : slices_first ? p : column_major(v, p);
-      o->sinks[sinks++] = (cm_sink){(double)place / made->piece_count, op, made->first_piece + p};
+      o->sinks[sinks++] = (cm_sink){(double)place / made->piece_count, k, made->first_piece + p};
     }
   }
   qsort(o->sinks, sinks, sizeof *o->sinks, by_fraction);
   for (uint32_t s = 0; s < sinks; s++)
     visit(o, o->sinks[s].piece);
-  for (uint32_t op = first; op <= last; op++)
-    for (uint32_t p = 0; p < o->plan->ops[op].piece_count; p++)
-      visit(o, o->plan->ops[op].first_piece + p);
+  for (uint32_t k = first; k <= last; k++)
+    for (uint32_t p = 0; p < o->plan->ops[o->op_at[k]].piece_count; p++)
+      visit(o, o->plan->ops[o->op_at[k]].first_piece + p);
 }
 
 bool cm_ordering_two_ways(const cm_plan *plan, uint32_t first, uint32_t last)
@@ -156,15 +192,25 @@ bool cm_ordering_two_ways(const cm_plan *plan, uint32_t first, uint32_t last)
   return false;
 }
 
-cm_status cm_ordering_begin(cm_ordering *o, cm_plan *plan, cm_error *error)
+cm_status cm_ordering_begin(cm_ordering *o, cm_plan *plan, const cm_ordering *like, cm_error *error)
 {
   *o = (cm_ordering){.plan = plan};
   if (CM_NEW(plan->memory, o->done, plan->piece_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, o->pieces, plan->piece_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, o->sinks, plan->piece_count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, o->has_reader, plan->op_count + 1, error) != CM_OK)
+      CM_NEW(plan->memory, o->has_reader, plan->op_count + 1, error) != CM_OK ||
+      CM_NEW(plan->memory, o->op_at, plan->op_count + 1, error) != CM_OK ||
+      CM_NEW(plan->memory, o->place, plan->op_count + 1, error) != CM_OK)
     return error->status;
-  return list_makers(o, error);
+  for (uint32_t op = 0; op < plan->op_count; op++)
+    o->op_at[op] = o->place[op] = op;
+  if (like == NULL)
+    return list_makers(o, error);
+  o->by_place = like->by_place;
+  o->maker_first = like->maker_first;
+  o->makers = like->makers;
+  o->borrowed = true;
+  return CM_OK;
 }
 
 void cm_ordering_end(cm_ordering *o)
@@ -173,6 +219,10 @@ void cm_ordering_end(cm_ordering *o)
   cm_free(o->pieces);
   cm_free(o->sinks);
   cm_free(o->has_reader);
-  cm_free(o->maker_first);
-  cm_free(o->makers);
+  cm_free(o->op_at);
+  cm_free(o->place);
+  if (!o->borrowed) {
+    cm_free(o->maker_first);
+    cm_free(o->makers);
+  }
 }

@@ -222,7 +222,7 @@ static cm_status lay_out(search *s, cm_course *layout, cm_error *error)
 static cm_status begin_search(search *s, cm_error *error)
 {
   cm_plan *plan = s->plan;
-  if (cm_ordering_begin(&s->order, plan, error) != CM_OK || cm_pager_new(plan, &s->pager, error) != CM_OK ||
+  if (cm_ordering_begin(&s->order, plan, NULL, error) != CM_OK || cm_pager_new(plan, &s->pager, error) != CM_OK ||
       CM_NEW(plan->memory, s->states, plan->op_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, s->may_cut, plan->op_count + 1, error) != CM_OK)
     return error->status;

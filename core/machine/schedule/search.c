@@ -42,6 +42,7 @@ typedef struct searching {
   const cm_plan_options *options;
   const cm_search_options *search;
   cm_run *run;
+  cm_run untimed; /* what is begun is finished: the search ends between two candidates */
   point batch[BATCH_MAX];
   cm_candidate made[BATCH_MAX];
   bool failed[BATCH_MAX];
@@ -106,7 +107,7 @@ static cm_status make_one(void *context, size_t index, cm_error *error)
   const cm_settings settings = settings_of(&s->batch[index]);
   cm_plan_options options = *s->options;
   options.settings = &settings;
-  cm_status status = cm_candidate_make(s->model, NULL, &options, s->run, &s->made[index], error);
+  cm_status status = cm_candidate_make(s->model, NULL, &options, &s->untimed, &s->made[index], error);
   s->made[index].score += BYTES_SHARE * s->reference_ns * (double)s->made[index].bytes / s->reference_bytes;
   /* Where the sizes of a candidate do not fit, another one's may. */
   s->failed[index] = status == CM_TOO_LARGE;
@@ -154,7 +155,8 @@ static cm_status score(searching *s, uint32_t count, point *at, cm_candidate *be
 static bool spent(const searching *s)
 {
   double now = cm_now();
-  return s->scored >= s->most || (s->pieces_most > 0 && s->pieces >= s->pieces_most) || (s->until > 0 && now >= s->until) || (s->run->deadline > 0 && now >= s->run->deadline);
+  return s->scored >= s->most || (s->pieces_most > 0 && s->pieces >= s->pieces_most) ||
+         (s->until > 0 && now >= s->until) || (s->run->deadline > 0 && now >= s->run->deadline);
 }
 
 /* Starts that differ in how large pieces are and how full the memory is. */
@@ -221,6 +223,8 @@ cm_status cm_settings_search(cm_model *model, const cm_plan_options *options, co
   s->options = options;
   s->search = search;
   s->run = run;
+  s->untimed = *run;
+  s->untimed.deadline = 0;
   s->until = search->seconds > 0 ? cm_now() + search->seconds : 0;
   cm_status status = cm_candidate_make(model, NULL, options, run, &first, error);
   if (status == CM_OK) {

@@ -18,26 +18,27 @@ static uint64_t parameter_bytes(const cm_plan *plan, const cm_plan_op *op)
 }
 
 /* Operators with hardly any parameters continue the segment that they follow. */
-static uint32_t segment_end(const cm_plan *plan, uint32_t first, uint64_t most, uint64_t *bytes)
+static uint32_t segment_end(const cm_ordering *o, uint32_t first, uint32_t end, uint64_t most)
 {
-  uint64_t little = plan->memory_bytes / 256;
-  *bytes = parameter_bytes(plan, &plan->ops[first]);
-  for (uint32_t op = first + 1; op < plan->op_count; op++) {
-    uint64_t more = parameter_bytes(plan, &plan->ops[op]);
-    if (more > little && *bytes + more > most)
-      return op;
-    *bytes += more;
+  const cm_plan *plan = o->plan;
+  uint64_t little = plan->memory_bytes / 256, bytes = parameter_bytes(plan, &plan->ops[o->op_at[first]]);
+  for (uint32_t k = first + 1; k < end; k++) {
+    uint64_t more = parameter_bytes(plan, &plan->ops[o->op_at[k]]);
+    if (more > little && bytes + more > most)
+      return k;
+    bytes += more;
   }
-  return plan->op_count;
+  return end;
 }
 
 /* How often what a segment reads is loaded: slices of the parameters with all activations for each, or bands of the
  * activations with all parameters for each. */
-static cm_blocking choose_blocking(const cm_plan *plan, uint32_t first, uint32_t end, double room)
+static cm_blocking choose_blocking(const cm_ordering *o, uint32_t first, uint32_t end, double room)
 {
+  const cm_plan *plan = o->plan;
   double most = 0, data = 0;
   for (uint32_t k = first; k < end; k++) {
-    const cm_plan_op *op = &plan->ops[k];
+    const cm_plan_op *op = &plan->ops[o->op_at[k]];
     double bytes = (double)parameter_bytes(plan, op), read = 0;
     for (uint32_t i = 0; i < op->call.input_count; i++)
       if (cm_has(&op->call, i) && plan->values[op->call.node->inputs[i]].kind != CM_VALUE_CONSTANT)
@@ -53,41 +54,56 @@ static cm_blocking choose_blocking(const cm_plan *plan, uint32_t first, uint32_t
   return by_slices <= by_bands ? (cm_blocking){true, room / most} : (cm_blocking){false, data > 0 ? room / data : 1};
 }
 
-static cm_status fill(cm_plan *plan, const cm_settings *settings, cm_ordering *o, cm_sequence *made, cm_error *error)
+static cm_status fill(cm_ordering *o, uint32_t first, uint32_t end, const cm_settings *settings, cm_sequence *made,
+                      cm_error *error)
 {
-  uint64_t most = (uint64_t)(settings->segment_share * (double)plan->memory_bytes), bytes, room = 0;
+  const cm_plan *plan = o->plan;
+  uint64_t most = (uint64_t)(settings->segment_share * (double)plan->memory_bytes), room = 0;
   if (CM_NEW(plan->memory, made->pieces, plan->piece_count + 1, error) != CM_OK)
     return error->status;
-  for (uint32_t first = 0, end; first < plan->op_count; first = end) {
+  for (uint32_t next; first < end; first = next) {
     if (CM_ROOM(plan->memory, made->segments, &room, made->segment_count + 1, error) != CM_OK)
       return error->status;
-    end = segment_end(plan, first, most, &bytes);
-    const cm_blocking blocking = choose_blocking(plan, first, end, settings->fill * 0.6 * (double)plan->memory_bytes);
+    next = segment_end(o, first, end, most);
+    const cm_blocking blocking = choose_blocking(o, first, next, settings->fill * 0.6 * (double)plan->memory_bytes);
     o->blocking = &blocking;
-    cm_ordering_make(o, first, end - 1, false);
+    cm_ordering_make(o, first, next - 1, false);
     o->blocking = NULL;
-    made->segments[made->segment_count++] =
-        (cm_segment){.first_op = first, .op_count = end - first, .first_piece = made->piece_count, .piece_count = o->count};
+    made->segments[made->segment_count++] = (cm_segment){
+      .first_op = first, .op_count = next - first, .first_piece = made->piece_count, .piece_count = o->count};
     memcpy(made->pieces + made->piece_count, o->pieces, o->count * sizeof *o->pieces);
     made->piece_count += o->count;
   }
   return CM_OK;
 }
 
-cm_status cm_sequence_make(cm_plan *plan, const cm_settings *settings, cm_sequence *sequence, cm_error *error)
+cm_status cm_sequence_ordering(cm_plan *plan, const cm_ordering *like, cm_ordering *ordering, cm_error *error)
 {
-  cm_ordering o;
+  cm_status status = cm_ordering_begin(ordering, plan, like, error);
+  ordering->by_place = true;
+  return status;
+}
+
+cm_status cm_sequence_part(cm_ordering *ordering, uint32_t first, uint32_t end, const cm_settings *settings,
+                           cm_sequence *sequence, cm_error *error)
+{
   cm_sequence made = {0};
-  cm_status status = cm_ordering_begin(&o, plan, error);
-  if (status == CM_OK)
-    status = fill(plan, settings, &o, &made, error);
-  cm_ordering_end(&o);
-  if (status != CM_OK) {
+  if (fill(ordering, first, end, settings, &made, error) != CM_OK) {
     cm_sequence_free(&made);
-    return status;
+    return error->status;
   }
   *sequence = made;
   return CM_OK;
+}
+
+cm_status cm_sequence_make(cm_plan *plan, const cm_settings *settings, cm_sequence *sequence, cm_error *error)
+{
+  cm_ordering o;
+  cm_status status = cm_sequence_ordering(plan, NULL, &o, error);
+  if (status == CM_OK)
+    status = cm_sequence_part(&o, 0, plan->op_count, settings, sequence, error);
+  cm_ordering_end(&o);
+  return status;
 }
 
 void cm_sequence_free(cm_sequence *sequence)

@@ -2,6 +2,7 @@
 #ifndef CM_MACHINE_SEQUENCE_H
 #define CM_MACHINE_SEQUENCE_H
 
+#include "core/machine/course/ordering.h"
 #include "core/machine/course/segment.h"
 #include "core/machine/schedule/settings.h"
 
@@ -16,6 +17,13 @@ typedef struct cm_sequence {
  * nothing in the segment reads draw what they need. Linear in what the pieces read, but for sorting. The caller's:
  * cm_sequence_free. Errors: memory. */
 cm_status cm_sequence_make(cm_plan *plan, const cm_settings *settings, cm_sequence *made, cm_error *error);
+
+/* The same for the operators at places [first, end) of an order, which the ordering holds. */
+cm_status cm_sequence_part(cm_ordering *ordering, uint32_t first, uint32_t end, const cm_settings *settings,
+                           cm_sequence *made, cm_error *error);
+
+/* An ordering as sequences need it; free it with cm_ordering_end, also after a failure. Errors: memory. */
+cm_status cm_sequence_ordering(cm_plan *plan, const cm_ordering *like, cm_ordering *ordering, cm_error *error);
 void cm_sequence_free(cm_sequence *sequence);
 
 #endif

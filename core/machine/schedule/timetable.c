@@ -161,24 +161,28 @@ static cm_status run_piece(cm_timing *t, uint32_t number, cm_error *error)
 
 /* ---- the whole ---- */
 
-/* Which piece reads each tile next, from the end of the sequence. */
-static cm_status find_next_uses(cm_timing *t, cm_error *error)
+void cm_timing_uses(cm_timing *t, uint64_t *next)
 {
-  cm_plan *plan = t->plan;
-  uint64_t *next;
-  if (CM_NEW(plan->memory, t->next_use, plan->piece_tile_count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, next, plan->tile_count + 1, error) != CM_OK)
-    return error->status;
-  for (size_t i = 0; i < plan->tile_count; i++)
-    next[i] = CM_NEVER;
+  const cm_plan *plan = t->plan;
   for (uint32_t s = t->sequence->piece_count; s-- > 0;) {
     const cm_piece *piece = &plan->pieces[t->sequence->pieces[s]];
     const uint32_t *tiles = cm_piece_inputs(plan, piece);
     for (uint32_t i = 0; i < piece->input_count + piece->output_count; i++)
       t->next_use[piece->first_tile + i] = next[tiles[i]];
     for (uint32_t i = 0; i < piece->input_count; i++)
-      next[tiles[i]] = s;
+      next[tiles[i]] = t->first + s;
   }
+}
+
+static cm_status find_next_uses(cm_timing *t, cm_error *error)
+{
+  uint64_t *next;
+  if (CM_NEW(t->plan->memory, t->next_use, t->plan->piece_tile_count + 1, error) != CM_OK ||
+      CM_NEW(t->plan->memory, next, t->plan->tile_count + 1, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < t->plan->tile_count; i++)
+    next[i] = CM_NEVER;
+  cm_timing_uses(t, next);
   cm_free(next);
   return CM_OK;
 }
@@ -240,6 +244,42 @@ cm_status cm_timing_step(cm_timing *t, cm_error *error)
   if (run_piece(t, t->sequence->pieces[t->now - t->first], error) != CM_OK)
     return error->status;
   t->now++;
+  return CM_OK;
+}
+
+cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
+{
+  const cm_plan *plan = from->plan;
+  uint32_t lanes = 0;
+  *to = *from;
+  to->lanes.lane = NULL;
+  to->addresses.range = NULL;
+  to->buffer = NULL;
+  to->buffer_of = NULL;
+  to->stored = NULL;
+  to->next_use = NULL;
+  to->buffer_count = 0;
+  to->buffer_room = to->addresses.room = 0;
+  to->record = false;
+  for (int k = 0; k < CM_UNIT_KINDS; k++)
+    lanes += from->lanes.count[k];
+  if (CM_NEW(plan->memory, to->lanes.lane, lanes + 1, error) != CM_OK ||
+      CM_NEW(plan->memory, to->buffer_of, plan->tile_count + 1, error) != CM_OK ||
+      CM_NEW(plan->memory, to->stored, plan->tile_count + 1, error) != CM_OK ||
+      CM_ROOM(plan->memory, to->addresses.range, &to->addresses.room, from->addresses.count + 1, error) != CM_OK ||
+      CM_ROOM(plan->memory, to->buffer, &to->buffer_room, from->addresses.count + 1, error) != CM_OK)
+    return error->status;
+  memcpy(to->lanes.lane, from->lanes.lane, lanes * sizeof *to->lanes.lane);
+  memcpy(to->stored, from->stored, plan->tile_count * sizeof *to->stored);
+  memcpy(to->addresses.range, from->addresses.range, from->addresses.count * sizeof *to->addresses.range);
+  for (uint32_t i = 0; i < to->addresses.count; i++) {
+    cm_range *r = &to->addresses.range[i];
+    if (r->buffer == CM_NO_BUFFER)
+      continue;
+    to->buffer[to->buffer_count] = from->buffer[r->buffer];
+    to->buffer_of[to->buffer[to->buffer_count].tile] = to->buffer_count + 1;
+    r->buffer = to->buffer_count++;
+  }
   return CM_OK;
 }
 

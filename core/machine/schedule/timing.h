@@ -73,6 +73,14 @@ cm_status cm_timing_clear(cm_timing *t, cm_error *error);
 cm_status cm_timing_begin(cm_timing *t, cm_error *error);
 void cm_timing_end(cm_timing *t);
 
+/* A second state that goes on from here on its own, without what gave up its place; nothing of it is recorded. The caller
+ * sets run, out, sequence and first, and fills next_use. Free it with cm_timing_end, also after a failure. Errors: memory. */
+cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error);
+
+/* Fills t->next_use for the sequence. next[tile]: which place behind the sequence reads a tile of it; afterwards the
+ * first place in it. */
+void cm_timing_uses(cm_timing *t, uint64_t *next);
+
 /* The piece at t->now of the sequence gets its memory and its lanes. Errors: memory, cancel, time. */
 cm_status cm_timing_step(cm_timing *t, cm_error *error);
 

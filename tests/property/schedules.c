@@ -1,0 +1,200 @@
+/* Schedules: searches only gain, whatever the number of threads, and nothing is faster than the bound (SPEC ORDER-2,
+ * ORDER-3). */
+#include "models.h"
+
+#include "core/machine/bound.h"
+#include "core/machine/schedule/windows.h"
+
+/* ---- the search ---- */
+
+static cm_candidate search(cm_model *model, unsigned threads, uint64_t scores)
+{
+  cm_settings settings = cm_settings_default(64 << 10);
+  cm_plan_options options = options_for(64 << 10, &settings);
+  cm_search_options how = {.scores = scores};
+  cm_candidate best;
+  json_t *report;
+  run.threads = threads;
+  ck_ok(cm_settings_search(model, &options, &how, &run, &best, &report, &error));
+  run.threads = 1;
+  ck_assert_int_le(json_integer_value(json_object_get(report, "scored")), (json_int_t)scores);
+  ck_assert(best.time_ns > 0);
+  json_decref(report);
+  return best;
+}
+
+/* More candidates are never worse, and threads change nothing. */
+START_TEST(the_search_only_gains)
+{
+  for (int trial = 0; trial < 4; trial++) {
+    graph g = trial % 2 == 0 ? image_model() : token_model();
+    graph_finish(&g, &run);
+    cm_candidate one = search(g.model, 1, 1), some = search(g.model, 1, 30), same = search(g.model, 3, 30);
+    ck_assert(some.score <= one.score);
+    ck_assert_mem_eq(&some.settings, &same.settings, sizeof same.settings);
+    ck_assert(some.time_ns <= same.time_ns && same.time_ns <= some.time_ns);
+    cm_model_free(g.model);
+  }
+}
+END_TEST
+
+/* However a model is cut and laid out, it takes no less than the bound; which does not depend on how it is cut. */
+static cm_draft ordered(graph *g, const cm_plan_options *options, unsigned threads, uint64_t scores, json_t **report)
+{
+  const cm_order_limits limits = {.scores = scores};
+  cm_draft draft;
+  run.threads = threads;
+  ck_ok(cm_draft_make(g->model, NULL, options, "test", chip->target, &run, &draft, &error));
+  ck_ok(cm_order_search(g->model, options, "test", chip->target, NULL, &limits, &run, &draft, report, &error));
+  run.threads = 1;
+  return draft;
+}
+
+/* Never slower than the file's order; threads change nothing; somewhere it gains. */
+START_TEST(orders_only_gain)
+{
+  cm_settings settings = cm_settings_default(24 << 10);
+  cm_plan_options options = options_for(24 << 10, &settings);
+  int gains = 0;
+  for (int trial = 0; trial < 6; trial++) {
+    graph g = branching_model();
+    json_t *one, *other;
+    cm_draft a = ordered(&g, &options, 1, 200, &one), b = ordered(&g, &options, 3, 200, &other);
+    ck_assert(json_equal(one, other));
+    ck_assert_int_ge(json_integer_value(json_object_get(one, "subgraphs")), 2);
+    double file = json_real_value(json_object_get(one, "file_order_ns"));
+    ck_assert(a.emission.time_ns <= file);
+    ck_assert(a.emission.time_ns <= b.emission.time_ns && b.emission.time_ns <= a.emission.time_ns);
+    ck_assert_uint_eq(a.course.piece_count, b.course.piece_count);
+    ck_assert_mem_eq(a.course.pieces, b.course.pieces, a.course.piece_count * sizeof *a.course.pieces);
+    gains += a.emission.time_ns < file;
+    json_decref(one);
+    json_decref(other);
+    cm_draft_free(&a);
+    cm_draft_free(&b);
+    cm_model_free(g.model);
+  }
+  ck_assert_int_gt(gains, 0);
+}
+END_TEST
+
+/* What a subgraph is scored alone, from the state that it begins in, is what the whole comes to where nothing follows it. */
+START_TEST(a_subgraph_alone_takes_its_time_in_the_whole)
+{
+  cm_settings settings = cm_settings_default(24 << 10);
+  settings.segment_share = 0.25;
+  cm_plan_options options = options_for(24 << 10, &settings);
+  for (int trial = 0; trial < 4; trial++) {
+    graph g = branching_model();
+    cm_plan *plan;
+    cm_windows *windows;
+    ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
+    uint32_t n = plan->op_count, bound[3] = {0, n / 2, n}, ops[128];
+    ck_assert_uint_le(n, 128);
+    ck_ok(cm_windows_new(plan, &options, bound, 2, &run, &windows, &error));
+    for (int round = 0; round < 6; round++) {
+      double whole, alone;
+      for (uint32_t k = 0; k < n; k++)
+        ops[k] = k;
+      /* Neighbours that do not read each other change places. */
+      for (uint32_t k = n / 2; round > 0 && k + 1 < n; k++) {
+        const cm_node *first = plan->ops[ops[k]].call.node, *second = plan->ops[ops[k + 1]].call.node;
+        bool reads = false;
+        for (uint32_t i = 0; i < second->input_count; i++)
+          reads = reads || second->inputs[i] == first->outputs[0];
+        if (!reads && pick(0, 1)) {
+          uint32_t kept = ops[k];
+          ops[k] = ops[k + 1];
+          ops[k + 1] = kept;
+        }
+      }
+      ck_ok(cm_windows_whole(windows, ops, &whole, &error));
+      ck_ok(cm_windows_score(windows, 1, ops + n / 2, &alone, &error));
+      ck_assert_msg(fabs(whole - alone) <= 1e-9 * whole, "%g alone, %g in the whole", alone, whole);
+    }
+    cm_windows_free(windows);
+    cm_plan_free(plan);
+    cm_model_free(g.model);
+  }
+}
+END_TEST
+
+START_TEST(nothing_is_faster_than_the_bound)
+{
+  double closest = HUGE_VAL;
+  for (int trial = 0; trial < 40; trial++) {
+    graph g = trial % 3 == 2 ? token_model() : image_model();
+    graph_finish(&g, &run);
+    uint64_t bytes = (uint64_t)pick(24, 400) << 10;
+    double known = -1;
+    const cm_target kept = *chip->target;
+    for (int k = 0; k < CM_UNIT_KINDS; k++)
+      chip->target->unit[k].count = (uint32_t)pick(1, 4);
+    for (int round = 0; round < 6; round++) {
+      cm_settings settings = {.fill = (double)pick(3, 9) / 10, .segment_share = (double)pick(0, 4) / 4,
+                              .pieces_a_unit = (double)pick(1, 6), .piece_bytes = (double)pick(500, 20000),
+                              .weight_bytes = (double)pick(500, 20000), .issues_min = (double)pick(1, 20)};
+      cm_plan_options options = options_for(bytes, round == 5 ? NULL : &settings);
+      cm_draft draft;
+      cm_time_bound bound;
+      ck_ok(cm_draft_make(g.model, NULL, &options, "test", chip->target, &run, &draft, &error));
+      ck_ok(cm_time_bound_make(draft.plan, chip->target, &run, &bound, &error));
+      ck_assert(bound.ns > 0 && draft.emission.time_ns >= bound.ns * (1 - 1e-9));
+      ck_assert(known < 0 || fabs(known - bound.ns) <= 1e-9 * known);
+      known = bound.ns;
+      closest = fmin(closest, draft.emission.time_ns / bound.ns);
+      cm_draft_free(&draft);
+    }
+    *chip->target = kept;
+    cm_model_free(g.model);
+  }
+  ck_assert_msg(closest < 3, "the bound says nothing: at best %g", closest);
+}
+END_TEST
+
+/* Channels that are read across the groups of a convolution: groups of 4 filters, of which a group of the reader takes 10. */
+START_TEST(the_bound_knows_groups)
+{
+  graph g = graph_new(&rnd, &memory, 13);
+  cm_settings settings = cm_settings_default(64 << 10);
+  cm_plan_options options = options_for(64 << 10, &settings);
+  cm_draft draft;
+  cm_time_bound bound;
+  uint32_t x = graph_input(&g, 4, (int64_t[]){1, 6, 8, 8});
+  uint32_t a = graph_node(&g, "Conv", x, graph_constant(&g, 4, (int64_t[]){12, 2, 1, 1}, -1), GRAPH_END);
+  graph_int(&g, "group", 3);
+  uint32_t b = graph_node(&g, "Conv", x, graph_constant(&g, 4, (int64_t[]){8, 6, 1, 1}, -1), GRAPH_END);
+  x = graph_node(&g, "Concat", a, b, GRAPH_END);
+  graph_int(&g, "axis", 1);
+  x = graph_node(&g, "Conv", x, graph_constant(&g, 4, (int64_t[]){4, 10, 1, 1}, -1), GRAPH_END);
+  graph_int(&g, "group", 2);
+  graph_output(&g, x);
+  graph_finish(&g, &run);
+  ck_ok(cm_draft_make(g.model, NULL, &options, "test", chip->target, &run, &draft, &error));
+  ck_ok(cm_time_bound_make(draft.plan, chip->target, &run, &bound, &error));
+  ck_assert(draft.emission.time_ns >= bound.ns);
+  /* 64 places: 12 filters of 2 weights, 8 of 6, 4 of 10, on two units of 256 a nanosecond, with an issue each. */
+  ck_assert(fabs(bound.busy_ns[CM_UNIT_MATRIX] - (64 * (24 + 48 + 40) / 256.0 + 9) / 2) < 1e-9);
+  cm_draft_free(&draft);
+  cm_model_free(g.model);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("schedules");
+  TCase *tcase = tcase_create("all");
+  tcase_add_checked_fixture(tcase, set_up, tear_down);
+  tcase_set_timeout(tcase, 120);
+  tcase_add_test(tcase, the_search_only_gains);
+  tcase_add_test(tcase, orders_only_gain);
+  tcase_add_test(tcase, a_subgraph_alone_takes_its_time_in_the_whole);
+  tcase_add_test(tcase, nothing_is_faster_than_the_bound);
+  tcase_add_test(tcase, the_bound_knows_groups);
+  suite_add_tcase(suite, tcase);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed == 0 ? 0 : 1;
+}
