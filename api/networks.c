@@ -16,13 +16,14 @@
 
 static json_t *network_json(const cm_network *n)
 {
-  return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:{s:I, s:I, s:I}, s:o}", "id",
+  return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:b, s:{s:I, s:I, s:I, s:I}, s:o}", "id",
                    n->id, "sha256", n->id, "name", n->name, "format", n->format, "gzipped", n->gzipped, "directed",
                    n->directed, "neurons", (json_int_t)n->neurons, "hyperedges", (json_int_t)n->hyperedges, "synapses",
                    (json_int_t)n->synapses, "operators", (json_int_t)n->operators, "bytes", (json_int_t)n->bytes,
-                   "plain_bytes", (json_int_t)n->plain_bytes, "labels", n->labels, "report", "duplicates",
+                   "plain_bytes", (json_int_t)n->plain_bytes, "labels", n->labels, "inputs", (json_int_t)n->inputs,
+                   "inhibitory", (json_int_t)n->inhibitory, "populations", (json_int_t)n->populations, "delays", n->delays, "report", "duplicates",
                    (json_int_t)n->duplicates, "self_loops", (json_int_t)n->self_loops, "empty_nets",
-                   (json_int_t)n->empty_nets, "created", cm_time_json(n->created));
+                   (json_int_t)n->empty_nets, "zeros", (json_int_t)n->zeros, "created", cm_time_json(n->created));
 }
 
 static void reply_network(cm_request *request, unsigned status, const cm_network *network)

@@ -20,7 +20,7 @@ static const char usage[] =
   "\n"
   "Describes a network file, an ONNX model, a chip (file or preset name) or a mapping (coremap map -o FILE); `chips`\n"
   "lists the presets, `operators` the ONNX operators that are compiled. With --json a chip is printed as a file to copy\n"
-  "and change, a mapping without its neurons. With --occupancy: how many cores of a chip are free, and how broken up\n"
+  "and change, a network in numbers, a mapping without its neurons. With --occupancy: how many cores of a chip are free, and how broken up\n"
   "they are. With --shape a model's inputs have these extents where the model leaves them open. FILE - is standard input.\n"
   "\n"
   "  --format NAME   FILE is a network of this format, whatever it looks like: @N\n";
@@ -100,6 +100,8 @@ static int list_chips(cm_error *error)
   return EXIT_DONE;
 }
 
+enum { POPULATIONS_SHOWN = 40 };
+
 static int by_value(const void *a, const void *b)
 {
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -136,6 +138,20 @@ static cm_status show_topology(const cm_topology *t, const cm_import_report *rep
     if (t->directed)
       show_degrees("fan-in", in, t->vertex_count);
   }
+  if (cm_topology_inputs(t) > 0)
+    printf("  %-16s %u\n", "inputs", cm_topology_inputs(t));
+  if (t->pin_negative != NULL || t->zero_count > 0)
+    printf("  %-16s %llu synapses, %llu of weight 0\n", "inhibitory", (unsigned long long)cm_topology_negatives(t),
+           (unsigned long long)t->zero_count);
+  for (uint32_t p = 0; p < t->population_count && p < POPULATIONS_SHOWN; p++) {
+    uint32_t neurons = 0;
+    for (uint32_t v = 0; v < t->vertex_count; v++)
+      neurons += t->population_of[v] == p;
+    printf("  %-16s %s, %u neurons%s%s\n", p == 0 ? "populations" : "", t->population[p].name, neurons,
+           t->population[p].kind[0] != '\0' ? ", " : "", t->population[p].kind);
+  }
+  if (t->population_count > POPULATIONS_SHOWN)
+    printf("  %-16s and %u more\n", "", t->population_count - POPULATIONS_SHOWN);
   if (t->duplicate_count + t->self_loop_count + t->empty_net_count > 0)
     printf("  %-16s %llu duplicates merged, %llu self loops %s, %u empty hyperedges dropped\n", "cleaned",
            (unsigned long long)t->duplicate_count, (unsigned long long)t->self_loop_count,
@@ -145,8 +161,31 @@ static cm_status show_topology(const cm_topology *t, const cm_import_report *rep
   return CM_OK;
 }
 
+/* The same for programs. */
+static void print_topology(const cm_topology *t, const cm_import_report *report)
+{
+  json_t *populations = json_array(), *made;
+  uint64_t *neurons = calloc(t->population_count + 1, sizeof *neurons);
+  for (uint32_t v = 0; neurons != NULL && t->population_of != NULL && v < t->vertex_count; v++)
+    neurons[t->population_of[v]]++;
+  for (uint32_t p = 0; neurons != NULL && p < t->population_count; p++)
+    (void)json_array_append_new(populations, json_pack("{s:s, s:s, s:I}", "name", t->population[p].name, "kind",
+                                                       t->population[p].kind, "neurons", (json_int_t)neurons[p]));
+  free(neurons);
+  made = json_pack(
+      "{s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o, s:{s:I, s:I, s:I, s:I}}", "format", report->format, "gzipped",
+      report->gzipped, "directed", t->directed, "bytes", (json_int_t)report->bytes, "neurons", (json_int_t)t->vertex_count,
+      "inputs", (json_int_t)cm_topology_inputs(t), "synapses", (json_int_t)cm_topology_synapses(t), "hyperedges",
+      (json_int_t)cm_topology_hyperedges(t), "labels", t->label_text != NULL, "delays", t->pin_delay != NULL, "populations",
+      populations, "report", "duplicates", (json_int_t)t->duplicate_count, "self_loops", (json_int_t)t->self_loop_count,
+      "empty_nets", (json_int_t)t->empty_net_count, "zeros", (json_int_t)t->zero_count);
+  (void)json_object_set_new(made, "inhibitory", json_integer((json_int_t)cm_topology_negatives(t)));
+  cli_print_json(made);
+  json_decref(made);
+}
+
 /* `as_model`: why it is no model, for what looks like one; NULL. */
-static int show_network(const char *path, const char *format, const cm_error *as_model, cm_error *error)
+static int show_network(const char *path, const char *format, bool json, const cm_error *as_model, cm_error *error)
 {
   cli_run cli;
   cm_topology *topology;
@@ -155,7 +194,10 @@ static int show_network(const char *path, const char *format, const cm_error *as
   cm_status status = cli_import(path, format, &cli.run, &topology, &report, error);
   if (status != CM_OK)
     return cli_fail(as_model != NULL ? as_model : error);
-  status = show_topology(topology, &report, error);
+  if (json)
+    print_topology(topology, &report);
+  else
+    status = show_topology(topology, &report, error);
   cm_topology_free(topology);
   return status == CM_OK ? EXIT_DONE : cli_fail(error);
 }
@@ -288,7 +330,7 @@ int cli_show(int argc, char **argv)
   if (strcmp(name, "chips") == 0)
     return list_chips(&error);
   if (format != NULL)
-    return show_network(name, format, NULL, &error);
+    return show_network(name, format, json, NULL, &error);
   if (strcmp(name, "operators") == 0) {
     cli_show_operators();
     return EXIT_DONE;
@@ -302,7 +344,7 @@ int cli_show(int argc, char **argv)
       return status == CM_OK ? EXIT_DONE : cli_fail(&error);
   }
   if (occupancy == NULL && access(name, F_OK) == 0 && first_byte(name) != '{')
-    return show_network(name, NULL, looks ? &as_model : NULL, &error);
+    return show_network(name, NULL, json, looks ? &as_model : NULL, &error);
   if (occupancy == NULL && is_mapping(name))
     return show_mapping(name, json, &error);
   cm_chip *chip;

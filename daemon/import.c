@@ -72,6 +72,11 @@ static cm_status take(const char *folder, const cm_work_result *result, const ch
   network->duplicates = number(told, "duplicates");
   network->self_loops = number(told, "self_loops");
   network->empty_nets = number(told, "empty_nets");
+  network->zeros = number(told, "zeros");
+  network->inputs = number(told, "inputs");
+  network->inhibitory = number(told, "inhibitory");
+  network->populations = number(told, "populations");
+  network->delays = json_is_true(json_object_get(told, "delays"));
   return CM_OK;
 }
 

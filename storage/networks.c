@@ -13,7 +13,7 @@
 
 #define COLUMNS \
   "rowid, id, user, name, format, gzipped, directed, neurons, hyperedges, synapses, bytes, plain_bytes," \
-  " duplicates, self_loops, empty_nets, labels, created, operators"
+  " duplicates, self_loops, empty_nets, labels, created, operators, zeros, inputs, inhibitory, populations, delays"
 
 static void from_row(sqlite3_stmt *row, cm_network *network)
 {
@@ -36,6 +36,11 @@ static void from_row(sqlite3_stmt *row, cm_network *network)
   network->labels = sqlite3_column_int(row, 15) != 0;
   network->created = sqlite3_column_double(row, 16);
   network->operators = (uint64_t)sqlite3_column_int64(row, 17);
+  network->zeros = (uint64_t)sqlite3_column_int64(row, 18);
+  network->inputs = (uint64_t)sqlite3_column_int64(row, 19);
+  network->inhibitory = (uint64_t)sqlite3_column_int64(row, 20);
+  network->populations = (uint64_t)sqlite3_column_int64(row, 21);
+  network->delays = sqlite3_column_int(row, 22) != 0;
 }
 
 cm_status cm_networks_path(const cm_store *store, const char *id, char *path, cm_error *error)
@@ -87,12 +92,14 @@ static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
   int changes;
   if (cm_sql_run(handle, &changes, error,
                  "INSERT OR IGNORE INTO networks(id, user, name, format, gzipped, directed, neurons, hyperedges,"
-                 " synapses, bytes, plain_bytes, duplicates, self_loops, empty_nets, labels, created, operators)"
-                 " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                 "ttttiiiiiiiiiiidi", n->id, n->user, n->name, n->format, (int64_t)n->gzipped,
+                 " synapses, bytes, plain_bytes, duplicates, self_loops, empty_nets, labels, created, operators,"
+                 " zeros, inputs, inhibitory, populations, delays)"
+                 " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                 "ttttiiiiiiiiiiidiiiiii", n->id, n->user, n->name, n->format, (int64_t)n->gzipped,
                  (int64_t)n->directed, (int64_t)n->neurons, (int64_t)n->hyperedges, (int64_t)n->synapses,
                  (int64_t)n->bytes, (int64_t)n->plain_bytes, (int64_t)n->duplicates, (int64_t)n->self_loops,
-                 (int64_t)n->empty_nets, (int64_t)n->labels, n->created, (int64_t)n->operators) != CM_OK)
+                 (int64_t)n->empty_nets, (int64_t)n->labels, n->created, (int64_t)n->operators, (int64_t)n->zeros,
+                 (int64_t)n->inputs, (int64_t)n->inhibitory, (int64_t)n->populations, (int64_t)n->delays) != CM_OK)
     return error->status;
   work->known = changes == 0;
   return cm_blob_note_in(handle, &work->blob, error);

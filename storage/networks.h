@@ -14,7 +14,9 @@ typedef struct cm_network {
   uint64_t neurons, hyperedges, synapses;
   uint64_t operators;         /* of an ONNX model; 0 for topologies */
   uint64_t bytes, plain_bytes;
-  uint64_t duplicates, self_loops, empty_nets;
+  uint64_t duplicates, self_loops, empty_nets, zeros;
+  uint64_t inputs, inhibitory, populations; /* neurons, synapses of negative weight, populations or layers */
+  bool delays;                /* synapses have delays */
   double created;
 } cm_network;
 

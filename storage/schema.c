@@ -158,6 +158,13 @@ const char *const cm_schema_steps[] = {
   "  id TEXT PRIMARY KEY, user TEXT NOT NULL REFERENCES users(name), name TEXT NOT NULL, scopes INTEGER NOT NULL,"
   "  hash TEXT NOT NULL, created REAL NOT NULL, expires REAL NOT NULL, used REAL) WITHOUT ROWID;"
   "CREATE INDEX tokens_user ON tokens(user);",
+
+  /* What networks have beside neurons and synapses; of those stored before it nothing was kept. */
+  "ALTER TABLE networks ADD COLUMN zeros INTEGER NOT NULL DEFAULT 0;"
+  "ALTER TABLE networks ADD COLUMN inputs INTEGER NOT NULL DEFAULT 0;"
+  "ALTER TABLE networks ADD COLUMN inhibitory INTEGER NOT NULL DEFAULT 0;"
+  "ALTER TABLE networks ADD COLUMN populations INTEGER NOT NULL DEFAULT 0;"
+  "ALTER TABLE networks ADD COLUMN delays INTEGER NOT NULL DEFAULT 0;",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

@@ -90,15 +90,9 @@ static void put_name(const cm_export_writer *w, uint32_t vertex)
 }
 
 /* The shortest text that reads back as the same number. */
-static void put_weight(const cm_export_writer *w, uint64_t scaled)
+static void put_weight(const cm_export_writer *w, double value)
 {
-  uint64_t scale = w->topology->weight_scale;
-  if (scaled % scale == 0) {
-    cm_sink_number(w->sink, scaled / scale);
-    return;
-  }
   char text[40];
-  double value = (double)scaled / (double)scale;
   (void)snprintf(text, sizeof text, "%.15g", value);
   if (strtod(text, NULL) != value)
     (void)snprintf(text, sizeof text, "%.17g", value);
@@ -110,7 +104,7 @@ static bool has_weights(const cm_topology *t)
 {
   for (uint32_t e = 0; e < t->net_count; e++)
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
-      if (cm_topology_pin_weight(t, e, i) != t->weight_scale)
+      if (cm_topology_pin_value(t, e, i) != 1)
         return true;
   return false;
 }
@@ -141,7 +135,7 @@ cm_status cm_export_edges(const cm_export_writer *w, cm_error *error)
       put_name(w, t->pin[i]);
       if (weighted) {
         cm_sink_text(w->sink, separator);
-        put_weight(w, cm_topology_pin_weight(t, e, i));
+        put_weight(w, cm_topology_pin_value(t, e, i));
       }
       cm_sink_text(w->sink, "\n");
     }
@@ -158,7 +152,7 @@ cm_status cm_export_matrix(const cm_export_writer *w, cm_error *error)
   const cm_topology *t = w->topology;
   bool weighted = has_weights(t);
   cm_sink_text(w->sink, "%%MatrixMarket matrix coordinate ");
-  cm_sink_text(w->sink, !weighted ? "pattern" : t->weight_scale == 1 ? "integer" : "real");
+  cm_sink_text(w->sink, !weighted ? "pattern" : t->weight_scale == 1 && t->weight_exponent == 0 ? "integer" : "real");
   cm_sink_text(w->sink, t->directed ? " general\n" : " symmetric\n");
   const uint64_t size[] = {t->vertex_count, t->vertex_count, t->directed ? t->pin_count : t->pin_count / 2};
   cm_export_line head = {w->sink, false};
@@ -177,7 +171,7 @@ cm_status cm_export_matrix(const cm_export_writer *w, cm_error *error)
       cm_export_field(&l, (uint64_t)t->pin[i] + 1);
       if (weighted) {
         cm_sink_text(w->sink, " ");
-        put_weight(w, cm_topology_pin_weight(t, e, i));
+        put_weight(w, cm_topology_pin_value(t, e, i));
       }
       cm_sink_text(w->sink, "\n");
     }

@@ -56,7 +56,7 @@ cm_status cm_tokens_bad(const cm_tokens *t, uint64_t line, const char *what, cm_
 cm_status cm_tokens_peek(cm_tokens *t, int *c, cm_error *error);
 
 /* The next number of the line; *found is false at the end of the line, which is not taken. The second reads any
- * finite number of at least 0. */
+ * finite number. */
 cm_status cm_tokens_number(cm_tokens *t, const char *what, bool *found, uint64_t *value, cm_error *error);
 cm_status cm_tokens_real(cm_tokens *t, const char *what, bool *found, double *value, cm_error *error);
 
@@ -89,23 +89,56 @@ static inline uint64_t cm_weight_scaled(double value, uint64_t scale)
 
 /* Weights of entries as they are read. */
 typedef struct cm_weights {
-  double *value;  /* NULL: 1 each so far */
-  uint64_t room;
-  bool fractions; /* some are no whole numbers */
+  double *value;    /* with their signs; NULL: 1 each so far */
+  double *delay_ms; /* NULL: none is known so far; 0: not of this one */
+  uint64_t room, delay_room;
+  bool fractions;   /* some are no whole numbers */
+  bool drop_zeros;  /* entries of weight 0, once repeats have been merged, are no synapses */
 } cm_weights;
 
 /* Keeps the weight of entry `count`, the entries before it having theirs; `room` entries are made room for. */
 cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight,
                           cm_error *error);
 
+/* Keeps the delay of entry `count`, 0 or more milliseconds, the entries before it having none unless they were given
+ * one. */
+cm_status cm_weights_keep_delay(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double delay_ms,
+                                cm_error *error);
+
+/* Frees the arrays. */
+void cm_weights_free(cm_weights *weights);
+
 /* Closes rows: made has `directed`, vertex_count, net_first [vertex_count + 1] with one row a vertex, and `pin`;
- * weights lie as the pins do. Sorts every row, merges repeats (their weights add up), leaves out empty rows of
- * directed networks, and counts nets, pins, repeats and self loops. O(pins). */
+ * weights lie as the pins do. Sorts every row, merges repeats (their weights add up, the shortest delay stays), leaves
+ * out empty rows of directed networks, and counts nets, pins, repeats, self loops and zeros. O(pins). */
 cm_status cm_weighted_rows_close(cm_topology *made, cm_weights *weights, cm_run *run, cm_error *error);
 
 /* Makes weights whole numbers on the largest scale that fits: weight_scale, net_weight, pin_weight (none where all
- * are 1). */
+ * are 1), pin_negative, weight_exponent (where all are so small that the scale would lose their digits), pin_delay.
+ * CM_TOO_LARGE: weights or delays do not fit. */
 cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, cm_run *run, cm_error *error);
+
+/* ---- edges in any order ---- */
+
+/* Edges as they are read: 8 bytes each, 8 more with weights, 8 more with delays. Zero it and set the first three. */
+typedef struct cm_entries {
+  cm_memory *memory;
+  cm_run *run;
+  uint64_t limit; /* of edges */
+  uint32_t *from, *to;
+  uint64_t count, from_room, to_room;
+  cm_weights weight;
+} cm_entries;
+
+/* Adds an edge. `delay_ms` below 0: not known. CM_TOO_LARGE past the limit. */
+cm_status cm_entries_add(cm_entries *entries, uint32_t from, uint32_t to, double weight, double delay_ms,
+                         cm_error *error);
+
+/* Makes the rows of `made`, whose `directed` and vertex_count are set (undirected: every edge has been added both ways):
+ * groups the edges by source in place, then closes and scales the rows. Takes the edges. O(edges log(edges per source)). */
+cm_status cm_entries_close(cm_entries *entries, cm_topology *made, cm_error *error);
+
+void cm_entries_free(cm_entries *entries);
 
 /* ---- topologies ---- */
 

@@ -6,7 +6,7 @@ libcoremap_a_SOURCES += \
   core/network/file/topology_writer.c core/network/file/topology_reader.h core/network/file/topology_reader.c \
   core/network/file/topology_manifest.c core/network/file/topology_stream.c \
   core/network/formats/table.h core/network/formats/table.c core/network/formats/source.h core/network/formats/source.c core/network/formats/tokens.c \
-  core/network/formats/rows.c core/network/formats/weighted.c core/network/formats/import_topology.c \
+  core/network/formats/rows.c core/network/formats/weighted.c core/network/formats/entries.c core/network/formats/import_topology.c \
   core/network/formats/import_snn.c core/network/formats/import_metis.c core/network/formats/import_edges.c \
   core/network/formats/import_hypergraph.c core/network/formats/import_matrix.c \
   core/network/formats/sink.h core/network/formats/sink.c core/network/formats/export_internal.h core/network/formats/export_metis.c

@@ -1,5 +1,6 @@
 #include "core/network/topology.h"
 
+#include <math.h>
 #include <string.h>
 
 void cm_topology_free(cm_topology *topology)
@@ -11,10 +12,42 @@ void cm_topology_free(cm_topology *topology)
   cm_free(topology->net_weight);
   cm_free(topology->pin);
   cm_free(topology->pin_weight);
+  cm_free(topology->pin_negative);
+  cm_free(topology->pin_delay);
   cm_free(topology->size);
   cm_free(topology->label_text);
   cm_free(topology->label_first);
+  cm_free(topology->population);
+  cm_free(topology->population_of);
   cm_free(topology);
+}
+
+double cm_topology_pin_value(const cm_topology *topology, uint32_t net, uint64_t i)
+{
+  double magnitude = (double)cm_topology_pin_weight(topology, net, i) / (double)topology->weight_scale;
+  magnitude = topology->pin_weight != NULL ? ldexp(magnitude, topology->weight_exponent) : magnitude;
+  return cm_topology_pin_negative(topology, i) ? -magnitude : magnitude;
+}
+
+double cm_topology_pin_delay_ms(const cm_topology *topology, uint64_t i)
+{
+  return topology->pin_delay == NULL ? 0 : (double)(topology->pin_delay[i] * topology->delay_unit_ns) / 1e6;
+}
+
+uint32_t cm_topology_inputs(const cm_topology *topology)
+{
+  uint32_t inputs = 0;
+  for (uint32_t v = 0; topology->population_of != NULL && v < topology->vertex_count; v++)
+    inputs += strcmp(topology->population[topology->population_of[v]].kind, CM_INPUT_KIND) == 0;
+  return inputs;
+}
+
+uint64_t cm_topology_negatives(const cm_topology *topology)
+{
+  uint64_t negatives = 0;
+  for (uint64_t i = 0; topology->pin_negative != NULL && i < (topology->pin_count + 63) / 64; i++)
+    negatives += (uint64_t)__builtin_popcountll(topology->pin_negative[i]);
+  return topology->directed ? negatives : negatives / 2;
 }
 
 const char *cm_topology_label(const cm_topology *topology, uint32_t vertex)
@@ -83,6 +116,14 @@ cm_status cm_topology_verify(const cm_topology *t, cm_error *error)
   for (uint32_t e = 0; e < t->net_count; e++)
     if (verify_net(t, e, error) != CM_OK)
       return error->status;
+  if (t->pin_negative != NULL && t->pin_count % 64 != 0 && t->pin_negative[t->pin_count / 64] >> t->pin_count % 64 != 0)
+    return cm_fail(error, CM_BAD_NETWORK, "signs stand behind the last synapse");
+  if (t->pin_delay != NULL && t->delay_unit_ns == 0)
+    return cm_fail(error, CM_BAD_NETWORK, "delays have no unit");
+  for (uint32_t v = 0; t->population_of != NULL && v < t->vertex_count; v++)
+    if (t->population_of[v] >= t->population_count)
+      return cm_fail(error, CM_BAD_NETWORK, "vertex %u is of population %u of %u", v, t->population_of[v],
+                     t->population_count);
   uint64_t sizes = 0;
   for (uint32_t v = 0; v < t->vertex_count; v++)
     sizes += cm_topology_size(t, v);

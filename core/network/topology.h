@@ -5,6 +5,10 @@
  * one net per vertex that lists all neighbours, so that every edge stands in two rows.
  *
  * Weights are integers: value * weight_scale, rounded. Sums are therefore exact and independent of order.
+ *
+ * Traffic and strength are two things: an axon's rate (net_weight) is what mapping sends over the chip; a synapse's
+ * weight is a magnitude (pin_weight), which only objectives that weigh single edges read, and a sign (pin_negative),
+ * which like delays and populations is kept and given back, and changes no mapping.
  */
 #ifndef CM_NETWORK_TOPOLOGY_H
 #define CM_NETWORK_TOPOLOGY_H
@@ -18,6 +22,15 @@
 /* The largest counts that a topology may have. */
 #define CM_VERTICES_MAX UINT32_C(0x7ffffffe)
 #define CM_PINS_MAX UINT64_C(0x7fffffffffff)
+#define CM_POPULATIONS_MAX UINT32_C(65536)
+
+/* Neurons that the network's maker grouped: a layer, a population. */
+enum { CM_POPULATION_NAME_MAX = 120, CM_POPULATION_KIND_MAX = 24 };
+typedef struct cm_population {
+  char name[CM_POPULATION_NAME_MAX];
+  char kind[CM_POPULATION_KIND_MAX]; /* the neuron model as its format names it; CM_INPUT_KIND: inputs; "": not said */
+} cm_population;
+#define CM_INPUT_KIND "input"
 
 typedef struct cm_topology {
   bool directed;
@@ -30,15 +43,23 @@ typedef struct cm_topology {
   uint32_t *pin;         /* [pin_count] target vertices, ascending and distinct inside a net */
   uint32_t *pin_weight;  /* [pin_count] scaled weight of each synapse or edge;
                             NULL: its net's weight (directed) or weight_scale (undirected) */
+  int weight_exponent;   /* synapses weigh 2^weight_exponent times what pin_weight / weight_scale says; 0 for most */
+  uint64_t *pin_negative; /* bit i % 64 of word i / 64: pin i's weight is negative; NULL: none is */
+  uint32_t *pin_delay;   /* [pin_count] in units of delay_unit_ns; NULL: none is known */
+  uint64_t delay_unit_ns; /* 1, 1000 or 1000000; 0 without delays */
   uint32_t *size;        /* [vertex_count] sizes of the vertices; NULL: 1 each */
   uint64_t size_total;   /* sum of sizes */
   uint64_t weight_scale; /* 1 where all weights are integers, else a power of two */
   char *label_text;      /* names of the vertices, NUL-terminated one after another; NULL: none */
   uint64_t *label_first; /* [vertex_count + 1] where each name starts in label_text */
+  uint32_t population_count;
+  cm_population *population;  /* [population_count]; NULL: none is known */
+  uint32_t *population_of;    /* [vertex_count]; NULL without populations */
   /* What the reader merged or dropped: */
   uint64_t duplicate_count;  /* repeated synapses or edges, merged (weights added) */
   uint64_t self_loop_count;  /* directed: kept as synapses of the core itself; undirected: dropped */
   uint32_t empty_net_count;  /* hyperedges without targets, dropped */
+  uint64_t zero_count;       /* synapses of weight 0: kept, or dropped where that was asked for */
 } cm_topology;
 
 /* Frees a topology and its arrays; NULL is allowed. */
@@ -80,6 +101,24 @@ static inline uint32_t cm_topology_size(const cm_topology *topology, uint32_t ve
 {
   return topology->size ? topology->size[vertex] : 1;
 }
+
+/* Whether the weight of pin i is negative. O(1). */
+static inline bool cm_topology_pin_negative(const cm_topology *topology, uint64_t i)
+{
+  return topology->pin_negative != NULL && (topology->pin_negative[i / 64] >> i % 64 & 1) != 0;
+}
+
+/* The weight of pin i, which lies in net `net`, as its file gave it: with its sign, unscaled. O(1). */
+double cm_topology_pin_value(const cm_topology *topology, uint32_t net, uint64_t i);
+
+/* The delay of pin i in milliseconds; 0 without delays. O(1). */
+double cm_topology_pin_delay_ms(const cm_topology *topology, uint64_t i);
+
+/* Number of neurons in populations of kind CM_INPUT_KIND. O(vertices). */
+uint32_t cm_topology_inputs(const cm_topology *topology);
+
+/* Number of synapses (directed) or edges (undirected) of negative weight. O(pins / 64). */
+uint64_t cm_topology_negatives(const cm_topology *topology);
 
 /* A vertex's name, or NULL when the network has none. */
 const char *cm_topology_label(const cm_topology *topology, uint32_t vertex);

@@ -23,6 +23,11 @@ typedef struct cm_topology_header {
   uint64_t weight_scale;
   bool has_weights;         /* synapses or edges have weights of their own */
   bool has_sizes, has_labels;
+  bool has_signs, has_delays;
+  int weight_exponent;
+  uint64_t delay_unit_ns;
+  uint32_t population_count;
+  uint64_t zero_count;
   uint32_t finer_count;     /* vertices of the finer level that this one was coarsened from; 0: none */
   uint64_t duplicate_count, self_loop_count;
   uint32_t empty_net_count;
@@ -41,8 +46,8 @@ typedef struct cm_topology_row {
 /* ---- writing ---- */
 typedef struct cm_topology_writer cm_topology_writer;
 
-/* Starts a file. Of `header` these are read: directed, vertex_count, weight_scale, finer_count, duplicate_count,
- * self_loop_count, empty_net_count; the rest is counted. `sizes` [vertex_count] or NULL (1 each) must stay valid
+/* Starts a file. Of `header` these are read: directed, vertex_count, weight_scale, weight_exponent, delay_unit_ns,
+ * finer_count, duplicate_count, self_loop_count, empty_net_count, zero_count; the rest is counted. `sizes` [vertex_count] or NULL (1 each) must stay valid
  * until close. */
 cm_status cm_topology_writer_open(const char *path, const cm_topology_header *header, const uint32_t *sizes,
                                   cm_topology_writer **writer, cm_error *error);
@@ -55,6 +60,14 @@ cm_status cm_topology_writer_row(cm_topology_writer *writer, const cm_topology_r
 cm_status cm_topology_writer_labels(cm_topology_writer *writer, const char *label_text,
                                     const uint64_t *label_first, cm_error *error);
 cm_status cm_topology_writer_parents(cm_topology_writer *writer, const uint32_t *parent, cm_error *error);
+
+/* Optional, any time before close, of all pins in the order of the rows: signs as in cm_topology (bits, pins of them),
+ * delays; and the populations and which of them each vertex is of. Spooled at once. A file with any of them, or with a
+ * weight_exponent or a zero_count, is of version 2, any other of version 1. */
+cm_status cm_topology_writer_signs(cm_topology_writer *writer, const uint64_t *negative, uint64_t pins, cm_error *error);
+cm_status cm_topology_writer_delays(cm_topology_writer *writer, const uint32_t *delay, uint64_t pins, cm_error *error);
+cm_status cm_topology_writer_populations(cm_topology_writer *writer, const cm_population *population, uint32_t count,
+                                         const uint32_t *population_of, cm_error *error);
 
 /* Sets the counts of what was merged or kept, for a caller who learns them only while writing. Any time before
  * close. */
@@ -89,6 +102,12 @@ cm_status cm_topology_reader_parents(cm_topology_reader *reader, uint32_t *paren
 /* Reads the names as in cm_topology; both arrays are the caller's (cm_free). Only when header->has_labels. The three
  * side tables may be read any time; reading one starts the rows over. */
 cm_status cm_topology_reader_labels(cm_topology_reader *reader, char **text, uint64_t **first, cm_error *error);
+/* Reads signs, [pin_count] bits in whole words, when header->has_signs; delays [pin_count] when header->has_delays; which
+ * population each vertex is of [vertex_count], and the populations [population_count], when that is not 0. */
+cm_status cm_topology_reader_signs(cm_topology_reader *reader, uint64_t *negative, cm_error *error);
+cm_status cm_topology_reader_delays(cm_topology_reader *reader, uint32_t *delay, cm_error *error);
+cm_status cm_topology_reader_populations(cm_topology_reader *reader, cm_population *population, uint32_t *population_of,
+                                         cm_error *error);
 
 void cm_topology_reader_close(cm_topology_reader *reader); /* NULL is allowed */
 

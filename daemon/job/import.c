@@ -37,11 +37,13 @@ static cm_status tell_topology(cm_work *w, const cm_topology *t, const cm_import
 {
   return cm_work_tell(
       w, "import",
-      json_pack("{s:s, s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "format", r->format, "gzipped", r->gzipped,
+      json_pack("{s:s, s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "format", r->format, "gzipped", r->gzipped,
                 "directed", t->directed, "labels", t->label_text != NULL, "plain_bytes", (json_int_t)r->plain_bytes,
                 "neurons", (json_int_t)t->vertex_count, "hyperedges", (json_int_t)cm_topology_hyperedges(t), "synapses",
                 (json_int_t)cm_topology_synapses(t), "duplicates", (json_int_t)t->duplicate_count, "self_loops",
-                (json_int_t)t->self_loop_count, "empty_nets", (json_int_t)t->empty_net_count),
+                (json_int_t)t->self_loop_count, "empty_nets", (json_int_t)t->empty_net_count, "zeros", (json_int_t)t->zero_count,
+                "inputs", (json_int_t)cm_topology_inputs(t), "inhibitory", (json_int_t)cm_topology_negatives(t),
+                "populations", (json_int_t)t->population_count, "delays", t->pin_delay != NULL),
       error);
 }
 

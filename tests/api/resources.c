@@ -391,7 +391,7 @@ START_TEST(bad_networks_are_refused_with_the_place)
     {"4 9\n2\n1 3\n2 4\n3\n", false},        /* counts that do not match */
     {"4 3 1\n2 -1\n1 -1\n", true},           /* negative weight */
     {"a,b,nan\nb,c,1\n", true},              /* non-finite weight */
-    {"a,b,-3\nb,c,1\n", true},
+    {"a,b,--3\nb,c,1\n", true},
     {"PK\003\004 damaged zip", false},
     {"\037\213\010 damaged gzip", false},
   };

@@ -358,7 +358,7 @@ static const struct {
   {1, MTX "real general\n2 2 1\n1\n", "line 3", "a column"},
   {1, MTX "real general\n2 2 1\n1 2 nan\n", "line 3", "'nan'"},
   {1, MTX "real general\n2 2 1\n1 2 1e999\n", "line 3", "'1e999'"},
-  {1, MTX "real general\n2 2 1\n1 2 -1\n", "line 3", "'-1'"},
+  {1, MTX "real general\n2 2 1\n1 2 --1\n", "line 3", "'--1'"},
   {1, MTX "real general\n2 2 1\n1 2 1 1\n", "line 3", "a value only"},
   {1, MTX "pattern general\n2 2 1\n1 2 1\n", "line 3", "column only"},
   {1, MTX "pattern symmetric\n2 2 1\n1 2\n", "line 3", "row 1, column 2"},

@@ -19,6 +19,7 @@ UNIT_TESTS = \
   tests/unit/policy \
   tests/unit/regions \
   tests/unit/schedule \
+  tests/unit/signed \
   tests/unit/simulate \
   tests/unit/step \
   tests/unit/training \

@@ -325,7 +325,7 @@ START_TEST(edges_bad_input)
   refuse_text("hello\n", "line 1", "1 field;");
   refuse_text("hello world\nthis is\n", "line 1", "names need commas or tabs");
   refuse_text("0,1\n1,-1\n", "line 2", "'-1' is negative");
-  refuse_text("a,b,1\n# c\nc,d,-2\n", "line 3", "'-2'");
+  refuse_text("a,b,1\n# c\nc,d,--2\n", "line 3", "'--2'");
   refuse_text("a,b,1\nc,d,nan\n", "line 2", "'nan'");
   refuse_text("a,b,1\nc,d,inf\n", "line 2", "'inf'");
   refuse_text("a,b,1\nc,d,1e999\n", "line 2", "'1e999'");

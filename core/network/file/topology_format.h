@@ -9,6 +9,8 @@
 
 enum {
   CM_TOPOLOGY_VERSION = 1,
+  CM_TOPOLOGY_VERSION_SIGNED = 2, /* of files with signs, delays, populations or what else version 1 has not */
+  CM_WEIGHT_EXPONENT_MAX = 1100,  /* either way */
   CM_GROUP_BYTES = 1 << 20,      /* a member is closed after the vertex that takes it past this */
   CM_MANIFEST_BYTES_MAX = 1 << 26,
   CM_CHECKSUM_BYTES = 32,        /* BLAKE2b-256 */

@@ -6,6 +6,7 @@
 
 #include "core/network/file/topology_reader.h"
 #include "core/base/json.h"
+#include "core/network/names.h"
 
 enum { DEFLATE_RATIO_MAX = 1040 };
 
@@ -113,6 +114,12 @@ static cm_status parse_members(cm_topology_reader *r, const json_t *list, cm_err
       r->labels = m;
     else if (strcmp(m.name, "parents") == 0)
       r->parents = m;
+    else if (strcmp(m.name, "signs") == 0)
+      r->signs = m;
+    else if (strcmp(m.name, "delays") == 0)
+      r->delays = m;
+    else if (strcmp(m.name, "populations") == 0)
+      r->population_of = m;
     else if (strncmp(m.name, "edges/", 6) != 0 || m.first_vertex != vertices || m.vertices == 0)
       return cm_topology_damaged(error, "the members do not follow each other");
     else {
@@ -127,7 +134,47 @@ static cm_status parse_members(cm_topology_reader *r, const json_t *list, cm_err
   if ((r->header.has_sizes && r->sizes.bytes < r->header.vertex_count) ||
       (r->header.has_labels && r->labels.bytes < r->header.vertex_count) || r->parents.bytes < r->header.finer_count)
     return cm_topology_damaged(error, "sizes, labels or parents are missing");
+  if ((r->header.has_signs && r->signs.bytes != (r->header.pin_count + 63) / 64 * 8) ||
+      (r->header.has_delays && r->delays.bytes != r->header.pin_count * 4) ||
+      (r->header.population_count > 0 && r->population_of.bytes < r->header.vertex_count))
+    return cm_topology_damaged(error, "signs, delays or populations are missing or of another length");
   return CM_OK;
+}
+
+/* Of "populations", a list of [name, kind]. */
+static cm_status parse_populations(cm_topology_reader *r, const json_t *list, cm_error *error)
+{
+  size_t count = json_array_size(list);
+  if (list != NULL && (!json_is_array(list) || count == 0 || count > CM_POPULATIONS_MAX))
+    return cm_topology_damaged(error, "the manifest's populations are no list of at most 65536");
+  if (CM_NEW(r->memory, r->populations, count, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < count; i++) {
+    const json_t *row = json_array_get(list, i);
+    const char *name = json_string_value(json_array_get(row, 0)), *kind = json_string_value(json_array_get(row, 1));
+    if (name == NULL || kind == NULL || strlen(name) >= CM_POPULATION_NAME_MAX || !cm_name_valid(name, strlen(name)) ||
+        strlen(kind) >= CM_POPULATION_KIND_MAX || !cm_name_valid(kind, strlen(kind)))
+      return cm_topology_damaged(error, "a population's name or kind is missing, too long or no text");
+    (void)snprintf(r->populations[i].name, CM_POPULATION_NAME_MAX, "%s", name);
+    (void)snprintf(r->populations[i].kind, CM_POPULATION_KIND_MAX, "%s", kind);
+  }
+  r->header.population_count = (uint32_t)count;
+  return CM_OK;
+}
+
+/* What version 2 adds. */
+static cm_status parse_signed(cm_topology_reader *r, const json_t *json, cm_error *error)
+{
+  cm_topology_header *h = &r->header;
+  json_int_t exponent = json_integer_value(json_object_get(json, "weight_exponent"));
+  h->has_signs = json_is_true(json_object_get(json, "has_signs"));
+  h->has_delays = json_is_true(json_object_get(json, "has_delays"));
+  if (exponent < -CM_WEIGHT_EXPONENT_MAX || exponent > CM_WEIGHT_EXPONENT_MAX ||
+      !number(json, "delay_unit_ns", UINT64_C(1000000), &h->delay_unit_ns) || (h->has_delays && h->delay_unit_ns == 0) ||
+      !number(json_object_get(json, "merged"), "zeros", INT64_MAX, &h->zero_count))
+    return cm_topology_damaged(error, "a number of the manifest is missing or out of range");
+  h->weight_exponent = (int)exponent;
+  return parse_populations(r, json_object_get(json, "populations"), error);
 }
 
 static cm_status parse_manifest(cm_topology_reader *r, const json_t *json, cm_error *error)
@@ -138,9 +185,9 @@ static cm_status parse_manifest(cm_topology_reader *r, const json_t *json, cm_er
   uint64_t version = 0, vertices = 0, nets = 0, finer = 0, empty = 0;
   if (format == NULL || strcmp(format, CM_TOPOLOGY_FORMAT_NAME) != 0 || !number(json, "version", UINT32_MAX, &version))
     return cm_topology_damaged(error, "the manifest is not one of a topology");
-  if (version != CM_TOPOLOGY_VERSION)
-    return cm_fail(error, CM_BAD_NETWORK, "topology file of version %llu; this program reads version %d",
-                   (unsigned long long)version, CM_TOPOLOGY_VERSION);
+  if (version != CM_TOPOLOGY_VERSION && version != CM_TOPOLOGY_VERSION_SIGNED)
+    return cm_fail(error, CM_BAD_NETWORK, "topology file of version %llu; this program reads versions %d and %d",
+                   (unsigned long long)version, CM_TOPOLOGY_VERSION, CM_TOPOLOGY_VERSION_SIGNED);
   if (!number(json, "vertices", CM_VERTICES_MAX, &vertices) || !number(json, "nets", UINT32_MAX, &nets) ||
       !number(json, "pins", CM_PINS_MAX, &h->pin_count) || !number(json, "size_total", INT64_MAX, &h->size_total) ||
       !number(json, "weight_total", INT64_MAX, &h->weight_total) ||
@@ -158,6 +205,8 @@ static cm_status parse_manifest(cm_topology_reader *r, const json_t *json, cm_er
   h->has_weights = json_is_true(json_object_get(json, "has_weights"));
   h->has_sizes = json_is_true(json_object_get(json, "has_sizes"));
   h->has_labels = json_is_true(json_object_get(json, "has_labels"));
+  if (version == CM_TOPOLOGY_VERSION_SIGNED && parse_signed(r, json, error) != CM_OK)
+    return error->status;
   return parse_members(r, json_object_get(json, "members"), error);
 }
 

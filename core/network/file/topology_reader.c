@@ -1,5 +1,6 @@
 /* Happy path: the manifest says what there is; members are decoded row by row.
  * What can fail: no zip, no manifest, impossible counts, a member cut short, a checksum that differs. */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ void cm_topology_reader_close(cm_topology_reader *r)
     zip_discard(r->zip);
   free(r->input.hash);
   cm_free(r->members);
+  cm_free(r->populations);
   cm_free(r->target);
   cm_free(r->size);
   cm_free(r->weight);
@@ -295,6 +297,59 @@ cm_status cm_topology_reader_parents(cm_topology_reader *r, uint32_t *parent, cm
   if (r->header.vertex_count == 0)
     return cm_topology_damaged(error, "finer vertices without a coarse one");
   return read_numbers(r, &r->parents, parent, r->header.finer_count, r->header.vertex_count - 1, error);
+}
+
+/* Reads a member of fixed length as it lies. */
+static cm_status read_plain(cm_topology_reader *r, const cm_topology_member *m, uint8_t *into, cm_error *error)
+{
+  cm_stream *s = &r->input;
+  uint64_t used = 0;
+  cm_status status = cm_stream_open(r, m, error);
+  while (status == CM_OK && used < m->bytes) {
+    status = cm_stream_fill(s, 1, error);
+    if (status == CM_OK) {
+      memcpy(into + used, s->block + s->begin, s->end - s->begin);
+      used += s->end - s->begin;
+      s->begin = s->end;
+    }
+  }
+  if (status == CM_OK)
+    status = cm_stream_finish(s, error);
+  cm_stream_close(s);
+  r->begun = false;
+  return status == CM_OK ? cm_topology_reader_rewind(r, error) : status;
+}
+
+cm_status cm_topology_reader_signs(cm_topology_reader *r, uint64_t *negative, cm_error *error)
+{
+  if (r->signs.bytes == 0)
+    return CM_OK;
+  if (read_plain(r, &r->signs, (uint8_t *)negative, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < r->signs.bytes / 8; i++)
+    negative[i] = le64toh(negative[i]);
+  return CM_OK;
+}
+
+cm_status cm_topology_reader_delays(cm_topology_reader *r, uint32_t *delay, cm_error *error)
+{
+  if (r->delays.bytes == 0)
+    return CM_OK;
+  if (read_plain(r, &r->delays, (uint8_t *)delay, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < r->header.pin_count; i++)
+    delay[i] = le32toh(delay[i]);
+  return CM_OK;
+}
+
+cm_status cm_topology_reader_populations(cm_topology_reader *r, cm_population *population, uint32_t *population_of,
+                                         cm_error *error)
+{
+  uint32_t count = r->header.population_count;
+  memcpy(population, r->populations, count * sizeof *population);
+  return r->header.vertex_count == 0
+           ? CM_OK
+           : read_numbers(r, &r->population_of, population_of, r->header.vertex_count, count - 1, error);
 }
 
 cm_status cm_topology_reader_labels(cm_topology_reader *r, char **text, uint64_t **first, cm_error *error)

@@ -35,7 +35,10 @@ cm_status cm_topology_save(const cm_topology *t, const char *path, cm_run *run, 
                                .weight_scale = t->weight_scale,
                                .duplicate_count = t->duplicate_count,
                                .self_loop_count = t->self_loop_count,
-                               .empty_net_count = t->empty_net_count};
+                               .empty_net_count = t->empty_net_count,
+                               .zero_count = t->zero_count,
+                               .weight_exponent = t->weight_exponent,
+                               .delay_unit_ns = t->delay_unit_ns};
   cm_topology_writer *writer;
   uint64_t *wide;
   if (CM_NEW(run->memory, wide, t->pin_weight != NULL ? longest_net(t) : 0, error) != CM_OK)
@@ -47,6 +50,12 @@ cm_status cm_topology_save(const cm_topology *t, const char *path, cm_run *run, 
   cm_status status = CM_OK;
   if (t->label_text != NULL)
     status = cm_topology_writer_labels(writer, t->label_text, t->label_first, error);
+  if (status == CM_OK && t->pin_negative != NULL)
+    status = cm_topology_writer_signs(writer, t->pin_negative, t->pin_count, error);
+  if (status == CM_OK && t->pin_delay != NULL)
+    status = cm_topology_writer_delays(writer, t->pin_delay, t->pin_count, error);
+  if (status == CM_OK && t->population_of != NULL)
+    status = cm_topology_writer_populations(writer, t->population, t->population_count, t->population_of, error);
   for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++) {
     cm_topology_row row = row_of(t, e, wide);
     if (row.count > 0)
@@ -72,13 +81,21 @@ static cm_status allocate(const cm_topology_header *h, cm_run *run, cm_topology 
                      .weight_scale = h->weight_scale,
                      .duplicate_count = h->duplicate_count,
                      .self_loop_count = h->self_loop_count,
-                     .empty_net_count = h->empty_net_count};
+                     .empty_net_count = h->empty_net_count,
+                     .zero_count = h->zero_count,
+                     .weight_exponent = h->weight_exponent,
+                     .delay_unit_ns = h->delay_unit_ns,
+                     .population_count = h->population_count};
   if (CM_NEW(run->memory, t->net_first, (size_t)t->net_count + 1, error) != CM_OK ||
       CM_NEW(run->memory, t->pin, t->pin_count, error) != CM_OK ||
       (h->directed && (CM_NEW(run->memory, t->net_source, t->net_count, error) != CM_OK ||
                        CM_NEW(run->memory, t->net_weight, t->net_count, error) != CM_OK)) ||
       (h->has_weights && CM_NEW(run->memory, t->pin_weight, t->pin_count, error) != CM_OK) ||
-      (h->has_sizes && CM_NEW(run->memory, t->size, t->vertex_count, error) != CM_OK))
+      (h->has_sizes && CM_NEW(run->memory, t->size, t->vertex_count, error) != CM_OK) ||
+      (h->has_signs && CM_NEW(run->memory, t->pin_negative, (t->pin_count + 63) / 64, error) != CM_OK) ||
+      (h->has_delays && CM_NEW(run->memory, t->pin_delay, t->pin_count, error) != CM_OK) ||
+      (h->population_count > 0 && (CM_NEW(run->memory, t->population, t->population_count, error) != CM_OK ||
+                                   CM_NEW(run->memory, t->population_of, t->vertex_count, error) != CM_OK)))
     return error->status;
   return CM_OK;
 }
@@ -157,6 +174,12 @@ cm_status cm_topology_read(cm_topology_reader *reader, cm_run *run, cm_topology 
     status = cm_topology_reader_sizes(reader, t->size, error);
   if (status == CM_OK && header->has_labels)
     status = cm_topology_reader_labels(reader, &t->label_text, &t->label_first, error);
+  if (status == CM_OK && header->has_signs)
+    status = cm_topology_reader_signs(reader, t->pin_negative, error);
+  if (status == CM_OK && header->has_delays)
+    status = cm_topology_reader_delays(reader, t->pin_delay, error);
+  if (status == CM_OK && header->population_count > 0)
+    status = cm_topology_reader_populations(reader, t->population, t->population_of, error);
   if (status == CM_OK)
     status = load_rows(reader, t, run, error);
   if (status == CM_OK) {

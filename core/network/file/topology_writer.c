@@ -32,6 +32,7 @@ struct cm_topology_writer {
   FILE *spool;
   uint64_t spooled;
   json_t *members;
+  json_t *populations;   /* NULL: none */
   bytes vertex;          /* encoded edges of the vertex under way */
   bytes group;           /* encoded vertices of the group under way */
   uint64_t vertex_edges; /* edges in `vertex` */
@@ -51,6 +52,7 @@ void cm_topology_writer_abort(cm_topology_writer *w)
     unlink(w->spool_path);
   cm_file_discard(&w->out);
   json_decref(w->members);
+  json_decref(w->populations);
   cm_free(w->vertex.data);
   cm_free(w->group.data);
   cm_free(w);
@@ -89,6 +91,9 @@ cm_status cm_topology_writer_open(const char *path, const cm_topology_header *he
                                    .duplicate_count = header->duplicate_count,
                                    .self_loop_count = header->self_loop_count,
                                    .empty_net_count = header->empty_net_count,
+                                   .zero_count = header->zero_count,
+                                   .weight_exponent = header->weight_exponent,
+                                   .delay_unit_ns = header->delay_unit_ns,
                                    .size_total = header->vertex_count};
   w->sizes = sizes;
   w->last_size = 1;
@@ -267,6 +272,38 @@ cm_status cm_topology_writer_parents(cm_topology_writer *w, const uint32_t *pare
   return spool_numbers(w, "parents", parent, w->header.finer_count, error);
 }
 
+/* Bits and numbers lie in the file as they lie in memory. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "signs and delays are written as they lie");
+
+cm_status cm_topology_writer_signs(cm_topology_writer *w, const uint64_t *negative, uint64_t pins, cm_error *error)
+{
+  w->header.has_signs = true;
+  return spool_member(w, "signs", (const uint8_t *)negative, (size_t)((pins + 63) / 64 * 8), json_object(), error);
+}
+
+cm_status cm_topology_writer_delays(cm_topology_writer *w, const uint32_t *delay, uint64_t pins, cm_error *error)
+{
+  w->header.has_delays = true;
+  return spool_member(w, "delays", (const uint8_t *)delay, (size_t)pins * 4, json_object(), error);
+}
+
+cm_status cm_topology_writer_populations(cm_topology_writer *w, const cm_population *population, uint32_t count,
+                                         const uint32_t *population_of, cm_error *error)
+{
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < count; i++)
+    if (json_array_append_new(list, json_pack("[s, s]", population[i].name, population[i].kind)) != 0) {
+      json_decref(list);
+      list = NULL;
+    }
+  if (list == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->out.path);
+  json_decref(w->populations);
+  w->populations = list;
+  w->header.population_count = count;
+  return spool_numbers(w, "populations", population_of, w->header.vertex_count, error);
+}
+
 void cm_topology_writer_merged(cm_topology_writer *w, uint64_t duplicate_count, uint64_t self_loop_count)
 {
   w->header.duplicate_count = duplicate_count;
@@ -284,6 +321,20 @@ static cm_status spool_sizes(cm_topology_writer *w, cm_error *error)
   return spool_numbers(w, "sizes", w->sizes, w->header.vertex_count, error);
 }
 
+/* What version 1 has not; false: no memory. */
+static bool print_signed(const cm_topology_writer *w, json_t *manifest)
+{
+  const cm_topology_header *h = &w->header;
+  json_t *more = json_pack("{s:i, s:b, s:b, s:i, s:I}", "version", CM_TOPOLOGY_VERSION_SIGNED, "has_signs", h->has_signs,
+                           "has_delays", h->has_delays, "weight_exponent", h->weight_exponent, "delay_unit_ns",
+                           (json_int_t)h->delay_unit_ns);
+  bool printed = json_object_update(manifest, more) == 0 &&
+                 json_object_set_new(json_object_get(manifest, "merged"), "zeros", json_integer((json_int_t)h->zero_count)) == 0 &&
+                 (w->populations == NULL || json_object_set(manifest, "populations", w->populations) == 0);
+  json_decref(more);
+  return printed;
+}
+
 static char *print_manifest(const cm_topology_writer *w)
 {
   const cm_topology_header *h = &w->header;
@@ -296,7 +347,8 @@ static char *print_manifest(const cm_topology_writer *w)
     h->has_labels, "finer_vertices", (json_int_t)h->finer_count, "merged", "duplicates",
     (json_int_t)h->duplicate_count, "self_loops", (json_int_t)h->self_loop_count, "empty_nets",
     (json_int_t)h->empty_net_count, "members", w->members);
-  char *text = manifest != NULL ? json_dumps(manifest, JSON_INDENT(1)) : NULL;
+  bool more = h->has_signs || h->has_delays || w->populations != NULL || h->weight_exponent != 0 || h->zero_count != 0;
+  char *text = manifest != NULL && (!more || print_signed(w, manifest)) ? json_dumps(manifest, JSON_INDENT(1)) : NULL;
   json_decref(manifest);
   return text;
 }

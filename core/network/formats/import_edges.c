@@ -3,7 +3,7 @@
  *
  * Happy path: names become numbers, edges go into plain arrays (8 bytes an edge, 16 with weights), which are
  * then grouped by source in place, each group sorted, repeats merged, weights made integers.
- * What can fail: a line with another number of fields, a weight that is no number of at least 0, a name that
+ * What can fail: a line with another number of fields, a weight that is no number, a name that
  * is no text; each with its line. */
 #include <ctype.h>
 #include <math.h>
@@ -35,9 +35,7 @@ typedef struct edge_reader {
   uint64_t unquoted_room;
   field fields[FIELDS_MAX];
   size_t field_count;
-  uint32_t *from, *to; /* [edge_count] */
-  cm_weights weight;   /* [edge_count] */
-  uint64_t edge_count, from_room, to_room;
+  cm_entries edges;
 } edge_reader;
 
 static cm_status bad(edge_reader *r, const char *what, cm_error *error)
@@ -226,10 +224,10 @@ static cm_status read_name(edge_reader *r, const field *f, const char *what, uin
 
 static cm_status read_weight(edge_reader *r, const field *f, double *weight, cm_error *error)
 {
-  if (read_number(f, weight) && isfinite(*weight) && *weight >= 0)
+  if (read_number(f, weight) && isfinite(*weight))
     return CM_OK;
   char text[160];
-  (void)snprintf(text, sizeof text, "weight '%.*s' is not a finite number of at least 0",
+  (void)snprintf(text, sizeof text, "weight '%.*s' is not a finite number",
                  f->length < SHOWN_MAX ? (int)f->length : SHOWN_MAX, f->text);
   return bad(r, text, error);
 }
@@ -242,28 +240,20 @@ static cm_status read_edge(edge_reader *r, cm_error *error)
       read_name(r, &r->fields[1], "target", &to, error) != CM_OK ||
       (r->columns == 3 && read_weight(r, &r->fields[2], &weight, error) != CM_OK))
     return error->status;
-  if (r->edge_count >= r->limits->pins_max)
-    return cm_over_limit("edges", r->edge_count + 1, r->limits->pins_max, error);
-  if (CM_ROOM(r->memory, r->from, &r->from_room, r->edge_count + 1, error) != CM_OK ||
-      CM_ROOM(r->memory, r->to, &r->to_room, r->edge_count + 1, error) != CM_OK ||
-      cm_weights_keep(&r->weight, r->memory, r->edge_count, r->from_room, weight, error) != CM_OK)
-    return error->status;
-  r->from[r->edge_count] = from;
-  r->to[r->edge_count++] = to;
-  return CM_OK;
+  return cm_entries_add(&r->edges, from, to, weight, -1, error);
 }
 
 /* A first line of two names before lines of two numbers was a header of unknown words. */
 static cm_status drop_header(edge_reader *r, cm_error *error)
 {
   uint64_t ignored;
-  if (r->edge_count != 1 || r->columns != 2 || r->names.count != 2 ||
+  if (r->edges.count != 1 || r->columns != 2 || r->names.count != 2 ||
       whole_number(r->names.text, r->names.first[1] - 1, &ignored) ||
       whole_number(r->names.text + r->names.first[1], r->names.first[2] - r->names.first[1] - 1, &ignored) ||
       !whole_number(r->fields[0].text, r->fields[0].length, &ignored) ||
       !whole_number(r->fields[1].text, r->fields[1].length, &ignored))
     return CM_OK;
-  r->edge_count = 0;
+  r->edges.count = 0;
   cm_names_close(&r->names);
   return cm_names_open(&r->names, r->memory, error);
 }
@@ -356,9 +346,9 @@ static cm_status order_names(edge_reader *r, cm_topology *made, cm_error *error)
     memcpy(made->label_text + made->label_first[v], names->text + names->first[i], size);
     made->label_first[v + 1] = made->label_first[v] + size;
   }
-  for (uint64_t e = 0; e < r->edge_count; e++) {
-    r->from[e] = place[r->from[e]];
-    r->to[e] = place[r->to[e]];
+  for (uint64_t e = 0; e < r->edges.count; e++) {
+    r->edges.from[e] = place[r->edges.from[e]];
+    r->edges.to[e] = place[r->edges.to[e]];
   }
   cm_free(ids);
   cm_free(place);
@@ -380,69 +370,19 @@ keep:
   return CM_OK;
 }
 
-/* Groups the edges by source in place (American flag sort); first [vertex_count + 1] is filled. */
-static cm_status group_edges(edge_reader *r, uint32_t vertex_count, uint64_t *first, cm_error *error)
-{
-  uint64_t *next;
-  if (CM_NEW(r->memory, next, vertex_count, error) != CM_OK)
-    return error->status;
-  for (uint64_t e = 0; e < r->edge_count; e++)
-    first[r->from[e] + 1]++;
-  for (uint32_t v = 0; v < vertex_count; v++) {
-    first[v + 1] += first[v];
-    next[v] = first[v];
-  }
-  cm_status status = CM_OK;
-  for (uint32_t v = 0; v < vertex_count && status == CM_OK; v++) {
-    if (v % CM_CHECK_EVERY == 0)
-      status = cm_run_check(r->run, error);
-    while (next[v] < first[v + 1]) {
-      uint64_t here = next[v], there = next[r->from[here]]++;
-      if (here == there)
-        continue;
-      uint32_t from = r->from[here], to = r->to[here];
-      r->from[here] = r->from[there];
-      r->to[here] = r->to[there];
-      r->from[there] = from;
-      r->to[there] = to;
-      if (r->weight.value != NULL) {
-        double weight = r->weight.value[here];
-        r->weight.value[here] = r->weight.value[there];
-        r->weight.value[there] = weight;
-      }
-    }
-  }
-  cm_free(next);
-  return status;
-}
-
 static cm_status build(edge_reader *r, cm_topology *made, cm_error *error)
 {
   made->directed = true;
   made->vertex_count = r->names.count;
   made->size_total = made->vertex_count;
-  if (order_names(r, made, error) != CM_OK ||
-      CM_NEW(r->memory, made->net_first, (size_t)made->vertex_count + 1, error) != CM_OK ||
-      group_edges(r, made->vertex_count, made->net_first, error) != CM_OK ||
-      (r->to == NULL && CM_NEW(r->memory, r->to, 0, error) != CM_OK))
-    return error->status;
-  cm_free(r->from);
-  r->from = NULL;
-  made->pin = r->to;
-  r->to = NULL;
-  if (cm_weighted_rows_close(made, &r->weight, r->run, error) != CM_OK ||
-      cm_weighted_rows_scale(made, &r->weight, r->run, error) != CM_OK)
-    return error->status;
-  CM_TRIM(r->memory, made->pin, made->pin_count);
-  CM_TRIM(r->memory, made->net_first, (uint64_t)made->net_count + 1);
-  CM_TRIM(r->memory, made->net_source, made->net_count);
-  return CM_OK;
+  return order_names(r, made, error) == CM_OK ? cm_entries_close(&r->edges, made, error) : error->status;
 }
 
 cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_run *run,
                           cm_topology **topology, cm_error *error)
 {
-  edge_reader r = {.source = source, .limits = limits, .run = run, .memory = run->memory};
+  edge_reader r = {.source = source, .limits = limits, .run = run, .memory = run->memory,
+                   .edges = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
   cm_topology *made = NULL;
   cm_status status = cm_names_open(&r.names, run->memory, error);
   if (status == CM_OK)
@@ -453,9 +393,7 @@ cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_
     status = build(&r, made, error);
   cm_names_close(&r.names);
   cm_free(r.unquoted);
-  cm_free(r.from);
-  cm_free(r.to);
-  cm_free(r.weight.value);
+  cm_entries_free(&r.edges);
   if (status != CM_OK) {
     cm_topology_free(made);
     return status;

@@ -236,8 +236,8 @@ cm_status cm_import_matrix(cm_source *source, const cm_import_limits *limits, cm
     status = cm_weighted_rows_scale(r.made, &r.row_value, run, error);
   cm_free(r.row);
   cm_free(r.column);
-  cm_free(r.value.value);
-  cm_free(r.row_value.value);
+  cm_weights_free(&r.value);
+  cm_weights_free(&r.row_value);
   if (status != CM_OK) {
     cm_topology_free(r.made);
     return status;

@@ -83,7 +83,7 @@ cm_status cm_tokens_number(cm_tokens *t, const char *what, bool *found, uint64_t
 
 cm_status cm_tokens_real(cm_tokens *t, const char *what, bool *found, double *value, cm_error *error)
 {
-  static const char expected[] = "a finite number of at least 0";
+  static const char expected[] = "a finite number";
   if (seek_number(t, found, error) != CM_OK)
     return error->status;
   if (!*found)
@@ -95,7 +95,7 @@ cm_status cm_tokens_real(cm_tokens *t, const char *what, bool *found, double *va
     text[used++] = (char)*p;
   text[used] = '\0';
   double number = strtod(text, &end);
-  if (used == 0 || *end != '\0' || (p < t->source->end && *p > ' ') || !isfinite(number) || number < 0)
+  if (used == 0 || *end != '\0' || (p < t->source->end && *p > ' ') || !isfinite(number))
     return not_a_number(t, what, expected, error);
   t->source->at = p;
   *value = number;

@@ -19,14 +19,35 @@ cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count
   return CM_OK;
 }
 
+cm_status cm_weights_keep_delay(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double delay_ms,
+                                cm_error *error)
+{
+  if (weights->delay_ms == NULL && delay_ms == 0)
+    return CM_OK;
+  bool first = weights->delay_ms == NULL;
+  if (CM_ROOM(memory, weights->delay_ms, &weights->delay_room, room, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; first && i < count; i++)
+    weights->delay_ms[i] = 0;
+  weights->delay_ms[count] = delay_ms;
+  return CM_OK;
+}
+
+void cm_weights_free(cm_weights *weights)
+{
+  cm_free(weights->value);
+  cm_free(weights->delay_ms);
+  *weights = (cm_weights){0};
+}
+
 /* Rows under way. */
 typedef struct closer {
   cm_topology *made;
   cm_weights *weights;
   cm_memory *memory;
   cm_row_sorter sorter;
-  double *scratch; /* weights of the present row */
-  uint64_t scratch_room;
+  double *scratch, *delay_scratch; /* weights and delays of the present row */
+  uint64_t scratch_room, delay_room;
   uint64_t ends;   /* entries of all rows before merging */
   uint64_t used;   /* pins that stay so far */
 } closer;
@@ -48,29 +69,40 @@ static cm_status close_row(closer *c, uint32_t vertex, uint64_t begin, uint64_t 
 {
   cm_topology *made = c->made;
   const uint64_t *key;
-  uint64_t count = end - begin, start = c->used;
+  uint64_t count = end - begin;
   if (cm_row_order(&c->sorter, made->pin + begin, count, &key, error) != CM_OK)
     return error->status;
   for (uint64_t i = 1; i < count; i++)
     if (key[i] >> 32 == key[i - 1] >> 32 && need_weights(c, error) != CM_OK)
       return error->status;
-  double *weight = c->weights->value;
+  double *weight = c->weights->value, *delay = c->weights->delay_ms;
   if (weight != NULL) {
     if (CM_ROOM(c->memory, c->scratch, &c->scratch_room, count, error) != CM_OK)
       return error->status;
     memcpy(c->scratch, weight + begin, count * sizeof *c->scratch);
   }
-  for (uint64_t i = 0; i < count; i++) {
+  if (delay != NULL) {
+    if (CM_ROOM(c->memory, c->delay_scratch, &c->delay_room, count, error) != CM_OK)
+      return error->status;
+    memcpy(c->delay_scratch, delay + begin, count * sizeof *c->delay_scratch);
+  }
+  for (uint64_t i = 0; i < count;) {
     uint32_t target = (uint32_t)(key[i] >> 32);
-    bool repeated = c->used > start && made->pin[c->used - 1] == target;
-    made->duplicate_count += repeated;
-    made->self_loop_count += !repeated && target == vertex;
-    if (repeated) {
-      weight[c->used - 1] += c->scratch[(uint32_t)key[i]];
-      continue;
+    double sum = 0, shortest = INFINITY;
+    for (; i < count && (uint32_t)(key[i] >> 32) == target; i++, made->duplicate_count++) {
+      sum += weight != NULL ? c->scratch[(uint32_t)key[i]] : 1;
+      if (delay != NULL)
+        shortest = fmin(shortest, c->delay_scratch[(uint32_t)key[i]]);
     }
+    made->duplicate_count--; /* all but one */
+    made->zero_count += sum == 0;
+    if (sum == 0 && c->weights->drop_zeros)
+      continue;
+    made->self_loop_count += target == vertex;
     if (weight != NULL)
-      weight[c->used] = c->scratch[(uint32_t)key[i]];
+      weight[c->used] = sum;
+    if (delay != NULL)
+      delay[c->used] = shortest;
     made->pin[c->used++] = target;
   }
   return CM_OK;
@@ -89,8 +121,9 @@ cm_status cm_weighted_rows_close(cm_topology *made, cm_weights *weights, cm_run 
     uint64_t end = made->net_first[v + 1];
     if (v % CM_CHECK_EVERY == 0 && (status = cm_run_check(run, error)) != CM_OK)
       break;
+    uint64_t start = c.used;
     status = begin < end ? close_row(&c, v, begin, end, error) : CM_OK;
-    if (!made->directed || begin < end) {
+    if (!made->directed || start < c.used) {
       if (made->directed)
         made->net_source[nets] = v;
       made->net_first[++nets] = c.used;
@@ -99,29 +132,74 @@ cm_status cm_weighted_rows_close(cm_topology *made, cm_weights *weights, cm_run 
   }
   cm_row_sorter_free(&c.sorter);
   cm_free(c.scratch);
+  cm_free(c.delay_scratch);
   made->net_count = nets;
   made->pin_count = c.used;
   if (!made->directed)
-    made->duplicate_count /= 2; /* each stood in two rows */
+    made->duplicate_count /= 2, made->zero_count /= 2; /* each stood in two rows */
   return status;
+}
+
+/* The largest magnitude below which weights get a power of two of their own, so that the scale loses no digits. */
+#define SMALL_WEIGHT (1.0 / 256)
+
+static cm_status scale_delays(cm_topology *made, const double *delay_ms, cm_run *run, cm_error *error)
+{
+  double longest = 0;
+  uint64_t unit = 1;
+  for (uint64_t i = 0; i < made->pin_count; i++)
+    longest = fmax(longest, delay_ms[i]);
+  while (unit < 1000000 && longest * 1e6 / (double)unit > UINT32_MAX - 1)
+    unit *= 1000;
+  if (longest * 1e6 / (double)unit > UINT32_MAX - 1)
+    return cm_fail(error, CM_TOO_LARGE, "the longest delay is %g ms; at most %g ms can be kept", longest,
+                   (double)(UINT32_MAX - 1));
+  if (CM_NEW(run->memory, made->pin_delay, made->pin_count, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < made->pin_count; i++)
+    made->pin_delay[i] = (uint32_t)(delay_ms[i] * 1e6 / (double)unit + 0.5);
+  made->delay_unit_ns = unit;
+  return CM_OK;
+}
+
+static cm_status keep_signs(cm_topology *made, const double *value, cm_run *run, cm_error *error)
+{
+  for (uint64_t i = 0; i < made->pin_count; i++)
+    if (value[i] < 0) {
+      if (made->pin_negative == NULL &&
+          CM_NEW(run->memory, made->pin_negative, (made->pin_count + 63) / 64, error) != CM_OK)
+        return error->status;
+      made->pin_negative[i / 64] |= UINT64_C(1) << i % 64;
+    }
+  return CM_OK;
 }
 
 cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, cm_run *run, cm_error *error)
 {
-  double sum = 0, maximum = 1, ones = (double)made->pin_count;
+  const double *value = weights->value;
+  double sum = 0, maximum = 1, largest = 0, ones = (double)made->pin_count;
   bool all_one = true;
-  for (uint64_t i = 0; weights->value != NULL && i < made->pin_count; i++) {
-    sum += weights->value[i];
-    maximum = weights->value[i] > maximum ? weights->value[i] : maximum;
-    all_one = all_one && weights->value[i] == 1;
+  for (uint64_t i = 0; value != NULL && i < made->pin_count; i++) {
+    double magnitude = fabs(value[i]);
+    sum += magnitude;
+    largest = magnitude > largest ? magnitude : largest;
+    all_one = all_one && magnitude == 1;
   }
+  if (largest > 0 && largest < SMALL_WEIGHT) {
+    made->weight_exponent = ilogb(largest);
+    sum = ldexp(sum, -made->weight_exponent);
+    largest = ldexp(largest, -made->weight_exponent);
+  }
+  maximum = largest > maximum ? largest : maximum;
   if (!made->directed) { /* each edge stands in two rows and counts once */
     sum /= 2;
     ones /= 2;
   }
   /* Every axon has rate 1 on the same scale, so the rates must fit too. */
   if (cm_weight_scale(sum > ones ? sum : ones, maximum, UINT32_MAX, !weights->fractions, &made->weight_scale, error) !=
-      CM_OK)
+          CM_OK ||
+      (weights->delay_ms != NULL && scale_delays(made, weights->delay_ms, run, error) != CM_OK) ||
+      (value != NULL && keep_signs(made, value, run, error) != CM_OK))
     return error->status;
   if (made->directed) {
     if (CM_NEW(run->memory, made->net_weight, made->net_count, error) != CM_OK)
@@ -134,6 +212,7 @@ cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, c
   if (CM_NEW(run->memory, made->pin_weight, made->pin_count, error) != CM_OK)
     return error->status;
   for (uint64_t i = 0; i < made->pin_count; i++)
-    made->pin_weight[i] = (uint32_t)cm_weight_scaled(weights->value[i], made->weight_scale);
+    made->pin_weight[i] =
+        (uint32_t)cm_weight_scaled(ldexp(fabs(value[i]), -made->weight_exponent), made->weight_scale);
   return CM_OK;
 }
