@@ -26,6 +26,7 @@ void cm_probe_free(cm_probe *probe)
   cm_free(probe->open);
   cm_free(probe->column);
   cm_free(probe->row);
+  *probe = (cm_probe){0}; /* freed once more by the one who counts probes, after an init that failed */
 }
 
 static inline void touch(cm_probe *q, uint32_t part, uint64_t saved, uint32_t axons)
