@@ -77,7 +77,7 @@ static cm_status read_chip(cm_request *request, const char *name, char **text, c
     return cm_fail_at(error, "/name");
   }
   (void)json_object_set_new(object, "name", json_string(name));
-  char *named = json_dumps(object, JSON_COMPACT);
+  char *named = cm_json_dumps(object, JSON_COMPACT);
   json_decref(object);
   if (cm_json_whole(refusals, "the chip", error) != CM_OK) {
     free(named);

@@ -237,7 +237,7 @@ void cm_get_job_log(cm_request *request)
 static char *snapshot(const cm_request *request, const cm_job *job, uint64_t id)
 {
   json_t *body = job_json(request, job, true, usual_seconds(request));
-  char *data = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL, *text = NULL;
+  char *data = body != NULL ? cm_json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL, *text = NULL;
   json_decref(body);
   if (data != NULL &&
       asprintf(&text, "retry: 2000\nid: %llu\nevent: state\ndata: %s\n\n", (unsigned long long)id, data) < 0)

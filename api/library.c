@@ -13,6 +13,7 @@
 
 #include "api/internal.h"
 #include "api/problem.h"
+#include "core/base/json.h"
 
 enum { UNREAD_MAX = 1 << 18 };
 
@@ -63,7 +64,7 @@ static const refusal *refusal_of(unsigned status)
 static char *text_of(const refusal *r)
 {
   json_t *problem = cm_problem_plain(r->status, r->code, r->title, r->detail);
-  char *body = problem != NULL ? json_dumps(problem, JSON_INDENT(2)) : NULL, *text = NULL, date[64] = "";
+  char *body = problem != NULL ? cm_json_dumps(problem, JSON_INDENT(2)) : NULL, *text = NULL, date[64] = "";
   json_decref(problem);
   time_t now = time(NULL);
   struct tm parts;

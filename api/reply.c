@@ -9,6 +9,7 @@
 
 #include "api/internal.h"
 #include "api/problem.h"
+#include "core/base/json.h"
 
 static const char out_of_memory[] =
     "{\"type\":\"urn:coremapd:problem:no-memory\",\"title\":\"The machine has no memory left\",\"status\":503,"
@@ -70,7 +71,7 @@ void cm_reply_text(cm_request *request, unsigned status, const char *type, char 
 
 static void reply_json(cm_request *request, unsigned status, const char *type, json_t *body)
 {
-  char *text = body != NULL ? json_dumps(body, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+  char *text = body != NULL ? cm_json_dumps(body, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
   json_decref(body);
   size_t size = text != NULL ? strlen(text) : 0;
   if (text != NULL)

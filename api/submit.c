@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
+#include "core/base/json.h"
 #include "core/machine/compile.h"
 #include "core/mapping/map.h"
 #include "storage/jobs.h"
@@ -117,7 +118,7 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
   job->reserve = json_is_true(reserve);
   job->priority = (int)json_integer_value(priority);
   job->ttl = ttl != NULL ? json_number_value(ttl) : cm_lease_ttl_default_s;
-  job->options = options != NULL ? json_dumps(options, JSON_COMPACT) : strdup("{}");
+  job->options = options != NULL ? cm_json_dumps(options, JSON_COMPACT) : strdup("{}");
   if (job->options == NULL) {
     cm_reply_text(request, 503, NULL, NULL, 0);
     return false;
@@ -168,7 +169,7 @@ void cm_post_job(cm_request *request)
   cm_job job = {0};
   if (read_job(request, object, &job)) {
     /* Equal requests are equal as JSON, however they are spaced and ordered. */
-    char *canonical = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS), hash[CM_SHA_MAX];
+    char *canonical = cm_json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS), hash[CM_SHA_MAX];
     if (canonical == NULL)
       cm_reply_text(request, 503, NULL, NULL, 0);
     else {

@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/number.h"
 
 enum { OCCUPANCY_BYTES_MAX = 1 << 28, BAR_WIDTH = 30 };
@@ -162,13 +163,13 @@ bool cli_whole32(const char *text, uint32_t least, uint32_t most, uint32_t *numb
 
 void cli_print_json(const json_t *report)
 {
-  (void)json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+  (void)cm_json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
   putchar('\n');
 }
 
 json_t *cli_option_value(const char *text)
 {
-  json_t *parsed = json_loads(text, JSON_DECODE_ANY, NULL);
+  json_t *parsed = cm_json_loadb(text, strlen(text), JSON_DECODE_ANY, NULL);
   if (json_is_number(parsed) || json_is_boolean(parsed))
     return parsed;
   json_decref(parsed);

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/machine/compile.h"
 
 static const char usage[] =
@@ -115,7 +116,7 @@ static cm_status write_report(const char *path, const json_t *report, cm_error *
     return CM_OK;
   if (cm_file_create(&file, path, error) != CM_OK)
     return error->status;
-  if (json_dumpf(report, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0) {
+  if (cm_json_dumpf(report, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0) {
     cm_file_discard(&file);
     return cm_fail(error, CM_IO, "cannot write %s", path);
   }

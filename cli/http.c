@@ -1,4 +1,5 @@
 #include "cli/http.h"
+#include "core/base/json.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -144,7 +145,7 @@ cm_status cli_server_ask(cli_server *server, const cli_request *request, cli_rep
 {
   char *text = NULL, known[160];
   size_t size = 0;
-  char *body = request->body != NULL ? json_dumps(request->body, JSON_COMPACT) : NULL;
+  char *body = request->body != NULL ? cm_json_dumps(request->body, JSON_COMPACT) : NULL;
   FILE *sink = open_memstream(&text, &size);
   struct curl_slist *headers = curl_slist_append(NULL, body != NULL ? "Content-Type: application/json"
                                                                      : "Content-Type:");
@@ -161,7 +162,7 @@ cm_status cli_server_ask(cli_server *server, const cli_request *request, cli_rep
   free(body);
   if (status == CM_OK) {
     struct curl_header *etag;
-    cli_reply made = {.status = status_of(server->curl), .json = size > 0 ? json_loadb(text, size, 0, NULL) : NULL};
+    cli_reply made = {.status = status_of(server->curl), .json = size > 0 ? cm_json_loadb(text, size, 0, NULL) : NULL};
     if (curl_easy_header(server->curl, "ETag", 0, CURLH_HEADER, -1, &etag) == CURLHE_OK)
       (void)snprintf(made.etag, sizeof made.etag, "%s", etag->value);
     if (made.status >= 400)

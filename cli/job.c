@@ -1,4 +1,5 @@
 #include "cli/job.h"
+#include "core/base/json.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -222,7 +223,7 @@ void cli_job_print_json(const cli_job *job, json_t *object)
   json_object_set_new(object, "seconds", seconds);
   json_object_set_new(object, "peak_bytes", json_integer((json_int_t)cli_run_peak(&job->cli)));
   json_object_set_new(object, "scratch_bytes", json_integer((json_int_t)atomic_load(&job->cli.memory.scratch_peak)));
-  json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+  cm_json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
   putchar('\n');
   json_decref(object);
 }

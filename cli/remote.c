@@ -1,5 +1,6 @@
 /* coremap wait, get, cancel: jobs of a server and what they made. */
 #include "cli/remote.h"
+#include "core/base/json.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -232,7 +233,7 @@ static cm_status write_found(cli_server *server, const arguments *a, const found
   char path[512];
   cli_reply reply = {0};
   if (a->view == NULL)
-    return json_dumpf(f->about, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) == 0 && fputc('\n', stream) != EOF
+    return cm_json_dumpf(f->about, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) == 0 && fputc('\n', stream) != EOF
                ? CM_OK
                : cm_fail(error, CM_DISK_FULL, "cannot write the description");
   (void)snprintf(path, sizeof path, "/v1/%s/%s/%.300s", f->kind, f->id, a->view);

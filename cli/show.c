@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "core/base/json.h"
 #include "core/chip/fragments.h"
 #include "core/mapping/check/check.h"
 #include "core/operators/evaluate.h"
@@ -225,7 +226,7 @@ static int show_mapping(const char *path, bool as_json, cm_error *error)
   if (cm_mapping_read_summary(path, &cli.run, &summary, error) != CM_OK)
     return cli_fail(error);
   if (as_json)
-    json_dumpf(summary, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    cm_json_dumpf(summary, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
   else {
     const json_t *network = json_object_get(summary, "network"), *chip = json_object_get(summary, "chip");
     printf("mapping of %" JSON_INTEGER_FORMAT " neurons to %" JSON_INTEGER_FORMAT " cores of %s\n",

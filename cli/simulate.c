@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/mapping/check/check.h"
 #include "core/mapping/simulate/simulate.h"
 
@@ -136,7 +137,7 @@ static cm_status write_report(const char *path, const json_t *report, cm_error *
   cm_file file;
   if (cm_file_create(&file, path, error) != CM_OK)
     return error->status;
-  if (json_dumpf(report, file.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0)
+  if (cm_json_dumpf(report, file.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0)
     fputc('\n', file.stream);
   return cm_file_commit(&file, error);
 }

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/learning/training/train.h"
 
 static const char usage[] =
@@ -304,7 +305,7 @@ static cm_status fill_card(const session *s, cm_training *training, cm_error *er
     (json_int_t)episodes, "threshold", o->threshold, "rounds", (int)o->rounds, "noise", o->noise, "epochs",
     (int)o->epochs, "batch", (int)o->batch, "clip", o->clip, "rate", o->rate, "whole", o->whole, "results",
     "held_out_hops_to_sequential", last->held_out, "start_hops_to_sequential", last->start, "reward", last->reward);
-  char *text = card != NULL ? json_dumps(card, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) : NULL;
+  char *text = card != NULL ? cm_json_dumps(card, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) : NULL;
   json_decref(card);
   if (text == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory for the card");

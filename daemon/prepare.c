@@ -60,7 +60,7 @@ static cm_status make_fingerprint(preparing *p, cm_error *error)
   cm_status status = cm_chip_print(p->chip, &chip, error);
   if (status == CM_OK)
     status = cm_occupancy_print(p->occupancy, p->chip, &occupancy, error);
-  options = shaping != NULL ? json_dumps(shaping, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+  options = shaping != NULL ? cm_json_dumps(shaping, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
   json_decref(shaping);
   if (status == CM_OK &&
       (options == NULL || asprintf(&all, "%s\n%s\n%s\n%s", p->r->job.network, chip, occupancy, options) < 0)) {

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "api/problem.h"
+#include "core/base/json.h"
 #include "daemon/executor.h"
 
 /* ---- what the job tells ---- */
@@ -132,7 +133,7 @@ static cm_status read_region(const cm_running *r, uint32_t **region, uint32_t *c
 static char *member_text(const cm_running *r, const char *name, int precision)
 {
   const json_t *value = json_object_get(r->result.json, name);
-  return value != NULL ? json_dumps(value, JSON_COMPACT | (size_t)JSON_REAL_PRECISION(precision)) : NULL;
+  return value != NULL ? cm_json_dumps(value, JSON_COMPACT | (size_t)JSON_REAL_PRECISION(precision)) : NULL;
 }
 
 /* Commits a result. CM_CONFLICT with *taken: the region is no longer free. */
@@ -142,7 +143,7 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
   if (state == CM_JOB_DONE && r->job.reserve && read_region(r, &region, &count, error) != CM_OK)
     return error->status;
   json_t *problem = why != NULL ? cm_problem_json(why) : NULL;
-  char *problem_text = problem != NULL ? json_dumps(problem, JSON_COMPACT) : NULL,
+  char *problem_text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL,
        *report = member_text(r, "report", 15), *phases = member_text(r, "phases", 6),
        *log = cm_board_log_text(r->store->board, r->job.id);
   cm_job_outcome outcome = {.state = state, .problem = problem_text, .report = report,
@@ -174,7 +175,7 @@ static void remove_views(cm_running *r)
 static cm_status try_later(cm_running *r, const cm_error *why, bool *again, cm_error *error)
 {
   json_t *problem = cm_problem_json(why);
-  char *text = problem != NULL ? json_dumps(problem, JSON_COMPACT) : NULL;
+  char *text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL;
   json_decref(problem);
   int retry = r->job.retries + 1;
   cm_status status = cm_jobs_retry(r->store, &r->job, text, again, error);

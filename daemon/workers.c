@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "api/problem.h"
+#include "core/base/json.h"
 #include "daemon/running.h"
 
 enum { WORKERS_MAX = 64 };
@@ -30,7 +31,7 @@ char *cm_workers_killed_problem(void)
 {
   json_t *problem = cm_problem_plain(500, "killed-server", "The job kept ending the server",
                                      "the server died three times while this job ran; it is not tried again");
-  char *text = problem != NULL ? json_dumps(problem, JSON_COMPACT) : NULL;
+  char *text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL;
   json_decref(problem);
   return text;
 }

@@ -43,7 +43,7 @@ static cm_status cores_of(const cm_occupancy *occupancy, const cm_chip *chip, cm
     json_array_foreach(json_object_get(group, "cores"), j, item) count +=
         (uint64_t)((json_integer_value(json_array_get(item, 2)) - json_integer_value(json_array_get(item, 0)) + 1) *
                    (json_integer_value(json_array_get(item, 3)) - json_integer_value(json_array_get(item, 1)) + 1));
-    cores = json_dumps(json_object_get(group, "cores"), JSON_COMPACT);
+    cores = cm_json_dumps(json_object_get(group, "cores"), JSON_COMPACT);
     break;
   }
   json_decref(state);

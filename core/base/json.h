@@ -5,14 +5,22 @@
 
 #include <jansson.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "core/base/status.h"
 
 /* How many allocations jansson was refused in this thread so far. */
 uint64_t cm_json_refusals(void);
 
-/* json_loadb, but NULL whenever memory ran out: jansson may then give an object whose texts lack characters. */
+/* json_loadb, but NULL whenever memory ran out, and then nothing stays allocated. */
 json_t *cm_json_loadb(const char *text, size_t size, size_t flags, json_error_t *where);
+
+/* json_dumps, but NULL whenever memory ran out: jansson may then give a text that lacks the ends of its keys. The caller
+ * frees it. */
+char *cm_json_dumps(const json_t *json, size_t flags);
+
+/* Writes what cm_json_dumps prints. 0, or -1 when memory ran out (errno is ENOMEM) or the stream failed. */
+int cm_json_dumpf(const json_t *json, FILE *stream, size_t flags);
 
 /* CM_OK when jansson was refused nothing since cm_json_refusals() gave `before`: then what was read or built in between
  * is whole. Else CM_NO_MEMORY, with `what` ("the chip's description") in its text. */

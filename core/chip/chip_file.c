@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/json.h"
 #include "core/chip/chip.h"
 #include "core/chip/internal.h"
 #include "core/chip/turns.h"
@@ -457,7 +458,7 @@ json_t *cm_chip_json(const cm_chip *chip)
 cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error)
 {
   json_t *object = cm_chip_json(chip);
-  char *text = object == NULL ? NULL : json_dumps(object, JSON_INDENT(2));
+  char *text = object == NULL ? NULL : cm_json_dumps(object, JSON_INDENT(2));
   json_decref(object);
   if (text == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while printing the chip %s", chip->name);

@@ -393,7 +393,7 @@ static void print_state(FILE *stream, const cm_occupancy *occupancy, const cm_ch
   for (bool first = true; i < list->count && list->block[i].key != BROKEN_KEY; first = false) {
     uint32_t key = list->block[i].key;
     json_t *name = json_string(occupancy->owners[key]);
-    char *quoted = json_dumps(name, JSON_ENCODE_ANY);
+    char *quoted = cm_json_dumps(name, JSON_ENCODE_ANY);
     (void)fprintf(stream, "%s{\"owner\": %s, \"cores\": [", first ? "" : ", ", quoted != NULL ? quoted : "");
     free(quoted);
     json_decref(name);

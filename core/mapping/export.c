@@ -205,7 +205,7 @@ static cm_status write_summary(writer *w, bool full)
     (void)fprintf(w->stream, "%s\"%s\": ", first ? "{" : ",\n", key);
     first = false;
     /* Through memory: jansson's own writing to a stream cannot tell a full disk from a lack of memory. */
-    char *text = json_dumps(value, JSON_ENCODE_ANY);
+    char *text = cm_json_dumps(value, JSON_ENCODE_ANY);
     if (text == NULL)
       failed = true;
     else

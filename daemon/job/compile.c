@@ -1,4 +1,5 @@
 /* Kind compile: a model in, a program or what another stage makes out. */
+#include "core/base/json.h"
 #include "core/machine/compile.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ static cm_status write_report(cm_work *w, const json_t *report, cm_error *error)
   cm_file file = {0};
   if (cm_path(path, error, "%s/report.json", w->made) != CM_OK || cm_file_create(&file, path, error) != CM_OK)
     return error->status;
-  if (json_dumpf(report, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0) {
+  if (cm_json_dumpf(report, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0) {
     cm_fail_errno(error, errno != 0 ? errno : ENOSPC, "cannot write", path);
     cm_file_discard(&file);
     return error->status;

@@ -10,6 +10,19 @@
 /* Names of figures and limits that the core has: some twenty. */
 enum { NAMES_MAX = 256, JOB_BYTES_MAX = 1 << 24, RESULT_BYTES_MAX = 1 << 28 };
 
+cm_status cm_work_write(const json_t *json, const char *path, size_t flags, cm_error *error)
+{
+  errno = 0;
+  FILE *stream = fopen(path, "we");
+  bool written = stream != NULL && cm_json_dumpf(json, stream, flags) == 0;
+  int failed = written ? 0 : errno;
+  if (stream != NULL && fclose(stream) != 0 && written) {
+    written = false;
+    failed = errno;
+  }
+  return written ? CM_OK : cm_fail_errno(error, failed != 0 ? failed : ENOSPC, "cannot write", path);
+}
+
 cm_status cm_work_describe(const char *folder, const cm_work_job *job, cm_error *error)
 {
   char path[CM_PATH_MAX];
@@ -20,9 +33,8 @@ cm_status cm_work_describe(const char *folder, const cm_work_job *job, cm_error 
   if (json == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while describing the job");
   cm_status status = cm_path(path, error, "%s/" CM_WORK_JOB, folder);
-  errno = 0;
-  if (status == CM_OK && json_dump_file(json, path, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) != 0)
-    status = cm_fail_errno(error, errno != 0 ? errno : ENOSPC, "cannot write", path);
+  if (status == CM_OK)
+    status = cm_work_write(json, path, JSON_INDENT(1) | JSON_REAL_PRECISION(17), error);
   json_decref(json);
   return status;
 }

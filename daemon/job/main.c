@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "core/base/json.h"
 #include "daemon/job/confine.h"
 #include "daemon/job/levels.h"
 #include "daemon/job/work.h"
@@ -36,7 +37,7 @@ static void die_with_parent(void)
 static void tell(void *user, json_t *object)
 {
   const int *file = user;
-  char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
+  char *text = object != NULL ? cm_json_dumps(object, JSON_COMPACT) : NULL;
   json_decref(object);
   size_t length = text != NULL ? strlen(text) : 0;
   if (text != NULL) {

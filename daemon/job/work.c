@@ -44,8 +44,8 @@ static void on_progress(void *user, const cm_progress *progress)
     (void)json_object_set_new(body, "vertices", json_integer((json_int_t)progress->vertices));
   if (isfinite(progress->metric))
     (void)json_object_set_new(body, "metric", json_real(progress->metric));
-  char *text = json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(6)),
-       *list = json_dumps(phases, JSON_COMPACT | JSON_REAL_PRECISION(6));
+  char *text = cm_json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(6)),
+       *list = cm_json_dumps(phases, JSON_COMPACT | JSON_REAL_PRECISION(6));
   json_decref(body);
   json_decref(phases);
   if (text != NULL && list != NULL)
@@ -120,10 +120,10 @@ static cm_status write_result(cm_work *w, cm_status status, const cm_error *why,
     done = cm_work_path(w, CM_WORK_RESULT, path, error);
   if (done == CM_OK)
     done = cm_path(written, error, "%s.new", path);
-  errno = 0;
-  if (done == CM_OK && (json_dump_file(result, written, JSON_COMPACT | JSON_REAL_PRECISION(15)) != 0 ||
-                        rename(written, path) != 0))
-    done = cm_fail_errno(error, errno != 0 ? errno : ENOSPC, "cannot write the job's result", path);
+  if (done == CM_OK)
+    done = cm_work_write(result, written, JSON_COMPACT | JSON_REAL_PRECISION(15), error);
+  if (done == CM_OK && rename(written, path) != 0)
+    done = cm_fail_errno(error, errno, "cannot name the job's result", path);
   json_decref(result);
   return done;
 }

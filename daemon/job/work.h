@@ -33,6 +33,9 @@ typedef struct cm_work_job {
   uint64_t file_limit;   /* bytes of one file that is written; 0: none */
 } cm_work_job;
 
+/* Writes a file of JSON, `flags` as of json_dumps. Errors: CM_NO_MEMORY, CM_DISK_FULL, CM_IO. */
+cm_status cm_work_write(const json_t *json, const char *path, size_t flags, cm_error *error);
+
 /* Writes `folder`/job.json. Errors: CM_NO_MEMORY, CM_DISK_FULL, CM_IO. */
 cm_status cm_work_describe(const char *folder, const cm_work_job *job, cm_error *error);
 

@@ -1,5 +1,6 @@
 /* Operations of the library: reading networks of each format, mapping with each preset and mapper, checking what was
  * mapped, compiling to each stage. */
+#include <dirent.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,22 +32,48 @@ static void hash_into(char *digest, const char *path)
   operation_must(cm_file_hash(path, digest, &bytes, &error), &error, "the digest of what was made");
 }
 
+static int not_dots(const struct dirent *entry)
+{
+  return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
 /* Nothing but these names may lie in the folder; NULL at the end. */
 static void only_files(const char *folder, const char *const *names)
 {
-  char command[CM_PATH_MAX + 64], line[300];
-  (void)snprintf(command, sizeof command, "ls -A '%.900s'", folder);
-  FILE *listing = popen(command, "r");
-  while (listing != NULL && fgets(line, sizeof line, listing) != NULL) {
-    line[strcspn(line, "\n")] = '\0';
+  struct dirent **list;
+  int count = scandir(folder, &list, not_dots, alphasort);
+  if (count <= 0)
+    operation_wrong("%s is empty or cannot be listed", folder);
+  for (int k = 0; k < count; k++) {
     bool known = false;
     for (size_t i = 0; names[i] != NULL; i++)
-      known = known || strcmp(names[i], line) == 0;
+      known = known || strcmp(names[i], list[k]->d_name) == 0;
     if (!known)
-      operation_wrong("leaves %s behind", line);
+      operation_wrong("leaves %s behind", list[k]->d_name);
+    free(list[k]);
   }
-  if (listing != NULL)
-    (void)pclose(listing);
+  free(list);
+}
+
+/* The digest of all files in a folder: of their names and digests, by name. */
+static void hash_folder(char *digest, const char *folder)
+{
+  struct dirent **list;
+  int count = scandir(folder, &list, not_dots, alphasort);
+  const char *all = operation_path("digests");
+  FILE *stream = fopen(all, "w");
+  if (count <= 0 || stream == NULL)
+    operation_wrong("%s is empty or cannot be listed", folder);
+  for (int k = 0; k < count; k++) {
+    char path[CM_PATH_MAX], one[65];
+    (void)snprintf(path, sizeof path, "%.500s/%.300s", folder, list[k]->d_name);
+    hash_into(one, path);
+    (void)fprintf(stream, "%s %s\n", list[k]->d_name, one);
+    free(list[k]);
+  }
+  free(list);
+  (void)fclose(stream);
+  hash_into(digest, all);
 }
 
 /* ---- reading ---- */
@@ -134,8 +161,14 @@ static cm_status write_zip(cm_error *error)
 static void settle_write(cm_status status, char *digest)
 {
   static const char *const kept[] = {"edges", "in.zip", "out.zip", "again.zip", NULL};
+  char written[65];
   settle_import(status, digest);
   only_files(operation_folder, kept);
+  if (status == CM_OK) {
+    hash_into(written, operation_path("out.zip"));
+    if (strcmp(written, digest) != 0)
+      operation_wrong("the file written is not the network in memory");
+  }
 }
 
 /* ---- mapping ---- */
@@ -190,7 +223,7 @@ static void prepare_map(void)
 static void settle_map(cm_status status, char *digest)
 {
   if (status == CM_OK)
-    hash_into(digest, operation_path("out/mapping.json"));
+    hash_folder(digest, operation_path("out"));
 }
 
 #define MAP(name, text)                           \

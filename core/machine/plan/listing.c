@@ -2,12 +2,13 @@
 #include <inttypes.h>
 
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/machine/internal.h"
 
 static int write_text(FILE *stream, const char *text)
 {
   json_t *json = json_string(text);
-  int failed = json == NULL || json_dumpf(json, stream, JSON_ENCODE_ANY) != 0;
+  int failed = json == NULL || cm_json_dumpf(json, stream, JSON_ENCODE_ANY) != 0;
   json_decref(json);
   return failed;
 }

@@ -174,7 +174,7 @@ cm_status cm_certificate_write(const cm_mapping *mapping, const cm_topology *top
     json_decref(json);
     json = NULL;
   }
-  char *text = json == NULL ? NULL : json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+  char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
   json_decref(json);
   if (text == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory for the certificate");
@@ -283,6 +283,7 @@ cm_status cm_certificate_check(const char *path, const char *mapping_path, const
   uint32_t *core = NULL;
   facts f = {.topology = topology, .chip = chip, .network_id = network_id, .metrics = &truth.metrics};
   cm_mapping mapping = {0};
+  uint64_t refusals = cm_json_refusals();
   status = read_mapping(mapping_path, topology, chip, run, &file, &core, error);
   if (status == CM_OK)
     status = cm_check_measure(topology, chip, file.neuron, (uint32_t)file.kept_cores, core, run, &truth, error);
@@ -298,6 +299,8 @@ cm_status cm_certificate_check(const char *path, const char *mapping_path, const
     status = cm_fail(error, CM_NO_MEMORY, "out of memory while checking the certificate");
   if (status == CM_OK)
     compare(&c, stated, true_json, json_object_get(file.rest, "options"));
+  if (status == CM_OK)
+    status = cm_json_whole(refusals, "the check of the certificate", error);
   if (status == CM_OK && c.out_of_memory)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
   json_decref(true_json);

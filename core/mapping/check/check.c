@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/json.h"
 #include "core/mapping/check/check_internal.h"
 
 static const double TOLERANCE = 1e-6;
@@ -307,9 +308,12 @@ cm_status cm_check_mapping_stream(FILE *stream, const cm_topology *topology, con
   checker c = {.topology = topology, .chip = chip, .occupancy = occupancy, .network_id = network_id, .run = run};
   if (CM_NEW(NULL, c.result.violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
+  uint64_t refusals = cm_json_refusals();
   cm_status status = cm_check_read(stream, topology->vertex_count, cm_chip_cores(chip), run, &c.file, error);
   if (status == CM_OK)
     status = check_all(&c, error);
+  if (status == CM_OK) /* what was compared is whole */
+    status = cm_json_whole(refusals, "the check", error);
   if (status == CM_OK && c.out_of_memory)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
   cm_check_file_free(&c.file);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/json.h"
 #include "core/mapping/check/check_internal.h"
 #include "core/mapping/remap/identity.h"
 
@@ -26,8 +27,8 @@ typedef struct facts {
 
 static void differ(const cm_check_comparison *c, const char *where, const json_t *stated, const json_t *truth)
 {
-  char *says = stated == NULL ? NULL : json_dumps(stated, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)),
-       *is = truth == NULL ? NULL : json_dumps(truth, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+  char *says = stated == NULL ? NULL : cm_json_dumps(stated, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)),
+       *is = truth == NULL ? NULL : cm_json_dumps(truth, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
   if (stated == NULL)
     cm_check_violation(c->result, c->out_of_memory, "%s %s is missing; it is %.80s", c->what, where, is != NULL ? is : "?");
   else if (truth == NULL)
@@ -116,7 +117,7 @@ static cm_status check_chip(facts *f, cm_error *error)
   json_t *block = json_copy((json_t *)(uintptr_t)stated);
   (void)json_object_del(block, "width");
   (void)json_object_del(block, "height");
-  char *text = block != NULL ? json_dumps(block, JSON_REAL_PRECISION(17)) : NULL;
+  char *text = block != NULL ? cm_json_dumps(block, JSON_REAL_PRECISION(17)) : NULL;
   json_decref(block);
   if (text == NULL) {
     violation(f, "mapping /chip is missing or no object");

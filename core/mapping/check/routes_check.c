@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/mapping/check/routes_check_internal.h"
 
 static const size_t FILE_BYTES_MAX = (size_t)1 << 31;
@@ -257,8 +258,11 @@ static cm_status read_file(cm_routes_checking *c, const char *path, cm_error *er
   json_error_t trouble;
   if (cm_file_read(path, FILE_BYTES_MAX, &text, &size, error) != CM_OK)
     return error->status;
-  c->json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
+  uint64_t refusals = cm_json_refusals();
+  c->json = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
   free(text);
+  if (c->json == NULL && cm_json_whole(refusals, "the routes", error) != CM_OK)
+    return error->status;
   return c->json != NULL ? CM_OK
                          : cm_fail(error, CM_BAD_MAPPING,
                                    "the routes cannot be read as JSON (as coremap map --routes FILE.json writes them): "

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/json.h"
 #include "core/mapping/export.h"
 #include "core/mapping/routes/routes_internal.h"
 
@@ -58,7 +59,7 @@ json_t *cm_routes_json(const cm_routes *r)
 static cm_status put_figures(writer *w, cm_error *error)
 {
   json_t *json = cm_routes_json(w->r);
-  char *text = json == NULL ? NULL : json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
   json_decref(json);
   if (text == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory for the figures of the routes");
@@ -267,7 +268,7 @@ cm_status cm_routes_write_refusal(const cm_error *why, FILE *stream, cm_error *e
 {
   json_t *json = json_pack("{s:s, s:{s:s, s:s}}", "format", "coremapd routes 1", "refused", "code",
                            cm_status_code(why->status), "detail", why->detail);
-  char *text = json == NULL ? NULL : json_dumps(json, JSON_COMPACT);
+  char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_COMPACT);
   json_decref(json);
   if (text == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory for the routes");

@@ -124,7 +124,7 @@ static cm_status write_manifest(const char *folder, const char *key, uint64_t *b
   if (status == CM_OK)
     status = cm_file_create(&file, path, error);
   if (status == CM_OK) {
-    if (json_dumpf(manifest, file.stream, JSON_COMPACT) != 0)
+    if (cm_json_dumpf(manifest, file.stream, JSON_COMPACT) != 0)
       status = cm_fail_errno(error, errno, "cannot write", path);
     else
       status = cm_file_commit(&file, error);

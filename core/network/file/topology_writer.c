@@ -13,6 +13,7 @@
 #include <zip.h>
 
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/varint.h"
 #include "core/network/topology_file.h"
 #include "core/network/file/topology_format.h"
@@ -348,9 +349,19 @@ static char *print_manifest(const cm_topology_writer *w)
     (json_int_t)h->duplicate_count, "self_loops", (json_int_t)h->self_loop_count, "empty_nets",
     (json_int_t)h->empty_net_count, "members", w->members);
   bool more = h->has_signs || h->has_delays || w->populations != NULL || h->weight_exponent != 0 || h->zero_count != 0;
-  char *text = manifest != NULL && (!more || print_signed(w, manifest)) ? json_dumps(manifest, JSON_INDENT(1)) : NULL;
+  char *text = manifest != NULL && (!more || print_signed(w, manifest)) ? cm_json_dumps(manifest, JSON_INDENT(1)) : NULL;
   json_decref(manifest);
   return text;
+}
+
+/* Why libzip cannot do `what` ("cannot write x.zip"). Where it names no cause, it found no memory for one. */
+static cm_status zip_failed(zip_t *zip, const char *name, const char *what, cm_error *error)
+{
+  if (cm_topology_machine_failed(zip_get_error(zip), name, error) != CM_OK)
+    return error->status;
+  bool silent = zip_error_code_zip(zip_get_error(zip)) == ZIP_ER_OK;
+  return silent ? cm_fail(error, CM_NO_MEMORY, "out of memory: cannot %s", what)
+                : cm_fail(error, CM_IO, "cannot %s: %s", what, zip_strerror(zip));
 }
 
 /* Adds one member; takes the source. Time stamps are fixed so that equal content gives equal bytes. */
@@ -359,16 +370,12 @@ static cm_status add_member(zip_t *zip, const char *name, zip_source_t *source, 
   zip_int64_t index = source != NULL ? zip_file_add(zip, name, source, ZIP_FL_ENC_UTF_8) : -1;
   if (index < 0) {
     zip_source_free(source);
-    if (cm_topology_machine_failed(zip_get_error(zip), "the topology file", error) != CM_OK)
-      return error->status;
-    /* Where it names no cause, it found no memory for one. */
-    bool silent = zip_error_code_zip(zip_get_error(zip)) == ZIP_ER_OK;
-    return cm_fail(error, silent ? CM_NO_MEMORY : CM_IO, "cannot add %s to a topology file: %s", name, zip_strerror(zip));
+    return zip_failed(zip, "the topology file", "add a member to a topology file", error);
   }
   enum { FIRST_OF_1980 = 1 << 5 | 1 };
   if (zip_file_set_dostime(zip, (zip_uint64_t)index, 0, FIRST_OF_1980, 0) != 0 ||
       zip_set_file_compression(zip, (zip_uint64_t)index, ZIP_CM_DEFLATE, DEFLATE_LEVEL) != 0)
-    return cm_topology_machine_failed(zip_get_error(zip), "the topology file", error) != CM_OK ? error->status : cm_fail(error, CM_IO, "cannot describe %s in a topology file: %s", name, zip_strerror(zip));
+    return zip_failed(zip, "the topology file", "describe a member of a topology file", error);
   return CM_OK;
 }
 
@@ -407,11 +414,8 @@ static cm_status compress(cm_topology_writer *w, cm_error *error)
     zip_error_fini(&cause);
   } else
     status = add_members(w, zip, manifest, error);
-  if (status == CM_OK && zip_close(zip) != 0) {
-    status = cm_topology_machine_failed(zip_get_error(zip), w->out.path, error);
-    if (status == CM_OK)
-      status = cm_fail(error, CM_IO, "cannot write %s: %s", w->out.path, zip_strerror(zip));
-  }
+  if (status == CM_OK && zip_close(zip) != 0)
+    status = zip_failed(zip, w->out.path, "write the topology file", error);
   if (status != CM_OK && zip != NULL)
     zip_discard(zip);
   free(manifest);
