@@ -126,7 +126,7 @@ static const char *date_of(double seconds, char text[32])
 static int print_json(json_t *list, const char *name)
 {
   json_t *body = json_pack("{s:o}", name, list);
-  bool printed = body != NULL && json_dumpf(body, stdout, JSON_INDENT(2)) == 0 && puts("") >= 0;
+  bool printed = body != NULL && cm_json_dumpf(body, stdout, JSON_INDENT(2)) == 0 && puts("") >= 0;
   json_decref(body);
   return printed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
