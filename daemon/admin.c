@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/base/json.h"
 #include "daemon/config.h"
 #include "storage/tokens.h"
 
