@@ -37,6 +37,10 @@ void cli_print_detail(const char *detail);
 cm_status cli_import(const char *path, const char *format, cm_run *run, cm_topology **topology,
                      cm_import_report *report, cm_error *error);
 
+/* The same in a confined child, for formats whose library damaged files may crash. */
+cm_status cli_import_apart(const char *path, const cm_import_hint *hint, cm_run *run, cm_topology **topology,
+                           cm_import_report *report, cm_error *error);
+
 /* Writes a network to `path` (as named on the command line) in the format `to`, or NULL: the one its ending says. */
 cm_status cli_export(const cm_topology *topology, const char *path, const char *to, cm_run *run, cm_error *error);
 

@@ -131,6 +131,8 @@ cm_status cli_import(const char *path, const char *format, cm_run *run, cm_topol
 {
   const cm_import_limits limits = cm_import_limits_default();
   const cm_import_hint hint = {.format = format, .name = path};
+  if (cm_network_needs_confinement(path, format))
+    return cli_import_apart(path, &hint, run, topology, report, error);
   return cm_import_as(path, &hint, &limits, run, topology, report, error);
 }
 

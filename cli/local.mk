@@ -1,5 +1,6 @@
 bin_PROGRAMS += coremap
 coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/http.h cli/job.h cli/remote.h \
+  cli/apart.c \
   cli/check.c \
   cli/common.c \
   cli/compile.c \

@@ -27,7 +27,7 @@ const cm_executor *cm_executor_find(const char *name);
 /* In this thread. */
 cm_status cm_execute_in_thread(const cm_execution *execution, cm_error *error);
 
-/* In a confined child (daemon/job/confine.h): whatever happens there costs this job only. */
+/* In a confined child (core/base/confine.h): whatever happens there costs this job only. */
 cm_status cm_execute_in_child(const cm_execution *execution, cm_error *error);
 
 #endif

@@ -5,7 +5,7 @@ libcoremapd_a_SOURCES += \
   daemon/executor.h daemon/executor.c daemon/child.c \
   daemon/job/work.h daemon/job/internal.h daemon/job/work.c daemon/job/folder.c \
   daemon/job/map.c daemon/job/compile.c daemon/job/import.c daemon/job/levels.h daemon/job/levels.c \
-  daemon/job/confine.h daemon/job/confine.c daemon/job/landlock.c daemon/job/main.c
+  daemon/job/main.c
 coremapd_SOURCES = core/base/blas_single.c daemon/main.c
 coremapd_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'
 coremapd_LDADD = $(SERVER_LIBS) -linih

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "api/server.h"
+#include "core/network/formats.h"
 #include "daemon/admin.h"
 #include "daemon/config.h"
 #include "daemon/import.h"
@@ -42,7 +43,7 @@ static cm_status import(void *user, const char *path, const char *made, uint64_t
 {
   const service *s = user;
   const cm_config *c = &s->config;
-  cm_import_options options = {.executor = c->import_in_child ? cm_execute_in_child : cm_executor_find(c->executor)->run,
+  cm_import_options options = {.executor = c->import_in_child || cm_network_needs_confinement(path, network->format) ? cm_execute_in_child : cm_executor_find(c->executor)->run,
                                .threads = (unsigned)c->threads, .memory_limit = memory_limit, .cancel = cancel};
   return cm_import_upload_file(s->store, &options, path, made, network, error);
 }

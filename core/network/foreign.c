@@ -30,7 +30,6 @@ typedef struct foreign {
 
 /* The weakest magic numbers could as well be the numbers that .snn begins with; they are looked at when it is not that. */
 static const foreign table[] = {
-  MAGIC("\x89HDF\r\n\x1a\n", 0, "an HDF5 file", EXPORT),
   MAGIC("\x93NUMPY", 0, "a NumPy array", EXPORT),
   MAGIC("MATLAB 7.3 MAT-file", 0, "a MATLAB 7.3 file", EXPORT),
   MAGIC("MATLAB 5.0 MAT-file", 0, "a MATLAB file", EXPORT),

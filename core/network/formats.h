@@ -3,13 +3,14 @@
 #ifndef CM_NETWORK_FORMATS_H
 #define CM_NETWORK_FORMATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/base/status.h"
 
 typedef struct cm_network_format cm_network_format;
 
-enum { CM_FORMAT_NAMES_MAX = 160 };
+enum { CM_FORMAT_NAMES_MAX = 240 };
 
 /* The format of that name ("metis"); NULL: there is none. */
 const cm_network_format *cm_network_format_find(const char *name);
@@ -26,6 +27,10 @@ const char *cm_network_format_name_at(size_t index);
  * CM_BAD_OPTION: it names none. */
 enum { CM_FORMAT_FILE_NAME_MAX = 40 };
 cm_status cm_network_format_file_name(const char *said, char name[CM_FORMAT_FILE_NAME_MAX], cm_error *error);
+
+/* Whether a file is of a format that only a confined process should read: a library reads it that damaged files are known
+ * to crash. `format`, or what its first bytes say where that is NULL or "". False for a file that cannot be read. */
+bool cm_network_needs_confinement(const char *path, const char *format);
 
 /* "topology, snn, metis, ...": all names, in `text`, which it returns. */
 const char *cm_network_format_names(char text[CM_FORMAT_NAMES_MAX]);

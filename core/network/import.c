@@ -26,10 +26,27 @@ static cm_status choose(cm_source *source, const cm_import_hint *hint, cm_memory
   if (named == NULL)
     return cm_fail(error, CM_BAD_OPTION, "there is no network format \"%.40s\"; the formats are %s", hint->format,
                    cm_network_format_names(names));
-  if (named != &cm_network_formats[CM_FORMAT_SNN] && named != &cm_network_formats[CM_FORMAT_TOPOLOGY])
+  if (named != &cm_network_formats[CM_FORMAT_SNN] && !named->packed)
     cm_skip_byte_order_mark(source);
   *found = named;
   return CM_OK;
+}
+
+bool cm_network_needs_confinement(const char *path, const char *format)
+{
+  const cm_network_format *named = format != NULL && format[0] != '\0' ? cm_network_format_find(format) : NULL;
+  const cm_import_limits limits = cm_import_limits_default();
+  cm_source source;
+  cm_error ignored;
+  cm_run run;
+  if (named != NULL)
+    return named->confined;
+  cm_run_init(&run);
+  if (cm_source_open(&source, path, &limits, &run, &ignored) != CM_OK)
+    return false;
+  bool needs = cm_is_hdf5(source.at, (size_t)(source.end - source.at));
+  cm_source_close(&source);
+  return needs;
 }
 
 static cm_status import_source(cm_source *source, const cm_import_hint *hint, const cm_import_limits *limits,

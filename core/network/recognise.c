@@ -90,6 +90,8 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
   size_t size = (size_t)(source->end - source->at);
   if (size == 0)
     return refuse_empty(error);
+  if (cm_is_hdf5(source->at, size))
+    return cm_recognise_hdf5(source, memory, found, error);
   if (cm_refuse_foreign(source->at, size, false, error) != CM_OK)
     return cm_fail_at(error, "byte 0");
   if (size >= 4 && memcmp(source->at, "PK", 2) == 0 && source->at[2] < 9 && source->at[3] < 9) {

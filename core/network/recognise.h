@@ -14,9 +14,13 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
 cm_status cm_text_format(cm_source *source, const cm_network_format *named, cm_memory *memory,
                          const cm_network_format **found, cm_error *error);
 
+/* Whether the bytes begin as an HDF5 file does; and which format such a file is: opens it with libhdf5. */
+bool cm_is_hdf5(const uint8_t *bytes, size_t size);
+cm_status cm_recognise_hdf5(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error);
+
 void cm_skip_byte_order_mark(cm_source *source);
 
-/* CM_BAD_NETWORK, with what to do, when the bytes begin as files of other programs do (HDF5, PDF, xz); else CM_OK.
+/* CM_BAD_NETWORK, with what to do, when the bytes begin as files of other programs do (PDF, xz); else CM_OK.
  * `weak`: looks at magic numbers of less than five bytes, else at the longer ones; at text either way. */
 cm_status cm_refuse_foreign(const uint8_t *bytes, size_t size, bool weak, cm_error *error);
 

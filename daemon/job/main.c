@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/json.h"
-#include "daemon/job/confine.h"
+#include "core/base/confine.h"
 #include "daemon/job/levels.h"
 #include "daemon/job/work.h"
 

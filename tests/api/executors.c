@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "daemon/job/confine.h"
+#include "core/base/confine.h"
 #include "storage/jobs.h"
 
 static const char *const processes[] = {"--workers", "1", "--grace", "0", "--executor", "process", NULL};

@@ -320,7 +320,7 @@ END_TEST
 START_TEST(a_network_is_read_as_it_is_told)
 {
   const char triangle[] = "3 3\n2 3\n1 3\n1 2\n"; /* a graph's rows, and as good three nets or four edges */
-  test_reply reply = test_problem(test_send(&server, "POST", "/v1/networks?format=nir", triangle), 400, "bad-request");
+  test_reply reply = test_problem(test_send(&server, "POST", "/v1/networks?format=nix", triangle), 400, "bad-request");
   ck_assert_ptr_nonnull(strstr(test_word(reply.json, "detail"), "topology, snn, metis, hmetis"));
   test_reply_clear(&reply);
   reply = test_problem(test_send(&server, "POST", "/v1/networks?format=snn", triangle), 400, "bad-network");

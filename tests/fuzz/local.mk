@@ -10,6 +10,7 @@ FUZZ_TARGETS = \
   tests/fuzz/fuzz_mapping \
   tests/fuzz/fuzz_matrix \
   tests/fuzz/fuzz_metis \
+  tests/fuzz/fuzz_nir \
   tests/fuzz/fuzz_npy \
   tests/fuzz/fuzz_onnx \
   tests/fuzz/fuzz_part \
@@ -30,6 +31,7 @@ tests_fuzz_fuzz_matrix_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_import_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_job_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_metis_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_nir_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_npy_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_part_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_policy_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -45,5 +47,5 @@ EXTRA_DIST += tests/fuzz/seeds tests/fuzz/chip.dict tests/fuzz/mapping.dict test
   tests/fuzz/network.h tests/fuzz/fuzz_edges.c tests/fuzz/edges.dict tests/fuzz/fuzz_import.c tests/fuzz/import.dict tests/fuzz/fuzz_metis.c tests/fuzz/metis.dict tests/fuzz/fuzz_snn.c tests/fuzz/snn.dict tests/fuzz/fuzz_topology.c tests/fuzz/topology.dict \
   tests/fuzz/fuzz_hypergraph.c tests/fuzz/hypergraph.dict tests/fuzz/fuzz_matrix.c tests/fuzz/matrix.dict \
   tests/fuzz/old.h tests/fuzz/whole_job.h tests/fuzz/fuzz_job.c tests/fuzz/fuzz_certificate.c tests/fuzz/certificate.dict tests/fuzz/fuzz_remap.c tests/fuzz/remap.dict \
-  tests/fuzz/fuzz_npy.c tests/fuzz/npy.dict tests/fuzz/fuzz_part.c tests/fuzz/part.dict tests/fuzz/fuzz_policy.c tests/fuzz/policy.dict tests/fuzz/job.dict \
+  tests/fuzz/fuzz_nir.c tests/fuzz/fuzz_npy.c tests/fuzz/npy.dict tests/fuzz/fuzz_part.c tests/fuzz/part.dict tests/fuzz/fuzz_policy.c tests/fuzz/policy.dict tests/fuzz/job.dict \
   tests/fuzz/fuzz_onnx.c tests/fuzz/onnx.dict tests/fuzz/fuzz_program.c tests/fuzz/fuzz_workload.c tests/fuzz/workload.dict

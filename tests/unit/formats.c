@@ -170,7 +170,7 @@ START_TEST(test_name_and_format_decide)
     cm_topology_free(t);
   }
   cm_topology *t = NULL;
-  ck_fails(cm_import_as(in_folder("n"), &(cm_import_hint){.format = "nir"}, NULL, &run, &t, NULL, &error),
+  ck_fails(cm_import_as(in_folder("n"), &(cm_import_hint){.format = "nix"}, NULL, &run, &t, NULL, &error),
            CM_BAD_OPTION);
   ck_assert_ptr_nonnull(strstr(error.detail, "topology, snn, metis, hmetis, matrix-market, edges"));
   ck_fails(cm_import_as(in_folder("n"), &(cm_import_hint){.format = "snn"}, NULL, &run, &t, NULL, &error),

@@ -17,6 +17,8 @@ const cm_network_format cm_network_formats[CM_FORMATS] = {
                         .import = cm_import_matrix, .write = cm_export_matrix},
   [CM_FORMAT_EDGES] = {.name = "edges", .about = "csv/tsv edge list", .ending = {".csv", ".tsv"},
                        .import = cm_import_edges, .write = cm_export_edges},
+  [CM_FORMAT_NIR] = {.name = "nir", .about = ".nir", .ending = {".nir"}, .packed = true, .confined = true,
+                     .import = cm_import_nir},
 };
 
 bool cm_path_ends(const char *path, size_t length, const char *ending)
@@ -68,7 +70,10 @@ cm_status cm_network_format_file_name(const char *said, char name[CM_FORMAT_FILE
   const cm_network_format *format = cm_network_format_find(said);
   int length = snprintf(made, sizeof made, "network%s%s", format != NULL || said[0] == '.' ? "" : ".",
                         format != NULL ? format->ending[0] : said);
-  if (length >= (int)sizeof made || cm_network_format_by_ending(made) == NULL)
+  const cm_network_format *written = length < (int)sizeof made ? cm_network_format_by_ending(made) : NULL;
+  if (written != NULL && written->confined)
+    return cm_fail(error, CM_BAD_OPTION, "networks are not written as %s, only read", written->name);
+  if (written == NULL)
     return cm_fail(error, CM_BAD_OPTION, "there is no network format \"%.40s\"; the formats are %s", said,
                    cm_network_format_names(names));
   (void)snprintf(name, CM_FORMAT_FILE_NAME_MAX, "%s", made);

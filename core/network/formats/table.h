@@ -12,10 +12,12 @@ struct cm_network_format {
   const char *name;
   const char *about; /* as a list of what is expected names it */
   const char *ending[CM_FORMAT_ENDINGS_MAX];
+  bool confined;     /* a library that damaged files may crash reads it: only in a confined process */
   bool packed;       /* compressed already: never gzipped when written */
   cm_status (*import)(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
                       cm_error *error);
-  cm_status (*write)(const cm_export_writer *writer, cm_error *error); /* NULL: cm_topology_save */
+  cm_status (*write)(const cm_export_writer *writer, cm_error *error); /* NULL: cm_topology_save, or,
+                                                                          where it is confined, not written */
 };
 
 typedef enum cm_format_id {
@@ -25,6 +27,7 @@ typedef enum cm_format_id {
   CM_FORMAT_HYPERGRAPH,
   CM_FORMAT_MATRIX,
   CM_FORMAT_EDGES,
+  CM_FORMAT_NIR,
   CM_FORMATS
 } cm_format_id;
 

@@ -1,6 +1,6 @@
 /* Happy path: limits, no new privileges, rules on files, filter of system calls. What can fail: a kernel without one of
  * them; the job runs all the same, and its log says what is missing. */
-#include "daemon/job/confine.h"
+#include "core/base/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,7 +127,7 @@ void cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX
     limit(RLIMIT_CPU, seconds, seconds + 5);
   }
   (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  int abi = cm_confine_files(confinement->folder), failed = filter();
+  int abi = cm_confine_files(confinement), failed = filter();
   if (SANITIZED)
     (void)snprintf(bytes, sizeof bytes, "memory without a limit (sanitizer)");
   else

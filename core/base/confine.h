@@ -1,11 +1,13 @@
 /* A process that reads what strangers wrote gives up all that it does not need: memory, time, files, the network. */
-#ifndef CM_DAEMON_CONFINE_H
-#define CM_DAEMON_CONFINE_H
+#ifndef CM_BASE_CONFINE_H
+#define CM_BASE_CONFINE_H
 
 #include "core/base/status.h"
 
 typedef struct cm_confinement {
-  const char *folder;    /* the job folder: in/ may be read, out/ be written */
+  const char *folder;    /* a job folder: job.json and in/ may be read, out/ be written; NULL: these instead */
+  const char *input;     /* a file that may be read */
+  const char *output;    /* a folder that may be written */
   uint64_t memory_limit; /* accounted bytes that the job may use; 0: most of the machine's */
   uint64_t file_limit;   /* bytes of one file; 0: no limit */
   double cpu_seconds;    /* over all threads; 0: no limit */
@@ -22,8 +24,8 @@ uint64_t cm_confine_memory(uint64_t memory_limit);
  * what holds and what this kernel lacks. */
 void cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX]);
 
-/* The rules on files alone: reading under in/, everything but links, devices and pipes under out/. The ABI in force, 0 when
- * there is none. */
-int cm_confine_files(const char *folder);
+/* The rules on files alone: reading what may be read, everything but links, devices and pipes where may be written. The ABI
+ * in force, 0 when there is none. */
+int cm_confine_files(const cm_confinement *confinement);
 
 #endif

@@ -1,12 +1,13 @@
 /* Landlock (Linux 5.13 and later; linux/landlock.h) by raw system calls: glibc has no wrappers. */
 #include <fcntl.h>
 #include <linux/landlock.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "daemon/job/confine.h"
+#include "core/base/confine.h"
 
 /* Known since ABI 1 to 3; the header may be older than the kernel, and the kernel older than the header. */
 enum {
@@ -30,13 +31,15 @@ static int allow(int ruleset, const char *path, uint64_t access)
   return failed;
 }
 
-int cm_confine_files(const char *folder)
+int cm_confine_files(const cm_confinement *c)
 {
-  char in[CM_PATH_MAX], out[CM_PATH_MAX], job[CM_PATH_MAX];
+  char in[CM_PATH_MAX], out[CM_PATH_MAX], job[CM_PATH_MAX] = "";
   cm_error ignored;
   int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  if (abi < 1 || cm_path(in, &ignored, "%s/in", folder) != CM_OK || cm_path(out, &ignored, "%s/out", folder) != CM_OK ||
-      cm_path(job, &ignored, "%s/job.json", folder) != CM_OK)
+  bool folder = c->folder != NULL;
+  if (abi < 1 || cm_path(in, &ignored, "%s%s", folder ? c->folder : c->input, folder ? "/in" : "") != CM_OK ||
+      cm_path(out, &ignored, "%s%s", folder ? c->folder : c->output, folder ? "/out" : "") != CM_OK ||
+      (folder && cm_path(job, &ignored, "%s/job.json", c->folder) != CM_OK))
     return 0;
   uint64_t writing = WRITE | (abi >= 2 ? (uint64_t)REFER : 0) | (abi >= 3 ? (uint64_t)TRUNCATE : 0);
   struct landlock_ruleset_attr attributes = {.handled_access_fs = writing | OTHERS};
@@ -44,8 +47,9 @@ int cm_confine_files(const char *folder)
   if (ruleset < 0)
     return 0;
   /* /proc/self: what is mapped is read there (core/base/scratch.c). */
-  int failed = allow(ruleset, in, READ) != 0 || allow(ruleset, out, writing) != 0 ||
-               allow(ruleset, job, LANDLOCK_ACCESS_FS_READ_FILE) != 0 ||
+  uint64_t reading = folder ? (uint64_t)READ : (uint64_t)LANDLOCK_ACCESS_FS_READ_FILE;
+  int failed = allow(ruleset, in, reading) != 0 || allow(ruleset, out, writing) != 0 ||
+               (folder && allow(ruleset, job, LANDLOCK_ACCESS_FS_READ_FILE) != 0) ||
                allow(ruleset, "/proc/self", LANDLOCK_ACCESS_FS_READ_FILE) != 0 ||
                syscall(SYS_landlock_restrict_self, ruleset, 0) != 0;
   (void)close(ruleset);

@@ -1,0 +1,95 @@
+/* A network read in a confined child: a library that a damaged file crashes takes nothing else along, and what the file makes
+ * it do has neither network nor files. Happy path: the child reads, writes our own format into a folder, tells the report or
+ * the error through a pipe; the parent reads the folder. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "core/base/confine.h"
+#include "core/network/topology_file.h"
+
+typedef struct outcome {
+  cm_status status;
+  cm_error error;
+  cm_import_report report;
+} outcome;
+
+/* Never returns. */
+static void work(int pipe, const char *path, const char *folder, const char *made, const cm_import_hint *hint)
+{
+  char in_force[CM_IN_FORCE_MAX];
+  const cm_confinement limits = {.input = path, .output = folder};
+  const cm_import_limits standard = cm_import_limits_default();
+  outcome result;
+  cm_memory memory;
+  cm_topology *topology = NULL;
+  cm_run run;
+  memset(&result, 0, sizeof result);
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  cm_confine(&limits, in_force);
+  cm_memory_init(&memory, 0);
+  cm_run_init(&run);
+  run.memory = &memory;
+  result.status = cm_import_as(path, hint, &standard, &run, &topology, &result.report, &result.error);
+  if (result.status == CM_OK)
+    result.status = cm_topology_save(topology, made, &run, &result.error);
+  ssize_t written = write(pipe, &result, sizeof result);
+  _exit(written == (ssize_t)sizeof result ? EXIT_SUCCESS : EXIT_FAILURE); /* nothing is left to be flushed */
+}
+
+static cm_status wait_for(pid_t child, int pipe, const char *path, outcome *result, cm_error *error)
+{
+  int ended = 0;
+  size_t got = 0;
+  for (ssize_t more; got < sizeof *result && (more = read(pipe, (char *)result + got, sizeof *result - got)) > 0;)
+    got += (size_t)more;
+  while (waitpid(child, &ended, 0) < 0 && errno == EINTR)
+    ;
+  if (got == sizeof *result && WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_SUCCESS)
+    return CM_OK;
+  return WIFSIGNALED(ended) ? cm_fail(error, CM_BAD_NETWORK,
+                                      "the library that reads %s crashed on it (%s): the file is damaged", path,
+                                      strsignal(WTERMSIG(ended)))
+                            : cm_fail(error, CM_INTERNAL, "the process that read %s ended without a result", path);
+}
+
+cm_status cli_import_apart(const char *path, const cm_import_hint *hint, cm_run *run, cm_topology **topology,
+                           cm_import_report *report, cm_error *error)
+{
+  char folder[CM_PATH_MAX], made[CM_PATH_MAX];
+  int ends[2];
+  outcome result;
+  cm_error ignored;
+  if (cli_scratch(folder, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_path(made, error, "%s/network.zip", folder);
+  if (status == CM_OK && pipe(ends) != 0)
+    status = cm_fail_errno(error, errno, "cannot start reading", path);
+  if (status == CM_OK) {
+    cm_run_phase(run, "read");
+    (void)fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+      work(ends[1], path, folder, made, hint);
+    (void)close(ends[1]);
+    status = child < 0 ? cm_fail_errno(error, errno, "cannot start reading", path)
+                       : wait_for(child, ends[0], path, &result, error);
+    (void)close(ends[0]);
+  }
+  if (status == CM_OK && result.status != CM_OK) {
+    *error = result.error;
+    status = result.status;
+  }
+  if (status == CM_OK)
+    status = cm_topology_load(made, run, topology, error);
+  if (status == CM_OK && report != NULL)
+    *report = result.report;
+  (void)cm_folder_remove(folder, &ignored);
+  return status;
+}

@@ -1,0 +1,349 @@
+/* NIR (.nir): neurons from the nodes that are neurons and the outermost inputs, synapses from the linear nodes between them.
+ *
+ * Happy path: the graph is read and its shapes inferred, neurons are numbered breadth first from the inputs, and for every
+ * neuron what it sends is followed through the linear nodes, element by element, until it meets neurons: one row. What can
+ * fail: see nir_read.c and nir_shapes.c; linear nodes that feed themselves, more synapses than the limit. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/network/hdf5/nir.h"
+
+/* What has arrived at a node's input for the neuron under way. */
+typedef struct arrivals {
+  double *value, *delay_ms; /* delays only where the graph has some */
+  uint32_t *turn;           /* when each was last written */
+  uint32_t *touched, count;
+} arrivals;
+
+typedef struct composer {
+  nir_graph *graph;
+  const cm_import_limits *limits;
+  cm_run *run;
+  cm_memory *memory;
+  cm_topology *made;
+  cm_weights weights;
+  uint64_t pin_room;
+  arrivals *at;      /* [nodes] */
+  bool *leads;       /* [nodes] to a neuron */
+  uint32_t *order;   /* linear nodes behind the neurons under way, each after what feeds it */
+  uint32_t order_count;
+  uint8_t *visit;    /* [nodes] */
+  bool delays;
+  uint32_t turn;
+  uint32_t *unit, unit_count; /* nodes that are neurons, in order of their numbers */
+  const nir_node *from;       /* whose taps are under way */
+  double value, delay_ms;
+} composer;
+
+/* ---- numbers, names, populations ---- */
+
+static cm_status number_units(composer *c, cm_error *error)
+{
+  nir_graph *g = c->graph;
+  uint32_t *queue = NULL, head = 0, tail = 0;
+  bool *seen = NULL;
+  uint64_t neurons = 0;
+  cm_status status = CM_NEW(c->memory, queue, g->count, error);
+  if (status == CM_OK)
+    status = CM_NEW(c->memory, seen, g->count, error);
+  if (status == CM_OK)
+    status = CM_NEW(c->memory, c->unit, g->count, error);
+  for (uint32_t i = 0; i < g->count && status == CM_OK; i++)
+    if (g->node[i].input)
+      queue[tail++] = i, seen[i] = true;
+  for (uint32_t rest = 0; status == CM_OK; rest++) { /* what no input reaches starts again at its first node */
+    for (; head < tail; head++)
+      for (uint32_t k = 0; k < g->node[queue[head]].next_count; k++)
+        if (!seen[g->node[queue[head]].next[k]]) {
+          seen[g->node[queue[head]].next[k]] = true;
+          queue[tail++] = g->node[queue[head]].next[k];
+        }
+    while (rest < g->count && (seen[rest] || g->node[rest].kind != NIR_UNIT))
+      rest++;
+    if (rest >= g->count)
+      break;
+    seen[rest] = true;
+    queue[tail++] = rest;
+  }
+  for (uint32_t i = 0; status == CM_OK && i < tail; i++) {
+    nir_node *n = &g->node[queue[i]];
+    if (n->kind != NIR_UNIT)
+      continue;
+    n->unit_first = (uint32_t)neurons;
+    n->population = c->unit_count;
+    c->unit[c->unit_count++] = queue[i];
+    neurons += n->out.count;
+    if (neurons > c->limits->vertices_max)
+      status = cm_over_limit("neurons", neurons, c->limits->vertices_max, error);
+  }
+  cm_free(queue);
+  cm_free(seen);
+  c->made->vertex_count = (uint32_t)neurons;
+  c->made->size_total = neurons;
+  return status;
+}
+
+/* "node[c,y,x]". */
+static int element_name(const nir_node *n, uint64_t at, char *text, size_t size)
+{
+  uint64_t index[NIR_RANK_MAX];
+  for (int i = n->out.rank; i-- > 0; at /= n->out.dim[i])
+    index[i] = at % n->out.dim[i];
+  int used = snprintf(text, size, "%s[", n->name);
+  for (int i = 0; i < n->out.rank; i++)
+    used += snprintf(text + used, size - (size_t)used, "%s%llu", i == 0 ? "" : ",", (unsigned long long)index[i]);
+  return used + snprintf(text + used, size - (size_t)used, n->out.rank == 0 ? "0]" : "]");
+}
+
+static cm_status name_neurons(composer *c, cm_error *error)
+{
+  cm_topology *made = c->made;
+  char name[NIR_NAME_MAX + NIR_RANK_MAX * 21 + 8];
+  uint64_t room = 0, used = 0;
+  uint32_t vertex = 0;
+  if (CM_NEW(c->memory, made->label_first, (size_t)made->vertex_count + 1, error) != CM_OK ||
+      CM_NEW(c->memory, made->population_of, made->vertex_count, error) != CM_OK ||
+      CM_NEW(c->memory, made->population, c->unit_count, error) != CM_OK)
+    return error->status;
+  made->population_count = c->unit_count;
+  for (uint32_t p = 0; p < c->unit_count; p++) {
+    const nir_node *n = &c->graph->node[c->unit[p]];
+    (void)snprintf(made->population[p].name, sizeof made->population[p].name, "%s", n->name);
+    (void)snprintf(made->population[p].kind, sizeof made->population[p].kind, "%s", n->input ? CM_INPUT_KIND : n->type);
+    for (uint64_t i = 0; i < n->out.count; i++) {
+      size_t length = (size_t)element_name(n, i, name, sizeof name) + 1;
+      if (CM_ROOM(c->memory, made->label_text, &room, used + length, error) != CM_OK)
+        return error->status;
+      memcpy(made->label_text + used, name, length);
+      used += length;
+      made->population_of[vertex] = p;
+      made->label_first[++vertex] = used;
+    }
+  }
+  return CM_OK;
+}
+
+/* ---- composition ---- */
+
+static cm_status make_arrivals(composer *c, cm_error *error)
+{
+  nir_graph *g = c->graph;
+  for (uint32_t i = 0; i < g->count; i++) {
+    arrivals *a = &c->at[i];
+    uint64_t count = g->node[i].in.count;
+    if (!c->leads[i] || count == 0)
+      continue;
+    if (CM_NEW(c->memory, a->value, count, error) != CM_OK || CM_NEW(c->memory, a->turn, count, error) != CM_OK ||
+        CM_NEW(c->memory, a->touched, count, error) != CM_OK ||
+        (c->delays && CM_NEW(c->memory, a->delay_ms, count, error) != CM_OK))
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static void mark_leading(composer *c)
+{
+  nir_graph *g = c->graph;
+  for (uint32_t i = 0; i < g->count; i++)
+    c->leads[i] = g->node[i].kind == NIR_UNIT;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (uint32_t i = 0; i < g->count; i++)
+      for (uint32_t k = 0; k < g->node[i].next_count && !c->leads[i]; k++)
+        moved = c->leads[i] = c->leads[g->node[i].next[k]];
+  }
+}
+
+/* One value for an element of a node's input. */
+static void arrive(composer *c, uint32_t node, uint64_t element, double value, double delay_ms)
+{
+  arrivals *a = &c->at[node];
+  if (a->value == NULL)
+    return;
+  if (a->turn[element] != c->turn) {
+    a->turn[element] = c->turn;
+    a->value[element] = value;
+    if (a->delay_ms != NULL)
+      a->delay_ms[element] = delay_ms;
+    a->touched[a->count++] = (uint32_t)element;
+    return;
+  }
+  a->value[element] += value;
+  if (a->delay_ms != NULL)
+    a->delay_ms[element] = fmin(a->delay_ms[element], delay_ms);
+}
+
+static cm_status pass_on(void *user, uint64_t output, double weight, double delay_ms, cm_error *error)
+{
+  composer *c = user;
+  (void)error;
+  for (uint32_t k = 0; k < c->from->next_count; k++)
+    arrive(c, c->from->next[k], output, c->value * weight, c->delay_ms + delay_ms);
+  return CM_OK;
+}
+
+/* Linear nodes behind `node`, depth first; `order` is filled from its end. */
+static cm_status order_behind(composer *c, uint32_t node, uint32_t *depth, uint32_t *stack, uint32_t *next, cm_error *error)
+{
+  enum { NEW, OPEN, CLOSED };
+  nir_graph *g = c->graph;
+  *depth = 0;
+  stack[(*depth)++] = node;
+  next[node] = 0;
+  c->visit[node] = OPEN;
+  while (*depth > 0) {
+    uint32_t here = stack[*depth - 1];
+    const nir_node *n = &g->node[here];
+    if (next[here] == n->next_count) {
+      c->visit[here] = CLOSED;
+      c->order[--c->order_count] = here;
+      --*depth;
+      continue;
+    }
+    uint32_t to = n->next[next[here]++];
+    if (g->node[to].kind == NIR_UNIT || !c->leads[to] || c->visit[to] == CLOSED)
+      continue;
+    if (c->visit[to] == OPEN) {
+      cm_fail(error, CM_BAD_NETWORK, "NIR network: node '%s' (%s) feeds itself through no neuron", g->node[to].name,
+              g->node[to].type);
+      return cm_fail_at(error, "/node/nodes/%s", g->node[to].name);
+    }
+    c->visit[to] = OPEN;
+    next[to] = 0;
+    stack[(*depth)++] = to;
+  }
+  return CM_OK;
+}
+
+static cm_status append(composer *c, uint32_t target, double weight, double delay_ms, cm_error *error)
+{
+  cm_topology *made = c->made;
+  if (made->pin_count >= c->limits->pins_max)
+    return cm_over_limit("synapses", made->pin_count + 1, c->limits->pins_max, error);
+  if (CM_ROOM(c->memory, made->pin, &c->pin_room, made->pin_count + 1, error) != CM_OK ||
+      cm_weights_keep(&c->weights, c->memory, made->pin_count, c->pin_room, weight, error) != CM_OK ||
+      (c->delays &&
+       cm_weights_keep_delay(&c->weights, c->memory, made->pin_count, c->pin_room, delay_ms, error) != CM_OK))
+    return error->status;
+  made->pin[made->pin_count++] = target;
+  return CM_OK;
+}
+
+/* The synapses of element `element` of neurons `n`. */
+static cm_status compose_row(composer *c, const nir_node *n, uint64_t element, const uint32_t *order, uint32_t orders,
+                             cm_error *error)
+{
+  nir_graph *g = c->graph;
+  c->turn++;
+  for (uint32_t k = 0; k < n->next_count; k++)
+    arrive(c, n->next[k], element, 1, 0);
+  for (uint32_t i = 0; i < orders; i++) {
+    arrivals *a = &c->at[order[i]];
+    c->from = &g->node[order[i]];
+    for (uint32_t k = 0; k < a->count; k++) {
+      c->value = a->value[a->touched[k]];
+      c->delay_ms = a->delay_ms != NULL ? a->delay_ms[a->touched[k]] : 0;
+      if (nir_taps(c->from, a->touched[k], pass_on, c, error) != CM_OK)
+        return error->status;
+    }
+    a->count = 0;
+  }
+  for (uint32_t u = 0; u < c->unit_count; u++) {
+    arrivals *a = &c->at[c->unit[u]];
+    uint32_t first = g->node[c->unit[u]].unit_first;
+    for (uint32_t k = 0; k < a->count; k++)
+      if (append(c, first + a->touched[k], a->value[a->touched[k]],
+                 a->delay_ms != NULL ? a->delay_ms[a->touched[k]] : 0, error) != CM_OK)
+        return error->status;
+    a->count = 0;
+  }
+  return CM_OK;
+}
+
+static cm_status compose(composer *c, cm_error *error)
+{
+  nir_graph *g = c->graph;
+  cm_topology *made = c->made;
+  uint32_t *stack = NULL, *next = NULL, depth;
+  cm_status status = CM_NEW(c->memory, made->net_first, (size_t)made->vertex_count + 1, error);
+  if (status == CM_OK)
+    status = CM_NEW(c->memory, made->pin, 0, error);
+  if (status == CM_OK)
+    status = CM_NEW(c->memory, stack, g->count, error);
+  if (status == CM_OK)
+    status = CM_NEW(c->memory, next, g->count, error);
+  for (uint32_t u = 0; u < c->unit_count && status == CM_OK; u++) {
+    const nir_node *n = &g->node[c->unit[u]];
+    memset(c->visit, 0, g->count);
+    c->order_count = g->count;
+    status = order_behind(c, c->unit[u], &depth, stack, next, error);
+    if (status != CM_OK)
+      break;
+    const uint32_t *order = c->order + c->order_count + 1; /* the first is the neurons themselves */
+    for (uint64_t i = 0; i < n->out.count && status == CM_OK; i++) {
+      uint32_t vertex = n->unit_first + (uint32_t)i;
+      status = compose_row(c, n, i, order, g->count - c->order_count - 1, error);
+      made->net_first[vertex + 1] = made->pin_count;
+      if (status == CM_OK && i % 64 == 0)
+        status = cm_run_progress(c->run, (double)vertex / made->vertex_count, -1, made->vertex_count, NAN, error);
+    }
+  }
+  cm_free(stack);
+  cm_free(next);
+  return status;
+}
+
+static cm_status import_graph(composer *c, cm_error *error)
+{
+  nir_graph *g = c->graph;
+  if (nir_infer(g, error) != CM_OK || number_units(c, error) != CM_OK || name_neurons(c, error) != CM_OK ||
+      CM_NEW(c->memory, c->at, g->count, error) != CM_OK || CM_NEW(c->memory, c->leads, g->count, error) != CM_OK ||
+      CM_NEW(c->memory, c->order, g->count, error) != CM_OK || CM_NEW(c->memory, c->visit, g->count, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < g->count; i++)
+    c->delays = c->delays || g->node[i].kind == NIR_DELAY;
+  mark_leading(c);
+  if (make_arrivals(c, error) != CM_OK || compose(c, error) != CM_OK ||
+      cm_weighted_rows_close(c->made, &c->weights, c->run, error) != CM_OK)
+    return error->status;
+  return cm_weighted_rows_scale(c->made, &c->weights, c->run, error);
+}
+
+cm_status cm_import_nir(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
+                        cm_error *error)
+{
+  cm_h5 h5;
+  nir_graph graph = {.memory = run->memory, .run = run};
+  composer c = {.graph = &graph, .limits = limits, .run = run, .memory = run->memory};
+  if (cm_h5_open(&h5, source, limits, run, "NIR network", error) != CM_OK)
+    return error->status;
+  cm_status status = nir_read(&h5, &graph, error);
+  cm_h5_close(&h5);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, c.made, 1, error);
+  if (status == CM_OK) {
+    c.made->directed = true;
+    status = import_graph(&c, error);
+  }
+  for (uint32_t i = 0; c.at != NULL && i < graph.count; i++) {
+    cm_free(c.at[i].value);
+    cm_free(c.at[i].delay_ms);
+    cm_free(c.at[i].turn);
+    cm_free(c.at[i].touched);
+  }
+  cm_free(c.at);
+  cm_free(c.leads);
+  cm_free(c.order);
+  cm_free(c.visit);
+  cm_free(c.unit);
+  cm_weights_free(&c.weights);
+  nir_free(&graph);
+  if (status != CM_OK) {
+    cm_topology_free(c.made);
+    return status;
+  }
+  CM_TRIM(run->memory, c.made->pin, c.made->pin_count);
+  *topology = c.made;
+  return CM_OK;
+}

@@ -1,0 +1,77 @@
+/* NIR, the neuromorphic intermediate representation: a graph of nodes, in HDF5. What its reader's files share. */
+#ifndef CM_NETWORK_HDF5_NIR_H
+#define CM_NETWORK_HDF5_NIR_H
+
+#include "core/network/hdf5/h5.h"
+
+enum { NIR_RANK_MAX = 6, NIR_NAME_MAX = CM_POPULATION_NAME_MAX, NIR_NODES_MAX = CM_POPULATIONS_MAX };
+
+/* What a node does with numbers. Units are neurons; all else is linear and is composed into synapses. */
+typedef enum nir_kind {
+  NIR_UNIT,
+  NIR_IDENTITY, /* Output, Flatten, and the Input of a nested graph */
+  NIR_AFFINE,
+  NIR_CONV,     /* of one or two dimensions */
+  NIR_POOL,
+  NIR_SCALE,
+  NIR_DELAY,
+} nir_kind;
+
+typedef struct nir_shape {
+  int rank;
+  uint64_t dim[NIR_RANK_MAX];
+  uint64_t count; /* of elements; 0: not known yet */
+} nir_shape;
+
+/* One axis of a window. */
+typedef struct nir_axis {
+  int64_t kernel, stride, before, after, dilation;
+} nir_axis;
+
+typedef struct nir_node {
+  char name[NIR_NAME_MAX]; /* "outer.inner" inside a nested graph */
+  char type[CM_POPULATION_KIND_MAX];
+  nir_kind kind;
+  bool input;              /* one of the outermost graph */
+  bool flatten;
+  int64_t flatten_first, flatten_last;
+  nir_shape own;           /* of a unit's parameters or an Input: what the file says */
+  nir_shape in, out;       /* units: both the same */
+  double *weight;          /* [output][input] and so on; Scale and Delay: [weight_shape.count] */
+  nir_shape weight_shape;
+  nir_axis axis[2];        /* rows, columns; of one dimension: the second alone */
+  bool same;               /* padding "same" */
+  bool average;
+  int64_t groups;
+  uint32_t *next;          /* successors in natural order of their names */
+  uint32_t next_count;
+  uint32_t unit_first;     /* units: number of the first neuron */
+  uint32_t population;     /* units */
+} nir_node;
+
+typedef struct nir_graph {
+  cm_memory *memory;
+  cm_run *run;
+  nir_node *node;
+  uint32_t count;
+  uint64_t room;
+  uint32_t (*edge)[2];
+  uint64_t edge_count, edge_room;
+} nir_graph;
+
+/* Reads nodes and edges of the file, nested graphs in place of their nodes. */
+cm_status nir_read(const cm_h5 *h5, nir_graph *graph, cm_error *error);
+void nir_free(nir_graph *graph);
+
+/* Fills every node's shapes from those of the inputs and of the neurons' parameters. */
+cm_status nir_infer(nir_graph *graph, cm_error *error);
+
+/* What a node gives for 1 at element `at` of its input: calls `tap` for every output that is connected to it. */
+typedef cm_status (*nir_tap)(void *user, uint64_t output, double weight, double delay_ms, cm_error *error);
+cm_status nir_taps(const nir_node *node, uint64_t at, nir_tap tap, void *user, cm_error *error);
+
+/* Broadcasting: the element of `shape` that stands at element `at` of `whole`. */
+uint64_t nir_broadcast(const nir_shape *shape, const nir_shape *whole, uint64_t at);
+bool nir_broadcasts(const nir_shape *shape, const nir_shape *whole);
+
+#endif

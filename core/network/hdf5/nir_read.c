@@ -1,0 +1,443 @@
+/* Happy path: every node by its type, every edge by its two names; an edge to a nested graph goes to its Input, one from it
+ * comes from its Output. What can fail: a type that is none of the specification's, a parameter that is missing or of another
+ * shape, edges that name no node. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/network/hdf5/nir.h"
+#include "core/network/names.h"
+
+enum { NESTED_MAX = 32, NO_NODE = -1 };
+
+static const struct {
+  const char *name;
+  nir_kind kind;
+} types[] = {
+  {"IF", NIR_UNIT}, {"LIF", NIR_UNIT}, {"CubaLIF", NIR_UNIT}, {"I", NIR_UNIT}, {"LI", NIR_UNIT}, {"CubaLI", NIR_UNIT},
+  {"Threshold", NIR_UNIT}, {"Input", NIR_IDENTITY}, {"Output", NIR_IDENTITY}, {"Flatten", NIR_IDENTITY},
+  {"Affine", NIR_AFFINE}, {"Linear", NIR_AFFINE}, {"Conv1d", NIR_CONV}, {"Conv2d", NIR_CONV}, {"SumPool2d", NIR_POOL},
+  {"AvgPool2d", NIR_POOL}, {"Scale", NIR_SCALE}, {"Delay", NIR_DELAY},
+};
+
+/* ---- parameters ---- */
+
+static cm_status read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_node *n, cm_error *error)
+{
+  int rank;
+  uint64_t dims[CM_H5_RANK_MAX];
+  if (cm_h5_reals(h5, group, name, &n->weight, &rank, dims, error) != CM_OK)
+    return error->status;
+  if (rank > NIR_RANK_MAX)
+    return cm_h5_bad(h5, group, name, "it has more than 6 dimensions", error);
+  n->weight_shape = (nir_shape){.rank = rank, .count = 1};
+  for (int i = 0; i < rank; i++) {
+    n->weight_shape.dim[i] = dims[i];
+    n->weight_shape.count *= dims[i];
+  }
+  for (uint64_t i = 0; i < n->weight_shape.count; i++)
+    if (!isfinite(n->weight[i]))
+      return cm_h5_bad(h5, group, name, "a number is infinite or undefined", error);
+  return n->weight_shape.count > 0 ? CM_OK : cm_h5_bad(h5, group, name, "it is empty", error);
+}
+
+/* One or two whole numbers from `least` to 2^20 into both axes; missing: *found is false. */
+static cm_status read_axes(const cm_h5 *h5, hid_t group, const char *name, int64_t least, int64_t value[2], bool *found,
+                           cm_error *error)
+{
+  double *read;
+  int rank;
+  uint64_t dims[CM_H5_RANK_MAX];
+  *found = cm_h5_has(group, name);
+  if (!*found)
+    return CM_OK;
+  if (cm_h5_reals(h5, group, name, &read, &rank, dims, error) != CM_OK)
+    return error->status;
+  uint64_t count = rank == 0 ? 1 : rank == 1 ? dims[0] : 0;
+  bool good = count == 1 || count == 2;
+  for (uint64_t i = 0; i < 2 && good; i++) {
+    double number = read[count == 1 ? 0 : i];
+    good = number >= (double)least && number <= 1 << 20 && number == trunc(number);
+    value[i] = good ? (int64_t)number : 0;
+  }
+  cm_free(read);
+  return good ? CM_OK : cm_h5_bad(h5, group, name, "one or two whole numbers in range are expected", error);
+}
+
+static cm_status read_padding(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
+{
+  int64_t padding[2] = {0, 0};
+  bool found;
+  char text[16];
+  hid_t data;
+  if (!cm_h5_has(group, "padding"))
+    return CM_OK;
+  if (cm_h5_object(h5, group, "padding", &data, error) != CM_OK)
+    return error->status;
+  hid_t type = H5Iget_type(data) == H5I_DATASET ? H5Dget_type(data) : -1;
+  bool is_text = type >= 0 && H5Tget_class(type) == H5T_STRING;
+  (void)H5Tclose(type);
+  (void)H5Oclose(data);
+  if (is_text) {
+    if (cm_h5_string(h5, group, "padding", text, sizeof text, error) != CM_OK)
+      return error->status;
+    n->same = strcmp(text, "same") == 0;
+    return n->same || strcmp(text, "valid") == 0 ? CM_OK
+                                                 : cm_h5_bad(h5, group, "padding", "numbers, same or valid is expected", error);
+  }
+  if (read_axes(h5, group, "padding", 0, padding, &found, error) != CM_OK)
+    return error->status;
+  for (int i = 0; i < 2; i++)
+    n->axis[i].before = n->axis[i].after = padding[i];
+  return CM_OK;
+}
+
+/* A parameter of every node that has a window: "stride" and so on of the right axis. */
+static cm_status read_window(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
+{
+  int64_t stride[2] = {1, 1}, dilation[2] = {1, 1}, kernel[2] = {1, 1}, groups[2] = {1, 1}, size[2];
+  bool found, sized = false;
+  if (n->kind == NIR_POOL) {
+    if (read_axes(h5, group, "kernel_size", 1, kernel, &found, error) != CM_OK)
+      return error->status;
+    if (!found)
+      return cm_h5_bad(h5, group, "kernel_size", "it is missing", error);
+    memcpy(stride, kernel, sizeof stride);
+    n->average = strcmp(n->type, "AvgPool2d") == 0;
+  } else {
+    int expected = strcmp(n->type, "Conv1d") == 0 ? 3 : 4;
+    if (read_weight(h5, group, "weight", n, error) != CM_OK)
+      return error->status;
+    if (n->weight_shape.rank != expected)
+      return cm_h5_bad(h5, group, "weight", expected == 3 ? "outputs x inputs x width is expected"
+                                                          : "outputs x inputs x height x width is expected", error);
+    kernel[0] = expected == 3 ? 1 : (int64_t)n->weight_shape.dim[2];
+    kernel[1] = (int64_t)n->weight_shape.dim[expected - 1];
+    if (read_axes(h5, group, "groups", 1, groups, &found, error) != CM_OK)
+      return error->status;
+    n->groups = groups[0];
+    if (n->weight_shape.dim[0] % (uint64_t)n->groups != 0)
+      return cm_h5_bad(h5, group, "groups", "the outputs cannot be divided in as many groups", error);
+    if (read_axes(h5, group, "input_shape", 1, size, &sized, error) != CM_OK)
+      return error->status;
+  }
+  if (read_axes(h5, group, "stride", 1, stride, &found, error) != CM_OK ||
+      read_axes(h5, group, "dilation", 1, dilation, &found, error) != CM_OK ||
+      read_padding(h5, group, n, error) != CM_OK)
+    return error->status;
+  for (int i = 0; i < 2; i++) {
+    bool flat = n->weight_shape.rank == 3 && i == 0; /* the axis that a Conv1d has not */
+    n->axis[i].kernel = kernel[i];
+    n->axis[i].stride = flat ? 1 : stride[i];
+    n->axis[i].dilation = flat ? 1 : dilation[i];
+    if (flat)
+      n->axis[i].before = n->axis[i].after = 0;
+    if (n->same) {
+      int64_t all = n->axis[i].dilation * (kernel[i] - 1);
+      n->axis[i].before = all / 2;
+      n->axis[i].after = all - all / 2;
+    }
+  }
+  if (sized && n->kind == NIR_CONV) {
+    bool flat = n->weight_shape.rank == 3;
+    uint64_t channels = n->weight_shape.dim[1] * (uint64_t)n->groups;
+    n->own = flat ? (nir_shape){2, {channels, (uint64_t)size[1]}, channels * (uint64_t)size[1]}
+                  : (nir_shape){3, {channels, (uint64_t)size[0], (uint64_t)size[1]},
+                                channels * (uint64_t)size[0] * (uint64_t)size[1]};
+  }
+  return CM_OK;
+}
+
+/* The largest shape of a neuron's parameters. */
+static cm_status read_unit(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
+{
+  static const char *const parameters[] = {"v_threshold", "threshold", "tau", "tau_mem", "tau_syn", "r", "v_leak", "w_in"};
+  for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
+    int rank;
+    uint64_t dims[CM_H5_RANK_MAX], count = 1;
+    if (!cm_h5_has(group, parameters[i]))
+      continue;
+    if (cm_h5_shape(h5, group, parameters[i], &rank, dims, error) != CM_OK)
+      return error->status;
+    if (rank > NIR_RANK_MAX)
+      return cm_h5_bad(h5, group, parameters[i], "it has more than 6 dimensions", error);
+    for (int k = 0; k < rank; k++)
+      count *= dims[k];
+    if (count == 0)
+      return cm_h5_bad(h5, group, parameters[i], "it is empty", error);
+    if (count < n->own.count || (count == n->own.count && rank <= n->own.rank))
+      continue;
+    n->own = (nir_shape){.rank = rank, .count = count};
+    memcpy(n->own.dim, dims, (size_t)rank * sizeof *dims);
+  }
+  return CM_OK;
+}
+
+static cm_status read_input(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
+{
+  double *shape;
+  int rank;
+  uint64_t dims[CM_H5_RANK_MAX], all = 1;
+  if (cm_h5_reals(h5, group, "shape", &shape, &rank, dims, error) != CM_OK)
+    return error->status;
+  bool good = rank <= 1 && (rank == 0 || (dims[0] > 0 && dims[0] <= NIR_RANK_MAX));
+  n->own = (nir_shape){.rank = good && rank == 1 ? (int)dims[0] : 1, .count = 0};
+  for (int i = 0; i < n->own.rank && good; i++) {
+    good = shape[i] >= 1 && shape[i] <= UINT32_MAX && shape[i] == trunc(shape[i]);
+    n->own.dim[i] = good ? (uint64_t)shape[i] : 1;
+    good = good && !__builtin_mul_overflow(all, n->own.dim[i], &all) && all <= CM_VERTICES_MAX;
+  }
+  n->own.count = all;
+  cm_free(shape);
+  return good ? CM_OK : cm_h5_bad(h5, group, "shape", "one to six extents of at least 1 are expected", error);
+}
+
+static cm_status read_parameters(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
+{
+  int64_t first[2] = {0, 0}, last[2] = {-1, -1};
+  bool found;
+  switch (n->kind) {
+    case NIR_UNIT: return read_unit(h5, group, n, error);
+    case NIR_AFFINE:
+      if (read_weight(h5, group, "weight", n, error) != CM_OK)
+        return error->status;
+      return n->weight_shape.rank == 2 ? CM_OK : cm_h5_bad(h5, group, "weight", "outputs x inputs is expected", error);
+    case NIR_CONV:
+    case NIR_POOL: return read_window(h5, group, n, error);
+    case NIR_SCALE: return read_weight(h5, group, "scale", n, error);
+    case NIR_DELAY:
+      if (read_weight(h5, group, "delay", n, error) != CM_OK)
+        return error->status;
+      for (uint64_t i = 0; i < n->weight_shape.count; i++)
+        if (n->weight[i] < 0)
+          return cm_h5_bad(h5, group, "delay", "a delay is negative", error);
+      return CM_OK;
+    case NIR_IDENTITY: break;
+  }
+  n->flatten = strcmp(n->type, "Flatten") == 0;
+  if (n->flatten) {
+    n->flatten_last = -1;
+    if (read_axes(h5, group, "start_dim", -NIR_RANK_MAX, first, &found, error) != CM_OK ||
+        read_axes(h5, group, "end_dim", -NIR_RANK_MAX, last, &found, error) != CM_OK)
+      return error->status;
+    n->flatten_first = first[0];
+    n->flatten_last = last[0];
+  }
+  return strcmp(n->type, "Input") == 0 ? read_input(h5, group, n, error) : CM_OK;
+}
+
+/* ---- graphs ---- */
+
+/* A name inside one graph and what it stands for: where edges enter and leave. */
+typedef struct local {
+  const char *name;
+  int64_t in, out;             /* node numbers; NO_NODE: a nested graph without Input or Output, or with several */
+  uint32_t inputs, outputs;    /* of a nested graph; 1: a plain node */
+} local;
+
+typedef struct scope {
+  local *local;
+  uint64_t count;
+  cm_h5_texts names;
+} scope;
+
+static cm_status read_graph(const cm_h5 *h5, nir_graph *g, hid_t group, const char *prefix, int depth, local *self,
+                            cm_error *error);
+
+static cm_status read_node(const cm_h5 *h5, nir_graph *g, hid_t nodes, const char *prefix, int depth, local *l,
+                           cm_error *error)
+{
+  hid_t group;
+  char type[CM_POPULATION_KIND_MAX], name[2 * CM_H5_TEXT_MAX], what[240];
+  if (cm_h5_object(h5, nodes, l->name, &group, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_h5_string(h5, group, "type", type, sizeof type, error);
+  (void)snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] != '\0' ? "." : "", l->name);
+  if (status == CM_OK && (strlen(name) >= NIR_NAME_MAX || !cm_name_valid(name, strlen(name))))
+    status = cm_h5_bad(h5, group, NULL, "its name has more than 119 bytes, or control characters", error);
+  if (status == CM_OK && strcmp(type, "NIRGraph") == 0)
+    status = read_graph(h5, g, group, name, depth + 1, l, error);
+  else if (status == CM_OK) {
+    size_t i = 0;
+    while (i < sizeof types / sizeof *types && strcmp(types[i].name, type) != 0)
+      i++;
+    if (i == sizeof types / sizeof *types) {
+      (void)snprintf(what, sizeof what, "its type '%s' is none that can be read (IF, LIF, CubaLIF, I, LI, CubaLI, Threshold, "
+                     "Affine, Linear, Conv1d, Conv2d, pools, Flatten, Scale, Delay)", type);
+      status = cm_h5_bad(h5, group, NULL, what, error);
+    } else if (g->count >= NIR_NODES_MAX)
+      status = cm_over_limit("nodes", g->count + 1, NIR_NODES_MAX, error);
+    else if ((status = CM_ROOM(g->memory, g->node, &g->room, g->count + UINT64_C(1), error)) == CM_OK) {
+      nir_node *n = &g->node[g->count];
+      *n = (nir_node){.kind = types[i].kind, .groups = 1};
+      (void)snprintf(n->name, sizeof n->name, "%s", name);
+      (void)snprintf(n->type, sizeof n->type, "%s", type);
+      l->in = l->out = g->count++;
+      l->inputs = l->outputs = 1;
+      status = read_parameters(h5, group, n, error);
+      if (status == CM_OK && depth == 0 && strcmp(type, "Input") == 0) {
+        n->input = true;
+        n->kind = NIR_UNIT;
+      }
+    }
+  }
+  (void)H5Oclose(group);
+  return status;
+}
+
+static const local *find(const scope *s, const char *name)
+{
+  for (uint64_t i = 0; i < s->count; i++)
+    if (strcmp(s->local[i].name, name) == 0)
+      return &s->local[i];
+  return NULL;
+}
+
+/* The refusal of edges whose ends are no nodes: all of them, and what there is. */
+static cm_status refuse_edges(const cm_h5 *h5, hid_t group, const scope *s, const cm_h5_texts *ends, const char *prefix,
+                              cm_error *error)
+{
+  enum { SHOWN = 8 };
+  char list[600] = "", nodes[300] = "";
+  size_t used = 0;
+  uint64_t bad = 0;
+  for (uint64_t i = 0; i + 1 < ends->count; i += 2) {
+    const char *from = cm_h5_text_at(ends, i), *to = cm_h5_text_at(ends, i + 1);
+    if (find(s, from) != NULL && find(s, to) != NULL)
+      continue;
+    if (bad++ < SHOWN && used < sizeof list)
+      used += (size_t)snprintf(list + used, sizeof list - used, "%s%.40s -> %.40s", bad == 1 ? "" : ", ", from, to);
+  }
+  used = 0;
+  for (uint64_t i = 0; i < s->count && used < sizeof nodes; i++)
+    used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s%.40s", i == 0 ? "" : ", ", s->local[i].name);
+  char what[1100];
+  (void)snprintf(what, sizeof what, "%llu edge%s of %s%s name nodes that do not exist: %s%s; its nodes are %s",
+                 (unsigned long long)bad, bad == 1 ? "" : "s", prefix[0] != '\0' ? "graph " : "the graph", prefix, list,
+                 bad > SHOWN ? ", ..." : "", nodes);
+  return cm_h5_bad(h5, group, "edges", what, error);
+}
+
+static cm_status read_edges(const cm_h5 *h5, nir_graph *g, hid_t group, const scope *s, const char *prefix, cm_error *error)
+{
+  cm_h5_texts ends;
+  int rank;
+  uint64_t dims[CM_H5_RANK_MAX];
+  char what[200];
+  if (cm_h5_strings(h5, group, "edges", &ends, &rank, dims, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  if (ends.count > 0 && (rank != 2 || dims[1] != 2))
+    status = cm_h5_bad(h5, group, "edges", "pairs of node names are expected", error);
+  for (uint64_t i = 0; i + 1 < ends.count && status == CM_OK; i += 2) {
+    const local *from = find(s, cm_h5_text_at(&ends, i)), *to = find(s, cm_h5_text_at(&ends, i + 1));
+    if (from == NULL || to == NULL) {
+      status = refuse_edges(h5, group, s, &ends, prefix, error);
+      break;
+    }
+    if (from->outputs != 1 || to->inputs != 1) {
+      const local *wrong = from->outputs != 1 ? from : to;
+      (void)snprintf(what, sizeof what, "graph '%.60s' has %u %s; an edge needs exactly one", wrong->name,
+                     wrong == from ? wrong->outputs : wrong->inputs, wrong == from ? "Output nodes" : "Input nodes");
+      status = cm_h5_bad(h5, group, "edges", what, error);
+      break;
+    }
+    status = CM_ROOM(g->memory, g->edge, &g->edge_room, g->edge_count + 1, error);
+    if (status == CM_OK) {
+      g->edge[g->edge_count][0] = (uint32_t)from->out;
+      g->edge[g->edge_count++][1] = (uint32_t)to->in;
+    }
+  }
+  cm_h5_texts_free(&ends);
+  return status;
+}
+
+static cm_status read_graph(const cm_h5 *h5, nir_graph *g, hid_t group, const char *prefix, int depth, local *self,
+                            cm_error *error)
+{
+  hid_t nodes;
+  scope s = {0};
+  if (depth > NESTED_MAX)
+    return cm_h5_bad(h5, group, NULL, "graphs are nested more than 32 deep", error);
+  if (cm_h5_object(h5, group, "nodes", &nodes, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_h5_names(h5, nodes, &s.names, error);
+  if (status == CM_OK)
+    status = CM_NEW(g->memory, s.local, s.names.count, error);
+  s.count = status == CM_OK ? s.names.count : 0;
+  for (uint64_t i = 0; i < s.count && status == CM_OK; i++) {
+    s.local[i] = (local){.name = cm_h5_text_at(&s.names, i), .in = NO_NODE, .out = NO_NODE};
+    uint32_t before = g->count;
+    status = read_node(h5, g, nodes, prefix, depth, &s.local[i], error);
+    if (status != CM_OK || self == NULL || g->count != before + 1 || s.local[i].in != before)
+      continue;
+    if (strcmp(g->node[before].type, "Input") == 0) {
+      self->in = before;
+      self->inputs++;
+    } else if (strcmp(g->node[before].type, "Output") == 0) {
+      self->out = before;
+      self->outputs++;
+    }
+  }
+  if (status == CM_OK)
+    status = read_edges(h5, g, group, &s, prefix, error);
+  cm_free(s.local);
+  cm_h5_texts_free(&s.names);
+  (void)H5Oclose(nodes);
+  return status;
+}
+
+static int by_ends(const void *a, const void *b)
+{
+  const uint32_t *x = a, *y = b;
+  return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : x[1] > y[1];
+}
+
+/* Every edge once, each node's in order of its successors' numbers, which is the natural order of their names. */
+static cm_status link_nodes(nir_graph *g, cm_error *error)
+{
+  if (g->edge_count > 0)
+    qsort(g->edge, g->edge_count, sizeof *g->edge, by_ends);
+  uint64_t kept = 0;
+  for (uint64_t i = 0; i < g->edge_count; i++)
+    if (i == 0 || by_ends(g->edge[i], g->edge[i - 1]) != 0)
+      memmove(g->edge[kept++], g->edge[i], sizeof *g->edge);
+  g->edge_count = kept;
+  for (uint64_t i = 0; i < kept;) {
+    uint64_t end = i;
+    while (end < kept && g->edge[end][0] == g->edge[i][0])
+      end++;
+    nir_node *n = &g->node[g->edge[i][0]];
+    if (CM_NEW(g->memory, n->next, end - i, error) != CM_OK)
+      return error->status;
+    for (; i < end; i++)
+      n->next[n->next_count++] = g->edge[i][1];
+  }
+  return CM_OK;
+}
+
+cm_status nir_read(const cm_h5 *h5, nir_graph *g, cm_error *error)
+{
+  hid_t group;
+  char type[CM_POPULATION_KIND_MAX];
+  if (cm_h5_object(h5, h5->file, "node", &group, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_h5_string(h5, group, "type", type, sizeof type, error);
+  if (status == CM_OK && strcmp(type, "NIRGraph") != 0)
+    status = cm_h5_bad(h5, group, "type", "a NIRGraph is expected", error);
+  if (status == CM_OK)
+    status = read_graph(h5, g, group, "", 0, NULL, error);
+  (void)H5Oclose(group);
+  return status == CM_OK ? link_nodes(g, error) : status;
+}
+
+void nir_free(nir_graph *g)
+{
+  for (uint32_t i = 0; i < g->count; i++) {
+    cm_free(g->node[i].weight);
+    cm_free(g->node[i].next);
+  }
+  cm_free(g->node);
+  cm_free(g->edge);
+}
