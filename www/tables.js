@@ -171,6 +171,11 @@ const outcomeText = (attempt) =>
     .filter(Boolean)
     .join(', ');
 
+const levelsText = (attempt) =>
+  attempt.levels_available > 0
+    ? `${count(attempt.levels)} (${count(attempt.levels_available)} along the heaviest edges available)`
+    : count(attempt.levels);
+
 export function attemptsTable(attempts) {
   if (!attempts?.length) return null;
   // Whether levels came from the cache is told only where the server says so: it is no part of the mapping itself.
@@ -193,7 +198,7 @@ export function attemptsTable(attempts) {
         count(attempt.capacity),
         count(attempt.parts),
         si(attempt.edge_cut, '', 4),
-        count(attempt.levels),
+        levelsText(attempt),
         ...(cached ? [attempt.coarsening_cached ? 'from the cache' : 'done'] : []),
         outcomeText(attempt),
       ]),

@@ -8,8 +8,9 @@ json_t *cm_attempts_json(const cm_attempt *attempts, uint32_t count, bool how)
   for (uint32_t i = 0; list != NULL && i < count; i++) {
     const cm_attempt *a = &attempts[i];
     json_t *row =
-        json_pack("{s:I, s:I, s:f, s:I, s:b, s:b, s:s}", "capacity", (json_int_t)a->capacity, "parts",
-                  (json_int_t)a->parts, "edge_cut", a->edge_cut, "levels", (json_int_t)a->levels, "by_axons",
+        json_pack("{s:I, s:I, s:f, s:I, s:I, s:b, s:b, s:s}", "capacity", (json_int_t)a->capacity, "parts",
+                  (json_int_t)a->parts, "edge_cut", a->edge_cut, "levels", (json_int_t)a->levels,
+                  "levels_available", (json_int_t)a->levels_available, "by_axons",
                   a->by_axons, "moved", a->moved, "broken", a->broken);
     if ((how && json_object_set_new(row, "coarsening_cached", json_boolean(a->coarsening_cached)) != 0) ||
         json_array_append_new(list, row) != 0) {

@@ -43,7 +43,7 @@ static const option table[] = {
   {"coarsening_share", COUNT, FIELD(coarsening_share), 1, 1000000, 15, {0}, NULL, false},
   {"coarsening_tries", COUNT, FIELD(coarsening_tries), 1, 64, 8, {0}, NULL, false},
   {"coarsening_stop", REAL, FIELD(coarsening_stop), 0, 1, 0.20, {0}, NULL, false},
-  {"matching", WORD, FIELD(matching), 0, 0, CM_MATCHING_HEAVIEST, {"heaviest", "available"}, NULL, false},
+  {"matching", WORD, FIELD(matching), 0, 0, CM_MATCHING_AUTO, {"auto", "heaviest", "available"}, NULL, false},
   {"bisection_tries", COUNT, FIELD(bisection_tries), 1, 64, 8, {0}, NULL, false},
   {"refinement_passes", COUNT, FIELD(refinement_passes), 0, 1000, 1, {0}, NULL, false},
   {"force_share", REAL, FIELD(force_share), 0, 1, 0.05, {0}, NULL, false},

@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 typedef enum cm_matching {
-  CM_MATCHING_HEAVIEST, /* the seed's letter: only neighbours on a heaviest edge are asked */
-  CM_MATCHING_AVAILABLE /* the heaviest edge among those whose ends may still be paired */
+  CM_MATCHING_AUTO,      /* HEAVIEST; AVAILABLE on a level that would end coarsening by it */
+  CM_MATCHING_HEAVIEST,  /* the document's letter: only neighbours on a heaviest edge are asked */
+  CM_MATCHING_AVAILABLE, /* the heaviest edge among those whose ends may still be paired */
 } cm_matching;
 
 typedef struct cm_partition_options {

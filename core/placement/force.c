@@ -17,6 +17,8 @@ typedef struct field {
   uint32_t *core;     /* [parts] */
   uint32_t *occupant; /* [box] part on each core of the region's box, NOBODY elsewhere */
   vector *force;      /* [parts] */
+  int64_t *pull;      /* [parts] weight of all edges of a part */
+  int64_t *tie;       /* [parts] weight of the edge to the part that looks for a partner; 0 between two looks */
 } field;
 
 static double length(vector f)
@@ -29,13 +31,12 @@ static vector position(const field *f, uint32_t core)
   return (vector){core % f->chip->width / f->chip->router_x, core / f->chip->width / f->chip->router_y};
 }
 
-/* Net force on part u when it stands on core `at`, part `other` having changed places with it (NOBODY: none). */
-static vector force_at(const field *f, uint32_t u, uint32_t at, uint32_t other)
+/* Net force on part u where it stands. */
+static vector force_on(const field *f, uint32_t u)
 {
-  vector here = position(f, at), sum = {0, 0};
+  vector here = position(f, f->core[u]), sum = {0, 0};
   for (uint64_t i = f->parts->first[u]; i < f->parts->first[u + 1]; i++) {
-    uint32_t v = f->parts->neighbour[i];
-    vector there = position(f, v == other ? f->core[u] : f->core[v]);
+    vector there = position(f, f->core[f->parts->neighbour[i]]);
     int64_t weight = (int64_t)f->parts->weight[i];
     sum.x += weight * (there.x - here.x);
     sum.y += weight * (there.y - here.y);
@@ -43,11 +44,21 @@ static vector force_at(const field *f, uint32_t u, uint32_t at, uint32_t other)
   return sum;
 }
 
-/* Change of the two net forces' lengths when u and v swap. */
+/* The force on u after a step of `by`, made by a swap with a part that an edge of weight `tie` leads to: every edge is as
+ * much shorter, but that one, which turns round. */
+static vector force_after(const field *f, uint32_t u, vector by, int64_t tie)
+{
+  int64_t weight = f->pull[u] + tie;
+  return (vector){f->force[u].x - weight * by.x, f->force[u].y - weight * by.y};
+}
+
+/* Change of the two net forces' lengths when u and v swap. O(1). */
 static double swap_cost(const field *f, uint32_t u, uint32_t v)
 {
-  return length(force_at(f, u, f->core[v], v)) - length(f->force[u]) + length(force_at(f, v, f->core[u], u)) -
-         length(f->force[v]);
+  vector from = position(f, f->core[u]), to = position(f, f->core[v]);
+  vector there = {to.x - from.x, to.y - from.y}, back = {-there.x, -there.y};
+  return length(force_after(f, u, there, f->tie[v])) - length(f->force[u]) +
+         length(force_after(f, v, back, f->tie[v])) - length(f->force[v]);
 }
 
 static uint32_t *occupant_at(const field *f, uint32_t core)
@@ -56,30 +67,39 @@ static uint32_t *occupant_at(const field *f, uint32_t core)
   return &f->occupant[(size_t)y * f->region->width + x];
 }
 
-/* The best partner for u along the ray of its force through the region; NOBODY when no swap lowers the forces. */
+/* The cores of the region's box, along one axis, that lie in the direction of `pull` from `from`: *first to *last. */
+static void span(int64_t pull, uint32_t from, uint32_t size, uint32_t *first, uint32_t *last)
+{
+  *first = pull < 0 ? 0 : from;
+  *last = pull > 0 ? size - 1 : from;
+}
+
+/* The best partner for u in the quadrant of the region that its force points to; NOBODY when no swap lowers the forces.
+ * O(degree + cores of the quadrant). */
 static uint32_t find_partner(const field *f, uint32_t u)
 {
   vector pull = f->force[u];
-  double longest = fmax(fabs((double)pull.x), fabs((double)pull.y));
-  if (longest <= 0)
+  const cm_graph *parts = f->parts;
+  uint32_t x0, x1, y0, y1, best = NOBODY;
+  double least = 0;
+  if (pull.x == 0 && pull.y == 0)
     return NOBODY;
-  double step_x = (double)pull.x / longest, step_y = (double)pull.y / longest, least = 0;
-  int64_t x0 = f->core[u] % f->chip->width, y0 = f->core[u] / f->chip->width;
-  uint32_t best = NOBODY;
-  for (int64_t step = 1;; step++) {
-    int64_t x = x0 + llround((double)step * step_x) - f->region->x0;
-    int64_t y = y0 + llround((double)step * step_y) - f->region->y0;
-    if (x < 0 || y < 0 || x >= f->region->width || y >= f->region->height)
-      return best;
-    uint32_t v = f->occupant[(size_t)y * f->region->width + (size_t)x];
-    if (v == NOBODY)
-      continue;
-    double cost = swap_cost(f, u, v);
-    if (cost < least) {
-      least = cost;
-      best = v;
+  span(pull.x, f->core[u] % f->chip->width - f->region->x0, f->region->width, &x0, &x1);
+  span(pull.y, f->core[u] / f->chip->width - f->region->y0, f->region->height, &y0, &y1);
+  for (uint64_t i = parts->first[u]; i < parts->first[u + 1]; i++)
+    f->tie[parts->neighbour[i]] = (int64_t)parts->weight[i];
+  for (uint32_t y = y0; y <= y1; y++)
+    for (uint32_t x = x0; x <= x1; x++) {
+      uint32_t v = f->occupant[(size_t)y * f->region->width + x];
+      double cost = v == NOBODY || v == u ? 0 : swap_cost(f, u, v);
+      if (cost < least) {
+        least = cost;
+        best = v;
+      }
     }
-  }
+  for (uint64_t i = parts->first[u]; i < parts->first[u + 1]; i++)
+    f->tie[parts->neighbour[i]] = 0;
+  return best;
 }
 
 /* Moves part u to a core and brings the forces on it and its neighbours up to date. */
@@ -126,8 +146,11 @@ static cm_status refine(field *f, const cm_force_options *options, ranked *order
 {
   uint32_t n = f->parts->vertex_count;
   uint32_t walked = (uint32_t)ceil(options->share * n);
-  for (uint32_t u = 0; u < n; u++)
-    f->force[u] = force_at(f, u, f->core[u], NOBODY);
+  for (uint32_t u = 0; u < n; u++) {
+    f->force[u] = force_on(f, u);
+    for (uint64_t i = f->parts->first[u]; i < f->parts->first[u + 1]; i++)
+      f->pull[u] += (int64_t)f->parts->weight[i];
+  }
   result->force_before = total_force(f);
   for (; result->rounds < options->rounds_max; result->rounds++) {
     uint64_t swaps = result->swaps;
@@ -167,6 +190,10 @@ cm_status cm_place_by_force(const cm_graph *parts, const cm_chip *chip, const cm
   if (status == CM_OK)
     status = CM_NEW(run->memory, f.force, parts->vertex_count, error);
   if (status == CM_OK)
+    status = CM_NEW(run->memory, f.pull, parts->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, f.tie, parts->vertex_count, error);
+  if (status == CM_OK)
     status = CM_NEW(run->memory, order, parts->vertex_count, error);
   if (status == CM_OK) {
     for (size_t i = 0; i < box; i++)
@@ -177,6 +204,8 @@ cm_status cm_place_by_force(const cm_graph *parts, const cm_chip *chip, const cm
   }
   cm_free(f.occupant);
   cm_free(f.force);
+  cm_free(f.pull);
+  cm_free(f.tie);
   cm_free(order);
   if (status == CM_OK)
     *result = found;

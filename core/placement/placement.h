@@ -26,10 +26,11 @@ typedef struct cm_force_result {
 } cm_force_result;
 
 /* Force-directed refinement (seed 0, steps s9-1 and s9-2; SPEC MAP-9). An edge (u, v, w) pulls u by w * (xv-xu,
- * yv-yu). Each round sorts parts by net force and walks the largest share of them; each looks along the ray of its
- * force for the part whose swap lowers the sum of both net forces' lengths most, and swaps. Ends when a round swaps
+ * yv-yu). Each round sorts parts by net force and walks the largest share of them; each looks through the quadrant
+ * that its force points to for the part whose swap lowers the sum of both net forces' lengths most, and swaps. Ends when a round swaps
  * nothing or at the limit. Positions are those of the cores' routers; the way round a torus is not used, as in the
- * seed. Opens phase "force". O(rounds * share * parts * (width + height) * degree). */
+ * seed. Opens phase "force". O(rounds * (parts * log(parts) + share * parts * (cores of the
+ * region's box + degree))). */
 cm_status cm_place_by_force(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
                             const cm_force_options *options, cm_run *run, uint32_t *core,
                             cm_force_result *result, cm_error *error);

@@ -42,8 +42,8 @@ static void only_files(const char *folder, const char *const *names)
 {
   struct dirent **list;
   int count = scandir(folder, &list, not_dots, alphasort);
-  if (count <= 0)
-    operation_wrong("%s is empty or cannot be listed", folder);
+  if (count < 0)
+    operation_wrong("%s cannot be listed", folder);
   for (int k = 0; k < count; k++) {
     bool known = false;
     for (size_t i = 0; names[i] != NULL; i++)

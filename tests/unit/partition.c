@@ -153,7 +153,7 @@ START_TEST(matching_pairs_only_along_heaviest_edges_within_the_size_limit)
       size[v] = 1 + (uint32_t)cm_random_below(&random, 3);
     cm_graph *graph = graph_of(n, weight, size);
     cm_partition_options options = defaults(15 * 4);
-    ck_ok(cm_match(graph, &options, 0, (uint32_t)round, &run, mate, &pairs, &removed, &error));
+    ck_ok(cm_match(graph, &options, CM_MATCHING_HEAVIEST, 0, (uint32_t)round, &run, mate, &pairs, &removed, &error));
     for (uint32_t v = 0; v < n; v++) {
       uint32_t u = mate[v];
       ck_assert_uint_eq(mate[u], v);
@@ -191,15 +191,55 @@ START_TEST(matching_leaves_no_pair_that_the_rule_allows)
   uint32_t mate[SMALL], pairs;
   uint64_t removed;
   for (uint32_t try = 0; try < 20; try++) {
-    ck_ok(cm_match(graph, &options, 0, try, &run, mate, &pairs, &removed, &error));
+    ck_ok(cm_match(graph, &options, CM_MATCHING_HEAVIEST, 0, try, &run, mate, &pairs, &removed, &error));
     ck_assert_uint_eq(pairs, 1);
     ck_assert_uint_eq(removed, 5);
   }
   /* One pair of nine vertices shrinks by 11 %, less than 20 %: coarsening stops here. */
   uint32_t parent[SMALL];
   cm_graph *coarse = graph;
-  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &error));
+  bool available;
+  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &available, &error));
   ck_assert_ptr_null(coarse);
+  ck_assert(!available);
+  cm_graph_free(graph);
+}
+END_TEST
+
+START_TEST(a_level_that_heaviest_edges_would_end_takes_the_heaviest_available)
+{
+  /* A wheel: every rim vertex's heaviest edge leads to the hub, so that the letter pairs one of them, and no more; along
+   * the rim four pairs can form, or three beside the hub's. */
+  uint64_t weight[SMALL][SMALL] = {{0}};
+  for (uint32_t rim = 1; rim < 9; rim++) {
+    connect(weight, 0, rim, 5);
+    connect(weight, rim, rim % 8 + 1, 3);
+  }
+  cm_graph *graph = graph_of(9, weight, NULL), *coarse = graph;
+  cm_partition_options options = defaults(1000);
+  uint32_t parent[SMALL];
+  bool available = true;
+  options.matching = CM_MATCHING_HEAVIEST;
+  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &available, &error));
+  ck_assert_ptr_null(coarse);
+  ck_assert(!available);
+  options.matching = CM_MATCHING_AUTO;
+  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &available, &error));
+  ck_assert_ptr_nonnull(coarse);
+  ck_assert(available);
+  ck_assert_uint_le(coarse->vertex_count, 6);
+  cm_graph_free(coarse);
+  /* Where the letter does, it is kept to. */
+  uint64_t path[SMALL][SMALL] = {{0}};
+  for (uint32_t v = 0; v + 1 < 8; v++)
+    connect(path, v, v + 1, v % 2 == 0 ? 9 : 1);
+  cm_graph *line = graph_of(8, path, NULL);
+  ck_ok(cm_coarsen_level(line, &options, 0, &run, parent, &coarse, &available, &error));
+  ck_assert_ptr_nonnull(coarse);
+  ck_assert_uint_eq(coarse->vertex_count, 4);
+  ck_assert(!available);
+  cm_graph_free(coarse);
+  cm_graph_free(line);
   cm_graph_free(graph);
 }
 END_TEST
@@ -217,10 +257,11 @@ START_TEST(a_level_is_the_try_that_removes_most_weight)
     options.coarsening_stop = 0;
     uint64_t most = 0, removed;
     for (uint32_t try = 0; try < options.coarsening_tries; try++) {
-      ck_ok(cm_match(graph, &options, 7, try, &run, mate, &pairs, &removed, &error));
+      ck_ok(cm_match(graph, &options, CM_MATCHING_HEAVIEST, 7, try, &run, mate, &pairs, &removed, &error));
       most = removed > most ? removed : most;
     }
-    ck_ok(cm_coarsen_level(graph, &options, 7, &run, parent, &coarse, &error));
+    bool available;
+    ck_ok(cm_coarsen_level(graph, &options, 7, &run, parent, &coarse, &available, &error));
     ck_assert_uint_eq(graph->weight_total - coarse->weight_total, most);
     cm_graph_free(coarse);
     cm_graph_free(graph);
@@ -508,6 +549,7 @@ int main(void)
   tcase_add_test(tests, contraction_keeps_all_weight_between_merged_vertices);
   tcase_add_test(tests, matching_pairs_only_along_heaviest_edges_within_the_size_limit);
   tcase_add_test(tests, matching_leaves_no_pair_that_the_rule_allows);
+  tcase_add_test(tests, a_level_that_heaviest_edges_would_end_takes_the_heaviest_available);
   tcase_add_test(tests, a_level_is_the_try_that_removes_most_weight);
   tcase_add_test(tests, bisection_is_greedy_growing_from_the_best_of_its_starts);
   tcase_add_test(tests, recursive_bisection_halves_until_parts_fit);

@@ -123,6 +123,94 @@ START_TEST(force_swaps_the_pair_that_relaxes_most)
 }
 END_TEST
 
+/* On the 8 x 8 mesh, from the dense matrix. */
+static void force_of(uint64_t dense[MOST][MOST], const uint32_t *core, uint32_t u, double *x, double *y)
+{
+  *x = *y = 0;
+  for (uint32_t v = 0; v < MOST; v++) {
+    *x += (double)dense[u][v] * ((double)(core[v] % 8) - (double)(core[u] % 8));
+    *y += (double)dense[u][v] * ((double)(core[v] / 8) - (double)(core[u] / 8));
+  }
+}
+
+static double force_length(uint64_t dense[MOST][MOST], const uint32_t *core, uint32_t u)
+{
+  double x, y;
+  force_of(dense, core, u, &x, &y);
+  return sqrt(x * x + y * y);
+}
+
+static void scatter(cm_random *random, uint64_t dense[MOST][MOST], uint32_t *core)
+{
+  memset(dense, 0, MOST * sizeof *dense);
+  for (uint32_t a = 0; a < MOST; a++)
+    for (uint32_t b = a + 1; b < MOST; b++)
+      if (cm_random_below(random, 100) < 6)
+        connect(dense, a, b, 1 + cm_random_below(random, 9));
+  fill(MOST, dense);
+  cm_random_permutation(random, core, MOST);
+}
+
+static double change_by_swap(uint64_t dense[MOST][MOST], uint32_t *core, uint32_t u, uint32_t v)
+{
+  double before = force_length(dense, core, u) + force_length(dense, core, v);
+  uint32_t kept = core[u];
+  core[u] = core[v];
+  core[v] = kept;
+  double after = force_length(dense, core, u) + force_length(dense, core, v);
+  core[v] = core[u];
+  core[u] = kept;
+  return after - before;
+}
+
+START_TEST(the_swap_made_is_the_best_of_the_quadrant_that_the_force_points_to)
+{
+  static uint64_t dense[MOST][MOST];
+  uint32_t swapped = 0, off_ray = 0;
+  for (uint64_t round = 0; round < 100; round++) {
+    cm_random random;
+    cm_random_init(&random, round, 3, 0);
+    uint32_t cores[MOST], core[MOST], before[MOST];
+    scatter(&random, dense, core);
+    for (uint32_t i = 0; i < MOST; i++)
+      cores[i] = i;
+    memcpy(before, core, sizeof before);
+    cm_chip *chip;
+    ck_ok(cm_chip_mesh(8, 8, &chip, &error));
+    cm_region region = {.width = 8, .height = 8, .rectangle = true, .core_count = MOST, .cores = cores};
+    cm_force_result result;
+    ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){1.0 / MOST, 1}, &run, core, &result, &error));
+    cm_chip_free(chip);
+    uint32_t u = 0; /* the part walked: the largest force */
+    for (uint32_t v = 1; v < MOST; v++)
+      if (force_length(dense, before, v) > force_length(dense, before, u))
+        u = v;
+    double x, y, least = 0;
+    force_of(dense, before, u, &x, &y);
+    for (uint32_t v = 0; v < MOST; v++) {
+      double dx = (double)(before[v] % 8) - (double)(before[u] % 8), dy = (double)(before[v] / 8) - (double)(before[u] / 8);
+      bool inside = v != u && (x > 0 ? dx >= 0 : x < 0 ? dx <= 0 : dx == 0) && (y > 0 ? dy >= 0 : y < 0 ? dy <= 0 : dy == 0);
+      if (inside)
+        least = fmin(least, change_by_swap(dense, before, u, v));
+    }
+    if (result.swaps == 0) {
+      ck_assert_double_ge(least, -1e-9);
+      continue;
+    }
+    uint32_t v = 0;
+    while (core[v] != before[u])
+      v++;
+    ck_assert_uint_eq(core[u], before[v]);
+    ck_assert_double_eq_tol(change_by_swap(dense, before, u, v), least, 1e-9);
+    swapped++;
+    double dx = (double)(before[v] % 8) - (double)(before[u] % 8), dy = (double)(before[v] / 8) - (double)(before[u] / 8);
+    off_ray += fabs(dx * y - dy * x) > fmax(fabs(x), fabs(y));
+  }
+  ck_assert_uint_gt(swapped, 50);
+  ck_assert_uint_gt(off_ray, 10); /* a search along one ray would not have found them */
+}
+END_TEST
+
 START_TEST(forces_are_kept_exactly_through_swaps)
 {
   cm_random random;
@@ -130,30 +218,18 @@ START_TEST(forces_are_kept_exactly_through_swaps)
   uint64_t swaps = 0;
   for (uint64_t round = 0; round < 20; round++) {
     cm_random_init(&random, round, 2, 0);
-    memset(dense, 0, sizeof dense);
-    for (uint32_t a = 0; a < MOST; a++)
-      for (uint32_t b = a + 1; b < MOST; b++)
-        if (cm_random_below(&random, 100) < 6)
-          connect(dense, a, b, 1 + cm_random_below(&random, 9));
-    fill(MOST, dense);
     cm_chip *chip;
     ck_ok(cm_chip_mesh(8, 8, &chip, &error));
     uint32_t cores[MOST], core[MOST];
     for (uint32_t i = 0; i < MOST; i++)
       cores[i] = i;
-    cm_random_permutation(&random, core, MOST);
+    scatter(&random, dense, core);
     cm_region region = {.width = 8, .height = 8, .rectangle = true, .core_count = MOST, .cores = cores};
     cm_force_result result;
     ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){0.05, 1000}, &run, core, &result, &error));
     double sum = 0;
-    for (uint32_t u = 0; u < MOST; u++) {
-      double x = 0, y = 0;
-      for (uint32_t v = 0; v < MOST; v++) {
-        x += (double)dense[u][v] * ((double)(core[v] % 8) - (double)(core[u] % 8));
-        y += (double)dense[u][v] * ((double)(core[v] / 8) - (double)(core[u] / 8));
-      }
-      sum += sqrt(x * x + y * y);
-    }
+    for (uint32_t u = 0; u < MOST; u++)
+      sum += force_length(dense, core, u);
     ck_assert_double_eq_tol(result.force_after, sum, 1e-6);
     ck_assert_double_lt(result.force_after, result.force_before);
     swaps += result.swaps;
@@ -172,6 +248,7 @@ int main(void)
   tcase_add_test(tests, bisection_keeps_what_talks_most_in_one_half);
   tcase_add_test(tests, bisection_uses_each_core_of_a_ragged_region_once);
   tcase_add_test(tests, force_swaps_the_pair_that_relaxes_most);
+  tcase_add_test(tests, the_swap_made_is_the_best_of_the_quadrant_that_the_force_points_to);
   tcase_add_test(tests, forces_are_kept_exactly_through_swaps);
   suite_add_tcase(suite, tests);
   return test_main(suite);

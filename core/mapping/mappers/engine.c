@@ -33,6 +33,7 @@ static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *at
                                               partition, error);
     bool damaged = levels.cached && (status == CM_BAD_NETWORK || status == CM_DAMAGED || status == CM_NOT_FOUND);
     attempt->levels = levels.count;
+    attempt->levels_available = levels.available;
     attempt->coarsening_cached = levels.cached;
     cm_levels_release(task->input, &levels, damaged);
     if (!damaged || again)

@@ -11,7 +11,7 @@
 #include "core/partition/reference/coarsen.h"
 
 /* To be raised whenever coarsening gives other levels for the same input. */
-enum { COARSENING_VERSION = 1 };
+enum { COARSENING_VERSION = 2 };
 
 /* The network first, so that what is kept of one network can be found (cm_cache_lend). */
 static void make_key(const cm_map_input *input, const cm_partition_options *options, char key[CM_CACHE_KEY_MAX])
@@ -29,29 +29,32 @@ static void make_key(const cm_map_input *input, const cm_partition_options *opti
   sodium_bin2hex(key + network, CM_CACHE_KEY_MAX - network, digest, sizeof digest);
 }
 
-static cm_status coarsen_into(const cm_map_input *input, const cm_partition_options *options, const char *folder,
-                              cm_run *run, uint32_t *count, cm_error *error)
+/* Levels in the folder, by the files that are there. */
+static cm_status count_files(cm_levels *levels, cm_error *error)
 {
-  cm_graph *finest;
-  cm_run_phase(run, "coarsen");
-  if (cm_graph_from_topology(input->topology, run, &finest, error) != CM_OK)
-    return error->status;
-  return cm_coarsen(finest, options, input->topology->weight_scale, folder, run, count, error);
-}
-
-/* Levels in a folder, by the files that are there. */
-static cm_status count_files(const char *folder, uint32_t *count, cm_error *error)
-{
-  uint32_t found = 0;
-  for (; found < CM_LEVELS_MAX; found++) {
-    char path[CM_PATH_MAX];
-    if (cm_path(path, error, "%s/level-%u.zip", folder, found + 1) != CM_OK)
+  char path[CM_PATH_MAX];
+  for (levels->count = 0, levels->available = 0; levels->count < CM_LEVELS_MAX; levels->count++) {
+    if (cm_path(path, error, "%s/level-%u.zip", levels->folder, levels->count + 1) != CM_OK)
       return error->status;
     if (access(path, R_OK) != 0)
       break;
+    if (cm_path(path, error, "%s/available-%u", levels->folder, levels->count + 1) != CM_OK)
+      return error->status;
+    levels->available += access(path, R_OK) == 0;
   }
-  *count = found;
   return CM_OK;
+}
+
+static cm_status coarsen_into(const cm_map_input *input, const cm_partition_options *options, cm_levels *levels,
+                              cm_run *run, cm_error *error)
+{
+  cm_graph *finest;
+  uint32_t made;
+  cm_run_phase(run, "coarsen");
+  if (cm_graph_from_topology(input->topology, run, &finest, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_coarsen(finest, options, input->topology->weight_scale, levels->folder, run, &made, error);
+  return status == CM_OK ? count_files(levels, error) : status;
 }
 
 static cm_status acquire_without_cache(const cm_map_input *input, const cm_partition_options *options,
@@ -60,7 +63,7 @@ static cm_status acquire_without_cache(const cm_map_input *input, const cm_parti
   if (cm_path(levels->folder, error, "%s/levels", input->scratch_folder) != CM_OK ||
       cm_folder_make(levels->folder, error) != CM_OK)
     return error->status;
-  return coarsen_into(input, options, levels->folder, run, &levels->count, error);
+  return coarsen_into(input, options, levels, run, error);
 }
 
 cm_status cm_levels_acquire(const cm_map_input *input, const cm_partition_options *options, cm_run *run,
@@ -76,11 +79,11 @@ cm_status cm_levels_acquire(const cm_map_input *input, const cm_partition_option
   if (status == CM_OK) {
     memcpy(levels->key, key, sizeof key);
     levels->cached = true;
-    return count_files(levels->folder, &levels->count, error);
+    return count_files(levels, error);
   }
   if (status != CM_NOT_FOUND || cache->begin(cache->user, levels->folder, error) != CM_OK)
     return error->status;
-  status = coarsen_into(input, options, levels->folder, run, &levels->count, error);
+  status = coarsen_into(input, options, levels, run, error);
   if (status == CM_OK)
     status = cache->commit(cache->user, key, levels->folder, error);
   if (status != CM_OK) {

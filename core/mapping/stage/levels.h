@@ -10,6 +10,7 @@
 typedef struct cm_levels {
   char folder[CM_PATH_MAX]; /* holds level-1.zip .. level-<count>.zip */
   uint32_t count;
+  uint32_t available;       /* of them, how many were matched along the heaviest edges available (CM_MATCHING_AUTO) */
   bool cached;              /* found in the cache: nothing was coarsened */
   char key[CM_CACHE_KEY_MAX]; /* in the cache; "" when there is none */
 } cm_levels;

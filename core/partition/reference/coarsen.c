@@ -1,6 +1,8 @@
 #include "core/partition/reference/coarsen.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "core/base/file.h"
 #include "core/base/random.h"
@@ -9,8 +11,8 @@
 enum { CHECK_EVERY = 4096 };
 
 /* The neighbour that v pairs with, or v itself. */
-static uint32_t choose_mate(const cm_graph *graph, const cm_partition_options *options, const uint32_t *mate,
-                            uint32_t v, cm_random *random, uint64_t *weight)
+static uint32_t choose_mate(const cm_graph *graph, const cm_partition_options *options, cm_matching matching,
+                            const uint32_t *mate, uint32_t v, cm_random *random, uint64_t *weight)
 {
   uint64_t heaviest = 0;
   uint32_t chosen = v, equals = 0;
@@ -22,7 +24,7 @@ static uint32_t choose_mate(const cm_graph *graph, const cm_partition_options *o
       continue;
     bool fits = mate[u] == u && ((uint64_t)graph->size[u] + graph->size[v]) * options->coarsening_share <=
                                     options->capacity;
-    if (!fits && options->matching == CM_MATCHING_AVAILABLE)
+    if (!fits && matching == CM_MATCHING_AVAILABLE)
       continue;
     if (!any_edge || w > heaviest) {
       any_edge = true;
@@ -38,8 +40,8 @@ static uint32_t choose_mate(const cm_graph *graph, const cm_partition_options *o
   return chosen;
 }
 
-cm_status cm_match(const cm_graph *graph, const cm_partition_options *options, uint32_t level, uint32_t try,
-                   cm_run *run, uint32_t *mate, uint32_t *pairs, uint64_t *removed, cm_error *error)
+cm_status cm_match(const cm_graph *graph, const cm_partition_options *options, cm_matching matching, uint32_t level,
+                   uint32_t try, cm_run *run, uint32_t *mate, uint32_t *pairs, uint64_t *removed, cm_error *error)
 {
   uint32_t *order;
   if (CM_NEW(run->memory, order, graph->vertex_count, error) != CM_OK)
@@ -60,7 +62,7 @@ cm_status cm_match(const cm_graph *graph, const cm_partition_options *options, u
     if (mate[v] != v)
       continue;
     uint64_t weight;
-    uint32_t u = choose_mate(graph, options, mate, v, &random, &weight);
+    uint32_t u = choose_mate(graph, options, matching, mate, v, &random, &weight);
     if (u == v)
       continue;
     mate[v] = u;
@@ -77,6 +79,7 @@ cm_status cm_match(const cm_graph *graph, const cm_partition_options *options, u
 typedef struct tries {
   const cm_graph *graph;
   const cm_partition_options *options;
+  cm_matching matching;
   uint32_t level;
   cm_run *run;
   uint32_t **mate;   /* [tries][vertices] */
@@ -87,9 +90,9 @@ typedef struct tries {
 static cm_status match_once(void *context, size_t try, cm_error *error)
 {
   tries *all = context;
-  if (CM_NEW(all->run->memory, all->mate[try], all->graph->vertex_count, error) != CM_OK)
+  if (all->mate[try] == NULL && CM_NEW(all->run->memory, all->mate[try], all->graph->vertex_count, error) != CM_OK)
     return error->status;
-  return cm_match(all->graph, all->options, all->level, (uint32_t)try, all->run, all->mate[try],
+  return cm_match(all->graph, all->options, all->matching, all->level, (uint32_t)try, all->run, all->mate[try],
                   &all->pairs[try], &all->removed[try], error);
 }
 
@@ -102,36 +105,59 @@ static uint32_t number_pairs(const uint32_t *mate, uint32_t vertices, uint32_t *
   return next;
 }
 
-cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *options, uint32_t level,
-                           cm_run *run, uint32_t *parent, cm_graph **coarse, cm_error *error)
+/* Whether the level shrinks enough; *best is the try that removes most weight. */
+static cm_status match_all(tries *all, uint32_t *best, bool *shrinks, cm_error *error)
 {
-  uint32_t count = options->coarsening_tries;
-  tries all = {.graph = graph, .options = options, .level = level, .run = run};
+  const cm_partition_options *options = all->options;
+  cm_status status = cm_parallel(all->run, options->coarsening_tries, match_once, all, error);
+  *best = 0;
+  for (uint32_t t = 1; status == CM_OK && t < options->coarsening_tries; t++)
+    if (all->removed[t] > all->removed[*best])
+      *best = t;
+  *shrinks = status == CM_OK && all->pairs[*best] > 0 &&
+             all->pairs[*best] >= options->coarsening_stop * all->graph->vertex_count;
+  return status;
+}
+
+cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *options, uint32_t level,
+                           cm_run *run, uint32_t *parent, cm_graph **coarse, bool *available, cm_error *error)
+{
+  uint32_t count = options->coarsening_tries, best = 0;
+  bool by_itself = options->matching == CM_MATCHING_AUTO, shrinks = false;
+  tries all = {.graph = graph, .options = options, .level = level, .run = run,
+               .matching = by_itself ? CM_MATCHING_HEAVIEST : options->matching};
   cm_status status = CM_NEW(run->memory, all.mate, count, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, all.pairs, count, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, all.removed, count, error);
   if (status == CM_OK)
-    status = cm_parallel(run, count, match_once, &all, error);
-  if (status == CM_OK) {
-    uint32_t best = 0;
-    for (uint32_t t = 1; t < count; t++)
-      if (all.removed[t] > all.removed[best])
-        best = t;
-    if (all.pairs[best] == 0 || all.pairs[best] < options->coarsening_stop * graph->vertex_count)
-      *coarse = NULL;
-    else {
-      uint32_t coarse_count = number_pairs(all.mate[best], graph->vertex_count, parent);
-      status = cm_graph_contract(graph, parent, coarse_count, run, coarse, error);
-    }
+    status = match_all(&all, &best, &shrinks, error);
+  if (status == CM_OK && !shrinks && by_itself) {
+    all.matching = CM_MATCHING_AVAILABLE;
+    status = match_all(&all, &best, &shrinks, error);
   }
+  if (status == CM_OK && shrinks) {
+    uint32_t coarse_count = number_pairs(all.mate[best], graph->vertex_count, parent);
+    status = cm_graph_contract(graph, parent, coarse_count, run, coarse, error);
+  } else if (status == CM_OK)
+    *coarse = NULL;
+  *available = shrinks && by_itself && all.matching == CM_MATCHING_AVAILABLE;
   for (uint32_t t = 0; all.mate != NULL && t < count; t++)
     cm_free(all.mate[t]);
   cm_free(all.mate);
   cm_free(all.pairs);
   cm_free(all.removed);
   return status;
+}
+
+static cm_status mark_available(const char *folder, uint32_t level, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  if (cm_path(path, error, "%s/available-%u", folder, level) != CM_OK)
+    return error->status;
+  FILE *mark = fopen(path, "we");
+  return mark != NULL && fclose(mark) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot write", path);
 }
 
 cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint64_t weight_scale,
@@ -146,10 +172,11 @@ cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint
     status = cm_run_progress(run, fraction < 0 ? 0 : fraction, (int)level, graph->vertex_count, NAN, error);
     uint32_t *parent = NULL;
     cm_graph *coarse = NULL;
+    bool available = false;
     if (status == CM_OK)
       status = CM_NEW(run->memory, parent, graph->vertex_count, error);
     if (status == CM_OK)
-      status = cm_coarsen_level(graph, options, level, run, parent, &coarse, error);
+      status = cm_coarsen_level(graph, options, level, run, parent, &coarse, &available, error);
     if (status != CM_OK || coarse == NULL) {
       cm_free(parent);
       break;
@@ -163,6 +190,8 @@ cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint
       status = cm_graph_save(graph, parent, finer_count, weight_scale, path, run, error);
     cm_free(parent);
     level++;
+    if (status == CM_OK && available)
+      status = mark_available(folder, level, error);
   }
   cm_graph_free(graph);
   if (status == CM_OK)

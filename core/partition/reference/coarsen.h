@@ -8,19 +8,21 @@
 enum { CM_LEVELS_MAX = 60 };
 
 /* One matching: visits vertices in the random order of (seed, level, try), pairs each with a neighbour on its
- * heaviest edge (one of them at random when several weigh the same) if neither is paired and the merged size times
- * share is at most the capacity. Fills mate [vertex_count] (itself when unpaired); *pairs counts the pairs and
+ * heaviest edge (one of them at random when several weigh the same; CM_MATCHING_AVAILABLE: on the heaviest of the edges
+ * that allow it) if neither is paired and the merged size times share is at most the capacity. Fills mate [vertex_count] (itself when unpaired); *pairs counts the pairs and
  * *removed is the edge weight that merging them removes. O(entries). */
-cm_status cm_match(const cm_graph *graph, const cm_partition_options *options, uint32_t level, uint32_t try,
-                   cm_run *run, uint32_t *mate, uint32_t *pairs, uint64_t *removed, cm_error *error);
+cm_status cm_match(const cm_graph *graph, const cm_partition_options *options, cm_matching matching, uint32_t level,
+                   uint32_t try, cm_run *run, uint32_t *mate, uint32_t *pairs, uint64_t *removed, cm_error *error);
 
 /* One level: the best of options->coarsening_tries matchings by removed weight (the first of equals), contracted.
  * parent [graph->vertex_count] gets the coarse vertex of each vertex; coarse vertices are numbered by their lowest
- * member. *coarse is NULL when the level would shrink by less than options->coarsening_stop. */
+ * member. *coarse is NULL when the level would shrink by less than options->coarsening_stop; with CM_MATCHING_AUTO it is
+ * matched again by CM_MATCHING_AVAILABLE before, which *available then says. */
 cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *options, uint32_t level,
-                           cm_run *run, uint32_t *parent, cm_graph **coarse, cm_error *error);
+                           cm_run *run, uint32_t *parent, cm_graph **coarse, bool *available, cm_error *error);
 
-/* All levels below a finest graph, each written to folder/level-N.zip (N = 1, 2, ...); *levels says how many.
+/* All levels below a finest graph, each written to folder/level-N.zip (N = 1, 2, ...); *levels says how many. Beside a
+ * level that CM_MATCHING_AUTO matched by CM_MATCHING_AVAILABLE lies an empty file available-N.
  * Frees `finest` as soon as it is no longer needed. Opens phase "coarsen". */
 cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint64_t weight_scale,
                      const char *folder, cm_run *run, uint32_t *levels, cm_error *error);
