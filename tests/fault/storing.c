@@ -218,7 +218,7 @@ static void settle_append(cm_status status, char *digest)
   start_anew();
   must(cm_uploads_get(store, upload.id, &found, &error), &error, "an upload");
   expect(status, found.offset == 6, found.offset <= 6, "a piece of an upload");
-  operation_write(operation_path("data/incoming/0123456789abcdef0123.part"), "abcdef" + found.offset, 6 - found.offset);
+  operation_write(operation_path("data/incoming/0123456789abcdef0123.part"), &"abcdef"[found.offset], 6 - found.offset);
   must(cm_uploads_append(store, operation_path("data/incoming/0123456789abcdef0123.part"), found.offset, &found, &error), &error,
        "the rest of a piece");
   char path[CM_PATH_MAX], *text;

@@ -132,7 +132,7 @@ END_TEST
 START_TEST(blocks_use_each_core_of_a_region_at_most_once)
 {
   static uint32_t at[2][MOST];
-  for (uint64_t round = 0; round < 40; round++) {
+  for (uint64_t round = 0; round < test_rounds(40); round++) {
     cm_random random;
     cm_random_init(&random, round, 2, 0);
     cm_chip *chip = random_chip(&random, 17);

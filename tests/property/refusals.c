@@ -118,7 +118,7 @@ START_TEST(what_is_said_is_so)
   cm_random random;
   uint32_t made[4] = {0}, impossible[4] = {0}, missed[4] = {0}, found = 0, proved = 0, too_large = 0;
   uint32_t by[CM_RESOURCES] = {0};
-  for (uint64_t round = 0; round < 1600; round++) {
+  for (uint64_t round = 0; round < test_rounds(1600); round++) {
     cm_random_init(&random, round, 17, 0);
     uint32_t n = 1 + below(&random, SMALL), preset = round % 4;
     cm_topology t =
@@ -156,15 +156,15 @@ START_TEST(what_is_said_is_so)
   }
   /* Wide enough to meet every outcome; what can be done is done nearly always. */
   for (int p = 0; p < 4; p++) {
-    ck_assert_uint_gt(made[p], 150);
-    ck_assert_uint_gt(impossible[p], 100);
+    ck_assert_uint_gt(made[p], test_rounds(150));
+    ck_assert_uint_gt(impossible[p], test_rounds(100));
     ck_assert_msg(missed[p] <= 6, "%s misses %u of %u", presets[p], missed[p], made[p] + missed[p]);
   }
-  ck_assert_uint_gt(found, 1);
-  ck_assert_uint_gt(proved, 300);
-  ck_assert_uint_gt(too_large, 100);
-  for (int r = 0; r < CM_RESOURCES; r++)
-    ck_assert_msg(by[r] > 2, "%s is named %u times", cm_resource_name(r), by[r]);
+  ck_assert_uint_gt(found, test_rounds(1));
+  ck_assert_uint_gt(proved, test_rounds(300));
+  ck_assert_uint_gt(too_large, test_rounds(100));
+  for (cm_resource r = 0; r < CM_RESOURCES; r++)
+    ck_assert_msg(by[r] > test_rounds(2), "%s is named %u times", cm_resource_name(r), by[r]);
 }
 END_TEST
 
@@ -203,7 +203,7 @@ START_TEST(what_fast_maps_is_not_refused_by_others)
   static const char *const presets[] = {"fast", "balanced", "best"};
   cm_random random;
   uint32_t made[3] = {0}, mesh_refuses = 0;
-  for (uint64_t round = 0; round < 60; round++) {
+  for (uint64_t round = 0; round < test_rounds(60); round++) {
     cm_random_init(&random, round, 19, 0);
     cm_topology t = network_undirected(&random, 30 + below(&random, 30), 20);
     cm_chip *chip;
@@ -234,8 +234,8 @@ START_TEST(what_fast_maps_is_not_refused_by_others)
     cm_chip_free(chip);
     network_free(&t);
   }
-  ck_assert_uint_gt(made[0], 10);
-  ck_assert_uint_gt(mesh_refuses, 3);
+  ck_assert_uint_gt(made[0], test_rounds(10));
+  ck_assert_uint_gt(mesh_refuses, test_rounds(3));
 }
 END_TEST
 

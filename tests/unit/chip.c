@@ -299,8 +299,8 @@ START_TEST(occupancy_changes)
   ck_assert_uint_eq(cm_occupancy_free_count(back), 22);
   cm_occupancy_free(back);
   static const char *const damaged[] = {"", "[", "{\"width\": 9}", "{\"taken\": [{\"owner\": \"x\"}, 4]}",
-                                        "{\"taken\": [{\"owner\": \"x\", \"cores\": [[0,0]]},"
-                                        "{\"owner\": \"y\", \"cores\": [[0,0]]}]}"};
+                                        ("{\"taken\": [{\"owner\": \"x\", \"cores\": [[0,0]]},"
+                                         "{\"owner\": \"y\", \"cores\": [[0,0]]}]}")};
   for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++)
     ck_assert_int_ne(cm_occupancy_parse(chip, damaged[i], strlen(damaged[i]), &back, &error), CM_OK);
   cm_chip_free(chip);

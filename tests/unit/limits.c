@@ -44,7 +44,7 @@ START_TEST(no_partition_has_fewer_parts)
   ck_assert_uint_gt(4 * tight, 3 * feasible);
   for (int a = 0; a < 4; a++)
     ck_assert_uint_gt(argument[a], 5);
-  for (int r = CM_NEURONS; r <= CM_INBOUND_AXONS; r++)
+  for (cm_resource r = CM_NEURONS; r <= CM_INBOUND_AXONS; r++)
     ck_assert_msg(resource[r] > 5, "%s decides %u times", cm_resource_name(r), resource[r]);
 }
 END_TEST

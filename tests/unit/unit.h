@@ -54,6 +54,20 @@ static inline void test_write(const char *path, const void *bytes, size_t size)
   ck_assert_int_eq(fclose(stream), 0);
 }
 
+/* How often a search is tried on random inputs, or found something, of `all` times: a quarter under sanitizers, which look
+ * at each access and not at what comes out. */
+static inline uint32_t test_rounds(uint32_t all)
+{
+#if defined(__SANITIZE_ADDRESS__)
+  return all / 4;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  return all / 4;
+#endif
+#endif
+  return all;
+}
+
 /* Runs a suite; the exit status of the test program. */
 static inline int test_main(Suite *suite)
 {
