@@ -35,12 +35,13 @@ function means(path) {
 }
 
 function chip(from, count, to) {
-  const made = read(from), { units } = made.machine, k = Number(count);
+  const made = read(from), k = Number(count);
   made.name = `units-${k}`;
   made.machine.memory_bytes = 2097152;
-  units.data = { ...units.data, count: k, ports: 1 };
-  units.matrix.count = units.vector.count = k;
-  delete made.machine.devices;
+  made.cores = [1, 1];
+  for (const device of made.machine.devices) {
+    Object.assign(device, { cores: [[0, 0]], units: k }, device.operations_per_ns ? {} : { ports: 1 });
+  }
   writeFileSync(to, JSON.stringify(made));
 }
 

@@ -3,36 +3,39 @@
 
 #include "cli/cli.h"
 #include "core/base/file.h"
+#include "core/machine/tiles/tiles.h"
 #include "core/mapping/check/again.h"
 #include "core/mapping/check/certificate.h"
 #include "core/mapping/check/routes_check.h"
 
 static const char usage[] =
   "usage: coremap check NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--certificate FILE] [--routes FILE]\n"
-  "                     [--occupancy FILE] [--again] [--format NAME] [--quiet]\n"
+  "                     [--program FILE] [--occupancy FILE] [--again] [--format NAME] [--quiet]\n"
   "\n"
   "Recomputes every limit and metric of a mapping (coremap map -o FILE) with code of its own, and all that a\n"
   "certificate (coremap map --certificate FILE) says of it; follows every axon over its routes (coremap map --routes\n"
   "FILE.json) and looks for rings that could deadlock. Exit status: 0 legal, 1 not (every violation is listed),\n"
   "2 bad input. FILE - is standard input.\n"
   "\n"
+  "  --program FILE  the network is the tiles of this program and the mapping where its units lie (coremap compile\n"
+  "                  --tiles): whether both are what the program does, byte for byte\n"
   "  --again         map again with the options that the mapping states, and compare all of it: what stands in options,\n"
   "                  attempts and report is proved by nothing else (with --occupancy where it was made with one)\n"
   "  --format NAME   the network's format, whatever it looks like: @N\n";
 
 typedef struct arguments {
-  const char *network, *format, *chip, *mesh, *mapping, *occupancy, *certificate, *routes;
+  const char *network, *format, *chip, *mesh, *mapping, *occupancy, *certificate, *routes, *program;
   bool again, quiet;
 } arguments;
 
 static int parse(int argc, char **argv, arguments *a)
 {
-  enum { CHIP = 256, MESH, FORMAT, MAPPING, OCCUPANCY, CERTIFICATE, ROUTES, AGAIN, QUIET, HELP };
+  enum { CHIP = 256, MESH, FORMAT, MAPPING, OCCUPANCY, CERTIFICATE, ROUTES, PROGRAM, AGAIN, QUIET, HELP };
   static const struct option flags[] = {
     {"chip", required_argument, NULL, CHIP}, {"mesh", required_argument, NULL, MESH},
     {"format", required_argument, NULL, FORMAT},
     {"certificate", required_argument, NULL, CERTIFICATE}, {"routes", required_argument, NULL, ROUTES},
-    {"again", no_argument, NULL, AGAIN},
+    {"program", required_argument, NULL, PROGRAM}, {"again", no_argument, NULL, AGAIN},
     {"mapping", required_argument, NULL, MAPPING}, {"occupancy", required_argument, NULL, OCCUPANCY},
     {"quiet", no_argument, NULL, QUIET}, {"help", no_argument, NULL, HELP}, {NULL, 0, NULL, 0}};
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
@@ -44,6 +47,7 @@ static int parse(int argc, char **argv, arguments *a)
       case OCCUPANCY: a->occupancy = cli_input(optarg); break;
       case CERTIFICATE: a->certificate = cli_input(optarg); break;
       case ROUTES: a->routes = cli_input(optarg); break;
+      case PROGRAM: a->program = cli_input(optarg); break;
       case AGAIN: a->again = true; break;
       case QUIET: a->quiet = true; break;
       case HELP: return cli_help(usage);
@@ -72,6 +76,27 @@ static cm_status check_again(const arguments *a, const cm_topology *topology, co
       cm_check_again(a->mapping, topology, chip, occupancy, network_id, scratch, run, result, error);
   (void)cm_folder_remove(scratch, &ignored);
   return status;
+}
+
+/* Whether the mapping is what a program does; a difference is a violation like others. */
+static cm_status check_program(const arguments *a, const cm_topology *topology, const cm_chip *chip, cm_run *run,
+                               char difference[CM_ERROR_DETAIL_MAX], cm_error *error)
+{
+  cm_program *program;
+  uint32_t *part, *core, parts;
+  if (cm_program_read(a->program, run, &program, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_mapping_read_places(a->mapping, topology->vertex_count, chip, run, &part, &parts, &core, error);
+  if (status == CM_OK) {
+    status = cm_tiles_agree(program, topology, part, core, run, error);
+    cm_free(part);
+    cm_free(core);
+  }
+  cm_program_free(program);
+  if (status != CM_BAD_MAPPING)
+    return status;
+  (void)snprintf(difference, CM_ERROR_DETAIL_MAX, "%s", error->detail);
+  return CM_OK;
 }
 
 int cli_check(int argc, char **argv)
@@ -106,12 +131,18 @@ int cli_check(int argc, char **argv)
     status = cm_routes_check(a.routes, a.mapping, topology, chip, &cli.run, &result, &error);
   if (status == CM_OK && a.again && result.violation_count == 0)
     status = check_again(&a, topology, chip, occupancy, network_id, &cli.run, &result, &error);
+  char difference[CM_ERROR_DETAIL_MAX] = "";
+  if (status == CM_OK && a.program != NULL && result.violation_count == 0)
+    status = check_program(&a, topology, chip, &cli.run, difference, &error);
   cli_run_end(&cli);
   int exit_status = status == CM_OK ? EXIT_DONE : cli_fail(&error);
   if (status == CM_OK && result.violation_count > 0) {
     for (uint32_t i = 0; i < result.listed; i++)
       puts(result.violations[i]);
     fprintf(stderr, "coremap: the mapping breaks %llu rules\n", (unsigned long long)result.violation_count);
+    exit_status = EXIT_REFUSED;
+  } else if (status == CM_OK && difference[0] != '\0') {
+    puts(difference);
     exit_status = EXIT_REFUSED;
   } else if (status == CM_OK && !a.quiet)
     puts("legal");

@@ -17,7 +17,7 @@ static const char usage[] =
   "fewest bytes. Either computes the same numbers.\n"
   "\n"
   "  -o, --output FILE    where the program or the model (ONNX) goes, or what another stage makes\n"
-  "  --chip NAME|FILE     the chip; its file has a \"machine\" with memory and units (docs/chip-file.md)\n"
+  "  --chip NAME|FILE     the chip; its file has a \"machine\" with memory and devices (docs/chip-file.md)\n"
   "  --memory B           bytes of on-chip memory instead of the chip's, or 256K, 4M\n"
   "  --shape NAME=DIMS    extents of an input that the model leaves open, like input=1x3x224x224, or of an open dimension,\n"
   "                       like batch=1; once for each\n"
@@ -25,14 +25,14 @@ static const char usage[] =
   "  --objective WHICH    time (default) or traffic: what comes first, the time or the bytes to and from the chip\n"
   "  --scores N           candidates that the search for pieces and orders scores (default: by the size of the program)\n"
   "  --search-seconds S   the search ends after so many seconds with the best found\n"
-  "  --stop-after STAGE   permutations, split (pieces as JSON), tile (micro-operators as a network), order (pieces as\n"
-  "                       JSON, as they will run), program, or mapping (micro-operators on cores)\n"
+  "  --stop-after STAGE   permutations, split (pieces as JSON), order (as they will run), tile (the program's pieces\n"
+  "                       as a network), program, or mapping (its pieces on cores)\n"
   "  --report FILE        write what was done as JSON: permutations, pieces, traffic, time\n"
   "  --measure COMMAND    score orders by running the program on the real target: docs/orders.md\n"
   "  --timeline FILE      write what every unit of the chip does when, as Chrome trace JSON\n"
-  "  --tiles FILE         write the model's micro-operators as a network, where the chip names devices (docs/tiling.md)\n"
-  "  --mapping FILE       lay those on the chip's cores, as coremap map -o writes it; needs --tiles\n"
-  "  --verify             compute the model before and after on random inputs and compare\n"
+  "  --tiles FILE         write the program's pieces as a network (docs/tiling.md)\n"
+  "  --mapping FILE       and on which core each lies, as coremap map -o writes it; needs --tiles\n"
+  "  --verify             compute the model before and after on random inputs and compare, and tiles with the program\n"
   "  --seed S             of the random inputs and the search\n"
   "  --threads T          never changes the result\n"
   "  --memory-limit B     bytes, or 512M, 2G, that the compiler may use\n"
@@ -167,8 +167,8 @@ static void print_table(const arguments *a, const json_t *report)
   else if (split != NULL)
     printf("split         %.0f operators in %.0f pieces\n", cli_number(split, "computed"), cli_number(split, "pieces"));
   if (tiles != NULL)
-    printf("tiles         %.0f micro-operators, %.1f us\n", cli_number(tiles, "micro_operators"),
-           cli_number(tiles, "makespan_ns") / 1000);
+    printf("tiles         %.0f, %.1f KB go between them\n", cli_number(tiles, "tiles"),
+           cli_number(tiles, "bytes_moved") / 1024);
   if (json_is_true(json_object_get(verified, "equal")))
     printf("verified      largest relative deviation %g\n",
            json_real_value(json_object_get(verified, "largest_relative_deviation")));
@@ -183,9 +183,7 @@ static cm_status compile_file(const arguments *a, cm_compile_options *options, c
   enum { MEASURE_SECONDS = 60 };
   char scratch[CM_PATH_MAX] = "", program[CM_PATH_MAX];
   cm_error ignored;
-  bool needed = a->mapping != NULL || a->measure != NULL || options->stop_after == CM_STAGE_MAPPING;
-  if ((needed && cli_scratch(scratch, error) != CM_OK) ||
-      cm_path(program, error, "%s/program", scratch) != CM_OK)
+  if ((a->measure != NULL && cli_scratch(scratch, error) != CM_OK) || cm_path(program, error, "%s/program", scratch) != CM_OK)
     return error->status;
   options->beside = true;
   options->measure = a->measure;
@@ -193,7 +191,6 @@ static cm_status compile_file(const arguments *a, cm_compile_options *options, c
   options->measure_seconds = MEASURE_SECONDS;
   options->tiles = a->tiles;
   options->mapping = a->mapping;
-  options->scratch_folder = scratch;
   cm_status status = cm_compile(a->model, options, chip, run, a->output, a->timeline, report, error);
   if (scratch[0] != '\0')
     (void)cm_folder_remove(scratch, &ignored);

@@ -16,7 +16,7 @@ static const struct {
   {"compile", cli_compile, "turn an ONNX model into a program for a chip, or rewrite it so that its permutations move less"},
   {"run", cli_run_program, "simulate a program: its time and what it computes"},
   {"disassemble", cli_disassemble, "print a program's instructions"},
-  {"tile", cli_tile, "cut an ONNX model in micro-operators for the devices of a chip"},
+  {"tile", cli_tile, "the pieces of a program for an ONNX model, as a network"},
   {"schedule", cli_schedule, "schedule tasks on processors or resources"},
   {"simulate", cli_simulate, "simulate the packets of a mapping: step time, latencies, saturation"},
   {"check", cli_check, "verify a mapping independently of what made it"},

@@ -217,10 +217,11 @@ static cm_status beside_model(const arguments *a, const cm_program *p, cm_tensor
 static json_t *result_json(const arguments *a, const cm_program *p, const cm_simulation *r, double deviation)
 {
   json_t *units = json_object();
-  for (int k = 0; k < CM_UNIT_KINDS; k++)
-    (void)json_object_set_new(units, cm_unit_name((cm_unit_kind)k),
-                              json_pack("{s:i, s:f}", "lanes", (int)cm_target_lanes(&p->target, (cm_unit_kind)k), "busy_ns",
-                                        r->busy_ns[k]));
+  for (uint32_t d = 0; d < p->target.device_count; d++) {
+    const cm_device *device = &p->target.device[d];
+    (void)json_object_set_new(units, device->name, json_pack("{s:i, s:f}", "lanes", (int)(device->units * device->ports),
+                                                             "busy_ns", r->busy_ns[d]));
+  }
   return json_pack("{s:s, s:f, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o*}", "chip", p->chip_name, "time_ns", r->time_ns,
                    "units", units, "instructions", (json_int_t)r->executed, "loaded_bytes", (json_int_t)r->loaded_bytes,
                    "stored_bytes", (json_int_t)r->stored_bytes, "parameter_bytes", (json_int_t)r->parameter_bytes,
@@ -231,10 +232,10 @@ static json_t *result_json(const arguments *a, const cm_program *p, const cm_sim
 static void print_result(const arguments *a, const cm_program *p, const cm_simulation *r, double deviation)
 {
   printf("time         %.3f us on %s, %" PRIu64 " instructions\n", r->time_ns / 1000, p->chip_name, r->executed);
-  for (int k = 0; k < CM_UNIT_KINDS; k++) {
-    uint32_t lanes = cm_target_lanes(&p->target, (cm_unit_kind)k);
-    printf("%-12s %u lanes, busy %.1f %%\n", cm_unit_name((cm_unit_kind)k), lanes,
-           r->time_ns > 0 ? 100 * r->busy_ns[k] / r->time_ns / lanes : 0);
+  for (uint32_t d = 0; d < p->target.device_count; d++) {
+    uint32_t lanes = p->target.device[d].units * p->target.device[d].ports;
+    printf("%-12s %u lanes, busy %.1f %%\n", p->target.device[d].name, lanes,
+           r->time_ns > 0 ? 100 * r->busy_ns[d] / r->time_ns / lanes : 0);
   }
   printf("activations  %.1f KB in, %.1f KB out\n", (double)r->loaded_bytes / 1024, (double)r->stored_bytes / 1024);
   printf("parameters   %.1f KB\n", (double)r->parameter_bytes / 1024);

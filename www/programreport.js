@@ -87,8 +87,7 @@ const ELSEWHERE = ['program.chip', 'stage', 'program.operators'];
 /** What tiling reports, a line a device. */
 export function tileRows({ devices, ...figures }) {
   const line = (device) =>
-    `${count(device.micro_operators)} micro-operators on ${count(device.cores)} cores, ` +
-    `busy for ${time(device.busy_ns)}`;
+    `${count(device.tiles)} tiles on ${count(device.units)} units, busy for ${time(device.busy_ns)}`;
   return { ...figures, ...Object.fromEntries((devices ?? []).map((device) => [device.name, line(device)])) };
 }
 

@@ -36,7 +36,7 @@ typedef enum cm_status {
   CM_INTERNAL,         /* a defect of this program */
 } cm_status;
 
-enum { CM_ERROR_FIGURES_MAX = 12 };
+enum { CM_ERROR_FIGURES_MAX = 12, CM_ERROR_DETAIL_MAX = 1000 };
 
 /* A named number that explains an error ("needed": 20, "free": 12). */
 typedef struct cm_figure {
@@ -46,7 +46,7 @@ typedef struct cm_figure {
 
 typedef struct cm_error {
   cm_status status;
-  char detail[1000]; /* what, where, what would be right */
+  char detail[CM_ERROR_DETAIL_MAX]; /* what, where, what would be right */
   char where[96];    /* the place: "byte 17", "line 3", "neuron 5", "/limits/neurons"; "" when none */
   const char *limit_name; /* the core limit in the way, as in chip files ("inbound_axons"); static, NULL: none */
   cm_figure figures[CM_ERROR_FIGURES_MAX];

@@ -350,7 +350,7 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
   if (read_dead_links(root, chip, error) != CM_OK)
     return error->status;
   const json_t *machine = json_object_get(root, "machine");
-  return machine == NULL ? CM_OK : cm_target_read(machine, &chip->target, error);
+  return machine == NULL ? CM_OK : cm_target_read(machine, chip, &chip->target, error);
 }
 
 cm_status cm_chip_parse(const char *json, size_t size, cm_chip **chip, cm_error *error)

@@ -1,6 +1,7 @@
 /* Lower bounds on time from dependency cones: what an element needs has to be done before it. */
 #include "core/machine/bound.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,12 +31,13 @@ typedef struct bounding {
   double *work;      /* by place: operations over the lanes of its kind, ns, in the present cone */
   double *bytes;     /* by place: of parameters, over the ports, ns */
   moment *sorted;
+  double weight[CM_UNIT_KINDS][CM_TARGET_DEVICES_MAX]; /* of one lane */
   cm_box *inputs[2];
 } bounding;
 
 static double port_rate(const bounding *b)
 {
-  return b->target->unit[CM_UNIT_DATA].bytes_per_ns * cm_target_lanes(b->target, CM_UNIT_DATA);
+  return cm_target_bandwidth(b->target);
 }
 
 static uint64_t least_count(const cm_box *a, const cm_box *b)
@@ -114,6 +116,36 @@ static cm_status read_boxes(const cm_call *call, const cm_box *box, cm_box *inpu
   return CM_OK;
 }
 
+/* Every lane has a weight, in proportion to its best rate for a kind of operation, together 1: operations take at least
+ * their least time on any lane times its weight of all lanes' time. With one device for a kind, work over its lanes. */
+static double busy_share(const bounding *b, const cm_plan_op *op, double work)
+{
+  const cm_target *t = b->target;
+  const double *weight = b->weight[op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR];
+  double least = HUGE_VAL, issue = HUGE_VAL;
+  for (uint32_t d = 0; d < t->device_count; d++)
+    if (op->rates[d] > 0) {
+      least = fmin(least, weight[d] / op->rates[d]);
+      issue = fmin(issue, weight[d] * (t->issue_ns + t->device[d].latency_ns));
+    }
+  return work * least + issue;
+}
+
+static void weigh_lanes(bounding *b)
+{
+  for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS; k++) {
+    double sum = 0;
+    for (uint32_t d = 0; d < b->target->device_count; d++) {
+      const cm_device *device = &b->target->device[d];
+      for (uint32_t i = 0; i < device->rate_count[k]; i++)
+        b->weight[k][d] = fmax(b->weight[k][d], device->rate[k][i].per_ns);
+      sum += b->weight[k][d] * device->units;
+    }
+    for (uint32_t d = 0; d < b->target->device_count; d++)
+      b->weight[k][d] /= sum;
+  }
+}
+
 /* Adds what an operator has to do for a need to its place in the order, and what it reads to the needs. With `alone` only
  * its parameters count: it is the one that is to begin. */
 static cm_status visit_op(bounding *b, uint32_t place, const cm_plan_op *op, const needed *n, bool alone, cm_error *error)
@@ -133,9 +165,8 @@ static cm_status visit_op(bounding *b, uint32_t place, const cm_plan_op *op, con
   bool counted = op->matrix || call->node->known->kernel == cm_kernel_pool;
   if (counted)
     work *= per_element[0] < per_element[1] ? per_element[0] : per_element[1];
-  cm_unit_kind kind = op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR;
   if (!alone)
-    b->work[place] += (work / op->rate + b->target->issue_ns) / cm_target_lanes(b->target, kind);
+    b->work[place] += busy_share(b, op, work);
   for (uint32_t i = 0; i < call->input_count; i++) {
     if (!cm_has(call, i) || i >= call->node->input_count)
       continue;
@@ -353,6 +384,7 @@ cm_status cm_time_bound_make(const cm_plan *plan, const cm_target *target, cm_ru
   bounding b = {.plan = plan, .target = target, .run = run};
   cm_time_bound bound = {0};
   uint32_t inputs = 8;
+  weigh_lanes(&b);
   cm_status status = CM_OK;
   for (uint32_t o = 0; o < plan->op_count; o++)
     inputs = plan->ops[o].call.input_count > inputs ? plan->ops[o].call.input_count : inputs;

@@ -109,7 +109,7 @@ static cm_status make(compiling *c, cm_error *error)
   const cm_settings settings = cm_settings_default(options.memory_bytes);
   options.settings = c->options->least_traffic ? NULL : &settings;
   cm_status status = understand(c, error);
-  if (status != CM_OK || c->last == CM_STAGE_TILE || c->last == CM_STAGE_MAPPING)
+  if (status != CM_OK)
     return status;
   if (c->last == CM_STAGE_SPLIT) {
     cm_run_phase(c->run, "split");
@@ -118,7 +118,7 @@ static cm_status make(compiling *c, cm_error *error)
     status = make_draft(c, &options, &order, error);
   if (status == CM_OK)
     status = add_report(c, "split", cm_pieces_report(c->draft.plan), error);
-  if (status == CM_OK && c->last == CM_STAGE_PROGRAM)
+  if (status == CM_OK && c->last >= CM_STAGE_TILE)
     return make_program(c, order, error);
   if (status == CM_OK && order != NULL)
     return add_report(c, "order", order, error);
@@ -150,19 +150,30 @@ static cm_status begin(compiling *c, cm_error *error)
   return CM_OK;
 }
 
+/* What is asked for beside a program, or instead. */
+static cm_status write_tiles(compiling *c, const char *out, cm_error *error)
+{
+  const cm_compile_options *o = c->options;
+  const char *network = c->last == CM_STAGE_TILE ? out : o->tiles, *mapping = c->last == CM_STAGE_MAPPING ? out : o->mapping;
+  const cm_tiles_input input = {c->draft.plan, c->program, c->draft.emission.pieces, c->chip, o->verify};
+  if (c->last == CM_STAGE_PROGRAM && (o->tiles == NULL || o->no_tiles))
+    return CM_OK;
+  return cm_compile_tiles(&input, network, mapping, c->run, c->report, error);
+}
+
 static cm_status write_last(compiling *c, const char *out, const char *timeline, cm_error *error)
 {
   const cm_draft *d = &c->draft;
   switch (c->last) {
   case CM_STAGE_SPLIT: return cm_pieces_write(d->plan, NULL, 0, out, error);
   case CM_STAGE_ORDER: return cm_pieces_write(d->plan, d->course.pieces, d->course.piece_count, out, error);
+  case CM_STAGE_TILE:
+  case CM_STAGE_MAPPING:
   case CM_STAGE_PROGRAM:
-    if (cm_program_write(c->program, out, error) != CM_OK ||
+    if ((c->last == CM_STAGE_PROGRAM && cm_program_write(c->program, out, error) != CM_OK) ||
         (timeline != NULL && cm_timeline_write(c->program, c->chip->name, c->run, timeline, error) != CM_OK))
       return error->status;
-    return cm_compile_tiles(c->made, c->chip, c->options, c->run, out, c->report, error);
-  case CM_STAGE_TILE:
-  case CM_STAGE_MAPPING: return cm_compile_tiles(c->made, c->chip, c->options, c->run, out, c->report, error);
+    return write_tiles(c, out, error);
   default: return cm_onnx_write(c->made, out, error);
   }
 }

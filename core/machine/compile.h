@@ -12,10 +12,10 @@ typedef enum cm_compile_stage {
   CM_STAGE_DEFAULT,      /* program where a chip that runs programs is given, else permutations */
   CM_STAGE_PERMUTATIONS, /* an ONNX model */
   CM_STAGE_SPLIT,        /* the pieces in the order of the file, as JSON */
-  CM_STAGE_TILE,         /* the micro-operators for the chip's devices, as a network */
   CM_STAGE_ORDER,        /* the pieces in the order of execution that was found, as JSON */
+  CM_STAGE_TILE,         /* the pieces of the program as a network (core/machine/tiles/tiles.h) */
   CM_STAGE_PROGRAM,      /* a program file for a chip */
-  CM_STAGE_MAPPING,      /* the micro-operators on the chip's cores, as coremap map -o writes it */
+  CM_STAGE_MAPPING,      /* the pieces of the program on the chip's cores, as coremap map -o writes it */
 } cm_compile_stage;
 
 /* "permutations", "split", ...; NULL for CM_STAGE_DEFAULT. */
@@ -34,11 +34,10 @@ typedef struct cm_compile_options {
   double search_seconds; /* after which the search ends with the best found; 0: never. The result depends on the machine */
   bool least_traffic; /* the fewest bytes between the chip and outside come first, not the least time */
   bool beside;       /* set by the caller, not read: external data may lie in the model's folder */
-  bool no_tiles;     /* leave the next three alone */
-  /* Set by the caller, not read: files beside a program for a chip that names devices (core/machine/tiles/tiles.h). */
-  const char *tiles;   /* the model's micro-operators as a network, NULL: not made */
+  bool no_tiles;     /* leave the next two alone */
+  /* Set by the caller, not read: files beside a program (core/machine/tiles/tiles.h). */
+  const char *tiles;   /* its pieces as a network, NULL: not made */
   const char *mapping; /* that network on the chip's cores, NULL: not made */
-  const char *scratch_folder; /* for what a mapping needs on the way */
   /* A command that scores orders on the real target (docs/orders.md), NULL: the cost model does; where each program is
    * written for it, and seconds that one run may take. Never taken from a job. */
   const char *measure, *measure_path;

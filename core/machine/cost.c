@@ -1,17 +1,47 @@
 #include "core/machine/cost.h"
 
-double cm_transfer_ns(const cm_target *target, uint64_t bytes)
+#include <math.h>
+#include <string.h>
+
+double cm_transfer_ns(const cm_target *target, const cm_device *device, uint64_t bytes)
 {
-  const cm_unit *data = &target->unit[CM_UNIT_DATA];
-  return target->issue_ns + data->latency_ns + (double)bytes / data->bytes_per_ns;
+  return target->issue_ns + device->latency_ns + (double)bytes / device->bytes_per_ns;
 }
 
-double cm_copy_ns(const cm_target *target, uint64_t bytes)
+double cm_copy_ns(const cm_target *target, const cm_device *device, uint64_t bytes)
 {
-  return target->issue_ns + (double)bytes / target->unit[CM_UNIT_DATA].bytes_per_ns;
+  return target->issue_ns + (double)bytes / device->bytes_per_ns;
 }
 
-double cm_compute_ns(const cm_target *target, uint64_t work, double rate)
+double cm_compute_ns(const cm_target *target, const cm_device *device, const cm_work *work, double rate)
 {
-  return target->issue_ns + (double)work / rate;
+  double compute = (double)work->operations / rate, before = target->issue_ns + device->latency_ns;
+  if (device->bytes_per_ns <= 0)
+    return before + compute;
+  double read = (double)work->read_bytes / device->bytes_per_ns, write = (double)work->written_bytes / device->bytes_per_ns;
+  return before + (device->pipelined ? fmax(compute, fmax(read, write)) : read + compute + write);
+}
+
+double cm_capability(const cm_target *target, const cm_device *device, const cm_work *work, double rate)
+{
+  return rate > 0 ? device->units / cm_compute_ns(target, device, work, rate) : 0;
+}
+
+void cm_share_pieces(const cm_target *target, const double *piece_ns, uint32_t pieces, uint32_t *share)
+{
+  memset(share, 0, target->device_count * sizeof *share);
+  for (uint32_t p = 0; p < pieces; p++) {
+    uint32_t best = target->device_count;
+    double first = HUGE_VAL;
+    for (uint32_t d = 0; d < target->device_count; d++) {
+      double end = piece_ns[d] * (share[d] / target->device[d].units + 1);
+      if (piece_ns[d] > 0 && end < first) {
+        first = end;
+        best = d;
+      }
+    }
+    if (best == target->device_count)
+      return; /* nobody can */
+    share[best]++;
+  }
 }

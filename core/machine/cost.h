@@ -1,16 +1,30 @@
-/* What an instruction costs: the one cost function that cutting, order, schedule, bound and simulator share. */
+/* What work costs: the one cost function that shares, cutting, order, schedule, tiles, bound and simulator have. */
 #ifndef CM_MACHINE_COST_H
 #define CM_MACHINE_COST_H
 
 #include "core/chip/target.h"
 
-/* Nanoseconds that a transfer of `bytes` keeps a port busy. */
-double cm_transfer_ns(const cm_target *target, uint64_t bytes);
+/* Nanoseconds that a transfer of `bytes` keeps a port of a device busy. */
+double cm_transfer_ns(const cm_target *target, const cm_device *device, uint64_t bytes);
 
-/* Nanoseconds that a copy on the chip keeps a port busy. */
-double cm_copy_ns(const cm_target *target, uint64_t bytes);
+/* Nanoseconds that a copy on the chip keeps a port of a device busy. */
+double cm_copy_ns(const cm_target *target, const cm_device *device, uint64_t bytes);
 
-/* Nanoseconds that `work` operations keep a unit busy that does `rate` of them a nanosecond. */
-double cm_compute_ns(const cm_target *target, uint64_t work, double rate);
+/* A piece of an operator: what it does, and the bytes of its inputs (parameters too) and outputs. */
+typedef struct cm_work {
+  uint64_t operations, read_bytes, written_bytes;
+} cm_work;
+
+/* Nanoseconds that a piece keeps a unit of a device busy that does `rate` of its operations a nanosecond: issue, latency,
+ * and T of seed 4, max(Tc, Td) where the unit reads, computes and writes at once, else the sum of the three. */
+double cm_compute_ns(const cm_target *target, const cm_device *device, const cm_work *work, double rate);
+
+/* p of seed 4: pieces a nanosecond of all units of a device; 0 when the device cannot do them (`rate` 0). */
+double cm_capability(const cm_target *target, const cm_device *device, const cm_work *work, double rate);
+
+/* Shares `pieces` of an operator among devices (TILE-2), piece_ns[i] being what one takes on device i, 0: it cannot: in
+ * proportion to their capability, rounded to whole pieces so that the last unit ends first, ties to the first device.
+ * share[i] are set; their sum is `pieces`. O(pieces * devices). */
+void cm_share_pieces(const cm_target *target, const double *piece_ns, uint32_t pieces, uint32_t *share);
 
 #endif

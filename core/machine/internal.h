@@ -26,9 +26,18 @@ cm_status cm_pieces_write(const cm_plan *plan, const uint32_t *sequence, uint32_
 /* {"computed", "cut", "pieces"}: the operators of a plan; a new reference, NULL when memory is short. */
 json_t *cm_pieces_report(const cm_plan *plan);
 
-/* The model in micro-operators for the chip's devices, laid on its cores (TILE-4), where options ask for that and the chip
- * names devices; adds "tiles" to the report. As the last stage (tile, mapping) what it makes goes to `out`. */
-cm_status cm_compile_tiles(cm_model *model, const cm_chip *chip, const cm_compile_options *options, cm_run *run,
-                           const char *out, json_t *report, cm_error *error);
+/* What tiles are made of: a program, and the plan and emission that it was linked from. */
+typedef struct cm_tiles_input {
+  cm_plan *plan;
+  const cm_program *program;
+  const uint32_t *pieces; /* cm_emission.pieces */
+  const cm_chip *chip;
+  bool verify; /* cm_tiles_agree */
+} cm_tiles_input;
+
+/* Writes the tiles of a program as a network and as a mapping (NULL: not), and adds "tiles" to the report. Phases tile,
+ * write. Errors: those of tiles.h; CM_INTERNAL when they do not agree with the program; CM_IO, CM_DISK_FULL. */
+cm_status cm_compile_tiles(const cm_tiles_input *input, const char *network, const char *mapping, cm_run *run,
+                           json_t *report, cm_error *error);
 
 #endif

@@ -4,7 +4,7 @@ libcoremap_a_SOURCES += \
   core/machine/schedule/settings.h core/machine/schedule/lanes.h core/machine/schedule/lanes.c core/machine/schedule/addresses.h \
   core/machine/schedule/addresses.c core/machine/schedule/sequence.h core/machine/schedule/sequence.c \
   core/machine/schedule/search.h core/machine/schedule/search.c core/machine/schedule/timetable.h core/machine/schedule/timetable.c \
-  core/machine/schedule/timing.h core/machine/schedule/timing_memory.c core/machine/schedule/windows.h core/machine/schedule/windows.c core/machine/plan/grid_units.c core/machine/emit/emit_timetable.c \
+  core/machine/schedule/timing.h core/machine/schedule/timing_memory.c core/machine/schedule/windows.h core/machine/schedule/windows.c core/machine/plan/grid_units.c core/machine/plan/shares.c core/machine/emit/emit_timetable.c \
   core/machine/plan/plan.h core/machine/plan/cutter.h core/machine/plan/plan.c core/machine/plan/tiles.c core/machine/plan/pieces.c \
   core/machine/plan/grid.h core/machine/plan/grid.c core/machine/plan/view.c core/machine/plan/listing.c \
   core/machine/course/space.h core/machine/course/space.c core/machine/course/pager.h core/machine/course/pager.c \
@@ -14,4 +14,4 @@ libcoremap_a_SOURCES += \
   core/machine/program/codec.h core/machine/program/codec.c core/machine/program/disassemble.c \
   core/machine/run/simulate.h core/machine/run/simulate_internal.h core/machine/run/simulate.c core/machine/run/execute.c \
   core/machine/run/checker.c core/machine/run/timeline.h core/machine/run/timeline.c \
-  core/machine/tiles/tiles.h core/machine/tiles/tiles.c core/machine/tiles/topology.c core/machine/tiles/schedule.c core/machine/tiles/compile.c
+  core/machine/tiles/tiles.h core/machine/tiles/network.c core/machine/tiles/place.c core/machine/tiles/agree.c core/machine/tiles/compile.c

@@ -53,7 +53,7 @@ static cm_status read_flag(const char *name, const json_t *value, bool *flag, cm
 
 const char *cm_compile_stage_name(cm_compile_stage stage)
 {
-  static const char *const names[] = {NULL, "permutations", "split", "tile", "order", "program", "mapping"};
+  static const char *const names[] = {NULL, "permutations", "split", "order", "tile", "program", "mapping"};
   return names[stage];
 }
 

@@ -337,7 +337,7 @@ static cm_status try_order(scoring *s, const uint32_t *order, cm_draft *first, c
 static cm_status begin(scoring *s, const cm_draft *first, cm_error *error)
 {
   cm_memory *memory = s->run->memory;
-  if (cm_order_graph_make(first->plan, s->target, s->run, &s->graph, error) != CM_OK ||
+  if (cm_order_graph_make(first->plan, s->run, &s->graph, error) != CM_OK ||
       cm_subgraphs_find(s->graph.dag, NULL, NODES_MIN, memory, &s->subgraphs, error) != CM_OK ||
       CM_NEW(memory, s->node, s->graph.node_count + 1, error) != CM_OK ||
       CM_NEW(memory, s->found, s->graph.node_count + 1, error) != CM_OK ||

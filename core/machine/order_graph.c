@@ -75,8 +75,7 @@ static cm_status make_arcs(cm_order_graph *g, cm_memory *memory, cm_error *error
   return status;
 }
 
-static cm_status find_latency(const cm_plan_op *op, const cm_target *target, cm_memory *memory, uint64_t *latency,
-                              cm_error *error)
+static cm_status find_latency(const cm_plan_op *op, cm_memory *memory, uint64_t *latency, cm_error *error)
 {
   cm_box whole = cm_box_whole(&op->call.output[0]), *inputs;
   cm_split_change change;
@@ -85,15 +84,13 @@ static cm_status find_latency(const cm_plan_op *op, const cm_target *target, cm_
   if (CM_NEW(memory, inputs, op->call.input_count + 1, error) != CM_OK)
     return error->status;
   cm_status status = cm_split_piece(&op->call, &whole, inputs, &change, error);
-  double rate = cm_unit_rate(&target->unit[op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR],
-                             cm_type_name(op->call.output[0].type));
-  if (status == CM_OK && rate > 0)
-    *latency += (uint64_t)((double)cm_split_work(&op->call, &whole, inputs) / rate);
+  if (status == CM_OK)
+    *latency += (uint64_t)((double)cm_split_work(&op->call, &whole, inputs) / op->rate);
   cm_free(inputs);
   return status;
 }
 
-cm_status cm_order_graph_make(const cm_plan *plan, const cm_target *target, cm_run *run, cm_order_graph *g,
+cm_status cm_order_graph_make(const cm_plan *plan, cm_run *run, cm_order_graph *g,
                               cm_error *error)
 {
   const cm_model *m = plan->model;
@@ -107,7 +104,7 @@ cm_status cm_order_graph_make(const cm_plan *plan, const cm_target *target, cm_r
   number_nodes(plan, g);
   for (uint32_t v = 0; v < g->node_count; v++)
     for (uint32_t op = g->first_op[v]; op < g->first_op[v + 1]; op++)
-      if (find_latency(&plan->ops[op], target, memory, &g->latency[v], error) != CM_OK)
+      if (find_latency(&plan->ops[op], memory, &g->latency[v], error) != CM_OK)
         return error->status;
   return make_arcs(g, memory, error);
 }

@@ -43,22 +43,21 @@ static uint64_t layer_by_layer(const cm_plan *plan)
  * output going there, transfers beside the work. */
 static double layer_by_layer_ns(const cm_plan *plan, const cm_target *target)
 {
-  double sum = 0, rate = target->unit[CM_UNIT_DATA].bytes_per_ns * cm_target_lanes(target, CM_UNIT_DATA);
+  double sum = 0, rate = cm_target_bandwidth(target);
   for (uint32_t o = 0; o < plan->op_count; o++) {
     const cm_plan_op *op = &plan->ops[o];
-    cm_unit_kind kind = op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR;
     double work = 0, bytes = 0;
     if (op->copied != CM_NONE)
       continue;
     for (uint32_t p = 0; p < op->piece_count; p++)
-      work += (double)plan->pieces[op->first_piece + p].work;
+      work += (double)plan->pieces[op->first_piece + p].work.operations;
     for (uint32_t i = 0; i < op->call.input_count; i++)
       if (cm_has(&op->call, i))
         bytes += (double)bytes_of(plan, op->call.node->inputs[i]);
     for (uint32_t k = 0; k < op->call.output_count; k++)
       if (op->call.node->outputs[k] != CM_NONE)
         bytes += (double)bytes_of(plan, op->call.node->outputs[k]);
-    work /= op->rate * cm_target_lanes(target, kind);
+    work /= op->rate * op->units;
     sum += work > bytes / rate ? work : bytes / rate;
   }
   return sum;
@@ -99,13 +98,13 @@ static json_t *bound_json(const cm_time_bound *bound)
                    bound->phase_ns[CM_UNIT_VECTOR]);
 }
 
-/* The share of the time that each lane of a kind is busy. */
-static json_t *lanes_json(const cm_program *program, cm_unit_kind kind, double time_ns)
+/* The share of the time that each lane of a device is busy. */
+static json_t *lanes_json(const cm_program *program, uint32_t device, double time_ns)
 {
   json_t *shares = json_array();
   for (uint32_t l = 0; l < program->lane_count; l++) {
     double busy = 0;
-    if (program->lanes[l].kind != kind)
+    if (program->lanes[l].device != device)
       continue;
     for (uint64_t i = 0; i < program->instruction_count; i++)
       busy += program->instructions[i].lane == l ? cm_instruction_ns(program, &program->instructions[i]) : 0;
@@ -117,40 +116,45 @@ static json_t *lanes_json(const cm_program *program, cm_unit_kind kind, double t
   return shares;
 }
 
+static double busy_share(const cm_emission *emission, const cm_program *program, uint32_t device)
+{
+  const cm_device *d = &program->target.device[device];
+  double lanes = (double)d->units * d->ports;
+  return emission->time_ns > 0 ? emission->busy_ns[device] / lanes / emission->time_ns : 0;
+}
+
 /* What limits, in one sentence. */
 static json_t *limit_json(const cm_emission *emission, const cm_program *program, const cm_time_bound *bound)
 {
-  static const char *const names[] = {"ports", "matrix units", "vector units"};
-  double most = 0, time = emission->time_ns;
-  int busiest = 0;
-  for (int k = 0; k < CM_UNIT_KINDS; k++) {
-    double share = emission->busy_ns[k] / cm_target_lanes(&program->target, (cm_unit_kind)k);
-    busiest = share > most ? k : busiest;
-    most = share > most ? share : most;
-  }
-  double percent = time > 0 ? 100 * most / time : 0, above = bound->ns > 0 ? 100 * (time / bound->ns - 1) : 0;
+  double time = emission->time_ns;
+  uint32_t busiest = 0;
+  for (uint32_t d = 1; d < program->target.device_count; d++)
+    busiest = busy_share(emission, program, d) > busy_share(emission, program, busiest) ? d : busiest;
+  const cm_device *device = &program->target.device[busiest];
+  char name[2 * CM_TARGET_NAME_MAX];
+  (void)snprintf(name, sizeof name, "%s %s", device->name, device->moves ? "ports" : "units");
+  double percent = 100 * busy_share(emission, program, busiest), above = bound->ns > 0 ? 100 * (time / bound->ns - 1) : 0;
   bool phase = bound->ns > bound->busy_ns[CM_UNIT_DATA] && bound->ns > bound->busy_ns[CM_UNIT_MATRIX] &&
                bound->ns > bound->busy_ns[CM_UNIT_VECTOR];
   if (percent >= 90)
-    return json_sprintf("the %s are busy %.0f %% of the time, which is %.1f %% above the bound", names[busiest], percent, above);
+    return json_sprintf("the %s are busy %.0f %% of the time, which is %.1f %% above the bound", name, percent, above);
   if (phase && above < 10)
     return json_sprintf("parameters that cannot be on the chip before they are used, and dependencies: the time is %.1f %% "
                         "above the bound that these set", above);
   return json_sprintf("memory and dependencies: the busiest lanes, the %s, work %.0f %% of the time, which is %.1f %% above "
-                      "the bound", names[busiest], percent, above);
+                      "the bound", name, percent, above);
 }
 
 static json_t *time_json(const cm_plan *plan, const cm_emission *emission, const cm_program *program,
                          const cm_time_bound *bound)
 {
   json_t *busy = json_object();
-  for (int k = 0; k < CM_UNIT_KINDS; k++) {
-    uint32_t lanes = cm_target_lanes(&program->target, (cm_unit_kind)k);
-    double least = emission->busy_ns[k] / (lanes > 0 ? lanes : 1);
-    if (json_object_set_new(busy, cm_unit_name((cm_unit_kind)k),
-                            json_pack("{s:i, s:f, s:f, s:o}", "lanes", (int)lanes, "busy_ns", emission->busy_ns[k], "share",
-                                      emission->time_ns > 0 ? least / emission->time_ns : 0, "lane_shares",
-                                      lanes_json(program, (cm_unit_kind)k, emission->time_ns))) != 0) {
+  for (uint32_t d = 0; d < program->target.device_count; d++) {
+    const cm_device *device = &program->target.device[d];
+    if (json_object_set_new(busy, device->name,
+                            json_pack("{s:i, s:f, s:f, s:o}", "lanes", (int)(device->units * device->ports), "busy_ns",
+                                      emission->busy_ns[d], "share", busy_share(emission, program, d), "lane_shares",
+                                      lanes_json(program, d, emission->time_ns))) != 0) {
       json_decref(busy);
       return NULL;
     }

@@ -18,9 +18,6 @@ libcoremap_a_SOURCES += \
   core/operators/permute/permute.h core/operators/permute/permute_mark.c core/operators/permute/permute_normalise.c \
   core/operators/permute/permute_region.h core/operators/permute/permute_region.c core/operators/permute/permute_carry.c \
   core/operators/permute/permute_emit.c \
-  core/operators/tiling/tile.h core/operators/tiling/tile_internal.h core/operators/tiling/tile.c core/operators/tiling/tile_owners.c \
-  core/operators/tiling/tile_arcs.c \
-  core/operators/tiling/tile_share.h core/operators/tiling/tile_share.c \
   core/operators/tiling/split.h core/operators/tiling/split_internal.h core/operators/tiling/split.c core/operators/tiling/split_window.c \
   core/operators/permute/permutations.h core/operators/permute/permutations.c
 

@@ -54,7 +54,6 @@ static cm_status compile(cm_work *w, const cm_chip *chip, cm_compile_options *op
     return error->status;
   options->tiles = tiles;
   options->mapping = mapping;
-  options->scratch_folder = w->scratch;
   options->threads = w->job.threads;
   options->memory_limit = w->job.memory_limit;
   return cm_compile(model, options, chip, &w->run, out, timeline, report, error);

@@ -293,7 +293,7 @@ START_TEST(a_model_becomes_a_program_for_a_chip)
   snprintf(path, sizeof path, "/v1/programs/%s/mapping", program);
   reply = test_get(&server, path);
   ck_assert_int_eq((json_int_t)json_array_size(json_object_get(reply.json, "neurons")),
-                   json_integer_value(json_object_get(tiles, "micro_operators")));
+                   json_integer_value(json_object_get(tiles, "tiles")));
   test_reply_clear(&reply);
   snprintf(path, sizeof path, "/v1/programs/%s/tiles", program);
   reply = test_get(&server, path);

@@ -296,7 +296,6 @@ static cm_status compile_to(const char *chip_name, cm_compile_stage stage, cm_er
     status = cm_chip_parse(cm_chip_preset_text(chip_name), strlen(cm_chip_preset_text(chip_name)), &chip, error);
   options.tiles = operation_path("out/tiles.zip");
   options.mapping = operation_path("out/mapping.json");
-  options.scratch_folder = operation_path("scratch");
   if (status == CM_OK)
     status = cm_compile(operation_data("onnx/shuffle.onnx"), &options, chip, &run, operation_path(stage == CM_STAGE_TILE ? "out/tiles.zip" : "out/result"),
                         operation_path("out/timeline"), &report, error);

@@ -346,9 +346,9 @@ START_TEST(what_cannot_be_is_named)
   cm_program_free(p);
   /* A unit that knows no float32. */
   cm_target kept = *chip->target;
-  memcpy(chip->target->unit[CM_UNIT_MATRIX].rate[0].type, "int8", 5);
-  for (uint32_t i = 1; i < chip->target->unit[CM_UNIT_MATRIX].rate_count; i++)
-    memcpy(chip->target->unit[CM_UNIT_MATRIX].rate[i].type, "int4", 5);
+  for (uint32_t d = 0; d < chip->target->device_count; d++)
+    for (uint32_t i = 0; i < chip->target->device[d].rate_count[CM_UNIT_MATRIX]; i++)
+      memcpy(chip->target->device[d].rate[CM_UNIT_MATRIX][i].type, i == 0 ? "int8" : "int4", 5);
   ck_fails(make_program(g.model, 1 << 20, &p), CM_BAD_CHIP);
   ck_assert_ptr_nonnull(strstr(error.detail, "middle"));
   ck_assert_ptr_nonnull(strstr(error.detail, "no throughput for float32"));
@@ -361,6 +361,21 @@ START_TEST(what_cannot_be_is_named)
 }
 END_TEST
 
+#define DATA "{\"name\": \"d\", \"bytes_per_ns\": 1}"
+#define BOTH "{\"name\": \"c\", \"operations_per_ns\": {\"matrix\": {\"float32\": 1}, \"vector\": {\"other\": 1}}}"
+#define MACHINE(devices) "{\"memory_bytes\": 1024, \"devices\": [" devices "]}"
+
+static cm_status read_machine(const char *text, uint32_t width, cm_target **target)
+{
+  const cm_chip cores = {.width = width, .height = 1, .die_width = width, .die_height = 1, .router_x = 1, .router_y = 1,
+                         .dead_cores = (uint32_t[]){3}, .dead_core_count = 1};
+  json_t *json = json_loads(text, 0, NULL);
+  ck_assert_ptr_nonnull(json);
+  cm_status status = cm_target_read(json, &cores, target, &error);
+  json_decref(json);
+  return status;
+}
+
 START_TEST(machines_of_chip_files)
 {
   static const struct {
@@ -368,24 +383,64 @@ START_TEST(machines_of_chip_files)
   } wrong[] = {
       {"{\"memory_bytes\": 0}", "/machine/memory_bytes"},
       {"{\"memory_bytes\": 1024, \"speed\": 1}", "/machine/speed"},
-      {"{\"memory_bytes\": 1024, \"units\": {}}", "/machine/units/data"},
-      {"{\"memory_bytes\": 1024, \"units\": {\"data\": {\"bytes_per_ns\": 0}}}", "/machine/units/data/bytes_per_ns"},
-      {"{\"memory_bytes\": 1024, \"units\": {\"data\": {\"bytes_per_ns\": 1}, \"matrix\": {\"operations_per_ns\": {}}}}",
-       "/machine/units/matrix/operations_per_ns"},
-      {"{\"memory_bytes\": 1024, \"units\": {\"data\": {\"bytes_per_ns\": 1}, \"matrix\": {\"operations_per_ns\": "
-       "{\"float32\": 1}}, \"vector\": {\"operations_per_ns\": {\"float32\": 0}}}}",
-       "/machine/units/vector/operations_per_ns/float32"},
-      {"{\"memory_bytes\": 1024, \"units\": {\"data\": {\"bytes_per_ns\": 1}, \"matrix\": {\"operations_per_ns\": "
-       "{\"float32\": 1}}, \"vector\": {\"operations_per_ns\": {\"float32\": 1}}}, \"devices\": [{\"name\": \"d\", "
-       "\"cores\": 1, \"length\": 1, \"transfer_ns\": 0, \"compute_ns\": 0}]}",
+      {"{\"memory_bytes\": 1024}", "/machine/devices"},
+      {MACHINE(""), "/machine/devices"},
+      {MACHINE(DATA), "/machine/devices"},
+      {MACHINE(BOTH), "/machine/devices"},
+      {MACHINE(DATA ", 7"), "/machine/devices/1"},
+      {MACHINE(DATA ", " DATA), "/machine/devices/1"},
+      {MACHINE("{\"name\": \"d\", \"bytes_per_ns\": 0}"), "/machine/devices/0/bytes_per_ns"},
+      {MACHINE("{\"name\": \"d\", \"bytes_per_ns\": 1, \"ports\": 0}"), "/machine/devices/0/ports"},
+      {MACHINE("{\"name\": \"d\", \"bytes_per_ns\": 1, \"ports\": 4096, \"units\": 2}, " BOTH), "/machine/devices"},
+      {MACHINE("{\"name\": \"d\", \"bytes_per_ns\": 1, \"speed\": 1}"), "/machine/devices/0/speed"},
+      {MACHINE("{\"name\": \"c\", \"operations_per_ns\": {}}"), "/machine/devices/0/operations_per_ns"},
+      {MACHINE("{\"name\": \"c\", \"operations_per_ns\": {\"tensor\": {}}}"), "/machine/devices/0/operations_per_ns/tensor"},
+      {MACHINE("{\"name\": \"c\", \"operations_per_ns\": {\"matrix\": {}}}"), "/machine/devices/0/operations_per_ns/matrix"},
+      {MACHINE("{\"name\": \"c\", \"operations_per_ns\": {\"vector\": {\"float32\": 0}}}"),
+       "/machine/devices/0/operations_per_ns/vector/float32"},
+      {MACHINE("{\"name\": \"c\", \"operations_per_ns\": {\"vector\": {\"float32\": 1}}, \"pipelined\": false}"),
        "/machine/devices/0"},
+      {MACHINE("{\"name\": \"d\", \"cores\": 1, \"length\": 1, \"transfer_ns\": 0, \"compute_ns\": 0}"), "/machine/devices/0"},
   };
+  static const char *const cores[] = {"", "\"cores\": [], ", "\"cores\": [[8, 0]], ", "\"cores\": [[2, 0, 3, 0]], ",
+                                      "\"cores\": [[0, 0, 1, 0]], \"units\": 3, "};
+  cm_target *target;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    json_t *json = json_loads(wrong[i].machine, 0, NULL);
-    cm_target *target;
-    ck_fails(cm_target_read(json, &target, &error), CM_BAD_CHIP);
+    ck_fails(read_machine(wrong[i].machine, 1, &target), CM_BAD_CHIP);
     ck_assert_str_eq(error.where, wrong[i].where);
-    json_decref(json);
+  }
+  for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
+    char text[300];
+    (void)snprintf(text, sizeof text, MACHINE("{%s\"name\": \"d\", \"bytes_per_ns\": 1}"), cores[i]);
+    ck_fails(read_machine(text, 8, &target), CM_BAD_CHIP);
+    ck_assert_ptr_nonnull(strstr(error.where, "/machine/devices/0/cores"));
+  }
+}
+END_TEST
+
+/* The form with units and devices apart is refused with what to write; that, written, is read. */
+START_TEST(old_chip_files_are_told_what_to_write)
+{
+  static const char old[] = "{\"memory_bytes\": 1024, \"units\": {\"data\": {\"count\": 2, \"ports\": 3, \"bytes_per_ns\": 4, "
+                            "\"latency_ns\": 5}, \"matrix\": {\"count\": 9, \"operations_per_ns\": {\"float32\": 6}}, "
+                            "\"vector\": {\"operations_per_ns\": {\"other\": 7}}}, \"devices\": []}";
+  for (uint32_t width = 1; width < 9; width += 7) {
+    char text[1200];
+    cm_target *target;
+    ck_fails(read_machine(old, width, &target), CM_BAD_CHIP);
+    ck_assert_str_eq(error.where, "/machine/units");
+    const char *from = strchr(error.detail, '['), *to = strstr(error.detail, " (docs/chip-file.md");
+    ck_assert(from != NULL && to != NULL);
+    (void)snprintf(text, sizeof text, "{\"memory_bytes\": 1024, \"devices\": %.*s}", (int)(to - from), from);
+    ck_ok(read_machine(text, width, &target));
+    ck_assert_uint_eq(cm_target_lanes(target, CM_UNIT_DATA), 6);
+    ck_assert_uint_eq(cm_target_lanes(target, CM_UNIT_MATRIX), 9);
+    ck_assert_uint_eq(cm_target_lanes(target, CM_UNIT_VECTOR), 1);
+    ck_assert_double_eq(cm_target_bandwidth(target), 24);
+    ck_assert_double_eq(cm_device_rate(&target->device[1], CM_UNIT_MATRIX, "float32"), 6);
+    ck_assert_double_eq(cm_device_rate(&target->device[2], CM_UNIT_VECTOR, "int64"), 7);
+    ck_assert_double_eq(cm_device_rate(&target->device[2], CM_UNIT_MATRIX, "float32"), 0);
+    cm_free(target);
   }
 }
 END_TEST
@@ -404,6 +459,7 @@ int main(void)
   tcase_add_test(tcase, forged_files_do_no_harm);
   tcase_add_test(tcase, what_cannot_be_is_named);
   tcase_add_test(tcase, machines_of_chip_files);
+  tcase_add_test(tcase, old_chip_files_are_told_what_to_write);
   suite_add_tcase(suite, tcase);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_NORMAL);

@@ -149,7 +149,7 @@ cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
                       .input_count = op->call.input_count, .output_count = op->call.output_count};
   cm_free(e->inputs);
   e->inputs = NULL;
-  i.rate = op->rate;
+  e->rates = op->rates;
   i.work = piece->work;
   if (CM_NEW(e->memory, e->inputs, op->call.input_count + 1, error) != CM_OK ||
       cm_split_piece(&op->call, box, e->inputs, &change, error) != CM_OK ||
@@ -171,6 +171,9 @@ cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
       return error->status;
   }
   e->place_count = 0;
+  if (CM_EMITTER_ROOM(e, e->out->pieces, &e->out->piece_capacity, e->out->piece_count, error) != CM_OK)
+    return error->status;
+  e->out->pieces[e->out->piece_count++] = number;
   uint64_t symbol;
   uint64_t first_part = o->operands[i.first_operand].first_part;
   i.bytes = e->plan->tiles[outputs[0]].bytes;
@@ -209,15 +212,9 @@ static cm_status emit_events(cm_emitter *e, const cm_event *events, uint64_t cou
 static cm_status make_lanes(cm_emitter *e, cm_error *error)
 {
   cm_program *p = e->program;
-  for (int k = 0; k < CM_UNIT_KINDS; k++)
-    p->lane_count += cm_target_lanes(&p->target, (cm_unit_kind)k);
-  if (CM_NEW(e->memory, p->lanes, p->lane_count, error) != CM_OK)
+  if (CM_NEW(e->memory, p->lanes, p->target.lane_count, error) != CM_OK)
     return error->status;
-  uint32_t at = 0;
-  for (int k = 0; k < CM_UNIT_KINDS; k++)
-    for (uint32_t u = 0; u < p->target.unit[k].count; u++)
-      for (uint32_t port = 0; port < p->target.unit[k].ports; port++)
-        p->lanes[at++] = (cm_lane){(cm_unit_kind)k, u, port};
+  cm_program_number_lanes(p);
   e->lanes = p->lane_count;
   return CM_OK;
 }
@@ -333,6 +330,7 @@ void cm_emission_free(cm_emission *emission)
     cm_free(emission->objects[i].waits);
   }
   cm_free(emission->objects);
+  cm_free(emission->pieces);
   cm_free(emission->buffers.address);
   cm_free(emission->buffers.bytes);
   cm_program_free(emission->program);

@@ -29,6 +29,7 @@ typedef struct cm_emitter {
   uint32_t *symbol_lane;
   double *symbol_done;  /* when it ends */
   uint64_t *wait;       /* scratch, by lane: symbol + 1 */
+  const double *rates;  /* by device: of the operator that the next instruction computes */
   uint32_t lane;        /* of the next instruction; CM_NONE: where it can begin first */
   uint32_t *operator_of, *operator_before; /* by node of the plan: its last operator + 1; by operator: the one before */
   size_t operator_before_capacity;

@@ -39,8 +39,10 @@ typedef struct cm_emission {
   uint32_t object_count;
   cm_buffer_map buffers;
   cm_program *program; /* everything but the code */
+  uint32_t *pieces;    /* that the instructions which compute are, in their order */
+  size_t piece_count, piece_capacity;
   double time_ns;      /* by the cost model */
-  double busy_ns[CM_UNIT_KINDS];
+  double busy_ns[CM_TARGET_DEVICES_MAX];
 } cm_emission;
 
 /* Instructions for a layout, an object a segment. Errors: CM_BAD_CHIP when a unit has no throughput for a data type that a

@@ -80,18 +80,32 @@ cm_status cm_emitter_list(cm_emitter *e, uint64_t *list, uint64_t symbol, cm_err
   return CM_OK;
 }
 
-/* The lane of a kind where an instruction can begin first. */
-static uint32_t choose_lane(const cm_emitter *e, cm_unit_kind kind, double ready)
+/* What an instruction takes in a lane; 0: it cannot run there. */
+static double ns_in(const cm_emitter *e, const cm_instruction *given, uint32_t lane)
 {
-  uint32_t best = CM_NONE;
-  double best_start = 0;
+  cm_instruction there = *given;
+  cm_unit_kind kind = cm_opcode_unit(given->opcode);
+  uint32_t device = e->program->lanes[lane].device;
+  if (!cm_device_does(&e->program->target.device[device], kind))
+    return 0;
+  there.lane = lane;
+  there.rate = kind == CM_UNIT_DATA ? 0 : e->rates[device];
+  return kind == CM_UNIT_DATA || there.rate > 0 ? cm_instruction_ns(e->program, &there) : 0;
+}
+
+/* The lane where an instruction can end first. */
+static uint32_t choose_lane(const cm_emitter *e, const cm_instruction *given, double ready)
+{
+  uint32_t best = CM_NONE, device = CM_NONE;
+  double best_end = 0, ns = 0;
   for (uint32_t l = 0; l < e->lanes; l++) {
-    if (e->program->lanes[l].kind != kind)
-      continue;
-    double start = e->lane_free[l] > ready ? e->lane_free[l] : ready;
-    if (best == CM_NONE || start < best_start) {
+    if (e->program->lanes[l].device != device)
+      ns = ns_in(e, given, l);
+    device = e->program->lanes[l].device;
+    double end = (e->lane_free[l] > ready ? e->lane_free[l] : ready) + ns;
+    if (ns > 0 && (best == CM_NONE || end < best_end)) {
       best = l;
-      best_start = start;
+      best_end = end;
     }
   }
   return best;
@@ -111,8 +125,7 @@ cm_status cm_emitter_append(cm_emitter *e, const cm_instruction *given, uint64_t
   for (uint32_t l = 0; l < e->lanes; l++)
     if (e->wait[l] > 0 && e->symbol_done[e->wait[l] - 1] > ready)
       ready = e->symbol_done[e->wait[l] - 1];
-  cm_unit_kind kind = cm_opcode_unit(given->opcode);
-  uint32_t lane = e->lane != CM_NONE ? e->lane : choose_lane(e, kind, ready);
+  uint32_t lane = e->lane != CM_NONE ? e->lane : choose_lane(e, given, ready), device = e->program->lanes[lane].device;
   for (uint32_t l = 0; l < e->lanes; l++) {
     uint64_t other = e->wait[l];
     e->wait[l] = 0;
@@ -126,9 +139,10 @@ cm_status cm_emitter_append(cm_emitter *e, const cm_instruction *given, uint64_t
   cm_instruction *made = &o->instructions[o->instruction_count++];
   *made = *given;
   made->lane = lane;
+  made->rate = cm_opcode_unit(given->opcode) == CM_UNIT_DATA ? 0 : e->rates[device];
   double ns = cm_instruction_ns(e->program, made), start = e->lane_free[lane] > ready ? e->lane_free[lane] : ready;
   e->lane_free[lane] = start + ns;
-  e->out->busy_ns[kind] += ns;
+  e->out->busy_ns[device] += ns;
   e->symbol_done[e->symbol_count] = start + ns;
   e->symbol_lane[e->symbol_count] = lane;
   e->symbol_seq[e->symbol_count] = ++e->lane_count[lane];

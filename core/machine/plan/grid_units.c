@@ -14,7 +14,7 @@ static int64_t divide_up(int64_t a, int64_t b)
 static int64_t wanted_pieces(const cm_plan_op *op, const cm_plan_options *options, const cm_need *whole, uint64_t work)
 {
   const cm_settings *settings = options->settings;
-  double units = cm_target_lanes(options->target, op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR),
+  double units = op->units,
          bytes = (double)(whole->data + whole->output) / settings->piece_bytes, most = (double)INT32_MAX,
          slices = (double)whole->parameters / settings->weight_bytes,
          pieces = units * (slices > settings->pieces_a_unit ? slices : settings->pieces_a_unit);

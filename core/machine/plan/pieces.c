@@ -139,7 +139,7 @@ static cm_status add_piece(cm_cutter *b, uint32_t op_number, const cm_box *box, 
   if (cm_split_piece(&op->call, box, inputs, &change, error) != CM_OK ||
       choose_boxed(b, op, inputs, &piece, &bytes, error) != CM_OK)
     return error->status;
-  piece.work = cm_split_work(&op->call, box, inputs);
+  piece.work = cm_piece_work(&op->call, box, inputs, change.replaced);
   b->most_bytes = bytes > b->most_bytes ? bytes : b->most_bytes;
   plan->pieces[plan->piece_count++] = piece;
   return cm_run_check(b->run, error);
@@ -188,6 +188,7 @@ static cm_status fill_grid(cm_cutter *b, uint32_t op_number, uint32_t first, cm_
       return error->status;
   }
   op->piece_count = (uint32_t)plan->piece_count - op->first_piece;
+  cm_plan_share(plan, op);
   return add_other_outputs(plan, op, error);
 }
 

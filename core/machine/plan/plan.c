@@ -110,20 +110,31 @@ static cm_status classify(cm_cutter *b, const uint32_t *order, cm_error *error)
   return CM_OK;
 }
 
-static cm_status find_rate(const cm_cutter *b, cm_plan_op *op, cm_error *error)
+/* What each device does of an operator a nanosecond. */
+static cm_status find_rates(const cm_cutter *b, cm_plan_op *op, cm_error *error)
 {
   char label[160];
+  const cm_target *target = b->options->target;
   cm_unit_kind kind = op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR;
   const char *type = cm_type_name(op->call.input_count > 0 && cm_has(&op->call, 0) ? op->call.input[0].type
                                                                                    : op->call.output[0].type);
-  op->rate = cm_unit_rate(&b->options->target->unit[kind], type);
+  double *rates, all = 0;
+  if (CM_ARENA_NEW(&b->plan->arena, rates, target->device_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t d = 0; d < target->device_count; d++) {
+    rates[d] = cm_device_rate(&target->device[d], kind, type);
+    op->rate = rates[d] > op->rate ? rates[d] : op->rate;
+    all += rates[d] * target->device[d].units;
+  }
+  op->rates = rates;
+  op->units = op->rate > 0 ? all / op->rate : 0;
   if (op->rate > 0)
     return CM_OK;
-  (void)cm_fail(error, CM_BAD_CHIP, "node %s: the %s units of chip %s have no throughput for %s; "
-                "/machine/units/%s/operations_per_ns should name it, or \"other\"",
-                cm_node_label(op->call.node, label, sizeof label), cm_unit_name(kind), b->options->chip_name, type,
-                cm_unit_name(kind));
-  return cm_fail_at(error, "/machine/units/%s/operations_per_ns", cm_unit_name(kind));
+  (void)cm_fail(error, CM_BAD_CHIP, "node %s: the devices of chip %s have no throughput for %s %s operations; "
+                "operations_per_ns/%s of one in /machine/devices should name %s, or \"other\"",
+                cm_node_label(op->call.node, label, sizeof label), b->options->chip_name, type, cm_unit_name(kind),
+                cm_unit_name(kind), type);
+  return cm_fail_at(error, "/machine/devices");
 }
 
 static cm_status add_op(cm_cutter *b, const cm_node *node, uint32_t copied, cm_error *error)
@@ -140,7 +151,7 @@ static cm_status add_op(cm_cutter *b, const cm_node *node, uint32_t copied, cm_e
     return error->status;
   plan->ops[plan->op_count] = (cm_plan_op){.call = *call, .copied = copied,
                                            .matrix = cm_split_is_matrix(node->known)};
-  if (find_rate(b, &plan->ops[plan->op_count], error) != CM_OK)
+  if (find_rates(b, &plan->ops[plan->op_count], error) != CM_OK)
     return error->status;
   return cm_plan_cut(b, plan->op_count++, error);
 }
@@ -248,6 +259,7 @@ cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_opti
     return error->status;
   plan->model = model;
   plan->memory = run->memory;
+  plan->target = options->target;
   plan->memory_bytes = options->memory_bytes / CM_ALIGNMENT * CM_ALIGNMENT;
   cm_arena_init(&plan->arena, run->memory);
   b.plan = plan;

@@ -8,7 +8,7 @@
 
 #include "core/base/run.h"
 #include "core/operators/evaluate.h"
-#include "core/chip/target.h"
+#include "core/machine/cost.h"
 #include "core/machine/schedule/settings.h"
 #include "core/operators/tiling/split.h"
 
@@ -52,7 +52,8 @@ typedef struct cm_piece {
   uint32_t input_count, output_count;
   uint32_t in_place; /* input tile whose room the output may take; CM_NONE */
   bool dead;         /* nobody needs what it makes */
-  uint64_t work;     /* multiplications or element operations */
+  uint32_t device;   /* that its operator's shares give it to */
+  cm_work work;      /* multiplications or element operations; bytes of operands */
   uint64_t boxed;    /* bit i: input i is loaded as a box of its own (inputs from 64 on: never) */
 } cm_piece;
 
@@ -62,12 +63,15 @@ typedef struct cm_plan_op {
   uint32_t copied; /* the view that it copies into tiles; CM_NONE: an ordinary node */
   uint32_t first_piece, piece_count;
   bool matrix;
-  double rate;     /* of a unit on its data type, operations a nanosecond */
+  const double *rates; /* by device: of a unit on its data type, operations a nanosecond; 0: it cannot */
+  double rate;     /* of the fastest unit */
+  double units;    /* of that speed that all units together come to */
 } cm_plan_op;
 
 typedef struct cm_plan {
   cm_model *model;
   cm_memory *memory;
+  const cm_target *target;
   uint64_t memory_bytes; /* of the chip, aligned */
   cm_arena arena;
   cm_plan_value *values;

@@ -65,15 +65,16 @@ static void print_computation(FILE *out, const cm_program *p, const cm_instructi
     print_operand(out, p, &p->operands[i->first_operand + k]);
   for (size_t k = 0; k < n->attribute_count; k++)
     print_attribute(out, &n->attributes[k]);
-  fprintf(out, " ; %" PRIu64 " operations, node %.80s", i->work, n->name);
+  fprintf(out, " ; %" PRIu64 " operations, node %.80s", i->work.operations, n->name);
 }
 
 static void print_instruction(FILE *out, const cm_program *p, uint64_t number)
 {
   const cm_instruction *i = &p->instructions[number];
   const cm_lane *lane = &p->lanes[i->lane];
-  fprintf(out, "%8" PRIu64 "  %s%u", number, cm_unit_name(lane->kind), lane->unit);
-  if (p->target.unit[lane->kind].ports > 1)
+  const cm_device *device = &p->target.device[lane->device];
+  fprintf(out, "%8" PRIu64 "  %s%u", number, device->name, lane->unit);
+  if (device->ports > 1)
     fprintf(out, ".%u", lane->port);
   fprintf(out, "\t%s", cm_opcode_name(i->opcode));
   const cm_program_tensor *t = &p->tensors[i->tensor];

@@ -6,9 +6,10 @@
 
 #include "core/base/run.h"
 #include "core/chip/chip.h"
+#include "core/machine/cost.h"
 #include "core/operators/graph.h"
 
-enum { CM_PROGRAM_VERSION = 1 };
+enum { CM_PROGRAM_VERSION = 2, CM_LANE_NAME_MAX = 64 };
 
 typedef enum cm_opcode {
   CM_CODE_LOAD = 1, /* outside -> chip */
@@ -21,10 +22,9 @@ typedef enum cm_opcode {
   CM_CODE_COUNT,
 } cm_opcode;
 
-/* A queue of instructions: a port of a data unit, a matrix unit, a vector unit. Each executes in order. */
+/* A queue of instructions: a port of a unit that moves data, or a unit that computes. Each executes in order. */
 typedef struct cm_lane {
-  cm_unit_kind kind;
-  uint32_t unit, port;
+  uint32_t device, unit, port;
 } cm_lane;
 
 typedef enum cm_tensor_role {
@@ -74,7 +74,7 @@ typedef struct cm_instruction {
   uint32_t operator_number;
   uint64_t first_operand; /* inputs, then outputs; outputs have one part each */
   uint32_t input_count, output_count;
-  uint64_t work; /* multiplications or element operations */
+  cm_work work;  /* multiplications or element operations; bytes of the operands, not in the file */
   double rate;   /* of the unit on the operator's data type, per nanosecond: from the chip, not in the file */
   /* SET, WAIT */
   uint32_t flag;
@@ -92,7 +92,7 @@ typedef struct cm_program {
   cm_memory *memory;
   cm_arena arena;
   const char *chip_name;
-  cm_target target;   /* memory, units and their rates */
+  cm_target target;   /* memory, devices, cores */
   int64_t opset;
   cm_lane *lanes;
   uint32_t lane_count;
@@ -118,7 +118,13 @@ void cm_program_free(cm_program *program); /* NULL is allowed */
 /* "LOAD", "STORE", ... */
 const char *cm_opcode_name(cm_opcode opcode);
 
-/* The kind of unit that executes an instruction. */
+/* Fills program->lanes, which has room for all lanes of the target. */
+void cm_program_number_lanes(cm_program *program);
+
+/* What a lane is called: "matrix 3", "data 1 port 0". */
+void cm_lane_name(const cm_program *program, uint32_t lane, char name[CM_LANE_NAME_MAX]);
+
+/* The kind of work that an instruction is. */
 cm_unit_kind cm_opcode_unit(cm_opcode opcode);
 
 /* Nanoseconds that an instruction keeps its lane busy. SET and WAIT take none beyond waiting. 0 < result. */

@@ -133,11 +133,20 @@ static void get_transfer(cm_reading *g, cm_instruction *i)
   i->address = get_range(g, i->bytes);
 }
 
+/* Of what lies on the chip. */
+static uint64_t operand_bytes(const cm_operand *o)
+{
+  uint64_t bytes = o->part_count > 0 ? cm_type_bytes(o->type) : 0;
+  for (uint32_t k = 0; k < o->rank; k++)
+    bytes *= (uint64_t)o->dims[k];
+  return bytes;
+}
+
 static void get_computation(cm_reading *g, cm_instruction *i)
 {
   const cm_program *p = g->p;
   i->operator_number = (uint32_t)cm_get_number(&g->r);
-  i->work = cm_get_number(&g->r);
+  i->work.operations = cm_get_number(&g->r);
   if (g->r.status == CM_OK && i->operator_number >= p->operator_count)
     (void)cm_reader_fail(&g->r, "there is no operator %u", i->operator_number);
   if (g->r.status != CM_OK)
@@ -155,12 +164,14 @@ static void get_computation(cm_reading *g, cm_instruction *i)
     const cm_operand *o = &p->operands[p->operand_count - 1];
     if ((o->type != CM_TYPE_NONE) != there)
       (void)cm_reader_fail(&g->r, "operand %u of a %.40s is %s", k, n->op, there ? "missing" : "too much");
+    *(output ? &i->work.written_bytes : &i->work.read_bytes) += operand_bytes(o);
     if (k == 0 || (type == CM_TYPE_NONE && o->type != CM_TYPE_NONE))
       type = o->type;
   }
-  i->rate = cm_unit_rate(&p->target.unit[cm_opcode_unit(i->opcode)], cm_type_name(type));
+  const cm_device *device = &p->target.device[p->lanes[i->lane].device];
+  i->rate = cm_device_rate(device, cm_opcode_unit(i->opcode), cm_type_name(type));
   if (g->r.status == CM_OK && i->rate <= 0)
-    (void)cm_reader_fail(&g->r, "the chip has no throughput for %s", cm_type_name(type));
+    (void)cm_reader_fail(&g->r, "device %s has no throughput for %s", device->name, cm_type_name(type));
 }
 
 static void get_instruction(cm_reading *g, cm_instruction *i)
@@ -171,7 +182,7 @@ static void get_instruction(cm_reading *g, cm_instruction *i)
   if (g->r.status != CM_OK)
     return;
   bool flags = i->opcode == CM_CODE_SET || i->opcode == CM_CODE_WAIT;
-  if ((int)i->opcode == 0 || (!flags && p->lanes[i->lane].kind != cm_opcode_unit(i->opcode))) {
+  if ((int)i->opcode == 0 || (!flags && !cm_device_does(&p->target.device[p->lanes[i->lane].device], cm_opcode_unit(i->opcode)))) {
     (void)cm_reader_fail(&g->r, "a %s in lane %u", cm_opcode_name(i->opcode), i->lane);
     return;
   }

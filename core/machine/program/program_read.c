@@ -62,49 +62,85 @@ static double get_positive(cm_reading *g, double least, const char *what)
   return number;
 }
 
-static void get_unit(cm_reading *g, cm_unit_kind kind)
+static void get_rates(cm_reading *g, cm_device *d, cm_unit_kind kind)
 {
-  cm_unit *u = &g->p->target.unit[kind];
-  u->count = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_LANES_MAX, "a count of units");
-  u->ports = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_LANES_MAX, "a count of ports");
-  u->bytes_per_ns = get_positive(g, 0, "a bandwidth");
-  u->latency_ns = get_positive(g, 0, "a latency");
-  u->rate_count = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_RATES_MAX, "a count of rates");
-  for (uint32_t i = 0; i < u->rate_count && g->r.status == CM_OK; i++) {
+  d->rate_count[kind] = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_RATES_MAX, "a count of rates");
+  for (uint32_t i = 0; i < d->rate_count[kind] && g->r.status == CM_OK; i++) {
     const char *type = get_text(g);
-    if (type == NULL || strlen(type) >= sizeof u->rate[i].type) {
+    if (type == NULL || strlen(type) >= sizeof d->rate[kind][i].type) {
       (void)cm_reader_fail(&g->r, "a data type's name is too long");
       return;
     }
-    memcpy(u->rate[i].type, type, strlen(type) + 1);
-    u->rate[i].per_ns = get_positive(g, 1e-12, "a throughput");
+    memcpy(d->rate[kind][i].type, type, strlen(type) + 1);
+    d->rate[kind][i].per_ns = get_positive(g, 1e-12, "a throughput");
   }
-  if (g->r.status == CM_OK && (u->count == 0 || u->ports == 0 || (kind == CM_UNIT_DATA && u->bytes_per_ns <= 0)))
-    (void)cm_reader_fail(&g->r, "the %s units do nothing", cm_unit_name(kind));
+}
+
+static void get_device(cm_reading *g, uint32_t units)
+{
+  cm_target *t = &g->p->target;
+  cm_device *d = &t->device[t->device_count];
+  const char *name = get_text(g);
+  if (name == NULL || strlen(name) >= sizeof d->name) {
+    (void)cm_reader_fail(&g->r, "a device's name is too long");
+    return;
+  }
+  memcpy(d->name, name, strlen(name) + 1);
+  d->units = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_LANES_MAX - units, "a count of units");
+  d->ports = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_LANES_MAX, "a count of ports");
+  uint64_t flags = cm_get_at_most(&g->r, 3, "the flags of a device");
+  d->moves = (flags & 1) != 0;
+  d->pipelined = (flags & 2) != 0;
+  d->bytes_per_ns = get_positive(g, 0, "a bandwidth");
+  d->latency_ns = get_positive(g, 0, "a latency");
+  for (uint32_t u = 0; u < d->units && g->r.status == CM_OK; u++)
+    t->core[units + u] = (uint32_t)cm_get_at_most(&g->r, (uint64_t)t->fabric.width * t->fabric.height - 1, "a core");
+  for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS && g->r.status == CM_OK; k++)
+    get_rates(g, d, k);
+  bool idle = d->moves ? d->bytes_per_ns <= 0 || d->rate_count[CM_UNIT_MATRIX] + d->rate_count[CM_UNIT_VECTOR] > 0
+                       : d->ports != 1 || (!d->pipelined && d->bytes_per_ns <= 0);
+  if (g->r.status == CM_OK && (d->units == 0 || d->ports == 0 || idle))
+    (void)cm_reader_fail(&g->r, "device %s does nothing", d->name);
+}
+
+static void get_fabric(cm_reading *g)
+{
+  cm_core_grid *f = &g->p->target.fabric;
+  uint32_t *const grid[] = {&f->width, &f->height, &f->die_width, &f->die_height, &f->router_x, &f->router_y};
+  double *const hops[] = {&f->router_ns, &f->east_west_ns, &f->north_south_ns, &f->die_to_die_ns};
+  for (size_t i = 0; i < sizeof grid / sizeof *grid; i++)
+    *grid[i] = (uint32_t)cm_get_at_most(&g->r, CM_CHIP_CORES_MAX, "an extent of the grid");
+  f->torus_x = cm_get_at_most(&g->r, 1, "a torus") != 0;
+  f->torus_y = cm_get_at_most(&g->r, 1, "a torus") != 0;
+  for (size_t i = 0; i < sizeof hops / sizeof *hops; i++)
+    *hops[i] = get_positive(g, 0, "what a hop takes");
+  bool whole = f->width > 0 && f->height > 0 && f->die_width > 0 && f->die_height > 0 && f->router_x > 0 && f->router_y > 0;
+  whole = whole && (uint64_t)f->width * f->height <= CM_CHIP_CORES_MAX && f->width % f->die_width == 0 &&
+          f->height % f->die_height == 0 && f->die_width % f->router_x == 0 && f->die_height % f->router_y == 0;
+  if (g->r.status == CM_OK && !whole)
+    (void)cm_reader_fail(&g->r, "no grid of cores is %u x %u", f->width, f->height);
 }
 
 static void get_chip(cm_reading *g)
 {
   cm_program *p = g->p;
-  uint64_t lanes = 0;
+  cm_error error;
   p->chip_name = get_text(g);
   p->opset = cm_get_signed(&g->r);
   p->target.memory_bytes = cm_get_at_most(&g->r, CM_TARGET_MEMORY_MAX, "the memory");
   p->target.issue_ns = get_positive(g, 0, "the issue time");
-  for (int k = 0; k < CM_UNIT_KINDS; k++) {
-    get_unit(g, (cm_unit_kind)k);
-    lanes += (uint64_t)p->target.unit[k].count * p->target.unit[k].ports;
+  get_fabric(g);
+  uint32_t devices = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_DEVICES_MAX, "a count of devices"), units = 0;
+  for (; p->target.device_count < devices && g->r.status == CM_OK; p->target.device_count++) {
+    get_device(g, units);
+    units += p->target.device[p->target.device_count].units;
   }
+  if (g->r.status == CM_OK && cm_target_number(&p->target, &error) != CM_OK)
+    (void)cm_reader_fail(&g->r, "%s", error.detail);
   p->buffer_count = (uint32_t)cm_get_at_most(&g->r, UINT32_MAX - 1, "the number of buffers");
   p->flag_count = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_LANES_MAX * CM_TARGET_LANES_MAX, "the number of flags");
-  if (lanes > CM_TARGET_LANES_MAX)
-    (void)cm_reader_fail(&g->r, "%llu lanes are too many", (unsigned long long)lanes);
-  if (!cm_reading_array(g, &p->lanes, lanes, sizeof *p->lanes))
-    return;
-  for (int k = 0; k < CM_UNIT_KINDS; k++)
-    for (uint32_t u = 0; u < p->target.unit[k].count; u++)
-      for (uint32_t port = 0; port < p->target.unit[k].ports; port++)
-        p->lanes[p->lane_count++] = (cm_lane){(cm_unit_kind)k, u, port};
+  if (g->r.status == CM_OK && cm_reading_array(g, &p->lanes, p->target.lane_count, sizeof *p->lanes))
+    cm_program_number_lanes(p);
 }
 
 /* ---- tensors ---- */

@@ -12,6 +12,25 @@ static void put_dims(cm_writer *w, uint32_t rank, const int64_t *dims)
     cm_put_signed(w, dims[i]);
 }
 
+static void put_device(cm_writer *w, const cm_target *t, const cm_device *d)
+{
+  cm_put_text(w, d->name);
+  cm_put_number(w, d->units);
+  cm_put_number(w, d->ports);
+  cm_put_number(w, (uint64_t)d->moves | (uint64_t)d->pipelined << 1);
+  cm_put_real(w, d->bytes_per_ns);
+  cm_put_real(w, d->latency_ns);
+  for (uint32_t u = 0; u < d->units; u++)
+    cm_put_number(w, t->core[d->first_unit + u]);
+  for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS; k++) {
+    cm_put_number(w, d->rate_count[k]);
+    for (uint32_t i = 0; i < d->rate_count[k]; i++) {
+      cm_put_text(w, d->rate[k][i].type);
+      cm_put_real(w, d->rate[k][i].per_ns);
+    }
+  }
+}
+
 static void put_chip(cm_writer *w, const cm_program *p)
 {
   const cm_target *t = &p->target;
@@ -19,18 +38,16 @@ static void put_chip(cm_writer *w, const cm_program *p)
   cm_put_signed(w, p->opset);
   cm_put_number(w, t->memory_bytes);
   cm_put_real(w, t->issue_ns);
-  for (int k = 0; k < CM_UNIT_KINDS; k++) {
-    const cm_unit *u = &t->unit[k];
-    cm_put_number(w, u->count);
-    cm_put_number(w, u->ports);
-    cm_put_real(w, u->bytes_per_ns);
-    cm_put_real(w, u->latency_ns);
-    cm_put_number(w, u->rate_count);
-    for (uint32_t i = 0; i < u->rate_count; i++) {
-      cm_put_text(w, u->rate[i].type);
-      cm_put_real(w, u->rate[i].per_ns);
-    }
-  }
+  const cm_core_grid *f = &t->fabric;
+  const uint32_t grid[] = {f->width, f->height, f->die_width, f->die_height, f->router_x, f->router_y, f->torus_x, f->torus_y};
+  const double hops[] = {f->router_ns, f->east_west_ns, f->north_south_ns, f->die_to_die_ns};
+  for (size_t i = 0; i < sizeof grid / sizeof *grid; i++)
+    cm_put_number(w, grid[i]);
+  for (size_t i = 0; i < sizeof hops / sizeof *hops; i++)
+    cm_put_real(w, hops[i]);
+  cm_put_number(w, t->device_count);
+  for (uint32_t d = 0; d < t->device_count; d++)
+    put_device(w, t, &t->device[d]);
   cm_put_number(w, p->buffer_count);
   cm_put_number(w, p->flag_count);
 }
@@ -183,7 +200,7 @@ static void put_instruction(cm_writer *w, const cm_program *p, const cm_instruct
     return;
   default:
     cm_put_number(w, i->operator_number);
-    cm_put_number(w, i->work);
+    cm_put_number(w, i->work.operations);
     for (uint32_t k = 0; k < i->input_count + i->output_count; k++)
       put_operand(w, p, &p->operands[i->first_operand + k]);
   }

@@ -63,7 +63,7 @@ static cm_status work(lanes *s, uint32_t lane, uint64_t number, cm_error *error)
   const cm_instruction *i = &s->program->instructions[number];
   double ns = cm_instruction_ns(s->program, i), start = s->time[lane];
   s->time[lane] += ns;
-  s->result.busy_ns[s->program->lanes[lane].kind] += ns;
+  s->result.busy_ns[s->program->lanes[lane].device] += ns;
   count_traffic(s, i);
   if (s->trace != NULL)
     s->trace(s->user, number, start, s->time[lane]);

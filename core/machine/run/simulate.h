@@ -11,7 +11,7 @@ typedef struct cm_simulation_options {
 
 typedef struct cm_simulation {
   double time_ns;
-  double busy_ns[CM_UNIT_KINDS];       /* sums over the lanes of a kind */
+  double busy_ns[CM_TARGET_DEVICES_MAX]; /* sums over the lanes of a device */
   uint64_t loaded_bytes, stored_bytes; /* activations */
   uint64_t parameter_bytes, copied_bytes;
   uint64_t executed;                   /* instructions */

@@ -30,19 +30,14 @@ static void collect(void *user, uint64_t number, double start, double end)
 }
 
 /* "matrix 0", "data 1 port 0". */
-static cm_status name_lanes(const cm_program *p, const char ***names, char (**texts)[48], cm_error *error)
+static cm_status name_lanes(const cm_program *p, const char ***names, char (**texts)[CM_LANE_NAME_MAX], cm_error *error)
 {
   if (CM_NEW(p->memory, *names, p->lane_count + 1, error) != CM_OK ||
       CM_NEW(p->memory, *texts, p->lane_count + 1, error) != CM_OK)
     return error->status;
   for (uint32_t l = 0; l < p->lane_count; l++) {
-    const cm_lane *lane = &p->lanes[l];
-    char *text = (*texts)[l];
-    if (p->target.unit[lane->kind].ports > 1)
-      (void)snprintf(text, sizeof **texts, "%s %u port %u", cm_unit_name(lane->kind), lane->unit, lane->port);
-    else
-      (void)snprintf(text, sizeof **texts, "%s %u", cm_unit_name(lane->kind), lane->unit);
-    (*names)[l] = text;
+    cm_lane_name(p, l, (*texts)[l]);
+    (*names)[l] = (*texts)[l];
   }
   return CM_OK;
 }
@@ -53,7 +48,7 @@ cm_status cm_timeline_write(const cm_program *program, const char *name, cm_run 
   collecting c = {.program = program};
   cm_simulation result;
   const char **names = NULL;
-  char(*texts)[48] = NULL;
+  char(*texts)[CM_LANE_NAME_MAX] = NULL;
   cm_file file = {0};
   cm_status status = CM_NEW(program->memory, c.spans, program->instruction_count + 1, error);
   if (status == CM_OK)

@@ -4,13 +4,8 @@
 
 cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, cm_memory *memory, cm_error *error)
 {
-  uint32_t all = 0;
-  for (int k = 0; k < CM_UNIT_KINDS; k++) {
-    lanes->first[k] = all;
-    lanes->count[k] = cm_target_lanes(target, (cm_unit_kind)k);
-    all += lanes->count[k];
-  }
-  return CM_NEW(memory, lanes->lane, all + 1, error);
+  lanes->target = target;
+  return CM_NEW(memory, lanes->lane, target->lane_count + 1, error);
 }
 
 /* Where a lane can first begin; *idle is since when it is idle there. */
@@ -27,18 +22,32 @@ static double first_start(const cm_lane_time *l, double ready, double ns, double
   return l->tail > ready ? l->tail : ready;
 }
 
-double cm_lanes_earliest(const cm_lanes *lanes, cm_unit_kind kind, double ready, double ns, uint32_t *lane)
+/* The same of all lanes of a device. */
+static cm_slot find_on(const cm_lanes *lanes, const cm_device *device, double ready, double ns)
 {
-  double best = 0, best_idle = 0;
-  uint32_t first = lanes->first[kind];
-  *lane = first;
-  for (uint32_t l = first; l < first + lanes->count[kind]; l++) {
+  uint32_t first = device->first_lane;
+  cm_slot best = {.lane = first, .ns = ns};
+  double best_idle = 0;
+  for (uint32_t l = first; l < first + device->units * device->ports; l++) {
     double idle, start = first_start(&lanes->lane[l], ready, ns, &idle);
-    if (l == first || start < best || (start <= best && idle > best_idle)) {
-      best = start;
+    if (l == first || start < best.start || (start <= best.start && idle > best_idle)) {
+      best.start = start;
       best_idle = idle;
-      *lane = l;
+      best.lane = l;
     }
+  }
+  return best;
+}
+
+cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready)
+{
+  cm_slot best = {.lane = UINT32_MAX};
+  for (uint32_t d = 0; d < lanes->target->device_count; d++) {
+    if (ns[d] <= 0)
+      continue;
+    cm_slot slot = find_on(lanes, &lanes->target->device[d], ready, ns[d]);
+    if (best.lane == UINT32_MAX || slot.start + slot.ns < best.start + best.ns)
+      best = slot;
   }
   return best;
 }
@@ -63,9 +72,10 @@ static void insert_gap(cm_lane_time *l, uint32_t g, double from, double to)
   l->gap_count++;
 }
 
-void cm_lanes_take(cm_lanes *lanes, uint32_t number, double start, double ns)
+void cm_lanes_take(cm_lanes *lanes, const cm_slot *slot)
 {
-  cm_lane_time *l = &lanes->lane[number];
+  cm_lane_time *l = &lanes->lane[slot->lane];
+  double start = slot->start, ns = slot->ns;
   l->busy += ns;
   if (start >= l->tail) {
     if (start > l->tail)

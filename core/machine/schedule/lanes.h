@@ -16,17 +16,23 @@ typedef struct cm_lane_time {
 
 typedef struct cm_lanes {
   cm_lane_time *lane;
-  uint32_t first[CM_UNIT_KINDS], count[CM_UNIT_KINDS]; /* lanes of a kind */
+  const cm_target *target;
 } cm_lanes;
+
+/* When and where a task can run. */
+typedef struct cm_slot {
+  uint32_t lane;
+  double start, ns;
+} cm_slot;
 
 /* All idle. The caller's: cm_free(lanes->lane). Errors: memory. */
 cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, cm_memory *memory, cm_error *error);
 
-/* When a lane of a kind can first be busy for `ns` from `ready` on; *lane is the one, of several the one that was busy
- * last. O(lanes of the kind). */
-double cm_lanes_earliest(const cm_lanes *lanes, cm_unit_kind kind, double ready, double ns, uint32_t *lane);
+/* Where a task that takes ns[device] (0: it cannot run there) can end first from `ready` on; of several lanes of a device
+ * the one that was busy last. O(lanes of those devices). */
+cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready);
 
-/* Makes a lane busy at a time that cm_lanes_earliest named. */
-void cm_lanes_take(cm_lanes *lanes, uint32_t lane, double start, double ns);
+/* Makes a lane busy at a time that cm_lanes_find named. */
+void cm_lanes_take(cm_lanes *lanes, const cm_slot *slot);
 
 #endif

@@ -39,13 +39,18 @@ static bool may_overwrite(const cm_timing *t, const cm_piece *piece)
   return false;
 }
 
+/* Sets t->ns for a piece: what it takes on the device that has it. */
+static void piece_ns(cm_timing *t, const cm_piece *piece)
+{
+  const cm_plan_op *op = &t->plan->ops[piece->op];
+  memset(t->ns, 0, sizeof t->ns);
+  t->ns[piece->device] = cm_compute_ns(t->target, &t->target->device[piece->device], &piece->work, op->rates[piece->device]);
+}
+
 /* Room for all that a piece reads and makes. *there is false when what is pinned lies in the way. */
-static cm_status gather(cm_timing *t, const cm_piece *piece, double ns, uint32_t *made, double *ready, bool *there,
-                        cm_error *error)
+static cm_status gather(cm_timing *t, const cm_piece *piece, uint32_t *made, double *ready, bool *there, cm_error *error)
 {
   const uint32_t *inputs = cm_piece_inputs(t->plan, piece);
-  cm_unit_kind kind = t->plan->ops[piece->op].matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR;
-  uint32_t lane;
   if (cm_timing_make_share(t, missing(t, piece), error) != CM_OK)
     return error->status;
   *ready = 0;
@@ -59,7 +64,8 @@ static cm_status gather(cm_timing *t, const cm_piece *piece, double ns, uint32_t
   }
   if (!*there || may_overwrite(t, piece))
     return CM_OK;
-  double start = cm_lanes_earliest(&t->lanes, kind, *ready, ns, &lane);
+  piece_ns(t, piece);
+  double start = cm_lanes_find(&t->lanes, t->ns, *ready).start;
   for (uint32_t o = 0; o < piece->output_count && *there; o++) {
     double free_ns;
     if (cm_timing_place(t, inputs[piece->input_count + o], start, &made[o], &free_ns, error) != CM_OK)
@@ -124,16 +130,14 @@ static void note_uses(cm_timing *t, const cm_piece *piece, const uint32_t *made)
 static cm_status run_piece(cm_timing *t, uint32_t number, cm_error *error)
 {
   const cm_piece *piece = &t->plan->pieces[number];
-  const cm_plan_op *op = &t->plan->ops[piece->op];
-  cm_unit_kind kind = op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR;
-  double ns = cm_compute_ns(t->target, piece->work, op->rate), ready;
+  double ready;
   uint32_t few[8], *made = few;
   bool there;
   if (piece->output_count > 8 && CM_NEW(t->plan->memory, made, piece->output_count, error) != CM_OK)
     return error->status;
-  cm_status status = gather(t, piece, ns, made, &ready, &there, error);
+  cm_status status = gather(t, piece, made, &ready, &there, error);
   if (status == CM_OK && !there && (status = cm_timing_clear(t, error)) == CM_OK)
-    status = gather(t, piece, ns, made, &ready, &there, error);
+    status = gather(t, piece, made, &ready, &there, error);
   if (status == CM_OK && !there)
     status = cm_fail(error, CM_INTERNAL, "the buffers of one piece do not fit on the chip");
   bool in_place = status == CM_OK && may_overwrite(t, piece);
@@ -147,9 +151,12 @@ static cm_status run_piece(cm_timing *t, uint32_t number, cm_error *error)
     note_uses(t, piece, made);
     if (in_place)
       t->buffer_of[piece->in_place] = 0;
-    task.start = cm_lanes_earliest(&t->lanes, kind, ready, ns, &task.lane);
-    task.end = task.start + ns;
-    cm_lanes_take(&t->lanes, task.lane, task.start, ns);
+    piece_ns(t, piece);
+    cm_slot slot = cm_lanes_find(&t->lanes, t->ns, ready);
+    task.lane = slot.lane;
+    task.start = slot.start;
+    task.end = slot.start + slot.ns;
+    cm_lanes_take(&t->lanes, &slot);
     status = cm_timing_add(t, &task, error);
     if (status == CM_OK)
       status = settle(t, piece, made, task.end, error);
@@ -200,18 +207,18 @@ cm_status cm_timing_begin(cm_timing *t, cm_error *error)
   for (size_t i = 0; i < plan->tile_count; i++)
     t->stored[i] = -1;
   t->capacity = (uint64_t)(t->settings->fill * (double)plan->memory_bytes);
-  const cm_unit *data = &t->target->unit[CM_UNIT_DATA];
-  t->split_bytes = SPLIT_LATENCIES * (data->latency_ns + t->target->issue_ns) * data->bytes_per_ns;
+  t->ports = cm_target_lanes(t->target, CM_UNIT_DATA);
+  for (uint32_t d = 0; d < t->target->device_count; d++) {
+    const cm_device *device = &t->target->device[d];
+    if (device->moves)
+      t->split_bytes = fmax(t->split_bytes, SPLIT_LATENCIES * (device->latency_ns + t->target->issue_ns) * device->bytes_per_ns);
+  }
   t->split_bytes = t->split_bytes < CM_ALIGNMENT ? CM_ALIGNMENT : t->split_bytes;
   return CM_OK;
 }
 
 static cm_status finish(cm_timing *t, cm_error *error)
 {
-  uint32_t lane = 0;
-  for (int k = 0; k < CM_UNIT_KINDS; k++)
-    for (uint32_t l = 0; l < t->lanes.count[k]; l++)
-      t->out->busy_ns[k] += t->lanes.lane[lane++].busy;
   if (!t->record)
     return CM_OK;
   if (CM_NEW(t->plan->memory, t->out->buffers, t->buffer_count + 1, error) != CM_OK)
@@ -226,10 +233,11 @@ static cm_status finish(cm_timing *t, cm_error *error)
 static void forget_past(cm_timing *t)
 {
   double past = HUGE_VAL;
-  for (uint32_t l = 0; l < t->lanes.count[CM_UNIT_DATA]; l++) {
-    const cm_lane_time *lane = &t->lanes.lane[t->lanes.first[CM_UNIT_DATA] + l];
+  for (uint32_t l = 0; l < t->target->lane_count; l++) {
+    const cm_lane_time *lane = &t->lanes.lane[l];
     double idle = lane->gap_count > 0 ? lane->gap_from[0] : lane->tail;
-    past = idle < past ? idle : past;
+    if (t->target->device[cm_lane_device(t->target, l)].moves)
+      past = idle < past ? idle : past;
   }
   t->past = past;
 }
@@ -250,7 +258,7 @@ cm_status cm_timing_step(cm_timing *t, cm_error *error)
 cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
 {
   const cm_plan *plan = from->plan;
-  uint32_t lanes = 0;
+  uint32_t lanes = from->target->lane_count;
   *to = *from;
   to->lanes.lane = NULL;
   to->addresses.range = NULL;
@@ -261,8 +269,6 @@ cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
   to->buffer_count = 0;
   to->buffer_room = to->addresses.room = 0;
   to->record = false;
-  for (int k = 0; k < CM_UNIT_KINDS; k++)
-    lanes += from->lanes.count[k];
   if (CM_NEW(plan->memory, to->lanes.lane, lanes + 1, error) != CM_OK ||
       CM_NEW(plan->memory, to->buffer_of, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, to->stored, plan->tile_count + 1, error) != CM_OK ||

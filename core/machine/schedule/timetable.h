@@ -34,7 +34,7 @@ typedef struct cm_timetable {
   uint32_t buffer_count;
   uint32_t *use; /* by entry of plan->piece_tiles: the buffer that the piece reads or makes */
   cm_traffic traffic;
-  double time_ns, busy_ns[CM_UNIT_KINDS];
+  double time_ns;
 } cm_timetable;
 
 /* Lays a sequence out on the lanes and the memory of a chip. With `record` false only times, traffic and busy times are

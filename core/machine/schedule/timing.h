@@ -37,6 +37,8 @@ typedef struct cm_timing {
   uint32_t stamp;
   double past;         /* ports are busy up to then */
   double split_bytes;
+  uint32_t ports;
+  double ns[CM_TARGET_DEVICES_MAX]; /* what the present task takes on each device, 0: it cannot run there */
   bool record;
   cm_timetable *out;
 } cm_timing;
@@ -45,6 +47,9 @@ typedef struct cm_timing {
 
 /* Adds a task to the timetable. Errors: memory. */
 cm_status cm_timing_add(cm_timing *t, const cm_timed_task *task, cm_error *error);
+
+/* Sets t->ns for a transfer. */
+void cm_timing_transfer_ns(cm_timing *t, uint64_t bytes);
 
 /* Puts a tile in a buffer that is free for it from *free_ns on. *number: CM_NO_BUFFER when what is pinned leaves no room
  * in one piece. Errors: memory. */

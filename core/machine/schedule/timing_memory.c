@@ -26,12 +26,18 @@ cm_status cm_timing_add(cm_timing *t, const cm_timed_task *task, cm_error *error
   return CM_OK;
 }
 
+void cm_timing_transfer_ns(cm_timing *t, uint64_t bytes)
+{
+  for (uint32_t d = 0; d < t->target->device_count; d++)
+    t->ns[d] = t->target->device[d].moves ? cm_transfer_ns(t->target, &t->target->device[d], bytes) : 0;
+}
+
 /* Loads or stores a buffer on as many ports as pay. *end is when the last part is done. */
 static cm_status transfer(cm_timing *t, cm_task_kind kind, uint32_t number, double ready, double *end, cm_error *error)
 {
   const cm_tile *tile = &t->plan->tiles[t->buffer[number].tile];
   uint64_t bytes = cm_plan_bytes(t->plan, tile->value, &tile->box);
-  uint32_t ports = t->lanes.count[CM_UNIT_DATA], axis = cm_transfer_axis(&tile->box), parts = 1;
+  uint32_t ports = t->ports, axis = cm_transfer_axis(&tile->box), parts = 1;
   int64_t extent = tile->box.rank > 0 ? tile->box.to[axis] - tile->box.from[axis] : 1;
   if (ports > 1 && extent > 1 && (double)bytes >= 2 * t->split_bytes) {
     double most = (double)bytes / t->split_bytes;
@@ -43,10 +49,12 @@ static cm_status transfer(cm_timing *t, cm_task_kind kind, uint32_t number, doub
   for (uint32_t p = 0; p < parts; p++) {
     cm_timed_task task = {.kind = kind, .number = t->buffer[number].tile, .buffer = number,
                     .from = extent * (int64_t)p / (int64_t)parts, .to = extent * ((int64_t)p + 1) / (int64_t)parts};
-    double ns = cm_transfer_ns(t->target, parts > 1 ? (uint64_t)(task.to - task.from) * row : bytes);
-    task.start = cm_lanes_earliest(&t->lanes, CM_UNIT_DATA, ready, ns, &task.lane);
-    task.end = task.start + ns;
-    cm_lanes_take(&t->lanes, task.lane, task.start, ns);
+    cm_timing_transfer_ns(t, parts > 1 ? (uint64_t)(task.to - task.from) * row : bytes);
+    cm_slot slot = cm_lanes_find(&t->lanes, t->ns, ready);
+    task.lane = slot.lane;
+    task.start = slot.start;
+    task.end = slot.start + slot.ns;
+    cm_lanes_take(&t->lanes, &slot);
     *end = task.end > *end ? task.end : *end;
     if (cm_timing_add(t, &task, error) != CM_OK)
       return error->status;
@@ -198,11 +206,10 @@ static double outside_ready(const cm_timing *t, uint32_t number)
 /* Loads a tile; *there is false when no room was found for it. */
 cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *error)
 {
-  uint32_t number, lane;
+  uint32_t number;
   double ready = outside_ready(t, tile), free_ns, end;
-  double ns = cm_transfer_ns(t->target, t->plan->tiles[tile].bytes);
-  double start = cm_lanes_earliest(&t->lanes, CM_UNIT_DATA, ready, ns, &lane);
-  if (cm_timing_place(t, tile, start, &number, &free_ns, error) != CM_OK)
+  cm_timing_transfer_ns(t, t->plan->tiles[tile].bytes);
+  if (cm_timing_place(t, tile, cm_lanes_find(&t->lanes, t->ns, ready).start, &number, &free_ns, error) != CM_OK)
     return error->status;
   *there = number != CM_NO_BUFFER;
   if (!*there)
