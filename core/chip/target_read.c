@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/json.h"
 #include "core/chip/internal.h"
 
 static const double RATE_MAX = 1e12;
@@ -253,7 +254,7 @@ static json_t *rewritten(const json_t *units, const cm_chip *chip)
 static cm_status refuse_old(const json_t *machine, const cm_chip *chip, cm_error *error)
 {
   json_t *devices = rewritten(json_object_get(machine, "units"), chip);
-  char *text = devices == NULL ? NULL : json_dumps(devices, JSON_REAL_PRECISION(12));
+  char *text = devices == NULL ? NULL : cm_json_dumps(devices, JSON_REAL_PRECISION(12));
   json_decref(devices);
   cm_status status = cm_json_fail(error, CM_BAD_CHIP, "/machine/units",
                                   "/machine/units: units and devices are one list now. Instead of both write \"devices\": %s "
