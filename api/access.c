@@ -12,7 +12,7 @@
 #define HASH_NONFATAL_OOM 1 /* the default ends the process */
 #include <uthash.h>
 
-#include "api/internal.h"
+#include "api/handlers.h"
 
 enum { ADDRESSES_MAX = 4096, DELAYED_MAX = 16, USES_MAX = 256, FREE_FAILURES = 3 };
 
@@ -221,6 +221,7 @@ bool cm_access_take(cm_request *request)
   } else
     refuse(request, "", "A token is needed",
            "send it as Authorization: Bearer; coremapd token add, or somebody who administers the server, makes one");
+  request->viewer = (cm_viewer){request->who.user, request->who.group, request->who.role >= CM_ROLE_OPERATOR};
   return request->status == 0 && cm_access_has(request, request->route->right);
 }
 

@@ -11,7 +11,7 @@ void cm_list_chips(cm_request *request)
   cm_error error;
   cm_chip_entry *chips;
   size_t count;
-  if (cm_chips_list(request->store, &chips, &count, &error) != CM_OK) {
+  if (cm_chips_list(request->store, &request->viewer, &chips, &count, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
@@ -20,11 +20,13 @@ void cm_list_chips(cm_request *request)
     cm_chip *chip;
     if (cm_chips_open(request->store, chips[i].name, &chip, &error) != CM_OK)
       continue; /* deleted since it was listed */
-    (void)json_array_append_new(list, json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:b}", "name", chips[i].name, "preset",
-                                                chips[i].preset, "description", chip->description, "width",
-                                                (json_int_t)chip->width, "height", (json_int_t)chip->height, "cores",
-                                                (json_int_t)cm_chip_cores(chip), "runs_programs",
-                                                chip->target != NULL));
+    json_t *entry = json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:b}", "name", chips[i].name, "preset", chips[i].preset,
+                              "description", chip->description, "width", (json_int_t)chip->width, "height",
+                              (json_int_t)chip->height, "cores", (json_int_t)cm_chip_cores(chip), "runs_programs",
+                              chip->target != NULL);
+    if (!chips[i].preset)
+      cm_owner_add(entry, &chips[i].owner);
+    (void)json_array_append_new(list, entry);
     cm_chip_free(chip);
   }
   free(chips);
@@ -114,14 +116,15 @@ void cm_put_chip(cm_request *request)
 {
   cm_error error;
   char *text = NULL, tag[CM_CHIP_TAG_MAX];
-  cm_chip_change change = {.name = request->param[0], .user = ""};
+  cm_chip_change change = {.name = request->param[0], .viewer = &request->viewer};
   bool created, mismatch = false;
   if (!cm_chips_name_is_sound(change.name)) {
     cm_reply_problem(request, 400, "bad-chip", "The chip description cannot be used",
                      "a chip's name has letters, digits, '.', '_' and '-', at most %d of them", CM_CHIP_NAME_MAX - 1);
     return;
   }
-  if (!read_condition(request, tag, &change.if_match))
+  if (!read_condition(request, tag, &change.if_match) ||
+      !cm_access_owner(request, cm_request_query(request, "visibility"), &change.owner))
     return;
   cm_status status = read_chip(request, change.name, &text, &error);
   change.text = text;

@@ -15,6 +15,8 @@ void cm_delete_cache(cm_request *request);
 void cm_get_static(cm_request *request);
 
 void cm_get_me(cm_request *request);
+void cm_get_access(cm_request *request);
+void cm_put_access(cm_request *request);
 void cm_list_users(cm_request *request);
 void cm_post_user(cm_request *request);
 void cm_get_user(cm_request *request);
@@ -31,7 +33,12 @@ void cm_get_network_content(cm_request *request);
 void cm_delete_network(cm_request *request);
 /* Imports a file that has arrived (whole, hashed) and answers 201, 200 or the problem. The file stays. CM_OK: its
  * bytes are a network; CM_BAD_REQUEST: it was not tried. */
-cm_status cm_import_upload(cm_request *request, const char *path, const char *sha, uint64_t bytes, const char *name);
+typedef struct cm_import_file {
+  const char *path, *sha256, *name;
+  uint64_t bytes;
+  cm_owner owner; /* of the network */
+} cm_import_file;
+cm_status cm_import_upload(cm_request *request, const cm_import_file *file);
 
 void cm_post_upload(cm_request *request);
 void cm_head_upload(cm_request *request);

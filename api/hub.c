@@ -21,12 +21,14 @@ typedef struct stream {
   cm_server *server;
   struct MHD_Connection *connection;
   char job[CM_ID_MAX];
+  char token[CM_TOKEN_ID_MAX]; /* of who reads; "": nobody is asked for one */
   uint64_t last;      /* id of the newest event sent */
   char *pending;      /* text on its way */
   size_t size, sent;
   bool ended;         /* nothing comes after what is pending */
   bool asleep;        /* suspended; under the hub's lock */
   bool beat;          /* a heartbeat is due */
+  bool unchecked;     /* it is due to look whether he still may read */
   struct stream *next;
 } stream;
 
@@ -142,6 +144,22 @@ static void format_event(stream *s, cm_board_event *event)
   free(event->data);
 }
 
+/* Whether who reads still may: tokens are revoked, and jobs hidden, while a stream lasts. */
+static bool may_read_on(const stream *s)
+{
+  cm_error error;
+  cm_identity who;
+  cm_owner owner;
+  bool users = false;
+  cm_database *database = s->server->options.store->database;
+  if (s->token[0] == '\0')
+    return cm_users_exist(database, &users, &error) == CM_OK && !users;
+  if (cm_tokens_again(database, s->token, &who, &error) != CM_OK)
+    return false;
+  const cm_viewer viewer = {who.user, who.group, who.role >= CM_ROLE_OPERATOR};
+  return cm_owners_get(database, CM_OBJECT_JOB, s->job, NULL, &viewer, &owner, &error) == CM_OK;
+}
+
 static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t room)
 {
   stream *s = context;
@@ -149,6 +167,12 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
   cm_board *board = s->server->options.store->board;
   cm_board_event event;
   (void)position;
+  pthread_mutex_lock(&hub->lock);
+  bool check = s->unchecked;
+  s->unchecked = false;
+  pthread_mutex_unlock(&hub->lock);
+  if (check && !may_read_on(s))
+    s->ended = true;
   if (s->pending == NULL && !s->ended && cm_board_next(board, s->job, s->last, &event))
     format_event(s, &event);
   if (s->pending == NULL && !s->ended) {
@@ -212,6 +236,7 @@ void cm_hub_stream(cm_request *request, const char *job, uint64_t after, char *f
   s->server = server;
   s->connection = request->connection;
   (void)snprintf(s->job, sizeof s->job, "%s", job);
+  memcpy(s->token, request->who.token, sizeof s->token);
   s->last = after;
   s->pending = first;
   s->size = strlen(first);
@@ -256,7 +281,7 @@ static void *watch(void *argument)
     if (now >= next_beat) {
       next_beat = now + heartbeat_seconds;
       for (stream *s = hub->streams; s != NULL; s = s->next) {
-        s->beat = true;
+        s->beat = s->unchecked = true;
         wake(s);
       }
     }

@@ -17,6 +17,7 @@
 
 #include "api/server.h"
 #include "core/base/file.h"
+#include "storage/owners.h"
 #include "storage/tokens.h"
 
 enum {
@@ -57,6 +58,13 @@ typedef enum cm_right {
   CM_RIGHT_ADMIN,   /* scope admin, role admin */
 } cm_right;
 
+/* What is done to the thing that a route names. */
+typedef enum cm_deed {
+  CM_DEED_SEE,
+  CM_DEED_CHANGE, /* for its owner, operators and admins */
+  CM_DEED_PUT,    /* the same, and it may be missing */
+} cm_deed;
+
 typedef struct cm_route {
   const char *method, *pattern; /* "/v1/jobs/{id}"; "{file*}" takes the rest of the path */
   cm_handler handler;
@@ -66,6 +74,8 @@ typedef struct cm_route {
   bool while_draining;          /* answered while the server drains */
   const char *query;            /* names of the query arguments, between spaces; "*": any */
   cm_right right;
+  cm_object object; /* what {id}, or the last of them, names */
+  cm_deed deed;
 } cm_route;
 
 extern const cm_route cm_routes[];
@@ -94,6 +104,7 @@ struct cm_request {
   const char *param[CM_PARAMS_MAX];
   unsigned char address[CM_ADDRESS_KEY]; /* the client's, as a key */
   cm_identity who;
+  cm_viewer viewer;                /* the same, as storage asks for it */
   bool open;                       /* there are no users: he may do all */
   double delay;                    /* seconds that the reply, which is set, is held back */
 
@@ -167,6 +178,18 @@ void cm_access_free(cm_access *access); /* NULL is allowed */
 /* Finds out who asks and whether the route's right is his; false: the reply (401, 403, 429) is set, to be held back for
  * request->delay seconds. */
 bool cm_access_take(cm_request *request);
+/* Whether what the route names is there for the caller, and his to change where the route does so; false: the reply (404,
+ * 403) is set. */
+bool cm_access_object(cm_request *request);
+/* Whether the caller sees this thing; false: 404, with where it was named, is the reply. */
+bool cm_access_sees(cm_request *request, cm_object object, const char *id, const char *where);
+/* Whose something is that the caller makes; `visibility` as he said, NULL: as the server's settings say. False: 400 is the
+ * reply. */
+bool cm_access_owner(cm_request *request, const char *visibility, cm_owner *owner);
+/* The same with the member "visibility" of a body. */
+bool cm_access_owner_of(cm_request *request, const json_t *object, cm_owner *owner);
+/* Adds members "user" and "visibility" (and "group" where one sees it). */
+void cm_owner_add(json_t *body, const cm_owner *owner);
 /* The held back reply is sent now. */
 void cm_access_delay_over(cm_request *request);
 /* Whether the caller has this right too; false: 403 is the reply. */

@@ -65,13 +65,14 @@ static json_t *job_json(const cm_request *request, const cm_job *job, bool whole
 {
   unsigned workers = request->server->options.workers > 0 ? request->server->options.workers : 1;
   json_t *body =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:b, s:o, s:o, s:o}", "id", job->id, "kind",
-                job->kind, "name", job->name, "user", job->user, "state", cm_job_state_name(job->state), "network",
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:b, s:o, s:o, s:o}", "id", job->id, "kind",
+                job->kind, "name", job->name, "state", cm_job_state_name(job->state), "network",
                 job->network, "chip", job->chip, "reserve", job->reserve, "priority", job->priority, "attempts",
                 job->attempt, "cancel_requested", job->cancel_requested, "created", cm_time_json(job->created),
                 "started", cm_time_json(job->started), "finished", cm_time_json(job->finished));
   if (body == NULL)
     return NULL;
+  cm_owner_add(body, &job->owner);
   if (job->state == CM_JOB_QUEUED) {
     (void)json_object_set_new(body, "position", json_integer((json_int_t)job->position));
     (void)json_object_set_new(body, "estimate_seconds",
@@ -127,7 +128,7 @@ void cm_list_jobs(cm_request *request)
   if (!cm_request_number(request, "limit", 1, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit) ||
       !cm_request_number(request, "cursor", 1, INT64_MAX, 0, &cursor))
     return;
-  cm_job_filter filter = {.state = CM_JOB_STATES, .user = cm_request_query(request, "user"),
+  cm_job_filter filter = {.viewer = &request->viewer, .state = CM_JOB_STATES, .user = cm_request_query(request, "user"),
                           .network = cm_request_query(request, "network"), .before = (int64_t)cursor,
                           .limit = (size_t)limit + 1};
   if (state != NULL && (filter.state = cm_job_state_of(state)) == CM_JOB_STATES) {

@@ -181,11 +181,12 @@ void cm_commit_mapping(cm_request *request)
   cm_mapping_row mapping;
   cm_lease lease;
   char path[CM_PATH_MAX];
-  cm_lease_wish wish = {.user = "", .owner = "", .ttl = cm_lease_ttl_default_s};
+  cm_lease_wish wish = {.owner = "", .ttl = cm_lease_ttl_default_s};
   json_t *object = request->body_size > 0 ? cm_request_json(request) : json_object();
   if (object == NULL)
     return;
-  if (cm_request_lease(request, object, &wish) && find(request, CM_VIEW_PLACEMENT_CSV, &mapping, path)) {
+  if (cm_request_lease(request, object, &wish) && find(request, CM_VIEW_PLACEMENT_CSV, &mapping, path) &&
+      cm_access_sees(request, CM_OBJECT_CHIP, mapping.chip, "the mapping's chip")) {
     json_t *cores = placed_cores(path);
     wish.chip = mapping.chip;
     wish.job = mapping.job;

@@ -16,14 +16,16 @@
 
 static json_t *network_json(const cm_network *n)
 {
-  return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:b, s:{s:I, s:I, s:I, s:I}, s:o}", "id",
-                   n->id, "sha256", n->id, "name", n->name, "format", n->format, "gzipped", n->gzipped, "directed",
+  json_t *body = json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:b, s:{s:I, s:I, s:I, s:I}, s:o}", "id",
+                   n->id, "sha256", n->sha256, "name", n->name, "format", n->format, "gzipped", n->gzipped, "directed",
                    n->directed, "neurons", (json_int_t)n->neurons, "hyperedges", (json_int_t)n->hyperedges, "synapses",
                    (json_int_t)n->synapses, "operators", (json_int_t)n->operators, "bytes", (json_int_t)n->bytes,
                    "plain_bytes", (json_int_t)n->plain_bytes, "labels", n->labels, "inputs", (json_int_t)n->inputs,
                    "inhibitory", (json_int_t)n->inhibitory, "populations", (json_int_t)n->populations, "delays", n->delays, "report", "duplicates",
                    (json_int_t)n->duplicates, "self_loops", (json_int_t)n->self_loops, "empty_nets",
                    (json_int_t)n->empty_nets, "zeros", (json_int_t)n->zeros, "created", cm_time_json(n->created));
+  cm_owner_add(body, &n->owner);
+  return body;
 }
 
 static void reply_network(cm_request *request, unsigned status, const cm_network *network)
@@ -45,19 +47,38 @@ static bool wanted_format(cm_request *request, const char **format)
   return false;
 }
 
-cm_status cm_import_upload(cm_request *request, const char *path, const char *sha, uint64_t bytes, const char *name)
+/* Reads a file in and stores it as a network. */
+static cm_status import(cm_request *request, const char *path, cm_network *network, cm_network *made, bool *there,
+                        cm_error *error)
+{
+  char scratch[CM_PATH_MAX], id[CM_ID_MAX];
+  cm_store_id(id);
+  if (cm_path(scratch, error, "%s/incoming/%s.zip", request->store->folder, id) != CM_OK)
+    return error->status;
+  cm_status status = request->server->options.import(request->server->options.user, path, scratch,
+                                                     cm_server_limits_now(request->server).memory_limit,
+                                                     &request->server->stopping, network, error);
+  if (status == CM_OK) {
+    status = cm_networks_publish(request->store, network, scratch, there, error);
+    (void)unlink(scratch); /* gone already unless publishing failed */
+  }
+  return status == CM_OK ? cm_networks_known(request->store, network->sha256, &network->owner, made, error) : status;
+}
+
+cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
 {
   const char *format;
   if (!wanted_format(request, &format))
     return CM_BAD_REQUEST;
   cm_error error;
-  cm_network network = {.bytes = bytes, .created = cm_store_time()}, known;
-  char scratch[CM_PATH_MAX], id[CM_ID_MAX];
+  cm_network network = {.bytes = file->bytes, .created = cm_store_time(), .owner = file->owner}, known;
   bool there = false;
-  (void)snprintf(network.id, sizeof network.id, "%s", sha);
-  (void)snprintf(network.name, sizeof network.name, "%s", name);
+  (void)snprintf(network.sha256, sizeof network.sha256, "%s", file->sha256);
+  (void)snprintf(network.name, sizeof network.name, "%s", file->name);
   (void)snprintf(network.format, sizeof network.format, "%s", format);
-  cm_status status = cm_networks_get(request->store, sha, &known, &error);
+  cm_networks_id(network.sha256, &network.owner, network.id);
+  /* Only among what the same people see: the same bytes of others are read anew, and so show nowhere. */
+  cm_status status = cm_networks_known(request->store, network.sha256, &network.owner, &known, &error);
   if (status == CM_OK) {
     if (format[0] == '\0' || strcmp(format, known.format) == 0) {
       reply_network(request, 200, &known);
@@ -68,19 +89,8 @@ cm_status cm_import_upload(cm_request *request, const char *path, const char *sh
                      known.format, format);
     return CM_CONFLICT;
   }
-  cm_store_id(id);
   if (status == CM_NOT_FOUND)
-    status = cm_path(scratch, &error, "%s/incoming/%s.zip", request->store->folder, id);
-  if (status == CM_OK)
-    status = request->server->options.import(request->server->options.user, path, scratch,
-                                             cm_server_limits_now(request->server).memory_limit,
-                                             &request->server->stopping, &network, &error);
-  if (status == CM_OK) {
-    status = cm_networks_publish(request->store, &network, scratch, &there, &error);
-    (void)unlink(scratch); /* gone already unless publishing failed */
-  }
-  if (status == CM_OK)
-    status = cm_networks_get(request->store, sha, &known, &error);
+    status = import(request, file->path, &network, &known, &there, &error);
   if (status == CM_OK)
     reply_network(request, there ? 200 : 201, &known);
   else {
@@ -98,7 +108,10 @@ void cm_post_network(cm_request *request)
                      "name must be UTF-8 without control characters, of at most %d bytes", CM_NAME_MAX - 1);
     return;
   }
-  (void)cm_import_upload(request, request->file_path, request->file_sha, request->file_bytes, name != NULL ? name : "");
+  cm_import_file file = {.path = request->file_path, .sha256 = request->file_sha, .name = name != NULL ? name : "",
+                         .bytes = request->file_bytes};
+  if (cm_access_owner(request, cm_request_query(request, "visibility"), &file.owner))
+    (void)cm_import_upload(request, &file);
 }
 
 void cm_list_networks(cm_request *request)
@@ -110,7 +123,7 @@ void cm_list_networks(cm_request *request)
   if (!cm_request_number(request, "limit", 1, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit) ||
       !cm_request_number(request, "cursor", 1, INT64_MAX, 0, &cursor))
     return;
-  if (cm_networks_list(request->store, (int64_t)cursor, (size_t)limit + 1, &networks, &count, &error) != CM_OK) {
+  if (cm_networks_list(request->store, &request->viewer, (int64_t)cursor, (size_t)limit + 1, &networks, &count, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }

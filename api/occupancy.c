@@ -64,6 +64,7 @@ static json_t *lease_json(const cm_lease *lease)
                            cm_time_json(lease->created), "count", (json_int_t)lease->core_count, "cores", cores);
   if (lease->job[0] != '\0')
     (void)json_object_set_new(body, "job", json_string(lease->job));
+  cm_owner_add(body, &lease->whose);
   return body;
 }
 
@@ -95,18 +96,18 @@ static bool read_holder(cm_request *request, const json_t *object, cm_lease_wish
   if (owner != NULL && (!json_is_string(owner) || !cm_text_is_sound(json_string_value(owner), 128)))
     return bad_member(request, "/owner", "expected a text of at most 127 bytes");
   wish->owner = owner != NULL ? json_string_value(owner) : "";
-  return true;
+  return cm_access_owner_of(request, object, &wish->whose);
 }
 
 bool cm_request_lease(cm_request *request, const json_t *object, cm_lease_wish *wish)
 {
-  static const char *const names[] = {"owner", "ttl", NULL};
+  static const char *const names[] = {"owner", "ttl", "visibility", NULL};
   return cm_request_members(request, object, names) && read_holder(request, object, wish);
 }
 
 static bool read_wish(cm_request *request, const json_t *object, cm_lease_wish *wish)
 {
-  static const char *const names[] = {"cores", "count", "owner", "ttl", NULL};
+  static const char *const names[] = {"cores", "count", "owner", "ttl", "visibility", NULL};
   const json_t *cores = json_object_get(object, "cores"), *count = json_object_get(object, "count");
   if (!cm_request_members(request, object, names) || !read_holder(request, object, wish))
     return false;
@@ -133,7 +134,7 @@ void cm_post_reservation(cm_request *request)
 {
   cm_error error;
   cm_lease lease;
-  cm_lease_wish wish = {.chip = request->param[0], .user = ""};
+  cm_lease_wish wish = {.chip = request->param[0]};
   json_t *object = cm_request_json(request);
   if (object == NULL)
     return;
@@ -153,7 +154,7 @@ void cm_list_reservations(cm_request *request)
   cm_error error;
   cm_lease *leases;
   size_t count;
-  if (cm_leases_list(request->store, request->param[0], &leases, &count, &error) != CM_OK) {
+  if (cm_leases_list(request->store, request->param[0], &request->viewer, &leases, &count, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }

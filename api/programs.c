@@ -53,9 +53,10 @@ void cm_get_program(cm_request *request)
     cm_reply_error(request, &error);
     return;
   }
-  cm_reply_json(request, 200,
-                json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "id", p.id, "network", p.network, "chip", p.chip, "job",
-                          p.job, "bytes", (json_int_t)p.bytes, "created", cm_time_json(p.created), "files", list));
+  json_t *body = json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "id", p.id, "network", p.network, "chip", p.chip, "job",
+                           p.job, "bytes", (json_int_t)p.bytes, "created", cm_time_json(p.created), "files", list);
+  cm_owner_add(body, &p.owner);
+  cm_reply_json(request, 200, body);
 }
 
 void cm_get_program_model(cm_request *request)

@@ -80,7 +80,8 @@ static void work(cm_request *request)
   cm_error error;
   uint64_t refusals = cm_json_refusals();
   request->wait = false;
-  request->route->handler(request);
+  if (cm_access_object(request))
+    request->route->handler(request);
   /* A reply of which parts found no memory would tell something else than is. */
   if (!request->wait && cm_json_whole(refusals, "the reply", &error) != CM_OK)
     cm_reply_error(request, &error);

@@ -48,13 +48,14 @@ static bool check_map_options(cm_request *request, const json_t *options)
     return false;
   }
   const char *from = cm_map_options_from(parsed);
-  bool there = from == NULL || cm_mappings_get(request->store, from, &old, &error) == CM_OK;
+  bool seen = from == NULL || cm_access_sees(request, CM_OBJECT_MAPPING, from, "/options/from");
+  bool there = from == NULL || !seen || cm_mappings_get(request->store, from, &old, &error) == CM_OK;
   cm_map_options_free(parsed);
   if (!there) {
     (void)cm_fail_at(&error, "/options/from");
     cm_reply_error(request, &error);
   }
-  return there;
+  return seen && there;
 }
 
 static bool check_compile_options(cm_request *request, const json_t *options)
@@ -67,11 +68,13 @@ static bool check_compile_options(cm_request *request, const json_t *options)
   return false;
 }
 
-/* Models are compiled and topologies are mapped. A network that is not there is found out when the job is made. */
+/* Models are compiled and topologies are mapped. */
 static bool network_suits(cm_request *request, bool compile, const char *id)
 {
   cm_error error;
   cm_network network;
+  if (!cm_access_sees(request, CM_OBJECT_NETWORK, id, "/network"))
+    return false;
   if (cm_networks_get(request->store, id, &network, &error) != CM_OK ||
       (strcmp(network.format, "onnx") == 0) == compile)
     return true;
@@ -83,7 +86,7 @@ static bool network_suits(cm_request *request, bool compile, const char *id)
 /* Reads the body into `job`; false: the reply is set. job->options is owned by the caller. */
 static bool read_job(cm_request *request, const json_t *object, cm_job *job)
 {
-  static const char *const names[] = {"kind", "network", "chip", "options", "reserve", "name", "priority", "ttl", NULL};
+  static const char *const names[] = {"kind", "network", "chip", "options", "reserve", "name", "priority", "ttl", "visibility", NULL};
   const json_t *options = json_object_get(object, "options"), *reserve = json_object_get(object, "reserve"),
                *priority = json_object_get(object, "priority"), *ttl = json_object_get(object, "ttl");
   if (!cm_request_members(request, object, names) || !read_word(request, object, "kind", job->kind, sizeof job->kind) ||
@@ -113,7 +116,9 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
   if (compile && json_is_true(reserve))
     return bad_member(request, CM_BAD_OPTION, "/reserve", "a compile job takes no cores");
   if (!(compile ? check_compile_options : check_map_options)(request, options) ||
-      !network_suits(request, compile, job->network))
+      !network_suits(request, compile, job->network) ||
+      (job->chip[0] != '\0' && !cm_access_sees(request, CM_OBJECT_CHIP, job->chip, "/chip")) ||
+      !cm_access_owner_of(request, object, &job->owner))
     return false;
   job->reserve = json_is_true(reserve);
   job->priority = (int)json_integer_value(priority);

@@ -17,13 +17,13 @@ static void offsets(cm_request *request, const cm_upload *upload)
 
 void cm_post_upload(cm_request *request)
 {
-  static const char *const names[] = {"name", "size", NULL};
+  static const char *const names[] = {"name", "size", "visibility", NULL};
   cm_error error;
   cm_upload upload = {0};
   json_t *object = cm_request_json(request);
   if (object == NULL)
     return;
-  if (!cm_request_members(request, object, names)) {
+  if (!cm_request_members(request, object, names) || !cm_access_owner_of(request, object, &upload.owner)) {
     json_decref(object);
     return;
   }
@@ -50,8 +50,10 @@ void cm_post_upload(cm_request *request)
     cm_reply_error(request, &error);
     return;
   }
-  cm_reply_json(request, 201, json_pack("{s:s, s:s, s:I, s:I}", "id", upload.id, "name", upload.name, "size",
-                                        (json_int_t)upload.size, "offset", (json_int_t)0));
+  json_t *body = json_pack("{s:s, s:s, s:I, s:I}", "id", upload.id, "name", upload.name, "size", (json_int_t)upload.size,
+                           "offset", (json_int_t)0);
+  cm_owner_add(body, &upload.owner);
+  cm_reply_json(request, 201, body);
   cm_reply_header(request, "Location", "/v1/uploads/%s", upload.id);
   offsets(request, &upload);
 }
@@ -102,7 +104,8 @@ static void finish(cm_request *request, const cm_upload *upload)
     cm_reply_error(request, &error);
     return;
   }
-  if (is_over(cm_import_upload(request, path, sha, upload->size, upload->name)) &&
+  const cm_import_file file = {path, sha, upload->name, upload->size, upload->owner};
+  if (is_over(cm_import_upload(request, &file)) &&
       cm_uploads_delete(request->store, upload->id, &error) != CM_OK && error.status != CM_NOT_FOUND)
     cm_reply_error(request, &error); /* asked again, it finds the network */
 }

@@ -11,6 +11,7 @@
 
 #include "core/base/number.h"
 #include "daemon/executor.h"
+#include "storage/owners.h"
 
 typedef enum kind { TEXT, NUMBER, BYTES, YES_NO } kind;
 
@@ -49,6 +50,8 @@ static const setting settings[] = {
    FIELD(connections), 1, 1000000, true},
   {"connections-per-address", "N", "of them, from one address at most (3072)", NUMBER, FIELD(connections_per_address), 1,
    1000000, true},
+  {"visibility", "lab|group|private", "who sees what users make, unless they say: all users, their group, nobody else (lab)",
+   TEXT, FIELD(visibility), 0, 0, true},
   {"head-timeout", "SECONDS", "time for the head of a request to come (20)", NUMBER, FIELD(head_timeout), 1, 86400, true},
   {"idle-timeout", "SECONDS", "rest between the requests of a connection (60)", NUMBER, FIELD(idle_timeout), 1, 86400, true},
   {"stall-timeout", "SECONDS", "time that a body, or the reading of a reply, may be behind --min-rate (60)", NUMBER,
@@ -206,7 +209,7 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
                     .memory_limit = UINT64_MAX, .upload_limit = UINT64_C(16) << 30, .cache_limit = UINT64_C(4) << 30,
                     .disk_reserve = UINT64_C(64) << 20, .grace = 5, .connections = 4096,
                     .connections_per_address = 3072, .head_timeout = 20, .idle_timeout = 60, .stall_timeout = 60,
-                    .min_rate = 1024, .executor = "threads"};
+                    .min_rate = 1024, .executor = "threads", .visibility = "lab"};
   cm_status status = home != NULL && home[0] == '/'
                          ? cm_path(made.data, error, "%s/.local/share/coremapd", home)
                          : cm_path(made.data, error, "/var/lib/coremapd");
@@ -220,6 +223,8 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
     status = split_listen(&made, error);
   if (status == CM_OK && cm_executor_find(made.executor) == NULL)
     status = cm_fail(error, CM_BAD_OPTION, "executor is \"%s\"; it must be threads or process", made.executor);
+  if (status == CM_OK && cm_visibility_of(made.visibility) == CM_VISIBILITIES)
+    status = cm_fail(error, CM_BAD_OPTION, "visibility is \"%s\"; it must be lab, group or private", made.visibility);
   if (status == CM_OK)
     *config = made;
   return status;

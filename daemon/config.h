@@ -29,6 +29,7 @@ typedef struct cm_config {
   uint64_t idle_timeout;  /* seconds between the requests of a connection */
   uint64_t stall_timeout; /* seconds that a body or a reader may be behind min_rate */
   uint64_t min_rate;      /* bytes a second */
+  char visibility[16];    /* of what users make, unless they say */
   bool help, version, check_data;
 } cm_config;
 

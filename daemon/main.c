@@ -63,7 +63,7 @@ static cm_server_limits limits_of(const cm_config *c)
   return (cm_server_limits){.upload_bytes_max = c->upload_limit, .memory_limit = c->memory_limit,
                             .disk_free_min = c->disk_reserve, .connections = c->connections,
                             .connections_per_address = c->connections_per_address, .head_seconds = c->head_timeout,
-                            .idle_seconds = c->idle_timeout, .stall_seconds = c->stall_timeout,
+                            .visibility = cm_visibility_of(c->visibility), .idle_seconds = c->idle_timeout, .stall_seconds = c->stall_timeout,
                             .rate_min = c->min_rate};
 }
 

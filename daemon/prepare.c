@@ -20,6 +20,24 @@ typedef struct preparing {
   cm_occupancy *occupancy;
 } preparing;
 
+/* What the network's bytes are called, and by which name its coarsened levels are shared: among jobs that the same people
+ * see, for what is in the cache shows in how long a job takes. */
+static cm_status identify_network(cm_running *r, cm_error *error)
+{
+  cm_network network;
+  char text[CM_SHA_MAX + CM_USER_MAX + 32], domain[CM_USER_MAX + 16];
+  if (cm_networks_get(r->store, r->job.network, &network, error) != CM_OK)
+    return error->status;
+  cm_owner_domain(&r->job.owner, domain);
+  (void)snprintf(text, sizeof text, "%s %s", r->job.network, domain);
+  memcpy(r->work.network, network.sha256, sizeof r->work.network);
+  if (domain[0] == '\0')
+    memcpy(r->work.levels, r->job.network, sizeof r->work.levels);
+  else
+    cm_store_sha256(text, strlen(text), r->work.levels);
+  return CM_OK;
+}
+
 /* Keeps what a job asks for within what the server allows. */
 static void bound(cm_running *r, unsigned threads, uint64_t memory_limit, double time_limit)
 {
@@ -52,18 +70,22 @@ static cm_status read_options(preparing *p, cm_error *error)
   return CM_OK;
 }
 
-/* A digest of all that shapes the result: network, chip, occupancy and the options that matter. */
+/* A digest of all that shapes the result: network, chip, occupancy and the options that matter; and of who sees the job, so
+ * that nobody is told by a result of what others do. */
 static cm_status make_fingerprint(preparing *p, cm_error *error)
 {
   char *chip = NULL, *occupancy = NULL, *options = NULL, *all = NULL;
+  char domain[CM_USER_MAX + 16];
   json_t *shaping = cm_map_options_shaping_json(p->options);
+  cm_owner_domain(&p->r->job.owner, domain);
   cm_status status = cm_chip_print(p->chip, &chip, error);
   if (status == CM_OK)
     status = cm_occupancy_print(p->occupancy, p->chip, &occupancy, error);
   options = shaping != NULL ? cm_json_dumps(shaping, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
   json_decref(shaping);
   if (status == CM_OK &&
-      (options == NULL || asprintf(&all, "%s\n%s\n%s\n%s", p->r->job.network, chip, occupancy, options) < 0)) {
+      (options == NULL || asprintf(&all, "%s\n%s\n%s\n%s%s%s", p->r->job.network, chip, occupancy, options,
+                                      domain[0] != '\0' ? "\n" : "", domain) < 0)) {
     all = NULL;
     status = cm_fail(error, CM_NO_MEMORY, "out of memory while starting the job");
   }
@@ -104,7 +126,7 @@ static cm_status free_own_cores(preparing *p, const char *job, cm_error *error)
   size_t count;
   if (r->job.reserve)
     return CM_OK;
-  cm_status status = cm_leases_list(r->store, r->job.chip, &leases, &count, error);
+  cm_status status = cm_leases_list(r->store, r->job.chip, NULL, &leases, &count, error);
   if (status != CM_OK)
     return status;
   for (size_t i = 0; i < count; i++) {
@@ -189,7 +211,7 @@ static cm_status put_levels(const preparing *p, cm_error *error)
     return CM_OK;
   if (cm_path(path, error, "%s/" CM_WORK_LEVELS, p->r->folder) != CM_OK)
     return error->status;
-  return cm_cache_lend(p->r->store->cache, p->r->job.network, path, error);
+  return cm_cache_lend(p->r->store->cache, p->r->work.levels, path, error);
 }
 
 static cm_status put_old_mapping(preparing *p, cm_error *error)
@@ -210,7 +232,7 @@ static cm_status prepare(preparing *p, cm_error *error)
 {
   cm_running *r = p->r;
   bool map = strcmp(r->job.kind, "compile") != 0;
-  if (read_options(p, error) != CM_OK ||
+  if (identify_network(r, error) != CM_OK || read_options(p, error) != CM_OK ||
       (r->job.chip[0] != '\0' &&
        cm_occupancy_open(r->store, r->job.chip, &p->chip, &p->occupancy, error) != CM_OK) ||
       (map && look_for_twin(p, error) != CM_OK))
@@ -235,7 +257,6 @@ cm_status cm_running_prepare(cm_running *r, cm_error *error)
 {
   preparing p = {.r = r};
   (void)snprintf(r->work.kind, sizeof r->work.kind, "%s", r->job.kind);
-  (void)snprintf(r->work.network, sizeof r->work.network, "%s", r->job.network);
   r->work.region = r->job.reserve;
   uint64_t refusals = cm_json_refusals();
   r->work.options = cm_json_loadb(r->job.options, strlen(r->job.options), 0, NULL);

@@ -64,7 +64,7 @@ static cm_status place(cm_running *r, cm_error *error)
     return error->status;
   cm_store_id(r->row.id);
   memcpy(r->row.kind, r->job.kind, sizeof r->row.kind);
-  memcpy(r->row.user, r->job.user, sizeof r->row.user);
+  r->row.owner = r->job.owner;
   memcpy(r->row.network, r->job.network, sizeof r->row.network);
   memcpy(r->row.chip, r->job.chip, sizeof r->row.chip);
   memcpy(r->row.job, r->job.id, sizeof r->row.job);

@@ -52,7 +52,9 @@ cm_status cm_chips_open_in(sqlite3 *handle, const char *name, cm_chip **chip, cm
 }
 
 typedef struct chip_work {
-  const char *name, *user, *text, *if_match;
+  const char *name, *text, *if_match;
+  const cm_owner *owner;
+  const cm_viewer *viewer;
   char *found;
   bool preset, created, mismatch;
   cm_chip *chip;
@@ -145,6 +147,25 @@ static cm_status replace(sqlite3 *handle, const chip_work *work, cm_error *error
   return status;
 }
 
+/* Names of chips are the lab's: one may learn that a name is taken, and no more. */
+static cm_status check_owner(sqlite3 *handle, chip_work *work, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  cm_owner owner = {0};
+  bool row = false;
+  work->mismatch = false;
+  cm_status status =
+      cm_sql_prepare(handle, &statement, error, "SELECT user, team, visibility FROM chips WHERE name = ?", "t", work->name);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    cm_owner_from_row(statement, 0, &owner);
+  status = cm_sql_end(statement, status, error);
+  return status == CM_OK && !cm_owner_lets(&owner, work->viewer)
+             ? cm_fail(error, CM_CONFLICT, "the name \"%.64s\" is taken; take another one", work->name)
+             : status;
+}
+
 static cm_status put(sqlite3 *handle, void *context, cm_error *error)
 {
   chip_work *work = context;
@@ -154,7 +175,9 @@ static cm_status put(sqlite3 *handle, void *context, cm_error *error)
   if (status != CM_OK && status != CM_NOT_FOUND)
     return status;
   work->created = status == CM_NOT_FOUND;
-  status = check_match(work, before, error);
+  status = work->created ? CM_OK : check_owner(handle, work, error);
+  if (status == CM_OK)
+    status = check_match(work, before, error);
   bool same = before != NULL && strcmp(before, work->text) == 0;
   free(before);
   if (status != CM_OK || same)
@@ -164,9 +187,10 @@ static cm_status put(sqlite3 *handle, void *context, cm_error *error)
   if (status != CM_OK)
     return status;
   return cm_sql_run(handle, NULL, error,
-                    "INSERT INTO chips(name, user, description, created) VALUES(?, ?, ?, ?)"
-                    " ON CONFLICT(name) DO UPDATE SET user = excluded.user, description = excluded.description,"
-                    " created = excluded.created", "tttd", work->name, work->user, work->text, cm_store_time());
+                    "INSERT INTO chips(name, user, team, visibility, description, created) VALUES(?, ?, ?, ?, ?, ?)"
+                    " ON CONFLICT(name) DO UPDATE SET description = excluded.description, created = excluded.created",
+                    "tttttd", work->name, work->owner->user, work->owner->group,
+                    cm_visibility_name(work->owner->visibility), work->text, cm_store_time());
 }
 
 static cm_status refuse_preset(const char *name, cm_error *error)
@@ -189,7 +213,7 @@ static cm_status change(cm_store *store, cm_database_work work, chip_work *conte
 
 cm_status cm_chips_put(cm_store *store, const cm_chip_change *wanted, bool *created, bool *mismatch, cm_error *error)
 {
-  chip_work work = {.name = wanted->name, .user = wanted->user, .text = wanted->text, .if_match = wanted->if_match};
+  chip_work work = {.name = wanted->name, .owner = &wanted->owner, .viewer = wanted->viewer, .text = wanted->text, .if_match = wanted->if_match};
   if (change(store, put, &work, mismatch, error) != CM_OK)
     return error->status;
   *created = work.created;
@@ -218,6 +242,7 @@ cm_status cm_chips_delete(cm_store *store, const char *name, const char *if_matc
 }
 
 typedef struct list_work {
+  const cm_viewer *viewer;
   cm_chip_entry *chips;
   size_t count;
 } list_work;
@@ -242,11 +267,15 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   }
   sqlite3_stmt *statement;
   bool row = true;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT name FROM chips ORDER BY name", "");
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT name, user, team, visibility FROM chips c WHERE "
+                                    CM_VIEWER_SEES("c", "?1", "?2", "?3") " ORDER BY name", "itt",
+                                    CM_VIEWER_VALUES(work->viewer));
   while (status == CM_OK && row && count < preset_count + (size_t)others) {
     status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
+    if (status == CM_OK && row) {
+      cm_owner_from_row(statement, 1, &chips[count].owner);
       cm_sql_copy(statement, 0, chips[count++].name, CM_CHIP_NAME_MAX);
+    }
   }
   status = cm_sql_end(statement, status, error);
   if (status != CM_OK) {
@@ -258,9 +287,9 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_chips_list(cm_store *store, cm_chip_entry **chips, size_t *count, cm_error *error)
+cm_status cm_chips_list(cm_store *store, const cm_viewer *viewer, cm_chip_entry **chips, size_t *count, cm_error *error)
 {
-  list_work work = {0};
+  list_work work = {.viewer = viewer};
   if (cm_database_read(store->database, list, &work, error) != CM_OK)
     return error->status;
   *chips = work.chips;

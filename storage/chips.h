@@ -3,11 +3,12 @@
 #define CM_STORAGE_CHIPS_H
 
 #include "core/chip/chip.h"
-#include "storage/store.h"
+#include "storage/owners.h"
 
 typedef struct cm_chip_entry {
   char name[CM_CHIP_NAME_MAX];
   bool preset;
+  cm_owner owner;
 } cm_chip_entry;
 
 /* True when a name may be given to a chip: letters, digits, '.', '_' and '-', at most CM_CHIP_NAME_MAX - 1. */
@@ -25,12 +26,14 @@ enum { CM_CHIP_TAG_MAX = 65 };
 void cm_chips_tag(const char *text, char *tag);
 
 typedef struct cm_chip_change {
-  const char *name, *user;
+  const char *name;
+  cm_owner owner;           /* of a new chip; an old one keeps its own */
+  const cm_viewer *viewer;  /* who changes an old one; NULL: may */
   const char *text;     /* a description that cm_chip_parse has accepted */
   const char *if_match; /* only while the chip has this entity tag ("*": any chip); NULL: no matter */
 } cm_chip_change;
 
-/* Stores a description. CM_CONFLICT: *mismatch (if_match does not hold), or the name is a preset's, or the chip is another
+/* Stores a description. CM_CONFLICT: *mismatch (if_match does not hold), or the name is a preset's or of a chip that the viewer may not change, or the chip is another
  * one now and a queued or running job or a lease needs it, or taken cores would fall outside it (they are named). Cores
  * that are taken or broken stay so. */
 cm_status cm_chips_put(cm_store *store, const cm_chip_change *change, bool *created, bool *mismatch, cm_error *error);
@@ -38,7 +41,7 @@ cm_status cm_chips_put(cm_store *store, const cm_chip_change *change, bool *crea
 /* CM_NOT_FOUND, or CM_CONFLICT: as above, or while cores are taken (they are named). if_match may be NULL. */
 cm_status cm_chips_delete(cm_store *store, const char *name, const char *if_match, bool *mismatch, cm_error *error);
 
-/* Presets first, then the others by name; the caller frees with free(). */
-cm_status cm_chips_list(cm_store *store, cm_chip_entry **chips, size_t *count, cm_error *error);
+/* Presets first, then the others that the viewer sees by name; the caller frees with free(). */
+cm_status cm_chips_list(cm_store *store, const cm_viewer *viewer, cm_chip_entry **chips, size_t *count, cm_error *error);
 
 #endif

@@ -36,7 +36,8 @@ extern const char cm_lease_prefix[7];
 
 /* Leases `cores` [count] (core numbers, or NULL and `rectangles`) inside a write transaction; fills id [CM_ID_MAX]. */
 typedef struct cm_lease_take {
-  const char *chip, *user, *owner, *job; /* job may be NULL */
+  cm_owner whose;
+  const char *chip, *owner, *job; /* job may be NULL */
   double ttl;
   const uint32_t *cores;
   uint32_t count;

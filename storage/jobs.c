@@ -50,9 +50,9 @@ void cm_job_clear(cm_job *job)
 /* ---- rows ---- */
 
 #define COLUMNS_SHORT \
-  "sequence, id, user, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
+  "sequence, id, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
   " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, '', problem, '', phases, ''," \
-  " fault, waits_for IS NULL AND retry_at IS NULL"
+  " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility"
 
 cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
 {
@@ -60,37 +60,37 @@ cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
   memset(job, 0, sizeof *job);
   job->sequence = sqlite3_column_int64(row, 0);
   cm_sql_copy(row, 1, job->id, sizeof job->id);
-  cm_sql_copy(row, 2, job->user, sizeof job->user);
-  cm_sql_copy(row, 3, job->kind, sizeof job->kind);
-  cm_sql_copy(row, 4, job->name, sizeof job->name);
-  cm_sql_copy(row, 5, job->network, sizeof job->network);
-  cm_sql_copy(row, 6, job->chip, sizeof job->chip);
-  job->reserve = sqlite3_column_int(row, 7) != 0;
-  job->ttl = sqlite3_column_double(row, 8);
-  job->priority = sqlite3_column_int(row, 9);
-  cm_sql_copy(row, 10, state, sizeof state);
+  cm_sql_copy(row, 2, job->kind, sizeof job->kind);
+  cm_sql_copy(row, 3, job->name, sizeof job->name);
+  cm_sql_copy(row, 4, job->network, sizeof job->network);
+  cm_sql_copy(row, 5, job->chip, sizeof job->chip);
+  job->reserve = sqlite3_column_int(row, 6) != 0;
+  job->ttl = sqlite3_column_double(row, 7);
+  job->priority = sqlite3_column_int(row, 8);
+  cm_sql_copy(row, 9, state, sizeof state);
   job->state = cm_job_state_of(state);
-  job->attempt = sqlite3_column_int(row, 11);
-  job->kills = sqlite3_column_int(row, 12);
-  job->moved = sqlite3_column_int(row, 13);
-  job->cancel_requested = sqlite3_column_int(row, 14) != 0;
-  job->reused = sqlite3_column_int(row, 15) != 0;
-  job->created = sqlite3_column_double(row, 16);
-  job->started = sqlite3_column_double(row, 17);
-  job->finished = sqlite3_column_double(row, 18);
-  cm_sql_copy(row, 19, job->mapping, sizeof job->mapping);
-  cm_sql_copy(row, 20, job->lease, sizeof job->lease);
-  job->retries = sqlite3_column_int(row, 21);
-  job->retry_at = sqlite3_column_double(row, 22);
+  job->attempt = sqlite3_column_int(row, 10);
+  job->kills = sqlite3_column_int(row, 11);
+  job->moved = sqlite3_column_int(row, 12);
+  job->cancel_requested = sqlite3_column_int(row, 13) != 0;
+  job->reused = sqlite3_column_int(row, 14) != 0;
+  job->created = sqlite3_column_double(row, 15);
+  job->started = sqlite3_column_double(row, 16);
+  job->finished = sqlite3_column_double(row, 17);
+  cm_sql_copy(row, 18, job->mapping, sizeof job->mapping);
+  cm_sql_copy(row, 19, job->lease, sizeof job->lease);
+  job->retries = sqlite3_column_int(row, 20);
+  job->retry_at = sqlite3_column_double(row, 21);
   char **texts[] = {&job->options, &job->problem, &job->report, &job->phases, &job->log, &job->fault};
   cm_status status = cm_sql_whole(row, error);
   for (int i = 0; status == CM_OK && i < 6; i++)
-    status = cm_sql_text(row, 23 + i, texts[i], error);
+    status = cm_sql_text(row, 22 + i, texts[i], error);
   if (status != CM_OK) {
     cm_job_clear(job);
     return status;
   }
-  job->ready = job->state == CM_JOB_QUEUED && sqlite3_column_int(row, 29) != 0;
+  job->ready = job->state == CM_JOB_QUEUED && sqlite3_column_int(row, 28) != 0;
+  cm_owner_from_row(row, 29, &job->owner);
   return CM_OK;
 }
 
@@ -141,7 +141,7 @@ static cm_status same_key(sqlite3 *handle, job_work *work, bool *known, cm_error
   char hash[CM_SHA_MAX];
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT id, body_hash FROM jobs WHERE user = ? AND idempotency_key = ?", "tt",
-                                    work->given->user, work->key);
+                                    work->given->owner.user, work->key);
   if (status == CM_OK)
     status = cm_sql_step(statement, known, error);
   if (status == CM_OK && *known) {
@@ -176,7 +176,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
       return error->status == CM_NOT_FOUND ? cm_fail_at(error, "/chip") : error->status;
     free(chip);
   }
-  if (cm_sql_number(handle, 0, &queued, error, "SELECT sum(queued) FROM queue_totals WHERE user = ?", "t", job->user) != CM_OK)
+  if (cm_sql_number(handle, 0, &queued, error, "SELECT sum(queued) FROM queue_totals WHERE user = ?", "t", job->owner.user) != CM_OK)
     return error->status;
   if (queued >= CM_JOB_QUEUE_MAX) {
     work->result = CM_JOB_QUEUE_FULL;
@@ -185,9 +185,10 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   cm_store_id(work->made);
   work->result = CM_JOB_NEW;
   return cm_sql_run(handle, NULL, error,
-                    "INSERT INTO jobs(id, user, kind, name, network, chip, options, reserve, ttl, priority, state,"
+                    "INSERT INTO jobs(id, user, team, visibility, kind, name, network, chip, options, reserve, ttl, priority, state,"
                     " attempt, kills, moved, cancel_requested, reused, idempotency_key, body_hash, created)"
-                    " VALUES(?,?,?,?,?,?,?,?,?,?,'queued',0,0,0,0,0,?,?,?)", "tttttttidittd", work->made, job->user,
+                    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,'queued',0,0,0,0,0,?,?,?)", "tttttttttidittd", work->made, job->owner.user,
+                    job->owner.group, cm_visibility_name(job->owner.visibility),
                     job->kind, job->name, job->network, job->chip, job->options, (int64_t)job->reserve, job->ttl,
                     (int64_t)job->priority, work->key, work->body_hash, cm_store_time());
 }
@@ -256,8 +257,9 @@ static const char *list_query(const cm_job_filter *f, char *query, size_t size)
                       : user           ? "INDEXED BY jobs_by_user"
                                        : "";
   (void)snprintf(query, size,
-                 "SELECT " COLUMNS_SHORT " FROM jobs %s WHERE%s%s%s sequence < ?4 ORDER BY sequence DESC LIMIT ?5", index,
-                 state ? " state = ?1 AND" : "", user ? " user = ?2 AND" : "", network ? " network = ?3 AND" : "");
+                 "SELECT " COLUMNS_SHORT " FROM jobs j %s WHERE%s%s%s sequence < ?4%s ORDER BY sequence DESC LIMIT ?5", index,
+                 state ? " state = ?1 AND" : "", user ? " user = ?2 AND" : "", network ? " network = ?3 AND" : "",
+                 " AND " CM_VIEWER_SEES("j", "?6", "?7", "?8"));
   return query;
 }
 
@@ -268,13 +270,13 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   sqlite3_stmt *statement = NULL;
   cm_queue_order *order = NULL;
   bool row = true;
-  char query[600];
+  char query[1000];
   work->jobs = calloc(f->limit + 1, sizeof *work->jobs);
   if (work->jobs == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while listing jobs");
-  cm_status status = cm_sql_prepare(handle, &statement, error, list_query(f, query, sizeof query), "tttii",
+  cm_status status = cm_sql_prepare(handle, &statement, error, list_query(f, query, sizeof query), "tttiiitt",
                                     f->state == CM_JOB_STATES ? NULL : cm_job_state_name(f->state), f->user, f->network,
-                                    f->before != 0 ? f->before : INT64_MAX, (int64_t)f->limit);
+                                    f->before != 0 ? f->before : INT64_MAX, (int64_t)f->limit, CM_VIEWER_VALUES(f->viewer));
   while (status == CM_OK && row && work->count < f->limit) {
     cm_job *job = &work->jobs[work->count];
     status = cm_sql_step(statement, &row, error);

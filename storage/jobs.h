@@ -40,7 +40,7 @@ bool cm_job_may_move(cm_job_state from, cm_job_state to);
 typedef struct cm_job {
   int64_t sequence; /* order of arrival; the cursor of lists */
   char id[CM_ID_MAX];
-  char user[CM_USER_MAX];
+  cm_owner owner;      /* whose turns and limits count */
   char kind[16];
   char name[CM_NAME_MAX];
   char network[CM_SHA_MAX];
@@ -67,7 +67,7 @@ void cm_job_clear(cm_job *job); /* frees the texts; a zeroed job is fine */
 
 typedef enum cm_job_created { CM_JOB_NEW, CM_JOB_SAME, CM_JOB_OTHER_BODY, CM_JOB_QUEUE_FULL } cm_job_created;
 
-/* Queues a job: of `job` user, kind, name, network, chip, options, reserve, ttl and priority are read. `key` and
+/* Queues a job: of `job` owner, kind, name, network, chip, options, reserve, ttl and priority are read. `key` and
  * `body_hash` (NULL: none) make it idempotent. On CM_JOB_NEW and CM_JOB_SAME id [CM_ID_MAX] is the job's.
  * CM_NOT_FOUND when the network or chip is not there. */
 cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, const char *body_hash,
@@ -78,6 +78,7 @@ cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, co
 cm_status cm_jobs_get(cm_store *store, const char *id, cm_job *job, cm_error *error);
 
 typedef struct cm_job_filter {
+  const cm_viewer *viewer; /* NULL: sees all */
   cm_job_state state;  /* CM_JOB_STATES: any */
   const char *user;    /* NULL: any */
   const char *network; /* NULL: any */

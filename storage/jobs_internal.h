@@ -10,9 +10,9 @@
 
 /* The columns that cm_job_from_row reads. */
 #define CM_JOB_COLUMNS \
-  "sequence, id, user, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
+  "sequence, id, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
   " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, options, problem, report, phases, log," \
-  " fault, waits_for IS NULL AND retry_at IS NULL"
+  " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility"
 
 /* The caller clears *job, also after a failure. */
 cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error);

@@ -58,19 +58,19 @@ static cm_status cores_of(const cm_occupancy *occupancy, const cm_chip *chip, cm
   return CM_OK;
 }
 
-#define LEASE_COLUMNS "id, user, chip, owner, coalesce(job, ''), ttl, expires, created"
+#define LEASE_COLUMNS "id, chip, owner, coalesce(job, ''), ttl, expires, created, user, team, visibility"
 
 static void lease_from_row(sqlite3_stmt *row, cm_lease *lease)
 {
   memset(lease, 0, sizeof *lease);
   cm_sql_copy(row, 0, lease->id, sizeof lease->id);
-  cm_sql_copy(row, 1, lease->user, sizeof lease->user);
-  cm_sql_copy(row, 2, lease->chip, sizeof lease->chip);
-  cm_sql_copy(row, 3, lease->owner, sizeof lease->owner);
-  cm_sql_copy(row, 4, lease->job, sizeof lease->job);
-  lease->ttl = sqlite3_column_double(row, 5);
-  lease->expires = sqlite3_column_double(row, 6);
-  lease->created = sqlite3_column_double(row, 7);
+  cm_sql_copy(row, 1, lease->chip, sizeof lease->chip);
+  cm_sql_copy(row, 2, lease->owner, sizeof lease->owner);
+  cm_sql_copy(row, 3, lease->job, sizeof lease->job);
+  lease->ttl = sqlite3_column_double(row, 4);
+  lease->expires = sqlite3_column_double(row, 5);
+  lease->created = sqlite3_column_double(row, 6);
+  cm_owner_from_row(row, 7, &lease->whose);
 }
 
 static cm_status no_lease(const char *chip, const char *id, cm_error *error)
@@ -139,8 +139,9 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, const cm_ch
     status = cm_occupancy_save_in(handle, occupancy, chip, take->chip, error);
   if (status == CM_OK)
     status = cm_sql_run(handle, NULL, error,
-                        "INSERT INTO leases(id, user, chip, owner, job, ttl, expires, created)"
-                        " VALUES(?, ?, ?, ?, ?, ?, ? + " CM_NOW("?") ", ?)", "tttttdddd", fresh, take->user, take->chip,
+                        "INSERT INTO leases(id, user, team, visibility, chip, owner, job, ttl, expires, created)"
+                        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ? + " CM_NOW("?") ", ?)", "tttttttdddd", fresh, take->whose.user,
+                        take->whose.group, cm_visibility_name(take->whose.visibility), take->chip,
                         take->owner, take->job, take->ttl, take->ttl, cm_clock_steady(), cm_store_time());
   if (status == CM_OK)
     memcpy(id, fresh, sizeof fresh);
@@ -162,6 +163,7 @@ cm_status cm_leases_take_in(sqlite3 *handle, const cm_lease_take *take, char *id
 typedef struct lease_work {
   const cm_lease_wish *wish;
   const char *chip, *id;
+  const cm_viewer *viewer;
   double ttl;
   cm_lease lease;
   cm_lease *leases;
@@ -176,7 +178,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   cm_chip *chip = NULL;
   cm_occupancy *occupancy = NULL;
   cm_region *region = NULL;
-  cm_lease_take take = {.chip = wish->chip, .user = wish->user, .owner = wish->owner, .job = wish->job,
+  cm_lease_take take = {.chip = wish->chip, .whose = wish->whose, .owner = wish->owner, .job = wish->job,
                         .ttl = wish->ttl, .rectangles = wish->cores};
   char id[CM_ID_MAX];
   if (cm_occupancy_load_in(handle, wish->chip, &chip, &occupancy, error) != CM_OK)
@@ -260,8 +262,10 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   sqlite3_stmt *statement = NULL;
   bool row = true;
   if (status == CM_OK)
-    status = cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases WHERE chip = ?"
-                            " AND expires > " CM_NOW("?") " ORDER BY created, id", "td", work->chip, cm_clock_steady());
+    status = cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases l WHERE chip = ?1"
+                            " AND expires > " CM_NOW("?2") " AND " CM_VIEWER_SEES("l", "?3", "?4", "?5")
+                            " ORDER BY created, id", "tditt", work->chip, cm_clock_steady(),
+                            CM_VIEWER_VALUES(work->viewer));
   while (status == CM_OK && row && work->count < (size_t)total) {
     status = cm_sql_step(statement, &row, error);
     if (status == CM_OK && row) {
@@ -276,9 +280,10 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   return status;
 }
 
-cm_status cm_leases_list(cm_store *store, const char *chip, cm_lease **leases, size_t *count, cm_error *error)
+cm_status cm_leases_list(cm_store *store, const char *chip, const cm_viewer *viewer, cm_lease **leases, size_t *count,
+                         cm_error *error)
 {
-  lease_work work = {.chip = chip};
+  lease_work work = {.chip = chip, .viewer = viewer};
   if (cm_database_read(store->database, list, &work, error) != CM_OK) {
     for (size_t i = 0; i < work.count; i++)
       cm_lease_clear(&work.leases[i]);

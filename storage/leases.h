@@ -7,13 +7,13 @@
 
 #include <jansson.h>
 
-#include "storage/store.h"
+#include "storage/owners.h"
 
 extern const double cm_lease_ttl_default_s, cm_lease_ttl_max_s;
 
 typedef struct cm_lease {
   char id[CM_ID_MAX];
-  char user[CM_USER_MAX];
+  cm_owner whose;
   char chip[CM_CHIP_NAME_MAX];
   char owner[128];      /* what the holder calls itself */
   char job[CM_ID_MAX];  /* the job whose mapping it holds, "" when none */
@@ -25,7 +25,8 @@ typedef struct cm_lease {
 void cm_lease_clear(cm_lease *lease);
 
 typedef struct cm_lease_wish {
-  const char *chip, *user, *owner;
+  cm_owner whose;
+  const char *chip, *owner;
   const char *job;     /* the job whose mapping it is to hold, NULL: none */
   double ttl;
   const json_t *cores; /* list of [x,y] and [x0,y0,x1,y1]; NULL: `count` cores wherever they fit */
@@ -36,8 +37,8 @@ typedef struct cm_lease_wish {
 cm_status cm_leases_create(cm_store *store, const cm_lease_wish *wish, cm_lease *lease, cm_error *error);
 cm_status cm_leases_get(cm_store *store, const char *chip, const char *id, cm_lease *lease, cm_error *error);
 
-/* All leases of a chip that have not expired; the caller clears each and frees the array. */
-cm_status cm_leases_list(cm_store *store, const char *chip, cm_lease **leases, size_t *count, cm_error *error);
+/* All leases of a chip that have not expired and that the viewer sees; the caller clears each and frees the array. */
+cm_status cm_leases_list(cm_store *store, const char *chip, const cm_viewer *viewer, cm_lease **leases, size_t *count, cm_error *error);
 
 /* Keepalive: from now on `ttl` seconds more (0: as many as before). CM_NOT_FOUND once expired. */
 cm_status cm_leases_keep(cm_store *store, const char *chip, const char *id, double ttl, cm_lease *lease,

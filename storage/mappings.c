@@ -26,9 +26,9 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   bool by_id = strcmp(work->column, "id") == 0;
   cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    by_id ? "SELECT id, user, network, chip, job, fingerprint, bytes, created, kind"
+                                    by_id ? "SELECT id, kind, network, chip, job, fingerprint, bytes, created, user, team, visibility"
                                             " FROM mappings WHERE id = ?"
-                                          : "SELECT id, user, network, chip, job, fingerprint, bytes, created, kind"
+                                          : "SELECT id, kind, network, chip, job, fingerprint, bytes, created, user, team, visibility"
                                             " FROM mappings WHERE fingerprint = ? LIMIT 1",
                                     "t", work->value);
   if (status == CM_OK)
@@ -36,14 +36,14 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   if (status == CM_OK && row) {
     memset(m, 0, sizeof *m);
     cm_sql_copy(statement, 0, m->id, sizeof m->id);
-    cm_sql_copy(statement, 1, m->user, sizeof m->user);
+    cm_sql_copy(statement, 1, m->kind, sizeof m->kind);
     cm_sql_copy(statement, 2, m->network, sizeof m->network);
     cm_sql_copy(statement, 3, m->chip, sizeof m->chip);
     cm_sql_copy(statement, 4, m->job, sizeof m->job);
     cm_sql_copy(statement, 5, m->fingerprint, sizeof m->fingerprint);
     m->bytes = (uint64_t)sqlite3_column_int64(statement, 6);
     m->created = sqlite3_column_double(statement, 7);
-    cm_sql_copy(statement, 8, m->kind, sizeof m->kind);
+    cm_owner_from_row(statement, 8, &m->owner);
   }
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK && !row)

@@ -4,12 +4,12 @@
 #define CM_STORAGE_MAPPINGS_H
 
 #include "core/chip/chip.h"
-#include "storage/store.h"
+#include "storage/owners.h"
 
 typedef struct cm_mapping_row {
   char id[CM_ID_MAX];
   char kind[16]; /* of the job: "map" or "compile" */
-  char user[CM_USER_MAX];
+  cm_owner owner;
   char network[CM_SHA_MAX];
   char chip[CM_CHIP_NAME_MAX];
   char job[CM_ID_MAX];          /* the job that made it */

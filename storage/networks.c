@@ -9,18 +9,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sodium.h>
+
 #include "storage/blobs.h"
 
 #define COLUMNS \
-  "rowid, id, user, name, format, gzipped, directed, neurons, hyperedges, synapses, bytes, plain_bytes," \
-  " duplicates, self_loops, empty_nets, labels, created, operators, zeros, inputs, inhibitory, populations, delays"
+  "rowid, id, sha256, name, format, gzipped, directed, neurons, hyperedges, synapses, bytes, plain_bytes," \
+  " duplicates, self_loops, empty_nets, labels, created, operators, zeros, inputs, inhibitory, populations, delays, user, team, visibility"
 
 static void from_row(sqlite3_stmt *row, cm_network *network)
 {
   memset(network, 0, sizeof *network);
   network->sequence = sqlite3_column_int64(row, 0);
   cm_sql_copy(row, 1, network->id, sizeof network->id);
-  cm_sql_copy(row, 2, network->user, sizeof network->user);
+  cm_sql_copy(row, 2, network->sha256, sizeof network->sha256);
   cm_sql_copy(row, 3, network->name, sizeof network->name);
   cm_sql_copy(row, 4, network->format, sizeof network->format);
   network->gzipped = sqlite3_column_int(row, 5) != 0;
@@ -41,6 +43,7 @@ static void from_row(sqlite3_stmt *row, cm_network *network)
   network->inhibitory = (uint64_t)sqlite3_column_int64(row, 20);
   network->populations = (uint64_t)sqlite3_column_int64(row, 21);
   network->delays = sqlite3_column_int(row, 22) != 0;
+  cm_owner_from_row(row, 23, &network->owner);
 }
 
 cm_status cm_networks_path(const cm_store *store, const char *id, char *path, cm_error *error)
@@ -79,6 +82,52 @@ cm_status cm_networks_get(cm_store *store, const char *id, cm_network *network, 
   return CM_OK;
 }
 
+typedef struct known_work {
+  const char *sha256;
+  const cm_owner *owner;
+  cm_network network;
+} known_work;
+
+static cm_status find_known(sqlite3 *handle, void *context, cm_error *error)
+{
+  known_work *work = context;
+  const cm_owner *o = work->owner;
+  sqlite3_stmt *statement;
+  bool row = false;
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT " COLUMNS " FROM networks WHERE sha256 = ?1 AND visibility = ?2"
+                                    " AND (?2 = 'lab' OR (?2 = 'group' AND team = ?3) OR (?2 = 'private' AND user = ?4))"
+                                    " ORDER BY rowid LIMIT 1", "tttt", work->sha256, cm_visibility_name(o->visibility),
+                                    o->group, o->user);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    from_row(statement, &work->network);
+  status = cm_sql_end(statement, status, error);
+  return status == CM_OK && !row ? cm_fail(error, CM_NOT_FOUND, "these bytes are no network yet") : status;
+}
+
+cm_status cm_networks_known(cm_store *store, const char *sha256, const cm_owner *owner, cm_network *network,
+                            cm_error *error)
+{
+  known_work work = {.sha256 = sha256, .owner = owner};
+  if (cm_database_read(store->database, find_known, &work, error) != CM_OK)
+    return error->status;
+  *network = work.network;
+  return CM_OK;
+}
+
+void cm_networks_id(const char *sha256, const cm_owner *owner, char id[CM_SHA_MAX])
+{
+  unsigned char bytes[(CM_SHA_MAX - 1) / 2];
+  if (owner->visibility == CM_VISIBLE_LAB) {
+    (void)snprintf(id, CM_SHA_MAX, "%s", sha256);
+    return;
+  }
+  randombytes_buf(bytes, sizeof bytes);
+  sodium_bin2hex(id, CM_SHA_MAX, bytes, sizeof bytes);
+}
+
 typedef struct publish_work {
   const cm_network *network;
   cm_blob blob;
@@ -93,13 +142,14 @@ static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
   if (cm_sql_run(handle, &changes, error,
                  "INSERT OR IGNORE INTO networks(id, user, name, format, gzipped, directed, neurons, hyperedges,"
                  " synapses, bytes, plain_bytes, duplicates, self_loops, empty_nets, labels, created, operators,"
-                 " zeros, inputs, inhibitory, populations, delays)"
-                 " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                 "ttttiiiiiiiiiiidiiiiii", n->id, n->user, n->name, n->format, (int64_t)n->gzipped,
+                 " zeros, inputs, inhibitory, populations, delays, sha256, team, visibility)"
+                 " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                 "ttttiiiiiiiiiiidiiiiiittt", n->id, n->owner.user, n->name, n->format, (int64_t)n->gzipped,
                  (int64_t)n->directed, (int64_t)n->neurons, (int64_t)n->hyperedges, (int64_t)n->synapses,
                  (int64_t)n->bytes, (int64_t)n->plain_bytes, (int64_t)n->duplicates, (int64_t)n->self_loops,
                  (int64_t)n->empty_nets, (int64_t)n->labels, n->created, (int64_t)n->operators, (int64_t)n->zeros,
-                 (int64_t)n->inputs, (int64_t)n->inhibitory, (int64_t)n->populations, (int64_t)n->delays) != CM_OK)
+                 (int64_t)n->inputs, (int64_t)n->inhibitory, (int64_t)n->populations, (int64_t)n->delays, n->sha256,
+                 n->owner.group, cm_visibility_name(n->owner.visibility)) != CM_OK)
     return error->status;
   work->known = changes == 0;
   return cm_blob_note_in(handle, &work->blob, error);
@@ -119,7 +169,7 @@ static cm_status sync_file(const char *path, cm_error *error)
 cm_status cm_networks_publish(cm_store *store, const cm_network *network, const char *scratch, bool *known,
                               cm_error *error)
 {
-  char path[CM_PATH_MAX], folder[CM_PATH_MAX];
+  char path[CM_PATH_MAX], folder[CM_PATH_MAX], known_path[CM_PATH_MAX];
   publish_work work = {.network = network};
   char name[CM_SHA_MAX + 32];
   (void)snprintf(name, sizeof name, "networks/%s.zip", network->id);
@@ -129,7 +179,8 @@ cm_status cm_networks_publish(cm_store *store, const cm_network *network, const 
     return error->status;
   pthread_mutex_lock(&store->blob_lock);
   cm_network there;
-  if (access(path, R_OK) == 0 && cm_networks_get(store, network->id, &there, error) == CM_OK) {
+  bool mine = cm_networks_known(store, network->sha256, &network->owner, &there, error) == CM_OK;
+  if (mine && cm_networks_path(store, there.id, known_path, error) == CM_OK && access(known_path, R_OK) == 0) {
     pthread_mutex_unlock(&store->blob_lock);
     (void)unlink(scratch);
     *known = true;
@@ -147,6 +198,7 @@ cm_status cm_networks_publish(cm_store *store, const cm_network *network, const 
 }
 
 typedef struct list_work {
+  const cm_viewer *viewer;
   int64_t before;
   size_t limit, count;
   cm_network *networks;
@@ -160,8 +212,9 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   if (work->networks == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while listing networks");
   cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT " COLUMNS " FROM networks WHERE ?1 = 0 OR rowid < ?1"
-                                    " ORDER BY rowid DESC LIMIT ?2", "ii", work->before, (int64_t)work->limit);
+                                    "SELECT " COLUMNS " FROM networks n WHERE (?1 = 0 OR rowid < ?1) AND "
+                                    CM_VIEWER_SEES("n", "?3", "?4", "?5") " ORDER BY rowid DESC LIMIT ?2", "iiitt",
+                                    work->before, (int64_t)work->limit, CM_VIEWER_VALUES(work->viewer));
   bool row = true;
   while (status == CM_OK && row && work->count < work->limit) {
     status = cm_sql_step(statement, &row, error);
@@ -171,10 +224,10 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   return cm_sql_end(statement, status, error);
 }
 
-cm_status cm_networks_list(cm_store *store, int64_t before, size_t limit, cm_network **networks, size_t *count,
-                           cm_error *error)
+cm_status cm_networks_list(cm_store *store, const cm_viewer *viewer, int64_t before, size_t limit, cm_network **networks,
+                           size_t *count, cm_error *error)
 {
-  list_work work = {.before = before, .limit = limit};
+  list_work work = {.viewer = viewer, .before = before, .limit = limit};
   if (cm_database_read(store->database, list, &work, error) != CM_OK) {
     free(work.networks);
     return error->status;

@@ -2,12 +2,13 @@
 #ifndef CM_STORAGE_NETWORKS_H
 #define CM_STORAGE_NETWORKS_H
 
-#include "storage/store.h"
+#include "storage/owners.h"
 
 typedef struct cm_network {
   int64_t sequence;           /* order of arrival; the cursor of lists */
-  char id[CM_SHA_MAX];        /* SHA-256 of the uploaded bytes */
-  char user[CM_USER_MAX];
+  char id[CM_SHA_MAX];        /* what the whole lab sees goes by its sha256, else 64 random digits */
+  char sha256[CM_SHA_MAX];    /* of the uploaded bytes */
+  cm_owner owner;
   char name[CM_NAME_MAX];     /* "" when none was given */
   char format[32];
   bool gzipped, directed, labels;
@@ -26,15 +27,23 @@ cm_status cm_networks_path(const cm_store *store, const char *id, char *path, cm
 /* CM_NOT_FOUND when unknown. */
 cm_status cm_networks_get(cm_store *store, const char *id, cm_network *network, cm_error *error);
 
+/* The network of these bytes that has the owner's visibility, and for private ones the owner: the same bytes are stored
+ * once for those who see the same, and whether others have them too shows nowhere. CM_NOT_FOUND. */
+cm_status cm_networks_known(cm_store *store, const char *sha256, const cm_owner *owner, cm_network *network,
+                            cm_error *error);
+
+/* An id for a network of these bytes and this visibility. */
+void cm_networks_id(const char *sha256, const cm_owner *owner, char id[CM_SHA_MAX]);
+
 /* Moves the finished topology file `scratch` (on the same file system) into place and adds the row, durably.
- * *known: it was there already, and `scratch` has been removed. */
+ * *known: it was there already (as cm_networks_known finds it), and `scratch` has been removed. */
 cm_status cm_networks_publish(cm_store *store, const cm_network *network, const char *scratch, bool *known,
                               cm_error *error);
 
-/* At most `limit` networks, newest first, with a sequence below `before` (0: from the newest). The caller frees
- * *networks with free(). */
-cm_status cm_networks_list(cm_store *store, int64_t before, size_t limit, cm_network **networks, size_t *count,
-                           cm_error *error);
+/* At most `limit` networks that the viewer sees, newest first, with a sequence below `before` (0: from the newest). The
+ * caller frees *networks with free(). */
+cm_status cm_networks_list(cm_store *store, const cm_viewer *viewer, int64_t before, size_t limit, cm_network **networks,
+                           size_t *count, cm_error *error);
 
 /* CM_CONFLICT while a queued or running job needs it. */
 cm_status cm_networks_delete(cm_store *store, const char *id, cm_error *error);

@@ -208,7 +208,7 @@ static cm_status count_before(sqlite3 *handle, const cm_job *job, uint64_t *befo
                     "SELECT sum(n) FROM (SELECT count(*) AS n FROM jobs j INDEXED BY jobs_ready WHERE user = ?1 AND priority = ?2"
                     " AND " CM_JOB_IS_READY " AND sequence >= (?3 >> 6) << 6 AND sequence < ?3"
                     LEVEL("0", "6", "12") LEVEL("1", "12", "18") LEVEL("2", "18", "24") LEVEL("3", "24", "30")
-                    LEVEL("4", "30", "36") ")", "tii", job->user, (int64_t)job->priority, job->sequence) != CM_OK)
+                    LEVEL("4", "30", "36") ")", "tii", job->owner.user, (int64_t)job->priority, job->sequence) != CM_OK)
     return error->status;
 #undef LEVEL
   *before = (uint64_t)count;
@@ -239,7 +239,7 @@ cm_status cm_queue_order_place(cm_queue_order *order, sqlite3 *handle, cm_job *j
   share absent = {.priority = job->priority, .first = job->sequence}, *mine = &absent;
   size_t begin = 0, end;
   uint64_t position = 1;
-  if (find_by_name(order, handle, job->user, &absent.person, error) != CM_OK)
+  if (find_by_name(order, handle, job->owner.user, &absent.person, error) != CM_OK)
     return error->status;
   for (; begin < order->share_count && order->shares[begin].priority > job->priority; begin++)
     position += order->shares[begin].ready;

@@ -160,8 +160,9 @@ cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *finge
 static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, cm_error *error)
 {
   return cm_sql_run(handle, NULL, error,
-                    "INSERT INTO mappings(id, user, network, chip, job, fingerprint, bytes, created, kind)"
-                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", "ttttttidt", m->id, m->user, m->network, m->chip, m->job,
+                    "INSERT INTO mappings(id, user, team, visibility, network, chip, job, fingerprint, bytes, created, kind)"
+                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "ttttttttidt", m->id, m->owner.user, m->owner.group,
+                    cm_visibility_name(m->owner.visibility), m->network, m->chip, m->job,
                     m->fingerprint[0] != '\0' ? m->fingerprint : NULL, (int64_t)m->bytes, m->created, m->kind);
 }
 
@@ -175,7 +176,7 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   if (check_attempt(handle, job, error) != CM_OK)
     return error->status;
   if (o->region != NULL) {
-    cm_lease_take take = {.chip = job->chip, .user = job->user, .owner = job->name, .job = job->id, .ttl = job->ttl,
+    cm_lease_take take = {.chip = job->chip, .whose = job->owner, .owner = job->name, .job = job->id, .ttl = job->ttl,
                           .cores = o->region, .count = o->region_count};
     if (cm_leases_take_in(handle, &take, lease, error) != CM_OK) {
       work->flag = error->status == CM_CONFLICT;

@@ -165,6 +165,24 @@ const char *const cm_schema_steps[] = {
   "ALTER TABLE networks ADD COLUMN inhibitory INTEGER NOT NULL DEFAULT 0;"
   "ALTER TABLE networks ADD COLUMN populations INTEGER NOT NULL DEFAULT 0;"
   "ALTER TABLE networks ADD COLUMN delays INTEGER NOT NULL DEFAULT 0;",
+
+  /* Who sees what: everything had one owner, nobody, and was everybody's. Networks that not all see do not go by the hash of
+     their bytes. */
+  "ALTER TABLE networks ADD COLUMN visibility TEXT NOT NULL DEFAULT 'lab';"
+  "ALTER TABLE networks ADD COLUMN team TEXT NOT NULL DEFAULT '';"
+  "ALTER TABLE networks ADD COLUMN sha256 TEXT NOT NULL DEFAULT '';"
+  "UPDATE networks SET sha256 = id;"
+  "CREATE INDEX networks_sha256 ON networks(sha256);"
+  "ALTER TABLE chips ADD COLUMN visibility TEXT NOT NULL DEFAULT 'lab';"
+  "ALTER TABLE chips ADD COLUMN team TEXT NOT NULL DEFAULT '';"
+  "ALTER TABLE leases ADD COLUMN visibility TEXT NOT NULL DEFAULT 'lab';"
+  "ALTER TABLE leases ADD COLUMN team TEXT NOT NULL DEFAULT '';"
+  "ALTER TABLE jobs ADD COLUMN visibility TEXT NOT NULL DEFAULT 'lab';"
+  "ALTER TABLE jobs ADD COLUMN team TEXT NOT NULL DEFAULT '';"
+  "ALTER TABLE mappings ADD COLUMN visibility TEXT NOT NULL DEFAULT 'lab';"
+  "ALTER TABLE mappings ADD COLUMN team TEXT NOT NULL DEFAULT '';"
+  "ALTER TABLE uploads ADD COLUMN visibility TEXT NOT NULL DEFAULT 'lab';"
+  "ALTER TABLE uploads ADD COLUMN team TEXT NOT NULL DEFAULT '';",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

@@ -124,8 +124,17 @@ static cm_status look_up(sqlite3 *handle, void *context, cm_error *error)
     cm_sql_copy(statement, 6, who->group, sizeof who->group);
     work->disabled = sqlite3_column_int(statement, 7) != 0;
   }
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
+}
+
+/* What was found still stands. */
+static cm_status check_standing(const token_work *work, cm_error *error)
+{
+  if (work->disabled)
+    return cm_fail(error, CM_CONFLICT, "the token's user is disabled; ask an administrator");
+  if (work->identity.expires > 0 && work->identity.expires <= cm_store_time())
+    return cm_fail(error, CM_CONFLICT, "the token has expired; make another one");
+  return CM_OK;
 }
 
 cm_status cm_tokens_check(cm_database *database, const char *text, cm_identity *identity, cm_error *error)
@@ -142,10 +151,22 @@ cm_status cm_tokens_check(cm_database *database, const char *text, cm_identity *
   bool same = sodium_memcmp(hash, work.found_hash, sizeof hash - 1) == 0;
   if (!shaped || !work.found || !same || work.identity.role == CM_ROLES)
     return cm_fail(error, CM_NOT_FOUND, "the token is wrong, or has been revoked");
-  if (work.disabled)
-    return cm_fail(error, CM_CONFLICT, "the token's user is disabled; ask an administrator");
-  if (work.identity.expires > 0 && work.identity.expires <= cm_store_time())
-    return cm_fail(error, CM_CONFLICT, "the token has expired; make another one");
+  if (check_standing(&work, error) != CM_OK)
+    return error->status;
+  *identity = work.identity;
+  return CM_OK;
+}
+
+cm_status cm_tokens_again(cm_database *database, const char *id, cm_identity *identity, cm_error *error)
+{
+  token_work work = {.id = id};
+  (void)snprintf(work.identity.token, sizeof work.identity.token, "%s", id);
+  if (cm_database_read(database, look_up, &work, error) != CM_OK)
+    return error->status;
+  if (!work.found || work.identity.role == CM_ROLES)
+    return cm_fail(error, CM_NOT_FOUND, "the token has been revoked");
+  if (check_standing(&work, error) != CM_OK)
+    return error->status;
   *identity = work.identity;
   return CM_OK;
 }
@@ -196,8 +217,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     t->expires = sqlite3_column_double(statement, 5);
     t->used = sqlite3_column_double(statement, 6);
   }
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 cm_status cm_tokens_list(cm_database *database, const char *user, cm_token **tokens, size_t *count, cm_error *error)

@@ -53,6 +53,9 @@ typedef struct cm_identity {
  * its user is disabled. Costs the same for unknown and for wrong ones. */
 cm_status cm_tokens_check(cm_database *database, const char *text, cm_identity *identity, cm_error *error);
 
+/* The same for a token that has been checked before, by its id: whether it still stands, and what it may now. */
+cm_status cm_tokens_again(cm_database *database, const char *id, cm_identity *identity, cm_error *error);
+
 /* Whether there are users at all. */
 cm_status cm_users_exist(cm_database *database, bool *exist, cm_error *error);
 

@@ -17,8 +17,9 @@ cm_status cm_uploads_path(const cm_store *store, const char *id, char *path, cm_
 static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
 {
   const cm_upload *upload = context;
-  return cm_sql_run(handle, NULL, error, "INSERT INTO uploads(id, user, name, size, created) VALUES(?, '', ?, ?, ?)",
-                    "ttid", upload->id, upload->name, (int64_t)upload->size, cm_store_time());
+  return cm_sql_run(handle, NULL, error, "INSERT INTO uploads(id, user, team, visibility, name, size, created)"
+                    " VALUES(?, ?, ?, ?, ?, ?, ?)", "tttttid", upload->id, upload->owner.user, upload->owner.group,
+                    cm_visibility_name(upload->owner.visibility), upload->name, (int64_t)upload->size, cm_store_time());
 }
 
 cm_status cm_uploads_create(cm_store *store, cm_upload *upload, cm_error *error)
@@ -49,12 +50,13 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   sqlite3_stmt *statement;
   bool row = false;
   cm_status status =
-      cm_sql_prepare(handle, &statement, error, "SELECT name, size FROM uploads WHERE id = ?", "t", upload->id);
+      cm_sql_prepare(handle, &statement, error, "SELECT name, size, user, team, visibility FROM uploads WHERE id = ?", "t", upload->id);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row) {
     cm_sql_copy(statement, 0, upload->name, sizeof upload->name);
     upload->size = (uint64_t)sqlite3_column_int64(statement, 1);
+    cm_owner_from_row(statement, 2, &upload->owner);
   }
   status = cm_sql_end(statement, status, error);
   return status == CM_OK && !row ? cm_fail(error, CM_NOT_FOUND, "there is no upload %s", upload->id) : status;

@@ -2,10 +2,11 @@
 #ifndef CM_STORAGE_UPLOADS_H
 #define CM_STORAGE_UPLOADS_H
 
-#include "storage/store.h"
+#include "storage/owners.h"
 
 typedef struct cm_upload {
   char id[CM_ID_MAX];
+  cm_owner owner;
   char name[CM_NAME_MAX];
   uint64_t size;   /* of the whole */
   uint64_t offset; /* bytes that are there, durably */
@@ -14,7 +15,7 @@ typedef struct cm_upload {
 /* Where the bytes lie. */
 cm_status cm_uploads_path(const cm_store *store, const char *id, char *path, cm_error *error);
 
-/* Starts one; of `upload` name and size are read, id is filled. */
+/* Starts one; of `upload` owner, name and size are read, id is filled. */
 cm_status cm_uploads_create(cm_store *store, cm_upload *upload, cm_error *error);
 cm_status cm_uploads_get(cm_store *store, const char *id, cm_upload *upload, cm_error *error);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "storage/internal.h"
+#include "storage/owners.h"
 #include "storage/tokens.h"
 
 enum { NAME_LENGTH_MAX = 32 };
@@ -77,7 +78,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
     from_row(statement, &work->user);
-  sqlite3_finalize(statement);
+  status = cm_sql_end(statement, status, error);
   return status == CM_OK && !row ? no_user(work->name, error) : status;
 }
 
@@ -108,8 +109,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     if (status == CM_OK && row)
       from_row(statement, &work->users[work->count++]);
   }
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, error);
 }
 
 cm_status cm_users_list(cm_database *database, cm_user **users, size_t *count, cm_error *error)
@@ -223,7 +223,8 @@ static cm_status remove_user(sqlite3 *handle, void *context, cm_error *error)
   if (jobs > 0)
     return cm_fail(error, CM_CONFLICT, "%lld jobs of \"%s\" are queued or running; cancel them first, or disable the user",
                    (long long)jobs, work->user.name);
-  if (cm_sql_run(handle, NULL, error, "DELETE FROM tokens WHERE user = ?", "t", work->name) != CM_OK ||
+  if (cm_owners_leave_in(handle, work->name, error) != CM_OK ||
+      cm_sql_run(handle, NULL, error, "DELETE FROM tokens WHERE user = ?", "t", work->name) != CM_OK ||
       cm_sql_run(handle, NULL, error, "DELETE FROM users WHERE name = ?", "t", work->name) != CM_OK)
     return error->status;
   return admin_before ? check_admins(handle, error) : CM_OK;

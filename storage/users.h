@@ -37,7 +37,7 @@ typedef struct cm_user_change {
 /* CM_NOT_FOUND; CM_CONFLICT when no admin would be left who can sign in. Works at once, for tokens under way too. */
 cm_status cm_users_change(cm_database *database, const char *name, const cm_user_change *change, cm_error *error);
 
-/* Removes a user and all its tokens. CM_NOT_FOUND; CM_CONFLICT as above (the only user of all may go), and while jobs of
+/* Removes a user and all its tokens; what it owned is nobody's. CM_NOT_FOUND; CM_CONFLICT as above (the only user of all may go), and while jobs of
  * the user are queued or running. */
 cm_status cm_users_remove(cm_database *database, const char *name, cm_error *error);
 

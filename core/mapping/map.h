@@ -48,7 +48,8 @@ typedef struct cm_level_cache {
 
 typedef struct cm_map_input {
   const cm_topology *topology;
-  const char *network_id;          /* hex sha256 of the uploaded bytes: part of the cache key */
+  const char *network_id;          /* hex sha256 of the uploaded bytes */
+  const char *levels_id;           /* by which coarsened levels are kept and found; NULL: network_id */
   const cm_chip *chip;
   const cm_occupancy *occupancy;   /* NULL: all free but dead cores */
   const cm_map_options *options;

@@ -25,6 +25,7 @@
 typedef struct cm_work_job {
   char kind[16];
   char network[65];      /* SHA-256 of the network's file, "" when unknown */
+  char levels[65];       /* by which coarsened levels of it are kept; "": as `network` */
   json_t *options;       /* of the kind; NULL: none */
   bool region;           /* the result is to name the cores of its region */
   unsigned threads;      /* at most */

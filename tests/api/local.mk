@@ -1,6 +1,6 @@
 # Tests that drive a live daemon over HTTP, and of what it keeps; tests/api/client.h holds what they share.
 if HAVE_CHECK
-SERVER_TESTS = tests/unit/storage tests/unit/queue tests/unit/check_data tests/api/resources tests/api/jobs tests/api/connections tests/api/executors tests/api/users tests/fault/server
+SERVER_TESTS = tests/unit/storage tests/unit/queue tests/unit/check_data tests/api/resources tests/api/jobs tests/api/connections tests/api/executors tests/api/users tests/api/rights tests/fault/server
 check_PROGRAMS += $(SERVER_TESTS)
 dist_check_SCRIPTS += tests/api/process
 TESTS += $(SERVER_TESTS) tests/api/process
@@ -19,6 +19,8 @@ tests_api_executors_SOURCES = tests/api/executors.c $(API_CLIENT)
 tests_api_executors_LDADD = $(API_LIBS)
 tests_api_users_SOURCES = tests/api/users.c $(API_CLIENT)
 tests_api_users_LDADD = $(API_LIBS)
+tests_api_rights_SOURCES = tests/api/rights.c $(API_CLIENT)
+tests_api_rights_LDADD = $(API_LIBS)
 tests_fault_server_SOURCES = tests/fault/server.c $(API_CLIENT)
 tests_fault_server_LDADD = $(API_LIBS)
 endif

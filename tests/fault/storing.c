@@ -42,6 +42,7 @@ static void add_network(char *made)
   cm_store_id(fresh);
   cm_store_sha256(fresh, strlen(fresh), made);
   memcpy(network.id, made, CM_SHA_MAX);
+  memcpy(network.sha256, made, CM_SHA_MAX);
   operation_write(scratch, "zip", 3);
   must(cm_networks_publish(store, &network, scratch, &known, &error), &error, "storing a network");
 }
@@ -60,7 +61,7 @@ static void ready(void)
   (void)snprintf(chip->name, sizeof chip->name, "toy");
   must(cm_chip_print(chip, &text, &error), &error, "a chip's text");
   cm_chip_free(chip);
-  must(cm_chips_put(store, &(cm_chip_change){.name = "toy", .user = "", .text = text}, &created, &mismatch, &error), &error, "storing a chip");
+  must(cm_chips_put(store, &(cm_chip_change){.name = "toy", .text = text}, &created, &mismatch, &error), &error, "storing a chip");
   free(text);
   add_network(network_id);
 }
@@ -122,6 +123,7 @@ static cm_status publish(cm_error *error)
   bool known;
   cm_network network = {.neurons = 3, .created = 1};
   memcpy(network.id, id, sizeof id);
+  memcpy(network.sha256, id, sizeof id);
   return cm_networks_publish(store, &network, operation_path("data/incoming/0123456789abcdef0123.part"), &known, error);
 }
 
@@ -237,7 +239,7 @@ static cm_status chip_put(cm_error *error)
 {
   static const char text[] = "{\"name\": \"small\", \"cores\": [2, 2]}";
   bool created, mismatch;
-  return cm_chips_put(store, &(cm_chip_change){.name = "small", .user = "", .text = text}, &created, &mismatch, error);
+  return cm_chips_put(store, &(cm_chip_change){.name = "small", .text = text}, &created, &mismatch, error);
 }
 
 static void settle_chip_put(cm_status status, char *digest)
@@ -309,7 +311,7 @@ static void settle_occupy(cm_status status, char *digest)
 static cm_status lease_take(cm_error *error)
 {
   cm_lease lease = {0};
-  cm_lease_wish wish = {.chip = "toy", .user = "", .owner = "me", .ttl = 600, .count = 5};
+  cm_lease_wish wish = {.chip = "toy", .owner = "me", .ttl = 600, .count = 5};
   cm_status status = cm_leases_create(store, &wish, &lease, error);
   if (status == CM_OK) {
     memcpy(other, lease.id, sizeof other);

@@ -61,7 +61,7 @@ static void setup(void)
   (void)snprintf(chip->name, sizeof chip->name, "toy");
   ck_ok(cm_chip_print(chip, &text, &error));
   cm_chip_free(chip);
-  ck_ok(cm_chips_put(store, &(cm_chip_change){"toy", "", text, NULL}, &created, &mismatch, &error));
+  ck_ok(cm_chips_put(store, &(cm_chip_change){.name = "toy", .text = text}, &created, &mismatch, &error));
   free(text);
 }
 
@@ -80,7 +80,7 @@ static void create_job(const char *user, int priority, char *id)
   cm_job job = {.kind = "map", .network = "abc", .chip = "toy", .options = (char[]){"{}"}, .priority = priority,
                 .ttl = 60};
   cm_job_created result;
-  (void)snprintf(job.user, sizeof job.user, "%s", user);
+  (void)snprintf(job.owner.user, sizeof job.owner.user, "%s", user);
   ck_ok(cm_jobs_create(store, &job, NULL, NULL, &result, id, &error));
   ck_assert_int_eq(result, CM_JOB_NEW);
 }
@@ -190,7 +190,7 @@ START_TEST(places_are_the_order_of_claims)
       for (int k = 0; k < JOBS; k++)
         if (strcmp(id[k], job.id) == 0)
           ck_assert_msg(place[k] == turn, "round %d: %s of %s, priority %d, was at %llu and went at %llu", round, job.id,
-                        job.user, job.priority, (unsigned long long)place[k], (unsigned long long)turn);
+                        job.owner.user, job.priority, (unsigned long long)place[k], (unsigned long long)turn);
       cm_job_clear(&job);
       if (turn % 16 == 0)
         check_counters();

@@ -30,7 +30,7 @@ static void put_toy_chip(void)
   (void)snprintf(chip->name, sizeof chip->name, "toy");
   ck_ok(cm_chip_print(chip, &text, &error));
   cm_chip_free(chip);
-  ck_ok(cm_chips_put(store, &(cm_chip_change){"toy", "", text, NULL}, &created, &mismatch, &error));
+  ck_ok(cm_chips_put(store, &(cm_chip_change){.name = "toy", .text = text}, &created, &mismatch, &error));
   free(text);
 }
 
@@ -40,6 +40,7 @@ static void add_network(const char *id)
   bool known;
   cm_network network = {.neurons = 3, .created = cm_store_time()};
   (void)snprintf(network.id, sizeof network.id, "%s", id);
+  (void)snprintf(network.sha256, sizeof network.sha256, "%s", id);
   ck_ok(cm_path(scratch, &error, "%s/incoming/x", folder));
   test_write(scratch, "zip", 3);
   ck_ok(cm_networks_publish(store, &network, scratch, &known, &error));
@@ -69,7 +70,7 @@ static void create_job(const char *user, int priority, char *id)
   cm_job job = {.kind = "map", .network = "abc", .chip = "toy", .options = (char[]){"{}"}, .priority = priority,
                 .ttl = 60};
   cm_job_created result;
-  (void)snprintf(job.user, sizeof job.user, "%s", user);
+  (void)snprintf(job.owner.user, sizeof job.owner.user, "%s", user);
   ck_ok(cm_jobs_create(store, &job, NULL, NULL, &result, id, &error));
   ck_assert_int_eq(result, CM_JOB_NEW);
 }
@@ -362,7 +363,7 @@ START_TEST(a_folder_of_the_release_before_is_taken_over)
     ck_assert_uint_eq(counts[CM_JOB_RUNNING], 1);
     cm_lease *leases;
     size_t count;
-    ck_ok(cm_leases_list(store, "toy", &leases, &count, &error));
+    ck_ok(cm_leases_list(store, "toy", NULL, &leases, &count, &error));
     ck_assert_uint_eq(count, 1);
     lease = leases[0];
     ck_assert_uint_eq(lease.core_count, 2);
@@ -396,7 +397,11 @@ START_TEST(a_folder_without_users_is_taken_over)
   ck_assert_int_eq(system(command), 0);
   open_store();
   ck_ok(cm_networks_get(store, "e3172b51ec8abe81ab234f72ed52923c3fd4b50addf30607f22cedc4edd5b4de", &network, &error));
+  ck_assert_str_eq(network.sha256, network.id);
+  ck_assert_int_eq(network.owner.visibility, CM_VISIBLE_LAB);
   ck_ok(cm_mappings_get(store, "f9a2b623555a1a1f84d9", &mapping, &error));
+  ck_assert_int_eq(mapping.owner.visibility, CM_VISIBLE_LAB);
+  ck_assert_str_eq(mapping.kind, "map");
   ck_ok(cm_jobs_get(store, mapping.job, &job, &error));
   ck_assert_int_eq(job.state, CM_JOB_DONE);
   cm_job_clear(&job);
@@ -691,10 +696,10 @@ START_TEST(leased_cores_cannot_be_given_away)
   char *text, etag[CM_ETAG_MAX];
   bool mismatch;
   json_t *cores = json_pack("[[i,i,i,i]]", 0, 0, 1, 1);
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "me", NULL, 60, cores, 0}, &lease, &error));
-  ck_fails(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", NULL, 60, cores, 0}, &other, &error),
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "me", NULL, 60, cores, 0}, &lease, &error));
+  ck_fails(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "you", NULL, 60, cores, 0}, &other, &error),
            CM_CONFLICT);
-  ck_fails(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", NULL, 60, NULL, 61}, &other, &error), CM_NO_ROOM);
+  ck_fails(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "you", NULL, 60, NULL, 61}, &other, &error), CM_NO_ROOM);
   const char release[] = "{\"release\": [[0, 0]]}";
   ck_fails(cm_occupancy_write(store, &(cm_occupancy_change){"toy", "*", false, release, sizeof release - 1}, &mismatch,
                               &text, etag, &error), CM_CONFLICT);
@@ -718,7 +723,7 @@ START_TEST(leased_cores_cannot_be_given_away)
   cm_lease_clear(&now);
   ck_ok(cm_leases_release(store, "toy", lease.id, &error));
   ck_fails(cm_leases_release(store, "toy", lease.id, &error), CM_NOT_FOUND);
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "you", NULL, 60, NULL, 64}, &other, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "you", NULL, 60, NULL, 64}, &other, &error));
   cm_lease_clear(&lease);
   cm_lease_clear(&other);
   json_decref(cores);
@@ -729,8 +734,8 @@ START_TEST(leases_expire)
 {
   cm_lease lease, kept;
   uint64_t count;
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "a", NULL, 0.2, NULL, 32}, &lease, &error));
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "b", NULL, 0.2, NULL, 32}, &kept, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "a", NULL, 0.2, NULL, 32}, &lease, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "b", NULL, 0.2, NULL, 32}, &kept, &error));
   cm_lease_clear(&kept);
   ck_ok(cm_leases_keep(store, "toy", kept.id, 60, &kept, &error));
   usleep(250000);
@@ -768,7 +773,7 @@ static void expect_leases(size_t expected)
   uint64_t expired;
   size_t count;
   for (int i = 0; i < 2; i++) { /* before and after the server has looked at its clock */
-    ck_ok(cm_leases_list(store, "toy", &leases, &count, &error));
+    ck_ok(cm_leases_list(store, "toy", NULL, &leases, &count, &error));
     ck_assert_uint_eq(count, expected);
     for (size_t k = 0; k < count; k++)
       cm_lease_clear(&leases[k]);
@@ -798,7 +803,7 @@ START_TEST(a_wall_clock_that_jumps_ends_no_lease_and_no_delay)
   claim(&job);
   ck_ok(cm_jobs_retry(store, &job, NULL, &again, &error)); /* in 2 s */
   cm_job_clear(&job);
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "a", NULL, 60, NULL, 32}, &lease, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "a", NULL, 60, NULL, 32}, &lease, &error));
   ck_assert(lease.expires == 1e9 + 60);
   cm_lease_clear(&lease);
   static const double jumps[] = {7200, -86400, 1e8, -1e8};
@@ -826,7 +831,7 @@ START_TEST(a_wall_clock_that_jumps_ends_no_lease_and_no_delay)
   steady_now += 2;
   expect_leases(0);
   /* While no server runs the wall clock counts, and across a boot there is nothing else. */
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){"toy", "", "a", NULL, 60, NULL, 32}, &lease, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "a", NULL, 60, NULL, 32}, &lease, &error));
   cm_lease_clear(&lease);
   steady_now = 10;
   wall_now += 50;
@@ -849,7 +854,7 @@ START_TEST(a_lease_without_memory_changes_nothing)
   free(text);
   for (uint64_t n = 1;; n++) {
     cm_memory_fail_at(n);
-    cm_status status = cm_leases_create(store, &(cm_lease_wish){"toy", "", "me", NULL, 60, NULL, 5}, &lease, &error);
+    cm_status status = cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "me", NULL, 60, NULL, 5}, &lease, &error);
     bool fired = cm_memory_fault_fired();
     cm_memory_fail_at(0);
     if (!fired) {
@@ -895,7 +900,7 @@ START_TEST(two_leases_never_hold_one_core)
           cm_random_below(&random, 2) == 0 ? json_pack("[[i,i,i,i]]", (int)x, (int)y, (int)x + 1, (int)y + 1) : NULL;
       double ttl = cm_random_below(&random, 8) == 0 ? 0.01 : 60;
       cm_status status = cm_leases_create(
-          store, &(cm_lease_wish){"toy", "", "m", NULL, ttl, cores, (uint32_t)cm_random_below(&random, 9) + 1}, &lease,
+          store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "m", NULL, ttl, cores, (uint32_t)cm_random_below(&random, 9) + 1}, &lease,
           &error);
       json_decref(cores);
       if (status == CM_OK) {
@@ -924,7 +929,7 @@ START_TEST(two_leases_never_hold_one_core)
     cm_lease *leases;
     size_t count;
     int held[64] = {0};
-    ck_ok(cm_leases_list(store, "toy", &leases, &count, &error));
+    ck_ok(cm_leases_list(store, "toy", NULL, &leases, &count, &error));
     for (size_t l = 0; l < count; l++) {
       json_t *cores = json_loads(leases[l].cores, 0, NULL), *r;
       size_t k;

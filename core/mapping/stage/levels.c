@@ -13,6 +13,11 @@
 /* To be raised whenever coarsening gives other levels for the same input. */
 enum { COARSENING_VERSION = 2 };
 
+static const char *levels_id(const cm_map_input *input)
+{
+  return input->levels_id != NULL ? input->levels_id : input->network_id;
+}
+
 /* The network first, so that what is kept of one network can be found (cm_cache_lend). */
 static void make_key(const cm_map_input *input, const cm_partition_options *options, char key[CM_CACHE_KEY_MAX])
 {
@@ -20,12 +25,12 @@ static void make_key(const cm_map_input *input, const cm_partition_options *opti
   unsigned char digest[crypto_hash_sha256_BYTES];
   int length = snprintf(text, sizeof text,
                         "coarsening %d network %s capacity %llu share %u tries %u stop %a matching %d seed %llu",
-                        COARSENING_VERSION, input->network_id, (unsigned long long)options->capacity,
+                        COARSENING_VERSION, levels_id(input), (unsigned long long)options->capacity,
                         options->coarsening_share, options->coarsening_tries, options->coarsening_stop,
                         (int)options->matching, (unsigned long long)options->coarsening_seed);
   crypto_hash_sha256(digest, (const unsigned char *)text, (unsigned long long)length);
-  size_t network = strlen(input->network_id);
-  memcpy(key, input->network_id, network);
+  size_t network = strlen(levels_id(input));
+  memcpy(key, levels_id(input), network);
   sodium_bin2hex(key + network, CM_CACHE_KEY_MAX - network, digest, sizeof digest);
 }
 
@@ -71,7 +76,7 @@ cm_status cm_levels_acquire(const cm_map_input *input, const cm_partition_option
 {
   const cm_level_cache *cache = input->cache;
   *levels = (cm_levels){0};
-  if (cache == NULL || input->network_id == NULL || strlen(input->network_id) > 64)
+  if (cache == NULL || levels_id(input) == NULL || strlen(levels_id(input)) > 64)
     return acquire_without_cache(input, options, run, levels, error);
   char key[CM_CACHE_KEY_MAX];
   make_key(input, options, key);

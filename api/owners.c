@@ -1,0 +1,157 @@
+/* Whose the things are that a request names or makes, and who sees them (docs/users.md). Decided in one place for all routes:
+ * what the caller does not see is answered as what is not there. */
+#include <string.h>
+
+#include "api/handlers.h"
+
+bool cm_access_sees(cm_request *request, cm_object object, const char *id, const char *where)
+{
+  cm_error error;
+  cm_owner owner;
+  if (cm_owners_get(request->store->database, object, id, NULL, &request->viewer, &owner, &error) == CM_OK)
+    return true;
+  (void)cm_fail_at(&error, "%s", where);
+  cm_reply_error(request, &error);
+  return false;
+}
+
+bool cm_access_object(cm_request *request)
+{
+  const cm_route *route = request->route;
+  cm_error error;
+  cm_owner owner;
+  bool lease = route->object == CM_OBJECT_LEASE;
+  if (route->object == CM_OBJECT_NONE)
+    return true;
+  cm_status status = cm_owners_get(request->store->database, route->object, request->param[lease], request->param[0],
+                                   &request->viewer, &owner, &error);
+  if (status == CM_NOT_FOUND && route->deed == CM_DEED_PUT)
+    return true;
+  if (status != CM_OK) {
+    cm_reply_error(request, &error);
+    return false;
+  }
+  if (route->deed == CM_DEED_SEE || cm_owner_lets(&owner, &request->viewer))
+    return true;
+  if (owner.user[0] != '\0')
+    cm_reply_problem(request, 403, "forbidden", "It is not yours", "only %s and operators may do that", owner.user);
+  else
+    cm_reply_problem(request, 403, "forbidden", "It is not yours", "it is nobody's: only operators may do that");
+  return false;
+}
+
+bool cm_access_owner(cm_request *request, const char *visibility, cm_owner *owner)
+{
+  cm_owner made = {.visibility = visibility != NULL ? cm_visibility_of(visibility)
+                                                    : cm_server_limits_now(request->server).visibility};
+  (void)snprintf(made.user, sizeof made.user, "%s", request->who.user);
+  if (made.visibility == CM_VISIBILITIES) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "visibility must be lab, group or private");
+    return false;
+  }
+  if (request->open) { /* there is nobody to tell apart */
+    made.visibility = CM_VISIBLE_LAB;
+    if (visibility != NULL && strcmp(visibility, "lab") != 0) {
+      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                       "without users everything is the whole lab's");
+      return false;
+    }
+  }
+  if (made.visibility == CM_VISIBLE_GROUP && request->who.group[0] == '\0') {
+    if (visibility != NULL) {
+      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                       "you are in no group that could see it; lab or private would do");
+      return false;
+    }
+    made.visibility = CM_VISIBLE_PRIVATE;
+  }
+  if (made.visibility == CM_VISIBLE_GROUP)
+    (void)snprintf(made.group, sizeof made.group, "%s", request->who.group);
+  *owner = made;
+  return true;
+}
+
+bool cm_access_owner_of(cm_request *request, const json_t *object, cm_owner *owner)
+{
+  const json_t *member = json_object_get(object, "visibility");
+  return cm_access_owner(request, member == NULL ? NULL : json_is_string(member) ? json_string_value(member) : "?", owner);
+}
+
+void cm_owner_add(json_t *body, const cm_owner *owner)
+{
+  if (body == NULL)
+    return;
+  (void)json_object_set_new(body, "user", json_string(owner->user));
+  (void)json_object_set_new(body, "visibility", json_string(cm_visibility_name(owner->visibility)));
+  if (owner->visibility == CM_VISIBLE_GROUP)
+    (void)json_object_set_new(body, "group", json_string(owner->group));
+}
+
+/* The owner of what the route names; false: the reply is set. */
+static bool find_owner(cm_request *request, cm_owner *owner)
+{
+  cm_error error;
+  bool lease = request->route->object == CM_OBJECT_LEASE;
+  if (cm_owners_get(request->store->database, request->route->object, request->param[lease], request->param[0],
+                    &request->viewer, owner, &error) == CM_OK)
+    return true;
+  cm_reply_error(request, &error);
+  return false;
+}
+
+void cm_get_access(cm_request *request)
+{
+  cm_owner owner;
+  if (!find_owner(request, &owner))
+    return;
+  json_t *body = json_object();
+  cm_owner_add(body, &owner);
+  cm_reply_json(request, 200, body);
+}
+
+/* The group that is to see a thing: its owner's, also when an operator shows it. */
+static bool find_group(cm_request *request, cm_owner *owner)
+{
+  cm_error error;
+  cm_owner now;
+  cm_user user = {0};
+  if (owner->visibility != CM_VISIBLE_GROUP)
+    return true;
+  if (!find_owner(request, &now))
+    return false;
+  if (cm_users_get(request->store->database, now.user, &user, &error) == CM_OK && user.group[0] != '\0') {
+    memcpy(owner->group, user.group, sizeof owner->group);
+    return true;
+  }
+  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                   "its owner is in no group that could see it; lab or private would do");
+  return false;
+}
+
+void cm_put_access(cm_request *request)
+{
+  static const char *const names[] = {"visibility", NULL};
+  cm_error error;
+  json_t *object = cm_request_json(request);
+  if (object == NULL)
+    return;
+  const char *word = json_string_value(json_object_get(object, "visibility"));
+  cm_owner owner = {.visibility = word != NULL ? cm_visibility_of(word) : CM_VISIBILITIES};
+  bool good = cm_request_members(request, object, names);
+  json_decref(object);
+  bool lease = request->route->object == CM_OBJECT_LEASE;
+  if (!good)
+    return;
+  if (owner.visibility == CM_VISIBILITIES || (request->open && owner.visibility != CM_VISIBLE_LAB))
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     request->open ? "without users everything is the whole lab's"
+                                   : "visibility must be lab, group or private");
+  else if (!find_group(request, &owner))
+    ;
+  else if (cm_owners_show(request->store->database, request->route->object, request->param[lease], &owner, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_get_access(request);
+}
+

@@ -1,0 +1,172 @@
+#include "storage/owners.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/chip/chip.h"
+#include "storage/internal.h"
+
+static const char *const visibility_names[CM_VISIBILITIES] = {"lab", "group", "private"};
+
+const char *cm_visibility_name(cm_visibility visibility)
+{
+  return visibility < CM_VISIBILITIES ? visibility_names[visibility] : "unknown";
+}
+
+cm_visibility cm_visibility_of(const char *name)
+{
+  int i = 0;
+  while (i < CM_VISIBILITIES && strcmp(visibility_names[i], name) != 0)
+    i++;
+  return (cm_visibility)i;
+}
+
+bool cm_owner_lets(const cm_owner *owner, const cm_viewer *viewer)
+{
+  return viewer == NULL || viewer->all || (owner->user[0] != '\0' && strcmp(owner->user, viewer->user) == 0);
+}
+
+bool cm_owner_shows(const cm_owner *owner, const cm_viewer *viewer)
+{
+  return cm_owner_lets(owner, viewer) || owner->visibility == CM_VISIBLE_LAB ||
+         (owner->visibility == CM_VISIBLE_GROUP && owner->group[0] != '\0' && strcmp(owner->group, viewer->group) == 0);
+}
+
+void cm_owner_from_row(sqlite3_stmt *row, int first, cm_owner *owner)
+{
+  char name[16];
+  cm_sql_copy(row, first, owner->user, sizeof owner->user);
+  cm_sql_copy(row, first + 1, owner->group, sizeof owner->group);
+  cm_sql_copy(row, first + 2, name, sizeof name);
+  owner->visibility = cm_visibility_of(name);
+  if (owner->visibility == CM_VISIBILITIES)
+    owner->visibility = CM_VISIBLE_PRIVATE;
+}
+
+void cm_owner_domain(const cm_owner *owner, char domain[CM_USER_MAX + 16])
+{
+  domain[0] = '\0';
+  if (owner->visibility == CM_VISIBLE_GROUP)
+    (void)snprintf(domain, CM_USER_MAX + 16, "group %s", owner->group);
+  else if (owner->visibility == CM_VISIBLE_PRIVATE)
+    (void)snprintf(domain, CM_USER_MAX + 16, "user %s", owner->user);
+}
+
+/* ---- one thing ---- */
+
+static const struct {
+  const char *table, *key, *missing;
+} kinds[] = {
+  [CM_OBJECT_NETWORK] = {"networks", "id", "there is no network %.64s"},
+  [CM_OBJECT_CHIP] = {"chips", "name", "there is no chip \"%.64s\"; GET /v1/chips lists those there are"},
+  [CM_OBJECT_LEASE] = {"leases", "id", "there is no lease %.40s on this chip; it may have expired"},
+  [CM_OBJECT_JOB] = {"jobs", "id", "there is no job %.40s"},
+  [CM_OBJECT_MAPPING] = {"mappings", "id", "there is no mapping %.64s"},
+  [CM_OBJECT_PROGRAM] = {"mappings", "id", "there is no program %.64s"},
+  [CM_OBJECT_UPLOAD] = {"uploads", "id", "there is no upload %.40s"},
+};
+
+typedef struct owner_work {
+  cm_object object;
+  const char *id;
+  const cm_owner *given;
+  const char *user;
+  cm_owner owner;
+} owner_work;
+
+static cm_status missing(cm_object object, const char *id, cm_error *error)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  return cm_fail(error, CM_NOT_FOUND, kinds[object].missing, id);
+#pragma GCC diagnostic pop
+}
+
+static cm_status get(sqlite3 *handle, void *context, cm_error *error)
+{
+  owner_work *work = context;
+  sqlite3_stmt *statement;
+  bool row = false;
+  char query[160];
+  (void)snprintf(query, sizeof query, "SELECT user, team, visibility FROM %s WHERE %s = ?", kinds[work->object].table,
+                 kinds[work->object].key);
+  cm_status status = cm_sql_prepare(handle, &statement, error, query, "t", work->id);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    cm_owner_from_row(statement, 0, &work->owner);
+  status = cm_sql_end(statement, status, error);
+  return status == CM_OK && !row ? missing(work->object, work->id, error) : status;
+}
+
+cm_status cm_owners_get(cm_database *database, cm_object object, const char *id, const char *chip, const cm_viewer *viewer,
+                        cm_owner *owner, cm_error *error)
+{
+  owner_work work = {.object = object, .id = id};
+  if (object == CM_OBJECT_LEASE &&
+      cm_owners_get(database, CM_OBJECT_CHIP, chip, NULL, viewer, &work.owner, error) != CM_OK)
+    return error->status;
+  if (object == CM_OBJECT_CHIP && cm_chip_preset_text(id) != NULL) {
+    *owner = (cm_owner){0};
+    return CM_OK;
+  }
+  if (cm_database_read(database, get, &work, error) != CM_OK)
+    return error->status;
+  if (!cm_owner_shows(&work.owner, viewer))
+    return missing(object, id, error);
+  *owner = work.owner;
+  return CM_OK;
+}
+
+/* Nobody may see a network's lab no longer, who may know it by the hash of its bytes. */
+static cm_status check_widening(const owner_work *work, cm_error *error)
+{
+  const cm_owner *from = &work->owner, *to = work->given;
+  bool same_group = from->visibility == CM_VISIBLE_GROUP && strcmp(from->group, to->group) == 0;
+  if (work->object != CM_OBJECT_NETWORK || to->visibility == CM_VISIBLE_LAB || from->visibility == CM_VISIBLE_PRIVATE ||
+      (to->visibility == CM_VISIBLE_GROUP && same_group))
+    return CM_OK;
+  return cm_fail(error, CM_CONFLICT, "a network that others have seen stays so; upload it again as %s, and delete this one",
+                 cm_visibility_name(to->visibility));
+}
+
+static cm_status show(sqlite3 *handle, void *context, cm_error *error)
+{
+  owner_work *work = context;
+  char query[160];
+  if (get(handle, work, error) != CM_OK || check_widening(work, error) != CM_OK)
+    return error->status;
+  (void)snprintf(query, sizeof query, "UPDATE %s SET visibility = ?, team = ? WHERE %s = ?", kinds[work->object].table,
+                 kinds[work->object].key);
+  if (cm_sql_run(handle, NULL, error, query, "ttt", cm_visibility_name(work->given->visibility), work->given->group,
+                 work->id) != CM_OK)
+    return error->status;
+  /* Jobs of the domain that it leaves must not be given it any more. */
+  return strcmp(kinds[work->object].table, "mappings") == 0
+             ? cm_sql_run(handle, NULL, error, "UPDATE mappings SET fingerprint = NULL WHERE id = ?", "t", work->id)
+             : CM_OK;
+}
+
+cm_status cm_owners_show(cm_database *database, cm_object object, const char *id, const cm_owner *owner, cm_error *error)
+{
+  if (object == CM_OBJECT_CHIP && cm_chip_preset_text(id) != NULL)
+    return cm_fail(error, CM_CONFLICT, "\"%.64s\" is a preset, which everybody sees", id);
+  return cm_database_write(database, show, &(owner_work){.object = object, .id = id, .given = owner}, error);
+}
+
+cm_status cm_owners_leave_in(sqlite3 *handle, const char *user, cm_error *error)
+{
+  /* A later user of the name must neither own nor be given any of it. */
+  static const char *const changes[] = {
+    "UPDATE networks SET user = '' WHERE user = ?",
+    "UPDATE chips SET user = '' WHERE user = ?",
+    "UPDATE leases SET user = '' WHERE user = ?",
+    "UPDATE uploads SET user = '' WHERE user = ?",
+    "UPDATE jobs SET user = '', idempotency_key = NULL WHERE user = ?",
+    "UPDATE mappings SET user = '', fingerprint = CASE visibility WHEN 'lab' THEN fingerprint END WHERE user = ?",
+  };
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+    if (cm_sql_run(handle, NULL, error, changes[i], "t", user) != CM_OK)
+      return error->status;
+  return CM_OK;
+}

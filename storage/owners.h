@@ -1,0 +1,69 @@
+/* Whose things are, and who sees them (docs/users.md). Everything that users make has an owner and a visibility; a group
+ * sees what its members have shown it while the thing was theirs to show. What one may not see is not there. */
+#ifndef CM_STORAGE_OWNERS_H
+#define CM_STORAGE_OWNERS_H
+
+#include "storage/store.h"
+
+/* The zero value is what things had before there were users. */
+typedef enum cm_visibility { CM_VISIBLE_LAB, CM_VISIBLE_GROUP, CM_VISIBLE_PRIVATE, CM_VISIBILITIES } cm_visibility;
+
+/* "lab", "group", "private" and back (CM_VISIBILITIES: unknown). */
+const char *cm_visibility_name(cm_visibility visibility);
+cm_visibility cm_visibility_of(const char *name);
+
+typedef struct cm_owner {
+  char user[CM_USER_MAX];   /* "": nobody */
+  char group[CM_USER_MAX];  /* that sees it, of CM_VISIBLE_GROUP */
+  cm_visibility visibility;
+} cm_owner;
+
+/* Who looks. NULL in place of a viewer sees all, as the server itself does. */
+typedef struct cm_viewer {
+  const char *user, *group;
+  bool all; /* sees and changes everything */
+} cm_viewer;
+
+/* The condition that a viewer sees a row of the table `t`; its values are bound to the three parameters by
+ * CM_VIEWER_VALUES, of types "itt". */
+#define CM_VIEWER_SEES(t, all, user, group) \
+  "(" all " OR " t ".visibility = 'lab' OR " t ".user = " user \
+  " OR (" t ".visibility = 'group' AND " t ".team = " group " AND " group " <> ''))"
+#define CM_VIEWER_VALUES(viewer) \
+  (int64_t)((viewer) == NULL || (viewer)->all), (viewer) != NULL ? (viewer)->user : "", (viewer) != NULL ? (viewer)->group : ""
+
+/* The same for an owner that has been read. */
+bool cm_owner_shows(const cm_owner *owner, const cm_viewer *viewer);
+bool cm_owner_lets(const cm_owner *owner, const cm_viewer *viewer); /* change it */
+
+/* Three columns from `first` on: user, team, visibility. */
+void cm_owner_from_row(sqlite3_stmt *row, int first, cm_owner *owner);
+
+/* A text that is the same for owners whose things the same people see: what is shared between jobs (results, coarsened
+ * levels) is shared within it only, so that nobody learns from it what others do. "" for the whole lab. */
+void cm_owner_domain(const cm_owner *owner, char domain[CM_USER_MAX + 16]);
+
+typedef enum cm_object {
+  CM_OBJECT_NONE,
+  CM_OBJECT_NETWORK,
+  CM_OBJECT_CHIP,
+  CM_OBJECT_LEASE,
+  CM_OBJECT_JOB,
+  CM_OBJECT_MAPPING,
+  CM_OBJECT_PROGRAM,
+  CM_OBJECT_UPLOAD,
+} cm_object;
+
+/* The owner of a thing that the viewer sees. CM_NOT_FOUND, with the same words, when there is none and when he does not see
+ * it. `chip` is a lease's chip, which must be seen too. Chips that are presets belong to nobody and are the lab's. */
+cm_status cm_owners_get(cm_database *database, cm_object object, const char *id, const char *chip, const cm_viewer *viewer,
+                        cm_owner *owner, cm_error *error);
+
+/* Shows a thing to others than before. CM_NOT_FOUND; CM_CONFLICT: presets, and networks that more people see than would
+ * (what is stored under the hash of its bytes stays the lab's). */
+cm_status cm_owners_show(cm_database *database, cm_object object, const char *id, const cm_owner *owner, cm_error *error);
+
+/* In the transaction that removes a user: what it owned is nobody's. */
+cm_status cm_owners_leave_in(sqlite3 *handle, const char *user, cm_error *error);
+
+#endif
