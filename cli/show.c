@@ -337,8 +337,8 @@ int cli_show(int argc, char **argv)
     return EXIT_DONE;
   }
   cm_error as_model;
-  bool looks = occupancy == NULL && cm_onnx_looks_like(name);
-  if (looks) {
+  bool looks = false; /* what cannot be opened is told below */
+  if (occupancy == NULL && cm_onnx_looks_like(name, &looks, &error) == CM_OK && looks) {
     cm_status status = show_model(name, &shapes, &error);
     as_model = error;
     if (status != CM_BAD_NETWORK)

@@ -59,8 +59,9 @@ cm_status cm_work_import(cm_work *work, cm_error *error)
   cm_error why;
   const cm_import_hint hint = {.format = json_string_value(json_object_get(work->job.options, "format")),
                                .name = json_string_value(json_object_get(work->job.options, "name"))};
-  bool told = hint.format != NULL && hint.format[0] != '\0',
-       model = told ? strcmp(hint.format, "onnx") == 0 : cm_onnx_looks_like(path);
+  bool told = hint.format != NULL && hint.format[0] != '\0', model = told && strcmp(hint.format, "onnx") == 0;
+  if (!told && cm_onnx_looks_like(path, &model, error) != CM_OK)
+    return error->status;
   if (model && keep_model(work, path, &why) == CM_OK)
     return CM_OK;
   if (model && (told || why.status != CM_BAD_NETWORK)) {

@@ -36,9 +36,9 @@ cm_status cm_onnx_write(const cm_model *model, const char *path, cm_error *error
 /* The same into a new block on the model's account; the caller frees it with cm_free. */
 cm_status cm_onnx_write_memory(const cm_model *model, uint8_t **bytes, size_t *size, cm_error *error);
 
-/* True when a file looks like an ONNX model: a ModelProto that begins with its IR version, or a zip with a member
- * *.onnx. */
-bool cm_onnx_looks_like(const char *path);
+/* Whether a file looks like an ONNX model: a ModelProto that begins with its IR version, or a zip with a member *.onnx.
+ * Errors: CM_NO_MEMORY, CM_IO and what else keeps it from being looked at. */
+cm_status cm_onnx_looks_like(const char *path, bool *looks, cm_error *error);
 
 /* Appends the nodes of a subgraph, an attribute that is kept packed, to the graph around it: its inputs are the values
  * `inputs`, what it makes comes in `outputs`; the order is not made anew. O(nodes of the subgraph * values). Errors:

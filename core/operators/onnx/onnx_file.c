@@ -10,19 +10,40 @@
 #include "core/operators/onnx/onnx.h"
 #include "core/operators/onnx/onnx_external.h"
 
-static size_t first_bytes(const char *path, uint8_t *bytes, size_t most)
+enum { FIRST_BYTES = 4 };
+
+/* The first bytes of a file, zeros where it ends before. */
+static cm_status first_bytes(const char *path, uint8_t bytes[FIRST_BYTES], cm_error *error)
 {
   FILE *stream = fopen(path, "rbe");
-  size_t size = stream != NULL ? fread(bytes, 1, most, stream) : 0;
-  if (stream != NULL)
-    (void)fclose(stream);
-  return size;
+  if (stream == NULL)
+    return cm_fail_errno(error, errno, "cannot open", path);
+  memset(bytes, 0, FIRST_BYTES);
+  int failed = fread(bytes, 1, FIRST_BYTES, stream) < FIRST_BYTES && ferror(stream) != 0 ? errno : 0;
+  (void)fclose(stream);
+  return failed == 0 ? CM_OK : cm_fail_errno(error, failed, "cannot read", path);
 }
 
-static bool is_zip(const char *path)
+static bool begins_zip(const uint8_t bytes[FIRST_BYTES])
 {
-  uint8_t b[4];
-  return first_bytes(path, b, sizeof b) == sizeof b && memcmp(b, "PK\3\4", sizeof b) == 0;
+  return memcmp(bytes, "PK\3\4", FIRST_BYTES) == 0;
+}
+
+/* Opens a zip. CM_BAD_NETWORK: it is damaged. */
+static cm_status open_zip(const char *path, zip_t **zip, cm_error *error)
+{
+  int reason;
+  *zip = zip_open(path, ZIP_RDONLY, &reason);
+  if (*zip != NULL)
+    return CM_OK;
+  zip_error_t cause;
+  zip_error_init_with_code(&cause, reason);
+  int code = zip_error_code_system(&cause);
+  bool machine = zip_error_system_type(&cause) == ZIP_ET_SYS && code != 0;
+  zip_error_fini(&cause);
+  return reason == ZIP_ER_MEMORY ? cm_fail(error, CM_NO_MEMORY, "out of memory for %s", path)
+         : machine               ? cm_fail_errno(error, code, "cannot open", path)
+                                 : cm_fail(error, CM_BAD_NETWORK, "%s is a damaged zip", path);
 }
 
 /* The member that is a model: the only one whose name ends so; NULL when there is none, *several when there are more. */
@@ -47,12 +68,11 @@ static const char *model_member(zip_t *zip, bool *several)
 static cm_status read_zip(const char *path, cm_run *run, cm_model **made, cm_error *error)
 {
   enum { PREFIX_MAX = 1000 };
-  int reason;
   bool several;
   char prefix[PREFIX_MAX + 1];
-  zip_t *zip = zip_open(path, ZIP_RDONLY, &reason);
-  if (zip == NULL)
-    return cm_fail(error, CM_BAD_NETWORK, "%s is a damaged zip", path);
+  zip_t *zip;
+  if (open_zip(path, &zip, error) != CM_OK)
+    return error->status;
   const char *name = model_member(zip, &several), *slash = name != NULL ? strrchr(name, '/') : NULL;
   size_t length = slash != NULL ? (size_t)(slash - name) + 1 : 0;
   uint8_t *bytes = NULL;
@@ -77,8 +97,11 @@ static cm_status read_zip(const char *path, cm_run *run, cm_model **made, cm_err
 static cm_status read_file(const char *path, bool beside, cm_run *run, cm_model **made, cm_error *error)
 {
   char *bytes, folder[CM_PATH_MAX];
+  uint8_t first[FIRST_BYTES];
   size_t size;
-  if (is_zip(path))
+  if (first_bytes(path, first, error) != CM_OK)
+    return error->status;
+  if (begins_zip(first))
     return read_zip(path, run, made, error);
   const char *slash = strrchr(path, '/');
   size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
@@ -103,21 +126,22 @@ cm_status cm_onnx_read_beside(const char *path, cm_run *run, cm_model **made, cm
   return read_file(path, true, run, made, error);
 }
 
-bool cm_onnx_looks_like(const char *path)
+cm_status cm_onnx_looks_like(const char *path, bool *looks, cm_error *error)
 {
-  uint8_t b[4];
-  size_t size = first_bytes(path, b, sizeof b);
-  if (is_zip(path)) {
-    int reason;
-    bool several, found = false;
-    zip_t *zip = zip_open(path, ZIP_RDONLY, &reason);
-    if (zip != NULL) {
-      found = model_member(zip, &several) != NULL;
+  uint8_t b[FIRST_BYTES];
+  if (first_bytes(path, b, error) != CM_OK)
+    return error->status;
+  if (begins_zip(b)) {
+    bool several;
+    zip_t *zip;
+    cm_status status = open_zip(path, &zip, error);
+    *looks = status == CM_OK && model_member(zip, &several) != NULL;
+    if (status == CM_OK)
       (void)zip_discard(zip);
-    }
-    return found;
+    return status == CM_BAD_NETWORK ? CM_OK : status;
   }
   /* Field 1 (ir_version) as a small number, then another field of ModelProto: every known exporter writes this. */
-  return size == sizeof b && b[0] == 0x08 && b[1] >= 1 && b[1] < 64 &&
-         (b[2] == 0x12 || b[2] == 0x1a || b[2] == 0x22 || b[2] == 0x28 || b[2] == 0x32 || b[2] == 0x3a || b[2] == 0x42);
+  *looks = b[0] == 0x08 && b[1] >= 1 && b[1] < 64 &&
+           (b[2] == 0x12 || b[2] == 0x1a || b[2] == 0x22 || b[2] == 0x28 || b[2] == 0x32 || b[2] == 0x3a || b[2] == 0x42);
+  return CM_OK;
 }
