@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONES_MAX = 160 };
+enum { CONES_MAX = 160 }; /* each goes through all that is before it */
 
 /* What is needed of a value: a box in the cone of the first element, and one in that of the last; of any element at least
  * as much as the smaller along every axis. */
@@ -321,27 +321,57 @@ static void follow(bounding *b, uint32_t place, double *ready)
   b->begin[place] = least > 0 ? least : 0;
 }
 
+/* Marks the operators that get a cone: of many, those whose work and parameters are the largest share of the whole. */
+static cm_status choose_cones(bounding *b, bool *chosen, cm_error *error)
+{
+  const cm_model *m = b->plan->model;
+  double work = 0, bytes = 0;
+  uint32_t count = 0;
+  for (size_t i = 0; i < m->output_count; i++)
+    if (b->plan->values[m->outputs[i]].kind != CM_VALUE_CONSTANT) {
+      cm_box whole = cm_box_whole(&m->values[m->outputs[i]].shape);
+      need(b, m->outputs[i], &whole, &whole);
+    }
+  if (walk(b, (uint32_t)m->order_count - 1, false, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < m->order_count; i++) {
+    work += b->work[i];
+    bytes += b->bytes[i];
+  }
+  for (uint32_t i = 0; i < m->order_count; i++)
+    if (b->work[i] > 0)
+      b->sorted[count++] = (moment){b->work[i] / work + (bytes > 0 ? b->bytes[i] / bytes : 0), i};
+  qsort(b->sorted, count, sizeof *b->sorted, later_first);
+  for (uint32_t k = 0; k < count && k < CONES_MAX; k++)
+    chosen[b->sorted[k].place] = true;
+  return CM_OK;
+}
+
 static cm_status find_begins(bounding *b, cm_error *error)
 {
   const cm_model *m = b->plan->model;
   double *ready;
-  uint32_t stride = (uint32_t)(m->order_count / CONES_MAX) + 1, number = 0;
+  bool *chosen = NULL;
   if (CM_NEW(b->run->memory, ready, m->value_count + 1, error) != CM_OK)
     return error->status;
-  cm_status status = CM_OK;
+  b->stamp++;
+  cm_status status = CM_NEW(b->run->memory, chosen, m->order_count + 1, error);
+  if (status == CM_OK)
+    status = choose_cones(b, chosen, error);
   for (uint32_t i = 0; i < m->order_count && status == CM_OK; i++) {
     const cm_node *node = &m->nodes[m->order[i]];
     uint32_t op = b->op_of[m->order[i]];
     if (node->known == NULL)
       continue;
     follow(b, i, ready);
-    if (op != 0 && node->outputs[0] != CM_NONE && (b->plan->ops[op - 1].matrix || number++ % 4 == 0) && i % stride == 0)
+    if (op != 0 && node->outputs[0] != CM_NONE && chosen[i])
       status = find_begin(b, i, error);
     for (uint32_t o = 0; o < node->output_count; o++)
       if (node->outputs[o] != CM_NONE)
         ready[node->outputs[o]] = b->begin[i];
   }
   cm_free(ready);
+  cm_free(chosen);
   return status;
 }
 

@@ -8,11 +8,14 @@
 #include "core/schedule/measure.h"
 #include "core/schedule/orders.h"
 
-/* Work of all that is scored together, in pieces; for programs a node costs as much as some pieces. Some seconds. */
+/* Work of all programs that are scored together, in pieces; a node costs as much as some pieces. Some seconds. */
 enum {
-  PIECES_SCORED = 100000, PIECES_TIMED = 800000, PIECES_A_NODE = 10, /* a window's tiles are copied: as some pieces */
-  ORDERS_MAX = 200, SCORES_MAX = 4000, NODES_MIN = 4, LEAST_SCORES = 8, JOINS_MAX = 32, TILES_A_PIECE = 64,
+  PIECES_SCORED = 100000, PIECES_A_NODE = 10,
+  ORDERS_MAX = 200, SCORES_MAX = 4000, NODES_MIN = 4, LEAST_SCORES = 8, JOINS_MAX = 32,
 };
+
+/* The same for what is laid out in time alone, in steps: cm_timetable.effort. */
+static const uint64_t EFFORT = 2000000000;
 
 void cm_draft_free(cm_draft *draft)
 {
@@ -235,7 +238,7 @@ static cm_status join(scoring *s, const cm_order_result *result, cm_error *error
 /* As many scores as fit in the work that is allowed, where nobody says how many. */
 static uint64_t budget(const scoring *s, const cm_draft *first, const cm_order_limits *limits)
 {
-  uint64_t pieces = 0;
+  uint64_t effort = 0;
   if (limits->scores > 0)
     return limits->scores;
   if (s->windows == NULL) {
@@ -243,8 +246,8 @@ static uint64_t budget(const scoring *s, const cm_draft *first, const cm_order_l
     return scores < ORDERS_MAX ? scores : ORDERS_MAX;
   }
   for (uint32_t g = 0; g < s->subgraphs.count; g++)
-    pieces += cm_windows_pieces(s->windows, g) + first->plan->tile_count / TILES_A_PIECE;
-  uint64_t scores = PIECES_TIMED / (pieces / (s->subgraphs.count + 1) + 1);
+    effort += cm_windows_effort(s->windows, g);
+  uint64_t scores = EFFORT / (effort / (s->subgraphs.count + 1) + 1);
   return scores < SCORES_MAX ? scores : SCORES_MAX;
 }
 

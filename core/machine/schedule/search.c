@@ -5,10 +5,10 @@
 
 #include "core/base/threads.h"
 
-enum { NUMBERS = 6, BATCH_MAX = 6, SCORES_MIN = 12, SCORES_MAX = 72 };
+enum { NUMBERS = 7, BATCH_MAX = 6, SCORES_MIN = 12, SCORES_MAX = 72 };
 
-/* Pieces of all candidates together where nobody says how many are scored: some seconds. */
-static const double PIECES_SCORED = 800000;
+/* Steps of all candidates together where nobody says how many are scored: some seconds. */
+static const double EFFORT = 4e9;
 
 /* What a byte that is moved costs beside time: moving everything that must be moved once, a share of the time. */
 static const double BYTES_SHARE = 0.04;
@@ -17,6 +17,7 @@ static const double fills[] = {0.35, 0.45, 0.55, 0.65, 0.75, 0.82, 0.88, 0.93};
 static const double shares[] = {0, 0.12, 0.25, 0.5, 0.75, 1, 1.5};
 static const double units[] = {1, 2, 3, 4, 6, 8, 12, 16};
 static const double issues[] = {4, 10, 20, 40};
+static const double aheads[] = {0, 0.12, 0.25, 0.4, 0.6, 0.8};
 /* Sizes are absolute, so that more memory leaves the candidates for less among the choices. */
 static const double sizes[] = {1 << 9,  1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16, 1 << 17,
                                1 << 18, 1 << 19, 1 << 20, 1 << 21, 1 << 22, 1 << 23, 1 << 24};
@@ -30,6 +31,7 @@ static const ladder ladders[NUMBERS] = {
     {fills, sizeof fills / sizeof *fills},   {shares, sizeof shares / sizeof *shares},
     {units, sizeof units / sizeof *units},   {sizes, sizeof sizes / sizeof *sizes},
     {sizes, sizeof sizes / sizeof *sizes},   {issues, sizeof issues / sizeof *issues},
+    {aheads, sizeof aheads / sizeof *aheads},
 };
 
 /* A place on every ladder. */
@@ -49,7 +51,7 @@ typedef struct searching {
   point seen[SCORES_MAX * 8];
   uint32_t seen_count;
   uint64_t scored, most;
-  uint64_t pieces, pieces_most; /* of all candidates together; 0: any number */
+  uint64_t effort, effort_most; /* of all candidates together; 0: any */
   double until;
   double reference_ns, reference_bytes;
 } searching;
@@ -59,7 +61,7 @@ static cm_settings settings_of(const point *p)
   double v[NUMBERS];
   for (int i = 0; i < NUMBERS; i++)
     v[i] = ladders[i].value[p->at[i]];
-  return (cm_settings){v[0], v[1], v[2], v[3], v[4], v[5]};
+  return (cm_settings){v[0], v[1], v[2], v[3], v[4], v[5], v[6]};
 }
 
 static int nearest(const ladder *l, double value)
@@ -73,7 +75,7 @@ static int nearest(const ladder *l, double value)
 
 static point point_of(const cm_settings *s)
 {
-  const double v[NUMBERS] = {s->fill, s->segment_share, s->pieces_a_unit, s->piece_bytes, s->weight_bytes, s->issues_min};
+  const double v[NUMBERS] = {s->fill, s->segment_share, s->pieces_a_unit, s->piece_bytes, s->weight_bytes, s->issues_min, s->ahead};
   point p;
   for (int i = 0; i < NUMBERS; i++)
     p.at[i] = nearest(&ladders[i], v[i]);
@@ -94,7 +96,7 @@ cm_status cm_candidate_make(cm_model *model, const uint32_t *order, const cm_pla
   if (status == CM_OK)
     *candidate = (cm_candidate){.settings = *options->settings, .time_ns = table.time_ns, .score = table.time_ns,
                                 .bytes = table.traffic.loaded + table.traffic.stored + table.traffic.parameters,
-                                .pieces = plan->piece_count};
+                                .pieces = plan->piece_count, .effort = table.effort};
   cm_timetable_free(&table);
   cm_sequence_free(&sequence);
   cm_plan_free(plan);
@@ -142,7 +144,7 @@ static cm_status score(searching *s, uint32_t count, point *at, cm_candidate *be
     return error->status;
   s->scored += count;
   for (uint32_t i = 0; i < count; i++)
-    s->pieces += s->failed[i] ? 0 : s->made[i].pieces;
+    s->effort += s->failed[i] ? 0 : s->made[i].effort;
   for (uint32_t i = 0; i < count; i++)
     if (!s->failed[i] && s->made[i].score < best->score) {
       *best = s->made[i];
@@ -155,14 +157,16 @@ static cm_status score(searching *s, uint32_t count, point *at, cm_candidate *be
 static bool spent(const searching *s)
 {
   double now = cm_now();
-  return s->scored >= s->most || (s->pieces_most > 0 && s->pieces >= s->pieces_most) ||
+  return s->scored >= s->most || (s->effort_most > 0 && s->effort >= s->effort_most) ||
          (s->until > 0 && now >= s->until) || (s->run->deadline > 0 && now >= s->run->deadline);
 }
 
 /* Starts that differ in how large pieces are and how full the memory is. */
 static cm_status try_starts(searching *s, point *at, cm_candidate *best, cm_error *error)
 {
-  static const int moves[][NUMBERS] = {{2, 1, 0, 1, 1, 0}, {-2, -1, 0, 1, -1, 0}, {1, 0, 0, -1, -1, 1}, {-1, 2, -2, 0, 1, 0}};
+  static const int moves[][NUMBERS] = {
+    {2, 1, 0, 1, 1, 0, 0}, {-2, -1, 0, 1, -1, 0, 1}, {1, 0, 0, -1, -1, 1, -2}, {-1, 2, -2, 0, 1, 0, 0},
+    {1, -3, 0, -1, -1, 1, 2}, {0, -3, 0, 0, 0, 0, 2}};
   const point first = *at;
   uint32_t count = 0;
   bool better;
@@ -179,7 +183,7 @@ static cm_status try_starts(searching *s, point *at, cm_candidate *best, cm_erro
 
 static cm_status descend(searching *s, point *at, cm_candidate *best, cm_error *error)
 {
-  static const int turn[NUMBERS] = {0, 3, 4, 1, 2, 5};
+  static const int turn[NUMBERS] = {0, 3, 4, 1, 6, 2, 5};
   for (bool any = true; any && !spent(s);) {
     any = false;
     for (int k = 0; k < NUMBERS && !spent(s); k++)
@@ -205,10 +209,10 @@ static cm_status report_of(const searching *s, const cm_candidate *first, const 
                            cm_error *error)
 {
   const cm_settings *b = &best->settings;
-  *report = json_pack("{s:I, s:f, s:f, s:{s:f, s:f, s:f, s:f, s:f, s:f}}", "scored", (json_int_t)s->scored, "first_ns",
+  *report = json_pack("{s:I, s:f, s:f, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f}}", "scored", (json_int_t)s->scored, "first_ns",
                       first->time_ns, "best_ns", best->time_ns, "settings", "fill", b->fill, "segment_share",
                       b->segment_share, "pieces_a_unit", b->pieces_a_unit, "piece_bytes", b->piece_bytes, "weight_bytes",
-                      b->weight_bytes, "issues_min", b->issues_min);
+                      b->weight_bytes, "issues_min", b->issues_min, "ahead", b->ahead);
   return *report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the search");
 }
 
@@ -228,11 +232,11 @@ cm_status cm_settings_search(cm_model *model, const cm_plan_options *options, co
   s->until = search->seconds > 0 ? cm_now() + search->seconds : 0;
   cm_status status = cm_candidate_make(model, NULL, options, run, &first, error);
   if (status == CM_OK) {
-    double held = PIECES_SCORED / (double)(first.pieces + 1);
+    double held = EFFORT / (double)(first.effort + 1);
     s->most = search->scores > 0 ? search->scores : held < SCORES_MIN ? SCORES_MIN : held > SCORES_MAX ? SCORES_MAX : (uint64_t)held;
     s->scored = 1;
-    s->pieces = first.pieces;
-    s->pieces_most = search->scores > 0 ? 0 : (uint64_t)PIECES_SCORED + SCORES_MIN / 2 * first.pieces;
+    s->effort = first.effort;
+    s->effort_most = search->scores > 0 ? 0 : (uint64_t)EFFORT + SCORES_MIN / 2 * first.effort;
     s->reference_ns = first.time_ns;
     s->reference_bytes = (double)first.bytes + 1;
     first.score += BYTES_SHARE * first.time_ns;

@@ -15,7 +15,7 @@ typedef struct cm_search_options {
 typedef struct cm_candidate {
   cm_settings settings;
   double time_ns, score; /* less is better: time, with a little for the bytes that are moved */
-  uint64_t bytes, pieces;
+  uint64_t bytes, pieces, effort;
 } cm_candidate;
 
 /* Cuts a model for an order of nodes (NULL: the model's) and lays it out; nothing is emitted. May be called from several

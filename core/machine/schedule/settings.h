@@ -12,13 +12,14 @@ typedef struct cm_settings {
   double piece_bytes;   /* inputs and output of an operator over its pieces, at most: bytes */
   double weight_bytes;  /* parameters that a piece reads, at most: bytes */
   double issues_min;    /* a piece takes at least so many times what its issue takes */
+  double ahead;         /* share of the memory for parameters that ports load before their turn, where they are idle */
 } cm_settings;
 
 /* What does well on most models and chips with so much memory. */
 static inline cm_settings cm_settings_default(uint64_t memory_bytes)
 {
   return (cm_settings){.fill = 0.75, .segment_share = 0.5, .pieces_a_unit = 4, .piece_bytes = (double)memory_bytes / 64,
-                       .weight_bytes = (double)memory_bytes / 8, .issues_min = 10};
+                       .weight_bytes = (double)memory_bytes / 8, .issues_min = 10, .ahead = 0.25};
 }
 
 #endif

@@ -102,6 +102,8 @@ static cm_status settle(cm_timing *t, const cm_piece *piece, const uint32_t *mad
     cm_on_chip *r = &t->buffer[b - 1];
     r->next = t->next_use[piece->first_tile + i];
     r->last = end > r->last ? end : r->last;
+    t->ahead_bytes -= r->ahead ? t->plan->tiles[r->tile].bytes : 0;
+    r->ahead = false;
     if (r->next == CM_NEVER)
       cm_timing_release(t, b - 1);
   }
@@ -157,6 +159,7 @@ static cm_status run_piece(cm_timing *t, uint32_t number, cm_error *error)
     task.start = slot.start;
     task.end = slot.start + slot.ns;
     cm_lanes_take(&t->lanes, &slot);
+    t->front = task.start;
     status = cm_timing_add(t, &task, error);
     if (status == CM_OK)
       status = settle(t, piece, made, task.end, error);
@@ -201,7 +204,7 @@ cm_status cm_timing_begin(cm_timing *t, cm_error *error)
       cm_addresses_begin(&t->addresses, plan->memory_bytes, plan->memory, error) != CM_OK ||
       CM_NEW(plan->memory, t->buffer_of, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, t->stored, plan->tile_count + 1, error) != CM_OK ||
-      find_next_uses(t, error) != CM_OK ||
+      find_next_uses(t, error) != CM_OK || cm_timing_live(t, error) != CM_OK ||
       (t->record && CM_NEW(plan->memory, t->out->use, plan->piece_tile_count + 1, error) != CM_OK))
     return error->status;
   for (size_t i = 0; i < plan->tile_count; i++)
@@ -219,6 +222,7 @@ cm_status cm_timing_begin(cm_timing *t, cm_error *error)
 
 static cm_status finish(cm_timing *t, cm_error *error)
 {
+  t->out->effort = t->effort + CM_EFFORT_OF_PIECE * t->sequence->piece_count;
   if (!t->record)
     return CM_OK;
   if (CM_NEW(t->plan->memory, t->out->buffers, t->buffer_count + 1, error) != CM_OK)
@@ -252,7 +256,7 @@ cm_status cm_timing_step(cm_timing *t, cm_error *error)
   if (run_piece(t, t->sequence->pieces[t->now - t->first], error) != CM_OK)
     return error->status;
   t->now++;
-  return CM_OK;
+  return cm_timing_ahead(t, error);
 }
 
 cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
@@ -269,6 +273,7 @@ cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
   to->buffer_count = 0;
   to->buffer_room = to->addresses.room = 0;
   to->record = false;
+  to->borrowed = true;
   if (CM_NEW(plan->memory, to->lanes.lane, lanes + 1, error) != CM_OK ||
       CM_NEW(plan->memory, to->buffer_of, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, to->stored, plan->tile_count + 1, error) != CM_OK ||
@@ -297,6 +302,10 @@ void cm_timing_end(cm_timing *t)
   cm_free(t->buffer_of);
   cm_free(t->stored);
   cm_free(t->next_use);
+  if (!t->borrowed) {
+    cm_free(t->live);
+    cm_free(t->live_peak);
+  }
 }
 
 cm_status cm_timetable_make(cm_plan *plan, const cm_sequence *sequence, const cm_target *target,

@@ -27,6 +27,8 @@ typedef struct cm_timed_buffer {
   uint64_t address;
 } cm_timed_buffer;
 
+enum { CM_EFFORT_OF_PIECE = 2000 };
+
 typedef struct cm_timetable {
   cm_timed_task *tasks; /* in the order of the sequence; empty when only the time was asked for */
   uint64_t task_count;
@@ -35,6 +37,7 @@ typedef struct cm_timetable {
   uint32_t *use; /* by entry of plan->piece_tiles: the buffer that the piece reads or makes */
   cm_traffic traffic;
   double time_ns;
+  uint64_t effort; /* steps that making it took: some nanoseconds each */
 } cm_timetable;
 
 /* Lays a sequence out on the lanes and the memory of a chip. With `record` false only times, traffic and busy times are

@@ -15,6 +15,7 @@ typedef struct cm_on_chip {
   uint64_t next; /* place in the sequence of the piece that reads it next; CM_NEVER */
   uint32_t pinned; /* stamp */
   bool dirty;    /* made, and not stored */
+  bool ahead;    /* loaded before its turn, and not yet read */
 } cm_on_chip;
 
 typedef struct cm_timing {
@@ -35,11 +36,15 @@ typedef struct cm_timing {
   uint64_t first;      /* place of the first piece of `sequence` */
   uint64_t used_bytes, capacity;
   uint32_t stamp;
+  double front;        /* when the piece before begins */
+  uint64_t *live, *live_peak; /* by place, and by block of places: bytes that lie on the chip when all is loaded in turn */
+  uint64_t ahead_at, ahead_bytes; /* place up to which loads have been looked for; what is loaded and not yet read */
   double past;         /* ports are busy up to then */
   double split_bytes;
+  uint64_t effort;     /* ranges of the memory that were looked at */
   uint32_t ports;
   double ns[CM_TARGET_DEVICES_MAX]; /* what the present task takes on each device, 0: it cannot run there */
-  bool record;
+  bool record, borrowed; /* live and live_peak are another one's */
   cm_timetable *out;
 } cm_timing;
 
@@ -72,14 +77,23 @@ cm_status cm_timing_make_share(cm_timing *t, uint64_t bytes, cm_error *error);
  * memory. */
 cm_status cm_timing_clear(cm_timing *t, cm_error *error);
 
+/* ---- ahead of the sequence ---- */
+
+/* What lies on the chip at each place of the sequence, by t->next_use. Linear in what the pieces read. Errors: memory. */
+cm_status cm_timing_live(cm_timing *t, cm_error *error);
+
+/* Loads parameters and graph inputs of pieces to come while ports are idle before t->front, as far as the memory is not
+ * needed on the way there. Errors: memory. */
+cm_status cm_timing_ahead(cm_timing *t, cm_error *error);
+
 /* ---- the pieces ---- */
 
 /* The state before the first piece; cm_timing_end frees it, also after a failure. Errors: memory. */
 cm_status cm_timing_begin(cm_timing *t, cm_error *error);
 void cm_timing_end(cm_timing *t);
 
-/* A second state that goes on from here on its own, without what gave up its place; nothing of it is recorded. The caller
- * sets run, out, sequence and first, and fills next_use. Free it with cm_timing_end, also after a failure. Errors: memory. */
+/* A second state that goes on from here on its own, without what gave up its place; nothing of it is recorded, and live
+ * bytes are the first one's. The caller sets run, out, sequence and first, and fills next_use. Free it with cm_timing_end, also after a failure. Errors: memory. */
 cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error);
 
 /* Fills t->next_use for the sequence. next[tile]: which place behind the sequence reads a tile of it; afterwards the

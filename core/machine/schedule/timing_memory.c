@@ -82,6 +82,7 @@ void cm_timing_release(cm_timing *t, uint32_t number)
 {
   const cm_on_chip *r = &t->buffer[number];
   t->used_bytes -= t->plan->tiles[r->tile].bytes;
+  t->ahead_bytes -= r->ahead ? t->plan->tiles[r->tile].bytes : 0;
   t->buffer_of[r->tile] = 0;
   cm_addresses_free(&t->addresses, r->address, r->last, t->past);
 }
@@ -108,6 +109,7 @@ cm_status cm_timing_make_share(cm_timing *t, uint64_t bytes, cm_error *error)
   while (t->used_bytes + bytes > t->capacity) {
     uint32_t victim = CM_NO_BUFFER;
     double least = HUGE_VAL;
+    t->effort += t->addresses.count;
     for (uint32_t i = 0; i < t->addresses.count; i++) {
       uint32_t b = t->addresses.range[i].buffer;
       if (b == CM_NO_BUFFER || t->buffer[b].pinned == t->stamp)
@@ -171,6 +173,7 @@ cm_status cm_timing_place(cm_timing *t, uint32_t tile, double ready, uint32_t *n
 {
   uint64_t bytes = t->plan->tiles[tile].bytes > 0 ? t->plan->tiles[tile].bytes : CM_ALIGNMENT, address;
   cm_window window;
+  t->effort += t->addresses.count;
   bool there = cm_addresses_find(&t->addresses, bytes, ready, &window);
   if (!there) {
     if (clear_window(t, bytes, &there, error) != CM_OK)

@@ -5,6 +5,8 @@
 
 #include "core/machine/schedule/timing.h"
 
+enum { TILE_EFFORT = 30 }; /* of copying the state of a tile */
+
 typedef struct window {
   uint32_t first, end;             /* places of its operators: whole segments */
   uint32_t first_piece, end_piece; /* in the sequence */
@@ -22,6 +24,8 @@ struct cm_windows {
   cm_ordering like;
   cm_sequence sequence;
   uint64_t *next_use; /* in the plan's order */
+  uint64_t *live, *live_peak; /* the states' */
+  double ranges;      /* of the memory that are looked at for a piece, in the mean */
 };
 
 /* The segments that a subgraph has a part in; subgraphs come in order, so that their first segments ascend. */
@@ -57,7 +61,10 @@ static cm_status keep_states(cm_windows *w, cm_error *error)
       status = cm_timing_copy(&t, &w->state[w->state_count++], error);
   }
   w->next_use = t.next_use;
-  t.next_use = NULL;
+  w->ranges = (double)t.effort / (double)(t.now + 1);
+  w->live = t.live;
+  w->live_peak = t.live_peak;
+  t.next_use = t.live = t.live_peak = NULL;
   cm_timing_end(&t);
   return status;
 }
@@ -101,12 +108,15 @@ void cm_windows_free(cm_windows *w)
   cm_free(w->window);
   cm_free(w->state);
   cm_free(w->next_use);
+  cm_free(w->live);
+  cm_free(w->live_peak);
   cm_free(w);
 }
 
-uint32_t cm_windows_pieces(const cm_windows *w, uint32_t subgraph)
+uint64_t cm_windows_effort(const cm_windows *w, uint32_t subgraph)
 {
-  return w->window[subgraph].end_piece - w->window[subgraph].first_piece;
+  double pieces = w->window[subgraph].end_piece - w->window[subgraph].first_piece;
+  return (uint64_t)(pieces * (CM_EFFORT_OF_PIECE + w->ranges)) + TILE_EFFORT * w->plan->tile_count;
 }
 
 /* What is read next, within the window by its new order and behind it as before. */

@@ -14,8 +14,8 @@ cm_status cm_windows_new(cm_plan *plan, const cm_plan_options *options, const ui
                          cm_windows **made, cm_error *error);
 void cm_windows_free(cm_windows *windows); /* NULL is allowed */
 
-/* The most pieces that scoring a subgraph lays out, and all of the program. */
-uint32_t cm_windows_pieces(const cm_windows *windows, uint32_t subgraph);
+/* Steps that scoring a subgraph takes: cm_timetable.effort. */
+uint64_t cm_windows_effort(const cm_windows *windows, uint32_t subgraph);
 
 /* When the last task of a subgraph's window ends if its operators stand in the order of `ops`. May be called from several
  * threads at once. Linear in the window's pieces and the plan's tiles. Errors: memory, cancel. */
