@@ -31,7 +31,9 @@ libcoremap_a_SOURCES += \
   core/partition/axon/axon_levels.h core/partition/axon/axon_levels.c \
   core/partition/axon/signature.h core/partition/axon/signature.c \
   core/partition/axon/dense.h core/partition/axon/dense.c \
-  core/partition/axon/axon.h core/partition/axon/axon.c \
+  core/partition/axon/axon.h core/partition/axon/axon.c core/partition/axon/axon_search.h \
+  core/partition/axon/axon_descend.c core/partition/axon/axon_starts.c core/partition/axon/axon_flat.c \
+  core/partition/axon/axon_places.c \
   core/partition/edge/compact.h core/partition/edge/compact.c core/partition/edge/ties.h \
   core/partition/edge/agglomerate.h core/partition/edge/agglomerate.c \
   core/partition/priority.h core/partition/priority.c \

@@ -1,0 +1,138 @@
+#include "core/partition/axon/axon_search.h"
+
+#include <string.h>
+
+#include "core/partition/axon/axon_repair.h"
+#include "core/partition/axon/axon_state.h"
+#include "core/partition/options.h"
+
+/* On coarse levels, from this one on, an excess is penalised by so much more. Where parts are as full as the limits allow,
+ * they are not to grow beyond them there, only to be split below; on the finer levels it gains nothing. */
+static const double steepness = 6;
+enum { STEEP_LEVEL = 3 };
+
+/* Where coarser levels have been annealed the finest one begins at so much of their temperature. */
+static const double finest_hot = 0.5;
+
+cm_limits cm_axon_slack_limits(const cm_limits *limits, double slack)
+{
+  cm_limits wide = *limits;
+  wide.inbound_axons = (uint64_t)((double)limits->inbound_axons * (1 + slack));
+  return wide;
+}
+
+static void set_penalties(cm_axon_state *s, double strength)
+{
+  double sum = 0;
+  for (uint32_t e = 0; e < s->graph->net_count; e++)
+    sum += (double)s->graph->net_weight[e];
+  double mean = (s->graph->net_count > 0 ? sum / s->graph->net_count : 1) * cm_axon_mean_price(s);
+  s->penalty_axons = strength * mean;
+  s->penalty_size = 4 * strength * mean;
+}
+
+/* Towards the limits: single cold sweeps under a growing penalty, and between them a few of the fullest parts are
+ * split, so that neighbours of the new ones can shift. What little stays on coarse levels is left to the finer ones. */
+static cm_status settle(cm_axon_state *s, cm_anneal_options sweep, double strength, cm_random *random,
+                        cm_error *error)
+{
+  static const uint32_t rounds[] = {8, 3, 2};
+  uint32_t level = sweep.level;
+  double tolerance = 0.01 * level;
+  cm_status status = CM_OK;
+  for (uint32_t round = 0; status == CM_OK && round < rounds[level]; round++) {
+    uint32_t over = cm_count_overfull(s), split = 0;
+    set_penalties(s, strength * (2 << (round < 4 ? round : 4)));
+    if (over == 0)
+      break;
+    if (round > 0 || level > 0)
+      status = cm_split_overfull(s, tolerance, 1 + over / 4, &split, error);
+    if (status == CM_OK)
+      status = cm_anneal(s, &sweep, random, error);
+  }
+  return status;
+}
+
+cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, bool dissolve,
+                               const cm_anneal_options *options, cm_random *random, uint32_t *part, uint32_t *parts,
+                               double *objective, cm_error *error)
+{
+  uint32_t l = options->level;
+  double strength = l == 0 ? 2 : 1;
+  cm_limits limits = cm_axon_slack_limits(&w->options->limits, d->slack * l);
+  cm_axon_state *s;
+  uint32_t n = w->levels.graph[l]->vertex_count, most = w->options->parts_max < n ? w->options->parts_max : n;
+  uint32_t room = w->prices != NULL ? w->prices->parts : most > *parts ? most : *parts;
+  cm_prices prices;
+  if (w->prices != NULL) {
+    prices = *w->prices;
+    prices.base += (uint32_t)(d->bias * w->mean_price);
+  }
+  unsigned threads = options->silent ? 1 : w->run->threads; /* starts that run side by side */
+  if (cm_axon_state_new(w->levels.graph[l], &limits, w->prices != NULL ? &prices : NULL, part, *parts, room, threads,
+                        w->run, &s, error) != CM_OK)
+    return error->status;
+  s->parts_max = w->options->parts_max;
+  s->steepness = l >= STEEP_LEVEL ? steepness : 0;
+  set_penalties(s, strength);
+  cm_status status = dissolve ? cm_dissolve_emptiest(s, error) : CM_OK;
+  if (status == CM_OK)
+    status = cm_anneal(s, options, random, error);
+  if (status == CM_OK && l <= 2) {
+    cm_anneal_options sweep = {
+        .sweeps = 1, .overfull = !w->options->settle_all, .silent = options->silent, .level = l};
+    status = settle(s, sweep, strength, random, error);
+  }
+  if (status == CM_OK && l == 0) {
+    status = cm_repair(s, error);
+    cm_anneal_options cold = {.sweeps = w->options->last_sweeps, .hard = true, .silent = options->silent};
+    if (status == CM_OK)
+      status = cm_anneal(s, &cold, random, error);
+  }
+  s->prices = w->prices;
+  *objective = cm_axon_cost(s) + cm_axon_penalty(s);
+  *parts = s->part_count;
+  cm_axon_state_free(s);
+  return status;
+}
+
+void cm_axon_step_down(cm_axon_search *w, uint32_t *part)
+{
+  uint32_t fine = w->levels.count - 2, n = w->levels.graph[fine]->vertex_count;
+  for (uint32_t v = 0; v < n; v++)
+    w->scratch[v] = part[w->levels.map[fine][v]];
+  memcpy(part, w->scratch, n * sizeof *part);
+  cm_axon_levels_drop(&w->levels);
+}
+
+/* Visits of all vertices of level l, of `levels` levels. */
+static uint32_t sweeps_on(const cm_axon_search *w, const cm_axon_descent *d, uint32_t l, uint32_t levels)
+{
+  const cm_axon_options *o = w->options;
+  bool fewer = d->number > 0 && o->cycle_sweeps > 0;
+  uint32_t fine = fewer ? o->cycle_sweeps : o->fine_sweeps;
+  if (w->prices != NULL) /* no tables make coarse levels cheap */
+    return fine + fine * l / levels;
+  if (l == 0)
+    return fine;
+  return fewer ? (o->coarse_sweeps + 1) / 2 : o->coarse_sweeps;
+}
+
+cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, uint32_t *part, uint32_t *parts,
+                          double *objective, cm_error *error)
+{
+  cm_random random;
+  uint32_t from = w->levels.count - 1;
+  cm_run_phase(w->run, "refine");
+  cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, d->number);
+  for (uint32_t l = from;; l--) {
+    cm_anneal_options options = {.sweeps = sweeps_on(w, d, l, from + 1), .hot = d->hot, .cold = d->cold, .level = l};
+    if (l == 0 && from > 0)
+      options.hot *= finest_hot;
+    if (cm_axon_refine_level(w, d, d->dissolve && l == from, &options, &random, part, parts, objective, error) != CM_OK)
+      return error->status;
+    if (l == 0)
+      return CM_OK;
+    cm_axon_step_down(w, part);
+  }
+}

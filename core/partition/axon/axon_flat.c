@@ -1,0 +1,79 @@
+#include "core/partition/axon/axon_search.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/partition/axon/axon_repair.h"
+#include "core/partition/axon/axon_state.h"
+#include "core/partition/axon/fill.h"
+#include "core/partition/axon/grow.h"
+#include "core/partition/options.h"
+
+void cm_axon_keep_better(cm_axon_search *w, const uint32_t *trial, uint32_t count, double reached, uint32_t *part,
+                         uint32_t *parts, double *objective)
+{
+  if (reached >= *objective)
+    return;
+  memcpy(part, trial, w->levels.graph[0]->vertex_count * sizeof *part);
+  *parts = count;
+  *objective = reached;
+}
+
+/* What partitions of the network itself cost, refined there by moves that pay and keep the limits; INFINITY where they
+ * break one. */
+static cm_status polish(cm_axon_search *w, uint32_t *part, uint32_t parts, uint32_t sweeps, double *objective,
+                        cm_error *error)
+{
+  cm_axon_state *s;
+  cm_random random;
+  cm_anneal_options cold = {.sweeps = sweeps, .hard = true};
+  cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, 1 << 20);
+  if (cm_axon_state_new(w->levels.graph[0], &w->options->limits, NULL, part, parts, parts, w->run->threads, w->run, &s,
+                        error) != CM_OK)
+    return error->status;
+  cm_status status = sweeps > 0 ? cm_anneal(s, &cold, &random, error) : CM_OK;
+  *objective = parts <= w->options->parts_max && cm_count_overfull(s) == 0 ? cm_axon_cost(s) : INFINITY;
+  cm_axon_state_free(s);
+  return status;
+}
+
+cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                            cm_error *error)
+{
+  cm_random random;
+  uint32_t count = 0;
+  double reached = INFINITY;
+  cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, 1 << 20);
+  cm_run_phase(w->run, "initial");
+  cm_status status =
+      cm_grow_parts(w->levels.graph[0], &w->options->limits, &random, w->run, trial, &count, error);
+  if (status == CM_OK)
+    status = polish(w, trial, count, w->options->last_sweeps, &reached, error);
+  if (status == CM_OK)
+    cm_axon_keep_better(w, trial, count, reached, part, parts, objective);
+  return status;
+}
+
+cm_status cm_axon_fill_flat(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                            cm_error *error)
+{
+  static const double weights[] = {0.5, 0, 1, 0.25, 2};
+  const cm_axon_options *o = w->options;
+  cm_status status = CM_OK;
+  cm_run_phase(w->run, "initial");
+  for (uint32_t i = 0; i < o->fills && i < sizeof weights / sizeof *weights && status == CM_OK; i++) {
+    cm_fill_options options = {
+        .limits = o->limits, .parts_max = o->parts_max, .weight = weights[i], .work = o->fill_work, .seed = o->seed};
+    uint32_t count = 0;
+    double reached = INFINITY;
+    status = cm_fill_parts(w->levels.topology, w->levels.graph[0], &options, w->run, trial, &count, error);
+    if (status == CM_OK)
+      status = polish(w, trial, count, 0, &reached, error);
+    if (status == CM_OK)
+      cm_axon_keep_better(w, trial, count, reached, part, parts, objective);
+    else if (status == CM_NO_ROOM && !isinf(*objective))
+      status = CM_OK;
+  }
+  cm_run_phase(w->run, "refine");
+  return status == CM_OK && o->last_sweeps > 0 ? polish(w, part, *parts, o->last_sweeps, objective, error) : status;
+}

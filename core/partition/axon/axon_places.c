@@ -1,0 +1,49 @@
+#include "core/partition/axon/axon_search.h"
+
+/* What the axons pay, from scratch, and what they pay on average. */
+static cm_status add_up(cm_axon_search *w, const uint32_t *part, double *cost, cm_error *error)
+{
+  const cm_hypergraph *g = w->levels.graph[0];
+  double sum = 0, ways = 0;
+  uint32_t *seen;
+  if (CM_NEW(w->run->memory, seen, w->prices->parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = 0; e < g->net_count; e++) {
+    uint64_t price = 0, reached = 0;
+    uint32_t home = part[g->net_source[e]];
+    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
+      uint32_t p = part[cm_hypergraph_pin(g, i)];
+      bool new = seen[p] != e + 1;
+      price += new ? cm_price(w->prices, home, p) : 0;
+      reached += new && p != home;
+      seen[p] = e + 1;
+    }
+    sum += (double)g->net_weight[e] * (double)price;
+    ways += (double)g->net_weight[e] * (double)reached;
+  }
+  cm_free(seen);
+  *cost = sum;
+  w->mean_price = ways > 0 ? sum / ways : 1;
+  return CM_OK;
+}
+
+cm_status cm_axon_take_places(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
+{
+  const cm_axon_places *places = w->options->places;
+  const cm_hypergraph *g = w->levels.graph[0];
+  uint32_t *at;
+  if (CM_NEW(w->run->memory, at, *parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    w->scratch[v] = part[g->number[v]];
+  cm_status status = w->prices == NULL ? places->place(places->context, w->scratch, *parts, at, &w->prices, error)
+                                       : places->rearrange(places->context, w->scratch, at, error);
+  if (status == CM_OK) {
+    for (uint32_t v = 0; v < g->vertex_count; v++)
+      part[v] = at[part[v]];
+    *parts = w->prices->parts;
+    status = add_up(w, part, objective, error);
+  }
+  cm_free(at);
+  return status;
+}

@@ -1,0 +1,75 @@
+/* The inside of cm_partition_axons: what its steps share. axon.c is the driver; axon_starts.c makes first partitions through
+ * the levels, axon_flat.c on the network itself, axon_descend.c refines them level by level, axon_places.c gives parts
+ * cores. Parts are arrays of the vertices of the coarsest level that is there, in its numbers. */
+#ifndef CM_PARTITION_AXON_SEARCH_H
+#define CM_PARTITION_AXON_SEARCH_H
+
+#include "core/base/random.h"
+#include "core/partition/axon/anneal.h"
+#include "core/partition/axon/axon.h"
+#include "core/partition/axon/axon_levels.h"
+
+/* On coarse levels parts look fuller than they are: refinement below will sort their axons. The limit is raised there
+ * by this much a level. */
+#define CM_AXON_SLACK 0.025
+
+typedef struct cm_axon_search {
+  const cm_axon_options *options;
+  cm_run *run;
+  uint64_t seed;      /* of the attempt under way */
+  uint32_t start_sweeps; /* with those of the starts that are paid for and not made */
+  cm_axon_levels levels;
+  uint32_t *scratch;  /* [vertices] */
+  const cm_prices *prices; /* NULL: parts have no places yet */
+  double mean_price;  /* of what is paid */
+  bool flat;          /* nothing to coarsen by: no levels but the first */
+} cm_axon_search;
+
+/* One way down from the coarsest level. */
+typedef struct cm_axon_descent {
+  uint32_t number;    /* names its random stream */
+  double slack;       /* of inbound axons, a level */
+  double hot, cold;   /* temperatures */
+  bool dissolve;      /* one part fewer, to begin with */
+  double bias;        /* in mean prices: every part that an axon reaches costs so much more, wherever it is */
+} cm_axon_descent;
+
+/* Limits with so much more room for axons. */
+cm_limits cm_axon_slack_limits(const cm_limits *limits, double slack);
+
+/* Makes `part` better on the level of the options; on level 0 it keeps the limits afterwards. *objective gets what it
+ * costs, penalties included. `dissolve`: with one part fewer. O(sweeps * pins). CM_NO_ROOM when parts_max are too few. */
+cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, bool dissolve,
+                               const cm_anneal_options *options, cm_random *random, uint32_t *part, uint32_t *parts,
+                               double *objective, cm_error *error);
+
+/* Turns part from the coarsest level to the next finer one; the coarsest is dropped. */
+void cm_axon_step_down(cm_axon_search *w, uint32_t *part);
+
+/* Refines part, given for the coarsest level, on that level and all below, which are dropped one by one; part then is
+ * of level 0. Phase "refine". */
+cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, uint32_t *part, uint32_t *parts,
+                          double *objective, cm_error *error);
+
+/* A complete attempt: levels, the best of several starts on the coarsest, refinement. Phases "coarsen", "initial",
+ * "refine". */
+cm_status cm_axon_first_partition(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error);
+
+/* Parts grown on the network itself, and refined there: where levels serve it badly, and is cheap on small ones. Kept
+ * where it is better. `trial` [vertices] is overwritten, as below. */
+cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                            cm_error *error);
+
+/* Where there is nothing to coarsen by: parts filled on the network itself, by weights and numbers of axons in several
+ * proportions. The best is kept. */
+cm_status cm_axon_fill_flat(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                            cm_error *error);
+
+/* Gives the parts of the network itself cores, or when they have some better ones; parts are named by cores then. */
+cm_status cm_axon_take_places(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error);
+
+/* Takes over the trial of the network itself where it costs less. */
+void cm_axon_keep_better(cm_axon_search *w, const uint32_t *trial, uint32_t count, double reached, uint32_t *part,
+                         uint32_t *parts, double *objective);
+
+#endif

@@ -1,0 +1,114 @@
+#include "core/partition/axon/axon_search.h"
+
+#include <string.h>
+
+#include "core/base/threads.h"
+#include "core/partition/axon/grow.h"
+#include "core/partition/options.h"
+
+/* All starts together are paid for up to so many vertices, one at least. Beyond the smaller number, where parts are
+ * many, luck evens out: the sweeps of the others are worth more in fewer starts. */
+enum { PAID_VERTICES = 1 << 19, START_VERTICES = 1 << 11 };
+
+/* Of parts of fewer neurons a missing one would be too many. */
+enum { ROOM_LEAST = 8 };
+
+/* An initial partition: grown, then annealed. */
+typedef struct start {
+  cm_random random;
+  uint32_t *part; /* [vertices of the coarsest level] */
+  uint32_t parts;
+  double objective;
+} start;
+
+typedef struct starts {
+  cm_axon_search *work;
+  start *start; /* [count] */
+  uint32_t count;
+  bool together; /* annealed side by side, a thread each */
+} starts;
+
+static cm_status grow_start(void *context, size_t t, cm_error *error)
+{
+  starts *all = context;
+  cm_axon_search *w = all->work;
+  start *it = &all->start[t];
+  uint32_t l = w->levels.count - 1;
+  cm_limits limits = cm_axon_slack_limits(&w->options->limits, CM_AXON_SLACK * l);
+  cm_random_init(&it->random, w->seed, CM_STREAM_BISECTION, t);
+  if (t % 4 != 3 && limits.neurons >= ROOM_LEAST) /* parts that are exactly full leave refinement no room */
+    limits.neurons = (uint64_t)((double)limits.neurons * 0.96);
+  if (CM_NEW(w->run->memory, it->part, w->levels.graph[l]->vertex_count, error) != CM_OK)
+    return error->status;
+  return cm_grow_parts(w->levels.graph[l], &limits, &it->random, w->run, it->part, &it->parts, error);
+}
+
+static cm_status anneal_start(void *context, size_t t, cm_error *error)
+{
+  starts *all = context;
+  start *it = &all->start[t];
+  cm_anneal_options options = {.sweeps = all->work->start_sweeps,
+                               .hot = 0.3,
+                               .cold = 0.02,
+                               .silent = all->together,
+                               .level = all->work->levels.count - 1};
+  cm_axon_descent d = {.slack = CM_AXON_SLACK};
+  return cm_axon_refine_level(all->work, &d, false, &options, &it->random, it->part, &it->parts, &it->objective, error);
+}
+
+/* Side by side when that keeps all threads busy, else one after another, on all threads each. */
+static cm_status anneal_starts(starts *all, cm_error *error)
+{
+  cm_run *run = all->work->run;
+  cm_status status = CM_OK;
+  all->together = all->count % run->threads == 0;
+  if (all->together)
+    return cm_parallel(run, all->count, anneal_start, all, error);
+  for (uint32_t t = 0; t < all->count && status == CM_OK; t++)
+    status = anneal_start(all, t, error);
+  return status;
+}
+
+/* Of `count` starts of n vertices those that take up to `most` together; one at least. */
+static uint32_t fewer_starts(uint32_t count, uint32_t n, uint32_t most)
+{
+  return (uint64_t)n * count <= most ? count : n >= most ? 1 : most / n;
+}
+
+static cm_status best_start(cm_axon_search *w, uint32_t *part, uint32_t *parts, cm_error *error)
+{
+  uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts, best = 0;
+  uint32_t paid = fewer_starts(count, n, PAID_VERTICES);
+  count = fewer_starts(count, n, START_VERTICES);
+  starts all = {.work = w, .count = count};
+  w->start_sweeps = w->options->start_sweeps * paid / count;
+  cm_run_phase(w->run, "initial");
+  cm_status status = CM_NEW(w->run->memory, all.start, count, error);
+  if (status == CM_OK)
+    status = cm_parallel(w->run, count, grow_start, &all, error);
+  if (status == CM_OK)
+    status = anneal_starts(&all, error);
+  for (uint32_t t = 1; t < count && status == CM_OK; t++)
+    if (all.start[t].objective < all.start[best].objective)
+      best = t;
+  if (status == CM_OK) {
+    memcpy(part, all.start[best].part, n * sizeof *part);
+    *parts = all.start[best].parts;
+  }
+  for (uint32_t t = 0; all.start != NULL && t < count; t++)
+    cm_free(all.start[t].part);
+  cm_free(all.start);
+  return status;
+}
+
+cm_status cm_axon_first_partition(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective,
+                                  cm_error *error)
+{
+  cm_axon_descent d = {.slack = CM_AXON_SLACK, .hot = 0.1, .cold = 0.01};
+  if (cm_axon_levels_build(&w->levels, w->options, w->seed, NULL, w->run, error) != CM_OK ||
+      best_start(w, part, parts, error) != CM_OK)
+    return error->status;
+  if (w->levels.count > 1)
+    cm_axon_step_down(w, part);
+  return cm_axon_descend(w, &d, part, parts, objective, error);
+}
