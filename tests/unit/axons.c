@@ -8,6 +8,7 @@
 #include "core/partition/axon/axon.h"
 #include "core/partition/axon/axon_levels.h"
 #include "core/partition/axon/axon_probe.h"
+#include "core/partition/axon/axon_repair.h"
 #include "core/partition/axon/axon_state.h"
 #include "core/partition/axon/axon_table.h"
 #include "core/partition/axon/dense.h"
@@ -698,6 +699,42 @@ START_TEST(the_axon_limit_splits_further_and_lack_of_cores_is_said)
 }
 END_TEST
 
+/* Eight rings of 41 neurons, one of which reaches all of them: seven have an axon too many, and half a part is room for
+ * all of these. */
+START_TEST(a_little_too_much_in_many_parts_costs_one_part_more)
+{
+  enum { RINGS = 8, SIZE = 41, N = RINGS * SIZE };
+  cm_topology t = {.directed = true, .vertex_count = N, .size_total = N, .weight_scale = 1, .net_count = N};
+  t.net_first = network_array(N + 1, sizeof *t.net_first);
+  t.net_weight = network_array(N, sizeof *t.net_weight);
+  t.pin = network_array(2 * N, sizeof *t.pin);
+  uint32_t part[N];
+  for (uint32_t v = 0; v < N; v++) {
+    for (uint32_t u = 0; v == 0 && u < N; u++)
+      t.pin[t.pin_count++] = u;
+    if (v != 0)
+      t.pin[t.pin_count++] = v / SIZE * SIZE + (v + 1 - v / SIZE * SIZE) % SIZE;
+    t.net_first[v + 1] = t.pin_count;
+    t.net_weight[v] = 1;
+  }
+  cm_hypergraph *graph;
+  cm_axon_state *state;
+  cm_limits limits = {.neurons = 100, .inbound_axons = SIZE};
+  ck_ok(cm_hypergraph_from_topology(&t, &run, &graph, &error));
+  for (uint32_t v = 0; v < N; v++)
+    part[graph->number[v]] = v / SIZE;
+  ck_ok(cm_axon_state_new(graph, &limits, NULL, part, RINGS, 2 * RINGS, 1, &run, &state, &error));
+  ck_assert_uint_eq(cm_count_overfull(state), RINGS - 1);
+  ck_assert_double_eq_tol(cm_total_excess(state), (RINGS - 1) / (double)SIZE, 1e-9);
+  ck_ok(cm_repair(state, &error));
+  ck_assert_uint_eq(cm_count_overfull(state), 0);
+  ck_assert_uint_eq(state->part_count, RINGS + 1);
+  cm_axon_state_free(state);
+  cm_hypergraph_free(graph);
+  network_free(&t);
+}
+END_TEST
+
 START_TEST(neurons_without_inbound_axons_and_loose_pieces_are_packed)
 {
   /* 500 inputs that each reach one of 20 outputs, and 200 neurons without any synapse. */
@@ -869,6 +906,7 @@ int main(void)
   tcase_add_test(tests, scattered_networks_have_few_levels);
   tcase_add_test(tests, parts_are_the_same_for_any_number_of_threads);
   tcase_add_test(tests, the_axon_limit_splits_further_and_lack_of_cores_is_said);
+  tcase_add_test(tests, a_little_too_much_in_many_parts_costs_one_part_more);
   tcase_add_test(tests, neurons_without_inbound_axons_and_loose_pieces_are_packed);
   tcase_add_test(tests, flows_count_each_axon_once_per_part);
   tcase_add_test(tests, inputs_are_counted_by_any_number_of_threads);

@@ -85,7 +85,7 @@ static cm_status by_edges(const cm_engine_task *task, cm_run *run, cm_attempt *a
 /* Effort of the presets that know axons and limits. */
 static const cm_axon_options efforts[] = {
   [CM_PRESET_FAST] = {.samples = 2, .sketch_bins = 32, .coarse_vertices = 20, .starts = 1, .start_sweeps = 12,
-                      .coarse_sweeps = 2, .fine_sweeps = 1, .fills = 1, .fill_work = 1e9},
+                      .coarse_sweeps = 2, .deep_sweeps = 12, .fine_sweeps = 1, .fills = 1, .fill_work = 1e9},
   [CM_PRESET_BALANCED] = {.samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 3, .start_sweeps = 60,
                           .coarse_sweeps = 12, .fine_sweeps = 3, .settle_all = true, .last_sweeps = 1, .cycles = 1,
                           .cycle_pins = 10000000, .fills = 3, .fill_work = 1e9, .below = &efforts[CM_PRESET_FAST],

@@ -10,7 +10,11 @@
 #include "core/partition/partition.h"
 
 /* The slack a level while a dissolved part's members find their place among the others. */
-static const double slack_of_dissolving = 0.02;
+static const double slack_of_dissolving = 0.01;
+
+/* A part is dissolved where the neurons of all fill those that are left to so much at most: parts that are exactly full
+ * have nothing to exchange. */
+static const double full_most = 0.96;
 
 /* However large the network is, so many sweeps are made on the finest level, and so many on the others: they are cheaper
  * by far. */
@@ -22,8 +26,22 @@ static const double cold_of_few = 0.01, cold_of_many = 0.005;
 /* With places, the search ends after so many cycles without gain. */
 enum { VAIN_MOST = 3 };
 
+/* Whether the neurons leave room in one part fewer: other limits ask for more parts then, and each costs axons. */
+static bool spare_part(const cm_axon_search *w, const uint32_t *part, uint32_t parts)
+{
+  const cm_hypergraph *g = w->levels.graph[0];
+  uint64_t size = 0, used = 0;
+  memset(w->scratch, 0, parts * sizeof *w->scratch);
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    size += g->size[v];
+    used += w->scratch[part[v]]++ == 0;
+  }
+  uint64_t limit = w->options->limits.neurons;
+  return used > 1 && (limit == 0 || (double)size <= full_most * (double)(used - 1) * (double)limit);
+}
+
 /* Improves a legal partition: coarser levels whose vertices keep to their parts, and down again, every other time with
- * one part fewer. Keeps the better one. `trial` [vertices] is overwritten. */
+ * one part fewer: the first time, where there is room for what it holds. Keeps the better one. `trial` [vertices] is overwritten. */
 static cm_status cycle(cm_axon_search *w, uint32_t number, uint32_t *part, uint32_t *parts, double *objective,
                        uint32_t *trial, cm_error *error)
 {
@@ -33,7 +51,7 @@ static cm_status cycle(cm_axon_search *w, uint32_t number, uint32_t *part, uint3
     d.hot = 0.03;
     d.cold = w->options->cycle_sweeps > 0 ? cold_of_many : cold_of_few;
     d.bias = 0.3;
-  } else if (number % 2 == 0) {
+  } else if (number % 2 == spare_part(w, part, *parts)) {
     d.dissolve = true;
     d.slack = slack_of_dissolving;
   }

@@ -28,6 +28,7 @@ typedef struct cm_axon_options {
   uint32_t starts;       /* initial partitions of which the best is kept */
   uint32_t start_sweeps; /* annealing visits of all vertices of the coarsest level, each start */
   uint32_t coarse_sweeps, fine_sweeps; /* those on the levels below, and on the finest */
+  uint32_t deep_sweeps;  /* from the second coarse level on, where they cost little; 0: coarse_sweeps */
   bool settle_all;       /* on the way to the limits all vertices may move, not only those of parts that break one */
   uint32_t last_sweeps;  /* visits of all vertices for moves that pay and keep the limits, at the end */
   uint32_t attempts;     /* complete ones at most, of which the best goes on; at least one is made */

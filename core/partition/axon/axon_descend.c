@@ -1,5 +1,6 @@
 #include "core/partition/axon/axon_search.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/partition/axon/axon_repair.h"
@@ -10,6 +11,14 @@
  * they are not to grow beyond them there, only to be split below; on the finer levels it gains nothing. */
 static const double steepness = 6;
 enum { STEEP_LEVEL = 3 };
+
+/* Sweeps towards the limits on the finest levels, their temperature, and how many of the last are cold on the finest. */
+static const uint32_t settle_rounds[] = {10, 3, 2};
+static const double settle_heat = 0.01;
+enum { COLD_ROUNDS = 3 };
+
+/* In limits, of all parts together: what may be too much on coarse levels, and the share that a sweep may leave. */
+static const double excess_left = 0.1, excess_kept = 0.7;
 
 /* Where coarser levels have been annealed the finest one begins at so much of their temperature. */
 static const double finest_hot = 0.5;
@@ -31,24 +40,28 @@ static void set_penalties(cm_axon_state *s, double strength)
   s->penalty_size = 4 * strength * mean;
 }
 
-/* Towards the limits: single cold sweeps under a growing penalty, and between them a few of the fullest parts are
- * split, so that neighbours of the new ones can shift. What little stays on coarse levels is left to the finer ones. */
-static cm_status settle(cm_axon_state *s, cm_anneal_options sweep, double strength, cm_random *random,
-                        cm_error *error)
+/* Towards the limits: single sweeps under a growing penalty. They are warm at first, or what is too much stays where it
+ * is: one vertex takes few axons along where nets reach many. Splitting adds the axons that both halves need, and is
+ * the last way: where a sweep on the finest level hardly helps, or much is too much on a coarser one. The halves have room for
+ * more than is too much in them, so one part is split for every third of a limit in all. What little stays on coarse levels is
+ * left to the finer ones. */
+static cm_status settle(cm_axon_state *s, cm_anneal_options sweep, double strength, cm_random *random, cm_error *error)
 {
-  static const uint32_t rounds[] = {8, 3, 2};
   uint32_t level = sweep.level;
-  double tolerance = 0.01 * level;
+  double tolerance = 0.01 * level, before = INFINITY;
   cm_status status = CM_OK;
-  for (uint32_t round = 0; status == CM_OK && round < rounds[level]; round++) {
-    uint32_t over = cm_count_overfull(s), split = 0;
+  for (uint32_t round = 0; status == CM_OK && round < settle_rounds[level]; round++) {
+    uint32_t split = 0;
+    double excess = cm_total_excess(s);
     set_penalties(s, strength * (2 << (round < 4 ? round : 4)));
-    if (over == 0)
+    if (excess <= 0)
       break;
-    if (round > 0 || level > 0)
-      status = cm_split_overfull(s, tolerance, 1 + over / 4, &split, error);
+    sweep.cold = level > 0 || round + COLD_ROUNDS < settle_rounds[level] ? settle_heat : 0;
+    if (level > 0 ? excess > excess_left : excess > excess_kept * before)
+      status = cm_split_overfull(s, tolerance, 1 + (uint32_t)(3 * excess), &split, error);
     if (status == CM_OK)
       status = cm_anneal(s, &sweep, random, error);
+    before = split > 0 ? INFINITY : excess;
   }
   return status;
 }
@@ -115,6 +128,8 @@ static uint32_t sweeps_on(const cm_axon_search *w, const cm_axon_descent *d, uin
     return fine + fine * l / levels;
   if (l == 0)
     return fine;
+  if (l > 1 && o->deep_sweeps > 0)
+    return o->deep_sweeps;
   return fewer ? (o->coarse_sweeps + 1) / 2 : o->coarse_sweeps;
 }
 

@@ -123,6 +123,15 @@ cm_status cm_split_overfull(cm_axon_state *s, double tolerance, uint32_t most, u
   return status;
 }
 
+double cm_total_excess(const cm_axon_state *s)
+{
+  double sum = 0;
+  for (uint32_t p = 0; p < s->part_count; p++)
+    sum += fmax(filling(s->axons[p], s->limit_axons) - 1, 0) + fmax(filling(s->size[p], s->limit_size) - 1, 0) +
+           fmax(filling(s->synapses[p], s->limit_synapses) - 1, 0);
+  return sum;
+}
+
 uint32_t cm_count_overfull(const cm_axon_state *s)
 {
   uint32_t count = 0;
@@ -203,7 +212,7 @@ cm_status cm_repair(cm_axon_state *s, cm_error *error)
     uint32_t split = 0;
     if (status != CM_OK || !over)
       break;
-    status = cm_split_overfull(s, 0, 1 + cm_count_overfull(s) / 4, &split, error);
+    status = cm_split_overfull(s, 0, 1 + (uint32_t)(3 * cm_total_excess(s)), &split, error);
     if (status == CM_OK && split == 0)
       status = cm_refuse_parts((uint64_t)s->part_count + 1, s->parts_max, error);
   }

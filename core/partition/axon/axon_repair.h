@@ -11,6 +11,9 @@ cm_status cm_split_overfull(cm_axon_state *state, double tolerance, uint32_t mos
 /* Parts that break a limit. O(parts). */
 uint32_t cm_count_overfull(const cm_axon_state *state);
 
+/* By how much parts exceed limits in all, in limits. O(parts). */
+double cm_total_excess(const cm_axon_state *state);
+
 /* Brings every part within the limits: members of overfull parts go where they fit at least cost; where nothing fits,
  * part of the overfull part moves to a new one. CM_NO_ROOM when that needs more than part_room parts. */
 cm_status cm_repair(cm_axon_state *state, cm_error *error);
