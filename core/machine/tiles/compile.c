@@ -39,14 +39,15 @@ static cm_status write_mapping(const tiles *t, const cm_chip *chip, const char *
 
 static cm_status report(const tiles *t, const cm_program *program, json_t *report, cm_error *error)
 {
-  json_t *said = cm_tiles_report(t->topology, program), *mapping = NULL;
-  if (t->mapping != NULL)
-    mapping = json_pack("{s:I, s:o}", "parts", (json_int_t)t->mapping->part_count, "metrics",
-                        cm_metrics_json(&t->mapping->metrics));
-  if (said == NULL || (t->mapping != NULL && json_object_set_new(said, "mapping", mapping) != 0) ||
-      json_object_set_new(report, "tiles", said) != 0)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the tiles");
-  return CM_OK;
+  json_t *said = cm_tiles_report(t->topology, program);
+  bool whole = said != NULL;
+  if (whole && t->mapping != NULL)
+    whole = json_object_set_new(said, "mapping",
+                                json_pack("{s:I, s:o}", "parts", (json_int_t)t->mapping->part_count, "metrics",
+                                          cm_metrics_json(&t->mapping->metrics))) == 0;
+  whole = whole && json_object_set(report, "tiles", said) == 0;
+  json_decref(said);
+  return whole ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the tiles");
 }
 
 cm_status cm_compile_tiles(const cm_tiles_input *in, const char *network, const char *mapping, cm_run *run, json_t *said,
