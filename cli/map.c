@@ -153,7 +153,7 @@ static void print_routes(const cm_routes *r)
     return;
   uint32_t routers_x = cm_chip_routers_x(r->chip);
   printf("tables      %llu entries, at most %u, at router (%u, %u)\n", (unsigned long long)r->entries_total,
-         r->entries[r->fullest], r->fullest % routers_x, r->fullest / routers_x);
+         cm_routes_entries(r, r->fullest), r->fullest % routers_x, r->fullest / routers_x);
 }
 
 /* Tables that do not fit are no reason to throw the mapping away. */
@@ -163,7 +163,7 @@ static void warn_of_tables(const cm_routes *r)
     fprintf(stderr,
             "coremap: the routing tables of %llu routers exceed %u entries; the fullest, of router (%u, %u), has %u\n",
             (unsigned long long)r->routers_over, r->chip->table_entries, r->fullest % cm_chip_routers_x(r->chip),
-            r->fullest / cm_chip_routers_x(r->chip), r->entries[r->fullest]);
+            r->fullest / cm_chip_routers_x(r->chip), cm_routes_entries(r, r->fullest));
 }
 
 static void print_incremental(const json_t *told)

@@ -63,9 +63,10 @@ static cm_status carry_owner(const cm_occupancy *before, uint32_t owner, cm_occu
                              naming *lost, cm_error *error)
 {
   json_t *cores = json_array();
-  for (uint32_t core = 0; core < before->width * before->height; core++) {
+  uint32_t total = before->width * before->height, core = cm_occupancy_next(before, 0, CM_CORE_TAKEN);
+  for (; core < total; core = cm_occupancy_next(before, core + 1, CM_CORE_TAKEN)) {
     uint32_t x = core % before->width, y = core / before->width;
-    if (before->state[core] != CM_CORE_TAKEN || before->owner[core] != owner)
+    if (before->owner[core] != owner)
       continue;
     if (x >= after->width || y >= after->height || after->state[y * after->width + x] == CM_CORE_BROKEN)
       name_core(lost, before, core);
@@ -80,9 +81,10 @@ static cm_status carry_broken(const cm_occupancy *before, const cm_chip *old, cm
                               cm_error *error)
 {
   json_t *cores = json_array();
-  for (uint32_t core = 0; core < before->width * before->height; core++) {
+  uint32_t total = before->width * before->height, core = cm_occupancy_next(before, 0, CM_CORE_BROKEN);
+  for (; core < total; core = cm_occupancy_next(before, core + 1, CM_CORE_BROKEN)) {
     uint32_t x = core % before->width, y = core / before->width;
-    if (before->state[core] == CM_CORE_BROKEN && x < after->width && y < after->height && !is_dead(old, core))
+    if (x < after->width && y < after->height && !is_dead(old, core))
       add_core(cores, x, y);
   }
   return apply(after, chip, "broken", cores, NULL, error);
@@ -130,9 +132,9 @@ cm_status cm_occupancy_check_free_in(sqlite3 *handle, const char *name, cm_error
   naming taken = {0};
   if (cm_occupancy_load_in(handle, name, &chip, &occupancy, error) != CM_OK)
     return error->status;
-  for (uint32_t core = 0; core < occupancy->width * occupancy->height; core++)
-    if (occupancy->state[core] == CM_CORE_TAKEN)
-      name_core(&taken, occupancy, core);
+  uint32_t cores = occupancy->width * occupancy->height, core = cm_occupancy_next(occupancy, 0, CM_CORE_TAKEN);
+  for (; core < cores; core = cm_occupancy_next(occupancy, core + 1, CM_CORE_TAKEN))
+    name_core(&taken, occupancy, core);
   cm_occupancy_free(occupancy);
   cm_chip_free(chip);
   if (taken.count == 0)

@@ -37,8 +37,8 @@ static const char *holder(const cm_occupancy *occupancy, uint32_t core)
 
 void cm_occupancy_free_lease(cm_occupancy *occupancy, const char *id)
 {
-  uint32_t cores = occupancy->width * occupancy->height;
-  for (uint32_t core = 0; core < cores; core++) {
+  uint32_t cores = occupancy->width * occupancy->height, core = cm_occupancy_next(occupancy, 0, CM_CORE_TAKEN);
+  for (; core < cores; core = cm_occupancy_next(occupancy, core + 1, CM_CORE_TAKEN)) {
     const char *held_by = holder(occupancy, core);
     if (held_by != NULL && strcmp(held_by, id) == 0) {
       occupancy->state[core] = CM_CORE_FREE;
@@ -67,9 +67,9 @@ static cm_status expire_in_memory(sqlite3 *handle, const char *chip, cm_occupanc
         alive[i] = true;
   }
   status = cm_sql_end(statement, status, error);
-  uint32_t cores = occupancy->width * occupancy->height;
-  for (uint32_t core = 0; status == CM_OK && core < cores; core++)
-    if (occupancy->state[core] == CM_CORE_TAKEN && !alive[occupancy->owner[core]]) {
+  uint32_t cores = occupancy->width * occupancy->height, core = cm_occupancy_next(occupancy, 0, CM_CORE_TAKEN);
+  for (; status == CM_OK && core < cores; core = cm_occupancy_next(occupancy, core + 1, CM_CORE_TAKEN))
+    if (!alive[occupancy->owner[core]]) {
       occupancy->state[core] = CM_CORE_FREE;
       occupancy->owner[core] = 0;
     }
@@ -174,7 +174,11 @@ cm_status cm_occupancy_read(cm_store *store, const char *chip, char **text, char
 static cm_status check_leases_kept(const cm_occupancy *before, const cm_occupancy *after, cm_error *error)
 {
   uint32_t cores = before->width * before->height;
-  for (uint32_t core = 0; core < cores; core++) {
+  for (uint32_t next = 0; next < cores; next++) {
+    uint32_t mine = cm_occupancy_next(before, next, CM_CORE_TAKEN), theirs = cm_occupancy_next(after, next, CM_CORE_TAKEN);
+    uint32_t core = next = mine < theirs ? mine : theirs;
+    if (core == cores)
+      break;
     const char *was = holder(before, core), *is = holder(after, core);
     if (was == is || (was != NULL && is != NULL && strcmp(was, is) == 0))
       continue;

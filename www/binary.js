@@ -1,6 +1,5 @@
-// The binary views of a mapping (docs/mapping-formats.md): cores and links of the whole chip.
+// The binary views of a mapping (docs/mapping-formats.md): cores and links of the whole chip, or of a box of a large one.
 
-const HEADER = 16;
 const CORE_BYTES = 36;
 const DIRECTIONS = 4;
 export const NO_PART = 0xffffffff;
@@ -9,32 +8,38 @@ export const EAST = 0,
   SOUTH = 2,
   NORTH = 3;
 
+/* The head of a file, where its records begin, and the number of each one's core or router. */
 function open(buffer, magic, recordBytes) {
-  if (buffer.byteLength < HEADER)
-    throw new Error(`a ${magic} file of ${buffer.byteLength} bytes is cut short`);
-  const view = new DataView(buffer);
-  for (let i = 0; i < 8; i++) {
-    if (view.getUint8(i) !== magic.charCodeAt(i)) throw new Error(`no ${magic} file: the magic is wrong`);
-  }
+  const view = new DataView(buffer),
+    text = [...new Uint8Array(buffer.slice(0, 8))].map((byte) => String.fromCharCode(byte)).join('');
+  if (!text.startsWith(magic) || (text[7] !== '1' && text[7] !== '2'))
+    throw new Error(buffer.byteLength < 8 ? `a ${magic} file is cut short` : `no ${magic} file: the magic is wrong`);
+  const header = text[7] === '1' ? 16 : 32;
+  if (buffer.byteLength < header) throw new Error(`a ${magic} file of ${buffer.byteLength} bytes is cut short`);
   const width = view.getUint32(8, true),
     height = view.getUint32(12, true);
   if (width === 0 || height === 0 || width * height > 1 << 24)
     throw new Error(`${magic}: impossible size ${width}x${height}`);
-  const expected = HEADER + width * height * recordBytes;
+  const [x, y, columns, rows] =
+    header === 16 ? [0, 0, width, height] : [16, 20, 24, 28].map((at) => view.getUint32(at, true));
+  if (x >= width || y >= height || columns > width || rows > height)
+    throw new Error(`${magic}: impossible box ${columns}x${rows} at ${x}, ${y} of ${width}x${height}`);
+  const expected = header + columns * rows * recordBytes;
   if (buffer.byteLength !== expected) {
-    throw new Error(`a ${magic} file of ${width}x${height} has ${expected} bytes, not ${buffer.byteLength}`);
+    throw new Error(`a ${magic} file of ${columns}x${rows} has ${expected} bytes, not ${buffer.byteLength}`);
   }
-  return { view, width, height };
+  const number = (i) => ((y + Math.floor(i / columns)) % height) * width + ((x + (i % columns)) % width);
+  return { view, width, height, header, records: columns * rows, number };
 }
 
 /** Cores row by row, one column (typed array) per figure, so that a layer is one array. */
 export function parseCores(buffer) {
-  const { view, width, height } = open(buffer, 'CMCORES1', CORE_BYTES);
+  const { view, width, height, header, records, number } = open(buffer, 'CMCORES', CORE_BYTES);
   const total = width * height;
   const cores = {
     width,
     height,
-    part: new Uint32Array(total),
+    part: new Uint32Array(total).fill(NO_PART),
     neurons: new Uint32Array(total),
     synapses: new Uint32Array(total),
     inboundAxons: new Uint32Array(total),
@@ -53,21 +58,24 @@ export function parseCores(buffer) {
     cores.targetCores,
   ];
   const rates = [cores.trafficIn, cores.trafficOut, cores.congestion];
-  for (let core = 0, at = HEADER; core < total; core++, at += CORE_BYTES) {
-    for (let i = 0; i < 6; i++) counts[i][core] = view.getUint32(at + 4 * i, true);
-    for (let i = 0; i < 3; i++) rates[i][core] = view.getFloat32(at + 24 + 4 * i, true);
+  for (let i = 0, at = header; i < records; i++, at += CORE_BYTES) {
+    const core = number(i);
+    for (let k = 0; k < 6; k++) counts[k][core] = view.getUint32(at + 4 * k, true);
+    for (let k = 0; k < 3; k++) rates[k][core] = view.getFloat32(at + 24 + 4 * k, true);
   }
   return cores;
 }
 
 /** Loads of the four links that leave each router: load[router * 4 + direction]. */
 export function parseLinks(buffer) {
-  const { view, width, height } = open(buffer, 'CMLINKS1', 4 * DIRECTIONS);
+  const { view, width, height, header, records, number } = open(buffer, 'CMLINKS', 4 * DIRECTIONS);
   const load = new Float32Array(width * height * DIRECTIONS);
   let max = 0;
-  for (let i = 0; i < load.length; i++) {
-    load[i] = view.getFloat32(HEADER + 4 * i, true);
-    if (load[i] > max) max = load[i];
-  }
+  for (let i = 0; i < records; i++)
+    for (let d = 0; d < DIRECTIONS; d++) {
+      const value = view.getFloat32(header + 4 * (i * DIRECTIONS + d), true);
+      load[number(i) * DIRECTIONS + d] = value;
+      if (value > max) max = value;
+    }
   return { width, height, load, max };
 }

@@ -256,7 +256,8 @@ static cm_status read_dead_cores(const json_t *root, cm_chip *chip, cm_error *er
   if (list != NULL && !json_is_array(list))
     return bad(error, "/dead_cores", "expected a list");
   uint8_t *map;
-  if (CM_NEW(NULL, map, cm_chip_cores(chip), error) != CM_OK)
+  size_t cores = json_array_size(list) == 0 ? 0 : cm_chip_cores(chip);
+  if (CM_NEW(NULL, map, cores, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
   uint64_t named = 0;
@@ -273,7 +274,7 @@ static cm_status read_dead_cores(const json_t *root, cm_chip *chip, cm_error *er
       memset(map + (size_t)y * chip->width + r.x0, 1, r.x1 - r.x0 + 1);
   }
   if (status == CM_OK)
-    status = gather(map, cm_chip_cores(chip), &chip->dead_cores, &chip->dead_core_count, error);
+    status = gather(map, cores, &chip->dead_cores, &chip->dead_core_count, error);
   cm_free(map);
   return status;
 }
@@ -308,27 +309,35 @@ static cm_status read_link(const json_t *item, size_t index, const cm_chip *chip
   return CM_OK;
 }
 
+static int by_number(const void *a, const void *b)
+{
+  const uint32_t *p = a, *q = b;
+  return *p < *q ? -1 : *p > *q;
+}
+
 static cm_status read_dead_links(const json_t *root, cm_chip *chip, cm_error *error)
 {
   const json_t *list = json_object_get(root, "dead_links");
   if (list != NULL && !json_is_array(list))
     return bad(error, "/dead_links", "expected a list");
-  size_t links = (size_t)cm_chip_routers_x(chip) * cm_chip_routers_y(chip) * CM_DIRECTIONS;
-  uint8_t *map;
-  if (CM_NEW(NULL, map, json_array_size(list) == 0 ? 0 : links, error) != CM_OK)
+  uint32_t *links, count = 0;
+  if (CM_NEW(NULL, links, json_array_size(list), error) != CM_OK)
     return error->status;
-  cm_status status = CM_OK;
-  for (size_t i = 0; status == CM_OK && i < json_array_size(list); i++) {
+  for (size_t i = 0; i < json_array_size(list); i++) {
     size_t link = 0;
-    status = read_link(json_array_get(list, i), i, chip, &link, error);
-    if (status == CM_OK)
-      map[link] = 1;
+    if (read_link(json_array_get(list, i), i, chip, &link, error) != CM_OK) {
+      cm_free(links);
+      return error->status;
+    }
+    links[i] = (uint32_t)link;
   }
-  if (status == CM_OK)
-    status = gather(map, json_array_size(list) == 0 ? 0 : links, &chip->dead_links, &chip->dead_link_count,
-                    error);
-  cm_free(map);
-  return status;
+  qsort(links, json_array_size(list), sizeof *links, by_number);
+  for (size_t i = 0; i < json_array_size(list); i++)
+    if (count == 0 || links[i] != links[count - 1])
+      links[count++] = links[i];
+  chip->dead_links = links;
+  chip->dead_link_count = count;
+  return CM_OK;
 }
 
 static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)

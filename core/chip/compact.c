@@ -1,6 +1,6 @@
-/* Prices of ways split by axis: cost(a, b) = way along x + way along y. So what a core costs a whole set is the sum
- * of two table entries, one by its column and one by its row, and a core that comes or goes changes a table a
- * column.
+/* Prices of ways are split by axis (prices.h). So what a core costs a whole set is the sum of two table entries, one by its
+ * column and one by its row, and a core that comes or goes changes a table a column. Cores far from a set are passed over by
+ * what their column and row cost at least: the work follows the cores wanted, not those of the chip.
  *
  * Happy path: balls around centres that cover the chip -> the best of them walk downhill -> single exchanges of the
  * core that costs most for the one that would cost least, until none pays. What can fail: memory, a stop. */
@@ -10,248 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/chip/reach.h"
+#include "core/chip/compact_set.h"
 
-enum { RING_MAX = 4096, CENTRES_MIN = 16, CENTRES_MAX = 1024 };
-static const double survey_work = 1 << 22, all_balls_work = 1 << 25, exchange_work = 1 << 23; /* in cores looked at */
+enum { CENTRES_MIN = 16, CENTRES_MAX = 1024 };
+static const double survey_work = 1 << 22, all_balls_work = 1 << 25; /* in cores looked at */
 
-/* Routers along one axis. */
-typedef struct axis {
-  uint32_t length;
-  bool ring;
-  double *at; /* [length + 1] price of the way from router 0; the last of a ring: all the way round */
-} axis;
-
-typedef struct site {
-  uint32_t core, x, y; /* its router */
-  double penalty;      /* of dead links at its router */
-} site;
-
-typedef struct ranked {
-  double key;
-  uint32_t index;
-} ranked;
-
-typedef struct search {
-  const cm_chip *chip;
-  cm_run *run;
-  axis x, y;
-  site *site; /* [sites] usable cores, ascending */
-  uint32_t sites, count;
-  uint32_t *row_first;    /* [rows of routers + 1] first site of each */
-  ranked *order;          /* [sites] */
-  uint8_t *in;            /* [sites] members of the set under way */
-  double *by_x, *by_y;    /* [length] what a router's column, row costs the set */
-  uint32_t *column, *row; /* [length] members there */
-  double work;            /* cores looked at for balls */
-} search;
-
-/* ---- prices ---- */
-
-/* Prices are whole multiples of a power of two, the dearest hop about 2^16 of them: sets that are shifts of each
- * other then cost exactly the same, and the first place is taken. */
-enum { PRICE_BITS = 16 };
-
-static cm_status axis_new(axis *a, uint32_t length, uint32_t die, bool ring, double inside, double between,
-                          cm_memory *memory, cm_error *error)
-{
-  *a = (axis){.length = length, .ring = ring && length > 2 && length <= RING_MAX};
-  if (CM_NEW(memory, a->at, (size_t)length + 1, error) != CM_OK)
-    return error->status;
-  for (uint32_t i = 0; i < length; i++)
-    a->at[i + 1] = a->at[i] + ((i + 1) % die == 0 && length > die ? between : inside);
-  return CM_OK;
-}
-
-/* *unit: prices of the tables per pJ. */
-static cm_status axes_new(const cm_chip *chip, axis *x, axis *y, double *unit, cm_memory *memory, cm_error *error)
-{
-  const cm_hop_cost *e = &chip->energy_pj;
-  bool free_of_charge = e->router + e->east_west + e->north_south + e->die_to_die <= 0;
-  double router = free_of_charge ? 1 : e->router;
-  double dearest = router + fmax(e->die_to_die, fmax(e->east_west, e->north_south));
-  int exponent;
-  (void)frexp(dearest, &exponent);
-  double scale = ldexp(1, PRICE_BITS - exponent), between = rint((router + e->die_to_die) * scale);
-  *unit = scale;
-  cm_status status = axis_new(x, cm_chip_routers_x(chip), chip->die_width / chip->router_x, chip->torus_x,
-                              rint((router + e->east_west) * scale), between, memory, error);
-  if (status == CM_OK)
-    status = axis_new(y, cm_chip_routers_y(chip), chip->die_height / chip->router_y, chip->torus_y,
-                      rint((router + e->north_south) * scale), between, memory, error);
-  return status;
-}
-
-/* The price between two routers, the way round a ring that has less hops; of two with as many the cheaper. */
-static double way(const axis *a, uint32_t from, uint32_t to)
-{
-  uint32_t low = from < to ? from : to, high = from < to ? to : from;
-  double direct = a->at[high] - a->at[low];
-  if (!a->ring || 2 * (high - low) < a->length)
-    return direct;
-  double round = a->at[a->length] - direct;
-  return 2 * (high - low) > a->length ? round : fmin(direct, round);
-}
-
-/* Half a mean hop for every dead link that leaves or enters the router. */
-static double penalty_of(const cm_chip *chip, uint32_t x, uint32_t y, double mean_hop)
-{
-  static const cm_direction back[CM_DIRECTIONS] = {
-      [CM_EAST] = CM_WEST, [CM_WEST] = CM_EAST, [CM_SOUTH] = CM_NORTH, [CM_NORTH] = CM_SOUTH};
-  uint32_t router = y * cm_chip_routers_x(chip) + x, dead = 0;
-  for (cm_direction d = CM_EAST; d < CM_DIRECTIONS && chip->dead_link_count > 0; d++) {
-    uint32_t beside = cm_chip_next_router(chip, router, d);
-    if (beside != CM_NO_ROUTER)
-      dead += (uint32_t)cm_chip_link_dead(chip, router, d) + (uint32_t)cm_chip_link_dead(chip, beside, back[d]);
-  }
-  return rint(dead * mean_hop / 4);
-}
-
-static double mean_hop(const axis *x, const axis *y)
-{
-  return (x->at[x->length] + y->at[y->length]) / ((double)x->length + y->length);
-}
-
-/* Sum over all pairs of a line's members, given how many stand at each place. */
-static double pairs_along(const axis *a, const uint32_t *members)
-{
-  double sum = 0, before = 0, moment = 0;
-  if (!a->ring) {
-    for (uint32_t i = 0; i < a->length; i++) {
-      sum += members[i] * (before * a->at[i] - moment);
-      before += members[i];
-      moment += members[i] * a->at[i];
-    }
-    return sum;
-  }
-  for (uint32_t i = 0; i < a->length; i++)
-    for (uint32_t j = i + 1; members[i] > 0 && j < a->length; j++)
-      sum += (double)members[i] * members[j] * way(a, i, j);
-  return sum;
-}
-
-cm_status cm_set_cost(const cm_chip *chip, const uint32_t *cores, uint32_t count, cm_memory *memory, double *cost,
-                      cm_error *error)
-{
-  axis x = {0}, y = {0};
-  uint32_t *column = NULL, *row = NULL;
-  double unit;
-  *cost = 0;
-  if (count < 2)
-    return CM_OK;
-  cm_status status = axes_new(chip, &x, &y, &unit, memory, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, column, x.length, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, row, y.length, error);
-  if (status == CM_OK) {
-    double hop = mean_hop(&x, &y), sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-      uint32_t rx = cores[i] % chip->width / chip->router_x, ry = cores[i] / chip->width / chip->router_y;
-      column[rx]++;
-      row[ry]++;
-      sum += penalty_of(chip, rx, ry, hop) * (count - 1);
-    }
-    *cost = (sum + pairs_along(&x, column) + pairs_along(&y, row)) / ((double)count * (count - 1) / 2 * unit);
-  }
-  cm_free(x.at);
-  cm_free(y.at);
-  cm_free(column);
-  cm_free(row);
-  return status;
-}
-
-/* ---- one set ---- */
-
-/* What each place of an axis costs all members, given how many stand at each. */
-static void fill_table(const axis *a, const uint32_t *members, double *table)
-{
-  double low = 0, low_moment = 0, high = 0, high_moment = 0;
-  for (uint32_t i = 0; i < a->length; i++) {
-    high += members[i];
-    high_moment += members[i] * a->at[i];
-  }
-  for (uint32_t i = 0; i < a->length; i++) {
-    if (a->ring) {
-      table[i] = 0;
-      for (uint32_t j = 0; j < a->length; j++)
-        table[i] += members[j] * way(a, i, j);
-      continue;
-    }
-    table[i] = low * a->at[i] - low_moment + high_moment - high * a->at[i];
-    low += members[i];
-    low_moment += members[i] * a->at[i];
-    high -= members[i];
-    high_moment -= members[i] * a->at[i];
-  }
-}
-
-/* A core comes (1) or goes (-1). */
-static void book(search *s, const site *c, double sign)
-{
-  for (uint32_t i = 0; i < s->x.length; i++)
-    s->by_x[i] += sign * way(&s->x, i, c->x);
-  for (uint32_t i = 0; i < s->y.length; i++)
-    s->by_y[i] += sign * way(&s->y, i, c->y);
-}
-
-/* What a core costs the set, itself in it or not. */
-static double price(const search *s, const site *c)
-{
-  return s->by_x[c->x] + s->by_y[c->y] + c->penalty * (s->count - 1);
-}
-
-/* Both tables of the set under way. */
-static void fill_tables(search *s)
-{
-  memset(s->column, 0, s->x.length * sizeof *s->column);
-  memset(s->row, 0, s->y.length * sizeof *s->row);
-  for (uint32_t i = 0; i < s->sites; i++) {
-    s->column[s->site[i].x] += s->in[i];
-    s->row[s->site[i].y] += s->in[i];
-  }
-  fill_table(&s->x, s->column, s->by_x);
-  fill_table(&s->y, s->row, s->by_y);
-}
-
-/* Exchanges while they pay, or so much work is done. */
-static cm_status improve(search *s, cm_error *error)
-{
-  for (double work = 0; work < exchange_work; work += s->sites) {
-    uint32_t worst = UINT32_MAX, best = UINT32_MAX;
-    double most = -INFINITY, least = INFINITY;
-    if (cm_run_check(s->run, error) != CM_OK)
-      return error->status;
-    for (uint32_t i = 0; i < s->sites; i++)
-      if (s->in[i] && price(s, &s->site[i]) > most) {
-        most = price(s, &s->site[i]);
-        worst = i;
-      }
-    for (uint32_t i = 0; i < s->sites && worst != UINT32_MAX; i++) {
-      if (s->in[i])
-        continue;
-      double without = price(s, &s->site[i]) - way(&s->x, s->site[i].x, s->site[worst].x) -
-                       way(&s->y, s->site[i].y, s->site[worst].y);
-      if (without < least) {
-        least = without;
-        best = i;
-      }
-    }
-    if (best == UINT32_MAX || least >= most * (1 - 1e-12))
-      break;
-    s->in[worst] = 0;
-    s->in[best] = 1;
-    book(s, &s->site[worst], -1);
-    book(s, &s->site[best], 1);
-  }
-  return CM_OK;
-}
+typedef cm_set_search search;
+typedef cm_price_axis axis;
+typedef cm_ranked_core ranked;
 
 /* ---- balls ---- */
 
 static bool before(ranked a, ranked b)
 {
-  return a.key < b.key || (a.key == b.key && a.index < b.index);
+  return a.key < b.key || (a.key == b.key && a.core < b.core);
 }
 
 /* Brings the `count` first in order to the front (Hoare, Algorithm 65: FIND). */
@@ -279,39 +51,69 @@ static void select_first(ranked *a, uint32_t length, uint32_t count)
   }
 }
 
-/* Places from..to of a line that are at most `reach` away from `at`, and the price of the next ones beyond. */
-static double span(const axis *a, uint32_t at, uint32_t reach, uint32_t *from, uint32_t *to)
+/* Places of an axis that are at most `reach` away from `at`: *count from *from on, around a ring. Returns the price of the
+ * next ones beyond. */
+static double span(const axis *a, uint32_t at, uint32_t reach, uint32_t *from, uint32_t *count)
 {
-  *from = at > reach && !a->ring ? at - reach : 0;
-  *to = a->length - at > reach && !a->ring ? at + reach : a->length - 1;
+  bool all = reach >= a->length || (a->ring && 2 * reach + 1 >= a->length);
+  if (all) {
+    *from = 0;
+    *count = a->length;
+    return INFINITY;
+  }
+  if (a->ring) {
+    *from = at >= reach ? at - reach : at + a->length - reach;
+    *count = 2 * reach + 1;
+    uint32_t low = *from > 0 ? *from - 1 : a->length - 1, high = (*from + *count) % a->length;
+    return fmin(cm_price_way(a, at, low), cm_price_way(a, at, high));
+  }
+  uint32_t to = a->length - at > reach ? at + reach : a->length - 1;
+  *from = at > reach ? at - reach : 0;
+  *count = to - *from + 1;
   return fmin(*from > 0 ? a->at[at] - a->at[*from - 1] : INFINITY,
-              *to + 1 < a->length ? a->at[*to + 1] - a->at[at] : INFINITY);
+              to + 1 < a->length ? a->at[to + 1] - a->at[at] : INFINITY);
 }
 
 /* Ranks the cores around a router, those at most `reach` columns and rows away, in s->order; *beyond is what others
  * cost at least. */
-static uint32_t rank_near(search *s, uint32_t x, uint32_t y, uint32_t reach, double *beyond)
+static cm_status rank_near(search *s, uint32_t x, uint32_t y, uint32_t reach, uint64_t *found, double *beyond,
+                           cm_error *error)
 {
-  uint32_t x0, x1, y0, y1, found = 0;
-  *beyond = fmin(span(&s->x, x, reach, &x0, &x1), span(&s->y, y, reach, &y0, &y1));
-  for (uint32_t i = s->row_first[y0]; i < s->row_first[y1 + 1]; i++) {
-    const site *c = &s->site[i];
-    if (c->x >= x0 && c->x <= x1)
-      s->order[found++] = (ranked){way(&s->x, x, c->x) + way(&s->y, y, c->y) + c->penalty, i};
+  const cm_chip *chip = s->chip;
+  uint32_t x0, y0, columns, rows;
+  uint64_t here = 0;
+  double beyond_x = span(&s->x, x, reach, &x0, &columns), beyond_y = span(&s->y, y, reach, &y0, &rows);
+  *beyond = fmin(beyond_x, beyond_y);
+  for (uint32_t j = 0; j < rows * chip->router_y; j++) {
+    uint32_t at_y = y0 + j / chip->router_y < s->y.length ? y0 + j / chip->router_y : y0 + j / chip->router_y - s->y.length;
+    const uint32_t first = (at_y * chip->router_y + j % chip->router_y) * chip->width;
+    double along_y = cm_price_way(&s->y, y, at_y);
+    if (CM_ROOM(s->run->memory, s->order, &s->order_room, here + (uint64_t)columns * chip->router_x, error) != CM_OK)
+      return error->status;
+    for (uint32_t i = 0; i < columns; i++) {
+      uint32_t at_x = x0 + i < s->x.length ? x0 + i : x0 + i - s->x.length;
+      double key = cm_price_way(&s->x, x, at_x) + along_y;
+      for (uint32_t c = first + at_x * chip->router_x; c < first + (at_x + 1) * chip->router_x; c++)
+        if (s->usable[c])
+          s->order[here++] = (ranked){key + cm_set_penalty(s, at_x, at_y), c};
+    }
   }
-  return found;
+  *found = here;
+  return CM_OK;
 }
 
-/* The nearest cores around a router, at the front of s->order; their mean price to the centre. */
-static double ball(search *s, uint32_t x, uint32_t y)
+/* The nearest cores around a router, at the front of s->order; *cost: the sum of their prices to the centre. */
+static cm_status ball(search *s, uint32_t x, uint32_t y, double *cost, cm_error *error)
 {
   double sum = 0, beyond, farthest = INFINITY;
   s->work += s->sites;
   for (uint32_t reach = (uint32_t)sqrt((double)s->count) + 1; farthest == INFINITY; reach *= 2) {
-    uint32_t found = rank_near(s, x, y, reach, &beyond);
+    uint64_t found = 0;
+    if (rank_near(s, x, y, reach, &found, &beyond, error) != CM_OK)
+      return error->status;
     if (found < s->count)
       continue;
-    select_first(s->order, found, s->count);
+    select_first(s->order, (uint32_t)found, s->count);
     farthest = sum = 0;
     for (uint32_t i = 0; i < s->count; i++) {
       sum += s->order[i].key;
@@ -320,7 +122,8 @@ static double ball(search *s, uint32_t x, uint32_t y)
     if (farthest >= beyond) /* some that were not ranked may be nearer */
       farthest = INFINITY;
   }
-  return sum;
+  *cost = sum;
+  return CM_OK;
 }
 
 typedef struct centre {
@@ -349,7 +152,9 @@ static cm_status descend(search *s, centre *c, uint32_t step, cm_error *error)
         int64_t x = (int64_t)c->x + dx[i] * (int64_t)step, y = (int64_t)c->y + dy[i] * (int64_t)step;
         if (x < 0 || y < 0 || x >= s->x.length || y >= s->y.length)
           continue;
-        double cost = ball(s, (uint32_t)x, (uint32_t)y);
+        double cost;
+        if (ball(s, (uint32_t)x, (uint32_t)y, &cost, error) != CM_OK)
+          return error->status;
         if (cost < c->cost) {
           *c = (centre){cost, (uint32_t)x, (uint32_t)y};
           moved = true;
@@ -374,11 +179,12 @@ static cm_status survey(search *s, centre **centres, uint32_t *count, uint32_t *
   for (uint32_t y = spacing / 2; y < s->y.length + spacing / 2; y += spacing)
     for (uint32_t x = spacing / 2; x < s->x.length + spacing / 2; x += spacing) {
       uint32_t cx = x < s->x.length ? x : s->x.length - 1, cy = y < s->y.length ? y : s->y.length - 1;
-      list[found++] = (centre){ball(s, cx, cy), cx, cy};
-      if (cm_run_check(s->run, error) != CM_OK) {
+      double cost;
+      if (ball(s, cx, cy, &cost, error) != CM_OK || cm_run_check(s->run, error) != CM_OK) {
         cm_free(list);
         return error->status;
       }
+      list[found++] = (centre){cost, cx, cy};
     }
   qsort(list, found, sizeof *list, by_cost);
   *centres = list;
@@ -402,12 +208,10 @@ typedef struct shelf {
 /* Keeps the set under way when it is new and cheap enough. */
 static cm_status keep(search *s, shelf *kept, cm_error *error)
 {
-  uint32_t *cores, at = 0;
+  uint32_t *cores;
   if (CM_NEW(s->run->memory, cores, s->count, error) != CM_OK)
     return error->status;
-  for (uint32_t i = 0; i < s->sites; i++)
-    if (s->in[i])
-      cores[at++] = s->site[i].core;
+  memcpy(cores, s->member, s->count * sizeof *cores);
   double cost;
   uint32_t place = kept->count;
   if (cm_set_cost(s->chip, cores, s->count, s->run->memory, &cost, error) != CM_OK) {
@@ -433,31 +237,27 @@ static cm_status keep(search *s, shelf *kept, cm_error *error)
 
 static cm_status improve_and_keep(search *s, shelf *kept, cm_error *error)
 {
-  fill_tables(s);
-  cm_status status = improve(s, error);
+  cm_status status = cm_set_improve(s, error);
   return status == CM_OK ? keep(s, kept, error) : status;
 }
 
 static cm_status from_start(search *s, const uint32_t *start, shelf *kept, cm_error *error)
 {
-  uint32_t next = 0;
-  memset(s->in, 0, s->sites);
-  for (uint32_t i = 0; i < s->sites; i++)
-    if (next < s->count && s->site[i].core == start[next]) {
-      s->in[i] = 1;
-      next++;
-    }
+  cm_set_empty(s);
+  memcpy(s->member, start, s->count * sizeof *start);
+  cm_set_take(s);
   return improve_and_keep(s, kept, error);
 }
 
 static cm_status from_centre(search *s, centre c, uint32_t step, shelf *kept, cm_error *error)
 {
-  if (descend(s, &c, step / 2 + 1, error) != CM_OK)
+  double cost;
+  if (descend(s, &c, step / 2 + 1, error) != CM_OK || ball(s, c.x, c.y, &cost, error) != CM_OK)
     return error->status;
-  (void)ball(s, c.x, c.y);
-  memset(s->in, 0, s->sites);
+  cm_set_empty(s);
   for (uint32_t i = 0; i < s->count; i++)
-    s->in[s->order[i].index] = 1;
+    s->member[i] = s->order[i].core;
+  cm_set_take(s);
   return improve_and_keep(s, kept, error);
 }
 
@@ -485,42 +285,33 @@ static cm_status look_around(search *s, const uint32_t *start, shelf *kept, cm_e
   return status;
 }
 
-static cm_status search_new(search *s, const uint8_t *usable, cm_error *error)
+static cm_status search_new(search *s, cm_error *error)
 {
   cm_memory *memory = s->run->memory;
-  uint32_t cores = cm_chip_cores(s->chip), found = 0;
+  uint32_t cores = cm_chip_cores(s->chip);
   double unit;
-  if (axes_new(s->chip, &s->x, &s->y, &unit, memory, error) != CM_OK)
+  if (cm_price_axes_new(s->chip, &s->x, &s->y, &unit, memory, error) != CM_OK)
     return error->status;
   for (uint32_t c = 0; c < cores; c++)
-    s->sites += usable[c];
-  if (CM_NEW(memory, s->site, s->sites, error) != CM_OK || CM_NEW(memory, s->order, s->sites, error) != CM_OK ||
-      CM_NEW(memory, s->in, s->sites, error) != CM_OK || CM_NEW(memory, s->by_x, s->x.length, error) != CM_OK ||
-      CM_NEW(memory, s->by_y, s->y.length, error) != CM_OK || CM_NEW(memory, s->column, s->x.length, error) != CM_OK ||
-      CM_NEW(memory, s->row, s->y.length, error) != CM_OK ||
-      CM_NEW(memory, s->row_first, (size_t)s->y.length + 1, error) != CM_OK)
+    s->sites += s->usable[c];
+  s->hop = cm_price_mean_hop(&s->x, &s->y);
+  if (CM_NEW(memory, s->in, cores, error) != CM_OK || CM_NEW(memory, s->member, s->count, error) != CM_OK ||
+      CM_NEW(memory, s->by_x, s->x.length, error) != CM_OK || CM_NEW(memory, s->by_y, s->y.length, error) != CM_OK ||
+      CM_NEW(memory, s->less_x, s->x.length, error) != CM_OK || CM_NEW(memory, s->less_y, s->y.length, error) != CM_OK ||
+      CM_NEW(memory, s->column, s->x.length, error) != CM_OK || CM_NEW(memory, s->row, s->y.length, error) != CM_OK)
     return error->status;
-  double hop = mean_hop(&s->x, &s->y);
-  for (uint32_t c = 0; c < cores; c++)
-    if (usable[c]) {
-      uint32_t x = c % s->chip->width / s->chip->router_x, y = c / s->chip->width / s->chip->router_y;
-      s->site[found++] = (site){c, x, y, penalty_of(s->chip, x, y, hop)};
-      s->row_first[y + 1]++;
-    }
-  for (uint32_t y = 0; y < s->y.length; y++)
-    s->row_first[y + 1] += s->row_first[y];
   return CM_OK;
 }
 
 cm_status cm_compact_sets(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start,
                           uint32_t most, cm_run *run, uint32_t **set, uint32_t *found, cm_error *error)
 {
-  search s = {.chip = chip, .run = run, .count = count};
+  search s = {.chip = chip, .usable = usable, .run = run, .count = count};
   shelf kept = {.most = most};
   *found = 0;
   if (count == 0 || most == 0)
     return CM_OK;
-  cm_status status = search_new(&s, usable, error);
+  cm_status status = search_new(&s, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, kept.set, most, error);
   if (status == CM_OK)
@@ -536,10 +327,11 @@ cm_status cm_compact_sets(const cm_chip *chip, const uint8_t *usable, uint32_t c
   cm_free(kept.set);
   cm_free(s.x.at);
   cm_free(s.y.at);
-  cm_free(s.site);
   cm_free(s.order);
-  cm_free(s.row_first);
   cm_free(s.in);
+  cm_free(s.member);
+  cm_free(s.less_x);
+  cm_free(s.less_y);
   cm_free(s.by_x);
   cm_free(s.by_y);
   cm_free(s.column);

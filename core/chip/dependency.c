@@ -6,10 +6,10 @@
 
 cm_status cm_dependencies_new(const cm_chip *chip, cm_memory *memory, cm_dependencies *graph, cm_error *error)
 {
-  cm_dependencies g = {.routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip)};
+  cm_dependencies g = {.routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip), .low = UINT32_MAX};
   size_t routers = (size_t)g.routers_x * g.routers_y;
-  if (CM_NEW(memory, g.used, routers, error) != CM_OK ||
-      CM_NEW(memory, g.next, routers * CM_DIRECTIONS, error) != CM_OK) {
+  if ((g.used = cm_reserve(memory, routers, sizeof *g.used, error)) == NULL ||
+      (g.next = cm_reserve(memory, routers * CM_DIRECTIONS, sizeof *g.next, error)) == NULL) {
     cm_dependencies_free(&g);
     return error->status;
   }
@@ -40,11 +40,10 @@ void cm_dependencies_add_tree(cm_dependencies *graph, const cm_chip *chip, const
 
 void cm_dependencies_count(const cm_dependencies *graph, uint64_t *channels, uint64_t *arcs)
 {
-  size_t routers = (size_t)graph->routers_x * graph->routers_y;
   *channels = *arcs = 0;
-  for (size_t r = 0; r < routers; r++)
+  for (size_t r = graph->low / CM_DIRECTIONS; r * CM_DIRECTIONS < graph->high; r++)
     *channels += (uint64_t)__builtin_popcount(graph->used[r]);
-  for (size_t l = 0; l < routers * CM_DIRECTIONS; l++)
+  for (size_t l = graph->low; l < graph->high; l++)
     *arcs += (uint64_t)__builtin_popcount(graph->next[l]);
 }
 
@@ -63,28 +62,31 @@ static uint32_t beyond(const cm_dependencies *g, uint32_t link)
 
 enum { UNSEEN, OPEN, DONE };
 
-/* Depth first from one link; the way under way stands in path [*depth]. True when it closed a cycle. */
+/* Depth first from one link, all arrays from the first noted link on; the way under way stands in path [*depth]. True when it closed a cycle. */
 static bool descend(const cm_dependencies *g, uint32_t from, uint8_t *state, uint8_t *turn, uint32_t *path,
                     size_t *depth, uint32_t *closing)
 {
   path[(*depth)++] = from;
-  state[from] = OPEN;
+  state[from - g->low] = OPEN;
   while (*depth > 0) {
     uint32_t link = path[*depth - 1];
-    while (turn[link] < CM_DIRECTIONS && !(g->next[link] >> turn[link] & 1))
-      turn[link]++;
-    if (turn[link] == CM_DIRECTIONS) {
-      state[link] = DONE;
+    uint8_t *way = &turn[link - g->low];
+    while (*way < CM_DIRECTIONS && !(g->next[link] >> *way & 1))
+      ++*way;
+    if (*way == CM_DIRECTIONS) {
+      state[link - g->low] = DONE;
       --*depth;
       continue;
     }
-    uint32_t next = beyond(g, link) * CM_DIRECTIONS + turn[link]++;
-    if (state[next] == OPEN) {
+    uint32_t next = beyond(g, link) * CM_DIRECTIONS + (*way)++;
+    if (next < g->low || next >= g->high) /* nothing was noted of it: no way goes on from there */
+      continue;
+    if (state[next - g->low] == OPEN) {
       *closing = next;
       return true;
     }
-    if (state[next] == UNSEEN) {
-      state[next] = OPEN;
+    if (state[next - g->low] == UNSEEN) {
+      state[next - g->low] = OPEN;
       path[(*depth)++] = next;
     }
   }
@@ -94,16 +96,18 @@ static bool descend(const cm_dependencies *g, uint32_t from, uint8_t *state, uin
 cm_status cm_dependencies_cycle(const cm_dependencies *graph, cm_memory *memory, uint32_t **cycle, size_t *length,
                                 cm_error *error)
 {
-  size_t links = (size_t)graph->routers_x * graph->routers_y * CM_DIRECTIONS, depth = 0, found = 0;
+  size_t links = graph->high > graph->low ? graph->high - graph->low : 0, depth = 0, found = 0;
   uint8_t *state = NULL, *turn = NULL;
   uint32_t *path = NULL, *list = NULL, closing;
-  cm_status status = CM_OK;
+  cm_status status = cm_book_reserved(graph->next, links + links / CM_DIRECTIONS, error);
+  if (status != CM_OK)
+    return status;
   if (CM_NEW(memory, state, links, error) != CM_OK || CM_NEW(memory, turn, links, error) != CM_OK ||
       CM_NEW(memory, path, links, error) != CM_OK)
     status = error->status;
-  for (size_t link = 0; status == CM_OK && link < links && found == 0; link++) {
-    if (state[link] != UNSEEN || graph->next[link] == 0 ||
-        !descend(graph, (uint32_t)link, state, turn, path, &depth, &closing))
+  for (uint32_t link = graph->low; status == CM_OK && link < graph->high && found == 0; link++) {
+    if (state[link - graph->low] != UNSEEN || graph->next[link] == 0 ||
+        !descend(graph, link, state, turn, path, &depth, &closing))
       continue;
     size_t first = depth - 1;
     while (path[first] != closing)

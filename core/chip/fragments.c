@@ -1,8 +1,12 @@
+/* Counts over the free cores of a chip, row by row. What can fail: memory. */
 #include "core/chip/fragments.h"
+
+#include <string.h>
 
 #include "core/chip/internal.h"
 
-/* Every maximal free rectangle ends in some row; a stack of rising columns meets them all in one pass. */
+/* Every maximal free rectangle ends in some row, of equal rows in the last; a stack of rising columns meets them all in one
+ * pass. */
 cm_status cm_tallest_rectangles(const uint8_t *usable, uint32_t width, uint32_t height, cm_memory *memory,
                                 uint32_t *tallest, uint64_t *largest, cm_error *error)
 {
@@ -14,13 +18,17 @@ cm_status cm_tallest_rectangles(const uint8_t *usable, uint32_t width, uint32_t 
       CM_NEW(memory, start, (size_t)width + 1, error) != CM_OK ||
       CM_NEW(memory, rise, (size_t)width + 1, error) != CM_OK)
     status = error->status;
-  for (uint32_t y = 0; status == CM_OK && y < height; y++) {
+  for (uint32_t y = 0, equal = 1; status == CM_OK && y < height; y++) {
     const uint8_t *row = usable + (size_t)y * width;
     uint32_t depth = 0;
+    if (y + 1 < height && memcmp(row, row + width, width) == 0) {
+      equal++;
+      continue;
+    }
     for (uint32_t x = 0; x <= width; x++) {
       uint32_t h = 0, from = x; /* column [width] stays 0 and empties the stack */
       if (x < width)
-        h = column[x] = row[x] ? column[x] + 1 : 0;
+        h = column[x] = row[x] ? column[x] + equal : 0;
       while (depth > 0 && rise[depth - 1] >= h) {
         depth--;
         uint32_t w = x - start[depth];
@@ -35,6 +43,7 @@ cm_status cm_tallest_rectangles(const uint8_t *usable, uint32_t width, uint32_t 
         rise[depth++] = h;
       }
     }
+    equal = 1;
   }
   for (uint32_t w = width; w > 0; w--)
     if (tallest[w + 1] > tallest[w])
@@ -45,38 +54,99 @@ cm_status cm_tallest_rectangles(const uint8_t *usable, uint32_t width, uint32_t 
   return status;
 }
 
-/* Free cores that hang together, each counted from one flood over a stack. */
+/* A piece as a tree of its runs along rows. */
+typedef struct piece {
+  uint32_t parent; /* itself: the root */
+  uint32_t members; /* of a root: cores */
+} piece;
+
+typedef struct stretch {
+  uint32_t from, to; /* columns from .. to - 1 */
+  uint32_t piece;
+} stretch;
+
+typedef struct pieces {
+  piece *piece;
+  uint64_t room;
+  uint32_t count;
+  stretch *above, *here; /* [width / 2 + 1] of the last row and of this one */
+  uint32_t above_count, here_count;
+  cm_memory *memory;
+} pieces;
+
+static uint32_t root_of(pieces *p, uint32_t number)
+{
+  while (p->piece[number].parent != number) {
+    p->piece[number].parent = p->piece[p->piece[number].parent].parent;
+    number = p->piece[number].parent;
+  }
+  return number;
+}
+
+/* One piece of two; the smaller number stays. */
+static uint32_t join(pieces *p, uint32_t a, uint32_t b)
+{
+  a = root_of(p, a);
+  b = root_of(p, b);
+  if (a == b)
+    return a;
+  uint32_t root = a < b ? a : b, other = a < b ? b : a;
+  p->piece[other].parent = root;
+  p->piece[root].members += p->piece[other].members;
+  return root;
+}
+
+static cm_status add_row(pieces *p, const uint8_t *row, uint32_t width, cm_error *error)
+{
+  const stretch *above = p->above, *end = p->above + p->above_count;
+  p->here_count = 0;
+  for (uint32_t x = 0; x < width;) {
+    const uint8_t *start = memchr(row + x, 1, width - x);
+    if (start == NULL)
+      break;
+    uint32_t from = (uint32_t)(start - row);
+    const uint8_t *stop = memchr(start, 0, width - from);
+    x = stop == NULL ? width : (uint32_t)(stop - row);
+    uint32_t mine = UINT32_MAX;
+    while (above < end && above->to <= from)
+      above++;
+    for (const stretch *a = above; a < end && a->from < x; a++)
+      mine = mine == UINT32_MAX ? root_of(p, a->piece) : join(p, mine, a->piece);
+    if (mine == UINT32_MAX) {
+      if (CM_ROOM(p->memory, p->piece, &p->room, (uint64_t)p->count + 1, error) != CM_OK)
+        return error->status;
+      mine = p->count++;
+      p->piece[mine] = (piece){mine, 0};
+    }
+    p->piece[mine].members += x - from;
+    p->here[p->here_count++] = (stretch){from, x, mine};
+  }
+  stretch *last = p->above;
+  p->above = p->here;
+  p->above_count = p->here_count;
+  p->here = last;
+  return CM_OK;
+}
+
+/* Free cores that hang together: runs along rows, joined with those that they touch in the row above. */
 static cm_status count_pieces(const uint8_t *usable, uint32_t width, uint32_t height, cm_memory *memory,
                               cm_fragmentation *f, cm_error *error)
 {
-  uint8_t *seen;
-  uint32_t *stack, cores = width * height;
-  cm_status status = CM_NEW(memory, seen, cores, error);
-  if (status != CM_OK)
-    return status;
-  status = CM_NEW(memory, stack, cores, error);
-  for (uint32_t start = 0; status == CM_OK && start < cores; start++) {
-    uint32_t depth = 0, members = 0;
-    if (!usable[start] || seen[start])
+  pieces p = {.memory = memory};
+  cm_status status = CM_NEW(memory, p.above, width / 2 + 1, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, p.here, width / 2 + 1, error);
+  for (uint32_t y = 0; status == CM_OK && y < height; y++)
+    status = add_row(&p, usable + (size_t)y * width, width, error);
+  for (uint32_t i = 0; status == CM_OK && i < p.count; i++) {
+    if (p.piece[i].parent != i)
       continue;
-    seen[start] = 1;
-    stack[depth++] = start;
-    while (depth > 0) {
-      uint32_t core = stack[--depth], x = core % width, y = core / width;
-      uint32_t beside[4] = {x > 0 ? core - 1 : core, x + 1 < width ? core + 1 : core, y > 0 ? core - width : core,
-                            y + 1 < height ? core + width : core};
-      members++;
-      for (int i = 0; i < 4; i++)
-        if (usable[beside[i]] && !seen[beside[i]]) {
-          seen[beside[i]] = 1;
-          stack[depth++] = beside[i];
-        }
-    }
     f->pieces++;
-    f->largest_piece = members > f->largest_piece ? members : f->largest_piece;
+    f->largest_piece = p.piece[i].members > f->largest_piece ? p.piece[i].members : f->largest_piece;
   }
-  cm_free(seen);
-  cm_free(stack);
+  cm_free(p.piece);
+  cm_free(p.above);
+  cm_free(p.here);
   return status;
 }
 

@@ -69,12 +69,19 @@ cm_status cm_occupancy_new(const cm_chip *chip, cm_occupancy **occupancy, cm_err
   return CM_OK;
 }
 
+uint32_t cm_occupancy_next(const cm_occupancy *occupancy, uint32_t from, cm_core_state state)
+{
+  uint32_t cores = occupancy->width * occupancy->height;
+  const uint8_t *found = from < cores ? memchr(occupancy->state + from, (int)state, cores - from) : NULL;
+  return found == NULL ? cores : (uint32_t)(found - occupancy->state);
+}
+
 uint32_t cm_occupancy_free_count(const cm_occupancy *occupancy)
 {
-  uint32_t count = 0;
-  size_t cores = (size_t)occupancy->width * occupancy->height;
-  for (size_t i = 0; i < cores; i++)
-    count += occupancy->state[i] == CM_CORE_FREE;
+  uint32_t count = 0, cores = occupancy->width * occupancy->height;
+  const uint8_t *state = occupancy->state;
+  for (uint32_t i = 0; i < cores; i++)
+    count += state[i] == CM_CORE_FREE;
   return count;
 }
 
@@ -354,8 +361,13 @@ static cm_status find_blocks(const cm_occupancy *occupancy, block_list *list, cm
   if (CM_NEW(NULL, above, width, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
+  bool clear = true; /* no block above */
   for (uint32_t y = 0; status == CM_OK && y < occupancy->height; y++) {
     const uint8_t *state = occupancy->state + (size_t)y * width;
+    bool idle = state[0] == CM_CORE_FREE && memcmp(state, state + 1, width - 1) == 0;
+    if (idle && clear)
+      continue;
+    clear = idle;
     const uint32_t *owner = occupancy->owner + (size_t)y * width;
     for (uint32_t x = 0, end; status == CM_OK && x < width; x = end) {
       size_t old = above[x];

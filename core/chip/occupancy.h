@@ -38,6 +38,9 @@ cm_status cm_occupancy_parse(const cm_chip *chip, const char *json, size_t size,
 cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip, char **json,
                              cm_error *error);
 
+/* The first core from `from` on in a state; width * height when there is none. Quick over cores in other states. */
+uint32_t cm_occupancy_next(const cm_occupancy *occupancy, uint32_t from, cm_core_state state);
+
 uint32_t cm_occupancy_free_count(const cm_occupancy *occupancy);
 
 #endif

@@ -1,5 +1,6 @@
-/* Without dead links every free core is usable. With them: strongly connected components of the routers (Tarjan
- * 1972), on a stack of our own, and of these the one with most free cores. What can fail: memory. */
+/* Without dead links every free core is usable, and so it is where there is a way round each of them. Else: strongly
+ * connected components of the routers (Tarjan 1972), on a stack of our own, and of these the one with most free cores.
+ * What can fail: memory. */
 #include "core/chip/reach.h"
 
 #include <stdlib.h>
@@ -87,6 +88,55 @@ static cm_status find_components(components *c, uint32_t routers, cm_memory *mem
   return CM_OK;
 }
 
+/* ---- ways round ---- */
+
+/* Columns and rows looked at on each side of a link. */
+enum { AROUND = 16, SIDE = 2 * AROUND + 1 };
+
+typedef struct step {
+  uint32_t router;
+  uint8_t x, y; /* in the square around the start */
+} step;
+
+/* Whether living links lead from the start of a link to its end in the square around it, breadth first. */
+static bool way_round(const cm_chip *chip, uint32_t link)
+{
+  uint32_t start = link / CM_DIRECTIONS, end = cm_chip_next_router(chip, start, (cm_direction)(link % CM_DIRECTIONS));
+  uint8_t seen[SIDE][SIDE] = {{0}};
+  step queue[SIDE * SIDE];
+  uint32_t head = 0, tail = 0;
+  if (end == CM_NO_ROUTER)
+    return true;
+  queue[tail++] = (step){start, AROUND, AROUND};
+  seen[AROUND][AROUND] = 1;
+  while (head < tail) {
+    step s = queue[head++];
+    if (s.router == end)
+      return true;
+    for (cm_direction d = CM_EAST; d < CM_DIRECTIONS; d++) {
+      static const int dx[CM_DIRECTIONS] = {[CM_EAST] = 1, [CM_WEST] = -1}, dy[CM_DIRECTIONS] = {[CM_SOUTH] = 1, [CM_NORTH] = -1};
+      uint32_t next = cm_chip_next_router(chip, s.router, d);
+      int x = s.x + dx[d], y = s.y + dy[d];
+      if (next == CM_NO_ROUTER || x < 0 || y < 0 || x >= SIDE || y >= SIDE || seen[y][x] || cm_chip_link_dead(chip, s.router, d))
+        continue;
+      seen[y][x] = 1;
+      queue[tail++] = (step){next, (uint8_t)x, (uint8_t)y};
+    }
+  }
+  return false;
+}
+
+/* Whether each dead link has a short way round: then every router reaches every other one. */
+static bool all_reach(const cm_chip *chip)
+{
+  for (uint32_t i = 0; i < chip->dead_link_count; i++)
+    if (!way_round(chip, chip->dead_links[i]))
+      return false;
+  return true;
+}
+
+/* ---- all components ---- */
+
 static uint32_t router_of(const cm_chip *chip, uint32_t core)
 {
   return core / chip->width / chip->router_y * cm_chip_routers_x(chip) + core % chip->width / chip->router_x;
@@ -113,9 +163,11 @@ cm_status cm_usable_cores(const cm_chip *chip, const cm_occupancy *occupancy, cm
                           uint32_t *count, cm_error *error)
 {
   cm_status status = CM_OK;
-  for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
-    usable[core] = occupancy->state[core] == CM_CORE_FREE;
-  if (chip->dead_link_count > 0) {
+  uint32_t cores = cm_chip_cores(chip);
+  const uint8_t *state = occupancy->state;
+  for (uint32_t core = 0; core < cores; core++)
+    usable[core] = state[core] == CM_CORE_FREE;
+  if (!all_reach(chip)) {
     components c = {.chip = chip};
     status = find_components(&c, cm_chip_routers_x(chip) * cm_chip_routers_y(chip), memory, error);
     if (status == CM_OK)
@@ -128,7 +180,7 @@ cm_status cm_usable_cores(const cm_chip *chip, const cm_occupancy *occupancy, cm
     cm_free(c.next);
   }
   uint32_t found = 0;
-  for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
+  for (uint32_t core = 0; core < cores; core++)
     found += usable[core];
   *count = found;
   return status;

@@ -28,11 +28,13 @@ struct cm_tracer {
   unsigned open[QUADRANTS], open_count;
   cm_tree_node *node;
   uint64_t count, room;
-  uint32_t *slot;           /* [routers] number in `node`, if the node there is of this router */
+  uint32_t *slot;           /* [routers] number in `node`, if the node there is of this router; reserved: */
+  uint32_t low, high;       /* of which low .. high - 1 are in use */
   uint32_t *late;           /* targets behind dead links */
   uint64_t late_count, late_room;
   /* Search, by state: router * CM_DIRECTIONS + direction of travel. */
-  uint32_t *seen, *before, *queue; /* [routers * CM_DIRECTIONS] */
+  uint32_t *seen, *before, *queue; /* [routers * CM_DIRECTIONS]; reserved: */
+  uint32_t least, most; /* of which states least .. most - 1 are in use */
   uint32_t stamp;
 };
 
@@ -74,7 +76,8 @@ cm_status cm_tracer_new(const cm_chip *chip, cm_turn_rule rule, cm_memory *memor
   t->routers_x = cm_chip_routers_x(chip);
   t->routers = (size_t)t->routers_x * cm_chip_routers_y(chip);
   learn_rule(t);
-  if (CM_NEW(memory, t->slot, t->routers, error) != CM_OK ||
+  t->low = UINT32_MAX;
+  if ((t->slot = cm_reserve(memory, t->routers, sizeof *t->slot, error)) == NULL ||
       (chip->dead_link_count > 0 && CM_NEW(memory, t->dead, t->routers, error) != CM_OK)) {
     cm_tracer_free(t);
     return error->status;
@@ -114,8 +117,22 @@ static cm_tree_node *find(const cm_tracer *t, uint32_t router)
   return slot < t->count && t->node[slot].router == router ? &t->node[slot] : NULL;
 }
 
+/* A router outside of what is in use. */
+static cm_status widen(cm_tracer *t, uint32_t router, cm_error *error)
+{
+  uint32_t low = router < t->low ? router : t->low, high = router >= t->high ? router + 1 : t->high;
+  uint32_t before = t->high > t->low ? t->high - t->low : 0;
+  if (cm_book_reserved(t->slot, (size_t)(high - low - before) * sizeof *t->slot, error) != CM_OK)
+    return error->status;
+  t->low = low;
+  t->high = high;
+  return CM_OK;
+}
+
 static cm_status grow(cm_tracer *t, uint32_t router, uint8_t in, uint8_t out, cm_error *error)
 {
+  if (router - t->low >= t->high - t->low && widen(t, router, error) != CM_OK)
+    return error->status;
   if (CM_ROOM(t->memory, t->node, &t->room, t->count + 1, error) != CM_OK)
     return error->status;
   t->slot[router] = (uint32_t)t->count;
@@ -217,10 +234,21 @@ static cm_status search_new(cm_tracer *t, cm_error *error)
   size_t states = t->routers * CM_DIRECTIONS;
   if (t->queue != NULL)
     return CM_OK;
-  if ((t->seen == NULL && CM_NEW(t->memory, t->seen, states, error) != CM_OK) ||
-      (t->before == NULL && CM_NEW(t->memory, t->before, states, error) != CM_OK))
+  t->least = UINT32_MAX;
+  if ((t->seen == NULL && (t->seen = cm_reserve(t->memory, states, sizeof *t->seen, error)) == NULL) ||
+      (t->before == NULL && (t->before = cm_reserve(t->memory, states, sizeof *t->before, error)) == NULL) ||
+      (t->queue = cm_reserve(t->memory, states, sizeof *t->queue, error)) == NULL)
     return error->status;
-  return CM_NEW(t->memory, t->queue, states, error);
+  return CM_OK;
+}
+
+/* Puts what a search has used on the account. */
+static cm_status search_book(cm_tracer *t, uint32_t least, uint32_t most, cm_error *error)
+{
+  size_t before = t->most > t->least ? t->most - t->least : 0;
+  t->least = least < t->least ? least : t->least;
+  t->most = most > t->most ? most : t->most;
+  return cm_book_reserved(t->seen, (t->most - t->least - before) * 3 * sizeof *t->seen, error);
 }
 
 /* Puts the routers next to (router, in) that are not in the tree into the queue. */
@@ -280,14 +308,17 @@ static cm_status detour(cm_tracer *t, uint32_t target, bool *found, cm_error *er
   size_t end = 0;
   for (size_t i = 0; i < t->count; i++)
     end = spread_out(t, t->node[i].router, t->node[i].in, t->node[i].router | IN_TREE, end);
+  uint32_t least = UINT32_MAX, most = 0;
   for (size_t i = 0; i < end; i++) {
     uint32_t state = t->queue[i];
+    least = state < least ? state : least;
+    most = state >= most ? state + 1 : most;
     if (state / CM_DIRECTIONS == target)
-      return adopt(t, state, found, error);
+      return search_book(t, least, most, error) == CM_OK ? adopt(t, state, found, error) : error->status;
     end = spread_out(t, state / CM_DIRECTIONS, state % CM_DIRECTIONS, state, end);
   }
   *found = false;
-  return CM_OK;
+  return end > 0 ? search_book(t, least, most, error) : CM_OK;
 }
 
 /* A tree by searches alone, in the order of the targets or against it. */

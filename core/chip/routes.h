@@ -28,7 +28,8 @@ typedef struct cm_tree {
 
 typedef struct cm_tracer cm_tracer;
 
-/* Scratch for building trees, for one thread. 4 bytes a router; 52 more once dead links force a search. */
+/* Scratch for building trees, for one thread. 4 bytes a router between the first and the last of any tree; 52 a router of the
+ * chip once dead links force a search. */
 cm_status cm_tracer_new(const cm_chip *chip, cm_turn_rule rule, cm_memory *memory, cm_tracer **tracer, cm_error *error);
 void cm_tracer_free(cm_tracer *tracer); /* NULL is allowed */
 

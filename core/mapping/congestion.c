@@ -58,40 +58,17 @@ static cm_status exits_new(uint32_t reach_a, uint32_t reach_b, cm_memory *memory
   return CM_OK;
 }
 
-/* The box of the cores in use, and the furthest that a packet goes in it: half around a torus. */
-static void find_box(const cm_chip *chip, const uint32_t *core, uint32_t count, cm_spread *s, uint32_t *reach_x,
-                     uint32_t *reach_y)
+cm_status cm_spread_new(const cm_window *window, double packets, cm_memory *memory, cm_spread *spread, cm_error *error)
 {
-  uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, x1 = 0, y1 = 0;
-  for (uint32_t p = 0; p < count; p++) {
-    uint32_t x = core[p] % chip->width / chip->router_x, y = core[p] / chip->width / chip->router_y;
-    x0 = x < x0 ? x : x0;
-    y0 = y < y0 ? y : y0;
-    x1 = x > x1 ? x : x1;
-    y1 = y > y1 ? y : y1;
-  }
-  if (count == 0)
-    x0 = y0 = 0;
-  uint32_t routers_x = cm_chip_routers_x(chip), routers_y = cm_chip_routers_y(chip);
-  *reach_x = chip->torus_x && x1 - x0 > routers_x / 2 ? routers_x / 2 : x1 - x0;
-  *reach_y = chip->torus_y && y1 - y0 > routers_y / 2 ? routers_y / 2 : y1 - y0;
-  s->first_x = chip->torus_x ? 0 : x0;
-  s->first_y = chip->torus_y ? 0 : y0;
-  s->routers_x = chip->torus_x ? routers_x : x1 - x0 + 1;
-  s->routers_y = chip->torus_y ? routers_y : y1 - y0 + 1;
-}
-
-cm_status cm_spread_new(const cm_chip *chip, const uint32_t *core, uint32_t count, double packets, cm_memory *memory,
-                        cm_spread *spread, cm_error *error)
-{
-  cm_spread s = {0};
-  uint32_t reach_x, reach_y;
-  find_box(chip, core, count, &s, &reach_x, &reach_y);
+  const cm_window *w = window;
+  cm_spread s = {.window = *w};
+  /* The furthest that a packet goes: half around a ring. */
+  uint32_t reach_x = w->ring_x ? w->width / 2 : w->width - 1, reach_y = w->ring_y ? w->height / 2 : w->height - 1;
   int exponent;
   (void)frexp(packets, &exponent);
   s.scale = ldexp(1, 61 - exponent);
-  s.width = s.routers_x + (chip->torus_x ? s.routers_x / 2 : 0);
-  s.height = s.routers_y + (chip->torus_y ? s.routers_y / 2 : 0);
+  s.width = w->width + (w->ring_x ? w->width / 2 : 0);
+  s.height = w->height + (w->ring_y ? w->height / 2 : 0);
   cm_status status = exits_new(reach_x + 1, reach_y + 1, memory, &s.column, error);
   if (status == CM_OK)
     status = exits_new(reach_y + 1, reach_x + 1, memory, &s.row, error);
@@ -241,8 +218,9 @@ void cm_spread_add(const cm_spread *spread, cm_spread_part *part, uint32_t x, ui
                    const cm_flow *flow, size_t flow_count)
 {
   const cm_spread *s = spread;
-  size_t u = quadrant & 1 ? s->routers_x - 1 - (x - s->first_x) : x - s->first_x;
-  size_t v = quadrant & 2 ? s->routers_y - 1 - (y - s->first_y) : y - s->first_y, count = 0;
+  size_t u = cm_window_column(&s->window, x), v = cm_window_row(&s->window, y), count = 0;
+  u = quadrant & 1 ? s->window.width - 1 - u : u;
+  v = quadrant & 2 ? s->window.height - 1 - v : v;
   uint64_t *column = part->column[quadrant] + u * s->height + v, *row = part->row[quadrant] + v * s->width + u,
            total = 0;
   uint64_t *column_end = part->column_end[quadrant] + v * s->width + u;
@@ -280,13 +258,14 @@ void cm_spread_add(const cm_spread *spread, cm_spread_part *part, uint32_t x, ui
 /* One quadrant, row by row. `field` is what the open field holds in the row above, `column` what is under way in each
  * column; both start at 0. */
 static void sweep(const cm_spread *s, const cm_spread_part *part, uint32_t parts, unsigned quadrant, double *field,
-                  uint64_t *column, double *load, size_t stride)
+                  uint64_t *column, double *load)
 {
+  uint32_t columns = s->window.width, rows = s->window.height;
   for (uint32_t v = 0; v < s->height; v++) {
     uint64_t row = 0;
     double west = 0;
-    uint32_t y = v % s->routers_y;
-    double *here = load + (s->first_y + (size_t)(quadrant & 2 ? s->routers_y - 1 - y : y)) * stride + s->first_x;
+    uint32_t y = v % rows;
+    double *here = load + (size_t)(quadrant & 2 ? rows - 1 - y : y) * columns;
     for (uint32_t u = 0; u < s->width; u++) {
       size_t i = (size_t)v * s->width + u, transposed = (size_t)u * s->height + v;
       uint64_t to_column = 0, to_row = 0, begins = 0, column_ends = 0, row_ends = 0;
@@ -301,18 +280,18 @@ static void sweep(const cm_spread *s, const cm_spread_part *part, uint32_t parts
       field[u] = west;
       column[u] += to_column;
       row += to_row;
-      uint32_t x = u % s->routers_x;
-      here[quadrant & 1 ? s->routers_x - 1 - x : x] += (west + (double)column[u] + (double)row) / s->scale;
+      uint32_t x = u % columns;
+      here[quadrant & 1 ? columns - 1 - x : x] += (west + (double)column[u] + (double)row) / s->scale;
       column[u] -= column_ends;
       row -= row_ends;
     }
   }
 }
 
-cm_status cm_spread_finish(const cm_spread *spread, const cm_chip *chip, const cm_spread_part *part, uint32_t parts,
-                           cm_memory *memory, double *load, cm_error *error)
+cm_status cm_spread_finish(const cm_spread *spread, const cm_spread_part *part, uint32_t parts, cm_memory *memory,
+                           double *load, cm_error *error)
 {
-  size_t routers = (size_t)cm_chip_routers_x(chip) * cm_chip_routers_y(chip);
+  size_t routers = cm_window_size(&spread->window);
   double *field = NULL, most = 0;
   uint64_t *column = NULL;
   cm_status status = CM_OK;
@@ -321,7 +300,7 @@ cm_status cm_spread_finish(const cm_spread *spread, const cm_chip *chip, const c
     if (CM_NEW(memory, field, spread->width, error) != CM_OK || CM_NEW(memory, column, spread->width, error) != CM_OK)
       status = error->status;
     else
-      sweep(spread, part, parts, q, field, column, load, cm_chip_routers_x(chip));
+      sweep(spread, part, parts, q, field, column, load);
     cm_free(field);
     cm_free(column);
     field = NULL;

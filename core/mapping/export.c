@@ -9,18 +9,11 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/chip/turns.h"
-#include "core/mapping/remap/identity.h"
+#include "core/mapping/export_internal.h"
 #include "core/mapping/metrics.h"
+#include "core/mapping/remap/identity.h"
 
-/* One view under way. */
-typedef struct writer {
-  const cm_mapping *mapping;
-  const cm_topology *topology;
-  const cm_chip *chip;
-  const char *network_id;
-  FILE *stream;
-  cm_error *error;
-} writer;
+typedef cm_view_writer writer;
 
 static void put_text(writer *w, const char *text)
 {
@@ -48,25 +41,6 @@ static void put_real(writer *w, double value)
       break;
   }
   put_text(w, text);
-}
-
-static void put_u32(writer *w, uint32_t value)
-{
-  uint8_t bytes[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16), (uint8_t)(value >> 24)};
-  (void)fwrite(bytes, 1, sizeof bytes, w->stream);
-}
-
-static void put_count_u32(writer *w, uint64_t value)
-{
-  put_u32(w, value > UINT32_MAX ? UINT32_MAX : (uint32_t)value);
-}
-
-static void put_f32(writer *w, double value)
-{
-  float narrow = (float)value;
-  uint32_t bits;
-  memcpy(&bits, &narrow, sizeof bits);
-  put_u32(w, bits);
 }
 
 static uint32_t core_x(const writer *w, uint32_t part)
@@ -176,7 +150,7 @@ static void put_core(writer *w, uint32_t part, bool congestion)
   put_real(w, load->traffic_out);
   if (congestion) {
     put_text(w, ", \"congestion\": ");
-    put_real(w, w->mapping->detail.congestion[w->mapping->core[part]]);
+    put_real(w, cm_congestion_at(&w->mapping->detail, w->chip, w->mapping->core[part]));
   }
   put_text(w, "}");
 }
@@ -288,16 +262,6 @@ static cm_status write_neurons_csv(writer *w)
   return CM_OK;
 }
 
-static cm_status write_neurons_binary(writer *w)
-{
-  put_text(w, "CMNEURO1");
-  put_u32(w, w->mapping->vertex_count);
-  put_u32(w, w->mapping->part_count);
-  for (uint32_t v = 0; v < w->mapping->vertex_count; v++)
-    put_u32(w, w->mapping->part[v]);
-  return CM_OK;
-}
-
 /* ---- cores ---- */
 
 static cm_status write_cores_json(writer *w)
@@ -322,36 +286,9 @@ static cm_status write_cores_csv(writer *w)
     put_text(w, ",");
     put_real(w, load->traffic_out);
     put_text(w, ",");
-    put_real(w, w->mapping->detail.congestion[w->mapping->core[p]]);
+    put_real(w, cm_congestion_at(&w->mapping->detail, w->chip, w->mapping->core[p]));
     put_text(w, "\n");
   }
-  return CM_OK;
-}
-
-static cm_status write_cores_binary(writer *w)
-{
-  static const cm_core_load idle;
-  uint32_t cores = cm_chip_cores(w->chip), *part;
-  if (CM_NEW(NULL, part, cores, w->error) != CM_OK)
-    return w->error->status;
-  for (uint32_t p = 0; p < w->mapping->part_count; p++)
-    part[w->mapping->core[p]] = p + 1;
-  put_text(w, "CMCORES1");
-  put_u32(w, w->chip->width);
-  put_u32(w, w->chip->height);
-  for (uint32_t c = 0; c < cores; c++) {
-    const cm_core_load *load = part[c] == 0 ? &idle : &w->mapping->detail.core[part[c] - 1];
-    put_u32(w, part[c] - 1); /* UINT32_MAX where there is none */
-    put_count_u32(w, load->neurons);
-    put_count_u32(w, load->synapses);
-    put_count_u32(w, load->inbound_axons);
-    put_count_u32(w, load->outbound_axons);
-    put_count_u32(w, load->target_cores);
-    put_f32(w, load->traffic_in);
-    put_f32(w, load->traffic_out);
-    put_f32(w, w->mapping->detail.congestion[c]);
-  }
-  cm_free(part);
   return CM_OK;
 }
 
@@ -361,18 +298,21 @@ static cm_status write_cores_binary(writer *w)
 static void put_links(writer *w, const char *separator, void (*put)(writer *w, uint32_t x, uint32_t y,
                                                                     const char *direction, double load))
 {
-  uint32_t routers_x = cm_chip_routers_x(w->chip), routers_y = cm_chip_routers_y(w->chip);
+  const cm_window *window = &w->mapping->detail.window;
   bool first = true;
-  for (uint32_t y = 0; y < routers_y; y++)
-    for (uint32_t x = 0; x < routers_x; x++)
-      for (int d = 0; d < CM_DIRECTIONS; d++) {
-        double load = w->mapping->detail.link_load[((size_t)y * routers_x + x) * CM_DIRECTIONS + (size_t)d];
+  for (uint32_t y = 0; y < window->routers_y; y++) {
+    if (cm_window_row(window, y) >= window->height)
+      continue;
+    for (uint32_t x = 0; x < window->routers_x; x++)
+      for (cm_direction d = CM_EAST; d < CM_DIRECTIONS; d++) {
+        double load = cm_link_load_at(&w->mapping->detail, x, y, d);
         if (load <= 0)
           continue;
         put_text(w, first ? "" : separator);
         first = false;
-        put(w, x, y, cm_direction_name((cm_direction)d), load);
+        put(w, x, y, cm_direction_name(d), load);
       }
+  }
 }
 
 static void put_link_json(writer *w, uint32_t x, uint32_t y, const char *direction, double load)
@@ -406,23 +346,6 @@ static cm_status write_links_csv(writer *w)
   return CM_OK;
 }
 
-void cm_links_write_binary(const cm_chip *chip, const double *load, FILE *stream)
-{
-  writer w = {.stream = stream};
-  size_t loads = (size_t)cm_chip_routers_x(chip) * cm_chip_routers_y(chip) * CM_DIRECTIONS;
-  put_text(&w, "CMLINKS1");
-  put_u32(&w, cm_chip_routers_x(chip));
-  put_u32(&w, cm_chip_routers_y(chip));
-  for (size_t i = 0; i < loads; i++)
-    put_f32(&w, load[i]);
-}
-
-static cm_status write_links_binary(writer *w)
-{
-  cm_links_write_binary(w->chip, w->mapping->detail.link_load, w->stream);
-  return CM_OK;
-}
-
 /* ---- for outside graders ---- */
 
 static cm_status write_part(writer *w)
@@ -450,13 +373,13 @@ static const struct {
   [CM_VIEW_FULL_JSON] = {"mapping.json", write_full_json},
   [CM_VIEW_NEURONS_JSON] = {"neurons.json", write_neurons_json},
   [CM_VIEW_NEURONS_CSV] = {"neurons.csv", write_neurons_csv},
-  [CM_VIEW_NEURONS_BINARY] = {"neurons.bin", write_neurons_binary},
+  [CM_VIEW_NEURONS_BINARY] = {"neurons.bin", cm_write_neurons_binary},
   [CM_VIEW_CORES_JSON] = {"cores.json", write_cores_json},
   [CM_VIEW_CORES_CSV] = {"cores.csv", write_cores_csv},
-  [CM_VIEW_CORES_BINARY] = {"cores.bin", write_cores_binary},
+  [CM_VIEW_CORES_BINARY] = {"cores.bin", cm_write_cores_binary},
   [CM_VIEW_LINKS_JSON] = {"links.json", write_links_json},
   [CM_VIEW_LINKS_CSV] = {"links.csv", write_links_csv},
-  [CM_VIEW_LINKS_BINARY] = {"links.bin", write_links_binary},
+  [CM_VIEW_LINKS_BINARY] = {"links.bin", cm_write_links_binary},
   [CM_VIEW_PART] = {"mapping.part", write_part},
   [CM_VIEW_PLACEMENT_CSV] = {"placement.csv", write_placement_csv},
   [CM_VIEW_ROUTES_JSON] = {"routes.json", NULL},

@@ -27,13 +27,13 @@ typedef enum cm_mapping_view {
 /* The file name that a view has in a stored mapping ("summary.json", "neurons.csv", ...). */
 const char *cm_mapping_view_name(cm_mapping_view view);
 
-/* Writes one view below CM_VIEWS to a stream. `network_id` may be NULL. O(vertices + cores of the chip). Errors: CM_IO,
+/* Writes one view below CM_VIEWS to a stream. `network_id` may be NULL. O(vertices + cores of the window). Errors: CM_IO,
  * CM_DISK_FULL on a failed write, CM_NO_MEMORY. */
 cm_status cm_mapping_write(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
                            const char *network_id, cm_mapping_view view, FILE *stream, cm_error *error);
 
-/* The bytes of CM_VIEW_LINKS_BINARY for some loads, [routers * CM_DIRECTIONS]; the stream keeps errors. */
-void cm_links_write_binary(const cm_chip *chip, const double *load, FILE *stream);
+/* The bytes of CM_VIEW_LINKS_BINARY for some loads, [routers of the window * CM_DIRECTIONS]; the stream keeps errors. */
+void cm_links_write_binary(const cm_window *window, const double *load, FILE *stream);
 
 /* Writes every view below CM_VIEWS as a file of its own into the folder (made if missing), each synced. */
 cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_topology *topology,

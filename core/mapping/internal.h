@@ -4,6 +4,7 @@
 
 #include "core/base/run.h"
 #include "core/chip/chip.h"
+#include "core/mapping/window.h"
 
 /* Steps from one router to another: positive is east or south. */
 typedef struct cm_offset {
@@ -19,17 +20,18 @@ typedef struct cm_flow {
 /* Sums that 64 bits may not hold. */
 typedef unsigned __int128 cm_wide;
 
-/* What goes over links under the chip's own routing. Differences along rows [routers_y][routers_x + 1] east and west,
- * along columns [routers_x][routers_y + 1] south and north; they wrap below zero and back, as unsigned numbers may. Of
+/* What goes over the links of a window under the chip's own routing. Differences along rows [height][width + 1] east and
+ * west, along columns [width][height + 1] south and north; they wrap below zero and back, as unsigned numbers may. Of
  * trees also packets times links by kind. */
 typedef struct cm_link_tally {
+  const cm_window *window;
   uint64_t *row[2], *column[2];
   cm_wide east_west, north_south, die_to_die;
 } cm_link_tally;
 
-cm_status cm_link_tally_new(const cm_chip *chip, cm_memory *memory, cm_link_tally *tally, cm_error *error);
+cm_status cm_link_tally_new(const cm_window *window, cm_memory *memory, cm_link_tally *tally, cm_error *error);
 void cm_link_tally_free(cm_link_tally *tally);
-void cm_link_tally_add(cm_link_tally *sum, const cm_link_tally *other, const cm_chip *chip);
+void cm_link_tally_add(cm_link_tally *sum, const cm_link_tally *other);
 
 /* Books packets from core to core. O(1). */
 void cm_links_book_path(cm_link_tally *tally, const cm_chip *chip, uint32_t source_core, uint32_t target_core,
@@ -49,9 +51,9 @@ void cm_tree_scratch_free(cm_tree_scratch *scratch);
 void cm_links_book_tree(cm_link_tally *tally, cm_tree_scratch *scratch, const cm_chip *chip, uint32_t net,
                         uint32_t source_core, const cm_offset *to_part, uint32_t count, uint64_t packets);
 
-/* Loads in units of the weights, link_load [routers * CM_DIRECTIONS] (NULL: not wanted), and raises *most to the
- * highest. */
-void cm_links_fill(const cm_link_tally *tally, const cm_chip *chip, double unit, double *link_load, double *most);
+/* Loads in units of the weights, link_load [routers of the window * CM_DIRECTIONS] (NULL: not wanted), and raises *most
+ * to the highest. */
+void cm_links_fill(const cm_link_tally *tally, double unit, double *link_load, double *most);
 
 enum { CM_QUADRANTS = 4, CM_EXIT_LEVELS = 9, CM_EXIT_LEVEL_BITS = 8 };
 
@@ -68,16 +70,14 @@ typedef struct cm_exit_table {
  * not matter. A quadrant is walked as if it went east and south from the corner, and not around a torus: the grid is
  * mirrored, and half as long again as a torus is. */
 typedef struct cm_spread {
-  uint32_t first_x, first_y;     /* the box of routers that packets stay in: along a torus all of them */
-  uint32_t routers_x, routers_y;
+  cm_window window;
   uint32_t width, height;        /* of the walked grid */
   cm_exit_table column, row;    /* to the target's column: a along x; to its row: a along y */
   double scale;                 /* fixed-point units per packet, a power of 2 */
 } cm_spread;
 
-/* Flows between `count` cores, of at most `packets` together. O(count + box of the cores). */
-cm_status cm_spread_new(const cm_chip *chip, const uint32_t *core, uint32_t count, double packets, cm_memory *memory,
-                        cm_spread *spread, cm_error *error);
+/* Flows between cores of a window, of at most `packets` together. O(window). */
+cm_status cm_spread_new(const cm_window *window, double packets, cm_memory *memory, cm_spread *spread, cm_error *error);
 void cm_spread_free(cm_spread *spread);
 
 /* What one task adds to. */
@@ -101,8 +101,8 @@ void cm_spread_part_free(cm_spread_part *part);
 void cm_spread_add(const cm_spread *spread, cm_spread_part *part, uint32_t x, uint32_t y, unsigned quadrant,
                    const cm_flow *flow, size_t flow_count);
 
-/* Expected packets by router of the chip, load [routers], in units of the weights. O(routers + box * parts). */
-cm_status cm_spread_finish(const cm_spread *spread, const cm_chip *chip, const cm_spread_part *part, uint32_t parts,
-                           cm_memory *memory, double *load, cm_error *error);
+/* Expected packets by router of the window, load [routers], in units of the weights. O(window * parts). */
+cm_status cm_spread_finish(const cm_spread *spread, const cm_spread_part *part, uint32_t parts, cm_memory *memory,
+                           double *load, cm_error *error);
 
 #endif

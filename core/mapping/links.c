@@ -4,10 +4,10 @@
 
 #include "core/mapping/internal.h"
 
-cm_status cm_link_tally_new(const cm_chip *chip, cm_memory *memory, cm_link_tally *tally, cm_error *error)
+cm_status cm_link_tally_new(const cm_window *window, cm_memory *memory, cm_link_tally *tally, cm_error *error)
 {
-  cm_link_tally t = {0};
-  size_t x = cm_chip_routers_x(chip), y = cm_chip_routers_y(chip);
+  cm_link_tally t = {.window = window};
+  size_t x = window->width, y = window->height;
   for (int side = 0; side < 2; side++)
     if (CM_NEW(memory, t.row[side], (x + 1) * y, error) != CM_OK ||
         CM_NEW(memory, t.column[side], (y + 1) * x, error) != CM_OK) {
@@ -26,9 +26,9 @@ void cm_link_tally_free(cm_link_tally *tally)
   }
 }
 
-void cm_link_tally_add(cm_link_tally *sum, const cm_link_tally *other, const cm_chip *chip)
+void cm_link_tally_add(cm_link_tally *sum, const cm_link_tally *other)
 {
-  size_t x = cm_chip_routers_x(chip), y = cm_chip_routers_y(chip);
+  size_t x = sum->window->width, y = sum->window->height;
   for (int side = 0; side < 2; side++) {
     for (size_t i = 0; i < (x + 1) * y; i++)
       sum->row[side][i] += other->row[side][i];
@@ -74,7 +74,8 @@ static void add_run(uint64_t *line, uint32_t length, uint32_t first, uint32_t co
   line[end] -= packets;
 }
 
-/* Links are booked at the router that they leave: |steps| of them from `from` on, or up to it. */
+/* Links are booked at the router that they leave: |steps| of them from `from` on, or up to it, counted from the start of
+ * the line. */
 static void book_run(uint64_t *const direction[2], uint32_t line, uint32_t length, uint32_t from,
                      int32_t steps, uint64_t packets)
 {
@@ -85,7 +86,18 @@ static void book_run(uint64_t *const direction[2], uint32_t line, uint32_t lengt
   add_run(direction[steps < 0] + (size_t)line * (length + 1), length, first, count, packets);
 }
 
-/* A straight piece of a tree: `steps` along one axis (`line` is the row or column) from router (x, y) on. */
+/* Along the row or the column of a router. */
+static void book_along(cm_link_tally *t, bool along_x, uint32_t x, uint32_t y, int32_t steps, uint64_t packets)
+{
+  const cm_window *w = t->window;
+  uint32_t column = cm_window_column(w, x), row = cm_window_row(w, y);
+  if (along_x)
+    book_run(t->row, row, w->width, column, steps, packets);
+  else
+    book_run(t->column, column, w->height, row, steps, packets);
+}
+
+/* A straight piece of a tree: `steps` along one axis from router (x, y) on. */
 static void book_tree_run(cm_link_tally *t, const cm_chip *chip, bool along_x, uint32_t x, uint32_t y, int32_t steps,
                           uint64_t packets)
 {
@@ -98,7 +110,7 @@ static void book_tree_run(cm_link_tally *t, const cm_chip *chip, bool along_x, u
   t->east_west += (cm_wide)packets * hops.east_west;
   t->north_south += (cm_wide)packets * hops.north_south;
   t->die_to_die += (cm_wide)packets * hops.die_to_die;
-  book_run(along_x ? t->row : t->column, along_x ? y : x, axis, from, steps, packets);
+  book_along(t, along_x, x, y, steps, packets);
 }
 
 void cm_links_book_tree(cm_link_tally *t, cm_tree_scratch *s, const cm_chip *chip, uint32_t net, uint32_t source_core,
@@ -142,8 +154,8 @@ void cm_links_book_path(cm_link_tally *t, const cm_chip *chip, uint32_t source_c
   uint32_t sx = source_core % width / rx, sy = source_core / width / ry;
   uint32_t tx = target_core % width / rx, ty = target_core / width / ry;
   bool xy = chip->routing == CM_ROUTING_XY;
-  book_run(t->row, xy ? sy : ty, cm_chip_routers_x(chip), sx, to.x, packets);
-  book_run(t->column, xy ? tx : sx, cm_chip_routers_y(chip), sy, to.y, packets);
+  book_along(t, true, sx, xy ? sy : ty, to.x, packets);
+  book_along(t, false, xy ? tx : sx, sy, to.y, packets);
 }
 
 /* Turns differences into loads: direction[0] and [1] of `lines` lines of `length` links. NULL link_load: the most. */
@@ -164,9 +176,9 @@ static void fill_lines(uint64_t *const direction[2], uint32_t lines, uint32_t le
     }
 }
 
-void cm_links_fill(const cm_link_tally *t, const cm_chip *chip, double unit, double *link_load, double *most)
+void cm_links_fill(const cm_link_tally *t, double unit, double *link_load, double *most)
 {
-  uint32_t x = cm_chip_routers_x(chip), y = cm_chip_routers_y(chip);
+  uint32_t x = t->window->width, y = t->window->height;
   fill_lines(t->row, y, x, x, 1, (const cm_direction[]){CM_EAST, CM_WEST}, unit, link_load, most);
   fill_lines(t->column, x, y, 1, x, (const cm_direction[]){CM_SOUTH, CM_NORTH}, unit, link_load, most);
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/run.h"
 #include "core/chip/region.h"
+#include "core/mapping/window.h"
 #include "core/network/topology.h"
 #include "core/partition/bound.h"
 
@@ -49,9 +50,16 @@ typedef struct cm_core_load {
 
 typedef struct cm_metrics_detail {
   cm_core_load *core;   /* [part_count] by part */
-  double *congestion;   /* [cores of the chip] */
-  double *link_load;    /* [routers of the chip * CM_DIRECTIONS] by router number, cm_direction */
+  cm_window window;     /* the routers that have any traffic */
+  double *congestion;   /* [routers of the window], row by row */
+  double *link_load;    /* [routers of the window * CM_DIRECTIONS] by router, cm_direction */
 } cm_metrics_detail;
+
+/* Expected packets through the router of a core of the chip. */
+double cm_congestion_at(const cm_metrics_detail *detail, const cm_chip *chip, uint32_t core);
+
+/* Load of the link that leaves router (x, y) of the chip. */
+double cm_link_load_at(const cm_metrics_detail *detail, uint32_t x, uint32_t y, cm_direction direction);
 
 /* One try of the partition stage (SPEC MAP-12: retried when a limit broke). */
 typedef struct cm_attempt {

@@ -18,7 +18,7 @@
 
 typedef cm_wide wide;
 
-/* Each task holds its own sums: fewer tasks where that would be much, or little to do. */
+/* Each task holds its own sums of the window: fewer tasks where that would be much, or little to do. */
 enum { TASKS_MAX = 8, TASKS_ROUTERS_MAX = 1 << 24, TASK_PINS = 1 << 10 };
 
 /* What one source part sends to one target part. */
@@ -57,7 +57,7 @@ typedef struct work {
   const cm_chip *chip;
   const uint32_t *part, *core;
   uint32_t part_count, tasks;
-  uint32_t routers_x, routers_y;
+  cm_window window;
   cm_run *run;
   uint32_t *net;       /* [net_count] nets grouped by the part of their source, in order inside a group */
   uint32_t *net_first; /* [part_count + 1] */
@@ -256,8 +256,8 @@ static cm_status tally_new(const work *w, tally *t, cm_error *error)
   for (int i = 0; i < BY_PART && status == CM_OK; i++)
     status = CM_NEW(memory, t->by_part[i], w->part_count, error);
   if (status == CM_OK)
-    status = cm_link_tally_new(w->chip, memory, &t->packets, error);
-  return status == CM_OK ? cm_link_tally_new(w->chip, memory, &t->trees, error) : status;
+    status = cm_link_tally_new(&w->window, memory, &t->packets, error);
+  return status == CM_OK ? cm_link_tally_new(&w->window, memory, &t->trees, error) : status;
 }
 
 static void tally_free(tally *t)
@@ -276,8 +276,8 @@ static void gather(const work *w)
     for (int i = 0; i < BY_PART; i++)
       for (uint32_t p = 0; p < w->part_count; p++)
         sum->by_part[i][p] += w->tally[task].by_part[i][p];
-    cm_link_tally_add(&sum->packets, &w->tally[task].packets, w->chip);
-    cm_link_tally_add(&sum->trees, &w->tally[task].trees, w->chip);
+    cm_link_tally_add(&sum->packets, &w->tally[task].packets);
+    cm_link_tally_add(&sum->trees, &w->tally[task].trees);
   }
 }
 
@@ -290,7 +290,7 @@ static cm_status work_new(work *w, cm_error *error)
       CM_NEW(memory, w->outgoing, parts, error) != CM_OK || CM_NEW(memory, w->targets, parts, error) != CM_OK ||
       CM_NEW(memory, w->tally, w->tasks, error) != CM_OK || CM_NEW(memory, w->spread_part, w->tasks, error) != CM_OK)
     return error->status;
-  cm_status status = cm_spread_new(w->chip, w->core, w->part_count, packets_most(w), memory, &w->spread, error);
+  cm_status status = cm_spread_new(&w->window, packets_most(w), memory, &w->spread, error);
   for (uint32_t i = 0; i < w->tasks && status == CM_OK; i++)
     status = tally_new(w, &w->tally[i], error);
   for (uint32_t i = 0; i < w->tasks && status == CM_OK; i++)
@@ -329,18 +329,12 @@ static uint32_t links_of(uint32_t routers, bool torus)
 
 static cm_status fill_congestion(const work *w, double unit, double *congestion, double *most, cm_error *error)
 {
-  double *load;
-  size_t routers = (size_t)w->routers_x * w->routers_y;
-  cm_status status = CM_NEW(w->run->memory, load, routers, error);
-  if (status == CM_OK)
-    status = cm_spread_finish(&w->spread, w->chip, w->spread_part, w->tasks, w->run->memory, load, error);
-  for (uint32_t y = 0; status == CM_OK && y < w->chip->height; y++)
-    for (uint32_t x = 0; x < w->chip->width; x++) {
-      double value = load[(size_t)(y / w->chip->router_y) * w->routers_x + x / w->chip->router_x] / unit;
-      congestion[(size_t)y * w->chip->width + x] = value;
-      *most = value > *most ? value : *most;
-    }
-  cm_free(load);
+  size_t routers = cm_window_size(&w->window);
+  cm_status status = cm_spread_finish(&w->spread, w->spread_part, w->tasks, w->run->memory, congestion, error);
+  for (size_t r = 0; status == CM_OK && r < routers; r++) {
+    congestion[r] /= unit;
+    *most = congestion[r] > *most ? congestion[r] : *most;
+  }
   return status;
 }
 
@@ -414,8 +408,8 @@ static void fill_totals(const work *w, double unit, cm_metrics *m)
       ? ((double)(sum.tree_packets + tree_hops) * e->router + (double)trees->east_west * e->east_west +
          (double)trees->north_south * e->north_south + (double)trees->die_to_die * e->die_to_die) / unit
       : m->energy_pj;
-  double links = 2.0 * ((double)links_of(w->routers_x, w->chip->torus_x) * w->routers_y +
-                        (double)links_of(w->routers_y, w->chip->torus_y) * w->routers_x);
+  uint32_t x = w->window.routers_x, y = w->window.routers_y;
+  double links = 2.0 * ((double)links_of(x, w->chip->torus_x) * y + (double)links_of(y, w->chip->torus_y) * x);
   m->link_load_mean = links > 0 ? m->hop_traffic / links : 0;
   m->multicast_link_load_mean = links > 0 ? m->multicast_hops / links : 0;
 }
@@ -439,17 +433,18 @@ static cm_status finish(const work *w, cm_metrics *m, cm_metrics_detail *d, cm_e
 {
   const cm_topology *topology = w->topology;
   cm_memory *memory = w->run->memory;
-  size_t routers = (size_t)w->routers_x * w->routers_y;
+  size_t routers = cm_window_size(&w->window);
   uint32_t *vertices;
   double unit = (double)topology->weight_scale * (topology->directed ? 1 : 2);
   if (CM_NEW(memory, vertices, w->part_count, error) != CM_OK)
     return error->status;
   if (CM_NEW(memory, d->core, w->part_count, error) != CM_OK ||
-      CM_NEW(memory, d->congestion, cm_chip_cores(w->chip), error) != CM_OK ||
+      CM_NEW(memory, d->congestion, routers, error) != CM_OK ||
       CM_NEW(memory, d->link_load, routers * CM_DIRECTIONS, error) != CM_OK) {
     cm_free(vertices);
     return error->status;
   }
+  d->window = w->window;
   for (uint32_t v = 0; v < topology->vertex_count; v++) {
     vertices[w->part[v]]++;
     d->core[w->part[v]].neurons += cm_topology_size(topology, v);
@@ -458,11 +453,11 @@ static cm_status finish(const work *w, cm_metrics *m, cm_metrics_detail *d, cm_e
   fill_totals(w, unit, m);
   fill_cores(w, vertices, unit, m, d->core);
   cm_status status = fill_congestion(w, unit, d->congestion, &m->congestion_max, error);
-  cm_links_fill(&w->tally[0].packets, w->chip, unit, d->link_load, &m->link_load_max);
+  cm_links_fill(&w->tally[0].packets, unit, d->link_load, &m->link_load_max);
   m->multicast_link_load_max = m->link_load_max;
   if (topology->directed) {
     m->multicast_link_load_max = 0;
-    cm_links_fill(&w->tally[0].trees, w->chip, unit, NULL, &m->multicast_link_load_max);
+    cm_links_fill(&w->tally[0].trees, unit, NULL, &m->multicast_link_load_max);
   }
   cm_free(vertices);
   return status;
@@ -472,17 +467,17 @@ cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, c
                              uint32_t part_count, const uint32_t *core, cm_run *run, cm_metrics *metrics,
                              cm_metrics_detail *detail, cm_error *error)
 {
-  work w = {.topology = topology, .chip = chip, .part = part, .core = core, .part_count = part_count, .run = run,
-            .routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip)};
-  size_t tasks = TASKS_ROUTERS_MAX / ((size_t)w.routers_x * w.routers_y);
+  work w = {.topology = topology, .chip = chip, .part = part, .core = core, .part_count = part_count, .run = run};
+  if (check_input(&w, error) != CM_OK ||
+      cm_window_around(chip, core, part_count, run->memory, &w.window, error) != CM_OK)
+    return error->status;
+  size_t tasks = TASKS_ROUTERS_MAX / cm_window_size(&w.window);
   tasks = tasks > run->threads ? run->threads : tasks;
   tasks = tasks > 1 + topology->pin_count / TASK_PINS ? 1 + (size_t)(topology->pin_count / TASK_PINS) : tasks;
   w.tasks = tasks > TASKS_MAX ? TASKS_MAX : tasks < 1 ? 1 : (uint32_t)tasks;
   cm_metrics m = {0};
   cm_metrics_detail d = {0};
-  cm_status status = check_input(&w, error);
-  if (status == CM_OK)
-    status = work_new(&w, error);
+  cm_status status = work_new(&w, error);
   if (status == CM_OK)
     status = cm_parallel(run, w.tasks, run_task, &w, error);
   if (status == CM_OK)

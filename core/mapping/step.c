@@ -54,15 +54,17 @@ static void judge_ports(const cm_chip *chip, uint32_t core, const cm_core_load *
         load->traffic_in >= load->traffic_out ? "inlet" : "outlet", core % chip->width, core / chip->width, most, most / rate);
 }
 
-static void judge_links(const cm_chip *chip, const double *link_load, busiest *b)
+static void judge_links(const cm_chip *chip, const cm_metrics_detail *detail, busiest *b)
 {
   double rate = chip->costs.link_packets_per_ns;
-  size_t links = (size_t)cm_chip_routers_x(chip) * cm_chip_routers_y(chip) * CM_DIRECTIONS;
+  const cm_window *w = &detail->window;
+  size_t links = cm_window_size(w) * CM_DIRECTIONS;
   for (size_t i = 0; rate > 0 && i < links; i++) {
-    size_t router = i / CM_DIRECTIONS;
-    say(b, link_load[i] / rate, "the link %s of router (%zu, %zu) passes %.6g packets in %.6g ns",
-        cm_direction_name((cm_direction)(i % CM_DIRECTIONS)), router % cm_chip_routers_x(chip),
-        router / cm_chip_routers_x(chip), link_load[i], link_load[i] / rate);
+    uint32_t router = (uint32_t)(i / CM_DIRECTIONS);
+    double load = detail->link_load[i];
+    say(b, load / rate, "the link %s of router (%u, %u) passes %.6g packets in %.6g ns",
+        cm_direction_name((cm_direction)(i % CM_DIRECTIONS)), cm_window_x(w, router % w->width),
+        cm_window_y(w, router / w->width), load, load / rate);
   }
 }
 
@@ -122,7 +124,7 @@ cm_status cm_step_measure(const cm_topology *topology, const cm_chip *chip, cons
   cm_free(events);
   if (status != CM_OK)
     return status;
-  judge_links(chip, detail->link_load, &b);
+  judge_links(chip, detail, &b);
   m->barrier_ns = cm_barrier_ns(&chip->costs.barrier, tiles);
   m->step_ns = b.ns + m->barrier_ns;
   m->energy_step_pj = m->energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;

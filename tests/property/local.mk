@@ -23,7 +23,8 @@ PROPERTY_TESTS = \
   tests/property/space \
   tests/property/tamper \
   tests/property/tiles \
-  tests/property/trees
+  tests/property/trees \
+  tests/property/vast
 check_PROGRAMS += $(PROPERTY_TESTS)
 TESTS += $(PROPERTY_TESTS)
 endif

@@ -48,18 +48,18 @@ START_TEST(metrics_by_hand)
   ck_assert_double_eq(m.multicast_link_load_max, 4);
   ck_assert_double_eq_tol(m.multicast_link_load_mean, 16.0 / 24, 1e-12);
   /* (0,0): 2 + 2 + 4. (1,0): 2 + 2/2 + 4. Middle: 2 * 1/2. (2,0): 2 + 2/4 + 4. */
-  ck_assert_double_eq(d.congestion[0], 8);
-  ck_assert_double_eq(d.congestion[1], 7);
-  ck_assert_double_eq(d.congestion[4], 1);
-  ck_assert_double_eq(d.congestion[2], 6.5);
-  ck_assert_double_eq(d.congestion[5], 1);
-  ck_assert_double_eq(d.congestion[8], 2);
+  ck_assert_double_eq(cm_congestion_at(&d, chip, 0), 8);
+  ck_assert_double_eq(cm_congestion_at(&d, chip, 1), 7);
+  ck_assert_double_eq(cm_congestion_at(&d, chip, 4), 1);
+  ck_assert_double_eq(cm_congestion_at(&d, chip, 2), 6.5);
+  ck_assert_double_eq(cm_congestion_at(&d, chip, 5), 1);
+  ck_assert_double_eq(cm_congestion_at(&d, chip, 8), 2);
   ck_assert_double_eq(m.congestion_max, 8);
-  ck_assert_double_eq(d.link_load[0 * 4 + CM_EAST], 4);
-  ck_assert_double_eq(d.link_load[2 * 4 + CM_WEST], 4);
-  ck_assert_double_eq(d.link_load[2 * 4 + CM_SOUTH], 2);
-  ck_assert_double_eq(d.link_load[5 * 4 + CM_SOUTH], 2);
-  ck_assert_double_eq(d.link_load[8 * 4 + CM_NORTH], 0);
+  ck_assert_double_eq(cm_link_load_at(&d, 0, 0, CM_EAST), 4);
+  ck_assert_double_eq(cm_link_load_at(&d, 2, 0, CM_WEST), 4);
+  ck_assert_double_eq(cm_link_load_at(&d, 2, 0, CM_SOUTH), 2);
+  ck_assert_double_eq(cm_link_load_at(&d, 2, 1, CM_SOUTH), 2);
+  ck_assert_double_eq(cm_link_load_at(&d, 2, 2, CM_NORTH), 0);
   ck_assert_double_eq_tol(m.link_load_mean, 20.0 / 24, 1e-12);
   /* Part 0: inbound 0 (to 3) and 1; outbound pairs (0,1) and (0,2). */
   ck_assert_uint_eq(d.core[0].neurons, 2);

@@ -129,25 +129,55 @@ static cm_status gather(work *w, cm_error *error)
 typedef struct field {
   uint32_t routers_x, routers_y, width;
   bool torus_x, torus_y;
+  const cm_chip *chip;
+  const uint8_t *usable;
+  uint8_t *filled; /* [routers_y] rows that are summed, when first asked for */
   uint32_t *sum; /* [routers_y * (width + 1)] */
 } field;
 
 static cm_status field_new(const cm_chip *chip, const uint8_t *usable, cm_memory *memory, field *f, cm_error *error)
 {
   *f = (field){.routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip), .torus_x = chip->torus_x,
-               .torus_y = chip->torus_y};
+               .torus_y = chip->torus_y, .chip = chip, .usable = usable};
   f->width = f->torus_x ? 2 * f->routers_x : f->routers_x;
-  if (CM_NEW(memory, f->sum, ((size_t)f->width + 1) * f->routers_y, error) != CM_OK)
+  if (CM_NEW(memory, f->filled, f->routers_y, error) != CM_OK)
     return error->status;
-  for (uint32_t c = 0; c < cm_chip_cores(chip); c++) {
-    size_t row = (size_t)(c / chip->width / chip->router_y) * (f->width + 1), x = c % chip->width / chip->router_x;
-    f->sum[row + x + 1] += usable[c] != 0;
-    if (f->torus_x)
-      f->sum[row + x + f->routers_x + 1] += usable[c] != 0;
+  f->sum = cm_reserve(memory, ((size_t)f->width + 1) * f->routers_y, sizeof *f->sum, error);
+  return f->sum != NULL ? CM_OK : error->status;
+}
+
+static void field_free(field *f)
+{
+  cm_free(f->filled);
+  cm_free(f->sum);
+}
+
+static cm_status fill_row(field *f, uint32_t y, cm_error *error)
+{
+  const cm_chip *chip = f->chip;
+  uint32_t *sum = f->sum + (size_t)y * (f->width + 1);
+  if (cm_book_reserved(f->sum, ((size_t)f->width + 1) * sizeof *sum, error) != CM_OK)
+    return error->status;
+  for (uint32_t c = y * chip->router_y * chip->width; c < (y + 1) * chip->router_y * chip->width; c++)
+    sum[c % chip->width / chip->router_x + 1] += f->usable[c] != 0;
+  for (uint32_t x = f->routers_x; x < f->width; x++)
+    sum[x + 1] = sum[x + 1 - f->routers_x];
+  for (uint32_t x = 0; x < f->width; x++)
+    sum[x + 1] += sum[x];
+  f->filled[y] = 1;
+  return CM_OK;
+}
+
+/* Makes the rows that discs around a row look at. */
+static cm_status fill_rows(field *f, uint32_t y, uint32_t radius, cm_error *error)
+{
+  uint32_t reach = radius < f->routers_y ? radius : f->routers_y - 1;
+  for (uint32_t d = 0; d <= reach; d++) {
+    uint32_t up = y >= d ? y - d : f->torus_y ? y + f->routers_y - d : y;
+    uint32_t down = y + d < f->routers_y ? y + d : f->torus_y ? y + d - f->routers_y : y;
+    if ((!f->filled[up] && fill_row(f, up, error) != CM_OK) || (!f->filled[down] && fill_row(f, down, error) != CM_OK))
+      return error->status;
   }
-  for (uint32_t y = 0; y < f->routers_y; y++)
-    for (uint32_t x = 0; x < f->width; x++)
-      f->sum[(size_t)y * (f->width + 1) + x + 1] += f->sum[(size_t)y * (f->width + 1) + x];
   return CM_OK;
 }
 
@@ -180,20 +210,29 @@ static uint32_t disc(const field *f, uint32_t x, uint32_t y, uint32_t radius)
 }
 
 /* The most usable cores that any usable core has within `radius`, itself included. */
-static uint64_t fullest_disc(const field *f, const cm_chip *chip, uint32_t radius)
+static cm_status fullest_disc(field *f, const cm_chip *chip, uint32_t radius, uint64_t *fullest, cm_error *error)
 {
+  /* No disc has more: where one has so many, as on any chip with room, the others need not be looked at. */
+  uint64_t whole = (2 * (uint64_t)radius * (radius + 1) + 1) * chip->router_x * chip->router_y;
   double rows = (double)f->routers_x * f->routers_y * (2.0 * radius + 1);
-  if (rows > DISC_WORK_MAX / (radius + 1))
-    return (2 * (uint64_t)radius * (radius + 1) + 1) * chip->router_x * chip->router_y;
-  uint32_t most = 0;
-  for (uint32_t y = 0; y < f->routers_y; y++)
-    for (uint32_t x = 0; x < f->routers_x; x++) {
+  if (rows > DISC_WORK_MAX / (radius + 1)) {
+    *fullest = whole;
+    return CM_OK;
+  }
+  uint32_t most = 0, first = radius < f->routers_y ? radius : f->routers_y - 1;
+  for (uint32_t j = 0; j < f->routers_y && most < whole; j++) {
+    uint32_t y = first + j < f->routers_y ? first + j : first + j - f->routers_y;
+    if (fill_rows(f, y, radius, error) != CM_OK)
+      return error->status;
+    for (uint32_t x = 0; x < f->routers_x && most < whole; x++) {
       if (row_between(f, x, y, 0) == 0)
         continue;
       uint32_t here = disc(f, x, y, radius);
       most = here > most ? here : most;
     }
-  return most;
+  }
+  *fullest = most;
+  return CM_OK;
 }
 
 static int by_cost(const void *a, const void *b)
@@ -245,14 +284,15 @@ static cm_status measure_nearness(work *w, const uint8_t *usable, cm_error *erro
   cm_status status = field_new(w->chip, usable, w->run->memory, &f, error);
   uint32_t filled = 0, radius_max = f.routers_x + f.routers_y;
   for (uint32_t radius = 0; status == CM_OK && filled < w->most && radius <= radius_max; radius++) {
-    uint64_t within = fullest_disc(&f, w->chip, radius);
-    for (; filled < w->most && filled + 1 < within; filled++)
+    uint64_t within = 0;
+    status = fullest_disc(&f, w->chip, radius, &within, error);
+    for (; status == CM_OK && filled < w->most && filled + 1 < within; filled++)
       w->hops[filled] = radius;
-    status = cm_run_check(w->run, error);
+    status = status == CM_OK ? cm_run_check(w->run, error) : status;
   }
   for (; filled < w->most; filled++)
     w->hops[filled] = radius_max; /* more partners than cores: no placement at all */
-  cm_free(f.sum);
+  field_free(&f);
   if (status == CM_OK)
     status = endless_costs(w, x, y, w->cost, error);
   for (uint32_t i = 0; status == CM_OK && i < w->most; i++)

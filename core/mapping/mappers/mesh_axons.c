@@ -81,6 +81,20 @@ static void leave_ground(ground *g)
   cm_free(g->prices.dy);
 }
 
+/* The number of a core among the region's, which are ascending. */
+static uint32_t number_of(const cm_region *region, uint32_t core)
+{
+  uint32_t low = 0, high = region->core_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (region->cores[middle] < core)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /* The placement engine on a region; at [parts] gets numbers of cores in it. */
 static cm_status arrange(ground *g, const cm_region *region, const cm_graph *parts, cm_arrange_effort effort,
                          uint32_t *at, double *energy, cm_error *error)
@@ -88,18 +102,12 @@ static cm_status arrange(ground *g, const cm_region *region, const cm_graph *par
   const struct cm_map_options *o = g->task->input->options;
   const cm_chip *chip = g->task->input->chip;
   cm_arrange_result made;
-  uint32_t *number;
-  if (CM_NEW(g->run->memory, number, cm_chip_cores(chip), error) != CM_OK)
-    return error->status;
   cm_arrange_options options = {.effort = effort, .seed = o->placement_seed};
   cm_status status = cm_arrange(parts, chip, region, &options, g->run, at, &made, error);
   if (status == CM_OK)
     *energy = cm_placement_energy(parts, chip, at);
-  for (uint32_t c = 0; c < region->core_count; c++)
-    number[region->cores[c]] = c;
   for (uint32_t p = 0; p < parts->vertex_count && status == CM_OK; p++)
-    at[p] = number[at[p]];
-  cm_free(number);
+    at[p] = number_of(region, at[p]);
   return status;
 }
 

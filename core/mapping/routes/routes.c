@@ -79,16 +79,50 @@ typedef struct chooser {
   cm_routes *r;
   cm_run *run;
   cm_walker walker;
-  size_t routers;
   double most; /* highest load when the round began: costs are in its units */
 } chooser;
+
+/* Makes room for the loads of a tree that leaves the rows in use: around dead links. */
+static cm_status cover(chooser *c, cm_tree tree, cm_error *error)
+{
+  cm_routes *r = c->r;
+  uint32_t low = r->first_router, high = low + r->router_count, columns = cm_chip_routers_x(r->chip);
+  for (size_t i = 0; i < tree.count; i++) {
+    uint32_t row = tree.node[i].router / columns * columns;
+    low = row < low ? row : low;
+    high = row + columns > high ? row + columns : high;
+  }
+  if (high - low == r->router_count)
+    return CM_OK;
+  uint64_t *more;
+  if (CM_NEW(c->run->memory, more, (size_t)(high - low) * CM_DIRECTIONS, error) != CM_OK)
+    return error->status;
+  memcpy(more + (size_t)(r->first_router - low) * CM_DIRECTIONS, r->load,
+         (size_t)r->router_count * CM_DIRECTIONS * sizeof *more);
+  cm_free(r->load);
+  r->load = more;
+  r->first_router = low;
+  r->router_count = high - low;
+  return CM_OK;
+}
+
+static cm_status walk(chooser *c, uint32_t flow, unsigned shapes, cm_tree *tree, cm_error *error)
+{
+  cm_status status = cm_walk_flow(&c->walker, flow, shapes, tree, error);
+  return status == CM_OK && c->r->chip->dead_link_count > 0 ? cover(c, *tree, error) : status;
+}
+
+static uint64_t *load_of(const cm_routes *r, uint32_t router, unsigned out)
+{
+  return &r->load[(size_t)(router - r->first_router) * CM_DIRECTIONS + (unsigned)__builtin_ctz(out)];
+}
 
 /* Adds `weight` (or takes it off, as unsigned numbers may) on every link of a tree. */
 static uint64_t put(chooser *c, cm_tree tree, uint64_t weight)
 {
   for (size_t i = 0; i < tree.count; i++)
     for (unsigned out = tree.node[i].out; out != 0; out &= out - 1)
-      c->r->load[(size_t)tree.node[i].router * CM_DIRECTIONS + (unsigned)__builtin_ctz(out)] += weight;
+      *load_of(c->r, tree.node[i].router, out) += weight;
   return tree.count - 1;
 }
 
@@ -103,7 +137,7 @@ static double cost(const chooser *c, cm_tree tree, uint64_t weight)
   double sum = 0;
   for (size_t i = 0; i < tree.count; i++)
     for (unsigned out = tree.node[i].out; out != 0; out &= out - 1) {
-      double load = (double)c->r->load[(size_t)tree.node[i].router * CM_DIRECTIONS + (unsigned)__builtin_ctz(out)];
+      double load = (double)*load_of(c->r, tree.node[i].router, out);
       sum += fourth_power((load + (double)weight) / c->most) - fourth_power(load / c->most);
     }
   return sum;
@@ -112,7 +146,7 @@ static double cost(const chooser *c, cm_tree tree, uint64_t weight)
 static uint64_t highest(const chooser *c)
 {
   uint64_t most = 0;
-  for (size_t i = 0; i < c->routers * CM_DIRECTIONS; i++)
+  for (size_t i = 0; i < (size_t)c->r->router_count * CM_DIRECTIONS; i++)
     most = c->r->load[i] > most ? c->r->load[i] : most;
   return most;
 }
@@ -122,9 +156,9 @@ static cm_status load_all(chooser *c, cm_error *error)
 {
   cm_tree tree;
   c->r->links = 0;
-  memset(c->r->load, 0, c->routers * CM_DIRECTIONS * sizeof *c->r->load);
+  memset(c->r->load, 0, (size_t)c->r->router_count * CM_DIRECTIONS * sizeof *c->r->load);
   for (uint32_t f = 0; f < c->r->flow_count; f++) {
-    if (cm_walk_flow(&c->walker, f, c->r->shapes[f], &tree, error) != CM_OK ||
+    if (walk(c, f, c->r->shapes[f], &tree, error) != CM_OK ||
         (f % CHECK_EVERY == 0 && cm_run_check(c->run, error) != CM_OK))
       return error->status;
     c->r->links += put(c, tree, c->r->weight[f]);
@@ -138,7 +172,7 @@ static cm_status reroute(chooser *c, uint32_t flow, unsigned open_count, unsigne
   cm_routes *r = c->r;
   uint64_t weight = r->weight[flow];
   cm_tree tree;
-  if (cm_walk_flow(&c->walker, flow, r->shapes[flow], &tree, error) != CM_OK)
+  if (walk(c, flow, r->shapes[flow], &tree, error) != CM_OK)
     return error->status;
   (void)put(c, tree, UINT64_C(0) - weight);
   unsigned best = r->shapes[flow];
@@ -149,7 +183,7 @@ static cm_status reroute(chooser *c, uint32_t flow, unsigned open_count, unsigne
       unsigned shapes = kept | s << (CM_SHAPE_BITS * q);
       if (shapes == best)
         continue;
-      if (cm_walk_flow(&c->walker, flow, shapes, &tree, error) != CM_OK)
+      if (walk(c, flow, shapes, &tree, error) != CM_OK)
         return error->status;
       double here = cost(c, tree, weight);
       if (here < least) {
@@ -159,7 +193,7 @@ static cm_status reroute(chooser *c, uint32_t flow, unsigned open_count, unsigne
     }
   }
   r->shapes[flow] = (uint8_t)best;
-  if (cm_walk_flow(&c->walker, flow, best, &tree, error) != CM_OK)
+  if (walk(c, flow, best, &tree, error) != CM_OK)
     return error->status;
   (void)put(c, tree, weight);
   return CM_OK;
@@ -232,7 +266,7 @@ static cm_status count_entry(void *user, const cm_table_entry *entry, cm_error *
 {
   cm_routes *r = user;
   (void)error;
-  r->entries[entry->router]++;
+  r->entries[entry->router - r->first_router]++;
   r->entries_total++;
   return CM_OK;
 }
@@ -242,12 +276,12 @@ static cm_status count_tables(chooser *c, cm_error *error)
   cm_routes *r = c->r;
   if (!r->multicast)
     return CM_OK;
-  if (CM_NEW(c->run->memory, r->entries, c->routers, error) != CM_OK ||
+  if (CM_NEW(c->run->memory, r->entries, r->router_count, error) != CM_OK ||
       cm_tables_walk(r, c->run, count_entry, r, error) != CM_OK)
     return error->status;
-  for (uint32_t i = 0; i < c->routers; i++) {
+  for (uint32_t i = 0; i < r->router_count; i++) {
     r->routers_over += r->chip->table_entries != 0 && r->entries[i] > r->chip->table_entries;
-    r->fullest = r->entries[i] > r->entries[r->fullest] ? i : r->fullest;
+    r->fullest = r->entries[i] > cm_routes_entries(r, r->fullest) ? r->first_router + i : r->fullest;
   }
   return CM_OK;
 }
@@ -268,11 +302,35 @@ static cm_status check_length(const cm_routes *r, uint64_t links_max, cm_error *
                        (unsigned long long)links, (unsigned long long)links_max);
 }
 
+uint64_t cm_routes_load(const cm_routes *r, uint32_t link)
+{
+  uint32_t router = link / CM_DIRECTIONS - r->first_router;
+  return router < r->router_count ? r->load[(size_t)router * CM_DIRECTIONS + link % CM_DIRECTIONS] : 0;
+}
+
+uint32_t cm_routes_entries(const cm_routes *r, uint32_t router)
+{
+  return router - r->first_router < r->router_count ? r->entries[router - r->first_router] : 0;
+}
+
+/* Rows of routers that trees use where no dead link sends them round. */
+static cm_status find_rows(cm_routes *r, cm_memory *memory, cm_error *error)
+{
+  cm_window w;
+  if (cm_window_around(r->chip, r->mapping->core, r->mapping->part_count, memory, &w, error) != CM_OK)
+    return error->status;
+  bool all = w.y0 + w.height > w.routers_y;
+  r->first_router = all ? 0 : w.y0 * w.routers_x;
+  r->router_count = (all ? w.routers_y : w.height) * w.routers_x;
+  return CM_OK;
+}
+
 static cm_status make(chooser *c, uint64_t links_max, cm_error *error)
 {
   cm_routes *r = c->r;
   if (cm_routes_flows(r, c->run, error) != CM_OK || check_length(r, links_max, error) != CM_OK ||
-      CM_NEW(c->run->memory, r->load, c->routers * CM_DIRECTIONS, error) != CM_OK ||
+      find_rows(r, c->run->memory, error) != CM_OK ||
+      CM_NEW(c->run->memory, r->load, (size_t)r->router_count * CM_DIRECTIONS, error) != CM_OK ||
       cm_walker_new(r, c->run->memory, &c->walker, error) != CM_OK || load_all(c, error) != CM_OK)
     return error->status;
   r->load_max_before = highest(c);
@@ -299,7 +357,7 @@ cm_status cm_routes_make(const cm_mapping *mapping, const cm_topology *topology,
   if (options->multicast && topology->directed && (uint64_t)chip->router_x * chip->router_y > CM_LOCAL_CORES_MAX)
     return cm_fail(error, CM_TOO_LARGE, "routing tables know at most %d cores behind one router; this chip has %u x %u",
                    CM_LOCAL_CORES_MAX, chip->router_x, chip->router_y);
-  chooser c = {.run = run, .routers = (size_t)cm_chip_routers_x(chip) * cm_chip_routers_y(chip)};
+  chooser c = {.run = run};
   if (CM_NEW(run->memory, c.r, 1, error) != CM_OK)
     return error->status;
   *c.r = (cm_routes){.topology = topology, .chip = chip, .mapping = mapping, .rule = options->rule,

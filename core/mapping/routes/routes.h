@@ -25,15 +25,22 @@ typedef struct cm_routes {
   uint32_t *part_first;        /* [part_count + 1] flows of each part; */
   unsigned rank_bits;          /* a flow's key is its part << rank_bits | its rank there; keys have key_bits */
   unsigned key_bits;
-  uint64_t *load;              /* [routers * CM_DIRECTIONS] */
+  uint32_t first_router, router_count; /* no tree has others: rows around those in use */
+  uint64_t *load;              /* [router_count * CM_DIRECTIONS] */
   uint64_t load_max, load_max_before; /* with the shapes chosen, and with the first shape everywhere */
   uint64_t links;              /* sum over flows of the links of their trees */
   double traffic;              /* the same times the weight, divided by `unit` */
   uint64_t channels, dependencies; /* of the channel dependency graph, which is acyclic */
-  uint32_t *entries;           /* [routers] of its routing table; NULL unless multicast */
+  uint32_t *entries;           /* [router_count] of its routing table; NULL unless multicast */
   uint64_t entries_total, routers_over; /* all; routers with more than the chip's limit */
   uint32_t fullest;            /* router with most entries */
 } cm_routes;
+
+/* Load of a link: router * CM_DIRECTIONS + direction. */
+uint64_t cm_routes_load(const cm_routes *routes, uint32_t link);
+
+/* Entries of a router's table. */
+uint32_t cm_routes_entries(const cm_routes *routes, uint32_t router);
 
 typedef struct cm_route_options {
   cm_turn_rule rule;

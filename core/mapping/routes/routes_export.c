@@ -42,7 +42,7 @@ json_t *cm_routes_json(const cm_routes *r)
                 1, "channels", (json_int_t)r->channels, "dependencies", (json_int_t)r->dependencies);
   if (json == NULL || !r->multicast)
     return json;
-  uint32_t routers_x = cm_chip_routers_x(r->chip), entries = r->entries[r->fullest];
+  uint32_t routers_x = cm_chip_routers_x(r->chip), entries = cm_routes_entries(r, r->fullest);
   json_t *tables =
       json_pack("{s:I, s:o, s:I, s:[i,i], s:I, s:b}", "entries", (json_int_t)r->entries_total, "limit",
                 r->chip->table_entries == 0 ? json_null() : json_integer(r->chip->table_entries), "most",
@@ -175,21 +175,21 @@ static void put_band(writer *w, const band *b, bool *first)
 static cm_status put_tables(writer *w, cm_error *error)
 {
   const cm_routes *r = w->r;
-  uint32_t routers = cm_chip_routers_x(r->chip) * cm_chip_routers_y(r->chip);
+  uint32_t end = r->first_router + r->router_count;
   bool lead = true;
   cm_status status = CM_OK;
-  for (band b = {0}; b.end < routers && status == CM_OK;) {
+  for (band b = {.end = r->first_router}; b.end < end && status == CM_OK;) {
     uint64_t entries = 0;
     b.first = b.end;
-    for (; b.end < routers && (b.end == b.first || entries + r->entries[b.end] <= BAND_ENTRIES_MAX); b.end++)
-      entries += r->entries[b.end];
+    for (; b.end < end && (b.end == b.first || entries + cm_routes_entries(r, b.end) <= BAND_ENTRIES_MAX); b.end++)
+      entries += cm_routes_entries(r, b.end);
     b.at = NULL;
     b.entry = NULL;
     if (CM_NEW(w->run->memory, b.at, (size_t)(b.end - b.first) + 1, error) != CM_OK ||
         CM_NEW(w->run->memory, b.entry, entries, error) != CM_OK)
       status = error->status;
     for (uint32_t i = b.first; status == CM_OK && i + 1 < b.end; i++)
-      b.at[i - b.first + 1] = b.at[i - b.first] + r->entries[i];
+      b.at[i - b.first + 1] = b.at[i - b.first] + cm_routes_entries(r, i);
     if (status == CM_OK && entries > 0)
       status = cm_tables_walk(r, w->run, gather, &b, error);
     if (status == CM_OK && entries > 0)
@@ -239,13 +239,16 @@ static cm_status put_csv(writer *w, cm_error *error)
 static cm_status put_loads(writer *w, cm_error *error)
 {
   const cm_routes *r = w->r;
-  size_t links = (size_t)cm_chip_routers_x(r->chip) * cm_chip_routers_y(r->chip) * CM_DIRECTIONS;
+  size_t links = (size_t)r->router_count * CM_DIRECTIONS;
+  uint32_t columns = cm_chip_routers_x(r->chip);
+  cm_window rows = {.y0 = r->first_router / columns, .width = columns, .height = r->router_count / columns,
+                    .routers_x = columns, .routers_y = cm_chip_routers_y(r->chip)};
   double *load;
   if (CM_NEW(w->run->memory, load, links, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < links; i++)
     load[i] = (double)r->load[i] / r->unit;
-  cm_links_write_binary(r->chip, load, w->stream);
+  cm_links_write_binary(&rows, load, w->stream);
   cm_free(load);
   return CM_OK;
 }

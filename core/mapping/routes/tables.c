@@ -17,9 +17,10 @@ typedef struct work {
   const cm_routes *r;
   cm_run *run;
   cm_walker walker;
-  uint64_t *local;    /* [routers] cores behind a router that the axon is for */
-  uint32_t *first, *last; /* [routers] visits of the part under way, plus 1; 0: none */
-  uint32_t *touched;  /* routers with visits, in order of the first */
+  /* Of the routers in use, [router_count]: */
+  uint64_t *local;    /* cores behind a router that the axon is for */
+  uint32_t *first, *last; /* visits of the part under way, plus 1; 0: none */
+  uint32_t *touched;  /* numbers from the first router in use, of those with visits, in order of the first */
   size_t touched_count, touched_room;
   visit *visit, *list;
   size_t visit_count, visit_room, list_room;
@@ -69,21 +70,21 @@ static cm_status visit_flow(work *w, uint32_t flow, uint32_t rank, bool alone, c
     return error->status;
   for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++) {
     uint32_t core = r->mapping->core[r->target[i]];
-    w->local[cm_router_of(chip, core)] |= UINT64_C(1) << cm_core_behind(chip, core);
+    w->local[cm_router_of(chip, core) - r->first_router] |= UINT64_C(1) << cm_core_behind(chip, core);
   }
   cm_status status = CM_OK;
   for (size_t i = 0; i < tree.count && status == CM_OK; i++) {
     const cm_tree_node *node = &tree.node[i];
     uint64_t word = node->out;
     if (node->target)
-      word |= w->local[node->router] << CM_DIRECTIONS;
+      word |= w->local[node->router - r->first_router] << CM_DIRECTIONS;
     bool straight = node->in != CM_NO_DIRECTION && word == UINT64_C(1) << node->in;
     if (straight && alone) /* no entry, and no other axon's entry to keep clear of */
       continue;
-    status = add_visit(w, node->router, (visit){.word = word, .rank = rank, .straight = straight}, error);
+    status = add_visit(w, node->router - r->first_router, (visit){.word = word, .rank = rank, .straight = straight}, error);
   }
   for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++)
-    w->local[cm_router_of(chip, r->mapping->core[r->target[i]])] = 0;
+    w->local[cm_router_of(chip, r->mapping->core[r->target[i]]) - r->first_router] = 0;
   return status;
 }
 
@@ -123,7 +124,7 @@ static cm_status cover_part(work *w, uint32_t part, cm_error *error)
         w->list[count++] = w->visit[v - 1];
     }
     if (status == CM_OK)
-      status = cover(w, router, (uint64_t)part << w->r->rank_bits, 0, w->r->rank_bits, w->list, count, error);
+      status = cover(w, w->r->first_router + router, (uint64_t)part << w->r->rank_bits, 0, w->r->rank_bits, w->list, count, error);
     w->first[router] = w->last[router] = 0;
   }
   w->touched_count = w->visit_count = 0;
@@ -134,7 +135,7 @@ cm_status cm_tables_walk(const cm_routes *routes, cm_run *run, cm_table_visit em
 {
   work w = {.r = routes, .run = run, .emit = emit, .user = user};
   cm_memory *memory = run->memory;
-  size_t routers = (size_t)cm_chip_routers_x(routes->chip) * cm_chip_routers_y(routes->chip);
+  size_t routers = routes->router_count;
   cm_status status = CM_OK;
   if (CM_NEW(memory, w.local, routers, error) != CM_OK || CM_NEW(memory, w.first, routers, error) != CM_OK ||
       CM_NEW(memory, w.last, routers, error) != CM_OK || cm_walker_new(routes, memory, &w.walker, error) != CM_OK)

@@ -147,6 +147,21 @@ test('the links file gives four loads a router', () => {
   assert.equal(links.max, 10.5);
 });
 
+test('a box of a large chip fills only its own cores, also over the edge of a torus', () => {
+  const buffer = new ArrayBuffer(32 + 4 * 36),
+    view = new DataView(buffer);
+  [...'CMCORES2'].forEach((letter, i) => view.setUint8(i, letter.charCodeAt(0)));
+  [2048, 1024, 2047, 1023, 2, 2].forEach((value, i) => view.setUint32(8 + 4 * i, value, true));
+  for (let i = 0; i < 4; i++) view.setUint32(32 + 36 * i, i, true);
+  const cores = parseCores(buffer);
+  const at = (x, y) => cores.part[y * 2048 + x];
+  assert.deepEqual([at(2047, 1023), at(0, 1023), at(2047, 0), at(0, 0)], [0, 1, 2, 3]);
+  assert.equal(at(5, 5), NO_PART);
+  assert.throws(() => parseCores(buffer.slice(0, 100)), /has 176 bytes, not 100/);
+  view.setUint32(16, 2048, true);
+  assert.throws(() => parseCores(buffer), /impossible box/);
+});
+
 test('the colour scale runs from dark to light without turning back', () => {
   assert.deepEqual(viridis(0), [68, 1, 84]);
   assert.deepEqual(viridis(1), [253, 231, 37]);
