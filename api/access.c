@@ -190,7 +190,7 @@ static void note_use(cm_access *access, const cm_identity *who)
   pthread_mutex_unlock(&access->lock);
 }
 
-static void check_token(cm_request *request, const char *token)
+bool cm_access_check(cm_request *request, const char *token)
 {
   cm_error error;
   cm_status status = cm_tokens_check(request->store->database, token, &request->who, &error);
@@ -202,6 +202,26 @@ static void check_token(cm_request *request, const char *token)
     refuse(request, ", error=\"invalid_token\"", "The token is not accepted", error.detail);
   else
     cm_reply_error(request, &error);
+  return status == CM_OK;
+}
+
+/* A browser sends its cookie whoever's page makes it ask: what changes something must name the page's origin, which the head's
+ * check has found to be ours (head.c). False: the reply is set, or the session has ended. */
+static bool take_session(cm_request *request, const char *token)
+{
+  cm_error error;
+  bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+  if (!safe && cm_request_header(request, "Origin") == NULL) {
+    cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
+                     "with a session's cookie, requests that change something must send Origin");
+    return false;
+  }
+  cm_status status = cm_tokens_again(request->store->database, token, &request->who, &error);
+  if (status == CM_OK)
+    note_use(request->server->access, &request->who);
+  else if (status != CM_NOT_FOUND && status != CM_CONFLICT)
+    cm_reply_error(request, &error);
+  return status == CM_OK;
 }
 
 bool cm_access_take(cm_request *request)
@@ -211,8 +231,11 @@ bool cm_access_take(cm_request *request)
   const char *header = cm_request_header(request, "Authorization"), *token = header != NULL ? bearer(header) : NULL;
   if (request->route->right == CM_RIGHT_PUBLIC)
     return true;
+  char session[CM_TOKEN_ID_MAX];
   if (token != NULL)
-    check_token(request, token);
+    (void)cm_access_check(request, token);
+  else if (cm_session_token(request, session) && (take_session(request, session) || request->status != 0))
+    ;
   else if (cm_users_exist(request->store->database, &users, &error) != CM_OK)
     cm_reply_error(request, &error);
   else if (!users) {
@@ -220,7 +243,7 @@ bool cm_access_take(cm_request *request)
     request->open = true;
   } else
     refuse(request, "", "A token is needed",
-           "send it as Authorization: Bearer; coremapd token add, or somebody who administers the server, makes one");
+           "sign in, or send it as Authorization: Bearer; coremapd token add, or somebody who administers the server, makes one");
   request->viewer = (cm_viewer){request->who.user, request->who.group, request->who.role >= CM_ROLE_OPERATOR};
   return request->status == 0 && cm_access_has(request, request->route->right);
 }

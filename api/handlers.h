@@ -15,6 +15,8 @@ void cm_delete_cache(cm_request *request);
 void cm_get_static(cm_request *request);
 
 void cm_get_me(cm_request *request);
+void cm_post_session(cm_request *request);
+void cm_delete_session(cm_request *request);
 void cm_get_access(cm_request *request);
 void cm_put_access(cm_request *request);
 void cm_list_users(cm_request *request);

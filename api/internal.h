@@ -39,6 +39,7 @@ typedef struct cm_pool cm_pool;
 typedef struct cm_hub cm_hub;
 typedef struct cm_connections cm_connections;
 typedef struct cm_access cm_access;
+typedef struct cm_sessions cm_sessions;
 
 typedef void (*cm_handler)(cm_request *request);
 
@@ -147,6 +148,7 @@ struct cm_server {
   cm_hub *hub;
   cm_connections *connections;
   cm_access *access;
+  cm_sessions *sessions;
   pthread_mutex_t limits_lock;
   cm_server_limits limits; /* under it */
   atomic_bool draining, stopping;
@@ -178,6 +180,8 @@ void cm_access_free(cm_access *access); /* NULL is allowed */
 /* Finds out who asks and whether the route's right is his; false: the reply (401, 403, 429) is set, to be held back for
  * request->delay seconds. */
 bool cm_access_take(cm_request *request);
+/* Finds out who a token is; false: the reply is set, as above. */
+bool cm_access_check(cm_request *request, const char *token);
 /* Whether what the route names is there for the caller, and his to change where the route does so; false: the reply (404,
  * 403) is set. */
 bool cm_access_object(cm_request *request);
@@ -196,6 +200,12 @@ void cm_access_delay_over(cm_request *request);
 bool cm_access_has(cm_request *request, cm_right right);
 /* Writes down which tokens have been used; to be called now and then. */
 cm_status cm_access_write_uses(cm_access *access, cm_store *store, cm_error *error);
+
+/* ---- sessions.c ---- */
+cm_status cm_sessions_start(cm_sessions **sessions, cm_error *error);
+void cm_sessions_free(cm_sessions *sessions); /* NULL is allowed */
+/* The id of the token that the request's cookie stands for; false: it has no cookie that is good. */
+bool cm_session_token(const cm_request *request, char token[CM_TOKEN_ID_MAX]);
 
 /* ---- connections.c ---- */
 /* A client's address as a key: an IPv4 address, or the network of an IPv6 address, of which one has 2^64. */

@@ -19,6 +19,10 @@ const cm_route cm_routes[] = {
   {"DELETE", "/v1/cache", cm_delete_cache, "deleteCache", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_OPERATE,
    CM_OBJECT_NONE, CM_DEED_SEE},
 
+  {"POST", "/v1/session", cm_post_session, "postSession", CM_BODY_JSON, CM_LANE_SHORT, true, "", CM_RIGHT_PUBLIC,
+   CM_OBJECT_NONE, CM_DEED_SEE},
+  {"DELETE", "/v1/session", cm_delete_session, "deleteSession", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_PUBLIC,
+   CM_OBJECT_NONE, CM_DEED_SEE},
   {"GET", "/v1/users", cm_list_users, "listUsers", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_ADMIN, CM_OBJECT_NONE,
    CM_DEED_SEE},
   {"POST", "/v1/users", cm_post_user, "postUser", CM_BODY_JSON, CM_LANE_SHORT, true, "", CM_RIGHT_ADMIN, CM_OBJECT_NONE,

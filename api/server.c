@@ -85,7 +85,9 @@ static void work(cm_request *request)
   /* A reply of which parts found no memory would tell something else than is. */
   if (!request->wait && cm_json_whole(refusals, "the reply", &error) != CM_OK)
     cm_reply_error(request, &error);
-  if (request->wait)
+  if (request->delay > 0)
+    cm_hub_delay(request->server->hub, request);
+  else if (request->wait)
     cm_hub_wait(request->server->hub, request);
   else
     MHD_resume_connection(request->connection);
@@ -196,6 +198,7 @@ static void free_server(cm_server *server)
   cm_hub_free(server->hub);
   cm_connections_free(server->connections);
   cm_access_free(server->access);
+  cm_sessions_free(server->sessions);
   pthread_mutex_destroy(&server->limits_lock);
   free(server);
 }
@@ -211,7 +214,7 @@ cm_status cm_server_start(const cm_server_options *options, cm_server **server, 
   pthread_mutex_init(&made->limits_lock, NULL);
   if (cm_descriptors_share(options->workers, &made->limits, error) != CM_OK ||
       cm_path(made->www, error, "%s", options->www) != CM_OK ||
-      cm_access_start(&made->access, error) != CM_OK ||
+      cm_access_start(&made->access, error) != CM_OK || cm_sessions_start(&made->sessions, error) != CM_OK ||
       cm_connections_start(made, &made->connections, error) != CM_OK ||
       cm_pool_start(8, work, &made->short_pool, error) != CM_OK ||
       cm_pool_start(2, work, &made->import_pool, error) != CM_OK || cm_hub_start(made, &made->hub, error) != CM_OK) {

@@ -112,6 +112,8 @@ int cli_run_program(int argc, char **argv);
 int cli_disassemble(int argc, char **argv);
 int cli_submit(int argc, char **argv);
 int cli_wait(int argc, char **argv);
+int cli_login(int argc, char **argv);
+int cli_logout(int argc, char **argv);
 int cli_get(int argc, char **argv);
 int cli_cancel(int argc, char **argv);
 

@@ -7,11 +7,14 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "cli/token.h"
+
 enum { JSON_BYTES_MAX = 1 << 28, CONNECT_SECONDS = 10 };
 
 struct cli_server {
   CURL *curl;
   char url[512]; /* without a slash at its end */
+  char token[CLI_TOKEN_MAX]; /* "": none */
   const atomic_bool *cancel;
 };
 
@@ -30,6 +33,10 @@ cm_status cli_server_open(const char *url, const atomic_bool *cancel, cli_server
   (void)snprintf(server->url, sizeof server->url, "%s", url);
   for (size_t length = strlen(server->url); server->url[length - 1] == '/'; length--)
     server->url[length - 1] = '\0';
+  if (cli_token_find(server->url, server->token, error) != CM_OK) {
+    cli_server_close(server);
+    return error->status;
+  }
   *made = server;
   return CM_OK;
 }
@@ -39,6 +46,16 @@ void cli_server_close(cli_server *server)
   if (server != NULL)
     curl_easy_cleanup(server->curl);
   free(server);
+}
+
+const char *cli_server_url(const cli_server *server)
+{
+  return server->url;
+}
+
+void cli_server_use(cli_server *server, const char *token)
+{
+  (void)snprintf(server->token, sizeof server->token, "%s", token);
 }
 
 char *cli_url_segment(cli_server *server, const char *text)
@@ -90,6 +107,8 @@ static cm_status problem(const cli_server *server, const cli_request *request, l
   cm_status is = status == 404 ? CM_NOT_FOUND : status < 500 ? CM_BAD_REQUEST : CM_IO;
   for (cm_status s = CM_BAD_NETWORK; code != NULL && s <= CM_INTERNAL; s++)
     is = strcmp(cm_status_code(s), code) == 0 ? s : is;
+  if (status == 401)
+    return cm_fail(error, CM_CONFLICT, "%s wants a token: %s (coremap login)", server->url, detail != NULL ? detail : "");
   if (detail != NULL)
     return cm_fail(error, is, "%s", detail);
   return cm_fail(error, is, "%s answers %s %s with status %ld", server->url, request->method, request->path, status);
@@ -153,6 +172,11 @@ cm_status cli_server_ask(cli_server *server, const cli_request *request, cli_rep
     (void)snprintf(known, sizeof known, "If-None-Match: %s", request->known);
     headers = curl_slist_append(headers, known);
   }
+  if (server->token[0] != '\0') {
+    char line[CLI_TOKEN_MAX + 32];
+    (void)snprintf(line, sizeof line, "Authorization: Bearer %s", server->token);
+    headers = curl_slist_append(headers, line);
+  }
   cm_status status = sink == NULL || (request->body != NULL && body == NULL)
                          ? cm_fail(error, CM_NO_MEMORY, "out of memory")
                          : send_and_read(server, request, body, sink, headers, error);
@@ -167,7 +191,7 @@ cm_status cli_server_ask(cli_server *server, const cli_request *request, cli_rep
       (void)snprintf(made.etag, sizeof made.etag, "%s", etag->value);
     if (made.status >= 400)
       status = problem(server, request, made.status, made.json, error);
-    else if (made.json == NULL && request->download == NULL && made.status != 304)
+    else if (made.json == NULL && request->download == NULL && made.status != 304 && made.status != 204)
       status = cm_fail(error, CM_IO, "%s%s is not answered in JSON: is that a coremapd server?", server->url,
                        request->path);
     if (status == CM_OK)

@@ -9,9 +9,14 @@
 typedef struct cli_server cli_server;
 
 /* A server at `url` (NULL: $COREMAP_SERVER, else http://127.0.0.1:8080); nothing is asked yet. `cancel` ends a request
- * that runs. The caller's: cli_server_close. Errors: CM_BAD_REQUEST (no URL), memory. */
+ * that runs. The caller's: cli_server_close. It signs in with the token that is kept for it
+ * (cli/token.h). Errors: CM_BAD_REQUEST (no URL), those of cli_token_find, memory. */
 cm_status cli_server_open(const char *url, const atomic_bool *cancel, cli_server **made, cm_error *error);
 void cli_server_close(cli_server *server);
+
+/* Its address without a slash at the end; and another token than the one that is kept for it. */
+const char *cli_server_url(const cli_server *server);
+void cli_server_use(cli_server *server, const char *token);
 
 typedef struct cli_request {
   const char *method, *path; /* path begins with '/' */

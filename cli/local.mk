@@ -9,6 +9,8 @@ coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/http.h cli/job.h cli/rem
   cli/generate.c \
   cli/http.c \
   cli/job.c \
+  cli/login.c \
+  cli/token.h cli/token.c \
   cli/main.c \
   cli/map.c \
   cli/partition.c \

@@ -24,6 +24,8 @@ static const struct {
   {"convert", cli_convert, "turn a network into another format"},
   {"generate", cli_generate, "make a network of a published recipe"},
   {"train", cli_train, "train the policy of mapper `learned`"},
+  {"login", cli_login, "sign in to a server: keep a token for it"},
+  {"logout", cli_logout, "forget the token of a server"},
   {"submit", cli_submit, "queue a job on a server"},
   {"wait", cli_wait, "wait until a server's job has ended"},
   {"get", cli_get, "get a job, mapping or program from a server"},

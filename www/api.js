@@ -37,6 +37,17 @@ function query(values) {
   return String(text) ? `?${text}` : '';
 }
 
+export const getMe = () => getJson('/v1/me');
+export async function signIn(token) {
+  const response = await request('/v1/session', {
+    method: 'POST',
+    body: JSON.stringify({ token }),
+    headers: { 'Content-Type': 'application/json' },
+  });
+  return response.json();
+}
+export const signOut = () => request('/v1/session', { method: 'DELETE' });
+
 export const listJobs = ({ cursor, state, limit } = {}, signal) =>
   getJson(`/v1/jobs${query({ cursor, state, limit })}`, signal);
 export const getJob = (id, signal) => getJson(`/v1/jobs/${part(id)}`, signal);

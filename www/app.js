@@ -1,5 +1,6 @@
 // Entry: which page the address asks for, the theme, and what all pages share.
 
+import { needsSignIn, showAccount, signInPage } from './account.js';
 import { showComparison } from './compare.js';
 import { showCreate } from './create.js';
 import { element, fill, icon } from './dom.js';
@@ -61,17 +62,19 @@ async function navigate() {
     );
   } catch (error) {
     if (signal.aborted || error.name === 'AbortError') return;
-    title = 'Error';
-    fill(
-      page,
-      element(
-        'header',
-        { class: 'page-head' },
-        element('h1', { tabindex: '-1' }, 'This page cannot be shown'),
-      ),
-      problemNode(error),
-      element('p', {}, element('a', { href: '#/jobs' }, 'Back to the jobs')),
-    );
+    title = needsSignIn(error) ? 'Sign in' : 'Error';
+    if (needsSignIn(error)) signInPage(page, enter);
+    else
+      fill(
+        page,
+        element(
+          'header',
+          { class: 'page-head' },
+          element('h1', { tabindex: '-1' }, 'This page cannot be shown'),
+        ),
+        problemNode(error),
+        element('p', {}, element('a', { href: '#/jobs' }, 'Back to the jobs')),
+      );
   }
   if (signal.aborted) return;
   attach(page, wait, signal);
@@ -85,6 +88,12 @@ function attach(page, wait, signal) {
   clearTimeout(wait);
   main.replaceChildren(page);
   window.scrollTo(0, 0);
+}
+
+/** Again from the start, with other rights than before. */
+function enter() {
+  showAccount(document.getElementById('account'), enter);
+  navigate();
 }
 
 function themes() {
@@ -115,4 +124,4 @@ function themes() {
 
 themes();
 window.addEventListener('hashchange', navigate);
-navigate();
+enter();

@@ -115,6 +115,8 @@ static const struct {
   {"GET", "/v1/cache", 'W', '-', 's', NULL},
   {"DELETE", "/v1/cache", 'O', '-', 's', NULL},
   {"GET", "/v1/me", 'T', '-', 's', NULL},
+  {"POST", "/v1/session", 'e', '-', 's', "{}"},
+  {"DELETE", "/v1/session", 'e', '-', 's', NULL},
   {"GET", "/v1/users", 'A', '-', 's', NULL},
   {"POST", "/v1/users", 'A', '-', 's', "{\"name\": \"ann\"}"},
   {"GET", "/v1/users/{name}", 'A', '-', 's', NULL},

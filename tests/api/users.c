@@ -291,6 +291,50 @@ START_TEST(the_last_use_is_noted_and_no_secret_is_stored)
 }
 END_TEST
 
+/* As a browser does: the token once, then a cookie. */
+START_TEST(a_session_stands_for_its_token)
+{
+  char body[200], cookie[160], secret[64], words[80];
+  test_expect(test_send(&server, "POST", "/v1/session", "{\"token\": \"x\"}"), 409); /* no users yet */
+  make_users();
+  expect("POST", "/v1/session", "A: b", "{\"token\": \"coremap_x\"}", 401);
+  expect("POST", "/v1/session", "A: b", "{}", 400);
+  snprintf(body, sizeof body, "{\"token\": \"%s\"}", strstr(bob, "coremap_"));
+  expect("POST", "/v1/session", "Origin: http://evil.example", body, 403);
+  test_reply reply = ask("POST", "/v1/session", "A: b", body);
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_str_eq(test_word(reply.json, "user"), "bob");
+  ck_assert_str_eq(test_header(&reply, "cache-control"), "no-store");
+  ck_assert_int_eq(sscanf(test_header(&reply, "set-cookie"), "coremap_session=%63[^;]", secret), 1);
+  ck_assert_ptr_nonnull(strstr(test_header(&reply, "set-cookie"), "; Path=/; HttpOnly; SameSite=Strict; Max-Age="));
+  ck_assert_ptr_null(strstr(bob, secret));
+  test_reply_clear(&reply);
+  snprintf(cookie, sizeof cookie, "Cookie: theme=dark; coremap_session=%s", secret);
+  expect("GET", "/v1/jobs", cookie, NULL, 200);
+  /* Another page's forms and scripts change nothing, with whatever Origin, or none. */
+  char origin[100], other[100];
+  snprintf(origin, sizeof origin, "Origin: %s", server.url);
+  snprintf(other, sizeof other, "Origin: http://127.0.0.1:%d", server.port == 1 ? 2 : 1);
+  const char *const headers[][3] = {{cookie, NULL, NULL}, {cookie, other, NULL}, {cookie, "Origin: null", NULL},
+                                    {cookie, origin, NULL}};
+  for (int i = 0; i < 4; i++)
+    test_expect(test_request(&server, "POST", "/v1/networks", headers[i], "4 3\n2\n1 3\n2 4\n3\n", 16), i < 3 ? 403 : 201);
+  /* It may what the token may, and ends with it. */
+  expect("GET", "/metrics", cookie, NULL, 403);
+  expect("GET", "/v1/me", "Cookie: coremap_session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", NULL, 401);
+  test_expect(test_request(&server, "DELETE", "/v1/session", headers[3], NULL, 0), 204);
+  expect("GET", "/v1/jobs", cookie, NULL, 401);
+  reply = ask("POST", "/v1/session", "A: b", body);
+  ck_assert_int_eq(sscanf(test_header(&reply, "set-cookie"), "coremap_session=%63[^;]", secret), 1);
+  test_reply_clear(&reply);
+  snprintf(cookie, sizeof cookie, "Cookie: coremap_session=%s", secret);
+  expect("GET", "/v1/jobs", cookie, NULL, 200);
+  snprintf(words, sizeof words, "token revoke %.12s", strstr(bob, "coremap_") + 8);
+  ck_assert_int_eq(command(words, NULL, 0), 0);
+  expect("GET", "/v1/jobs", cookie, NULL, 401);
+}
+END_TEST
+
 START_TEST(commands_say_what_is_wrong)
 {
   ck_assert_int_eq(command("user add 'No Name'", NULL, 0), 2);
@@ -340,6 +384,7 @@ int main(void)
   tcase_add_test(tests, revoked_expired_and_disabled_end_at_once);
   tcase_add_test(tests, users_and_tokens_over_http);
   tcase_add_test(tests, the_last_use_is_noted_and_no_secret_is_stored);
+  tcase_add_test(tests, a_session_stands_for_its_token);
   tcase_add_test(tests, commands_say_what_is_wrong);
   tcase_add_test(tests, the_first_user_comes_before_the_first_start);
   suite_add_tcase(suite, tests);

@@ -559,6 +559,52 @@ test('what is not there is said', async () => {
   expected.pop();
 });
 
+test('with users one signs in with a token, by keyboard, and out again', async () => {
+  const lab = await startServer({ own: true });
+  const coremapd = (...words) =>
+    execFileSync(join(process.env.CM_BUILD, 'coremapd'), [...words, '--data', lab.data], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+  try {
+    coremapd('user', 'add', 'ann', '--role', 'admin');
+    const token = coremapd('token', 'add', '--user', 'ann');
+    const tab = await context.newPage();
+    const broken = [];
+    tab.on('pageerror', (error) => broken.push(error.stack));
+    await tab.goto(`${lab.url}/#/new`);
+    await tab.waitForSelector('#token');
+    assert.equal(await tab.textContent('h1'), 'Sign in');
+    assert.equal(await tab.isVisible('#account'), false);
+    await tab.focus('#token');
+    await tab.keyboard.type('coremap_wrong');
+    await tab.keyboard.press('Enter');
+    await tab.waitForSelector('[role=alert]');
+    assert.match(await tab.textContent('[role=alert]'), /wrong, or has been revoked/);
+    await tab.screenshot({ path: join(process.env.CM_SCREENSHOTS, 'sign-in.png') });
+    await tab.keyboard.type(token); // what was wrong is selected
+    await tab.keyboard.press('Enter');
+    await tab.waitForSelector('#account:not([hidden])');
+    assert.match(await tab.textContent('#account'), /ann/);
+    await tab.waitForSelector('h1:text-is("New job")');
+    assert.equal(await tab.evaluate(() => document.cookie), '', 'no script sees the session');
+    await tab.setInputFiles('#file', FILE); // a change, by the session alone
+    await tab.waitForFunction(() => /286/.test(document.body.textContent));
+    await tab.screenshot({ path: join(process.env.CM_SCREENSHOTS, 'signed-in.png') });
+    await tab.reload();
+    await tab.waitForSelector('#account:not([hidden])');
+    await tab.click('#account button');
+    await tab.waitForSelector('#token');
+    await tab.reload();
+    await tab.waitForSelector('#token');
+    assert.deepEqual(broken, []);
+  } finally {
+    await context.close();
+    await lab.stop();
+  }
+});
+
 test('nothing was said on the console, nothing broke the policy, nobody else was asked', () => {
   assert.deepEqual([...new Set(trouble)], []);
 });

@@ -7,8 +7,9 @@ import { createInterface } from 'node:readline';
 
 const START_MS = 30000;
 
-export async function startServer() {
-  if (process.env.CM_SERVER_URL) return { url: process.env.CM_SERVER_URL, stop: async () => {} };
+/** `own`: never the server of CM_SERVER_URL. */
+export async function startServer({ own = false } = {}) {
+  if (process.env.CM_SERVER_URL && !own) return { url: process.env.CM_SERVER_URL, stop: async () => {} };
   const data = mkdtempSync(join(tmpdir(), 'coremapd-pages-'));
   const daemon = spawn(
     join(process.env.CM_BUILD, 'coremapd'),
@@ -33,6 +34,7 @@ export async function startServer() {
   });
   return {
     url,
+    data,
     stop: async () => {
       daemon.kill('SIGTERM');
       await ended;

@@ -1,0 +1,135 @@
+#include "cli/token.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+
+enum { FILE_BYTES_MAX = 1 << 20 };
+
+static cm_status file_path(char *path, char *folder, cm_error *error)
+{
+  const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+  bool given = config != NULL && config[0] == '/';
+  if (!given && (home == NULL || home[0] != '/'))
+    return cm_fail(error, CM_NOT_FOUND, "there is no home folder to keep tokens in; use $COREMAP_TOKEN");
+  if (cm_path(folder, error, "%s%s/coremap", given ? config : home, given ? "" : "/.config") != CM_OK)
+    return error->status;
+  return cm_path(path, error, "%s/tokens", folder);
+}
+
+/* {"https://map.lab": "coremap_..."}; empty when there is no file. The caller decrefs. */
+static cm_status read_all(const char *path, json_t **all, cm_error *error)
+{
+  struct stat about;
+  char *text;
+  size_t size;
+  if (stat(path, &about) != 0) {
+    *all = json_object();
+    return errno != ENOENT  ? cm_fail_errno(error, errno, "cannot look at", path)
+           : *all == NULL ? cm_fail(error, CM_NO_MEMORY, "out of memory")
+                          : CM_OK;
+  }
+  if ((about.st_mode & 077) != 0)
+    return cm_fail(error, CM_CONFLICT, "others can read the tokens in %s: chmod 600 it, and revoke what is in it", path);
+  if (cm_file_read(path, FILE_BYTES_MAX, &text, &size, error) != CM_OK)
+    return error->status;
+  uint64_t refusals = cm_json_refusals();
+  *all = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+  memset(text, 0, size);
+  free(text);
+  if (*all == NULL && cm_json_whole(refusals, path, error) != CM_OK)
+    return error->status;
+  if (json_is_object(*all))
+    return CM_OK;
+  json_decref(*all);
+  return cm_fail(error, CM_DAMAGED, "%s is no JSON object; remove it and sign in again", path);
+}
+
+static cm_status write_all(const char *path, const char *folder, const json_t *all, cm_error *error)
+{
+  char made[CM_PATH_MAX];
+  if (cm_folder_make(folder, error) != CM_OK || cm_path(made, error, "%s.new", path) != CM_OK)
+    return error->status;
+  (void)unlink(made);
+  int file = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
+  if (stream == NULL)
+    return cm_fail_errno(error, errno, "cannot create", made);
+  bool written = cm_json_dumpf(all, stream, JSON_INDENT(1)) == 0;
+  written = fclose(stream) == 0 && written;
+  if (written && rename(made, path) == 0)
+    return CM_OK;
+  int cause = errno;
+  (void)unlink(made);
+  return cm_fail_errno(error, cause != 0 ? cause : EIO, "cannot write", path);
+}
+
+cm_status cli_token_safe(const char *url, cm_error *error)
+{
+  static const char *const near[] = {"http://127.", "http://localhost", "http://[::1]"};
+  if (strncasecmp(url, "https://", 8) == 0)
+    return CM_OK;
+  for (size_t i = 0; strchr(url, '@') == NULL && i < sizeof near / sizeof *near; i++) { /* before an @ stands no host */
+    const char *rest = url + strlen(near[i]);
+    if (strncasecmp(url, near[i], strlen(near[i])) != 0)
+      continue;
+    if (i == 0)
+      rest += strspn(rest, "0123456789.");
+    if (rest[0] == '\0' || rest[0] == ':' || rest[0] == '/')
+      return CM_OK;
+  }
+  return cm_fail(error, CM_CONFLICT, "the token would go to %s unencrypted; use https://", url);
+}
+
+cm_status cli_token_find(const char *url, char token[CLI_TOKEN_MAX], cm_error *error)
+{
+  const char *given = getenv("COREMAP_TOKEN"), *found = given;
+  char path[CM_PATH_MAX], folder[CM_PATH_MAX];
+  json_t *all = NULL;
+  token[0] = '\0';
+  if (found == NULL || found[0] == '\0') {
+    if (file_path(path, folder, error) != CM_OK)
+      return error->status == CM_NOT_FOUND ? CM_OK : error->status;
+    if (read_all(path, &all, error) != CM_OK)
+      return error->status;
+    found = json_string_value(json_object_get(all, url));
+  }
+  cm_status status = found != NULL ? cli_token_safe(url, error) : CM_OK;
+  if (found != NULL && status == CM_OK) {
+    if (strlen(found) >= CLI_TOKEN_MAX || strcspn(found, "\r\n") != strlen(found))
+      status = cm_fail(error, CM_BAD_REQUEST, "what is kept for %s is no token", url);
+    else
+      (void)snprintf(token, CLI_TOKEN_MAX, "%s", found);
+  }
+  json_decref(all);
+  return status;
+}
+
+cm_status cli_token_keep(const char *url, const char *token, bool *known, cm_error *error)
+{
+  char path[CM_PATH_MAX], folder[CM_PATH_MAX];
+  json_t *all;
+  if (file_path(path, folder, error) != CM_OK || read_all(path, &all, error) != CM_OK)
+    return error->status;
+  bool there = json_object_get(all, url) != NULL;
+  cm_status status = CM_OK;
+  if (token != NULL && json_object_set_new(all, url, json_string(token)) != 0)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory");
+  if (token == NULL)
+    (void)json_object_del(all, url);
+  if (status == CM_OK && (token != NULL || there))
+    status = write_all(path, folder, all, error);
+  json_decref(all);
+  if (status == CM_OK && known != NULL)
+    *known = there;
+  return status;
+}

@@ -1,0 +1,20 @@
+/* Where the command keeps the tokens by which it signs in to servers: $COREMAP_TOKEN, or a file of the user's that nobody else
+ * may read (docs/users.md). Never an argument: arguments show in lists of processes. */
+#ifndef CM_CLI_TOKEN_H
+#define CM_CLI_TOKEN_H
+
+#include "core/base/status.h"
+
+enum { CLI_TOKEN_MAX = 256 };
+
+/* The token for the server at `url`, "" when there is none. CM_CONFLICT: others can read the file, or the token would go to
+ * another machine unencrypted; CM_DAMAGED, CM_IO, CM_NO_MEMORY. */
+cm_status cli_token_find(const char *url, char token[CLI_TOKEN_MAX], cm_error *error);
+
+/* Keeps a token for a server; NULL forgets the one that is kept, *known (may be NULL) says whether there was one. */
+cm_status cli_token_keep(const char *url, const char *token, bool *known, cm_error *error);
+
+/* CM_CONFLICT when what goes to `url` could be read on its way. */
+cm_status cli_token_safe(const char *url, cm_error *error);
+
+#endif

@@ -1,0 +1,79 @@
+// Signing in and out: a token is sent once, for a cookie that scripts cannot read.
+
+import { getMe, signIn, signOut } from './api.js';
+import { element, fill } from './dom.js';
+import { Problem } from './problem.js';
+import { problemNode } from './problemnode.js';
+
+export const needsSignIn = (error) => error instanceof Problem && error.status === 401;
+
+/** The page in place of one that needs a token; `done` when there is one. */
+export function signInPage(page, done) {
+  const outcome = element('div', {}),
+    token = element('input', {
+      id: 'token',
+      type: 'password',
+      autocomplete: 'off',
+      spellcheck: 'false',
+      required: true,
+      'aria-describedby': 'token-note',
+    }),
+    button = element('button', { type: 'submit', class: 'button primary' }, 'Sign in');
+  const submit = async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    fill(outcome);
+    try {
+      await signIn(token.value.trim());
+      done();
+    } catch (error) {
+      fill(outcome, problemNode(error));
+      token.select();
+      token.focus();
+    }
+    button.disabled = false;
+  };
+  fill(
+    page,
+    element('header', { class: 'page-head' }, element('h1', { tabindex: '-1' }, 'Sign in')),
+    element(
+      'form',
+      { class: 'panel sign-in', onsubmit: submit },
+      element(
+        'div',
+        { class: 'field' },
+        element('label', { for: 'token' }, 'Token'),
+        token,
+        element('p', { class: 'note', id: 'token-note' }, 'Whoever administers the server makes one for you.'),
+      ),
+      button,
+      outcome,
+    ),
+  );
+}
+
+/** Who is signed in, beside the theme; nothing where there are no users. */
+export async function showAccount(node, left) {
+  let me = null;
+  try {
+    me = await getMe();
+  } catch {
+    // Nobody is, or the server does not answer: the page says which.
+  }
+  node.hidden = !me || me.open;
+  if (node.hidden) return;
+  const out = async () => {
+    try {
+      await signOut();
+    } finally {
+      node.hidden = true;
+      left();
+    }
+  };
+  fill(
+    node,
+    element('span', { title: me.role }, me.user),
+    ' ',
+    element('button', { type: 'button', class: 'button', onclick: out }, 'Sign out'),
+  );
+}
