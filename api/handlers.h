@@ -80,6 +80,8 @@ void cm_get_mapping_neurons(cm_request *request);
 void cm_get_mapping_links(cm_request *request);
 void cm_get_mapping_routes(cm_request *request);
 void cm_get_mapping_certificate(cm_request *request);
+void cm_get_mapping_pareto(cm_request *request);
+void cm_get_mapping_pareto_point(cm_request *request);
 void cm_get_mapping_part(cm_request *request);
 void cm_get_mapping_placement(cm_request *request);
 void cm_get_mapping_content(cm_request *request);

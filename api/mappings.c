@@ -2,9 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "api/handlers.h"
+#include "core/base/number.h"
 #include "core/mapping/export.h"
+#include "core/mapping/pareto/pareto.h"
 #include "storage/leases.h"
 #include "storage/mappings.h"
 
@@ -71,16 +74,21 @@ static const view *choose(cm_request *request, const view *views, size_t count)
 /* ---- replies ---- */
 
 /* The mapping's row and the path of one of its files; false: the reply is set. */
-static bool find(cm_request *request, cm_mapping_view v, cm_mapping_row *mapping, char *path)
+static bool find_file(cm_request *request, const char *name, cm_mapping_row *mapping, char *path)
 {
   cm_error error;
   char folder[CM_PATH_MAX];
   if (cm_mappings_get(request->store, request->param[0], mapping, &error) == CM_OK &&
       cm_mappings_folder(request->store, mapping->id, folder, &error) == CM_OK &&
-      cm_path(path, &error, "%s/%s", folder, cm_mapping_view_name(v)) == CM_OK)
+      cm_path(path, &error, "%s/%s", folder, name) == CM_OK)
     return true;
   cm_reply_error(request, &error);
   return false;
+}
+
+static bool find(cm_request *request, cm_mapping_view v, cm_mapping_row *mapping, char *path)
+{
+  return find_file(request, cm_mapping_view_name(v), mapping, path);
 }
 
 static void reply_view(cm_request *request, cm_mapping_view v, const char *type)
@@ -133,6 +141,43 @@ void cm_get_mapping_routes(cm_request *request)
 void cm_get_mapping_certificate(cm_request *request)
 {
   reply_view(request, CM_VIEW_CERTIFICATE_JSON, "application/json");
+}
+
+/* A file of a Pareto set: only mappings of objective pareto have them. */
+static void reply_pareto(cm_request *request, const char *name, const char *type)
+{
+  cm_mapping_row mapping;
+  char path[CM_PATH_MAX], etag[CM_ID_MAX + CM_PARETO_NAME_MAX + 2];
+  if (!find_file(request, name, &mapping, path))
+    return;
+  if (access(path, F_OK) != 0) {
+    cm_reply_problem(request, 404, "not-found", "There is no such mapping in a Pareto set",
+                     "only mappings of objective pareto have a set, whose mappings are numbered from 1");
+    return;
+  }
+  (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, name);
+  cm_reply_file(request, path, type, etag, "");
+}
+
+void cm_get_mapping_pareto(cm_request *request)
+{
+  const char *format = cm_request_query(request, "format");
+  if (format != NULL && strcmp(format, "json") != 0 && strcmp(format, "svg") != 0)
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "format must be json or svg");
+  else if (format != NULL && strcmp(format, "svg") == 0)
+    reply_pareto(request, CM_PARETO_PLOT, "image/svg+xml");
+  else
+    reply_pareto(request, CM_PARETO_TABLE, "application/json");
+}
+
+void cm_get_mapping_pareto_point(cm_request *request)
+{
+  char name[CM_PARETO_NAME_MAX];
+  uint64_t number;
+  if (!cm_whole_parse(request->param[1], &number) || number > CM_PARETO_POINTS_MAX)
+    number = 0; /* there is none */
+  cm_pareto_name((uint32_t)number, name);
+  reply_pareto(request, name, "application/json");
 }
 
 void cm_get_mapping_part(cm_request *request)

@@ -82,6 +82,9 @@ bool cli_whole32(const char *text, uint32_t least, uint32_t most, uint32_t *numb
 /* Prints what a command found as JSON on standard output, with a line end. */
 void cli_print_json(const json_t *report);
 
+/* Prints what a mapping's report says of time steps: the lower bound, and the table of a Pareto set. */
+void cli_print_steps(const json_t *report);
+
 /* A job option's value as the JSON that a job carries: numbers and truth values as such, the rest as text. NULL: the
  * value is no text. */
 json_t *cli_option_value(const char *text);

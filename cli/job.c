@@ -21,7 +21,7 @@ static bool set_pair(cli_job *a, const char *pair)
 /* Returns -1 to go on, else an exit status. */
 int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job *a)
 {
-  enum { CHIP = 256, MESH, OCCUPANCY, CACHE, PART, PLACEMENT, ROUTES, CERTIFICATE, FROM, POLICY, FORMAT, JSON, QUIET, SET, HELP,
+  enum { CHIP = 256, MESH, OCCUPANCY, CACHE, PART, PLACEMENT, ROUTES, CERTIFICATE, PARETO, FROM, POLICY, FORMAT, JSON, QUIET, SET, HELP,
          JOB_OPTION };
   static const struct option all[] = {{"placement", required_argument, NULL, PLACEMENT},
                                       {"output", required_argument, NULL, 'o'},
@@ -32,6 +32,7 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
                                       {"routing", required_argument, NULL, JOB_OPTION},
                                       {"route-model", required_argument, NULL, JOB_OPTION},
                                       {"certificate", required_argument, NULL, CERTIFICATE},
+                                      {"pareto", required_argument, NULL, PARETO},
                                       {"from", required_argument, NULL, FROM},
                                       {"compare", required_argument, NULL, JOB_OPTION}, /* these are of a placement */
                                       {"format", required_argument, NULL, FORMAT},
@@ -54,7 +55,7 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
                                       {"memory-limit", required_argument, NULL, JOB_OPTION},
                                       {"time-limit", required_argument, NULL, JOB_OPTION},
                                       {NULL, 0, NULL, 0}};
-  enum { OF_PLACEMENT = 11 };
+  enum { OF_PLACEMENT = 12 };
   const struct option *flags = places ? all : all + OF_PLACEMENT;
   const char *command = argv[0];
   bool part_is_read = strcmp(command, "place") == 0;
@@ -70,6 +71,7 @@ int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job
       case PLACEMENT: a->placement = cli_output(optarg); break;
       case ROUTES: a->routes = cli_output(a->routes_name = optarg); break;
       case CERTIFICATE: a->certificate = cli_output(optarg); break;
+      case PARETO: a->pareto = optarg; break;
       case FROM: a->from = cli_input(optarg); break;
       case POLICY: a->policy = cli_input(optarg); break;
       case 'o': a->output = cli_output(optarg); break;

@@ -13,7 +13,7 @@
 typedef struct cli_job {
   /* As named on the command line; NULL: not named. */
   const char *network, *chip_name, *mesh, *occupancy_path, *cache_folder, *part, *placement, *output, *routes,
-      *certificate, *from, *policy, *format;
+      *certificate, *pareto, *from, *policy, *format;
   const char *routes_name; /* as named: its ending says the view */
   json_t *flags; /* job options */
   bool json, quiet;

@@ -6,6 +6,8 @@
 #include "core/mapping/check/certificate.h"
 #include "core/mapping/export.h"
 #include "core/mapping/metrics.h"
+#include "core/mapping/options.h"
+#include "core/mapping/pareto/pareto.h"
 #include "core/mapping/stage/part_file.h"
 #include "core/mapping/routes/routes.h"
 
@@ -22,8 +24,8 @@ static const char usage[] =
   "  --mesh WxH           a bare grid of cores without limits\n"
   "  --occupancy FILE     cores that are taken or broken\n"
   "  --preset NAME        fast, balanced (default), best: effort; reference: the seed's method\n"
-  "  --objective NAME     edge, axon, time, energy or edp (docs/options.md); unless given: axon for directed networks under\n"
-  "                       core limits, else edge\n"
+  "  --objective NAME     edge, axon, time, energy, edp or pareto (docs/options.md); unless given: axon for directed\n"
+  "                       networks under core limits, else edge\n"
   "  --mapper NAME        mesh (parts and places at once), staged (placement engine), learned (a trained policy),\n"
   "                       bisection (seed 0); unless given, what suits preset and objective (docs/placement.md)\n"
   "  --communication M    what placement pays for: unicast (a packet to every core reached; unless given) or multicast\n"
@@ -45,6 +47,7 @@ static const char usage[] =
   "  --routing NAME       xy, yx, west-first, north-last, negative-first (the chip's own unless given)\n"
   "  --route-model NAME   multicast (trees and tables) or unicast (paths)\n"
   "  --certificate FILE   write what coremap check --certificate can verify: limits, metrics, lower bounds\n"
+  "  --pareto DIR         with --objective pareto: write its mappings, their table and plot into this folder\n"
   "  -o, --output FILE    write the whole mapping as JSON\n"
   "  --json               print metrics as one JSON object\n"
   "  --quiet              no progress\n";
@@ -96,7 +99,11 @@ static cm_status write_views(const cli_job *job, const cm_mapping *mapping, cm_e
   cm_status status = cli_job_write(job->part, write_view, &part, error);
   if (status == CM_OK)
     status = cli_job_write(job->placement, write_view, &placement, error);
-  return status == CM_OK ? cli_job_write(job->output, write_view, &full, error) : status;
+  if (status == CM_OK)
+    status = cli_job_write(job->output, write_view, &full, error);
+  if (status == CM_OK && job->pareto != NULL)
+    status = cm_pareto_write_folder(mapping, job->topology, job->chip, NULL, job->pareto, error);
+  return status;
 }
 
 /* What a mapping is to leave behind beside its views. */
@@ -207,6 +214,7 @@ static void print_table(const cli_job *job, const cm_mapping *m, const cm_routes
   json_t *metrics = cm_metrics_json(&m->metrics);
   cli_job_print_numbers(metrics);
   json_decref(metrics);
+  cli_print_steps(m->report);
   if (json_object_get(m->report, "incremental") != NULL)
     print_incremental(json_object_get(m->report, "incremental"));
   if (routes != NULL)
@@ -222,6 +230,8 @@ static int run_command(cli_job *job, const char *in)
   uint32_t *part = NULL;
   cm_error error;
   cm_status status = cli_job_open(job, &input, &error);
+  if (status == CM_OK && job->pareto != NULL && job->options->objective != CM_OBJECTIVE_PARETO)
+    status = cm_fail(&error, CM_BAD_OPTION, "--pareto is for the mappings of objective pareto: add --objective pareto");
   if (status == CM_OK && in != NULL) {
     status = cm_part_read(in, job->topology->vertex_count, &job->cli.run, &part, &input.part_count, &error);
     input.part = part;

@@ -9,13 +9,14 @@
 #include "core/base/json.h"
 #include "core/chip/fragments.h"
 #include "core/mapping/check/check.h"
+#include "core/mapping/pareto/pareto.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/operators/permute/permutations.h"
 #include "core/operators/shapes.h"
 
 static const char usage[] =
-  "usage: coremap show [--json] [--format NAME] FILE | chips | operators\n"
+  "usage: coremap show [--json] [--plot FILE] [--format NAME] FILE | chips | operators\n"
   "       coremap show MODEL.onnx [--shape NAME=DIMS]...\n"
   "       coremap show [--json] CHIP --occupancy FILE\n"
   "\n"
@@ -24,6 +25,7 @@ static const char usage[] =
   "and change, a network in numbers, a mapping without its neurons. With --occupancy: how many cores of a chip are free, and how broken up\n"
   "they are. With --shape a model's inputs have these extents where the model leaves them open. FILE - is standard input.\n"
   "\n"
+  "  --plot FILE     draw the Pareto set of a mapping as SVG: time of a step against energy, with the lower bounds\n"
   "  --format NAME   FILE is a network of this format, whatever it looks like: @N\n";
 
 static void show_limit(const char *name, uint64_t limit)
@@ -218,13 +220,28 @@ static void show_members(const char *title, const json_t *object)
   }
 }
 
-static int show_mapping(const char *path, bool as_json, cm_error *error)
+static cm_status draw(const char *path, const json_t *summary, cm_error *error)
+{
+  cm_file file;
+  if (cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  if (cm_pareto_draw(json_object_get(json_object_get(summary, "report"), "pareto"), file.stream, error) == CM_OK)
+    return cm_file_commit(&file, error);
+  cm_file_discard(&file);
+  return error->status;
+}
+
+static int show_mapping(const char *path, bool as_json, const char *plot, cm_error *error)
 {
   cli_run cli;
   json_t *summary;
   cli_run_begin(&cli, true);
   if (cm_mapping_read_summary(path, &cli.run, &summary, error) != CM_OK)
     return cli_fail(error);
+  if (plot != NULL && draw(plot, summary, error) != CM_OK) {
+    json_decref(summary);
+    return cli_fail(error);
+  }
   if (as_json)
     cm_json_dumpf(summary, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
   else {
@@ -235,6 +252,7 @@ static int show_mapping(const char *path, bool as_json, cm_error *error)
     show_members("region", json_object_get(summary, "region"));
     show_members("options", json_object_get(summary, "options"));
     show_members("metrics", json_object_get(summary, "metrics"));
+    cli_print_steps(json_object_get(summary, "report"));
   }
   json_decref(summary);
   return EXIT_DONE;
@@ -306,10 +324,10 @@ static int first_byte(const char *path)
 int cli_show(int argc, char **argv)
 {
   static const struct option flags[] = {{"json", no_argument, NULL, 'j'}, {"occupancy", required_argument, NULL, 'o'},
-                                        {"shape", required_argument, NULL, 's'}, {"format", required_argument, NULL, 'f'},
+                                        {"shape", required_argument, NULL, 's'}, {"plot", required_argument, NULL, 'p'}, {"format", required_argument, NULL, 'f'},
                                         {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
   bool json = false;
-  const char *occupancy = NULL, *format = NULL;
+  const char *occupancy = NULL, *format = NULL, *plot = NULL;
   cm_stated_shapes shapes = {.count = 0};
   cm_error error;
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
@@ -318,6 +336,7 @@ int cli_show(int argc, char **argv)
         if (cm_stated_shapes_parse(optarg, &shapes, &error) != CM_OK)
           return cli_fail(&error);
         break;
+      case 'p': plot = cli_output(optarg); break;
       case 'j': json = true; break;
       case 'o': occupancy = cli_input(optarg); break;
       case 'f': format = optarg; break;
@@ -347,7 +366,9 @@ int cli_show(int argc, char **argv)
   if (occupancy == NULL && access(name, F_OK) == 0 && first_byte(name) != '{')
     return show_network(name, NULL, json, looks ? &as_model : NULL, &error);
   if (occupancy == NULL && is_mapping(name))
-    return show_mapping(name, json, &error);
+    return show_mapping(name, json, plot, &error);
+  if (plot != NULL)
+    return cli_usage("show", "--plot draws a mapping of objective pareto (coremap map -o FILE)");
   cm_chip *chip;
   if (cm_chip_open(name, &chip, &error) != CM_OK)
     return cli_fail(&error);

@@ -65,6 +65,7 @@ const OPTIONS = [
         ['time', 'time: the shortest time step'],
         ['energy', 'energy: the least energy of a step'],
         ['edp', 'edp: energy times time of a step'],
+        ['pareto', 'pareto: mappings between time and energy'],
       ]),
   },
   {
@@ -98,6 +99,13 @@ const OPTIONS = [
     more: true,
     label: 'Neurons per core at most',
     control: () => whole('part-size', 'the chip’s limit', 1, 4294967295),
+  },
+  {
+    name: 'step_budget_ns',
+    for: 'map',
+    more: true,
+    label: 'Time of a core at most, ns',
+    control: () => whole('step-budget', 'with objective energy'),
   },
   {
     name: 'parts',

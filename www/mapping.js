@@ -15,6 +15,7 @@ import {
   keyFigures,
   kindsTable,
   metricsTable,
+  paretoSection,
   stepLine,
   waysTable,
 } from './tables.js';
@@ -69,7 +70,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   const model = await Model.load(id, signal);
   const view = new View(model.width, model.height);
   const { summary } = model;
-  const { tried, ...report } = summary.report ?? {};
+  const { tried, pareto, ...report } = summary.report ?? {};
   let layer = LAYERS.find((entry) => entry.id === query.get('layer')) ?? LAYERS[0];
 
   const picture = new Picture(model, view, {
@@ -189,6 +190,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     ),
     attemptsTable(summary.attempts),
     waysTable(tried),
+    paretoSection(id, pareto),
     element(
       'div',
       { class: 'columns' },

@@ -232,6 +232,56 @@ export function waysTable(tried) {
   );
 }
 
+/** The mappings between least time and least energy, and their plot; the mapping shown is one of them. */
+export function paretoSection(id, pareto) {
+  if (!pareto?.points?.length) return null;
+  const time = (ns) => si(ns * 1e-9, 's', 4),
+    energy = (pj) => si(pj * 1e-12, 'J', 4);
+  const link = (number) =>
+    element(
+      'a',
+      { href: mappingUrl(id, `/pareto/${number}`), download: `${id}-pareto-${number}.json` },
+      `${number}${number === pareto.chosen ? ' (shown)' : ''}`,
+    );
+  return section(
+    'Time against energy',
+    element('img', {
+      class: 'plot',
+      src: mappingUrl(id, '/pareto?format=svg'),
+      alt: 'Time of a step against energy of the network, with lower bounds; the table has the figures',
+    }),
+    plainTable(
+      'Mappings between least time and least energy',
+      [
+        ['Mapping', false],
+        ['Busiest core', true],
+        ['Time step', true],
+        ['Network energy', true],
+        ['Energy of a step', true],
+        ['Cores', true],
+      ],
+      [
+        ...pareto.points.map((point) => [
+          link(point.number),
+          time(point.core_ns_max),
+          time(point.step_ns),
+          energy(point.energy_network_pj),
+          energy(point.energy_step_pj),
+          count(point.parts),
+        ]),
+        [
+          'lower bound',
+          time(pareto.bound.core_ns),
+          NONE,
+          energy(pareto.bound.energy_network_pj),
+          energy(pareto.bound.energy_step_pj),
+          NONE,
+        ],
+      ],
+    ),
+  );
+}
+
 // A report is whatever the stages want to tell: names are joined to paths, lists of plain values to one line.
 function flatten(value, path, rows) {
   if (value === null || typeof value !== 'object') {

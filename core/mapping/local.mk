@@ -4,6 +4,7 @@ libcoremap_a_SOURCES += \
   core/mapping/stage/whynot.h core/mapping/stage/whynot.c \
   core/mapping/mappers/engine.h core/mapping/mappers/engine.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/mesh_axons.c core/mapping/mappers/step_engine.h core/mapping/mappers/step_engine.c core/mapping/mappers/learned.h core/mapping/mappers/learned.c \
   core/mapping/place/place.h core/mapping/place/place.c core/mapping/place/methods.h core/mapping/place/methods.c \
+  core/mapping/pareto/pareto.h core/mapping/pareto/pareto.c core/mapping/pareto/plot.c \
   core/mapping/options.h core/mapping/options.c core/mapping/stage/part_file.h core/mapping/stage/part_file.c \
   core/mapping/remap/remap.h core/mapping/remap/remap.c core/mapping/remap/identity.h core/mapping/remap/identity.c core/mapping/remap/settle.h core/mapping/remap/settle.c core/mapping/remap/seat.c \
   core/mapping/stage/levels.h core/mapping/stage/levels.c core/mapping/stage/cache.h core/mapping/stage/cache.c core/mapping/stage/cache_lend.c \

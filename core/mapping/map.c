@@ -9,6 +9,7 @@
 #include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
+#include "core/mapping/pareto/pareto.h"
 #include "core/mapping/remap/remap.h"
 #include "core/partition/step/step_bound.h"
 
@@ -40,46 +41,74 @@ static cm_status report(cm_proposal *j, cm_error *error)
 /* Overlaps are looked at for so many steps at most, where the job is about steps; else the plain bounds do. */
 static const double overlap_work = 1e9;
 
-/* How far the busiest core is from what no partition on these cores can do. */
-static cm_status report_bound(const cm_proposal *j, cm_error *error)
+/* A time that no partition on these cores is below. */
+static cm_status find_bound(const cm_map_input *in, cm_run *run, cm_step_bound *bound, cm_error *error)
 {
-  const cm_map_input *in = j->input;
   uint32_t cores = in->options->parts != 0 ? in->options->parts : cm_occupancy_free_count(in->occupancy);
-  double work = cm_objective_is_of_steps(j->objective) ? overlap_work : 0;
-  cm_step_bound b;
-  cm_run_phase(j->run, "bound");
-  if (cm_step_bound_compute(in->topology, &in->chip->costs, cores > 0 ? cores : 1, work, j->run, &b, error) != CM_OK)
-    return error->status;
-  json_t *told = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ns", b.ns, "gap_percent",
-                           b.ns > 0 ? fmax(0, j->mapping->metrics.core_ns_max / b.ns - 1) * 100 : 0, "neuron_ns", b.neuron_ns,
-                           "shared_ns", b.shared_ns, "overlap_ns", b.overlap_ns, "send_ns", b.send_ns);
-  return json_object_set_new(j->mapping->report, "step_bound", told) == 0
+  double work = cm_objective_is_of_steps((cm_objective)in->options->objective) ? overlap_work : 0;
+  cm_run_phase(run, "bound");
+  return cm_step_bound_compute(in->topology, &in->chip->costs, cores > 0 ? cores : 1, work, run, bound, error);
+}
+
+/* How far the busiest core is from it. */
+static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *error)
+{
+  json_t *told = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ns", b->ns, "gap_percent",
+                           b->ns > 0 ? fmax(0, m->metrics.core_ns_max / b->ns - 1) * 100 : 0, "neuron_ns",
+                           b->neuron_ns, "shared_ns", b->shared_ns, "overlap_ns", b->overlap_ns, "send_ns", b->send_ns);
+  return json_object_set_new(m->report, "step_bound", told) == 0
            ? CM_OK
            : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
-static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+/* One mapping; `bound` NULL: none is stated. */
+static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound, cm_run *run, cm_mapping **mapping,
+                          cm_error *error)
 {
   cm_proposal j;
   cm_status status = cm_best_proposal(input, run, &j, error);
-  if (status != CM_OK) {
-    cm_run_finish(run);
+  if (status != CM_OK)
     return status;
-  }
   cm_run_phase(run, "metrics");
   status = cm_metrics_compute(input->topology, input->chip, j.mapping->part, j.mapping->part_count, j.mapping->core,
                               run, &j.mapping->metrics, &j.mapping->detail, error);
   if (status == CM_OK)
     status = report(&j, error);
-  if (status == CM_OK && input->topology->directed)
-    status = report_bound(&j, error);
-  cm_run_finish(run);
+  if (status == CM_OK && bound != NULL)
+    status = report_bound(j.mapping, bound, error);
   if (status == CM_OK) {
     *mapping = j.mapping;
     j.mapping = NULL;
   }
   cm_proposal_free(&j);
   return status;
+}
+
+static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  cm_step_bound bound = {0};
+  bool directed = input->topology->directed;
+  cm_mapping *made = NULL;
+  cm_status status = CM_OK;
+  if (input->options->objective == CM_OBJECTIVE_PARETO) {
+    if (directed)
+      status = find_bound(input, run, &bound, error);
+    if (status == CM_OK)
+      status = cm_map_pareto(input, map_once, &bound, run, &made, error);
+  } else {
+    status = map_once(input, NULL, run, &made, error);
+    if (status == CM_OK && directed)
+      status = find_bound(input, run, &bound, error);
+    if (status == CM_OK && directed)
+      status = report_bound(made, &bound, error);
+  }
+  cm_run_finish(run);
+  if (status != CM_OK) {
+    cm_mapping_free(made);
+    return status;
+  }
+  *mapping = made;
+  return CM_OK;
 }
 
 static cm_status map_afresh(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
@@ -104,6 +133,10 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
     cm_fail(error, CM_BAD_OPTION,
             "what moves when a network is mapped again is placed for unicast: for \"multicast\" map it afresh");
     return cm_fail_at(error, "/options/communication");
+  }
+  if (input->part != NULL && input->options->objective == CM_OBJECTIVE_PARETO) {
+    cm_fail(error, CM_BAD_OPTION, "objective \"pareto\" makes parts, and here they are given: choose time, energy or edp");
+    return cm_fail_at(error, "/options/objective");
   }
   cm_status status = input->from != NULL ? cm_remap(input, run, &made, error) : map_afresh(input, run, &made, error);
   if (status == CM_OK)

@@ -35,6 +35,16 @@ void cm_mapping_free(cm_mapping *mapping)
 {
   if (mapping == NULL)
     return;
+  for (uint32_t i = 0; i < mapping->point_count; i++) {
+    cm_mapping *point = mapping->points[i];
+    if (i == mapping->point_chosen) {
+      point->part = point->core = NULL;
+      point->region = NULL;
+      point->detail = (cm_metrics_detail){0};
+    }
+    cm_mapping_free(point);
+  }
+  cm_free(mapping->points);
   cm_free(mapping->part);
   cm_free(mapping->core);
   cm_region_free(mapping->region);

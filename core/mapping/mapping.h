@@ -92,6 +92,9 @@ typedef struct cm_mapping {
   uint32_t attempt_count;
   cm_bound bound;  /* how few parts the limits allow */
   json_t *options; /* the options that shape a result, as resolved */
+  /* Objective pareto: all mappings of the set; the chosen one's arrays are this mapping's own. Else none. */
+  struct cm_mapping **points;
+  uint32_t point_count, point_chosen;
   json_t *report;  /* what the stages want to tell: placement costs before and after, merged counts, ... */
 } cm_mapping;
 

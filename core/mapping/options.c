@@ -31,7 +31,7 @@ static const double imbalance_any = 100; /* the most that can be stated */
 static const option table[] = {
   {"preset", WORD, FIELD(preset), 0, 0, CM_PRESET_BALANCED, {"reference", "fast", "balanced", "best"},
    NULL, false},
-  {"objective", WORD, FIELD(objective), 0, 0, CM_OBJECTIVE_AUTO, {"edge", "axon", "time", "energy", "edp", "auto"}, NULL, false},
+  {"objective", WORD, FIELD(objective), 0, 0, CM_OBJECTIVE_AUTO, {"edge", "axon", "time", "energy", "edp", "pareto", "auto"}, NULL, false},
   {"mapper", WORD, FIELD(mapper), 0, 0, CM_MAPPER_AUTO, {"bisection", "staged", "mesh", "learned", "auto"}, NULL, false},
   {"communication", WORD, FIELD(communication), 0, 0, CM_UNICAST, {"unicast", "multicast"}, NULL, false},
   {"seed", LONG_COUNT, FIELD(seed), 0, int64_most, 1, {0}, NULL, false},
@@ -39,6 +39,7 @@ static const option table[] = {
   {"placement_seed", LONG_COUNT, FIELD(placement_seed), 0, int64_most, -1, {0}, NULL, false},
   {"parts", COUNT, FIELD(parts), 0, CM_CHIP_CORES_MAX, 0, {0}, NULL, false},
   {"imbalance", REAL, FIELD(imbalance), 0, 100, -1, {0}, NULL, false},
+  {"step_budget_ns", REAL, FIELD(step_budget_ns), 0, 1e18, 0, {0}, NULL, false},
   {"max_part_size", LONG_COUNT, FIELD(max_part_size), 0, UINT32_MAX, 0, {0}, NULL, false},
   {"coarsening_share", COUNT, FIELD(coarsening_share), 1, 1000000, 15, {0}, NULL, false},
   {"coarsening_tries", COUNT, FIELD(coarsening_tries), 1, 64, 8, {0}, NULL, false},
@@ -187,6 +188,16 @@ static cm_status resolve(struct cm_map_options *o, cm_error *error)
     cm_fail(error, CM_BAD_OPTION, "mapper \"mesh\" serves objectives edge and axon; for objective \"%s\" choose staged",
             cm_objective_name((cm_objective)o->objective));
     return cm_fail_at(error, "/options/mapper");
+  }
+  if (o->step_budget_ns > 0 && o->objective != CM_OBJECTIVE_ENERGY) {
+    cm_fail(error, CM_BAD_OPTION, "step_budget_ns says how long a core may take under objective \"energy\": choose that, or leave "
+                                  "the budget out");
+    return cm_fail_at(error, "/options/step_budget_ns");
+  }
+  if (o->objective == CM_OBJECTIVE_PARETO && o->from[0] != '\0') {
+    cm_fail(error, CM_BAD_OPTION, "objective \"pareto\" maps afresh: for a network that is mapped choose time, energy or edp, or "
+                                  "leave out from");
+    return cm_fail_at(error, "/options/objective");
   }
   if (o->imbalance < 0) /* time balances work, not neurons */
     o->imbalance = chosen && cm_objective_is_of_steps((cm_objective)o->objective) ? imbalance_any : 0.03;

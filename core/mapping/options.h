@@ -15,6 +15,7 @@ typedef enum cm_objective {
   CM_OBJECTIVE_TIME,
   CM_OBJECTIVE_ENERGY,
   CM_OBJECTIVE_EDP,
+  CM_OBJECTIVE_PARETO, /* several mappings between time and energy */
   CM_OBJECTIVE_AUTO
 } cm_objective;
 /* AUTO: what suits preset and objective. */
@@ -44,6 +45,7 @@ struct cm_map_options {
   uint64_t seed, coarsening_seed, placement_seed;
   uint32_t parts; /* 0: the core limits decide */
   double imbalance;
+  double step_budget_ns; /* objective energy: the busiest core takes so long at most; 0: as long as it likes */
   uint64_t max_part_size; /* 0: the chip's neuron limit alone */
   uint32_t coarsening_share, coarsening_tries;
   double coarsening_stop;

@@ -4,6 +4,7 @@
 #include "core/mapping/check/beside.h"
 #include "core/mapping/export.h"
 #include "core/mapping/metrics.h"
+#include "core/mapping/pareto/pareto.h"
 #include "core/network/topology_file.h"
 #include "daemon/job/internal.h"
 
@@ -91,6 +92,7 @@ static cm_status run(map_job *j, cm_error *error)
     return error->status;
   cm_run_phase(&w->run, "write");
   if (cm_mapping_write_folder(j->mapping, j->topology, j->chip, w->job.network, w->made, error) != CM_OK ||
+      cm_pareto_write_folder(j->mapping, j->topology, j->chip, w->job.network, w->made, error) != CM_OK ||
       cm_mapping_write_beside(j->mapping, &input, &w->run, w->made, error) != CM_OK)
     return error->status;
   return tell(j, error);

@@ -907,6 +907,59 @@ START_TEST(objectives_of_time_steps)
 }
 END_TEST
 
+/* A job of several mappings: each is there, and a plot with a point for each. */
+START_TEST(a_pareto_set_is_served)
+{
+  char id[33], network[65], path[200];
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"objective\": \"pareto\", \"preset\": \"fast\"}}",
+           network);
+  json_t *job = finished(id, "done");
+  const char *mapping = test_word(job, "mapping");
+  snprintf(path, sizeof path, "/v1/mappings/%s/pareto", mapping);
+  test_reply table = test_get(&server, path);
+  ck_assert_int_eq(table.status, 200);
+  const json_t *points = json_object_get(table.json, "points");
+  ck_assert_uint_ge(json_array_size(points), 4);
+  ck_assert_double_eq_tol(json_number_value(json_object_get(json_object_get(table.json, "bound"), "energy_network_pj")), 196 * 111,
+                          1e-6); /* axons that reach anything, at 111 pJ a packet */
+  size_t drawn = 0;
+  snprintf(path, sizeof path, "/v1/mappings/%s/pareto?format=svg", mapping);
+  test_reply plot = test_get(&server, path);
+  ck_assert_int_eq(plot.status, 200);
+  ck_assert_str_eq(test_header(&plot, "content-type"), "image/svg+xml");
+  for (const char *p = plot.body; (p = strstr(p, "<circle")) != NULL; p++)
+    drawn++;
+  ck_assert_uint_eq(drawn, json_array_size(points));
+  test_reply_clear(&plot);
+  for (size_t i = 0; i < json_array_size(points); i++) {
+    const json_t *point = json_array_get(points, i);
+    snprintf(path, sizeof path, "/v1/mappings/%s/pareto/%zu", mapping, i + 1);
+    test_reply one = test_get(&server, path);
+    ck_assert_int_eq(one.status, 200);
+    const json_t *metrics = json_object_get(one.json, "metrics");
+    ck_assert_double_eq_tol(json_number_value(json_object_get(point, "energy_network_pj")),
+                            json_number_value(json_object_get(metrics, "energy_pj")) +
+                              json_number_value(json_object_get(metrics, "energy_packets_pj")), 1e-6);
+    ck_assert_uint_eq(json_array_size(json_object_get(one.json, "neurons")), 286);
+    test_reply_clear(&one);
+  }
+  snprintf(path, sizeof path, "/v1/mappings/%s/pareto/%zu", mapping, json_array_size(points) + 1);
+  test_expect(test_get(&server, path), 404);
+  snprintf(path, sizeof path, "/v1/mappings/%s/pareto/first", mapping);
+  test_expect(test_get(&server, path), 404);
+  snprintf(path, sizeof path, "/v1/mappings/%s/pareto?format=csv", mapping);
+  test_expect(test_get(&server, path), 400);
+  test_reply_clear(&table);
+  json_decref(job);
+  worm_job(id, "");
+  job = finished(id, "done");
+  snprintf(path, sizeof path, "/v1/mappings/%s/pareto", test_word(job, "mapping"));
+  test_expect(test_get(&server, path), 404);
+  json_decref(job);
+}
+END_TEST
+
 START_TEST(jobs_are_listed_page_by_page)
 {
   char id[33], path[160];
@@ -956,6 +1009,7 @@ int main(void)
   tcase_add_test(tests, a_trial_mapping_is_committed_later);
   tcase_add_test(tests, a_mapping_over_http_passes_the_check);
   tcase_add_test(tests, objectives_of_time_steps);
+  tcase_add_test(tests, a_pareto_set_is_served);
   tcase_add_test(tests, jobs_are_listed_page_by_page);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -267,6 +267,29 @@ test('a job for short time steps, from the form to what holds a step up', async 
   await shot('time-step', { fullPage: true });
 });
 
+test('a set of mappings between time and energy, with its plot', async () => {
+  await go('#/new');
+  const network = (await getJson('/v1/networks')).networks.find((entry) => entry.name === NETWORK);
+  await page.selectOption('#network', network.id);
+  await page.selectOption('#chip', 'loihi1');
+  await page.selectOption('#preset', 'fast');
+  await page.click('summary');
+  await page.selectOption('#objective', 'pareto');
+  await page.click('button[type=submit]');
+  await page.waitForURL(/#\/jobs\/.+/);
+  await page.waitForSelector('.badge-done', { timeout: 120000 });
+  await page.click('text=Open the mapping');
+  await page.waitForSelector('img.plot');
+  await page.waitForFunction(() => document.querySelector('img.plot').naturalWidth === 640);
+  const id = decodeURIComponent(page.url().split('#/mappings/')[1]);
+  const { points, chosen } = await getJson(`/v1/mappings/${id}/pareto`);
+  const rows = page.locator('section:has(h2:text-is("Time against energy")) tbody tr');
+  assert.equal(await rows.count(), points.length + 1);
+  assert.match(await rows.nth(chosen - 1).textContent(), /shown/);
+  await page.locator('img.plot').scrollIntoViewIfNeeded();
+  await page.locator('section:has(h2:text-is("Time against energy"))').screenshot({ path: join(process.env.CM_SCREENSHOTS, 'pareto.png') });
+});
+
 test('a click on a core shows its budgets and its neurons', async () => {
   await go(`#/mappings/${mappings[0]}`);
   const wanted = (await coresOf(mappings[0])).sort((a, b) => b.neurons - a.neurons)[0];

@@ -213,7 +213,8 @@ static bool takes_fewer(const facts *f)
 {
   const char *objective = json_string_value(json_object_get(json_object_get(f->file->rest, "options"), "objective"));
   return objective != NULL &&
-         (strcmp(objective, "time") == 0 || strcmp(objective, "energy") == 0 || strcmp(objective, "edp") == 0);
+         (strcmp(objective, "time") == 0 || strcmp(objective, "energy") == 0 || strcmp(objective, "edp") == 0 ||
+          strcmp(objective, "pareto") == 0);
 }
 
 static void check_options(facts *f)

@@ -252,7 +252,8 @@ const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective)
 {
   static const cm_engine *const of_steps[] = {[CM_OBJECTIVE_TIME] = &cm_engine_time,
                                               [CM_OBJECTIVE_ENERGY] = &cm_engine_energy,
-                                              [CM_OBJECTIVE_EDP] = &cm_engine_edp};
+                                              [CM_OBJECTIVE_EDP] = &cm_engine_edp,
+                                              [CM_OBJECTIVE_PARETO] = &cm_engine_edp};
   if (cm_objective_is_of_steps(objective))
     return preset == CM_PRESET_REFERENCE ? NULL : of_steps[objective];
   const cm_engine *engine = &engines[preset][objective];

@@ -1,5 +1,5 @@
 /* Happy path of time: the least time that is found -> the fewest packets within it. Of energy: the parts of objective
- * axon -> fewer packets, whatever the time. Of edp: time, then longer and longer budgets while energy times time falls.
+ * axon -> fewer packets, whatever the time or within a budget. Of edp: time, then longer and longer budgets while energy times time falls.
  * What can fail: no chip, undirected networks, no parts within the limits; memory, a stop. */
 #include "core/mapping/mappers/step_engine.h"
 
@@ -20,6 +20,9 @@ static const effort efforts[] = {[CM_PRESET_REFERENCE] = {0},
                                  [CM_PRESET_FAST] = {6, 2.5e8},
                                  [CM_PRESET_BALANCED] = {8, 1e9},
                                  [CM_PRESET_BEST] = {10, 1.2e10}};
+
+/* Within a budget two starts share the effort of one that looks for the shortest time too. */
+static const double share_of_budgets = 0.3;
 
 /* Each budget of objective edp over the one before. */
 static const double edp_step = 1.3;
@@ -106,23 +109,123 @@ static cm_status start_of_axons(const cm_engine_task *task, cm_run *run, cm_part
   return status == CM_NO_ROOM || status == CM_LIMIT_BROKEN ? CM_OK : status;
 }
 
+/* Time of the busiest of some parts, in ns. */
+static cm_status busiest_of(const cm_engine_task *task, const cm_partition *p, cm_run *run, double *ns, cm_error *error)
+{
+  const cm_costs *costs = &task->input->chip->costs;
+  cm_core_events *events;
+  if (CM_NEW(run->memory, events, p->part_count, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_step_loads(task->input->topology, p->part, p->part_count, run, events, error);
+  *ns = 0;
+  for (uint32_t i = 0; status == CM_OK && i < p->part_count; i++)
+    *ns = fmax(*ns, cm_core_ns(costs, cm_receive_ns(costs, &events[i]), cm_send_ns(costs, &events[i])));
+  cm_free(events);
+  return status;
+}
+
+/* Neurons a part, on average. */
+static uint64_t mean_part(const cm_topology *topology, const cm_partition *p)
+{
+  return (topology->size_total + p->part_count - 1) / p->part_count;
+}
+
+/* Parts of objective axon whose busiest core takes about as long as the budget: smaller and smaller ones, until it does.
+ * NULL where it finds none. */
+static cm_status start_within(const cm_engine_task *task, double budget_ns, cm_run *run, cm_partition **start,
+                              cm_error *error)
+{
+  enum { TRIES = 4 };
+  static const double near = 1.08; /* annealing does the rest */
+  cm_engine_task smaller = *task;
+  *start = NULL;
+  for (uint32_t i = 0; i < TRIES; i++) {
+    cm_partition *made;
+    double ns;
+    if (start_of_axons(&smaller, run, &made, error) != CM_OK)
+      return error->status;
+    if (made == NULL)
+      return CM_OK;
+    cm_status status = busiest_of(&smaller, made, run, &ns, error);
+    if (status == CM_OK && ns <= budget_ns * near) {
+      *start = made;
+      return CM_OK;
+    }
+    uint64_t mean = mean_part(task->input->topology, made);
+    cm_partition_free(made);
+    if (status != CM_OK)
+      return status;
+    smaller.limits.neurons = (uint64_t)((double)mean * budget_ns / ns);
+    if (smaller.limits.neurons < task->input->topology->size_total / task->parts_max + 1)
+      return CM_OK;
+  }
+  return CM_OK;
+}
+
+/* Fewer packets within a budget, from the parts of objective axon. NULL: these are no help. */
+static cm_status from_axons(const cm_engine_task *task, cm_step_options options, cm_run *run, cm_partition **made,
+                            cm_step_result *result, cm_error *error)
+{
+  cm_partition *start;
+  bool any = isinf(options.budget_ns);
+  *made = NULL;
+  if ((any ? start_of_axons(task, run, &start, error) : start_within(task, options.budget_ns, run, &start, error)) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  if (start != NULL && start->part_count <= options.parts_max) {
+    uint32_t spare = any ? 0 : start->part_count / 16 + 1;
+    options.start = start->part;
+    options.growths = 0;
+    if (start->part_count + spare < options.parts_max)
+      options.parts_max = start->part_count + spare;
+    status = search(task, &options, run, made, result, error);
+  }
+  cm_partition_free(start);
+  return status;
+}
+
+/* The shortest step that was found where the budget is out of reach. No other method is asked for it then. */
+static cm_status refuse_budget(double budget_ns, double found_ns, cm_error *error)
+{
+  cm_fail(error, CM_BAD_OPTION,
+          "no parts were found whose busiest core takes %.6g ns or less; it takes %.6g ns in what was found: allow more, or "
+          "more cores",
+          budget_ns, found_ns);
+  return cm_fail_at(error, "/options/step_budget_ns");
+}
+
 static cm_status for_energy(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                             cm_error *error)
 {
-  cm_partition *start, *made;
-  cm_step_result result;
+  cm_partition *made, *grown = NULL;
+  cm_step_result result = {0}, other;
+  double budget = task->input->options->step_budget_ns > 0 ? task->input->options->step_budget_ns : INFINITY,
+         within = budget * (1 + 1e-9);
   (void)attempt;
-  if (check(task, error) != CM_OK || start_of_axons(task, run, &start, error) != CM_OK)
+  if (check(task, error) != CM_OK)
     return error->status;
   cm_step_options options = step_options(task);
-  options.budget_ns = INFINITY;
-  if (start != NULL && start->part_count <= options.parts_max) {
-    options.start = start->part;
-    options.parts_max = start->part_count;
+  options.budget_ns = budget;
+  if (isfinite(budget))
+    options.visits *= share_of_budgets;
+  cm_status status = from_axons(task, options, run, &made, &result, error);
+  if (status == CM_OK && (made == NULL || isfinite(budget)))
+    status = search(task, &options, run, &grown, &other, error);
+  if (status == CM_OK && grown != NULL) {
+    bool better = made == NULL || (result.busiest_ns > within ? other.busiest_ns < result.busiest_ns
+                                                              : other.busiest_ns <= within && other.packets < result.packets);
+    cm_partition_free(better ? made : grown);
+    made = better ? grown : made;
+    result = better ? other : result;
+    grown = NULL;
   }
-  cm_status status = search(task, &options, run, &made, &result, error);
-  cm_partition_free(start);
-  return status == CM_OK ? finish(task, run, made, partition, error) : status;
+  if (status == CM_OK && result.busiest_ns > within)
+    status = refuse_budget(budget, result.busiest_ns, error);
+  if (status != CM_OK) {
+    cm_partition_free(made);
+    return status;
+  }
+  return finish(task, run, made, partition, error);
 }
 
 /* Energy of a step but for hops, in pJ: all events by their prices. */

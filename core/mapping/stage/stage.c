@@ -155,6 +155,10 @@ static cm_status prepare(job *j, cm_error *error)
   if (count_cores(j, &j->terms.cores, error) != CM_OK)
     return error->status;
   take_mesh_mapper(j);
+  if (j->objective == CM_OBJECTIVE_PARETO) {
+    cm_fail(error, CM_BAD_OPTION, "objective \"pareto\" makes several mappings, not one partition: choose time, energy or edp");
+    return cm_fail_at(error, "/options/objective");
+  }
   if (settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
       cm_check_neurons(topology, &j->terms.limits, j->run, error) != CM_OK ||
       cm_attempts_begin(j->input, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)

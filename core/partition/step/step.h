@@ -13,7 +13,7 @@ typedef struct cm_step_options {
   uint32_t parts_max;  /* cores that are free */
   double budget_ns;    /* fewest packets within this time of the busiest core; 0: the least time that is found, then
                           the fewest packets within it */
-  uint32_t growths;    /* budgets that parts are grown to, one after another */
+  uint32_t growths;    /* budgets that parts are grown to, one after another; 0: there is a start, and no more */
   double visits;       /* of synapses, about: what annealing may take */
   uint64_t seed;
   const uint32_t *start; /* [vertices] legal parts of another origin, numbered from 0 without gaps, or NULL */
