@@ -3,10 +3,13 @@ if FUZZERS
 FUZZ_TARGETS = \
   tests/fuzz/fuzz_certificate \
   tests/fuzz/fuzz_chip \
+  tests/fuzz/fuzz_config \
   tests/fuzz/fuzz_edges \
+  tests/fuzz/fuzz_http \
   tests/fuzz/fuzz_hypergraph \
   tests/fuzz/fuzz_import \
   tests/fuzz/fuzz_job \
+  tests/fuzz/fuzz_levels \
   tests/fuzz/fuzz_mapping \
   tests/fuzz/fuzz_matrix \
   tests/fuzz/fuzz_metis \
@@ -17,29 +20,16 @@ FUZZ_TARGETS = \
   tests/fuzz/fuzz_policy \
   tests/fuzz/fuzz_program \
   tests/fuzz/fuzz_remap \
+  tests/fuzz/fuzz_routes \
   tests/fuzz/fuzz_snn \
   tests/fuzz/fuzz_topology \
+  tests/fuzz/fuzz_work \
   tests/fuzz/fuzz_workload
 EXTRA_PROGRAMS += $(FUZZ_TARGETS)
-tests_fuzz_fuzz_certificate_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_remap_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_chip_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_mapping_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_edges_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_hypergraph_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_matrix_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_import_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_job_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_metis_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_nir_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_npy_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_part_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_policy_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_onnx_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_program_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_snn_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_topology_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_workload_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_config_LDADD = $(SERVER_LIBS) -linih
+tests_fuzz_fuzz_http_LDADD = $(SERVER_LIBS)
+tests_fuzz_fuzz_work_LDADD = $(SERVER_LIBS)
+$(FUZZ_TARGETS): AM_LDFLAGS = $(CM_LDFLAGS) -fsanitize=fuzzer
 fuzzers: $(FUZZ_TARGETS)
 .PHONY: fuzzers
 endif
@@ -48,4 +38,6 @@ EXTRA_DIST += tests/fuzz/seeds tests/fuzz/chip.dict tests/fuzz/mapping.dict test
   tests/fuzz/fuzz_hypergraph.c tests/fuzz/hypergraph.dict tests/fuzz/fuzz_matrix.c tests/fuzz/matrix.dict \
   tests/fuzz/old.h tests/fuzz/whole_job.h tests/fuzz/fuzz_job.c tests/fuzz/fuzz_certificate.c tests/fuzz/certificate.dict tests/fuzz/fuzz_remap.c tests/fuzz/remap.dict \
   tests/fuzz/fuzz_nir.c tests/fuzz/fuzz_npy.c tests/fuzz/npy.dict tests/fuzz/fuzz_part.c tests/fuzz/part.dict tests/fuzz/fuzz_policy.c tests/fuzz/policy.dict tests/fuzz/job.dict \
-  tests/fuzz/fuzz_onnx.c tests/fuzz/onnx.dict tests/fuzz/fuzz_program.c tests/fuzz/fuzz_workload.c tests/fuzz/workload.dict
+  tests/fuzz/fuzz_onnx.c tests/fuzz/onnx.dict tests/fuzz/fuzz_program.c tests/fuzz/fuzz_workload.c tests/fuzz/workload.dict \
+  tests/fuzz/fuzz_config.c tests/fuzz/config.dict tests/fuzz/fuzz_http.c tests/fuzz/http.dict tests/fuzz/fuzz_levels.c tests/fuzz/levels.dict \
+  tests/fuzz/fuzz_routes.c tests/fuzz/routes.dict tests/fuzz/fuzz_work.c tests/fuzz/work.dict

@@ -289,7 +289,8 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_t
   cm_routes_checking c = {.topology = topology, .chip = chip, .run = run, .result = result,
                           .routers_x = chip->width / chip->router_x, .routers_y = chip->height / chip->router_y};
   c.routers = c.routers_x * c.routers_y;
-  if (result->violations == NULL && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
+  bool fresh = result->violations == NULL;
+  if (fresh && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
   cm_status status = read_file(&c, path, error);
   if (status == CM_OK)
@@ -303,5 +304,7 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_t
                     c.stamp, c.target};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
+  if (status != CM_OK && fresh)
+    cm_check_result_free(result);
   return status;
 }
