@@ -9,6 +9,7 @@
 
 #include "api/handlers.h"
 #include "core/network/formats.h"
+#include "core/network/import.h"
 #include "storage/networks.h"
 
 /* Beside the formats of networks. */
@@ -65,10 +66,38 @@ static cm_status import(cm_request *request, const char *path, cm_network *netwo
   return status == CM_OK ? cm_networks_known(request->store, network->sha256, &network->owner, made, error) : status;
 }
 
+/* How a query says that the bytes are to be read, as JSON with its names in order, "" when it says nothing; false when an
+ * option has no such value, and the reply is made. */
+static bool wanted_options(cm_request *request, char text[CM_READ_AS_MAX])
+{
+  cm_error error;
+  json_t *options = json_object();
+  text[0] = '\0';
+  for (int id = 0; id < CM_READ_OPTIONS; id++) {
+    const char *value = cm_request_query(request, cm_read_options[id].name);
+    if (value == NULL)
+      continue;
+    if (cm_read_option_check((cm_read_option_id)id, value, &error) != CM_OK) {
+      json_decref(options);
+      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "%s", error.detail);
+      return false;
+    }
+    (void)json_object_set_new(options, cm_read_options[id].name, json_string(value));
+  }
+  size_t size = json_object_size(options) > 0 ? json_dumpb(options, text, CM_READ_AS_MAX - 1, JSON_COMPACT | JSON_SORT_KEYS) : 0;
+  json_decref(options);
+  text[size < CM_READ_AS_MAX ? size : 0] = '\0';
+  if (size < CM_READ_AS_MAX)
+    return true;
+  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "columns is too long");
+  return false;
+}
+
 cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
 {
   const char *format;
-  if (!wanted_format(request, &format))
+  char read_as[CM_READ_AS_MAX];
+  if (!wanted_format(request, &format) || !wanted_options(request, read_as))
     return CM_BAD_REQUEST;
   cm_error error;
   cm_network network = {.bytes = file->bytes, .created = cm_store_time(), .owner = file->owner}, known;
@@ -76,17 +105,20 @@ cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
   (void)snprintf(network.sha256, sizeof network.sha256, "%s", file->sha256);
   (void)snprintf(network.name, sizeof network.name, "%s", file->name);
   (void)snprintf(network.format, sizeof network.format, "%s", format);
+  (void)snprintf(network.read_as, sizeof network.read_as, "%s", read_as);
   cm_networks_id(network.sha256, &network.owner, network.id);
   /* Only among what the same people see: the same bytes of others are read anew, and so show nowhere. */
   cm_status status = cm_networks_known(request->store, network.sha256, &network.owner, &known, &error);
   if (status == CM_OK) {
-    if (format[0] == '\0' || strcmp(format, known.format) == 0) {
+    bool as_read = read_as[0] == '\0' || strcmp(read_as, known.read_as) == 0;
+    if ((format[0] == '\0' || strcmp(format, known.format) == 0) && as_read) {
       reply_network(request, 200, &known);
       return CM_OK;
     }
     cm_reply_problem(request, 409, "conflict", "The state of a thing forbids the change",
-                     "these bytes are network %s already, read as %s: to read them as %s, delete it first", known.id,
-                     known.format, format);
+                     "these bytes are network %s already, read as %s%s%s: to read them %s%s, delete it first", known.id,
+                     known.format, known.read_as[0] != '\0' ? " with " : "", known.read_as,
+                     as_read ? "as " : "with ", as_read ? format : read_as);
     return CM_CONFLICT;
   }
   if (status == CM_NOT_FOUND)

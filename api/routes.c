@@ -42,7 +42,8 @@ const cm_route cm_routes[] = {
 
   {"GET", "/v1/networks", cm_list_networks, "listNetworks", CM_BODY_NONE, CM_LANE_SHORT, true, "limit cursor",
    CM_RIGHT_READ, CM_OBJECT_NONE, CM_DEED_SEE},
-  {"POST", "/v1/networks", cm_post_network, "postNetwork", CM_BODY_FILE, CM_LANE_IMPORT, false, "name format visibility",
+  {"POST", "/v1/networks", cm_post_network, "postNetwork", CM_BODY_FILE, CM_LANE_IMPORT, false,
+   "name format columns zeros visibility",
    CM_RIGHT_SUBMIT, CM_OBJECT_NONE, CM_DEED_SEE},
   {"GET", "/v1/networks/{id}", cm_get_network, "getNetwork", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_READ,
    CM_OBJECT_NETWORK, CM_DEED_SEE},
@@ -59,7 +60,7 @@ const cm_route cm_routes[] = {
    CM_OBJECT_NONE, CM_DEED_SEE},
   {"HEAD", "/v1/uploads/{id}", cm_head_upload, "headUpload", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_SUBMIT,
    CM_OBJECT_UPLOAD, CM_DEED_SEE},
-  {"PATCH", "/v1/uploads/{id}", cm_patch_upload, "patchUpload", CM_BODY_FILE, CM_LANE_IMPORT, false, "format",
+  {"PATCH", "/v1/uploads/{id}", cm_patch_upload, "patchUpload", CM_BODY_FILE, CM_LANE_IMPORT, false, "format columns zeros",
    CM_RIGHT_SUBMIT, CM_OBJECT_UPLOAD, CM_DEED_CHANGE},
   {"DELETE", "/v1/uploads/{id}", cm_delete_upload, "deleteUpload", CM_BODY_NONE, CM_LANE_SHORT, true, "",
    CM_RIGHT_SUBMIT, CM_OBJECT_UPLOAD, CM_DEED_CHANGE},

@@ -37,6 +37,13 @@ void cli_print_detail(const char *detail);
 cm_status cli_import(const char *path, const char *format, cm_run *run, cm_topology **topology,
                      cm_import_report *report, cm_error *error);
 
+/* Takes the options for reading networks ("--zeros drop", "--zeros=drop") out of a command's arguments; they hold for every
+ * network that it reads. CM_BAD_OPTION: there is no such value. */
+cm_status cli_read_options(int *argc, char **argv, cm_error *error);
+
+/* The value of one of them; NULL: not given. */
+const char *cli_read_option(cm_read_option_id id);
+
 /* The same in a confined child, for formats whose library damaged files may crash. */
 cm_status cli_import_apart(const char *path, const cm_import_hint *hint, cm_run *run, cm_topology **topology,
                            cm_import_report *report, cm_error *error);

@@ -126,11 +126,47 @@ void cli_print_detail(const char *detail)
   }
 }
 
+static const char *read_option[CM_READ_OPTIONS];
+
+const char *cli_read_option(cm_read_option_id id)
+{
+  return read_option[id];
+}
+
+cm_status cli_read_options(int *argc, char **argv, cm_error *error)
+{
+  int kept = 1;
+  for (int i = 1; i < *argc; i++) {
+    int id = 0;
+    size_t length = 0;
+    for (; id < CM_READ_OPTIONS; id++) {
+      length = strlen(cm_read_options[id].name);
+      if (strncmp(argv[i], "--", 2) == 0 && strncmp(argv[i] + 2, cm_read_options[id].name, length) == 0 &&
+          (argv[i][2 + length] == '\0' || argv[i][2 + length] == '='))
+        break;
+    }
+    if (id == CM_READ_OPTIONS) {
+      argv[kept++] = argv[i];
+      continue;
+    }
+    bool joined = argv[i][2 + length] == '=';
+    if (!joined && i + 1 == *argc)
+      return cm_fail(error, CM_BAD_OPTION, "--%s needs a value: %s", cm_read_options[id].name, cm_read_options[id].form);
+    read_option[id] = joined ? argv[i] + 3 + length : argv[++i];
+    if (cm_read_option_check((cm_read_option_id)id, read_option[id], error) != CM_OK)
+      return error->status;
+  }
+  *argc = kept;
+  argv[kept] = NULL;
+  return CM_OK;
+}
+
 cm_status cli_import(const char *path, const char *format, cm_run *run, cm_topology **topology,
                      cm_import_report *report, cm_error *error)
 {
   const cm_import_limits limits = cm_import_limits_default();
-  const cm_import_hint hint = {.format = format, .name = path};
+  cm_import_hint hint = {.format = format, .name = path};
+  memcpy(hint.option, read_option, sizeof hint.option);
   if (cm_network_needs_confinement(path, format))
     return cli_import_apart(path, &hint, run, topology, report, error);
   return cm_import_as(path, &hint, &limits, run, topology, report, error);
@@ -150,6 +186,7 @@ int cli_help(const char *usage)
 {
   char text[CM_FORMAT_NAMES_MAX];
   const char *at = usage;
+  bool reads = strstr(usage, "--format NAME") != NULL;
   for (const char *mark; (mark = strchr(at, '@')) != NULL; at = mark + 2) {
     bool names = mark[1] == 'N', about = mark[1] == 'A';
     (void)fwrite(at, 1, (size_t)(mark - at), stdout);
@@ -157,5 +194,7 @@ int cli_help(const char *usage)
       fputs(names ? cm_network_format_names(text) : cm_network_formats_about(text), stdout);
   }
   fputs(at, stdout);
+  for (int id = 0; reads && id < CM_READ_OPTIONS; id++)
+    printf("  --%s %s   %s\n", cm_read_options[id].name, cm_read_options[id].form, cm_read_options[id].about);
   return EXIT_DONE;
 }

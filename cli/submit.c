@@ -91,6 +91,24 @@ static const char *base_name(const char *path)
   return slash != NULL ? slash + 1 : path;
 }
 
+/* Adds the options for reading to a path that has a query; false: no room. */
+static bool add_read_options(cli_server *server, char *path, size_t size)
+{
+  for (int id = 0; id < CM_READ_OPTIONS; id++) {
+    const char *value = cli_read_option((cm_read_option_id)id);
+    if (value == NULL)
+      continue;
+    char *segment = cli_url_segment(server, value);
+    size_t used = strlen(path);
+    bool fits = segment != NULL &&
+                snprintf(path + used, size - used, "&%s=%s", cm_read_options[id].name, segment) < (int)(size - used);
+    free(segment);
+    if (!fits)
+      return false;
+  }
+  return true;
+}
+
 /* The server's description of the network: what is there under that id, or what is uploaded. */
 static cm_status find_network(cli_server *server, const arguments *a, json_t **network, cm_error *error)
 {
@@ -114,6 +132,8 @@ static cm_status find_network(cli_server *server, const arguments *a, json_t **n
            snprintf(path, sizeof path, "/v1/networks?name=%s%s%s", name, a->format != NULL ? "&format=" : "", format) >=
              (int)sizeof path)
     status = cm_fail(error, CM_BAD_REQUEST, "the name of %s is too long", a->network);
+  else if (!add_read_options(server, path, sizeof path))
+    status = cm_fail(error, CM_BAD_REQUEST, "the options for reading %s are too long", a->network);
   else {
     const cli_request upload = {.method = "POST", .path = path, .upload = file};
     status = cli_server_ask(server, &upload, &reply, error);

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/json.h"
+
 /* Nobody watches an upload being read. */
 static void ignore_progress(void *user, const char *phase, const char *progress, const char *phases)
 {
@@ -33,8 +35,13 @@ static cm_status make_folder(cm_store *store, const cm_import_options *options, 
     return error->status;
   if (link(path, inner) != 0)
     return cm_fail_errno(error, errno, "cannot take into the job folder", path);
+  uint64_t refusals = cm_json_refusals();
   job.options = json_pack("{s:s, s:s}", "format", network->format, "name", network->name);
-  cm_status status = cm_work_describe(folder, &job, error);
+  if (network->read_as[0] != '\0')
+    (void)json_object_set_new(job.options, "read", cm_json_loadb(network->read_as, strlen(network->read_as), 0, NULL));
+  cm_status status = cm_json_whole(refusals, "how an upload is to be read", error);
+  if (status == CM_OK)
+    status = cm_work_describe(folder, &job, error);
   cm_work_job_clear(&job);
   return status;
 }

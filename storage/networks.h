@@ -4,6 +4,8 @@
 
 #include "storage/owners.h"
 
+enum { CM_READ_AS_MAX = 400 };
+
 typedef struct cm_network {
   int64_t sequence;           /* order of arrival; the cursor of lists */
   char id[CM_SHA_MAX];        /* what the whole lab sees goes by its sha256, else 64 random digits */
@@ -11,6 +13,7 @@ typedef struct cm_network {
   cm_owner owner;
   char name[CM_NAME_MAX];     /* "" when none was given */
   char format[32];
+  char read_as[CM_READ_AS_MAX]; /* options that it was read with, a JSON object; "": none */
   bool gzipped, directed, labels;
   uint64_t neurons, hyperedges, synapses;
   uint64_t operators;         /* of an ONNX model; 0 for topologies */

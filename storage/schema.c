@@ -183,6 +183,9 @@ const char *const cm_schema_steps[] = {
   "ALTER TABLE mappings ADD COLUMN team TEXT NOT NULL DEFAULT '';"
   "ALTER TABLE uploads ADD COLUMN visibility TEXT NOT NULL DEFAULT 'lab';"
   "ALTER TABLE uploads ADD COLUMN team TEXT NOT NULL DEFAULT '';",
+
+  /* The same bytes can be read in several ways: with which options they were. */
+  "ALTER TABLE networks ADD COLUMN read_as TEXT NOT NULL DEFAULT '';",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

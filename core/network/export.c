@@ -69,7 +69,7 @@ cm_status cm_export_snn(const cm_export_writer *w, cm_error *error)
 static void put_name(const cm_export_writer *w, uint32_t vertex)
 {
   const char *label = cm_topology_label(w->topology, vertex);
-  if (label == NULL) {
+  if (label == NULL || w->list) {
     cm_sink_number(w->sink, vertex);
     return;
   }
@@ -114,15 +114,26 @@ cm_status cm_export_edges(const cm_export_writer *w, cm_error *error)
 {
   const cm_topology *t = w->topology;
   const char separator[2] = {w->separator, '\0'};
-  bool weighted = has_weights(t);
-  cm_sink_text(w->sink, "source");
-  cm_sink_text(w->sink, separator);
-  cm_sink_text(w->sink, "target");
-  if (weighted) {
+  bool weighted = has_weights(t), delays = t->pin_delay != NULL;
+  if (w->list) {
+    cm_sink_text(w->sink, weighted && delays ? "# columns = [\"i\", \"j\", \"weight\", \"delay\"]\n"
+                          : weighted         ? "# columns = [\"i\", \"j\", \"weight\"]\n"
+                          : delays           ? "# columns = [\"i\", \"j\", \"delay\"]\n"
+                                             : "# columns = [\"i\", \"j\"]\n");
+  } else {
+    cm_sink_text(w->sink, "source");
     cm_sink_text(w->sink, separator);
-    cm_sink_text(w->sink, "weight");
+    cm_sink_text(w->sink, "target");
+    if (weighted) {
+      cm_sink_text(w->sink, separator);
+      cm_sink_text(w->sink, "weight");
+    }
+    if (delays) {
+      cm_sink_text(w->sink, separator);
+      cm_sink_text(w->sink, "delay");
+    }
+    cm_sink_text(w->sink, "\n");
   }
-  cm_sink_text(w->sink, "\n");
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint32_t source = cm_topology_source(t, e);
     if (cm_export_step(w, e, t->net_count, error) != CM_OK)
@@ -136,6 +147,10 @@ cm_status cm_export_edges(const cm_export_writer *w, cm_error *error)
       if (weighted) {
         cm_sink_text(w->sink, separator);
         put_weight(w, cm_topology_pin_value(t, e, i));
+      }
+      if (delays) {
+        cm_sink_text(w->sink, separator);
+        put_weight(w, cm_topology_pin_delay_ms(t, i));
       }
       cm_sink_text(w->sink, "\n");
     }
@@ -203,7 +218,9 @@ cm_status cm_export_as(const cm_topology *topology, const char *path, const char
     return error->status;
   cm_status status = cm_sink_open(sink, path, gzipped, error);
   if (status == CM_OK) {
-    cm_export_writer w = {topology, sink, run, strcmp(cm_format_ending(format, name), ".tsv") == 0 ? '\t' : ','};
+    const char *ending = cm_format_ending(format, name);
+    bool list = strcmp(ending, ".conn") == 0;
+    cm_export_writer w = {topology, sink, run, list || strcmp(ending, ".tsv") == 0 ? '\t' : ',', list};
     status = format->write(&w, error);
     if (status == CM_OK)
       status = cm_sink_close(sink, error);

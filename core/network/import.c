@@ -54,6 +54,11 @@ static cm_status import_source(cm_source *source, const cm_import_hint *hint, co
 {
   const cm_network_format *found = NULL;
   cm_topology *made;
+  for (int id = 0; id < CM_READ_OPTIONS; id++)
+    if (hint->option[id] != NULL && hint->option[id][0] != '\0' &&
+        cm_read_option_check((cm_read_option_id)id, hint->option[id], error) != CM_OK)
+      return error->status;
+  source->hint = hint;
   if (choose(source, hint, run->memory, &found, error) != CM_OK ||
       found->import(source, limits, run, &made, error) != CM_OK)
     return error->status;

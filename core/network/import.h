@@ -24,10 +24,25 @@ typedef struct cm_import_report {
   uint64_t plain_bytes;  /* after decompression */
 } cm_import_report;
 
+/* How a file is to be read, where it could be read in several ways. */
+typedef enum cm_read_option_id { CM_READ_COLUMNS, CM_READ_ZEROS, CM_READ_OPTIONS } cm_read_option_id;
+
+/* The one table of them: flags of the command, query arguments of the server. */
+typedef struct cm_read_option {
+  const char *name;
+  const char *form;  /* of its value, for people */
+  const char *about;
+} cm_read_option;
+extern const cm_read_option cm_read_options[CM_READ_OPTIONS];
+
+/* CM_BAD_OPTION: `value` is none of this option's. */
+cm_status cm_read_option_check(cm_read_option_id id, const char *value, cm_error *error);
+
 /* What is known of a file beside its bytes; NULL: nothing. */
 typedef struct cm_import_hint {
   const char *format; /* is right whatever the bytes say: a name of formats.h */
   const char *name;   /* the file's name: its ending decides between texts that could be several formats */
+  const char *option[CM_READ_OPTIONS]; /* NULL or "": not given */
 } cm_import_hint;
 
 /* Reads a network file, named by `path`. Opens phase "read". On success the caller owns *topology (cm_topology_free).
@@ -36,7 +51,7 @@ typedef struct cm_import_hint {
 cm_status cm_import(const char *path, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
                     cm_import_report *report, cm_error *error);
 
-/* The same with a hint. CM_BAD_OPTION: there is no such format. */
+/* The same with a hint. CM_BAD_OPTION: there is no such format, or an option has no such value. */
 cm_status cm_import_as(const char *path, const cm_import_hint *hint, const cm_import_limits *limits, cm_run *run,
                        cm_topology **topology, cm_import_report *report, cm_error *error);
 

@@ -17,6 +17,13 @@ enum { CM_CHECK_EVERY = 1 << 14 };
 /* Below this many plain bytes a ratio of compression says nothing about an attack. */
 #define CM_RATIO_FROM_BYTES (UINT64_C(1) << 20)
 
+/* The value of an option for reading this source; NULL: not given. */
+const char *cm_source_option(const cm_source *source, cm_read_option_id id);
+bool cm_source_drops_zeros(const cm_source *source);
+
+/* Whether bytes begin like a list of pairs as Python prints it: "[(" or "[[". */
+bool cm_is_tuple_list(const uint8_t *bytes, size_t size);
+
 /* ---- rows ---- */
 
 /* Scratch memory for sorting the pins of one net after another. Zero it before use. */

@@ -57,8 +57,11 @@ cm_status cm_work_import(cm_work *work, cm_error *error)
   if (cm_work_path(work, CM_WORK_NETWORK, path, error) != CM_OK)
     return error->status;
   cm_error why;
-  const cm_import_hint hint = {.format = json_string_value(json_object_get(work->job.options, "format")),
-                               .name = json_string_value(json_object_get(work->job.options, "name"))};
+  cm_import_hint hint = {.format = json_string_value(json_object_get(work->job.options, "format")),
+                         .name = json_string_value(json_object_get(work->job.options, "name"))};
+  const json_t *read = json_object_get(work->job.options, "read");
+  for (int id = 0; id < CM_READ_OPTIONS; id++)
+    hint.option[id] = json_string_value(json_object_get(read, cm_read_options[id].name));
   bool told = hint.format != NULL && hint.format[0] != '\0', model = told && strcmp(hint.format, "onnx") == 0;
   if (!told && cm_onnx_looks_like(path, &model, error) != CM_OK)
     return error->status;

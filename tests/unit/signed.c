@@ -3,6 +3,7 @@
 
 #include "core/network/export.h"
 #include "core/network/import.h"
+#include "core/network/internal.h"
 #include "core/network/topology_file.h"
 
 static cm_topology *import_text(const char *text, const char *name)
@@ -142,6 +143,174 @@ START_TEST(plain_files_stay_of_version_1)
 }
 END_TEST
 
+/* ---- tables by header names ---- */
+
+static void row_is(const cm_topology *t, const char *from, const char *to, double value, double delay_ms)
+{
+  for (uint32_t e = 0; e < t->net_count; e++)
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      if (strcmp(cm_topology_label(t, cm_topology_source(t, e)), from) == 0 &&
+          strcmp(cm_topology_label(t, t->pin[i]), to) == 0) {
+        ck_assert_double_eq(cm_topology_pin_value(t, e, i), value);
+        ck_assert_double_eq(cm_topology_pin_delay_ms(t, i), delay_ms);
+        return;
+      }
+  ck_abort_msg("no synapse from %s to %s", from, to);
+}
+
+START_TEST(flywire_rows_of_one_pair_add_up)
+{
+  cm_topology *t = import_text("pre_root_id,post_root_id,neuropil,syn_count,nt_type\n"
+                               "720575940629970489,720575940631267655,AVLP_R,7,GABA\n"
+                               "720575940629970489,720575940631267655,ICL_R,5,GABA\n"
+                               "720575940631267655,720575940621280688,,2,\n", "in.csv");
+  ck_assert_uint_eq(t->vertex_count, 3);
+  ck_assert_uint_eq(t->duplicate_count, 1);
+  row_is(t, "720575940629970489", "720575940631267655", 12, 0);
+  row_is(t, "720575940631267655", "720575940621280688", 2, 0);
+  cm_topology_free(t);
+}
+END_TEST
+
+START_TEST(columns_in_any_order)
+{
+  static const char *const texts[] = {
+    "bodyId_pre,bodyId_post,roi,weight\n200,300,EB,4\n200,300,FB,1\n300,200,EB,2\n",         /* hemibrain */
+    "bodyId_pre,bodyId_post,weight\n200,300,5\n300,200,2\n",
+    "weight\tpost\tpre\n5\t300\t200\n2\t200\t300\n",
+    "roi,Weight,to,x,from\n\"a,b\",5,300,1,200\n,2,200,1,300\n",
+    ",source,target,synapse_model,weight\n0,200,300,static_synapse,5\n1,300,200,static_synapse,2\n", /* pandas */
+    "source target weight\n200 300 5\n300 200 2\n",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    cm_topology *t = import_text(texts[i], "in");
+    row_is(t, "200", "300", 5, 0);
+    row_is(t, "300", "200", 2, 0);
+    ck_assert_uint_eq(cm_topology_synapses(t), 2);
+    cm_topology_free(t);
+  }
+}
+END_TEST
+
+START_TEST(delays_of_tables_come_back)
+{
+  static const char *const texts[][2] = {
+    {"source target weight delay\n10 20 -87.5 1.5\n20 10 21 0.1\n", "nest.dat"},
+    {"# columns = [\"i\", \"j\", \"delay\", \"weight\"]\n10\t20\t1.5\t-87.5\n20\t10\t0.1\t21\n", "pynn.txt"},
+    {"10 20 -87.5 1.5\n20 10 21 0.1\n", "list.conn"},
+    {"[(10, 20, -87.5, 1.5), (20, 10, 21.0, 0.1)]\n", "list.txt"},
+    {"[[10, 20, -87.5, 1.5],\n [20, 10, 21.0, 0.1]]", "list"},
+  };
+  static const char *const out[] = {"x.csv", "x.tsv", "x.zip"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (size_t k = 0; k < sizeof out / sizeof *out; k++) {
+      cm_topology *t = again(import_text(texts[i][0], texts[i][1]), out[k]);
+      row_is(t, "10", "20", -87.5, 1.5);
+      row_is(t, "20", "10", 21, 0.1);
+      cm_topology_free(t);
+    }
+}
+END_TEST
+
+START_TEST(lists_of_pynn_have_numbers)
+{
+  cm_topology *t = again(import_text("a,b,2\nb,c,-1\n", "in.csv"), "x.conn");
+  ck_assert_ptr_null(t->label_text);
+  VALUES(t, 2, -1);
+  char *text;
+  size_t size;
+  ck_ok(cm_file_read(in_folder("x.conn"), 1 << 16, &text, &size, &error));
+  ck_assert_ptr_nonnull(strstr(text, "# columns = [\"i\", \"j\", \"weight\"]\n0\t1\t2\n"));
+  free(text);
+  cm_topology_free(t);
+}
+END_TEST
+
+static cm_status import_with(const char *text, cm_read_option_id id, const char *value, cm_topology **t)
+{
+  cm_import_hint hint = {.name = "in.csv"};
+  const cm_import_limits limits = cm_import_limits_default();
+  hint.option[id] = value;
+  return cm_import_memory(text, strlen(text), &hint, &limits, &run, t, NULL, &error);
+}
+
+START_TEST(columns_by_option)
+{
+  cm_topology *t;
+  ck_ok(import_with("x,1.5,300,7,200\ny,0.5,200,2,300\n", CM_READ_COLUMNS, "-,delay,target,weight,source", &t));
+  row_is(t, "200", "300", 7, 1.5);
+  row_is(t, "300", "200", 2, 0.5);
+  cm_topology_free(t);
+  ck_ok(import_with("A,B,C,D\n200,300,x,7\n", CM_READ_COLUMNS, "source,target,-,weight", &t)); /* a header all the same */
+  row_is(t, "200", "300", 7, 0);
+  cm_topology_free(t);
+  t = NULL;
+  static const char *const wrong[] = {"source,weight", "source,target,size", "source,target,target", "source,target,"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    ck_fails(import_with("1,2\n", CM_READ_COLUMNS, wrong[i], &t), CM_BAD_OPTION);
+  ck_fails(import_with("1,2,3\n", CM_READ_COLUMNS, "source,target", &t), CM_BAD_NETWORK);
+  ck_fails(import_with("1 2 3 4\n", CM_READ_ZEROS, "keep", &t), CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "columns=source,target,weight,delay"));
+  ck_fails(import_with("source,target,delay\n1,2,-1\n", CM_READ_ZEROS, "keep", &t), CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "negative"));
+}
+END_TEST
+
+START_TEST(zeros_are_dropped_where_asked)
+{
+  static const char *const texts[] = {"0,1,0\n0,2,3\n1,2,0\n2,0,-0.5\n2,0,0.5\n",
+                                      "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 2 0\n1 3 3\n2 3 0\n3 1 0\n"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    cm_topology *t;
+    ck_ok(import_with(texts[i], CM_READ_ZEROS, "drop", &t));
+    ck_ok(cm_topology_verify(t, &error));
+    ck_assert_uint_eq(t->zero_count, 3);
+    ck_assert_uint_eq(t->vertex_count, 3);
+    VALUES(t, 3);
+    cm_topology_free(t);
+    ck_ok(import_with(texts[i], CM_READ_ZEROS, "keep", &t));
+    ck_assert_uint_eq(t->zero_count, 3);
+    VALUES(t, 0, 3, 0, 0);
+    cm_topology_free(t);
+  }
+}
+END_TEST
+
+START_TEST(square_tables_are_matrices)
+{
+  static const char *const texts[] = {
+    ",PVCL,PVCR,AVAL\nPVCL,0,2,\nPVCR,0,0,-1.5\nAVAL,1,0,3\n",
+    "id\tPVCL\tPVCR\tAVAL\nPVCL\t0\t2\t0\nPVCR\t\t\t-1.5\nAVAL\t1\t0\t3\n",
+    "PVCL,PVCR,AVAL\nPVCL,0,2,0\nPVCR,0,0,-1.5\nAVAL,1,0,3\n",
+    "\"\";\"PVCL\";\"PVCR\";\"AVAL\"\n\"PVCL\";0;2;0\n\"PVCR\";0;0;-1.5\n\"AVAL\";1;0;3\n",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    cm_topology *t = import_text(texts[i], "in");
+    ck_assert_uint_eq(t->vertex_count, 3);
+    ck_assert_uint_eq(cm_topology_synapses(t), 4);
+    row_is(t, "PVCL", "PVCR", 2, 0);
+    row_is(t, "PVCR", "AVAL", -1.5, 0);
+    row_is(t, "AVAL", "PVCL", 1, 0);
+    row_is(t, "AVAL", "AVAL", 3, 0);
+    cm_topology_free(t);
+  }
+  static const struct {
+    const char *text, *where, *value;
+  } wrong[] = {
+    {",a,b,c\na,0,1,2\nc,1,0,1\nb,1,1,1\n", "line 3", "'c'"},
+    {",a,b,c\na,0,1,2\nb,1,0,1\n", "line 4", "after 2 rows"},
+    {",a,b,c\na,0,1\n", "line 1", "4 fields"},
+    {",a,b,a\na,0,1,2\n", "line 2", "two columns"},
+    {",a,b,c\na,0,x,2\n", "line 2", "'x'"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    cm_topology *t = NULL;
+    ck_fails(import_with(wrong[i].text, CM_READ_ZEROS, "keep", &t), CM_BAD_NETWORK);
+    ck_assert_msg(strcmp(error.where, wrong[i].where) == 0 && strstr(error.detail, wrong[i].value) != NULL, "%s", error.detail);
+  }
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("signed");
@@ -154,6 +323,13 @@ int main(void)
   tcase_add_test(test, symmetric_matrix_with_signs);
   tcase_add_test(test, delays_and_populations_come_back);
   tcase_add_test(test, plain_files_stay_of_version_1);
+  tcase_add_test(test, flywire_rows_of_one_pair_add_up);
+  tcase_add_test(test, columns_in_any_order);
+  tcase_add_test(test, delays_of_tables_come_back);
+  tcase_add_test(test, lists_of_pynn_have_numbers);
+  tcase_add_test(test, columns_by_option);
+  tcase_add_test(test, zeros_are_dropped_where_asked);
+  tcase_add_test(test, square_tables_are_matrices);
   suite_add_tcase(suite, test);
   return test_main(suite);
 }

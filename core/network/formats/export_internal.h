@@ -10,6 +10,7 @@ typedef struct cm_export_writer {
   cm_sink *sink;
   cm_run *run;
   char separator;
+  bool list; /* of PyNN: columns in a comment, numbers for names */
 } cm_export_writer;
 
 /* Looks at the sink and the run now and then. */

@@ -1,399 +1,336 @@
-/* Edge lists: one directed edge a line, source,target[,weight], separated by tabs, commas, semicolons or
- * blanks; '#' and '%' start comment lines, the first line may be a header, fields may be quoted ("" is a quote).
+/* Tables of edges: a directed edge a line; which column is what is said by a header, by PyNN's comment, by the caller, or is
+ * source,target[,weight]; '#' and '%' start comment lines, fields may be quoted ("" is a quote). A square table with ids is a
+ * matrix. "[(0, 1), (1, 2)]", a list as Python prints it, has its rows in brackets.
  *
- * Happy path: names become numbers, edges go into plain arrays (8 bytes an edge, 16 with weights), which are
- * then grouped by source in place, each group sorted, repeats merged, weights made integers.
- * What can fail: a line with another number of fields, a weight that is no number, a name that
- * is no text; each with its line. */
+ * Happy path: names become numbers, edges go into plain arrays (8 bytes an edge, 8 more with weights, 8 more with delays),
+ * which are then grouped by source in place, each group sorted, repeats merged, weights made integers.
+ * What can fail: a line with another number of fields, a weight that is no number, a name that is no text; each with its
+ * line. */
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "core/network/internal.h"
-#include "core/network/names.h"
+#include "core/network/formats/table.h"
+#include "core/network/formats/table_rows.h"
 
-enum { FIELDS_MAX = 3, SHOWN_MAX = 40 };
-
-typedef struct field {
-  const char *text;
-  size_t length;
-} field;
-
-typedef struct edge_reader {
-  cm_source *source;
-  const cm_import_limits *limits;
-  cm_run *run;
-  cm_memory *memory;
-  cm_names names;
-  uint64_t line;
-  char separator;  /* ' ' stands for runs of blanks; 0: not known yet */
-  size_t columns;  /* 2 or 3; 0: not known yet */
-  char *unquoted;  /* scratch for fields with doubled quotes */
-  uint64_t unquoted_room;
-  field fields[FIELDS_MAX];
-  size_t field_count;
-  cm_entries edges;
-} edge_reader;
-
-static cm_status bad(edge_reader *r, const char *what, cm_error *error)
+cm_status cm_table_bad(const cm_table *t, const char *what, cm_error *error)
 {
-  cm_fail(error, CM_BAD_NETWORK, "edge list, line %llu: %s", (unsigned long long)r->line, what);
-  return cm_fail_at(error, "line %llu", (unsigned long long)r->line);
+  cm_fail(error, CM_BAD_NETWORK, "edge list, line %llu: %s", (unsigned long long)t->line, what);
+  return cm_fail_at(error, "line %llu", (unsigned long long)t->line);
 }
 
-/* ---- lines and fields ---- */
-
-/* The next line without its end; *end at the end of the file. Valid until the next call. */
-static cm_status next_line(edge_reader *r, const char **line, size_t *length, bool *end, cm_error *error)
+static int shown(const cm_field *f)
 {
-  cm_source *source = r->source;
-  const uint8_t *feed = memchr(source->at, '\n', (size_t)(source->end - source->at));
-  if (feed == NULL && !source->ended) {
-    if (cm_source_fill(source, error) != CM_OK)
-      return error->status;
-    feed = memchr(source->at, '\n', (size_t)(source->end - source->at));
-  }
-  r->line++;
-  if (feed == NULL && !source->ended)
-    return bad(r, "it is longer than 262144 bytes; a line must hold source,target[,weight]", error);
-  *end = feed == NULL && source->at == source->end;
-  *line = (const char *)source->at;
-  *length = (size_t)((feed != NULL ? feed : source->end) - source->at);
-  source->at = feed != NULL ? feed + 1 : source->end;
-  if (*length > 0 && (*line)[*length - 1] == '\r')
-    --*length;
-  return CM_OK;
-}
-
-static bool is_blank(char c)
-{
-  return c == ' ' || c == '\t';
-}
-
-/* The separator of a line: a tab before a comma before a semicolon, outside quotes; else blanks. */
-static char find_separator(const char *line, size_t length)
-{
-  bool comma = false, semicolon = false, quoted = false;
-  for (size_t i = 0; i < length; i++) {
-    if (line[i] == '"')
-      quoted = !quoted;
-    if (quoted)
-      continue;
-    if (line[i] == '\t')
-      return '\t';
-    comma = comma || line[i] == ',';
-    semicolon = semicolon || line[i] == ';';
-  }
-  return comma ? ',' : semicolon ? ';' : ' ';
-}
-
-/* Reads a quoted field that starts at line[*at]; the text goes to r->unquoted from *used on. */
-static cm_status unquote(edge_reader *r, const char *line, size_t length, size_t *at, size_t *used, field *to,
-                         cm_error *error)
-{
-  char *begin = r->unquoted + *used;
-  for (size_t i = *at + 1; i < length; i++) {
-    if (line[i] != '"') {
-      r->unquoted[(*used)++] = line[i];
-    } else if (i + 1 < length && line[i + 1] == '"') {
-      r->unquoted[(*used)++] = line[i++];
-    } else {
-      *at = i + 1;
-      *to = (field){begin, (size_t)(r->unquoted + *used - begin)};
-      return CM_OK;
-    }
-  }
-  return bad(r, "a quote is not closed", error);
-}
-
-static cm_status split(edge_reader *r, const char *line, size_t length, cm_error *error)
-{
-  if (CM_ROOM(r->memory, r->unquoted, &r->unquoted_room, length, error) != CM_OK)
-    return error->status;
-  size_t at = 0, used = 0, count = 0;
-  for (;; at++) { /* over the separator */
-    field found;
-    while (at < length && is_blank(line[at]) && line[at] != r->separator)
-      at++;
-    if (r->separator == ' ')
-      while (at < length && is_blank(line[at]))
-        at++;
-    if (r->separator == ' ' && at == length)
-      break;
-    if (at < length && line[at] == '"') {
-      if (unquote(r, line, length, &at, &used, &found, error) != CM_OK)
-        return error->status;
-      while (at < length && is_blank(line[at]) && line[at] != r->separator)
-        at++;
-      if (at < length && line[at] != r->separator && !(r->separator == ' ' && is_blank(line[at])))
-        return bad(r, "text follows a closing quote", error);
-    } else {
-      size_t begin = at;
-      while (at < length && line[at] != r->separator && !(r->separator == ' ' && is_blank(line[at])))
-        at++;
-      size_t stop = at;
-      while (stop > begin && is_blank(line[stop - 1]))
-        stop--;
-      found = (field){line + begin, stop - begin};
-    }
-    if (count < FIELDS_MAX)
-      r->fields[count] = found;
-    count++;
-    if (at >= length)
-      break;
-  }
-  r->field_count = count;
-  return CM_OK;
+  return f->length < CM_FIELD_SHOWN_MAX ? (int)f->length : CM_FIELD_SHOWN_MAX;
 }
 
 /* ---- values ---- */
 
-static bool whole_number(const char *text, size_t length, uint64_t *value)
-{
-  uint64_t number = 0;
-  if (length == 0 || length > 19 || (length > 1 && text[0] == '0'))
-    return false;
-  for (size_t i = 0; i < length; i++) {
-    if (text[i] < '0' || text[i] > '9')
-      return false;
-    number = number * 10 + (uint64_t)(text[i] - '0');
-  }
-  *value = number;
-  return true;
-}
-
-/* Any number as strtod knows it, infinities and NaN included. */
-static bool read_number(const field *f, double *value)
-{
-  uint64_t number;
-  if (f->length <= 15 && whole_number(f->text, f->length, &number)) {
-    *value = (double)number;
-    return true;
-  }
-  char text[64], *end;
-  if (f->length == 0 || f->length >= sizeof text || isspace((unsigned char)f->text[0]))
-    return false;
-  memcpy(text, f->text, f->length);
-  text[f->length] = '\0';
-  *value = strtod(text, &end);
-  return end == text + f->length;
-}
-
-static bool is_word(const field *f, const char *const *words)
-{
-  for (; *words != NULL; words++)
-    if (strlen(*words) == f->length && strncasecmp(*words, f->text, f->length) == 0)
-      return true;
-  return false;
-}
-
-/* Whether the first line is a header: well-known words, or a third field that is no number. */
-static bool is_header(const edge_reader *r)
-{
-  static const char *const from_words[] = {"source", "from", "src", "pre", "presynaptic", "source_id", "pre_id", NULL};
-  static const char *const to_words[] = {"target", "to", "dst", "dest", "post", "postsynaptic", "target_id", "post_id",
-                                         NULL};
-  double ignored;
-  return (is_word(&r->fields[0], from_words) && is_word(&r->fields[1], to_words)) ||
-         (r->field_count == 3 && r->fields[2].length > 0 && isalpha((unsigned char)r->fields[2].text[0]) &&
-          !read_number(&r->fields[2], &ignored));
-}
-
-static cm_status read_name(edge_reader *r, const field *f, const char *what, uint32_t *number, cm_error *error)
+cm_status cm_table_name(cm_table *t, const cm_field *f, const char *what, uint32_t *number, cm_error *error)
 {
   char text[120];
   if (f->length == 0 || !cm_name_valid(f->text, f->length)) {
     (void)snprintf(text, sizeof text, "the %s %s", what,
                    f->length == 0 ? "is empty" : "is not a name: control characters, or not UTF-8");
-    return bad(r, text, error);
+    return cm_table_bad(t, text, error);
   }
   uint64_t ignored;
-  bool negative = f->text[0] == '-' && whole_number(f->text + 1, f->length - 1, &ignored);
-  if (negative || (r->separator == ' ' && !whole_number(f->text, f->length, &ignored))) {
-    (void)snprintf(text, sizeof text, "the %s '%.*s' %s", what, f->length < SHOWN_MAX ? (int)f->length : SHOWN_MAX,
-                   f->text,
+  bool negative = f->text[0] == '-' && cm_field_whole(f->text + 1, f->length - 1, &ignored);
+  if (negative || (t->separator == ' ' && !t->named && !cm_field_whole(f->text, f->length, &ignored))) {
+    (void)snprintf(text, sizeof text, "the %s '%.*s' %s", what, shown(f), f->text,
                    negative ? "is negative; vertices are numbered from 0, or named"
                             : "is no number; names need commas or tabs between the fields");
-    return bad(r, text, error);
+    return cm_table_bad(t, text, error);
   }
-  return cm_names_number(&r->names, f->text, f->length, r->limits->vertices_max, number, error);
+  return cm_names_number(&t->names, f->text, f->length, t->limits->vertices_max, number, error);
 }
 
-static cm_status read_weight(edge_reader *r, const field *f, double *weight, cm_error *error)
+cm_status cm_table_number(const cm_table *t, const cm_field *f, const char *what, double *value, cm_error *error)
 {
-  if (read_number(f, weight) && isfinite(*weight))
+  if (cm_field_number(f, value) && isfinite(*value))
     return CM_OK;
   char text[160];
-  (void)snprintf(text, sizeof text, "weight '%.*s' is not a finite number",
-                 f->length < SHOWN_MAX ? (int)f->length : SHOWN_MAX, f->text);
-  return bad(r, text, error);
+  (void)snprintf(text, sizeof text, "%s '%.*s' is not a finite number", what, shown(f), f->text);
+  return cm_table_bad(t, text, error);
 }
 
-static cm_status read_edge(edge_reader *r, cm_error *error)
+static cm_status read_edge(cm_table *t, cm_error *error)
 {
+  const int *at = t->columns.at;
   uint32_t from, to;
-  double weight = 1;
-  if (read_name(r, &r->fields[0], "source", &from, error) != CM_OK ||
-      read_name(r, &r->fields[1], "target", &to, error) != CM_OK ||
-      (r->columns == 3 && read_weight(r, &r->fields[2], &weight, error) != CM_OK))
+  double weight = 1, delay_ms = -1;
+  if (cm_table_name(t, &t->fields[at[CM_COLUMN_SOURCE]], "source", &from, error) != CM_OK ||
+      cm_table_name(t, &t->fields[at[CM_COLUMN_TARGET]], "target", &to, error) != CM_OK ||
+      (at[CM_COLUMN_WEIGHT] >= 0 &&
+       cm_table_number(t, &t->fields[at[CM_COLUMN_WEIGHT]], "weight", &weight, error) != CM_OK) ||
+      (at[CM_COLUMN_DELAY] >= 0 &&
+       cm_table_number(t, &t->fields[at[CM_COLUMN_DELAY]], "delay", &delay_ms, error) != CM_OK))
     return error->status;
-  return cm_entries_add(&r->edges, from, to, weight, -1, error);
+  if (at[CM_COLUMN_DELAY] >= 0 && delay_ms < 0)
+    return cm_table_bad(t, "the delay is negative", error);
+  return cm_entries_add(&t->edges, from, to, weight, delay_ms, error);
+}
+
+/* ---- rows ---- */
+
+/* Columns of a table that does not name them: two or three, or the four of a PyNN list. */
+static bool columns_by_number(cm_table *t)
+{
+  const char *name = t->source->hint != NULL && t->source->hint->name != NULL ? t->source->hint->name : "";
+  const char *ending = cm_format_ending(&cm_network_formats[CM_FORMAT_EDGES], name);
+  bool list = t->tuples || (ending != NULL && strcmp(ending, ".conn") == 0);
+  size_t count = t->field_count;
+  if (count < 2 || count > (list ? 4 : 3))
+    return false;
+  t->columns = (cm_columns){{0, 1, count > 2 ? 2 : CM_COLUMN_NONE, count > 3 ? 3 : CM_COLUMN_NONE}, count};
+  return true;
+}
+
+static cm_status refuse_count(cm_table *t, cm_error *error)
+{
+  char text[240], expected[80];
+  (void)snprintf(expected, sizeof expected, "%zu are expected, as in the first line", t->columns.count);
+  (void)snprintf(text, sizeof text, "%zu field%s; %s", t->field_count, t->field_count == 1 ? "" : "s",
+                 t->columns.count == 2   ? "source,target is expected, as in the first line"
+                 : t->columns.count == 3 ? "source,target,weight is expected, as in the first line"
+                 : t->columns.count > 3  ? expected
+                 : t->field_count > 3    ? "source,target or source,target,weight is expected, or a header that names source "
+                                           "and target; or say what they are: columns=source,target,weight,delay"
+                                         : "source,target or source,target,weight is expected");
+  return cm_table_bad(t, text, error);
 }
 
 /* A first line of two names before lines of two numbers was a header of unknown words. */
-static cm_status drop_header(edge_reader *r, cm_error *error)
+static cm_status drop_header(cm_table *t, cm_error *error)
 {
   uint64_t ignored;
-  if (r->edges.count != 1 || r->columns != 2 || r->names.count != 2 ||
-      whole_number(r->names.text, r->names.first[1] - 1, &ignored) ||
-      whole_number(r->names.text + r->names.first[1], r->names.first[2] - r->names.first[1] - 1, &ignored) ||
-      !whole_number(r->fields[0].text, r->fields[0].length, &ignored) ||
-      !whole_number(r->fields[1].text, r->fields[1].length, &ignored))
+  if (t->named || t->edges.count != 1 || t->columns.count != 2 || t->names.count != 2 ||
+      cm_field_whole(t->names.text, t->names.first[1] - 1, &ignored) ||
+      cm_field_whole(t->names.text + t->names.first[1], t->names.first[2] - t->names.first[1] - 1, &ignored) ||
+      !cm_field_whole(t->fields[0].text, t->fields[0].length, &ignored) ||
+      !cm_field_whole(t->fields[1].text, t->fields[1].length, &ignored))
     return CM_OK;
-  r->edges.count = 0;
-  cm_names_close(&r->names);
-  return cm_names_open(&r->names, r->memory, error);
+  t->edges.count = 0;
+  cm_names_close(&t->names);
+  return cm_names_open(&t->names, t->memory, error);
 }
 
-static cm_status read_edges(edge_reader *r, cm_error *error)
+/* A row that has been divided. */
+static cm_status take_row(cm_table *t, cm_error *error)
+{
+  if (t->columns.count == 0 && !columns_by_number(t))
+    return refuse_count(t, error);
+  if (t->field_count != t->columns.count)
+    return refuse_count(t, error);
+  return drop_header(t, error) == CM_OK ? read_edge(t, error) : error->status;
+}
+
+/* The next line that is neither blank nor a comment, divided; a comment of PyNN names the columns. */
+static cm_status next_row(cm_table *t, const char **line, size_t *length, bool *end, cm_error *error)
+{
+  for (;;) {
+    if (cm_table_next_line(t, line, length, end, error) != CM_OK || *end)
+      return *end ? CM_OK : error->status;
+    size_t begin = 0;
+    while (begin < *length && ((*line)[begin] == ' ' || (*line)[begin] == '\t'))
+      begin++;
+    if (begin < *length && ((*line)[begin] == '#' || (*line)[begin] == '%')) {
+      if (t->separator == 0 && !t->named)
+        t->named = cm_columns_of_comment(*line, *length, &t->columns);
+      continue;
+    }
+    if (begin == *length && !(t->separator == '\t' && t->columns.count > 0 && *length > 0))
+      continue;
+    if (t->separator == 0)
+      cm_table_find_separator(t, *line, *length);
+    return cm_table_split(t, *line, *length, error);
+  }
+}
+
+/* Whether a first row without known words is a header all the same: its third field is a word, or, where the caller names
+ * the columns, its weight or delay is no number. */
+static bool looks_like_header(const cm_table *t)
+{
+  double ignored;
+  if (!t->named)
+    return t->field_count == 3 && t->fields[2].length > 0 && isalpha((unsigned char)t->fields[2].text[0]) &&
+           !cm_field_number(&t->fields[2], &ignored);
+  for (int id = CM_COLUMN_WEIGHT; id < CM_COLUMNS; id++)
+    if (t->columns.at[id] >= 0 && (size_t)t->columns.at[id] < t->field_count &&
+        !cm_field_number(&t->fields[t->columns.at[id]], &ignored))
+      return true;
+  return false;
+}
+
+/* ---- square tables ---- */
+
+static bool same(const cm_field *a, const cm_field *b)
+{
+  return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+/* One row of a matrix: an id, and a weight (nothing or 0: no synapse) for each of `ids` vertices. */
+static cm_status read_square_row(cm_table *t, uint32_t row, uint32_t ids, cm_error *error)
+{
+  char text[200];
+  uint32_t number = 0;
+  if (t->field_count != (size_t)ids + 1) {
+    (void)snprintf(text, sizeof text, "%zu fields; an id and %u weights are expected", t->field_count, ids);
+    return cm_table_bad(t, text, error);
+  }
+  if (cm_table_name(t, &t->fields[0], "id", &number, error) != CM_OK)
+    return error->status;
+  if (number != row || row >= ids) {
+    (void)snprintf(text, sizeof text, "row %u has the id '%.*s'; rows must be in the order of the columns, one for each",
+                   row + 1, shown(&t->fields[0]), t->fields[0].text);
+    return cm_table_bad(t, text, error);
+  }
+  for (uint32_t i = 0; i < ids; i++) {
+    double weight = 0;
+    if (t->fields[i + 1].length > 0 && cm_table_number(t, &t->fields[i + 1], "weight", &weight, error) != CM_OK)
+      return error->status;
+    if (weight != 0 && cm_entries_add(&t->edges, row, i, weight, -1, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* Reads a matrix to its end. t->fields is its header, the ids from field `begin` on; `line` its first row. */
+static cm_status read_square(cm_table *t, size_t begin, const char *line, size_t length, cm_error *error)
+{
+  uint32_t number, ids = (uint32_t)(t->field_count - begin);
+  char text[160];
+  t->named = true;
+  for (size_t i = begin; i < t->field_count; i++) {
+    if (cm_table_name(t, &t->fields[i], "id", &number, error) != CM_OK)
+      return error->status;
+    if (number == i - begin)
+      continue;
+    (void)snprintf(text, sizeof text, "the id '%.*s' stands above two columns", shown(&t->fields[i]), t->fields[i].text);
+    return cm_table_bad(t, text, error);
+  }
+  if (cm_table_split(t, line, length, error) != CM_OK)
+    return error->status;
+  for (uint32_t row = 0;; row++) {
+    bool end = false;
+    if (read_square_row(t, row, ids, error) != CM_OK || next_row(t, &line, &length, &end, error) != CM_OK)
+      return error->status;
+    if (!end)
+      continue;
+    if (row + 1 == ids)
+      return CM_OK;
+    (void)snprintf(text, sizeof text, "the table ends after %u rows; it has %u columns, and needs a row for each", row + 1,
+                   ids);
+    return cm_table_bad(t, text, error);
+  }
+}
+
+/* The first two rows, of which the first names no columns: the header and first row of a matrix when the second begins with
+ * the first id of the first; else rows like any other. `header` is a copy of the first line. */
+static cm_status read_first_two(cm_table *t, char *header, size_t header_length, bool *done, cm_error *error)
+{
+  const char *line = NULL;
+  size_t length = 0, second_count = 0;
+  bool end = false, square = false, corner = false, header_only = looks_like_header(t);
+  uint64_t header_line = t->line;
+  if (next_row(t, &line, &length, &end, error) != CM_OK)
+    return error->status;
+  uint64_t second_line = t->line;
+  char id[256];
+  cm_field first = {id, 0};
+  if (!end && t->fields[0].length < sizeof id) {
+    first.length = t->fields[0].length;
+    memcpy(id, t->fields[0].text, first.length);
+    second_count = t->field_count;
+  }
+  if (cm_table_split(t, header, header_length, error) != CM_OK)
+    return error->status;
+  if (first.length > 0) {
+    corner = second_count == t->field_count && same(&first, &t->fields[1]) &&
+             (t->field_count > 3 || t->fields[0].length == 0);
+    square = corner || (second_count == t->field_count + 1 && t->field_count > 1 && same(&first, &t->fields[0]));
+    double ignored; /* four numbers of which some are no ids: edges with weights */
+    uint64_t whole;
+    for (size_t i = 0; i < t->field_count && square; i++)
+      square = !cm_field_number(&t->fields[i], &ignored) ||
+               cm_field_whole(t->fields[i].text, t->fields[i].length, &whole);
+  }
+  *done = square || end;
+  if (square)
+    return read_square(t, corner ? 1 : 0, line, length, error);
+  t->line = header_line;
+  if (!header_only && take_row(t, error) != CM_OK)
+    return error->status;
+  t->line = second_line;
+  if (end)
+    return CM_OK;
+  return cm_table_split(t, line, length, error) == CM_OK ? take_row(t, error) : error->status;
+}
+
+static cm_status read_first(cm_table *t, bool *done, cm_error *error)
+{
+  const char *line = NULL, *said = cm_source_option(t->source, CM_READ_COLUMNS);
+  size_t length = 0;
+  cm_columns columns;
+  if (said != NULL && cm_columns_of_option(said, &t->columns, error) != CM_OK)
+    return error->status;
+  t->named = said != NULL;
+  if (next_row(t, &line, &length, done, error) != CM_OK || *done)
+    return *done ? CM_OK : error->status;
+  if (said == NULL && cm_columns_of_header(t->fields, t->field_count, &columns)) {
+    t->columns = columns;
+    t->named = true;
+    return CM_OK;
+  }
+  if (t->named)
+    return looks_like_header(t) ? CM_OK : take_row(t, error);
+  if (t->tuples || t->field_count < 3)
+    return take_row(t, error);
+  char *copy;
+  if (CM_NEW(t->memory, copy, length + 1, error) != CM_OK)
+    return error->status;
+  memcpy(copy, line, length);
+  cm_status status = read_first_two(t, copy, length, done, error);
+  cm_free(copy);
+  return status;
+}
+
+static cm_status read_edges(cm_table *t, cm_error *error)
 {
   const char *line = NULL;
   size_t length = 0;
   bool end = false;
-  for (;;) {
-    if (next_line(r, &line, &length, &end, error) != CM_OK)
-      return error->status;
-    if (end)
-      return CM_OK;
-    size_t begin = 0;
-    while (begin < length && is_blank(line[begin]))
-      begin++;
-    if (begin == length || line[begin] == '#' || line[begin] == '%')
-      continue;
-    bool first = r->separator == 0;
-    if (first)
-      r->separator = find_separator(line, length);
-    if (split(r, line, length, error) != CM_OK)
-      return error->status;
-    if (r->field_count < 2 || r->field_count > 3 || (r->columns != 0 && r->field_count != r->columns)) {
-      char text[160];
-      (void)snprintf(text, sizeof text, "%zu field%s; %s", r->field_count, r->field_count == 1 ? "" : "s",
-                     r->columns == 0   ? "source,target or source,target,weight is expected"
-                     : r->columns == 2 ? "source,target is expected, as in the first line"
-                                       : "source,target,weight is expected, as in the first line");
-      return bad(r, text, error);
-    }
-    r->columns = r->field_count;
-    if (first && is_header(r))
-      continue;
-    if (drop_header(r, error) != CM_OK || read_edge(r, error) != CM_OK)
-      return error->status;
-  }
-}
-
-/* ---- from edges to a topology ---- */
-
-typedef struct numbered {
-  uint64_t value;
-  uint32_t number;
-} numbered;
-
-static int by_value(const void *a, const void *b)
-{
-  uint64_t left = ((const numbered *)a)->value, right = ((const numbered *)b)->value;
-  return left < right ? -1 : left > right;
-}
-
-/* Where every name is a whole number, vertices go in order of these numbers. */
-static cm_status order_names(edge_reader *r, cm_topology *made, cm_error *error)
-{
-  cm_names *names = &r->names;
-  numbered *ids = NULL;
-  uint32_t *place = NULL;
-  bool same = true; /* every name is its vertex's number already */
-  uint64_t value;
-  cm_free(names->slot);
-  names->slot = NULL;
-  for (uint32_t i = 0; i < names->count; i++) {
-    if (!whole_number(names->text + names->first[i], names->first[i + 1] - names->first[i] - 1, &value))
-      goto keep;
-    same = same && value == i;
-  }
-  if (same)
-    return CM_OK;
-  if (CM_NEW(r->memory, ids, names->count, error) != CM_OK ||
-      CM_NEW(r->memory, place, names->count, error) != CM_OK ||
-      CM_NEW(r->memory, made->label_text, names->first[names->count], error) != CM_OK ||
-      CM_NEW(r->memory, made->label_first, (size_t)names->count + 1, error) != CM_OK) {
-    cm_free(ids);
-    cm_free(place);
+  if (read_first(t, &end, error) != CM_OK)
     return error->status;
-  }
-  for (uint32_t i = 0; i < names->count; i++) {
-    whole_number(names->text + names->first[i], names->first[i + 1] - names->first[i] - 1, &value);
-    ids[i] = (numbered){value, i};
-  }
-  qsort(ids, names->count, sizeof *ids, by_value);
-  same = true;
-  for (uint32_t v = 0; v < names->count; v++) {
-    uint32_t i = ids[v].number;
-    uint64_t size = names->first[i + 1] - names->first[i];
-    same = same && ids[v].value == v;
-    place[i] = v;
-    memcpy(made->label_text + made->label_first[v], names->text + names->first[i], size);
-    made->label_first[v + 1] = made->label_first[v] + size;
-  }
-  for (uint64_t e = 0; e < r->edges.count; e++) {
-    r->edges.from[e] = place[r->edges.from[e]];
-    r->edges.to[e] = place[r->edges.to[e]];
-  }
-  cm_free(ids);
-  cm_free(place);
-  if (same) {
-    cm_free(made->label_text);
-    cm_free(made->label_first);
-    made->label_text = NULL;
-    made->label_first = NULL;
+  while (!end) {
+    if (next_row(t, &line, &length, &end, error) != CM_OK || (!end && take_row(t, error) != CM_OK))
+      return error->status;
   }
   return CM_OK;
-
-keep:
-  CM_TRIM(r->memory, names->text, names->first[names->count]);
-  CM_TRIM(r->memory, names->first, (uint64_t)names->count + 1);
-  made->label_text = names->text;
-  made->label_first = names->first;
-  names->text = NULL;
-  names->first = NULL;
-  return CM_OK;
-}
-
-static cm_status build(edge_reader *r, cm_topology *made, cm_error *error)
-{
-  made->directed = true;
-  made->vertex_count = r->names.count;
-  made->size_total = made->vertex_count;
-  return order_names(r, made, error) == CM_OK ? cm_entries_close(&r->edges, made, error) : error->status;
 }
 
 cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_run *run,
                           cm_topology **topology, cm_error *error)
 {
-  edge_reader r = {.source = source, .limits = limits, .run = run, .memory = run->memory,
-                   .edges = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
+  cm_table t = {.source = source, .limits = limits, .run = run, .memory = run->memory, .line = 0,
+                .edges = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
   cm_topology *made = NULL;
-  cm_status status = cm_names_open(&r.names, run->memory, error);
+  t.edges.weight.drop_zeros = cm_source_drops_zeros(source);
+  t.tuples = cm_is_tuple_list(source->at, (size_t)(source->end - source->at));
+  t.line = t.tuples ? 1 : 0;
+  cm_status status = cm_names_open(&t.names, run->memory, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, made, 1, error);
   if (status == CM_OK)
-    status = read_edges(&r, error);
+    status = read_edges(&t, error);
   if (status == CM_OK)
-    status = build(&r, made, error);
-  cm_names_close(&r.names);
-  cm_free(r.unquoted);
-  cm_entries_free(&r.edges);
+    status = cm_table_close(&t, made, error);
+  cm_names_close(&t.names);
+  cm_free(t.unquoted);
+  cm_free(t.fields);
+  cm_entries_free(&t.edges);
   if (status != CM_OK) {
     cm_topology_free(made);
     return status;

@@ -227,6 +227,7 @@ cm_status cm_import_matrix(cm_source *source, const cm_import_limits *limits, cm
   if (status == CM_OK)
     status = read_entries(&r, error);
   r.made->directed = !r.symmetric;
+  r.row_value.drop_zeros = cm_source_drops_zeros(source);
   if (status == CM_OK)
     status = deal(&r, error);
   if (status == CM_OK)

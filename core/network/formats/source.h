@@ -9,6 +9,7 @@
 #include "core/base/run.h"
 
 struct cm_import_limits;
+struct cm_import_hint;
 
 enum { CM_SOURCE_WINDOW = 1 << 18 };
 
@@ -20,6 +21,7 @@ typedef struct cm_source {
   uint64_t raw_bytes;       /* taken from the file so far */
   uint64_t raw_size;        /* of the file; 0 where it cannot be known (a pipe) */
   const char *path;         /* for messages */
+  const struct cm_import_hint *hint; /* NULL: nothing is known */
   struct cm_source_state *state;
 } cm_source;
 

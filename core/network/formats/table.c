@@ -15,7 +15,7 @@ const cm_network_format cm_network_formats[CM_FORMATS] = {
                             .import = cm_import_hypergraph, .write = cm_export_hypergraph},
   [CM_FORMAT_MATRIX] = {.name = "matrix-market", .about = "MatrixMarket .mtx", .ending = {".mtx"},
                         .import = cm_import_matrix, .write = cm_export_matrix},
-  [CM_FORMAT_EDGES] = {.name = "edges", .about = "csv/tsv edge list", .ending = {".csv", ".tsv"},
+  [CM_FORMAT_EDGES] = {.name = "edges", .about = "csv/tsv edge list", .ending = {".csv", ".tsv", ".conn"},
                        .import = cm_import_edges, .write = cm_export_edges},
   [CM_FORMAT_NIR] = {.name = "nir", .about = ".nir", .ending = {".nir"}, .packed = true, .confined = true,
                      .import = cm_import_nir},

@@ -6,7 +6,7 @@
 #include "core/network/formats/export_internal.h"
 #include "core/network/internal.h"
 
-enum { CM_FORMAT_ENDINGS_MAX = 2 };
+enum { CM_FORMAT_ENDINGS_MAX = 3 };
 
 struct cm_network_format {
   const char *name;

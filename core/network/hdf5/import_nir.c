@@ -324,6 +324,7 @@ cm_status cm_import_nir(cm_source *source, const cm_import_limits *limits, cm_ru
     status = CM_NEW(run->memory, c.made, 1, error);
   if (status == CM_OK) {
     c.made->directed = true;
+    c.weights.drop_zeros = cm_source_drops_zeros(source);
     status = import_graph(&c, error);
   }
   for (uint32_t i = 0; c.at != NULL && i < graph.count; i++) {

@@ -1,0 +1,44 @@
+/* How a file is to be read, where it could be read in several ways. */
+#include <string.h>
+
+#include "core/network/formats/table_rows.h"
+
+const cm_read_option cm_read_options[CM_READ_OPTIONS] = {
+  [CM_READ_COLUMNS] = {"columns", "source,target,weight,delay,-",
+                       "what the columns of an edge list without a header are, in their order; -: not read"},
+  [CM_READ_ZEROS] = {"zeros", "keep|drop", "synapses of weight 0 stay (keep, the default) or are left out"},
+};
+
+cm_status cm_read_option_check(cm_read_option_id id, const char *value, cm_error *error)
+{
+  cm_columns ignored;
+  if (id == CM_READ_COLUMNS)
+    return cm_columns_of_option(value, &ignored, error);
+  return strcmp(value, "keep") == 0 || strcmp(value, "drop") == 0
+           ? CM_OK
+           : cm_fail(error, CM_BAD_OPTION, "zeros must be keep or drop, not \"%.40s\"", value);
+}
+
+const char *cm_source_option(const cm_source *source, cm_read_option_id id)
+{
+  const char *value = source->hint != NULL ? source->hint->option[id] : NULL;
+  return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+bool cm_source_drops_zeros(const cm_source *source)
+{
+  const char *zeros = cm_source_option(source, CM_READ_ZEROS);
+  return zeros != NULL && strcmp(zeros, "drop") == 0;
+}
+
+bool cm_is_tuple_list(const uint8_t *bytes, size_t size)
+{
+  size_t brackets = 0;
+  for (size_t i = 0; i < size && brackets < 2; i++) {
+    if (bytes[i] == '[' || (brackets == 1 && bytes[i] == '('))
+      brackets++;
+    else if (bytes[i] != ' ' && (bytes[i] < '\t' || bytes[i] > '\r'))
+      return false;
+  }
+  return brackets == 2;
+}

@@ -1,0 +1,133 @@
+/* Which column of a table is what: by the words of a header, a comment, or the caller. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/network/formats/table_rows.h"
+
+/* As connectomes, simulators and graph programs call them. "i" and "j" count beside a weight or delay only. */
+static const char *const words[CM_COLUMNS][24] = {
+  [CM_COLUMN_SOURCE] = {"source", "from", "src", "pre", "presynaptic", "source_id", "pre_id", "pre_root_id", "bodyId_pre",
+                        "pre_pt_root_id", "presynaptic_id", "presynaptic_index", "source_node_id", "pre_gid", "sources", "i"},
+  [CM_COLUMN_TARGET] = {"target", "to", "dst", "dest", "post", "postsynaptic", "target_id", "post_id", "post_root_id",
+                        "bodyId_post", "post_pt_root_id", "postsynaptic_id", "postsynaptic_index", "target_node_id",
+                        "post_gid", "targets", "j"},
+  [CM_COLUMN_WEIGHT] = {"weight", "weights", "w", "syn_count", "synapse_count", "n_synapses", "n_syn", "syn_weight",
+                        "synaptic_weight", "count", "strength"},
+  [CM_COLUMN_DELAY] = {"delay", "delays", "delay_ms", "delay (ms)", "d"},
+};
+
+bool cm_field_whole(const char *text, size_t length, uint64_t *value)
+{
+  uint64_t number = 0;
+  if (length == 0 || length > 19 || (length > 1 && text[0] == '0'))
+    return false;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] < '0' || text[i] > '9')
+      return false;
+    number = number * 10 + (uint64_t)(text[i] - '0');
+  }
+  *value = number;
+  return true;
+}
+
+bool cm_field_number(const cm_field *f, double *value)
+{
+  uint64_t number;
+  if (f->length <= 15 && cm_field_whole(f->text, f->length, &number)) {
+    *value = (double)number;
+    return true;
+  }
+  char text[64], *end;
+  if (f->length == 0 || f->length >= sizeof text || isspace((unsigned char)f->text[0]))
+    return false;
+  memcpy(text, f->text, f->length);
+  text[f->length] = '\0';
+  *value = strtod(text, &end);
+  return end == text + f->length;
+}
+
+static bool is_word(const cm_field *f, cm_column_id id)
+{
+  for (size_t k = 0; k < sizeof words[id] / sizeof *words[id] && words[id][k] != NULL; k++)
+    if (strlen(words[id][k]) == f->length && strncasecmp(words[id][k], f->text, f->length) == 0)
+      return true;
+  return false;
+}
+
+bool cm_columns_of_header(const cm_field *fields, size_t count, cm_columns *columns)
+{
+  cm_columns found = {.at = {CM_COLUMN_NONE, CM_COLUMN_NONE, CM_COLUMN_NONE, CM_COLUMN_NONE}, .count = count};
+  for (size_t i = 0; i < count; i++)
+    for (int id = 0; id < CM_COLUMNS; id++)
+      if (found.at[id] == CM_COLUMN_NONE && is_word(&fields[i], (cm_column_id)id))
+        found.at[id] = (int)i;
+  if (found.at[CM_COLUMN_SOURCE] < 0 || found.at[CM_COLUMN_TARGET] < 0 ||
+      (fields[found.at[CM_COLUMN_SOURCE]].length == 1 && found.at[CM_COLUMN_WEIGHT] < 0 && found.at[CM_COLUMN_DELAY] < 0))
+    return false;
+  *columns = found;
+  return true;
+}
+
+/* Words between separators, quotes and brackets. */
+static size_t list_words(const char *text, size_t length, cm_field *list, size_t room)
+{
+  static const char between[] = " \t,'\"[]()";
+  size_t count = 0;
+  for (size_t i = 0; i < length && count < room;) {
+    while (i < length && strchr(between, text[i]) != NULL && text[i] != '\0')
+      i++;
+    size_t begin = i;
+    while (i < length && (strchr(between, text[i]) == NULL || text[i] == '\0'))
+      i++;
+    if (i > begin)
+      list[count++] = (cm_field){text + begin, i - begin};
+  }
+  return count;
+}
+
+bool cm_columns_of_comment(const char *line, size_t length, cm_columns *columns)
+{
+  enum { LIST_MAX = 32 };
+  static const char word[] = "columns";
+  cm_field list[LIST_MAX];
+  const char *at = memmem(line, length, word, sizeof word - 1);
+  if (at == NULL)
+    return false;
+  at += sizeof word - 1;
+  size_t left = length - (size_t)(at - line);
+  while (left > 0 && (*at == ' ' || *at == '='))
+    at++, left--;
+  return cm_columns_of_header(list, list_words(at, left, list, LIST_MAX), columns);
+}
+
+cm_status cm_columns_of_option(const char *said, cm_columns *columns, cm_error *error)
+{
+  static const char *const names[CM_COLUMNS] = {"source", "target", "weight", "delay"};
+  cm_columns found = {.at = {CM_COLUMN_NONE, CM_COLUMN_NONE, CM_COLUMN_NONE, CM_COLUMN_NONE}};
+  for (const char *at = said;; at++) {
+    size_t length = strcspn(at, ",");
+    int id = 0;
+    while (id < CM_COLUMNS && (strlen(names[id]) != length || strncmp(names[id], at, length) != 0))
+      id++;
+    if (id == CM_COLUMNS && !(length == 1 && *at == '-'))
+      return cm_fail(error, CM_BAD_OPTION,
+                     "columns \"%.60s\": '%.*s' is none of source, target, weight, delay and - (not read)", said,
+                     length < CM_FIELD_SHOWN_MAX ? (int)length : CM_FIELD_SHOWN_MAX, at);
+    if (id < CM_COLUMNS && found.at[id] != CM_COLUMN_NONE)
+      return cm_fail(error, CM_BAD_OPTION, "columns \"%.60s\" names %s twice", said, names[id]);
+    if (id < CM_COLUMNS)
+      found.at[id] = (int)found.count;
+    found.count++;
+    at += length;
+    if (*at == '\0')
+      break;
+  }
+  if (found.at[CM_COLUMN_SOURCE] < 0 || found.at[CM_COLUMN_TARGET] < 0)
+    return cm_fail(error, CM_BAD_OPTION, "columns \"%.60s\" names no %s", said,
+                   found.at[CM_COLUMN_SOURCE] < 0 ? "source" : "target");
+  *columns = found;
+  return CM_OK;
+}

@@ -1,0 +1,140 @@
+/* Lines of a table and their fields: separated by tabs, commas, semicolons or blanks, quoted or not. What can fail: lines
+ * that are too long, quotes that stay open. */
+#include <string.h>
+
+#include "core/network/formats/table_rows.h"
+
+/* What stands between the next brackets, as a line. */
+static cm_status next_tuple(cm_table *t, const char **line, size_t *length, bool *end, cm_error *error)
+{
+  cm_source *source = t->source;
+  for (;; source->at++) {
+    if (source->at == source->end && !source->ended && cm_source_fill(source, error) != CM_OK)
+      return error->status;
+    *end = source->at == source->end;
+    if (*end)
+      return CM_OK;
+    t->line += *source->at == '\n';
+    if (strchr(" \t\r\n,[]()", *source->at) == NULL || *source->at == '\0')
+      break;
+  }
+  const uint8_t *close = source->at;
+  if (!source->ended && cm_source_fill(source, error) != CM_OK)
+    return error->status;
+  for (close = source->at; close < source->end && *close != ')' && *close != ']'; close++)
+    ;
+  if (close == source->end)
+    return cm_table_bad(t, "a bracket is not closed", error);
+  *line = (const char *)source->at;
+  *length = (size_t)(close - source->at);
+  source->at = close + 1;
+  return CM_OK;
+}
+
+cm_status cm_table_next_line(cm_table *t, const char **line, size_t *length, bool *end, cm_error *error)
+{
+  cm_source *source = t->source;
+  if (t->tuples)
+    return next_tuple(t, line, length, end, error);
+  const uint8_t *feed = memchr(source->at, '\n', (size_t)(source->end - source->at));
+  if (feed == NULL && !source->ended) {
+    if (cm_source_fill(source, error) != CM_OK)
+      return error->status;
+    feed = memchr(source->at, '\n', (size_t)(source->end - source->at));
+  }
+  t->line++;
+  if (feed == NULL && !source->ended)
+    return cm_table_bad(t, "it is longer than 262144 bytes; a line must hold a row of a table", error);
+  *end = feed == NULL && source->at == source->end;
+  *line = (const char *)source->at;
+  *length = (size_t)((feed != NULL ? feed : source->end) - source->at);
+  source->at = feed != NULL ? feed + 1 : source->end;
+  if (*length > 0 && (*line)[*length - 1] == '\r')
+    --*length;
+  return CM_OK;
+}
+
+static bool is_blank(char c)
+{
+  return c == ' ' || c == '\t';
+}
+
+static char separator_of(const char *line, size_t length)
+{
+  bool comma = false, semicolon = false, quoted = false;
+  for (size_t i = 0; i < length; i++) {
+    if (line[i] == '"')
+      quoted = !quoted;
+    if (quoted)
+      continue;
+    if (line[i] == '\t')
+      return '\t';
+    comma = comma || line[i] == ',';
+    semicolon = semicolon || line[i] == ';';
+  }
+  return comma ? ',' : semicolon ? ';' : ' ';
+}
+
+/* Reads a quoted field that starts at line[*at]; the text goes to t->unquoted from *used on. */
+static cm_status unquote(cm_table *t, const char *line, size_t length, size_t *at, size_t *used, cm_field *to,
+                         cm_error *error)
+{
+  char *begin = t->unquoted + *used;
+  for (size_t i = *at + 1; i < length; i++) {
+    if (line[i] != '"') {
+      t->unquoted[(*used)++] = line[i];
+    } else if (i + 1 < length && line[i + 1] == '"') {
+      t->unquoted[(*used)++] = line[i++];
+    } else {
+      *at = i + 1;
+      *to = (cm_field){begin, (size_t)(t->unquoted + *used - begin)};
+      return CM_OK;
+    }
+  }
+  return cm_table_bad(t, "a quote is not closed", error);
+}
+
+cm_status cm_table_split(cm_table *t, const char *line, size_t length, cm_error *error)
+{
+  if (CM_ROOM(t->memory, t->unquoted, &t->unquoted_room, length, error) != CM_OK)
+    return error->status;
+  size_t at = 0, used = 0, count = 0;
+  for (;; at++) { /* over the separator */
+    cm_field found;
+    while (at < length && is_blank(line[at]) && line[at] != t->separator)
+      at++;
+    if (t->separator == ' ')
+      while (at < length && is_blank(line[at]))
+        at++;
+    if (t->separator == ' ' && at == length)
+      break;
+    if (at < length && line[at] == '"') {
+      if (unquote(t, line, length, &at, &used, &found, error) != CM_OK)
+        return error->status;
+      while (at < length && is_blank(line[at]) && line[at] != t->separator)
+        at++;
+      if (at < length && line[at] != t->separator && !(t->separator == ' ' && is_blank(line[at])))
+        return cm_table_bad(t, "text follows a closing quote", error);
+    } else {
+      size_t begin = at;
+      while (at < length && line[at] != t->separator && !(t->separator == ' ' && is_blank(line[at])))
+        at++;
+      size_t stop = at;
+      while (stop > begin && is_blank(line[stop - 1]))
+        stop--;
+      found = (cm_field){line + begin, stop - begin};
+    }
+    if (CM_ROOM(t->memory, t->fields, &t->fields_room, count + 1, error) != CM_OK)
+      return error->status;
+    t->fields[count++] = found;
+    if (at >= length)
+      break;
+  }
+  t->field_count = count;
+  return CM_OK;
+}
+
+void cm_table_find_separator(cm_table *t, const char *line, size_t length)
+{
+  t->separator = t->tuples ? ',' : separator_of(line, length);
+}

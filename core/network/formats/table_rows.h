@@ -1,0 +1,85 @@
+/* Tables of edges, a line a row: lines, fields, and which column is what. What the files of their reader share. */
+#ifndef CM_NETWORK_FORMATS_ROWS_OF_TABLE_H
+#define CM_NETWORK_FORMATS_ROWS_OF_TABLE_H
+
+#include "core/network/internal.h"
+#include "core/network/names.h"
+
+enum { CM_FIELD_SHOWN_MAX = 40, CM_COLUMN_NONE = -1 };
+
+typedef struct cm_field {
+  const char *text;
+  size_t length;
+} cm_field;
+
+/* What a column is for. */
+typedef enum cm_column_id { CM_COLUMN_SOURCE, CM_COLUMN_TARGET, CM_COLUMN_WEIGHT, CM_COLUMN_DELAY, CM_COLUMNS } cm_column_id;
+
+/* Which field of a row each is; CM_COLUMN_NONE: there is none. `count` fields a row; 0: not known yet. */
+typedef struct cm_columns {
+  int at[CM_COLUMNS];
+  size_t count;
+} cm_columns;
+
+typedef struct cm_table {
+  cm_source *source;
+  const cm_import_limits *limits;
+  cm_run *run;
+  cm_memory *memory;
+  cm_names names;
+  uint64_t line;
+  char separator;   /* ' ' stands for runs of blanks; 0: not known yet */
+  bool tuples;      /* "[(0, 1), (1, 2)]": a row is what stands between brackets */
+  bool named;       /* columns are known from a header, a comment or the caller */
+  cm_columns columns;
+  char *unquoted;   /* scratch for fields with doubled quotes */
+  cm_field *fields; /* of the row under way */
+  uint64_t unquoted_room, fields_room;
+  size_t field_count;
+  cm_entries edges;
+} cm_table;
+
+/* CM_BAD_NETWORK with the line. */
+cm_status cm_table_bad(const cm_table *t, const char *what, cm_error *error);
+
+/* ---- lines (table_lines.c) ---- */
+
+/* The next line without its end; *end at the end of the file. Valid until the next call. */
+cm_status cm_table_next_line(cm_table *t, const char **line, size_t *length, bool *end, cm_error *error);
+
+/* Sets the separator from a line: a tab before a comma before a semicolon, outside quotes; else blanks. */
+void cm_table_find_separator(cm_table *t, const char *line, size_t length);
+
+/* Divides a line into t->fields, which lie in it or in t->unquoted. */
+cm_status cm_table_split(cm_table *t, const char *line, size_t length, cm_error *error);
+
+/* ---- columns (table_columns.c) ---- */
+
+/* Digits alone, at most 19, no leading zero. */
+bool cm_field_whole(const char *text, size_t length, uint64_t *value);
+
+/* Any number as strtod knows it, infinities and NaN included. */
+bool cm_field_number(const cm_field *field, double *value);
+
+/* Columns by the words of a row; false: it names no source and target. */
+bool cm_columns_of_header(const cm_field *fields, size_t count, cm_columns *columns);
+
+/* Columns by a comment of PyNN, "# columns = ['i', 'j', 'weight', 'delay']"; false: it says none. */
+bool cm_columns_of_comment(const char *line, size_t length, cm_columns *columns);
+
+/* Columns as a caller names them, "source,target,-,weight"; CM_BAD_OPTION. */
+cm_status cm_columns_of_option(const char *said, cm_columns *columns, cm_error *error);
+
+/* ---- values and the topology ---- */
+
+/* The number of the vertex that a field names. */
+cm_status cm_table_name(cm_table *t, const cm_field *field, const char *what, uint32_t *number, cm_error *error);
+
+/* A finite number. */
+cm_status cm_table_number(const cm_table *t, const cm_field *field, const char *what, double *value, cm_error *error);
+
+/* Makes the topology of the names and edges (table_order.c). Where every name is a whole number, vertices go in order of these
+ * numbers, else in that of their first appearance. */
+cm_status cm_table_close(cm_table *t, cm_topology *made, cm_error *error);
+
+#endif
