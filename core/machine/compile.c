@@ -16,7 +16,7 @@
 #include "core/operators/permute/permutations.h"
 #include "core/operators/quantized.h"
 
-enum { TILE_SHARE = 16 };
+enum { TILE_SHARE = 16, PACKED_SHARE = 256 }; /* of the memory: a tile, a constant in a pack at most */
 
 /* Of the seconds for searches; the rest is for the order of operators. */
 static const double SETTINGS_SHARE = 0.7;
@@ -31,6 +31,7 @@ typedef struct compiling {
   cm_program *program;
   json_t *report, *search;
   cm_quantized quantized;
+  cm_packs packs;
   cm_candidate best; /* settings that the search found */
 } compiling;
 
@@ -109,8 +110,11 @@ static cm_status make(compiling *c, cm_error *error)
   const cm_settings settings = cm_settings_default(options.memory_bytes);
   options.settings = c->options->least_traffic ? NULL : &settings;
   cm_status status = understand(c, error);
+  if (status == CM_OK && options.settings != NULL)
+    status = cm_packs_make(c->made, options.target, options.memory_bytes / PACKED_SHARE, c->run, &c->packs, error);
   if (status != CM_OK)
     return status;
+  options.packs = &c->packs;
   if (c->last == CM_STAGE_SPLIT) {
     cm_run_phase(c->run, "split");
     status = cm_plan_new(c->made, NULL, &options, c->run, &c->draft.plan, error);
@@ -216,6 +220,7 @@ cm_status cm_compile(const char *path, const cm_compile_options *options, const 
     *report = json_incref(c.report);
   json_decref(c.report);
   json_decref(c.search);
+  cm_packs_free(&c.packs);
   cm_program_free(c.program);
   cm_draft_free(&c.draft);
   cm_model_free(c.made);

@@ -10,9 +10,16 @@ static cm_status make_program_for(cm_model *model, uint64_t bytes, bool time, cm
 {
   cm_settings settings = cm_settings_default(bytes);
   cm_plan_options options = options_for(bytes, time ? &settings : NULL);
+  cm_packs packs;
   cm_draft draft;
-  if (cm_draft_make(model, NULL, &options, "test", chip->target, &run, &draft, &error) != CM_OK)
-    return error.status;
+  settings.pack = (double)(bytes / 100 % (CM_PACK_SIZES + 1)); /* any */
+  settings.split = (double)(1 + bytes / 100 % 8);
+  ck_ok(cm_packs_make(model, chip->target, bytes / 64, &run, &packs, &error));
+  options.packs = &packs;
+  cm_status status = cm_draft_make(model, NULL, &options, "test", chip->target, &run, &draft, &error);
+  cm_packs_free(&packs);
+  if (status != CM_OK)
+    return status;
   ck_ok(cm_link(&draft.emission, program, &error));
   cm_draft_free(&draft);
   return CM_OK;

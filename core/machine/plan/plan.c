@@ -263,6 +263,10 @@ cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_opti
   plan->memory_bytes = options->memory_bytes / CM_ALIGNMENT * CM_ALIGNMENT;
   cm_arena_init(&plan->arena, run->memory);
   b.plan = plan;
+  if (options->packs != NULL && options->settings != NULL && options->settings->pack >= 1) {
+    plan->pack = &options->packs->size[(int)options->settings->pack - 1];
+    plan->pack_values = options->packs->value_count;
+  }
   cm_status status = CM_OK;
   if (CM_NEW(run->memory, plan->values, model->value_count, error) != CM_OK ||
       CM_NEW(run->memory, plan->calls, model->node_count, error) != CM_OK ||

@@ -9,6 +9,7 @@
 #include "core/base/run.h"
 #include "core/operators/evaluate.h"
 #include "core/machine/cost.h"
+#include "core/machine/plan/packs.h"
 #include "core/machine/schedule/settings.h"
 #include "core/operators/tiling/split.h"
 
@@ -87,6 +88,8 @@ typedef struct cm_plan {
   uint32_t *box_table; /* open addressing: tile + 1 */
   size_t box_table_size, box_count;
   cm_call **calls;     /* by node */
+  const cm_pack *pack; /* where small constants lie together; NULL: nowhere */
+  uint32_t pack_values;
   uint32_t marks;
 } cm_plan;
 
@@ -96,6 +99,7 @@ typedef struct cm_plan_options {
   const char *chip_name;       /* for messages */
   const cm_settings *settings; /* pieces for every unit; NULL: by bytes alone, tiles about memory / tile_share large */
   uint32_t tile_share;
+  const cm_packs *packs;       /* of the model; NULL: none */
 } cm_plan_options;
 
 /* Cuts a model (after cm_infer, all shapes known) for a chip; `order` names its computing and view nodes in the order

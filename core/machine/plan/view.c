@@ -295,6 +295,25 @@ static cm_status visit_view(walk *w, uint32_t value, const cm_box *box, int64_t 
   return visit_reshape(w, node, value, box, to, to_stride, error);
 }
 
+/* A constant that lies in a pack: a part of its one row. */
+static cm_status visit_packed(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
+                              cm_error *error)
+{
+  const cm_box *whole = &w->plan->values[value].whole;
+  uint32_t pack = w->plan->pack->value[value];
+  cm_part part = {.rank = box->rank, .from = w->plan->pack->offset[value], .to = to};
+  int64_t step = 1;
+  for (uint32_t i = box->rank; i-- > 0; step *= whole->to[i]) {
+    part.extent[i] = box->to[i] - box->from[i];
+    part.from_stride[i] = step;
+    part.from += box->from[i] * step;
+    part.to_stride[i] = to_stride[i];
+  }
+  if (cm_plan_box_tile(w->plan, pack, &w->plan->values[pack].whole, &part.tile, error) != CM_OK)
+    return error->status;
+  return w->visit(w->user, &part, error);
+}
+
 static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
                              cm_error *error)
 {
@@ -305,6 +324,9 @@ static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t
     return visit_view(w, value, box, to, to_stride, error);
   if (v->kind != CM_VALUE_CONSTANT && !w->boxed)
     return visit_grid(w, value, box, to, to_stride, error);
+  if (v->kind == CM_VALUE_CONSTANT && w->plan->pack != NULL && value < w->plan->pack_values &&
+      w->plan->pack->value[value] != CM_NONE)
+    return visit_packed(w, value, box, to, to_stride, error);
   uint32_t tile;
   cm_box loaded = v->kind == CM_VALUE_CONSTANT ? cm_plan_constant_box(w->plan, value, box) : *box;
   if (cm_plan_box_tile(w->plan, value, &loaded, &tile, error) != CM_OK)

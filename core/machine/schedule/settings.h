@@ -12,6 +12,8 @@ typedef struct cm_settings {
   double piece_bytes;   /* inputs and output of an operator over its pieces, at most: bytes */
   double weight_bytes;  /* parameters that a piece reads, at most: bytes */
   double issues_min;    /* a piece takes at least so many times what its issue takes */
+  double pack;          /* size of the packs that small constants lie in, 1 to CM_PACK_SIZES; 0: each alone */
+  double split;         /* a part of a transfer that is split over ports takes at least so many latencies */
   double ahead;         /* share of the memory for parameters that ports load before their turn, where they are idle */
 } cm_settings;
 
@@ -19,7 +21,7 @@ typedef struct cm_settings {
 static inline cm_settings cm_settings_default(uint64_t memory_bytes)
 {
   return (cm_settings){.fill = 0.75, .segment_share = 0.5, .pieces_a_unit = 4, .piece_bytes = (double)memory_bytes / 64,
-                       .weight_bytes = (double)memory_bytes / 8, .issues_min = 10, .ahead = 0.25};
+                       .weight_bytes = (double)memory_bytes / 8, .issues_min = 10, .split = 8, .pack = 0, .ahead = 0.25};
 }
 
 #endif

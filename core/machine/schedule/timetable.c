@@ -5,8 +5,6 @@
 #include "core/machine/cost.h"
 #include "core/machine/schedule/timing.h"
 
-enum { SPLIT_LATENCIES = 8 }; /* a part of a transfer takes at least so many latencies */
-
 /* ---- pieces ---- */
 
 /* Bytes that the piece needs and that do not lie on the chip; pins what does. */
@@ -214,7 +212,7 @@ cm_status cm_timing_begin(cm_timing *t, cm_error *error)
   for (uint32_t d = 0; d < t->target->device_count; d++) {
     const cm_device *device = &t->target->device[d];
     if (device->moves)
-      t->split_bytes = fmax(t->split_bytes, SPLIT_LATENCIES * (device->latency_ns + t->target->issue_ns) * device->bytes_per_ns);
+      t->split_bytes = fmax(t->split_bytes, t->settings->split * (device->latency_ns + t->target->issue_ns) * device->bytes_per_ns);
   }
   t->split_bytes = t->split_bytes < CM_ALIGNMENT ? CM_ALIGNMENT : t->split_bytes;
   return CM_OK;
