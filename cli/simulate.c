@@ -15,7 +15,8 @@ static const char usage[] =
   "Simulates the packets of a mapping on the chip's routers, with queues and finite buffers, event by event, and prints what\n"
   "came of it as one JSON object (docs/simulation.md). Same input, options and seed: same output.\n"
   "\n"
-  "  --steps N            time steps, each from rest; 1 unless --load or --saturation is given\n"
+  "  --steps N            time steps, each from rest; 1, or all of --spikes; none with --load or --saturation\n"
+  "  --spikes FILE        neurons that fire, a line STEP,NEURON each, both from 0; unless given, at random by their rates\n"
   "  --load X             a steady stream of X steps a ns: latencies under load\n"
   "  --saturation         the highest load that the network carries, and latencies up to it\n"
   "  --communication NAME unicast (default: a packet a target core) or multicast (copied where ways part)\n"
@@ -28,14 +29,14 @@ static const char usage[] =
   "  --quiet              no progress\n";
 
 typedef struct arguments {
-  const char *network, *format, *chip, *mesh, *mapping, *out;
+  const char *network, *format, *chip, *mesh, *mapping, *spikes, *out;
   cm_simulate_options options;
   uint32_t threads;
   bool quiet, steps;
 } arguments;
 
 enum {
-  CHIP = 256, MESH, FORMAT, MAPPING, STEPS, LOAD, SATURATION, COMMUNICATION, BUFFERS, PACKETS, SEED, THREADS, QUIET, HELP
+  CHIP = 256, MESH, FORMAT, MAPPING, SPIKES, STEPS, LOAD, SATURATION, COMMUNICATION, BUFFERS, PACKETS, SEED, THREADS, QUIET, HELP
 };
 
 static int bad_value(const char *flag, const char *expected)
@@ -78,6 +79,7 @@ static int parse(int argc, char **argv, arguments *a)
   static const struct option flags[] = {
     {"chip", required_argument, NULL, CHIP},       {"mesh", required_argument, NULL, MESH},
     {"format", required_argument, NULL, FORMAT},   {"mapping", required_argument, NULL, MAPPING},
+    {"spikes", required_argument, NULL, SPIKES},
     {"steps", required_argument, NULL, STEPS},     {"load", required_argument, NULL, LOAD},
     {"saturation", no_argument, NULL, SATURATION}, {"communication", required_argument, NULL, COMMUNICATION},
     {"buffers", required_argument, NULL, BUFFERS}, {"packets", required_argument, NULL, PACKETS},
@@ -88,6 +90,7 @@ static int parse(int argc, char **argv, arguments *a)
     switch (flag) {
       case 'o': a->out = cli_output(optarg); break;
       case CHIP: a->chip = cli_input(optarg); break;
+      case SPIKES: a->spikes = cli_input(optarg); break;
       case MESH: a->mesh = optarg; break;
       case FORMAT: a->format = optarg; break;
       case MAPPING: a->mapping = cli_input(optarg); break;
@@ -106,6 +109,8 @@ static int parse(int argc, char **argv, arguments *a)
     return cli_usage("simulate", "name either --chip or --mesh");
   if (a->mapping == NULL)
     return cli_usage("simulate", "no --mapping is named");
+  if (a->spikes != NULL && (a->options.load > 0 || a->options.saturation))
+    return cli_usage("simulate", "--spikes is for time steps; --load and --saturation go by the network's rates: leave one out");
   if (!a->steps && (a->options.load > 0 || a->options.saturation))
     a->options.steps = 0;
   a->network = cli_input(argv[optind]);
@@ -123,8 +128,17 @@ static cm_status simulate(const arguments *a, cli_run *cli, json_t **report, cm_
     status = cli_import(a->network, a->format, &cli->run, &topology, &ignored, error);
   if (status == CM_OK)
     status = cm_mapping_read_places(a->mapping, topology->vertex_count, chip, &cli->run, &part, &parts, &core, error);
+  cm_simulate_options options = a->options;
+  cm_spikes spikes = {0};
+  if (status == CM_OK && a->spikes != NULL)
+    status = cm_spikes_read(a->spikes, topology->vertex_count, &cli->run, &spikes, error);
+  if (status == CM_OK && a->spikes != NULL) {
+    options.spikes = &spikes;
+    options.steps = a->steps ? options.steps : spikes.steps;
+  }
   if (status == CM_OK)
-    status = cm_packets_simulate(topology, chip, part, parts, core, &a->options, &cli->run, report, error);
+    status = cm_packets_simulate(topology, chip, part, parts, core, &options, &cli->run, report, error);
+  cm_spikes_free(&spikes);
   cm_free(part);
   cm_free(core);
   cm_topology_free(topology);

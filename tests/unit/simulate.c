@@ -104,6 +104,31 @@ START_TEST(saturation_is_where_the_link_is_full)
 }
 END_TEST
 
+/* Step 0: neuron 0 fires twice, packets leave at 45 and 80; step 1: neuron 1 fires, which reaches nobody. */
+START_TEST(given_spikes_by_hand)
+{
+  pair p;
+  pair_init(&p);
+  cm_chip *chip = chip_of(plain);
+  json_t *report;
+  uint64_t first[3] = {0, 2, 3};
+  uint32_t neuron[3] = {0, 0, 1};
+  cm_spikes spikes = {.neurons = 2, .steps = 2, .first = first, .neuron = neuron};
+  cm_simulate_options options = cm_simulate_defaults;
+  options.steps = 2;
+  options.spikes = &spikes;
+  ck_ok(cm_packets_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &report, &error));
+  ck_assert_double_eq_tol(number(report, "steps", "step_ns_max"), 80 + 6 + 2 + 19 + 200, 1e-6);
+  ck_assert_double_eq_tol(number(report, "steps", "step_ns_mean"), (80 + 6 + 2 + 19 + 10) / 2.0 + 200, 1e-6);
+  ck_assert_double_eq(number(report, "steps", "packets"), 2);
+  json_decref(report);
+  options.steps = 3;
+  ck_assert_int_eq(cm_packets_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &report, &error), CM_BAD_OPTION);
+  ck_assert_str_eq(error.detail, "3 steps are asked for, and spikes are given for 2: ask for fewer");
+  cm_chip_free(chip);
+}
+END_TEST
+
 /* Hops of a step in which every neuron fires once are those that the metrics count, packet by packet and tree by tree;
  * nothing is stuck even with buffers of one packet; the same for any number of threads. */
 START_TEST(hops_are_those_of_the_metrics)
@@ -168,6 +193,7 @@ int main(void)
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, a_step_by_hand);
+  tcase_add_test(tests, given_spikes_by_hand);
   tcase_add_loop_test(tests, one_link_is_a_queue_with_fixed_service, 0, 3);
   tcase_add_test(tests, saturation_is_where_the_link_is_full);
   tcase_add_loop_test(tests, hops_are_those_of_the_metrics, 0, 12);

@@ -216,6 +216,11 @@ static cm_status check(const cm_topology *topology, const cm_chip *chip, const c
                    "a simulation takes at most %d steps, buffers of 1 packet or more, streams of 1000 packets or more, and a "
                    "load from 0 to 1e9",
                    STEPS_MAX);
+  if (o->spikes != NULL && (o->load > 0 || o->saturation))
+    return cm_fail(error, CM_BAD_OPTION, "spikes are given for time steps; a stream goes by the network's rates: leave one out");
+  if (o->spikes != NULL && o->steps > o->spikes->steps)
+    return cm_fail(error, CM_BAD_OPTION, "%u steps are asked for, and spikes are given for %u: ask for fewer", o->steps,
+                   o->spikes->steps);
   return CM_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/base/run.h"
 #include "core/chip/chip.h"
+#include "core/mapping/simulate/spikes.h"
 #include "core/network/topology.h"
 
 typedef struct cm_simulate_options {
@@ -16,13 +17,14 @@ typedef struct cm_simulate_options {
   uint32_t buffers;  /* packets that the input of a router, or a core, holds; at least 1 */
   uint64_t packets;  /* that a stream delivers before it is measured to its end; at least 1000 */
   uint64_t seed;
+  const cm_spikes *spikes; /* which neurons fire in the steps; NULL: at random, by their rates */
 } cm_simulate_options;
 
 extern const cm_simulate_options cm_simulate_defaults;
 
 /* Simulates a mapping: part [vertices] and core [part_count], in range. The report's fields are in docs/simulation.md;
  * the caller's. The same for any number of threads. Errors: CM_BAD_OPTION for an undirected network, more than 60 cores
- * behind a router, or options out of range; memory, stops. O(packets * hops * log(packets under way)). */
+ * behind a router, more steps than spikes are given for, spikes for a stream, or options out of range; memory, stops. O(packets * hops * log(packets under way)). */
 cm_status cm_packets_simulate(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
                       const uint32_t *core, const cm_simulate_options *options, cm_run *run, json_t **report,
                       cm_error *error);

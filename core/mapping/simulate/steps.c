@@ -15,6 +15,7 @@ typedef struct step {
   uint64_t *first;    /* [parts + 1] */
   uint64_t *next;     /* [parts] */
   cm_histogram *latency;
+  uint32_t *fires;    /* [vertices] spikes of given trains; NULL: by rates */
   double free_ns;     /* of the busiest core without contention */
 } step;
 
@@ -48,6 +49,16 @@ static uint32_t spikes_of(double rate, cm_random *random)
   return whole + (cm_random_unit(random) < rate - whole);
 }
 
+/* Counts the spikes that are given for a step. */
+static cm_status count_given(step *s, const cm_spikes *given, uint32_t number, cm_error *error)
+{
+  if (CM_NEW(s->fabric.run->memory, s->fires, given->neurons, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = given->first[number]; i < given->first[number + 1]; i++)
+    s->fires[given->neuron[i]]++;
+  return CM_OK;
+}
+
 /* What a core sends, and when; the time when it has done so. */
 static cm_status plan_core(step *s, const cm_traffic *t, uint32_t part, cm_random *random, uint64_t *count, uint64_t *room,
                            double *received, double *end_ns, cm_error *error)
@@ -58,7 +69,7 @@ static cm_status plan_core(step *s, const cm_traffic *t, uint32_t part, cm_rando
     uint32_t v = t->member[i];
     now += c[CM_CHARGE_NEURON].ns * cm_topology_size(t->topology, v);
     for (uint32_t e = t->out_first[v]; e < t->out_first[v + 1]; e++)
-      for (uint32_t spikes = spikes_of(cm_traffic_rate(t, e), random); spikes > 0; spikes--) {
+      for (uint32_t spikes = s->fires != NULL ? s->fires[v] : spikes_of(cm_traffic_rate(t, e), random); spikes > 0; spikes--) {
         now += c[CM_CHARGE_SPIKE].ns;
         for (uint64_t k = t->net_first[e]; k < t->net_first[e + 1]; k++) {
           now += c[CM_CHARGE_PACKET_SENT].ns * (double)(t->first[k + 1] - t->first[k]);
@@ -109,6 +120,7 @@ static cm_status plan(step *s, const cm_traffic *t, uint64_t seed, uint32_t numb
 static void step_free(step *s)
 {
   cm_free(s->plan);
+  cm_free(s->fires);
   cm_free(s->first);
   cm_free(s->next);
   cm_free(s->latency);
@@ -151,6 +163,8 @@ cm_status cm_simulate_step(const cm_traffic *t, const cm_simulate_options *optio
   step s;
   double sent_ns = 0;
   cm_status status = step_new(t, options->buffers, run, &s, error);
+  if (status == CM_OK && options->spikes != NULL)
+    status = count_given(&s, options->spikes, number, error);
   if (status == CM_OK)
     status = plan(&s, t, options->seed, number, &sent_ns, error);
   if (status == CM_OK)
