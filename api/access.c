@@ -238,7 +238,7 @@ bool cm_access_take(cm_request *request)
     ;
   else if (cm_users_exist(request->store->database, &users, &error) != CM_OK)
     cm_reply_error(request, &error);
-  else if (!users) {
+  else if (!users && !request->server->exposed) {
     request->who = (cm_identity){.role = CM_ROLE_ADMIN, .scopes = cm_scopes_whole(CM_SCOPE_ADMIN)};
     request->open = true;
   } else

@@ -141,6 +141,14 @@ static bool is_loopback_name(const char *host)
   return strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.:") == strlen(host);
 }
 
+/* By which this server may be called. A name that somebody else's name server leads here is none; an address is no name. */
+static bool is_own_name(const cm_server *server, const char *host)
+{
+  bool address = host[0] == '[' || strspn(host, "0123456789.:") == strlen(host);
+  return is_loopback_name(host) || (server->exposed && address) ||
+         (server->public_host[0] != '\0' && strcasecmp(host, server->public_host) == 0);
+}
+
 /* Requests whose end two parties could see in different places. */
 static bool check_framing(cm_request *request, const head *h, const char *version)
 {
@@ -163,12 +171,14 @@ static bool check_framing(cm_request *request, const head *h, const char *versio
   return true;
 }
 
-/* As there are no tokens on loopback, requests that a web page of another origin makes a browser send are refused. */
+/* Requests that a web page of another origin makes a browser send are refused. */
 static bool check_origin(cm_request *request, const head *h)
 {
-  if (h->host != NULL && !is_loopback_name(h->host)) {
+  if (h->host != NULL && !is_own_name(request->server, h->host)) {
     cm_reply_problem(request, 421, "misdirected", "The request is for another host",
-                     "this server answers for 127.0.0.1, [::1] and localhost only");
+                     request->server->public_host[0] != '\0'
+                         ? "this server answers for its public-url, 127.0.0.1, [::1] and localhost only"
+                         : "this server answers for 127.0.0.1, [::1] and localhost only; public-url names another one");
     return false;
   }
   bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;

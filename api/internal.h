@@ -7,6 +7,7 @@
 #ifndef CM_API_INTERNAL_H
 #define CM_API_INTERNAL_H
 
+#include <gnutls/abstract.h>
 #include <jansson.h>
 #include <microhttpd.h>
 #include <pthread.h>
@@ -144,6 +145,9 @@ struct cm_server {
   char www[CM_PATH_MAX];
   struct MHD_Daemon *daemon;
   uint16_t port;
+  bool exposed;             /* others than this machine's users reach it: never open */
+  bool secure;              /* browsers come by https */
+  char public_host[256];    /* "map.lab.example:8443", by which it is called; "": none */
   cm_pool *short_pool, *import_pool;
   cm_hub *hub;
   cm_connections *connections;
@@ -161,9 +165,20 @@ struct cm_server {
 cm_server_limits cm_server_limits_now(cm_server *server);
 
 /* ---- listen.c ---- */
-/* Opens the socket of the options' address and says its port; the caller closes it. CM_BAD_OPTION: no address that may
- * be listened on; CM_CONFLICT: somebody listens there. */
+/* Fills what the options say about who reaches the server and how it is called. CM_BAD_OPTION: more than this machine's users
+ * would, without users or without TLS; no sound public URL. */
+cm_status cm_listen_check(cm_server *server, cm_error *error);
+/* Opens the socket of the options' address and says its port; the caller closes it. CM_BAD_OPTION: no address; CM_CONFLICT: somebody listens there. */
 cm_status cm_listen(const cm_server_options *options, int *descriptor, uint16_t *port, cm_error *error);
+
+/* ---- tls.c ---- */
+/* Reads certificates and key, in PEM; from now on they are shown. CM_BAD_OPTION and errors of reading: nothing changes. */
+cm_status cm_tls_load(const char *certificate, const char *key, cm_error *error);
+void cm_tls_free(void); /* once no connection is left */
+/* The library's callback. */
+int cm_tls_show(gnutls_session_t session, const gnutls_datum_t *authorities, int authority_count,
+                const gnutls_pk_algorithm_t *algorithms, int algorithm_count, gnutls_pcert_st **chain, unsigned *length,
+                gnutls_privkey_t *key);
 
 /* ---- descriptors.c ---- */
 /* Files that are kept free for so many workers and all else that is no connection. */

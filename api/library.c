@@ -100,7 +100,11 @@ enum MHD_Result MHD_queue_response(struct MHD_Connection *connection, unsigned s
   char *text = info != NULL ? text_of(refusal_of(status)) : NULL;
   (void)response;
   if (text != NULL) {
-    (void)send(info->connect_fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const union MHD_ConnectionInfo *tls = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (tls != NULL && tls->tls_session != NULL)
+      (void)gnutls_record_send(tls->tls_session, text, strlen(text));
+    else
+      (void)send(info->connect_fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
     (void)shutdown(info->connect_fd, SHUT_WR);
     drain(info->connect_fd);
   }

@@ -21,24 +21,67 @@ typedef union address {
 static cm_status read_address(const cm_server_options *options, address *to, socklen_t *size, cm_error *error)
 {
   *to = (address){0};
-  bool loopback;
   if (inet_pton(AF_INET, options->address, &to->v4.sin_addr) == 1) {
     to->v4.sin_family = AF_INET;
     to->v4.sin_port = htons(options->port);
     *size = sizeof to->v4;
-    loopback = (ntohl(to->v4.sin_addr.s_addr) >> 24) == 127;
   } else if (inet_pton(AF_INET6, options->address, &to->v6.sin6_addr) == 1) {
     to->v6.sin6_family = AF_INET6;
     to->v6.sin6_port = htons(options->port);
     *size = sizeof to->v6;
-    loopback = IN6_IS_ADDR_LOOPBACK(&to->v6.sin6_addr);
   } else
     return cm_fail(error, CM_BAD_OPTION, "\"%s\" is no numeric address; 127.0.0.1 or [::1] would do", options->address);
-  if (!loopback)
-    return cm_fail(error, CM_BAD_OPTION,
-                   "%s is no loopback address: without user tokens, which this version does not have yet, coremapd"
-                   " listens on 127.0.0.1 or [::1] only", options->address);
   return CM_OK;
+}
+
+static bool is_loopback(const address *at)
+{
+  return at->any.sa_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&at->v6.sin6_addr)
+                                       : (ntohl(at->v4.sin_addr.s_addr) >> 24) == 127;
+}
+
+/* The host of "https://HOST[:PORT]"; false: it is no such URL. */
+static bool read_public(const char *url, char *host, size_t size, bool *secure)
+{
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]";
+  *secure = strncmp(url, "https://", 8) == 0;
+  if (!*secure && strncmp(url, "http://", 7) != 0)
+    return false;
+  const char *name = strstr(url, "://") + 3;
+  size_t length = strspn(name, letters);
+  if (length == 0 || length >= size || (name[length] != '\0' && strcmp(name + length, "/") != 0))
+    return false;
+  (void)snprintf(host, size, "%.*s", (int)length, name);
+  return true;
+}
+
+cm_status cm_listen_check(cm_server *server, cm_error *error)
+{
+  const cm_server_options *o = &server->options;
+  address at;
+  socklen_t size;
+  bool users, tls = o->tls_certificate[0] != '\0', public_secure = false;
+  if (read_address(o, &at, &size, error) != CM_OK)
+    return error->status;
+  if (tls != (o->tls_key[0] != '\0'))
+    return cm_fail(error, CM_BAD_OPTION, "tls-certificate and tls-key come together");
+  if (o->public_url[0] != '\0' &&
+      !read_public(o->public_url, server->public_host, sizeof server->public_host, &public_secure))
+    return cm_fail(error, CM_BAD_OPTION,
+                   "public-url is \"%.200s\"; it must be such as https://map.lab.example, without a path", o->public_url);
+  if (!is_loopback(&at) && !tls)
+    return cm_fail(error, CM_BAD_OPTION,
+                   "%s is more than this machine: that needs TLS (tls-certificate and tls-key), or a reverse proxy that has it,"
+                   " before a loopback address (public-url)", o->address);
+  server->exposed = !is_loopback(&at) || o->public_url[0] != '\0';
+  server->secure = tls || public_secure;
+  if (cm_users_exist(o->store->database, &users, error) != CM_OK)
+    return error->status;
+  return users || !server->exposed
+             ? CM_OK
+             : cm_fail(error, CM_BAD_OPTION,
+                       "whoever reaches a server without users may do all, and this one would be reached from outside: make"
+                       " the first user with coremapd user add NAME --role admin");
 }
 
 static cm_status cannot(const cm_server_options *options, const address *at, int cause, cm_error *error)

@@ -171,7 +171,14 @@ static cm_status start_daemon(cm_server *server, cm_error *error)
   if (cm_descriptors_share(server->options.workers, &all, error) != CM_OK)
     return error->status;
   const uint64_t most = THREADS * (all.connections + EVICTED_MAX);
-  const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+  const bool tls = server->options.tls_certificate[0] != '\0';
+  const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (tls ? MHD_USE_TLS : 0);
+  const struct MHD_OptionItem certified[] = {
+    {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)cm_tls_show},
+    {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+    {MHD_OPTION_END, 0, NULL}}, plain[] = {{MHD_OPTION_END, 0, NULL}};
+  if (tls && cm_tls_load(server->options.tls_certificate, server->options.tls_key, error) != CM_OK)
+    return error->status;
   int listening;
   if (cm_listen(&server->options, &listening, &server->port, error) != CM_OK)
     return error->status;
@@ -181,7 +188,7 @@ static cm_status start_daemon(cm_server *server, cm_error *error)
                        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)most,
                        MHD_OPTION_NOTIFY_CONNECTION, cm_connections_note, server->connections,
                        MHD_OPTION_URI_LOG_CALLBACK, note_target, server, MHD_OPTION_NOTIFY_COMPLETED, free_request,
-                       server, MHD_OPTION_END);
+                       server, MHD_OPTION_ARRAY, tls ? certified : plain, MHD_OPTION_END);
   if (server->daemon == NULL) {
     (void)cm_fail(error, CM_NO_MEMORY, "the HTTP server does not start: %s",
                   errno != 0 ? strerror(errno) : "no reason is known");
@@ -193,6 +200,7 @@ static cm_status start_daemon(cm_server *server, cm_error *error)
 
 static void free_server(cm_server *server)
 {
+  cm_tls_free();
   cm_pool_free(server->import_pool);
   cm_pool_free(server->short_pool);
   cm_hub_free(server->hub);
@@ -212,7 +220,8 @@ cm_status cm_server_start(const cm_server_options *options, cm_server **server, 
   made->started = cm_store_time();
   made->limits = options->limits;
   pthread_mutex_init(&made->limits_lock, NULL);
-  if (cm_descriptors_share(options->workers, &made->limits, error) != CM_OK ||
+  if (cm_listen_check(made, error) != CM_OK ||
+      cm_descriptors_share(options->workers, &made->limits, error) != CM_OK ||
       cm_path(made->www, error, "%s", options->www) != CM_OK ||
       cm_access_start(&made->access, error) != CM_OK || cm_sessions_start(&made->sessions, error) != CM_OK ||
       cm_connections_start(made, &made->connections, error) != CM_OK ||
@@ -240,6 +249,13 @@ void cm_server_limit(cm_server *server, const cm_server_limits *limits)
   pthread_mutex_lock(&server->limits_lock);
   server->limits = next;
   pthread_mutex_unlock(&server->limits_lock);
+}
+
+cm_status cm_server_certify(cm_server *server, const char *certificate, const char *key, cm_error *error)
+{
+  if (server->options.tls_certificate[0] == '\0' || certificate[0] == '\0')
+    return CM_OK; /* whether there is TLS changes at the next start */
+  return cm_tls_load(certificate, key, error);
 }
 
 uint16_t cm_server_port(const cm_server *server)

@@ -24,9 +24,11 @@ typedef struct cm_server_limits {
 } cm_server_limits;
 
 typedef struct cm_server_options {
-  const char *address;     /* numeric, loopback */
+  const char *address;     /* numeric; beyond loopback only with users and TLS */
   uint16_t port;           /* 0: a free one */
   cm_store *store;
+  const char *tls_certificate, *tls_key; /* files in PEM; "": none */
+  const char *public_url;  /* by which a reverse proxy is called that passes requests on; "": none */
   const char *www;         /* folder of the viewer's files */
   unsigned workers;        /* that take jobs: for the estimate of waiting times */
   cm_server_limits limits;
@@ -46,6 +48,9 @@ cm_status cm_descriptors_raise(cm_error *error);
 cm_status cm_server_start(const cm_server_options *options, cm_server **server, cm_error *error);
 /* Other limits for what begins from now on. */
 void cm_server_limit(cm_server *server, const cm_server_limits *limits);
+
+/* Shows another certificate from now on; connections that are there keep the old one. Errors: nothing changes. */
+cm_status cm_server_certify(cm_server *server, const char *certificate, const char *key, cm_error *error);
 
 uint16_t cm_server_port(const cm_server *server);
 

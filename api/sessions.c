@@ -122,7 +122,8 @@ static bool begin(cm_sessions *sessions, const char *token, char secret[SECRET_L
 
 static void set_cookie(cm_request *request, const char *secret, long seconds)
 {
-  cm_reply_header(request, "Set-Cookie", COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%ld", secret, seconds);
+  cm_reply_header(request, "Set-Cookie", COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict%s; Max-Age=%ld", secret,
+                  request->server->secure ? "; Secure" : "", seconds);
   cm_reply_private(request);
 }
 

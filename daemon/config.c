@@ -26,8 +26,13 @@ typedef struct setting {
 #define FIELD(name) offsetof(cm_config, name), sizeof(((cm_config *)0)->name)
 
 static const setting settings[] = {
-  {"listen", "ADDRESS:PORT", "loopback address to listen on, also [::1]:PORT; port 0 picks a free one (127.0.0.1:8080)", TEXT,
+  {"listen", "ADDRESS:PORT", "address to listen on, also [::1]:PORT; beyond loopback with users and TLS only; port 0: a free one (127.0.0.1:8080)", TEXT,
    FIELD(listen), 0, 0, false},
+  {"public-url", "URL", "https://HOST of a reverse proxy that passes on to here; needs users", TEXT, FIELD(public_url), 0, 0,
+   false},
+  {"tls-certificate", "FILE", "certificates in PEM, the server's first; read again on SIGHUP", TEXT, FIELD(tls_certificate), 0,
+   0, true},
+  {"tls-key", "FILE", "their private key", TEXT, FIELD(tls_key), 0, 0, true},
   {"data", "FOLDER", "everything the server keeps (~/.local/share/coremapd)", TEXT, FIELD(data), 0, 0, false},
   {"www", "FOLDER", "the viewer's files (" CM_DATA_FOLDER "/www)", TEXT, FIELD(www), 0, 0, false},
   {"log", "FILE", "file that messages are appended to, opened anew on SIGHUP (standard error)", TEXT, FIELD(log), 0, 0,

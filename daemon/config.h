@@ -11,6 +11,8 @@ typedef struct cm_config {
   char listen[64];   /* ADDRESS:PORT */
   char address[48];  /* taken from it */
   uint16_t port;
+  char public_url[300];
+  char tls_certificate[CM_PATH_MAX], tls_key[CM_PATH_MAX];
   char data[CM_PATH_MAX];
   char www[CM_PATH_MAX];
   char log[CM_PATH_MAX];  /* "": standard error */

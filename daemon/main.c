@@ -79,6 +79,7 @@ static cm_status start(service *s, cm_error *error)
   if (cm_workers_start(&workers, &s->workers, error) != CM_OK)
     return error->status;
   cm_server_options server = {.address = c->address, .port = c->port, .store = s->store, .www = c->www,
+                              .tls_certificate = c->tls_certificate, .tls_key = c->tls_key, .public_url = c->public_url,
                               .workers = (unsigned)c->workers, .limits = limits_of(c), .on_queued = wake_workers,
                               .import = import, .user = s};
   return cm_server_start(&server, &s->server, error);
@@ -128,6 +129,8 @@ static void reload(service *s)
   cm_status status = cm_config_read(s->word_count, s->words, &next, &error);
   if (status == CM_OK)
     status = cm_log_open(next.log, &error);
+  if (status == CM_OK)
+    status = cm_server_certify(s->server, next.tls_certificate, next.tls_key, &error);
   if (status != CM_OK) {
     cm_log("SIGHUP: %s; nothing is changed", error.detail);
     return;
@@ -190,7 +193,7 @@ static int run(service *s)
     return fail(&error, error.status == CM_BAD_OPTION ? EXIT_USAGE : EXIT_FAILURE);
   }
   bool v6 = strchr(s->config.address, ':') != NULL;
-  (void)printf("listening on http://%s%s%s:%u\n", v6 ? "[" : "", s->config.address, v6 ? "]" : "",
+  (void)printf("listening on http%s://%s%s%s:%u\n", s->config.tls_certificate[0] != '\0' ? "s" : "", v6 ? "[" : "", s->config.address, v6 ? "]" : "",
                cm_server_port(s->server));
   (void)fflush(stdout);
   serve(s);

@@ -1,5 +1,5 @@
 # What the server keeps. Storage, api and the daemon's parts make one library, so that tests can link them.
-SERVER_LIBS = libcoremapd.a $(CORE_LIBS) $(MICROHTTPD_LIBS) $(SQLITE_LIBS) $(SECCOMP_LIBS)
+SERVER_LIBS = libcoremapd.a $(CORE_LIBS) $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) $(SQLITE_LIBS) $(SECCOMP_LIBS)
 noinst_LIBRARIES += libcoremapd.a
 libcoremapd_a_SOURCES = \
   storage/database.h storage/database.c storage/sql.c storage/schema.h storage/schema.c storage/internal.h \
