@@ -10,5 +10,5 @@ libcoremap_a_SOURCES += \
   core/network/formats/import_snn.c core/network/formats/import_metis.c core/network/formats/import_edges.c core/network/formats/table_rows.h core/network/formats/table_lines.c core/network/formats/table_columns.c core/network/formats/table_order.c core/network/formats/read_options.c \
   core/network/formats/import_hypergraph.c core/network/formats/import_matrix.c \
   core/network/hdf5/h5.h core/network/hdf5/h5.c core/network/hdf5/recognise_hdf5.c core/network/hdf5/nir.h \
-  core/network/hdf5/nir_read.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c \
+  core/network/hdf5/nir_read.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c core/network/hdf5/import_sonata.c \
   core/network/formats/sink.h core/network/formats/sink.c core/network/formats/export_internal.h core/network/formats/export_metis.c

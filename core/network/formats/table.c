@@ -19,6 +19,8 @@ const cm_network_format cm_network_formats[CM_FORMATS] = {
                        .import = cm_import_edges, .write = cm_export_edges},
   [CM_FORMAT_NIR] = {.name = "nir", .about = ".nir", .ending = {".nir"}, .packed = true, .confined = true,
                      .import = cm_import_nir},
+  [CM_FORMAT_SONATA] = {.name = "sonata", .about = "SONATA edges .h5", .ending = {".h5"}, .packed = true, .confined = true,
+                        .import = cm_import_sonata},
 };
 
 bool cm_path_ends(const char *path, size_t length, const char *ending)

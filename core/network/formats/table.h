@@ -28,6 +28,7 @@ typedef enum cm_format_id {
   CM_FORMAT_MATRIX,
   CM_FORMAT_EDGES,
   CM_FORMAT_NIR,
+  CM_FORMAT_SONATA,
   CM_FORMATS
 } cm_format_id;
 

@@ -16,6 +16,9 @@ static const struct {
   cm_format_id id;
 } groups[] = {
   {"node", CM_FORMAT_NIR},
+  {"edges", CM_FORMAT_SONATA},
+  {"nodes", CM_FORMAT_SONATA}, /* without edges it is refused there */
+  {"spikes", CM_FORMAT_SONATA},
 };
 
 cm_status cm_recognise_hdf5(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error)

@@ -1,0 +1,84 @@
+/* SONATA edges: the input's bytes choose populations, lists and groups of an HDF5 file made in memory, so that what is tried
+ * is our reader. (Damaged HDF5 is libhdf5's matter, and is read in a confined process.) */
+#include "network.h"
+
+#include <hdf5.h>
+#include <string.h>
+
+typedef struct bytes {
+  const uint8_t *at, *end;
+} bytes;
+
+static unsigned next(bytes *b)
+{
+  return b->at < b->end ? *b->at++ : 0;
+}
+
+static void put_list(hid_t group, const char *name, bytes *b, hsize_t count, unsigned below, const char *population)
+{
+  static double values[64];
+  for (hsize_t i = 0; i < count; i++)
+    values[i] = next(b) % (below + 1) - (below == 255 ? 128.0 : 0);
+  unsigned odd = next(b);
+  hid_t space = H5Screate_simple(1, &count, NULL), type = odd % 3 == 0 ? H5T_NATIVE_DOUBLE : odd % 3 == 1 ? H5T_STD_U16BE : H5T_STD_I64LE;
+  hid_t data = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (data >= 0 && count > 0)
+    H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+  if (data >= 0 && population != NULL) {
+    hid_t text = H5Tcopy(H5T_C_S1), one = H5Screate(H5S_SCALAR);
+    H5Tset_size(text, strlen(population) + 1);
+    hid_t attribute = H5Acreate2(data, "node_population", text, one, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(attribute, text, population);
+    H5Aclose(attribute);
+    H5Sclose(one);
+    H5Tclose(text);
+  }
+  H5Dclose(data);
+  H5Sclose(space);
+}
+
+static void put_edges(hid_t edges, const char *name, bytes *b)
+{
+  static const char *const populations[] = {"a", "b", "c[0]", NULL}, *const properties[] = {"syn_weight", "delay", "nsyns"};
+  enum { EDGES_MAX = 64 };
+  hid_t group = H5Gcreate2(edges, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  hsize_t count = next(b) % EDGES_MAX;
+  unsigned flags = next(b);
+  put_list(group, "source_node_id", b, count, 15, populations[flags % 4]);
+  put_list(group, "target_node_id", b, flags & 16 ? count / 2 : count, 15, populations[flags / 4 % 4]);
+  if (!(flags & 32)) {
+    put_list(group, "edge_group_id", b, count, 2, NULL);
+    put_list(group, "edge_group_index", b, count, 63, NULL);
+  }
+  for (int g = 0; g < 3; g++) {
+    const char number[] = {(char)('0' + g), '\0'};
+    hid_t here = H5Gcreate2(group, number, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    for (unsigned k = 0, which = next(b); k < 3; k++)
+      if (which >> k & 1)
+        put_list(here, properties[k], b, next(b) % EDGES_MAX, next(b) % 2 ? 255 : 7, NULL);
+    H5Gclose(here);
+  }
+  H5Gclose(group);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  bytes b = {data, data + size};
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_fapl_core(access, 1 << 16, false);
+  hid_t file = H5Fcreate("fuzz", H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  hid_t edges = H5Gcreate2(file, "edges", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  for (unsigned i = 0, count = next(&b) % 4; i < count; i++)
+    put_edges(edges, (const char[]){(char)('p' + i), '\0'}, &b);
+  H5Gclose(edges);
+  H5Fflush(file, H5F_SCOPE_GLOBAL);
+  ssize_t bytes_made = H5Fget_file_image(file, NULL, 0);
+  uint8_t *image = bytes_made > 0 ? malloc((size_t)bytes_made) : NULL;
+  if (image != NULL && H5Fget_file_image(file, image, (size_t)bytes_made) == bytes_made)
+    (void)fuzz_import(NULL, image, (size_t)bytes_made);
+  free(image);
+  H5Fclose(file);
+  H5Pclose(access);
+  return 0;
+}
