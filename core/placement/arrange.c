@@ -13,6 +13,10 @@ enum { POOL = 64 };
 /* Bookings a flow and member of the population beyond which few parts are not relieved further. */
 static const double relief_enough = 2000;
 
+/* Of more parts, as a core a neuron makes them, what a descent looks at is bounded, not only the sweeps of its finest
+ * level. */
+enum { MANY = 1 << 15 };
+
 /* What an effort may cost, and how that is spent. */
 typedef struct budget {
   uint32_t few; /* so many cores at most are annealed with tables; more are placed by blocks */
@@ -67,7 +71,7 @@ static cm_status arrange_by_blocks(const cm_graph *parts, const cm_chip *chip, c
 {
   double paid = b->entries / ((double)parts->entry_count + 1);
   cm_blocks_options options = {.sweeps = fmin(fmax(paid, b->sweeps_least), b->sweeps_most), .cycles = b->cycles,
-                               .seed = seed};
+                               .entries = parts->vertex_count > MANY ? b->entries : 0, .seed = seed};
   cm_blocks_result made;
   if (cm_place_by_blocks(parts, axes, chip, region, &options, run, at, &made, error) != CM_OK)
     return error->status;

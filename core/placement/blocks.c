@@ -263,14 +263,26 @@ static cm_status take_apart(work *w, uint32_t level, uint32_t **cell, cm_error *
 }
 
 
+/* Proposals for every block of a level: four times as many as on the level below, which has four times as many blocks.
+ * Where blocks talk to as many others as their parts do each such level costs four times the last: a bound on all is
+ * shared out evenly. */
+static uint32_t sweeps_on(const work *w, uint32_t level)
+{
+  enum { SWEEPS_LEAST = 5 };
+  double sweeps = fmin(ceil(ldexp(w->options->sweeps, (int)(BLOCK_BITS * level))), sweeps_most);
+  if (w->options->entries > 0) {
+    double share = w->options->entries / w->levels / ((double)w->level[level]->entry_count + 1);
+    sweeps = fmin(sweeps, fmax(floor(share), SWEEPS_LEAST));
+  }
+  return (uint32_t)sweeps;
+}
+
 static cm_status anneal_level(work *w, uint32_t level, uint32_t cycle, uint32_t *cell, cm_error *error)
 {
   cm_cells cells;
   cm_random random;
   int64_t gain;
-  double sweeps = ceil(ldexp(w->options->sweeps, (int)(BLOCK_BITS * level)));
-  cm_exchange_schedule schedule = {.hot = cycle == 0 ? hot : warm, .cold = cold,
-                                   .sweeps = sweeps > sweeps_most ? (uint32_t)sweeps_most : (uint32_t)sweeps};
+  cm_exchange_schedule schedule = {.hot = cycle == 0 ? hot : warm, .cold = cold, .sweeps = sweeps_on(w, level)};
   make_cells(w, level, &cells);
   cm_random_init(&random, w->options->seed, CM_STREAM_BLOCKS, (uint64_t)cycle * LEVELS_MAX + level);
   return cm_anneal_by_exchange(w->level[level], &cells, pinned_on(w, level), &schedule, &random, w->run, cell, &gain,

@@ -11,6 +11,7 @@
 
 typedef struct cm_blocks_options {
   double sweeps;   /* proposals for every part on the finest level; four times as many for every block above */
+  double entries;  /* of the graphs of all levels that a descent looks at, about; 0: no bound */
   uint32_t cycles; /* times that the placement found is cut in blocks and annealed again, from a lower temperature */
   uint64_t seed;
 } cm_blocks_options;
@@ -20,7 +21,7 @@ typedef struct cm_blocks_result {
 } cm_blocks_result;
 
 /* Fills at [parts] with numbers of cores in the region (those of the axes), no two the same, at most as many parts as
- * cores. Does not depend on the number of threads. Phases "order", "place". O(sweeps * levels * entries); memory 16
+ * cores. Does not depend on the number of threads. Phases "order", "place". O(sweeps * levels * entries), or what `entries` allows; memory 16
  * bytes an entry. */
 cm_status cm_place_by_blocks(const cm_graph *parts, const cm_axes *axes, const cm_chip *chip, const cm_region *region,
                              const cm_blocks_options *options, cm_run *run, uint32_t *at, cm_blocks_result *result,

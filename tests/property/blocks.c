@@ -149,7 +149,8 @@ START_TEST(blocks_use_each_core_of_a_region_at_most_once)
     ck_ok(cm_axes_new(chip, region->cores, region->core_count, &run, &axes, &error));
     cm_blocks_result result = {0};
     for (unsigned threads = 1; threads <= 2; threads++) {
-      cm_blocks_options options = {.sweeps = 2, .cycles = (uint32_t)(round % 3), .seed = round};
+      cm_blocks_options options = {.sweeps = 2, .entries = round % 5 == 1 ? 5e4 : 0,
+                                   .cycles = (uint32_t)(round % 3), .seed = round};
       run.threads = threads == 1 ? 1 : 3;
       ck_ok(cm_place_by_blocks(graph, axes, chip, region, &options, &run, at[threads - 1], &result, &error));
     }
@@ -230,6 +231,29 @@ START_TEST(a_planted_grid_comes_out_nearly_flat)
 }
 END_TEST
 
+/* So many parts that what a descent looks at is bounded: 128 is what a random placement has. */
+START_TEST(a_large_grid_comes_out_soon_and_short)
+{
+  enum { SIDE = 192, N = SIDE * SIDE };
+  static uint32_t core[N];
+  cm_chip *chip;
+  cm_occupancy *occupancy;
+  cm_region *region;
+  cm_graph *graph = shuffled_grid(SIDE, 1);
+  cm_arrange_result result;
+  cm_arrange_options options = {.effort = CM_ARRANGE_FAST, .seed = 1};
+  ck_ok(cm_chip_mesh(SIDE, SIDE, &chip, &error));
+  ck_ok(cm_occupancy_new(chip, &occupancy, &error));
+  ck_ok(cm_region_choose(chip, occupancy, N, &run, &region, &error));
+  ck_ok(cm_arrange(graph, chip, region, &options, &run, core, &result, &error));
+  ck_assert_double_lt((double)result.refined / (2.0 * SIDE * (SIDE - 1)), 4);
+  cm_region_free(region);
+  cm_occupancy_free(occupancy);
+  cm_chip_free(chip);
+  cm_graph_free(graph);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("blocks");
@@ -240,5 +264,6 @@ int main(void)
   tcase_add_test(tests, exchanges_gain_what_the_cost_falls_by);
   tcase_add_test(tests, blocks_use_each_core_of_a_region_at_most_once);
   tcase_add_test(tests, a_planted_grid_comes_out_nearly_flat);
+  tcase_add_test(tests, a_large_grid_comes_out_soon_and_short);
   return test_main(suite);
 }
