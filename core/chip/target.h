@@ -57,7 +57,7 @@ typedef struct cm_target {
   uint32_t device_count, lane_count;
   cm_device device[CM_TARGET_DEVICES_MAX];
   uint32_t core[CM_TARGET_LANES_MAX]; /* that each unit lies on, device by device */
-  cm_core_grid fabric;
+  cm_core_grid grid;
 } cm_target;
 
 /* "data", "matrix", "vector". */
@@ -80,7 +80,7 @@ uint32_t cm_lane_device(const cm_target *target, uint32_t lane);
 uint32_t cm_lane_core(const cm_target *target, uint32_t lane);
 
 /* Nanoseconds from core to core: d links and d + 1 routers; 0 on one core. */
-double cm_grid_ns(const cm_core_grid *fabric, uint32_t from, uint32_t to);
+double cm_grid_ns(const cm_core_grid *grid, uint32_t from, uint32_t to);
 
 /* Numbers lanes and units after devices, units and ports are set. Errors: CM_BAD_CHIP for more lanes than can be. */
 cm_status cm_target_number(cm_target *target, cm_error *error);

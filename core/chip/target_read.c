@@ -280,7 +280,7 @@ static cm_status read_machine(const json_t *object, const cm_chip *chip, cm_targ
       read_number(object, "/machine", "issue_ns", false, 0, RATE_MAX, false, &target->issue_ns, error) != CM_OK)
     return error->status;
   target->memory_bytes = (uint64_t)memory;
-  target->fabric = (cm_core_grid){chip->width, chip->height, chip->die_width, chip->die_height, chip->router_x, chip->router_y,
+  target->grid = (cm_core_grid){chip->width, chip->height, chip->die_width, chip->die_height, chip->router_x, chip->router_y,
                                chip->torus_x, chip->torus_y, chip->latency_ns.router, chip->latency_ns.east_west,
                                chip->latency_ns.north_south, chip->latency_ns.die_to_die};
   return read_devices(object, chip, target, error);
@@ -321,8 +321,8 @@ static json_t *cores_json(const cm_target *target, const cm_device *device)
   for (uint32_t u = 0; u < device->units; u++) {
     uint32_t core = target->core[device->first_unit + u];
     if (u == 0 || core != target->core[device->first_unit + u - 1])
-      (void)json_array_append_new(list, json_pack("[i,i]", (int)(core % target->fabric.width),
-                                                  (int)(core / target->fabric.width)));
+      (void)json_array_append_new(list, json_pack("[i,i]", (int)(core % target->grid.width),
+                                                  (int)(core / target->grid.width)));
   }
   return list;
 }

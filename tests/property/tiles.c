@@ -4,6 +4,7 @@
 #include "../unit/graphs.h"
 #include "core/machine/cost.h"
 #include "core/machine/order.h"
+#include "core/machine/run/simulate.h"
 #include "core/machine/tiles/tiles.h"
 #include "core/mapping/metrics.h"
 
@@ -214,6 +215,74 @@ START_TEST(tiles_are_what_the_program_does)
 }
 END_TEST
 
+/* Times by the definition: lanes in order, a flag is known after the hops between the two cores. */
+static double time_by_hand(const cm_program *p, const cm_chip *chip)
+{
+  double *lane = calloc(p->lane_count, sizeof *lane), *set = calloc(p->instruction_count + 1, sizeof *set), last = 0;
+  uint32_t *at = calloc(p->instruction_count + 1, sizeof *at);
+  for (uint64_t i = 0; i < p->instruction_count; i++) { /* waits are for flags that were set before in the file */
+    const cm_instruction *n = &p->instructions[i];
+    if (n->opcode == CM_CODE_WAIT) {
+      uint64_t count = 0, k = 0;
+      for (; k < i && count < n->value; k++)
+        count += p->instructions[k].opcode == CM_CODE_SET && p->instructions[k].flag == n->flag;
+      ck_assert_uint_eq(count, n->value);
+      uint32_t a = cm_lane_core(&p->target, at[k - 1]), b = cm_lane_core(&p->target, n->lane);
+      cm_hops h = cm_chip_hops(chip, a, b);
+      uint32_t links = h.east_west + h.north_south + h.die_to_die;
+      double hop = a == b ? 0 : links * chip->latency_ns.east_west + (links + 1) * chip->latency_ns.router;
+      lane[n->lane] = fmax(lane[n->lane], set[k - 1] + hop);
+    } else if (n->opcode == CM_CODE_SET) {
+      set[i] = lane[n->lane];
+      at[i] = n->lane;
+    } else
+      lane[n->lane] += cm_instruction_ns(p, n);
+    last = fmax(last, lane[n->lane]);
+  }
+  free(lane);
+  free(set);
+  free(at);
+  return last;
+}
+
+START_TEST(hops_take_time)
+{
+  cm_random random;
+  cm_memory memory;
+  cm_run run;
+  cm_chip *chip;
+  double before = 0;
+  cm_memory_init(&memory, 0);
+  cm_run_init(&run);
+  run.memory = &memory;
+  for (int far = 0; far < 3; far++) {
+    tiled t = {0};
+    static const cm_simulation_options options = {0};
+    cm_simulation result;
+    cm_random_init(&random, (uint64_t)_i, 4, 0);
+    ck_ok(cm_chip_open("npu-mixed", &chip, &error));
+    double ns[3] = {0, 7, 900};
+    chip->latency_ns = (cm_hop_cost){ns[far], ns[far] / 2, ns[far] / 2, ns[far] / 2};
+    chip->target->grid.router_ns = ns[far];
+    chip->target->grid.east_west_ns = chip->target->grid.north_south_ns = chip->target->grid.die_to_die_ns = ns[far] / 2;
+    graph g = graph_new(&random, &memory, 11);
+    random_model(&g);
+    graph_finish(&g, &run);
+    tile(g.model, chip, _i % 2 == 0 ? 16 << 10 : 1 << 20, _i % 3 != 0, &run, &t);
+    ck_ok(cm_simulate(t.program, NULL, &options, NULL, NULL, &run, NULL, &result, &error));
+    ck_assert(fabs(result.time_ns - time_by_hand(t.program, chip)) < 1e-6 * result.time_ns);
+    ck_assert(fabs(result.time_ns - t.draft.emission.time_ns) < 1e-6 * result.time_ns);
+    ck_assert(result.time_ns > before * (far == 2 ? 1 : 0.5));
+    before = result.time_ns;
+    ck_ok(agree(&t, &run));
+    end(&t);
+    cm_model_free(g.model);
+    cm_chip_free(chip);
+  }
+  ck_assert_uint_eq(atomic_load(&memory.used_bytes), 0);
+}
+END_TEST
+
 START_TEST(halos_and_names_of_a_hand_made_model)
 {
   /* Two rows of 1x1x8x8 a piece: a 3x3 window reads a row (8 floats) beyond them on each side. */
@@ -262,6 +331,7 @@ int main(void)
   tcase_add_test(c, a_device_of_seed_4);
   tcase_add_loop_test(c, shares_follow_capability_and_end_soonest, 0, 200);
   tcase_add_loop_test(c, tiles_are_what_the_program_does, 0, 60);
+  tcase_add_loop_test(c, hops_take_time, 0, 12);
   tcase_add_test(c, halos_and_names_of_a_hand_made_model);
   return test_main(suite);
 }

@@ -1,4 +1,5 @@
 /* Instructions in the queues of the units, each with what it waits for. */
+#include <math.h>
 #include <string.h>
 
 #include "core/machine/emit/emitter.h"
@@ -93,8 +94,18 @@ static double ns_in(const cm_emitter *e, const cm_instruction *given, uint32_t l
   return kind == CM_UNIT_DATA || there.rate > 0 ? cm_instruction_ns(e->program, &there) : 0;
 }
 
+/* When a lane knows that all is done that the next instruction waits for. */
+static double ready_in(const cm_emitter *e, uint32_t lane)
+{
+  double ready = 0;
+  for (uint32_t l = 0; l < e->lanes; l++)
+    if (e->wait[l] > 0)
+      ready = fmax(ready, e->symbol_done[e->wait[l] - 1] + cm_hop_ns(&e->plan->hops, l, lane));
+  return ready;
+}
+
 /* The lane where an instruction can end first. */
-static uint32_t choose_lane(const cm_emitter *e, const cm_instruction *given, double ready)
+static uint32_t choose_lane(const cm_emitter *e, const cm_instruction *given)
 {
   uint32_t best = CM_NONE, device = CM_NONE;
   double best_end = 0, ns = 0;
@@ -102,7 +113,7 @@ static uint32_t choose_lane(const cm_emitter *e, const cm_instruction *given, do
     if (e->program->lanes[l].device != device)
       ns = ns_in(e, given, l);
     device = e->program->lanes[l].device;
-    double end = (e->lane_free[l] > ready ? e->lane_free[l] : ready) + ns;
+    double end = ns > 0 ? fmax(e->lane_free[l], ready_in(e, l)) + ns : 0;
     if (ns > 0 && (best == CM_NONE || end < best_end)) {
       best = l;
       best_end = end;
@@ -121,11 +132,8 @@ cm_status cm_emitter_append(cm_emitter *e, const cm_instruction *given, uint64_t
       CM_EMITTER_ROOM(e, e->symbol_lane, &second, e->symbol_count, error) != CM_OK ||
       CM_EMITTER_ROOM(e, e->symbol_done, &e->symbol_capacity, e->symbol_count, error) != CM_OK)
     return error->status;
-  double ready = 0;
-  for (uint32_t l = 0; l < e->lanes; l++)
-    if (e->wait[l] > 0 && e->symbol_done[e->wait[l] - 1] > ready)
-      ready = e->symbol_done[e->wait[l] - 1];
-  uint32_t lane = e->lane != CM_NONE ? e->lane : choose_lane(e, given, ready), device = e->program->lanes[lane].device;
+  uint32_t lane = e->lane != CM_NONE ? e->lane : choose_lane(e, given), device = e->program->lanes[lane].device;
+  double ready = ready_in(e, lane);
   for (uint32_t l = 0; l < e->lanes; l++) {
     uint64_t other = e->wait[l];
     e->wait[l] = 0;

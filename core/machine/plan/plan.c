@@ -271,7 +271,8 @@ cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_opti
   if (CM_NEW(run->memory, plan->values, model->value_count, error) != CM_OK ||
       CM_NEW(run->memory, plan->calls, model->node_count, error) != CM_OK ||
       CM_NEW(run->memory, plan->ops, model->node_count + model->output_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, b.solid, model->value_count, error) != CM_OK)
+      CM_NEW(run->memory, b.solid, model->value_count, error) != CM_OK ||
+      cm_hop_times_make(options->target, run->memory, &plan->hops, error) != CM_OK)
     status = error->status;
   do {
     b.again = false;
@@ -296,6 +297,7 @@ void cm_plan_free(cm_plan *plan)
   if (plan == NULL)
     return;
   cm_arena_free(&plan->arena);
+  cm_hop_times_end(&plan->hops);
   cm_free(plan->values);
   cm_free(plan->calls);
   cm_free(plan->ops);

@@ -9,6 +9,7 @@
 #include "core/base/run.h"
 #include "core/operators/evaluate.h"
 #include "core/machine/cost.h"
+#include "core/machine/hops.h"
 #include "core/machine/plan/packs.h"
 #include "core/machine/schedule/settings.h"
 #include "core/operators/tiling/split.h"
@@ -73,6 +74,7 @@ typedef struct cm_plan {
   cm_model *model;
   cm_memory *memory;
   const cm_target *target;
+  cm_hop_times hops;
   uint64_t memory_bytes; /* of the chip, aligned */
   cm_arena arena;
   cm_plan_value *values;

@@ -94,7 +94,7 @@ static void get_device(cm_reading *g, uint32_t units)
   d->bytes_per_ns = get_positive(g, 0, "a bandwidth");
   d->latency_ns = get_positive(g, 0, "a latency");
   for (uint32_t u = 0; u < d->units && g->r.status == CM_OK; u++)
-    t->core[units + u] = (uint32_t)cm_get_at_most(&g->r, (uint64_t)t->fabric.width * t->fabric.height - 1, "a core");
+    t->core[units + u] = (uint32_t)cm_get_at_most(&g->r, (uint64_t)t->grid.width * t->grid.height - 1, "a core");
   for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS && g->r.status == CM_OK; k++)
     get_rates(g, d, k);
   bool idle = d->moves ? d->bytes_per_ns <= 0 || d->rate_count[CM_UNIT_MATRIX] + d->rate_count[CM_UNIT_VECTOR] > 0
@@ -105,7 +105,7 @@ static void get_device(cm_reading *g, uint32_t units)
 
 static void get_fabric(cm_reading *g)
 {
-  cm_core_grid *f = &g->p->target.fabric;
+  cm_core_grid *f = &g->p->target.grid;
   uint32_t *const grid[] = {&f->width, &f->height, &f->die_width, &f->die_height, &f->router_x, &f->router_y};
   double *const hops[] = {&f->router_ns, &f->east_west_ns, &f->north_south_ns, &f->die_to_die_ns};
   for (size_t i = 0; i < sizeof grid / sizeof *grid; i++)

@@ -38,7 +38,7 @@ static void put_chip(cm_writer *w, const cm_program *p)
   cm_put_signed(w, p->opset);
   cm_put_number(w, t->memory_bytes);
   cm_put_real(w, t->issue_ns);
-  const cm_core_grid *f = &t->fabric;
+  const cm_core_grid *f = &t->grid;
   const uint32_t grid[] = {f->width, f->height, f->die_width, f->die_height, f->router_x, f->router_y, f->torus_x, f->torus_y};
   const double hops[] = {f->router_ns, f->east_west_ns, f->north_south_ns, f->die_to_die_ns};
   for (size_t i = 0; i < sizeof grid / sizeof *grid; i++)

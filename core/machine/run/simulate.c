@@ -1,6 +1,7 @@
 /* Time and order: every lane executes its instructions in turn, flags hold it up. */
 #include <string.h>
 
+#include "core/machine/hops.h"
 #include "core/machine/run/simulate_internal.h"
 #include "core/operators/operator.h"
 
@@ -15,6 +16,8 @@ typedef struct lanes {
   double *time;             /* by lane */
   uint64_t *flag_first, *flag_count; /* signals of each flag, and how many there were */
   double *signal_time;
+  uint32_t *signal_lane;
+  cm_hop_times hops;
   cm_simulation result;
 } lanes;
 
@@ -42,7 +45,10 @@ static cm_status make_queues(lanes *s, cm_error *error)
     s->flag_first[f + 1] += s->flag_first[f];
   for (uint64_t i = p->instruction_count; i-- > 0;)
     s->queue[--s->next[p->instructions[i].lane]] = i;
-  return CM_NEW(p->memory, s->signal_time, signals + 1, error);
+  if (CM_NEW(p->memory, s->signal_time, signals + 1, error) != CM_OK ||
+      CM_NEW(p->memory, s->signal_lane, signals + 1, error) != CM_OK)
+    return error->status;
+  return cm_hop_times_make(&p->target, p->memory, &s->hops, error);
 }
 
 static void count_traffic(lanes *s, const cm_instruction *i)
@@ -84,13 +90,14 @@ static cm_status run_lane(lanes *s, uint32_t lane, bool *moved, cm_error *error)
       if (s->flag_count[i->flag] < i->value)
         return CM_OK;
       uint64_t signal = s->flag_first[i->flag] + i->value - 1;
-      if (s->signal_time[signal] > s->time[lane])
-        s->time[lane] = s->signal_time[signal];
+      double known = s->signal_time[signal] + cm_hop_ns(&s->hops, s->signal_lane[signal], lane);
+      s->time[lane] = known > s->time[lane] ? known : s->time[lane];
       if (c != NULL)
         cm_checker_wait(c, lane, signal);
     } else if (i->opcode == CM_CODE_SET) {
       uint64_t signal = s->flag_first[i->flag] + s->flag_count[i->flag]++;
       s->signal_time[signal] = s->time[lane];
+      s->signal_lane[signal] = lane;
       if (c != NULL)
         cm_checker_set(c, lane, signal);
     } else {
@@ -174,6 +181,8 @@ static void end(lanes *s)
   cm_free(s->flag_first);
   cm_free(s->flag_count);
   cm_free(s->signal_time);
+  cm_free(s->signal_lane);
+  cm_hop_times_end(&s->hops);
 }
 
 cm_status cm_simulate(const cm_program *program, cm_tensor *const *inputs, const cm_simulation_options *options,

@@ -1,9 +1,12 @@
 #include "core/machine/schedule/lanes.h"
 
+#include <math.h>
 #include <string.h>
 
-cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, cm_memory *memory, cm_error *error)
+cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, const cm_hop_times *hops, cm_memory *memory,
+                         cm_error *error)
 {
+  lanes->hops = hops;
   lanes->target = target;
   return CM_NEW(memory, lanes->lane, target->lane_count + 1, error);
 }
@@ -23,13 +26,14 @@ static double first_start(const cm_lane_time *l, double ready, double ns, double
 }
 
 /* The same of all lanes of a device. */
-static cm_slot find_on(const cm_lanes *lanes, const cm_device *device, double ready, double ns)
+static cm_slot find_on(const cm_lanes *lanes, const cm_device *device, double ready, const double *arrive, double ns)
 {
   uint32_t first = device->first_lane;
   cm_slot best = {.lane = first, .ns = ns};
   double best_idle = 0;
   for (uint32_t l = first; l < first + device->units * device->ports; l++) {
-    double idle, start = first_start(&lanes->lane[l], ready, ns, &idle);
+    double idle, there = arrive != NULL ? fmax(ready, arrive[lanes->hops->station[l]]) : ready,
+                 start = first_start(&lanes->lane[l], there, ns, &idle);
     if (l == first || start < best.start || (start <= best.start && idle > best_idle)) {
       best.start = start;
       best_idle = idle;
@@ -39,13 +43,13 @@ static cm_slot find_on(const cm_lanes *lanes, const cm_device *device, double re
   return best;
 }
 
-cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready)
+cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready, const double *arrive)
 {
   cm_slot best = {.lane = UINT32_MAX};
   for (uint32_t d = 0; d < lanes->target->device_count; d++) {
     if (ns[d] <= 0)
       continue;
-    cm_slot slot = find_on(lanes, &lanes->target->device[d], ready, ns[d]);
+    cm_slot slot = find_on(lanes, &lanes->target->device[d], ready, arrive, ns[d]);
     if (best.lane == UINT32_MAX || slot.start + slot.ns < best.start + best.ns)
       best = slot;
   }

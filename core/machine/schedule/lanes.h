@@ -3,7 +3,7 @@
 #define CM_MACHINE_LANES_H
 
 #include "core/base/memory.h"
-#include "core/chip/target.h"
+#include "core/machine/hops.h"
 
 enum { CM_LANE_GAPS = 16 };
 
@@ -17,6 +17,7 @@ typedef struct cm_lane_time {
 typedef struct cm_lanes {
   cm_lane_time *lane;
   const cm_target *target;
+  const cm_hop_times *hops;
 } cm_lanes;
 
 /* When and where a task can run. */
@@ -26,11 +27,13 @@ typedef struct cm_slot {
 } cm_slot;
 
 /* All idle. The caller's: cm_free(lanes->lane). Errors: memory. */
-cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, cm_memory *memory, cm_error *error);
+cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, const cm_hop_times *hops, cm_memory *memory,
+                         cm_error *error);
 
-/* Where a task that takes ns[device] (0: it cannot run there) can end first from `ready` on; of several lanes of a device
- * the one that was busy last. O(lanes of those devices). */
-cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready);
+/* When and where a task that takes ns[device] (0: it cannot run there) can end first: from `ready` on, and at each station
+ * from arrive[station] on (NULL: no later). Of several lanes of a device the one that was busy last. O(lanes of those
+ * devices). */
+cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready, const double *arrive);
 
 /* Makes a lane busy at a time that cm_lanes_find named. */
 void cm_lanes_take(cm_lanes *lanes, const cm_slot *slot);

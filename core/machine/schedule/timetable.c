@@ -45,6 +45,18 @@ static void piece_ns(cm_timing *t, const cm_piece *piece)
   t->ns[piece->device] = cm_compute_ns(t->target, &t->target->device[piece->device], &piece->work, op->rates[piece->device]);
 }
 
+/* When all that a piece reads is there; by station in t->arrive. */
+static void await_inputs(cm_timing *t, const cm_piece *piece, bool there, double *ready)
+{
+  const uint32_t *inputs = cm_piece_inputs(t->plan, piece);
+  cm_timing_await_none(t);
+  for (uint32_t i = 0; i < piece->input_count && there; i++) {
+    const cm_on_chip *r = &t->buffer[t->buffer_of[inputs[i]] - 1];
+    *ready = r->ready > *ready ? r->ready : *ready;
+    cm_timing_await(t, r);
+  }
+}
+
 /* Room for all that a piece reads and makes. *there is false when what is pinned lies in the way. */
 static cm_status gather(cm_timing *t, const cm_piece *piece, uint32_t *made, double *ready, bool *there, cm_error *error)
 {
@@ -56,14 +68,11 @@ static cm_status gather(cm_timing *t, const cm_piece *piece, uint32_t *made, dou
   for (uint32_t i = 0; i < piece->input_count && *there; i++)
     if (t->buffer_of[inputs[i]] == 0 && cm_timing_load(t, inputs[i], there, error) != CM_OK)
       return error->status;
-  for (uint32_t i = 0; i < piece->input_count && *there; i++) {
-    const cm_on_chip *r = &t->buffer[t->buffer_of[inputs[i]] - 1];
-    *ready = r->ready > *ready ? r->ready : *ready;
-  }
+  await_inputs(t, piece, *there, ready);
   if (!*there || may_overwrite(t, piece))
     return CM_OK;
   piece_ns(t, piece);
-  double start = cm_lanes_find(&t->lanes, t->ns, *ready).start;
+  double start = cm_lanes_find(&t->lanes, t->ns, *ready, t->arrive).start;
   for (uint32_t o = 0; o < piece->output_count && *there; o++) {
     double free_ns;
     if (cm_timing_place(t, inputs[piece->input_count + o], start, &made[o], &free_ns, error) != CM_OK)
@@ -80,7 +89,8 @@ static cm_status overwrite(cm_timing *t, const cm_piece *piece, uint32_t *made, 
   uint32_t old = t->buffer_of[piece->in_place] - 1, tile = cm_piece_outputs(t->plan, piece)[0];
   if (CM_ROOM(t->plan->memory, t->buffer, &t->buffer_room, t->buffer_count + 1, error) != CM_OK)
     return error->status;
-  *ready = t->buffer[old].last > *ready ? t->buffer[old].last : *ready;
+  if (t->buffer[old].touched)
+    *ready = fmax(*ready, t->buffer[old].last);
   *made = t->buffer_count++;
   t->buffer[*made] = (cm_on_chip){.tile = tile, .address = t->buffer[old].address, .next = CM_NEVER, .pinned = t->stamp};
   t->buffer_of[piece->in_place] = 0;
@@ -90,8 +100,9 @@ static cm_status overwrite(cm_timing *t, const cm_piece *piece, uint32_t *made, 
 }
 
 /* After a piece: what nobody reads any more is given up, what has to lie outside is stored. */
-static cm_status settle(cm_timing *t, const cm_piece *piece, const uint32_t *made, double end, cm_error *error)
+static cm_status settle(cm_timing *t, const cm_piece *piece, const uint32_t *made, const cm_slot *slot, cm_error *error)
 {
+  double end = slot->start + slot->ns, known = end + cm_hop_farthest(&t->plan->hops, slot->lane);
   const uint32_t *inputs = cm_piece_inputs(t->plan, piece);
   for (uint32_t i = 0; i < piece->input_count; i++) {
     uint32_t b = t->buffer_of[inputs[i]];
@@ -99,7 +110,8 @@ static cm_status settle(cm_timing *t, const cm_piece *piece, const uint32_t *mad
       continue; /* overwritten */
     cm_on_chip *r = &t->buffer[b - 1];
     r->next = t->next_use[piece->first_tile + i];
-    r->last = end > r->last ? end : r->last;
+    r->last = known > r->last ? known : r->last;
+    r->touched = true;
     t->ahead_bytes -= r->ahead ? t->plan->tiles[r->tile].bytes : 0;
     r->ahead = false;
     if (r->next == CM_NEVER)
@@ -108,7 +120,9 @@ static cm_status settle(cm_timing *t, const cm_piece *piece, const uint32_t *mad
   for (uint32_t o = 0; o < piece->output_count; o++) {
     cm_on_chip *r = &t->buffer[made[o]];
     r->next = t->next_use[piece->first_tile + piece->input_count + o];
-    r->ready = r->last = end;
+    r->ready = end;
+    r->last = known;
+    r->lane = slot->lane;
     r->dirty = true;
     if (t->plan->tiles[r->tile].must_home && cm_timing_store(t, made[o], error) != CM_OK)
       return error->status;
@@ -151,8 +165,11 @@ static cm_status run_piece(cm_timing *t, uint32_t number, cm_error *error)
     note_uses(t, piece, made);
     if (in_place)
       t->buffer_of[piece->in_place] = 0;
+    double again = 0;
+    if (!in_place)
+      await_inputs(t, piece, true, &again); /* stores of what was given up for it came between */
     piece_ns(t, piece);
-    cm_slot slot = cm_lanes_find(&t->lanes, t->ns, ready);
+    cm_slot slot = cm_lanes_find(&t->lanes, t->ns, ready, t->arrive);
     task.lane = slot.lane;
     task.start = slot.start;
     task.end = slot.start + slot.ns;
@@ -160,7 +177,7 @@ static cm_status run_piece(cm_timing *t, uint32_t number, cm_error *error)
     t->front = task.start;
     status = cm_timing_add(t, &task, error);
     if (status == CM_OK)
-      status = settle(t, piece, made, task.end, error);
+      status = settle(t, piece, made, &slot, error);
   }
   if (made != few)
     cm_free(made);
@@ -198,12 +215,14 @@ static cm_status find_next_uses(cm_timing *t, cm_error *error)
 cm_status cm_timing_begin(cm_timing *t, cm_error *error)
 {
   cm_plan *plan = t->plan;
-  if (cm_lanes_begin(&t->lanes, t->target, plan->memory, error) != CM_OK ||
+  if (cm_lanes_begin(&t->lanes, t->target, &plan->hops, plan->memory, error) != CM_OK ||
       cm_addresses_begin(&t->addresses, plan->memory_bytes, plan->memory, error) != CM_OK ||
       CM_NEW(plan->memory, t->buffer_of, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, t->stored, plan->tile_count + 1, error) != CM_OK ||
       find_next_uses(t, error) != CM_OK || cm_timing_live(t, error) != CM_OK ||
       (t->record && CM_NEW(plan->memory, t->out->use, plan->piece_tile_count + 1, error) != CM_OK))
+    return error->status;
+  if (plan->hops.stations > 1 && CM_NEW(plan->memory, t->arrive, plan->hops.stations, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < plan->tile_count; i++)
     t->stored[i] = -1;
@@ -268,6 +287,7 @@ cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
   to->buffer_of = NULL;
   to->stored = NULL;
   to->next_use = NULL;
+  to->arrive = NULL;
   to->buffer_count = 0;
   to->buffer_room = to->addresses.room = 0;
   to->record = false;
@@ -275,6 +295,7 @@ cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
   if (CM_NEW(plan->memory, to->lanes.lane, lanes + 1, error) != CM_OK ||
       CM_NEW(plan->memory, to->buffer_of, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, to->stored, plan->tile_count + 1, error) != CM_OK ||
+      (from->arrive != NULL && CM_NEW(plan->memory, to->arrive, plan->hops.stations, error) != CM_OK) ||
       CM_ROOM(plan->memory, to->addresses.range, &to->addresses.room, from->addresses.count + 1, error) != CM_OK ||
       CM_ROOM(plan->memory, to->buffer, &to->buffer_room, from->addresses.count + 1, error) != CM_OK)
     return error->status;
@@ -295,6 +316,7 @@ cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
 void cm_timing_end(cm_timing *t)
 {
   cm_free(t->lanes.lane);
+  cm_free(t->arrive);
   cm_addresses_end(&t->addresses);
   cm_free(t->buffer);
   cm_free(t->buffer_of);

@@ -10,8 +10,10 @@
 typedef struct cm_on_chip {
   uint32_t tile;
   uint64_t address;
-  double ready;  /* it is filled */
-  double last;   /* the end of all that was done to it */
+  double ready;  /* it is filled, as seen from its filler's core */
+  double last;   /* the end of all that was done to it, as seen from every core */
+  uint32_t lane; /* that filled it; CM_NONE: several, and `ready` is as seen from every core */
+  bool touched;  /* by others than its filler */
   uint64_t next; /* place in the sequence of the piece that reads it next; CM_NEVER */
   uint32_t pinned; /* stamp */
   bool dirty;    /* made, and not stored */
@@ -43,6 +45,7 @@ typedef struct cm_timing {
   double split_bytes;
   uint64_t effort;     /* ranges of the memory that were looked at */
   uint32_t ports;
+  double *arrive; /* by station: when what the present task reads is known there; NULL: there are no hops */
   double ns[CM_TARGET_DEVICES_MAX]; /* what the present task takes on each device, 0: it cannot run there */
   bool record, borrowed; /* live and live_peak are another one's */
   cm_timetable *out;
@@ -52,6 +55,10 @@ typedef struct cm_timing {
 
 /* Adds a task to the timetable. Errors: memory. */
 cm_status cm_timing_add(cm_timing *t, const cm_timed_task *task, cm_error *error);
+
+/* Nothing is awaited; a buffer's filling is awaited too. */
+void cm_timing_await_none(cm_timing *t);
+void cm_timing_await(cm_timing *t, const cm_on_chip *buffer);
 
 /* Sets t->ns for a transfer. */
 void cm_timing_transfer_ns(cm_timing *t, uint64_t bytes);

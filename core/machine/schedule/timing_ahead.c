@@ -74,7 +74,7 @@ cm_status cm_timing_ahead(cm_timing *t, cm_error *error)
   for (uint32_t tile; most > 0 && (tile = find(t)) != CM_NONE;) {
     uint64_t bytes = t->plan->tiles[tile].bytes;
     cm_timing_transfer_ns(t, bytes);
-    const cm_slot slot = cm_lanes_find(&t->lanes, t->ns, 0);
+    const cm_slot slot = cm_lanes_find(&t->lanes, t->ns, 0, NULL);
     double ns = slot.ns, start = slot.start;
     cm_window window;
     bool there;

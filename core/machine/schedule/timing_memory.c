@@ -32,8 +32,26 @@ void cm_timing_transfer_ns(cm_timing *t, uint64_t bytes)
     t->ns[d] = t->target->device[d].moves ? cm_transfer_ns(t->target, &t->target->device[d], bytes) : 0;
 }
 
-/* Loads or stores a buffer on as many ports as pay. *end is when the last part is done. */
-static cm_status transfer(cm_timing *t, cm_task_kind kind, uint32_t number, double ready, double *end, cm_error *error)
+void cm_timing_await_none(cm_timing *t)
+{
+  for (uint32_t s = 0; t->arrive != NULL && s < t->plan->hops.stations; s++)
+    t->arrive[s] = 0;
+}
+
+void cm_timing_await(cm_timing *t, const cm_on_chip *buffer)
+{
+  const cm_hop_times *hops = &t->plan->hops;
+  if (t->arrive == NULL || buffer->lane == CM_NONE)
+    return;
+  const double *ns = hops->ns + (size_t)hops->station[buffer->lane] * hops->stations;
+  for (uint32_t s = 0; s < hops->stations; s++)
+    t->arrive[s] = fmax(t->arrive[s], buffer->ready + ns[s]);
+}
+
+/* Loads or stores a buffer on as many ports as pay. *end is when the last part is done: of one part (*lane) as seen
+ * there, of several (CM_NONE) as seen from every core. What t->arrive says is awaited. */
+static cm_status transfer(cm_timing *t, cm_task_kind kind, uint32_t number, double ready, double *end,
+                          uint32_t *lane, cm_error *error)
 {
   const cm_tile *tile = &t->plan->tiles[t->buffer[number].tile];
   uint64_t bytes = cm_plan_bytes(t->plan, tile->value, &tile->box);
@@ -50,12 +68,13 @@ static cm_status transfer(cm_timing *t, cm_task_kind kind, uint32_t number, doub
     cm_timed_task task = {.kind = kind, .number = t->buffer[number].tile, .buffer = number,
                     .from = extent * (int64_t)p / (int64_t)parts, .to = extent * ((int64_t)p + 1) / (int64_t)parts};
     cm_timing_transfer_ns(t, parts > 1 ? (uint64_t)(task.to - task.from) * row : bytes);
-    cm_slot slot = cm_lanes_find(&t->lanes, t->ns, ready);
+    cm_slot slot = cm_lanes_find(&t->lanes, t->ns, ready, t->arrive);
     task.lane = slot.lane;
     task.start = slot.start;
     task.end = slot.start + slot.ns;
     cm_lanes_take(&t->lanes, &slot);
-    *end = task.end > *end ? task.end : *end;
+    *lane = parts > 1 ? CM_NONE : slot.lane;
+    *end = fmax(*end, task.end + (parts > 1 ? cm_hop_farthest(&t->plan->hops, slot.lane) : 0));
     if (cm_timing_add(t, &task, error) != CM_OK)
       return error->status;
   }
@@ -70,9 +89,15 @@ cm_status cm_timing_store(cm_timing *t, uint32_t number, cm_error *error)
 {
   cm_on_chip *r = &t->buffer[number];
   double end;
-  if (transfer(t, CM_TASK_STORE, number, r->ready, &end, error) != CM_OK)
+  uint32_t lane;
+  cm_timing_await_none(t);
+  cm_timing_await(t, r);
+  if (transfer(t, CM_TASK_STORE, number, r->ready, &end, &lane, error) != CM_OK)
     return error->status;
+  r = &t->buffer[number];
+  end += lane != CM_NONE ? cm_hop_farthest(&t->plan->hops, lane) : 0;
   r->dirty = false;
+  r->touched = true;
   r->last = end > r->last ? end : r->last;
   t->stored[r->tile] = end;
   return CM_OK;
@@ -209,17 +234,20 @@ static double outside_ready(const cm_timing *t, uint32_t number)
 /* Loads a tile; *there is false when no room was found for it. */
 cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *error)
 {
-  uint32_t number;
+  uint32_t number, lane;
   double ready = outside_ready(t, tile), free_ns, end;
   cm_timing_transfer_ns(t, t->plan->tiles[tile].bytes);
-  if (cm_timing_place(t, tile, cm_lanes_find(&t->lanes, t->ns, ready).start, &number, &free_ns, error) != CM_OK)
+  if (cm_timing_place(t, tile, cm_lanes_find(&t->lanes, t->ns, ready, NULL).start, &number, &free_ns, error) != CM_OK)
     return error->status;
   *there = number != CM_NO_BUFFER;
   if (!*there)
     return CM_OK;
-  if (transfer(t, CM_TASK_LOAD, number, free_ns > ready ? free_ns : ready, &end, error) != CM_OK)
+  cm_timing_await_none(t);
+  if (transfer(t, CM_TASK_LOAD, number, free_ns > ready ? free_ns : ready, &end, &lane, error) != CM_OK)
     return error->status;
-  t->buffer[number].ready = t->buffer[number].last = end;
+  t->buffer[number].ready = end;
+  t->buffer[number].lane = lane;
+  t->buffer[number].last = end + (lane != CM_NONE ? cm_hop_farthest(&t->plan->hops, lane) : 0);
   return CM_OK;
 }
 

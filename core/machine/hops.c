@@ -1,0 +1,53 @@
+#include "core/machine/hops.h"
+
+#include <math.h>
+
+/* Numbers the cores of lanes; *core lists them. */
+static void number_stations(const cm_target *target, cm_hop_times *hops, uint32_t *core)
+{
+  for (uint32_t l = 0; l < target->lane_count; l++) {
+    uint32_t at = cm_lane_core(target, l), s = 0;
+    while (s < hops->stations && core[s] != at)
+      s++;
+    if (s == hops->stations)
+      core[hops->stations++] = at;
+    hops->station[l] = s;
+  }
+}
+
+static cm_status fill(const cm_target *target, cm_memory *memory, cm_hop_times *hops, const uint32_t *core, cm_error *error)
+{
+  size_t n = hops->stations;
+  double most = 0;
+  if (CM_NEW(memory, hops->ns, n * n, error) != CM_OK || CM_NEW(memory, hops->farthest, n, error) != CM_OK)
+    return error->status;
+  for (size_t a = 0; a < n; a++)
+    for (size_t b = 0; b < n; b++) {
+      hops->ns[a * n + b] = cm_grid_ns(&target->grid, core[a], core[b]);
+      hops->farthest[a] = fmax(hops->farthest[a], hops->ns[a * n + b]);
+      most = fmax(most, hops->ns[a * n + b]);
+    }
+  hops->stations = most > 0 ? hops->stations : 1;
+  return CM_OK;
+}
+
+cm_status cm_hop_times_make(const cm_target *target, cm_memory *memory, cm_hop_times *made, cm_error *error)
+{
+  uint32_t *core;
+  *made = (cm_hop_times){0};
+  if (CM_NEW(memory, made->station, target->lane_count + 1, error) != CM_OK ||
+      CM_NEW(memory, core, target->lane_count + 1, error) != CM_OK)
+    return error->status;
+  number_stations(target, made, core);
+  cm_status status = fill(target, memory, made, core, error);
+  cm_free(core);
+  return status;
+}
+
+void cm_hop_times_end(cm_hop_times *hops)
+{
+  cm_free(hops->station);
+  cm_free(hops->ns);
+  cm_free(hops->farthest);
+  *hops = (cm_hop_times){0};
+}
