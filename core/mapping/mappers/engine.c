@@ -97,22 +97,28 @@ static const cm_axon_options efforts[] = {
                       .below = &efforts[CM_PRESET_BALANCED]},
 };
 
-cm_axon_options cm_engine_axon_options(const cm_engine_task *task)
-{
-  cm_axon_options options = efforts[task->input->options->preset];
-  options.limits = task->limits;
-  options.parts_max = task->parts_max;
-  options.seed = task->input->options->seed;
-  return options;
-}
-
 /* Where axons reach so few neurons on average, neurons that belong together share no axons to be known by; those
  * between them tell more. */
 enum { FEW_TARGETS = 40 };
 
+/* Cycles cost little on small networks of small nets, and gain more there than elsewhere. */
+enum { CYCLES_MORE = 10, CYCLES_MORE_PINS = 1000000 };
+
 bool cm_axons_reach_few(const cm_topology *topology)
 {
   return topology->pin_count <= (uint64_t)FEW_TARGETS * topology->net_count;
+}
+
+cm_axon_options cm_engine_axon_options(const cm_engine_task *task)
+{
+  cm_axon_options options = efforts[task->input->options->preset];
+  uint64_t more = CYCLES_MORE_PINS / (task->input->topology->pin_count + 1);
+  if (options.cycles > 0 && options.cycles < more && cm_axons_reach_few(task->input->topology))
+    options.cycles = more < CYCLES_MORE ? (uint32_t)more : options.cycles < CYCLES_MORE ? CYCLES_MORE : options.cycles;
+  options.limits = task->limits;
+  options.parts_max = task->parts_max;
+  options.seed = task->input->options->seed;
+  return options;
 }
 
 bool cm_axons_are_edges(const cm_topology *t)
@@ -123,20 +129,28 @@ bool cm_axons_are_edges(const cm_topology *t)
   return edges;
 }
 
-cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
+/* A partition for objective edge by the effort of a preset; NULL where it breaks a limit of its own. */
+static cm_status start_by_edges(const cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **start,
+                                cm_error *error)
 {
-  const cm_topology *t = task->input->topology;
   cm_error none;
+  cm_edge_options options = edge_options(task, preset);
   *start = NULL;
-  if (!cm_axons_reach_few(t))
-    return CM_OK;
-  cm_edge_options options = edge_options(task, cm_axons_are_edges(t) ? task->input->options->preset : CM_PRESET_FAST);
-  cm_status status = cm_partition_by_edges(t, &options, run, start, &none);
+  cm_status status = cm_partition_by_edges(task->input->topology, &options, run, start, &none);
   if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN)
     return CM_OK;
   if (status != CM_OK)
     *error = none;
   return status;
+}
+
+cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
+{
+  const cm_topology *t = task->input->topology;
+  *start = NULL;
+  if (!cm_axons_reach_few(t))
+    return CM_OK;
+  return start_by_edges(task, cm_axons_are_edges(t) ? task->input->options->preset : CM_PRESET_FAST, run, start, error);
 }
 
 static cm_status keeps_limits(const cm_engine_task *task, const cm_partition *p, cm_run *run, bool *keeps,
@@ -153,13 +167,14 @@ static cm_status keeps_limits(const cm_engine_task *task, const cm_partition *p,
   return status;
 }
 
-static cm_status search_axons(const cm_engine_task *task, const uint32_t *start, cm_run *run, cm_partition **partition,
-                              cm_error *error)
+static cm_status search_axons(const cm_engine_task *task, const cm_partition *start, const cm_partition *other,
+                              cm_run *run, cm_partition **partition, cm_error *error)
 {
   const cm_topology *topology = task->input->topology;
   cm_axon_options options = cm_engine_axon_options(task);
   cm_partition *made;
-  options.start = start;
+  options.start = start != NULL ? start->part : NULL;
+  options.other_start = other != NULL ? other->part : NULL;
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
     return error->status;
   made->vertex_count = topology->vertex_count;
@@ -184,18 +199,22 @@ static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *a
                           cm_error *error)
 {
   (void)attempt; /* its levels are its own */
-  cm_partition *start;
-  bool keeps = false;
+  cm_partition *start, *other = NULL;
+  bool keeps = false, edges = cm_axons_are_edges(task->input->topology);
+  bool more = !edges && task->input->options->preset != CM_PRESET_FAST;
   cm_status status = cm_engine_axon_start(task, run, &start, error);
-  if (status == CM_OK && start != NULL && cm_axons_are_edges(task->input->topology))
+  if (status == CM_OK && start != NULL && edges)
     status = keeps_limits(task, start, run, &keeps, error);
   if (status == CM_OK && keeps) {
     *partition = start;
     return CM_OK;
   }
   if (status == CM_OK)
-    status = search_axons(task, start != NULL ? start->part : NULL, run, partition, error);
+    status = start != NULL && more ? start_by_edges(task, CM_PRESET_BALANCED, run, &other, error) : CM_OK;
+  if (status == CM_OK)
+    status = search_axons(task, start, other, run, partition, error);
   cm_partition_free(start);
+  cm_partition_free(other);
   return status;
 }
 

@@ -23,6 +23,9 @@ enum { SWEEPS_LEAST = 4, COARSE_LEAST = 32 };
 /* With places: few sweeps end warmer than many. */
 static const double cold_of_few = 0.01, cold_of_many = 0.005;
 
+/* Names the cycle of a start by its random stream, beside those that are counted. */
+enum { OTHER_CYCLE = (1 << 16) + 1 };
+
 /* With places, the search ends after so many cycles without gain. */
 enum { VAIN_MOST = 3 };
 
@@ -76,15 +79,16 @@ static uint32_t affordable(const cm_axon_search *w, uint32_t most, uint64_t pins
   return pins != 0 && pins / each < most ? (uint32_t)(pins / each) : most;
 }
 
-/* The parts that the caller knows; *objective is INFINITY where they break a limit. */
-static cm_status measure_start(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
+/* Parts that the caller knows; *objective is INFINITY where they break a limit. */
+static cm_status measure_start(cm_axon_search *w, const uint32_t *start, uint32_t *part, uint32_t *parts,
+                               double *objective, cm_error *error)
 {
   const cm_hypergraph *g = w->levels.graph[0];
   cm_axon_state *s;
   *parts = 0;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
-    part[g->number[v]] = w->options->start[v];
-    *parts = w->options->start[v] >= *parts ? w->options->start[v] + 1 : *parts;
+    part[g->number[v]] = start[v];
+    *parts = start[v] >= *parts ? start[v] + 1 : *parts;
   }
   if (cm_axon_state_new(g, &w->options->limits, NULL, part, *parts, *parts, w->run->threads, w->run, &s, error) !=
       CM_OK)
@@ -92,6 +96,23 @@ static cm_status measure_start(cm_axon_search *w, uint32_t *part, uint32_t *part
   *objective = *parts <= w->options->parts_max && cm_count_overfull(s) == 0 ? cm_axon_cost(s) : INFINITY;
   cm_axon_state_free(s);
   return CM_OK;
+}
+
+/* The caller's other parts, refined as those that are there have been before the better ones stay. */
+static cm_status refine_other_start(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective,
+                                    uint32_t *trial, cm_error *error)
+{
+  uint32_t *other, count, n = w->levels.graph[0]->vertex_count;
+  double reached;
+  if (CM_NEW(w->run->memory, other, n, error) != CM_OK)
+    return error->status;
+  cm_status status = measure_start(w, w->options->other_start, other, &count, &reached, error);
+  if (status == CM_OK && !isinf(reached))
+    status = cycle(w, OTHER_CYCLE, other, &count, &reached, trial, error);
+  if (status == CM_OK)
+    cm_axon_keep_better(w, other, count, reached, part, parts, objective);
+  cm_free(other);
+  return status;
 }
 
 static uint32_t scaled(uint32_t count, double share, uint32_t least)
@@ -126,6 +147,7 @@ static cm_status search_below(cm_axon_search *w, uint32_t *part, uint32_t *parts
   below.parts_max = o->parts_max;
   below.seed = o->seed;
   below.start = o->start;
+  below.other_start = o->other_start;
   cm_status status = search(w, &below, part, parts, objective, trial, error);
   w->options = o;
   if (status != CM_NO_ROOM)
@@ -158,14 +180,17 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
   bool below = o->below != NULL && o->places == NULL && !w->flat && few_pins(w, o->below_pins);
   *objective = INFINITY;
   cm_status status = below              ? search_below(w, part, parts, objective, trial, error)
-                     : o->start != NULL ? measure_start(w, part, parts, objective, error)
+                     : o->start != NULL ? measure_start(w, o->start, part, parts, objective, error)
                                         : CM_OK;
   if (status == CM_OK && w->flat)
     return cm_axon_fill_flat(w, part, parts, objective, trial, error);
   if (status == CM_OK && o->grow_pins != 0 && o->places == NULL && few_pins(w, o->grow_pins))
     status = cm_axon_grow_flat(w, part, parts, objective, trial, error);
-  uint32_t attempts = attempts_left(w, below && !isinf(*objective));
   w->seed = o->seed;
+  if (status == CM_OK && o->other_start != NULL && o->places == NULL && o->cycles > 0 &&
+      !(below && o->below->cycles > 0))
+    status = refine_other_start(w, part, parts, objective, trial, error);
+  uint32_t attempts = attempts_left(w, below && !isinf(*objective));
   for (uint32_t i = 0; status == CM_OK && i < attempts; i++) {
     bool first = isinf(*objective);
     w->seed = o->seed + i * (uint64_t)0x9e3779b9;
