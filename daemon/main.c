@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -224,6 +225,7 @@ int main(int count, char **words)
 {
   static service s;
   cm_error error;
+  (void)umask(077); /* networks, results and hashes of tokens are nobody else's on this machine */
   if (count == 3 && strcmp(words[1], "--work") == 0)
     return cm_work_main(words[2]);
   if (count > 1 && cm_admin_knows(words[1]))

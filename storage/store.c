@@ -127,6 +127,20 @@ static cm_status identify(cm_store *store, const cm_folder *found, cm_error *err
   return cm_folder_mark(store->folder, id, error);
 }
 
+/* What is in the folder is its owner's alone, whatever mode an earlier release, or who made it, gave it. */
+static cm_status close_to_others(const cm_store *store, cm_error *error)
+{
+  struct stat about;
+  if (fstat(store->lock, &about) != 0)
+    return cm_fail_errno(error, errno, "cannot look at", store->folder);
+  if ((about.st_mode & 077) == 0 || about.st_uid != geteuid())
+    return CM_OK;
+  if (fchmod(store->lock, 0700) != 0)
+    return cm_fail_errno(error, errno, "cannot close to others", store->folder);
+  cm_log("the data folder %s was open to others; its mode is 0700 now", store->folder);
+  return CM_OK;
+}
+
 static cm_status open_folder(cm_store *store, const char *folder, cm_error *error)
 {
   cm_folder found;
@@ -136,7 +150,7 @@ static cm_status open_folder(cm_store *store, const char *folder, cm_error *erro
       take_old_lock(store, false, error) != CM_OK || cm_path(path, error, "%s/coremapd.db", folder) != CM_OK ||
       cm_database_open(path, found.marked || found.filled, &store->database, error) != CM_OK ||
       take_old_lock(store, true, error) != CM_OK || make_parts(store, error) != CM_OK ||
-      identify(store, &found, error) != CM_OK || cm_clock_start(store, error) != CM_OK)
+      identify(store, &found, error) != CM_OK || close_to_others(store, error) != CM_OK || cm_clock_start(store, error) != CM_OK)
     return error->status;
   return cm_folder_sync(folder, error);
 }

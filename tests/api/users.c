@@ -355,6 +355,33 @@ START_TEST(commands_say_what_is_wrong)
 END_TEST
 
 /* A folder that does not exist yet is made, by a command before the first start. */
+static unsigned mode_of(const char *name)
+{
+  char path[CM_PATH_MAX];
+  struct stat about;
+  ck_ok(cm_path(path, &error, "%s%s", folder, name));
+  ck_assert_int_eq(stat(path, &about), 0);
+  return about.st_mode & 0777;
+}
+
+/* Nobody else on the machine reads what the server keeps, whatever mode the folder had. */
+START_TEST(the_folder_is_its_owners_alone)
+{
+  char network[65];
+  test_upload(&server, "4 3\n2\n1 3\n2 4\n3\n", 16, network);
+  ck_assert_uint_eq(mode_of("/coremapd.db"), 0600);
+  ck_assert_uint_eq(mode_of("/coremapd.json"), 0600);
+  ck_assert_uint_eq(mode_of("/networks"), 0700);
+  char name[100];
+  snprintf(name, sizeof name, "/networks/%s.zip", network);
+  ck_assert_uint_eq(mode_of(name), 0600);
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+  ck_assert_int_eq(chmod(folder, 0755), 0);
+  test_daemon_start(&server, folder, NULL);
+  ck_assert_uint_eq(mode_of(""), 0700);
+}
+END_TEST
+
 START_TEST(the_first_user_comes_before_the_first_start)
 {
   char kept[CM_PATH_MAX];
@@ -386,6 +413,7 @@ int main(void)
   tcase_add_test(tests, the_last_use_is_noted_and_no_secret_is_stored);
   tcase_add_test(tests, a_session_stands_for_its_token);
   tcase_add_test(tests, commands_say_what_is_wrong);
+  tcase_add_test(tests, the_folder_is_its_owners_alone);
   tcase_add_test(tests, the_first_user_comes_before_the_first_start);
   suite_add_tcase(suite, tests);
   return test_main(suite);
