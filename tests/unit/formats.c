@@ -241,6 +241,24 @@ START_TEST(test_snn_goes_before_short_magic)
 }
 END_TEST
 
+/* The size of a matrix without its banner is no edge; an edge to itself is one. */
+START_TEST(the_size_of_a_matrix_is_no_edge)
+{
+  static const char *const heads[] = {"4000000000 4000000000\n1 2\n", "# c\n9000 9000 2\n1 2 3\n4 5 6\n"};
+  static const char *const edges[] = {"1,2\n4000000000,4000000000\n", "3 3\n1 2\n", "9000 9000\n9000 1\n", "9000,9000\n1,2\n"};
+  cm_topology *t;
+  cm_import_report report;
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+    test_write(in_folder("x"), heads[i], strlen(heads[i]));
+    ck_fails(cm_import(in_folder("x"), NULL, &run, &t, &report, &error), CM_BAD_NETWORK);
+    ck_assert_ptr_nonnull(strstr(error.detail, "look like the size of a matrix"));
+    ck_assert_str_eq(error.where, i == 0 ? "line 1" : "line 2");
+  }
+  for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+    cm_topology_free(import_text(edges[i], "edges"));
+}
+END_TEST
+
 /* Rows of a graph that lacks its end are no edges, unless somebody says so. */
 START_TEST(test_cut_graph_is_no_edge_list)
 {
@@ -464,6 +482,7 @@ int main(void)
   tcase_add_test(test, test_matrix_symmetric);
   tcase_add_loop_test(test, test_bad_input, 0, (int)(sizeof bad_inputs / sizeof *bad_inputs));
   tcase_add_test(test, test_limits);
+  tcase_add_test(test, the_size_of_a_matrix_is_no_edge);
   tcase_add_test(test, test_recognised_bad);
   tcase_add_test(test, test_allocation_faults);
   suite_add_tcase(suite, test);

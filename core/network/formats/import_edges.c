@@ -70,6 +70,10 @@ static cm_status read_edge(cm_table *t, cm_error *error)
     return error->status;
   if (at[CM_COLUMN_DELAY] >= 0 && delay_ms < 0)
     return cm_table_bad(t, "the delay is negative", error);
+  if (t->edges.count == 0)
+    t->head_line = from == to && t->separator == ' ' && !t->named && !t->tuples ? t->line : 0;
+  else if (from == 0 || to == 0)
+    t->head_line = 0;
   return cm_entries_add(&t->edges, from, to, weight, delay_ms, error);
 }
 

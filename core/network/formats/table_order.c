@@ -1,4 +1,5 @@
 /* Vertices of a table: in order of their numbers, where all names are numbers. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,21 @@ static int by_value(const void *a, const void *b)
 {
   uint64_t left = ((const numbered *)a)->value, right = ((const numbered *)b)->value;
   return left < right ? -1 : left > right;
+}
+
+/* A first line that states the size of a matrix reads as an edge from a vertex to itself whose number is beyond all. */
+static cm_status refuse_head(cm_table *t, const numbered *last, cm_error *error)
+{
+  enum { FAR = 16, FAR_LEAST = 1000 };
+  if (t->head_line == 0 || last->number != 0 || last->value <= FAR * (uint64_t)t->names.count + FAR_LEAST)
+    return CM_OK;
+  t->line = t->head_line;
+  char text[300];
+  (void)snprintf(text, sizeof text,
+                 "%llu and %llu look like the size of a matrix, not like an edge: no other line names a vertex near. Remove "
+                 "the line; a Matrix Market file begins with %%%%MatrixMarket. If it is an edge, put it after another one",
+                 (unsigned long long)last->value, (unsigned long long)last->value);
+  return cm_table_bad(t, text, error);
 }
 
 /* Where every name is a whole number, vertices go in order of these numbers. */
@@ -45,6 +61,11 @@ static cm_status order_names(cm_table *t, cm_topology *made, cm_error *error)
     ids[i] = (numbered){value, i};
   }
   qsort(ids, names->count, sizeof *ids, by_value);
+  if (refuse_head(t, &ids[names->count - 1], error) != CM_OK) {
+    cm_free(ids);
+    cm_free(place);
+    return error->status;
+  }
   same = true;
   for (uint32_t v = 0; v < names->count; v++) {
     uint32_t i = ids[v].number;

@@ -37,6 +37,7 @@ typedef struct cm_table {
   uint64_t unquoted_room, fields_room;
   size_t field_count;
   cm_entries edges;
+  uint64_t head_line; /* of a first edge from a number to itself that occurs in no other edge; 0: none */
 } cm_table;
 
 /* CM_BAD_NETWORK with the line. */
