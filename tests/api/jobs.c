@@ -141,7 +141,7 @@ START_TEST(a_mapping_has_routes_and_a_certificate)
   reply = test_get(&server, path);
   ck_assert_int_eq(reply.status, 200);
   ck_assert_str_eq(test_word(reply.json, "format"), "coremapd certificate 1");
-  ck_assert_uint_eq(json_array_size(json_object_get(reply.json, "bounds")), 4);
+  ck_assert_uint_eq(json_array_size(json_object_get(reply.json, "bounds")), 6);
   ck_assert_str_eq(test_word(json_object_get(reply.json, "network"), "sha256"), test_word(job, "network"));
   test_reply_clear(&reply);
   json_decref(job);

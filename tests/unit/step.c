@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/chip/chip.h"
+#include "core/mapping/check/certificate.h"
 #include "core/partition/limits.h"
 #include "core/partition/step/loads.h"
 #include "core/partition/step/step.h"
@@ -165,6 +166,18 @@ static double busiest_of(const cm_topology *t, const uint32_t *part, uint32_t pa
   return most;
 }
 
+/* All that happens at cores in a step, by their prices. */
+static double energy_of(const cm_topology *t, const uint32_t *part, uint32_t parts)
+{
+  cm_core_events events[8];
+  double pj = 0;
+  ck_ok(cm_step_loads(t, part, parts, &run, events, &error));
+  for (uint32_t p = 0; p < parts; p++)
+    for (int i = 0; i < CM_CHARGES; i++)
+      pj += prices.charge[i].pj * events[p].count[i];
+  return pj;
+}
+
 /* All ways to part few neurons: none is below the bound, and the search finds the best but for little. */
 START_TEST(no_partition_is_below_the_bound)
 {
@@ -174,7 +187,9 @@ START_TEST(no_partition_is_below_the_bound)
   cm_topology t = random_network(&random, N);
   cm_step_bound bound;
   ck_ok(cm_step_bound_compute(&t, &prices, PARTS, 1e9, &run, &bound, &error));
-  double least = INFINITY;
+  cm_step_bounds certified;
+  ck_ok(cm_step_bounds_compute(&t, &prices, PARTS, NULL, &certified, &error));
+  double least = INFINITY, least_pj = INFINITY;
   uint32_t part[N], parts, ways = 1;
   for (int v = 0; v < N; v++)
     ways *= PARTS;
@@ -183,8 +198,12 @@ START_TEST(no_partition_is_below_the_bound)
     for (int v = 0; v < N; v++, rest /= PARTS)
       part[v] = rest % PARTS;
     least = fmin(least, busiest_of(&t, part, PARTS));
+    least_pj = fmin(least_pj, energy_of(&t, part, PARTS));
   }
   ck_assert_double_le(bound.ns, least * (1 + 1e-9));
+  ck_assert_double_le(certified.core_ns_max, least * (1 + 1e-9));
+  ck_assert_double_eq_tol(certified.core_ns_max, fmax(bound.neuron_ns, fmax(bound.shared_ns, bound.send_ns)), 1e-6);
+  ck_assert_double_eq_tol(certified.energy_step_pj, least_pj, 1e-6); /* all in one part */
   cm_step_options options = {.costs = &prices, .parts_max = PARTS, .growths = 8, .visits = 3e6, .seed = 1};
   cm_step_result result;
   ck_ok(cm_partition_for_steps(&t, &options, &run, part, &parts, &result, &error));

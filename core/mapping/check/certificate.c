@@ -26,6 +26,7 @@ typedef struct facts {
   uint8_t *usable;           /* [cores] */
   uint32_t usable_count;
   cm_bounds bounds;
+  cm_step_bounds step;
   char usable_hash[HEX], part_hash[HEX], placement_hash[HEX];
 } facts;
 
@@ -88,6 +89,8 @@ static cm_status find_facts(facts *f, const cm_occupancy *occupancy, cm_run *run
   if (status == CM_OK)
     status = cm_bounds_compute(f->topology, f->chip, f->mapping->part, f->mapping->part_count, f->usable, run,
                                &f->bounds, error);
+  if (status == CM_OK)
+    status = cm_step_bounds_compute(f->topology, &f->chip->costs, f->usable_count, run->memory, &f->step, error);
   return status;
 }
 
@@ -130,10 +133,12 @@ static json_t *bound_json(const char *metric, double value, double bound)
 static json_t *bounds_json(const facts *f)
 {
   const cm_metrics *m = f->metrics;
-  return json_pack("[o, o, o, o]", bound_json("hop_traffic", m->hop_traffic, f->bounds.hop_traffic),
+  return json_pack("[o, o, o, o, o, o]", bound_json("hop_traffic", m->hop_traffic, f->bounds.hop_traffic),
                    bound_json("energy_pj", m->energy_pj, f->bounds.energy_pj),
                    bound_json("multicast_hops", m->multicast_hops, f->bounds.multicast_hops),
-                   bound_json("multicast_energy_pj", m->multicast_energy_pj, f->bounds.multicast_energy_pj));
+                   bound_json("multicast_energy_pj", m->multicast_energy_pj, f->bounds.multicast_energy_pj),
+                   bound_json("core_ns_max", m->core_ns_max, f->step.core_ns_max),
+                   bound_json("energy_step_pj", m->energy_step_pj, f->step.energy_step_pj));
 }
 
 /* The figures; the sentence that explains one of them is no fact. */

@@ -18,6 +18,16 @@ typedef struct cm_bounds {
 cm_status cm_bounds_compute(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
                             const uint8_t *usable, cm_run *run, cm_bounds *bounds, cm_error *error);
 
+/* What any partition of a directed network on so many cores costs in a time step, without the barrier; of an undirected
+ * network 0. */
+typedef struct cm_step_bounds {
+  double core_ns_max, energy_step_pj;
+} cm_step_bounds;
+
+/* O(pins). Errors: memory. Proofs: docs/step-time.md. */
+cm_status cm_step_bounds_compute(const cm_topology *topology, const cm_costs *costs, uint32_t cores, cm_memory *memory,
+                                 cm_step_bounds *bounds, cm_error *error);
+
 /* Writes the certificate of a mapping. `network_id` is the SHA-256 of the network's file; `occupancy` may be NULL. */
 cm_status cm_certificate_write(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
                                const cm_occupancy *occupancy, const char *network_id, cm_run *run, FILE *stream,
