@@ -5,7 +5,14 @@
 
 #include "core/network/recognise.h"
 
-typedef enum advice_id { EXPORT, UNPACK, RESAVE, MODEL, OTHER_INPUT, NO_NETWORK, ADVICES } advice_id;
+typedef enum advice_id {
+  EXPORT, UNPACK, RESAVE, MODEL, OTHER_INPUT, NO_NETWORK, NUMPY, NUMPY_ARCHIVE, MATLAB, MATLAB_HDF5, PARQUET, FEATHER, SQLITE,
+  PICKLE, TORCH, R_DATA, GRAPHML, ADVICES
+} advice_id;
+
+/* What is certain in a line to copy is written out; FILE, NAME and TABLE are the reader's. */
+#define MATRIX(array) "python3 -c \"import numpy, scipy.io, scipy.sparse as s; scipy.io.mmwrite('net.mtx', s.coo_matrix(" array "))\""
+#define TABLE(frame) "python3 -c \"import pandas; pandas." frame ".to_csv('net.csv', index=False)\""
 
 static const char *const advices[ADVICES] = {
   [EXPORT] = "export its connections as csv, source,target,weight a line, or as MatrixMarket",
@@ -14,6 +21,22 @@ static const char *const advices[ADVICES] = {
   [MODEL] = "operator-level models are compiled (kind compile, coremap compile), not mapped",
   [OTHER_INPUT] = "it is no network: name the network itself here",
   [NO_NETWORK] = "it holds no network",
+  [NUMPY] = "this line converts a square array: " MATRIX("numpy.load('FILE')"),
+  [NUMPY_ARCHIVE] = "this line converts a sparse matrix of scipy: " MATRIX("s.load_npz('FILE')"),
+  [MATLAB] = "this line converts a square matrix: " MATRIX("scipy.io.loadmat('FILE')['NAME']"),
+  [MATLAB_HDF5] = "this line converts a square matrix: "
+                  "python3 -c \"import h5py, scipy.io, scipy.sparse as s; "
+                  "scipy.io.mmwrite('net.mtx', s.coo_matrix(h5py.File('FILE')['NAME'][()].T))\"",
+  [PARQUET] = "this line converts a table of synapses: " TABLE("read_parquet('FILE')"),
+  [FEATHER] = "this line converts a table of synapses: " TABLE("read_feather('FILE')"),
+  [PICKLE] = "this line converts a data frame of synapses, and runs what the pickle says: " TABLE("read_pickle('FILE')"),
+  [SQLITE] = "this line converts a table of synapses: sqlite3 -header -csv FILE 'select pre, post, weight from TABLE' > net.csv",
+  [TORCH] = "write the network as NIR (snnTorch, Sinabs, Norse and Rockpool export it); this line converts one "
+            "square weight: python3 -c \"import torch, scipy.io, scipy.sparse as s; "
+            "scipy.io.mmwrite('net.mtx', s.coo_matrix(torch.load('FILE', weights_only=True)['NAME'].T))\"",
+  [R_DATA] = "this line converts a data frame of synapses: Rscript -e \"write.csv(readRDS('FILE'), 'net.csv', row.names=FALSE)\"",
+  [GRAPHML] = "this line converts GraphML (GEXF: read_gexf): python3 -c \"import networkx as n; "
+              "n.write_edgelist(n.read_graphml('FILE'), 'net.tsv', delimiter=chr(9), data=['weight'])\"",
 };
 
 /* The magic number `bytes` stands at `offset`. Text is compared without regard to case. */
@@ -30,19 +53,19 @@ typedef struct foreign {
 
 /* The weakest magic numbers could as well be the numbers that .snn begins with; they are looked at when it is not that. */
 static const foreign table[] = {
-  MAGIC("\x93NUMPY", 0, "a NumPy array", EXPORT),
-  MAGIC("MATLAB 7.3 MAT-file", 0, "a MATLAB 7.3 file", EXPORT),
-  MAGIC("MATLAB 5.0 MAT-file", 0, "a MATLAB file", EXPORT),
-  MAGIC("PAR1", 0, "a Parquet file", EXPORT),
-  MAGIC("ARROW1", 0, "an Arrow file", EXPORT),
-  MAGIC("FEA1", 0, "a Feather file", EXPORT),
-  MAGIC("SQLite format 3", 0, "an SQLite database", EXPORT),
-  MAGIC("\x80\x02", 0, "a Python pickle", EXPORT),
-  MAGIC("\x80\x03", 0, "a Python pickle", EXPORT),
-  MAGIC("\x80\x04\x95", 0, "a Python pickle", EXPORT),
-  MAGIC("\x80\x05\x95", 0, "a Python pickle", EXPORT),
-  MAGIC("RDX2\n", 0, "an R data file", EXPORT),
-  MAGIC("RDX3\n", 0, "an R data file", EXPORT),
+  MAGIC("\x93NUMPY", 0, "a NumPy array", NUMPY),
+  MAGIC("MATLAB 7.3 MAT-file", 0, "a MATLAB 7.3 file", MATLAB_HDF5),
+  MAGIC("MATLAB 5.0 MAT-file", 0, "a MATLAB file", MATLAB),
+  MAGIC("PAR1", 0, "a Parquet file", PARQUET),
+  MAGIC("ARROW1", 0, "an Arrow file", FEATHER),
+  MAGIC("FEA1", 0, "a Feather file", FEATHER),
+  MAGIC("SQLite format 3", 0, "an SQLite database", SQLITE),
+  MAGIC("\x80\x02", 0, "a Python pickle", PICKLE),
+  MAGIC("\x80\x03", 0, "a Python pickle", PICKLE),
+  MAGIC("\x80\x04\x95", 0, "a Python pickle", PICKLE),
+  MAGIC("\x80\x05\x95", 0, "a Python pickle", PICKLE),
+  MAGIC("RDX2\n", 0, "an R data file", R_DATA),
+  MAGIC("RDX3\n", 0, "an R data file", R_DATA),
   MAGIC("\xfd" "7zXZ\0", 0, "an xz archive", UNPACK),
   MAGIC("\x28\xb5\x2f\xfd", 0, "a zstd archive", UNPACK),
   MAGIC("BZh", 0, "a bzip2 archive", UNPACK),
@@ -60,8 +83,8 @@ static const foreign table[] = {
   MAGIC("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0, "a Microsoft Office document", EXPORT),
   MAGIC("\xff\xfe", 0, "text in UTF-16", RESAVE),
   MAGIC("\xfe\xff", 0, "text in UTF-16", RESAVE),
-  TEXT("<?xml", "XML", EXPORT),
-  TEXT("<graphml", "XML", EXPORT),
+  TEXT("<?xml", "XML", GRAPHML),
+  TEXT("<graphml", "XML", GRAPHML),
   TEXT("<!doctype", "HTML", NO_NETWORK),
   TEXT("<html", "HTML", NO_NETWORK),
   TEXT("{", "JSON", OTHER_INPUT),
@@ -83,8 +106,8 @@ static const struct {
   const char *what;
   advice_id advice;
 } members[] = {
-  {"/data.pkl", true, "a PyTorch file", EXPORT},
-  {".npy", true, "a NumPy archive (.npz)", EXPORT},
+  {"/data.pkl", true, "a PyTorch file", TORCH},
+  {".npy", true, "a NumPy archive (.npz)", NUMPY_ARCHIVE},
   {"[Content_Types].xml", false, "a Microsoft Office document", EXPORT},
   {"mimetype", false, "an OpenDocument or EPUB file", EXPORT},
   {"META-INF/", false, "a Java archive", NO_NETWORK},
