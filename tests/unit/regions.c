@@ -29,14 +29,17 @@ static cm_chip *random_chip(cm_random *random, uint32_t dies, uint32_t side)
   char text[600];
   cm_chip *chip;
   uint32_t rx = 1 + below(random, 2), ry = 1 + below(random, 2);
+  /* One after another: compilers differ in the order of a call's arguments. */
+  uint32_t between = 5 + below(random, 20), north = 1 + below(random, 4), east = 1 + below(random, 4), router = below(random, 3);
+  bool torus_y = below(random, 3) == 0, torus_x = below(random, 3) == 0;
+  uint32_t cores_y = ry * (1 + below(random, side)), cores_x = rx * (1 + below(random, side));
+  uint32_t dies_y = 1 + below(random, dies), dies_x = 1 + below(random, dies);
   int size =
       snprintf(text, sizeof text,
                "{\"name\": \"r\", \"dies\": [%u, %u], \"cores\": [%u, %u], \"cores_per_router\": [%u, %u], "
                "\"torus\": [%s, %s], \"energy_pj\": {\"router\": %u, \"east_west\": %u, \"north_south\": %u, "
                "\"die_to_die\": %u}, \"latency_ns\": {\"router\": 1, \"link\": 1}}",
-               1 + below(random, dies), 1 + below(random, dies), rx * (1 + below(random, side)),
-               ry * (1 + below(random, side)), rx, ry, truth(below(random, 3) == 0), truth(below(random, 3) == 0),
-               below(random, 3), 1 + below(random, 4), 1 + below(random, 4), 5 + below(random, 20));
+               dies_x, dies_y, cores_x, cores_y, rx, ry, truth(torus_x), truth(torus_y), router, east, north, between);
   ck_ok(cm_chip_parse(text, (size_t)size, &chip, &error));
   return chip;
 }
