@@ -771,7 +771,7 @@ int main(void)
   Suite *suite = suite_create("permutations");
   TCase *tests = tcase_create("permutations");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 120);
+  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, layouts_compose_as_they_act);
   tcase_add_loop_test(tests, every_rule_keeps_the_numbers, 0, MAKERS);
   tcase_add_loop_test(tests, networks_move_less_and_compute_the_same, 0, 3);

@@ -350,7 +350,7 @@ int main(void)
 {
   Suite *suite = suite_create("remap, property");
   TCase *tests = tcase_create("remap");
-  tcase_set_timeout(tests, 120);
+  tcase_set_timeout(tests, 300);
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, remappings_are_legal_and_move_what_must);
   tcase_add_test(tests, remapping_survives_a_lack_of_memory);

@@ -234,7 +234,7 @@ int main(void)
   Suite *suite = suite_create("schedules");
   TCase *tcase = tcase_create("all");
   tcase_add_checked_fixture(tcase, set_up, tear_down);
-  tcase_set_timeout(tcase, 120);
+  tcase_set_timeout(tcase, 300);
   tcase_add_test(tcase, the_search_only_gains);
   tcase_add_test(tcase, small_constants_come_together);
   tcase_add_test(tcase, orders_only_gain);
