@@ -46,6 +46,8 @@ static const setting settings[] = {
   {"memory-limit", "BYTES", "memory of one job or import, such as 2G; 0: no limit (3/4 of the machine's over the workers)", BYTES,
    FIELD(memory_limit), 0, INT64_MAX, true},
   {"upload-limit", "BYTES", "size of one upload (16G)", BYTES, FIELD(upload_limit), 1, INT64_MAX, true},
+  {"upload-age", "SECONDS", "rest after which an unfinished resumable upload is removed; 0: never (604800, a week)", NUMBER,
+   FIELD(upload_age), 0, 315360000, true},
   {"cache-limit", "BYTES", "size of the cache of coarsened networks (4G)", BYTES, FIELD(cache_limit), 0, INT64_MAX, true},
   {"disk-reserve", "BYTES", "free disk below which uploads are refused and /readyz says 503 (64M)", BYTES,
    FIELD(disk_reserve), 0, INT64_MAX, true},
@@ -211,7 +213,7 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   cm_config made = {.listen = "127.0.0.1:8080", .www = CM_DATA_FOLDER "/www",
                     .threads = processors > 0 ? (uint64_t)processors : 1, .workers = 2,
-                    .memory_limit = UINT64_MAX, .upload_limit = UINT64_C(16) << 30, .cache_limit = UINT64_C(4) << 30,
+                    .memory_limit = UINT64_MAX, .upload_limit = UINT64_C(16) << 30, .upload_age = 604800, .cache_limit = UINT64_C(4) << 30,
                     .disk_reserve = UINT64_C(64) << 20, .grace = 5, .connections = 4096,
                     .connections_per_address = 3072, .head_timeout = 20, .idle_timeout = 60, .stall_timeout = 60,
                     .min_rate = 1024, .executor = "threads", .visibility = "lab"};

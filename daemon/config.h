@@ -22,6 +22,7 @@ typedef struct cm_config {
   bool import_in_child;   /* uploads are read in a confined child */
   uint64_t memory_limit;  /* bytes of one job or import, 0: none */
   uint64_t upload_limit;  /* bytes of one upload */
+  uint64_t upload_age;    /* seconds after which an upload that nobody goes on with is removed; 0: never */
   uint64_t cache_limit;   /* bytes of the coarsening cache */
   uint64_t disk_reserve;  /* bytes that must stay free */
   uint64_t grace;         /* seconds that running jobs get to end when the daemon stops */

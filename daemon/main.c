@@ -21,6 +21,7 @@
 #include "storage/jobs.h"
 #include "storage/leases.h"
 #include "storage/log.h"
+#include "storage/uploads.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -146,11 +147,27 @@ static void reload(service *s)
   cm_log("SIGHUP: the log is open anew and the settings are read");
 }
 
-/* Waits for the signal to end; meanwhile, once a second, frees what expired leases hold. */
+/* Removes uploads that were given up. */
+static void expire_uploads(service *s)
+{
+  cm_error error;
+  uint64_t removed = 0;
+  if (s->config.upload_age == 0)
+    return;
+  if (cm_uploads_expire(s->store, (double)s->config.upload_age, &removed, &error) != CM_OK)
+    cm_log("abandoned uploads cannot be removed: %s", error.detail);
+  if (removed > 0)
+    cm_log("%llu uploads that nobody went on with for %llu s are removed", (unsigned long long)removed,
+           (unsigned long long)s->config.upload_age);
+}
+
+/* Waits for the signal to end; meanwhile, once a second, frees what expired leases hold, and now and then what abandoned
+ * uploads do. */
 static void serve(service *s)
 {
+  enum { UPLOADS_EVERY = 60 };
   const struct timespec second = {.tv_sec = 1};
-  for (;;) {
+  for (uint32_t tick = 0;; tick++) {
     cm_error error;
     uint64_t expired;
     int number = sigtimedwait(&s->signals, NULL, &second);
@@ -160,6 +177,8 @@ static void serve(service *s)
       return;
     if (cm_leases_expire(s->store, &expired, &error) != CM_OK)
       cm_log("leases cannot be expired: %s", error.detail);
+    if (tick % UPLOADS_EVERY == 0)
+      expire_uploads(s);
     if (cm_server_tick(s->server, &error) != CM_OK)
       cm_log("the last use of tokens cannot be noted: %s", error.detail);
   }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -139,4 +140,50 @@ cm_status cm_uploads_delete(cm_store *store, const char *id, cm_error *error)
     return error->status;
   (void)unlink(path);
   return CM_OK;
+}
+
+enum { EXPIRE_AT_ONCE = 256 };
+
+typedef struct oldest {
+  double created; /* before that */
+  uint32_t count;
+  char id[EXPIRE_AT_ONCE][CM_ID_MAX];
+} oldest;
+
+static cm_status list_old(sqlite3 *handle, void *context, cm_error *error)
+{
+  oldest *o = context;
+  sqlite3_stmt *statement;
+  bool row = true;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM uploads WHERE created < ? ORDER BY created"
+                                    " LIMIT ?", "di", o->created, (int64_t)EXPIRE_AT_ONCE);
+  while (status == CM_OK && (status = cm_sql_step(statement, &row, error)) == CM_OK && row)
+    cm_sql_copy(statement, 0, o->id[o->count++], CM_ID_MAX);
+  return cm_sql_end(statement, status, error);
+}
+
+cm_status cm_uploads_expire(cm_store *store, double age, uint64_t *removed, cm_error *error)
+{
+  double before = cm_store_time() - age;
+  oldest *o = calloc(1, sizeof *o);
+  *removed = 0;
+  if (o == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for a list of uploads");
+  o->created = before;
+  cm_status status = cm_database_read(store->database, list_old, o, error);
+  for (uint32_t i = 0; status == CM_OK && i < o->count; i++) {
+    char path[CM_PATH_MAX];
+    struct stat about;
+    if ((status = cm_uploads_path(store, o->id[i], path, error)) != CM_OK)
+      break;
+    pthread_mutex_lock(&store->blob_lock); /* no piece comes meanwhile */
+    bool quiet = stat(path, &about) != 0 || (double)about.st_mtim.tv_sec < before;
+    if (quiet && (status = cm_uploads_delete(store, o->id[i], error)) == CM_OK)
+      ++*removed;
+    pthread_mutex_unlock(&store->blob_lock);
+    if (status == CM_NOT_FOUND) /* its owner was faster */
+      status = CM_OK;
+  }
+  free(o);
+  return status;
 }

@@ -26,4 +26,7 @@ cm_status cm_uploads_append(cm_store *store, const char *piece, uint64_t offset,
 /* Removes the row, then the bytes. CM_NOT_FOUND. */
 cm_status cm_uploads_delete(cm_store *store, const char *id, cm_error *error);
 
+/* Removes uploads that nobody has gone on with for `age` seconds; *removed counts. */
+cm_status cm_uploads_expire(cm_store *store, double age, uint64_t *removed, cm_error *error);
+
 #endif

@@ -2,8 +2,10 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/random.h"
@@ -412,6 +414,35 @@ START_TEST(a_folder_without_users_is_taken_over)
   ck_ok(cm_users_exist(store->database, &users, &error));
   ck_assert(!users);
   ck_ok(cm_users_add(store->database, &ann, &error));
+}
+END_TEST
+
+/* ---- uploads ---- */
+
+static cm_status age_uploads(sqlite3 *handle, void *context, cm_error *slot)
+{
+  (void)context;
+  return cm_sql_run(handle, NULL, slot, "UPDATE uploads SET created = created - 3600", "");
+}
+
+START_TEST(uploads_that_nobody_goes_on_with_are_removed)
+{
+  cm_upload old = {.size = 10, .name = "old"}, fresh = {.size = 10, .name = "new"}, found;
+  char path[CM_PATH_MAX];
+  uint64_t removed;
+  struct timespec hour_ago[2] = {{.tv_sec = time(NULL) - 3600}, {.tv_sec = time(NULL) - 3600}};
+  ck_ok(cm_uploads_create(store, &old, &error));
+  ck_ok(cm_uploads_create(store, &fresh, &error));
+  ck_ok(cm_uploads_expire(store, 60, &removed, &error));
+  ck_assert_uint_eq(removed, 0);
+  ck_ok(cm_database_write(store->database, age_uploads, NULL, &error));
+  ck_ok(cm_uploads_path(store, old.id, path, &error)); /* the other has had a piece just now */
+  ck_assert_int_eq(utimensat(AT_FDCWD, path, hour_ago, 0), 0);
+  ck_ok(cm_uploads_expire(store, 1800, &removed, &error));
+  ck_assert_uint_eq(removed, 1);
+  ck_fails(cm_uploads_get(store, old.id, &found, &error), CM_NOT_FOUND);
+  ck_assert_int_ne(access(path, F_OK), 0);
+  ck_ok(cm_uploads_get(store, fresh.id, &found, &error));
 }
 END_TEST
 
@@ -1100,6 +1131,7 @@ int main(void)
   tcase_add_test(tests, cache_drops_the_least_recently_used_but_none_in_use);
   tcase_add_test(tests, board_without_a_listener_has_none_under_way);
   tcase_add_test(tests, board_keeps_the_newest_events);
+  tcase_add_test(tests, uploads_that_nobody_goes_on_with_are_removed);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
