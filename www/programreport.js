@@ -55,6 +55,7 @@ const GROUPS = [
   ],
   [
     'Order of operators',
+    ['Key nodes', 'program.order.key_nodes', count],
     ['Subgraphs', 'program.order.subgraphs', count],
     ['Orders scored', 'program.order.scored', count],
     ['In the order of the file', 'program.order.file_order_ns', time],

@@ -310,8 +310,8 @@ test('a report of a compile job is told by subjects, and nothing of it is left o
   assert.equal(told.Verification['Same numbers'], 'not computed');
   assert.ok(!('Order of operators' in told), 'what is not told has no panel');
   assert.deepEqual(rest, { program: { traffic: { strange: 3 } }, tiles: { count: 4 } });
-  const rows = tileRows({ arcs: 3, devices: [{ name: 'matrix', cores: 2, micro_operators: 48, busy_ns: 833 }] });
-  assert.equal(plain(rows.matrix), '48 micro-operators on 2 cores, busy for 833.0 ns');
+  const rows = tileRows({ arcs: 3, devices: [{ name: 'matrix', units: 2, tiles: 48, busy_ns: 833 }] });
+  assert.equal(plain(rows.matrix), '48 tiles on 2 units, busy for 833.0 ns');
   assert.equal(rows.arcs, 3);
 });
 
