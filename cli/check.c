@@ -24,44 +24,32 @@ static const char usage[] =
   "  --format NAME   the network's format, whatever it looks like: @N\n";
 
 typedef struct arguments {
-  const char *network, *format, *chip, *mesh, *mapping, *occupancy, *certificate, *routes, *program;
-  bool again, quiet;
+  cli_mapped in;
+  const char *occupancy, *certificate, *routes, *program;
+  bool again;
 } arguments;
 
 static int parse(int argc, char **argv, arguments *a)
 {
-  enum { CHIP = 256, MESH, FORMAT, MAPPING, OCCUPANCY, CERTIFICATE, ROUTES, PROGRAM, AGAIN, QUIET, HELP };
+  enum { OCCUPANCY = 256, CERTIFICATE, ROUTES, PROGRAM, AGAIN };
   static const struct option flags[] = {
-    {"chip", required_argument, NULL, CHIP}, {"mesh", required_argument, NULL, MESH},
-    {"format", required_argument, NULL, FORMAT},
-    {"certificate", required_argument, NULL, CERTIFICATE}, {"routes", required_argument, NULL, ROUTES},
+    CLI_MAPPED_FLAGS, {"certificate", required_argument, NULL, CERTIFICATE}, {"routes", required_argument, NULL, ROUTES},
     {"program", required_argument, NULL, PROGRAM}, {"again", no_argument, NULL, AGAIN},
-    {"mapping", required_argument, NULL, MAPPING}, {"occupancy", required_argument, NULL, OCCUPANCY},
-    {"quiet", no_argument, NULL, QUIET}, {"help", no_argument, NULL, HELP}, {NULL, 0, NULL, 0}};
+    {"occupancy", required_argument, NULL, OCCUPANCY}, {NULL, 0, NULL, 0}};
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
     switch (flag) {
-      case FORMAT: a->format = optarg; break;
-      case CHIP: a->chip = cli_input(optarg); break;
-      case MESH: a->mesh = optarg; break;
-      case MAPPING: a->mapping = cli_input(optarg); break;
       case OCCUPANCY: a->occupancy = cli_input(optarg); break;
       case CERTIFICATE: a->certificate = cli_input(optarg); break;
       case ROUTES: a->routes = cli_input(optarg); break;
       case PROGRAM: a->program = cli_input(optarg); break;
       case AGAIN: a->again = true; break;
-      case QUIET: a->quiet = true; break;
-      case HELP: return cli_help(usage);
-      default: return EXIT_USAGE;
+      case CLI_HELP: return cli_help(usage);
+      default:
+        if (!cli_mapped_take(&a->in, flag))
+          return EXIT_USAGE;
     }
   }
-  if (optind + 1 != argc)
-    return cli_usage("check", optind == argc ? "no network is named" : "more than one network is named");
-  if ((a->chip == NULL) == (a->mesh == NULL))
-    return cli_usage("check", "name either --chip or --mesh");
-  if (a->mapping == NULL)
-    return cli_usage("check", "no --mapping is named");
-  a->network = cli_input(argv[optind]);
-  return -1;
+  return cli_mapped_end(&a->in, "check", argc, argv);
 }
 
 static cm_status check_again(const arguments *a, const cm_topology *topology, const cm_chip *chip,
@@ -73,7 +61,7 @@ static cm_status check_again(const arguments *a, const cm_topology *topology, co
   if (cli_scratch(scratch, error) != CM_OK)
     return error->status;
   cm_status status =
-      cm_check_again(a->mapping, topology, chip, occupancy, network_id, scratch, run, result, error);
+      cm_check_again(a->in.mapping, topology, chip, occupancy, network_id, scratch, run, result, error);
   (void)cm_folder_remove(scratch, &ignored);
   return status;
 }
@@ -86,7 +74,7 @@ static cm_status check_program(const arguments *a, const cm_topology *topology, 
   uint32_t *part, *core, parts;
   if (cm_program_read(a->program, run, &program, error) != CM_OK)
     return error->status;
-  cm_status status = cm_mapping_read_places(a->mapping, topology->vertex_count, chip, run, &part, &parts, &core, error);
+  cm_status status = cm_mapping_read_places(a->in.mapping, topology->vertex_count, chip, run, &part, &parts, &core, error);
   if (status == CM_OK) {
     status = cm_tiles_agree(program, topology, part, core, run, error);
     cm_free(part);
@@ -112,23 +100,23 @@ int cli_check(int argc, char **argv)
   cm_topology *topology = NULL;
   cm_import_report report;
   cm_check_result result = {0};
-  cli_run_begin(&cli, a.quiet);
-  cm_status status = cli_chip(a.chip, a.mesh, &chip, &error);
+  cli_run_begin(&cli, a.in.quiet);
+  cm_status status = cli_chip(a.in.chip, a.in.mesh, &chip, &error);
   if (status == CM_OK)
     status = cli_occupancy(a.occupancy, chip, &occupancy, &error);
   if (status == CM_OK)
-    status = cli_import(a.network, a.format, &cli.run, &topology, &report, &error);
+    status = cli_import(a.in.network, a.in.format, &cli.run, &topology, &report, &error);
   char network_id[65];
   uint64_t bytes;
   if (status == CM_OK)
-    status = cm_file_hash(a.network, network_id, &bytes, &error);
+    status = cm_file_hash(a.in.network, network_id, &bytes, &error);
   if (status == CM_OK)
-    status = a.certificate == NULL ? cm_check_mapping(a.mapping, topology, chip, occupancy, network_id, &cli.run,
+    status = a.certificate == NULL ? cm_check_mapping(a.in.mapping, topology, chip, occupancy, network_id, &cli.run,
                                                       &result, &error)
-                                   : cm_certificate_check(a.certificate, a.mapping, topology, chip, occupancy,
+                                   : cm_certificate_check(a.certificate, a.in.mapping, topology, chip, occupancy,
                                                           network_id, &cli.run, &result, &error);
   if (status == CM_OK && a.routes != NULL && result.violation_count == 0)
-    status = cm_routes_check(a.routes, a.mapping, topology, chip, &cli.run, &result, &error);
+    status = cm_routes_check(a.routes, a.in.mapping, topology, chip, &cli.run, &result, &error);
   if (status == CM_OK && a.again && result.violation_count == 0)
     status = check_again(&a, topology, chip, occupancy, network_id, &cli.run, &result, &error);
   char difference[CM_ERROR_DETAIL_MAX] = "";
@@ -144,7 +132,7 @@ int cli_check(int argc, char **argv)
   } else if (status == CM_OK && difference[0] != '\0') {
     puts(difference);
     exit_status = EXIT_REFUSED;
-  } else if (status == CM_OK && !a.quiet)
+  } else if (status == CM_OK && !a.in.quiet)
     puts("legal");
   cm_check_result_free(&result);
   cm_topology_free(topology);

@@ -92,6 +92,25 @@ void cli_print_json(const json_t *report);
 /* Prints what a mapping's report says of time steps: the lower bound, and the table of a Pareto set. */
 void cli_print_steps(const json_t *report);
 
+/* What commands on a mapping are told of it, as named on the command line. */
+typedef struct cli_mapped {
+  const char *network, *format, *chip, *mesh, *mapping;
+  bool quiet;
+} cli_mapped;
+
+/* Its flags, for a table of getopt_long; --help is among them, as CLI_HELP. */
+enum { CLI_CHIP = 512, CLI_MESH, CLI_FORMAT, CLI_MAPPING, CLI_QUIET, CLI_HELP };
+#define CLI_MAPPED_FLAGS                                                                                     \
+  {"chip", required_argument, NULL, CLI_CHIP}, {"mesh", required_argument, NULL, CLI_MESH},                 \
+    {"format", required_argument, NULL, CLI_FORMAT}, {"mapping", required_argument, NULL, CLI_MAPPING},     \
+    {"quiet", no_argument, NULL, CLI_QUIET}, {"help", no_argument, NULL, CLI_HELP}
+
+/* Takes one of these flags with its argument (optarg), --help excepted; false: it is another one. */
+bool cli_mapped_take(cli_mapped *mapped, int flag);
+
+/* When all flags are read: the network, and whether chip and mapping are named. Returns -1 to go on, else an exit status. */
+int cli_mapped_end(cli_mapped *mapped, const char *command, int argc, char **argv);
+
 /* A job option's value as the JSON that a job carries: numbers and truth values as such, the rest as text. NULL: the
  * value is no text. */
 json_t *cli_option_value(const char *text);

@@ -186,6 +186,30 @@ void cli_print_steps(const json_t *report)
          cli_number(bound, "energy_step_pj"));
 }
 
+bool cli_mapped_take(cli_mapped *mapped, int flag)
+{
+  switch (flag) {
+    case CLI_CHIP: mapped->chip = cli_input(optarg); return true;
+    case CLI_MESH: mapped->mesh = optarg; return true;
+    case CLI_FORMAT: mapped->format = optarg; return true;
+    case CLI_MAPPING: mapped->mapping = cli_input(optarg); return true;
+    case CLI_QUIET: mapped->quiet = true; return true;
+    default: return false;
+  }
+}
+
+int cli_mapped_end(cli_mapped *mapped, const char *command, int argc, char **argv)
+{
+  if (optind + 1 != argc)
+    return cli_usage(command, optind == argc ? "no network is named" : "more than one network is named");
+  if ((mapped->chip == NULL) == (mapped->mesh == NULL))
+    return cli_usage(command, "name either --chip or --mesh");
+  if (mapped->mapping == NULL)
+    return cli_usage(command, "no --mapping is named");
+  mapped->network = cli_input(argv[optind]);
+  return -1;
+}
+
 json_t *cli_option_value(const char *text)
 {
   json_t *parsed = cm_json_loadb(text, strlen(text), JSON_DECODE_ANY, NULL);

@@ -29,14 +29,15 @@ static const char usage[] =
   "  --quiet              no progress\n";
 
 typedef struct arguments {
-  const char *network, *format, *chip, *mesh, *mapping, *spikes, *out;
+  cli_mapped in;
+  const char *spikes, *out;
   cm_simulate_options options;
   uint32_t threads;
-  bool quiet, steps;
+  bool steps;
 } arguments;
 
 enum {
-  CHIP = 256, MESH, FORMAT, MAPPING, SPIKES, STEPS, LOAD, SATURATION, COMMUNICATION, BUFFERS, PACKETS, SEED, THREADS, QUIET, HELP
+  SPIKES = 256, STEPS, LOAD, SATURATION, COMMUNICATION, BUFFERS, PACKETS, SEED, THREADS
 };
 
 static int bad_value(const char *flag, const char *expected)
@@ -77,43 +78,31 @@ static int parse_value(int flag, arguments *a)
 static int parse(int argc, char **argv, arguments *a)
 {
   static const struct option flags[] = {
-    {"chip", required_argument, NULL, CHIP},       {"mesh", required_argument, NULL, MESH},
-    {"format", required_argument, NULL, FORMAT},   {"mapping", required_argument, NULL, MAPPING},
-    {"spikes", required_argument, NULL, SPIKES},
-    {"steps", required_argument, NULL, STEPS},     {"load", required_argument, NULL, LOAD},
-    {"saturation", no_argument, NULL, SATURATION}, {"communication", required_argument, NULL, COMMUNICATION},
-    {"buffers", required_argument, NULL, BUFFERS}, {"packets", required_argument, NULL, PACKETS},
-    {"seed", required_argument, NULL, SEED},       {"threads", required_argument, NULL, THREADS},
-    {"quiet", no_argument, NULL, QUIET},           {"help", no_argument, NULL, HELP},
-    {NULL, 0, NULL, 0}};
+    CLI_MAPPED_FLAGS,
+    {"spikes", required_argument, NULL, SPIKES},   {"steps", required_argument, NULL, STEPS},
+    {"load", required_argument, NULL, LOAD},       {"saturation", no_argument, NULL, SATURATION},
+    {"communication", required_argument, NULL, COMMUNICATION}, {"buffers", required_argument, NULL, BUFFERS},
+    {"packets", required_argument, NULL, PACKETS}, {"seed", required_argument, NULL, SEED},
+    {"threads", required_argument, NULL, THREADS}, {NULL, 0, NULL, 0}};
   for (int flag, wrong; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;) {
     switch (flag) {
       case 'o': a->out = cli_output(optarg); break;
-      case CHIP: a->chip = cli_input(optarg); break;
       case SPIKES: a->spikes = cli_input(optarg); break;
-      case MESH: a->mesh = optarg; break;
-      case FORMAT: a->format = optarg; break;
-      case MAPPING: a->mapping = cli_input(optarg); break;
       case SATURATION: a->options.saturation = true; break;
-      case QUIET: a->quiet = true; break;
-      case HELP: return cli_help(usage);
+      case CLI_HELP: return cli_help(usage);
       case '?': return EXIT_USAGE;
       default:
-        if ((wrong = parse_value(flag, a)) >= 0)
+        if (!cli_mapped_take(&a->in, flag) && (wrong = parse_value(flag, a)) >= 0)
           return wrong;
     }
   }
-  if (optind + 1 != argc)
-    return cli_usage("simulate", optind == argc ? "no network is named" : "more than one network is named");
-  if ((a->chip == NULL) == (a->mesh == NULL))
-    return cli_usage("simulate", "name either --chip or --mesh");
-  if (a->mapping == NULL)
-    return cli_usage("simulate", "no --mapping is named");
+  int ended = cli_mapped_end(&a->in, "simulate", argc, argv);
+  if (ended >= 0)
+    return ended;
   if (a->spikes != NULL && (a->options.load > 0 || a->options.saturation))
     return cli_usage("simulate", "--spikes is for time steps; --load and --saturation go by the network's rates: leave one out");
   if (!a->steps && (a->options.load > 0 || a->options.saturation))
     a->options.steps = 0;
-  a->network = cli_input(argv[optind]);
   return -1;
 }
 
@@ -123,11 +112,11 @@ static cm_status simulate(const arguments *a, cli_run *cli, json_t **report, cm_
   cm_topology *topology = NULL;
   cm_import_report ignored;
   uint32_t *part = NULL, *core = NULL, parts = 0;
-  cm_status status = cli_chip(a->chip, a->mesh, &chip, error);
+  cm_status status = cli_chip(a->in.chip, a->in.mesh, &chip, error);
   if (status == CM_OK)
-    status = cli_import(a->network, a->format, &cli->run, &topology, &ignored, error);
+    status = cli_import(a->in.network, a->in.format, &cli->run, &topology, &ignored, error);
   if (status == CM_OK)
-    status = cm_mapping_read_places(a->mapping, topology->vertex_count, chip, &cli->run, &part, &parts, &core, error);
+    status = cm_mapping_read_places(a->in.mapping, topology->vertex_count, chip, &cli->run, &part, &parts, &core, error);
   cm_simulate_options options = a->options;
   cm_spikes spikes = {0};
   if (status == CM_OK && a->spikes != NULL)
@@ -165,7 +154,7 @@ int cli_simulate(int argc, char **argv)
   cli_run cli;
   cm_error error;
   json_t *report = NULL;
-  cli_run_begin(&cli, a.quiet);
+  cli_run_begin(&cli, a.in.quiet);
   if (a.threads > 0)
     cli.run.threads = a.threads;
   cm_status status = simulate(&a, &cli, &report, &error);
