@@ -18,13 +18,26 @@ export function badge() {
   };
 }
 
+/** Which attempt this is after passing faults, when the next one comes, and why. */
+export function retryText(job, now = Date.now()) {
+  if (!job.retry?.count || isOver(job)) return '';
+  const wait = job.state === 'queued' ? (moment(job.retry.not_before) - now) / 1000 : 0;
+  return [
+    `attempt ${count(job.retry.count + 1)} of ${count(job.retry.max + 1)}`,
+    wait > 0 && `in ${duration(wait)}`,
+    job.retry.problem?.detail,
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
 export function stateLine(job) {
   const { phase, fraction } = job.progress ?? {};
-  if (job.state === 'queued')
-    return job.position > 0 ? `number ${count(job.position)} in the queue` : 'waiting';
+  let line = '';
+  if (job.state === 'queued') line = job.position > 0 ? `number ${count(job.position)} in the queue` : 'waiting';
   if (job.state === 'running')
-    return `${words(phase || 'starting')}${Number.isFinite(fraction) ? ` ${Math.round(fraction * 100)} %` : ''}`;
-  return '';
+    line = `${words(phase || 'starting')}${Number.isFinite(fraction) ? ` ${Math.round(fraction * 100)} %` : ''}`;
+  return [line, retryText(job)].filter(Boolean).join(' · ');
 }
 
 /** What the job has made: where it is, and what to call it; null while there is nothing. */

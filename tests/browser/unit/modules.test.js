@@ -147,6 +147,17 @@ test('the links file gives four loads a router', () => {
   assert.equal(links.max, 10.5);
 });
 
+test('a job that waits for another try says which, when and why', async () => {
+  const { retryText, stateLine } = await load('jobparts.js');
+  const now = Date.parse('2026-01-02T03:04:05Z');
+  const retry = { count: 2, max: 5, not_before: '2026-01-02T03:04:13Z', problem: { detail: 'the disk is full' } };
+  assert.equal(retryText({ state: 'queued', retry }, now), 'attempt 3 of 6, in 8.0 s, the disk is full');
+  assert.equal(retryText({ state: 'running', retry }, now), 'attempt 3 of 6, the disk is full');
+  assert.equal(retryText({ state: 'done', retry }, now), '');
+  assert.equal(stateLine({ state: 'queued', position: 0 }), 'waiting');
+  assert.equal(stateLine({ state: 'running', retry, progress: { phase: 'place' } }), 'place · attempt 3 of 6, the disk is full');
+});
+
 test('a box of a large chip fills only its own cores, also over the edge of a torus', () => {
   const buffer = new ArrayBuffer(32 + 4 * 36),
     view = new DataView(buffer);
