@@ -49,6 +49,8 @@ const GROUPS = [
     ['By all work and bytes', 'program.time.bounds.plain', terms],
     ['By what can begin when', 'program.time.bounds.phase', terms],
     ['Layer by layer', 'program.time.layer_by_layer_ns', time],
+    ['Layer by layer, split evenly', 'program.time.even_split_ns', time],
+    ['On one lane of each device', 'program.time.one_lane_ns', time],
     ['Data units busy', 'program.time.units.data', busy],
     ['Matrix units busy', 'program.time.units.matrix', busy],
     ['Vector units busy', 'program.time.units.vector', busy],

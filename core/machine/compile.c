@@ -65,12 +65,40 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
                                                   measure.command != NULL ? &measure : NULL, &limits, c->run, &c->draft, order, error);
 }
 
+/* The time on a chip with one lane of each device, cut for that with the settings of the program. */
+static cm_status time_one_lane(compiling *c, double *ns, cm_error *error)
+{
+  const cm_settings settings = c->search != NULL ? c->best.settings : cm_settings_default(c->draft.plan->memory_bytes);
+  cm_plan_options options = {.memory_bytes = c->draft.plan->memory_bytes, .tile_share = TILE_SHARE,
+                             .chip_name = c->chip->name, .settings = &settings, .packs = &c->packs};
+  cm_target *one;
+  cm_candidate candidate;
+  if (CM_NEW(c->run->memory, one, 1, error) != CM_OK)
+    return error->status;
+  *one = *c->chip->target;
+  for (uint32_t d = 0; d < one->device_count; d++) {
+    one->core[d] = c->chip->target->core[one->device[d].first_unit];
+    one->device[d].units = one->device[d].ports = 1;
+  }
+  options.target = one;
+  options.packs = c->packs.value_count > 0 ? options.packs : NULL;
+  cm_status status = cm_target_number(one, error);
+  if (status == CM_OK)
+    status = cm_candidate_make(c->made, NULL, &options, c->run, &candidate, error);
+  cm_free(one);
+  if (status == CM_OK)
+    *ns = candidate.time_ns;
+  return status;
+}
+
 /* Takes the reference to what the search for an order has to say. */
 static cm_status make_program(compiling *c, json_t *order, cm_error *error)
 {
   cm_time_bound bound;
   cm_run_phase(c->run, "bound");
-  if (cm_time_bound_make(c->draft.plan, c->chip->target, c->run, &bound, error) != CM_OK) {
+  double one_lane = 0;
+  if (cm_time_bound_make(c->draft.plan, c->chip->target, c->run, &bound, error) != CM_OK ||
+      time_one_lane(c, &one_lane, error) != CM_OK) {
     json_decref(order);
     return error->status;
   }
@@ -80,7 +108,9 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
     return error->status;
   }
   return add_report(c, "program",
-                    cm_program_report(c->draft.plan, &c->draft.course, &c->draft.emission, c->program, &bound, order, c->search), error);
+                    cm_program_report(c->draft.plan, &c->draft.course, &c->draft.emission, c->program, &bound, one_lane, order,
+                                      c->search),
+                    error);
 }
 
 /* Shapes of what the rewrite made, products in integers, and whether all of it can be computed. */

@@ -39,26 +39,39 @@ static uint64_t layer_by_layer(const cm_plan *plan)
   return bytes;
 }
 
-/* The time when every operator runs alone on all units of its kind, its inputs and parameters coming from outside and its
- * output going there, transfers beside the work. */
-static double layer_by_layer_ns(const cm_plan *plan, const cm_target *target)
+/* The least time before the first byte of a transfer comes. */
+static double least_latency_ns(const cm_target *target)
 {
-  double sum = 0, rate = cm_target_bandwidth(target);
+  double least = -1;
+  for (uint32_t d = 0; d < target->device_count; d++)
+    if (target->device[d].moves && (least < 0 || target->device[d].latency_ns < least))
+      least = target->device[d].latency_ns;
+  return (least > 0 ? least : 0) + target->issue_ns;
+}
+
+/* The time when every operator runs alone on all units that compute it: first bytes of its inputs and parameters come from
+ * outside, then transfers run beside the work, then its last bytes go there. With `even` the work is cut evenly, and done
+ * when the slowest unit is. */
+static double layer_by_layer_ns(const cm_plan *plan, const cm_target *target, bool even)
+{
+  double sum = 0, bandwidth = cm_target_bandwidth(target), latency = least_latency_ns(target);
   for (uint32_t o = 0; o < plan->op_count; o++) {
     const cm_plan_op *op = &plan->ops[o];
-    double work = 0, bytes = 0;
+    double work = 0, bytes = 0, slowest = op->rate, count = 0;
     if (op->copied != CM_NONE)
       continue;
     for (uint32_t p = 0; p < op->piece_count; p++)
       work += (double)plan->pieces[op->first_piece + p].work.operations;
     for (uint32_t i = 0; i < op->call.input_count; i++)
-      if (cm_has(&op->call, i))
-        bytes += (double)bytes_of(plan, op->call.node->inputs[i]);
+      bytes += cm_has(&op->call, i) ? (double)bytes_of(plan, op->call.node->inputs[i]) : 0;
     for (uint32_t k = 0; k < op->call.output_count; k++)
-      if (op->call.node->outputs[k] != CM_NONE)
-        bytes += (double)bytes_of(plan, op->call.node->outputs[k]);
-    work /= op->rate * op->units;
-    sum += work > bytes / rate ? work : bytes / rate;
+      bytes += op->call.node->outputs[k] != CM_NONE ? (double)bytes_of(plan, op->call.node->outputs[k]) : 0;
+    for (uint32_t d = 0; d < target->device_count; d++) {
+      slowest = op->rates[d] > 0 && op->rates[d] < slowest ? op->rates[d] : slowest;
+      count += op->rates[d] > 0 ? target->device[d].units : 0;
+    }
+    work = work / (even ? slowest * count : op->rate * op->units) + target->issue_ns;
+    sum += (work > bytes / bandwidth ? work : bytes / bandwidth) + 2 * latency;
   }
   return sum;
 }
@@ -146,7 +159,7 @@ static json_t *limit_json(const cm_emission *emission, const cm_program *program
 }
 
 static json_t *time_json(const cm_plan *plan, const cm_emission *emission, const cm_program *program,
-                         const cm_time_bound *bound)
+                         const cm_time_bound *bound, double one_lane_ns)
 {
   json_t *busy = json_object();
   for (uint32_t d = 0; d < program->target.device_count; d++) {
@@ -159,15 +172,16 @@ static json_t *time_json(const cm_plan *plan, const cm_emission *emission, const
       return NULL;
     }
   }
-  return json_pack("{s:f, s:f, s:f, s:o, s:o, s:o}", "total_ns", emission->time_ns, "lower_bound_ns", bound->ns,
-                   "layer_by_layer_ns", layer_by_layer_ns(plan, &program->target), "bounds", bound_json(bound), "limit", limit_json(emission, program, bound), "units", busy);
+  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o}", "total_ns", emission->time_ns, "lower_bound_ns", bound->ns,
+                   "layer_by_layer_ns", layer_by_layer_ns(plan, &program->target, false), "even_split_ns",
+                   layer_by_layer_ns(plan, &program->target, true), "one_lane_ns", one_lane_ns, "bounds", bound_json(bound), "limit", limit_json(emission, program, bound), "units", busy);
 }
 
 json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm_emission *emission,
-                          const cm_program *program, const cm_time_bound *bound, json_t *order, json_t *search)
+                          const cm_program *program, const cm_time_bound *bound, double one_lane_ns, json_t *order, json_t *search)
 {
   return json_pack("{s:s, s:I, s:o, s:I, s:I, s:o, s:o, s:o*, s:O*}", "chip", program->chip_name, "memory_bytes",
                    (json_int_t)program->target.memory_bytes, "operators", cm_pieces_report(plan), "subgraphs",
                    (json_int_t)program->object_count, "instructions", (json_int_t)program->instruction_count, "traffic",
-                   traffic_json(plan, layout, program), "time", time_json(plan, emission, program, bound), "order", order, "search", search);
+                   traffic_json(plan, layout, program), "time", time_json(plan, emission, program, bound, one_lane_ns), "order", order, "search", search);
 }
