@@ -15,7 +15,7 @@ enum {
 };
 
 /* The same for what is laid out in time alone, in steps: cm_timetable.effort. */
-static const uint64_t EFFORT = 2000000000;
+static const uint64_t EFFORT = 800000000;
 
 void cm_draft_free(cm_draft *draft)
 {

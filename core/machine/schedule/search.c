@@ -8,7 +8,7 @@
 enum { NUMBERS = 9, BATCH_MAX = 8, SCORES_MIN = 12, SCORES_MAX = 72 };
 
 /* Steps of all candidates together where nobody says how many are scored: some seconds. */
-static const double EFFORT = 4e9;
+static const double EFFORT = 1.6e9;
 
 /* What a byte that is moved costs beside time: moving everything that must be moved once, a share of the time. */
 static const double BYTES_SHARE = 0.04;
