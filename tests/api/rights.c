@@ -168,6 +168,8 @@ static const struct {
   {"GET", "/v1/mappings/{id}/links", 'r', 'M', 's', NULL},
   {"GET", "/v1/mappings/{id}/routes", 'r', 'M', 's', NULL},
   {"GET", "/v1/mappings/{id}/certificate", 'r', 'M', 's', NULL},
+  {"GET", "/v1/mappings/{id}/pareto", 'r', 'M', 's', NULL},
+  {"GET", "/v1/mappings/{id}/pareto/{number}", 'r', 'M', 's', NULL},
   {"GET", "/v1/mappings/{id}/part", 'r', 'M', 's', NULL},
   {"GET", "/v1/mappings/{id}/placement", 'r', 'M', 's', NULL},
   {"GET", "/v1/mappings/{id}/content", 'r', 'M', 's', NULL},
@@ -232,7 +234,7 @@ static void put_file(const char *format, const char *id, const char *name, const
 static void make_files(const char *id)
 {
   static const char *const files[] = {"model.onnx", "program.bin", "report.json", "schedule.json", "tiles.zip", "mapping.json",
-                                      "pieces.json"};
+                                      "pieces.json", "pareto.json", "pareto-1.json"};
   char path[CM_PATH_MAX];
   ck_ok(cm_path(path, &error, "%s/mappings/%s", folder, id));
   ck_ok(cm_folder_make(path, &error));
@@ -299,6 +301,7 @@ static void fill(const char *pattern, char object, const char *id, char *path, s
     }
     const char *word = strncmp(p, "{file*}", 7) == 0      ? "app.js"
                        : strstr(pattern, "/users/") != NULL ? "temporary"
+                       : strncmp(p, "{number}", 8) == 0     ? "1"
                        : object == 'L' && strncmp(p, "{name}", 6) == 0 ? "common"
                                                                       : id;
     out += snprintf(out, size - (size_t)(out - path), "%s", word);

@@ -307,6 +307,7 @@ START_TEST(axons_that_do_not_fit_are_left_to_the_method_for_axons)
   ck_ok(cm_chip_mesh(20, 20, &chip, &error));
   ck_ok(cm_occupancy_new(chip, &occupancy, &error));
   chip->limits = (cm_limits){.neurons = 60, .inbound_axons = 45};
+  int smaller = 0; /* limits may leave no move */
   for (int p = 0; p < 2; p++) {
     cm_stage edge, axon;
     cm_map_options *options;
@@ -324,10 +325,12 @@ START_TEST(axons_that_do_not_fit_are_left_to_the_method_for_axons)
     ck_assert(edge.attempts[edge.attempt_count - 1].by_axons);
     expect_legal(&t, &chip->limits, &edge);
     ck_assert_uint_eq(edge.partition->part_count, axon.partition->part_count);
-    ck_assert_double_lt(edge.quality.edge_cut, axon.quality.edge_cut);
+    ck_assert_double_le(edge.quality.edge_cut, axon.quality.edge_cut);
+    smaller += edge.quality.edge_cut < axon.quality.edge_cut;
     cm_stage_free(&edge);
     cm_stage_free(&axon);
   }
+  ck_assert_int_gt(smaller, 0);
   cm_occupancy_free(occupancy);
   cm_chip_free(chip);
   network_free(&t);
