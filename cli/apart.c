@@ -26,7 +26,7 @@ static void work(int pipe, const char *path, const char *folder, const char *mad
   char in_force[CM_IN_FORCE_MAX];
   const cm_confinement limits = {.input = path, .output = folder};
   const cm_import_limits standard = cm_import_limits_default();
-  outcome result;
+  outcome result = {0};
   cm_memory memory;
   cm_topology *topology = NULL;
   cm_run run;
@@ -64,7 +64,7 @@ cm_status cli_import_apart(const char *path, const cm_import_hint *hint, cm_run 
 {
   char folder[CM_PATH_MAX], made[CM_PATH_MAX];
   int ends[2];
-  outcome result;
+  outcome result = {0};
   cm_error ignored;
   if (cli_scratch(folder, error) != CM_OK)
     return error->status;

@@ -87,7 +87,7 @@ static cm_status number_units(composer *c, cm_error *error)
 /* "node[c,y,x]". */
 static int element_name(const nir_node *n, uint64_t at, char *text, size_t size)
 {
-  uint64_t index[NIR_RANK_MAX];
+  uint64_t index[NIR_RANK_MAX] = {0};
   for (int i = n->out.rank; i-- > 0; at /= n->out.dim[i])
     index[i] = at % n->out.dim[i];
   int used = snprintf(text, size, "%s[", n->name);
