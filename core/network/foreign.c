@@ -24,19 +24,19 @@ static const char *const advices[ADVICES] = {
   [NUMPY] = "this line converts a square array: " MATRIX("numpy.load('FILE')"),
   [NUMPY_ARCHIVE] = "this line converts a sparse matrix of scipy: " MATRIX("s.load_npz('FILE')"),
   [MATLAB] = "this line converts a square matrix: " MATRIX("scipy.io.loadmat('FILE')['NAME']"),
-  [MATLAB_HDF5] = "this line converts a square matrix: "
-                  "python3 -c \"import h5py, scipy.io, scipy.sparse as s; "
-                  "scipy.io.mmwrite('net.mtx', s.coo_matrix(h5py.File('FILE')['NAME'][()].T))\"",
+  [MATLAB_HDF5] = ("this line converts a square matrix: "
+                   "python3 -c \"import h5py, scipy.io, scipy.sparse as s; "
+                   "scipy.io.mmwrite('net.mtx', s.coo_matrix(h5py.File('FILE')['NAME'][()].T))\""),
   [PARQUET] = "this line converts a table of synapses: " TABLE("read_parquet('FILE')"),
   [FEATHER] = "this line converts a table of synapses: " TABLE("read_feather('FILE')"),
   [PICKLE] = "this line converts a data frame of synapses, and runs what the pickle says: " TABLE("read_pickle('FILE')"),
   [SQLITE] = "this line converts a table of synapses: sqlite3 -header -csv FILE 'select pre, post, weight from TABLE' > net.csv",
-  [TORCH] = "write the network as NIR (snnTorch, Sinabs, Norse and Rockpool export it); this line converts one "
+  [TORCH] = ("write the network as NIR (snnTorch, Sinabs, Norse and Rockpool export it); this line converts one "
             "square weight: python3 -c \"import torch, scipy.io, scipy.sparse as s; "
-            "scipy.io.mmwrite('net.mtx', s.coo_matrix(torch.load('FILE', weights_only=True)['NAME'].T))\"",
+            "scipy.io.mmwrite('net.mtx', s.coo_matrix(torch.load('FILE', weights_only=True)['NAME'].T))\""),
   [R_DATA] = "this line converts a data frame of synapses: Rscript -e \"write.csv(readRDS('FILE'), 'net.csv', row.names=FALSE)\"",
-  [GRAPHML] = "this line converts GraphML (GEXF: read_gexf): python3 -c \"import networkx as n; "
-              "n.write_edgelist(n.read_graphml('FILE'), 'net.tsv', delimiter=chr(9), data=['weight'])\"",
+  [GRAPHML] = ("this line converts GraphML (GEXF: read_gexf): python3 -c \"import networkx as n; "
+              "n.write_edgelist(n.read_graphml('FILE'), 'net.tsv', delimiter=chr(9), data=['weight'])\""),
 };
 
 /* The magic number `bytes` stands at `offset`. Text is compared without regard to case. */

@@ -171,7 +171,7 @@ static cm_status read_property(sonata *s, hid_t object, const char *name, group 
 
 static cm_status read_groups(sonata *s, hid_t edges, group *groups, cm_error *error)
 {
-  char name[8];
+  char name[12];
   for (int g = 0; g < GROUPS_MAX; g++) {
     hid_t object;
     (void)snprintf(name, sizeof name, "%d", g);

@@ -271,7 +271,7 @@ static cm_status read_node(const cm_h5 *h5, nir_graph *g, hid_t nodes, const cha
     else if ((status = CM_ROOM(g->memory, g->node, &g->room, g->count + UINT64_C(1), error)) == CM_OK) {
       nir_node *n = &g->node[g->count];
       *n = (nir_node){.kind = types[i].kind, .groups = 1};
-      (void)snprintf(n->name, sizeof n->name, "%s", name);
+      (void)snprintf(n->name, sizeof n->name, "%.*s", (int)sizeof n->name - 1, name);
       (void)snprintf(n->type, sizeof n->type, "%s", type);
       l->in = l->out = g->count++;
       l->inputs = l->outputs = 1;
