@@ -57,7 +57,7 @@ START_TEST(jobs_of_random_bytes_are_mapped_or_refused)
       bytes[i] = (uint8_t)cm_random_below(&random, 256);
     mapped += whole_job(bytes, sizeof bytes) == CM_OK;
   }
-  ck_assert_uint_gt(mapped, test_rounds(15));
+  ck_assert_uint_gt(mapped, test_rounds(15) / 4);
 }
 END_TEST
 
