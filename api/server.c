@@ -217,6 +217,10 @@ cm_status cm_server_start(const cm_server_options *options, cm_server **server, 
   if (made == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
   made->options = *options;
+  const char **texts[] = {&made->options.tls_certificate, &made->options.tls_key, &made->options.public_url};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    if (*texts[i] == NULL)
+      *texts[i] = "";
   made->started = cm_store_time();
   made->limits = options->limits;
   pthread_mutex_init(&made->limits_lock, NULL);

@@ -27,8 +27,8 @@ typedef struct cm_server_options {
   const char *address;     /* numeric; beyond loopback only with users and TLS */
   uint16_t port;           /* 0: a free one */
   cm_store *store;
-  const char *tls_certificate, *tls_key; /* files in PEM; "": none */
-  const char *public_url;  /* by which a reverse proxy is called that passes requests on; "": none */
+  const char *tls_certificate, *tls_key; /* files in PEM; "" or NULL: none */
+  const char *public_url;  /* by which a reverse proxy is called that passes requests on; "" or NULL: none */
   const char *www;         /* folder of the viewer's files */
   unsigned workers;        /* that take jobs: for the estimate of waiting times */
   cm_server_limits limits;

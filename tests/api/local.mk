@@ -21,6 +21,8 @@ tests_api_users_SOURCES = tests/api/users.c $(API_CLIENT)
 tests_api_users_LDADD = $(API_LIBS)
 tests_api_rights_SOURCES = tests/api/rights.c $(API_CLIENT)
 tests_api_rights_LDADD = $(API_LIBS)
+# It runs that program: with tests built side by side, not before it is there.
+tests/api/process.log: tests/api/jobs$(EXEEXT)
 tests_fault_server_SOURCES = tests/fault/server.c $(API_CLIENT)
 tests_fault_server_LDADD = $(API_LIBS)
 endif
