@@ -6,8 +6,8 @@
 #include "core/network/recognise.h"
 
 typedef enum advice_id {
-  EXPORT, UNPACK, RESAVE, MODEL, OTHER_INPUT, NO_NETWORK, NUMPY, NUMPY_ARCHIVE, MATLAB, MATLAB_HDF5, PARQUET, FEATHER, SQLITE,
-  PICKLE, TORCH, R_DATA, GRAPHML, ADVICES
+  EXPORT, UNPACK, RESAVE, MODEL, OTHER_INPUT, NO_NETWORK, MATLAB, MATLAB_HDF5, PARQUET, FEATHER, SQLITE,
+  PICKLE, R_DATA, GRAPHML, ADVICES
 } advice_id;
 
 /* What is certain in a line to copy is written out; FILE, NAME and TABLE are the reader's. */
@@ -21,8 +21,6 @@ static const char *const advices[ADVICES] = {
   [MODEL] = "operator-level models are compiled (kind compile, coremap compile), not mapped",
   [OTHER_INPUT] = "it is no network: name the network itself here",
   [NO_NETWORK] = "it holds no network",
-  [NUMPY] = "this line converts a square array: " MATRIX("numpy.load('FILE')"),
-  [NUMPY_ARCHIVE] = "this line converts a sparse matrix of scipy: " MATRIX("s.load_npz('FILE')"),
   [MATLAB] = "this line converts a square matrix: " MATRIX("scipy.io.loadmat('FILE')['NAME']"),
   [MATLAB_HDF5] = ("this line converts a square matrix: "
                    "python3 -c \"import h5py, scipy.io, scipy.sparse as s; "
@@ -31,9 +29,6 @@ static const char *const advices[ADVICES] = {
   [FEATHER] = "this line converts a table of synapses: " TABLE("read_feather('FILE')"),
   [PICKLE] = "this line converts a data frame of synapses, and runs what the pickle says: " TABLE("read_pickle('FILE')"),
   [SQLITE] = "this line converts a table of synapses: sqlite3 -header -csv FILE 'select pre, post, weight from TABLE' > net.csv",
-  [TORCH] = ("write the network as NIR (snnTorch, Sinabs, Norse and Rockpool export it); this line converts one "
-            "square weight: python3 -c \"import torch, scipy.io, scipy.sparse as s; "
-            "scipy.io.mmwrite('net.mtx', s.coo_matrix(torch.load('FILE', weights_only=True)['NAME'].T))\""),
   [R_DATA] = "this line converts a data frame of synapses: Rscript -e \"write.csv(readRDS('FILE'), 'net.csv', row.names=FALSE)\"",
   [GRAPHML] = ("this line converts GraphML (GEXF: read_gexf): python3 -c \"import networkx as n; "
               "n.write_edgelist(n.read_graphml('FILE'), 'net.tsv', delimiter=chr(9), data=['weight'])\""),
@@ -53,7 +48,6 @@ typedef struct foreign {
 
 /* The weakest magic numbers could as well be the numbers that .snn begins with; they are looked at when it is not that. */
 static const foreign table[] = {
-  MAGIC("\x93NUMPY", 0, "a NumPy array", NUMPY),
   MAGIC("MATLAB 7.3 MAT-file", 0, "a MATLAB 7.3 file", MATLAB_HDF5),
   MAGIC("MATLAB 5.0 MAT-file", 0, "a MATLAB file", MATLAB),
   MAGIC("PAR1", 0, "a Parquet file", PARQUET),
@@ -99,42 +93,11 @@ static const foreign table[] = {
   TEXT("creator \"", "a GML graph", EXPORT),
 };
 
-/* A zip says by its first member what it is; ours begins with its manifest. */
-static const struct {
-  const char *name;
-  bool at_end;
-  const char *what;
-  advice_id advice;
-} members[] = {
-  {"/data.pkl", true, "a PyTorch file", TORCH},
-  {".npy", true, "a NumPy archive (.npz)", NUMPY_ARCHIVE},
-  {"[Content_Types].xml", false, "a Microsoft Office document", EXPORT},
-  {"mimetype", false, "an OpenDocument or EPUB file", EXPORT},
-  {"META-INF/", false, "a Java archive", NO_NETWORK},
-};
-
-static cm_status refuse(const char *what, advice_id advice, cm_error *error)
+cm_status cm_refuse_as(const char *what, const char *advice, cm_error *error)
 {
   char formats[CM_FORMAT_NAMES_MAX];
   return cm_fail(error, CM_BAD_NETWORK, "the file is %s, not a network that can be read (%s): %s", what,
-                 cm_network_formats_about(formats), advices[advice]);
-}
-
-static cm_status refuse_zip(const uint8_t *bytes, size_t size, cm_error *error)
-{
-  enum { NAME_LENGTH_AT = 26, NAME_AT = 30 };
-  if (size < NAME_AT || memcmp(bytes, "PK\3\4", 4) != 0)
-    return CM_OK;
-  size_t length = bytes[NAME_LENGTH_AT] | (size_t)bytes[NAME_LENGTH_AT + 1] << 8;
-  if (length > size - NAME_AT)
-    return CM_OK;
-  const char *name = (const char *)bytes + NAME_AT;
-  for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-    size_t part = strlen(members[i].name);
-    if (length >= part && memcmp(members[i].at_end ? name + length - part : name, members[i].name, part) == 0)
-      return refuse(members[i].what, members[i].advice, error);
-  }
-  return CM_OK;
+                 cm_network_formats_about(formats), advice);
 }
 
 /* Protobuf of a ModelProto: ir_version, then its producer, graph or opset. */
@@ -159,9 +122,9 @@ cm_status cm_refuse_foreign(const uint8_t *bytes, size_t size, bool weak, cm_err
       continue;
     if (f->text ? strncasecmp((const char *)bytes + at, f->bytes, f->size) == 0
                 : memcmp(bytes + at, f->bytes, f->size) == 0)
-      return refuse(f->name, f->advice, error);
+      return cm_refuse_as(f->name, advices[f->advice], error);
   }
   if (weak && is_onnx(bytes, size))
-    return refuse("an ONNX model", MODEL, error);
-  return refuse_zip(bytes, size, error);
+    return cm_refuse_as("an ONNX model", advices[MODEL], error);
+  return CM_OK;
 }

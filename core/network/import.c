@@ -44,7 +44,9 @@ bool cm_network_needs_confinement(const char *path, const char *format)
   cm_run_init(&run);
   if (cm_source_open(&source, path, &limits, &run, &ignored) != CM_OK)
     return false;
-  bool needs = cm_is_hdf5(source.at, (size_t)(source.end - source.at));
+  size_t size = (size_t)(source.end - source.at);
+  bool needs = cm_is_hdf5(source.at, size) || cm_is_numpy(source.at, size) ||
+               (cm_is_zip(source.at, size) && !cm_is_topology(source.at, size));
   cm_source_close(&source);
   return needs;
 }

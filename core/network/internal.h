@@ -176,6 +176,8 @@ cm_status cm_import_nir(cm_source *source, const cm_import_limits *limits, cm_ru
                         cm_error *error);
 cm_status cm_import_sonata(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
                            cm_error *error);
+cm_status cm_import_numpy(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
+                          cm_error *error);
 cm_status cm_import_topology(cm_source *source, const cm_import_limits *limits, cm_run *run,
                              cm_topology **topology, cm_error *error);
 

@@ -1,6 +1,7 @@
 #include "core/network/names.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/network/internal.h"
@@ -85,6 +86,50 @@ void cm_names_close(cm_names *names)
   cm_free(names->first);
   cm_free(names->slot);
   *names = (cm_names){0};
+}
+
+void cm_labels_take(cm_topology *topology, cm_names *names)
+{
+  bool same = true;
+  char number[16];
+  for (uint32_t i = 0; i < names->count && same; i++) {
+    (void)snprintf(number, sizeof number, "%u", i);
+    same = strcmp(number, names->text + names->first[i]) == 0;
+  }
+  if (same)
+    return;
+  CM_TRIM(names->memory, names->text, names->first[names->count]);
+  CM_TRIM(names->memory, names->first, (uint64_t)names->count + 1);
+  topology->label_text = names->text;
+  topology->label_first = names->first;
+  names->text = NULL;
+  names->first = NULL;
+}
+
+/* At most room - 1 bytes of a text, in whole characters. */
+static void cut(char *to, size_t room, const char *text)
+{
+  size_t length = strlen(text);
+  if (length >= room)
+    for (length = room - 1; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80;)
+      length--;
+  memcpy(to, text, length);
+  to[length] = '\0';
+}
+
+cm_status cm_populations_take(cm_topology *topology, const cm_names *names, uint32_t **number, cm_memory *memory,
+                              cm_error *error)
+{
+  if (names->count > CM_POPULATIONS_MAX)
+    return cm_over_limit("populations", names->count, CM_POPULATIONS_MAX, error);
+  if (CM_NEW(memory, topology->population, names->count, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < names->count; p++)
+    cut(topology->population[p].name, sizeof topology->population[p].name, names->text + names->first[p]);
+  topology->population_count = names->count;
+  topology->population_of = *number;
+  *number = NULL;
+  return CM_OK;
 }
 
 bool cm_name_valid(const char *name, size_t length)

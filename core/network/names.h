@@ -28,6 +28,16 @@ cm_status cm_names_number(cm_names *names, const char *name, size_t length, uint
 
 void cm_names_close(cm_names *names);
 
+struct cm_topology;
+
+/* Makes the names the labels of vertices 0 to count - 1, unless each is its vertex's number. Takes them. */
+void cm_labels_take(struct cm_topology *topology, cm_names *names);
+
+/* Makes the names populations, number[v] being which one vertex v is of; takes *number. Names are cut to what a
+ * population's may have. CM_TOO_LARGE past CM_POPULATIONS_MAX. */
+cm_status cm_populations_take(struct cm_topology *topology, const cm_names *names, uint32_t **number, cm_memory *memory,
+                              cm_error *error);
+
 /* True for text without control characters that is UTF-8: what a name may be. */
 bool cm_name_valid(const char *name, size_t length);
 

@@ -92,16 +92,18 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
     return refuse_empty(error);
   if (cm_is_hdf5(source->at, size))
     return cm_recognise_hdf5(source, memory, found, error);
+  if (cm_is_numpy(source->at, size) || cm_is_topology(source->at, size)) {
+    *found = &cm_network_formats[cm_is_numpy(source->at, size) ? CM_FORMAT_NUMPY : CM_FORMAT_TOPOLOGY];
+    return CM_OK;
+  }
   if (cm_is_tuple_list(source->at, size)) {
     *found = &cm_network_formats[CM_FORMAT_EDGES];
     return CM_OK;
   }
   if (cm_refuse_foreign(source->at, size, false, error) != CM_OK)
     return cm_fail_at(error, "byte 0");
-  if (size >= 4 && memcmp(source->at, "PK", 2) == 0 && source->at[2] < 9 && source->at[3] < 9) {
-    *found = &cm_network_formats[CM_FORMAT_TOPOLOGY];
-    return CM_OK;
-  }
+  if (cm_is_zip(source->at, size))
+    return cm_recognise_zip(source, memory, found, error);
   bool binary = is_binary(source->at, size);
   size_t where = 0;
   char why[128], formats[CM_FORMAT_NAMES_MAX];

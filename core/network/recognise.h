@@ -18,6 +18,17 @@ cm_status cm_text_format(cm_source *source, const cm_network_format *named, cm_m
 bool cm_is_hdf5(const uint8_t *bytes, size_t size);
 cm_status cm_recognise_hdf5(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error);
 
+/* Whether the bytes begin as an array of NumPy does; as a zip; as a topology file of ours does, which is a zip too. */
+bool cm_is_numpy(const uint8_t *bytes, size_t size);
+bool cm_is_zip(const uint8_t *bytes, size_t size);
+bool cm_is_topology(const uint8_t *bytes, size_t size);
+
+/* Which format a zip is that does not begin as ours: opens it with libzip. CM_BAD_NETWORK: it holds no network. */
+cm_status cm_recognise_zip(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error);
+
+/* CM_BAD_NETWORK: the file is `what`; `advice` says what to do. */
+cm_status cm_refuse_as(const char *what, const char *advice, cm_error *error);
+
 void cm_skip_byte_order_mark(cm_source *source);
 
 /* CM_BAD_NETWORK, with what to do, when the bytes begin as files of other programs do (PDF, xz); else CM_OK.

@@ -311,6 +311,36 @@ cm_status cm_source_take(cm_source *source, void *bytes, size_t size, size_t *go
   return CM_OK;
 }
 
+cm_status cm_source_image(cm_source *source, cm_memory *memory, void **image, size_t *size, cm_error *error)
+{
+  enum { IMAGE_BYTES_MAX = 1 << 30 };
+  uint8_t *made = NULL;
+  uint64_t room = 0, used = 0;
+  for (;;) {
+    size_t here = (size_t)(source->end - source->at);
+    cm_status status = used + here > IMAGE_BYTES_MAX
+                         ? cm_over_limit("bytes once unpacked (such a file is held in memory when it comes gzipped: unpack it "
+                                         "first)", used + here, IMAGE_BYTES_MAX, error)
+                         : CM_ROOM(memory, made, &room, used + here + 1, error);
+    if (status != CM_OK) {
+      cm_free(made);
+      return status;
+    }
+    memcpy(made + used, source->at, here);
+    used += here;
+    source->at = source->end;
+    if (source->ended)
+      break;
+    if (cm_source_fill(source, error) != CM_OK) {
+      cm_free(made);
+      return error->status;
+    }
+  }
+  *image = made;
+  *size = (size_t)used;
+  return CM_OK;
+}
+
 const void *cm_source_memory(const cm_source *source, size_t *size)
 {
   *size = source->state->memory_size;

@@ -59,6 +59,9 @@ static inline uint64_t cm_source_left_max(const cm_source *source)
   return source->raw_size - cm_source_offset(source);
 }
 
+/* All bytes that are left, in memory (cm_free): for libraries that seek in what came gzipped. CM_TOO_LARGE past 1 GiB. */
+cm_status cm_source_image(cm_source *source, cm_memory *memory, void **image, size_t *size, cm_error *error);
+
 /* The bytes below and their number, or NULL: a file. */
 const void *cm_source_memory(const cm_source *source, size_t *size);
 

@@ -29,6 +29,7 @@ typedef enum cm_format_id {
   CM_FORMAT_EDGES,
   CM_FORMAT_NIR,
   CM_FORMAT_SONATA,
+  CM_FORMAT_NUMPY,
   CM_FORMATS
 } cm_format_id;
 

@@ -10,10 +10,10 @@
 /* As connectomes, simulators and graph programs call them. "i" and "j" count beside a weight or delay only. */
 static const char *const words[CM_COLUMNS][24] = {
   [CM_COLUMN_SOURCE] = {"source", "from", "src", "pre", "presynaptic", "source_id", "pre_id", "pre_root_id", "bodyId_pre",
-                        "pre_pt_root_id", "presynaptic_id", "presynaptic_index", "source_node_id", "pre_gid", "sources", "i"},
+                        "pre_pt_root_id", "presynaptic_id", "presynaptic_index", "source_node_id", "pre_gid", "sources", "senders", "i"},
   [CM_COLUMN_TARGET] = {"target", "to", "dst", "dest", "post", "postsynaptic", "target_id", "post_id", "post_root_id",
                         "bodyId_post", "post_pt_root_id", "postsynaptic_id", "postsynaptic_index", "target_node_id",
-                        "post_gid", "targets", "j"},
+                        "post_gid", "targets", "receivers", "j"},
   [CM_COLUMN_WEIGHT] = {"weight", "weights", "w", "syn_count", "synapse_count", "n_synapses", "n_syn", "syn_weight",
                         "synaptic_weight", "count", "strength"},
   [CM_COLUMN_DELAY] = {"delay", "delays", "delay_ms", "delay (ms)", "d"},
@@ -49,12 +49,12 @@ bool cm_field_number(const cm_field *f, double *value)
   return end == text + f->length;
 }
 
-static bool is_word(const cm_field *f, cm_column_id id)
+int cm_column_word(const char *text, size_t length, cm_column_id id)
 {
   for (size_t k = 0; k < sizeof words[id] / sizeof *words[id] && words[id][k] != NULL; k++)
-    if (strlen(words[id][k]) == f->length && strncasecmp(words[id][k], f->text, f->length) == 0)
-      return true;
-  return false;
+    if (strlen(words[id][k]) == length && strncasecmp(words[id][k], text, length) == 0)
+      return (int)k;
+  return -1;
 }
 
 bool cm_columns_of_header(const cm_field *fields, size_t count, cm_columns *columns)
@@ -62,7 +62,7 @@ bool cm_columns_of_header(const cm_field *fields, size_t count, cm_columns *colu
   cm_columns found = {.at = {CM_COLUMN_NONE, CM_COLUMN_NONE, CM_COLUMN_NONE, CM_COLUMN_NONE}, .count = count};
   for (size_t i = 0; i < count; i++)
     for (int id = 0; id < CM_COLUMNS; id++)
-      if (found.at[id] == CM_COLUMN_NONE && is_word(&fields[i], (cm_column_id)id))
+      if (found.at[id] == CM_COLUMN_NONE && cm_column_word(fields[i].text, fields[i].length, (cm_column_id)id) >= 0)
         found.at[id] = (int)i;
   if (found.at[CM_COLUMN_SOURCE] < 0 || found.at[CM_COLUMN_TARGET] < 0 ||
       (fields[found.at[CM_COLUMN_SOURCE]].length == 1 && found.at[CM_COLUMN_WEIGHT] < 0 && found.at[CM_COLUMN_DELAY] < 0))

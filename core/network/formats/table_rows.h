@@ -56,6 +56,9 @@ cm_status cm_table_split(cm_table *t, const char *line, size_t length, cm_error 
 
 /* ---- columns (table_columns.c) ---- */
 
+/* Which of the words of a column a text is, the first being the commonest; -1: none. */
+int cm_column_word(const char *text, size_t length, cm_column_id id);
+
 /* Digits alone, at most 19, no leading zero. */
 bool cm_field_whole(const char *text, size_t length, uint64_t *value);
 

@@ -9,40 +9,7 @@
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-enum { IMAGE_BYTES_MAX = 1 << 30 };
-
 /* ---- files ---- */
-
-/* All bytes of what lies in memory or came gzipped. */
-static cm_status take_image(cm_source *source, cm_run *run, void **image, size_t *size, cm_error *error)
-{
-  uint8_t *made = NULL;
-  uint64_t room = 0, used = 0;
-  for (;;) {
-    size_t here = (size_t)(source->end - source->at);
-    if (used + here > IMAGE_BYTES_MAX) {
-      cm_free(made);
-      return cm_over_limit("bytes once unpacked (an HDF5 file that comes gzipped is held in memory: unpack it first)",
-                           used + here, IMAGE_BYTES_MAX, error);
-    }
-    if (CM_ROOM(run->memory, made, &room, used + here + 1, error) != CM_OK) {
-      cm_free(made);
-      return error->status;
-    }
-    memcpy(made + used, source->at, here);
-    used += here;
-    source->at = source->end;
-    if (source->ended)
-      break;
-    if (cm_source_fill(source, error) != CM_OK) {
-      cm_free(made);
-      return error->status;
-    }
-  }
-  *image = made;
-  *size = (size_t)used;
-  return CM_OK;
-}
 
 cm_status cm_h5_open(cm_h5 *h5, cm_source *source, const cm_import_limits *limits, cm_run *run, const char *format,
                      cm_error *error)
@@ -50,7 +17,7 @@ cm_status cm_h5_open(cm_h5 *h5, cm_source *source, const cm_import_limits *limit
   size_t size = 0;
   *h5 = (cm_h5){.file = -1, .format = format, .memory = run->memory};
   bool plain = cm_source_memory(source, &size) == NULL && !source->gzipped && source->raw_size > 0;
-  if (!plain && take_image(source, run, &h5->image, &size, error) != CM_OK)
+  if (!plain && cm_source_image(source, run->memory, &h5->image, &size, error) != CM_OK)
     return error->status;
   uint64_t bytes = plain ? source->raw_size : size;
   double most = limits->ratio_max * (double)bytes;

@@ -1,0 +1,51 @@
+/* Zip archives of strangers: members found by name and read as streams, within the limits. libzip reads them, so this
+ * happens in a confined process (cm_network_needs_confinement). */
+#ifndef CM_NETWORK_ARCHIVE_ARCHIVE_H
+#define CM_NETWORK_ARCHIVE_ARCHIVE_H
+
+#include <zip.h>
+
+#include "core/network/internal.h"
+
+enum { CM_ARCHIVE_MEMBERS_MAX = 4096 };
+
+typedef struct cm_archive {
+  zip_t *zip;
+  void *image;        /* of what came gzipped; NULL: read where it lies */
+  uint64_t count;     /* of members */
+  uint64_t bytes_max; /* of one member once unpacked */
+} cm_archive;
+
+/* Opens the zip that a source holds. CM_BAD_NETWORK: damaged, encrypted, or of more than CM_ARCHIVE_MEMBERS_MAX members;
+ * CM_TOO_LARGE: what its members say they hold passes the limits. */
+cm_status cm_archive_open(cm_archive *archive, cm_source *source, const cm_import_limits *limits, cm_run *run,
+                          cm_error *error);
+void cm_archive_close(cm_archive *archive); /* harmless on a zeroed archive */
+
+/* The name of a member; never NULL. */
+const char *cm_archive_name(const cm_archive *archive, uint64_t member);
+
+/* Bytes of a member once unpacked, as the archive says. */
+uint64_t cm_archive_bytes(const cm_archive *archive, uint64_t member);
+
+/* Bytes one after another: of a member, or of a source. */
+typedef struct cm_bytes {
+  cm_source *source;  /* NULL: a member */
+  zip_file_t *member;
+  const char *name;   /* for messages */
+  uint64_t offset;    /* bytes taken so far */
+} cm_bytes;
+
+cm_status cm_archive_stream(const cm_archive *archive, uint64_t member, cm_bytes *stream, cm_error *error);
+void cm_bytes_close(cm_bytes *stream); /* harmless on a zeroed stream */
+
+/* Exactly `size` bytes. CM_BAD_NETWORK with the byte where it ends early or is damaged. */
+cm_status cm_bytes_take(cm_bytes *stream, void *bytes, size_t size, cm_error *error);
+
+/* Reads to the end: only then a member's checksum is known to be right. CM_BAD_NETWORK: it is another. */
+cm_status cm_bytes_end(cm_bytes *stream, cm_error *error);
+
+/* CM_BAD_NETWORK with the stream's name and `what`. */
+cm_status cm_bytes_bad(const cm_bytes *stream, const char *what, cm_error *error);
+
+#endif
