@@ -8,45 +8,41 @@
 #include "core/mapping/check/certificate.h"
 #include "core/mapping/check/routes_check.h"
 
-static const char usage[] =
-  "usage: coremap check NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--certificate FILE] [--routes FILE]\n"
-  "                     [--program FILE] [--occupancy FILE] [--again] [--format NAME] [--quiet]\n"
-  "\n"
-  "Recomputes every limit and metric of a mapping (coremap map -o FILE) with code of its own, and all that a\n"
-  "certificate (coremap map --certificate FILE) says of it; follows every axon over its routes (coremap map --routes\n"
-  "FILE.json) and looks for rings that could deadlock. Exit status: 0 legal, 1 not (every violation is listed),\n"
-  "2 bad input. FILE - is standard input.\n"
-  "\n"
-  "  --program FILE  the network is the tiles of this program and the mapping where its units lie (coremap compile\n"
-  "                  --tiles): whether both are what the program does, byte for byte\n"
-  "  --again         map again with the options that the mapping states, and compare all of it: what stands in options,\n"
-  "                  attempts and report is proved by nothing else (with --occupancy where it was made with one)\n"
-  "  --format NAME   the network's format, whatever it looks like: @N\n";
-
 typedef struct arguments {
   cli_mapped in;
   const char *occupancy, *certificate, *routes, *program;
-  bool again;
+  bool again, json;
 } arguments;
+
+enum { OCCUPANCY = 1, CERTIFICATE, ROUTES, PROGRAM, AGAIN };
+
+static const cli_flag flags[] = {
+  CLI_MAPPED_FLAGS,
+  {"occupancy", "FILE", OCCUPANCY, "cores that are taken or broken"},
+  {"certificate", "FILE", CERTIFICATE, "also all that a certificate says (coremap map --certificate)"},
+  {"routes", "FILE.json", ROUTES, "also the routes (coremap map --routes): every axon over them, and rings that could deadlock"},
+  {"program", "FILE", PROGRAM,
+   "the network is the tiles of this program and the mapping where its units lie (coremap compile --tiles): whether both are "
+   "what the program does, byte for byte"},
+  {"again", NULL, AGAIN,
+   "map again with the options that the mapping states, and compare all of it: what stands in options, attempts and report is "
+   "proved by nothing else (with --occupancy where it was made with one)"},
+  CLI_JSON_FLAG,
+  {0}};
 
 static int parse(int argc, char **argv, arguments *a)
 {
-  enum { OCCUPANCY = 256, CERTIFICATE, ROUTES, PROGRAM, AGAIN };
-  static const struct option flags[] = {
-    CLI_MAPPED_FLAGS, {"certificate", required_argument, NULL, CERTIFICATE}, {"routes", required_argument, NULL, ROUTES},
-    {"program", required_argument, NULL, PROGRAM}, {"again", no_argument, NULL, AGAIN},
-    {"occupancy", required_argument, NULL, OCCUPANCY}, {NULL, 0, NULL, 0}};
-  for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
+  for (int flag; (flag = cli_next(&cli_command_check, argc, argv)) != -1;) {
     switch (flag) {
       case OCCUPANCY: a->occupancy = cli_input(optarg); break;
       case CERTIFICATE: a->certificate = cli_input(optarg); break;
       case ROUTES: a->routes = cli_input(optarg); break;
       case PROGRAM: a->program = cli_input(optarg); break;
       case AGAIN: a->again = true; break;
-      case CLI_HELP: return cli_help(usage);
+      case CLI_JSON: a->json = true; break;
       default:
         if (!cli_mapped_take(&a->in, flag))
-          return EXIT_USAGE;
+          return cli_ended(flag);
     }
   }
   return cli_mapped_end(&a->in, "check", argc, argv);
@@ -87,7 +83,21 @@ static cm_status check_program(const arguments *a, const cm_topology *topology, 
   return CM_OK;
 }
 
-int cli_check(int argc, char **argv)
+static void print_verdict(const cm_check_result *result, const char *difference)
+{
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < result->listed; i++)
+    (void)json_array_append_new(list, json_string(result->violations[i]));
+  if (difference[0] != '\0')
+    (void)json_array_append_new(list, json_string(difference));
+  bool legal = result->violation_count == 0 && difference[0] == '\0';
+  json_t *verdict = json_pack("{s:b, s:I, s:o}", "legal", legal, "violations",
+                              (json_int_t)(result->violation_count + (difference[0] != '\0')), "listed", list);
+  cli_print_json(verdict);
+  json_decref(verdict);
+}
+
+static int check(int argc, char **argv)
 {
   arguments a = {0};
   int parsed = parse(argc, argv, &a);
@@ -124,15 +134,18 @@ int cli_check(int argc, char **argv)
     status = check_program(&a, topology, chip, &cli.run, difference, &error);
   cli_run_end(&cli);
   int exit_status = status == CM_OK ? EXIT_DONE : cli_fail(&error);
+  if (status == CM_OK && a.json)
+    print_verdict(&result, difference);
   if (status == CM_OK && result.violation_count > 0) {
-    for (uint32_t i = 0; i < result.listed; i++)
+    for (uint32_t i = 0; i < result.listed && !a.json; i++)
       puts(result.violations[i]);
     fprintf(stderr, "coremap: the mapping breaks %llu rules\n", (unsigned long long)result.violation_count);
     exit_status = EXIT_REFUSED;
   } else if (status == CM_OK && difference[0] != '\0') {
-    puts(difference);
+    if (!a.json)
+      puts(difference);
     exit_status = EXIT_REFUSED;
-  } else if (status == CM_OK && !a.in.quiet)
+  } else if (status == CM_OK && !a.in.quiet && !a.json)
     puts("legal");
   cm_check_result_free(&result);
   cm_topology_free(topology);
@@ -140,3 +153,13 @@ int cli_check(int argc, char **argv)
   cm_chip_free(chip);
   return exit_status;
 }
+
+const cli_command cli_command_check = {
+  .name = "check", .what = "verify a mapping independently of what made it", .run = check, .reads = true,
+  .usage = "NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--certificate FILE] [--routes FILE]\n"
+           "NETWORK ... [--program FILE] [--occupancy FILE] [--again]",
+  .about = "Recomputes every limit and metric of a mapping (coremap map -o FILE) with code of its own, and all that a\n"
+           "certificate (coremap map --certificate FILE) says of it; follows every axon over its routes (coremap map --routes\n"
+           "FILE.json) and looks for rings that could deadlock. Exit status: 0 legal, 1 not (every violation is listed),\n"
+           "2 bad input. FILE - is standard input.",
+  .flags = flags};

@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stdbool.h>
 
+#include "cli/command.h"
 #include "core/base/file.h"
 #include "core/base/run.h"
 #include "core/chip/chip.h"
@@ -51,10 +52,6 @@ cm_status cli_import_apart(const char *path, const cm_import_hint *hint, cm_run 
 /* Writes a network to `path` (as named on the command line) in the format `to`, or NULL: the one its ending says. */
 cm_status cli_export(const cm_topology *topology, const char *path, const char *to, cm_run *run, cm_error *error);
 
-/* Prints a command's usage, "@N" in it being the names of the network formats and "@A" what they are. Returns
- * EXIT_DONE. */
-int cli_help(const char *usage);
-
 /* A run context on an account, cancelled by SIGINT and SIGTERM, that shows phases on standard error: a bar on a
  * terminal, a line a phase otherwise, nothing when quiet. */
 typedef struct cli_run {
@@ -89,6 +86,9 @@ bool cli_whole32(const char *text, uint32_t least, uint32_t most, uint32_t *numb
 /* Prints what a command found as JSON on standard output, with a line end. */
 void cli_print_json(const json_t *report);
 
+/* Prints a network's counts as one JSON object: format (NULL: none), neurons, hyperedges, synapses. */
+void cli_print_counts(const cm_topology *topology, const char *format);
+
 /* Prints what a mapping's report says of time steps: the lower bound, and the table of a Pareto set. */
 void cli_print_steps(const json_t *report);
 
@@ -98,14 +98,15 @@ typedef struct cli_mapped {
   bool quiet;
 } cli_mapped;
 
-/* Its flags, for a table of getopt_long; --help is among them, as CLI_HELP. */
-enum { CLI_CHIP = 512, CLI_MESH, CLI_FORMAT, CLI_MAPPING, CLI_QUIET, CLI_HELP };
+/* Its flags, for a command's table. */
+enum { CLI_CHIP = 512, CLI_MESH, CLI_FORMAT, CLI_MAPPING };
 #define CLI_MAPPED_FLAGS                                                                                     \
-  {"chip", required_argument, NULL, CLI_CHIP}, {"mesh", required_argument, NULL, CLI_MESH},                 \
-    {"format", required_argument, NULL, CLI_FORMAT}, {"mapping", required_argument, NULL, CLI_MAPPING},     \
-    {"quiet", no_argument, NULL, CLI_QUIET}, {"help", no_argument, NULL, CLI_HELP}
+  {"chip", "NAME|FILE", CLI_CHIP, "the chip that it is mapped on"},                                          \
+    {"mesh", "WxH", CLI_MESH, "instead: a bare grid of cores without limits"},                               \
+    {"format", "NAME", CLI_FORMAT, CLI_FORMAT_ABOUT},                                                        \
+    {"mapping", "FILE", CLI_MAPPING, "the mapping, as coremap map -o writes it"}, CLI_QUIET_FLAG
 
-/* Takes one of these flags with its argument (optarg), --help excepted; false: it is another one. */
+/* Takes one of these flags with its argument (optarg); false: it is another one. */
 bool cli_mapped_take(cli_mapped *mapped, int flag);
 
 /* When all flags are read: the network, and whether chip and mapping are named. Returns -1 to go on, else an exit status. */
@@ -123,28 +124,6 @@ void cli_shape_set(json_t *options, const char *value);
 
 /* The number of that name in a report; 0: none. */
 double cli_number(const json_t *report, const char *name);
-
-/* The commands: arguments after the command's name, argv[0] being that name. */
-int cli_map(int argc, char **argv);
-int cli_partition(int argc, char **argv);
-int cli_place(int argc, char **argv);
-int cli_check(int argc, char **argv);
-int cli_simulate(int argc, char **argv);
-int cli_compile(int argc, char **argv);
-int cli_schedule(int argc, char **argv);
-int cli_tile(int argc, char **argv);
-int cli_show(int argc, char **argv);
-int cli_convert(int argc, char **argv);
-int cli_generate(int argc, char **argv);
-int cli_train(int argc, char **argv);
-int cli_run_program(int argc, char **argv);
-int cli_disassemble(int argc, char **argv);
-int cli_submit(int argc, char **argv);
-int cli_wait(int argc, char **argv);
-int cli_login(int argc, char **argv);
-int cli_logout(int argc, char **argv);
-int cli_get(int argc, char **argv);
-int cli_cancel(int argc, char **argv);
 
 /* Prints the table of operators as Markdown: that of docs/operators.md. */
 void cli_show_operators(void);

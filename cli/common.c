@@ -167,6 +167,15 @@ void cli_print_json(const json_t *report)
   putchar('\n');
 }
 
+void cli_print_counts(const cm_topology *topology, const char *format)
+{
+  json_t *counts = json_pack("{s:s*, s:I, s:I, s:I}", "format", format, "neurons", (json_int_t)topology->vertex_count,
+                             "hyperedges", (json_int_t)cm_topology_hyperedges(topology), "synapses",
+                             (json_int_t)cm_topology_synapses(topology));
+  cli_print_json(counts);
+  json_decref(counts);
+}
+
 void cli_print_steps(const json_t *report)
 {
   const json_t *bound = json_object_get(report, "step_bound"), *pareto = json_object_get(report, "pareto"), *p;

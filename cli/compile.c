@@ -9,95 +9,47 @@
 #include "core/base/json.h"
 #include "core/machine/compile.h"
 
-static const char usage[] =
-  "usage: coremap compile MODEL.onnx -o OUT [OPTION...]\n"
-  "\n"
-  "With a chip that runs programs, turns an operator-level model into a program for it: operators are cut in pieces that\n"
-  "fit on the chip, ordered, turned to instructions and linked. Else rewrites the model so that its permutations move the\n"
-  "fewest bytes. Either computes the same numbers.\n"
-  "\n"
-  "  -o, --output FILE    where the program or the model (ONNX) goes, or what another stage makes\n"
-  "  --chip NAME|FILE     the chip; its file has a \"machine\" with memory and devices (docs/chip-file.md)\n"
-  "  --memory B           bytes of on-chip memory instead of the chip's, or 256K, 4M\n"
-  "  --shape NAME=DIMS    extents of an input that the model leaves open, like input=1x3x224x224, or of an open dimension,\n"
-  "                       like batch=1; once for each\n"
-  "  --order WHICH        search (default) or file: operators in the order of the file\n"
-  "  --objective WHICH    time (default) or traffic: what comes first, the time or the bytes to and from the chip\n"
-  "  --scores N           candidates that the search for pieces and orders scores (default: by the size of the program)\n"
-  "  --search-seconds S   the search ends after so many seconds with the best found\n"
-  "  --stop-after STAGE   permutations, split (pieces as JSON), order (as they will run), tile (the program's pieces\n"
-  "                       as a network), program, or mapping (its pieces on cores)\n"
-  "  --report FILE        write what was done as JSON: permutations, pieces, traffic, time\n"
-  "  --measure COMMAND    score orders by running the program on the real target: docs/orders.md\n"
-  "  --timeline FILE      write what every unit of the chip does when, as Chrome trace JSON\n"
-  "  --tiles FILE         write the program's pieces as a network (docs/tiling.md)\n"
-  "  --mapping FILE       and on which core each lies, as coremap map -o writes it; needs --tiles\n"
-  "  --verify             compute the model before and after on random inputs and compare, and tiles with the program\n"
-  "  --seed S             of the random inputs and the search\n"
-  "  --threads T          never changes the result\n"
-  "  --memory-limit B     bytes, or 512M, 2G, that the compiler may use\n"
-  "  --time-limit S       seconds\n"
-  "  --json               print the report on standard output\n"
-  "  --quiet              no progress\n";
-
 typedef struct arguments {
   const char *model_name, *model, *output, *report, *chip, *timeline, *tiles, *mapping, *measure;
   json_t *options;
   bool json, quiet;
 } arguments;
 
+enum { REPORT = 1, CHIP, TIMELINE, MEASURE, TILES, MAPPING };
+
+static const cli_flag flags[] = {
+  {"output", "FILE", CLI_OUTPUT, "where the program or the model (ONNX) goes, or what another stage makes"},
+  {"chip", "NAME|FILE", CHIP, "the chip; its file has a \"machine\" with memory and devices (docs/chip-file.md)"},
+  {"report", "FILE", REPORT, "write what was done as JSON: permutations, pieces, traffic, time"},
+  {"measure", "COMMAND", MEASURE, "score orders by running the program on the real target: docs/orders.md"},
+  {"timeline", "FILE", TIMELINE, "write what every unit of the chip does when, as Chrome trace JSON"},
+  {"tiles", "FILE", TILES, "write the program's pieces as a network (docs/tiling.md)"},
+  {"mapping", "FILE", MAPPING, "and on which core each lies, as coremap map -o writes it; needs --tiles"},
+  CLI_JSON_FLAG,
+  CLI_QUIET_FLAG,
+  {0}};
+
 /* Negative: go on. */
 static int parse(int argc, char **argv, arguments *a)
 {
-  enum { SHAPE = 256 };
-  static const struct option flags[] = {{"output", required_argument, NULL, 'o'},
-                                        {"report", required_argument, NULL, 'r'},
-                                        {"chip", required_argument, NULL, 'c'},
-                                        {"stop-after", required_argument, NULL, 's'},
-                                        {"seed", required_argument, NULL, 'S'},
-                                        {"memory", required_argument, NULL, 'M'},
-                                        {"order", required_argument, NULL, 'O'},
-                                        {"shape", required_argument, NULL, SHAPE},
-                                        {"scores", required_argument, NULL, 'n'},
-                                        {"search-seconds", required_argument, NULL, 'w'},
-                                        {"objective", required_argument, NULL, 'b'},
-                                        {"timeline", required_argument, NULL, 'e'},
-                                        {"measure", required_argument, NULL, 'x'},
-                                        {"tiles", required_argument, NULL, 'i'},
-                                        {"mapping", required_argument, NULL, 'p'},
-                                        {"threads", required_argument, NULL, 't'},
-                                        {"memory-limit", required_argument, NULL, 'm'},
-                                        {"time-limit", required_argument, NULL, 'l'},
-                                        {"verify", no_argument, NULL, 'v'},
-                                        {"json", no_argument, NULL, 'j'},
-                                        {"quiet", no_argument, NULL, 'q'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
-  for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;)
+  for (int flag; (flag = cli_next(&cli_command_compile, argc, argv)) != -1;)
     switch (flag) {
-    case 'o': a->output = cli_output(optarg); break;
-    case 'r': a->report = cli_output(optarg); break;
-    case 'c': a->chip = cli_input(optarg); break;
-    case 's': (void)cli_option_set(a->options, "stop_after", optarg); break;
-    case 'M': (void)cli_option_set(a->options, "memory", optarg); break;
-    case SHAPE: cli_shape_set(a->options, optarg); break;
-    case 'O': (void)cli_option_set(a->options, "order", optarg); break;
-    case 'n': (void)cli_option_set(a->options, "scores", optarg); break;
-    case 'w': (void)cli_option_set(a->options, "search_seconds", optarg); break;
-    case 'b': (void)cli_option_set(a->options, "objective", optarg); break;
-    case 'e': a->timeline = cli_output(optarg); break;
-    case 'x': a->measure = optarg; break;
-    case 'i': a->tiles = cli_output(optarg); break;
-    case 'p': a->mapping = cli_output(optarg); break;
-    case 'S': (void)cli_option_set(a->options, "seed", optarg); break;
-    case 't': (void)cli_option_set(a->options, "threads", optarg); break;
-    case 'm': (void)cli_option_set(a->options, "memory_limit", optarg); break;
-    case 'l': (void)cli_option_set(a->options, "time_limit", optarg); break;
-    case 'v': json_object_set_new(a->options, "verify", json_true()); break;
-    case 'j': a->json = true; break;
-    case 'q': a->quiet = true; break;
-    case 'h': fputs(usage, stdout); return EXIT_DONE;
-    default: return EXIT_USAGE;
+    case CLI_OUTPUT: a->output = cli_output(optarg); break;
+    case REPORT: a->report = cli_output(optarg); break;
+    case CHIP: a->chip = cli_input(optarg); break;
+    case TIMELINE: a->timeline = cli_output(optarg); break;
+    case MEASURE: a->measure = optarg; break;
+    case TILES: a->tiles = cli_output(optarg); break;
+    case MAPPING: a->mapping = cli_output(optarg); break;
+    case CLI_JSON: a->json = true; break;
+    case CLI_QUIET: a->quiet = true; break;
+    case CLI_TAKES_OPTION:
+      if (strcmp(cli_taken(), "shape") == 0)
+        cli_shape_set(a->options, optarg);
+      else if (!cli_option_set(a->options, cli_taken(), optarg))
+        return cli_usage("compile", "--%s \"%s\" is not text", cli_taken(), optarg);
+      break;
+    default: return cli_ended(flag);
     }
   if (optind + 1 != argc)
     return cli_usage("compile", optind == argc ? "no model is named" : "one model is needed");
@@ -229,7 +181,7 @@ static int compile(const arguments *a)
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 }
 
-int cli_compile(int argc, char **argv)
+static int compile_command(int argc, char **argv)
 {
   arguments a = {.options = json_object()};
   int status = parse(argc, argv, &a);
@@ -238,3 +190,12 @@ int cli_compile(int argc, char **argv)
   json_decref(a.options);
   return status;
 }
+
+const cli_command cli_command_compile = {
+  .name = "compile", .run = compile_command, .options = CLI_OPTIONS_COMPILE,
+  .what = "turn an ONNX model into a program for a chip, or rewrite it so that its permutations move less",
+  .usage = "MODEL.onnx -o OUT [OPTION...]",
+  .about = "With a chip that runs programs, turns an operator-level model into a program for it: operators are cut in pieces that\n"
+           "fit on the chip, ordered, turned to instructions and linked. Else rewrites the model so that its permutations move the\n"
+           "fewest bytes. Either computes the same numbers.",
+  .flags = flags};

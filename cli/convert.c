@@ -4,30 +4,26 @@
 #include "cli/cli.h"
 #include "core/network/export.h"
 
-static const char usage[] =
-  "usage: coremap convert [--format NAME] [--to NAME] [--quiet] IN OUT\n"
-  "\n"
-  "Reads a network of any format and writes it in the one that OUT's ending names: .zip (topology file), .snn,\n"
-  ".graph (METIS), .hgr (hMETIS), .mtx (MatrixMarket), .csv or .tsv (edge list); all but .zip may end in .gz too.\n"
-  "IN - is standard input, OUT - standard output.\n"
-  "\n"
-  "  --format NAME   what IN is, whatever it looks like: @N\n"
-  "  --to NAME       what OUT shall be, whatever it is called: one of these or an ending, like tsv or csv.gz\n";
+enum { FORMAT = 1, TO };
 
-int cli_convert(int argc, char **argv)
+static const cli_flag flags[] = {
+  {"format", "NAME", FORMAT, "what IN is, whatever it looks like: @N"},
+  {"to", "NAME", TO, "what OUT shall be, whatever it is called: one of these or an ending, like tsv or csv.gz"},
+  CLI_JSON_FLAG,
+  CLI_QUIET_FLAG,
+  {0}};
+
+static int convert(int argc, char **argv)
 {
-  static const struct option flags[] = {
-      {"format", required_argument, NULL, 'f'}, {"to", required_argument, NULL, 't'},
-      {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-  bool quiet = false;
+  bool quiet = false, json = false;
   const char *format = NULL, *to = NULL;
-  for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
+  for (int flag; (flag = cli_next(&cli_command_convert, argc, argv)) != -1;) {
     switch (flag) {
-      case 'f': format = optarg; break;
-      case 't': to = optarg; break;
-      case 'q': quiet = true; break;
-      case 'h': return cli_help(usage);
-      default: return EXIT_USAGE;
+      case FORMAT: format = optarg; break;
+      case TO: to = optarg; break;
+      case CLI_JSON: json = true; break;
+      case CLI_QUIET: quiet = true; break;
+      default: return cli_ended(flag);
     }
   }
   if (optind + 2 != argc)
@@ -42,6 +38,16 @@ int cli_convert(int argc, char **argv)
   if (status == CM_OK)
     status = cli_export(topology, argv[optind + 1], to, &cli.run, &error);
   cli_run_end(&cli);
+  if (status == CM_OK && json)
+    cli_print_counts(topology, report.format);
   cm_topology_free(topology);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }
+
+const cli_command cli_command_convert = {
+  .name = "convert", .what = "turn a network into another format", .run = convert, .reads = true,
+  .usage = "IN OUT [--format NAME] [--to NAME] [--json] [--quiet]",
+  .about = "Reads a network of any format and writes it in the one that OUT's ending names: .zip (topology file), .snn,\n"
+           ".graph (METIS), .hgr (hMETIS), .mtx (MatrixMarket), .csv or .tsv (edge list); all but .zip may end in .gz too.\n"
+           "IN - is standard input, OUT - standard output.",
+  .flags = flags};

@@ -181,20 +181,3 @@ cm_status cli_export(const cm_topology *topology, const char *path, const char *
     return error->status;
   return cm_export_as(topology, cli_output(path), to != NULL ? name : path, run, error);
 }
-
-int cli_help(const char *usage)
-{
-  char text[CM_FORMAT_NAMES_MAX];
-  const char *at = usage;
-  bool reads = strstr(usage, "--format NAME") != NULL;
-  for (const char *mark; (mark = strchr(at, '@')) != NULL; at = mark + 2) {
-    bool names = mark[1] == 'N', about = mark[1] == 'A';
-    (void)fwrite(at, 1, (size_t)(mark - at), stdout);
-    if (names || about)
-      fputs(names ? cm_network_format_names(text) : cm_network_formats_about(text), stdout);
-  }
-  fputs(at, stdout);
-  for (int id = 0; reads && id < CM_READ_OPTIONS; id++)
-    printf("  --%s %s   %s\n", cm_read_options[id].name, cm_read_options[id].form, cm_read_options[id].about);
-  return EXIT_DONE;
-}

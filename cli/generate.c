@@ -9,31 +9,26 @@
 #include "cli/cli.h"
 #include "core/generate/generate.h"
 
-static const char usage[] =
-  "usage: coremap generate reservoir --neurons N [--fan-out M] [OPTION...] -o OUT\n"
-  "       coremap generate microcircuit [--scale X] [--rates] [OPTION...] -o OUT.zip\n"
-  "       coremap generate layered [--layers L] [--layer N|WxH] [--fan-out M] [--spread S] [OPTION...] -o OUT\n"
-  "       coremap generate chain [--populations P] [--size N] [OPTION...] -o OUT\n"
-  "\n"
-  "reservoir: neurons in a cube, connected to near ones and a few far ones, with log-normal rates. OUT's ending names\n"
-  "the format, as in coremap convert.\n"
-  "layered: each neuron reaches some of those around its like in the next layer.\n"
-  "chain: a ring of populations, connected one to one.\n"
-  "microcircuit: the cortical microcircuit of Potjans and Diesmann, written as a topology file.\n"
-  "\n"
-  "  --neurons N    2 or more\n"
-  "  --fan-out M    mean number of targets; 128 unless given, 192 above 32768 neurons, 256 above 131072; layered: 64\n"
-  "  --layers L     2 or more, 32 unless given\n"
-  "  --layer N|WxH  neurons of a layer, a line or a sheet; 32768 unless given\n"
-  "  --spread S     the targets are drawn from so many around the same place; twice the fan-out unless given\n"
-  "  --populations P, --size N  200 populations of 10000 neurons unless given\n"
-  "  --scale X      0.001 to 10, 1 unless given: 77169 neurons, 298880968 synapses\n"
-  "  --rates        axons weigh the published mean rates of their populations instead of 1\n"
-  "  --seed S       1 unless given\n"
-  "  --threads T    never changes the result\n"
-  "  --to NAME      what OUT shall be, whatever it is called: @N, or an ending, like csv.gz;\n"
-  "                 with -o - (standard output) it is needed\n"
-  "  --quiet        no progress\n";
+enum { NEURONS = 1, FAN_OUT, LAYERS, LAYER, SPREAD, POPULATIONS, SIZE, SCALE, RATES, SEED, THREADS, TO };
+
+static const cli_flag flags[] = {
+  {"neurons", "N", NEURONS, "of a reservoir: 2 or more"},
+  {"fan-out", "X", FAN_OUT, "mean number of targets; 128 unless given, 192 above 32768 neurons, 256 above 131072; layered: 64"},
+  {"layers", "N", LAYERS, "2 or more, 32 unless given"},
+  {"layer", "N|WxH", LAYER, "neurons of a layer, a line or a sheet; 32768 unless given"},
+  {"spread", "N", SPREAD, "the targets are drawn from so many around the same place; twice the fan-out unless given"},
+  {"populations", "N", POPULATIONS, "of a chain, 200 unless given"},
+  {"size", "N", SIZE, "neurons of a population of a chain, 10000 unless given"},
+  {"scale", "X", SCALE, "of a microcircuit, 0.001 to 10, 1 unless given: 77169 neurons, 298880968 synapses"},
+  {"rates", NULL, RATES, "axons weigh the published mean rates of their populations instead of 1"},
+  {"seed", "N", SEED, "1 unless given"},
+  {"threads", "N", THREADS, "never changes the result"},
+  {"output", "FILE", CLI_OUTPUT, "where the network goes"},
+  {"to", "NAME", TO,
+   "what OUT shall be, whatever it is called: @N, or an ending, like csv.gz; with -o - (standard output) it is needed"},
+  CLI_JSON_FLAG,
+  CLI_QUIET_FLAG,
+  {0}};
 
 typedef struct arguments {
   const char *recipe, *output, *to;
@@ -42,7 +37,7 @@ typedef struct arguments {
   double fan_out, scale;
   uint64_t seed;
   unsigned threads;
-  bool rates, quiet;
+  bool rates, json, quiet;
 } arguments;
 
 static bool real_number(const char *text, double *value)
@@ -78,41 +73,25 @@ static bool count_of(const char *text, uint32_t *count)
 /* Returns -1 to go on, else an exit status. */
 static int parse(int argc, char **argv, arguments *a)
 {
-  static const struct option flags[] = {{"neurons", required_argument, NULL, 'n'},
-                                        {"fan-out", required_argument, NULL, 'f'},
-                                        {"layers", required_argument, NULL, 'l'},
-                                        {"layer", required_argument, NULL, 'w'},
-                                        {"spread", required_argument, NULL, 'd'},
-                                        {"populations", required_argument, NULL, 'p'},
-                                        {"size", required_argument, NULL, 'z'},
-                                        {"scale", required_argument, NULL, 'x'},
-                                        {"rates", no_argument, NULL, 'r'},
-                                        {"seed", required_argument, NULL, 's'},
-                                        {"threads", required_argument, NULL, 't'},
-                                        {"output", required_argument, NULL, 'o'},
-                                        {"to", required_argument, NULL, 'T'},
-                                        {"quiet", no_argument, NULL, 'q'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
-  for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;) {
+  for (int flag; (flag = cli_next(&cli_command_generate, argc, argv)) != -1;) {
     bool good = true;
     switch (flag) {
-      case 'n': good = count_of(optarg, &a->neurons); break;
-      case 'l': good = count_of(optarg, &a->layered.layers); break;
-      case 'w': good = sheet(optarg, &a->layered); break;
-      case 'd': good = count_of(optarg, &a->layered.spread); break;
-      case 'p': good = count_of(optarg, &a->populations); break;
-      case 'z': good = count_of(optarg, &a->size); break;
-      case 'f': good = real_number(optarg, &a->fan_out); break;
-      case 'x': good = real_number(optarg, &a->scale); break;
-      case 'r': a->rates = true; break;
-      case 's': good = cli_whole(optarg, 0, UINT64_MAX, &a->seed); break;
-      case 't': good = cli_whole32(optarg, 1, 1024, &a->threads); break;
-      case 'o': a->output = optarg; break;
-      case 'T': a->to = optarg; break;
-      case 'q': a->quiet = true; break;
-      case 'h': return cli_help(usage);
-      default: return EXIT_USAGE;
+      case NEURONS: good = count_of(optarg, &a->neurons); break;
+      case LAYERS: good = count_of(optarg, &a->layered.layers); break;
+      case LAYER: good = sheet(optarg, &a->layered); break;
+      case SPREAD: good = count_of(optarg, &a->layered.spread); break;
+      case POPULATIONS: good = count_of(optarg, &a->populations); break;
+      case SIZE: good = count_of(optarg, &a->size); break;
+      case FAN_OUT: good = real_number(optarg, &a->fan_out); break;
+      case SCALE: good = real_number(optarg, &a->scale); break;
+      case RATES: a->rates = true; break;
+      case SEED: good = cli_whole(optarg, 0, UINT64_MAX, &a->seed); break;
+      case THREADS: good = cli_whole32(optarg, 1, 1024, &a->threads); break;
+      case CLI_OUTPUT: a->output = optarg; break;
+      case TO: a->to = optarg; break;
+      case CLI_QUIET: a->quiet = true; break;
+      case CLI_JSON: a->json = true; break;
+      default: return cli_ended(flag);
     }
     if (!good)
       return cli_usage("generate", "\"%s\" is no fit number for this option", optarg);
@@ -148,7 +127,9 @@ static cm_status in_memory(const arguments *a, cm_run *run, cm_error *error)
   if (make(a, run, &topology, error) != CM_OK)
     return error->status;
   cm_status status = cli_export(topology, a->output, a->to, run, error);
-  if (status == CM_OK)
+  if (status == CM_OK && a->json)
+    cli_print_counts(topology, NULL);
+  else if (status == CM_OK)
     printf("%" PRIu32 " neurons, %" PRIu64 " synapses\n", topology->vertex_count, topology->pin_count);
   cm_topology_free(topology);
   return status;
@@ -161,8 +142,14 @@ static cm_status microcircuit(const arguments *a, cm_run *run, cm_error *error)
   if (cm_microcircuit_counts(a->scale, &counts, error) != CM_OK ||
       cm_generate_microcircuit(a->scale, a->rates, cli_output(a->output), run, &report, error) != CM_OK)
     return error->status;
-  printf("%" PRIu32 " neurons, %" PRIu64 " synapses between %" PRIu64 " pairs\n", counts.neurons, report.synapses,
-         report.pairs);
+  if (a->json) {
+    json_t *told = json_pack("{s:I, s:I, s:I}", "neurons", (json_int_t)counts.neurons, "synapses", (json_int_t)report.synapses,
+                             "pairs", (json_int_t)report.pairs);
+    cli_print_json(told);
+    json_decref(told);
+  } else
+    printf("%" PRIu32 " neurons, %" PRIu64 " synapses between %" PRIu64 " pairs\n", counts.neurons, report.synapses,
+           report.pairs);
   return CM_OK;
 }
 
@@ -175,7 +162,7 @@ static bool known(const char *recipe)
   return false;
 }
 
-int cli_generate(int argc, char **argv)
+static int generate(int argc, char **argv)
 {
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   arguments a = {.scale = 1, .seed = 1, .threads = processors > 0 ? (unsigned)processors : 1, .populations = 200,
@@ -202,3 +189,16 @@ int cli_generate(int argc, char **argv)
   cli_run_end(&cli);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }
+
+const cli_command cli_command_generate = {
+  .name = "generate", .what = "make a network of a published recipe", .run = generate,
+  .usage = "reservoir --neurons N [--fan-out X] [OPTION...] -o OUT\n"
+           "microcircuit [--scale X] [--rates] [OPTION...] -o OUT.zip\n"
+           "layered [--layers N] [--layer N|WxH] [--fan-out X] [--spread N] [OPTION...] -o OUT\n"
+           "chain [--populations N] [--size N] [OPTION...] -o OUT",
+  .about = "reservoir: neurons in a cube, connected to near ones and a few far ones, with log-normal rates. OUT's ending names\n"
+           "the format, as in coremap convert.\n"
+           "layered: each neuron reaches some of those around its like in the next layer.\n"
+           "chain: a ring of populations, connected one to one.\n"
+           "microcircuit: the cortical microcircuit of Potjans and Diesmann, written as a topology file.",
+  .flags = flags};

@@ -7,21 +7,51 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "cli/token.h"
+#include "cli/context.h"
 
 enum { JSON_BYTES_MAX = 1 << 28, CONNECT_SECONDS = 10 };
 
 struct cli_server {
   CURL *curl;
-  char url[512]; /* without a slash at its end */
+  char url[CLI_URL_MAX]; /* without a slash at its end */
   char token[CLI_TOKEN_MAX]; /* "": none */
   const atomic_bool *cancel;
 };
 
-cm_status cli_server_open(const char *url, const atomic_bool *cancel, cli_server **made, cm_error *error)
+bool cli_where_take(cli_where *where, int flag)
 {
-  url = url != NULL ? url : getenv("COREMAP_SERVER");
-  url = url != NULL ? url : "http://127.0.0.1:8080";
+  switch (flag) {
+  case CLI_SERVER: where->server = optarg; return true;
+  case CLI_CONTEXT: where->context = optarg; return true;
+  case CLI_JSON: where->json = true; return true;
+  case CLI_QUIET: where->quiet = true; return true;
+  default: return false;
+  }
+}
+
+/* The server's address, and the token of a context. */
+static cm_status find_server(const cli_where *where, cli_context *context, cm_error *error)
+{
+  const char *given = where->server, *environment = getenv("COREMAP_SERVER");
+  if (given != NULL && where->context != NULL)
+    return cm_fail(error, CM_BAD_REQUEST, "a context is a server: name either --server or --context");
+  if (given == NULL && where->context == NULL && environment != NULL && environment[0] != '\0')
+    given = environment;
+  *context = (cli_context){.name = ""};
+  if (given == NULL && cli_context_find(where->context, context, error) != CM_OK)
+    return error->status;
+  if (context->name[0] == '\0' &&
+      snprintf(context->url, sizeof context->url, "%s", given != NULL ? given : "http://127.0.0.1:8080") >= CLI_URL_MAX)
+    return cm_fail(error, CM_BAD_REQUEST, "the address %.60s... is too long", given);
+  return CM_OK;
+}
+
+cm_status cli_server_open(const cli_where *where, const atomic_bool *cancel, cli_server **made, cm_error *error)
+{
+  cli_context context;
+  if (find_server(where, &context, error) != CM_OK)
+    return error->status;
+  const char *url = context.url;
   if (strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0)
     return cm_fail(error, CM_BAD_REQUEST, "\"%s\" is no server's address, like http://127.0.0.1:8080", url);
   cli_server *server = calloc(1, sizeof *server);
@@ -33,7 +63,10 @@ cm_status cli_server_open(const char *url, const atomic_bool *cancel, cli_server
   (void)snprintf(server->url, sizeof server->url, "%s", url);
   for (size_t length = strlen(server->url); server->url[length - 1] == '/'; length--)
     server->url[length - 1] = '\0';
-  if (cli_token_find(server->url, server->token, error) != CM_OK) {
+  bool own = context.token[0] != '\0' && getenv("COREMAP_TOKEN") == NULL;
+  if (own)
+    (void)snprintf(server->token, sizeof server->token, "%s", context.token);
+  if (own ? cli_token_safe(server->url, error) != CM_OK : cli_token_find(server->url, server->token, error) != CM_OK) {
     cli_server_close(server);
     return error->status;
   }

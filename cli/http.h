@@ -8,10 +8,20 @@
 
 typedef struct cli_server cli_server;
 
-/* A server at `url` (NULL: $COREMAP_SERVER, else http://127.0.0.1:8080); nothing is asked yet. `cancel` ends a request
- * that runs. The caller's: cli_server_close. It signs in with the token that is kept for it
- * (cli/token.h). Errors: CM_BAD_REQUEST (no URL), those of cli_token_find, memory. */
-cm_status cli_server_open(const char *url, const atomic_bool *cancel, cli_server **made, cm_error *error);
+/* What the command line says of the server; NULL: nothing. */
+typedef struct cli_where {
+  const char *server, *context;
+  bool json, quiet; /* and of what is printed */
+} cli_where;
+
+/* Takes one of CLI_SERVER_FLAGS, --json or --quiet with its argument (optarg); false: it is another flag. */
+bool cli_where_take(cli_where *where, int flag);
+
+/* The server that is named, by --server, --context, $COREMAP_SERVER or a context (cli/context.h), else
+ * http://127.0.0.1:8080; nothing is asked yet. `cancel` ends a request that runs. The caller's: cli_server_close. It signs
+ * in with the context's token, or with the one that is kept for it (cli/token.h). Errors: CM_BAD_REQUEST (no URL), those of
+ * cli_token_find and cli_context_find, memory. */
+cm_status cli_server_open(const cli_where *where, const atomic_bool *cancel, cli_server **made, cm_error *error);
 void cli_server_close(cli_server *server);
 
 /* Its address without a slash at the end; and another token than the one that is kept for it. */

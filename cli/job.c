@@ -19,83 +19,44 @@ static bool set_pair(cli_job *a, const char *pair)
 }
 
 /* Returns -1 to go on, else an exit status. */
-int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job *a)
+int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *a)
 {
-  enum { CHIP = 256, MESH, OCCUPANCY, CACHE, PART, PLACEMENT, ROUTES, CERTIFICATE, PARETO, FROM, POLICY, FORMAT, JSON, QUIET, SET, HELP,
-         JOB_OPTION };
-  static const struct option all[] = {{"placement", required_argument, NULL, PLACEMENT},
-                                      {"output", required_argument, NULL, 'o'},
-                                      {"mapper", required_argument, NULL, JOB_OPTION},
-                                      {"communication", required_argument, NULL, JOB_OPTION},
-                                      {"policy", required_argument, NULL, POLICY},
-                                      {"routes", required_argument, NULL, ROUTES},
-                                      {"routing", required_argument, NULL, JOB_OPTION},
-                                      {"route-model", required_argument, NULL, JOB_OPTION},
-                                      {"certificate", required_argument, NULL, CERTIFICATE},
-                                      {"pareto", required_argument, NULL, PARETO},
-                                      {"from", required_argument, NULL, FROM},
-                                      {"compare", required_argument, NULL, JOB_OPTION}, /* these are of a placement */
-                                      {"format", required_argument, NULL, FORMAT},
-                                      {"chip", required_argument, NULL, CHIP},
-                                      {"mesh", required_argument, NULL, MESH},
-                                      {"occupancy", required_argument, NULL, OCCUPANCY},
-                                      {"cache", required_argument, NULL, CACHE},
-                                      {"part", required_argument, NULL, PART},
-                                      {"json", no_argument, NULL, JSON},
-                                      {"quiet", no_argument, NULL, QUIET},
-                                      {"set", required_argument, NULL, SET},
-                                      {"help", no_argument, NULL, HELP},
-                                      {"preset", required_argument, NULL, JOB_OPTION},
-                                      {"objective", required_argument, NULL, JOB_OPTION},
-                                      {"parts", required_argument, NULL, JOB_OPTION},
-                                      {"imbalance", required_argument, NULL, JOB_OPTION},
-                                      {"max-part-size", required_argument, NULL, JOB_OPTION},
-                                      {"seed", required_argument, NULL, JOB_OPTION},
-                                      {"threads", required_argument, NULL, JOB_OPTION},
-                                      {"memory-limit", required_argument, NULL, JOB_OPTION},
-                                      {"time-limit", required_argument, NULL, JOB_OPTION},
-                                      {NULL, 0, NULL, 0}};
-  enum { OF_PLACEMENT = 12 };
-  const struct option *flags = places ? all : all + OF_PLACEMENT;
-  const char *command = argv[0];
-  bool part_is_read = strcmp(command, "place") == 0;
-  int flag, index;
-  while ((flag = getopt_long(argc, argv, places ? "o:" : "", flags, &index)) != -1) {
+  bool part_is_read = command->options == CLI_OPTIONS_PLACE, places = command->options != CLI_OPTIONS_PARTITION;
+  for (int flag; (flag = cli_next(command, argc, argv)) != -1;) {
     switch (flag) {
-      case FORMAT: a->format = optarg; break;
-      case CHIP: a->chip_name = cli_input(optarg); break;
-      case MESH: a->mesh = optarg; break;
-      case OCCUPANCY: a->occupancy_path = cli_input(optarg); break;
-      case CACHE: a->cache_folder = optarg; break;
-      case PART: a->part = part_is_read ? cli_input(optarg) : cli_output(optarg); break;
-      case PLACEMENT: a->placement = cli_output(optarg); break;
-      case ROUTES: a->routes = cli_output(a->routes_name = optarg); break;
-      case CERTIFICATE: a->certificate = cli_output(optarg); break;
-      case PARETO: a->pareto = optarg; break;
-      case FROM: a->from = cli_input(optarg); break;
-      case POLICY: a->policy = cli_input(optarg); break;
-      case 'o': a->output = cli_output(optarg); break;
-      case JSON: a->json = true; break;
-      case QUIET: a->quiet = true; break;
-      case HELP: return cli_help(usage);
-      case SET:
+      case CLI_JOB_FORMAT: a->format = optarg; break;
+      case CLI_JOB_CHIP: a->chip_name = cli_input(optarg); break;
+      case CLI_JOB_MESH: a->mesh = optarg; break;
+      case CLI_JOB_OCCUPANCY: a->occupancy_path = cli_input(optarg); break;
+      case CLI_JOB_CACHE: a->cache_folder = optarg; break;
+      case CLI_JOB_PART: a->part = part_is_read ? cli_input(optarg) : cli_output(optarg); break;
+      case CLI_JOB_PLACEMENT: a->placement = cli_output(optarg); break;
+      case CLI_JOB_ROUTES: a->routes = cli_output(a->routes_name = optarg); break;
+      case CLI_JOB_CERTIFICATE: a->certificate = cli_output(optarg); break;
+      case CLI_JOB_PARETO: a->pareto = optarg; break;
+      case CLI_JOB_FROM: a->from = cli_input(optarg); break;
+      case CLI_JOB_POLICY: a->policy = cli_input(optarg); break;
+      case CLI_OUTPUT: a->output = cli_output(optarg); break;
+      case CLI_JSON: a->json = true; break;
+      case CLI_QUIET: a->quiet = true; break;
+      case CLI_JOB_SET:
         if (!set_pair(a, optarg))
-          return cli_usage(command, "--set \"%s\" is not of the form NAME=VALUE", optarg);
+          return cli_usage(command->name, "--set \"%s\" is not of the form NAME=VALUE", optarg);
         break;
-      case JOB_OPTION:
-        if (!cli_option_set(a->flags, flags[index].name, optarg))
-          return cli_usage(command, "--%s \"%s\" is not text", flags[index].name, optarg);
+      case CLI_TAKES_OPTION:
+        if (!cli_option_set(a->flags, cli_taken(), optarg))
+          return cli_usage(command->name, "--%s \"%s\" is not text", cli_taken(), optarg);
         break;
-      default: return EXIT_USAGE;
+      default: return cli_ended(flag);
     }
   }
   if (optind + 1 != argc)
-    return cli_usage(command, optind == argc ? "no network is named" : "more than one network is named");
+    return cli_usage(command->name, optind == argc ? "no network is named" : "more than one network is named");
   a->network = cli_input(argv[optind]);
   if (places ? (a->chip_name == NULL) == (a->mesh == NULL) : a->chip_name != NULL && a->mesh != NULL)
-    return cli_usage(command, "name either --chip or --mesh");
+    return cli_usage(command->name, "name either --chip or --mesh");
   if (a->occupancy_path != NULL && a->chip_name == NULL && a->mesh == NULL)
-    return cli_usage(command, "--occupancy needs a --chip");
+    return cli_usage(command->name, "--occupancy needs a --chip");
   return -1;
 }
 

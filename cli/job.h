@@ -30,8 +30,26 @@ typedef struct cli_job {
   char scratch[CM_PATH_MAX];
 } cli_job;
 
-/* Reads the flags; those of a placement only where `places`. Returns -1 to go on, else an exit status. */
-int cli_job_parse(int argc, char **argv, const char *usage, bool places, cli_job *job);
+/* Their own flags beside the job options, for a command's table. */
+enum {
+  CLI_JOB_CHIP = 1, CLI_JOB_MESH, CLI_JOB_OCCUPANCY, CLI_JOB_CACHE, CLI_JOB_PART, CLI_JOB_PLACEMENT, CLI_JOB_ROUTES,
+  CLI_JOB_CERTIFICATE, CLI_JOB_PARETO, CLI_JOB_FROM, CLI_JOB_POLICY, CLI_JOB_FORMAT, CLI_JOB_SET
+};
+#define CLI_JOB_INPUT_FLAGS(of_chip, of_mesh)                                                                \
+  {"format", "NAME", CLI_JOB_FORMAT, CLI_FORMAT_ABOUT}, {"chip", "NAME|FILE", CLI_JOB_CHIP, of_chip},        \
+    {"mesh", "WxH", CLI_JOB_MESH, of_mesh},                                                                  \
+    {"occupancy", "FILE", CLI_JOB_OCCUPANCY, "cores that are taken or broken"},                              \
+    {"set", "NAME=VALUE", CLI_JOB_SET, "a job option (docs/options.md) by the name that it has over HTTP"}
+#define CLI_JOB_PLACED_FLAGS                                                                                 \
+  {"placement", "FILE", CLI_JOB_PLACEMENT, "write part,x,y"},                                                \
+    {"policy", "FILE", CLI_JOB_POLICY, "of mapper learned, from coremap train; unless given, the one that ships"}, \
+    {"routes", "FILE", CLI_JOB_ROUTES, "write routes free of deadlock: tables or paths as .json or .csv, link loads as .bin"}, \
+    {"certificate", "FILE", CLI_JOB_CERTIFICATE,                                                             \
+     "write what coremap check --certificate can verify: limits, metrics, lower bounds"},                    \
+    {"output", "FILE", CLI_OUTPUT, "write the whole mapping as JSON"}, CLI_JSON_FLAG, CLI_QUIET_FLAG
+
+/* Reads the flags. Returns -1 to go on, else an exit status. */
+int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *job);
 
 /* Reads options, chip, occupancy and network and fills what the pipeline takes; `input` borrows from the job. */
 cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error);

@@ -1,9 +1,11 @@
 bin_PROGRAMS += coremap
-coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/http.h cli/job.h cli/remote.h \
+coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli/remote.h \
   cli/apart.c \
   cli/check.c \
+  cli/command.c \
   cli/common.c \
   cli/compile.c \
+  cli/context.c \
   cli/convert.c \
   cli/files.c \
   cli/generate.c \

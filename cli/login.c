@@ -5,45 +5,34 @@
 #include <unistd.h>
 
 #include "cli/remote.h"
-#include "cli/token.h"
+#include "cli/context.h"
 
-static const char login_usage[] =
-  "usage: coremap login [--server URL]\n"
-  "\n"
-  "Reads a token from standard input (without echo on a terminal), asks the server whose it is, and keeps it for the commands\n"
-  "that talk to that server, in ~/.config/coremap/tokens, which nobody else can read. $COREMAP_TOKEN goes before what is kept.\n"
-  "\n"
-  "  --server URL   $COREMAP_SERVER, else http://127.0.0.1:8080\n";
+enum { REVOKE = 1 };
 
-static const char logout_usage[] =
-  "usage: coremap logout [--server URL] [--revoke]\n"
-  "\n"
-  "Forgets the token that is kept for a server.\n"
-  "\n"
-  "  --revoke       have the server revoke it too, so that no copy of it is good any more\n"
-  "  --server URL   $COREMAP_SERVER, else http://127.0.0.1:8080\n";
+static const cli_flag login_flags[] = {
+  {"server", "URL", CLI_SERVER, "unless given, $COREMAP_SERVER, the context's, or http://127.0.0.1:8080"},
+  {"context", "NAME", CLI_CONTEXT, "keep server and token under this name, and have the other commands talk to it: coremap context"},
+  CLI_JSON_FLAG,
+  {0}};
+
+static const cli_flag logout_flags[] = {
+  {"revoke", NULL, REVOKE, "have the server revoke it too, so that no copy of it is good any more"},
+  CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
 
 typedef struct arguments {
-  const char *server;
+  cli_where where;
+  const char *context; /* to keep */
   bool revoke;
 } arguments;
 
 /* Negative: go on. */
-static int parse(int argc, char **argv, const char *usage, arguments *a)
+static int parse(const cli_command *command, int argc, char **argv, arguments *a)
 {
-  static const struct option flags[] = {{"server", required_argument, NULL, 's'},
-                                        {"revoke", no_argument, NULL, 'r'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
-  for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;)
-    switch (flag) {
-    case 's': a->server = optarg; break;
-    case 'r': a->revoke = true; break;
-    case 'h': fputs(usage, stdout); return EXIT_DONE;
-    default: return EXIT_USAGE;
-    }
-  if (a->revoke && usage == login_usage)
-    return cli_usage(argv[0], "--revoke is logout's");
+  for (int flag; (flag = cli_next(command, argc, argv)) != -1;)
+    if (flag == REVOKE)
+      a->revoke = true;
+    else if (!cli_where_take(&a->where, flag))
+      return cli_ended(flag);
   return optind < argc ? cli_usage(argv[0], "too much is named: tokens are read from standard input") : -1;
 }
 
@@ -68,7 +57,7 @@ static cm_status read_token(char token[CLI_TOKEN_MAX], cm_error *error)
   return got && token[0] != '\0' ? CM_OK : cm_fail(error, CM_BAD_REQUEST, "no token came on standard input");
 }
 
-static cm_status sign_in(cli_server *server, cm_error *error)
+static cm_status sign_in(cli_server *server, const arguments *a, cm_error *error)
 {
   char token[CLI_TOKEN_MAX];
   cli_reply reply = {0};
@@ -78,8 +67,11 @@ static cm_status sign_in(cli_server *server, cm_error *error)
   cli_server_use(server, token);
   cm_status status = cli_server_ask(server, &me, &reply, error);
   if (status == CM_OK)
-    status = cli_token_keep(cli_server_url(server), token, NULL, error);
-  if (status == CM_OK)
+    status = a->context != NULL ? cli_context_keep(a->context, cli_server_url(server), token, error)
+                                : cli_token_keep(cli_server_url(server), token, NULL, error);
+  if (status == CM_OK && a->where.json)
+    cli_print_json(reply.json);
+  else if (status == CM_OK)
     (void)printf("signed in to %s as %s\n", cli_server_url(server), json_string_value(json_object_get(reply.json, "user")));
   json_decref(reply.json);
   memset(token, 0, sizeof token);
@@ -101,39 +93,65 @@ static cm_status end_token(cli_server *server, cm_error *error)
   return status;
 }
 
-static int on_server(const arguments *a, bool in)
+static cm_status sign_out(cli_server *server, const arguments *a, cm_error *error)
+{
+  bool known = false;
+  cli_context context;
+  if (a->revoke && end_token(server, error) != CM_OK)
+    return error->status;
+  if (cli_context_find(a->where.context, &context, error) != CM_OK)
+    return error->status;
+  bool of_context = context.name[0] != '\0' && strcmp(context.url, cli_server_url(server)) == 0 && a->where.server == NULL;
+  cm_status status = of_context ? cli_context_forget(context.name, &known, error)
+                                : cli_token_keep(cli_server_url(server), NULL, &known, error);
+  if (status != CM_OK)
+    return status;
+  if (a->where.json) {
+    json_t *told = json_pack("{s:s, s:b}", "server", cli_server_url(server), "token_was_kept", known);
+    cli_print_json(told);
+    json_decref(told);
+  } else
+    (void)printf(known ? "signed out of %s\n" : "no token is kept for %s\n", cli_server_url(server));
+  return CM_OK;
+}
+
+static int on_server(const arguments *a, cm_status (*step)(cli_server *server, const arguments *a, cm_error *error))
 {
   cm_error error;
   cli_run cli;
   cli_server *server = NULL;
-  bool known = false;
   cli_run_begin(&cli, true);
-  cm_status status = cli_server_open(a->server, cli.run.cancel, &server, &error);
-  if (status == CM_OK && in)
-    status = sign_in(server, &error);
-  else if (status == CM_OK) {
-    if (a->revoke)
-      status = end_token(server, &error);
-    if (status == CM_OK)
-      status = cli_token_keep(cli_server_url(server), NULL, &known, &error);
-    if (status == CM_OK)
-      (void)printf(known ? "signed out of %s\n" : "no token is kept for %s\n", cli_server_url(server));
-  }
+  cm_status status = cli_server_open(&a->where, cli.run.cancel, &server, &error);
+  if (status == CM_OK)
+    status = step(server, a, &error);
   cli_run_end(&cli);
   cli_server_close(server);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }
 
-int cli_login(int argc, char **argv)
+static int login(int argc, char **argv)
 {
   arguments a = {0};
-  int status = parse(argc, argv, login_usage, &a);
-  return status < 0 ? on_server(&a, true) : status;
+  int status = parse(&cli_command_login, argc, argv, &a);
+  a.context = a.where.context; /* it is made here */
+  a.where.context = NULL;
+  return status < 0 ? on_server(&a, sign_in) : status;
 }
 
-int cli_logout(int argc, char **argv)
+static int logout(int argc, char **argv)
 {
   arguments a = {0};
-  int status = parse(argc, argv, logout_usage, &a);
-  return status < 0 ? on_server(&a, false) : status;
+  int status = parse(&cli_command_logout, argc, argv, &a);
+  return status < 0 ? on_server(&a, sign_out) : status;
 }
+
+const cli_command cli_command_login = {
+  .name = "login", .what = "sign in to a server: keep a token for it", .run = login, .server = true,
+  .usage = "[--server URL] [--context NAME]",
+  .about = "Reads a token from standard input (without echo on a terminal), asks the server whose it is, and keeps it for the commands\n"
+           "that talk to that server, in ~/.config/coremap/tokens, which nobody else can read. $COREMAP_TOKEN goes before what is kept.",
+  .flags = login_flags};
+
+const cli_command cli_command_logout = {
+  .name = "logout", .what = "forget the token of a server", .run = logout, .server = true, .usage = "[--server URL] [--revoke]",
+  .about = "Forgets the token that is kept for a server.", .flags = logout_flags};

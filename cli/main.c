@@ -1,47 +1,79 @@
-/* coremap: on files what the server does over HTTP, and jobs of a server (SPEC section 12). */
+/* coremap: on files what the server does over HTTP, and all of a server's resources. */
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
 
-static const struct {
-  const char *name;
-  int (*run)(int argc, char **argv);
-  const char *what;
-  bool reads; /* networks: takes the options for reading them */
-} commands[] = {
-  {"map", cli_map, "map a network on a chip", true},
-  {"partition", cli_partition, "cut a network into parts, without placing them", true},
-  {"place", cli_place, "place parts that are made already", true},
-  {"compile", cli_compile, "turn an ONNX model into a program for a chip, or rewrite it so that its permutations move less", false},
-  {"run", cli_run_program, "simulate a program: its time and what it computes", false},
-  {"disassemble", cli_disassemble, "print a program's instructions", false},
-  {"tile", cli_tile, "the pieces of a program for an ONNX model, as a network", false},
-  {"schedule", cli_schedule, "schedule tasks on processors or resources", false},
-  {"simulate", cli_simulate, "simulate the packets of a mapping: step time, latencies, saturation", true},
-  {"check", cli_check, "verify a mapping independently of what made it", true},
-  {"show", cli_show, "describe a network, chip or mapping", true},
-  {"convert", cli_convert, "turn a network into another format", true},
-  {"generate", cli_generate, "make a network of a published recipe", false},
-  {"train", cli_train, "train the policy of mapper `learned`", true},
-  {"login", cli_login, "sign in to a server: keep a token for it", false},
-  {"logout", cli_logout, "forget the token of a server", false},
-  {"submit", cli_submit, "queue a job on a server", true},
-  {"wait", cli_wait, "wait until a server's job has ended", false},
-  {"get", cli_get, "get a job, mapping or program from a server", false},
-  {"cancel", cli_cancel, "cancel a server's job", false},
+const cli_command *const cli_commands[] = {
+  &cli_command_map,     &cli_command_partition,   &cli_command_place,    &cli_command_compile,  &cli_command_run,
+  &cli_command_disassemble, &cli_command_tile,    &cli_command_schedule, &cli_command_simulate, &cli_command_check,
+  &cli_command_show,    &cli_command_convert,     &cli_command_generate, &cli_command_train,    &cli_command_login,
+  &cli_command_logout,  &cli_command_context,     &cli_command_submit,   &cli_command_wait,     &cli_command_get,
+  &cli_command_cancel,  &cli_command_help_,
 };
-enum { COMMANDS = sizeof commands / sizeof *commands };
+const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
-static void help(FILE *stream)
+const cli_command *cli_command_find(const char *name)
 {
-  fputs("usage: coremap COMMAND [ARGUMENT...]\n\n", stream);
-  for (size_t i = 0; i < COMMANDS; i++)
-    fprintf(stream, "  %-11s %s\n", commands[i].name, commands[i].what);
-  fputs("\n`coremap COMMAND --help` says more. Exit status: 0 done, 1 refused or illegal, 2 bad usage or input.\n",
-        stream);
+  for (size_t i = 0; i < cli_command_count; i++)
+    if (strcmp(name, cli_commands[i]->name) == 0)
+      return cli_commands[i];
+  return NULL;
 }
+
+static void list_commands(FILE *stream)
+{
+  fputs("usage: coremap COMMAND [ARGUMENT...]\n\nOn files:\n\n", stream);
+  for (int server = 0; server < 2; server++) {
+    if (server == 1)
+      fputs("\nOn a server (docs/client.md):\n\n", stream);
+    for (size_t i = 0; i < cli_command_count; i++)
+      if (cli_commands[i]->server == (server == 1))
+        fprintf(stream, "  %-11s %s\n", cli_commands[i]->name, cli_commands[i]->what);
+  }
+  fputs("\n`coremap help COMMAND` says more. Exit status: 0 done, 1 refused or illegal, 2 bad usage or input.\n", stream);
+}
+
+/* ---- help ---- */
+
+static const cli_flag help_flags[] = {{"json", NULL, CLI_JSON, "all commands with their flags as JSON, or the one that is named"}, {0}};
+
+static void print_json(const cli_command *one)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; one == NULL && i < cli_command_count; i++)
+    (void)json_array_append_new(list, cli_command_json(cli_commands[i]));
+  json_t *all = one != NULL ? cli_command_json(one) : json_pack("{s:s, s:s, s:O}", "command", "coremap", "version", CM_VERSION,
+                                                                  "commands", list);
+  cli_print_json(all);
+  json_decref(all);
+  json_decref(list);
+}
+
+static int help(int argc, char **argv)
+{
+  bool json = false;
+  for (int flag; (flag = cli_next(&cli_command_help_, argc, argv)) != -1;) {
+    if (flag != CLI_JSON)
+      return cli_ended(flag);
+    json = true;
+  }
+  const cli_command *one = optind < argc ? cli_command_find(argv[optind]) : NULL;
+  if (optind < argc && one == NULL)
+    return cli_no_command(argv[optind]);
+  if (json)
+    print_json(one);
+  else if (one != NULL)
+    cli_command_help(one, stdout);
+  else
+    list_commands(stdout);
+  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
+}
+
+const cli_command cli_command_help_ = {
+  .name = "help", .what = "what a command does and takes", .run = help, .usage = "[COMMAND] [--json]",
+  .about = "Lists the commands, or says what one does and which flags it has.", .flags = help_flags};
 
 int main(int argc, char **argv)
 {
@@ -50,25 +82,23 @@ int main(int argc, char **argv)
     return EXIT_REFUSED;
   }
   if (argc < 2) {
-    help(stderr);
+    list_commands(stderr);
     return EXIT_USAGE;
   }
-  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
-    help(stdout);
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    list_commands(stdout);
     return EXIT_DONE;
   }
   if (strcmp(argv[1], "--version") == 0) {
     puts("coremap " CM_VERSION);
     return EXIT_DONE;
   }
-  for (size_t i = 0; i < COMMANDS; i++)
-    if (strcmp(argv[1], commands[i].name) == 0) {
-      cm_error error;
-      int count = argc - 1;
-      if (commands[i].reads && cli_read_options(&count, argv + 1, &error) != CM_OK)
-        return cli_fail(&error);
-      return commands[i].run(count, argv + 1);
-    }
-  fprintf(stderr, "coremap: there is no command \"%s\"; see coremap --help\n", argv[1]);
-  return EXIT_USAGE;
+  const cli_command *command = cli_command_find(argv[1]);
+  if (command == NULL)
+    return cli_no_command(argv[1]);
+  cm_error error;
+  int count = argc - 1;
+  if (command->reads && cli_read_options(&count, argv + 1, &error) != CM_OK)
+    return cli_fail(&error);
+  return command->run(count, argv + 1);
 }

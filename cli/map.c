@@ -11,73 +11,20 @@
 #include "core/mapping/stage/part_file.h"
 #include "core/mapping/routes/routes.h"
 
-static const char usage[] =
-  "usage: coremap map NETWORK (--chip NAME|FILE | --mesh WxH) [OPTION...]\n"
-  "\n"
-  "Maps a network on a chip. The network's format is recognised, gzipped or not:\n"
-  "@A.\n"
-  "FILE - is standard input, or output.\n"
-  "\n"
-  "  --format NAME        the network's format, whatever it looks like:\n"
-  "                       @N\n"
-  "  --chip NAME|FILE     a preset (see coremap show chips) or a chip file\n"
-  "  --mesh WxH           a bare grid of cores without limits\n"
-  "  --occupancy FILE     cores that are taken or broken\n"
-  "  --preset NAME        fast, balanced (default), best: effort; reference: the seed's method\n"
-  "  --objective NAME     edge, axon, time, energy, edp or pareto (docs/options.md); unless given: axon for directed\n"
-  "                       networks under core limits, else edge\n"
-  "  --mapper NAME        mesh (parts and places at once), staged (placement engine), learned (a trained policy),\n"
-  "                       bisection (seed 0); unless given, what suits preset and objective (docs/placement.md)\n"
-  "  --communication M    what placement pays for: unicast (a packet to every core reached; unless given) or multicast\n"
-  "                       (one packet along the union of the routes)\n"
-  "  --policy FILE        of mapper learned, from coremap train; unless given, the one that ships\n"
-  "  --parts K            exactly K parts (with --imbalance, 0.03 unless given); at most K for time, energy, edp\n"
-  "  --max-part-size N    at most N neurons in a part\n"
-  "  --seed S             same input, options and seed: same bytes out\n"
-  "  --threads T          never changes the result\n"
-  "  --memory-limit B     bytes, or 512M, 2G\n"
-  "  --time-limit S       seconds\n"
-  "  --set NAME=VALUE     any other job option (docs/options.md)\n"
-  "  --cache DIR          keep coarsened levels here between runs (at most 1 GiB; one run at a time)\n"
-  "  --part FILE          write one part number a line\n"
-  "  --placement FILE     write part,x,y\n"
-  "  --from FILE          start from an old mapping (-o of an earlier run): keep what can stay, move what must\n"
-  "  --compare fresh      with --from: map afresh too and report both costs\n"
-  "  --routes FILE        write routes free of deadlock: tables or paths as .json or .csv, link loads as .bin\n"
-  "  --routing NAME       xy, yx, west-first, north-last, negative-first (the chip's own unless given)\n"
-  "  --route-model NAME   multicast (trees and tables) or unicast (paths)\n"
-  "  --certificate FILE   write what coremap check --certificate can verify: limits, metrics, lower bounds\n"
-  "  --pareto DIR         with --objective pareto: write its mappings, their table and plot into this folder\n"
-  "  -o, --output FILE    write the whole mapping as JSON\n"
-  "  --json               print metrics as one JSON object\n"
-  "  --quiet              no progress\n";
+static const cli_flag map_flags[] = {
+  CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file", "a bare grid of cores without limits"),
+  {"cache", "DIR", CLI_JOB_CACHE, "keep coarsened levels here between runs (at most 1 GiB; one run at a time)"},
+  {"part", "FILE", CLI_JOB_PART, "write one part number a line"},
+  {"from", "FILE", CLI_JOB_FROM, "start from an old mapping (-o of an earlier run): keep what can stay, move what must"},
+  {"pareto", "DIR", CLI_JOB_PARETO, "with --objective pareto: write its mappings, their table and plot into this folder"},
+  CLI_JOB_PLACED_FLAGS,
+  {0}};
 
-static const char place_usage[] =
-  "usage: coremap place NETWORK --part IN.part (--chip NAME|FILE | --mesh WxH) [OPTION...]\n"
-  "\n"
-  "Places parts that are made already, one part number a line in the order of the neurons: the placement stage alone.\n"
-  "FILE - is standard input, or output.\n"
-  "\n"
-  "  --format NAME        the network's format, whatever it looks like:\n"
-  "                       @N\n"
-  "  --part FILE          the parts; no number up to the largest may be missing\n"
-  "  --chip NAME|FILE     a preset (see coremap show chips) or a chip file\n"
-  "  --mesh WxH           a bare grid of cores without limits\n"
-  "  --occupancy FILE     cores that are taken or broken\n"
-  "  --preset NAME        fast, balanced (default), best; reference: the seed's placement\n"
-  "  --objective NAME     axon (what axons carry between parts) or edge (what synapses do)\n"
-  "  --mapper NAME        staged (placement engine), learned (a trained policy; --policy FILE), bisection (seed 0)\n"
-  "  --communication M    unicast (unless given) or multicast: what placement pays for\n"
-  "  --seed S             same input, options and seed: same bytes out\n"
-  "  --threads T          never changes the result\n"
-  "  --memory-limit B     bytes, or 512M, 2G\n"
-  "  --time-limit S       seconds\n"
-  "  --set NAME=VALUE     any other job option (docs/options.md)\n"
-  "  --placement FILE     write part,x,y\n"
-  "  --routes FILE        write routes free of deadlock, --certificate FILE what can be verified: as coremap map\n"
-  "  -o, --output FILE    write the whole mapping as JSON\n"
-  "  --json               print metrics as one JSON object\n"
-  "  --quiet              no progress\n";
+static const cli_flag place_flags[] = {
+  {"part", "FILE", CLI_JOB_PART, "the parts; no number up to the largest may be missing"},
+  CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file", "a bare grid of cores without limits"),
+  CLI_JOB_PLACED_FLAGS,
+  {0}};
 
 /* One view of a mapping on its way to a file. */
 typedef struct view {
@@ -258,15 +205,23 @@ static int run_command(cli_job *job, const char *in)
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 }
 
-int cli_map(int argc, char **argv)
+static int map(int argc, char **argv)
 {
   cli_job job = {.flags = json_object()};
-  int status = cli_job_parse(argc, argv, usage, true, &job);
+  int status = cli_job_parse(&cli_command_map, argc, argv, &job);
   if (status < 0)
     status = run_command(&job, NULL);
   cli_job_close(&job);
   return status;
 }
+
+const cli_command cli_command_map = {
+  .name = "map", .what = "map a network on a chip", .run = map, .reads = true, .options = CLI_OPTIONS_MAP,
+  .usage = "NETWORK (--chip NAME|FILE | --mesh WxH) [OPTION...]",
+  .about = "Maps a network on a chip. The network's format is recognised, gzipped or not:\n"
+           "@A.\n"
+           "FILE - is standard input, or output.",
+  .flags = map_flags};
 
 /* What asks for other parts than those that are given; NULL: nothing does. */
 static const char *asks_for_parts(const cli_job *job)
@@ -277,16 +232,13 @@ static const char *asks_for_parts(const cli_job *job)
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
     if (json_object_get(job->flags, options[i][0]) != NULL)
       return options[i][1];
-  return job->from != NULL                                ? "--from"
-         : job->cache_folder != NULL                      ? "--cache"
-         : mapper != NULL && strcmp(mapper, "mesh") == 0 ? "mapper mesh"
-                                                          : NULL;
+  return mapper != NULL && strcmp(mapper, "mesh") == 0 ? "mapper mesh" : NULL;
 }
 
-int cli_place(int argc, char **argv)
+static int place(int argc, char **argv)
 {
   cli_job job = {.flags = json_object()};
-  int status = cli_job_parse(argc, argv, place_usage, true, &job);
+  int status = cli_job_parse(&cli_command_place, argc, argv, &job);
   const char *in = job.part;
   job.part = NULL; /* it is read here, not written */
   const char *other = asks_for_parts(&job);
@@ -299,3 +251,10 @@ int cli_place(int argc, char **argv)
   cli_job_close(&job);
   return status;
 }
+
+const cli_command cli_command_place = {
+  .name = "place", .what = "place parts that are made already", .run = place, .reads = true, .options = CLI_OPTIONS_PLACE,
+  .usage = "NETWORK --part IN.part (--chip NAME|FILE | --mesh WxH) [OPTION...]",
+  .about = "Places parts that are made already, one part number a line in the order of the neurons: the placement stage alone.\n"
+           "FILE - is standard input, or output.",
+  .flags = place_flags};

@@ -4,31 +4,12 @@
 #include "cli/job.h"
 #include "core/mapping/stage/stage.h"
 
-static const char usage[] =
-    "usage: coremap partition NETWORK [--chip NAME|FILE | --mesh WxH] [OPTION...]\n"
-    "\n"
-    "Cuts a network into parts that keep the limits of a core, and stops there: no region, no placement. Without a\n"
-    "chip the limit is --max-part-size, or the number of parts is --parts. FILE - is standard input, or output.\n"
-    "\n"
-    "  --format NAME        the network's format, whatever it looks like:\n"
-    "                       @N\n"
-    "  --chip NAME|FILE     a preset (see coremap show chips) or a chip file: its limits, a part a core at most\n"
-    "  --mesh WxH           a bare grid of cores without limits: one part a core\n"
-    "  --occupancy FILE     cores that are taken or broken\n"
-    "  --preset NAME        fast, balanced (default), best: effort; reference: the seed's method\n"
-    "  --objective NAME     edge, axon, time, energy or edp (docs/options.md); unless given: axon for directed networks under\n"
-  "                       core limits, else edge\n"
-    "  --parts K            exactly K parts (with --imbalance, 0.03 unless given); at most K for time, energy, edp\n"
-    "  --max-part-size N    at most N neurons in a part\n"
-    "  --seed S             same input, options and seed: same bytes out\n"
-    "  --threads T          never changes the result\n"
-    "  --memory-limit B     bytes, or 512M, 2G\n"
-    "  --time-limit S       seconds\n"
-    "  --set NAME=VALUE     any other job option (docs/options.md)\n"
-    "  --cache DIR          keep coarsened levels here between runs (at most 1 GiB; one run at a time)\n"
-    "  --part FILE          write one part number a line\n"
-    "  --json               print all figures as one JSON object\n"
-    "  --quiet              no progress\n";
+static const cli_flag flags[] = {
+  CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file: its limits, a part a core at most",
+                      "a bare grid of cores without limits: one part a core"),
+  {"cache", "DIR", CLI_JOB_CACHE, "keep coarsened levels here between runs (at most 1 GiB; one run at a time)"},
+  {"part", "FILE", CLI_JOB_PART, "write one part number a line"},
+  CLI_JSON_FLAG, CLI_QUIET_FLAG, {0}};
 
 /* The use of one resource over all parts. */
 typedef struct tally {
@@ -131,12 +112,20 @@ static int run_command(cli_job *job)
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 }
 
-int cli_partition(int argc, char **argv)
+static int partition(int argc, char **argv)
 {
   cli_job job = {.flags = json_object()};
-  int status = cli_job_parse(argc, argv, usage, false, &job);
+  int status = cli_job_parse(&cli_command_partition, argc, argv, &job);
   if (status < 0)
     status = run_command(&job);
   cli_job_close(&job);
   return status;
 }
+
+const cli_command cli_command_partition = {
+  .name = "partition", .what = "cut a network into parts, without placing them", .run = partition, .reads = true,
+  .options = CLI_OPTIONS_PARTITION,
+  .usage = "NETWORK [--chip NAME|FILE | --mesh WxH] [OPTION...]",
+  .about = "Cuts a network into parts that keep the limits of a core, and stops there: no region, no placement. Without a\n"
+           "chip the limit is --max-part-size, or the number of parts is --parts. FILE - is standard input, or output.",
+  .flags = flags};

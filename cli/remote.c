@@ -6,36 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char wait_usage[] =
-  "usage: coremap wait JOB [--server URL] [--json] [--quiet]\n"
-  "\n"
-  "Waits until a job has ended and prints what it made, \"mapping ID\" or \"program ID\". Exit status 1 when it failed\n"
-  "or was cancelled.\n"
-  "\n"
-  "  --server URL   $COREMAP_SERVER, else http://127.0.0.1:8080\n"
-  "  --json         print the job as JSON\n"
-  "  --quiet        no progress\n";
-
-static const char get_usage[] =
-  "usage: coremap get ID [VIEW] [-o FILE] [--server URL]\n"
-  "\n"
-  "Gets a job, a mapping or a program: its description, or one of its views (docs/http.md). The id of a job that is\n"
-  "done stands for what it made.\n"
-  "\n"
-  "  VIEW           of a mapping: content, part, placement, neurons, cores, links, routes, certificate; of a program:\n"
-  "                 program, model, report, schedule, tiles, mapping; of a job: log; with ?format=csv for another format\n"
-  "  -o FILE        where it goes, whole or not at all; standard output unless given\n"
-  "  --server URL   $COREMAP_SERVER, else http://127.0.0.1:8080\n";
-
-static const char cancel_usage[] =
-  "usage: coremap cancel JOB [--server URL] [--json]\n"
-  "\n"
-  "Cancels a job that is queued or running, and prints its state.\n";
-
 typedef struct arguments {
-  const char *id, *view, *server, *output;
-  bool json, quiet;
+  const char *id, *view, *output;
+  cli_where where;
 } arguments;
+
+static const cli_flag job_flags[] = {CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG, {0}};
+static const cli_flag get_flags[] = {
+  {"output", "FILE", CLI_OUTPUT, "where it goes, whole or not at all; standard output unless given"},
+  CLI_SERVER_FLAGS, {"json", NULL, CLI_JSON, "what VIEW does not say otherwise is JSON, always"}, {0}};
 
 bool cli_is_id(const char *text)
 {
@@ -46,29 +25,19 @@ bool cli_is_id(const char *text)
 }
 
 /* Negative: go on. */
-static int parse(int argc, char **argv, const char *usage, bool views, arguments *a)
+static int parse(const cli_command *command, int argc, char **argv, arguments *a)
 {
-  static const struct option flags[] = {{"server", required_argument, NULL, 's'},
-                                        {"output", required_argument, NULL, 'o'},
-                                        {"json", no_argument, NULL, 'j'},
-                                        {"quiet", no_argument, NULL, 'q'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
-  const char *command = argv[0];
-  for (int flag; (flag = getopt_long(argc, argv, views ? "o:" : "", flags, NULL)) != -1;)
-    switch (flag) {
-    case 's': a->server = optarg; break;
-    case 'o': a->output = strcmp(optarg, "-") != 0 ? optarg : NULL; break;
-    case 'j': a->json = true; break;
-    case 'q': a->quiet = true; break;
-    case 'h': fputs(usage, stdout); return EXIT_DONE;
-    default: return EXIT_USAGE;
-    }
+  bool views = command == &cli_command_get;
+  for (int flag; (flag = cli_next(command, argc, argv)) != -1;)
+    if (flag == CLI_OUTPUT)
+      a->output = strcmp(optarg, "-") != 0 ? optarg : NULL;
+    else if (!cli_where_take(&a->where, flag))
+      return cli_ended(flag);
   if (optind == argc || argc - optind > (views ? 2 : 1))
-    return cli_usage(command, optind == argc ? "no id is named" : "too much is named");
+    return cli_usage(command->name, optind == argc ? "no id is named" : "too much is named");
   a->id = argv[optind];
   a->view = argv[optind + 1];
-  return cli_is_id(a->id) ? -1 : cli_usage(command, "\"%s\" is no id", a->id);
+  return cli_is_id(a->id) ? -1 : cli_usage(command->name, "\"%s\" is no id", a->id);
 }
 
 static const char *text_of(const json_t *object, const char *name)
@@ -94,8 +63,8 @@ static int on_server(const arguments *a, server_step step, json_t **reply)
   cm_error error;
   cli_run cli;
   cli_server *server = NULL;
-  cli_run_begin(&cli, a->quiet);
-  cm_status status = cli_server_open(a->server, cli.run.cancel, &server, &error);
+  cli_run_begin(&cli, a->where.quiet);
+  cm_status status = cli_server_open(&a->where, cli.run.cancel, &server, &error);
   if (status == CM_OK)
     status = step(server, &cli, a, reply, &error);
   cli_run_end(&cli);
@@ -177,15 +146,15 @@ static cm_status wait_for(cli_server *server, cli_run *cli, const arguments *a, 
   return cli_follow(server, cli, reply.etag, job, error);
 }
 
-int cli_wait(int argc, char **argv)
+static int wait_command(int argc, char **argv)
 {
   arguments a = {0};
   json_t *job = NULL;
-  int exit_status = parse(argc, argv, wait_usage, false, &a);
+  int exit_status = parse(&cli_command_wait, argc, argv, &a);
   if (exit_status < 0)
     exit_status = on_server(&a, wait_for, &job);
   if (exit_status < 0)
-    exit_status = cli_print_job(job, a.json, true);
+    exit_status = cli_print_job(job, a.where.json, true);
   json_decref(job);
   return exit_status;
 }
@@ -260,10 +229,10 @@ static cm_status get(cli_server *server, cli_run *cli, const arguments *a, json_
   return status;
 }
 
-int cli_get(int argc, char **argv)
+static int get_command(int argc, char **argv)
 {
-  arguments a = {.quiet = true};
-  int exit_status = parse(argc, argv, get_usage, true, &a);
+  arguments a = {.where.quiet = true};
+  int exit_status = parse(&cli_command_get, argc, argv, &a);
   if (exit_status < 0)
     exit_status = on_server(&a, get, NULL);
   return exit_status < 0 ? EXIT_DONE : exit_status;
@@ -280,19 +249,38 @@ static cm_status cancel(cli_server *server, cli_run *cli, const arguments *a, js
   return *job != NULL ? CM_OK : error->status;
 }
 
-int cli_cancel(int argc, char **argv)
+static int cancel_command(int argc, char **argv)
 {
-  arguments a = {.quiet = true};
+  arguments a = {.where.quiet = true};
   json_t *job = NULL;
-  int exit_status = parse(argc, argv, cancel_usage, false, &a);
+  int exit_status = parse(&cli_command_cancel, argc, argv, &a);
   if (exit_status < 0)
     exit_status = on_server(&a, cancel, &job);
   if (exit_status >= 0)
     return exit_status;
-  if (a.json)
+  if (a.where.json)
     cli_print_json(job);
   else
     printf("job %s is %s%s\n", a.id, text_of(job, "state"), has_ended(job) ? "" : " and will stop");
   json_decref(job);
   return EXIT_DONE;
 }
+
+const cli_command cli_command_wait = {
+  .name = "wait", .what = "wait until a server's job has ended", .run = wait_command, .server = true, .usage = "JOB [--json] [--quiet]",
+  .about = "Waits until a job has ended and prints what it made, \"mapping ID\" or \"program ID\". Exit status 1 when it failed\n"
+           "or was cancelled.",
+  .flags = job_flags};
+
+const cli_command cli_command_get = {
+  .name = "get", .what = "get a job, mapping or program from a server", .run = get_command, .server = true,
+  .usage = "ID [VIEW] [-o FILE]",
+  .about = "Gets a job, a mapping or a program: its description, or one of its views (docs/http.md). The id of a job that is\n"
+           "done stands for what it made. VIEW is of a mapping: content, part, placement, neurons, cores, links, routes,\n"
+           "certificate; of a program: program, model, report, schedule, tiles, mapping; of a job: log; with ?format=csv for\n"
+           "another format.",
+  .flags = get_flags};
+
+const cli_command cli_command_cancel = {
+  .name = "cancel", .what = "cancel a server's job", .run = cancel_command, .server = true, .usage = "JOB [--json]",
+  .about = "Cancels a job that is queued or running, and prints its state.", .flags = job_flags};

@@ -18,21 +18,21 @@
 
 enum { FILES_MAX = 256, INPUT_STREAM = 0x72756e };
 
-static const char usage[] =
-  "usage: coremap run PROGRAM [OPTION...]\n"
-  "\n"
-  "Simulates a program: the time of every unit, and what it computes.\n"
-  "\n"
-  "  --input [NAME=]FILE  an input: .npy, .npz (the member NAME), or raw little-endian elements; without NAME they are\n"
-  "                       taken in the program's order. Inputs that are not given are random: -1 to 1, or any byte\n"
-  "  -o, --output PREFIX  write the outputs to PREFIX.0.npy, PREFIX.1.npy, ...\n"
-  "  --output-dir DIR     write each output's raw elements to DIR/NAME.f32 (.i64, ... by its type)\n"
-  "  --check              prove that nothing is read that was not written or was overwritten, in any timing\n"
-  "  --model MODEL.onnx   compute the model on the same inputs and print how far the outputs deviate\n"
-  "  --timeline FILE      write what every unit does when, as Chrome trace JSON\n"
-  "  --seed S             of random inputs\n"
-  "  --time               time alone, computes nothing\n"
-  "  --json               print the result as JSON\n";
+enum { INPUT = 1, OUTPUT_DIR, MODEL, TIMELINE, SEED, CHECK, TIME_ALONE };
+
+static const cli_flag flags[] = {
+  {"input", "[NAME=]FILE", INPUT,
+   "an input: .npy, .npz (the member NAME), or raw little-endian elements; without NAME they are taken in the program's order. "
+   "Inputs that are not given are random: -1 to 1, or any byte"},
+  {"output", "PREFIX", CLI_OUTPUT, "write the outputs to PREFIX.0.npy, PREFIX.1.npy, ..."},
+  {"output-dir", "DIR", OUTPUT_DIR, "write each output's raw elements to DIR/NAME.f32 (.i64, ... by its type)"},
+  {"check", NULL, CHECK, "prove that nothing is read that was not written or was overwritten, in any timing"},
+  {"model", "MODEL.onnx", MODEL, "compute the model on the same inputs and print how far the outputs deviate"},
+  {"timeline", "FILE", TIMELINE, "write what every unit does when, as Chrome trace JSON"},
+  {"seed", "N", SEED, "of random inputs"},
+  {"time", NULL, TIME_ALONE, "time alone, computes nothing"},
+  CLI_JSON_FLAG,
+  {0}};
 
 typedef struct arguments {
   const char *program, *model, *output, *output_dir, *timeline, *inputs[FILES_MAX];
@@ -44,37 +44,25 @@ typedef struct arguments {
 /* Negative: go on. */
 static int parse(int argc, char **argv, arguments *a)
 {
-  static const struct option flags[] = {{"input", required_argument, NULL, 'i'},
-                                        {"output", required_argument, NULL, 'o'},
-                                        {"output-dir", required_argument, NULL, 'd'},
-                                        {"model", required_argument, NULL, 'm'},
-                                        {"timeline", required_argument, NULL, 't'},
-                                        {"seed", required_argument, NULL, 'S'},
-                                        {"check", no_argument, NULL, 'c'},
-                                        {"time", no_argument, NULL, 'T'},
-                                        {"json", no_argument, NULL, 'j'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
-  for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;)
+  for (int flag; (flag = cli_next(&cli_command_run, argc, argv)) != -1;)
     switch (flag) {
-    case 'i':
+    case INPUT:
       if (a->input_count == FILES_MAX)
         return cli_usage("run", "at most %d inputs can be given", FILES_MAX);
       a->inputs[a->input_count++] = optarg;
       break;
-    case 'o': a->output = optarg; break;
-    case 'd': a->output_dir = optarg; break;
-    case 'm': a->model = cli_input(optarg); break;
-    case 't': a->timeline = cli_output(optarg); break;
-    case 'S':
+    case CLI_OUTPUT: a->output = optarg; break;
+    case OUTPUT_DIR: a->output_dir = optarg; break;
+    case MODEL: a->model = cli_input(optarg); break;
+    case TIMELINE: a->timeline = cli_output(optarg); break;
+    case SEED:
       if (!cli_whole(optarg, 0, UINT64_MAX, &a->seed))
         return cli_usage("run", "--seed is a whole number, not \"%s\"", optarg);
       break;
-    case 'c': a->check = true; break;
-    case 'T': a->time_alone = true; break;
-    case 'j': a->json = true; break;
-    case 'h': fputs(usage, stdout); return EXIT_DONE;
-    default: return EXIT_USAGE;
+    case CHECK: a->check = true; break;
+    case TIME_ALONE: a->time_alone = true; break;
+    case CLI_JSON: a->json = true; break;
+    default: return cli_ended(flag);
     }
   if (optind + 1 != argc)
     return cli_usage("run", optind == argc ? "no program is named" : "one program is needed");
@@ -275,7 +263,7 @@ static cm_status simulate(const arguments *a, const cm_program *p, cm_run *run, 
   return status;
 }
 
-int cli_run_program(int argc, char **argv)
+static int run_program(int argc, char **argv)
 {
   arguments a = {.seed = 1};
   cm_error error;
@@ -303,22 +291,28 @@ int cli_run_program(int argc, char **argv)
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 }
 
-int cli_disassemble(int argc, char **argv)
+static int disassemble(int argc, char **argv)
 {
   cm_error error;
   cli_run cli;
   cm_program *p = NULL;
-  if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-    puts("usage: coremap disassemble PROGRAM\n\nPrints the tensors and instructions of a program.");
-    return EXIT_DONE;
-  }
-  if (argc != 2)
+  for (int flag; (flag = cli_next(&cli_command_disassemble, argc, argv)) != -1;)
+    return cli_ended(flag);
+  if (optind + 1 != argc)
     return cli_usage("disassemble", "one program is needed");
   cli_run_begin(&cli, true);
-  cm_status status = cm_program_read(cli_input(argv[1]), &cli.run, &p, &error);
+  cm_status status = cm_program_read(cli_input(argv[optind]), &cli.run, &p, &error);
   if (status == CM_OK)
     status = cm_program_disassemble(p, stdout, &error);
   cli_run_end(&cli);
   cm_program_free(p);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }
+
+const cli_command cli_command_run = {
+  .name = "run", .what = "simulate a program: its time and what it computes", .run = run_program,
+  .usage = "PROGRAM [OPTION...]", .about = "Simulates a program: the time of every unit, and what it computes.", .flags = flags};
+
+const cli_command cli_command_disassemble = {
+  .name = "disassemble", .what = "print a program's instructions", .run = disassemble,
+  .usage = "PROGRAM", .about = "Prints the tensors and instructions of a program."};

@@ -8,25 +8,6 @@
 #include "core/schedule/read.h"
 #include "core/schedule/trace.h"
 
-static const char usage[] =
-  "usage: coremap schedule FILE [OPTION...]\n"
-  "\n"
-  "Schedules tasks that wait for each other, for the least time until all are done. FILE is a standard task graph\n"
-  "(.stg, with --processors), a heterogeneous graph with communication, or a PSPLIB project (.sm, .rcp); it is\n"
-  "recognised by content. Every schedule is verified before it is shown.\n"
-  "\n"
-  "  --processors N       identical processors of a standard task graph\n"
-  "  --method NAME        search (default); list: by height, HEFT where processors differ; the baselines rank\n"
-  "                       (upward rank alone) and sample (the best of random orders with a bias to height)\n"
-  "  --schedules N        how many schedules search and sample may make; unless given, up to 400000,\n"
-  "                       fewer for large workloads: about a second\n"
-  "  --time-limit S       seconds; what is found by then is the result\n"
-  "  --seed S             same file, options and seed: same bytes out, unless the time limit cuts\n"
-  "  -o, --output FILE    write the schedule as JSON\n"
-  "  --trace FILE         write a timeline in the Chrome trace format\n"
-  "  --json               print the schedule as JSON\n"
-  "  --quiet              no progress\n";
-
 typedef struct arguments {
   const char *file, *output, *trace;
   uint32_t processors;
@@ -55,55 +36,61 @@ static bool read_method(const char *name, cm_schedule_method *method)
   return false;
 }
 
+enum { PROCESSORS = 1, METHOD, SCHEDULES, TIME_LIMIT, SEED, TIMELINE };
+
+static const cli_flag flags[] = {
+  {"processors", "N", PROCESSORS, "identical processors of a standard task graph"},
+  {"method", "search|list|rank|sample", METHOD,
+   "search unless given; list: by height, HEFT where processors differ; the baselines rank (upward rank alone) and sample (the "
+   "best of random orders with a bias to height)"},
+  {"schedules", "N", SCHEDULES,
+   "how many schedules search and sample may make; unless given, up to 400000, fewer for large workloads: about a second"},
+  {"time-limit", "X", TIME_LIMIT, "seconds; what is found by then is the result"},
+  {"seed", "N", SEED, "same file, options and seed: same bytes out, unless the time limit cuts"},
+  {"output", "FILE", CLI_OUTPUT, "write the schedule as JSON"},
+  {"timeline", "FILE", TIMELINE, "write what runs when, as Chrome trace JSON"},
+  {"trace", "FILE", TIMELINE, NULL},
+  CLI_JSON_FLAG,
+  CLI_QUIET_FLAG,
+  {0}};
+
 /* Negative: go on. */
 static int set(arguments *a, int flag, const char *value)
 {
   char *end;
   switch (flag) {
-  case 'p':
+  case PROCESSORS:
     return cli_whole32(value, 1, CM_PROCESSORS_MAX, &a->processors)
              ? -1
              : cli_usage("schedule", "--processors is 1 to %d, not \"%s\"", CM_PROCESSORS_MAX, value);
-  case 'm':
+  case METHOD:
     return read_method(value, &a->options.method)
              ? -1
              : cli_usage("schedule", "--method is search, list, rank or sample, not \"%s\"", value);
-  case 'n':
+  case SCHEDULES:
     return cli_whole(value, 1, UINT64_MAX, &a->options.schedules)
              ? -1
              : cli_usage("schedule", "--schedules is at least 1, not \"%s\"", value);
-  case 'l':
+  case TIME_LIMIT:
     a->time_limit = strtod(value, &end);
     return *end == '\0' && a->time_limit > 0
              ? -1
              : cli_usage("schedule", "--time-limit is in seconds, not \"%s\"", value);
-  case 'S':
+  case SEED:
     return cli_whole(value, 0, UINT64_MAX, &a->seed)
              ? -1
              : cli_usage("schedule", "--seed is a whole number, not \"%s\"", value);
-  case 'o': a->output = cli_output(value); return -1;
-  case 't': a->trace = cli_output(value); return -1;
-  case 'j': a->json = true; return -1;
-  case 'q': a->quiet = true; return -1;
-  case 'h': fputs(usage, stdout); return EXIT_DONE;
-  default: return EXIT_USAGE;
+  case CLI_OUTPUT: a->output = cli_output(value); return -1;
+  case TIMELINE: a->trace = cli_output(value); return -1;
+  case CLI_JSON: a->json = true; return -1;
+  case CLI_QUIET: a->quiet = true; return -1;
+  default: return cli_ended(flag);
   }
 }
 
 static int parse(int argc, char **argv, arguments *a)
 {
-  static const struct option flags[] = {{"processors", required_argument, NULL, 'p'},
-                                        {"method", required_argument, NULL, 'm'},
-                                        {"schedules", required_argument, NULL, 'n'},
-                                        {"time-limit", required_argument, NULL, 'l'},
-                                        {"seed", required_argument, NULL, 'S'},
-                                        {"output", required_argument, NULL, 'o'},
-                                        {"trace", required_argument, NULL, 't'},
-                                        {"json", no_argument, NULL, 'j'},
-                                        {"quiet", no_argument, NULL, 'q'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
-  for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;) {
+  for (int flag; (flag = cli_next(&cli_command_schedule, argc, argv)) != -1;) {
     int status = set(a, flag, optarg);
     if (status >= 0)
       return status;
@@ -173,9 +160,17 @@ static int schedule(const arguments *a)
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }
 
-int cli_schedule(int argc, char **argv)
+static int schedule_command(int argc, char **argv)
 {
   arguments a = {.seed = 1, .options = cm_schedule_defaults()};
   int status = parse(argc, argv, &a);
   return status < 0 ? schedule(&a) : status;
 }
+
+const cli_command cli_command_schedule = {
+  .name = "schedule", .what = "schedule tasks on processors or resources", .run = schedule_command,
+  .usage = "FILE [OPTION...]",
+  .about = "Schedules tasks that wait for each other, for the least time until all are done. FILE is a standard task graph\n"
+           "(.stg, with --processors), a heterogeneous graph with communication, or a PSPLIB project (.sm, .rcp); it is\n"
+           "recognised by content. Every schedule is verified before it is shown.",
+  .flags = flags};

@@ -15,18 +15,15 @@
 #include "core/operators/permute/permutations.h"
 #include "core/operators/shapes.h"
 
-static const char usage[] =
-  "usage: coremap show [--json] [--plot FILE] [--format NAME] FILE | chips | operators\n"
-  "       coremap show MODEL.onnx [--shape NAME=DIMS]...\n"
-  "       coremap show [--json] CHIP --occupancy FILE\n"
-  "\n"
-  "Describes a network file, an ONNX model, a chip (file or preset name) or a mapping (coremap map -o FILE); `chips`\n"
-  "lists the presets, `operators` the ONNX operators that are compiled. With --json a chip is printed as a file to copy\n"
-  "and change, a network in numbers, a mapping without its neurons. With --occupancy: how many cores of a chip are free, and how broken up\n"
-  "they are. With --shape a model's inputs have these extents where the model leaves them open. FILE - is standard input.\n"
-  "\n"
-  "  --plot FILE     draw the Pareto set of a mapping as SVG: time of a step against energy, with the lower bounds\n"
-  "  --format NAME   FILE is a network of this format, whatever it looks like: @N\n";
+enum { OCCUPANCY = 1, SHAPE, PLOT, FORMAT };
+
+static const cli_flag flags[] = {
+  {"occupancy", "FILE", OCCUPANCY, "of a chip: how many of its cores are free, and how broken up they are"},
+  {"shape", "NAME=DIMS", SHAPE, "of a model: extents of an input that it leaves open; once for each"},
+  {"plot", "FILE", PLOT, "draw the Pareto set of a mapping as SVG: time of a step against energy, with the lower bounds"},
+  {"format", "NAME", FORMAT, "FILE is a network of this format, whatever it looks like: @N"},
+  CLI_JSON_FLAG,
+  {0}};
 
 static void show_limit(const char *name, uint64_t limit)
 {
@@ -321,27 +318,23 @@ static int first_byte(const char *path)
   return byte;
 }
 
-int cli_show(int argc, char **argv)
+static int show(int argc, char **argv)
 {
-  static const struct option flags[] = {{"json", no_argument, NULL, 'j'}, {"occupancy", required_argument, NULL, 'o'},
-                                        {"shape", required_argument, NULL, 's'}, {"plot", required_argument, NULL, 'p'}, {"format", required_argument, NULL, 'f'},
-                                        {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
   bool json = false;
   const char *occupancy = NULL, *format = NULL, *plot = NULL;
   cm_stated_shapes shapes = {.count = 0};
   cm_error error;
-  for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
+  for (int flag; (flag = cli_next(&cli_command_show, argc, argv)) != -1;) {
     switch (flag) {
-      case 's':
+      case SHAPE:
         if (cm_stated_shapes_parse(optarg, &shapes, &error) != CM_OK)
           return cli_fail(&error);
         break;
-      case 'p': plot = cli_output(optarg); break;
-      case 'j': json = true; break;
-      case 'o': occupancy = cli_input(optarg); break;
-      case 'f': format = optarg; break;
-      case 'h': return cli_help(usage);
-      default: return EXIT_USAGE;
+      case PLOT: plot = cli_output(optarg); break;
+      case CLI_JSON: json = true; break;
+      case OCCUPANCY: occupancy = cli_input(optarg); break;
+      case FORMAT: format = optarg; break;
+      default: return cli_ended(flag);
     }
   }
   if (optind + 1 != argc)
@@ -376,3 +369,13 @@ int cli_show(int argc, char **argv)
   cm_chip_free(chip);
   return status;
 }
+
+const cli_command cli_command_show = {
+  .name = "show", .what = "describe a network, chip or mapping", .run = show, .reads = true,
+  .usage = "FILE | chips | operators [--json] [--plot FILE] [--format NAME]\n"
+           "MODEL.onnx [--shape NAME=DIMS]...\n"
+           "CHIP --occupancy FILE [--json]",
+  .about = "Describes a network file, an ONNX model, a chip (file or preset name) or a mapping (coremap map -o FILE); `chips`\n"
+           "lists the presets, `operators` the ONNX operators that are compiled. With --json a chip is printed as a file to copy\n"
+           "and change, a network in numbers, a mapping without its neurons. FILE - is standard input.",
+  .flags = flags};

@@ -9,25 +9,6 @@
 #include "core/mapping/check/check.h"
 #include "core/mapping/simulate/simulate.h"
 
-static const char usage[] =
-  "usage: coremap simulate NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [OPTION...]\n"
-  "\n"
-  "Simulates the packets of a mapping on the chip's routers, with queues and finite buffers, event by event, and prints what\n"
-  "came of it as one JSON object (docs/simulation.md). Same input, options and seed: same output.\n"
-  "\n"
-  "  --steps N            time steps, each from rest; 1, or all of --spikes; none with --load or --saturation\n"
-  "  --spikes FILE        neurons that fire, a line STEP,NEURON each, both from 0; unless given, at random by their rates\n"
-  "  --load X             a steady stream of X steps a ns: latencies under load\n"
-  "  --saturation         the highest load that the network carries, and latencies up to it\n"
-  "  --communication NAME unicast (default: a packet a target core) or multicast (copied where ways part)\n"
-  "  --buffers N          packets that an input of a router or core holds; 16\n"
-  "  --packets N          length of a stream; 200000\n"
-  "  --seed S             which neurons fire when\n"
-  "  --threads T          never changes the result\n"
-  "  -o FILE              write there instead of standard output\n"
-  "  --format NAME        the network's format, whatever it looks like: @N\n"
-  "  --quiet              no progress\n";
-
 typedef struct arguments {
   cli_mapped in;
   const char *spikes, *out;
@@ -36,9 +17,23 @@ typedef struct arguments {
   bool steps;
 } arguments;
 
-enum {
-  SPIKES = 256, STEPS, LOAD, SATURATION, COMMUNICATION, BUFFERS, PACKETS, SEED, THREADS
-};
+enum { SPIKES = 1, STEPS, LOAD, SATURATION, COMMUNICATION, BUFFERS, PACKETS, SEED, THREADS };
+
+static const cli_flag flags[] = {
+  CLI_MAPPED_FLAGS,
+  {"steps", "N", STEPS, "time steps, each from rest; 1, or all of --spikes; none with --load or --saturation"},
+  {"spikes", "FILE", SPIKES, "neurons that fire, a line STEP,NEURON each, both from 0; unless given, at random by their rates"},
+  {"load", "X", LOAD, "a steady stream of X steps a ns: latencies under load"},
+  {"saturation", NULL, SATURATION, "the highest load that the network carries, and latencies up to it"},
+  {"communication", "unicast|multicast", COMMUNICATION,
+   "unicast (unless given): a packet a target core; multicast: copied where ways part"},
+  {"buffers", "N", BUFFERS, "packets that an input of a router or core holds; 16 unless given"},
+  {"packets", "N", PACKETS, "length of a stream; 200000 unless given"},
+  {"seed", "N", SEED, "which neurons fire when"},
+  {"threads", "N", THREADS, "never changes the result"},
+  {"output", "FILE", CLI_OUTPUT, "write there instead of standard output"},
+  {"json", NULL, CLI_JSON, "what is printed is JSON, always"},
+  {0}};
 
 static int bad_value(const char *flag, const char *expected)
 {
@@ -77,20 +72,14 @@ static int parse_value(int flag, arguments *a)
 
 static int parse(int argc, char **argv, arguments *a)
 {
-  static const struct option flags[] = {
-    CLI_MAPPED_FLAGS,
-    {"spikes", required_argument, NULL, SPIKES},   {"steps", required_argument, NULL, STEPS},
-    {"load", required_argument, NULL, LOAD},       {"saturation", no_argument, NULL, SATURATION},
-    {"communication", required_argument, NULL, COMMUNICATION}, {"buffers", required_argument, NULL, BUFFERS},
-    {"packets", required_argument, NULL, PACKETS}, {"seed", required_argument, NULL, SEED},
-    {"threads", required_argument, NULL, THREADS}, {NULL, 0, NULL, 0}};
-  for (int flag, wrong; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;) {
+  for (int flag, wrong; (flag = cli_next(&cli_command_simulate, argc, argv)) != -1;) {
     switch (flag) {
-      case 'o': a->out = cli_output(optarg); break;
+      case CLI_OUTPUT: a->out = cli_output(optarg); break;
       case SPIKES: a->spikes = cli_input(optarg); break;
       case SATURATION: a->options.saturation = true; break;
-      case CLI_HELP: return cli_help(usage);
-      case '?': return EXIT_USAGE;
+      case CLI_JSON: break;
+      case CLI_HELPED:
+      case CLI_MISUSED: return cli_ended(flag);
       default:
         if (!cli_mapped_take(&a->in, flag) && (wrong = parse_value(flag, a)) >= 0)
           return wrong;
@@ -145,7 +134,7 @@ static cm_status write_report(const char *path, const json_t *report, cm_error *
   return cm_file_commit(&file, error);
 }
 
-int cli_simulate(int argc, char **argv)
+static int simulate_command(int argc, char **argv)
 {
   arguments a = {.options = cm_simulate_defaults};
   int parsed = parse(argc, argv, &a);
@@ -166,3 +155,11 @@ int cli_simulate(int argc, char **argv)
   json_decref(report);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }
+
+const cli_command cli_command_simulate = {
+  .name = "simulate", .what = "simulate the packets of a mapping: step time, latencies, saturation", .run = simulate_command,
+  .reads = true,
+  .usage = "NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [OPTION...]",
+  .about = "Simulates the packets of a mapping on the chip's routers, with queues and finite buffers, event by event, and prints what\n"
+           "came of it as one JSON object (docs/simulation.md). Same input, options and seed: same output.",
+  .flags = flags};

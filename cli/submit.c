@@ -8,81 +8,68 @@
 #include "cli/http.h"
 #include "cli/remote.h"
 
-static const char usage[] =
-  "usage: coremap submit NETWORK|MODEL.onnx|ID [--chip NAME] [OPTION...]\n"
-  "\n"
-  "Uploads a network or an ONNX model to a server and queues a job that maps or compiles it; the id of one that the\n"
-  "server has serves as well. Prints the job's id.\n"
-  "\n"
-  "  --server URL         $COREMAP_SERVER, else http://127.0.0.1:8080\n"
-  "  --format NAME        the network's format, whatever it looks like: onnx,\n"
-  "                       @N\n"
-  "  --chip NAME          a chip of the server\n"
-  "  --name TEXT          the job's name; the file's unless given\n"
-  "  --reserve            lease the region's cores when the job is done\n"
-  "  --priority N         -100 to 100, higher first\n"
-  "  --wait               wait until the job has ended, as coremap wait does\n"
-  "  --json               print the job as JSON\n"
-  "  --quiet              no progress\n"
-  "  --OPTION VALUE       any job option (docs/options.md): --preset best, --seed 7, --memory-limit 2G\n";
+enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, WAIT, SET };
+
+static const cli_flag flags[] = {
+  {"chip", "NAME", CHIP, "a chip of the server"},
+  {"format", "NAME", FORMAT, "the network's format, whatever it looks like: onnx, @N"},
+  {"name", "TEXT", NAME, "the job's name; the file's unless given"},
+  {"reserve", NULL, RESERVE, "lease the region's cores when the job is done"},
+  {"priority", "N", PRIORITY, "-100 to 100, higher first"},
+  {"wait", NULL, WAIT, "wait until the job has ended, as coremap wait does"},
+  {"set", "NAME=VALUE", SET, "a job option (docs/options.md) by the name that it has over HTTP"},
+  CLI_SERVER_FLAGS,
+  CLI_JSON_FLAG,
+  CLI_QUIET_FLAG,
+  {0}};
 
 typedef struct arguments {
-  const char *network, *network_name, *server, *format;
+  const char *network, *network_name, *format;
+  cli_where where;
   json_t *job, *options;
-  bool wait, json, quiet;
+  bool wait;
 } arguments;
 
-/* A flag that takes no value. */
-static bool set_switch(arguments *a, const char *flag)
+static bool set_option(arguments *a, const char *name, const char *value)
 {
-  bool *is = strcmp(flag, "wait") == 0 ? &a->wait : strcmp(flag, "json") == 0 ? &a->json
-             : strcmp(flag, "quiet") == 0 ? &a->quiet : NULL;
-  if (is != NULL)
-    *is = true;
-  else if (strcmp(flag, "reserve") == 0)
-    (void)json_object_set_new(a->job, "reserve", json_true());
-  else
-    return false;
-  return true;
+  if (strcmp(name, "shape") == 0)
+    cli_shape_set(a->options, value);
+  return strcmp(name, "shape") == 0 || cli_option_set(a->options, name, value);
 }
 
-static bool set_value(arguments *a, const char *flag, const char *value)
-{
-  if (strcmp(flag, "server") == 0)
-    a->server = value;
-  else if (strcmp(flag, "format") == 0)
-    a->format = value;
-  else if (strcmp(flag, "chip") == 0 || strcmp(flag, "name") == 0)
-    return json_object_set_new(a->job, flag, json_string(value)) == 0;
-  else if (strcmp(flag, "priority") == 0)
-    return json_object_set_new(a->job, flag, cli_option_value(value)) == 0;
-  else
-    return cli_option_set(a->options, flag, value);
-  return true;
-}
-
-/* Negative: go on. The flags are taken by hand: which options a job has is the server's business. */
+/* Negative: go on. */
 static int parse(int argc, char **argv, arguments *a)
 {
-  for (int i = 1; i < argc; i++) {
-    const char *flag = argv[i];
-    if (strncmp(flag, "--", 2) != 0) {
-      if (a->network != NULL)
-        return cli_usage("submit", "more than one network is named");
-      a->network = cli_input(flag);
-      a->network_name = strcmp(flag, "-") == 0 ? "standard input" : flag;
-      continue;
+  char name[64];
+  bool good;
+  for (int flag; (flag = cli_next(&cli_command_submit, argc, argv)) != -1;) {
+    good = true;
+    switch (flag) {
+    case FORMAT: a->format = optarg; break;
+    case CHIP:
+    case NAME: good = json_object_set_new(a->job, cli_taken(), json_string(optarg)) == 0; break;
+    case PRIORITY: good = json_object_set_new(a->job, "priority", cli_option_value(optarg)) == 0; break;
+    case RESERVE: (void)json_object_set_new(a->job, "reserve", json_true()); break;
+    case WAIT: a->wait = true; break;
+    case SET:
+      if (strchr(optarg, '=') == NULL || strcspn(optarg, "=") >= sizeof name)
+        return cli_usage("submit", "--set \"%s\" is not of the form NAME=VALUE", optarg);
+      (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(optarg, "="), optarg);
+      good = set_option(a, name, strchr(optarg, '=') + 1);
+      break;
+    case CLI_TAKES_OPTION: good = set_option(a, cli_taken(), optarg); break;
+    default:
+      if (!cli_where_take(&a->where, flag))
+        return cli_ended(flag);
     }
-    if (strcmp(flag, "--help") == 0)
-      return cli_help(usage);
-    if (set_switch(a, flag + 2))
-      continue;
-    if (i + 1 == argc)
-      return cli_usage("submit", "%s needs a value", flag);
-    if (!set_value(a, flag + 2, argv[++i]))
-      return cli_usage("submit", "%s \"%s\" is not text", flag, argv[i]);
+    if (!good)
+      return cli_usage("submit", "--%s \"%s\" is not text", cli_taken(), optarg);
   }
-  return a->network != NULL ? -1 : cli_usage("submit", "no network is named");
+  if (optind + 1 != argc)
+    return cli_usage("submit", optind == argc ? "no network is named" : "more than one network is named");
+  a->network = cli_input(argv[optind]);
+  a->network_name = strcmp(argv[optind], "-") == 0 ? "standard input" : argv[optind];
+  return -1;
 }
 
 static const char *base_name(const char *path)
@@ -169,21 +156,21 @@ static int submit(arguments *a)
   cli_run cli;
   cli_server *server = NULL;
   cli_reply job = {0};
-  cli_run_begin(&cli, a->quiet);
+  cli_run_begin(&cli, a->where.quiet);
   (void)json_object_set(a->job, "options", a->options);
-  cm_status status = cli_server_open(a->server, cli.run.cancel, &server, &error);
+  cm_status status = cli_server_open(&a->where, cli.run.cancel, &server, &error);
   if (status == CM_OK)
     status = queue(server, a, &job, &error);
   if (status == CM_OK && a->wait)
     status = cli_follow(server, &cli, job.etag, &job.json, &error);
   cli_run_end(&cli);
   cli_server_close(server);
-  int exit_status = status == CM_OK ? cli_print_job(job.json, a->json, a->wait) : cli_fail(&error);
+  int exit_status = status == CM_OK ? cli_print_job(job.json, a->where.json, a->wait) : cli_fail(&error);
   json_decref(job.json);
   return exit_status;
 }
 
-int cli_submit(int argc, char **argv)
+static int submit_command(int argc, char **argv)
 {
   arguments a = {.job = json_object(), .options = json_object()};
   int status = parse(argc, argv, &a);
@@ -193,3 +180,11 @@ int cli_submit(int argc, char **argv)
   json_decref(a.options);
   return status;
 }
+
+const cli_command cli_command_submit = {
+  .name = "submit", .what = "queue a job on a server", .run = submit_command, .reads = true, .server = true,
+  .options = CLI_OPTIONS_JOB,
+  .usage = "NETWORK|MODEL.onnx|ID [--chip NAME] [OPTION...]",
+  .about = "Uploads a network or an ONNX model to a server and queues a job that maps or compiles it; the id of one that the\n"
+           "server has serves as well. Prints the job's id.",
+  .flags = flags};

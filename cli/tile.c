@@ -6,67 +6,51 @@
 #include "cli/cli.h"
 #include "core/machine/compile.h"
 
-static const char usage[] =
-  "usage: coremap tile MODEL.onnx --chip NAME|FILE -o TILES [OPTION...]\n"
-  "\n"
-  "Compiles a model and writes the pieces that the chip's units compute as a network: a vertex a piece, its size the bytes\n"
-  "that it holds; an axon for what goes between two, its weight the bytes (docs/tiling.md). `coremap compile --tiles`\n"
-  "writes the program too.\n"
-  "\n"
-  "  --chip NAME|FILE     a chip whose file has a \"machine\" with \"devices\" (docs/chip-file.md)\n"
-  "  -o, --output FILE    where the network goes (.zip, or any ending that coremap convert knows)\n"
-  "  --shape NAME=DIMS    extents of an input that the model leaves open, like input=1x3x224x224; once for each\n"
-  "  --memory B           bytes of on-chip memory instead of the chip's, or 256K, 4M\n"
-  "  --scores N           candidates that the search for pieces and orders scores\n"
-  "  --trace FILE         what every unit does when, in the Chrome trace format\n"
-  "  --mapping FILE       on which core each tile lies, as coremap map -o writes it\n"
-  "  --seed S             of the search\n"
-  "  --threads T          never changes the result\n"
-  "  --json               print the figures as JSON\n"
-  "  --quiet              no progress\n";
-
 typedef struct arguments {
   const char *model, *chip, *output, *trace, *mapping;
   json_t *options;
   bool json, quiet;
 } arguments;
 
+enum { CHIP = 1, SHAPE, MEMORY, SCORES, TIMELINE, MAPPING, SEED, THREADS };
+
+static const cli_flag flags[] = {
+  {"chip", "NAME|FILE", CHIP, "a chip whose file has a \"machine\" with \"devices\" (docs/chip-file.md)"},
+  {"output", "FILE", CLI_OUTPUT, "where the network goes (.zip, or any ending that coremap convert knows)"},
+  {"shape", "NAME=DIMS", SHAPE, "extents of an input that the model leaves open, like input=1x3x224x224; once for each"},
+  {"memory", "BYTES", MEMORY, "of on-chip memory instead of the chip's, or 256K, 4M"},
+  {"scores", "N", SCORES, "candidates that the search for pieces and orders scores"},
+  {"timeline", "FILE", TIMELINE, "what every unit does when, as Chrome trace JSON"},
+  {"trace", "FILE", TIMELINE, NULL},
+  {"mapping", "FILE", MAPPING, "on which core each tile lies, as coremap map -o writes it"},
+  {"seed", "N", SEED, "of the search"},
+  {"threads", "N", THREADS, "never changes the result"},
+  CLI_JSON_FLAG,
+  CLI_QUIET_FLAG,
+  {0}};
+
 /* Negative: go on. */
 static int parse(int argc, char **argv, arguments *a)
 {
-  static const struct option flags[] = {{"chip", required_argument, NULL, 'c'},
-                                        {"output", required_argument, NULL, 'o'},
-                                        {"shape", required_argument, NULL, 's'},
-                                        {"memory", required_argument, NULL, 'M'},
-                                        {"scores", required_argument, NULL, 'n'},
-                                        {"trace", required_argument, NULL, 't'},
-                                        {"mapping", required_argument, NULL, 'm'},
-                                        {"seed", required_argument, NULL, 'S'},
-                                        {"threads", required_argument, NULL, 'T'},
-                                        {"json", no_argument, NULL, 'j'},
-                                        {"quiet", no_argument, NULL, 'q'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
   uint64_t seed;
-  for (int flag; (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1;)
+  for (int flag; (flag = cli_next(&cli_command_tile, argc, argv)) != -1;)
     switch (flag) {
-    case 'c': a->chip = cli_input(optarg); break;
-    case 'o': a->output = cli_output(optarg); break;
-    case 's': cli_shape_set(a->options, optarg); break;
-    case 'M': (void)cli_option_set(a->options, "memory", optarg); break;
-    case 'n': (void)cli_option_set(a->options, "scores", optarg); break;
-    case 't': a->trace = cli_output(optarg); break;
-    case 'm': a->mapping = cli_output(optarg); break;
-    case 'S':
+    case CHIP: a->chip = cli_input(optarg); break;
+    case CLI_OUTPUT: a->output = cli_output(optarg); break;
+    case SHAPE: cli_shape_set(a->options, optarg); break;
+    case MEMORY:
+    case SCORES:
+    case THREADS: (void)cli_option_set(a->options, cli_taken(), optarg); break;
+    case TIMELINE: a->trace = cli_output(optarg); break;
+    case MAPPING: a->mapping = cli_output(optarg); break;
+    case SEED:
       if (!cli_whole(optarg, 0, INT64_MAX, &seed))
         return cli_usage("tile", "--seed is a whole number, not \"%s\"", optarg);
       json_object_set_new(a->options, "seed", json_integer((json_int_t)seed));
       break;
-    case 'T': (void)cli_option_set(a->options, "threads", optarg); break;
-    case 'j': a->json = true; break;
-    case 'q': a->quiet = true; break;
-    case 'h': fputs(usage, stdout); return EXIT_DONE;
-    default: return EXIT_USAGE;
+    case CLI_JSON: a->json = true; break;
+    case CLI_QUIET: a->quiet = true; break;
+    default: return cli_ended(flag);
     }
   if (optind + 1 != argc)
     return cli_usage("tile", optind == argc ? "no model is named" : "one model is needed");
@@ -128,7 +112,7 @@ static int tile(const arguments *a)
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 }
 
-int cli_tile(int argc, char **argv)
+static int tile_command(int argc, char **argv)
 {
   arguments a = {.options = json_object()};
   int status = parse(argc, argv, &a);
@@ -137,3 +121,11 @@ int cli_tile(int argc, char **argv)
   json_decref(a.options);
   return status;
 }
+
+const cli_command cli_command_tile = {
+  .name = "tile", .what = "the pieces of a program for an ONNX model, as a network", .run = tile_command,
+  .usage = "MODEL.onnx --chip NAME|FILE -o TILES [OPTION...]",
+  .about = "Compiles a model and writes the pieces that the chip's units compute as a network: a vertex a piece, its size the bytes\n"
+           "that it holds; an axon for what goes between two, its weight the bytes (docs/tiling.md). `coremap compile --tiles`\n"
+           "writes the program too.",
+  .flags = flags};

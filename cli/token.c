@@ -15,7 +15,7 @@
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 
-static cm_status file_path(char *path, char *folder, cm_error *error)
+static cm_status file_path(const char *name, char *path, char *folder, cm_error *error)
 {
   const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
   bool given = config != NULL && config[0] == '/';
@@ -23,13 +23,15 @@ static cm_status file_path(char *path, char *folder, cm_error *error)
     return cm_fail(error, CM_NOT_FOUND, "there is no home folder to keep tokens in; use $COREMAP_TOKEN");
   if (cm_path(folder, error, "%s%s/coremap", given ? config : home, given ? "" : "/.config") != CM_OK)
     return error->status;
-  return cm_path(path, error, "%s/tokens", folder);
+  return cm_path(path, error, "%s/%s", folder, name);
 }
 
-/* {"https://map.lab": "coremap_..."}; empty when there is no file. The caller decrefs. */
-static cm_status read_all(const char *path, json_t **all, cm_error *error)
+cm_status cli_kept_read(const char *name, json_t **all, cm_error *error)
 {
   struct stat about;
+  char path[CM_PATH_MAX], folder[CM_PATH_MAX];
+  if (file_path(name, path, folder, error) != CM_OK)
+    return error->status;
   char *text;
   size_t size;
   if (stat(path, &about) != 0) {
@@ -54,10 +56,10 @@ static cm_status read_all(const char *path, json_t **all, cm_error *error)
   return cm_fail(error, CM_DAMAGED, "%s is no JSON object; remove it and sign in again", path);
 }
 
-static cm_status write_all(const char *path, const char *folder, const json_t *all, cm_error *error)
+cm_status cli_kept_write(const char *name, const json_t *all, cm_error *error)
 {
-  char made[CM_PATH_MAX];
-  if (cm_folder_make(folder, error) != CM_OK || cm_path(made, error, "%s.new", path) != CM_OK)
+  char made[CM_PATH_MAX], path[CM_PATH_MAX], folder[CM_PATH_MAX];
+  if (file_path(name, path, folder, error) != CM_OK || cm_folder_make(folder, error) != CM_OK || cm_path(made, error, "%s.new", path) != CM_OK)
     return error->status;
   (void)unlink(made);
   int file = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -93,14 +95,11 @@ cm_status cli_token_safe(const char *url, cm_error *error)
 cm_status cli_token_find(const char *url, char token[CLI_TOKEN_MAX], cm_error *error)
 {
   const char *given = getenv("COREMAP_TOKEN"), *found = given;
-  char path[CM_PATH_MAX], folder[CM_PATH_MAX];
   json_t *all = NULL;
   token[0] = '\0';
   if (found == NULL || found[0] == '\0') {
-    if (file_path(path, folder, error) != CM_OK)
+    if (cli_kept_read("tokens", &all, error) != CM_OK)
       return error->status == CM_NOT_FOUND ? CM_OK : error->status;
-    if (read_all(path, &all, error) != CM_OK)
-      return error->status;
     found = json_string_value(json_object_get(all, url));
   }
   cm_status status = found != NULL ? cli_token_safe(url, error) : CM_OK;
@@ -116,9 +115,8 @@ cm_status cli_token_find(const char *url, char token[CLI_TOKEN_MAX], cm_error *e
 
 cm_status cli_token_keep(const char *url, const char *token, bool *known, cm_error *error)
 {
-  char path[CM_PATH_MAX], folder[CM_PATH_MAX];
   json_t *all;
-  if (file_path(path, folder, error) != CM_OK || read_all(path, &all, error) != CM_OK)
+  if (cli_kept_read("tokens", &all, error) != CM_OK)
     return error->status;
   bool there = json_object_get(all, url) != NULL;
   cm_status status = CM_OK;
@@ -127,7 +125,7 @@ cm_status cli_token_keep(const char *url, const char *token, bool *known, cm_err
   if (token == NULL)
     (void)json_object_del(all, url);
   if (status == CM_OK && (token != NULL || there))
-    status = write_all(path, folder, all, error);
+    status = cli_kept_write("tokens", all, error);
   json_decref(all);
   if (status == CM_OK && known != NULL)
     *known = there;

@@ -3,9 +3,16 @@
 #ifndef CM_CLI_TOKEN_H
 #define CM_CLI_TOKEN_H
 
+#include <jansson.h>
+
 #include "core/base/status.h"
 
 enum { CLI_TOKEN_MAX = 256 };
+
+/* A file of secrets in ~/.config/coremap as a JSON object, empty when there is none; the caller decrefs. CM_CONFLICT: others can
+ * read it; CM_NOT_FOUND: there is no home folder; CM_DAMAGED, CM_IO, CM_NO_MEMORY. Writing replaces it as a whole. */
+cm_status cli_kept_read(const char *name, json_t **all, cm_error *error);
+cm_status cli_kept_write(const char *name, const json_t *all, cm_error *error);
 
 /* The token for the server at `url`, "" when there is none. CM_CONFLICT: others can read the file, or the token would go to
  * another machine unencrypted; CM_DAMAGED, CM_IO, CM_NO_MEMORY. */

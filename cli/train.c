@@ -11,29 +11,30 @@
 #include "core/base/json.h"
 #include "core/learning/training/train.h"
 
-static const char usage[] =
-  "usage: coremap train [--graphs DIR] --chips LIST -o POLICY [OPTION...]\n"
-  "\n"
-  "Trains the policy of mapper `learned` on part graphs: of the networks in a folder, and drawn at random.\n"
-  "\n"
-  "  --graphs DIR         networks in any format; each is cut into parts for each chip\n"
-  "  --generated N        so many graphs drawn at random for each chip (32)\n"
-  "  --chips LIST         grids WxH, presets or chip files, with commas between\n"
-  "  --updates N          of the policy (150)\n"
-  "  --threshold X        total of rewards at which it is updated (48)\n"
-  "  --rounds N           looks in an episode (4)\n"
-  "  --rate X             of Adam (0.003)\n"
-  "  --layers N           graph convolutions (3)\n"
-  "  --width N            of each, and of the readout (32)\n"
-  "  --seed S             same input, options and seed: same bytes out\n"
-  "  --from POLICY        begin with this one\n"
-  "  --checkpoint FILE    write one now and then; where it is there already, go on from it\n"
-  "  --every N            updates between checkpoints (50)\n"
-  "  --stop-after N       updates of this run: the rest when it is resumed\n"
-  "  --curve FILE         the learning curve, as .csv or .svg; may be given twice\n"
-  "  --threads T          never changes the result\n"
-  "  -o, --output FILE    the policy\n"
-  "  --quiet              no progress\n";
+enum { GRAPHS = 1, GENERATED, CHIPS, UPDATES, THRESHOLD, ROUNDS, RATE, LAYERS, WIDTH, SEED, FROM, CHECKPOINT, EVERY, STOP,
+       CURVE, THREADS };
+
+static const cli_flag flags[] = {
+  {"graphs", "DIR", GRAPHS, "networks in any format; each is cut into parts for each chip"},
+  {"generated", "N", GENERATED, "so many graphs drawn at random for each chip; 32 unless given"},
+  {"chips", "LIST", CHIPS, "grids WxH, presets or chip files, with commas between"},
+  {"updates", "N", UPDATES, "of the policy; 150 unless given"},
+  {"threshold", "X", THRESHOLD, "total of rewards at which it is updated; 48 unless given"},
+  {"rounds", "N", ROUNDS, "looks in an episode; 4 unless given"},
+  {"rate", "X", RATE, "of Adam; 0.003 unless given"},
+  {"layers", "N", LAYERS, "graph convolutions; 3 unless given"},
+  {"width", "N", WIDTH, "of each, and of the readout; 32 unless given"},
+  {"seed", "N", SEED, "same input, options and seed: same bytes out"},
+  {"from", "POLICY", FROM, "begin with this one"},
+  {"checkpoint", "FILE", CHECKPOINT, "write one now and then; where it is there already, go on from it"},
+  {"every", "N", EVERY, "updates between checkpoints; 50 unless given"},
+  {"stop-after", "N", STOP, "updates of this run: the rest when it is resumed"},
+  {"curve", "FILE", CURVE, "the learning curve, as .csv or .svg; may be given twice"},
+  {"threads", "N", THREADS, "never changes the result"},
+  {"output", "FILE", CLI_OUTPUT, "the policy"},
+  CLI_JSON_FLAG,
+  CLI_QUIET_FLAG,
+  {0}};
 
 enum { EXAMPLES_MAX = 20000, CHIPS_MAX = 32, CURVES_MAX = 2, NAMES_MAX = 1000 };
 
@@ -43,7 +44,7 @@ typedef struct arguments {
   cm_policy_shape shape;
   cm_train_options options;
   unsigned threads;
-  bool quiet;
+  bool json, quiet;
 } arguments;
 
 static bool real_of(const char *text, double most, double *value)
@@ -56,30 +57,7 @@ static bool real_of(const char *text, double most, double *value)
 /* Returns -1 to go on, else an exit status. */
 static int parse(int argc, char **argv, arguments *a)
 {
-  enum { GRAPHS = 256, GENERATED, CHIPS, UPDATES, THRESHOLD, ROUNDS, RATE, LAYERS, WIDTH, SEED, FROM, CHECKPOINT, EVERY,
-         STOP, CURVE, THREADS, QUIET, HELP };
-  static const struct option flags[] = {{"graphs", required_argument, NULL, GRAPHS},
-                                        {"generated", required_argument, NULL, GENERATED},
-                                        {"chips", required_argument, NULL, CHIPS},
-                                        {"updates", required_argument, NULL, UPDATES},
-                                        {"threshold", required_argument, NULL, THRESHOLD},
-                                        {"rounds", required_argument, NULL, ROUNDS},
-                                        {"rate", required_argument, NULL, RATE},
-                                        {"layers", required_argument, NULL, LAYERS},
-                                        {"width", required_argument, NULL, WIDTH},
-                                        {"seed", required_argument, NULL, SEED},
-                                        {"from", required_argument, NULL, FROM},
-                                        {"checkpoint", required_argument, NULL, CHECKPOINT},
-                                        {"every", required_argument, NULL, EVERY},
-                                        {"stop-after", required_argument, NULL, STOP},
-                                        {"curve", required_argument, NULL, CURVE},
-                                        {"threads", required_argument, NULL, THREADS},
-                                        {"output", required_argument, NULL, 'o'},
-                                        {"quiet", no_argument, NULL, QUIET},
-                                        {"help", no_argument, NULL, HELP},
-                                        {NULL, 0, NULL, 0}};
-  int flag, index;
-  while ((flag = getopt_long(argc, argv, "o:", flags, &index)) != -1) {
+  for (int flag; (flag = cli_next(&cli_command_train, argc, argv)) != -1;) {
     bool good = true;
     switch (flag) {
       case GRAPHS: a->graphs = optarg; break;
@@ -105,13 +83,13 @@ static int parse(int argc, char **argv, arguments *a)
           a->curve[a->curves++] = cli_output(optarg);
         break;
       case THREADS: good = cli_whole32(optarg, 1, 256, &a->threads); break;
-      case 'o': a->output = cli_output(optarg); break;
-      case QUIET: a->quiet = true; break;
-      case HELP: fputs(usage, stdout); return EXIT_DONE;
-      default: return EXIT_USAGE;
+      case CLI_OUTPUT: a->output = cli_output(optarg); break;
+      case CLI_JSON: a->json = true; break;
+      case CLI_QUIET: a->quiet = true; break;
+      default: return cli_ended(flag);
     }
     if (!good)
-      return cli_usage("train", "--%s cannot be \"%s\"", flag == 'o' ? "output" : flags[index].name, optarg);
+      return cli_usage("train", "--%s cannot be \"%s\"", cli_taken(), optarg);
   }
   if (optind != argc)
     return cli_usage("train", "\"%s\" is one word too many", argv[optind]);
@@ -366,12 +344,14 @@ static cm_status train(session *s, cm_error *error)
     status = cm_policy_save(cm_training_policy(training), a->output, error);
   for (uint32_t i = 0; i < a->curves && status == CM_OK; i++)
     status = write_curve(a->curve[i], training, error);
+  if (status == CM_OK && a->json)
+    puts(cm_training_policy(training)->card);
   cm_training_free(training);
   cm_policy_free(policy);
   return status;
 }
 
-int cli_train(int argc, char **argv)
+static int train_command(int argc, char **argv)
 {
   arguments a = {.generated = 32,
                  .every = 50,
@@ -396,3 +376,10 @@ int cli_train(int argc, char **argv)
     cm_chip_free(s.chip[c]);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }
+
+const cli_command cli_command_train = {
+  .name = "train", .what = "train the policy of mapper `learned`", .run = train_command, .reads = true,
+  .usage = "[--graphs DIR] --chips LIST -o POLICY [OPTION...]",
+  .about = "Trains the policy of mapper `learned` on part graphs: of the networks in a folder, and drawn at random. With --json it\n"
+           "prints the policy's card: on what it was trained, how, and with what result.",
+  .flags = flags};

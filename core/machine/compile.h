@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "core/base/option.h"
 #include "core/base/run.h"
 #include "core/chip/chip.h"
 #include "core/operators/shapes.h"
@@ -43,6 +44,9 @@ typedef struct cm_compile_options {
   const char *measure, *measure_path;
   double measure_seconds;
 } cm_compile_options;
+
+/* What there is to say of option `number`, from 0 in the order of docs/options.md; false: there are no more. */
+bool cm_compile_option_about(size_t number, cm_option_about *about);
 
 /* Reads options: {"stop_after": the name of a stage, "verify": bool, "memory": bytes, "order": "file" or "search",
  * "objective": "time" or "traffic", "scores", "search_seconds", "shape": "NAME=DIMS,..." or {NAME: [numbers]}, "tiles": bool, "seed", "threads",

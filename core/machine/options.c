@@ -9,6 +9,37 @@ enum { THREADS_MAX = 1024 };
 
 static const double LARGE = 9007199254740992.0; /* the largest whole number that a double is sure of */
 
+/* All of them; read_option reads each. */
+static const struct {
+  const char *name, *form, *about;
+} table[] = {
+  {"stop_after", "permutations|split|order|tile|program|mapping",
+   "the last stage: split gives pieces as JSON, order as they will run, tile the program's pieces as a network, mapping these on cores"},
+  {"verify", "true|false", "compute the model before and after on random inputs and compare, and tiles with the program"},
+  {"memory", "BYTES", "of on-chip memory instead of the chip's, or 256K, 4M"},
+  {"shape", "NAME=DIMS", "extents of an input that the model leaves open, like input=1x3x224x224, or of an open dimension, like "
+                         "batch=1; once for each"},
+  {"order", "search|file", "file: operators stay in the order of the file"},
+  {"objective", "time|traffic", "what comes first, the time (unless given) or the bytes to and from the chip"},
+  {"scores", "N", "candidates that the search for pieces and orders scores; unless given, by the size of the program"},
+  {"search_seconds", "X", "the search ends after so many seconds with the best found"},
+  {"tiles", "true|false", "also make a network of the program's pieces (of jobs; unless given)"},
+  {"seed", "N", "of the random inputs and the search"},
+  {"threads", "N", "never changes the result"},
+  {"memory_limit", "BYTES", "that the compiler may use, or 512M, 2G"},
+  {"time_limit", "X", "seconds"},
+};
+enum { OPTIONS = sizeof table / sizeof *table };
+
+bool cm_compile_option_about(size_t number, cm_option_about *about)
+{
+  if (number >= OPTIONS)
+    return false;
+  *about = (cm_option_about){.name = table[number].name, .about = table[number].about};
+  (void)snprintf(about->form, sizeof about->form, "%s", table[number].form);
+  return true;
+}
+
 static cm_status bad_option(cm_error *error, const char *name, const char *expected)
 {
   (void)cm_fail(error, CM_BAD_OPTION, "option %s: expected %s", name, expected);
@@ -155,8 +186,11 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
   if (strcmp(name, "memory") == 0)
     return read_bytes(name, value, &made->memory, error);
   if (strcmp(name, "seed") != 0) {
-    (void)cm_fail(error, CM_BAD_OPTION, "there is no option %.60s; compile has stop_after, verify, memory, order,"
-                  " objective, scores, search_seconds, shape, tiles, seed, threads, memory_limit, time_limit", name);
+    char known[400];
+    size_t used = 0;
+    for (size_t i = 0; i < OPTIONS && used < sizeof known; i++)
+      used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", table[i].name);
+    (void)cm_fail(error, CM_BAD_OPTION, "there is no option %.60s; compile has %s", name, known);
     return cm_fail_at(error, "/options/%.60s", name);
   }
   if (read_number(name, value, 0, LARGE, &number, error) != CM_OK)

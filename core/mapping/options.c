@@ -12,6 +12,7 @@
 
 enum { WORDS_MAX = 7 };
 typedef enum kind { WORD, COUNT, LONG_COUNT, BYTES, REAL, NAME } kind;
+typedef enum stage { SHAPES_BOTH, SHAPES_PARTS, SHAPES_PLACES, SHAPES_WHOLE } stage; /* WHOLE: parts and places together */
 
 typedef struct option {
   const char *name;
@@ -21,6 +22,8 @@ typedef struct option {
   const char *words[WORDS_MAX + 1];  /* WORD: the values, in the order of their numbers */
   const char *reason;     /* WORD: why other values of SPEC are refused */
   bool same_result;       /* changes time or memory, never the mapping */
+  stage shapes;
+  const char *about;
 } option;
 
 #define FIELD(name) offsetof(struct cm_map_options, name)
@@ -30,37 +33,67 @@ static const double imbalance_any = 100; /* the most that can be stated */
 
 static const option table[] = {
   {"preset", WORD, FIELD(preset), 0, 0, CM_PRESET_BALANCED, {"reference", "fast", "balanced", "best"},
-   NULL, false},
-  {"objective", WORD, FIELD(objective), 0, 0, CM_OBJECTIVE_AUTO, {"edge", "axon", "time", "energy", "edp", "pareto", "auto"}, NULL, false},
-  {"mapper", WORD, FIELD(mapper), 0, 0, CM_MAPPER_AUTO, {"bisection", "staged", "mesh", "learned", "auto"}, NULL, false},
-  {"communication", WORD, FIELD(communication), 0, 0, CM_UNICAST, {"unicast", "multicast"}, NULL, false},
-  {"seed", LONG_COUNT, FIELD(seed), 0, int64_most, 1, {0}, NULL, false},
-  {"coarsening_seed", LONG_COUNT, FIELD(coarsening_seed), 0, int64_most, -1, {0}, NULL, false},
-  {"placement_seed", LONG_COUNT, FIELD(placement_seed), 0, int64_most, -1, {0}, NULL, false},
-  {"parts", COUNT, FIELD(parts), 0, CM_CHIP_CORES_MAX, 0, {0}, NULL, false},
-  {"imbalance", REAL, FIELD(imbalance), 0, 100, -1, {0}, NULL, false},
-  {"step_budget_ns", REAL, FIELD(step_budget_ns), 0, 1e18, 0, {0}, NULL, false},
-  {"max_part_size", LONG_COUNT, FIELD(max_part_size), 0, UINT32_MAX, 0, {0}, NULL, false},
-  {"coarsening_share", COUNT, FIELD(coarsening_share), 1, 1000000, 15, {0}, NULL, false},
-  {"coarsening_tries", COUNT, FIELD(coarsening_tries), 1, 64, 8, {0}, NULL, false},
-  {"coarsening_stop", REAL, FIELD(coarsening_stop), 0, 1, 0.20, {0}, NULL, false},
-  {"matching", WORD, FIELD(matching), 0, 0, CM_MATCHING_AUTO, {"auto", "heaviest", "available"}, NULL, false},
-  {"bisection_tries", COUNT, FIELD(bisection_tries), 1, 64, 8, {0}, NULL, false},
-  {"refinement_passes", COUNT, FIELD(refinement_passes), 0, 1000, 1, {0}, NULL, false},
-  {"force_share", REAL, FIELD(force_share), 0, 1, 0.05, {0}, NULL, false},
-  {"force_rounds", COUNT, FIELD(force_rounds), 0, 1000000, 1000, {0}, NULL, false},
-  {"attempts", COUNT, FIELD(attempts), 1, CM_ATTEMPTS_MAX, CM_ATTEMPTS_MAX, {0}, NULL, false},
+   NULL, false,
+   SHAPES_BOTH, "effort: fast, balanced (unless given), best; reference is a published method to the letter"},
+  {"objective", WORD, FIELD(objective), 0, 0, CM_OBJECTIVE_AUTO, {"edge", "axon", "time", "energy", "edp", "pareto", "auto"}, NULL, false,
+   SHAPES_BOTH, "what is minimised (docs/options.md); unless given, axon for directed networks under core limits, else edge"},
+  {"mapper", WORD, FIELD(mapper), 0, 0, CM_MAPPER_AUTO, {"bisection", "staged", "mesh", "learned", "auto"}, NULL, false,
+   SHAPES_PLACES, "mesh (parts and places at once), staged (placement engine), learned (a trained policy), bisection; unless given, what suits preset and objective"},
+  {"communication", WORD, FIELD(communication), 0, 0, CM_UNICAST, {"unicast", "multicast"}, NULL, false,
+   SHAPES_PLACES, "what placement pays for: unicast (a packet to every core reached; unless given) or multicast (one along the union of the routes)"},
+  {"seed", LONG_COUNT, FIELD(seed), 0, int64_most, 1, {0}, NULL, false,
+   SHAPES_BOTH, "same input, options and seed: same bytes out; 1 unless given"},
+  {"coarsening_seed", LONG_COUNT, FIELD(coarsening_seed), 0, int64_most, -1, {0}, NULL, false,
+   SHAPES_PARTS, "of the matching order alone; the seed unless given"},
+  {"placement_seed", LONG_COUNT, FIELD(placement_seed), 0, int64_most, -1, {0}, NULL, false,
+   SHAPES_PLACES, "of the placement alone; the seed unless given"},
+  {"parts", COUNT, FIELD(parts), 0, CM_CHIP_CORES_MAX, 0, {0}, NULL, false,
+   SHAPES_PARTS, "exactly N parts; at most N for objectives time, energy, edp, pareto; unless given, the core limits decide"},
+  {"imbalance", REAL, FIELD(imbalance), 0, 100, -1, {0}, NULL, false,
+   SHAPES_PARTS, "with parts: one may exceed the mean by this share; 0.03 unless given"},
+  {"step_budget_ns", REAL, FIELD(step_budget_ns), 0, 1e18, 0, {0}, NULL, false,
+   SHAPES_PARTS, "with objective energy: the busiest core takes so many nanoseconds at most"},
+  {"max_part_size", LONG_COUNT, FIELD(max_part_size), 0, UINT32_MAX, 0, {0}, NULL, false,
+   SHAPES_PARTS, "at most N neurons in a part"},
+  {"coarsening_share", COUNT, FIELD(coarsening_share), 1, 1000000, 15, {0}, NULL, false,
+   SHAPES_PARTS, "of preset reference: a merged vertex is at most capacity / N; 15 unless given"},
+  {"coarsening_tries", COUNT, FIELD(coarsening_tries), 1, 64, 8, {0}, NULL, false,
+   SHAPES_PARTS, "of preset reference: matchings a level; 8 unless given"},
+  {"coarsening_stop", REAL, FIELD(coarsening_stop), 0, 1, 0.20, {0}, NULL, false,
+   SHAPES_PARTS, "of preset reference: a level that shrinks by less ends coarsening; 0.2 unless given"},
+  {"matching", WORD, FIELD(matching), 0, 0, CM_MATCHING_AUTO, {"auto", "heaviest", "available"}, NULL, false,
+   SHAPES_PARTS, "of preset reference: which neighbours are asked"},
+  {"bisection_tries", COUNT, FIELD(bisection_tries), 1, 64, 8, {0}, NULL, false,
+   SHAPES_BOTH, "of preset reference and mapper bisection: growings a bisection; 8 unless given"},
+  {"refinement_passes", COUNT, FIELD(refinement_passes), 0, 1000, 1, {0}, NULL, false,
+   SHAPES_PARTS, "of preset reference: visits of all vertices a level; 1 unless given"},
+  {"force_share", REAL, FIELD(force_share), 0, 1, 0.05, {0}, NULL, false,
+   SHAPES_PLACES, "of mapper bisection: share of the parts that a round walks; 0.05 unless given"},
+  {"force_rounds", COUNT, FIELD(force_rounds), 0, 1000000, 1000, {0}, NULL, false,
+   SHAPES_PLACES, "of mapper bisection: most rounds; 1000 unless given"},
+  {"attempts", COUNT, FIELD(attempts), 1, CM_ATTEMPTS_MAX, CM_ATTEMPTS_MAX, {0}, NULL, false,
+   SHAPES_PARTS, "most tries of the partition stage; 16 unless given"},
   {"routing", WORD, FIELD(routing), 0, 0, CM_ROUTES_AUTO,
-   {"auto", "xy", "yx", "west-first", "north-last", "negative-first"}, NULL, false},
-  {"route_model", WORD, FIELD(route_model), 0, 0, CM_ROUTES_MULTICAST, {"multicast", "unicast"}, NULL, false},
-  {"policy_refinement", WORD, FIELD(policy_refinement), 0, 0, 1, {"off", "on"}, NULL, false},
-  {"policy_aim", WORD, FIELD(policy_aim), 0, 0, CM_AIM_HOPS, {"hops", "reward"}, NULL, false},
-  {"from", NAME, FIELD(from), 0, 0, 0, {0}, NULL, false},
-  {"compare", WORD, FIELD(compare), 0, 0, 0, {"none", "fresh"}, NULL, false},
-  {"regions", LONG_COUNT, FIELD(regions), 0, 64, -1, {0}, NULL, false},
-  {"threads", COUNT, FIELD(threads), 0, 256, 0, {0}, NULL, true},
-  {"memory_limit", BYTES, FIELD(memory_limit), 0, int64_most, 0, {0}, NULL, true},
-  {"time_limit", REAL, FIELD(time_limit), 0, 31536000, 0, {0}, NULL, true},
+   {"auto", "xy", "yx", "west-first", "north-last", "negative-first"}, NULL, false,
+   SHAPES_PLACES, "turn rule of the routes; the chip's own unless given"},
+  {"route_model", WORD, FIELD(route_model), 0, 0, CM_ROUTES_MULTICAST, {"multicast", "unicast"}, NULL, false,
+   SHAPES_PLACES, "trees with tables, or a path a pair of parts"},
+  {"policy_refinement", WORD, FIELD(policy_refinement), 0, 0, 1, {"off", "on"}, NULL, false,
+   SHAPES_PLACES, "of mapper learned: off leaves what the policy says as it is"},
+  {"policy_aim", WORD, FIELD(policy_aim), 0, 0, CM_AIM_HOPS, {"hops", "reward"}, NULL, false,
+   SHAPES_PLACES, "of mapper learned: what refinement is for"},
+  {"from", NAME, FIELD(from), 0, 0, 0, {0}, NULL, false,
+   SHAPES_WHOLE, "start from this mapping: keep what can stay, move what must"},
+  {"compare", WORD, FIELD(compare), 0, 0, 0, {"none", "fresh"}, NULL, false,
+   SHAPES_WHOLE, "with from: fresh maps afresh too and reports both costs"},
+  {"regions", LONG_COUNT, FIELD(regions), 0, 64, -1, {0}, NULL, false,
+   SHAPES_PLACES, "candidate regions of free cores that are placed on and compared; 2 unless given"},
+  {"threads", COUNT, FIELD(threads), 0, 256, 0, {0}, NULL, true,
+   SHAPES_BOTH, "never changes the result; as many as processors unless given"},
+  {"memory_limit", BYTES, FIELD(memory_limit), 0, int64_most, 0, {0}, NULL, true,
+   SHAPES_BOTH, "or 512M, 2G; what does not fit stands in files"},
+  {"time_limit", REAL, FIELD(time_limit), 0, 31536000, 0, {0}, NULL, true,
+   SHAPES_BOTH, "seconds"},
 };
 enum { OPTIONS = sizeof table / sizeof *table };
 
@@ -212,6 +245,22 @@ static cm_status resolve(struct cm_map_options *o, cm_error *error)
     o->threads = processors < 1 ? 1 : processors > 256 ? 256 : (uint32_t)processors;
   }
   return CM_OK;
+}
+
+bool cm_map_option_about(size_t number, cm_option_about *about)
+{
+  if (number >= OPTIONS)
+    return false;
+  const option *o = &table[number];
+  *about = (cm_option_about){.name = o->name, .about = o->about, .partitions = o->shapes == SHAPES_BOTH || o->shapes == SHAPES_PARTS,
+                             .places = o->shapes == SHAPES_BOTH || o->shapes == SHAPES_PLACES};
+  size_t used = 0;
+  for (size_t i = 0; o->words[i] != NULL && used < sizeof about->form; i++)
+    used += (size_t)snprintf(about->form + used, sizeof about->form - used, "%s%s", i > 0 ? "|" : "", o->words[i]);
+  if (o->kind != WORD)
+    (void)snprintf(about->form, sizeof about->form, "%s",
+                   o->kind == REAL ? "X" : o->kind == BYTES ? "BYTES" : o->kind == NAME ? "ID" : "N");
+  return true;
 }
 
 cm_objective cm_objective_resolve(const struct cm_map_options *options, bool directed, bool limited)

@@ -1,0 +1,337 @@
+/* The flags of a command: its own, and the job options that are flags of it, from the tables of core. */
+#include "cli/command.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "core/machine/compile.h"
+#include "core/mapping/map.h"
+
+enum { FLAGS_MAX = 96, NAME_MAX_ = 32, NAMES_MAX = 160, HELP_WIDTH = 118, NAME_COLUMN = 22 };
+
+typedef struct known_flag {
+  char name[NAME_MAX_];
+  char value[CM_OPTION_FORM_MAX]; /* "": a switch */
+  const char *about;              /* NULL: not shown */
+  int code;
+  bool truth; /* true or false, and may be left out */
+  bool models; /* of CLI_OPTIONS_JOB: an option of models alone */
+} known_flag;
+
+typedef struct flags {
+  known_flag flag[FLAGS_MAX];
+  size_t count;
+} flags;
+
+static const known_flag *find(const flags *all, const char *name)
+{
+  for (size_t i = 0; i < all->count; i++)
+    if (strcmp(all->flag[i].name, name) == 0)
+      return &all->flag[i];
+  return NULL;
+}
+
+static known_flag *add(flags *all, const char *name, const char *value, const char *about, int code)
+{
+  known_flag made = {.about = about, .code = code};
+  (void)snprintf(made.name, sizeof made.name, "%s", name);
+  (void)snprintf(made.value, sizeof made.value, "%s", value != NULL ? value : "");
+  for (char *c = made.name; *c != '\0'; c++)
+    *c = *c == '_' ? '-' : *c;
+  if (all->count == FLAGS_MAX || find(all, made.name) != NULL)
+    return NULL;
+  all->flag[all->count] = made;
+  return &all->flag[all->count++];
+}
+
+static void add_option(flags *all, const cm_option_about *option, bool models)
+{
+  known_flag *made = add(all, option->name, option->form, option->about, CLI_TAKES_OPTION);
+  if (made == NULL)
+    return;
+  made->truth = strcmp(option->form, "true|false") == 0;
+  made->models = models;
+  if (made->truth)
+    made->value[0] = '\0';
+}
+
+static void gather(const cli_command *command, flags *all)
+{
+  cm_option_about option;
+  cli_options which = command->options;
+  all->count = 0;
+  for (const cli_flag *f = command->flags; f != NULL && f->name != NULL; f++)
+    (void)add(all, f->name, f->value, f->about, f->code);
+  bool maps = which != CLI_OPTIONS_NONE && which != CLI_OPTIONS_COMPILE;
+  for (size_t i = 0; maps && cm_map_option_about(i, &option); i++)
+    if ((which != CLI_OPTIONS_PARTITION || option.partitions) && (which != CLI_OPTIONS_PLACE || option.places))
+      add_option(all, &option, false);
+  bool compiles = which == CLI_OPTIONS_COMPILE || which == CLI_OPTIONS_JOB;
+  for (size_t i = 0; compiles && cm_compile_option_about(i, &option); i++)
+    add_option(all, &option, which == CLI_OPTIONS_JOB);
+}
+
+/* ---- what was meant ---- */
+
+/* Letters to insert, drop, change or swap; at most 2 are of interest. */
+static unsigned distance(const char *a, const char *b)
+{
+  enum { LONGEST = 40 };
+  unsigned row[3][LONGEST + 1];
+  size_t la = strlen(a), lb = strlen(b);
+  if (la > LONGEST || lb > LONGEST)
+    return LONGEST;
+  for (size_t i = 0; i <= la; i++)
+    for (size_t j = 0; j <= lb; j++) {
+      unsigned *here = &row[i % 3][j];
+      if (i == 0 || j == 0) {
+        *here = (unsigned)(i + j);
+        continue;
+      }
+      unsigned drop = row[(i - 1) % 3][j] + 1, insert = row[i % 3][j - 1] + 1,
+               change = row[(i - 1) % 3][j - 1] + (a[i - 1] != b[j - 1]);
+      *here = drop < insert ? drop : insert;
+      *here = change < *here ? change : *here;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && row[(i - 2) % 3][j - 2] + 1 < *here)
+        *here = row[(i - 2) % 3][j - 2] + 1;
+    }
+  return row[la % 3][lb];
+}
+
+const char *cli_nearest(const char *word, const char *const *names, size_t count)
+{
+  const char *best = NULL;
+  unsigned least = strlen(word) < 4 ? 2 : 3; /* changes that are too many */
+  for (size_t i = 0; i < count; i++) {
+    unsigned d = distance(word, names[i]);
+    if (d < least) {
+      least = d;
+      best = names[i];
+    }
+  }
+  return best;
+}
+
+int cli_no_command(const char *word)
+{
+  const char *names[NAMES_MAX];
+  size_t count = 0;
+  for (; count < cli_command_count && count < NAMES_MAX; count++)
+    names[count] = cli_commands[count]->name;
+  const char *near = cli_nearest(word, names, count);
+  if (near != NULL)
+    fprintf(stderr, "coremap: there is no command \"%s\"; did you mean \"%s\"?\n", word, near);
+  else
+    fprintf(stderr, "coremap: there is no command \"%s\"; see coremap --help\n", word);
+  return EXIT_USAGE;
+}
+
+static int no_flag(const cli_command *command, const flags *all, const char *given)
+{
+  char word[NAME_MAX_];
+  const char *names[NAMES_MAX] = {"help"};
+  size_t count = 1;
+  for (size_t i = 0; i < all->count; i++)
+    if (all->flag[i].about != NULL)
+      names[count++] = all->flag[i].name;
+  for (int id = 0; command->reads && id < CM_READ_OPTIONS; id++)
+    names[count++] = cm_read_options[id].name;
+  given += strspn(given, "-");
+  (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(given, "="), given);
+  const char *near = cli_nearest(word, names, count);
+  if (near != NULL)
+    (void)cli_usage(command->name, "there is no flag --%s; did you mean --%s?", word, near);
+  else
+    (void)cli_usage(command->name, "there is no flag --%s", word);
+  return CLI_MISUSED;
+}
+
+/* ---- parsing ---- */
+
+static const char *taken = "";
+
+const char *cli_taken(void)
+{
+  return taken;
+}
+
+int cli_ended(int flag)
+{
+  return flag == CLI_HELPED ? EXIT_DONE : EXIT_USAGE;
+}
+
+int cli_next(const cli_command *command, int argc, char **argv)
+{
+  static flags all;
+  static const cli_command *gathered;
+  static struct option table[FLAGS_MAX + 2];
+  if (gathered != command) {
+    gather(command, &all);
+    for (size_t i = 0; i < all.count; i++) {
+      const known_flag *f = &all.flag[i];
+      table[i] = (struct option){f->name, f->truth ? optional_argument : f->value[0] != '\0' ? required_argument : no_argument,
+                                 NULL, (int)i + 1};
+    }
+    table[all.count] = (struct option){"help", no_argument, NULL, 'h' + FLAGS_MAX};
+    table[all.count + 1] = (struct option){0};
+    gathered = command;
+    opterr = 0;
+  }
+  bool output = find(&all, "output") != NULL;
+  int got = getopt_long(argc, argv, output ? ":o:h" : ":h", table, NULL);
+  if (got == -1)
+    return -1;
+  if (got == 'h' || got == 'h' + FLAGS_MAX) {
+    cli_command_help(command, stdout);
+    return CLI_HELPED;
+  }
+  const char *given = argv[optind > 1 ? optind - 1 : 1];
+  if (got == ':') {
+    (void)cli_usage(command->name, "%s needs a value", given);
+    return CLI_MISUSED;
+  }
+  if (got == '?') {
+    if (optopt > 0 && optopt <= (int)all.count)
+      (void)cli_usage(command->name, "--%s takes no value", all.flag[optopt - 1].name);
+    else if (optopt > 0 && optopt < 128)
+      (void)cli_usage(command->name, "there is no flag -%c", optopt);
+    else
+      (void)no_flag(command, &all, given);
+    return CLI_MISUSED;
+  }
+  const known_flag *f = got == 'o' ? find(&all, "output") : &all.flag[got - 1];
+  taken = f->name;
+  if (f->truth && optarg == NULL) {
+    bool stated = optind < argc && (strcmp(argv[optind], "true") == 0 || strcmp(argv[optind], "false") == 0);
+    optarg = stated ? argv[optind++] : (char *)(uintptr_t) "true";
+  }
+  return f->code;
+}
+
+/* ---- help ---- */
+
+static void print_text(FILE *stream, const char *text)
+{
+  char names[CM_FORMAT_NAMES_MAX];
+  for (const char *mark; (mark = strchr(text, '@')) != NULL; text = mark + 2) {
+    bool is_names = mark[1] == 'N', about = mark[1] == 'A';
+    (void)fwrite(text, 1, (size_t)(mark - text), stream);
+    if (is_names || about)
+      fputs(is_names ? cm_network_format_names(names) : cm_network_formats_about(names), stream);
+  }
+  fputs(text, stream);
+}
+
+/* One flag, what it is beside it in lines of at most HELP_WIDTH. */
+static void print_flag(FILE *stream, const char *name, const char *value, const char *about)
+{
+  char head[160], *text = NULL;
+  size_t size, column = NAME_COLUMN;
+  bool letter = strcmp(name, "output") == 0 || strcmp(name, "help") == 0;
+  FILE *memory = open_memstream(&text, &size);
+  if (memory == NULL)
+    return;
+  print_text(memory, about);
+  if (fclose(memory) != 0) {
+    free(text);
+    return;
+  }
+  (void)snprintf(head, sizeof head, "%s%c%s--%s%s%s", letter ? "-" : "", letter ? name[0] : ' ', letter ? ", " : "", name,
+                 value[0] != '\0' ? " " : "", value);
+  const char *shown = letter ? head : head + 1;
+  fprintf(stream, "  %-*s", NAME_COLUMN - 3, shown);
+  if (strlen(shown) > NAME_COLUMN - 4)
+    fprintf(stream, "\n%*s", NAME_COLUMN - 1, "");
+  for (const char *word = text; *word != '\0';) {
+    size_t length = strcspn(word, " ");
+    if (column + length >= HELP_WIDTH && column > NAME_COLUMN) {
+      fprintf(stream, "\n%*s", NAME_COLUMN - 1, "");
+      column = NAME_COLUMN;
+    }
+    fprintf(stream, " %.*s", (int)length, word);
+    column += length + 1;
+    word += length;
+    word += strspn(word, " ");
+  }
+  fputc('\n', stream);
+  free(text);
+}
+
+void cli_command_help(const cli_command *command, FILE *stream)
+{
+  flags all;
+  gather(command, &all);
+  const char *line = command->usage;
+  for (bool first = true; first || *line != '\0'; first = false) {
+    size_t length = strcspn(line, "\n");
+    fprintf(stream, "%s coremap %s%s%.*s\n", first ? "usage:" : "      ", command->name, length > 0 ? " " : "", (int)length, line);
+    line += length + (line[length] == '\n');
+  }
+  fputc('\n', stream);
+  print_text(stream, command->about);
+  fputs("\n\n", stream);
+  for (size_t i = 0; i < all.count; i++)
+    if (all.flag[i].about != NULL && !all.flag[i].models)
+      print_flag(stream, all.flag[i].name, all.flag[i].value, all.flag[i].about);
+  for (int id = 0; command->reads && id < CM_READ_OPTIONS; id++)
+    print_flag(stream, cm_read_options[id].name, cm_read_options[id].form, cm_read_options[id].about);
+  print_flag(stream, "help", "", "this text");
+  if (command->options == CLI_OPTIONS_JOB) {
+    cm_option_about option;
+    flags models = {.count = 0};
+    fputs("\nJobs that compile a model have these options:\n\n", stream);
+    for (size_t i = 0; cm_compile_option_about(i, &option); i++)
+      add_option(&models, &option, true);
+    for (size_t i = 0; i < models.count; i++)
+      print_flag(stream, models.flag[i].name, models.flag[i].value, models.flag[i].about);
+  }
+}
+
+static json_t *flag_json(const char *name, const char *value, const char *about, bool truth)
+{
+  char *text = NULL;
+  size_t size;
+  FILE *memory = open_memstream(&text, &size);
+  if (memory != NULL) {
+    print_text(memory, about);
+    (void)fclose(memory);
+  }
+  const char *letter = strcmp(name, "output") == 0 ? "o" : strcmp(name, "help") == 0 ? "h" : NULL;
+  json_t *made = json_pack("{s:s, s:s*, s:s*, s:s}", "name", name, "letter", letter, "value",
+                           truth ? "true|false" : value[0] != '\0' ? value : NULL, "about", text != NULL ? text : "");
+  if (made != NULL && truth)
+    (void)json_object_set_new(made, "optional_value", json_true());
+  free(text);
+  return made;
+}
+
+json_t *cli_command_json(const cli_command *command)
+{
+  flags all;
+  char *about = NULL;
+  size_t size;
+  gather(command, &all);
+  json_t *list = json_array(), *usage = json_array();
+  for (size_t i = 0; i < all.count; i++)
+    if (all.flag[i].about != NULL)
+      (void)json_array_append_new(list, flag_json(all.flag[i].name, all.flag[i].value, all.flag[i].about, all.flag[i].truth));
+  for (int id = 0; command->reads && id < CM_READ_OPTIONS; id++)
+    (void)json_array_append_new(list, flag_json(cm_read_options[id].name, cm_read_options[id].form, cm_read_options[id].about, false));
+  (void)json_array_append_new(list, flag_json("help", "", "this text", false));
+  for (const char *line = command->usage; *line != '\0'; line += strspn(line, "\n")) {
+    size_t length = strcspn(line, "\n");
+    (void)json_array_append_new(usage, json_stringn(line, length));
+    line += length;
+  }
+  FILE *memory = open_memstream(&about, &size);
+  if (memory != NULL) {
+    print_text(memory, command->about);
+    (void)fclose(memory);
+  }
+  json_t *made = json_pack("{s:s, s:s, s:o, s:s, s:b, s:o}", "name", command->name, "what", command->what, "usage", usage,
+                           "about", about != NULL ? about : "", "server", command->server, "flags", list);
+  free(about);
+  return made;
+}
