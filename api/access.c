@@ -224,6 +224,26 @@ static bool take_session(cm_request *request, const char *token)
   return status == CM_OK;
 }
 
+/* Somebody a trusted proxy has let in. His browser was let in by the proxy, whoever's page made it ask: what holds for cookies
+ * holds here. False: the reply is set. */
+static bool take_remote(cm_request *request)
+{
+  cm_error error;
+  bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+  if (request->foreign || (!safe && cm_request_header(request, "Origin") == NULL)) {
+    cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
+                     "without a token, requests that change something must send Origin, and come from the server's own pages");
+    return false;
+  }
+  cm_status status = cm_users_identify(request->store->database, request->remote_user, &request->who, &error);
+  if (status == CM_NOT_FOUND || status == CM_CONFLICT)
+    cm_reply_problem(request, 403, "forbidden", "This user may not come in",
+                     "%s; coremapd user add, or somebody who administers the server, lets one in", error.detail);
+  else if (status != CM_OK)
+    cm_reply_error(request, &error);
+  return status == CM_OK;
+}
+
 bool cm_access_take(cm_request *request)
 {
   cm_error error;
@@ -236,6 +256,8 @@ bool cm_access_take(cm_request *request)
     (void)cm_access_check(request, token);
   else if (cm_session_token(request, session) && (take_session(request, session) || request->status != 0))
     ;
+  else if (request->remote_user != NULL)
+    (void)take_remote(request);
   else if (cm_users_exist(request->store->database, &users, &error) != CM_OK)
     cm_reply_error(request, &error);
   else if (!users && !request->server->exposed) {

@@ -87,6 +87,7 @@ static bool keep_in_memory(cm_request *request, const char *data, size_t size)
 bool cm_body_take(cm_request *request, const char *data, size_t size)
 {
   bool file = request->route != NULL && request->route->body == CM_BODY_FILE;
+  cm_connections_took(request->connection, size);
   if (cm_now() - request->started > (file ? FILE_SECONDS_MAX : BODY_SECONDS_MAX))
     return false;
   if (request->status != 0 || request->route == NULL) {

@@ -137,7 +137,7 @@ void cm_put_chip(cm_request *request)
   }
   reply_chip(request, created ? 201 : 200, text);
   if (created)
-    cm_reply_header(request, "Location", "/v1/chips/%s", change.name);
+    cm_reply_location(request, "/v1/chips/%s", change.name);
 }
 
 void cm_delete_chip(cm_request *request)

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -37,11 +36,14 @@ typedef struct connection {
   int socket;
   client *client;
   cm_step step;
+  bool counted;             /* the kernel counts its bytes: it is no unix socket */
+  atomic_uint_fast64_t took; /* bytes of bodies, where it does not */
   bool used, cut;           /* has sent a request before; has been shut down */
   bool unread;              /* when last asked, the client had not read all */
   double until;             /* when the next step must have come; monotonic seconds */
   double read_until;        /* when what was sent must have been read */
   uint64_t received, read;  /* bytes when last asked */
+  int pending;              /* bytes that the client had to read then */
   struct connection *prev, *next; /* in all or, of the idle, first the one that has waited longest */
 } connection;
 
@@ -96,6 +98,8 @@ void cm_address_key(const struct sockaddr *address, unsigned char key[CM_ADDRESS
     key[7] = 4;
   } else if (address->sa_family == AF_INET6)
     memcpy(key, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 8);
+  else
+    key[7] = 1; /* all who come by unix sockets */
 }
 
 static client *find_client(cm_connections *all, const unsigned char key[8])
@@ -157,17 +161,22 @@ static bool make_room(cm_connections *all, const client *of)
 
 enum MHD_Result cm_connections_accept(void *user, const struct sockaddr *address, socklen_t size)
 {
-  cm_connections *all = user;
+  const cm_listener *listener = user;
+  cm_server *server = listener->server;
+  cm_connections *all = server->connections;
   unsigned char key[8];
   (void)size;
-  const cm_server_limits limits = cm_server_limits_now(all->server);
+  const cm_server_limits limits = cm_server_limits_now(server);
+  /* Behind a trusted proxy are many: the limit of one address is not theirs. */
+  const bool one = !cm_proxies_trust(server, address);
+  const bool admitted = cm_listen_admits(listener, address);
   cm_address_key(address, key);
   pthread_mutex_lock(&all->lock);
   const client *from = find_client(all, key);
-  bool room = true;
-  if (from != NULL && from->connections >= limits.connections_per_address)
+  bool room = admitted;
+  if (room && one && from != NULL && from->connections >= limits.connections_per_address)
     room = make_room(all, from);
-  else if (all->counts.open >= limits.connections)
+  else if (room && all->counts.open >= limits.connections)
     room = make_room(all, NULL);
   if (!room)
     all->counts.refused++;
@@ -188,6 +197,7 @@ static void begin(cm_connections *all, struct MHD_Connection *handle, void **slo
   }
   unsigned char key[8];
   cm_address_key(address->client_addr, key);
+  made->counted = address->client_addr->sa_family != AF_UNIX;
   made->handle = handle;
   made->socket = socket->connect_fd;
   made->step = CM_STEP_HEAD;
@@ -221,14 +231,31 @@ void cm_connections_note(void *user, struct MHD_Connection *handle, void **slot,
 
 /* ---- getting on ---- */
 
-/* Bytes that have come from the client, and that have reached it. */
-static void count_bytes(const connection *c, uint64_t *received, uint64_t *read)
+/* Bytes that have come from the client, and that have reached it. On a unix socket the kernel tells only what is still to be
+ * read: when that changes, the client reads. */
+static void count_bytes(connection *c, uint64_t *received, uint64_t *read)
 {
+  if (!c->counted) {
+    int pending = 0;
+    (void)ioctl(c->socket, SIOCOUTQ, &pending);
+    *received = atomic_load(&c->took);
+    *read = c->read + (pending != c->pending ? UINT32_MAX : 0);
+    c->pending = pending;
+    return;
+  }
   struct tcp_info info = {0};
   socklen_t size = sizeof info;
   (void)getsockopt(c->socket, IPPROTO_TCP, TCP_INFO, &info, &size);
   *received = info.tcpi_bytes_received;
   *read = info.tcpi_bytes_acked;
+}
+
+void cm_connections_took(struct MHD_Connection *handle, size_t bytes)
+{
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  connection *c = info != NULL ? info->socket_context : NULL;
+  if (c != NULL && !c->counted)
+    atomic_fetch_add(&c->took, bytes);
 }
 
 void cm_connections_step(cm_connections *all, struct MHD_Connection *handle, cm_step step)

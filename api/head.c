@@ -58,9 +58,18 @@ static bool decode(char *segment)
 /* Splits the path in decoded segments. */
 static bool split_path(cm_request *request)
 {
-  size_t length = strcspn(request->target, "?#");
   if (strchr(request->target, ' ') != NULL) {
     (void)refuse_framing(request, "the target must have no spaces; %20 stands for one");
+    return false;
+  }
+  /* Proxies pass the base path on, or take it away: both will do. */
+  const size_t base = strlen(request->server->base);
+  const char *target = request->target;
+  if (base > 0 && strncmp(target, request->server->base, base) == 0 && strchr("/?", target[base]) != NULL)
+    target += base;
+  if (base > 0 && target > request->target && target[0] != '/') {
+    cm_reply_empty(request, 308); /* relative links of the viewer need the slash */
+    cm_reply_location(request, "/%s", target[0] == '?' ? target : "");
     return false;
   }
   if (request->target[0] != '/' || strlen(request->target) > CM_TARGET_BYTES_MAX ||
@@ -68,7 +77,7 @@ static bool split_path(cm_request *request)
     refuse(request, "the target must be an absolute path without NUL bytes, of at most 8192 bytes");
     return false;
   }
-  request->path = strndup(request->target, length);
+  request->path = strndup(target, strcspn(target, "?#"));
   if (request->path == NULL) {
     cm_reply_text(request, 503, NULL, NULL, 0);
     return false;
@@ -87,9 +96,12 @@ static bool split_path(cm_request *request)
 }
 
 typedef struct head {
-  int lengths, encodings, hosts;
+  int lengths, encodings, hosts, users;
   bool malformed;
-  const char *length, *encoding, *host, *origin;
+  const char *length, *encoding, *host, *origin, *public_host;
+  const char *user_header; /* by which proxies tell who somebody is; "": none */
+  const char *user;
+  cm_forwarded forwarded;
 } head;
 
 static bool is_token(const char *name)
@@ -126,27 +138,18 @@ static enum MHD_Result note_header(void *context, enum MHD_ValueKind kind, const
     h->host = value;
   } else if (strcasecmp(name, "Origin") == 0)
     h->origin = value;
-  return MHD_YES;
-}
-
-/* The name of a Host value without its port. */
-static bool is_loopback_name(const char *host)
-{
-  static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    size_t length = strlen(names[i]);
-    if (strncasecmp(host, names[i], length) == 0 && (host[length] == '\0' || host[length] == ':'))
-      return true;
+  else if (strcasecmp(name, "X-Forwarded-For") == 0) {
+    size_t used = strlen(h->forwarded.from);
+    (void)snprintf(h->forwarded.from + used, sizeof h->forwarded.from - used, "%s%s", used > 0 ? "," : "", value);
+  } else if (strcasecmp(name, "X-Forwarded-Proto") == 0)
+    (void)snprintf(h->forwarded.scheme, sizeof h->forwarded.scheme, "%s", value);
+  else if (strcasecmp(name, "X-Forwarded-Host") == 0)
+    h->public_host = value;
+  else if (h->user_header[0] != '\0' && strcasecmp(name, h->user_header) == 0) {
+    h->users++;
+    h->user = value;
   }
-  return strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.:") == strlen(host);
-}
-
-/* By which this server may be called. A name that somebody else's name server leads here is none; an address is no name. */
-static bool is_own_name(const cm_server *server, const char *host)
-{
-  bool address = host[0] == '[' || strspn(host, "0123456789.:") == strlen(host);
-  return is_loopback_name(host) || (server->exposed && address) ||
-         (server->public_host[0] != '\0' && strcasecmp(host, server->public_host) == 0);
+  return MHD_YES;
 }
 
 /* Requests whose end two parties could see in different places. */
@@ -171,28 +174,6 @@ static bool check_framing(cm_request *request, const head *h, const char *versio
   return true;
 }
 
-/* Requests that a web page of another origin makes a browser send are refused. */
-static bool check_origin(cm_request *request, const head *h)
-{
-  if (h->host != NULL && !is_own_name(request->server, h->host)) {
-    cm_reply_problem(request, 421, "misdirected", "The request is for another host",
-                     request->server->public_host[0] != '\0'
-                         ? "this server answers for its public-url, 127.0.0.1, [::1] and localhost only"
-                         : "this server answers for 127.0.0.1, [::1] and localhost only; public-url names another one");
-    return false;
-  }
-  bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
-  if (!safe && h->origin != NULL && h->host != NULL) {
-    const char *after = strstr(h->origin, "://");
-    if (after == NULL || strcasecmp(after + 3, h->host) != 0) {
-      cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
-                       "requests that change something must not come from a page of another origin");
-      return false;
-    }
-  }
-  return true;
-}
-
 /* The length that the head announces fits the route; false: refused. */
 static bool check_length(cm_request *request, const char *text)
 {
@@ -205,12 +186,17 @@ static bool check_length(cm_request *request, const char *text)
 
 void cm_head_take(cm_request *request, const char *method, const char *version)
 {
-  head h = {0};
+  head h = {.user_header = request->server->options.remote_user};
   (void)snprintf(request->method, sizeof request->method, "%s", method);
   (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, note_header, &h);
-  bool sound = check_framing(request, &h, version) && check_origin(request, &h);
+  const bool proxied = request->proxied;
+  cm_proxies_take(request, &h.forwarded);
+  if (proxied && h.users == 1 && h.user[0] != '\0')
+    request->remote_user = h.user;
+  bool sound = check_framing(request, &h, version) &&
+               cm_origin_check(request, proxied && h.public_host != NULL ? h.public_host : h.host, h.origin);
   request->has_body = h.encodings > 0 || (h.length != NULL && strcmp(h.length, "0") != 0);
-  if (!sound || !split_path(request))
+  if (!sound || cm_origin_preflight(request) || !split_path(request))
     return;
   request->route = cm_route_find(request);
   if (request->route == NULL || !cm_access_take(request))

@@ -21,7 +21,8 @@ typedef struct stream {
   cm_server *server;
   struct MHD_Connection *connection;
   char job[CM_ID_MAX];
-  char token[CM_TOKEN_ID_MAX]; /* of who reads; "": nobody is asked for one */
+  char token[CM_TOKEN_ID_MAX]; /* of who reads; "": none was asked for, */
+  char user[CM_USER_MAX];      /* because a proxy said who he is, or "": there are no users */
   uint64_t last;      /* id of the newest event sent */
   char *pending;      /* text on its way */
   size_t size, sent;
@@ -152,9 +153,10 @@ static bool may_read_on(const stream *s)
   cm_owner owner;
   bool users = false;
   cm_database *database = s->server->options.store->database;
-  if (s->token[0] == '\0')
+  if (s->token[0] == '\0' && s->user[0] == '\0')
     return cm_users_exist(database, &users, &error) == CM_OK && !users;
-  if (cm_tokens_again(database, s->token, &who, &error) != CM_OK)
+  if ((s->token[0] != '\0' ? cm_tokens_again(database, s->token, &who, &error)
+                           : cm_users_identify(database, s->user, &who, &error)) != CM_OK)
     return false;
   const cm_viewer viewer = {who.user, who.group, who.role >= CM_ROLE_OPERATOR};
   return cm_owners_get(database, CM_OBJECT_JOB, s->job, NULL, &viewer, &owner, &error) == CM_OK;
@@ -237,6 +239,7 @@ void cm_hub_stream(cm_request *request, const char *job, uint64_t after, char *f
   s->connection = request->connection;
   (void)snprintf(s->job, sizeof s->job, "%s", job);
   memcpy(s->token, request->who.token, sizeof s->token);
+  memcpy(s->user, request->who.user, sizeof s->user);
   s->last = after;
   s->pending = first;
   s->size = strlen(first);

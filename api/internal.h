@@ -10,11 +10,13 @@
 #include <gnutls/abstract.h>
 #include <jansson.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/un.h>
 
 #include "api/server.h"
 #include "core/base/file.h"
@@ -33,6 +35,9 @@ enum {
   CM_PAGE_MAX = 1000,
   CM_PAGE_DEFAULT = 100,
   CM_ADDRESS_KEY = 8,
+  CM_LISTENERS_MAX = 16,
+  CM_PROXIES_MAX = 64,
+  CM_CLIENT_MAX = INET6_ADDRSTRLEN,
 };
 
 typedef struct cm_request cm_request;
@@ -105,6 +110,12 @@ struct cm_request {
   const cm_route *route;
   const char *param[CM_PARAMS_MAX];
   unsigned char address[CM_ADDRESS_KEY]; /* the client's, as a key */
+  char client[CM_CLIENT_MAX];      /* the same for readers: "10.0.0.7", "unix" */
+  bool proxied;                    /* passed on by a trusted proxy */
+  bool https;                      /* which says that it came by TLS */
+  bool foreign;                    /* from another origin's page: no cookie counts */
+  char origin[300];                /* of them, one that cors-origin lists; "": none */
+  const char *remote_user;         /* whom a trusted proxy names; NULL: nobody */
   cm_identity who;
   cm_viewer viewer;                /* the same, as storage asks for it */
   bool open;                       /* there are no users: he may do all */
@@ -140,14 +151,47 @@ typedef struct cm_counters {
   atomic_int_fast64_t active, streams;
 } cm_counters;
 
+typedef union cm_address {
+  struct sockaddr any;
+  struct sockaddr_in v4;
+  struct sockaddr_in6 v6;
+  struct sockaddr_un local;
+} cm_address;
+
+typedef struct cm_place {
+  cm_address at;
+  socklen_t size;
+} cm_place;
+
+/* A socket that clients come to, with threads of the library of its own. */
+typedef struct cm_listener {
+  cm_server *server;
+  cm_place place;
+  int socket;
+  bool given, closed; /* opened by the service manager */
+  bool tls, beyond;   /* beyond: more than this machine reaches it */
+  struct MHD_Daemon *daemon;
+} cm_listener;
+
+/* A trusted network: its first bits. */
+typedef struct cm_proxy {
+  unsigned char bytes[16];
+  unsigned bits;
+} cm_proxy;
+
 struct cm_server {
   cm_server_options options;
   char www[CM_PATH_MAX];
-  struct MHD_Daemon *daemon;
-  uint16_t port;
+  cm_listener listeners[CM_LISTENERS_MAX];
+  size_t listener_count;
+  cm_proxy proxies[CM_PROXIES_MAX];
+  size_t proxy_count;
+  bool trust_unix;
   bool exposed;             /* others than this machine's users reach it: never open */
   bool secure;              /* browsers come by https */
   char public_host[256];    /* "map.lab.example:8443", by which it is called; "": none */
+  char public_origin[270];  /* "https://map.lab.example:8443" */
+  char base[200];           /* "/maps", below which it lies there; "": none */
   cm_pool *short_pool, *import_pool;
   cm_hub *hub;
   cm_connections *connections;
@@ -165,11 +209,42 @@ struct cm_server {
 cm_server_limits cm_server_limits_now(cm_server *server);
 
 /* ---- listen.c ---- */
-/* Fills what the options say about who reaches the server and how it is called. CM_BAD_OPTION: more than this machine's users
- * would, without users or without TLS; no sound public URL. */
+/* Fills the listeners, and who would reach them. CM_BAD_OPTION: no sound place; more than this machine's users would,
+ * without users, or without TLS or trusted proxies. */
 cm_status cm_listen_check(cm_server *server, cm_error *error);
-/* Opens the socket of the options' address and says its port; the caller closes it. CM_BAD_OPTION: no address; CM_CONFLICT: somebody listens there. */
-cm_status cm_listen(const cm_server_options *options, int *descriptor, uint16_t *port, cm_error *error);
+/* Opens the listeners' sockets. CM_CONFLICT: somebody listens there. */
+cm_status cm_listen(cm_server *server, cm_error *error);
+void cm_listen_close(cm_server *server);
+/* Whether who has this address may connect: where there is no TLS beyond the machine, trusted proxies alone. */
+bool cm_listen_admits(const cm_listener *listener, const struct sockaddr *address);
+void cm_listen_name(const cm_listener *listener, char *name, size_t size);
+bool cm_address_is_loopback(const struct sockaddr *address);
+
+/* ---- proxies.c ---- */
+/* The next item of a list, to one [size]; NULL: there is none, else what follows it. */
+const char *cm_list_next(const char *list, char *one, size_t size);
+/* Reads the options about proxies. */
+cm_status cm_proxies_read(cm_server *server, cm_error *error);
+bool cm_proxies_any(const cm_server *server);
+bool cm_proxies_trust(const cm_server *server, const struct sockaddr *address);
+/* The request's client has this address. */
+void cm_request_come_from(cm_request *request, const struct sockaddr *address);
+/* What proxies say of a request: X-Forwarded-For, all of its lines with commas between, and -Proto. They are taken apart. */
+typedef struct cm_forwarded {
+  char from[1024], scheme[32];
+} cm_forwarded;
+/* Finds the client behind a trusted proxy. */
+void cm_proxies_take(cm_request *request, cm_forwarded *said);
+
+/* ---- origin.c ---- */
+/* Reads public-url and cors-origin. */
+cm_status cm_origin_read(cm_server *server, cm_error *error);
+/* Whether the request is for this server, and may come from its page; false: 421 or 403 is the reply. */
+bool cm_origin_check(cm_request *request, const char *host, const char *origin);
+/* A browser asks whether a page of a listed origin may ask: that is answered. */
+bool cm_origin_preflight(cm_request *request);
+/* Adds to the reply what lets a page of a listed origin read it. */
+void cm_origin_add(cm_request *request);
 
 /* ---- tls.c ---- */
 /* Reads certificates and key, in PEM; from now on they are shown. CM_BAD_OPTION and errors of reading: nothing changes. */
@@ -235,12 +310,14 @@ cm_status cm_connections_start(cm_server *server, cm_connections **connections, 
 void cm_connections_stop(cm_connections *connections); /* no deadlines from now on */
 void cm_connections_free(cm_connections *connections); /* once no connection is left; NULL is allowed */
 void cm_connections_count(cm_connections *connections, cm_connection_counts *counts);
-/* The library's callbacks: whether a connection may come; that it has begun or ended. */
-enum MHD_Result cm_connections_accept(void *connections, const struct sockaddr *address, socklen_t size);
+/* The library's callbacks: whether a connection may come to a listener; that it has begun or ended. */
+enum MHD_Result cm_connections_accept(void *listener, const struct sockaddr *address, socklen_t size);
 void cm_connections_note(void *connections, struct MHD_Connection *handle, void **slot,
                          enum MHD_ConnectionNotificationCode code);
 /* A connection's request has come so far; its time begins anew. */
 void cm_connections_step(cm_connections *connections, struct MHD_Connection *handle, cm_step step);
+/* So many bytes of a body have come, which the kernel does not count for unix sockets. */
+void cm_connections_took(struct MHD_Connection *handle, size_t bytes);
 
 /* ---- library.c ---- */
 /* MHD_queue_response for replies of ours. */
@@ -272,6 +349,8 @@ void cm_reply_problem(cm_request *request, unsigned status, const char *code, co
                       ...) __attribute__((format(printf, 5, 6)));
 void cm_reply_header(cm_request *request, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The header Location: a path, below the server's base. */
+void cm_reply_location(cm_request *request, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* No cache keeps the reply. */
 void cm_reply_private(cm_request *request);
 /* A file with Range and If-None-Match, packed for those who take gzip; `etag` without quotes. Other headers that the

@@ -112,7 +112,7 @@ void cm_reply_job(cm_request *request, unsigned status, const char *id)
   job_tag(request, &job, tag, sizeof tag);
   cm_reply_json(request, status, job_json(request, &job, true, job.state == CM_JOB_QUEUED ? usual_seconds(request) : -1));
   cm_reply_header(request, "ETag", "\"%s\"", tag);
-  cm_reply_header(request, "Location", "/v1/jobs/%s", job.id);
+  cm_reply_location(request, "/v1/jobs/%s", job.id);
   cm_job_clear(&job);
 }
 

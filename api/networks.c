@@ -32,7 +32,7 @@ static json_t *network_json(const cm_network *n)
 static void reply_network(cm_request *request, unsigned status, const cm_network *network)
 {
   cm_reply_json(request, status, network_json(network));
-  cm_reply_header(request, "Location", "/v1/networks/%s", network->id);
+  cm_reply_location(request, "/v1/networks/%s", network->id);
 }
 
 /* The format that a query names, "" when it names none; false when there is no such, and the reply is made. */

@@ -127,7 +127,7 @@ void cm_reply_lease(cm_request *request, unsigned status, const cm_lease *lease)
 {
   cm_reply_json(request, status, lease_json(lease));
   if (status == 201)
-    cm_reply_header(request, "Location", "/v1/chips/%s/reservations/%s", lease->chip, lease->id);
+    cm_reply_location(request, "/v1/chips/%s/reservations/%s", lease->chip, lease->id);
 }
 
 void cm_post_reservation(cm_request *request)

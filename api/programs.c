@@ -28,14 +28,14 @@ static const struct {
              {"pieces", "pieces.json"}};
 
 /* Addresses of the files that are there. */
-static cm_status list_files(const char *id, const char *folder, json_t *list, cm_error *error)
+static cm_status list_files(const char *base, const char *id, const char *folder, json_t *list, cm_error *error)
 {
   char path[CM_PATH_MAX];
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     if (cm_path(path, error, "%s/%s", folder, files[i].file) != CM_OK)
       return error->status;
     if (access(path, F_OK) == 0)
-      json_object_set_new(list, files[i].resource, json_sprintf("/v1/programs/%s/%s", id, files[i].resource));
+      json_object_set_new(list, files[i].resource, json_sprintf("%s/v1/programs/%s/%s", base, id, files[i].resource));
   }
   return CM_OK;
 }
@@ -48,7 +48,7 @@ void cm_get_program(cm_request *request)
   json_t *list = json_object();
   if (cm_programs_get(request->store, request->param[0], &p, &error) != CM_OK ||
       cm_mappings_folder(request->store, p.id, folder, &error) != CM_OK ||
-      list_files(p.id, folder, list, &error) != CM_OK) {
+      list_files(request->server->base, p.id, folder, list, &error) != CM_OK) {
     json_decref(list);
     cm_reply_error(request, &error);
     return;

@@ -117,6 +117,16 @@ void cm_reply_header(cm_request *request, const char *name, const char *format, 
   add_header(request, name, text);
 }
 
+void cm_reply_location(cm_request *request, const char *format, ...)
+{
+  char path[400];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(path, sizeof path, format, arguments);
+  va_end(arguments);
+  cm_reply_header(request, "Location", "%s%s", request->server->base, path);
+}
+
 void cm_reply_private(cm_request *request)
 {
   if (request->response != NULL)
@@ -286,6 +296,9 @@ void cm_reply_file(cm_request *request, const char *path, const char *type, cons
 enum MHD_Result cm_reply_send(cm_request *request)
 {
   request->stage = CM_STAGE_ANSWERED;
+  if (request->response == NULL)
+    return MHD_NO;
+  cm_origin_add(request);
   if (request->response == NULL)
     return MHD_NO;
   atomic_fetch_add(&request->server->counters.requests[request->status / 100 < 6 ? request->status / 100 : 5], 1);

@@ -48,7 +48,7 @@ static void *note_target(void *context, const char *target, struct MHD_Connectio
   request->started = cm_now();
   const union MHD_ConnectionInfo *address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   if (address != NULL && address->client_addr != NULL)
-    cm_address_key(address->client_addr, request->address);
+    cm_request_come_from(request, address->client_addr);
   atomic_fetch_add(&server->counters.active, 1);
   cm_connections_step(server->connections, connection, CM_STEP_HEAD);
   return request;
@@ -164,38 +164,59 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 
 /* ---- start and stop ---- */
 
-static cm_status start_daemon(cm_server *server, cm_error *error)
+static cm_status start_daemons(cm_server *server, cm_error *error)
 {
   /* The cap on connections is ours (connections.c); the library's, shared out among its threads, must never be met. */
   cm_server_limits all = {.connections = UINT32_MAX / THREADS - EVICTED_MAX};
   if (cm_descriptors_share(server->options.workers, &all, error) != CM_OK)
     return error->status;
   const uint64_t most = THREADS * (all.connections + EVICTED_MAX);
-  const bool tls = server->options.tls_certificate[0] != '\0';
-  const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (tls ? MHD_USE_TLS : 0);
   const struct MHD_OptionItem certified[] = {
     {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)cm_tls_show},
     {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
     {MHD_OPTION_END, 0, NULL}}, plain[] = {{MHD_OPTION_END, 0, NULL}};
-  if (tls && cm_tls_load(server->options.tls_certificate, server->options.tls_key, error) != CM_OK)
+  if (server->options.tls_certificate[0] != '\0' &&
+      cm_tls_load(server->options.tls_certificate, server->options.tls_key, error) != CM_OK)
     return error->status;
-  int listening;
-  if (cm_listen(&server->options, &listening, &server->port, error) != CM_OK)
-    return error->status;
-  errno = 0;
-  server->daemon =
-      MHD_start_daemon(flags, server->port, cm_connections_accept, server->connections, handle, server, MHD_OPTION_LISTEN_SOCKET, listening,
-                       MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)most,
-                       MHD_OPTION_NOTIFY_CONNECTION, cm_connections_note, server->connections,
-                       MHD_OPTION_URI_LOG_CALLBACK, note_target, server, MHD_OPTION_NOTIFY_COMPLETED, free_request,
-                       server, MHD_OPTION_ARRAY, tls ? certified : plain, MHD_OPTION_END);
-  if (server->daemon == NULL) {
-    (void)cm_fail(error, CM_NO_MEMORY, "the HTTP server does not start: %s",
-                  errno != 0 ? strerror(errno) : "no reason is known");
-    (void)close(listening);
-    return error->status;
+  for (size_t i = 0; i < server->listener_count; i++) {
+    cm_listener *l = &server->listeners[i];
+    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (l->tls ? MHD_USE_TLS : 0);
+    errno = 0;
+    l->daemon = MHD_start_daemon(flags, 0, cm_connections_accept, l, handle, server, MHD_OPTION_LISTEN_SOCKET, l->socket,
+                                 MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)most,
+                                 MHD_OPTION_NOTIFY_CONNECTION, cm_connections_note, server->connections,
+                                 MHD_OPTION_URI_LOG_CALLBACK, note_target, server, MHD_OPTION_NOTIFY_COMPLETED, free_request,
+                                 server, MHD_OPTION_ARRAY, l->tls ? certified : plain, MHD_OPTION_END);
+    if (l->daemon == NULL)
+      return cm_fail(error, CM_NO_MEMORY, "the HTTP server does not start: %s",
+                     errno != 0 ? strerror(errno) : "no reason is known");
   }
   return CM_OK;
+}
+
+/* The library's threads end; the sockets stay ours. */
+static void stop_daemons(cm_server *server)
+{
+  for (size_t i = 0; i < server->listener_count; i++) {
+    cm_listener *l = &server->listeners[i];
+    if (l->daemon == NULL)
+      continue;
+    (void)MHD_quiesce_daemon(l->daemon); /* else it would close the socket, too */
+    MHD_stop_daemon(l->daemon);
+    l->daemon = NULL;
+  }
+  cm_listen_close(server);
+}
+
+/* Texts that were not given are empty. */
+static void fill_texts(cm_server_options *o)
+{
+  const char **texts[] = {&o->listen, &o->tls_certificate, &o->tls_key, &o->public_url, &o->trusted_proxies, &o->remote_user,
+                          &o->cors_origins};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    if (*texts[i] == NULL)
+      *texts[i] = "";
+  o->socket_mode = o->socket_mode != 0 ? o->socket_mode : 0600;
 }
 
 static void free_server(cm_server *server)
@@ -217,14 +238,12 @@ cm_status cm_server_start(const cm_server_options *options, cm_server **server, 
   if (made == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
   made->options = *options;
-  const char **texts[] = {&made->options.tls_certificate, &made->options.tls_key, &made->options.public_url};
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-    if (*texts[i] == NULL)
-      *texts[i] = "";
+  fill_texts(&made->options);
   made->started = cm_store_time();
   made->limits = options->limits;
   pthread_mutex_init(&made->limits_lock, NULL);
-  if (cm_listen_check(made, error) != CM_OK ||
+  if (cm_origin_read(made, error) != CM_OK || cm_proxies_read(made, error) != CM_OK ||
+      cm_listen_check(made, error) != CM_OK ||
       cm_descriptors_share(options->workers, &made->limits, error) != CM_OK ||
       cm_path(made->www, error, "%s", options->www) != CM_OK ||
       cm_access_start(&made->access, error) != CM_OK || cm_sessions_start(&made->sessions, error) != CM_OK ||
@@ -235,7 +254,8 @@ cm_status cm_server_start(const cm_server_options *options, cm_server **server, 
     return error->status;
   }
   cm_board_listen(options->store->board, cm_hub_changed, made->hub);
-  if (start_daemon(made, error) != CM_OK) {
+  if (cm_listen(made, error) != CM_OK || start_daemons(made, error) != CM_OK) {
+    stop_daemons(made);
     cm_board_listen(options->store->board, NULL, NULL);
     cm_hub_stop(made->hub);
     free_server(made);
@@ -264,7 +284,20 @@ cm_status cm_server_certify(cm_server *server, const char *certificate, const ch
 
 uint16_t cm_server_port(const cm_server *server)
 {
-  return server->port;
+  for (size_t i = 0; i < server->listener_count; i++) {
+    const cm_address *at = &server->listeners[i].place.at;
+    if (at->any.sa_family != AF_UNIX)
+      return ntohs(at->any.sa_family == AF_INET6 ? at->v6.sin6_port : at->v4.sin_port);
+  }
+  return 0;
+}
+
+bool cm_server_place(const cm_server *server, size_t number, char *name, size_t size)
+{
+  if (number >= server->listener_count)
+    return false;
+  cm_listen_name(&server->listeners[number], name, size);
+  return true;
 }
 
 cm_status cm_server_tick(cm_server *server, cm_error *error)
@@ -282,7 +315,8 @@ void cm_server_stop(cm_server *server)
   if (server == NULL)
     return;
   atomic_store(&server->draining, true);
-  MHD_socket listening = MHD_quiesce_daemon(server->daemon);
+  for (size_t i = 0; i < server->listener_count; i++)
+    (void)MHD_quiesce_daemon(server->listeners[i].daemon);
   atomic_store(&server->stopping, true);
   cm_board_listen(server->options.store->board, NULL, NULL);
   cm_hub_stop(server->hub);
@@ -294,8 +328,6 @@ void cm_server_stop(cm_server *server)
    * answered first. */
   cm_pool_stop(server->import_pool);
   cm_pool_stop(server->short_pool);
-  MHD_stop_daemon(server->daemon);
-  if (listening != MHD_INVALID_SOCKET)
-    close(listening);
+  stop_daemons(server);
   free_server(server);
 }

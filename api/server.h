@@ -24,11 +24,17 @@ typedef struct cm_server_limits {
 } cm_server_limits;
 
 typedef struct cm_server_options {
-  const char *address;     /* numeric; beyond loopback only with users and TLS */
-  uint16_t port;           /* 0: a free one */
+  /* Texts may be NULL: as "". Lists have spaces or commas between their items. */
+  const char *listen;      /* list of ADDRESS:PORT (0: a free one) and unix:/PATH */
+  unsigned socket_mode;    /* of the files of unix sockets */
+  const int *sockets;      /* that listen already, instead of the list; from now on the server's */
+  size_t socket_count;
   cm_store *store;
-  const char *tls_certificate, *tls_key; /* files in PEM; "" or NULL: none */
-  const char *public_url;  /* by which a reverse proxy is called that passes requests on; "" or NULL: none */
+  const char *tls_certificate, *tls_key; /* files in PEM; "": none. For all but unix sockets */
+  const char *public_url;  /* by which a reverse proxy is called that passes requests on; "": none */
+  const char *trusted_proxies; /* list of addresses, networks and "unix", whose word on a request's origin counts */
+  const char *remote_user; /* header by which they tell who a user is; "": none */
+  const char *cors_origins; /* list of origins whose pages may ask, with a token */
   const char *www;         /* folder of the viewer's files */
   unsigned workers;        /* that take jobs: for the estimate of waiting times */
   cm_server_limits limits;
@@ -52,7 +58,12 @@ void cm_server_limit(cm_server *server, const cm_server_limits *limits);
 /* Shows another certificate from now on; connections that are there keep the old one. Errors: nothing changes. */
 cm_status cm_server_certify(cm_server *server, const char *certificate, const char *key, cm_error *error);
 
+/* The port of the first place that has one; 0: none. */
 uint16_t cm_server_port(const cm_server *server);
+
+/* Where the server listens, "https://10.0.0.1:8443" or "unix:/run/coremapd/socket", to name [size]; false: there is no
+ * place of this number. */
+bool cm_server_place(const cm_server *server, size_t number, char *name, size_t size);
 
 /* Writes down what is gathered in memory (when tokens were used last); to be called once a second, and before the end. */
 cm_status cm_server_tick(cm_server *server, cm_error *error);

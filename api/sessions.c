@@ -87,7 +87,7 @@ bool cm_session_token(const cm_request *request, char token[CM_TOKEN_ID_MAX])
 {
   cm_sessions *sessions = request->server->sessions;
   const char *secret = cookie_of(request);
-  if (secret == NULL)
+  if (secret == NULL || request->foreign)
     return false;
   pthread_mutex_lock(&sessions->lock);
   const session *s = find(sessions, secret);
@@ -122,8 +122,8 @@ static bool begin(cm_sessions *sessions, const char *token, char secret[SECRET_L
 
 static void set_cookie(cm_request *request, const char *secret, long seconds)
 {
-  cm_reply_header(request, "Set-Cookie", COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict%s; Max-Age=%ld", secret,
-                  request->server->secure ? "; Secure" : "", seconds);
+  cm_reply_header(request, "Set-Cookie", COOKIE "=%s; Path=%s/; HttpOnly; SameSite=Strict%s; Max-Age=%ld", secret,
+                  request->server->base, request->server->secure || request->https ? "; Secure" : "", seconds);
   cm_reply_private(request);
 }
 

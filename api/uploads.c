@@ -54,7 +54,7 @@ void cm_post_upload(cm_request *request)
                            "offset", (json_int_t)0);
   cm_owner_add(body, &upload.owner);
   cm_reply_json(request, 201, body);
-  cm_reply_header(request, "Location", "/v1/uploads/%s", upload.id);
+  cm_reply_location(request, "/v1/uploads/%s", upload.id);
   offsets(request, &upload);
 }
 

@@ -20,7 +20,7 @@ void cm_get_me(cm_request *request)
   const cm_identity *who = &request->who;
   json_t *body = json_pack("{s:s, s:s, s:s, s:o, s:b}", "user", who->user, "role", cm_role_name(who->role), "group",
                            who->group, "scopes", scopes_json(who->scopes), "open", request->open);
-  if (!request->open)
+  if (who->token[0] != '\0')
     (void)json_object_set_new(body, "token", json_pack("{s:s, s:o}", "id", who->token, "expires",
                                                        cm_time_json(who->expires)));
   cm_reply_json(request, 200, body);
@@ -118,7 +118,7 @@ void cm_post_user(cm_request *request)
       cm_reply_error(request, &error);
     else {
       reply_user(request, 201, user.name);
-      cm_reply_header(request, "Location", "/v1/users/%s", user.name);
+      cm_reply_location(request, "/v1/users/%s", user.name);
     }
   }
   json_decref(object);
@@ -263,7 +263,7 @@ void cm_post_token(cm_request *request)
     sodium_memzero(text, sizeof text);
     cm_reply_json(request, 201, body);
     cm_reply_private(request);
-    cm_reply_header(request, "Location", "/v1/tokens/%s", token.id);
+    cm_reply_location(request, "/v1/tokens/%s", token.id);
   }
   json_decref(object);
 }

@@ -231,7 +231,7 @@ int main(int count, char **words)
   memset(network, 'a', CM_SHA_MAX - 1);
   must(cm_store_open(folder, 1 << 20, &store, &error));
   must(cm_database_write(store->database, add_network, NULL, &error));
-  cm_server_options o = {.address = "127.0.0.1", .store = store, .www = folder, .workers = 2,
+  cm_server_options o = {.listen = "127.0.0.1:0", .store = store, .www = folder, .workers = 2,
                          .on_queued = nothing_to_wake,
                          .limits = {.upload_bytes_max = 1 << 20, .connections = 16, .connections_per_address = 16,
                                     .head_seconds = 30, .idle_seconds = 60, .stall_seconds = 60, .rate_min = 1}};

@@ -13,7 +13,7 @@
 #include "daemon/executor.h"
 #include "storage/owners.h"
 
-typedef enum kind { TEXT, NUMBER, BYTES, YES_NO } kind;
+typedef enum kind { TEXT, LIST, NUMBER, BYTES, YES_NO } kind; /* LIST: texts with spaces or commas between, said once or often */
 
 typedef struct setting {
   const char *name, *argument, *help;
@@ -26,10 +26,16 @@ typedef struct setting {
 #define FIELD(name) offsetof(cm_config, name), sizeof(((cm_config *)0)->name)
 
 static const setting settings[] = {
-  {"listen", "ADDRESS:PORT", "address to listen on, also [::1]:PORT; beyond loopback with users and TLS only; port 0: a free one (127.0.0.1:8080)", TEXT,
-   FIELD(listen), 0, 0, false},
-  {"public-url", "URL", "https://HOST of a reverse proxy that passes on to here; needs users", TEXT, FIELD(public_url), 0, 0,
-   false},
+  {"listen", "PLACE", "where to listen: ADDRESS:PORT, [ADDRESS]:PORT, unix:/PATH; beyond loopback with users, and TLS or trusted-proxy;"
+   " port 0: a free one (127.0.0.1:8080)", LIST, FIELD(listen), 0, 0, false},
+  {"socket-mode", "MODE", "mode of unix sockets' files; others than 600 need users (600)", TEXT, FIELD(socket_mode), 0, 0, false},
+  {"public-url", "URL", "https://HOST or https://HOST/PATH of a reverse proxy that passes on to here; needs users", TEXT,
+   FIELD(public_url), 0, 0, false},
+  {"trusted-proxy", "ADDRESS", "proxy whose X-Forwarded-For, -Proto and -Host count: address, network or unix", LIST,
+   FIELD(trusted_proxies), 0, 0, false},
+  {"remote-user", "HEADER", "header by which trusted proxies say who a user is, such as Remote-User (none)", TEXT,
+   FIELD(remote_user), 0, 0, false},
+  {"cors-origin", "ORIGIN", "https://HOST whose pages may ask, with a token", LIST, FIELD(cors_origins), 0, 0, false},
   {"tls-certificate", "FILE", "certificates in PEM, the server's first; read again on SIGHUP", TEXT, FIELD(tls_certificate), 0,
    0, true},
   {"tls-key", "FILE", "their private key", TEXT, FIELD(tls_key), 0, 0, true},
@@ -66,6 +72,7 @@ static const setting settings[] = {
   {"min-rate", "BYTES", "least bytes a second of bodies and replies (1K)", BYTES, FIELD(min_rate), 1, INT64_MAX, true},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
+_Static_assert(SETTINGS <= 64, "what has been seen is kept as bits");
 
 static const setting *find(const char *name, size_t length)
 {
@@ -75,9 +82,25 @@ static const setting *find(const char *name, size_t length)
   return NULL;
 }
 
-static cm_status set(cm_config *config, const setting *s, const char *text, const char *source, cm_error *error)
+/* Adds to a list; its first item in a source takes the place of what other sources said. */
+static cm_status add(cm_config *config, const setting *s, const char *text, const char *source, uint64_t *seen, cm_error *error)
 {
   char *field = (char *)config + s->offset;
+  const uint64_t bit = UINT64_C(1) << (s - settings);
+  const size_t used = (*seen & bit) != 0 ? strlen(field) : 0;
+  if (text[strspn(text, " ,\t")] == '\0' || used + 1 + strlen(text) >= s->size)
+    return cm_fail(error, CM_BAD_OPTION, "%s: %s needs texts of at most %zu bytes in all", source, s->name, s->size - 1);
+  (void)snprintf(field + used, s->size - used, "%s%s", used > 0 ? " " : "", text);
+  *seen |= bit;
+  return CM_OK;
+}
+
+/* Sets one; `seen` are the lists of which this source has spoken. */
+static cm_status set(cm_config *config, const setting *s, const char *text, const char *source, uint64_t *seen, cm_error *error)
+{
+  char *field = (char *)config + s->offset;
+  if (s->kind == LIST)
+    return add(config, s, text, source, seen, error);
   if (s->kind == TEXT) {
     if (text[0] == '\0' || strlen(text) >= s->size)
       return cm_fail(error, CM_BAD_OPTION, "%s: %s needs a text of at most %zu bytes", source, s->name, s->size - 1);
@@ -107,6 +130,7 @@ typedef struct reading {
   cm_config *config;
   cm_error *error;
   const char *path;
+  uint64_t seen;
   bool failed;
 } reading;
 
@@ -118,7 +142,7 @@ static int read_line(void *context, const char *section, const char *name, const
     (void)cm_fail(r->error, CM_BAD_OPTION, "%s: unknown section [%.40s]; the only one is [coremapd]", r->path, section);
   else if (s == NULL)
     (void)cm_fail(r->error, CM_BAD_OPTION, "%s: unknown setting \"%.40s\"; coremapd --help lists them", r->path, name);
-  else if (set(r->config, s, value, r->path, r->error) == CM_OK)
+  else if (set(r->config, s, value, r->path, &r->seen, r->error) == CM_OK)
     return 1;
   r->failed = true;
   return 0;
@@ -149,6 +173,7 @@ static cm_status missing(const char *flag, cm_error *error)
 /* Reads flags "--name value" and "--name=value". In the first pass only --config counts, in the second all others. */
 static cm_status read_flags(int count, char **words, bool files, cm_config *config, cm_error *error)
 {
+  uint64_t seen = 0;
   for (int i = 1; i < count; i++) {
     const char *word = words[i];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
@@ -175,29 +200,21 @@ static cm_status read_flags(int count, char **words, bool files, cm_config *conf
     if (is_file && files)
       status = read_file(config, value, error);
     else if (!is_file && !files)
-      status = set(config, s, value, "command line", error);
+      status = set(config, s, value, "command line", &seen, error);
     if (status != CM_OK)
       return status;
   }
   return CM_OK;
 }
 
-static cm_status split_listen(cm_config *config, cm_error *error)
+/* Octal, and this user's own at least. */
+static cm_status check_mode(const cm_config *config, cm_error *error)
 {
-  const char *colon = strrchr(config->listen, ':'), *address = config->listen;
-  uint64_t port;
-  size_t length = colon != NULL ? (size_t)(colon - address) : 0;
-  if (length >= 2 && address[0] == '[' && address[length - 1] == ']') { /* [::1]:8080 */
-    address++;
-    length -= 2;
-  }
-  if (colon == NULL || length == 0 || length >= sizeof config->address || !cm_whole_parse(colon + 1, &port) ||
-      port > 65535)
-    return cm_fail(error, CM_BAD_OPTION, "listen is \"%s\"; it must be ADDRESS:PORT, such as 127.0.0.1:8080",
-                   config->listen);
-  (void)snprintf(config->address, sizeof config->address, "%.*s", (int)length, address);
-  config->port = (uint16_t)port;
-  return CM_OK;
+  const char *mode = config->socket_mode;
+  mode += mode[0] == '0' ? 1 : 0;
+  return strlen(mode) == 3 && strspn(mode, "0246") == 3 && mode[0] == '6'
+             ? CM_OK
+             : cm_fail(error, CM_BAD_OPTION, "socket-mode is \"%s\"; it must be such as 600, 660 or 666", config->socket_mode);
 }
 
 /* What workers share of the machine's memory: the rest is for the server, the kernel's cache and others. */
@@ -211,7 +228,7 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
 {
   const char *home = getenv("HOME");
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  cm_config made = {.listen = "127.0.0.1:8080", .www = CM_DATA_FOLDER "/www",
+  cm_config made = {.listen = "127.0.0.1:8080", .socket_mode = "600", .www = CM_DATA_FOLDER "/www",
                     .threads = processors > 0 ? (uint64_t)processors : 1, .workers = 2,
                     .memory_limit = UINT64_MAX, .upload_limit = UINT64_C(16) << 30, .upload_age = 604800, .cache_limit = UINT64_C(4) << 30,
                     .disk_reserve = UINT64_C(64) << 20, .grace = 5, .connections = 4096,
@@ -227,7 +244,7 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
   if (made.memory_limit == UINT64_MAX)
     made.memory_limit = memory_share(made.workers);
   if (status == CM_OK)
-    status = split_listen(&made, error);
+    status = check_mode(&made, error);
   if (status == CM_OK && cm_executor_find(made.executor) == NULL)
     status = cm_fail(error, CM_BAD_OPTION, "executor is \"%s\"; it must be threads or process", made.executor);
   if (status == CM_OK && cm_visibility_of(made.visibility) == CM_VISIBILITIES)
@@ -242,7 +259,7 @@ const char *cm_config_needs_restart(const cm_config *before, const cm_config *no
   const setting *s = after != NULL ? find(after, strlen(after)) + 1 : settings;
   for (; s < settings + SETTINGS; s++) {
     const char *a = (const char *)before + s->offset, *b = (const char *)now + s->offset;
-    if (!s->live && (s->kind == TEXT ? strcmp(a, b) : memcmp(a, b, s->size)) != 0)
+    if (!s->live && (s->kind == TEXT || s->kind == LIST ? strcmp(a, b) : memcmp(a, b, s->size)) != 0)
       return s->name;
   }
   return NULL;
@@ -266,13 +283,14 @@ char *cm_config_help(void)
               "  coremapd [--config FILE] [--NAME VALUE ...]\n"
               "  coremapd user|token ...              users and their tokens: coremapd user --help\n\n", out);
   for (int i = 0; i < SETTINGS; i++)
-    (void)fprintf(out, "%c --%s %s%*s%s\n", settings[i].live ? '*' : ' ', settings[i].name, settings[i].argument,
+    (void)fprintf(out, "%c%c--%s %s%*s%s\n", settings[i].kind == LIST ? '+' : ' ', settings[i].live ? '*' : ' ', settings[i].name, settings[i].argument,
                   (int)(32 - strlen(settings[i].name) - strlen(settings[i].argument)), "", settings[i].help);
   (void)fputs("  --config FILE                      settings as \"name = value\" lines; flags count more\n"
               "  --check-data                       check the data folder instead of serving: every digest, every row's\n"
               "                                     files; prints each fault, exit status 1 if there is one\n"
               "  --version, --help\n\n"
-              "On SIGHUP the file is read again; what has a * changes at once, the rest at the next start.\n", out);
+              "On SIGHUP the file is read again; what has a * changes at once, the rest at the next start. What has a + may be said\n"
+              "more than once, or be a list with spaces or commas between its items.\n", out);
   (void)fclose(out);
   return text;
 }

@@ -8,10 +8,12 @@
 #include "core/base/file.h"
 
 typedef struct cm_config {
-  char listen[64];   /* ADDRESS:PORT */
-  char address[48];  /* taken from it */
-  uint16_t port;
-  char public_url[300];
+  char listen[1600];   /* list of ADDRESS:PORT and unix:/PATH */
+  char socket_mode[8]; /* octal */
+  char public_url[480];
+  char trusted_proxies[1600];
+  char remote_user[64];
+  char cors_origins[1600];
   char tls_certificate[CM_PATH_MAX], tls_key[CM_PATH_MAX];
   char data[CM_PATH_MAX];
   char www[CM_PATH_MAX];

@@ -16,6 +16,7 @@
 #include "daemon/config.h"
 #include "daemon/import.h"
 #include "daemon/log.h"
+#include "daemon/manager.h"
 #include "daemon/workers.h"
 #include "storage/check.h"
 #include "storage/jobs.h"
@@ -33,6 +34,8 @@ typedef struct service {
   cm_workers *workers;
   cm_server *server;
   sigset_t signals;
+  int sockets[CM_SOCKETS_MAX]; /* of the service manager */
+  size_t socket_count;
 } service;
 
 static void wake_workers(void *user)
@@ -80,8 +83,11 @@ static cm_status start(service *s, cm_error *error)
                                 .executor = cm_executor_find(c->executor)};
   if (cm_workers_start(&workers, &s->workers, error) != CM_OK)
     return error->status;
-  cm_server_options server = {.address = c->address, .port = c->port, .store = s->store, .www = c->www,
+  cm_server_options server = {.listen = c->listen, .socket_mode = (unsigned)strtoul(c->socket_mode, NULL, 8),
+                              .sockets = s->sockets, .socket_count = s->socket_count, .store = s->store, .www = c->www,
                               .tls_certificate = c->tls_certificate, .tls_key = c->tls_key, .public_url = c->public_url,
+                              .trusted_proxies = c->trusted_proxies, .remote_user = c->remote_user,
+                              .cors_origins = c->cors_origins,
                               .workers = (unsigned)c->workers, .limits = limits_of(c), .on_queued = wake_workers,
                               .import = import, .user = s};
   return cm_server_start(&server, &s->server, error);
@@ -207,14 +213,15 @@ static int run(service *s)
 {
   cm_error error;
   claim_signals(s);
-  if (cm_log_open(s->config.log, &error) != CM_OK || start(s, &error) != CM_OK) {
+  if (cm_log_open(s->config.log, &error) != CM_OK ||
+      cm_manager_sockets(s->sockets, &s->socket_count, &error) != CM_OK || start(s, &error) != CM_OK) {
     cm_workers_free(s->workers);
     cm_store_close(s->store);
     return fail(&error, error.status == CM_BAD_OPTION ? EXIT_USAGE : EXIT_FAILURE);
   }
-  bool v6 = strchr(s->config.address, ':') != NULL;
-  (void)printf("listening on http%s://%s%s%s:%u\n", s->config.tls_certificate[0] != '\0' ? "s" : "", v6 ? "[" : "", s->config.address, v6 ? "]" : "",
-               cm_server_port(s->server));
+  char place[160];
+  for (size_t i = 0; cm_server_place(s->server, i, place, sizeof place); i++)
+    (void)printf("listening on %s\n", place);
   (void)fflush(stdout);
   serve(s);
   pthread_t second;

@@ -171,6 +171,19 @@ cm_status cm_tokens_again(cm_database *database, const char *id, cm_identity *id
   return CM_OK;
 }
 
+cm_status cm_users_identify(cm_database *database, const char *name, cm_identity *identity, cm_error *error)
+{
+  cm_user user;
+  if (cm_users_get(database, name, &user, error) != CM_OK)
+    return error->status;
+  if (user.disabled)
+    return cm_fail(error, CM_CONFLICT, "user %s is disabled", user.name);
+  *identity = (cm_identity){.role = user.role, .scopes = cm_scopes_whole(CM_SCOPE_ADMIN)};
+  memcpy(identity->user, user.name, sizeof identity->user);
+  memcpy(identity->group, user.group, sizeof identity->group);
+  return CM_OK;
+}
+
 static cm_status note_uses(sqlite3 *handle, void *context, cm_error *error)
 {
   const token_work *work = context;

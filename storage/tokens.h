@@ -56,6 +56,9 @@ cm_status cm_tokens_check(cm_database *database, const char *text, cm_identity *
 /* The same for a token that has been checked before, by its id: whether it still stands, and what it may now. */
 cm_status cm_tokens_again(cm_database *database, const char *id, cm_identity *identity, cm_error *error);
 
+/* Who a user is that somebody else has checked, with all scopes and no token. CM_NOT_FOUND; CM_CONFLICT: is disabled. */
+cm_status cm_users_identify(cm_database *database, const char *name, cm_identity *identity, cm_error *error);
+
 /* Whether there are users at all. */
 cm_status cm_users_exist(cm_database *database, bool *exist, cm_error *error);
 

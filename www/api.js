@@ -37,38 +37,38 @@ function query(values) {
   return String(text) ? `?${text}` : '';
 }
 
-export const getMe = () => getJson('/v1/me');
+export const getMe = () => getJson('v1/me');
 export async function signIn(token) {
-  const response = await request('/v1/session', {
+  const response = await request('v1/session', {
     method: 'POST',
     body: JSON.stringify({ token }),
     headers: { 'Content-Type': 'application/json' },
   });
   return response.json();
 }
-export const signOut = () => request('/v1/session', { method: 'DELETE' });
+export const signOut = () => request('v1/session', { method: 'DELETE' });
 
 export const listJobs = ({ cursor, state, limit } = {}, signal) =>
-  getJson(`/v1/jobs${query({ cursor, state, limit })}`, signal);
-export const getJob = (id, signal) => getJson(`/v1/jobs/${part(id)}`, signal);
+  getJson(`v1/jobs${query({ cursor, state, limit })}`, signal);
+export const getJob = (id, signal) => getJson(`v1/jobs/${part(id)}`, signal);
 export const cancelJob = async (id) => {
-  await request(`/v1/jobs/${part(id)}/cancel`, { method: 'POST' });
+  await request(`v1/jobs/${part(id)}/cancel`, { method: 'POST' });
 };
-export const listNetworks = ({ cursor } = {}, signal) => getJson(`/v1/networks${query({ cursor })}`, signal);
-export const listChips = (signal) => getJson('/v1/chips', signal);
-export const getChip = (name, signal) => getJson(`/v1/chips/${part(name)}`, signal);
-export const getOccupancy = (name, signal) => getJson(`/v1/chips/${part(name)}/occupancy`, signal);
-export const getMapping = (id, signal) => getJson(`/v1/mappings/${part(id)}`, signal);
-export const getCores = (id, signal) => getBuffer(`/v1/mappings/${part(id)}/cores?format=bin`, signal);
-export const getLinks = (id, signal) => getBuffer(`/v1/mappings/${part(id)}/links?format=bin`, signal);
+export const listNetworks = ({ cursor } = {}, signal) => getJson(`v1/networks${query({ cursor })}`, signal);
+export const listChips = (signal) => getJson('v1/chips', signal);
+export const getChip = (name, signal) => getJson(`v1/chips/${part(name)}`, signal);
+export const getOccupancy = (name, signal) => getJson(`v1/chips/${part(name)}/occupancy`, signal);
+export const getMapping = (id, signal) => getJson(`v1/mappings/${part(id)}`, signal);
+export const getCores = (id, signal) => getBuffer(`v1/mappings/${part(id)}/cores?format=bin`, signal);
+export const getLinks = (id, signal) => getBuffer(`v1/mappings/${part(id)}/links?format=bin`, signal);
 export const getRouteLinks = (id, signal) =>
-  getBuffer(`/v1/mappings/${part(id)}/routes?format=bin`, signal);
+  getBuffer(`v1/mappings/${part(id)}/routes?format=bin`, signal);
 export const getNeurons = (id, number, signal) =>
-  getJson(`/v1/mappings/${part(id)}/neurons?part=${number}`, signal);
-export const mappingUrl = (id, rest = '') => `/v1/mappings/${part(id)}${rest}`;
+  getJson(`v1/mappings/${part(id)}/neurons?part=${number}`, signal);
+export const mappingUrl = (id, rest = '') => `v1/mappings/${part(id)}${rest}`;
 
 export async function createJob(job) {
-  const response = await request('/v1/jobs', {
+  const response = await request('v1/jobs', {
     method: 'POST',
     body: JSON.stringify(job),
     headers: { 'Content-Type': 'application/json' },
@@ -80,7 +80,7 @@ export async function createJob(job) {
 export function uploadNetwork(file, onProgress, signal) {
   return new Promise((resolve, reject) => {
     const upload = new XMLHttpRequest();
-    upload.open('POST', `/v1/networks${query({ name: file.name })}`);
+    upload.open('POST', `v1/networks${query({ name: file.name })}`);
     upload.setRequestHeader('Content-Type', 'application/octet-stream');
     upload.upload.onprogress = (event) =>
       onProgress(event.lengthComputable ? event.loaded / event.total : NaN);
@@ -109,7 +109,7 @@ export async function networkName(id, signal) {
   if (!id) return null;
   if (!names.has(id)) {
     try {
-      names.set(id, (await getJson(`/v1/networks/${part(id)}`, signal)).name || null);
+      names.set(id, (await getJson(`v1/networks/${part(id)}`, signal)).name || null);
     } catch (error) {
       if (error.name === 'AbortError') throw error;
       names.set(id, null);
@@ -120,7 +120,7 @@ export async function networkName(id, signal) {
 
 /** Server-sent events of one job until it ends or the signal aborts. */
 export function watchJob(id, { onProgress, onState }, signal) {
-  const source = new EventSource(`/v1/jobs/${part(id)}/events`);
+  const source = new EventSource(`v1/jobs/${part(id)}/events`);
   const close = () => source.close();
   source.addEventListener('progress', (event) => onProgress(JSON.parse(event.data)));
   source.addEventListener('state', (event) => {
@@ -132,7 +132,7 @@ export function watchJob(id, { onProgress, onState }, signal) {
   return close;
 }
 
-export const programUrl = (id, rest = '') => `/v1/programs/${part(id)}${rest}`;
+export const programUrl = (id, rest = '') => `v1/programs/${part(id)}${rest}`;
 export const getProgram = (id, signal) => getJson(programUrl(id), signal);
 export const getSchedule = (id, signal) => getJson(programUrl(id, '/schedule'), signal);
 

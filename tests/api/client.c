@@ -28,8 +28,12 @@ void test_daemon_start_limited(test_daemon *daemon, const char *data, const char
 {
   char program[CM_PATH_MAX], www[CM_PATH_MAX];
   const char *build = getenv("CM_BUILD"), *source = getenv("CM_SOURCE");
-  const char *words[24] = {program, "--listen", "127.0.0.1:0", "--data", data, "--www", www, NULL};
-  int output[2], count = 7;
+  const char *words[24] = {program, "--data", data, "--www", www, NULL};
+  int output[2], count = 5;
+  if (arguments == NULL || *arguments == NULL || strcmp(*arguments, "--listen") != 0) {
+    words[count++] = "--listen";
+    words[count++] = "127.0.0.1:0";
+  }
   snprintf(program, sizeof program, "%s/coremapd", build != NULL ? build : "build/check");
   snprintf(www, sizeof www, "%s/www", source != NULL ? source : ".");
   for (; arguments != NULL && *arguments != NULL; arguments++)

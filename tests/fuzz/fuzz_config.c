@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   old_file(data, size, &handle, path);
   char *words[] = {program, flag, path};
   if (cm_config_read(3, words, &config, &error) == CM_OK) {
-    if (config.threads < 1 || config.workers < 1 || config.workers > 64 || config.min_rate < 1 || config.address[0] == '\0' ||
+    if (config.threads < 1 || config.workers < 1 || config.workers > 64 || config.min_rate < 1 || config.listen[0] == '\0' ||
         config.head_timeout < 1 || strlen(config.data) >= sizeof config.data)
       abort();
     if (cm_config_read(1, words, &again, &error) != CM_OK)

@@ -148,7 +148,7 @@ static void open_server(void)
   snprintf(folder, sizeof folder, "/dev/shm/cm-fuzz-http-XXXXXX");
   demand(mkdtemp(folder) != NULL && cm_store_open(folder, 1 << 20, &store, &error) == CM_OK, "no data folder");
   cm_workers_options hands = {.store = store, .workers = 1, .threads = 1, .executor = cm_executor_find("threads")};
-  cm_server_options options = {.address = "127.0.0.1", .store = store, .www = folder, .workers = 1, .on_queued = wake,
+  cm_server_options options = {.listen = "127.0.0.1:0", .store = store, .www = folder, .workers = 1, .on_queued = wake,
                                .import = import,
                                .limits = {.upload_bytes_max = 1 << 20, .connections = 64, .connections_per_address = 64,
                                           .head_seconds = 2, .idle_seconds = 2, .stall_seconds = 2, .rate_min = 1}};
