@@ -8,4 +8,4 @@ tests/lib/interpose.so: tests/lib/interpose.c tests/lib/interpose.h
 CLEANFILES += tests/lib/interpose.so
 EXTRA_DIST += tests/lib/daemon.py tests/lib/topology.py tests/lib/interpose.c tests/lib/interpose.h \
   tests/crash/run tests/crash/power tests/crash/clients.py tests/crash/disk.py tests/crash/judge.py tests/crash/ledger.py \
-  tests/hostile/run tests/hostile/attacks.py tests/hostile/mutate.py tests/hostile/schema.py tests/hostile/wire.py
+  tests/hostile/run tests/hostile/attacks.py tests/hostile/mutate.py tests/hostile/schema.py tests/hostile/wire.py tests/hostile/world.py

@@ -62,10 +62,15 @@ SHAPES = [
 ]
 
 
-def shapes(port):
+def _signed(data, header):
+    """The bytes of a request with a header after its first Host."""
+    return data.replace(HOST, HOST + b"%s: %s\r\n" % header, 1)
+
+
+def shapes(port, header):
     for what, data, statuses in SHAPES:
         wire = Wire(port, timeout=5)
-        wire.send(data + NEXT)
+        wire.send(_signed(data, header) + _signed(NEXT, header))
         try:
             reply = wire.reply()
             if statuses is None:
@@ -94,11 +99,11 @@ TRAVERSALS = [prefix + path for prefix in (b"/", b"/v1/networks/", b"/v1/mapping
     b"../" * 12 + b"etc/passwd", b"%2e%2e%2f" * 12 + b"etc%2fpasswd", b"../data/coremapd.db", b"secret%00.html")]
 
 
-def traversal(port):
+def traversal(port, header):
     """Ways to a file beside the viewer's and the data folder, and to the machine's."""
     for target in TRAVERSALS:
         wire, fault = Wire(port, timeout=5), None
-        wire.send(b"GET " + target + b" HTTP/1.1\r\n" + HOST + b"\r\n")
+        wire.send(_signed(b"GET " + target + b" HTTP/1.1\r\n" + HOST + b"\r\n", header))
         try:
             reply = wire.reply()
             if reply.status not in (400, 404, 405) or b"canary" in reply.body or b"root:" in reply.body:
@@ -109,10 +114,10 @@ def traversal(port):
         yield target.decode("latin-1"), fault
 
 
-def unpacking(port, server, scale):
+def unpacking(port, header, server, scale):
     """Bombs are refused or read, within seconds and without the memory that they ask for."""
     for what, data in bombs(scale):
-        wire, fault, began = Wire(port, timeout=60), None, time.monotonic()
+        wire, fault, began = Wire(port, timeout=60, always=[header]), None, time.monotonic()
         try:
             reply = wire.ask("POST", "/v1/networks", [], data)
             if reply.status >= 500 and reply.status not in (503, 507):
@@ -128,7 +133,7 @@ def unpacking(port, server, scale):
         yield what, fault
 
 
-def slow(port, count, seconds):
+def slow(port, header, count, seconds):
     """Clients that drip heads and bodies and that do not read: the server lets go of all of them within `seconds`."""
     kinds = {
         "heads a byte at a time": (b"GET /healthz HTTP/1.1\r\nX-Slow: ", b"x"),
@@ -142,7 +147,7 @@ def slow(port, count, seconds):
         for _ in range(count):
             wire = Wire(port)
             wire.connect().setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
-            wire.send(start * (200 if not kinds[what][1] else 1))
+            wire.send(_signed(start, header) * (200 if not kinds[what][1] else 1))
             clients[what].append(wire)
     until = time.monotonic() + seconds
     gone = {what: set() for what in kinds}

@@ -5,7 +5,10 @@ import json
 import os
 import random
 import zipfile
+from dataclasses import dataclass, field, replace
 from urllib.parse import quote
+
+from world import bearer
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.join(ROOT, "tests", "data")
@@ -48,6 +51,21 @@ def bombs(scale):
     yield "an .snn header alone", _read("small.snn")[:16]
 
 
+@dataclass(frozen=True)
+class Request:
+    """`signer`: the headers that say who asks; `unsigned`: what is wrong with them, if anything."""
+    method: str
+    path: str
+    headers: list
+    body: bytes | None
+    signer: list
+    unsigned: str | None = None
+    address: str = field(default="127.0.0.1")
+
+    def __str__(self):
+        return f"{self.method} {self.path[:200]} {self.signer + self.headers} {str(self.body)[:300]} from {self.address}"
+
+
 class Requests:
     """Requests on what `world` (names of things that are there) has."""
 
@@ -75,6 +93,13 @@ class Requests:
                                 "options": {"preset": "fast", "seed": r.randrange(3), "max_part_size": 64}}
             if r.random() < 0.8 else {"kind": "compile", "network": w["model"], "options": {"verify": True}},
             "commitMapping": lambda: {"owner": "x", "ttl": 2},
+            "postUser": lambda: {"name": f"u{r.randrange(10**9)}", "role": "user", "group": "vision"},
+            "patchUser": lambda: {"role": "operator", "group": r.choice(["vision", "motor"]), "disabled": False},
+            "postToken": lambda: {"user": w["user"], "name": "t", "scopes": ["read", "submit"], "ttl": 60},
+            "postSession": lambda: {"token": w["user_token"]},
+            "putNetworkAccess": lambda: {"visibility": "lab"},
+            **{f"put{thing}Access": lambda: {"visibility": r.choice(["lab", "private"])}
+               for thing in ("Chip", "Lease", "Mapping", "Program", "Job", "Upload")},
         }.get(operation, lambda: None)()
 
     def headers(self, operation):
@@ -85,9 +110,13 @@ class Requests:
     def path(self, pattern):
         kind = pattern.split("/")[2] if pattern.startswith("/v1/") else ""
         name = {"networks": "network", "uploads": "upload", "chips": "chip", "jobs": "job", "mappings": "mapping",
-                "programs": "program"}.get(kind)
+                "programs": "program", "tokens": "user_token_id"}.get(kind)
         if kind == "chips":
             pattern = pattern.replace("{name}", "hostile").replace("{id}", self.world["lease"])
+        if kind == "users":
+            pattern = pattern.replace("{name}", self.world["user"])
+        if "/pareto" in pattern:
+            name, pattern = "pareto", pattern.replace("{number}", str(self.random.choice([1, 2])))
         if pattern.endswith("/model") or pattern.endswith("/pieces"):
             name = pattern.rsplit("/", 1)[1] + "_program"
         return pattern.replace("{id}", self.world.get(name, "x")).replace("{file}", "index.html")
@@ -97,13 +126,9 @@ class Requests:
         if isinstance(body, (dict, list)):
             body = json.dumps(body).encode()
         path = self.path(pattern)
-        if operation["operationId"] == "deleteChip":
-            path = "/v1/chips/spare"
-        if operation["operationId"] == "deleteNetwork":
-            path = "/v1/networks/UNUSED"
-        if operation["operationId"] == "cancelJob":
-            path = "/v1/jobs/NEWEST/cancel"
-        return method, path, self.headers(operation["operationId"]), body
+        path = {"deleteChip": "/v1/chips/spare", "deleteNetwork": "/v1/networks/UNUSED-NETWORK", "cancelJob": "/v1/jobs/RUNNING-JOB/cancel",
+                "deleteUser": "/v1/users/UNUSED-USER", "deleteToken": "/v1/tokens/UNUSED-TOKEN"}.get(operation["operationId"], path)
+        return Request(method, path, self.headers(operation["operationId"]), body, [bearer(self.world["token"])])
 
     # ---- what a hostile client makes of it ----
 
@@ -204,9 +229,37 @@ class Requests:
             (b"X-Long", b"x" * r.choice([10, 9000])),
         ])
 
+    def signer(self):
+        """Another way to sign in: (headers, what is wrong with them, address). Wrong tokens come from many addresses, for
+        the answers to each are held up more and more."""
+        w, r = self.world, self.random
+        token = w["token"]
+        somewhere = f"127.{r.randrange(1, 250)}.{r.randrange(250)}.{r.randrange(2, 250)}"
+        user, here = bearer(w["user_token"]), "127.0.0.1"
+        cookie = (b"Cookie", w["cookie"].encode())
+        at = r.randrange(len(token))
+        wrong = r.choice([token[:at], token[:at] + ("x" if token[at] != "x" else "y") + token[at + 1:], token + "x", "x" * 5000, "", " ",
+                          token.upper(), token[::-1], token.replace("_", "-"), "coremap_000000000000_" + "A" * 43, "\xff" * 60])
+        return r.choice([
+            ([user], None, here),
+            ([cookie, (b"Origin", r.choice([b"http://localhost", b"http://evil.example", b"null", b"http://127.0.0.1"]))], None, here),
+            ([cookie], None, here),
+            ([], "no token", here),
+            ([(b"Authorization", b"Basic " + token.encode())], "another scheme", here),
+            ([(b"Authorization", b"Bearer")], "no token", here),
+            ([(b"Authorization", token.encode())], "no scheme", here),
+            ([(b"Cookie", b"coremap_session=" + b"A" * r.choice([0, 43, 3000]))], "a wrong cookie", here),
+            ([(b"Authorization", b"Bearer " + wrong.encode("latin-1"))], "a wrong token", somewhere),
+            ([bearer(token), user], None, here),
+        ])
+
     def bad(self, method, pattern, operation):
         r = self.random
-        method, path, headers, body = self.good(method, pattern, operation)
+        request = self.good(method, pattern, operation)
+        method, path, headers, body = request.method, request.path, request.headers, request.body
+        if r.random() < 0.15:
+            signer, unsigned, address = self.signer()
+            request = replace(request, signer=signer, unsigned=unsigned, address=address)
         if method == "DELETE": # what the others work on stays, mostly
             path = "/".join(r.choice(PATHS) if part in self.world["names"] and r.random() < 0.98 else part
                             for part in path.split("/")).replace(" ", "%20")
@@ -238,4 +291,4 @@ class Requests:
                     body = json.dumps(tree).encode()
                 else:
                     body = r.choice(RAW) if r.random() < 0.2 else self.bytes(body)
-        return method, path, headers, body
+        return replace(request, path=path, headers=headers, body=body)

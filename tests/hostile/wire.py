@@ -21,10 +21,12 @@ class Reply:
 
 
 class Wire:
-    """One connection that is opened when needed; `address` is one of loopback's, to come from."""
+    """One connection that is opened when needed; `address` is one of loopback's, to come from; `always` are headers that
+    ask() sends each time."""
 
-    def __init__(self, port, address="127.0.0.1", timeout=20):
+    def __init__(self, port, address="127.0.0.1", timeout=20, always=()):
         self.port, self.address, self.timeout, self.socket, self.rest = port, address, timeout, None, b""
+        self.always = list(always)
 
     def connect(self):
         self.close()
@@ -139,7 +141,7 @@ class Wire:
     def ask(self, method, target, headers=(), body=None, timeout=None, stream=False):
         """Sends a request of any bytes and reads its reply."""
         lines = [f"{method} {target} HTTP/1.1".encode("latin-1", "replace"), b"Host: localhost"]
-        lines += [name + b": " + value for name, value in headers]
+        lines += [name + b": " + value for name, value in [*self.always, *headers]]
         if body is not None:
             lines.append(b"Content-Length: %d" % len(body))
         data = b"\r\n".join(lines) + b"\r\n\r\n" + (body or b"")
