@@ -120,3 +120,31 @@ uint32_t cm_chip_distance(const cm_chip *chip, uint32_t core_a, uint32_t core_b)
   cm_chip_steps(chip, core_a, core_b, &x, &y);
   return (uint32_t)abs(x) + (uint32_t)abs(y);
 }
+
+bool cm_chip_between_dies(const cm_chip *chip, size_t link)
+{
+  size_t columns = cm_chip_routers_x(chip), rows = cm_chip_routers_y(chip), router = link / CM_DIRECTIONS;
+  size_t x = router % columns, y = router / columns, die_x = chip->die_width / chip->router_x,
+         die_y = chip->die_height / chip->router_y;
+  switch (link % CM_DIRECTIONS) {
+    case CM_EAST: return x / die_x != (x + 1) % columns / die_x;
+    case CM_WEST: return x / die_x != (x + columns - 1) % columns / die_x;
+    case CM_SOUTH: return y / die_y != (y + 1) % rows / die_y;
+    default: return y / die_y != (y + rows - 1) % rows / die_y;
+  }
+}
+
+double cm_chip_port_ns(const cm_chip *chip)
+{
+  return chip->costs.port_packets_per_ns > 0 ? 1 / chip->costs.port_packets_per_ns : chip->latency_ns.router;
+}
+
+double cm_chip_link_ns(const cm_chip *chip, size_t link)
+{
+  bool along_x = link % CM_DIRECTIONS == CM_EAST || link % CM_DIRECTIONS == CM_WEST;
+  if (chip->costs.link_packets_per_ns > 0)
+    return 1 / chip->costs.link_packets_per_ns;
+  if (cm_chip_between_dies(chip, link))
+    return chip->latency_ns.die_to_die;
+  return along_x ? chip->latency_ns.east_west : chip->latency_ns.north_south;
+}

@@ -99,6 +99,15 @@ cm_hops cm_chip_hops(const cm_chip *chip, uint32_t core_a, uint32_t core_b);
 /* Signed steps between the routers of two cores, on the way that cm_chip_hops counts: positive is east, south. O(1). */
 void cm_chip_steps(const cm_chip *chip, uint32_t core_a, uint32_t core_b, int32_t *x, int32_t *y);
 
+/* Time that a packet takes to pass a core's inlet or outlet, and a link that leaves a router (number of a link: router
+ * number * CM_DIRECTIONS + cm_direction), in ns: by packets_per_ns of the chip's costs where stated, else what it takes to
+ * cross. O(1). */
+double cm_chip_port_ns(const cm_chip *chip);
+double cm_chip_link_ns(const cm_chip *chip, size_t link);
+
+/* Whether the link leads from one die to another. O(1). */
+bool cm_chip_between_dies(const cm_chip *chip, size_t link);
+
 /* Manhattan distance between the routers of two cores, around the torus where that is shorter. O(1). */
 uint32_t cm_chip_distance(const cm_chip *chip, uint32_t core_a, uint32_t core_b);
 

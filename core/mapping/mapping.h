@@ -19,7 +19,8 @@ typedef struct cm_metrics {
   double energy_pj;
   double latency_mean_ns, latency_max_ns;
   double congestion_mean, congestion_max; /* expected packets through a core under random minimal routing */
-  double link_load_mean, link_load_max;   /* under the chip's own routing */
+  double link_load_mean;                  /* over the links between routers, under the chip's own routing */
+  double link_load_max;                   /* of a link, or of a core's inlet or outlet */
   double hop_traffic;                     /* sum over axons and target cores of w * d; undirected: over edges */
   double edge_hop_traffic;                /* sum over synapses (or edges) of weight * d */
   /* An axon's packet sent once along the union of its routes; undirected: as above. */
@@ -37,6 +38,7 @@ typedef struct cm_metrics {
   double energy_step_pj;                  /* all of the next three and of the hops */
   double energy_packets_pj, energy_synapses_pj, energy_neurons_pj;
   double port_load_max;                   /* packets through the busiest inlet or outlet of a core */
+  double multicast_port_load_max;         /* the same when an axon's packet leaves its core once */
   double saturation_load;                 /* steps a ns at which the busiest port or link is full */
   char step_limit[CM_STEP_LIMIT_MAX];     /* what holds the step up, in words */
 } cm_metrics;

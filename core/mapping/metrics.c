@@ -9,6 +9,7 @@
  * flow of its own of half the edge's weight; the unit of the sums is then half a weight. */
 #include "core/mapping/metrics.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/base/threads.h"
@@ -62,7 +63,7 @@ typedef struct work {
   uint32_t *net;       /* [net_count] nets grouped by the part of their source, in order inside a group */
   uint32_t *net_first; /* [part_count + 1] */
   /* By part; written by the part's own task. */
-  uint64_t *outbound, *outgoing;
+  uint64_t *outbound, *outgoing, *casts; /* casts: packets of axons that leave it, each once */
   uint32_t *targets;
   cm_spread spread;
   cm_spread_part *spread_part; /* [tasks] */
@@ -139,6 +140,7 @@ static void walk_axon(const work *w, scratch *s, uint32_t net, uint32_t source_p
   if (reached > 0) {
     sum->total.cut_net += rate;
     sum->total.tree_packets += rate;
+    w->casts[source_part] += rate;
     cm_links_book_tree(&sum->trees, &s->tree, w->chip, net, w->core[source_part], s->reached, reached, rate);
   }
 }
@@ -287,7 +289,8 @@ static cm_status work_new(work *w, cm_error *error)
   size_t parts = w->part_count;
   if (cm_nets_by_part(w->topology, w->part, w->part_count, w->run, &w->net_first, &w->net, error) != CM_OK ||
       CM_NEW(memory, w->outbound, parts, error) != CM_OK ||
-      CM_NEW(memory, w->outgoing, parts, error) != CM_OK || CM_NEW(memory, w->targets, parts, error) != CM_OK ||
+      CM_NEW(memory, w->outgoing, parts, error) != CM_OK || CM_NEW(memory, w->casts, parts, error) != CM_OK ||
+      CM_NEW(memory, w->targets, parts, error) != CM_OK ||
       CM_NEW(memory, w->tally, w->tasks, error) != CM_OK || CM_NEW(memory, w->spread_part, w->tasks, error) != CM_OK)
     return error->status;
   cm_status status = cm_spread_new(&w->window, packets_most(w), memory, &w->spread, error);
@@ -304,6 +307,7 @@ static void work_free(work *w)
   cm_free(w->net_first);
   cm_free(w->outbound);
   cm_free(w->outgoing);
+  cm_free(w->casts);
   cm_free(w->targets);
   for (uint32_t i = 0; w->tally != NULL && i < w->tasks; i++)
     tally_free(&w->tally[i]);
@@ -368,6 +372,18 @@ static void fill_cores(const work *w, const uint32_t *vertices, double unit, cm_
   m->synaptic_reuse_mean = reuse / m->cores_used;
   double mean = (double)w->topology->size_total / m->cores_used;
   m->balance = mean > 0 ? (double)m->largest_part / mean : 1;
+}
+
+/* Inlets and outlets of cores are links too. */
+static void fill_ports(const work *w, double unit, const cm_core_load *core, cm_metrics *m)
+{
+  for (uint32_t p = 0; p < w->part_count; p++) {
+    double cast = w->topology->directed ? (double)w->casts[p] / unit : core[p].traffic_out;
+    m->port_load_max = fmax(m->port_load_max, fmax(core[p].traffic_in, core[p].traffic_out));
+    m->multicast_port_load_max = fmax(m->multicast_port_load_max, fmax(core[p].traffic_in, cast));
+  }
+  m->link_load_max = fmax(m->link_load_max, m->port_load_max);
+  m->multicast_link_load_max = fmax(m->multicast_link_load_max, m->multicast_port_load_max);
 }
 
 static void fill_totals(const work *w, double unit, cm_metrics *m)
@@ -459,6 +475,7 @@ static cm_status finish(const work *w, cm_metrics *m, cm_metrics_detail *d, cm_e
     m->multicast_link_load_max = 0;
     cm_links_fill(&w->tally[0].trees, unit, NULL, &m->multicast_link_load_max);
   }
+  fill_ports(w, unit, d->core, m);
   cm_free(vertices);
   return status;
 }
@@ -498,7 +515,7 @@ json_t *cm_metrics_json(const cm_metrics *m)
 {
   return json_pack(
       "{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, "
-      "s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s}",
+      "s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s}",
       "energy_pj", m->energy_pj, "latency_mean_ns", m->latency_mean_ns, "latency_max_ns", m->latency_max_ns,
       "congestion_mean", m->congestion_mean, "congestion_max", m->congestion_max, "link_load_mean",
       m->link_load_mean, "link_load_max", m->link_load_max, "hop_traffic", m->hop_traffic, "edge_hop_traffic",
@@ -512,5 +529,5 @@ json_t *cm_metrics_json(const cm_metrics *m)
       (json_int_t)m->most_target_cores, "step_ns", m->step_ns, "core_ns_max", m->core_ns_max, "barrier_ns",
       m->barrier_ns, "energy_step_pj", m->energy_step_pj, "energy_packets_pj", m->energy_packets_pj,
       "energy_synapses_pj", m->energy_synapses_pj, "energy_neurons_pj", m->energy_neurons_pj, "port_load_max",
-      m->port_load_max, "saturation_load", m->saturation_load, "step_limit", m->step_limit);
+      m->port_load_max, "multicast_port_load_max", m->multicast_port_load_max, "saturation_load", m->saturation_load, "step_limit", m->step_limit);
 }

@@ -45,10 +45,9 @@ static void judge_core(const cm_chip *chip, uint32_t part, uint32_t core, const 
         part, n[CM_CHARGE_NEURON], n[CM_CHARGE_SPIKE], n[CM_CHARGE_PACKET_SENT], ns);
 }
 
-static void judge_ports(const cm_chip *chip, uint32_t core, const cm_core_load *load, cm_metrics *m, busiest *b)
+static void judge_ports(const cm_chip *chip, uint32_t core, const cm_core_load *load, busiest *b)
 {
   double most = load->traffic_in > load->traffic_out ? load->traffic_in : load->traffic_out, rate = chip->costs.port_packets_per_ns;
-  m->port_load_max = most > m->port_load_max ? most : m->port_load_max;
   if (rate > 0)
     say(b, most / rate, "the %s of core (%u, %u) passes %.6g packets in %.6g ns",
         load->traffic_in >= load->traffic_out ? "inlet" : "outlet", core % chip->width, core / chip->width, most, most / rate);
@@ -96,12 +95,20 @@ static void price_events(const cm_costs *costs, const cm_core_events *events, cm
                           c[CM_CHARGE_SPIKE].pj * events->count[CM_CHARGE_SPIKE];
 }
 
-/* Steps a ns at which the busiest port or link is full; those without a stated rate pass one packet a ns. */
-static double saturation(const cm_costs *costs, const cm_metrics *m)
+/* Steps a ns at which the busiest port or link is full. */
+static double saturation(const cm_chip *chip, const cm_metrics *m, const cm_metrics_detail *detail)
 {
-  double port = m->port_load_max / (costs->port_packets_per_ns > 0 ? costs->port_packets_per_ns : 1),
-         link = m->link_load_max / (costs->link_packets_per_ns > 0 ? costs->link_packets_per_ns : 1),
-         most = port > link ? port : link;
+  const cm_window *w = &detail->window;
+  size_t links = cm_window_size(w) * CM_DIRECTIONS;
+  double most = m->port_load_max * cm_chip_port_ns(chip);
+  for (size_t i = 0; i < links; i++) {
+    if (detail->link_load[i] == 0)
+      continue;
+    size_t router = i / CM_DIRECTIONS, x = cm_window_x(w, (uint32_t)(router % w->width)),
+           y = cm_window_y(w, (uint32_t)(router / w->width));
+    double ns = detail->link_load[i] * cm_chip_link_ns(chip, (y * cm_chip_routers_x(chip) + x) * CM_DIRECTIONS + i % CM_DIRECTIONS);
+    most = ns > most ? ns : most;
+  }
   return most > 0 ? 1 / most : 0;
 }
 
@@ -118,7 +125,7 @@ cm_status cm_step_measure(const cm_topology *topology, const cm_chip *chip, cons
     status = cm_tiles_in_use(chip, core, part_count, run->memory, &tiles, error);
   for (uint32_t p = 0; p < part_count && status == CM_OK; p++) {
     judge_core(chip, p, core[p], &events[p], &detail->core[p], m, &b);
-    judge_ports(chip, core[p], &detail->core[p], m, &b);
+    judge_ports(chip, core[p], &detail->core[p], &b);
     price_events(&chip->costs, &events[p], m);
   }
   cm_free(events);
@@ -128,6 +135,6 @@ cm_status cm_step_measure(const cm_topology *topology, const cm_chip *chip, cons
   m->barrier_ns = cm_barrier_ns(&chip->costs.barrier, tiles);
   m->step_ns = b.ns + m->barrier_ns;
   m->energy_step_pj = m->energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;
-  m->saturation_load = saturation(&chip->costs, m);
+  m->saturation_load = saturation(chip, m, detail);
   return CM_OK;
 }

@@ -14,6 +14,8 @@ static cm_error error;
 typedef struct truth {
   cm_metrics m;
   double congestion[ROUTERS_MAX], link[ROUTERS_MAX * 4], tree_link[ROUTERS_MAX * 4];
+  double hold_ns[ROUTERS_MAX * 4]; /* of a packet on a link */
+  double cast[PARTS_MAX];          /* packets that leave a part once, whatever their targets */
   cm_core_load core[PARTS_MAX];
   double latency_sum;
 } truth;
@@ -65,6 +67,7 @@ static void packet(const cm_chip *chip, uint32_t from, uint32_t to, double w, tr
                   ((uint32_t)at[axis] / die[axis] != (uint32_t)next / die[axis]);
       const cm_hop_cost *e = &chip->energy_pj, *l = &chip->latency_ns;
       energy += e->router + (dies ? e->die_to_die : axis == 0 ? e->east_west : e->north_south);
+      t->hold_ns[(at[1] * rx + at[0]) * 4 + direction] = dies ? l->die_to_die : axis == 0 ? l->east_west : l->north_south;
       latency += l->router + (dies ? l->die_to_die : axis == 0 ? l->east_west : l->north_south);
       at[axis] = next;
       left[axis] -= way;
@@ -142,6 +145,7 @@ static void brute_force(const cm_topology *n, const cm_chip *chip, const uint32_
         t->core[s].traffic_out += w;
       }
     t->m.cut_net += cut ? w : 0;
+    t->cast[s] += cut ? w : 0;
     t->m.multicast_energy_pj += cut ? w * chip->energy_pj.router : 0;
     for (uint32_t l = 0; l < ROUTERS_MAX * 4; l++)
       if (tree[l]) {
@@ -197,6 +201,18 @@ static void brute_force(const cm_topology *n, const cm_chip *chip, const uint32_
           fmax(t->m.multicast_link_load_max, (n->directed ? t->tree_link : t->link)[r * 4 + d]);
     }
   }
+  for (uint32_t p = 0; p < parts; p++) {
+    double cast = n->directed ? t->cast[p] : t->core[p].traffic_out, in = t->core[p].traffic_in;
+    t->m.port_load_max = fmax(t->m.port_load_max, fmax(in, t->core[p].traffic_out));
+    t->m.multicast_port_load_max = fmax(t->m.multicast_port_load_max, fmax(in, cast));
+  }
+  double port = chip->costs.port_packets_per_ns, link = chip->costs.link_packets_per_ns;
+  double busy = t->m.port_load_max * (port > 0 ? 1 / port : chip->latency_ns.router);
+  for (int l = 0; l < ROUTERS_MAX * 4; l++)
+    busy = fmax(busy, t->link[l] * (link > 0 ? 1 / link : t->hold_ns[l]));
+  t->m.saturation_load = busy > 0 ? 1 / busy : 0;
+  t->m.link_load_max = fmax(t->m.link_load_max, t->m.port_load_max);
+  t->m.multicast_link_load_max = fmax(t->m.multicast_link_load_max, t->m.multicast_port_load_max);
   t->m.multicast_link_load_mean = links > 0 ? t->m.multicast_hops / links : 0;
   t->m.link_load_mean = links > 0 ? sum / links : 0;
 }
@@ -215,6 +231,7 @@ static void agree(const cm_metrics *m, const cm_core_load *core, uint32_t parts,
   SAME(link_load_mean); SAME(link_load_max); SAME(hop_traffic); SAME(edge_hop_traffic); SAME(multicast_hops);
   SAME(multicast_energy_pj); SAME(multicast_link_load_mean); SAME(multicast_link_load_max);
   SAME(connectivity); SAME(cut_net); SAME(edge_cut); SAME(synaptic_reuse_mean); SAME(balance);
+  SAME(port_load_max); SAME(multicast_port_load_max); SAME(saturation_load);
   ck_assert_uint_eq(m->cores_used, t->m.cores_used);
   ck_assert_mem_eq(&m->largest_part, &t->m.largest_part, 5 * sizeof m->largest_part);
   for (uint32_t p = 0; p < parts; p++) {
@@ -232,9 +249,10 @@ static cm_chip *random_chip(cm_random *random)
            "{\"name\": \"r\", \"dies\": [%u, %u], \"cores\": [%u, %u], \"cores_per_router\": [%u, %u],"
            "\"torus\": [%s, %s], \"routing\": \"%s\","
            "\"energy_pj\": {\"router\": 1.7, \"east_west\": 3, \"north_south\": 4.2, \"die_to_die\": 11},"
-           "\"latency_ns\": {\"router\": 2.1, \"east_west\": 4.1, \"north_south\": 6.5, \"die_to_die\": 20}}",
+           "\"latency_ns\": {\"router\": 2.1, \"east_west\": 4.1, \"north_south\": 6.5, \"die_to_die\": 20}%s}",
            dx, dy, bx * (1 + below(random, 7)), by * (1 + below(random, 7)), bx, by,
-           below(random, 2) ? "true" : "false", below(random, 2) ? "true" : "false", below(random, 2) ? "xy" : "yx");
+           below(random, 2) ? "true" : "false", below(random, 2) ? "true" : "false", below(random, 2) ? "xy" : "yx",
+           below(random, 2) ? "" : ", \"costs\": {\"packets_per_ns\": {\"port\": 0.5, \"link\": 0.25}}");
   cm_chip *chip;
   ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
   return chip;

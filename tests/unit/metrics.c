@@ -46,6 +46,11 @@ START_TEST(metrics_by_hand)
   ck_assert_double_eq(m.multicast_hops, 2 * 4 + 4 * 2);
   ck_assert_double_eq_tol(m.multicast_energy_pj, 16 * 1.1 + 6 * 1.0, 1e-12);
   ck_assert_double_eq(m.multicast_link_load_max, 4);
+  ck_assert_double_eq(m.link_load_max, 4);
+  ck_assert_double_eq(m.port_load_max, 4);
+  ck_assert_double_eq(m.multicast_port_load_max, 4);
+  /* A link passes a packet in 0.01 ns, a port in 1. */
+  ck_assert_double_eq_tol(m.saturation_load, 1.0 / 4, 1e-12);
   ck_assert_double_eq_tol(m.multicast_link_load_mean, 16.0 / 24, 1e-12);
   /* (0,0): 2 + 2 + 4. (1,0): 2 + 2/2 + 4. Middle: 2 * 1/2. (2,0): 2 + 2/4 + 4. */
   ck_assert_double_eq(cm_congestion_at(&d, chip, 0), 8);
@@ -75,7 +80,7 @@ START_TEST(metrics_by_hand)
   ck_assert_uint_eq(m.cores_used, 3);
   json_t *json = cm_metrics_json(&m);
   ck_assert_double_eq(json_number_value(json_object_get(json, "hop_traffic")), 20);
-  ck_assert_uint_eq(json_object_size(json), 34);
+  ck_assert_uint_eq(json_object_size(json), 35);
   json_decref(json);
   cm_metrics_detail_free(&d);
   cm_chip_free(chip);

@@ -97,6 +97,11 @@ START_TEST(saturation_is_where_the_link_is_full)
   cm_simulate_options options = {.saturation = true, .buffers = 16, .packets = 100000, .seed = 5};
   ck_ok(cm_packets_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &report, &error));
   double load = number(report, "saturation", "load");
+  ck_assert_double_lt(load, number(report, "saturation", "fails_at"));
+  size_t i;
+  json_t *row;
+  json_array_foreach(json_object_get(json_object_get(report, "saturation"), "curve"), i, row)
+    ck_assert(load < json_number_value(json_object_get(row, "load")) || json_is_false(json_object_get(row, "saturated")));
   ck_assert_double_le(load, 0.25 * 1.06);
   ck_assert_double_ge(load, 0.25 * 0.75);
   json_decref(report);

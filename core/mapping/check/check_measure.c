@@ -27,6 +27,8 @@ typedef struct measure {
   pair *pair;            /* of the part under way; equal pairs may stand several times until squeezed */
   size_t pair_count, pair_room;
   double *link;          /* [routers * CM_DIRECTIONS] */
+  double *link_ns;       /* [routers * CM_DIRECTIONS] that a packet holds it */
+  double *cast;          /* [parts] packets of axons that leave it, each once */
   double *passing;       /* [routers] congestion */
   double *tree_link;     /* [routers * CM_DIRECTIONS] one packet a net, over the links of its tree */
   uint32_t *link_stamp;  /* [routers * CM_DIRECTIONS] last net whose tree has the link, plus 1 */
@@ -105,6 +107,8 @@ static void pay(measure *m, size_t link, bool along_x, bool between, void *user)
   t->energy_pj += e->router + (between ? e->die_to_die : along_x ? e->east_west : e->north_south);
   t->latency_ns += l->router + (between ? l->die_to_die : along_x ? l->east_west : l->north_south);
   m->link[link] += t->packets;
+  m->link_ns[link] = m->chip->costs.link_packets_per_ns > 0 ? 1 / m->chip->costs.link_packets_per_ns
+                     : between ? l->die_to_die : along_x ? l->east_west : l->north_south;
 }
 
 typedef struct tree {
@@ -255,6 +259,7 @@ static cm_status count_axon(measure *m, uint32_t net, double scale, cm_error *er
       return status;
   }
   m->truth->metrics.cut_net += cut ? rate : 0;
+  m->cast[home] += cut ? rate : 0;
   m->truth->metrics.multicast_hops += rate * t.links;
   m->truth->metrics.multicast_energy_pj += cut ? rate * t.energy_pj : 0;
   return CM_OK;
@@ -309,11 +314,20 @@ static void conclude(measure *m, const uint32_t *vertices)
   double load = 0, links = 0;
   for (size_t l = 0; l < routers * CM_DIRECTIONS; l++) {
     load += m->link[l];
-    sum->link_load_max = fmax(sum->link_load_max, m->link[l]);
-    sum->multicast_link_load_max = fmax(sum->multicast_link_load_max, m->tree_link[l]);
+    m->truth->link_most = fmax(m->truth->link_most, m->link[l]);
+    m->truth->channel_ns = fmax(m->truth->channel_ns, m->link[l] * m->link_ns[l]);
+    m->truth->tree_link_most = fmax(m->truth->tree_link_most, m->tree_link[l]);
   }
+  for (uint32_t p = 0; p < m->parts; p++) {
+    const cm_core_load *c = &m->truth->core[p];
+    double cast = m->topology->directed ? m->cast[p] : c->traffic_out;
+    sum->port_load_max = fmax(sum->port_load_max, fmax(c->traffic_in, c->traffic_out));
+    sum->multicast_port_load_max = fmax(sum->multicast_port_load_max, fmax(c->traffic_in, cast));
+  }
+  sum->link_load_max = fmax(m->truth->link_most, sum->port_load_max);
   if (!m->topology->directed)
-    sum->multicast_link_load_max = sum->link_load_max;
+    m->truth->tree_link_most = m->truth->link_most;
+  sum->multicast_link_load_max = fmax(m->truth->tree_link_most, sum->multicast_port_load_max);
   double across = (double)(m->chip->torus_x && m->columns > 1 ? m->columns : m->columns - 1);
   double down = (double)(m->chip->torus_y && m->rows > 1 ? m->rows : m->rows - 1);
   links = 2 * (across * (double)m->rows + down * (double)m->columns);
@@ -401,6 +415,8 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
       CM_NEW(run->memory, m.net, topology->net_count, error) != CM_OK ||
       CM_NEW(run->memory, m.net_begin, (size_t)part_count + 1, error) != CM_OK ||
       CM_NEW(run->memory, m.link, routers * CM_DIRECTIONS, error) != CM_OK ||
+      CM_NEW(run->memory, m.link_ns, routers * CM_DIRECTIONS, error) != CM_OK ||
+      CM_NEW(run->memory, m.cast, part_count, error) != CM_OK ||
       CM_NEW(run->memory, m.tree_link, routers * CM_DIRECTIONS, error) != CM_OK ||
       CM_NEW(run->memory, m.link_stamp, routers * CM_DIRECTIONS, error) != CM_OK ||
       CM_NEW(run->memory, m.passing, routers, error) != CM_OK ||
@@ -417,6 +433,8 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
   cm_free(m.net);
   cm_free(m.net_begin);
   cm_free(m.link);
+  cm_free(m.link_ns);
+  cm_free(m.cast);
   cm_free(m.tree_link);
   cm_free(m.link_stamp);
   cm_free(m.passing);

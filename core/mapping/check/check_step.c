@@ -64,10 +64,12 @@ static double barrier_of(const cm_barrier *b, uint32_t tiles)
 }
 
 static void conclude(const cm_chip *chip, const uint32_t *core, uint32_t parts, const duty *d, uint32_t *scratch,
-                     cm_core_load *load, cm_metrics *m)
+                     cm_check_truth *truth)
 {
   const cm_charge_cost *c = chip->costs.charge;
   double port = chip->costs.port_packets_per_ns, link = chip->costs.link_packets_per_ns;
+  cm_core_load *load = truth->core;
+  cm_metrics *m = &truth->metrics;
   for (uint32_t p = 0; p < parts; p++) {
     double receive = c[CM_CHARGE_PACKET_RECEIVED].ns * d[p].received + c[CM_CHARGE_SYNAPSE].ns * d[p].synapses;
     double send = c[CM_CHARGE_NEURON].ns * d[p].neurons + c[CM_CHARGE_SPIKE].ns * d[p].spikes +
@@ -75,17 +77,16 @@ static void conclude(const cm_chip *chip, const uint32_t *core, uint32_t parts, 
     load[p].receive_ns = receive;
     load[p].send_ns = send;
     m->core_ns_max = fmax(m->core_ns_max, chip->costs.side_by_side ? fmax(receive, send) : receive + send);
-    m->port_load_max = fmax(m->port_load_max, fmax(load[p].traffic_in, load[p].traffic_out));
     m->energy_packets_pj += c[CM_CHARGE_PACKET_SENT].pj * d[p].sent + c[CM_CHARGE_PACKET_RECEIVED].pj * d[p].received;
     m->energy_synapses_pj += c[CM_CHARGE_SYNAPSE].pj * d[p].synapses;
     m->energy_neurons_pj += c[CM_CHARGE_NEURON].pj * d[p].neurons + c[CM_CHARGE_SPIKE].pj * d[p].spikes;
   }
   if (chip->costs.barrier.points > 0)
     m->barrier_ns = barrier_of(&chip->costs.barrier, tiles_in_use(chip, core, parts, scratch));
-  m->step_ns = fmax(m->core_ns_max, fmax(port > 0 ? m->port_load_max / port : 0, link > 0 ? m->link_load_max / link : 0)) +
+  m->step_ns = fmax(m->core_ns_max, fmax(port > 0 ? m->port_load_max / port : 0, link > 0 ? truth->link_most / link : 0)) +
                m->barrier_ns;
   m->energy_step_pj = m->energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;
-  double fullest = fmax(m->port_load_max / (port > 0 ? port : 1), m->link_load_max / (link > 0 ? link : 1));
+  double fullest = fmax(m->port_load_max * (port > 0 ? 1 / port : chip->latency_ns.router), truth->channel_ns);
   m->saturation_load = fullest > 0 ? 1 / fullest : 0;
 }
 
@@ -109,7 +110,7 @@ cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const 
   for (uint32_t v = 0; v < topology->vertex_count && status == CM_OK; v++)
     d[part[v]].neurons += cm_topology_size(topology, v);
   if (status == CM_OK)
-    conclude(chip, core, part_count, d, scratch, truth->core, &truth->metrics);
+    conclude(chip, core, part_count, d, scratch, truth);
   cm_free(d);
   cm_free(scratch);
   return status;

@@ -4,7 +4,7 @@
 
 #include "core/base/memory.h"
 
-typedef enum cm_event_kind { CM_EVENT_ARRIVE, CM_EVENT_FREE, CM_EVENT_INJECT, CM_EVENT_DONE } cm_event_kind;
+typedef enum cm_event_kind { CM_EVENT_ARRIVE, CM_EVENT_FREE, CM_EVENT_INJECT, CM_EVENT_DONE, CM_EVENT_OUTLET } cm_event_kind;
 
 typedef struct cm_timed_event {
   uint64_t ps;     /* time */

@@ -161,16 +161,31 @@ static unsigned bit_of(const cm_fabric *f, uint32_t channel)
   return channel < f->links ? channel % CM_DIRECTIONS : CM_DIRECTIONS + cm_core_behind(f->chip, channel - f->links);
 }
 
+/* The head of what leaves a core asks for its channels, once the outlet is free. */
+static cm_status leave(cm_fabric *f, uint32_t core, cm_error *error)
+{
+  if (f->outlet_free[core] <= f->now)
+    return ask(f, f->links + core, error);
+  if (f->outlet_waking[core])
+    return CM_OK;
+  f->outlet_waking[core] = 1;
+  return cm_events_put(&f->events, f->outlet_free[core], CM_EVENT_OUTLET, core, 0, error);
+}
+
 /* The head of a buffer has gone everywhere: the place is free for who feeds the buffer. */
 static cm_status advance(cm_fabric *f, uint32_t buffer, cm_error *error)
 {
+  bool more;
   drop_head(f, &f->buffer[buffer]);
-  if (buffer < f->links) {
-    f->held[buffer]--;
-    if (look_at(f, buffer, error) != CM_OK)
-      return error->status;
+  more = f->buffer[buffer].head != CM_FABRIC_NONE;
+  if (buffer >= f->links) {
+    f->outlet_free[buffer - f->links] = f->now + f->service_ps[buffer];
+    return more ? leave(f, buffer - f->links, error) : CM_OK;
   }
-  return f->buffer[buffer].head != CM_FABRIC_NONE ? ask(f, buffer, error) : CM_OK;
+  f->held[buffer]--;
+  if (look_at(f, buffer, error) != CM_OK)
+    return error->status;
+  return more ? ask(f, buffer, error) : CM_OK;
 }
 
 static cm_status send(cm_fabric *f, uint32_t buffer, uint32_t channel, cm_error *error)
@@ -289,6 +304,7 @@ static cm_status happen(cm_fabric *f, const cm_timed_event *event, cm_error *err
   switch (event->kind) {
     case CM_EVENT_ARRIVE: return arrive(f, event->where, event->packet, error);
     case CM_EVENT_FREE: f->waking[event->where] = 0; return look_at(f, event->where, error);
+    case CM_EVENT_OUTLET: f->outlet_waking[event->where] = 0; return leave(f, event->where, error);
     case CM_EVENT_INJECT: return f->on_inject(f->user, event->where, error);
     default: return finish(f, event->where, error);
   }
@@ -303,7 +319,7 @@ cm_status cm_fabric_inject(cm_fabric *f, uint32_t core, uint64_t kind, cm_error 
   f->under_way++;
   bool first = f->buffer[buffer].head == CM_FABRIC_NONE;
   append(f, &f->buffer[buffer], packet);
-  return first ? ask(f, buffer, error) : CM_OK;
+  return first ? leave(f, core, error) : CM_OK;
 }
 
 cm_status cm_fabric_run(cm_fabric *f, bool (*stop)(const cm_fabric *fabric), cm_error *error)
@@ -324,27 +340,19 @@ cm_status cm_fabric_run(cm_fabric *f, bool (*stop)(const cm_fabric *fabric), cm_
 
 /* ---- making one ---- */
 
-/* A channel passes packets as fast as the chip says; where it does not, one in the time that it takes to cross. */
 static void set_times(cm_fabric *f)
 {
   const cm_chip *chip = f->chip;
-  const cm_costs *costs = &chip->costs;
   const cm_hop_cost *l = &chip->latency_ns;
-  uint32_t columns = cm_chip_routers_x(chip), die_columns = chip->die_width / chip->router_x,
-           die_rows = chip->die_height / chip->router_y;
   for (uint32_t c = 0; c < f->links; c++) {
-    uint32_t from = c / CM_DIRECTIONS, to = router_of(f, c);
     bool along_x = c % CM_DIRECTIONS == CM_EAST || c % CM_DIRECTIONS == CM_WEST;
-    bool between = from % columns / die_columns != to % columns / die_columns ||
-                   from / columns / die_rows != to / columns / die_rows;
-    double link = between ? l->die_to_die : along_x ? l->east_west : l->north_south;
+    double link = cm_chip_between_dies(chip, c) ? l->die_to_die : along_x ? l->east_west : l->north_south;
     f->latency_ps[c] = cm_ps(link + l->router);
-    f->service_ps[c] = costs->link_packets_per_ns > 0 ? cm_ps(1 / costs->link_packets_per_ns) : cm_ps(link);
+    f->service_ps[c] = cm_ps(cm_chip_link_ns(chip, c));
   }
   for (uint32_t core = 0; core < f->cores; core++) {
     f->latency_ps[f->links + core] = cm_ps(l->router);
-    f->service_ps[f->links + core] =
-      costs->port_packets_per_ns > 0 ? cm_ps(1 / costs->port_packets_per_ns) : cm_ps(l->router);
+    f->service_ps[f->links + core] = cm_ps(cm_chip_port_ns(chip));
   }
 }
 
@@ -360,6 +368,7 @@ cm_status cm_fabric_new(const cm_traffic *traffic, uint32_t buffers, bool proces
   size_t channels = (size_t)f.links + f.cores;
   if (CM_NEW(memory, f.service_ps, channels, error) != CM_OK || CM_NEW(memory, f.latency_ps, channels, error) != CM_OK ||
       CM_NEW(memory, f.free_at, channels, error) != CM_OK || CM_NEW(memory, f.waking, channels, error) != CM_OK ||
+      CM_NEW(memory, f.outlet_free, f.cores, error) != CM_OK || CM_NEW(memory, f.outlet_waking, f.cores, error) != CM_OK ||
       CM_NEW(memory, f.held, channels, error) != CM_OK || CM_NEW(memory, f.carried, channels, error) != CM_OK ||
       CM_NEW(memory, f.wait_head, channels, error) != CM_OK || CM_NEW(memory, f.wait_tail, channels, error) != CM_OK ||
       CM_NEW(memory, f.buffer, channels, error) != CM_OK || CM_NEW(memory, f.needs, channels, error) != CM_OK ||
@@ -379,6 +388,7 @@ cm_status cm_fabric_new(const cm_traffic *traffic, uint32_t buffers, bool proces
 void cm_fabric_free(cm_fabric *f)
 {
   void *const blocks[] = {f->service_ps, f->latency_ps, f->free_at,     f->waking,    f->held,   f->carried,
+                          f->outlet_free, f->outlet_waking,
                           f->wait_head,  f->wait_tail,  f->node_buffer, f->node_next, f->buffer, f->needs,
                           f->inbox,      f->core_end,   f->process_from, f->packet,     f->todo};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)

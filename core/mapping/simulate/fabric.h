@@ -1,7 +1,7 @@
 /* Routers, links, ports and cores with finite buffers, through which packets move.
  *
- * A channel carries one packet at a time: four links leave every router, an outlet leaves and an inlet enters every
- * core. A packet holds a place in the buffer behind the channel from when it sets out (virtual cut-through). The packet
+ * A channel carries one packet at a time: four links leave every router, an inlet enters and an outlet leaves every
+ * core, which lets a packet go when another channel takes it. A packet holds a place in the buffer behind the channel from when it sets out (virtual cut-through). The packet
  * at the head of a buffer waits for every channel that it needs; channels serve those that wait in the order in which
  * they came. What leaves a core waits in a queue without end. */
 #ifndef CM_MAPPING_SIMULATE_FABRIC_H
@@ -37,6 +37,8 @@ typedef struct cm_fabric {
   uint64_t *service_ps, *latency_ps; /* [channels] */
   uint64_t *free_at;      /* [channels] */
   uint8_t *waking;        /* [channels] an event says when it is free */
+  uint64_t *outlet_free;  /* [cores] when the outlet takes the next packet */
+  uint8_t *outlet_waking; /* [cores] an event says when it does */
   uint32_t *held;         /* [channels] places taken in the buffer behind it */
   uint64_t *carried;      /* [channels] packets */
   uint32_t *wait_head, *wait_tail; /* [channels] buffers whose head needs it */

@@ -151,15 +151,15 @@ static cm_status probe(simulation *s, double *low, double *high, json_t *curve, 
   double fits = *low, fails = *high;
   for (int i = 0; i < PROBES; i++) {
     const cm_stream_outcome *o = &s->stream[i];
-    if (!o->saturated)
-      fits = o->load;
-    else if (o->load < fails)
+    if (o->saturated && o->load < fails)
       fails = o->load;
+    else if (!o->saturated && fails == *high)
+      fits = o->load;
     (void)json_array_append_new(curve, json_pack("{s:f, s:f, s:b}", "load", o->load, "latency_mean_ns",
                                                  cm_histogram_mean_ns(o->latency), "saturated", o->saturated));
     free_stream(&s->stream[i]);
   }
-  *low = fits < fails ? fits : fails;
+  *low = fits;
   *high = fails;
   return CM_OK;
 }
