@@ -7,7 +7,7 @@
 
 typedef enum advice_id {
   EXPORT, UNPACK, RESAVE, MODEL, OTHER_INPUT, NO_NETWORK, MATLAB, MATLAB_HDF5, PARQUET, FEATHER, SQLITE,
-  PICKLE, R_DATA, GRAPHML, ADVICES
+  PICKLE, R_DATA, ADVICES
 } advice_id;
 
 /* What is certain in a line to copy is written out; FILE, NAME and TABLE are the reader's. */
@@ -30,8 +30,6 @@ static const char *const advices[ADVICES] = {
   [PICKLE] = "this line converts a data frame of synapses, and runs what the pickle says: " TABLE("read_pickle('FILE')"),
   [SQLITE] = "this line converts a table of synapses: sqlite3 -header -csv FILE 'select pre, post, weight from TABLE' > net.csv",
   [R_DATA] = "this line converts a data frame of synapses: Rscript -e \"write.csv(readRDS('FILE'), 'net.csv', row.names=FALSE)\"",
-  [GRAPHML] = ("this line converts GraphML (GEXF: read_gexf): python3 -c \"import networkx as n; "
-              "n.write_edgelist(n.read_graphml('FILE'), 'net.tsv', delimiter=chr(9), data=['weight'])\""),
 };
 
 /* The magic number `bytes` stands at `offset`. Text is compared without regard to case. */
@@ -77,10 +75,6 @@ static const foreign table[] = {
   MAGIC("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0, "a Microsoft Office document", EXPORT),
   MAGIC("\xff\xfe", 0, "text in UTF-16", RESAVE),
   MAGIC("\xfe\xff", 0, "text in UTF-16", RESAVE),
-  TEXT("<?xml", "XML", GRAPHML),
-  TEXT("<graphml", "XML", GRAPHML),
-  TEXT("<!doctype", "HTML", NO_NETWORK),
-  TEXT("<html", "HTML", NO_NETWORK),
   TEXT("{", "JSON", OTHER_INPUT),
   TEXT("[", "JSON", OTHER_INPUT),
   TEXT("*vertices", "a Pajek network", EXPORT),

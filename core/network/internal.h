@@ -178,6 +178,10 @@ cm_status cm_import_sonata(cm_source *source, const cm_import_limits *limits, cm
                            cm_error *error);
 cm_status cm_import_numpy(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
                           cm_error *error);
+cm_status cm_import_graphml(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
+                            cm_error *error);
+cm_status cm_import_gexf(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
+                         cm_error *error);
 cm_status cm_import_topology(cm_source *source, const cm_import_limits *limits, cm_run *run,
                              cm_topology **topology, cm_error *error);
 

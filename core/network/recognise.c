@@ -96,6 +96,8 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
     *found = &cm_network_formats[cm_is_numpy(source->at, size) ? CM_FORMAT_NUMPY : CM_FORMAT_TOPOLOGY];
     return CM_OK;
   }
+  if (cm_is_xml(source->at, size))
+    return cm_recognise_xml(source, found, error) == CM_OK ? CM_OK : cm_fail_at(error, "byte 0");
   if (cm_is_tuple_list(source->at, size)) {
     *found = &cm_network_formats[CM_FORMAT_EDGES];
     return CM_OK;

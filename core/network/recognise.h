@@ -26,6 +26,10 @@ bool cm_is_topology(const uint8_t *bytes, size_t size);
 /* Which format a zip is that does not begin as ours: opens it with libzip. CM_BAD_NETWORK: it holds no network. */
 cm_status cm_recognise_zip(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error);
 
+/* Whether the bytes begin as XML does; and which format it is, by its outermost element. CM_BAD_NETWORK: none. */
+bool cm_is_xml(const uint8_t *bytes, size_t size);
+cm_status cm_recognise_xml(cm_source *source, const cm_network_format **found, cm_error *error);
+
 /* CM_BAD_NETWORK: the file is `what`; `advice` says what to do. */
 cm_status cm_refuse_as(const char *what, const char *advice, cm_error *error);
 

@@ -201,7 +201,7 @@ START_TEST(test_foreign_files_are_named)
     {BYTES("MATLAB 5.0 MAT-file, Platform: GLNXA64\0\1"), "MATLAB"},
     {BYTES("PK\3\4\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0w.npy"), "zip archive is damaged"},
     {BYTES("PAR1\x15\4\x15\6"), "Parquet"},
-    {BYTES("<?xml version=\"1.0\"?>\n<graphml>"), "XML"},
+    {BYTES("<?xml version=\"1.0\"?>\n<rss>"), "XML"},
     {BYTES("\xef\xbb\xbf\n <?XML ?>"), "XML"},
     {BYTES("%PDF-1.4\n%\xe2\xe3\n1 0 obj\n"), "PDF"},
     {BYTES("\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), "PNG"},

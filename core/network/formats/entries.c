@@ -81,6 +81,7 @@ cm_status cm_entries_close(cm_entries *l, cm_topology *made, cm_error *error)
     return error->status;
   CM_TRIM(l->memory, made->pin, made->pin_count);
   CM_TRIM(l->memory, made->net_first, (uint64_t)made->net_count + 1);
-  CM_TRIM(l->memory, made->net_source, made->net_count);
+  if (made->net_source != NULL)
+    CM_TRIM(l->memory, made->net_source, made->net_count);
   return CM_OK;
 }

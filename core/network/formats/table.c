@@ -23,6 +23,9 @@ const cm_network_format cm_network_formats[CM_FORMATS] = {
                         .import = cm_import_sonata},
   [CM_FORMAT_NUMPY] = {.name = "numpy", .about = "NumPy .npy/.npz", .ending = {".npy", ".npz"}, .packed = true,
                        .confined = true, .import = cm_import_numpy},
+  [CM_FORMAT_GRAPHML] = {.name = "graphml", .about = "GraphML", .ending = {".graphml"}, .confined = true,
+                         .import = cm_import_graphml},
+  [CM_FORMAT_GEXF] = {.name = "gexf", .about = "GEXF", .ending = {".gexf"}, .confined = true, .import = cm_import_gexf},
 };
 
 bool cm_path_ends(const char *path, size_t length, const char *ending)

@@ -30,6 +30,8 @@ typedef enum cm_format_id {
   CM_FORMAT_NIR,
   CM_FORMAT_SONATA,
   CM_FORMAT_NUMPY,
+  CM_FORMAT_GRAPHML,
+  CM_FORMAT_GEXF,
   CM_FORMATS
 } cm_format_id;
 

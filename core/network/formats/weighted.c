@@ -1,5 +1,6 @@
 /* Rows whose entries have weights, read one entry at a time: what edge lists and matrices have in common. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/network/internal.h"
@@ -64,6 +65,24 @@ static cm_status need_weights(closer *c, cm_error *error)
   return CM_OK;
 }
 
+static int by_value(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* A sum that does not depend on the order of its terms, which it sorts: an edge that stands in two rows weighs the same in
+ * both. */
+static double sum_sorted(double *term, uint64_t count)
+{
+  double sum = 0;
+  if (count > 2)
+    qsort(term, count, sizeof *term, by_value);
+  for (uint64_t i = 0; i < count; i++)
+    sum += term[i];
+  return sum;
+}
+
 /* Sorts the row [begin, end), merges repeats, and moves it to where the rows before it end. */
 static cm_status close_row(closer *c, uint32_t vertex, uint64_t begin, uint64_t end, cm_error *error)
 {
@@ -88,12 +107,15 @@ static cm_status close_row(closer *c, uint32_t vertex, uint64_t begin, uint64_t 
   }
   for (uint64_t i = 0; i < count;) {
     uint32_t target = (uint32_t)(key[i] >> 32);
-    double sum = 0, shortest = INFINITY;
-    for (; i < count && (uint32_t)(key[i] >> 32) == target; i++, made->duplicate_count++) {
-      sum += weight != NULL ? c->scratch[(uint32_t)key[i]] : 1;
+    double shortest = INFINITY;
+    uint64_t terms = 0;
+    for (; i < count && (uint32_t)(key[i] >> 32) == target; i++, terms++, made->duplicate_count++) {
+      if (weight != NULL)
+        weight[c->used + terms] = c->scratch[(uint32_t)key[i]]; /* what stood there is in the scratch */
       if (delay != NULL)
         shortest = fmin(shortest, c->delay_scratch[(uint32_t)key[i]]);
     }
+    double sum = weight != NULL ? sum_sorted(weight + c->used, terms) : (double)terms;
     made->duplicate_count--; /* all but one */
     made->zero_count += sum == 0;
     if (sum == 0 && c->weights->drop_zeros)
