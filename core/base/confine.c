@@ -15,18 +15,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-/* Sanitized programs map their shadow memory, terabytes of it, which no limit on data allows. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-enum { SANITIZED = 1 };
-#elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-#else
-enum { SANITIZED = 0 };
-#endif
+#include "core/base/sanitized.h"
 
 /* All that a job and its libraries ask of the kernel. What is not here fails with EPERM. */
 static const int calls[] = {
@@ -118,7 +107,7 @@ void cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX
   char bytes[64], filtered[96], files[96];
   volunteer();
   limit(RLIMIT_CORE, 0, 0);
-  if (!SANITIZED)
+  if (!CM_SANITIZED)
     limit(RLIMIT_DATA, memory, memory);
   if (confinement->file_limit > 0)
     limit(RLIMIT_FSIZE, confinement->file_limit, confinement->file_limit);
@@ -128,7 +117,7 @@ void cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX
   }
   (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   int abi = cm_confine_files(confinement), failed = filter();
-  if (SANITIZED)
+  if (CM_SANITIZED)
     (void)snprintf(bytes, sizeof bytes, "memory without a limit (sanitizer)");
   else
     (void)snprintf(bytes, sizeof bytes, "at most %llu MiB of memory", (unsigned long long)(memory >> 20));

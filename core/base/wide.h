@@ -4,8 +4,9 @@
 #ifndef CM_BASE_WIDE_H
 #define CM_BASE_WIDE_H
 
-#if defined(__x86_64__) && defined(__linux__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-  !defined(__SANITIZE_THREAD__)
+#include "core/base/sanitized.h"
+
+#if defined(__x86_64__) && defined(__linux__) && !defined(__clang__) && !CM_SANITIZED
 #define CM_WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define CM_WIDE

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "core/base/confine.h"
+#include "core/base/sanitized.h"
 #include "storage/jobs.h"
 
 static const char *const processes[] = {"--workers", "1", "--grace", "0", "--executor", "process", NULL};
@@ -226,19 +227,7 @@ END_TEST
 
 /* ---- what befalls a child ---- */
 
-/* The address sanitizer ends a process that crashes in its own way, and maps more than any limit lets it. */
-#if defined(__SANITIZE_ADDRESS__)
-enum { SANITIZED = 1 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-#else
-enum { SANITIZED = 0 };
-#endif
-
+/* The sanitizers end a process that crashes in their own way. */
 START_TEST(a_crash_costs_one_job)
 {
   static const struct {
@@ -250,7 +239,7 @@ START_TEST(a_crash_costs_one_job)
     long_job_of(id, "");
     short_job(next); /* queued behind */
     ck_assert_int_eq(kill(working_child(id), deaths[i].signal), 0);
-    expect_end(id, "failed", deaths[i].code, SANITIZED ? "the job's process" : deaths[i].said);
+    expect_end(id, "failed", deaths[i].code, CM_SANITIZED ? "the job's process" : deaths[i].said);
     json_t *job = test_wait(&server, next);
     ck_assert_str_eq(test_word(job, "state"), "done");
     json_decref(job);
@@ -299,7 +288,7 @@ START_TEST(a_memory_blow_up_costs_one_job)
 {
   char id[33];
   const struct rlimit little = {1 << 20, 1 << 20};
-  if (SANITIZED)
+  if (CM_SANITIZED)
     return;
   long_job_of(id, ", \"memory_limit\": 1000000000");
   ck_assert_int_eq(prlimit(working_child(id), RLIMIT_DATA, &little, NULL), 0);

@@ -1,18 +1,5 @@
-/* SONATA edges: the input's bytes choose populations, lists and groups of an HDF5 file made in memory, so that what is tried
- * is our reader. (Damaged HDF5 is libhdf5's matter, and is read in a confined process.) */
-#include "network.h"
-
-#include <hdf5.h>
-#include <string.h>
-
-typedef struct bytes {
-  const uint8_t *at, *end;
-} bytes;
-
-static unsigned next(bytes *b)
-{
-  return b->at < b->end ? *b->at++ : 0;
-}
+/* SONATA edges: the input's bytes choose populations, lists and groups of an HDF5 file. */
+#include "hdf5_file.h"
 
 static void put_list(hid_t group, const char *name, bytes *b, hsize_t count, unsigned below, const char *population)
 {
@@ -61,24 +48,14 @@ static void put_edges(hid_t edges, const char *name, bytes *b)
   H5Gclose(group);
 }
 
+static void put_all_edges(hid_t edges, bytes *b)
+{
+  for (unsigned i = 0, count = next(b) % 4; i < count; i++)
+    put_edges(edges, (const char[]){(char)('p' + i), '\0'}, b);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  bytes b = {data, data + size};
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-  H5Pset_fapl_core(access, 1 << 16, false);
-  hid_t file = H5Fcreate("fuzz", H5F_ACC_TRUNC, H5P_DEFAULT, access);
-  hid_t edges = H5Gcreate2(file, "edges", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  for (unsigned i = 0, count = next(&b) % 4; i < count; i++)
-    put_edges(edges, (const char[]){(char)('p' + i), '\0'}, &b);
-  H5Gclose(edges);
-  H5Fflush(file, H5F_SCOPE_GLOBAL);
-  ssize_t bytes_made = H5Fget_file_image(file, NULL, 0);
-  uint8_t *image = bytes_made > 0 ? malloc((size_t)bytes_made) : NULL;
-  if (image != NULL && H5Fget_file_image(file, image, (size_t)bytes_made) == bytes_made)
-    (void)fuzz_import(NULL, image, (size_t)bytes_made);
-  free(image);
-  H5Fclose(file);
-  H5Pclose(access);
+  hdf5_import(data, size, "edges", put_all_edges);
   return 0;
 }

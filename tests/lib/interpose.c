@@ -31,6 +31,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "core/base/sanitized.h"
+
 #if !defined(__x86_64__)
 #error "interpose.c knows the registers of x86_64 only"
 #endif
@@ -370,7 +372,7 @@ __attribute__((constructor)) static void start_from_environment(void)
 
 /* ---- calls replaced by name ---- */
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !CM_SANITIZED
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);

@@ -132,7 +132,7 @@ START_TEST(the_default_is_no_worse_than_partition_then_place)
   cm_random random;
   cm_chip *chip;
   ck_ok(cm_chip_mesh(5, 5, &chip, &error));
-  for (uint64_t round = 0; round < 6; round++) {
+  for (uint64_t round = 0; round < 6; round += CM_SANITIZED ? 2 : 1) {
     cm_random_init(&random, round, 31, 0);
     uint32_t most = 50 + below(&random, 30);
     cm_topology t = round % 3 == 0   ? rings(21 * most / 20, 20)

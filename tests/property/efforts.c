@@ -148,7 +148,7 @@ int main(void)
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_set_timeout(tests, 300);
   tcase_add_loop_test(tests, more_effort_is_never_worse, 0, 6);
-  tcase_add_loop_test(tests, parts_for_the_cut_cost_no_less_connectivity, 0, 24);
+  tcase_add_loop_test(tests, parts_for_the_cut_cost_no_less_connectivity, 0, (int)test_rounds(24));
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

@@ -347,7 +347,7 @@ START_TEST(every_allocation_failure_is_reported_and_leaks_nothing)
   ck_ok(cm_chip_open("truenorth", &chip, &error));
   cm_map_input input = {.topology = topology, .chip = chip};
   uint64_t fired = 0, preset = (uint64_t)_i;
-  for (uint64_t n = 1;; n += 1 + n / 50) { /* each of the first, then fewer: rounds of a search fail alike */
+  for (uint64_t n = 1;; n += 1 + n / test_rounds(50)) { /* each of the first, then fewer: rounds of a search fail alike */
     cm_mapping *mapping = NULL;
     cm_memory_fail_at(n);
     cm_status status = map_once(&input, preset, 1, &mapping);

@@ -72,7 +72,7 @@ START_TEST(axes_tell_the_distances_of_the_chip)
 {
   cm_random random;
   uint32_t core[CORES];
-  for (uint64_t round = 0; round < 200; round++) {
+  for (uint64_t round = 0; round < test_rounds(200); round++) {
     cm_random_init(&random, round, 1, 0);
     cm_chip *chip = chip_random(&random, 8, false);
     uint32_t count = random_cores(&random, chip, core);
@@ -100,7 +100,7 @@ START_TEST(symmetries_move_no_core_nearer_or_farther)
 {
   cm_random random;
   uint32_t core[CORES], most = 0;
-  for (uint64_t round = 0; round < 200; round++) {
+  for (uint64_t round = 0; round < test_rounds(200); round++) {
     cm_random_init(&random, round, 2, 0);
     cm_chip *chip = chip_random(&random, 5, false);
     uint32_t count = random_cores(&random, chip, core);
@@ -154,7 +154,7 @@ START_TEST(annealing_finds_the_optimum_of_small_cases)
 {
   cm_random random;
   uint32_t core[CORES], at[MOST], other[MOST];
-  for (uint64_t round = 0; round < 60; round++) {
+  for (uint64_t round = 0; round < test_rounds(60); round++) {
     cm_random_init(&random, round, 3, 0);
     cm_chip *chip = chip_random(&random, 4, false);
     uint32_t count = random_cores(&random, chip, core);
@@ -294,7 +294,7 @@ START_TEST(every_effort_places_on_free_cores_and_never_worse_than_the_curve)
 {
   cm_random random;
   uint32_t core[MOST];
-  for (uint64_t round = 0; round < 90; round++) {
+  for (uint64_t round = 0; round < test_rounds(90); round++) {
     cm_random_init(&random, round, 5, 0);
     cm_chip *chip = chip_random(&random, 8, false);
     cm_occupancy *occupancy;
@@ -343,7 +343,7 @@ START_TEST(grids_divide_the_cores_among_their_cells)
 {
   cm_random random;
   uint32_t core[CORES];
-  for (uint64_t round = 0; round < 100; round++) {
+  for (uint64_t round = 0; round < test_rounds(100); round++) {
     cm_random_init(&random, round, 6, 0);
     cm_chip *chip = chip_random(&random, 9, false);
     uint32_t count = random_cores(&random, chip, core);
@@ -422,7 +422,7 @@ START_TEST(tables_tell_what_every_move_changes)
 {
   cm_random random;
   bool seen[3] = {false};
-  for (uint64_t round = 0; round < 60; round++) {
+  for (uint64_t round = 0; round < test_rounds(60); round++) {
     cm_random_init(&random, round, 7, 0);
     uint32_t width = 1 + below(&random, 6), height = 1 + below(&random, 6), cells = width * height,
              n = 1 + below(&random, MOST);
@@ -471,7 +471,7 @@ START_TEST(rebalancing_fits_whatever_can_fit_and_annealing_keeps_it)
   cm_random random;
   float chance[CM_CHANCES];
   cm_mesh_chances(chance);
-  for (uint64_t round = 0; round < 60; round++) {
+  for (uint64_t round = 0; round < test_rounds(60); round++) {
     cm_random_init(&random, round, 8, 0);
     uint32_t width = 1 + below(&random, 6), height = 1 + below(&random, 6), cells = width * height,
              n = 1 + below(&random, MOST);
@@ -533,7 +533,7 @@ START_TEST(the_mesh_mapper_finds_the_optimum_of_small_cases)
 {
   cm_random random;
   uint32_t core[CORES], at[MOST], other[MOST], load[4] = {0};
-  for (uint64_t round = 0; round < 60; round++) {
+  for (uint64_t round = 0; round < test_rounds(60); round++) {
     cm_random_init(&random, round, 9, 0);
     cm_chip *chip = chip_random(&random, 3, false);
     uint32_t count = random_cores(&random, chip, core), n = 1 + below(&random, 7);
@@ -585,7 +585,7 @@ START_TEST(the_mesh_mapper_keeps_the_limit_on_any_cores_and_threads)
   cm_random random;
   enum { VERTICES = 300 };
   uint32_t core[CORES], at[VERTICES], again[VERTICES];
-  for (uint64_t round = 0; round < 40; round++) {
+  for (uint64_t round = 0; round < test_rounds(40); round++) {
     cm_random_init(&random, round, 10, 0);
     cm_chip *chip = chip_random(&random, 8, false);
     uint32_t count = random_cores(&random, chip, core), n = 1 + below(&random, VERTICES);

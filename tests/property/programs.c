@@ -468,9 +468,5 @@ int main(void)
   tcase_add_test(tcase, machines_of_chip_files);
   tcase_add_test(tcase, old_chip_files_are_told_what_to_write);
   suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? 0 : 1;
+  return test_main(suite);
 }

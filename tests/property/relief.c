@@ -73,7 +73,7 @@ static double congestion(const scene *s)
 START_TEST(loads_are_the_congestion_of_the_metrics)
 {
   cm_random random;
-  for (uint64_t round = 0; round < 60; round++) {
+  for (uint64_t round = 0; round < test_rounds(60); round++) {
     cm_random_init(&random, round, 41, 0);
     scene s = new_scene(&random, 4 + below(&random, 9), 4 + below(&random, 3));
     cm_loads *loads;

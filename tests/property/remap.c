@@ -190,7 +190,7 @@ static void best_seat(const cm_map_input *input, const cm_mapping *old, const cm
 START_TEST(remappings_are_legal_and_move_what_must)
 {
   uint32_t seats = 0, done = 0, kept = 0, again = 0, edited = 0;
-  for (uint32_t round = 0; round < 250; round++) {
+  for (uint32_t round = 0; round < test_rounds(250); round++) {
     cm_random random;
     cm_random_init(&random, round, 21, 0);
     cm_topology before = random_network(&random, round % 4 != 0), after = {0};

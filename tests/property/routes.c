@@ -142,7 +142,7 @@ START_TEST(trees_follow_the_rule_and_reach_every_target_once)
   cm_random random;
   cm_random_init(&random, 5, 0, 0);
   uint32_t refused = 0, too_strict = 0, traced = 0;
-  for (int round = 0; round < 600; round++) {
+  for (uint32_t round = 0; round < test_rounds(600); round++) {
     cm_chip *chip = random_chip(&random, true);
     uint32_t routers = cm_chip_routers_x(chip) * cm_chip_routers_y(chip);
     for (int rule = 0; rule < CM_TURN_RULES; rule++) {
@@ -420,7 +420,7 @@ START_TEST(packets_walk_tables_and_paths_to_their_cores)
   cm_random random;
   cm_random_init(&random, 6, 0, 0);
   uint32_t refused = 0;
-  for (int round = 0; round < 150; round++) {
+  for (uint32_t round = 0; round < test_rounds(150); round++) {
     bool undirected = round % 5 == 0, multicast = round % 3 != 0;
     made *m = make(&random, round % 2 == 0, undirected);
     cm_run run;
@@ -498,7 +498,7 @@ START_TEST(xy_routes_agree_with_the_metrics)
 {
   cm_random random;
   cm_random_init(&random, 7, 0, 0);
-  for (int round = 0; round < 40; round++) {
+  for (uint32_t round = 0; round < test_rounds(40); round++) {
     made *m = make(&random, false, round % 4 == 0);
     m->chip->torus_x = m->chip->torus_y = false;
     cm_run run;
@@ -563,7 +563,7 @@ START_TEST(balanced_loads_come_near_the_least_possible)
   cm_random random;
   cm_random_init(&random, 8, 0, 0);
   uint32_t best = 0, open = 0;
-  for (int round = 0; round < 200; round++) {
+  for (uint32_t round = 0; round < test_rounds(200); round++) {
     cm_chip *chip;
     ck_ok(cm_chip_mesh(4, 4, &chip, &error));
     search s = {.chip = chip, .rule = (cm_turn_rule)(round % CM_TURN_RULES), .flows = 4, .best = UINT64_MAX};

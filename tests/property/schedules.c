@@ -172,7 +172,7 @@ static void random_devices(cm_target *target)
 START_TEST(nothing_is_faster_than_the_bound)
 {
   double closest = HUGE_VAL;
-  for (int trial = 0; trial < 40; trial++) {
+  for (uint32_t trial = 0; trial < test_rounds(40); trial++) {
     graph g = trial % 3 == 2 ? token_model() : image_model();
     graph_finish(&g, &run);
     uint64_t bytes = (uint64_t)pick(24, 400) << 10;
@@ -242,9 +242,5 @@ int main(void)
   tcase_add_test(tcase, nothing_is_faster_than_the_bound);
   tcase_add_test(tcase, the_bound_knows_groups);
   suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed == 0 ? 0 : 1;
+  return test_main(suite);
 }

@@ -10,6 +10,7 @@
 
 #include "core/base/file.h"
 #include "core/base/run.h"
+#include "core/base/sanitized.h"
 
 /* Asserts that a call succeeds; shows the error's text otherwise. Needs a `cm_error error` in scope. */
 #define ck_ok(call)                                                                                \
@@ -58,14 +59,7 @@ static inline void test_write(const char *path, const void *bytes, size_t size)
  * at each access and not at what comes out. */
 static inline uint32_t test_rounds(uint32_t all)
 {
-#if defined(__SANITIZE_ADDRESS__)
-  return all / 4;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-  return all / 4;
-#endif
-#endif
-  return all;
+  return CM_SANITIZED ? all / 4 : all;
 }
 
 /* Runs a suite; the exit status of the test program. */
