@@ -1,17 +1,17 @@
-/* A job in a child, `coremapd --work FOLDER`. Happy path: start it with a pipe to know when it ends and one for it to know
- * when we do, pass on what it tells, wait for its end.
+/* A job in a child. Happy path: have it forked (fork_server.h) with a pipe to know when it has something to tell, pass that on,
+ * wait for its end.
  * What can fail: it cannot be started; it crashes; it runs on past its time limit or when it is to stop (it is killed). */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/executor.h"
+#include "daemon/fork_server.h"
 #include "core/base/json.h"
 #include "core/base/confine.h"
 
@@ -21,9 +21,8 @@ enum { LINE_MAX_BYTES = 1 << 20 };
 
 typedef struct child {
   const cm_execution *x;
-  pid_t pid;
+  int process;  /* stands for it (fork_server.h) */
   int life;     /* ends when the child does; a byte a line in out/progress */
-  int keep;     /* ends when we do */
   int progress; /* out/progress, -1: not there yet */
   char *line;   /* what has been read of it beyond whole lines */
   size_t used, room;
@@ -35,85 +34,20 @@ typedef struct child {
 
 /* ---- start ---- */
 
-extern char **environ;
-
-/* Ours, and what makes libraries start faster: jobs use OpenBLAS from one thread at a time, and it starts its own before
- * main; of the HTTP library's TLS a child has no use. */
-static char **child_environment(void)
-{
-  static char settings[][32] = {"OPENBLAS_NUM_THREADS=1", "GNUTLS_NO_IMPLICIT_INIT=1"};
-  enum { SETTINGS = sizeof settings / sizeof *settings };
-  size_t count = 0, kept = 0;
-  while (environ[count] != NULL)
-    count++;
-  char **made = calloc(count + SETTINGS + 1, sizeof *made);
-  for (size_t i = 0; made != NULL && i < count; i++) {
-    bool ours = false;
-    for (size_t s = 0; s < SETTINGS; s++)
-      ours = ours || strncmp(environ[i], settings[s], strcspn(settings[s], "=") + 1) == 0;
-    if (!ours)
-      made[kept++] = environ[i];
-  }
-  for (size_t s = 0; made != NULL && s < SETTINGS; s++)
-    made[kept++] = settings[s];
-  return made;
-}
-
-static int spawn(child *c, int keep, int life)
-{
-  char program[] = "/proc/self/exe", name[] = "coremapd", flag[] = "--work";
-  char *words[] = {name, flag, (char *)(uintptr_t)c->x->folder, NULL};
-  char **all = child_environment();
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  sigset_t none, every;
-  if (all == NULL)
-    return ENOMEM;
-  (void)sigemptyset(&none);
-  (void)sigfillset(&every);
-  int failed = posix_spawn_file_actions_init(&actions);
-  if (failed == 0) {
-    failed = posix_spawnattr_init(&attributes);
-    if (failed == 0) {
-      if ((failed = posix_spawn_file_actions_adddup2(&actions, keep, STDIN_FILENO)) == 0 &&
-          (failed = posix_spawn_file_actions_adddup2(&actions, life, STDOUT_FILENO)) == 0 &&
-          (failed = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)) == 0 &&
-          (failed = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
-          (failed = posix_spawnattr_setsigdefault(&attributes, &every)) == 0 &&
-          (failed = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                                              POSIX_SPAWN_SETPGROUP)) == 0)
-        failed = posix_spawn(&c->pid, program, &actions, &attributes, words, all);
-      (void)posix_spawnattr_destroy(&attributes);
-    }
-    (void)posix_spawn_file_actions_destroy(&actions);
-  }
-  free(all);
-  return failed;
-}
-
 static cm_status start(child *c, cm_error *error)
 {
-  int life[2], keep[2];
+  int life[2];
   if (pipe2(life, O_CLOEXEC) != 0)
     return cm_fail_errno(error, errno, "cannot start a child for", c->x->folder);
-  if (pipe2(keep, O_CLOEXEC) != 0) {
-    cm_fail_errno(error, errno, "cannot start a child for", c->x->folder);
-    (void)close(life[0]);
-    (void)close(life[1]);
-    return error->status;
-  }
   (void)fcntl(life[0], F_SETFL, O_NONBLOCK);
   (void)fcntl(life[1], F_SETFL, O_NONBLOCK); /* a child must not wait for us to read its bytes */
-  int failed = spawn(c, keep[0], life[1]);
+  cm_status status = cm_fork_child(c->x->folder, life[1], &c->process, error);
   (void)close(life[1]);
-  (void)close(keep[0]);
-  if (failed != 0) {
+  if (status != CM_OK) {
     (void)close(life[0]);
-    (void)close(keep[1]);
-    return cm_fail_errno(error, failed, "cannot start a child for", c->x->folder);
+    return status;
   }
   c->life = life[0];
-  c->keep = keep[1];
   c->started = cm_now();
   return CM_OK;
 }
@@ -175,14 +109,14 @@ static void keep_limits(child *c)
   double now = cm_now();
   if (c->stop == 0 && cancel != NULL && atomic_load(cancel)) {
     c->stop = now;
-    (void)kill(c->pid, SIGTERM);
+    cm_fork_signal(c->process, SIGTERM);
   }
   if (c->stop != 0 && now > c->stop + STOP_GRACE_S)
     c->unstoppable = true;
   if (c->x->time_limit > 0 && now > c->started + c->x->time_limit + TIME_GRACE_S)
     c->overdue = true;
   if (c->unstoppable || c->overdue)
-    (void)kill(c->pid, SIGKILL);
+    cm_fork_signal(c->process, SIGKILL);
 }
 
 /* Until the child has ended; its wait status. */
@@ -200,12 +134,11 @@ static int wait_for(child *c)
       break;
     keep_limits(c);
   }
-  int status = 0;
   /* It has closed its output: it is at its end, or hostile, and then this ends it. */
-  for (int tries = 0; waitpid(c->pid, &status, WNOHANG) == 0; tries++) {
-    if (tries == 1000)
-      (void)kill(c->pid, SIGKILL);
-    (void)poll(NULL, 0, tries < 10 ? 0 : 1);
+  int status = cm_fork_wait(c->process, 1000);
+  if (status < 0) {
+    cm_fork_signal(c->process, SIGKILL);
+    status = cm_fork_wait(c->process, -1);
   }
   follow(c);
   return status;
@@ -246,7 +179,7 @@ cm_status cm_execute_in_child(const cm_execution *execution, cm_error *error)
     return error->status;
   int status = wait_for(&c);
   (void)close(c.life);
-  (void)close(c.keep);
+  (void)close(c.process);
   if (c.progress >= 0)
     (void)close(c.progress);
   free(c.line);

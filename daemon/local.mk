@@ -2,7 +2,7 @@ bin_PROGRAMS += coremapd
 libcoremapd_a_SOURCES += \
   daemon/config.h daemon/config.c daemon/admin.h daemon/admin.c daemon/log.h daemon/log.c daemon/manager.h daemon/manager.c daemon/workers.h daemon/workers.c \
   daemon/running.h daemon/running.c daemon/prepare.c daemon/import.h daemon/import.c \
-  daemon/executor.h daemon/executor.c daemon/child.c \
+  daemon/executor.h daemon/executor.c daemon/child.c daemon/fork_server.h daemon/fork_server.c \
   daemon/job/work.h daemon/job/internal.h daemon/job/work.c daemon/job/folder.c \
   daemon/job/map.c daemon/job/compile.c daemon/job/import.c daemon/job/levels.h daemon/job/levels.c \
   daemon/job/main.c

@@ -14,6 +14,7 @@
 #include "core/network/formats.h"
 #include "daemon/admin.h"
 #include "daemon/config.h"
+#include "daemon/fork_server.h"
 #include "daemon/import.h"
 #include "daemon/log.h"
 #include "daemon/manager.h"
@@ -254,6 +255,8 @@ int main(int count, char **words)
   (void)umask(077); /* networks, results and hashes of tokens are nobody else's on this machine */
   if (count == 3 && strcmp(words[1], "--work") == 0)
     return cm_work_main(words[2]);
+  if (count == 2 && strcmp(words[1], "--fork-server") == 0)
+    return cm_fork_server_main();
   if (count > 1 && cm_admin_knows(words[1]))
     return cm_admin_run(count, words);
   s.word_count = count;

@@ -1,15 +1,13 @@
-/* coremapd --work FOLDER: one job in a process of its own. Happy path: make sure to die with the parent, read job.json,
- * confine, work, write the result, exit.
+/* coremapd --work FOLDER: one job in a process of its own. Happy path: read job.json, confine, work, write the
+ * result, exit.
  * What can fail: anything; whoever started this process tells from its end and from what stands in out/. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "core/base/json.h"
@@ -23,15 +21,6 @@ static void on_signal(int number)
 {
   (void)number;
   atomic_store(&cancelled, true);
-}
-
-/* Standard input is a pipe that the parent holds, or nothing of the kind. */
-static void die_with_parent(void)
-{
-  struct pollfd parent = {.fd = STDIN_FILENO, .events = POLLIN};
-  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (poll(&parent, 1, 0) == 1 && (parent.revents & POLLHUP) != 0)
-    _exit(EXIT_FAILURE); /* it had died before */
 }
 
 static void tell(void *user, json_t *object)
@@ -81,7 +70,6 @@ int cm_work_main(const char *folder)
   cm_error error;
   cm_work_job job;
   char path[CM_PATH_MAX], in_force[CM_IN_FORCE_MAX];
-  die_with_parent();
   claim_signals();
   if (cm_work_read(folder, &job, &error) != CM_OK || cm_path(path, &error, "%s/" CM_WORK_PROGRESS, folder) != CM_OK)
     return fail(&error);

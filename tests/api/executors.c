@@ -49,8 +49,8 @@ static void short_job(char *id)
   test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"max_part_size\": 16}}", network);
 }
 
-/* The server's child; 0: none. */
-static pid_t child_of(pid_t parent)
+/* A child of a process; 0: none. */
+static pid_t one_below(pid_t parent)
 {
   DIR *listing = opendir("/proc");
   pid_t found = 0;
@@ -70,6 +70,13 @@ static pid_t child_of(pid_t parent)
   }
   closedir(listing);
   return found;
+}
+
+/* Of a server: the child of its fork server that works on a job; 0: none. */
+static pid_t child_of(pid_t parent)
+{
+  pid_t fork_server = one_below(parent);
+  return fork_server != 0 ? one_below(fork_server) : 0;
 }
 
 /* The child, once it works: its phase shows that it has confined itself. */
@@ -361,6 +368,32 @@ START_TEST(children_die_with_the_server_and_the_job_runs_again)
 }
 END_TEST
 
+START_TEST(a_fork_server_that_dies_is_started_anew)
+{
+  char id[33], path[64];
+  long_job_of(id, "");
+  ck_assert_int_ne(working_child(id), 0);
+  const pid_t first = one_below(server.pid);
+  ck_assert_int_eq(kill(first, SIGKILL), 0); /* its children die by that; the job is tried again */
+  snprintf(path, sizeof path, "/v1/jobs/%s", id);
+  bool again = false;
+  for (int i = 0; i < 2000 && !again; i++) {
+    test_reply reply = test_get(&server, path);
+    again = json_object_get(reply.json, "retry") != NULL;
+    test_reply_clear(&reply);
+    usleep(5000);
+  }
+  ck_assert(again);
+  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
+  test_reply reply = test_send(&server, "POST", path, "");
+  ck_assert_msg(reply.status / 100 == 2, "%ld %s", reply.status, reply.body);
+  test_reply_clear(&reply);
+  expect_service();
+  pid_t second = one_below(server.pid);
+  ck_assert(second != 0 && second != first);
+}
+END_TEST
+
 /* ---- confinement ---- */
 
 static void *do_nothing(void *argument)
@@ -444,6 +477,7 @@ int main(void)
   tcase_add_test(tests, processor_time_is_bounded_too);
   tcase_add_test(tests, a_child_that_does_not_stop_is_cancelled_all_the_same);
   tcase_add_test(tests, children_die_with_the_server_and_the_job_runs_again);
+  tcase_add_test(tests, a_fork_server_that_dies_is_started_anew);
   tcase_add_test(plain, a_confined_process_can_do_little);
   suite_add_tcase(suite, tests);
   suite_add_tcase(suite, plain);

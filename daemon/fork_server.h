@@ -1,0 +1,23 @@
+/* A process of this program that has all libraries loaded, knows nothing, and forks a child for each job folder that it is
+ * told: that costs a millisecond where starting the program costs ten. */
+#ifndef CM_DAEMON_FORK_SERVER_H
+#define CM_DAEMON_FORK_SERVER_H
+
+#include "core/base/status.h"
+
+/* A child that carries out the job of `folder` (cm_work_main), with `output` as its standard output and ours for errors; it
+ * dies with us. The first call starts the fork server, and so does one after its end. `child`: a descriptor that stands for
+ * it, to be closed; closing it kills a child that still runs. Any thread may call. Errors: CM_NO_MEMORY, CM_IO. */
+cm_status cm_fork_child(const char *folder, int output, int *child, cm_error *error);
+
+/* Sends it a signal; nothing when it has ended. */
+void cm_fork_signal(int child, int number);
+
+/* Waits until it has ended, `milliseconds` at most (negative: for ever): its wait status. -1: it runs on. When the fork
+ * server was killed, its children were too: the status is that. */
+int cm_fork_wait(int child, int milliseconds);
+
+/* The whole of `coremapd --fork-server`, which is for this program alone: standard input is the socket on which it is told. */
+int cm_fork_server_main(void);
+
+#endif
