@@ -152,10 +152,16 @@ void cm_list_networks(cm_request *request)
   uint64_t limit, cursor;
   cm_network *networks;
   size_t count;
+  const char *sha256 = cm_request_query(request, "sha256");
+  if (sha256 != NULL && (strlen(sha256) != CM_SHA_MAX - 1 || strspn(sha256, "0123456789abcdef") != CM_SHA_MAX - 1)) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "sha256 must be the SHA-256 of a file's bytes, 64 lower-case hexadecimal digits");
+    return;
+  }
   if (!cm_request_number(request, "limit", 1, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit) ||
       !cm_request_number(request, "cursor", 1, INT64_MAX, 0, &cursor))
     return;
-  if (cm_networks_list(request->store, &request->viewer, (int64_t)cursor, (size_t)limit + 1, &networks, &count, &error) != CM_OK) {
+  if (cm_networks_list(request->store, &request->viewer, sha256, (int64_t)cursor, (size_t)limit + 1, &networks, &count, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }

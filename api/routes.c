@@ -40,7 +40,7 @@ const cm_route cm_routes[] = {
   {"DELETE", "/v1/tokens/{id}", cm_delete_token, "deleteToken", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_SELF,
    CM_OBJECT_NONE, CM_DEED_SEE},
 
-  {"GET", "/v1/networks", cm_list_networks, "listNetworks", CM_BODY_NONE, CM_LANE_SHORT, true, "limit cursor",
+  {"GET", "/v1/networks", cm_list_networks, "listNetworks", CM_BODY_NONE, CM_LANE_SHORT, true, "limit cursor sha256",
    CM_RIGHT_READ, CM_OBJECT_NONE, CM_DEED_SEE},
   {"POST", "/v1/networks", cm_post_network, "postNetwork", CM_BODY_FILE, CM_LANE_IMPORT, false,
    "name format columns zeros visibility",

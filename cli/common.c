@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/number.h"
@@ -18,7 +19,7 @@ static atomic_bool stop_wanted;
 
 int cli_fail(const cm_error *error)
 {
-  fputs("coremap: ", stderr);
+  fprintf(stderr, "%scoremap:%s ", cli_paint(stderr, CLI_RED), cli_paint(stderr, CLI_PLAIN));
   cli_print_detail(error->detail);
   fputc('\n', stderr);
   switch (error->status) {
@@ -38,7 +39,7 @@ int cli_fail(const cm_error *error)
 int cli_usage(const char *command, const char *format, ...)
 {
   va_list arguments;
-  fprintf(stderr, "coremap %s: ", command);
+  fprintf(stderr, "%scoremap %s:%s ", cli_paint(stderr, CLI_RED), command, cli_paint(stderr, CLI_PLAIN));
   va_start(arguments, format);
   vfprintf(stderr, format, arguments);
   va_end(arguments);

@@ -124,11 +124,21 @@ static size_t on_bytes(char *bytes, size_t one, size_t count, void *user)
   return a->text_bytes > JSON_BYTES_MAX ? 0 : fwrite(bytes, 1, count, a->text);
 }
 
+/* Who is asked whether to go on, and told how far it is. */
+typedef struct watch {
+  const atomic_bool *cancel;
+  const cli_request *request;
+} watch;
+
 static int on_progress(void *user, curl_off_t to_get, curl_off_t got, curl_off_t to_send, curl_off_t sent)
 {
-  const cli_server *server = user;
-  (void)to_get, (void)got, (void)to_send, (void)sent;
-  return atomic_load(server->cancel);
+  const watch *w = user;
+  cm_error ignored;
+  bool up = w->request->upload != NULL;
+  curl_off_t all = up ? to_send : to_get, done = up ? sent : got;
+  if (w->request->run != NULL && all > 0)
+    (void)cm_run_progress(w->request->run, (double)done / (double)all, -1, 0, 0, &ignored);
+  return atomic_load(w->cancel);
 }
 
 /* The error that a problem reply tells of. */
@@ -167,6 +177,7 @@ static cm_status send_and_read(cli_server *server, const cli_request *request, c
 {
   CURL *curl = server->curl;
   arrival a = {.curl = curl, .download = request->download, .text = text};
+  watch w = {server->cancel, request};
   char url[1024];
   if (snprintf(url, sizeof url, "%s%s", server->url, request->path) >= (int)sizeof url)
     return cm_fail(error, CM_BAD_REQUEST, "the address %.100s... is too long", url);
@@ -180,7 +191,7 @@ static cm_status send_and_read(cli_server *server, const cli_request *request, c
   (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, &a);
   (void)curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
   (void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
-  (void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, server);
+  (void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &w);
   if (request->upload != NULL) {
     struct stat about;
     (void)curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
@@ -203,6 +214,10 @@ cm_status cli_server_ask(cli_server *server, const cli_request *request, cli_rep
                                                                      : "Content-Type:");
   if (request->known != NULL && request->known[0] != '\0') {
     (void)snprintf(known, sizeof known, "If-None-Match: %s", request->known);
+    headers = curl_slist_append(headers, known);
+  }
+  if (request->match != NULL) {
+    (void)snprintf(known, sizeof known, "If-Match: %s", request->match);
     headers = curl_slist_append(headers, known);
   }
   if (server->token[0] != '\0') {

@@ -34,6 +34,8 @@ typedef struct cli_request {
   FILE *upload;              /* the body, from here on; NULL: none */
   FILE *download;            /* takes the body of a good reply as it comes; NULL: it is JSON */
   const char *known;         /* ETag that is known already: 304 when nothing changed; NULL or "": none */
+  const char *match;         /* If-Match; NULL: none */
+  cm_run *run;               /* told how far an upload or download is; NULL: nobody */
 } cli_request;
 
 typedef struct cli_reply {

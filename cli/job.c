@@ -137,7 +137,10 @@ void cli_job_print_inputs(const cli_job *job)
 void cli_job_print_parts(uint32_t parts, const cm_bound *bound)
 {
   char reason[160];
-  printf("parts       %u, at least %u: %s\n", parts, bound->parts, cm_bound_reason(bound, reason, sizeof reason));
+  printf("parts       %u, at least %u: %s", parts, bound->parts, cm_bound_reason(bound, reason, sizeof reason));
+  if (parts > bound->parts && bound->parts > 0)
+    printf("; %.1f %% above that", 100.0 * (parts - bound->parts) / bound->parts);
+  putchar('\n');
 }
 
 void cli_job_print_attempts(const cm_attempt *attempts, uint32_t count)
@@ -146,6 +149,35 @@ void cli_job_print_attempts(const cm_attempt *attempts, uint32_t count)
     printf("attempt %-3u capacity %llu: %s%s%s\n", i + 1, (unsigned long long)attempts[i].capacity,
            attempts[i].broken[0] != '\0' ? attempts[i].broken : "legal",
            attempts[i].by_axons ? ", by the method for axons" : "", attempts[i].moved ? ", after single moves" : "");
+}
+
+/* The unit that a figure's name states. */
+static const char *unit_of(const char *name)
+{
+  static const char *const units[][2] = {{"_pj", " pJ"}, {"_ns", " ns"}};
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    const char *at = strstr(name, units[i][0]);
+    if (at != NULL && (at[3] == '\0' || at[3] == '_'))
+      return units[i][1];
+  }
+  return "";
+}
+
+void cli_job_print_limits(const cm_metrics *m, const cm_chip *chip)
+{
+  const struct {
+    const char *name;
+    uint64_t most, limit;
+  } rows[] = {{"neurons", m->largest_part, chip->limits.neurons},
+              {"synapses", m->most_synapses, chip->limits.synapses},
+              {"inbound axons", m->most_inbound_axons, chip->limits.inbound_axons},
+              {"outbound axons", m->most_outbound_axons, chip->limits.outbound_axons},
+              {"target cores", m->most_target_cores, chip->limits.target_cores},
+              {"cores", m->cores_used, cm_chip_cores(chip)}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].limit > 0)
+      printf("%-11s %s %llu of %llu (%.1f %%)\n", i == 0 ? "fullest" : "", rows[i].name, (unsigned long long)rows[i].most,
+             (unsigned long long)rows[i].limit, 100.0 * (double)rows[i].most / (double)rows[i].limit);
 }
 
 void cli_job_print_numbers(const json_t *object)
@@ -157,7 +189,7 @@ void cli_job_print_numbers(const json_t *object)
     if (json_is_string(value))
       printf("  %-24s %s\n", name, json_string_value(value));
     else
-      printf("  %-24s %.10g\n", name, json_number_value(value));
+      printf("  %-24s %.10g%s\n", name, json_number_value(value), unit_of(name));
   }
 }
 

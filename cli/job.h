@@ -64,6 +64,9 @@ cm_status cli_job_write(const char *path, cm_status (*write)(void *user, FILE *s
 /* "network ..." and "chip ..." lines. */
 void cli_job_print_inputs(const cli_job *job);
 
+/* How much of each limit of a core the fullest one uses, and how many cores. */
+void cli_job_print_limits(const cm_metrics *metrics, const cm_chip *chip);
+
 /* Parts, and how few there could be. */
 void cli_job_print_parts(uint32_t parts, const cm_bound *bound);
 

@@ -1,5 +1,5 @@
 bin_PROGRAMS += coremap
-coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli/remote.h \
+coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli/remote.h cli/table.h cli/upload.h \
   cli/apart.c \
   cli/check.c \
   cli/command.c \
@@ -7,10 +7,12 @@ coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/command.h cli/context.h 
   cli/compile.c \
   cli/context.c \
   cli/convert.c \
+  cli/cores.c \
   cli/files.c \
   cli/generate.c \
   cli/http.c \
   cli/job.c \
+  cli/lists.c \
   cli/login.c \
   cli/token.h cli/token.c \
   cli/main.c \
@@ -20,7 +22,10 @@ coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/command.h cli/context.h 
   cli/run.c \
   cli/schedule.c \
   cli/simulate.c \
+  cli/table.c \
+  cli/things.c \
   cli/tile.c \
+  cli/upload.c \
   cli/show.c cli/operators.c \
   cli/submit.c \
   cli/train.c

@@ -158,6 +158,7 @@ static void print_table(const cli_job *job, const cm_mapping *m, const cm_routes
   printf("region      %u x %u at (%u, %u)\n", m->region->width, m->region->height, m->region->x0, m->region->y0);
   cli_job_print_attempts(m->attempts, m->attempt_count);
   print_tried(json_object_get(m->report, "tried"));
+  cli_job_print_limits(&m->metrics, job->chip);
   json_t *metrics = cm_metrics_json(&m->metrics);
   cli_job_print_numbers(metrics);
   json_decref(metrics);

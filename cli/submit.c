@@ -1,12 +1,14 @@
 /* coremap submit: a network or a model to a server, and a job for it. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/http.h"
 #include "cli/remote.h"
+#include "cli/upload.h"
+#include "core/machine/compile.h"
+#include "core/mapping/map.h"
+#include "core/operators/onnx/onnx.h"
 
 enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, WAIT, SET };
 
@@ -72,79 +74,47 @@ static int parse(int argc, char **argv, arguments *a)
   return -1;
 }
 
-static const char *base_name(const char *path)
+/* What can be known to be wrong before anything is sent: the options, and the chip. */
+static cm_status check_job(cli_server *server, const arguments *a, cm_error *error)
 {
-  const char *slash = strrchr(path, '/');
-  return slash != NULL ? slash + 1 : path;
-}
-
-/* Adds the options for reading to a path that has a query; false: no room. */
-static bool add_read_options(cli_server *server, char *path, size_t size)
-{
-  for (int id = 0; id < CM_READ_OPTIONS; id++) {
-    const char *value = cli_read_option((cm_read_option_id)id);
-    if (value == NULL)
-      continue;
-    char *segment = cli_url_segment(server, value);
-    size_t used = strlen(path);
-    bool fits = segment != NULL &&
-                snprintf(path + used, size - used, "&%s=%s", cm_read_options[id].name, segment) < (int)(size - used);
-    free(segment);
-    if (!fits)
-      return false;
-  }
-  return true;
-}
-
-/* The server's description of the network: what is there under that id, or what is uploaded. */
-static cm_status find_network(cli_server *server, const arguments *a, json_t **network, cm_error *error)
-{
-  char path[512];
-  cli_reply reply = {0};
-  if (access(a->network, F_OK) != 0 && cli_is_id(a->network)) {
-    (void)snprintf(path, sizeof path, "/v1/networks/%s", a->network);
-    const cli_request look = {.method = "GET", .path = path};
-    if (cli_server_ask(server, &look, &reply, error) != CM_OK)
+  bool model = a->format != NULL && strcmp(a->format, "onnx") == 0;
+  const char *chip = json_string_value(json_object_get(a->job, "chip"));
+  cm_map_options *map = NULL;
+  cm_compile_options compile;
+  if (access(a->network, R_OK) == 0) { /* of an id the server tells what it is, and checks */
+    if (a->format == NULL && cm_onnx_looks_like(a->network, &model, error) != CM_OK)
       return error->status;
-    *network = reply.json;
+    cm_status status = model ? cm_compile_options_read(a->options, &compile, error) : cm_map_options_parse(a->options, &map, error);
+    cm_map_options_free(map);
+    if (status != CM_OK)
+      return status;
+    if (!model && chip == NULL)
+      return cm_fail(error, CM_BAD_REQUEST, "a network is mapped on a chip: name one of the server's with --chip (coremap chips)");
+  }
+  if (chip == NULL)
     return CM_OK;
-  }
-  FILE *file = fopen(a->network, "rb");
-  char *name = cli_url_segment(server, base_name(a->network_name)),
-       *format = cli_url_segment(server, a->format != NULL ? a->format : "");
-  cm_status status = CM_OK;
-  if (file == NULL)
-    status = cm_fail_errno(error, errno, "cannot open", a->network);
-  else if (name == NULL || format == NULL ||
-           snprintf(path, sizeof path, "/v1/networks?name=%s%s%s", name, a->format != NULL ? "&format=" : "", format) >=
-             (int)sizeof path)
-    status = cm_fail(error, CM_BAD_REQUEST, "the name of %s is too long", a->network);
-  else if (!add_read_options(server, path, sizeof path))
-    status = cm_fail(error, CM_BAD_REQUEST, "the options for reading %s are too long", a->network);
-  else {
-    const cli_request upload = {.method = "POST", .path = path, .upload = file};
-    status = cli_server_ask(server, &upload, &reply, error);
-  }
-  free(name);
-  free(format);
-  if (file != NULL)
-    (void)fclose(file);
-  if (status == CM_OK)
-    *network = reply.json;
+  char path[512], *segment = cli_url_segment(server, chip);
+  cli_reply reply = {0};
+  (void)snprintf(path, sizeof path, "/v1/chips/%.400s", segment != NULL ? segment : "");
+  free(segment);
+  const cli_request look = {.method = "GET", .path = path};
+  cm_status status = cli_server_ask(server, &look, &reply, error);
+  json_decref(reply.json);
   return status;
 }
 
-static cm_status queue(cli_server *server, arguments *a, cli_reply *reply, cm_error *error)
+static cm_status queue(cli_server *server, cli_run *cli, arguments *a, cli_reply *reply, cm_error *error)
 {
   json_t *network = NULL;
-  if (find_network(server, a, &network, error) != CM_OK)
+  const cli_upload file = {a->network, a->network_name, a->format};
+  if (check_job(server, a, error) != CM_OK || cli_upload_network(server, cli, &file, &network, error) != CM_OK)
     return error->status;
   const char *format = json_string_value(json_object_get(network, "format"));
   bool model = format != NULL && strcmp(format, "onnx") == 0;
   (void)json_object_set_new(a->job, "kind", json_string(model ? "compile" : "map"));
   (void)json_object_set(a->job, "network", json_object_get(network, "id"));
   if (json_object_get(a->job, "name") == NULL)
-    (void)json_object_set_new(a->job, "name", json_string(base_name(a->network_name)));
+    (void)json_object_set_new(a->job, "name", json_string(cli_base_name(a->network_name)));
   json_decref(network);
   const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = a->job};
   return cli_server_ask(server, &post, reply, error);
@@ -160,7 +130,7 @@ static int submit(arguments *a)
   (void)json_object_set(a->job, "options", a->options);
   cm_status status = cli_server_open(&a->where, cli.run.cancel, &server, &error);
   if (status == CM_OK)
-    status = queue(server, a, &job, &error);
+    status = queue(server, &cli, a, &job, &error);
   if (status == CM_OK && a->wait)
     status = cli_follow(server, &cli, job.etag, &job.json, &error);
   cli_run_end(&cli);

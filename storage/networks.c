@@ -200,6 +200,7 @@ cm_status cm_networks_publish(cm_store *store, const cm_network *network, const 
 
 typedef struct list_work {
   const cm_viewer *viewer;
+  const char *sha256; /* "": of any bytes */
   int64_t before;
   size_t limit, count;
   cm_network *networks;
@@ -214,8 +215,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while listing networks");
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT " COLUMNS " FROM networks n WHERE (?1 = 0 OR rowid < ?1) AND "
-                                    CM_VIEWER_SEES("n", "?3", "?4", "?5") " ORDER BY rowid DESC LIMIT ?2", "iiitt",
-                                    work->before, (int64_t)work->limit, CM_VIEWER_VALUES(work->viewer));
+                                    CM_VIEWER_SEES("n", "?3", "?4", "?5") " AND (?6 = '' OR sha256 = ?6) ORDER BY rowid DESC LIMIT ?2", "iiittt",
+                                    work->before, (int64_t)work->limit, CM_VIEWER_VALUES(work->viewer), work->sha256);
   bool row = true;
   while (status == CM_OK && row && work->count < work->limit) {
     status = cm_sql_step(statement, &row, error);
@@ -225,10 +226,10 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   return cm_sql_end(statement, status, error);
 }
 
-cm_status cm_networks_list(cm_store *store, const cm_viewer *viewer, int64_t before, size_t limit, cm_network **networks,
+cm_status cm_networks_list(cm_store *store, const cm_viewer *viewer, const char *sha256, int64_t before, size_t limit, cm_network **networks,
                            size_t *count, cm_error *error)
 {
-  list_work work = {.viewer = viewer, .before = before, .limit = limit};
+  list_work work = {.viewer = viewer, .sha256 = sha256 != NULL ? sha256 : "", .before = before, .limit = limit};
   if (cm_database_read(store->database, list, &work, error) != CM_OK) {
     free(work.networks);
     return error->status;

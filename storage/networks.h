@@ -43,9 +43,9 @@ void cm_networks_id(const char *sha256, const cm_owner *owner, char id[CM_SHA_MA
 cm_status cm_networks_publish(cm_store *store, const cm_network *network, const char *scratch, bool *known,
                               cm_error *error);
 
-/* At most `limit` networks that the viewer sees, newest first, with a sequence below `before` (0: from the newest). The
- * caller frees *networks with free(). */
-cm_status cm_networks_list(cm_store *store, const cm_viewer *viewer, int64_t before, size_t limit, cm_network **networks,
+/* At most `limit` networks that the viewer sees, newest first, with a sequence below `before` (0: from the newest), of
+ * these bytes (sha256 NULL: of any). The caller frees *networks with free(). */
+cm_status cm_networks_list(cm_store *store, const cm_viewer *viewer, const char *sha256, int64_t before, size_t limit, cm_network **networks,
                            size_t *count, cm_error *error);
 
 /* CM_CONFLICT while a queued or running job needs it. */

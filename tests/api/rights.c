@@ -378,12 +378,17 @@ static size_t length_of(int caller, const char *path, const char *name)
 
 START_TEST(bytes_that_another_one_has_privately_are_new)
 {
-  char mine[65], again[65], hers[65], groups[65], labs[65], path[100];
+  char mine[65], again[65], hers[65], groups[65], labs[65], path[120];
   upload(OWNER, "?visibility=private&name=secret", mine, 201);
   upload(OWNER, "?visibility=private", again, 200);
   ck_assert_str_eq(mine, again);
   ck_assert_uint_eq(length_of(OTHER, "/v1/networks", "networks"), 0);
   ck_assert_uint_eq(length_of(ADMIN, "/v1/networks", "networks"), 1);
+  snprintf(path, sizeof path, "/v1/networks?sha256=%s",
+           "d4fce7724e9a77c51632800fd4261cd6de08215703f62e6eed220881227c6d60");
+  ck_assert_uint_eq(length_of(OWNER, path, "networks"), 1);
+  ck_assert_uint_eq(length_of(OTHER, path, "networks"), 0);
+  ck_assert_uint_eq(length_of(MATE, path, "networks"), 0);
   upload(OTHER, "?visibility=private", hers, 201);
   ck_assert_str_ne(mine, hers);
   /* Also read as something else, which is refused to who has them already. */

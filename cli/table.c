@@ -1,0 +1,92 @@
+#include "cli/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+enum { CELL_MAX = 200, COLUMNS_MAX = 12 };
+
+const char *cli_paint(FILE *stream, cli_colour colour)
+{
+  static const char *const escapes[] = {[CLI_PLAIN] = "\033[0m", [CLI_BOLD] = "\033[1m",   [CLI_RED] = "\033[31m",
+                                        [CLI_GREEN] = "\033[32m", [CLI_YELLOW] = "\033[33m", [CLI_BLUE] = "\033[34m",
+                                        [CLI_DIM] = "\033[2m"};
+  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+  bool wanted = isatty(fileno(stream)) == 1 && (no == NULL || no[0] == '\0') && term != NULL && strcmp(term, "dumb") != 0;
+  return wanted ? escapes[colour] : "";
+}
+
+cli_colour cli_state_colour(const char *state)
+{
+  static const struct {
+    const char *state;
+    cli_colour colour;
+  } colours[] = {{"done", CLI_GREEN}, {"failed", CLI_RED}, {"running", CLI_YELLOW}, {"queued", CLI_BLUE}, {"cancelled", CLI_DIM}};
+  for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
+    if (strcmp(state, colours[i].state) == 0)
+      return colours[i].colour;
+  return CLI_PLAIN;
+}
+
+/* What a member is as text, in one line. */
+static void cell(const json_t *row, const cli_column *column, char text[CELL_MAX])
+{
+  const json_t *value = json_object_get(row, column->member);
+  text[0] = '\0';
+  if (json_is_string(value))
+    (void)snprintf(text, CELL_MAX, "%.*s", column->cut > 0 ? (int)column->cut : CELL_MAX - 1, json_string_value(value));
+  else if (json_is_integer(value))
+    (void)snprintf(text, CELL_MAX, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+  else if (json_is_real(value))
+    (void)snprintf(text, CELL_MAX, "%.6g", json_real_value(value));
+  else if (json_is_true(value))
+    (void)snprintf(text, CELL_MAX, "yes");
+  for (char *c = text; *c != '\0'; c++)
+    *c = (unsigned char)*c < ' ' ? ' ' : *c;
+}
+
+/* Characters, not bytes: of UTF-8. */
+static int characters(const char *text)
+{
+  int count = 0;
+  for (; *text != '\0'; text++)
+    count += ((unsigned char)*text & 0xc0) != 0x80;
+  return count;
+}
+
+void cli_print_table(const json_t *rows, const cli_column *columns, size_t count, const char *empty)
+{
+  int width[COLUMNS_MAX] = {0};
+  char text[CELL_MAX];
+  size_t i;
+  const json_t *row;
+  if (json_array_size(rows) == 0) {
+    puts(empty);
+    return;
+  }
+  for (size_t c = 0; c < count; c++) {
+    width[c] = characters(columns[c].title);
+    json_array_foreach(rows, i, row)
+    {
+      cell(row, &columns[c], text);
+      width[c] = characters(text) > width[c] ? characters(text) : width[c];
+    }
+  }
+  fputs(cli_paint(stdout, CLI_BOLD), stdout);
+  for (size_t c = 0; c < count; c++)
+    printf("%s%*s", columns[c].title, c + 1 < count ? width[c] - characters(columns[c].title) + 2 : 0, "");
+  printf("%s\n", cli_paint(stdout, CLI_PLAIN));
+  json_array_foreach(rows, i, row)
+  {
+    for (size_t c = 0; c < count; c++) {
+      cell(row, &columns[c], text);
+      bool number = json_is_number(json_object_get(row, columns[c].member)), state = strcmp(columns[c].member, "state") == 0;
+      int gap = width[c] - characters(text);
+      printf("%*s%s%s%s%*s", number ? gap : 0, "", state ? cli_paint(stdout, cli_state_colour(text)) : "", text,
+             state ? cli_paint(stdout, CLI_PLAIN) : "", c + 1 < count ? (number ? 0 : gap) + 2 : 0, "");
+    }
+    putchar('\n');
+  }
+}

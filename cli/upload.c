@@ -1,0 +1,130 @@
+#include "cli/upload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/remote.h"
+#include "core/base/file.h"
+
+const char *cli_base_name(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash != NULL ? slash + 1 : path;
+}
+
+/* Adds the options for reading to a path that has a query; false: no room. */
+static bool add_read_options(cli_server *server, char *path, size_t size)
+{
+  for (int id = 0; id < CM_READ_OPTIONS; id++) {
+    const char *value = cli_read_option((cm_read_option_id)id);
+    if (value == NULL)
+      continue;
+    char *segment = cli_url_segment(server, value);
+    size_t used = strlen(path);
+    bool fits = segment != NULL &&
+                snprintf(path + used, size - used, "&%s=%s", cm_read_options[id].name, segment) < (int)(size - used);
+    free(segment);
+    if (!fits)
+      return false;
+  }
+  return true;
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+  const char *text = json_string_value(json_object_get(object, name));
+  return text != NULL ? text : "";
+}
+
+/* Whether one may take a network for one's own: it is the lab's, or one has sent it oneself. Others show what they have to
+ * those who run the server, who do not send it for them. */
+static bool is_ours(cli_server *server, const json_t *network)
+{
+  cm_error ignored;
+  cli_reply me = {0};
+  const cli_request request = {.method = "GET", .path = "/v1/me"};
+  if (strcmp(text_of(network, "visibility"), "lab") == 0)
+    return true;
+  bool ours = cli_server_ask(server, &request, &me, &ignored) == CM_OK && strcmp(text_of(me.json, "user"), text_of(network, "user")) == 0;
+  json_decref(me.json);
+  return ours;
+}
+
+/* A network with these bytes that the server has and shows; NULL: none, or it cannot tell. */
+static json_t *find_by_hash(cli_server *server, const cli_upload *what)
+{
+  char sha256[65], path[120];
+  uint64_t bytes;
+  cm_error ignored;
+  cli_reply reply = {0};
+  json_t *found = NULL, *one;
+  size_t i;
+  for (int id = 0; id < CM_READ_OPTIONS; id++)
+    if (cli_read_option((cm_read_option_id)id) != NULL)
+      return NULL; /* the same bytes, read otherwise, are another network */
+  if (cm_file_hash(what->path, sha256, &bytes, &ignored) != CM_OK)
+    return NULL;
+  (void)snprintf(path, sizeof path, "/v1/networks?sha256=%s", sha256);
+  const cli_request request = {.method = "GET", .path = path};
+  if (cli_server_ask(server, &request, &reply, &ignored) != CM_OK)
+    return NULL;
+  json_array_foreach(json_object_get(reply.json, "networks"), i, one)
+    if (found == NULL && (what->format == NULL || strcmp(what->format, text_of(one, "format")) == 0) && is_ours(server, one))
+      found = json_incref(one);
+  json_decref(reply.json);
+  return found;
+}
+
+static cm_status send_file(cli_server *server, cli_run *cli, const cli_upload *what, json_t **network, cm_error *error)
+{
+  char path[512];
+  cli_reply reply = {0};
+  FILE *file = fopen(what->path, "rb");
+  char *name = cli_url_segment(server, cli_base_name(what->name)),
+       *format = cli_url_segment(server, what->format != NULL ? what->format : "");
+  cm_status status = CM_OK;
+  if (file == NULL)
+    status = cm_fail_errno(error, errno, "cannot open", what->path);
+  else if (name == NULL || format == NULL ||
+           snprintf(path, sizeof path, "/v1/networks?name=%s%s%s", name, what->format != NULL ? "&format=" : "", format) >=
+             (int)sizeof path)
+    status = cm_fail(error, CM_BAD_REQUEST, "the name of %s is too long", what->path);
+  else if (!add_read_options(server, path, sizeof path))
+    status = cm_fail(error, CM_BAD_REQUEST, "the options for reading %s are too long", what->path);
+  else {
+    const cli_request upload = {.method = "POST", .path = path, .upload = file, .run = &cli->run};
+    cm_run_phase(&cli->run, "upload");
+    status = cli_server_ask(server, &upload, &reply, error);
+  }
+  free(name);
+  free(format);
+  if (file != NULL)
+    (void)fclose(file);
+  if (status == CM_OK)
+    *network = reply.json;
+  return status;
+}
+
+cm_status cli_upload_network(cli_server *server, cli_run *cli, const cli_upload *what, json_t **network, cm_error *error)
+{
+  if (access(what->path, F_OK) != 0 && cli_is_id(what->path)) {
+    char path[512];
+    cli_reply reply = {0};
+    (void)snprintf(path, sizeof path, "/v1/networks/%.400s", what->path);
+    const cli_request look = {.method = "GET", .path = path};
+    if (cli_server_ask(server, &look, &reply, error) != CM_OK)
+      return error->status;
+    *network = reply.json;
+    return CM_OK;
+  }
+  if (access(what->path, R_OK) != 0)
+    return cm_fail_errno(error, errno, "cannot open", what->path);
+  *network = find_by_hash(server, what);
+  if (*network == NULL)
+    return send_file(server, cli, what, network, error);
+  if (!cli->quiet)
+    fprintf(stderr, "%s is on the server already: nothing is sent\n", what->name);
+  return CM_OK;
+}
