@@ -174,6 +174,8 @@ cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_
                           cm_topology **topology, cm_error *error);
 cm_status cm_import_nir(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
                         cm_error *error);
+cm_status cm_import_lava(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
+                         cm_error *error);
 cm_status cm_import_sonata(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
                            cm_error *error);
 cm_status cm_import_numpy(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,

@@ -21,6 +21,8 @@ const cm_network_format cm_network_formats[CM_FORMATS] = {
                      .import = cm_import_nir},
   [CM_FORMAT_SONATA] = {.name = "sonata", .about = "SONATA edges .h5", .ending = {".h5"}, .packed = true, .confined = true,
                         .import = cm_import_sonata},
+  [CM_FORMAT_LAVA] = {.name = "lava-dl", .about = "lava-dl .net", .ending = {".net"}, .packed = true, .confined = true,
+                      .import = cm_import_lava},
   [CM_FORMAT_NUMPY] = {.name = "numpy", .about = "NumPy .npy/.npz", .ending = {".npy", ".npz"}, .packed = true,
                        .confined = true, .import = cm_import_numpy},
   [CM_FORMAT_GRAPHML] = {.name = "graphml", .about = "GraphML", .ending = {".graphml"}, .confined = true,

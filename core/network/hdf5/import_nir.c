@@ -205,9 +205,9 @@ static cm_status order_behind(composer *c, uint32_t node, uint32_t *depth, uint3
     if (g->node[to].kind == NIR_UNIT || !c->leads[to] || c->visit[to] == CLOSED)
       continue;
     if (c->visit[to] == OPEN) {
-      cm_fail(error, CM_BAD_NETWORK, "NIR network: node '%s' (%s) feeds itself through no neuron", g->node[to].name,
+      cm_fail(error, CM_BAD_NETWORK, "%s: node '%s' (%s) feeds itself through no neuron", g->node[to].format, g->node[to].name,
               g->node[to].type);
-      return cm_fail_at(error, "/node/nodes/%s", g->node[to].name);
+      return cm_fail_at(error, "%s%s", g->node[to].place, g->node[to].name);
     }
     c->visit[to] = OPEN;
     next[to] = 0;
@@ -310,15 +310,16 @@ static cm_status import_graph(composer *c, cm_error *error)
   return cm_weighted_rows_scale(c->made, &c->weights, c->run, error);
 }
 
-cm_status cm_import_nir(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                        cm_error *error)
+static cm_status import_layers(cm_source *source, const cm_import_limits *limits, cm_run *run, const char *format,
+                               cm_status (*read)(const cm_h5 *h5, nir_graph *graph, cm_error *error), cm_topology **topology,
+                               cm_error *error)
 {
   cm_h5 h5;
   nir_graph graph = {.memory = run->memory, .run = run};
   composer c = {.graph = &graph, .limits = limits, .run = run, .memory = run->memory};
-  if (cm_h5_open(&h5, source, limits, run, "NIR network", error) != CM_OK)
+  if (cm_h5_open(&h5, source, limits, run, format, error) != CM_OK)
     return error->status;
-  cm_status status = nir_read(&h5, &graph, error);
+  cm_status status = read(&h5, &graph, error);
   cm_h5_close(&h5);
   if (status == CM_OK)
     status = CM_NEW(run->memory, c.made, 1, error);
@@ -347,4 +348,16 @@ cm_status cm_import_nir(cm_source *source, const cm_import_limits *limits, cm_ru
   CM_TRIM(run->memory, c.made->pin, c.made->pin_count);
   *topology = c.made;
   return CM_OK;
+}
+
+cm_status cm_import_nir(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
+                        cm_error *error)
+{
+  return import_layers(source, limits, run, "NIR network", nir_read, topology, error);
+}
+
+cm_status cm_import_lava(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
+                         cm_error *error)
+{
+  return import_layers(source, limits, run, "lava-dl network", lava_read, topology, error);
 }

@@ -1,4 +1,5 @@
-/* NIR, the neuromorphic intermediate representation: a graph of nodes, in HDF5. What its reader's files share. */
+/* NIR, the neuromorphic intermediate representation: a graph of nodes, in HDF5; and other files of layers that are read as such
+ * a graph. What their readers share. */
 #ifndef CM_NETWORK_HDF5_NIR_H
 #define CM_NETWORK_HDF5_NIR_H
 
@@ -32,10 +33,12 @@ typedef struct nir_node {
   char name[NIR_NAME_MAX]; /* "outer.inner" inside a nested graph */
   char type[CM_POPULATION_KIND_MAX];
   nir_kind kind;
+  const char *format, *place; /* for messages: what the file is, and what stands before the name in it */
   bool input;              /* one of the outermost graph */
   bool flatten;
   int64_t flatten_first, flatten_last;
   nir_shape own;           /* of a unit's parameters or an Input: what the file says */
+  bool exact;              /* a unit's own shape is not to be broadcast */
   nir_shape in, out;       /* units: both the same */
   double *weight;          /* [output][input] and so on; Scale and Delay: [weight_shape.count] */
   nir_shape weight_shape;
@@ -62,6 +65,19 @@ typedef struct nir_graph {
 /* Reads nodes and edges of the file, nested graphs in place of their nodes. */
 cm_status nir_read(const cm_h5 *h5, nir_graph *graph, cm_error *error);
 void nir_free(nir_graph *graph);
+
+/* The same of what lava-dl exports: layers one after another. */
+cm_status lava_read(const cm_h5 *h5, nir_graph *graph, cm_error *error);
+
+/* Numbers of a node's weight: finite, of at most NIR_RANK_MAX dimensions. */
+cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_node *node, cm_error *error);
+
+/* One or two whole numbers from `least` to 2^20 into both axes; *found is false when there are none. */
+cm_status nir_read_axes(const cm_h5 *h5, hid_t group, const char *name, int64_t least, int64_t value[2], bool *found,
+                        cm_error *error);
+
+/* Every edge once, each node's successors in order of their numbers. */
+cm_status nir_link(nir_graph *graph, cm_error *error);
 
 /* Fills every node's shapes from those of the inputs and of the neurons' parameters. */
 cm_status nir_infer(nir_graph *graph, cm_error *error);

@@ -23,7 +23,7 @@ static const struct {
 
 /* ---- parameters ---- */
 
-static cm_status read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_node *n, cm_error *error)
+cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_node *n, cm_error *error)
 {
   int rank;
   uint64_t dims[CM_H5_RANK_MAX];
@@ -42,8 +42,7 @@ static cm_status read_weight(const cm_h5 *h5, hid_t group, const char *name, nir
   return n->weight_shape.count > 0 ? CM_OK : cm_h5_bad(h5, group, name, "it is empty", error);
 }
 
-/* One or two whole numbers from `least` to 2^20 into both axes; missing: *found is false. */
-static cm_status read_axes(const cm_h5 *h5, hid_t group, const char *name, int64_t least, int64_t value[2], bool *found,
+cm_status nir_read_axes(const cm_h5 *h5, hid_t group, const char *name, int64_t least, int64_t value[2], bool *found,
                            cm_error *error)
 {
   double *read;
@@ -86,7 +85,7 @@ static cm_status read_padding(const cm_h5 *h5, hid_t group, nir_node *n, cm_erro
     return n->same || strcmp(text, "valid") == 0 ? CM_OK
                                                  : cm_h5_bad(h5, group, "padding", "numbers, same or valid is expected", error);
   }
-  if (read_axes(h5, group, "padding", 0, padding, &found, error) != CM_OK)
+  if (nir_read_axes(h5, group, "padding", 0, padding, &found, error) != CM_OK)
     return error->status;
   for (int i = 0; i < 2; i++)
     n->axis[i].before = n->axis[i].after = padding[i];
@@ -99,7 +98,7 @@ static cm_status read_window(const cm_h5 *h5, hid_t group, nir_node *n, cm_error
   int64_t stride[2] = {1, 1}, dilation[2] = {1, 1}, kernel[2] = {1, 1}, groups[2] = {1, 1}, size[2];
   bool found, sized = false;
   if (n->kind == NIR_POOL) {
-    if (read_axes(h5, group, "kernel_size", 1, kernel, &found, error) != CM_OK)
+    if (nir_read_axes(h5, group, "kernel_size", 1, kernel, &found, error) != CM_OK)
       return error->status;
     if (!found)
       return cm_h5_bad(h5, group, "kernel_size", "it is missing", error);
@@ -107,23 +106,23 @@ static cm_status read_window(const cm_h5 *h5, hid_t group, nir_node *n, cm_error
     n->average = strcmp(n->type, "AvgPool2d") == 0;
   } else {
     int expected = strcmp(n->type, "Conv1d") == 0 ? 3 : 4;
-    if (read_weight(h5, group, "weight", n, error) != CM_OK)
+    if (nir_read_weight(h5, group, "weight", n, error) != CM_OK)
       return error->status;
     if (n->weight_shape.rank != expected)
       return cm_h5_bad(h5, group, "weight", expected == 3 ? "outputs x inputs x width is expected"
                                                           : "outputs x inputs x height x width is expected", error);
     kernel[0] = expected == 3 ? 1 : (int64_t)n->weight_shape.dim[2];
     kernel[1] = (int64_t)n->weight_shape.dim[expected - 1];
-    if (read_axes(h5, group, "groups", 1, groups, &found, error) != CM_OK)
+    if (nir_read_axes(h5, group, "groups", 1, groups, &found, error) != CM_OK)
       return error->status;
     n->groups = groups[0];
     if (n->weight_shape.dim[0] % (uint64_t)n->groups != 0)
       return cm_h5_bad(h5, group, "groups", "the outputs cannot be divided in as many groups", error);
-    if (read_axes(h5, group, "input_shape", 1, size, &sized, error) != CM_OK)
+    if (nir_read_axes(h5, group, "input_shape", 1, size, &sized, error) != CM_OK)
       return error->status;
   }
-  if (read_axes(h5, group, "stride", 1, stride, &found, error) != CM_OK ||
-      read_axes(h5, group, "dilation", 1, dilation, &found, error) != CM_OK ||
+  if (nir_read_axes(h5, group, "stride", 1, stride, &found, error) != CM_OK ||
+      nir_read_axes(h5, group, "dilation", 1, dilation, &found, error) != CM_OK ||
       read_padding(h5, group, n, error) != CM_OK)
     return error->status;
   for (int i = 0; i < 2; i++) {
@@ -200,14 +199,14 @@ static cm_status read_parameters(const cm_h5 *h5, hid_t group, nir_node *n, cm_e
   switch (n->kind) {
     case NIR_UNIT: return read_unit(h5, group, n, error);
     case NIR_AFFINE:
-      if (read_weight(h5, group, "weight", n, error) != CM_OK)
+      if (nir_read_weight(h5, group, "weight", n, error) != CM_OK)
         return error->status;
       return n->weight_shape.rank == 2 ? CM_OK : cm_h5_bad(h5, group, "weight", "outputs x inputs is expected", error);
     case NIR_CONV:
     case NIR_POOL: return read_window(h5, group, n, error);
-    case NIR_SCALE: return read_weight(h5, group, "scale", n, error);
+    case NIR_SCALE: return nir_read_weight(h5, group, "scale", n, error);
     case NIR_DELAY:
-      if (read_weight(h5, group, "delay", n, error) != CM_OK)
+      if (nir_read_weight(h5, group, "delay", n, error) != CM_OK)
         return error->status;
       for (uint64_t i = 0; i < n->weight_shape.count; i++)
         if (n->weight[i] < 0)
@@ -218,8 +217,8 @@ static cm_status read_parameters(const cm_h5 *h5, hid_t group, nir_node *n, cm_e
   n->flatten = strcmp(n->type, "Flatten") == 0;
   if (n->flatten) {
     n->flatten_last = -1;
-    if (read_axes(h5, group, "start_dim", -NIR_RANK_MAX, first, &found, error) != CM_OK ||
-        read_axes(h5, group, "end_dim", -NIR_RANK_MAX, last, &found, error) != CM_OK)
+    if (nir_read_axes(h5, group, "start_dim", -NIR_RANK_MAX, first, &found, error) != CM_OK ||
+        nir_read_axes(h5, group, "end_dim", -NIR_RANK_MAX, last, &found, error) != CM_OK)
       return error->status;
     n->flatten_first = first[0];
     n->flatten_last = last[0];
@@ -270,7 +269,7 @@ static cm_status read_node(const cm_h5 *h5, nir_graph *g, hid_t nodes, const cha
       status = cm_over_limit("nodes", g->count + 1, NIR_NODES_MAX, error);
     else if ((status = CM_ROOM(g->memory, g->node, &g->room, g->count + UINT64_C(1), error)) == CM_OK) {
       nir_node *n = &g->node[g->count];
-      *n = (nir_node){.kind = types[i].kind, .groups = 1};
+      *n = (nir_node){.kind = types[i].kind, .groups = 1, .format = "NIR network", .place = "/node/nodes/"};
       (void)snprintf(n->name, sizeof n->name, "%.*s", (int)sizeof n->name - 1, name);
       (void)snprintf(n->type, sizeof n->type, "%s", type);
       l->in = l->out = g->count++;
@@ -394,8 +393,7 @@ static int by_ends(const void *a, const void *b)
   return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-/* Every edge once, each node's in order of its successors' numbers, which is the natural order of their names. */
-static cm_status link_nodes(nir_graph *g, cm_error *error)
+cm_status nir_link(nir_graph *g, cm_error *error)
 {
   if (g->edge_count > 0)
     qsort(g->edge, g->edge_count, sizeof *g->edge, by_ends);
@@ -429,7 +427,7 @@ cm_status nir_read(const cm_h5 *h5, nir_graph *g, cm_error *error)
   if (status == CM_OK)
     status = read_graph(h5, g, group, "", 0, NULL, error);
   (void)H5Oclose(group);
-  return status == CM_OK ? link_nodes(g, error) : status;
+  return status == CM_OK ? nir_link(g, error) : status;
 }
 
 void nir_free(nir_graph *g)

@@ -7,8 +7,8 @@
 
 static cm_status bad(const nir_node *n, const char *what, cm_error *error)
 {
-  cm_fail(error, CM_BAD_NETWORK, "NIR network, node '%s' (%s): %s", n->name, n->type, what);
-  return cm_fail_at(error, "/node/nodes/%s", n->name);
+  cm_fail(error, CM_BAD_NETWORK, "%s, node '%s' (%s): %s", n->format, n->name, n->type, what);
+  return cm_fail_at(error, "%s%s", n->place, n->name);
 }
 
 static const char *say(const nir_shape *s, char text[120])
@@ -128,9 +128,9 @@ static cm_status infer_node(nir_node *n, const nir_shape *in, cm_error *error)
     case NIR_UNIT:
       if (n->own.count == in->count && n->own.rank >= in->rank)
         n->in = n->own;
-      else if (n->own.count != 0 && n->own.count != in->count && !nir_broadcasts(&n->own, in)) {
-        (void)snprintf(text, sizeof text, "what comes in is %s, its parameters are %s", say(in, shown[0]),
-                       say(&n->own, shown[1]));
+      else if (n->own.count != 0 && n->own.count != in->count && (n->exact || !nir_broadcasts(&n->own, in))) {
+        (void)snprintf(text, sizeof text, n->exact ? "what comes in is %s, its shape is %s" : "what comes in is %s, its parameters are %s",
+                       say(in, shown[0]), say(&n->own, shown[1]));
         return bad(n, text, error);
       }
       break;

@@ -16,6 +16,7 @@ static const struct {
   cm_format_id id;
 } groups[] = {
   {"node", CM_FORMAT_NIR},
+  {"layer", CM_FORMAT_LAVA},
   {"edges", CM_FORMAT_SONATA},
   {"nodes", CM_FORMAT_SONATA}, /* without edges it is refused there */
   {"spikes", CM_FORMAT_SONATA},
