@@ -305,9 +305,9 @@ cm_status cm_server_tick(cm_server *server, cm_error *error)
   return cm_access_write_uses(server->access, server->options.store, error);
 }
 
-void cm_server_drain(cm_server *server)
+void cm_server_drain(cm_server *server, bool drain)
 {
-  atomic_store(&server->draining, true);
+  atomic_store(&server->draining, drain);
 }
 
 void cm_server_stop(cm_server *server)

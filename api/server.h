@@ -68,8 +68,8 @@ bool cm_server_place(const cm_server *server, size_t number, char *name, size_t 
 /* Writes down what is gathered in memory (when tokens were used last); to be called once a second, and before the end. */
 cm_status cm_server_tick(cm_server *server, cm_error *error);
 
-/* From now on readyz says 503 and new jobs and uploads are refused; the rest is still answered. */
-void cm_server_drain(cm_server *server);
+/* From now on readyz says 503 and new jobs and uploads are refused, or no longer (false); the rest is still answered. */
+void cm_server_drain(cm_server *server, bool drain);
 
 /* Answers what is under way, ends the event streams, closes. NULL is allowed. */
 void cm_server_stop(cm_server *server);

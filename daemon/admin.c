@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "core/base/json.h"
-#include "daemon/config.h"
+#include "daemon/owner.h"
 #include "storage/tokens.h"
 
 enum { EXIT_USAGE = 2, WORDS_MAX = 64 };
@@ -95,7 +95,7 @@ static int read_words(int count, char **words, arguments *a)
     }
   }
   cm_error error;
-  return cm_config_read(used, rest, &a->config, &error) == CM_OK ? -1 : fail(&error);
+  return cm_owner_config(used, rest, &a->config, &error) == CM_OK ? -1 : fail(&error);
 }
 
 /* "90d", "12h", "30m", "3600s"; "never" is 0 seconds. */

@@ -36,9 +36,9 @@ static const setting settings[] = {
   {"remote-user", "HEADER", "header by which trusted proxies say who a user is, such as Remote-User (none)", TEXT,
    FIELD(remote_user), 0, 0, false},
   {"cors-origin", "ORIGIN", "https://HOST whose pages may ask, with a token", LIST, FIELD(cors_origins), 0, 0, false},
-  {"tls-certificate", "FILE", "certificates in PEM, the server's first; read again on SIGHUP", TEXT, FIELD(tls_certificate), 0,
+  {"tls-certificate", "FILE", "certificates in PEM, the server's first, or credential:NAME of systemd; read again on SIGHUP", TEXT, FIELD(tls_certificate), 0,
    0, true},
-  {"tls-key", "FILE", "their private key", TEXT, FIELD(tls_key), 0, 0, true},
+  {"tls-key", "FILE", "their private key, or credential:NAME", TEXT, FIELD(tls_key), 0, 0, true},
   {"data", "FOLDER", "everything the server keeps (~/.local/share/coremapd)", TEXT, FIELD(data), 0, 0, false},
   {"www", "FOLDER", "the viewer's files (" CM_DATA_FOLDER "/www)", TEXT, FIELD(www), 0, 0, false},
   {"log", "FILE", "file that messages are appended to, opened anew on SIGHUP (standard error)", TEXT, FIELD(log), 0, 0,
@@ -217,6 +217,21 @@ static cm_status check_mode(const cm_config *config, cm_error *error)
              : cm_fail(error, CM_BAD_OPTION, "socket-mode is \"%s\"; it must be such as 600, 660 or 666", config->socket_mode);
 }
 
+/* "credential:NAME" is a file that the service manager lets nobody else read. */
+static cm_status find_credential(char path[CM_PATH_MAX], const char *what, cm_error *error)
+{
+  static const char prefix[] = "credential:";
+  char name[CM_PATH_MAX];
+  const char *folder = getenv("CREDENTIALS_DIRECTORY");
+  if (strncmp(path, prefix, sizeof prefix - 1) != 0)
+    return CM_OK;
+  if (folder == NULL)
+    return cm_fail(error, CM_BAD_OPTION, "%s is \"%.100s\", and this process was given no credentials: LoadCredential= of its"
+                   " systemd unit does so", what, path);
+  (void)snprintf(name, sizeof name, "%s", path + sizeof prefix - 1);
+  return cm_path(path, error, "%s/%s", folder, name);
+}
+
 /* What workers share of the machine's memory: the rest is for the server, the kernel's cache and others. */
 static uint64_t memory_share(uint64_t workers)
 {
@@ -245,6 +260,10 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
     made.memory_limit = memory_share(made.workers);
   if (status == CM_OK)
     status = check_mode(&made, error);
+  if (status == CM_OK)
+    status = find_credential(made.tls_certificate, "tls-certificate", error);
+  if (status == CM_OK)
+    status = find_credential(made.tls_key, "tls-key", error);
   if (status == CM_OK && cm_executor_find(made.executor) == NULL)
     status = cm_fail(error, CM_BAD_OPTION, "executor is \"%s\"; it must be threads or process", made.executor);
   if (status == CM_OK && cm_visibility_of(made.visibility) == CM_VISIBILITIES)
@@ -281,7 +300,8 @@ char *cm_config_help(void)
     return NULL;
   (void)fputs("coremapd: a compile server that maps neural networks onto many-core chips\n\n"
               "  coremapd [--config FILE] [--NAME VALUE ...]\n"
-              "  coremapd user|token ...              users and their tokens: coremapd user --help\n\n", out);
+              "  coremapd user|token ...              users and their tokens: coremapd user --help\n"
+              "  coremapd drain ...                   end what runs, take nothing new, stop: coremapd drain --help\n\n", out);
   for (int i = 0; i < SETTINGS; i++)
     (void)fprintf(out, "%c%c--%s %s%*s%s\n", settings[i].kind == LIST ? '+' : ' ', settings[i].live ? '*' : ' ', settings[i].name, settings[i].argument,
                   (int)(32 - strlen(settings[i].name) - strlen(settings[i].argument)), "", settings[i].help);

@@ -14,12 +14,14 @@
 #include "core/network/formats.h"
 #include "daemon/admin.h"
 #include "daemon/config.h"
+#include "daemon/drain.h"
 #include "daemon/fork_server.h"
 #include "daemon/import.h"
 #include "daemon/log.h"
 #include "daemon/manager.h"
 #include "daemon/workers.h"
 #include "storage/check.h"
+#include "storage/drain.h"
 #include "storage/jobs.h"
 #include "storage/leases.h"
 #include "storage/log.h"
@@ -37,6 +39,7 @@ typedef struct service {
   sigset_t signals;
   int sockets[CM_SOCKETS_MAX]; /* of the service manager */
   size_t socket_count;
+  bool draining, unwell; /* what has been told */
 } service;
 
 static void wake_workers(void *user)
@@ -77,7 +80,7 @@ static cm_status start(service *s, cm_error *error)
 {
   const cm_config *c = &s->config;
   if (cm_descriptors_raise(error) != CM_OK || cm_store_open(c->data, c->cache_limit, &s->store, error) != CM_OK ||
-      recover(s->store, error) != CM_OK)
+      cm_drain_ask(s->store->database, false, error) != CM_OK || recover(s->store, error) != CM_OK)
     return error->status;
   cm_workers_options workers = {.store = s->store, .workers = (unsigned)c->workers, .threads = (unsigned)c->threads,
                                 .memory_limit = c->memory_limit, .disk_reserve = c->disk_reserve,
@@ -131,7 +134,7 @@ static void *exit_on_second_signal(void *argument)
 }
 
 /* SIGHUP: settings that are wrong now change nothing, and never end the server. */
-static void reload(service *s)
+static void reload_all(service *s)
 {
   cm_error error;
   cm_config next;
@@ -154,6 +157,49 @@ static void reload(service *s)
   cm_log("SIGHUP: the log is open anew and the settings are read");
 }
 
+static void reload(service *s)
+{
+  char message[64];
+  (void)snprintf(message, sizeof message, "RELOADING=1\nMONOTONIC_USEC=%.0f", cm_now() * 1e6);
+  cm_manager_tell(message);
+  reload_all(s);
+  cm_manager_tell("READY=1");
+}
+
+/* The manager hears of us as long as writes are written and workers work; when it hears nothing it ends us and starts anew. */
+static void tell_health(service *s)
+{
+  enum { WRITER_PATIENCE_S = 30 };
+  char job[CM_ID_MAX];
+  const double waiting = cm_database_waiting(s->store->database);
+  const bool stuck = cm_workers_stuck(s->workers, job);
+  const bool unwell = stuck || waiting > WRITER_PATIENCE_S;
+  if (unwell && !s->unwell && stuck)
+    cm_log("a worker has come to a stop%s%s", job[0] != '\0' ? ", in job " : "", job);
+  else if (unwell && !s->unwell)
+    cm_log("the database has written nothing for %.0f s while writes wait", waiting);
+  s->unwell = unwell;
+  if (!unwell)
+    cm_manager_tell("WATCHDOG=1");
+}
+
+/* Follows the wish to drain; true: it is fulfilled. */
+static bool drain(service *s)
+{
+  cm_error error;
+  bool asked = s->draining;
+  if (cm_drain_asked(s->store->database, &asked, &error) != CM_OK)
+    cm_log("whether to drain cannot be read: %s", error.detail);
+  if (asked != s->draining) {
+    cm_server_drain(s->server, asked);
+    cm_workers_hold(s->workers, asked);
+    cm_log(asked ? "draining: nothing new is taken, running jobs end" : "draining no more: jobs are taken again");
+    cm_manager_tell(asked ? "STATUS=draining: running jobs end" : "STATUS=");
+    s->draining = asked;
+  }
+  return asked && cm_workers_busy(s->workers) == 0;
+}
+
 /* Removes uploads that were given up. */
 static void expire_uploads(service *s)
 {
@@ -168,7 +214,7 @@ static void expire_uploads(service *s)
            (unsigned long long)s->config.upload_age);
 }
 
-/* Waits for the signal to end; meanwhile, once a second, frees what expired leases hold, and now and then what abandoned
+/* Waits for the signal to end, or for what runs when the server drains; meanwhile, once a second, frees what expired leases hold, and now and then what abandoned
  * uploads do. */
 static void serve(service *s)
 {
@@ -188,13 +234,17 @@ static void serve(service *s)
       expire_uploads(s);
     if (cm_server_tick(s->server, &error) != CM_OK)
       cm_log("the last use of tokens cannot be noted: %s", error.detail);
+    tell_health(s);
+    if (drain(s))
+      return;
   }
 }
 
 /* Requests are answered until the jobs have ended, so that their watchers learn how. */
 static void stop(service *s)
 {
-  cm_server_drain(s->server);
+  cm_manager_tell("STOPPING=1");
+  cm_server_drain(s->server, true);
   cm_workers_stop(s->workers, (double)s->config.grace);
   cm_error ignored;
   (void)cm_server_tick(s->server, &ignored);
@@ -224,6 +274,7 @@ static int run(service *s)
   for (size_t i = 0; cm_server_place(s->server, i, place, sizeof place); i++)
     (void)printf("listening on %s\n", place);
   (void)fflush(stdout);
+  cm_manager_tell("READY=1");
   serve(s);
   pthread_t second;
   if (pthread_create(&second, NULL, exit_on_second_signal, &s->signals) == 0)
@@ -257,6 +308,8 @@ int main(int count, char **words)
     return cm_work_main(words[2]);
   if (count == 2 && strcmp(words[1], "--fork-server") == 0)
     return cm_fork_server_main();
+  if (count > 1 && strcmp(words[1], "drain") == 0)
+    return cm_drain_run(count, words);
   if (count > 1 && cm_admin_knows(words[1]))
     return cm_admin_run(count, words);
   s.word_count = count;

@@ -59,11 +59,3 @@ void cm_manager_tell(const char *message)
                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
   (void)close(from);
 }
-
-double cm_manager_watchdog(void)
-{
-  uint64_t microseconds;
-  if (!read_number("WATCHDOG_USEC", &microseconds) || (getenv("WATCHDOG_PID") != NULL && !is_mine("WATCHDOG_PID")))
-    return 0;
-  return (double)microseconds / 1e6;
-}

@@ -16,7 +16,4 @@ cm_status cm_manager_sockets(int sockets[CM_SOCKETS_MAX], size_t *count, cm_erro
 /* Tells the manager "READY=1" and the like (NOTIFY_SOCKET; sd_notify(3)); nothing where there is none. */
 void cm_manager_tell(const char *message);
 
-/* Seconds within which the manager wants to hear "WATCHDOG=1" again and again; 0: it does not. */
-double cm_manager_watchdog(void);
-
 #endif

@@ -92,7 +92,9 @@ static cm_status execute(cm_running *r, cm_error *error)
                          .levels = executor->outside ? NULL : &levels};
   cm_execution execution = {.folder = r->folder, .time_limit = r->work.time_limit,
                             .memory_limit = r->work.memory_limit, .watch = &watch};
+  *r->until = r->work.time_limit > 0 ? cm_now() + r->work.time_limit : 0;
   cm_status status = executor->run(&execution, error);
+  *r->until = 0;
   if (status == CM_OK && executor->outside)
     adopt_levels(r);
   if (status != CM_OK || cm_work_result_read(r->folder, &r->result, error) != CM_OK)
@@ -235,7 +237,7 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
   }
 }
 
-void cm_running_job(const cm_workers_options *options, cm_job *job)
+void cm_running_job(const cm_workers_options *options, cm_job *job, _Atomic double *until)
 {
   cm_running *r = calloc(1, sizeof *r);
   cm_error error = {0}, ignored;
@@ -247,6 +249,7 @@ void cm_running_job(const cm_workers_options *options, cm_job *job)
   r->options = options;
   r->store = options->store;
   r->job = *job;
+  r->until = until;
   cm_board_log(r->store->board, job->id, "attempt %d: %s network %.12s%s%s", job->attempt, job->kind,
                job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip);
   cm_status status = cm_running_prepare(r, &error);

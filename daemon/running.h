@@ -11,6 +11,7 @@ typedef struct cm_running {
   const cm_workers_options *options;
   cm_store *store;
   cm_job job;
+  _Atomic double *until;        /* for others: when the time limit ends it */
   cm_work_job work;             /* job.json */
   char fingerprint[CM_SHA_MAX]; /* "" for a job that reserves: it never shares */
   char reused[CM_ID_MAX];       /* the mapping of an identical job, "" when there is none */
@@ -22,8 +23,9 @@ typedef struct cm_running {
   char *phases;                  /* last ones told */
 } cm_running;
 
-/* Carries out a claimed job and ends it, one way or another; takes over what the job holds. */
-void cm_running_job(const cm_workers_options *options, cm_job *job);
+/* Carries out a claimed job and ends it, one way or another; takes over what the job holds. `until` tells others by when the
+ * job's own time limit ends it (cm_now); 0: never. */
+void cm_running_job(const cm_workers_options *options, cm_job *job, _Atomic double *until);
 
 /* Makes the job folder, or finds that an identical job runs (r->deferred) or has been done (r->reused). */
 cm_status cm_running_prepare(cm_running *r, cm_error *error);

@@ -7,14 +7,20 @@
 
 #include "api/problem.h"
 #include "core/base/json.h"
+#include "core/base/run.h"
 #include "daemon/running.h"
 
 enum { WORKERS_MAX = 64 };
 
+static const double PATIENCE_S = 300; /* with a thread that should have done something */
+
 typedef struct worker {
   cm_workers *all;
   pthread_t thread;
-  char job[CM_ID_MAX]; /* "" when idle; under the lock */
+  char job[CM_ID_MAX]; /* "" when idle; under the lock, as the next two */
+  double looked;       /* when it last looked for a job */
+  double stop;         /* when its job was first seen to be asked to stop; 0: is not */
+  _Atomic double until; /* when its job's time limit ends it; 0: never */
 } worker;
 
 struct cm_workers {
@@ -22,7 +28,7 @@ struct cm_workers {
   pthread_mutex_t lock;
   pthread_cond_t changed; /* something to do, or somebody idle */
   uint64_t wakes;
-  bool stopping;
+  bool stopping, held;
   unsigned count;
   worker worker[WORKERS_MAX];
 };
@@ -48,8 +54,11 @@ static void *loop(void *argument)
     uint64_t seen = all->wakes;
     cm_job job;
     bool found = false;
+    const bool held = all->held;
+    me->looked = cm_now();
     pthread_mutex_unlock(&all->lock);
-    (void)cm_jobs_claim(all->options.store, &job, &found, &error);
+    if (!held)
+      (void)cm_jobs_claim(all->options.store, &job, &found, &error);
     pthread_mutex_lock(&all->lock);
     if (!found) {
       /* Usually woken; the time-out covers retries whose time comes, and a claim that failed for want of disk or
@@ -62,13 +71,15 @@ static void *loop(void *argument)
       continue;
     }
     memcpy(me->job, job.id, sizeof me->job);
+    me->stop = 0;
     if (all->stopping) /* the stop may have looked before this job was noted */
       cm_board_cancel(all->options.store->board, job.id);
     const cm_workers_options options = all->options; /* as they are when it begins */
     pthread_mutex_unlock(&all->lock);
-    cm_running_job(&options, &job);
+    cm_running_job(&options, &job, &me->until);
     pthread_mutex_lock(&all->lock);
     me->job[0] = '\0';
+    me->looked = cm_now();
     all->wakes++; /* identical jobs may wait for this one */
     pthread_cond_broadcast(&all->changed);
   }
@@ -87,6 +98,7 @@ cm_status cm_workers_start(const cm_workers_options *options, cm_workers **worke
   for (; made->count < options->workers && made->count < WORKERS_MAX; made->count++) {
     worker *w = &made->worker[made->count];
     w->all = made;
+    w->looked = cm_now();
     if (pthread_create(&w->thread, NULL, loop, w) != 0) {
       cm_workers_free(made);
       return cm_fail(error, CM_NO_MEMORY, "a worker thread cannot be started");
@@ -110,6 +122,49 @@ void cm_workers_wake(cm_workers *workers)
   workers->wakes++;
   pthread_cond_broadcast(&workers->changed);
   pthread_mutex_unlock(&workers->lock);
+}
+
+void cm_workers_hold(cm_workers *workers, bool hold)
+{
+  pthread_mutex_lock(&workers->lock);
+  workers->held = hold;
+  pthread_mutex_unlock(&workers->lock);
+  cm_workers_wake(workers);
+}
+
+unsigned cm_workers_busy(cm_workers *workers)
+{
+  unsigned busy = 0;
+  pthread_mutex_lock(&workers->lock);
+  for (unsigned i = 0; i < workers->count; i++)
+    busy += workers->worker[i].job[0] != '\0';
+  pthread_mutex_unlock(&workers->lock);
+  return busy;
+}
+
+/* With the lock held. */
+static bool is_stuck(const cm_workers *workers, worker *w, double now)
+{
+  if (w->job[0] == '\0')
+    return now - w->looked > PATIENCE_S;
+  if (w->stop == 0 && cm_board_cancelled(workers->options.store->board, w->job))
+    w->stop = now;
+  const double until = w->until;
+  return (w->stop > 0 && now - w->stop > PATIENCE_S) || (until > 0 && now - until > PATIENCE_S);
+}
+
+bool cm_workers_stuck(cm_workers *workers, char *job)
+{
+  bool stuck = false;
+  const double now = cm_now();
+  pthread_mutex_lock(&workers->lock);
+  for (unsigned i = 0; i < workers->count && !stuck; i++) {
+    stuck = is_stuck(workers, &workers->worker[i], now);
+    if (stuck)
+      memcpy(job, workers->worker[i].job, CM_ID_MAX);
+  }
+  pthread_mutex_unlock(&workers->lock);
+  return stuck;
 }
 
 static bool any_busy(const cm_workers *workers)

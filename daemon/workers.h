@@ -24,6 +24,17 @@ void cm_workers_limit(cm_workers *workers, uint64_t memory_limit, uint64_t disk_
 /* There may be something to do; may be called from any thread. */
 void cm_workers_wake(cm_workers *workers);
 
+/* Takes no more jobs from now on (hold), or does again; what runs goes on. */
+void cm_workers_hold(cm_workers *workers, bool hold);
+
+/* Jobs that run just now. */
+unsigned cm_workers_busy(cm_workers *workers);
+
+/* Whether a thread has come to a stop: one that rests has not looked for jobs, or a job has not ended, for minutes after it
+ * was to be stopped or its time limit was over. A job that merely takes long is none. To be called now and then; `job`
+ * [CM_ID_MAX] gets the job's id, "" for one that rests. */
+bool cm_workers_stuck(cm_workers *workers, char *job);
+
 /* Takes no more jobs, waits `grace` seconds for the running ones, then sends them back to the queue. */
 void cm_workers_stop(cm_workers *workers, double grace);
 

@@ -262,6 +262,15 @@ atomic_bool *cm_board_cancel_flag(cm_board *board, const char *job)
   return e != NULL ? &e->cancel : NULL;
 }
 
+bool cm_board_cancelled(cm_board *board, const char *job)
+{
+  pthread_mutex_lock(&board->lock);
+  const entry *e = find(board, job);
+  bool cancelled = e != NULL && atomic_load(&e->cancel);
+  pthread_mutex_unlock(&board->lock);
+  return cancelled;
+}
+
 void cm_board_cancel(cm_board *board, const char *job)
 {
   pthread_mutex_lock(&board->lock);

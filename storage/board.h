@@ -54,6 +54,9 @@ char *cm_board_log_text(cm_board *board, const char *job);
 /* The flag that stops a job's run; stays valid until cm_board_finished of the job. NULL: no memory. */
 atomic_bool *cm_board_cancel_flag(cm_board *board, const char *job);
 
+/* Whether that flag is set. */
+bool cm_board_cancelled(cm_board *board, const char *job);
+
 /* Sets that flag. */
 void cm_board_cancel(cm_board *board, const char *job);
 

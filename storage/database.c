@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/base/file.h"
+#include "core/base/run.h"
 #include "storage/internal.h"
 #include "storage/schema.h"
 
@@ -35,6 +36,7 @@ struct cm_database {
   pthread_cond_t arrived, finished;
   task *first, **last;
   bool stopping;
+  double moved; /* when the writer last ended a group, or got work after a rest; 0: it rests */
   uint64_t transactions, writes;
 
   pthread_mutex_t reader_lock;
@@ -196,6 +198,7 @@ static void *write_loop(void *argument)
       pthread_cond_wait(&database->arrived, &database->lock);
     if (database->first == NULL)
       break;
+    database->moved = cm_now();
     task *group[GROUP_MAX];
     size_t count = 0;
     while (database->first != NULL && count < GROUP_MAX) {
@@ -219,11 +222,21 @@ static void *write_loop(void *argument)
           group[i]->done = true;
         count = 0;
       }
+      database->moved = cm_now();
       pthread_cond_broadcast(&database->finished);
     }
+    database->moved = 0;
   }
   pthread_mutex_unlock(&database->lock);
   return NULL;
+}
+
+double cm_database_waiting(cm_database *database)
+{
+  pthread_mutex_lock(&database->lock);
+  double moved = database->moved;
+  pthread_mutex_unlock(&database->lock);
+  return moved > 0 ? cm_now() - moved : 0;
 }
 
 cm_status cm_database_write(cm_database *database, cm_database_work work, void *context, cm_error *error)

@@ -38,6 +38,9 @@ cm_status cm_database_read(cm_database *database, cm_database_work work, void *c
 /* Number of transactions and of write closures so far: their ratio shows the group commit at work. */
 void cm_database_counts(cm_database *database, uint64_t *transactions, uint64_t *writes);
 
+/* Seconds for which writes have waited without the writer ending any; 0: none waits. */
+double cm_database_waiting(cm_database *database);
+
 /* The largest number of pages that the file may grow to (tests: a full disk); 0 lifts it. */
 cm_status cm_database_limit_pages(cm_database *database, uint32_t pages, cm_error *error);
 

@@ -13,6 +13,7 @@
 #include "storage/leases.h"
 #include "storage/occupancy.h"
 #include "storage/clock.h"
+#include "storage/drain.h"
 #include "storage/folder.h"
 #include "storage/networks.h"
 #include "storage/uploads.h"
@@ -139,6 +140,55 @@ START_TEST(writes_of_many_threads_share_commits)
   int64_t rows;
   ck_ok(cm_database_read(store->database, count_meta, &rows, &error));
   ck_assert_int_eq(rows, 800);
+}
+END_TEST
+
+static atomic_bool may_end;
+
+static cm_status hang(sqlite3 *handle, void *context, cm_error *why)
+{
+  (void)handle, (void)context, (void)why;
+  while (!atomic_load(&may_end))
+    usleep(1000);
+  return CM_OK;
+}
+
+static void *write_hanging(void *context)
+{
+  cm_error why;
+  return cm_database_write(store->database, hang, context, &why) == CM_OK ? NULL : context;
+}
+
+/* What a watchdog asks. */
+START_TEST(a_writer_that_hangs_is_seen)
+{
+  pthread_t thread;
+  ck_assert(cm_database_waiting(store->database) == 0);
+  ck_assert_int_eq(pthread_create(&thread, NULL, write_hanging, NULL), 0);
+  for (int i = 0; i < 1000 && cm_database_waiting(store->database) < 0.02; i++)
+    usleep(1000);
+  ck_assert(cm_database_waiting(store->database) >= 0.02);
+  atomic_store(&may_end, true);
+  pthread_join(thread, NULL);
+  for (int i = 0; i < 1000 && cm_database_waiting(store->database) > 0; i++)
+    usleep(1000);
+  ck_assert(cm_database_waiting(store->database) == 0);
+}
+END_TEST
+
+START_TEST(the_wish_to_drain_stands_until_it_is_taken_back)
+{
+  bool asked = true;
+  ck_ok(cm_drain_asked(store->database, &asked, &error));
+  ck_assert(!asked);
+  for (int i = 0; i < 2; i++) {
+    ck_ok(cm_drain_ask(store->database, true, &error));
+    ck_ok(cm_drain_asked(store->database, &asked, &error));
+    ck_assert(asked);
+  }
+  ck_ok(cm_drain_ask(store->database, false, &error));
+  ck_ok(cm_drain_asked(store->database, &asked, &error));
+  ck_assert(!asked);
 }
 END_TEST
 
@@ -1100,6 +1150,8 @@ int main(void)
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, writes_of_many_threads_share_commits);
+  tcase_add_test(tests, a_writer_that_hangs_is_seen);
+  tcase_add_test(tests, the_wish_to_drain_stands_until_it_is_taken_back);
   tcase_add_test(tests, a_failed_write_is_rolled_back_alone);
   tcase_add_test(tests, a_full_disk_fails_the_write_and_nothing_else);
   tcase_add_test(tests, a_folder_has_one_server);

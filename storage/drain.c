@@ -1,0 +1,27 @@
+#include "storage/drain.h"
+
+static cm_status ask(sqlite3 *handle, void *context, cm_error *error)
+{
+  const bool *drain = context;
+  return *drain ? cm_sql_run(handle, NULL, error, "INSERT INTO meta(name, value) VALUES('drain', 1) ON CONFLICT DO NOTHING", "")
+                : cm_sql_run(handle, NULL, error, "DELETE FROM meta WHERE name = 'drain'", "");
+}
+
+static cm_status look(sqlite3 *handle, void *context, cm_error *error)
+{
+  int64_t count;
+  if (cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM meta WHERE name = 'drain'", "") != CM_OK)
+    return error->status;
+  *(bool *)context = count > 0;
+  return CM_OK;
+}
+
+cm_status cm_drain_ask(cm_database *database, bool drain, cm_error *error)
+{
+  return cm_database_write(database, ask, &drain, error);
+}
+
+cm_status cm_drain_asked(cm_database *database, bool *asked, cm_error *error)
+{
+  return cm_database_read(database, look, asked, error);
+}
