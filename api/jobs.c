@@ -1,10 +1,11 @@
 /* /v1/jobs: list, watch, cancel, forget (SPEC API-2). */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/handlers.h"
 #include "core/base/json.h"
-#include "storage/jobs.h"
+#include "storage/estimates.h"
 
 /* ---- showing a job ---- */
 
@@ -51,19 +52,66 @@ static json_t *retry_json(const cm_job *job)
   return body;
 }
 
-/* How long jobs take lately; negative when nothing is known. */
-static double usual_seconds(const cm_request *request)
+/* ---- what a queued job waits for ---- */
+
+/* What the workers do now; nothing when that cannot be found out. */
+static cm_jobs_running running_now(const cm_request *request)
 {
   cm_error ignored;
-  double seconds = -1;
-  (void)cm_jobs_seconds(request->store, &seconds, &ignored);
-  return seconds;
+  cm_jobs_running running = {0};
+  (void)cm_jobs_outlook(request->store, &running, &ignored);
+  return running;
 }
 
-/* `seconds`: what jobs take lately, for the estimate. */
-static json_t *job_json(const cm_request *request, const cm_job *job, bool whole, double seconds)
+/* Seconds until a queued job is expected to start. */
+static double wait_of(const cm_server_options *o, const cm_job *job, const cm_jobs_running *running)
 {
-  unsigned workers = request->server->options.workers > 0 ? request->server->options.workers : 1;
+  unsigned workers = o->workers > 0 ? o->workers : 1;
+  if (job->retry_at > 0)
+    return fmax(job->retry_at - cm_store_time(), 0);
+  if (job->lane == CM_LANE_OF_SHORT && o->short_workers > 0)
+    return job->ahead_seconds / o->short_workers;
+  if (running->count < workers && job->position <= workers - running->count)
+    return 0;
+  return fmax((running->all + job->ahead_seconds) / workers, running->next);
+}
+
+/* Why a job is queued, as a sentence. */
+static json_t *reason_of(const cm_server_options *o, const cm_job *job, const cm_jobs_running *running)
+{
+  const unsigned workers = o->workers;
+  const unsigned long long before = job->position > 0 ? job->position - 1 : 0;
+  char others[64] = "";
+  if (before > 0)
+    (void)snprintf(others, sizeof others, ", %llu %s before it", before, before == 1 ? "job" : "jobs");
+  if (job->twin)
+    return json_string("waits for an identical job that runs");
+  if (job->retry_at > 0)
+    return json_string("waits to be tried again after a fault that may pass");
+  if (job->lane == CM_LANE_OF_SHORT && o->short_workers > 0)
+    return json_sprintf("waits in the lane for short jobs%s", others);
+  if (running->count < workers)
+    return json_sprintf("starts with the next free worker%s", others);
+  return json_sprintf("waits: %u of %u workers busy, next in about %.0f s%s", running->count > workers ? workers : running->count, workers,
+                      ceil(running->next), others);
+}
+
+/* Seconds until a job is expected to have ended. */
+static double remaining_of(const cm_server_options *o, const cm_job *job, const cm_jobs_running *running)
+{
+  double fraction, remaining;
+  if (job->state == CM_JOB_QUEUED)
+    return wait_of(o, job, running) + job->expected;
+  cm_estimate_outlook(cm_store_time() - job->started, job->expected, &fraction, &remaining);
+  return remaining;
+}
+
+/* ---- the whole of it ---- */
+
+/* `running`: what the workers do, for what a queued job waits for. */
+static json_t *job_json(const cm_request *request, const cm_job *job, bool whole, const cm_jobs_running *running)
+{
+  const cm_server_options *o = &request->server->options;
   json_t *body =
       json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:b, s:o, s:o, s:o}", "id", job->id, "kind",
                 job->kind, "name", job->name, "state", cm_job_state_name(job->state), "network",
@@ -75,8 +123,13 @@ static json_t *job_json(const cm_request *request, const cm_job *job, bool whole
   cm_owner_add(body, &job->owner);
   if (job->state == CM_JOB_QUEUED) {
     (void)json_object_set_new(body, "position", json_integer((json_int_t)job->position));
-    (void)json_object_set_new(body, "estimate_seconds",
-                              seconds < 0 ? json_null() : json_real(seconds * (double)job->position / workers));
+    (void)json_object_set_new(body, "estimate_seconds", json_real(wait_of(o, job, running)));
+    (void)json_object_set_new(body, "reason", reason_of(o, job, running));
+  }
+  if (!has_ended(job->state)) {
+    (void)json_object_set_new(body, "lane", json_string(job->lane == CM_LANE_OF_SHORT ? "short" : "long"));
+    (void)json_object_set_new(body, "expected_seconds", json_real(job->expected));
+    (void)json_object_set_new(body, "remaining_seconds", json_real(remaining_of(o, job, running)));
   }
   if (job->retries > 0)
     (void)json_object_set_new(body, "retry", retry_json(job));
@@ -91,6 +144,12 @@ static json_t *job_json(const cm_request *request, const cm_job *job, bool whole
     add_text(body, "report", job->report);
   }
   return body;
+}
+
+static json_t *show_job(const cm_request *request, const cm_job *job)
+{
+  const cm_jobs_running running = running_now(request);
+  return job_json(request, job, true, &running);
 }
 
 /* Says whether anything about a job has changed since. */
@@ -110,7 +169,7 @@ void cm_reply_job(cm_request *request, unsigned status, const char *id)
   }
   char tag[64];
   job_tag(request, &job, tag, sizeof tag);
-  cm_reply_json(request, status, job_json(request, &job, true, job.state == CM_JOB_QUEUED ? usual_seconds(request) : -1));
+  cm_reply_json(request, status, show_job(request, &job));
   cm_reply_header(request, "ETag", "\"%s\"", tag);
   cm_reply_location(request, "/v1/jobs/%s", job.id);
   cm_job_clear(&job);
@@ -141,9 +200,9 @@ void cm_list_jobs(cm_request *request)
     return;
   }
   json_t *list = json_array();
-  double seconds = usual_seconds(request);
+  const cm_jobs_running running = running_now(request);
   for (size_t i = 0; i < count && i < limit; i++)
-    (void)json_array_append_new(list, job_json(request, &jobs[i], false, seconds));
+    (void)json_array_append_new(list, job_json(request, &jobs[i], false, &running));
   json_t *body = json_pack("{s:o}", "jobs", list);
   if (count > limit)
     (void)json_object_set_new(body, "next", json_sprintf("%lld", (long long)jobs[limit - 1].sequence));
@@ -211,7 +270,7 @@ void cm_get_job(cm_request *request)
     }
   }
   if (!cm_reply_unchanged(request, tag)) {
-    cm_reply_json(request, 200, job_json(request, &job, true, job.state == CM_JOB_QUEUED ? usual_seconds(request) : -1));
+    cm_reply_json(request, 200, show_job(request, &job));
     cm_reply_header(request, "ETag", "\"%s\"", tag);
   }
   cm_job_clear(&job);
@@ -237,7 +296,7 @@ void cm_get_job_log(cm_request *request)
 /* The job as it is, as the first event of a stream. */
 static char *snapshot(const cm_request *request, const cm_job *job, uint64_t id)
 {
-  json_t *body = job_json(request, job, true, usual_seconds(request));
+  json_t *body = show_job(request, job);
   char *data = body != NULL ? cm_json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL, *text = NULL;
   json_decref(body);
   if (data != NULL &&

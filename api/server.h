@@ -36,7 +36,8 @@ typedef struct cm_server_options {
   const char *remote_user; /* header by which they tell who a user is; "": none */
   const char *cors_origins; /* list of origins whose pages may ask, with a token */
   const char *www;         /* folder of the viewer's files */
-  unsigned workers;        /* that take jobs: for the estimate of waiting times */
+  unsigned workers;        /* that take jobs, and of short ones beside them: for the estimate of waiting times */
+  unsigned short_workers;
   cm_server_limits limits;
   void (*on_queued)(void *user); /* a job has been queued, or a running one is to stop */
   /* Reads the uploaded file at `path`, which it may take away, and writes what is stored of it to `made`, durably; fills

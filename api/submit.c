@@ -12,6 +12,9 @@
 
 enum { PRIORITY_MAX = 100 };
 
+/* Who is not to come before the others for nothing may only let them go first. */
+static const int priority_most[CM_ROLES] = {[CM_ROLE_USER] = 0, [CM_ROLE_OPERATOR] = 50, [CM_ROLE_ADMIN] = PRIORITY_MAX};
+
 static bool bad_member(cm_request *request, cm_status status, const char *where, const char *why)
 {
   cm_error error;
@@ -68,15 +71,36 @@ static bool check_compile_options(cm_request *request, const json_t *options)
   return false;
 }
 
-/* Models are compiled and topologies are mapped. */
-static bool network_suits(cm_request *request, bool compile, const char *id)
+static const char *word_of(const json_t *options, const char *name, const char *normal)
 {
+  const char *word = json_string_value(json_object_get(options, name));
+  return word != NULL ? word : normal;
+}
+
+/* What says how long a job takes. */
+static void liken(cm_job *job, const json_t *options, const cm_network *network)
+{
+  if (strcmp(job->kind, "compile") == 0)
+    (void)snprintf(job->likeness, sizeof job->likeness, "compile %s", word_of(options, "stop_after", "end"));
+  else
+    (void)snprintf(job->likeness, sizeof job->likeness, "map %s %s %s", word_of(options, "preset", "balanced"),
+                   word_of(options, "objective", "auto"), word_of(options, "mapper", "auto"));
+  job->size = network->operators > 0 ? (double)network->plain_bytes : (double)network->neurons + (double)network->synapses;
+  job->time_limit = json_number_value(json_object_get(options, "time_limit"));
+}
+
+/* Models are compiled and topologies are mapped. */
+static bool network_suits(cm_request *request, bool compile, cm_job *job, const json_t *options)
+{
+  const char *id = job->network;
   cm_error error;
-  cm_network network;
+  cm_network network = {0};
   if (!cm_access_sees(request, CM_OBJECT_NETWORK, id, "/network"))
     return false;
-  if (cm_networks_get(request->store, id, &network, &error) != CM_OK ||
-      (strcmp(network.format, "onnx") == 0) == compile)
+  if (cm_networks_get(request->store, id, &network, &error) != CM_OK)
+    return true; /* creating the job finds that out */
+  liken(job, options, &network);
+  if ((strcmp(network.format, "onnx") == 0) == compile)
     return true;
   return bad_member(request, CM_BAD_OPTION, "/network",
                     compile ? "jobs of kind \"compile\" need an ONNX model"
@@ -108,6 +132,12 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
   if (priority != NULL && (!json_is_integer(priority) || json_integer_value(priority) < -PRIORITY_MAX ||
                            json_integer_value(priority) > PRIORITY_MAX))
     return bad_member(request, CM_BAD_REQUEST, "/priority", "expected a whole number from -100 to 100");
+  if (json_integer_value(priority) > priority_most[request->who.role]) {
+    cm_reply_problem(request, 403, "forbidden", "The role does not suffice",
+                     "priorities of role %s end at %d, yours; below it, others go first", cm_role_name(request->who.role),
+                     priority_most[request->who.role]);
+    return false;
+  }
   if (ttl != NULL && (!json_is_number(ttl) || !(json_number_value(ttl) >= 1) ||
                       json_number_value(ttl) > cm_lease_ttl_max_s))
     return bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 2592000");
@@ -116,7 +146,7 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
   if (compile && json_is_true(reserve))
     return bad_member(request, CM_BAD_OPTION, "/reserve", "a compile job takes no cores");
   if (!(compile ? check_compile_options : check_map_options)(request, options) ||
-      !network_suits(request, compile, job->network) ||
+      !network_suits(request, compile, job, options) ||
       (job->chip[0] != '\0' && !cm_access_sees(request, CM_OBJECT_CHIP, job->chip, "/chip")) ||
       !cm_access_owner_of(request, object, &job->owner))
     return false;

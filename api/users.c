@@ -55,8 +55,8 @@ static bool read_text(cm_request *request, const json_t *object, const char *nam
 
 static json_t *user_json(const cm_user *user)
 {
-  return json_pack("{s:s, s:s, s:s, s:b, s:o}", "name", user->name, "role", cm_role_name(user->role), "group", user->group,
-                   "disabled", user->disabled, "created", cm_time_json(user->created));
+  return json_pack("{s:s, s:s, s:s, s:b, s:i, s:o}", "name", user->name, "role", cm_role_name(user->role), "group", user->group,
+                   "disabled", user->disabled, "share", user->share, "created", cm_time_json(user->created));
 }
 
 static void reply_user(cm_request *request, unsigned status, const char *name)
@@ -85,13 +85,18 @@ void cm_list_users(cm_request *request)
   cm_reply_json(request, 200, json_pack("{s:o}", "users", list));
 }
 
-/* The role and the group of a body; *given says whether there is a role. */
+/* The role, the group and the share (0: none) of a body; *given says whether there is a role. */
 static bool read_user(cm_request *request, const json_t *object, cm_user *user, bool *given)
 {
   char role[16];
   if (!read_text(request, object, "role", sizeof role, role) ||
       !read_text(request, object, "group", sizeof user->group, user->group))
     return false;
+  const json_t *share = json_object_get(object, "share");
+  if (share != NULL &&
+      (!json_is_integer(share) || json_integer_value(share) < 1 || json_integer_value(share) > CM_SHARE_MAX))
+    return bad_member(request, "/share", "expected a whole number from 1 to 1000");
+  user->share = (int)json_integer_value(share);
   *given = role[0] != '\0';
   user->role = *given ? cm_role_of(role) : CM_ROLE_USER;
   return user->role != CM_ROLES || bad_member(request, "/role", "expected user, operator or admin");
@@ -99,7 +104,7 @@ static bool read_user(cm_request *request, const json_t *object, cm_user *user, 
 
 void cm_post_user(cm_request *request)
 {
-  static const char *const names[] = {"name", "role", "group", NULL};
+  static const char *const names[] = {"name", "role", "group", "share", NULL};
   cm_error error;
   cm_user user = {0};
   bool given;
@@ -131,7 +136,7 @@ void cm_get_user(cm_request *request)
 
 void cm_patch_user(cm_request *request)
 {
-  static const char *const names[] = {"role", "group", "disabled", NULL};
+  static const char *const names[] = {"role", "group", "disabled", "share", NULL};
   cm_error error;
   cm_user user = {0};
   bool role, disable;
@@ -147,7 +152,8 @@ void cm_patch_user(cm_request *request)
   else {
     const cm_user_change change = {.role = role ? &user.role : NULL,
                                    .group = json_object_get(object, "group") != NULL ? user.group : NULL,
-                                   .disabled = disabled != NULL ? &disable : NULL};
+                                   .disabled = disabled != NULL ? &disable : NULL,
+                                   .share = user.share > 0 ? &user.share : NULL};
     if (cm_users_change(request->store->database, request->param[0], &change, &error) != CM_OK)
       cm_reply_error(request, &error);
     else

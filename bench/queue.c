@@ -135,7 +135,7 @@ static void claim(void)
 {
   cm_job job;
   bool found;
-  must(cm_jobs_claim(store, &job, &found, &error));
+  must(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
   if (!found)
     die("nothing to claim");
   cm_job_clear(&job);

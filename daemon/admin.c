@@ -8,14 +8,15 @@
 #include <time.h>
 
 #include "core/base/json.h"
+#include "core/base/number.h"
 #include "daemon/owner.h"
 #include "storage/tokens.h"
 
 enum { EXIT_USAGE = 2, WORDS_MAX = 64 };
 
 static const char usage[] =
-  "usage: coremapd user add NAME [--role user|operator|admin] [--group NAME]\n"
-  "       coremapd user set NAME [--role ROLE] [--group NAME|none]\n"
+  "usage: coremapd user add NAME [--role user|operator|admin] [--group NAME] [--share N]\n"
+  "       coremapd user set NAME [--role ROLE] [--group NAME|none] [--share N]\n"
   "       coremapd user list [--json]\n"
   "       coremapd user disable|enable|remove NAME\n"
   "       coremapd token add --user NAME [--name TEXT] [--scope read|submit|reserve|admin[,...]] [--expires 90d|12h|never]\n"
@@ -29,7 +30,7 @@ static const char usage[] =
 /* What the words say; NULL: not said. */
 typedef struct arguments {
   const char *verb, *name;
-  const char *role, *group, *user, *label, *scope, *expires;
+  const char *role, *group, *user, *label, *scope, *expires, *share;
   bool json;
   cm_config config;
 } arguments;
@@ -53,7 +54,8 @@ static const char **place_of(arguments *a, const char *flag, size_t length)
     const char *flag;
     const char **place;
   } flags[] = {{"--role", &a->role},   {"--group", &a->group}, {"--user", &a->user},
-               {"--name", &a->label}, {"--scope", &a->scope}, {"--expires", &a->expires}};
+               {"--name", &a->label}, {"--scope", &a->scope}, {"--expires", &a->expires},
+               {"--share", &a->share}};
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
     if (strlen(flags[i].flag) == length && strncmp(flags[i].flag, flag, length) == 0)
       return flags[i].place;
@@ -146,10 +148,11 @@ static int list_users(cm_database *database, const arguments *a, cm_error *error
   for (size_t i = 0; i < count; i++) {
     const cm_user *u = &users[i];
     if (a->json)
-      (void)json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:b}", "name", u->name, "role", cm_role_name(u->role),
-                                                  "group", u->group, "disabled", u->disabled));
+      (void)json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:b, s:i}", "name", u->name, "role", cm_role_name(u->role),
+                                                  "group", u->group, "disabled", u->disabled, "share",
+                                                  u->share));
     else
-      (void)printf("%-20s %-9s %-20s %s\n", u->name, cm_role_name(u->role), u->group[0] != '\0' ? u->group : "-",
+      (void)printf("%-20s %-9s %-20s share %-4d %s\n", u->name, cm_role_name(u->role), u->group[0] != '\0' ? u->group : "-", u->share,
                    u->disabled ? "disabled" : "enabled");
   }
   free(users);
@@ -159,13 +162,27 @@ static int list_users(cm_database *database, const arguments *a, cm_error *error
   return EXIT_SUCCESS;
 }
 
+/* 0 when none is named; false: it is no share. */
+static bool read_share(const arguments *a, int *share)
+{
+  uint64_t value = 0;
+  if (a->share != NULL && (!cm_whole_parse(a->share, &value) || value < 1 || value > CM_SHARE_MAX))
+    return false;
+  *share = (int)value;
+  return true;
+}
+
 static int change_user(cm_database *database, const arguments *a, const cm_role *role, cm_error *error)
 {
   const bool disable = strcmp(a->verb, "disable") == 0, set = strcmp(a->verb, "set") == 0;
   const char *group = a->group != NULL && strcmp(a->group, "none") == 0 ? "" : a->group;
-  const cm_user_change change = {.role = set ? role : NULL, .group = set ? group : NULL, .disabled = set ? NULL : &disable};
-  if (set && role == NULL && group == NULL)
-    return wrong("nothing to set: --role or --group is needed", "");
+  int share = 0;
+  if (!read_share(a, &share))
+    return wrong("a share is a whole number from 1 to 1000, not ", a->share);
+  if (set && role == NULL && group == NULL && share == 0)
+    return wrong("nothing to set: --role, --group or --share is needed", "");
+  const cm_user_change change = {.role = set ? role : NULL, .group = set ? group : NULL, .disabled = set ? NULL : &disable,
+                                 .share = set && share > 0 ? &share : NULL};
   if (cm_users_change(database, a->name, &change, error) != CM_OK)
     return fail(error);
   (void)printf("user %s: %s\n", a->name, set ? "changed" : disable ? "disabled; its tokens are not accepted any more" : "enabled");
@@ -175,6 +192,8 @@ static int change_user(cm_database *database, const arguments *a, const cm_role 
 static int add_user(cm_database *database, const arguments *a, cm_role role, cm_error *error)
 {
   cm_user user = {.role = role};
+  if (!read_share(a, &user.share))
+    return wrong("a share is a whole number from 1 to 1000, not ", a->share);
   if (strlen(a->name) >= sizeof user.name || (a->group != NULL && strlen(a->group) >= sizeof user.group))
     return wrong("too long a name: ", a->name);
   (void)snprintf(user.name, sizeof user.name, "%s", a->name);

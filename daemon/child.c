@@ -30,6 +30,7 @@ typedef struct child {
   bool overdue;         /* killed for its time limit */
   bool unstoppable;     /* killed because it did not stop */
   char phase[CM_PHASE_NAME_MAX];
+  double cpu_seconds;
 } child;
 
 /* ---- start ---- */
@@ -135,10 +136,10 @@ static int wait_for(child *c)
     keep_limits(c);
   }
   /* It has closed its output: it is at its end, or hostile, and then this ends it. */
-  int status = cm_fork_wait(c->process, 1000);
+  int status = cm_fork_wait(c->process, 1000, &c->cpu_seconds);
   if (status < 0) {
     cm_fork_signal(c->process, SIGKILL);
-    status = cm_fork_wait(c->process, -1);
+    status = cm_fork_wait(c->process, -1, &c->cpu_seconds);
   }
   follow(c);
   return status;
@@ -183,5 +184,7 @@ cm_status cm_execute_in_child(const cm_execution *execution, cm_error *error)
   if (c.progress >= 0)
     (void)close(c.progress);
   free(c.line);
+  if (execution->cpu_seconds != NULL)
+    *execution->cpu_seconds = c.cpu_seconds;
   return judge(&c, status, error);
 }

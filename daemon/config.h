@@ -20,6 +20,8 @@ typedef struct cm_config {
   char log[CM_PATH_MAX];  /* "": standard error */
   uint64_t threads;       /* of one job at most */
   uint64_t workers;       /* jobs at once */
+  uint64_t short_workers; /* beside them, jobs that are expected to be short */
+  uint64_t half_life;     /* seconds after which a use of the workers counts half */
   char executor[16];      /* name of daemon/executor.h's table */
   bool import_in_child;   /* uploads are read in a confined child */
   uint64_t memory_limit;  /* bytes of one job or import, 0: none */

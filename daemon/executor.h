@@ -10,6 +10,7 @@ typedef struct cm_execution {
   double time_limit;          /* seconds; 0: none */
   uint64_t memory_limit;      /* bytes; 0: none */
   const cm_work_watch *watch; /* told what happens, asked whether to stop */
+  double *cpu_seconds;        /* set to the processor time that it took, however it ended; NULL: not wanted */
 } cm_execution;
 
 typedef struct cm_executor {

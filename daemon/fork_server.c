@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ enum { OUTPUT, ERRORS, WIRE, PASSED }; /* the descriptors that come with a job *
 typedef struct told {
   int32_t failed; /* errno of the fork, 0 */
   int32_t status; /* wait status */
+  double cpu_seconds;
 } told;
 
 /* ---- the server's side ---- */
@@ -188,7 +190,7 @@ void cm_fork_signal(int child, int number)
   (void)send(child, &wanted, sizeof wanted, MSG_NOSIGNAL);
 }
 
-int cm_fork_wait(int child, int milliseconds)
+int cm_fork_wait(int child, int milliseconds, double *cpu_seconds)
 {
   struct pollfd wire = {.fd = child, .events = POLLIN};
   told said;
@@ -198,7 +200,10 @@ int cm_fork_wait(int child, int milliseconds)
   while (ready < 0 && errno == EINTR);
   if (ready == 0)
     return -1;
-  return recv(child, &said, sizeof said, 0) == (ssize_t)sizeof said ? said.status : SIGKILL;
+  if (recv(child, &said, sizeof said, 0) != (ssize_t)sizeof said)
+    return SIGKILL;
+  *cpu_seconds = said.cpu_seconds;
+  return said.status;
 }
 
 /* ---- the fork server ---- */
@@ -301,7 +306,10 @@ static void end_jobs(fork_server *f)
   told said = {0};
   while (read(f->polled[CHILDREN].fd, &ignored, sizeof ignored) > 0)
     ;
-  for (pid_t pid; (pid = waitpid(-1, &said.status, WNOHANG)) > 0;) {
+  struct rusage used;
+  for (pid_t pid; (pid = wait4(-1, &said.status, WNOHANG, &used)) > 0;) {
+    said.cpu_seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
     size_t i = 0;
     while (i < f->count && f->jobs[i].pid != pid)
       i++;

@@ -13,9 +13,10 @@ cm_status cm_fork_child(const char *folder, int output, int *child, cm_error *er
 /* Sends it a signal; nothing when it has ended. */
 void cm_fork_signal(int child, int number);
 
-/* Waits until it has ended, `milliseconds` at most (negative: for ever): its wait status. -1: it runs on. When the fork
+/* Waits until it has ended, `milliseconds` at most (negative: for ever): its wait status, and the processor time
+ * that it took (0 when that is not known). -1: it runs on. When the fork
  * server was killed, its children were too: the status is that. */
-int cm_fork_wait(int child, int milliseconds);
+int cm_fork_wait(int child, int milliseconds, double *cpu_seconds);
 
 /* The whole of `coremapd --fork-server`, which is for this program alone: standard input is the socket on which it is told. */
 int cm_fork_server_main(void);

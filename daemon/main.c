@@ -26,6 +26,7 @@
 #include "storage/leases.h"
 #include "storage/log.h"
 #include "storage/uploads.h"
+#include "storage/usage.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -80,9 +81,11 @@ static cm_status start(service *s, cm_error *error)
 {
   const cm_config *c = &s->config;
   if (cm_descriptors_raise(error) != CM_OK || cm_store_open(c->data, c->cache_limit, &s->store, error) != CM_OK ||
-      cm_drain_ask(s->store->database, false, error) != CM_OK || recover(s->store, error) != CM_OK)
+      cm_drain_ask(s->store->database, false, error) != CM_OK || recover(s->store, error) != CM_OK ||
+        cm_usage_set_half_life(s->store, (double)c->half_life, error) != CM_OK)
     return error->status;
-  cm_workers_options workers = {.store = s->store, .workers = (unsigned)c->workers, .threads = (unsigned)c->threads,
+  cm_workers_options workers = {.store = s->store, .workers = (unsigned)c->workers,
+                                .short_workers = (unsigned)c->short_workers, .threads = (unsigned)c->threads,
                                 .memory_limit = c->memory_limit, .disk_reserve = c->disk_reserve,
                                 .executor = cm_executor_find(c->executor)};
   if (cm_workers_start(&workers, &s->workers, error) != CM_OK)
@@ -92,7 +95,8 @@ static cm_status start(service *s, cm_error *error)
                               .tls_certificate = c->tls_certificate, .tls_key = c->tls_key, .public_url = c->public_url,
                               .trusted_proxies = c->trusted_proxies, .remote_user = c->remote_user,
                               .cors_origins = c->cors_origins,
-                              .workers = (unsigned)c->workers, .limits = limits_of(c), .on_queued = wake_workers,
+                              .workers = (unsigned)c->workers,
+                              .short_workers = (unsigned)c->short_workers, .limits = limits_of(c), .on_queued = wake_workers,
                               .import = import, .user = s};
   return cm_server_start(&server, &s->server, error);
 }
@@ -154,6 +158,8 @@ static void reload_all(service *s)
   cm_server_limit(s->server, &limits);
   cm_workers_limit(s->workers, next.memory_limit, next.disk_reserve);
   cm_cache_resize(s->store->cache, next.cache_limit);
+  if (cm_usage_set_half_life(s->store, (double)next.half_life, &error) != CM_OK)
+    cm_log("SIGHUP: setting half-life stays as it was: %s", error.detail);
   cm_log("SIGHUP: the log is open anew and the settings are read");
 }
 

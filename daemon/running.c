@@ -14,18 +14,40 @@
 #include "api/problem.h"
 #include "core/base/json.h"
 #include "daemon/executor.h"
+#include "storage/estimates.h"
 
 /* ---- what the job tells ---- */
 
-static void on_progress(void *user, const char *phase, const char *progress, const char *phases)
+/* What a job tells is about its phase; how far the whole of it is follows from what like ones took. The caller frees; NULL: no
+ * memory, or nonsense. */
+static char *whole_progress(const cm_running *r, const char *told)
+{
+  json_t *body = cm_json_loadb(told, strlen(told), 0, NULL);
+  double fraction, remaining;
+  cm_estimate_outlook(cm_store_time() - r->job.started, r->job.expected, &fraction, &remaining);
+  if (body != NULL) {
+    (void)json_object_set(body, "phase_fraction", json_object_get(body, "fraction"));
+    (void)json_object_set_new(body, "fraction", json_real(fraction));
+    (void)json_object_set_new(body, "remaining_seconds", json_real(remaining));
+  }
+  char *text = body != NULL ? cm_json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
+  json_decref(body);
+  return text;
+}
+
+static void on_progress(void *user, const char *phase, const char *told, const char *phases)
 {
   cm_running *r = user;
+  char *progress = whole_progress(r, told);
   if (strcmp(r->phase, phase) != 0) {
     (void)snprintf(r->phase, sizeof r->phase, "%s", phase);
     cm_board_log(r->store->board, r->job.id, "phase %s", phase);
   }
-  cm_board_progress(r->store->board, r->job.id, progress, phases);
-  cm_board_publish(r->store->board, r->job.id, "progress", progress);
+  if (progress != NULL) {
+    cm_board_progress(r->store->board, r->job.id, progress, phases);
+    cm_board_publish(r->store->board, r->job.id, "progress", progress);
+  }
+  free(progress);
   char *copy = strdup(phases);
   if (copy != NULL) {
     free(r->phases);
@@ -91,7 +113,8 @@ static cm_status execute(cm_running *r, cm_error *error)
                          .cancel = cm_board_cancel_flag(r->store->board, r->job.id),
                          .levels = executor->outside ? NULL : &levels};
   cm_execution execution = {.folder = r->folder, .time_limit = r->work.time_limit,
-                            .memory_limit = r->work.memory_limit, .watch = &watch};
+                            .memory_limit = r->work.memory_limit, .watch = &watch,
+                            .cpu_seconds = &r->cpu_seconds};
   *r->until = r->work.time_limit > 0 ? cm_now() + r->work.time_limit : 0;
   cm_status status = executor->run(&execution, error);
   *r->until = 0;
@@ -150,7 +173,7 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
        *log = cm_board_log_text(r->store->board, r->job.id);
   cm_job_outcome outcome = {.state = state, .problem = problem_text, .report = report,
                             .phases = phases != NULL ? phases : r->phases, .log = log, .region = region,
-                            .region_count = count};
+                            .region_count = count, .cpu_seconds = r->cpu_seconds};
   if (state == CM_JOB_DONE && r->reused[0] != '\0')
     outcome.reused_mapping = r->reused;
   else if (state == CM_JOB_DONE)

@@ -9,18 +9,22 @@
 #include "core/base/json.h"
 #include "core/base/run.h"
 #include "daemon/running.h"
+#include "storage/estimates.h"
 
-enum { WORKERS_MAX = 64 };
+/* Threads for short jobs that turn out to be long: they count as long ones then, and another short one may start. */
+enum { WORKERS_MAX = 64, SHORT_MAX = 16, SPARE_MAX = 2 * SHORT_MAX, THREADS_MAX = WORKERS_MAX + SHORT_MAX + SPARE_MAX };
 
 static const double PATIENCE_S = 300; /* with a thread that should have done something */
 
 typedef struct worker {
   cm_workers *all;
   pthread_t thread;
-  char job[CM_ID_MAX]; /* "" when idle; under the lock, as the next two */
+  char job[CM_ID_MAX]; /* "" when idle; under the lock, as is what follows */
   double looked;       /* when it last looked for a job */
   double stop;         /* when its job was first seen to be asked to stop; 0: is not */
   _Atomic double until; /* when its job's time limit ends it; 0: never */
+  bool busy, is_short; /* it looks for a job or has one, in a place for short ones */
+  double since;        /* when it began to */
 } worker;
 
 struct cm_workers {
@@ -30,7 +34,7 @@ struct cm_workers {
   uint64_t wakes;
   bool stopping, held;
   unsigned count;
-  worker worker[WORKERS_MAX];
+  worker worker[THREADS_MAX];
 };
 
 char *cm_workers_killed_problem(void)
@@ -44,6 +48,33 @@ char *cm_workers_killed_problem(void)
 
 /* ---- the threads ---- */
 
+/* What may be started now, under the lock; false: nothing. Long jobs have so many places, and short ones of their own beside
+ * them; a short job that runs twice as long as one may is a long one. */
+static bool has_place(const cm_workers *all, cm_claim *claim)
+{
+  unsigned any = 0, brief = 0;
+  double now = cm_now();
+  for (unsigned i = 0; i < all->count; i++) {
+    const worker *w = &all->worker[i];
+    if (w->busy && w->is_short && now - w->since < 2 * cm_short_seconds)
+      brief++;
+    else if (w->busy)
+      any++;
+  }
+  *claim = any < all->options.workers ? CM_CLAIM_ANY : CM_CLAIM_SHORT;
+  return any < all->options.workers || brief < all->options.short_workers;
+}
+
+/* Usually woken; the time-out covers retries whose time comes, short jobs that turn out to be long, and a claim that failed
+ * for want of disk or memory. */
+static void wait_for_work(cm_workers *all)
+{
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += 2;
+  (void)pthread_cond_clockwait(&all->changed, &all->lock, CLOCK_MONOTONIC, &until);
+}
+
 static void *loop(void *argument)
 {
   worker *me = argument;
@@ -54,20 +85,23 @@ static void *loop(void *argument)
     uint64_t seen = all->wakes;
     cm_job job;
     bool found = false;
-    const bool held = all->held;
+    cm_claim claim;
     me->looked = cm_now();
+    if (all->held || !has_place(all, &claim)) {
+      if (seen == all->wakes && !all->stopping)
+        wait_for_work(all);
+      continue;
+    }
+    me->busy = true;
+    me->is_short = claim == CM_CLAIM_SHORT;
+    me->since = me->looked;
     pthread_mutex_unlock(&all->lock);
-    if (!held)
-      (void)cm_jobs_claim(all->options.store, &job, &found, &error);
+    (void)cm_jobs_claim(all->options.store, claim, &job, &found, &error);
     pthread_mutex_lock(&all->lock);
     if (!found) {
-      /* Usually woken; the time-out covers retries whose time comes, and a claim that failed for want of disk or
-       * memory. */
-      struct timespec until;
-      clock_gettime(CLOCK_MONOTONIC, &until);
-      until.tv_sec += 2;
+      me->busy = false;
       if (seen == all->wakes && !all->stopping)
-        (void)pthread_cond_clockwait(&all->changed, &all->lock, CLOCK_MONOTONIC, &until);
+        wait_for_work(all);
       continue;
     }
     memcpy(me->job, job.id, sizeof me->job);
@@ -80,6 +114,7 @@ static void *loop(void *argument)
     pthread_mutex_lock(&all->lock);
     me->job[0] = '\0';
     me->looked = cm_now();
+    me->busy = false;
     all->wakes++; /* identical jobs may wait for this one */
     pthread_cond_broadcast(&all->changed);
   }
@@ -95,15 +130,19 @@ cm_status cm_workers_start(const cm_workers_options *options, cm_workers **worke
   made->options = *options;
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->changed, NULL);
-  for (; made->count < options->workers && made->count < WORKERS_MAX; made->count++) {
+  pthread_mutex_lock(&made->lock);
+  const unsigned threads = options->workers + 3 * options->short_workers;
+  for (; made->count < threads && made->count < THREADS_MAX; made->count++) {
     worker *w = &made->worker[made->count];
     w->all = made;
     w->looked = cm_now();
     if (pthread_create(&w->thread, NULL, loop, w) != 0) {
+      pthread_mutex_unlock(&made->lock);
       cm_workers_free(made);
       return cm_fail(error, CM_NO_MEMORY, "a worker thread cannot be started");
     }
   }
+  pthread_mutex_unlock(&made->lock);
   *workers = made;
   return CM_OK;
 }

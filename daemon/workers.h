@@ -9,7 +9,8 @@ typedef struct cm_workers cm_workers;
 
 typedef struct cm_workers_options {
   cm_store *store;
-  unsigned workers;
+  unsigned workers;      /* jobs at once */
+  unsigned short_workers; /* beside them, of those that are expected to be short */
   unsigned threads;      /* of one job at most */
   uint64_t memory_limit; /* of one job, 0: none */
   uint64_t disk_reserve; /* bytes that jobs leave free */

@@ -215,16 +215,17 @@ static cm_status check_rows(checking *c, cm_error *error)
   uint64_t before = c->faults;
   int64_t jobs;
   if (check_none(c, "counts of queued jobs are wrong",
-                 "SELECT count(*) FROM (SELECT user, priority, ready, queued FROM queue_totals EXCEPT SELECT user, priority,"
-                 " sum(state = 'queued' AND waits_for IS NULL AND retry_at IS NULL), count(*) FROM jobs"
-                 " WHERE state = 'queued' GROUP BY 1, 2)", error) != CM_OK ||
+                 "SELECT count(*) FROM (SELECT user, lane, priority, ready, ready_ms, queued FROM queue_totals EXCEPT"
+                 " SELECT user, lane, priority, sum(waits_for IS NULL AND retry_at IS NULL),"
+                 " sum(expected_ms * (waits_for IS NULL AND retry_at IS NULL)), count(*) FROM jobs"
+                 " WHERE state = 'queued' GROUP BY 1, 2, 3)", error) != CM_OK ||
       check_none(c, "queued jobs are not counted",
                  "SELECT (SELECT total(queued) FROM queue_totals) <> (SELECT count(*) FROM jobs WHERE state = 'queued')",
                  error) != CM_OK ||
       check_none(c, "blocks of the queue are counted wrongly",
-                 "SELECT count(*) FROM (SELECT user, priority, bucket, jobs FROM queue_ranks WHERE level = 0 EXCEPT"
-                 " SELECT user, priority, sequence >> 6, count(*) FROM jobs WHERE state = 'queued' AND waits_for IS NULL"
-                 " AND retry_at IS NULL GROUP BY 1, 2, 3)", error) != CM_OK ||
+                 "SELECT count(*) FROM (SELECT user, lane, priority, bucket, jobs FROM queue_ranks WHERE level = 0 EXCEPT"
+                 " SELECT user, lane, priority, sequence >> 6, count(*) FROM jobs WHERE state = 'queued' AND waits_for IS NULL"
+                 " AND retry_at IS NULL GROUP BY 1, 2, 3, 4)", error) != CM_OK ||
       check_none(c, "states have another number of jobs than is counted",
                  "SELECT count(*) FROM (SELECT state, jobs FROM job_totals WHERE jobs <> 0 EXCEPT SELECT state, count(*)"
                  " FROM jobs GROUP BY 1)", error) != CM_OK ||

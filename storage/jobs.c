@@ -2,12 +2,15 @@
  * names the state and attempt it comes from in its WHERE clause. */
 #include "storage/jobs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "storage/jobs_internal.h"
+#include "storage/estimates.h"
 #include "storage/positions.h"
+#include "storage/usage.h"
 
 static const char *const state_names[CM_JOB_STATES] = {"queued", "running", "done", "failed", "cancelled"};
 
@@ -52,7 +55,8 @@ void cm_job_clear(cm_job *job)
 #define COLUMNS_SHORT \
   "sequence, id, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
   " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, '', problem, '', phases, ''," \
-  " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility"
+  " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility," \
+  " waits_for IS NOT NULL, lane, expected_ms, likeness, size"
 
 cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
 {
@@ -90,6 +94,11 @@ cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
     return status;
   }
   job->ready = job->state == CM_JOB_QUEUED && sqlite3_column_int(row, 28) != 0;
+  job->twin = job->state == CM_JOB_QUEUED && sqlite3_column_int(row, 32) != 0;
+  job->lane = sqlite3_column_int(row, 33) == CM_LANE_OF_SHORT ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
+  job->expected = (double)sqlite3_column_int64(row, 34) / 1000;
+  cm_sql_copy(row, 35, job->likeness, sizeof job->likeness);
+  job->size = sqlite3_column_double(row, 36);
   cm_owner_from_row(row, 29, &job->owner);
   return CM_OK;
 }
@@ -161,6 +170,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
     return known ? CM_OK : error->status;
 
   int64_t networks, queued;
+  double expected;
   char *chip;
   bool preset;
   if (cm_sql_number(handle, 0, &networks, error, "SELECT count(*) FROM networks WHERE id = ?", "t", job->network) !=
@@ -182,15 +192,21 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
     work->result = CM_JOB_QUEUE_FULL;
     return CM_OK;
   }
+  if (cm_estimate_in(handle, job, &expected, error) != CM_OK || cm_usage_enter_in(handle, job->owner.user, error) != CM_OK)
+    return error->status;
+  if (job->time_limit > 0)
+    expected = fmin(expected, job->time_limit);
+  const cm_lane_of_jobs lane = expected < cm_short_seconds ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
   cm_store_id(work->made);
   work->result = CM_JOB_NEW;
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO jobs(id, user, team, visibility, kind, name, network, chip, options, reserve, ttl, priority, state,"
-                    " attempt, kills, moved, cancel_requested, reused, idempotency_key, body_hash, created)"
-                    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,'queued',0,0,0,0,0,?,?,?)", "tttttttttidittd", work->made, job->owner.user,
+                    " attempt, kills, moved, cancel_requested, reused, idempotency_key, body_hash, created, lane, expected_ms, likeness, size)"
+                    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,'queued',0,0,0,0,0,?,?,?,?,?,?,?)", "tttttttttidittdiitd", work->made, job->owner.user,
                     job->owner.group, cm_visibility_name(job->owner.visibility),
                     job->kind, job->name, job->network, job->chip, job->options, (int64_t)job->reserve, job->ttl,
-                    (int64_t)job->priority, work->key, work->body_hash, cm_store_time());
+                    (int64_t)job->priority, work->key, work->body_hash, cm_store_time(), (int64_t)lane,
+                    (int64_t)fmax(ceil(expected * 1000), 1), job->likeness, job->size);
 }
 
 cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, const char *body_hash,
@@ -308,20 +324,31 @@ cm_status cm_jobs_list(cm_store *store, const cm_job_filter *filter, cm_job **jo
   return CM_OK;
 }
 
-static cm_status seconds_of_jobs(sqlite3 *handle, void *context, cm_error *error)
+static cm_status outlook(sqlite3 *handle, void *context, cm_error *error)
 {
-  int64_t milliseconds;
-  if (cm_sql_number(handle, -1000, &milliseconds, error,
-                    "SELECT avg(seconds) * 1000 FROM (SELECT finished - started AS seconds FROM jobs INDEXED BY"
-                    " jobs_by_state WHERE state = 'done' ORDER BY sequence DESC LIMIT 20)", "") != CM_OK)
-    return error->status;
-  *(double *)context = (double)milliseconds / 1000;
-  return CM_OK;
+  cm_jobs_running *running = context;
+  sqlite3_stmt *statement;
+  bool row = true;
+  double now = cm_store_time(), fraction, left;
+  *running = (cm_jobs_running){0};
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT started, expected_ms FROM jobs INDEXED BY jobs_by_state WHERE state = 'running'", "");
+  while (status == CM_OK && row) {
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    cm_estimate_outlook(now - sqlite3_column_double(statement, 0), (double)sqlite3_column_int64(statement, 1) / 1000, &fraction,
+                        &left);
+    running->next = running->count == 0 ? left : fmin(running->next, left);
+    running->all += left;
+    running->count++;
+  }
+  return cm_sql_end(statement, status, error);
 }
 
-cm_status cm_jobs_seconds(cm_store *store, double *seconds, cm_error *error)
+cm_status cm_jobs_outlook(cm_store *store, cm_jobs_running *running, cm_error *error)
 {
-  return cm_database_read(store->database, seconds_of_jobs, seconds, error);
+  return cm_database_read(store->database, outlook, running, error);
 }
 
 /* ---- moves ---- */
@@ -337,6 +364,12 @@ cm_status cm_job_move_in(sqlite3 *handle, const cm_job *job, cm_job_state to, cm
     return error->status;
   return changes == 1 ? CM_OK
                       : cm_fail(error, CM_CONFLICT, "attempt %d of job %s is over", job->attempt, job->id);
+}
+
+cm_status cm_job_settle_in(sqlite3 *handle, const cm_job *job, double *seconds, cm_error *error)
+{
+  *seconds = fmax(cm_store_time() - job->started, 0);
+  return cm_usage_charge_in(handle, job->owner.user, rint((*seconds - job->expected) * 1000), error);
 }
 
 static cm_status cancel(sqlite3 *handle, void *context, cm_error *error)

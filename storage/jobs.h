@@ -37,6 +37,15 @@ cm_job_state cm_job_state_of(const char *name);
 /* The table of allowed moves. */
 bool cm_job_may_move(cm_job_state from, cm_job_state to);
 
+enum { CM_LIKENESS_MAX = 64 };
+
+/* Where a job waits: what is expected to take less than two seconds has workers of its own beside the others, so that it
+ * never waits behind a long one. */
+typedef enum cm_lane_of_jobs { CM_LANE_OF_SHORT, CM_LANE_OF_LONG, CM_LANES } cm_lane_of_jobs;
+
+/* What a worker may take. */
+typedef enum cm_claim { CM_CLAIM_ANY, CM_CLAIM_SHORT } cm_claim;
+
 typedef struct cm_job {
   int64_t sequence; /* order of arrival; the cursor of lists */
   char id[CM_ID_MAX];
@@ -49,11 +58,18 @@ typedef struct cm_job {
   bool reserve;        /* its region is leased when it is done */
   double ttl;          /* of that lease, seconds */
   int priority;        /* higher first */
+  char likeness[CM_LIKENESS_MAX]; /* kind, preset and other words that say how long it takes; "": unknown */
+  double size;         /* of what it works on: neurons and synapses, or bytes of a model */
+  double time_limit;   /* seconds, 0: none; read when it is queued */
+  cm_lane_of_jobs lane;
+  double expected;     /* seconds */
   cm_job_state state;
   int attempt;         /* starts so far; results are accepted from the last one only */
   int kills, moved, retries;
   bool ready;          /* queued and to be taken now: it waits for no identical job and for no retry's time */
-  uint64_t position;   /* queued: its place in the queue, from 1 (storage/positions.h); else 0 */
+  uint64_t position;   /* queued: its place in its lane, from 1 (storage/positions.h); else 0 */
+  double ahead_seconds; /* queued: what those before it are expected to take together */
+  bool twin;           /* queued: it waits for an identical job that runs */
   double retry_at;     /* queued after a passing fault: not before this time; else 0 */
   bool cancel_requested, reused;
   double created, started, finished; /* 0: not yet */
@@ -67,7 +83,8 @@ void cm_job_clear(cm_job *job); /* frees the texts; a zeroed job is fine */
 
 typedef enum cm_job_created { CM_JOB_NEW, CM_JOB_SAME, CM_JOB_OTHER_BODY, CM_JOB_QUEUE_FULL } cm_job_created;
 
-/* Queues a job: of `job` owner, kind, name, network, chip, options, reserve, ttl and priority are read. `key` and
+/* Queues a job: of `job` owner, kind, name, network, chip, options, reserve, ttl, priority, likeness, size and time_limit
+ * are read. `key` and
  * `body_hash` (NULL: none) make it idempotent. On CM_JOB_NEW and CM_JOB_SAME id [CM_ID_MAX] is the job's.
  * CM_NOT_FOUND when the network or chip is not there. */
 cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, const char *body_hash,
@@ -89,8 +106,12 @@ typedef struct cm_job_filter {
 /* Newest first, with positions as of one moment, without log, report and options; the caller clears each and frees the array. */
 cm_status cm_jobs_list(cm_store *store, const cm_job_filter *filter, cm_job **jobs, size_t *count, cm_error *error);
 
-/* How many seconds jobs have taken lately, on average of the last 20 done; negative when none is. */
-cm_status cm_jobs_seconds(cm_store *store, double *seconds, cm_error *error);
+/* What runs now. */
+typedef struct cm_jobs_running {
+  unsigned count;      /* jobs */
+  double next, all;    /* seconds until the next one is expected to end, and all together */
+} cm_jobs_running;
+cm_status cm_jobs_outlook(cm_store *store, cm_jobs_running *running, cm_error *error);
 
 /* Queued jobs are cancelled at once; running ones are asked to stop. CM_CONFLICT when it has ended. */
 cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error);
@@ -98,9 +119,9 @@ cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error);
 /* Removes an ended job. CM_CONFLICT while it is queued or running. */
 cm_status cm_jobs_delete(cm_store *store, const char *id, cm_error *error);
 
-/* Takes the next job: highest priority, then the user with the fewest running jobs and the longest wait since the
- * last start, then the oldest. *found = false when nothing is queued. The caller clears *job. */
-cm_status cm_jobs_claim(cm_store *store, cm_job *job, bool *found, cm_error *error);
+/* Takes the next job: highest priority, then the user who has used least for his share (storage/usage.h), then the oldest.
+ * *found = false when nothing is queued that may be taken. The caller clears *job. */
+cm_status cm_jobs_claim(cm_store *store, cm_claim claim, cm_job *job, bool *found, cm_error *error);
 
 /* Notes what shapes a running job's result. *deferred: an identical job runs already, and this one is queued again
  * until that one ends. */
@@ -114,6 +135,7 @@ typedef struct cm_job_outcome {
   const char *reused_mapping;                 /* one that is there already */
   const uint32_t *region;                     /* cores to lease in the same transaction, or NULL */
   uint32_t region_count;
+  double cpu_seconds;                         /* processor time that it has taken */
 } cm_job_outcome;
 
 /* Ends a running job, if `job->attempt` still is its current attempt (else CM_CONFLICT and nothing changes).

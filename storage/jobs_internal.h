@@ -12,10 +12,14 @@
 #define CM_JOB_COLUMNS \
   "sequence, id, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
   " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, options, problem, report, phases, log," \
-  " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility"
+  " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility," \
+  " waits_for IS NOT NULL, lane, expected_ms, likeness, size"
 
 /* The caller clears *job, also after a failure. */
 cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error);
+
+/* When a job leaves its worker: its user is charged what it took in place of what it was expected to. */
+cm_status cm_job_settle_in(sqlite3 *handle, const cm_job *job, double *seconds, cm_error *error);
 
 /* Moves a job whose state (and attempt) the caller has read in this transaction. CM_CONFLICT. */
 cm_status cm_job_move_in(sqlite3 *handle, const cm_job *job, cm_job_state to, cm_error *error);

@@ -1,10 +1,11 @@
-/* Places in the queue.
+/* Whose turn it is, and places in the queue.
  *
- * The place of a job is the number of the claim that takes it, if none of the jobs that run ends before: claims take the
- * highest priority, in it the user with the fewest running jobs, of those the one whose last start is longest ago, of that
- * user the oldest job. Users thus take turns, and how far ahead the others come follows from four numbers of each: ready
- * jobs, running jobs, last start, first ready job. A job that waits for an identical one or for its retry's time has the
- * place that it would have if it were ready. */
+ * A claim takes the highest priority, in it the user who has used least of the workers' time for his share
+ * (storage/usage.h), of that user the oldest job. The place of a job is the number of the claim of its lane that takes it,
+ * each job charged what the ready ones of its user are expected to take on average, and none that runs ending before. Users
+ * thus take turns, and how far ahead the others come follows from four numbers of each: use, share, ready jobs and what
+ * these are expected to take. A job that waits for an identical one or for its retry's time has the place that it would have
+ * if it were ready. */
 #ifndef CM_STORAGE_POSITIONS_H
 #define CM_STORAGE_POSITIONS_H
 
@@ -16,9 +17,20 @@ typedef struct cm_queue_order cm_queue_order;
 cm_status cm_queue_order_load(sqlite3 *handle, cm_queue_order **order, cm_error *error);
 void cm_queue_order_free(cm_queue_order *order); /* NULL is allowed */
 
-/* Fills job->position of a queued job, in the same transaction: O(users of its priority + log jobs). `successive`: since the
- * last call for this user and priority (of jobs in descending order of sequence) no queued job was left out, so that
- * nothing needs to be counted. */
+/* Whose turn it is, with which priority and in which lane; false when nobody has a ready job that may start. */
+typedef struct cm_turn {
+  char user[CM_USER_MAX];
+  int priority;
+  cm_lane_of_jobs lane;
+} cm_turn;
+bool cm_queue_order_next(const cm_queue_order *order, cm_claim claim, cm_turn *turn);
+
+/* Fills position, ahead_seconds and held of a queued job, in the same transaction: O(users of its priority + log jobs).
+ * `successive`: since the last call for this user, lane and priority (of jobs in descending order of sequence) no queued job
+ * was left out, so that nothing needs to be counted. */
 cm_status cm_queue_order_place(cm_queue_order *order, sqlite3 *handle, cm_job *job, bool successive, cm_error *error);
+
+/* The least use for a share among the users who have queued jobs, in milliseconds; *any: there are some. */
+cm_status cm_queue_least_use(sqlite3 *handle, bool *any, double *least_ms, cm_error *error);
 
 #endif

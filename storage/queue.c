@@ -1,14 +1,18 @@
 /* What workers do to the queue: claim, identify, finish, requeue, retry; and recover at start.
  * What can fail: the server dies while a job runs (recover), the attempt was superseded (finish changes no row), the
  * job's cores were taken while it ran (requeue), the machine is in want for a while (retry). */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "storage/blobs.h"
 #include "storage/clock.h"
+#include "storage/estimates.h"
 #include "storage/jobs.h"
 #include "storage/jobs_internal.h"
+#include "storage/positions.h"
+#include "storage/usage.h"
 
 typedef struct queue_work {
   const char *text;
@@ -16,51 +20,33 @@ typedef struct queue_work {
   const cm_job_outcome *outcome;
   cm_blob *blobs; /* of what it made */
   size_t blob_count;
+  cm_claim claim;
   cm_job job;
   bool found, flag;
 } queue_work;
-
-/* Whose turn it is, and with which priority; *found is false when no job is ready. */
-static cm_status whose_turn(sqlite3 *handle, char *user, int64_t *priority, bool *found, cm_error *error)
-{
-  sqlite3_stmt *statement;
-  cm_status status = cm_sql_prepare(
-      handle, &statement, error,
-      "SELECT user, priority FROM queue_totals t INDEXED BY queue_priority WHERE ready > 0 AND priority ="
-      " (SELECT max(priority) FROM queue_totals INDEXED BY queue_priority WHERE ready > 0)"
-      " ORDER BY (SELECT count(*) FROM jobs r WHERE r.state = 'running' AND r.user = t.user),"
-      " coalesce((SELECT max(s.started) FROM jobs s WHERE s.user = t.user), 0),"
-      " (SELECT sequence FROM jobs j INDEXED BY jobs_ready WHERE j.user = t.user AND j.priority = t.priority"
-      " AND " CM_JOB_IS_READY " ORDER BY sequence LIMIT 1)"
-      " LIMIT 1", "");
-  if (status == CM_OK)
-    status = cm_sql_step(statement, found, error);
-  if (status == CM_OK && *found) {
-    cm_sql_copy(statement, 0, user, CM_USER_MAX);
-    *priority = sqlite3_column_int64(statement, 1);
-  }
-  return cm_sql_end(statement, status, error);
-}
 
 static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
 {
   queue_work *work = context;
   sqlite3_stmt *statement;
-  char user[CM_USER_MAX];
-  int64_t priority = 0;
+  cm_queue_order *order;
+  cm_turn turn;
   bool row = false;
+  double now = cm_store_time();
   work->found = false;
   cm_job_clear(&work->job);
   if (cm_sql_run(handle, NULL, error, "UPDATE jobs INDEXED BY jobs_retry SET retry_at = NULL WHERE retry_at <= " CM_NOW("?")
                  " AND state = 'queued'", "d", cm_clock_steady()) != CM_OK ||
-      whose_turn(handle, user, &priority, &row, error) != CM_OK)
+      cm_queue_order_load(handle, &order, error) != CM_OK)
     return error->status;
-  if (!row)
+  bool turns = cm_queue_order_next(order, work->claim, &turn);
+  cm_queue_order_free(order);
+  if (!turns)
     return CM_OK;
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT " CM_JOB_COLUMNS " FROM jobs j INDEXED BY jobs_ready WHERE user = ?"
-                                    " AND priority = ? AND " CM_JOB_IS_READY " ORDER BY sequence LIMIT 1", "ti", user,
-                                    priority);
+                                    " AND lane = ? AND priority = ? AND " CM_JOB_IS_READY " ORDER BY sequence LIMIT 1", "tii",
+                                    turn.user, (int64_t)turn.lane, (int64_t)turn.priority);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
@@ -70,8 +56,11 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
     return status;
   status = cm_job_move_in(handle, &work->job, CM_JOB_RUNNING, error);
   if (status == CM_OK)
-    status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET attempt = attempt + 1, started = ? WHERE id = ?", "dt",
-                        cm_store_time(), work->job.id);
+    status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET attempt = attempt + 1, started = ? WHERE id = ?", "dt", now,
+                        work->job.id);
+  if (status == CM_OK)
+    status = cm_usage_charge_in(handle, work->job.owner.user, rint(work->job.expected * 1000), error);
+  work->job.started = now;
   work->job.attempt++;
   work->job.state = CM_JOB_RUNNING;
   work->found = status == CM_OK;
@@ -81,19 +70,24 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
 /* Whether a claim could find something: spares idle workers the write. */
 static cm_status any_ready(sqlite3 *handle, void *context, cm_error *error)
 {
-  return cm_sql_number(handle, 0, context, error,
-                       "SELECT EXISTS (SELECT 1 FROM queue_totals INDEXED BY queue_priority WHERE ready > 0)"
-                       " OR EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_retry WHERE retry_at <= " CM_NOW("?") " AND state = 'queued')",
-                       "d", cm_clock_steady());
+  queue_work *work = context;
+  int64_t ready;
+  if (cm_sql_number(handle, 0, &ready, error,
+                    "SELECT EXISTS (SELECT 1 FROM queue_totals INDEXED BY queue_priority WHERE ready > 0 AND lane <= ?)"
+                    " OR EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_retry WHERE retry_at <= " CM_NOW("?") " AND state = 'queued')",
+                    "id", (int64_t)(work->claim == CM_CLAIM_SHORT ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG), cm_clock_steady()) !=
+      CM_OK)
+    return error->status;
+  work->flag = ready != 0;
+  return CM_OK;
 }
 
-cm_status cm_jobs_claim(cm_store *store, cm_job *job, bool *found, cm_error *error)
+cm_status cm_jobs_claim(cm_store *store, cm_claim what, cm_job *job, bool *found, cm_error *error)
 {
-  queue_work work = {0};
-  int64_t ready = 0;
-  if (cm_database_read(store->database, any_ready, &ready, error) != CM_OK)
+  queue_work work = {.claim = what};
+  if (cm_database_read(store->database, any_ready, &work, error) != CM_OK)
     return error->status;
-  if (ready != 0 && cm_database_write(store->database, claim, &work, error) != CM_OK) {
+  if (work.flag && cm_database_write(store->database, claim, &work, error) != CM_OK) {
     cm_job_clear(&work.job);
     return error->status;
   }
@@ -136,7 +130,10 @@ static cm_status identify(sqlite3 *handle, void *context, cm_error *error)
     cm_sql_copy(statement, 0, other, sizeof other);
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK && row) {
+    double seconds;
     status = cm_job_move_in(handle, job, CM_JOB_QUEUED, error);
+    if (status == CM_OK)
+      status = cm_job_settle_in(handle, job, &seconds, error);
     if (status == CM_OK)
       status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET waits_for = ? WHERE id = ?", "tt", other, job->id);
     work->flag = true;
@@ -172,8 +169,11 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   const cm_job *job = work->given;
   const cm_job_outcome *o = work->outcome;
   char lease[CM_ID_MAX] = "";
+  double seconds;
   work->flag = false;
-  if (check_attempt(handle, job, error) != CM_OK)
+  if (check_attempt(handle, job, error) != CM_OK || cm_job_settle_in(handle, job, &seconds, error) != CM_OK)
+    return error->status;
+  if (o->mapping != NULL && cm_estimate_learn_in(handle, job, seconds, error) != CM_OK)
     return error->status;
   if (o->region != NULL) {
     cm_lease_take take = {.chip = job->chip, .whose = job->owner, .owner = job->name, .job = job->id, .ttl = job->ttl,
@@ -192,9 +192,9 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   /* The mapping goes in before the move: a done job always has one. */
   if (cm_sql_run(handle, NULL, error,
                  "UPDATE jobs SET mapping = ?, lease = ?, reused = ?, problem = ?, report = ?, phases = ?, log = ?,"
-                 " finished = ? WHERE id = ?", "ttittttdt", mapping, lease[0] != '\0' ? lease : NULL,
+                 " finished = ?, cpu_seconds = ? WHERE id = ?", "ttittttddt", mapping, lease[0] != '\0' ? lease : NULL,
                  (int64_t)(o->reused_mapping != NULL), o->problem, o->report, o->phases, o->log, cm_store_time(),
-                 job->id) != CM_OK)
+                 o->cpu_seconds, job->id) != CM_OK)
     return error->status;
   return cm_job_move_in(handle, job, o->state, error);
 }
@@ -225,7 +225,9 @@ cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcom
 static cm_status requeue(sqlite3 *handle, void *context, cm_error *error)
 {
   queue_work *work = context;
-  if (cm_job_move_in(handle, work->given, CM_JOB_QUEUED, error) != CM_OK)
+  double seconds;
+  if (cm_job_move_in(handle, work->given, CM_JOB_QUEUED, error) != CM_OK ||
+      cm_job_settle_in(handle, work->given, &seconds, error) != CM_OK)
     return error->status;
   return cm_sql_run(handle, NULL, error, "UPDATE jobs SET moved = moved + ?, fingerprint = NULL WHERE id = ?", "it",
                     (int64_t)work->flag, work->given->id);
@@ -260,7 +262,8 @@ static cm_status retry(sqlite3 *handle, void *context, cm_error *error)
     return error->status;
   if (refused != 0)
     return CM_OK;
-  if (cm_job_move_in(handle, job, CM_JOB_QUEUED, error) != CM_OK)
+  double seconds;
+  if (cm_job_move_in(handle, job, CM_JOB_QUEUED, error) != CM_OK || cm_job_settle_in(handle, job, &seconds, error) != CM_OK)
     return error->status;
   work->flag = true;
   return cm_sql_run(handle, NULL, error,

@@ -31,6 +31,29 @@
 #define ADD_STATE(row, jobs) \
   "INSERT INTO job_totals(state, jobs) VALUES(" row ".state, " jobs ")" \
   " ON CONFLICT(state) DO UPDATE SET jobs = jobs + excluded.jobs;"
+/* The same with the lane that a job waits in, as ranks and totals are kept since there are lanes. */
+#define LANE_RANKS(row, jobs) \
+  "(" row ".user, " row ".lane, " row ".priority, 0, " row ".sequence >> 6, " jobs ")," \
+  "(" row ".user, " row ".lane, " row ".priority, 1, " row ".sequence >> 12, " jobs ")," \
+  "(" row ".user, " row ".lane, " row ".priority, 2, " row ".sequence >> 18, " jobs ")," \
+  "(" row ".user, " row ".lane, " row ".priority, 3, " row ".sequence >> 24, " jobs ")," \
+  "(" row ".user, " row ".lane, " row ".priority, 4, " row ".sequence >> 30, " jobs ")"
+#define ADD_LANE_RANKS(row, jobs) \
+  "INSERT INTO queue_ranks(user, lane, priority, level, bucket, jobs) VALUES " LANE_RANKS(row, jobs) \
+  " ON CONFLICT(user, lane, priority, level, bucket) DO UPDATE SET jobs = jobs + excluded.jobs;"
+#define DROP_LANE_RANK(row, level, shift) \
+  "DELETE FROM queue_ranks WHERE user = " row ".user AND lane = " row ".lane AND priority = " row ".priority" \
+  " AND level = " level " AND bucket = " row ".sequence >> " shift " AND jobs = 0;"
+#define DROP_LANE_RANKS(row) \
+  DROP_LANE_RANK(row, "0", "6") DROP_LANE_RANK(row, "1", "12") DROP_LANE_RANK(row, "2", "18") \
+  DROP_LANE_RANK(row, "3", "24") DROP_LANE_RANK(row, "4", "30")
+#define ADD_LANE_TOTALS(row, ready, ready_ms, queued) \
+  "INSERT INTO queue_totals(user, lane, priority, ready, ready_ms, queued)" \
+  " VALUES(" row ".user, " row ".lane, " row ".priority, " ready ", " ready_ms ", " queued ")" \
+  " ON CONFLICT(user, lane, priority) DO UPDATE SET ready = ready + excluded.ready," \
+  " ready_ms = ready_ms + excluded.ready_ms, queued = queued + excluded.queued;"
+#define DROP_LANE_TOTALS(row) \
+  "DELETE FROM queue_totals WHERE user = " row ".user AND lane = " row ".lane AND priority = " row ".priority AND queued = 0;"
 #define TRIGGER(name, event, condition, steps) \
   "CREATE TRIGGER " name " AFTER " event " ON jobs WHEN " condition " BEGIN " steps " END;"
 
@@ -186,6 +209,55 @@ const char *const cm_schema_steps[] = {
 
   /* The same bytes can be read in several ways: with which options they were. */
   "ALTER TABLE networks ADD COLUMN read_as TEXT NOT NULL DEFAULT '';",
+
+  /* Fair shares and lanes: what jobs are expected to take, what like ones took, and whose use of the workers is how much.
+     Ranks and totals are kept by lane (0: short, 1: long); jobs that were queued before wait with the long ones. */
+  "ALTER TABLE jobs ADD COLUMN lane INTEGER NOT NULL DEFAULT 1;"
+  "ALTER TABLE jobs ADD COLUMN expected_ms INTEGER NOT NULL DEFAULT 10000;"
+  "ALTER TABLE jobs ADD COLUMN likeness TEXT NOT NULL DEFAULT '';"
+  "ALTER TABLE jobs ADD COLUMN size REAL NOT NULL DEFAULT 0;"
+  "ALTER TABLE jobs ADD COLUMN cpu_seconds REAL;"
+  "ALTER TABLE users ADD COLUMN share INTEGER NOT NULL DEFAULT 1;"
+  "CREATE TABLE usage (user TEXT PRIMARY KEY, amount_ms REAL NOT NULL, at REAL NOT NULL) WITHOUT ROWID;"
+  "CREATE TABLE job_times ("
+  "  id INTEGER PRIMARY KEY AUTOINCREMENT, class TEXT NOT NULL, likeness TEXT NOT NULL, chip TEXT NOT NULL,"
+  "  size REAL NOT NULL, seconds REAL NOT NULL);"
+  "CREATE INDEX job_times_class ON job_times(class, id);"
+
+  "DROP TRIGGER jobs_queued_in;" "DROP TRIGGER jobs_queued_out;" "DROP TRIGGER jobs_queued_on;"
+  "DROP TRIGGER jobs_queued_off;" "DROP TRIGGER jobs_ready_in;" "DROP TRIGGER jobs_ready_out;"
+  "DROP TRIGGER jobs_ready_on;" "DROP TRIGGER jobs_ready_off;"
+  "DROP INDEX queue_priority;" "DROP TABLE queue_ranks;" "DROP TABLE queue_totals;" "DROP INDEX jobs_ready;"
+  "CREATE INDEX jobs_ready ON jobs(user, lane, priority)"
+  "  WHERE state = 'queued' AND waits_for IS NULL AND retry_at IS NULL;"
+  "CREATE TABLE queue_ranks ("
+  "  user TEXT NOT NULL, lane INTEGER NOT NULL, priority INTEGER NOT NULL, level INTEGER NOT NULL,"
+  "  bucket INTEGER NOT NULL, jobs INTEGER NOT NULL, PRIMARY KEY (user, lane, priority, level, bucket)) WITHOUT ROWID;"
+  "CREATE TABLE queue_totals ("
+  "  user TEXT NOT NULL, lane INTEGER NOT NULL, priority INTEGER NOT NULL, ready INTEGER NOT NULL,"
+  "  ready_ms INTEGER NOT NULL, queued INTEGER NOT NULL, PRIMARY KEY (user, lane, priority)) WITHOUT ROWID;"
+  "CREATE INDEX queue_priority ON queue_totals(priority, lane) WHERE ready > 0;"
+  "WITH level(level, shift) AS (VALUES (0, 6), (1, 12), (2, 18), (3, 24), (4, 30))"
+  "  INSERT INTO queue_ranks SELECT user, lane, priority, level, sequence >> shift, count(*) FROM jobs, level"
+  "  WHERE " READY("jobs") " GROUP BY 1, 2, 3, 4, 5;"
+  "INSERT INTO queue_totals SELECT user, lane, priority, sum(" READY("jobs") "), sum(" READY("jobs") " * expected_ms),"
+  "  count(*) FROM jobs WHERE state = 'queued' GROUP BY 1, 2, 3;"
+  TRIGGER("jobs_queued_in", "INSERT", "new.state = 'queued'", ADD_LANE_TOTALS("new", "0", "0", "1"))
+  TRIGGER("jobs_queued_out", "DELETE", "old.state = 'queued'", ADD_LANE_TOTALS("old", "0", "0", "-1") DROP_LANE_TOTALS("old"))
+  TRIGGER("jobs_queued_on", "UPDATE OF state", "old.state <> 'queued' AND new.state = 'queued'",
+          ADD_LANE_TOTALS("new", "0", "0", "1"))
+  TRIGGER("jobs_queued_off", "UPDATE OF state", "old.state = 'queued' AND new.state <> 'queued'",
+          ADD_LANE_TOTALS("old", "0", "0", "-1") DROP_LANE_TOTALS("old"))
+  TRIGGER("jobs_ready_in", "INSERT", READY("new"),
+          ADD_LANE_RANKS("new", "1") ADD_LANE_TOTALS("new", "1", "new.expected_ms", "0"))
+  TRIGGER("jobs_ready_out", "DELETE", READY("old"),
+          ADD_LANE_RANKS("old", "-1") DROP_LANE_RANKS("old") ADD_LANE_TOTALS("old", "-1", "-old.expected_ms", "0")
+          DROP_LANE_TOTALS("old"))
+  TRIGGER("jobs_ready_on", "UPDATE OF state, waits_for, retry_at", "NOT " READY("old") " AND " READY("new"),
+          ADD_LANE_RANKS("new", "1") ADD_LANE_TOTALS("new", "1", "new.expected_ms", "0"))
+  TRIGGER("jobs_ready_off", "UPDATE OF state, waits_for, retry_at", READY("old") " AND NOT " READY("new"),
+          ADD_LANE_RANKS("old", "-1") DROP_LANE_RANKS("old") ADD_LANE_TOTALS("old", "-1", "-old.expected_ms", "0")
+          DROP_LANE_TOTALS("old")),
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

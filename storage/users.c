@@ -65,6 +65,7 @@ static void from_row(sqlite3_stmt *row, cm_user *user)
   cm_sql_copy(row, 2, user->group, sizeof user->group);
   user->disabled = sqlite3_column_int(row, 3) != 0;
   user->created = sqlite3_column_double(row, 4);
+  user->share = sqlite3_column_int(row, 5);
 }
 
 static cm_status get(sqlite3 *handle, void *context, cm_error *error)
@@ -73,7 +74,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   sqlite3_stmt *statement;
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT name, role, team, disabled, created FROM users WHERE name = ?", "t", work->name);
+                                    "SELECT name, role, team, disabled, created, share FROM users WHERE name = ?", "t", work->name);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
@@ -103,7 +104,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   if (work->users == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while listing users");
   cm_status status =
-      cm_sql_prepare(handle, &statement, error, "SELECT name, role, team, disabled, created FROM users ORDER BY name", "");
+      cm_sql_prepare(handle, &statement, error, "SELECT name, role, team, disabled, created, share FROM users ORDER BY name", "");
   while (status == CM_OK && row && work->count < (size_t)total) {
     status = cm_sql_step(statement, &row, error);
     if (status == CM_OK && row)
@@ -149,8 +150,8 @@ static cm_status add(sqlite3 *handle, void *context, cm_error *error)
   const cm_user *u = ((user_work *)context)->given;
   int changes;
   if (cm_sql_run(handle, &changes, error,
-                 "INSERT INTO users(name, role, team, disabled, created) VALUES(?, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
-                 "tttd", u->name, cm_role_name(u->role), u->group, cm_store_time()) != CM_OK)
+                 "INSERT INTO users(name, role, team, disabled, created, share) VALUES(?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING",
+                 "tttdi", u->name, cm_role_name(u->role), u->group, cm_store_time(), (int64_t)(u->share > 0 ? u->share : 1)) != CM_OK)
     return error->status;
   return changes == 1 ? CM_OK : cm_fail(error, CM_CONFLICT, "there is a user \"%s\" already", u->name);
 }
@@ -198,8 +199,10 @@ static cm_status change(sqlite3 *handle, void *context, cm_error *error)
     (void)snprintf(u->group, sizeof u->group, "%s", c->group);
   if (c->disabled != NULL)
     u->disabled = *c->disabled;
-  if (cm_sql_run(handle, NULL, error, "UPDATE users SET role = ?, team = ?, disabled = ? WHERE name = ?", "ttit",
-                 cm_role_name(u->role), u->group, (int64_t)u->disabled, u->name) != CM_OK)
+  if (c->share != NULL)
+    u->share = *c->share;
+  if (cm_sql_run(handle, NULL, error, "UPDATE users SET role = ?, team = ?, disabled = ?, share = ? WHERE name = ?", "ttiit",
+                 cm_role_name(u->role), u->group, (int64_t)u->disabled, (int64_t)u->share, u->name) != CM_OK)
     return error->status;
   return admin_before ? check_admins(handle, error) : CM_OK;
 }

@@ -17,8 +17,11 @@ typedef struct cm_user {
   cm_role role;
   char group[CM_USER_MAX]; /* "": none */
   bool disabled;
+  int share;               /* of the workers' time, beside the others'; 0 in cm_users_add: 1 */
   double created;
 } cm_user;
+
+enum { CM_SHARE_MAX = 1000 };
 
 /* True when a user or group may be called so: 1 to 32 of a-z, 0-9, '.', '_' and '-', a letter or digit first. */
 bool cm_user_name_is_sound(const char *name);
@@ -32,6 +35,7 @@ typedef struct cm_user_change {
   const cm_role *role;
   const char *group;
   const bool *disabled;
+  const int *share;
 } cm_user_change;
 
 /* CM_NOT_FOUND; CM_CONFLICT when no admin would be left who can sign in. Works at once, for tokens under way too. */

@@ -32,11 +32,13 @@ export function retryText(job, now = Date.now()) {
 }
 
 export function stateLine(job) {
-  const { phase, fraction } = job.progress ?? {};
+  const { phase, fraction, remaining_seconds: remaining } = job.progress ?? {};
   let line = '';
-  if (job.state === 'queued') line = job.position > 0 ? `number ${count(job.position)} in the queue` : 'waiting';
+  if (job.state === 'queued') line = job.reason || 'waiting';
   if (job.state === 'running')
-    line = `${words(phase || 'starting')}${Number.isFinite(fraction) ? ` ${Math.round(fraction * 100)} %` : ''}`;
+    line = `${words(phase || 'starting')}${Number.isFinite(fraction) ? ` ${Math.round(fraction * 100)} %` : ''}${
+      Number.isFinite(remaining) ? `, about ${duration(remaining)} left` : ''
+    }`;
   return [line, retryText(job)].filter(Boolean).join(' · ');
 }
 

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
 #define CLOSED UINT32_MAX
 
@@ -24,7 +25,15 @@ struct cm_crew {
   pthread_mutex_t lock;
   pthread_cond_t begun, ended;
   atomic_bool closing;
+  atomic_uint_fast64_t *account; /* of whom the crew works for, or NULL */
 };
+
+static _Thread_local atomic_uint_fast64_t *my_account;
+
+void cm_threads_account(atomic_uint_fast64_t *nanoseconds)
+{
+  my_account = nanoseconds;
+}
 
 static void note_failure(cm_crew *c, size_t i, const cm_error *error)
 {
@@ -117,16 +126,21 @@ static void begin_round(cm_crew *c, size_t count, cm_task task, void *context)
 static void *help(void *argument)
 {
   cm_crew *c = argument;
+  my_account = c->account; /* of crews within crews too */
   for (uint64_t round = 0;;) {
     round = await_round_after(c, round);
     if (atomic_load(&c->closing))
-      return NULL;
+      break;
     work(c);
-  }
+  }  struct timespec used;
+  if (c->account != NULL && clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0)
+    (void)atomic_fetch_add(c->account, (uint_fast64_t)used.tv_sec * 1000000000u + (uint_fast64_t)used.tv_nsec);
+  return NULL;
 }
 
 static void start(cm_crew *c, unsigned threads)
 {
+  c->account = my_account;
   pthread_mutex_init(&c->lock, NULL);
   pthread_cond_init(&c->begun, NULL);
   pthread_cond_init(&c->ended, NULL);

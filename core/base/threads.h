@@ -14,6 +14,9 @@ typedef cm_status (*cm_task)(void *context, size_t index, cm_error *error);
  * failed index; after a failure no new task starts. */
 cm_status cm_parallel(cm_run *run, size_t count, cm_task task, void *context, cm_error *error);
 
+/* From now on the processor time of helpers that this thread starts is added to *nanoseconds when they end; NULL: no longer. */
+void cm_threads_account(atomic_uint_fast64_t *nanoseconds);
+
 /* Where slice `slice` of `count` things in `slices` even slices begins; slice `slices` begins at `count`. */
 static inline uint64_t cm_slice_begin(uint64_t count, uint64_t slice, uint64_t slices)
 {

@@ -645,10 +645,18 @@ START_TEST(jobs_queue_cancel_and_go)
       network);
   test_wait_state(&server, running[0], "running");
   test_wait_state(&server, running[1], "running");
-  worm_job(queued, ", \"seed\": 99");
+  /* What is expected to be short does not wait behind them. */
+  worm_job(queued, ", \"preset\": \"fast\", \"seed\": 99");
+  json_decref(finished(queued, "done"));
+  test_job(&server, queued,
+           "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"best\", \"seed\": 99}}", network);
   snprintf(path, sizeof path, "/v1/jobs/%s", queued);
   test_reply reply = test_get(&server, path);
   ck_assert_str_eq(test_word(reply.json, "state"), "queued");
+  ck_assert_str_eq(test_word(reply.json, "lane"), "long");
+  ck_assert_ptr_nonnull(strstr(test_word(reply.json, "reason"), "waits: 2 of 2 workers busy, next in about "));
+  ck_assert(json_number_value(json_object_get(reply.json, "remaining_seconds")) >
+            json_number_value(json_object_get(reply.json, "expected_seconds")));
   ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "position")), 1);
   test_reply_clear(&reply);
   test_expect(test_request(&server, "DELETE", path, NULL, NULL, 0), 409);

@@ -316,7 +316,7 @@ static void ask_all(int row)
     for (int caller = 0; caller < CALLERS; caller++) {
       char id[80] = "", path[200];
       make(rows[row].object, visibilities[v], id, sizeof id);
-      sql("INSERT OR IGNORE INTO users VALUES('temporary', 'user', '', 0, 1)");
+      sql("INSERT OR IGNORE INTO users(name, role, team, disabled, created) VALUES('temporary', 'user', '', 0, 1)");
       if (strstr(rows[row].pattern, "/tokens/") != NULL && caller != NOBODY)
         sql("INSERT INTO tokens VALUES('%s', '%s', '', 1, '', 1, 0, 0)", id, callers[caller].user);
       fill(rows[row].pattern, rows[row].object, id, path, sizeof path);

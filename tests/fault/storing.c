@@ -430,7 +430,7 @@ static void prepare_queued(void)
 static cm_status job_claim(cm_error *error)
 {
   bool found = false;
-  cm_status status = cm_jobs_claim(store, &job, &found, error);
+  cm_status status = cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, error);
   if (status == CM_OK && !found)
     operation_wrong("a claim finds no job where one is queued");
   return status;

@@ -7,7 +7,10 @@
 #include "core/base/random.h"
 #include "storage/chips.h"
 #include "storage/jobs.h"
+#include "storage/estimates.h"
 #include "storage/networks.h"
+#include "storage/usage.h"
+#include "storage/users.h"
 
 static cm_error error;
 static char folder[CM_PATH_MAX];
@@ -85,6 +88,15 @@ static void create_job(const char *user, int priority, char *id)
   ck_assert_int_eq(result, CM_JOB_NEW);
 }
 
+static void create_like(const char *likeness, double size, double time_limit, char *id)
+{
+  cm_job job = {.kind = "map", .network = "abc", .chip = "toy", .options = (char[]){"{}"}, .ttl = 60, .size = size,
+                .time_limit = time_limit};
+  cm_job_created result;
+  (void)snprintf(job.likeness, sizeof job.likeness, "%s", likeness);
+  ck_ok(cm_jobs_create(store, &job, NULL, NULL, &result, id, &error));
+}
+
 static cm_status run_sql(sqlite3 *handle, void *context, cm_error *e)
 {
   return cm_sql_run(handle, NULL, e, context, "");
@@ -125,14 +137,15 @@ static void fill(int count)
 /* The counters that triggers keep say what counting says. */
 static void check_counters(void)
 {
-  ck_assert_int_eq(number("SELECT count(*) FROM (SELECT user, priority, ready, queued FROM queue_totals EXCEPT"
-                          " SELECT user, priority, sum(state = 'queued' AND waits_for IS NULL AND retry_at IS NULL),"
-                          " count(*) FROM jobs WHERE state = 'queued' GROUP BY 1, 2)"), 0);
+  ck_assert_int_eq(number("SELECT count(*) FROM (SELECT user, lane, priority, ready, ready_ms, queued FROM queue_totals EXCEPT"
+                          " SELECT user, lane, priority, sum(waits_for IS NULL AND retry_at IS NULL),"
+                          " sum((waits_for IS NULL AND retry_at IS NULL) * expected_ms), count(*) FROM jobs"
+                          " WHERE state = 'queued' GROUP BY 1, 2, 3)"), 0);
   ck_assert_int_eq(number("SELECT (SELECT total(queued) FROM queue_totals) -"
                           " (SELECT count(*) FROM jobs WHERE state = 'queued')"), 0);
   ck_assert_int_eq(number("WITH level(level, shift) AS (VALUES (0, 6), (1, 12), (2, 18), (3, 24), (4, 30)),"
-                          " truth AS (SELECT user, priority, level, sequence >> shift, count(*) FROM jobs, level WHERE"
-                          " state = 'queued' AND waits_for IS NULL AND retry_at IS NULL GROUP BY 1, 2, 3, 4)"
+                          " truth AS (SELECT user, lane, priority, level, sequence >> shift, count(*) FROM jobs, level WHERE"
+                          " state = 'queued' AND waits_for IS NULL AND retry_at IS NULL GROUP BY 1, 2, 3, 4, 5)"
                           " SELECT (SELECT count(*) FROM (SELECT * FROM truth EXCEPT SELECT * FROM queue_ranks)) +"
                           " (SELECT count(*) FROM (SELECT * FROM queue_ranks EXCEPT SELECT * FROM truth))"), 0);
   ck_assert_int_eq(number("SELECT count(*) FROM (SELECT state, jobs FROM job_totals WHERE jobs <> 0 EXCEPT"
@@ -160,7 +173,7 @@ START_TEST(places_are_the_order_of_claims)
       cm_job job;
       bool found = false;
       if (i < running) {
-        ck_ok(cm_jobs_claim(store, &job, &found, &error));
+        ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
         ck_assert(found);
         cm_job_clear(&job);
       }
@@ -185,7 +198,7 @@ START_TEST(places_are_the_order_of_claims)
     for (uint64_t turn = 1; turn <= queued; turn++) {
       cm_job job;
       bool found;
-      ck_ok(cm_jobs_claim(store, &job, &found, &error));
+      ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
       ck_assert(found);
       for (int k = 0; k < JOBS; k++)
         if (strcmp(id[k], job.id) == 0)
@@ -214,7 +227,7 @@ START_TEST(places_in_a_long_queue)
   ck_assert_uint_gt(before, 9900);
   ck_assert_uint_le(before, 10001);
   for (int i = 0; i < 100; i++) {
-    ck_ok(cm_jobs_claim(store, &job, &found, &error));
+    ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
     ck_assert(found);
     cm_job_clear(&job);
   }
@@ -235,12 +248,12 @@ START_TEST(waiting_jobs_have_places)
   create_job("ann", 0, twin);
   create_job("ann", 0, third);
   create_job("ann", 0, last);
-  ck_ok(cm_jobs_claim(store, &a, &found, &error));
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &a, &found, &error));
   ck_ok(cm_jobs_identify(store, &a, "same", &deferred, &error));
-  ck_ok(cm_jobs_claim(store, &b, &found, &error));
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &b, &found, &error));
   ck_ok(cm_jobs_identify(store, &b, "same", &deferred, &error));
   ck_assert(deferred);
-  ck_ok(cm_jobs_claim(store, &c, &found, &error));
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &c, &found, &error));
   ck_assert_str_eq(c.id, third);
   ck_ok(cm_jobs_retry(store, &c, NULL, &again, &error));
   check_counters();
@@ -258,7 +271,7 @@ START_TEST(waiting_jobs_have_places)
   ck_ok(cm_jobs_finish(store, &a, &(cm_job_outcome){.state = CM_JOB_FAILED, .problem = "{}"}, &taken, &error));
   check_counters();
   cm_job_clear(&b);
-  ck_ok(cm_jobs_claim(store, &b, &found, &error));
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &b, &found, &error));
   ck_assert_str_eq(b.id, twin);
   cm_job_clear(&a);
   cm_job_clear(&b);
@@ -273,12 +286,107 @@ START_TEST(cancelled_jobs_wait_for_nothing)
   cm_job job;
   bool found, again;
   create_job("ann", 0, id);
-  ck_ok(cm_jobs_claim(store, &job, &found, &error));
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
   ck_ok(cm_jobs_retry(store, &job, NULL, &again, &error));
   cm_job_clear(&job);
   ck_ok(cm_jobs_cancel(store, id, &error));
   ck_assert_int_eq(number("SELECT count(*) FROM jobs WHERE retry_at IS NOT NULL OR waits_for IS NOT NULL"), 0);
   check_counters();
+}
+END_TEST
+
+/* ---- whose turn, and which lane ---- */
+
+/* Runs `count` jobs of so many seconds, one after the other; how many of them were `user`'s. */
+static int run_jobs(int count, double seconds, const char *user)
+{
+  int his = 0;
+  for (int i = 0; i < count; i++) {
+    cm_job job;
+    bool found, taken;
+    ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
+    ck_assert(found);
+    his += strcmp(job.owner.user, user) == 0;
+    job.started -= seconds; /* as if it had taken so long */
+    ck_ok(cm_jobs_finish(store, &job, &(cm_job_outcome){.state = CM_JOB_FAILED, .problem = "{}"}, &taken, &error));
+    cm_job_clear(&job);
+  }
+  return his;
+}
+
+/* Who has three shares gets three times the time of who has one, whatever the jobs take; and use fades. */
+START_TEST(time_goes_by_shares_and_use_fades)
+{
+  char id[CM_ID_MAX];
+  cm_user ann = {.name = "ann", .role = CM_ROLE_ADMIN, .share = 3}, bob = {.name = "bob"};
+  ck_ok(cm_users_add(store->database, &ann, &error));
+  ck_ok(cm_users_add(store->database, &bob, &error));
+  for (int i = 0; i < 60; i++) {
+    create_job("ann", 0, id);
+    create_job("bob", 0, id);
+  }
+  ck_assert_int_eq(run_jobs(40, 7, "ann"), 30);
+  ck_ok(cm_usage_set_half_life(store, 100, &error));
+  sql("UPDATE usage SET amount_ms = 16000, at = at - 200 WHERE user = 'ann'");  /* 4000 of 3 shares */
+  sql("UPDATE usage SET amount_ms = 2000, at = at - 0.001 WHERE user = 'bob'");
+  ck_assert_int_eq(run_jobs(1, 7, "ann"), 1);
+}
+END_TEST
+
+/* Who comes late is ahead of the others by an hour, not by all that they have ever used. */
+START_TEST(a_pause_is_worth_an_hour)
+{
+  char id[CM_ID_MAX];
+  create_job("bob", 0, id);
+  sql("INSERT INTO usage(user, amount_ms, at) VALUES('bob', 360e6, 4e9)");
+  create_job("ann", 0, id);
+  ck_assert_int_eq(number("SELECT amount_ms / 1000 FROM usage WHERE user = 'ann'"), 360000 - 3600);
+}
+END_TEST
+
+/* Jobs that are expected to be short have a lane; like jobs say which are, and what jobs take. */
+START_TEST(short_jobs_have_a_lane)
+{
+  char id[CM_ID_MAX];
+  cm_job job;
+  bool found;
+  for (int i = 1; i <= 20; i++) {
+    char text[200]; /* seconds grow with the size, by 3e-4 each */
+    (void)snprintf(text, sizeof text, "INSERT INTO job_times(class, likeness, chip, size, seconds)"
+                   " VALUES('map best', 'map best auto auto', 'toy', %d, %g)", i * 1000, i * 0.3);
+    sql(text);
+  }
+  create_like("map best auto auto", 30000, 0, id);
+  ck_ok(cm_jobs_get(store, id, &job, &error));
+  ck_assert_double_eq_tol(job.expected, 9, 1.5);
+  ck_assert_int_eq(job.lane, CM_LANE_OF_LONG);
+  cm_job_clear(&job);
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_SHORT, &job, &found, &error));
+  ck_assert(!found);
+  create_like("map best auto auto", 2000, 0, id);
+  create_like("map best auto auto", 30000, 1, id); /* its time limit makes it short */
+  for (int i = 0; i < 2; i++) {
+    ck_ok(cm_jobs_claim(store, CM_CLAIM_SHORT, &job, &found, &error));
+    ck_assert(found);
+    ck_assert_int_eq(job.lane, CM_LANE_OF_SHORT);
+    ck_assert_double_eq_tol(job.expected, i == 0 ? 0.6 : 1, 0.1);
+    cm_job_clear(&job);
+  }
+  check_counters();
+}
+END_TEST
+
+START_TEST(fractions_never_go_backwards)
+{
+  double last = 0, fraction, remaining;
+  for (double elapsed = 0; elapsed < 100; elapsed += 0.5) {
+    cm_estimate_outlook(elapsed, 20, &fraction, &remaining);
+    ck_assert(fraction >= last && fraction < 1 && remaining > 0);
+    last = fraction;
+  }
+  cm_estimate_outlook(5, 20, &fraction, &remaining);
+  ck_assert_double_eq_tol(remaining, 15, 1e-9);
+  ck_assert_double_eq_tol(fraction, 0.25, 1e-9);
 }
 END_TEST
 
@@ -329,7 +437,7 @@ static costs measure(void)
   c.list_user = since();
   ck_ok(cm_jobs_count(store, counts, &error));
   c.count = since();
-  ck_ok(cm_jobs_claim(store, &job, &found, &error));
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
   ck_assert(found);
   cm_job_clear(&job);
   c.claim = since();
@@ -376,23 +484,23 @@ START_TEST(every_query_has_its_index)
   char id[CM_ID_MAX];
   cm_job job;
   bool found, deferred, again, taken, mismatch;
-  double seconds;
+  cm_jobs_running running;
   fill(480);
   (void)measure();
   list_jobs(&(cm_job_filter){.state = CM_JOB_QUEUED, .user = "user2", .limit = 5});
   list_jobs(&(cm_job_filter){.state = CM_JOB_STATES, .network = "abc", .limit = 5});
   list_jobs(&(cm_job_filter){.state = CM_JOB_QUEUED, .network = "abc", .limit = 5});
   create_job("", 5, id);
-  ck_ok(cm_jobs_claim(store, &job, &found, &error));
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
   ck_ok(cm_jobs_identify(store, &job, "f", &deferred, &error));
   ck_ok(cm_jobs_retry(store, &job, NULL, &again, &error));
   cm_job_clear(&job);
-  ck_ok(cm_jobs_claim(store, &job, &found, &error));
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
   ck_ok(cm_jobs_requeue(store, &job, false, &error));
   cm_job_clear(&job);
-  ck_ok(cm_jobs_claim(store, &job, &found, &error));
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
   ck_ok(cm_jobs_finish(store, &job, &(cm_job_outcome){.state = CM_JOB_FAILED, .problem = "{}"}, &taken, &error));
-  ck_ok(cm_jobs_seconds(store, &seconds, &error));
+  ck_ok(cm_jobs_outlook(store, &running, &error));
   ck_ok(cm_jobs_cancel(store, id, &error));
   ck_ok(cm_jobs_delete(store, id, &error));
   ck_ok(cm_jobs_recover(store, "{}", &error));
@@ -422,6 +530,10 @@ int main(void)
   tcase_add_test(tests, places_in_a_long_queue);
   tcase_add_test(tests, waiting_jobs_have_places);
   tcase_add_test(tests, cancelled_jobs_wait_for_nothing);
+  tcase_add_test(tests, time_goes_by_shares_and_use_fades);
+  tcase_add_test(tests, a_pause_is_worth_an_hour);
+  tcase_add_test(tests, short_jobs_have_a_lane);
+  tcase_add_test(tests, fractions_never_go_backwards);
   tcase_add_test(tests, costs_do_not_grow_with_the_queue);
   tcase_add_test(tests, every_query_has_its_index);
   suite_add_tcase(suite, tests);

@@ -18,6 +18,7 @@
 #include "storage/networks.h"
 #include "storage/uploads.h"
 #include "storage/chips.h"
+#include "storage/check.h"
 #include "storage/tokens.h"
 
 static cm_error error;
@@ -89,7 +90,7 @@ static cm_job_state state_of(const char *id)
 static void claim(cm_job *job)
 {
   bool found;
-  ck_ok(cm_jobs_claim(store, job, &found, &error));
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, job, &found, &error));
   ck_assert(found);
 }
 
@@ -429,6 +430,12 @@ START_TEST(a_folder_of_the_release_before_is_taken_over)
 }
 END_TEST
 
+static void ignore_line(void *user, const char *line)
+{
+  (void)user;
+  (void)line;
+}
+
 /* A folder as schema 7 left it, before there were users: a done job with its mapping, a chip with a lease, half an
  * upload. All is there, and there are no users. */
 START_TEST(a_folder_without_users_is_taken_over)
@@ -464,6 +471,37 @@ START_TEST(a_folder_without_users_is_taken_over)
   ck_ok(cm_users_exist(store->database, &users, &error));
   ck_assert(!users);
   ck_ok(cm_users_add(store->database, &ann, &error));
+}
+END_TEST
+
+/* A folder as schema 11 left it, before there were lanes and shares: a done job, four queued ones of two users. The counters
+ * of the queue are made anew, and its jobs go on. */
+START_TEST(a_folder_without_lanes_is_taken_over)
+{
+  char command[2 * CM_PATH_MAX + 64];
+  cm_job job;
+  cm_user ann;
+  uint64_t faults;
+  cm_store_close(store);
+  ck_ok(cm_folder_remove(folder, &error));
+  ck_ok(cm_folder_make(folder, &error));
+  (void)snprintf(command, sizeof command, "tar -xzf '%s' -C '%s' --strip-components=1",
+                 test_data("data-folder-11.tar.gz"), folder);
+  ck_assert_int_eq(system(command), 0);
+  open_store();
+  ck_ok(cm_users_get(store->database, "ann", &ann, &error));
+  ck_assert_int_eq(ann.share, 1);
+  ck_ok(cm_jobs_get(store, "00000000000000000002", &job, &error));
+  ck_assert_int_eq(job.lane, CM_LANE_OF_LONG);
+  ck_assert_uint_eq(job.position, 4); /* hers of priority 1, nobody's, hers before it */
+  cm_job_clear(&job);
+  claim(&job);
+  ck_assert_str_eq(job.id, "00000000000000000003");
+  cm_job_clear(&job);
+  cm_store_close(store);
+  ck_ok(cm_check_data(folder, &(cm_check_report){ignore_line, NULL}, &faults, &error));
+  ck_assert_uint_eq(faults, 0);
+  open_store();
 }
 END_TEST
 
@@ -525,7 +563,7 @@ START_TEST(claims_by_priority_then_fair_share_then_age)
   }
   cm_job none;
   bool found = true;
-  ck_ok(cm_jobs_claim(store, &none, &found, &error));
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &none, &found, &error));
   ck_assert(!found);
 }
 END_TEST
@@ -612,7 +650,7 @@ START_TEST(a_passing_fault_is_tried_again_later_and_not_for_ever)
     claim(&next);
     ck_assert_str_eq(next.id, other);
     cm_job_clear(&next);
-    ck_ok(cm_jobs_claim(store, &next, &found, &error));
+    ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &next, &found, &error));
     ck_assert(!found);
     set_retry_time("UPDATE jobs SET retry_at = 1 WHERE retry_at IS NOT NULL");
   }
@@ -707,7 +745,7 @@ START_TEST(identical_jobs_wait_for_the_first)
   claim(&second);
   ck_ok(cm_jobs_identify(store, &second, "f", &deferred, &error));
   ck_assert(deferred);
-  ck_ok(cm_jobs_claim(store, &none, &found, &error));
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &none, &found, &error));
   ck_assert(!found);
   ck_ok(cm_jobs_finish(store, &first, &(cm_job_outcome){.state = CM_JOB_FAILED, .problem = "{}"}, &taken, &error));
   cm_job_clear(&second);
@@ -890,7 +928,7 @@ START_TEST(a_wall_clock_that_jumps_ends_no_lease_and_no_delay)
   static const double jumps[] = {7200, -86400, 1e8, -1e8};
   for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
     wall_now += jumps[i];
-    ck_ok(cm_jobs_claim(store, &job, &found, &error));
+    ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
     ck_assert(!found);
     expect_leases(1);
     ck_ok(cm_leases_get(store, "toy", lease.id, &lease, &error));
@@ -1161,6 +1199,7 @@ int main(void)
   tcase_add_test(tests, databases_of_others_are_refused);
   tcase_add_test(tests, a_folder_of_the_release_before_is_taken_over);
   tcase_add_test(tests, a_folder_without_users_is_taken_over);
+  tcase_add_test(tests, a_folder_without_lanes_is_taken_over);
   tcase_add_test(tests, moves_are_those_of_the_table);
   tcase_add_test(tests, claims_by_priority_then_fair_share_then_age);
   tcase_add_test(tests, only_the_current_attempt_may_finish);

@@ -1,0 +1,109 @@
+#include "storage/estimates.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "storage/jobs_internal.h"
+
+enum { LOOKED_AT = 64, KEPT = 200, CLASS_MAX = 48 };
+
+const double cm_short_seconds = 2;
+
+/* Kind and preset: the first two words of a likeness. */
+static void class_of(const char *likeness, char class[CLASS_MAX])
+{
+  size_t length = strcspn(likeness, " ");
+  if (likeness[length] == ' ')
+    length += 1 + strcspn(likeness + length + 1, " ");
+  (void)snprintf(class, CLASS_MAX, "%.*s", (int)(length < CLASS_MAX ? length : CLASS_MAX - 1), likeness);
+}
+
+/* Before anything is known of a class: measured on one processor of 2023, and no better than within a factor of ten. */
+static double first_guess(const char *class, double size)
+{
+  static const struct {
+    const char *class;
+    double least, each;
+  } guesses[] = {{"map fast", 0.02, 1e-6},     {"map balanced", 0.05, 2e-5}, {"map best", 0.2, 1e-4},
+                 {"map reference", 0.05, 1e-5}, {"compile", 0.5, 1e-7}};
+  for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++)
+    if (strncmp(class, guesses[i].class, strlen(guesses[i].class)) == 0)
+      return guesses[i].least + guesses[i].each * size;
+  return 10;
+}
+
+/* Weighted sums of a line ln(seconds) = level + slope * ln(size / this size). */
+typedef struct line {
+  double weight, x, y, xx, xy;
+} line;
+
+static void add(line *l, double weight, double x, double y)
+{
+  l->weight += weight;
+  l->x += weight * x;
+  l->y += weight * y;
+  l->xx += weight * x * x;
+  l->xy += weight * x * y;
+}
+
+/* The level of the line, whose slope is drawn towards 1 and stays within what an algorithm can have. */
+static double level(const line *l)
+{
+  const double pull = 0.5;
+  double xx = l->xx + pull, xy = l->xy + pull;
+  double slope = (l->weight * xy - l->x * l->y) / (l->weight * xx - l->x * l->x);
+  slope = fmin(fmax(slope, 0), 2);
+  return (l->y - slope * l->x) / l->weight;
+}
+
+cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = true;
+  char class[CLASS_MAX], text[CM_LIKENESS_MAX], chip[CM_CHIP_NAME_MAX];
+  double size = fmax(job->size, 1);
+  line l = {0};
+  class_of(job->likeness, class);
+  add(&l, 0.02, 0, log(first_guess(class, size)));
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT likeness, chip, size, seconds FROM job_times INDEXED BY job_times_class"
+                                    " WHERE class = ? ORDER BY id DESC LIMIT ?", "ti", class, (int64_t)LOOKED_AT);
+  for (int age = 0; status == CM_OK && row; age++) {
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    cm_sql_copy(statement, 0, text, sizeof text);
+    cm_sql_copy(statement, 1, chip, sizeof chip);
+    double x = log(fmax(sqlite3_column_double(statement, 2), 1) / size),
+           y = log(fmax(sqlite3_column_double(statement, 3), 1e-3));
+    double weight = exp(-2 * fabs(x)) * (strcmp(text, job->likeness) == 0 ? 1 : 0.1) *
+                    (strcmp(chip, job->chip) == 0 ? 1 : 0.3) * exp(-age / 32.0);
+    add(&l, weight, x, y);
+  }
+  status = cm_sql_end(statement, status, error);
+  if (status == CM_OK)
+    *seconds = exp(level(&l));
+  return status;
+}
+
+cm_status cm_estimate_learn_in(sqlite3 *handle, const cm_job *job, double seconds, cm_error *error)
+{
+  char class[CLASS_MAX];
+  if (job->likeness[0] == '\0')
+    return CM_OK;
+  class_of(job->likeness, class);
+  if (cm_sql_run(handle, NULL, error, "INSERT INTO job_times(class, likeness, chip, size, seconds) VALUES(?, ?, ?, ?, ?)",
+                 "tttdd", class, job->likeness, job->chip, job->size, seconds) != CM_OK)
+    return error->status;
+  return cm_sql_run(handle, NULL, error,
+                    "DELETE FROM job_times WHERE class = ?1 AND id <= (SELECT id FROM job_times INDEXED BY job_times_class"
+                    " WHERE class = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)", "ti", class, (int64_t)KEPT);
+}
+
+void cm_estimate_outlook(double elapsed, double expected, double *fraction, double *remaining)
+{
+  elapsed = fmax(elapsed, 0);
+  *remaining = fmax(expected - elapsed, elapsed / 4);
+  *fraction = elapsed > 0 ? elapsed / (elapsed + *remaining) : 0;
+}
