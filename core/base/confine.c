@@ -15,7 +15,10 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "core/base/sanitized.h"
+/* Of the sanitizers' libraries, where the program has one: it maps its shadow memory, terabytes of it, which no limit on data
+ * allows. Not what this file was compiled for: a sanitized server may have the plain library. */
+extern void __asan_init(void) __attribute__((weak));
+extern void __tsan_init(void) __attribute__((weak));
 
 /* All that a job and its libraries ask of the kernel. What is not here fails with EPERM. */
 static const int calls[] = {
@@ -107,7 +110,7 @@ void cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX
   char bytes[64], filtered[96], files[96];
   volunteer();
   limit(RLIMIT_CORE, 0, 0);
-  if (!CM_SANITIZED)
+  if (__asan_init == NULL && __tsan_init == NULL)
     limit(RLIMIT_DATA, memory, memory);
   if (confinement->file_limit > 0)
     limit(RLIMIT_FSIZE, confinement->file_limit, confinement->file_limit);
@@ -117,7 +120,7 @@ void cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX
   }
   (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   int abi = cm_confine_files(confinement), failed = filter();
-  if (CM_SANITIZED)
+  if (__asan_init != NULL || __tsan_init != NULL)
     (void)snprintf(bytes, sizeof bytes, "memory without a limit (sanitizer)");
   else
     (void)snprintf(bytes, sizeof bytes, "at most %llu MiB of memory", (unsigned long long)(memory >> 20));
