@@ -68,6 +68,7 @@ const GROUPS = [
     ['Programs scored', 'program.search.scored', count],
     ['First', 'program.search.first_ns', time],
     ['Best', 'program.search.best_ns', time],
+    ['Made for', 'program.search.made_for', (part) => (part === 'whole' ? 'the whole chip' : `${part}, which leaves the rest idle`)],
     ['Its settings', 'program.search.settings', settings],
   ],
   [

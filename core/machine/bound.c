@@ -408,7 +408,8 @@ static cm_status bound_all(bounding *b, cm_time_bound *bound, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_time_bound_make(const cm_plan *plan, const cm_target *target, cm_run *run, cm_time_bound *made, cm_error *error)
+static cm_status make_bound(const cm_plan *plan, const cm_target *target, bool cones, cm_run *run, cm_time_bound *made,
+                            cm_error *error)
 {
   const cm_model *m = plan->model;
   bounding b = {.plan = plan, .target = target, .run = run};
@@ -435,7 +436,7 @@ cm_status cm_time_bound_make(const cm_plan *plan, const cm_target *target, cm_ru
     /* Whether a view has to be made after all depends on the cut. */
     if (plan->ops[o].copied == CM_NONE && !cm_plan_is_view(m, plan->ops[o].call.node))
       b.op_of[plan->ops[o].call.node - m->nodes] = o + 1;
-  if (status == CM_OK)
+  if (status == CM_OK && cones)
     status = find_begins(&b, error);
   if (status == CM_OK)
     status = bound_all(&b, &bound, error);
@@ -450,4 +451,18 @@ cm_status cm_time_bound_make(const cm_plan *plan, const cm_target *target, cm_ru
   if (status == CM_OK)
     *made = bound;
   return status;
+}
+
+cm_status cm_time_bound_make(const cm_plan *plan, const cm_target *target, cm_run *run, cm_time_bound *bound, cm_error *error)
+{
+  return make_bound(plan, target, true, run, bound, error);
+}
+
+cm_status cm_time_bound_plain(const cm_plan *plan, const cm_target *target, cm_run *run, double *ns, cm_error *error)
+{
+  cm_time_bound bound;
+  if (make_bound(plan, target, false, run, &bound, error) != CM_OK)
+    return error->status;
+  *ns = fmax(bound.busy_ns[CM_UNIT_DATA], fmax(bound.busy_ns[CM_UNIT_MATRIX], bound.busy_ns[CM_UNIT_VECTOR]));
+  return CM_OK;
 }

@@ -14,4 +14,7 @@ typedef struct cm_time_bound {
  * sample of them. Errors: memory, cancel. */
 cm_status cm_time_bound_make(const cm_plan *plan, const cm_target *target, cm_run *run, cm_time_bound *bound, cm_error *error);
 
+/* The largest of busy_ns alone. Linear in the operators. Errors: memory. */
+cm_status cm_time_bound_plain(const cm_plan *plan, const cm_target *target, cm_run *run, double *ns, cm_error *error);
+
 #endif

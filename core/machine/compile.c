@@ -33,6 +33,7 @@ typedef struct compiling {
   cm_quantized quantized;
   cm_packs packs;
   cm_candidate best; /* settings that the search found */
+  cm_target *part;   /* of the chip, that they are for; NULL: there was no search */
 } compiling;
 
 /* ---- from the model to a program ---- */
@@ -55,6 +56,11 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
     if (cm_settings_search(c->made, options, &search, c->run, &c->best, &c->search, error) != CM_OK)
       return error->status;
     options->settings = &c->best.settings;
+    if (CM_NEW(c->run->memory, c->part, 1, error) != CM_OK)
+      return error->status;
+    *c->part = *c->chip->target;
+    (void)cm_subchip_make(&c->best.part, c->part, &options->memory_bytes);
+    options->target = c->part;
   }
   const cm_target *target = c->chip->target;
   const cm_order_measure measure = {c->options->measure, c->options->measure_path, c->options->measure_seconds};
@@ -65,11 +71,17 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
                                                   measure.command != NULL ? &measure : NULL, &limits, c->run, &c->draft, order, error);
 }
 
+/* Bytes on the chip that a program may use. */
+static uint64_t memory_of(const compiling *c)
+{
+  return c->options->memory > 0 ? c->options->memory : c->chip->target->memory_bytes;
+}
+
 /* The time on a chip with one lane of each device, cut for that with the settings of the program. */
 static cm_status time_one_lane(compiling *c, double *ns, cm_error *error)
 {
-  const cm_settings settings = c->search != NULL ? c->best.settings : cm_settings_default(c->draft.plan->memory_bytes);
-  cm_plan_options options = {.memory_bytes = c->draft.plan->memory_bytes, .tile_share = TILE_SHARE,
+  const cm_settings settings = c->search != NULL ? c->best.settings : cm_settings_default(memory_of(c));
+  cm_plan_options options = {.memory_bytes = memory_of(c), .tile_share = TILE_SHARE,
                              .chip_name = c->chip->name, .settings = &settings, .packs = &c->packs};
   cm_target *one;
   cm_candidate candidate;
@@ -91,26 +103,40 @@ static cm_status time_one_lane(compiling *c, double *ns, cm_error *error)
   return status;
 }
 
+/* The plan that bounds are of: of a program for a part of the chip, one for the whole. */
+static cm_status whole_plan(compiling *c, cm_plan **whole, cm_error *error)
+{
+  const cm_settings settings = cm_settings_default(memory_of(c));
+  const cm_plan_options options = {.memory_bytes = memory_of(c), .tile_share = TILE_SHARE, .target = c->chip->target,
+                                   .chip_name = c->chip->name, .settings = &settings};
+  *whole = NULL;
+  return c->part == NULL ? CM_OK : cm_plan_new(c->made, NULL, &options, c->run, whole, error);
+}
+
 /* Takes the reference to what the search for an order has to say. */
 static cm_status make_program(compiling *c, json_t *order, cm_error *error)
 {
   cm_time_bound bound;
-  cm_run_phase(c->run, "bound");
+  cm_plan *whole = NULL;
   double one_lane = 0;
-  if (cm_time_bound_make(c->draft.plan, c->chip->target, c->run, &bound, error) != CM_OK ||
-      time_one_lane(c, &one_lane, error) != CM_OK) {
-    json_decref(order);
-    return error->status;
-  }
+  cm_run_phase(c->run, "bound");
+  cm_status status = whole_plan(c, &whole, error);
+  const cm_plan *plan = whole != NULL ? whole : c->draft.plan;
+  if (status == CM_OK)
+    status = cm_time_bound_make(plan, c->chip->target, c->run, &bound, error);
+  if (status == CM_OK)
+    status = time_one_lane(c, &one_lane, error);
   cm_run_phase(c->run, "link");
-  if (cm_link(&c->draft.emission, &c->program, error) != CM_OK) {
+  if (status == CM_OK)
+    status = cm_link(&c->draft.emission, &c->program, error);
+  if (status == CM_OK)
+    status = add_report(c, "program",
+                        cm_program_report(c->draft.plan, plan, &c->draft.course, &c->draft.emission, c->program, &bound,
+                                          one_lane, order, c->search), error);
+  else
     json_decref(order);
-    return error->status;
-  }
-  return add_report(c, "program",
-                    cm_program_report(c->draft.plan, &c->draft.course, &c->draft.emission, c->program, &bound, one_lane, order,
-                                      c->search),
-                    error);
+  cm_plan_free(whole);
+  return status;
 }
 
 /* Shapes of what the rewrite made, products in integers, and whether all of it can be computed. */
@@ -129,14 +155,11 @@ static cm_status understand(compiling *c, cm_error *error)
 /* The stages after permutations, up to the last one. */
 static cm_status make(compiling *c, cm_error *error)
 {
-  cm_plan_options options = {.memory_bytes = c->options->memory, .tile_share = TILE_SHARE};
   json_t *order = NULL;
   if (c->last == CM_STAGE_PERMUTATIONS)
     return CM_OK;
-  options.target = c->chip->target;
-  options.chip_name = c->chip->name;
-  if (options.memory_bytes == 0)
-    options.memory_bytes = c->chip->target->memory_bytes;
+  cm_plan_options options = {.memory_bytes = memory_of(c), .tile_share = TILE_SHARE, .target = c->chip->target,
+                             .chip_name = c->chip->name};
   const cm_settings settings = cm_settings_default(options.memory_bytes);
   options.settings = c->options->least_traffic ? NULL : &settings;
   cm_status status = understand(c, error);
@@ -253,6 +276,7 @@ cm_status cm_compile(const char *path, const cm_compile_options *options, const 
   cm_packs_free(&c.packs);
   cm_program_free(c.program);
   cm_draft_free(&c.draft);
+  cm_free(c.part);
   cm_model_free(c.made);
   cm_model_free(c.given);
   return status;

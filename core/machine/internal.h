@@ -13,10 +13,11 @@
 cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program *program, cm_run *run, json_t *report,
                             cm_error *error);
 
-/* What is said of a program (docs/programs.md); `one_lane_ns` is the time on one lane of each device. Takes the
+/* What is said of a program (docs/programs.md); `whole` is its plan, or where that is for a part of the chip, one for all
+ * of it; `one_lane_ns` is the time on one lane of each device. Takes the
  * reference to `order` (of cm_order_search; NULL: no search), and adds `search` (of cm_settings_search). NULL when memory
  * is short. */
-json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm_emission *emission,
+json_t *cm_program_report(const cm_plan *plan, const cm_plan *whole, const cm_course *layout, const cm_emission *emission,
                           const cm_program *program, const cm_time_bound *bound, double one_lane_ns, json_t *order, json_t *search);
 
 /* Writes the pieces of a plan to `path` as JSON: those of `sequence` (`count` pieces) in its order, or all in the order of

@@ -3,7 +3,7 @@ libcoremap_a_SOURCES += \
   core/machine/order.h core/machine/order.c core/machine/order_graph.h core/machine/order_graph.c core/machine/bound.h core/machine/bound.c core/machine/cost.h core/machine/cost.c core/machine/hops.h core/machine/hops.c \
   core/machine/schedule/settings.h core/machine/schedule/lanes.h core/machine/schedule/lanes.c core/machine/schedule/addresses.h \
   core/machine/schedule/addresses.c core/machine/schedule/sequence.h core/machine/schedule/sequence.c \
-  core/machine/schedule/search.h core/machine/schedule/search.c core/machine/schedule/timetable.h core/machine/schedule/timetable.c \
+  core/machine/schedule/subchips.h core/machine/schedule/subchips.c core/machine/schedule/search.h core/machine/schedule/search_internal.h core/machine/schedule/search.c core/machine/schedule/search_parts.c core/machine/schedule/timetable.h core/machine/schedule/timetable.c \
   core/machine/schedule/timing.h core/machine/schedule/timing_memory.c core/machine/schedule/timing_ahead.c core/machine/schedule/windows.h core/machine/schedule/windows.c core/machine/plan/grid_units.c core/machine/plan/shares.c core/machine/emit/emit_timetable.c \
   core/machine/plan/plan.h core/machine/plan/cutter.h core/machine/plan/plan.c core/machine/plan/tiles.c core/machine/plan/pieces.c \
   core/machine/plan/packs.h core/machine/plan/packs.c core/machine/plan/grid.h core/machine/plan/grid.c core/machine/plan/view.c core/machine/plan/listing.c \

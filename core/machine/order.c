@@ -34,7 +34,7 @@ static cm_status lay_out_time(cm_draft *made, const cm_plan_options *options, co
   cm_run_phase(run, "order");
   cm_status status = cm_sequence_make(made->plan, options->settings, &sequence, error);
   if (status == CM_OK)
-    status = cm_timetable_make(made->plan, &sequence, target, options->settings, true, run, &table, error);
+    status = cm_timetable_make(made->plan, &sequence, options->target, options->settings, true, run, &table, error);
   if (status == CM_OK) {
     cm_run_phase(run, "emit");
     status = cm_emit_timetable(made->plan, &sequence, &table, chip, target, run, &made->emission, error);

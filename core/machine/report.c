@@ -177,11 +177,11 @@ static json_t *time_json(const cm_plan *plan, const cm_emission *emission, const
                    layer_by_layer_ns(plan, &program->target, true), "one_lane_ns", one_lane_ns, "bounds", bound_json(bound), "limit", limit_json(emission, program, bound), "units", busy);
 }
 
-json_t *cm_program_report(const cm_plan *plan, const cm_course *layout, const cm_emission *emission,
+json_t *cm_program_report(const cm_plan *plan, const cm_plan *whole, const cm_course *layout, const cm_emission *emission,
                           const cm_program *program, const cm_time_bound *bound, double one_lane_ns, json_t *order, json_t *search)
 {
   return json_pack("{s:s, s:I, s:o, s:I, s:I, s:o, s:o, s:o*, s:O*}", "chip", program->chip_name, "memory_bytes",
                    (json_int_t)program->target.memory_bytes, "operators", cm_pieces_report(plan), "subgraphs",
                    (json_int_t)program->object_count, "instructions", (json_int_t)program->instruction_count, "traffic",
-                   traffic_json(plan, layout, program), "time", time_json(plan, emission, program, bound, one_lane_ns), "order", order, "search", search);
+                   traffic_json(plan, layout, program), "time", time_json(whole, emission, program, bound, one_lane_ns), "order", order, "search", search);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/machine/emit/emitter.h"
+#include "core/machine/schedule/subchips.h"
 
 typedef struct front {
   cm_emitter *e;
@@ -135,7 +136,7 @@ static cm_status emit_all(front *f, const cm_sequence *sequence, cm_run *run, cm
       e->object->first_symbol = e->symbol_count;
       cm_emitter_name(e->plan, &sequence->segments[next++], e->object);
     }
-    e->lane = task->lane;
+    e->lane = cm_subchip_lane(e->plan->target, &e->program->target, task->lane);
     status = task->kind == CM_TASK_RUN ? emit_run(f, task, error) : emit_transfer(f, task, error);
     if (status == CM_OK)
       status = cm_run_check(run, error);

@@ -1,4 +1,4 @@
-#include "core/machine/schedule/search.h"
+#include "core/machine/schedule/search_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,9 +6,6 @@
 #include "core/base/threads.h"
 
 enum { NUMBERS = 9, BATCH_MAX = 8, SCORES_MIN = 12, SCORES_MAX = 72 };
-
-/* Steps of all candidates together where nobody says how many are scored: some seconds. */
-static const double EFFORT = 1.6e9;
 
 /* What a byte that is moved costs beside time: moving everything that must be moved once, a share of the time. */
 static const double BYTES_SHARE = 0.04;
@@ -45,7 +42,6 @@ typedef struct point {
 typedef struct searching {
   cm_model *model;
   const cm_plan_options *options;
-  const cm_search_options *search;
   cm_run *run;
   cm_run untimed; /* what is begun is finished: the search ends between two candidates */
   point batch[BATCH_MAX];
@@ -158,11 +154,15 @@ static cm_status score(searching *s, uint32_t count, point *at, cm_candidate *be
   return CM_OK;
 }
 
-static bool spent(const searching *s)
+static bool timed_out(const searching *s)
 {
   double now = cm_now();
-  return s->scored >= s->most || (s->effort_most > 0 && s->effort >= s->effort_most) ||
-         (s->until > 0 && now >= s->until) || (s->run->deadline > 0 && now >= s->run->deadline);
+  return (s->until > 0 && now >= s->until) || (s->run->deadline > 0 && now >= s->run->deadline);
+}
+
+static bool spent(const searching *s)
+{
+  return s->scored >= s->most || (s->effort_most > 0 && s->effort >= s->effort_most) || timed_out(s);
 }
 
 /* Starts that differ in how large pieces are and how full the memory is. */
@@ -210,38 +210,26 @@ static cm_status descend(searching *s, point *at, cm_candidate *best, cm_error *
   return CM_OK;
 }
 
-static cm_status report_of(const searching *s, const cm_candidate *first, const cm_candidate *best, json_t **report,
-                           cm_error *error)
-{
-  const cm_settings *b = &best->settings;
-  *report = json_pack("{s:I, s:f, s:f, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}", "scored", (json_int_t)s->scored, "first_ns",
-                      first->time_ns, "best_ns", best->time_ns, "settings", "fill", b->fill, "segment_share",
-                      b->segment_share, "pieces_a_unit", b->pieces_a_unit, "piece_bytes", b->piece_bytes, "weight_bytes",
-                      b->weight_bytes, "issues_min", b->issues_min, "ahead", b->ahead, "pack", b->pack, "split", b->split);
-  return *report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the search");
-}
-
-cm_status cm_settings_search(cm_model *model, const cm_plan_options *options, const cm_search_options *search, cm_run *run,
-                             cm_candidate *found, json_t **report, cm_error *error)
+cm_status cm_chip_search(cm_model *model, const cm_plan_options *options, const cm_search_options *search, double until,
+                         cm_run *run, cm_found *found, cm_error *error)
 {
   searching *s;
-  cm_candidate first, best;
   if (CM_NEW(run->memory, s, 1, error) != CM_OK)
     return error->status;
   s->model = model;
   s->options = options;
-  s->search = search;
   s->run = run;
   s->untimed = *run;
   s->untimed.deadline = 0;
-  s->until = search->seconds > 0 ? cm_now() + search->seconds : 0;
+  s->until = until;
+  cm_candidate first, best;
   cm_status status = cm_candidate_make(model, NULL, options, run, &first, error);
   if (status == CM_OK) {
-    double held = EFFORT / (double)(first.effort + 1);
+    double held = (double)CM_SEARCH_EFFORT / (double)(first.effort + 1);
     s->most = search->scores > 0 ? search->scores : held < SCORES_MIN ? SCORES_MIN : held > SCORES_MAX ? SCORES_MAX : (uint64_t)held;
     s->scored = 1;
     s->effort = first.effort;
-    s->effort_most = search->scores > 0 ? 0 : (uint64_t)EFFORT + SCORES_MIN / 2 * first.effort;
+    s->effort_most = search->scores > 0 ? 0 : CM_SEARCH_EFFORT + SCORES_MIN / 2 * first.effort;
     s->reference_ns = first.time_ns;
     s->reference_bytes = (double)first.bytes + 1;
     first.score += BYTES_SHARE * first.time_ns;
@@ -253,9 +241,7 @@ cm_status cm_settings_search(cm_model *model, const cm_plan_options *options, co
       status = descend(s, &at, &best, error);
   }
   if (status == CM_OK)
-    status = report_of(s, &first, &best, report, error);
+    *found = (cm_found){.first = first, .best = best, .scored = s->scored, .effort = s->effort};
   cm_free(s);
-  if (status == CM_OK)
-    *found = best;
   return status;
 }
