@@ -6,6 +6,7 @@
 
 #include "core/mapping/map.h"
 #include "core/mapping/metrics.h"
+#include "core/placement/links/links.h"
 #include "core/placement/relief/relief.h"
 
 static cm_error error;
@@ -230,6 +231,59 @@ START_TEST(a_job_says_what_it_relieved)
 }
 END_TEST
 
+/* Time that the busiest link holds packets, by the metrics. */
+static double held(const scene *s, const uint32_t *core)
+{
+  cm_metrics metrics;
+  cm_metrics_detail d;
+  double most = 0;
+  ck_ok(cm_metrics_compute(&s->topology, s->chip, s->part, s->parts, core, &run, &metrics, &d, &error));
+  for (uint32_t r = 0; r < cm_chip_routers_x(s->chip) * cm_chip_routers_y(s->chip); r++)
+    for (int k = 0; k < CM_DIRECTIONS; k++)
+      most = fmax(most, cm_link_load_at(&d, r % cm_chip_routers_x(s->chip), r / cm_chip_routers_x(s->chip), (cm_direction)k) *
+                          cm_chip_link_ns(s->chip, (size_t)r * CM_DIRECTIONS + (size_t)k));
+  cm_metrics_detail_free(&d);
+  return most * (double)s->topology.weight_scale;
+}
+
+START_TEST(no_link_holds_packets_longer_than_before)
+{
+  double before = 0, after = 0;
+  for (uint64_t round = 0; round < 12; round++) {
+    cm_random random;
+    cm_random_init(&random, round, 53, 0);
+    scene s = new_scene(&random, 6 + below(&random, 9), 4 + below(&random, 3));
+    uint32_t core[PARTS_MOST], again[PARTS_MOST];
+    cm_region region = {.cores = s.core, .core_count = s.cores};
+    cm_links_result made, same;
+    for (uint32_t p = 0; p < s.parts; p++)
+      core[p] = again[p] = s.core[s.at[p]];
+    double first = held(&s, core);
+    ck_ok(cm_place_by_links(s.flows, s.chip, &region, CM_ARRANGE_FAST, round, &run, core, &made, &error));
+    ck_assert(made.done);
+    ck_assert_double_eq_tol(made.before, first, 1e-9 * (1 + first));
+    ck_assert_double_eq_tol(made.after, held(&s, core), 1e-9 * (1 + first));
+    ck_assert_double_le(made.after, made.before);
+    for (uint32_t p = 0; p < s.parts; p++) {
+      bool listed = false;
+      for (uint32_t c = 0; c < s.cores; c++)
+        listed |= s.core[c] == core[p];
+      ck_assert(listed);
+      for (uint32_t q = 0; q < p; q++)
+        ck_assert_uint_ne(core[p], core[q]);
+    }
+    if (round == 0) {
+      ck_ok(cm_place_by_links(s.flows, s.chip, &region, CM_ARRANGE_FAST, round, &run, again, &same, &error));
+      ck_assert_mem_eq(core, again, s.parts * sizeof *core);
+    }
+    before += made.before;
+    after += made.after;
+    scene_free(&s);
+  }
+  ck_assert_double_lt(after, 0.8 * before);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("relief");
@@ -237,6 +291,7 @@ int main(void)
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_set_timeout(tests, 300);
   tcase_add_test(tests, loads_are_the_congestion_of_the_metrics);
+  tcase_add_test(tests, no_link_holds_packets_longer_than_before);
   tcase_add_test(tests, cores_too_far_apart_are_left_alone);
   tcase_add_test(tests, the_choice_is_the_best_of_small_cases);
   tcase_add_test(tests, a_job_says_what_it_relieved);

@@ -142,8 +142,12 @@ START_TEST(sums_are_those_of_a_recount)
   uint64_t use[PARTS * CM_RESOURCES];
   ck_ok(cm_step_loads(&t, s.part, PARTS, &run, events, &error));
   ck_ok(cm_count_use(&t, s.part, PARTS, &run, use, &error));
-  double packets = 0;
+  double packets = 0, port = 0;
   for (uint32_t p = 0; p < PARTS; p++) {
+    double in = events[p].count[CM_CHARGE_PACKET_RECEIVED], out = events[p].count[CM_CHARGE_PACKET_SENT];
+    ck_assert_double_eq_tol(s.inlet[p], in, 1e-6);
+    ck_assert_double_eq_tol(s.outlet[p], out, 1e-6);
+    port = fmax(port, fmax(in, out));
     ck_assert_double_eq_tol(s.receive[p], cm_receive_ns(&prices, &events[p]), 1e-6);
     ck_assert_double_eq_tol(s.send[p], cm_send_ns(&prices, &events[p]), 1e-6);
     for (cm_resource r = CM_NEURONS; r < CM_TARGET_CORES; r++)
@@ -151,6 +155,7 @@ START_TEST(sums_are_those_of_a_recount)
     packets += events[p].count[CM_CHARGE_PACKET_RECEIVED];
   }
   ck_assert_double_eq_tol(s.packets, packets, 1e-6);
+  ck_assert_double_eq_tol(cm_step_busiest_port(&s), port, 1e-6);
   cm_step_state_free(&s);
   network_free(&t);
 }

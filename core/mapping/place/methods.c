@@ -2,7 +2,9 @@
 
 #include "core/chip/compact.h"
 #include "core/mapping/mappers/learned.h"
+#include "core/mapping/mappers/step_engine.h"
 #include "core/placement/arrange.h"
+#include "core/placement/links/links.h"
 #include "core/placement/placement.h"
 #include "core/placement/trees/trees.h"
 
@@ -135,4 +137,31 @@ cm_status cm_shorten_trees(cm_placing *g, cm_error *error)
   if (status == CM_OK && json_object_set_new(g->report, "multicast", tell(&made, unit)) != 0)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
   return status;
+}
+
+/* ---- links ---- */
+
+cm_status cm_spread_over_links(cm_placing *g, cm_error *error)
+{
+  const struct cm_map_options *o = g->input->options;
+  cm_flows *flows;
+  cm_links_result made;
+  double unit = (double)g->input->topology->weight_scale;
+  bool wanted = g->input->topology->directed &&
+                (o->objective == CM_OBJECTIVE_TIME || o->objective == CM_OBJECTIVE_EDP) && !cm_pays_for_trees(g) &&
+                o->mapper != CM_MAPPER_LEARNED;
+  if (!wanted)
+    return CM_OK;
+  if (cm_flows_of_axons(g->input->topology, g->part, g->part_count, g->run, &flows, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_place_by_links(flows, g->input->chip, g->region, efforts[o->preset], o->placement_seed, g->run,
+                                       g->core, &made, error);
+  cm_flows_free(flows);
+  if (status != CM_OK || !made.done)
+    return status;
+  json_t *told = json_pack("{s:f, s:f, s:I}", "busiest_ns_before", made.before / unit, "busiest_ns", made.after / unit,
+                           "swaps", (json_int_t)made.swaps);
+  return json_object_set_new(g->report, "links", told) == 0
+           ? CM_OK
+           : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }

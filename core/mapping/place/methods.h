@@ -19,6 +19,10 @@ void cm_placed_free(cm_placed *placed);
 /* Gathers placing->flows where the method looks at loads: the engine by annealing, for unicast. */
 cm_status cm_gather_flows(cm_placing *placing, cm_error *error);
 
+/* Where the job is about the time of steps and packets go one to a target core: swaps parts that have their cores, with
+ * each other and with empty cores of placing->region, until no link holds packets for long, and tells so in the report. */
+cm_status cm_spread_over_links(cm_placing *placing, cm_error *error);
+
 /* Where the job pays for trees: swaps parts that have their cores, with each other and with empty cores of
  * placing->region, until their trees are short, and tells so in the report. */
 cm_status cm_shorten_trees(cm_placing *placing, cm_error *error);

@@ -254,6 +254,8 @@ cm_status cm_place_parts(cm_placing *g, cm_error *error)
   cm_status status = g->core != NULL ? keep_places(g, error) : place_on_candidates(g, error);
   if (status == CM_OK && cm_pays_for_trees(g))
     status = cm_shorten_trees(g, error);
+  if (status == CM_OK)
+    status = cm_spread_over_links(g, error);
   if (status == CM_OK && g->region->core_count != g->part_count)
     status = enclose(g, error);
   return status;

@@ -3,6 +3,7 @@
  * everything when the budget is out of reach. What can fail: memory, a stop. */
 #include "core/partition/step/step_anneal.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 
 /* What a ns above the budget costs, and how much more for each further part of the budget. */
 static const double charge = 3, charge_growth = 40;
+/* Packets through a port that are fair: so many times the mean. More make it saturate before the others. */
+static const double port_fair = 2;
 static const double packets_away = 0.2; /* share of moves to any part */
 static const double lower_by = 0.995, exceed_most = 1.01;
 static const double cold = 0.02;
@@ -20,6 +23,7 @@ typedef struct anneal {
   const cm_step_anneal_options *o;
   cm_random random;
   double budget, temperature;
+  double port_most;   /* packets through an inlet or outlet that cost nothing more */
   double packet_ns;   /* price of a packet of rate 1 */
   double mean_packet_ns; /* price of one of mean rate */
   double *slope;      /* [parts] charge for a further ns that a part sends */
@@ -31,6 +35,13 @@ static double overload(const anneal *a, double ns)
 {
   double over = ns - a->budget;
   return over <= 0 ? 0 : charge * over * (1 + charge_growth * over / a->budget);
+}
+
+/* What a port pays for packets beyond its share. */
+static double crowd(const anneal *a, double packets)
+{
+  double over = packets - a->port_most;
+  return over <= 0 ? 0 : a->packet_ns * over * (1 + charge_growth * over / a->port_most);
 }
 
 /* What one more ns of sending costs a part; 0 while it receives longer. */
@@ -96,6 +107,9 @@ static change price(const anneal *a, uint32_t v, uint32_t to)
                                     outbound);
   double cost = a->packet_ns * (come - gone) + sent * far + overload(a, from_ns) + overload(a, to_ns) -
                 overload(a, cm_step_part_ns(s, from)) - overload(a, cm_step_part_ns(s, to));
+  cost += crowd(a, s->inlet[from] - gone) + crowd(a, s->inlet[to] + come) - crowd(a, s->inlet[from]) - crowd(a, s->inlet[to]);
+  cost += crowd(a, s->outlet[from] + send_from - packets) + crowd(a, s->outlet[to] + send_to + packets) -
+          crowd(a, s->outlet[from]) - crowd(a, s->outlet[to]);
   return (change){cost, legal};
 }
 
@@ -131,18 +145,24 @@ static void visit(anneal *a, uint32_t v)
   a->slope[to] = slope_of(a, to);
 }
 
+/* Packets, and as many times more as the busiest port is above its share. */
+static double weigh(const anneal *a)
+{
+  return a->s->packets * fmax(1, cm_step_busiest_port(a->s) / a->port_most);
+}
+
 /* Keeps the partition when it is better than the best one. */
 static void keep_best(anneal *a)
 {
   const cm_step_state *s = a->s;
-  double ns = cm_step_longest_ns(s), within = a->o->budget_ns * (1 + 1e-9);
+  double ns = cm_step_longest_ns(s), within = a->o->budget_ns * (1 + 1e-9), packets = weigh(a);
   bool better = a->o->lower || a->best_ns > within
-                  ? ns < a->best_ns || (ns <= a->best_ns && s->packets < a->best_packets)
-                  : ns <= within && s->packets < a->best_packets;
+                  ? ns < a->best_ns || (ns <= a->best_ns && packets < a->best_packets)
+                  : ns <= within && packets < a->best_packets;
   if (!better || !cm_step_is_legal(s))
     return;
   a->best_ns = ns;
-  a->best_packets = s->packets;
+  a->best_packets = packets;
   memcpy(a->best, s->part, s->topology->vertex_count * sizeof *a->best);
 }
 
@@ -152,6 +172,20 @@ static void restore(cm_step_state *s, const uint32_t *part)
   cm_step_state_clear(s);
   for (uint32_t v = 0; v < s->topology->vertex_count; v++)
     cm_step_put(s, v, part[v]);
+}
+
+/* The fair load of a port: no more than it passes within the budget, where the chip says how fast it is. */
+static double port_share(const cm_step_state *s, double budget_ns)
+{
+  double used = 0, rate = s->costs->port_packets_per_ns;
+  for (uint32_t p = 0; p < s->parts; p++)
+    used += s->inlet[p] > 0 || s->outlet[p] > 0;
+  double fair = used > 0 ? port_fair * s->packets / used : 0;
+  if (isinf(budget_ns)) /* time does not count, packets alone do */
+    return INFINITY;
+  if (rate > 0)
+    fair = fmin(fair, rate * budget_ns);
+  return fmax(fair, DBL_MIN);
 }
 
 static cm_status sweep(anneal *a, uint32_t number, uint32_t *order, cm_error *error)
@@ -189,6 +223,7 @@ cm_status cm_step_anneal(cm_step_state *state, const cm_step_anneal_options *opt
     status = error->status;
   if (status == CM_OK) {
     cm_random_init(&a.random, options->seed, CM_STREAM_STEP, 0);
+    a.port_most = port_share(state, options->budget_ns);
     keep_best(&a);
   }
   for (uint32_t i = 0; i < options->sweeps && status == CM_OK; i++) {

@@ -1,5 +1,6 @@
 #include "core/partition/step/step_state.h"
 
+#include <math.h>
 #include <string.h>
 
 static cm_status transpose(cm_step_state *s, cm_error *error)
@@ -62,6 +63,8 @@ cm_status cm_step_state_new(const cm_topology *topology, const cm_costs *costs, 
                           CM_NEW(memory, s.reach_pins, s.at[topology->net_count], error) != CM_OK ||
                           CM_NEW(memory, s.receive, parts, error) != CM_OK ||
                           CM_NEW(memory, s.send, parts, error) != CM_OK ||
+                          CM_NEW(memory, s.inlet, parts, error) != CM_OK ||
+                          CM_NEW(memory, s.outlet, parts, error) != CM_OK ||
                           CM_NEW(memory, s.use, (size_t)parts * CM_RESOURCES, error) != CM_OK))
     status = error->status;
   if (status != CM_OK) {
@@ -76,7 +79,8 @@ cm_status cm_step_state_new(const cm_topology *topology, const cm_costs *costs, 
 void cm_step_state_free(cm_step_state *s)
 {
   void *const blocks[] = {s->part,  s->rate,    s->input,      s->own,        s->in_first, s->in_net, s->out_first,
-                          s->at,    s->reached, s->reach_part, s->reach_pins, s->receive,  s->send,   s->use};
+                          s->at,    s->reached, s->reach_part, s->reach_pins, s->receive,  s->send,   s->use,
+                          s->inlet, s->outlet};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
   *s = (cm_step_state){0};
@@ -90,6 +94,8 @@ void cm_step_state_clear(cm_step_state *s)
   memset(s->reached, 0, t->net_count * sizeof *s->reached);
   memset(s->receive, 0, s->parts * sizeof *s->receive);
   memset(s->send, 0, s->parts * sizeof *s->send);
+  memset(s->inlet, 0, s->parts * sizeof *s->inlet);
+  memset(s->outlet, 0, s->parts * sizeof *s->outlet);
   memset(s->use, 0, (size_t)s->parts * CM_RESOURCES * sizeof *s->use);
   s->packets = 0;
 }
@@ -100,10 +106,12 @@ static void change_reach(cm_step_state *s, uint32_t net, uint32_t part, int more
   uint32_t home = s->part[cm_topology_source(s->topology, net)];
   double rate = more * s->rate[net];
   s->packets += rate;
+  s->inlet[part] += rate;
   s->receive[part] += s->costs->charge[CM_CHARGE_PACKET_RECEIVED].ns * rate;
   s->use[(size_t)part * CM_RESOURCES + CM_INBOUND_AXONS] += (uint64_t)(int64_t)more;
   if (home == CM_STEP_NO_PART)
     return;
+  s->outlet[home] += rate;
   s->send[home] += s->costs->charge[CM_CHARGE_PACKET_SENT].ns * rate;
   s->use[(size_t)home * CM_RESOURCES + CM_OUTBOUND_AXONS] += (uint64_t)(int64_t)(home != part ? more : 0);
 }
@@ -114,6 +122,7 @@ static void change_source(cm_step_state *s, uint32_t v, uint32_t part, int more)
   s->send[part] += more * s->own[v];
   for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++) {
     uint32_t others = s->reached[e] - (cm_step_find(s, e, part) < s->reached[e]);
+    s->outlet[part] += more * s->rate[e] * s->reached[e];
     s->send[part] += more * s->costs->charge[CM_CHARGE_PACKET_SENT].ns * s->rate[e] * s->reached[e];
     s->use[(size_t)part * CM_RESOURCES + CM_OUTBOUND_AXONS] += (uint64_t)(more * (int64_t)others);
   }
@@ -168,6 +177,14 @@ double cm_step_longest_ns(const cm_step_state *s)
   for (uint32_t p = 0; p < s->parts; p++)
     longest = cm_step_part_ns(s, p) > longest ? cm_step_part_ns(s, p) : longest;
   return longest;
+}
+
+double cm_step_busiest_port(const cm_step_state *s)
+{
+  double most = 0;
+  for (uint32_t p = 0; p < s->parts; p++)
+    most = fmax(most, fmax(s->inlet[p], s->outlet[p]));
+  return most;
 }
 
 bool cm_step_has_room(const cm_step_state *s, uint32_t part, uint64_t neurons, uint64_t synapses, uint64_t inbound,

@@ -26,6 +26,7 @@ typedef struct cm_step_state {
   uint32_t *reached;   /* [nets] */
   uint32_t *reach_part, *reach_pins;
   double *receive, *send; /* [parts] ns */
+  double *inlet, *outlet; /* [parts] rate of packets received, and sent, its own to itself included */
   uint64_t *use;       /* [parts * CM_RESOURCES] those of target cores are not kept */
   double packets;      /* rate of all packets */
 } cm_step_state;
@@ -60,6 +61,9 @@ static inline double cm_step_part_ns(const cm_step_state *s, uint32_t part)
 
 /* The longest time of a part, in ns. O(parts). */
 double cm_step_longest_ns(const cm_step_state *state);
+
+/* Packets through the busiest inlet or outlet. O(parts). */
+double cm_step_busiest_port(const cm_step_state *state);
 
 /* Whether use of every kept resource is within the limits with so much more. */
 bool cm_step_has_room(const cm_step_state *state, uint32_t part, uint64_t neurons, uint64_t synapses, uint64_t inbound,

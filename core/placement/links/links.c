@@ -1,0 +1,278 @@
+/* Happy path: loads of all links -> annealing of the sum of the sixth powers of their times, a swap or a move to an empty
+ * core at a time -> the best seen stays where its busiest link is no busier than before. What can fail: memory, a stop. */
+#include "core/placement/links/links.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/partition/options.h"
+
+enum { LINKS_MAX = 1 << 22, SAMPLES = 64, CHECK_EVERY = 64 };
+#define NOBODY UINT32_MAX
+
+/* Links that may be looked at, and swaps a part that may be tried. */
+typedef struct budget {
+  double looks, swaps;
+} budget;
+
+static const budget budgets[] = {
+  [CM_ARRANGE_FAST] = {1.5e8, 2000}, [CM_ARRANGE_BALANCED] = {8e8, 5000}, [CM_ARRANGE_BEST] = {8e9, 20000}};
+
+/* Temperatures in mean changes by a random swap. */
+static const double hot = 0.05, cold = 0.0005;
+
+typedef struct state {
+  const cm_flows *flows;
+  const cm_chip *chip;
+  const cm_region *region;
+  uint64_t *in_first;  /* [parts + 1] flows by target */
+  uint32_t *in_source;
+  uint64_t *in_weight;
+  uint32_t *core;      /* [parts] */
+  uint32_t *occupant;  /* [cores of the chip] part, or NOBODY */
+  double *load;        /* [links] whole numbers: exact while below 2^53 */
+  double *hold;        /* [links] ns a packet, over the mean time of a link in use */
+  uint32_t columns;
+  double looks;
+} state;
+
+static double power(double t)
+{
+  double square = t * t;
+  return square * square * square;
+}
+
+static double add(state *s, size_t link, double weight)
+{
+  double before = power(s->load[link] * s->hold[link]);
+  s->load[link] += weight;
+  return power(s->load[link] * s->hold[link]) - before;
+}
+
+/* Packets along one axis; the change of the sum. */
+static double book_run(state *s, bool along_x, uint32_t x, uint32_t y, int32_t steps, double weight)
+{
+  uint32_t rows = cm_chip_routers_y(s->chip), length = along_x ? s->columns : rows, at = along_x ? x : y;
+  cm_direction direction = along_x ? (steps > 0 ? CM_EAST : CM_WEST) : steps > 0 ? CM_SOUTH : CM_NORTH;
+  double sum = 0;
+  for (int32_t i = abs(steps); i > 0; i--) {
+    size_t router = along_x ? (size_t)y * s->columns + at : (size_t)at * s->columns + x;
+    sum += add(s, router * CM_DIRECTIONS + direction, weight);
+    at = steps > 0 ? (at + 1 == length ? 0 : at + 1) : at == 0 ? length - 1 : at - 1;
+  }
+  s->looks += abs(steps) + 1;
+  return sum;
+}
+
+static double book(state *s, uint32_t from, uint32_t to, double weight)
+{
+  const cm_chip *c = s->chip;
+  int32_t dx, dy;
+  cm_chip_steps(c, from, to, &dx, &dy);
+  bool xy = c->routing == CM_ROUTING_XY;
+  uint32_t sx = from % c->width / c->router_x, sy = from / c->width / c->router_y, tx = to % c->width / c->router_x,
+           ty = to / c->width / c->router_y;
+  return book_run(s, true, sx, xy ? sy : ty, dx, weight) + book_run(s, false, xy ? tx : sx, sy, dy, weight);
+}
+
+/* Books all that a part sends and gets, but for what it shares with `without`; sign 1 or -1. */
+static double book_part(state *s, uint32_t part, uint32_t without, double sign)
+{
+  const cm_flows *f = s->flows;
+  double sum = 0;
+  for (uint64_t i = f->first[part]; i < f->first[part + 1]; i++)
+    if (f->target[i] != without)
+      sum += book(s, s->core[part], s->core[f->target[i]], sign * (double)f->weight[i]);
+  for (uint64_t i = s->in_first[part]; i < s->in_first[part + 1]; i++)
+    if (s->in_source[i] != without)
+      sum += book(s, s->core[s->in_source[i]], s->core[part], sign * (double)s->in_weight[i]);
+  return sum;
+}
+
+static void exchange(state *s, uint32_t part, uint32_t there)
+{
+  uint32_t here = s->core[part], other = s->occupant[there];
+  s->core[part] = there;
+  s->occupant[there] = part;
+  s->occupant[here] = other;
+  if (other != NOBODY)
+    s->core[other] = here;
+}
+
+/* Lets a part change places with what is on another core; the change of the sum. */
+static double swap(state *s, uint32_t part, uint32_t there)
+{
+  uint32_t other = s->occupant[there];
+  double sum = 0;
+  for (int turn = 0; turn < 2; turn++) {
+    sum += book_part(s, part, NOBODY, turn == 0 ? -1 : 1);
+    if (other != NOBODY)
+      sum += book_part(s, other, part, turn == 0 ? -1 : 1);
+    if (turn == 0)
+      exchange(s, part, there);
+  }
+  return sum;
+}
+
+static double busiest(const state *s)
+{
+  size_t links = (size_t)s->columns * cm_chip_routers_y(s->chip) * CM_DIRECTIONS;
+  double most = 0;
+  for (size_t l = 0; l < links; l++)
+    most = fmax(most, s->load[l] * s->hold[l]);
+  return most;
+}
+
+static uint32_t any_core(const state *s, cm_random *random)
+{
+  return s->region->cores[cm_random_below(random, s->region->core_count)];
+}
+
+/* The mean change of the sum by a random swap. */
+static double unit_of(state *s, cm_random *random)
+{
+  double sum = 0;
+  for (int i = 0; i < SAMPLES; i++) {
+    uint32_t part = (uint32_t)cm_random_below(random, s->flows->parts), there = any_core(s, random),
+             here = s->core[part];
+    if (there == here)
+      continue;
+    sum += fabs(swap(s, part, there));
+    (void)swap(s, part, here);
+  }
+  return sum / SAMPLES;
+}
+
+static cm_status anneal(state *s, const budget *b, uint64_t seed, cm_run *run, uint32_t *best, uint64_t *swaps,
+                        cm_error *error)
+{
+  cm_random random;
+  cm_random_init(&random, seed, CM_STREAM_LINKS, 0);
+  double unit = unit_of(s, &random), least = 0, sum = 0, done = 0;
+  for (uint64_t k = 0; done < 1; k++) {
+    if (k % CHECK_EVERY == 0 && cm_run_progress(run, done, -1, s->flows->parts, sum, error) != CM_OK)
+      return error->status;
+    done = fmax(s->looks / b->looks, (double)k / (b->swaps * s->flows->parts));
+    double warmth = unit * hot * pow(cold / hot, done);
+    uint32_t part = (uint32_t)cm_random_below(&random, s->flows->parts), there = any_core(s, &random),
+             here = s->core[part];
+    s->looks++;
+    if (there == here)
+      continue;
+    double change = swap(s, part, there);
+    if (change > 0 && cm_random_unit(&random) >= exp(-change / warmth)) {
+      (void)swap(s, part, here);
+      continue;
+    }
+    sum += change;
+    ++*swaps;
+    if (sum < least) {
+      least = sum;
+      memcpy(best, s->core, s->flows->parts * sizeof *best);
+    }
+  }
+  return CM_OK;
+}
+
+static cm_status turn_round(state *s, cm_memory *memory, cm_error *error)
+{
+  const cm_flows *f = s->flows;
+  uint64_t count = f->first[f->parts];
+  if (CM_NEW(memory, s->in_first, (size_t)f->parts + 2, error) != CM_OK ||
+      CM_NEW(memory, s->in_source, count, error) != CM_OK || CM_NEW(memory, s->in_weight, count, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < count; i++)
+    s->in_first[f->target[i] + 2]++;
+  for (uint32_t p = 0; p < f->parts; p++)
+    s->in_first[p + 2] += s->in_first[p + 1];
+  for (uint32_t p = 0; p < f->parts; p++)
+    for (uint64_t i = f->first[p]; i < f->first[p + 1]; i++) {
+      uint64_t place = s->in_first[f->target[i] + 1]++;
+      s->in_source[place] = p;
+      s->in_weight[place] = f->weight[i];
+    }
+  return CM_OK;
+}
+
+/* All flows anew on the cores of s->core. */
+static void stand(state *s, size_t links)
+{
+  const cm_flows *f = s->flows;
+  memset(s->load, 0, links * sizeof *s->load);
+  memset(s->occupant, 0xff, cm_chip_cores(s->chip) * sizeof *s->occupant);
+  for (uint32_t p = 0; p < f->parts; p++)
+    s->occupant[s->core[p]] = p;
+  for (uint32_t p = 0; p < f->parts; p++)
+    for (uint64_t i = f->first[p]; i < f->first[p + 1]; i++)
+      (void)book(s, s->core[p], s->core[f->target[i]], (double)f->weight[i]);
+}
+
+static cm_status search(state *s, size_t links, const budget *b, uint64_t seed, cm_run *run, uint32_t *best,
+                        cm_links_result *made, cm_error *error)
+{
+  double time = 0, used = 0;
+  for (size_t l = 0; l < links; l++)
+    s->hold[l] = cm_chip_link_ns(s->chip, l);
+  stand(s, links);
+  for (size_t l = 0; l < links; l++) {
+    time += s->load[l] * s->hold[l];
+    used += s->load[l] > 0;
+  }
+  made->done = true;
+  made->before = made->after = busiest(s);
+  if (time <= 0)
+    return CM_OK;
+  double mean = time / used;
+  for (size_t l = 0; l < links; l++)
+    s->hold[l] /= mean;
+  memcpy(best, s->core, s->flows->parts * sizeof *best);
+  s->looks = 0;
+  if (anneal(s, b, seed, run, best, &made->swaps, error) != CM_OK)
+    return error->status;
+  memcpy(s->core, best, s->flows->parts * sizeof *best);
+  stand(s, links);
+  made->after = busiest(s) * mean;
+  return CM_OK;
+}
+
+cm_status cm_place_by_links(const cm_flows *flows, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
+                            uint64_t seed, cm_run *run, uint32_t *core, cm_links_result *result, cm_error *error)
+{
+  state s = {.flows = flows, .chip = chip, .region = region, .columns = cm_chip_routers_x(chip)};
+  size_t links = (size_t)s.columns * cm_chip_routers_y(chip) * CM_DIRECTIONS;
+  uint32_t *best = NULL;
+  cm_links_result made = {0};
+  cm_run_phase(run, "links");
+  if (links > LINKS_MAX || flows->parts < 2) {
+    *result = made;
+    return CM_OK;
+  }
+  cm_status status = turn_round(&s, run->memory, error);
+  if (status == CM_OK && (CM_NEW(run->memory, s.core, flows->parts, error) != CM_OK ||
+                          CM_NEW(run->memory, best, flows->parts, error) != CM_OK ||
+                          CM_NEW(run->memory, s.occupant, cm_chip_cores(chip), error) != CM_OK ||
+                          CM_NEW(run->memory, s.load, links, error) != CM_OK ||
+                          CM_NEW(run->memory, s.hold, links, error) != CM_OK))
+    status = error->status;
+  if (status == CM_OK) {
+    memcpy(s.core, core, flows->parts * sizeof *core);
+    status = search(&s, links, &budgets[effort], seed, run, best, &made, error);
+  }
+  if (status == CM_OK && made.after < made.before)
+    memcpy(core, s.core, flows->parts * sizeof *core);
+  if (status == CM_OK) {
+    made.after = fmin(made.after, made.before);
+    *result = made;
+  }
+  cm_free(s.in_first);
+  cm_free(s.in_source);
+  cm_free(s.in_weight);
+  cm_free(s.core);
+  cm_free(s.occupant);
+  cm_free(s.load);
+  cm_free(s.hold);
+  cm_free(best);
+  return status;
+}

@@ -1,0 +1,23 @@
+/* Placement against contention: parts change cores so that no link holds packets for long, under the chip's own routing
+ * (docs/placement.md). */
+#ifndef CM_PLACEMENT_LINKS_H
+#define CM_PLACEMENT_LINKS_H
+
+#include "core/base/run.h"
+#include "core/chip/region.h"
+#include "core/partition/flows.h"
+#include "core/placement/arrange.h"
+
+typedef struct cm_links_result {
+  bool done;             /* false: the chip has too many links to keep, nothing was changed */
+  double before, after;  /* time that the busiest link holds packets, in ns times the scale of the weights */
+  uint64_t swaps;
+} cm_links_result;
+
+/* Improves core [flows->parts], distinct cores of the region, by swaps with each other and moves to its empty cores. The
+ * busiest link never holds packets longer than before. The effort is counted in links that are looked at: the result
+ * depends on the input and the seed alone. Phase "links". O(effort + links of the chip). Errors: memory, stops. */
+cm_status cm_place_by_links(const cm_flows *flows, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
+                            uint64_t seed, cm_run *run, uint32_t *core, cm_links_result *result, cm_error *error);
+
+#endif
