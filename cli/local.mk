@@ -1,5 +1,5 @@
 bin_PROGRAMS += coremap
-coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli/remote.h cli/table.h cli/upload.h \
+coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli/mapped.h cli/remote.h cli/table.h cli/upload.h \
   cli/apart.c \
   cli/check.c \
   cli/command.c \
@@ -8,6 +8,7 @@ coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/command.h cli/context.h 
   cli/context.c \
   cli/convert.c \
   cli/cores.c \
+  cli/export.c \
   cli/files.c \
   cli/generate.c \
   cli/http.c \
@@ -16,7 +17,7 @@ coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/command.h cli/context.h 
   cli/login.c \
   cli/token.h cli/token.c \
   cli/main.c \
-  cli/map.c \
+  cli/map.c cli/mapped.c \
   cli/partition.c \
   cli/remote.c \
   cli/run.c \

@@ -1,7 +1,7 @@
 # The coremap command as a user runs it: what it makes, and SPEC section 11 row by row.
-dist_check_SCRIPTS += tests/cli/coremap tests/cli/remote tests/cli/login tests/cli/listen tests/cli/readme tests/cli/sources
-TESTS += tests/cli/coremap tests/cli/remote tests/cli/login tests/cli/listen tests/cli/readme tests/cli/sources
-EXTRA_DIST += tests/cli/expect.sh
+dist_check_SCRIPTS += tests/cli/coremap tests/cli/remote tests/cli/login tests/cli/listen tests/cli/exports tests/cli/readme tests/cli/sources
+TESTS += tests/cli/coremap tests/cli/remote tests/cli/login tests/cli/listen tests/cli/exports tests/cli/readme tests/cli/sources
+EXTRA_DIST += tests/cli/expect.sh tests/cli/exports.py
 # An outside verifier of certificates: it shares nothing with the project.
 check_PROGRAMS += tests/certificate
 tests_certificate_SOURCES = tests/certificate.c

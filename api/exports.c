@@ -1,0 +1,91 @@
+/* /v1/mappings/{id}/export: a mapping as the file of another tool. It is written when it is first asked for, beside the mapping's
+ * views, and served as they are. */
+#include <string.h>
+#include <unistd.h>
+
+#include "api/handlers.h"
+#include "core/mapping/exports/exports.h"
+#include "core/mapping/export.h"
+#include "core/network/topology_file.h"
+#include "storage/mappings.h"
+#include "storage/networks.h"
+
+/* A run of a request: it ends when the server stops, and keeps the limit of imports. */
+static void begin(cm_request *request, cm_run *run, cm_memory *memory)
+{
+  cm_memory_init(memory, cm_server_limits_now(request->server).memory_limit);
+  cm_run_init(run);
+  run->memory = memory;
+  run->cancel = &request->server->stopping;
+}
+
+static cm_status read_network(const cm_request *request, const char *network, cm_run *run, cm_topology **topology, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  if (cm_networks_path(request->store, network, path, error) != CM_OK)
+    return error->status;
+  return cm_topology_load(path, run, topology, error);
+}
+
+/* Writes the export to `path`, whole or not at all. */
+static cm_status write_export(cm_request *request, const cm_mapping_row *mapping, const cm_export_format *format, const char *folder,
+                              const char *path, cm_error *error)
+{
+  cm_memory memory;
+  cm_run run;
+  cm_topology *topology;
+  cm_mapped_file mapped;
+  cm_file file;
+  char content[CM_PATH_MAX];
+  begin(request, &run, &memory);
+  if (cm_path(content, error, "%s/%s", folder, cm_mapping_view_name(CM_VIEW_FULL_JSON)) != CM_OK ||
+      read_network(request, mapping->network, &run, &topology, error) != CM_OK ||
+      cm_mapped_open(content, topology, NULL, &run, &mapped, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_file_create(&file, path, error);
+  if (status == CM_OK) {
+    status = cm_export_mapping(format, &mapped.mapped, &run, file.stream, error);
+    if (status == CM_OK)
+      status = cm_file_commit(&file, error);
+    else
+      cm_file_discard(&file);
+  }
+  cm_mapped_close(&mapped);
+  cm_run_finish(&run);
+  return status;
+}
+
+void cm_get_mapping_export(cm_request *request)
+{
+  cm_error error = {.status = CM_OK};
+  cm_mapping_row mapping;
+  const cm_export_format *format;
+  char folder[CM_PATH_MAX], path[CM_PATH_MAX], etag[CM_ID_MAX + 24];
+  if (cm_export_find(cm_request_query(request, "to"), &format, &error) != CM_OK) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "%s", error.detail);
+    return;
+  }
+  if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK ||
+      cm_mappings_folder(request->store, mapping.id, folder, &error) != CM_OK ||
+      cm_path(path, &error, "%s/export.%s", folder, format->name) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  cm_network network;
+  if (cm_networks_get(request->store, mapping.network, &network, &error) == CM_NOT_FOUND)
+    (void)cm_fail(&error, CM_CONFLICT, "the mapping's network has been deleted: upload it again, and this mapping can be exported");
+  if (error.status != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  /* What is exported tells of the network: those who do not see it do not get it by way of a mapping. */
+  if (!cm_access_sees(request, CM_OBJECT_NETWORK, mapping.network, "the mapping's network"))
+    return;
+  if (access(path, F_OK) != 0 && write_export(request, &mapping, format, folder, path, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, format->name);
+  cm_reply_file(request, path, format->media, etag, "");
+  cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%s\"", format->file);
+}

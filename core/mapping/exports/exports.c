@@ -1,0 +1,88 @@
+#include "core/mapping/exports/exports.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/mapping/exports/exports_internal.h"
+
+const cm_export_format cm_export_formats[] = {
+  {"sanafe", "SANA-FE: architecture, network and mapping in one YAML file", "sanafe.yaml", "application/yaml", cm_export_sanafe},
+  {"booksim", "BookSim 2: configuration of the mesh, with the traffic between routers", "booksim.cfg", "text/plain; charset=utf-8",
+   cm_export_booksim},
+  {"noxim", "Noxim: table of traffic between routers", "noxim.txt", "text/plain; charset=utf-8", cm_export_noxim},
+  {"pacman", "PACMAN (SpiNNaker): placements, keys and routing tables as JSON", "pacman.json", "application/json", cm_export_pacman},
+  {"hgrade", "graders of hypergraph mappings: binary placement of the parts", "placement.bin", "application/octet-stream",
+   cm_export_hgrade},
+  {"traffic", "packets a step between routers: source destination rate", "traffic.txt", "text/plain; charset=utf-8", cm_export_traffic},
+  {"lava", "cores of every layer and the neurons on them, as JSON", "layers.json", "application/json", cm_export_lava},
+  {NULL, NULL, NULL, NULL, NULL},
+};
+
+cm_status cm_export_find(const char *name, const cm_export_format **format, cm_error *error)
+{
+  char names[200] = "";
+  size_t used = 0;
+  for (const cm_export_format *f = cm_export_formats; f->name != NULL; f++) {
+    if (name != NULL && strcmp(name, f->name) == 0) {
+      *format = f;
+      return CM_OK;
+    }
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", f == cm_export_formats ? "" : ", ", f->name);
+  }
+  return cm_fail(error, CM_BAD_OPTION, name != NULL ? "there is no format \"%.40s\" to export to; there are %s" : "%.0sname what to export to: %s",
+                 name != NULL ? name : "", names);
+}
+
+cm_status cm_export_mapping(const cm_export_format *format, const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
+{
+  cm_run_phase(run, "export");
+  cm_status status = format->write(mapped, run, stream, error);
+  if (status == CM_OK && (fflush(stream) != 0 || ferror(stream) != 0))
+    status = cm_fail(error, CM_DISK_FULL, "cannot write the export");
+  return status;
+}
+
+cm_status cm_groups_of(const cm_topology *topology, cm_run *run, cm_groups *groups, cm_error *error)
+{
+  uint32_t vertices = topology->vertex_count;
+  cm_groups made = {.count = topology->population_count > 0 ? topology->population_count : 1};
+  if (CM_NEW(run->memory, made.first, (size_t)made.count + 2, error) != CM_OK ||
+      CM_NEW(run->memory, made.neuron, vertices, error) != CM_OK || CM_NEW(run->memory, made.at, vertices, error) != CM_OK) {
+    cm_groups_free(&made);
+    return error->status;
+  }
+  uint32_t *next = made.first + 1; /* counted one further on, and moved back as they are filled in */
+  for (uint32_t v = 0; v < vertices; v++)
+    next[(topology->population_count > 0 ? topology->population_of[v] : 0) + 1]++;
+  for (uint32_t p = 0; p < made.count; p++)
+    next[p + 1] += next[p];
+  for (uint32_t v = 0; v < vertices; v++) {
+    uint32_t p = topology->population_count > 0 ? topology->population_of[v] : 0;
+    made.at[v] = next[p];
+    made.neuron[next[p]++] = v;
+  }
+  *groups = made;
+  return CM_OK;
+}
+
+void cm_groups_free(cm_groups *groups)
+{
+  cm_free(groups->first);
+  cm_free(groups->neuron);
+  cm_free(groups->at);
+}
+
+void cm_export_string(FILE *stream, const char *text)
+{
+  (void)fputc('"', stream);
+  for (; *text != '\0'; text++) {
+    unsigned char c = (unsigned char)*text;
+    if (c == '"' || c == '\\')
+      (void)fprintf(stream, "\\%c", c);
+    else if (c < ' ')
+      (void)fprintf(stream, "\\u%04x", c);
+    else
+      (void)fputc(c, stream);
+  }
+  (void)fputc('"', stream);
+}

@@ -1,0 +1,134 @@
+/* PACMAN, SpiNNaker's mapper: where vertices are (chip x, y and processor p), which keys their neurons send, and routing tables by
+ * its file schemas. SpiNNaker's y grows north. Processor 0 of a chip is its monitor's, so cores begin at 1. */
+#include <inttypes.h>
+
+#include "core/chip/turns.h"
+#include "core/mapping/exports/exports_internal.h"
+#include "core/mapping/routes/routes_internal.h"
+
+enum { KEY_BITS = 32, PROCESSORS = 17 };
+
+static uint32_t north(const cm_chip *chip, uint32_t router)
+{
+  return cm_chip_routers_y(chip) - 1 - router / cm_chip_routers_x(chip);
+}
+
+static void put_placements(const cm_mapped *m, FILE *out)
+{
+  (void)fputs("{\"placements\": [\n", out);
+  for (uint32_t p = 0; p < m->parts; p++) {
+    uint32_t router = cm_router_of(m->chip, m->core[p]);
+    (void)fprintf(out, "{\"vertex_label\": \"part%" PRIu32 "\", \"x\": %" PRIu32 ", \"y\": %" PRIu32 ", \"p\": %" PRIu32 "}%s\n", p,
+                  router % cm_chip_routers_x(m->chip), north(m->chip, router), cm_core_behind(m->chip, m->core[p]) + 1,
+                  p + 1 < m->parts ? "," : "");
+  }
+}
+
+static void put_keys(const cm_mapped *m, const cm_routes *r, FILE *out)
+{
+  uint64_t all = r->key_bits == 0 ? 0 : UINT64_MAX >> (64 - r->key_bits);
+  (void)fputs("], \"keys\": [\n", out);
+  for (uint32_t p = 0; p < m->parts; p++) {
+    (void)fprintf(out, "{\"vertex_label\": \"part%" PRIu32 "\", \"key\": %" PRIu64 ", \"mask\": %" PRIu64 ", \"neurons\": [", p,
+                  (uint64_t)p << r->rank_bits, all & ~((UINT64_C(1) << r->rank_bits) - 1));
+    for (uint32_t f = r->part_first[p]; f < r->part_first[p + 1]; f++)
+      (void)fprintf(out, "%s%" PRIu32, f == r->part_first[p] ? "" : ",", cm_topology_source(r->topology, r->net[f]));
+    (void)fprintf(out, "]}%s\n", p + 1 < m->parts ? "," : "");
+  }
+}
+
+/* Entries come part by part; they are gathered by router in two walks. */
+typedef struct tables {
+  const cm_routes *r;
+  uint64_t *at; /* [routers + 1] */
+  cm_table_entry *entry;
+} tables;
+
+static cm_status gather(void *user, const cm_table_entry *entry, cm_error *error)
+{
+  tables *t = user;
+  (void)error;
+  t->entry[t->at[entry->router - t->r->first_router]++] = *entry;
+  return CM_OK;
+}
+
+static void put_entry(const cm_table_entry *e, uint64_t all, FILE *out)
+{
+  static const char *const links[CM_DIRECTIONS] = {[CM_EAST] = "east", [CM_WEST] = "west", [CM_SOUTH] = "south", [CM_NORTH] = "north"};
+  bool first = true;
+  (void)fprintf(out, "{\"key\": %" PRIu64 ", \"mask\": %" PRIu64 ", \"directions\": [", e->key, all & ~((UINT64_C(1) << e->span) - 1));
+  for (int d = 0; d < CM_DIRECTIONS; d++)
+    if (e->word >> d & 1) {
+      (void)fprintf(out, "%s\"%s\"", first ? "" : ", ", links[d]);
+      first = false;
+    }
+  for (unsigned core = 0; core < PROCESSORS; core++)
+    if (e->word >> (CM_DIRECTIONS + core) & 1) {
+      (void)fprintf(out, "%s\"core%u\"", first ? "" : ", ", core + 1);
+      first = false;
+    }
+  (void)fputs("]}", out);
+}
+
+static cm_status put_tables(const cm_routes *r, cm_run *run, FILE *out, cm_error *error)
+{
+  tables t = {.r = r};
+  uint64_t all = r->key_bits == 0 ? 0 : UINT64_MAX >> (64 - r->key_bits), i = 0;
+  if (CM_NEW(run->memory, t.at, (size_t)r->router_count + 1, error) != CM_OK ||
+      CM_NEW(run->memory, t.entry, r->entries_total, error) != CM_OK) {
+    cm_free(t.at);
+    return error->status;
+  }
+  for (uint32_t k = 0; k + 1 < r->router_count; k++)
+    t.at[k + 1] = t.at[k] + r->entries[k];
+  cm_status status = r->entries_total > 0 ? cm_tables_walk(r, run, gather, &t, error) : CM_OK;
+  (void)fputs("], \"routing_tables\": [\n", out);
+  bool lead = true;
+  for (uint32_t k = 0; k < r->router_count && status == CM_OK; k++) {
+    uint64_t end = t.at[k];
+    uint32_t router = r->first_router + k;
+    if (i == end)
+      continue;
+    (void)fprintf(out, "%s{\"chip\": [%" PRIu32 ", %" PRIu32 "], \"entries\": [", lead ? "" : ",\n",
+                  router % cm_chip_routers_x(r->chip), north(r->chip, router));
+    for (bool first = true; i < end; i++, first = false) {
+      (void)fputs(first ? "" : ",\n", out);
+      put_entry(&t.entry[i], all, out);
+    }
+    (void)fputs("]}", out);
+    lead = false;
+  }
+  (void)fputs("\n]}\n", out);
+  cm_free(t.at);
+  cm_free(t.entry);
+  return status;
+}
+
+cm_status cm_export_pacman(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
+{
+  const cm_chip *chip = mapped->chip;
+  cm_routes *routes;
+  cm_route_options options = {.rule = CM_TURNS_XY, .multicast = true};
+  /* Routes are of where parts are, and of nothing else that a mapping has. */
+  cm_mapping mapping = {.vertex_count = mapped->topology->vertex_count, .part_count = mapped->parts,
+                        .part = (uint32_t *)(uintptr_t)mapped->part, .core = (uint32_t *)(uintptr_t)mapped->core};
+  if (!mapped->topology->directed)
+    return cm_fail(error, CM_CONFLICT, "SpiNNaker's keys are of axons, and this network's edges have no direction");
+  if (chip->router_x * chip->router_y > PROCESSORS)
+    return cm_fail(error, CM_CONFLICT, "a chip of SpiNNaker has %d processors for applications, and here are %" PRIu32 " cores behind a router",
+                   PROCESSORS, chip->router_x * chip->router_y);
+  if (chip->routing == CM_ROUTING_YX)
+    options.rule = CM_TURNS_YX;
+  if (cm_routes_make(&mapping, mapped->topology, chip, &options, run, &routes, error) != CM_OK)
+    return error->status;
+  cm_status status = routes->key_bits > KEY_BITS
+                       ? cm_fail(error, CM_CONFLICT, "SpiNNaker's keys have %d bits, and these axons need %u", KEY_BITS, routes->key_bits)
+                       : CM_OK;
+  if (status == CM_OK) {
+    put_placements(mapped, stream);
+    put_keys(mapped, routes, stream);
+    status = put_tables(routes, run, stream, error);
+  }
+  cm_routes_free(routes);
+  return status;
+}

@@ -1,0 +1,52 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/mapping/check/check.h"
+#include "core/mapping/exports/exports.h"
+
+/* The chip that the mapping describes. */
+static cm_status described_chip(const json_t *summary, const char *path, cm_chip **chip, cm_error *error)
+{
+  json_t *described = json_object_get(summary, "chip");
+  if (json_is_object(described)) { /* what a chip file does not state, but follows from it */
+    (void)json_object_del(described, "width");
+    (void)json_object_del(described, "height");
+  }
+  char *text = json_is_object(described) ? cm_json_dumps(described, JSON_COMPACT) : NULL;
+  if (text == NULL)
+    return cm_fail(error, CM_BAD_MAPPING, "%s does not describe its chip: name it with --chip", path);
+  cm_status status = cm_chip_parse(text, strlen(text), chip, error);
+  free(text);
+  return status;
+}
+
+cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *chip, cm_run *run, cm_mapped_file *file,
+                         cm_error *error)
+{
+  *file = (cm_mapped_file){.topology = topology};
+  cm_status status = cm_mapping_read_summary(path, run, &file->summary, error);
+  if (status == CM_OK)
+    status = chip != NULL ? cm_chip_open(chip, &file->chip, error) : described_chip(file->summary, path, &file->chip, error);
+  if (status == CM_OK)
+    status = cm_mapping_read_places(path, topology->vertex_count, file->chip, run, &file->part, &file->mapped.parts, &file->core, error);
+  if (status != CM_OK) {
+    cm_mapped_close(file);
+    return status;
+  }
+  file->mapped.topology = topology;
+  file->mapped.chip = file->chip;
+  file->mapped.part = file->part;
+  file->mapped.core = file->core;
+  return CM_OK;
+}
+
+void cm_mapped_close(cm_mapped_file *file)
+{
+  json_decref(file->summary);
+  cm_topology_free(file->topology);
+  cm_chip_free(file->chip);
+  cm_free(file->part);
+  cm_free(file->core);
+  memset(file, 0, sizeof *file);
+}
