@@ -1,4 +1,4 @@
-/* /v1/jobs: list, watch, cancel, forget (SPEC API-2). */
+/* /v1/jobs: list, watch, cancel, forget. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

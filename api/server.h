@@ -1,4 +1,4 @@
-/* The HTTP server over a store (SPEC section 7). Routes: api/routes.c; what they mean: docs/http.md, openapi.json. */
+/* The HTTP server over a store. Routes: api/routes.c; what they mean: docs/http.md, openapi.json. */
 #ifndef CM_API_SERVER_H
 #define CM_API_SERVER_H
 

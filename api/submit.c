@@ -1,4 +1,4 @@
-/* POST /v1/jobs: what a job asks for is read and checked whole before it is queued (SPEC API-2). */
+/* POST /v1/jobs: what a job asks for is read and checked whole before it is queued. */
 #include <stdlib.h>
 #include <string.h>
 

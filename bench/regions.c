@@ -14,7 +14,7 @@ static const char usage[] =
   "usage: bench/regions [--side N] [--taken \"0 0.1 0.5\"] [--blocks B] [--json]\n"
   "\n"
   "Takes a random share of the cores of a chip of N x N (1024), in squares of B x B (1), and chooses two candidate\n"
-  "regions of 1 %, 30 % and 95 % of the free cores, as the presets do. Prints processor seconds, the time of the seed's\n"
+  "regions of 1 %, 30 % and 95 % of the free cores, as the presets do. Prints processor seconds, the time of the source's\n"
   "box alone and of the fragmentation, and the mean price of a way in the region chosen, relative to that of a free\n"
   "square of as many cores.\n";
 

@@ -14,7 +14,7 @@
 #include "core/network/formats.h"
 #include "core/network/import.h"
 
-/* Exit status of every command (SPEC section 12). */
+/* Exit status of every command. */
 enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2 };
 
 /* Prints one line, "coremap: DETAIL", and returns EXIT_USAGE for bad input or EXIT_REFUSED. */

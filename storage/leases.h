@@ -1,4 +1,4 @@
-/* Leases on the cores of chips (SPEC API-3).
+/* Leases on the cores of chips.
  *
  * A leased core stands in its chip's occupancy under the owner "lease:ID", and nowhere else is it written which
  * cores a lease holds: two leases cannot hold one core. Every change goes through the database's one writer. */

@@ -1,4 +1,4 @@
-/* Uploaded networks: content-addressed, the same bytes are stored once (SPEC API-1). */
+/* Uploaded networks: content-addressed, the same bytes are stored once. */
 #ifndef CM_STORAGE_NETWORKS_H
 #define CM_STORAGE_NETWORKS_H
 

@@ -1,4 +1,4 @@
-/* Occupancy of chips (SPEC API-3): which cores are taken or broken. Every change goes through the database's one writer. */
+/* Occupancy of chips: which cores are taken or broken. Every change goes through the database's one writer. */
 #ifndef CM_STORAGE_OCCUPANCY_H
 #define CM_STORAGE_OCCUPANCY_H
 

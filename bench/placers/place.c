@@ -26,7 +26,7 @@ static const char usage[] =
   "output: network,mesh,processors,occupied,seed,parts,method,seconds,hops,reward,energy,latency_mean,latency_max,\n"
   "congestion (CPU seconds; the metrics of core/mapping/metrics.h, the reward of docs/rewards.md). LIST of:\n"
   "  random, sequential            at random; part k on the k-th core of the region\n"
-  "  reference                     the seed's bisection and force-directed swaps\n"
+  "  reference                     the source's bisection and force-directed swaps\n"
   "  policy                        the shipped policy, or that of --policy FILE, alone\n"
   "  annealing-policy              annealing from a random placement for as long as that\n"
   "  learned                       policy and refinement\n"

@@ -1,4 +1,4 @@
-/* Variable-length integers of the topology file (seed 0, step s1; SPEC MAP-1): seven bits a byte in
+/* Variable-length integers of the topology file (source 0, step s1): seven bits a byte in
  * reading order (most significant first), high bit 1 = more bytes follow, 0 = last byte. */
 #ifndef CM_BASE_VARINT_H
 #define CM_BASE_VARINT_H

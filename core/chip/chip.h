@@ -1,4 +1,4 @@
-/* A chip: an array of dies, each a 2-D grid of cores on a mesh (or torus) of routers. SPEC section 1 and 8.
+/* A chip: an array of dies, each a 2-D grid of cores on a mesh (or torus) of routers.
  *
  * Cores have global coordinates (x, y), 0 <= x < width, 0 <= y < height, over all dies; x grows east,
  * y grows south. Core number = y * width + x. Several cores may share one router: router (x / router_x,
@@ -17,7 +17,7 @@
 
 enum { CM_CHIP_NAME_MAX = 64, CM_CHIP_CORES_MAX = 1 << 24, CM_CHIP_FILE_BYTES_MAX = 4 << 20 };
 
-/* Limits of one core; 0: no limit. All are hard (SPEC MAP-12). */
+/* Limits of one core; 0: no limit. All are hard. */
 typedef struct cm_limits {
   uint64_t neurons;        /* sum of vertex sizes */
   uint64_t synapses;       /* synapses whose target lives here */

@@ -1,4 +1,4 @@
-/* Which cores of a chip are taken or broken, and by whom (SPEC API-3). */
+/* Which cores of a chip are taken or broken, and by whom. */
 #ifndef CM_CHIP_OCCUPANCY_H
 #define CM_CHIP_OCCUPANCY_H
 

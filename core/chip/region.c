@@ -1,4 +1,4 @@
-/* Chooses the free cores for one job (seed 0, step s7; SPEC MAP-7): a box (region_box.c) and compact sets, compared. What
+/* Chooses the free cores for one job (source 0, step s7): a box (region_box.c) and compact sets, compared. What
  * can fail: too few free cores, memory, a stop. */
 #include "core/chip/region.h"
 

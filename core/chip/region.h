@@ -1,4 +1,4 @@
-/* The region: the free cores chosen for one job (seed 0, step s7; SPEC MAP-7). */
+/* The region: the free cores chosen for one job (source 0, step s7). */
 #ifndef CM_CHIP_REGION_H
 #define CM_CHIP_REGION_H
 

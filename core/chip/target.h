@@ -1,4 +1,4 @@
-/* What a compiler must know of a chip that runs programs: on-chip memory, and devices (SPEC ORDER-3, TILE-1).
+/* What a compiler must know of a chip that runs programs: on-chip memory, and devices.
  *
  * A device is a set of units that are alike and lie on named cores. Its units either compute, each with a throughput per
  * kind of operation and data type, or move data between outside memory and the chip through ports. */

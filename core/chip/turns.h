@@ -1,4 +1,4 @@
-/* Turn rules: which turns a packet may take, so that no ring of packets can wait for each other (SPEC MAP-16).
+/* Turn rules: which turns a packet may take, so that no ring of packets can wait for each other.
  * XY and YX go along one axis, then along the other; the others are those of Glass and Ni, "The Turn Model for Adaptive
  * Routing" (ISCA 1992), each of which forbids one turn of either sense of rotation:
  *   west-first      no turn to the west

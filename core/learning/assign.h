@@ -1,4 +1,4 @@
-/* From the cores that a policy wants to cores of their own (seed 1, claim "preset assignment rule"; SPEC LEARN-4). */
+/* From the cores that a policy wants to cores of their own (source 1, claim "preset assignment rule"). */
 #ifndef CM_LEARNING_ASSIGN_H
 #define CM_LEARNING_ASSIGN_H
 

@@ -1,5 +1,5 @@
 /* Are the routes of a placement free of deadlock? Asked of the routes themselves, on the channel dependency graph, not
- * of the rule that made them (seed 1, "route deadlock"; SPEC LEARN-5, MAP-16). */
+ * of the rule that made them (source 1, "route deadlock"). */
 #ifndef CM_LEARNING_DEADLOCK_H
 #define CM_LEARNING_DEADLOCK_H
 

@@ -1,4 +1,4 @@
-/* Multicast nodes: parts with an axon that is to reach several other parts (seed 1, "multicast attribute"). */
+/* Multicast nodes: parts with an axon that is to reach several other parts (source 1, "multicast attribute"). */
 #ifndef CM_LEARNING_MULTICAST_H
 #define CM_LEARNING_MULTICAST_H
 

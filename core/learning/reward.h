@@ -1,4 +1,4 @@
-/* The reward of a placement (seed 1, step s800; SPEC LEARN-5):
+/* The reward of a placement (source 1, step s800):
  *
  *   R = -(max(cc_left, cc_right) + max(cc_up, cc_down)) * e^dl_ratio
  *

@@ -16,13 +16,13 @@ typedef struct cm_work {
 } cm_work;
 
 /* Nanoseconds that a piece keeps a unit of a device busy that does `rate` of its operations a nanosecond: issue, latency,
- * and T of seed 4, max(Tc, Td) where the unit reads, computes and writes at once, else the sum of the three. */
+ * and T of source 4, max(Tc, Td) where the unit reads, computes and writes at once, else the sum of the three. */
 double cm_compute_ns(const cm_target *target, const cm_device *device, const cm_work *work, double rate);
 
-/* p of seed 4: pieces a nanosecond of all units of a device; 0 when the device cannot do them (`rate` 0). */
+/* p of source 4: pieces a nanosecond of all units of a device; 0 when the device cannot do them (`rate` 0). */
 double cm_capability(const cm_target *target, const cm_device *device, const cm_work *work, double rate);
 
-/* Shares `pieces` of an operator among devices (TILE-2), piece_ns[i] being what one takes on device i, 0: it cannot: in
+/* Shares `pieces` of an operator among devices, piece_ns[i] being what one takes on device i, 0: it cannot: in
  * proportion to their capability, rounded to whole pieces so that the last unit ends first, ties to the first device.
  * share[i] are set; their sum is `pieces`. O(pieces * devices). */
 void cm_share_pieces(const cm_target *target, const double *piece_ns, uint32_t pieces, uint32_t *share);

@@ -1,4 +1,4 @@
-/* The order in which the operators of a model are executed (ORDER-2, ORDER-3). Internal to the room. */
+/* The order in which the operators of a model are executed. Internal to the room. */
 #ifndef CM_MACHINE_ORDER_H
 #define CM_MACHINE_ORDER_H
 

@@ -1,4 +1,4 @@
-/* Congestion under random minimal routing (SPEC section 8): at every router a packet takes each still useful
+/* Congestion under random minimal routing: at every router a packet takes each still useful
  * direction with equal probability.
  *
  * Until a packet has reached its target's column or row it moves as every other one does, whatever its target: half

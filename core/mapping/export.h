@@ -1,6 +1,6 @@
-/* Writing mappings (SPEC MAP-10, API-9). docs/mapping-formats.md describes each. Bulk never passes a JSON DOM.
+/* Writing mappings. docs/mapping-formats.md describes each. Bulk never passes a JSON DOM.
  * No view holds a time, a thread count or a fact of the machine: the same network, chip, options and seed give the
- * same bytes (MAP-14). */
+ * same bytes. */
 #ifndef CM_MAPPING_EXPORT_H
 #define CM_MAPPING_EXPORT_H
 

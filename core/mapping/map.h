@@ -1,4 +1,4 @@
-/* The pipeline from topology to mapping: one call for the command line and the server (SPEC section 2). */
+/* The pipeline from topology to mapping: one call for the command line and the server. */
 #ifndef CM_MAPPING_MAP_H
 #define CM_MAPPING_MAP_H
 
@@ -33,7 +33,7 @@ bool cm_map_options_coarsen(const cm_map_options *options);
 /* Sets seed, threads, deadline and memory limit of a run from the options. */
 void cm_map_options_apply(const cm_map_options *options, cm_run *run);
 
-/* Where coarsened topologies are kept between jobs (API-4). The implementation is storage's; the pipeline
+/* Where coarsened topologies are kept between jobs. The implementation is storage's; the pipeline
  * works without one (NULL). */
 typedef struct cm_level_cache {
   void *user;

@@ -1,4 +1,4 @@
-/* The mapping: which neuron runs on which core, with its metrics and what made it (SPEC MAP-10, MAP-13). */
+/* The mapping: which neuron runs on which core, with its metrics and what made it. */
 #ifndef CM_MAPPING_MAPPING_H
 #define CM_MAPPING_MAPPING_H
 
@@ -63,7 +63,7 @@ double cm_congestion_at(const cm_metrics_detail *detail, const cm_chip *chip, ui
 /* Load of the link that leaves router (x, y) of the chip. */
 double cm_link_load_at(const cm_metrics_detail *detail, uint32_t x, uint32_t y, cm_direction direction);
 
-/* One try of the partition stage (SPEC MAP-12: retried when a limit broke). */
+/* One try of the partition stage (retried when a limit broke). */
 typedef struct cm_attempt {
   uint64_t capacity;      /* effective core capacity */
   uint32_t parts;

@@ -1,4 +1,4 @@
-/* Metrics of a mapping (SPEC section 8, MAP-13).
+/* Metrics of a mapping.
  *
  * Nets are grouped by the part of their source. One task takes every n-th part: it walks the part's nets once
  * and gathers per target part what flows there (packets, synapses, axons), then books the flows: totals, link

@@ -1,4 +1,4 @@
-/* Metrics of a mapping, exactly as SPEC section 8 defines them (MAP-13). */
+/* Metrics of a mapping, as docs/mapping-formats.md defines them. */
 #ifndef CM_MAPPING_METRICS_H
 #define CM_MAPPING_METRICS_H
 

@@ -20,7 +20,7 @@ typedef struct option {
   size_t offset;
   double least, most, normal;
   const char *words[WORDS_MAX + 1];  /* WORD: the values, in the order of their numbers */
-  const char *reason;     /* WORD: why other values of SPEC are refused */
+  const char *reason;     /* WORD: why other values are refused */
   bool same_result;       /* changes time or memory, never the mapping */
   stage shapes;
   const char *about;

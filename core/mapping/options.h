@@ -59,7 +59,7 @@ struct cm_map_options {
   uint32_t policy_aim;           /* cm_policy_aim */
   uint32_t compare;              /* 1: a remapping is compared with a fresh one */
   char from[CM_FROM_MAX];        /* id of the mapping to start from, "": none */
-  uint64_t regions; /* candidates that are placed on and compared; 0: the seed's box alone */
+  uint64_t regions; /* candidates that are placed on and compared; 0: the source's box alone */
   /* These never change a result: */
   uint32_t threads;
   uint64_t memory_limit; /* bytes, 0: none */

@@ -1,4 +1,4 @@
-/* The topology file (seed 0, step s1; SPEC MAP-1): a zip (deflate) whose members hold the adjacency by
+/* The topology file (source 0, step s1): a zip (deflate) whose members hold the adjacency by
  * vertex in variable-length integers. Uploaded networks, coarsened levels and exports share it.
  * docs/topology-file.md describes every byte.
  *

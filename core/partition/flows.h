@@ -12,7 +12,7 @@ typedef struct cm_flows {
   uint64_t *weight; /* [first[parts]] scaled, at least 1 */
 } cm_flows;
 
-/* Counts each axon once per part that it reaches (SPEC MAP-11). O(pins). */
+/* Counts each axon once per part that it reaches. O(pins). */
 cm_status cm_flows_of_axons(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
                             cm_flows **flows, cm_error *error);
 

@@ -1,5 +1,5 @@
-/* The undirected weighted graph on which the seed's method works: no self loops, both directions stored.
- * For a directed network an edge's weight is the sum of both directions (seed 0; SPEC MAP-2). */
+/* The undirected weighted graph on which the source's method works: no self loops, both directions stored.
+ * For a directed network an edge's weight is the sum of both directions (source 0). */
 #ifndef CM_PARTITION_GRAPH_H
 #define CM_PARTITION_GRAPH_H
 

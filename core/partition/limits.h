@@ -1,4 +1,4 @@
-/* What a partition asks of the cores, and the limits that it breaks (SPEC MAP-12, section 8). */
+/* What a partition asks of the cores, and the limits that it breaks. */
 #ifndef CM_PARTITION_LIMITS_H
 #define CM_PARTITION_LIMITS_H
 

@@ -1,4 +1,4 @@
-/* What shapes the partition stage of the seed's method (seed 0, steps s2 to s5), and the random streams of
+/* What shapes the partition stage of the source's method (source 0, steps s2 to s5), and the random streams of
  * the stages: every random choice comes from (seed, stream, level or try), never from shared state. */
 #ifndef CM_PARTITION_OPTIONS_H
 #define CM_PARTITION_OPTIONS_H

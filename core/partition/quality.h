@@ -1,4 +1,4 @@
-/* What a partition costs, before it has a place (SPEC section 8). */
+/* What a partition costs, before it has a place. */
 #ifndef CM_PARTITION_QUALITY_H
 #define CM_PARTITION_QUALITY_H
 

@@ -7,7 +7,7 @@
 #include "core/chip/region.h"
 #include "core/partition/graph.h"
 
-/* Initial placement by bisection (seed 0, steps s8-1 and s8-2; SPEC MAP-8): the region is split at the middle of its
+/* Initial placement by bisection (source 0, steps s8-1 and s8-2): the region is split at the middle of its
  * longer side, the parts by greedy growing so that each side holds exactly as many as it has cores, until one part
  * meets one core. `parts` is the graph of parts; region->core_count equals its vertex count. Fills core [parts] with
  * core numbers. Opens phase "place". O(entries * log(parts) * log(cores)) times tries. */
@@ -25,7 +25,7 @@ typedef struct cm_force_result {
   double force_before, force_after; /* sum of the lengths of all net forces, scaled weights */
 } cm_force_result;
 
-/* Force-directed refinement (seed 0, steps s9-1 and s9-2; SPEC MAP-9). An edge (u, v, w) pulls u by w * (xv-xu,
+/* Force-directed refinement (source 0, steps s9-1 and s9-2). An edge (u, v, w) pulls u by w * (xv-xu,
  * yv-yu). Each round sorts parts by net force and walks the largest share of them; each looks through the quadrant
  * that its force points to for the part whose swap lowers the sum of both net forces' lengths most, and swaps. Ends when a round swaps
  * nothing or at the limit. Positions are those of the cores' routers; the way round a torus is not used, as in the

@@ -1,4 +1,4 @@
-/* Directed acyclic graphs of tasks: rows both ways, heights, and the execution queue by height (TILE-3). */
+/* Directed acyclic graphs of tasks: rows both ways, heights, and the execution queue by height. */
 #ifndef CM_SCHEDULE_DAG_H
 #define CM_SCHEDULE_DAG_H
 
@@ -39,7 +39,7 @@ void cm_dag_heights(const cm_dag *dag, const uint64_t *weight, bool with_arcs, u
 /* depth[v]: the longest weighted way from a source to the beginning of v (v's own weight not counted). O(n + m). */
 void cm_dag_depths(const cm_dag *dag, const uint64_t *weight, bool with_arcs, uint64_t *depth);
 
-/* The execution queue of TILE-3: among the nodes without unexecuted predecessors always the one with the highest
+/* The execution queue by height: among the nodes without unexecuted predecessors always the one with the highest
  * priority, ties to the lowest number. `queue` has node_count places. O(m + n log n). Errors: memory. */
 cm_status cm_dag_queue(const cm_dag *dag, const uint64_t *priority, cm_memory *memory, uint32_t *queue,
                        cm_error *error);

@@ -1,4 +1,4 @@
-/* Searching the order in which the operators of a graph are executed (ORDER-2, ORDER-3).
+/* Searching the order in which the operators of a graph are executed.
  *
  * A graph is cut at its key nodes, which are on every way from a source to a sink, so that what lies between two of
  * them is ordered on its own. Of each subgraph all topological orders are scored where they are few, else some that are
@@ -45,7 +45,7 @@ typedef cm_status (*cm_order_score)(void *context, uint32_t subgraph, const uint
 typedef enum cm_order_method {
   CM_ORDER_AUTO,   /* every order where there are at most enumerate_max, else tree search, then descent from the best */
   CM_ORDER_SAMPLE, /* the same with random sampling biased by height in place of tree search and descent */
-  CM_ORDER_HEIGHT, /* no search: of each subgraph the queue by height (TILE-3), unless the given order is better */
+  CM_ORDER_HEIGHT, /* no search: of each subgraph the queue by height, unless the given order is better */
   CM_ORDER_GIVEN,  /* no search: the order that was given */
 } cm_order_method;
 

@@ -18,7 +18,7 @@ typedef struct cm_schedule {
 } cm_schedule;
 
 typedef enum cm_schedule_method {
-  /* Projects: serial and parallel scheme by height (TILE-3), the shorter one justified as long as that helps.
+  /* Projects: serial and parallel scheme by height, the shorter one justified as long as that helps.
    * Processors: HEFT (Topcuoglu, Hariri, Wu, IEEE TPDS 2002) to the letter. */
   CM_SCHEDULE_LIST,
   /* From the list schedule on, until the budget is spent or the lower bound met: docs/scheduling.md. */

@@ -1,4 +1,4 @@
-/* Where a graph of operators can be cut (ORDER-2), and how many orders a piece of it has. */
+/* Where a graph of operators can be cut, and how many orders a piece of it has. */
 #include <string.h>
 
 #include "core/schedule/orders.h"

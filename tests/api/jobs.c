@@ -1,4 +1,4 @@
-/* Jobs, events and mappings over HTTP against a live daemon; and SPEC section 11's rows that are about jobs. */
+/* Jobs, events and mappings over HTTP against a live daemon; and bad input that is about jobs. */
 #include "tests/api/client.h"
 
 #include <zlib.h>
@@ -528,7 +528,7 @@ START_TEST(bad_jobs_are_refused_at_once)
 }
 END_TEST
 
-/* SPEC section 11: what only the mapper can know is the failed job's problem. */
+/* What only the mapper can know is the failed job's problem. */
 START_TEST(impossible_jobs_fail_with_the_reason)
 {
   char network[65], id[33];

@@ -376,7 +376,7 @@ START_TEST(networks_are_listed_page_by_page)
 }
 END_TEST
 
-/* SPEC section 11, the rows about files. */
+/* Bad input: files. */
 START_TEST(bad_networks_are_refused_with_the_place)
 {
   static const struct {

@@ -1,4 +1,4 @@
-# The coremap command as a user runs it: what it makes, and SPEC section 11 row by row.
+# The coremap command as a user runs it: what it makes, and what it says to bad input.
 dist_check_SCRIPTS += tests/cli/coremap tests/cli/remote tests/cli/login tests/cli/listen tests/cli/exports tests/cli/readme tests/cli/sources
 TESTS += tests/cli/coremap tests/cli/remote tests/cli/login tests/cli/listen tests/cli/exports tests/cli/readme tests/cli/sources
 EXTRA_DIST += tests/cli/expect.sh tests/cli/exports.py

@@ -1,4 +1,4 @@
-/* core/mapping/metrics against SPEC section 8 written down naively: every packet of every net is walked over the chip
+/* core/mapping/metrics against the definitions written down naively: every packet of every net is walked over the chip
  * step by step, probabilities by their recurrence, trees as sets of links. */
 #include "../unit/networks.h"
 
@@ -295,7 +295,7 @@ START_TEST(metrics_agree_with_a_walk_of_every_packet)
     ck_ok(cm_check_measure(&n, chip, part, parts, order, &run, &checked, &error));
     agree(&checked.metrics, checked.core, parts, &t, round);
     cm_free(checked.core);
-    /* MAP-14: the same bits on any number of threads. */
+    /* The same bits on any number of threads. */
     run.threads = 2 + (unsigned)(round % 7);
     ck_ok(cm_metrics_compute(&n, chip, part, parts, order, &run, &again, &e, &error));
     ck_assert_mem_eq(&m, &again, sizeof m);

@@ -1,5 +1,4 @@
-/* Permutations of operator graphs: each crossing rule on random layouts, whole graphs, and that mistakes are noticed
- * (SPEC PERM-2 to PERM-5). */
+/* Permutations of operator graphs: each crossing rule on random layouts, whole graphs, and that mistakes are noticed. */
 #include "../unit/graphs.h"
 
 #include "core/operators/onnx/onnx.h"

@@ -1,4 +1,4 @@
-/* Programs: whatever a model is cut into, it computes the same and reads nothing that is not there (SPEC ORDER-1, ORDER-4);
+/* Programs: whatever a model is cut into, it computes the same and reads nothing that is not there;
  * mistakes and damage are noticed. */
 #include "models.h"
 

@@ -1,5 +1,4 @@
-/* Schedules: searches only gain, whatever the number of threads, and nothing is faster than the bound (SPEC ORDER-2,
- * ORDER-3). */
+/* Schedules: searches only gain, whatever the number of threads, and nothing is faster than the bound. */
 #include "models.h"
 
 #include "core/machine/bound.h"

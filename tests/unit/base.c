@@ -14,7 +14,7 @@
 
 START_TEST(varint_is_the_seeds_figure)
 {
-  /* Seed 0, figure 2: 000010010101010010101 and 0001101 in reading order, high bit = more follow. */
+  /* Source 0, figure 2: 000010010101010010101 and 0001101 in reading order, high bit = more follow. */
   const uint8_t figure[] = {0x84, 0xd5, 0x15, 0x0d};
   uint64_t value = 0;
   ck_assert_uint_eq(cm_varint_decode(figure, sizeof figure, &value), 3);

@@ -303,7 +303,7 @@ START_TEST(processors_go_by_connection_weight_and_by_room)
 {
   /* Groups 0 to 3 of 3, 2, 2, 1 nodes; connection weights 10, 40, 38, 12: priority 1, 2, 3, 0. The processors have 3,
    * 2, 2, 1 free cores. The largest goes first and must be left to group 0: the only one that it can hold and nobody
-   * else; the seed's rule passes over those that do not fit. */
+   * else; the source's rule passes over those that do not fit. */
   static const uint32_t group[8] = {0, 0, 0, 1, 1, 2, 2, 3};
   uint64_t dense[64] = {0};
   dense[3 * 8 + 5] = dense[5 * 8 + 3] = 30;

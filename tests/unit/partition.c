@@ -1,4 +1,4 @@
-/* core/partition: every step of the seed's method against a hand-computed or brute-force answer. */
+/* core/partition: every step of the source's method against a hand-computed or brute-force answer. */
 #include "unit.h"
 
 #include "core/base/random.h"

@@ -1,4 +1,4 @@
-/* core/placement: the seed's steps s8 and s9 on hand-computed and random cases. */
+/* core/placement: the source's steps s8 and s9 on hand-computed and random cases. */
 #include "unit.h"
 
 #include <math.h>

@@ -215,7 +215,7 @@ START_TEST(candidates_keep_their_word)
         box_there = box_there || is_box;
         ck_assert(i < 1 || r->cost >= region[i - 1]->cost - 1e-9 || i == 1);
       }
-      /* Never dearer than the seed's box, and the box is first when it is as good. */
+      /* Never dearer than the source's box, and the box is first when it is as good. */
       ck_assert(region[0]->cost <= box->cost + 1e-9);
       ck_assert(box_there || found == most);
       compared++;

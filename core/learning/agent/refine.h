@@ -1,4 +1,4 @@
-/* Refinement of a placement for the fewest hops (SPEC MAP-9, LEARN-7), whoever made it. */
+/* Refinement of a placement for the fewest hops, whoever made it. */
 #ifndef CM_LEARNING_AGENT_REFINE_H
 #define CM_LEARNING_AGENT_REFINE_H
 

@@ -56,7 +56,7 @@ cm_status cm_scene_look(const cm_scene *scene, const uint32_t *at, cm_memory *me
 
 /* How nodes that want to be somewhere come to sites of their own. */
 typedef enum cm_rule {
-  CM_RULE_NEAREST, /* the likeliest core, conflicts to the nearest free ones by priority (LEARN-4, cm_assign) */
+  CM_RULE_NEAREST, /* the likeliest core, conflicts to the nearest free ones by priority (cm_assign) */
   CM_RULE_SLICES,  /* by x into the columns, by y inside each: nobody is far from where its like are */
   CM_RULES
 } cm_rule;
@@ -70,7 +70,7 @@ cm_status cm_scene_assign(const cm_scene *scene, cm_rule rule, const float *posi
 uint64_t cm_scene_hops(const cm_scene *scene, const uint32_t *at);
 
 /* What each node pays, loss [nodes]: traffic * distance of its edges, and of these the larger of left and right and the
- * larger of above and below once more, as the seed's reward has it (reward.h). In scaled weights. O(entries). */
+ * larger of above and below once more, as the source's reward has it (reward.h). In scaled weights. O(entries). */
 void cm_scene_losses(const cm_scene *scene, const uint32_t *at, double *loss);
 
 /* ---- where nodes stand before a policy has said anything ---- */

@@ -1,5 +1,5 @@
 /* Communities of a graph of parts: sets that talk among themselves more than with others, so that each can be given to
- * one processor (seed 1, steps s300 and s400; SPEC LEARN-2). */
+ * one processor (source 1, steps s300 and s400). */
 #ifndef CM_LEARNING_COMMUNITIES_H
 #define CM_LEARNING_COMMUNITIES_H
 

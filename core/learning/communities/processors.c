@@ -132,7 +132,7 @@ static uint32_t next_processor(const giver *g)
   return best;
 }
 
-/* In order of connection weight: the seed's rule. */
+/* In order of connection weight: the source's rule. */
 static cm_status give_out(giver *g, cm_error *error)
 {
   while (g->left > 0 && g->processors_left > 0) {

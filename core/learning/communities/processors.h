@@ -1,5 +1,5 @@
 /* Processors of a chip and the communities that they run: a processor is a die, its physical nodes are the cores of it
- * that are free (seed 1, step s500; SPEC LEARN-2). */
+ * that are free (source 1, step s500). */
 #ifndef CM_LEARNING_PROCESSORS_H
 #define CM_LEARNING_PROCESSORS_H
 

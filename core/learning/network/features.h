@@ -1,4 +1,4 @@
-/* What a policy is told of each logical node (seed 1, step s100; SPEC LEARN-1). */
+/* What a policy is told of each logical node (source 1, step s100). */
 #ifndef CM_LEARNING_NETWORK_FEATURES_H
 #define CM_LEARNING_NETWORK_FEATURES_H
 

@@ -1,4 +1,4 @@
-/* The normalised Laplacian of a logical graph (SPEC LEARN-1): L = I - D^-1 A, where A holds the weights between nodes
+/* The normalised Laplacian of a logical graph: L = I - D^-1 A, where A holds the weights between nodes
  * and D their sums by row (random-walk normalisation: a row of L X is what a node has less the weighted mean of what its
  * neighbours have). A node without edges has a row of zeros. */
 #ifndef CM_LEARNING_NETWORK_LAPLACIAN_H

@@ -1,4 +1,4 @@
-/* The policy network (seed 1, steps s600 and s700; SPEC LEARN-3): graph convolutions over the normalised Laplacian, a
+/* The policy network (source 1, steps s600 and s700): graph convolutions over the normalised Laplacian, a
  * ReLU readout, a fully connected layer, and bound * tanh as output: the mean of a Gaussian over positions, and its
  * deviation, for every logical node.
  *
@@ -11,7 +11,7 @@
 #include "core/learning/network/features.h"
 #include "core/learning/network/laplacian.h"
 
-/* Inputs of a row: the seed's seven, then where the node stands, in units of the bound (scene.h). */
+/* Inputs of a row: the source's seven, then where the node stands, in units of the bound (scene.h). */
 enum cm_policy_input {
   CM_INPUT_POSITION = CM_FEATURES, /* along this axis, -1 to 1 */
   CM_INPUT_LOGIT,                  /* the position as the output layer sees it: its arc tangent hyperbolic */
@@ -76,7 +76,7 @@ void cm_policy_backward(const cm_policy *policy, const cm_laplacian *laplacian, 
 
 /* ---- the Gaussian over physical nodes ---- */
 
-/* Position of place i of n along an axis: -bound .. bound is cut in steps of 2 * bound / (n - 1) (LEARN-3). 0 where there
+/* Position of place i of n along an axis: -bound .. bound is cut in steps of 2 * bound / (n - 1). 0 where there
  * is only one place. */
 static inline double cm_position(uint32_t i, uint32_t n, double bound)
 {

@@ -1,5 +1,5 @@
 /* How large pieces are: thin bands where the parameters stay on the chip beside them, so that neighbouring operators can
- * go band by band; slices of channels where the parameters are too large for that (ORDER-1). */
+ * go band by band; slices of channels where the parameters are too large for that. */
 #include <string.h>
 
 #include "core/machine/plan/grid.h"

@@ -1,4 +1,4 @@
-/* A model cut in pieces that fit on the chip: values in tiles, operators in pieces (ORDER-1, TILE-2).
+/* A model cut in pieces that fit on the chip: values in tiles, operators in pieces.
  *
  * A value is kept on the chip in tiles, the cells of a grid over its dimensions; a piece makes one tile from parts of
  * others. Views (reshapes, concatenations, slices) are no operators here: what reads them reads parts of the values

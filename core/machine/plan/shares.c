@@ -1,4 +1,4 @@
-/* Which device has which piece of an operator (TILE-2; seed 4): each a stretch of them in row-major order. */
+/* Which device has which piece of an operator (source 4): each a stretch of them in row-major order. */
 #include "core/machine/plan/cutter.h"
 
 cm_work cm_piece_work(const cm_call *call, const cm_box *output, const cm_box *inputs, uint32_t replaced)

@@ -1,4 +1,4 @@
-/* Running a program: the time of every unit, and what it computes (ORDER-4). */
+/* Running a program: the time of every unit, and what it computes. */
 #ifndef CM_MACHINE_SIMULATE_H
 #define CM_MACHINE_SIMULATE_H
 

@@ -1,5 +1,5 @@
 /* An independent check of a mapping file: it recomputes limits and metrics from the network with code of
- * its own and shares nothing with the mappers or cm_metrics (SPEC section 12, `coremap check`). */
+ * its own and shares nothing with the mappers or cm_metrics (`coremap check`). */
 #ifndef CM_MAPPING_CHECK_H
 #define CM_MAPPING_CHECK_H
 

@@ -10,7 +10,7 @@
 #include "core/partition/limits.h"
 #include "core/partition/reference/reference.h"
 
-/* The seed's method; a damaged cache entry is made anew once. */
+/* The source's method; a damaged cache entry is made anew once. */
 static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                          cm_error *error)
 {
@@ -218,7 +218,7 @@ static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *a
   return status;
 }
 
-/* Memory beside the topology: of the seed's method the level-0 graph and the transposed pins at once. */
+/* Memory beside the topology: of the source's method the level-0 graph and the transposed pins at once. */
 static uint64_t seed_bytes(const cm_engine_task *task)
 {
   const cm_topology *t = task->input->topology;

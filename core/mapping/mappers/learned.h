@@ -1,5 +1,4 @@
-/* Mapper `learned`: the parts of a partition to the cores of a region by a trained policy (SPEC LEARN-7;
- * docs/learned-mapper.md). */
+/* Mapper `learned`: the parts of a partition to the cores of a region by a trained policy (docs/learned-mapper.md). */
 #ifndef CM_MAPPING_LEARNED_H
 #define CM_MAPPING_LEARNED_H
 

@@ -21,7 +21,7 @@ static bool may_roam(const cm_placing *g)
          o->mapper != CM_MAPPER_LEARNED && o->regions > 1 && g->part_count > 1 && g->part_count <= ROAMING_MAX;
 }
 
-/* The regions to compare; preset reference and others on request take the seed's box alone. */
+/* The regions to compare; preset reference and others on request take the source's box alone. */
 static cm_status choose_regions(const cm_placing *g, cm_region **regions, uint32_t *found, cm_error *error)
 {
   const cm_map_input *in = g->input;

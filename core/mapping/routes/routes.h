@@ -1,5 +1,5 @@
 /* Routes of a mapping: one tree an axon (or one path a pair of parts), free of deadlock under a turn rule, spread so
- * that the fullest link carries less where the rule leaves a choice, and routing tables for them (SPEC MAP-16). */
+ * that the fullest link carries less where the rule leaves a choice, and routing tables for them. */
 #ifndef CM_MAPPING_ROUTES_H
 #define CM_MAPPING_ROUTES_H
 

@@ -1,4 +1,4 @@
-/* Coarsened topologies kept between jobs (SPEC API-4): folders on disk, each with a manifest of its files' SHA-256,
+/* Coarsened topologies kept between jobs: folders on disk, each with a manifest of its files' SHA-256,
  * checked on every acquire; bounded in bytes; the least recently used goes first, never one in use. */
 #ifndef CM_MAPPING_CACHE_H
 #define CM_MAPPING_CACHE_H

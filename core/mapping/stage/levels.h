@@ -1,4 +1,4 @@
-/* Coarsened levels of a job: from the cache when it has them, else made now (SPEC API-4). */
+/* Coarsened levels of a job: from the cache when it has them, else made now. */
 #ifndef CM_MAPPING_LEVELS_H
 #define CM_MAPPING_LEVELS_H
 

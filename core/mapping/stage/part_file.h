@@ -1,4 +1,4 @@
-/* Reading OUT.part files (SPEC section 12): one part number a line. */
+/* Reading OUT.part files: one part number a line. */
 #ifndef CM_MAPPING_PART_FILE_H
 #define CM_MAPPING_PART_FILE_H
 

@@ -1,5 +1,5 @@
 /* Why not: refusals of the partition stage that name the limit in the way and the smallest relaxation that would
- * fit, proved or found by trying (SPEC MAP-12, section 11; docs/refusals.md). */
+ * fit, proved or found by trying (docs/refusals.md). */
 #ifndef CM_MAPPING_WHYNOT_H
 #define CM_MAPPING_WHYNOT_H
 

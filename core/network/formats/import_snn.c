@@ -1,4 +1,4 @@
-/* .snn, the field's benchmark format (SPEC section 8), little endian: u32 neurons, u32 hyperedges; per
+/* .snn, the field's benchmark format, little endian: u32 neurons, u32 hyperedges; per
  * hyperedge u32 number of targets, u32 source, u32 targets[], f32 rate.
  *
  * Happy path: targets are copied straight into the pins of the topology, four bytes a synapse, and sorted

@@ -1,4 +1,4 @@
-/* ONNX files in and out (SPEC PERM-5, API-9).
+/* ONNX files in and out.
  *
  * Read: ONNX opsets 6 to 27, every IR version, initializers listed as inputs or not (they are constants either
  * way, and written without the listing where the IR version allows), raw and typed tensor data. Refused with

@@ -1,4 +1,4 @@
-/* How operators let permutations pass: seed 3's rules z101 (intra-dimension) and z102 (inter-dimension), PERM-2.
+/* How operators let permutations pass: source 3's rules z101 (intra-dimension) and z102 (inter-dimension).
  *
  * A rule is given the layout of one input or output and says which layouts the others must then have, so that the
  * operator computes the same elements, only stored otherwise. The rewrite then makes it so: axes, pads, weights and

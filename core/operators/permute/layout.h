@@ -1,7 +1,7 @@
-/* How a tensor is stored: a permutation of its axes and, per axis, of the elements along it (SPEC PERM-1).
+/* How a tensor is stored: a permutation of its axes and, per axis, of the elements along it.
  *
  * stored[j_0, j_1, ...] = logical[i_0, i_1, ...] with i_a = map_a[j_k] where perm[k] = a. A pure axis permutation is an
- * inter-dimension permutation of seed 3, pure maps are intra-dimension ones; layouts are closed under composition. */
+ * inter-dimension permutation of source 3, pure maps are intra-dimension ones; layouts are closed under composition. */
 #ifndef CM_OPERATORS_LAYOUT_H
 #define CM_OPERATORS_LAYOUT_H
 

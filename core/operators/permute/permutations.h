@@ -1,4 +1,4 @@
-/* The permutation pass (SPEC section 4; seed 3). */
+/* The permutation pass (source 3). */
 #ifndef CM_OPERATORS_PERMUTATIONS_H
 #define CM_OPERATORS_PERMUTATIONS_H
 

@@ -1,8 +1,7 @@
 /* Between the files that optimise permutations.
  *
- * While they work, every permutation of the graph, however it was written, is one node with a `layout`: marked
- * (PERM-1), put where it costs least (PERM-2, 4), merged and folded (PERM-3), and at the end written as operators again
- * (PERM-5). */
+ * While they work, every permutation of the graph, however it was written, is one node with a `layout`: marked, put where
+ * it costs least, merged and folded, and at the end written as operators again. */
 #ifndef CM_OPERATORS_PERMUTE_H
 #define CM_OPERATORS_PERMUTE_H
 

@@ -1,4 +1,4 @@
-/* PERM-5: layout nodes as ONNX operators, and permutations that a matrix product takes along for nothing. */
+/* Layout nodes as ONNX operators, and permutations that a matrix product takes along for nothing. */
 #include <string.h>
 
 #include "core/operators/evaluate.h"

@@ -1,4 +1,4 @@
-/* PERM-1: which nodes are permutations, what they move, and their layouts. */
+/* Which nodes are permutations, what they move, and their layouts. */
 #include <string.h>
 
 #include "core/operators/permute/permute.h"

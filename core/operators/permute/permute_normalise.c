@@ -1,4 +1,4 @@
-/* PERM-3: chains composed, constants folded, identities gone, equal permutations made once. */
+/* Chains composed, constants folded, identities gone, equal permutations made once. */
 #include <string.h>
 
 #include "core/operators/evaluate.h"

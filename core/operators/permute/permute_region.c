@@ -1,4 +1,4 @@
-/* PERM-2 and PERM-4: where a permutation goes, decided for its whole region at once.
+/* Where a permutation goes, decided for its whole region at once.
  *
  * The permutation pi at the seed makes y = pi(x). From x and y on, a region of values is grown in which each value
  * could be stored either as it is or as it would be on the other side of pi: a value before pi could be stored already

@@ -1,4 +1,4 @@
-/* Cutting an operator in pieces of its own kind (SPEC ORDER-1).
+/* Cutting an operator in pieces of its own kind.
  *
  * A piece is named by the box of the output that it makes. The rules here say along which axes an operator may be cut,
  * which boxes of its inputs a piece reads (halos of strided, dilated and padded windows included) and what changes in

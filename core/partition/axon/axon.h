@@ -1,4 +1,4 @@
-/* Partitioning a directed network under all core limits for least connectivity (SPEC MAP-11, MAP-12): multilevel, by
+/* Partitioning a directed network under all core limits for least connectivity: multilevel, by
  * shared inbound axons. docs/axon-partitioning.md explains the method and its sources. */
 #ifndef CM_PARTITION_AXON_H
 #define CM_PARTITION_AXON_H

@@ -1,5 +1,5 @@
 /* The directed hypergraph on which the axon objective is partitioned: every net is one axon with its source, its
- * weight (spike rate) and its distinct targets (SPEC MAP-11, MAP-12). */
+ * weight (spike rate) and its distinct targets. */
 #ifndef CM_PARTITION_HYPERGRAPH_H
 #define CM_PARTITION_HYPERGRAPH_H
 

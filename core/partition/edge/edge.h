@@ -1,4 +1,4 @@
-/* Partitioning for the least weight of edges between parts of limited size (SPEC MAP-11, MAP-12, objective `edge`):
+/* Partitioning for the least weight of edges between parts of limited size (objective `edge`):
  * multilevel. docs/edge-partitioning.md explains the method and its sources. */
 #ifndef CM_PARTITION_EDGE_H
 #define CM_PARTITION_EDGE_H

@@ -1,4 +1,4 @@
-/* Bisection by greedy growing (seed 0, steps s3-1 and s3-2; SPEC MAP-3). */
+/* Bisection by greedy growing (source 0, steps s3-1 and s3-2). */
 #ifndef CM_PARTITION_BISECT_H
 #define CM_PARTITION_BISECT_H
 

@@ -1,4 +1,4 @@
-/* Coarsening (seed 0, steps s2-1 and s2-2; SPEC MAP-2). */
+/* Coarsening (source 0, steps s2-1 and s2-2). */
 #ifndef CM_PARTITION_COARSEN_H
 #define CM_PARTITION_COARSEN_H
 

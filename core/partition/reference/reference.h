@@ -1,5 +1,5 @@
-/* The partition stage of preset `reference`: the seed's multilevel method to the letter (seed 0, steps s2 to
- * s6; SPEC MAP-2 to MAP-6). */
+/* The partition stage of preset `reference`: the source's multilevel method to the letter (source 0, steps s2 to
+ * s6). */
 #ifndef CM_PARTITION_REFERENCE_H
 #define CM_PARTITION_REFERENCE_H
 

@@ -1,4 +1,4 @@
-/* Refinement on one level (seed 0, step s5-1; SPEC MAP-5). */
+/* Refinement on one level (source 0, step s5-1). */
 #ifndef CM_PARTITION_REFINE_H
 #define CM_PARTITION_REFINE_H
 

@@ -1,5 +1,5 @@
-/* The mesh mapper: vertices of a graph straight to cores, for the least sum of weight * distance (SPEC MAP-8, MAP-9,
- * MAP-11, objective `edge`). Multilevel on the graph and on the mesh at once. docs/placement.md explains the method and
+/* The mesh mapper: vertices of a graph straight to cores, for the least sum of weight * distance (objective
+ * `edge`). Multilevel on the graph and on the mesh at once. docs/placement.md explains the method and
  * its sources. */
 #ifndef CM_PLACEMENT_MESH_H
 #define CM_PLACEMENT_MESH_H

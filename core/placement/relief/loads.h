@@ -1,5 +1,5 @@
 /* Expected packets at every router when each packet takes at every router one of its still useful directions with equal
- * chances (congestion, SPEC section 8), kept while parts change places. */
+ * chances (congestion), kept while parts change places. */
 #ifndef CM_PLACEMENT_LOADS_H
 #define CM_PLACEMENT_LOADS_H
 
