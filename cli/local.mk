@@ -17,6 +17,7 @@ coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/command.h cli/context.h 
   cli/login.c \
   cli/token.h cli/token.c \
   cli/main.c \
+  cli/manual.h cli/manual.c \
   cli/map.c cli/mapped.c \
   cli/partition.c \
   cli/remote.c \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/manual.h"
 
 const cli_command *const cli_commands[] = {
   &cli_command_map,     &cli_command_partition,   &cli_command_place,    &cli_command_compile,  &cli_command_run,
@@ -13,7 +14,7 @@ const cli_command *const cli_commands[] = {
   &cli_command_logout,  &cli_command_context,     &cli_command_submit,   &cli_command_remap,    &cli_command_wait,
   &cli_command_log,     &cli_command_cancel,      &cli_command_get,      &cli_command_download, &cli_command_jobs,
   &cli_command_networks, &cli_command_mappings,   &cli_command_chips,    &cli_command_occupancy, &cli_command_reserve,
-  &cli_command_release, &cli_command_rm,          &cli_command_top,      &cli_command_help_,
+  &cli_command_release, &cli_command_rm,          &cli_command_top,      &cli_command_completion, &cli_command_help_,
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
@@ -40,7 +41,9 @@ static void list_commands(FILE *stream)
 
 /* ---- help ---- */
 
-static const cli_flag help_flags[] = {{"json", NULL, CLI_JSON, "all commands with their flags as JSON, or the one that is named"}, {0}};
+enum { HELP_MAN = 1 };
+static const cli_flag help_flags[] = {{"json", NULL, CLI_JSON, "all commands with their flags as JSON, or the one that is named"},
+                                      {"man", NULL, HELP_MAN, "as a page for man(1)"}, {0}};
 
 static void print_json(const cli_command *one)
 {
@@ -56,17 +59,20 @@ static void print_json(const cli_command *one)
 
 static int help(int argc, char **argv)
 {
-  bool json = false;
+  bool json = false, man = false;
   for (int flag; (flag = cli_next(&cli_command_help_, argc, argv)) != -1;) {
-    if (flag != CLI_JSON)
+    if (flag != CLI_JSON && flag != HELP_MAN)
       return cli_ended(flag);
-    json = true;
+    json = json || flag == CLI_JSON;
+    man = man || flag == HELP_MAN;
   }
   const cli_command *one = optind < argc ? cli_command_find(argv[optind]) : NULL;
   if (optind < argc && one == NULL)
     return cli_no_command(argv[optind]);
   if (json)
     print_json(one);
+  else if (man)
+    cli_print_manual(one, stdout);
   else if (one != NULL)
     cli_command_help(one, stdout);
   else
@@ -75,7 +81,7 @@ static int help(int argc, char **argv)
 }
 
 const cli_command cli_command_help_ = {
-  .name = "help", .what = "what a command does and takes", .run = help, .usage = "[COMMAND] [--json]",
+  .name = "help", .what = "what a command does and takes", .run = help, .usage = "[COMMAND] [--json|--man]",
   .about = "Lists the commands, or says what one does and which flags it has.", .flags = help_flags};
 
 int main(int argc, char **argv)

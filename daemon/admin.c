@@ -14,7 +14,7 @@
 
 enum { EXIT_USAGE = 2, WORDS_MAX = 64 };
 
-static const char usage[] =
+const char cm_admin_usage[] =
   "usage: coremapd user add NAME [--role user|operator|admin] [--group NAME] [--share N]\n"
   "       coremapd user set NAME [--role ROLE] [--group NAME|none] [--share N]\n"
   "       coremapd user list [--json]\n"
@@ -71,7 +71,7 @@ static int read_words(int count, char **words, arguments *a)
     const char *word = words[i];
     const size_t length = strcspn(word, "=");
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-      (void)fputs(usage, stdout);
+      (void)fputs(cm_admin_usage, stdout);
       return EXIT_SUCCESS;
     }
     if (word[0] != '-' && a->verb == NULL)

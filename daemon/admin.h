@@ -10,4 +10,7 @@ bool cm_admin_knows(const char *word);
 /* Carries one out; prints what it did or why not. The exit status: 0, 1 (refused) or 2 (wrong words). */
 int cm_admin_run(int count, char **words);
 
+/* The lines of its --help that say what there is. */
+extern const char cm_admin_usage[];
+
 #endif

@@ -174,6 +174,19 @@ static cm_status missing(const char *flag, cm_error *error)
   return cm_fail(error, CM_BAD_OPTION, "%s needs a value", flag);
 }
 
+const char *const cm_config_prints[] = {"config", "man", "man-config", NULL};
+
+static const char *find_print(const char *word)
+{
+  static const char prefix[] = "--print-";
+  size_t i = 0;
+  if (strncmp(word, prefix, sizeof prefix - 1) != 0)
+    return NULL;
+  while (cm_config_prints[i] != NULL && strcmp(cm_config_prints[i], word + sizeof prefix - 1) != 0)
+    i++;
+  return cm_config_prints[i];
+}
+
 /* Reads flags "--name value" and "--name=value". In the first pass only --config counts, in the second all others. */
 static cm_status read_flags(int count, char **words, bool files, cm_config *config, cm_error *error)
 {
@@ -186,6 +199,11 @@ static cm_status read_flags(int count, char **words, bool files, cm_config *conf
     }
     if (strcmp(word, "--version") == 0) {
       config->version = true;
+      continue;
+    }
+    const char *print = find_print(word);
+    if (print != NULL) {
+      config->print = print;
       continue;
     }
     if (strcmp(word, "--check-data") == 0) {
@@ -295,6 +313,15 @@ void cm_config_take(cm_config *config, const cm_config *next)
       memcpy((char *)config + s->offset, (const char *)next + s->offset, s->size);
 }
 
+bool cm_config_setting(size_t number, cm_setting_text *text)
+{
+  if (number >= SETTINGS)
+    return false;
+  const setting *s = &settings[number];
+  *text = (cm_setting_text){s->name, s->argument, s->help, s->live, s->kind == LIST};
+  return true;
+}
+
 char *cm_config_help(void)
 {
   char *text = NULL;
@@ -312,6 +339,7 @@ char *cm_config_help(void)
   (void)fputs("  --config FILE                      settings as \"name = value\" lines; flags count more\n"
               "  --check-data                       check the data folder instead of serving: every digest, every row's\n"
               "                                     files; prints each fault, exit status 1 if there is one\n"
+              "  --print-config                     print a configuration file that explains every setting\n"
               "  --version, --help\n\n"
               "On SIGHUP the file is read again; what has a * changes at once, the rest at the next start. What has a + may be said\n"
               "more than once, or be a list with spaces or commas between its items.\n", out);

@@ -7,6 +7,9 @@
 
 #include "core/base/file.h"
 
+/* What --print-NAME prints: "config", "man", "man-config". */
+extern const char *const cm_config_prints[];
+
 typedef struct cm_config {
   char listen[1600];   /* list of ADDRESS:PORT and unix:/PATH */
   char socket_mode[8]; /* octal */
@@ -38,6 +41,7 @@ typedef struct cm_config {
   uint64_t min_rate;      /* bytes a second */
   char visibility[16];    /* of what users make, unless they say */
   bool help, version, check_data;
+  const char *print; /* of cm_config_prints; NULL: nothing */
 } cm_config;
 
 /* Reads the command line, and the file that --config names. CM_BAD_OPTION says which setting, and what it may be. */
@@ -48,6 +52,15 @@ const char *cm_config_needs_restart(const cm_config *before, const cm_config *no
 
 /* Takes over the settings that a running server can change. */
 void cm_config_take(cm_config *config, const cm_config *next);
+
+/* A setting as people read it. */
+typedef struct cm_setting_text {
+  const char *name, *argument, *help;
+  bool live, list; /* changes on SIGHUP; may be said more than once */
+} cm_setting_text;
+
+/* The setting of this number; false: there are no more. */
+bool cm_config_setting(size_t number, cm_setting_text *text);
 
 /* The text of --help; the caller frees, NULL when out of memory. */
 char *cm_config_help(void);

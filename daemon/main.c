@@ -19,6 +19,7 @@
 #include "daemon/import.h"
 #include "daemon/log.h"
 #include "daemon/manager.h"
+#include "daemon/manual.h"
 #include "daemon/workers.h"
 #include "storage/check.h"
 #include "storage/drain.h"
@@ -326,6 +327,12 @@ int main(int count, char **words)
     char *text = cm_config_help();
     (void)fputs(text != NULL ? text : "", stdout);
     free(text);
+    return EXIT_SUCCESS;
+  }
+  if (s.config.print != NULL) {
+    (s.config.print == cm_config_prints[0]   ? cm_manual_config
+     : s.config.print == cm_config_prints[1] ? cm_manual_daemon
+                                             : cm_manual_settings)(stdout);
     return EXIT_SUCCESS;
   }
   if (s.config.version) {
