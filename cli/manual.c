@@ -98,6 +98,7 @@ static void put_all(FILE *out)
   }
   fputs(".SH ENVIRONMENT\n.TP\n\\fBCOREMAP_SERVER\\fR, \\fBCOREMAP_CONTEXT\\fR\nThe server to talk to: its URL, or the name of a context.\n"
         ".TP\n\\fBCOREMAP_TOKEN\\fR\nThe token to send to it.\n"
+        ".TP\n\\fBSSL_CERT_FILE\\fR\nCertificates to trust instead of the machine's.\n"
         ".SH FILES\n.TP\n\\fI~/.config/coremap\\fR\nContexts and tokens.\n"
         ".SH \"EXIT STATUS\"\n0 done, 1 refused or illegal, 2 bad usage or input.\n.SH \"SEE ALSO\"\n.BR coremapd (8)\n", out);
 }

@@ -3,7 +3,7 @@ systemd_FILES = systemd/coremapd.service systemd/coremapd.socket systemd/coremap
 EXTRA_DIST += systemd/coremapd.service.in systemd/coremapd.socket.in systemd/coremapd.tmpfiles.in systemd/coremapd.sysusers
 CLEANFILES += $(systemd_FILES)
 $(systemd_FILES): %: %.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) systemd && $(SED) -e 's#@bindir@#$(bindir)#g; s#@sysconfdir@#$(sysconfdir)#g; s#@docdir@#$(docdir)#g' $< > $@.new && mv $@.new $@
+	$(AM_V_GEN)$(MKDIR_P) systemd && $(SED) -e 's#[@]bindir[@]#$(bindir)#g; s#[@]sysconfdir[@]#$(sysconfdir)#g; s#[@]docdir[@]#$(docdir)#g' $< > $@.new && mv $@.new $@
 if SYSTEMD
 all-local: $(systemd_FILES)
 install-data-local: install-systemd
