@@ -29,6 +29,7 @@ void cm_post_token(cm_request *request);
 void cm_delete_token(cm_request *request);
 
 void cm_post_network(cm_request *request);
+void cm_post_network_rates(cm_request *request);
 void cm_list_networks(cm_request *request);
 void cm_get_network(cm_request *request);
 void cm_get_network_content(cm_request *request);

@@ -3,6 +3,7 @@
  * Upload, happy path: the file has arrived whole and hashed; when its hash is unknown it is read by core/network,
  * written as a topology file beside (daemon/job/import.c), and published with its row. What can fail: the file (400 with the place), its
  * size (413), the disk (507), memory (503); in each case nothing is stored. */
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,14 +50,14 @@ static bool wanted_format(cm_request *request, const char **format)
 }
 
 /* Reads a file in and stores it as a network. */
-static cm_status import(cm_request *request, const char *path, cm_network *network, cm_network *made, bool *there,
-                        cm_error *error)
+static cm_status import(cm_request *request, const char *path, const char *rates, cm_network *network, cm_network *made,
+                        bool *there, cm_error *error)
 {
   char scratch[CM_PATH_MAX], id[CM_ID_MAX];
   cm_store_id(id);
   if (cm_path(scratch, error, "%s/incoming/%s.zip", request->store->folder, id) != CM_OK)
     return error->status;
-  cm_status status = request->server->options.import(request->server->options.user, path, scratch,
+  cm_status status = request->server->options.import(request->server->options.user, path, rates, scratch,
                                                      cm_server_limits_now(request->server).memory_limit,
                                                      &request->server->stopping, network, error);
   if (status == CM_OK) {
@@ -74,7 +75,7 @@ static bool wanted_options(cm_request *request, char text[CM_READ_AS_MAX])
   json_t *options = json_object();
   text[0] = '\0';
   for (int id = 0; id < CM_READ_OPTIONS; id++) {
-    const char *value = cm_request_query(request, cm_read_options[id].name);
+    const char *value = cm_read_options[id].file ? NULL : cm_request_query(request, cm_read_options[id].name);
     if (value == NULL)
       continue;
     if (cm_read_option_check((cm_read_option_id)id, value, &error) != CM_OK) {
@@ -122,7 +123,7 @@ cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
     return CM_CONFLICT;
   }
   if (status == CM_NOT_FOUND)
-    status = import(request, file->path, &network, &known, &there, &error);
+    status = import(request, file->path, NULL, &network, &known, &there, &error);
   if (status == CM_OK)
     reply_network(request, there ? 200 : 201, &known);
   else {
@@ -144,6 +145,69 @@ void cm_post_network(cm_request *request)
                          .bytes = request->file_bytes};
   if (cm_access_owner(request, cm_request_query(request, "visibility"), &file.owner))
     (void)cm_import_upload(request, &file);
+}
+
+static bool find(cm_request *request, cm_network *network)
+{
+  cm_error error;
+  if (cm_networks_get(request->store, request->param[0], network, &error) == CM_OK)
+    return true;
+  cm_reply_error(request, &error);
+  return false;
+}
+
+/* The same network with rates is another: its bytes, as it were, are the hashes of both files one after the other. */
+static void hash_of_both(const char *network, const char *rates, char hex[CM_SHA_MAX])
+{
+  unsigned char digest[crypto_hash_sha256_BYTES];
+  crypto_hash_sha256_state state;
+  crypto_hash_sha256_init(&state);
+  crypto_hash_sha256_update(&state, (const unsigned char *)network, CM_SHA_MAX - 1);
+  crypto_hash_sha256_update(&state, (const unsigned char *)rates, CM_SHA_MAX - 1);
+  crypto_hash_sha256_final(&state, digest);
+  sodium_bin2hex(hex, CM_SHA_MAX, digest, sizeof digest);
+}
+
+void cm_post_network_rates(cm_request *request)
+{
+  cm_error error;
+  cm_network base, network, known;
+  char path[CM_PATH_MAX];
+  bool there = false;
+  const char *visibility = cm_request_query(request, "visibility");
+  if (!find(request, &base))
+    return;
+  if (strcmp(base.format, MODEL_FORMAT) == 0) {
+    cm_reply_problem(request, 409, "conflict", "The state of a thing forbids the change",
+                     "network %s is an operator-level model: it has no axons, and no rates", base.id);
+    return;
+  }
+  network = base;
+  network.sequence = 0;
+  network.created = cm_store_time();
+  network.bytes = base.bytes + request->file_bytes;
+  (void)snprintf(network.format, sizeof network.format, "topology");
+  if (!cm_access_owner(request, visibility != NULL || request->open ? visibility : cm_visibility_name(base.owner.visibility),
+                       &network.owner))
+    return;
+  (void)snprintf(network.read_as, sizeof network.read_as, "{\"rates\":\"%s\"}", request->file_sha);
+  hash_of_both(base.sha256, request->file_sha, network.sha256);
+  cm_networks_id(network.sha256, &network.owner, network.id);
+  cm_status status = cm_networks_known(request->store, network.sha256, &network.owner, &known, &error);
+  if (status == CM_OK) {
+    reply_network(request, 200, &known);
+    return;
+  }
+  if (status == CM_NOT_FOUND)
+    status = cm_networks_path(request->store, base.id, path, &error);
+  if (status == CM_OK)
+    status = import(request, path, request->file_path, &network, &known, &there, &error);
+  if (status == CM_OK)
+    reply_network(request, there ? 200 : 201, &known);
+  else {
+    atomic_fetch_add(&request->server->counters.imports_failed, 1);
+    cm_reply_error(request, &error);
+  }
 }
 
 void cm_list_networks(cm_request *request)
@@ -174,15 +238,6 @@ void cm_list_networks(cm_request *request)
   }
   free(networks);
   cm_reply_json(request, 200, body);
-}
-
-static bool find(cm_request *request, cm_network *network)
-{
-  cm_error error;
-  if (cm_networks_get(request->store, request->param[0], network, &error) == CM_OK)
-    return true;
-  cm_reply_error(request, &error);
-  return false;
 }
 
 void cm_get_network(cm_request *request)

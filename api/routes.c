@@ -51,6 +51,8 @@ const cm_route cm_routes[] = {
    CM_RIGHT_SUBMIT, CM_OBJECT_NETWORK, CM_DEED_CHANGE},
   {"GET", "/v1/networks/{id}/content", cm_get_network_content, "getNetworkContent", CM_BODY_NONE, CM_LANE_SHORT, true,
    "", CM_RIGHT_READ, CM_OBJECT_NETWORK, CM_DEED_SEE},
+  {"POST", "/v1/networks/{id}/rates", cm_post_network_rates, "postNetworkRates", CM_BODY_FILE, CM_LANE_IMPORT, false,
+   "visibility", CM_RIGHT_SUBMIT, CM_OBJECT_NETWORK, CM_DEED_SEE},
   {"GET", "/v1/networks/{id}/access", cm_get_access, "getNetworkAccess", CM_BODY_NONE, CM_LANE_SHORT, true, "",
    CM_RIGHT_READ, CM_OBJECT_NETWORK, CM_DEED_SEE},
   {"PUT", "/v1/networks/{id}/access", cm_put_access, "putNetworkAccess", CM_BODY_JSON, CM_LANE_SHORT, true, "",

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "core/network/rates.h"
 #include "core/network/export.h"
 
 enum { SPOOLED_MAX = 16, FD_PATH_MAX = 40 };
@@ -167,9 +168,16 @@ cm_status cli_import(const char *path, const char *format, cm_run *run, cm_topol
   const cm_import_limits limits = cm_import_limits_default();
   cm_import_hint hint = {.format = format, .name = path};
   memcpy(hint.option, read_option, sizeof hint.option);
-  if (cm_network_needs_confinement(path, format))
-    return cli_import_apart(path, &hint, run, topology, report, error);
-  return cm_import_as(path, &hint, &limits, run, topology, report, error);
+  cm_topology *made;
+  cm_status status = cm_network_needs_confinement(path, format)
+                       ? cli_import_apart(path, &hint, run, &made, report, error)
+                       : cm_import_as(path, &hint, &limits, run, &made, report, error);
+  if (status == CM_OK && read_option[CM_READ_RATES] != NULL &&
+      (status = cm_rates_read(cli_input(read_option[CM_READ_RATES]), made, run, error)) != CM_OK)
+    cm_topology_free(made);
+  if (status == CM_OK)
+    *topology = made;
+  return status;
 }
 
 cm_status cli_export(const cm_topology *topology, const char *path, const char *to, cm_run *run, cm_error *error)

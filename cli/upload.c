@@ -19,7 +19,7 @@ static bool add_read_options(cli_server *server, char *path, size_t size)
 {
   for (int id = 0; id < CM_READ_OPTIONS; id++) {
     const char *value = cli_read_option((cm_read_option_id)id);
-    if (value == NULL)
+    if (value == NULL || cm_read_options[id].file)
       continue;
     char *segment = cli_url_segment(server, value);
     size_t used = strlen(path);
@@ -62,7 +62,7 @@ static json_t *find_by_hash(cli_server *server, const cli_upload *what)
   json_t *found = NULL, *one;
   size_t i;
   for (int id = 0; id < CM_READ_OPTIONS; id++)
-    if (cli_read_option((cm_read_option_id)id) != NULL)
+    if (cli_read_option((cm_read_option_id)id) != NULL && !cm_read_options[id].file)
       return NULL; /* the same bytes, read otherwise, are another network */
   if (cm_file_hash(what->path, sha256, &bytes, &ignored) != CM_OK)
     return NULL;
@@ -107,7 +107,27 @@ static cm_status send_file(cli_server *server, cli_run *cli, const cli_upload *w
   return status;
 }
 
-cm_status cli_upload_network(cli_server *server, cli_run *cli, const cli_upload *what, json_t **network, cm_error *error)
+/* The network with the rates of a file: another one. */
+static cm_status send_rates(cli_server *server, cli_run *cli, const char *rates, json_t **network, cm_error *error)
+{
+  char path[200];
+  cli_reply reply = {0};
+  FILE *file = fopen(rates, "rb");
+  if (file == NULL)
+    return cm_fail_errno(error, errno, "cannot open", rates);
+  (void)snprintf(path, sizeof path, "/v1/networks/%.100s/rates", text_of(*network, "id"));
+  const cli_request upload = {.method = "POST", .path = path, .upload = file, .run = &cli->run};
+  cm_run_phase(&cli->run, "upload");
+  cm_status status = cli_server_ask(server, &upload, &reply, error);
+  (void)fclose(file);
+  if (status != CM_OK)
+    return status;
+  json_decref(*network);
+  *network = reply.json;
+  return CM_OK;
+}
+
+static cm_status upload_network(cli_server *server, cli_run *cli, const cli_upload *what, json_t **network, cm_error *error)
 {
   if (access(what->path, F_OK) != 0 && cli_is_id(what->path)) {
     char path[512];
@@ -126,5 +146,19 @@ cm_status cli_upload_network(cli_server *server, cli_run *cli, const cli_upload 
     return send_file(server, cli, what, network, error);
   if (!cli->quiet)
     fprintf(stderr, "%s is on the server already: nothing is sent\n", what->name);
+  return CM_OK;
+}
+
+cm_status cli_upload_network(cli_server *server, cli_run *cli, const cli_upload *what, json_t **network, cm_error *error)
+{
+  const char *rates = cli_read_option(CM_READ_RATES);
+  json_t *made = NULL;
+  if (upload_network(server, cli, what, &made, error) != CM_OK)
+    return error->status;
+  if (rates != NULL && send_rates(server, cli, cli_input(rates), &made, error) != CM_OK) {
+    json_decref(made);
+    return error->status;
+  }
+  *network = made;
   return CM_OK;
 }

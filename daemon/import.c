@@ -22,7 +22,7 @@ static void ignore_log(void *user, const char *line)
 }
 
 static cm_status make_folder(cm_store *store, const cm_import_options *options, const char *path,
-                             const cm_network *network, char *folder, cm_error *error)
+                             const char *rates, const cm_network *network, char *folder, cm_error *error)
 {
   char id[CM_ID_MAX], inner[CM_PATH_MAX];
   cm_work_job job = {.kind = "import", .threads = options->threads, .memory_limit = options->memory_limit,
@@ -35,6 +35,8 @@ static cm_status make_folder(cm_store *store, const cm_import_options *options, 
     return error->status;
   if (link(path, inner) != 0)
     return cm_fail_errno(error, errno, "cannot take into the job folder", path);
+  if (rates != NULL && (cm_path(inner, error, "%s/" CM_WORK_RATES, folder) != CM_OK || link(rates, inner) != 0))
+    return cm_fail_errno(error, errno, "cannot take into the job folder", rates);
   uint64_t refusals = cm_json_refusals();
   job.options = json_pack("{s:s, s:s}", "format", network->format, "name", network->name);
   if (network->read_as[0] != '\0')
@@ -87,7 +89,7 @@ static cm_status take(const char *folder, const cm_work_result *result, const ch
   return CM_OK;
 }
 
-cm_status cm_import_upload_file(cm_store *store, const cm_import_options *options, const char *path, const char *made,
+cm_status cm_import_upload_file(cm_store *store, const cm_import_options *options, const char *path, const char *rates, const char *made,
                                 cm_network *network, cm_error *error)
 {
   char folder[CM_PATH_MAX];
@@ -95,7 +97,7 @@ cm_status cm_import_upload_file(cm_store *store, const cm_import_options *option
   cm_error ignored;
   cm_work_watch watch = {.progress = ignore_progress, .log = ignore_log, .cancel = options->cancel};
   cm_execution execution = {.folder = folder, .memory_limit = options->memory_limit, .watch = &watch};
-  cm_status status = make_folder(store, options, path, network, folder, error);
+  cm_status status = make_folder(store, options, path, rates, network, folder, error);
   if (status == CM_OK)
     status = options->executor(&execution, error);
   if (status == CM_OK)

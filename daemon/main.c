@@ -49,14 +49,14 @@ static void wake_workers(void *user)
   cm_workers_wake(((service *)user)->workers);
 }
 
-static cm_status import(void *user, const char *path, const char *made, uint64_t memory_limit, const atomic_bool *cancel,
+static cm_status import(void *user, const char *path, const char *rates, const char *made, uint64_t memory_limit, const atomic_bool *cancel,
                         cm_network *network, cm_error *error)
 {
   const service *s = user;
   const cm_config *c = &s->config;
   cm_import_options options = {.executor = c->import_in_child || cm_network_needs_confinement(path, network->format) ? cm_execute_in_child : cm_executor_find(c->executor)->run,
                                .threads = (unsigned)c->threads, .memory_limit = memory_limit, .cancel = cancel};
-  return cm_import_upload_file(s->store, &options, path, made, network, error);
+  return cm_import_upload_file(s->store, &options, path, rates, made, network, error);
 }
 
 static cm_status recover(cm_store *store, cm_error *error)

@@ -76,11 +76,12 @@ export async function createJob(job) {
   return response.json();
 }
 
-/** Sends a file as it is. fetch cannot tell how far an upload is, XMLHttpRequest can. */
-export function uploadNetwork(file, onProgress, signal) {
+/** Sends a file as it is: a network, or the rates of the network `of`. fetch cannot tell how far an upload is,
+ * XMLHttpRequest can. */
+export function uploadNetwork(file, of, onProgress, signal) {
   return new Promise((resolve, reject) => {
     const upload = new XMLHttpRequest();
-    upload.open('POST', `v1/networks${query({ name: file.name })}`);
+    upload.open('POST', of ? `v1/networks/${part(of.id)}/rates` : `v1/networks${query({ name: file.name })}`);
     upload.setRequestHeader('Content-Type', 'application/octet-stream');
     upload.upload.onprogress = (event) =>
       onProgress(event.lengthComputable ? event.loaded / event.total : NaN);

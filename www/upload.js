@@ -54,13 +54,30 @@ export function uploadPanel(onUploaded, signal) {
     element(
       'p',
       { class: 'quiet' },
-      '.snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, edge list (csv, tsv), topology zip, ONNX model; each may be gzipped',
+      '.snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, edge list (csv, tsv), topology zip, NIR .nir, SONATA .h5, lava-dl .net, NumPy .npy and .npz, GraphML, GEXF, ONNX model; each may be gzipped',
     ),
     progress,
   );
   let busy = false;
 
-  async function send(file) {
+  // A second file gives a network's axons the rates that were measured; that makes another network.
+  function ratesNode(network) {
+    const rates = element('input', {
+      type: 'file',
+      id: 'rates',
+      class: 'hidden',
+      onchange: () => rates.files[0] && send(rates.files[0], network),
+    });
+    return element(
+      'p',
+      { class: 'quiet' },
+      rates,
+      element('label', { class: 'link-label', for: 'rates' }, 'Add measured rates'),
+      ' (csv: name,rate of every neuron that sends)',
+    );
+  }
+
+  async function send(file, of) {
     if (busy) return;
     busy = true;
     progress.hidden = false;
@@ -70,6 +87,7 @@ export function uploadPanel(onUploaded, signal) {
     try {
       const { network, known } = await uploadNetwork(
         file,
+        of,
         (fraction) => {
           bar.set(fraction);
           setText(
@@ -89,9 +107,11 @@ export function uploadPanel(onUploaded, signal) {
             'p',
             {},
             element('strong', {}, network.name || file.name),
+            of ? ` with the rates of ${file.name}` : '',
             known ? ' was there already' : ' is uploaded',
           ),
           networkFacts(network),
+          network.directed && !isModel(network) ? ratesNode(network) : '',
         ),
       );
       announce(`${file.name} uploaded: ${sizeText(network)}`);

@@ -25,13 +25,14 @@ typedef struct cm_import_report {
 } cm_import_report;
 
 /* How a file is to be read, where it could be read in several ways. */
-typedef enum cm_read_option_id { CM_READ_COLUMNS, CM_READ_ZEROS, CM_READ_OPTIONS } cm_read_option_id;
+typedef enum cm_read_option_id { CM_READ_COLUMNS, CM_READ_ZEROS, CM_READ_RATES, CM_READ_OPTIONS } cm_read_option_id;
 
 /* The one table of them: flags of the command, query arguments of the server. */
 typedef struct cm_read_option {
   const char *name;
   const char *form;  /* of its value, for people */
   const char *about;
+  bool file;         /* names a file beside the network, which the caller reads (rates.h): no query argument */
 } cm_read_option;
 extern const cm_read_option cm_read_options[CM_READ_OPTIONS];
 

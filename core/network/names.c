@@ -54,18 +54,32 @@ static cm_status rehash(cm_names *names, cm_error *error)
   return CM_OK;
 }
 
+/* The slot of a name, or the free one for it. */
+static bool find(const cm_names *names, const char *name, size_t length, uint64_t value, uint64_t *at, uint32_t *number)
+{
+  for (*at = value % names->slot_count; names->slot[*at] != 0; *at = (*at + 1) % names->slot_count) {
+    uint32_t i = (uint32_t)names->slot[*at] - 1;
+    if (names->slot[*at] >> 32 == value >> 32 && names->first[i + 1] - names->first[i] - 1 == length &&
+        memcmp(names->text + names->first[i], name, length) == 0) {
+      *number = i;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool cm_names_find(const cm_names *names, const char *name, size_t length, uint32_t *number)
+{
+  uint64_t at;
+  return find(names, name, length, hash(names, name, length), &at, number);
+}
+
 cm_status cm_names_number(cm_names *names, const char *name, size_t length, uint32_t maximum, uint32_t *number,
                           cm_error *error)
 {
-  uint64_t value = hash(names, name, length), at = value % names->slot_count;
-  for (; names->slot[at] != 0; at = (at + 1) % names->slot_count) {
-    uint32_t i = (uint32_t)names->slot[at] - 1;
-    if (names->slot[at] >> 32 == value >> 32 && names->first[i + 1] - names->first[i] - 1 == length &&
-        memcmp(names->text + names->first[i], name, length) == 0) {
-      *number = i;
-      return CM_OK;
-    }
-  }
+  uint64_t value = hash(names, name, length), at;
+  if (find(names, name, length, value, &at, number))
+    return CM_OK;
   if (names->count >= maximum)
     return cm_over_limit("vertices", (uint64_t)names->count + 1, maximum, error);
   uint64_t begin = names->first[names->count];

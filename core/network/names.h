@@ -26,6 +26,9 @@ cm_status cm_names_open(cm_names *names, cm_memory *memory, cm_error *error);
 cm_status cm_names_number(cm_names *names, const char *name, size_t length, uint32_t maximum, uint32_t *number,
                           cm_error *error);
 
+/* The number of a name that is there; false: it is not. O(length). */
+bool cm_names_find(const cm_names *names, const char *name, size_t length, uint32_t *number);
+
 void cm_names_close(cm_names *names);
 
 struct cm_topology;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/network/import.h"
+#include "core/network/rates.h"
 #include "core/network/topology_file.h"
 #include "core/operators/onnx/onnx.h"
 #include "daemon/job/internal.h"
@@ -77,7 +78,11 @@ cm_status cm_work_import(cm_work *work, cm_error *error)
       *error = why;
     return error->status;
   }
-  cm_status status = cm_topology_save(topology, work->made, &work->run, error);
+  cm_status status = cm_work_path(work, CM_WORK_RATES, path, error);
+  if (status == CM_OK && access(path, F_OK) == 0)
+    status = cm_rates_read(path, topology, &work->run, error);
+  if (status == CM_OK)
+    status = cm_topology_save(topology, work->made, &work->run, error);
   if (status == CM_OK)
     status = tell_topology(work, topology, &report, error);
   cm_topology_free(topology);

@@ -130,6 +130,7 @@ static const struct {
   {"GET", "/v1/networks/{id}", 'r', 'N', 's', NULL},
   {"DELETE", "/v1/networks/{id}", 's', 'N', 'c', NULL},
   {"GET", "/v1/networks/{id}/content", 'r', 'N', 's', NULL},
+  {"POST", "/v1/networks/{id}/rates", 's', 'N', 's', "0,1\n"},
   {"GET", "/v1/networks/{id}/access", 'r', 'N', 's', NULL},
   {"PUT", "/v1/networks/{id}/access", 's', 'N', 'c', "{\"visibility\": \"lab\"}"},
   {"POST", "/v1/uploads", 's', '-', 's', "{\"size\": 5}"},

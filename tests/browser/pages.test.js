@@ -159,6 +159,38 @@ test('a file is uploaded by drag and drop', async () => {
   assert.match(await page.textContent('.uploaded'), /triangle\.csv/);
 });
 
+test('rates of a second file make another network, which is chosen', async () => {
+  const first = (await getJson('/v1/networks')).networks.find((network) => network.name === 'triangle.csv');
+  await page.setInputFiles('#rates', {
+    name: 'rates.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('neuron,rate_hz\na,10\nb,2.25\nc,0\n'),
+  });
+  await page.waitForFunction(() => /with the rates of rates\.csv/.test(document.querySelector('.uploaded')?.textContent));
+  const chosen = await page.inputValue('#network');
+  assert.notEqual(chosen, first.id);
+  assert.equal((await getJson(`/v1/networks/${chosen}`)).synapses, 3);
+});
+
+test('files of every other kind are uploaded', async () => {
+  const file = (...path) => readFileSync(join(process.env.CM_SOURCE, 'tests', ...path));
+  const seed = (...path) => file('fuzz', 'seeds', ...path);
+  for (const [name, format, buffer] of [
+    ['small.npy', 'numpy', seed('numpy', 'square').subarray(1)],
+    ['graph.graphml', 'graphml', seed('graph', 'directed')],
+    ['graph.gexf', 'gexf', seed('graph', 'gexf')],
+    ['braille.nir', 'nir', file('data', 'nir', 'lif_norse.nir')],
+    ['edges.h5.gz', 'sonata', file('data', 'sonata', 'internal_internal_edges.h5.gz')],
+  ]) {
+    await go('#/new');
+    await page.setInputFiles('#file', { name, mimeType: 'application/octet-stream', buffer });
+    await page.waitForSelector('.uploaded');
+    assert.ok(plain(await page.textContent('.uploaded')).includes(format), name);
+    const chosen = await getJson(`/v1/networks/${await page.inputValue('#network')}`);
+    assert.equal(chosen.format, format);
+  }
+});
+
 for (const [seed, name] of [
   ['1', 'pages, first'],
   ['2', 'pages, second'],

@@ -17,7 +17,7 @@
 
 cm_status cm_table_bad(const cm_table *t, const char *what, cm_error *error)
 {
-  cm_fail(error, CM_BAD_NETWORK, "edge list, line %llu: %s", (unsigned long long)t->line, what);
+  cm_fail(error, CM_BAD_NETWORK, "%s, line %llu: %s", t->what != NULL ? t->what : "edge list", (unsigned long long)t->line, what);
   return cm_fail_at(error, "line %llu", (unsigned long long)t->line);
 }
 

@@ -23,6 +23,7 @@ typedef struct cm_columns {
 
 typedef struct cm_table {
   cm_source *source;
+  const char *what; /* of messages; NULL: an edge list */
   const cm_import_limits *limits;
   cm_run *run;
   cm_memory *memory;

@@ -1,0 +1,240 @@
+/* Happy path: names of the network become numbers again, each line gives one its rate, then all is put on one scale. What can
+ * fail: names that are not there, rates that are none, neurons without one. */
+#include "core/network/rates.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/network/formats/table_rows.h"
+#include "core/network/recognise.h"
+
+/* ---- scale ---- */
+
+/* Whether no synapse has a weight of its own because each weighs 1, not its axon's rate. */
+static bool all_weigh_one(const cm_topology *t)
+{
+  for (uint32_t e = 0; e < t->net_count; e++)
+    if (t->net_weight[e] != t->weight_scale)
+      return false;
+  return t->pin_weight == NULL;
+}
+
+static double rate_of(const cm_topology *t, const double *rate, uint32_t net)
+{
+  double measured = rate[cm_topology_source(t, net)];
+  return isnan(measured) ? (double)t->net_weight[net] / (double)t->weight_scale : measured;
+}
+
+cm_status cm_topology_set_rates(cm_topology *t, const double *rate, cm_run *run, cm_error *error)
+{
+  uint64_t scale, *net_weight = NULL;
+  uint32_t *pin_weight = NULL;
+  double traffic = 0, weights = 0, heaviest = 1;
+  bool whole = t->weight_scale == 1, ones = true;
+  if (!t->directed)
+    return cm_fail(error, CM_BAD_NETWORK, "rates are those of axons; the network is undirected: give it as directed edges");
+  ones = all_weigh_one(t);
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    double here = rate_of(t, rate, e);
+    traffic += here * (double)(t->net_first[e + 1] - t->net_first[e]);
+    whole = whole && here == trunc(here);
+    for (uint64_t i = t->net_first[e]; t->pin_weight != NULL && i < t->net_first[e + 1]; i++) {
+      double weight = (double)t->pin_weight[i] / (double)t->weight_scale;
+      weights += weight;
+      heaviest = weight > heaviest ? weight : heaviest;
+    }
+  }
+  if (ones)
+    weights = (double)t->pin_count;
+  if (cm_weight_scale(traffic > weights ? traffic : weights, heaviest, UINT32_MAX, whole, &scale, error) != CM_OK ||
+      CM_NEW(run->memory, net_weight, t->net_count, error) != CM_OK)
+    return error->status;
+  if ((ones || t->pin_weight != NULL) && CM_NEW(run->memory, pin_weight, t->pin_count, error) != CM_OK) {
+    cm_free(net_weight);
+    return error->status;
+  }
+  for (uint32_t e = 0; e < t->net_count; e++)
+    net_weight[e] = cm_weight_scaled(rate_of(t, rate, e), scale);
+  for (uint64_t i = 0; pin_weight != NULL && i < t->pin_count; i++)
+    pin_weight[i] = (uint32_t)(ones ? scale
+                                    : cm_weight_scaled((double)t->pin_weight[i] / (double)t->weight_scale, scale));
+  cm_free(t->net_weight);
+  cm_free(t->pin_weight);
+  t->net_weight = net_weight;
+  t->pin_weight = pin_weight;
+  t->weight_scale = scale;
+  return CM_OK;
+}
+
+/* ---- tables ---- */
+
+enum { RATE_NAME, RATE_VALUE, RATE_COLUMNS };
+static const char *const words[RATE_COLUMNS][9] = {
+  [RATE_NAME] = {"name", "neuron", "id", "node_id", "neuron_id", "gid", "label", "source"},
+  [RATE_VALUE] = {"rate", "rates", "rate_hz", "firing_rate", "firing_rate_hz", "frequency", "hz", "rate (hz)"},
+};
+
+typedef struct rates {
+  cm_table table;
+  cm_topology *topology;
+  double *rate;
+  size_t at[RATE_COLUMNS], count; /* fields; 0 of them: not known yet */
+} rates;
+
+static int column_of(const cm_field *field)
+{
+  for (int c = 0; c < RATE_COLUMNS; c++)
+    for (size_t k = 0; k < sizeof words[c] / sizeof *words[c] && words[c][k] != NULL; k++)
+      if (strlen(words[c][k]) == field->length && strncasecmp(words[c][k], field->text, field->length) == 0)
+        return c;
+  return RATE_COLUMNS;
+}
+
+/* Finds the columns by the first line; *header: it names them. */
+static cm_status find_columns(rates *r, bool *header, cm_error *error)
+{
+  const cm_table *t = &r->table;
+  bool found[RATE_COLUMNS + 1] = {false};
+  double ignored;
+  r->count = t->field_count;
+  for (size_t i = t->field_count; i-- > 0;) {
+    int c = column_of(&t->fields[i]);
+    found[c] = true;
+    if (c < RATE_COLUMNS)
+      r->at[c] = i;
+  }
+  *header = found[RATE_NAME] && found[RATE_VALUE];
+  if (*header)
+    return CM_OK;
+  if (t->field_count != 2)
+    return cm_table_bad(t, "name,rate is expected, or a header that names both among others", error);
+  r->at[RATE_NAME] = 0;
+  r->at[RATE_VALUE] = 1;
+  *header = !cm_field_number(&t->fields[1], &ignored);
+  return CM_OK;
+}
+
+static cm_status vertex_of(rates *r, const cm_field *name, uint32_t *vertex, cm_error *error)
+{
+  cm_table *t = &r->table;
+  char text[160];
+  uint64_t number;
+  uint32_t known = r->topology->vertex_count;
+  bool found = false;
+  if (r->topology->label_text != NULL) {
+    found = name->length > 0 && cm_names_find(&t->names, name->text, name->length, vertex);
+  } else if (cm_field_whole(name->text, name->length, &number) && number < known) {
+    *vertex = (uint32_t)number;
+    found = true;
+  }
+  if (found && isnan(r->rate[*vertex]))
+    return CM_OK;
+  (void)snprintf(text, sizeof text, found ? "the neuron '%.*s' stands twice" : "the network has no neuron '%.*s'",
+                 name->length < CM_FIELD_SHOWN_MAX ? (int)name->length : CM_FIELD_SHOWN_MAX, name->text);
+  return cm_table_bad(t, text, error);
+}
+
+static cm_status read_line(rates *r, cm_error *error)
+{
+  cm_table *t = &r->table;
+  uint32_t vertex = 0;
+  double rate;
+  if (t->field_count != r->count)
+    return cm_table_bad(t, "it has another number of fields than the first line", error);
+  if (vertex_of(r, &t->fields[r->at[RATE_NAME]], &vertex, error) != CM_OK ||
+      cm_table_number(t, &t->fields[r->at[RATE_VALUE]], "rate", &rate, error) != CM_OK)
+    return error->status;
+  if (rate < 0)
+    return cm_table_bad(t, "the rate is negative", error);
+  r->rate[vertex] = rate;
+  return CM_OK;
+}
+
+static cm_status read_lines(rates *r, cm_error *error)
+{
+  cm_table *t = &r->table;
+  const char *line = NULL;
+  size_t length = 0;
+  for (bool end = false;;) {
+    if (cm_table_next_line(t, &line, &length, &end, error) != CM_OK)
+      return error->status;
+    if (end)
+      return CM_OK;
+    if (length == 0 || line[0] == '#' || line[0] == '%')
+      continue;
+    if (t->separator == 0)
+      cm_table_find_separator(t, line, length);
+    bool header = false;
+    if (cm_table_split(t, line, length, error) != CM_OK || (r->count == 0 && find_columns(r, &header, error) != CM_OK) ||
+        (!header && read_line(r, error) != CM_OK))
+      return error->status;
+  }
+}
+
+/* Every neuron that sends must have a rate: 1 beside rates in hertz would mean nothing. */
+static cm_status refuse_missing(const rates *r, cm_error *error)
+{
+  const cm_topology *t = r->topology;
+  uint64_t missing = 0;
+  uint32_t first = 0;
+  for (uint32_t e = t->net_count; e-- > 0;)
+    if (isnan(r->rate[cm_topology_source(t, e)])) {
+      missing++;
+      first = cm_topology_source(t, e);
+    }
+  if (missing == 0)
+    return CM_OK;
+  char number[16];
+  (void)snprintf(number, sizeof number, "%u", first);
+  return cm_fail(error, CM_BAD_NETWORK, "rates: %llu neuron%s that send%s have none, the first is '%.60s'; give 0 for silent ones",
+                 (unsigned long long)missing, missing == 1 ? "" : "s", missing == 1 ? "s" : "",
+                 t->label_text != NULL ? t->label_text + t->label_first[first] : number);
+}
+
+static cm_status name_all(rates *r, cm_error *error)
+{
+  const cm_topology *t = r->topology;
+  uint32_t ignored;
+  for (uint32_t v = 0; t->label_text != NULL && v < t->vertex_count; v++)
+    if (cm_names_number(&r->table.names, t->label_text + t->label_first[v], t->label_first[v + 1] - t->label_first[v] - 1,
+                        UINT32_MAX, &ignored, error) != CM_OK)
+      return error->status;
+  return t->label_text != NULL && r->table.names.count != t->vertex_count
+           ? cm_fail(error, CM_BAD_NETWORK, "rates cannot be told by name: two neurons of the network have the same name")
+           : CM_OK;
+}
+
+cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm_error *error)
+{
+  const cm_import_limits limits = cm_import_limits_default();
+  cm_source source;
+  rates r = {.topology = topology,
+             .table = {.source = &source, .limits = &limits, .run = run, .memory = run->memory, .what = "rates"}};
+  cm_run_phase(run, "read");
+  if (cm_source_open(&source, path, &limits, run, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_names_open(&r.table.names, run->memory, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, r.rate, topology->vertex_count, error);
+  for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++)
+    r.rate[v] = NAN;
+  if (status == CM_OK)
+    status = name_all(&r, error);
+  if (status == CM_OK) {
+    cm_skip_byte_order_mark(&source);
+    status = read_lines(&r, error);
+  }
+  if (status == CM_OK)
+    status = refuse_missing(&r, error);
+  if (status == CM_OK)
+    status = cm_topology_set_rates(topology, r.rate, run, error);
+  cm_source_close(&source);
+  cm_names_close(&r.table.names);
+  cm_free(r.table.unquoted);
+  cm_free(r.table.fields);
+  cm_free(r.rate);
+  return status;
+}

@@ -1,0 +1,19 @@
+/* Rates that were measured, given to the axons of a network. */
+#ifndef CM_NETWORK_RATES_H
+#define CM_NETWORK_RATES_H
+
+#include "core/base/run.h"
+#include "core/network/topology.h"
+
+/* Gives the axons of vertex v the rate rate[v], 0 or more; NAN: they keep theirs. Weights of synapses stay as they are, except
+ * where each weighs its axon's rate. CM_BAD_NETWORK: the network is undirected; CM_TOO_LARGE: the rates cannot be counted
+ * exactly. On failure the topology is unchanged. O(pins). */
+cm_status cm_topology_set_rates(cm_topology *topology, const double *rate, cm_run *run, cm_error *error);
+
+/* Reads rates from a table, a line a neuron: its name (its number where the network has no names) and its rate, under a header
+ * that says so in any order (name, neuron, id; rate, rate_hz, firing_rate), or without one in this order. Every neuron that
+ * sends must have one. Opens phase "read". CM_BAD_NETWORK with the line: names that the network does not have or that stand
+ * twice, rates that are no numbers or negative. */
+cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm_error *error);
+
+#endif
