@@ -126,6 +126,8 @@ cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
     status = import(request, file->path, NULL, &network, &known, &there, &error);
   if (status == CM_OK)
     reply_network(request, there ? 200 : 201, &known);
+  else if (status == CM_CANCELLED) /* nobody else stops the reading of a file */
+    cm_reply_problem(request, 503, "draining", "The server is going down", "nothing new is accepted; try again soon");
   else {
     atomic_fetch_add(&request->server->counters.imports_failed, 1);
     cm_reply_error(request, &error);

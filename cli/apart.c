@@ -32,11 +32,12 @@ static void work(int pipe, const char *path, const char *folder, const char *mad
   cm_run run;
   memset(&result, 0, sizeof result);
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-  cm_confine(&limits, in_force);
   cm_memory_init(&memory, 0);
   cm_run_init(&run);
   run.memory = &memory;
-  result.status = cm_import_as(path, hint, &standard, &run, &topology, &result.report, &result.error);
+  result.status = cm_confine(&limits, in_force, &result.error);
+  if (result.status == CM_OK)
+    result.status = cm_import_as(path, hint, &standard, &run, &topology, &result.report, &result.error);
   if (result.status == CM_OK)
     result.status = cm_topology_save(topology, made, &run, &result.error);
   ssize_t written = write(pipe, &result, sizeof result);

@@ -27,6 +27,8 @@ typedef struct child {
   char *line;   /* what has been read of it beyond whole lines */
   size_t used, room;
   double started, stop; /* when it was asked to stop, 0: not yet */
+  char said[CM_WORK_SAID_MAX]; /* by its output, but for line ends */
+  size_t said_bytes;
   bool overdue;         /* killed for its time limit */
   bool unstoppable;     /* killed because it did not stop */
   char phase[CM_PHASE_NAME_MAX];
@@ -120,18 +122,27 @@ static void keep_limits(child *c)
     cm_fork_signal(c->process, SIGKILL);
 }
 
+/* Reads its output, which wakes us; false when it has ended. */
+static bool hear(child *c)
+{
+  char bytes[256];
+  ssize_t got;
+  while ((got = read(c->life, bytes, sizeof bytes)) > 0)
+    for (ssize_t i = 0; i < got; i++)
+      if (bytes[i] != '\n' && c->said_bytes + 1 < sizeof c->said)
+        c->said[c->said_bytes++] = bytes[i];
+  return got != 0;
+}
+
 /* Until the child has ended; its wait status. */
 static int wait_for(child *c)
 {
   for (;;) {
     struct pollfd life = {.fd = c->life, .events = POLLIN};
-    char bytes[64];
     int ready = poll(&life, 1, (int)(LOOK_S * 1e3));
-    ssize_t got = -1;
-    while (ready > 0 && (got = read(c->life, bytes, sizeof bytes)) > 0)
-      ;
+    bool ended = ready > 0 && !hear(c);
     follow(c);
-    if (ready > 0 && got == 0)
+    if (ended)
       break;
     keep_limits(c);
   }
@@ -167,6 +178,8 @@ static cm_status judge(const child *c, int status, cm_error *error)
     return cm_fail(error, CM_INTERNAL,
                    "the job's process crashed in phase %s with signal %d (SIG%s: %s); the server and all other jobs went "
                    "on: please report it with the network", phase, signal, sigabbrev_np(signal), strsignal(signal));
+  if (status != 0 && cm_work_heard(c->said, error))
+    return error->status;
   if (status != 0)
     return cm_fail(error, CM_INTERNAL, "the job's process ended with status %d in phase %s and left no result",
                    WEXITSTATUS(status), phase);

@@ -225,11 +225,17 @@ typedef struct fork_server {
 static _Noreturn void work(const fork_server *f, pid_t parent, const char *folder, const int passed[PASSED])
 {
   sigset_t none;
+  cm_error error;
   int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(passed[OUTPUT], STDOUT_FILENO) < 0 ||
-      dup2(passed[ERRORS], STDERR_FILENO) < 0)
+  if (getppid() != parent)
+    _exit(EXIT_FAILURE); /* nobody waits */
+  if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(passed[OUTPUT], STDOUT_FILENO) < 0 ||
+      dup2(passed[ERRORS], STDERR_FILENO) < 0) {
+    (void)cm_fail_errno(&error, errno, "cannot prepare a child for", folder);
+    cm_work_say(passed[OUTPUT], &error);
     _exit(EXIT_FAILURE);
+  }
   (void)close(nothing);
   (void)close(f->polled[CHILDREN].fd);
   for (size_t i = 0; i < PASSED; i++)

@@ -313,7 +313,7 @@ int main(int count, char **words)
   (void)umask(077); /* networks, results and hashes of tokens are nobody else's on this machine */
   if (count == 3 && strcmp(words[1], "--work") == 0)
     return cm_work_main(words[2]);
-  if (count == 2 && strcmp(words[1], "--fork-server") == 0)
+  if (count > 1 && strcmp(words[1], "--fork-server") == 0)
     return cm_fork_server_main();
   if (count > 1 && strcmp(words[1], "drain") == 0)
     return cm_drain_run(count, words);

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <math.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -12,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -41,14 +44,15 @@ static const int calls[] = {
   SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(exit), SCMP_SYS(exit_group),
 };
 
-static int filter(void)
+/* One rule. The library goes on without those for which it found no memory, and says nothing: errno does. */
+#define ALLOW(made, action, call, ...) (errno = 0, seccomp_rule_add((made), (action), (call), __VA_ARGS__) != 0 || errno == ENOMEM)
+
+/* errno, 0. */
+static int add_rules(scmp_filter_ctx made)
 {
-  scmp_filter_ctx made = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-  if (made == NULL)
-    return ENOMEM;
-  int failed = seccomp_attr_set(made, SCMP_FLTATR_CTL_TSYNC, 1); /* threads of libraries too */
-  for (size_t i = 0; i < sizeof calls / sizeof *calls && failed == 0; i++)
-    failed = seccomp_rule_add(made, SCMP_ACT_ALLOW, calls[i], 0);
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (ALLOW(made, SCMP_ACT_ALLOW, calls[i], 0))
+      return errno != 0 ? errno : EINVAL;
   const struct {
     int call;
     struct scmp_arg_cmp condition;
@@ -64,12 +68,39 @@ static int filter(void)
     {SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0, 0)},
     {SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME, 0)},
   };
-  for (size_t i = 0; i < sizeof some / sizeof *some && failed == 0; i++)
-    failed = seccomp_rule_add(made, SCMP_ACT_ALLOW, some[i].call, 1, some[i].condition);
+  for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+    if (ALLOW(made, SCMP_ACT_ALLOW, some[i].call, 1, some[i].condition))
+      return errno != 0 ? errno : EINVAL;
+  return ALLOW(made, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) ? errno != 0 ? errno : EINVAL : 0;
+}
+
+/* Writes the program of a filter, in which the same may be missing for the same reason, and puts it in force. */
+static int load(scmp_filter_ctx made)
+{
+  struct sock_filter steps[BPF_MAXINSNS];
+  int file = memfd_create("filter", MFD_CLOEXEC), failed;
+  if (file < 0)
+    return errno;
+  errno = 0;
+  failed = seccomp_export_bpf(made, file);
+  failed = failed != 0 || errno == ENOMEM ? errno != 0 ? errno : EINVAL : 0;
+  ssize_t bytes = failed == 0 ? pread(file, steps, sizeof steps, 0) : -1;
+  (void)close(file);
+  if (failed != 0 || bytes <= 0)
+    return failed != 0 ? failed : EIO;
+  const struct sock_fprog program = {(unsigned short)((size_t)bytes / sizeof *steps), steps};
+  /* Threads of libraries too. */
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0 ? 0 : errno;
+}
+
+static int filter(void)
+{
+  scmp_filter_ctx made = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+  if (made == NULL)
+    return ENOMEM;
+  int failed = add_rules(made);
   if (failed == 0)
-    failed = seccomp_rule_add(made, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-  if (failed == 0)
-    failed = seccomp_load(made);
+    failed = load(made);
   seccomp_release(made);
   return failed;
 }
@@ -104,7 +135,7 @@ static void volunteer(void)
   (void)close(file);
 }
 
-void cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX])
+cm_status cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX], cm_error *error)
 {
   uint64_t memory = cm_confine_memory(confinement->memory_limit);
   char bytes[64], filtered[96], files[96];
@@ -120,6 +151,8 @@ void cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX
   }
   (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   int abi = cm_confine_files(confinement), failed = filter();
+  if (failed == ENOMEM)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while confining the process");
   if (__asan_init != NULL || __tsan_init != NULL)
     (void)snprintf(bytes, sizeof bytes, "memory without a limit (sanitizer)");
   else
@@ -127,10 +160,11 @@ void cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX
   if (failed == 0)
     (void)snprintf(filtered, sizeof filtered, "system calls filtered (no network)");
   else
-    (void)snprintf(filtered, sizeof filtered, "system calls not filtered (%s)", strerror(failed < 0 ? -failed : failed));
+    (void)snprintf(filtered, sizeof filtered, "system calls not filtered (%s)", strerror(failed));
   if (abi > 0)
     (void)snprintf(files, sizeof files, "files of the job folder only (Landlock ABI %d)", abi);
   else
     (void)snprintf(files, sizeof files, "files as the server may (this kernel has no Landlock)");
   (void)snprintf(in_force, CM_IN_FORCE_MAX, "confined: %s, %s, %s", bytes, filtered, files);
+  return CM_OK;
 }

@@ -21,8 +21,8 @@ uint64_t cm_confine_memory(uint64_t memory_limit);
 
 /* Confines this process for good; before any thread starts. Limits always; the filter of system calls (no network, no
  * programs, no other processes) and the rules on files (Landlock) where the kernel has them. `in_force` says in words
- * what holds and what this kernel lacks. */
-void cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX]);
+ * what holds and what this kernel lacks. CM_NO_MEMORY: not confined, and not to go on. */
+cm_status cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX], cm_error *error);
 
 /* The rules on files alone: reading what may be read, everything but links, devices and pipes where may be written. The ABI
  * in force, 0 when there is none. */

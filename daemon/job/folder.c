@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/job/work.h"
 #include "core/base/json.h"
@@ -105,6 +106,26 @@ static bool status_of(const char *code, cm_status *status)
     }
   *status = CM_OK;
   return strcmp(code, "ok") == 0;
+}
+
+void cm_work_say(int file, const cm_error *error)
+{
+  char line[CM_WORK_SAID_MAX];
+  int length = snprintf(line, sizeof line, "%s %d %s\n", cm_status_code(error->status), error->cause, error->detail);
+  ssize_t written = length > 0 && (size_t)length < sizeof line ? write(file, line, (size_t)length) : -1;
+  (void)written;
+}
+
+bool cm_work_heard(const char *said, cm_error *error)
+{
+  char code[32];
+  int cause, at = 0;
+  cm_status status;
+  if (sscanf(said, "%31s %d %n", code, &cause, &at) != 2 || at == 0 || !status_of(code, &status) || status == CM_OK)
+    return false;
+  (void)cm_fail(error, status, "%s", said + at);
+  error->cause = cause;
+  return true;
 }
 
 /* A text as one that stays: the names in errors are never freed. NULL when there have been too many. */

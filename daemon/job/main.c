@@ -60,6 +60,7 @@ static void claim_signals(void)
 static int fail(const cm_error *error)
 {
   (void)fprintf(stderr, "coremapd --work: %s\n", error->detail);
+  cm_work_say(STDOUT_FILENO, error);
   return EXIT_FAILURE;
 }
 
@@ -82,8 +83,10 @@ int cm_work_main(const char *folder)
   cm_confinement limits = {.folder = folder, .memory_limit = job.memory_limit, .file_limit = job.file_limit};
   if (job.time_limit > 0)
     limits.cpu_seconds = job.time_limit * job.threads + cpu_slack_seconds;
-  cm_confine(&limits, in_force);
+  cm_status confined = cm_confine(&limits, in_force, &error);
   cm_work_job_clear(&job);
+  if (confined != CM_OK)
+    return fail(&error);
   on_log(&file, in_force);
   cm_work_levels levels = {0};
   if (cm_work_levels_open(folder, &levels, &error) != CM_OK)

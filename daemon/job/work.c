@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "core/base/json.h"
 #include "daemon/job/internal.h"
@@ -136,11 +137,23 @@ static cm_status run_kind(cm_work *w, cm_error *error)
   return cm_fail(error, CM_BAD_OPTION, "there is no kind of job \"%.15s\"", w->job.kind);
 }
 
+/* Whether this process came near what it may have. A machine that refuses far below that has no memory just now, which
+ * passes. */
+static bool wanted_much(const cm_work *w)
+{
+  struct rlimit data;
+  struct rusage used;
+  if (getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur == RLIM_INFINITY || getrusage(RUSAGE_SELF, &used) != 0)
+    return false;
+  uint64_t resident = (uint64_t)used.ru_maxrss << 10, accounted = atomic_load(&w->memory.peak_bytes);
+  return (resident > accounted ? resident : accounted) >= data.rlim_cur / 4;
+}
+
 /* In a process of its own, it is the job that wanted too much. */
 static cm_status explain(const cm_work *w, cm_status ended, cm_error *why)
 {
   uint64_t most = w->watch->process_bytes;
-  if (ended != CM_NO_MEMORY || most == 0)
+  if (ended != CM_NO_MEMORY || most == 0 || !wanted_much(w))
     return ended;
   cm_fail(why, CM_MEMORY_LIMIT, "the job asked for more memory than its process may have: %llu MiB, libraries included; %s",
           (unsigned long long)(most >> 20),

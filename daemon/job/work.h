@@ -70,9 +70,18 @@ typedef struct cm_work_result {
 cm_status cm_work_result_read(const char *folder, cm_work_result *result, cm_error *error);
 void cm_work_result_clear(cm_work_result *result);
 
+enum { CM_WORK_SAID_MAX = CM_ERROR_DETAIL_MAX + 64 };
+
+/* A line that says why there is no result, to whoever waits: by a pipe, for it may be the disk that takes nothing, and
+ * without memory of its own. */
+void cm_work_say(int file, const cm_error *error);
+
+/* The error of such a line; false when it is none. */
+bool cm_work_heard(const char *said, cm_error *error);
+
 /* The whole of `coremapd --work FOLDER`: confines this process (confine.h), carries out the job of the folder, writes
- * what happens to out/progress, a JSON object a line, and a byte a line to standard output, which says that there is
- * more to read. The exit status: 0 when there is a result. */
+ * what happens to out/progress, a JSON object a line, and to standard output an empty line each time, which says that there
+ * is more to read. The exit status: 0 when there is a result; else the last line of standard output says why (cm_work_say). */
 int cm_work_main(const char *folder);
 
 #endif

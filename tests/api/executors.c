@@ -407,7 +407,8 @@ static int try_everything(const char *job)
   char path[CM_PATH_MAX + 16], in_force[CM_IN_FORCE_MAX];
   const cm_confinement limits = {.folder = job, .memory_limit = 1 << 20, .file_limit = 1 << 16, .cpu_seconds = 30};
   pthread_t thread;
-  cm_confine(&limits, in_force);
+  if (cm_confine(&limits, in_force, &error) != CM_OK)
+    return 10;
   bool files = strstr(in_force, "Landlock ABI") != NULL;
   if (strstr(in_force, "system calls filtered") == NULL)
     return 0; /* a kernel without: the log says so */

@@ -2,10 +2,11 @@
 if INTERPOSE
 check_DATA += tests/lib/interpose.so
 endif
-tests/lib/interpose.so: tests/lib/interpose.c tests/lib/interpose.h
+INTERPOSER = tests/lib/interpose.c tests/lib/interpose_log.c tests/lib/interpose_names.c tests/lib/interpose_spawn.c
+tests/lib/interpose.so: $(INTERPOSER) tests/lib/interpose.h tests/lib/interpose_internal.h
 	$(AM_V_CCLD)$(MKDIR_P) tests/lib && \
-	$(CC) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $(srcdir)/tests/lib/interpose.c
+	$(CC) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $(addprefix $(srcdir)/,$(INTERPOSER))
 CLEANFILES += tests/lib/interpose.so
-EXTRA_DIST += tests/lib/daemon.py tests/lib/topology.py tests/lib/interpose.c tests/lib/interpose.h \
+EXTRA_DIST += tests/lib/daemon.py tests/lib/topology.py $(INTERPOSER) tests/lib/interpose.h tests/lib/interpose_internal.h \
   tests/crash/run tests/crash/power tests/crash/clients.py tests/crash/disk.py tests/crash/judge.py tests/crash/ledger.py \
   tests/hostile/run tests/hostile/attacks.py tests/hostile/mutate.py tests/hostile/schema.py tests/hostile/wire.py tests/hostile/world.py

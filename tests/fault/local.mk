@@ -2,7 +2,7 @@
 if INTERPOSE
 check_PROGRAMS += tests/fault/operations
 tests_fault_operations_SOURCES = tests/fault/operations.h tests/fault/operations.c tests/fault/library.c tests/fault/storing.c \
-  tests/lib/interpose.h tests/lib/interpose.c
+  tests/lib/interpose.h tests/lib/interpose_internal.h $(INTERPOSER)
 tests_fault_operations_LDADD = $(SERVER_LIBS)
 endif
 EXTRA_DIST += tests/lib/shim.py tests/fault/nth tests/fault/machine tests/soak

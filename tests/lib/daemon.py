@@ -14,6 +14,15 @@ BUILD = os.environ.get("CM_BUILD", os.path.join(ROOT, "build", "check"))
 _libc = ctypes.CDLL(None)
 
 
+def parse(parser):
+    """What a harness is told. Beside its own: --executor, and flags for the server after --, both in `coremapd`."""
+    parser.add_argument("--executor", choices=["threads", "process"], default="threads", help="of the server (threads)")
+    parser.add_argument("coremapd", nargs="*", help="flags for the server, after --")
+    options = parser.parse_args()
+    options.coremapd += ["--executor", options.executor]
+    return options
+
+
 class Gone(Exception):
     """The server went away before its answer was complete: what was asked may or may not have been done."""
 

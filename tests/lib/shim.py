@@ -12,13 +12,6 @@ KINDS = {"allocation": (1, errno.ENOMEM), "write": (2, errno.ENOSPC), "sync": (3
 _SIZE, _KIND, _ERROR, _FIRED, _AT, _EVERY, _HITS, _CALLS = 112, 4, 8, 12, 16, 24, 32, 48
 
 
-def own_threads_only(parser, options):
-    """Children of a server start without its environment, but under its filter of system calls: they would end at once."""
-    if "process" in " ".join(options.coremapd):
-        parser.error("calls can be watched in the server's own threads alone: no --executor process here")
-    return options
-
-
 class Control:
     def __init__(self, path):
         self.path = path
