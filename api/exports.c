@@ -1,4 +1,4 @@
-/* /v1/mappings/{id}/export: a mapping as the file of another tool. It is written when it is first asked for, beside the mapping's
+/* /v1/mappings/{id}/export, /picture: a mapping as the file of another tool, or drawn. It is written when it is first asked for, beside the mapping's
  * views, and served as they are. */
 #include <string.h>
 #include <unistd.h>
@@ -6,6 +6,7 @@
 #include "api/handlers.h"
 #include "core/mapping/exports/exports.h"
 #include "core/mapping/export.h"
+#include "core/mapping/picture/picture.h"
 #include "core/network/topology_file.h"
 #include "storage/mappings.h"
 #include "storage/networks.h"
@@ -27,8 +28,17 @@ static cm_status read_network(const cm_request *request, const char *network, cm
   return cm_topology_load(path, run, topology, error);
 }
 
-/* Writes the export to `path`, whole or not at all. */
-static cm_status write_export(cm_request *request, const cm_mapping_row *mapping, const cm_export_format *format, const char *folder,
+/* What is asked for: an export, or a layer as a picture. */
+typedef struct wish {
+  const cm_export_format *format;
+  const char *layer;
+  cm_picture_format picture;
+  char name[40]; /* of the file beside the views, and in the tag */
+  const char *media, *file;
+} wish;
+
+/* Writes it to `path`, whole or not at all. */
+static cm_status write_wish(cm_request *request, const cm_mapping_row *mapping, const wish *w, const char *folder,
                               const char *path, cm_error *error)
 {
   cm_memory memory;
@@ -44,7 +54,8 @@ static cm_status write_export(cm_request *request, const cm_mapping_row *mapping
     return error->status;
   cm_status status = cm_file_create(&file, path, error);
   if (status == CM_OK) {
-    status = cm_export_mapping(format, &mapped.mapped, &run, file.stream, error);
+    status = w->format != NULL ? cm_export_mapping(w->format, &mapped.mapped, &run, file.stream, error)
+                               : cm_picture_write(&mapped.mapped, w->layer, w->picture, &run, file.stream, error);
     if (status == CM_OK)
       status = cm_file_commit(&file, error);
     else
@@ -55,37 +66,64 @@ static cm_status write_export(cm_request *request, const cm_mapping_row *mapping
   return status;
 }
 
-void cm_get_mapping_export(cm_request *request)
+static void reply_wish(cm_request *request, const wish *w)
 {
   cm_error error = {.status = CM_OK};
   cm_mapping_row mapping;
-  const cm_export_format *format;
-  char folder[CM_PATH_MAX], path[CM_PATH_MAX], etag[CM_ID_MAX + 24];
-  if (cm_export_find(cm_request_query(request, "to"), &format, &error) != CM_OK) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "%s", error.detail);
-    return;
-  }
+  cm_network network;
+  char folder[CM_PATH_MAX], path[CM_PATH_MAX], etag[CM_ID_MAX + 48];
   if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK ||
       cm_mappings_folder(request->store, mapping.id, folder, &error) != CM_OK ||
-      cm_path(path, &error, "%s/export.%s", folder, format->name) != CM_OK) {
+      cm_path(path, &error, "%s/%s", folder, w->name) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
-  cm_network network;
   if (cm_networks_get(request->store, mapping.network, &network, &error) == CM_NOT_FOUND)
     (void)cm_fail(&error, CM_CONFLICT, "the mapping's network has been deleted: upload it again, and this mapping can be exported");
   if (error.status != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
-  /* What is exported tells of the network: those who do not see it do not get it by way of a mapping. */
+  /* What is made tells of the network: those who do not see it do not get it by way of a mapping. */
   if (!cm_access_sees(request, CM_OBJECT_NETWORK, mapping.network, "the mapping's network"))
     return;
-  if (access(path, F_OK) != 0 && write_export(request, &mapping, format, folder, path, &error) != CM_OK) {
+  if (access(path, F_OK) != 0 && write_wish(request, &mapping, w, folder, path, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
-  (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, format->name);
-  cm_reply_file(request, path, format->media, etag, "");
-  cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%s\"", format->file);
+  (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, w->name);
+  cm_reply_file(request, path, w->media, etag, "");
+  if (w->file != NULL)
+    cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%s\"", w->file);
+}
+
+void cm_get_mapping_export(cm_request *request)
+{
+  cm_error error;
+  wish w = {0};
+  if (cm_export_find(cm_request_query(request, "to"), &w.format, &error) != CM_OK) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "%s", error.detail);
+    return;
+  }
+  w.media = w.format->media;
+  w.file = w.format->file;
+  (void)snprintf(w.name, sizeof w.name, "export.%.20s", w.format->name);
+  reply_wish(request, &w);
+}
+
+void cm_get_mapping_picture(cm_request *request)
+{
+  const char *layer = cm_request_query(request, "layer"), *format = cm_request_query(request, "format");
+  bool png = format != NULL && strcmp(format, "png") == 0, known = layer == NULL;
+  wish w = {.layer = layer != NULL ? layer : cm_picture_layers[0], .picture = png ? CM_PICTURE_PNG : CM_PICTURE_SVG,
+            .media = png ? "image/png" : "image/svg+xml"};
+  for (const char *const *name = cm_picture_layers; *name != NULL && !known; name++)
+    known = strcmp(*name, layer) == 0;
+  if (!known || (format != NULL && !png && strcmp(format, "svg") != 0)) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     known ? "format must be svg or png" : "there is no such layer to draw: docs/pictures.md lists them");
+    return;
+  }
+  (void)snprintf(w.name, sizeof w.name, "picture-%.20s.%s", w.layer, png ? "png" : "svg");
+  reply_wish(request, &w);
 }

@@ -87,6 +87,7 @@ void cm_get_mapping_part(cm_request *request);
 void cm_get_mapping_placement(cm_request *request);
 void cm_get_mapping_content(cm_request *request);
 void cm_get_mapping_export(cm_request *request);
+void cm_get_mapping_picture(cm_request *request);
 void cm_commit_mapping(cm_request *request);
 void cm_delete_mapping(cm_request *request);
 

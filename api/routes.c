@@ -145,6 +145,8 @@ const cm_route cm_routes[] = {
    "", CM_RIGHT_READ, CM_OBJECT_MAPPING, CM_DEED_SEE},
   {"GET", "/v1/mappings/{id}/export", cm_get_mapping_export, "getMappingExport", CM_BODY_NONE, CM_LANE_IMPORT, true, "to",
    CM_RIGHT_READ, CM_OBJECT_MAPPING, CM_DEED_SEE},
+  {"GET", "/v1/mappings/{id}/picture", cm_get_mapping_picture, "getMappingPicture", CM_BODY_NONE, CM_LANE_IMPORT, true, "layer format",
+   CM_RIGHT_READ, CM_OBJECT_MAPPING, CM_DEED_SEE},
   {"POST", "/v1/mappings/{id}/commit", cm_commit_mapping, "commitMapping", CM_BODY_JSON, CM_LANE_SHORT, true, "",
    CM_RIGHT_RESERVE, CM_OBJECT_MAPPING, CM_DEED_SEE},
   {"GET", "/v1/mappings/{id}/access", cm_get_access, "getMappingAccess", CM_BODY_NONE, CM_LANE_SHORT, true, "",

@@ -1,4 +1,4 @@
-/* coremap export: mappings as the files of other tools. */
+/* coremap export, coremap draw: mappings as the files of other tools, and as pictures. */
 #include <string.h>
 #include <unistd.h>
 
@@ -6,8 +6,9 @@
 #include "cli/remote.h"
 #include "core/base/file.h"
 #include "core/mapping/exports/exports.h"
+#include "core/mapping/picture/picture.h"
 
-enum { TO = 1, NETWORK, FORMAT, CHIP };
+enum { TO = 1, NETWORK, FORMAT, CHIP, LAYER };
 
 static const cli_flag flags[] = {
   {"to", "sanafe|booksim|noxim|pacman|hgrade|traffic|lava", TO, "the format (docs/exports.md)"},
@@ -19,16 +20,31 @@ static const cli_flag flags[] = {
   CLI_QUIET_FLAG,
   {0}};
 
+static const cli_flag draw_flags[] = {
+  {"layer", "NAME", LAYER,
+   "what colours the cores: neurons (unless given), synapses, inbound_axons, outbound_axons, target_cores, traffic_in, traffic_out, "
+   "receive_ns, send_ns, congestion, population; or links"},
+  {"to", "svg|png", TO, "the format; unless given, the one that the output's ending says, else svg"},
+  {"network", "FILE", NETWORK, "of a mapping in a file: the network that it is of"},
+  {"format", "NAME", FORMAT, CLI_FORMAT_ABOUT},
+  {"chip", "NAME|FILE", CHIP, "unless given, the chip that the mapping describes"},
+  {"output", "FILE", CLI_OUTPUT, "where it goes; standard output unless given"},
+  CLI_SERVER_FLAGS,
+  CLI_QUIET_FLAG,
+  {0}};
+
 typedef struct arguments {
   cli_where where;
-  const char *mapping, *to, *network, *format, *chip, *output;
+  const char *mapping, *to, *network, *format, *chip, *output, *layer;
+  const cm_export_format *export_format; /* NULL: a picture */
 } arguments;
 
-static int parse(int argc, char **argv, arguments *a)
+static int parse(const cli_command *command, int argc, char **argv, arguments *a)
 {
-  for (int flag; (flag = cli_next(&cli_command_export, argc, argv)) != -1;)
+  for (int flag; (flag = cli_next(command, argc, argv)) != -1;)
     switch (flag) {
     case TO: a->to = optarg; break;
+    case LAYER: a->layer = optarg; break;
     case NETWORK: a->network = cli_input(optarg); break;
     case FORMAT: a->format = optarg; break;
     case CHIP: a->chip = cli_input(optarg); break;
@@ -38,14 +54,19 @@ static int parse(int argc, char **argv, arguments *a)
         return cli_ended(flag);
     }
   if (optind + 1 != argc)
-    return cli_usage("export", optind == argc ? "no mapping is named" : "more than one mapping is named");
-  if (a->to == NULL)
-    return cli_usage("export", "say what --to");
+    return cli_usage(command->name, optind == argc ? "no mapping is named" : "more than one mapping is named");
+  if (a->to == NULL && command == &cli_command_export)
+    return cli_usage(command->name, "say what --to");
   a->mapping = cli_input(argv[optind]);
   return -1;
 }
 
-static cm_status on_files(const arguments *a, cli_run *cli, const cm_export_format *format, FILE *stream, cm_error *error)
+static cm_picture_format picture_format(const arguments *a)
+{
+  return strcmp(a->to, "png") == 0 ? CM_PICTURE_PNG : CM_PICTURE_SVG;
+}
+
+static cm_status on_files(const arguments *a, cli_run *cli, FILE *stream, cm_error *error)
 {
   cm_topology *topology;
   cm_import_report report;
@@ -55,37 +76,34 @@ static cm_status on_files(const arguments *a, cli_run *cli, const cm_export_form
   if (cli_import(a->network, a->format, &cli->run, &topology, &report, error) != CM_OK ||
       cm_mapped_open(a->mapping, topology, a->chip, &cli->run, &file, error) != CM_OK)
     return error->status;
-  cm_status status = cm_export_mapping(format, &file.mapped, &cli->run, stream, error);
+  cm_status status = a->export_format != NULL ? cm_export_mapping(a->export_format, &file.mapped, &cli->run, stream, error)
+                                              : cm_picture_write(&file.mapped, a->layer, picture_format(a), &cli->run, stream, error);
   cm_mapped_close(&file);
   return status;
 }
 
 static cm_status on_server(const arguments *a, cli_run *cli, FILE *stream, cm_error *error)
 {
-  char view[80];
-  (void)snprintf(view, sizeof view, "/export?to=%.40s", a->to);
+  char view[160];
+  if (a->export_format != NULL)
+    (void)snprintf(view, sizeof view, "/export?to=%.40s", a->to);
+  else
+    (void)snprintf(view, sizeof view, "/picture?format=%s&layer=%.40s", a->to, a->layer);
   return cli_get_mapping(&a->where, cli, a->mapping, view, stream, error);
 }
 
-static int export_command(int argc, char **argv)
+static int write_it(const arguments *a)
 {
-  arguments a = {0};
-  int parsed = parse(argc, argv, &a);
-  if (parsed >= 0)
-    return parsed;
   cm_error error;
   cli_run cli;
   cm_file file = {0};
-  const cm_export_format *format;
-  bool to_file = a.output != NULL && strcmp(a.output, "-") != 0;
-  if (cm_export_find(a.to, &format, &error) != CM_OK)
-    return cli_fail(&error);
-  cli_run_begin(&cli, a.where.quiet);
-  cm_status status = to_file ? cm_file_create(&file, a.output, &error) : CM_OK;
+  bool to_file = a->output != NULL && strcmp(a->output, "-") != 0;
+  cli_run_begin(&cli, a->where.quiet);
+  cm_status status = to_file ? cm_file_create(&file, a->output, &error) : CM_OK;
   FILE *stream = to_file ? file.stream : stdout;
   if (status == CM_OK)
-    status = access(a.mapping, F_OK) == 0 || !cli_is_id(a.mapping) ? on_files(&a, &cli, format, stream, &error)
-                                                                    : on_server(&a, &cli, stream, &error);
+    status = access(a->mapping, F_OK) == 0 || !cli_is_id(a->mapping) ? on_files(a, &cli, stream, &error)
+                                                                      : on_server(a, &cli, stream, &error);
   if (status == CM_OK)
     status = to_file ? cm_file_commit(&file, &error) : CM_OK;
   cm_file_discard(&file);
@@ -95,6 +113,33 @@ static int export_command(int argc, char **argv)
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 }
 
+static int export_command(int argc, char **argv)
+{
+  arguments a = {0};
+  cm_error error;
+  int parsed = parse(&cli_command_export, argc, argv, &a);
+  if (parsed >= 0)
+    return parsed;
+  return cm_export_find(a.to, &a.export_format, &error) == CM_OK ? write_it(&a) : cli_fail(&error);
+}
+
+static int draw(int argc, char **argv)
+{
+  arguments a = {.layer = "neurons"};
+  int parsed = parse(&cli_command_draw, argc, argv, &a);
+  if (parsed >= 0)
+    return parsed;
+  size_t length = a.output != NULL ? strlen(a.output) : 0;
+  if (a.to == NULL)
+    a.to = length > 4 && strcmp(a.output + length - 4, ".png") == 0 ? "png" : "svg";
+  if (strcmp(a.to, "svg") != 0 && strcmp(a.to, "png") != 0)
+    return cli_usage("draw", "--to is svg or png, not \"%s\"", a.to);
+  for (const char *c = a.layer; *c != '\0'; c++)
+    if ((*c < 'a' || *c > 'z') && *c != '_')
+      return cli_usage("draw", "\"%s\" is no layer", a.layer);
+  return write_it(&a);
+}
+
 const cli_command cli_command_export = {
   .name = "export", .what = "write a mapping as the file of another tool", .run = export_command, .reads = true,
   .usage = "MAPPING --network NETWORK --to FORMAT [-o FILE]\n"
@@ -102,3 +147,11 @@ const cli_command cli_command_export = {
   .about = "Writes a mapping (coremap map -o FILE), or one of a server by the id of it or of its job, as SANA-FE, BookSim, Noxim, PACMAN\n"
            "and others read it. FILE - is standard input, or output.",
   .flags = flags};
+
+const cli_command cli_command_draw = {
+  .name = "draw", .what = "draw a mapping: the chip's cores or links, coloured by a figure", .run = draw, .reads = true,
+  .usage = "MAPPING --network NETWORK [--layer NAME] -o FILE.svg|FILE.png\n"
+           "ID [--layer NAME] -o FILE.svg|FILE.png [--server URL]",
+  .about = "Draws a mapping (coremap map -o FILE), or one of a server by the id of it or of its job, for papers and slides: as SVG with\n"
+           "title, numbers and values under the mouse, or as PNG.",
+  .flags = draw_flags};

@@ -12,6 +12,8 @@ libcoremap_a_SOURCES += \
   core/mapping/export.h core/mapping/export.c core/mapping/export_internal.h core/mapping/export_binary.c \
   core/mapping/exports/exports.h core/mapping/exports/exports.c core/mapping/exports/exports_internal.h core/mapping/exports/exports_flows.c \
   core/mapping/exports/exports_sanafe.c core/mapping/exports/exports_spinnaker.c core/mapping/exports/exports_plain.c core/mapping/exports/mapped.c \
+  core/mapping/picture/picture.h core/mapping/picture/picture_internal.h core/mapping/picture/picture.c core/mapping/picture/picture_svg.c \
+  core/mapping/picture/picture_png.c \
   core/mapping/routes/routes.h core/mapping/routes/routes.c core/mapping/routes/routes_internal.h core/mapping/routes/routes_flows.c \
   core/mapping/routes/tables.c core/mapping/routes/routes_export.c \
   core/mapping/simulate/simulate.h core/mapping/simulate/simulate.c core/mapping/simulate/internal.h \

@@ -175,6 +175,7 @@ static const struct {
   {"GET", "/v1/mappings/{id}/placement", 'r', 'M', 's', NULL},
   {"GET", "/v1/mappings/{id}/content", 'r', 'M', 's', NULL},
   {"GET", "/v1/mappings/{id}/export", 'r', 'M', 's', NULL},
+  {"GET", "/v1/mappings/{id}/picture", 'r', 'M', 's', NULL},
   {"POST", "/v1/mappings/{id}/commit", 'v', 'M', 's', "{}"},
   {"GET", "/v1/mappings/{id}/access", 'r', 'M', 's', NULL},
   {"PUT", "/v1/mappings/{id}/access", 's', 'M', 'c', "{\"visibility\": \"private\"}"},
