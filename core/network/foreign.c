@@ -7,7 +7,7 @@
 
 typedef enum advice_id {
   EXPORT, UNPACK, RESAVE, MODEL, OTHER_INPUT, NO_NETWORK, MATLAB, MATLAB_HDF5, PARQUET, FEATHER, SQLITE,
-  PICKLE, R_DATA, ADVICES
+  PICKLE, TORCH, TAR, R_DATA, ADVICES
 } advice_id;
 
 /* What is certain in a line to copy is written out; FILE, NAME and TABLE are the reader's. */
@@ -29,6 +29,9 @@ static const char *const advices[ADVICES] = {
   [FEATHER] = "this line converts a table of synapses: " TABLE("read_feather('FILE')"),
   [PICKLE] = "this line converts a data frame of synapses, and runs what the pickle says: " TABLE("read_pickle('FILE')"),
   [SQLITE] = "this line converts a table of synapses: sqlite3 -header -csv FILE 'select pre, post, weight from TABLE' > net.csv",
+  [TORCH] = ("write the network as NIR (snnTorch, Sinabs, Norse and Rockpool export it); this line converts one square weight: "
+             "python3 -c \"import torch, numpy; numpy.save('net.npy', torch.load('FILE', weights_only=True)['NAME'].T.numpy())\""),
+  [TAR] = "this line makes a zip of it, as whole SONATA circuits are read: mkdir t && tar -xf FILE -C t && (cd t && zip -r ../net.zip .)",
   [R_DATA] = "this line converts a data frame of synapses: Rscript -e \"write.csv(readRDS('FILE'), 'net.csv', row.names=FALSE)\"",
 };
 
@@ -48,6 +51,7 @@ typedef struct foreign {
 static const foreign table[] = {
   MAGIC("MATLAB 7.3 MAT-file", 0, "a MATLAB 7.3 file", MATLAB_HDF5),
   MAGIC("MATLAB 5.0 MAT-file", 0, "a MATLAB file", MATLAB),
+  MAGIC("\x80\x02\x8a\nl\xfc\x9c" "F\xf9 j\xa8P\x19", 0, "a PyTorch file of before 1.6", TORCH),
   MAGIC("PAR1", 0, "a Parquet file", PARQUET),
   MAGIC("ARROW1", 0, "an Arrow file", FEATHER),
   MAGIC("FEA1", 0, "a Feather file", FEATHER),
@@ -65,7 +69,7 @@ static const foreign table[] = {
   MAGIC("\x04\x22\x4d\x18", 0, "an lz4 archive", UNPACK),
   MAGIC("Rar!\x1a\x07", 0, "a RAR archive", UNPACK),
   MAGIC("\x1f\x9d", 0, "a compress (.Z) archive", UNPACK),
-  MAGIC("ustar", 257, "a tar archive", UNPACK),
+  MAGIC("ustar", 257, "a tar archive", TAR),
   MAGIC("%PDF-", 0, "a PDF document", NO_NETWORK),
   MAGIC("%!PS", 0, "a PostScript document", NO_NETWORK),
   MAGIC("\x89PNG\r\n\x1a\n", 0, "a PNG picture", NO_NETWORK),

@@ -201,6 +201,7 @@ START_TEST(test_foreign_files_are_named)
     {BYTES("MATLAB 5.0 MAT-file, Platform: GLNXA64\0\1"), "MATLAB"},
     {BYTES("PK\3\4\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0w.npy"), "zip archive is damaged"},
     {BYTES("PAR1\x15\4\x15\6"), "Parquet"},
+    {BYTES("\x80\x02\x8a\nl\xfc\x9c" "F\xf9 j\xa8P\x19.\x80\x02M\xe9\x03."), "torch.load('FILE', weights_only=True)"},
     {BYTES("<?xml version=\"1.0\"?>\n<rss>"), "XML"},
     {BYTES("\xef\xbb\xbf\n <?XML ?>"), "XML"},
     {BYTES("%PDF-1.4\n%\xe2\xe3\n1 0 obj\n"), "PDF"},
@@ -223,7 +224,7 @@ START_TEST(test_foreign_files_are_named)
         refuse(files[i].bytes, files[i].size, "this line converts");
   char tar[512] = "network.csv";
   memcpy(tar + 257, "ustar", 5);
-  refuse(tar, sizeof tar, "tar archive");
+  refuse(tar, sizeof tar, "tar -xf FILE");
 }
 END_TEST
 

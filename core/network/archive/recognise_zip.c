@@ -73,6 +73,8 @@ cm_status cm_recognise_zip(cm_source *source, cm_memory *memory, const cm_networ
     const char *name = cm_archive_name(&archive, i);
     if (cm_path_ends(name, strlen(name), ".npy"))
       *found = &cm_network_formats[CM_FORMAT_NUMPY];
+    else if (cm_path_ends(name, strlen(name), ".h5"))
+      *found = &cm_network_formats[CM_FORMAT_SONATA];
   }
   cm_status status = *found == NULL ? refuse(&archive, error) : CM_OK;
   cm_archive_close(&archive);

@@ -7,23 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/network/hdf5/h5.h"
+#include "core/network/hdf5/sonata.h"
 #include "core/network/names.h"
 
 enum { SLICE = 1 << 16, GROUPS_MAX = 1024, SPARSE_IDS = 64, SPARSE_FROM = 1 << 20 };
-
-typedef struct sonata {
-  cm_h5 h5;
-  const cm_import_limits *limits;
-  cm_run *run;
-  cm_memory *memory;
-  cm_topology *made;
-  uint64_t *ids;      /* [populations] of neurons: one more than the largest id */
-  uint64_t *first;    /* [populations] the number of the first neuron */
-  uint64_t ids_room, population_room, edges;
-  uint64_t *source, *target, *group, *index; /* [SLICE] */
-  cm_entries entries;
-} sonata;
 
 /* What the groups of one edge population say: numbers by group and index. */
 typedef struct group {
@@ -34,7 +21,7 @@ typedef struct group {
 
 /* ---- populations of neurons ---- */
 
-static cm_status find_population(sonata *s, const char *name, uint32_t *found, cm_error *error)
+cm_status sonata_population(sonata *s, const char *name, uint32_t *found, cm_error *error)
 {
   cm_topology *made = s->made;
   for (*found = 0; *found < made->population_count; ++*found)
@@ -63,7 +50,7 @@ static cm_status population_of(sonata *s, hid_t edges, const char *list, uint32_
   (void)H5Oclose(data);
   if (name[0] == '\0' || !cm_name_valid(name, strlen(name)))
     return cm_h5_bad(&s->h5, edges, list, "its attribute node_population, which must name the neurons, is missing", error);
-  return find_population(s, name, found, error);
+  return sonata_population(s, name, found, error);
 }
 
 static cm_status length_of(sonata *s, hid_t edges, const char *list, uint64_t *length, cm_error *error)
@@ -102,7 +89,7 @@ static cm_status survey(sonata *s, hid_t edges, cm_error *error)
   return CM_OK;
 }
 
-static cm_status number_neurons(sonata *s, cm_error *error)
+cm_status sonata_number(sonata *s, cm_error *error)
 {
   cm_topology *made = s->made;
   char name[CM_POPULATION_NAME_MAX + 32];
@@ -110,7 +97,7 @@ static cm_status number_neurons(sonata *s, cm_error *error)
   if (CM_NEW(s->memory, s->first, made->population_count, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < made->population_count; p++) {
-    if (s->ids[p] > s->limits->vertices_max || (s->ids[p] > SPARSE_FROM && s->ids[p] / SPARSE_IDS > s->edges))
+    if (s->ids[p] > s->limits->vertices_max || (!s->declared && s->ids[p] > SPARSE_FROM && s->ids[p] / SPARSE_IDS > s->edges))
       return cm_fail(error, CM_BAD_NETWORK,
                      "SONATA edges: population '%.60s' has the id %llu, but there are only %llu edges: ids are rows of the "
                      "nodes file, from 0 on", made->population[p].name, (unsigned long long)s->ids[p] - 1,
@@ -139,6 +126,19 @@ static cm_status number_neurons(sonata *s, cm_error *error)
 }
 
 /* ---- edges ---- */
+
+const sonata_type *sonata_type_find(const sonata *s, uint64_t id)
+{
+  uint64_t low = 0, high = s->typed ? s->type_count : 0;
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (s->types[middle].id < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return s->typed && low < s->type_count && s->types[low].id == id ? &s->types[low] : NULL;
+}
 
 static void free_groups(group *groups)
 {
@@ -196,7 +196,10 @@ static cm_status read_groups(sonata *s, hid_t edges, group *groups, cm_error *er
 static cm_status add_edge(sonata *s, hid_t edges, const group *groups, bool grouped, uint64_t i, uint64_t at,
                           const uint32_t side[2], cm_error *error)
 {
-  double weight = 1, delay_ms = -1;
+  const sonata_type *type = sonata_type_find(s, s->typed ? s->type[i] : 0);
+  double weight = type != NULL && !isnan(type->weight) ? type->weight : 1;
+  double delay_ms = type != NULL && !isnan(type->delay_ms) ? type->delay_ms : -1;
+  double synapses = type != NULL && !isnan(type->synapses) ? type->synapses : 1;
   char what[120];
   if (grouped) {
     const group *g = s->group[i] < GROUPS_MAX ? &groups[s->group[i]] : NULL;
@@ -205,14 +208,14 @@ static cm_status add_edge(sonata *s, hid_t edges, const group *groups, bool grou
                      (unsigned long long)(at + i), (unsigned long long)s->index[i], (unsigned long long)s->group[i]);
       return cm_h5_bad(&s->h5, edges, "edge_group_index", what, error);
     }
-    weight = g->weight != NULL ? g->weight[s->index[i]] : 1;
-    weight *= g->synapses != NULL ? g->synapses[s->index[i]] : 1;
-    delay_ms = g->delay_ms != NULL ? g->delay_ms[s->index[i]] : -1;
+    weight = g->weight != NULL ? g->weight[s->index[i]] : weight;
+    synapses = g->synapses != NULL ? g->synapses[s->index[i]] : synapses;
+    delay_ms = g->delay_ms != NULL ? g->delay_ms[s->index[i]] : delay_ms;
     if (g->delay_ms != NULL && delay_ms < 0)
       return cm_h5_bad(&s->h5, edges, "delay", "a delay is negative", error);
   }
   return cm_entries_add(&s->entries, (uint32_t)(s->first[side[0]] + s->source[i]),
-                        (uint32_t)(s->first[side[1]] + s->target[i]), weight, delay_ms, error);
+                        (uint32_t)(s->first[side[1]] + s->target[i]), weight * synapses, delay_ms, error);
 }
 
 static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
@@ -226,6 +229,7 @@ static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
       length_of(s, edges, "source_node_id", &length, error) != CM_OK ||
       CM_NEW(s->memory, groups, GROUPS_MAX, error) != CM_OK)
     return error->status;
+  s->typed = s->type_count > 0 && cm_h5_has(edges, "edge_type_id");
   cm_status status = read_groups(s, edges, groups, error);
   for (uint64_t at = 0; at < length && status == CM_OK; at += SLICE) {
     uint64_t count = length - at < SLICE ? length - at : SLICE;
@@ -236,6 +240,8 @@ static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
       status = cm_h5_slice(&s->h5, edges, "edge_group_id", H5T_NATIVE_UINT64, at, count, s->group, error);
     if (status == CM_OK && grouped)
       status = cm_h5_slice(&s->h5, edges, "edge_group_index", H5T_NATIVE_UINT64, at, count, s->index, error);
+    if (status == CM_OK && s->typed)
+      status = cm_h5_slice(&s->h5, edges, "edge_type_id", H5T_NATIVE_UINT64, at, count, s->type, error);
     for (uint64_t i = 0; i < count && status == CM_OK; i++)
       status = add_edge(s, edges, groups, grouped, i, at, side, error);
     if (status == CM_OK)
@@ -270,42 +276,69 @@ static cm_status for_edges(sonata *s, cm_status (*each)(sonata *s, hid_t edges, 
   return status;
 }
 
-static cm_status read_file(sonata *s, cm_error *error)
+cm_status sonata_survey(sonata *s, cm_error *error)
 {
-  if (CM_NEW(s->memory, s->source, SLICE, error) != CM_OK || CM_NEW(s->memory, s->target, SLICE, error) != CM_OK ||
-      CM_NEW(s->memory, s->group, SLICE, error) != CM_OK || CM_NEW(s->memory, s->index, SLICE, error) != CM_OK ||
-      for_edges(s, survey, error) != CM_OK || number_neurons(s, error) != CM_OK)
-    return error->status;
+  return for_edges(s, survey, error);
+}
+
+cm_status sonata_read(sonata *s, cm_error *error)
+{
   return for_edges(s, read_edges, error);
+}
+
+cm_status sonata_open(sonata *s, cm_source *source, const cm_import_limits *limits, cm_run *run, cm_error *error)
+{
+  *s = (sonata){.limits = limits, .run = run, .memory = run->memory,
+                .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
+  s->entries.weight.drop_zeros = cm_source_drops_zeros(source);
+  if (CM_NEW(s->memory, s->made, 1, error) != CM_OK || CM_NEW(s->memory, s->source, SLICE, error) != CM_OK ||
+      CM_NEW(s->memory, s->target, SLICE, error) != CM_OK || CM_NEW(s->memory, s->group, SLICE, error) != CM_OK ||
+      CM_NEW(s->memory, s->index, SLICE, error) != CM_OK || CM_NEW(s->memory, s->type, SLICE, error) != CM_OK)
+    return error->status;
+  s->made->directed = true;
+  return CM_OK;
+}
+
+void sonata_close(sonata *s)
+{
+  cm_free(s->ids);
+  cm_free(s->first);
+  cm_free(s->source);
+  cm_free(s->target);
+  cm_free(s->group);
+  cm_free(s->index);
+  cm_free(s->type);
+  cm_free(s->types);
+  cm_entries_free(&s->entries);
+  cm_topology_free(s->made);
+}
+
+/* A file of edges alone. */
+static cm_status import_edges(sonata *s, cm_source *source, cm_error *error)
+{
+  if (cm_h5_open(&s->h5, source, s->limits, s->run, "SONATA edges", error) != CM_OK)
+    return error->status;
+  cm_status status = sonata_survey(s, error);
+  if (status == CM_OK)
+    status = sonata_number(s, error);
+  if (status == CM_OK)
+    status = sonata_read(s, error);
+  cm_h5_close(&s->h5);
+  return status == CM_OK ? cm_entries_close(&s->entries, s->made, error) : status;
 }
 
 cm_status cm_import_sonata(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
                            cm_error *error)
 {
-  sonata s = {.limits = limits, .run = run, .memory = run->memory,
-              .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
-  s.entries.weight.drop_zeros = cm_source_drops_zeros(source);
-  if (cm_h5_open(&s.h5, source, limits, run, "SONATA edges", error) != CM_OK)
-    return error->status;
-  cm_status status = CM_NEW(run->memory, s.made, 1, error);
+  sonata s;
+  bool archive = source->end - source->at >= 2 && memcmp(source->at, "PK", 2) == 0;
+  cm_status status = sonata_open(&s, source, limits, run, error);
   if (status == CM_OK)
-    status = read_file(&s, error);
-  cm_h5_close(&s.h5);
+    status = archive ? sonata_circuit(&s, source, error) : import_edges(&s, source, error);
   if (status == CM_OK) {
-    s.made->directed = true;
-    status = cm_entries_close(&s.entries, s.made, error);
+    *topology = s.made;
+    s.made = NULL;
   }
-  cm_free(s.ids);
-  cm_free(s.first);
-  cm_free(s.source);
-  cm_free(s.target);
-  cm_free(s.group);
-  cm_free(s.index);
-  cm_entries_free(&s.entries);
-  if (status != CM_OK) {
-    cm_topology_free(s.made);
-    return status;
-  }
-  *topology = s.made;
-  return CM_OK;
+  sonata_close(&s);
+  return status;
 }
