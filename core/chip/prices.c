@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "core/chip/compact.h"
+#include "core/chip/region_search.h"
 #include "core/chip/reach.h"
 
 enum { RING_MAX = 4096 };

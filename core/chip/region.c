@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/chip/compact.h"
+#include "core/chip/region_search.h"
 #include "core/chip/internal.h"
 #include "core/chip/reach.h"
 #include "core/chip/region_box.h"
@@ -225,7 +225,7 @@ static cm_status add_compact(search *s, uint32_t most, cm_run *run, cm_region **
   uint32_t **set, sets = 0;
   if (CM_NEW(run->memory, set, most, error) != CM_OK)
     return error->status;
-  cm_status status = cm_compact_sets(s->chip, s->usable, s->count, region[0]->cores, most, run, set, &sets, error);
+  cm_status status = cm_region_search(s->chip, s->usable, s->count, region[0]->cores, most, run, set, &sets, error);
   for (uint32_t i = 0; i < sets; i++) {
     if (status != CM_OK || *found == most || same_cores(region[0], set[i]))
       cm_free(set[i]);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/random.h"
-#include "core/partition/books.h"
+#include "core/partition/part_usage.h"
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
 
@@ -21,28 +21,28 @@ static const double heat = 0.03; /* as a share of the mean price */
 static const double scatter_price = 0.2;
 
 /* Makes a move, looks at its price, and makes it back when `keep` refuses it. */
-static cm_status try_move(cm_books *s, uint32_t v, uint32_t to, bool (*keep)(void *user, double price), void *user,
+static cm_status try_move(cm_part_usage *s, uint32_t v, uint32_t to, bool (*keep)(void *user, double price), void *user,
                           cm_error *error)
 {
   uint32_t from = s->part[v];
-  if (cm_books_move(s, v, to, error) != CM_OK)
+  if (cm_part_usage_move(s, v, to, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
-  if (!keep(user, cm_books_settle(s, false)))
-    status = cm_books_move(s, v, from, error);
-  (void)cm_books_settle(s, true);
+  if (!keep(user, cm_part_usage_settle(s, false)))
+    status = cm_part_usage_move(s, v, from, error);
+  (void)cm_part_usage_settle(s, true);
   return status;
 }
 
 /* ---- what moves there are ---- */
 
-static uint32_t random_source(const cm_books *s, uint32_t v, cm_random *random)
+static uint32_t random_source(const cm_part_usage *s, uint32_t v, cm_random *random)
 {
   uint64_t count = s->in_first[v + 1] - s->in_first[v];
   return count > 0 ? s->in_source[s->in_first[v] + cm_random_below(random, count)] : NONE;
 }
 
-static uint32_t random_target(const cm_books *s, uint32_t v, cm_random *random)
+static uint32_t random_target(const cm_part_usage *s, uint32_t v, cm_random *random)
 {
   const cm_topology *t = s->topology;
   uint64_t first = t->net_first[s->out_net[v]], count = t->net_first[s->out_net[v + 1]] - first;
@@ -51,7 +51,7 @@ static uint32_t random_target(const cm_books *s, uint32_t v, cm_random *random)
 
 /* A part where a vertex has something to share: beside another target of one of its sources, a target, or a source;
  * now and then any part. */
-static uint32_t random_destination(cm_books *s, uint32_t v, cm_random *random)
+static uint32_t random_destination(cm_part_usage *s, uint32_t v, cm_random *random)
 {
   uint32_t other = NONE, source;
   switch (cm_random_below(random, 8)) {
@@ -71,23 +71,23 @@ static uint32_t random_destination(cm_books *s, uint32_t v, cm_random *random)
 }
 
 /* Whether a part may be opened or emptied by moving v. */
-static bool may_go(const cm_books *s, const cm_legalise_options *options, uint32_t v, uint32_t to)
+static bool may_go(const cm_part_usage *s, const cm_legalise_options *options, uint32_t v, uint32_t to)
 {
   uint32_t from = s->part[v];
-  bool opens = s->roll[to].count == 0, empties = s->roll[from].count == 1;
+  bool opens = s->members[to].count == 0, empties = s->members[from].count == 1;
   if (to == from || (options->exact && (opens || empties)))
     return false;
   return !opens || empties || s->parts < options->parts_max;
 }
 
 /* A vertex whose move may help a part: mostly a member; where its outbound side is full, also a target of one. */
-static uint32_t random_mover(cm_books *s, uint32_t part, cm_random *random)
+static uint32_t random_mover(cm_part_usage *s, uint32_t part, cm_random *random)
 {
-  const cm_roll *r = &s->roll[part];
+  const cm_member_list *r = &s->members[part];
   uint32_t v = r->vertex[cm_random_below(random, r->count)];
   const cm_limits *l = &s->limits;
-  bool outbound = (l->outbound_axons != 0 && cm_books_use(s, part, CM_OUTBOUND_AXONS) > l->outbound_axons) ||
-                  (l->target_cores != 0 && cm_books_use(s, part, CM_TARGET_CORES) > l->target_cores);
+  bool outbound = (l->outbound_axons != 0 && cm_part_usage_use(s, part, CM_OUTBOUND_AXONS) > l->outbound_axons) ||
+                  (l->target_cores != 0 && cm_part_usage_use(s, part, CM_TARGET_CORES) > l->target_cores);
   if (!outbound || cm_random_below(random, 2) == 0)
     return v;
   uint32_t target = random_target(s, v, random);
@@ -114,15 +114,15 @@ static bool always(void *user, double price)
 }
 
 /* Every member of a part goes where it costs least of some parts that it knows. */
-static cm_status dissolve(cm_books *s, uint32_t part, cm_random *random, cm_error *error)
+static cm_status dissolve(cm_part_usage *s, uint32_t part, cm_random *random, cm_error *error)
 {
-  while (s->roll[part].count > 0) {
-    uint32_t v = s->roll[part].vertex[s->roll[part].count - 1], best = NONE;
+  while (s->members[part].count > 0) {
+    uint32_t v = s->members[part].vertex[s->members[part].count - 1], best = NONE;
     double least = INFINITY;
     for (uint32_t look = 0; look < LOOKS; look++) {
       uint32_t to = random_destination(s, v, random);
       cheapest found = {INFINITY};
-      if (to == part || s->roll[to].count == 0)
+      if (to == part || s->members[to].count == 0)
         continue;
       if (try_move(s, v, to, never, &found, error) != CM_OK)
         return error->status;
@@ -132,7 +132,7 @@ static cm_status dissolve(cm_books *s, uint32_t part, cm_random *random, cm_erro
       }
     }
     for (uint32_t p = 0; best == NONE; p++) /* all that it knows is in its own part */
-      best = p != part && s->roll[p].count > 0 ? p : NONE;
+      best = p != part && s->members[p].count > 0 ? p : NONE;
     if (try_move(s, v, best, always, NULL, error) != CM_OK || cm_run_check(s->run, error) != CM_OK)
       return error->status;
   }
@@ -153,15 +153,15 @@ static int by_neurons(const void *a, const void *b)
 }
 
 /* The parts with least neurons go first. */
-static cm_status dissolve_smallest(cm_books *s, const cm_legalise_options *options, cm_random *random, cm_error *error)
+static cm_status dissolve_smallest(cm_part_usage *s, const cm_legalise_options *options, cm_random *random, cm_error *error)
 {
   ranked *list;
   uint32_t count = 0;
   if (CM_NEW(s->run->memory, list, s->slots, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < s->slots; p++)
-    if (s->roll[p].count > 0)
-      list[count++] = (ranked){cm_books_use(s, p, CM_NEURONS), p};
+    if (s->members[p].count > 0)
+      list[count++] = (ranked){cm_part_usage_use(s, p, CM_NEURONS), p};
   qsort(list, count, sizeof *list, by_neurons);
   cm_status status = CM_OK;
   for (uint32_t i = 0; status == CM_OK && s->parts > options->parts_max; i++)
@@ -189,17 +189,17 @@ static bool accept(void *user, double price)
   return kept;
 }
 
-static double total_excess(const cm_books *s)
+static double total_excess(const cm_part_usage *s)
 {
   double excess = 0;
   for (uint32_t i = 0; i < s->over_count; i++)
-    excess += cm_books_excess(s, s->over[i]);
+    excess += cm_part_usage_excess(s, s->over[i]);
   return excess;
 }
 
 /* Moves about the parts over a limit, first at the temperature of a mean price, then ever colder. Ends early where
  * an eighth of the work brings next to nothing. */
-static cm_status anneal(cm_books *s, const cm_legalise_options *options, cm_random *random, double *paid,
+static cm_status anneal(cm_part_usage *s, const cm_legalise_options *options, cm_random *random, double *paid,
                         cm_error *error)
 {
   double budget = work_factor * ((double)s->topology->pin_count + s->topology->vertex_count) + least_work,
@@ -229,7 +229,7 @@ static cm_status anneal(cm_books *s, const cm_legalise_options *options, cm_rand
   return CM_OK;
 }
 
-static cm_status repair(cm_books *s, const cm_legalise_options *options, bool *legal, cm_error *error)
+static cm_status repair(cm_part_usage *s, const cm_legalise_options *options, bool *legal, cm_error *error)
 {
   cm_random random;
   double paid = 0;
@@ -251,7 +251,7 @@ static cm_status repair(cm_books *s, const cm_legalise_options *options, bool *l
 cm_status cm_legalise(const cm_topology *topology, const cm_legalise_options *options, cm_run *run, uint32_t *part,
                       uint32_t *parts, bool *legal, cm_error *error)
 {
-  cm_books books = {0};
+  cm_part_usage usage = {0};
   uint32_t n = topology->vertex_count, slots = *parts, *copy;
   bool kept = false;
   if (!options->exact && slots < options->parts_max)
@@ -260,10 +260,10 @@ cm_status cm_legalise(const cm_topology *topology, const cm_legalise_options *op
   if (CM_NEW(run->memory, copy, n, error) != CM_OK)
     return error->status;
   memcpy(copy, part, n * sizeof *part);
-  cm_status status = cm_books_open(&books, topology, &options->limits, copy, slots, run, error);
+  cm_status status = cm_part_usage_open(&usage, topology, &options->limits, copy, slots, run, error);
   if (status == CM_OK) {
-    books.pair_price = books.pairs > 0 ? scatter_price * books.parts / (double)books.pairs : 0;
-    status = repair(&books, options, &kept, error);
+    usage.pair_price = usage.pairs > 0 ? scatter_price * usage.parts / (double)usage.pairs : 0;
+    status = repair(&usage, options, &kept, error);
   }
   if (status == CM_OK)
     status = cm_close_gaps(copy, n, &slots, run, error);
@@ -272,7 +272,7 @@ cm_status cm_legalise(const cm_topology *topology, const cm_legalise_options *op
     *parts = slots;
     *legal = kept;
   }
-  cm_books_free(&books);
+  cm_part_usage_free(&usage);
   cm_free(copy);
   return status;
 }

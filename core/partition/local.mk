@@ -3,7 +3,7 @@ libcoremap_a_SOURCES += \
   core/partition/graph.h core/partition/graph.c \
   core/partition/limits.h core/partition/limits.c core/partition/bound.h core/partition/bound.c \
   core/partition/quality.h core/partition/quality.c core/partition/members.h \
-  core/partition/counts.h core/partition/counts.c core/partition/books.h core/partition/books.c \
+  core/partition/counts.h core/partition/counts.c core/partition/part_usage.h core/partition/part_usage.c \
   core/partition/legalise.h core/partition/legalise.c \
   core/partition/flows.h core/partition/flows.c \
   core/partition/inbound.h core/partition/inbound.c core/partition/synapses.h core/partition/synapses.c \
@@ -34,16 +34,17 @@ libcoremap_a_SOURCES += \
   core/partition/axon/axon.h core/partition/axon/axon.c core/partition/axon/axon_search.h \
   core/partition/axon/axon_descend.c core/partition/axon/axon_starts.c core/partition/axon/axon_flat.c \
   core/partition/axon/axon_places.c \
-  core/partition/edge/compact.h core/partition/edge/compact.c core/partition/edge/ties.h \
-  core/partition/edge/agglomerate.h core/partition/edge/agglomerate.c \
-  core/partition/priority.h core/partition/priority.c \
-  core/partition/edge/pairwise.h core/partition/edge/pairwise.c \
+  core/partition/edge/csr_graph.h core/partition/edge/csr_graph.c core/partition/edge/ties.h \
+  core/partition/edge/clustering.h core/partition/edge/clustering.c \
+  core/partition/indexed_heap.h core/partition/indexed_heap.c \
+  core/partition/edge/two_way_fm.h core/partition/edge/two_way_fm.c \
+  core/partition/edge/quotient_fm.h core/partition/edge/quotient_fm.c \
   core/partition/edge/initial.h core/partition/edge/initial.c \
   core/partition/edge/kway.h core/partition/edge/kway.c \
   core/partition/edge/kway_anneal.h core/partition/edge/kway_anneal.c \
-  core/partition/edge/balance.h core/partition/edge/balance.c \
-  core/partition/edge/greedy.h core/partition/edge/greedy.c \
-  core/partition/edge/within.h core/partition/edge/within.c \
+  core/partition/edge/rebalance.h core/partition/edge/rebalance.c \
+  core/partition/edge/label_propagation.h core/partition/edge/label_propagation.c \
+  core/partition/edge/constrained.h core/partition/edge/constrained.c \
   core/partition/edge/part_ties.h core/partition/edge/part_ties.c \
-  core/partition/edge/profile.h core/partition/edge/profile.c core/partition/edge/profile_suits.c \
+  core/partition/edge/affinity.h core/partition/edge/affinity.c core/partition/edge/affinity_suits.c \
   core/partition/edge/edge.h core/partition/edge/edge.c core/partition/edge/edge_topology.c

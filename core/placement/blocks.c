@@ -26,7 +26,7 @@ typedef struct work {
   uint32_t *curve;    /* [cores] of the region along the curve */
   uint32_t *rank_at;  /* [columns * rows] place along the curve of the core there, CM_NO_CELL: none */
   uint32_t levels;
-  cm_compact *level[LEVELS_MAX]; /* of blocks of 4^l parts, numbered along the order */
+  cm_csr_graph *level[LEVELS_MAX]; /* of blocks of 4^l parts, numbered along the order */
   uint32_t *column, *row, *cell_at; /* of the cells of a level */
   uint32_t *representative;         /* [cells] a core in the middle of each */
 } work;
@@ -38,16 +38,16 @@ static uint32_t blocks_of(uint32_t parts, uint32_t level)
 }
 
 /* The graph of parts numbered along the order; weights to 32 bits. */
-static cm_status renumber(const cm_graph *parts, const uint32_t *order, cm_run *run, cm_compact **graph,
+static cm_status renumber(const cm_graph *parts, const uint32_t *order, cm_run *run, cm_csr_graph **graph,
                           cm_error *error)
 {
-  cm_compact *g;
+  cm_csr_graph *g;
   uint32_t *number = NULL, n = parts->vertex_count;
   uint64_t heaviest = 0;
   unsigned shift = 0;
   if (CM_NEW(run->memory, g, 1, error) != CM_OK)
     return error->status;
-  *g = (cm_compact){.vertex_count = n, .entry_count = parts->entry_count, .size_total = n, .size_max = 1,
+  *g = (cm_csr_graph){.vertex_count = n, .entry_count = parts->entry_count, .size_total = n, .size_max = 1,
                     .weight_unit = 1};
   cm_status status = CM_NEW(run->memory, g->first, (size_t)n + 1, error);
   if (status == CM_OK)
@@ -59,7 +59,7 @@ static cm_status renumber(const cm_graph *parts, const uint32_t *order, cm_run *
   if (status == CM_OK)
     status = CM_NEW(run->memory, number, n, error);
   if (status != CM_OK) {
-    cm_compact_free(g);
+    cm_csr_graph_free(g);
     return status;
   }
   for (uint64_t i = 0; i < parts->entry_count; i++)
@@ -88,7 +88,7 @@ static cm_status renumber(const cm_graph *parts, const uint32_t *order, cm_run *
 static void levels_free(work *w)
 {
   for (uint32_t l = 0; l < w->levels; l++)
-    cm_compact_free(w->level[l]);
+    cm_csr_graph_free(w->level[l]);
   w->levels = 0;
 }
 
@@ -100,7 +100,7 @@ static cm_status coarsen(work *w, cm_error *error)
   for (uint32_t v = 0; v < w->parts && status == CM_OK; v++)
     map[v] = v >> BLOCK_BITS;
   while (status == CM_OK && w->level[w->levels - 1]->vertex_count > COARSEST && w->levels < LEVELS_MAX) {
-    status = cm_compact_contract(w->level[w->levels - 1], map, blocks_of(w->parts, w->levels), w->run,
+    status = cm_csr_graph_contract(w->level[w->levels - 1], map, blocks_of(w->parts, w->levels), w->run,
                                  &w->level[w->levels], error);
     w->levels += status == CM_OK;
   }
@@ -199,7 +199,7 @@ static cm_status squeezed_axes(const work *w, uint32_t count, cm_axes *axes, cm_
 }
 
 /* The first `count` vertices of a level. */
-static cm_status first_vertices(const cm_compact *c, uint32_t count, cm_run *run, cm_graph **graph, cm_error *error)
+static cm_status first_vertices(const cm_csr_graph *c, uint32_t count, cm_run *run, cm_graph **graph, cm_error *error)
 {
   uint64_t *weight, *first = NULL, end = 0;
   uint32_t *neighbour = NULL;
@@ -213,7 +213,7 @@ static cm_status first_vertices(const cm_compact *c, uint32_t count, cm_run *run
       for (uint64_t i = c->first[v]; i < c->first[v + 1]; i++)
         if (c->neighbour[i] < count) {
           neighbour[end] = c->neighbour[i];
-          weight[end++] = cm_compact_weight(c, i);
+          weight[end++] = cm_csr_graph_weight(c, i);
         }
       first[v + 1] = end;
     }
@@ -228,7 +228,7 @@ static cm_status first_vertices(const cm_compact *c, uint32_t count, cm_run *run
 /* The coarsest level by the engine for few parts. */
 static cm_status place_coarsest(work *w, uint32_t *cell, cm_error *error)
 {
-  const cm_compact *c = w->level[w->levels - 1];
+  const cm_csr_graph *c = w->level[w->levels - 1];
   uint32_t movable = c->vertex_count - pinned_on(w, w->levels - 1);
   cm_axes axes = {0};
   cm_graph *graph = NULL;
@@ -370,13 +370,13 @@ static cm_status repeat(work *w, const cm_graph *parts, uint32_t cycle, uint32_t
 static cm_status place_all(work *w, const cm_graph *parts, uint32_t *order, uint32_t *scratch, uint32_t *at,
                            cm_blocks_result *result, cm_error *error)
 {
-  cm_compact *graph;
+  cm_csr_graph *graph;
   for (uint32_t v = 0; v < w->parts; v++)
     scratch[v] = v;
   if (renumber(parts, scratch, w->run, &graph, error) != CM_OK)
     return error->status;
   cm_status status = cm_order_by_clusters(graph, w->options->seed, w->run, order, error);
-  cm_compact_free(graph);
+  cm_csr_graph_free(graph);
   if (status != CM_OK)
     return status;
   for (uint32_t k = 0; k < w->parts; k++)

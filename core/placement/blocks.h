@@ -5,7 +5,7 @@
 #define CM_PLACEMENT_BLOCKS_H
 
 #include "core/chip/region.h"
-#include "core/partition/edge/compact.h"
+#include "core/partition/edge/csr_graph.h"
 #include "core/partition/graph.h"
 #include "core/placement/axes.h"
 
@@ -29,6 +29,6 @@ cm_status cm_place_by_blocks(const cm_graph *parts, const cm_axes *axes, const c
 
 /* A linear order of the vertices in which those that talk much are near each other, on every scale: clusters of
  * clusters, each cluster's members by where their neighbours stand. order [graph->vertex_count]. O(entries). */
-cm_status cm_order_by_clusters(cm_compact *graph, uint64_t seed, cm_run *run, uint32_t *order, cm_error *error);
+cm_status cm_order_by_clusters(cm_csr_graph *graph, uint64_t seed, cm_run *run, uint32_t *order, cm_error *error);
 
 #endif

@@ -2,7 +2,7 @@
  * members take its place in the order of the mean place of their neighbours. */
 #include <stdlib.h>
 
-#include "core/partition/edge/agglomerate.h"
+#include "core/partition/edge/clustering.h"
 #include "core/placement/arrange.h"
 #include "core/placement/blocks.h"
 
@@ -10,14 +10,14 @@ enum { COARSEST = 1000 };
 static const double growth = 4;
 
 /* The coarsest graph as the greedy order wants it. */
-static cm_status order_coarsest(const cm_compact *c, cm_run *run, uint32_t *order, cm_error *error)
+static cm_status order_coarsest(const cm_csr_graph *c, cm_run *run, uint32_t *order, cm_error *error)
 {
   uint64_t *weight;
   cm_graph *graph;
   if (CM_NEW(run->memory, weight, c->entry_count, error) != CM_OK)
     return error->status;
   for (uint64_t i = 0; i < c->entry_count; i++)
-    weight[i] = cm_compact_weight(c, i);
+    weight[i] = cm_csr_graph_weight(c, i);
   cm_status status = cm_graph_from_rows(c->vertex_count, c->first, c->neighbour, weight, run, &graph, error);
   cm_free(weight);
   if (status != CM_OK)
@@ -42,7 +42,7 @@ static int by_mean(const void *a, const void *b)
 }
 
 /* From the order of the clusters to that of their members. */
-static cm_status expand(const cm_compact *fine, const uint32_t *map, uint32_t clusters, const uint32_t *coarse_order,
+static cm_status expand(const cm_csr_graph *fine, const uint32_t *map, uint32_t clusters, const uint32_t *coarse_order,
                         cm_run *run, uint32_t *order, cm_error *error)
 {
   uint32_t n = fine->vertex_count, *begin = NULL, *rank = NULL;
@@ -63,7 +63,7 @@ static cm_status expand(const cm_compact *fine, const uint32_t *map, uint32_t cl
       uint32_t own = rank[map[v]];
       double sum = 0, weight = 0;
       for (uint64_t i = fine->first[v]; i < fine->first[v + 1]; i++) {
-        double w = (double)cm_compact_weight(fine, i);
+        double w = (double)cm_csr_graph_weight(fine, i);
         sum += w * rank[map[fine->neighbour[i]]];
         weight += w;
       }
@@ -81,7 +81,7 @@ static cm_status expand(const cm_compact *fine, const uint32_t *map, uint32_t cl
   return status;
 }
 
-cm_status cm_order_by_clusters(cm_compact *graph, uint64_t seed, cm_run *run, uint32_t *order, cm_error *error)
+cm_status cm_order_by_clusters(cm_csr_graph *graph, uint64_t seed, cm_run *run, uint32_t *order, cm_error *error)
 {
   cm_hierarchy h;
   cm_hierarchy_options options = {.vertices_min = COARSEST, .size_max = graph->size_total, .growth = growth,

@@ -14,7 +14,7 @@ typedef struct spot {
 } spot;
 
 typedef struct field {
-  const cm_compact *graph;
+  const cm_csr_graph *graph;
   const cm_cells *cells;
   uint32_t movable;   /* cells before the pinned ones */
   bool straight;      /* distances are differences */
@@ -46,7 +46,7 @@ static bool is_straight(const uint32_t *distance, uint32_t length)
 /* What vertex u pays more at `there` than at `here`; *between is its weight to `other`. */
 CM_WIDE_LOOP static int64_t straight_price(const field *f, uint32_t u, spot here, spot there, uint32_t other, uint64_t *between)
 {
-  const cm_compact *g = f->graph;
+  const cm_csr_graph *g = f->graph;
   int64_t sum = 0;
   uint64_t met = 0;
   for (uint64_t i = g->first[u]; i < g->first[u + 1]; i++) {
@@ -62,7 +62,7 @@ CM_WIDE_LOOP static int64_t straight_price(const field *f, uint32_t u, spot here
 
 static int64_t table_price(const field *f, uint32_t u, spot here, spot there, uint32_t other, uint64_t *between)
 {
-  const cm_compact *g = f->graph;
+  const cm_csr_graph *g = f->graph;
   const cm_axes *a = f->cells->axes;
   const uint32_t *dx_here = a->dx + (size_t)here.x * a->columns, *dx_there = a->dx + (size_t)there.x * a->columns;
   const uint32_t *dy_here = a->dy + (size_t)here.y * a->rows, *dy_there = a->dy + (size_t)there.y * a->rows;
@@ -110,8 +110,8 @@ static uint32_t cell_at(const field *f, int64_t column, int64_t row)
 static uint32_t propose(const field *f, uint32_t u, cm_random *random)
 {
   const cm_cells *c = f->cells;
-  const cm_compact *g = f->graph;
-  uint64_t bits = cm_random_next(random), degree = cm_compact_degree(g, u);
+  const cm_csr_graph *g = f->graph;
+  uint64_t bits = cm_random_next(random), degree = cm_csr_graph_degree(g, u);
   int64_t column = c->column[f->cell[u]], row = c->row[f->cell[u]];
   uint32_t reach = bits & 1 || degree == 0 ? 1 + (bits >> 1 & 1) : 1;
   if (!(bits & 1) && degree > 0) {
@@ -162,7 +162,7 @@ static void look(field *f, uint32_t u, double temperature, cm_random *random)
 /* What moving a vertex by a cell costs or saves, about. */
 static double typical(const field *f)
 {
-  const cm_compact *g = f->graph;
+  const cm_csr_graph *g = f->graph;
   const cm_axes *a = f->cells->axes;
   double sum = 0, span = 0;
   uint64_t steps = 0;
@@ -198,14 +198,14 @@ static cm_status anneal(field *f, const cm_exchange_schedule *s, cm_random *rand
 /* How far weights must be shifted right to fit 32 bits, and so that no row's prices add up to more than 60. */
 static unsigned shift_of(const field *f)
 {
-  const cm_compact *g = f->graph;
+  const cm_csr_graph *g = f->graph;
   const cm_axes *a = f->cells->axes;
   double most = 0, span = 1;
   uint64_t heaviest = 0;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     double row = 0;
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
-      uint64_t w = cm_compact_weight(g, i);
+      uint64_t w = cm_csr_graph_weight(g, i);
       row += (double)w;
       heaviest = w > heaviest ? w : heaviest;
     }
@@ -224,7 +224,7 @@ static unsigned shift_of(const field *f)
 /* The graph's own weights where they fit, else *made. */
 static cm_status take_weights(field *f, cm_run *run, uint32_t **made, unsigned *shift, cm_error *error)
 {
-  const cm_compact *g = f->graph;
+  const cm_csr_graph *g = f->graph;
   *shift = shift_of(f);
   f->weight = g->weight;
   if (g->weight != NULL && *shift == 0)
@@ -232,12 +232,12 @@ static cm_status take_weights(field *f, cm_run *run, uint32_t **made, unsigned *
   if (CM_NEW(run->memory, *made, g->entry_count, error) != CM_OK)
     return error->status;
   for (uint64_t i = 0; i < g->entry_count; i++)
-    (*made)[i] = (uint32_t)(cm_compact_weight(g, i) >> *shift);
+    (*made)[i] = (uint32_t)(cm_csr_graph_weight(g, i) >> *shift);
   f->weight = *made;
   return CM_OK;
 }
 
-cm_status cm_anneal_by_exchange(const cm_compact *graph, const cm_cells *cells, uint32_t pinned,
+cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells, uint32_t pinned,
                                 const cm_exchange_schedule *schedule, cm_random *random, cm_run *run, uint32_t *cell,
                                 int64_t *gain, cm_error *error)
 {

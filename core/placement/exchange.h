@@ -4,7 +4,7 @@
 #define CM_PLACEMENT_EXCHANGE_H
 
 #include "core/base/random.h"
-#include "core/partition/edge/compact.h"
+#include "core/partition/edge/csr_graph.h"
 #include "core/placement/axes.h"
 
 /* Cells in a plane: what stands in cell c is at column[c], row[c] of the axes. */
@@ -27,7 +27,7 @@ typedef struct cm_exchange_schedule {
  * hold. *gain is what the sum over edges of weight * distance fell by (about, where weights do
  * not fit 32 bits). Does not depend on the
  * number of threads. O(sweeps * entries). */
-cm_status cm_anneal_by_exchange(const cm_compact *graph, const cm_cells *cells, uint32_t pinned,
+cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells, uint32_t pinned,
                                 const cm_exchange_schedule *schedule, cm_random *random, cm_run *run, uint32_t *cell,
                                 int64_t *gain, cm_error *error);
 

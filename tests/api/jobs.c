@@ -994,7 +994,7 @@ int main(void)
   Suite *suite = suite_create("jobs");
   TCase *tests = tcase_create("jobs");
   tcase_add_unchecked_fixture(tests, setup, teardown);
-  tcase_set_timeout(tests, 120);
+  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, a_network_becomes_a_mapping);
   tcase_add_test(tests, a_mapping_has_routes_and_a_certificate);
   tcase_add_test(tests, routes_that_cannot_be_are_refused_in_words);

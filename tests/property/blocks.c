@@ -71,11 +71,11 @@ static cm_graph *random_graph(cm_random *random, uint32_t n, uint64_t factor)
 }
 
 /* A graph's rows as the exchanges want them. */
-static cm_compact view_of(const cm_graph *g, uint32_t *weight)
+static cm_csr_graph view_of(const cm_graph *g, uint32_t *weight)
 {
   for (uint64_t i = 0; i < g->entry_count; i++)
     weight[i] = (uint32_t)g->weight[i];
-  return (cm_compact){.vertex_count = g->vertex_count, .entry_count = g->entry_count, .first = g->first,
+  return (cm_csr_graph){.vertex_count = g->vertex_count, .entry_count = g->entry_count, .first = g->first,
                       .neighbour = g->neighbour, .weight = weight, .size = g->size};
 }
 
@@ -92,7 +92,7 @@ START_TEST(exchanges_gain_what_the_cost_falls_by)
       if (below(&random, 4) > 0)
         core[count++] = c;
     cm_graph *graph = random_graph(&random, count, 1);
-    cm_compact view = view_of(graph, weight);
+    cm_csr_graph view = view_of(graph, weight);
     cm_axes *axes;
     ck_ok(cm_axes_new(chip, core, count, &run, &axes, &error));
     size_t box = (size_t)axes->columns * axes->rows;

@@ -2,19 +2,19 @@
  * optima, and the same bytes for any number of threads. */
 #include "../unit/networks.h"
 
-#include "core/partition/edge/balance.h"
+#include "core/partition/edge/rebalance.h"
 #include "core/partition/edge/edge.h"
-#include "core/partition/edge/greedy.h"
+#include "core/partition/edge/label_propagation.h"
 #include "core/partition/edge/initial.h"
 #include "core/partition/edge/kway_anneal.h"
-#include "core/partition/edge/pairwise.h"
-#include "core/partition/edge/profile.h"
-#include "core/partition/edge/within.h"
+#include "core/partition/edge/quotient_fm.h"
+#include "core/partition/edge/affinity.h"
+#include "core/partition/edge/constrained.h"
 #include "core/partition/quality.h"
 
 static cm_error error;
 
-static const cm_edge_options quick = {.starts = 2, .tries = 2, .coarse_vertices = 10, .anneal_sweeps = 8, .greedy_rounds = 2,
+static const cm_edge_options quick = {.starts = 2, .tries = 2, .coarse_vertices = 10, .anneal_sweeps = 8, .label_rounds = 2,
                                       .rounds = 2, .patience = 20, .least_tie = 0.25, .cycles = 1, .split_sweeps = 2, .sweeps = 3,
                                       .seed = 1, .parts_max = UINT32_MAX};
 
@@ -155,9 +155,9 @@ START_TEST(refiners_keep_their_books)
   uint64_t load[8] = {0}, again[8] = {0}, most, excess;
   cm_run run;
   cm_run_init(&run);
-  cm_compact *g;
+  cm_csr_graph *g;
   cm_kway *state, *fresh;
-  ck_ok(cm_compact_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
   most = g->size_total / parts + g->size_max;
   cm_initial_options initial = {.parts = parts, .most = most, .tries = 2, .passes = 2, .seed = (uint64_t)_i};
   ck_ok(cm_initial_partition(g, &initial, &run, part, &error));
@@ -165,7 +165,7 @@ START_TEST(refiners_keep_their_books)
   cm_kway_anneal_options hot = {.sweeps = 20, .hot = 1, .cold = 0.1, .most = most + g->size_max};
   ck_ok(cm_kway_anneal(state, &hot, &random, &error));
   ck_ok(cm_kway_new(g, part, parts, &run, &fresh, &error));
-  ck_assert_uint_eq((uint64_t)state->cut, cm_compact_cut(g, part));
+  ck_assert_uint_eq((uint64_t)state->cut, cm_csr_graph_cut(g, part));
   ck_assert_mem_eq(state->load, fresh->load, parts * sizeof *state->load);
   ck_assert_mem_eq(state->inner, fresh->inner, n * sizeof *state->inner);
   ck_assert_uint_eq(state->border_count, fresh->border_count);
@@ -177,29 +177,29 @@ START_TEST(refiners_keep_their_books)
   cm_kway_free(state);
   cm_kway_free(fresh);
 
-  uint64_t before = cm_compact_cut(g, part), excess_before = 0, excess_after = 0;
+  uint64_t before = cm_csr_graph_cut(g, part), excess_before = 0, excess_after = 0;
   for (uint32_t p = 0; p < parts; p++)
     excess_before += load[p] > most ? load[p] - most : 0;
   int64_t gain;
-  cm_pairwise_options pairs = {.rounds = 3, .patience = 30, .work = 8, .most = most, .seed = 1};
-  ck_ok(cm_pairwise(g, &pairs, &run, part, parts, load, &gain, &error));
-  ck_assert_int_eq((int64_t)before - gain, (int64_t)cm_compact_cut(g, part));
+  cm_quotient_fm_options pairs = {.rounds = 3, .patience = 30, .work = 8, .most = most, .seed = 1};
+  ck_ok(cm_quotient_fm(g, &pairs, &run, part, parts, load, &gain, &error));
+  ck_assert_int_eq((int64_t)before - gain, (int64_t)cm_csr_graph_cut(g, part));
   for (uint32_t p = 0; p < parts; p++)
     excess_after += load[p] > most ? load[p] - most : 0;
   ck_assert_uint_le(excess_after, excess_before);
   ck_assert(excess_after < excess_before || gain >= 0);
 
-  before = cm_compact_cut(g, part);
-  cm_greedy_options greedy = {.rounds = 3, .most = UINT64_MAX / 2, .seed = 1};
-  ck_ok(cm_greedy(g, &greedy, &run, part, parts, load, &error));
-  ck_assert_uint_le(cm_compact_cut(g, part), before);
-  ck_ok(cm_balance(g, most, &run, part, parts, load, &excess, &error));
+  before = cm_csr_graph_cut(g, part);
+  cm_label_propagation_options greedy = {.rounds = 3, .most = UINT64_MAX / 2, .seed = 1};
+  ck_ok(cm_label_propagation(g, &greedy, &run, part, parts, load, &error));
+  ck_assert_uint_le(cm_csr_graph_cut(g, part), before);
+  ck_ok(cm_rebalance_parts(g, most, &run, part, parts, load, &excess, &error));
   for (uint32_t v = 0; v < n; v++)
     again[part[v]] += g->size[v];
   ck_assert_mem_eq(load, again, parts * sizeof *load);
   ck_assert(g->size_max > 1 || excess == 0);
   free(part);
-  cm_compact_free(g);
+  cm_csr_graph_free(g);
   network_free(&t);
 }
 END_TEST
@@ -250,9 +250,9 @@ START_TEST(communities_are_found)
   cm_partition_free(made);
   uint32_t part[2][GROUPS * EACH];
   for (unsigned i = 0; i < 2; i++) {
-    cm_profile_options profile = {.parts = GROUPS, .most = EACH, .split_sweeps = 8, .sweeps = 30, .seed = (uint64_t)_i};
+    cm_affinity_options profile = {.parts = GROUPS, .most = EACH, .split_sweeps = 8, .sweeps = 30, .seed = (uint64_t)_i};
     run.threads = 1 + 2 * i;
-    ck_ok(cm_partition_profiles(&t, &profile, &run, part[i], &error));
+    ck_ok(cm_partition_by_affinity(&t, &profile, &run, part[i], &error));
     check_parts(&t, part[i], GROUPS, EACH);
   }
   ck_assert_mem_eq(part[0], part[1], sizeof part[0]);
@@ -261,7 +261,7 @@ START_TEST(communities_are_found)
 END_TEST
 
 /* The same with a memory limit that sends the synapses to files. */
-static void check_within_limit(const cm_topology *t, const cm_profile_options *options, const uint32_t *part)
+static void check_within_limit(const cm_topology *t, const cm_affinity_options *options, const uint32_t *part)
 {
   char folder[CM_PATH_MAX];
   uint32_t again[80];
@@ -276,7 +276,7 @@ static void check_within_limit(const cm_topology *t, const cm_profile_options *o
   ck_ok(CM_NEW(&memory, other.pin, 1 << 14, &error));
   ck_assert(cm_in_file(other.pin));
   memcpy(other.pin, t->pin, t->pin_count * sizeof *t->pin);
-  ck_ok(cm_partition_profiles(&other, options, &run, again, &error));
+  ck_ok(cm_partition_by_affinity(&other, options, &run, again, &error));
   ck_assert_mem_eq(part, again, t->vertex_count * sizeof *part);
   cm_free(other.pin);
   ck_assert_uint_eq(memory.used_bytes + memory.scratch_bytes, 0);
@@ -293,12 +293,12 @@ START_TEST(profiles_keep_limits)
   if (_i % 3 == 0)
     for (uint32_t e = 0; e < t.net_count; e++)
       t.net_weight[e] <<= 28;
-  cm_profile_options options = {.split_sweeps = 2, .sweeps = 3, .more_sweeps = _i % 2 ? 3 : 0, .seed = (uint64_t)_i};
+  cm_affinity_options options = {.split_sweeps = 2, .sweeps = 3, .more_sweeps = _i % 2 ? 3 : 0, .seed = (uint64_t)_i};
   options.most = 12 + below(&random, 30);
   options.parts = (uint32_t)(t.size_total * 5 / 4 / options.most) + 2;
   cm_run run;
   cm_run_init(&run);
-  ck_ok(cm_partition_profiles(&t, &options, &run, part, &error));
+  ck_ok(cm_partition_by_affinity(&t, &options, &run, part, &error));
   uint64_t *load = calloc(options.parts, sizeof *load);
   for (uint32_t v = 0; v < t.vertex_count; v++) {
     ck_assert_uint_lt(part[v], options.parts);
@@ -342,11 +342,11 @@ START_TEST(ties_alone_are_for_networks_without_clusters)
   cm_random random;
   cm_random_init(&random, 1, 9, 0);
   cm_topology mixed = kinds(&random, 1200, 3, 55, 35), clustered = kinds(&random, 1800, 3, 52, 0);
-  ck_assert(cm_profile_suits(&mixed, 8, true));
-  ck_assert(!cm_profile_suits(&mixed, 8, false)); /* not so large that it must be */
-  ck_assert(!cm_profile_suits(&mixed, 80, true)); /* the table would be as large as the graph */
+  ck_assert(cm_affinity_suits(&mixed, 8, true));
+  ck_assert(!cm_affinity_suits(&mixed, 8, false)); /* not so large that it must be */
+  ck_assert(!cm_affinity_suits(&mixed, 80, true)); /* the table would be as large as the graph */
   ck_assert_uint_gt(clustered.pin_count, 1 << 19);
-  ck_assert(!cm_profile_suits(&clustered, 8, true));
+  ck_assert(!cm_affinity_suits(&clustered, 8, true));
   network_free(&mixed);
   network_free(&clustered);
 }
@@ -364,10 +364,10 @@ START_TEST(annealed_ties_cut_less)
     cm_random_init(&random, seed, 10, 0);
     cm_topology t = kinds(&random, N, 2, 30, 20);
     for (uint32_t more = 0; more < 2; more++) {
-      cm_profile_options options = {.parts = PARTS, .most = N / PARTS, .split_sweeps = 3, .sweeps = 40 - 35 * more,
+      cm_affinity_options options = {.parts = PARTS, .most = N / PARTS, .split_sweeps = 3, .sweeps = 40 - 35 * more,
                                     .more_sweeps = 8 * more, .seed = seed};
       run.threads = 1 + more;
-      ck_ok(cm_partition_profiles(&t, &options, &run, part[more], &error));
+      ck_ok(cm_partition_by_affinity(&t, &options, &run, part[more], &error));
       cut[more] += cut_of(&t, part[more], PARTS);
     }
     network_free(&t);
@@ -438,7 +438,7 @@ START_TEST(moves_within_limits_end_where_none_is_left)
                       .target_cores = _i % 2 ? most[CM_TARGET_CORES] : 0};
   static const uint32_t line[PARTS] = {0, 1, 4, 5, 9};
   cm_ways ways = {_i % 3 == 0 ? way_on_line : way_of_cut, line};
-  ck_ok(cm_lessen_within(&t, &limits, _i % 3 == 0 ? &ways : NULL, 1000, &run, part, PARTS, &error));
+  ck_ok(cm_refine_constrained(&t, &limits, _i % 3 == 0 ? &ways : NULL, 1000, &run, part, PARTS, &error));
   ck_assert(legal(&t, &limits, part, PARTS));
   double cost = paid(&t, part, &ways, 0, NULL);
   ck_assert_double_le(cost, paid(&t, before, &ways, 0, NULL));
@@ -500,15 +500,15 @@ START_TEST(empty_parts_are_filled_with_loose_vertices)
   uint32_t part[36] = {0}, count[9] = {0};
   cm_run run;
   cm_run_init(&run);
-  cm_compact *g;
-  ck_ok(cm_compact_from_topology(&t, &run, &g, &error));
+  cm_csr_graph *g;
+  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
   ck_ok(cm_fill_empty(g, &run, part, 9, &error));
   for (uint32_t v = 0; v < 36; v++)
     count[part[v]]++;
   for (uint32_t p = 0; p < 9; p++)
     ck_assert_uint_ge(count[p], 1);
   ck_assert_uint_eq(count[0], 28);
-  cm_compact_free(g);
+  cm_csr_graph_free(g);
   network_free(&t);
 }
 END_TEST

@@ -3,7 +3,7 @@ if HAVE_CHECK
 PROPERTY_TESTS = \
   tests/property/axons_on_mesh \
   tests/property/blocks \
-  tests/property/compact \
+  tests/property/region_search \
   tests/property/contest \
   tests/property/edges \
   tests/property/efforts \

@@ -330,11 +330,11 @@ END_TEST
 
 /* ---- the mesh mapper ---- */
 
-static cm_compact *random_compact(cm_random *random, uint32_t n)
+static cm_csr_graph *random_compact(cm_random *random, uint32_t n)
 {
   cm_topology t = network_undirected(random, n, 2 + below(random, 30));
-  cm_compact *graph;
-  ck_ok(cm_compact_from_topology(&t, &run, &graph, &error));
+  cm_csr_graph *graph;
+  ck_ok(cm_csr_graph_from_topology(&t, &run, &graph, &error));
   network_free(&t);
   return graph;
 }
@@ -401,7 +401,7 @@ static cm_mesh_grid *whole_grid(uint32_t width, uint32_t height, cm_axes **axes)
 }
 
 /* Multiplies all weights by a factor; the largest sum of a vertex' weights. */
-static uint64_t weigh(cm_compact *graph, uint32_t factor)
+static uint64_t weigh(cm_csr_graph *graph, uint32_t factor)
 {
   uint64_t heaviest = 0;
   if (graph->weight == NULL) {
@@ -426,7 +426,7 @@ START_TEST(tables_tell_what_every_move_changes)
     cm_random_init(&random, round, 7, 0);
     uint32_t width = 1 + below(&random, 6), height = 1 + below(&random, 6), cells = width * height,
              n = 1 + below(&random, MOST);
-    cm_compact *graph = random_compact(&random, n);
+    cm_csr_graph *graph = random_compact(&random, n);
     cm_axes *axes;
     cm_mesh_grid *grid = whole_grid(width, height, &axes);
     uint64_t most[36];
@@ -460,7 +460,7 @@ START_TEST(tables_tell_what_every_move_changes)
     cm_mesh_state_free(state);
     cm_mesh_grid_free(grid);
     cm_axes_free(axes);
-    cm_compact_free(graph);
+    cm_csr_graph_free(graph);
   }
   ck_assert(seen[0] && seen[1] && seen[2]); /* no table, 32 bits, 16 bits */
 }
@@ -475,7 +475,7 @@ START_TEST(rebalancing_fits_whatever_can_fit_and_annealing_keeps_it)
     cm_random_init(&random, round, 8, 0);
     uint32_t width = 1 + below(&random, 6), height = 1 + below(&random, 6), cells = width * height,
              n = 1 + below(&random, MOST);
-    cm_compact *graph = random_compact(&random, n);
+    cm_csr_graph *graph = random_compact(&random, n);
     cm_axes *axes;
     cm_mesh_grid *grid = whole_grid(width, height, &axes);
     uint64_t most[36] = {0}, room = 0;
@@ -495,7 +495,7 @@ START_TEST(rebalancing_fits_whatever_can_fit_and_annealing_keeps_it)
     cm_mesh_state_free(state);
     cm_mesh_grid_free(grid);
     cm_axes_free(axes);
-    cm_compact_free(graph);
+    cm_csr_graph_free(graph);
   }
 }
 END_TEST
@@ -506,14 +506,14 @@ static cm_mesh_options small_effort(uint64_t most, uint64_t seed)
 }
 
 /* The least cost over all assignments of the vertices from v on that keep the limit. */
-static uint64_t least_assignment(const cm_compact *g, const cm_axes *axes, uint32_t v, uint32_t *at, uint32_t *load,
+static uint64_t least_assignment(const cm_csr_graph *g, const cm_axes *axes, uint32_t v, uint32_t *at, uint32_t *load,
                                  uint32_t most)
 {
   if (v == g->vertex_count) {
     uint64_t sum = 0;
     for (uint32_t u = 0; u < g->vertex_count; u++)
       for (uint64_t i = g->first[u]; i < g->first[u + 1]; i++)
-        sum += cm_compact_weight(g, i) * cm_axes_distance(axes, at[u], at[g->neighbour[i]]);
+        sum += cm_csr_graph_weight(g, i) * cm_axes_distance(axes, at[u], at[g->neighbour[i]]);
     return sum / 2;
   }
   uint64_t least = UINT64_MAX;
@@ -539,7 +539,7 @@ START_TEST(the_mesh_mapper_finds_the_optimum_of_small_cases)
     uint32_t count = random_cores(&random, chip, core), n = 1 + below(&random, 7);
     count = count > 4 ? 4 : count;
     uint32_t most = (n + count - 1) / count;
-    cm_compact *graph = random_compact(&random, n);
+    cm_csr_graph *graph = random_compact(&random, n);
     cm_axes *axes;
     uint64_t cost;
     ck_ok(cm_axes_new(chip, core, count, &run, &axes, &error));
@@ -549,7 +549,7 @@ START_TEST(the_mesh_mapper_finds_the_optimum_of_small_cases)
     ck_ok(cm_map_on_mesh(graph, axes, &options, &run, at, &cost, &error));
     ck_assert_uint_eq(cost, least_assignment(graph, axes, 0, other, load, most));
     cm_axes_free(axes);
-    cm_compact_free(graph);
+    cm_csr_graph_free(graph);
     cm_chip_free(chip);
   }
 }
@@ -568,7 +568,7 @@ START_TEST(the_mesh_mapper_keeps_rings_whole_that_fit)
     size[v] = 1;
   }
   first[N] = 2 * N;
-  cm_compact graph = {.vertex_count = N, .entry_count = 2 * N, .first = first, .neighbour = neighbour, .size = size,
+  cm_csr_graph graph = {.vertex_count = N, .entry_count = 2 * N, .first = first, .neighbour = neighbour, .size = size,
                       .size_total = N, .size_max = 1, .weight_total = N, .weight_unit = 1};
   cm_axes *axes;
   uint64_t cost;
@@ -590,7 +590,7 @@ START_TEST(the_mesh_mapper_keeps_the_limit_on_any_cores_and_threads)
     cm_chip *chip = chip_random(&random, 8, false);
     uint32_t count = random_cores(&random, chip, core), n = 1 + below(&random, VERTICES);
     uint64_t most = (n + count - 1) / count + below(&random, 2), cost, second;
-    cm_compact *graph = random_compact(&random, n);
+    cm_csr_graph *graph = random_compact(&random, n);
     cm_axes *axes;
     ck_ok(cm_axes_new(chip, core, count, &run, &axes, &error));
     cm_mesh_options options = small_effort(most, round);
@@ -602,7 +602,7 @@ START_TEST(the_mesh_mapper_keeps_the_limit_on_any_cores_and_threads)
       ck_assert_uint_lt(at[v], count);
       load[at[v]] += graph->size[v];
       for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
-        sum += cm_compact_weight(graph, i) * cm_axes_distance(axes, at[v], at[graph->neighbour[i]]);
+        sum += cm_csr_graph_weight(graph, i) * cm_axes_distance(axes, at[v], at[graph->neighbour[i]]);
     }
     ck_assert_uint_eq(cost, sum / 2);
     for (uint32_t c = 0; c < count; c++)
@@ -617,7 +617,7 @@ START_TEST(the_mesh_mapper_keeps_the_limit_on_any_cores_and_threads)
         ck_fails(cm_map_on_mesh(graph, axes, &options, &run, again, &second, &error), CM_LIMIT_BROKEN);
     }
     cm_axes_free(axes);
-    cm_compact_free(graph);
+    cm_csr_graph_free(graph);
     cm_chip_free(chip);
   }
 }

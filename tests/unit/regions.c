@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "core/chip/compact.h"
+#include "core/chip/region_search.h"
 #include "core/chip/fragments.h"
 #include "core/chip/reach.h"
 #include "core/chip/region.h"

@@ -6,7 +6,7 @@
 #include "core/learning/communities/communities.h"
 #include "core/learning/communities/fit.h"
 #include "core/learning/internal.h"
-#include "core/partition/edge/pairwise.h"
+#include "core/partition/edge/two_way_fm.h"
 #include "core/partition/members.h"
 #include "core/partition/options.h"
 #include "core/partition/reference/bisect.h"
@@ -139,14 +139,14 @@ static cm_status cut_all_down(cm_fit *f, cm_error *error)
 /* ---- refinement ---- */
 
 /* The graph as the pair refiner reads it: vertices of size 1; it borrows but for `size`. */
-static cm_status compact_view(const cm_graph *graph, cm_memory *memory, cm_compact *view, cm_error *error)
+static cm_status compact_view(const cm_graph *graph, cm_memory *memory, cm_csr_graph *view, cm_error *error)
 {
   uint32_t n = graph->vertex_count, *size;
   if (CM_NEW(memory, size, n, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < n; v++)
     size[v] = 1;
-  *view = (cm_compact){.vertex_count = n, .entry_count = graph->entry_count, .first = graph->first,
+  *view = (cm_csr_graph){.vertex_count = n, .entry_count = graph->entry_count, .first = graph->first,
                        .neighbour = graph->neighbour, .wide = graph->weight, .size = size, .size_total = n,
                        .size_max = 1, .weight_total = graph->weight_total, .weight_unit = 1};
   return CM_OK;
@@ -154,7 +154,7 @@ static cm_status compact_view(const cm_graph *graph, cm_memory *memory, cm_compa
 
 typedef struct refiner {
   cm_fit *f;
-  cm_compact view;
+  cm_csr_graph view;
   cm_pair_table table;
   cm_pair_seed *seed;       /* [vertices] */
   uint32_t *first, *member; /* of the communities as a round began */

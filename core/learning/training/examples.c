@@ -190,7 +190,7 @@ static cm_status partition(const cm_topology *topology, uint32_t parts, uint64_t
                            cm_partition **made, cm_error *error)
 {
   uint64_t even = (topology->size_total + parts - 1) / parts, most = even + even / 10 + 1;
-  cm_edge_options options = {.starts = 1, .tries = 3, .coarse_vertices = 30, .greedy_rounds = 3, .rounds = 2,
+  cm_edge_options options = {.starts = 1, .tries = 3, .coarse_vertices = 30, .label_rounds = 3, .rounds = 2,
                              .patience = 20, .least_tie = 0.5, .split_sweeps = 2, .sweeps = 4,
                              .most = most, .parts = parts, .parts_max = parts, .seed = seed};
   return cm_partition_by_edges(topology, &options, run, made, error);

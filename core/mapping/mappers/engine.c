@@ -5,7 +5,7 @@
 #include "core/partition/axon/axon.h"
 #include "core/partition/axon/dense.h"
 #include "core/partition/edge/edge.h"
-#include "core/partition/edge/within.h"
+#include "core/partition/edge/constrained.h"
 #include "core/partition/flows.h"
 #include "core/partition/limits.h"
 #include "core/partition/reference/reference.h"
@@ -54,12 +54,12 @@ static cm_status graph_of_edges(const cm_topology *topology, const uint32_t *par
 
 /* Effort of the presets on edges. */
 static const cm_edge_options edge_efforts[] = {
-  [CM_PRESET_FAST] = {.starts = 1, .tries = 3, .coarse_vertices = 30, .greedy_rounds = 3, .rounds = 2, .patience = 20,
+  [CM_PRESET_FAST] = {.starts = 1, .tries = 3, .coarse_vertices = 30, .label_rounds = 3, .rounds = 2, .patience = 20,
                       .least_tie = 0.5, .split_sweeps = 2, .sweeps = 4, .more_sweeps = 2},
-  [CM_PRESET_BALANCED] = {.starts = 2, .tries = 3, .coarse_vertices = 30, .greedy_rounds = 3, .rounds = 3,
+  [CM_PRESET_BALANCED] = {.starts = 2, .tries = 3, .coarse_vertices = 30, .label_rounds = 3, .rounds = 3,
                           .patience = 50, .least_tie = 0.1, .cycles = 1, .split_sweeps = 3, .sweeps = 5,
                           .more_sweeps = 8},
-  [CM_PRESET_BEST] = {.starts = 8, .tries = 4, .coarse_vertices = 50, .anneal_sweeps = 300, .greedy_rounds = 4,
+  [CM_PRESET_BEST] = {.starts = 8, .tries = 4, .coarse_vertices = 50, .anneal_sweeps = 300, .label_rounds = 4,
                       .rounds = 6, .patience = 120, .least_tie = 0.1, .cycles = 4, .split_sweeps = 8, .sweeps = 20},
 };
 
@@ -253,7 +253,7 @@ static uint64_t axon_hot_bytes(const cm_engine_task *task)
 static cm_status polish_edges(const cm_map_input *input, const cm_limits *limits, cm_partition *partition, cm_run *run,
                               cm_error *error)
 {
-  return cm_lessen_within(input->topology, limits, NULL, CM_POLISH_ROUNDS, run, partition->part, partition->part_count,
+  return cm_refine_constrained(input->topology, limits, NULL, CM_POLISH_ROUNDS, run, partition->part, partition->part_count,
                           error);
 }
 

@@ -3,7 +3,7 @@
 
 #include "core/mapping/mappers/step_engine.h"
 #include "core/partition/edge/edge.h"
-#include "core/partition/edge/within.h"
+#include "core/partition/edge/constrained.h"
 #include "core/placement/mesh/mesh.h"
 
 /* Effort of the presets on the mesh. */
@@ -17,18 +17,18 @@ static const cm_mesh_options mesh_efforts[] = {
 static cm_status map_on_region(const cm_engine_task *task, const cm_region *region, cm_run *run, cm_partition *made,
                                cm_error *error)
 {
-  cm_compact *graph;
+  cm_csr_graph *graph;
   cm_axes *axes = NULL;
   uint64_t cost;
   cm_mesh_options options = mesh_efforts[task->input->options->preset];
   options.most = task->limits.neurons;
   options.seed = task->input->options->seed;
-  if (cm_compact_from_topology(task->input->topology, run, &graph, error) != CM_OK)
+  if (cm_csr_graph_from_topology(task->input->topology, run, &graph, error) != CM_OK)
     return error->status;
   cm_status status = cm_axes_new(task->input->chip, region->cores, region->core_count, run, &axes, error);
   if (status == CM_OK)
     status = cm_map_on_mesh(graph, axes, &options, run, made->part, &cost, error);
-  cm_compact_free(graph);
+  cm_csr_graph_free(graph);
   cm_axes_free(axes);
   return status;
 }
@@ -123,12 +123,12 @@ static cm_status polish(const cm_map_input *input, const cm_limits *limits, cm_p
 {
   cm_axes *axes;
   if (partition->core == NULL)
-    return cm_lessen_within(input->topology, limits, NULL, CM_POLISH_ROUNDS, run, partition->part,
+    return cm_refine_constrained(input->topology, limits, NULL, CM_POLISH_ROUNDS, run, partition->part,
                             partition->part_count, error);
   if (cm_axes_new(input->chip, partition->core, partition->part_count, run, &axes, error) != CM_OK)
     return error->status;
   cm_ways ways = {way, axes};
-  cm_status status = cm_lessen_within(input->topology, limits, &ways, CM_POLISH_ROUNDS, run, partition->part,
+  cm_status status = cm_refine_constrained(input->topology, limits, &ways, CM_POLISH_ROUNDS, run, partition->part,
                                       partition->part_count, error);
   cm_axes_free(axes);
   return status;

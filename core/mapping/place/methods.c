@@ -1,6 +1,6 @@
 #include "core/mapping/place/methods.h"
 
-#include "core/chip/compact.h"
+#include "core/chip/region_search.h"
 #include "core/mapping/mappers/learned.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/placement/arrange.h"

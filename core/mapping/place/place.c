@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/chip/compact.h"
+#include "core/chip/region_search.h"
 #include "core/chip/reach.h"
 #include "core/mapping/place/methods.h"
 #include "core/placement/relief/relief.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/partition/priority.h"
+#include "core/partition/indexed_heap.h"
 
 #define NONE UINT32_MAX
 
@@ -14,7 +14,7 @@ typedef struct growth {
   uint32_t *net_part;  /* [nets] last part that took the net, NONE: none yet */
   uint32_t *shared;    /* [vertices] inbound nets that the growing part has */
   uint32_t *met;       /* [vertices] inbound nets that any part has */
-  cm_priority open;    /* vertices with inbound nets that are in no part, by the share of them that is met */
+  cm_indexed_heap open;    /* vertices with inbound nets that are in no part, by the share of them that is met */
   uint32_t *place;     /* [vertices] in it */
   uint32_t *touched;   /* [vertices] with shared > 0 */
   uint32_t touched_count;
@@ -40,8 +40,8 @@ static void take(growth *w, uint32_t v, uint32_t number)
 {
   const cm_hypergraph *g = w->graph;
   w->part[v] = number;
-  if (w->place[v] != CM_PRIORITY_ABSENT)
-    cm_priority_remove(&w->open, v);
+  if (w->place[v] != CM_INDEXED_HEAP_ABSENT)
+    cm_indexed_heap_remove(&w->open, v);
   w->size += g->size[v];
   w->synapses += g->synapses[v];
   for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
@@ -57,7 +57,7 @@ static void take(growth *w, uint32_t v, uint32_t number)
         continue;
       if (first) {
         w->met[u]++;
-        cm_priority_change(&w->open, u, open_key(w, u));
+        cm_indexed_heap_change(&w->open, u, open_key(w, u));
       }
       if (w->shared[u]++ == 0)
         w->touched[w->touched_count++] = u;
@@ -183,7 +183,7 @@ cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_limits *limits, cm_
     w.open.place = w.place;
     for (uint32_t v = 0; v < graph->vertex_count && status == CM_OK; v++)
       if (!lonely(graph, v))
-        status = cm_priority_push(&w.open, v, open_key(&w, v), run->memory, error);
+        status = cm_indexed_heap_push(&w.open, v, open_key(&w, v), run->memory, error);
   }
   if (status == CM_OK)
     status = grow_all(&w, random, parts, error);
@@ -192,6 +192,6 @@ cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_limits *limits, cm_
   cm_free(w.met);
   cm_free(w.touched);
   cm_free(w.place);
-  cm_priority_free(&w.open);
+  cm_indexed_heap_free(&w.open);
   return status;
 }

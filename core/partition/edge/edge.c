@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "core/base/threads.h"
-#include "core/partition/edge/agglomerate.h"
-#include "core/partition/edge/balance.h"
-#include "core/partition/edge/greedy.h"
+#include "core/partition/edge/clustering.h"
+#include "core/partition/edge/rebalance.h"
+#include "core/partition/edge/label_propagation.h"
 #include "core/partition/edge/initial.h"
 #include "core/partition/edge/kway_anneal.h"
-#include "core/partition/edge/pairwise.h"
+#include "core/partition/edge/quotient_fm.h"
 #include "core/partition/options.h"
 
 typedef struct work {
@@ -26,7 +26,7 @@ static const double room_enough = 1.03, search_slack = 1.05;
 /* On graphs from this size on, a cycle costs more than it brings: half as many are made. */
 static const uint64_t large_entries = 20000000;
 
-static uint64_t most_on(const work *w, const cm_compact *g)
+static uint64_t most_on(const work *w, const cm_csr_graph *g)
 {
   double mean = (double)g->size_total / w->options->parts;
   double coarse = g->size_max > 1 ? ceil(mean) + g->size_max : 0;
@@ -34,7 +34,7 @@ static uint64_t most_on(const work *w, const cm_compact *g)
   return wide > (double)w->options->most ? (uint64_t)wide : w->options->most;
 }
 
-static cm_status coarsen(work *w, cm_compact *graph, const uint32_t *label, uint64_t seed, cm_error *error)
+static cm_status coarsen(work *w, cm_csr_graph *graph, const uint32_t *label, uint64_t seed, cm_error *error)
 {
   double least = w->options->coarse_vertices * w->options->parts;
   cm_hierarchy_options options = {.vertices_min = least < 200 ? 200 : (uint32_t)fmin(least, 4e9),
@@ -47,7 +47,7 @@ static cm_status coarsen(work *w, cm_compact *graph, const uint32_t *label, uint
   return cm_hierarchy_build(graph, &options, w->run, &w->hierarchy, error);
 }
 
-static cm_status count_loads(const cm_compact *g, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t **load,
+static cm_status count_loads(const cm_csr_graph *g, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t **load,
                              cm_error *error)
 {
   uint64_t *made;
@@ -59,7 +59,7 @@ static cm_status count_loads(const cm_compact *g, const uint32_t *part, uint32_t
   return CM_OK;
 }
 
-static cm_status anneal(work *w, const cm_compact *g, double depth, double hot, uint64_t stream, uint32_t *part,
+static cm_status anneal(work *w, const cm_csr_graph *g, double depth, double hot, uint64_t stream, uint32_t *part,
                         cm_error *error)
 {
   double sweeps = w->options->anneal_sweeps * pow(0.5, depth);
@@ -76,21 +76,21 @@ static cm_status anneal(work *w, const cm_compact *g, double depth, double hot, 
   return status;
 }
 
-static cm_status refine_pairs(work *w, const cm_compact *g, uint64_t most, uint64_t stream, uint32_t *part,
+static cm_status refine_pairs(work *w, const cm_csr_graph *g, uint64_t most, uint64_t stream, uint32_t *part,
                               uint64_t *load, cm_error *error)
 {
   int64_t gain;
-  cm_pairwise_options options = {.rounds = w->options->rounds, .patience = w->options->patience, .most = most,
+  cm_quotient_fm_options options = {.rounds = w->options->rounds, .patience = w->options->patience, .most = most,
                                  .least_tie = w->options->least_tie, .work = 4,
                                  .seed = w->options->seed, .level = stream};
-  return cm_pairwise(g, &options, w->run, part, w->options->parts, load, &gain, error);
+  return cm_quotient_fm(g, &options, w->run, part, w->options->parts, load, &gain, error);
 }
 
 /* The finest level ends within the limit: what is too much moves on, then pairs of full parts trade. */
-static cm_status fit(work *w, const cm_compact *g, uint64_t stream, uint32_t *part, uint64_t *load, cm_error *error)
+static cm_status fit(work *w, const cm_csr_graph *g, uint64_t stream, uint32_t *part, uint64_t *load, cm_error *error)
 {
   uint64_t excess, most = w->options->most;
-  if (cm_balance(g, most, w->run, part, w->options->parts, load, &excess, error) != CM_OK)
+  if (cm_rebalance_parts(g, most, w->run, part, w->options->parts, load, &excess, error) != CM_OK)
     return error->status;
   if (excess > 0)
     return cm_fail(error, CM_LIMIT_BROKEN, "%llu of the vertices' size found no place in %u parts of at most %llu",
@@ -110,15 +110,15 @@ static bool fits(const work *w, const uint64_t *load)
 static cm_status refine_level(work *w, uint32_t l, double depth, double hot, uint64_t stream, uint32_t *part,
                               cm_error *error)
 {
-  const cm_compact *g = w->hierarchy.level[l];
+  const cm_csr_graph *g = w->hierarchy.level[l];
   uint64_t *load = NULL, most = most_on(w, g);
-  cm_greedy_options greedy = {
-      .rounds = w->options->greedy_rounds, .most = most, .seed = w->options->seed, .stream = 5000 + stream};
+  cm_label_propagation_options propagation = {
+      .rounds = w->options->label_rounds, .most = most, .seed = w->options->seed, .stream = 5000 + stream};
   cm_status status = anneal(w, g, depth, hot, stream, part, error);
   if (status == CM_OK)
     status = count_loads(g, part, w->options->parts, w->run, &load, error);
   if (status == CM_OK)
-    status = cm_greedy(g, &greedy, w->run, part, w->options->parts, load, error);
+    status = cm_label_propagation(g, &propagation, w->run, part, w->options->parts, load, error);
   if (status == CM_OK)
     status = refine_pairs(w, g, most, stream, part, load, error);
   if (status == CM_OK && l == 0 && !fits(w, load))
@@ -138,14 +138,14 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
   starts *all = context;
   work *w = all->work;
   uint32_t l = w->hierarchy.levels - 1;
-  const cm_compact *g = w->hierarchy.level[l];
+  const cm_csr_graph *g = w->hierarchy.level[l];
   cm_initial_options options = {.parts = w->options->parts, .most = most_on(w, g), .tries = w->options->tries,
                                 .passes = 4, .seed = w->options->seed, .stream = t};
   if (CM_NEW(w->run->memory, all->part[t], g->vertex_count, error) != CM_OK ||
       cm_initial_partition(g, &options, w->run, all->part[t], error) != CM_OK ||
       refine_level(w, l, 0, 0.5, 1000 + t, all->part[t], error) != CM_OK)
     return error->status;
-  all->cut[t] = cm_compact_cut(g, all->part[t]);
+  all->cut[t] = cm_csr_graph_cut(g, all->part[t]);
   return CM_OK;
 }
 
@@ -188,7 +188,7 @@ static cm_status uncoarsen(work *w, double hot, uint64_t stream, uint32_t *part,
 }
 
 /* Another descent inside the partition that there is: coarsened without crossing it, refined on every level. */
-static cm_status cycle(work *w, cm_compact *graph, uint32_t number, uint32_t *part, uint32_t *scratch, cm_error *error)
+static cm_status cycle(work *w, cm_csr_graph *graph, uint32_t number, uint32_t *part, uint32_t *scratch, cm_error *error)
 {
   cm_hierarchy_free(&w->hierarchy);
   if (coarsen(w, graph, part, w->options->seed + number, error) != CM_OK)
@@ -204,19 +204,19 @@ static cm_status cycle(work *w, cm_compact *graph, uint32_t number, uint32_t *pa
   return uncoarsen(w, 0.15, 2000 * number, part, scratch, error);
 }
 
-static cm_status run_all(work *w, cm_compact *graph, uint32_t *part, uint32_t *scratch, uint32_t *best, cm_error *error)
+static cm_status run_all(work *w, cm_csr_graph *graph, uint32_t *part, uint32_t *scratch, uint32_t *best, cm_error *error)
 {
   uint32_t n = graph->vertex_count;
   if (coarsen(w, graph, NULL, w->options->seed, error) != CM_OK || best_start(w, part, error) != CM_OK ||
       uncoarsen(w, 0.15, 1, part, scratch, error) != CM_OK)
     return error->status;
-  uint64_t least = cm_compact_cut(graph, part);
+  uint64_t least = cm_csr_graph_cut(graph, part);
   memcpy(best, part, n * sizeof *best);
   uint32_t cycles = graph->entry_count < large_entries ? w->options->cycles : w->options->cycles / 2;
   for (uint32_t c = 1; c <= cycles; c++) {
     if (cycle(w, graph, c, part, scratch, error) != CM_OK)
       return error->status;
-    uint64_t cut = cm_compact_cut(graph, part);
+    uint64_t cut = cm_csr_graph_cut(graph, part);
     if (cut <= least) {
       least = cut;
       memcpy(best, part, n * sizeof *best);
@@ -226,7 +226,7 @@ static cm_status run_all(work *w, cm_compact *graph, uint32_t *part, uint32_t *s
   return CM_OK;
 }
 
-cm_status cm_partition_edges(cm_compact *graph, const cm_edge_options *options, cm_run *run, uint32_t *part,
+cm_status cm_partition_edges(cm_csr_graph *graph, const cm_edge_options *options, cm_run *run, uint32_t *part,
                              uint64_t *cut, cm_error *error)
 {
   work w = {.options = options, .run = run};
@@ -242,7 +242,7 @@ cm_status cm_partition_edges(cm_compact *graph, const cm_edge_options *options, 
     status = cm_fill_empty(graph, run, best, options->parts, error);
   if (status == CM_OK) {
     memcpy(part, best, n * sizeof *part);
-    *cut = cm_compact_cut(graph, part);
+    *cut = cm_csr_graph_cut(graph, part);
   }
   cm_hierarchy_free(&w.hierarchy);
   cm_free(held);

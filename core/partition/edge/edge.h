@@ -3,7 +3,7 @@
 #ifndef CM_PARTITION_EDGE_H
 #define CM_PARTITION_EDGE_H
 
-#include "core/partition/edge/compact.h"
+#include "core/partition/edge/csr_graph.h"
 #include "core/partition/partition.h"
 
 typedef struct cm_edge_options {
@@ -14,25 +14,25 @@ typedef struct cm_edge_options {
   uint32_t tries;         /* growings per bisection */
   double coarse_vertices; /* vertices per part on the coarsest level, about */
   double anneal_sweeps;   /* annealing on the coarsest level, in visits of the border; fewer on finer ones; 0: none */
-  uint32_t greedy_rounds; /* of label propagation a level */
+  uint32_t label_rounds; /* of label propagation a level */
   uint32_t rounds;        /* of two-way refinement a level */
   uint32_t patience;      /* of two-way refinement */
-  double least_tie;       /* of its starting points: see cm_pairwise_options */
+  double least_tie;       /* of its starting points: see cm_quotient_fm_options */
   uint32_t cycles;        /* V-cycles after the first descent */
-  uint32_t split_sweeps, sweeps; /* of cm_profile_options, where a graph would be too large */
+  uint32_t split_sweeps, sweeps; /* of cm_affinity_options, where a graph would be too large */
   uint32_t more_sweeps;   /* the same where it would have nothing to coarsen by; 0: small networks are graphs always */
   uint64_t seed;
 } cm_edge_options;
 
 /* The parts as a graph: the weight of an edge is that of all synapses between its ends. Sizes are 1. O(pins),
- * memory for pairs of parts or the compact graph, whichever is less. */
+ * memory for pairs of parts or the CSR graph, whichever is less. */
 cm_status cm_graph_of_synapses(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
                                cm_graph **graph, cm_error *error);
 
 /* Memory that cm_partition_by_edges needs at least besides the topology. O(vertices). */
 uint64_t cm_edges_least_bytes(const cm_topology *topology, const cm_edge_options *options);
 
-/* Partitions a topology: its graph (or its ties, see profile.h), the number of parts, cm_partition_edges (with one
+/* Partitions a topology: its graph (or its ties, see affinity.h), the number of parts, cm_partition_edges (with one
  * part more where sizes do not fit), and what the parts say to each other. CM_NO_ROOM when parts_max are not
  * enough. */
 cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_options *options, cm_run *run,
@@ -41,7 +41,7 @@ cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_optio
 /* Fills part [vertices] with numbers 0 .. options->parts - 1, no part above options->most, with a small cut. Sizes
  * and number of parts are the caller's to make fit; CM_LIMIT_BROKEN when no way was found. *cut is in the graph's
  * units. Phases "coarsen", "initial", "refine". */
-cm_status cm_partition_edges(cm_compact *graph, const cm_edge_options *options, cm_run *run, uint32_t *part,
+cm_status cm_partition_edges(cm_csr_graph *graph, const cm_edge_options *options, cm_run *run, uint32_t *part,
                              uint64_t *cut, cm_error *error);
 
 #endif

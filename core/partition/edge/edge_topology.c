@@ -1,24 +1,24 @@
 /* From a topology to a partition for the edge objective: as a graph, or, where that would be large, by its ties
  * alone. */
 #include "core/partition/edge/edge.h"
-#include "core/partition/edge/profile.h"
+#include "core/partition/edge/affinity.h"
 
 /* What the parts say to each other. */
-static cm_status graph_of_parts(const cm_compact *g, const uint32_t *part, uint32_t parts, cm_run *run,
+static cm_status graph_of_parts(const cm_csr_graph *g, const uint32_t *part, uint32_t parts, cm_run *run,
                                 cm_graph **graph, cm_error *error)
 {
-  cm_compact *merged;
+  cm_csr_graph *merged;
   uint64_t *weight;
-  if (cm_compact_contract(g, part, parts, run, &merged, error) != CM_OK)
+  if (cm_csr_graph_contract(g, part, parts, run, &merged, error) != CM_OK)
     return error->status;
   cm_status status = CM_NEW(run->memory, weight, merged->entry_count, error);
   if (status == CM_OK) {
     for (uint64_t i = 0; i < merged->entry_count; i++)
-      weight[i] = cm_compact_weight(merged, i) * g->weight_unit;
+      weight[i] = cm_csr_graph_weight(merged, i) * g->weight_unit;
     status = cm_graph_from_rows(parts, merged->first, merged->neighbour, weight, run, graph, error);
     cm_free(weight);
   }
-  cm_compact_free(merged);
+  cm_csr_graph_free(merged);
   return status;
 }
 
@@ -73,11 +73,11 @@ cm_status cm_graph_of_synapses(const cm_topology *topology, const uint32_t *part
 {
   if ((uint64_t)parts * parts <= topology->pin_count)
     return graph_by_table(topology, part, parts, run, graph, error);
-  cm_compact *g;
-  if (cm_compact_from_topology(topology, run, &g, error) != CM_OK)
+  cm_csr_graph *g;
+  if (cm_csr_graph_from_topology(topology, run, &g, error) != CM_OK)
     return error->status;
   cm_status status = graph_of_parts(g, part, parts, run, graph, error);
-  cm_compact_free(g);
+  cm_csr_graph_free(g);
   return status;
 }
 
@@ -107,7 +107,7 @@ static cm_status with_parts(const cm_topology *topology, const cm_edge_options *
 }
 
 typedef struct graph_attempt {
-  cm_compact *graph;
+  cm_csr_graph *graph;
   cm_run *run;
 } graph_attempt;
 
@@ -123,14 +123,14 @@ static cm_status by_graph(const cm_topology *topology, const cm_edge_options *op
 {
   graph_attempt a = {.run = run};
   cm_run_phase(run, "coarsen");
-  cm_status status = cm_compact_from_topology(topology, run, &a.graph, error);
+  cm_status status = cm_csr_graph_from_topology(topology, run, &a.graph, error);
   if (status == CM_OK)
     status = with_parts(topology, options, try_graph, &a, made, error);
   if (status == CM_OK)
     status = cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error);
   if (status == CM_OK)
     status = graph_of_parts(a.graph, made->part, made->part_count, run, &made->parts, error);
-  cm_compact_free(a.graph);
+  cm_csr_graph_free(a.graph);
   return status;
 }
 
@@ -142,9 +142,9 @@ typedef struct profile_attempt {
 static cm_status try_profiles(void *context, const cm_edge_options *options, uint32_t *part, cm_error *error)
 {
   profile_attempt *a = context;
-  cm_profile_options profile = {.parts = options->parts, .most = options->most, .split_sweeps = options->split_sweeps,
+  cm_affinity_options profile = {.parts = options->parts, .most = options->most, .split_sweeps = options->split_sweeps,
                                 .sweeps = options->sweeps, .more_sweeps = options->more_sweeps, .seed = options->seed};
-  return cm_partition_profiles(a->topology, &profile, a->run, part, error);
+  return cm_partition_by_affinity(a->topology, &profile, a->run, part, error);
 }
 
 static cm_status by_profiles(const cm_topology *topology, const cm_edge_options *options, cm_run *run,
@@ -167,7 +167,7 @@ static uint32_t wanted_parts(const cm_topology *topology, const cm_edge_options 
 uint64_t cm_edges_least_bytes(const cm_topology *topology, const cm_edge_options *options)
 {
   uint64_t pins = topology->pin_count, vertices = topology->vertex_count, parts = wanted_parts(topology, options);
-  if (cm_profile_suits(topology, (uint32_t)parts, options->more_sweeps > 0))
+  if (cm_affinity_suits(topology, (uint32_t)parts, options->more_sweeps > 0))
     return pins * 4 + vertices * (parts * 4 + 40);
   bool weighted = topology->pin_weight != NULL || topology->net_weight != NULL;
   return pins * (topology->directed ? 8 : 4) * (weighted ? 2 : 1) + vertices * 60;
@@ -182,7 +182,7 @@ cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_optio
   made->vertex_count = topology->vertex_count;
   cm_status status = CM_NEW(run->memory, made->part, topology->vertex_count, error);
   if (status == CM_OK)
-    status = cm_profile_suits(topology, wanted_parts(topology, options), options->more_sweeps > 0)
+    status = cm_affinity_suits(topology, wanted_parts(topology, options), options->more_sweeps > 0)
                  ? by_profiles(topology, options, run, made, error)
                  : by_graph(topology, options, run, made, error);
   if (status != CM_OK) {

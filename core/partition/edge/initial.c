@@ -4,17 +4,17 @@
 #include <string.h>
 
 #include "core/base/random.h"
-#include "core/partition/edge/pairwise.h"
-#include "core/partition/priority.h"
+#include "core/partition/edge/two_way_fm.h"
+#include "core/partition/indexed_heap.h"
 #include "core/partition/options.h"
 
 /* One bisection under way. */
 typedef struct halving {
-  const cm_compact *graph;
+  const cm_csr_graph *graph;
   const cm_initial_options *options;
   cm_run *run;
   cm_pair_table table;
-  cm_priority queue;
+  cm_indexed_heap queue;
   uint32_t *side, *best; /* [vertices] 0 or 1 */
   cm_pair_seed *seed;    /* [vertices] those with an edge into the other half */
   uint64_t target;       /* of side 0 */
@@ -26,7 +26,7 @@ typedef struct halving {
 static void halving_free(halving *h)
 {
   cm_pair_table_free(&h->table);
-  cm_priority_free(&h->queue);
+  cm_indexed_heap_free(&h->queue);
   cm_free(h->side);
   cm_free(h->best);
   cm_free(h->seed);
@@ -35,19 +35,19 @@ static void halving_free(halving *h)
 /* Weight of a vertex's edges to side 0 less that of the others: what the cut gains when it joins side 0. */
 static int64_t gain_of(const halving *h, uint32_t v)
 {
-  const cm_compact *g = h->graph;
+  const cm_csr_graph *g = h->graph;
   int64_t gain = 0;
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
-    gain += h->side[g->neighbour[i]] == 0 ? (int64_t)cm_compact_weight(g, i) : -(int64_t)cm_compact_weight(g, i);
+    gain += h->side[g->neighbour[i]] == 0 ? (int64_t)cm_csr_graph_weight(g, i) : -(int64_t)cm_csr_graph_weight(g, i);
   return gain;
 }
 
 /* Takes v into side 0 and offers its neighbours. */
 static cm_status take(halving *h, uint32_t v, cm_error *error)
 {
-  const cm_compact *g = h->graph;
-  if (h->queue.place[v] != CM_PRIORITY_ABSENT)
-    cm_priority_remove(&h->queue, v);
+  const cm_csr_graph *g = h->graph;
+  if (h->queue.place[v] != CM_INDEXED_HEAP_ABSENT)
+    cm_indexed_heap_remove(&h->queue, v);
   h->side[v] = 0;
   h->load[0] += g->size[v];
   h->load[1] -= g->size[v];
@@ -55,11 +55,11 @@ static cm_status take(halving *h, uint32_t v, cm_error *error)
     uint32_t u = g->neighbour[i];
     if (h->side[u] == 0)
       continue;
-    if (h->queue.place[u] == CM_PRIORITY_ABSENT) {
-      if (cm_priority_push(&h->queue, u, gain_of(h, u), h->run->memory, error) != CM_OK)
+    if (h->queue.place[u] == CM_INDEXED_HEAP_ABSENT) {
+      if (cm_indexed_heap_push(&h->queue, u, gain_of(h, u), h->run->memory, error) != CM_OK)
         return error->status;
     } else
-      cm_priority_change(&h->queue, u, h->queue.item[h->queue.place[u]].key + 2 * (int64_t)cm_compact_weight(g, i));
+      cm_indexed_heap_change(&h->queue, u, h->queue.item[h->queue.place[u]].key + 2 * (int64_t)cm_csr_graph_weight(g, i));
   }
   return CM_OK;
 }
@@ -87,18 +87,18 @@ static cm_status grow(halving *h, cm_random *random, cm_error *error)
     if (take(h, v, error) != CM_OK)
       return error->status;
   }
-  cm_priority_clear(&h->queue);
+  cm_indexed_heap_clear(&h->queue);
   return CM_OK;
 }
 
 static uint32_t find_border(halving *h)
 {
-  const cm_compact *g = h->graph;
+  const cm_csr_graph *g = h->graph;
   uint32_t count = 0;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     int64_t gain = 0, degree = 0;
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
-      int64_t weight = (int64_t)cm_compact_weight(g, i);
+      int64_t weight = (int64_t)cm_csr_graph_weight(g, i);
       gain += h->side[g->neighbour[i]] != h->side[v] ? weight : -weight;
       degree += weight;
     }
@@ -139,7 +139,7 @@ static cm_status bisect(halving *h, uint64_t node, cm_error *error)
     cm_random_init(&random, h->options->seed, CM_STREAM_BISECTION, (h->options->stream << 40) + (node << 8) + try);
     if (grow(h, &random, error) != CM_OK || refine(h, error) != CM_OK || cm_run_check(h->run, error) != CM_OK)
       return error->status;
-    uint64_t cut = cm_compact_cut(h->graph, h->side), excess = 0;
+    uint64_t cut = cm_csr_graph_cut(h->graph, h->side), excess = 0;
     for (unsigned side = 0; side < 2; side++)
       excess += h->load[side] > h->most[side] ? h->load[side] - h->most[side] : 0;
     if (excess < h->best_excess || (excess == h->best_excess && cut < h->best_cut)) {
@@ -153,21 +153,21 @@ static cm_status bisect(halving *h, uint64_t node, cm_error *error)
 
 /* What the recursion carries. */
 typedef struct recursion {
-  const cm_compact *whole;
+  const cm_csr_graph *whole;
   const cm_initial_options *options;
   cm_run *run;
   uint32_t *part;
 } recursion;
 
-static cm_status split(recursion *r, const cm_compact *graph, const uint32_t *vertex, uint32_t parts, uint32_t base,
+static cm_status split(recursion *r, const cm_csr_graph *graph, const uint32_t *vertex, uint32_t parts, uint32_t base,
                        uint64_t node, cm_error *error);
 
 /* One half: its induced graph, then on. */
-static cm_status descend(recursion *r, const cm_compact *graph, const uint32_t *vertex, const uint32_t *side,
+static cm_status descend(recursion *r, const cm_csr_graph *graph, const uint32_t *vertex, const uint32_t *side,
                          uint32_t which, uint32_t parts, uint32_t base, uint64_t node, cm_error *error)
 {
   uint32_t *chosen = NULL, *local = NULL, *names = NULL, count = 0, n = graph->vertex_count;
-  cm_compact *piece = NULL;
+  cm_csr_graph *piece = NULL;
   cm_status status = CM_NEW(r->run->memory, chosen, n, error);
   if (status == CM_OK)
     status = CM_NEW(r->run->memory, local, n, error);
@@ -179,18 +179,18 @@ static cm_status descend(recursion *r, const cm_compact *graph, const uint32_t *
         names[count] = vertex[v];
         chosen[count++] = v;
       }
-    status = cm_compact_induce(graph, chosen, count, local, r->run, &piece, error);
+    status = cm_csr_graph_induce(graph, chosen, count, local, r->run, &piece, error);
   }
   cm_free(chosen);
   cm_free(local);
   if (status == CM_OK)
     status = split(r, piece, names, parts, base, node, error);
-  cm_compact_free(piece);
+  cm_csr_graph_free(piece);
   cm_free(names);
   return status;
 }
 
-static cm_status split(recursion *r, const cm_compact *graph, const uint32_t *vertex, uint32_t parts, uint32_t base,
+static cm_status split(recursion *r, const cm_csr_graph *graph, const uint32_t *vertex, uint32_t parts, uint32_t base,
                        uint64_t node, cm_error *error)
 {
   uint32_t n = graph->vertex_count, low = parts / 2;
@@ -214,7 +214,7 @@ static cm_status split(recursion *r, const cm_compact *graph, const uint32_t *ve
   return status;
 }
 
-cm_status cm_initial_partition(const cm_compact *graph, const cm_initial_options *options, cm_run *run, uint32_t *part,
+cm_status cm_initial_partition(const cm_csr_graph *graph, const cm_initial_options *options, cm_run *run, uint32_t *part,
                                cm_error *error)
 {
   recursion r = {.whole = graph, .options = options, .run = run, .part = part};

@@ -73,13 +73,13 @@ static void settle_border(cm_kway *s, uint32_t v)
 
 static void fill(cm_kway *s)
 {
-  const cm_compact *g = s->graph;
+  const cm_csr_graph *g = s->graph;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     uint32_t own = s->part[v];
     s->load[own] += g->size[v];
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
       uint32_t p = s->part[g->neighbour[i]];
-      int64_t weight = (int64_t)cm_compact_weight(g, i);
+      int64_t weight = (int64_t)cm_csr_graph_weight(g, i);
       if (weight == 0)
         continue;
       s->degree[v] += weight;
@@ -94,7 +94,7 @@ static void fill(cm_kway *s)
   s->cut /= 2;
 }
 
-cm_status cm_kway_new(const cm_compact *graph, uint32_t *part, uint32_t parts, cm_run *run, cm_kway **state,
+cm_status cm_kway_new(const cm_csr_graph *graph, uint32_t *part, uint32_t parts, cm_run *run, cm_kway **state,
                       cm_error *error)
 {
   cm_kway *s;
@@ -107,7 +107,7 @@ cm_status cm_kway_new(const cm_compact *graph, uint32_t *part, uint32_t parts, c
   if (status == CM_OK)
     status = CM_NEW(memory, s->tie_count, n, error);
   for (uint32_t v = 0; v < n && status == CM_OK; v++) {
-    uint64_t degree = cm_compact_degree(graph, v);
+    uint64_t degree = cm_csr_graph_degree(graph, v);
     s->tie_count[v] = degree >= parts ? CM_KWAY_FULL : 0;
     s->first[v + 1] = s->first[v] + (degree >= parts ? parts : degree);
   }
@@ -128,7 +128,7 @@ cm_status cm_kway_new(const cm_compact *graph, uint32_t *part, uint32_t parts, c
 
 void cm_kway_move(cm_kway *s, uint32_t v, uint32_t to)
 {
-  const cm_compact *g = s->graph;
+  const cm_csr_graph *g = s->graph;
   uint32_t from = s->part[v];
   int64_t there = cm_kway_tie(s, v, to);
   s->cut += s->inner[v] - there;
@@ -139,7 +139,7 @@ void cm_kway_move(cm_kway *s, uint32_t v, uint32_t to)
   settle_border(s, v);
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
     uint32_t u = g->neighbour[i];
-    int64_t weight = (int64_t)cm_compact_weight(g, i);
+    int64_t weight = (int64_t)cm_csr_graph_weight(g, i);
     if (weight == 0)
       continue;
     tie_take(s, u, from, weight);

@@ -1,12 +1,12 @@
-/* Book-keeping of a partition of a compact graph: how strongly every vertex is tied to every part that it touches,
+/* Book-keeping of a partition of a CSR graph: how strongly every vertex is tied to every part that it touches,
  * which vertices lie at a border, what the parts hold. One place for the refiners that look at many parts at once. */
 #ifndef CM_PARTITION_KWAY_H
 #define CM_PARTITION_KWAY_H
 
-#include "core/partition/edge/compact.h"
+#include "core/partition/edge/csr_graph.h"
 
 typedef struct cm_kway {
-  const cm_compact *graph;
+  const cm_csr_graph *graph;
   cm_run *run;
   uint32_t parts;
   uint32_t *part;       /* [vertices] borrowed */
@@ -27,7 +27,7 @@ typedef struct cm_kway {
 #define CM_KWAY_FULL UINT32_MAX
 
 /* Builds the tables for part [vertices], whose numbers are below parts. O(entries). */
-cm_status cm_kway_new(const cm_compact *graph, uint32_t *part, uint32_t parts, cm_run *run, cm_kway **state,
+cm_status cm_kway_new(const cm_csr_graph *graph, uint32_t *part, uint32_t parts, cm_run *run, cm_kway **state,
                       cm_error *error);
 void cm_kway_free(cm_kway *state); /* NULL is allowed */
 

@@ -5,19 +5,19 @@
 enum { CHECK_EVERY = 8192, STEPS = 64 };
 
 /* A typical cost of a move: edges add up as independent ones do. */
-static double typical_cost(const cm_compact *g)
+static double typical_cost(const cm_csr_graph *g)
 {
   double sum = 0;
   uint64_t stride = g->entry_count / 100000 + 1, seen = 0;
   for (uint64_t i = 0; i < g->entry_count; i += stride, seen++)
-    sum += (double)cm_compact_weight(g, i) * (double)cm_compact_weight(g, i);
+    sum += (double)cm_csr_graph_weight(g, i) * (double)cm_csr_graph_weight(g, i);
   return seen > 0 ? sqrt(sum / (double)seen * (double)g->entry_count / g->vertex_count) : 0;
 }
 
 /* One proposal; true when it was taken. */
 static void propose(cm_kway *s, uint64_t most, double temperature, cm_random *random)
 {
-  const cm_compact *g = s->graph;
+  const cm_csr_graph *g = s->graph;
   uint64_t bits = cm_random_next(random);
   uint32_t v = s->border[(uint32_t)((bits >> 32) * s->border_count >> 32)];
   uint64_t row = g->first[v], length = g->first[v + 1] - row;

@@ -1,4 +1,4 @@
-/* Annealing of a partition of a compact graph by single moves of border vertices. */
+/* Annealing of a partition of a CSR graph by single moves of border vertices. */
 #ifndef CM_PARTITION_KWAY_ANNEAL_H
 #define CM_PARTITION_KWAY_ANNEAL_H
 

@@ -2,7 +2,7 @@
 #ifndef CM_PARTITION_TIES_H
 #define CM_PARTITION_TIES_H
 
-#include "core/partition/edge/compact.h"
+#include "core/partition/edge/csr_graph.h"
 
 typedef struct cm_ties {
   int64_t *weight;   /* [parts] valid for those that are touched */
@@ -30,7 +30,7 @@ static inline void cm_ties_free(cm_ties *ties)
 }
 
 /* Adds up the ties of v, in place of those of the vertex before. O(degree). */
-static inline void cm_ties_gather(cm_ties *t, const cm_compact *g, const uint32_t *part, uint32_t v)
+static inline void cm_ties_gather(cm_ties *t, const cm_csr_graph *g, const uint32_t *part, uint32_t v)
 {
   uint32_t own = part[v], count = 0;
   int64_t inner = 0;
@@ -38,7 +38,7 @@ static inline void cm_ties_gather(cm_ties *t, const cm_compact *g, const uint32_
     t->seen[t->touched[i]] = 0;
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
     uint32_t p = part[g->neighbour[i]];
-    int64_t weight = (int64_t)cm_compact_weight(g, i);
+    int64_t weight = (int64_t)cm_csr_graph_weight(g, i);
     if (p == own) {
       inner += weight;
       continue;

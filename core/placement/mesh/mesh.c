@@ -38,7 +38,7 @@ static cm_status number_cores(const cm_mesh_work *w, const uint32_t *order, uint
 static cm_status search(cm_mesh_work *w, cm_hierarchy *hierarchy, cm_error *error)
 {
   uint32_t round = 0;
-  cm_compact *graph = hierarchy->level[0];
+  cm_csr_graph *graph = hierarchy->level[0];
   cm_status status = cm_mesh_descend_best_kind(w, hierarchy, error);
   for (uint32_t k = 0; status == CM_OK && k < w->options->descents; k++)
     if (w->other[k] != NULL)
@@ -53,7 +53,7 @@ static cm_status search(cm_mesh_work *w, cm_hierarchy *hierarchy, cm_error *erro
 }
 
 /* Coarsens, renumbers and maps. */
-static cm_status map_sorted(cm_mesh_work *w, cm_compact *graph, uint32_t *at, cm_error *error)
+static cm_status map_sorted(cm_mesh_work *w, cm_csr_graph *graph, uint32_t *at, cm_error *error)
 {
   cm_hierarchy h;
   uint32_t *order;
@@ -65,16 +65,16 @@ static cm_status map_sorted(cm_mesh_work *w, cm_compact *graph, uint32_t *at, cm
     cm_hierarchy_free(&h);
     return status;
   }
-  cm_compact *sorted = h.level[0];
+  cm_csr_graph *sorted = h.level[0];
   status = search(w, &h, error);
   if (status == CM_OK)
     status = number_cores(w, order, graph->vertex_count, at, error);
-  cm_compact_free(sorted);
+  cm_csr_graph_free(sorted);
   cm_free(order);
   return status;
 }
 
-cm_status cm_map_on_mesh(cm_compact *graph, const cm_axes *axes, const cm_mesh_options *options, cm_run *run,
+cm_status cm_map_on_mesh(cm_csr_graph *graph, const cm_axes *axes, const cm_mesh_options *options, cm_run *run,
                          uint32_t *at, uint64_t *cost, cm_error *error)
 {
   float chance[CM_CHANCES];

@@ -4,7 +4,7 @@
 #ifndef CM_PLACEMENT_MESH_H
 #define CM_PLACEMENT_MESH_H
 
-#include "core/partition/edge/compact.h"
+#include "core/partition/edge/csr_graph.h"
 #include "core/placement/axes.h"
 
 typedef struct cm_mesh_options {
@@ -21,7 +21,7 @@ typedef struct cm_mesh_options {
  * over edges of weight * distance in the graph's units. Does not depend on the number of threads. Phases "start",
  * "refine". CM_LIMIT_BROKEN when the vertices cannot be made to fit. O(sweeps * vertices + entries * (columns + rows))
  * a level. */
-cm_status cm_map_on_mesh(cm_compact *graph, const cm_axes *axes, const cm_mesh_options *options, cm_run *run,
+cm_status cm_map_on_mesh(cm_csr_graph *graph, const cm_axes *axes, const cm_mesh_options *options, cm_run *run,
                          uint32_t *at, uint64_t *cost, cm_error *error);
 
 #endif

@@ -21,7 +21,7 @@ void cm_mesh_chances(float *chance)
 
 double cm_mesh_typical(const cm_mesh_state *s)
 {
-  const cm_compact *g = s->graph;
+  const cm_csr_graph *g = s->graph;
   double sum = 0;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     double squares = 0;
@@ -40,7 +40,7 @@ enum { RIGHT, LEFT, DOWN, UP, WAYS, ASLEEP = WAYS };
 /* The same as the table's, from the edges: what v pays when its column, or its row, is one more or one less. */
 static void lean_on_edges(const cm_mesh_state *s, uint32_t v, int32_t *cost)
 {
-  const cm_compact *g = s->graph;
+  const cm_csr_graph *g = s->graph;
   const cm_mesh_grid *grid = s->grid;
   size_t columns = grid->columns, rows = grid->rows, x = grid->x[s->cell[v]], y = grid->y[s->cell[v]];
   const int32_t *dx = grid->dx + x * columns, *right = x + 1 < columns ? dx + columns : dx;
@@ -176,12 +176,12 @@ static bool exchange(cm_mesh_state *s, visited *all, uint32_t v, uint32_t to, ui
  * component: others may change places with it. `list` and `way` are scratch. O(entries). */
 static void put_aside_what_is_whole(const cm_mesh_state *s, visited *all)
 {
-  const cm_compact *g = s->graph;
+  const cm_csr_graph *g = s->graph;
   uint32_t *queue = all->list;
   memset(all->way, WAYS + 1, g->vertex_count); /* not seen yet */
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     uint32_t tail = 0;
-    bool whole = cm_compact_degree(g, v) > 0;
+    bool whole = cm_csr_graph_degree(g, v) > 0;
     if (all->way[v] <= WAYS)
       continue;
     queue[tail++] = v;
@@ -234,7 +234,7 @@ static void visited_free(visited *all)
 
 static void move_and_wake(cm_mesh_state *s, visited *all, uint32_t v, uint32_t to)
 {
-  const cm_compact *g = s->graph;
+  const cm_csr_graph *g = s->graph;
   int32_t least;
   leave_ring(s, all, v);
   cm_mesh_move(s, v, to);

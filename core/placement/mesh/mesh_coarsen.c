@@ -14,13 +14,13 @@ static const double growth = 2.3, shrink_least = 0.95;
 static const float near = 0.1f;
 
 /* One smoothing of all vectors, interleaved by vertex: half the old value, half the mean of the neighbours. */
-CM_WIDE static void smooth(const cm_compact *g, const float *restrict from, float *restrict to)
+CM_WIDE static void smooth(const cm_csr_graph *g, const float *restrict from, float *restrict to)
 {
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     float sum[VECTORS] = {0}, total = 0;
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
       const float *at = from + (size_t)g->neighbour[i] * VECTORS;
-      float w = (float)cm_compact_weight(g, i);
+      float w = (float)cm_csr_graph_weight(g, i);
       total += w;
       for (size_t k = 0; k < VECTORS; k++)
         sum[k] += w * at[k];
@@ -41,13 +41,13 @@ static float apart(const float *a, const float *b)
 }
 
 /* Weights divided by the square of the algebraic distance, on a scale of integers. */
-static void rate(const cm_compact *g, const float *vector, uint32_t *rating)
+static void rate(const cm_csr_graph *g, const float *vector, uint32_t *rating)
 {
   double total = 0;
   float heaviest = 0;
   for (uint32_t v = 0; v < g->vertex_count; v++)
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
-      float w = (float)cm_compact_weight(g, i);
+      float w = (float)cm_csr_graph_weight(g, i);
       total += apart(vector + (size_t)v * VECTORS, vector + (size_t)g->neighbour[i] * VECTORS);
       heaviest = w > heaviest ? w : heaviest;
     }
@@ -56,12 +56,12 @@ static void rate(const cm_compact *g, const float *vector, uint32_t *rating)
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
       float d = apart(vector + (size_t)v * VECTORS, vector + (size_t)g->neighbour[i] * VECTORS);
       float ratio = mean / (d + near * mean);
-      rating[i] = 1 + (uint32_t)(scale * (float)cm_compact_weight(g, i) * ratio * ratio);
+      rating[i] = 1 + (uint32_t)(scale * (float)cm_csr_graph_weight(g, i) * ratio * ratio);
     }
 }
 
 /* The graph with algebraic ratings in place of weights; *rating is the caller's. */
-static cm_status rated(const cm_compact *g, uint64_t seed, uint64_t level, cm_run *run, cm_compact *view,
+static cm_status rated(const cm_csr_graph *g, uint64_t seed, uint64_t level, cm_run *run, cm_csr_graph *view,
                        uint32_t **rating, cm_error *error)
 {
   float *from, *to = NULL;
@@ -97,22 +97,22 @@ static cm_status add_level(cm_hierarchy *h, cm_mesh_rating rating, const uint32_
                            uint64_t seed, cm_run *run, bool *stop, cm_error *error)
 {
   uint32_t last = h->levels - 1, clusters = 0, *map, *weights = NULL;
-  cm_compact *fine = h->level[last], view = *fine;
+  cm_csr_graph *fine = h->level[last], view = *fine;
   uint64_t size_max = (uint64_t)(growth * (double)fine->size_total / fine->vertex_count);
   size_max = size_max < 2 ? 2 : size_max > size_most ? size_most : size_max;
-  cm_agglomerate_options options = {.size_max = size_max, .label = label, .seed = seed, .level = last};
+  cm_clustering_options options = {.size_max = size_max, .label = label, .seed = seed, .level = last};
   cm_status status = CM_NEW(run->memory, map, fine->vertex_count, error);
   if (status == CM_OK && rating == CM_RATE_DISTANCE)
     status = rated(fine, seed, last, run, &view, &weights, error);
   if (status == CM_OK)
-    status = cm_agglomerate(&view, &options, run, map, &clusters, error);
+    status = cm_cluster_heavy_edges(&view, &options, run, map, &clusters, error);
   cm_free(weights);
   *stop = status == CM_OK && (double)clusters > shrink_least * fine->vertex_count;
   if (status != CM_OK || *stop) {
     cm_free(map);
     return status;
   }
-  status = cm_compact_contract(fine, map, clusters, run, &h->level[last + 1], error);
+  status = cm_csr_graph_contract(fine, map, clusters, run, &h->level[last + 1], error);
   if (status != CM_OK) {
     cm_free(map);
     return status;
@@ -135,7 +135,7 @@ static cm_status pass_labels(const cm_hierarchy *h, uint32_t **label, cm_run *ru
   return CM_OK;
 }
 
-cm_status cm_mesh_coarsen(cm_compact *finest, cm_mesh_rating rating, const uint32_t *label, uint32_t vertices_min,
+cm_status cm_mesh_coarsen(cm_csr_graph *finest, cm_mesh_rating rating, const uint32_t *label, uint32_t vertices_min,
                           uint64_t seed, cm_run *run, cm_hierarchy *hierarchy, cm_error *error)
 {
   cm_hierarchy h = {.levels = 1, .level = {finest}};

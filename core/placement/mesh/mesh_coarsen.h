@@ -2,7 +2,7 @@
 #ifndef CM_PLACEMENT_MESH_COARSEN_H
 #define CM_PLACEMENT_MESH_COARSEN_H
 
-#include "core/partition/edge/agglomerate.h"
+#include "core/partition/edge/clustering.h"
 #include "core/placement/mesh/mesh_state.h"
 
 /* What makes an edge worth merging over. */
@@ -13,7 +13,7 @@ typedef enum cm_mesh_rating {
 
 /* Builds the levels below `finest`, which is borrowed, down to about vertices_min. label as in cm_hierarchy_options.
  * O(entries) a level, times some twenty for CM_RATE_DISTANCE. */
-cm_status cm_mesh_coarsen(cm_compact *finest, cm_mesh_rating rating, const uint32_t *label, uint32_t vertices_min,
+cm_status cm_mesh_coarsen(cm_csr_graph *finest, cm_mesh_rating rating, const uint32_t *label, uint32_t vertices_min,
                           uint64_t seed, cm_run *run, cm_hierarchy *hierarchy, cm_error *error);
 
 /* Renumbers the vertices of all levels, so that the members of every cluster, of clusters of clusters too, follow each

@@ -34,7 +34,7 @@ static cm_status climb(cm_mesh_work *w, uint64_t round, cm_error *error)
 
 /* Inside the cores edges are mostly local. Where there are many of them their weights tell as much as distances do,
  * which cost as much as annealing there. */
-static cm_mesh_rating rating_inside(const cm_mesh_work *w, const cm_compact *graph)
+static cm_mesh_rating rating_inside(const cm_mesh_work *w, const cm_csr_graph *graph)
 {
   bool many = (double)graph->entry_count > degree_weighed * graph->vertex_count;
   return many ? CM_RATE_WEIGHT : cm_mesh_rating_of(w->kind);
@@ -50,7 +50,7 @@ static void overlay(uint32_t *label, const uint32_t *other, uint32_t vertices, u
     label[v] = label[v] * cells + other[v];
 }
 
-cm_status cm_mesh_cycle(cm_mesh_work *w, cm_compact *graph, const uint32_t *other, uint64_t round, cm_error *error)
+cm_status cm_mesh_cycle(cm_mesh_work *w, cm_csr_graph *graph, const uint32_t *other, uint64_t round, cm_error *error)
 {
   cm_mesh_descent *d = &w->best;
   cm_hierarchy h;

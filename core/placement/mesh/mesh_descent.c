@@ -33,7 +33,7 @@ void cm_mesh_descent_free(cm_mesh_descent *d)
 static cm_status cell_limits(const cm_mesh_work *w, const cm_mesh_descent *d, uint64_t **most, cm_error *error)
 {
   uint32_t cells = d->grid->columns * d->grid->rows;
-  const cm_compact *g = w->hierarchy->level[d->level];
+  const cm_csr_graph *g = w->hierarchy->level[d->level];
   if (CM_NEW(w->run->memory, *most, cells, error) != CM_OK)
     return error->status;
   for (uint32_t c = 0; c < cells; c++)
@@ -47,7 +47,7 @@ static cm_status refine(const cm_mesh_work *w, cm_mesh_descent *d, double hot, c
 {
   cm_mesh_state *s;
   uint64_t *most;
-  const cm_compact *g = w->hierarchy->level[d->level];
+  const cm_csr_graph *g = w->hierarchy->level[d->level];
   if (cell_limits(w, d, &most, error) != CM_OK)
     return error->status;
   cm_status status = cm_mesh_state_new(g, d->grid, d->cell, most, w->run, &s, error);

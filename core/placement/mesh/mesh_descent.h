@@ -63,6 +63,6 @@ cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_hierarchy *by_distance, 
 
 /* A V-cycle of w->best inside the cores, or inside what these and another mapping have in common (other [vertices],
  * else NULL); kept when better. `round` names its random stream. */
-cm_status cm_mesh_cycle(cm_mesh_work *w, cm_compact *graph, const uint32_t *other, uint64_t round, cm_error *error);
+cm_status cm_mesh_cycle(cm_mesh_work *w, cm_csr_graph *graph, const uint32_t *other, uint64_t round, cm_error *error);
 
 #endif

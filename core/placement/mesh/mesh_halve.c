@@ -2,7 +2,7 @@
 #include "core/placement/mesh/mesh_anneal.h"
 
 /* The vertices by cells' connected pieces: breadth first from random ones, never out of a cell. */
-static cm_status order_by_pieces(const cm_compact *g, const uint32_t *cell, cm_random *random, cm_run *run,
+static cm_status order_by_pieces(const cm_csr_graph *g, const uint32_t *cell, cm_random *random, cm_run *run,
                                  uint32_t **order, cm_error *error)
 {
   uint32_t tail = 0, *seed = NULL;
@@ -35,7 +35,7 @@ static cm_status order_by_pieces(const cm_compact *g, const uint32_t *cell, cm_r
   return status;
 }
 
-cm_status cm_mesh_halve_cells(const cm_compact *g, const cm_mesh_grid *grid, const cm_axes *axes, cm_random *random,
+cm_status cm_mesh_halve_cells(const cm_csr_graph *g, const cm_mesh_grid *grid, const cm_axes *axes, cm_random *random,
                               cm_run *run, uint32_t *cell, cm_mesh_grid **finer_grid, cm_error *error)
 {
   cm_mesh_grid *finer;

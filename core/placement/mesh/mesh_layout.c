@@ -20,7 +20,7 @@ static const double growth = 4.5, growth_most = 200; /* beyond it numbers get to
 static const double full_turn = 1.57079632679489661923, angle_least = 0.002;
 
 typedef struct modes {
-  const cm_compact *graph;
+  const cm_csr_graph *graph;
   double *value, *last, *next; /* [vertices * MODES] */
   double *degree;              /* [vertices] weighted */
   double slowest;              /* of the modes that are not wanted: their eigenvalue at least */
@@ -38,7 +38,7 @@ static void modes_free(modes *m)
 CM_WIDE static void walk(const modes *m, const double *restrict value, const double *restrict last,
                          double *restrict next, double a, double b, double c)
 {
-  const cm_compact *g = m->graph;
+  const cm_csr_graph *g = m->graph;
   bool unit = g->weight == NULL && g->wide == NULL;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     double sum[MODES] = {0}, scale = m->degree[v] > 0 ? a / m->degree[v] : 0;
@@ -166,7 +166,7 @@ static void filter(modes *m, uint32_t degree)
 static cm_status enter_level(modes *m, const cm_hierarchy *h, uint32_t level, cm_random *random, cm_run *run,
                              cm_error *error)
 {
-  const cm_compact *g = h->level[level];
+  const cm_csr_graph *g = h->level[level];
   size_t cells = (size_t)g->vertex_count * MODES;
   modes fresh = {.graph = g, .slowest = m->slowest};
   if (CM_NEW(run->memory, fresh.value, cells, error) != CM_OK ||
@@ -182,7 +182,7 @@ static cm_status enter_level(modes *m, const cm_hierarchy *h, uint32_t level, cm
         m->graph != NULL ? m->value[(size_t)h->map[level][v] * MODES + k] : cm_random_unit(random) - 0.5;
   for (uint32_t v = 0; v < g->vertex_count; v++)
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
-      fresh.degree[v] += (double)cm_compact_weight(g, i);
+      fresh.degree[v] += (double)cm_csr_graph_weight(g, i);
   modes_free(m);
   *m = fresh;
   return CM_OK;
@@ -233,7 +233,7 @@ static void sort_placed(placed *list, placed *scratch, uint32_t count, uint32_t 
 }
 
 /* Cuts a sorted run of vertices into pieces by size, in proportion to `share`; end[] gets where each ends. */
-static void cut(const cm_compact *g, const placed *order, uint32_t count, const uint64_t *share, uint32_t pieces,
+static void cut(const cm_csr_graph *g, const placed *order, uint32_t count, const uint64_t *share, uint32_t pieces,
                 uint32_t *end)
 {
   uint64_t total = 0, all = 0, size = 0, shares = 0;
@@ -265,7 +265,7 @@ typedef struct layout {
 static void assign(const layout *l, double angle, uint32_t *cell)
 {
   const cm_mesh_grid *grid = l->grid;
-  const cm_compact *g = l->modes->graph;
+  const cm_csr_graph *g = l->modes->graph;
   const double *value = l->modes->value;
   double c = cos(angle), s = sin(angle);
   uint32_t *row_end = l->end + grid->columns;
@@ -349,7 +349,7 @@ static cm_status turn(const modes *m, const cm_mesh_grid *grid, cm_run *run, uin
   return status;
 }
 
-static uint32_t degree_on(const cm_compact *g, const cm_compact *finest, double effort)
+static uint32_t degree_on(const cm_csr_graph *g, const cm_csr_graph *finest, double effort)
 {
   double paid = effort * work_share / ROUNDS * (double)finest->entry_count / (double)(g->entry_count + 1);
   return (uint32_t)fmin(fmax(paid, effort * degree_least), degree_most);

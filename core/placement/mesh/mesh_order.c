@@ -5,10 +5,10 @@
 #include "core/placement/mesh/mesh_coarsen.h"
 
 /* A graph whose vertex v is the old one's order[v]; number[order[v]] == v. */
-static cm_status renumber(const cm_compact *old, const uint32_t *order, const uint32_t *number, cm_run *run,
-                          cm_compact **graph, cm_error *error)
+static cm_status renumber(const cm_csr_graph *old, const uint32_t *order, const uint32_t *number, cm_run *run,
+                          cm_csr_graph **graph, cm_error *error)
 {
-  cm_compact *g;
+  cm_csr_graph *g;
   cm_memory *memory = run->memory;
   if (CM_NEW(memory, g, 1, error) != CM_OK)
     return error->status;
@@ -21,11 +21,11 @@ static cm_status renumber(const cm_compact *old, const uint32_t *order, const ui
       CM_NEW(memory, g->size, old->vertex_count, error) != CM_OK ||
       (old->weight != NULL && CM_NEW(memory, g->weight, old->entry_count, error) != CM_OK) ||
       (old->wide != NULL && CM_NEW(memory, g->wide, old->entry_count, error) != CM_OK)) {
-    cm_compact_free(g);
+    cm_csr_graph_free(g);
     return error->status;
   }
   for (uint32_t v = 0; v < old->vertex_count; v++) {
-    uint64_t from = old->first[order[v]], to = g->first[v], degree = cm_compact_degree(old, order[v]);
+    uint64_t from = old->first[order[v]], to = g->first[v], degree = cm_csr_graph_degree(old, order[v]);
     for (uint64_t i = 0; i < degree; i++)
       g->neighbour[to + i] = number[old->neighbour[from + i]];
     if (old->weight != NULL)
@@ -44,7 +44,7 @@ static cm_status renumber(const cm_compact *old, const uint32_t *order, const ui
 static cm_status sort_level(cm_hierarchy *h, uint32_t level, cm_run *run, uint32_t **parent, uint32_t **order,
                             cm_error *error)
 {
-  const cm_compact *g = h->level[level];
+  const cm_csr_graph *g = h->level[level];
   uint32_t n = g->vertex_count, coarse = h->level[level + 1]->vertex_count;
   uint32_t *map, *first = NULL, *number = NULL, *made = NULL;
   cm_status status = CM_NEW(run->memory, map, n, error);
@@ -78,7 +78,7 @@ static cm_status sort_level(cm_hierarchy *h, uint32_t level, cm_run *run, uint32
 cm_status cm_mesh_sort(cm_hierarchy *h, cm_run *run, uint32_t **order, cm_error *error)
 {
   uint32_t last = h->levels - 1, n = h->level[last]->vertex_count, *number, *old = NULL;
-  cm_compact *sorted = NULL;
+  cm_csr_graph *sorted = NULL;
   cm_status status = CM_NEW(run->memory, number, n, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, old, n, error);
@@ -92,7 +92,7 @@ cm_status cm_mesh_sort(cm_hierarchy *h, cm_run *run, uint32_t **order, cm_error 
     if (status != CM_OK)
       break;
     if (l > 0)
-      cm_compact_free(h->level[l]);
+      cm_csr_graph_free(h->level[l]);
     h->level[l] = sorted;
   }
   cm_free(number);

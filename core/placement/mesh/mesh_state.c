@@ -105,7 +105,7 @@ static void leave(cm_mesh_state *s, uint32_t v)
 
 int32_t cm_mesh_cost_of_edges(const cm_mesh_state *s, uint32_t v, uint32_t to)
 {
-  const cm_compact *g = s->graph;
+  const cm_csr_graph *g = s->graph;
   const cm_mesh_grid *grid = s->grid;
   uint32_t from = s->cell[v];
   const int32_t *x_to = grid->dx + (size_t)grid->x[to] * grid->columns;
@@ -129,7 +129,7 @@ const int32_t *cm_mesh_row(cm_mesh_state *s, uint32_t v)
       s->change[c] = s->narrow[v * s->stride + c];
     return s->change;
   }
-  const cm_compact *g = s->graph;
+  const cm_csr_graph *g = s->graph;
   const cm_mesh_grid *grid = s->grid;
   memset(s->change, 0, s->stride * sizeof *s->change);
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
@@ -172,8 +172,8 @@ void cm_mesh_move(cm_mesh_state *s, uint32_t v, uint32_t to)
 
 int32_t cm_mesh_weight(const cm_mesh_state *s, uint32_t u, uint32_t v)
 {
-  const cm_compact *g = s->graph;
-  if (cm_compact_degree(g, v) < cm_compact_degree(g, u)) {
+  const cm_csr_graph *g = s->graph;
+  if (cm_csr_graph_degree(g, v) < cm_csr_graph_degree(g, u)) {
     uint32_t kept = u;
     u = v;
     v = kept;
@@ -199,12 +199,12 @@ static uint64_t farthest(const cm_mesh_grid *g)
 /* Weights as the tables take them: shifted until the heaviest vertex cannot overflow. *narrow: 16 bits hold all. */
 static cm_status take_weights(cm_mesh_state *s, bool *narrow, cm_error *error)
 {
-  const cm_compact *g = s->graph;
+  const cm_csr_graph *g = s->graph;
   uint64_t heaviest = 0, far = farthest(s->grid);
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     uint64_t sum = 0;
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
-      sum += cm_compact_weight(g, i);
+      sum += cm_csr_graph_weight(g, i);
     heaviest = sum > heaviest ? sum : heaviest;
   }
   while ((heaviest >> s->shift) > (uint64_t)INT32_MAX / 8 / far)
@@ -216,7 +216,7 @@ static cm_status take_weights(cm_mesh_state *s, bool *narrow, cm_error *error)
   if (CM_NEW(s->run->memory, s->own_weight, g->entry_count, error) != CM_OK)
     return error->status;
   for (uint64_t i = 0; i < g->entry_count; i++)
-    s->own_weight[i] = (uint32_t)(cm_compact_weight(g, i) >> s->shift);
+    s->own_weight[i] = (uint32_t)(cm_csr_graph_weight(g, i) >> s->shift);
   s->weight = s->own_weight;
   return CM_OK;
 }
@@ -263,7 +263,7 @@ static cm_status build(cm_mesh_state *s, const uint64_t *most, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_mesh_state_new(const cm_compact *graph, const cm_mesh_grid *grid, uint32_t *cell, const uint64_t *most,
+cm_status cm_mesh_state_new(const cm_csr_graph *graph, const cm_mesh_grid *grid, uint32_t *cell, const uint64_t *most,
                             cm_run *run, cm_mesh_state **state, cm_error *error)
 {
   cm_mesh_state *s;
@@ -298,11 +298,11 @@ void cm_mesh_state_free(cm_mesh_state *s)
   cm_free(s);
 }
 
-uint64_t cm_mesh_total(const cm_compact *graph, const cm_mesh_grid *grid, const uint32_t *cell)
+uint64_t cm_mesh_total(const cm_csr_graph *graph, const cm_mesh_grid *grid, const uint32_t *cell)
 {
   uint64_t sum = 0;
   for (uint32_t v = 0; v < graph->vertex_count; v++)
     for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
-      sum += cm_compact_weight(graph, i) * (uint64_t)cm_mesh_distance(grid, cell[v], cell[graph->neighbour[i]]);
+      sum += cm_csr_graph_weight(graph, i) * (uint64_t)cm_mesh_distance(grid, cell[v], cell[graph->neighbour[i]]);
   return sum / 2;
 }

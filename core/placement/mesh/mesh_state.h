@@ -4,7 +4,7 @@
 #ifndef CM_PLACEMENT_MESH_STATE_H
 #define CM_PLACEMENT_MESH_STATE_H
 
-#include "core/partition/edge/compact.h"
+#include "core/partition/edge/csr_graph.h"
 #include "core/placement/axes.h"
 
 /* A grid of cells, each a rectangle of cores: from one cell of all cores to a cell a core. */
@@ -28,7 +28,7 @@ cm_status cm_mesh_grid_split(const cm_mesh_grid *grid, const cm_axes *axes, cm_r
                              uint32_t **parent, cm_error *error);
 
 typedef struct cm_mesh_state {
-  const cm_compact *graph;
+  const cm_csr_graph *graph;
   const cm_mesh_grid *grid;
   cm_run *run;
   uint32_t *cell;        /* [vertices] borrowed: row * columns + column */
@@ -46,7 +46,7 @@ typedef struct cm_mesh_state {
 } cm_mesh_state;
 
 /* Builds the state. `most` [cells] is copied. O(entries * (columns + rows)). */
-cm_status cm_mesh_state_new(const cm_compact *graph, const cm_mesh_grid *grid, uint32_t *cell, const uint64_t *most,
+cm_status cm_mesh_state_new(const cm_csr_graph *graph, const cm_mesh_grid *grid, uint32_t *cell, const uint64_t *most,
                             cm_run *run, cm_mesh_state **state, cm_error *error);
 void cm_mesh_state_free(cm_mesh_state *state); /* NULL is allowed */
 
@@ -102,6 +102,6 @@ static inline bool cm_mesh_fits(const cm_mesh_state *s, uint32_t v, uint32_t to)
 }
 
 /* Sum over edges of weight * distance, from scratch, in the units of graph and grid. O(entries). */
-uint64_t cm_mesh_total(const cm_compact *graph, const cm_mesh_grid *grid, const uint32_t *cell);
+uint64_t cm_mesh_total(const cm_csr_graph *graph, const cm_mesh_grid *grid, const uint32_t *cell);
 
 #endif

@@ -12,7 +12,7 @@ static const double hopeless = 1.2;
 
 /* The ways of coarsening, each shared by the kinds that use it. */
 typedef struct hierarchies {
-  cm_compact *graph;
+  cm_csr_graph *graph;
   cm_hierarchy by[2]; /* cm_mesh_rating */
 } hierarchies;
 

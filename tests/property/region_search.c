@@ -3,7 +3,7 @@
  * number of threads. */
 #include "../unit/networks.h"
 
-#include "core/partition/edge/agglomerate.h"
+#include "core/partition/edge/clustering.h"
 #include "core/partition/edge/ties.h"
 
 static cm_error error;
@@ -26,14 +26,14 @@ static uint64_t *dense_weights(const cm_topology *t)
   return table;
 }
 
-static void check_against_table(const cm_compact *g, const uint64_t *table)
+static void check_against_table(const cm_csr_graph *g, const uint64_t *table)
 {
   uint32_t n = g->vertex_count;
   uint64_t *found = calloc((size_t)n * n, sizeof *found), total = 0;
   for (uint32_t v = 0; v < n; v++)
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
-      found[v * n + g->neighbour[i]] += cm_compact_weight(g, i) * g->weight_unit;
-      total += cm_compact_weight(g, i);
+      found[v * n + g->neighbour[i]] += cm_csr_graph_weight(g, i) * g->weight_unit;
+      total += cm_csr_graph_weight(g, i);
     }
   ck_assert_mem_eq(found, table, (size_t)n * n * sizeof *found);
   ck_assert_uint_eq(total, 2 * g->weight_total);
@@ -55,13 +55,13 @@ START_TEST(holds_every_synapse_twice)
   cm_run run;
   cm_run_init(&run);
   run.threads = 1 + below(&random, 3);
-  cm_compact *g;
-  ck_ok(cm_compact_from_topology(&t, &run, &g, &error));
+  cm_csr_graph *g;
+  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
   uint64_t *table = dense_weights(&t);
   check_against_table(g, table);
   ck_assert_uint_eq(g->size_total, t.size_total);
   free(table);
-  cm_compact_free(g);
+  cm_csr_graph_free(g);
   network_free(&t);
 }
 END_TEST
@@ -74,15 +74,15 @@ START_TEST(takes_weights_beyond_32_bits)
                    .net_weight = weight, .pin = pin, .size_total = 2, .weight_scale = 1};
   cm_run run;
   cm_run_init(&run);
-  cm_compact *g, *one;
-  ck_ok(cm_compact_from_topology(&t, &run, &g, &error));
+  cm_csr_graph *g, *one;
+  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
   ck_assert_uint_eq(g->weight_unit, 4);
   ck_assert_uint_eq(g->weight_total, (UINT64_C(6) << 38) + 1);
-  ck_ok(cm_compact_contract(g, map, 1, &run, &one, &error));
+  ck_ok(cm_csr_graph_contract(g, map, 1, &run, &one, &error));
   ck_assert_uint_eq(one->entry_count, 0);
   ck_assert_uint_eq(one->size[0], 2);
-  cm_compact_free(one);
-  cm_compact_free(g);
+  cm_csr_graph_free(one);
+  cm_csr_graph_free(g);
 }
 END_TEST
 
@@ -95,16 +95,16 @@ START_TEST(contraction_and_induction_keep_weights)
            local[64] = {0};
   cm_run run;
   cm_run_init(&run);
-  cm_compact *g, *coarse, *piece;
-  ck_ok(cm_compact_from_topology(&t, &run, &g, &error));
+  cm_csr_graph *g, *coarse, *piece;
+  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
   for (uint32_t v = 0; v < n; v++)
     map[v] = v < coarse_count ? v : below(&random, coarse_count);
-  ck_ok(cm_compact_contract(g, map, coarse_count, &run, &coarse, &error));
+  ck_ok(cm_csr_graph_contract(g, map, coarse_count, &run, &coarse, &error));
   for (uint32_t u = 0; u < coarse_count; u++)
     coarse_part[u] = below(&random, 4);
   for (uint32_t v = 0; v < n; v++)
     part[v] = coarse_part[map[v]];
-  ck_assert_uint_eq(cm_compact_cut(g, part), cm_compact_cut(coarse, coarse_part));
+  ck_assert_uint_eq(cm_csr_graph_cut(g, part), cm_csr_graph_cut(coarse, coarse_part));
   ck_assert_uint_eq(coarse->size_total, g->size_total);
   for (uint32_t u = 0; u < coarse_count; u++)
     for (uint64_t i = coarse->first[u]; i < coarse->first[u + 1]; i++)
@@ -115,7 +115,7 @@ START_TEST(contraction_and_induction_keep_weights)
   for (uint32_t v = 0; v < n; v++)
     if (part[v] < 2)
       chosen[count++] = v;
-  ck_ok(cm_compact_induce(g, chosen, count, local, &run, &piece, &error));
+  ck_ok(cm_csr_graph_induce(g, chosen, count, local, &run, &piece, &error));
   uint64_t *table = dense_weights(&t), *inner = calloc((size_t)count * count + 1, sizeof *inner);
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t j = 0; j < count; j++)
@@ -123,9 +123,9 @@ START_TEST(contraction_and_induction_keep_weights)
   check_against_table(piece, inner);
   free(table);
   free(inner);
-  cm_compact_free(piece);
-  cm_compact_free(coarse);
-  cm_compact_free(g);
+  cm_csr_graph_free(piece);
+  cm_csr_graph_free(coarse);
+  cm_csr_graph_free(g);
   network_free(&t);
 }
 END_TEST
@@ -138,9 +138,9 @@ START_TEST(clusters_keep_size_and_labels_on_every_level)
   uint32_t n = t.vertex_count, label[64], at[64];
   cm_run run;
   cm_run_init(&run);
-  cm_compact *g;
+  cm_csr_graph *g;
   cm_hierarchy h = {0};
-  ck_ok(cm_compact_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
   for (uint32_t v = 0; v < n; v++) {
     label[v] = below(&random, 3);
     at[v] = v;
@@ -170,13 +170,13 @@ START_TEST(clusters_keep_size_and_labels_on_every_level)
       ck_assert_uint_eq(h.level[l]->size[u], size[u]);
       ck_assert(size[u] <= options.size_max || members[u] == 1);
     }
-    ck_assert_uint_eq(cm_compact_cut(g, at), h.level[l]->weight_total);
+    ck_assert_uint_eq(cm_csr_graph_cut(g, at), h.level[l]->weight_total);
     free(owner);
     free(size);
     free(members);
   }
   cm_hierarchy_free(&h);
-  cm_compact_free(g);
+  cm_csr_graph_free(g);
   network_free(&t);
 }
 END_TEST
@@ -199,13 +199,13 @@ START_TEST(stars_and_loose_vertices_shrink)
   }
   cm_run run;
   cm_run_init(&run);
-  cm_compact *g;
+  cm_csr_graph *g;
   uint32_t map[N], clusters;
-  cm_agglomerate_options options = {.size_max = 4, .seed = 1};
-  ck_ok(cm_compact_from_topology(&t, &run, &g, &error));
-  ck_ok(cm_agglomerate(g, &options, &run, map, &clusters, &error));
+  cm_clustering_options options = {.size_max = 4, .seed = 1};
+  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_cluster_heavy_edges(g, &options, &run, map, &clusters, &error));
   ck_assert_uint_le(clusters, N / 4 + 4);
-  cm_compact_free(g);
+  cm_csr_graph_free(g);
 }
 END_TEST
 
@@ -225,20 +225,20 @@ START_TEST(threads_never_change_a_level)
       t.pin[t.net_first[v] + i] = at;
     t.net_first[v + 1] = t.net_first[v] + DEGREE;
   }
-  cm_compact *g[2];
+  cm_csr_graph *g[2];
   cm_hierarchy h[2];
   cm_hierarchy_options options = {.vertices_min = 2000, .size_max = 30, .growth = 4, .seed = 3};
   for (unsigned i = 0; i < 2; i++) {
     cm_run run;
     cm_run_init(&run);
     run.threads = 1 + 2 * i;
-    ck_ok(cm_compact_from_topology(&t, &run, &g[i], &error));
+    ck_ok(cm_csr_graph_from_topology(&t, &run, &g[i], &error));
     ck_ok(cm_hierarchy_build(g[i], &options, &run, &h[i], &error));
   }
   ck_assert_uint_eq(h[0].levels, h[1].levels);
   ck_assert_uint_gt(h[0].levels, 1);
   for (uint32_t l = 0; l < h[0].levels; l++) {
-    const cm_compact *a = h[0].level[l], *b = h[1].level[l];
+    const cm_csr_graph *a = h[0].level[l], *b = h[1].level[l];
     ck_assert_uint_eq(a->entry_count, b->entry_count);
     ck_assert_mem_eq(a->first, b->first, (a->vertex_count + 1) * sizeof *a->first);
     ck_assert_mem_eq(a->neighbour, b->neighbour, a->entry_count * sizeof *a->neighbour);
@@ -246,7 +246,7 @@ START_TEST(threads_never_change_a_level)
   }
   for (unsigned i = 0; i < 2; i++) {
     cm_hierarchy_free(&h[i]);
-    cm_compact_free(g[i]);
+    cm_csr_graph_free(g[i]);
   }
   network_free(&t);
 }
@@ -262,9 +262,9 @@ START_TEST(ties_are_those_of_the_vertex_alone)
   uint32_t n = t.vertex_count, part[64];
   cm_run run;
   cm_run_init(&run);
-  cm_compact *g;
+  cm_csr_graph *g;
   cm_ties ties;
-  ck_ok(cm_compact_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
   ck_ok(cm_ties_new(run.memory, PARTS, &ties, &error));
   for (uint32_t v = 0; v < n; v++)
     part[v] = below(&random, PARTS);
@@ -283,7 +283,7 @@ START_TEST(ties_are_those_of_the_vertex_alone)
   }
   free(table);
   cm_ties_free(&ties);
-  cm_compact_free(g);
+  cm_csr_graph_free(g);
   network_free(&t);
 }
 END_TEST

@@ -1,4 +1,4 @@
-#include "core/partition/edge/profile.h"
+#include "core/partition/edge/affinity.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +30,7 @@ typedef struct proposal {
 
 typedef struct profiles {
   const cm_topology *topology;
-  const cm_profile_options *options;
+  const cm_affinity_options *options;
   cm_run *run;
   cm_part_ties ties;
   uint32_t n;
@@ -341,7 +341,7 @@ static cm_status sweeps(profiles *w, uint32_t count, bool annealed, cm_error *er
 /* How many times the sweeps may be made without more time a synapse than in large networks. */
 static uint32_t more_sweeps(const profiles *w)
 {
-  uint64_t cheap = CM_PROFILE_LARGE / (w->topology->pin_count + 1);
+  uint64_t cheap = CM_AFFINITY_LARGE / (w->topology->pin_count + 1);
   return cheap < w->options->more_sweeps ? (uint32_t)cheap : w->options->more_sweeps;
 }
 
@@ -377,7 +377,7 @@ static cm_status profiles_new(profiles *w, cm_error *error)
   return cm_part_ties_new(w->topology, w->part, parts, w->run, &w->ties, error);
 }
 
-cm_status cm_partition_profiles(const cm_topology *topology, const cm_profile_options *options, cm_run *run,
+cm_status cm_partition_by_affinity(const cm_topology *topology, const cm_affinity_options *options, cm_run *run,
                                 uint32_t *part, cm_error *error)
 {
   profiles w = {.topology = topology, .options = options, .run = run, .n = topology->vertex_count, .part = part};

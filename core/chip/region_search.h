@@ -1,6 +1,6 @@
 /* Compact sets of cores: what region.c looks for where hops have prices (docs/regions.md). */
-#ifndef CM_CHIP_COMPACT_H
-#define CM_CHIP_COMPACT_H
+#ifndef CM_CHIP_REGION_SEARCH_H
+#define CM_CHIP_REGION_SEARCH_H
 
 #include "core/base/run.h"
 #include "core/chip/chip.h"
@@ -14,7 +14,7 @@ cm_status cm_set_cost(const cm_chip *chip, const uint32_t *cores, uint32_t count
 /* Up to `most` sets of `count` usable cores with low cost, each a new array of ascending core numbers in set [most]
  * (the caller's, cm_free), cheapest first, no two the same. `start` is a set that is improved too; NULL: none. A
  * ring of more than 4096 routers is taken for a line. Deterministic. About 2^25 steps. */
-cm_status cm_compact_sets(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start,
+cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start,
                           uint32_t most, cm_run *run, uint32_t **set, uint32_t *found, cm_error *error);
 
 #endif

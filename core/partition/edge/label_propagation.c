@@ -1,4 +1,4 @@
-#include "core/partition/edge/greedy.h"
+#include "core/partition/edge/label_propagation.h"
 
 #include <string.h>
 
@@ -10,9 +10,9 @@
 enum { CHECK_EVERY = 4096, PARALLEL_ENTRIES = 1000000, BATCHES = 32 };
 #define NONE UINT32_MAX
 
-typedef struct greedy {
-  const cm_compact *graph;
-  const cm_greedy_options *options;
+typedef struct propagation {
+  const cm_csr_graph *graph;
+  const cm_label_propagation_options *options;
   cm_run *run;
   uint32_t *part, parts;
   uint64_t *load;
@@ -23,12 +23,12 @@ typedef struct greedy {
   uint32_t begin, end;    /* the batch, in `order` */
   unsigned slices;
   cm_ties *ties;          /* [slices] */
-} greedy;
+} propagation;
 
 /* Where v wants to go; NONE to stay. */
-static uint32_t propose(const greedy *w, cm_ties *t, uint32_t v)
+static uint32_t propose(const propagation *w, cm_ties *t, uint32_t v)
 {
-  const cm_compact *g = w->graph;
+  const cm_csr_graph *g = w->graph;
   uint32_t own = w->part[v], best = NONE;
   cm_ties_gather(t, g, w->part, v);
   bool over = w->load[own] > w->options->most;
@@ -49,7 +49,7 @@ static uint32_t propose(const greedy *w, cm_ties *t, uint32_t v)
 
 static cm_status propose_slice(void *context, size_t slice, cm_error *error)
 {
-  greedy *w = context;
+  propagation *w = context;
   uint32_t begin = w->begin + (uint32_t)cm_slice_begin(w->end - w->begin, slice, w->slices);
   uint32_t end = w->begin + (uint32_t)cm_slice_begin(w->end - w->begin, slice + 1, w->slices);
   for (uint32_t i = begin; i < end; i++) {
@@ -60,7 +60,7 @@ static cm_status propose_slice(void *context, size_t slice, cm_error *error)
   return CM_OK;
 }
 
-static void wake(greedy *w, uint32_t v)
+static void wake(propagation *w, uint32_t v)
 {
   if (w->waiting[v])
     return;
@@ -68,9 +68,9 @@ static void wake(greedy *w, uint32_t v)
   w->next[w->next_count++] = v;
 }
 
-static bool move(greedy *w, uint32_t v, uint32_t to)
+static bool move(propagation *w, uint32_t v, uint32_t to)
 {
-  const cm_compact *g = w->graph;
+  const cm_csr_graph *g = w->graph;
   if (w->load[to] + g->size[v] > w->options->most)
     return false;
   w->load[w->part[v]] -= g->size[v];
@@ -82,7 +82,7 @@ static bool move(greedy *w, uint32_t v, uint32_t to)
   return true;
 }
 
-static cm_status visit_in_batches(greedy *w, cm_error *error)
+static cm_status visit_in_batches(propagation *w, cm_error *error)
 {
   for (uint32_t b = 0; b < BATCHES; b++) {
     w->begin = (uint32_t)cm_slice_begin(w->count, b, BATCHES);
@@ -96,7 +96,7 @@ static cm_status visit_in_batches(greedy *w, cm_error *error)
   return CM_OK;
 }
 
-static cm_status visit_one_by_one(greedy *w, cm_error *error)
+static cm_status visit_one_by_one(propagation *w, cm_error *error)
 {
   for (uint32_t i = 0; i < w->count; i++) {
     uint32_t to = propose(w, &w->ties[0], w->order[i]);
@@ -117,7 +117,7 @@ static void shuffle(uint32_t *order, uint32_t count, cm_random *random)
   }
 }
 
-static cm_status run_rounds(greedy *w, cm_error *error)
+static cm_status run_rounds(propagation *w, cm_error *error)
 {
   cm_random random;
   cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, w->options->stream);
@@ -140,7 +140,7 @@ static cm_status run_rounds(greedy *w, cm_error *error)
   return CM_OK;
 }
 
-static cm_status new_tables(greedy *w, cm_error *error)
+static cm_status new_tables(propagation *w, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
   uint32_t n = w->graph->vertex_count;
@@ -155,10 +155,10 @@ static cm_status new_tables(greedy *w, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_greedy(const cm_compact *graph, const cm_greedy_options *options, cm_run *run, uint32_t *part,
-                    uint32_t parts, uint64_t *load, cm_error *error)
+cm_status cm_label_propagation(const cm_csr_graph *graph, const cm_label_propagation_options *options, cm_run *run,
+                               uint32_t *part, uint32_t parts, uint64_t *load, cm_error *error)
 {
-  greedy w = {.graph = graph, .options = options, .run = run, .part = part, .parts = parts, .load = load};
+  propagation w = {.graph = graph, .options = options, .run = run, .part = part, .parts = parts, .load = load};
   cm_status status = new_tables(&w, error);
   if (status == CM_OK)
     status = run_rounds(&w, error);

@@ -1,6 +1,6 @@
 /* Which networks are partitioned by ties alone. */
 #include "core/base/random.h"
-#include "core/partition/edge/profile.h"
+#include "core/partition/edge/affinity.h"
 #include "core/partition/options.h"
 
 /* Networks with fewer synapses are made graphs always. */
@@ -46,9 +46,9 @@ static bool scattered(const cm_topology *t)
   return connected <= closure_most * by_chance * PAIRS;
 }
 
-bool cm_profile_suits(const cm_topology *topology, uint32_t parts, bool small)
+bool cm_affinity_suits(const cm_topology *topology, uint32_t parts, bool small)
 {
   if (!topology->directed || topology->pin_count / 8 / parts < topology->vertex_count)
     return false;
-  return topology->pin_count >= CM_PROFILE_LARGE || (small && topology->pin_count >= pins_least && scattered(topology));
+  return topology->pin_count >= CM_AFFINITY_LARGE || (small && topology->pin_count >= pins_least && scattered(topology));
 }

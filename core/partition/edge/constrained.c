@@ -1,15 +1,15 @@
-/* Happy path: the graph and the books -> every vertex in turn: its ties, the cheapest part, the move, the look at the books
+/* Happy path: the graph and the usage -> every vertex in turn: its ties, the cheapest part, the move, the look at the usage
  * -> until a round moves nothing. A move that breaks a limit is made back. What can fail: memory, a stop. */
-#include "core/partition/edge/within.h"
+#include "core/partition/edge/constrained.h"
 
-#include "core/partition/books.h"
+#include "core/partition/part_usage.h"
 #include "core/partition/edge/ties.h"
 
 enum { CHECK_EVERY = 256, CHOICES = 2 /* parts that a vertex tries */ };
 
 typedef struct within {
-  cm_books books;
-  cm_compact *graph;
+  cm_part_usage usage;
+  cm_csr_graph *graph;
   cm_ties ties;
   const cm_ways *ways;
   int64_t *price; /* [parts] what the vertex under way would pay in those that it touches */
@@ -19,13 +19,13 @@ typedef struct within {
 /* Whether v has gone to `to`. */
 static cm_status try_part(within *w, uint32_t v, uint32_t to, bool *gone, cm_error *error)
 {
-  cm_books *b = &w->books;
+  cm_part_usage *b = &w->usage;
   uint32_t from = b->part[v];
-  if (cm_books_move(b, v, to, error) != CM_OK)
+  if (cm_part_usage_move(b, v, to, error) != CM_OK)
     return error->status;
-  *gone = cm_books_settle(b, false) <= 0; /* no part was over a limit, and none is now */
-  cm_status status = *gone ? CM_OK : cm_books_move(b, v, from, error);
-  (void)cm_books_settle(b, true);
+  *gone = cm_part_usage_settle(b, false) <= 0; /* no part was over a limit, and none is now */
+  cm_status status = *gone ? CM_OK : cm_part_usage_move(b, v, from, error);
+  (void)cm_part_usage_settle(b, true);
   return status;
 }
 
@@ -44,11 +44,11 @@ static int64_t price(const within *w, uint32_t own, uint32_t p)
 static cm_status visit(within *w, uint32_t v, bool *gone, cm_error *error)
 {
   cm_ties *t = &w->ties;
-  uint32_t own = w->books.part[v];
+  uint32_t own = w->usage.part[v];
   *gone = false;
-  if (w->books.roll[own].count == 1)
+  if (w->usage.members[own].count == 1)
     return CM_OK;
-  cm_ties_gather(t, w->graph, w->books.part, v);
+  cm_ties_gather(t, w->graph, w->usage.part, v);
   int64_t stay = price(w, own, own);
   for (uint32_t i = 0; i < t->count; i++)
     w->price[t->touched[i]] = price(w, own, t->touched[i]);
@@ -84,22 +84,22 @@ static cm_status run_rounds(within *w, uint32_t rounds, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_lessen_within(const cm_topology *topology, const cm_limits *limits, const cm_ways *ways, uint32_t rounds,
+cm_status cm_refine_constrained(const cm_topology *topology, const cm_limits *limits, const cm_ways *ways, uint32_t rounds,
                            cm_run *run, uint32_t *part, uint32_t parts, cm_error *error)
 {
   within w = {.run = run, .ways = ways};
-  cm_status status = cm_compact_from_topology(topology, run, &w.graph, error);
+  cm_status status = cm_csr_graph_from_topology(topology, run, &w.graph, error);
   if (status == CM_OK)
     status = cm_ties_new(run->memory, parts, &w.ties, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.price, parts, error);
   if (status == CM_OK)
-    status = cm_books_open(&w.books, topology, limits, part, parts, run, error);
+    status = cm_part_usage_open(&w.usage, topology, limits, part, parts, run, error);
   if (status == CM_OK)
     status = run_rounds(&w, rounds, error);
-  cm_books_free(&w.books);
+  cm_part_usage_free(&w.usage);
   cm_ties_free(&w.ties);
   cm_free(w.price);
-  cm_compact_free(w.graph);
+  cm_csr_graph_free(w.graph);
   return status;
 }

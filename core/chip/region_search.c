@@ -4,13 +4,13 @@
  *
  * Happy path: balls around centres that cover the chip -> the best of them walk downhill -> single exchanges of the
  * core that costs most for the one that would cost least, until none pays. What can fail: memory, a stop. */
-#include "core/chip/compact.h"
+#include "core/chip/region_search.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/chip/compact_set.h"
+#include "core/chip/region_set.h"
 
 enum { CENTRES_MIN = 16, CENTRES_MAX = 1024 };
 static const double survey_work = 1 << 22, all_balls_work = 1 << 25; /* in cores looked at */
@@ -303,7 +303,7 @@ static cm_status search_new(search *s, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_compact_sets(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start,
+cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start,
                           uint32_t most, cm_run *run, uint32_t **set, uint32_t *found, cm_error *error)
 {
   search s = {.chip = chip, .usable = usable, .run = run, .count = count};

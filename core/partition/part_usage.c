@@ -1,11 +1,11 @@
-#include "core/partition/books.h"
+#include "core/partition/part_usage.h"
 
 #include <string.h>
 
-void cm_books_free(cm_books *s)
+void cm_part_usage_free(cm_part_usage *s)
 {
-  for (uint32_t p = 0; s->roll != NULL && p < s->slots; p++)
-    cm_free(s->roll[p].vertex);
+  for (uint32_t p = 0; s->members != NULL && p < s->slots; p++)
+    cm_free(s->members[p].vertex);
   cm_free(s->in_first);
   cm_free(s->in_source);
   cm_free(s->synapses);
@@ -13,7 +13,7 @@ void cm_books_free(cm_books *s)
   cm_free(s->use);
   cm_counts_free(&s->presence);
   cm_counts_free(&s->pair);
-  cm_free(s->roll);
+  cm_free(s->members);
   cm_free(s->place);
   cm_free(s->over);
   cm_free(s->over_place);
@@ -24,7 +24,7 @@ void cm_books_free(cm_books *s)
 
 /* ---- book-keeping ---- */
 
-double cm_books_excess(const cm_books *s, uint32_t part)
+double cm_part_usage_excess(const cm_part_usage *s, uint32_t part)
 {
   double sum = 0;
   for (cm_resource r = 0; r < CM_RESOURCES; r++) {
@@ -35,16 +35,16 @@ double cm_books_excess(const cm_books *s, uint32_t part)
   return sum;
 }
 
-static void change(cm_books *s, uint32_t part, cm_resource resource, int64_t by)
+static void change(cm_part_usage *s, uint32_t part, cm_resource resource, int64_t by)
 {
   if (s->before[part] < 0) {
-    s->before[part] = cm_books_excess(s, part);
+    s->before[part] = cm_part_usage_excess(s, part);
     s->touched[s->touched_count++] = part;
   }
   s->use[(size_t)part * CM_RESOURCES + resource] += (uint64_t)by;
 }
 
-static void book_pair(cm_books *s, uint32_t from, uint32_t to, int32_t by)
+static void book_pair(cm_part_usage *s, uint32_t from, uint32_t to, int32_t by)
 {
   change(s, from, CM_OUTBOUND_AXONS, by);
   uint32_t now = cm_counts_add(&s->pair, (uint64_t)from << 32 | to, by);
@@ -53,7 +53,7 @@ static void book_pair(cm_books *s, uint32_t from, uint32_t to, int32_t by)
 }
 
 /* A source gains (by 1) or loses (by -1) a target in a part. */
-static void book_presence(cm_books *s, uint32_t source, uint32_t part, int32_t by)
+static void book_presence(cm_part_usage *s, uint32_t source, uint32_t part, int32_t by)
 {
   uint32_t now = cm_counts_add(&s->presence, (uint64_t)source << 32 | part, by);
   if (now != (by > 0 ? 1u : 0u))
@@ -64,7 +64,7 @@ static void book_presence(cm_books *s, uint32_t source, uint32_t part, int32_t b
     book_pair(s, s->part[source], part, by);
 }
 
-static void next_stamp(cm_books *s)
+static void next_stamp(cm_part_usage *s)
 {
   if (++s->stamp == 0) {
     memset(s->seen, 0, s->slots * sizeof *s->seen);
@@ -73,7 +73,7 @@ static void next_stamp(cm_books *s)
 }
 
 /* A source goes from part a to b: what it reaches is now reached from there. */
-static void book_source(cm_books *s, uint32_t v, uint32_t a, uint32_t b)
+static void book_source(cm_part_usage *s, uint32_t v, uint32_t a, uint32_t b)
 {
   const cm_topology *t = s->topology;
   next_stamp(s);
@@ -89,9 +89,9 @@ static void book_source(cm_books *s, uint32_t v, uint32_t a, uint32_t b)
   }
 }
 
-static cm_status make_room(cm_books *s, uint32_t part, cm_error *error)
+static cm_status make_room(cm_part_usage *s, uint32_t part, cm_error *error)
 {
-  cm_roll *r = &s->roll[part];
+  cm_member_list *r = &s->members[part];
   if (r->count < r->room)
     return CM_OK;
   uint32_t room = 2 * r->room + 8;
@@ -103,29 +103,29 @@ static cm_status make_room(cm_books *s, uint32_t part, cm_error *error)
   return CM_OK;
 }
 
-static void enroll(cm_books *s, uint32_t v, uint32_t part)
+static void enroll(cm_part_usage *s, uint32_t v, uint32_t part)
 {
-  cm_roll *r = &s->roll[part];
+  cm_member_list *r = &s->members[part];
   s->place[v] = r->count;
   r->vertex[r->count++] = v;
 }
 
-static void strike_off(cm_books *s, uint32_t v, uint32_t part)
+static void strike_off(cm_part_usage *s, uint32_t v, uint32_t part)
 {
-  cm_roll *r = &s->roll[part];
+  cm_member_list *r = &s->members[part];
   uint32_t last = r->vertex[--r->count];
   r->vertex[s->place[v]] = last;
   s->place[last] = s->place[v];
 }
 
-static uint64_t degree(const cm_books *s, uint32_t v)
+static uint64_t degree(const cm_part_usage *s, uint32_t v)
 {
   const cm_topology *t = s->topology;
   return s->in_first[v + 1] - s->in_first[v] + t->net_first[s->out_net[v + 1]] - t->net_first[s->out_net[v]];
 }
 
-/* Moves a vertex. All that can fail comes first, so that a failure leaves the books right. */
-cm_status cm_books_move(cm_books *s, uint32_t v, uint32_t b, cm_error *error)
+/* Moves a vertex. All that can fail comes first, so that a failure leaves the usage right. */
+cm_status cm_part_usage_move(cm_part_usage *s, uint32_t v, uint32_t b, cm_error *error)
 {
   uint32_t a = s->part[v];
   uint64_t ways = degree(s, v);
@@ -142,8 +142,8 @@ cm_status cm_books_move(cm_books *s, uint32_t v, uint32_t b, cm_error *error)
   if (s->wide)
     book_source(s, v, a, b);
   s->part[v] = b;
-  s->parts -= s->roll[a].count == 0;
-  s->parts += s->roll[b].count == 1;
+  s->parts -= s->members[a].count == 0;
+  s->parts += s->members[b].count == 1;
   for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++) {
     book_presence(s, s->in_source[i], a, -1);
     book_presence(s, s->in_source[i], b, 1);
@@ -153,12 +153,12 @@ cm_status cm_books_move(cm_books *s, uint32_t v, uint32_t b, cm_error *error)
 
 /* What the moves since the last call cost: the change of all excesses. With `keep` the list of parts over a limit
  * follows. */
-double cm_books_settle(cm_books *s, bool keep)
+double cm_part_usage_settle(cm_part_usage *s, bool keep)
 {
   double price = s->pair_price * (double)(s->pairs - s->pairs_before);
   for (uint32_t i = 0; i < s->touched_count; i++) {
     uint32_t p = s->touched[i];
-    double now = cm_books_excess(s, p);
+    double now = cm_part_usage_excess(s, p);
     price += now - s->before[p];
     if (!keep)
       continue;
@@ -182,7 +182,7 @@ double cm_books_settle(cm_books *s, bool keep)
 
 /* ---- set up ---- */
 
-static cm_status read_sources(cm_books *s, cm_error *error)
+static cm_status read_sources(cm_part_usage *s, cm_error *error)
 {
   const cm_topology *t = s->topology;
   uint32_t n = t->vertex_count, *seen;
@@ -227,7 +227,7 @@ static cm_status read_sources(cm_books *s, cm_error *error)
   return CM_OK;
 }
 
-static cm_status books_new(cm_books *s, cm_error *error)
+static cm_status usage_new(cm_part_usage *s, cm_error *error)
 {
   cm_memory *memory = s->run->memory;
   uint32_t n = s->topology->vertex_count;
@@ -235,7 +235,7 @@ static cm_status books_new(cm_books *s, cm_error *error)
       CM_NEW(memory, s->out_net, (size_t)n + 1, error) != CM_OK || CM_NEW(memory, s->synapses, n, error) != CM_OK ||
       CM_NEW(memory, s->place, n, error) != CM_OK ||
       CM_NEW(memory, s->use, (size_t)s->slots * CM_RESOURCES, error) != CM_OK ||
-      CM_NEW(memory, s->roll, s->slots, error) != CM_OK || CM_NEW(memory, s->over, s->slots, error) != CM_OK ||
+      CM_NEW(memory, s->members, s->slots, error) != CM_OK || CM_NEW(memory, s->over, s->slots, error) != CM_OK ||
       CM_NEW(memory, s->over_place, s->slots, error) != CM_OK || CM_NEW(memory, s->touched, s->slots, error) != CM_OK ||
       CM_NEW(memory, s->before, s->slots, error) != CM_OK || CM_NEW(memory, s->seen, s->slots, error) != CM_OK)
     return error->status;
@@ -243,7 +243,7 @@ static cm_status books_new(cm_books *s, cm_error *error)
 }
 
 /* Counts all uses by booking every vertex into its part. */
-static cm_status fill(cm_books *s, cm_error *error)
+static cm_status fill(cm_part_usage *s, cm_error *error)
 {
   const cm_topology *t = s->topology;
   const cm_limits *l = &s->limits;
@@ -259,19 +259,19 @@ static cm_status fill(cm_books *s, cm_error *error)
         (s->wide && cm_counts_reserve(&s->pair, ways, s->run, error) != CM_OK) || make_room(s, p, error) != CM_OK)
       return error->status;
     enroll(s, v, p);
-    s->parts += s->roll[p].count == 1;
+    s->parts += s->members[p].count == 1;
     change(s, p, CM_NEURONS, cm_topology_size(t, v));
     change(s, p, CM_SYNAPSES, s->synapses[v]);
     for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++)
       book_presence(s, s->in_source[i], p, 1);
   }
-  (void)cm_books_settle(s, true);
+  (void)cm_part_usage_settle(s, true);
   return CM_OK;
 }
 
-cm_status cm_books_open(cm_books *books, const cm_topology *topology, const cm_limits *limits, uint32_t *part,
-                        uint32_t slots, cm_run *run, cm_error *error)
+cm_status cm_part_usage_open(cm_part_usage *usage, const cm_topology *topology, const cm_limits *limits, uint32_t *part,
+                             uint32_t slots, cm_run *run, cm_error *error)
 {
-  *books = (cm_books){.topology = topology, .limits = *limits, .run = run, .part = part, .slots = slots};
-  return books_new(books, error) == CM_OK ? fill(books, error) : error->status;
+  *usage = (cm_part_usage){.topology = topology, .limits = *limits, .run = run, .part = part, .slots = slots};
+  return usage_new(usage, error) == CM_OK ? fill(usage, error) : error->status;
 }

@@ -1,4 +1,4 @@
-#include "core/chip/compact_set.h"
+#include "core/chip/region_set.h"
 
 #include <math.h>
 #include <stdlib.h>

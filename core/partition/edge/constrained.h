@@ -1,6 +1,6 @@
 /* Moves for the least edge cut, or hop traffic, within all limits of a core. */
-#ifndef CM_PARTITION_WITHIN_H
-#define CM_PARTITION_WITHIN_H
+#ifndef CM_PARTITION_CONSTRAINED_H
+#define CM_PARTITION_CONSTRAINED_H
 
 #include "core/partition/limits.h"
 
@@ -13,8 +13,8 @@ typedef struct cm_ways {
 /* Changes part [vertices], which keeps all limits and goes on to: vertices go, one after another, to the part among
  * those that they are tied to where they pay least, where that breaks no limit and empties no part; at most `rounds`
  * times each. The sum over edges of weight * way never grows; `ways` NULL: every way is 1, and the sum is the cut.
- * O(pins) a round, with `ways` O(parts touched^2) a vertex; memory: the compact graph and the books (books.h). */
-cm_status cm_lessen_within(const cm_topology *topology, const cm_limits *limits, const cm_ways *ways, uint32_t rounds,
+ * O(pins) a round, with `ways` O(parts touched^2) a vertex; memory: the CSR graph and the usage (part_usage.h). */
+cm_status cm_refine_constrained(const cm_topology *topology, const cm_limits *limits, const cm_ways *ways, uint32_t rounds,
                            cm_run *run, uint32_t *part, uint32_t parts, cm_error *error);
 
 #endif

@@ -1,12 +1,12 @@
 /* Partitioning of networks with far more synapses than vertices times parts: nothing is coarsened. What is kept is
  * how strongly every vertex is tied to every part; vertices go, and change places, where that gains most. */
-#ifndef CM_PARTITION_PROFILE_H
-#define CM_PARTITION_PROFILE_H
+#ifndef CM_PARTITION_AFFINITY_H
+#define CM_PARTITION_AFFINITY_H
 
 #include "core/base/run.h"
 #include "core/network/topology.h"
 
-typedef struct cm_profile_options {
+typedef struct cm_affinity_options {
   uint32_t parts;
   uint64_t most;         /* a part's size is at most this: hard */
   uint32_t split_sweeps; /* visits of all vertices after each doubling of the parts, at most */
@@ -14,15 +14,15 @@ typedef struct cm_profile_options {
   uint32_t more_sweeps;  /* up to so many times as many in networks that are small beside the largest, where sweeps are
                             cheap; those are annealed. 0, 1: no more */
   uint64_t seed;
-} cm_profile_options;
+} cm_affinity_options;
 
 /* Networks of fewer synapses fit as graphs. */
-#define CM_PROFILE_LARGE (UINT64_C(1) << 27)
+#define CM_AFFINITY_LARGE (UINT64_C(1) << 27)
 
 /* Whether this way suits: a directed network whose graph would be large and much larger than the table of ties; with
  * `small` also one of half a million synapses or more in which two targets of a neuron are hardly more likely to be
  * connected than any two neurons, so that coarsening would find nothing. O(1) looks. */
-bool cm_profile_suits(const cm_topology *topology, uint32_t parts, bool small);
+bool cm_affinity_suits(const cm_topology *topology, uint32_t parts, bool small);
 
 /* Fills part [vertices] with numbers 0 .. options->parts - 1, no part above options->most, for little weight
  * between parts. The parts are doubled from a few on: each is dealt out in two at random, then every vertex moves
@@ -31,7 +31,7 @@ bool cm_profile_suits(const cm_topology *topology, uint32_t parts, bool small);
  * made from a snapshot in parallel, carried out in order, and the ties of all vertices corrected in parallel: the same
  * for any number of threads. Memory: 4 bytes a synapse (8 where weights are many) and 4 per vertex and part. O(sweeps * vertices * (parts + size of a part) + pins per
  * move). CM_LIMIT_BROKEN when sizes do not fit. Phases "index", "refine". */
-cm_status cm_partition_profiles(const cm_topology *topology, const cm_profile_options *options, cm_run *run,
+cm_status cm_partition_by_affinity(const cm_topology *topology, const cm_affinity_options *options, cm_run *run,
                                 uint32_t *part, cm_error *error);
 
 #endif

@@ -1,12 +1,12 @@
-#include "core/partition/priority.h"
+#include "core/partition/indexed_heap.h"
 
-static void set(cm_priority *queue, uint32_t at, cm_priority_item item)
+static void set(cm_indexed_heap *queue, uint32_t at, cm_indexed_heap_item item)
 {
   queue->item[at] = item;
   queue->place[item.vertex] = at;
 }
 
-static void rise(cm_priority *queue, uint32_t at, cm_priority_item item)
+static void rise(cm_indexed_heap *queue, uint32_t at, cm_indexed_heap_item item)
 {
   while (at > 0 && queue->item[(at - 1) / 2].key < item.key) {
     set(queue, at, queue->item[(at - 1) / 2]);
@@ -15,7 +15,7 @@ static void rise(cm_priority *queue, uint32_t at, cm_priority_item item)
   set(queue, at, item);
 }
 
-static void sink(cm_priority *queue, uint32_t at, cm_priority_item item)
+static void sink(cm_indexed_heap *queue, uint32_t at, cm_indexed_heap_item item)
 {
   for (;;) {
     uint32_t child = 2 * at + 1;
@@ -31,36 +31,36 @@ static void sink(cm_priority *queue, uint32_t at, cm_priority_item item)
   set(queue, at, item);
 }
 
-cm_status cm_priority_push(cm_priority *queue, uint32_t vertex, int64_t key, cm_memory *memory, cm_error *error)
+cm_status cm_indexed_heap_push(cm_indexed_heap *queue, uint32_t vertex, int64_t key, cm_memory *memory, cm_error *error)
 {
   if (queue->count == queue->room) {
     uint32_t room = queue->room < 32 ? 64 : queue->room * 2;
-    cm_priority_item *item = cm_reallocate(memory, queue->item, room, sizeof *item, error);
+    cm_indexed_heap_item *item = cm_reallocate(memory, queue->item, room, sizeof *item, error);
     if (item == NULL)
       return error->status;
     queue->item = item;
     queue->room = room;
   }
-  rise(queue, queue->count++, (cm_priority_item){key, vertex});
+  rise(queue, queue->count++, (cm_indexed_heap_item){key, vertex});
   return CM_OK;
 }
 
-void cm_priority_change(cm_priority *queue, uint32_t vertex, int64_t key)
+void cm_indexed_heap_change(cm_indexed_heap *queue, uint32_t vertex, int64_t key)
 {
   uint32_t at = queue->place[vertex];
   int64_t before = queue->item[at].key;
   if (key > before)
-    rise(queue, at, (cm_priority_item){key, vertex});
+    rise(queue, at, (cm_indexed_heap_item){key, vertex});
   else if (key < before)
-    sink(queue, at, (cm_priority_item){key, vertex});
+    sink(queue, at, (cm_indexed_heap_item){key, vertex});
 }
 
-void cm_priority_remove(cm_priority *queue, uint32_t vertex)
+void cm_indexed_heap_remove(cm_indexed_heap *queue, uint32_t vertex)
 {
   uint32_t at = queue->place[vertex];
   int64_t before = queue->item[at].key;
-  queue->place[vertex] = CM_PRIORITY_ABSENT;
-  cm_priority_item last = queue->item[--queue->count];
+  queue->place[vertex] = CM_INDEXED_HEAP_ABSENT;
+  cm_indexed_heap_item last = queue->item[--queue->count];
   if (at == queue->count)
     return;
   if (last.key > before)
@@ -69,15 +69,15 @@ void cm_priority_remove(cm_priority *queue, uint32_t vertex)
     sink(queue, at, last);
 }
 
-void cm_priority_clear(cm_priority *queue)
+void cm_indexed_heap_clear(cm_indexed_heap *queue)
 {
   for (uint32_t i = 0; i < queue->count; i++)
-    queue->place[queue->item[i].vertex] = CM_PRIORITY_ABSENT;
+    queue->place[queue->item[i].vertex] = CM_INDEXED_HEAP_ABSENT;
   queue->count = 0;
 }
 
-void cm_priority_free(cm_priority *queue)
+void cm_indexed_heap_free(cm_indexed_heap *queue)
 {
   cm_free(queue->item);
-  *queue = (cm_priority){0};
+  *queue = (cm_indexed_heap){0};
 }

@@ -1,4 +1,4 @@
-#include "core/partition/edge/compact.h"
+#include "core/partition/edge/csr_graph.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum {
 };
 #define NONE UINT32_MAX
 
-void cm_compact_free(cm_compact *graph)
+void cm_csr_graph_free(cm_csr_graph *graph)
 {
   if (graph == NULL)
     return;
@@ -29,30 +29,30 @@ void cm_compact_free(cm_compact *graph)
 /* How weights are kept. */
 typedef enum width { UNIFORM, NARROW, WIDE } width;
 
-static cm_status new_weights(cm_run *run, cm_compact *graph, width kept, cm_error *error)
+static cm_status new_weights(cm_run *run, cm_csr_graph *graph, width kept, cm_error *error)
 {
   return kept == NARROW ? CM_NEW(run->memory, graph->weight, graph->entry_count, error)
          : kept == WIDE ? CM_NEW(run->memory, graph->wide, graph->entry_count, error)
                         : CM_OK;
 }
 
-static cm_status new_graph(cm_run *run, uint32_t vertices, cm_compact **graph, cm_error *error)
+static cm_status new_graph(cm_run *run, uint32_t vertices, cm_csr_graph **graph, cm_error *error)
 {
-  cm_compact *made;
+  cm_csr_graph *made;
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
     return error->status;
   made->vertex_count = vertices;
   made->weight_unit = 1;
   if (CM_NEW(run->memory, made->first, (size_t)vertices + 1, error) != CM_OK ||
       CM_NEW(run->memory, made->size, vertices, error) != CM_OK) {
-    cm_compact_free(made);
+    cm_csr_graph_free(made);
     return error->status;
   }
   *graph = made;
   return CM_OK;
 }
 
-static void put(cm_compact *graph, uint64_t at, uint32_t neighbour, uint64_t weight)
+static void put(cm_csr_graph *graph, uint64_t at, uint32_t neighbour, uint64_t weight)
 {
   graph->neighbour[at] = neighbour;
   if (graph->weight != NULL)
@@ -61,7 +61,7 @@ static void put(cm_compact *graph, uint64_t at, uint32_t neighbour, uint64_t wei
     graph->wide[at] = weight;
 }
 
-static void count_sizes(cm_compact *graph)
+static void count_sizes(cm_csr_graph *graph)
 {
   graph->size_total = 0;
   graph->size_max = 0;
@@ -71,11 +71,11 @@ static void count_sizes(cm_compact *graph)
   }
 }
 
-static void count_weights(cm_compact *graph)
+static void count_weights(cm_csr_graph *graph)
 {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < graph->entry_count; i++)
-    sum += cm_compact_weight(graph, i);
+    sum += cm_csr_graph_weight(graph, i);
   graph->weight_total = sum / 2;
 }
 
@@ -123,7 +123,7 @@ static width survey_weights(const cm_topology *topology, uint64_t *unit)
 
 typedef struct builder {
   const cm_topology *topology;
-  cm_compact *graph;
+  cm_csr_graph *graph;
   cm_run *run;
   uint64_t *next;   /* [vertices] where a row's next entry goes */
   uint32_t *border; /* [ranges + 1] vertices of each range */
@@ -189,7 +189,7 @@ static uint32_t cut_ranges(const builder *b)
 
 static cm_status build_directed(builder *b, width kept, cm_error *error)
 {
-  cm_compact *g = b->graph;
+  cm_csr_graph *g = b->graph;
   uint32_t n = g->vertex_count;
   if (CM_NEW(b->run->memory, b->next, n, error) != CM_OK ||
       CM_NEW(b->run->memory, b->border, RANGES_MAX + 1, error) != CM_OK)
@@ -211,7 +211,7 @@ static cm_status build_directed(builder *b, width kept, cm_error *error)
 static cm_status build_undirected(builder *b, width kept, cm_error *error)
 {
   const cm_topology *t = b->topology;
-  cm_compact *g = b->graph;
+  cm_csr_graph *g = b->graph;
   g->entry_count = t->pin_count;
   if (CM_NEW(b->run->memory, g->neighbour, g->entry_count, error) != CM_OK ||
       new_weights(b->run, g, kept, error) != CM_OK)
@@ -222,7 +222,7 @@ static cm_status build_undirected(builder *b, width kept, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_compact_from_topology(const cm_topology *topology, cm_run *run, cm_compact **graph, cm_error *error)
+cm_status cm_csr_graph_from_topology(const cm_topology *topology, cm_run *run, cm_csr_graph **graph, cm_error *error)
 {
   builder b = {.topology = topology, .run = run};
   if (new_graph(run, topology->vertex_count, &b.graph, error) != CM_OK)
@@ -235,7 +235,7 @@ cm_status cm_compact_from_topology(const cm_topology *topology, cm_run *run, cm_
   cm_free(b.next);
   cm_free(b.border);
   if (status != CM_OK) {
-    cm_compact_free(b.graph);
+    cm_csr_graph_free(b.graph);
     return status;
   }
   count_sizes(b.graph);
@@ -257,11 +257,11 @@ typedef struct piece {
 } piece;
 
 typedef struct contraction {
-  const cm_compact *graph;
+  const cm_csr_graph *graph;
   const uint32_t *map;
   cm_run *run;
   uint32_t *first, *member; /* members of each coarse vertex */
-  cm_compact *coarse;
+  cm_csr_graph *coarse;
   piece *piece;
   uint32_t pieces;
 } contraction;
@@ -270,7 +270,7 @@ static uint64_t member_entries(const contraction *c, uint32_t u)
 {
   uint64_t entries = 0;
   for (uint32_t j = c->first[u]; j < c->first[u + 1]; j++)
-    entries += cm_compact_degree(c->graph, c->member[j]);
+    entries += cm_csr_graph_degree(c->graph, c->member[j]);
   return entries;
 }
 
@@ -315,7 +315,7 @@ static cm_status grow(contraction *c, piece *p, uint64_t wanted, cm_error *error
 /* One coarse row; `place` tells where in it a neighbour stands already. */
 static void merge_row(const contraction *c, piece *p, uint32_t u, uint32_t *place)
 {
-  const cm_compact *g = c->graph;
+  const cm_csr_graph *g = c->graph;
   uint64_t begin = p->count, size = 0;
   for (uint32_t j = c->first[u]; j < c->first[u + 1]; j++) {
     uint32_t v = c->member[j];
@@ -329,7 +329,7 @@ static void merge_row(const contraction *c, piece *p, uint32_t u, uint32_t *plac
         p->neighbour[p->count] = other;
         p->weight[p->count++] = 0;
       }
-      p->weight[begin + place[other]] += cm_compact_weight(g, i);
+      p->weight[begin + place[other]] += cm_csr_graph_weight(g, i);
     }
   }
   for (uint64_t i = begin; i < p->count; i++) {
@@ -378,7 +378,7 @@ static cm_status copy_piece(void *context, size_t index, cm_error *error)
 
 static cm_status contract(contraction *c, cm_error *error)
 {
-  cm_compact *coarse = c->coarse;
+  cm_csr_graph *coarse = c->coarse;
   cm_memory *memory = c->run->memory;
   uint64_t most = 0;
   if (CM_NEW(memory, c->first, (size_t)coarse->vertex_count + 2, error) != CM_OK ||
@@ -400,8 +400,8 @@ static cm_status contract(contraction *c, cm_error *error)
   return cm_parallel(c->run, c->pieces, copy_piece, c, error);
 }
 
-cm_status cm_compact_contract(const cm_compact *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
-                              cm_compact **coarse, cm_error *error)
+cm_status cm_csr_graph_contract(const cm_csr_graph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
+                              cm_csr_graph **coarse, cm_error *error)
 {
   contraction c = {.graph = graph, .map = map, .run = run};
   if (new_graph(run, coarse_count, &c.coarse, error) != CM_OK)
@@ -415,7 +415,7 @@ cm_status cm_compact_contract(const cm_compact *graph, const uint32_t *map, uint
   cm_free(c.first);
   cm_free(c.member);
   if (status != CM_OK) {
-    cm_compact_free(c.coarse);
+    cm_csr_graph_free(c.coarse);
     return status;
   }
   c.coarse->weight_unit = graph->weight_unit;
@@ -427,23 +427,23 @@ cm_status cm_compact_contract(const cm_compact *graph, const uint32_t *map, uint
 
 /* ---- pieces of a graph, and its cut ---- */
 
-cm_status cm_compact_induce(const cm_compact *graph, const uint32_t *vertex, uint32_t count, uint32_t *local,
-                            cm_run *run, cm_compact **induced, cm_error *error)
+cm_status cm_csr_graph_induce(const cm_csr_graph *graph, const uint32_t *vertex, uint32_t count, uint32_t *local,
+                            cm_run *run, cm_csr_graph **induced, cm_error *error)
 {
-  cm_compact *made;
+  cm_csr_graph *made;
   if (new_graph(run, count, &made, error) != CM_OK)
     return error->status;
   uint64_t entries = 0, used = 0;
   for (uint32_t i = 0; i < count; i++) {
     local[vertex[i]] = i;
-    entries += cm_compact_degree(graph, vertex[i]);
+    entries += cm_csr_graph_degree(graph, vertex[i]);
   }
   made->entry_count = entries;
   made->weight_unit = graph->weight_unit;
   made->repeats = graph->repeats;
   width kept = graph->weight != NULL ? NARROW : graph->wide != NULL ? WIDE : UNIFORM;
   if (CM_NEW(run->memory, made->neighbour, entries, error) != CM_OK || new_weights(run, made, kept, error) != CM_OK) {
-    cm_compact_free(made);
+    cm_csr_graph_free(made);
     return error->status;
   }
   for (uint32_t i = 0; i < count; i++) {
@@ -453,7 +453,7 @@ cm_status cm_compact_induce(const cm_compact *graph, const uint32_t *vertex, uin
       /* A stale value is told apart by looking whom it names. */
       uint32_t other = graph->neighbour[j], at = local[other];
       if (at < count && vertex[at] == other)
-        put(made, used++, at, cm_compact_weight(graph, j));
+        put(made, used++, at, cm_csr_graph_weight(graph, j));
     }
     made->first[i + 1] = used;
   }
@@ -464,12 +464,12 @@ cm_status cm_compact_induce(const cm_compact *graph, const uint32_t *vertex, uin
   return CM_OK;
 }
 
-uint64_t cm_compact_cut(const cm_compact *graph, const uint32_t *part)
+uint64_t cm_csr_graph_cut(const cm_csr_graph *graph, const uint32_t *part)
 {
   uint64_t cut = 0;
   for (uint32_t v = 0; v < graph->vertex_count; v++)
     for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
       if (part[v] != part[graph->neighbour[i]])
-        cut += cm_compact_weight(graph, i);
+        cut += cm_csr_graph_weight(graph, i);
   return cut / 2;
 }

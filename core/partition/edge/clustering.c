@@ -1,4 +1,4 @@
-#include "core/partition/edge/agglomerate.h"
+#include "core/partition/edge/clustering.h"
 
 #include <string.h>
 
@@ -28,8 +28,8 @@ typedef struct rater {
 } rater;
 
 typedef struct clustering {
-  const cm_compact *graph;
-  const cm_agglomerate_options *options;
+  const cm_csr_graph *graph;
+  const cm_clustering_options *options;
   cm_run *run;
   uint32_t *order;    /* [vertices] */
   uint32_t *cluster;  /* [vertices] a member whose own cluster is itself */
@@ -65,7 +65,7 @@ static void visiting_order(clustering *c, cm_random *random)
 
 static uint32_t sum_in_list(const clustering *c, rater *r, uint32_t v)
 {
-  const cm_compact *g = c->graph;
+  const cm_csr_graph *g = c->graph;
   uint32_t count = 0;
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
     uint32_t other = c->cluster[g->neighbour[i]], at = 0;
@@ -73,14 +73,14 @@ static uint32_t sum_in_list(const clustering *c, rater *r, uint32_t v)
       at++;
     if (at == count)
       r->seen[count++] = (candidate){.cluster = other};
-    r->seen[at].weight += cm_compact_weight(g, i);
+    r->seen[at].weight += cm_csr_graph_weight(g, i);
   }
   return count;
 }
 
 static uint32_t sum_in_table(const clustering *c, rater *r, uint32_t v)
 {
-  const cm_compact *g = c->graph;
+  const cm_csr_graph *g = c->graph;
   uint32_t count = 0;
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
     uint32_t other = c->cluster[g->neighbour[i]];
@@ -88,7 +88,7 @@ static uint32_t sum_in_table(const clustering *c, rater *r, uint32_t v)
       r->place[other] = count;
       r->seen[count++] = (candidate){.cluster = other};
     }
-    r->seen[r->place[other]].weight += cm_compact_weight(g, i);
+    r->seen[r->place[other]].weight += cm_csr_graph_weight(g, i);
   }
   for (uint32_t i = 0; i < count; i++)
     r->place[r->seen[i].cluster] = NONE;
@@ -98,9 +98,9 @@ static uint32_t sum_in_table(const clustering *c, rater *r, uint32_t v)
 /* The best rated cluster that has room for v; NONE when there is none. Also notes the best rated of all. */
 static uint32_t rate(clustering *c, rater *r, uint32_t v)
 {
-  const cm_compact *g = c->graph;
+  const cm_csr_graph *g = c->graph;
   const uint32_t *label = c->options->label;
-  uint32_t count = cm_compact_degree(g, v) <= LIST_MAX ? sum_in_list(c, r, v) : sum_in_table(c, r, v);
+  uint32_t count = cm_csr_graph_degree(g, v) <= LIST_MAX ? sum_in_list(c, r, v) : sum_in_table(c, r, v);
   uint32_t best = NONE, wanted = NONE;
   double best_rating = -1, wanted_rating = -1;
   uint64_t room = c->options->size_max >= g->size[v] ? c->options->size_max - g->size[v] : 0;
@@ -193,7 +193,7 @@ static void join_by_wish(clustering *c)
     if (!alone(c, v))
       continue;
     uint32_t wish = c->wanted[v] == NONE ? NONE : c->cluster[c->wanted[v]];
-    if (wish == v || (wish == NONE && cm_compact_degree(c->graph, v) > 0))
+    if (wish == v || (wish == NONE && cm_csr_graph_degree(c->graph, v) > 0))
       continue;
     uint32_t *slot = wish == NONE ? &unconnected : &waiting[wish], other = *slot;
     bool same = other != NONE && (c->options->label == NULL || c->options->label[other] == c->options->label[v]);
@@ -237,13 +237,13 @@ static cm_status new_raters(clustering *c, uint64_t longest, cm_error *error)
 
 static cm_status cluster(clustering *c, cm_error *error)
 {
-  const cm_compact *g = c->graph;
+  const cm_csr_graph *g = c->graph;
   uint32_t n = g->vertex_count;
   cm_memory *memory = c->run->memory;
   bool large = g->entry_count >= PARALLEL_ENTRIES;
   uint64_t longest = 0;
   for (uint32_t v = 0; v < n; v++)
-    longest = cm_compact_degree(g, v) > longest ? cm_compact_degree(g, v) : longest;
+    longest = cm_csr_graph_degree(g, v) > longest ? cm_csr_graph_degree(g, v) : longest;
   c->raters = large ? c->run->threads : 1;
   if (CM_NEW(memory, c->order, n, error) != CM_OK || CM_NEW(memory, c->cluster, n, error) != CM_OK ||
       CM_NEW(memory, c->size, n, error) != CM_OK || CM_NEW(memory, c->wanted, n, error) != CM_OK ||
@@ -263,7 +263,7 @@ static cm_status cluster(clustering *c, cm_error *error)
   return status;
 }
 
-cm_status cm_agglomerate(const cm_compact *graph, const cm_agglomerate_options *options, cm_run *run, uint32_t *map,
+cm_status cm_cluster_heavy_edges(const cm_csr_graph *graph, const cm_clustering_options *options, cm_run *run, uint32_t *map,
                          uint32_t *clusters, cm_error *error)
 {
   clustering c = {.graph = graph, .options = options, .run = run};
@@ -288,7 +288,7 @@ cm_status cm_agglomerate(const cm_compact *graph, const cm_agglomerate_options *
 void cm_hierarchy_free(cm_hierarchy *hierarchy)
 {
   for (uint32_t l = 1; l < hierarchy->levels; l++)
-    cm_compact_free(hierarchy->level[l]);
+    cm_csr_graph_free(hierarchy->level[l]);
   for (uint32_t l = 0; l < CM_HIERARCHY_MAX; l++)
     cm_free(hierarchy->map[l]);
   *hierarchy = (cm_hierarchy){0};
@@ -308,7 +308,7 @@ static cm_status lift_labels(const uint32_t *label, const uint32_t *map, uint32_
   return CM_OK;
 }
 
-cm_status cm_hierarchy_build(cm_compact *finest, const cm_hierarchy_options *options, cm_run *run,
+cm_status cm_hierarchy_build(cm_csr_graph *finest, const cm_hierarchy_options *options, cm_run *run,
                              cm_hierarchy *hierarchy, cm_error *error)
 {
   cm_hierarchy h = {.levels = 1, .level = {finest}};
@@ -317,21 +317,21 @@ cm_status cm_hierarchy_build(cm_compact *finest, const cm_hierarchy_options *opt
   while (status == CM_OK && h.levels < CM_HIERARCHY_MAX &&
          h.level[h.levels - 1]->vertex_count > options->vertices_min) {
     uint32_t l = h.levels - 1, clusters = 0;
-    const cm_compact *g = h.level[l];
+    const cm_csr_graph *g = h.level[l];
     double most = options->growth * (double)g->size_total / g->vertex_count;
-    cm_agglomerate_options o = {.size_max = most < (double)options->size_max ? (uint64_t)most : options->size_max,
+    cm_clustering_options o = {.size_max = most < (double)options->size_max ? (uint64_t)most : options->size_max,
                                 .label = l == 0 ? options->label : label,
                                 .seed = options->seed,
                                 .level = l};
     status = CM_NEW(run->memory, h.map[l], g->vertex_count, error);
     if (status == CM_OK)
-      status = cm_agglomerate(g, &o, run, h.map[l], &clusters, error);
+      status = cm_cluster_heavy_edges(g, &o, run, h.map[l], &clusters, error);
     if (status == CM_OK && clusters > 0.95 * g->vertex_count)
       break;
     if (status == CM_OK && options->label != NULL)
       status = lift_labels(o.label, h.map[l], g->vertex_count, clusters, run, &label, error);
     if (status == CM_OK)
-      status = cm_compact_contract(g, h.map[l], clusters, run, &h.level[l + 1], error);
+      status = cm_csr_graph_contract(g, h.map[l], clusters, run, &h.level[l + 1], error);
     h.levels += status == CM_OK;
   }
   cm_free(label);

@@ -1,9 +1,8 @@
-/* Two-way FM between the parts of a partition, pair by pair: the refiner that lives with parts that are exactly
- * full. */
-#ifndef CM_PARTITION_PAIRWISE_H
-#define CM_PARTITION_PAIRWISE_H
+/* Two-way FM between two parts of a partition: the refiner that lives with parts that are exactly full. */
+#ifndef CM_PARTITION_TWO_WAY_FM_H
+#define CM_PARTITION_TWO_WAY_FM_H
 
-#include "core/partition/edge/compact.h"
+#include "core/partition/edge/csr_graph.h"
 
 /* What the refinement of one pair needs beside the graph; one serves pairs of disjoint parts at the same time. */
 typedef struct cm_pair_table {
@@ -37,23 +36,7 @@ typedef struct cm_pair {
  * passed over): moves the vertex of highest gain, each at most once, passing the limit by one vertex on the way,
  * and goes back to the best state: least excess, then least cut, then best balance. Reads and writes only vertices
  * of the two parts. */
-cm_status cm_pair_refine(const cm_compact *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair,
+cm_status cm_pair_refine(const cm_csr_graph *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair,
                          const cm_pair_seed *seed, uint32_t count, cm_run *run, cm_error *error);
-
-typedef struct cm_pairwise_options {
-  uint32_t rounds;    /* over all pairs of neighbouring parts; ends early when nothing moves */
-  uint32_t patience;
-  double work;        /* entries of rows that a round may look at, in numbers of the graph's; small graphs get more */
-  /* searches start from vertices tied at least this times as much to the other part as to their own */
-  double least_tie;
-  uint64_t most;      /* a part may hold so much */
-  uint64_t seed, level;
-} cm_pairwise_options;
-
-/* Refines all pairs of neighbouring parts: in each round they are matched into batches of disjoint pairs, whose
- * pairs run in parallel. load [parts] is kept. *gain is the weight that left the cut (negative where excess was
- * worked off). The same for any number of threads. O(entries) a round. */
-cm_status cm_pairwise(const cm_compact *graph, const cm_pairwise_options *options, cm_run *run, uint32_t *part,
-                      uint32_t parts, uint64_t *load, int64_t *gain, cm_error *error);
 
 #endif

@@ -4,8 +4,8 @@
  *
  * Rows have no order and may name a neighbour twice (synapses in both directions): cuts, gains and contraction do
  * not mind. */
-#ifndef CM_PARTITION_COMPACT_H
-#define CM_PARTITION_COMPACT_H
+#ifndef CM_PARTITION_CSR_GRAPH_H
+#define CM_PARTITION_CSR_GRAPH_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "core/base/run.h"
 #include "core/network/topology.h"
 
-typedef struct cm_compact {
+typedef struct cm_csr_graph {
   uint32_t vertex_count;
   uint64_t entry_count;   /* twice the edges */
   uint64_t *first;        /* [vertex_count + 1] */
@@ -26,38 +26,38 @@ typedef struct cm_compact {
   bool repeats;           /* a row may name a neighbour more than once */
   uint64_t weight_total;  /* of all edges, each counted once, in units */
   uint64_t weight_unit;   /* scaled weight (cm_topology) of a weight of 1 here: what all weights have in common */
-} cm_compact;
+} cm_csr_graph;
 
 /* The weight of entry i. O(1). */
-static inline uint64_t cm_compact_weight(const cm_compact *graph, uint64_t i)
+static inline uint64_t cm_csr_graph_weight(const cm_csr_graph *graph, uint64_t i)
 {
   return graph->weight != NULL ? graph->weight[i] : graph->wide != NULL ? graph->wide[i] : 1;
 }
 
-static inline uint64_t cm_compact_degree(const cm_compact *graph, uint32_t v)
+static inline uint64_t cm_csr_graph_degree(const cm_csr_graph *graph, uint32_t v)
 {
   return graph->first[v + 1] - graph->first[v];
 }
 
-void cm_compact_free(cm_compact *graph); /* NULL is allowed */
+void cm_csr_graph_free(cm_csr_graph *graph); /* NULL is allowed */
 
 /* The undirected graph of a topology's synapses, self loops left out; sizes are the topology's. Parallel. O(pins)
  * time, 8 bytes per synapse of a directed network (4 per entry of an undirected one), as many again where weights
  * differ. */
-cm_status cm_compact_from_topology(const cm_topology *topology, cm_run *run, cm_compact **graph, cm_error *error);
+cm_status cm_csr_graph_from_topology(const cm_topology *topology, cm_run *run, cm_csr_graph **graph, cm_error *error);
 
 /* Merges the vertices with equal map[v] < coarse_count into one each: sizes and weights add up, edges inside a
  * merged vertex vanish, every neighbour stands once. Every coarse number must have a vertex. Parallel, the same for
  * any number of threads. O(entries). */
-cm_status cm_compact_contract(const cm_compact *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
-                              cm_compact **coarse, cm_error *error);
+cm_status cm_csr_graph_contract(const cm_csr_graph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
+                              cm_csr_graph **coarse, cm_error *error);
 
 /* The subgraph induced by vertex [count]. `local` [graph->vertex_count] is overwritten at those vertices only.
  * O(entries of their rows). */
-cm_status cm_compact_induce(const cm_compact *graph, const uint32_t *vertex, uint32_t count, uint32_t *local,
-                            cm_run *run, cm_compact **induced, cm_error *error);
+cm_status cm_csr_graph_induce(const cm_csr_graph *graph, const uint32_t *vertex, uint32_t count, uint32_t *local,
+                            cm_run *run, cm_csr_graph **induced, cm_error *error);
 
 /* Weight of the edges between different parts, in units. O(entries). */
-uint64_t cm_compact_cut(const cm_compact *graph, const uint32_t *part);
+uint64_t cm_csr_graph_cut(const cm_csr_graph *graph, const uint32_t *part);
 
 #endif

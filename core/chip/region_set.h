@@ -1,6 +1,6 @@
-/* The set under way in the search for compact ones (compact.c), and its exchanges. */
-#ifndef CM_CHIP_COMPACT_SET_H
-#define CM_CHIP_COMPACT_SET_H
+/* The set under way in the search for compact ones (region_search.), and its exchanges. */
+#ifndef CM_CHIP_REGION_SET_H
+#define CM_CHIP_REGION_SET_H
 
 #include "core/base/run.h"
 #include "core/chip/prices.h"

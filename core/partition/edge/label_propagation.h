@@ -1,20 +1,20 @@
 /* Label propagation between parts of limited size: every vertex goes where it is tied most. */
-#ifndef CM_PARTITION_GREEDY_H
-#define CM_PARTITION_GREEDY_H
+#ifndef CM_PARTITION_LABEL_PROPAGATION_H
+#define CM_PARTITION_LABEL_PROPAGATION_H
 
-#include "core/partition/edge/compact.h"
+#include "core/partition/edge/csr_graph.h"
 
-typedef struct cm_greedy_options {
+typedef struct cm_label_propagation_options {
   uint32_t rounds;  /* visits of the vertices whose neighbourhood changed; ends early when nothing moves */
   uint64_t most;    /* no move fills a part beyond this */
   uint64_t seed, stream;
-} cm_greedy_options;
+} cm_label_propagation_options;
 
 /* Visits vertices in random order; each moves to the part with room that lowers the cut most, or leaves the cut and
  * evens out loads, or out of a part that holds too much at least loss. load [parts] is kept. Large graphs run in
  * parallel, in fixed batches: proposals from a snapshot, committed in order, the same for any number of threads.
  * O(entries) a round. */
-cm_status cm_greedy(const cm_compact *graph, const cm_greedy_options *options, cm_run *run, uint32_t *part,
-                    uint32_t parts, uint64_t *load, cm_error *error);
+cm_status cm_label_propagation(const cm_csr_graph *graph, const cm_label_propagation_options *options, cm_run *run,
+                               uint32_t *part, uint32_t parts, uint64_t *load, cm_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* The uses of all five limits by all parts, kept exact while vertices move one at a time. */
-#ifndef CM_PARTITION_BOOKS_H
-#define CM_PARTITION_BOOKS_H
+#ifndef CM_PARTITION_PART_USAGE_H
+#define CM_PARTITION_PART_USAGE_H
 
 #include "core/partition/counts.h"
 #include "core/partition/limits.h"
@@ -8,11 +8,11 @@
 enum { CM_NO_PART = UINT32_MAX };
 
 /* The members of one part. */
-typedef struct cm_roll {
+typedef struct cm_member_list {
   uint32_t *vertex, count, room;
-} cm_roll;
+} cm_member_list;
 
-typedef struct cm_books {
+typedef struct cm_part_usage {
   const cm_topology *topology;
   cm_limits limits;
   cm_run *run;
@@ -26,8 +26,8 @@ typedef struct cm_books {
   uint64_t *use;         /* [slots * CM_RESOURCES] */
   cm_counts presence;    /* (source, part) -> targets there */
   cm_counts pair;        /* (part, other part) -> sources that reach it; only when wide */
-  cm_roll *roll;         /* [slots] */
-  uint32_t *place;       /* [vertices] in its part's roll */
+  cm_member_list *members;         /* [slots] */
+  uint32_t *place;       /* [vertices] in its part's members */
   uint32_t *over;        /* parts that break a limit */
   uint32_t *over_place;  /* [slots] in `over`, CM_NO_PART: breaks none */
   uint32_t over_count;
@@ -39,28 +39,28 @@ typedef struct cm_books {
   int64_t pairs, pairs_before; /* of axon and part; before the present move */
   double pair_price;           /* what the caller wants each further pair to cost; 0 at first */
   double work;                 /* synapses looked at */
-} cm_books;
+} cm_part_usage;
 
-/* Opens the books of a partition: part [vertices] with numbers below `parts`, which they change from now on; `slots`
- * part numbers may be used, at least `parts`. The caller ends them with cm_books_free, on failure too. O(pins). */
-cm_status cm_books_open(cm_books *books, const cm_topology *topology, const cm_limits *limits, uint32_t *part,
-                        uint32_t slots, cm_run *run, cm_error *error);
-void cm_books_free(cm_books *books);
+/* Counts the usage of a partition: part [vertices] with numbers below `parts`, which they change from now on; `slots`
+ * part numbers may be used, at least `parts`. The caller ends them with cm_part_usage_free, on failure too. O(pins). */
+cm_status cm_part_usage_open(cm_part_usage *usage, const cm_topology *topology, const cm_limits *limits, uint32_t *part,
+                             uint32_t slots, cm_run *run, cm_error *error);
+void cm_part_usage_free(cm_part_usage *usage);
 
 /* A part's use of a resource. */
-static inline uint64_t cm_books_use(const cm_books *books, uint32_t part, cm_resource resource)
+static inline uint64_t cm_part_usage_use(const cm_part_usage *usage, uint32_t part, cm_resource resource)
 {
-  return books->use[(size_t)part * CM_RESOURCES + resource];
+  return usage->use[(size_t)part * CM_RESOURCES + resource];
 }
 
 /* The sum of a part's excesses, each as a share of its limit. */
-double cm_books_excess(const cm_books *books, uint32_t part);
+double cm_part_usage_excess(const cm_part_usage *usage, uint32_t part);
 
 /* Moves a vertex to another part. On failure nothing has changed. O(degree). */
-cm_status cm_books_move(cm_books *books, uint32_t vertex, uint32_t to, cm_error *error);
+cm_status cm_part_usage_move(cm_part_usage *usage, uint32_t vertex, uint32_t to, cm_error *error);
 
 /* The price of the moves since the last call with `keep`: the change of all excesses, and pair_price for every
  * further pair of axon and part. With `keep` the list of parts over a limit follows them. O(parts touched). */
-double cm_books_settle(cm_books *books, bool keep);
+double cm_part_usage_settle(cm_part_usage *usage, bool keep);
 
 #endif

@@ -1,9 +1,9 @@
-#include "core/partition/edge/balance.h"
+#include "core/partition/edge/rebalance.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/partition/priority.h"
+#include "core/partition/indexed_heap.h"
 #include "core/partition/members.h"
 
 enum { ROUNDS_MAX = 40 };
@@ -16,7 +16,7 @@ typedef struct transfer {
 } transfer;
 
 typedef struct balancer {
-  const cm_compact *graph;
+  const cm_csr_graph *graph;
   uint64_t most;
   cm_run *run;
   uint32_t *part;
@@ -31,7 +31,7 @@ typedef struct balancer {
   uint64_t *via;                /* [parts] place in `touch` */
   uint32_t *queue;              /* [parts] */
   uint32_t *seen;               /* [parts] */
-  cm_priority heap;
+  cm_indexed_heap heap;
   uint32_t *place;              /* [vertices] in the heap */
 } balancer;
 
@@ -47,7 +47,7 @@ static void balancer_free(balancer *b)
   cm_free(b->queue);
   cm_free(b->seen);
   cm_free(b->place);
-  cm_priority_free(&b->heap);
+  cm_indexed_heap_free(&b->heap);
 }
 
 static cm_status balancer_new(balancer *b, cm_error *error)
@@ -98,7 +98,7 @@ static cm_status add_touch(balancer *b, uint32_t to, cm_error *error)
 /* Which parts touch which. */
 static cm_status find_touches(balancer *b, cm_error *error)
 {
-  const cm_compact *g = b->graph;
+  const cm_csr_graph *g = b->graph;
   b->touch_count = 0;
   memset(b->seen, 0xff, b->parts * sizeof *b->seen);
   for (uint32_t p = 0; p < b->parts; p++) {
@@ -163,14 +163,14 @@ static bool plan(balancer *b)
 
 static int64_t gain_of(const balancer *b, uint32_t v, uint32_t from, uint32_t to)
 {
-  const cm_compact *g = b->graph;
+  const cm_csr_graph *g = b->graph;
   int64_t gain = 0;
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
     uint32_t p = b->part[g->neighbour[i]];
     if (p == to)
-      gain += (int64_t)cm_compact_weight(g, i);
+      gain += (int64_t)cm_csr_graph_weight(g, i);
     else if (p == from)
-      gain -= (int64_t)cm_compact_weight(g, i);
+      gain -= (int64_t)cm_csr_graph_weight(g, i);
   }
   return gain;
 }
@@ -179,16 +179,16 @@ static int64_t gain_of(const balancer *b, uint32_t v, uint32_t from, uint32_t to
  * leave. */
 static cm_status pass(balancer *b, uint32_t p, uint32_t to, uint64_t amount, bool *moved, cm_error *error)
 {
-  const cm_compact *g = b->graph;
+  const cm_csr_graph *g = b->graph;
   for (uint32_t j = b->member_first[p]; j < b->member_first[p + 1]; j++) {
     uint32_t v = b->member[j];
     if (b->part[v] == p && g->size[v] <= amount &&
-        cm_priority_push(&b->heap, v, gain_of(b, v, p, to), b->run->memory, error) != CM_OK)
+        cm_indexed_heap_push(&b->heap, v, gain_of(b, v, p, to), b->run->memory, error) != CM_OK)
       return error->status;
   }
   while (amount > 0 && b->heap.count > 0) {
     uint32_t v = b->heap.item[0].vertex;
-    cm_priority_remove(&b->heap, v);
+    cm_indexed_heap_remove(&b->heap, v);
     if (g->size[v] > amount)
       continue;
     b->part[v] = to;
@@ -198,11 +198,11 @@ static cm_status pass(balancer *b, uint32_t p, uint32_t to, uint64_t amount, boo
     *moved = true;
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
       uint32_t u = g->neighbour[i];
-      if (b->place[u] != CM_PRIORITY_ABSENT)
-        cm_priority_change(&b->heap, u, b->heap.item[b->place[u]].key + 2 * (int64_t)cm_compact_weight(g, i));
+      if (b->place[u] != CM_INDEXED_HEAP_ABSENT)
+        cm_indexed_heap_change(&b->heap, u, b->heap.item[b->place[u]].key + 2 * (int64_t)cm_csr_graph_weight(g, i));
     }
   }
-  cm_priority_clear(&b->heap);
+  cm_indexed_heap_clear(&b->heap);
   return CM_OK;
 }
 
@@ -252,12 +252,12 @@ static int larger_first(const void *a, const void *b)
 
 /* Packs from the largest vertex down: each stays in its part where there is still room, else goes where there is
  * most. */
-static cm_status pack(const balancer *b, sized *order, uint32_t *packed, cm_priority *rooms, uint64_t *load, bool *fits,
+static cm_status pack(const balancer *b, sized *order, uint32_t *packed, cm_indexed_heap *rooms, uint64_t *load, bool *fits,
                       cm_error *error)
 {
   uint32_t n = b->graph->vertex_count;
   for (uint32_t p = 0; p < b->parts; p++)
-    if (cm_priority_push(rooms, p, (int64_t)b->most, b->run->memory, error) != CM_OK)
+    if (cm_indexed_heap_push(rooms, p, (int64_t)b->most, b->run->memory, error) != CM_OK)
       return error->status;
   for (uint32_t v = 0; v < n; v++)
     order[v] = (sized){b->graph->size[v], v};
@@ -270,7 +270,7 @@ static cm_status pack(const balancer *b, sized *order, uint32_t *packed, cm_prio
     *fits = load[p] + order[i].size <= b->most;
     packed[v] = p;
     load[p] += order[i].size;
-    cm_priority_change(rooms, p, (int64_t)b->most - (int64_t)load[p]);
+    cm_indexed_heap_change(rooms, p, (int64_t)b->most - (int64_t)load[p]);
   }
   return CM_OK;
 }
@@ -282,7 +282,7 @@ static cm_status repack(balancer *b, uint64_t *left, cm_error *error)
   uint32_t n = b->graph->vertex_count, *packed = NULL;
   sized *order = NULL;
   uint64_t *load = NULL;
-  cm_priority rooms = {0};
+  cm_indexed_heap rooms = {0};
   bool fits = false;
   cm_status status = CM_NEW(memory, packed, n, error);
   if (status == CM_OK)
@@ -302,11 +302,11 @@ static cm_status repack(balancer *b, uint64_t *left, cm_error *error)
   cm_free(order);
   cm_free(load);
   cm_free(rooms.place);
-  cm_priority_free(&rooms);
+  cm_indexed_heap_free(&rooms);
   return status;
 }
 
-cm_status cm_balance(const cm_compact *graph, uint64_t most, cm_run *run, uint32_t *part, uint32_t parts,
+cm_status cm_rebalance_parts(const cm_csr_graph *graph, uint64_t most, cm_run *run, uint32_t *part, uint32_t parts,
                      uint64_t *load, uint64_t *excess, cm_error *error)
 {
   balancer b = {.graph = graph, .most = most, .run = run, .part = part, .parts = parts, .load = load};
@@ -332,25 +332,25 @@ cm_status cm_balance(const cm_compact *graph, uint64_t most, cm_run *run, uint32
 
 /* ---- empty parts ---- */
 
-static int64_t tie_to_own(const cm_compact *g, const uint32_t *part, uint32_t v)
+static int64_t tie_to_own(const cm_csr_graph *g, const uint32_t *part, uint32_t v)
 {
   int64_t tie = 0;
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
     if (part[g->neighbour[i]] == part[v])
-      tie += (int64_t)cm_compact_weight(g, i);
+      tie += (int64_t)cm_csr_graph_weight(g, i);
   return tie;
 }
 
-static cm_status give_vertices(const cm_compact *g, cm_run *run, uint32_t *part, uint32_t parts, uint32_t *members,
-                               cm_priority *loose, cm_error *error)
+static cm_status give_vertices(const cm_csr_graph *g, cm_run *run, uint32_t *part, uint32_t parts, uint32_t *members,
+                               cm_indexed_heap *loose, cm_error *error)
 {
   for (uint32_t v = 0; v < g->vertex_count; v++)
-    if (members[part[v]] > 1 && cm_priority_push(loose, v, -tie_to_own(g, part, v), run->memory, error) != CM_OK)
+    if (members[part[v]] > 1 && cm_indexed_heap_push(loose, v, -tie_to_own(g, part, v), run->memory, error) != CM_OK)
       return error->status;
   for (uint32_t p = 0; p < parts; p++)
     while (members[p] == 0 && loose->count > 0) {
       uint32_t v = loose->item[0].vertex;
-      cm_priority_remove(loose, v);
+      cm_indexed_heap_remove(loose, v);
       if (members[part[v]] < 2)
         continue;
       members[part[v]]--;
@@ -360,9 +360,9 @@ static cm_status give_vertices(const cm_compact *g, cm_run *run, uint32_t *part,
   return CM_OK;
 }
 
-cm_status cm_fill_empty(const cm_compact *graph, cm_run *run, uint32_t *part, uint32_t parts, cm_error *error)
+cm_status cm_fill_empty(const cm_csr_graph *graph, cm_run *run, uint32_t *part, uint32_t parts, cm_error *error)
 {
-  cm_priority loose = {0};
+  cm_indexed_heap loose = {0};
   uint32_t *members, empty = 0, n = graph->vertex_count;
   if (CM_NEW(run->memory, members, parts, error) != CM_OK)
     return error->status;
@@ -374,7 +374,7 @@ cm_status cm_fill_empty(const cm_compact *graph, cm_run *run, uint32_t *part, ui
   if (status == CM_OK && empty > 0)
     status = give_vertices(graph, run, part, parts, members, &loose, error);
   cm_free(loose.place);
-  cm_priority_free(&loose);
+  cm_indexed_heap_free(&loose);
   cm_free(members);
   return status;
 }
