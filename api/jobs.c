@@ -137,7 +137,7 @@ static json_t *job_json(const cm_request *request, const cm_job *job, bool whole
   add_text(body, "problem", job->problem);
   add_word(body, strcmp(job->kind, "compile") == 0 ? "program" : "mapping", job->mapping);
   add_word(body, "lease", job->lease);
-  if (job->state == CM_JOB_DONE)
+  if (job->state == CM_JOB_DONE && strcmp(job->kind, "simulate") != 0)
     (void)json_object_set_new(body, "reused", json_boolean(job->reused));
   if (whole) {
     add_text(body, "options", job->options);

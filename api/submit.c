@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "core/machine/compile.h"
 #include "core/mapping/map.h"
+#include "core/mapping/simulate/request.h"
 #include "storage/jobs.h"
 #include "storage/mappings.h"
 #include "storage/networks.h"
@@ -71,6 +72,31 @@ static bool check_compile_options(cm_request *request, const json_t *options)
   return false;
 }
 
+/* Options of a simulation, whose network is that of its mapping; false: the reply is set. */
+static bool check_simulation(cm_request *request, const json_t *options, cm_job *job)
+{
+  cm_error error;
+  cm_simulate_request read;
+  cm_mapping_row mapping;
+  static const char where[] = "/options/mapping";
+  if (job->network[0] != '\0' || job->chip[0] != '\0')
+    return bad_member(request, CM_BAD_OPTION, job->network[0] != '\0' ? "/network" : "/chip",
+                      "a simulation takes both from its mapping: leave it out");
+  if (cm_simulate_request_read(options, &read, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return false;
+  }
+  if (!cm_access_sees(request, CM_OBJECT_MAPPING, read.mapping, where))
+    return false;
+  if (cm_mappings_get(request->store, read.mapping, &mapping, &error) != CM_OK) {
+    (void)cm_fail_at(&error, "%s", where);
+    cm_reply_error(request, &error);
+    return false;
+  }
+  (void)snprintf(job->network, sizeof job->network, "%s", mapping.network);
+  return true;
+}
+
 static const char *word_of(const json_t *options, const char *name, const char *normal)
 {
   const char *word = json_string_value(json_object_get(options, name));
@@ -82,6 +108,9 @@ static void liken(cm_job *job, const json_t *options, const cm_network *network)
 {
   if (strcmp(job->kind, "compile") == 0)
     (void)snprintf(job->likeness, sizeof job->likeness, "compile %s", word_of(options, "stop_after", "end"));
+  else if (strcmp(job->kind, "simulate") == 0)
+    (void)snprintf(job->likeness, sizeof job->likeness, "simulate %s",
+                   json_is_true(json_object_get(options, "saturation")) ? "saturation" : "steps");
   else
     (void)snprintf(job->likeness, sizeof job->likeness, "map %s %s %s", word_of(options, "preset", "balanced"),
                    word_of(options, "objective", "auto"), word_of(options, "mapper", "auto"));
@@ -120,12 +149,16 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
     return false;
   if (job->kind[0] == '\0')
     (void)snprintf(job->kind, sizeof job->kind, "map");
-  bool compile = strcmp(job->kind, "compile") == 0;
-  if (!compile && strcmp(job->kind, "map") != 0)
-    return bad_member(request, CM_BAD_OPTION, "/kind", "this server runs jobs of kind \"map\" and \"compile\"");
+  bool compile = strcmp(job->kind, "compile") == 0, simulate = strcmp(job->kind, "simulate") == 0;
+  if (!compile && !simulate && strcmp(job->kind, "map") != 0)
+    return bad_member(request, CM_BAD_OPTION, "/kind", "this server runs jobs of kind \"map\", \"compile\" and \"simulate\"");
+  if (options != NULL && !json_is_object(options))
+    return bad_member(request, CM_BAD_OPTION, "/options", "expected an object");
+  if (simulate && !check_simulation(request, options, job))
+    return false;
   if (job->network[0] == '\0')
     return bad_member(request, CM_BAD_REQUEST, "/network", "the id of an uploaded network is needed");
-  if (job->chip[0] == '\0' && !compile)
+  if (job->chip[0] == '\0' && !compile && !simulate)
     return bad_member(request, CM_BAD_REQUEST, "/chip", "the name of a chip is needed");
   if (reserve != NULL && !json_is_boolean(reserve))
     return bad_member(request, CM_BAD_REQUEST, "/reserve", "expected true or false");
@@ -141,11 +174,9 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
   if (ttl != NULL && (!json_is_number(ttl) || !(json_number_value(ttl) >= 1) ||
                       json_number_value(ttl) > cm_lease_ttl_max_s))
     return bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 2592000");
-  if (options != NULL && !json_is_object(options))
-    return bad_member(request, CM_BAD_OPTION, "/options", "expected an object");
-  if (compile && json_is_true(reserve))
-    return bad_member(request, CM_BAD_OPTION, "/reserve", "a compile job takes no cores");
-  if (!(compile ? check_compile_options : check_map_options)(request, options) ||
+  if ((compile || simulate) && json_is_true(reserve))
+    return bad_member(request, CM_BAD_OPTION, "/reserve", "only a job that maps takes cores");
+  if ((!simulate && !(compile ? check_compile_options : check_map_options)(request, options)) ||
       !network_suits(request, compile, job, options) ||
       (job->chip[0] != '\0' && !cm_access_sees(request, CM_OBJECT_CHIP, job->chip, "/chip")) ||
       !cm_access_owner_of(request, object, &job->owner))

@@ -7,6 +7,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/mapping/check/check.h"
+#include "core/mapping/simulate/frames.h"
 #include "core/mapping/simulate/simulate.h"
 
 typedef struct arguments {
@@ -17,7 +18,7 @@ typedef struct arguments {
   bool steps;
 } arguments;
 
-enum { SPIKES = 1, STEPS, LOAD, SATURATION, COMMUNICATION, BUFFERS, PACKETS, SEED, THREADS };
+enum { SPIKES = 1, STEPS, LOAD, SATURATION, COMMUNICATION, BUFFERS, PACKETS, SEED, THREADS, FRAMES };
 
 static const cli_flag flags[] = {
   CLI_MAPPED_FLAGS,
@@ -29,6 +30,7 @@ static const cli_flag flags[] = {
    "unicast (unless given): a packet a target core; multicast: copied where ways part"},
   {"buffers", "N", BUFFERS, "packets that an input of a router or core holds; 16 unless given"},
   {"packets", "N", PACKETS, "length of a stream; 200000 unless given"},
+  {"frames", "N", FRAMES, "count what passes each router in the first step in so many frames of time at most; 0 unless given"},
   {"seed", "N", SEED, "which neurons fire when"},
   {"threads", "N", THREADS, "never changes the result"},
   {"output", "FILE", CLI_OUTPUT, "write there instead of standard output"},
@@ -63,6 +65,8 @@ static int parse_value(int flag, arguments *a)
       return cli_whole(optarg, 1000, UINT64_C(1) << 40, &a->options.packets)
                ? -1
                : bad_value("packets", "a whole number from 1000 to 1099511627776");
+    case FRAMES:
+      return cli_whole32(optarg, 0, CM_FRAMES_MAX, &a->options.frames) ? -1 : bad_value("frames", "a whole number from 0 to 64");
     case SEED:
       return cli_whole(optarg, 0, INT64_MAX, &a->options.seed) ? -1 : bad_value("seed", "a whole number");
     default:

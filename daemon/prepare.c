@@ -8,6 +8,7 @@
 #include "core/machine/compile.h"
 #include "core/base/json.h"
 #include "core/mapping/export.h"
+#include "core/mapping/simulate/request.h"
 #include "daemon/running.h"
 #include "storage/leases.h"
 #include "storage/networks.h"
@@ -16,6 +17,7 @@
 typedef struct preparing {
   cm_running *r;
   cm_map_options *options; /* of kind map */
+  cm_simulate_request simulation; /* of kind simulate */
   cm_chip *chip;
   cm_occupancy *occupancy;
 } preparing;
@@ -55,6 +57,12 @@ static cm_status read_options(preparing *p, cm_error *error)
     if (cm_compile_options_read(r->work.options, &options, error) != CM_OK)
       return error->status;
     bound(r, options.threads, options.memory_limit, options.time_limit);
+    return CM_OK;
+  }
+  if (strcmp(r->job.kind, "simulate") == 0) {
+    if (cm_simulate_request_read(r->work.options, &p->simulation, error) != CM_OK)
+      return error->status;
+    bound(r, p->simulation.threads, p->simulation.memory_limit, p->simulation.time_limit);
     return CM_OK;
   }
   if (cm_map_options_parse(r->work.options, &p->options, error) != CM_OK)
@@ -214,14 +222,17 @@ static cm_status put_levels(const preparing *p, cm_error *error)
   return cm_cache_lend(p->r->store->cache, p->r->work.levels, path, error);
 }
 
+/* The mapping to start from, or whose packets are to move. */
 static cm_status put_old_mapping(preparing *p, cm_error *error)
 {
-  const char *from = p->options != NULL ? cm_map_options_from(p->options) : NULL;
+  bool simulates = p->simulation.mapping[0] != '\0';
+  const char *from = simulates ? p->simulation.mapping : p->options != NULL ? cm_map_options_from(p->options) : NULL;
   char folder[CM_PATH_MAX], path[CM_PATH_MAX];
   cm_mapping_row old;
   if (from == NULL)
     return CM_OK;
-  if (cm_mappings_get(p->r->store, from, &old, error) != CM_OK || free_own_cores(p, old.job, error) != CM_OK ||
+  if (cm_mappings_get(p->r->store, from, &old, error) != CM_OK ||
+      (!simulates && free_own_cores(p, old.job, error) != CM_OK) ||
       cm_mappings_folder(p->r->store, from, folder, error) != CM_OK ||
       cm_path(path, error, "%s/%s", folder, cm_mapping_view_name(CM_VIEW_FULL_JSON)) != CM_OK)
     return error->status;
@@ -231,7 +242,7 @@ static cm_status put_old_mapping(preparing *p, cm_error *error)
 static cm_status prepare(preparing *p, cm_error *error)
 {
   cm_running *r = p->r;
-  bool map = strcmp(r->job.kind, "compile") != 0;
+  bool map = strcmp(r->job.kind, "map") == 0;
   if (identify_network(r, error) != CM_OK || read_options(p, error) != CM_OK ||
       (r->job.chip[0] != '\0' &&
        cm_occupancy_open(r->store, r->job.chip, &p->chip, &p->occupancy, error) != CM_OK) ||

@@ -78,6 +78,12 @@ static uint64_t folder_bytes(const char *folder)
   return bytes;
 }
 
+/* The mapping that a job of kind simulate is about, of which it makes no other; else NULL. */
+static const char *simulated(const cm_running *r)
+{
+  return strcmp(r->job.kind, "simulate") == 0 ? json_string_value(json_object_get(r->work.options, "mapping")) : NULL;
+}
+
 /* Puts what the job made in its place under a new id, and notes it in r->row. */
 static cm_status place(cm_running *r, cm_error *error)
 {
@@ -123,7 +129,7 @@ static cm_status execute(cm_running *r, cm_error *error)
   if (status != CM_OK || cm_work_result_read(r->folder, &r->result, error) != CM_OK)
     return error->status;
   if (r->result.status == CM_OK)
-    return place(r, error);
+    return simulated(r) != NULL ? CM_OK : place(r, error);
   *error = r->result.why;
   return error->status;
 }
@@ -174,8 +180,8 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
   cm_job_outcome outcome = {.state = state, .problem = problem_text, .report = report,
                             .phases = phases != NULL ? phases : r->phases, .log = log, .region = region,
                             .region_count = count, .cpu_seconds = r->cpu_seconds};
-  if (state == CM_JOB_DONE && r->reused[0] != '\0')
-    outcome.reused_mapping = r->reused;
+  if (state == CM_JOB_DONE && (simulated(r) != NULL || r->reused[0] != '\0'))
+    outcome.reused_mapping = simulated(r) != NULL ? simulated(r) : r->reused;
   else if (state == CM_JOB_DONE)
     outcome.mapping = &r->row;
   cm_status status = cm_jobs_finish(r->store, &r->job, &outcome, taken, error);

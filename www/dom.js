@@ -25,6 +25,14 @@ function append(node, children) {
   }
 }
 
+/** The same for a picture's shapes: attributes only. */
+export function svg(tag, attributes, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  append(node, children);
+  return node;
+}
+
 export function fill(node, ...children) {
   node.replaceChildren();
   append(node, children);

@@ -5,6 +5,7 @@ import { announce, element, fill, progressBar, section, setText } from './dom.js
 import { bytes, duration, moment, NONE, shortId, words } from './format.js';
 import { badge, followJob, resultOf, runText, stateLine } from './jobparts.js';
 import { problemNode } from './problemnode.js';
+import { simulationSections } from './simulation.js';
 import { detailsTable } from './tables.js';
 
 function stamp(value) {
@@ -121,13 +122,16 @@ export async function showJob(main, { id }, signal) {
     drawRest();
   }
   function drawRest(phases = job.phases) {
+    const simulated = job.kind === 'simulate' && job.report;
+    const { frames, saturation, ...report } = simulated ? job.report : {};
     fill(
       rest,
+      simulated && simulationSections(job.report),
       phasesTable(phases),
       element(
         'div',
         { class: 'columns' },
-        detailsTable('Report', job.report),
+        detailsTable('Report', simulated ? report : job.report),
         detailsTable('Options', job.options),
       ),
     );
@@ -161,7 +165,8 @@ export async function showJob(main, { id }, signal) {
       job,
       async (next) => {
         const phase = job.progress?.phase;
-        update(next);
+        // The event of the end does not carry the report.
+        update(isOver(next) ? await getJob(id, signal).catch(() => next) : next);
         if (isOver(next) || next.progress?.phase === phase) return;
         // Events of progress do not carry the phases that are over.
         const { phases } = await getJob(id, signal).catch(() => job);

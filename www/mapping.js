@@ -1,12 +1,13 @@
 // #/mappings/ID: one mapping as a heat map with its core details, metrics, tries, report and files.
 
-import { listJobs, networkName } from './api.js';
+import { createJob, listJobs, networkName } from './api.js';
 import { CorePanel } from './corepanel.js';
 import { announce, element, fill, setText } from './dom.js';
 import { count, partsText, shortId, si } from './format.js';
 import { LAYERS } from './layers.js';
 import { Model } from './model.js';
 import { layerSwitch, Legend, Picture } from './picture.js';
+import { problemNode } from './problemnode.js';
 import {
   attemptsTable,
   busiestTable,
@@ -29,7 +30,7 @@ export const MAP_HELP =
 /** A select of the mappings of finished jobs, newest first; choosing one goes to the comparison with it. */
 async function comparisonSelect(id, signal) {
   const { jobs } = await listJobs({ state: 'done', limit: 50 }, signal);
-  const others = jobs.filter((job) => job.state === 'done' && job.mapping && String(job.mapping) !== id);
+  const others = jobs.filter((job) => job.state === 'done' && job.kind === 'map' && job.mapping && String(job.mapping) !== id);
   if (!others.length) return element('span', { class: 'quiet' }, 'no other mapping yet');
   const names = await Promise.all(others.map((job) => networkName(job.network, signal)));
   return element(
@@ -59,6 +60,30 @@ export function startView(view, regions, size) {
   const width = Math.max(...regions.map((box) => box.x + box.width)) - x,
     height = Math.max(...regions.map((box) => box.y + box.height)) - y;
   if (width < view.width / 3 && height < view.height / 3) view.show({ x, y, width, height }, ...size);
+}
+
+/** A button that lets the packets of the mapping run, as a job whose page shows what came of it. */
+function simulateButton(id, outcome) {
+  const button = element(
+    'button',
+    {
+      type: 'button',
+      class: 'button',
+      title: 'Let its packets run over the chip’s routers: step time under contention, latency against load',
+      onclick: async () => {
+        button.disabled = true;
+        try {
+          const job = await createJob({ kind: 'simulate', options: { mapping: id, steps: 1, saturation: true, packets: 20000 } });
+          location.hash = `#/jobs/${encodeURIComponent(job.id)}`;
+        } catch (error) {
+          fill(outcome, problemNode(error));
+          button.disabled = false;
+        }
+      },
+    },
+    'Simulate',
+  );
+  return button;
 }
 
 export function networkLine(network) {
@@ -123,6 +148,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   });
 
   const compare = element('span', { class: 'compare-choice' });
+  const refused = element('div', {});
   const region = summary.region ?? { x: 0, y: 0, width: model.width, height: model.height };
   fill(
     main,
@@ -148,8 +174,10 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
           element('code', { title: id }, shortId(id)),
         ),
       ),
+      summary.network?.directed !== false && simulateButton(id, refused),
       compare,
     ),
+    refused,
     keyFigures(model),
     stepLine(summary),
     element(

@@ -134,7 +134,7 @@ export function comparisonTable(a, b) {
 }
 
 /** Columns are [name, is it a number]; rows have a cell for each. */
-function plainTable(label, columns, rows) {
+export function plainTable(label, columns, rows) {
   const kind = (i) => (columns[i][1] ? 'number' : '');
   const table = element(
     'table',

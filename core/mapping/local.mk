@@ -19,6 +19,8 @@ libcoremap_a_SOURCES += \
   core/mapping/simulate/simulate.h core/mapping/simulate/simulate.c core/mapping/simulate/internal.h \
   core/mapping/simulate/traffic.h core/mapping/simulate/traffic.c core/mapping/simulate/events.h core/mapping/simulate/events.c \
   core/mapping/simulate/fabric.h core/mapping/simulate/fabric.c core/mapping/simulate/histogram.h core/mapping/simulate/histogram.c \
+  core/mapping/simulate/frames.h core/mapping/simulate/frames.c \
+  core/mapping/simulate/request.h core/mapping/simulate/request.c \
   core/mapping/simulate/spikes.h core/mapping/simulate/spikes.c \
   core/mapping/simulate/steps.c core/mapping/simulate/stream.c \
   core/mapping/check/beside.h core/mapping/check/beside.c core/mapping/check/certificate.h core/mapping/check/certificate.c core/mapping/check/bounds.c core/mapping/check/bounds_step.c \

@@ -17,6 +17,7 @@ typedef struct kind {
 static const kind kinds[] = {
   {"map", cm_work_map},
   {"compile", cm_work_compile},
+  {"simulate", cm_work_simulate},
   {"import", cm_work_import},
 };
 

@@ -916,6 +916,67 @@ START_TEST(objectives_of_time_steps)
 END_TEST
 
 /* A job of several mappings: each is there, and a plot with a point for each. */
+static char *simulation_of(const char *mapping, const char *more)
+{
+  static char body[400];
+  snprintf(body, sizeof body, "{\"kind\": \"simulate\", \"options\": {\"mapping\": \"%s\"%s}}", mapping, more);
+  return body;
+}
+
+/* Hops are those that the metrics count, and every packet passes each router on its way once. */
+START_TEST(a_mapping_is_simulated)
+{
+  char id[33], path[160];
+  worm_job(id, "");
+  json_t *job = finished(id, "done");
+  snprintf(path, sizeof path, "/v1/mappings/%s", test_word(job, "mapping"));
+  test_reply mapping = test_get(&server, path);
+  double hops = json_number_value(json_object_get(json_object_get(mapping.json, "metrics"), "hop_traffic"));
+  ck_assert_double_gt(hops, 0);
+  test_reply_clear(&mapping);
+  json_t *told[2];
+  for (int i = 0; i < 2; i++) {
+    test_reply reply = test_send(&server, "POST", "/v1/jobs",
+                                 simulation_of(test_word(job, "mapping"), i == 0 ? ", \"steps\": 2, \"threads\": 1" :
+                                               ", \"steps\": 2, \"threads\": 2"));
+    ck_assert_int_eq(reply.status, 202);
+    snprintf(id, sizeof id, "%s", test_word(reply.json, "id"));
+    test_reply_clear(&reply);
+    told[i] = finished(id, "done");
+    ck_assert_str_eq(test_word(told[i], "mapping"), test_word(job, "mapping"));
+    ck_assert_str_eq(test_word(told[i], "network"), test_word(job, "network"));
+  }
+  const json_t *report = json_object_get(told[0], "report"), *steps = json_object_get(report, "steps");
+  ck_assert(json_equal(report, json_object_get(told[1], "report")));
+  ck_assert_double_eq_tol(json_number_value(json_object_get(steps, "hops")), 2 * hops, 1e-9 * hops);
+  json_int_t passed = 0;
+  size_t i, k;
+  json_t *frame, *router;
+  json_array_foreach(json_object_get(json_object_get(report, "frames"), "packets"), i, frame)
+    json_array_foreach(frame, k, router)
+      passed += json_integer_value(router);
+  ck_assert_int_eq(2 * passed, json_integer_value(json_object_get(steps, "hops")) +
+                                 json_integer_value(json_object_get(steps, "packets")));
+  static const struct {
+    const char *more, *where;
+  } wrong[] = {{", \"load\": -1", "/options/load"}, {", \"steps\": 0", "/options/steps"}, {", \"lod\": 1", "/options/lod"},
+               {", \"communication\": \"both\"", "/options/communication"}};
+  for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+    test_reply reply =
+      test_problem(test_send(&server, "POST", "/v1/jobs", simulation_of(test_word(job, "mapping"), wrong[w].more)), 400, "bad-option");
+    ck_assert_str_eq(test_word(reply.json, "where"), wrong[w].where);
+    test_reply_clear(&reply);
+  }
+  test_reply reply = test_problem(test_send(&server, "POST", "/v1/jobs", simulation_of("nope", "")), 404, "not-found");
+  test_reply_clear(&reply);
+  reply = test_problem(test_send(&server, "POST", "/v1/jobs", "{\"kind\": \"simulate\"}"), 400, "bad-option");
+  test_reply_clear(&reply);
+  json_decref(job);
+  json_decref(told[0]);
+  json_decref(told[1]);
+}
+END_TEST
+
 START_TEST(a_pareto_set_is_served)
 {
   char id[33], network[65], path[200];
@@ -1017,6 +1078,7 @@ int main(void)
   tcase_add_test(tests, a_trial_mapping_is_committed_later);
   tcase_add_test(tests, a_mapping_over_http_passes_the_check);
   tcase_add_test(tests, objectives_of_time_steps);
+  tcase_add_test(tests, a_mapping_is_simulated);
   tcase_add_test(tests, a_pareto_set_is_served);
   tcase_add_test(tests, jobs_are_listed_page_by_page);
   suite_add_tcase(suite, tests);

@@ -322,6 +322,23 @@ test('a set of mappings between time and energy, with its plot', async () => {
   await page.locator('section:has(h2:text-is("Time against energy"))').screenshot({ path: join(process.env.CM_SCREENSHOTS, 'pareto.png') });
 });
 
+test('a mapping is simulated: latency against load, and the grid over time', async () => {
+  await go(`#/mappings/${mappings[0]}`);
+  await page.click('button:text-is("Simulate")');
+  await page.waitForURL(/#\/jobs\/.+/);
+  await page.waitForSelector('.badge-done', { timeout: 120000 });
+  await page.waitForSelector('svg.load-plot');
+  const { report } = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
+  assert.equal(await page.locator('svg.load-plot circle').count(), report.saturation.curve.length);
+  const readout = page.locator('output');
+  const first = await readout.textContent();
+  await page.locator('input[type=range]').press('ArrowRight');
+  const passed = report.frames.packets[1].reduce((a, b) => a + b, 0);
+  assert.notEqual(await readout.textContent(), first);
+  assert.equal(Number((await readout.textContent()).replace(/^.*: /, '').replace(/ packets.*$/, '').replace(/\D/g, '')), passed);
+  await shot('simulation', { fullPage: true });
+});
+
 test('a click on a core shows its budgets and its neurons', async () => {
   await go(`#/mappings/${mappings[0]}`);
   const wanted = (await coresOf(mappings[0])).sort((a, b) => b.neurons - a.neurons)[0];

@@ -212,6 +212,8 @@ static cm_status send(cm_fabric *f, uint32_t buffer, uint32_t channel, cm_error 
   }
   f->held[channel]++;
   f->carried[channel]++;
+  if (f->frames.most > 0)
+    cm_frames_count(&f->frames, f->now, channel < f->links ? channel / CM_DIRECTIONS : cm_router_of(f->chip, channel - f->links));
   f->free_at[channel] = f->now + f->service_ps[channel];
   return cm_events_put(&f->events, f->now + f->latency_ps[channel], CM_EVENT_ARRIVE, channel, sent, error);
 }
@@ -394,5 +396,6 @@ void cm_fabric_free(cm_fabric *f)
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
   cm_events_free(&f->events);
+  cm_frames_free(&f->frames);
   *f = (cm_fabric){0};
 }

@@ -8,6 +8,7 @@
 #define CM_MAPPING_SIMULATE_FABRIC_H
 
 #include "core/mapping/simulate/events.h"
+#include "core/mapping/simulate/frames.h"
 #include "core/mapping/simulate/traffic.h"
 
 enum { CM_FABRIC_NONE = UINT32_MAX, CM_FABRIC_CORES_MAX = 60 };
@@ -54,6 +55,7 @@ typedef struct cm_fabric {
   uint32_t packet_count, packet_free;
   uint32_t *todo;          /* channels to look at */
   uint64_t todo_room, todo_count;
+  cm_frames frames;        /* of what passes routers; most 0: not counted */
   uint64_t under_way;      /* packets and copies */
   uint64_t delivered, hops;
   /* Called for every delivery. */

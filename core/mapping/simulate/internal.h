@@ -13,6 +13,7 @@ typedef struct cm_step_outcome {
   uint64_t stuck;        /* packets that could not move any more: a deadlock */
   cm_histogram *latency; /* the caller's (cm_free) */
   uint64_t *carried;     /* [channels] the caller's */
+  cm_frames frames;      /* of step 0, where asked for; the caller's (cm_frames_free) */
 } cm_step_outcome;
 
 /* Simulates step `number`. Errors: memory, stops. */

@@ -119,7 +119,11 @@ static cm_status simulate_steps(simulation *s, json_t *report, cm_error *error)
   cm_status status = cm_parallel(s->run, s->options->steps, run_step, s, error);
   if (status == CM_OK && json_object_set_new(report, "steps", steps_json(s, tiles)) != 0)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  if (status == CM_OK && s->step[0].frames.most > 0 &&
+      json_object_set_new(report, "frames", cm_frames_json(&s->step[0].frames, cm_chip_routers_x(s->traffic->chip))) != 0)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
   for (uint32_t i = 0; i < s->options->steps; i++) {
+    cm_frames_free(&s->step[i].frames);
     cm_free(s->step[i].latency);
     cm_free(s->step[i].carried);
   }

@@ -15,6 +15,7 @@ typedef struct cm_simulate_options {
   bool saturation;   /* look for the load at which the network saturates */
   bool multicast;    /* a packet is copied where its ways part; else one packet a target core */
   uint32_t buffers;  /* packets that the input of a router, or a core, holds; at least 1 */
+  uint32_t frames;   /* of the first step, in which packets are counted router by router, at most; 0: none */
   uint64_t packets;  /* that a stream delivers before it is measured to its end; at least 1000 */
   uint64_t seed;
   const cm_spikes *spikes; /* which neurons fire in the steps; NULL: at random, by their rates */

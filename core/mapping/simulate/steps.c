@@ -153,8 +153,10 @@ static void conclude(step *s, double sent_ns, cm_step_outcome *o)
   o->stuck = f->under_way;
   o->latency = s->latency;
   o->carried = f->carried;
+  o->frames = f->frames;
   s->latency = NULL;
   f->carried = NULL;
+  f->frames = (cm_frames){0};
 }
 
 cm_status cm_simulate_step(const cm_traffic *t, const cm_simulate_options *options, uint32_t number, cm_run *run,
@@ -163,6 +165,8 @@ cm_status cm_simulate_step(const cm_traffic *t, const cm_simulate_options *optio
   step s;
   double sent_ns = 0;
   cm_status status = step_new(t, options->buffers, run, &s, error);
+  if (status == CM_OK && number == 0 && options->frames > 0)
+    status = cm_frames_new(s.fabric.routers, options->frames, run->memory, &s.fabric.frames, error);
   if (status == CM_OK && options->spikes != NULL)
     status = count_given(&s, options->spikes, number, error);
   if (status == CM_OK)

@@ -1,0 +1,73 @@
+/* Kind simulate: a mapping's packets in motion. The chip is the one that the mapping was made for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/mapping/check/check.h"
+#include "core/mapping/simulate/request.h"
+#include "core/network/topology_file.h"
+#include "daemon/job/internal.h"
+
+typedef struct simulate_job {
+  cm_work *work;
+  cm_simulate_request request;
+  cm_chip *chip;
+  cm_topology *topology;
+  uint32_t *part, *core, parts;
+} simulate_job;
+
+/* The chip as the mapping states it, which has two members that chip files lack. */
+static cm_status read_chip(simulate_job *j, const char *path, cm_error *error)
+{
+  json_t *summary;
+  if (cm_mapping_read_summary(path, &j->work->run, &summary, error) != CM_OK)
+    return error->status;
+  json_t *stated = json_object_get(summary, "chip");
+  (void)json_object_del(stated, "width");
+  (void)json_object_del(stated, "height");
+  char *text = stated != NULL ? cm_json_dumps(stated, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+  cm_status status = text != NULL ? cm_chip_parse(text, strlen(text), &j->chip, error)
+                                  : cm_fail(error, CM_DAMAGED, "the mapping does not state its chip");
+  free(text);
+  json_decref(summary);
+  return status;
+}
+
+static cm_status read_inputs(simulate_job *j, cm_error *error)
+{
+  cm_work *w = j->work;
+  char from[CM_PATH_MAX], network[CM_PATH_MAX];
+  if (cm_simulate_request_read(w->job.options, &j->request, error) != CM_OK)
+    return error->status;
+  w->run.threads = w->job.threads;
+  w->memory.limit_bytes = w->job.memory_limit;
+  if (w->job.time_limit > 0)
+    w->run.deadline = cm_now() + w->job.time_limit;
+  cm_run_phase(&w->run, "load");
+  if (cm_work_path(w, CM_WORK_FROM, from, error) != CM_OK || read_chip(j, from, error) != CM_OK ||
+      cm_work_path(w, CM_WORK_NETWORK, network, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_topology_load(network, &w->run, &j->topology, error);
+  /* We wrote that file: what is wrong with it now happened on our disk. */
+  if (status == CM_BAD_NETWORK)
+    status = error->status = CM_DAMAGED;
+  if (status != CM_OK)
+    return status;
+  return cm_mapping_read_places(from, j->topology->vertex_count, j->chip, &w->run, &j->part, &j->parts, &j->core, error);
+}
+
+cm_status cm_work_simulate(cm_work *work, cm_error *error)
+{
+  simulate_job j = {.work = work};
+  json_t *report = NULL;
+  cm_status status = read_inputs(&j, error);
+  if (status == CM_OK)
+    status = cm_packets_simulate(j.topology, j.chip, j.part, j.parts, j.core, &j.request.options, &work->run, &report, error);
+  if (status == CM_OK)
+    status = cm_work_tell(work, "report", report, error);
+  cm_free(j.part);
+  cm_free(j.core);
+  cm_topology_free(j.topology);
+  cm_chip_free(j.chip);
+  return status;
+}
