@@ -10,7 +10,7 @@
 #include "core/mapping/map.h"
 #include "core/operators/onnx/onnx.h"
 
-enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, WAIT, SET };
+enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, VISIBILITY, WAIT, SET };
 
 static const cli_flag flags[] = {
   {"chip", "NAME", CHIP, "a chip of the server"},
@@ -18,6 +18,7 @@ static const cli_flag flags[] = {
   {"name", "TEXT", NAME, "the job's name; the file's unless given"},
   {"reserve", NULL, RESERVE, "lease the region's cores when the job is done"},
   {"priority", "N", PRIORITY, "-100 to 100, higher first"},
+  {"visibility", "lab|group|private", VISIBILITY, "who sees what is sent and made: every user, your group, nobody else; else as the server's settings say"},
   {"wait", NULL, WAIT, "wait until the job has ended, as coremap wait does"},
   {"set", "NAME=VALUE", SET, "a job option (docs/options.md) by the name that it has over HTTP"},
   CLI_SERVER_FLAGS,
@@ -52,6 +53,11 @@ static int parse(int argc, char **argv, arguments *a)
     case NAME: good = json_object_set_new(a->job, cli_taken(), json_string(optarg)) == 0; break;
     case PRIORITY: good = json_object_set_new(a->job, "priority", cli_option_value(optarg)) == 0; break;
     case RESERVE: (void)json_object_set_new(a->job, "reserve", json_true()); break;
+    case VISIBILITY:
+      if (!cli_is_visibility(optarg))
+        return cli_usage("submit", "--visibility is \"%s\"; it must be lab, group or private", optarg);
+      (void)json_object_set_new(a->job, "visibility", json_string(optarg));
+      break;
     case WAIT: a->wait = true; break;
     case SET:
       if (strchr(optarg, '=') == NULL || strcspn(optarg, "=") >= sizeof name)
@@ -106,7 +112,7 @@ static cm_status check_job(cli_server *server, const arguments *a, cm_error *err
 static cm_status queue(cli_server *server, cli_run *cli, arguments *a, cli_reply *reply, cm_error *error)
 {
   json_t *network = NULL;
-  const cli_upload file = {a->network, a->network_name, a->format};
+  const cli_upload file = {a->network, a->network_name, a->format, json_string_value(json_object_get(a->job, "visibility"))};
   if (check_job(server, a, error) != CM_OK || cli_upload_network(server, cli, &file, &network, error) != CM_OK)
     return error->status;
   const char *format = json_string_value(json_object_get(network, "format"));

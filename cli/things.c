@@ -10,7 +10,7 @@
 #include "core/base/file.h"
 #include "core/mapping/map.h"
 
-enum { FOLLOW = 1, CHIP, NAME, WAIT, RESERVE, PRIORITY };
+enum { FOLLOW = 1, CHIP, NAME, WAIT, RESERVE, PRIORITY, VISIBILITY };
 
 static const cli_flag log_flags[] = {
   {"follow", NULL, FOLLOW, "go on until the job has ended"}, CLI_SERVER_FLAGS, {"json", NULL, CLI_JSON, "an object with one member, log"}, {0}};
@@ -23,6 +23,7 @@ static const cli_flag remap_flags[] = {
   {"name", "TEXT", NAME, "the job's name"},
   {"reserve", NULL, RESERVE, "lease the region's cores when the job is done"},
   {"priority", "N", PRIORITY, "-100 to 100, higher first"},
+  {"visibility", "lab|group|private", VISIBILITY, "who sees what is sent and made: every user, your group, nobody else; else as the server's settings say"},
   {"wait", NULL, WAIT, "wait until the job has ended, as coremap wait does"},
   CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG, {0}};
 
@@ -51,6 +52,11 @@ static int parse(const cli_command *command, int argc, char **argv, int most, ar
     case CHIP: a->chip = optarg; break;
     case NAME: a->name = optarg; break;
     case WAIT: a->wait = true; break;
+    case VISIBILITY:
+      if (!cli_is_visibility(optarg))
+        return cli_usage(command->name, "--visibility is \"%s\"; it must be lab, group or private", optarg);
+      (void)json_object_set_new(a->job, "visibility", json_string(optarg));
+      break;
     case RESERVE: (void)json_object_set_new(a->job, "reserve", json_true()); break;
     case PRIORITY: (void)json_object_set_new(a->job, "priority", cli_option_value(optarg)); break;
     case CLI_TAKES_OPTION:
@@ -392,7 +398,7 @@ static cm_status remap_job(cli_server *server, cli_run *cli, const arguments *a,
   (void)json_object_set_new(a->job, "name", json_string(name));
   cm_status status = set_options(a, about, id, error);
   if (status == CM_OK && a->count == 2) {
-    const cli_upload file = {cli_input(a->words[1]), a->words[1], NULL};
+    const cli_upload file = {cli_input(a->words[1]), a->words[1], NULL, json_string_value(json_object_get(a->job, "visibility"))};
     status = cli_upload_network(server, cli, &file, &network, error);
     old = json_object_get(network, "id");
   }

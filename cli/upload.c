@@ -14,6 +14,11 @@ const char *cli_base_name(const char *path)
   return slash != NULL ? slash + 1 : path;
 }
 
+bool cli_is_visibility(const char *text)
+{
+  return strcmp(text, "lab") == 0 || strcmp(text, "group") == 0 || strcmp(text, "private") == 0;
+}
+
 /* Adds the options for reading to a path that has a query; false: no room. */
 static bool add_read_options(cli_server *server, char *path, size_t size)
 {
@@ -71,7 +76,8 @@ static json_t *find_by_hash(cli_server *server, const cli_upload *what)
   if (cli_server_ask(server, &request, &reply, &ignored) != CM_OK)
     return NULL;
   json_array_foreach(json_object_get(reply.json, "networks"), i, one)
-    if (found == NULL && (what->format == NULL || strcmp(what->format, text_of(one, "format")) == 0) && is_ours(server, one))
+    if (found == NULL && (what->format == NULL || strcmp(what->format, text_of(one, "format")) == 0) &&
+        (what->visibility == NULL || strcmp(what->visibility, text_of(one, "visibility")) == 0) && is_ours(server, one))
       found = json_incref(one);
   json_decref(reply.json);
   return found;
@@ -88,7 +94,8 @@ static cm_status send_file(cli_server *server, cli_run *cli, const cli_upload *w
   if (file == NULL)
     status = cm_fail_errno(error, errno, "cannot open", what->path);
   else if (name == NULL || format == NULL ||
-           snprintf(path, sizeof path, "/v1/networks?name=%s%s%s", name, what->format != NULL ? "&format=" : "", format) >=
+           snprintf(path, sizeof path, "/v1/networks?name=%s%s%s%s%s", name, what->format != NULL ? "&format=" : "", format,
+                    what->visibility != NULL ? "&visibility=" : "", what->visibility != NULL ? what->visibility : "") >=
              (int)sizeof path)
     status = cm_fail(error, CM_BAD_REQUEST, "the name of %s is too long", what->path);
   else if (!add_read_options(server, path, sizeof path))

@@ -8,7 +8,11 @@ typedef struct cli_upload {
   const char *path; /* of a file (cli_input), or the id of what the server has */
   const char *name; /* as named on the command line: the network's name is its last part */
   const char *format; /* NULL: by content */
+  const char *visibility; /* NULL: as the server's settings say */
 } cli_upload;
+
+/* "lab", "group", "private". */
+bool cli_is_visibility(const char *text);
 
 /* The last part of a path. */
 const char *cli_base_name(const char *path);

@@ -78,10 +78,11 @@ export async function createJob(job) {
 
 /** Sends a file as it is: a network, or the rates of the network `of`. fetch cannot tell how far an upload is,
  * XMLHttpRequest can. */
-export function uploadNetwork(file, of, onProgress, signal) {
+export function uploadNetwork(file, { of, visibility }, onProgress, signal) {
   return new Promise((resolve, reject) => {
     const upload = new XMLHttpRequest();
-    upload.open('POST', of ? `v1/networks/${part(of.id)}/rates` : `v1/networks${query({ name: file.name })}`);
+    const made = { name: file.name, visibility: visibility || undefined };
+    upload.open('POST', of ? `v1/networks/${part(of.id)}/rates` : `v1/networks${query(made)}`);
     upload.setRequestHeader('Content-Type', 'application/octet-stream');
     upload.upload.onprogress = (event) =>
       onProgress(event.lengthComputable ? event.loaded / event.total : NaN);

@@ -1,6 +1,6 @@
 // #/new: upload a network, then a job for it.
 
-import { listChips, listNetworks } from './api.js';
+import { getMe, listChips, listNetworks } from './api.js';
 import { element, fill } from './dom.js';
 import { jobForm } from './jobform.js';
 import { uploadPanel } from './upload.js';
@@ -19,10 +19,14 @@ async function allNetworks(signal) {
 }
 
 export async function showCreate(main, { query }, signal) {
-  const [networks, { chips }] = await Promise.all([allNetworks(signal), listChips(signal)]);
-  const { form, list } = jobForm(chips, { chip: query.get('chip') }, signal);
+  const [networks, { chips }, me] = await Promise.all([
+    allNetworks(signal),
+    listChips(signal),
+    getMe().catch(() => null),
+  ]);
+  const { form, list } = jobForm(chips, me, { chip: query.get('chip') }, signal);
   list(networks, query.get('network'));
-  const upload = uploadPanel((uploaded) => {
+  const upload = uploadPanel(me, (uploaded) => {
     const at = networks.findIndex(({ id }) => id === uploaded.id);
     if (at >= 0) networks.splice(at, 1);
     networks.unshift(uploaded);

@@ -6,6 +6,7 @@ import { bytes, count, fragmentText, shortId } from './format.js';
 import { limitsOf } from './model.js';
 import { problemNode } from './problemnode.js';
 import { isModel, sizeText } from './upload.js';
+import { visibilityField } from './visibility.js';
 
 const DEFAULT_CHIP = 'loihi64';
 
@@ -179,7 +180,7 @@ async function chipText(entry, model, signal) {
 }
 
 /** The form, and list(networks, id), which shows other networks in it and chooses one. */
-export function jobForm(chips, wanted, signal) {
+export function jobForm(chips, me, wanted, signal) {
   const network = element('select', { id: 'network', required: true });
   const networkNote = element('p', { class: 'quiet note' });
   const chip = element('select', { id: 'chip' });
@@ -200,6 +201,7 @@ export function jobForm(chips, wanted, signal) {
     return { option, control, node: field(option.label, control) };
   });
   const reserveNode = field('Reserve the cores on the chip when done', reserve);
+  const visibility = visibilityField('visibility', 'Who sees the result', me);
   let networks = [];
 
   const kind = () => (isModel(networks.find(({ id }) => id === network.value)) ? 'compile' : 'map');
@@ -273,6 +275,7 @@ export function jobForm(chips, wanted, signal) {
         ...(chip.value && { chip: chip.value }),
         ...(kind() === 'map' && { reserve: reserve.checked }),
         options: sent,
+        ...(visibility.value() && { visibility: visibility.value() }),
         ...(name.value.trim() && { name: name.value.trim() }),
       });
       location.hash = `#/jobs/${encodeURIComponent(job.id)}`;
@@ -291,6 +294,7 @@ export function jobForm(chips, wanted, signal) {
     field('Chip', chip, chipNote),
     element('div', { class: 'field-row' }, nodes(false)),
     field('Name', name),
+    visibility.node,
     element(
       'details',
       {},

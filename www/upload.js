@@ -4,6 +4,7 @@ import { uploadNetwork } from './api.js';
 import { announce, element, facts, fill, icon, progressBar, setText } from './dom.js';
 import { bytes, count, percent } from './format.js';
 import { problemNode } from './problemnode.js';
+import { visibilityField } from './visibility.js';
 
 /** An operator-level model, which is compiled; other networks are mapped. */
 export const isModel = (network) => network?.format === 'onnx';
@@ -26,8 +27,9 @@ const networkFacts = (network) =>
     'facts facts-5',
   );
 
-/** A panel that uploads a file and hands the network that it became to onUploaded. */
-export function uploadPanel(onUploaded, signal) {
+/** A panel that uploads a file, for `me` to say who sees it, and hands the network that it became to onUploaded. */
+export function uploadPanel(me, onUploaded, signal) {
+  const visibility = visibilityField('network-visibility', 'Who sees what you upload', me);
   const input = element('input', {
     type: 'file',
     id: 'file',
@@ -87,7 +89,7 @@ export function uploadPanel(onUploaded, signal) {
     try {
       const { network, known } = await uploadNetwork(
         file,
-        of,
+        { of, visibility: visibility.value() },
         (fraction) => {
           bar.set(fraction);
           setText(
@@ -142,5 +144,5 @@ export function uploadPanel(onUploaded, signal) {
     );
   }
   zone.addEventListener('dragleave', () => zone.classList.remove('over'));
-  return element('section', { class: 'panel' }, element('h2', {}, 'Upload a network or model'), input, zone, outcome);
+  return element('section', { class: 'panel' }, element('h2', {}, 'Upload a network or model'), visibility.node, input, zone, outcome);
 }

@@ -661,8 +661,23 @@ test('with users one signs in with a token, by keyboard, and out again', async (
     assert.match(await tab.textContent('#account'), /ann/);
     await tab.waitForSelector('h1:text-is("New job")');
     assert.equal(await tab.evaluate(() => document.cookie), '', 'no script sees the session');
+    await tab.selectOption('#network-visibility', 'private');
+    assert.deepEqual(
+      await tab.$$eval('#visibility option', (options) => options.map(({ value }) => value)),
+      ['', 'lab', 'private'],
+      'who is in no group shows nothing to one',
+    );
     await tab.setInputFiles('#file', FILE); // a change, by the session alone
     await tab.waitForFunction(() => /286/.test(document.body.textContent));
+    await tab.selectOption('#visibility', 'private');
+    await tab.click('form[aria-labelledby=form-title] button[type=submit]');
+    await tab.waitForSelector('h1:not(:text-is("New job"))');
+    const mine = async (path, name) => {
+      const headers = { Authorization: `Bearer ${token}` };
+      return (await (await context.request.get(`${lab.url}${path}`, { headers })).json())[name];
+    };
+    assert.deepEqual((await mine('/v1/networks', 'networks')).map(({ visibility }) => visibility), ['private']);
+    assert.deepEqual((await mine('/v1/jobs', 'jobs')).map(({ visibility }) => visibility), ['private']);
     await tab.screenshot({ path: join(process.env.CM_SCREENSHOTS, 'signed-in.png') });
     await tab.reload();
     await tab.waitForSelector('#account:not([hidden])');
