@@ -19,7 +19,8 @@ static const char *const advices[ADVICES] = {
   [UNPACK] = "unpack it first; only gzip is unpacked on the way",
   [RESAVE] = "save it as UTF-8",
   [MODEL] = "operator-level models are compiled (kind compile, coremap compile), not mapped",
-  [OTHER_INPUT] = "it is no network: name the network itself here",
+  [OTHER_INPUT] = ("name the network itself here; this line converts a table of synapses, as NEST writes it: "
+                   TABLE("read_json('FILE')")),
   [NO_NETWORK] = "it holds no network",
   [MATLAB] = "this line converts a square matrix: " MATRIX("scipy.io.loadmat('FILE')['NAME']"),
   [MATLAB_HDF5] = ("this line converts a square matrix: "

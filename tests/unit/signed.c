@@ -196,6 +196,8 @@ START_TEST(delays_of_tables_come_back)
 {
   static const char *const texts[][2] = {
     {"source target weight delay\n10 20 -87.5 1.5\n20 10 21 0.1\n", "nest.dat"},
+    {" source   target   synapse model   weight   delay \n-------- -------- --------------- -------- -------\n"
+     "     10       20  static_synapse  -87.500   1.500\n     20       10  static_synapse   21.000   0.100\n", "printed.txt"}, /* NEST */
     {"# columns = [\"i\", \"j\", \"delay\", \"weight\"]\n10\t20\t1.5\t-87.5\n20\t10\t0.1\t21\n", "pynn.txt"},
     {"10 20 -87.5 1.5\n20 10 21 0.1\n", "list.conn"},
     {"[(10, 20, -87.5, 1.5), (20, 10, 21.0, 0.1)]\n", "list.txt"},
@@ -302,6 +304,7 @@ START_TEST(square_tables_are_matrices)
     {",a,b,c\na,0,1\n", "line 1", "4 fields"},
     {",a,b,a\na,0,1,2\n", "line 2", "two columns"},
     {",a,b,c\na,0,x,2\n", "line 2", "'x'"},
+    {"source target  synapse model\n------ ------\n1 2 x\n", "line 2", "rule of dashes"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     cm_topology *t = NULL;

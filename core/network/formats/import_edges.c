@@ -273,6 +273,50 @@ static cm_status read_first_two(cm_table *t, char *header, size_t header_length,
   return cm_table_split(t, line, length, error) == CM_OK ? take_row(t, error) : error->status;
 }
 
+/* Whether a row is a rule of dashes, as NEST prints one below a header. */
+static bool is_rule(const cm_table *t)
+{
+  for (size_t i = 0; i < t->field_count; i++)
+    if (strspn(t->fields[i].text, "-") < t->fields[i].length)
+      return false;
+  return t->field_count > 1;
+}
+
+/* Columns of a header above a rule, between two blanks and more: "synapse model" is one. */
+static bool columns_above_rule(cm_table *t, char *header, size_t length)
+{
+  cm_columns columns;
+  for (size_t i = 0; i + 1 < length; i++)
+    if (header[i] == ' ' && header[i + 1] != ' ' && i > 0 && header[i - 1] != ' ')
+      header[i] = '_';
+  cm_error ignored;
+  size_t rule = t->field_count;
+  if (cm_table_split(t, header, length, &ignored) != CM_OK || t->field_count != rule ||
+      !cm_columns_of_header(t->fields, t->field_count, &columns))
+    return false;
+  t->columns = columns;
+  return true;
+}
+
+/* The row below a header between blanks: a rule says where columns are, else it is the first of the table. */
+static cm_status read_below_header(cm_table *t, const char *line, size_t length, bool *done, cm_error *error)
+{
+  char *header;
+  if (t->separator != ' ')
+    return CM_OK;
+  if (CM_NEW(t->memory, header, length + 1, error) != CM_OK)
+    return error->status;
+  memcpy(header, line, length);
+  size_t header_length = length;
+  cm_status status = next_row(t, &line, &length, done, error);
+  if (status == CM_OK && !*done && !is_rule(t))
+    status = take_row(t, error);
+  else if (status == CM_OK && !*done && !columns_above_rule(t, header, header_length))
+    status = cm_table_bad(t, "the rule of dashes parts other columns than the line above names", error);
+  cm_free(header);
+  return status;
+}
+
 static cm_status read_first(cm_table *t, bool *done, cm_error *error)
 {
   const char *line = NULL, *said = cm_source_option(t->source, CM_READ_COLUMNS);
@@ -286,7 +330,7 @@ static cm_status read_first(cm_table *t, bool *done, cm_error *error)
   if (said == NULL && cm_columns_of_header(t->fields, t->field_count, &columns)) {
     t->columns = columns;
     t->named = true;
-    return CM_OK;
+    return read_below_header(t, line, length, done, error);
   }
   if (t->named)
     return looks_like_header(t) ? CM_OK : take_row(t, error);
