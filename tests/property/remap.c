@@ -12,8 +12,11 @@
 static cm_error error;
 static char folder[CM_PATH_MAX], old_path[CM_PATH_MAX], new_path[CM_PATH_MAX];
 
+static const char *objective;
+
 static void set_up(void)
 {
+  objective = "auto";
   test_folder(folder);
   ck_ok(cm_path(old_path, &error, "%s/old.json", folder));
   ck_ok(cm_path(new_path, &error, "%s/new.json", folder));
@@ -31,8 +34,8 @@ static cm_status map(cm_map_input *input, unsigned threads, bool compare, cm_map
   cm_run_init(&run);
   cm_memory_init(&memory, 0);
   run.memory = &memory;
-  json_t *json = json_pack("{s:s, s:i, s:s}", "preset", input->topology->directed ? "fast" : "reference", "threads",
-                           (int)threads, "compare", compare ? "fresh" : "none");
+  json_t *json = json_pack("{s:s, s:i, s:s, s:s}", "preset", input->topology->directed ? "fast" : "reference", "threads",
+                           (int)threads, "compare", compare ? "fresh" : "none", "objective", objective);
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
   cm_map_options_apply(options, &run);
@@ -268,6 +271,53 @@ START_TEST(remappings_are_legal_and_move_what_must)
 }
 END_TEST
 
+/* After a core is lost and no other is free, its neurons go where the step stays short: never longer than where they go for
+ * packets alone, and who need not move stays. */
+START_TEST(steps_stay_short_after_a_core_is_lost)
+{
+  double by_time = 0, by_packets = 0;
+  for (uint64_t round = 0; round < 8; round++) {
+    cm_random random;
+    cm_random_init(&random, round, 27, 0);
+    cm_topology n = network_directed(&random, 60, 60);
+    cm_chip *chip;
+    cm_occupancy *occupancy;
+    cm_mapping *old, *made[2];
+    ck_ok(cm_chip_mesh(4, 3, &chip, &error));
+    chip->limits.neurons = 60;
+    ck_ok(cm_occupancy_new(chip, &occupancy, &error));
+    cm_map_input input = {.topology = &n, .chip = chip, .occupancy = occupancy};
+    objective = "time";
+    ck_ok(map(&input, 1, false, &old));
+    write_mapping(&input, old, old_path);
+    input.from = old_path;
+    uint32_t lost = old->core[0];
+    for (uint32_t c = 0; c < cm_chip_cores(chip); c++) /* none but those in use */
+      occupancy->state[c] = CM_CORE_BROKEN;
+    for (uint32_t p = 1; p < old->part_count; p++)
+      occupancy->state[old->core[p]] = CM_CORE_FREE;
+    for (int i = 0; i < 2; i++) {
+      objective = i == 0 ? "time" : "axon";
+      ck_ok(map(&input, 1, false, &made[i]));
+      legal(&input, made[i]);
+      for (uint32_t v = 0; v < n.vertex_count; v++)
+        if (old->core[old->part[v]] != lost)
+          ck_assert_uint_eq(made[i]->core[made[i]->part[v]], old->core[old->part[v]]);
+    }
+    ck_assert_double_le(made[0]->metrics.core_ns_max, made[1]->metrics.core_ns_max * (1 + 1e-9));
+    by_time += made[0]->metrics.core_ns_max;
+    by_packets += made[1]->metrics.core_ns_max;
+    cm_mapping_free(made[0]);
+    cm_mapping_free(made[1]);
+    cm_mapping_free(old);
+    cm_occupancy_free(occupancy);
+    cm_chip_free(chip);
+    network_free(&n);
+  }
+  ck_assert_double_lt(by_time, 0.95 * by_packets);
+}
+END_TEST
+
 /* Each allocation in turn fails: a clear refusal and nothing left behind. */
 START_TEST(remapping_survives_a_lack_of_memory)
 {
@@ -353,6 +403,7 @@ int main(void)
   tcase_set_timeout(tests, 300);
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, remappings_are_legal_and_move_what_must);
+  tcase_add_test(tests, steps_stay_short_after_a_core_is_lost);
   tcase_add_test(tests, remapping_survives_a_lack_of_memory);
   tcase_add_test(tests, files_that_are_no_mapping_are_refused);
   suite_add_tcase(suite, tests);

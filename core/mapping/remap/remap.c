@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "core/mapping/check/check_internal.h"
+#include "core/mapping/mappers/step_engine.h"
+#include "core/mapping/remap/hasten.h"
 #include "core/mapping/remap/identity.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
@@ -246,6 +248,41 @@ static cm_status verify(const remap *r, cm_error *error)
   return status;
 }
 
+/* Where the time of steps counts, those that had to leave, or are new, look for parts in which it is short. */
+static cm_status hasten(remap *r, cm_error *error)
+{
+  const struct cm_map_options *o = r->input->options;
+  cm_settlement *s = &r->settled;
+  bool energy = o->objective == CM_OBJECTIVE_ENERGY;
+  uint32_t *movable, count = 0;
+  if (!s->topology->directed || !cm_objective_is_of_steps((cm_objective)o->objective) || (energy && o->step_budget_ns <= 0))
+    return CM_OK;
+  if (CM_NEW(r->run->memory, movable, s->topology->vertex_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < s->topology->vertex_count; v++)
+    if (r->old_of[v] == CM_NOBODY || r->old.neuron[r->old_of[v]] != s->part[v])
+      movable[count++] = v;
+  cm_run_phase(r->run, "hasten");
+  cm_status status = cm_hasten(s, movable, count, energy ? o->step_budget_ns : 0, o->seed, r->run, error);
+  cm_free(movable);
+  return status;
+}
+
+/* Parts with neurons that were not there before. */
+static cm_status count_founded(remap *r, uint32_t before, cm_error *error)
+{
+  const cm_settlement *s = &r->settled;
+  uint8_t *seen;
+  if (CM_NEW(r->run->memory, seen, s->parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < s->topology->vertex_count; v++) {
+    r->founded += s->part[v] >= before && !seen[s->part[v]];
+    seen[s->part[v]] = 1;
+  }
+  cm_free(seen);
+  return CM_OK;
+}
+
 static cm_status settle_and_seat(remap *r, bool *settled, cm_error *error)
 {
   cm_run_phase(r->run, "settle");
@@ -257,7 +294,10 @@ static cm_status settle_and_seat(remap *r, bool *settled, cm_error *error)
   uint32_t before = r->settled.parts;
   if (status == CM_OK)
     status = cm_settle(&r->settled, r->run, settled, error);
-  r->founded = r->settled.parts - before;
+  if (status == CM_OK && *settled)
+    status = hasten(r, error);
+  if (status == CM_OK && *settled)
+    status = count_founded(r, before, error);
   if (status != CM_OK || !*settled)
     return status;
   cm_run_phase(r->run, "seat");

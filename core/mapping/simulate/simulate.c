@@ -142,6 +142,12 @@ static cm_status simulate_stream(simulation *s, json_t *report, cm_error *error)
   return status;
 }
 
+static void tell_load(const cm_stream_outcome *o, json_t *curve)
+{
+  (void)json_array_append_new(curve, json_pack("{s:f, s:f, s:b}", "load", o->load, "latency_mean_ns",
+                                               cm_histogram_mean_ns(o->latency), "saturated", o->saturated));
+}
+
 /* Tries some loads at once; *low and *high close in on where the network saturates. Each goes into the curve. */
 static cm_status probe(simulation *s, double *low, double *high, json_t *curve, cm_error *error)
 {
@@ -159,8 +165,7 @@ static cm_status probe(simulation *s, double *low, double *high, json_t *curve, 
       fails = o->load;
     else if (!o->saturated && fails == *high)
       fits = o->load;
-    (void)json_array_append_new(curve, json_pack("{s:f, s:f, s:b}", "load", o->load, "latency_mean_ns",
-                                                 cm_histogram_mean_ns(o->latency), "saturated", o->saturated));
+    tell_load(o, curve);
     free_stream(&s->stream[i]);
   }
   *low = fits;
@@ -169,7 +174,7 @@ static cm_status probe(simulation *s, double *low, double *high, json_t *curve, 
 }
 
 /* A load that saturates, by doubling from where one packet in a thousand ns leaves a core on average. */
-static cm_status find_bracket(simulation *s, double *low, double *high, cm_error *error)
+static cm_status find_bracket(simulation *s, double *low, double *high, json_t *curve, cm_error *error)
 {
   double packets = 0;
   for (uint32_t e = 0; e < s->traffic->topology->net_count; e++)
@@ -181,6 +186,7 @@ static cm_status find_bracket(simulation *s, double *low, double *high, cm_error
     if (run_stream(s, 0, error) != CM_OK)
       return error->status;
     bool saturated = s->stream[0].saturated;
+    tell_load(&s->stream[0], curve);
     free_stream(&s->stream[0]);
     if (saturated)
       return CM_OK;
@@ -195,7 +201,7 @@ static cm_status find_saturation(simulation *s, json_t *report, cm_error *error)
   double low, high;
   json_t *curve = json_array();
   cm_run_phase(s->run, "saturation");
-  cm_status status = find_bracket(s, &low, &high, error);
+  cm_status status = find_bracket(s, &low, &high, curve, error);
   for (int i = 0; i < ROUNDS && status == CM_OK; i++)
     status = probe(s, &low, &high, curve, error);
   if (status != CM_OK) {

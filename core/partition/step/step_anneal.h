@@ -10,6 +10,8 @@ typedef struct cm_step_anneal_options {
   double heat;       /* at first, in mean packets */
   uint32_t sweeps;   /* visits of all neurons */
   uint64_t seed;
+  const uint32_t *movable; /* [movable_count] neurons that may change parts; NULL: all */
+  uint32_t movable_count;
 } cm_step_anneal_options;
 
 /* Moves neurons of a whole, legal partition within the limits that are kept; the best that was seen stays: with `lower`
