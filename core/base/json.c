@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local uint64_t refusals;
+/* The model also serves in a shared library (python/). */
+static _Thread_local __attribute__((tls_model("initial-exec"))) uint64_t refusals;
 
 /* What one parser has allocated and not freed. */
 typedef struct parsing {
@@ -16,7 +17,7 @@ typedef struct parsing {
   size_t count, room;
 } parsing;
 
-static _Thread_local parsing *under_way; /* NULL: jansson does something else in this thread */
+static _Thread_local __attribute__((tls_model("initial-exec"))) parsing *under_way; /* NULL: jansson does something else in this thread */
 
 /* Room for one more block. */
 static bool make_room(parsing *p)

@@ -28,7 +28,8 @@ struct cm_crew {
   atomic_uint_fast64_t *account; /* of whom the crew works for, or NULL */
 };
 
-static _Thread_local atomic_uint_fast64_t *my_account;
+/* The model also serves in a shared library (python/). */
+static _Thread_local __attribute__((tls_model("initial-exec"))) atomic_uint_fast64_t *my_account;
 
 void cm_threads_account(atomic_uint_fast64_t *nanoseconds)
 {

@@ -1,0 +1,141 @@
+"""Maps spiking networks on many-core chips.
+
+    import coremap
+    mapping = coremap.map(weights, chip="loihi1", preset="best")     # a scipy matrix: row to column
+    mapping.part, mapping.xy, mapping.metrics["energy_pj"]
+
+With ``server="https://..."`` a coremapd server does it. See docs/python.md.
+"""
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from typing import Any, Callable, Dict, Optional
+
+import numpy as np
+
+from . import _local, _server
+from ._local import CoremapError
+
+__all__ = ["map", "Mapping", "CoremapError", "version"]
+
+Progress = Callable[[str, float], None]
+
+
+def version() -> str:
+    """The version of the library that is loaded."""
+    return _local.version()
+
+
+class Mapping:
+    """Which neuron runs on which core. ``part[i]`` is the part of neuron i, ``xy[p]`` the core of part p."""
+
+    def __init__(self, source: Any):
+        self._source = source
+        self.part: np.ndarray = source.part
+        self.xy: np.ndarray = source.xy
+        self.summary: Dict[str, Any] = json.loads(source.text("summary"))
+
+    @property
+    def metrics(self) -> Dict[str, Any]:
+        """The figures of docs/mapping-formats.md: energy_pj, connectivity, step_ns, ..."""
+        return self.summary["metrics"]
+
+    @property
+    def core_of(self) -> np.ndarray:
+        """x, y of every neuron's core."""
+        return self.xy[self.part]
+
+    def certificate(self) -> Dict[str, Any]:
+        """Limits, metrics and lower bounds that ``coremap check --certificate`` verifies."""
+        return json.loads(self._source.text("certificate"))
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Writes the whole mapping as ``coremap map -o`` does."""
+        self._source.write("mapping", os.fspath(path))
+
+    def to(self, format: str, path: "str | os.PathLike[str]") -> None:
+        """Writes a format of docs/exports.md: sanafe, booksim, noxim, pacman, hgrade, traffic, lava."""
+        self._source.write(format, os.fspath(path))
+
+    def to_sanafe(self, path: "str | os.PathLike[str]") -> None:
+        """Writes SANA-FE's architecture, network and mapping."""
+        self.to("sanafe", path)
+
+    def draw(self, path: "str | os.PathLike[str]", layer: str = "neurons") -> None:
+        """Draws a layer of docs/pictures.md as .svg or .png."""
+        kind = "png" if os.fspath(path).endswith(".png") else "svg"
+        self._source.write("picture:%s:%s" % (kind, layer), os.fspath(path))
+
+    def __repr__(self) -> str:
+        return "<coremap.Mapping: %d neurons in %d parts on %s>" % (len(self.part), len(self.xy), self.summary["chip"]["name"])
+
+    def _repr_html_(self) -> str:
+        return self._source.text("picture:svg:neurons")
+
+
+def _pairs(pre: Any, post: Any, weight: Any, neurons: Optional[int]) -> Dict[str, np.ndarray]:
+    pre, post = np.asarray(pre), np.asarray(post)
+    if pre.ndim != 1 or pre.shape != post.shape or (len(pre) and (pre.dtype.kind not in "iu" or post.dtype.kind not in "iu")):
+        raise ValueError("pre and post are lists of as many whole numbers")
+    if len(pre) and min(pre.min(), post.min()) < 0:
+        raise ValueError("neurons are counted from 0")
+    least = int(max(pre.max(), post.max())) + 1 if len(pre) else 0
+    size = least if neurons is None else neurons
+    if size < least:
+        raise ValueError("a synapse is of neuron %d, and there are %d" % (least - 1, size))
+    data = np.ones(len(pre)) if weight is None else np.asarray(weight, dtype=np.float64)
+    if data.shape != pre.shape:
+        raise ValueError("there are %d weights for %d synapses" % (data.size, pre.size))
+    return {"row": pre.astype(np.int64), "col": post.astype(np.int64), "data": data, "shape": np.array([size, size]),
+            "format": np.array(b"coo")}
+
+
+def _arrays(network: Any, neurons: Optional[int]) -> Optional[Dict[str, np.ndarray]]:
+    """The arrays of a scipy .npz; None: it is a path."""
+    if isinstance(network, (str, os.PathLike)):
+        return None
+    if isinstance(network, (tuple, list)) and len(network) in (2, 3):
+        return _pairs(network[0], network[1], network[2] if len(network) == 3 else None, neurons)
+    if hasattr(network, "tocoo"):  # scipy
+        coo = network.tocoo()
+        if coo.shape[0] != coo.shape[1]:
+            raise ValueError("a network is a square matrix, and this is %d by %d" % coo.shape)
+        return _pairs(coo.row, coo.col, coo.data, coo.shape[0])
+    if hasattr(network, "i") and hasattr(network, "j") and hasattr(network, "source"):  # brian2.Synapses
+        if network.source is not network.target:
+            first = len(network.source)
+            return _pairs(np.asarray(network.i[:]), np.asarray(network.j[:]) + first, None, first + len(network.target))
+        return _pairs(np.asarray(network.i[:]), np.asarray(network.j[:]), None, len(network.source))
+    array = np.asarray(network)
+    if array.ndim == 2 and array.shape[0] == array.shape[1] and array.dtype.kind in "iufb":
+        pre, post = np.nonzero(array)
+        return _pairs(pre, post, array[pre, post], array.shape[0])
+    raise TypeError("a network is a scipy matrix, (pre, post), (pre, post, weight), a square array, brian2.Synapses or a path")
+
+
+def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, server: Optional[str] = None, token: Optional[str] = None,
+        format: Optional[str] = None, occupancy: "Optional[str | os.PathLike[str]]" = None, progress: Optional[Progress] = None,
+        **options: Any) -> Mapping:
+    """Maps a network on a chip.
+
+    network: a scipy matrix (row i: the synapses of neuron i), (pre, post) or (pre, post, weight), a square array,
+        brian2.Synapses, or the path of any file that coremap reads. chip: a preset, or a chip file's path (of a server:
+        its name). neurons: how many there are where pairs do not say. server, token: a coremapd server does it; the token
+        is $COREMAP_TOKEN unless given. occupancy: a file. progress(phase, fraction) is told how far it is. All else are
+        job options (docs/options.md): preset="best", seed=7, max_part_size=16.
+
+    Raises CoremapError with ``code``, ``detail`` and ``where``; ValueError and TypeError for arrays that are no network.
+    The interpreter's lock is released while it maps.
+    """
+    arrays = _arrays(network, neurons)
+    with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
+        path = os.fspath(network) if arrays is None else os.path.join(folder, "network.npz")
+        if arrays is not None:
+            np.savez(path, **arrays)
+        if server is not None:
+            if occupancy is not None:
+                raise ValueError("a server keeps the occupancy of its chips: leave it out")
+            return Mapping(_server.map_file(path, chip, server, token, format, options, progress))
+        return Mapping(_local.map_file(path, chip, format, occupancy, options, progress))

@@ -1,0 +1,117 @@
+"""The Python package on scipy matrices, pairs, arrays, files and Brian 2, here and on a server; its example notebook.
+
+usage: package.py SERVER NOTEBOOK FOLDER. Leaves FOLDER/network.npz, python.map, python.part for the command to judge."""
+import gc, json, os, sys, threading
+
+import numpy as np
+import scipy.sparse
+
+import coremap
+
+server, notebook, folder = sys.argv[1:4]
+os.chdir(folder)
+options = dict(chip="loihi1", preset="fast", max_part_size=32, seed=3)
+weights = scipy.sparse.random(500, 500, 0.02, format="csr", random_state=1)
+checks = 0
+
+
+def check(good, what):
+    global checks
+    checks += 1
+    if not good:
+        sys.exit("FAILED: " + what)
+
+
+def refused(kind, what, *arguments, **more):
+    try:
+        coremap.map(*arguments, **more)
+    except kind as error:
+        return error
+    sys.exit("FAILED: %s is mapped" % what)
+
+
+seen = []
+mapping = coremap.map(weights, progress=lambda phase, fraction: seen.append((phase, fraction)), **options)
+coo = weights.tocoo()
+np.savez("network.npz", row=coo.row.astype(np.int64), col=coo.col.astype(np.int64), data=coo.data, shape=np.array([500, 500]),
+         format=np.array(b"coo"))
+mapping.save("python.map")
+np.savetxt("python.part", mapping.part, fmt="%d")
+for name, other in (("pairs", (coo.row, coo.col, coo.data)), ("a path", "network.npz"), ("an array", weights.toarray()),
+                    ("csc", weights.tocsc())):
+    check(np.array_equal(coremap.map(other, **options).part, mapping.part), "%s is mapped as csr" % name)
+check(len(mapping.part) == 500 and mapping.part.dtype == np.uint32 and mapping.part.max() + 1 == len(mapping.xy), "a part for each neuron")
+check(np.array_equal(mapping.core_of[7], mapping.xy[mapping.part[7]]) and mapping.xy.max() < 16, "x and y")
+check(len({tuple(at) for at in mapping.xy}) == len(mapping.xy), "no core twice")
+check(np.bincount(mapping.part).max() <= 32, "the limit is kept")
+check(not mapping.part.flags.owndata and not mapping.part.flags.writeable, "views, not copies")
+check({phase for phase, _ in seen} >= {"read"} and all(0 <= fraction <= 1 for _, fraction in seen), "progress: %s" % seen[:3])
+part, copy = mapping.part, mapping.part.copy()
+check(mapping.certificate()["bounds"], "a certificate")
+check(mapping._repr_html_().startswith("<svg"), "a picture in a notebook")
+mapping.to_sanafe("net.yaml")
+check("mappings:" in open("net.yaml").read(), "SANA-FE")
+mapping.draw("map.png", layer="links")
+check(open("map.png", "rb").read(4) == b"\x89PNG", "a PNG")
+
+# Errors have a code and a place; nothing is left behind.
+error = refused(coremap.CoremapError, "an unknown chip", weights, chip="nowhere")
+check(error.code == "not-found" and "nowhere" in str(error), "an unknown chip: %s" % error)
+error = refused(coremap.CoremapError, "an unknown option", weights, presett="best")
+check((error.code, error.where) == ("bad-option", "/options/presett"), "an unknown option: %s" % error.where)
+open("text", "w").write("%PDF-1.4\n")
+check(refused(coremap.CoremapError, "a PDF", "text").code == "bad-network", "a PDF")
+refused(ValueError, "a matrix that is not square", scipy.sparse.random(3, 4, 0.5))
+refused(ValueError, "a neuron that is not there", ([0], [5]), neurons=3)
+refused(ValueError, "half a neuron", ([0.5], [1]))
+refused(TypeError, "a number", 7)
+check(refused(KeyboardInterrupt, "an interrupted run", weights, progress=lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()), **options), "an interrupt")
+
+# The interpreter's lock is free while it maps.
+turns, stop = [0], threading.Event()
+
+
+def turn():
+    while not stop.wait(0.001):
+        turns[0] += 1
+
+
+thread = threading.Thread(target=turn)
+thread.start()
+coremap.map(weights, chip="loihi1", max_part_size=16)
+stop.set()
+thread.join()
+check(turns[0] >= 5, "others run beside it: %d turns" % turns[0])
+
+# A server makes the same.
+remote = coremap.map(weights, server=server, **options)
+check(np.array_equal(remote.part, mapping.part) and np.array_equal(remote.xy, mapping.xy), "a server maps alike")
+check(remote.metrics == mapping.metrics and remote.certificate()["bounds"], "and says the same")
+check(remote._repr_html_() == mapping._repr_html_(), "and draws the same")
+error = refused(coremap.CoremapError, "an unknown chip there", weights, chip="nowhere", server=server)
+check(error.code == "not-found", "an unknown chip there: %s" % error.code)
+check(refused(coremap.CoremapError, "no server", weights, server="http://127.0.0.1:1").code == "io", "no server")
+check(refused(coremap.CoremapError, "a token in the clear", weights, server="http://192.0.2.1", token="x").code == "conflict", "a token in the clear")
+
+del mapping
+gc.collect()
+check(np.array_equal(part, copy), "arrays outlive their mapping")
+
+cells = json.load(open(notebook))["cells"]
+space = {}
+for cell in cells:
+    if cell["cell_type"] == "code":
+        exec("".join(cell["source"]), space)
+check(os.path.exists("map.svg") and os.path.exists("network.yaml"), "the notebook runs")
+
+try:
+    import brian2
+except ImportError:
+    print("Brian 2 is not installed (python3-brian): its networks are not tried")
+else:
+    group = brian2.NeuronGroup(60, "v : 1", threshold="v > 1")
+    synapses = brian2.Synapses(group, group)
+    synapses.connect(p=0.2)
+    mapped = coremap.map(synapses, chip="loihi1", max_part_size=16)
+    check(len(mapped.part) == 60, "Brian 2")
+print("100%%: Checks: %d, Failures: 0, Errors: 0" % checks)
