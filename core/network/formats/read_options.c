@@ -5,8 +5,9 @@
 
 const cm_read_option cm_read_options[CM_READ_OPTIONS] = {
   [CM_READ_COLUMNS] = {"columns", "source,target,weight,delay,-",
-                       "what the columns of an edge list without a header are, in their order; -: not read"},
-  [CM_READ_ZEROS] = {"zeros", "keep|drop", "synapses of weight 0 stay (keep, the default) or are left out"},
+                       "what the columns of an edge list without a header are, in their order; -: not read", false},
+  [CM_READ_ZEROS] = {"zeros", "keep|drop", "synapses of weight 0 stay (keep, the default) or are left out",
+                     false},
   [CM_READ_RATES] = {"rates", "FILE", "rates of all neurons that send, a line name,rate each", true},
 };
 
