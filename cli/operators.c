@@ -11,7 +11,7 @@ static const char *cut_text(cm_split_kind kind)
       [CM_SPLIT_WHOLE] = "not cut",
       [CM_SPLIT_POINTWISE] = "any axis",
       [CM_SPLIT_CONVOLUTION] = "frames, filters, image",
-      [CM_SPLIT_TRANSPOSED] = "frames, filters",
+      [CM_SPLIT_TRANSPOSED] = "frames, filters, image",
       [CM_SPLIT_POOL] = "any axis",
       [CM_SPLIT_CHANNELWISE] = "frames, channels",
       [CM_SPLIT_FRAMEWISE] = "frames",
@@ -28,6 +28,19 @@ static const char *cut_text(cm_split_kind kind)
       [CM_SPLIT_EXPAND] = "any axis",
       [CM_SPLIT_UNTOUCHED] = "axes that keep their extent",
       [CM_SPLIT_QUANTIZE] = "any axis; blocks whole",
+      [CM_SPLIT_LINES] = "all but `axis`",
+      [CM_SPLIT_GATHER_ELEMENTS] = "all but `axis`",
+      [CM_SPLIT_SCATTER_ELEMENTS] = "all but `axis`",
+      [CM_SPLIT_GATHER_ND] = "any axis",
+      [CM_SPLIT_SCATTER_ND] = "axes that come along",
+      [CM_SPLIT_ONE_HOT] = "all but `axis`",
+      [CM_SPLIT_REVERSE_SEQUENCE] = "all but `time_axis`",
+      [CM_SPLIT_MATRICES] = "all but the matrices",
+      [CM_SPLIT_STATISTICS] = "all but `axes`",
+      [CM_SPLIT_GRID_SAMPLE] = "any axis",
+      [CM_SPLIT_REGIONS] = "regions, channels",
+      [CM_SPLIT_DEPTH_TO_SPACE] = "frames, image by blocks",
+      [CM_SPLIT_SPACE_TO_DEPTH] = "frames, image",
   };
   return texts[kind];
 }

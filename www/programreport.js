@@ -6,7 +6,7 @@ import { bytes, count, percent, si } from './format.js';
 const time = (ns) => si(ns * 1e-9, 's', 4);
 const change = (text) => (pair) =>
   pair.before === pair.after ? text(pair.after) : `${text(pair.before)} → ${text(pair.after)}`;
-const busy = (unit) => `${percent(unit.share)} of ${count(unit.lanes)} ${unit.lanes === 1 ? 'lane' : 'lanes'}`;
+const busy = ([device, { share, lanes }]) => `${device} ${percent(share)} of ${count(lanes)} ${lanes === 1 ? 'lane' : 'lanes'}`;
 const terms = (bound) =>
   Object.entries(bound)
     .map(([name, ns]) => `${name.replace(/_ns$/, '')} ${time(ns)}`)
@@ -51,9 +51,7 @@ const GROUPS = [
     ['Layer by layer', 'program.time.layer_by_layer_ns', time],
     ['Layer by layer, split evenly', 'program.time.even_split_ns', time],
     ['On one lane of each device', 'program.time.one_lane_ns', time],
-    ['Data units busy', 'program.time.units.data', busy],
-    ['Matrix units busy', 'program.time.units.matrix', busy],
-    ['Vector units busy', 'program.time.units.vector', busy],
+    ['Busy', 'program.time.units', (devices) => Object.entries(devices).map(busy).join(', ')],
   ],
   [
     'Order of operators',

@@ -160,6 +160,10 @@ static cm_status visit_op(bounding *b, uint32_t place, const cm_plan_op *op, con
     if (read_boxes(call, &box[c], b->inputs[c], error) != CM_OK)
       return error->status;
     per_element[c] = (double)cm_split_work(call, &box[c], b->inputs[c]) / (double)cm_box_count(&box[c]);
+    /* How many rows meet a piece of a transposed convolution depends on where it lies between strides: by one at most. */
+    for (uint32_t i = 2; op->call.node->known->split == CM_SPLIT_TRANSPOSED && i < b->inputs[c][0].rank; i++)
+      if (b->inputs[c][0].to[i] - b->inputs[c][0].from[i] < call->input[0].dims[i])
+        b->inputs[c][0].to[i]--;
   }
   double made = (double)least_count(&box[0], &box[1]), work = made;
   bool counted = op->matrix || call->node->known->kernel == cm_kernel_pool;

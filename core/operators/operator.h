@@ -62,6 +62,19 @@ typedef enum cm_split_kind {
   CM_SPLIT_EXPAND,
   CM_SPLIT_UNTOUCHED,  /* axes whose extent the operator leaves alone: Slice, Pad, Tile */
   CM_SPLIT_QUANTIZE,
+  CM_SPLIT_LINES,            /* lines along one axis stay whole: sums along it, norms */
+  CM_SPLIT_GATHER_ELEMENTS,
+  CM_SPLIT_SCATTER_ELEMENTS,
+  CM_SPLIT_GATHER_ND,
+  CM_SPLIT_SCATTER_ND,
+  CM_SPLIT_ONE_HOT,
+  CM_SPLIT_REVERSE_SEQUENCE,
+  CM_SPLIT_MATRICES,         /* the last two axes of the input stay whole: Trilu, Det */
+  CM_SPLIT_STATISTICS,       /* axes that nothing is gathered over: MeanVarianceNormalization */
+  CM_SPLIT_GRID_SAMPLE,
+  CM_SPLIT_REGIONS,
+  CM_SPLIT_DEPTH_TO_SPACE,
+  CM_SPLIT_SPACE_TO_DEPTH,
 } cm_split_kind;
 
 enum { CM_OPERATOR_TYPED = 3 }; /* inputs whose types a row names; the last one stands for all further ones */

@@ -213,12 +213,13 @@ static bool try_program(const node_test *n, size_t first, uint64_t bytes, tally 
 
 static void judge_programs(const node_test *n, size_t inputs, tally *t)
 {
-  enum { SMALL = 2048 };
+  enum { SMALL = 2048, TINY = 512 };
   /* As it stands, else with all inputs but the first one constant, as a real model would have them, else with all. */
   const size_t tries[] = {inputs, inputs > 1 ? 1 : 0, 0};
   for (size_t i = 0; i < sizeof tries / sizeof *tries; i++)
     if (try_program(n, tries[i], 0, t)) {
       (void)try_program(n, tries[i], SMALL, t);
+      (void)try_program(n, tries[i], TINY, t);
       return;
     }
   if (getenv("CM_NODE_TESTS_VERBOSE") != NULL)

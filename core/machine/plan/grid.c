@@ -288,6 +288,7 @@ void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uin
   uint64_t most = options->settings != NULL ? (uint64_t)options->settings->piece_bytes
                                             : plan->memory_bytes / options->tile_share,
            bytes = width * cm_box_count(&value->whole);
+  most = most > 0 ? most : 1;
   memcpy(step, value->whole.to, sizeof step);
   /* Rows of an image: the third dimension, or the second where channels come last. */
   uint32_t axis = rank > 3 && value->whole.to[rank - 1] < value->whole.to[1] ? 1

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MEMORY_MIN = 4096 }; /* bytes of a part that has less than the whole */
+
 static uint32_t halved(uint32_t count, uint32_t times)
 {
   for (; times > 0; times--)
@@ -62,6 +64,8 @@ bool cm_subchip_make(const cm_subchip *part, cm_target *target, uint64_t *memory
   }
   (void)cm_target_number(target, &ignored);
   *memory_bytes >>= part->memory;
+  if (part->memory > 0 && *memory_bytes < MEMORY_MIN)
+    return false;
   return part->memory > 0 || target->lane_count < lanes;
 }
 

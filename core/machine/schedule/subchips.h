@@ -16,9 +16,9 @@ typedef struct cm_subchip {
  * can do all that a model needs is not asked. */
 enum { CM_SUBCHIP_STEPS = 4 + CM_TARGET_DEVICES_MAX };
 
-/* Makes *target and *memory_bytes, which are those of the whole, those of a part; false when it has no fewer lanes than
- * the whole, and no less memory, or nobody is left to move data or to compute. Devices keep their numbers: one that is left out has
- * no units. O(devices^2). */
+/* Makes *target and *memory_bytes, which are those of the whole, those of a part; false when it has as many lanes
+ * and as much memory as the whole, or half or less of it and below 4 KiB, or when nobody is left to move data or to
+ * compute. Devices keep their numbers: one that is left out has no units. O(devices^2). */
 bool cm_subchip_make(const cm_subchip *part, cm_target *target, uint64_t *memory_bytes);
 
 /* The step from one part to a smaller one; of `target`, which is the part. False when there is none of that number. */

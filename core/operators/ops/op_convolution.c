@@ -236,7 +236,7 @@ cm_status cm_kernel_fused_conv(cm_call *call, cm_error *error)
 
 /* ---- ConvTranspose: the same window seen from the other side; w.in is its output, w.out its input ---- */
 
-static cm_status transpose_window(cm_call *call, cm_window *w, cm_error *error)
+cm_status cm_window_transposed(const cm_call *call, cm_window *w, cm_error *error)
 {
   const cm_shape *x = &call->input[0], *k = &call->input[1];
   const cm_attribute *shape = cm_node_attribute(call->node, "output_shape"),
@@ -277,7 +277,7 @@ cm_status cm_shape_conv_transpose(cm_call *call, cm_error *error)
 {
   cm_window w;
   bool known = false;
-  if (begin_shape(call, &known, error) != CM_OK || (known && transpose_window(call, &w, error) != CM_OK))
+  if (begin_shape(call, &known, error) != CM_OK || (known && cm_window_transposed(call, &w, error) != CM_OK))
     return error->status;
   if (!known)
     return CM_OK;
@@ -298,7 +298,7 @@ cm_status cm_kernel_conv_transpose(cm_call *call, cm_error *error)
   int64_t group = cm_node_integer(call->node, "group", 1);
   if (x->type != CM_FLOAT || k->type != CM_FLOAT)
     return cm_call_bad_type(call, x->type != CM_FLOAT ? x->type : k->type, error);
-  if (transpose_window(call, &w, error) != CM_OK)
+  if (cm_window_transposed(call, &w, error) != CM_OK)
     return error->status;
   int64_t cells = product(w.kernel, w.rank), in_size = product(w.out, w.rank), out_size = product(w.in, w.rank),
           channels = x->dims[1] / group, filters = k->dims[1];

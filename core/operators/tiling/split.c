@@ -176,6 +176,7 @@ static bool may_cut(const cm_call *call, kind k, uint32_t axis)
   case CM_SPLIT_QUANTIZE: /* blocks of an axis stay together */
     return cm_node_integer(call->node, "block_size", 0) == 0 || axis != axis_of(call, 1, rank);
   case CM_SPLIT_TRANSPOSED:
+    return axis < 2 || cm_split_transposed_rows(call);
   case CM_SPLIT_CHANNELWISE:
     return axis < 2;
   case CM_SPLIT_FRAMEWISE:
@@ -196,8 +197,9 @@ static bool may_cut(const cm_call *call, kind k, uint32_t axis)
     return resize_keeps(call, axis);
   case CM_SPLIT_UNTOUCHED:
     return in->rank == rank && in->dims[axis] == out->dims[axis] && no_negative_pads(call) && slice_keeps(call, axis);
+  default:
+    return cm_split_moves_may_cut(call, k, axis);
   }
-  return false;
 }
 
 uint32_t cm_split_axes(const cm_call *call, uint32_t *axes)
@@ -210,6 +212,9 @@ uint32_t cm_split_axes(const cm_call *call, uint32_t *axes)
   if (used != 1 || call->node->outputs[0] == CM_NONE || call->output[0].rank == CM_UNKNOWN_RANK)
     return 0;
   for (uint32_t i = 0; i < call->output[0].rank; i++)
+    if (call->output[0].dims[i] == 0)
+      return 0; /* nothing to cut */
+  for (uint32_t i = 0; i < call->output[0].rank; i++)
     if (call->output[0].dims[i] > 1 && may_cut(call, k, i))
       axes[count++] = i;
   return count;
@@ -220,6 +225,10 @@ int64_t cm_split_extent(const cm_call *call, uint32_t axis, int64_t extent)
   kind k = kind_of(call->node->known);
   int64_t group = cm_node_integer(call->node, "group", 1);
   extent = extent < 1 ? 1 : extent;
+  if (k == CM_SPLIT_DEPTH_TO_SPACE && axis > 1) {
+    int64_t block = cm_node_integer(call->node, "blocksize", 1);
+    return extent > block ? extent / block * block : block;
+  }
   if ((k != CM_SPLIT_CONVOLUTION && k != CM_SPLIT_TRANSPOSED) || axis != 1 || group <= 1)
     return extent;
   int64_t filters = call->output[0].dims[1] / group;
@@ -461,8 +470,10 @@ static cm_status boxes_of_kind(const cm_call *call, kind k, const cm_box *out, c
         inputs[0].to[i] = out->to[i];
       }
     return CM_OK;
+  default:
+    cm_split_moves_boxes(call, k, out, inputs);
+    return CM_OK;
   }
-  return CM_OK;
 }
 
 cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inputs, cm_split_change *change,
@@ -495,8 +506,11 @@ uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *
   case CM_SPLIT_CONVOLUTION: /* every output element meets the weights of one filter */
     inputs += cm_split_weights(call);
     return out * (cm_box_count(inputs) / (uint64_t)(inputs->to[0] - inputs->from[0]));
-  case CM_SPLIT_TRANSPOSED:
-    return cm_box_count(&inputs[0]) * (cm_box_count(&inputs[1]) / (uint64_t)(inputs[1].to[0] - inputs[1].from[0]));
+  case CM_SPLIT_TRANSPOSED: { /* every element of the input meets the weights of its channel: a whole share each of the output */
+    const cm_box x = cm_box_whole(&call->input[0]), w = cm_box_whole(&call->input[1]), y = cm_box_whole(&call->output[0]);
+    double share = (double)cm_box_count(&x) * (double)cm_box_count(&w) / ((double)w.to[0] * (double)cm_box_count(&y));
+    return out == 0 ? 0 : out * (share > 1 ? (uint64_t)share : 1);
+  }
   case CM_SPLIT_MATMUL:
     return out * (uint64_t)call->input[0].dims[call->input[0].rank - 1];
   case CM_SPLIT_GEMM:

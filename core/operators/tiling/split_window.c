@@ -80,12 +80,45 @@ cm_status cm_split_pool(const cm_call *call, const cm_box *out, cm_box *inputs, 
   return CM_OK;
 }
 
-/* Frames and filters alone: the image is whole, so the window stays as it is. */
+bool cm_split_transposed_rows(const cm_call *call)
+{
+  return cm_node_attribute(call->node, "output_shape") == NULL &&
+         strncmp(cm_node_text(call->node, "auto_pad", "NOTSET"), "SAME", 4) != 0;
+}
+
+/* The rows of the input that meet output rows [out->from, out->to): output o is made of inputs i with o + before =
+ * i * stride + cell * dilation. Those in front that meet it in part are cut off by the padding, which is never negative. */
+static void transposed_rows(const cm_window *w, const cm_box *out, cm_box *in, cm_split_change *change)
+{
+  change->spatial = w->rank;
+  for (uint32_t i = 0; i < w->rank; i++) {
+    int64_t first = out->from[i + 2] + w->before[i], last = out->to[i + 2] - 1 + w->before[i], stride = w->stride[i],
+            reach = (w->kernel[i] - 1) * w->dilation[i], extent = w->out[i];
+    int64_t from = first > reach ? (first - reach + stride - 1) / stride : 0, to = last / stride + 1;
+    from = from > first / stride ? first / stride : from;
+    from = from < extent ? from : extent - 1;
+    to = to < extent ? to : extent;
+    int64_t extra = w->in[i] + w->before[i] + w->after[i] - ((extent - 1) * stride + reach + 1); /* output_padding */
+    if (to < extent && (to - 1) * stride + reach + 1 + extra < last + 1)
+      to++; /* the last row ends in a gap */
+    in->from[i + 2] = from;
+    in->to[i + 2] = to;
+    change->before[i] = first - from * stride;
+    change->after[i] = (to - from - 1) * stride + reach + 1 + extra - change->before[i] - (out->to[i + 2] - out->from[i + 2]);
+  }
+}
+
 cm_status cm_split_transposed(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change,
                               cm_error *error)
 {
   int64_t group = cm_node_integer(call->node, "group", 1), filters = call->input[1].dims[1],
           channels = call->input[0].dims[1] / (group > 0 ? group : 1), first = out->from[1], last = out->to[1];
+  cm_window w;
+  if (cm_split_transposed_rows(call)) {
+    if (cm_window_transposed(call, &w, error) != CM_OK)
+      return error->status;
+    transposed_rows(&w, out, &inputs[0], change);
+  }
   inputs[0].from[0] = out->from[0];
   inputs[0].to[0] = out->to[0];
   if (group > 1) {

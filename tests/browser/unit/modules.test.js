@@ -308,7 +308,7 @@ test('a report of a compile job is told by subjects, and nothing of it is left o
     program: {
       chip: 'npu',
       traffic: { loaded_bytes: 2048, parameters: { once_bytes: 5 }, strange: 3 },
-      time: { total_ns: 1500, units: { data: { lanes: 2, share: 0.25, busy_ns: 750 } } },
+      time: { total_ns: 1500, units: { 'fast ones': { lanes: 2, share: 0.25, busy_ns: 750 }, dma: { lanes: 1, share: 1 } } },
     },
     verified: { equal: null, why: 'an operator is not known' },
     tiles: { count: 4 },
@@ -316,7 +316,7 @@ test('a report of a compile job is told by subjects, and nothing of it is left o
   const told = Object.fromEntries(groups);
   assert.deepEqual(told.Operators, { Operators: '9 → 7' });
   assert.deepEqual(Object.values(told.Traffic).map(plain), ['2.05 kB', '5 B']);
-  assert.deepEqual(Object.values(told['Time by the cost model']).map(plain), ['1.500 µs', '25.0 % of 2 lanes']);
+  assert.deepEqual(Object.values(told['Time by the cost model']).map(plain), ['1.500 µs', 'fast ones 25.0 % of 2 lanes, dma 100.0 % of 1 lane']);
   assert.deepEqual(told.Permutations, { 'Steps of the pass': '2' });
   assert.equal(told.Verification['Same numbers'], 'not computed');
   assert.ok(!('Order of operators' in told), 'what is not told has no panel');

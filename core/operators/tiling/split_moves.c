@@ -1,0 +1,172 @@
+/* Cutting operators that move elements by indices, or lines and blocks of them. */
+#include "core/operators/tiling/split_internal.h"
+
+static uint32_t normal(int64_t axis, uint32_t rank)
+{
+  axis += axis < 0 ? (int64_t)rank : 0;
+  return axis >= 0 && axis < (int64_t)rank ? (uint32_t)axis : CM_NONE;
+}
+
+/* The axis that an operator works along; CM_NONE: not known before the model runs. */
+static uint32_t line_axis(const cm_call *call)
+{
+  const uint32_t rank = call->output[0].rank;
+  if (call->node->known->kernel != cm_kernel_cum_sum)
+    return normal(cm_node_integer(call->node, "axis", call->node->known->kernel == cm_kernel_lp_norm ? -1 : 0), rank);
+  return cm_has(call, 1) && call->value[1] != NULL && call->value[1]->count == 1
+             ? normal(cm_tensor_integer(call->value[1], 0), rank) : CM_NONE;
+}
+
+/* Dimensions of the output of GatherND that the indices have, and of the input that an index names. */
+static uint32_t named_dims(const cm_call *call, uint32_t *length)
+{
+  const cm_shape *indices = &call->input[1];
+  *length = (uint32_t)indices->dims[indices->rank - 1];
+  return indices->rank - 1;
+}
+
+static uint32_t one_hot_axis(const cm_call *call)
+{
+  return normal(cm_node_integer(call->node, "axis", -1), call->output[0].rank);
+}
+
+static bool is_gathered_over(const cm_call *call, uint32_t axis)
+{
+  const cm_attribute *axes = cm_node_attribute(call->node, "axes");
+  if (axes == NULL)
+    return axis != 1;
+  for (size_t i = 0; i < axes->count; i++)
+    if (normal(axes->integers[i], call->output[0].rank) == axis)
+      return true;
+  return false;
+}
+
+bool cm_split_moves_may_cut(const cm_call *call, cm_split_kind kind, uint32_t axis)
+{
+  const cm_shape *in = &call->input[0];
+  uint32_t at, length;
+  switch (kind) {
+  case CM_SPLIT_LINES:
+  case CM_SPLIT_GATHER_ELEMENTS:
+    at = line_axis(call);
+    return at != CM_NONE && axis != at;
+  case CM_SPLIT_SCATTER_ELEMENTS:
+    at = line_axis(call);
+    return at != CM_NONE && axis != at && call->input[1].dims[axis] == in->dims[axis];
+  case CM_SPLIT_GATHER_ND:
+  case CM_SPLIT_GRID_SAMPLE:
+    return true;
+  case CM_SPLIT_SCATTER_ND:
+    (void)named_dims(call, &length);
+    return axis >= length;
+  case CM_SPLIT_ONE_HOT:
+    return one_hot_axis(call) != CM_NONE && axis != one_hot_axis(call);
+  case CM_SPLIT_REVERSE_SEQUENCE:
+    return axis != normal(cm_node_integer(call->node, "time_axis", 0), in->rank);
+  case CM_SPLIT_MATRICES:
+    return axis + 2 < in->rank;
+  case CM_SPLIT_STATISTICS:
+    return !is_gathered_over(call, axis);
+  case CM_SPLIT_REGIONS:
+    return axis < 2;
+  case CM_SPLIT_DEPTH_TO_SPACE:
+  case CM_SPLIT_SPACE_TO_DEPTH:
+    return axis != 1;
+  default:
+    return false;
+  }
+}
+
+static void take(cm_box *input, uint32_t axis, const cm_box *out, uint32_t from)
+{
+  input->from[axis] = out->from[from];
+  input->to[axis] = out->to[from];
+}
+
+/* All axes that may be cut, one to one. */
+static void follow_cut(const cm_call *call, cm_split_kind kind, const cm_box *out, cm_box *input)
+{
+  for (uint32_t i = 0; i < out->rank && i < input->rank; i++)
+    if (cm_split_moves_may_cut(call, kind, i))
+      take(input, i, out, i);
+}
+
+static void gather_nd_boxes(const cm_call *call, const cm_box *out, cm_box *inputs)
+{
+  uint32_t length, dims = named_dims(call, &length), batch = (uint32_t)cm_node_integer(call->node, "batch_dims", 0);
+  for (uint32_t i = 0; i < dims; i++)
+    take(&inputs[1], i, out, i);
+  for (uint32_t i = 0; i < batch; i++)
+    take(&inputs[0], i, out, i);
+  for (uint32_t i = dims; i < out->rank; i++)
+    take(&inputs[0], batch + length + i - dims, out, i);
+}
+
+static void scatter_nd_boxes(const cm_call *call, const cm_box *out, cm_box *inputs)
+{
+  uint32_t length, dims = named_dims(call, &length);
+  for (uint32_t i = length; i < out->rank; i++) {
+    take(&inputs[0], i, out, i);
+    take(&inputs[2], dims + i - length, out, i);
+  }
+}
+
+/* The image of one side is as many times that of the other. */
+static void block_boxes(const cm_call *call, bool to_space, const cm_box *out, cm_box *input)
+{
+  const int64_t block = cm_node_integer(call->node, "blocksize", 1);
+  take(input, 0, out, 0);
+  for (uint32_t i = 2; i < out->rank; i++) {
+    input->from[i] = to_space ? out->from[i] / block : out->from[i] * block;
+    input->to[i] = to_space ? (out->to[i] + block - 1) / block : out->to[i] * block;
+  }
+}
+
+void cm_split_moves_boxes(const cm_call *call, cm_split_kind kind, const cm_box *out, cm_box *inputs)
+{
+  uint32_t axis;
+  switch (kind) {
+  case CM_SPLIT_GATHER_ELEMENTS:
+    follow_cut(call, kind, out, &inputs[0]);
+    inputs[1] = *out;
+    return;
+  case CM_SPLIT_SCATTER_ELEMENTS:
+    for (uint32_t i = 0; i < 3; i++)
+      follow_cut(call, kind, out, &inputs[i]);
+    return;
+  case CM_SPLIT_GATHER_ND:
+    gather_nd_boxes(call, out, inputs);
+    return;
+  case CM_SPLIT_SCATTER_ND:
+    scatter_nd_boxes(call, out, inputs);
+    return;
+  case CM_SPLIT_ONE_HOT:
+    axis = one_hot_axis(call);
+    for (uint32_t i = 0; i < inputs[0].rank; i++)
+      take(&inputs[0], i, out, i < axis ? i : i + 1);
+    return;
+  case CM_SPLIT_REVERSE_SEQUENCE:
+    follow_cut(call, kind, out, &inputs[0]);
+    axis = normal(cm_node_integer(call->node, "batch_axis", 1), out->rank);
+    if (axis != CM_NONE)
+      take(&inputs[1], 0, out, axis);
+    return;
+  case CM_SPLIT_GRID_SAMPLE:
+    for (uint32_t i = 0; i < out->rank; i++)
+      take(&inputs[i == 1 ? 0 : 1], i < 2 ? i : i - 1, out, i);
+    take(&inputs[0], 0, out, 0);
+    return;
+  case CM_SPLIT_REGIONS:
+    take(&inputs[0], 1, out, 1);
+    take(&inputs[1], 0, out, 0);
+    take(&inputs[2], 0, out, 0);
+    return;
+  case CM_SPLIT_DEPTH_TO_SPACE:
+  case CM_SPLIT_SPACE_TO_DEPTH:
+    block_boxes(call, kind == CM_SPLIT_DEPTH_TO_SPACE, out, &inputs[0]);
+    return;
+  default:
+    follow_cut(call, kind, out, &inputs[0]);
+    return;
+  }
+}
