@@ -88,6 +88,8 @@ static json_t *reason_of(const cm_server_options *o, const cm_job *job, const cm
     return json_string("waits for an identical job that runs");
   if (job->retry_at > 0)
     return json_string("waits to be tried again after a fault that may pass");
+  if (job->held)
+    return json_sprintf("waits: as many jobs of %s run as the quota \"running\" lets%s", job->owner.user, others);
   if (job->lane == CM_LANE_OF_SHORT && o->short_workers > 0)
     return json_sprintf("waits in the lane for short jobs%s", others);
   if (running->count < workers)

@@ -27,6 +27,8 @@ unsigned cm_problem_status(cm_status status)
   case CM_MEMORY_LIMIT:
   case CM_TIME_LIMIT:
     return 422;
+  case CM_QUOTA_USED:
+    return 429;
   case CM_NO_MEMORY:
     return 503;
   case CM_DISK_FULL:

@@ -119,8 +119,7 @@ static cm_status execute(cm_running *r, cm_error *error)
                          .cancel = cm_board_cancel_flag(r->store->board, r->job.id),
                          .levels = executor->outside ? NULL : &levels};
   cm_execution execution = {.folder = r->folder, .time_limit = r->work.time_limit,
-                            .memory_limit = r->work.memory_limit, .watch = &watch,
-                            .cpu_seconds = &r->cpu_seconds};
+                            .memory_limit = r->work.memory_limit, .watch = &watch, .cpu_seconds = &r->job.cpu_seconds};
   *r->until = r->work.time_limit > 0 ? cm_now() + r->work.time_limit : 0;
   cm_status status = executor->run(&execution, error);
   *r->until = 0;
@@ -179,7 +178,7 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
        *log = cm_board_log_text(r->store->board, r->job.id);
   cm_job_outcome outcome = {.state = state, .problem = problem_text, .report = report,
                             .phases = phases != NULL ? phases : r->phases, .log = log, .region = region,
-                            .region_count = count, .cpu_seconds = r->cpu_seconds};
+                            .region_count = count};
   if (state == CM_JOB_DONE && (simulated(r) != NULL || r->reused[0] != '\0'))
     outcome.reused_mapping = simulated(r) != NULL ? simulated(r) : r->reused;
   else if (state == CM_JOB_DONE)

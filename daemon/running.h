@@ -21,7 +21,6 @@ typedef struct cm_running {
   cm_mapping_row row;
   char phase[CM_PHASE_NAME_MAX]; /* last one logged */
   char *phases;                  /* last ones told */
-  double cpu_seconds;            /* that it has taken */
 } cm_running;
 
 /* Carries out a claimed job and ends it, one way or another; takes over what the job holds. `until` tells others by when the

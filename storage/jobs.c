@@ -10,6 +10,7 @@
 #include "storage/jobs_internal.h"
 #include "storage/estimates.h"
 #include "storage/positions.h"
+#include "storage/quotas.h"
 #include "storage/usage.h"
 
 static const char *const state_names[CM_JOB_STATES] = {"queued", "running", "done", "failed", "cancelled"};
@@ -192,6 +193,10 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
     work->result = CM_JOB_QUEUE_FULL;
     return CM_OK;
   }
+  if (cm_quota_check_in(handle, job->owner.user, CM_QUOTA_QUEUED, 1, error) != CM_OK ||
+      cm_quota_check_in(handle, job->owner.user, CM_QUOTA_CPU_SECONDS, 0, error) != CM_OK ||
+      cm_quota_check_in(handle, job->owner.user, CM_QUOTA_BYTES, 0, error) != CM_OK)
+    return error->status;
   if (cm_estimate_in(handle, job, &expected, error) != CM_OK || cm_usage_enter_in(handle, job->owner.user, error) != CM_OK)
     return error->status;
   if (job->time_limit > 0)
@@ -369,6 +374,8 @@ cm_status cm_job_move_in(sqlite3 *handle, const cm_job *job, cm_job_state to, cm
 cm_status cm_job_settle_in(sqlite3 *handle, const cm_job *job, double *seconds, cm_error *error)
 {
   *seconds = fmax(cm_store_time() - job->started, 0);
+  if (cm_quota_note_cpu_in(handle, job->owner.user, job->cpu_seconds, error) != CM_OK)
+    return error->status;
   return cm_usage_charge_in(handle, job->owner.user, rint((*seconds - job->expected) * 1000), error);
 }
 

@@ -63,12 +63,14 @@ typedef struct cm_job {
   double time_limit;   /* seconds, 0: none; read when it is queued */
   cm_lane_of_jobs lane;
   double expected;     /* seconds */
+  double cpu_seconds;  /* processor time of this attempt; set by whoever runs it */
   cm_job_state state;
   int attempt;         /* starts so far; results are accepted from the last one only */
   int kills, moved, retries;
   bool ready;          /* queued and to be taken now: it waits for no identical job and for no retry's time */
   uint64_t position;   /* queued: its place in its lane, from 1 (storage/positions.h); else 0 */
   double ahead_seconds; /* queued: what those before it are expected to take together */
+  bool held;           /* queued: as many of its owner's jobs run as his quota lets */
   bool twin;           /* queued: it waits for an identical job that runs */
   double retry_at;     /* queued after a passing fault: not before this time; else 0 */
   bool cancel_requested, reused;
@@ -135,7 +137,6 @@ typedef struct cm_job_outcome {
   const char *reused_mapping;                 /* one that is there already */
   const uint32_t *region;                     /* cores to lease in the same transaction, or NULL */
   uint32_t region_count;
-  double cpu_seconds;                         /* processor time that it has taken */
 } cm_job_outcome;
 
 /* Ends a running job, if `job->attempt` still is its current attempt (else CM_CONFLICT and nothing changes).

@@ -11,6 +11,7 @@
 #include "core/chip/region.h"
 #include "storage/clock.h"
 #include "storage/internal.h"
+#include "storage/quotas.h"
 
 const double cm_lease_ttl_default_s = 3600, cm_lease_ttl_max_s = 30.0 * 24 * 3600;
 
@@ -143,6 +144,11 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, const cm_ch
                         " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ? + " CM_NOW("?") ", ?)", "tttttttdddd", fresh, take->whose.user,
                         take->whose.group, cm_visibility_name(take->whose.visibility), take->chip,
                         take->owner, take->job, take->ttl, take->ttl, cm_clock_steady(), cm_store_time());
+  uint64_t cores = free_before - cm_occupancy_free_count(occupancy);
+  if (status == CM_OK)
+    status = cm_quota_check_in(handle, take->whose.user, CM_QUOTA_CORE_HOURS, (double)cores * take->ttl / 3600, error);
+  if (status == CM_OK)
+    status = cm_quota_note_lease_in(handle, fresh, take->whose.user, cores, cm_store_time() + take->ttl, error);
   if (status == CM_OK)
     memcpy(id, fresh, sizeof fresh);
   return status;
@@ -295,6 +301,29 @@ cm_status cm_leases_list(cm_store *store, const char *chip, const cm_viewer *vie
   return CM_OK;
 }
 
+/* A longer lease counts for its end, as a new one would. */
+static cm_status prolong(sqlite3 *handle, const lease_work *work, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = false;
+  char user[CM_USER_MAX] = "";
+  double more = 0;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT u.user, (l.expires - u.ends) * u.cores / 3600 FROM leases l"
+                                    " JOIN lease_use u ON u.lease = l.id WHERE l.id = ?", "t", work->id);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row) {
+    cm_sql_copy(statement, 0, user, sizeof user);
+    more = sqlite3_column_double(statement, 1);
+  }
+  status = cm_sql_end(statement, status, error);
+  if (status == CM_OK && more > 0)
+    status = cm_quota_check_in(handle, user, CM_QUOTA_CORE_HOURS, more, error);
+  return status == CM_OK ? cm_sql_run(handle, NULL, error, "UPDATE lease_use SET ends = (SELECT expires FROM leases WHERE id = ?1)"
+                                      " WHERE lease = ?1", "t", work->id)
+                         : status;
+}
+
 static cm_status keep(sqlite3 *handle, void *context, cm_error *error)
 {
   lease_work *work = context;
@@ -306,6 +335,8 @@ static cm_status keep(sqlite3 *handle, void *context, cm_error *error)
                                 cm_clock_steady(), work->id, work->chip);
   if (status == CM_OK && changes != 1)
     status = no_lease(work->chip, work->id, error);
+  if (status == CM_OK)
+    status = prolong(handle, work, error);
   return status == CM_OK ? get(handle, context, error) : status;
 }
 
@@ -328,6 +359,9 @@ static cm_status release(sqlite3 *handle, void *context, cm_error *error)
   cm_status status = cm_occupancy_save_in(handle, occupancy, chip, work->chip, error);
   if (status == CM_OK)
     status = cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE id = ?", "t", work->id);
+  if (status == CM_OK)
+    status = cm_sql_run(handle, NULL, error, "UPDATE lease_use SET ends = min(ends, ?) WHERE lease = ?", "dt", cm_store_time(),
+                        work->id);
   cm_occupancy_free(occupancy);
   cm_chip_free(chip);
   return status;

@@ -12,6 +12,7 @@
 #include <sodium.h>
 
 #include "storage/blobs.h"
+#include "storage/quotas.h"
 
 #define COLUMNS \
   "rowid, id, sha256, name, format, gzipped, directed, neurons, hyperedges, synapses, bytes, plain_bytes," \
@@ -140,6 +141,9 @@ static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
   publish_work *work = context;
   const cm_network *n = work->network;
   int changes;
+  if (cm_quota_check_in(handle, n->owner.user, CM_QUOTA_NETWORKS, 1, error) != CM_OK ||
+      cm_quota_check_in(handle, n->owner.user, CM_QUOTA_BYTES, (double)n->bytes, error) != CM_OK)
+    return error->status;
   if (cm_sql_run(handle, &changes, error,
                  "INSERT OR IGNORE INTO networks(id, user, name, format, gzipped, directed, neurons, hyperedges,"
                  " synapses, bytes, plain_bytes, duplicates, self_loops, empty_nets, labels, created, operators,"

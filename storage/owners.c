@@ -164,6 +164,10 @@ cm_status cm_owners_leave_in(sqlite3 *handle, const char *user, cm_error *error)
     "UPDATE uploads SET user = '' WHERE user = ?",
     "UPDATE jobs SET user = '', idempotency_key = NULL WHERE user = ?",
     "UPDATE mappings SET user = '', fingerprint = CASE visibility WHEN 'lab' THEN fingerprint END WHERE user = ?",
+    "DELETE FROM quotas WHERE is_group = 0 AND name = ?",
+    "DELETE FROM cpu_use WHERE user = ?",
+    "DELETE FROM lease_use WHERE user = ?",
+    "DELETE FROM usage WHERE user = ?",
   };
   for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
     if (cm_sql_run(handle, NULL, error, changes[i], "t", user) != CM_OK)

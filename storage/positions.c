@@ -11,12 +11,14 @@
 #include <string.h>
 
 #include "storage/jobs_internal.h"
+#include "storage/quotas.h"
 #include "storage/usage.h"
 
 typedef struct person {
   char name[CM_USER_MAX];
   int64_t weight;
   int64_t used;    /* for one unit of the share */
+  bool held;       /* as many of his jobs run as may */
   int64_t played[CM_LANES]; /* the same as the priorities of a lane are played */
 } person;
 
@@ -88,6 +90,7 @@ static cm_status find_person(cm_queue_order *order, const char *name, sqlite3_st
   if (!GROW(order->people, order->person_count, order->person_room))
     return no_memory(error);
   person *who = &order->people[order->person_count];
+  who->held = false;
   (void)snprintf(who->name, sizeof who->name, "%s", name);
   who->weight = sqlite3_column_int64(row, column + 2);
   double ms = cm_usage_faded(sqlite3_column_double(row, column), order->now - sqlite3_column_double(row, column + 1),
@@ -116,6 +119,15 @@ static cm_status find_by_name(cm_queue_order *order, sqlite3 *handle, const char
   if (status == CM_OK)
     status = find_person(order, name, statement, 0, found, error);
   return cm_sql_end(statement, status, error);
+}
+
+/* Whose quota of running jobs is used up; looked at only where there is one. */
+static cm_status hold(cm_queue_order *order, sqlite3 *handle, cm_error *error)
+{
+  for (size_t i = 0; i < order->person_count; i++)
+    if (cm_quota_holds_in(handle, order->people[i].name, &order->people[i].held, error) != CM_OK)
+      return error->status;
+  return CM_OK;
 }
 
 static cm_status read_shares(cm_queue_order *order, sqlite3 *handle, cm_error *error)
@@ -173,6 +185,8 @@ cm_status cm_queue_order_load(sqlite3 *handle, cm_queue_order **order, cm_error 
   cm_status status = cm_usage_half_life_in(handle, &made->half_life, error);
   if (status == CM_OK)
     status = read_shares(made, handle, error);
+  if (status == CM_OK)
+    status = hold(made, handle, error);
   if (status != CM_OK) {
     cm_queue_order_free(made);
     return status;
@@ -199,7 +213,7 @@ bool cm_queue_order_next(const cm_queue_order *order, cm_claim claim, cm_turn *t
   const share *best = NULL;
   for (size_t i = 0; i < order->share_count; i++) {
     const share *s = &order->shares[i];
-    if (claim == CM_CLAIM_SHORT && s->lane != CM_LANE_OF_SHORT)
+    if ((claim == CM_CLAIM_SHORT && s->lane != CM_LANE_OF_SHORT) || order->people[s->person].held)
       continue;
     if (best != NULL && s->priority < best->priority)
       break;
@@ -310,6 +324,7 @@ cm_status cm_queue_order_place(cm_queue_order *order, sqlite3 *handle, cm_job *j
     position += starts;
     ahead_ms += (double)starts * mean_ms(other);
   }
+  job->held = me->held;
   job->position = position;
   job->ahead_seconds = ahead_ms / 1000;
   return CM_OK;

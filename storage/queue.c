@@ -194,7 +194,7 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
                  "UPDATE jobs SET mapping = ?, lease = ?, reused = ?, problem = ?, report = ?, phases = ?, log = ?,"
                  " finished = ?, cpu_seconds = ? WHERE id = ?", "ttittttddt", mapping, lease[0] != '\0' ? lease : NULL,
                  (int64_t)(o->reused_mapping != NULL), o->problem, o->report, o->phases, o->log, cm_store_time(),
-                 o->cpu_seconds, job->id) != CM_OK)
+                 job->cpu_seconds, job->id) != CM_OK)
     return error->status;
   return cm_job_move_in(handle, job, o->state, error);
 }

@@ -258,6 +258,18 @@ const char *const cm_schema_steps[] = {
   TRIGGER("jobs_ready_off", "UPDATE OF state, waits_for, retry_at", READY("old") " AND NOT " READY("new"),
           ADD_LANE_RANKS("old", "-1") DROP_LANE_RANKS("old") ADD_LANE_TOTALS("old", "-1", "-old.expected_ms", "0")
           DROP_LANE_TOTALS("old")),
+
+  /* Quotas, and what counts for those on a time. */
+  "CREATE TABLE quotas (is_group INTEGER NOT NULL, name TEXT NOT NULL, quota TEXT NOT NULL, most REAL NOT NULL,"
+  "  PRIMARY KEY (is_group, name, quota)) WITHOUT ROWID;"
+  "CREATE TABLE cpu_use (user TEXT NOT NULL, hour INTEGER NOT NULL, seconds REAL NOT NULL,"
+  "  PRIMARY KEY (user, hour)) WITHOUT ROWID;"
+  "CREATE TABLE lease_use (lease TEXT PRIMARY KEY, user TEXT NOT NULL, cores INTEGER NOT NULL, began REAL NOT NULL,"
+  "  ends REAL NOT NULL) WITHOUT ROWID;"
+  "CREATE INDEX lease_use_user ON lease_use(user, ends);"
+  "CREATE INDEX networks_user ON networks(user);"
+  "CREATE INDEX mappings_user ON mappings(user);"
+  "CREATE INDEX uploads_user ON uploads(user);",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "storage/quotas.h"
+
 cm_status cm_uploads_path(const cm_store *store, const char *id, char *path, cm_error *error)
 {
   return cm_path(path, error, "%s/incoming/%s", store->folder, id);
@@ -18,6 +20,8 @@ cm_status cm_uploads_path(const cm_store *store, const char *id, char *path, cm_
 static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
 {
   const cm_upload *upload = context;
+  if (cm_quota_check_in(handle, upload->owner.user, CM_QUOTA_BYTES, (double)upload->size, error) != CM_OK)
+    return error->status;
   return cm_sql_run(handle, NULL, error, "INSERT INTO uploads(id, user, team, visibility, name, size, created)"
                     " VALUES(?, ?, ?, ?, ?, ?, ?)", "tttttid", upload->id, upload->owner.user, upload->owner.group,
                     cm_visibility_name(upload->owner.visibility), upload->name, (int64_t)upload->size, cm_store_time());

@@ -25,6 +25,7 @@ static const struct {
   [CM_TIME_LIMIT] = {"time-limit", "The time limit ran out"},
   [CM_CANCELLED] = {"cancelled", "The job was cancelled"},
   [CM_NOT_FOUND] = {"not-found", "There is no such thing"},
+  [CM_QUOTA_USED] = {"quota", "A quota is used up"},
   [CM_CONFLICT] = {"conflict", "The present state forbids this"},
   [CM_DAMAGED] = {"damaged", "Stored data does not match its checksum"},
   [CM_NO_MEMORY] = {"no-memory", "The machine has no memory left"},

@@ -29,6 +29,7 @@ typedef enum cm_status {
   CM_CANCELLED,        /* somebody asked to stop */
   CM_NOT_FOUND,        /* a named thing does not exist */
   CM_CONFLICT,         /* the state of a thing forbids the change */
+  CM_QUOTA_USED,       /* somebody has used what he may */
   CM_DAMAGED,          /* something we stored does not match its checksum */
   CM_NO_MEMORY,        /* the machine has no memory left */
   CM_DISK_FULL,        /* the disk has no room left */

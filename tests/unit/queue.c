@@ -2,13 +2,16 @@
  * counts. */
 #include "unit.h"
 
+#include <math.h>
 #include <pthread.h>
 
 #include "core/base/random.h"
 #include "storage/chips.h"
 #include "storage/jobs.h"
 #include "storage/estimates.h"
+#include "storage/leases.h"
 #include "storage/networks.h"
+#include "storage/quotas.h"
 #include "storage/usage.h"
 #include "storage/users.h"
 
@@ -390,6 +393,106 @@ START_TEST(fractions_never_go_backwards)
 }
 END_TEST
 
+/* ---- quotas ---- */
+
+static cm_status try_job(const char *user)
+{
+  char id[CM_ID_MAX];
+  cm_job job = {.kind = "map", .network = "abc", .chip = "toy", .options = (char[]){"{}"}, .ttl = 60};
+  cm_job_created result;
+  (void)snprintf(job.owner.user, sizeof job.owner.user, "%s", user);
+  return cm_jobs_create(store, &job, NULL, NULL, &result, id, &error);
+}
+
+static void set_quota(bool group, const char *name, cm_quota quota, double most)
+{
+  cm_quota_row row = {.group = group};
+  (void)snprintf(row.name, sizeof row.name, "%s", name);
+  for (int i = 0; i < CM_QUOTAS; i++)
+    row.most[i] = i == (int)quota ? most : NAN;
+  ck_ok(cm_quotas_set(store->database, &row, &error));
+}
+
+static cm_status try_lease(const char *user, uint32_t cores, double ttl, cm_lease *lease)
+{
+  cm_lease_wish wish = {.chip = "toy", .owner = "x", .ttl = ttl, .count = cores};
+  (void)snprintf(wish.whose.user, sizeof wish.whose.user, "%s", user);
+  return cm_leases_create(store, &wish, lease, &error);
+}
+
+/* A quota of a user, of each user, of a group: what it counts is refused when it is used up, and the refusal says so. */
+START_TEST(quotas_are_kept)
+{
+  cm_user ann = {.name = "ann", .role = CM_ROLE_ADMIN, .group = "vision"}, bob = {.name = "bob", .group = "vision"};
+  cm_job job, next;
+  cm_lease lease = {0};
+  bool found, taken;
+  ck_ok(cm_users_add(store->database, &ann, &error));
+  ck_ok(cm_users_add(store->database, &bob, &error));
+  ck_fails(cm_quotas_set(store->database, &(cm_quota_row){.name = "eve"}, &error), CM_NOT_FOUND);
+
+  set_quota(false, "*", CM_QUOTA_QUEUED, 2);
+  set_quota(true, "vision", CM_QUOTA_QUEUED, 3);
+  ck_ok(try_job("ann"));
+  ck_ok(try_job("ann"));
+  ck_fails(try_job("ann"), CM_QUOTA_USED);
+  ck_assert_ptr_nonnull(strstr(error.detail, "user \"ann\" has used 2 of the quota queued = 2"));
+  ck_ok(try_job("bob"));
+  ck_fails(try_job("bob"), CM_QUOTA_USED);
+  ck_assert_ptr_nonnull(strstr(error.detail, "group \"vision\" has used 3"));
+  ck_ok(try_job("")); /* nobody is bounded by none */
+
+  /* More running jobs than may wait, and others go before. */
+  set_quota(false, "ann", CM_QUOTA_RUNNING, 1);
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
+  while (strcmp(job.owner.user, "ann") != 0) {
+    cm_job_clear(&job);
+    ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
+  }
+  for (int i = 0; i < 3; i++) {
+    ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &next, &found, &error));
+    ck_assert(!found || strcmp(next.owner.user, "ann") != 0);
+    if (found)
+      cm_job_clear(&next);
+  }
+  ck_assert(!found);
+  /* Its processor time counts for a day. */
+  job.cpu_seconds = 100;
+  ck_ok(cm_jobs_finish(store, &job, &(cm_job_outcome){.state = CM_JOB_FAILED, .problem = "{}"}, &taken, &error));
+  cm_job_clear(&job);
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &next, &found, &error));
+  ck_assert(found && strcmp(next.owner.user, "ann") == 0);
+  cm_job_clear(&next);
+  set_quota(false, "ann", CM_QUOTA_CPU_SECONDS, 90);
+  ck_fails(try_job("ann"), CM_QUOTA_USED);
+  ck_assert_ptr_nonnull(strstr(error.detail, "cpu_seconds"));
+  ck_assert_ptr_nonnull(strstr(error.detail, "it frees bit by bit from 20"));
+  sql("UPDATE cpu_use SET hour = hour - 25");
+  ck_ok(try_job("ann"));
+
+  /* Core-hours: held ones, those to come, and what a keepalive adds. */
+  set_quota(false, "bob", CM_QUOTA_CORE_HOURS, 10);
+  ck_ok(try_lease("bob", 4, 7200, &lease));
+  ck_fails(try_lease("bob", 4, 7200, &lease), CM_QUOTA_USED);
+  ck_fails(cm_leases_keep(store, "toy", lease.id, 4 * 7200, &lease, &error), CM_QUOTA_USED);
+  ck_ok(cm_leases_release(store, "toy", lease.id, &error));
+  cm_lease_clear(&lease);
+  ck_ok(try_lease("bob", 4, 7200, &lease));
+
+  /* Networks and bytes: what is there is full. */
+  cm_quota_use use;
+  sql("UPDATE networks SET user = 'bob', bytes = 5000");
+  set_quota(true, "*", CM_QUOTA_BYTES, 4999);
+  ck_ok(cm_quotas_use(store->database, "bob", &use, &error));
+  ck_assert_double_eq_tol(use.use[CM_QUOTA_BYTES], 5000, 0.1);
+  ck_assert_double_eq_tol(use.use[CM_QUOTA_CORE_HOURS], 8, 0.1);
+  ck_assert_double_eq_tol(use.group_most[CM_QUOTA_BYTES], 4999, 0.1);
+  ck_fails(try_job("ann"), CM_QUOTA_USED);
+  set_quota(true, "*", CM_QUOTA_BYTES, -1);
+  cm_lease_clear(&lease);
+}
+END_TEST
+
 /* ---- costs ---- */
 
 /* Steps of the database's machine that one call takes, on average of a few. */
@@ -534,6 +637,7 @@ int main(void)
   tcase_add_test(tests, a_pause_is_worth_an_hour);
   tcase_add_test(tests, short_jobs_have_a_lane);
   tcase_add_test(tests, fractions_never_go_backwards);
+  tcase_add_test(tests, quotas_are_kept);
   tcase_add_test(tests, costs_do_not_grow_with_the_queue);
   tcase_add_test(tests, every_query_has_its_index);
   suite_add_tcase(suite, tests);

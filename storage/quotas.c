@@ -1,0 +1,283 @@
+#include "storage/quotas.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "storage/internal.h"
+
+const char *const cm_quota_names[CM_QUOTAS] = {"bytes", "networks", "queued", "running", "core_hours", "cpu_seconds"};
+
+static const double day_s = 86400, week_s = 7 * 86400, hour_s = 3600;
+
+/* What each quota counts, over the rows whose user is in WHO; ?2 is the time from which use counts. Then the time at which the
+ * first of it stops counting, where time frees it. */
+#define WHO "user IN (SELECT ?1 WHERE ?3 = 0 UNION ALL SELECT name FROM users WHERE ?3 = 1 AND team = ?1)"
+static const struct {
+  const char *use, *oldest, *frees;
+  double window;
+} counted[CM_QUOTAS] = {
+  [CM_QUOTA_BYTES] = {"SELECT (SELECT total(bytes) FROM networks WHERE " WHO ") + (SELECT total(bytes) FROM mappings WHERE " WHO
+                      ") + (SELECT total(size) FROM uploads WHERE " WHO ") + 0 * ?2", NULL,
+                      "it frees when networks, mappings or programs are deleted", 0},
+  [CM_QUOTA_NETWORKS] = {"SELECT count(*) + 0 * ?2 FROM networks WHERE " WHO, NULL, "it frees when networks are deleted", 0},
+  [CM_QUOTA_QUEUED] = {"SELECT total(queued) + 0 * ?2 FROM queue_totals WHERE " WHO, NULL, "it frees when a job starts", 0},
+  [CM_QUOTA_RUNNING] = {"SELECT count(*) + 0 * ?2 FROM jobs INDEXED BY jobs_state WHERE state = 'running' AND " WHO, NULL,
+                        "it frees when a job ends", 0},
+  [CM_QUOTA_CORE_HOURS] = {"SELECT total(cores * (ends - max(began, ?2))) / 3600 FROM lease_use WHERE ends > ?2 AND " WHO,
+                           "SELECT min(began) FROM lease_use WHERE ends > ?2 AND " WHO, NULL, 7 * 86400},
+  [CM_QUOTA_CPU_SECONDS] = {"SELECT total(seconds) FROM cpu_use WHERE hour * 3600.0 > ?2 AND " WHO,
+                            "SELECT min(hour) * 3600.0 FROM cpu_use WHERE hour * 3600.0 > ?2 AND " WHO, NULL, 86400},
+};
+
+/* A number that may be NULL (then `fallback`). */
+static cm_status read_real(sqlite3 *handle, const char *sql, const char *name, double since, bool group, double fallback,
+                           double *value, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = false;
+  cm_status status = cm_sql_prepare(handle, &statement, error, sql, "tdi", name, since, (int64_t)group);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK)
+    *value = row && sqlite3_column_type(statement, 0) != SQLITE_NULL ? sqlite3_column_double(statement, 0) : fallback;
+  return cm_sql_end(statement, status, error);
+}
+
+static cm_status limit_of(sqlite3 *handle, const char *name, bool group, cm_quota quota, double *most, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = false;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT most FROM quotas WHERE is_group = ? AND name IN (?, '*')"
+                                    " AND quota = ? ORDER BY name = '*' LIMIT 1", "itt", (int64_t)group, name,
+                                    cm_quota_names[quota]);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK)
+    *most = row ? sqlite3_column_double(statement, 0) : -1;
+  return cm_sql_end(statement, status, error);
+}
+
+static double since(cm_quota quota)
+{
+  return counted[quota].window > 0 ? cm_store_time() - counted[quota].window : 0;
+}
+
+static cm_status use_of(sqlite3 *handle, const char *name, bool group, cm_quota quota, double *use, cm_error *error)
+{
+  return read_real(handle, counted[quota].use, name, since(quota), group, 0, use, error);
+}
+
+static cm_status group_of(sqlite3 *handle, const char *user, char group[CM_USER_MAX], cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = false;
+  group[0] = '\0';
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT team FROM users WHERE name = ?", "t", user);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    cm_sql_copy(statement, 0, group, CM_USER_MAX);
+  return cm_sql_end(statement, status, error);
+}
+
+static cm_status refuse(sqlite3 *handle, const char *name, bool group, cm_quota quota, double use, double more, double most,
+                        cm_error *error)
+{
+  char frees[80];
+  double oldest = 0;
+  if (counted[quota].oldest != NULL) {
+    if (read_real(handle, counted[quota].oldest, name, since(quota), group, cm_store_time(), &oldest, error) != CM_OK)
+      return error->status;
+    time_t when = (time_t)ceil(fmax(oldest, since(quota)) + counted[quota].window);
+    struct tm parts;
+    if (gmtime_r(&when, &parts) == NULL || strftime(frees, sizeof frees, "it frees bit by bit from %Y-%m-%dT%H:%M:%SZ on", &parts) == 0)
+      (void)snprintf(frees, sizeof frees, "it frees with time");
+  }
+  cm_fail(error, CM_QUOTA_USED, "%s \"%s\" has used %.10g of the quota %s = %.10g%s%.0f%s; %s", group ? "group" : "user", name,
+          use, cm_quota_names[quota], most, more > 0 ? ", and this takes " : " (", more > 0 ? ceil(more) : 100 * use / fmax(most, 1),
+          more > 0 ? "" : " %)", counted[quota].frees != NULL ? counted[quota].frees : frees);
+  cm_error_figure(error, "use", (uint64_t)use);
+  cm_error_figure(error, "quota", (uint64_t)most);
+  return CM_QUOTA_USED;
+}
+
+static cm_status check_one(sqlite3 *handle, const char *name, bool group, cm_quota quota, double more, cm_error *error)
+{
+  double most, use;
+  if (limit_of(handle, name, group, quota, &most, error) != CM_OK)
+    return error->status;
+  if (most < 0)
+    return CM_OK;
+  if (use_of(handle, name, group, quota, &use, error) != CM_OK)
+    return error->status;
+  return use + more > most || (more <= 0 && use >= most) ? refuse(handle, name, group, quota, use, more, most, error) : CM_OK;
+}
+
+cm_status cm_quota_check_in(sqlite3 *handle, const char *user, cm_quota quota, double more, cm_error *error)
+{
+  char group[CM_USER_MAX];
+  int64_t some;
+  if (user[0] == '\0')
+    return CM_OK;
+  if (cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM quotas WHERE quota = ?)", "t",
+                    cm_quota_names[quota]) != CM_OK)
+    return error->status;
+  if (some == 0)
+    return CM_OK;
+  if (check_one(handle, user, false, quota, more, error) != CM_OK || group_of(handle, user, group, error) != CM_OK)
+    return error->status;
+  return group[0] != '\0' ? check_one(handle, group, true, quota, more, error) : CM_OK;
+}
+
+cm_status cm_quota_holds_in(sqlite3 *handle, const char *user, bool *holds, cm_error *error)
+{
+  cm_status status = cm_quota_check_in(handle, user, CM_QUOTA_RUNNING, 1, error);
+  if (status != CM_OK && status != CM_QUOTA_USED)
+    return status;
+  *holds = status == CM_QUOTA_USED;
+  return CM_OK;
+}
+
+/* ---- what is used in a time ---- */
+
+cm_status cm_quota_note_cpu_in(sqlite3 *handle, const char *user, double seconds, cm_error *error)
+{
+  int64_t hour = (int64_t)(cm_store_time() / hour_s);
+  if (!(seconds > 0))
+    return CM_OK;
+  if (cm_sql_run(handle, NULL, error, "INSERT INTO cpu_use(user, hour, seconds) VALUES(?, ?, ?) ON CONFLICT(user, hour) DO"
+                 " UPDATE SET seconds = seconds + excluded.seconds", "tid", user, hour, seconds) != CM_OK)
+    return error->status;
+  return cm_sql_run(handle, NULL, error, "DELETE FROM cpu_use WHERE user = ? AND hour < ?", "ti", user,
+                    hour - (int64_t)(2 * day_s / hour_s));
+}
+
+cm_status cm_quota_note_lease_in(sqlite3 *handle, const char *lease, const char *user, uint64_t cores, double ends,
+                                 cm_error *error)
+{
+  double now = cm_store_time();
+  if (cm_sql_run(handle, NULL, error, "INSERT INTO lease_use(lease, user, cores, began, ends) VALUES(?, ?, ?, ?, ?)"
+                 " ON CONFLICT(lease) DO UPDATE SET ends = excluded.ends", "ttidd", lease, user, (int64_t)cores, now, ends) != CM_OK)
+    return error->status;
+  return cm_sql_run(handle, NULL, error, "DELETE FROM lease_use WHERE ends < ?", "d", now - week_s);
+}
+
+/* ---- setting and showing ---- */
+
+static cm_status set(sqlite3 *handle, void *context, cm_error *error)
+{
+  const cm_quota_row *row = context;
+  int64_t there = 1;
+  if (!row->group && strcmp(row->name, "*") != 0 &&
+      cm_sql_number(handle, 0, &there, error, "SELECT count(*) FROM users WHERE name = ?", "t", row->name) != CM_OK)
+    return error->status;
+  if (there == 0)
+    return cm_fail(error, CM_NOT_FOUND, "there is no user \"%.60s\"", row->name);
+  for (int i = 0; i < CM_QUOTAS; i++) {
+    cm_status status = CM_OK;
+    if (row->most[i] < 0)
+      status = cm_sql_run(handle, NULL, error, "DELETE FROM quotas WHERE is_group = ? AND name = ? AND quota = ?", "itt",
+                          (int64_t)row->group, row->name, cm_quota_names[i]);
+    else if (!isnan(row->most[i]))
+      status = cm_sql_run(handle, NULL, error, "INSERT INTO quotas(is_group, name, quota, most) VALUES(?, ?, ?, ?)"
+                          " ON CONFLICT(is_group, name, quota) DO UPDATE SET most = excluded.most", "ittd", (int64_t)row->group,
+                          row->name, cm_quota_names[i], row->most[i]);
+    if (status != CM_OK)
+      return status;
+  }
+  return CM_OK;
+}
+
+cm_status cm_quotas_set(cm_database *database, const cm_quota_row *row, cm_error *error)
+{
+  return cm_database_write(database, set, (void *)(uintptr_t)row, error);
+}
+
+typedef struct listing {
+  cm_quota_row *rows;
+  size_t count;
+} listing;
+
+static cm_status list(sqlite3 *handle, void *context, cm_error *error)
+{
+  listing *l = context;
+  sqlite3_stmt *statement;
+  int64_t total;
+  bool row = true;
+  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM quotas", "") != CM_OK)
+    return error->status;
+  l->rows = calloc((size_t)total + 1, sizeof *l->rows);
+  if (l->rows == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing quotas");
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT is_group, name, quota, most FROM quotas ORDER BY is_group, name", "");
+  while (status == CM_OK && row) {
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    char name[CM_USER_MAX], quota[16];
+    const bool group = sqlite3_column_int(statement, 0) != 0;
+    cm_sql_copy(statement, 1, name, sizeof name);
+    cm_sql_copy(statement, 2, quota, sizeof quota);
+    cm_quota_row *last = l->count > 0 ? &l->rows[l->count - 1] : NULL;
+    if (last == NULL || last->group != group || strcmp(last->name, name) != 0) {
+      last = &l->rows[l->count++];
+      last->group = group;
+      memcpy(last->name, name, sizeof last->name);
+      for (int i = 0; i < CM_QUOTAS; i++)
+        last->most[i] = -1;
+    }
+    for (int i = 0; i < CM_QUOTAS; i++)
+      if (strcmp(cm_quota_names[i], quota) == 0)
+        last->most[i] = sqlite3_column_double(statement, 3);
+  }
+  return cm_sql_end(statement, status, error);
+}
+
+cm_status cm_quotas_list(cm_database *database, cm_quota_row **rows, size_t *count, cm_error *error)
+{
+  listing l = {0};
+  if (cm_database_read(database, list, &l, error) != CM_OK) {
+    free(l.rows);
+    return error->status;
+  }
+  *rows = l.rows;
+  *count = l.count;
+  return CM_OK;
+}
+
+typedef struct using {
+  const char *user;
+  cm_quota_use use;
+} using;
+
+static cm_status read_use(sqlite3 *handle, void *context, cm_error *error)
+{
+  using *u = context;
+  char group[CM_USER_MAX];
+  if (group_of(handle, u->user, group, error) != CM_OK)
+    return error->status;
+  for (int i = 0; i < CM_QUOTAS; i++) {
+    u->use.group_use[i] = 0;
+    u->use.group_most[i] = -1;
+    if (use_of(handle, u->user, false, (cm_quota)i, &u->use.use[i], error) != CM_OK ||
+        limit_of(handle, u->user, false, (cm_quota)i, &u->use.most[i], error) != CM_OK)
+      return error->status;
+    if (group[0] != '\0' && (use_of(handle, group, true, (cm_quota)i, &u->use.group_use[i], error) != CM_OK ||
+                             limit_of(handle, group, true, (cm_quota)i, &u->use.group_most[i], error) != CM_OK))
+      return error->status;
+  }
+  return CM_OK;
+}
+
+cm_status cm_quotas_use(cm_database *database, const char *user, cm_quota_use *use, cm_error *error)
+{
+  using u = {.user = user};
+  if (cm_database_read(database, read_use, &u, error) != CM_OK)
+    return error->status;
+  *use = u.use;
+  return CM_OK;
+}
