@@ -4,6 +4,7 @@
 #define CM_API_HANDLERS_H
 
 #include "api/internal.h"
+#include "storage/audit.h"
 #include "storage/leases.h"
 
 void cm_get_health(cm_request *request);
@@ -25,6 +26,9 @@ void cm_get_user(cm_request *request);
 void cm_patch_user(cm_request *request);
 void cm_delete_user(cm_request *request);
 void cm_get_usage(cm_request *request);
+void cm_get_audit(cm_request *request);
+/* What a request causes, for the audit trail. */
+void cm_audit_of(const cm_request *request, cm_audit_entry *entry);
 void cm_list_quotas(cm_request *request);
 void cm_put_user_quota(cm_request *request);
 void cm_put_group_quota(cm_request *request);

@@ -33,6 +33,8 @@ const cm_route cm_routes[] = {
    CM_OBJECT_NONE, CM_DEED_SEE},
   {"DELETE", "/v1/users/{name}", cm_delete_user, "deleteUser", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_ADMIN,
    CM_OBJECT_NONE, CM_DEED_SEE},
+  {"GET", "/v1/audit", cm_get_audit, "getAudit", CM_BODY_NONE, CM_LANE_SHORT, true,
+   "user action since until limit cursor format", CM_RIGHT_ADMIN, CM_OBJECT_NONE, CM_DEED_SEE},
   {"GET", "/v1/usage", cm_get_usage, "getUsage", CM_BODY_NONE, CM_LANE_SHORT, true, "user", CM_RIGHT_SELF, CM_OBJECT_NONE,
    CM_DEED_SEE},
   {"GET", "/v1/quotas", cm_list_quotas, "listQuotas", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_ADMIN, CM_OBJECT_NONE,

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/internal.h"
+#include "api/handlers.h"
 #include "core/base/json.h"
 
 enum {
@@ -80,8 +80,14 @@ static void work(cm_request *request)
   cm_error error;
   uint64_t refusals = cm_json_refusals();
   request->wait = false;
+  cm_audit_entry cause = {0};
+  if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
+    cm_audit_of(request, &cause);
+    cm_audit_cause(&cause);
+  }
   if (cm_access_object(request))
     request->route->handler(request);
+  cm_audit_cause(NULL);
   /* A reply of which parts found no memory would tell something else than is. */
   if (!request->wait && cm_json_whole(refusals, "the reply", &error) != CM_OK)
     cm_reply_error(request, &error);

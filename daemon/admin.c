@@ -10,6 +10,7 @@
 #include "core/base/json.h"
 #include "core/base/number.h"
 #include "daemon/owner.h"
+#include "storage/audit.h"
 #include "storage/tokens.h"
 
 enum { EXIT_USAGE = 2, WORDS_MAX = 64 };
@@ -394,7 +395,12 @@ int cm_admin_run(int count, char **words)
     return wrong("this command has no flag", stray);
   if (cm_store_open_beside(a.config.data, strcmp(a.verb, "add") == 0, &database, &error) != CM_OK)
     return fail(&error);
+  cm_audit_entry cause = {.address = "local"};
+  (void)snprintf(cause.action, sizeof cause.action, "%s %s", words[1], a.verb);
+  (void)snprintf(cause.object, sizeof cause.object, "%s", a.name != NULL ? a.name : a.user != NULL ? a.user : "");
+  cm_audit_cause(&cause);
   status = commands[i].run(database, &a);
+  cm_audit_cause(NULL);
   cm_database_close(database);
   return status;
 }

@@ -13,6 +13,7 @@
 #include "api/server.h"
 #include "core/network/formats.h"
 #include "daemon/admin.h"
+#include "daemon/backup.h"
 #include "daemon/config.h"
 #include "daemon/drain.h"
 #include "daemon/fork_server.h"
@@ -317,6 +318,8 @@ int main(int count, char **words)
     return cm_fork_server_main();
   if (count > 1 && strcmp(words[1], "drain") == 0)
     return cm_drain_run(count, words);
+  if (count > 1 && cm_backup_knows(words[1]))
+    return cm_backup_run(count, words);
   if (count > 1 && cm_admin_knows(words[1]))
     return cm_admin_run(count, words);
   s.word_count = count;

@@ -14,6 +14,7 @@
 
 #include "core/base/file.h"
 #include "core/base/run.h"
+#include "storage/audit.h"
 #include "storage/internal.h"
 #include "storage/schema.h"
 
@@ -23,6 +24,7 @@ typedef struct task {
   cm_database_work work;
   void *context;
   cm_error *error;
+  const cm_audit_entry *cause; /* noted with it; NULL: none */
   cm_status status;
   bool done;
   struct task *next;
@@ -147,6 +149,8 @@ static bool run_task(sqlite3 *handle, task *t)
   if (t->status != CM_OK)
     return sqlite3_get_autocommit(handle) == 0;
   t->status = t->work(handle, t->context, t->error);
+  if (t->status == CM_OK && t->cause != NULL)
+    t->status = cm_audit_note_in(handle, t->cause, t->error);
   if (sqlite3_get_autocommit(handle) != 0) {
     if (t->status == CM_OK)
       t->status = cm_fail(t->error, CM_INTERNAL, "a write ended its transaction by itself");
@@ -241,7 +245,7 @@ double cm_database_waiting(cm_database *database)
 
 cm_status cm_database_write(cm_database *database, cm_database_work work, void *context, cm_error *error)
 {
-  task mine = {.work = work, .context = context, .error = error};
+  task mine = {.work = work, .context = context, .error = error, .cause = cm_audit_due()};
   pthread_mutex_lock(&database->lock);
   /* This frame outlives its place in the queue: the call waits until the task is done. */
   *database->last = &mine;
@@ -251,6 +255,8 @@ cm_status cm_database_write(cm_database *database, cm_database_work work, void *
   while (!mine.done)
     pthread_cond_wait(&database->finished, &database->lock);
   pthread_mutex_unlock(&database->lock);
+  if (mine.status == CM_OK)
+    cm_audit_done();
   return mine.status;
 }
 

@@ -5,5 +5,5 @@ libcoremapd_a_SOURCES = \
   storage/database.h storage/database.c storage/sql.c storage/schema.h storage/schema.c storage/internal.h \
   storage/store.h storage/store.c storage/folder.h storage/folder.c storage/sweep.h storage/sweep.c storage/log.h storage/log.c storage/clock.h storage/clock.c storage/blobs.h storage/blobs.c storage/check.h storage/check.c storage/board.h storage/board.c \
   storage/networks.h storage/networks.c storage/chips.h storage/chips.c storage/chip_change.c storage/occupancy.h storage/occupancy.c storage/drain.h storage/drain.c storage/leases.h storage/leases.c \
-  storage/jobs.h storage/jobs_internal.h storage/jobs.c storage/queue.c storage/positions.h storage/positions.c storage/estimates.h storage/estimates.c storage/usage.h storage/usage.c storage/quotas.h storage/quotas.c storage/mappings.h storage/mappings.c \
+  storage/jobs.h storage/jobs_internal.h storage/jobs.c storage/queue.c storage/positions.h storage/positions.c storage/estimates.h storage/estimates.c storage/usage.h storage/usage.c storage/quotas.h storage/quotas.c storage/backup.h storage/backup.c storage/audit.h storage/audit.c storage/mappings.h storage/mappings.c \
   storage/uploads.h storage/uploads.c storage/owners.h storage/owners.c storage/users.h storage/users.c storage/tokens.h storage/tokens.c

@@ -270,6 +270,13 @@ const char *const cm_schema_steps[] = {
   "CREATE INDEX networks_user ON networks(user);"
   "CREATE INDEX mappings_user ON mappings(user);"
   "CREATE INDEX uploads_user ON uploads(user);",
+
+  /* Who changed what; only ever added to. */
+  "CREATE TABLE audit (sequence INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, user TEXT NOT NULL,"
+  "  address TEXT NOT NULL, action TEXT NOT NULL, object TEXT NOT NULL);"
+  "CREATE INDEX audit_user ON audit(user);"
+  "CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT raise(ABORT, 'the audit trail is only added to'); END;"
+  "CREATE TRIGGER audit_lasts BEFORE DELETE ON audit BEGIN SELECT raise(ABORT, 'the audit trail is only added to'); END;",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

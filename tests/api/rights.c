@@ -122,6 +122,7 @@ static const struct {
   {"GET", "/v1/users/{name}", 'A', '-', 's', NULL},
   {"PATCH", "/v1/users/{name}", 'A', '-', 's', "{}"},
   {"DELETE", "/v1/users/{name}", 'A', '-', 's', NULL},
+  {"GET", "/v1/audit", 'A', '-', 's', NULL},
   {"GET", "/v1/usage", 'T', '-', 's', NULL},
   {"GET", "/v1/quotas", 'A', '-', 's', NULL},
   {"PUT", "/v1/quotas/users/{name}", 'A', '-', 's', "{}"},

@@ -2,6 +2,7 @@
 #include "tests/api/client.h"
 
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -111,6 +112,44 @@ START_TEST(with_users_a_token_is_needed_at_once)
   ck_assert_str_eq(test_word(reply.json, "role"), "user");
   ck_assert(json_is_false(json_object_get(reply.json, "open")));
   test_reply_clear(&reply);
+}
+END_TEST
+
+/* Every change has one entry, of whoever made it, and nothing takes it away; looking leaves none. */
+START_TEST(changes_leave_a_trail)
+{
+  sqlite3 *database;
+  char path[CM_PATH_MAX];
+  make_users();
+  expect("GET", "/v1/jobs", bob, NULL, 200);
+  expect("POST", "/v1/users", ann, "{\"name\": \"carl\"}", 201);
+  expect("POST", "/v1/users", ann, "{\"name\": \"carl\"}", 409);
+  expect("POST", "/v1/users", bob, "{\"name\": \"dora\"}", 403);
+  expect("POST", "/v1/networks?visibility=private", bob, "4 3\n2\n1 3\n2 4\n3\n", 201);
+  expect("GET", "/v1/audit", bob, NULL, 403);
+  test_reply reply = ask("GET", "/v1/audit?limit=2", ann, NULL);
+  ck_assert_int_eq(reply.status, 200);
+  const json_t *entries = json_object_get(reply.json, "entries"), *newest = json_array_get(entries, 0);
+  ck_assert_uint_eq(json_array_size(entries), 2);
+  ck_assert_str_eq(test_word(newest, "action"), "postNetwork");
+  ck_assert_str_eq(test_word(newest, "user"), "bob");
+  ck_assert_str_eq(test_word(newest, "object"), "/v1/networks");
+  ck_assert_str_eq(test_word(newest, "address"), "127.0.0.1");
+  ck_assert_str_eq(test_word(json_array_get(entries, 1), "user"), "ann");
+  ck_assert_str_ne(test_word(reply.json, "next"), "");
+  test_reply_clear(&reply);
+  reply = ask("GET", "/v1/audit?user=ann&format=ndjson", ann, NULL);
+  ck_assert_ptr_nonnull(strstr(reply.body, "\"action\":\"postUser\",\"object\":\"/v1/users\"}\n"));
+  ck_assert_ptr_null(strstr(reply.body, "bob"));
+  test_reply_clear(&reply);
+  reply = ask("GET", "/v1/audit?action=user%20add", ann, NULL);
+  ck_assert_uint_ge(json_array_size(json_object_get(reply.json, "entries")), 1);
+  test_reply_clear(&reply);
+  ck_ok(cm_path(path, &error, "%s/coremapd.db", folder));
+  ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
+  ck_assert_int_ne(sqlite3_exec(database, "DELETE FROM audit", NULL, NULL, NULL), SQLITE_OK);
+  ck_assert_int_ne(sqlite3_exec(database, "UPDATE audit SET user = 'eve'", NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(database);
 }
 END_TEST
 
@@ -405,6 +444,7 @@ int main(void)
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, without_users_nothing_is_asked_for);
   tcase_add_test(tests, with_users_a_token_is_needed_at_once);
+  tcase_add_test(tests, changes_leave_a_trail);
   tcase_add_test(tests, scopes_and_roles_bound_what_a_token_may);
   tcase_add_test(tests, wrong_tokens_are_refused_alike);
   tcase_add_test(tests, wrong_tokens_are_slowed_down_and_right_ones_are_not);

@@ -95,6 +95,8 @@ class Requests:
             "commitMapping": lambda: {"owner": "x", "ttl": 2},
             "postUser": lambda: {"name": f"u{r.randrange(10**9)}", "role": "user", "group": "vision"},
             "patchUser": lambda: {"role": "operator", "group": r.choice(["vision", "motor"]), "disabled": False},
+            "putUserQuota": lambda: {"networks": 10**6, "core_hours": None},
+            "putGroupQuota": lambda: {"bytes": 10**12},
             "postToken": lambda: {"user": w["user"], "name": "t", "scopes": ["read", "submit"], "ttl": 60},
             "postSession": lambda: {"token": w["user_token"]},
             "putNetworkAccess": lambda: {"visibility": "lab"},
@@ -113,8 +115,10 @@ class Requests:
                 "programs": "program", "tokens": "user_token_id"}.get(kind)
         if kind == "chips":
             pattern = pattern.replace("{name}", "hostile").replace("{id}", self.world["lease"])
-        if kind == "users":
+        if kind == "users" or pattern.startswith("/v1/quotas/users/"):
             pattern = pattern.replace("{name}", self.world["user"])
+        if kind == "quotas":
+            pattern = pattern.replace("{name}", "hostile")
         if "/pareto" in pattern:
             name, pattern = "pareto", pattern.replace("{number}", str(self.random.choice([1, 2])))
         if pattern.endswith("/model") or pattern.endswith("/pieces"):

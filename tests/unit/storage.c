@@ -18,6 +18,7 @@
 #include "storage/networks.h"
 #include "storage/uploads.h"
 #include "storage/chips.h"
+#include "storage/backup.h"
 #include "storage/check.h"
 #include "storage/tokens.h"
 
@@ -531,6 +532,46 @@ START_TEST(uploads_that_nobody_goes_on_with_are_removed)
   ck_fails(cm_uploads_get(store, old.id, &found, &error), CM_NOT_FOUND);
   ck_assert_int_ne(access(path, F_OK), 0);
   ck_ok(cm_uploads_get(store, fresh.id, &found, &error));
+}
+END_TEST
+
+/* ---- backups ---- */
+
+/* A backup is made while the store is open; what comes later is not in it; what comes back is whole; a newer one is refused. */
+START_TEST(a_backup_comes_back)
+{
+  char backup[CM_PATH_MAX], back[CM_PATH_MAX], database[CM_PATH_MAX];
+  uint64_t files, bytes, faults;
+  cm_network network;
+  sqlite3 *handle;
+  cm_upload half = {.size = 10, .name = "half"};
+  ck_ok(cm_path(backup, &error, "%s.backup", folder));
+  ck_ok(cm_path(back, &error, "%s.back", folder));
+  add_network("one");
+  ck_ok(cm_uploads_create(store, &half, &error));
+  ck_ok(cm_backup_make(folder, backup, &files, &bytes, &error));
+  ck_assert_uint_eq(files, 2); /* with the one that every store here begins with */
+  ck_assert_uint_eq(bytes, 6);
+  ck_fails(cm_backup_make(folder, backup, &files, &bytes, &error), CM_CONFLICT); /* it is not empty */
+  add_network("two");
+  ck_ok(cm_backup_restore(backup, back, &files, &bytes, &error));
+  ck_ok(cm_check_data(back, &(cm_check_report){ignore_line, NULL}, &faults, &error));
+  ck_assert_uint_eq(faults, 0);
+  cm_store_close(store);
+  ck_ok(cm_store_open(back, 1 << 20, &store, &error));
+  ck_ok(cm_networks_get(store, "one", &network, &error));
+  ck_fails(cm_networks_get(store, "two", &network, &error), CM_NOT_FOUND);
+  cm_store_close(store);
+  ck_ok(cm_folder_remove(back, &error));
+
+  ck_ok(cm_path(database, &error, "%s/coremapd.db", backup));
+  ck_assert_int_eq(sqlite3_open(database, &handle), SQLITE_OK);
+  ck_assert_int_eq(sqlite3_exec(handle, "PRAGMA user_version = 9999", NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(handle);
+  ck_fails(cm_backup_restore(backup, back, &files, &bytes, &error), CM_CONFLICT);
+  ck_assert_ptr_nonnull(strstr(error.detail, "newer version"));
+  ck_ok(cm_folder_remove(backup, &error));
+  open_store();
 }
 END_TEST
 
@@ -1200,6 +1241,7 @@ int main(void)
   tcase_add_test(tests, a_folder_of_the_release_before_is_taken_over);
   tcase_add_test(tests, a_folder_without_users_is_taken_over);
   tcase_add_test(tests, a_folder_without_lanes_is_taken_over);
+  tcase_add_test(tests, a_backup_comes_back);
   tcase_add_test(tests, moves_are_those_of_the_table);
   tcase_add_test(tests, claims_by_priority_then_fair_share_then_age);
   tcase_add_test(tests, only_the_current_attempt_may_finish);

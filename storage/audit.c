@@ -1,0 +1,82 @@
+#include "storage/audit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static _Thread_local const cm_audit_entry *cause;
+
+void cm_audit_cause(const cm_audit_entry *entry)
+{
+  cause = entry;
+}
+
+const cm_audit_entry *cm_audit_due(void)
+{
+  return cause;
+}
+
+void cm_audit_done(void)
+{
+  cause = NULL;
+}
+
+cm_status cm_audit_note_in(sqlite3 *handle, const cm_audit_entry *e, cm_error *error)
+{
+  return cm_sql_run(handle, NULL, error, "INSERT INTO audit(at, user, address, action, object) VALUES(?, ?, ?, ?, ?)", "dtttt",
+                    cm_store_time(), e->user, e->address, e->action, e->object);
+}
+
+typedef struct listing {
+  const cm_audit_filter *filter;
+  cm_audit_entry *entries;
+  size_t count;
+} listing;
+
+static cm_status list(sqlite3 *handle, void *context, cm_error *error)
+{
+  listing *l = context;
+  const cm_audit_filter *f = l->filter;
+  sqlite3_stmt *statement;
+  size_t room = 0;
+  bool row = true;
+  cm_status status =
+      cm_sql_prepare(handle, &statement, error,
+                     "SELECT sequence, at, user, address, action, object FROM audit WHERE (?1 IS NULL OR user = ?1)"
+                     " AND (?2 IS NULL OR action = ?2) AND at >= ?3 AND at <= ?4 AND sequence < ?5 ORDER BY sequence DESC LIMIT ?6",
+                     "ttddii", f->user, f->action, f->since, f->until > 0 ? f->until : INFINITY,
+                     f->before > 0 ? f->before : INT64_MAX, (int64_t)f->limit);
+  while (status == CM_OK && row) {
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    if (l->count == room) {
+      room = 2 * room + 64;
+      cm_audit_entry *larger = realloc(l->entries, room * sizeof *larger);
+      if (larger == NULL) {
+        status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing the audit trail");
+        break;
+      }
+      l->entries = larger;
+    }
+    cm_audit_entry *e = &l->entries[l->count++];
+    e->sequence = sqlite3_column_int64(statement, 0);
+    e->at = sqlite3_column_double(statement, 1);
+    cm_sql_copy(statement, 2, e->user, sizeof e->user);
+    cm_sql_copy(statement, 3, e->address, sizeof e->address);
+    cm_sql_copy(statement, 4, e->action, sizeof e->action);
+    cm_sql_copy(statement, 5, e->object, sizeof e->object);
+  }
+  return cm_sql_end(statement, status, error);
+}
+
+cm_status cm_audit_list(cm_store *store, const cm_audit_filter *filter, cm_audit_entry **entries, size_t *count, cm_error *error)
+{
+  listing l = {.filter = filter};
+  if (cm_database_read(store->database, list, &l, error) != CM_OK) {
+    free(l.entries);
+    return error->status;
+  }
+  *entries = l.entries;
+  *count = l.count;
+  return CM_OK;
+}

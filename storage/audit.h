@@ -1,0 +1,37 @@
+/* The audit trail: who changed what, in the transaction that changed it. It is only ever added to (triggers refuse the rest).
+ *
+ * Who serves a request names its cause; the first write of this thread that is committed then carries the entry. */
+#ifndef CM_STORAGE_AUDIT_H
+#define CM_STORAGE_AUDIT_H
+
+#include "storage/store.h"
+
+typedef struct cm_audit_entry {
+  int64_t sequence;
+  double at;
+  char user[CM_USER_MAX];   /* "": nobody, where there are no users */
+  char address[64];         /* of the client; "local": a command on the machine */
+  char action[48];          /* operationId, or the words of a command */
+  char object[200];         /* the path that was asked for, or what the command names */
+} cm_audit_entry;
+
+/* From now on writes of this thread are caused by this (of `at` and `sequence` nothing is read); NULL: by nobody. It must outlast
+ * them. */
+void cm_audit_cause(const cm_audit_entry *entry);
+
+/* For the database: the cause of this thread that no write carries yet, NULL: none; that one has; to note it in a transaction. */
+const cm_audit_entry *cm_audit_due(void);
+void cm_audit_done(void);
+cm_status cm_audit_note_in(sqlite3 *handle, const cm_audit_entry *entry, cm_error *error);
+
+typedef struct cm_audit_filter {
+  const char *user, *action; /* NULL: any */
+  double since, until;       /* seconds since 1970; 0: open */
+  int64_t before;            /* only sequences below; 0: from the newest */
+  size_t limit;
+} cm_audit_filter;
+
+/* Newest first; the caller frees with free(). */
+cm_status cm_audit_list(cm_store *store, const cm_audit_filter *filter, cm_audit_entry **entries, size_t *count, cm_error *error);
+
+#endif

@@ -1,0 +1,287 @@
+/* Happy path of a backup: take all files that there are, then the database as of one moment, then the files that came
+ * meanwhile; what the database does not know goes, and what it knows must be there.
+ *
+ * What can fail: a file that the database of the backup knows has been deleted between the looks (all is looked at again, a few
+ * times); no room; the marker is written last, so that half a backup is none. */
+#include "storage/backup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "storage/folder.h"
+#include "storage/internal.h"
+#include "storage/schema.h"
+
+enum { LOOKS_MAX = 5, COPY_BYTES = 1 << 20 };
+
+/* What goes from one folder to the other, by the folders' names. */
+typedef struct way {
+  const char *from, *to;
+  bool link; /* where it can be */
+  uint64_t files, bytes;
+} way;
+
+/* ---- files ---- */
+
+static cm_status copy_bytes(int source, int target, const char *to, cm_error *error)
+{
+  char *buffer = malloc(COPY_BYTES);
+  ssize_t got = 0;
+  if (buffer == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while copying to %s", to);
+  cm_status status = CM_OK;
+  while (status == CM_OK && (got = read(source, buffer, COPY_BYTES)) > 0)
+    for (ssize_t done = 0, put; status == CM_OK && done < got; done += put)
+      if ((put = write(target, buffer + done, (size_t)(got - done))) < 0)
+        status = cm_fail_errno(error, errno, "cannot write", to);
+  if (status == CM_OK && got < 0)
+    status = cm_fail_errno(error, errno, "cannot read what goes to", to);
+  if (status == CM_OK && fsync(target) != 0)
+    status = cm_fail_errno(error, errno, "cannot sync", to);
+  free(buffer);
+  return status;
+}
+
+static cm_status copy_file(const char *from, const char *to, cm_error *error)
+{
+  int source = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (source < 0)
+    return cm_fail_errno(error, errno, "cannot open", from);
+  int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  cm_status status = target < 0 ? cm_fail_errno(error, errno, "cannot create", to) : copy_bytes(source, target, to, error);
+  if (target >= 0)
+    (void)close(target);
+  (void)close(source);
+  return status;
+}
+
+/* One file, unless it is there; one that has gone meanwhile is none. */
+static cm_status take_file(way *w, const char *name, cm_error *error)
+{
+  char from[CM_PATH_MAX], to[CM_PATH_MAX];
+  struct stat about;
+  if (cm_path(from, error, "%s/%s", w->from, name) != CM_OK || cm_path(to, error, "%s/%s", w->to, name) != CM_OK)
+    return error->status;
+  if (stat(to, &about) == 0 || lstat(from, &about) != 0 || !S_ISREG(about.st_mode))
+    return CM_OK;
+  cm_status status = w->link && link(from, to) == 0 ? CM_OK : copy_file(from, to, error);
+  if (status == CM_NOT_FOUND)
+    return CM_OK;
+  w->files++;
+  w->bytes += (uint64_t)about.st_size;
+  return status;
+}
+
+/* A folder with the files in it and, `deep`, with the folders of files in it. */
+static cm_status take_folder(way *w, const char *name, bool deep, cm_error *error)
+{
+  char path[CM_PATH_MAX], made[CM_PATH_MAX];
+  if (cm_path(path, error, "%s/%s", w->from, name) != CM_OK || cm_path(made, error, "%s/%s", w->to, name) != CM_OK ||
+      cm_folder_make(made, error) != CM_OK)
+    return error->status;
+  DIR *listing = opendir(path);
+  if (listing == NULL)
+    return errno == ENOENT ? CM_OK : cm_fail_errno(error, errno, "cannot open folder", path);
+  cm_status status = CM_OK;
+  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
+    char inner[CM_PATH_MAX];
+    struct stat about;
+    if (item->d_name[0] == '.' || fstatat(dirfd(listing), item->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;
+    if (cm_path(inner, error, "%s/%s", name, item->d_name) != CM_OK)
+      status = error->status;
+    else if (S_ISDIR(about.st_mode))
+      status = deep ? take_folder(w, inner, false, error) : CM_OK;
+    else
+      status = take_file(w, inner, error);
+  }
+  (void)closedir(listing);
+  return status == CM_OK ? cm_folder_sync(made, error) : status;
+}
+
+static cm_status take_files(way *w, cm_error *error)
+{
+  return take_folder(w, "networks", false, error) != CM_OK ? error->status : take_folder(w, "mappings", true, error);
+}
+
+/* ---- the database ---- */
+
+static cm_status open_database(const char *folder, int flags, sqlite3 **handle, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  sqlite3 *made = NULL;
+  if (cm_path(path, error, "%s/coremapd.db", folder) != CM_OK)
+    return error->status;
+  if ((flags & SQLITE_OPEN_CREATE) == 0 && access(path, F_OK) != 0)
+    return cm_fail(error, CM_NOT_FOUND, "there is no database %s", path);
+  int code = sqlite3_open_v2(path, &made, flags, NULL);
+  if (code != SQLITE_OK) {
+    (void)cm_sql_fail(made, code, "open", error);
+    sqlite3_close_v2(made);
+    return error->status;
+  }
+  sqlite3_busy_timeout(made, 10000);
+  *handle = made;
+  return CM_OK;
+}
+
+/* The database as of one moment, while others write. */
+static cm_status take_database(const way *w, cm_error *error)
+{
+  sqlite3 *source = NULL, *target = NULL;
+  cm_status status = open_database(w->from, SQLITE_OPEN_READWRITE, &source, error);
+  if (status == CM_OK)
+    status = open_database(w->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &target, error);
+  sqlite3_backup *copy = status == CM_OK ? sqlite3_backup_init(target, "main", source, "main") : NULL;
+  if (status == CM_OK && copy == NULL)
+    status = cm_sql_fail(target, sqlite3_errcode(target), "backup", error);
+  if (copy != NULL) {
+    int code = sqlite3_backup_step(copy, -1);
+    (void)sqlite3_backup_finish(copy);
+    if (code != SQLITE_DONE)
+      status = cm_sql_fail(target, code, "backup", error);
+  }
+  /* Halves of uploads are not taken along, and one file is easier to carry than three. */
+  if (status == CM_OK)
+    status = cm_sql_execute(target, "DELETE FROM uploads", error);
+  if (status == CM_OK)
+    status = cm_sql_execute(target, "PRAGMA journal_mode = DELETE", error);
+  sqlite3_close_v2(target);
+  sqlite3_close_v2(source);
+  return status;
+}
+
+/* ---- what belongs together ---- */
+
+/* Whether each row has its files; *missing counts those that have not. */
+static cm_status count_missing(const way *w, sqlite3 *handle, const char *query, uint64_t *missing, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = true;
+  cm_status status = cm_sql_prepare(handle, &statement, error, query, "");
+  while (status == CM_OK && row) {
+    char name[CM_SHA_MAX + 16], path[CM_PATH_MAX];
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    cm_sql_copy(statement, 0, name, sizeof name);
+    status = cm_path(path, error, "%s/%s", w->to, name);
+    *missing += status == CM_OK && access(path, F_OK) != 0;
+  }
+  return cm_sql_end(statement, status, error);
+}
+
+/* Removes what no row of the backup knows. */
+static cm_status drop_strangers(const way *w, sqlite3 *handle, const char *part, const char *query, cm_error *error)
+{
+  char path[CM_PATH_MAX], one[CM_PATH_MAX];
+  if (cm_path(path, error, "%s/%s", w->to, part) != CM_OK)
+    return error->status;
+  DIR *listing = opendir(path);
+  if (listing == NULL)
+    return cm_fail_errno(error, errno, "cannot open folder", path);
+  cm_status status = CM_OK;
+  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
+    int64_t known = 1;
+    if (item->d_name[0] == '.')
+      continue;
+    status = cm_sql_number(handle, 0, &known, error, query, "t", item->d_name);
+    if (status == CM_OK && known == 0 && cm_path(one, error, "%s/%s", path, item->d_name) == CM_OK)
+      status = cm_folder_remove(one, error);
+  }
+  (void)closedir(listing);
+  return status;
+}
+
+static cm_status match(const way *w, uint64_t *missing, cm_error *error)
+{
+  sqlite3 *handle = NULL;
+  *missing = 0;
+  cm_status status = open_database(w->to, SQLITE_OPEN_READWRITE, &handle, error);
+  if (status == CM_OK)
+    status = drop_strangers(w, handle, "networks", "SELECT count(*) FROM networks WHERE id || '.zip' = ?", error);
+  if (status == CM_OK)
+    status = drop_strangers(w, handle, "mappings", "SELECT count(*) FROM mappings WHERE id = ?", error);
+  if (status == CM_OK)
+    status = count_missing(w, handle, "SELECT 'networks/' || id || '.zip' FROM networks", missing, error);
+  if (status == CM_OK)
+    status = count_missing(w, handle, "SELECT 'mappings/' || id FROM mappings", missing, error);
+  sqlite3_close_v2(handle);
+  return status;
+}
+
+/* ---- the two ways ---- */
+
+static cm_status check_empty(const char *path, cm_error *error)
+{
+  if (cm_folder_make_durable(path, error) != CM_OK)
+    return error->status;
+  DIR *listing = opendir(path);
+  if (listing == NULL)
+    return cm_fail_errno(error, errno, "cannot open folder", path);
+  bool empty = true;
+  for (const struct dirent *item; empty && (item = readdir(listing)) != NULL;)
+    empty = strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0;
+  (void)closedir(listing);
+  return empty ? CM_OK : cm_fail(error, CM_CONFLICT, "%s is not empty; name a new folder", path);
+}
+
+/* The source is a data folder or a backup, of a version that is known. */
+static cm_status check_source(const char *path, cm_folder *found, cm_error *error)
+{
+  sqlite3 *handle = NULL;
+  int64_t version = 0;
+  if (cm_folder_examine(path, found, error) != CM_OK)
+    return error->status;
+  if (!found->marked)
+    return cm_fail(error, CM_CONFLICT, "%s is no data folder and no whole backup: it has no coremapd.json", path);
+  cm_status status = open_database(path, SQLITE_OPEN_READWRITE, &handle, error);
+  if (status == CM_OK)
+    status = cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "");
+  sqlite3_close_v2(handle);
+  if (status == CM_OK && version > cm_schema_version)
+    status = cm_fail(error, CM_CONFLICT, "%s was written by a newer version (schema %lld, this program knows %d); use that version",
+                     path, (long long)version, cm_schema_version);
+  return status;
+}
+
+static cm_status carry(way *w, cm_error *error)
+{
+  cm_folder found;
+  uint64_t missing = 1;
+  if (check_source(w->from, &found, error) != CM_OK || check_empty(w->to, error) != CM_OK || take_files(w, error) != CM_OK)
+    return error->status;
+  for (int looks = 0; missing > 0 && looks < LOOKS_MAX; looks++)
+    if (take_database(w, error) != CM_OK || take_files(w, error) != CM_OK || match(w, &missing, error) != CM_OK)
+      return error->status;
+  if (missing > 0)
+    return cm_fail(error, CM_DAMAGED, "%llu files that the database of %s knows are not there; coremapd --check-data names them",
+                   (unsigned long long)missing, w->from);
+  return cm_folder_mark(w->to, found.id, error);
+}
+
+cm_status cm_backup_make(const char *data, const char *to, uint64_t *files, uint64_t *bytes, cm_error *error)
+{
+  way w = {.from = data, .to = to, .link = true};
+  if (carry(&w, error) != CM_OK)
+    return error->status;
+  *files = w.files;
+  *bytes = w.bytes;
+  return CM_OK;
+}
+
+cm_status cm_backup_restore(const char *from, const char *data, uint64_t *files, uint64_t *bytes, cm_error *error)
+{
+  way w = {.from = from, .to = data};
+  if (carry(&w, error) != CM_OK)
+    return error->status;
+  *files = w.files;
+  *bytes = w.bytes;
+  return CM_OK;
+}
