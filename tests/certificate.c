@@ -394,6 +394,87 @@ static void verify_bounds(double er, double ew, double ns)
   free(seen);
 }
 
+/* ---- a time step ---- */
+
+enum { SENT, RECEIVED, SYNAPSE, NEURON, SPIKE, CHARGES };
+
+static double core_ns(int side_by_side, double receive, double send)
+{
+  return side_by_side ? fmax(receive, send) : receive + send;
+}
+
+/* The busiest core, ports and energy of a step by counting events part by part; then the bounds, by the formulas of
+ * docs/step-time.md. */
+static void verify_step(const char *metrics, const char *chip)
+{
+  static const char *const fields[CHARGES] = {"packet_sent", "packet_received", "synapse", "neuron", "spike"};
+  const char *charged = find(chip, "costs");
+  int beside = strncmp(find(charged, "side_by_side"), "true", 4) == 0;
+  double ns[CHARGES], pj[CHARGES], *count = need((size_t)parts * CHARGES, 8), *in = need(parts, 8), *out = need(parts, 8),
+         *input = need(neurons, 8), *send = need(neurons, 8);
+  uint32_t *seen = need(parts, 4), usable_cores = 0;
+  double total = 0, busiest = 0, port = 0, energy[3] = {0}, least_pj = 0, alone = 0, sends = 0;
+  for (int c = 0; c < CHARGES; c++) {
+    ns[c] = number(find(charged, fields[c]), "ns");
+    pj[c] = number(find(charged, fields[c]), "pj");
+  }
+  for (uint32_t v = 0; v < neurons; v++) {
+    count[(size_t)part[v] * CHARGES + NEURON] += 1;
+    send[v] = ns[NEURON];
+    least_pj += pj[NEURON];
+  }
+  for (uint32_t e = 0; e < nets; e++) {
+    uint32_t home = part[source[e]];
+    count[(size_t)home * CHARGES + SPIKE] += rate[e];
+    for (uint64_t i = first[e]; i < first[e + 1]; i++) {
+      uint32_t t = part[pin[i]];
+      count[(size_t)t * CHARGES + SYNAPSE] += rate[e];
+      input[pin[i]] += rate[e];
+      total += rate[e];
+      if (seen[t] == e + 1)
+        continue;
+      seen[t] = e + 1;
+      count[(size_t)t * CHARGES + RECEIVED] += rate[e];
+      count[(size_t)home * CHARGES + SENT] += rate[e];
+      in[t] += t != home ? rate[e] : 0;
+      out[home] += t != home ? rate[e] : 0;
+    }
+    double packets = first[e + 1] > first[e] ? rate[e] : 0, targets = (double)(first[e + 1] - first[e]);
+    send[source[e]] += ns[SPIKE] * rate[e] + ns[SENT] * packets;
+    least_pj += pj[SPIKE] * rate[e] + (pj[SENT] + pj[RECEIVED]) * packets + pj[SYNAPSE] * rate[e] * targets;
+  }
+  for (uint32_t p = 0; p < parts; p++) {
+    const double *n = count + (size_t)p * CHARGES;
+    busiest = fmax(busiest, core_ns(beside, ns[RECEIVED] * n[RECEIVED] + ns[SYNAPSE] * n[SYNAPSE],
+                                    ns[NEURON] * n[NEURON] + ns[SPIKE] * n[SPIKE] + ns[SENT] * n[SENT]));
+    energy[0] += pj[SENT] * n[SENT] + pj[RECEIVED] * n[RECEIVED];
+    energy[1] += pj[SYNAPSE] * n[SYNAPSE];
+    energy[2] += pj[NEURON] * n[NEURON] + pj[SPIKE] * n[SPIKE];
+    port = fmax(port, fmax(in[p], out[p]));
+  }
+  same("core_ns_max", number(metrics, "core_ns_max"), busiest);
+  same("energy_packets_pj", number(metrics, "energy_packets_pj"), energy[0]);
+  same("energy_synapses_pj", number(metrics, "energy_synapses_pj"), energy[1]);
+  same("energy_neurons_pj", number(metrics, "energy_neurons_pj"), energy[2]);
+  same("energy_step_pj", number(metrics, "energy_step_pj"), number(metrics, "energy_pj") + energy[0] + energy[1] + energy[2]);
+  same("port_load_max", number(metrics, "port_load_max"), port);
+  for (uint32_t v = 0; v < neurons; v++) {
+    alone = fmax(alone, core_ns(beside, (ns[RECEIVED] + ns[SYNAPSE]) * input[v], send[v]));
+    sends += send[v];
+  }
+  for (uint32_t c = 0; c < width * height; c++)
+    usable_cores += usable[c] != 0;
+  double shared = core_ns(beside, ns[RECEIVED] * total / neurons + ns[SYNAPSE] * total / usable_cores, sends / usable_cores);
+  same("bound of core_ns_max", number(row("bounds", "\"metric\"", "core_ns_max"), "bound"), fmax(alone, shared));
+  same("bound of energy_step_pj", number(row("bounds", "\"metric\"", "energy_step_pj"), "bound"), least_pj);
+  free(count);
+  free(in);
+  free(out);
+  free(input);
+  free(send);
+  free(seen);
+}
+
 int main(int argc, char **argv)
 {
   size_t size, part_size, placement_size, json_size;
@@ -421,6 +502,7 @@ int main(int argc, char **argv)
   double er = number(energy, "router"), ew = number(energy, "east_west"), ns = number(energy, "north_south");
   verify_figures(find(json, "metrics"), er, ew, ns);
   verify_bounds(er, ew, ns);
+  verify_step(find(json, "metrics"), chip);
   free(flow);
   free(usable);
   free(network);

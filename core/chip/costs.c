@@ -123,6 +123,19 @@ static cm_status read_barrier(const json_t *root, cm_barrier *barrier, cm_error 
   return read_points(json_object_get(value, "ns"), barrier, error);
 }
 
+/* 0, for as many as need be, or a rate at which a packet takes no longer than anything else may. */
+static cm_status read_rate(const json_t *object, const char *name, double *rate, cm_error *error)
+{
+  char where[WHERE];
+  (void)snprintf(where, sizeof where, "/costs/packets_per_ns/%s", name);
+  if (read_number(object, "/costs/packets_per_ns", name, rate, error) != CM_OK)
+    return error->status;
+  if (*rate > 0 && *rate < 1 / COST_MAX)
+    return cm_json_fail(error, CM_BAD_CHIP, where, "%s: expected 0 (as many as need be) or a number from %g to %g", where,
+                        1 / COST_MAX, COST_MAX);
+  return CM_OK;
+}
+
 static cm_status read_bandwidths(const json_t *root, cm_costs *costs, cm_error *error)
 {
   static const char *const fields[] = {"port", "link", NULL};
@@ -130,9 +143,9 @@ static cm_status read_bandwidths(const json_t *root, cm_costs *costs, cm_error *
   if (value == NULL)
     return CM_OK;
   if (expect_object(value, "/costs/packets_per_ns", fields, error) != CM_OK ||
-      read_number(value, "/costs/packets_per_ns", "port", &costs->port_packets_per_ns, error) != CM_OK)
+      read_rate(value, "port", &costs->port_packets_per_ns, error) != CM_OK)
     return error->status;
-  return read_number(value, "/costs/packets_per_ns", "link", &costs->link_packets_per_ns, error);
+  return read_rate(value, "link", &costs->link_packets_per_ns, error);
 }
 
 cm_status cm_costs_read(const json_t *value, cm_costs *costs, cm_error *error)

@@ -89,6 +89,7 @@ START_TEST(bad_costs_are_refused_with_their_place)
     {"{\"barrier\": {\"ns\": [[1, 1], [1, 2]]}}", "/costs/barrier/ns/1"},
     {"{\"barrier\": {}}", "/costs/barrier/ns"},
     {"{\"packets_per_ns\": {\"port\": \"fast\"}}", "/costs/packets_per_ns/port"},
+    {"{\"packets_per_ns\": {\"link\": 1e-300}}", "/costs/packets_per_ns/link"},
     {"7", "/costs"},
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
