@@ -312,9 +312,9 @@ int main(int count, char **words)
   (void)snprintf(page, sizeof page, "%.900s/page", root);
   (void)snprintf(operation_folder, sizeof operation_folder, "%.900s/files", root);
   control = interpose_start(page, NULL, NULL);
-  const operation *const tables[] = {library_operations, storage_operations};
+  const operation *const tables[] = {library_operations, storage_operations, chip_operations, job_operations};
   cm_error ignored;
-  for (size_t t = 0; t < 2; t++)
+  for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
     for (const operation *o = tables[t]; o->name != NULL; o++) {
       if (fnmatch(only, o->name, 0) != 0)
         continue;

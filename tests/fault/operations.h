@@ -20,7 +20,7 @@ typedef struct operation {
   bool zips;
 } operation;
 
-extern const operation library_operations[], storage_operations[]; /* ended by a NULL name */
+extern const operation library_operations[], storage_operations[], chip_operations[], job_operations[]; /* ended by a NULL name */
 
 /* A folder of this process for the operations' files: made by the driver, empty before an operation's first run. */
 extern char operation_folder[CM_PATH_MAX];

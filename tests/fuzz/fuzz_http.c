@@ -40,6 +40,7 @@ static const struct {
   {"POST", "/v1/users", "", NOTHING, ""},
   {"PATCH", "/v1/users/somebody", "", NOTHING, ""},
   {"POST", "/v1/tokens", "", NOTHING, ""},
+  {"GET", "/v1/chips/toy/reservations/", "", LEASE, ""},
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 

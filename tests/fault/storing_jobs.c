@@ -1,0 +1,171 @@
+/* Operations of storage on jobs. */
+#include "tests/fault/storing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "storage/jobs.h"
+#include "storage/mappings.h"
+
+static char job_id[CM_ID_MAX];
+static cm_job job;
+
+static bool is_file(const char *path)
+{
+  return access(path, F_OK) == 0;
+}
+
+static cm_status job_create(cm_error *error)
+{
+  cm_job wanted = {.kind = "map", .chip = "toy", .options = (char[]){"{}"}, .ttl = 60};
+  cm_job_created result;
+  memcpy(wanted.network, storing_network, sizeof storing_network);
+  return cm_jobs_create(storing_store, &wanted, NULL, NULL, &result, job_id, error);
+}
+
+static uint64_t jobs_in(cm_job_state state)
+{
+  cm_error error;
+  uint64_t count[CM_JOB_STATES];
+  operation_must(cm_jobs_count(storing_store, count, &error), &error, "counting jobs");
+  return count[state];
+}
+
+static void end_all(void)
+{
+  cm_error error;
+  cm_job_filter filter = {.state = CM_JOB_STATES, .limit = 100};
+  cm_job *jobs;
+  size_t count;
+  operation_must(cm_jobs_list(storing_store, &filter, &jobs, &count, &error), &error, "listing jobs");
+  for (size_t i = 0; i < count; i++) {
+    cm_job_outcome outcome = {.state = CM_JOB_CANCELLED};
+    bool taken;
+    if (jobs[i].state == CM_JOB_QUEUED)
+      operation_must(cm_jobs_cancel(storing_store, jobs[i].id, &error), &error, "cancelling a job");
+    if (jobs[i].state == CM_JOB_RUNNING)
+      operation_must(cm_jobs_finish(storing_store, &jobs[i], &outcome, &taken, &error), &error, "ending a job");
+    operation_must(cm_jobs_delete(storing_store, jobs[i].id, &error), &error, "deleting a job");
+    cm_job_clear(&jobs[i]);
+  }
+  free(jobs);
+}
+
+static void settle_job_create(cm_status status, char *digest)
+{
+  (void)digest;
+  storing_anew();
+  storing_expect(status, jobs_in(CM_JOB_QUEUED) == 1, jobs_in(CM_JOB_QUEUED) == 0, "a new job");
+  end_all();
+}
+
+static void prepare_queued(void)
+{
+  cm_error error;
+  storing_ready();
+  operation_must(job_create(&error), &error, "queueing a job");
+}
+
+static cm_status job_claim(cm_error *error)
+{
+  bool found = false;
+  cm_status status = cm_jobs_claim(storing_store, CM_CLAIM_ANY, &job, &found, error);
+  if (status == CM_OK && !found)
+    operation_wrong("a claim finds no job where one is queued");
+  return status;
+}
+
+static void settle_claim(cm_status status, char *digest)
+{
+  (void)digest;
+  if (status == CM_OK)
+    cm_job_clear(&job);
+  storing_anew();
+  storing_expect(status, jobs_in(CM_JOB_RUNNING) == 1, jobs_in(CM_JOB_QUEUED) == 1, "a claimed job");
+  end_all();
+}
+
+static void prepare_running(void)
+{
+  cm_error error;
+  prepare_queued();
+  operation_must(job_claim(&error), &error, "claiming a job");
+}
+
+static cm_status job_requeue(cm_error *error)
+{
+  return cm_jobs_requeue(storing_store, &job, false, error);
+}
+
+static void settle_requeue(cm_status status, char *digest)
+{
+  (void)digest;
+  storing_anew();
+  cm_job_clear(&job);
+  storing_expect(status, jobs_in(CM_JOB_QUEUED) == 1, jobs_in(CM_JOB_RUNNING) == 1, "a job put back");
+  end_all();
+}
+
+static cm_mapping_row row;
+
+/* Its views in place, then the row with the job's end. */
+static cm_status job_finish(cm_error *error)
+{
+  bool taken = false;
+  row = (cm_mapping_row){.kind = "map", .chip = "toy", .bytes = 1, .created = 1};
+  cm_job_outcome outcome = {.state = CM_JOB_DONE, .mapping = &row, .log = "done", .report = "{}"};
+  cm_store_id(row.id);
+  memcpy(row.job, job.id, sizeof row.job);
+  memcpy(row.network, job.network, sizeof row.network);
+  cm_status status = cm_mappings_place(storing_store, operation_path("data/incoming/0123456789abcdef0123.job"), row.id, error);
+  return status == CM_OK ? cm_jobs_finish(storing_store, &job, &outcome, &taken, error) : status;
+}
+
+static void prepare_finish(void)
+{
+  cm_error error;
+  prepare_running();
+  operation_must(cm_folder_make(operation_path("data/incoming/0123456789abcdef0123.job"), &error), &error, "a folder");
+  operation_write(operation_path("data/incoming/0123456789abcdef0123.job/mapping.json"), "{}", 2);
+}
+
+static void settle_finish(cm_status status, char *digest)
+{
+  cm_error error;
+  cm_mapping_row found;
+  (void)digest;
+  cm_job_clear(&job);
+  storing_anew();
+  bool there = cm_mappings_get(storing_store, row.id, &found, &error) == CM_OK;
+  if (there && !is_file(operation_path("data/mappings/%s/mapping.json", row.id)))
+    operation_wrong("a mapping is known whose files are not there");
+  storing_expect(status, there && jobs_in(CM_JOB_DONE) == 1, !there && jobs_in(CM_JOB_RUNNING) == 1, "a finished job");
+  if (there)
+    operation_must(cm_mappings_delete(storing_store, row.id, &error), &error, "deleting a mapping");
+  operation_must(cm_folder_remove(operation_path("data/mappings/%s", row.id), &error), &error, "removing files");
+  operation_must(cm_folder_remove(operation_path("data/incoming/0123456789abcdef0123.job"), &error), &error, "removing files");
+  end_all();
+}
+
+static cm_status job_cancel(cm_error *error)
+{
+  return cm_jobs_cancel(storing_store, job_id, error);
+}
+
+static void settle_cancel(cm_status status, char *digest)
+{
+  (void)digest;
+  storing_anew();
+  storing_expect(status, jobs_in(CM_JOB_CANCELLED) == 1, jobs_in(CM_JOB_QUEUED) == 1, "a cancelled job");
+  end_all();
+}
+
+const operation job_operations[] = {
+  {"store job", storing_ready, job_create, settle_job_create, false},
+  {"store job claim", prepare_queued, job_claim, settle_claim, false},
+  {"store job requeue", prepare_running, job_requeue, settle_requeue, false},
+  {"store job finish", prepare_finish, job_finish, settle_finish, false},
+  {"store job cancel", prepare_queued, job_cancel, settle_cancel, false},
+  {NULL, NULL, NULL, NULL, false},
+};
