@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Tuple
 
 import numpy as np
 
@@ -92,6 +92,12 @@ def _pairs(pre: Any, post: Any, weight: Any, neurons: Optional[int]) -> Dict[str
             "format": np.array(b"coo")}
 
 
+def _group(group: Any) -> Tuple[Any, int]:
+    """The whole group of Brian 2 that a group is a piece of, and where the piece begins."""
+    whole = getattr(group, "source", group)
+    return whole, int(getattr(group, "start", 0))
+
+
 def _arrays(network: Any, neurons: Optional[int]) -> Optional[Dict[str, np.ndarray]]:
     """The arrays of a scipy .npz; None: it is a path."""
     if isinstance(network, (str, os.PathLike)):
@@ -104,10 +110,11 @@ def _arrays(network: Any, neurons: Optional[int]) -> Optional[Dict[str, np.ndarr
             raise ValueError("a network is a square matrix, and this is %d by %d" % coo.shape)
         return _pairs(coo.row, coo.col, coo.data, coo.shape[0])
     if hasattr(network, "i") and hasattr(network, "j") and hasattr(network, "source"):  # brian2.Synapses
-        if network.source is not network.target:
-            first = len(network.source)
-            return _pairs(np.asarray(network.i[:]), np.asarray(network.j[:]) + first, None, first + len(network.target))
-        return _pairs(np.asarray(network.i[:]), np.asarray(network.j[:]), None, len(network.source))
+        (pre, pre_first), (post, post_first) = _group(network.source), _group(network.target)
+        if pre.name != post.name:  # two populations, one after the other
+            post_first += len(pre)
+        return _pairs(np.asarray(network.i[:]) + pre_first, np.asarray(network.j[:]) + post_first, None,
+                      len(pre) if pre.name == post.name else len(pre) + len(post))
     array = np.asarray(network)
     if array.ndim == 2 and array.shape[0] == array.shape[1] and array.dtype.kind in "iufb":
         pre, post = np.nonzero(array)

@@ -109,9 +109,17 @@ try:
 except ImportError:
     print("Brian 2 is not installed (python3-brian): its networks are not tried")
 else:
+    brian2.prefs.codegen.target = "numpy"
     group = brian2.NeuronGroup(60, "v : 1", threshold="v > 1")
     synapses = brian2.Synapses(group, group)
     synapses.connect(p=0.2)
     mapped = coremap.map(synapses, chip="loihi1", max_part_size=16)
     check(len(mapped.part) == 60, "Brian 2")
+    pieces = brian2.Synapses(group[:20], group[20:])
+    pieces.connect(p=0.2)
+    check(len(coremap.map(pieces, chip="loihi1", max_part_size=16).part) == 60, "pieces of a group are one population")
+    inputs = brian2.PoissonGroup(10, 5 * brian2.Hz)
+    outer = brian2.Synapses(inputs, group)
+    outer.connect(p=0.2)
+    check(len(coremap.map(outer, chip="loihi1", max_part_size=16).part) == 70, "two groups stand one after the other")
 print("100%%: Checks: %d, Failures: 0, Errors: 0" % checks)
