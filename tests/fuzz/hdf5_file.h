@@ -17,25 +17,37 @@ static inline unsigned next(bytes *b)
   return b->at < b->end ? *b->at++ : 0;
 }
 
-/* Reads as a network the file whose group `name` the bytes fill by `put`. */
-static inline void hdf5_import(const uint8_t *data, size_t size, const char *name, void (*put)(hid_t group, bytes *b))
+/* The image of a file whose group `name` the bytes fill by `put`; free(). NULL: there is none. */
+static inline void *hdf5_image(const char *name, void (*put)(hid_t group, bytes *b), bytes *b, size_t *size)
 {
-  bytes b = {data, data + size};
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fapl_core(access, 1 << 16, false);
   hid_t file = H5Fcreate("fuzz", H5F_ACC_TRUNC, H5P_DEFAULT, access);
   hid_t group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  put(group, &b);
+  put(group, b);
   H5Gclose(group);
   H5Fflush(file, H5F_SCOPE_GLOBAL);
   ssize_t made = H5Fget_file_image(file, NULL, 0);
-  uint8_t *image = made > 0 ? malloc((size_t)made) : NULL;
-  if (image != NULL && H5Fget_file_image(file, image, (size_t)made) == made)
-    (void)fuzz_import(NULL, image, (size_t)made);
-  free(image);
+  void *image = made > 0 ? malloc((size_t)made) : NULL;
+  if (image != NULL && H5Fget_file_image(file, image, (size_t)made) != made) {
+    free(image);
+    image = NULL;
+  }
   H5Fclose(file);
   H5Pclose(access);
+  *size = made > 0 ? (size_t)made : 0;
+  return image;
+}
+
+/* Reads as a network the file whose group `name` the bytes fill by `put`. */
+static inline void hdf5_import(const uint8_t *data, size_t size, const char *name, void (*put)(hid_t group, bytes *b))
+{
+  bytes b = {data, data + size};
+  void *image = hdf5_image(name, put, &b, &size);
+  if (image != NULL)
+    (void)fuzz_import(NULL, image, size);
+  free(image);
 }
 
 #endif
