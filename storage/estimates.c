@@ -19,7 +19,7 @@ static void class_of(const char *likeness, char class[CLASS_MAX])
   (void)snprintf(class, CLASS_MAX, "%.*s", (int)(length < CLASS_MAX ? length : CLASS_MAX - 1), likeness);
 }
 
-/* Before anything is known of a class: measured on one processor of 2023, and no better than within a factor of ten. */
+/* Before anything is known of a class: guesses, no better than within a factor of ten. */
 static double first_guess(const char *class, double size)
 {
   static const struct {

@@ -34,8 +34,10 @@ void cm_share_pieces(const cm_target *target, const double *piece_ns, uint32_t p
     uint32_t best = target->device_count;
     double first = HUGE_VAL;
     for (uint32_t d = 0; d < target->device_count; d++) {
+      if (piece_ns[d] <= 0 || target->device[d].units == 0)
+        continue;
       double end = piece_ns[d] * (share[d] / target->device[d].units + 1);
-      if (piece_ns[d] > 0 && end < first) {
+      if (end < first) {
         first = end;
         best = d;
       }

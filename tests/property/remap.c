@@ -266,7 +266,8 @@ START_TEST(remappings_are_legal_and_move_what_must)
     cm_occupancy_free(occupancy);
     cm_chip_free(chip);
   }
-  ck_assert_msg(done > 120 && kept > 30 && seats > 15 && edited > 40 && again * 4 < done,
+  ck_assert_msg(done > test_rounds(120) && kept > test_rounds(30) && seats > test_rounds(15) &&
+                  edited > test_rounds(40) && again * 4 < done,
                 "%u done, %u kept, %u edited, %u afresh", done, kept, edited, again);
 }
 END_TEST
