@@ -85,7 +85,7 @@ cm_status cm_npy_open(cm_bytes *stream, cm_npy *npy, cm_error *error)
   enum { HEADER_MAX = 1 << 16 };
   static const char magic[] = "\x93NUMPY";
   uint8_t head[12];
-  char header[4096];
+  char header[4096] = "";
   cm_npy made = {0};
   if (cm_bytes_take(stream, head, 10, error) != CM_OK)
     return error->status;
