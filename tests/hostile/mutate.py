@@ -8,7 +8,7 @@ import zipfile
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
-from world import bearer
+from world import SMALL_NEURONS, bearer
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.join(ROOT, "tests", "data")
@@ -81,6 +81,7 @@ class Requests:
         w, r = self.world, self.random
         return {
             "postNetwork": lambda: r.choice(self.networks) if r.random() < 0.5 else b"a,b,%d\nb,c,1\n" % r.randrange(10**9),
+            "postNetworkRates": lambda: b"".join(b"%d,%d\n" % (a, r.randrange(1, 9)) for a in range(SMALL_NEURONS)),
             "postUpload": lambda: {"name": "in pieces", "size": r.choice([40, 1000])},
             "patchUpload": lambda: b"a,b,1\n",
             "putChip": lambda: w["chip_file"],
@@ -121,6 +122,8 @@ class Requests:
             pattern = pattern.replace("{name}", "hostile")
         if "/pareto" in pattern:
             name, pattern = "pareto", pattern.replace("{number}", str(self.random.choice([1, 2])))
+        if pattern.endswith("/rates"):
+            name = "small"
         if pattern.endswith("/model") or pattern.endswith("/pieces"):
             name = pattern.rsplit("/", 1)[1] + "_program"
         return pattern.replace("{id}", self.world.get(name, "x")).replace("{file}", "index.html")
@@ -132,6 +135,9 @@ class Requests:
         path = self.path(pattern)
         path = {"deleteChip": "/v1/chips/spare", "deleteNetwork": "/v1/networks/UNUSED-NETWORK", "cancelJob": "/v1/jobs/RUNNING-JOB/cancel",
                 "deleteUser": "/v1/users/UNUSED-USER", "deleteToken": "/v1/tokens/UNUSED-TOKEN"}.get(operation["operationId"], path)
+        needed = [p for p in map(self.document.follow, operation.get("parameters", [])) if p["in"] == "query" and p.get("required")]
+        if needed:
+            path += "?" + "&".join(f"{p['name']}={self.random.choice(p['schema']['enum'])}" for p in needed)
         return Request(method, path, self.headers(operation["operationId"]), body, [bearer(self.world["token"])])
 
     # ---- what a hostile client makes of it ----

@@ -8,6 +8,7 @@ import time
 from daemon import BUILD, ROOT
 
 ADMIN = "root"
+SMALL_NEURONS = 40
 
 
 def bearer(token):
@@ -79,7 +80,7 @@ class World(dict):
             with open(os.path.join(ROOT, "tests", "data", file), "rb") as opened:
                 self[name] = self.made("POST", "/v1/networks", opened.read())["id"]
         # Small: a Pareto set is a dozen mappings.
-        rows = b"".join(b"%d,%d,1\n" % (a, (a + step) % 40) for a in range(40) for step in (1, 2, 7))
+        rows = b"".join(b"%d,%d,1\n" % (a, (a + step) % SMALL_NEURONS) for a in range(SMALL_NEURONS) for step in (1, 2, 7))
         self["small"] = self.made("POST", "/v1/networks", rows)["id"]
         self["upload"] = self.made("POST", "/v1/uploads", {"name": "u", "size": 1000})["id"]
 
