@@ -248,6 +248,7 @@ cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target
   p->opset = plan->model->opset;
   p->chip_name = cm_arena_text(&p->arena, chip_name, strlen(chip_name), error);
   if (p->chip_name == NULL || make_lanes(e, error) != CM_OK ||
+      cm_hop_times_make(target, e->memory, &e->hops, error) != CM_OK ||
       CM_NEW(e->memory, e->tensor_of, plan->model->value_count + 1, error) != CM_OK ||
       CM_NEW(e->memory, e->buffer_of, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(e->memory, e->stored_by, plan->tile_count + 1, error) != CM_OK ||
@@ -264,6 +265,7 @@ cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target
 
 void cm_emitter_end(cm_emitter *e)
 {
+  cm_hop_times_end(&e->hops);
   cm_free(e->tensor_of);
   cm_free(e->buffer_of);
   cm_free(e->stored_by);

@@ -11,6 +11,7 @@ typedef struct cm_emitter {
   cm_object *object;
   cm_memory *memory;
   uint32_t lanes;
+  cm_hop_times hops;    /* of the program's chip: the plan's may be of a part of it */
   uint32_t *tensor_of;  /* by value: number + 1 */
   uint32_t *buffer_of;  /* by tile: number + 1 of its present buffer */
   uint64_t *stored_by;  /* by tile: list of its STOREs */

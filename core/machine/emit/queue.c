@@ -100,7 +100,7 @@ static double ready_in(const cm_emitter *e, uint32_t lane)
   double ready = 0;
   for (uint32_t l = 0; l < e->lanes; l++)
     if (e->wait[l] > 0)
-      ready = fmax(ready, e->symbol_done[e->wait[l] - 1] + cm_hop_ns(&e->plan->hops, l, lane));
+      ready = fmax(ready, e->symbol_done[e->wait[l] - 1] + cm_hop_ns(&e->hops, l, lane));
   return ready;
 }
 
