@@ -10,14 +10,18 @@
 
 enum { TO = 1, NETWORK, FORMAT, CHIP, LAYER };
 
+/* Of every command that makes something of a mapping. */
+#define MAPPING_FLAGS                                                                        \
+  {"network", "FILE", NETWORK, "of a mapping in a file: the network that it is of"},         \
+  {"format", "NAME", FORMAT, CLI_FORMAT_ABOUT},                                              \
+  {"chip", "NAME|FILE", CHIP, "unless given, the chip that the mapping describes"},          \
+  {"output", "FILE", CLI_OUTPUT, "where it goes; standard output unless given"},             \
+  CLI_SERVER_FLAGS,                                                                          \
+  CLI_QUIET_FLAG
+
 static const cli_flag flags[] = {
   {"to", "sanafe|booksim|noxim|pacman|hgrade|traffic|lava", TO, "the format (docs/exports.md)"},
-  {"network", "FILE", NETWORK, "of a mapping in a file: the network that it is of"},
-  {"format", "NAME", FORMAT, CLI_FORMAT_ABOUT},
-  {"chip", "NAME|FILE", CHIP, "unless given, the chip that the mapping describes"},
-  {"output", "FILE", CLI_OUTPUT, "where it goes; standard output unless given"},
-  CLI_SERVER_FLAGS,
-  CLI_QUIET_FLAG,
+  MAPPING_FLAGS,
   {0}};
 
 static const cli_flag draw_flags[] = {
@@ -25,12 +29,7 @@ static const cli_flag draw_flags[] = {
    "what colours the cores: neurons (unless given), synapses, inbound_axons, outbound_axons, target_cores, traffic_in, traffic_out, "
    "receive_ns, send_ns, congestion, population; or links"},
   {"to", "svg|png", TO, "the format; unless given, the one that the output's ending says, else svg"},
-  {"network", "FILE", NETWORK, "of a mapping in a file: the network that it is of"},
-  {"format", "NAME", FORMAT, CLI_FORMAT_ABOUT},
-  {"chip", "NAME|FILE", CHIP, "unless given, the chip that the mapping describes"},
-  {"output", "FILE", CLI_OUTPUT, "where it goes; standard output unless given"},
-  CLI_SERVER_FLAGS,
-  CLI_QUIET_FLAG,
+  MAPPING_FLAGS,
   {0}};
 
 typedef struct arguments {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/base/number.h"
+#include "core/base/option.h"
 #include "core/machine/compile.h"
 
 enum { THREADS_MAX = 1024 };
@@ -40,12 +41,6 @@ bool cm_compile_option_about(size_t number, cm_option_about *about)
   return true;
 }
 
-static cm_status bad_option(cm_error *error, const char *name, const char *expected)
-{
-  (void)cm_fail(error, CM_BAD_OPTION, "option %s: expected %s", name, expected);
-  return cm_fail_at(error, "/options/%s", name);
-}
-
 static cm_status read_number(const char *name, const json_t *value, double least, double most, double *number,
                              cm_error *error)
 {
@@ -56,7 +51,7 @@ static cm_status read_number(const char *name, const json_t *value, double least
     return CM_OK;
   }
   (void)snprintf(expected, sizeof expected, "a number from %.0f to %.3g", least, most);
-  return bad_option(error, name, expected);
+  return cm_option_refuse(error, name, expected);
 }
 
 /* A number, or text like "512K". */
@@ -66,19 +61,11 @@ static cm_status read_bytes(const char *name, const json_t *value, uint64_t *byt
   if (json_is_string(value)) {
     if (cm_bytes_parse(json_string_value(value), bytes))
       return CM_OK;
-    return bad_option(error, name, "bytes, as a number or text like \"512K\"");
+    return cm_option_refuse(error, name, "bytes, as a number or text like \"512K\"");
   }
   if (read_number(name, value, 0, LARGE, &number, error) != CM_OK)
     return error->status;
   *bytes = (uint64_t)number;
-  return CM_OK;
-}
-
-static cm_status read_flag(const char *name, const json_t *value, bool *flag, cm_error *error)
-{
-  if (!json_is_boolean(value))
-    return bad_option(error, name, "true or false");
-  *flag = json_is_true(value);
   return CM_OK;
 }
 
@@ -96,14 +83,14 @@ static cm_status read_stage(const char *name, const json_t *value, cm_compile_st
       *stage = s;
       return CM_OK;
     }
-  return bad_option(error, name, "\"permutations\", \"split\", \"tile\", \"order\", \"program\" or \"mapping\"");
+  return cm_option_refuse(error, name, "\"permutations\", \"split\", \"tile\", \"order\", \"program\" or \"mapping\"");
 }
 
 static cm_status read_order(const char *name, const json_t *value, bool *file_order, cm_error *error)
 {
   const char *text = json_string_value(value);
   if (text == NULL || (strcmp(text, "file") != 0 && strcmp(text, "search") != 0))
-    return bad_option(error, name, "\"file\" or \"search\"");
+    return cm_option_refuse(error, name, "\"file\" or \"search\"");
   *file_order = strcmp(text, "file") == 0;
   return CM_OK;
 }
@@ -118,7 +105,7 @@ static cm_status read_shapes(const char *option, const json_t *value, cm_stated_
   if (json_is_string(value))
     return cm_stated_shapes_parse(json_string_value(value), shapes, error);
   if (!json_is_object(value))
-    return bad_option(error, option, expected);
+    return cm_option_refuse(error, option, expected);
   json_object_foreach((json_t *)(uintptr_t)value, name, item)
   {
     int64_t dims[CM_RANK_MAX];
@@ -129,7 +116,7 @@ static cm_status read_shapes(const char *option, const json_t *value, cm_stated_
       dims[k] = json_integer_value(json_array_get(item, k));
     }
     if (!numbers)
-      return bad_option(error, option, expected);
+      return cm_option_refuse(error, option, expected);
     if (cm_stated_shapes_add(shapes, name, dims, (uint32_t)rank, error) != CM_OK)
       return error->status;
   }
@@ -140,7 +127,7 @@ static cm_status read_objective(const char *name, const json_t *value, bool *lea
 {
   const char *text = json_string_value(value);
   if (text == NULL || (strcmp(text, "time") != 0 && strcmp(text, "traffic") != 0))
-    return bad_option(error, name, "\"time\" or \"traffic\"");
+    return cm_option_refuse(error, name, "\"time\" or \"traffic\"");
   *least_traffic = strcmp(text, "traffic") == 0;
   return CM_OK;
 }
@@ -151,10 +138,10 @@ static cm_status read_option(const char *name, const json_t *value, cm_compile_o
   if (strcmp(name, "stop_after") == 0)
     return read_stage(name, value, &made->stop_after, error);
   if (strcmp(name, "verify") == 0)
-    return read_flag(name, value, &made->verify, error);
+    return cm_option_flag(name, value, &made->verify, error);
   if (strcmp(name, "tiles") == 0) {
     bool tiles = true;
-    if (read_flag(name, value, &tiles, error) != CM_OK)
+    if (cm_option_flag(name, value, &tiles, error) != CM_OK)
       return error->status;
     made->no_tiles = !tiles;
     return CM_OK;

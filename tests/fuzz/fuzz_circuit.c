@@ -13,21 +13,7 @@ static void put_list(hid_t group, const char *name, bytes *b, hsize_t count, uns
   double values[LIST_MAX];
   for (hsize_t i = 0; i < count; i++)
     values[i] = next(b) % below;
-  hid_t space = H5Screate_simple(1, &count, NULL);
-  hid_t data = H5Dcreate2(group, name, H5T_STD_U32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  if (data >= 0 && count > 0)
-    H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
-  if (data >= 0 && population != NULL) {
-    hid_t text = H5Tcopy(H5T_C_S1), one = H5Screate(H5S_SCALAR);
-    H5Tset_size(text, strlen(population) + 1);
-    hid_t attribute = H5Acreate2(data, "node_population", text, one, H5P_DEFAULT, H5P_DEFAULT);
-    H5Awrite(attribute, text, population);
-    H5Aclose(attribute);
-    H5Sclose(one);
-    H5Tclose(text);
-  }
-  H5Dclose(data);
-  H5Sclose(space);
+  hdf5_put_list(group, name, H5T_STD_U32LE, values, count, population);
 }
 
 static void put_nodes(hid_t nodes, bytes *b)

@@ -17,6 +17,27 @@ static inline unsigned next(bytes *b)
   return b->at < b->end ? *b->at++ : 0;
 }
 
+/* A list of numbers as a dataset of `type`; `population`, unless NULL, is its attribute node_population. */
+static inline void hdf5_put_list(hid_t group, const char *name, hid_t type, const double *values, hsize_t count,
+                                 const char *population)
+{
+  hid_t space = H5Screate_simple(1, &count, NULL);
+  hid_t data = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (data >= 0 && count > 0)
+    H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+  if (data >= 0 && population != NULL) {
+    hid_t text = H5Tcopy(H5T_C_S1), one = H5Screate(H5S_SCALAR);
+    H5Tset_size(text, strlen(population) + 1);
+    hid_t attribute = H5Acreate2(data, "node_population", text, one, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(attribute, text, population);
+    H5Aclose(attribute);
+    H5Sclose(one);
+    H5Tclose(text);
+  }
+  H5Dclose(data);
+  H5Sclose(space);
+}
+
 /* The image of a file whose group `name` the bytes fill by `put`; free(). NULL: there is none. */
 static inline void *hdf5_image(const char *name, void (*put)(hid_t group, bytes *b), bytes *b, size_t *size)
 {

@@ -4,15 +4,10 @@
 #include <string.h>
 
 #include "core/base/number.h"
+#include "core/base/option.h"
 #include "core/mapping/simulate/frames.h"
 
 enum { THREADS_MAX = 1024, BUFFERS_MAX = 1 << 20 };
-
-static cm_status refuse(cm_error *error, const char *name, const char *expected)
-{
-  (void)cm_fail(error, CM_BAD_OPTION, "option %s: expected %s", name, expected);
-  return cm_fail_at(error, "/options/%s", name);
-}
 
 static cm_status read_whole(const char *name, const json_t *value, uint64_t least, uint64_t most, uint64_t *number,
                             cm_error *error)
@@ -25,7 +20,7 @@ static cm_status read_whole(const char *name, const json_t *value, uint64_t leas
   }
   (void)snprintf(expected, sizeof expected, "a whole number from %llu to %llu", (unsigned long long)least,
                  (unsigned long long)most);
-  return refuse(error, name, expected);
+  return cm_option_refuse(error, name, expected);
 }
 
 static cm_status read_real(const char *name, const json_t *value, double most, double *number, cm_error *error)
@@ -37,14 +32,14 @@ static cm_status read_real(const char *name, const json_t *value, double most, d
     return CM_OK;
   }
   (void)snprintf(expected, sizeof expected, "a number above 0 and up to %g", most);
-  return refuse(error, name, expected);
+  return cm_option_refuse(error, name, expected);
 }
 
 static cm_status read_mapping(const json_t *value, cm_simulate_request *r, cm_error *error)
 {
   const char *text = json_string_value(value);
   if (text == NULL || text[0] == '\0' || strlen(text) >= sizeof r->mapping)
-    return refuse(error, "mapping", "the id of a mapping, whose packets are to move");
+    return cm_option_refuse(error, "mapping", "the id of a mapping, whose packets are to move");
   (void)snprintf(r->mapping, sizeof r->mapping, "%s", text);
   return CM_OK;
 }
@@ -53,7 +48,7 @@ static cm_status read_communication(const json_t *value, cm_simulate_options *o,
 {
   const char *text = json_string_value(value);
   if (text == NULL || (strcmp(text, "unicast") != 0 && strcmp(text, "multicast") != 0))
-    return refuse(error, "communication", "\"unicast\" or \"multicast\"");
+    return cm_option_refuse(error, "communication", "\"unicast\" or \"multicast\"");
   o->multicast = strcmp(text, "multicast") == 0;
   return CM_OK;
 }
@@ -62,7 +57,7 @@ static cm_status read_bytes(const json_t *value, uint64_t *bytes, cm_error *erro
 {
   if (json_is_string(value) && cm_bytes_parse(json_string_value(value), bytes))
     return CM_OK;
-  return json_is_string(value) ? refuse(error, "memory_limit", "bytes, as a number or text like \"512M\"")
+  return json_is_string(value) ? cm_option_refuse(error, "memory_limit", "bytes, as a number or text like \"512M\"")
                                : read_whole("memory_limit", value, 0, UINT64_C(1) << 60, bytes, error);
 }
 
@@ -94,10 +89,8 @@ static cm_status read_member(const char *name, const json_t *value, cm_simulate_
     return read_whole(name, value, 1000, UINT64_C(1) << 40, &o->packets, error);
   if (strcmp(name, "seed") == 0)
     return read_whole(name, value, 0, INT64_MAX, &o->seed, error);
-  if (strcmp(name, "saturation") == 0) {
-    o->saturation = json_is_true(value);
-    return json_is_boolean(value) ? CM_OK : refuse(error, name, "true or false");
-  }
+  if (strcmp(name, "saturation") == 0)
+    return cm_option_flag(name, value, &o->saturation, error);
   if (strcmp(name, "steps") == 0) {
     status = read_whole(name, value, 1, 100000, &number, error);
     o->steps = (uint32_t)number;
@@ -127,7 +120,7 @@ cm_status cm_simulate_request_read(const json_t *options, cm_simulate_request *r
       return error->status;
   }
   if (r.mapping[0] == '\0')
-    return refuse(error, "mapping", "the id of a mapping, whose packets are to move");
+    return cm_option_refuse(error, "mapping", "the id of a mapping, whose packets are to move");
   if (json_object_get(options, "steps") == NULL && (r.options.load > 0 || r.options.saturation))
     r.options.steps = 0;
   *request = r;
