@@ -26,13 +26,14 @@ void cm_audit_of(const cm_request *request, cm_audit_entry *entry)
   (void)snprintf(entry->user, sizeof entry->user, "%s", request->who.user);
   (void)snprintf(entry->action, sizeof entry->action, "%s", request->route->operation);
   (void)snprintf(entry->object, sizeof entry->object, "%.*s", (int)strcspn(request->target, "?"), request->target);
+  (void)snprintf(entry->request, sizeof entry->request, "%s", request->id);
   address_of(request, entry->address, sizeof entry->address);
 }
 
 static json_t *entry_json(const cm_audit_entry *e)
 {
-  return json_pack("{s:I, s:o, s:s, s:s, s:s, s:s}", "sequence", (json_int_t)e->sequence, "at", cm_time_json(e->at), "user",
-                   e->user, "address", e->address, "action", e->action, "object", e->object);
+  return json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:s}", "sequence", (json_int_t)e->sequence, "at", cm_time_json(e->at), "user",
+                   e->user, "address", e->address, "action", e->action, "object", e->object, "request", e->request);
 }
 
 /* A line an entry. */

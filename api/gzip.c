@@ -16,6 +16,7 @@ enum {
 
 typedef struct packer {
   int file;
+  uint64_t *sent; /* of its request, which lives as long as its connection reads */
   bool failed;
   struct isal_zstream stream;
   uint8_t input[INPUT_BYTES];
@@ -81,6 +82,7 @@ static ssize_t read_packed(void *context, uint64_t position, char *buffer, size_
     p->failed = !pack(p);
   if (p->failed)
     return MHD_CONTENT_READER_END_WITH_ERROR;
+  *p->sent += room - p->stream.avail_out;
   return p->stream.avail_out < room ? (ssize_t)(room - p->stream.avail_out) : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
@@ -91,12 +93,13 @@ static void release(void *context)
   free(p);
 }
 
-struct MHD_Response *cm_gzip_response(int file)
+struct MHD_Response *cm_gzip_response(int file, uint64_t *sent)
 {
   packer *p = calloc(1, sizeof *p); /* the library leaves next_in and avail_in to us */
   if (p == NULL)
     return NULL;
   p->file = file;
+  p->sent = sent;
   isal_deflate_init(&p->stream);
   p->stream.level = 1;
   p->stream.level_buf = p->tables;

@@ -98,7 +98,7 @@ static bool split_path(cm_request *request)
 typedef struct head {
   int lengths, encodings, hosts, users;
   bool malformed;
-  const char *length, *encoding, *host, *origin, *public_host;
+  const char *length, *encoding, *host, *origin, *public_host, *id;
   const char *user_header; /* by which proxies tell who somebody is; "": none */
   const char *user;
   cm_forwarded forwarded;
@@ -143,6 +143,8 @@ static enum MHD_Result note_header(void *context, enum MHD_ValueKind kind, const
     (void)snprintf(h->forwarded.from + used, sizeof h->forwarded.from - used, "%s%s", used > 0 ? "," : "", value);
   } else if (strcasecmp(name, "X-Forwarded-Proto") == 0)
     (void)snprintf(h->forwarded.scheme, sizeof h->forwarded.scheme, "%s", value);
+  else if (strcasecmp(name, "X-Request-Id") == 0)
+    h->id = value;
   else if (strcasecmp(name, "X-Forwarded-Host") == 0)
     h->public_host = value;
   else if (h->user_header[0] != '\0' && strcasecmp(name, h->user_header) == 0) {
@@ -193,6 +195,8 @@ void cm_head_take(cm_request *request, const char *method, const char *version)
   cm_proxies_take(request, &h.forwarded);
   if (proxied && h.users == 1 && h.user[0] != '\0')
     request->remote_user = h.user;
+  if (proxied && h.id != NULL)
+    cm_request_rename(request, h.id);
   bool sound = check_framing(request, &h, version) &&
                cm_origin_check(request, proxied && h.public_host != NULL ? h.public_host : h.host, h.origin);
   request->has_body = h.encodings > 0 || (h.length != NULL && strcmp(h.length, "0") != 0);

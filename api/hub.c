@@ -24,6 +24,7 @@ typedef struct stream {
   char token[CM_TOKEN_ID_MAX]; /* of who reads; "": none was asked for, */
   char user[CM_USER_MAX];      /* because a proxy said who he is, or "": there are no users */
   uint64_t last;      /* id of the newest event sent */
+  uint64_t *told;     /* bytes sent, of its request, which lives as long as its connection reads */
   char *pending;      /* text on its way */
   size_t size, sent;
   bool ended;         /* nothing comes after what is pending */
@@ -203,6 +204,7 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
   size_t count = s->size - s->sent < room ? s->size - s->sent : room;
   memcpy(buffer, s->pending + s->sent, count);
   s->sent += count;
+  *s->told += count;
   if (s->sent == s->size) {
     free(s->pending);
     s->pending = NULL;
@@ -237,6 +239,7 @@ void cm_hub_stream(cm_request *request, const char *job, uint64_t after, char *f
   }
   s->server = server;
   s->connection = request->connection;
+  s->told = &request->sent;
   (void)snprintf(s->job, sizeof s->job, "%s", job);
   memcpy(s->token, request->who.token, sizeof s->token);
   memcpy(s->user, request->who.user, sizeof s->user);

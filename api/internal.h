@@ -38,6 +38,7 @@ enum {
   CM_LISTENERS_MAX = 16,
   CM_PROXIES_MAX = 64,
   CM_CLIENT_MAX = INET6_ADDRSTRLEN,
+  CM_REQUEST_ID_MAX = 64,
 };
 
 typedef struct cm_request cm_request;
@@ -102,6 +103,8 @@ struct cm_request {
   struct MHD_Connection *connection;
   cm_stage stage;
   double started;
+  char id[CM_REQUEST_ID_MAX]; /* by which log, replies, jobs and the audit trail name it */
+  uint64_t sent;                   /* bytes of the reply's body so far, or that it will have */
   char method[12];
   char *target;                    /* as it came */
   char *path;                      /* owns the segments */
@@ -202,6 +205,8 @@ struct cm_server {
   atomic_bool draining, stopping;
   cm_counters counters;
   double started;
+  unsigned char request_key[crypto_shorthash_KEYBYTES];
+  atomic_uint_fast64_t request_count;
 };
 
 /* ---- server.c ---- */
@@ -323,6 +328,15 @@ void cm_connections_took(struct MHD_Connection *handle, size_t bytes);
 /* MHD_queue_response for replies of ours. */
 enum MHD_Result cm_library_queue(struct MHD_Connection *connection, unsigned status, struct MHD_Response *response);
 
+/* ---- log.c ---- */
+/* Gives a request its id. */
+void cm_request_name(cm_request *request);
+/* The same with the one that a trusted proxy gave it; one that is no word of at most 63 letters, digits, "-", "_" and "." counts for
+ * nothing. */
+void cm_request_rename(cm_request *request, const char *id);
+/* Its line of the log; `whole`: the reply has been sent to its end. */
+void cm_request_log(const cm_request *request, bool whole);
+
 /* ---- head.c ---- */
 /* Checks the head, splits the path and finds the route; a reply that is set then refuses the request. */
 void cm_head_take(cm_request *request, const char *method, const char *version);
@@ -377,8 +391,8 @@ bool cm_reply_unchanged(cm_request *request, const char *etag);
 bool cm_gzip_packs(const char *type);
 /* Whether this request's reply, a file of so many bytes, is to be packed. */
 bool cm_gzip_wanted(const cm_request *request, const char *type, uint64_t bytes);
-/* A response that packs a file while it is sent, and closes it in the end; NULL: no memory, and the file is open. */
-struct MHD_Response *cm_gzip_response(int file);
+/* A response that packs a file while it is sent, adding what it makes to *sent, and closes it in the end; NULL: no memory, and the file is open. */
+struct MHD_Response *cm_gzip_response(int file, uint64_t *sent);
 
 /* ---- request.c: reading requests ---- */
 const char *cm_request_header(const cm_request *request, const char *name);

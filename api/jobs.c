@@ -123,6 +123,7 @@ static json_t *job_json(const cm_request *request, const cm_job *job, bool whole
   if (body == NULL)
     return NULL;
   cm_owner_add(body, &job->owner);
+  add_word(body, "request", job->request);
   if (job->state == CM_JOB_QUEUED) {
     (void)json_object_set_new(body, "position", json_integer((json_int_t)job->position));
     (void)json_object_set_new(body, "estimate_seconds", json_real(wait_of(o, job, running)));

@@ -147,5 +147,5 @@ void cm_origin_add(cm_request *request)
     return;
   cm_reply_header(request, "Access-Control-Allow-Origin", "%s", request->origin);
   cm_reply_header(request, "Access-Control-Expose-Headers",
-                  "Accept-Ranges, Content-Disposition, Content-Range, ETag, Location, Retry-After, Upload-Length, Upload-Offset");
+                  "Accept-Ranges, Content-Disposition, Content-Range, ETag, Location, Retry-After, Upload-Length, Upload-Offset, X-Request-Id");
 }

@@ -27,6 +27,7 @@ void cm_reply_forget(cm_request *request)
     MHD_destroy_response(request->response);
   request->response = NULL;
   request->status = 0;
+  request->sent = 0;
 }
 
 /* A reply that lacks a header for want of memory is none: the status stays, which says that there was one, and
@@ -54,6 +55,7 @@ void cm_reply_static(cm_request *request, unsigned status, const char *type, con
 {
   set(request, status, type,
       MHD_create_response_from_buffer(size, (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT));
+  request->sent = size;
 }
 
 void cm_reply_text(cm_request *request, unsigned status, const char *type, char *body, size_t size)
@@ -66,6 +68,7 @@ void cm_reply_text(cm_request *request, unsigned status, const char *type, char 
   if (response == NULL)
     free(body);
   set(request, status, type, response);
+  request->sent = size;
   cm_reply_header(request, "Cache-Control", "no-cache");
 }
 
@@ -84,9 +87,17 @@ void cm_reply_json(cm_request *request, unsigned status, json_t *body)
   reply_json(request, status, "application/json", body);
 }
 
+/* Who reports a problem can name the request by it. */
+static json_t *with_id(const cm_request *request, json_t *problem)
+{
+  if (problem != NULL)
+    (void)json_object_set_new(problem, "request", json_string(request->id));
+  return problem;
+}
+
 void cm_reply_error(cm_request *request, const cm_error *error)
 {
-  reply_json(request, cm_problem_status(error->status), "application/problem+json", cm_problem_json(error));
+  reply_json(request, cm_problem_status(error->status), "application/problem+json", with_id(request, cm_problem_json(error)));
   if (error->status == CM_NO_MEMORY)
     cm_reply_header(request, "Retry-After", "10");
 }
@@ -99,7 +110,7 @@ void cm_reply_problem(cm_request *request, unsigned status, const char *code, co
   va_start(arguments, detail);
   (void)vsnprintf(text, sizeof text, detail, arguments);
   va_end(arguments);
-  reply_json(request, status, "application/problem+json", cm_problem_plain(status, code, title, text));
+  reply_json(request, status, "application/problem+json", with_id(request, cm_problem_plain(status, code, title, text)));
 }
 
 void cm_reply_empty(cm_request *request, unsigned status)
@@ -256,6 +267,7 @@ static void reply_plain(cm_request *request, int descriptor, uint64_t size, cons
   if (response == NULL)
     close(descriptor);
   set(request, kind == RANGE_ONE ? 206 : 200, type, response);
+  request->sent = length;
   cm_reply_header(request, "ETag", "\"%s\"", etag);
   cm_reply_header(request, "Accept-Ranges", "bytes");
   if (kind == RANGE_ONE)
@@ -265,7 +277,7 @@ static void reply_plain(cm_request *request, int descriptor, uint64_t size, cons
 
 static void reply_packed(cm_request *request, int descriptor, const char *type, const char *etag)
 {
-  struct MHD_Response *response = cm_gzip_response(descriptor);
+  struct MHD_Response *response = cm_gzip_response(descriptor, &request->sent);
   if (response == NULL)
     close(descriptor);
   set(request, 200, type, response);
@@ -298,7 +310,9 @@ enum MHD_Result cm_reply_send(cm_request *request)
   request->stage = CM_STAGE_ANSWERED;
   if (request->response == NULL)
     return MHD_NO;
-  cm_origin_add(request);
+  cm_reply_header(request, "X-Request-Id", "%s", request->id);
+  if (request->response != NULL)
+    cm_origin_add(request);
   if (request->response == NULL)
     return MHD_NO;
   atomic_fetch_add(&request->server->counters.requests[request->status / 100 < 6 ? request->status / 100 : 5], 1);

@@ -46,6 +46,7 @@ static void *note_target(void *context, const char *target, struct MHD_Connectio
   request->store = server->options.store;
   request->connection = connection;
   request->started = cm_now();
+  cm_request_name(request);
   const union MHD_ConnectionInfo *address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   if (address != NULL && address->client_addr != NULL)
     cm_request_come_from(request, address->client_addr);
@@ -59,9 +60,10 @@ static void free_request(void *context, struct MHD_Connection *connection, void 
 {
   cm_server *server = context;
   cm_request *request = *slot;
-  (void)code;
   if (request == NULL)
     return;
+  if (request->method[0] != '\0') /* else its head has not come */
+    cm_request_log(request, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
   cm_connections_step(server->connections, connection, CM_STEP_REST);
   if (request->response != NULL)
     MHD_destroy_response(request->response);
@@ -246,6 +248,7 @@ cm_status cm_server_start(const cm_server_options *options, cm_server **server, 
   made->options = *options;
   fill_texts(&made->options);
   made->started = cm_store_time();
+  crypto_shorthash_keygen(made->request_key);
   made->limits = options->limits;
   pthread_mutex_init(&made->limits_lock, NULL);
   if (cm_origin_read(made, error) != CM_OK || cm_proxies_read(made, error) != CM_OK ||

@@ -181,6 +181,7 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
       (job->chip[0] != '\0' && !cm_access_sees(request, CM_OBJECT_CHIP, job->chip, "/chip")) ||
       !cm_access_owner_of(request, object, &job->owner))
     return false;
+  (void)snprintf(job->request, sizeof job->request, "%s", request->id);
   job->reserve = json_is_true(reserve);
   job->priority = (int)json_integer_value(priority);
   job->ttl = ttl != NULL ? json_number_value(ttl) : cm_lease_ttl_default_s;

@@ -152,6 +152,9 @@ static cm_status problem(const cli_server *server, const cli_request *request, l
     is = strcmp(cm_status_code(s), code) == 0 ? s : is;
   if (status == 401)
     return cm_fail(error, CM_CONFLICT, "%s wants a token: %s (coremap login)", server->url, detail != NULL ? detail : "");
+  const char *id = json_string_value(json_object_get(json, "request"));
+  if (detail != NULL && status >= 500 && id != NULL) /* whoever reads the server's log finds it by that */
+    return cm_fail(error, is, "%s (request %s)", detail, id);
   if (detail != NULL)
     return cm_fail(error, is, "%s", detail);
   return cm_fail(error, is, "%s answers %s %s with status %ld", server->url, request->method, request->path, status);

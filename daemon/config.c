@@ -11,6 +11,7 @@
 
 #include "core/base/number.h"
 #include "daemon/executor.h"
+#include "storage/log.h"
 #include "storage/owners.h"
 
 typedef enum kind { TEXT, LIST, NUMBER, BYTES, YES_NO } kind; /* LIST: texts with spaces or commas between, said once or often */
@@ -43,6 +44,8 @@ static const setting settings[] = {
   {"www", "FOLDER", "the viewer's files (" CM_DATA_FOLDER "/www)", TEXT, FIELD(www), 0, 0, false},
   {"log", "FILE", "file that messages are appended to, opened anew on SIGHUP (standard error)", TEXT, FIELD(log), 0, 0,
    true},
+  {"log-format", "text|json", "text: messages; json: an object a line, for each request and each step of a job too (text)", TEXT,
+   FIELD(log_format), 0, 0, true},
   {"threads", "T", "threads of one job (all processors)", NUMBER, FIELD(threads), 1, 1024, false},
   {"workers", "W", "jobs at once (2)", NUMBER, FIELD(workers), 1, 64, false},
   {"short-workers", "S", "of jobs expected to take less than two seconds, so many more at once (1)", NUMBER,
@@ -270,7 +273,7 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
                     .memory_limit = UINT64_MAX, .upload_limit = UINT64_C(16) << 30, .upload_age = 604800, .cache_limit = UINT64_C(4) << 30,
                     .disk_reserve = UINT64_C(64) << 20, .grace = 5, .connections = 4096,
                     .connections_per_address = 3072, .head_timeout = 20, .idle_timeout = 60, .stall_timeout = 60,
-                    .min_rate = 1024, .executor = "threads", .visibility = "lab"};
+                    .min_rate = 1024, .executor = "threads", .visibility = "lab", .log_format = "text"};
   cm_status status = home != NULL && home[0] == '/'
                          ? cm_path(made.data, error, "%s/.local/share/coremapd", home)
                          : cm_path(made.data, error, "/var/lib/coremapd");
@@ -288,6 +291,8 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
     status = find_credential(made.tls_key, "tls-key", error);
   if (status == CM_OK && cm_executor_find(made.executor) == NULL)
     status = cm_fail(error, CM_BAD_OPTION, "executor is \"%s\"; it must be threads or process", made.executor);
+  if (status == CM_OK && cm_log_format_of(made.log_format) == CM_LOG_FORMATS)
+    status = cm_fail(error, CM_BAD_OPTION, "log-format is \"%s\"; it must be text or json", made.log_format);
   if (status == CM_OK && cm_visibility_of(made.visibility) == CM_VISIBILITIES)
     status = cm_fail(error, CM_BAD_OPTION, "visibility is \"%s\"; it must be lab, group or private", made.visibility);
   if (status == CM_OK)

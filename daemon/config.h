@@ -21,6 +21,7 @@ typedef struct cm_config {
   char data[CM_PATH_MAX];
   char www[CM_PATH_MAX];
   char log[CM_PATH_MAX];  /* "": standard error */
+  char log_format[8];
   uint64_t threads;       /* of one job at most */
   uint64_t workers;       /* jobs at once */
   uint64_t short_workers; /* beside them, jobs that are expected to be short */

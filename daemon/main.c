@@ -156,6 +156,7 @@ static void reload_all(service *s)
   for (const char *name = NULL; (name = cm_config_needs_restart(&s->config, &next, name)) != NULL;)
     cm_log("SIGHUP: setting %s changes at the next start", name);
   cm_config_take(&s->config, &next);
+  cm_log_set_format(cm_log_format_of(next.log_format));
   const cm_server_limits limits = limits_of(&next);
   cm_server_limit(s->server, &limits);
   cm_workers_limit(s->workers, next.memory_limit, next.disk_reserve);
@@ -272,6 +273,7 @@ static int run(service *s)
 {
   cm_error error;
   claim_signals(s);
+  cm_log_set_format(cm_log_format_of(s->config.log_format));
   if (cm_log_open(s->config.log, &error) != CM_OK ||
       cm_manager_sockets(s->sockets, &s->socket_count, &error) != CM_OK || start(s, &error) != CM_OK) {
     cm_workers_free(s->workers);

@@ -33,6 +33,8 @@ void cm_manual_config(FILE *out)
       (void)fprintf(out, "# Unless said: %.*s\n", length, value);
     if (strcmp(s.name, "data") == 0)
       (void)fputs("data = /var/lib/coremapd\n", out);
+    else if (strcmp(s.name, "log-format") == 0)
+      (void)fputs("log-format = json\n", out); /* the journal keeps it */
     else
       (void)fprintf(out, "#%s = %.*s\n", s.name, literal ? length : 0, value);
   }

@@ -42,6 +42,7 @@ static void on_progress(void *user, const char *phase, const char *told, const c
   if (strcmp(r->phase, phase) != 0) {
     (void)snprintf(r->phase, sizeof r->phase, "%s", phase);
     cm_board_log(r->store->board, r->job.id, "phase %s", phase);
+    cm_job_log(&r->job, "phase", phase);
   }
   if (progress != NULL) {
     cm_board_progress(r->store->board, r->job.id, progress, phases);
@@ -176,7 +177,7 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
   char *problem_text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL,
        *report = member_text(r, "report", 15), *phases = member_text(r, "phases", 6),
        *log = cm_board_log_text(r->store->board, r->job.id);
-  cm_job_outcome outcome = {.state = state, .problem = problem_text, .report = report,
+  cm_job_outcome outcome = {.state = state, .problem = problem_text, .code = why != NULL ? cm_status_code(why->status) : NULL, .report = report,
                             .phases = phases != NULL ? phases : r->phases, .log = log, .region = region,
                             .region_count = count};
   if (state == CM_JOB_DONE && (simulated(r) != NULL || r->reused[0] != '\0'))

@@ -22,8 +22,8 @@ void cm_audit_done(void)
 
 cm_status cm_audit_note_in(sqlite3 *handle, const cm_audit_entry *e, cm_error *error)
 {
-  return cm_sql_run(handle, NULL, error, "INSERT INTO audit(at, user, address, action, object) VALUES(?, ?, ?, ?, ?)", "dtttt",
-                    cm_store_time(), e->user, e->address, e->action, e->object);
+  return cm_sql_run(handle, NULL, error, "INSERT INTO audit(at, user, address, action, object, request) VALUES(?, ?, ?, ?, ?, ?)", "dttttt",
+                    cm_store_time(), e->user, e->address, e->action, e->object, e->request);
 }
 
 typedef struct listing {
@@ -41,7 +41,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   bool row = true;
   cm_status status =
       cm_sql_prepare(handle, &statement, error,
-                     "SELECT sequence, at, user, address, action, object FROM audit WHERE (?1 IS NULL OR user = ?1)"
+                     "SELECT sequence, at, user, address, action, object, request FROM audit WHERE (?1 IS NULL OR user = ?1)"
                      " AND (?2 IS NULL OR action = ?2) AND at >= ?3 AND at <= ?4 AND sequence < ?5 ORDER BY sequence DESC LIMIT ?6",
                      "ttddii", f->user, f->action, f->since, f->until > 0 ? f->until : INFINITY,
                      f->before > 0 ? f->before : INT64_MAX, (int64_t)f->limit);
@@ -65,6 +65,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     cm_sql_copy(statement, 3, e->address, sizeof e->address);
     cm_sql_copy(statement, 4, e->action, sizeof e->action);
     cm_sql_copy(statement, 5, e->object, sizeof e->object);
+    cm_sql_copy(statement, 6, e->request, sizeof e->request);
   }
   return cm_sql_end(statement, status, error);
 }

@@ -13,6 +13,7 @@ typedef struct cm_audit_entry {
   char address[64];         /* of the client; "local": a command on the machine */
   char action[48];          /* operationId, or the words of a command */
   char object[200];         /* the path that was asked for, or what the command names */
+  char request[64];         /* id of the request; "": a command */
 } cm_audit_entry;
 
 /* From now on writes of this thread are caused by this (of `at` and `sequence` nothing is read); NULL: by nobody. It must outlast

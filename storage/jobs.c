@@ -57,7 +57,7 @@ void cm_job_clear(cm_job *job)
   "sequence, id, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
   " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, '', problem, '', phases, ''," \
   " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility," \
-  " waits_for IS NOT NULL, lane, expected_ms, likeness, size"
+  " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request"
 
 cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
 {
@@ -100,6 +100,7 @@ cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
   job->expected = (double)sqlite3_column_int64(row, 34) / 1000;
   cm_sql_copy(row, 35, job->likeness, sizeof job->likeness);
   job->size = sqlite3_column_double(row, 36);
+  cm_sql_copy(row, 37, job->request, sizeof job->request);
   cm_owner_from_row(row, 29, &job->owner);
   return CM_OK;
 }
@@ -143,6 +144,7 @@ typedef struct job_work {
   cm_job_state state;
   char made[CM_ID_MAX];
   bool found, flag;
+  cm_job logged; /* without its texts */
 } job_work;
 
 static cm_status same_key(sqlite3 *handle, job_work *work, bool *known, cm_error *error)
@@ -206,12 +208,12 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   work->result = CM_JOB_NEW;
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO jobs(id, user, team, visibility, kind, name, network, chip, options, reserve, ttl, priority, state,"
-                    " attempt, kills, moved, cancel_requested, reused, idempotency_key, body_hash, created, lane, expected_ms, likeness, size)"
-                    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,'queued',0,0,0,0,0,?,?,?,?,?,?,?)", "tttttttttidittdiitd", work->made, job->owner.user,
+                    " attempt, kills, moved, cancel_requested, reused, idempotency_key, body_hash, created, lane, expected_ms, likeness, size, request)"
+                    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,'queued',0,0,0,0,0,?,?,?,?,?,?,?,?)", "tttttttttidittdiitdt", work->made, job->owner.user,
                     job->owner.group, cm_visibility_name(job->owner.visibility),
                     job->kind, job->name, job->network, job->chip, job->options, (int64_t)job->reserve, job->ttl,
                     (int64_t)job->priority, work->key, work->body_hash, cm_store_time(), (int64_t)lane,
-                    (int64_t)fmax(ceil(expected * 1000), 1), job->likeness, job->size);
+                    (int64_t)fmax(ceil(expected * 1000), 1), job->likeness, job->size, job->request);
 }
 
 cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, const char *body_hash,
@@ -222,8 +224,12 @@ cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, co
     return error->status;
   *result = work.result;
   memcpy(id, work.made, sizeof work.made);
-  if (work.result == CM_JOB_NEW)
+  if (work.result == CM_JOB_NEW) {
+    cm_job named = *job;
+    memcpy(named.id, id, sizeof work.made);
+    cm_job_log(&named, "queued", "");
     cm_job_publish(store, id, CM_JOB_QUEUED, NULL, NULL);
+  }
   return CM_OK;
 }
 
@@ -387,6 +393,7 @@ static cm_status cancel(sqlite3 *handle, void *context, cm_error *error)
     return error->status;
   cm_status status;
   work->state = job.state;
+  work->logged = job;
   if (job.state == CM_JOB_RUNNING)
     status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET cancel_requested = 1 WHERE id = ?", "t", job.id);
   else {
@@ -405,6 +412,7 @@ cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error)
   job_work work = {.id = id};
   if (cm_database_write(store->database, cancel, &work, error) != CM_OK)
     return error->status;
+  cm_job_log(&work.logged, work.state == CM_JOB_RUNNING ? "asked to stop" : "cancelled", "");
   if (work.state == CM_JOB_RUNNING)
     cm_board_cancel(store->board, id);
   else {

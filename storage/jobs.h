@@ -58,6 +58,7 @@ typedef struct cm_job {
   bool reserve;        /* its region is leased when it is done */
   double ttl;          /* of that lease, seconds */
   int priority;        /* higher first */
+  char request[64];    /* id of the request that made it; "": made by a release that gave none */
   char likeness[CM_LIKENESS_MAX]; /* kind, preset and other words that say how long it takes; "": unknown */
   double size;         /* of what it works on: neurons and synapses, or bytes of a model */
   double time_limit;   /* seconds, 0: none; read when it is queued */
@@ -83,10 +84,13 @@ typedef struct cm_job {
 
 void cm_job_clear(cm_job *job); /* frees the texts; a zeroed job is fine */
 
+/* A line of the JSON log: the step that a job has come to, and why ("": the step says it). */
+void cm_job_log(const cm_job *job, const char *step, const char *why);
+
 typedef enum cm_job_created { CM_JOB_NEW, CM_JOB_SAME, CM_JOB_OTHER_BODY, CM_JOB_QUEUE_FULL } cm_job_created;
 
-/* Queues a job: of `job` owner, kind, name, network, chip, options, reserve, ttl, priority, likeness, size and time_limit
- * are read. `key` and
+/* Queues a job: of `job` owner, kind, name, network, chip, options, reserve, ttl, priority, request, likeness, size and
+ * time_limit are read. `key` and
  * `body_hash` (NULL: none) make it idempotent. On CM_JOB_NEW and CM_JOB_SAME id [CM_ID_MAX] is the job's.
  * CM_NOT_FOUND when the network or chip is not there. */
 cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, const char *body_hash,
@@ -133,6 +137,7 @@ cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *finge
 typedef struct cm_job_outcome {
   cm_job_state state;                         /* done, failed or cancelled */
   const char *problem, *report, *phases, *log; /* NULL: none */
+  const char *code;                           /* of the problem, for the log; NULL: none */
   const cm_mapping_row *mapping;              /* done: a new mapping to note, or */
   const char *reused_mapping;                 /* one that is there already */
   const uint32_t *region;                     /* cores to lease in the same transaction, or NULL */

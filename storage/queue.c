@@ -95,6 +95,7 @@ cm_status cm_jobs_claim(cm_store *store, cm_claim what, cm_job *job, bool *found
   if (!work.found)
     return CM_OK;
   *job = work.job;
+  cm_job_log(job, "running", "");
   cm_board_start(store->board, job->id);
   cm_job_publish(store, job->id, CM_JOB_RUNNING, NULL, NULL);
   return CM_OK;
@@ -149,8 +150,10 @@ cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *finge
   if (cm_database_write(store->database, identify, &work, error) != CM_OK)
     return error->status;
   *deferred = work.flag;
-  if (work.flag)
+  if (work.flag) {
+    cm_job_log(job, "queued", "an identical job runs");
     cm_job_publish(store, job->id, CM_JOB_QUEUED, NULL, NULL);
+  }
   return CM_OK;
 }
 
@@ -217,6 +220,7 @@ cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcom
     return status;
   }
   const char *mapping = outcome->mapping != NULL ? outcome->mapping->id : outcome->reused_mapping;
+  cm_job_log(job, cm_job_state_name(outcome->state), outcome->code != NULL ? outcome->code : outcome->reused_mapping != NULL ? "reused" : "");
   cm_job_publish(store, job->id, outcome->state, strcmp(job->kind, "compile") == 0 ? "program" : "mapping", mapping);
   cm_board_finished(store->board, job->id);
   return CM_OK;
@@ -238,6 +242,7 @@ cm_status cm_jobs_requeue(cm_store *store, const cm_job *job, bool moved, cm_err
   queue_work work = {.given = job, .flag = moved};
   if (cm_database_write(store->database, requeue, &work, error) != CM_OK)
     return error->status;
+  cm_job_log(job, "queued", moved ? "its cores were taken" : "the server stops");
   cm_job_publish(store, job->id, CM_JOB_QUEUED, NULL, NULL);
   return CM_OK;
 }
@@ -278,8 +283,10 @@ cm_status cm_jobs_retry(cm_store *store, const cm_job *job, const char *fault, b
   if (cm_database_write(store->database, retry, &work, error) != CM_OK)
     return error->status;
   *again = work.flag;
-  if (work.flag)
+  if (work.flag) {
+    cm_job_log(job, "queued", "a fault that may pass");
     cm_job_publish(store, job->id, CM_JOB_QUEUED, NULL, NULL);
+  }
   return CM_OK;
 }
 

@@ -277,6 +277,10 @@ const char *const cm_schema_steps[] = {
   "CREATE INDEX audit_user ON audit(user);"
   "CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT raise(ABORT, 'the audit trail is only added to'); END;"
   "CREATE TRIGGER audit_lasts BEFORE DELETE ON audit BEGIN SELECT raise(ABORT, 'the audit trail is only added to'); END;",
+
+  /* By which request a job, or a change, came to be. */
+  "ALTER TABLE jobs ADD COLUMN request TEXT NOT NULL DEFAULT '';"
+  "ALTER TABLE audit ADD COLUMN request TEXT NOT NULL DEFAULT '';",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

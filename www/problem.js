@@ -41,6 +41,7 @@ export function problemWords(problem) {
     where: body.where ? String(body.where) : '',
     figures: Object.entries(body)
       .filter(([name, value]) => !KNOWN.has(name) && value !== null)
+      .filter(([name]) => name !== 'request' || body.status >= 500) // for whoever reads the log
       .map(([name, value]) => [words(name), figureText(value)]),
   };
 }
