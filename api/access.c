@@ -154,6 +154,7 @@ static void refuse(cm_request *request, const char *challenge, const char *title
 
 static void refuse_token(cm_request *request, const cm_error *why)
 {
+  atomic_fetch_add(&request->server->counters.wrong_tokens, 1);
   request->delay = note_failure(request->server->access, request->address);
   if (request->delay < 0) {
     cm_reply_problem(request, 429, "too-many", "Too many wrong tokens",

@@ -72,6 +72,7 @@ static void hand_back(cm_hub *hub, cm_request *woken)
   while (woken != NULL) {
     cm_request *request = woken;
     woken = request->next;
+    request->slept += cm_now() - request->asleep;
     cm_pool_give(hub->server->short_pool, request);
   }
 }
@@ -79,6 +80,7 @@ static void hand_back(cm_hub *hub, cm_request *woken)
 void cm_hub_wait(cm_hub *hub, cm_request *request)
 {
   pthread_mutex_lock(&hub->lock);
+  request->asleep = cm_now();
   bool again = hub->stopping || cm_board_newest(request->store->board, request->wait_job) != request->wait_seen;
   if (hub->stopping)
     request->wait_until = -1;
@@ -103,6 +105,7 @@ static void send_delayed(cm_hub *hub, double now)
       continue;
     }
     *link = request->next;
+    request->slept += request->delay;
     cm_access_delay_over(request);
     MHD_resume_connection(request->connection);
   }

@@ -20,6 +20,7 @@
 
 #include "api/server.h"
 #include "core/base/file.h"
+#include "storage/monitor.h"
 #include "storage/owners.h"
 #include "storage/tokens.h"
 
@@ -102,7 +103,9 @@ struct cm_request {
   cm_store *store;
   struct MHD_Connection *connection;
   cm_stage stage;
-  double started;
+  double started;                  /* the first line has come */
+  double whole;                    /* all of it has come; 0: not yet */
+  double slept;                    /* seconds spent in long polls and replies held back */
   char id[CM_REQUEST_ID_MAX]; /* by which log, replies, jobs and the audit trail name it */
   uint64_t sent;                   /* bytes of the reply's body so far, or that it will have */
   char method[12];
@@ -142,6 +145,7 @@ struct cm_request {
   bool wait;                       /* the handler has found nothing new: sleep and run it again */
   uint64_t wait_seen;              /* the job's newest event that it knew */
   double wait_until;               /* 0: first look; negative: time is up, answer as it is */
+  double asleep;                   /* since when it sleeps */
   char wait_job[CM_ID_MAX];
   char wait_tag[64];               /* the state when it began */
 
@@ -150,7 +154,7 @@ struct cm_request {
 
 typedef struct cm_counters {
   atomic_uint_fast64_t requests[6]; /* by status / 100 */
-  atomic_uint_fast64_t uploads, upload_bytes, imports_failed;
+  atomic_uint_fast64_t uploads, upload_bytes, imports_failed, wrong_tokens;
   atomic_int_fast64_t active, streams;
 } cm_counters;
 
@@ -204,6 +208,7 @@ struct cm_server {
   cm_server_limits limits; /* under it */
   atomic_bool draining, stopping;
   cm_counters counters;
+  cm_durations *latency; /* one for each route */
   double started;
   unsigned char request_key[crypto_shorthash_KEYBYTES];
   atomic_uint_fast64_t request_count;

@@ -316,6 +316,10 @@ enum MHD_Result cm_reply_send(cm_request *request)
   if (request->response == NULL)
     return MHD_NO;
   atomic_fetch_add(&request->server->counters.requests[request->status / 100 < 6 ? request->status / 100 : 5], 1);
+  if (request->route != NULL) {
+    const double taken = cm_now() - (request->whole > 0 ? request->whole : request->started) - request->slept;
+    cm_durations_add(&request->server->latency[request->route - cm_routes], cm_request_bounds, taken);
+  }
   enum MHD_Result result = cm_library_queue(request->connection, request->status, request->response);
   MHD_destroy_response(request->response);
   request->response = NULL;

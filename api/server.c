@@ -122,6 +122,7 @@ static enum MHD_Result hold_back(cm_request *request)
 static enum MHD_Result dispatch(cm_request *request)
 {
   cm_server *server = request->server;
+  request->whole = cm_now();
   cm_body_end(request);
   if (request->status != 0)
     return answer(request);
@@ -230,6 +231,7 @@ static void fill_texts(cm_server_options *o)
 static void free_server(cm_server *server)
 {
   cm_tls_free();
+  free(server->latency);
   cm_pool_free(server->import_pool);
   cm_pool_free(server->short_pool);
   cm_hub_free(server->hub);
@@ -248,10 +250,13 @@ cm_status cm_server_start(const cm_server_options *options, cm_server **server, 
   made->options = *options;
   fill_texts(&made->options);
   made->started = cm_store_time();
+  made->latency = calloc(cm_route_count, sizeof *made->latency);
   crypto_shorthash_keygen(made->request_key);
   made->limits = options->limits;
   pthread_mutex_init(&made->limits_lock, NULL);
-  if (cm_origin_read(made, error) != CM_OK || cm_proxies_read(made, error) != CM_OK ||
+  if (made->latency == NULL)
+    (void)cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  if (made->latency == NULL || cm_origin_read(made, error) != CM_OK || cm_proxies_read(made, error) != CM_OK ||
       cm_listen_check(made, error) != CM_OK ||
       cm_descriptors_share(options->workers, &made->limits, error) != CM_OK ||
       cm_path(made->www, error, "%s", options->www) != CM_OK ||

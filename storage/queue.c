@@ -11,6 +11,7 @@
 #include "storage/estimates.h"
 #include "storage/jobs.h"
 #include "storage/jobs_internal.h"
+#include "storage/monitor.h"
 #include "storage/positions.h"
 #include "storage/usage.h"
 
@@ -221,6 +222,7 @@ cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcom
   }
   const char *mapping = outcome->mapping != NULL ? outcome->mapping->id : outcome->reused_mapping;
   cm_job_log(job, cm_job_state_name(outcome->state), outcome->code != NULL ? outcome->code : outcome->reused_mapping != NULL ? "reused" : "");
+  cm_monitor_job_ended(store->monitor, job, outcome->state, outcome->mapping != NULL, cm_store_time() - job->started);
   cm_job_publish(store, job->id, outcome->state, strcmp(job->kind, "compile") == 0 ? "program" : "mapping", mapping);
   cm_board_finished(store->board, job->id);
   return CM_OK;

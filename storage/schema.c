@@ -281,6 +281,9 @@ const char *const cm_schema_steps[] = {
   /* By which request a job, or a change, came to be. */
   "ALTER TABLE jobs ADD COLUMN request TEXT NOT NULL DEFAULT '';"
   "ALTER TABLE audit ADD COLUMN request TEXT NOT NULL DEFAULT '';",
+
+  /* How long the oldest job of a lane has waited. */
+  "CREATE INDEX jobs_queued_lane ON jobs(lane) WHERE state = 'queued';",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

@@ -33,6 +33,7 @@ typedef struct cm_store {
   cm_database *database;
   cm_cache *cache;
   cm_board *board;
+  struct cm_monitor *monitor; /* storage/monitor.h */
   pthread_mutex_t blob_lock; /* held while a blob and its row appear or go together */
 } cm_store;
 

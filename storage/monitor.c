@@ -1,0 +1,179 @@
+#include "storage/monitor.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "storage/internal.h"
+
+enum { SERIES_MAX = 64 };
+
+const double cm_request_bounds[CM_DURATION_BOUNDS] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+                                                       0.25,  0.5,    1,     2.5,  5,     10,   30};
+const double cm_job_bounds[CM_DURATION_BOUNDS] = {0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200};
+
+void cm_durations_add(cm_durations *histogram, const double bounds[CM_DURATION_BOUNDS], double seconds)
+{
+  size_t i = 0;
+  while (i < CM_DURATION_BOUNDS && seconds > bounds[i])
+    i++;
+  atomic_fetch_add(&histogram->bucket[i], 1);
+  atomic_fetch_add(&histogram->microseconds, (uint64_t)(fmax(seconds, 0) * 1e6));
+}
+
+/* ---- jobs ---- */
+
+struct cm_monitor {
+  pthread_mutex_t lock; /* while a series is added */
+  cm_job_series *series[SERIES_MAX];
+  size_t count;
+};
+
+cm_status cm_monitor_start(cm_monitor **monitor, cm_error *error)
+{
+  cm_monitor *made = calloc(1, sizeof *made);
+  if (made == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  pthread_mutex_init(&made->lock, NULL);
+  *monitor = made;
+  return CM_OK;
+}
+
+void cm_monitor_free(cm_monitor *monitor)
+{
+  if (monitor == NULL)
+    return;
+  for (size_t i = 0; i < monitor->count; i++)
+    free(monitor->series[i]);
+  pthread_mutex_destroy(&monitor->lock);
+  free(monitor);
+}
+
+/* NULL: no memory, or too many. */
+static cm_job_series *series_of(cm_monitor *monitor, const cm_job *job)
+{
+  char preset[24] = "";
+  const char *second = strchr(job->likeness, ' ');
+  if (second != NULL)
+    (void)snprintf(preset, sizeof preset, "%.*s", (int)strcspn(second + 1, " "), second + 1);
+  cm_job_series *found = NULL;
+  pthread_mutex_lock(&monitor->lock);
+  for (size_t i = 0; i < monitor->count && found == NULL; i++)
+    if (strcmp(monitor->series[i]->kind, job->kind) == 0 && strcmp(monitor->series[i]->preset, preset) == 0)
+      found = monitor->series[i];
+  if (found == NULL && monitor->count < SERIES_MAX && (found = calloc(1, sizeof *found)) != NULL) {
+    memcpy(found->kind, job->kind, sizeof found->kind);
+    memcpy(found->preset, preset, sizeof found->preset);
+    monitor->series[monitor->count++] = found;
+  }
+  pthread_mutex_unlock(&monitor->lock);
+  return found;
+}
+
+void cm_monitor_job_ended(cm_monitor *monitor, const cm_job *job, cm_job_state state, bool own, double seconds)
+{
+  cm_job_series *series = series_of(monitor, job);
+  if (series == NULL)
+    return;
+  atomic_fetch_add(&series->ended[state], 1);
+  atomic_fetch_add(&series->cpu_microseconds, (uint64_t)(fmax(job->cpu_seconds, 0) * 1e6));
+  if (state == CM_JOB_DONE && own)
+    cm_durations_add(&series->seconds, cm_job_bounds, seconds);
+}
+
+const cm_job_series *cm_monitor_jobs(cm_monitor *monitor, size_t number)
+{
+  pthread_mutex_lock(&monitor->lock);
+  const cm_job_series *series = number < monitor->count ? monitor->series[number] : NULL;
+  pthread_mutex_unlock(&monitor->lock);
+  return series;
+}
+
+/* ---- what the database knows ---- */
+
+static cm_status read_ages(sqlite3 *handle, cm_figures *f, cm_error *error)
+{
+  double now = cm_store_time();
+  for (int lane = 0; lane < CM_LANES; lane++) {
+    sqlite3_stmt *statement;
+    bool row = false;
+    cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT created FROM jobs INDEXED BY jobs_queued_lane"
+                                      " WHERE state = 'queued' AND lane = ? ORDER BY sequence LIMIT 1", "i", (int64_t)lane);
+    if (status == CM_OK)
+      status = cm_sql_step(statement, &row, error);
+    if (status == CM_OK)
+      f->queue_age[lane] = row ? fmax(now - sqlite3_column_double(statement, 0), 0) : 0;
+    if (cm_sql_end(statement, status, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_user_figures *figures_of(cm_figures *f, const char *user)
+{
+  for (size_t i = f->user_count; i > 0; i--) /* rows come by user: mostly the last one */
+    if (strcmp(f->users[i - 1].user, user) == 0)
+      return &f->users[i - 1];
+  if ((f->user_count & (f->user_count - 1)) == 0) {
+    size_t room = f->user_count > 0 ? 2 * f->user_count : 1;
+    cm_user_figures *larger = realloc(f->users, room * sizeof *larger);
+    if (larger == NULL)
+      return NULL;
+    f->users = larger;
+  }
+  cm_user_figures *made = &f->users[f->user_count++];
+  memset(made, 0, sizeof *made);
+  (void)snprintf(made->user, sizeof made->user, "%s", user);
+  return made;
+}
+
+static cm_status read_users(sqlite3 *handle, cm_figures *f, cm_error *error)
+{
+  /* Which figure, of whom, how much; ?1 is now. */
+  static const char query[] =
+      "SELECT 0, user, total(bytes) FROM networks GROUP BY user UNION ALL"
+      " SELECT 1, user, total(bytes) FROM mappings GROUP BY user UNION ALL"
+      " SELECT 2, user, total(size) FROM uploads GROUP BY user UNION ALL"
+      " SELECT 3, user, count(*) FROM leases WHERE expires > ?1 GROUP BY user UNION ALL"
+      " SELECT 4, u.user, total(u.cores) FROM lease_use u JOIN leases l ON l.id = u.lease WHERE l.expires > ?1 GROUP BY u.user UNION ALL"
+      " SELECT 5, user, total(seconds) FROM cpu_use WHERE hour * 3600.0 > ?1 - 86400 GROUP BY user UNION ALL"
+      " SELECT 6, user, total(queued) FROM queue_totals GROUP BY user UNION ALL"
+      " SELECT 7, user, count(*) FROM jobs INDEXED BY jobs_state WHERE state = 'running' GROUP BY user ORDER BY 2";
+  sqlite3_stmt *statement;
+  bool row = true;
+  cm_status status = cm_sql_prepare(handle, &statement, error, query, "d", cm_store_time());
+  while (status == CM_OK && row) {
+    char user[CM_USER_MAX];
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    cm_sql_copy(statement, 1, user, sizeof user);
+    cm_user_figures *u = figures_of(f, user);
+    if (u == NULL) {
+      status = cm_fail(error, CM_NO_MEMORY, "out of memory while counting");
+      break;
+    }
+    double *const figures[] = {&u->network_bytes, &u->mapping_bytes, &u->upload_bytes, &u->leases, &u->leased_cores,
+                               &u->cpu_seconds, &u->queued, &u->running};
+    *figures[sqlite3_column_int(statement, 0)] = sqlite3_column_double(statement, 2);
+  }
+  return cm_sql_end(statement, status, error);
+}
+
+static cm_status read_figures(sqlite3 *handle, void *context, cm_error *error)
+{
+  cm_figures *f = context;
+  return read_ages(handle, f, error) != CM_OK ? error->status : read_users(handle, f, error);
+}
+
+cm_status cm_figures_read(cm_store *store, cm_figures *figures, cm_error *error)
+{
+  cm_figures made = {0};
+  if (cm_database_read(store->database, read_figures, &made, error) != CM_OK) {
+    free(made.users);
+    return error->status;
+  }
+  *figures = made;
+  return CM_OK;
+}
