@@ -65,7 +65,7 @@ void cm_body_open(cm_request *request)
   else if ((request->file = fopen(request->file_path, "wbe")) == NULL)
     fail_to_store(request, errno, "cannot create", request->file_path);
   else
-    crypto_hash_sha256_init(&request->hash);
+    sha256_init(&request->hash);
 }
 
 static bool keep_in_memory(cm_request *request, const char *data, size_t size)
@@ -103,14 +103,14 @@ bool cm_body_take(cm_request *request, const char *data, size_t size)
     fail_to_store(request, errno, "cannot store", "the upload");
     return true;
   }
-  crypto_hash_sha256_update(&request->hash, (const unsigned char *)data, size);
+  sha256_update(&request->hash, size, (const uint8_t *)data);
   request->file_bytes += size;
   return true;
 }
 
 void cm_body_end(cm_request *request)
 {
-  unsigned char digest[crypto_hash_sha256_BYTES];
+  unsigned char digest[SHA256_DIGEST_SIZE];
   if (request->file == NULL)
     return;
   int failed = fclose(request->file) != 0 ? errno : 0;
@@ -119,7 +119,7 @@ void cm_body_end(cm_request *request)
     fail_to_store(request, failed, "cannot store", "the upload");
     return;
   }
-  crypto_hash_sha256_final(&request->hash, digest);
+  sha256_digest(&request->hash, sizeof digest, digest);
   sodium_bin2hex(request->file_sha, sizeof request->file_sha, digest, sizeof digest);
   atomic_fetch_add(&request->server->counters.uploads, 1);
   atomic_fetch_add(&request->server->counters.upload_bytes, request->file_bytes);

@@ -1,9 +1,10 @@
-/* /v1/mappings/{id}/export, /picture: a mapping as the file of another tool, or drawn. It is written when it is first asked for, beside the mapping's
- * views, and served as they are. */
+/* /v1/mappings/{id}/export, /picture: a mapping as the file of another tool, or drawn; and the views of a mapping that its job
+ * leaves to who wants them. Each is written when it is first asked for, beside the mapping's views, and served as they are. */
 #include <string.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
+#include "core/mapping/check/beside.h"
 #include "core/mapping/exports/exports.h"
 #include "core/mapping/export.h"
 #include "core/mapping/picture/picture.h"
@@ -66,11 +67,46 @@ static cm_status write_wish(cm_request *request, const cm_mapping_row *mapping, 
   return status;
 }
 
+/* The mapping's network as it is stored: CM_CONFLICT, with what to do, where it has been deleted. */
+static cm_status find_network(const cm_request *request, const cm_mapping_row *mapping, const char *what, cm_error *error)
+{
+  cm_network network;
+  cm_status status = cm_networks_get(request->store, mapping->network, &network, error);
+  return status == CM_NOT_FOUND
+           ? cm_fail(error, CM_CONFLICT, "the mapping's network has been deleted: upload it again, and this mapping can be %s", what)
+           : status;
+}
+
+bool cm_view_is_there(cm_request *request, const cm_mapping_row *mapping, cm_mapping_view view)
+{
+  cm_error error;
+  cm_memory memory;
+  cm_run run;
+  cm_topology *topology;
+  char folder[CM_PATH_MAX], path[CM_PATH_MAX];
+  if (view < CM_VIEWS)
+    return true;
+  begin(request, &run, &memory);
+  cm_status status = cm_mappings_folder(request->store, mapping->id, folder, &error);
+  if (status == CM_OK)
+    status = cm_path(path, &error, "%s/%s", folder, cm_mapping_view_name(view));
+  if (status == CM_OK && access(path, F_OK) == 0)
+    return true;
+  if (status == CM_OK)
+    status = find_network(request, mapping, view == CM_VIEW_CERTIFICATE_JSON ? "certified" : "routed", &error);
+  if (status == CM_OK)
+    status = read_network(request, mapping->network, &run, &topology, &error);
+  if (status == CM_OK)
+    status = cm_mapping_write_late(folder, view, topology, &run, &error);
+  if (status != CM_OK)
+    cm_reply_error(request, &error);
+  return status == CM_OK;
+}
+
 static void reply_wish(cm_request *request, const wish *w)
 {
   cm_error error = {.status = CM_OK};
   cm_mapping_row mapping;
-  cm_network network;
   char folder[CM_PATH_MAX], path[CM_PATH_MAX], etag[CM_ID_MAX + 48];
   if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK ||
       cm_mappings_folder(request->store, mapping.id, folder, &error) != CM_OK ||
@@ -78,9 +114,7 @@ static void reply_wish(cm_request *request, const wish *w)
     cm_reply_error(request, &error);
     return;
   }
-  if (cm_networks_get(request->store, mapping.network, &network, &error) == CM_NOT_FOUND)
-    (void)cm_fail(&error, CM_CONFLICT, "the mapping's network has been deleted: upload it again, and this mapping can be exported");
-  if (error.status != CM_OK) {
+  if (find_network(request, &mapping, "exported", &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }

@@ -12,6 +12,7 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <nettle/sha2.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -136,7 +137,7 @@ struct cm_request {
   char file_path[CM_PATH_MAX];
   char file_sha[CM_SHA_MAX];
   uint64_t file_bytes;
-  crypto_hash_sha256_state hash;
+  struct sha256_ctx hash;
 
   unsigned status;                 /* of the reply; 0: none yet */
   struct MHD_Response *response;

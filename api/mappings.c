@@ -1,4 +1,5 @@
-/* /v1/mappings: every view is a file that was written when the job ended; it is served with ETag and Range. */
+/* /v1/mappings: every view is a file that was written when the job ended, or (routes, certificate) when somebody first asked
+ * for it; it is served with ETag and Range. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -95,7 +96,7 @@ static void reply_view(cm_request *request, cm_mapping_view v, const char *type)
 {
   cm_mapping_row mapping;
   char path[CM_PATH_MAX], etag[CM_ID_MAX + 8];
-  if (!find(request, v, &mapping, path))
+  if (!find(request, v, &mapping, path) || !cm_view_is_there(request, &mapping, v))
     return;
   /* A mapping never changes: its id and the view name the bytes. */
   (void)snprintf(etag, sizeof etag, "%s-%d", mapping.id, (int)v);

@@ -70,25 +70,6 @@ void cm_head_upload(cm_request *request)
   offsets(request, &upload);
 }
 
-/* SHA-256 of a file as hex. */
-static cm_status hash_file(const char *path, char *hex, cm_error *error)
-{
-  FILE *stream = fopen(path, "rbe");
-  if (stream == NULL)
-    return cm_fail_errno(error, errno, "cannot open", path);
-  crypto_hash_sha256_state state;
-  unsigned char block[1 << 14], digest[crypto_hash_sha256_BYTES];
-  size_t got;
-  crypto_hash_sha256_init(&state);
-  while ((got = fread(block, 1, sizeof block, stream)) > 0)
-    crypto_hash_sha256_update(&state, block, got);
-  bool bad = ferror(stream) != 0;
-  fclose(stream);
-  crypto_hash_sha256_final(&state, digest);
-  sodium_bin2hex(hex, CM_SHA_MAX, digest, sizeof digest);
-  return bad ? cm_fail(error, CM_IO, "cannot read %s", path) : CM_OK;
-}
-
 /* Whether the bytes of an upload are done with: they are a network now, or none. Whatever else stopped the import may pass
  * (a full disk, a stop of the server, a memory limit, a wrong argument): what was acknowledged stays. */
 static bool is_over(cm_status status)
@@ -100,7 +81,8 @@ static void finish(cm_request *request, const cm_upload *upload)
 {
   cm_error error;
   char path[CM_PATH_MAX], sha[CM_SHA_MAX];
-  if (cm_uploads_path(request->store, upload->id, path, &error) != CM_OK || hash_file(path, sha, &error) != CM_OK) {
+  uint64_t bytes;
+  if (cm_uploads_path(request->store, upload->id, path, &error) != CM_OK || cm_file_hash(path, sha, &bytes, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }

@@ -39,7 +39,7 @@ static void work(int pipe, const char *path, const char *folder, const char *mad
   if (result.status == CM_OK)
     result.status = cm_import_as(path, hint, &standard, &run, &topology, &result.report, &result.error);
   if (result.status == CM_OK)
-    result.status = cm_topology_save(topology, made, &run, &result.error);
+    result.status = cm_topology_store(topology, made, &run, &result.error);
   ssize_t written = write(pipe, &result, sizeof result);
   _exit(written == (ssize_t)sizeof result ? EXIT_SUCCESS : EXIT_FAILURE); /* nothing is left to be flushed */
 }

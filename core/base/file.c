@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <nettle/sha2.h>
 #include <sodium.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -335,20 +336,20 @@ cm_status cm_file_hash(const char *path, char hex[65], uint64_t *bytes, cm_error
   FILE *stream = fopen(path, "rbe");
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot open", path);
-  crypto_hash_sha256_state state;
-  crypto_hash_sha256_init(&state);
-  unsigned char block[1 << 16], digest[crypto_hash_sha256_BYTES];
+  struct sha256_ctx state;
+  sha256_init(&state);
+  unsigned char block[1 << 16], digest[SHA256_DIGEST_SIZE];
   uint64_t total = 0;
   size_t got;
   while ((got = fread(block, 1, sizeof block, stream)) > 0) {
-    crypto_hash_sha256_update(&state, block, got);
+    sha256_update(&state, got, block);
     total += got;
   }
   bool bad = ferror(stream) != 0;
   fclose(stream);
   if (bad)
     return cm_fail(error, CM_IO, "cannot read %s", path);
-  crypto_hash_sha256_final(&state, digest);
+  sha256_digest(&state, sizeof digest, digest);
   sodium_bin2hex(hex, 65, digest, sizeof digest);
   *bytes = total;
   return CM_OK;

@@ -82,7 +82,7 @@ cm_status cm_work_import(cm_work *work, cm_error *error)
   if (status == CM_OK && access(path, F_OK) == 0)
     status = cm_rates_read(path, topology, &work->run, error);
   if (status == CM_OK)
-    status = cm_topology_save(topology, work->made, &work->run, error);
+    status = cm_topology_store(topology, work->made, &work->run, error);
   if (status == CM_OK)
     status = tell_topology(work, topology, &report, error);
   cm_topology_free(topology);

@@ -148,6 +148,49 @@ START_TEST(a_mapping_has_routes_and_a_certificate)
 }
 END_TEST
 
+/* Whether a mapping's folder has a file. */
+static bool kept(const char *mapping, const char *name)
+{
+  char path[CM_PATH_MAX];
+  ck_ok(cm_path(path, &error, "%s/mappings/%s/%s", folder, mapping, name));
+  return access(path, F_OK) == 0;
+}
+
+/* Nobody pays for routes and certificate that nobody asks for. Once made they stay, also without the network. */
+START_TEST(routes_and_certificate_are_made_when_first_asked_for)
+{
+  char id[33], network_id[65], path[160], *made = NULL;
+  worm_job(id, ", \"seed\": 11");
+  json_t *job = finished(id, "done");
+  const char *mapping = test_word(job, "mapping");
+  ck_assert(!kept(mapping, "routes.json") && !kept(mapping, "certificate.json"));
+  for (int time = 0; time < 3; time++) {
+    snprintf(path, sizeof path, "/v1/mappings/%s/certificate", mapping);
+    test_reply reply = test_get(&server, path);
+    ck_assert_int_eq(reply.status, 200);
+    if (time == 0)
+      made = strdup(reply.body);
+    ck_assert_str_eq(reply.body, made);
+    ck_assert(kept(mapping, "certificate.json"));
+    test_reply_clear(&reply);
+    snprintf(path, sizeof path, "/v1/mappings/%s/routes?format=csv", mapping);
+    if (time == 1) { /* the network goes before anybody has asked for routes */
+      char network[100];
+      snprintf(network, sizeof network, "/v1/networks/%s", test_word(job, "network"));
+      test_expect(test_request(&server, "DELETE", network, NULL, NULL, 0), 204);
+      reply = test_problem(test_get(&server, path), 409, "conflict");
+      ck_assert_ptr_nonnull(strstr(reply.body, "upload it again"));
+      test_reply_clear(&reply);
+    }
+  }
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network_id);
+  test_expect(test_get(&server, path), 200);
+  ck_assert(kept(mapping, "routes.json") && kept(mapping, "routes.csv") && kept(mapping, "routes.bin"));
+  free(made);
+  json_decref(job);
+}
+END_TEST
+
 /* Dead links leave but one way east, which XY does not take: nobody asked for routes, so their view says why there are
  * none; who asks is refused. */
 START_TEST(routes_that_cannot_be_are_refused_in_words)
@@ -1058,6 +1101,7 @@ int main(void)
   tcase_set_timeout(tests, 300);
   tcase_add_test(tests, a_network_becomes_a_mapping);
   tcase_add_test(tests, a_mapping_has_routes_and_a_certificate);
+  tcase_add_test(tests, routes_and_certificate_are_made_when_first_asked_for);
   tcase_add_test(tests, routes_that_cannot_be_are_refused_in_words);
   tcase_add_test(tests, a_mapping_survives_a_broken_core);
   tcase_add_test(tests, a_model_becomes_a_program);

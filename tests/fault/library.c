@@ -175,10 +175,19 @@ static void settle_write(cm_status status, char *digest)
 
 static const char *options_text;
 
-/* What a job of kind map does, without a server: read, map, write all views, routes and certificate. */
+static cm_status write_late(const char *folder, cm_mapping_view view, cm_error *error)
+{
+  cm_topology *network;
+  cm_status status = cm_topology_load(operation_path("in.zip"), &run, &network, error);
+  return status == CM_OK ? cm_mapping_write_late(folder, view, network, &run, error) : status;
+}
+
+/* What a job of kind map does, without a server: read, map, write all views; and what is made of them when it is asked for:
+ * routes and certificate. */
 static cm_status map_to(const char *folder, cm_error *error)
 {
   cm_chip *chip = NULL;
+  cm_occupancy *occupancy = NULL;
   cm_topology *network = NULL;
   cm_map_options *options = NULL;
   cm_mapping *mapping = NULL;
@@ -194,8 +203,10 @@ static cm_status map_to(const char *folder, cm_error *error)
     status = cm_chip_parse(cm_chip_preset_text("loihi1"), strlen(cm_chip_preset_text("loihi1")), &chip, error);
   }
   if (status == CM_OK)
+    status = cm_occupancy_new(chip, &occupancy, error);
+  if (status == CM_OK)
     status = cm_topology_load(operation_path("in.zip"), &run, &network, error);
-  cm_map_input input = {.topology = network, .network_id = "0", .chip = chip, .options = options,
+  cm_map_input input = {.topology = network, .network_id = "0", .chip = chip, .occupancy = occupancy, .options = options,
                         .scratch_folder = operation_path("scratch"), .policy = operation_source("share/policies/default.policy")};
   if (status == CM_OK)
     status = cm_map(&input, &run, &mapping, error);
@@ -203,9 +214,14 @@ static cm_status map_to(const char *folder, cm_error *error)
     status = cm_mapping_write_folder(mapping, network, chip, "0", folder, error);
   if (status == CM_OK)
     status = cm_mapping_write_beside(mapping, &input, &run, folder, error);
+  if (status == CM_OK)
+    status = write_late(folder, CM_VIEW_ROUTES_JSON, error);
+  if (status == CM_OK)
+    status = write_late(folder, CM_VIEW_CERTIFICATE_JSON, error);
   cm_mapping_free(mapping);
   cm_topology_free(network);
   cm_map_options_free(options);
+  cm_occupancy_free(occupancy);
   cm_chip_free(chip);
   return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/varint.h"
 #include "core/network/names.h"
 #include "core/network/file/topology_reader.h"
 
@@ -196,6 +197,42 @@ static cm_status read_edge(cm_topology_reader *r, bool first, uint32_t previous,
   return CM_OK;
 }
 
+/* Plain edges, a difference and the size and weight of the one before, as long as they follow each other: nearly all edges of
+ * nearly all networks. At least one edge of the axon has been read. Stops in front of any other, and where what is left of the
+ * block might end inside an edge. */
+static cm_status read_plain_edges(cm_topology_reader *r, uint64_t *count, cm_error *error)
+{
+  enum { EDGE_BYTES_MAX = 1 + CM_VARINT_BYTES_MAX, ROOM = 4096 };
+  cm_stream *s = &r->input;
+  uint64_t most = r->edges_left < ROOM ? r->edges_left : ROOM, n = 0;
+  if (grow_row(r, *count + most, error) != CM_OK)
+    return error->status;
+  uint32_t *target = r->target + *count, last = target[-1], highest = r->header.vertex_count - 1;
+  const uint8_t *at = s->block + s->begin, *const end = s->block + s->end;
+  for (; n < most && end - at >= EDGE_BYTES_MAX && at[0] == CM_EDGE_DIFFERENCE; n++) {
+    uint64_t difference = at[1];
+    size_t used = 1;
+    if (difference >= 0x80 && (used = cm_varint_decode(at + 1, CM_VARINT_BYTES_MAX, &difference)) == 0)
+      break;
+    if (difference == 0 || difference > highest - last)
+      break;
+    target[n] = last += (uint32_t)difference;
+    at += 1 + used;
+  }
+  if (r->last_weight != 0 && n > (uint64_t)(INT64_MAX - r->weight_sum) / r->last_weight)
+    return CM_OK; /* the slow way finds the edge that is too much */
+  s->begin = (size_t)(at - s->block);
+  r->weight_sum += n * r->last_weight;
+  for (uint64_t i = 0; i < n; i++) {
+    r->size[*count + i] = r->last_size;
+    r->weight[*count + i] = r->last_weight;
+  }
+  *count += n;
+  r->edges_left -= n;
+  r->pins_left -= n;
+  return CM_OK;
+}
+
 /* The next axon of the vertex under way (undirected: its whole row). */
 static cm_status read_row(cm_topology_reader *r, cm_topology_row *row, cm_error *error)
 {
@@ -234,6 +271,8 @@ static cm_status read_row(cm_topology_reader *r, cm_topology_row *row, cm_error 
     r->target[count] = target;
     r->size[count] = size;
     r->weight[count++] = weight;
+    if (r->edges_left > 0 && read_plain_edges(r, &count, error) != CM_OK)
+      return error->status;
   }
   *row = (cm_topology_row){.vertex = r->vertex,
                            .net_weight = rate,

@@ -28,7 +28,7 @@ static uint64_t longest_net(const cm_topology *t)
   return longest;
 }
 
-cm_status cm_topology_save(const cm_topology *t, const char *path, cm_run *run, cm_error *error)
+static cm_status save(const cm_topology *t, const char *path, bool stored, cm_run *run, cm_error *error)
 {
   cm_topology_header header = {.directed = t->directed,
                                .vertex_count = t->vertex_count,
@@ -47,6 +47,8 @@ cm_status cm_topology_save(const cm_topology *t, const char *path, cm_run *run, 
     cm_free(wide);
     return error->status;
   }
+  if (stored)
+    cm_topology_writer_stored(writer);
   cm_status status = CM_OK;
   if (t->label_text != NULL)
     status = cm_topology_writer_labels(writer, t->label_text, t->label_first, error);
@@ -69,6 +71,16 @@ cm_status cm_topology_save(const cm_topology *t, const char *path, cm_run *run, 
     return status;
   }
   return cm_topology_writer_close(writer, error);
+}
+
+cm_status cm_topology_save(const cm_topology *t, const char *path, cm_run *run, cm_error *error)
+{
+  return save(t, path, false, run, error);
+}
+
+cm_status cm_topology_store(const cm_topology *t, const char *path, cm_run *run, cm_error *error)
+{
+  return save(t, path, true, run, error);
 }
 
 static cm_status allocate(const cm_topology_header *h, cm_run *run, cm_topology *t, cm_error *error)
@@ -115,7 +127,10 @@ static cm_status store_weights(cm_topology *t, const cm_topology_row *row, uint6
 /* Every edge repeats the size of its other vertex; they must agree. */
 static cm_status check_sizes(const cm_topology *t, const cm_topology_row *row, cm_error *error)
 {
-  for (uint64_t i = 0; i < row->count; i++)
+  uint64_t i = 0;
+  while (t->size == NULL && i < row->count && row->size[i] == 1)
+    i++;
+  for (; i < row->count; i++)
     if (row->size[i] != cm_topology_size(t, row->target[i]))
       return cm_fail(error, CM_BAD_NETWORK, "an edge of vertex %u names size %u for vertex %u, which has %u",
                      row->vertex, row->size[i], row->target[i], cm_topology_size(t, row->target[i]));

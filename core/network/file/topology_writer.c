@@ -32,6 +32,7 @@ struct cm_topology_writer {
   char spool_path[CM_PATH_MAX];
   FILE *spool;
   uint64_t spooled;
+  bool stored;           /* members are not packed */
   json_t *members;
   json_t *populations;   /* NULL: none */
   bytes vertex;          /* encoded edges of the vertex under way */
@@ -198,6 +199,27 @@ static cm_status close_vertex(cm_topology_writer *w, cm_error *error)
   return w->group.used >= CM_GROUP_BYTES ? close_group(w, error) : CM_OK;
 }
 
+/* The edges after the first of a row that weigh as the one before, in sizes of 1: nearly all of nearly all networks. Returns
+ * where the others begin. */
+static uint64_t encode_plain_edges(cm_topology_writer *w, const cm_topology_row *row, uint64_t i)
+{
+  bytes *b = &w->vertex;
+  uint64_t from = i;
+  if (w->sizes != NULL || w->last_size != 1 || (row->weight == NULL && w->last_weight != row->net_weight))
+    return i;
+  for (; i < row->count && row->target[i] > row->target[i - 1] && row->target[i] < w->header.vertex_count &&
+         (row->weight == NULL || row->weight[i] == w->last_weight); i++) {
+    uint32_t difference = row->target[i] - row->target[i - 1];
+    b->data[b->used++] = CM_EDGE_DIFFERENCE;
+    if (difference < 0x80)
+      b->data[b->used++] = (uint8_t)difference;
+    else
+      put(b, difference);
+  }
+  w->header.weight_total += (i - from) * w->last_weight;
+  return i;
+}
+
 static void encode_edge(cm_topology_writer *w, const cm_topology_row *row, uint64_t i, bool axon)
 {
   bytes *b = &w->vertex;
@@ -232,6 +254,8 @@ cm_status cm_topology_writer_row(cm_topology_writer *w, const cm_topology_row *r
   if (reserve(&w->vertex, row->count * (1 + 4 * (size_t)CM_VARINT_BYTES_MAX), error) != CM_OK)
     return error->status;
   for (uint64_t i = 0; i < row->count; i++) {
+    if (i > 0 && (i = encode_plain_edges(w, row, i)) == row->count)
+      break;
     if (row->target[i] >= w->header.vertex_count || (i > 0 && row->target[i] <= row->target[i - 1]))
       return cm_fail(error, CM_INTERNAL, "target %u of vertex %u is out of range or of order", row->target[i],
                      row->vertex);
@@ -305,6 +329,11 @@ cm_status cm_topology_writer_populations(cm_topology_writer *w, const cm_populat
   return spool_numbers(w, "populations", population_of, w->header.vertex_count, error);
 }
 
+void cm_topology_writer_stored(cm_topology_writer *w)
+{
+  w->stored = true;
+}
+
 void cm_topology_writer_merged(cm_topology_writer *w, uint64_t duplicate_count, uint64_t self_loop_count)
 {
   w->header.duplicate_count = duplicate_count;
@@ -365,7 +394,7 @@ static cm_status zip_failed(zip_t *zip, const char *name, const char *what, cm_e
 }
 
 /* Adds one member; takes the source. Time stamps are fixed so that equal content gives equal bytes. */
-static cm_status add_member(zip_t *zip, const char *name, zip_source_t *source, cm_error *error)
+static cm_status add_member(zip_t *zip, const char *name, zip_source_t *source, bool stored, cm_error *error)
 {
   zip_int64_t index = source != NULL ? zip_file_add(zip, name, source, ZIP_FL_ENC_UTF_8) : -1;
   if (index < 0) {
@@ -374,14 +403,14 @@ static cm_status add_member(zip_t *zip, const char *name, zip_source_t *source, 
   }
   enum { FIRST_OF_1980 = 1 << 5 | 1 };
   if (zip_file_set_dostime(zip, (zip_uint64_t)index, 0, FIRST_OF_1980, 0) != 0 ||
-      zip_set_file_compression(zip, (zip_uint64_t)index, ZIP_CM_DEFLATE, DEFLATE_LEVEL) != 0)
+      zip_set_file_compression(zip, (zip_uint64_t)index, stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE, stored ? 0 : DEFLATE_LEVEL) != 0)
     return zip_failed(zip, "the topology file", "describe a member of a topology file", error);
   return CM_OK;
 }
 
 static cm_status add_members(cm_topology_writer *w, zip_t *zip, const char *manifest, cm_error *error)
 {
-  cm_status status = add_member(zip, CM_MANIFEST_NAME, zip_source_buffer(zip, manifest, strlen(manifest), 0), error);
+  cm_status status = add_member(zip, CM_MANIFEST_NAME, zip_source_buffer(zip, manifest, strlen(manifest), 0), w->stored, error);
   uint64_t offset = 0;
   size_t i;
   json_t *about;
@@ -391,7 +420,7 @@ static cm_status add_members(cm_topology_writer *w, zip_t *zip, const char *mani
     if (status != CM_OK || size == 0)
       continue; /* to libzip a length of 0 would mean the rest of the file */
     status = add_member(zip, json_string_value(json_object_get(about, "name")),
-                        zip_source_file(zip, w->spool_path, offset, (zip_int64_t)size), error);
+                        zip_source_file(zip, w->spool_path, offset, (zip_int64_t)size), w->stored, error);
     offset += size;
   }
   return status;
