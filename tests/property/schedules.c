@@ -1,6 +1,7 @@
 /* Schedules: searches only gain, whatever the number of threads, and nothing is faster than the bound. */
 #include "models.h"
 
+#include "brute_force.h"
 #include "core/machine/bound.h"
 #include "core/machine/schedule/windows.h"
 
@@ -228,6 +229,133 @@ START_TEST(the_bound_knows_groups)
 }
 END_TEST
 
+/* ---- against brute force ---- */
+
+static tiny random_tiny(void)
+{
+  tiny m = {.layers = (int)pick(2, LAYERS), .devices = 3 + (pick(0, 3) == 0), .issue = (int)pick(0, 1),
+            .grain = (int)pick(0, 2), .columns = pick(0, 1) != 0};
+  static const int rates[] = {1, 2, 4}, port_rates[] = {1, 4, 16};
+  const int port_rate = port_rates[pick(0, 2)];
+  int least = 0, all = 0;
+  m.layer[0] = (tiny_layer){.kind = TINY_INPUT, .channels = (int)pick(1, 2), .width = (int)pick(1, 4)};
+  for (int k = 1; k < m.layers; k++) {
+    tiny_layer *l = &m.layer[k];
+    l->from[0] = (int)pick(pick(0, 2) == 0 ? 0 : k - 1, k - 1);
+    const tiny_layer *x = &m.layer[l->from[0]];
+    *l = (tiny_layer){.kind = (tiny_kind)pick(TINY_CONV, TINY_ADD), .from = {l->from[0], l->from[0]}, .channels = x->channels,
+                      .width = x->width, .kernel = 1, .stride = 1};
+    if (l->kind == TINY_ADD) /* with another of its shape, where there is one */
+      for (int o = 0; o < k; o++)
+        if (m.layer[o].channels == x->channels && m.layer[o].width == x->width && pick(0, 1))
+          l->from[1] = o;
+    if (l->kind == TINY_CONV || l->kind == TINY_POOL) {
+      l->kernel = (int)pick(1, 3);
+      l->pad = l->kernel > 1 ? (int)pick(x->width < l->kernel, 1) : 0;
+      l->after = l->kernel > 1 ? (int)pick(x->width + l->pad < l->kernel, 1) : 0;
+      l->stride = (int)pick(1, 2);
+      l->width = (x->width + l->pad + l->after - l->kernel) / l->stride + 1;
+    }
+    if (l->kind == TINY_CONV) {
+      int filter = x->channels * l->kernel * 4;
+      l->channels = (int)pick(1, 2);
+      least = filter * l->channels > least ? filter * l->channels : least;
+      all += filter * l->channels;
+    }
+    m.layer[l->from[0]].read = m.layer[l->from[1]].read = true;
+  }
+  m.memory = (int)pick(pick(0, 2) == 0 ? least / 2 : least, all > least ? all : least + 1);
+  for (int d = 0; d < m.devices; d++) {
+    m.device[d] = (tiny_device){.lanes = (int)pick(1, 2), .latency = (int)pick(0, 3) / 2};
+    for (int kind = 0; kind < ON_KINDS; kind++) /* the fourth does both kinds */
+      m.device[d].rate[kind] = d == kind || (d == 3 && kind != ON_PORT) ? (kind == ON_PORT ? port_rate : rates[pick(0, 2)]) : 0;
+  }
+  return m;
+}
+
+static graph tiny_graph(const tiny *m)
+{
+  static const char *const name[] = {"", "Conv", "MaxPool", "Relu", "Add"};
+  graph g = graph_new(&rnd, &memory, 13);
+  uint32_t value[LAYERS] = {graph_input(&g, 4, (int64_t[]){1, m->layer[0].channels, 1, m->layer[0].width})};
+  for (int k = 1; k < m->layers; k++) {
+    const tiny_layer *l = &m->layer[k];
+    uint32_t x = value[l->from[0]], second = GRAPH_END;
+    if (l->kind == TINY_CONV)
+      second = graph_constant(&g, 4, (int64_t[]){l->channels, m->layer[l->from[0]].channels, 1, l->kernel}, -1);
+    else if (l->kind == TINY_ADD)
+      second = value[l->from[1]];
+    value[k] = graph_node(&g, name[l->kind], x, second, GRAPH_END);
+    if (l->kind == TINY_CONV || l->kind == TINY_POOL) {
+      graph_ints(&g, "kernel_shape", 2, (int64_t[]){1, l->kernel});
+      graph_ints(&g, "strides", 2, (int64_t[]){1, l->stride});
+      graph_ints(&g, "pads", 4, (int64_t[]){0, l->pad, 0, l->after});
+    }
+    if (!l->read)
+      graph_output(&g, value[k]);
+  }
+  graph_finish(&g, &run);
+  return g;
+}
+
+static void tiny_target(const tiny *m, cm_target *t)
+{
+  t->issue_ns = m->issue;
+  t->device_count = (uint32_t)m->devices;
+  for (int d = 0; d < m->devices; d++) {
+    const tiny_device *from = &m->device[d];
+    cm_device *to = &t->device[d];
+    *to = (cm_device){.units = (uint32_t)from->lanes, .ports = 1, .moves = d == ON_PORT, .pipelined = true,
+                      .latency_ns = from->latency, .bytes_per_ns = from->rate[ON_PORT]};
+    (void)snprintf(to->name, sizeof to->name, "device %d", d);
+    for (int kind = ON_MATRIX; kind < ON_KINDS; kind++)
+      if (from->rate[kind] > 0)
+        to->rate[kind == ON_MATRIX ? CM_UNIT_MATRIX : CM_UNIT_VECTOR][to->rate_count[kind]++] =
+            (cm_rate){"float32", from->rate[kind]};
+  }
+  ck_ok(cm_target_number(t, &error));
+  memset(t->core, 0, sizeof t->core);
+}
+
+/* No schedule of any cut of a tiny model takes less than the bound; and each term of the bound is what limits somewhere. */
+START_TEST(no_schedule_at_all_is_faster_than_the_bound)
+{
+  const cm_target kept = *chip->target;
+  brute_seen *seen = calloc(SEEN, sizeof *seen);
+  double plain[CM_UNIT_KINDS] = {0}, phase[CM_UNIT_KINDS] = {0};
+  uint32_t tried = 0, cuts = 0;
+  cm_random_init(&rnd, 3, 0, 0);
+  for (uint32_t trial = 0; trial < test_rounds(500); trial++) {
+    tiny m = random_tiny();
+    int64_t least = brute_least(&m, seen, &cuts);
+    if (least == INT64_MAX)
+      continue; /* too many tasks to try, or a filter too large for the memory */
+    graph g = tiny_graph(&m);
+    cm_plan_options options = options_for(64 << 10, NULL);
+    cm_plan *plan;
+    cm_time_bound bound;
+    tiny_target(&m, chip->target);
+    ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
+    plan->memory_bytes = (uint64_t)m.memory; /* of parameters alone, as brute force has it */
+    ck_ok(cm_time_bound_make(plan, chip->target, &run, &bound, &error));
+    double ns = (double)least / QUARTERS;
+    ck_assert_msg(bound.ns <= ns * (1 + 1e-9), "trial %u: the bound is %g ns, a schedule takes %g", trial, bound.ns, ns);
+    for (int k = 0; k < CM_UNIT_KINDS; k++) {
+      plain[k] = fmax(plain[k], bound.busy_ns[k] / ns);
+      phase[k] = fmax(phase[k], bound.busy_ns[k] < bound.phase_ns[k] ? bound.phase_ns[k] / ns : 0);
+    }
+    tried++;
+    cm_plan_free(plan);
+    cm_model_free(g.model);
+  }
+  *chip->target = kept;
+  free(seen);
+  ck_assert_uint_ge(tried, test_rounds(400));
+  for (int k = 0; k < CM_UNIT_KINDS; k++)
+    ck_assert_msg(plain[k] > 0.5 && phase[k] > 0.2, "terms of kind %d say little: %g and %g at best", k, plain[k], phase[k]);
+}
+END_TEST
+
 /* ---- more of anything ---- */
 
 /* What a program takes after a search on a chip. */
@@ -321,6 +449,11 @@ int main(void)
   tcase_add_test(tcase, nothing_is_faster_than_the_bound);
   tcase_add_test(tcase, the_bound_knows_groups);
   tcase_add_test(tcase, more_is_never_slower);
+  suite_add_tcase(suite, tcase);
+  tcase = tcase_create("brute force");
+  tcase_add_checked_fixture(tcase, set_up, tear_down);
+  tcase_set_timeout(tcase, 300);
+  tcase_add_test(tcase, no_schedule_at_all_is_faster_than_the_bound);
   suite_add_tcase(suite, tcase);
   return test_main(suite);
 }
