@@ -3,6 +3,7 @@
 #define CM_TESTS_UNIT_UNIT_H
 
 #include <check.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,18 @@ static inline uint32_t test_rounds(uint32_t all)
 {
   return CM_SANITIZED ? all / 4 : all;
 }
+
+/* Adds a case if it is to run: all are, or those whose name matches CM_TEST, a pattern as the shell has them (tests/run). */
+static inline void test_add(TCase *cases, const TTest *test, int from, int to)
+{
+  const char *pattern = getenv("CM_TEST");
+  if (pattern == NULL || fnmatch(pattern, test->name, 0) == 0)
+    _tcase_add_test(cases, test, 0, 0, from, to);
+}
+#undef tcase_add_test
+#undef tcase_add_loop_test
+#define tcase_add_test(cases, test) test_add(cases, test, 0, 1)
+#define tcase_add_loop_test(cases, test, from, to) test_add(cases, test, from, to)
 
 /* Runs a suite; the exit status of the test program. */
 static inline int test_main(Suite *suite)
