@@ -28,6 +28,7 @@ const GROUPS = [
     ['Segments', 'program.subgraphs', count],
     ['Instructions', 'program.instructions', count],
     ['Memory of the chip', 'program.memory_bytes', bytes],
+    ['Held at most', 'program.memory_held_bytes', bytes],
     ['Operator set', 'opset', String],
   ],
   [
@@ -45,6 +46,10 @@ const GROUPS = [
     'Time by the cost model',
     ['Program', 'program.time.total_ns', time],
     ['What limits it', 'program.time.limit', String],
+    ['Critical path', 'program.time.critical_path.instructions', (length) => `${count(length)} instructions`],
+    ['Of it, by device', 'program.time.critical_path.units_ns', terms],
+    ['Of it, begun after', 'program.time.critical_path.after_ns', terms],
+    ['Of it, between cores', 'program.time.critical_path.hops_ns', time],
     ['No program is below', 'program.time.lower_bound_ns', time],
     ['By all work and bytes', 'program.time.bounds.plain', terms],
     ['By what can begin when', 'program.time.bounds.phase', terms],

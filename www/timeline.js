@@ -2,14 +2,26 @@
 
 import { viridis, wantsDarkInk } from './colour.js';
 import { announce, element, icon, section, setText } from './dom.js';
-import { count, percent, si } from './format.js';
-import { firstAfter, spanAt, TimeWindow, tickStep } from './trace.js';
+import { bytes, count, percent, si } from './format.js';
+import { firstAfter, firstPointAfter, spanAt, TimeWindow, tickStep, valueAt } from './trace.js';
 
 const AXIS = 22; // pixels above the lanes
 const LANE_MAX = 26;
 const LANE_MIN = 3;
 const NAMES = 112; // pixels left of the lanes
 const LABEL_WIDTH = 44; // from this width on a bar shows its name
+const TRACK = 52; // of what is counted over time, below the lanes
+const PATH_ROWS = 500; // of the critical path as a table
+
+// Why what is on the critical path begins when it does.
+const REASONS = {
+  start: 'begins with the program',
+  lane: 'begins when its unit is free',
+  data: 'begins when its data are there',
+  room: 'begins when memory is free',
+};
+const reason = (critical) => REASONS[critical] ?? critical;
+const amount = (value, unit) => (unit === 'bytes' ? bytes(value) : `${count(value)} ${unit}`);
 
 const seconds = (microseconds) => si(microseconds / 1e6, 's', 4);
 
@@ -23,6 +35,7 @@ export class Timeline {
   #frame = 0;
   #dragged = null;
   #cursor = { unit: -1, span: -1 };
+  #pathOnly = false;
 
   constructor(trace, signal) {
     this.trace = trace;
@@ -52,7 +65,7 @@ export class Timeline {
     );
     const lane = Math.min(LANE_MAX, Math.max(LANE_MIN, 560 / Math.max(trace.units.length, 1)));
     this.lane = lane;
-    this.canvas.style.height = `${Math.ceil(AXIS + lane * trace.units.length + 4)}px`;
+    this.canvas.style.height = `${Math.ceil(AXIS + lane * trace.units.length + 4 + TRACK * trace.counters.length)}px`;
     this.#listen(signal);
   }
 
@@ -62,6 +75,12 @@ export class Timeline {
         this.#frame = 0;
         this.#draw();
       });
+  }
+
+  /** All but the critical path is drawn faintly, or not. */
+  set pathOnly(yes) {
+    this.#pathOnly = yes;
+    this.redraw();
   }
 
   #zoom(factor, share = 0.5) {
@@ -111,7 +130,9 @@ export class Timeline {
     });
     on('pointermove', (event) => {
       if (this.#dragged === null) {
-        this.#say(this.#at(event.offsetX, event.offsetY));
+        const counter = this.#counterAt(event.offsetX, event.offsetY);
+        if (counter) setText(this.readout, counter);
+        else this.#say(this.#at(event.offsetX, event.offsetY));
         return;
       }
       this.window.panBy((event.offsetX - this.#dragged) / this.#width);
@@ -134,14 +155,28 @@ export class Timeline {
     return { unit, span: spanAt(spans, this.window.from + ((x - NAMES) / this.#width) * this.window.length) };
   }
 
+  /** One line about what is counted where the pointer is; null where nothing is. */
+  #counterAt(x, y) {
+    const counter = this.trace.counters[Math.floor((y - this.#tracksTop) / TRACK)];
+    if (!counter || x < NAMES) return null;
+    const time = this.window.from + ((x - NAMES) / this.#width) * this.window.length;
+    const value = amount(valueAt(counter.points, time), counter.unit);
+    return `${counter.name}: ${value} of ${amount(counter.limit, counter.unit)} at ${seconds(time)}`;
+  }
+
+  get #tracksTop() {
+    return AXIS + this.lane * this.trace.units.length + 4;
+  }
+
   /** One line about a span: for the readout and for screen readers. */
   describe({ unit, span }) {
     const of = this.trace.units[unit];
     if (!of) return '';
     if (span < 0) return `${of.name}: idle`;
-    const { name, kind, start, finish } = of.spans[span];
+    const { name, kind, start, finish, critical } = of.spans[span];
     const what = kind && kind !== 'task' ? `${name} (${kind})` : name;
-    return `${of.name}: ${what}, from ${seconds(start)} to ${seconds(finish)}, ${seconds(finish - start)} long`;
+    const path = critical ? `; on the critical path: ${reason(critical)}` : '';
+    return `${of.name}: ${what}, from ${seconds(start)} to ${seconds(finish)}, ${seconds(finish - start)} long${path}`;
   }
 
   #say(place) {
@@ -210,6 +245,8 @@ export class Timeline {
     context.fillRect(0, 0, width, height);
     this.#drawAxis(context, ink, width, height);
     this.trace.units.forEach((unit, i) => this.#drawLane(context, ink, unit, AXIS + i * this.lane, i));
+    this.#drawPath(context, ink);
+    this.trace.counters.forEach((counter, i) => this.#drawCounter(context, ink, counter, this.#tracksTop + i * TRACK));
     canvas.classList.toggle('whole', this.window.length >= this.window.end);
   }
 
@@ -256,10 +293,75 @@ export class Timeline {
     }
   }
 
+  /** The critical path: its spans framed, with a line from the end of each to the start of the next. */
+  #drawPath(context, ink) {
+    const { from, length } = this.window,
+      scale = this.#width / length,
+      bar = this.lane > 8 ? this.lane - 3 : this.lane - 0.5,
+      right = NAMES + this.#width;
+    const x = (time) => NAMES + (time - from) * scale;
+    context.save();
+    context.beginPath();
+    context.rect(NAMES, 0, this.#width, this.#tracksTop);
+    context.clip();
+    context.strokeStyle = ink.mark;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    let before = null;
+    for (const { unit, span } of this.trace.path) {
+      const { start, finish } = this.trace.units[unit].spans[span];
+      const top = AXIS + unit * this.lane;
+      if (x(finish) >= NAMES && x(start) <= right) {
+        context.rect(x(start), top, Math.max(x(finish) - x(start), 1), bar);
+        if (before && before.unit !== unit) {
+          context.moveTo(x(before.finish), AXIS + before.unit * this.lane + bar / 2);
+          context.lineTo(x(start), top + bar / 2);
+        }
+      }
+      before = { unit, finish };
+    }
+    context.stroke();
+    context.restore();
+  }
+
+  /** A value over time as steps, of at most a step a pixel: the most of each. */
+  #drawCounter(context, ink, { name, unit, points, limit, most }, top) {
+    const { from, length } = this.window,
+      height = TRACK - 12,
+      bottom = top + 6 + height,
+      full = most < limit / 4 ? most : limit, // a memory that is nearly empty would show nothing
+      y = (value) => bottom - (full > 0 ? value / full : 0) * height;
+    context.fillStyle = ink.lane;
+    context.fillRect(NAMES, top + 6, this.#width, height);
+    context.fillStyle = ink.strong;
+    context.fillText(name, 4, top + 6 + height / 2 - 8, NAMES - 10);
+    context.fillText(`≤ ${amount(most, unit)}`, 4, top + 6 + height / 2 + 8, NAMES - 10);
+    const [colour] = this.colours.values();
+    context.fillStyle = colour ? `rgb(${colour.join(' ')})` : ink.strong;
+    let next = firstPointAfter(points, from),
+      value = next > 0 ? points[next - 1].value : 0;
+    for (let pixel = 0; pixel < this.#width; pixel++) {
+      const until = from + ((pixel + 1) / this.#width) * length;
+      let peak = value;
+      for (; next < points.length && points[next].at < until; next++) {
+        value = points[next].value;
+        peak = Math.max(peak, value);
+      }
+      context.fillRect(NAMES + pixel, y(peak), 1, bottom - y(peak));
+    }
+  }
+
   #drawBar(context, ink, span, left, width, top, height) {
     const colour = this.colours.get(span.kind);
+    context.globalAlpha = this.#pathOnly && !span.critical ? 0.2 : 1;
     context.fillStyle = `rgb(${colour.join(' ')})`;
     context.fillRect(left, top, width > 3 ? width - 0.5 : width, height);
+    context.globalAlpha = 1;
+    if (this.#pathOnly && !span.critical) return;
+    this.#drawName(context, colour, span, left, width, top, height);
+  }
+
+  #drawName(context, colour, span, left, width, top, height) {
     if (width < LABEL_WIDTH || height < 10) return;
     context.save();
     context.beginPath();
@@ -269,6 +371,46 @@ export class Timeline {
     context.fillText(span.name, left + 4, top + height / 2);
     context.restore();
   }
+}
+
+/** The switch that leaves the critical path alone, and the path as a table. */
+function pathSwitch(timeline) {
+  if (!timeline.trace.path.length) return null;
+  return element(
+    'label',
+    { class: 'path-switch' },
+    element('input', { type: 'checkbox', onchange: (event) => (timeline.pathOnly = event.target.checked) }),
+    ' only the critical path',
+  );
+}
+
+function pathTable({ path, units }) {
+  if (!path.length) return null;
+  const head = ['Start', 'Unit', 'What', 'Length', 'Why then'];
+  const row = ({ unit, span }) => {
+    const { name, kind, start, finish, critical } = units[unit].spans[span];
+    return element(
+      'tr',
+      {},
+      element('td', { class: 'number' }, seconds(start)),
+      element('th', { scope: 'row' }, units[unit].name),
+      element('td', {}, `${name} (${kind})`),
+      element('td', { class: 'number' }, seconds(finish - start)),
+      element('td', {}, reason(critical)),
+    );
+  };
+  return element(
+    'details',
+    {},
+    element('summary', {}, `Critical path as a table (${count(path.length)} spans)`),
+    path.length > PATH_ROWS && element('p', { class: 'quiet' }, `The first ${count(PATH_ROWS)}; the file has all.`),
+    element(
+      'table',
+      { class: 'path' },
+      element('thead', {}, element('tr', {}, head.map((name) => element('th', { scope: 'col' }, name)))),
+      element('tbody', {}, path.slice(0, PATH_ROWS).map(row)),
+    ),
+  );
 }
 
 function legend(timeline) {
@@ -334,6 +476,8 @@ export function timelineSection(trace, signal) {
     legend(timeline),
     element('div', { class: 'timeline-frame' }, timeline.canvas),
     element('div', { class: 'timeline-foot' }, timeline.readout, timeline.buttons),
+    pathSwitch(timeline),
+    pathTable(trace),
     unitsTable(trace),
   );
   return { node, redraw: () => timeline.redraw() };

@@ -7,11 +7,13 @@ export function parseTrace(json) {
   if (!Array.isArray(events)) throw new Error('this is no trace: it has no "traceEvents"');
   const names = new Map(),
     lanes = new Map(),
-    kinds = new Map();
+    kinds = new Map(),
+    counters = new Map();
   for (const event of events) {
     const lane = `${event.pid ?? 0} ${event.tid ?? 0}`;
     if (event.ph === 'M' && event.name === 'thread_name') names.set(lane, String(event.args?.name ?? ''));
     if (event.ph === 'M' && event.name === 'thread_name' && !lanes.has(lane)) lanes.set(lane, []);
+    if (event.ph === 'C') count(counters, event);
     if (event.ph !== 'X') continue;
     const start = Number(event.ts),
       length = Number(event.dur ?? 0);
@@ -19,7 +21,7 @@ export function parseTrace(json) {
       throw new Error(`event "${event.name}" has no time: "ts" ${event.ts}, "dur" ${event.dur}`);
     if (!lanes.has(lane)) lanes.set(lane, []);
     const kind = String(event.cat ?? '');
-    lanes.get(lane).push({ start, finish: start + length, name: String(event.name ?? ''), kind });
+    lanes.get(lane).push({ start, finish: start + length, name: String(event.name ?? ''), kind, critical: event.args?.critical });
     const known = kinds.get(kind) ?? { name: kind, time: 0, spans: 0 };
     known.time += length;
     known.spans += 1;
@@ -33,7 +35,57 @@ export function parseTrace(json) {
     return { name: names.get(lane) || `unit ${lane.split(' ')[1]}`, spans, busy: busyTime(spans) };
   });
   const ranked = [...kinds.values()].sort((a, b) => b.time - a.time || (a.name < b.name ? -1 : 1));
-  return { name: String(json?.otherData?.name ?? ''), units, kinds: ranked, end };
+  const limits = json?.otherData?.limits ?? {};
+  for (const counter of counters.values()) {
+    counter.points.sort((a, b) => a.at - b.at);
+    counter.most = counter.points.reduce((most, { value }) => Math.max(most, value), 0);
+    counter.limit = Math.max(Number(limits[counter.name]) || 0, counter.most);
+    end = Math.max(end, counter.points.at(-1).at);
+  }
+  return {
+    name: String(json?.otherData?.name ?? ''),
+    units,
+    kinds: ranked,
+    counters: [...counters.values()],
+    path: criticalPath(units),
+    end,
+  };
+}
+
+/** A counter event gives one or several values from a time on. */
+function count(counters, { name, ts, args }) {
+  for (const [unit, value] of Object.entries(args ?? {})) {
+    if (!Number.isFinite(Number(ts)) || !Number.isFinite(value)) throw new Error(`counter "${name}" has no time or value`);
+    const key = JSON.stringify([name, unit]);
+    if (!counters.has(key)) counters.set(key, { name: String(name), unit, points: [] });
+    counters.get(key).points.push({ at: Number(ts), value });
+  }
+}
+
+/** The spans that explain the time, one after the other: [{unit, span}], places in `units`. */
+function criticalPath(units) {
+  return units
+    .flatMap((unit, u) => unit.spans.flatMap((span, s) => (span.critical ? [{ unit: u, span: s, start: span.start }] : [])))
+    .sort((a, b) => a.start - b.start)
+    .map(({ unit, span }) => ({ unit, span }));
+}
+
+/** The place of the first point of a counter after `time`. */
+export function firstPointAfter(points, time) {
+  let low = 0,
+    high = points.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (points[middle].at <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** What a counter has at a time: the last point that is not after it; 0 before the first. */
+export function valueAt(points, time) {
+  const next = firstPointAfter(points, time);
+  return next > 0 ? points[next - 1].value : 0;
 }
 
 /** How long at least one of the spans (sorted by start) is under way. */

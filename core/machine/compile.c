@@ -117,6 +117,7 @@ static cm_status whole_plan(compiling *c, cm_plan **whole, cm_error *error)
 static cm_status make_program(compiling *c, json_t *order, cm_error *error)
 {
   cm_time_bound bound;
+  cm_analysis analysis = {0};
   cm_plan *whole = NULL;
   double one_lane = 0;
   cm_run_phase(c->run, "bound");
@@ -130,11 +131,14 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
   if (status == CM_OK)
     status = cm_link(&c->draft.emission, &c->program, error);
   if (status == CM_OK)
+    status = cm_analysis_make(c->program, c->run, &analysis, error);
+  if (status == CM_OK)
     status = add_report(c, "program",
-                        cm_program_report(c->draft.plan, plan, &c->draft.course, &c->draft.emission, c->program, &bound,
-                                          one_lane, order, c->search), error);
+                        cm_program_report(c->draft.plan, plan, &c->draft.course, &c->draft.emission, c->program,
+                                          &analysis, &bound, one_lane, order, c->search), error);
   else
     json_decref(order);
+  cm_analysis_free(&analysis);
   cm_plan_free(whole);
   return status;
 }

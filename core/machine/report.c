@@ -136,16 +136,27 @@ static double busy_share(const cm_emission *emission, const cm_program *program,
   return emission->time_ns > 0 ? emission->busy_ns[device] / lanes / emission->time_ns : 0;
 }
 
-/* What limits, in one sentence. */
-static json_t *limit_json(const cm_emission *emission, const cm_program *program, const cm_time_bound *bound)
+/* The share of the critical path, in per cent. */
+static double path_percent(const cm_analysis *analysis, double ns)
+{
+  return analysis->time_ns > 0 ? 100 * ns / analysis->time_ns : 0;
+}
+
+/* What limits, in one sentence: lanes that are never idle, what cannot begin earlier, or else what the critical path is
+ * made of. */
+static json_t *limit_json(const cm_analysis *analysis, const cm_emission *emission, const cm_program *program,
+                          const cm_time_bound *bound)
 {
   double time = emission->time_ns;
-  uint32_t busiest = 0;
-  for (uint32_t d = 1; d < program->target.device_count; d++)
+  uint32_t busiest = 0, longest = 0;
+  for (uint32_t d = 1; d < program->target.device_count; d++) {
     busiest = busy_share(emission, program, d) > busy_share(emission, program, busiest) ? d : busiest;
-  const cm_device *device = &program->target.device[busiest];
-  char name[2 * CM_TARGET_NAME_MAX];
+    longest = analysis->path_ns[d] > analysis->path_ns[longest] ? d : longest;
+  }
+  const cm_device *device = &program->target.device[busiest], *slow = &program->target.device[longest];
+  char name[2 * CM_TARGET_NAME_MAX], path[2 * CM_TARGET_NAME_MAX];
   (void)snprintf(name, sizeof name, "%s %s", device->name, device->moves ? "ports" : "units");
+  (void)snprintf(path, sizeof path, "%s %s", slow->name, slow->moves ? "ports" : "units");
   double percent = 100 * busy_share(emission, program, busiest), above = bound->ns > 0 ? 100 * (time / bound->ns - 1) : 0;
   bool phase = bound->ns > bound->busy_ns[CM_UNIT_DATA] && bound->ns > bound->busy_ns[CM_UNIT_MATRIX] &&
                bound->ns > bound->busy_ns[CM_UNIT_VECTOR];
@@ -154,12 +165,27 @@ static json_t *limit_json(const cm_emission *emission, const cm_program *program
   if (phase && above < 10)
     return json_sprintf("parameters that cannot be on the chip before they are used, and dependencies: the time is %.1f %% "
                         "above the bound that these set", above);
-  return json_sprintf("memory and dependencies: the busiest lanes, the %s, work %.0f %% of the time, which is %.1f %% above "
-                      "the bound", name, percent, above);
+  return json_sprintf("the critical path: %.0f %% of it is work of the %s, %.0f %% begins when its data are there and %.0f %% "
+                      "when memory is free; the busiest lanes, the %s, work %.0f %% of the time, which is %.1f %% above the "
+                      "bound", path_percent(analysis, analysis->path_ns[longest]), path,
+                      path_percent(analysis, analysis->reason_ns[CM_BEGINS_AFTER_DATA]),
+                      path_percent(analysis, analysis->reason_ns[CM_BEGINS_AFTER_ROOM]), name, percent, above);
+}
+
+/* The chain that explains the time. */
+static json_t *path_json(const cm_analysis *analysis, const cm_program *program)
+{
+  json_t *devices = json_object(), *reasons = json_object();
+  for (uint32_t d = 0; d < program->target.device_count; d++)
+    (void)json_object_set_new(devices, program->target.device[d].name, json_real(analysis->path_ns[d]));
+  for (cm_begin_reason r = CM_BEGINS_AT_START; r < CM_BEGIN_REASONS; r++)
+    (void)json_object_set_new(reasons, cm_begin_reason_name(r), json_real(analysis->reason_ns[r]));
+  return json_pack("{s:I, s:o, s:o, s:f}", "instructions", (json_int_t)analysis->path_length, "units_ns", devices,
+                   "after_ns", reasons, "hops_ns", analysis->path_hops_ns);
 }
 
 static json_t *time_json(const cm_plan *plan, const cm_emission *emission, const cm_program *program,
-                         const cm_time_bound *bound, double one_lane_ns)
+                         const cm_analysis *analysis, const cm_time_bound *bound, double one_lane_ns)
 {
   json_t *busy = json_object();
   for (uint32_t d = 0; d < program->target.device_count; d++) {
@@ -172,16 +198,20 @@ static json_t *time_json(const cm_plan *plan, const cm_emission *emission, const
       return NULL;
     }
   }
-  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o}", "total_ns", emission->time_ns, "lower_bound_ns", bound->ns,
+  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}", "total_ns", emission->time_ns, "lower_bound_ns", bound->ns,
                    "layer_by_layer_ns", layer_by_layer_ns(plan, &program->target, false), "even_split_ns",
-                   layer_by_layer_ns(plan, &program->target, true), "one_lane_ns", one_lane_ns, "bounds", bound_json(bound), "limit", limit_json(emission, program, bound), "units", busy);
+                   layer_by_layer_ns(plan, &program->target, true), "one_lane_ns", one_lane_ns, "bounds",
+                   bound_json(bound), "limit", limit_json(analysis, emission, program, bound), "critical_path",
+                   path_json(analysis, program), "units", busy);
 }
 
 json_t *cm_program_report(const cm_plan *plan, const cm_plan *whole, const cm_course *layout, const cm_emission *emission,
-                          const cm_program *program, const cm_time_bound *bound, double one_lane_ns, json_t *order, json_t *search)
+                          const cm_program *program, const cm_analysis *analysis, const cm_time_bound *bound,
+                          double one_lane_ns, json_t *order, json_t *search)
 {
-  return json_pack("{s:s, s:I, s:o, s:I, s:I, s:o, s:o, s:o*, s:O*}", "chip", program->chip_name, "memory_bytes",
-                   (json_int_t)program->target.memory_bytes, "operators", cm_pieces_report(plan), "subgraphs",
+  return json_pack("{s:s, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o*, s:O*}", "chip", program->chip_name, "memory_bytes",
+                   (json_int_t)program->target.memory_bytes, "memory_held_bytes", (json_int_t)analysis->held_most, "operators", cm_pieces_report(plan), "subgraphs",
                    (json_int_t)program->object_count, "instructions", (json_int_t)program->instruction_count, "traffic",
-                   traffic_json(plan, layout, program), "time", time_json(whole, emission, program, bound, one_lane_ns), "order", order, "search", search);
+                   traffic_json(plan, layout, program), "time", time_json(whole, emission, program, analysis, bound, one_lane_ns), "order", order, "search",
+                   search);
 }

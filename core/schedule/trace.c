@@ -54,18 +54,43 @@ static void put_span(const cm_timeline *t, size_t number, FILE *stream)
   put_time(span->start, t->units_per_us, stream);
   fputs(",\"dur\":", stream);
   put_time(span->finish - span->start, t->units_per_us, stream);
+  if (span->critical != NULL) {
+    fputs(",\"args\":{\"critical\":", stream);
+    put_text(span->critical, stream);
+    putc('}', stream);
+  }
   putc('}', stream);
+}
+
+static void put_counter(const cm_timeline *t, const cm_counter *counter, FILE *stream)
+{
+  for (size_t i = 0; i < counter->point_count; i++) {
+    fputs(t->unit_count + t->span_count + i == 0 ? "\n{\"ph\":\"C\",\"name\":" : ",\n{\"ph\":\"C\",\"name\":", stream);
+    put_text(counter->name, stream);
+    fputs(",\"pid\":1,\"ts\":", stream);
+    put_time(counter->point[i].time, t->units_per_us, stream);
+    fputs(",\"args\":{", stream);
+    put_text(counter->unit, stream);
+    fprintf(stream, ":%" PRIu64 "}}", counter->point[i].value);
+  }
 }
 
 cm_status cm_trace_write(const cm_timeline *timeline, FILE *stream, cm_error *error)
 {
   fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"name\":", stream);
   put_text(timeline->name, stream);
+  if (timeline->counter != NULL) {
+    fputs(",\"limits\":{", stream);
+    put_text(timeline->counter->name, stream);
+    fprintf(stream, ":%" PRIu64 "}", timeline->counter->limit);
+  }
   fputs("},\"traceEvents\":[", stream);
   for (uint32_t u = 0; u < timeline->unit_count; u++)
     put_unit(timeline, u, stream);
   for (size_t i = 0; i < timeline->span_count; i++)
     put_span(timeline, i, stream);
+  if (timeline->counter != NULL)
+    put_counter(timeline, timeline->counter, stream);
   fputs("\n]}\n", stream);
   return written(stream, "the trace", error);
 }
@@ -110,7 +135,7 @@ cm_status cm_schedule_write_trace(const cm_schedule *schedule, const char *name,
       if (schedule->finish[v] > schedule->start[v]) {
         (void)snprintf(names[t.span_count], NAME_MAX, "task %" PRIu32, v);
         span[t.span_count] = (cm_span){schedule->unit[v], schedule->start[v], schedule->finish[v],
-                                       names[t.span_count], NULL};
+                                       names[t.span_count], NULL, NULL};
         t.span_count++;
       }
     if (schedule->unit_count == 0)

@@ -1,7 +1,9 @@
 /* Schedules as timelines in the Chrome trace format, which Perfetto, chrome://tracing and our viewer read.
  *
  * An object {"displayTimeUnit": "ns", "otherData": {...}, "traceEvents": [...]}: a "thread_name" metadata event a unit,
- * and a complete event ("ph": "X") a span with its unit as "tid" and microseconds as "ts" and "dur". */
+ * and a complete event ("ph": "X") a span with its unit as "tid" and microseconds as "ts" and "dur"; on the critical path
+ * with "args": {"critical": why it begins when it does}. What is counted over time is counter events ("ph": "C"), whose
+ * greatest possible value "otherData" has: {"limits": {NAME: number}}. */
 #ifndef CM_SCHEDULE_TRACE_H
 #define CM_SCHEDULE_TRACE_H
 
@@ -15,7 +17,21 @@ typedef struct cm_span {
   uint64_t start, finish;
   const char *name; /* NULL: "task N" with its place in the array */
   const char *kind; /* becomes the category, by which viewers colour; NULL: "task" */
+  const char *critical; /* why it begins when it does, of a span on the critical path; NULL: it is not */
 } cm_span;
+
+/* A value from a time on. */
+typedef struct cm_counted {
+  uint64_t time, value;
+} cm_counted;
+
+/* Something that is counted over time. */
+typedef struct cm_counter {
+  const char *name, *unit;
+  uint64_t limit; /* it cannot be above */
+  const cm_counted *point;
+  size_t point_count;
+} cm_counter;
 
 typedef struct cm_timeline {
   const char *name;       /* of the whole */
@@ -23,6 +39,7 @@ typedef struct cm_timeline {
   const char **unit_name; /* unit_count; NULL: "unit N" */
   const cm_span *span;
   size_t span_count;
+  const cm_counter *counter; /* NULL: none */
   uint64_t units_per_us; /* units of time in a microsecond, at least 1 */
 } cm_timeline;
 

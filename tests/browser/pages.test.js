@@ -608,6 +608,22 @@ test('a compile job ends in a page with the program, its timeline and its files'
   const report = await getJson(`/v1/programs/${job.program}/report`);
   const lanes = (await getJson(`/v1/programs/${job.program}/schedule`)).traceEvents.filter((event) => event.ph === 'M');
   assert.match(plain(await page.textContent('#main')), new RegExp(`on ${lanes.length} units`));
+  // The critical path takes the whole time, the memory holds no more than there is: against the server's own figures.
+  const path = report.program.time.critical_path;
+  const trace = await getJson(`/v1/programs/${job.program}/schedule`);
+  const events = trace.traceEvents.filter(({ ph, args }) => ph === 'X' && args?.critical);
+  assert.equal(events.length, path.instructions);
+  assert.match(plain(await page.textContent('#main')), new RegExp(`Critical path as a table \\(${grouped(events.length)} spans\\)`));
+  const held = trace.traceEvents.filter(({ ph }) => ph === 'C').map(({ args }) => args.bytes);
+  assert.ok(held.length > 2 && Math.max(...held) <= trace.otherData.limits.memory);
+  const before = await page.evaluate(() => document.querySelector('.timeline-canvas').toDataURL());
+  await page.check('.path-switch input');
+  await page.waitForTimeout(100);
+  assert.notEqual(await page.evaluate(() => document.querySelector('.timeline-canvas').toDataURL()), before);
+  const box = await page.locator('.timeline-canvas').boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height - 20);
+  assert.match(plain(await page.textContent('.readout')), /^memory: [\d.]+ [kM]?B of [\d.]+ [kM]?B at /);
+  await shot('critical-path', { fullPage: true });
   for (const name of ['Program', 'Timeline', 'Tiles', 'Core mapping'])
     assert.equal(await page.locator(`.buttons a:text-is("${name}")`).count(), 1, name);
   assert.ok(report.tiles.mapping.metrics.cores_used > 0);

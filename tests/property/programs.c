@@ -3,7 +3,7 @@
 #include "models.h"
 
 #include "core/machine/program/codec.h"
-#include "core/machine/run/simulate.h"
+#include "core/machine/run/analysis.h"
 
 /* For the least time, or for the fewest bytes moved. */
 static cm_status make_program_for(cm_model *model, uint64_t bytes, bool time, cm_program **program)
@@ -68,6 +68,32 @@ static void check_program(const cm_program *p, const numbers *n)
   }
 }
 
+/* The critical path takes the whole time, span after span; what is held fits in the memory and is given up in the end. */
+static void check_analysis(const cm_program *p)
+{
+  cm_analysis a;
+  double sum = 0, until = 0, reasons = 0;
+  size_t path = 0;
+  ck_ok(cm_analysis_make(p, &run, &a, &error));
+  for (uint32_t d = 0; d < p->target.device_count; d++)
+    sum += a.path_ns[d];
+  for (cm_begin_reason r = CM_BEGINS_AT_START; r < CM_BEGIN_REASONS; r++)
+    reasons += a.reason_ns[r];
+  ck_assert(fabs(sum - reasons) < 1e-6 && fabs(sum + a.path_hops_ns - a.time_ns) < 1e-6 * a.time_ns);
+  for (size_t k = 0; k < a.busy_count; k++)
+    if (a.busy[k].reason != CM_BEGINS_OFF_PATH) { /* by start */
+      ck_assert(a.busy[k].start_ns >= until);
+      until = a.busy[k].end_ns;
+      path++;
+    }
+  ck_assert_uint_eq(path, a.path_length);
+  ck_assert(fabs(until - a.time_ns) < 1e-9);
+  ck_assert_uint_gt(a.held_most, 0);
+  ck_assert_uint_le(a.held_most, p->target.memory_bytes);
+  ck_assert_uint_eq(a.held[a.held_count - 1].bytes, 0);
+  cm_analysis_free(&a);
+}
+
 /* Through a file in memory and back. */
 static cm_program *write_and_read(cm_program *p)
 {
@@ -101,6 +127,7 @@ static void check_all_memories(graph *g, const numbers *n, uint32_t *cut)
     *cut += p->instruction_count > 100;
     p = write_and_read(p);
     check_program(p, n);
+    check_analysis(p);
     cm_program_free(p);
   }
 }

@@ -442,14 +442,21 @@ END_TEST
 
 START_TEST(trace_times_are_microseconds_to_the_nanosecond)
 {
-  cm_span span[] = {{0, 1500, 4250, NULL, "load"}};
-  cm_timeline t = {.name = "x", .unit_count = 1, .span = span, .span_count = 1, .units_per_us = 1000};
+  cm_span span[] = {{0, 1500, 4250, NULL, "load", "data"}};
+  cm_counted point[] = {{0, 64}, {1500, 128}};
+  cm_counter memory = {"memory", "bytes", 256, point, 2};
+  cm_timeline t = {.name = "x", .unit_count = 1, .span = span, .span_count = 1, .counter = &memory, .units_per_us = 1000};
   char *text;
   size_t size;
   FILE *stream = open_memstream(&text, &size);
   ck_ok(cm_trace_write(&t, stream, &error));
   fclose(stream);
-  ck_assert_ptr_nonnull(strstr(text, "\"cat\":\"load\",\"pid\":1,\"tid\":0,\"ts\":1.500,\"dur\":2.750}"));
+  ck_assert_ptr_nonnull(strstr(text, "\"cat\":\"load\",\"pid\":1,\"tid\":0,\"ts\":1.500,\"dur\":2.750,\"args\":{\"critical\":\"data\"}}"));
+  ck_assert_ptr_nonnull(strstr(text, "{\"ph\":\"C\",\"name\":\"memory\",\"pid\":1,\"ts\":1.500,\"args\":{\"bytes\":128}}"));
+  ck_assert_ptr_nonnull(strstr(text, "\"limits\":{\"memory\":256}"));
+  json_t *whole = json_loadb(text, size, 0, NULL);
+  ck_assert_ptr_nonnull(whole);
+  json_decref(whole);
   free(text);
 }
 END_TEST

@@ -14,8 +14,10 @@ typedef struct lanes {
   uint64_t *first, *queue;  /* by lane: its instructions */
   uint64_t *next;           /* by lane: place in queue */
   double *time;             /* by lane */
+  uint64_t *after;          /* by lane: the instruction whose end, known here, that time is */
   uint64_t *flag_first, *flag_count; /* signals of each flag, and how many there were */
   double *signal_time;
+  uint64_t *signal_after;
   uint32_t *signal_lane;
   cm_hop_times hops;
   cm_simulation result;
@@ -29,6 +31,7 @@ static cm_status make_queues(lanes *s, cm_error *error)
       CM_NEW(p->memory, s->queue, p->instruction_count + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->next, p->lane_count + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->time, p->lane_count + 1, error) != CM_OK ||
+      CM_NEW(p->memory, s->after, p->lane_count + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->flag_first, (size_t)p->flag_count + 2, error) != CM_OK ||
       CM_NEW(p->memory, s->flag_count, (size_t)p->flag_count + 1, error) != CM_OK)
     return error->status;
@@ -39,13 +42,16 @@ static cm_status make_queues(lanes *s, cm_error *error)
       signals++;
     }
   }
-  for (uint32_t l = 0; l < p->lane_count; l++)
+  for (uint32_t l = 0; l < p->lane_count; l++) {
     s->next[l] = s->first[l + 1] += s->first[l];
+    s->after[l] = CM_NO_INSTRUCTION;
+  }
   for (uint32_t f = 0; f < p->flag_count; f++)
     s->flag_first[f + 1] += s->flag_first[f];
   for (uint64_t i = p->instruction_count; i-- > 0;)
     s->queue[--s->next[p->instructions[i].lane]] = i;
   if (CM_NEW(p->memory, s->signal_time, signals + 1, error) != CM_OK ||
+      CM_NEW(p->memory, s->signal_after, signals + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->signal_lane, signals + 1, error) != CM_OK)
     return error->status;
   return cm_hop_times_make(&p->target, p->memory, &s->hops, error);
@@ -72,7 +78,8 @@ static cm_status work(lanes *s, uint32_t lane, uint64_t number, cm_error *error)
   s->result.busy_ns[s->program->lanes[lane].device] += ns;
   count_traffic(s, i);
   if (s->trace != NULL)
-    s->trace(s->user, number, start, s->time[lane]);
+    s->trace(s->user, number, start, s->time[lane], s->after[lane]);
+  s->after[lane] = number;
   if (!s->options->compute)
     return CM_OK;
   s->runner.at = number;
@@ -91,12 +98,16 @@ static cm_status run_lane(lanes *s, uint32_t lane, bool *moved, cm_error *error)
         return CM_OK;
       uint64_t signal = s->flag_first[i->flag] + i->value - 1;
       double known = s->signal_time[signal] + cm_hop_ns(&s->hops, s->signal_lane[signal], lane);
-      s->time[lane] = known > s->time[lane] ? known : s->time[lane];
+      if (known > s->time[lane]) {
+        s->time[lane] = known;
+        s->after[lane] = s->signal_after[signal];
+      }
       if (c != NULL)
         cm_checker_wait(c, lane, signal);
     } else if (i->opcode == CM_CODE_SET) {
       uint64_t signal = s->flag_first[i->flag] + s->flag_count[i->flag]++;
       s->signal_time[signal] = s->time[lane];
+      s->signal_after[signal] = s->after[lane];
       s->signal_lane[signal] = lane;
       if (c != NULL)
         cm_checker_set(c, lane, signal);
@@ -178,9 +189,11 @@ static void end(lanes *s)
   cm_free(s->queue);
   cm_free(s->next);
   cm_free(s->time);
+  cm_free(s->after);
   cm_free(s->flag_first);
   cm_free(s->flag_count);
   cm_free(s->signal_time);
+  cm_free(s->signal_after);
   cm_free(s->signal_lane);
   cm_hop_times_end(&s->hops);
 }

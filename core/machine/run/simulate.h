@@ -18,8 +18,11 @@ typedef struct cm_simulation {
   uint64_t peak_bytes;                 /* one past the highest byte of the chip's memory that is written */
 } cm_simulation;
 
-/* Called for each instruction that keeps a lane busy, in no particular order. */
-typedef void (*cm_simulation_trace)(void *user, uint64_t instruction, double start_ns, double end_ns);
+#define CM_NO_INSTRUCTION UINT64_MAX
+
+/* Called for each instruction that keeps a lane busy, in no particular order; `after` is the one for whose end it waited
+ * last, on its own lane or by a flag, CM_NO_INSTRUCTION: it begins with the program. */
+typedef void (*cm_simulation_trace)(void *user, uint64_t instruction, double start_ns, double end_ns, uint64_t after);
 
 /* Runs a program. `inputs` in the order of program->inputs (may be NULL without compute), `outputs` in the order of
  * program->outputs, one reference each for the caller. Lanes execute in order and wait for flags. Time linear in the

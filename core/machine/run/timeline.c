@@ -1,14 +1,8 @@
 #include "core/machine/run/timeline.h"
 
 #include "core/base/file.h"
-#include "core/machine/run/simulate.h"
+#include "core/machine/run/analysis.h"
 #include "core/schedule/trace.h"
-
-typedef struct collecting {
-  const cm_program *program;
-  cm_span *spans;
-  size_t count;
-} collecting;
 
 /* The node's own name where it has one. */
 static const char *name_of(const cm_node *node)
@@ -16,17 +10,17 @@ static const char *name_of(const cm_node *node)
   return node->name != NULL && node->name[0] != '\0' ? node->name : node->op;
 }
 
-static void collect(void *user, uint64_t number, double start, double end)
+static cm_span span_of(const cm_program *program, const cm_busy *busy)
 {
-  collecting *c = user;
-  const cm_instruction *i = &c->program->instructions[number];
+  const cm_instruction *i = &program->instructions[busy->instruction];
   bool computes = i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR;
-  c->spans[c->count++] = (cm_span){
-      .unit = i->lane, .start = (uint64_t)start, .finish = (uint64_t)end,
-      .name = computes                     ? name_of(&c->program->operators[i->operator_number])
+  return (cm_span){
+      .unit = i->lane, .start = (uint64_t)busy->start_ns, .finish = (uint64_t)busy->end_ns,
+      .name = computes                    ? name_of(&program->operators[i->operator_number])
               : i->opcode == CM_CODE_COPY ? cm_opcode_name(i->opcode)
-                                           : c->program->tensors[i->tensor].name,
-      .kind = computes ? c->program->operators[i->operator_number].op : cm_opcode_name(i->opcode)};
+                                          : program->tensors[i->tensor].name,
+      .kind = computes ? program->operators[i->operator_number].op : cm_opcode_name(i->opcode),
+      .critical = busy->reason == CM_BEGINS_OFF_PATH ? NULL : cm_begin_reason_name(busy->reason)};
 }
 
 /* "matrix 0", "data 1 port 0". */
@@ -42,28 +36,54 @@ static cm_status name_lanes(const cm_program *p, const char ***names, char (**te
   return CM_OK;
 }
 
+/* Of changes in one nanosecond the last. */
+static size_t memory_points(const cm_analysis *analysis, cm_counted *point)
+{
+  size_t count = 0;
+  for (size_t k = 0; k < analysis->held_count; k++) {
+    uint64_t time = (uint64_t)analysis->held[k].ns;
+    count -= count > 0 && point[count - 1].time == time;
+    point[count++] = (cm_counted){time, analysis->held[k].bytes};
+  }
+  return count;
+}
+
 cm_status cm_timeline_write(const cm_program *program, const char *name, cm_run *run, const char *path, cm_error *error)
 {
-  static const cm_simulation_options options = {0};
-  collecting c = {.program = program};
-  cm_simulation result;
+  cm_analysis analysis = {0};
+  cm_span *spans = NULL;
+  cm_counted *points = NULL;
   const char **names = NULL;
   char(*texts)[CM_LANE_NAME_MAX] = NULL;
   cm_file file = {0};
-  cm_status status = CM_NEW(program->memory, c.spans, program->instruction_count + 1, error);
+  cm_counter memory = {.name = "memory", .unit = "bytes", .limit = program->target.memory_bytes};
+  cm_timeline timeline = {.name = name, .unit_count = program->lane_count, .counter = &memory, .units_per_us = 1000};
+  cm_status status = cm_analysis_make(program, run, &analysis, error);
+  if (status == CM_OK)
+    status = CM_NEW(program->memory, spans, analysis.busy_count + 1, error);
+  if (status == CM_OK)
+    status = CM_NEW(program->memory, points, analysis.held_count + 1, error);
   if (status == CM_OK)
     status = name_lanes(program, &names, &texts, error);
   if (status == CM_OK)
-    status = cm_simulate(program, NULL, &options, collect, &c, run, NULL, &result, error);
-  if (status == CM_OK)
     status = cm_file_create(&file, path, error);
-  cm_timeline timeline = {.name = name, .unit_count = program->lane_count, .unit_name = names, .span = c.spans,
-                          .span_count = c.count, .units_per_us = 1000};
-  if (status == CM_OK && (status = cm_trace_write(&timeline, file.stream, error)) == CM_OK)
+  if (status == CM_OK) {
+    for (size_t k = 0; k < analysis.busy_count; k++)
+      spans[k] = span_of(program, &analysis.busy[k]);
+    memory.point = points;
+    memory.point_count = memory_points(&analysis, points);
+    timeline.unit_name = names;
+    timeline.span = spans;
+    timeline.span_count = analysis.busy_count;
+    status = cm_trace_write(&timeline, file.stream, error);
+  }
+  if (status == CM_OK)
     status = cm_file_commit(&file, error);
   else
     cm_file_discard(&file);
-  cm_free(c.spans);
+  cm_analysis_free(&analysis);
+  cm_free(spans);
+  cm_free(points);
   cm_free(names);
   cm_free(texts);
   return status;

@@ -15,7 +15,7 @@ const { METRICS, metricText, verdict } = await load('metrics.js');
 const { Problem, problemWords } = await load('problem.js');
 const { reportGroups, tileRows } = await load('programreport.js');
 
-const { busyTime, firstAfter, parseTrace, spanAt, tickStep, TimeWindow } = await load('trace.js');
+const { busyTime, firstAfter, parseTrace, spanAt, tickStep, TimeWindow, valueAt } = await load('trace.js');
 
 const plain = (text) => text.replace(/\u202f/g, ' ');
 
@@ -350,6 +350,31 @@ test('traces become units with their spans in time, and kinds by the time they t
   assert.deepEqual(parseTrace([]).units, []); // the bare array form
   for (const bad of [null, {}, { traceEvents: 3 }, [spanEvent(0, 'soon', 1)], [spanEvent(0, 1, -1)]])
     assert.throws(() => parseTrace(bad), Error, JSON.stringify(bad));
+});
+
+test('what a trace counts over time, and its critical path', () => {
+  const critical = (event, why) => ({ ...event, args: { critical: why } });
+  const memory = (ts, bytes) => ({ ph: 'C', pid: 1, name: 'memory', ts, args: { bytes } });
+  const trace = parseTrace({
+    otherData: { limits: { memory: 100 } },
+    traceEvents: [
+      critical(spanEvent(1, 2, 3, 'piece', 'matrix'), 'data'),
+      spanEvent(0, 3, 1, 'other', 'load'),
+      critical(spanEvent(0, 0, 2, 'weights', 'load'), 'start'),
+      memory(5, 0),
+      memory(0, 64),
+      memory(2, 90),
+    ],
+  });
+  const [counter] = trace.counters;
+  assert.deepEqual([counter.name, counter.unit, counter.most, counter.limit], ['memory', 'bytes', 90, 100]);
+  assert.deepEqual([-1, 0, 1.9, 2, 7].map((time) => valueAt(counter.points, time)), [0, 64, 64, 90, 0]);
+  assert.deepEqual(
+    trace.path.map(({ unit, span }) => [trace.units[unit].spans[span].name, trace.units[unit].spans[span].critical]),
+    [['weights', 'start'], ['piece', 'data']],
+  );
+  assert.throws(() => parseTrace([{ ph: 'C', name: 'memory', ts: 0, args: { bytes: 'many' } }]), /no time or value/);
+  assert.deepEqual(parseTrace([spanEvent(0, 0, 1)]).counters, []);
 });
 
 test('spans are found by time', () => {

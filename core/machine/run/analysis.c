@@ -1,0 +1,239 @@
+#include "core/machine/run/analysis.h"
+
+#include <stdlib.h>
+
+/* A buffer as its accesses show it. */
+typedef struct extent {
+  uint64_t from, to; /* bytes of the chip; empty: never met */
+  double first, last;
+  bool taken; /* something is written over it while it is read: it is held until that begins */
+} extent;
+
+typedef struct analysing {
+  const cm_program *program;
+  cm_analysis *made;
+  extent *buffer;
+  uint64_t *busy_of; /* by instruction: its place in busy + 1 */
+} analysing;
+
+const char *cm_begin_reason_name(cm_begin_reason reason)
+{
+  static const char *const names[] = {"", "start", "lane", "data", "room"};
+  return names[reason];
+}
+
+static void collect(void *user, uint64_t instruction, double start, double end, uint64_t after)
+{
+  analysing *a = user;
+  a->made->busy[a->made->busy_count++] = (cm_busy){instruction, start, end, after, CM_BEGINS_OFF_PATH};
+  a->busy_of[instruction] = a->made->busy_count;
+}
+
+/* ---- memory over time ---- */
+
+static void touch(analysing *a, uint32_t number, uint64_t from, uint64_t to, const cm_busy *at)
+{
+  extent *b = &a->buffer[number];
+  if (from == to)
+    return;
+  if (b->from == b->to)
+    *b = (extent){from, to, at->start_ns, at->end_ns, false};
+  b->from = from < b->from ? from : b->from;
+  b->to = to > b->to ? to : b->to;
+  b->first = at->start_ns < b->first ? at->start_ns : b->first;
+  b->last = !b->taken && at->end_ns > b->last ? at->end_ns : b->last;
+}
+
+static void touch_operand(analysing *a, const cm_operand *operand, const cm_busy *at)
+{
+  for (uint32_t k = 0; k < operand->part_count; k++) {
+    const cm_program_part *part = &a->program->parts[operand->first_part + k];
+    uint64_t width = cm_type_bytes(operand->type), to = part->address + width;
+    bool empty = false;
+    for (uint32_t d = 0; d < part->rank; d++) {
+      empty = empty || part->extent[d] < 1;
+      to += (uint64_t)((part->extent[d] - 1) * part->stride[d]) * width;
+    }
+    if (!empty)
+      touch(a, part->buffer, part->address, to, at);
+  }
+}
+
+/* What is read and lies where this writes ends when this begins: an output in place of an input, a move. */
+static void take(analysing *a, uint32_t read, uint32_t written, const cm_busy *at)
+{
+  extent *r = &a->buffer[read], *w = &a->buffer[written];
+  if (read == written || r->from >= w->to || w->from >= r->to)
+    return;
+  r->taken = true;
+  r->last = at->start_ns;
+}
+
+static void use(analysing *a, const cm_busy *at)
+{
+  const cm_program *p = a->program;
+  const cm_instruction *i = &p->instructions[at->instruction];
+  if (i->opcode != CM_CODE_MATRIX && i->opcode != CM_CODE_VECTOR) {
+    touch(a, i->buffer, i->address, i->address + i->bytes, at);
+    if (i->opcode == CM_CODE_COPY) {
+      touch(a, i->source_buffer, i->source, i->source + i->bytes, at);
+      take(a, i->source_buffer, i->buffer, at);
+    }
+    return;
+  }
+  const cm_operand *operands = p->operands + i->first_operand;
+  for (uint32_t k = 0; k < i->input_count + i->output_count; k++)
+    touch_operand(a, &operands[k], at);
+  for (uint32_t o = i->input_count; o < i->input_count + i->output_count; o++)
+    for (uint32_t k = 0; k < i->input_count && operands[o].part_count > 0; k++)
+      for (uint32_t part = 0; part < operands[k].part_count; part++)
+        take(a, p->parts[operands[k].first_part + part].buffer, p->parts[operands[o].first_part].buffer, at);
+}
+
+typedef struct change {
+  double ns;
+  int64_t bytes;
+} change;
+
+/* At one time what is given up comes first. */
+static int by_time(const void *x, const void *y)
+{
+  const change *a = x, *b = y;
+  if (a->ns < b->ns || a->ns > b->ns)
+    return a->ns < b->ns ? -1 : 1;
+  return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
+}
+
+static int by_start(const void *x, const void *y)
+{
+  const cm_busy *a = x, *b = y;
+  if (a->start_ns < b->start_ns || a->start_ns > b->start_ns)
+    return a->start_ns < b->start_ns ? -1 : 1;
+  return a->instruction < b->instruction ? -1 : a->instruction > b->instruction;
+}
+
+static cm_status find_held(analysing *a, cm_error *error)
+{
+  const cm_program *p = a->program;
+  cm_analysis *made = a->made;
+  change *changes;
+  size_t count = 0;
+  for (size_t k = 0; k < made->busy_count; k++)
+    use(a, &made->busy[k]);
+  if (CM_NEW(p->memory, changes, 2 * (size_t)p->buffer_count + 1, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(p->memory, made->held, 2 * (size_t)p->buffer_count + 1, error);
+  for (uint32_t b = 0; status == CM_OK && b < p->buffer_count; b++)
+    if (a->buffer[b].to > a->buffer[b].from && a->buffer[b].last > a->buffer[b].first) {
+      int64_t bytes = (int64_t)(a->buffer[b].to - a->buffer[b].from);
+      changes[count++] = (change){a->buffer[b].first, bytes};
+      changes[count++] = (change){a->buffer[b].last, -bytes};
+    }
+  if (status == CM_OK && count > 0) {
+    int64_t bytes = 0;
+    qsort(changes, count, sizeof *changes, by_time);
+    for (size_t k = 0; k < count; k++) {
+      bytes += changes[k].bytes;
+      if (k + 1 < count && changes[k + 1].ns <= changes[k].ns)
+        continue;
+      made->held[made->held_count++] = (cm_held){changes[k].ns, (uint64_t)bytes};
+      made->held_most = (uint64_t)bytes > made->held_most ? (uint64_t)bytes : made->held_most;
+    }
+  }
+  cm_free(changes);
+  return status;
+}
+
+/* ---- the critical path ---- */
+
+static bool writes(const cm_program *p, const cm_instruction *i, uint32_t buffer)
+{
+  if (i->opcode == CM_CODE_LOAD || i->opcode == CM_CODE_COPY)
+    return i->buffer == buffer;
+  for (uint32_t o = 0; (i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR) && o < i->output_count; o++) {
+    const cm_operand *operand = &p->operands[i->first_operand + i->input_count + o];
+    if (operand->part_count > 0 && p->parts[operand->first_part].buffer == buffer)
+      return true;
+  }
+  return false;
+}
+
+/* True when an instruction reads what another wrote, on the chip or outside. */
+static bool reads_from(const cm_program *p, const cm_instruction *i, const cm_instruction *other)
+{
+  if (i->opcode == CM_CODE_STORE)
+    return writes(p, other, i->buffer);
+  if (i->opcode == CM_CODE_COPY)
+    return writes(p, other, i->source_buffer);
+  if (i->opcode == CM_CODE_LOAD)
+    return other->opcode == CM_CODE_STORE && other->tensor == i->tensor;
+  for (uint32_t k = 0; k < i->input_count; k++) {
+    const cm_operand *operand = &p->operands[i->first_operand + k];
+    for (uint32_t part = 0; part < operand->part_count; part++)
+      if (writes(p, other, p->parts[operand->first_part + part].buffer))
+        return true;
+  }
+  return false;
+}
+
+static void find_path(analysing *a)
+{
+  const cm_program *p = a->program;
+  cm_analysis *made = a->made;
+  size_t at = 0;
+  for (size_t k = 1; k < made->busy_count; k++)
+    at = made->busy[k].end_ns > made->busy[at].end_ns ? k : at;
+  for (bool more = made->busy_count > 0; more;) {
+    cm_busy *b = &made->busy[at];
+    const cm_instruction *i = &p->instructions[b->instruction];
+    double ns = b->end_ns - b->start_ns;
+    more = b->after != CM_NO_INSTRUCTION;
+    b->reason = CM_BEGINS_AT_START;
+    if (more) {
+      const cm_instruction *before = &p->instructions[b->after];
+      const cm_busy *that = &made->busy[at = a->busy_of[b->after] - 1];
+      b->reason = before->lane == i->lane           ? CM_BEGINS_AFTER_LANE
+                  : reads_from(p, i, before) ? CM_BEGINS_AFTER_DATA
+                                                    : CM_BEGINS_AFTER_ROOM;
+      made->path_hops_ns += b->start_ns - that->end_ns;
+    }
+    made->path_length++;
+    made->path_ns[p->lanes[i->lane].device] += ns;
+    made->reason_ns[b->reason] += ns;
+  }
+}
+
+cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *analysis, cm_error *error)
+{
+  static const cm_simulation_options options = {0};
+  cm_analysis made = {0};
+  cm_simulation result = {0};
+  analysing a = {.program = program, .made = &made};
+  cm_status status = CM_OK;
+  if (CM_NEW(program->memory, made.busy, program->instruction_count + 1, error) != CM_OK ||
+      CM_NEW(program->memory, a.busy_of, program->instruction_count + 1, error) != CM_OK ||
+      CM_NEW(program->memory, a.buffer, (size_t)program->buffer_count + 1, error) != CM_OK)
+    status = error->status;
+  if (status == CM_OK)
+    status = cm_simulate(program, NULL, &options, collect, &a, run, NULL, &result, error);
+  if (status == CM_OK) {
+    find_path(&a);
+    made.time_ns = result.time_ns;
+    qsort(made.busy, made.busy_count, sizeof *made.busy, by_start); /* what is taken was used before */
+    status = find_held(&a, error);
+  }
+  cm_free(a.busy_of);
+  cm_free(a.buffer);
+  if (status == CM_OK)
+    *analysis = made;
+  else
+    cm_analysis_free(&made);
+  return status;
+}
+
+void cm_analysis_free(cm_analysis *analysis)
+{
+  cm_free(analysis->busy);
+  cm_free(analysis->held);
+  *analysis = (cm_analysis){0};
+}

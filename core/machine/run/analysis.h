@@ -1,0 +1,53 @@
+/* What explains the time of a program: the critical path, and what is held on the chip when. Internal to the room. */
+#ifndef CM_MACHINE_ANALYSIS_H
+#define CM_MACHINE_ANALYSIS_H
+
+#include "core/machine/run/simulate.h"
+
+/* Why something begins when it does. */
+typedef enum cm_begin_reason {
+  CM_BEGINS_OFF_PATH, /* not on the critical path */
+  CM_BEGINS_AT_START, /* of the program */
+  CM_BEGINS_AFTER_LANE, /* what was before it on its lane */
+  CM_BEGINS_AFTER_DATA, /* what made or brought what it reads */
+  CM_BEGINS_AFTER_ROOM, /* what used the memory that it fills */
+  CM_BEGIN_REASONS,
+} cm_begin_reason;
+
+/* When an instruction keeps its lane busy. */
+typedef struct cm_busy {
+  uint64_t instruction;
+  double start_ns, end_ns;
+  uint64_t after; /* the instruction whose end it waited for; CM_NO_INSTRUCTION */
+  cm_begin_reason reason;
+} cm_busy;
+
+/* From a time on so many bytes of the chip's memory are held: from the first write of a buffer to its last use. */
+typedef struct cm_held {
+  double ns;
+  uint64_t bytes;
+} cm_held;
+
+typedef struct cm_analysis {
+  double time_ns;
+  cm_busy *busy; /* by start */
+  size_t busy_count;
+  cm_held *held; /* by time */
+  size_t held_count;
+  uint64_t held_most;
+  size_t path_length;                        /* instructions on the critical path */
+  double path_ns[CM_TARGET_DEVICES_MAX];     /* of it, by device */
+  double path_hops_ns;                       /* between cores */
+  double reason_ns[CM_BEGIN_REASONS];        /* of its instructions, by why they begin when they do */
+} cm_analysis;
+
+/* "start", "lane", "data", "room". */
+const char *cm_begin_reason_name(cm_begin_reason reason);
+
+/* Simulates the time of a program and explains it. The critical path goes back from what ends last: each instruction on it
+ * begins when the one before it ends (plus hops), so that together they take the whole time. The caller frees with
+ * cm_analysis_free. O(n log n) in instructions and parts. Errors: those of cm_simulate without computing. */
+cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *analysis, cm_error *error);
+void cm_analysis_free(cm_analysis *analysis);
+
+#endif
