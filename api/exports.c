@@ -1,5 +1,8 @@
 /* /v1/mappings/{id}/export, /picture: a mapping as the file of another tool, or drawn; and the views of a mapping that its job
- * leaves to who wants them. Each is written when it is first asked for, beside the mapping's views, and served as they are. */
+ * leaves to who wants them. Each is written when it is first asked for; of a large mapping it is kept beside the views, and counts
+ * among its owner's bytes, as far as his quota goes. */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,8 +41,8 @@ typedef struct wish {
   const char *media, *file;
 } wish;
 
-/* Writes it to `path`, whole or not at all. */
-static cm_status write_wish(cm_request *request, const cm_mapping_row *mapping, const wish *w, const char *folder,
+/* Writes it to `path`, whole or not at all, from the mapping that stands at `content`. */
+static cm_status write_wish(cm_request *request, const cm_mapping_row *mapping, const wish *w, const char *content,
                               const char *path, cm_error *error)
 {
   cm_memory memory;
@@ -47,10 +50,8 @@ static cm_status write_wish(cm_request *request, const cm_mapping_row *mapping, 
   cm_topology *topology;
   cm_mapped_file mapped;
   cm_file file;
-  char content[CM_PATH_MAX];
   begin(request, &run, &memory);
-  if (cm_path(content, error, "%s/%s", folder, cm_mapping_view_name(CM_VIEW_FULL_JSON)) != CM_OK ||
-      read_network(request, mapping->network, &run, &topology, error) != CM_OK ||
+  if (read_network(request, mapping->network, &run, &topology, error) != CM_OK ||
       cm_mapped_open(content, topology, NULL, &run, &mapped, error) != CM_OK)
     return error->status;
   cm_status status = cm_file_create(&file, path, error);
@@ -77,40 +78,78 @@ static cm_status find_network(const cm_request *request, const cm_mapping_row *m
            : status;
 }
 
-bool cm_view_is_there(cm_request *request, const cm_mapping_row *mapping, cm_mapping_view view)
+/* Keeps the views in a scratch folder that the mapping has not yet. */
+static void keep_views(const cm_request *request, const cm_mapping_row *mapping, const char *folder)
 {
-  cm_error error;
+  cm_error ignored;
+  if (cm_mappings_repack(request->store, mapping, folder, &ignored) == CM_OK)
+    return;
+  for (cm_mapping_view view = CM_VIEWS; view < CM_VIEWS_ALL; view++) {
+    char path[CM_PATH_MAX];
+    const char *name = cm_mapping_view_name(view);
+    if (cm_path(path, &ignored, "%s/%s", folder, name) == CM_OK && access(path, F_OK) == 0)
+      (void)cm_mappings_keep(request->store, mapping, name, path, &ignored);
+  }
+}
+
+cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, cm_mapping_view view, int *file, cm_error *error)
+{
   cm_memory memory;
   cm_run run;
   cm_topology *topology;
+  cm_error ignored;
   char folder[CM_PATH_MAX], path[CM_PATH_MAX];
-  if (view < CM_VIEWS)
-    return true;
   begin(request, &run, &memory);
-  cm_status status = cm_mappings_folder(request->store, mapping->id, folder, &error);
+  cm_status status = cm_store_scratch(request->store, folder, error);
   if (status == CM_OK)
-    status = cm_path(path, &error, "%s/%s", folder, cm_mapping_view_name(view));
-  if (status == CM_OK && access(path, F_OK) == 0)
-    return true;
+    status = cm_path(path, error, "%s/%s", folder, cm_mapping_view_name(view));
   if (status == CM_OK)
-    status = find_network(request, mapping, view == CM_VIEW_CERTIFICATE_JSON ? "certified" : "routed", &error);
+    status = find_network(request, mapping, view == CM_VIEW_CERTIFICATE_JSON ? "certified" : "routed", error);
   if (status == CM_OK)
-    status = read_network(request, mapping->network, &run, &topology, &error);
+    status = cm_mappings_lend_all(request->store, mapping->id, folder, error);
   if (status == CM_OK)
-    status = cm_mapping_write_late(folder, view, topology, &run, &error);
+    status = read_network(request, mapping->network, &run, &topology, error);
+  if (status == CM_OK)
+    status = cm_mapping_write_late(folder, view, topology, &run, error);
+  if (status == CM_OK) {
+    *file = open(path, O_RDONLY | O_CLOEXEC);
+    status = *file >= 0 ? CM_OK : cm_fail_errno(error, errno, "cannot open", path);
+  }
+  if (status == CM_OK)
+    keep_views(request, mapping, folder);
+  (void)cm_folder_remove(folder, &ignored);
+  return status;
+}
+
+/* Writes it and opens what was written. */
+static cm_status make_wish(cm_request *request, const cm_mapping_row *mapping, const wish *w, int *file, cm_error *error)
+{
+  char content[CM_PATH_MAX], path[CM_PATH_MAX];
+  cm_error ignored;
+  cm_store *store = request->store;
+  if (cm_store_scratch(store, content, error) != CM_OK || cm_store_scratch(store, path, error) != CM_OK ||
+      cm_mappings_lend(store, mapping->id, cm_mapping_view_name(CM_VIEW_FULL_JSON), content, error) != CM_OK)
+    return error->status;
+  cm_status status = write_wish(request, mapping, w, content, path, error);
+  (void)unlink(content);
   if (status != CM_OK)
-    cm_reply_error(request, &error);
-  return status == CM_OK;
+    return status;
+  *file = open(path, O_RDONLY | O_CLOEXEC);
+  if (*file < 0)
+    status = cm_fail_errno(error, errno, "cannot open", path);
+  else
+    (void)cm_mappings_keep(store, mapping, w->name, path, &ignored);
+  (void)unlink(path); /* where it has not been kept */
+  return status;
 }
 
 static void reply_wish(cm_request *request, const wish *w)
 {
   cm_error error = {.status = CM_OK};
   cm_mapping_row mapping;
-  char folder[CM_PATH_MAX], path[CM_PATH_MAX], etag[CM_ID_MAX + 48];
-  if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK ||
-      cm_mappings_folder(request->store, mapping.id, folder, &error) != CM_OK ||
-      cm_path(path, &error, "%s/%s", folder, w->name) != CM_OK) {
+  int file;
+  char etag[CM_ID_MAX + 48];
+  if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
@@ -121,12 +160,17 @@ static void reply_wish(cm_request *request, const wish *w)
   /* What is made tells of the network: those who do not see it do not get it by way of a mapping. */
   if (!cm_access_sees(request, CM_OBJECT_NETWORK, mapping.network, "the mapping's network"))
     return;
-  if (access(path, F_OK) != 0 && write_wish(request, &mapping, w, folder, path, &error) != CM_OK) {
-    cm_reply_error(request, &error);
-    return;
-  }
   (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, w->name);
-  cm_reply_file(request, path, w->media, etag, "");
+  if (!cm_reply_known(request, w->media, etag, "")) {
+    cm_status status = cm_mappings_open(request->store, mapping.id, w->name, &file, &error);
+    if (status == CM_NOT_FOUND)
+      status = make_wish(request, &mapping, w, &file, &error);
+    if (status != CM_OK) {
+      cm_reply_error(request, &error);
+      return;
+    }
+    cm_reply_opened(request, file, w->media, etag, "");
+  }
   if (w->file != NULL)
     cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%s\"", w->file);
 }

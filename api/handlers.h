@@ -96,9 +96,9 @@ void cm_get_mapping_pareto_point(cm_request *request);
 void cm_get_mapping_part(cm_request *request);
 void cm_get_mapping_placement(cm_request *request);
 void cm_get_mapping_content(cm_request *request);
-/* Makes a view of a mapping that its job left to who wants it (routes, certificate), unless it has been made; false: the reply
- * is set. Takes as long as making it does, and the memory of an import. */
-bool cm_view_is_there(cm_request *request, const cm_mapping_row *mapping, cm_mapping_view view);
+/* Makes a view of a mapping that its job left to who wants it (routes, certificate), and opens it; the caller closes. Takes as
+ * long as making it does, and the memory of an import. */
+cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, cm_mapping_view view, int *file, cm_error *error);
 void cm_get_mapping_export(cm_request *request);
 void cm_get_mapping_picture(cm_request *request);
 void cm_commit_mapping(cm_request *request);

@@ -375,6 +375,9 @@ void cm_reply_location(cm_request *request, const char *format, ...) __attribute
 void cm_reply_private(cm_request *request);
 /* A file with Range and If-None-Match, packed for those who take gzip; `etag` without quotes. Other headers that the
  * choice of the file depended on are in `vary` ("": none). */
+/* In two steps: whether the client has it already (the reply is 304), and an open file, which is taken. */
+bool cm_reply_known(cm_request *request, const char *type, const char *etag, const char *vary);
+void cm_reply_opened(cm_request *request, int file, const char *type, const char *etag, const char *vary);
 void cm_reply_file(cm_request *request, const char *path, const char *type, const char *etag, const char *vary);
 void cm_reply_stream(cm_request *request, const char *type, MHD_ContentReaderCallback reader, void *context,
                      MHD_ContentReaderFreeCallback release);

@@ -1,5 +1,4 @@
-/* /v1/mappings: every view is a file that was written when the job ended, or (routes, certificate) when somebody first asked
- * for it; it is served with ETag and Range. */
+/* /v1/mappings: every view is a file that was written when the job ended; it is served with ETag and Range. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -74,33 +73,50 @@ static const view *choose(cm_request *request, const view *views, size_t count)
 
 /* ---- replies ---- */
 
-/* The mapping's row and the path of one of its files; false: the reply is set. */
-static bool find_file(cm_request *request, const char *name, cm_mapping_row *mapping, char *path)
+/* The mapping's row, and one of its files, open; negative: the reply is set. */
+static int open_named(cm_request *request, const char *name, cm_mapping_row *mapping)
 {
   cm_error error;
-  char folder[CM_PATH_MAX];
-  if (cm_mappings_get(request->store, request->param[0], mapping, &error) == CM_OK &&
-      cm_mappings_folder(request->store, mapping->id, folder, &error) == CM_OK &&
-      cm_path(path, &error, "%s/%s", folder, name) == CM_OK)
-    return true;
-  cm_reply_error(request, &error);
-  return false;
+  int file = -1;
+  if (cm_mappings_get(request->store, request->param[0], mapping, &error) != CM_OK ||
+      cm_mappings_open(request->store, mapping->id, name, &file, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  return file;
 }
 
-static bool find(cm_request *request, cm_mapping_view v, cm_mapping_row *mapping, char *path)
+/* The same to be read as a stream; NULL: the reply is set. */
+static FILE *open_view(cm_request *request, cm_mapping_view v, cm_mapping_row *mapping)
 {
-  return find_file(request, cm_mapping_view_name(v), mapping, path);
+  int file = open_named(request, cm_mapping_view_name(v), mapping);
+  FILE *stream = file >= 0 ? fdopen(file, "r") : NULL;
+  if (file >= 0 && stream == NULL) {
+    close(file);
+    cm_reply_text(request, 503, NULL, NULL, 0);
+  }
+  return stream;
 }
 
 static void reply_view(cm_request *request, cm_mapping_view v, const char *type)
 {
   cm_mapping_row mapping;
-  char path[CM_PATH_MAX], etag[CM_ID_MAX + 8];
-  if (!find(request, v, &mapping, path) || !cm_view_is_there(request, &mapping, v))
+  cm_error error;
+  char etag[CM_ID_MAX + 8];
+  if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK) {
+    cm_reply_error(request, &error);
     return;
+  }
   /* A mapping never changes: its id and the view name the bytes. */
   (void)snprintf(etag, sizeof etag, "%s-%d", mapping.id, (int)v);
-  cm_reply_file(request, path, type, etag, "Accept");
+  if (cm_reply_known(request, type, etag, "Accept"))
+    return;
+  int file;
+  cm_status status = cm_mappings_open(request->store, mapping.id, cm_mapping_view_name(v), &file, &error);
+  if (status == CM_NOT_FOUND && v >= CM_VIEWS)
+    status = cm_view_make(request, &mapping, v, &file, &error);
+  if (status == CM_OK)
+    cm_reply_opened(request, file, type, etag, "Accept");
+  else
+    cm_reply_error(request, &error);
 }
 
 static void reply_chosen(cm_request *request, const view *views, size_t count)
@@ -148,16 +164,27 @@ void cm_get_mapping_certificate(cm_request *request)
 static void reply_pareto(cm_request *request, const char *name, const char *type)
 {
   cm_mapping_row mapping;
-  char path[CM_PATH_MAX], etag[CM_ID_MAX + CM_PARETO_NAME_MAX + 2];
-  if (!find_file(request, name, &mapping, path))
-    return;
-  if (access(path, F_OK) != 0) {
-    cm_reply_problem(request, 404, "not-found", "There is no such mapping in a Pareto set",
-                     "only mappings of objective pareto have a set, whose mappings are numbered from 1");
+  cm_error error;
+  int file;
+  char etag[CM_ID_MAX + CM_PARETO_NAME_MAX + 2];
+  cm_status status = cm_mappings_get(request->store, request->param[0], &mapping, &error);
+  if (status != CM_OK) {
+    cm_reply_error(request, &error);
     return;
   }
+  status = cm_mappings_open(request->store, mapping.id, name, &file, &error);
+  if (status == CM_NOT_FOUND)
+    cm_reply_problem(request, 404, "not-found", "There is no such mapping in a Pareto set",
+                     "only mappings of objective pareto have a set, whose mappings are numbered from 1");
+  else if (status != CM_OK)
+    cm_reply_error(request, &error);
+  if (status != CM_OK)
+    return;
   (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, name);
-  cm_reply_file(request, path, type, etag, "");
+  if (cm_reply_known(request, type, etag, ""))
+    close(file);
+  else
+    cm_reply_opened(request, file, type, etag, "");
 }
 
 void cm_get_mapping_pareto(cm_request *request)
@@ -200,10 +227,9 @@ void cm_get_mapping_content(cm_request *request)
 /* ---- commit: a mapping made as a trial takes its cores ---- */
 
 /* The cores of placement.csv (part,x,y) as a list of [x,y]; NULL when it cannot be read. */
-static json_t *placed_cores(const char *path)
+static json_t *placed_cores(FILE *stream)
 {
-  FILE *stream = fopen(path, "re");
-  json_t *list = stream != NULL ? json_array() : NULL;
+  json_t *list = json_array();
   char line[128];
   bool header = true;
   while (list != NULL && fgets(line, sizeof line, stream) != NULL) {
@@ -216,8 +242,6 @@ static json_t *placed_cores(const char *path)
       list = NULL;
     }
   }
-  if (stream != NULL)
-    fclose(stream);
   return list;
 }
 
@@ -226,14 +250,14 @@ void cm_commit_mapping(cm_request *request)
   cm_error error;
   cm_mapping_row mapping;
   cm_lease lease;
-  char path[CM_PATH_MAX];
+  FILE *stream = NULL;
   cm_lease_wish wish = {.owner = "", .ttl = cm_lease_ttl_default_s};
   json_t *object = request->body_size > 0 ? cm_request_json(request) : json_object();
   if (object == NULL)
     return;
-  if (cm_request_lease(request, object, &wish) && find(request, CM_VIEW_PLACEMENT_CSV, &mapping, path) &&
+  if (cm_request_lease(request, object, &wish) && (stream = open_view(request, CM_VIEW_PLACEMENT_CSV, &mapping)) != NULL &&
       cm_access_sees(request, CM_OBJECT_CHIP, mapping.chip, "the mapping's chip")) {
-    json_t *cores = placed_cores(path);
+    json_t *cores = placed_cores(stream);
     wish.chip = mapping.chip;
     wish.job = mapping.job;
     wish.cores = cores;
@@ -247,6 +271,8 @@ void cm_commit_mapping(cm_request *request)
     }
     json_decref(cores);
   }
+  if (stream != NULL)
+    fclose(stream);
   json_decref(object);
 }
 
@@ -322,19 +348,18 @@ static json_t *neurons_of(FILE *stream, uint64_t part)
 static void reply_neurons_of(cm_request *request, uint64_t part)
 {
   cm_mapping_row mapping;
-  char path[CM_PATH_MAX], etag[CM_ID_MAX + 32];
-  if (!find(request, CM_VIEW_NEURONS_CSV, &mapping, path))
-    return;
-  (void)snprintf(etag, sizeof etag, "%s-neurons-%llu", mapping.id, (unsigned long long)part);
-  if (cm_reply_unchanged(request, etag))
-    return;
-  FILE *stream = fopen(path, "re");
-  if (stream == NULL) {
-    cm_error error;
-    (void)cm_fail(&error, CM_IO, "the mapping's neurons cannot be read");
+  cm_error error;
+  char etag[CM_ID_MAX + 32];
+  if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
+  (void)snprintf(etag, sizeof etag, "%s-neurons-%llu", mapping.id, (unsigned long long)part);
+  if (cm_reply_unchanged(request, etag))
+    return;
+  FILE *stream = open_view(request, CM_VIEW_NEURONS_CSV, &mapping);
+  if (stream == NULL)
+    return;
   json_t *list = neurons_of(stream, part);
   fclose(stream);
   if (list != NULL && json_array_size(list) == 0) { /* every part has neurons */

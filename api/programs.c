@@ -9,15 +9,18 @@ static void reply_part(cm_request *request, const char *name, const char *type)
 {
   cm_error error;
   cm_mapping_row program;
-  char folder[CM_PATH_MAX], path[CM_PATH_MAX], etag[CM_ID_MAX + 16];
+  int file;
+  char etag[CM_ID_MAX + 16];
   if (cm_programs_get(request->store, request->param[0], &program, &error) != CM_OK ||
-      cm_mappings_folder(request->store, program.id, folder, &error) != CM_OK ||
-      cm_path(path, &error, "%s/%s", folder, name) != CM_OK) {
+      cm_mappings_open(request->store, program.id, name, &file, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
   (void)snprintf(etag, sizeof etag, "%s-%.8s", program.id, name);
-  cm_reply_file(request, path, type, etag, "");
+  if (cm_reply_known(request, type, etag, ""))
+    close(file);
+  else
+    cm_reply_opened(request, file, type, etag, "");
 }
 
 /* What a job may have made: by the name of its resource, and of its file. */
@@ -28,33 +31,26 @@ static const struct {
              {"pieces", "pieces.json"}};
 
 /* Addresses of the files that are there. */
-static cm_status list_files(const char *base, const char *id, const char *folder, json_t *list, cm_error *error)
+static json_t *list_files(const cm_request *request, const char *id)
 {
-  char path[CM_PATH_MAX];
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-    if (cm_path(path, error, "%s/%s", folder, files[i].file) != CM_OK)
-      return error->status;
-    if (access(path, F_OK) == 0)
-      json_object_set_new(list, files[i].resource, json_sprintf("%s/v1/programs/%s/%s", base, id, files[i].resource));
-  }
-  return CM_OK;
+  json_t *list = json_object();
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    if (cm_mappings_has(request->store, id, files[i].file))
+      json_object_set_new(list, files[i].resource,
+                          json_sprintf("%s/v1/programs/%s/%s", request->server->base, id, files[i].resource));
+  return list;
 }
 
 void cm_get_program(cm_request *request)
 {
   cm_error error;
   cm_mapping_row p;
-  char folder[CM_PATH_MAX];
-  json_t *list = json_object();
-  if (cm_programs_get(request->store, request->param[0], &p, &error) != CM_OK ||
-      cm_mappings_folder(request->store, p.id, folder, &error) != CM_OK ||
-      list_files(request->server->base, p.id, folder, list, &error) != CM_OK) {
-    json_decref(list);
+  if (cm_programs_get(request->store, request->param[0], &p, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
   json_t *body = json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "id", p.id, "network", p.network, "chip", p.chip, "job",
-                           p.job, "bytes", (json_int_t)p.bytes, "created", cm_time_json(p.created), "files", list);
+                           p.job, "bytes", (json_int_t)p.bytes, "created", cm_time_json(p.created), "files", list_files(request, p.id));
   cm_owner_add(body, &p.owner);
   cm_reply_json(request, 200, body);
 }

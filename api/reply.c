@@ -228,26 +228,6 @@ static range_kind read_range(const char *text, uint64_t size, uint64_t *first, u
   return RANGE_ONE;
 }
 
-/* The file, open; negative: the reply is set. */
-static int open_file(cm_request *request, const char *path, uint64_t *size)
-{
-  cm_error error;
-  struct stat about;
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC), cause = errno;
-  if (descriptor >= 0 && fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode)) {
-    *size = (uint64_t)about.st_size;
-    return descriptor;
-  }
-  if (descriptor >= 0)
-    close(descriptor);
-  if (descriptor >= 0 || cause == ENOENT)
-    (void)cm_fail(&error, CM_NOT_FOUND, "there is nothing here");
-  else
-    (void)cm_fail(&error, CM_IO, "the file cannot be opened (error %d)", cause);
-  cm_reply_error(request, &error);
-  return -1;
-}
-
 static void reply_plain(cm_request *request, int descriptor, uint64_t size, const char *type, const char *etag)
 {
   uint64_t first = 0, last = size > 0 ? size - 1 : 0;
@@ -285,24 +265,64 @@ static void reply_packed(cm_request *request, int descriptor, const char *type, 
   cm_reply_header(request, "Content-Encoding", "gzip");
 }
 
-void cm_reply_file(cm_request *request, const char *path, const char *type, const char *etag, const char *vary)
+static void add_caching(cm_request *request, const char *type, const char *vary)
 {
-  char packed[CM_SHA_MAX + 8]; /* other bytes, another tag */
-  uint64_t size;
-  (void)snprintf(packed, sizeof packed, "%s-gzip", etag);
-  bool pack = cm_gzip_packs(type);
-  if (!cm_reply_unchanged(request, etag) && !(pack && cm_reply_unchanged(request, packed))) {
-    int descriptor = open_file(request, path, &size);
-    if (descriptor < 0)
-      return;
-    if (cm_gzip_wanted(request, type, size))
-      reply_packed(request, descriptor, type, packed);
-    else
-      reply_plain(request, descriptor, size, type, etag);
-  }
+  const bool pack = cm_gzip_packs(type);
   cm_reply_header(request, "Cache-Control", "no-cache");
   if (pack || vary[0] != '\0')
     cm_reply_header(request, "Vary", "%s%s%s", vary, pack && vary[0] != '\0' ? ", " : "", pack ? "Accept-Encoding" : "");
+}
+
+/* The tag of the packed bytes, which are others. */
+static void tag_packed(char tag[CM_SHA_MAX + 8], const char *etag)
+{
+  (void)snprintf(tag, CM_SHA_MAX + 8, "%s-gzip", etag);
+}
+
+bool cm_reply_known(cm_request *request, const char *type, const char *etag, const char *vary)
+{
+  char packed[CM_SHA_MAX + 8];
+  tag_packed(packed, etag);
+  if (!cm_reply_unchanged(request, etag) && !(cm_gzip_packs(type) && cm_reply_unchanged(request, packed)))
+    return false;
+  add_caching(request, type, vary);
+  return true;
+}
+
+void cm_reply_opened(cm_request *request, int file, const char *type, const char *etag, const char *vary)
+{
+  char packed[CM_SHA_MAX + 8];
+  struct stat about;
+  if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+    cm_error error;
+    close(file);
+    (void)cm_fail(&error, CM_NOT_FOUND, "there is nothing here");
+    cm_reply_error(request, &error);
+    return;
+  }
+  tag_packed(packed, etag);
+  if (cm_gzip_wanted(request, type, (uint64_t)about.st_size))
+    reply_packed(request, file, type, packed);
+  else
+    reply_plain(request, file, (uint64_t)about.st_size, type, etag);
+  add_caching(request, type, vary);
+}
+
+void cm_reply_file(cm_request *request, const char *path, const char *type, const char *etag, const char *vary)
+{
+  cm_error error;
+  if (cm_reply_known(request, type, etag, vary))
+    return;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    cm_reply_opened(request, file, type, etag, vary);
+    return;
+  }
+  if (errno == ENOENT)
+    (void)cm_fail(&error, CM_NOT_FOUND, "there is nothing here");
+  else
+    (void)cm_fail(&error, CM_IO, "the file cannot be opened (error %d)", errno);
+  cm_reply_error(request, &error);
 }
 
 enum MHD_Result cm_reply_send(cm_request *request)

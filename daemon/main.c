@@ -27,6 +27,7 @@
 #include "storage/jobs.h"
 #include "storage/leases.h"
 #include "storage/log.h"
+#include "storage/pack.h"
 #include "storage/uploads.h"
 #include "storage/usage.h"
 
@@ -43,6 +44,7 @@ typedef struct service {
   int sockets[CM_SOCKETS_MAX]; /* of the service manager */
   size_t socket_count;
   bool draining, unwell; /* what has been told */
+  bool all_packed;       /* no results of earlier releases are folders that need not be */
 } service;
 
 static void wake_workers(void *user)
@@ -223,6 +225,20 @@ static void expire_uploads(service *s)
            (unsigned long long)s->config.upload_age);
 }
 
+/* Results that a release before left as folders are packed, a few a second. */
+static void pack_old(service *s)
+{
+  enum { AT_ONCE = 20 };
+  cm_error error;
+  if (s->all_packed)
+    return;
+  bool left = false;
+  if (cm_pack_old(s->store, AT_ONCE, &left, &error) != CM_OK)
+    cm_log("results of an earlier release cannot be packed yet: %s", error.detail);
+  else
+    s->all_packed = !left;
+}
+
 /* Waits for the signal to end, or for what runs when the server drains; meanwhile, once a second, frees what expired leases hold, and now and then what abandoned
  * uploads do. */
 static void serve(service *s)
@@ -243,6 +259,7 @@ static void serve(service *s)
       expire_uploads(s);
     if (cm_server_tick(s->server, &error) != CM_OK)
       cm_log("the last use of tokens cannot be noted: %s", error.detail);
+    pack_old(s);
     tell_health(s);
     if (drain(s))
       return;

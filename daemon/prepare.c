@@ -227,16 +227,15 @@ static cm_status put_old_mapping(preparing *p, cm_error *error)
 {
   bool simulates = p->simulation.mapping[0] != '\0';
   const char *from = simulates ? p->simulation.mapping : p->options != NULL ? cm_map_options_from(p->options) : NULL;
-  char folder[CM_PATH_MAX], path[CM_PATH_MAX];
+  char path[CM_PATH_MAX];
   cm_mapping_row old;
   if (from == NULL)
     return CM_OK;
   if (cm_mappings_get(p->r->store, from, &old, error) != CM_OK ||
       (!simulates && free_own_cores(p, old.job, error) != CM_OK) ||
-      cm_mappings_folder(p->r->store, from, folder, error) != CM_OK ||
-      cm_path(path, error, "%s/%s", folder, cm_mapping_view_name(CM_VIEW_FULL_JSON)) != CM_OK)
+      cm_path(path, error, "%s/%s", p->r->folder, CM_WORK_FROM) != CM_OK)
     return error->status;
-  return put_file(p->r, path, CM_WORK_FROM, error);
+  return cm_mappings_lend(p->r->store, from, cm_mapping_view_name(CM_VIEW_FULL_JSON), path, error);
 }
 
 static cm_status prepare(preparing *p, cm_error *error)

@@ -98,8 +98,12 @@ static cm_status place(cm_running *r, cm_error *error)
   memcpy(r->row.chip, r->job.chip, sizeof r->row.chip);
   memcpy(r->row.job, r->job.id, sizeof r->row.job);
   memcpy(r->row.fingerprint, r->fingerprint, sizeof r->row.fingerprint);
-  r->row.bytes = folder_bytes(made);
   r->row.created = cm_store_time();
+  if (cm_pack_folder(made, &r->pack, error) != CM_OK)
+    return error->status;
+  r->row.bytes = r->pack.bytes != NULL ? r->pack.size : folder_bytes(made);
+  if (r->pack.bytes != NULL)
+    return CM_OK;
   return cm_mappings_place(r->store, made, r->row.id, error);
 }
 
@@ -184,6 +188,7 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
     outcome.reused_mapping = simulated(r) != NULL ? simulated(r) : r->reused;
   else if (state == CM_JOB_DONE)
     outcome.mapping = &r->row;
+  outcome.pack = outcome.mapping != NULL && r->pack.bytes != NULL ? &r->pack : NULL;
   cm_status status = cm_jobs_finish(r->store, &r->job, &outcome, taken, error);
   json_decref(problem);
   free(problem_text);
@@ -288,6 +293,7 @@ void cm_running_job(const cm_workers_options *options, cm_job *job, _Atomic doub
     end_job(r, status, &error);
   if (r->folder[0] != '\0')
     (void)cm_folder_remove(r->folder, &ignored);
+  cm_pack_clear(&r->pack);
   cm_work_result_clear(&r->result);
   cm_work_job_clear(&r->work);
   free(r->phases);

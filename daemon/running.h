@@ -6,6 +6,7 @@
 #include "daemon/job/work.h"
 #include "storage/jobs.h"
 #include "storage/mappings.h"
+#include "storage/pack.h"
 
 typedef struct cm_running {
   const cm_workers_options *options;
@@ -19,6 +20,7 @@ typedef struct cm_running {
   char folder[CM_PATH_MAX];     /* the job folder, under incoming/; "" when there is none */
   cm_work_result result;
   cm_mapping_row row;
+  cm_pack pack;                  /* what it made, when that is small */
   char phase[CM_PHASE_NAME_MAX]; /* last one logged */
   char *phases;                  /* last ones told */
 } cm_running;

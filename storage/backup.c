@@ -202,16 +202,21 @@ static cm_status drop_strangers(const way *w, sqlite3 *handle, const char *part,
 static cm_status match(const way *w, uint64_t *missing, cm_error *error)
 {
   sqlite3 *handle = NULL;
+  int64_t packs = 0; /* whether the release that wrote it packed results */
   *missing = 0;
   cm_status status = open_database(w->to, SQLITE_OPEN_READWRITE, &handle, error);
   if (status == CM_OK)
     status = drop_strangers(w, handle, "networks", "SELECT count(*) FROM networks WHERE id || '.zip' = ?", error);
   if (status == CM_OK)
-    status = drop_strangers(w, handle, "mappings", "SELECT count(*) FROM mappings WHERE id = ?", error);
+    status = cm_sql_number(handle, 0, &packs, error, "SELECT count(*) FROM pragma_table_info('mappings') WHERE name = 'form'", "");
+  if (status == CM_OK)
+    status = drop_strangers(w, handle, "mappings", packs != 0 ? "SELECT count(*) FROM mappings WHERE form <> 2 AND id = ?"
+                                                              : "SELECT count(*) FROM mappings WHERE id = ?", error);
   if (status == CM_OK)
     status = count_missing(w, handle, "SELECT 'networks/' || id || '.zip' FROM networks", missing, error);
   if (status == CM_OK)
-    status = count_missing(w, handle, "SELECT 'mappings/' || id FROM mappings", missing, error);
+    status = count_missing(w, handle, packs != 0 ? "SELECT 'mappings/' || id FROM mappings WHERE form <> 2"
+                                                 : "SELECT 'mappings/' || id FROM mappings", missing, error);
   sqlite3_close_v2(handle);
   return status;
 }

@@ -15,6 +15,7 @@
 #include "storage/blobs.h"
 #include "storage/folder.h"
 #include "storage/log.h"
+#include "storage/pack.h"
 #include "storage/schema.h"
 
 enum { FAULTS_LOGGED_MAX = 20 };
@@ -129,7 +130,7 @@ static cm_status check_old_rows(checking *c, cm_error *error)
   if (status != CM_OK)
     return status;
   row = true;
-  status = cm_sql_prepare(c->handle, &statement, error, "SELECT id FROM mappings m WHERE NOT EXISTS (SELECT 1 FROM blobs"
+  status = cm_sql_prepare(c->handle, &statement, error, "SELECT id FROM mappings m WHERE form <> 2 AND NOT EXISTS (SELECT 1 FROM blobs"
                           " WHERE path > 'mappings/' || m.id || '/' AND path < 'mappings/' || m.id || '0')", "");
   while (status == CM_OK && row) {
     char path[CM_PATH_MAX];
@@ -143,6 +144,41 @@ static cm_status check_old_rows(checking *c, cm_error *error)
       c->undigested++;
   }
   return cm_sql_end(statement, status, error);
+}
+
+/* Packed results against their digests; and those whose pack is missing. */
+static cm_status check_packs(checking *c, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = true;
+  uint64_t packs = 0, bytes = 0;
+  cm_status status = cm_sql_prepare(c->handle, &statement, error, "SELECT m.id, p.sha256, p.content FROM mappings m LEFT JOIN packs p"
+                                    " ON p.mapping = m.id WHERE m.form = 2 ORDER BY m.id", "");
+  while (status == CM_OK && row) {
+    char now[CM_SHA_MAX];
+    cm_error why;
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    const char *id = (const char *)sqlite3_column_text(statement, 0), *sha256 = (const char *)sqlite3_column_text(statement, 1);
+    const void *content = sqlite3_column_blob(statement, 2);
+    const size_t size = (size_t)sqlite3_column_bytes(statement, 2);
+    if (content == NULL || sha256 == NULL) {
+      fault(c, "mapping %s: its packed files are missing", id);
+      continue;
+    }
+    cm_store_sha256(content, size, now);
+    if (strcmp(now, sha256) != 0)
+      fault(c, "mapping %s: SHA-256 of its packed files is %s, %s expected", id, now, sha256);
+    else if (cm_pack_check(content, size, &why) != CM_OK)
+      fault(c, "mapping %s: %s", id, why.detail);
+    packs++;
+    bytes += size;
+  }
+  status = cm_sql_end(statement, status, error);
+  if (status == CM_OK && packs > 0)
+    say(c, "packed results: %llu with %llu bytes", (unsigned long long)packs, (unsigned long long)bytes);
+  return status;
 }
 
 /* ---- at start ---- */
@@ -309,10 +345,10 @@ static cm_status check_all(checking *c, cm_error *error)
   if (c->undigested > 0)
     say(c, "networks and mappings without a noted digest: %llu (networks are read to their end instead)",
         (unsigned long long)c->undigested);
-  if (check_uploads(c, error) != CM_OK ||
+  if (check_packs(c, error) != CM_OK || check_uploads(c, error) != CM_OK ||
       count_strangers(c, "networks", ".zip", "SELECT 1 FROM networks WHERE id = ?", error) != CM_OK)
     return error->status;
-  return count_strangers(c, "mappings", "", "SELECT 1 FROM mappings WHERE id = ?", error);
+  return count_strangers(c, "mappings", "", "SELECT 1 FROM mappings WHERE form <> 2 AND id = ?", error);
 }
 
 static cm_status open_as_it_is(checking *c, cm_error *error)

@@ -139,6 +139,7 @@ typedef struct cm_job_outcome {
   const char *problem, *report, *phases, *log; /* NULL: none */
   const char *code;                           /* of the problem, for the log; NULL: none */
   const cm_mapping_row *mapping;              /* done: a new mapping to note, or */
+  const cm_pack *pack;                        /* its files, NULL: they have been placed */
   const char *reused_mapping;                 /* one that is there already */
   const uint32_t *region;                     /* cores to lease in the same transaction, or NULL */
   uint32_t region_count;

@@ -1,11 +1,16 @@
 #include "storage/mappings.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "storage/blobs.h"
+#include "storage/pack.h"
+#include "storage/quotas.h"
 
 cm_status cm_mappings_folder(const cm_store *store, const char *id, char *path, cm_error *error)
 {
@@ -84,6 +89,34 @@ cm_status cm_programs_get(cm_store *store, const char *id, cm_mapping_row *progr
   return CM_OK;
 }
 
+typedef struct packing {
+  const char *mapping;
+  unsigned char *content;
+  size_t size;
+} packing;
+
+static cm_status read_pack(sqlite3 *handle, void *context, cm_error *error)
+{
+  packing *p = context;
+  sqlite3_stmt *statement;
+  bool row = false;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT content FROM packs WHERE mapping = ?", "t", p->mapping);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && !row)
+    status = cm_fail(error, CM_NOT_FOUND, "there is nothing here");
+  if (status == CM_OK) {
+    const void *content = sqlite3_column_blob(statement, 0);
+    p->size = (size_t)sqlite3_column_bytes(statement, 0);
+    p->content = content != NULL ? malloc(p->size + 1) : NULL;
+    if (p->content != NULL)
+      memcpy(p->content, content, p->size);
+    else
+      status = cm_fail(error, CM_NO_MEMORY, "out of memory while reading a result");
+  }
+  return cm_sql_end(statement, status, error);
+}
+
 cm_status cm_mappings_find(cm_store *store, const char *fingerprint, cm_mapping_row *mapping, cm_error *error)
 {
   cm_mapping_row found;
@@ -91,10 +124,132 @@ cm_status cm_mappings_find(cm_store *store, const char *fingerprint, cm_mapping_
   if (look(store, "fingerprint", fingerprint, &found, error) != CM_OK ||
       cm_mappings_folder(store, found.id, path, error) != CM_OK)
     return error->status;
-  if (access(path, R_OK) != 0)
+  packing pack = {.mapping = found.id};
+  cm_status status = cm_database_read(store->database, read_pack, &pack, error);
+  free(pack.content);
+  if (status != CM_OK && status != CM_NOT_FOUND)
+    return status;
+  if (status != CM_OK && access(path, R_OK) != 0)
     return cm_fail_errno(error, errno, "cannot read", path);
   *mapping = found;
   return CM_OK;
+}
+
+/* ---- files ---- */
+
+cm_status cm_store_scratch(const cm_store *store, char *path, cm_error *error)
+{
+  char id[CM_ID_MAX];
+  cm_store_id(id);
+  return cm_path(path, error, "%s/incoming/%s.part", store->folder, id);
+}
+
+static cm_status write_file(const char *path, const char *bytes, size_t size, int *descriptor, cm_error *error)
+{
+  int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0)
+    return cm_fail_errno(error, errno, "cannot create", path);
+  for (size_t done = 0; done < size;) {
+    ssize_t n = write(file, bytes + done, size - done);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0) {
+      cm_fail_errno(error, n < 0 ? errno : EIO, "cannot write", path);
+      (void)close(file);
+      (void)unlink(path);
+      return error->status;
+    }
+    done += (size_t)n;
+  }
+  (void)lseek(file, 0, SEEK_SET);
+  *descriptor = file;
+  return CM_OK;
+}
+
+/* A file of a packed mapping; CM_NOT_FOUND with *packed false: it is a folder. The caller frees. */
+static cm_status read_packed(cm_store *store, const char *id, const char *name, bool *packed, char **bytes, size_t *size,
+                             cm_error *error)
+{
+  packing pack = {.mapping = id};
+  cm_status status = cm_database_read(store->database, read_pack, &pack, error);
+  *packed = status == CM_OK;
+  if (status == CM_OK)
+    status = cm_pack_file(pack.content, pack.size, name, bytes, size, error);
+  free(pack.content);
+  return status;
+}
+
+/* From the folder, which may be packed in this moment. */
+static cm_status open_file(cm_store *store, const char *id, const char *name, int *descriptor, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  if (cm_path(path, error, "%s/mappings/%s/%s", store->folder, id, name) != CM_OK)
+    return error->status;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return errno == ENOENT ? cm_fail(error, CM_NOT_FOUND, "there is nothing here") : cm_fail_errno(error, errno, "cannot open", path);
+  *descriptor = file;
+  return CM_OK;
+}
+
+cm_status cm_mappings_open(cm_store *store, const char *id, const char *name, int *descriptor, cm_error *error)
+{
+  for (int look = 0; look < 2; look++) {
+    bool packed;
+    char *bytes, path[CM_PATH_MAX];
+    size_t size;
+    cm_status status = read_packed(store, id, name, &packed, &bytes, &size, error);
+    if (status == CM_OK) {
+      status = cm_store_scratch(store, path, error);
+      if (status == CM_OK)
+        status = write_file(path, bytes, size, descriptor, error);
+      if (status == CM_OK)
+        (void)unlink(path); /* it is there as long as it is open */
+      free(bytes);
+      return status;
+    }
+    if (packed || status != CM_NOT_FOUND)
+      return status;
+    status = open_file(store, id, name, descriptor, error);
+    if (status != CM_NOT_FOUND)
+      return status;
+  }
+  return error->status;
+}
+
+bool cm_mappings_has(cm_store *store, const char *id, const char *name)
+{
+  cm_error ignored;
+  bool packed;
+  char *bytes, path[CM_PATH_MAX];
+  size_t size;
+  if (read_packed(store, id, name, &packed, &bytes, &size, &ignored) == CM_OK) {
+    free(bytes);
+    return true;
+  }
+  return !packed && cm_path(path, &ignored, "%s/mappings/%s/%s", store->folder, id, name) == CM_OK && access(path, F_OK) == 0;
+}
+
+cm_status cm_mappings_lend(cm_store *store, const char *id, const char *name, const char *path, cm_error *error)
+{
+  char *bytes, from[CM_PATH_MAX];
+  size_t size;
+  bool packed;
+  int file;
+  cm_status status = read_packed(store, id, name, &packed, &bytes, &size, error);
+  if (status == CM_OK) {
+    status = write_file(path, bytes, size, &file, error);
+    if (status == CM_OK)
+      (void)close(file);
+    free(bytes);
+    return status;
+  }
+  if (packed || status != CM_NOT_FOUND)
+    return status;
+  if (cm_path(from, error, "%s/mappings/%s/%s", store->folder, id, name) != CM_OK)
+    return error->status;
+  /* Our files never change once they stand, so another name will do for a copy. */
+  return link(from, path) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot take into the job folder", from);
 }
 
 cm_status cm_mappings_place(cm_store *store, const char *scratch_folder, const char *id, cm_error *error)
@@ -109,6 +264,103 @@ cm_status cm_mappings_place(cm_store *store, const char *scratch_folder, const c
   return cm_folder_sync(parent, error);
 }
 
+static cm_status link_all(const char *from, const char *to, cm_error *error)
+{
+  DIR *listing = opendir(from);
+  if (listing == NULL)
+    return cm_fail_errno(error, errno, "cannot open folder", from);
+  cm_status status = CM_OK;
+  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
+    char one[CM_PATH_MAX], other[CM_PATH_MAX];
+    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
+      continue;
+    status = cm_path(one, error, "%s/%s", from, item->d_name);
+    if (status == CM_OK)
+      status = cm_path(other, error, "%s/%s", to, item->d_name);
+    if (status == CM_OK && link(one, other) != 0)
+      status = cm_fail_errno(error, errno, "cannot take", one);
+  }
+  (void)closedir(listing);
+  return status;
+}
+
+cm_status cm_mappings_lend_all(cm_store *store, const char *id, const char *folder, cm_error *error)
+{
+  packing pack = {.mapping = id};
+  char from[CM_PATH_MAX];
+  if (cm_mappings_folder(store, id, from, error) != CM_OK || cm_folder_make(folder, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_database_read(store->database, read_pack, &pack, error);
+  if (status == CM_OK)
+    status = cm_pack_unfold(pack.content, pack.size, folder, error);
+  else if (status == CM_NOT_FOUND)
+    status = link_all(from, folder, error);
+  free(pack.content);
+  return status;
+}
+
+typedef struct keeping {
+  const cm_mapping_row *mapping;
+  cm_blob blob;
+} keeping;
+
+static cm_status keep(sqlite3 *handle, void *context, cm_error *error)
+{
+  keeping *k = context;
+  int changes;
+  if (cm_quota_check_in(handle, k->mapping->owner.user, CM_QUOTA_BYTES, (double)k->blob.bytes, error) != CM_OK ||
+      cm_sql_run(handle, &changes, error, "UPDATE mappings SET bytes = bytes + ? WHERE id = ? AND form = ? AND NOT EXISTS"
+                 " (SELECT 1 FROM blobs WHERE path = ?)", "itit", (int64_t)k->blob.bytes, k->mapping->id, (int64_t)CM_FORM_FOLDER,
+                 k->blob.path) != CM_OK)
+    return error->status;
+  return changes == 1 ? cm_blob_note_in(handle, &k->blob, error) : cm_fail(error, CM_CONFLICT, "it is not kept");
+}
+
+cm_status cm_mappings_keep(cm_store *store, const cm_mapping_row *mapping, const char *name, const char *path, cm_error *error)
+{
+  keeping k = {.mapping = mapping};
+  char to[CM_PATH_MAX], known[CM_PATH_MAX];
+  if (cm_path(known, error, "mappings/%s/%s", mapping->id, name) != CM_OK ||
+      cm_path(to, error, "%s/%s", store->folder, known) != CM_OK || cm_blob_read(path, known, &k.blob, error) != CM_OK)
+    return error->status;
+  if (link(path, to) != 0) /* packed, or being deleted, or another has made it in this moment */
+    return cm_fail_errno(error, errno, "cannot keep", path);
+  cm_status status = cm_database_write(store->database, keep, &k, error);
+  if (status != CM_OK)
+    (void)unlink(to);
+  return status;
+}
+
+typedef struct repacking {
+  const cm_mapping_row *mapping;
+  cm_pack pack;
+} repacking;
+
+static cm_status repack(sqlite3 *handle, void *context, cm_error *error)
+{
+  repacking *r = context;
+  const double more = (double)r->pack.size - (double)r->mapping->bytes;
+  int changes;
+  if ((more > 0 && cm_quota_check_in(handle, r->mapping->owner.user, CM_QUOTA_BYTES, more, error) != CM_OK) ||
+      cm_sql_run(handle, &changes, error, "UPDATE mappings SET bytes = ? WHERE id = ? AND form = ?", "iti", (int64_t)r->pack.size,
+                 r->mapping->id, (int64_t)CM_FORM_PACK) != CM_OK)
+    return error->status;
+  return changes == 1 ? cm_pack_note_in(handle, r->mapping->id, &r->pack, error)
+                      : cm_fail(error, CM_CONFLICT, "it is no packed result");
+}
+
+cm_status cm_mappings_repack(cm_store *store, const cm_mapping_row *mapping, const char *folder, cm_error *error)
+{
+  repacking r = {.mapping = mapping};
+  cm_status status = cm_pack_folder(folder, &r.pack, error);
+  if (status == CM_OK && r.pack.bytes == NULL)
+    status = cm_fail(error, CM_CONFLICT, "it is too large to be packed");
+  if (status == CM_OK)
+    status = cm_database_write(store->database, repack, &r, error);
+  cm_pack_clear(&r.pack);
+  return status;
+}
+
 static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
 {
   const char *id = context;
@@ -116,6 +368,7 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
   char path[CM_ID_MAX + 16];
   (void)snprintf(path, sizeof path, "mappings/%s", id);
   if (cm_sql_run(handle, &changes, error, "DELETE FROM mappings WHERE id = ?", "t", id) != CM_OK ||
+      cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", id) != CM_OK ||
       cm_blobs_forget_in(handle, path, error) != CM_OK)
     return error->status;
   return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no mapping %.64s", id);

@@ -1,4 +1,4 @@
-/* What jobs make: a row and a folder of files. Mappings have one file per view (core/mapping/export.h); programs, the
+/* What jobs make: a row and files, packed in the database or in a folder. Mappings have one file per view (core/mapping/export.h); programs, the
  * results of compile jobs, have model.onnx and report.json. */
 #ifndef CM_STORAGE_MAPPINGS_H
 #define CM_STORAGE_MAPPINGS_H
@@ -18,7 +18,16 @@ typedef struct cm_mapping_row {
   double created;
 } cm_mapping_row;
 
-/* The folder of a mapping's files. */
+/* Where a mapping's files are. */
+typedef enum cm_mapping_form {
+  CM_FORM_OLD,    /* a folder, of a release that packed none */
+  CM_FORM_FOLDER, /* a folder, since it is too large */
+  CM_FORM_PACK,   /* packed in the database (storage/pack.h) */
+} cm_mapping_form;
+
+typedef struct cm_pack cm_pack;
+
+/* The folder of a mapping's files, where it is no pack. */
 cm_status cm_mappings_folder(const cm_store *store, const char *id, char *path, cm_error *error);
 cm_status cm_mappings_get(cm_store *store, const char *id, cm_mapping_row *mapping, cm_error *error);
 
@@ -27,6 +36,27 @@ cm_status cm_programs_get(cm_store *store, const char *id, cm_mapping_row *progr
 
 /* A mapping with this fingerprint whose files are there; CM_NOT_FOUND. */
 cm_status cm_mappings_find(cm_store *store, const char *fingerprint, cm_mapping_row *mapping, cm_error *error);
+
+/* One of its files, open for reading, wherever it is; the caller closes. CM_NOT_FOUND: it has none of this name. */
+cm_status cm_mappings_open(cm_store *store, const char *id, const char *name, int *descriptor, cm_error *error);
+bool cm_mappings_has(cm_store *store, const char *id, const char *name);
+
+/* Makes one of its files stand at `path` too, on the same file system. */
+cm_status cm_mappings_lend(cm_store *store, const char *id, const char *name, const char *path, cm_error *error);
+
+/* The same with all of them, in a folder that is made. */
+cm_status cm_mappings_lend_all(cm_store *store, const char *id, const char *folder, cm_error *error);
+
+/* Takes a file that was made of a mapping, at `path`, among those of its folder, and its bytes among the owner's. Packed mappings
+ * keep none, and nothing is kept that passes the owner's quota: CM_CONFLICT, CM_QUOTA_USED, and the file stays where it is. */
+cm_status cm_mappings_keep(cm_store *store, const cm_mapping_row *mapping, const char *name, const char *path, cm_error *error);
+
+/* Packs a packed mapping anew, with what a folder has of it: all its files and more. CM_CONFLICT: it is a folder, or would be too
+ * large; CM_QUOTA_USED. */
+cm_status cm_mappings_repack(cm_store *store, const cm_mapping_row *mapping, const char *folder, cm_error *error);
+
+/* A path of scratch in the store: swept at the next start, should it stay. */
+cm_status cm_store_scratch(const cm_store *store, char *path, cm_error *error);
 
 /* Moves a finished folder (on the same file system) to its place, durably. The row comes with the job's result
  * (cm_jobs_finish); a folder without a row is swept at the next start. */

@@ -12,6 +12,7 @@
 #include "storage/jobs.h"
 #include "storage/jobs_internal.h"
 #include "storage/monitor.h"
+#include "storage/pack.h"
 #include "storage/positions.h"
 #include "storage/usage.h"
 
@@ -158,13 +159,16 @@ cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *finge
   return CM_OK;
 }
 
-static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, cm_error *error)
+static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, const cm_pack *pack, cm_error *error)
 {
+  if (pack != NULL && cm_pack_note_in(handle, m->id, pack, error) != CM_OK)
+    return error->status;
   return cm_sql_run(handle, NULL, error,
-                    "INSERT INTO mappings(id, user, team, visibility, network, chip, job, fingerprint, bytes, created, kind)"
-                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "ttttttttidt", m->id, m->owner.user, m->owner.group,
+                    "INSERT INTO mappings(id, user, team, visibility, network, chip, job, fingerprint, bytes, created, kind, form)"
+                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "ttttttttidti", m->id, m->owner.user, m->owner.group,
                     cm_visibility_name(m->owner.visibility), m->network, m->chip, m->job,
-                    m->fingerprint[0] != '\0' ? m->fingerprint : NULL, (int64_t)m->bytes, m->created, m->kind);
+                    m->fingerprint[0] != '\0' ? m->fingerprint : NULL, (int64_t)m->bytes, m->created, m->kind,
+                    (int64_t)(pack != NULL ? CM_FORM_PACK : CM_FORM_FOLDER));
 }
 
 static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
@@ -187,7 +191,7 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
       return error->status;
     }
   }
-  if (o->mapping != NULL && note_mapping(handle, o->mapping, error) != CM_OK)
+  if (o->mapping != NULL && note_mapping(handle, o->mapping, o->pack, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < work->blob_count; i++)
     if (cm_blob_note_in(handle, &work->blobs[i], error) != CM_OK)
@@ -209,7 +213,7 @@ cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcom
   queue_work work = {.given = job, .outcome = outcome};
   char path[CM_ID_MAX + 16];
   *taken = false;
-  if (outcome->mapping != NULL) {
+  if (outcome->mapping != NULL && outcome->pack == NULL) {
     (void)snprintf(path, sizeof path, "mappings/%s", outcome->mapping->id);
     if (cm_blobs_read_folder(store, path, &work.blobs, &work.blob_count, error) != CM_OK)
       return error->status;

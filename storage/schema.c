@@ -284,6 +284,11 @@ const char *const cm_schema_steps[] = {
 
   /* How long the oldest job of a lane has waited. */
   "CREATE INDEX jobs_queued_lane ON jobs(lane) WHERE state = 'queued';",
+
+  /* Small results are one value in place of a folder; folders of releases before are packed while the server runs (form 0). */
+  "ALTER TABLE mappings ADD COLUMN form INTEGER NOT NULL DEFAULT 0;"
+  "CREATE INDEX mappings_old ON mappings(form) WHERE form = 0;"
+  "CREATE TABLE packs (mapping TEXT PRIMARY KEY, sha256 TEXT NOT NULL, content BLOB NOT NULL);",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

@@ -5,6 +5,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sqlite3.h>
+
+#include "storage/pack.h"
 
 static test_daemon server;
 static char folder[CM_PATH_MAX];
@@ -148,12 +151,23 @@ START_TEST(a_mapping_has_routes_and_a_certificate)
 }
 END_TEST
 
-/* Whether a mapping's folder has a file. */
+/* Whether a mapping, which is small and so packed, keeps a file. */
 static bool kept(const char *mapping, const char *name)
 {
-  char path[CM_PATH_MAX];
-  ck_ok(cm_path(path, &error, "%s/mappings/%s/%s", folder, mapping, name));
-  return access(path, F_OK) == 0;
+  char path[CM_PATH_MAX], *bytes = NULL;
+  size_t size;
+  sqlite3 *database;
+  sqlite3_stmt *statement;
+  ck_ok(cm_path(path, &error, "%s/coremapd.db", folder));
+  ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
+  ck_assert_int_eq(sqlite3_prepare_v2(database, "SELECT content FROM packs WHERE mapping = ?", -1, &statement, NULL), SQLITE_OK);
+  sqlite3_bind_text(statement, 1, mapping, -1, SQLITE_STATIC);
+  ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+  cm_status status = cm_pack_file(sqlite3_column_blob(statement, 0), (size_t)sqlite3_column_bytes(statement, 0), name, &bytes, &size, &error);
+  free(bytes);
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
+  return status == CM_OK;
 }
 
 /* Nobody pays for routes and certificate that nobody asks for. Once made they stay, also without the network. */

@@ -7,14 +7,10 @@
 
 #include "storage/jobs.h"
 #include "storage/mappings.h"
+#include "storage/pack.h"
 
 static char job_id[CM_ID_MAX];
 static cm_job job;
-
-static bool is_file(const char *path)
-{
-  return access(path, F_OK) == 0;
-}
 
 static cm_status job_create(cm_error *error)
 {
@@ -122,6 +118,23 @@ static cm_status job_finish(cm_error *error)
   return status == CM_OK ? cm_jobs_finish(storing_store, &job, &outcome, &taken, error) : status;
 }
 
+/* The same with files that are packed. */
+static cm_status job_finish_packed(cm_error *error)
+{
+  bool taken = false;
+  cm_pack pack = {0};
+  row = (cm_mapping_row){.kind = "map", .chip = "toy", .bytes = 1, .created = 1};
+  cm_job_outcome outcome = {.state = CM_JOB_DONE, .mapping = &row, .pack = &pack, .log = "done", .report = "{}"};
+  cm_store_id(row.id);
+  memcpy(row.job, job.id, sizeof row.job);
+  memcpy(row.network, job.network, sizeof row.network);
+  cm_status status = cm_pack_folder(operation_path("data/incoming/0123456789abcdef0123.job"), &pack, error);
+  if (status == CM_OK)
+    status = cm_jobs_finish(storing_store, &job, &outcome, &taken, error);
+  cm_pack_clear(&pack);
+  return status;
+}
+
 static void prepare_finish(void)
 {
   cm_error error;
@@ -138,7 +151,7 @@ static void settle_finish(cm_status status, char *digest)
   cm_job_clear(&job);
   storing_anew();
   bool there = cm_mappings_get(storing_store, row.id, &found, &error) == CM_OK;
-  if (there && !is_file(operation_path("data/mappings/%s/mapping.json", row.id)))
+  if (there && !cm_mappings_has(storing_store, row.id, "mapping.json"))
     operation_wrong("a mapping is known whose files are not there");
   storing_expect(status, there && jobs_in(CM_JOB_DONE) == 1, !there && jobs_in(CM_JOB_RUNNING) == 1, "a finished job");
   if (there)
@@ -166,6 +179,7 @@ const operation job_operations[] = {
   {"store job claim", prepare_queued, job_claim, settle_claim, false},
   {"store job requeue", prepare_running, job_requeue, settle_requeue, false},
   {"store job finish", prepare_finish, job_finish, settle_finish, false},
+  {"store job finish packed", prepare_finish, job_finish_packed, settle_finish, false},
   {"store job cancel", prepare_queued, job_cancel, settle_cancel, false},
   {NULL, NULL, NULL, NULL, false},
 };

@@ -7,6 +7,7 @@
 #include "storage/check.h"
 #include "storage/jobs.h"
 #include "storage/networks.h"
+#include "storage/pack.h"
 #include "storage/uploads.h"
 
 static cm_error error;
@@ -132,6 +133,24 @@ START_TEST(a_missing_file_is_found)
 }
 END_TEST
 
+START_TEST(a_damaged_pack_is_found)
+{
+  bool left;
+  ck_ok(cm_store_open(folder, 1 << 20, &store, &error));
+  cm_store_close(store);
+  run("UPDATE mappings SET form = 0");
+  ck_ok(cm_store_open(folder, 1 << 20, &store, &error));
+  ck_ok(cm_pack_old(store, 10, &left, &error));
+  cm_store_close(store);
+  ck_assert_msg(check() == 0, "%s", said);
+  ck_assert_ptr_nonnull(strstr(said, "packed results: 1 with "));
+  run("UPDATE packs SET content = zeroblob(length(content))");
+  expect_fault("SHA-256 of its packed files is", false);
+  run("DELETE FROM packs");
+  expect_fault("its packed files are missing", false);
+}
+END_TEST
+
 START_TEST(a_wrong_counter_is_found)
 {
   run("UPDATE queue_ranks SET jobs = 7 WHERE level = 0");
@@ -218,6 +237,7 @@ int main(void)
   tcase_add_test(tests, a_changed_byte_is_found);
   tcase_add_test(tests, a_file_of_another_size_is_found);
   tcase_add_test(tests, a_missing_file_is_found);
+  tcase_add_test(tests, a_damaged_pack_is_found);
   tcase_add_test(tests, a_wrong_counter_is_found);
   tcase_add_test(tests, a_missing_upload_is_found);
   tcase_add_test(tests, what_no_row_knows_is_told_and_left);

@@ -16,6 +16,7 @@
 #include "storage/drain.h"
 #include "storage/folder.h"
 #include "storage/networks.h"
+#include "storage/pack.h"
 #include "storage/uploads.h"
 #include "storage/chips.h"
 #include "storage/backup.h"
@@ -431,6 +432,15 @@ START_TEST(a_folder_of_the_release_before_is_taken_over)
 }
 END_TEST
 
+/* Bytes read, at most `room`. */
+static size_t read_whole(int file, char *bytes, size_t room)
+{
+  size_t got = 0;
+  for (ssize_t n; got < room && (n = read(file, bytes + got, room - got)) > 0;)
+    got += (size_t)n;
+  return got;
+}
+
 static void ignore_line(void *user, const char *line)
 {
   (void)user;
@@ -503,6 +513,119 @@ START_TEST(a_folder_without_lanes_is_taken_over)
   ck_ok(cm_check_data(folder, &(cm_check_report){ignore_line, NULL}, &faults, &error));
   ck_assert_uint_eq(faults, 0);
   open_store();
+}
+END_TEST
+
+/* Whether a folder of files is in the store what `files`, "NAME SIZE HASH" lines, says. */
+static void ck_same_files(const char *mapping, const char *files)
+{
+  char name[64], sha[65], line[200];
+  unsigned long long size;
+  int read;
+  for (const char *p = files; sscanf(p, "%63s %llu %64s%n", name, &size, sha, &read) == 3; p += read) {
+    int file;
+    char *bytes = malloc((size_t)size + 1), now[CM_SHA_MAX];
+    snprintf(line, sizeof line, "%s of %s", name, mapping);
+    ck_ok(cm_mappings_open(store, mapping, name, &file, &error));
+    ck_assert_msg(read_whole(file, bytes, (size_t)size + 1) == size, "%s", line);
+    cm_store_sha256(bytes, (size_t)size, now);
+    ck_assert_msg(strcmp(now, sha) == 0, "%s", line);
+    close(file);
+    free(bytes);
+  }
+}
+
+/* Small results of every release before are packed, to the byte; the folders go, and the whole is sound. Large ones stay. */
+START_TEST(folders_of_earlier_releases_are_packed)
+{
+  static const struct {
+    const char *file, *mapping;
+  } old[] = {{"data-folder-2.tar.gz", "6fb3662fa0591edf6dc7"}, {"data-folder-7.tar.gz", "f9a2b623555a1a1f84d9"},
+             {"data-folder-11.tar.gz", "9692d432c8b47cc1b5b8"}};
+  for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
+    char command[4 * CM_PATH_MAX], files[4096] = "", path[80];
+    uint64_t faults;
+    bool left = true;
+    int none;
+    cm_store_close(store);
+    ck_ok(cm_folder_remove(folder, &error));
+    ck_ok(cm_folder_make(folder, &error));
+    (void)snprintf(command, sizeof command, "tar -xzf '%s' -C '%s' --strip-components=1 && cd '%s/mappings/%s' && for f in *; do echo"
+                   " $f $(stat -c %%s $f) $(sha256sum <$f | cut -d' ' -f1); done", test_data(old[i].file), folder, folder, old[i].mapping);
+    FILE *out = popen(command, "r");
+    ck_assert_uint_gt(fread(files, 1, sizeof files - 1, out), 1000);
+    ck_assert_int_eq(pclose(out), 0);
+    open_store();
+    ck_same_files(old[i].mapping, files);
+    snprintf(path, sizeof path, "mappings/%s", old[i].mapping);
+    ck_assert(is_there(path));
+    ck_ok(cm_pack_old(store, 10, &left, &error));
+    ck_assert(!left);
+    ck_assert(!is_there(path));
+    ck_same_files(old[i].mapping, files);
+    ck_fails(cm_mappings_open(store, old[i].mapping, "no.json", &none, &error), CM_NOT_FOUND);
+    cm_mapping_row row;
+    ck_ok(cm_mappings_get(store, old[i].mapping, &row, &error));
+    ck_assert_uint_lt(row.bytes, 8192);
+    cm_store_close(store);
+    ck_ok(cm_check_data(folder, &(cm_check_report){ignore_line, NULL}, &faults, &error));
+    ck_assert_uint_eq(faults, 0);
+    open_store();
+    ck_ok(cm_mappings_delete(store, old[i].mapping, &error));
+    ck_fails(cm_mappings_open(store, old[i].mapping, "mapping.json", &none, &error), CM_NOT_FOUND);
+  }
+}
+END_TEST
+
+/* What is too large, or no folder of files, stays one; a pack that is damaged is said to be. */
+START_TEST(packs_are_small_and_sound)
+{
+  cm_pack pack;
+  char *bytes, *noise = malloc(1 << 20);
+  size_t size;
+  int filling = 0;
+  cm_random random;
+  cm_random_init(&random, 1, 0, 0);
+  for (size_t i = 0; i < 1 << 20; i++)
+    noise[i] = (char)cm_random_below(&random, 256);
+  ck_ok(cm_folder_make(inside("incoming/made"), &error));
+  test_write(inside("incoming/made/b.bin"), noise, 100);
+  test_write(inside("incoming/made/a.json"), "", 0);
+  test_write(inside("incoming/made/c"), "text", 4);
+  ck_ok(cm_pack_folder(inside("incoming/made"), &pack, &error));
+  ck_assert_ptr_nonnull(pack.bytes);
+  ck_ok(cm_pack_file(pack.bytes, pack.size, "b.bin", &bytes, &size, &error));
+  ck_assert_uint_eq(size, 100);
+  ck_assert_mem_eq(bytes, noise, 100);
+  free(bytes);
+  ck_ok(cm_pack_file(pack.bytes, pack.size, "a.json", &bytes, &size, &error));
+  ck_assert_uint_eq(size, 0);
+  free(bytes);
+  ck_ok(cm_pack_check(pack.bytes, pack.size, &error));
+  ck_fails(cm_pack_check(pack.bytes, pack.size / 2, &error), CM_DAMAGED);
+  for (size_t i = 0; i < pack.size; i++) {
+    pack.bytes[i] ^= 0x10;
+    if (cm_pack_check(pack.bytes, pack.size, &error) == CM_OK) { /* bits that fill a byte mean nothing */
+      ck_ok(cm_pack_file(pack.bytes, pack.size, "b.bin", &bytes, &size, &error));
+      ck_assert_mem_eq(bytes, noise, 100);
+      free(bytes);
+      filling++;
+    } else
+      ck_assert_int_eq(error.status, CM_DAMAGED);
+    pack.bytes[i] ^= 0x10;
+  }
+  ck_assert_int_le(filling, 2);
+  cm_pack_clear(&pack);
+  test_write(inside("incoming/made/b.bin"), noise, CM_PACK_PACKED_MAX);
+  ck_ok(cm_pack_folder(inside("incoming/made"), &pack, &error));
+  ck_assert_ptr_null(pack.bytes);
+  test_write(inside("incoming/made/b.bin"), "", 0);
+  ck_ok(cm_folder_make(inside("incoming/made/sub"), &error));
+  ck_ok(cm_pack_folder(inside("incoming/made"), &pack, &error));
+  ck_assert_ptr_null(pack.bytes);
+  ck_fails(cm_pack_folder(inside("incoming/none"), &pack, &error), CM_NOT_FOUND);
+  ck_ok(cm_folder_remove(inside("incoming/made"), &error));
+  free(noise);
 }
 END_TEST
 
@@ -1241,6 +1364,8 @@ int main(void)
   tcase_add_test(tests, a_folder_of_the_release_before_is_taken_over);
   tcase_add_test(tests, a_folder_without_users_is_taken_over);
   tcase_add_test(tests, a_folder_without_lanes_is_taken_over);
+  tcase_add_test(tests, folders_of_earlier_releases_are_packed);
+  tcase_add_test(tests, packs_are_small_and_sound);
   tcase_add_test(tests, a_backup_comes_back);
   tcase_add_test(tests, moves_are_those_of_the_table);
   tcase_add_test(tests, claims_by_priority_then_fair_share_then_age);

@@ -1,0 +1,171 @@
+/* /v1/bin, /v1/retention and pins: what was deleted and can come back, what goes by itself, and what does not (docs/retention.md). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/handlers.h"
+#include "storage/bin.h"
+#include "storage/retention.h"
+#include "storage/users.h"
+
+static json_t *entry_json(const cm_request *request, const cm_binned *e)
+{
+  const double days = (double)cm_server_limits_now(request->server).bin_days;
+  return json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "id", e->id, "kind", e->kind, "user", e->user, "name", e->name, "bytes",
+                   (json_int_t)e->bytes, "deleted", cm_time_json(e->deleted), "until", cm_time_json(e->deleted + days * 86400));
+}
+
+void cm_list_bin(cm_request *request)
+{
+  cm_error error;
+  cm_binned *entries;
+  size_t count;
+  const char *user = cm_request_query(request, "user");
+  if (user != NULL && strcmp(user, request->who.user) != 0 && !cm_access_has(request, CM_RIGHT_WATCH))
+    return;
+  if (user == NULL)
+    user = request->who.user;
+  if (cm_bin_list(request->store, strcmp(user, "*") == 0 ? NULL : user, 0, CM_PAGE_MAX, &entries, &count, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    (void)json_array_append_new(list, entry_json(request, &entries[i]));
+  free(entries);
+  cm_reply_json(request, 200, json_pack("{s:o}", "entries", list));
+}
+
+void cm_restore_binned(cm_request *request)
+{
+  cm_error error;
+  cm_binned entry;
+  if (cm_bin_restore(request->store, request->param[0], &entry, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  cm_reply_json(request, 200, json_pack("{s:s, s:s}", "id", entry.id, "kind", entry.kind));
+  cm_reply_location(request, "/v1/%ss/%s", entry.kind, entry.id);
+}
+
+void cm_delete_binned(cm_request *request)
+{
+  cm_error error;
+  if (cm_bin_purge(request->store, request->param[0], &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_reply_empty(request, 204);
+}
+
+void cm_empty_bin(cm_request *request)
+{
+  cm_error error;
+  cm_binned *entries;
+  size_t count = 1;
+  while (count > 0) {
+    if (cm_bin_list(request->store, request->who.user, 0, CM_PAGE_MAX, &entries, &count, &error) != CM_OK) {
+      cm_reply_error(request, &error);
+      return;
+    }
+    cm_status status = CM_OK;
+    for (size_t i = 0; i < count && (status == CM_OK || status == CM_NOT_FOUND); i++)
+      status = cm_bin_purge(request->store, entries[i].id, &error);
+    free(entries);
+    if (status != CM_OK && status != CM_NOT_FOUND) {
+      cm_reply_error(request, &error);
+      return;
+    }
+  }
+  cm_reply_empty(request, 204);
+}
+
+/* ---- deleting, and pins ---- */
+
+void cm_request_delete(cm_request *request, cm_object object, const char *id)
+{
+  cm_error error;
+  cm_status status = cm_bin_put(request->store, object, id, &error);
+  if (status == CM_OK && cm_server_limits_now(request->server).bin_days == 0)
+    status = cm_bin_purge(request->store, id, &error);
+  if (status != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_reply_empty(request, 204);
+}
+
+static void pin(cm_request *request, bool pinned)
+{
+  cm_error error;
+  if (cm_pin(request->store, request->route->object, request->param[0], pinned, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_get_access(request);
+}
+
+void cm_put_pin(cm_request *request)
+{
+  pin(request, true);
+}
+
+void cm_delete_pin(cm_request *request)
+{
+  pin(request, false);
+}
+
+/* ---- rules ---- */
+
+void cm_list_retention(cm_request *request)
+{
+  cm_error error;
+  cm_keep_row *rows;
+  size_t count;
+  if (cm_retention_list(request->store->database, &rows, &count, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  const bool all = request->who.role >= CM_ROLE_OPERATOR;
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++) {
+    if (!all && strcmp(rows[i].name, "*") != 0 && strcmp(rows[i].name, request->who.user) != 0)
+      continue;
+    json_t *one = json_pack("{s:s}", "user", rows[i].name);
+    for (int k = 0; k < CM_KEEPS; k++)
+      (void)json_object_set_new(one, cm_keep_names[k], rows[i].most[k] < 0 ? json_null() : json_real(rows[i].most[k]));
+    (void)json_array_append_new(list, one);
+  }
+  free(rows);
+  cm_reply_json(request, 200, json_pack("{s:o, s:I}", "rules", list, "bin_days",
+                                        (json_int_t)cm_server_limits_now(request->server).bin_days));
+}
+
+void cm_put_retention(cm_request *request)
+{
+  const char *names[CM_KEEPS + 1] = {NULL}, *name = request->param[0];
+  cm_error error;
+  cm_keep_row row = {0};
+  memcpy(names, cm_keep_names, sizeof cm_keep_names);
+  if (strcmp(name, "*") != 0 && !cm_user_name_is_sound(name)) {
+    cm_reply_problem(request, 404, "not-found", "There is no such resource", "there is no user \"%.60s\"", name);
+    return;
+  }
+  json_t *object = cm_request_json(request);
+  if (object == NULL)
+    return;
+  (void)snprintf(row.name, sizeof row.name, "%s", name);
+  bool sound = cm_request_members(request, object, names);
+  for (int i = 0; i < CM_KEEPS && sound; i++) {
+    const json_t *member = json_object_get(object, cm_keep_names[i]);
+    row.most[i] = member == NULL ? NAN : json_is_null(member) ? -1 : json_number_value(member);
+    sound = member == NULL || json_is_null(member) || (json_is_number(member) && row.most[i] > 0 && row.most[i] <= 1e15);
+    if (!sound)
+      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                       "/%s: expected a number above 0, or null for no rule", cm_keep_names[i]);
+  }
+  json_decref(object);
+  if (!sound)
+    return;
+  if (cm_retention_set(request->store->database, &row, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_list_retention(request);
+}
