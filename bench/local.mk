@@ -3,6 +3,7 @@ EXTRA_DIST += bench/reference-vs-metis bench/agreement bench/axons bench/edges b
 noinst_PROGRAMS += bench/metrics
 bench_metrics_LDADD = $(CORE_LIBS)
 EXTRA_DIST += bench/same bench/lane bench/footprint bench/executors bench/server-job bench/qap bench/mesh bench/axons-on-mesh bench/learned bench/ring bench/multicast bench/step-time bench/simulate
+EXTRA_DIST += bench/tables
 noinst_PROGRAMS += bench/qap_place
 bench_qap_place_LDADD = $(CORE_LIBS)
 EXTRA_DIST += bench/sched bench/schedule bench/grid bench/grid_peer.c

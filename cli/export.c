@@ -20,7 +20,7 @@ enum { TO = 1, NETWORK, FORMAT, CHIP, LAYER };
   CLI_QUIET_FLAG
 
 static const cli_flag flags[] = {
-  {"to", "sanafe|booksim|noxim|pacman|hgrade|traffic|lava", TO, "the format (docs/exports.md)"},
+  {"to", "sanafe|booksim|noxim|pacman|spinnaker|hgrade|traffic|lava", TO, "the format (docs/exports.md)"},
   MAPPING_FLAGS,
   {0}};
 

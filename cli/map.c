@@ -103,21 +103,11 @@ static void print_routes(const cm_routes *r)
          r->multicast ? "multicast" : "unicast", r->flow_count, (unsigned long long)r->links);
   printf("link load   at most %.10g, before balancing %.10g\n", (double)r->load_max / r->unit,
          (double)r->load_max_before / r->unit);
-  if (!r->multicast)
+  if (!r->multicast || r->chip->table_entries != 0)
     return;
   uint32_t routers_x = cm_chip_routers_x(r->chip);
   printf("tables      %llu entries, at most %u, at router (%u, %u)\n", (unsigned long long)r->entries_total,
          cm_routes_entries(r, r->fullest), r->fullest % routers_x, r->fullest / routers_x);
-}
-
-/* Tables that do not fit are no reason to throw the mapping away. */
-static void warn_of_tables(const cm_routes *r)
-{
-  if (r != NULL && r->routers_over > 0)
-    fprintf(stderr,
-            "coremap: the routing tables of %llu routers exceed %u entries; the fullest, of router (%u, %u), has %u\n",
-            (unsigned long long)r->routers_over, r->chip->table_entries, r->fullest % cm_chip_routers_x(r->chip),
-            r->fullest / cm_chip_routers_x(r->chip), cm_routes_entries(r, r->fullest));
 }
 
 static void print_incremental(const json_t *told)
@@ -149,6 +139,17 @@ static void print_tried(const json_t *tried)
            json_string_value(json_object_get(way, "objective")), json_number_value(json_object_get(way, "cost")));
 }
 
+/* Tables that had to fit. */
+static void print_fitted(const json_t *tables)
+{
+  if (tables != NULL)
+    printf("tables      at most %lld of %lld entries in a router, %lld in all; %lld with one a key, routed %s\n",
+           (long long)json_integer_value(json_object_get(tables, "most")), (long long)json_integer_value(json_object_get(tables, "limit")),
+           (long long)json_integer_value(json_object_get(tables, "entries")),
+           (long long)json_integer_value(json_object_get(tables, "one_per_key")),
+           json_string_value(json_object_get(tables, "routing")));
+}
+
 static void print_table(const cli_job *job, const cm_mapping *m, const cm_routes *routes)
 {
   cli_job_print_inputs(job);
@@ -163,6 +164,7 @@ static void print_table(const cli_job *job, const cm_mapping *m, const cm_routes
   cli_job_print_numbers(metrics);
   json_decref(metrics);
   cli_print_steps(m->report);
+  print_fitted(json_object_get(m->report, "tables"));
   if (json_object_get(m->report, "incremental") != NULL)
     print_incremental(json_object_get(m->report, "incremental"));
   if (routes != NULL)
@@ -192,8 +194,6 @@ static int run_command(cli_job *job, const char *in)
   cli_run_end(&job->cli);
   if (status == CM_OK)
     status = write_views(job, mapping, &error);
-  if (status == CM_OK)
-    warn_of_tables(b.routes);
   if (status == CM_OK && job->json)
     print_json(job, mapping, b.routes);
   else if (status == CM_OK)

@@ -1,6 +1,6 @@
 libcoremap_a_SOURCES += \
   core/mapping/mapping.h core/mapping/mapping.c \
-  core/mapping/map.h core/mapping/map.c core/mapping/proposal.h core/mapping/proposal.c core/mapping/contest.h core/mapping/contest.c core/mapping/stage/stage.h core/mapping/stage/stage.c core/mapping/stage/attempts.h core/mapping/stage/attempts.c \
+  core/mapping/map.h core/mapping/map.c core/mapping/proposal.h core/mapping/proposal.c core/mapping/contest.h core/mapping/contest.c core/mapping/fitting.h core/mapping/fitting.c core/mapping/stage/stage.h core/mapping/stage/stage.c core/mapping/stage/attempts.h core/mapping/stage/attempts.c \
   core/mapping/stage/whynot.h core/mapping/stage/whynot.c \
   core/mapping/mappers/engine.h core/mapping/mappers/engine.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/mesh_axons.c core/mapping/mappers/step_engine.h core/mapping/mappers/step_engine.c core/mapping/mappers/learned.h core/mapping/mappers/learned.c \
   core/mapping/place/place.h core/mapping/place/place.c core/mapping/place/methods.h core/mapping/place/methods.c \
@@ -15,7 +15,8 @@ libcoremap_a_SOURCES += \
   core/mapping/picture/picture.h core/mapping/picture/picture_internal.h core/mapping/picture/picture.c core/mapping/picture/picture_svg.c \
   core/mapping/picture/picture_png.c \
   core/mapping/routes/routes.h core/mapping/routes/routes.c core/mapping/routes/routes_internal.h core/mapping/routes/routes_flows.c \
-  core/mapping/routes/tables.c core/mapping/routes/routes_export.c \
+  core/mapping/routes/tables.c core/mapping/routes/routes_export.c core/mapping/routes/tables_fit.c core/mapping/routes/key_order.c \
+  core/mapping/routes/minimise.h core/mapping/routes/minimise.c core/mapping/routes/minimise_ternary.c \
   core/mapping/simulate/simulate.h core/mapping/simulate/simulate.c core/mapping/simulate/internal.h \
   core/mapping/simulate/traffic.h core/mapping/simulate/traffic.c core/mapping/simulate/events.h core/mapping/simulate/events.c \
   core/mapping/simulate/fabric.h core/mapping/simulate/fabric.c core/mapping/simulate/histogram.h core/mapping/simulate/histogram.c \

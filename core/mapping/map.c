@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "core/base/json.h"
-#include "core/mapping/contest.h"
+#include "core/mapping/fitting.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
@@ -61,12 +61,18 @@ static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *e
            : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
+static cm_status report_tables(cm_mapping *m, json_t *tables, cm_error *error)
+{
+  return json_object_set(m->report, "tables", tables) == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
 /* One mapping; `bound` NULL: none is stated. */
 static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound, cm_run *run, cm_mapping **mapping,
                           cm_error *error)
 {
   cm_proposal j;
-  cm_status status = cm_best_proposal(input, run, &j, error);
+  json_t *tables;
+  cm_status status = cm_fitting_proposal(input, run, &j, &tables, error);
   if (status != CM_OK)
     return status;
   cm_run_phase(run, "metrics");
@@ -74,6 +80,9 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
                               run, &j.mapping->metrics, &j.mapping->detail, error);
   if (status == CM_OK)
     status = report(&j, error);
+  if (status == CM_OK && tables != NULL)
+    status = report_tables(j.mapping, tables, error);
+  json_decref(tables);
   if (status == CM_OK && bound != NULL)
     status = report_bound(j.mapping, bound, error);
   if (status == CM_OK) {
@@ -111,6 +120,24 @@ static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mappin
   return CM_OK;
 }
 
+/* Mapped again: the tables must fit as they come. */
+static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  json_t *tables = NULL;
+  cm_mapping *made = NULL;
+  cm_status status = cm_remap(input, run, &made, error);
+  if (status == CM_OK)
+    status = cm_fitting_check(input, made, run, &tables, error);
+  if (status == CM_OK && tables != NULL)
+    status = report_tables(made, tables, error);
+  json_decref(tables);
+  if (status == CM_OK)
+    *mapping = made;
+  else
+    cm_mapping_free(made);
+  return status;
+}
+
 static cm_status map_afresh(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   cm_map_input whole = *input;
@@ -142,7 +169,7 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
     cm_fail(error, CM_BAD_OPTION, "objective \"pareto\" makes parts, and here they are given: choose time, energy or edp");
     return cm_fail_at(error, "/options/objective");
   }
-  cm_status status = input->from != NULL ? cm_remap(input, run, &made, error) : map_afresh(input, run, &made, error);
+  cm_status status = input->from != NULL ? map_from(input, run, &made, error) : map_afresh(input, run, &made, error);
   if (status == CM_OK)
     status = cm_json_whole(refusals, "the report", error);
   if (status != CM_OK) {

@@ -138,6 +138,20 @@ for vertex in pac["keys"]:
                     ways.append(((here[0] + step[d][0], here[1] + step[d][1]), d))
         check("pacman: neuron %d reaches %s" % (neuron, sorted(map(str, got))), got - {n} == reached[neuron] - {n})
 
+# The tables as routers are loaded: links east, north-east, north, west, south-west, south, then processors.
+raw, at = open(folder + "/spinnaker", "rb").read(), 0
+bits = {"east": 0, "north": 2, "west": 3, "south": 5}
+while at < len(raw):
+    x, y, count = struct.unpack_from("<HHI", raw, at)
+    at += 8
+    loaded = [struct.unpack_from("<HHIII", raw, at + 16 * i) for i in range(count)]
+    at += 16 * count
+    stated = tables.pop((x, y), [])
+    check("spinnaker: entries of chip (%d, %d)" % (x, y), loaded == [
+        (i, 0, sum(1 << (bits[d] if d in bits else 6 + int(d[4:])) for d in e["directions"]), e["key"], e["mask"])
+        for i, e in enumerate(stated)])
+check("spinnaker: a chip without its table", not tables)
+
 for line in wrong[:20]:
     print(line)
 sys.exit(1 if wrong else 0)

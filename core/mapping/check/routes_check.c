@@ -158,20 +158,24 @@ static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t
 
 /* ---- figures ---- */
 
-static json_t *tables_json(const cm_routes_checking *c)
+static json_t *tables_json(cm_routes_checking *c)
 {
   uint64_t most = 0, over = 0, limit = c->chip->table_entries;
   uint32_t fullest = 0;
   for (uint32_t r = 0; r < c->routers; r++) {
     uint64_t entries = c->first[r + 1] - c->first[r];
     over += limit != 0 && entries > limit;
+    if (limit != 0 && entries > limit)
+      routes_violation(c, "routes: the table of router (%" PRIu32 ", %" PRIu32 ") has %" PRIu64 " entries, the chip's have %" PRIu64
+                       " at most", r % c->routers_x, r / c->routers_x, entries, limit);
     fullest = entries > most ? r : fullest;
     most = entries > most ? entries : most;
   }
-  return json_pack("{s:I, s:o, s:I, s:[I,I], s:I, s:b}", "entries", (json_int_t)c->first[c->routers], "limit",
+  json_t *keys = limit == 0 ? NULL : json_integer((json_int_t)(c->links + c->flows));
+  return json_pack("{s:I, s:o, s:I, s:[I,I], s:I, s:b, s:o*}", "entries", (json_int_t)c->first[c->routers], "limit",
                    limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most, "fullest",
                    (json_int_t)(fullest % c->routers_x), (json_int_t)(fullest / c->routers_x), "routers_over",
-                   (json_int_t)over, "fit", over == 0);
+                   (json_int_t)over, "fit", over == 0, "one_per_key", keys);
 }
 
 static cm_status check_figures(cm_routes_checking *c, cm_error *error)
@@ -300,7 +304,7 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_t
   if (status == CM_OK && c.out_of_memory)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
   json_decref(c.json);
-  void *blocks[] = {c.part, c.core, c.entry, c.first, c.dead, c.load, c.plain_load, c.used, c.next, c.met, c.linked,
+  void *blocks[] = {c.part, c.core, c.entry, c.first, c.block, c.dead, c.load, c.plain_load, c.used, c.next, c.met, c.linked,
                     c.stamp, c.target};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);

@@ -7,7 +7,7 @@
 
 /* One entry of a router's table. */
 typedef struct cm_stated_entry {
-  uint64_t key, last;  /* the keys that it is for: a block */
+  uint64_t key, open;  /* it is for keys that equal `key` but for the bits of `open` */
   uint64_t cores;      /* bit: core behind the router */
   uint8_t links;       /* bit: cm_direction */
   bool used;
@@ -26,8 +26,9 @@ typedef struct cm_routes_checking {
   const char *rule;            /* stated turn rule; NULL: none that is known */
   bool multicast;
   unsigned key_bits, rank_bits;
-  cm_stated_entry *entry;      /* by router, by key */
+  cm_stated_entry *entry;      /* by router; by key, or where the chip limits tables as the file has them: the first counts */
   uint64_t *first;             /* [routers + 1] of its entries */
+  uint32_t *block;             /* [parts] where the chip limits tables: a part's keys begin at block << rank_bits */
   uint8_t *dead;               /* [routers * CM_DIRECTIONS] */
   /* What the packets do. */
   uint64_t flows, links, traffic;

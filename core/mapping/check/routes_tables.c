@@ -13,13 +13,19 @@ typedef struct walker {
   uint32_t *core_stamp; /* [cores] targets of the packet under way: its number plus 1; delivered: 0 again */
 } walker;
 
-/* The entry of a router for a key; NULL: none. */
+/* The entry of a router for a key, the first that matches; NULL: none. */
 static cm_stated_entry *find_entry(cm_routes_checking *c, uint32_t router, uint64_t key)
 {
   uint64_t low = c->first[router], high = c->first[router + 1];
+  if (c->block != NULL) {
+    for (; low < c->first[router + 1]; low++)
+      if (((key ^ c->entry[low].key) & ~c->entry[low].open) == 0)
+        return &c->entry[low];
+    return NULL;
+  }
   while (low < high) {
     uint64_t middle = low + (high - low) / 2;
-    if (c->entry[middle].last < key)
+    if ((c->entry[middle].key | c->entry[middle].open) < key)
       low = middle + 1;
     else
       high = middle;
@@ -201,7 +207,7 @@ static void follow_rank(walker *w, const outgoing *o, uint8_t *taken, uint32_t p
   cm_routes_checking *c = w->c;
   char who[96];
   json_int_t v = json_integer_value(neuron);
-  uint64_t key = (uint64_t)part << c->rank_bits | rank;
+  uint64_t key = (uint64_t)(c->block != NULL ? c->block[part] : part) << c->rank_bits | rank;
   uint32_t index = json_is_integer(neuron) && v >= 0 && v < c->topology->vertex_count
                        ? find_net(w, o, taken, part, (uint32_t)v, key)
                        : UINT32_MAX;
@@ -254,8 +260,9 @@ static cm_status follow_parts(walker *w, const outgoing *o, uint8_t *taken, cm_e
   }
   cm_check_comparison comparison = {.result = c->result, .out_of_memory = &c->out_of_memory, .what = "routes",
                                     .except = "neurons"};
-  json_t *truth = json_pack("{s:I, s:I}", "bits", (json_int_t)(bits_for(most) + bits_for(c->parts)), "rank_bits",
-                            (json_int_t)bits_for(most));
+  json_t *blocks = c->block == NULL ? NULL : json_object_get(keys, "blocks"); /* read already: each is another */
+  json_t *truth = json_pack("{s:I, s:I, s:O*}", "bits", (json_int_t)(bits_for(most) + bits_for(c->parts)), "rank_bits",
+                            (json_int_t)bits_for(most), "blocks", blocks);
   cm_check_compare(&comparison, "/keys", keys, truth);
   json_decref(truth);
   return CM_OK;
@@ -277,7 +284,7 @@ cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error)
     status = error->status;
   if (status == CM_OK)
     status = follow_parts(&w, &o, taken, error);
-  for (uint32_t r = 0; status == CM_OK && r < c->routers; r++)
+  for (uint32_t r = 0; status == CM_OK && c->block == NULL && r < c->routers; r++)
     for (uint64_t i = c->first[r]; i < c->first[r + 1]; i++)
       if (!c->entry[i].used)
         routes_violation(c, "routes: the entry for key %" PRIu64 " of router (%" PRIu32 ", %" PRIu32 ") serves no axon",

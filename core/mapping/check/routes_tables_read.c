@@ -1,4 +1,5 @@
-/* Reading routing tables: entries by router, by key. What is no entry is a violation and matches no packet. */
+/* Reading routing tables: entries by router, by key or in the order of the file. What is no entry is a violation and matches no
+ * packet. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static bool read_cores(const cm_routes_checking *c, const json_t *list, uint64_t
   return json_is_array(list);
 }
 
-/* [key, mask, links, cores]; the mask leaves the lowest bits of a key open, and no others. */
+/* [key, mask, links, cores]; where the chip does not limit tables the mask leaves the lowest bits of a key open, and no others. */
 static bool read_entry(const cm_routes_checking *c, const json_t *row, cm_stated_entry *entry)
 {
   json_int_t key, mask;
@@ -43,8 +44,8 @@ static bool read_entry(const cm_routes_checking *c, const json_t *row, cm_stated
   if (json_unpack((json_t *)(uintptr_t)row, "[I,I,s,o!]", &key, &mask, &links, &cores) != 0 || key < 0 || mask < 0)
     return false;
   uint64_t open = all & ~(uint64_t)mask;
-  *entry = (cm_stated_entry){.key = (uint64_t)key, .last = (uint64_t)key | open};
-  return ((uint64_t)mask & ~all) == 0 && (open & (open + 1)) == 0 && ((uint64_t)key & ~(uint64_t)mask) == 0 &&
+  *entry = (cm_stated_entry){.key = (uint64_t)key, .open = open};
+  return ((uint64_t)mask & ~all) == 0 && (c->block != NULL || (open & (open + 1)) == 0) && ((uint64_t)key & ~(uint64_t)mask) == 0 &&
          read_links(links, &entry->links) && read_cores(c, cores, &entry->cores) &&
          (entry->links != 0 || entry->cores != 0);
 }
@@ -52,7 +53,7 @@ static bool read_entry(const cm_routes_checking *c, const json_t *row, cm_stated
 static int by_key(const void *a, const void *b)
 {
   const cm_stated_entry *p = a, *q = b;
-  return p->key != q->key ? p->key < q->key ? -1 : 1 : p->last < q->last ? -1 : p->last > q->last;
+  return p->key != q->key ? p->key < q->key ? -1 : 1 : p->open < q->open ? -1 : p->open > q->open;
 }
 
 /* The router of a table, UINT32_MAX after a violation. */
@@ -83,17 +84,46 @@ static void read_table(cm_routes_checking *c, size_t index, uint32_t router, con
     if (read_entry(c, json_array_get(list, i), &into[count]))
       count++;
     else {
-      into[count] = (cm_stated_entry){.key = UINT64_MAX, .last = UINT64_MAX, .used = true}; /* for no packet */
+      into[count] = (cm_stated_entry){.key = UINT64_MAX, .used = true}; /* for no packet */
       count++;
       routes_violation(c, "routes /tables/%zu/entries/%zu is not [key, mask, links, cores] as keys of %u bits and this "
                        "chip have them", index, i, c->key_bits);
     }
+  if (c->block != NULL)
+    return;
   if (count > 0)
     qsort(into, count, sizeof *into, by_key);
   for (uint64_t i = 1; i < count; i++)
-    if (into[i].key <= into[i - 1].last && into[i].key != UINT64_MAX)
+    if (into[i].key <= (into[i - 1].key | into[i - 1].open) && into[i].key != UINT64_MAX)
       routes_violation(c, "routes: router (%" PRIu32 ", %" PRIu32 ") has two entries for key %" PRIu64, router % c->routers_x,
                        router / c->routers_x, into[i].key);
+}
+
+/* The blocks of parts' keys, each part another. */
+static cm_status read_blocks(cm_routes_checking *c, const json_t *list, cm_error *error)
+{
+  uint32_t room = 0; /* the last block of as many bits as it takes to number the parts */
+  uint8_t *seen;
+  while (room < c->parts - 1)
+    room = 2 * room + 1;
+  if (json_array_size(list) != c->parts)
+    return cm_fail(error, CM_BAD_MAPPING, "the routes' \"keys\" need \"blocks\", one a part: the chip limits tables");
+  if (CM_NEW(c->run->memory, c->block, c->parts, error) != CM_OK ||
+      CM_NEW(c->run->memory, seen, (size_t)room + 1, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t p = 0; p < c->parts && status == CM_OK; p++) {
+    const json_t *value = json_array_get(list, p);
+    json_int_t block = json_integer_value(value);
+    if (!json_is_integer(value) || block < 0 || block > room || seen[block])
+      status = cm_fail(error, CM_BAD_MAPPING, "routes /keys/blocks/%" PRIu32 " is no block of keys of its own, 0 to %" PRIu32, p, room);
+    else {
+      seen[block] = 1;
+      c->block[p] = (uint32_t)block;
+    }
+  }
+  cm_free(seen);
+  return status;
 }
 
 cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error)
@@ -108,6 +138,8 @@ cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error)
     return cm_fail(error, CM_BAD_MAPPING, "the routes' \"keys\" (\"bits\", \"rank_bits\") or \"tables\" are missing or out of range");
   c->key_bits = (unsigned)bits;
   c->rank_bits = (unsigned)rank_bits;
+  if (c->chip->table_entries != 0 && read_blocks(c, json_object_get(keys, "blocks"), error) != CM_OK)
+    return error->status;
   if (CM_NEW(c->run->memory, c->first, (size_t)c->routers + 1, error) != CM_OK ||
       CM_NEW(c->run->memory, seen, c->routers, error) != CM_OK ||
       CM_NEW(c->run->memory, router, tables, error) != CM_OK) {

@@ -11,6 +11,7 @@ const cm_export_format cm_export_formats[] = {
    cm_export_booksim},
   {"noxim", "Noxim: table of traffic between routers", "noxim.txt", "text/plain; charset=utf-8", cm_export_noxim},
   {"pacman", "PACMAN (SpiNNaker): placements, keys and routing tables as JSON", "pacman.json", "application/json", cm_export_pacman},
+  {"spinnaker", "SpiNNaker: routing tables as its routers are loaded, binary", "tables.bin", "application/octet-stream", cm_export_spinnaker},
   {"hgrade", "graders of hypergraph mappings: binary placement of the parts", "placement.bin", "application/octet-stream",
    cm_export_hgrade},
   {"traffic", "packets a step between routers: source destination rate", "traffic.txt", "text/plain; charset=utf-8", cm_export_traffic},

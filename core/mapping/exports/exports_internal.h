@@ -9,6 +9,7 @@ cm_status cm_export_noxim(const cm_mapped *mapped, cm_run *run, FILE *stream, cm
 cm_status cm_export_booksim(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error);
 cm_status cm_export_sanafe(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error);
 cm_status cm_export_pacman(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error);
+cm_status cm_export_spinnaker(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error);
 cm_status cm_export_hgrade(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error);
 cm_status cm_export_lava(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error);
 

@@ -1,4 +1,4 @@
-/* PACMAN, SpiNNaker's mapper: where vertices are (chip x, y and processor p), which keys their neurons send, and routing tables by
+/* SpiNNaker: files of PACMAN, its mapper, and tables as its routers are loaded. PACMAN's: where vertices are (chip x, y and processor p), which keys their neurons send, and routing tables by
  * its file schemas. SpiNNaker's y grows north. Processor 0 of a chip is its monitor's, so cores begin at 1. */
 #include <inttypes.h>
 
@@ -11,6 +11,11 @@ enum { KEY_BITS = 32, PROCESSORS = 17 };
 static uint32_t north(const cm_chip *chip, uint32_t router)
 {
   return cm_chip_routers_y(chip) - 1 - router / cm_chip_routers_x(chip);
+}
+
+static uint64_t all_bits(const cm_routes *r)
+{
+  return r->key_bits == 0 ? 0 : UINT64_MAX >> (64 - r->key_bits);
 }
 
 static void put_placements(const cm_mapped *m, FILE *out)
@@ -26,11 +31,11 @@ static void put_placements(const cm_mapped *m, FILE *out)
 
 static void put_keys(const cm_mapped *m, const cm_routes *r, FILE *out)
 {
-  uint64_t all = r->key_bits == 0 ? 0 : UINT64_MAX >> (64 - r->key_bits);
+  uint64_t all = all_bits(r);
   (void)fputs("], \"keys\": [\n", out);
   for (uint32_t p = 0; p < m->parts; p++) {
     (void)fprintf(out, "{\"vertex_label\": \"part%" PRIu32 "\", \"key\": %" PRIu64 ", \"mask\": %" PRIu64 ", \"neurons\": [", p,
-                  (uint64_t)p << r->rank_bits, all & ~((UINT64_C(1) << r->rank_bits) - 1));
+                  cm_routes_key(r, p), all & ~((UINT64_C(1) << r->rank_bits) - 1));
     for (uint32_t f = r->part_first[p]; f < r->part_first[p + 1]; f++)
       (void)fprintf(out, "%s%" PRIu32, f == r->part_first[p] ? "" : ",", cm_topology_source(r->topology, r->net[f]));
     (void)fprintf(out, "]}%s\n", p + 1 < m->parts ? "," : "");
@@ -56,7 +61,7 @@ static void put_entry(const cm_table_entry *e, uint64_t all, FILE *out)
 {
   static const char *const links[CM_DIRECTIONS] = {[CM_EAST] = "east", [CM_WEST] = "west", [CM_SOUTH] = "south", [CM_NORTH] = "north"};
   bool first = true;
-  (void)fprintf(out, "{\"key\": %" PRIu64 ", \"mask\": %" PRIu64 ", \"directions\": [", e->key, all & ~((UINT64_C(1) << e->span) - 1));
+  (void)fprintf(out, "{\"key\": %" PRIu64 ", \"mask\": %" PRIu64 ", \"directions\": [", e->key, all & ~e->open);
   for (int d = 0; d < CM_DIRECTIONS; d++)
     if (e->word >> d & 1) {
       (void)fprintf(out, "%s\"%s\"", first ? "" : ", ", links[d]);
@@ -70,21 +75,33 @@ static void put_entry(const cm_table_entry *e, uint64_t all, FILE *out)
   (void)fputs("]}", out);
 }
 
+static cm_status gather_tables(const cm_routes *r, cm_run *run, tables *t, cm_error *error)
+{
+  *t = (tables){.r = r};
+  cm_status status = CM_OK;
+  if (CM_NEW(run->memory, t->at, (size_t)r->router_count + 1, error) != CM_OK ||
+      CM_NEW(run->memory, t->entry, r->entries_total, error) != CM_OK)
+    status = error->status;
+  for (uint32_t k = 0; status == CM_OK && k + 1 < r->router_count; k++)
+    t->at[k + 1] = t->at[k] + r->entries[k];
+  if (status == CM_OK && r->entries_total > 0)
+    status = cm_tables_walk(r, run, gather, t, error);
+  if (status != CM_OK) {
+    cm_free(t->at);
+    cm_free(t->entry);
+  }
+  return status;
+}
+
 static cm_status put_tables(const cm_routes *r, cm_run *run, FILE *out, cm_error *error)
 {
-  tables t = {.r = r};
-  uint64_t all = r->key_bits == 0 ? 0 : UINT64_MAX >> (64 - r->key_bits), i = 0;
-  if (CM_NEW(run->memory, t.at, (size_t)r->router_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, t.entry, r->entries_total, error) != CM_OK) {
-    cm_free(t.at);
+  tables t;
+  uint64_t all = all_bits(r), i = 0;
+  if (gather_tables(r, run, &t, error) != CM_OK)
     return error->status;
-  }
-  for (uint32_t k = 0; k + 1 < r->router_count; k++)
-    t.at[k + 1] = t.at[k] + r->entries[k];
-  cm_status status = r->entries_total > 0 ? cm_tables_walk(r, run, gather, &t, error) : CM_OK;
   (void)fputs("], \"routing_tables\": [\n", out);
   bool lead = true;
-  for (uint32_t k = 0; k < r->router_count && status == CM_OK; k++) {
+  for (uint32_t k = 0; k < r->router_count; k++) {
     uint64_t end = t.at[k];
     uint32_t router = r->first_router + k;
     if (i == end)
@@ -101,17 +118,60 @@ static cm_status put_tables(const cm_routes *r, cm_run *run, FILE *out, cm_error
   (void)fputs("\n]}\n", out);
   cm_free(t.at);
   cm_free(t.entry);
-  return status;
+  return CM_OK;
 }
 
-cm_status cm_export_pacman(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
+static void put_number(uint32_t value, unsigned bytes, FILE *out)
+{
+  for (unsigned i = 0; i < bytes; i++)
+    (void)fputc((int)(value >> 8 * i & 0xff), out);
+}
+
+/* An rtr_entry_t of the system software: next, free, route, key, mask. Bits of the route: links east, north-east, north, west,
+ * south-west, south, then processors from 0. */
+static void put_loaded(uint32_t number, const cm_table_entry *e, uint64_t all, FILE *out)
+{
+  static const unsigned bit[CM_DIRECTIONS] = {[CM_EAST] = 0, [CM_NORTH] = 2, [CM_WEST] = 3, [CM_SOUTH] = 5};
+  enum { PROCESSOR_0 = 6 };
+  uint32_t route = (uint32_t)(e->word >> CM_DIRECTIONS) << (PROCESSOR_0 + 1);
+  for (int d = 0; d < CM_DIRECTIONS; d++)
+    route |= (uint32_t)(e->word >> d & 1) << bit[d];
+  put_number(number, 2, out);
+  put_number(0, 2, out);
+  put_number(route, 4, out);
+  put_number((uint32_t)e->key, 4, out);
+  put_number((uint32_t)(all & ~e->open), 4, out);
+}
+
+static cm_status put_loads(const cm_routes *r, cm_run *run, FILE *out, cm_error *error)
+{
+  tables t;
+  uint64_t all = all_bits(r), i = 0;
+  if (gather_tables(r, run, &t, error) != CM_OK)
+    return error->status;
+  for (uint32_t k = 0; k < r->router_count; k++) {
+    uint32_t router = r->first_router + k;
+    if (i == t.at[k])
+      continue;
+    put_number(router % cm_chip_routers_x(r->chip), 2, out);
+    put_number(north(r->chip, router), 2, out);
+    put_number((uint32_t)(t.at[k] - i), 4, out);
+    for (uint32_t number = 0; i < t.at[k]; i++)
+      put_loaded(number++, &t.entry[i], all, out);
+  }
+  cm_free(t.at);
+  cm_free(t.entry);
+  return CM_OK;
+}
+
+/* Routes on SpiNNaker's terms; they look at *mapping, which this fills in. */
+static cm_status make_routes(const cm_mapped *mapped, cm_run *run, cm_mapping *mapping, cm_routes **routes, cm_error *error)
 {
   const cm_chip *chip = mapped->chip;
-  cm_routes *routes;
-  cm_route_options options = {.rule = CM_TURNS_XY, .multicast = true};
+  cm_route_options options = {.rule = CM_TURNS_XY, .multicast = true, .other_rule = true};
   /* Routes are of where parts are, and of nothing else that a mapping has. */
-  cm_mapping mapping = {.vertex_count = mapped->topology->vertex_count, .part_count = mapped->parts,
-                        .part = (uint32_t *)(uintptr_t)mapped->part, .core = (uint32_t *)(uintptr_t)mapped->core};
+  *mapping = (cm_mapping){.vertex_count = mapped->topology->vertex_count, .part_count = mapped->parts,
+                          .part = (uint32_t *)(uintptr_t)mapped->part, .core = (uint32_t *)(uintptr_t)mapped->core};
   if (!mapped->topology->directed)
     return cm_fail(error, CM_CONFLICT, "SpiNNaker's keys are of axons, and this network's edges have no direction");
   if (chip->router_x * chip->router_y > PROCESSORS)
@@ -119,16 +179,37 @@ cm_status cm_export_pacman(const cm_mapped *mapped, cm_run *run, FILE *stream, c
                    PROCESSORS, chip->router_x * chip->router_y);
   if (chip->routing == CM_ROUTING_YX)
     options.rule = CM_TURNS_YX;
-  if (cm_routes_make(&mapping, mapped->topology, chip, &options, run, &routes, error) != CM_OK)
+  if (cm_routes_make(mapping, mapped->topology, chip, &options, run, routes, error) != CM_OK)
     return error->status;
-  cm_status status = routes->key_bits > KEY_BITS
-                       ? cm_fail(error, CM_CONFLICT, "SpiNNaker's keys have %d bits, and these axons need %u", KEY_BITS, routes->key_bits)
-                       : CM_OK;
-  if (status == CM_OK) {
-    put_placements(mapped, stream);
-    put_keys(mapped, routes, stream);
-    status = put_tables(routes, run, stream, error);
-  }
+  if ((*routes)->key_bits <= KEY_BITS)
+    return CM_OK;
+  cm_fail(error, CM_CONFLICT, "SpiNNaker's keys have %d bits, and these axons need %u", KEY_BITS, (*routes)->key_bits);
+  cm_routes_free(*routes);
+  return CM_CONFLICT;
+}
+
+cm_status cm_export_pacman(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
+{
+  cm_routes *routes;
+  cm_mapping mapping;
+  cm_status status = make_routes(mapped, run, &mapping, &routes, error);
+  if (status != CM_OK)
+    return status;
+  put_placements(mapped, stream);
+  put_keys(mapped, routes, stream);
+  status = put_tables(routes, run, stream, error);
+  cm_routes_free(routes);
+  return status;
+}
+
+cm_status cm_export_spinnaker(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
+{
+  cm_routes *routes;
+  cm_mapping mapping;
+  cm_status status = make_routes(mapped, run, &mapping, &routes, error);
+  if (status != CM_OK)
+    return status;
+  status = put_loads(routes, run, stream, error);
   cm_routes_free(routes);
   return status;
 }

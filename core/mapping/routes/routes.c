@@ -276,13 +276,13 @@ static cm_status count_tables(chooser *c, cm_error *error)
   cm_routes *r = c->r;
   if (!r->multicast)
     return CM_OK;
+  if (r->chip->table_entries != 0)
+    return cm_tables_fit(r, c->run, error);
   if (CM_NEW(c->run->memory, r->entries, r->router_count, error) != CM_OK ||
       cm_tables_walk(r, c->run, count_entry, r, error) != CM_OK)
     return error->status;
-  for (uint32_t i = 0; i < r->router_count; i++) {
-    r->routers_over += r->chip->table_entries != 0 && r->entries[i] > r->chip->table_entries;
+  for (uint32_t i = 0; i < r->router_count; i++)
     r->fullest = r->entries[i] > cm_routes_entries(r, r->fullest) ? r->first_router + i : r->fullest;
-  }
   return CM_OK;
 }
 
@@ -347,16 +347,13 @@ cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *
   *own = options->routing != CM_ROUTES_AUTO;
   cm_turn_rule theirs = chip->routing == CM_ROUTING_XY ? CM_TURNS_XY : CM_TURNS_YX;
   return (cm_route_options){.rule = *own ? (cm_turn_rule)(options->routing - 1) : theirs,
-                            .multicast = options->route_model == CM_ROUTES_MULTICAST};
+                            .multicast = options->route_model == CM_ROUTES_MULTICAST,
+                            .other_rule = !*own};
 }
 
-cm_status cm_routes_make(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
-                         const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error)
+static cm_status make_under(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
+                            const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error)
 {
-  cm_run_phase(run, "routes");
-  if (options->multicast && topology->directed && (uint64_t)chip->router_x * chip->router_y > CM_LOCAL_CORES_MAX)
-    return cm_fail(error, CM_TOO_LARGE, "routing tables know at most %d cores behind one router; this chip has %u x %u",
-                   CM_LOCAL_CORES_MAX, chip->router_x, chip->router_y);
   chooser c = {.run = run};
   if (CM_NEW(run->memory, c.r, 1, error) != CM_OK)
     return error->status;
@@ -373,6 +370,26 @@ cm_status cm_routes_make(const cm_mapping *mapping, const cm_topology *topology,
   return CM_OK;
 }
 
+cm_status cm_routes_make(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
+                         const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error)
+{
+  cm_run_phase(run, "routes");
+  if (options->multicast && topology->directed && (uint64_t)chip->router_x * chip->router_y > CM_LOCAL_CORES_MAX)
+    return cm_fail(error, CM_TOO_LARGE, "routing tables know at most %d cores behind one router; this chip has %u x %u",
+                   CM_LOCAL_CORES_MAX, chip->router_x, chip->router_y);
+  cm_status status = make_under(mapping, topology, chip, options, run, routes, error);
+  if (status != CM_LIMIT_BROKEN || !options->other_rule || options->rule > CM_TURNS_YX)
+    return status;
+  cm_route_options other = *options;
+  cm_error ignored;
+  other.rule = options->rule == CM_TURNS_XY ? CM_TURNS_YX : CM_TURNS_XY;
+  cm_status second = make_under(mapping, topology, chip, &other, run, routes, &ignored);
+  if (second == CM_OK || second == CM_LIMIT_BROKEN || second == CM_NO_ROUTE)
+    return second == CM_OK ? CM_OK : status;
+  *error = ignored;
+  return second;
+}
+
 void cm_routes_free(cm_routes *routes)
 {
   if (routes == NULL)
@@ -386,5 +403,8 @@ void cm_routes_free(cm_routes *routes)
   cm_free(routes->part_first);
   cm_free(routes->load);
   cm_free(routes->entries);
+  cm_free(routes->key_block);
+  cm_free(routes->table);
+  cm_free(routes->table_first);
   cm_free(routes);
 }

@@ -8,6 +8,8 @@
 #include "core/chip/routes.h"
 #include "core/mapping/map.h"
 
+enum { CM_LOCAL_CORES_MAX = 60 }; /* cores behind a router that tables know */
+
 typedef struct cm_routes {
   const cm_topology *topology; /* of the caller; they must outlive the routes */
   const cm_chip *chip;
@@ -33,6 +35,10 @@ typedef struct cm_routes {
   uint64_t channels, dependencies; /* of the channel dependency graph, which is acyclic */
   uint32_t *entries;           /* [router_count] of its routing table; NULL unless multicast */
   uint64_t entries_total, routers_over; /* all; routers with more than the chip's limit */
+  /* Where the chip limits tables they are minimised, else NULL: */
+  uint32_t *key_block;         /* [part_count] a part's keys begin at its block << rank_bits */
+  struct cm_table_entry *table; /* [entries_total] by router, the first that matches counts */
+  uint64_t *table_first;       /* [router_count + 1] */
   uint32_t fullest;            /* router with most entries */
 } cm_routes;
 
@@ -45,6 +51,7 @@ uint32_t cm_routes_entries(const cm_routes *routes, uint32_t router);
 typedef struct cm_route_options {
   cm_turn_rule rule;
   bool multicast;     /* ignored for undirected networks, whose edges are pairs */
+  bool other_rule;    /* where tables do not fit, the other of XY and YX is tried */
   uint64_t links_max; /* CM_TOO_LARGE when flows are longer together; 0: no limit */
 } cm_route_options;
 
@@ -53,7 +60,8 @@ cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *
 
 /* Makes the routes of a mapping. Opens phase "routes". O(pins log(targets) + rounds * shapes * total links), of which
  * the second factor is 1 under XY and YX; the rounds are fewer on large inputs. CM_NO_ROUTE names the neuron (or parts)
- * that dead links cut off. Same result for any thread count. */
+ * that dead links cut off. Where the chip limits the entries of tables (docs/routes.md, "Tables that fit"), CM_LIMIT_BROKEN
+ * names the router whose table needs most. Same result for any thread count. */
 cm_status cm_routes_make(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
                          const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error);
 void cm_routes_free(cm_routes *routes); /* NULL is allowed */

@@ -48,7 +48,9 @@ json_t *cm_routes_json(const cm_routes *r)
                 r->chip->table_entries == 0 ? json_null() : json_integer(r->chip->table_entries), "most",
                 (json_int_t)entries, "fullest", (int)(r->fullest % routers_x), (int)(r->fullest / routers_x),
                 "routers_over", (json_int_t)r->routers_over, "fit", r->routers_over == 0);
-  if (json_object_set_new(json, "tables", tables) != 0) {
+  /* An entry an axon at each router of its tree: what minimising began with. */
+  bool whole = r->key_block == NULL || json_object_set_new(tables, "one_per_key", json_integer((json_int_t)(r->links + r->flow_count))) == 0;
+  if (json_object_set_new(json, "tables", tables) != 0 || !whole) {
     json_decref(json);
     return NULL;
   }
@@ -125,7 +127,7 @@ static void put_word(writer *w, uint64_t word)
 static void put_entry(writer *w, const cm_table_entry *entry)
 {
   uint64_t all = w->r->key_bits == 0 ? 0 : UINT64_MAX >> (64 - w->r->key_bits);
-  uint64_t mask = all & ~((UINT64_C(1) << entry->span) - 1);
+  uint64_t mask = all & ~entry->open;
   if (w->csv)
     (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",0x%" PRIx64 ",0x%" PRIx64 ",", x_of(w, entry->router),
                   y_of(w, entry->router), entry->key, mask);
@@ -212,7 +214,10 @@ static void put_keys(writer *w)
                     cm_topology_source(r->topology, r->net[f]));
     (void)fputc(']', w->stream);
   }
-  (void)fputs("]}", w->stream);
+  (void)fputc(']', w->stream);
+  for (uint32_t p = 0; r->key_block != NULL && p < r->mapping->part_count; p++)
+    (void)fprintf(w->stream, "%s%" PRIu32, p == 0 ? ", \"blocks\": [" : ",", r->key_block[p]);
+  (void)fputs(r->key_block != NULL ? "]}" : "}", w->stream);
 }
 
 static cm_status put_json(writer *w, cm_error *error)

@@ -26,6 +26,7 @@ typedef struct work {
   size_t visit_count, visit_room, list_room;
   cm_table_visit emit;
   void *user;
+  bool blocks; /* what goes straight on is emitted too */
 } work;
 
 static cm_status enlarge(work *w, void *array, size_t *room, size_t size, cm_error *error)
@@ -79,13 +80,25 @@ static cm_status visit_flow(work *w, uint32_t flow, uint32_t rank, bool alone, c
     if (node->target)
       word |= w->local[node->router - r->first_router] << CM_DIRECTIONS;
     bool straight = node->in != CM_NO_DIRECTION && word == UINT64_C(1) << node->in;
-    if (straight && alone) /* no entry, and no other axon's entry to keep clear of */
+    if (straight && alone && !w->blocks) /* no entry, and no other axon's entry to keep clear of */
       continue;
     status = add_visit(w, node->router - r->first_router, (visit){.word = word, .rank = rank, .straight = straight}, error);
   }
   for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++)
     w->local[cm_router_of(chip, r->mapping->core[r->target[i]]) - r->first_router] = 0;
   return status;
+}
+
+/* Leaves open only bits in which keys of the block differ. */
+static void tighten(cm_table_entry *entry, uint64_t key, const visit *list, size_t count)
+{
+  uint64_t all = list[0].rank, any = 0;
+  for (size_t i = 0; i < count; i++) {
+    all &= list[i].rank;
+    any |= list[i].rank;
+  }
+  entry->key = key | all;
+  entry->open = any & ~all;
 }
 
 /* Covers visits (ascending ranks inside the block of 2^span keys from `base`) with as few aligned blocks as can be. */
@@ -97,10 +110,12 @@ static cm_status cover(work *w, uint32_t router, uint64_t key, uint64_t base, un
     straight = straight && list[i].straight;
     same = same && list[i].word == list[0].word;
   }
-  if (straight)
+  if (count == 0 || (straight && !w->blocks))
     return CM_OK;
   if (same) {
-    cm_table_entry entry = {key | base, list[0].word, router, span};
+    cm_table_entry entry = {key | base, (UINT64_C(1) << span) - 1, list[0].word, router, straight};
+    if (w->blocks)
+      tighten(&entry, key, list, count);
     return w->emit(w->user, &entry, error);
   }
   uint64_t middle = base + (UINT64_C(1) << (span - 1));
@@ -124,16 +139,16 @@ static cm_status cover_part(work *w, uint32_t part, cm_error *error)
         w->list[count++] = w->visit[v - 1];
     }
     if (status == CM_OK)
-      status = cover(w, w->r->first_router + router, (uint64_t)part << w->r->rank_bits, 0, w->r->rank_bits, w->list, count, error);
+      status = cover(w, w->r->first_router + router, cm_routes_key(w->r, part), 0, w->r->rank_bits, w->list, count, error);
     w->first[router] = w->last[router] = 0;
   }
   w->touched_count = w->visit_count = 0;
   return status;
 }
 
-cm_status cm_tables_walk(const cm_routes *routes, cm_run *run, cm_table_visit emit, void *user, cm_error *error)
+static cm_status walk(const cm_routes *routes, cm_run *run, bool blocks, cm_table_visit emit, void *user, cm_error *error)
 {
-  work w = {.r = routes, .run = run, .emit = emit, .user = user};
+  work w = {.r = routes, .run = run, .emit = emit, .user = user, .blocks = blocks};
   cm_memory *memory = run->memory;
   size_t routers = routes->router_count;
   cm_status status = CM_OK;
@@ -156,5 +171,20 @@ cm_status cm_tables_walk(const cm_routes *routes, cm_run *run, cm_table_visit em
   cm_free(w.touched);
   cm_free(w.visit);
   cm_free(w.list);
+  return status;
+}
+
+cm_status cm_blocks_walk(const cm_routes *routes, cm_run *run, cm_table_visit emit, void *user, cm_error *error)
+{
+  return walk(routes, run, true, emit, user, error);
+}
+
+cm_status cm_tables_walk(const cm_routes *routes, cm_run *run, cm_table_visit emit, void *user, cm_error *error)
+{
+  if (routes->table == NULL)
+    return walk(routes, run, false, emit, user, error);
+  cm_status status = CM_OK;
+  for (uint64_t i = 0; i < routes->entries_total && status == CM_OK; i++)
+    status = emit(user, &routes->table[i], error);
   return status;
 }
