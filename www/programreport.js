@@ -25,6 +25,8 @@ const GROUPS = [
     ['Computed on the chip', 'split.computed', count],
     ['Cut in pieces', 'split.cut', count],
     ['Pieces', 'split.pieces', count],
+    ['Cut along their sum', 'partial_sums.operators', count],
+    ['In parts of sums', 'partial_sums.parts', count],
     ['Segments', 'program.subgraphs', count],
     ['Instructions', 'program.instructions', count],
     ['Memory of the chip', 'program.memory_bytes', bytes],

@@ -1,6 +1,8 @@
 /* Lower bounds on time from dependency cones: what an element needs has to be done before it. */
 #include "core/machine/bound.h"
 
+#include "core/machine/plan/partial_sums.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +148,17 @@ static void weigh_lanes(bounding *b)
   }
 }
 
+/* A piece of a product that may be cut along its sum begins with one part of it, of which the shortest is so long. */
+static void narrow_sum(bounding *b, const cm_call *call)
+{
+  uint32_t parts = cm_sum_parts(call, b->target, b->plan->memory_bytes);
+  int64_t extent = cm_sum_extent(call);
+  if (parts < 2)
+    return;
+  cm_sum_boxes(call, 0, extent / parts, b->inputs[0]);
+  cm_sum_boxes(call, extent - extent / parts, extent, b->inputs[1]);
+}
+
 /* Adds what an operator has to do for a need to its place in the order, and what it reads to the needs. With `alone` only
  * its parameters count: it is the one that is to begin. */
 static cm_status visit_op(bounding *b, uint32_t place, const cm_plan_op *op, const needed *n, bool alone, cm_error *error)
@@ -171,6 +184,8 @@ static cm_status visit_op(bounding *b, uint32_t place, const cm_plan_op *op, con
     work *= per_element[0] < per_element[1] ? per_element[0] : per_element[1];
   if (!alone)
     b->work[place] += busy_share(b, op, work);
+  else
+    narrow_sum(b, call);
   for (uint32_t i = 0; i < call->input_count; i++) {
     if (!cm_has(call, i) || i >= call->node->input_count)
       continue;

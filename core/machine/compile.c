@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "core/machine/internal.h"
 #include "core/machine/order.h"
+#include "core/machine/plan/partial_sums.h"
 #include "core/machine/run/timeline.h"
 #include "core/machine/schedule/search.h"
 #include "core/operators/check.h"
@@ -26,6 +27,8 @@ typedef struct compiling {
   const cm_chip *chip;
   cm_run *run;
   cm_model *given, *made;
+  cm_model *cut;   /* `made` with sums cut; NULL: nothing is to be cut, or it does not pay */
+  cm_sums sums;
   cm_compile_stage last;
   cm_draft draft;
   cm_program *program;
@@ -46,6 +49,54 @@ static cm_status add_report(compiling *c, const char *name, json_t *report, cm_e
              : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the compilation");
 }
 
+/* What the program is of. */
+static cm_model *planned(const compiling *c)
+{
+  return c->cut != NULL ? c->cut : c->made;
+}
+
+static void forget_cut(compiling *c)
+{
+  cm_model_free(c->cut);
+  c->cut = NULL;
+}
+
+static cm_status make_packs(compiling *c, const cm_plan_options *options, cm_error *error)
+{
+  cm_packs_free(&c->packs);
+  c->packs = (cm_packs){0};
+  return cm_packs_make(planned(c), c->chip->target, options->memory_bytes / PACKED_SHARE, c->run, &c->packs, error);
+}
+
+/* Searches the settings; where sums may be cut, of the model with and without, and takes the faster. */
+static cm_status search_settings(compiling *c, const cm_plan_options *options, const cm_search_options *search, cm_error *error)
+{
+  cm_model *cut = c->cut;
+  cm_candidate best;
+  json_t *report;
+  if (cut == NULL || c->sums.needed)
+    return cm_settings_search(planned(c), options, search, c->run, &c->best, &c->search, error);
+  c->cut = NULL;
+  if (make_packs(c, options, error) != CM_OK ||
+      cm_settings_search(c->made, options, search, c->run, &c->best, &c->search, error) != CM_OK) {
+    c->cut = cut;
+    return error->status;
+  }
+  c->cut = cut;
+  if (make_packs(c, options, error) != CM_OK ||
+      cm_settings_search(cut, options, search, c->run, &best, &report, error) != CM_OK)
+    return error->status;
+  if (best.time_ns < c->best.time_ns) {
+    json_decref(c->search);
+    c->search = report;
+    c->best = best;
+    return CM_OK;
+  }
+  json_decref(report);
+  forget_cut(c);
+  return make_packs(c, options, error);
+}
+
 static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **order, cm_error *error)
 {
   const double seconds = c->options->search_seconds, start = cm_now();
@@ -53,7 +104,7 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
   const cm_order_limits limits = {c->options->scores, seconds > 0 ? start + seconds : 0};
   if (options->settings != NULL) {
     cm_run_phase(c->run, "search");
-    if (cm_settings_search(c->made, options, &search, c->run, &c->best, &c->search, error) != CM_OK)
+    if (search_settings(c, options, &search, error) != CM_OK)
       return error->status;
     options->settings = &c->best.settings;
     if (CM_NEW(c->run->memory, c->part, 1, error) != CM_OK)
@@ -64,10 +115,10 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
   }
   const cm_target *target = c->chip->target;
   const cm_order_measure measure = {c->options->measure, c->options->measure_path, c->options->measure_seconds};
-  if (cm_draft_make(c->made, NULL, options, c->chip->name, target, c->run, &c->draft, error) != CM_OK)
+  if (cm_draft_make(planned(c), NULL, options, c->chip->name, target, c->run, &c->draft, error) != CM_OK)
     return error->status;
   return c->options->file_order ? CM_OK
-                                : cm_order_search(c->made, options, c->chip->name, target,
+                                : cm_order_search(planned(c), options, c->chip->name, target,
                                                   measure.command != NULL ? &measure : NULL, &limits, c->run, &c->draft, order, error);
 }
 
@@ -96,21 +147,28 @@ static cm_status time_one_lane(compiling *c, double *ns, cm_error *error)
   options.packs = c->packs.value_count > 0 ? options.packs : NULL;
   cm_status status = cm_target_number(one, error);
   if (status == CM_OK)
-    status = cm_candidate_make(c->made, NULL, &options, c->run, &candidate, error);
+    status = cm_candidate_make(planned(c), NULL, &options, c->run, &candidate, error);
   cm_free(one);
   if (status == CM_OK)
     *ns = candidate.time_ns;
   return status;
 }
 
-/* The plan that bounds are of: of a program for a part of the chip, one for the whole. */
+/* The plan that bounds are of: of a program for a part of the chip, one for the whole; of one whose sums are cut, one with
+ * none cut, which may need more memory than there is. */
 static cm_status whole_plan(compiling *c, cm_plan **whole, cm_error *error)
 {
+  const uint64_t memory = c->cut != NULL ? CM_TARGET_MEMORY_MAX : memory_of(c);
   const cm_settings settings = cm_settings_default(memory_of(c));
-  const cm_plan_options options = {.memory_bytes = memory_of(c), .tile_share = TILE_SHARE, .target = c->chip->target,
+  const cm_plan_options options = {.memory_bytes = memory, .tile_share = TILE_SHARE, .target = c->chip->target,
                                    .chip_name = c->chip->name, .settings = &settings};
   *whole = NULL;
-  return c->part == NULL ? CM_OK : cm_plan_new(c->made, NULL, &options, c->run, whole, error);
+  if (c->part == NULL && c->cut == NULL)
+    return CM_OK;
+  if (cm_plan_new(c->made, NULL, &options, c->run, whole, error) != CM_OK)
+    return error->status;
+  (*whole)->memory_bytes = memory_of(c) / CM_ALIGNMENT * CM_ALIGNMENT;
+  return CM_OK;
 }
 
 /* Takes the reference to what the search for an order has to say. */
@@ -167,18 +225,25 @@ static cm_status make(compiling *c, cm_error *error)
   const cm_settings settings = cm_settings_default(options.memory_bytes);
   options.settings = c->options->least_traffic ? NULL : &settings;
   cm_status status = understand(c, error);
+  if (status == CM_OK)
+    status = cm_sums_cut(c->made, options.target, options.memory_bytes, c->run, &c->cut, &c->sums, error);
+  if (!c->sums.needed && (options.settings == NULL || c->last == CM_STAGE_SPLIT))
+    forget_cut(c);
   if (status == CM_OK && options.settings != NULL)
-    status = cm_packs_make(c->made, options.target, options.memory_bytes / PACKED_SHARE, c->run, &c->packs, error);
+    status = make_packs(c, &options, error);
   if (status != CM_OK)
     return status;
   options.packs = &c->packs;
   if (c->last == CM_STAGE_SPLIT) {
     cm_run_phase(c->run, "split");
-    status = cm_plan_new(c->made, NULL, &options, c->run, &c->draft.plan, error);
+    status = cm_plan_new(planned(c), NULL, &options, c->run, &c->draft.plan, error);
   } else
     status = make_draft(c, &options, &order, error);
   if (status == CM_OK)
     status = add_report(c, "split", cm_pieces_report(c->draft.plan), error);
+  if (status == CM_OK && c->cut != NULL)
+    status = add_report(c, "partial_sums", json_pack("{s:i, s:i}", "operators", (int)c->sums.operators, "parts", (int)c->sums.parts),
+                        error);
   if (status == CM_OK && c->last >= CM_STAGE_TILE)
     return make_program(c, order, error);
   if (status == CM_OK && order != NULL)
@@ -281,6 +346,7 @@ cm_status cm_compile(const char *path, const cm_compile_options *options, const 
   cm_program_free(c.program);
   cm_draft_free(&c.draft);
   cm_free(c.part);
+  cm_model_free(c.cut);
   cm_model_free(c.made);
   cm_model_free(c.given);
   return status;

@@ -21,6 +21,7 @@ PROPERTY_TESTS = \
   tests/property/routes \
   tests/property/schedules \
   tests/property/space \
+  tests/property/sums \
   tests/property/tamper \
   tests/property/tiles \
   tests/property/trees \
