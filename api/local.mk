@@ -6,8 +6,8 @@ libcoremapd_a_SOURCES += \
 nodist_libcoremapd_a_SOURCES = api/openapi.c
 libcoremapd_a_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'
 
-# The document is served from memory, so that it cannot be missing; and installed for readers.
-dist_pkgdata_DATA = api/openapi.json
+# The document is served from memory, with the options of jobs from their tables.
+EXTRA_DIST += api/openapi.json
 CLEANFILES += api/openapi.c
 api/openapi.c: api/openapi.json
 	$(AM_V_GEN)$(MKDIR_P) api && { echo '#include "api/server.h"'; echo 'const char cm_openapi_text[] = {'; \

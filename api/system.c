@@ -1,8 +1,13 @@
 /* Health, the OpenAPI document, the cache, and the viewer's files. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/handlers.h"
+#include "core/base/json.h"
+#include "core/machine/compile.h"
+#include "core/mapping/map.h"
+#include "core/mapping/simulate/request.h"
 
 void cm_get_health(cm_request *request)
 {
@@ -32,9 +37,40 @@ void cm_get_ready(cm_request *request)
     cm_reply_json(request, 200, json_pack("{s:s}", "status", "ready"));
 }
 
+/* The document with the options of all jobs from their tables, as text; NULL: no memory. */
+static char *openapi(void)
+{
+  static const struct {
+    const char *schema;
+    const cm_options *table;
+  } jobs[] = {{"MapOptions", &cm_map_option_table},
+              {"CompileOptions", &cm_compile_option_table},
+              {"SimulateOptions", &cm_simulate_option_table}};
+  json_error_t ignored;
+  json_t *whole = cm_json_loadb(cm_openapi_text, strlen(cm_openapi_text), 0, &ignored);
+  json_t *schemas = json_object_get(json_object_get(whole, "components"), "schemas");
+  for (size_t i = 0; schemas != NULL && i < sizeof jobs / sizeof *jobs; i++)
+    if (json_object_set_new(schemas, jobs[i].schema, cm_options_schema(jobs[i].table)) != 0)
+      schemas = NULL;
+  char *text = schemas != NULL ? cm_json_dumps(whole, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
+  json_decref(whole);
+  return text;
+}
+
+/* Made when first asked for, and kept. */
 void cm_get_openapi(cm_request *request)
 {
-  cm_reply_static(request, 200, "application/json", cm_openapi_text, strlen(cm_openapi_text));
+  static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+  static char *text;
+  (void)pthread_mutex_lock(&making);
+  if (text == NULL)
+    text = openapi();
+  const char *made = text;
+  (void)pthread_mutex_unlock(&making);
+  if (made == NULL)
+    cm_reply_json(request, 200, NULL);
+  else
+    cm_reply_static(request, 200, "application/json", made, strlen(made));
 }
 
 void cm_get_cache(cm_request *request)

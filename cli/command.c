@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "core/machine/compile.h"
 #include "core/mapping/map.h"
+#include "core/mapping/simulate/request.h"
 
 enum { FLAGS_MAX = 96, NAME_MAX_ = 32, NAMES_MAX = 160, HELP_WIDTH = 118, NAME_COLUMN = 22 };
 
@@ -64,13 +65,15 @@ static void gather(const cli_command *command, flags *all)
   all->count = 0;
   for (const cli_flag *f = command->flags; f != NULL && f->name != NULL; f++)
     (void)add(all, f->name, f->value, f->about, f->code);
-  bool maps = which != CLI_OPTIONS_NONE && which != CLI_OPTIONS_COMPILE;
-  for (size_t i = 0; maps && cm_map_option_about(i, &option); i++)
+  bool maps = which == CLI_OPTIONS_MAP || which == CLI_OPTIONS_PARTITION || which == CLI_OPTIONS_PLACE || which == CLI_OPTIONS_JOB,
+       compiles = which == CLI_OPTIONS_COMPILE || which == CLI_OPTIONS_JOB;
+  for (size_t i = 0; maps && cm_option_about_at(&cm_map_option_table, i, &option); i++)
     if ((which != CLI_OPTIONS_PARTITION || option.partitions) && (which != CLI_OPTIONS_PLACE || option.places))
       add_option(all, &option, false);
-  bool compiles = which == CLI_OPTIONS_COMPILE || which == CLI_OPTIONS_JOB;
-  for (size_t i = 0; compiles && cm_compile_option_about(i, &option); i++)
+  for (size_t i = 0; compiles && cm_option_about_at(&cm_compile_option_table, i, &option); i++)
     add_option(all, &option, which == CLI_OPTIONS_JOB);
+  for (size_t i = 0; which == CLI_OPTIONS_SIMULATE && cm_option_about_at(&cm_simulate_option_table, i, &option); i++)
+    add_option(all, &option, false);
 }
 
 /* ---- what was meant ---- */
@@ -282,7 +285,7 @@ void cli_command_help(const cli_command *command, FILE *stream)
     cm_option_about option;
     flags models = {.count = 0};
     fputs("\nJobs that compile a model have these options:\n\n", stream);
-    for (size_t i = 0; cm_compile_option_about(i, &option); i++)
+    for (size_t i = 0; cm_option_about_at(&cm_compile_option_table, i, &option); i++)
       add_option(&models, &option, true);
     for (size_t i = 0; i < models.count; i++)
       print_flag(stream, models.flag[i].name, models.flag[i].value, models.flag[i].about);

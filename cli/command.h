@@ -20,6 +20,7 @@ typedef enum cli_options {
   CLI_OPTIONS_PARTITION, /* ... those that shape parts, ... */
   CLI_OPTIONS_PLACE,     /* ... or places */
   CLI_OPTIONS_COMPILE,   /* those of models */
+  CLI_OPTIONS_SIMULATE,  /* those of simulations */
   CLI_OPTIONS_JOB,       /* of both */
 } cli_options;
 

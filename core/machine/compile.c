@@ -282,7 +282,7 @@ static cm_status write_tiles(compiling *c, const char *out, cm_error *error)
   const cm_compile_options *o = c->options;
   const char *network = c->last == CM_STAGE_TILE ? out : o->tiles, *mapping = c->last == CM_STAGE_MAPPING ? out : o->mapping;
   const cm_tiles_input input = {c->draft.plan, c->program, c->draft.emission.pieces, c->chip, o->verify};
-  if (c->last == CM_STAGE_PROGRAM && (o->tiles == NULL || o->no_tiles))
+  if (c->last == CM_STAGE_PROGRAM && (o->tiles == NULL || !o->make_tiles))
     return CM_OK;
   return cm_compile_tiles(&input, network, mapping, c->run, c->report, error);
 }

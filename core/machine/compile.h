@@ -24,10 +24,10 @@ const char *cm_compile_stage_name(cm_compile_stage stage);
 
 typedef struct cm_compile_options {
   uint64_t seed, memory_limit; /* bytes; 0: none */
-  unsigned threads;
+  uint32_t threads;
   double time_limit; /* seconds; 0: none */
   bool verify;       /* compute before and after on random inputs and compare */
-  cm_compile_stage stop_after;
+  uint32_t stop_after; /* cm_compile_stage */
   uint64_t memory;   /* on-chip bytes instead of the chip file's; 0: the chip's */
   bool file_order;   /* no search for an order of operators */
   cm_stated_shapes shapes; /* of graph inputs; what is made for a chip needs every extent */
@@ -35,7 +35,7 @@ typedef struct cm_compile_options {
   double search_seconds; /* after which the search ends with the best found; 0: never. The result depends on the machine */
   bool least_traffic; /* the fewest bytes between the chip and outside come first, not the least time */
   bool beside;       /* set by the caller, not read: external data may lie in the model's folder */
-  bool no_tiles;     /* leave the next two alone */
+  bool make_tiles;   /* else the next two are left alone */
   /* Set by the caller, not read: files beside a program (core/machine/tiles/tiles.h). */
   const char *tiles;   /* its pieces as a network, NULL: not made */
   const char *mapping; /* that network on the chip's cores, NULL: not made */
@@ -45,13 +45,11 @@ typedef struct cm_compile_options {
   double measure_seconds;
 } cm_compile_options;
 
-/* What there is to say of option `number`, from 0 in the order of docs/options.md; false: there are no more. */
-bool cm_compile_option_about(size_t number, cm_option_about *about);
+/* The options of a job, in the order of docs/options.md. */
+extern const cm_options cm_compile_option_table;
 
-/* Reads options: {"stop_after": the name of a stage, "verify": bool, "memory": bytes, "order": "file" or "search",
- * "objective": "time" or "traffic", "scores", "search_seconds", "shape": "NAME=DIMS,..." or {NAME: [numbers]}, "tiles": bool, "seed", "threads",
- * "memory_limit", "time_limit"}; NULL: all defaults. Errors: CM_BAD_OPTION with the
- * name as place. */
+/* Reads {NAME: value, ...} of the options above; NULL: all as they are unless given. Errors: CM_BAD_OPTION with the name as
+ * place. */
 cm_status cm_compile_options_read(const json_t *object, cm_compile_options *options, cm_error *error);
 
 /* The stage that these options and this chip (NULL: none) end in. */

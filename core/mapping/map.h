@@ -17,8 +17,8 @@ typedef struct cm_map_options cm_map_options;
 cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error);
 void cm_map_options_free(cm_map_options *options);
 
-/* What there is to say of option `number`, from 0 in the order of docs/options.md; false: there are no more. */
-bool cm_map_option_about(size_t number, cm_option_about *about);
+/* The options, in the order of docs/options.md. */
+extern const cm_options cm_map_option_table;
 
 /* The options as resolved, as a new JSON object, without `threads`, `memory_limit` and `time_limit`, which never change
  * a result: equal objects mean equal mappings of equal inputs. NULL when out of memory. */

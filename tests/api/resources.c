@@ -266,6 +266,24 @@ START_TEST(openapi_knows_the_network_formats)
 }
 END_TEST
 
+/* The options of each kind of job are there with their words and ranges. */
+START_TEST(openapi_has_the_options_of_jobs)
+{
+  test_reply reply = test_get(&server, "/openapi.json");
+  const json_t *schemas = json_object_get(json_object_get(reply.json, "components"), "schemas"), *map, *compile, *simulate;
+  map = json_object_get(json_object_get(schemas, "MapOptions"), "properties");
+  compile = json_object_get(json_object_get(schemas, "CompileOptions"), "properties");
+  simulate = json_object_get(json_object_get(schemas, "SimulateOptions"), "properties");
+  ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(map, "preset"), "enum")), 4);
+  ck_assert_str_eq(test_word(json_object_get(map, "preset"), "default"), "balanced");
+  ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(map, "attempts"), "maximum")), 16);
+  ck_assert_str_eq(test_word(json_object_get(compile, "verify"), "type"), "boolean");
+  ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(compile, "shape"), "anyOf")), 2);
+  ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(simulate, "steps"), "minimum")), 1);
+  test_reply_clear(&reply);
+}
+END_TEST
+
 START_TEST(viewer_files_are_safe)
 {
   test_reply reply = test_get(&server, "/");
@@ -702,6 +720,7 @@ int main(void)
   tcase_add_test(tests, a_kept_alive_connection_serves_many);
   tcase_add_test(tests, openapi_covers_the_routes_both_ways);
   tcase_add_test(tests, openapi_knows_the_network_formats);
+  tcase_add_test(tests, openapi_has_the_options_of_jobs);
   tcase_add_test(tests, a_network_is_read_as_it_is_told);
   tcase_add_test(tests, viewer_files_are_safe);
   tcase_add_test(tests, networks_come_and_go);

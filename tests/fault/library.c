@@ -303,7 +303,7 @@ static void settle_check(cm_status status, char *digest)
 
 static cm_status compile_to(const char *chip_name, cm_compile_stage stage, cm_error *error)
 {
-  cm_compile_options options = {.seed = 1, .threads = 2, .verify = true, .stop_after = stage};
+  cm_compile_options options = {.seed = 1, .threads = 2, .verify = true, .make_tiles = true, .stop_after = stage};
   cm_chip *chip = NULL;
   json_t *report = NULL;
   cm_status status = CM_OK;

@@ -166,7 +166,8 @@ static cm_status compile(const char *model, uint64_t bytes, const char *out)
   json_t *report = NULL;
   ck_ok(cm_compile_options_read(NULL, &options, &error));
   options.memory = bytes;
-  options.file_order = options.no_tiles = true;
+  options.file_order = true;
+  options.make_tiles = false;
   options.scores = 1; /* what is judged is numbers, not times */
   cm_status status = cm_compile(model, &options, chip, &run, out, NULL, &report, &error);
   json_decref(report);
