@@ -279,10 +279,11 @@ void cm_commit_mapping(cm_request *request)
 void cm_delete_mapping(cm_request *request)
 {
   cm_error error;
-  if (cm_mappings_delete(request->store, request->param[0], &error) != CM_OK)
+  cm_mapping_row mapping;
+  if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK)
     cm_reply_error(request, &error);
   else
-    cm_reply_empty(request, 204);
+    cm_request_delete(request, CM_OBJECT_MAPPING, mapping.id);
 }
 
 /* ---- the neurons of one part ---- */

@@ -94,6 +94,16 @@ static bool wanted_options(cm_request *request, char text[CM_READ_AS_MAX])
   return false;
 }
 
+/* The bytes are there: they are this user's too from now on. */
+static void reply_known(cm_request *request, const cm_network *known)
+{
+  cm_error error;
+  if (cm_networks_join(request->store, known->id, request->who.user, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    reply_network(request, 200, known);
+}
+
 cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
 {
   const char *format;
@@ -113,7 +123,7 @@ cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
   if (status == CM_OK) {
     bool as_read = read_as[0] == '\0' || strcmp(read_as, known.read_as) == 0;
     if ((format[0] == '\0' || strcmp(format, known.format) == 0) && as_read) {
-      reply_network(request, 200, &known);
+      reply_known(request, &known);
       return CM_OK;
     }
     cm_reply_problem(request, 409, "conflict", "The state of a thing forbids the change",
@@ -197,7 +207,7 @@ void cm_post_network_rates(cm_request *request)
   cm_networks_id(network.sha256, &network.owner, network.id);
   cm_status status = cm_networks_known(request->store, network.sha256, &network.owner, &known, &error);
   if (status == CM_OK) {
-    reply_network(request, 200, &known);
+    reply_known(request, &known);
     return;
   }
   if (status == CM_NOT_FOUND)
@@ -274,8 +284,11 @@ void cm_delete_network(cm_request *request)
   cm_network network;
   if (!find(request, &network))
     return;
-  if (cm_networks_delete(request->store, network.id, &error) != CM_OK)
+  bool last = true;
+  if (cm_networks_leave(request->store, network.id, request->who.user, &last, &error) != CM_OK)
     cm_reply_error(request, &error);
+  else if (last)
+    cm_request_delete(request, CM_OBJECT_NETWORK, network.id);
   else
-    cm_reply_empty(request, 204);
+    cm_reply_empty(request, 204); /* it stays with those who have uploaded it too */
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
+#include "storage/retention.h"
 
 bool cm_access_sees(cm_request *request, cm_object object, const char *id, const char *where)
 {
@@ -107,6 +108,17 @@ void cm_get_access(cm_request *request)
     return;
   json_t *body = json_object();
   cm_owner_add(body, &owner);
+  const cm_object object = request->route->object;
+  if (object == CM_OBJECT_NETWORK || object == CM_OBJECT_MAPPING || object == CM_OBJECT_PROGRAM) {
+    cm_error error;
+    bool pinned;
+    if (cm_pinned(request->store, object, request->param[0], &pinned, &error) != CM_OK) {
+      json_decref(body);
+      cm_reply_error(request, &error);
+      return;
+    }
+    (void)json_object_set_new(body, "pinned", json_boolean(pinned));
+  }
   cm_reply_json(request, 200, body);
 }
 

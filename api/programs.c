@@ -97,9 +97,8 @@ void cm_delete_program(cm_request *request)
 {
   cm_error error;
   cm_mapping_row program;
-  if (cm_programs_get(request->store, request->param[0], &program, &error) != CM_OK ||
-      cm_mappings_delete(request->store, program.id, &error) != CM_OK)
+  if (cm_programs_get(request->store, request->param[0], &program, &error) != CM_OK)
     cm_reply_error(request, &error);
   else
-    cm_reply_empty(request, 204);
+    cm_request_delete(request, CM_OBJECT_PROGRAM, program.id);
 }

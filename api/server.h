@@ -20,6 +20,7 @@ typedef struct cm_server_limits {
   uint64_t idle_seconds;   /* between the requests of a connection */
   uint64_t stall_seconds;  /* that a body or the reading of a reply may be behind rate_min */
   uint64_t rate_min;       /* bytes a second, at least 1 */
+  uint64_t bin_days;       /* that what is deleted can come back; 0: not at all */
   cm_visibility visibility; /* of what users make, unless they say */
 } cm_server_limits;
 

@@ -13,6 +13,7 @@ coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/command.h cli/context.h 
   cli/generate.c \
   cli/http.c \
   cli/job.c \
+  cli/keep.c \
   cli/lists.c \
   cli/login.c \
   cli/token.h cli/token.c \

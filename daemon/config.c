@@ -61,6 +61,7 @@ static const setting settings[] = {
   {"upload-limit", "BYTES", "size of one upload (16G)", BYTES, FIELD(upload_limit), 1, INT64_MAX, true},
   {"upload-age", "SECONDS", "rest after which an unfinished resumable upload is removed; 0: never (604800, a week)", NUMBER,
    FIELD(upload_age), 0, 315360000, true},
+  {"bin-days", "DAYS", "for which what is deleted can be brought back; 0: it is deleted at once (7)", NUMBER, FIELD(bin_days), 0, 3650, true},
   {"cache-limit", "BYTES", "size of the cache of coarsened networks (4G)", BYTES, FIELD(cache_limit), 0, INT64_MAX, true},
   {"disk-reserve", "BYTES", "free disk below which uploads are refused and /readyz says 503 (64M)", BYTES,
    FIELD(disk_reserve), 0, INT64_MAX, true},
@@ -271,7 +272,7 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
   cm_config made = {.listen = "127.0.0.1:8080", .socket_mode = "600", .www = CM_DATA_FOLDER "/www",
                     .threads = processors > 0 ? (uint64_t)processors : 1, .workers = 2, .short_workers = 1, .half_life = 86400,
                     .memory_limit = UINT64_MAX, .upload_limit = UINT64_C(16) << 30, .upload_age = 604800, .cache_limit = UINT64_C(4) << 30,
-                    .disk_reserve = UINT64_C(64) << 20, .grace = 5, .connections = 4096,
+                    .bin_days = 7, .disk_reserve = UINT64_C(64) << 20, .grace = 5, .connections = 4096,
                     .connections_per_address = 3072, .head_timeout = 20, .idle_timeout = 60, .stall_timeout = 60,
                     .min_rate = 1024, .executor = "threads", .visibility = "lab", .log_format = "text"};
   cm_status status = home != NULL && home[0] == '/'

@@ -32,6 +32,7 @@ typedef struct cm_config {
   uint64_t upload_limit;  /* bytes of one upload */
   uint64_t upload_age;    /* seconds after which an upload that nobody goes on with is removed; 0: never */
   uint64_t cache_limit;   /* bytes of the coarsening cache */
+  uint64_t bin_days;      /* that what is deleted lies in the bin */
   uint64_t disk_reserve;  /* bytes that must stay free */
   uint64_t grace;         /* seconds that running jobs get to end when the daemon stops */
   uint64_t connections;   /* open at once */

@@ -28,6 +28,7 @@
 #include "storage/leases.h"
 #include "storage/log.h"
 #include "storage/pack.h"
+#include "storage/retention.h"
 #include "storage/uploads.h"
 #include "storage/usage.h"
 
@@ -78,7 +79,7 @@ static cm_server_limits limits_of(const cm_config *c)
                             .disk_free_min = c->disk_reserve, .connections = c->connections,
                             .connections_per_address = c->connections_per_address, .head_seconds = c->head_timeout,
                             .visibility = cm_visibility_of(c->visibility), .idle_seconds = c->idle_timeout, .stall_seconds = c->stall_timeout,
-                            .rate_min = c->min_rate};
+                            .rate_min = c->min_rate, .bin_days = c->bin_days};
 }
 
 static cm_status start(service *s, cm_error *error)
@@ -225,6 +226,19 @@ static void expire_uploads(service *s)
            (unsigned long long)s->config.upload_age);
 }
 
+/* What is older than the rules say goes. */
+static void retain(service *s)
+{
+  cm_error error;
+  cm_retention_done done;
+  if (cm_retention_run(s->store, cm_store_time(), (double)s->config.bin_days * 86400, &done, &error) != CM_OK)
+    cm_log("what is old cannot be deleted: %s", error.detail);
+  else if (done.networks + done.mappings + done.jobs + done.purged > 0)
+    cm_log("retention: %llu networks, %llu mappings and programs, %llu jobs deleted, %llu things purged from the bin",
+           (unsigned long long)done.networks, (unsigned long long)done.mappings, (unsigned long long)done.jobs,
+           (unsigned long long)done.purged);
+}
+
 /* Results that a release before left as folders are packed, a few a second. */
 static void pack_old(service *s)
 {
@@ -257,6 +271,8 @@ static void serve(service *s)
       cm_log("leases cannot be expired: %s", error.detail);
     if (tick % UPLOADS_EVERY == 0)
       expire_uploads(s);
+    if (tick % UPLOADS_EVERY == UPLOADS_EVERY / 2)
+      retain(s);
     if (cm_server_tick(s->server, &error) != CM_OK)
       cm_log("the last use of tokens cannot be noted: %s", error.detail);
     pack_old(s);

@@ -202,15 +202,18 @@ static cm_status drop_strangers(const way *w, sqlite3 *handle, const char *part,
 static cm_status match(const way *w, uint64_t *missing, cm_error *error)
 {
   sqlite3 *handle = NULL;
-  int64_t packs = 0; /* whether the release that wrote it packed results */
+  int64_t packs = 0; /* whether the release that wrote it packed results, and had a bin */
   *missing = 0;
   cm_status status = open_database(w->to, SQLITE_OPEN_READWRITE, &handle, error);
   if (status == CM_OK)
-    status = drop_strangers(w, handle, "networks", "SELECT count(*) FROM networks WHERE id || '.zip' = ?", error);
+    status = cm_sql_number(handle, 0, &packs, error, "SELECT count(*) FROM sqlite_master WHERE name = 'bin'", "");
   if (status == CM_OK)
-    status = cm_sql_number(handle, 0, &packs, error, "SELECT count(*) FROM pragma_table_info('mappings') WHERE name = 'form'", "");
+    status = drop_strangers(w, handle, "networks", packs != 0 ? "SELECT (SELECT count(*) FROM networks WHERE id || '.zip' = ?1) +"
+                                                                " (SELECT count(*) FROM bin WHERE id || '.zip' = ?1)"
+                                                              : "SELECT count(*) FROM networks WHERE id || '.zip' = ?", error);
   if (status == CM_OK)
-    status = drop_strangers(w, handle, "mappings", packs != 0 ? "SELECT count(*) FROM mappings WHERE form <> 2 AND id = ?"
+    status = drop_strangers(w, handle, "mappings", packs != 0 ? "SELECT (SELECT count(*) FROM mappings WHERE form <> 2 AND id = ?1)"
+                                                                " + (SELECT count(*) FROM bin WHERE id = ?1)"
                                                               : "SELECT count(*) FROM mappings WHERE id = ?", error);
   if (status == CM_OK)
     status = count_missing(w, handle, "SELECT 'networks/' || id || '.zip' FROM networks", missing, error);

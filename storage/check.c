@@ -346,9 +346,9 @@ static cm_status check_all(checking *c, cm_error *error)
     say(c, "networks and mappings without a noted digest: %llu (networks are read to their end instead)",
         (unsigned long long)c->undigested);
   if (check_packs(c, error) != CM_OK || check_uploads(c, error) != CM_OK ||
-      count_strangers(c, "networks", ".zip", "SELECT 1 FROM networks WHERE id = ?", error) != CM_OK)
+      count_strangers(c, "networks", ".zip", "SELECT 1 FROM networks WHERE id = ?1 UNION SELECT 1 FROM bin WHERE id = ?1", error) != CM_OK)
     return error->status;
-  return count_strangers(c, "mappings", "", "SELECT 1 FROM mappings WHERE form <> 2 AND id = ?", error);
+  return count_strangers(c, "mappings", "", "SELECT 1 FROM mappings WHERE form <> 2 AND id = ?1 UNION SELECT 1 FROM bin WHERE id = ?1", error);
 }
 
 static cm_status open_as_it_is(checking *c, cm_error *error)

@@ -157,6 +157,8 @@ static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
                  n->owner.group, cm_visibility_name(n->owner.visibility), n->read_as) != CM_OK)
     return error->status;
   work->known = changes == 0;
+  if (cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", n->id) != CM_OK) /* it is back, by the hash of its bytes */
+    return error->status;
   return cm_blob_note_in(handle, &work->blob, error);
 }
 
@@ -202,6 +204,65 @@ cm_status cm_networks_publish(cm_store *store, const cm_network *network, const 
   return status;
 }
 
+/* ---- owners beside the first ---- */
+
+typedef struct share_work {
+  const char *id, *user;
+  bool last;
+} share_work;
+
+static cm_status join(sqlite3 *handle, void *context, cm_error *error)
+{
+  const share_work *w = context;
+  int64_t others, mine;
+  if (cm_sql_number(handle, 0, &mine, error, "SELECT EXISTS (SELECT 1 FROM networks WHERE id = ?1 AND user = ?2) OR EXISTS (SELECT 1 FROM"
+                    " network_owners WHERE network = ?1 AND user = ?2)", "tt", w->id, w->user) != CM_OK)
+    return error->status;
+  if (mine != 0)
+    return CM_OK;
+  if (cm_sql_number(handle, 0, &others, error, "SELECT bytes FROM networks WHERE id = ?", "t", w->id) != CM_OK ||
+      cm_quota_check_in(handle, w->user, CM_QUOTA_NETWORKS, 1, error) != CM_OK ||
+      cm_quota_check_in(handle, w->user, CM_QUOTA_BYTES, (double)others, error) != CM_OK ||
+      cm_sql_run(handle, NULL, error, "INSERT INTO network_owners(network, user) SELECT id, ?2 FROM networks WHERE id = ?1 AND user <> ''", "tt",
+                 w->id, w->user) != CM_OK)
+    return error->status;
+  return cm_sql_run(handle, NULL, error, "UPDATE networks SET user = ?2 WHERE id = ?1 AND user = ''", "tt", w->id, w->user);
+}
+
+cm_status cm_networks_join(cm_store *store, const char *id, const char *user, cm_error *error)
+{
+  if (user[0] == '\0')
+    return CM_OK;
+  return cm_database_write(store->database, join, &(share_work){.id = id, .user = user}, error);
+}
+
+static cm_status leave(sqlite3 *handle, void *context, cm_error *error)
+{
+  share_work *w = context;
+  int changes;
+  w->last = false;
+  if (cm_sql_run(handle, &changes, error, "DELETE FROM network_owners WHERE network = ? AND user = ?", "tt", w->id, w->user) != CM_OK)
+    return error->status;
+  if (changes > 0)
+    return CM_OK;
+  if (cm_sql_run(handle, &changes, error, "UPDATE networks SET user = (SELECT min(user) FROM network_owners WHERE network = ?1)"
+                 " WHERE id = ?1 AND user = ?2 AND EXISTS (SELECT 1 FROM network_owners WHERE network = ?1)", "tt", w->id, w->user) != CM_OK)
+    return error->status;
+  w->last = changes == 0;
+  return w->last ? CM_OK
+                 : cm_sql_run(handle, NULL, error, "DELETE FROM network_owners WHERE network = ?1 AND user = (SELECT user FROM networks"
+                              " WHERE id = ?1)", "t", w->id);
+}
+
+cm_status cm_networks_leave(cm_store *store, const char *id, const char *user, bool *last, cm_error *error)
+{
+  share_work work = {.id = id, .user = user};
+  if (cm_database_write(store->database, leave, &work, error) != CM_OK)
+    return error->status;
+  *last = work.last;
+  return CM_OK;
+}
+
 typedef struct list_work {
   const cm_viewer *viewer;
   const char *sha256; /* "": of any bytes */
@@ -243,11 +304,9 @@ cm_status cm_networks_list(cm_store *store, const cm_viewer *viewer, const char 
   return CM_OK;
 }
 
-static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
+cm_status cm_networks_check_unused_in(sqlite3 *handle, const char *id, cm_error *error)
 {
-  const char *id = context;
   int64_t needed;
-  int changes;
   if (cm_sql_number(handle, 0, &needed, error,
                     "SELECT count(*) FROM jobs WHERE network = ? AND state IN ('queued', 'running')", "t", id) !=
       CM_OK)
@@ -258,6 +317,15 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
     cm_error_figure(error, "jobs", (uint64_t)needed);
     return error->status;
   }
+  return CM_OK;
+}
+
+static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
+{
+  const char *id = context;
+  int changes;
+  if (cm_networks_check_unused_in(handle, id, error) != CM_OK)
+    return error->status;
   char name[CM_SHA_MAX + 32];
   (void)snprintf(name, sizeof name, "networks/%s.zip", id);
   if (cm_sql_run(handle, &changes, error, "DELETE FROM networks WHERE id = ?", "t", id) != CM_OK ||

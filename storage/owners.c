@@ -64,6 +64,7 @@ static const struct {
   [CM_OBJECT_MAPPING] = {"mappings", "id", "there is no mapping %.64s"},
   [CM_OBJECT_PROGRAM] = {"mappings", "id", "there is no program %.64s"},
   [CM_OBJECT_UPLOAD] = {"uploads", "id", "there is no upload %.40s"},
+  [CM_OBJECT_BINNED] = {"bin", "id", "the bin has nothing of the id %.64s"},
 };
 
 typedef struct owner_work {
@@ -96,13 +97,22 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   if (status == CM_OK && row)
     cm_owner_from_row(statement, 0, &work->owner);
   status = cm_sql_end(statement, status, error);
-  return status == CM_OK && !row ? missing(work->object, work->id, error) : status;
+  if (status != CM_OK || !row)
+    return status == CM_OK ? missing(work->object, work->id, error) : status;
+  int64_t also = 0;
+  if (work->object == CM_OBJECT_NETWORK && work->user != NULL && strcmp(work->user, work->owner.user) != 0 &&
+      cm_sql_number(handle, 0, &also, error, "SELECT count(*) FROM network_owners WHERE network = ? AND user = ?", "tt", work->id,
+                    work->user) != CM_OK)
+    return error->status;
+  if (also != 0)
+    (void)snprintf(work->owner.user, sizeof work->owner.user, "%s", work->user);
+  return CM_OK;
 }
 
 cm_status cm_owners_get(cm_database *database, cm_object object, const char *id, const char *chip, const cm_viewer *viewer,
                         cm_owner *owner, cm_error *error)
 {
-  owner_work work = {.object = object, .id = id};
+  owner_work work = {.object = object, .id = id, .user = viewer != NULL ? viewer->user : NULL};
   if (object == CM_OBJECT_LEASE &&
       cm_owners_get(database, CM_OBJECT_CHIP, chip, NULL, viewer, &work.owner, error) != CM_OK)
     return error->status;
@@ -158,7 +168,11 @@ cm_status cm_owners_leave_in(sqlite3 *handle, const char *user, cm_error *error)
 {
   /* A later user of the name must neither own nor be given any of it. */
   static const char *const changes[] = {
-    "UPDATE networks SET user = '' WHERE user = ?",
+    "DELETE FROM network_owners WHERE user = ?",
+    "UPDATE networks SET user = coalesce((SELECT min(user) FROM network_owners WHERE network = id), '') WHERE user = ?",
+    "DELETE FROM network_owners WHERE ?1 <> '' AND EXISTS (SELECT 1 FROM networks n WHERE n.id = network AND n.user = network_owners.user)",
+    "UPDATE bin SET user = '' WHERE user = ?",
+    "DELETE FROM retention WHERE name = ?",
     "UPDATE chips SET user = '' WHERE user = ?",
     "UPDATE leases SET user = '' WHERE user = ?",
     "UPDATE uploads SET user = '' WHERE user = ?",

@@ -52,6 +52,7 @@ typedef enum cm_object {
   CM_OBJECT_MAPPING,
   CM_OBJECT_PROGRAM,
   CM_OBJECT_UPLOAD,
+  CM_OBJECT_BINNED,
 } cm_object;
 
 /* The owner of a thing that the viewer sees. CM_NOT_FOUND, with the same words, when there is none and when he does not see

@@ -289,6 +289,17 @@ const char *const cm_schema_steps[] = {
   "ALTER TABLE mappings ADD COLUMN form INTEGER NOT NULL DEFAULT 0;"
   "CREATE INDEX mappings_old ON mappings(form) WHERE form = 0;"
   "CREATE TABLE packs (mapping TEXT PRIMARY KEY, sha256 TEXT NOT NULL, content BLOB NOT NULL);",
+
+  /* The bin, pins, rules of how long things stay, and who owns a network beside the one in its row. */
+  "CREATE TABLE bin (id TEXT PRIMARY KEY, kind TEXT NOT NULL, user TEXT NOT NULL, team TEXT NOT NULL, visibility TEXT NOT NULL,"
+  "  name TEXT NOT NULL, bytes INTEGER NOT NULL, deleted REAL NOT NULL, content TEXT NOT NULL);"
+  "CREATE INDEX bin_user ON bin(user);"
+  "CREATE INDEX bin_deleted ON bin(deleted);"
+  "ALTER TABLE networks ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;"
+  "ALTER TABLE mappings ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;"
+  "CREATE TABLE retention (name TEXT NOT NULL, what TEXT NOT NULL, most REAL NOT NULL, PRIMARY KEY (name, what)) WITHOUT ROWID;"
+  "CREATE TABLE network_owners (network TEXT NOT NULL, user TEXT NOT NULL, PRIMARY KEY (network, user)) WITHOUT ROWID;"
+  "CREATE INDEX network_owners_user ON network_owners(user);",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

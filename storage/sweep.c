@@ -58,8 +58,8 @@ typedef struct sweep_room {
 } sweep_room;
 
 static const sweep_room rooms[] = {
-  {"networks", ".zip", "SELECT 1 FROM networks WHERE id = ?", nothing, nothing},
-  {"mappings", "", "SELECT 1 FROM mappings WHERE form <> 2 AND id = ?", nothing, nothing},
+  {"networks", ".zip", "SELECT 1 FROM networks WHERE id = ?1 UNION SELECT 1 FROM bin WHERE id = ?1", nothing, nothing},
+  {"mappings", "", "SELECT 1 FROM mappings WHERE form <> 2 AND id = ?1 UNION SELECT 1 FROM bin WHERE id = ?1", nothing, nothing},
   {"incoming", "", "SELECT 1 FROM uploads WHERE id = ?", nothing, is_scratch},
   {"cache", "", NULL, is_cache_entry, nothing},
 };

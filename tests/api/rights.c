@@ -99,7 +99,7 @@ static void expect(int caller, const char *method, const char *path, const char 
 /* ---- the table ---- */
 
 /* What is asked of the caller: everyone, Token, scopes read, submit, reServe, admin; with role: Watch (read, operator), Operate
- * (admin, operator), Administer (admin, admin). Of what: Network, Chip, Lease, Job, Mapping, Program, Upload, or nothing. What is
+ * (admin, operator), Administer (admin, admin). Of what: Network, Chip, Lease, Job, Mapping, Program, Upload, what is in the Bin, or nothing. What is
  * done to it: seen, changed, put. */
 static const struct {
   const char *method, *pattern;
@@ -127,6 +127,12 @@ static const struct {
   {"GET", "/v1/quotas", 'A', '-', 's', NULL},
   {"PUT", "/v1/quotas/users/{name}", 'A', '-', 's', "{}"},
   {"PUT", "/v1/quotas/groups/{name}", 'A', '-', 's', "{}"},
+  {"GET", "/v1/bin", 'r', '-', 's', NULL},
+  {"DELETE", "/v1/bin", 's', '-', 's', NULL},
+  {"POST", "/v1/bin/{id}/restore", 's', 'B', 'c', NULL},
+  {"DELETE", "/v1/bin/{id}", 's', 'B', 'c', NULL},
+  {"GET", "/v1/retention", 'T', '-', 's', NULL},
+  {"PUT", "/v1/retention/{name}", 'A', '-', 's', "{}"},
   {"GET", "/v1/tokens", 'T', '-', 's', NULL},
   {"POST", "/v1/tokens", 'a', '-', 's', "{\"ttl\": 60}"},
   {"DELETE", "/v1/tokens/{id}", 'a', '-', 's', NULL},
@@ -136,6 +142,8 @@ static const struct {
   {"DELETE", "/v1/networks/{id}", 's', 'N', 'c', NULL},
   {"GET", "/v1/networks/{id}/content", 'r', 'N', 's', NULL},
   {"POST", "/v1/networks/{id}/rates", 's', 'N', 's', "0,1\n"},
+  {"PUT", "/v1/networks/{id}/pin", 's', 'N', 'c', NULL},
+  {"DELETE", "/v1/networks/{id}/pin", 's', 'N', 'c', NULL},
   {"GET", "/v1/networks/{id}/access", 'r', 'N', 's', NULL},
   {"PUT", "/v1/networks/{id}/access", 's', 'N', 'c', "{\"visibility\": \"lab\"}"},
   {"POST", "/v1/uploads", 's', '-', 's', "{\"size\": 5}"},
@@ -182,6 +190,8 @@ static const struct {
   {"GET", "/v1/mappings/{id}/export", 'r', 'M', 's', NULL},
   {"GET", "/v1/mappings/{id}/picture", 'r', 'M', 's', NULL},
   {"POST", "/v1/mappings/{id}/commit", 'v', 'M', 's', "{}"},
+  {"PUT", "/v1/mappings/{id}/pin", 's', 'M', 'c', NULL},
+  {"DELETE", "/v1/mappings/{id}/pin", 's', 'M', 'c', NULL},
   {"GET", "/v1/mappings/{id}/access", 'r', 'M', 's', NULL},
   {"PUT", "/v1/mappings/{id}/access", 's', 'M', 'c', "{\"visibility\": \"private\"}"},
   {"GET", "/v1/programs/{id}", 'r', 'G', 's', NULL},
@@ -193,6 +203,8 @@ static const struct {
   {"GET", "/v1/programs/{id}/mapping", 'r', 'G', 's', NULL},
   {"GET", "/v1/programs/{id}/report", 'r', 'G', 's', NULL},
   {"GET", "/v1/programs/{id}/pieces", 'r', 'G', 's', NULL},
+  {"PUT", "/v1/programs/{id}/pin", 's', 'G', 'c', NULL},
+  {"DELETE", "/v1/programs/{id}/pin", 's', 'G', 'c', NULL},
   {"GET", "/v1/programs/{id}/access", 'r', 'G', 's', NULL},
   {"PUT", "/v1/programs/{id}/access", 's', 'G', 'c', "{\"visibility\": \"private\"}"},
 };
@@ -292,6 +304,11 @@ static void make(char object, const char *visibility, char *id, size_t size)
         visibility, team);
     put_file("incoming/%s%.0s", id, "", "");
     break;
+  case 'B':
+    sql("INSERT INTO bin(id, kind, user, team, visibility, name, bytes, deleted, content) VALUES('%s', 'mapping', 'ann', '%s', '%s', '', 1, 1,"
+        " '{\"id\": \"%s\", \"user\": \"ann\", \"network\": \"n\", \"chip\": \"common\", \"job\": \"j\", \"bytes\": 1, \"created\": 1.0}')",
+        id, team, visibility, id);
+    break;
   default:
     break;
   }
@@ -308,7 +325,7 @@ static void fill(const char *pattern, char object, const char *id, char *path, s
       continue;
     }
     const char *word = strncmp(p, "{file*}", 7) == 0      ? "app.js"
-                       : strstr(pattern, "/users/") != NULL ? "temporary"
+                       : strstr(pattern, "/users/") != NULL || strstr(pattern, "/retention/") != NULL ? "temporary"
                        : strncmp(p, "{number}", 8) == 0     ? "1"
                        : object == 'L' && strncmp(p, "{name}", 6) == 0 ? "common"
                                                                       : id;

@@ -244,15 +244,16 @@ class Judge:
             for folder, suffix, table in (("networks", ".zip", "networks"), ("mappings", "", "mappings WHERE form <> 2"),
                                           ("incoming", "", "uploads")):
                 rows = {row[0] + suffix for row in database.execute(f"SELECT id FROM {table}")}
+                binned = {row[0] + suffix for row in database.execute("SELECT id FROM bin")}
                 files = set(os.listdir(os.path.join(self.server.data, folder)))
-                for name in sorted(files - rows):
+                for name in sorted(files - rows - binned):
                     self.fault(f"{folder}/{name} is there and nothing knows it")
                 for name in sorted(rows - files):
                     if table != "uploads":  # an upload that was imported at the crash: a row that answers 404
                         self.fault(f"{folder}/{name} is known and not there")
             for (name,) in database.execute("SELECT id FROM mappings WHERE form = 2 EXCEPT SELECT mapping FROM packs"):
                 self.fault(f"mapping {name} is known and not there")
-            for (name,) in database.execute("SELECT mapping FROM packs EXCEPT SELECT id FROM mappings"):
+            for (name,) in database.execute("SELECT mapping FROM packs EXCEPT SELECT id FROM mappings EXCEPT SELECT id FROM bin"):
                 self.fault(f"the files of mapping {name} are there and nothing knows them")
             answer = database.execute("PRAGMA integrity_check").fetchone()[0]
             if answer != "ok":

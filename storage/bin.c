@@ -1,0 +1,280 @@
+/* A row leaves its table as JSON, by the names of its columns, and comes back into those that there are then. Files are touched by
+ * purge alone, after the row has gone. */
+#include "storage/bin.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/json.h"
+#include "storage/blobs.h"
+#include "storage/mappings.h"
+#include "storage/networks.h"
+
+enum { COLUMNS_MAX = 64, QUERY_MAX = 4096 };
+
+typedef struct bin_work {
+  const char *table, *id;
+  cm_binned entry;
+  const char *user;
+  double before;
+  size_t limit, count;
+  cm_binned *entries;
+} bin_work;
+
+static const char *table_of(const char *kind)
+{
+  return strcmp(kind, "network") == 0 ? "networks" : "mappings";
+}
+
+/* A row as an object; NULL: no memory. */
+static json_t *row_json(sqlite3_stmt *row)
+{
+  json_t *object = json_object();
+  for (int i = 0; i < sqlite3_column_count(row); i++) {
+    const int type = sqlite3_column_type(row, i);
+    json_t *value = type == SQLITE_INTEGER ? json_integer(sqlite3_column_int64(row, i))
+                    : type == SQLITE_FLOAT ? json_real(sqlite3_column_double(row, i))
+                    : type == SQLITE_TEXT  ? json_string((const char *)sqlite3_column_text(row, i))
+                                           : json_null();
+    if (value == NULL || json_object_set_new(object, sqlite3_column_name(row, i), value) != 0) {
+      json_decref(object);
+      return NULL;
+    }
+  }
+  return object;
+}
+
+static const char *word(const json_t *object, const char *name)
+{
+  const char *text = json_string_value(json_object_get(object, name));
+  return text != NULL ? text : "";
+}
+
+static cm_status keep_row(sqlite3 *handle, const bin_work *w, const json_t *object, cm_error *error)
+{
+  const bool network = strcmp(w->table, "networks") == 0;
+  const char *kind = network ? "network" : strcmp(word(object, "kind"), "compile") == 0 ? "program" : "mapping";
+  char *text = cm_json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  if (text == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while deleting");
+  cm_status status = cm_sql_run(handle, NULL, error,
+                                "INSERT OR REPLACE INTO bin(id, kind, user, team, visibility, name, bytes, deleted, content)"
+                                " VALUES(?, ?, ?, '', 'private', ?, ?, ?, ?)", "ttttidt", w->id, kind, word(object, "user"),
+                                word(object, "name"), (int64_t)json_integer_value(json_object_get(object, "bytes")), cm_store_time(), text);
+  free(text);
+  return status;
+}
+
+static cm_status put(sqlite3 *handle, void *context, cm_error *error)
+{
+  const bin_work *w = context;
+  sqlite3_stmt *statement;
+  char query[80];
+  bool row = false;
+  json_t *object = NULL;
+  if (strcmp(w->table, "networks") == 0 && cm_networks_check_unused_in(handle, w->id, error) != CM_OK)
+    return error->status;
+  (void)snprintf(query, sizeof query, "SELECT * FROM %s WHERE id = ?", w->table);
+  cm_status status = cm_sql_prepare(handle, &statement, error, query, "t", w->id);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row && (object = row_json(statement)) == NULL)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory while deleting");
+  status = cm_sql_end(statement, status, error);
+  if (status == CM_OK && !row)
+    status = cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
+  if (status == CM_OK)
+    status = keep_row(handle, w, object, error);
+  json_decref(object);
+  (void)snprintf(query, sizeof query, "DELETE FROM %s WHERE id = ?", w->table);
+  if (status == CM_OK)
+    status = cm_sql_run(handle, NULL, error, query, "t", w->id);
+  return status == CM_OK ? cm_sql_run(handle, NULL, error, "DELETE FROM network_owners WHERE network = ?", "t", w->id) : status;
+}
+
+cm_status cm_bin_put(cm_store *store, cm_object object, const char *id, cm_error *error)
+{
+  char held[CM_SHA_MAX];
+  (void)snprintf(held, sizeof held, "%s", id);
+  bin_work work = {.table = object == CM_OBJECT_NETWORK ? "networks" : "mappings", .id = held};
+  pthread_mutex_lock(&store->blob_lock);
+  cm_status status = cm_database_write(store->database, put, &work, error);
+  pthread_mutex_unlock(&store->blob_lock);
+  return status;
+}
+
+/* ---- back ---- */
+
+static cm_status find(sqlite3 *handle, bin_work *w, char **content, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = false;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id, kind, user, name, bytes, deleted, content FROM bin WHERE id = ?",
+                                    "t", w->id);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row) {
+    cm_sql_copy(statement, 0, w->entry.id, sizeof w->entry.id);
+    cm_sql_copy(statement, 1, w->entry.kind, sizeof w->entry.kind);
+    cm_sql_copy(statement, 2, w->entry.user, sizeof w->entry.user);
+    cm_sql_copy(statement, 3, w->entry.name, sizeof w->entry.name);
+    w->entry.bytes = (uint64_t)sqlite3_column_int64(statement, 4);
+    w->entry.deleted = sqlite3_column_double(statement, 5);
+    if (content != NULL)
+      status = cm_sql_text(statement, 6, content, error);
+  }
+  status = cm_sql_end(statement, status, error);
+  return status == CM_OK && !row ? cm_fail(error, CM_NOT_FOUND, "the bin has nothing of the id %.64s", w->id) : status;
+}
+
+static int bind_value(sqlite3_stmt *statement, int number, const json_t *value)
+{
+  return json_is_integer(value)  ? sqlite3_bind_int64(statement, number, json_integer_value(value))
+         : json_is_real(value)   ? sqlite3_bind_double(statement, number, json_real_value(value))
+         : json_is_string(value) ? sqlite3_bind_text(statement, number, json_string_value(value), -1, SQLITE_TRANSIENT)
+                                 : sqlite3_bind_null(statement, number);
+}
+
+/* Columns that a later schema has dropped are left out. */
+static bool has_column(sqlite3 *handle, const char *table, const char *column)
+{
+  return sqlite3_table_column_metadata(handle, NULL, table, column, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static cm_status insert_row(sqlite3 *handle, const char *table, json_t *object, cm_error *error)
+{
+  char query[QUERY_MAX], marks[2 * COLUMNS_MAX + 1] = "";
+  const json_t *values[COLUMNS_MAX];
+  int count = 0;
+  size_t used = (size_t)snprintf(query, sizeof query, "INSERT INTO %s(", table);
+  const char *name;
+  json_t *value;
+  json_object_foreach(object, name, value)
+  {
+    if (count == COLUMNS_MAX || used + strlen(name) + sizeof marks + 16 > sizeof query || !has_column(handle, table, name))
+      continue;
+    used += (size_t)snprintf(query + used, sizeof query - used, "%s\"%s\"", count > 0 ? "," : "", name);
+    (void)snprintf(marks + strlen(marks), sizeof marks - strlen(marks), "%s?", count > 0 ? "," : "");
+    values[count++] = value;
+  }
+  (void)snprintf(query + used, sizeof query - used, ") VALUES(%s)", marks);
+  sqlite3_stmt *statement;
+  bool row;
+  cm_status status = cm_sql_prepare(handle, &statement, error, query, "");
+  for (int i = 0; status == CM_OK && i < count; i++)
+    if (bind_value(statement, i + 1, values[i]) != SQLITE_OK)
+      status = cm_fail(error, CM_NO_MEMORY, "out of memory while restoring");
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  return cm_sql_end(statement, status, error);
+}
+
+static cm_status restore(sqlite3 *handle, void *context, cm_error *error)
+{
+  bin_work *w = context;
+  char *content = NULL;
+  if (find(handle, w, &content, error) != CM_OK)
+    return error->status;
+  json_t *object = cm_json_loadb(content, strlen(content), 0, NULL);
+  free(content);
+  if (!json_is_object(object)) {
+    json_decref(object);
+    return cm_fail(error, CM_DAMAGED, "what the bin keeps of %.64s cannot be read", w->id);
+  }
+  (void)json_object_set_new(object, "user", json_string(w->entry.user)); /* its owner may have gone meanwhile */
+  cm_status status = insert_row(handle, table_of(w->entry.kind), object, error);
+  json_decref(object);
+  if (status == CM_CONFLICT)
+    return cm_fail(error, CM_CONFLICT, "%s %.64s is there again", w->entry.kind, w->id);
+  return status == CM_OK ? cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", w->id) : status;
+}
+
+cm_status cm_bin_restore(cm_store *store, const char *id, cm_binned *entry, cm_error *error)
+{
+  bin_work work = {.id = id};
+  pthread_mutex_lock(&store->blob_lock);
+  cm_status status = cm_database_write(store->database, restore, &work, error);
+  pthread_mutex_unlock(&store->blob_lock);
+  if (status == CM_OK)
+    *entry = work.entry;
+  return status;
+}
+
+/* ---- away ---- */
+
+static cm_status purge(sqlite3 *handle, void *context, cm_error *error)
+{
+  bin_work *w = context;
+  char path[CM_SHA_MAX + 32];
+  if (find(handle, w, NULL, error) != CM_OK)
+    return error->status;
+  const bool network = strcmp(w->entry.kind, "network") == 0;
+  (void)snprintf(path, sizeof path, network ? "networks/%s.zip" : "mappings/%s", w->id);
+  if (cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", w->id) != CM_OK ||
+      (!network && cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", w->id) != CM_OK))
+    return error->status;
+  return cm_blobs_forget_in(handle, path, error);
+}
+
+cm_status cm_bin_purge(cm_store *store, const char *id, cm_error *error)
+{
+  char path[CM_PATH_MAX], held[CM_SHA_MAX];
+  cm_error ignored;
+  (void)snprintf(held, sizeof held, "%s", id);
+  bin_work work = {.id = held};
+  pthread_mutex_lock(&store->blob_lock);
+  cm_status status = cm_database_write(store->database, purge, &work, error);
+  /* What stays behind is swept at the next start. */
+  if (status == CM_OK && strcmp(work.entry.kind, "network") == 0) {
+    if (cm_networks_path(store, held, path, &ignored) == CM_OK)
+      (void)unlink(path);
+  } else if (status == CM_OK && cm_mappings_folder(store, held, path, &ignored) == CM_OK)
+    (void)cm_folder_remove(path, &ignored);
+  pthread_mutex_unlock(&store->blob_lock);
+  return status;
+}
+
+/* ---- looking ---- */
+
+static cm_status list(sqlite3 *handle, void *context, cm_error *error)
+{
+  bin_work *w = context;
+  sqlite3_stmt *statement;
+  bool row = true;
+  free(w->entries);
+  w->count = 0;
+  w->entries = calloc(w->limit + 1, sizeof *w->entries);
+  if (w->entries == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing the bin");
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT id, kind, user, name, bytes, deleted FROM bin WHERE (?1 IS NULL OR user = ?1)"
+                                    " AND (?2 = 0 OR deleted < ?2) ORDER BY deleted LIMIT ?3", "tdi", w->user, w->before, (int64_t)w->limit);
+  while (status == CM_OK && row && w->count < w->limit) {
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    cm_binned *e = &w->entries[w->count++];
+    cm_sql_copy(statement, 0, e->id, sizeof e->id);
+    cm_sql_copy(statement, 1, e->kind, sizeof e->kind);
+    cm_sql_copy(statement, 2, e->user, sizeof e->user);
+    cm_sql_copy(statement, 3, e->name, sizeof e->name);
+    e->bytes = (uint64_t)sqlite3_column_int64(statement, 4);
+    e->deleted = sqlite3_column_double(statement, 5);
+  }
+  return cm_sql_end(statement, status, error);
+}
+
+cm_status cm_bin_list(cm_store *store, const char *user, double before, size_t limit, cm_binned **entries, size_t *count, cm_error *error)
+{
+  bin_work work = {.user = user, .before = before, .limit = limit};
+  if (cm_database_read(store->database, list, &work, error) != CM_OK) {
+    free(work.entries);
+    return error->status;
+  }
+  *entries = work.entries;
+  *count = work.count;
+  return CM_OK;
+}

@@ -1,0 +1,30 @@
+/* What has been deleted and can come back: rows of networks, mappings and programs as they were, while their files stay where they
+ * are. Nothing else of the server sees them. */
+#ifndef CM_STORAGE_BIN_H
+#define CM_STORAGE_BIN_H
+
+#include "storage/owners.h"
+
+typedef struct cm_binned {
+  char id[CM_SHA_MAX];
+  char kind[16]; /* "network", "mapping", "program" */
+  char user[CM_USER_MAX];
+  char name[CM_NAME_MAX]; /* of a network */
+  uint64_t bytes;
+  double deleted;
+} cm_binned;
+
+/* Puts a thing into the bin (CM_OBJECT_NETWORK, _MAPPING, _PROGRAM). CM_NOT_FOUND; CM_CONFLICT while jobs need the network. */
+cm_status cm_bin_put(cm_store *store, cm_object object, const char *id, cm_error *error);
+
+/* Brings it back as it was. CM_NOT_FOUND; CM_CONFLICT when one of its id is there. */
+cm_status cm_bin_restore(cm_store *store, const char *id, cm_binned *entry, cm_error *error);
+
+/* Deletes it for good. CM_NOT_FOUND. */
+cm_status cm_bin_purge(cm_store *store, const char *id, cm_error *error);
+
+/* What was deleted before `before` (0: all), by `user` (NULL: anybody), the oldest first, `limit` at most; the caller frees. */
+cm_status cm_bin_list(cm_store *store, const char *user, double before, size_t limit, cm_binned **entries, size_t *count,
+                      cm_error *error);
+
+#endif

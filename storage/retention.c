@@ -1,0 +1,231 @@
+#include "storage/retention.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "storage/audit.h"
+#include "storage/bin.h"
+#include "storage/jobs.h"
+
+enum { AT_ONCE = 200 };
+
+const char *const cm_keep_names[CM_KEEPS] = {"networks_days", "mappings_days", "jobs_days", "bytes"};
+
+/* ---- rules ---- */
+
+static cm_status set(sqlite3 *handle, void *context, cm_error *error)
+{
+  const cm_keep_row *row = context;
+  int64_t there = 1;
+  if (strcmp(row->name, "*") != 0 &&
+      cm_sql_number(handle, 0, &there, error, "SELECT count(*) FROM users WHERE name = ?", "t", row->name) != CM_OK)
+    return error->status;
+  if (there == 0)
+    return cm_fail(error, CM_NOT_FOUND, "there is no user \"%.60s\"", row->name);
+  for (int i = 0; i < CM_KEEPS; i++) {
+    cm_status status = CM_OK;
+    if (row->most[i] < 0)
+      status = cm_sql_run(handle, NULL, error, "DELETE FROM retention WHERE name = ? AND what = ?", "tt", row->name, cm_keep_names[i]);
+    else if (!isnan(row->most[i]))
+      status = cm_sql_run(handle, NULL, error, "INSERT INTO retention(name, what, most) VALUES(?, ?, ?) ON CONFLICT(name, what)"
+                          " DO UPDATE SET most = excluded.most", "ttd", row->name, cm_keep_names[i], row->most[i]);
+    if (status != CM_OK)
+      return status;
+  }
+  return CM_OK;
+}
+
+cm_status cm_retention_set(cm_database *database, const cm_keep_row *row, cm_error *error)
+{
+  return cm_database_write(database, set, (void *)(uintptr_t)row, error);
+}
+
+typedef struct listing {
+  cm_keep_row *rows;
+  size_t count;
+} listing;
+
+static cm_status list(sqlite3 *handle, void *context, cm_error *error)
+{
+  listing *l = context;
+  sqlite3_stmt *statement;
+  int64_t total;
+  bool row = true;
+  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM retention", "") != CM_OK)
+    return error->status;
+  l->rows = calloc((size_t)total + 1, sizeof *l->rows);
+  if (l->rows == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing rules");
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT name, what, most FROM retention ORDER BY name", "");
+  while (status == CM_OK && row) {
+    char name[CM_USER_MAX], what[16];
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    cm_sql_copy(statement, 0, name, sizeof name);
+    cm_sql_copy(statement, 1, what, sizeof what);
+    if (l->count == 0 || strcmp(l->rows[l->count - 1].name, name) != 0) {
+      memcpy(l->rows[l->count].name, name, sizeof name);
+      for (int i = 0; i < CM_KEEPS; i++)
+        l->rows[l->count].most[i] = -1;
+      l->count++;
+    }
+    for (int i = 0; i < CM_KEEPS; i++)
+      if (strcmp(cm_keep_names[i], what) == 0)
+        l->rows[l->count - 1].most[i] = sqlite3_column_double(statement, 2);
+  }
+  return cm_sql_end(statement, status, error);
+}
+
+cm_status cm_retention_list(cm_database *database, cm_keep_row **rows, size_t *count, cm_error *error)
+{
+  listing l = {0};
+  if (cm_database_read(database, list, &l, error) != CM_OK) {
+    free(l.rows);
+    return error->status;
+  }
+  *rows = l.rows;
+  *count = l.count;
+  return CM_OK;
+}
+
+/* ---- what falls ---- */
+
+/* The rule for the user of a row of the table t: his own, or everybody's; NULL: none. */
+#define RULE(t, what) \
+  "coalesce((SELECT most FROM retention WHERE name = " t ".user AND what = '" what "')," \
+  " (SELECT most FROM retention WHERE name = '*' AND what = '" what "'))"
+#define LEASED "EXISTS (SELECT 1 FROM leases l WHERE l.job = m.job AND l.expires > ?1)"
+
+/* Ids of what falls as of ?1, at most ?2 of them. */
+static const struct {
+  const char *query;
+  cm_object object;
+} falls[CM_KEEPS] = {
+  [CM_KEEP_NETWORKS] = {"SELECT n.id FROM networks n WHERE n.pinned = 0 AND max(n.created, coalesce((SELECT max(j.created) FROM jobs j"
+                        " INDEXED BY jobs_network WHERE j.network = n.id), 0)) < ?1 - 86400 * " RULE("n", "networks_days")
+                        " AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.network = n.id AND j.state IN ('queued', 'running')) LIMIT ?2",
+                        CM_OBJECT_NETWORK},
+  [CM_KEEP_MAPPINGS] = {"SELECT m.id FROM mappings m WHERE m.pinned = 0 AND m.created < ?1 - 86400 * " RULE("m", "mappings_days")
+                        " AND NOT " LEASED " LIMIT ?2", CM_OBJECT_MAPPING},
+  [CM_KEEP_JOBS] = {"SELECT j.id FROM jobs j WHERE j.state IN ('done', 'failed', 'cancelled') AND j.finished < ?1 - 86400 * "
+                    RULE("j", "jobs_days") " LIMIT ?2", CM_OBJECT_JOB},
+  [CM_KEEP_BYTES] = {"SELECT m.id FROM (SELECT id, user, job, pinned, sum(bytes) OVER (PARTITION BY user ORDER BY created DESC, id) AS upto"
+                     " FROM mappings) m WHERE m.pinned = 0 AND m.upto > " RULE("m", "bytes") " AND NOT " LEASED " LIMIT ?2",
+                     CM_OBJECT_MAPPING},
+};
+
+typedef struct falling {
+  cm_keep keep;
+  double now;
+  char id[AT_ONCE][CM_SHA_MAX];
+  size_t count;
+} falling;
+
+static cm_status find(sqlite3 *handle, void *context, cm_error *error)
+{
+  falling *f = context;
+  sqlite3_stmt *statement;
+  bool row = true;
+  f->count = 0;
+  cm_status status = cm_sql_prepare(handle, &statement, error, falls[f->keep].query, "di", f->now, (int64_t)AT_ONCE);
+  while (status == CM_OK && row && f->count < AT_ONCE) {
+    status = cm_sql_step(statement, &row, error);
+    if (status == CM_OK && row)
+      cm_sql_copy(statement, 0, f->id[f->count++], CM_SHA_MAX);
+  }
+  return cm_sql_end(statement, status, error);
+}
+
+static cm_status drop(cm_store *store, cm_object object, const char *id, bool keep, cm_error *error)
+{
+  cm_audit_entry cause = {.address = "local", .action = "retention"};
+  (void)snprintf(cause.object, sizeof cause.object, "%s/%s", object == CM_OBJECT_JOB ? "jobs" : object == CM_OBJECT_NETWORK ? "networks" : "mappings", id);
+  cm_audit_cause(&cause);
+  cm_status status = object == CM_OBJECT_JOB ? cm_jobs_delete(store, id, error) : cm_bin_put(store, object, id, error);
+  if (status == CM_OK && object != CM_OBJECT_JOB && !keep)
+    status = cm_bin_purge(store, id, error);
+  cm_audit_cause(NULL);
+  /* Somebody else has deleted it, or a job has come to need it. */
+  return status == CM_NOT_FOUND || status == CM_CONFLICT ? CM_OK : status;
+}
+
+static cm_status purge_old(cm_store *store, double before, uint64_t *purged, cm_error *error)
+{
+  cm_binned *entries;
+  size_t count;
+  if (cm_bin_list(store, NULL, before, AT_ONCE, &entries, &count, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (size_t i = 0; i < count && status == CM_OK; i++) {
+    status = cm_bin_purge(store, entries[i].id, error);
+    *purged += status == CM_OK;
+    status = status == CM_NOT_FOUND ? CM_OK : status;
+  }
+  free(entries);
+  return status;
+}
+
+cm_status cm_retention_run(cm_store *store, double now, double bin_seconds, cm_retention_done *done, cm_error *error)
+{
+  uint64_t *const counts[CM_KEEPS] = {&done->networks, &done->mappings, &done->jobs, &done->mappings};
+  *done = (cm_retention_done){0};
+  falling *f = malloc(sizeof *f);
+  if (f == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while looking for what is old");
+  cm_status status = CM_OK;
+  for (int keep = 0; keep < CM_KEEPS && status == CM_OK; keep++) {
+    *f = (falling){.keep = (cm_keep)keep, .now = now};
+    status = cm_database_read(store->database, find, f, error);
+    for (size_t i = 0; i < f->count && status == CM_OK; i++) {
+      status = drop(store, falls[keep].object, f->id[i], bin_seconds > 0, error);
+      *counts[keep] += status == CM_OK;
+    }
+  }
+  free(f);
+  return status == CM_OK ? purge_old(store, now - bin_seconds, &done->purged, error) : status;
+}
+
+/* ---- pins ---- */
+
+typedef struct pin_work {
+  const char *id;
+  bool network, pinned;
+} pin_work;
+
+static cm_status pin(sqlite3 *handle, void *context, cm_error *error)
+{
+  const pin_work *w = context;
+  int changes;
+  if (cm_sql_run(handle, &changes, error, w->network ? "UPDATE networks SET pinned = ? WHERE id = ?" : "UPDATE mappings SET pinned = ? WHERE id = ?",
+                 "it", (int64_t)w->pinned, w->id) != CM_OK)
+    return error->status;
+  return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
+}
+
+cm_status cm_pin(cm_store *store, cm_object object, const char *id, bool pinned, cm_error *error)
+{
+  return cm_database_write(store->database, pin, &(pin_work){.id = id, .network = object == CM_OBJECT_NETWORK, .pinned = pinned}, error);
+}
+
+static cm_status look(sqlite3 *handle, void *context, cm_error *error)
+{
+  pin_work *w = context;
+  int64_t pinned;
+  if (cm_sql_number(handle, 0, &pinned, error, w->network ? "SELECT pinned FROM networks WHERE id = ?" : "SELECT pinned FROM mappings WHERE id = ?",
+                    "t", w->id) != CM_OK)
+    return error->status;
+  w->pinned = pinned != 0;
+  return CM_OK;
+}
+
+cm_status cm_pinned(cm_store *store, cm_object object, const char *id, bool *pinned, cm_error *error)
+{
+  pin_work work = {.id = id, .network = object == CM_OBJECT_NETWORK};
+  if (cm_database_read(store->database, look, &work, error) != CM_OK)
+    return error->status;
+  *pinned = work.pinned;
+  return CM_OK;
+}

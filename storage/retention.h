@@ -1,0 +1,40 @@
+/* How long things stay: rules of administrators, by user, age and size. What falls goes to the bin, and from there away. */
+#ifndef CM_STORAGE_RETENTION_H
+#define CM_STORAGE_RETENTION_H
+
+#include "storage/owners.h"
+
+typedef enum cm_keep {
+  CM_KEEP_NETWORKS, /* days since a network was uploaded or last used by a job */
+  CM_KEEP_MAPPINGS, /* days since a mapping or program was made */
+  CM_KEEP_JOBS,     /* days since a job ended; its record goes for good */
+  CM_KEEP_BYTES,    /* of one user's mappings and programs: the oldest go */
+  CM_KEEPS
+} cm_keep;
+
+/* "networks_days", "mappings_days", "jobs_days", "bytes". */
+extern const char *const cm_keep_names[CM_KEEPS];
+
+typedef struct cm_keep_row {
+  char name[CM_USER_MAX]; /* of a user; "*": of all who have no rule of their own for it */
+  double most[CM_KEEPS];  /* negative: no rule */
+} cm_keep_row;
+
+/* Sets what is not NAN; negative takes a rule away. CM_NOT_FOUND: no such user. */
+cm_status cm_retention_set(cm_database *database, const cm_keep_row *row, cm_error *error);
+cm_status cm_retention_list(cm_database *database, cm_keep_row **rows, size_t *count, cm_error *error);
+
+typedef struct cm_retention_done {
+  uint64_t networks, mappings, jobs, purged;
+} cm_retention_done;
+
+/* Applies the rules as of `now` and purges what has lain in the bin for `bin_seconds`, so many things at once (*done). Pinned
+ * things stay, networks that queued or running jobs need, and mappings whose cores are leased. With bin_seconds 0 all goes for
+ * good. Each deletion is in the audit trail. */
+cm_status cm_retention_run(cm_store *store, double now, double bin_seconds, cm_retention_done *done, cm_error *error);
+
+/* A network, mapping or program that no rule takes, or (false) no longer. CM_NOT_FOUND. */
+cm_status cm_pin(cm_store *store, cm_object object, const char *id, bool pinned, cm_error *error);
+cm_status cm_pinned(cm_store *store, cm_object object, const char *id, bool *pinned, cm_error *error);
+
+#endif
