@@ -2,7 +2,7 @@ libcoremap_a_SOURCES += \
   core/mapping/mapping.h core/mapping/mapping.c \
   core/mapping/map.h core/mapping/map.c core/mapping/proposal.h core/mapping/proposal.c core/mapping/contest.h core/mapping/contest.c core/mapping/fitting.h core/mapping/fitting.c core/mapping/stage/stage.h core/mapping/stage/stage.c core/mapping/stage/attempts.h core/mapping/stage/attempts.c \
   core/mapping/stage/whynot.h core/mapping/stage/whynot.c \
-  core/mapping/mappers/engine.h core/mapping/mappers/engine.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/mesh_axons.c core/mapping/mappers/step_engine.h core/mapping/mappers/step_engine.c core/mapping/mappers/learned.h core/mapping/mappers/learned.c \
+  core/mapping/mappers/engine.h core/mapping/mappers/engine.c core/mapping/mappers/nets_engine.h core/mapping/mappers/nets_engine.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/mesh_axons.c core/mapping/mappers/step_engine.h core/mapping/mappers/step_engine.c core/mapping/mappers/learned.h core/mapping/mappers/learned.c \
   core/mapping/place/place.h core/mapping/place/place.c core/mapping/place/methods.h core/mapping/place/methods.c \
   core/mapping/pareto/pareto.h core/mapping/pareto/pareto.c core/mapping/pareto/plot.c \
   core/mapping/options.h core/mapping/options.c core/mapping/stage/part_file.h core/mapping/stage/part_file.c \

@@ -92,11 +92,11 @@ static cm_status resolve(struct cm_map_options *o, cm_error *error)
             cm_objective_name((cm_objective)o->objective));
     return cm_fail_at(error, "/options/objective");
   }
-  if (o->parts != 0 && engine != NULL && !engine->takes_parts) {
+  if (o->parts != 0 && o->objective == CM_OBJECTIVE_AXON && o->mapper == CM_MAPPER_MESH) {
     cm_fail(error, CM_BAD_OPTION,
-            "objective \"axon\" takes as many parts as the core limits ask for; for a fixed number of "
-            "parts choose objective \"edge\"");
-    return cm_fail_at(error, "/options/parts");
+            "mapper \"mesh\" makes as many parts as the core limits ask for under objective \"axon\": for a fixed number "
+            "choose staged");
+    return cm_fail_at(error, "/options/mapper");
   }
   if (chosen && cm_objective_is_of_steps((cm_objective)o->objective) && o->mapper == CM_MAPPER_MESH) {
     cm_fail(error, CM_BAD_OPTION, "mapper \"mesh\" serves objectives edge and axon; for objective \"%s\" choose staged",

@@ -34,6 +34,14 @@ libcoremap_a_SOURCES += \
   core/partition/axon/axon.h core/partition/axon/axon.c core/partition/axon/axon_search.h \
   core/partition/axon/axon_descend.c core/partition/axon/axon_starts.c core/partition/axon/axon_flat.c \
   core/partition/axon/axon_places.c \
+  core/partition/nets/net_graph.h core/partition/nets/net_graph.c \
+  core/partition/nets/net_state.h core/partition/nets/net_state.c \
+  core/partition/nets/net_fm.h core/partition/nets/net_fm.c \
+  core/partition/nets/net_communities.h core/partition/nets/net_communities.c \
+  core/partition/nets/net_levels.h core/partition/nets/net_levels.c \
+  core/partition/nets/net_initial.h core/partition/nets/net_initial.c \
+  core/partition/nets/nets.h core/partition/nets/nets.c \
+  core/partition/nets/net_rebalance.c \
   core/partition/edge/csr_graph.h core/partition/edge/csr_graph.c core/partition/edge/ties.h \
   core/partition/edge/clustering.h core/partition/edge/clustering.c \
   core/partition/indexed_heap.h core/partition/indexed_heap.c \

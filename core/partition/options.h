@@ -44,6 +44,8 @@ enum cm_random_stream {
   CM_STREAM_EXAMPLES,
   CM_STREAM_STEP = 80,
   CM_STREAM_SIMULATION,
+  CM_STREAM_NETS = 96,
+  CM_STREAM_NETS_FM,
 };
 
 #endif

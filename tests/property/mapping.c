@@ -528,7 +528,7 @@ START_TEST(options_are_refused_with_place_and_remedy)
     {"{\"preset\": \"magic\"}", "/options/preset", "\"reference\""},
     {"{\"objective\": \"axon\", \"preset\": \"reference\"}", "/options/objective", "balanced"},
     {"{\"objective\": \"hops\"}", "/options/objective", "\"auto\""},
-    {"{\"parts\": 4, \"objective\": \"axon\"}", "/options/parts", "edge"},
+    {"{\"parts\": 4, \"objective\": \"axon\", \"mapper\": \"mesh\"}", "/options/mapper", "staged"},
     {"{\"seed\": -1}", "/options/seed", "-1"},
     {"{\"seed\": 1.5}", "/options/seed", "whole"},
     {"{\"coarsening_tries\": 0}", "/options/coarsening_tries", "from 1 to 64"},

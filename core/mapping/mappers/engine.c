@@ -1,5 +1,6 @@
 #include "core/mapping/mappers/engine.h"
 
+#include "core/mapping/mappers/nets_engine.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/stage/levels.h"
 #include "core/partition/axon/axon.h"
@@ -104,6 +105,9 @@ enum { FEW_TARGETS = 40 };
 /* Cycles cost little on small networks of small nets, and gain more there than elsewhere. */
 enum { CYCLES_MORE = 10, CYCLES_MORE_PINS = 1000000 };
 
+/* They gain little on what the nets themselves gave: a thousandth from three on. */
+enum { CYCLES_AFTER_NETS = 3 };
+
 bool cm_axons_reach_few(const cm_topology *topology)
 {
   return topology->pin_count <= (uint64_t)FEW_TARGETS * topology->net_count;
@@ -167,14 +171,29 @@ static cm_status keeps_limits(const cm_engine_task *task, const cm_partition *p,
   return status;
 }
 
+/* A second start, where axons reach few: by nets, or by edges with more effort where that takes too long or breaks a limit. */
+static cm_status other_start(const cm_engine_task *task, cm_run *run, cm_partition **start, bool *by_nets, cm_error *error)
+{
+  cm_status status = cm_engine_nets(task, run, start, error);
+  *by_nets = false;
+  if (status == CM_OK && *start != NULL)
+    status = keeps_limits(task, *start, run, by_nets, error);
+  if (status != CM_OK || *by_nets)
+    return status;
+  cm_partition_free(*start);
+  return start_by_edges(task, CM_PRESET_BALANCED, run, start, error);
+}
+
 static cm_status search_axons(const cm_engine_task *task, const cm_partition *start, const cm_partition *other,
-                              cm_run *run, cm_partition **partition, cm_error *error)
+                              bool by_nets, cm_run *run, cm_partition **partition, cm_error *error)
 {
   const cm_topology *topology = task->input->topology;
   cm_axon_options options = cm_engine_axon_options(task);
   cm_partition *made;
   options.start = start != NULL ? start->part : NULL;
   options.other_start = other != NULL ? other->part : NULL;
+  if (by_nets && task->input->options->preset == CM_PRESET_BALANCED && options.cycles > CYCLES_AFTER_NETS)
+    options.cycles = CYCLES_AFTER_NETS;
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
     return error->status;
   made->vertex_count = topology->vertex_count;
@@ -193,6 +212,23 @@ static cm_status search_axons(const cm_engine_task *task, const cm_partition *st
   return CM_OK;
 }
 
+/* Exactly so many parts. */
+static cm_status into_parts(const cm_engine_task *task, cm_run *run, cm_partition **partition, cm_error *error)
+{
+  cm_partition *made;
+  if (cm_engine_nets(task, run, &made, error) != CM_OK)
+    return error->status;
+  if (made == NULL)
+    return cm_fail(error, CM_LIMIT_BROKEN, "neurons of these sizes were not packed into %u parts of at most %llu: allow more imbalance",
+                   task->parts, (unsigned long long)task->limits.neurons);
+  cm_status status = cm_graph_of_axons(task->input->topology, made->part, made->part_count, run, &made->parts, error);
+  if (status == CM_OK)
+    *partition = made;
+  else
+    cm_partition_free(made);
+  return status;
+}
+
 /* The multilevel method that keeps neurons, synapses and inbound axons within the limits by itself. Where axons are
  * edges, objective edge's has nothing left to gain for it but the limits. */
 static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
@@ -200,7 +236,9 @@ static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *a
 {
   (void)attempt; /* its levels are its own */
   cm_partition *start, *other = NULL;
-  bool keeps = false, edges = cm_axons_are_edges(task->input->topology);
+  bool keeps = false, by_nets = false, edges = cm_axons_are_edges(task->input->topology);
+  if (task->parts != 0)
+    return into_parts(task, run, partition, error);
   bool more = !edges && task->input->options->preset != CM_PRESET_FAST;
   cm_status status = cm_engine_axon_start(task, run, &start, error);
   if (status == CM_OK && start != NULL && edges)
@@ -210,9 +248,9 @@ static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *a
     return CM_OK;
   }
   if (status == CM_OK)
-    status = start != NULL && more ? start_by_edges(task, CM_PRESET_BALANCED, run, &other, error) : CM_OK;
+    status = start != NULL && more ? other_start(task, run, &other, &by_nets, error) : CM_OK;
   if (status == CM_OK)
-    status = search_axons(task, start, other, run, partition, error);
+    status = search_axons(task, start, other, by_nets, run, partition, error);
   cm_partition_free(start);
   cm_partition_free(other);
   return status;
@@ -243,9 +281,19 @@ uint64_t cm_engine_vertex_bytes(const cm_engine_task *task)
  * takes up to seven times the processor time, with a fifth ten times, most of it in page faults. */
 enum { LEVELS_BYTES = 20, LEVELS_HOT = 4 };
 
+/* By nets, where the number of parts is given: the same a synapse and level, read all over. */
+enum { NETS_BYTES = 64 };
+
+static uint64_t axon_bytes(const cm_engine_task *task)
+{
+  return task->parts != 0 ? task->input->topology->pin_count * NETS_BYTES : seed_bytes(task);
+}
+
 static uint64_t axon_hot_bytes(const cm_engine_task *task)
 {
   const cm_topology *t = task->input->topology;
+  if (task->parts != 0)
+    return axon_bytes(task);
   uint64_t more = cm_dense_suits(t) ? cm_dense_hot_bytes(t) : t->pin_count * LEVELS_BYTES / LEVELS_HOT;
   return cm_engine_vertex_bytes(task) + more;
 }
@@ -257,7 +305,7 @@ static cm_status polish_edges(const cm_map_input *input, const cm_limits *limits
                           error);
 }
 
-#define BY_AXONS {by_axons, cm_graph_of_axons, seed_bytes, axon_hot_bytes, .keeps_limits = true, .mends = true}
+#define BY_AXONS {by_axons, cm_graph_of_axons, axon_bytes, axon_hot_bytes, .takes_parts = true, .keeps_limits = true, .mends = true}
 #define BY_EDGES {by_edges, cm_graph_of_synapses, edge_bytes, cm_engine_vertex_bytes, polish_edges, .takes_parts = true, .mends = true}
 
 static const cm_engine engines[][CM_OBJECTIVE_TIME] = {

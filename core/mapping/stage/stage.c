@@ -100,9 +100,9 @@ static cm_status settle_parts(job *j, cm_error *error)
     cm_fail(error, CM_BAD_OPTION, "nothing says how many parts: state parts or max_part_size, or name a chip");
     return cm_fail_at(error, "/options/parts");
   }
-  if (!j->engine->takes_parts) {
+  if (j->objective == CM_OBJECTIVE_AXON) {
     cm_fail(error, CM_BAD_OPTION,
-            "objective \"axon\" follows the core limits, and this chip has none: state max_part_size, or choose "
+            "objective \"axon\" follows the core limits, and this chip has none: state max_part_size or parts, or choose "
             "objective \"edge\"");
     return cm_fail_at(error, "/options/objective");
   }

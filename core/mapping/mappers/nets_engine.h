@@ -1,0 +1,12 @@
+/* Partitions by the nets themselves (core/partition/nets/nets.h) under the limits of a task. */
+#ifndef CM_MAPPING_NETS_ENGINE_H
+#define CM_MAPPING_NETS_ENGINE_H
+
+#include "core/mapping/mappers/engine.h"
+
+/* A partition by the effort of the task's preset: into task->parts, or into as few as leave a little room, of at most
+ * parts_max. *made is NULL where vertices' sizes found no such partition, or where it would take too long: beyond some
+ * million synapses, unless the number of parts is given. */
+cm_status cm_engine_nets(const cm_engine_task *task, cm_run *run, cm_partition **made, cm_error *error);
+
+#endif

@@ -1,0 +1,297 @@
+#include "core/partition/nets/net_initial.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/partition/indexed_heap.h"
+#include "core/partition/nets/net_fm.h"
+#include "core/partition/nets/net_levels.h"
+#include "core/partition/options.h"
+
+/* Vertices of the coarsest level of a bisection. */
+enum { COARSEST = 300 };
+
+/* How side 0 grows: by what the cut gains, by what ties a vertex to it, by distance, or at random. */
+enum { BY_GAIN, BY_TIES, BY_DISTANCE, BY_LOT, KINDS };
+
+/* One bisection under way. */
+typedef struct halving {
+  const cm_net_graph *graph; /* the coarsest */
+  cm_net_state *state;
+  cm_run *run;
+  cm_random random;
+  uint64_t target;           /* size of side 0 */
+  uint64_t most[2];
+  cm_indexed_heap heap;
+  uint32_t *order;
+} halving;
+
+static int64_t key_of(halving *h, uint32_t v, int kind, uint32_t taken)
+{
+  switch (kind) {
+  case BY_GAIN:
+    return cm_net_gain(h->state, v, 0);
+  case BY_TIES:
+    return cm_net_gain(h->state, v, 0) - h->state->alone[v];
+  default:
+    return -(int64_t)taken;
+  }
+}
+
+/* Everything is on side 1; vertices come over one by one. */
+static cm_status grow(halving *h, int kind, cm_error *error)
+{
+  cm_net_state *s = h->state;
+  uint32_t n = h->graph->vertex_count, next = 0, taken = 0;
+  for (uint32_t v = 0; v < n; v++)
+    s->part[v] = 1;
+  cm_net_state_fill(s);
+  cm_random_permutation(&h->random, h->order, n);
+  while (s->load[0] < h->target) {
+    uint32_t v = h->heap.count > 0 ? h->heap.item[0].vertex : CM_INDEXED_HEAP_ABSENT;
+    if (v == CM_INDEXED_HEAP_ABSENT) {
+      while (next < n && s->part[h->order[next]] == 0)
+        next++;
+      if (next == n)
+        break;
+      v = h->order[next];
+    } else
+      cm_indexed_heap_remove(&h->heap, v);
+    uint64_t after = s->load[0] + h->graph->size[v];
+    if (after > h->target && after - h->target > h->target - s->load[0])
+      break;
+    cm_net_forget_touched(s);
+    cm_net_move(s, v, 0);
+    taken++;
+    for (uint32_t i = 0; i < s->touched_count && kind != BY_LOT; i++) {
+      uint32_t u = s->touched[i];
+      if (s->part[u] == 0)
+        continue;
+      if (h->heap.place[u] == CM_INDEXED_HEAP_ABSENT) {
+        if (cm_indexed_heap_push(&h->heap, u, key_of(h, u, kind, taken), h->run->memory, error) != CM_OK)
+          return error->status;
+      } else if (kind != BY_DISTANCE)
+        cm_indexed_heap_change(&h->heap, u, key_of(h, u, kind, taken));
+    }
+  }
+  cm_indexed_heap_clear(&h->heap);
+  return CM_OK;
+}
+
+/* The best of all starts, after refinement: least excess, then least cut. side [vertices of the coarsest]. */
+static cm_status best_start(halving *h, const cm_net_initial_options *o, uint32_t *side, cm_error *error)
+{
+  cm_net_state *s = h->state;
+  cm_net_fm_options fm = {.most = h->most, .rounds = 2, .seed = o->seed, .stream = o->stream};
+  uint64_t least_excess = UINT64_MAX;
+  int64_t least = INT64_MAX, gain;
+  for (uint32_t t = 0; t < o->tries * KINDS; t++) {
+    fm.stream++;
+    if (grow(h, (int)(t % KINDS), error) != CM_OK || cm_net_fm(s, &fm, h->run, &gain, error) != CM_OK)
+      return error->status;
+    uint64_t excess = cm_net_excess(s, h->most);
+    int64_t cut = cm_net_connectivity(s);
+    if (excess > least_excess || (excess == least_excess && cut >= least))
+      continue;
+    least_excess = excess;
+    least = cut;
+    memcpy(side, s->part, h->graph->vertex_count * sizeof *side);
+  }
+  return CM_OK;
+}
+
+static cm_status start(const cm_net_graph *g, const uint64_t most[2], uint64_t target,
+                       const cm_net_initial_options *o, cm_run *run, uint32_t *side, cm_error *error)
+{
+  halving h = {.graph = g, .run = run, .target = target, .most = {most[0], most[1]}};
+  uint32_t *held = NULL, *place = NULL, n = g->vertex_count;
+  cm_random_init(&h.random, o->seed, CM_STREAM_NETS, o->stream);
+  cm_status status = CM_NEW(run->memory, held, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, place, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, h.order, n, error);
+  if (status == CM_OK)
+    status = cm_net_state_new(g, held, 2, run, &h.state, error);
+  if (status == CM_OK) {
+    memset(place, 0xff, n * sizeof *place);
+    h.heap.place = place;
+    status = best_start(&h, o, side, error);
+  }
+  cm_indexed_heap_free(&h.heap);
+  cm_net_state_free(h.state);
+  cm_free(held);
+  cm_free(place);
+  cm_free(h.order);
+  return status;
+}
+
+/* What a bisection is judged by: the excess first. */
+typedef struct score {
+  uint64_t excess;
+  int64_t cut;
+} score;
+
+static cm_status refine(const cm_net_graph *g, const uint64_t most[2], const cm_net_initial_options *o, uint32_t level,
+                        cm_run *run, uint32_t *side, score *reached, cm_error *error)
+{
+  cm_net_state *s;
+  int64_t gain;
+  cm_net_fm_options fm = {.most = most, .rounds = 3, .seed = o->seed, .stream = o->stream + 1000 + level};
+  if (cm_net_state_new(g, side, 2, run, &s, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_net_fm(s, &fm, run, &gain, error);
+  *reached = (score){cm_net_excess(s, most), cm_net_connectivity(s)};
+  cm_net_state_free(s);
+  return status;
+}
+
+/* Two sides through levels. */
+static cm_status bisect_once(cm_net_graph *g, const uint64_t most[2], uint64_t target, const cm_net_initial_options *o,
+                        cm_run *run, uint32_t *side, score *reached, cm_error *error)
+{
+  cm_net_levels levels;
+  cm_net_levels_options options = {
+      .vertices_min = COARSEST, .size_max = 1 + g->size_total / COARSEST, .seed = o->seed, .stream = o->stream};
+  uint32_t *fine;
+  if (CM_NEW(run->memory, fine, g->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_net_levels_build(g, &options, run, &levels, error);
+  if (status != CM_OK) {
+    cm_free(fine);
+    return status;
+  }
+  uint32_t l = levels.count - 1;
+  status = start(levels.graph[l], most, target, o, run, side, error);
+  if (status == CM_OK)
+    status = refine(levels.graph[l], most, o, l, run, side, reached, error);
+  while (status == CM_OK && l-- > 0) {
+    uint32_t n = levels.graph[l]->vertex_count;
+    for (uint32_t v = 0; v < n; v++)
+      fine[v] = side[levels.map[l][v]];
+    memcpy(side, fine, n * sizeof *side);
+    status = refine(levels.graph[l], most, o, l, run, side, reached, error);
+  }
+  cm_net_levels_free(&levels);
+  cm_free(fine);
+  return status;
+}
+
+/* The best of some attempts: where a bisection is cut is a matter of luck, and those above decide for all below. */
+static cm_status bisect(cm_net_graph *g, const uint64_t most[2], uint64_t target, const cm_net_initial_options *options,
+                        cm_run *run, uint32_t *side, cm_error *error)
+{
+  cm_net_initial_options o = *options;
+  score best = {UINT64_MAX, INT64_MAX}, reached;
+  uint32_t *trial, n = g->vertex_count;
+  if (CM_NEW(run->memory, trial, n, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t i = 0; i < options->attempts && status == CM_OK; i++) {
+    o.stream = options->stream + ((uint64_t)i << 48);
+    status = bisect_once(g, most, target, &o, run, trial, &reached, error);
+    if (status != CM_OK || reached.excess > best.excess || (reached.excess == best.excess && reached.cut >= best.cut))
+      continue;
+    best = reached;
+    memcpy(side, trial, n * sizeof *side);
+  }
+  cm_free(trial);
+  return status;
+}
+
+/* One piece of the graph and the parts that it is for. */
+typedef struct piece {
+  cm_net_graph *graph;
+  uint32_t *vertex; /* [vertices of graph] their numbers in the whole */
+  uint32_t first, parts;
+} piece;
+
+static void piece_free(piece *p)
+{
+  cm_net_graph_free(p->graph);
+  cm_free(p->vertex);
+}
+
+/* One side of a piece. */
+static cm_status cut_out(const piece *whole, const uint32_t *side, uint32_t which, uint32_t *local, cm_run *run,
+                         piece *made, cm_error *error)
+{
+  if (cm_net_graph_induce(whole->graph, side, which, local, run, &made->graph, error) != CM_OK)
+    return error->status;
+  if (CM_NEW(run->memory, made->vertex, made->graph->vertex_count, error) != CM_OK) {
+    cm_net_graph_free(made->graph);
+    made->graph = NULL;
+    return error->status;
+  }
+  for (uint32_t v = 0; v < whole->graph->vertex_count; v++)
+    if (side[v] == which)
+      made->vertex[local[v]] = whole->vertex[v];
+  return CM_OK;
+}
+
+/* Splits a piece in two. The room is shared out as if every bisection to come needed as much. */
+static cm_status split(const piece *whole, const cm_net_initial_options *options, cm_run *run, piece half[2],
+                       cm_error *error)
+{
+  cm_net_initial_options o = *options;
+  cm_net_graph *g = whole->graph;
+  uint32_t parts[2] = {whole->parts / 2, whole->parts - whole->parts / 2}, *side, *local;
+  double mean = (double)g->size_total / whole->parts, room = fmax((double)o.most / fmax(mean, 1e-9), 1);
+  double share = pow(room, 1 / ceil(log2((double)whole->parts)));
+  uint64_t most[2];
+  for (int i = 0; i < 2; i++) {
+    half[i] = (piece){.first = whole->first + (i == 0 ? 0 : parts[0]), .parts = parts[i]};
+    most[i] = (uint64_t)fmin(mean * parts[i] * share + 1e-6, (double)o.most * parts[i]);
+  }
+  o.stream = (options->stream << 24) + ((uint64_t)whole->first << 12) + whole->parts;
+  if (CM_NEW(run->memory, side, g->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(run->memory, local, g->vertex_count, error);
+  if (status == CM_OK) {
+    status = bisect(g, most, (uint64_t)(mean * parts[0]), &o, run, side, error);
+    for (uint32_t i = 0; i < 2 && status == CM_OK; i++)
+      status = cut_out(whole, side, i, local, run, &half[i], error);
+    cm_free(local);
+  }
+  cm_free(side);
+  return status;
+}
+
+/* Works off the pieces of a stack: the deepest first, so that there are never more than a few. */
+static cm_status split_all(piece *stack, uint32_t count, const cm_net_initial_options *options, cm_run *run,
+                           uint32_t *part, cm_error *error)
+{
+  cm_status status = CM_OK;
+  while (count > 0) {
+    piece whole = stack[--count], half[2] = {{0}, {0}};
+    if (status == CM_OK && whole.parts > 1) {
+      status = split(&whole, options, run, half, error);
+      stack[count++] = half[1];
+      stack[count++] = half[0];
+    } else if (status == CM_OK)
+      for (uint32_t v = 0; v < whole.graph->vertex_count; v++)
+        part[whole.vertex[v]] = whole.first;
+    piece_free(&whole);
+  }
+  return status;
+}
+
+cm_status cm_net_initial(const cm_net_graph *graph, const cm_net_initial_options *options, cm_run *run, uint32_t *part,
+                         cm_error *error)
+{
+  enum { DEPTH = 40 };
+  piece stack[DEPTH] = {{.parts = options->parts}};
+  uint32_t *all, n = graph->vertex_count;
+  if (CM_NEW(run->memory, all, n, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(run->memory, stack[0].vertex, n, error);
+  if (status == CM_OK)
+    status = cm_net_graph_induce(graph, all, 0, stack[0].vertex, run, &stack[0].graph, error);
+  cm_free(all);
+  if (status != CM_OK) {
+    piece_free(&stack[0]);
+    return status;
+  }
+  return split_all(stack, 1, options, run, part, error);
+}

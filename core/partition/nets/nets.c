@@ -1,0 +1,265 @@
+#include "core/partition/nets/nets.h"
+
+#include <string.h>
+
+#include "core/base/threads.h"
+#include "core/partition/nets/net_communities.h"
+#include "core/partition/nets/net_fm.h"
+#include "core/partition/nets/net_initial.h"
+#include "core/partition/nets/net_levels.h"
+#include "core/partition/options.h"
+
+/* How far a loose round may fill a part beyond its limit. */
+static const double loose = 0.1;
+
+/* Streams of random numbers: so many for each attempt. */
+enum { STREAMS = 1 << 16 };
+
+/* A partition of the network itself. */
+typedef struct candidate {
+  uint32_t *part;
+  uint64_t excess;
+  int64_t connectivity;
+} candidate;
+
+typedef struct work {
+  const cm_nets_options *options;
+  cm_run *run;
+  cm_net_graph *graph;
+  uint32_t *community; /* [vertices] */
+  uint64_t *most;      /* [parts] all alike */
+  candidate *found;    /* [starts] */
+} work;
+
+static bool better(const candidate *a, const candidate *b)
+{
+  return a->excess < b->excess || (a->excess == b->excess && a->connectivity < b->connectivity);
+}
+
+static cm_status coarsen(const work *w, const uint32_t *label, uint64_t stream, cm_net_levels *levels, cm_error *error)
+{
+  double least = w->options->coarse_vertices * w->options->parts;
+  cm_net_levels_options o = {.vertices_min = least < 1e9 ? (uint32_t)least : 1000000000,
+                             .label = label, .seed = w->options->seed, .stream = stream};
+  uint64_t wide = (uint64_t)((double)w->graph->size_total / least);
+  o.size_max = wide > 1 ? wide : 1;
+  return cm_net_levels_build(w->graph, &o, w->run, levels, error);
+}
+
+static cm_status refine(const work *w, const cm_net_graph *g, uint64_t stream, uint32_t *part, candidate *c,
+                        cm_error *error)
+{
+  cm_net_state *s;
+  int64_t gain;
+  cm_net_fm_options fm = {.most = w->most, .rounds = w->options->rounds, .loose_rounds = w->options->loose_rounds,
+                          .loose = loose, .seed = w->options->seed, .stream = stream};
+  if (cm_net_state_new(g, part, w->options->parts, w->run, &s, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_net_fm(s, &fm, w->run, &gain, error);
+  c->connectivity = cm_net_connectivity(s);
+  c->excess = cm_net_excess(s, w->most);
+  cm_net_state_free(s);
+  return status;
+}
+
+/* From the coarsest level, of which c->part is, to the finest. */
+static cm_status descend(const work *w, const cm_net_levels *levels, uint64_t stream, candidate *c, cm_error *error)
+{
+  uint32_t *fine;
+  if (CM_NEW(w->run->memory, fine, w->graph->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = refine(w, levels->graph[levels->count - 1], stream, c->part, c, error);
+  for (uint32_t l = levels->count - 1; l-- > 0 && status == CM_OK;) {
+    uint32_t n = levels->graph[l]->vertex_count;
+    for (uint32_t v = 0; v < n; v++)
+      fine[v] = c->part[levels->map[l][v]];
+    memcpy(c->part, fine, n * sizeof *fine);
+    status = refine(w, levels->graph[l], stream + 1 + l, c->part, c, error);
+  }
+  cm_free(fine);
+  return status;
+}
+
+static cm_status start_once(void *context, size_t t, cm_error *error)
+{
+  work *w = context;
+  candidate *c = &w->found[t];
+  cm_net_levels levels;
+  uint64_t stream = (t + 1) * STREAMS;
+  cm_net_initial_options o = {.parts = w->options->parts, .most = w->options->most,
+                              .attempts = w->options->attempts, .tries = w->options->tries, .seed = w->options->seed, .stream = t + 1};
+  if (CM_NEW(w->run->memory, c->part, w->graph->vertex_count, error) != CM_OK ||
+      coarsen(w, w->community, stream, &levels, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_net_initial(levels.graph[levels.count - 1], &o, w->run, c->part, error);
+  if (status == CM_OK)
+    status = descend(w, &levels, stream, c, error);
+  cm_net_levels_free(&levels);
+  return status;
+}
+
+/* Coarsens without crossing the labels, inside which c->part is the same, and refines it on the way down. */
+static cm_status cycle(const work *w, const uint32_t *label, uint64_t stream, candidate *c, cm_error *error)
+{
+  cm_net_levels levels;
+  uint32_t *coarse;
+  if (CM_NEW(w->run->memory, coarse, w->graph->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = coarsen(w, label, stream, &levels, error);
+  if (status == CM_OK) {
+    for (uint32_t l = 0; l + 1 < levels.count; l++) {
+      for (uint32_t v = 0; v < levels.graph[l]->vertex_count; v++)
+        coarse[levels.map[l][v]] = c->part[v];
+      memcpy(c->part, coarse, levels.graph[l + 1]->vertex_count * sizeof *coarse);
+    }
+    status = descend(w, &levels, stream, c, error);
+    cm_net_levels_free(&levels);
+  }
+  cm_free(coarse);
+  return status;
+}
+
+static void copy(const work *w, candidate *to, const candidate *from)
+{
+  memcpy(to->part, from->part, w->graph->vertex_count * sizeof *to->part);
+  to->excess = from->excess;
+  to->connectivity = from->connectivity;
+}
+
+static uint32_t best_of(const work *w)
+{
+  uint32_t best = 0;
+  for (uint32_t t = 1; t < w->options->starts; t++)
+    if (better(&w->found[t], &w->found[best]))
+      best = t;
+  return best;
+}
+
+static cm_status improve(work *w, candidate *trial, cm_error *error)
+{
+  candidate *best = &w->found[best_of(w)];
+  for (uint32_t i = 0; i < w->options->cycles; i++) {
+    copy(w, trial, best);
+    if (cycle(w, best->part, (w->options->starts + 1 + i) * (uint64_t)STREAMS, trial, error) != CM_OK ||
+        cm_run_progress(w->run, (i + 1.0) / w->options->cycles, 0, w->graph->vertex_count, (double)best->connectivity,
+                        error) != CM_OK)
+      return error->status;
+    if (better(trial, best))
+      copy(w, best, trial);
+  }
+  return CM_OK;
+}
+
+/* Gives every part without vertices the one that loses least by it, of parts that keep others. */
+static cm_status fill_empty(const work *w, candidate *c, cm_error *error)
+{
+  cm_net_state *s;
+  uint32_t n = w->graph->vertex_count, *members;
+  if (CM_NEW(w->run->memory, members, w->options->parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < n; v++)
+    members[c->part[v]]++;
+  uint32_t empty = 0;
+  for (uint32_t p = 0; p < w->options->parts; p++)
+    empty += members[p] == 0;
+  cm_status status = empty > 0 ? cm_net_state_new(w->graph, c->part, w->options->parts, w->run, &s, error) : CM_OK;
+  if (status != CM_OK || empty == 0) {
+    cm_free(members);
+    return status;
+  }
+  for (uint32_t p = 0; p < w->options->parts; p++) {
+    uint32_t best = UINT32_MAX;
+    int64_t most = INT64_MIN;
+    for (uint32_t v = 0; v < n && members[p] == 0; v++) {
+      int64_t gain = members[c->part[v]] > 1 ? cm_net_gain(s, v, p) : INT64_MIN;
+      if (gain > most) {
+        most = gain;
+        best = v;
+      }
+    }
+    if (best == UINT32_MAX)
+      continue;
+    members[c->part[best]]--;
+    members[p]++;
+    cm_net_move(s, best, p);
+  }
+  c->excess = cm_net_excess(s, w->most);
+  cm_net_state_free(s);
+  cm_free(members);
+  return CM_OK;
+}
+
+/* Combines the best partition with another one: coarsening keeps to what both agree on, refinement chooses between them on
+ * every level. The result takes the place of the other one where it is better than that. */
+static cm_status unite(work *w, uint32_t number, candidate *trial, cm_error *error)
+{
+  uint32_t n = w->graph->vertex_count, parts = w->options->parts, best = best_of(w), *label;
+  candidate *a = &w->found[best], *b = &w->found[(best + 1 + number % (w->options->starts - 1)) % w->options->starts];
+  if (CM_NEW(w->run->memory, label, n, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < n; v++)
+    label[v] = a->part[v] * parts + b->part[v];
+  copy(w, trial, a);
+  cm_status status = cycle(w, label, (UINT64_C(1) << 32) + number * (uint64_t)STREAMS, trial, error);
+  if (status == CM_OK && better(trial, b))
+    copy(w, b, trial);
+  cm_free(label);
+  return status;
+}
+
+static cm_status unite_all(work *w, candidate *trial, cm_error *error)
+{
+  cm_status status = CM_OK;
+  bool possible = w->options->starts > 1 && w->options->parts <= UINT16_MAX; /* pairs of parts have 32 bits */
+  for (uint32_t i = 0; i < w->options->unions && possible && status == CM_OK; i++)
+    status = unite(w, i, trial, error);
+  return status;
+}
+
+static cm_status search(work *w, candidate *trial, cm_error *error)
+{
+  uint32_t n = w->graph->vertex_count;
+  cm_run_phase(w->run, "coarsen");
+  if (CM_NEW(w->run->memory, w->community, n, error) != CM_OK ||
+      cm_net_communities(w->graph, w->options->seed, w->run, w->community, error) != CM_OK)
+    return error->status;
+  cm_run_phase(w->run, "initial");
+  if (cm_parallel(w->run, w->options->starts, start_once, w, error) != CM_OK)
+    return error->status;
+  cm_run_phase(w->run, "refine");
+  if (unite_all(w, trial, error) != CM_OK || improve(w, trial, error) != CM_OK)
+    return error->status;
+  return fill_empty(w, &w->found[best_of(w)], error);
+}
+
+cm_status cm_partition_nets(const cm_topology *topology, const cm_nets_options *options, cm_run *run, uint32_t *part,
+                            uint64_t *excess, cm_error *error)
+{
+  work w = {.options = options, .run = run};
+  candidate trial = {0};
+  cm_status status = cm_net_graph_from_topology(topology, run, &w.graph, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, w.most, options->parts, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, w.found, options->starts, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, trial.part, topology->vertex_count, error);
+  if (status == CM_OK) {
+    for (uint32_t p = 0; p < options->parts; p++)
+      w.most[p] = options->most;
+    status = search(&w, &trial, error);
+  }
+  if (status == CM_OK) {
+    const candidate *best = &w.found[best_of(&w)];
+    memcpy(part, best->part, topology->vertex_count * sizeof *part);
+    *excess = best->excess;
+  }
+  for (uint32_t t = 0; w.found != NULL && t < options->starts; t++)
+    cm_free(w.found[t].part);
+  cm_free(w.found);
+  cm_free(trial.part);
+  cm_free(w.most);
+  cm_free(w.community);
+  cm_net_graph_free(w.graph);
+  return status;
+}

@@ -1,0 +1,28 @@
+/* Partitioning for least connectivity into a given number of parts of limited size: multilevel, by the nets themselves. For
+ * hypergraphs of small nets (circuits, sparse networks) and wherever the number of parts is given.
+ * docs/axon-partitioning.md explains the method and its sources. */
+#ifndef CM_PARTITION_NETS_H
+#define CM_PARTITION_NETS_H
+
+#include "core/base/run.h"
+#include "core/network/topology.h"
+
+typedef struct cm_nets_options {
+  uint64_t most;     /* size that a part may have */
+  uint32_t parts;    /* exactly so many; none is empty where there are vertices enough */
+  uint32_t starts;   /* complete first partitions, each refined to the end before the best is chosen */
+  uint32_t attempts, tries; /* of every bisection of the first partition (cm_net_initial_options) */
+  uint32_t rounds;   /* of refinement on a level */
+  uint32_t loose_rounds;
+  uint32_t cycles;   /* times at most that the result is coarsened inside its parts and refined again */
+  uint32_t unions;   /* times that two of the partitions are combined */
+  double coarse_vertices; /* of the coarsest level, a part */
+  uint64_t seed;
+} cm_nets_options;
+
+/* Fills part [vertices]. *excess: by how much parts are over `most`, together: not 0 only where no way was found.
+ * Phases "coarsen", "initial", "refine". O((starts + cycles + unions) * pins * levels). */
+cm_status cm_partition_nets(const cm_topology *topology, const cm_nets_options *options, cm_run *run, uint32_t *part,
+                            uint64_t *excess, cm_error *error);
+
+#endif
