@@ -1,6 +1,7 @@
 /* Lower bounds on time from dependency cones: what an element needs has to be done before it. */
 #include "core/machine/bound.h"
 
+#include "core/machine/bound_reads.h"
 #include "core/machine/plan/partial_sums.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ enum { CONES_MAX = 160 }; /* each goes through all that is before it */
 typedef struct needed {
   uint32_t stamp;
   cm_box box[2];
-  uint64_t count; /* elements at least */
+  uint64_t count; /* elements at least; may be more than the boxes have, which only what is before sees */
 } needed;
 
 typedef struct moment {
@@ -52,70 +53,18 @@ static uint64_t least_count(const cm_box *a, const cm_box *b)
   return count;
 }
 
-/* A value is needed: of several readers the one that needs most is kept. */
-static void need(bounding *b, uint32_t value, const cm_box *first, const cm_box *last)
+/* A value is needed, `count` elements at least: of several readers the one that needs most is kept. */
+static void need_count(bounding *b, uint32_t value, const cm_box *first, const cm_box *last, uint64_t count)
 {
   needed *n = &b->value[value];
-  uint64_t count = least_count(first, last);
   if (count == 0 || (n->stamp == b->stamp && n->count >= count))
     return;
   *n = (needed){b->stamp, {*first, *last}, count};
 }
 
-/* Channels of a grouped convolution that one piece may make: of several groups the whole ones. */
-static void whole_groups(const cm_call *call, cm_box *box)
+static void need(bounding *b, uint32_t value, const cm_box *first, const cm_box *last)
 {
-  int64_t group = cm_node_integer(call->node, "group", 1), filters = call->output[0].dims[1] / (group > 0 ? group : 1);
-  if (group <= 1 || filters < 1 || box->from[1] / filters == (box->to[1] - 1) / filters)
-    return;
-  int64_t from = (box->from[1] + filters - 1) / filters * filters, to = box->to[1] / filters * filters;
-  if (from < to) {
-    box->from[1] = from;
-    box->to[1] = to;
-  } else
-    box->to[1] = from; /* the part in the first of two */
-}
-
-/* Along axes that the operator may not be cut along a piece makes all. */
-static cm_box piece_box(const cm_call *call, const cm_box *box)
-{
-  uint32_t axes[CM_RANK_MAX], count = cm_split_axes(call, axes);
-  cm_box made = cm_box_whole(&call->output[0]);
-  for (uint32_t i = 0; i < count; i++) {
-    made.from[axes[i]] = box->from[axes[i]];
-    made.to[axes[i]] = box->to[axes[i]];
-    int64_t least = cm_split_extent(call, axes[i], 1);
-    if (least > 1) { /* groups stay whole */
-      made.from[axes[i]] = made.from[axes[i]] / least * least;
-      made.to[axes[i]] = (made.to[axes[i]] + least - 1) / least * least;
-    } else if (axes[i] == 1 && made.rank > 2 && cm_split_is_matrix(call->node->known))
-      whole_groups(call, &made);
-  }
-  return made;
-}
-
-/* What is read for a box. Of a whole one also what cut pieces read, which may be less: rows behind the last window. */
-static cm_status read_boxes(const cm_call *call, const cm_box *box, cm_box *inputs, cm_error *error)
-{
-  cm_split_change change;
-  cm_box whole = cm_box_whole(&call->output[0]), other[8];
-  uint32_t axes[CM_RANK_MAX], count = cm_split_axes(call, axes), rank = box->rank, band = rank > 3 ? 2 : rank == 3 ? 1 : 0;
-  bool cut = false;
-  for (uint32_t i = 0; i < count; i++)
-    cut = cut || axes[i] == band;
-  if (!cut || !cm_box_equal(box, &whole) || whole.to[band] < 2 || call->input_count > 8)
-    return cm_split_piece(call, box, inputs, &change, error);
-  cm_box head = *box, rest = *box;
-  head.to[band] = rest.from[band] = 1;
-  if (cm_split_piece(call, &head, inputs, &change, error) != CM_OK ||
-      cm_split_piece(call, &rest, other, &change, error) != CM_OK)
-    return error->status;
-  for (uint32_t i = 0; i < call->input_count; i++)
-    for (uint32_t a = 0; a < inputs[i].rank; a++) {
-      inputs[i].from[a] = other[i].from[a] < inputs[i].from[a] ? other[i].from[a] : inputs[i].from[a];
-      inputs[i].to[a] = other[i].to[a] > inputs[i].to[a] ? other[i].to[a] : inputs[i].to[a];
-    }
-  return CM_OK;
+  need_count(b, value, first, last, least_count(first, last));
 }
 
 /* Every lane has a weight, in proportion to its best rate for a kind of operation, together 1: operations take at least
@@ -148,6 +97,18 @@ static void weigh_lanes(bounding *b)
   }
 }
 
+/* The first input, of which more may be read than what one box has. */
+static void need_read(bounding *b, uint32_t value, int64_t reads[2][CM_RANK_MAX])
+{
+  const cm_box *first = &b->inputs[0][0], *last = &b->inputs[1][0];
+  uint64_t count = 1;
+  for (uint32_t a = 0; a < first->rank; a++) {
+    int64_t less = reads[0][a] < reads[1][a] ? reads[0][a] : reads[1][a];
+    count *= less > 0 ? (uint64_t)less : 0;
+  }
+  need_count(b, value, first, last, count);
+}
+
 /* A piece of a product that may be cut along its sum begins with one part of it, of which the shortest is so long. */
 static void narrow_sum(bounding *b, const cm_call *call)
 {
@@ -166,11 +127,12 @@ static cm_status visit_op(bounding *b, uint32_t place, const cm_plan_op *op, con
   const cm_call *call = &op->call;
   cm_box box[2];
   double per_element[2];
+  int64_t reads[2][CM_RANK_MAX];
   if (op->copied != CM_NONE)
     return CM_OK; /* a copy of a view: what is behind it is needed through the view */
   for (int c = 0; c < 2; c++) {
-    box[c] = piece_box(call, &n->box[c]);
-    if (read_boxes(call, &box[c], b->inputs[c], error) != CM_OK)
+    box[c] = cm_bound_piece_box(call, &n->box[c]);
+    if (cm_bound_read_boxes(call, &box[c], b->inputs[c], error) != CM_OK)
       return error->status;
     per_element[c] = (double)cm_split_work(call, &box[c], b->inputs[c]) / (double)cm_box_count(&box[c]);
     /* How many rows meet a piece of a transposed convolution depends on where it lies between strides: by one at most. */
@@ -178,14 +140,18 @@ static cm_status visit_op(bounding *b, uint32_t place, const cm_plan_op *op, con
       if (b->inputs[c][0].to[i] - b->inputs[c][0].from[i] < call->input[0].dims[i])
         b->inputs[c][0].to[i]--;
   }
-  double made = (double)least_count(&box[0], &box[1]), work = made;
+  if (alone)
+    narrow_sum(b, call);
+  for (int c = 0; c < 2; c++)
+    if (call->input_count > 0 && cm_bound_leave_gaps(call, &box[c], c == 1, &b->inputs[c][0], reads[c], error) != CM_OK)
+      return error->status;
+  uint64_t least = least_count(&box[0], &box[1]);
+  double made = (double)(least > n->count ? least : n->count), work = made;
   bool counted = op->matrix || call->node->known->kernel == cm_kernel_pool;
   if (counted)
     work *= per_element[0] < per_element[1] ? per_element[0] : per_element[1];
   if (!alone)
     b->work[place] += busy_share(b, op, work);
-  else
-    narrow_sum(b, call);
   for (uint32_t i = 0; i < call->input_count; i++) {
     if (!cm_has(call, i) || i >= call->node->input_count)
       continue;
@@ -198,7 +164,9 @@ static cm_status visit_op(bounding *b, uint32_t place, const cm_plan_op *op, con
         *seen = (needed){.stamp = b->stamp, .count = count};
         b->bytes[place] += (double)((count - before) * cm_type_bytes(call->input[i].type)) / port_rate(b);
       }
-    } else
+    } else if (i == 0)
+      need_read(b, value, reads);
+    else
       need(b, value, &b->inputs[0][i], &b->inputs[1][i]);
   }
   return CM_OK;

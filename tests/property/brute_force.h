@@ -192,7 +192,7 @@ static void brute_try(brute *b, const brute_state *s, int64_t now, int from)
   if (now >= b->best || *b->patience == 0)
     return;
   --*b->patience;
-  if (s->done == b->all) {
+  if (s->done == UINT32_MAX) {
     b->best = now;
     return;
   }
@@ -314,7 +314,8 @@ static bool make_tasks(const tiny *m, const brute_cut *cut, brute *b)
           return false;
       }
   }
-  for (int k = 1, pieces = b->tasks; k < m->layers; k++) /* outputs go out piece by piece */
+  const int stores = b->tasks;
+  for (int k = 1, pieces = stores; k < m->layers; k++) /* outputs go out piece by piece */
     for (int t = first[k]; !m->layer[k].read && t < (k + 1 < m->layers ? first[k + 1] : pieces); t++) {
       const tiny_layer *l = &m->layer[k];
       int across = tiles(l->width, cut->width[k]), c = (t - first[k]) / across * cut->channels[k],
@@ -326,7 +327,14 @@ static bool make_tasks(const tiny *m, const brute_cut *cut, brute *b)
       set_time(m, b, s, ON_PORT, (c1 - c) * (w1 - w) * 4);
       b->needs[s] = UINT32_C(1) << t;
     }
-  b->all = (UINT32_C(1) << b->tasks) - 1;
+  /* What no output needs is never done: rows between the windows of a stride. */
+  for (int t = b->tasks; t-- > 0;) {
+    bool output = t >= stores;
+    b->all |= output || b->all >> t & 1 ? UINT32_C(1) << t : 0;
+    b->all |= b->all >> t & 1 ? b->needs[t] : 0;
+  }
+  for (int t = 0; t < b->tasks; t++)
+    b->reads[t] = b->all >> t & 1 ? b->reads[t] : 0;
   return true;
 }
 
@@ -355,6 +363,7 @@ static int64_t brute_of_cut(const tiny *m, const brute_cut *cut, int64_t best, b
   if (!make_tasks(m, cut, &b))
     return INT64_MAX;
   make_hopes(m, &b);
+  s.begun = s.done = ~b.all;
   for (int d = 0; d < m->devices; d++)
     s.idle[d] = m->device[d].lanes;
   brute_try(&b, &s, 0, 0);
