@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "core/base/file.h"
+#include "core/chip/interconnect/interconnect.h"
 #include "core/chip/internal.h"
+#include "core/chip/turns.h"
 
 void cm_chip_free(cm_chip *chip)
 {
@@ -16,6 +18,7 @@ void cm_chip_free(cm_chip *chip)
   cm_free(chip->dead_cores);
   cm_free(chip->dead_links);
   cm_free(chip->target);
+  cm_interconnect_free(chip->interconnect);
   cm_free(chip);
 }
 
@@ -117,6 +120,8 @@ cm_hops cm_chip_hops(const cm_chip *chip, uint32_t core_a, uint32_t core_b)
 uint32_t cm_chip_distance(const cm_chip *chip, uint32_t core_a, uint32_t core_b)
 {
   int32_t x, y;
+  if (chip->interconnect != NULL)
+    return cm_interconnect_hops(chip->interconnect, cm_router_of(chip, core_a), cm_router_of(chip, core_b));
   cm_chip_steps(chip, core_a, core_b, &x, &y);
   return (uint32_t)abs(x) + (uint32_t)abs(y);
 }

@@ -32,11 +32,14 @@ typedef struct cm_hop_cost {
   double east_west;   /* per link east or west inside a die */
   double north_south; /* per link north or south inside a die */
   double die_to_die;  /* per link between dies */
+  double diagonal;    /* per link north-east or south-west of a hexagonal interconnect */
 } cm_hop_cost;
 
 typedef enum cm_routing { CM_ROUTING_XY, CM_ROUTING_YX } cm_routing;
 
 typedef enum cm_direction { CM_EAST, CM_WEST, CM_SOUTH, CM_NORTH, CM_DIRECTIONS } cm_direction;
+
+typedef struct cm_interconnect cm_interconnect; /* interconnect/interconnect.h */
 
 typedef struct cm_chip {
   char name[CM_CHIP_NAME_MAX];
@@ -55,8 +58,9 @@ typedef struct cm_chip {
   uint32_t table_entries;       /* limit on the entries of a router's routing table, 0: none */
   uint32_t *dead_cores;         /* [dead_core_count] ascending core numbers */
   uint32_t dead_core_count;
-  uint32_t *dead_links;         /* [dead_link_count] ascending router number * CM_DIRECTIONS + cm_direction */
+  uint32_t *dead_links;         /* [dead_link_count] ascending router number * CM_DIRECTIONS + cm_direction; of a plain mesh */
   uint32_t dead_link_count;
+  cm_interconnect *interconnect; /* NULL: a plain mesh or torus, of which the functions below know hops and steps */
   cm_target *target;            /* what a compiler must know; NULL: the chip runs no programs */
 } cm_chip;
 
@@ -108,7 +112,8 @@ double cm_chip_link_ns(const cm_chip *chip, size_t link);
 /* Whether the link leads from one die to another. O(1). */
 bool cm_chip_between_dies(const cm_chip *chip, size_t link);
 
-/* Manhattan distance between the routers of two cores, around the torus where that is shorter. O(1). */
+/* Hops between the routers of two cores, around the torus where that is shorter; of an interconnect that has been prepared
+ * as cm_interconnect_hops. O(1). */
 uint32_t cm_chip_distance(const cm_chip *chip, uint32_t core_a, uint32_t core_b);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "core/base/json.h"
 #include "core/chip/chip.h"
+#include "core/chip/interconnect/interconnect.h"
 #include "core/chip/internal.h"
 #include "core/chip/turns.h"
 
@@ -189,8 +190,8 @@ static cm_status read_cost(const json_t *object, const char *group, const char *
 static cm_status read_costs(const json_t *root, const char *group, double router, double link,
                             cm_hop_cost *cost, cm_error *error)
 {
-  static const char *const names[] = {"router", "link", "east_west", "north_south", "die_to_die", NULL};
-  *cost = (cm_hop_cost){router, link, link, link};
+  static const char *const names[] = {"router", "link", "east_west", "north_south", "die_to_die", "diagonal", NULL};
+  *cost = (cm_hop_cost){router, link, link, link, link};
   const json_t *object = json_object_get(root, group);
   if (object == NULL)
     return CM_OK;
@@ -205,11 +206,29 @@ static cm_status read_costs(const json_t *root, const char *group, double router
     status = read_cost(object, group, "link", &link, error);
   if (status != CM_OK)
     return status;
-  cost->east_west = cost->north_south = cost->die_to_die = link;
+  cost->east_west = cost->north_south = cost->die_to_die = cost->diagonal = link;
   if ((status = read_cost(object, group, "east_west", &cost->east_west, error)) != CM_OK ||
-      (status = read_cost(object, group, "north_south", &cost->north_south, error)) != CM_OK)
+      (status = read_cost(object, group, "north_south", &cost->north_south, error)) != CM_OK ||
+      (status = read_cost(object, group, "diagonal", &cost->diagonal, error)) != CM_OK)
     return status;
   return read_cost(object, group, "die_to_die", &cost->die_to_die, error);
+}
+
+/* Links have a direction only where the chip is a grid. */
+static cm_status check_directions(const json_t *root, const cm_chip *chip, cm_error *error)
+{
+  static const char *const groups[] = {"energy_pj", "latency_ns"}, *const names[] = {"east_west", "north_south", "diagonal"};
+  const cm_interconnect *net = chip->interconnect;
+  bool grid = net == NULL || net->kind == CM_GRID || net->kind == CM_HEXAGONAL;
+  for (size_t g = 0; g < 2; g++)
+    for (size_t n = 0; n < 3; n++) {
+      bool known = n == 2 ? net != NULL && net->kind == CM_HEXAGONAL : grid;
+      char where[64];
+      (void)snprintf(where, sizeof where, "/%s/%s", groups[g], names[n]);
+      if (!known && json_object_get(json_object_get(root, groups[g]), names[n]) != NULL)
+        return bad(error, where, "this chip's interconnect has no such links");
+    }
+  return CM_OK;
 }
 
 static cm_status read_routing(const json_t *root, cm_chip *chip, cm_error *error)
@@ -250,29 +269,39 @@ static cm_status gather(const uint8_t *map, size_t size, uint32_t **list, uint32
   return CM_OK;
 }
 
+/* Marks the cores of a list of rectangles, given in blocks of cores. */
+static cm_status mark_dead(const json_t *list, const char *where, const cm_chip *chip, uint32_t block_x, uint32_t block_y,
+                           uint8_t *map, cm_error *error)
+{
+  uint32_t width = chip->width / block_x, height = chip->height / block_y;
+  uint64_t named = 0;
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    cm_rectangle r;
+    if (cm_rectangle_read(json_array_get(list, i), where, i, width, height, CM_BAD_CHIP, &r, error) != CM_OK)
+      return error->status;
+    named += (uint64_t)(r.x1 - r.x0 + 1) * (r.y1 - r.y0 + 1);
+    if (named > cm_named_cores_max(width, height))
+      return bad(error, where, "the rectangles repeat the chip's cores too often");
+    for (uint32_t y = r.y0 * block_y; y < (r.y1 + 1) * block_y; y++)
+      memset(map + (size_t)y * chip->width + (size_t)r.x0 * block_x, 1, (size_t)(r.x1 - r.x0 + 1) * block_x);
+  }
+  return CM_OK;
+}
+
 static cm_status read_dead_cores(const json_t *root, cm_chip *chip, cm_error *error)
 {
-  const json_t *list = json_object_get(root, "dead_cores");
+  const json_t *list = json_object_get(root, "dead_cores"), *routers = json_object_get(root, "dead_routers");
   if (list != NULL && !json_is_array(list))
     return bad(error, "/dead_cores", "expected a list");
+  if (routers != NULL && !json_is_array(routers))
+    return bad(error, "/dead_routers", "expected a list");
   uint8_t *map;
-  size_t cores = json_array_size(list) == 0 ? 0 : cm_chip_cores(chip);
+  size_t cores = json_array_size(list) + json_array_size(routers) == 0 ? 0 : cm_chip_cores(chip);
   if (CM_NEW(NULL, map, cores, error) != CM_OK)
     return error->status;
-  cm_status status = CM_OK;
-  uint64_t named = 0;
-  for (size_t i = 0; status == CM_OK && i < json_array_size(list); i++) {
-    cm_rectangle r;
-    status = cm_rectangle_read(json_array_get(list, i), "/dead_cores", i, chip->width, chip->height,
-                               CM_BAD_CHIP, &r, error);
-    if (status != CM_OK)
-      break;
-    named += (uint64_t)(r.x1 - r.x0 + 1) * (r.y1 - r.y0 + 1);
-    if (named > cm_named_cores_max(chip->width, chip->height))
-      status = bad(error, "/dead_cores", "the rectangles repeat the chip's cores too often");
-    for (uint32_t y = r.y0; status == CM_OK && y <= r.y1; y++)
-      memset(map + (size_t)y * chip->width + r.x0, 1, r.x1 - r.x0 + 1);
-  }
+  cm_status status = mark_dead(list, "/dead_cores", chip, 1, 1, map, error);
+  if (status == CM_OK)
+    status = mark_dead(routers, "/dead_routers", chip, chip->router_x, chip->router_y, map, error);
   if (status == CM_OK)
     status = gather(map, cores, &chip->dead_cores, &chip->dead_core_count, error);
   cm_free(map);
@@ -340,11 +369,31 @@ static cm_status read_dead_links(const json_t *root, cm_chip *chip, cm_error *er
   return CM_OK;
 }
 
+static cm_status read_interconnect(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  if (cm_interconnect_read(json_object_get(root, "interconnect"), chip, &chip->interconnect, error) != CM_OK ||
+      check_directions(root, chip, error) != CM_OK)
+    return error->status;
+  const json_t *routers = json_object_get(root, "dead_routers");
+  if (chip->interconnect == NULL && routers != NULL)
+    return bad(error, "/dead_routers", "a plain mesh goes around no router: add \"interconnect\": {\"kind\": \"grid\"}");
+  if (chip->interconnect == NULL)
+    return read_dead_links(root, chip, error);
+  if (json_object_get(root, "machine") != NULL)
+    return bad(error, "/machine", "chips that run programs are a plain mesh or torus: leave out interconnect");
+  if (chip->table_entries != 0)
+    return bad(error, "/table_entries", "routing tables are kept small on a plain mesh or torus only: leave out interconnect, or this");
+  if (json_object_get(root, "routing") != NULL)
+    return bad(error, "/routing", "axes have an order on a plain mesh or torus only: leave out interconnect, or this");
+  return cm_interconnect_read_dead(json_object_get(root, "dead_links"), routers, chip->interconnect, error);
+}
+
 static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
 {
   static const char *const names[] = {"name", "description", "dies", "cores", "cores_per_router", "torus",
                                       "limits", "energy_pj", "latency_ns", "routing", "dead_cores",
-                                      "dead_links", "table_entries", "machine", "costs", NULL};
+                                      "dead_links", "table_entries", "machine", "costs", "interconnect",
+                                      "dead_routers", NULL};
   cm_status status = cm_json_known_fields(root, "", names, CM_BAD_CHIP, error);
   if (status != CM_OK || (status = read_text(root, chip, error)) != CM_OK ||
       (status = read_size(root, chip, error)) != CM_OK || (status = read_torus(root, chip, error)) != CM_OK ||
@@ -356,7 +405,7 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
       (status = read_table_entries(root, chip, error)) != CM_OK ||
       (status = read_dead_cores(root, chip, error)) != CM_OK)
     return status;
-  if (read_dead_links(root, chip, error) != CM_OK)
+  if (read_interconnect(root, chip, error) != CM_OK)
     return error->status;
   const json_t *machine = json_object_get(root, "machine");
   return machine == NULL ? CM_OK : cm_target_read(machine, chip, &chip->target, error);
@@ -382,10 +431,14 @@ cm_status cm_chip_parse(const char *json, size_t size, cm_chip **chip, cm_error 
   return CM_OK;
 }
 
-static json_t *cost_json(const cm_hop_cost *cost)
+static json_t *cost_json(const cm_chip *chip, const cm_hop_cost *cost)
 {
-  return json_pack("{s:f, s:f, s:f, s:f}", "router", cost->router, "east_west", cost->east_west,
-                   "north_south", cost->north_south, "die_to_die", cost->die_to_die);
+  const cm_interconnect *net = chip->interconnect;
+  if (net != NULL && net->kind != CM_GRID && net->kind != CM_HEXAGONAL)
+    return json_pack("{s:f, s:f, s:f}", "router", cost->router, "link", cost->east_west, "die_to_die", cost->die_to_die);
+  return json_pack("{s:f, s:f, s:f, s:f, s:o*}", "router", cost->router, "east_west", cost->east_west,
+                   "north_south", cost->north_south, "die_to_die", cost->die_to_die, "diagonal",
+                   net != NULL && net->kind == CM_HEXAGONAL ? json_real(cost->diagonal) : NULL);
 }
 
 static json_t *limits_json(const cm_chip *chip)
@@ -451,17 +504,19 @@ static json_t *dead_links_json(const cm_chip *chip)
 
 json_t *cm_chip_json(const cm_chip *chip)
 {
-  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s, s:o, s:o, s:o*, s:o*, s:o}", "name",
+  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s*, s:o, s:o, s:o*, s:o*, s:o, s:o*}", "name",
                    chip->name, "description", chip->description, "dies", (int)chip->dies_x,
                    (int)chip->dies_y, "cores", (int)chip->die_width, (int)chip->die_height,
                    "cores_per_router", (int)chip->router_x, (int)chip->router_y, "torus", chip->torus_x,
-                   chip->torus_y, "limits", limits_json(chip), "energy_pj", cost_json(&chip->energy_pj),
-                   "latency_ns", cost_json(&chip->latency_ns), "routing",
-                   chip->routing == CM_ROUTING_XY ? "xy" : "yx", "dead_cores", dead_cores_json(chip),
-                   "dead_links", dead_links_json(chip), "table_entries",
+                   chip->torus_y, "limits", limits_json(chip), "energy_pj", cost_json(chip, &chip->energy_pj),
+                   "latency_ns", cost_json(chip, &chip->latency_ns), "routing",
+                   chip->interconnect != NULL ? NULL : chip->routing == CM_ROUTING_XY ? "xy" : "yx", "dead_cores", dead_cores_json(chip),
+                   "dead_links",
+                   chip->interconnect != NULL ? cm_interconnect_dead_json(chip->interconnect) : dead_links_json(chip), "table_entries",
                    chip->table_entries == 0 ? NULL : json_integer(chip->table_entries), "machine",
                    chip->target == NULL ? NULL : cm_target_json(chip->target), "costs",
-                   cm_costs_json(&chip->costs));
+                   cm_costs_json(&chip->costs), "interconnect",
+                   chip->interconnect == NULL ? NULL : cm_interconnect_json(chip->interconnect));
 }
 
 cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error)

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/chip/interconnect/sets.h"
 #include "core/chip/region_search.h"
 #include "core/chip/reach.h"
 
@@ -85,6 +86,8 @@ cm_status cm_set_cost(const cm_chip *chip, const uint32_t *cores, uint32_t count
   *cost = 0;
   if (count < 2)
     return CM_OK;
+  if (chip->interconnect != NULL)
+    return cm_interconnect_set_cost(chip, cores, count, memory, cost, error);
   cm_status status = cm_price_axes_new(chip, &x, &y, &unit, memory, error);
   if (status == CM_OK)
     status = CM_NEW(memory, column, x.length, error);

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "core/chip/interconnect/sets.h"
+
 uint32_t cm_chip_next_router(const cm_chip *chip, uint32_t router, cm_direction direction)
 {
   uint32_t width = cm_chip_routers_x(chip), height = cm_chip_routers_y(chip), x = router % width, y = router / width;
@@ -167,7 +169,9 @@ cm_status cm_usable_cores(const cm_chip *chip, const cm_occupancy *occupancy, cm
   const uint8_t *state = occupancy->state;
   for (uint32_t core = 0; core < cores; core++)
     usable[core] = state[core] == CM_CORE_FREE;
-  if (!all_reach(chip)) {
+  if (chip->interconnect != NULL)
+    status = cm_interconnect_usable(chip, memory, usable, error);
+  else if (!all_reach(chip)) {
     components c = {.chip = chip};
     status = find_components(&c, cm_chip_routers_x(chip) * cm_chip_routers_y(chip), memory, error);
     if (status == CM_OK)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/chip/interconnect/sets.h"
 #include "core/chip/region_set.h"
 
 enum { CENTRES_MIN = 16, CENTRES_MAX = 1024 };
@@ -311,6 +312,8 @@ cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t 
   *found = 0;
   if (count == 0 || most == 0)
     return CM_OK;
+  if (chip->interconnect != NULL)
+    return cm_interconnect_sets(chip, usable, count, most, run, set, found, error);
   cm_status status = search_new(&s, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, kept.set, most, error);

@@ -8,6 +8,7 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
 #include "core/mapping/export_internal.h"
 #include "core/mapping/metrics.h"
@@ -330,17 +331,45 @@ static void put_link_csv(writer *w, uint32_t x, uint32_t y, const char *directio
   put_text(w, "\n");
 }
 
+/* Links of an interconnect that is no plain mesh are told by the numbers of their routers. */
+static void put_ways(writer *w, bool csv)
+{
+  const cm_interconnect *net = w->chip->interconnect;
+  const double *load = w->mapping->detail.link_load;
+  const char *lead = "";
+  for (uint32_t i = 0; i < net->link_count; i++) {
+    if (load[i] <= 0)
+      continue;
+    if (csv)
+      (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",", net->link[i].from, net->link[i].to);
+    else
+      (void)fprintf(w->stream, "%s{\"from\": %" PRIu32 ", \"to\": %" PRIu32 ", \"load\": ", lead, net->link[i].from,
+                    net->link[i].to);
+    lead = ",\n";
+    put_real(w, load[i]);
+    put_text(w, csv ? "\n" : "}");
+  }
+}
+
 static cm_status write_links_json(writer *w)
 {
   (void)fprintf(w->stream, "{\"routers_x\": %" PRIu32 ", \"routers_y\": %" PRIu32 ", \"links\": [\n",
                 cm_chip_routers_x(w->chip), cm_chip_routers_y(w->chip));
-  put_links(w, ",\n", put_link_json);
+  if (w->chip->interconnect != NULL)
+    put_ways(w, false);
+  else
+    put_links(w, ",\n", put_link_json);
   put_text(w, "]}\n");
   return CM_OK;
 }
 
 static cm_status write_links_csv(writer *w)
 {
+  if (w->chip->interconnect != NULL) {
+    put_text(w, "from,to,load\n");
+    put_ways(w, true);
+    return CM_OK;
+  }
   put_text(w, "x,y,direction,load\n");
   put_links(w, "", put_link_csv);
   return CM_OK;

@@ -1,5 +1,7 @@
 /* The binary views of a mapping. All of a chip stands in a file where that is not much; of a larger chip a box does, so
  * that the file costs what is used. What can fail: memory. */
+#include "core/chip/interconnect/interconnect.h"
+#include "core/mapping/export.h"
 #include "core/mapping/export_internal.h"
 
 #include <stdlib.h>
@@ -134,8 +136,26 @@ void cm_links_write_binary(const cm_window *window, const double *load, FILE *st
     }
 }
 
+/* All links of an interconnect that is no plain mesh: from, to, load. */
+void cm_ways_write_binary(const cm_chip *chip, const double *load, FILE *stream)
+{
+  const cm_interconnect *net = chip->interconnect;
+  (void)fputs("CMLINKS3", stream);
+  put_u32(stream, net->routers);
+  put_u32(stream, net->link_count);
+  for (uint32_t i = 0; i < net->link_count; i++) {
+    put_u32(stream, net->link[i].from);
+    put_u32(stream, net->link[i].to);
+    put_f32(stream, load[i]);
+  }
+}
+
 cm_status cm_write_links_binary(writer *w)
 {
+  if (w->chip->interconnect != NULL) {
+    cm_ways_write_binary(w->chip, w->mapping->detail.link_load, w->stream);
+    return CM_OK;
+  }
   cm_links_write_binary(&w->mapping->detail.window, w->mapping->detail.link_load, w->stream);
   return CM_OK;
 }

@@ -5,12 +5,14 @@
 #include <math.h>
 
 #include "core/base/json.h"
+#include "core/chip/interconnect/interconnect.h"
 #include "core/mapping/fitting.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
 #include "core/mapping/pareto/pareto.h"
 #include "core/mapping/remap/remap.h"
+#include "core/mapping/ways.h"
 #include "core/partition/step/step_bound.h"
 
 static cm_status report(cm_proposal *j, cm_error *error)
@@ -152,10 +154,25 @@ static cm_status map_afresh(const cm_map_input *input, cm_run *run, cm_mapping *
   return status;
 }
 
+/* Options that only a plain mesh or torus can follow. */
+static cm_status check_ways(const cm_map_input *in, cm_error *error)
+{
+  const cm_map_options *o = in->options;
+  if (o->mapper == CM_MAPPER_MESH || o->mapper == CM_MAPPER_LEARNED) {
+    if (cm_refuse_ways(in->chip, o->mapper == CM_MAPPER_MESH ? "mapper \"mesh\"" : "mapper \"learned\"", error) != CM_OK)
+      return cm_fail_at(error, "/options/mapper");
+  }
+  if (o->communication == CM_MULTICAST && cm_refuse_ways(in->chip, "placing for communication \"multicast\"", error) != CM_OK)
+    return cm_fail_at(error, "/options/communication");
+  return cm_interconnect_prepare(in->chip->interconnect, error);
+}
+
 cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   uint64_t refusals = cm_json_refusals();
   cm_mapping *made = NULL;
+  if (check_ways(input, error) != CM_OK)
+    return error->status;
   if (input->from != NULL && input->options->communication == CM_MULTICAST) {
     cm_fail(error, CM_BAD_OPTION,
             "what moves when a network is mapped again is placed for unicast: for \"multicast\" map it afresh");

@@ -18,7 +18,8 @@ enum { CM_STEP_LIMIT_MAX = 192 };
 typedef struct cm_metrics {
   double energy_pj;
   double latency_mean_ns, latency_max_ns;
-  double congestion_mean, congestion_max; /* expected packets through a core under random minimal routing */
+  double congestion_mean, congestion_max; /* expected packets through a core under random minimal routing; of another interconnect than a plain mesh
+                                             on their ways */
   double link_load_mean;                  /* over the links between routers, under the chip's own routing */
   double link_load_max;                   /* of a link, or of a core's inlet or outlet */
   double hop_traffic;                     /* sum over axons and target cores of w * d; undirected: over edges */
@@ -54,7 +55,7 @@ typedef struct cm_metrics_detail {
   cm_core_load *core;   /* [part_count] by part */
   cm_window window;     /* the routers that have any traffic */
   double *congestion;   /* [routers of the window], row by row */
-  double *link_load;    /* [routers of the window * CM_DIRECTIONS] by router, cm_direction */
+  double *link_load;    /* [routers of the window * CM_DIRECTIONS] by router, cm_direction; [links] of another interconnect */
 } cm_metrics_detail;
 
 /* Expected packets through the router of a core of the chip. */

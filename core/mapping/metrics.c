@@ -13,8 +13,11 @@
 #include <stdlib.h>
 
 #include "core/base/threads.h"
+#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/turns.h"
 #include "core/mapping/internal.h"
 #include "core/mapping/step.h"
+#include "core/mapping/ways.h"
 #include "core/partition/partition.h"
 
 typedef cm_wide wide;
@@ -35,6 +38,7 @@ typedef struct lane {
 /* Sums over all flows of a task: packets, and packets times hops by kind of link. */
 typedef struct totals {
   wide packets, east_west, north_south, die_to_die;
+  wide way_hops; /* of an interconnect that is no plain mesh, instead of these kinds */
   wide cut_net, edge_cut, edge_hops;
   wide tree_packets; /* one packet a net that leaves its part */
   double latency_max_ns;
@@ -51,6 +55,7 @@ typedef struct tally {
     uint64_t *by_part[BY_PART]; /* [part_count] each */
   };
   cm_link_tally packets, trees; /* of every packet, and of one packet a net */
+  cm_way_tally ways;            /* instead of them on an interconnect that is no plain mesh */
 } tally;
 
 typedef struct work {
@@ -108,7 +113,10 @@ static lane *open_lane(const work *w, scratch *s, uint32_t source, uint32_t targ
 {
   lane *l = &s->lane[target];
   if (l->synapses == 0) {
-    cm_chip_steps(w->chip, w->core[source], w->core[target], &l->to.x, &l->to.y);
+    if (w->chip->interconnect != NULL)
+      l->to.x = (int32_t)w->core[target]; /* the ways are the interconnect's own */
+    else
+      cm_chip_steps(w->chip, w->core[source], w->core[target], &l->to.x, &l->to.y);
     s->used[(*used)++] = target;
   }
   return l;
@@ -141,7 +149,10 @@ static void walk_axon(const work *w, scratch *s, uint32_t net, uint32_t source_p
     sum->total.cut_net += rate;
     sum->total.tree_packets += rate;
     w->casts[source_part] += rate;
-    cm_links_book_tree(&sum->trees, &s->tree, w->chip, net, w->core[source_part], s->reached, reached, rate);
+    for (uint32_t i = 0; w->chip->interconnect != NULL && i < reached; i++)
+      cm_way_book_tree(&sum->ways, w->chip, net, w->core[source_part], (uint32_t)s->reached[i].x, rate);
+    if (w->chip->interconnect == NULL)
+      cm_links_book_tree(&sum->trees, &s->tree, w->chip, net, w->core[source_part], s->reached, reached, rate);
   }
 }
 
@@ -171,31 +182,51 @@ static double way_ns(const cm_hop_cost *cost, cm_hops hops)
          hops.die_to_die * cost->die_to_die;
 }
 
-static void book_lane(const work *w, uint32_t source, uint32_t target, const lane *l, tally *sum)
+/* The links that the packets of a lane take, on a plain mesh. */
+static void book_steps(const work *w, uint32_t source, uint32_t target, const lane *l, tally *sum, uint64_t *way, double *latency)
 {
   totals *all = &sum->total;
-  sum->synapses[target] += l->synapses;
-  sum->inbound[target] += l->axons;
-  if (source == target)
-    return;
   cm_hops hops = cm_chip_hops(w->chip, w->core[source], w->core[target]);
-  all->packets += l->flow;
   all->east_west += (wide)l->flow * hops.east_west;
   all->north_south += (wide)l->flow * hops.north_south;
   all->die_to_die += (wide)l->flow * hops.die_to_die;
-  all->edge_cut += l->weight;
-  all->edge_hops += (wide)l->weight * ((uint64_t)hops.east_west + hops.north_south + hops.die_to_die);
-  double latency = way_ns(&w->chip->latency_ns, hops);
-  all->latency_max_ns = latency > all->latency_max_ns ? latency : all->latency_max_ns;
+  *way = (uint64_t)hops.east_west + hops.north_south + hops.die_to_die;
+  *latency = way_ns(&w->chip->latency_ns, hops);
   cm_links_book_path(&sum->packets, w->chip, w->core[source], w->core[target], l->to, l->flow);
+}
+
+static cm_status book_lane(const work *w, uint32_t source, uint32_t target, const lane *l, tally *sum, cm_error *error)
+{
+  totals *all = &sum->total;
+  uint64_t way;
+  double latency;
+  sum->synapses[target] += l->synapses;
+  sum->inbound[target] += l->axons;
+  if (source == target)
+    return CM_OK;
+  if (w->chip->interconnect == NULL)
+    book_steps(w, source, target, l, sum, &way, &latency);
+  else {
+    uint32_t hops;
+    if (cm_way_book(&sum->ways, w->chip, w->core[source], w->core[target], l->flow, &hops, &latency, error) != CM_OK)
+      return error->status;
+    way = hops;
+    all->way_hops += (wide)l->flow * hops;
+  }
+  all->packets += l->flow;
+  all->edge_cut += l->weight;
+  all->edge_hops += (wide)l->weight * way;
+  all->latency_max_ns = latency > all->latency_max_ns ? latency : all->latency_max_ns;
   sum->incoming[target] += l->flow;
   w->outgoing[source] += l->flow;
   w->outbound[source] += l->axons;
   w->targets[source]++;
+  return CM_OK;
 }
 
-static void take_part(work *w, scratch *s, uint32_t part, tally *sum, cm_spread_part *spread)
+static cm_status take_part(work *w, scratch *s, uint32_t part, tally *sum, cm_spread_part *spread, cm_error *error)
 {
+  cm_status status = CM_OK;
   uint32_t used = 0;
   for (uint32_t i = w->net_first[part]; i < w->net_first[part + 1]; i++)
     if (w->topology->directed)
@@ -204,7 +235,7 @@ static void take_part(work *w, scratch *s, uint32_t part, tally *sum, cm_spread_
       walk_row(w, s, w->net[i], part, &used);
   uint32_t x = w->core[part] % w->chip->width / w->chip->router_x,
            y = w->core[part] / w->chip->width / w->chip->router_y;
-  for (unsigned quadrant = 0; quadrant < CM_QUADRANTS; quadrant++) {
+  for (unsigned quadrant = 0; w->chip->interconnect == NULL && quadrant < CM_QUADRANTS; quadrant++) {
     size_t flows = 0;
     for (uint32_t k = 0; k < used; k++) {
       const lane *l = &s->lane[s->used[k]];
@@ -215,9 +246,11 @@ static void take_part(work *w, scratch *s, uint32_t part, tally *sum, cm_spread_
       cm_spread_add(&w->spread, spread, x, y, quadrant, s->flow, flows);
   }
   for (uint32_t k = 0; k < used; k++) {
-    book_lane(w, part, s->used[k], &s->lane[s->used[k]], sum);
+    if (status == CM_OK)
+      status = book_lane(w, part, s->used[k], &s->lane[s->used[k]], sum, error);
     s->lane[s->used[k]] = (lane){0};
   }
+  return status;
 }
 
 static cm_status run_task(void *context, size_t index, cm_error *error)
@@ -228,8 +261,9 @@ static cm_status run_task(void *context, size_t index, cm_error *error)
   if (status != CM_OK)
     return status;
   for (uint32_t part = (uint32_t)index; status == CM_OK && part < w->part_count; part += w->tasks) {
-    take_part(w, &s, part, &w->tally[index], &w->spread_part[index]);
-    status = cm_run_check(w->run, error);
+    status = take_part(w, &s, part, &w->tally[index], &w->spread_part[index], error);
+    if (status == CM_OK)
+      status = cm_run_check(w->run, error);
   }
   scratch_free(&s);
   return status;
@@ -257,6 +291,8 @@ static cm_status tally_new(const work *w, tally *t, cm_error *error)
   cm_status status = CM_OK;
   for (int i = 0; i < BY_PART && status == CM_OK; i++)
     status = CM_NEW(memory, t->by_part[i], w->part_count, error);
+  if (status == CM_OK && w->chip->interconnect != NULL)
+    return cm_way_tally_new(w->chip, memory, &t->ways, error);
   if (status == CM_OK)
     status = cm_link_tally_new(&w->window, memory, &t->packets, error);
   return status == CM_OK ? cm_link_tally_new(&w->window, memory, &t->trees, error) : status;
@@ -268,6 +304,7 @@ static void tally_free(tally *t)
     cm_free(t->by_part[i]);
   cm_link_tally_free(&t->packets);
   cm_link_tally_free(&t->trees);
+  cm_way_tally_free(&t->ways);
 }
 
 /* Adds the counts of all other tasks to those of the first, totals excepted. */
@@ -278,6 +315,10 @@ static void gather(const work *w)
     for (int i = 0; i < BY_PART; i++)
       for (uint32_t p = 0; p < w->part_count; p++)
         sum->by_part[i][p] += w->tally[task].by_part[i][p];
+    if (w->chip->interconnect != NULL) {
+      cm_way_tally_add(&sum->ways, &w->tally[task].ways, w->chip);
+      continue;
+    }
     cm_link_tally_add(&sum->packets, &w->tally[task].packets);
     cm_link_tally_add(&sum->trees, &w->tally[task].trees);
   }
@@ -293,10 +334,11 @@ static cm_status work_new(work *w, cm_error *error)
       CM_NEW(memory, w->targets, parts, error) != CM_OK ||
       CM_NEW(memory, w->tally, w->tasks, error) != CM_OK || CM_NEW(memory, w->spread_part, w->tasks, error) != CM_OK)
     return error->status;
-  cm_status status = cm_spread_new(&w->window, packets_most(w), memory, &w->spread, error);
+  bool plain = w->chip->interconnect == NULL;
+  cm_status status = plain ? cm_spread_new(&w->window, packets_most(w), memory, &w->spread, error) : CM_OK;
   for (uint32_t i = 0; i < w->tasks && status == CM_OK; i++)
     status = tally_new(w, &w->tally[i], error);
-  for (uint32_t i = 0; i < w->tasks && status == CM_OK; i++)
+  for (uint32_t i = 0; plain && i < w->tasks && status == CM_OK; i++)
     status = cm_spread_part_new(&w->spread, parts, memory, &w->spread_part[i], error);
   return status;
 }
@@ -386,6 +428,22 @@ static void fill_ports(const work *w, double unit, const cm_core_load *core, cm_
   m->multicast_link_load_max = fmax(m->multicast_link_load_max, m->multicast_port_load_max);
 }
 
+/* What links cost on an interconnect that is no plain mesh; the rest is filled in. */
+static void fill_ways(const work *w, double unit, double packets, double tree_packets, cm_metrics *m)
+{
+  const cm_hop_cost *e = &w->chip->energy_pj, *l = &w->chip->latency_ns;
+  bool directed = w->topology->directed;
+  cm_way_sums all = cm_way_sum(w->chip, w->tally[0].ways.packets, unit, NULL),
+              trees = cm_way_sum(w->chip, w->tally[0].ways.trees, unit, NULL);
+  double passed = packets / unit + m->hop_traffic, links = cm_living_links(w->chip);
+  m->energy_pj = passed * e->router + all.energy_pj;
+  m->latency_mean_ns = packets > 0 ? (passed * l->router + all.latency_ns) / (packets / unit) : 0;
+  m->multicast_hops = directed ? trees.hops : m->hop_traffic;
+  m->multicast_energy_pj = directed ? (tree_packets / unit + trees.hops) * e->router + trees.energy_pj : m->energy_pj;
+  m->link_load_mean = links > 0 ? m->hop_traffic / links : 0;
+  m->multicast_link_load_mean = links > 0 ? m->multicast_hops / links : 0;
+}
+
 static void fill_totals(const work *w, double unit, cm_metrics *m)
 {
   totals sum = {0};
@@ -395,13 +453,14 @@ static void fill_totals(const work *w, double unit, cm_metrics *m)
     sum.east_west += t->east_west;
     sum.north_south += t->north_south;
     sum.die_to_die += t->die_to_die;
+    sum.way_hops += t->way_hops;
     sum.cut_net += t->cut_net;
     sum.edge_cut += t->edge_cut;
     sum.edge_hops += t->edge_hops;
     sum.tree_packets += t->tree_packets;
     sum.latency_max_ns = t->latency_max_ns > sum.latency_max_ns ? t->latency_max_ns : sum.latency_max_ns;
   }
-  wide hops = sum.east_west + sum.north_south + sum.die_to_die;
+  wide hops = sum.east_west + sum.north_south + sum.die_to_die + sum.way_hops;
   const cm_hop_cost *e = &w->chip->energy_pj, *l = &w->chip->latency_ns;
   double packets = (double)sum.packets, passed = (double)(sum.packets + hops);
   double ew = (double)sum.east_west, ns = (double)sum.north_south, dd = (double)sum.die_to_die;
@@ -416,6 +475,10 @@ static void fill_totals(const work *w, double unit, cm_metrics *m)
   m->connectivity = packets / unit;
   m->edge_cut = (double)sum.edge_cut / unit;
   m->cut_net = w->topology->directed ? (double)sum.cut_net / unit : m->edge_cut;
+  if (w->chip->interconnect != NULL) {
+    fill_ways(w, unit, packets, (double)sum.tree_packets, m);
+    return;
+  }
   const cm_link_tally *trees = &w->tally[0].trees;
   wide tree_hops = trees->east_west + trees->north_south + trees->die_to_die;
   m->multicast_hops = w->topology->directed ? (double)tree_hops / unit : m->hop_traffic;
@@ -444,6 +507,35 @@ static cm_status check_input(const work *w, cm_error *error)
   return CM_OK;
 }
 
+/* Loads by link, and packets by router. */
+static cm_status fill_loads(const work *w, double unit, cm_metrics *m, cm_metrics_detail *d, cm_error *error)
+{
+  const cm_topology *topology = w->topology;
+  cm_status status = fill_congestion(w, unit, d->congestion, &m->congestion_max, error);
+  cm_links_fill(&w->tally[0].packets, unit, d->link_load, &m->link_load_max);
+  m->multicast_link_load_max = m->link_load_max;
+  if (topology->directed) {
+    m->multicast_link_load_max = 0;
+    cm_links_fill(&w->tally[0].trees, unit, NULL, &m->multicast_link_load_max);
+  }
+  return status;
+}
+
+static cm_status fill_way_loads(const work *w, double unit, cm_metrics *m, cm_metrics_detail *d, cm_error *error)
+{
+  const cm_way_tally *ways = &w->tally[0].ways;
+  double *begun;
+  if (CM_NEW(w->run->memory, begun, cm_window_size(&w->window), error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < w->part_count; p++)
+    begun[cm_router_of(w->chip, w->core[p])] += (double)w->outgoing[p] / unit;
+  m->congestion_max = cm_way_congestion(w->chip, ways->packets, begun, unit, d->congestion);
+  m->link_load_max = cm_way_sum(w->chip, ways->packets, unit, d->link_load).most;
+  m->multicast_link_load_max = w->topology->directed ? cm_way_sum(w->chip, ways->trees, unit, NULL).most : m->link_load_max;
+  cm_free(begun);
+  return CM_OK;
+}
+
 /* Everything once the tasks have ended. */
 static cm_status finish(const work *w, cm_metrics *m, cm_metrics_detail *d, cm_error *error)
 {
@@ -456,7 +548,8 @@ static cm_status finish(const work *w, cm_metrics *m, cm_metrics_detail *d, cm_e
     return error->status;
   if (CM_NEW(memory, d->core, w->part_count, error) != CM_OK ||
       CM_NEW(memory, d->congestion, routers, error) != CM_OK ||
-      CM_NEW(memory, d->link_load, routers * CM_DIRECTIONS, error) != CM_OK) {
+      CM_NEW(memory, d->link_load,
+             w->chip->interconnect != NULL ? w->chip->interconnect->link_count : routers * CM_DIRECTIONS, error) != CM_OK) {
     cm_free(vertices);
     return error->status;
   }
@@ -468,13 +561,7 @@ static cm_status finish(const work *w, cm_metrics *m, cm_metrics_detail *d, cm_e
   gather(w);
   fill_totals(w, unit, m);
   fill_cores(w, vertices, unit, m, d->core);
-  cm_status status = fill_congestion(w, unit, d->congestion, &m->congestion_max, error);
-  cm_links_fill(&w->tally[0].packets, unit, d->link_load, &m->link_load_max);
-  m->multicast_link_load_max = m->link_load_max;
-  if (topology->directed) {
-    m->multicast_link_load_max = 0;
-    cm_links_fill(&w->tally[0].trees, unit, NULL, &m->multicast_link_load_max);
-  }
+  cm_status status = w->chip->interconnect != NULL ? fill_way_loads(w, unit, m, d, error) : fill_loads(w, unit, m, d, error);
   fill_ports(w, unit, d->core, m);
   cm_free(vertices);
   return status;
@@ -485,7 +572,7 @@ cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, c
                              cm_metrics_detail *detail, cm_error *error)
 {
   work w = {.topology = topology, .chip = chip, .part = part, .core = core, .part_count = part_count, .run = run};
-  if (check_input(&w, error) != CM_OK ||
+  if (check_input(&w, error) != CM_OK || cm_interconnect_prepare(chip->interconnect, error) != CM_OK ||
       cm_window_around(chip, core, part_count, run->memory, &w.window, error) != CM_OK)
     return error->status;
   size_t tasks = TASKS_ROUTERS_MAX / cm_window_size(&w.window);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
 #include "core/partition/step/loads.h"
 
@@ -53,6 +54,22 @@ static void judge_ports(const cm_chip *chip, uint32_t core, const cm_core_load *
         load->traffic_in >= load->traffic_out ? "inlet" : "outlet", core % chip->width, core / chip->width, most, most / rate);
 }
 
+/* On an interconnect that is no plain mesh. */
+static void judge_ways(const cm_chip *chip, const cm_metrics_detail *detail, busiest *b)
+{
+  const cm_interconnect *net = chip->interconnect;
+  double rate = chip->costs.link_packets_per_ns;
+  char from[CM_ROUTER_NAME_MAX], to[CM_ROUTER_NAME_MAX];
+  for (uint32_t i = 0; rate > 0 && i < net->link_count; i++) {
+    double ns = detail->link_load[i] * cm_interconnect_link_ns(chip, i);
+    if (ns <= b->ns)
+      continue;
+    cm_interconnect_router_name(net, net->link[i].from, from);
+    cm_interconnect_router_name(net, net->link[i].to, to);
+    say(b, ns, "the link from %s to %s passes %.6g packets in %.6g ns", from, to, detail->link_load[i], ns);
+  }
+}
+
 static void judge_links(const cm_chip *chip, const cm_metrics_detail *detail, busiest *b)
 {
   double rate = chip->costs.link_packets_per_ns;
@@ -101,6 +118,13 @@ static double saturation(const cm_chip *chip, const cm_metrics *m, const cm_metr
   const cm_window *w = &detail->window;
   size_t links = cm_window_size(w) * CM_DIRECTIONS;
   double most = m->port_load_max * cm_chip_port_ns(chip);
+  if (chip->interconnect != NULL) {
+    for (uint32_t i = 0; i < chip->interconnect->link_count; i++) {
+      double ns = detail->link_load[i] * cm_interconnect_link_ns(chip, i);
+      most = ns > most ? ns : most;
+    }
+    return most > 0 ? 1 / most : 0;
+  }
   for (size_t i = 0; i < links; i++) {
     if (detail->link_load[i] == 0)
       continue;
@@ -131,7 +155,10 @@ cm_status cm_step_measure(const cm_topology *topology, const cm_chip *chip, cons
   cm_free(events);
   if (status != CM_OK)
     return status;
-  judge_links(chip, detail, &b);
+  if (chip->interconnect != NULL)
+    judge_ways(chip, detail, &b);
+  else
+    judge_links(chip, detail, &b);
   m->barrier_ns = cm_barrier_ns(&chip->costs.barrier, tiles);
   m->step_ns = b.ns + m->barrier_ns;
   m->energy_step_pj = m->energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;

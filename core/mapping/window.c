@@ -55,6 +55,12 @@ cm_status cm_window_around(const cm_chip *chip, const uint32_t *core, uint32_t c
 {
   cm_window w = {.routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip)};
   uint8_t *columns, *rows;
+  if (chip->interconnect != NULL) {
+    w.width = w.routers_x;
+    w.height = w.routers_y;
+    *window = w;
+    return CM_OK;
+  }
   if (CM_NEW(memory, columns, w.routers_x, error) != CM_OK)
     return error->status;
   if (CM_NEW(memory, rows, w.routers_y, error) != CM_OK) {

@@ -12,7 +12,7 @@ typedef struct cm_window {
   bool ring_x, ring_y;            /* all of a torus: packets may go round */
 } cm_window;
 
-/* The box around `count` cores. A torus of many routers is cut where the cores leave at least half of it empty; a small
+/* The box around `count` cores; all routers of an interconnect that is no plain mesh. A torus of many routers is cut where the cores leave at least half of it empty; a small
  * one is a whole ring always. O(count + routers along an axis). */
 cm_status cm_window_around(const cm_chip *chip, const uint32_t *core, uint32_t count, cm_memory *memory,
                            cm_window *window, cm_error *error);

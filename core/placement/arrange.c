@@ -6,6 +6,7 @@
 #include "core/placement/blocks.h"
 #include "core/placement/qap/qap.h"
 #include "core/placement/relief/relief.h"
+#include "core/placement/ways/ways.h"
 
 /* Placements to choose from by their loads. */
 enum { POOL = 64 };
@@ -26,12 +27,14 @@ typedef struct budget {
   double entries, sweeps_least, sweeps_most;
   uint32_t cycles;
   double relief; /* bookings of packets at routers, for loads */
+  /* Entries that are looked at where distances come from an interconnect, within so many sweeps. */
+  double way_entries, way_sweeps;
 } budget;
 
 static const budget budgets[] = {
-  [CM_ARRANGE_FAST] = {0, 0, 0, 0, 20, 4e7, 4, 60, 0, 0},
-  [CM_ARRANGE_BALANCED] = {CM_ARRANGE_FEW, 5e9, 8, 3200, 20, 2e8, 20, 1000, 1, 2e6},
-  [CM_ARRANGE_BEST] = {CM_ARRANGE_FEW, 5e10, 16, 128000, 60, 2e9, 60, 4000, 4, 3e8},
+  [CM_ARRANGE_FAST] = {0, 0, 0, 0, 20, 4e7, 4, 60, 0, 0, 1e8, 1000},
+  [CM_ARRANGE_BALANCED] = {CM_ARRANGE_FEW, 5e9, 8, 3200, 20, 2e8, 20, 1000, 1, 2e6, 8e8, 2000},
+  [CM_ARRANGE_BEST] = {CM_ARRANGE_FEW, 5e10, 16, 128000, 60, 2e9, 60, 4000, 4, 3e8, 8e9, 20000},
 };
 
 /* The least sweeps for each of a population; with fewer it is a smaller one. */
@@ -141,6 +144,18 @@ static cm_status anneal(work *w, cm_error *error)
   return w->options->flows != NULL ? relieve(w, error) : CM_OK;
 }
 
+/* On any other interconnect than a plain mesh or torus. */
+static cm_status arrange_by_ways(work *w, cm_error *error)
+{
+  double sweep = 2 * (double)w->parts->entry_count + 4.0 * w->parts->vertex_count;
+  cm_way_options options = {.entries = fmin(w->budget->way_entries, w->budget->way_sweeps * sweep), .seed = w->options->seed};
+  cm_way_result made;
+  if (cm_place_by_ways(w->parts, w->chip, w->region, &options, w->run, w->at, &made, error) != CM_OK)
+    return error->status;
+  w->result = (cm_arrange_result){.method = "blocks by ways", .curve = made.before, .refined = made.after, .swaps = made.moves};
+  return CM_OK;
+}
+
 static cm_status arrange(work *w, cm_error *error)
 {
   const budget *b = w->budget;
@@ -167,14 +182,15 @@ cm_status cm_arrange(const cm_graph *parts, const cm_chip *chip, const cm_region
             .budget = &budgets[options->effort], .run = run};
   if (region->core_count < parts->vertex_count)
     return cm_fail(error, CM_INTERNAL, "a region of %u cores for %u parts", region->core_count, parts->vertex_count);
-  cm_status status = cm_axes_new(chip, region->cores, region->core_count, run, &w.axes, error);
+  cm_status status =
+    chip->interconnect != NULL ? CM_OK : cm_axes_new(chip, region->cores, region->core_count, run, &w.axes, error);
   if (status != CM_OK)
     return status;
   status = CM_NEW(run->memory, w.at, parts->vertex_count, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.annealed, parts->vertex_count, error);
   if (status == CM_OK)
-    status = arrange(&w, error);
+    status = chip->interconnect != NULL ? arrange_by_ways(&w, error) : arrange(&w, error);
   if (status == CM_OK) {
     for (uint32_t p = 0; p < parts->vertex_count; p++)
       core[p] = region->cores[w.at[p]];

@@ -20,7 +20,7 @@ typedef struct cm_arrange_options {
 } cm_arrange_options;
 
 typedef struct cm_arrange_result {
-  const char *method;       /* "curve and swaps", "annealing", "blocks and exchanges": static text */
+  const char *method;       /* "curve and swaps", "annealing", "blocks and exchanges": "blocks by ways"; static text */
   uint64_t curve, refined;  /* sum of weight * distance (in units of cm_axes) along the curve, and at the end; scaled */
   uint32_t rounds;          /* of swaps */
   uint64_t swaps;

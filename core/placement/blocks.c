@@ -37,9 +37,8 @@ static uint32_t blocks_of(uint32_t parts, uint32_t level)
   return (parts >> shift) + ((parts & ((UINT32_C(1) << shift) - 1)) != 0);
 }
 
-/* The graph of parts numbered along the order; weights to 32 bits. */
-static cm_status renumber(const cm_graph *parts, const uint32_t *order, cm_run *run, cm_csr_graph **graph,
-                          cm_error *error)
+cm_status cm_graph_renumbered(const cm_graph *parts, const uint32_t *order, cm_run *run, cm_csr_graph **graph,
+                              cm_error *error)
 {
   cm_csr_graph *g;
   uint32_t *number = NULL, n = parts->vertex_count;
@@ -336,7 +335,7 @@ static cm_status place(work *w, const cm_graph *parts, const uint32_t *order, ui
                        cm_error *error)
 {
   uint32_t *cell = NULL;
-  cm_status status = renumber(parts, order, w->run, &w->level[0], error);
+  cm_status status = cm_graph_renumbered(parts, order, w->run, &w->level[0], error);
   if (status == CM_OK) {
     w->levels = 1;
     status = coarsen(w, error);
@@ -373,7 +372,7 @@ static cm_status place_all(work *w, const cm_graph *parts, uint32_t *order, uint
   cm_csr_graph *graph;
   for (uint32_t v = 0; v < w->parts; v++)
     scratch[v] = v;
-  if (renumber(parts, scratch, w->run, &graph, error) != CM_OK)
+  if (cm_graph_renumbered(parts, scratch, w->run, &graph, error) != CM_OK)
     return error->status;
   cm_status status = cm_order_by_clusters(graph, w->options->seed, w->run, order, error);
   cm_csr_graph_free(graph);

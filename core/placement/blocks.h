@@ -27,6 +27,10 @@ cm_status cm_place_by_blocks(const cm_graph *parts, const cm_axes *axes, const c
                              const cm_blocks_options *options, cm_run *run, uint32_t *at, cm_blocks_result *result,
                              cm_error *error);
 
+/* The graph of parts numbered along an order [parts]; weights shifted to 32 bits. O(entries). */
+cm_status cm_graph_renumbered(const cm_graph *parts, const uint32_t *order, cm_run *run, cm_csr_graph **graph,
+                              cm_error *error);
+
 /* A linear order of the vertices in which those that talk much are near each other, on every scale: clusters of
  * clusters, each cluster's members by where their neighbours stand. order [graph->vertex_count]. O(entries). */
 cm_status cm_order_by_clusters(cm_csr_graph *graph, uint64_t seed, cm_run *run, uint32_t *order, cm_error *error);

@@ -79,6 +79,41 @@ static cm_chip *random_chip(cm_random *random)
   return chip;
 }
 
+/* Any interconnect but a plain mesh, some with dead links. */
+static cm_chip *random_interconnect(cm_random *random)
+{
+  char text[6000], links[4000] = "", dead[200] = "";
+  unsigned kind = (unsigned)cm_random_below(random, 5), width = 3 + (unsigned)cm_random_below(random, 3), routers = width * width;
+  static const char *const torus[] = {"false, false", "true, true", "true, false"};
+  const char *ring = kind < 2 ? torus[cm_random_below(random, 3)] : torus[0];
+  if (kind == 2 || kind == 3)
+    width = 4;
+  if (kind == 4) { /* a random spanning tree and some links more, around a switch */
+    size_t used = 0;
+    for (unsigned r = 1; r <= routers; r++)
+      used += (size_t)snprintf(links + used, sizeof links - used, "%s[%u, %u, %u, %u]", r > 1 ? ", " : "",
+                               (unsigned)cm_random_below(random, r), r, 1 + (unsigned)cm_random_below(random, 4),
+                               1 + (unsigned)cm_random_below(random, 3));
+    (void)snprintf(links + used, sizeof links - used, "%s", "");
+  }
+  static const char *const kinds[] = {"\"kind\": \"grid\"", "\"kind\": \"hexagonal\"",
+                                      "\"kind\": \"tree\", \"levels\": [{\"block\": [2, 2], \"bandwidth\": 2}, {\"block\": [2, 2], "
+                                      "\"cost\": 3.5}]",
+                                      "\"kind\": \"all-to-all\"", "\"kind\": \"graph\", \"switches\": 1, \"links\": ["};
+  if (kind < 2 && cm_random_below(random, 2))
+    (void)snprintf(dead, sizeof dead, ", \"dead_links\": [[1, 1, \"east\"], [1, 1, \"north\"], [0, 1, \"south\"]], \"dead_routers\": "
+                                      "[[2, 2]]");
+  int length = snprintf(text, sizeof text,
+                        "{\"name\": \"ways\", \"cores\": [%u, %u], \"cores_per_router\": [2, 1], \"torus\": [%s], "
+                        "\"limits\": {\"neurons\": %u}, \"energy_pj\": {\"router\": 1.5, \"link\": 2, \"die_to_die\": 9}, "
+                        "\"costs\": {\"packets_per_ns\": {\"link\": 0.5}}, \"interconnect\": {%s%s%s}%s}",
+                        2 * width, width, ring, 3 + (unsigned)cm_random_below(random, 10), kinds[kind], links, kind == 4 ? "]" : "",
+                        dead);
+  cm_chip *chip;
+  ck_ok(cm_chip_parse(text, (size_t)length, &chip, &error));
+  return chip;
+}
+
 static cm_occupancy *random_occupancy(cm_random *random, const cm_chip *chip)
 {
   cm_occupancy *occupancy;
@@ -203,6 +238,37 @@ START_TEST(mappings_keep_every_limit_and_refusals_are_deserved)
   ck_assert_uint_gt(mapped, test_rounds(30));
   ck_assert_uint_gt(retried, test_rounds(2));
   ck_assert_uint_gt(refused, test_rounds(10));
+}
+END_TEST
+
+START_TEST(mappings_on_any_interconnect_are_legal)
+{
+  cm_random random;
+  uint32_t mapped = 0;
+  for (uint64_t round = 0; round < test_rounds(20); round++) {
+    cm_random_init(&random, round, 12, 0);
+    cm_topology *topology = random_topology(&random, round % 3 != 0);
+    cm_chip *chip = random_interconnect(&random);
+    cm_occupancy *occupancy = random_occupancy(&random, chip);
+    cm_map_input input = {.topology = topology, .chip = chip, .occupancy = occupancy};
+    cm_mapping *mapping, *again;
+    uint64_t seed = round % 5 == 2 ? round + 1 : round; /* mapper learned is for plain meshes */
+    cm_status status = map_once(&input, seed, 1, &mapping);
+    if (status == CM_OK) {
+      check_invariants(&input, mapping);
+      ck_ok(map_once(&input, seed, 2, &again));
+      ck_assert_uint_eq(again->part_count, mapping->part_count);
+      ck_assert_int_eq(memcmp(again->core, mapping->core, mapping->part_count * sizeof *mapping->core), 0);
+      mapped++;
+      cm_mapping_free(again);
+      cm_mapping_free(mapping);
+    } else
+      ck_assert_msg(status == CM_NO_ROOM, "%s", error.detail);
+    cm_occupancy_free(occupancy);
+    cm_chip_free(chip);
+    cm_topology_free(topology);
+  }
+  ck_assert_uint_gt(mapped, test_rounds(7));
 }
 END_TEST
 
@@ -574,6 +640,7 @@ int main(void)
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_set_timeout(tests, 240);
   tcase_add_test(tests, mappings_keep_every_limit_and_refusals_are_deserved);
+  tcase_add_test(tests, mappings_on_any_interconnect_are_legal);
   tcase_add_test(tests, cached_levels_give_the_same_mapping_and_damage_is_rebuilt);
   tcase_add_loop_test(tests, every_allocation_failure_is_reported_and_leaks_nothing, 0, 3);
   tcase_add_test(tests, stops_and_limits_are_obeyed);

@@ -262,7 +262,7 @@ START_TEST(hops_take_time)
     cm_random_init(&random, (uint64_t)_i, 4, 0);
     ck_ok(cm_chip_open("npu-mixed", &chip, &error));
     double ns[3] = {0, 7, 900};
-    chip->latency_ns = (cm_hop_cost){ns[far], ns[far] / 2, ns[far] / 2, ns[far] / 2};
+    chip->latency_ns = (cm_hop_cost){ns[far], ns[far] / 2, ns[far] / 2, ns[far] / 2, 0};
     chip->target->grid.router_ns = ns[far];
     chip->target->grid.east_west_ns = chip->target->grid.north_south_ns = chip->target->grid.die_to_die_ns = ns[far] / 2;
     graph g = graph_new(&random, &memory, 11);

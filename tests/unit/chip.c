@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "core/base/random.h"
+#include "core/chip/interconnect/internal.h"
 #include "core/chip/region.h"
 
 static cm_error error;
@@ -127,6 +128,28 @@ START_TEST(bad_chip_files_are_refused_with_their_place)
     {"{\"name\": \"a\", \"cores\": [4,4], \"dead_cores\": [7]}", "/dead_cores/0"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"dead_links\": [[3,0,\"east\"]]}", "/dead_links/0"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"dead_links\": [[3,0,\"up\"]]}", "/dead_links/0"},
+#define WAYS(more) "{\"name\": \"a\", \"cores\": [4,4], " more "}"
+    {WAYS("\"interconnect\": {}"), "/interconnect/kind"},
+    {WAYS("\"interconnect\": {\"kind\": \"ring\"}"), "/interconnect/kind"},
+    {WAYS("\"interconnect\": {\"kind\": \"tree\"}"), "/interconnect/levels"},
+    {WAYS("\"interconnect\": {\"kind\": \"tree\", \"levels\": [{\"block\": [2, 2]}]}"), "/interconnect/levels"},
+    {WAYS("\"interconnect\": {\"kind\": \"tree\", \"levels\": [{\"block\": [3, 2]}]}"), "/interconnect/levels/0/block"},
+    {WAYS("\"interconnect\": {\"kind\": \"tree\", \"levels\": [{\"block\": [4, 4], \"cost\": 0}]}"),
+     "/interconnect/levels/0/cost"},
+    {WAYS("\"interconnect\": {\"kind\": \"graph\"}"), "/interconnect/links"},
+    {WAYS("\"interconnect\": {\"kind\": \"graph\", \"links\": [[0, 1]]}"), "/interconnect/links"},
+    {WAYS("\"interconnect\": {\"kind\": \"graph\", \"links\": [[0, 16]]}"), "/interconnect/links/0"},
+    {WAYS("\"interconnect\": {\"kind\": \"graph\", \"links\": [[0, 1], [1, 0]]}"), "/interconnect/links"},
+    {WAYS("\"interconnect\": {\"kind\": \"graph\", \"switches\": 4090, \"links\": []}"), "/interconnect"},
+    {WAYS("\"torus\": [true, false], \"interconnect\": {\"kind\": \"all-to-all\"}"), "/torus"},
+    {WAYS("\"routing\": \"xy\", \"interconnect\": {\"kind\": \"hexagonal\"}"), "/routing"},
+    {WAYS("\"dead_links\": [[3, 0, \"north-east\"]], \"interconnect\": {\"kind\": \"hexagonal\"}"), "/dead_links/0"},
+    {WAYS("\"dead_links\": [[0, 0]], \"interconnect\": {\"kind\": \"all-to-all\"}"), "/dead_links/0"},
+    {WAYS("\"dead_routers\": [[0, 0]]"), "/dead_routers"},
+    {WAYS("\"energy_pj\": {\"diagonal\": 1}"), "/energy_pj/diagonal"},
+    {WAYS("\"energy_pj\": {\"east_west\": 1}, \"interconnect\": {\"kind\": \"all-to-all\"}"), "/energy_pj/east_west"},
+    {"{\"name\": \"a\", \"cores\": [40,40], \"interconnect\": {\"kind\": \"all-to-all\"}}", "/interconnect"},
+#undef WAYS
     {"{\"name\": \"a\", \"name\": \"b\", \"cores\": [4,4]}", "line 1"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"energy_pj\": {\"router\": 1e999}}", "line 1"},
     {"{\"name\": \"a\", \"cores\"", "line 1"},
@@ -248,6 +271,106 @@ static cm_status apply(cm_occupancy *occupancy, const cm_chip *chip, const char 
   json_decref(change);
   return status;
 }
+
+/* Steps of a walker over the neighbours by hand: formulas, the table and all ways must agree with breadth-first search. */
+static void compare_ways(const char *text)
+{
+  cm_chip *chip = parse(text);
+  const cm_interconnect *net = chip->interconnect;
+  uint32_t n = net->routers, *steps = calloc(n, sizeof *steps), *queue = calloc(n, sizeof *queue);
+  ck_ok(cm_interconnect_prepare(net, &error));
+  for (uint32_t from = 0; from < n; from++) {
+    uint32_t head = 0, tail = 0;
+    memset(steps, 0xff, n * sizeof *steps);
+    steps[from] = 0;
+    queue[tail++] = from;
+    while (head < tail) {
+      uint32_t at = queue[head++];
+      for (uint32_t i = 0; i < net->link_count; i++)
+        if (net->link[i].from == at && !net->link[i].dead && steps[net->link[i].to] == UINT32_MAX) {
+          steps[net->link[i].to] = steps[at] + 1;
+          queue[tail++] = net->link[i].to;
+        }
+    }
+    for (uint32_t to = 0; to < n; to++) {
+      ck_assert_uint_eq(cm_interconnect_hops(net, from, to), steps[to]);
+      if (net->dead_count == 0 && net->kind != CM_GRAPH)
+        ck_assert_uint_eq(cm_formula_hops(net, from, to), steps[to]);
+      if (to == from || steps[to] == UINT32_MAX)
+        continue;
+      const cm_link *last = &net->link[cm_interconnect_last(net, from, to)];
+      ck_assert_uint_eq(last->to, to);
+      ck_assert(!last->dead);
+      ck_assert_uint_eq(steps[last->from] + 1, steps[to]);
+      for (uint32_t i = 0; i < net->link_count; i++) /* of those that end a shortest way, from the lowest router */
+        ck_assert(net->link[i].to != to || net->link[i].dead || steps[net->link[i].from] + 1 != steps[to] ||
+                  net->link[i].from >= last->from);
+    }
+  }
+  free(steps);
+  free(queue);
+  char *first, *second;
+  cm_chip *again;
+  ck_ok(cm_chip_print(chip, &first, &error));
+  ck_ok(cm_chip_parse(first, strlen(first), &again, &error));
+  ck_ok(cm_chip_print(again, &second, &error));
+  ck_assert_str_eq(first, second);
+  free(first);
+  free(second);
+  cm_chip_free(chip);
+  cm_chip_free(again);
+}
+
+START_TEST(ways_are_those_of_the_links)
+{
+  static const char *const sizes[] = {"[5, 4]", "[6, 3]", "[3, 7]"}, *const rings[] = {"[false, false]", "[true, true]", "[true, false]"};
+  char text[400];
+  for (int kind = 0; kind < 2; kind++)
+    for (int size = 0; size < 3; size++)
+      for (int ring = 0; ring < 3; ring++)
+        for (int dead = 0; dead < 2; dead++) {
+          (void)snprintf(text, sizeof text, "{\"name\": \"w\", \"cores\": %s, \"torus\": %s, \"interconnect\": {\"kind\": \"%s\"}%s}",
+                         sizes[size], rings[ring], kind ? "hexagonal" : "grid",
+                         dead ? ", \"dead_routers\": [[1, 1]], \"dead_links\": [[0, 2, \"east\"]]" : "");
+          compare_ways(text);
+        }
+  compare_ways("{\"name\": \"t\", \"cores\": [8, 4], \"interconnect\": {\"kind\": \"tree\", \"levels\": [{\"block\": [2, 1]}, "
+               "{\"block\": [2, 2], \"cost\": 2}, {\"block\": [2, 2]}]}}");
+  compare_ways("{\"name\": \"a\", \"cores\": [3, 2], \"interconnect\": {\"kind\": \"all-to-all\"}}");
+  compare_ways("{\"name\": \"a\", \"cores\": [3, 2], \"interconnect\": {\"kind\": \"all-to-all\"}, \"dead_links\": [[0, 1], [1, 0]]}");
+  compare_ways("{\"name\": \"g\", \"cores\": [3, 2], \"interconnect\": {\"kind\": \"graph\", \"switches\": 1, \"links\": "
+               "[[0, 6], [1, 6], [2, 6], [3, 6], [3, 4], [4, 5], [5, 0]]}}");
+}
+END_TEST
+
+START_TEST(hexagonal_links_by_hand)
+{
+  /* Of router (1, 1): E (2, 1), NE (2, 0), N (1, 0), W (0, 1), SW (0, 2), S (1, 2); each die border costs its own. */
+  cm_chip *chip = parse("{\"name\": \"h\", \"dies\": [2, 1], \"cores\": [2, 4], \"torus\": [true, true], \"interconnect\": {\"kind\": "
+                        "\"hexagonal\"}, \"energy_pj\": {\"router\": 1, \"link\": 2, \"diagonal\": 3, \"die_to_die\": 9}}");
+  static const uint32_t to[] = {6, 2, 1, 4, 8, 9};
+  static const double pj[] = {9, 9, 2, 2, 3, 2};
+  const cm_interconnect *net = chip->interconnect;
+  ck_assert_uint_eq(net->link_count, 16 * 6);
+  for (size_t i = 0; i < 6; i++) {
+    int64_t link = cm_interconnect_link(net, 5, to[i]);
+    ck_assert_int_ge(link, 0);
+    ck_assert_double_eq(net->link[link].energy_pj, pj[i]);
+    ck_assert_uint_eq(net->link[net->link[link].twin].to, 5);
+  }
+  ck_assert_int_eq(cm_interconnect_link(net, 5, 0), CM_NO_LINK); /* north-west and south-east are no links */
+  ck_assert_int_eq(cm_interconnect_link(net, 5, 10), CM_NO_LINK);
+  cm_chip_free(chip);
+  /* A million cores behind 65536 routers: no table, and answers all the same. */
+  chip = parse("{\"name\": \"m\", \"cores\": [1024, 1024], \"cores_per_router\": [4, 4], \"torus\": [true, true], "
+               "\"interconnect\": {\"kind\": \"hexagonal\"}}");
+  ck_ok(cm_interconnect_prepare(chip->interconnect, &error));
+  ck_assert_ptr_null(atomic_load(&chip->interconnect->way));
+  ck_assert_uint_eq(cm_interconnect_hops(chip->interconnect, 0, 100 * 256 + 256 - 100), 100); /* south-west all the way */
+  ck_assert_uint_eq(cm_interconnect_hops(chip->interconnect, 0, 100 * 256 + 100), 156); /* east and, round the torus, north */
+  cm_chip_free(chip);
+}
+END_TEST
 
 START_TEST(occupancy_changes)
 {
@@ -505,6 +628,8 @@ int main(void)
   tcase_add_test(tests, bad_chip_files_are_refused_with_their_place);
   tcase_add_test(tests, distances_by_hand);
   tcase_add_test(tests, distances_are_those_of_the_router_graph);
+  tcase_add_test(tests, ways_are_those_of_the_links);
+  tcase_add_test(tests, hexagonal_links_by_hand);
   tcase_add_test(tests, occupancy_changes);
   tcase_add_test(tests, occupancy_changes_are_whole_or_nothing);
   tcase_add_test(tests, regions_are_the_best_boxes);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mapping/check/bounds_ways.h"
 #include "core/mapping/check/certificate.h"
 #include "core/partition/partition.h"
 
@@ -273,8 +274,21 @@ static double step_pj(const cm_hop_cost *cost, double inside, uint32_t dies)
   return cost->router + (dies > 1 && cost->die_to_die < inside ? cost->die_to_die : inside);
 }
 
+/* The same on an interconnect that is no plain mesh: nearest cores by hops, each hop as cheap as the cheapest. */
+static cm_status measure_ways(work *w, const uint8_t *usable, cm_error *error)
+{
+  if (CM_NEW(w->run->memory, w->hops, w->most, error) != CM_OK || CM_NEW(w->run->memory, w->cost, w->most, error) != CM_OK ||
+      cm_bound_ways(w->chip, usable, w->most, w->run, w->hops, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < w->most; i++)
+    w->cost[i] = w->hops[i] * cm_cheapest_hop(w->chip);
+  return CM_OK;
+}
+
 static cm_status measure_nearness(work *w, const uint8_t *usable, cm_error *error)
 {
+  if (w->chip->interconnect != NULL)
+    return measure_ways(w, usable, error);
   const cm_hop_cost *e = &w->chip->energy_pj;
   double x = step_pj(e, e->east_west, w->chip->dies_x), y = step_pj(e, e->north_south, w->chip->dies_y);
   if (CM_NEW(w->run->memory, w->hops, w->most, error) != CM_OK ||
@@ -428,6 +442,8 @@ cm_status cm_bounds_compute(const cm_topology *topology, const cm_chip *chip, co
   if (status == CM_OK) {
     const cm_hop_cost *e = &chip->energy_pj;
     double x = step_pj(e, e->east_west, chip->dies_x), y = step_pj(e, e->north_south, chip->dies_y);
+    if (chip->interconnect != NULL)
+      x = y = cm_cheapest_hop(chip);
     b.energy_pj += w.packets * e->router;
     b.multicast_hops = topology->directed ? w.tree_links : b.hop_traffic;
     b.multicast_energy_pj = topology->directed ? w.axons * e->router + w.tree_links * fmin(x, y) : b.energy_pj;

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/chip/interconnect/interconnect.h"
 #include "core/mapping/check/check_internal.h"
+#include "core/mapping/check/check_ways.h"
 
 /* All packets from one part to another. */
 typedef struct pair {
@@ -37,6 +39,9 @@ typedef struct measure {
   double *wave[2];       /* [columns] */
   cm_check_truth *truth;
   double latency_sum;
+  size_t routers, links; /* switches included; links of the arrays */
+  cm_check_ways ways;    /* of an interconnect that is no plain mesh */
+  uint32_t *way, way_count; /* [routers] links of the way under way, the last first */
 } measure;
 
 static position place_of(const measure *m, uint32_t part)
@@ -68,11 +73,46 @@ static int64_t around(int64_t at, int64_t size)
   return at < 0 ? at + size : at >= size ? at - size : at;
 }
 
+/* Hops between two parts' cores; the way is in m->way then, where the chip is no plain mesh. */
+static cm_status count_hops(measure *m, uint32_t from, uint32_t to, double *hops, cm_error *error)
+{
+  if (m->chip->interconnect == NULL) {
+    position d = displace(m, from, to);
+    *hops = (double)(llabs(d.x) + llabs(d.y));
+    return CM_OK;
+  }
+  cm_status status = cm_check_way(&m->ways, m->core[from], m->core[to], m->way, &m->way_count, error);
+  *hops = m->way_count;
+  return status;
+}
+
+/* What a link adds to a packet's energy, its time, and how long it is taken. */
+static double link_pj(const measure *m, size_t link, bool along_x, bool between)
+{
+  const cm_hop_cost *e = &m->chip->energy_pj;
+  if (m->chip->interconnect != NULL)
+    return m->chip->interconnect->link[link].energy_pj;
+  return between ? e->die_to_die : along_x ? e->east_west : e->north_south;
+}
+
+static double link_latency(const measure *m, size_t link, bool along_x, bool between)
+{
+  const cm_hop_cost *l = &m->chip->latency_ns;
+  if (m->chip->interconnect != NULL)
+    return m->chip->interconnect->link[link].latency_ns;
+  return between ? l->die_to_die : along_x ? l->east_west : l->north_south;
+}
+
 /* Visits each link on the chip's own route: its index, and where it leads as seen by the die borders. */
 typedef void (*visit)(measure *m, size_t link, bool along_x, bool between_dies, void *user);
 
 static void walk_route(measure *m, uint32_t from, uint32_t to, visit each, void *user)
 {
+  if (m->chip->interconnect != NULL) { /* which count_hops has found */
+    for (uint32_t i = m->way_count; i-- > 0;)
+      each(m, m->way[i], false, false, user);
+    return;
+  }
   position at = place_of(m, from), left = displace(m, from, to);
   int64_t die_columns = m->chip->die_width / m->chip->router_x, die_rows = m->chip->die_height / m->chip->router_y;
   while (left.x != 0 || left.y != 0) {
@@ -103,12 +143,15 @@ typedef struct toll {
 static void pay(measure *m, size_t link, bool along_x, bool between, void *user)
 {
   toll *t = user;
-  const cm_hop_cost *e = &m->chip->energy_pj, *l = &m->chip->latency_ns;
-  t->energy_pj += e->router + (between ? e->die_to_die : along_x ? e->east_west : e->north_south);
-  t->latency_ns += l->router + (between ? l->die_to_die : along_x ? l->east_west : l->north_south);
+  double latency = link_latency(m, link, along_x, between), rate = m->chip->costs.link_packets_per_ns;
+  t->energy_pj += m->chip->energy_pj.router + link_pj(m, link, along_x, between);
+  t->latency_ns += m->chip->latency_ns.router + latency;
   m->link[link] += t->packets;
-  m->link_ns[link] = m->chip->costs.link_packets_per_ns > 0 ? 1 / m->chip->costs.link_packets_per_ns
-                     : between ? l->die_to_die : along_x ? l->east_west : l->north_south;
+  m->link_ns[link] = rate > 0 ? 1 / rate : latency;
+  if (m->chip->interconnect != NULL) {
+    m->link_ns[link] /= m->chip->interconnect->link[link].bandwidth;
+    m->passing[m->chip->interconnect->link[link].to] += t->packets;
+  }
 }
 
 typedef struct tree {
@@ -119,13 +162,12 @@ typedef struct tree {
 static void grow_tree(measure *m, size_t link, bool along_x, bool between, void *user)
 {
   tree *t = user;
-  const cm_hop_cost *e = &m->chip->energy_pj;
   if (m->link_stamp[link] == t->stamp)
     return;
   m->link_stamp[link] = t->stamp;
   m->tree_link[link] += t->packets;
   t->links++;
-  t->energy_pj += e->router + (between ? e->die_to_die : along_x ? e->east_west : e->north_south);
+  t->energy_pj += m->chip->energy_pj.router + link_pj(m, link, along_x, between);
 }
 
 /* Random minimal routing, row by row: the whole packet is in the first router; from each it goes on. */
@@ -232,9 +274,11 @@ static cm_status count_pins(measure *m, uint32_t net, double scale, cm_error *er
     if (p == home)
       continue;
     double weight = (double)cm_topology_pin_weight(topology, net, i) / scale;
-    position d = displace(m, home, p);
+    double hops = 0;
+    if (count_hops(m, home, p, &hops, error) != CM_OK)
+      return error->status;
     sum->edge_cut += weight;
-    sum->edge_hop_traffic += weight * (double)(llabs(d.x) + llabs(d.y));
+    sum->edge_hop_traffic += weight * hops;
     cm_status status = topology->directed ? CM_OK : add_pair(m, home, p, weight, error);
     if (status != CM_OK)
       return status;
@@ -253,6 +297,9 @@ static cm_status count_axon(measure *m, uint32_t net, double scale, cm_error *er
     if (m->target[i] == home)
       continue;
     cut = true;
+    double hops;
+    if (count_hops(m, home, m->target[i], &hops, error) != CM_OK)
+      return error->status;
     walk_route(m, home, m->target[i], grow_tree, &t);
     cm_status status = add_pair(m, home, m->target[i], rate, error);
     if (status != CM_OK)
@@ -273,18 +320,23 @@ static cm_status walk_pairs(measure *m, cm_error *error)
   squeeze(m);
   for (size_t i = 0; i < m->pair_count; i++) {
     const pair *p = &m->pair[i];
-    position d = displace(m, p->from, p->to);
+    double hops = 0;
+    if (count_hops(m, p->from, p->to, &hops, error) != CM_OK)
+      return error->status;
     toll t = {p->packets, m->chip->energy_pj.router, m->chip->latency_ns.router};
     walk_route(m, p->from, p->to, pay, &t);
     sum->energy_pj += p->packets * t.energy_pj;
     m->latency_sum += p->packets * t.latency_ns;
     sum->latency_max_ns = fmax(sum->latency_max_ns, t.latency_ns);
-    sum->hop_traffic += p->packets * (double)(llabs(d.x) + llabs(d.y));
+    sum->hop_traffic += p->packets * hops;
     sum->connectivity += p->packets;
     core[p->from].traffic_out += p->packets;
     core[p->to].traffic_in += p->packets;
     core[p->from].target_cores++;
-    flood(m, p->from, p->to, p->packets);
+    if (m->chip->interconnect == NULL)
+      flood(m, p->from, p->to, p->packets);
+    else
+      m->passing[(size_t)(place_of(m, p->from).y * m->columns + place_of(m, p->from).x)] += p->packets;
     cm_status status = i % 256 == 0 ? cm_run_check(m->run, error) : CM_OK;
     if (status != CM_OK)
       return status;
@@ -301,7 +353,7 @@ static void largest(uint64_t *most, uint64_t value)
 static void conclude(measure *m, const uint32_t *vertices)
 {
   cm_metrics *sum = &m->truth->metrics;
-  size_t routers = (size_t)(m->columns * m->rows);
+  size_t routers = m->routers;
   if (!m->topology->directed) {
     sum->cut_net = sum->edge_cut;
     sum->multicast_hops = sum->hop_traffic;
@@ -312,10 +364,11 @@ static void conclude(measure *m, const uint32_t *vertices)
   for (size_t r = 0; r < routers; r++)
     sum->congestion_max = fmax(sum->congestion_max, m->passing[r]);
   double load = 0, links = 0;
-  for (size_t l = 0; l < routers * CM_DIRECTIONS; l++) {
+  for (size_t l = 0; l < m->links; l++) {
     load += m->link[l];
     m->truth->link_most = fmax(m->truth->link_most, m->link[l]);
     m->truth->channel_ns = fmax(m->truth->channel_ns, m->link[l] * m->link_ns[l]);
+    m->truth->link_step_ns = m->chip->costs.link_packets_per_ns > 0 ? m->truth->channel_ns : 0;
     m->truth->tree_link_most = fmax(m->truth->tree_link_most, m->tree_link[l]);
   }
   for (uint32_t p = 0; p < m->parts; p++) {
@@ -331,6 +384,11 @@ static void conclude(measure *m, const uint32_t *vertices)
   double across = (double)(m->chip->torus_x && m->columns > 1 ? m->columns : m->columns - 1);
   double down = (double)(m->chip->torus_y && m->rows > 1 ? m->rows : m->rows - 1);
   links = 2 * (across * (double)m->rows + down * (double)m->columns);
+  if (m->chip->interconnect != NULL) {
+    links = 0;
+    for (size_t l = 0; l < m->links; l++)
+      links += !m->chip->interconnect->link[l].dead;
+  }
   sum->link_load_mean = links > 0 ? load / links : 0;
   sum->multicast_link_load_mean = links > 0 ? sum->multicast_hops / links : 0;
   double reuse = 0, neurons = 0;
@@ -401,7 +459,9 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
   cm_check_truth fresh = {0};
   measure m = {.topology = topology, .chip = chip, .part = part, .core = core, .parts = part_count, .run = run,
                .columns = chip->width / chip->router_x, .rows = chip->height / chip->router_y, .truth = &fresh};
-  size_t routers = (size_t)(m.columns * m.rows);
+  const cm_interconnect *other = chip->interconnect;
+  m.routers = other != NULL ? other->routers : (size_t)(m.columns * m.rows);
+  m.links = other != NULL ? other->link_count : m.routers * CM_DIRECTIONS;
   uint64_t longest = 0;
   for (uint32_t net = 0; net < topology->net_count; net++)
     if (topology->net_first[net + 1] - topology->net_first[net] > longest)
@@ -414,12 +474,14 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
       CM_NEW(run->memory, m.target, longest, error) != CM_OK ||
       CM_NEW(run->memory, m.net, topology->net_count, error) != CM_OK ||
       CM_NEW(run->memory, m.net_begin, (size_t)part_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, m.link, routers * CM_DIRECTIONS, error) != CM_OK ||
-      CM_NEW(run->memory, m.link_ns, routers * CM_DIRECTIONS, error) != CM_OK ||
+      CM_NEW(run->memory, m.link, m.links, error) != CM_OK ||
+      CM_NEW(run->memory, m.link_ns, m.links, error) != CM_OK ||
       CM_NEW(run->memory, m.cast, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.tree_link, routers * CM_DIRECTIONS, error) != CM_OK ||
-      CM_NEW(run->memory, m.link_stamp, routers * CM_DIRECTIONS, error) != CM_OK ||
-      CM_NEW(run->memory, m.passing, routers, error) != CM_OK ||
+      CM_NEW(run->memory, m.tree_link, m.links, error) != CM_OK ||
+      CM_NEW(run->memory, m.link_stamp, m.links, error) != CM_OK ||
+      CM_NEW(run->memory, m.passing, m.routers, error) != CM_OK ||
+      (other != NULL && (CM_NEW(run->memory, m.way, m.routers, error) != CM_OK ||
+                       cm_check_ways_new(chip, run->memory, &m.ways, error) != CM_OK)) ||
       CM_NEW(run->memory, m.wave[0], (size_t)m.columns + 1, error) != CM_OK ||
       CM_NEW(run->memory, m.wave[1], (size_t)m.columns + 1, error) != CM_OK)
     status = error->status;
@@ -441,6 +503,8 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
   cm_free(m.wave[0]);
   cm_free(m.wave[1]);
   cm_free(m.pair);
+  cm_free(m.way);
+  cm_check_ways_free(&m.ways);
   if (status != CM_OK) {
     cm_free(fresh.core);
     return status;

@@ -67,7 +67,7 @@ static void conclude(const cm_chip *chip, const uint32_t *core, uint32_t parts, 
                      cm_check_truth *truth)
 {
   const cm_charge_cost *c = chip->costs.charge;
-  double port = chip->costs.port_packets_per_ns, link = chip->costs.link_packets_per_ns;
+  double port = chip->costs.port_packets_per_ns;
   cm_core_load *load = truth->core;
   cm_metrics *m = &truth->metrics;
   for (uint32_t p = 0; p < parts; p++) {
@@ -83,7 +83,7 @@ static void conclude(const cm_chip *chip, const uint32_t *core, uint32_t parts, 
   }
   if (chip->costs.barrier.points > 0)
     m->barrier_ns = barrier_of(&chip->costs.barrier, tiles_in_use(chip, core, parts, scratch));
-  m->step_ns = fmax(m->core_ns_max, fmax(port > 0 ? m->port_load_max / port : 0, link > 0 ? truth->link_most / link : 0)) +
+  m->step_ns = fmax(m->core_ns_max, fmax(port > 0 ? m->port_load_max / port : 0, truth->link_step_ns)) +
                m->barrier_ns;
   m->energy_step_pj = m->energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;
   double fullest = fmax(m->port_load_max * (port > 0 ? 1 / port : chip->latency_ns.router), truth->channel_ns);
@@ -181,6 +181,13 @@ static bool names_channel(const cm_chip *chip, const uint32_t *core, uint32_t pa
     bool in = strcmp(what, "inlet") == 0;
     return l != NULL && (in || strcmp(what, "outlet") == 0) && is_near(packets, in ? l->traffic_in : l->traffic_out) &&
            is_near(ns, busiest) && is_near(packets / costs->port_packets_per_ns, ns);
+  }
+  if (chip->interconnect != NULL) { /* the ends and the load are told; the time is what counts */
+    int tail = 0;
+    const char *tail_of = strstr(sentence, " passes ");
+    bool link = strncmp(sentence, "the link from ", 14) == 0 && tail_of != NULL;
+    return link && sscanf(tail_of, " passes %lf packets in %lf ns%n", &packets, &ns, &tail) == 2 && ends(tail_of, tail) &&
+           is_near(ns, busiest) && packets > 0;
   }
   return sscanf(sentence, "the link %7[a-z] of router (%u, %u) passes %lf packets in %lf ns%n", what, &x, &y, &packets, &ns,
                 &read) == 5 &&

@@ -13,6 +13,7 @@
 
 #include "core/chip/dependency.h"
 #include "core/mapping/options.h"
+#include "core/mapping/ways.h"
 #include "core/mapping/routes/routes_internal.h"
 
 enum { ROUNDS_MAX = 6, CHECK_EVERY = 1024 };
@@ -374,6 +375,8 @@ cm_status cm_routes_make(const cm_mapping *mapping, const cm_topology *topology,
                          const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error)
 {
   cm_run_phase(run, "routes");
+  if (cm_refuse_ways(chip, "a routing table", error) != CM_OK)
+    return error->status;
   if (options->multicast && topology->directed && (uint64_t)chip->router_x * chip->router_y > CM_LOCAL_CORES_MAX)
     return cm_fail(error, CM_TOO_LARGE, "routing tables know at most %d cores behind one router; this chip has %u x %u",
                    CM_LOCAL_CORES_MAX, chip->router_x, chip->router_y);

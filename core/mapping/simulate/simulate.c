@@ -6,6 +6,7 @@
 
 #include "core/base/threads.h"
 #include "core/chip/turns.h"
+#include "core/mapping/ways.h"
 #include "core/mapping/simulate/internal.h"
 #include "core/mapping/step.h"
 
@@ -218,6 +219,8 @@ static cm_status check(const cm_topology *topology, const cm_chip *chip, const c
 {
   if (!topology->directed)
     return cm_fail(error, CM_BAD_OPTION, "the network is undirected: only directed networks send spikes to simulate");
+  if (cm_refuse_ways(chip, "the simulator", error) != CM_OK)
+    return error->status;
   if (chip->router_x * chip->router_y > CM_FABRIC_CORES_MAX)
     return cm_fail(error, CM_BAD_OPTION, "%u cores share a router: at most %d can be simulated",
                    chip->router_x * chip->router_y, CM_FABRIC_CORES_MAX);

@@ -1,0 +1,42 @@
+/* What the files of interconnects share. */
+#ifndef CM_CHIP_INTERCONNECT_INTERNAL_H
+#define CM_CHIP_INTERCONNECT_INTERNAL_H
+
+#include "core/chip/interconnect/interconnect.h"
+
+/* Formulas of regular kinds without dead links. */
+uint32_t cm_formula_hops(const cm_interconnect *net, uint32_t from, uint32_t to);
+uint32_t cm_formula_units(const cm_interconnect *net, uint32_t from, uint32_t to);
+
+/* A link under way to be built. */
+typedef struct cm_draft_link {
+  uint32_t from, to;
+  double cost, bandwidth;
+  double energy_pj, latency_ns; /* negative: cost times the chip's link, or die border */
+} cm_draft_link;
+
+/* Gathers links; each stands for both directions. */
+typedef struct cm_draft {
+  cm_draft_link *link;
+  uint64_t count, room;
+} cm_draft;
+
+cm_status cm_draft_add(cm_draft *draft, cm_draft_link link, cm_error *error);
+
+/* The regular kinds' links. */
+cm_status cm_draft_grid(const cm_interconnect *net, const cm_chip *chip, cm_draft *draft, cm_error *error);
+cm_status cm_draft_tree(const cm_interconnect *net, cm_draft *draft, cm_error *error);
+cm_status cm_draft_all(const cm_interconnect *net, cm_draft *draft, cm_error *error);
+
+/* Numbers the links and prices them. CM_BAD_CHIP where two routers are joined twice. */
+cm_status cm_interconnect_build(cm_interconnect *net, const cm_chip *chip, cm_draft *draft, cm_error *error);
+
+/* Whether distances come from the table. */
+bool cm_interconnect_has_table(const cm_interconnect *net);
+
+/* Router beside one in a direction (cm_hexagonal_x, _y); CM_NO_WAY at an open edge. */
+enum { CM_SIX = 6 };
+extern const char *const cm_six_names[CM_SIX]; /* "east", "north-east", "north", "west", "south-west", "south" */
+uint32_t cm_interconnect_beside(const cm_interconnect *net, uint32_t router, unsigned direction);
+
+#endif

@@ -1,0 +1,390 @@
+/* Reads and prints the interconnect of a chip file (docs/chip-file.md). What can fail: fields that are missing or out of range,
+ * trees that do not end in one switch, graphs that do not hang together, memory. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/chip/interconnect/internal.h"
+#include "core/chip/internal.h"
+
+static const double FACTOR_MAX = 1e6;
+
+static const char *const kind_names[CM_INTERCONNECT_KINDS] = {"grid", "hexagonal", "tree", "all-to-all", "graph"};
+
+const char *cm_interconnect_kind_name(cm_interconnect_kind kind)
+{
+  return kind_names[kind];
+}
+
+static cm_status bad(cm_error *error, const char *where, const char *what)
+{
+  return cm_json_fail(error, CM_BAD_CHIP, where, "%s: %s", where, what);
+}
+
+/* A factor above 0; `value` NULL: 1. */
+static cm_status read_factor(const json_t *value, const char *where, double *factor, cm_error *error)
+{
+  *factor = value == NULL ? 1 : json_number_value(value);
+  if ((value == NULL || json_is_number(value)) && isfinite(*factor) && *factor > 0 && *factor <= FACTOR_MAX)
+    return CM_OK;
+  return cm_json_fail(error, CM_BAD_CHIP, where, "%s: expected a number above 0, at most %g", where, FACTOR_MAX);
+}
+
+static cm_status read_level(const json_t *item, size_t index, uint32_t *width, uint32_t *height, cm_tree_level *level,
+                            cm_error *error)
+{
+  static const char *const names[] = {"block", "cost", "bandwidth", NULL};
+  char where[64], inner[80];
+  (void)snprintf(where, sizeof where, "/interconnect/levels/%zu", index);
+  if (!json_is_object(item))
+    return bad(error, where, "expected an object {\"block\": [x, y], ...}");
+  if (cm_json_known_fields(item, where, names, CM_BAD_CHIP, error) != CM_OK)
+    return error->status;
+  const json_t *block = json_object_get(item, "block");
+  json_int_t x = json_integer_value(json_array_get(block, 0)), y = json_integer_value(json_array_get(block, 1));
+  (void)snprintf(inner, sizeof inner, "%s/block", where);
+  if (json_array_size(block) != 2 || x < 1 || y < 1 || x > CM_CHIP_CORES_MAX || y > CM_CHIP_CORES_MAX || x * y < 2)
+    return bad(error, inner, "expected two whole numbers [x, y], two routers or more together");
+  if (*width % (uint32_t)x != 0 || *height % (uint32_t)y != 0)
+    return cm_json_fail(error, CM_BAD_CHIP, inner, "%s: the %u x %u below do not divide into blocks of %d x %d", inner, *width,
+                        *height, (int)x, (int)y);
+  (void)snprintf(inner, sizeof inner, "%s/cost", where);
+  if (read_factor(json_object_get(item, "cost"), inner, &level->cost, error) != CM_OK)
+    return error->status;
+  (void)snprintf(inner, sizeof inner, "%s/bandwidth", where);
+  if (read_factor(json_object_get(item, "bandwidth"), inner, &level->bandwidth, error) != CM_OK)
+    return error->status;
+  level->x = (uint32_t)x;
+  level->y = (uint32_t)y;
+  level->width = *width /= level->x;
+  level->height = *height /= level->y;
+  return CM_OK;
+}
+
+static cm_status read_tree(const json_t *value, cm_interconnect *net, cm_error *error)
+{
+  const json_t *list = json_object_get(value, "levels");
+  uint32_t width = net->columns, height = net->rows;
+  size_t levels = json_array_size(list);
+  if (levels > CM_TREE_LEVELS_MAX)
+    return cm_json_fail(error, CM_BAD_CHIP, "/interconnect/levels", "/interconnect/levels: at most %d levels are possible",
+                        CM_TREE_LEVELS_MAX);
+  for (size_t i = 0; i < levels; i++) {
+    if (read_level(json_array_get(list, i), i, &width, &height, &net->level[i], error) != CM_OK)
+      return error->status;
+    net->level[i].first = net->routers;
+    net->routers += width * height;
+    net->levels++;
+  }
+  if (levels == 0 || width * height != 1)
+    return cm_json_fail(error, CM_BAD_CHIP, "/interconnect/levels",
+                        "/interconnect/levels: %u x %u routers are left at the top; the blocks must end in one switch", width,
+                        height);
+  return CM_OK;
+}
+
+/* One link [a, b], [a, b, cost] or [a, b, cost, bandwidth]. */
+static cm_status read_graph_link(const json_t *item, size_t index, const cm_interconnect *net, cm_draft *draft, cm_error *error)
+{
+  char where[64];
+  (void)snprintf(where, sizeof where, "/interconnect/links/%zu", index);
+  const json_t *a = json_array_get(item, 0), *b = json_array_get(item, 1);
+  if (json_array_size(item) < 2 || json_array_size(item) > 4 || !json_is_integer(a) || !json_is_integer(b))
+    return bad(error, where, "expected [router, router], then cost and bandwidth where they are not 1");
+  json_int_t from = json_integer_value(a), to = json_integer_value(b);
+  if (from < 0 || to < 0 || from >= net->routers || to >= net->routers)
+    return cm_json_fail(error, CM_BAD_CHIP, where, "%s: routers are numbered from 0 to %u", where, net->routers - 1);
+  if (from == to)
+    return bad(error, where, "a link joins two routers");
+  cm_draft_link link = {(uint32_t)from, (uint32_t)to, 1, 1, -1, -1};
+  if (read_factor(json_array_get(item, 2), where, &link.cost, error) != CM_OK ||
+      read_factor(json_array_get(item, 3), where, &link.bandwidth, error) != CM_OK)
+    return error->status;
+  return cm_draft_add(draft, link, error);
+}
+
+static cm_status read_graph(const json_t *value, cm_interconnect *net, cm_draft *draft, cm_error *error)
+{
+  const json_t *list = json_object_get(value, "links"), *switches = json_object_get(value, "switches");
+  json_int_t more = json_integer_value(switches);
+  if (switches != NULL && (!json_is_integer(switches) || more < 0 || more > CM_TABLE_ROUTERS_MAX))
+    return cm_json_fail(error, CM_BAD_CHIP, "/interconnect/switches", "/interconnect/switches: expected 0 to %d",
+                        CM_TABLE_ROUTERS_MAX);
+  uint64_t routers = (uint64_t)net->routers + (uint64_t)more;
+  if (routers > CM_TABLE_ROUTERS_MAX)
+    return cm_json_fail(error, CM_BAD_CHIP, "/interconnect",
+                        "/interconnect: a graph of %" PRIu64 " routers is too large; at most %d are possible (more cores behind "
+                        "each router make fewer)",
+                        routers, CM_TABLE_ROUTERS_MAX);
+  net->routers = (uint32_t)routers;
+  if (!json_is_array(list))
+    return bad(error, "/interconnect/links", "expected a list of [router, router, cost, bandwidth]");
+  for (size_t i = 0; i < json_array_size(list); i++)
+    if (read_graph_link(json_array_get(list, i), i, net, draft, error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
+/* A graph without dead links hangs together. */
+static cm_status check_connected(const cm_interconnect *net, cm_error *error)
+{
+  uint8_t *reached;
+  if (CM_NEW(NULL, reached, net->routers, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_interconnect_component(net, 0, NULL, reached, error);
+  uint32_t count = 0, lost = 0;
+  for (uint32_t r = net->routers; status == CM_OK && r-- > 0;) {
+    count += reached[r];
+    lost = reached[r] ? lost : r;
+  }
+  cm_free(reached);
+  if (status == CM_OK && count < net->routers)
+    return cm_json_fail(error, CM_BAD_CHIP, "/interconnect/links",
+                        "/interconnect/links: the graph is not connected: router 0 reaches %u of %u routers, and not router %u",
+                        count, net->routers, lost);
+  return status;
+}
+
+static cm_status read_fields(const json_t *value, cm_interconnect_kind kind, cm_error *error)
+{
+  static const char *const fields[CM_INTERCONNECT_KINDS][4] = {{"kind", NULL},           {"kind", NULL},
+                                                               {"kind", "levels", NULL}, {"kind", NULL},
+                                                               {"kind", "switches", "links", NULL}};
+  return cm_json_known_fields(value, "/interconnect", fields[kind], CM_BAD_CHIP, error);
+}
+
+static cm_status check_torus(const cm_interconnect *net, const cm_chip *chip, cm_error *error)
+{
+  bool grid = net->kind == CM_GRID || net->kind == CM_HEXAGONAL;
+  if (!grid && (chip->torus_x || chip->torus_y))
+    return bad(error, "/torus", "only grids have edges to join");
+  if ((chip->torus_x && net->columns < 3) || (chip->torus_y && net->rows < 3))
+    return bad(error, "/torus", "an axis of fewer than 3 routers has no edges to join");
+  return CM_OK;
+}
+
+static cm_status fill(const json_t *value, const cm_chip *chip, cm_interconnect *net, cm_draft *draft, cm_error *error)
+{
+  if (read_fields(value, net->kind, error) != CM_OK || check_torus(net, chip, error) != CM_OK)
+    return error->status;
+  net->ring_x = chip->torus_x;
+  net->ring_y = chip->torus_y;
+  cm_status status = CM_OK;
+  if (net->kind == CM_ALL_TO_ALL && net->routers > CM_ALL_TO_ALL_MAX)
+    status = cm_json_fail(error, CM_BAD_CHIP, "/interconnect",
+                          "/interconnect: %u routers are too many to be joined each to each; at most %d are possible (a tree "
+                          "of one level joins more)",
+                          net->routers, CM_ALL_TO_ALL_MAX);
+  else if (net->kind == CM_ALL_TO_ALL)
+    status = cm_draft_all(net, draft, error);
+  else if (net->kind == CM_GRAPH)
+    status = read_graph(value, net, draft, error);
+  else if (net->kind == CM_TREE) {
+    status = read_tree(value, net, error);
+    if (status == CM_OK)
+      status = cm_draft_tree(net, draft, error);
+  } else
+    status = cm_draft_grid(net, chip, draft, error);
+  if (status == CM_OK)
+    status = cm_interconnect_build(net, chip, draft, error);
+  return status == CM_OK && net->kind == CM_GRAPH ? check_connected(net, error) : status;
+}
+
+/* What a graph's links cost, as they are printed again. */
+static cm_status keep_costs(cm_interconnect *net, const cm_draft *draft, cm_error *error)
+{
+  if (net->kind != CM_GRAPH)
+    return CM_OK;
+  if (CM_NEW(NULL, net->cost, net->link_count, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < draft->count; i++) {
+    const cm_draft_link *d = &draft->link[i];
+    uint32_t link = (uint32_t)cm_interconnect_link(net, d->from, d->to);
+    net->cost[link] = net->cost[net->link[link].twin] = d->cost;
+  }
+  return CM_OK;
+}
+
+cm_status cm_interconnect_read(const json_t *value, const cm_chip *chip, cm_interconnect **made, cm_error *error)
+{
+  if (value == NULL) {
+    *made = NULL;
+    return CM_OK;
+  }
+  const char *name = json_string_value(json_object_get(value, "kind"));
+  cm_interconnect_kind kind = CM_GRID;
+  while (name != NULL && kind < CM_INTERCONNECT_KINDS && strcmp(name, kind_names[kind]) != 0)
+    kind++;
+  if (name == NULL || kind == CM_INTERCONNECT_KINDS)
+    return bad(error, "/interconnect/kind", "expected \"grid\", \"hexagonal\", \"tree\", \"all-to-all\" or \"graph\"");
+  cm_interconnect *net;
+  cm_draft draft = {0};
+  if (CM_NEW(NULL, net, 1, error) != CM_OK)
+    return error->status;
+  (void)pthread_mutex_init(&net->making, NULL);
+  net->kind = kind;
+  net->columns = cm_chip_routers_x(chip);
+  net->rows = cm_chip_routers_y(chip);
+  net->routers = net->columns * net->rows;
+  cm_status status = fill(value, chip, net, &draft, error);
+  if (status == CM_OK)
+    status = keep_costs(net, &draft, error);
+  cm_free(draft.link);
+  if (status != CM_OK) {
+    cm_interconnect_free(net);
+    return status;
+  }
+  *made = net;
+  return CM_OK;
+}
+
+void cm_interconnect_free(cm_interconnect *net)
+{
+  if (net == NULL)
+    return;
+  (void)pthread_mutex_destroy(&net->making);
+  cm_free(net->first);
+  cm_free(net->link);
+  cm_free(net->cost);
+  cm_free(net->way);
+  cm_free(net);
+}
+
+/* ---- dead links ---- */
+
+/* [x, y, direction] on grids, [from, to] on all others. */
+static cm_status read_dead(const json_t *item, size_t index, const cm_interconnect *net, int64_t *link, cm_error *error)
+{
+  char where[64];
+  (void)snprintf(where, sizeof where, "/dead_links/%zu", index);
+  json_int_t a = json_integer_value(json_array_get(item, 0)), b = json_integer_value(json_array_get(item, 1));
+  bool whole = json_is_integer(json_array_get(item, 0)) && json_is_integer(json_array_get(item, 1));
+  const char *name = json_string_value(json_array_get(item, 2));
+  *link = CM_NO_LINK;
+  if (net->kind == CM_GRID || net->kind == CM_HEXAGONAL) {
+    unsigned d = 0;
+    while (name != NULL && d < CM_SIX && strcmp(name, cm_six_names[d]) != 0)
+      d++;
+    if (json_array_size(item) != 3 || !whole || name == NULL || d == CM_SIX || (net->kind == CM_GRID && d % 3 == 1))
+      return bad(error, where, net->kind == CM_GRID
+                                 ? "expected [x, y, \"east\" or \"west\" or \"south\" or \"north\"] of a router"
+                                 : "expected [x, y, direction] of a router, one of \"east\", \"north-east\", \"north\", \"west\", "
+                                   "\"south-west\", \"south\"");
+    uint32_t to = a < 0 || b < 0 || a >= net->columns || b >= net->rows
+                    ? CM_NO_WAY
+                    : cm_interconnect_beside(net, (uint32_t)b * net->columns + (uint32_t)a, d);
+    if (to != CM_NO_WAY)
+      *link = cm_interconnect_link(net, (uint32_t)b * net->columns + (uint32_t)a, to);
+  } else {
+    if (json_array_size(item) != 2 || !whole)
+      return bad(error, where, "expected [from, to], the numbers of two routers");
+    if (a >= 0 && b >= 0 && a < net->routers && b < net->routers)
+      *link = cm_interconnect_link(net, (uint32_t)a, (uint32_t)b);
+  }
+  return *link != CM_NO_LINK ? CM_OK : bad(error, where, "there is no such link");
+}
+
+static void bury(cm_interconnect *net, uint32_t link)
+{
+  net->dead_count += !net->link[link].dead;
+  net->link[link].dead = true;
+}
+
+/* All links of a router, both ways. */
+static cm_status bury_routers(const json_t *list, cm_interconnect *net, cm_error *error)
+{
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    cm_rectangle r;
+    if (cm_rectangle_read(json_array_get(list, i), "/dead_routers", i, net->columns, net->rows, CM_BAD_CHIP, &r, error) != CM_OK)
+      return error->status;
+    for (uint32_t y = r.y0; y <= r.y1; y++)
+      for (uint32_t x = r.x0; x <= r.x1; x++)
+        for (uint32_t k = net->first[y * net->columns + x]; k < net->first[y * net->columns + x + 1]; k++) {
+          bury(net, k);
+          bury(net, net->link[k].twin);
+        }
+  }
+  return CM_OK;
+}
+
+cm_status cm_interconnect_read_dead(const json_t *list, const json_t *routers, cm_interconnect *net, cm_error *error)
+{
+  if (list != NULL && !json_is_array(list))
+    return bad(error, "/dead_links", "expected a list");
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    int64_t link;
+    if (read_dead(json_array_get(list, i), i, net, &link, error) != CM_OK)
+      return error->status;
+    bury(net, (uint32_t)link);
+  }
+  if (bury_routers(routers, net, error) != CM_OK)
+    return error->status;
+  uint32_t most = net->kind == CM_ALL_TO_ALL ? 512 : CM_TABLE_ROUTERS_MAX;
+  if (net->dead_count > 0 && net->routers > most)
+    return cm_json_fail(error, CM_BAD_CHIP, "/dead_links",
+                        "/dead_links: ways around dead links are known of at most %u routers here, and there are %u", most,
+                        net->routers);
+  return CM_OK;
+}
+
+static json_t *dead_json(const cm_interconnect *net, uint32_t link)
+{
+  const cm_link *k = &net->link[link];
+  if (net->kind != CM_GRID && net->kind != CM_HEXAGONAL)
+    return json_pack("[i, i]", (int)k->from, (int)k->to);
+  unsigned d = 0;
+  while (d + 1 < CM_SIX && (cm_interconnect_beside(net, k->from, d) != k->to || (net->kind == CM_GRID && d % 3 == 1)))
+    d++;
+  return json_pack("[i, i, s]", (int)(k->from % net->columns), (int)(k->from / net->columns), cm_six_names[d]);
+}
+
+json_t *cm_interconnect_dead_json(const cm_interconnect *net)
+{
+  json_t *list = json_array();
+  for (uint32_t i = 0; net->dead_count > 0 && i < net->link_count; i++)
+    if (net->link[i].dead && json_array_append_new(list, dead_json(net, i)) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  return list;
+}
+
+/* ---- printing ---- */
+
+static json_t *levels_json(const cm_interconnect *net)
+{
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < net->levels; i++)
+    if (json_array_append_new(list, json_pack("{s:[i,i], s:f, s:f}", "block", (int)net->level[i].x, (int)net->level[i].y, "cost",
+                                              net->level[i].cost, "bandwidth", net->level[i].bandwidth)) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  return list;
+}
+
+static json_t *links_json(const cm_interconnect *net)
+{
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < net->link_count; i++)
+    if (net->link[i].from < net->link[i].to &&
+        json_array_append_new(list, json_pack("[i, i, f, f]", (int)net->link[i].from, (int)net->link[i].to, net->cost[i],
+                                              net->link[i].bandwidth)) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  return list;
+}
+
+json_t *cm_interconnect_json(const cm_interconnect *net)
+{
+  uint32_t grid = net->columns * net->rows;
+  if (net->kind == CM_TREE)
+    return json_pack("{s:s, s:o}", "kind", kind_names[net->kind], "levels", levels_json(net));
+  if (net->kind == CM_GRAPH)
+    return json_pack("{s:s, s:i, s:o}", "kind", kind_names[net->kind], "switches", (int)(net->routers - grid), "links",
+                     links_json(net));
+  return json_pack("{s:s}", "kind", kind_names[net->kind]);
+}

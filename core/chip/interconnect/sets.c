@@ -1,0 +1,277 @@
+/* Happy path: balls around centres -> the cheapest, each improved by exchanges -> those that differ, cheapest first. What can
+ * fail: memory, a stop. */
+#include "core/chip/interconnect/sets.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/turns.h"
+
+enum { CENTRES_MAX = 96, EXCHANGES_MAX = 512, SAMPLE_BITS = 24 };
+
+static int by_number(const void *a, const void *b)
+{
+  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+  return p < q ? -1 : p > q;
+}
+
+/* ---- the price of a set ---- */
+
+cm_status cm_interconnect_set_cost(const cm_chip *chip, const uint32_t *cores, uint32_t count, cm_memory *memory, double *cost,
+                                   cm_error *error)
+{
+  const cm_interconnect *net = chip->interconnect;
+  uint32_t grid = net->columns * net->rows, used = 0, *members, *router;
+  *cost = 0;
+  if (count < 2)
+    return CM_OK;
+  if (cm_interconnect_prepare(net, error) != CM_OK || CM_NEW(memory, members, grid, error) != CM_OK)
+    return error->status;
+  if (CM_NEW(memory, router, grid, error) != CM_OK) {
+    cm_free(members);
+    return error->status;
+  }
+  for (uint32_t i = 0; i < count; i++)
+    members[cm_router_of(chip, cores[i])]++;
+  for (uint32_t r = 0; r < grid; r++)
+    if (members[r] > 0)
+      router[used++] = r;
+  double sum = 0, pairs = 0;
+  uint64_t all = (uint64_t)used * used, stride = 1 + (all >> SAMPLE_BITS);
+  stride += stride > 1 && used % stride == 0; /* else the same columns again and again */
+  for (uint64_t k = 0; k < all; k += stride) {
+    uint32_t a = router[k / used], b = router[k % used];
+    double between = (double)members[a] * (a == b ? members[a] - 1.0 : members[b]);
+    pairs += between;
+    sum += a == b ? 0 : between * cm_interconnect_units(net, a, b);
+  }
+  *cost = pairs > 0 ? sum / pairs * net->unit_pj : 0;
+  cm_free(members);
+  cm_free(router);
+  return CM_OK;
+}
+
+/* ---- candidates ---- */
+
+typedef struct centre {
+  double cost;
+  uint32_t router;
+} centre;
+
+typedef struct near {
+  uint32_t units, router;
+} near;
+
+typedef struct search {
+  const cm_chip *chip;
+  const cm_interconnect *net;
+  const uint8_t *usable;
+  cm_run *run;
+  uint32_t count, grid;
+  uint32_t *here;    /* [grid] usable cores behind each router */
+  near *order;       /* [grid] */
+  uint32_t *members; /* [grid] of the set under way */
+  double *price;     /* [grid] of a core there to all members */
+} search;
+
+static int by_units(const void *a, const void *b)
+{
+  const near *p = a, *q = b;
+  if (p->units != q->units)
+    return p->units < q->units ? -1 : 1;
+  return p->router < q->router ? -1 : p->router > q->router;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+  const centre *p = a, *q = b;
+  if (p->cost != q->cost)
+    return p->cost < q->cost ? -1 : 1;
+  return p->router < q->router ? -1 : p->router > q->router;
+}
+
+/* Takes the nearest usable cores around a router: so many behind each in s->members. Their prices to the centre, summed. */
+static double ball(search *s, uint32_t middle)
+{
+  uint32_t listed = 0, left = s->count;
+  double sum = 0;
+  memset(s->members, 0, s->grid * sizeof *s->members);
+  for (uint32_t r = 0; r < s->grid; r++)
+    if (s->here[r] > 0)
+      s->order[listed++] = (near){cm_interconnect_units(s->net, middle, r), r};
+  qsort(s->order, listed, sizeof *s->order, by_units);
+  for (uint32_t i = 0; i < listed && left > 0; i++) {
+    uint32_t router = s->order[i].router, taken = s->here[router] < left ? s->here[router] : left;
+    s->members[router] = taken;
+    sum += (double)taken * s->order[i].units;
+    left -= taken;
+  }
+  return sum;
+}
+
+static void book(search *s, uint32_t router, double sign)
+{
+  for (uint32_t r = 0; r < s->grid; r++)
+    if (s->here[r] > 0)
+      s->price[r] += sign * (cm_interconnect_units(s->net, router, r) + (double)cm_interconnect_units(s->net, r, router));
+}
+
+/* Exchanges the dearest member for the cheapest core outside while that pays. */
+static cm_status improve(search *s, cm_error *error)
+{
+  double work = 0;
+  for (uint32_t r = 0; r < s->grid; r++)
+    work += s->members[r] > 0;
+  if (work * s->grid > 1 << 25) /* the ball stays as it is */
+    return CM_OK;
+  memset(s->price, 0, s->grid * sizeof *s->price);
+  for (uint32_t r = 0; r < s->grid; r++)
+    if (s->members[r] > 0)
+      book(s, r, s->members[r]);
+  for (uint32_t i = 0; i < EXCHANGES_MAX; i++) {
+    uint32_t goes = UINT32_MAX, comes = UINT32_MAX;
+    double least = INFINITY;
+    for (uint32_t r = 0; r < s->grid; r++)
+      if (s->members[r] > 0 && (goes == UINT32_MAX || s->price[r] > s->price[goes]))
+        goes = r;
+    for (uint32_t r = 0; r < s->grid; r++) {
+      if (s->members[r] >= s->here[r] || r == goes)
+        continue;
+      double without = s->price[r] - cm_interconnect_units(s->net, goes, r) - (double)cm_interconnect_units(s->net, r, goes);
+      if (without < least) {
+        least = without;
+        comes = r;
+      }
+    }
+    if (comes == UINT32_MAX || least >= s->price[goes])
+      break;
+    s->members[goes]--;
+    s->members[comes]++;
+    book(s, goes, -1);
+    book(s, comes, 1);
+    if (cm_run_check(s->run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* The cores of the set under way, ascending. */
+static cm_status take(const search *s, uint32_t **set, cm_error *error)
+{
+  uint32_t *cores, found = 0;
+  if (CM_NEW(s->run->memory, cores, s->count, error) != CM_OK)
+    return error->status;
+  const cm_chip *chip = s->chip;
+  for (uint32_t r = 0; r < s->grid; r++) {
+    uint32_t left = s->members[r], x = r % s->net->columns * chip->router_x, y = r / s->net->columns * chip->router_y;
+    for (uint32_t i = 0; left > 0 && i < chip->router_x * chip->router_y; i++) {
+      uint32_t core = (y + i / chip->router_x) * chip->width + x + i % chip->router_x;
+      if (!s->usable[core])
+        continue;
+      cores[found++] = core;
+      left--;
+    }
+  }
+  qsort(cores, found, sizeof *cores, by_number);
+  *set = cores;
+  return CM_OK;
+}
+
+static cm_status look_around(search *s, uint32_t most, uint32_t **set, uint32_t *found, cm_error *error)
+{
+  centre list[CENTRES_MAX];
+  uint32_t with_cores = 0, centres = 0, next = 0;
+  for (uint32_t r = 0; r < s->grid; r++)
+    with_cores += s->here[r] > 0;
+  uint32_t wanted = with_cores < CENTRES_MAX ? with_cores : CENTRES_MAX;
+  for (uint32_t r = 0, seen = 0; r < s->grid; r++) {
+    if (s->here[r] == 0)
+      continue;
+    if ((uint64_t)seen++ * wanted / with_cores < next)
+      continue;
+    next++;
+    list[centres++] = (centre){ball(s, r), r};
+    if (centres == CENTRES_MAX || cm_run_check(s->run, error) != CM_OK)
+      break;
+  }
+  qsort(list, centres, sizeof *list, by_cost);
+  for (uint32_t i = 0; i < centres && i < 2 * most && *found < most; i++) {
+    (void)ball(s, list[i].router);
+    if (improve(s, error) != CM_OK || take(s, &set[*found], error) != CM_OK)
+      return error->status;
+    bool known = false;
+    for (uint32_t j = 0; j < *found; j++)
+      known = known || memcmp(set[j], set[*found], s->count * sizeof **set) == 0;
+    if (known)
+      cm_free(set[*found]);
+    else
+      ++*found;
+  }
+  return cm_run_check(s->run, error);
+}
+
+cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, uint32_t count, uint32_t most, cm_run *run,
+                               uint32_t **set, uint32_t *found, cm_error *error)
+{
+  const cm_interconnect *net = chip->interconnect;
+  search s = {.chip = chip, .net = net, .usable = usable, .run = run, .count = count, .grid = net->columns * net->rows};
+  *found = 0;
+  if (count == 0 || most == 0)
+    return CM_OK;
+  if (cm_interconnect_prepare(net, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  if (CM_NEW(run->memory, s.here, s.grid, error) != CM_OK || CM_NEW(run->memory, s.order, s.grid, error) != CM_OK ||
+      CM_NEW(run->memory, s.members, s.grid, error) != CM_OK || CM_NEW(run->memory, s.price, s.grid, error) != CM_OK)
+    status = error->status;
+  for (uint32_t c = 0; status == CM_OK && c < cm_chip_cores(chip); c++)
+    s.here[cm_router_of(chip, c)] += usable[c];
+  if (status == CM_OK)
+    status = look_around(&s, most, set, found, error);
+  cm_free(s.here);
+  cm_free(s.order);
+  cm_free(s.members);
+  cm_free(s.price);
+  if (status == CM_OK)
+    return CM_OK;
+  while (*found > 0)
+    cm_free(set[--*found]);
+  return status;
+}
+
+/* ---- who can talk to each other ---- */
+
+cm_status cm_interconnect_usable(const cm_chip *chip, cm_memory *memory, uint8_t *usable, cm_error *error)
+{
+  const cm_interconnect *net = chip->interconnect;
+  uint32_t cores = cm_chip_cores(chip), best = 0;
+  uint8_t *reached = NULL, *chosen = NULL, *seen = NULL;
+  cm_status status = CM_OK;
+  if (net->dead_count == 0)
+    return CM_OK;
+  if (CM_NEW(memory, reached, net->routers, error) != CM_OK || CM_NEW(memory, chosen, net->routers, error) != CM_OK ||
+      CM_NEW(memory, seen, net->routers, error) != CM_OK)
+    status = error->status;
+  for (uint32_t core = 0; core < cores && status == CM_OK; core++) {
+    uint32_t router = cm_router_of(chip, core), members = 0;
+    if (!usable[core] || seen[router])
+      continue;
+    status = cm_interconnect_component(net, router, memory, reached, error);
+    for (uint32_t r = 0; status == CM_OK && r < net->routers; r++)
+      seen[r] |= reached[r];
+    for (uint32_t c = 0; status == CM_OK && c < cores; c++)
+      members += usable[c] && reached[cm_router_of(chip, c)];
+    if (status == CM_OK && members > best) {
+      best = members;
+      memcpy(chosen, reached, net->routers);
+    }
+  }
+  for (uint32_t c = 0; status == CM_OK && c < cores; c++)
+    usable[c] = usable[c] && chosen[cm_router_of(chip, c)];
+  cm_free(reached);
+  cm_free(chosen);
+  cm_free(seen);
+  return status;
+}

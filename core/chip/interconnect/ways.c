@@ -1,0 +1,376 @@
+/* Distances and ways: formulas of the regular kinds, and the table of all pairs. What can fail: memory for the table. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/chip/interconnect/internal.h"
+
+static uint32_t magnitude(int64_t value)
+{
+  return (uint32_t)(value < 0 ? -value : value);
+}
+
+/* ---- formulas ---- */
+
+static uint32_t six_steps(int64_t east, int64_t north)
+{
+  uint32_t x = magnitude(east), y = magnitude(north);
+  return (east < 0) == (north < 0) ? (x > y ? x : y) : x + y;
+}
+
+static uint32_t grid_hops(const cm_interconnect *net, uint32_t from, uint32_t to)
+{
+  int64_t columns = net->columns, rows = net->rows, east = (int64_t)(to % net->columns) - from % net->columns,
+          north = (int64_t)(from / net->columns) - to / net->columns;
+  int64_t east_other = net->ring_x ? east + (east < 0 ? columns : -columns) : east,
+          north_other = net->ring_y ? north + (north < 0 ? rows : -rows) : north;
+  uint32_t least = UINT32_MAX;
+  for (unsigned i = 0; i < 4; i++) {
+    int64_t x = i & 1 ? east_other : east, y = i & 2 ? north_other : north;
+    uint32_t steps = net->kind == CM_HEXAGONAL ? six_steps(x, y) : magnitude(x) + magnitude(y);
+    least = steps < least ? steps : least;
+  }
+  return least;
+}
+
+typedef struct tree_place {
+  uint32_t level, x, y; /* level 0: routers with cores */
+} tree_place;
+
+static tree_place tree_place_of(const cm_interconnect *net, uint32_t router)
+{
+  uint32_t level = net->levels;
+  while (level > 0 && router < net->level[level - 1].first)
+    level--;
+  uint32_t width = level == 0 ? net->columns : net->level[level - 1].width,
+           at = level == 0 ? router : router - net->level[level - 1].first;
+  return (tree_place){level, at % width, at / width};
+}
+
+static void climb(const cm_interconnect *net, tree_place *p)
+{
+  p->x /= net->level[p->level].x;
+  p->y /= net->level[p->level].y;
+  p->level++;
+}
+
+static uint32_t up_units(const cm_interconnect *net, const tree_place *p)
+{
+  uint32_t router = p->level == 0 ? p->y * net->columns + p->x
+                                  : net->level[p->level - 1].first + p->y * net->level[p->level - 1].width + p->x;
+  uint32_t link = net->first[router + 1] - 1; /* the switch above has the highest number beside it */
+  return net->link[link].units;
+}
+
+/* Hops, and units where they are wanted. */
+static uint32_t tree_hops(const cm_interconnect *net, uint32_t from, uint32_t to, uint32_t *units)
+{
+  tree_place a = tree_place_of(net, from), b = tree_place_of(net, to);
+  uint32_t hops = 0;
+  while (a.level != b.level || a.x != b.x || a.y != b.y) {
+    tree_place *lower = a.level <= b.level ? &a : &b;
+    if (units != NULL)
+      *units += up_units(net, lower);
+    climb(net, lower);
+    hops++;
+  }
+  return hops;
+}
+
+uint32_t cm_formula_hops(const cm_interconnect *net, uint32_t from, uint32_t to)
+{
+  switch (net->kind) {
+    case CM_TREE: return tree_hops(net, from, to, NULL);
+    case CM_ALL_TO_ALL: return from != to;
+    default: return grid_hops(net, from, to);
+  }
+}
+
+uint32_t cm_formula_units(const cm_interconnect *net, uint32_t from, uint32_t to)
+{
+  uint32_t units = 0;
+  if (net->kind == CM_TREE) {
+    (void)tree_hops(net, from, to, &units);
+    return units;
+  }
+  if (net->kind == CM_ALL_TO_ALL)
+    return from == to ? 0 : net->link[cm_interconnect_link(net, from, to)].units;
+  return grid_hops(net, from, to) * net->link[0].units;
+}
+
+/* ---- the table ---- */
+
+bool cm_interconnect_has_table(const cm_interconnect *net)
+{
+  return net->kind == CM_GRAPH || net->dead_count > 0 || (net->kind != CM_ALL_TO_ALL && net->routers <= CM_TABLE_ROUTERS_MAX);
+}
+
+typedef struct heap_item {
+  uint32_t length, router;
+} heap_item;
+
+typedef struct scratch {
+  uint32_t *length; /* [routers] from the source */
+  uint32_t *order;  /* routers by length */
+  heap_item *heap;
+  size_t heap_count;
+  uint32_t settled;
+} scratch;
+
+static bool before(heap_item a, heap_item b)
+{
+  return a.length < b.length || (a.length == b.length && a.router < b.router);
+}
+
+static void push(scratch *s, heap_item item)
+{
+  size_t i = s->heap_count++;
+  for (; i > 0 && before(item, s->heap[(i - 1) / 2]); i = (i - 1) / 2)
+    s->heap[i] = s->heap[(i - 1) / 2];
+  s->heap[i] = item;
+}
+
+static heap_item pop(scratch *s)
+{
+  heap_item top = s->heap[0], last = s->heap[--s->heap_count];
+  size_t i = 0;
+  for (;;) {
+    size_t child = 2 * i + 1;
+    if (child >= s->heap_count)
+      break;
+    if (child + 1 < s->heap_count && before(s->heap[child + 1], s->heap[child]))
+      child++;
+    if (!before(s->heap[child], last))
+      break;
+    s->heap[i] = s->heap[child];
+    i = child;
+  }
+  s->heap[i] = last;
+  return top;
+}
+
+/* Lengths of all ways from a router (Dijkstra 1959). */
+static void settle_by_heap(const cm_interconnect *net, uint32_t from, scratch *s)
+{
+  push(s, (heap_item){0, from});
+  s->length[from] = 0;
+  while (s->heap_count > 0) {
+    heap_item item = pop(s);
+    if (item.length > s->length[item.router])
+      continue;
+    s->order[s->settled++] = item.router;
+    for (uint32_t i = net->first[item.router]; i < net->first[item.router + 1]; i++) {
+      const cm_link *k = &net->link[i];
+      if (k->dead || item.length + k->length >= s->length[k->to])
+        continue;
+      s->length[k->to] = item.length + k->length;
+      push(s, (heap_item){s->length[k->to], k->to});
+    }
+  }
+}
+
+/* The same where all links are as long: breadth first. */
+static void settle(const cm_interconnect *net, uint32_t from, scratch *s)
+{
+  s->order[s->settled++] = from;
+  s->length[from] = 0;
+  for (uint32_t head = 0; head < s->settled; head++) {
+    uint32_t router = s->order[head];
+    for (uint32_t i = net->first[router]; i < net->first[router + 1]; i++)
+      if (!net->link[i].dead && s->length[net->link[i].to] == CM_NO_WAY) {
+        s->length[net->link[i].to] = s->length[router] + 1;
+        s->order[s->settled++] = net->link[i].to;
+      }
+  }
+}
+
+static void fill_ways(const cm_interconnect *net, uint32_t from, bool even, scratch *s, cm_way *way)
+{
+  for (uint32_t r = 0; r < net->routers; r++) {
+    s->length[r] = CM_NO_WAY;
+    way[r] = (cm_way){CM_NO_WAY, UINT16_MAX, UINT16_MAX};
+  }
+  s->settled = 0;
+  if (even)
+    settle(net, from, s);
+  else
+    settle_by_heap(net, from, s);
+  way[from] = (cm_way){0, 0, UINT16_MAX};
+  for (uint32_t i = 1; i < s->settled; i++) {
+    uint32_t to = s->order[i], first = net->first[to];
+    for (uint32_t k = first; k < net->first[to + 1]; k++) {
+      const cm_link *in = &net->link[net->link[k].twin];
+      if (in->dead || s->length[in->from] == CM_NO_WAY || s->length[in->from] + in->length != s->length[to])
+        continue;
+      way[to] = (cm_way){way[in->from].units + in->units, (uint16_t)(way[in->from].hops + 1), (uint16_t)(k - first)};
+      break;
+    }
+  }
+}
+
+static cm_status make_table(cm_interconnect *net, cm_error *error)
+{
+  cm_way *way;
+  scratch s = {0};
+  bool even = true;
+  for (uint32_t i = 0; i < net->link_count; i++)
+    even = even && net->link[i].length == net->link[0].length;
+  bool ones = even && (net->link_count == 0 || net->link[0].length == 1);
+  if (CM_NEW(NULL, way, (size_t)net->routers * net->routers, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(NULL, s.length, net->routers, error);
+  if (status == CM_OK)
+    status = CM_NEW(NULL, s.order, net->routers, error);
+  if (status == CM_OK)
+    status = CM_NEW(NULL, s.heap, (size_t)net->link_count + 1, error);
+  for (uint32_t r = 0; status == CM_OK && r < net->routers; r++)
+    fill_ways(net, r, ones, &s, way + (size_t)r * net->routers);
+  cm_free(s.length);
+  cm_free(s.order);
+  cm_free(s.heap);
+  if (status == CM_OK)
+    atomic_store_explicit(&net->way, way, memory_order_release);
+  else
+    cm_free(way);
+  return status;
+}
+
+cm_status cm_interconnect_prepare(const cm_interconnect *net, cm_error *error)
+{
+  cm_interconnect *mine = (cm_interconnect *)(uintptr_t)net; /* the table is no part of what the chip is */
+  cm_status status = CM_OK;
+  if (net == NULL || !cm_interconnect_has_table(net) || atomic_load_explicit(&mine->way, memory_order_acquire) != NULL)
+    return CM_OK;
+  (void)pthread_mutex_lock(&mine->making);
+  if (atomic_load_explicit(&mine->way, memory_order_acquire) == NULL)
+    status = make_table(mine, error);
+  (void)pthread_mutex_unlock(&mine->making);
+  return status;
+}
+
+/* ---- answers ---- */
+
+static const cm_way *way_of(const cm_interconnect *net, uint32_t from, uint32_t to)
+{
+  const cm_way *way = atomic_load_explicit(&net->way, memory_order_relaxed);
+  return way == NULL ? NULL : &way[(size_t)from * net->routers + to];
+}
+
+uint32_t cm_interconnect_hops(const cm_interconnect *net, uint32_t from, uint32_t to)
+{
+  const cm_way *way = way_of(net, from, to);
+  if (way == NULL)
+    return cm_formula_hops(net, from, to);
+  return way->units == CM_NO_WAY ? CM_NO_WAY : way->hops;
+}
+
+uint32_t cm_interconnect_units(const cm_interconnect *net, uint32_t from, uint32_t to)
+{
+  const cm_way *way = way_of(net, from, to);
+  return way == NULL ? cm_formula_units(net, from, to) : way->units;
+}
+
+uint32_t cm_interconnect_last(const cm_interconnect *net, uint32_t from, uint32_t to)
+{
+  const cm_way *way = way_of(net, from, to);
+  if (way != NULL)
+    return net->link[net->first[to] + way->last].twin;
+  if (net->kind == CM_ALL_TO_ALL)
+    return (uint32_t)cm_interconnect_link(net, from, to);
+  uint32_t hops = cm_formula_hops(net, from, to);
+  for (uint32_t k = net->first[to]; k < net->first[to + 1]; k++)
+    if (cm_formula_hops(net, from, net->link[k].to) + 1 == hops)
+      return net->link[k].twin;
+  return CM_NO_WAY; /* never: some neighbour is nearer */
+}
+
+uint32_t cm_interconnect_next(const cm_interconnect *net, uint32_t from, uint32_t to)
+{
+  uint32_t link = cm_interconnect_last(net, from, to);
+  while (net->link[link].from != from)
+    link = cm_interconnect_last(net, from, net->link[link].from);
+  return link;
+}
+
+int64_t cm_interconnect_link(const cm_interconnect *net, uint32_t from, uint32_t to)
+{
+  uint32_t low = net->first[from], high = net->first[from + 1];
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (net->link[middle].to < to)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < net->first[from + 1] && net->link[low].to == to ? (int64_t)low : CM_NO_LINK;
+}
+
+double cm_interconnect_link_ns(const cm_chip *chip, uint32_t link)
+{
+  const cm_link *k = &chip->interconnect->link[link];
+  double ns = chip->costs.link_packets_per_ns > 0 ? 1 / chip->costs.link_packets_per_ns : k->latency_ns;
+  return ns / k->bandwidth;
+}
+
+void cm_interconnect_position(const cm_interconnect *net, uint32_t router, double *x, double *y)
+{
+  if (router < net->columns * net->rows) {
+    *x = router % net->columns;
+    *y = router / net->columns;
+    return;
+  }
+  if (net->kind == CM_TREE) { /* amid the routers below it */
+    tree_place p = tree_place_of(net, router);
+    double width = (double)net->columns / net->level[p.level - 1].width,
+           height = (double)net->rows / net->level[p.level - 1].height;
+    *x = (p.x + 0.5) * width - 0.5;
+    *y = (p.y + 0.5) * height - 0.5;
+    return;
+  }
+  double sum_x = 0, sum_y = 0, count = 0;
+  for (uint32_t i = net->first[router]; i < net->first[router + 1]; i++) {
+    uint32_t to = net->link[i].to;
+    if (to >= net->columns * net->rows)
+      continue;
+    sum_x += to % net->columns;
+    sum_y += to / net->columns;
+    count++;
+  }
+  *x = count > 0 ? sum_x / count : (net->columns - 1) / 2.0;
+  *y = count > 0 ? sum_y / count : (net->rows - 1) / 2.0;
+}
+
+void cm_interconnect_router_name(const cm_interconnect *net, uint32_t router, char name[CM_ROUTER_NAME_MAX])
+{
+  if (router < net->columns * net->rows)
+    (void)snprintf(name, CM_ROUTER_NAME_MAX, "router (%u, %u)", router % net->columns, router / net->columns);
+  else
+    (void)snprintf(name, CM_ROUTER_NAME_MAX, "switch %u", router);
+}
+
+cm_status cm_interconnect_component(const cm_interconnect *net, uint32_t from, cm_memory *memory, uint8_t *reached,
+                                    cm_error *error)
+{
+  uint32_t *queue;
+  if (CM_NEW(memory, queue, net->routers, error) != CM_OK)
+    return error->status;
+  memset(reached, 0, net->routers);
+  for (unsigned side = 1; side <= 2; side++) { /* along the links, then against them */
+    uint32_t count = 0;
+    queue[count++] = from;
+    reached[from] |= (uint8_t)side;
+    for (uint32_t head = 0; head < count; head++)
+      for (uint32_t i = net->first[queue[head]]; i < net->first[queue[head] + 1]; i++) {
+        const cm_link *k = &net->link[i];
+        if ((side == 1 ? k->dead : net->link[k->twin].dead) || (reached[k->to] & side) != 0)
+          continue;
+        reached[k->to] |= (uint8_t)side;
+        queue[count++] = k->to;
+      }
+  }
+  for (uint32_t r = 0; r < net->routers; r++)
+    reached[r] = reached[r] == 3;
+  cm_free(queue);
+  return CM_OK;
+}

@@ -1,0 +1,359 @@
+/* Happy path: orders of parts and of cores -> graphs of blocks -> the largest blocks annealed on cells -> taken apart, annealed, down
+ * to parts on cores. What can fail: memory, a stop. */
+#include "core/placement/ways/ways.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/turns.h"
+#include "core/partition/edge/csr_graph.h"
+#include "core/partition/options.h"
+#include "core/placement/blocks.h"
+
+#define NOBODY UINT32_MAX
+enum { BLOCK_BITS = 2, COARSEST = 48, LEVELS_MAX = 12, WALK_MAX = 6, SAMPLE = 400, CHECK_EVERY = 1024 };
+
+/* Temperatures, in mean changes of a proposal: of the coarsest level at first, of finer ones, and what is left at the end. */
+static const double hot = 0.6, warm = 0.2, cold = 0.015;
+
+typedef struct work {
+  const cm_interconnect *net;
+  cm_run *run;
+  uint32_t parts, slots, routers;
+  uint32_t *order;      /* [slots] numbers of cores in the region */
+  uint32_t *part_order; /* [parts] */
+  uint32_t *slot_router; /* [slots] local number of the router of a slot of the order */
+  uint32_t *router;     /* [routers] of the local ones */
+  uint32_t *local;      /* [grid] local number, NOBODY: has no core of the region */
+  uint32_t *first_slot; /* [routers + 1] slots by router, in router_slot */
+  uint32_t *router_slot;
+  uint32_t *far;        /* [routers * routers] both ways together; NULL: asked of the interconnect */
+  cm_csr_graph *level[LEVELS_MAX];
+  uint32_t levels;
+  uint32_t *at, *occupant; /* of the level under way: cell of each block, block on each cell */
+  uint64_t moves;
+} work;
+
+static uint64_t distance(const work *w, uint32_t a, uint32_t b)
+{
+  if (w->far != NULL)
+    return w->far[(size_t)a * w->routers + b];
+  return 2 * (uint64_t)cm_interconnect_units(w->net, w->router[a], w->router[b]);
+}
+
+/* ---- one level ---- */
+
+typedef struct stage {
+  work *w;
+  const cm_csr_graph *graph;
+  unsigned shift;      /* 4^l slots a cell */
+  uint32_t blocks, movable, cells; /* the last block is fixed where it is no whole one; whole cells */
+  uint32_t *middle;    /* [cells + 1] local router amid a cell */
+  cm_random random;
+} stage;
+
+static uint32_t router_at(const stage *s, uint32_t block)
+{
+  return s->middle[s->w->at[block]];
+}
+
+/* What block b pays more on the cell of router `there` than of `here`, but for what it says to `other`. */
+static int64_t change(const stage *s, uint32_t b, uint32_t here, uint32_t there, uint32_t other)
+{
+  const cm_csr_graph *g = s->graph;
+  const work *w = s->w;
+  int64_t sum = 0;
+  if (w->far != NULL) {
+    const uint32_t *from = w->far + (size_t)here * w->routers, *to = w->far + (size_t)there * w->routers;
+    for (uint64_t i = g->first[b]; i < g->first[b + 1]; i++) {
+      uint32_t v = g->neighbour[i], r = router_at(s, v);
+      if (v != other)
+        sum += (int64_t)cm_csr_graph_weight(g, i) * ((int64_t)to[r] - from[r]);
+    }
+    return sum;
+  }
+  for (uint64_t i = g->first[b]; i < g->first[b + 1]; i++) {
+    uint32_t v = g->neighbour[i], r = router_at(s, v);
+    if (v != other)
+      sum += (int64_t)cm_csr_graph_weight(g, i) * ((int64_t)distance(w, there, r) - (int64_t)distance(w, here, r));
+  }
+  return sum;
+}
+
+/* A router with cores of the region a few random links from one. */
+static uint32_t wander(stage *s, uint32_t local, uint64_t bits)
+{
+  const work *w = s->w;
+  const cm_interconnect *net = w->net;
+  uint32_t router = w->router[local];
+  unsigned steps = bits & 3 ? (unsigned)(bits & 1) : 2 + s->shift;
+  uint32_t found = local;
+  for (unsigned i = 0; i < steps + WALK_MAX; i++) {
+    if (i >= steps && router < net->columns * net->rows && w->local[router] != NOBODY)
+      return w->local[router];
+    uint32_t degree = net->first[router + 1] - net->first[router];
+    if (degree == 0)
+      break;
+    const cm_link *link = &net->link[net->first[router] + (uint32_t)cm_random_below(&s->random, degree)];
+    router = link->dead ? router : link->to;
+    if (router < net->columns * net->rows && w->local[router] != NOBODY)
+      found = w->local[router];
+  }
+  return found;
+}
+
+typedef struct proposal {
+  uint32_t block, cell, other;
+  int64_t delta;
+} proposal;
+
+/* Draws an exchange; false: nothing to exchange. */
+static bool propose(stage *s, proposal *p, double *looked)
+{
+  work *w = s->w;
+  const cm_csr_graph *g = s->graph;
+  uint64_t bits = cm_random_next(&s->random);
+  p->block = (uint32_t)cm_random_below(&s->random, s->movable);
+  uint64_t degree = cm_csr_graph_degree(g, p->block);
+  *looked += 4;
+  if (degree == 0)
+    return false;
+  uint32_t friend = g->neighbour[g->first[p->block] + cm_random_below(&s->random, degree)];
+  uint32_t near = bits >> 8 & 3 ? router_at(s, friend) : router_at(s, p->block), router = wander(s, near, bits >> 16);
+  uint32_t slots = w->first_slot[router + 1] - w->first_slot[router];
+  p->cell = w->router_slot[w->first_slot[router] + (uint32_t)cm_random_below(&s->random, slots)] >> s->shift;
+  if (p->cell >= s->cells || p->cell == w->at[p->block])
+    return false;
+  p->other = w->occupant[p->cell];
+  if (p->other != NOBODY && p->other >= s->movable)
+    return false;
+  uint32_t here = router_at(s, p->block), there = s->middle[p->cell];
+  if (here == there)
+    return false;
+  p->delta = change(s, p->block, here, there, p->other);
+  *looked += (double)degree;
+  if (p->other != NOBODY) {
+    p->delta += change(s, p->other, there, here, p->block);
+    *looked += (double)cm_csr_graph_degree(g, p->other);
+  }
+  return true;
+}
+
+static void take(stage *s, const proposal *p)
+{
+  work *w = s->w;
+  uint32_t old = w->at[p->block];
+  w->occupant[old] = p->other;
+  if (p->other != NOBODY)
+    w->at[p->other] = old;
+  w->at[p->block] = p->cell;
+  w->occupant[p->cell] = p->block;
+  w->moves++;
+}
+
+static double mean_change(stage *s)
+{
+  double sum = 0, looked = 0;
+  uint32_t counted = 0;
+  for (uint32_t i = 0; i < SAMPLE; i++) {
+    proposal p;
+    if (!propose(s, &p, &looked))
+      continue;
+    sum += fabs((double)p.delta);
+    counted++;
+  }
+  return counted > 0 ? sum / counted : 0;
+}
+
+static cm_status anneal(stage *s, double entries, double start, cm_error *error)
+{
+  double mean = mean_change(s), looked = 0, temperature = 0;
+  for (uint64_t i = 0; looked < entries && mean > 0; i++) {
+    proposal p;
+    if (i % CHECK_EVERY == 0) {
+      double done = looked / entries;
+      temperature = done > 0.95 ? 0 : mean * start * pow(cold / start, done / 0.95);
+      if (cm_run_progress(s->w->run, done, (int)(s->shift / BLOCK_BITS), s->blocks, NAN, error) != CM_OK)
+        return error->status;
+    }
+    if (!propose(s, &p, &looked))
+      continue;
+    if (p.delta <= 0 || (temperature > 0 && (double)p.delta < 20 * temperature &&
+                         cm_random_unit(&s->random) < exp(-(double)p.delta / temperature)))
+      take(s, &p);
+  }
+  return CM_OK;
+}
+
+static cm_status place_level(work *w, uint32_t level, double entries, uint64_t seed, cm_error *error)
+{
+  unsigned shift = BLOCK_BITS * level;
+  uint32_t cells = (w->slots + (1u << shift) - 1) >> shift;
+  stage s = {.w = w, .graph = w->level[level], .shift = shift, .blocks = w->level[level]->vertex_count,
+             .cells = w->slots >> shift};
+  s.movable = w->parts >> shift;
+  if (CM_NEW(w->run->memory, s.middle, (size_t)cells + 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t c = 0; c < cells; c++) {
+    uint32_t from = c << shift, to = from + (1u << shift) < w->slots ? from + (1u << shift) : w->slots;
+    s.middle[c] = w->slot_router[from + (to - from) / 2];
+  }
+  memset(w->occupant, 0xff, cells * sizeof *w->occupant);
+  for (uint32_t b = 0; b < s.blocks; b++)
+    w->occupant[w->at[b]] = b;
+  cm_random_init(&s.random, seed, CM_STREAM_BLOCKS, 1000 + level);
+  cm_status status = s.movable > 1 ? anneal(&s, entries, level + 1 == w->levels ? hot : warm, error) : CM_OK;
+  cm_free(s.middle);
+  return status;
+}
+
+/* From the cells of blocks to those of their members. */
+static void take_apart(work *w, uint32_t level)
+{
+  for (uint32_t b = w->level[level]->vertex_count; b-- > 0;)
+    w->at[b] = w->at[b >> BLOCK_BITS] << BLOCK_BITS | (b & ((1u << BLOCK_BITS) - 1));
+}
+
+/* ---- all levels ---- */
+
+static uint64_t cost_of(const work *w, const cm_csr_graph *g)
+{
+  uint64_t sum = 0;
+  for (uint32_t b = 0; b < g->vertex_count; b++)
+    for (uint64_t i = g->first[b]; i < g->first[b + 1]; i++)
+      sum += cm_csr_graph_weight(g, i) * distance(w, w->slot_router[w->at[b]], w->slot_router[w->at[g->neighbour[i]]]);
+  return sum / 4;
+}
+
+static cm_status coarsen(work *w, cm_error *error)
+{
+  uint32_t *map;
+  cm_status status = CM_NEW(w->run->memory, map, w->parts, error);
+  for (uint32_t v = 0; v < w->parts && status == CM_OK; v++)
+    map[v] = v >> BLOCK_BITS;
+  while (status == CM_OK && w->level[w->levels - 1]->vertex_count > COARSEST && w->levels < LEVELS_MAX) {
+    uint32_t vertices = w->level[w->levels - 1]->vertex_count;
+    status = cm_csr_graph_contract(w->level[w->levels - 1], map, (vertices + (1u << BLOCK_BITS) - 1) >> BLOCK_BITS, w->run,
+                                   &w->level[w->levels], error);
+    w->levels += status == CM_OK;
+  }
+  cm_free(map);
+  return status;
+}
+
+/* The finest level gets half of the effort, and all coarser ones share the rest. */
+static cm_status descend(work *w, const cm_way_options *options, cm_way_result *result, cm_error *error)
+{
+  for (uint32_t b = 0; b < w->parts; b++)
+    w->at[b] = b;
+  result->before = cost_of(w, w->level[0]);
+  for (uint32_t b = 0; b < w->level[w->levels - 1]->vertex_count; b++)
+    w->at[b] = b;
+  for (uint32_t level = w->levels; level-- > 0;) {
+    double share = w->levels == 1 ? 1 : level == 0 ? 0.5 : 0.5 / (w->levels - 1);
+    if (level + 1 < w->levels)
+      take_apart(w, level);
+    if (place_level(w, level, options->entries * share, options->seed, error) != CM_OK)
+      return error->status;
+  }
+  result->after = cost_of(w, w->level[0]);
+  result->moves = w->moves;
+  return CM_OK;
+}
+
+/* ---- the region ---- */
+
+static cm_status survey(work *w, const cm_chip *chip, const cm_region *region, cm_error *error)
+{
+  const cm_interconnect *net = w->net;
+  cm_memory *memory = w->run->memory;
+  uint32_t grid = net->columns * net->rows;
+  if (CM_NEW(memory, w->order, w->slots, error) != CM_OK || CM_NEW(memory, w->slot_router, w->slots, error) != CM_OK ||
+      CM_NEW(memory, w->local, grid, error) != CM_OK || CM_NEW(memory, w->router_slot, w->slots, error) != CM_OK ||
+      CM_NEW(memory, w->at, w->slots, error) != CM_OK || CM_NEW(memory, w->occupant, (size_t)w->slots + 1, error) != CM_OK ||
+      cm_order_by_ways(chip, region, w->run, w->order, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < w->slots; i++)
+    w->local[cm_router_of(chip, region->cores[i])] = 1;
+  for (uint32_t r = 0; r < grid; r++)
+    w->routers += w->local[r];
+  if (CM_NEW(memory, w->router, w->routers, error) != CM_OK || CM_NEW(memory, w->first_slot, (size_t)w->routers + 2, error) != CM_OK)
+    return error->status;
+  for (uint32_t r = 0, next = 0; r < grid; r++) {
+    uint32_t has = w->local[r];
+    w->local[r] = has ? next : NOBODY;
+    if (has)
+      w->router[next++] = r;
+  }
+  for (uint32_t i = 0; i < w->slots; i++) {
+    w->slot_router[i] = w->local[cm_router_of(chip, region->cores[w->order[i]])];
+    w->first_slot[w->slot_router[i] + 2]++;
+  }
+  for (uint32_t r = 0; r < w->routers; r++)
+    w->first_slot[r + 2] += w->first_slot[r + 1];
+  for (uint32_t i = 0; i < w->slots; i++)
+    w->router_slot[w->first_slot[w->slot_router[i] + 1]++] = i;
+  if (w->routers > CM_TABLE_ROUTERS_MAX)
+    return CM_OK;
+  if (CM_NEW(memory, w->far, (size_t)w->routers * w->routers, error) != CM_OK)
+    return error->status;
+  for (uint32_t a = 0; a < w->routers; a++)
+    for (uint32_t b = 0; b < w->routers; b++) {
+      uint64_t both = (uint64_t)cm_interconnect_units(net, w->router[a], w->router[b]) +
+                      cm_interconnect_units(net, w->router[b], w->router[a]);
+      w->far[(size_t)a * w->routers + b] = both < INT32_MAX ? (uint32_t)both : INT32_MAX;
+    }
+  return CM_OK;
+}
+
+/* The parts renumbered along an order by clusters; weights to 32 bits. */
+static cm_status order_parts(work *w, const cm_graph *parts, uint64_t seed, cm_error *error)
+{
+  uint32_t *plain;
+  cm_csr_graph *first = NULL;
+  cm_memory *memory = w->run->memory;
+  if (CM_NEW(memory, w->part_order, w->parts, error) != CM_OK || CM_NEW(memory, plain, w->parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < w->parts; i++)
+    plain[i] = i;
+  cm_status status = cm_graph_renumbered(parts, plain, w->run, &first, error);
+  if (status == CM_OK)
+    status = cm_order_by_clusters(first, seed, w->run, w->part_order, error);
+  cm_csr_graph_free(first);
+  cm_free(plain);
+  if (status == CM_OK)
+    status = cm_graph_renumbered(parts, w->part_order, w->run, &w->level[0], error);
+  w->levels = status == CM_OK;
+  return status;
+}
+
+cm_status cm_place_by_ways(const cm_graph *parts, const cm_chip *chip, const cm_region *region, const cm_way_options *options,
+                           cm_run *run, uint32_t *at, cm_way_result *result, cm_error *error)
+{
+  work w = {.net = chip->interconnect, .run = run, .parts = parts->vertex_count, .slots = region->core_count};
+  cm_way_result made = {0};
+  cm_run_phase(run, "order");
+  cm_status status = cm_interconnect_prepare(w.net, error);
+  if (status == CM_OK && w.parts > 0)
+    status = survey(&w, chip, region, error);
+  if (status == CM_OK && w.parts > 0)
+    status = order_parts(&w, parts, options->seed, error);
+  if (status == CM_OK && w.parts > 0)
+    status = coarsen(&w, error);
+  cm_run_phase(run, "place");
+  if (status == CM_OK && w.parts > 0)
+    status = descend(&w, options, &made, error);
+  for (uint32_t b = 0; status == CM_OK && b < w.parts; b++)
+    at[w.part_order[b]] = w.order[w.at[b]];
+  void *const blocks[] = {w.order, w.part_order, w.slot_router, w.router, w.local, w.first_slot, w.router_slot, w.far, w.at,
+                          w.occupant};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    cm_free(blocks[i]);
+  for (uint32_t l = 0; l < w.levels; l++)
+    cm_csr_graph_free(w.level[l]);
+  if (status == CM_OK)
+    *result = made;
+  return status;
+}
