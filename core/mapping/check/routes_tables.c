@@ -261,7 +261,10 @@ static cm_status follow_parts(walker *w, const outgoing *o, uint8_t *taken, cm_e
   cm_check_comparison comparison = {.result = c->result, .out_of_memory = &c->out_of_memory, .what = "routes",
                                     .except = "neurons"};
   json_t *blocks = c->block == NULL ? NULL : json_object_get(keys, "blocks"); /* read already: each is another */
-  json_t *truth = json_pack("{s:I, s:I, s:O*}", "bits", (json_int_t)(bits_for(most) + bits_for(c->parts)), "rank_bits",
+  uint64_t numbers = c->parts;
+  for (uint32_t p = 0; c->block != NULL && p < c->parts; p++)
+    numbers = c->block[p] + UINT64_C(1) > numbers ? c->block[p] + UINT64_C(1) : numbers;
+  json_t *truth = json_pack("{s:I, s:I, s:O*}", "bits", (json_int_t)(bits_for(most) + bits_for(numbers)), "rank_bits",
                             (json_int_t)bits_for(most), "blocks", blocks);
   cm_check_compare(&comparison, "/keys", keys, truth);
   json_decref(truth);

@@ -99,30 +99,36 @@ static void read_table(cm_routes_checking *c, size_t index, uint32_t router, con
                        router / c->routers_x, into[i].key);
 }
 
+static int by_number(const void *a, const void *b)
+{
+  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+  return p < q ? -1 : p > q;
+}
+
 /* The blocks of parts' keys, each part another. */
 static cm_status read_blocks(cm_routes_checking *c, const json_t *list, cm_error *error)
 {
-  uint32_t room = 0; /* the last block of as many bits as it takes to number the parts */
-  uint8_t *seen;
-  while (room < c->parts - 1)
-    room = 2 * room + 1;
+  unsigned bits = c->key_bits - c->rank_bits;
+  uint32_t last = bits >= 32 ? UINT32_MAX : (UINT32_C(1) << bits) - 1, *sorted;
   if (json_array_size(list) != c->parts)
     return cm_fail(error, CM_BAD_MAPPING, "the routes' \"keys\" need \"blocks\", one a part: the chip limits tables");
-  if (CM_NEW(c->run->memory, c->block, c->parts, error) != CM_OK ||
-      CM_NEW(c->run->memory, seen, (size_t)room + 1, error) != CM_OK)
+  if (CM_NEW(c->run->memory, c->block, c->parts, error) != CM_OK || CM_NEW(c->run->memory, sorted, c->parts, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
   for (uint32_t p = 0; p < c->parts && status == CM_OK; p++) {
     const json_t *value = json_array_get(list, p);
     json_int_t block = json_integer_value(value);
-    if (!json_is_integer(value) || block < 0 || block > room || seen[block])
-      status = cm_fail(error, CM_BAD_MAPPING, "routes /keys/blocks/%" PRIu32 " is no block of keys of its own, 0 to %" PRIu32, p, room);
-    else {
-      seen[block] = 1;
-      c->block[p] = (uint32_t)block;
-    }
+    if (!json_is_integer(value) || block < 0 || block > last)
+      status = cm_fail(error, CM_BAD_MAPPING, "routes /keys/blocks/%" PRIu32 " is no block of keys: \"bits\" and \"rank_bits\" leave 0 to %" PRIu32, p, last);
+    else
+      c->block[p] = sorted[p] = (uint32_t)block;
   }
-  cm_free(seen);
+  if (status == CM_OK)
+    qsort(sorted, c->parts, sizeof *sorted, by_number);
+  for (uint32_t p = 1; p < c->parts && status == CM_OK; p++)
+    if (sorted[p] == sorted[p - 1])
+      status = cm_fail(error, CM_BAD_MAPPING, "routes /keys/blocks: block %" PRIu32 " is two parts'", sorted[p]);
+  cm_free(sorted);
   return status;
 }
 

@@ -1,13 +1,14 @@
-/* Which block of keys a part has. Happy path: parts that leave most routers the same way become pairs, pairs become fours, and
+/* Which block of keys a part has. By likeness: parts that leave most routers the same way become pairs, pairs become fours, and
  * so on until all are in one tree; a part's block is its place in the tree. Where both halves of a pair allow a route at a
- * router, one entry serves both. What can fail: memory, a stop. */
+ * router, one entry serves both. By place: where the part is, so that axons from one row, column or router are a cube of keys. What
+ * can fail: memory, a stop. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mapping/routes/routes_internal.h"
 
 /* A cluster is compared with so many that have the same way out of the same router; a router keeps so many ways of one. */
-enum { NEIGHBOURS = 6, WAYS_KEPT = 4, NONE = UINT32_MAX };
+enum { NEIGHBOURS = 6, WAYS_KEPT = 4, NONE = UINT32_MAX, WORD_BITS = 32 /* of a router's keys */ };
 
 /* Routers that two clusters leave the same way. */
 typedef struct likeness {
@@ -173,4 +174,48 @@ cm_status cm_routes_order_keys(cm_routes *routes, cm_way *way, size_t count, cm_
   cm_free(o.next);
   cm_free(o.pair);
   return status;
+}
+
+static unsigned bits_for(uint32_t numbers)
+{
+  return numbers <= 1 ? 0 : 32 - (unsigned)__builtin_clz(numbers - 1);
+}
+
+cm_status cm_routes_place_keys(cm_routes *routes, cm_run *run, bool *made, cm_error *error)
+{
+  const cm_mapping *m = routes->mapping;
+  uint32_t routers_x = cm_chip_routers_x(routes->chip), *behind, most = 0, x0 = UINT32_MAX, x1 = 0, y0 = UINT32_MAX, y1 = 0;
+  *made = false;
+  if (CM_NEW(run->memory, behind, routes->router_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < m->part_count; p++) {
+    uint32_t router = cm_router_of(routes->chip, m->core[p]), x = router % routers_x, y = router / routers_x;
+    x0 = x < x0 ? x : x0;
+    x1 = x > x1 ? x : x1;
+    y0 = y < y0 ? y : y0;
+    y1 = y > y1 ? y : y1;
+    uint32_t here = ++behind[router - routes->first_router];
+    most = here > most ? here : most;
+  }
+  unsigned core_bits = bits_for(most), x_bits = bits_for(x1 - x0 + 1), y_bits = bits_for(y1 - y0 + 1),
+           bits = core_bits + x_bits + y_bits;
+  if (bits > 31 || routes->rank_bits + bits > WORD_BITS) {
+    cm_free(behind);
+    return CM_OK;
+  }
+  cm_free(routes->key_block);
+  routes->key_block = NULL;
+  if (CM_NEW(run->memory, routes->key_block, m->part_count, error) != CM_OK) {
+    cm_free(behind);
+    return error->status;
+  }
+  for (uint32_t p = 0; p < m->part_count; p++) {
+    uint32_t router = cm_router_of(routes->chip, m->core[p]), x = router % routers_x - x0, y = router / routers_x - y0;
+    uint32_t place = routes->rule == CM_TURNS_YX ? x << y_bits | y : y << x_bits | x;
+    routes->key_block[p] = place << core_bits | --behind[router - routes->first_router];
+  }
+  routes->key_bits = routes->rank_bits + bits;
+  cm_free(behind);
+  *made = true;
+  return CM_OK;
 }

@@ -51,9 +51,13 @@ typedef struct cm_way {
   uint64_t word;
 } cm_way;
 
-/* Allots blocks of keys to parts (routes->key_block, a permutation), so that parts whose axons leave many routers the same
+/* Allots blocks of keys to parts (routes->key_block), so that parts whose axons leave many routers the same
  * way share aligned blocks. `way` has each way once and is reordered. O(parts log^2(parts) + ways log(ways) log(parts)). */
 cm_status cm_routes_order_keys(cm_routes *routes, cm_way *way, size_t count, cm_run *run, cm_error *error);
+
+/* Allots blocks of keys by where parts are: by row, column and core (under YX column first). *made is false where keys would
+ * need more than 32 bits for it: nothing changes. O(parts). */
+cm_status cm_routes_place_keys(cm_routes *routes, cm_run *run, bool *made, cm_error *error);
 
 /* Minimises all tables under the chip's limit on entries: routes->key_block, table, table_first, entries and what is counted of
  * them. CM_LIMIT_BROKEN where a table does not fit: figures "entries" and "limit". */

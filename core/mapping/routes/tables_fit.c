@@ -1,6 +1,6 @@
 /* Tables under a limit. Happy path: one walk over all trees says how many blocks of keys come to each router and which ways parts
- * take; keys are allotted; then, for as many routers at once as memory is set aside for, the blocks are gathered and each
- * router's table minimised. What can fail: memory, a stop, a table that does not fit. */
+ * take; keys are allotted, by that and by where parts are; then, for both and for as many routers at once as memory is set aside
+ * for, the blocks are gathered and each router's table minimised. What can fail: memory, a stop, a table that does not fit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +120,8 @@ static cm_status fit_band(fitter *f, cm_error *error)
 {
   cm_memory *memory = f->run->memory;
   uint64_t blocks = 0;
+  f->at = NULL;
+  f->block = NULL;
   for (f->end = f->begin; f->end < f->r->router_count; f->end++) {
     if (f->end > f->begin && blocks + f->blocks[f->end] > BAND_BLOCKS)
       break;
@@ -157,15 +159,83 @@ static cm_status refuse(const cm_routes *r, cm_error *error)
   return CM_LIMIT_BROKEN;
 }
 
+/* The tables of all routers with the keys as they are allotted. */
+static cm_status minimise_all(fitter *f, cm_error *error)
+{
+  cm_routes *r = f->r;
+  cm_memory *memory = f->run->memory;
+  r->entries_total = r->routers_over = 0;
+  f->begin = 0;
+  f->table_room = 0;
+  cm_status status = CM_OK;
+  if (CM_NEW(memory, r->entries, r->router_count, error) != CM_OK ||
+      CM_NEW(memory, r->table_first, (size_t)r->router_count + 1, error) != CM_OK)
+    return error->status;
+  while (status == CM_OK && f->begin < r->router_count)
+    status = fit_band(f, error);
+  return status;
+}
+
+/* What minimising makes. */
+typedef struct made {
+  uint32_t *key_block, *entries;
+  cm_table_entry *table;
+  uint64_t *table_first, entries_total, routers_over;
+  unsigned key_bits;
+} made;
+
+static made take(cm_routes *r)
+{
+  made m = {r->key_block, r->entries, r->table, r->table_first, r->entries_total, r->routers_over, r->key_bits};
+  r->key_block = r->entries = NULL;
+  r->table = NULL;
+  r->table_first = NULL;
+  return m;
+}
+
+static void give(cm_routes *r, made m)
+{
+  cm_free(r->key_block);
+  cm_free(r->entries);
+  cm_free(r->table);
+  cm_free(r->table_first);
+  r->key_block = m.key_block;
+  r->entries = m.entries;
+  r->table = m.table;
+  r->table_first = m.table_first;
+  r->entries_total = m.entries_total;
+  r->routers_over = m.routers_over;
+  r->key_bits = m.key_bits;
+}
+
+/* Keys by place instead, where that makes fewer entries. */
+static cm_status try_places(fitter *f, cm_error *error)
+{
+  cm_routes *r = f->r;
+  made first = take(r);
+  bool placed;
+  cm_status status = cm_routes_place_keys(r, f->run, &placed, error);
+  if (status == CM_OK && placed)
+    status = minimise_all(f, error);
+  bool better = status == CM_OK && placed &&
+                (r->routers_over != first.routers_over ? r->routers_over < first.routers_over : r->entries_total < first.entries_total);
+  if (better) {
+    made second = take(r);
+    give(r, first);
+    first = second;
+  }
+  give(r, first);
+  return status;
+}
+
 cm_status cm_tables_fit(cm_routes *r, cm_run *run, cm_error *error)
 {
   fitter f = {.r = r, .run = run};
   cm_status status = allot_keys(&f, error);
-  if (status == CM_OK && (CM_NEW(run->memory, r->entries, r->router_count, error) != CM_OK ||
-                          CM_NEW(run->memory, r->table_first, (size_t)r->router_count + 1, error) != CM_OK))
-    status = error->status;
-  while (status == CM_OK && f.begin < r->router_count)
-    status = fit_band(&f, error);
+  if (status == CM_OK)
+    status = minimise_all(&f, error);
+  if (status == CM_OK)
+    status = try_places(&f, error);
   cm_free(f.blocks);
   if (status != CM_OK)
     return status;

@@ -1,0 +1,214 @@
+"""PACMAN on a graph of machine vertices: hops, table entries, seconds. The interpreter's path has PACMAN, SpiNNMachine and
+SpiNNUtils.
+
+usage: pacman_peer.py BOARDS GRAPH.json
+       pacman_peer.py write ring|layered|microcircuit VERTICES GRAPH.json EDGES.csv
+
+GRAPH.json: {"populations": [size, ..], "edges": [[source population, target population, "all" or [offset, ..]], ..]}. With
+offsets machine vertex i of the source sends to those at i + offset of the target. EDGES.csv has the same edges, vertices numbered
+through all populations. Prints one JSON object."""
+import json
+import logging
+import os
+import sys
+import tempfile
+import time
+
+# Potjans, Diesmann 2014: neurons, and whether a column's population projects to a row's.
+SIZES = [20683, 5834, 21915, 5479, 4850, 1065, 14395, 2948]
+PROJECTS = ["11111010", "11111010", "11111110", "11111010", "11111110", "11111110", "11111111", "11111111"]
+
+
+def make(name, vertices):
+    if name == "ring":
+        count = vertices // 30
+        return [30] * count, [[p, (p + 1) % count, [0]] for p in range(count)]
+    if name == "layered":
+        layers = 8 if vertices < 2000 else 32
+        return [vertices // layers] * layers, [[p, p + 1, list(range(-4, 5))] for p in range(layers - 1)]
+    sizes = [max(1, round(vertices * s / sum(SIZES))) for s in SIZES]
+    return sizes, [[s, t, "all"] for t in range(8) for s in range(8) if PROJECTS[t][s] == "1"]
+
+
+def write(name, vertices, graph, edges):
+    sizes, between = make(name, vertices)
+    json.dump({"populations": sizes, "edges": between}, open(graph, "w"))
+    first = [sum(sizes[:p]) for p in range(len(sizes))]
+    with open(edges, "w") as file:
+        file.write("source,target,weight\n")
+        for s, t, offsets in between:
+            for i in range(sizes[s]):
+                for k in range(sizes[t]) if offsets == "all" else [i + o for o in offsets if 0 <= i + o < sizes[t]]:
+                    file.write(f"{first[s] + i},{first[t] + k},1\n")
+
+
+if sys.argv[1] == "write":
+    write(sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5])
+    sys.exit()
+graph = json.load(open(sys.argv[2]))
+os.chdir(tempfile.mkdtemp())
+out = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)  # what PACMAN prints is not the result
+
+from spinn_utilities.config_holder import set_config
+from spinn_machine.virtual_machine import virtual_machine_by_boards
+from pacman.config_setup import unittest_setup
+from pacman.data.pacman_data_writer import PacmanDataWriter
+from pacman.model.graphs.application import ApplicationEdge, ApplicationVertex
+from pacman.model.graphs.common import Slice
+from pacman.model.graphs.machine import SimpleMachineVertex
+from pacman.model.partitioner_splitters import AbstractSplitterCommon
+from pacman.model.placements import Placements
+from pacman.model.resources import ConstantSDRAM
+from pacman.operations.placer_algorithms.application_placer import place_application_graph
+from pacman.operations.router_algorithms.application_router import route_application_graph
+from pacman.operations.router_compressors.ordered_covering_router_compressor import ordered_covering_compressor
+from pacman.operations.router_compressors import pair_compressor
+from pacman.operations.routing_info_allocator_algorithms import ZonedRoutingInfoAllocator
+from pacman.operations.routing_table_generators import basic_routing_table_generator, merged_routing_table_generator
+
+logging.disable(logging.CRITICAL)
+
+
+class Splitter(AbstractSplitterCommon):
+    """One machine vertex an atom, with edges by offsets between populations."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.count, self.offsets = count, {}
+
+    def create_machine_vertices(self, chip_counter):
+        for i in range(self.count):
+            self.governed_app_vertex.remember_machine_vertex(SimpleMachineVertex(
+                ConstantSDRAM(0), app_vertex=self.governed_app_vertex, label=f"{self.governed_app_vertex.label}_{i}",
+                vertex_slice=Slice(i, i)))
+
+    def get_out_going_slices(self):
+        return [v.vertex_slice for v in self.governed_app_vertex.machine_vertices]
+
+    get_in_coming_slices = get_out_going_slices
+
+    def get_out_going_vertices(self, partition_id):
+        return list(self.governed_app_vertex.machine_vertices)
+
+    get_in_coming_vertices = get_out_going_vertices
+
+    def get_source_specific_in_coming_vertices(self, source_vertex, partition_id):
+        targets = list(self.governed_app_vertex.machine_vertices)
+        offsets = self.offsets[source_vertex]
+        if offsets == "all":
+            return [(t, [source_vertex]) for t in targets]
+        sources = list(source_vertex.machine_vertices)
+        made = []
+        for i, target in enumerate(targets):
+            senders = [sources[i - o] for o in offsets if 0 <= i - o < len(sources)]
+            if senders:
+                made.append((target, senders))
+        return made
+
+    def machine_vertices_for_recording(self, variable_to_record):
+        return []
+
+    def reset_called(self):
+        pass
+
+
+class Population(ApplicationVertex):
+    def __init__(self, size, label):
+        super().__init__(label=label, max_atoms_per_core=1)
+        self.size = size
+
+    @property
+    def n_atoms(self):
+        return self.size
+
+
+def count_hops(machine, tables, placements, keys):
+    """Links that the packets of all keys take: an entry may be for a whole population, so every key is followed."""
+    entries = {(t.x, t.y): [(e.key, e.mask, e.link_ids) for e in t.multicast_routing_entries] for t in tables}
+    exact = {}
+    for chip, rows in entries.items():
+        by_mask = {}
+        for key, mask, links in rows:
+            by_mask.setdefault(mask, {})[key] = links
+        exact[chip] = by_mask
+    hops = 0
+    for place in placements:
+        info = keys.get_info_from(place.vertex, "spikes") if keys.has_info_from(place.vertex, "spikes") else None
+        if info is None:
+            continue
+        key, ways, met = info.key, [(place.x, place.y)], 0
+        while ways:
+            here = ways.pop()
+            met += 1
+            assert met <= len(machine), "a packet goes round"
+            for mask, rows in exact.get(here, {}).items():
+                links = rows.get(key & mask)
+                if links is not None:
+                    hops += len(links)
+                    for link in links:
+                        to = machine[here].router.get_link(link)
+                        ways.append((to.destination_x, to.destination_y))
+                    break
+    return hops
+
+
+def main(boards, graph):
+    unittest_setup()
+    set_config("Machine", "version", "5")
+    set_config("Mapping", "router_table_compress_as_far_as_possible", "True")
+    writer = PacmanDataWriter.mock()
+    machine = virtual_machine_by_boards(boards)
+    writer.set_machine(machine)
+    vertices = []
+    for number, size in enumerate(graph["populations"]):
+        vertex = Population(size, f"population{number}")
+        vertex.splitter = Splitter(size)
+        writer.add_vertex(vertex)
+        vertex.splitter.create_machine_vertices(None)
+        vertices.append(vertex)
+    for source, target, offsets in graph["edges"]:
+        vertices[target].splitter.offsets[vertices[source]] = offsets
+        writer.add_edge(ApplicationEdge(vertices[source], vertices[target]), "spikes")
+    seconds, begin = {}, time.process_time()
+
+    def done(what):
+        nonlocal begin
+        seconds[what] = time.process_time() - begin
+        begin = time.process_time()
+
+    placements = place_application_graph(Placements())
+    writer.set_placements(placements)
+    done("place")
+    ways = route_application_graph()
+    writer.set_routing_table_by_partition(ways)
+    done("route")
+    writer.set_routing_infos(ZonedRoutingInfoAllocator().allocate())
+    done("keys")
+    plain = basic_routing_table_generator()
+    hops = count_hops(machine, plain, placements, writer.get_routing_infos())
+    seconds["count"], begin = 0, time.process_time()
+    merged = merged_routing_table_generator()
+    writer.set_uncompressed(merged)
+    writer.set_precompressed(merged)
+    done("tables")
+    best = None
+    for name, compress in ("pair", lambda: pair_compressor(accept_overflow=True)), ("ordered covering", ordered_covering_compressor):
+        try:
+            tables = compress()
+        except Exception as refusal:
+            seconds[name], begin = None, time.process_time()
+            continue
+        done(name)
+        entries = tables.get_total_number_of_entries()
+        if best is None or entries < best["entries"]:
+            best = {"compressor": name, "entries": entries, "most": tables.get_max_number_of_entries()}
+    chosen = seconds.get(best["compressor"]) or 0
+    total = sum(seconds[k] for k in ("place", "route", "keys", "tables")) + chosen
+    chips = len({(p.x, p.y) for p in placements})
+    json.dump(dict(best, chips=len(machine), chips_used=chips, placed=placements.n_placements, hops=hops,
+                   uncompressed=plain.get_total_number_of_entries(), seconds=total, phases=seconds), out)
+    out.write("\n")
+
+
+main(int(sys.argv[1]), graph)
