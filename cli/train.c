@@ -9,21 +9,25 @@
 #include "cli/cli.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/learning/pilot/pilot.h"
 #include "core/learning/training/train.h"
 
 enum { GRAPHS = 1, GENERATED, CHIPS, UPDATES, THRESHOLD, ROUNDS, RATE, LAYERS, WIDTH, SEED, FROM, CHECKPOINT, EVERY, STOP,
-       CURVE, THREADS };
+       CURVE, THREADS, METHOD, DRAWS, OWN };
 
 static const cli_flag flags[] = {
+  {"method", "NAME", METHOD, "layout (unless given), letter, letter-plane or pilot (docs/learned-mapper.md)"},
   {"graphs", "DIR", GRAPHS, "networks in any format; each is cut into parts for each chip"},
   {"generated", "N", GENERATED, "so many graphs drawn at random for each chip; 32 unless given"},
   {"chips", "LIST", CHIPS, "grids WxH, presets or chip files, with commas between"},
-  {"updates", "N", UPDATES, "of the policy; 150 unless given"},
-  {"threshold", "X", THRESHOLD, "total of rewards at which it is updated; 48 unless given"},
-  {"rounds", "N", ROUNDS, "looks in an episode; 4 unless given"},
-  {"rate", "X", RATE, "of Adam; 0.003 unless given"},
+  {"updates", "N", UPDATES, "of the policy; 150 unless given (letter: 2000)"},
+  {"threshold", "X", THRESHOLD, "total of rewards at which it is updated; 48 unless given (letter: 96)"},
+  {"rounds", "N", ROUNDS, "looks in an episode; 4 unless given (letter: always 1)"},
+  {"draws", "N", DRAWS, "of the letter: placements drawn in an episode; of a pilot: pairs of flights; 8 unless given"},
+  {"own", "X", OWN, "of the letter: share of a node's own loss in what a draw is worth to it; 0 unless given"},
+  {"rate", "X", RATE, "of Adam; 0.003 unless given (letter: 0.001, pilot: 0.08)"},
   {"layers", "N", LAYERS, "graph convolutions; 3 unless given"},
-  {"width", "N", WIDTH, "of each, and of the readout; 32 unless given"},
+  {"width", "N", WIDTH, "of each, and of the readout; 32 unless given (pilot: 4)"},
   {"seed", "N", SEED, "same input, options and seed: same bytes out"},
   {"from", "POLICY", FROM, "begin with this one"},
   {"checkpoint", "FILE", CHECKPOINT, "write one now and then; where it is there already, go on from it"},
@@ -42,9 +46,9 @@ typedef struct arguments {
   const char *graphs, *chips, *from, *checkpoint, *output, *curve[CURVES_MAX];
   uint32_t curves, generated, every, stop_after;
   cm_policy_shape shape;
-  cm_train_options options;
+  cm_train_options options, given; /* given: 0 where it was not */
   unsigned threads;
-  bool json, quiet;
+  bool json, quiet, wide; /* wide: the width was given */
 } arguments;
 
 static bool real_of(const char *text, double most, double *value)
@@ -52,6 +56,38 @@ static bool real_of(const char *text, double most, double *value)
   char *end;
   *value = strtod(text, &end);
   return end != text && *end == '\0' && *value > 0 && *value <= most;
+}
+
+static bool choose_method(const char *name, cm_policy_shape *shape)
+{
+  static const char *const names[CM_KINDS] = {"layout", "letter", "letter-plane", "pilot"};
+  for (uint32_t kind = 0; kind < CM_KINDS; kind++)
+    if (strcmp(name, names[kind]) == 0) {
+      shape->kind = kind;
+      shape->inputs = kind == CM_KIND_LAYOUT ? CM_POLICY_INPUTS : kind == CM_KIND_PILOT ? CM_PILOT_INPUTS : CM_FEATURES;
+      return true;
+    }
+  return false;
+}
+
+/* What suits the method, but for what was given. */
+static void settle_options(arguments *a)
+{
+  cm_train_options *o = &a->options, *g = &a->given;
+  uint64_t seed = o->seed;
+  bool layout = a->shape.kind == CM_KIND_LAYOUT, pilot = a->shape.kind == CM_KIND_PILOT;
+  *o = layout ? cm_train_defaults() : pilot ? cm_train_pilot_defaults() : cm_train_letter_defaults();
+  o->seed = seed;
+  o->updates = g->updates > 0 ? g->updates : o->updates;
+  o->threshold = g->threshold > 0 ? g->threshold : o->threshold;
+  o->rounds = g->rounds > 0 && layout ? g->rounds : o->rounds;
+  o->rate = g->rate > 0 ? g->rate : o->rate;
+  o->draws = g->draws > 0 ? g->draws : o->draws;
+  o->own = g->own > 0 ? g->own : o->own;
+  if (pilot)
+    a->shape.layers = 1;
+  if (pilot && !a->wide)
+    a->shape.width = a->shape.readout = 4;
 }
 
 /* Returns -1 to go on, else an exit status. */
@@ -63,14 +99,18 @@ static int parse(int argc, char **argv, arguments *a)
       case GRAPHS: a->graphs = optarg; break;
       case GENERATED: good = cli_whole32(optarg, 0, 1000, &a->generated); break;
       case CHIPS: a->chips = optarg; break;
-      case UPDATES: good = cli_whole32(optarg, 1, 1000000, &a->options.updates); break;
-      case THRESHOLD: good = real_of(optarg, 1e6, &a->options.threshold); break;
-      case ROUNDS: good = cli_whole32(optarg, 1, 64, &a->options.rounds); break;
-      case RATE: good = real_of(optarg, 1, &a->options.rate); break;
+      case METHOD: good = choose_method(optarg, &a->shape); break;
+      case DRAWS: good = cli_whole32(optarg, 2, 256, &a->given.draws); break;
+      case OWN: good = real_of(optarg, 100, &a->given.own); break;
+      case UPDATES: good = cli_whole32(optarg, 1, 1000000, &a->given.updates); break;
+      case THRESHOLD: good = real_of(optarg, 1e6, &a->given.threshold); break;
+      case ROUNDS: good = cli_whole32(optarg, 1, 64, &a->given.rounds); break;
+      case RATE: good = real_of(optarg, 1, &a->given.rate); break;
       case LAYERS: good = cli_whole32(optarg, 0, CM_POLICY_LAYERS_MAX, &a->shape.layers); break;
       case WIDTH:
         good = cli_whole32(optarg, 1, CM_POLICY_WIDTH_MAX, &a->shape.width);
         a->shape.readout = a->shape.width;
+        a->wide = true;
         break;
       case SEED: good = cli_whole(optarg, 0, UINT64_MAX, &a->options.seed); break;
       case FROM: a->from = cli_input(optarg); break;
@@ -97,6 +137,7 @@ static int parse(int argc, char **argv, arguments *a)
     return cli_usage("train", "name the policy to write with -o and the chips with --chips");
   if (a->graphs == NULL && a->generated == 0)
     return cli_usage("train", "there is nothing to train on: name a folder with --graphs, or allow --generated");
+  settle_options(a);
   return -1;
 }
 
@@ -142,9 +183,16 @@ static cm_status draw(session *s, const cm_chip *chip, cm_error *error)
     if (cm_example_draw((cm_family)(k % CM_FAMILIES), nodes, s->arguments->options.seed + 7919 * (uint64_t)k,
                         &s->cli.run, &flows, error) != CM_OK)
       return error->status;
-    if (add(s, "generated", k, chip, taken, flows, NULL, error) != CM_OK) {
+    cm_multicast multicast = {0};
+    cm_status status = s->arguments->shape.kind != CM_KIND_LAYOUT /* the letter's reward counts trees */
+                         ? cm_example_cast(flows, s->arguments->options.seed + k, &s->cli.run, &multicast, error)
+                         : CM_OK;
+    if (status == CM_OK)
+      status = add(s, "generated", k, chip, taken, flows, &multicast, error);
+    if (status != CM_OK) {
       cm_flows_free(flows);
-      return error->status;
+      cm_multicast_free(&multicast);
+      return status;
     }
   }
   return CM_OK;
@@ -244,8 +292,14 @@ static cm_status gather(session *s, cm_error *error)
 
 static cm_status begin(const arguments *a, cm_policy **policy, cm_error *error)
 {
-  if (a->from != NULL)
-    return cm_policy_load(a->from, policy, error);
+  if (a->from != NULL) {
+    if (cm_policy_load(a->from, policy, error) != CM_OK)
+      return error->status;
+    if ((*policy)->shape.kind == a->shape.kind)
+      return CM_OK;
+    cm_policy_free(*policy);
+    return cm_fail(error, CM_BAD_OPTION, "%s is of another --method", a->from);
+  }
   return cm_policy_new(&a->shape, 1, a->options.seed, policy, error);
 }
 
@@ -277,11 +331,12 @@ static cm_status fill_card(const session *s, cm_training *training, cm_error *er
     episodes += curve[i].episodes;
   const cm_curve_point *last = &curve[count - 1];
   json_t *card = json_pack(
-    "{s:{s:i, s:i, s:s, s:i}, s:{s:I, s:i, s:I, s:f, s:i, s:f, s:i, s:i, s:f, s:f, s:f}, s:{s:f, s:f, s:f}}",
+    "{s:{s:i, s:i, s:s, s:i}, s:{s:I, s:i, s:I, s:f, s:i, s:f, s:i, s:i, s:f, s:f, s:f, s:f, s:i}, s:{s:f, s:f, s:f}}",
     "training_set", "examples", (int)s->examples, "generated_per_chip", (int)a->generated, "chips", a->chips,
     "held_out_every", (int)o->held_out, "training", "seed", (json_int_t)o->seed, "updates", (int)count, "episodes",
     (json_int_t)episodes, "threshold", o->threshold, "rounds", (int)o->rounds, "noise", o->noise, "epochs",
-    (int)o->epochs, "batch", (int)o->batch, "clip", o->clip, "rate", o->rate, "whole", o->whole, "results",
+    (int)o->epochs, "batch", (int)o->batch, "clip", o->clip, "rate", o->rate, "whole", o->whole, "own", o->own,
+    "draws", (int)o->draws, "results",
     "held_out_hops_to_sequential", last->held_out, "start_hops_to_sequential", last->start, "reward", last->reward);
   char *text = card != NULL ? cm_json_dumps(card, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) : NULL;
   json_decref(card);

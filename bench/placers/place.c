@@ -12,6 +12,8 @@
 #include "core/base/random.h"
 #include "core/learning/agent/agent.h"
 #include "core/learning/agent/refine.h"
+#include "core/learning/letter/letter.h"
+#include "core/learning/pilot/pilot.h"
 #include "core/mapping/metrics.h"
 #include "core/partition/flows.h"
 #include "core/placement/arrange.h"
@@ -27,7 +29,10 @@ static const char usage[] =
   "congestion (CPU seconds; the metrics of core/mapping/metrics.h, the reward of docs/rewards.md). LIST of:\n"
   "  random, sequential            at random; part k on the k-th core of the region\n"
   "  reference                     the source's bisection and force-directed swaps\n"
-  "  policy                        the shipped policy, or that of --policy FILE, alone\n"
+  "  letter, letter-plane          the source's method as it is written: one step from features alone; in two dimensions\n"
+  "  layout, layout-untrained      the policy that corrects a layout, and the same with a network that was never trained\n"
+  "  policy                        the pilot that ships, or the policy of --policy FILE, alone\n"
+  "  untrained                     a pilot that was never trained\n"
   "  annealing-policy              annealing from a random placement for as long as that\n"
   "  learned                       policy and refinement\n"
   "  annealing                     annealing for S seconds, or for as long as that\n"
@@ -37,7 +42,7 @@ static const char usage[] =
   "  sequential-fast               swaps from there\n"
   "  learned-reward                the policy, refined on the reward\n"
   "  annealing-reward              annealing for as long as that\n"
-  "  balanced, best                the placement engine with that effort, on the same region\n"
+  "  fast, balanced, best          the placement engine with that effort, on the same region\n"
   "  balanced-reward               balanced, refined on the reward\n"
   "and without LIST all but best and balanced-reward.\n";
 
@@ -182,17 +187,58 @@ static void refine_rewards(bench *b, const cm_scene *scene, const cm_acted *acte
   free(tried);
 }
 
-/* As core/mapping/mappers/learned.c. */
-static void place_by_policy(bench *b, refinement how, double looks, uint32_t *core)
+static cm_policy *shipped(cm_shipped_policy which)
 {
   cm_error error;
   cm_policy *policy;
+  bench_must(cm_policy_shipped(which, &policy, &error), "no policy", &error);
+  return policy;
+}
+
+static cm_policy *chosen(const bench *b)
+{
+  cm_error error;
+  cm_policy *policy;
+  if (b->policy == NULL)
+    return shipped(CM_SHIPPED_PILOT);
+  bench_must(cm_policy_load(b->policy, &policy, &error), "no policy", &error);
+  return policy;
+}
+
+/* Takes the policy over. */
+static void place_by_letter(bench *b, cm_policy *policy, uint32_t *core)
+{
+  cm_error error;
+  cm_scene *scene = scene_of(b);
+  uint32_t *at = bench_array(b->i.parts, sizeof *at);
+  bench_must(cm_letter_place(policy, scene, &b->i.run, at, &error), "the letter", &error);
+  name_cores(b, scene, at, core);
+  free(at);
+  cm_policy_free(policy);
+  cm_scene_free(scene);
+}
+
+static void place_letter(bench *b, uint32_t *core)
+{
+  place_by_letter(b, shipped(CM_SHIPPED_LETTER), core);
+}
+
+static void place_letter_plane(bench *b, uint32_t *core)
+{
+  place_by_letter(b, shipped(CM_SHIPPED_LETTER_PLANE), core);
+}
+
+/* As core/mapping/mappers/learned.c; takes the policy over. */
+static void place_by_policy(bench *b, cm_policy *policy, refinement how, double looks, uint32_t *core)
+{
+  cm_error error;
   cm_acted acted[CM_LAYOUTS];
   const cm_refine_options options = {looks, b->i.wish.seed};
   cm_scene *scene = scene_of(b);
-  bench_must(b->policy != NULL ? cm_policy_load(b->policy, &policy, &error) : cm_policy_shipped(&policy, &error),
-             "no policy", &error);
-  bench_must(cm_policy_act(policy, scene, 0, &b->i.run, acted, &error), "the policy", &error);
+  bench_must(policy->shape.kind == CM_KIND_PILOT
+               ? cm_pilot_act(policy, scene, 0, b->i.wish.seed, &b->i.run, acted, &error)
+               : cm_policy_act(policy, scene, 0, &b->i.run, acted, &error),
+             "the policy", &error);
   if (how == FOR_HOPS)
     bench_must(cm_acted_refine(scene, &options, &b->i.run, acted, &error), "refinement", &error);
   if (how == FOR_REWARD)
@@ -206,12 +252,41 @@ static void place_by_policy(bench *b, refinement how, double looks, uint32_t *co
 
 static void place_policy(bench *b, uint32_t *core)
 {
-  place_by_policy(b, NONE, 0, core);
+  cm_policy *policy = chosen(b);
+  if (policy->shape.kind == CM_KIND_LETTER || policy->shape.kind == CM_KIND_LETTER_PLANE)
+    place_by_letter(b, policy, core);
+  else
+    place_by_policy(b, policy, NONE, 0, core);
+}
+
+/* What training began with: the network of a shipped policy's shape before the first update. */
+static cm_policy *untrained(cm_shipped_policy which)
+{
+  cm_error error;
+  cm_policy *trained = shipped(which), *policy;
+  bench_must(cm_policy_new(&trained->shape, trained->bound, 1, &policy, &error), "no policy", &error);
+  cm_policy_free(trained);
+  return policy;
+}
+
+static void place_untrained(bench *b, uint32_t *core)
+{
+  place_by_policy(b, untrained(CM_SHIPPED_PILOT), NONE, 0, core);
+}
+
+static void place_layout(bench *b, uint32_t *core)
+{
+  place_by_policy(b, shipped(CM_SHIPPED_LAYOUT), NONE, 0, core);
+}
+
+static void place_layout_untrained(bench *b, uint32_t *core)
+{
+  place_by_policy(b, untrained(CM_SHIPPED_LAYOUT), NONE, 0, core);
 }
 
 static void place_learned(bench *b, uint32_t *core)
 {
-  place_by_policy(b, FOR_HOPS, looks_balanced, core);
+  place_by_policy(b, chosen(b), FOR_HOPS, looks_balanced, core);
 }
 
 static void place_balanced_reward(bench *b, uint32_t *core)
@@ -222,12 +297,24 @@ static void place_balanced_reward(bench *b, uint32_t *core)
 
 static void place_learned_reward(bench *b, uint32_t *core)
 {
-  place_by_policy(b, FOR_REWARD, 0, core);
+  place_by_policy(b, chosen(b), FOR_REWARD, 0, core);
+}
+
+static void place_fast(bench *b, uint32_t *core)
+{
+  arrange(b, CM_ARRANGE_FAST, core);
 }
 
 static void place_learned_fast(bench *b, uint32_t *core)
 {
-  place_by_policy(b, FOR_HOPS, 0, core);
+  place_by_policy(b, chosen(b), FOR_HOPS, 0, core);
+  if (b->i.region->core_count > CM_REFINE_FEW_SITES) /* as core/mapping/mappers/learned.c */
+    return;
+  uint32_t *other = bench_array(b->i.parts, sizeof *other);
+  place_fast(b, other);
+  if (cm_placement_traffic(b->i.graph, b->i.chip, other) < cm_placement_traffic(b->i.graph, b->i.chip, core))
+    memcpy(core, other, b->i.parts * sizeof *core);
+  free(other);
 }
 
 /* The policy's refinement from another start. */
@@ -339,12 +426,18 @@ static void compete_all(bench *b)
   (void)compete(b, "random", place_random, core);
   (void)compete(b, "sequential", place_sequential, core);
   (void)compete(b, "reference", place_reference, core);
+  (void)compete(b, "letter", place_letter, core);
+  (void)compete(b, "letter-plane", place_letter_plane, core);
+  (void)compete(b, "layout", place_layout, core);
+  (void)compete(b, "layout-untrained", place_layout_untrained, core);
+  (void)compete(b, "untrained", place_untrained, core);
   anneal(b, "annealing-policy", compete(b, "policy", place_policy, core), core);
   double learned = compete(b, "learned", place_learned, core);
   anneal(b, "annealing", b->seconds > 0 ? b->seconds : learned, core);
   compete_refined(b, "random+", RANDOM, learned, core);
   compete_refined(b, "sequential+", SEQUENTIAL, learned, core);
   compete_refined(b, "bisection+", BISECTION, learned, core);
+  (void)compete(b, "fast", place_fast, core);
   double fast = compete(b, "learned-fast", place_learned_fast, core);
   compete_fast(b, "random-fast", RANDOM, fast, core);
   compete_fast(b, "sequential-fast", SEQUENTIAL, fast, core);
@@ -377,8 +470,8 @@ static void pair(const char *text, unsigned *x, unsigned *y)
 
 static bench parse(int argc, char **argv, bench_wish *wish)
 {
-  bench b = {.methods = "random,sequential,reference,policy,annealing-policy,learned,annealing,random+,sequential+,"
-                        "bisection+,learned-fast,random-fast,sequential-fast,bisection-fast,learned-reward,"
+  bench b = {.methods = "random,sequential,reference,letter,letter-plane,layout,layout-untrained,untrained,policy,annealing-policy,learned,annealing,random+,sequential+,"
+                        "bisection+,fast,learned-fast,random-fast,sequential-fast,bisection-fast,learned-reward,"
                         "annealing-reward,balanced"};
   static const struct option flags[] = {
     {"mesh", required_argument, NULL, 'm'}, {"processors", required_argument, NULL, 'p'},

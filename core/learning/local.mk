@@ -17,18 +17,31 @@ libcoremap_a_SOURCES += \
   core/learning/agent/scene.h core/learning/agent/scene.c core/learning/agent/wishes.c core/learning/agent/layout.c \
   core/learning/agent/agent.h core/learning/agent/agent.c \
   core/learning/agent/refine.h core/learning/agent/refine.c core/learning/agent/exchange.h core/learning/agent/exchange.c \
+  core/learning/pilot/pilot.h core/learning/pilot/pilot.c core/learning/training/pilot_flights.c \
+  core/learning/letter/letter.h core/learning/letter/letter.c core/learning/letter/numbers.h \
+  core/learning/letter/letter_place.c core/learning/letter/places.c \
   core/learning/training/examples.h core/learning/training/examples.c \
+  core/learning/training/letter_episode.c core/learning/training/state.h core/learning/training/sights.c \
+  core/learning/training/checkpoint.c \
   core/learning/training/episode.h core/learning/training/episode.c \
   core/learning/training/train.h core/learning/training/train.c core/learning/training/curve_file.c
 nodist_libcoremap_a_SOURCES += core/learning/network/shipped.c
 
-# The policy that ships, with its card, as files and inside the library.
-SHIPPED_POLICY = share/policies/default.policy
+# The policies that ship, with their cards, as files and inside the library in the order of cm_shipped_policy.
+SHIPPED_POLICIES = share/policies/default.policy share/policies/letter.policy share/policies/letter-plane.policy \
+  share/policies/pilot.policy
 policiesdir = $(pkgdatadir)/policies
-dist_policies_DATA = $(SHIPPED_POLICY) share/policies/default.md share/policies/default.csv share/policies/default.svg
+dist_policies_DATA = $(SHIPPED_POLICIES) share/policies/default.md share/policies/default.csv share/policies/default.svg \
+  share/policies/letter.md share/policies/letter.csv share/policies/letter.svg \
+  share/policies/letter-plane.csv share/policies/letter-plane.svg \
+  share/policies/pilot.md share/policies/pilot.csv share/policies/pilot.svg
 
 EXTRA_DIST += core/learning/network/bytes.awk share/policies/graphs
-CLEANFILES += core/learning/network/shipped.c
-core/learning/network/shipped.c: $(SHIPPED_POLICY) core/learning/network/bytes.awk
-	$(AM_V_GEN)$(MKDIR_P) core/learning/network && \
-	od -An -v -tu1 $(srcdir)/$(SHIPPED_POLICY) | $(AWK) -f $(srcdir)/core/learning/network/bytes.awk > $@.new && mv $@.new $@
+CLEANFILES += core/learning/network/shipped.c core/learning/network/shipped.0 core/learning/network/shipped.1 \
+  core/learning/network/shipped.2 core/learning/network/shipped.3
+core/learning/network/shipped.c: $(SHIPPED_POLICIES) core/learning/network/bytes.awk
+	$(AM_V_GEN)$(MKDIR_P) core/learning/network && i=0 && files='' && \
+	for policy in $(SHIPPED_POLICIES); do \
+	  od -An -v -tu1 $(srcdir)/$$policy > core/learning/network/shipped.$$i || exit 1; \
+	  files="$$files core/learning/network/shipped.$$i"; i=`expr $$i + 1`; \
+	done && $(AWK) -f $(srcdir)/core/learning/network/bytes.awk $$files > $@.new && mv $@.new $@

@@ -62,8 +62,10 @@ static const cm_option options_of_maps[] = {
    CM_SHAPES_PLACES, "turn rule of the routes; the chip's own unless given", NULL},
   {"route_model", CM_OPTION_WORD, FIELD(route_model), 0, 0, CM_ROUTES_MULTICAST, {"multicast", "unicast"}, NULL, false,
    CM_SHAPES_PLACES, "trees with tables, or a path a pair of parts", NULL},
-  {"policy_refinement", CM_OPTION_WORD, FIELD(policy_refinement), 0, 0, 1, {"off", "on"}, NULL, false,
-   CM_SHAPES_PLACES, "of mapper learned: off leaves what the policy says as it is", NULL},
+  {"policy", CM_OPTION_WORD, FIELD(policy), 0, 0, CM_POLICY_PILOT, {"layout", "letter", "letter-plane", "pilot"}, NULL, false,
+   CM_SHAPES_PLACES, "of mapper learned: pilot (unless given) flies local search, layout corrects a layout; letter is the published method, one step from features alone", NULL},
+  {"policy_refinement", CM_OPTION_WORD, FIELD(policy_refinement), 0, 0, CM_POLICY_REFINED_AUTO, {"off", "on", "auto"}, NULL, false,
+   CM_SHAPES_PLACES, "of mapper learned: off leaves what the policy says as it is; unless given, off for letter, else on", NULL},
   {"policy_aim", CM_OPTION_WORD, FIELD(policy_aim), 0, 0, CM_AIM_HOPS, {"hops", "reward"}, NULL, false,
    CM_SHAPES_PLACES, "of mapper learned: what refinement is for", NULL},
   {"from", CM_OPTION_NAME, FIELD(from), 0, CM_FROM_MAX, 0, {0}, NULL, false,
@@ -115,6 +117,8 @@ static cm_status resolve(struct cm_map_options *o, cm_error *error)
   }
   if (o->imbalance < 0) /* time balances work, not neurons */
     o->imbalance = chosen && cm_objective_is_of_steps((cm_objective)o->objective) ? imbalance_any : 0.03;
+  if (o->policy_refinement == CM_POLICY_REFINED_AUTO)
+    o->policy_refinement = o->policy == CM_POLICY_LAYOUT || o->policy == CM_POLICY_PILOT;
   if (o->regions == UINT64_MAX)
     o->regions = o->preset == CM_PRESET_REFERENCE ? 0 : 2;
   if (o->coarsening_seed == UINT64_MAX)

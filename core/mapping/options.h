@@ -28,6 +28,14 @@ typedef enum cm_mapper {
 } cm_mapper;
 /* What a placement pays for: every core that an axon reaches by a packet of its own, or the union of the routes. */
 typedef enum cm_communication { CM_UNICAST, CM_MULTICAST } cm_communication;
+/* Which of the policies that ship: that of cm_shipped_policy with the same number. */
+typedef enum cm_policy_choice {
+  CM_POLICY_LAYOUT,
+  CM_POLICY_LETTER,
+  CM_POLICY_LETTER_PLANE,
+  CM_POLICY_PILOT
+} cm_policy_choice;
+enum { CM_POLICY_REFINED_AUTO = 2 }; /* off for the letter, else on */
 /* What refinement after a policy is for. */
 typedef enum cm_policy_aim { CM_AIM_HOPS, CM_AIM_REWARD } cm_policy_aim;
 
@@ -55,6 +63,7 @@ struct cm_map_options {
   uint32_t force_rounds;
   uint32_t attempts;
   uint32_t routing, route_model; /* CM_ROUTES_AUTO or cm_turn_rule plus 1; cm_route_model */
+  uint32_t policy;               /* cm_policy_choice */
   uint32_t policy_refinement;    /* 0: what the policy says stays as it is */
   uint32_t policy_aim;           /* cm_policy_aim */
   uint32_t compare;              /* 1: a remapping is compared with a fresh one */

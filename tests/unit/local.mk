@@ -8,6 +8,7 @@ UNIT_TESTS = \
   tests/unit/formats \
   tests/unit/generate \
   tests/unit/identity \
+  tests/unit/letter \
   tests/unit/limits \
   tests/unit/metrics \
   tests/unit/network \

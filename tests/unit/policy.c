@@ -127,7 +127,7 @@ typedef struct bed {
 static bed bed_new(uint32_t nodes, uint32_t side, uint32_t layers, cm_random *random)
 {
   bed b = {.nodes = nodes, .side = side};
-  cm_policy_shape shape = {CM_POLICY_INPUTS, layers, 6, 5};
+  cm_policy_shape shape = {CM_POLICY_INPUTS, layers, 6, 5, 0};
   b.graph = parts_planted(random, nodes, 2, 50, 20, 100, &run);
   ck_ok(cm_laplacian_new(b.graph, &run, &b.laplacian, &error));
   ck_ok(cm_policy_new(&shape, 1.5f, 7, &b.policy, &error));
@@ -340,7 +340,8 @@ START_TEST(gradient_of_the_clipped_objective)
   cm_train_options options = cm_train_defaults();
   cm_scene scene = {.graph = b.graph, .laplacian = b.laplacian, .nodes = b.nodes};
   float action[2][20], mean[20], log_deviation[20], advantage[10];
-  cm_look look = {&scene, b.input, {action[0], action[1]}, mean, log_deviation, advantage};
+  cm_look look = {.scene = &scene, .input = b.input, .action = {action[0], action[1]}, .mean = mean,
+                  .log_deviation = log_deviation, .advantage = advantage};
   cm_policy_forward(b.policy, b.laplacian, b.input, b.pass);
   for (int r = 0; r < 20; r++) { /* drawn by a policy that was a little different */
     mean[r] = b.pass->mean[r] + 0.2f * small(&random);
@@ -400,7 +401,7 @@ START_TEST(damaged_files_are_refused)
 {
   char folder[CM_PATH_MAX], path[CM_PATH_MAX + 16], *bytes;
   size_t size;
-  cm_policy_shape shape = {CM_POLICY_INPUTS, 1, 4, 4};
+  cm_policy_shape shape = {CM_POLICY_INPUTS, 1, 4, 4, 0};
   cm_policy *policy, *back, *none = NULL;
   test_folder(folder);
   (void)snprintf(path, sizeof path, "%s/p", folder);

@@ -7,6 +7,7 @@
 #include "core/learning/agent/agent.h"
 #include "core/learning/agent/exchange.h"
 #include "core/learning/agent/refine.h"
+#include "core/learning/pilot/pilot.h"
 #include "core/learning/training/train.h"
 
 static cm_error error;
@@ -263,6 +264,70 @@ START_TEST(refinement_never_harms)
 }
 END_TEST
 
+static cm_policy *pilot_new(uint64_t seed)
+{
+  const cm_policy_shape shape = {CM_PILOT_INPUTS, 1, 4, 4, CM_KIND_PILOT};
+  cm_policy *pilot;
+  cm_random random;
+  ck_ok(cm_policy_new(&shape, 1, seed, &pilot, &error));
+  cm_random_init(&random, seed, 1, 0);
+  for (size_t i = 0; i < pilot->count && seed > 0; i++)
+    pilot->parameter[i] = (float)(2 * cm_random_unit(&random) - 1);
+  return pilot;
+}
+
+/* What a pilot says, by its formula. */
+START_TEST(pilots_say_what_the_formula_says)
+{
+  enum { WIDTH = 4 };
+  cm_policy *pilot = pilot_new(3);
+  float input[CM_PILOT_INPUTS], output[CM_PILOT_OUTPUTS];
+  for (int i = 0; i < CM_PILOT_INPUTS; i++)
+    input[i] = 0.1f * (float)i - 0.5f;
+  cm_pilot_ask(pilot, input, output);
+  for (int o = 0; o < CM_PILOT_OUTPUTS; o++) {
+    double sum = 0;
+    for (int k = 0; k < WIDTH; k++) {
+      double inner = 0;
+      for (int i = 0; i < CM_PILOT_INPUTS; i++)
+        inner += (double)input[i] * (double)pilot->parameter[i * WIDTH + k];
+      sum += tanh(inner) * (double)pilot->parameter[CM_PILOT_INPUTS * WIDTH + k * CM_PILOT_OUTPUTS + o];
+    }
+    for (int i = 0; i < CM_PILOT_INPUTS; i++)
+      sum += (double)input[i] * (double)pilot->parameter[(CM_PILOT_INPUTS + CM_PILOT_OUTPUTS) * WIDTH + i * CM_PILOT_OUTPUTS + o];
+    ck_assert_double_eq_tol((double)output[o], sum, 1e-5);
+  }
+  cm_policy_free(pilot);
+}
+END_TEST
+
+/* Whatever a pilot's numbers are, it ends with a placement on free sites, no worse than its start, of the traffic that it
+ * says; the same again, and for any number of threads. */
+START_TEST(pilots_never_harm)
+{
+  for (uint64_t seed = 0; seed < 12; seed++) {
+    cm_example *e = example((cm_family)(seed % CM_FAMILIES), 5 + seed % 4, 6, 20 + (uint32_t)seed % 3, seed);
+    const cm_scene *s = e->scene;
+    cm_policy *pilot = pilot_new(seed);
+    cm_acted one[CM_LAYOUTS], two[CM_LAYOUTS];
+    run.threads = 1;
+    ck_ok(cm_pilot_act(pilot, s, 20, seed, &run, one, &error));
+    run.threads = 2;
+    ck_ok(cm_pilot_act(pilot, s, 20, seed, &run, two, &error));
+    for (int l = 0; l < CM_LAYOUTS; l++) {
+      check_placement(s, one[l].at);
+      ck_assert_mem_eq(one[l].at, two[l].at, s->nodes * sizeof *one[l].at);
+      ck_assert_uint_le(one[l].after, one[l].before);
+      ck_assert_uint_eq(one[l].after, cm_scene_hops(s, one[l].at));
+    }
+    cm_acted_free(one);
+    cm_acted_free(two);
+    cm_policy_free(pilot);
+    cm_example_free(e);
+  }
+}
+END_TEST
+
 enum { EXAMPLES = 20 };
 
 static void examples_new(cm_example **list)
@@ -273,7 +338,7 @@ static void examples_new(cm_example **list)
 
 static cm_training *training_new(cm_example **list, unsigned threads, uint32_t updates)
 {
-  cm_policy_shape shape = {CM_POLICY_INPUTS, 1, 16, 16};
+  cm_policy_shape shape = {CM_POLICY_INPUTS, 1, 16, 16, 0};
   cm_train_options options = cm_train_defaults();
   cm_policy *policy;
   cm_training *t;
@@ -386,6 +451,8 @@ int main(void)
   tcase_add_test(tests, each_exchange_by_itself);
   tcase_add_test(tests, trades_cost_less_than_they_may);
   tcase_add_test(tests, refinement_never_harms);
+  tcase_add_test(tests, pilots_say_what_the_formula_says);
+  tcase_add_test(tests, pilots_never_harm);
   tcase_add_test(tests, resumed_is_uninterrupted);
   tcase_add_test(tests, training_teaches);
   suite_add_tcase(suite, tests);

@@ -1,14 +1,19 @@
-# Turns the output of od -An -v -tu1 into the C source of core/learning/network/shipped.h.
+# Turns the output of od -An -v -tu1, one file after the other, into the C source of core/learning/network/shipped.h.
 BEGIN {
   print "#include \"core/learning/network/shipped.h\""
-  print "const unsigned char cm_shipped_policy[] = {"
+}
+FNR == 1 {
+  if (files > 0) print "0};"
+  printf "static const unsigned char file_%d[] = {\n", files++
 }
 {
   for (i = 1; i <= NF; i++) printf "%s,", $i
   print ""
-  count += NF
+  count[files] += NF
 }
 END {
   print "0};"
-  printf "const size_t cm_shipped_policy_size = %d;\n", count
+  print "const cm_shipped_file cm_shipped_files[] = {"
+  for (i = 0; i < files; i++) printf "  {file_%d, %d},\n", i, count[i + 1]
+  print "};"
 }

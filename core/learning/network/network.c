@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "core/base/blas.h"
+#include "core/learning/letter/numbers.h"
 #include "core/learning/network/network.h"
+#include "core/learning/pilot/pilot.h"
 
 /* log(deviation / step) lies between these. */
 static const float log_least = -2, log_most = 1;
@@ -36,7 +38,9 @@ cm_network cm_network_of(const cm_policy_shape *shape)
 
 size_t cm_policy_count(const cm_policy_shape *shape)
 {
-  return cm_network_of(shape).count;
+  return shape->kind == CM_KIND_LAYOUT  ? cm_network_of(shape).count
+         : shape->kind == CM_KIND_PILOT ? cm_pilot_count(shape)
+                                        : cm_letter_numbers_of(shape).count;
 }
 
 cm_status cm_policy_pass_new(const cm_policy_shape *shape, uint32_t nodes, cm_memory *memory, cm_policy_pass **pass,

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "core/base/random.h"
+#include "core/learning/letter/numbers.h"
 #include "core/learning/network/network.h"
+#include "core/learning/pilot/pilot.h"
 #include "core/partition/options.h"
 
 static void draw(cm_random *random, float *weight, size_t count, double deviation)
@@ -31,14 +33,22 @@ static void initialise(cm_policy *policy, uint64_t seed)
   p[n.full_bias + 1] = 0.2f;
 }
 
+/* The layers that a kind may have, the widths, and the inputs that it has. */
+static bool fits(const cm_policy_shape *s)
+{
+  static const uint32_t inputs[CM_KINDS] = {CM_POLICY_INPUTS, CM_FEATURES, CM_FEATURES, CM_PILOT_INPUTS};
+  return s->kind < CM_KINDS && s->inputs == inputs[s->kind] && s->layers <= CM_POLICY_LAYERS_MAX && s->width >= 1 &&
+         s->width <= CM_POLICY_WIDTH_MAX && s->readout >= 1 && s->readout <= CM_POLICY_WIDTH_MAX;
+}
+
 cm_status cm_policy_new(const cm_policy_shape *shape, float bound, uint64_t seed, cm_policy **policy, cm_error *error)
 {
-  if (shape->inputs != CM_POLICY_INPUTS || shape->layers > CM_POLICY_LAYERS_MAX || shape->width < 1 ||
-      shape->width > CM_POLICY_WIDTH_MAX || shape->readout < 1 || shape->readout > CM_POLICY_WIDTH_MAX)
+  if (!fits(shape))
     return cm_fail(error, CM_BAD_OPTION,
-                   "a policy has %d inputs, up to %d convolutions, and widths from 1 to %d; this one has %u, %u, %u, %u",
-                   CM_POLICY_INPUTS, CM_POLICY_LAYERS_MAX, CM_POLICY_WIDTH_MAX, shape->inputs, shape->layers,
-                   shape->width, shape->readout);
+                   "a policy of kind %u is of a kind below %d, with as many inputs as that has, up to %d layers and widths "
+                   "from 1 to %d; this one has %u inputs, %u layers, widths %u and %u", shape->kind, CM_KINDS,
+                   CM_POLICY_LAYERS_MAX, CM_POLICY_WIDTH_MAX, shape->inputs, shape->layers, shape->width,
+                   shape->readout);
   if (!(bound > 0 && bound <= 1000))
     return cm_fail(error, CM_BAD_OPTION, "the bound is %g; it must be above 0 and at most 1000", (double)bound);
   cm_policy *made = calloc(1, sizeof *made);
@@ -53,7 +63,12 @@ cm_status cm_policy_new(const cm_policy_shape *shape, float bound, uint64_t seed
     cm_policy_free(made);
     return cm_fail(error, CM_NO_MEMORY, "out of memory for a policy");
   }
-  initialise(made, seed);
+  if (shape->kind == CM_KIND_LAYOUT)
+    initialise(made, seed);
+  else if (shape->kind == CM_KIND_PILOT)
+    cm_pilot_initialise(made, seed);
+  else
+    cm_letter_initialise(made, seed);
   *policy = made;
   return CM_OK;
 }

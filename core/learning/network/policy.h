@@ -26,11 +26,21 @@ enum cm_policy_input {
 
 enum { CM_POLICY_LAYERS_MAX = 8, CM_POLICY_WIDTH_MAX = 512, CM_POLICY_OUTPUTS = 2 };
 
+/* What a policy is. A letter's number is that of its axes. */
+typedef enum cm_policy_kind {
+  CM_KIND_LAYOUT,       /* as above: it is shown a layout and corrects it */
+  CM_KIND_LETTER,       /* the source's letter (core/learning/letter): a Gaussian over the physical nodes in order */
+  CM_KIND_LETTER_PLANE, /* one over their columns and one over their rows */
+  CM_KIND_PILOT,        /* it flies local search (core/learning/pilot) */
+  CM_KINDS
+} cm_policy_kind;
+
 typedef struct cm_policy_shape {
-  uint32_t inputs;  /* CM_POLICY_INPUTS */
+  uint32_t inputs;  /* CM_POLICY_INPUTS of a policy that is shown a layout; other kinds have their own */
   uint32_t layers;  /* graph convolutions */
   uint32_t width;   /* of each */
   uint32_t readout; /* width of the readout */
+  uint32_t kind;    /* cm_policy_kind */
 } cm_policy_shape;
 
 typedef struct cm_policy {
@@ -44,8 +54,9 @@ typedef struct cm_policy {
 /* Numbers that a shape has. */
 size_t cm_policy_count(const cm_policy_shape *shape);
 
-/* A policy before training: it leaves every node where it stands, give or take a deviation of half a step. Other
- * weights are drawn as He et al. 2015 say. CM_BAD_OPTION for a shape out of range. */
+/* A policy before training: it leaves every node where it stands, give or take a deviation of half a step; one of the
+ * letter wants all nodes near the middle; a pilot asks all kernels alike and never cools. Other weights are drawn as He et al. 2015 say. CM_BAD_OPTION for a shape out
+ * of range. */
 cm_status cm_policy_new(const cm_policy_shape *shape, float bound, uint64_t seed, cm_policy **policy, cm_error *error);
 void cm_policy_free(cm_policy *policy); /* NULL is allowed */
 
@@ -104,7 +115,14 @@ cm_status cm_policy_load(const char *path, cm_policy **policy, cm_error *error);
 /* The same from memory; `name` is for errors. */
 cm_status cm_policy_parse(const void *bytes, size_t size, const char *name, cm_policy **policy, cm_error *error);
 
-/* The policy that ships with the program. */
-cm_status cm_policy_shipped(cm_policy **policy, cm_error *error);
+/* The policies that ship with the program; the one of each kind. */
+typedef enum cm_shipped_policy {
+  CM_SHIPPED_LAYOUT,
+  CM_SHIPPED_LETTER,       /* one axis */
+  CM_SHIPPED_LETTER_PLANE, /* two */
+  CM_SHIPPED_PILOT,
+  CM_SHIPPED_POLICIES
+} cm_shipped_policy;
+cm_status cm_policy_shipped(cm_shipped_policy which, cm_policy **policy, cm_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 /* Policy files: shape, bound, card and numbers between a magic word and a seal. */
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,15 +9,18 @@
 #include "core/learning/network/sealed.h"
 #include "core/learning/network/shipped.h"
 
-static const char magic[] = "CMPOL001"; /* the last three are the version */
+/* The last three are the version. A shape of the second has its kind too. */
+static const char magic[] = "CMPOL001", magic_kind[] = "CMPOL002";
+static const size_t shape_bytes = offsetof(cm_policy_shape, kind);
 static const char kind[] = "policy";
 
 cm_status cm_policy_save(const cm_policy *policy, const char *path, cm_error *error)
 {
   cm_sealed_writer w;
   uint32_t card = (uint32_t)strlen(policy->card);
-  cm_sealed_begin(&w, magic);
-  cm_sealed_put(&w, &policy->shape, sizeof policy->shape);
+  bool kinds = policy->shape.kind > 0;
+  cm_sealed_begin(&w, kinds ? magic_kind : magic);
+  cm_sealed_put(&w, &policy->shape, kinds ? sizeof policy->shape : shape_bytes);
   cm_sealed_put(&w, &policy->bound, sizeof policy->bound);
   cm_sealed_put(&w, &card, sizeof card);
   cm_sealed_put(&w, policy->card, card);
@@ -38,13 +42,13 @@ static bool all_finite(const cm_policy *policy)
 }
 
 /* The sealed fields; the seal was right, so that what is wrong here was wrong when it was written. */
-static cm_status read_fields(cm_sealed_reader *r, const char *name, cm_policy **policy, cm_error *error)
+static cm_status read_fields(cm_sealed_reader *r, bool kinds, const char *name, cm_policy **policy, cm_error *error)
 {
-  cm_policy_shape shape;
+  cm_policy_shape shape = {0};
   float bound;
   uint32_t length;
   cm_policy *made;
-  cm_sealed_get(r, &shape, sizeof shape);
+  cm_sealed_get(r, &shape, kinds ? sizeof shape : shape_bytes);
   cm_sealed_get(r, &bound, sizeof bound);
   cm_sealed_get(r, &length, sizeof length);
   if (r->failed || length > r->size - r->at)
@@ -78,9 +82,10 @@ static cm_status read_fields(cm_sealed_reader *r, const char *name, cm_policy **
 cm_status cm_policy_parse(const void *bytes, size_t size, const char *name, cm_policy **policy, cm_error *error)
 {
   cm_sealed_reader r;
-  if (cm_sealed_open(&r, bytes, size, magic, kind, name, error) != CM_OK)
+  bool kinds = size > CM_MAGIC_BYTES && memcmp(bytes, magic_kind, CM_MAGIC_BYTES) == 0;
+  if (cm_sealed_open(&r, bytes, size, kinds ? magic_kind : magic, kind, name, error) != CM_OK)
     return error->status;
-  return read_fields(&r, name, policy, error);
+  return read_fields(&r, kinds, name, policy, error);
 }
 
 cm_status cm_policy_load(const char *path, cm_policy **policy, cm_error *error)
@@ -94,7 +99,8 @@ cm_status cm_policy_load(const char *path, cm_policy **policy, cm_error *error)
   return status;
 }
 
-cm_status cm_policy_shipped(cm_policy **policy, cm_error *error)
+cm_status cm_policy_shipped(cm_shipped_policy which, cm_policy **policy, cm_error *error)
 {
-  return cm_policy_parse(cm_shipped_policy, cm_shipped_policy_size, "the policy of this program", policy, error);
+  const cm_shipped_file *file = &cm_shipped_files[which];
+  return cm_policy_parse(file->bytes, file->size, "a policy of this program", policy, error);
 }

@@ -1,10 +1,14 @@
-/* The bytes of the policy file that ships with the program, made at build time; inside this room only. */
+/* The bytes of the policy files that ship with the program, made at build time; inside this room only. */
 #ifndef CM_LEARNING_NETWORK_SHIPPED_H
 #define CM_LEARNING_NETWORK_SHIPPED_H
 
 #include <stddef.h>
 
-extern const unsigned char cm_shipped_policy[];
-extern const size_t cm_shipped_policy_size;
+typedef struct cm_shipped_file {
+  const unsigned char *bytes;
+  size_t size;
+} cm_shipped_file;
+
+extern const cm_shipped_file cm_shipped_files[]; /* in the order of cm_shipped_policy */
 
 #endif

@@ -178,6 +178,7 @@ void cm_episode_free(cm_episode *episode)
     cm_free(look->mean);
     cm_free(look->log_deviation);
     cm_free(look->advantage);
+    cm_letter_look_free(look);
   }
   cm_free(episode->look);
   *episode = (cm_episode){0};

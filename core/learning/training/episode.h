@@ -2,6 +2,7 @@
 #ifndef CM_LEARNING_TRAINING_EPISODE_H
 #define CM_LEARNING_TRAINING_EPISODE_H
 
+#include "core/learning/letter/letter.h"
 #include "core/learning/training/train.h"
 
 /* One look of a policy at a scene, the two placements that it drew (one mirrors the other around the means), and how
@@ -12,6 +13,13 @@ typedef struct cm_look {
   float *action[2];    /* [2 nodes] */
   float *mean, *log_deviation; /* [2 nodes] of the policy that drew them */
   float *advantage;    /* [nodes] of action[0]; action[1] has its negative */
+  /* Of the letter instead: one processor, and several draws of places. */
+  cm_letter_view view;
+  cm_letter_places places;
+  uint32_t draws;
+  uint32_t *drawn;     /* [draws * nodes * axes] */
+  float *was;          /* [draws * nodes * axes] log of their probabilities then */
+  float *worth;        /* [draws * nodes] */
 } cm_look;
 
 typedef struct cm_episode {
@@ -32,6 +40,33 @@ void cm_episode_free(cm_episode *episode); /* harmless on a zeroed one */
  * scene. */
 cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm_train_options *options,
                           cm_memory *memory, float *gradient, cm_error *error);
+
+/* The same for a policy of the letter: options->draws placements in one time step. sequential is minus the reward of the
+ * sequential placement; the episode's reward is the mean over draws of how many times smaller theirs is. */
+cm_status cm_letter_play(const cm_policy *policy, const cm_example *example, double sequential,
+                         const cm_train_options *options, uint64_t number, cm_run *run, cm_episode *episode,
+                         cm_error *error);
+cm_status cm_letter_descend(const cm_policy *policy, const cm_look *look, const cm_train_options *options,
+                            cm_memory *memory, float *gradient, cm_error *error);
+void cm_letter_look_free(cm_look *look);
+
+/* R of a placement, with the turns that XY routing forbids and the example's multicast trees. As cm_reward_compute. */
+cm_status cm_letter_reward(const cm_example *example, const uint32_t *at, cm_run *run, double *reward, cm_error *error);
+
+/* What a pilot flies in training. */
+typedef struct cm_flight {
+  const cm_scene *scene;
+  const uint32_t *start; /* [nodes] */
+  double hops, sequential; /* traffic at the start; of the sequential placement */
+  double tries;            /* a node */
+  uint64_t seed;
+} cm_flight;
+
+/* flight [options->batch] flown by options->draws pairs of pilots, options->noise up and down from this one. Fills
+ * gradient [count], what descends, and of the point episodes (flights), reward (what the sequential placement costs over
+ * what the pilot's does, geometric mean) and gained (share taken off the start). */
+cm_status cm_pilot_descend(const cm_policy *pilot, const cm_flight *flight, const cm_train_options *options,
+                           uint64_t update, cm_run *run, float *gradient, cm_curve_point *point, cm_error *error);
 
 /* Sum over nodes of what a placement loses (cm_scene_losses), loss [nodes] by the way. */
 double cm_scene_loss(const cm_scene *scene, const uint32_t *at, double *loss);

@@ -184,6 +184,29 @@ cm_status cm_example_draw(cm_family family, uint32_t nodes, uint64_t seed, cm_ru
   return status;
 }
 
+cm_status cm_example_cast(const cm_flows *flows, uint64_t seed, cm_run *run, cm_multicast *multicast, cm_error *error)
+{
+  cm_multicast made = {.nodes = flows->parts};
+  cm_random random;
+  cm_random_init(&random, seed, CM_STREAM_EXAMPLES, UINT64_MAX - 1);
+  if (CM_NEW(run->memory, made.first, (size_t)flows->parts + 1, error) != CM_OK ||
+      CM_NEW(run->memory, made.target, flows->first[flows->parts], error) != CM_OK) {
+    cm_multicast_free(&made);
+    return error->status;
+  }
+  for (uint32_t v = 0; v < flows->parts; v++) {
+    uint64_t count = flows->first[v + 1] - flows->first[v];
+    made.first[v + 1] = made.first[v];
+    if (cm_random_unit(&random) < 0.5 || count < 2)
+      continue;
+    memcpy(made.target + made.first[v], flows->target + flows->first[v], count * sizeof *made.target);
+    made.first[v + 1] += count;
+    made.trees++;
+  }
+  *multicast = made;
+  return CM_OK;
+}
+
 /* ---- real networks ---- */
 
 static cm_status partition(const cm_topology *topology, uint32_t parts, uint64_t seed, cm_run *run,

@@ -31,6 +31,10 @@ typedef enum cm_family {
 cm_status cm_example_draw(cm_family family, uint32_t nodes, uint64_t seed, cm_run *run, cm_flows **flows,
                           cm_error *error);
 
+/* Multicast nodes for a drawn graph: about half of the nodes that talk to several others reach them all with one axon.
+ * O(flows). */
+cm_status cm_example_cast(const cm_flows *flows, uint64_t seed, cm_run *run, cm_multicast *multicast, cm_error *error);
+
 /* The part graph of a network for `parts` parts: partitioned for the least edge cut where it has more vertices, else
  * taken as it is. */
 cm_status cm_example_partition(const cm_topology *topology, uint32_t parts, uint64_t seed, cm_run *run,

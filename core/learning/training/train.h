@@ -18,13 +18,18 @@ typedef struct cm_train_options {
   double clip;          /* of the ratio of probabilities */
   double rate;          /* of Adam, falling to a tenth of it over the updates */
   double whole;         /* share of the whole placement's reward in a node's advantage */
+  double own;           /* of the letter: share of what the node itself loses; the others have it at 1 */
+  uint32_t draws;       /* of the letter: placements drawn in an episode, which is one time step */
   double entropy;       /* bonus on log(deviation) */
   uint32_t held_out;    /* every so many examples one is not trained on but watched; 0: none */
   uint32_t watch;       /* the held-out ones are tried every so many updates */
 } cm_train_options;
 
-/* What seems to suit most. */
+/* What seems to suit most; what suits the letter; and a pilot, of whose options noise is that of its numbers, batch the graphs
+ * and draws the pairs of flights a graph that an update sees. */
 cm_train_options cm_train_defaults(void);
+cm_train_options cm_train_letter_defaults(void);
+cm_train_options cm_train_pilot_defaults(void);
 
 /* One row of the learning curve. */
 typedef struct cm_curve_point {
@@ -34,7 +39,7 @@ typedef struct cm_curve_point {
   double gained;      /* mean share of the loss that the policy took off its start, per look */
   double held_out;    /* mean over held-out examples of log(hops of the policy / hops of the sequential placement),
                          as a ratio; 0: not tried at this update */
-  double start;       /* the same for where the policy starts from */
+  double start;       /* the same for where the policy starts from; the letter's, which starts from nothing: at random */
 } cm_curve_point;
 
 typedef struct cm_training cm_training;

@@ -9,9 +9,12 @@
 #include "core/learning/agent/agent.h"
 #include "core/learning/deadlock.h"
 #include "core/learning/agent/refine.h"
+#include "core/learning/letter/letter.h"
+#include "core/learning/pilot/pilot.h"
 #include "core/learning/reward.h"
 #include "core/mapping/options.h"
 #include "core/mapping/routes/routes.h"
+#include "core/placement/arrange.h"
 #include "core/placement/placement.h"
 
 enum { REWARD_SWEEPS = 160 };
@@ -29,6 +32,7 @@ typedef struct job {
   cm_reward_task task;
   cm_acted acted[CM_LAYOUTS];
   uint32_t *other; /* [parts] the core of each, by others */
+  uint32_t *at;    /* [parts] the site of each, on the way */
 } job;
 
 /* What a placement came to. */
@@ -37,6 +41,12 @@ typedef struct outcome {
   cm_reward reward;
   bool rewarded; /* dead links may leave multicast nodes no way */
 } outcome;
+
+/* What is told of a mapping; refined and others only where there was refinement. */
+typedef struct told {
+  outcome alone, refined, others;
+  outcome letter, plane; /* the source's method, as a baseline */
+} told;
 
 static cm_status tell_flows(job *j, const uint32_t *part, cm_error *error)
 {
@@ -81,6 +91,11 @@ static void name_cores(const job *j, const uint32_t *at, uint32_t *core)
     core[p] = j->region->cores[at[p]];
 }
 
+static bool is_letter(const job *j)
+{
+  return j->policy->shape.kind == CM_KIND_LETTER || j->policy->shape.kind == CM_KIND_LETTER_PLANE;
+}
+
 /* Looks at pairs of cores when annealing what swaps have left. */
 static const double looks[] = {[CM_PRESET_REFERENCE] = 0, [CM_PRESET_FAST] = 0, [CM_PRESET_BALANCED] = 5e8,
                                [CM_PRESET_BEST] = 5e9};
@@ -101,6 +116,8 @@ static cm_status refine_reward(job *j, uint32_t start, uint32_t *core, double *r
 static cm_status refine_rewards(job *j, uint32_t *core, cm_error *error)
 {
   double most = -INFINITY, reward;
+  if (is_letter(j)) /* which made one placement: that in core */
+    return refine_reward(j, 0, core, &reward, error);
   for (uint32_t start = 0; start < CM_LAYOUTS; start++) {
     name_cores(j, j->acted[start].at, j->other);
     if (refine_reward(j, start, j->other, &reward, error) != CM_OK)
@@ -112,6 +129,21 @@ static cm_status refine_rewards(job *j, uint32_t *core, cm_error *error)
   return CM_OK;
 }
 
+/* On few cores the engine is often ahead of swaps, in milliseconds: preset fast keeps the better of both. */
+static cm_status ask_engine(job *j, uint32_t *core, cm_error *error)
+{
+  const struct cm_map_options *o = j->input->options;
+  cm_arrange_options options = {.effort = CM_ARRANGE_FAST, .seed = o->placement_seed};
+  cm_arrange_result made;
+  if (o->preset != CM_PRESET_FAST || j->region->core_count > CM_REFINE_FEW_SITES)
+    return CM_OK;
+  if (cm_arrange(j->parts, j->input->chip, j->region, &options, j->run, j->other, &made, error) != CM_OK)
+    return error->status;
+  if (cm_placement_traffic(j->parts, j->input->chip, j->other) < cm_placement_traffic(j->parts, j->input->chip, core))
+    memcpy(core, j->other, j->parts->vertex_count * sizeof *core);
+  return CM_OK;
+}
+
 /* Refines what the policy made for what the job aims at: fills core [parts]. */
 static cm_status refine(job *j, uint32_t *core, cm_error *error)
 {
@@ -120,10 +152,17 @@ static cm_status refine(job *j, uint32_t *core, cm_error *error)
   cm_run_phase(j->run, "refine");
   if (o->policy_aim == CM_AIM_REWARD)
     return refine_rewards(j, core, error);
-  if (cm_acted_refine(j->scene, &options, j->run, j->acted, error) != CM_OK)
-    return error->status;
-  name_cores(j, j->acted[cm_acted_best(j->acted)].at, core);
-  return CM_OK;
+  const uint32_t *at = j->at;
+  if (is_letter(j)) {
+    if (cm_scene_refine(j->scene, &options, j->run, j->at, error) != CM_OK)
+      return error->status;
+  } else {
+    if (cm_acted_refine(j->scene, &options, j->run, j->acted, error) != CM_OK)
+      return error->status;
+    at = j->acted[cm_acted_best(j->acted)].at;
+  }
+  name_cores(j, at, core);
+  return ask_engine(j, core, error);
 }
 
 /* The seed's bisection with the same refinement: as many looks at hops, or one annealing on the reward. */
@@ -132,7 +171,7 @@ static cm_status bisect(job *j, cm_error *error)
   const struct cm_map_options *o = j->input->options;
   cm_refine_options options = {CM_LAYOUTS * looks[o->preset], o->placement_seed};
   double reward;
-  uint32_t *at = j->acted[0].at; /* not needed any more */
+  uint32_t *at = j->at;
   cm_run_phase(j->run, "compare");
   if (cm_place_by_bisection(j->parts, j->input->chip, j->region, o->bisection_tries, o->placement_seed, j->run,
                             j->other, error) != CM_OK)
@@ -179,48 +218,85 @@ static double gained(const cm_acted *acted)
   return acted->before > 0 ? 1 - (double)acted->after / (double)acted->before : 0;
 }
 
-static cm_status report(job *j, const outcome *alone, const outcome *refined, const outcome *others,
-                        const uint32_t *core, json_t **json, cm_error *error)
+static const char *const policies[CM_KINDS] = {"layout", "letter", "letter-plane", "pilot"};
+
+static cm_status report(job *j, const told *t, const uint32_t *core, json_t **json, cm_error *error)
 {
   static const char *const starts[CM_LAYOUTS] = {"spectral", "curve"};
+  bool refining = j->input->options->policy_refinement;
+  const outcome *last = refining ? &t->refined : &t->alone;
   json_t *deadlock;
   if (check_deadlock(j, core, &deadlock, error) != CM_OK)
     return error->status;
-  json_t *told = json_pack("{s:o, s:i, s:o}", "policy_alone", outcome_json(j, alone), "processors",
-                           (int)j->scene->processors, "deadlock", deadlock);
-  for (int l = 0; l < CM_LAYOUTS; l++)
-    json_object_set_new(told, starts[l],
+  json_t *learned = json_pack("{s:s, s:o, s:i, s:o, s:o, s:o}", "policy", policies[j->policy->shape.kind], "policy_alone",
+                              outcome_json(j, &t->alone), "processors", (int)j->scene->processors, "deadlock", deadlock,
+                              "letter", outcome_json(j, &t->letter), "letter_plane", outcome_json(j, &t->plane));
+  for (int l = 0; l < CM_LAYOUTS && j->acted[l].at != NULL; l++)
+    json_object_set_new(learned, starts[l],
                         json_pack("{s:f, s:i}", "gained", gained(&j->acted[l]), "steps", (int)j->acted[l].steps));
-  if (refined != NULL)
-    json_object_set_new(told, "policy_refined", outcome_json(j, refined));
-  if (others != NULL)
-    json_object_set_new(told, "bisection_refined", outcome_json(j, others));
-  *json = json_pack("{s:{s:s, s:f}, s:o}", "placement", "method", refined != NULL ? "policy and refinement" : "policy",
-                    "part_traffic",
-                    (double)(refined != NULL ? refined : alone)->hops / (double)j->input->topology->weight_scale,
-                    "learned", told);
+  if (refining) {
+    json_object_set_new(learned, "policy_refined", outcome_json(j, &t->refined));
+    json_object_set_new(learned, "bisection_refined", outcome_json(j, &t->others));
+  }
+  *json = json_pack("{s:{s:s, s:f}, s:o}", "placement", "method", refining ? "policy and refinement" : "policy",
+                    "part_traffic", (double)last->hops / (double)j->input->topology->weight_scale, "learned", learned);
   return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+/* What the source's method makes of the same scene. */
+static cm_status compare_letter(job *j, cm_shipped_policy which, outcome *o, cm_error *error)
+{
+  cm_policy *letter;
+  if (cm_policy_shipped(which, &letter, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_letter_place(letter, j->scene, j->run, j->at, error);
+  cm_policy_free(letter);
+  if (status != CM_OK)
+    return status;
+  name_cores(j, j->at, j->other);
+  return judge(j, j->other, o, error);
+}
+
+/* What the policy says, and nothing else: fills core [parts]. */
+static cm_status ask(job *j, uint32_t *core, cm_error *error)
+{
+  const uint32_t *at = j->at;
+  if (is_letter(j)) {
+    if (cm_letter_place(j->policy, j->scene, j->run, j->at, error) != CM_OK)
+      return error->status;
+  } else {
+    bool pilot = j->policy->shape.kind == CM_KIND_PILOT;
+    if ((pilot ? cm_pilot_act(j->policy, j->scene, 0, j->input->options->placement_seed, j->run, j->acted, error)
+               : cm_policy_act(j->policy, j->scene, 0, j->run, j->acted, error)) != CM_OK)
+      return error->status;
+    at = j->acted[cm_acted_best(j->acted)].at;
+  }
+  name_cores(j, at, core);
+  return CM_OK;
 }
 
 static cm_status place(job *j, uint32_t *core, json_t **json, cm_error *error)
 {
-  outcome alone, refined, others;
+  told t;
   bool refining = j->input->options->policy_refinement;
   cm_run_phase(j->run, "policy");
-  if (cm_policy_act(j->policy, j->scene, 0, j->run, j->acted, error) != CM_OK)
-    return error->status;
-  name_cores(j, j->acted[cm_acted_best(j->acted)].at, core);
-  cm_status status = judge(j, core, &alone, error);
+  cm_status status = ask(j, core, error);
+  if (status == CM_OK)
+    status = judge(j, core, &t.alone, error);
   if (status == CM_OK && refining)
     status = refine(j, core, error);
   if (status == CM_OK && refining)
-    status = judge(j, core, &refined, error);
+    status = judge(j, core, &t.refined, error);
   if (status == CM_OK && refining)
     status = bisect(j, error);
   if (status == CM_OK && refining)
-    status = judge(j, j->other, &others, error);
+    status = judge(j, j->other, &t.others, error);
   if (status == CM_OK)
-    status = report(j, &alone, refining ? &refined : NULL, refining ? &others : NULL, core, json, error);
+    status = compare_letter(j, CM_SHIPPED_LETTER, &t.letter, error);
+  if (status == CM_OK)
+    status = compare_letter(j, CM_SHIPPED_LETTER_PLANE, &t.plane, error);
+  if (status == CM_OK)
+    status = report(j, &t, core, json, error);
   return status;
 }
 
@@ -233,9 +309,11 @@ cm_status cm_place_by_policy(const cm_map_input *input, const uint32_t *part, co
     return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
   }
   cm_status status = input->policy != NULL ? cm_policy_load(input->policy, &j.policy, error)
-                                           : cm_policy_shipped(&j.policy, error);
+                                           : cm_policy_shipped((cm_shipped_policy)input->options->policy, &j.policy, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, j.other, parts->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, j.at, parts->vertex_count, error);
   if (status == CM_OK)
     status = tell_flows(&j, part, error);
   if (status == CM_OK)
@@ -248,5 +326,6 @@ cm_status cm_place_by_policy(const cm_map_input *input, const uint32_t *part, co
   cm_multicast_free(&j.multicast);
   cm_flows_free(j.flows);
   cm_free(j.other);
+  cm_free(j.at);
   return status;
 }

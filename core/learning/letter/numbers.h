@@ -1,0 +1,23 @@
+/* Where the numbers of the letter's network stand among its parameters; inside core/learning only. */
+#ifndef CM_LEARNING_LETTER_NUMBERS_H
+#define CM_LEARNING_LETTER_NUMBERS_H
+
+#include "core/learning/network/policy.h"
+
+typedef struct cm_letter_numbers {
+  uint32_t inputs[CM_POLICY_LAYERS_MAX];
+  size_t own[CM_POLICY_LAYERS_MAX], difference[CM_POLICY_LAYERS_MAX]; /* [inputs * width] */
+  size_t bias[CM_POLICY_LAYERS_MAX];                                  /* [width] */
+  uint32_t readout_inputs;
+  size_t readout, readout_bias;      /* [readout_inputs * readout], [readout] */
+  size_t full, mix, full_bias;       /* [readout * readout] twice, [readout] */
+  size_t output, output_bias;        /* [readout * 2 axes], [2 axes] */
+  size_t count;
+} cm_letter_numbers;
+
+cm_letter_numbers cm_letter_numbers_of(const cm_policy_shape *shape);
+
+/* Before training: He et al. 2015, the output layer a tenth of that, deviations a fifth of the bound. */
+void cm_letter_initialise(cm_policy *policy, uint64_t seed);
+
+#endif

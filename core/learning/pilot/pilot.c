@@ -1,0 +1,302 @@
+#include "core/learning/pilot/pilot.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/partition/options.h"
+
+enum { NOBODY = UINT32_MAX, TRIES = 600, SAMPLES = 200, LOOKS_A_TRY = 12 /* what a try costs besides its neighbours */ };
+
+/* ---- the network ---- */
+
+size_t cm_pilot_count(const cm_policy_shape *shape)
+{
+  return (size_t)shape->inputs * shape->width + ((size_t)shape->width + shape->inputs) * CM_PILOT_OUTPUTS;
+}
+
+void cm_pilot_initialise(cm_policy *pilot, uint64_t seed)
+{
+  size_t hidden = (size_t)pilot->shape.inputs * pilot->shape.width;
+  cm_random random;
+  cm_random_init(&random, seed, CM_STREAM_POLICY, 3);
+  cm_random_normals(&random, pilot->parameter, hidden);
+  for (size_t i = 0; i < hidden; i++)
+    pilot->parameter[i] *= 0.5f;
+}
+
+void cm_pilot_ask(const cm_policy *pilot, const float *input, float *output)
+{
+  size_t width = pilot->shape.width;
+  const float *hidden = pilot->parameter, *out = hidden + CM_PILOT_INPUTS * width;
+  const float *direct = out + width * CM_PILOT_OUTPUTS;
+  memset(output, 0, CM_PILOT_OUTPUTS * sizeof *output);
+  for (size_t k = 0; k < width; k++) {
+    float sum = 0;
+    for (size_t i = 0; i < CM_PILOT_INPUTS; i++)
+      sum += input[i] * hidden[i * width + k];
+    float bent = tanhf(sum);
+    for (size_t o = 0; o < CM_PILOT_OUTPUTS; o++)
+      output[o] += bent * out[k * CM_PILOT_OUTPUTS + o];
+  }
+  for (size_t i = 0; i < CM_PILOT_INPUTS; i++)
+    for (size_t o = 0; o < CM_PILOT_OUTPUTS; o++)
+      output[o] += input[i] * direct[i * CM_PILOT_OUTPUTS + o];
+}
+
+/* ---- the search ---- */
+
+/* What a kernel did in the last stretch. */
+typedef struct record {
+  uint32_t tries, accepted, saved;
+} record;
+
+typedef struct flight {
+  const cm_scene *scene;
+  uint32_t *at, *on, *best; /* [nodes] site; [sites] node; [nodes] */
+  uint32_t *core_at;        /* [nodes] core of each: as at, but where it lies */
+  cm_random random;
+  record of[CM_KERNELS];
+  uint32_t window;
+  double unit;              /* mean size of what a trade anywhere changes at the start */
+  int64_t cost, least;      /* beside that at the start */
+} flight;
+
+/* 32 random bits at a time. */
+static inline uint32_t bits(cm_random *random)
+{
+  return (uint32_t)(cm_random_next(random) >> 32);
+}
+
+static inline uint32_t pick(cm_random *random, uint32_t bound)
+{
+  return (uint32_t)(((uint64_t)bits(random) * bound) >> 32);
+}
+
+/* The heavier of two of v's neighbours, drawn at random. */
+static uint32_t friend_of(flight *f, uint32_t v)
+{
+  const cm_graph *g = f->scene->graph;
+  uint64_t first = g->first[v];
+  uint32_t degree = (uint32_t)(g->first[v + 1] - first);
+  uint64_t a = first + pick(&f->random, degree), b = first + pick(&f->random, degree);
+  return g->neighbour[g->weight[a] >= g->weight[b] ? a : b];
+}
+
+static int32_t middle(int32_t a, int32_t b, int32_t c)
+{
+  int32_t low = a < b ? a : b, high = a < b ? b : a;
+  return c < low ? low : c > high ? high : c;
+}
+
+/* A site that a kernel proposes for v, or NOBODY. */
+static uint32_t propose(flight *f, cm_kernel kernel, uint32_t v)
+{
+  const cm_scene *s = f->scene;
+  int32_t width = (int32_t)s->chip->width, height = (int32_t)s->chip->height, x, y;
+  uint32_t reach = kernel == CM_KERNEL_WINDOW ? f->window : 1;
+  if (kernel == CM_KERNEL_WINDOW) {
+    x = (int32_t)f->core_at[v] % width;
+    y = (int32_t)f->core_at[v] / width;
+  } else if (s->graph->first[v + 1] == s->graph->first[v])
+    return NOBODY;
+  else if (kernel == CM_KERNEL_NEIGHBOUR) {
+    int32_t core = (int32_t)f->core_at[friend_of(f, v)];
+    x = core % width;
+    y = core / width;
+  } else {
+    int32_t a = (int32_t)f->core_at[friend_of(f, v)], b = (int32_t)f->core_at[friend_of(f, v)];
+    int32_t c = (int32_t)f->core_at[friend_of(f, v)];
+    x = middle(a % width, b % width, c % width);
+    y = middle(a / width, b / width, c / width);
+  }
+  uint64_t number = cm_random_next(&f->random);
+  uint32_t wide = 2 * reach + 1;
+  x += (int32_t)(((number & 0xffffffff) * wide) >> 32) - (int32_t)reach;
+  y += (int32_t)(((number >> 32) * wide) >> 32) - (int32_t)reach;
+  if (x < 0 || y < 0 || x >= width || y >= height)
+    return NOBODY;
+  uint32_t to = s->site_on[(size_t)y * (size_t)width + (size_t)x];
+  return to != f->at[v] ? to : NOBODY;
+}
+
+/* Change of the cost when v goes to site `to`, where `other` comes from (NOBODY: from nowhere). */
+static int64_t change_of(const flight *f, uint32_t v, uint32_t to, uint32_t other)
+{
+  const cm_graph *g = f->scene->graph;
+  const cm_axes *x = f->scene->axes;
+  uint32_t from = f->at[v];
+  const uint32_t *to_x = x->dx + (size_t)x->column[to] * x->columns, *to_y = x->dy + (size_t)x->row[to] * x->rows;
+  const uint32_t *from_x = x->dx + (size_t)x->column[from] * x->columns;
+  const uint32_t *from_y = x->dy + (size_t)x->row[from] * x->rows;
+  int64_t change = 0;
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+    uint32_t u = g->neighbour[i], site = f->at[u], column = x->column[site], row = x->row[site];
+    int64_t further = (int64_t)to_x[column] + to_y[row] - from_x[column] - from_y[row];
+    change += u == other ? 0 : (int64_t)g->weight[i] * further;
+  }
+  return change;
+}
+
+static void settle(flight *f, uint32_t v, uint32_t site)
+{
+  f->at[v] = site;
+  f->on[site] = v;
+  f->core_at[v] = f->scene->site[site];
+}
+
+/* One try; returns what it cost in looks. */
+static uint64_t attempt(flight *f, cm_kernel kernel, double heat)
+{
+  const cm_graph *g = f->scene->graph;
+  uint32_t v = pick(&f->random, f->scene->nodes), to = propose(f, kernel, v);
+  record *r = &f->of[kernel];
+  r->tries++;
+  if (to == NOBODY)
+    return LOOKS_A_TRY / 2;
+  uint32_t other = f->on[to], from = f->at[v];
+  int64_t change = change_of(f, v, to, other) + (other == NOBODY ? 0 : change_of(f, other, from, v));
+  uint64_t looks = g->first[v + 1] - g->first[v] + LOOKS_A_TRY + (other == NOBODY ? 0 : g->first[other + 1] - g->first[other]);
+  if (change > 0 && (double)change > -heat * log((bits(&f->random) + 1.0) / 0x1p32))
+    return looks;
+  settle(f, v, to);
+  f->on[from] = NOBODY;
+  if (other != NOBODY)
+    settle(f, other, from);
+  f->cost += change;
+  r->accepted++;
+  r->saved += change < 0;
+  return looks;
+}
+
+/* Mean size of what trades anywhere change. */
+static double roughness(flight *f)
+{
+  double sum = 0;
+  uint32_t count = 0;
+  for (uint32_t k = 0; k < SAMPLES; k++) {
+    uint32_t v = pick(&f->random, f->scene->nodes), to = pick(&f->random, f->scene->sites), other = f->on[to];
+    if (to == f->at[v])
+      continue;
+    int64_t change = change_of(f, v, to, other) + (other == NOBODY ? 0 : change_of(f, other, f->at[v], v));
+    sum += fabs((double)change);
+    count++;
+  }
+  return count > 0 && sum > 0 ? sum / count : 1;
+}
+
+static void look_around(const flight *f, double start, double tries, double done, float *input)
+{
+  const cm_scene *s = f->scene;
+  double degree = (double)s->graph->entry_count / s->nodes;
+  input[CM_PILOT_DONE] = (float)(2 * done - 1);
+  input[CM_PILOT_DONE_SQUARED] = (float)(2 * done * done - 1);
+  for (int k = 0; k < CM_KERNELS; k++) {
+    double asked = fmax(f->of[k].tries, 1);
+    input[CM_PILOT_ACCEPTED + k] = (float)(f->of[k].accepted / asked);
+    input[CM_PILOT_SAVED + k] = (float)(f->of[k].saved / asked);
+  }
+  input[CM_PILOT_COST] = (float)log(fmax((start + (double)f->cost) / start, 1e-3));
+  input[CM_PILOT_SIZE] = (float)(log2(s->nodes) / 10);
+  input[CM_PILOT_DENSITY] = (float)sqrt(degree / s->nodes);
+  input[CM_PILOT_TRIES] = (float)(log(tries + 1) / 8);
+  input[CM_PILOT_ROUGH] = (float)log(f->unit / (start / s->nodes));
+  input[CM_PILOT_ONE] = 1;
+}
+
+/* How often each kernel is asked, of 2^16. */
+static void shares(const float *logit, uint32_t *until)
+{
+  double sum = 0, power[CM_KERNELS], up = 0;
+  for (int k = 0; k < CM_KERNELS; k++)
+    sum += power[k] = 0.02 + exp(fmin(fmax((double)logit[k], -6), 6));
+  for (int k = 0; k < CM_KERNELS; k++)
+    until[k] = (uint32_t)(65536 * (up += power[k] / sum));
+}
+
+static cm_status fly(flight *f, const cm_policy *pilot, double tries, double start, cm_run *run, cm_error *error)
+{
+  const cm_scene *s = f->scene;
+  uint32_t columns = s->axes->columns, rows = s->axes->rows, most = columns > rows ? columns : rows;
+  float input[CM_PILOT_INPUTS], output[CM_PILOT_OUTPUTS];
+  double used = 0, looks = tries * (2 * (double)s->graph->entry_count + (double)LOOKS_A_TRY * s->nodes);
+  f->unit = roughness(f);
+  for (uint32_t stretch = 0; stretch < CM_PILOT_STRETCHES; stretch++) {
+    uint32_t until[CM_KERNELS];
+    look_around(f, start, tries, (double)stretch / CM_PILOT_STRETCHES, input);
+    cm_pilot_ask(pilot, input, output);
+    memset(f->of, 0, sizeof f->of);
+    shares(output + CM_PILOT_KERNEL, until);
+    double heat = stretch + 1 < CM_PILOT_STRETCHES ? f->unit * exp(fmin((double)output[CM_PILOT_HEAT] - 3, 2)) : 0;
+    double wide = most * exp(fmin((double)output[CM_PILOT_WINDOW] - 1, 0));
+    f->window = wide < 1 ? 1 : (uint32_t)wide;
+    for (double end = looks * (stretch + 1) / CM_PILOT_STRETCHES; used < end;) {
+      uint32_t number = bits(&f->random) & 65535;
+      cm_kernel kernel = number < until[0] ? CM_KERNEL_WINDOW : number < until[1] ? CM_KERNEL_CENTRE : CM_KERNEL_NEIGHBOUR;
+      used += (double)attempt(f, kernel, heat);
+    }
+    if (f->cost < f->least) {
+      f->least = f->cost;
+      memcpy(f->best, f->at, s->nodes * sizeof *f->best);
+    }
+    if (cm_run_check(run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+cm_status cm_pilot_fly(const cm_policy *pilot, const cm_scene *scene, double tries, uint64_t seed, cm_run *run,
+                       uint32_t *at, uint64_t *hops, cm_error *error)
+{
+  flight f = {.scene = scene, .at = at};
+  uint64_t start = cm_scene_hops(scene, at);
+  cm_status status = CM_OK;
+  if (scene->nodes < 2 || start == 0) {
+    *hops = start;
+    return CM_OK;
+  }
+  if (CM_NEW(run->memory, f.on, scene->sites, error) != CM_OK ||
+      CM_NEW(run->memory, f.best, scene->nodes, error) != CM_OK ||
+      CM_NEW(run->memory, f.core_at, scene->nodes, error) != CM_OK)
+    status = error->status;
+  if (status == CM_OK) {
+    memset(f.on, 0xff, scene->sites * sizeof *f.on);
+    memcpy(f.best, at, scene->nodes * sizeof *at);
+    for (uint32_t v = 0; v < scene->nodes; v++)
+      settle(&f, v, at[v]);
+    cm_random_init(&f.random, seed, CM_STREAM_HOPS, 1);
+    status = fly(&f, pilot, tries, (double)start, run, error);
+    memcpy(at, f.best, scene->nodes * sizeof *at);
+    *hops = (uint64_t)((int64_t)start + f.least);
+  }
+  cm_free(f.on);
+  cm_free(f.best);
+  cm_free(f.core_at);
+  return status;
+}
+
+cm_status cm_pilot_act(const cm_policy *pilot, const cm_scene *scene, double tries, uint64_t seed, cm_run *run,
+                       cm_acted *acted, cm_error *error)
+{
+  cm_acted made[CM_LAYOUTS] = {0};
+  cm_status status = CM_OK;
+  tries = tries > 0 ? tries : TRIES;
+  for (int l = 0; l < CM_LAYOUTS && status == CM_OK; l++) {
+    status = CM_NEW(run->memory, made[l].at, scene->nodes, error);
+    if (status == CM_OK)
+      status = cm_scene_layout(scene, (cm_layout)l, run, made[l].at, error);
+    if (status == CM_OK)
+      made[l].before = made[l].after = cm_scene_hops(scene, made[l].at);
+  }
+  uint32_t best = status == CM_OK ? cm_acted_best(made) : 0;
+  for (uint32_t l = 0; l < CM_LAYOUTS && status == CM_OK; l++) {
+    made[l].steps = (uint32_t)(l == best ? tries : tries / 7);
+    status = cm_pilot_fly(pilot, scene, made[l].steps, seed + l, run, made[l].at, &made[l].after, error);
+  }
+  if (status != CM_OK) {
+    cm_acted_free(made);
+    return status;
+  }
+  memcpy(acted, made, sizeof made);
+  return CM_OK;
+}

@@ -1,0 +1,220 @@
+/* Episodes of the letter (source 1, steps s600 to s800): one time step, in which every node of a graph is drawn a
+ * physical node from its Gaussian, several times over from the same state; what a draw is worth is its reward beside the
+ * others'. It is a figure of the whole placement, as the source asks. */
+#include <math.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/learning/reward.h"
+#include "core/learning/training/episode.h"
+#include "core/partition/options.h"
+
+cm_status cm_letter_reward(const cm_example *example, const uint32_t *at, cm_run *run, double *reward, cm_error *error)
+{
+  const cm_scene *scene = example->scene;
+  cm_reward_task task = {.parts = scene->graph,
+                         .multicast = example->multicast.first != NULL ? &example->multicast : NULL,
+                         .chip = scene->chip, .rule = CM_TURNS_XY, .distance = CM_DISTANCE_MANHATTAN};
+  uint32_t *core;
+  cm_reward r;
+  if (CM_NEW(run->memory, core, scene->nodes, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < scene->nodes; v++)
+    core[v] = scene->site[at[v]];
+  cm_status status = cm_reward_compute(&task, core, run, &r, error);
+  cm_free(core);
+  if (status == CM_OK)
+    *reward = r.reward;
+  return status;
+}
+
+static cm_status look_new(const cm_scene *scene, uint32_t p, uint32_t axes, uint32_t draws, cm_run *run, cm_look *look,
+                          cm_error *error)
+{
+  look->scene = scene;
+  look->draws = draws;
+  if (cm_letter_view_new(scene, p, run, &look->view, error) != CM_OK)
+    return error->status;
+  size_t rows = (size_t)look->view.nodes * axes;
+  look->places = cm_letter_places_of(scene, p, axes);
+  if (CM_NEW(run->memory, look->drawn, rows * draws, error) != CM_OK ||
+      CM_NEW(run->memory, look->was, rows * draws, error) != CM_OK ||
+      CM_NEW(run->memory, look->worth, (size_t)look->view.nodes * draws, error) != CM_OK)
+    return error->status;
+  return CM_OK;
+}
+
+void cm_letter_look_free(cm_look *look)
+{
+  cm_letter_view_free(&look->view);
+  cm_free(look->drawn);
+  cm_free(look->was);
+  cm_free(look->worth);
+}
+
+/* Draws places for all rows of a look. */
+static cm_status draw(const cm_policy *policy, cm_look *look, cm_random *random, cm_memory *memory, cm_error *error)
+{
+  uint32_t axes = policy->shape.kind, most = look->places.count[0] > look->places.count[1] ? look->places.count[0]
+                                                                                             : look->places.count[1];
+  size_t rows = (size_t)look->view.nodes * axes;
+  cm_letter_pass *pass;
+  double *probability = NULL;
+  cm_status status = cm_letter_pass_new(&policy->shape, look->view.rows, memory, &pass, error);
+  if (status != CM_OK)
+    return status;
+  status = CM_NEW(memory, probability, most, error);
+  if (status == CM_OK)
+    cm_letter_forward(policy, &look->view, pass);
+  for (size_t r = 0; r < rows && status == CM_OK; r++) {
+    uint32_t n = look->places.count[r % axes];
+    cm_letter_probabilities((double)pass->mean[r], (double)pass->deviation[r], n, (double)policy->bound, probability);
+    for (uint32_t k = 0; k < look->draws; k++) {
+      double left = cm_random_unit(random);
+      uint32_t place = 0;
+      while (place + 1 < n && left >= probability[place])
+        left -= probability[place++];
+      look->drawn[k * rows + r] = place;
+      look->was[k * rows + r] = (float)log(fmax(probability[place], 1e-30));
+    }
+  }
+  cm_free(probability);
+  cm_letter_pass_free(pass);
+  return status;
+}
+
+/* What a draw is worth: by how many deviations its reward is above the mean of the draws, and, with options->own, the
+ * same for what each node alone loses. */
+static void judge(const cm_train_options *options, const double *reward, const double *loss, cm_episode *episode)
+{
+  uint32_t draws = options->draws, nodes = episode->look[0].scene->nodes;
+  double mean = 0, square = 0;
+  for (uint32_t k = 0; k < draws; k++)
+    mean += reward[k] / draws;
+  for (uint32_t k = 0; k < draws; k++)
+    square += (reward[k] - mean) * (reward[k] - mean) / draws;
+  for (uint32_t l = 0; l < episode->looks; l++) {
+    cm_look *look = &episode->look[l];
+    const cm_scene *scene = look->scene;
+    for (uint32_t i = 0; i < look->view.nodes; i++) {
+      uint32_t v = scene->node[scene->node_first[l] + i];
+      double own = 0, own_square = 0;
+      for (uint32_t k = 0; k < draws; k++)
+        own += loss[(size_t)k * nodes + v] / draws;
+      for (uint32_t k = 0; k < draws; k++)
+        own_square += pow(loss[(size_t)k * nodes + v] - own, 2) / draws;
+      for (uint32_t k = 0; k < draws; k++) {
+        double whole = square > 0 ? (reward[k] - mean) / sqrt(square) : 0;
+        double alone = own_square > 0 ? (own - loss[(size_t)k * nodes + v]) / sqrt(own_square) : 0;
+        look->worth[(size_t)k * look->view.nodes + i] = (float)(options->whole * whole + options->own * alone);
+      }
+    }
+  }
+}
+
+static cm_status play(const cm_policy *policy, const cm_example *example, double sequential,
+                      const cm_train_options *options, cm_random *random, cm_run *run, uint32_t *at, double *reward,
+                      double *loss, cm_episode *made, cm_error *error)
+{
+  const cm_scene *scene = example->scene;
+  double mean = 0;
+  for (uint32_t p = 0; p < scene->processors; p++) {
+    cm_look *look = &made->look[made->looks++];
+    if (look_new(scene, p, policy->shape.kind, options->draws, run, look, error) != CM_OK ||
+        draw(policy, look, random, run->memory, error) != CM_OK)
+      return error->status;
+  }
+  for (uint32_t k = 0; k < options->draws; k++) {
+    for (uint32_t p = 0; p < scene->processors; p++) {
+      const cm_look *look = &made->look[p];
+      const uint32_t *place = look->drawn + (size_t)k * look->view.nodes * policy->shape.kind;
+      if (look->view.nodes > 0 &&
+          cm_letter_assign(scene, p, &look->places, place, run->memory, at, error) != CM_OK)
+        return error->status;
+    }
+    if (cm_letter_reward(example, at, run, &reward[k], error) != CM_OK)
+      return error->status;
+    if (options->own > 0)
+      cm_scene_losses(scene, at, loss + (size_t)k * scene->nodes);
+    mean += (reward[k] < 0 ? -sequential / reward[k] : 1) / options->draws;
+  }
+  judge(options, reward, loss, made);
+  made->reward = mean;
+  made->gained = mean > 0 ? 1 - 1 / mean : 0;
+  return CM_OK;
+}
+
+cm_status cm_letter_play(const cm_policy *policy, const cm_example *example, double sequential,
+                         const cm_train_options *options, uint64_t number, cm_run *run, cm_episode *episode,
+                         cm_error *error)
+{
+  uint32_t nodes = example->scene->nodes, *at = NULL;
+  double *reward = NULL, *loss = NULL;
+  cm_episode made = {.example = episode->example};
+  cm_random random;
+  cm_random_init(&random, options->seed, CM_STREAM_EPISODES, number);
+  cm_status status = CM_NEW(run->memory, made.look, example->scene->processors, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, at, nodes, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, reward, options->draws, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, loss, (size_t)options->draws * nodes, error);
+  if (status == CM_OK)
+    status = play(policy, example, sequential, options, &random, run, at, reward, loss, &made, error);
+  cm_free(at);
+  cm_free(reward);
+  cm_free(loss);
+  if (status != CM_OK) {
+    cm_episode_free(&made);
+    return status;
+  }
+  *episode = made;
+  return CM_OK;
+}
+
+/* The clipped objective's derivative by mean and log(deviation) of one Gaussian, all draws together. */
+static void descend_row(const cm_look *look, size_t r, uint32_t axes, const cm_letter_gaussian *g,
+                        const cm_train_options *options, float *d_mean, float *d_deviation)
+{
+  size_t rows = (size_t)look->view.nodes * axes;
+  double by_mean, by_deviation, sum_mean = 0, sum_deviation = 0;
+  for (uint32_t k = 0; k < look->draws; k++) {
+    double worth = (double)look->worth[(size_t)k * look->view.nodes + r / axes];
+    double is = cm_letter_log_probability(g, look->drawn[k * rows + r], &by_mean, &by_deviation);
+    double ratio = exp(fmin(is - (double)look->was[k * rows + r], 20));
+    if (worth > 0 ? ratio > 1 + options->clip : ratio < 1 - options->clip)
+      continue;
+    sum_mean += worth * ratio * by_mean;
+    sum_deviation += worth * ratio * by_deviation;
+  }
+  *d_mean = (float)(-sum_mean / (double)(rows * look->draws));
+  *d_deviation = (float)(-(sum_deviation / look->draws + options->entropy) / (double)rows);
+}
+
+cm_status cm_letter_descend(const cm_policy *policy, const cm_look *look, const cm_train_options *options,
+                            cm_memory *memory, float *gradient, cm_error *error)
+{
+  uint32_t axes = policy->shape.kind;
+  size_t rows = (size_t)look->view.nodes * axes;
+  cm_letter_pass *pass = NULL;
+  float *d_mean, *d_deviation = NULL;
+  cm_status status = CM_NEW(memory, d_mean, rows, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, d_deviation, rows, error);
+  if (status == CM_OK)
+    status = cm_letter_pass_new(&policy->shape, look->view.rows, memory, &pass, error);
+  if (status == CM_OK) {
+    cm_letter_forward(policy, &look->view, pass);
+    for (size_t r = 0; r < rows; r++) {
+      cm_letter_gaussian g = cm_letter_gaussian_of((double)pass->mean[r], (double)pass->deviation[r],
+                                                   look->places.count[r % axes], (double)policy->bound);
+      descend_row(look, r, axes, &g, options, &d_mean[r], &d_deviation[r]);
+    }
+    cm_letter_backward(policy, &look->view, pass, d_mean, d_deviation, gradient);
+  }
+  cm_free(d_mean);
+  cm_free(d_deviation);
+  cm_letter_pass_free(pass);
+  return status;
+}
