@@ -21,6 +21,8 @@ void cm_list_retention(cm_request *request);
 void cm_put_retention(cm_request *request);
 /* Deletes a network, mapping or program, into the bin where there is one, and replies. */
 void cm_request_delete(cm_request *request, cm_object object, const char *id);
+void cm_put_drain(cm_request *request);
+void cm_delete_drain(cm_request *request);
 void cm_get_metrics(cm_request *request);
 void cm_get_openapi(cm_request *request);
 void cm_get_cache(cm_request *request);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
+#include "storage/drain.h"
 #include "core/base/json.h"
 #include "core/machine/compile.h"
 #include "core/mapping/map.h"
@@ -58,6 +59,26 @@ static char *openapi(void)
 }
 
 /* Made when first asked for, and kept. */
+/* The wish is a row of the database, as that of coremapd drain; the server follows it within a second. */
+static void drain(cm_request *request, bool wanted)
+{
+  cm_error error;
+  if (cm_drain_ask(request->store->database, wanted, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_reply_empty(request, 204);
+}
+
+void cm_put_drain(cm_request *request)
+{
+  drain(request, true);
+}
+
+void cm_delete_drain(cm_request *request)
+{
+  drain(request, false);
+}
+
 void cm_get_openapi(cm_request *request)
 {
   static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;

@@ -61,6 +61,8 @@ export async function showAccount(node, left) {
     // Nobody is, or the server does not answer: the page says which.
   }
   node.hidden = !me || me.open;
+  document.getElementById('admin-link').hidden = !me || (!me.open && me.role === 'user');
+  document.getElementById('me-link').hidden = !me;
   if (node.hidden) return;
   const out = async () => {
     try {

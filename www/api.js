@@ -28,6 +28,7 @@ async function request(path, { signal, method = 'GET', body, headers } = {}) {
 const part = encodeURIComponent;
 export const getJson = async (path, signal) =>
   (await request(path, { signal, headers: { Accept: 'application/json' } })).json();
+export const getText = async (path, signal) => (await request(path, { signal })).text();
 export const getBuffer = async (path, signal) => (await request(path, { signal })).arrayBuffer();
 
 function query(values) {
@@ -35,6 +36,16 @@ function query(values) {
     Object.entries(values).filter(([, value]) => value !== null && value !== undefined),
   );
   return String(text) ? `?${text}` : '';
+}
+
+/** A change of something; its reply's body, null when there is none. */
+export async function change(method, path, body) {
+  const response = await request(path, {
+    method,
+    body: body === undefined ? undefined : JSON.stringify(body),
+    headers: body === undefined ? undefined : { 'Content-Type': 'application/json' },
+  });
+  return response.status === 204 ? null : response.json();
 }
 
 export const getMe = () => getJson('v1/me');

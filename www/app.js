@@ -1,12 +1,14 @@
 // Entry: which page the address asks for, the theme, and what all pages share.
 
 import { needsSignIn, showAccount, signInPage } from './account.js';
+import { showAdmin } from './admin.js';
 import { showComparison } from './compare.js';
 import { showCreate } from './create.js';
 import { element, fill, icon } from './dom.js';
 import { showJob } from './job.js';
 import { showJobs } from './jobs.js';
 import { showMapping } from './mapping.js';
+import { showMe } from './me.js';
 import { problemNode } from './problemnode.js';
 import { showProgram, showTimeline } from './program.js';
 
@@ -21,6 +23,8 @@ const ROUTES = [
   [/^\/mappings\/([^/]+)$/, '', showMapping, ['id']],
   [/^\/programs\/([^/]+)$/, '', showProgram, ['id']],
   [/^\/timeline$/, 'timeline', showTimeline, []],
+  [/^\/me$/, 'me', showMe, []],
+  [/^\/admin$/, 'admin', showAdmin, []],
   [/^\/compare\/([^/]+)\/([^/]+)$/, '', showComparison, ['a', 'b']],
 ];
 

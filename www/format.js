@@ -95,6 +95,14 @@ export function duration(seconds) {
 }
 
 /** Milliseconds since 1970 of a time stamp: ISO text, or seconds since 1970. NaN when there is none. */
+/** A time as the reader's clock shows it, to the minute. */
+export function dateText(stamp) {
+  const then = new Date(moment(stamp));
+  if (Number.isNaN(then.getTime())) return NONE;
+  const two = (number) => String(number).padStart(2, '0');
+  return `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())} ${two(then.getHours())}:${two(then.getMinutes())}`;
+}
+
 export function moment(stamp) {
   if (stamp === null || stamp === undefined || stamp === '') return NaN;
   if (typeof stamp === 'number') return stamp > 1e12 ? stamp : stamp * 1000;

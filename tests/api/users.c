@@ -431,6 +431,21 @@ START_TEST(the_log_tells_who_did_what_and_no_secret)
 }
 END_TEST
 
+/* Who operates the server ends it from afar, once its jobs have ended; and takes that back. */
+START_TEST(draining_over_http)
+{
+  int status;
+  make_users();
+  expect("PUT", "/v1/drain", bob, NULL, 403);
+  expect("PUT", "/v1/drain", ann, NULL, 204);
+  ck_assert_int_eq(waitpid(server.pid, &status, 0), server.pid);
+  ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  test_daemon_start(&server, folder, NULL);
+  expect("DELETE", "/v1/drain", ann, NULL, 204);
+  expect("GET", "/v1/me", bob, NULL, 200);
+}
+END_TEST
+
 /* As a browser does: the token once, then a cookie. */
 START_TEST(a_session_stands_for_its_token)
 {
@@ -553,6 +568,7 @@ int main(void)
   tcase_add_test(tests, users_and_tokens_over_http);
   tcase_add_test(tests, the_last_use_is_noted_and_no_secret_is_stored);
   tcase_add_test(tests, the_log_tells_who_did_what_and_no_secret);
+  tcase_add_test(tests, draining_over_http);
   tcase_add_test(tests, a_session_stands_for_its_token);
   tcase_add_test(tests, commands_say_what_is_wrong);
   tcase_add_test(tests, the_folder_is_its_owners_alone);

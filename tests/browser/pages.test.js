@@ -657,7 +657,7 @@ test('with users one signs in with a token, by keyboard, and out again', async (
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
   try {
     coremapd('user', 'add', 'ann', '--role', 'admin');
-    const token = coremapd('token', 'add', '--user', 'ann');
+    const token = coremapd('token', 'add', '--user', 'ann', '--scope', 'admin');
     const tab = await context.newPage();
     const broken = [];
     tab.on('pageerror', (error) => broken.push(error.stack));
@@ -695,6 +695,36 @@ test('with users one signs in with a token, by keyboard, and out again', async (
     assert.deepEqual((await mine('/v1/networks', 'networks')).map(({ visibility }) => visibility), ['private']);
     assert.deepEqual((await mine('/v1/jobs', 'jobs')).map(({ visibility }) => visibility), ['private']);
     await tab.screenshot({ path: join(process.env.CM_SCREENSHOTS, 'signed-in.png') });
+    /* What administrators and users see of the server. */
+    await tab.click('#admin-link');
+    await tab.waitForSelector('h1:text-is("Administration")');
+    for (const title of ['Queue', 'Leases', 'Disk', 'Users', 'Quotas', 'Audit trail', 'Going down'])
+      await tab.waitForSelector(`h2:text-is("${title}")`);
+    assert.equal(await tab.locator('[role=alert]').count(), 0);
+    assert.match(await tab.textContent('[aria-label=Users]'), /ann/);
+    await tab.fill('#user-name', 'carl');
+    await tab.focus('#user-name');
+    await tab.keyboard.press('Enter');
+    await tab.waitForSelector('[aria-label=Users] td:text-is("carl")');
+    await tab.fill('#quota-name', 'carl');
+    await tab.selectOption('#quota-which', 'networks');
+    await tab.fill('#quota-most', '12');
+    await tab.keyboard.press('Enter');
+    await tab.waitForSelector('[aria-label=Quotas] td:text-is("12")');
+    await tab.click('[aria-label="Disable carl"]');
+    await tab.waitForSelector('[aria-label="Enable carl"]');
+    await tab.focus('button:text-is("Drain…")');
+    assert.equal(await tab.isVisible('text=Drain and stop the server'), false);
+    await tab.keyboard.press('Enter');
+    assert.equal(await tab.isVisible('text=Drain and stop the server'), true);
+    await tab.screenshot({ path: join(process.env.CM_SCREENSHOTS, 'administration.png'), fullPage: true });
+    await tab.click('#me-link');
+    await tab.waitForSelector('h1:text-is("Account of ann")');
+    await tab.fill('#token-name', 'laptop');
+    await tab.keyboard.press('Enter');
+    await tab.waitForSelector('code:text-matches("^coremap_")');
+    await tab.screenshot({ path: join(process.env.CM_SCREENSHOTS, 'account.png'), fullPage: true });
+    await tab.goto(`${lab.url}/#/jobs`);
     await tab.reload();
     await tab.waitForSelector('#account:not([hidden])');
     await tab.click('#account button');

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 const load = (name) => import(pathToFileURL(join(process.env.CM_WWW, name)));
-const { ago, bytes, count, difference, duration, fragmentText, moment, partsText, percent, si } = await load('format.js');
+const { ago, bytes, count, dateText, difference, duration, fragmentText, moment, partsText, percent, si } = await load('format.js');
 const { NO_PART, parseCores, parseLinks } = await load('binary.js');
 const { channels, middle, paint, palette, pixel, position, range, union, viridis, wantsDarkInk } =
   await load('colour.js');
@@ -18,6 +18,21 @@ const { reportGroups, tileRows } = await load('programreport.js');
 const { busyTime, firstAfter, parseTrace, spanAt, tickStep, TimeWindow, valueAt } = await load('trace.js');
 
 const plain = (text) => text.replace(/\u202f/g, ' ');
+
+const { parseMetrics, total } = await load('prometheus.js');
+
+test('metrics are read with their labels', () => {
+  const metrics = parseMetrics('# HELP a b\n# TYPE a gauge\na{user="ann",of="x"} 3\na{user="bob",of="x"} 4.5\nplain 7\n');
+  assert.deepEqual(metrics.get('a')[0], { labels: { user: 'ann', of: 'x' }, value: 3 });
+  assert.equal(total(metrics, 'a'), 7.5);
+  assert.equal(total(metrics, 'plain'), 7);
+  assert.ok(Number.isNaN(total(metrics, 'none')));
+});
+
+test('times are shown to the minute', () => {
+  assert.match(dateText('2026-11-23T04:51:26.169Z'), /^2026-11-2[234] \d\d:\d\d$/);
+  assert.equal(dateText(null), '–');
+});
 
 test('counts are grouped and never rounded', () => {
   assert.equal(plain(count(12345678)), '12 345 678');

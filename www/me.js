@@ -1,0 +1,143 @@
+// #/me: what one uses against one's limits, one's tokens, and what one has deleted.
+
+import { change, getJson, getMe } from './api.js';
+import { announce, element, fill, section } from './dom.js';
+import { bytes, dateText, words } from './format.js';
+import { problemNode } from './problemnode.js';
+import { listTable } from './listtable.js';
+
+const figure = (quota, value) =>
+  value === null || value === undefined ? 'no limit' : quota === 'bytes' ? bytes(value) : String(Math.round(value * 100) / 100);
+
+/** Use and limits as rows of a table. */
+export function quotaRows(usage) {
+  return Object.entries(usage.quotas).map(([name, one]) => ({
+    name: words(name),
+    use: figure(name, one.use),
+    quota: figure(name, one.quota),
+    group: usage.group ? `${figure(name, one.group_use)} of ${figure(name, one.group_quota)}` : '',
+  }));
+}
+
+function usagePart(usage) {
+  const columns = [
+    ['What', (row) => row.name],
+    ['Used', (row) => row.use, 'number'],
+    ['Limit', (row) => row.quota, 'number'],
+  ];
+  if (usage.group) columns.push([`Group ${usage.group}`, (row) => row.group, 'number']);
+  return section('My use', listTable('My use', columns, quotaRows(usage), 'Nothing is counted.'));
+}
+
+/** A form that makes a token, which is shown once. */
+function tokenForm(again) {
+  const name = element('input', { id: 'token-name', type: 'text', maxlength: '80' }),
+    scope = element(
+      'select',
+      { id: 'token-scope' },
+      ['read', 'submit', 'reserve', 'admin'].map((one) => element('option', { value: one, selected: one === 'submit' }, one)),
+    ),
+    outcome = element('div', { role: 'status' });
+  const submit = async (event) => {
+    event.preventDefault();
+    try {
+      const made = await change('POST', 'v1/tokens', { name: name.value, scopes: [scope.value] });
+      await again();
+      fill(outcome, element('p', {}, 'Copy it now, it is not shown again: ', element('code', {}, made.token)));
+    } catch (error) {
+      fill(outcome, problemNode(error));
+    }
+  };
+  return element(
+    'form',
+    { class: 'form', onsubmit: submit },
+    element(
+      'div',
+      { class: 'field-row' },
+      element('div', { class: 'field' }, element('label', { for: 'token-name' }, 'Name'), name),
+      element('div', { class: 'field' }, element('label', { for: 'token-scope' }, 'Scope'), scope),
+    ),
+    element('div', { class: 'buttons' }, element('button', { type: 'submit', class: 'button' }, 'Make a token')),
+    outcome,
+  );
+}
+
+export async function showMe(page, context, signal) {
+  const me = await getMe();
+  const usage = await getJson('v1/usage', signal);
+  const tokens = element('div', {}),
+    bin = element('div', {}),
+    trouble = element('div', {});
+  const attempt = (what, told) => async () => {
+    fill(trouble);
+    try {
+      await what();
+      announce(told);
+    } catch (error) {
+      fill(trouble, problemNode(error));
+    }
+  };
+  const action = (label, name, run) =>
+    element('button', { type: 'button', class: 'button small', 'aria-label': `${label} ${name}`, onclick: run }, label);
+  const showTokens = async () => {
+    const { tokens: list } = await getJson('v1/tokens', signal);
+    const revoke = (one) => async () => {
+      await change('DELETE', `v1/tokens/${encodeURIComponent(one.id)}`);
+      await showTokens();
+    };
+    fill(
+      tokens,
+      listTable(
+        'My tokens',
+        [
+          ['Token', (one) => element('code', {}, one.id)],
+          ['Name', (one) => one.name],
+          ['Scopes', (one) => one.scopes.join(', ')],
+          ['Expires', (one) => dateText(one.expires)],
+          ['Last used', (one) => dateText(one.last_used)],
+          ['', (one) => action('Revoke', one.id, attempt(revoke(one), `Token ${one.id} is revoked`))],
+        ],
+        list,
+        'There are no tokens.',
+      ),
+    );
+  };
+  const showBin = async () => {
+    const { entries } = await getJson('v1/bin', signal);
+    const restore = (one) => async () => {
+      await change('POST', `v1/bin/${encodeURIComponent(one.id)}/restore`);
+      await showBin();
+    };
+    fill(
+      bin,
+      listTable(
+        'Deleted things',
+        [
+          ['What', (one) => one.kind],
+          ['Id', (one) => element('code', {}, one.id.slice(0, 20))],
+          ['Name', (one) => one.name],
+          ['Size', (one) => bytes(one.bytes), 'number'],
+          ['Goes for good', (one) => dateText(one.until)],
+          ['', (one) => action('Bring back', one.id.slice(0, 20), attempt(restore(one), `The ${one.kind} is back`))],
+        ],
+        entries,
+        'Nothing was deleted.',
+      ),
+    );
+  };
+  await Promise.all([showTokens(), showBin()]);
+  fill(
+    page,
+    element(
+      'header',
+      { class: 'page-head' },
+      element('h1', { tabindex: '-1' }, me.user ? `Account of ${me.user}` : 'Account'),
+      me.user && element('p', { class: 'quiet' }, `role ${me.role}${me.group ? `, group ${me.group}` : ''}`),
+    ),
+    trouble,
+    usagePart(usage),
+    !me.open && section('My tokens', tokens, tokenForm(showTokens)),
+    section('Bin', bin),
+  );
+  return 'Account';
+}
