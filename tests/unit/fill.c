@@ -298,6 +298,11 @@ START_TEST(parts_by_nets_are_as_many_as_asked_for)
   ck_ok(cm_partition_nets(&t, &options, &run, again, &excess, &error));
   ck_assert_mem_eq(again, part, sizeof part);
   less.cycles = less.unions = 0;
+  less.seed = options.seed;
+  options.starts = options.attempts = options.tries = options.rounds = 1; /* finds less by itself */
+  options.cycles = 0;
+  options.below = &less;
+  ck_ok(cm_partition_nets(&t, &options, &run, part, &excess, &error));
   ck_ok(cm_partition_nets(&t, &less, &run, again, &excess, &error));
   ck_assert_uint_le(connectivity(&t, part), connectivity(&t, again));
   network_free(&t);

@@ -8,15 +8,15 @@
 static const cm_nets_options efforts[] = {
   [CM_PRESET_FAST] = {.starts = 1, .attempts = 1, .tries = 2, .rounds = 4, .loose_rounds = 2, .coarse_vertices = 80},
   [CM_PRESET_BALANCED] = {.starts = 2, .attempts = 3, .tries = 4, .rounds = 10, .loose_rounds = 5, .cycles = 2,
-                          .unions = 2, .coarse_vertices = 160},
+                          .unions = 2, .coarse_vertices = 160, .below = &efforts[CM_PRESET_FAST]},
   [CM_PRESET_BEST] = {.starts = 6, .attempts = 4, .tries = 5, .rounds = 10, .loose_rounds = 5, .cycles = 4,
-                      .unions = 12, .coarse_vertices = 160},
+                      .unions = 12, .coarse_vertices = 160, .below = &efforts[CM_PRESET_BALANCED]},
 };
 
 /* Room in parts, at least, where their number is free: FM has nothing to exchange between parts that are full. */
 static const double room_least = 0.025;
 
-/* What a preset has time for; with more pins one attempt each. */
+/* What a preset has time for; with more pins the effort of `fast`. */
 static const uint64_t pins_most[] = {
   [CM_PRESET_FAST] = 1000000, [CM_PRESET_BALANCED] = 1500000, [CM_PRESET_BEST] = 6000000};
 
@@ -38,14 +38,14 @@ cm_status cm_engine_nets(const cm_engine_task *task, cm_run *run, cm_partition *
   cm_nets_options options = efforts[preset];
   cm_partition *p;
   uint64_t excess;
+  *made = NULL;
+  if (parts_for(task) == 0 || (task->parts == 0 && t->pin_count > pins_most[preset]))
+    return CM_OK;
+  if (t->pin_count > pins_most[preset])
+    options = efforts[CM_PRESET_FAST];
   options.parts = parts_for(task);
   options.most = task->limits.neurons;
   options.seed = task->input->options->seed;
-  *made = NULL;
-  if (options.parts == 0 || (task->parts == 0 && t->pin_count > pins_most[preset]))
-    return CM_OK;
-  if (t->pin_count > pins_most[preset])
-    options.starts = options.attempts = options.cycles = 1;
   if (CM_NEW(run->memory, p, 1, error) != CM_OK)
     return error->status;
   p->vertex_count = t->vertex_count;

@@ -28,7 +28,8 @@ typedef struct work {
   cm_net_graph *graph;
   uint32_t *community; /* [vertices] */
   uint64_t *most;      /* [parts] all alike */
-  candidate *found;    /* [starts] */
+  candidate *found;    /* [count] the starts, then what the effort below found */
+  uint32_t count;
 } work;
 
 static bool better(const candidate *a, const candidate *b)
@@ -129,7 +130,7 @@ static void copy(const work *w, candidate *to, const candidate *from)
 static uint32_t best_of(const work *w)
 {
   uint32_t best = 0;
-  for (uint32_t t = 1; t < w->options->starts; t++)
+  for (uint32_t t = 1; t < w->count; t++)
     if (better(&w->found[t], &w->found[best]))
       best = t;
   return best;
@@ -184,6 +185,7 @@ static cm_status fill_empty(const work *w, candidate *c, cm_error *error)
     cm_net_move(s, best, p);
   }
   c->excess = cm_net_excess(s, w->most);
+  c->connectivity = cm_net_connectivity(s);
   cm_net_state_free(s);
   cm_free(members);
   return CM_OK;
@@ -194,7 +196,7 @@ static cm_status fill_empty(const work *w, candidate *c, cm_error *error)
 static cm_status unite(work *w, uint32_t number, candidate *trial, cm_error *error)
 {
   uint32_t n = w->graph->vertex_count, parts = w->options->parts, best = best_of(w), *label;
-  candidate *a = &w->found[best], *b = &w->found[(best + 1 + number % (w->options->starts - 1)) % w->options->starts];
+  candidate *a = &w->found[best], *b = &w->found[(best + 1 + number % (w->count - 1)) % w->count];
   if (CM_NEW(w->run->memory, label, n, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < n; v++)
@@ -210,54 +212,86 @@ static cm_status unite(work *w, uint32_t number, candidate *trial, cm_error *err
 static cm_status unite_all(work *w, candidate *trial, cm_error *error)
 {
   cm_status status = CM_OK;
-  bool possible = w->options->starts > 1 && w->options->parts <= UINT16_MAX; /* pairs of parts have 32 bits */
+  bool possible = w->count > 1 && w->options->parts <= UINT16_MAX; /* pairs of parts have 32 bits */
   for (uint32_t i = 0; i < w->options->unions && possible && status == CM_OK; i++)
     status = unite(w, i, trial, error);
   return status;
 }
 
-static cm_status search(work *w, candidate *trial, cm_error *error)
+static cm_status search(const work *whole, const cm_nets_options *options, candidate *result, candidate *trial,
+                        cm_error *error);
+
+/* What the effort below finds, as one more start. */
+static cm_status search_below(work *w, candidate *trial, cm_error *error)
 {
-  uint32_t n = w->graph->vertex_count;
-  cm_run_phase(w->run, "coarsen");
-  if (CM_NEW(w->run->memory, w->community, n, error) != CM_OK ||
-      cm_net_communities(w->graph, w->options->seed, w->run, w->community, error) != CM_OK)
+  const cm_nets_options *o = w->options;
+  cm_nets_options below = *o->below;
+  candidate *c = &w->found[o->starts];
+  below.most = o->most;
+  below.parts = o->parts;
+  below.seed = o->seed;
+  if (CM_NEW(w->run->memory, c->part, w->graph->vertex_count, error) != CM_OK)
     return error->status;
-  cm_run_phase(w->run, "initial");
-  if (cm_parallel(w->run, w->options->starts, start_once, w, error) != CM_OK)
+  return search(w, &below, c, trial, error);
+}
+
+/* All steps by the effort of `options`; of `whole` the hypergraph, the communities and the limits are used. */
+static cm_status search(const work *whole, const cm_nets_options *options, candidate *result, candidate *trial,
+                        cm_error *error)
+{
+  work w = *whole;
+  w.options = options;
+  w.count = options->starts + (options->below != NULL);
+  if (CM_NEW(w.run->memory, w.found, w.count, error) != CM_OK)
     return error->status;
-  cm_run_phase(w->run, "refine");
-  if (unite_all(w, trial, error) != CM_OK || improve(w, trial, error) != CM_OK)
-    return error->status;
-  return fill_empty(w, &w->found[best_of(w)], error);
+  cm_status status = options->below != NULL ? search_below(&w, trial, error) : CM_OK;
+  cm_run_phase(w.run, "initial");
+  if (status == CM_OK)
+    status = cm_parallel(w.run, options->starts, start_once, &w, error);
+  cm_run_phase(w.run, "refine");
+  if (status == CM_OK)
+    status = unite_all(&w, trial, error);
+  if (status == CM_OK)
+    status = improve(&w, trial, error);
+  if (status == CM_OK) {
+    copy(&w, result, &w.found[best_of(&w)]);
+    status = fill_empty(&w, result, error);
+  }
+  for (uint32_t t = 0; t < w.count; t++)
+    cm_free(w.found[t].part);
+  cm_free(w.found);
+  return status;
 }
 
 cm_status cm_partition_nets(const cm_topology *topology, const cm_nets_options *options, cm_run *run, uint32_t *part,
                             uint64_t *excess, cm_error *error)
 {
   work w = {.options = options, .run = run};
-  candidate trial = {0};
+  candidate trial = {0}, result = {0};
+  uint32_t n = topology->vertex_count;
+  cm_run_phase(run, "coarsen");
   cm_status status = cm_net_graph_from_topology(topology, run, &w.graph, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.most, options->parts, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, w.found, options->starts, error);
+    status = CM_NEW(run->memory, w.community, n, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, trial.part, topology->vertex_count, error);
+    status = CM_NEW(run->memory, trial.part, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, result.part, n, error);
+  if (status == CM_OK)
+    status = cm_net_communities(w.graph, options->seed, run, w.community, error);
   if (status == CM_OK) {
     for (uint32_t p = 0; p < options->parts; p++)
       w.most[p] = options->most;
-    status = search(&w, &trial, error);
+    status = search(&w, options, &result, &trial, error);
   }
   if (status == CM_OK) {
-    const candidate *best = &w.found[best_of(&w)];
-    memcpy(part, best->part, topology->vertex_count * sizeof *part);
-    *excess = best->excess;
+    memcpy(part, result.part, n * sizeof *part);
+    *excess = result.excess;
   }
-  for (uint32_t t = 0; w.found != NULL && t < options->starts; t++)
-    cm_free(w.found[t].part);
-  cm_free(w.found);
   cm_free(trial.part);
+  cm_free(result.part);
   cm_free(w.most);
   cm_free(w.community);
   cm_net_graph_free(w.graph);
