@@ -37,6 +37,7 @@ static const char *cut_text(cm_split_kind kind)
       [CM_SPLIT_REVERSE_SEQUENCE] = "all but `time_axis`",
       [CM_SPLIT_MATRICES] = "all but the matrices",
       [CM_SPLIT_STATISTICS] = "all but `axes`",
+      [CM_SPLIT_EINSUM] = "any axis",
       [CM_SPLIT_GRID_SAMPLE] = "any axis",
       [CM_SPLIT_REGIONS] = "regions, channels",
       [CM_SPLIT_DEPTH_TO_SPACE] = "frames, image by blocks",

@@ -75,6 +75,7 @@ typedef enum cm_split_kind {
   CM_SPLIT_REGIONS,
   CM_SPLIT_DEPTH_TO_SPACE,
   CM_SPLIT_SPACE_TO_DEPTH,
+  CM_SPLIT_EINSUM,           /* along every label of the output */
 } cm_split_kind;
 
 enum { CM_OPERATOR_TYPED = 3 }; /* inputs whose types a row names; the last one stands for all further ones */
@@ -237,6 +238,13 @@ CM_OPERATOR(nms);
 CM_OPERATOR(grid_sample);
 CM_OPERATOR(roi_align);
 CM_OPERATOR(max_unpool);
+
+/* Of an Einsum whose shapes are known: the axis of the output that each dimension of an input follows, CM_NONE where it is
+ * summed over or broadcast; false when the output has a label twice. */
+bool cm_einsum_axes(const cm_call *call, uint32_t input, uint32_t axes[CM_RANK_MAX]);
+
+/* Products that are summed for one element of its output; 0 when one extent is. */
+uint64_t cm_einsum_sums(const cm_call *call);
 
 cm_status cm_check_batch_norm(const cm_call *call, cm_error *error);
 cm_status cm_check_scatter(const cm_call *call, cm_error *error);

@@ -1,4 +1,5 @@
-/* Products cut along what they sum over: the same numbers, faster where outputs are few, possible where one does not fit. */
+/* Products cut along what they sum over: the same numbers, faster where outputs are few, possible where one does not fit;
+ * and operators with rules of their own for pieces. */
 #include "models.h"
 
 #include "core/machine/bound.h"
@@ -166,6 +167,34 @@ START_TEST(what_gains_nothing_stays)
 }
 END_TEST
 
+/* Operators with rules of their own for pieces, larger than the memory that they run in. */
+START_TEST(einsums_and_rankings_run_in_pieces)
+{
+  for (int kind = 0; kind < 2; kind++) {
+    graph g = graph_new(&rnd, &memory, 13);
+    cm_tensor *input, *expected;
+    double time;
+    uint32_t x = graph_input(&g, 2, (int64_t[]){60, 40}), y;
+    if (kind == 0) {
+      y = graph_node(&g, "Einsum", x, graph_constant(&g, 2, (int64_t[]){40, 50}, -1), GRAPH_END);
+      cm_node *node = graph_last(&g);
+      node->attributes = cm_arena_allocate(&g.model->arena, 1, sizeof *node->attributes, &error);
+      node->attributes[0] = (cm_attribute){.name = "equation", .kind = CM_ATTRIBUTE_STRING, .text = "ij,jk->ki", .count = 9};
+      node->attribute_count = 1;
+    } else
+      y = graph_node(&g, "TopK", x, graph_integers(&g, 1, (int64_t[]){7}), GRAPH_END);
+    graph_output(&g, y);
+    graph_finish(&g, &run);
+    input = graph_random_tensor(&rnd, &memory, 2, (int64_t[]){60, 40}, -1);
+    ck_ok(cm_evaluate(g.model, &input, &run, &expected, &error));
+    check_numbers(g.model, 6 << 10, &input, expected, &time);
+    cm_tensor_free(input);
+    cm_tensor_free(expected);
+    cm_model_free(g.model);
+  }
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("sums");
@@ -175,6 +204,7 @@ int main(void)
   tcase_add_test(tcase, few_long_sums_use_all_units);
   tcase_add_test(tcase, sums_too_long_for_the_memory_are_cut);
   tcase_add_test(tcase, what_gains_nothing_stays);
+  tcase_add_test(tcase, einsums_and_rankings_run_in_pieces);
   suite_add_tcase(suite, tcase);
   return test_main(suite);
 }

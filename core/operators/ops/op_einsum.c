@@ -133,6 +133,41 @@ cm_status cm_shape_einsum(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
+bool cm_einsum_axes(const cm_call *call, uint32_t input, uint32_t axes[CM_RANK_MAX])
+{
+  einsum e;
+  cm_error ignored;
+  if (read_equation(call, call->input, &e, &ignored) != CM_OK || input >= e.operand_count)
+    return false;
+  const uint32_t *out = e.label[e.operand_count], rank = e.rank[e.operand_count];
+  for (uint32_t i = 0; i < rank; i++)
+    for (uint32_t k = 0; k < i; k++)
+      if (out[i] == out[k])
+        return false;
+  for (uint32_t d = 0; d < e.rank[input]; d++) {
+    axes[d] = CM_NONE;
+    for (uint32_t k = 0; k < rank && call->input[input].dims[d] != 1; k++)
+      axes[d] = out[k] == e.label[input][d] ? k : axes[d];
+  }
+  return true;
+}
+
+uint64_t cm_einsum_sums(const cm_call *call)
+{
+  einsum e;
+  cm_error ignored;
+  uint64_t sums = 1;
+  if (read_equation(call, call->input, &e, &ignored) != CM_OK)
+    return 1;
+  for (uint32_t l = 0; l < LABELS; l++) {
+    bool kept = false;
+    for (uint32_t k = 0; k < e.rank[e.operand_count]; k++)
+      kept = kept || e.label[e.operand_count][k] == l;
+    sums *= e.used[l] && !kept ? (uint64_t)e.extent[l] : 1;
+  }
+  return sums;
+}
+
 /* Steps of every operand when a label counts up: labels of the output first, then those that are summed. */
 typedef struct walk {
   uint32_t count, kept;

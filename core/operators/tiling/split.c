@@ -517,6 +517,8 @@ uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *
     return out * (uint64_t)call->input[0].dims[cm_node_integer(call->node, "transA", 0) != 0 ? 0 : 1];
   case CM_SPLIT_POOL:
     return out * cm_split_window_cells(call);
+  case CM_SPLIT_EINSUM:
+    return out * cm_einsum_sums(call);
   default:
     for (uint32_t i = 0; i < call->input_count; i++)
       if (cm_has(call, i) && cm_box_count(&inputs[i]) > work)

@@ -11,8 +11,9 @@ static uint32_t normal(int64_t axis, uint32_t rank)
 static uint32_t line_axis(const cm_call *call)
 {
   const uint32_t rank = call->output[0].rank;
-  if (call->node->known->kernel != cm_kernel_cum_sum)
-    return normal(cm_node_integer(call->node, "axis", call->node->known->kernel == cm_kernel_lp_norm ? -1 : 0), rank);
+  const cm_kernel_function kernel = call->node->known->kernel;
+  if (kernel != cm_kernel_cum_sum)
+    return normal(cm_node_integer(call->node, "axis", kernel == cm_kernel_lp_norm || kernel == cm_kernel_top_k ? -1 : 0), rank);
   return cm_has(call, 1) && call->value[1] != NULL && call->value[1]->count == 1
              ? normal(cm_tensor_integer(call->value[1], 0), rank) : CM_NONE;
 }
@@ -44,8 +45,10 @@ static bool is_gathered_over(const cm_call *call, uint32_t axis)
 bool cm_split_moves_may_cut(const cm_call *call, cm_split_kind kind, uint32_t axis)
 {
   const cm_shape *in = &call->input[0];
-  uint32_t at, length;
+  uint32_t at, length, axes[CM_RANK_MAX];
   switch (kind) {
+  case CM_SPLIT_EINSUM:
+    return cm_einsum_axes(call, 0, axes);
   case CM_SPLIT_LINES:
   case CM_SPLIT_GATHER_ELEMENTS:
     at = line_axis(call);
@@ -111,6 +114,16 @@ static void scatter_nd_boxes(const cm_call *call, const cm_box *out, cm_box *inp
   }
 }
 
+static void einsum_boxes(const cm_call *call, const cm_box *out, cm_box *inputs)
+{
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    uint32_t axes[CM_RANK_MAX];
+    for (uint32_t d = 0; cm_einsum_axes(call, i, axes) && d < inputs[i].rank; d++)
+      if (axes[d] != CM_NONE)
+        take(&inputs[i], d, out, axes[d]);
+  }
+}
+
 /* The image of one side is as many times that of the other. */
 static void block_boxes(const cm_call *call, bool to_space, const cm_box *out, cm_box *input)
 {
@@ -126,6 +139,9 @@ void cm_split_moves_boxes(const cm_call *call, cm_split_kind kind, const cm_box 
 {
   uint32_t axis;
   switch (kind) {
+  case CM_SPLIT_EINSUM:
+    einsum_boxes(call, out, inputs);
+    return;
   case CM_SPLIT_GATHER_ELEMENTS:
     follow_cut(call, kind, out, &inputs[0]);
     inputs[1] = *out;
