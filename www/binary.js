@@ -68,6 +68,7 @@ export function parseCores(buffer) {
 
 /** Loads of the four links that leave each router: load[router * 4 + direction]. */
 export function parseLinks(buffer) {
+  if (new TextDecoder().decode(buffer.slice(0, 8)) === 'CMLINKS3') return parseWays(buffer);
   const { view, width, height, header, records, number } = open(buffer, 'CMLINKS', 4 * DIRECTIONS);
   const load = new Float32Array(width * height * DIRECTIONS);
   let max = 0;
@@ -78,4 +79,26 @@ export function parseLinks(buffer) {
       if (value > max) max = value;
     }
   return { width, height, load, max };
+}
+
+/** Links of an interconnect that is no plain mesh: from[i], to[i], load[i]. */
+function parseWays(buffer) {
+  const view = new DataView(buffer),
+    count = buffer.byteLength >= 16 ? view.getUint32(12, true) : 0;
+  if (buffer.byteLength !== 16 + 12 * count)
+    throw new Error(`a CMLINKS3 file of ${count} links has ${16 + 12 * count} bytes, not ${buffer.byteLength}`);
+  const ways = {
+    routers: view.getUint32(8, true),
+    from: new Uint32Array(count),
+    to: new Uint32Array(count),
+    load: new Float32Array(count),
+  };
+  let max = 0;
+  for (let i = 0, at = 16; i < count; i++, at += 12) {
+    ways.from[i] = view.getUint32(at, true);
+    ways.to[i] = view.getUint32(at + 4, true);
+    ways.load[i] = view.getFloat32(at + 8, true);
+    if (ways.load[i] > max) max = ways.load[i];
+  }
+  return { ways, max };
 }

@@ -72,10 +72,19 @@ export class Model {
 
   /** Loads of the links that leave the core's router: east, west, south, north. */
   async linksOf(core) {
-    const { width, load } = await this.links();
+    const { ways, width, load } = await this.links();
     const [rx, ry] = this.chip.cores_per_router ?? [1, 1];
+    const columns = ways ? this.width / rx : width;
     const router =
-      Math.floor(Math.floor(core / this.width) / ry) * width + Math.floor((core % this.width) / rx);
+      Math.floor(Math.floor(core / this.width) / ry) * columns + Math.floor((core % this.width) / rx);
+    if (ways) {
+      // Those to the routers drawn beside it.
+      return [1, -1, columns, -columns].map((step) => {
+        for (let i = 0; i < ways.from.length; i++)
+          if (ways.from[i] === router && ways.to[i] === router + step) return ways.load[i];
+        return 0;
+      });
+    }
     return load.subarray(router * 4, router * 4 + 4);
   }
 

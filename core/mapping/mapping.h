@@ -61,7 +61,7 @@ typedef struct cm_metrics_detail {
 /* Expected packets through the router of a core of the chip. */
 double cm_congestion_at(const cm_metrics_detail *detail, const cm_chip *chip, uint32_t core);
 
-/* Load of the link that leaves router (x, y) of the chip. */
+/* Load of the link that leaves router (x, y) of a plain mesh or torus. */
 double cm_link_load_at(const cm_metrics_detail *detail, uint32_t x, uint32_t y, cm_direction direction);
 
 /* One try of the partition stage (retried when a limit broke). */

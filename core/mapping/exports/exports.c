@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/mapping/exports/exports_internal.h"
+#include "core/mapping/ways.h"
 
 const cm_export_format cm_export_formats[] = {
   {"sanafe", "SANA-FE: architecture, network and mapping in one YAML file", "sanafe.yaml", "application/yaml", cm_export_sanafe},
@@ -36,6 +37,10 @@ cm_status cm_export_find(const char *name, const cm_export_format **format, cm_e
 
 cm_status cm_export_mapping(const cm_export_format *format, const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
 {
+  bool mesh = format->write == cm_export_sanafe || format->write == cm_export_booksim || format->write == cm_export_noxim ||
+              format->write == cm_export_pacman || format->write == cm_export_spinnaker;
+  if (mesh && cm_refuse_ways(mapped->chip, "this export", error) != CM_OK)
+    return error->status;
   cm_run_phase(run, "export");
   cm_status status = format->write(mapped, run, stream, error);
   if (status == CM_OK && (fflush(stream) != 0 || ferror(stream) != 0))

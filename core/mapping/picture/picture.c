@@ -8,6 +8,7 @@
 #include "core/chip/turns.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/picture/picture_internal.h"
+#include "core/mapping/ways.h"
 
 enum { WHOLE_CORES_MAX = 65536, DRAWN_CORES_MAX = 1 << 22 };
 
@@ -202,7 +203,8 @@ cm_status cm_picture_write(const cm_mapped *mapped, const char *name, cm_picture
 {
   const struct layer *layer = NULL;
   cm_picture p = {.mapped = mapped};
-  if (find_layer(name, &layer, error) != CM_OK || frame(&p, error) != CM_OK)
+  if (find_layer(name, &layer, error) != CM_OK ||
+      (layer->source == LINKS && cm_refuse_ways(mapped->chip, "a picture of links", error) != CM_OK) || frame(&p, error) != CM_OK)
     return error->status;
   size_t cells = (size_t)p.width * p.height;
   cm_run_phase(run, "draw");
