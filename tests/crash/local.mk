@@ -9,4 +9,4 @@ tests/lib/interpose.so: $(INTERPOSER) tests/lib/interpose.h tests/lib/interpose_
 CLEANFILES += tests/lib/interpose.so
 EXTRA_DIST += tests/lib/daemon.py tests/lib/topology.py $(INTERPOSER) tests/lib/interpose.h tests/lib/interpose_internal.h \
   tests/crash/run tests/crash/power tests/crash/clients.py tests/crash/disk.py tests/crash/judge.py tests/crash/ledger.py \
-  tests/hostile/run tests/hostile/attacks.py tests/hostile/mutate.py tests/hostile/schema.py tests/hostile/wire.py tests/hostile/world.py
+  tests/load/run tests/hostile/run tests/hostile/attacks.py tests/hostile/mutate.py tests/hostile/schema.py tests/hostile/wire.py tests/hostile/world.py
