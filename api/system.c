@@ -8,7 +8,11 @@
 #include "core/base/json.h"
 #include "core/machine/compile.h"
 #include "core/mapping/map.h"
+#include "core/mapping/exports/exports.h"
+#include "core/mapping/metrics.h"
+#include "core/mapping/picture/picture.h"
 #include "core/mapping/simulate/request.h"
+#include "core/network/formats.h"
 
 void cm_get_health(cm_request *request)
 {
@@ -38,22 +42,46 @@ void cm_get_ready(cm_request *request)
     cm_reply_json(request, 200, json_pack("{s:s}", "status", "ready"));
 }
 
-/* The document with the options of all jobs from their tables, as text; NULL: no memory. */
+/* An enumeration; takes `words`. */
+static json_t *one_of(json_t *words)
+{
+  return json_pack("{s:s, s:o}", "type", "string", "enum", words);
+}
+
+/* What stands in tables of the library becomes schemas of the document; false: no memory. */
+static bool add_tables(json_t *schemas)
+{
+  json_t *formats = json_array(), *exports = json_array(), *layers = json_array();
+  for (size_t i = 0; cm_network_format_name_at(i) != NULL; i++)
+    (void)json_array_append_new(formats, json_string(cm_network_format_name_at(i)));
+  (void)json_array_append_new(formats, json_string("onnx"));
+  for (const cm_export_format *f = cm_export_formats; f->name != NULL; f++)
+    (void)json_array_append_new(exports, json_string(f->name));
+  for (size_t i = 0; cm_picture_layers[i] != NULL; i++)
+    (void)json_array_append_new(layers, json_string(cm_picture_layers[i]));
+  const struct {
+    const char *name;
+    json_t *schema;
+  } made[] = {{"NetworkFormat", one_of(formats)},
+              {"ExportFormat", one_of(exports)},
+              {"PictureLayer", one_of(layers)},
+              {"Metrics", cm_metrics_schema()},
+              {"MapOptions", cm_options_schema(&cm_map_option_table)},
+              {"CompileOptions", cm_options_schema(&cm_compile_option_table)},
+              {"SimulateOptions", cm_options_schema(&cm_simulate_option_table)}};
+  bool good = true;
+  for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+    good = json_object_set_new(schemas, made[i].name, made[i].schema) == 0 && good;
+  return good;
+}
+
+/* The document as text; NULL: no memory. */
 static char *openapi(void)
 {
-  static const struct {
-    const char *schema;
-    const cm_options *table;
-  } jobs[] = {{"MapOptions", &cm_map_option_table},
-              {"CompileOptions", &cm_compile_option_table},
-              {"SimulateOptions", &cm_simulate_option_table}};
   json_error_t ignored;
   json_t *whole = cm_json_loadb(cm_openapi_text, strlen(cm_openapi_text), 0, &ignored);
   json_t *schemas = json_object_get(json_object_get(whole, "components"), "schemas");
-  for (size_t i = 0; schemas != NULL && i < sizeof jobs / sizeof *jobs; i++)
-    if (json_object_set_new(schemas, jobs[i].schema, cm_options_schema(jobs[i].table)) != 0)
-      schemas = NULL;
-  char *text = schemas != NULL ? cm_json_dumps(whole, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
+  char *text = schemas != NULL && add_tables(schemas) ? cm_json_dumps(whole, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(whole);
   return text;
 }

@@ -7,7 +7,9 @@
 
 #include "cli/cli.h"
 #include "core/machine/compile.h"
+#include "core/mapping/exports/exports.h"
 #include "core/mapping/map.h"
+#include "core/mapping/picture/picture.h"
 #include "core/mapping/simulate/request.h"
 
 enum { FLAGS_MAX = 96, NAME_MAX_ = 32, NAMES_MAX = 160, HELP_WIDTH = 118, NAME_COLUMN = 22 };
@@ -26,6 +28,8 @@ typedef struct flags {
   size_t count;
 } flags;
 
+const char cli_export_formats[] = "an export's format", cli_picture_layers[] = "a picture's layer";
+
 static const known_flag *find(const flags *all, const char *name)
 {
   for (size_t i = 0; i < all->count; i++)
@@ -34,11 +38,25 @@ static const known_flag *find(const flags *all, const char *name)
   return NULL;
 }
 
+/* What a flag takes: as it says, or the names of a table of the library. */
+static void write_form(char form[CM_OPTION_FORM_MAX], const char *value)
+{
+  size_t used = 0;
+  if (value == cli_export_formats)
+    for (const cm_export_format *f = cm_export_formats; f->name != NULL && used < CM_OPTION_FORM_MAX; f++)
+      used += (size_t)snprintf(form + used, CM_OPTION_FORM_MAX - used, "%s%s", used > 0 ? "|" : "", f->name);
+  else if (value == cli_picture_layers)
+    for (size_t i = 0; cm_picture_layers[i] != NULL && used < CM_OPTION_FORM_MAX; i++)
+      used += (size_t)snprintf(form + used, CM_OPTION_FORM_MAX - used, "%s%s", used > 0 ? "|" : "", cm_picture_layers[i]);
+  else
+    (void)snprintf(form, CM_OPTION_FORM_MAX, "%s", value != NULL ? value : "");
+}
+
 static known_flag *add(flags *all, const char *name, const char *value, const char *about, int code)
 {
   known_flag made = {.about = about, .code = code};
   (void)snprintf(made.name, sizeof made.name, "%s", name);
-  (void)snprintf(made.value, sizeof made.value, "%s", value != NULL ? value : "");
+  write_form(made.value, value);
   for (char *c = made.name; *c != '\0'; c++)
     *c = *c == '_' ? '-' : *c;
   if (all->count == FLAGS_MAX || find(all, made.name) != NULL)

@@ -13,6 +13,9 @@ typedef struct cli_flag {
   const char *about; /* NULL: an old name of another flag, which help does not show */
 } cli_flag;
 
+/* Values of flags that take a name of a table, which help and completion then show. */
+extern const char cli_export_formats[], cli_picture_layers[];
+
 /* Which job options are flags of a command, under their own names with dashes. */
 typedef enum cli_options {
   CLI_OPTIONS_NONE,

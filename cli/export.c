@@ -20,14 +20,12 @@ enum { TO = 1, NETWORK, FORMAT, CHIP, LAYER };
   CLI_QUIET_FLAG
 
 static const cli_flag flags[] = {
-  {"to", "sanafe|booksim|noxim|pacman|spinnaker|hgrade|traffic|lava", TO, "the format (docs/exports.md)"},
+  {"to", cli_export_formats, TO, "the format (docs/exports.md)"},
   MAPPING_FLAGS,
   {0}};
 
 static const cli_flag draw_flags[] = {
-  {"layer", "NAME", LAYER,
-   "what colours the cores: neurons (unless given), synapses, inbound_axons, outbound_axons, target_cores, traffic_in, traffic_out, "
-   "receive_ns, send_ns, congestion, population; or links"},
+  {"layer", cli_picture_layers, LAYER, "what colours the cores, or links; neurons unless given"},
   {"to", "svg|png", TO, "the format; unless given, the one that the output's ending says, else svg"},
   MAPPING_FLAGS,
   {0}};

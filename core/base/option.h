@@ -9,7 +9,7 @@
 
 #include "core/base/status.h"
 
-enum { CM_OPTION_FORM_MAX = 96, CM_OPTION_WORDS_MAX = 7 };
+enum { CM_OPTION_FORM_MAX = 192, CM_OPTION_WORDS_MAX = 7 };
 
 /* What a value is, and the type of the field that it goes to. */
 typedef enum cm_option_kind {

@@ -597,24 +597,3 @@ cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, c
   *detail = d;
   return CM_OK;
 }
-
-json_t *cm_metrics_json(const cm_metrics *m)
-{
-  return json_pack(
-      "{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, "
-      "s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s}",
-      "energy_pj", m->energy_pj, "latency_mean_ns", m->latency_mean_ns, "latency_max_ns", m->latency_max_ns,
-      "congestion_mean", m->congestion_mean, "congestion_max", m->congestion_max, "link_load_mean",
-      m->link_load_mean, "link_load_max", m->link_load_max, "hop_traffic", m->hop_traffic, "edge_hop_traffic",
-      m->edge_hop_traffic, "multicast_hops", m->multicast_hops, "multicast_energy_pj", m->multicast_energy_pj,
-      "multicast_link_load_mean", m->multicast_link_load_mean, "multicast_link_load_max", m->multicast_link_load_max,
-      "connectivity", m->connectivity, "cut_net",
-      m->cut_net, "edge_cut", m->edge_cut, "synaptic_reuse_mean", m->synaptic_reuse_mean, "balance", m->balance,
-      "cores_used", (json_int_t)m->cores_used, "largest_part", (json_int_t)m->largest_part, "most_synapses",
-      (json_int_t)m->most_synapses, "most_inbound_axons", (json_int_t)m->most_inbound_axons,
-      "most_outbound_axons", (json_int_t)m->most_outbound_axons, "most_target_cores",
-      (json_int_t)m->most_target_cores, "step_ns", m->step_ns, "core_ns_max", m->core_ns_max, "barrier_ns",
-      m->barrier_ns, "energy_step_pj", m->energy_step_pj, "energy_packets_pj", m->energy_packets_pj,
-      "energy_synapses_pj", m->energy_synapses_pj, "energy_neurons_pj", m->energy_neurons_pj, "port_load_max",
-      m->port_load_max, "multicast_port_load_max", m->multicast_port_load_max, "saturation_load", m->saturation_load, "step_limit", m->step_limit);
-}

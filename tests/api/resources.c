@@ -266,8 +266,8 @@ START_TEST(openapi_knows_the_network_formats)
 }
 END_TEST
 
-/* The options of each kind of job are there with their words and ranges. */
-START_TEST(openapi_has_the_options_of_jobs)
+/* The options of each kind of job are there with their words and ranges, metrics with their units, formats and layers. */
+START_TEST(openapi_has_what_stands_in_tables)
 {
   test_reply reply = test_get(&server, "/openapi.json");
   const json_t *schemas = json_object_get(json_object_get(reply.json, "components"), "schemas"), *map, *compile, *simulate;
@@ -280,6 +280,12 @@ START_TEST(openapi_has_the_options_of_jobs)
   ck_assert_str_eq(test_word(json_object_get(compile, "verify"), "type"), "boolean");
   ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(compile, "shape"), "anyOf")), 2);
   ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(simulate, "steps"), "minimum")), 1);
+  const json_t *metrics = json_object_get(json_object_get(schemas, "Metrics"), "properties"),
+               *exports = json_object_get(json_object_get(schemas, "ExportFormat"), "enum"),
+               *layers = json_object_get(json_object_get(schemas, "PictureLayer"), "enum");
+  ck_assert_str_eq(test_word(json_object_get(metrics, "step_ns"), "x-unit"), "ns");
+  ck_assert_str_eq(json_string_value(json_array_get(exports, 0)), "sanafe");
+  ck_assert_str_eq(json_string_value(json_array_get(layers, 0)), "neurons");
   test_reply_clear(&reply);
 }
 END_TEST
@@ -720,7 +726,7 @@ int main(void)
   tcase_add_test(tests, a_kept_alive_connection_serves_many);
   tcase_add_test(tests, openapi_covers_the_routes_both_ways);
   tcase_add_test(tests, openapi_knows_the_network_formats);
-  tcase_add_test(tests, openapi_has_the_options_of_jobs);
+  tcase_add_test(tests, openapi_has_what_stands_in_tables);
   tcase_add_test(tests, a_network_is_read_as_it_is_told);
   tcase_add_test(tests, viewer_files_are_safe);
   tcase_add_test(tests, networks_come_and_go);

@@ -1,7 +1,10 @@
 /* core/mapping/metrics: cases computed by hand. */
 #include "networks.h"
 
+#include "core/machine/compile.h"
+#include "core/mapping/map.h"
 #include "core/mapping/metrics.h"
+#include "core/mapping/simulate/request.h"
 
 static cm_error error;
 
@@ -146,6 +149,57 @@ START_TEST(bad_input_memory_and_cancel)
 }
 END_TEST
 
+/* The text of a file of the source tree; the caller frees. */
+static char *source(const char *name)
+{
+  char path[CM_PATH_MAX], *text = NULL;
+  const char *folder = getenv("CM_SOURCE");
+  size_t size;
+  ck_ok(cm_path(path, &error, "%s/%s", folder != NULL ? folder : ".", name));
+  ck_ok(cm_file_read(path, 1 << 20, &text, &size, &error));
+  return text;
+}
+
+/* Whether a page has the name between two of these signs. */
+static bool names(const char *page, char sign, const char *name)
+{
+  char quoted[80];
+  snprintf(quoted, sizeof quoted, "%c%s%c", sign, name, sign);
+  return strstr(page, quoted) != NULL;
+}
+
+START_TEST(pages_name_what_the_tables_have)
+{
+  char *formats = source("docs/mapping-formats.md"), *viewer = source("www/metrics.js"), *options = source("docs/options.md"),
+       *simulation = source("docs/simulation.md");
+  json_t *schema = cm_metrics_schema(), *properties = json_object_get(schema, "properties"), *one;
+  const char *name;
+  json_object_foreach(properties, name, one)
+  {
+    ck_assert_msg(names(formats, '`', name), "docs/mapping-formats.md lacks metric %s", name);
+    if (json_object_get(one, "x-unit") != NULL)
+      ck_assert_msg(names(viewer, '\'', name), "www/metrics.js lacks metric %s", name);
+  }
+  for (const char *at = viewer; (at = strstr(at, "name: '")) != NULL; at++) {
+    char shown[64];
+    ck_assert_int_eq(sscanf(at, "name: '%63[a-z_]'", shown), 1);
+    ck_assert_msg(json_object_get(properties, shown) != NULL, "www/metrics.js shows %s, which is no metric", shown);
+  }
+  json_decref(schema);
+  const cm_options *const tables[] = {&cm_map_option_table, &cm_compile_option_table};
+  for (size_t t = 0; t < 2; t++)
+    for (size_t i = 0; i < tables[t]->count; i++)
+      ck_assert_msg(names(options, '`', tables[t]->option[i].name), "docs/options.md lacks %s", tables[t]->option[i].name);
+  for (size_t i = 0; i < cm_simulate_option_table.count; i++)
+    ck_assert_msg(names(simulation, '`', cm_simulate_option_table.option[i].name), "docs/simulation.md lacks %s",
+                  cm_simulate_option_table.option[i].name);
+  free(formats);
+  free(viewer);
+  free(options);
+  free(simulation);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("metrics");
@@ -153,6 +207,7 @@ int main(void)
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, metrics_by_hand);
   tcase_add_test(tests, nothing_flows_nothing_breaks);
+  tcase_add_test(tests, pages_name_what_the_tables_have);
   tcase_add_test(tests, bad_input_memory_and_cancel);
   suite_add_tcase(suite, tests);
   return test_main(suite);

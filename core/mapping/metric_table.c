@@ -1,0 +1,100 @@
+/* The one table of metrics: what files, reports and the HTTP interface's schema say of each is made from it. */
+#include "core/mapping/metrics.h"
+
+#include <stddef.h>
+
+typedef enum metric_kind { METRIC_REAL, METRIC_COUNT, METRIC_LONG_COUNT, METRIC_TEXT } metric_kind;
+
+typedef struct metric {
+  const char *name;
+  metric_kind kind; /* double, uint32_t, uint64_t, char [] */
+  size_t offset;
+  const char *unit;
+  int better;       /* -1: less, 1: more, 0: neither */
+  const char *about;
+} metric;
+
+#define FIELD(name) #name, METRIC_REAL, offsetof(cm_metrics, name)
+#define COUNT(name) #name, METRIC_COUNT, offsetof(cm_metrics, name)
+#define LONG_COUNT(name) #name, METRIC_LONG_COUNT, offsetof(cm_metrics, name)
+#define TEXT(name) #name, METRIC_TEXT, offsetof(cm_metrics, name)
+
+static const metric table[] = {
+  {FIELD(energy_pj), "pJ", -1, "all packets, routers and links"},
+  {FIELD(latency_mean_ns), "ns", -1, "over packets, weighted by traffic; 0 when none travels"},
+  {FIELD(latency_max_ns), "ns", -1, "of the packet that takes longest"},
+  {FIELD(congestion_mean), "packets", -1, "expected through a core under random minimal routing, over all cores of the chip"},
+  {FIELD(congestion_max), "packets", -1, "the same of the busiest core"},
+  {FIELD(link_load_mean), "packets", -1, "over a link between routers, each direction on its own, under the chip's routing"},
+  {FIELD(link_load_max), "packets", -1, "over the busiest link, inlet or outlet of a core"},
+  {FIELD(hop_traffic), "packets * hops", -1, "once for each axon and target core (undirected: for each edge)"},
+  {FIELD(edge_hop_traffic), "weight * hops", -1, "once for each synapse or edge"},
+  {FIELD(multicast_hops), "packets * links", -1, "the union of the routes of each axon"},
+  {FIELD(multicast_energy_pj), "pJ", -1, "each axon once along that union: links + 1 routers, and the links"},
+  {FIELD(multicast_link_load_mean), "packets", -1, "over a link when sent so"},
+  {FIELD(multicast_link_load_max), "packets", -1, "over the busiest link or port when sent so"},
+  {FIELD(connectivity), "weight", -1, "of each net, times the parts that it touches less one"},
+  {FIELD(cut_net), "weight", -1, "of the nets that touch several parts"},
+  {FIELD(edge_cut), "weight", -1, "of the synapses or edges between parts"},
+  {FIELD(synaptic_reuse_mean), "synapses per axon", 1, "mean over used cores of synapses / distinct inbound axons"},
+  {FIELD(balance), "1", -1, "largest part / mean part, by size"},
+  {COUNT(cores_used), "cores", -1, "parts that hold a neuron"},
+  {LONG_COUNT(largest_part), "neurons", 0, "of the fullest core, by size"},
+  {LONG_COUNT(most_synapses), "synapses", 0, "of the core with most"},
+  {LONG_COUNT(most_inbound_axons), "axons", 0, "of the core with most"},
+  {LONG_COUNT(most_outbound_axons), "axons", 0, "of the core with most"},
+  {LONG_COUNT(most_target_cores), "cores", 0, "that one core sends to"},
+  {FIELD(step_ns), "ns", -1, "a time step: the busiest core, port or link, and the barrier"},
+  {FIELD(core_ns_max), "ns", -1, "of the busiest core in a step, without contention"},
+  {FIELD(barrier_ns), "ns", -1, "between steps, by the tiles in use"},
+  {FIELD(energy_step_pj), "pJ", -1, "a time step: packets, synapses, neurons, hops"},
+  {FIELD(energy_packets_pj), "pJ", -1, "of a step: packets sent and received"},
+  {FIELD(energy_synapses_pj), "pJ", 0, "of a step: the same in every mapping"},
+  {FIELD(energy_neurons_pj), "pJ", 0, "of a step: the same in every mapping"},
+  {FIELD(port_load_max), "packets", -1, "through the busiest inlet or outlet of a core"},
+  {FIELD(multicast_port_load_max), "packets", -1, "the same when an axon's packet leaves its core once"},
+  {FIELD(saturation_load), "steps / ns", 1, "at which the busiest port or link is full"},
+  {TEXT(step_limit), "", 0, "what holds the step up, in words"},
+};
+enum { METRICS = sizeof table / sizeof *table };
+
+static json_t *value_of(const metric *m, const cm_metrics *metrics)
+{
+  const void *field = (const char *)metrics + m->offset;
+  switch (m->kind) {
+    case METRIC_REAL: return json_real(*(const double *)field);
+    case METRIC_COUNT: return json_integer(*(const uint32_t *)field);
+    case METRIC_LONG_COUNT: return json_integer((json_int_t) * (const uint64_t *)field);
+    default: return json_string(field);
+  }
+}
+
+json_t *cm_metrics_json(const cm_metrics *metrics)
+{
+  json_t *json = json_object();
+  for (size_t i = 0; i < METRICS && json != NULL; i++)
+    if (json_object_set_new(json, table[i].name, value_of(&table[i], metrics)) != 0) {
+      json_decref(json);
+      return NULL;
+    }
+  return json;
+}
+
+json_t *cm_metrics_schema(void)
+{
+  static const char *const types[] = {"number", "integer", "integer", "string"};
+  json_t *properties = json_object();
+  for (size_t i = 0; i < METRICS; i++) {
+    const metric *m = &table[i];
+    json_t *one = json_pack("{s:s, s:s}", "type", types[m->kind], "description", m->about);
+    if (m->kind != METRIC_TEXT) {
+      (void)json_object_set_new(one, "x-unit", json_string(m->unit));
+      (void)json_object_set_new(one, "x-better", json_string(m->better < 0 ? "less" : m->better > 0 ? "more" : "neither"));
+    }
+    if (json_object_set_new(properties, m->name, one) != 0) {
+      json_decref(properties);
+      return NULL;
+    }
+  }
+  return json_pack("{s:s, s:o}", "type", "object", "properties", properties);
+}
