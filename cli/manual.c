@@ -13,7 +13,7 @@ static const char *text_of(const json_t *object, const char *name)
 
 /* ---- pages ---- */
 
-/* Text as roff shows it: backslashes, dashes, and what a line must not begin with. */
+/* Text as roff shows it: backslashes, dashes, what a line must not begin with, and lists that may go on in the next line. */
 static void put_roff(FILE *out, const char *text)
 {
   bool begins = true;
@@ -24,6 +24,8 @@ static void put_roff(FILE *out, const char *text)
       fputs("\\e", out);
     else if (*c == '-')
       fputs("\\-", out);
+    else if (*c == '|')
+      fputs("|\\:", out);
     else
       fputc(*c, out);
     begins = *c == '\n';
