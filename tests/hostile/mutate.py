@@ -98,6 +98,7 @@ class Requests:
             "patchUser": lambda: {"role": "operator", "group": r.choice(["vision", "motor"]), "disabled": False},
             "putUserQuota": lambda: {"networks": 10**6, "core_hours": None},
             "putGroupQuota": lambda: {"bytes": 10**12},
+            "putRetention": lambda: {"jobs_days": 10**6, "bytes": None},
             "postToken": lambda: {"user": w["user"], "name": "t", "scopes": ["read", "submit"], "ttl": 60},
             "postSession": lambda: {"token": w["user_token"]},
             "putNetworkAccess": lambda: {"visibility": "lab"},
@@ -116,7 +117,7 @@ class Requests:
                 "programs": "program", "tokens": "user_token_id"}.get(kind)
         if kind == "chips":
             pattern = pattern.replace("{name}", "hostile").replace("{id}", self.world["lease"])
-        if kind == "users" or pattern.startswith("/v1/quotas/users/"):
+        if kind in ("users", "retention") or pattern.startswith("/v1/quotas/users/"):
             pattern = pattern.replace("{name}", self.world["user"])
         if kind == "quotas":
             pattern = pattern.replace("{name}", "hostile")
@@ -134,7 +135,8 @@ class Requests:
             body = json.dumps(body).encode()
         path = self.path(pattern)
         path = {"deleteChip": "/v1/chips/spare", "deleteNetwork": "/v1/networks/UNUSED-NETWORK", "cancelJob": "/v1/jobs/RUNNING-JOB/cancel",
-                "deleteUser": "/v1/users/UNUSED-USER", "deleteToken": "/v1/tokens/UNUSED-TOKEN"}.get(operation["operationId"], path)
+                "deleteUser": "/v1/users/UNUSED-USER", "deleteToken": "/v1/tokens/UNUSED-TOKEN",
+                "restoreBinned": "/v1/bin/UNUSED-BINNED/restore", "deleteBinned": "/v1/bin/UNUSED-BINNED"}.get(operation["operationId"], path)
         needed = [p for p in map(self.document.follow, operation.get("parameters", [])) if p["in"] == "query" and p.get("required")]
         if needed:
             path += "?" + "&".join(f"{p['name']}={self.random.choice(p['schema']['enum'])}" for p in needed)

@@ -129,6 +129,11 @@ class World(dict):
     def unused_network(self, number):
         return self.made("POST", "/v1/networks", b"a,b,%d\n" % number)["id"]
 
+    def unused_binned(self, number):
+        network = self.unused_network(number)
+        self.ask("DELETE", f"/v1/networks/{network}")
+        return network
+
     def unused_user(self, number):
         self.made("POST", "/v1/users", {"name": f"gone{number}"})
         return f"gone{number}"
