@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "core/base/scratch.h"
+#include "core/base/threads.h"
 
 static const double report_interval_seconds = 0.1;
 
@@ -29,6 +30,7 @@ void cm_run_finish(cm_run *run)
   if (run->phase_open < 0)
     return;
   cm_phase *phase = &run->phases[run->phase_open];
+  cm_threads_close_phase(run);
   phase->seconds += cm_now() - run->phase_started;
   if (run->memory != NULL) {
     uint64_t peak = cm_memory_take_peak(run->memory);
@@ -70,6 +72,11 @@ cm_status cm_run_check(cm_run *run, cm_error *error)
     return cm_fail(error, CM_TIME_LIMIT, "the time limit ran out in phase %s",
                    run->phase_open >= 0 ? run->phases[run->phase_open].name : "start");
   return CM_OK;
+}
+
+bool cm_run_progress_due(const cm_run *run)
+{
+  return run->on_progress != NULL && run->phase_open >= 0 && cm_now() - run->last_report >= report_interval_seconds;
 }
 
 cm_status cm_run_progress(cm_run *run, double fraction, int level, uint64_t vertices, double metric,

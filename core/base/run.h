@@ -61,6 +61,9 @@ void cm_run_finish(cm_run *run);
  * Safe from any thread of the run. */
 cm_status cm_run_check(cm_run *run, cm_error *error);
 
+/* Whether cm_run_progress would tell somebody now: figures that only progress shows need not be found otherwise. */
+bool cm_run_progress_due(const cm_run *run);
+
 /* Reports progress of the open phase (rate-limited) and checks as cm_run_check does. Main thread only. */
 cm_status cm_run_progress(cm_run *run, double fraction, int level, uint64_t vertices, double metric,
                           cm_error *error);

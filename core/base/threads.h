@@ -17,6 +17,29 @@ cm_status cm_parallel(cm_run *run, size_t count, cm_task task, void *context, cm
 /* From now on the processor time of helpers that this thread starts is added to *nanoseconds when they end; NULL: no longer. */
 void cm_threads_account(atomic_uint_fast64_t *nanoseconds);
 
+/* What the rounds of tasks of a phase took, and how long they would last on as many threads as the log has. */
+typedef struct cm_rounds {
+  uint64_t rounds, tasks;
+  double alone;    /* processor seconds of the caller outside of rounds */
+  double together; /* of all tasks */
+  double span;     /* of the busiest thread, summed over rounds, each task being taken by the thread that is free first */
+} cm_rounds;
+
+/* A model of more threads than there are, by counting: loads of the machine do not show in it. */
+typedef struct cm_rounds_log {
+  const cm_run *run;  /* whose phases; its `threads` is what slices and tasks are made for */
+  cm_rounds phase[CM_RUN_PHASES_MAX];
+  double last;        /* processor time of the thread up to which all is accounted for */
+  bool inside;        /* a task is under way: rounds within it are part of it */
+} cm_rounds_log;
+
+/* From now on this thread's rounds are played by it alone, each task being timed, into `log` (whose `run` is set, the rest
+ * zeroed); NULL: no longer. */
+void cm_threads_record(cm_rounds_log *log);
+
+/* The open phase of the recorded run is about to change or end: what the thread did since its last round was part of it. */
+void cm_threads_close_phase(const cm_run *run);
+
 /* Where slice `slice` of `count` things in `slices` even slices begins; slice `slices` begins at `count`. */
 static inline uint64_t cm_slice_begin(uint64_t count, uint64_t slice, uint64_t slices)
 {

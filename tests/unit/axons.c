@@ -358,7 +358,7 @@ START_TEST(the_table_offers_what_the_probe_finds_while_vertices_move)
     }
     ck_ok(cm_crew_new(run.memory, 1 + below(&random, 2), &crew, &error));
     ck_ok(cm_axon_table_new(s.state, crew, &table, &error));
-    uint32_t slices = 1U << below(&random, 3);
+    uint32_t slices = 1 + below(&random, 4);
     cm_net_log log[4];
     for (uint32_t i = 0; i < slices; i++)
       log[i] = new_log(g);
@@ -663,6 +663,21 @@ START_TEST(parts_are_the_same_for_any_number_of_threads)
     ck_assert_uint_eq(others, parts);
     ck_assert_mem_eq(again, part, RING * sizeof *part);
   }
+  /* Also cut in pieces for eleven and played by one, by which the test sees that there is something to share. */
+  cm_rounds_log log = {.run = &run};
+  uint64_t rounds = 0, tasks = 0;
+  run.threads = 11;
+  cm_threads_record(&log);
+  ck_ok(cm_partition_axons(&t, &options, &run, again, &others, &error));
+  cm_threads_record(NULL);
+  for (size_t i = 0; i < run.phase_count; i++) {
+    rounds += log.phase[i].rounds;
+    tasks += log.phase[i].tasks;
+  }
+  ck_assert_mem_eq(again, part, RING * sizeof *part);
+  ck_assert_uint_gt(rounds, 200);
+  ck_assert_uint_gt(tasks, 8 * rounds);
+  run.threads = 1;
   cm_free(part);
   cm_free(again);
   network_free(&t);

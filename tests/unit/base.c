@@ -326,6 +326,36 @@ START_TEST(parallel_runs_each_once_and_reports_the_lowest_failure)
 }
 END_TEST
 
+/* While rounds are recorded one thread plays them all, as they are cut for many. */
+START_TEST(recorded_rounds_are_counted_by_phase)
+{
+  cm_error error;
+  cm_run run;
+  uint64_t out[30];
+  cm_run_init(&run);
+  run.threads = 4;
+  cm_rounds_log log = {.run = &run};
+  cm_threads_record(&log);
+  cm_run_phase(&run, "one");
+  ck_ok(cm_parallel(&run, 12, square_unless_13, out, &error));
+  ck_ok(cm_parallel(&run, 5, square_unless_13, out, &error));
+  cm_run_phase(&run, "two");
+  ck_fails(cm_parallel(&run, 30, square_unless_13, out, &error), CM_INTERNAL);
+  ck_assert_str_eq(error.detail, "index 13");
+  cm_run_finish(&run);
+  cm_threads_record(NULL);
+  ck_ok(cm_parallel(&run, 3, square_unless_13, out, &error));
+  ck_assert_uint_eq(log.phase[0].rounds, 2);
+  ck_assert_uint_eq(log.phase[0].tasks, 17);
+  ck_assert_uint_eq(log.phase[1].rounds, 1);
+  for (int i = 0; i < 2; i++) {
+    ck_assert_double_ge(log.phase[i].alone, 0);
+    ck_assert_double_le(log.phase[i].span, log.phase[i].together);
+    ck_assert_double_ge(log.phase[i].span, log.phase[i].together / 4);
+  }
+}
+END_TEST
+
 START_TEST(run_stops_on_cancel_and_deadline)
 {
   cm_error error;
@@ -556,6 +586,7 @@ int main(void)
   tcase_add_test(tests, reserved_memory_is_counted_as_it_is_booked);
   tcase_add_test(tests, a_crew_plays_many_rounds);
   tcase_add_test(tests, parallel_runs_each_once_and_reports_the_lowest_failure);
+  tcase_add_test(tests, recorded_rounds_are_counted_by_phase);
   tcase_add_test(tests, run_stops_on_cancel_and_deadline);
   tcase_add_test(tests, files_are_there_whole_or_not_at_all);
   tcase_add_test(tests, replaced_files_keep_their_mode_and_links);

@@ -10,8 +10,10 @@
 /* Vertices of a round are looked at as things stand at its start, on all threads; then they move. */
 enum { BLOCK = 8, ROUNDS = 64, ROUND_LEAST = 32, ROUND_MAX = 1024, RUN = 16 };
 
-/* Shorter rounds cost one thread less than several need to meet. */
-enum { SHARED_LEAST = 128 };
+/* Processor time, in nanoseconds, that a round's look at a net takes, the look at a part in the table, a net's move with all
+ * that follows, and its note in the table for each target: about. Less than SHARED_LEAST costs one thread less than several
+ * need to meet. */
+enum { LOOK_NS = 15, TABLE_NS = 1, MOVE_NS = 60, FOLLOW_NS = 2, SHARED_LEAST = 25000 };
 
 /* A table is worth its making for so many sweeps. */
 enum { TABLE_SWEEPS = 8 };
@@ -21,10 +23,12 @@ typedef struct sweeping {
   cm_axon_state *state;
   const cm_anneal_options *options;
   cm_crew *crew;
-  uint32_t threads, slices; /* slices: the largest power of two up to threads */
+  uint32_t threads;
+  uint32_t slices;          /* of nets, or of parts: as many as threads that share the work */
+  double net_targets;       /* mean number of a net's targets */
   cm_probe *probe;          /* [threads] */
   cm_axon_table *table;     /* looked up instead of probing; NULL: none */
-  cm_net_log *log;          /* [slices] what happens to the nets, for the table */
+  cm_net_log *log;          /* [threads] what happens to the nets, for the table */
   atomic_flag *taken;       /* [threads] the probe is in use */
   uint32_t *order;          /* [vertices] */
   uint32_t begin, end;      /* the round, in order */
@@ -92,15 +96,24 @@ static cm_status follow_slice(void *context, size_t slice, cm_error *error)
   return CM_OK;
 }
 
-/* Room for all that the planned moves may do to nets. */
-static cm_status empty_logs(sweeping *w, cm_error *error)
+static uint64_t nets_of(const cm_hypergraph *g, uint32_t v)
 {
-  const cm_hypergraph *g = w->state->graph;
-  uint64_t nets = 0;
-  for (uint32_t i = 0; i < w->moves; i++) {
-    uint32_t v = w->move[i].vertex;
-    nets += g->in_first[v + 1] - g->in_first[v] + g->out_first[v + 1] - g->out_first[v];
-  }
+  return g->in_first[v + 1] - g->in_first[v] + g->out_first[v + 1] - g->out_first[v];
+}
+
+/* Tasks 0 .. count - 1, on all threads where they take long enough together. */
+static cm_status play(sweeping *w, size_t count, cm_task task, double nanoseconds, cm_error *error)
+{
+  if (w->threads > 1 && nanoseconds >= SHARED_LEAST)
+    return cm_crew_run(w->crew, count, task, w, error);
+  for (size_t i = 0; i < count; i++)
+    (void)task(w, i, error); /* none of them fails */
+  return CM_OK;
+}
+
+/* Room for all that the planned moves may do to `nets` nets. */
+static cm_status empty_logs(sweeping *w, uint64_t nets, cm_error *error)
+{
   for (uint32_t i = 0; i < w->slices; i++) {
     cm_net_log *log = &w->log[i];
     log->count = 0;
@@ -165,16 +178,30 @@ static void plan(sweeping *w)
 
 static cm_status move_together(sweeping *w, cm_error *error)
 {
+  const cm_hypergraph *g = w->state->graph;
+  uint64_t nets = 0, events = 0;
   plan(w);
-  if ((w->table != NULL && empty_logs(w, error) != CM_OK) ||
-      cm_crew_run(w->crew, w->slices, move_slice, w, error) != CM_OK)
+  for (uint32_t i = 0; i < w->moves; i++)
+    nets += nets_of(g, w->move[i].vertex);
+  w->slices = (double)nets * MOVE_NS >= SHARED_LEAST ? w->threads : 1;
+  if ((w->table != NULL && empty_logs(w, nets, error) != CM_OK) ||
+      play(w, w->slices, move_slice, (double)nets * MOVE_NS, error) != CM_OK)
     return error->status;
-  return w->table != NULL ? cm_crew_run(w->crew, w->slices, follow_slice, w, error) : CM_OK;
+  if (w->table == NULL)
+    return CM_OK;
+  for (uint32_t i = 0; i < w->slices; i++)
+    events += w->log[i].count;
+  return play(w, w->slices, follow_slice, (double)events * w->net_targets * FOLLOW_NS, error);
 }
 
 static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
 {
-  if (cm_crew_run(w->crew, (w->end - w->begin + w->run - 1) / w->run, look, w, error) != CM_OK)
+  const cm_hypergraph *g = w->state->graph;
+  uint32_t length = w->end - w->begin, shares = length / (2 * w->threads);
+  double nanoseconds = w->table != NULL ? (double)length * w->table->parts * TABLE_NS
+                                        : (double)length * (double)g->pin_count / g->vertex_count * LOOK_NS;
+  w->run = shares < 1 ? 1 : shares < RUN ? shares : RUN;
+  if (play(w, (length + w->run - 1) / w->run, look, nanoseconds, error) != CM_OK)
     return error->status;
   if (w->options->hard) {
     *moves += move_one_by_one(w);
@@ -196,15 +223,15 @@ static cm_status sweep_all(sweeping *w, cm_random *random, cm_error *error)
   cm_axon_state *s = w->state;
   const cm_anneal_options *o = w->options;
   uint32_t n = s->graph->vertex_count, length = round_length(n);
-  double fall = 1;
+  double fall = 1, objective = NAN;
   cm_status status = CM_OK;
-  w->run = length < SHARED_LEAST ? length : RUN;
   w->temperature = (o->sweeps > 1 ? o->hot : o->cold) * typical_cost(s->graph) * cm_axon_mean_price(s);
   if (o->sweeps > 1 && o->cold > 0)
     fall = pow(o->cold / o->hot, 1.0 / (o->sweeps - 1));
   for (uint32_t sweep = 0; sweep < o->sweeps; sweep++, w->temperature *= fall) {
     uint64_t moves = 0;
-    double objective = o->silent ? NAN : cm_axon_cost(s);
+    if (!o->silent && cm_run_progress_due(s->run))
+      objective = cm_axon_cost(s);
     cm_shuffle_by_locality(random, BLOCK, w->order, n);
     w->key = cm_random_next(random);
     for (w->begin = 0; w->begin < n && status == CM_OK; w->begin = w->end) {
@@ -227,17 +254,16 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
   sweeping *w;
   if (CM_NEW(memory, w, 1, error) != CM_OK)
     return error->status;
-  bool alone = options->silent || round_length(s->graph->vertex_count) < SHARED_LEAST;
-  *w = (sweeping){.state = s, .options = options, .threads = alone ? 1 : s->run->threads, .slices = 1};
-  while (2 * w->slices <= w->threads)
-    w->slices *= 2;
+  const cm_hypergraph *g = s->graph;
+  *w = (sweeping){.state = s, .options = options, .threads = options->silent ? 1 : s->run->threads,
+                  .net_targets = g->net_count > 0 ? (double)g->pin_count / g->net_count : 0};
   cm_status status = CM_NEW(memory, w->order, s->graph->vertex_count, error);
   if (status == CM_OK)
     status = CM_NEW(memory, w->planned, s->part_room, error);
   if (status == CM_OK)
     status = CM_NEW(memory, w->taken, w->threads, error); /* zero bytes: clear flags */
   if (status == CM_OK)
-    status = CM_NEW(memory, w->log, w->slices, error);
+    status = CM_NEW(memory, w->log, w->threads, error);
   if (status == CM_OK)
     status = CM_NEW(memory, w->probe, w->threads, error);
   for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
@@ -252,7 +278,7 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
   cm_crew_free(w->crew);
   for (uint32_t t = 0; w->probe != NULL && t < w->threads; t++)
     cm_probe_free(&w->probe[t]);
-  for (uint32_t t = 0; w->log != NULL && t < w->slices; t++)
+  for (uint32_t t = 0; w->log != NULL && t < w->threads; t++)
     cm_free(w->log[t].event);
   cm_free(w->log);
   cm_axon_table_free(w->table);

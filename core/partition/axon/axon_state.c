@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/base/threads.h"
 #include "core/partition/axon/axon_fill.h"
 
 /* A part may exceed a limit by such a share of it while the search goes on. */
@@ -176,27 +177,44 @@ static void move_home(cm_axon_state *s, cm_net_state *net, uint32_t to, cm_net_l
   cm_sum_add(&s->gain[s->graph->net_source[net - s->net]].stay, stays_now - stayed);
 }
 
-/* Slice `slice` of a move: its nets whose numbers have these low bits. */
-static void move_nets(cm_axon_state *s, const cm_move *move, uint32_t slice, uint32_t mask, cm_net_log *log)
+/* The first of the ascending nets list[begin .. end - 1] that is not below `net`. */
+static uint64_t first_from(const uint32_t *list, uint64_t begin, uint64_t end, uint32_t net)
+{
+  while (begin < end) {
+    uint64_t middle = begin + (end - begin) / 2;
+    if (list[middle] < net)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+
+/* A move, as far as nets low .. high - 1 are concerned. The nets of a vertex ascend, so those of a slice stand together:
+ * nobody looks at the others, and no two slices share a line of the cache but at their borders. */
+static void move_nets(cm_axon_state *s, const cm_move *move, uint32_t low, uint32_t high, cm_net_log *log)
 {
   enum { AHEAD = 8 };
   const cm_hypergraph *g = s->graph;
   uint32_t v = move->vertex;
+  bool all = low == 0 && high == g->net_count;
   for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++)
-    if ((g->out_net[j] & mask) == slice)
+    if (g->out_net[j] >= low && g->out_net[j] < high)
       move_home(s, &s->net[g->out_net[j]], move->to, log);
-  uint64_t end = g->in_first[v + 1];
-  for (uint64_t j = g->in_first[v]; j < end; j++) {
+  uint64_t j = g->in_first[v], end = g->in_first[v + 1];
+  if (!all) {
+    j = first_from(g->in_net, j, end, low);
+    end = first_from(g->in_net, j, end, high);
+  }
+  for (; j < end; j++) {
     uint32_t e = g->in_net[j];
     if (j + 2 * AHEAD < end)
       __builtin_prefetch(&s->net[g->in_net[j + 2 * AHEAD]]);
-    if (j + AHEAD < end && (g->in_net[j + AHEAD] & mask) == slice) {
+    if (j + AHEAD < end) {
       uint64_t first = s->net[g->in_net[j + AHEAD]].first;
       __builtin_prefetch(&s->where[first]);
       __builtin_prefetch(&s->hold[first]);
     }
-    if ((e & mask) != slice)
-      continue;
     leave(s, &s->net[e], v, move->from, log);
     enter(s, &s->net[e], v, move->to, log);
   }
@@ -205,8 +223,10 @@ static void move_nets(cm_axon_state *s, const cm_move *move, uint32_t slice, uin
 void cm_axon_move_nets(cm_axon_state *s, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices,
                         cm_net_log *log)
 {
+  uint32_t low = (uint32_t)cm_slice_begin(s->graph->net_count, slice, slices),
+           high = (uint32_t)cm_slice_begin(s->graph->net_count, slice + 1, slices);
   for (uint32_t i = 0; i < count; i++)
-    move_nets(s, &move[i], slice, slices - 1, log);
+    move_nets(s, &move[i], low, high, log);
 }
 
 void cm_axon_move_vertices(cm_axon_state *s, const cm_move *move, uint32_t count)

@@ -81,7 +81,8 @@ typedef struct cm_net_log {
 } cm_net_log;
 
 /* Many moves of different vertices by several threads, to the same state for any number of them: first the vertices,
- * then each slice 0 .. slices - 1 (a power of two) of the nets once, on any thread. `log` gets
+ * then each slice 0 .. slices - 1 of the nets once, on any thread. O(moves * log(nets of a vertex)) beyond the nets of the
+ * slice. `log` gets
  * what happened to the nets, with room for twice the nets of the vertices; NULL: nobody asks. */
 void cm_axon_move_vertices(cm_axon_state *state, const cm_move *move, uint32_t count);
 void cm_axon_move_nets(cm_axon_state *state, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices,

@@ -156,9 +156,11 @@ void cm_axon_table_follow(cm_axon_table *t, const cm_net_event *event, uint64_t 
 {
   const cm_axon_state *s = t->state;
   const cm_hypergraph *g = s->graph;
-  uint32_t mask = slices - 1;
+  uint32_t low = (uint32_t)cm_slice_begin(t->parts, slice, slices), high = (uint32_t)cm_slice_begin(t->parts, slice + 1, slices);
   for (uint64_t k = 0; k < count; k++) {
     const cm_net_event *it = &event[k];
+    if (it->part < low || it->part >= high)
+      continue;
     const cm_net_state *net = &s->net[it->net];
     uint32_t source = g->net_source[it->net], weight = net->weight >> t->shift;
     uint32_t kept = (uint32_t)it->weighed * weight; /* modulo 2^32 */
@@ -166,11 +168,9 @@ void cm_axon_table_follow(cm_axon_table *t, const cm_net_event *event, uint64_t 
     cm_tie *column = t->tie + it->part;
     for (uint64_t i = g->net_begin[it->net]; i < g->net_end[it->net]; i++) {
       uint32_t u = cm_hypergraph_pin(g, i);
-      if ((u & mask) == slice && u != source)
+      if (u != source)
         tie_to(&column[(size_t)u * t->parts], kept, shared);
     }
-    if ((source & mask) != slice)
-      continue;
     tie_to(&column[(size_t)source * t->parts], (uint32_t)it->present * weight, net->own_target ? shared : 0);
   }
 }

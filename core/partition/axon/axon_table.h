@@ -31,8 +31,8 @@ void cm_axon_table_free(cm_axon_table *table); /* NULL is allowed */
 /* As cm_probe_best without `hard`, but for the rounding of weights. O(parts). */
 cm_offer cm_axon_table_best(const cm_axon_table *table, uint32_t v, double bound);
 
-/* Takes in what happened to nets, for the vertices whose numbers have the low bits `slice`; `slices`: a power of two. Slices
- * may run side by side. O(targets of the nets). */
+/* Takes in what happened to nets in the parts of slice `slice` of `slices`, which may run side by side. O(events + targets of
+ * the nets of those of the slice). */
 void cm_axon_table_follow(cm_axon_table *table, const cm_net_event *event, uint64_t count, uint32_t slice,
                           uint32_t slices);
 
