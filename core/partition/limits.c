@@ -39,58 +39,33 @@ typedef struct counting {
   uint64_t **use;              /* [slices][parts * CM_RESOURCES] */
 } counting;
 
-/* The first net of a slice; the nets of one source vertex stand together and stay so. */
-static uint32_t slice_begin(const counting *c, size_t slice)
-{
-  const cm_topology *t = c->topology;
-  uint32_t e = (uint32_t)cm_slice_begin(t->net_count, slice, c->slices);
-  while (e > 0 && e < t->net_count && cm_topology_source(t, e) == cm_topology_source(t, e - 1))
-    e++;
-  return e;
-}
-
-/* Marks tell which parts a source's earlier nets have reached. */
-static cm_status count_axons(const counting *c, size_t slice, uint32_t *reached, cm_error *error)
+/* The parts of a slice, each with all nets of its neurons; the nets of one source stand together. `reached` [2 * parts]: by
+ * which source, and by which part, a part has been reached last. */
+static cm_status count_parts(const counting *c, size_t slice, uint32_t *reached, cm_error *error)
 {
   const cm_topology *topology = c->topology;
   const uint32_t *part = c->part;
   uint64_t *use = c->use[slice];
-  for (uint32_t e = slice_begin(c, slice), end = slice_begin(c, slice + 1); e < end; e++) {
-    uint32_t source = cm_topology_source(topology, e), own = part[source];
-    if (e % CHECK_EVERY == 0 && cm_run_check(c->run, error) != CM_OK)
-      return error->status;
-    for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
-      uint32_t p = part[topology->pin[i]];
-      use[(size_t)p * CM_RESOURCES + CM_SYNAPSES]++;
-      if (reached[p] == source + 1)
-        continue;
-      reached[p] = source + 1;
-      use[(size_t)p * CM_RESOURCES + CM_INBOUND_AXONS]++;
-      if (p != own)
-        use[(size_t)own * CM_RESOURCES + CM_OUTBOUND_AXONS]++;
-    }
-  }
-  return CM_OK;
-}
-
-/* Distinct other parts that each part of a slice reaches: its neurons' nets are walked together. */
-static cm_status count_targets(const counting *c, size_t slice, uint32_t *reached, cm_error *error)
-{
-  const cm_topology *topology = c->topology;
-  uint32_t end = (uint32_t)cm_slice_begin(c->parts, slice + 1, c->slices);
-  for (uint32_t p = (uint32_t)cm_slice_begin(c->parts, slice, c->slices); p < end; p++) {
+  uint32_t *by_part = reached + c->parts, end = (uint32_t)cm_slice_begin(c->parts, slice + 1, c->slices), done = 0;
+  for (uint32_t p = (uint32_t)cm_slice_begin(c->parts, slice, c->slices); p < end; p++)
     for (uint32_t j = c->first[p]; j < c->first[p + 1]; j++) {
-      for (uint64_t i = topology->net_first[c->net[j]]; i < topology->net_first[c->net[j] + 1]; i++) {
-        uint32_t other = c->part[topology->pin[i]];
-        if (other == p || reached[other] == p + 1)
+      uint32_t e = c->net[j], source = cm_topology_source(topology, e);
+      if (done++ % CHECK_EVERY == 0 && cm_run_check(c->run, error) != CM_OK)
+        return error->status;
+      for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
+        uint32_t to = part[topology->pin[i]];
+        use[(size_t)to * CM_RESOURCES + CM_SYNAPSES]++;
+        if (reached[to] == source + 1)
           continue;
-        reached[other] = p + 1;
-        c->use[slice][(size_t)p * CM_RESOURCES + CM_TARGET_CORES]++;
+        reached[to] = source + 1;
+        use[(size_t)to * CM_RESOURCES + CM_INBOUND_AXONS]++;
+        if (to == p)
+          continue;
+        use[(size_t)p * CM_RESOURCES + CM_OUTBOUND_AXONS]++;
+        use[(size_t)p * CM_RESOURCES + CM_TARGET_CORES] += by_part[to] != p + 1;
+        by_part[to] = p + 1;
       }
     }
-    if (cm_run_check(c->run, error) != CM_OK)
-      return error->status;
-  }
   return CM_OK;
 }
 
@@ -99,12 +74,9 @@ static cm_status count_slice(void *context, size_t slice, cm_error *error)
   const counting *c = context;
   uint32_t *reached;
   if (CM_NEW(c->run->memory, c->use[slice], (size_t)c->parts * CM_RESOURCES, error) != CM_OK ||
-      CM_NEW(c->run->memory, reached, c->parts, error) != CM_OK)
+      CM_NEW(c->run->memory, reached, 2 * (size_t)c->parts, error) != CM_OK)
     return error->status;
-  cm_status status = count_axons(c, slice, reached, error);
-  memset(reached, 0, (size_t)c->parts * sizeof *reached);
-  if (status == CM_OK)
-    status = count_targets(c, slice, reached, error);
+  cm_status status = count_parts(c, slice, reached, error);
   cm_free(reached);
   return status;
 }
@@ -239,6 +211,15 @@ static cm_status refuse_neurons(const cm_topology *topology, const cm_limits *li
   return CM_NEURON_TOO_LARGE;
 }
 
+/* Whether a vertex is the source of more than one net. */
+static bool several_nets(const cm_topology *topology)
+{
+  for (uint32_t e = 1; topology->net_source != NULL && e < topology->net_count; e++)
+    if (topology->net_source[e] == topology->net_source[e - 1])
+      return true;
+  return false;
+}
+
 /* Nets of one source vertex stand together: marks tell which vertices its earlier nets have reached. */
 static cm_status count_distinct(const cm_topology *topology, cm_run *run, uint32_t *axons, cm_error *error)
 {
@@ -299,7 +280,7 @@ cm_status cm_count_inputs(const cm_topology *topology, cm_run *run, uint32_t *sy
   }
   if (status != CM_OK)
     return status;
-  if (topology->net_source == NULL) { /* one net a source */
+  if (!several_nets(topology)) {
     memcpy(axons, synapses, bytes);
     return cm_run_check(run, error);
   }
