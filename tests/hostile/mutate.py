@@ -139,7 +139,7 @@ class Requests:
                 "restoreBinned": "/v1/bin/UNUSED-BINNED/restore", "deleteBinned": "/v1/bin/UNUSED-BINNED"}.get(operation["operationId"], path)
         needed = [p for p in map(self.document.follow, operation.get("parameters", [])) if p["in"] == "query" and p.get("required")]
         if needed:
-            path += "?" + "&".join(f"{p['name']}={self.random.choice(p['schema']['enum'])}" for p in needed)
+            path += "?" + "&".join(f"{p['name']}={self.random.choice(self.document.follow(p['schema'])['enum'])}" for p in needed)
         return Request(method, path, self.headers(operation["operationId"]), body, [bearer(self.world["token"])])
 
     # ---- what a hostile client makes of it ----
