@@ -5,7 +5,7 @@ import json
 import re
 
 _TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
-_SAID = {"x-unit", "description", "default", "title", "examples", "format", "$comment"}
+_SAID = {"x-unit", "x-better", "description", "default", "title", "examples", "format", "$comment"}
 
 
 def _is(value, kind):
@@ -58,6 +58,10 @@ class Document:
         kinds = rule if isinstance(rule, list) else [rule]
         if not any(_is(value, kind) for kind in kinds):
             return f"{where}: {json.dumps(value)[:80]} is no {' or '.join(kinds)}"
+
+    def _exclusiveMinimum(self, value, rule, schema, where):
+        if isinstance(value, (int, float)) and value <= rule:
+            return f"{where}: {value} is not above {rule}"
 
     def _enum(self, value, rule, schema, where):
         if value not in rule:
