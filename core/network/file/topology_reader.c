@@ -204,10 +204,13 @@ static cm_status read_plain_edges(cm_topology_reader *r, uint64_t *count, cm_err
 {
   enum { EDGE_BYTES_MAX = 1 + CM_VARINT_BYTES_MAX, ROOM = 4096 };
   cm_stream *s = &r->input;
+  uint32_t last = r->target[*count - 1], highest = r->header.vertex_count - 1;
   uint64_t most = r->edges_left < ROOM ? r->edges_left : ROOM, n = 0;
+  if (most > highest - last) /* targets of an axon rise */
+    most = highest - last;
   if (grow_row(r, *count + most, error) != CM_OK)
     return error->status;
-  uint32_t *target = r->target + *count, last = target[-1], highest = r->header.vertex_count - 1;
+  uint32_t *target = r->target + *count;
   const uint8_t *at = s->block + s->begin, *const end = s->block + s->end;
   for (; n < most && end - at >= EDGE_BYTES_MAX && at[0] == CM_EDGE_DIFFERENCE; n++) {
     uint64_t difference = at[1];
