@@ -56,11 +56,11 @@ static inline void test_write(const char *path, const void *bytes, size_t size)
   ck_assert_int_eq(fclose(stream), 0);
 }
 
-/* How often a search is tried on random inputs, or found something, of `all` times: a quarter under sanitizers, which look
+/* How often a search is tried on random inputs, or found something, of `all` times: an eighth under sanitizers, which look
  * at each access and not at what comes out. */
 static inline uint32_t test_rounds(uint32_t all)
 {
-  return CM_SANITIZED ? all / 4 : all;
+  return CM_SANITIZED ? all / 8 : all;
 }
 
 /* Adds a case if it is to run: all are, or those whose name matches CM_TEST, a pattern as the shell has them (tests/run). */
