@@ -171,6 +171,10 @@ typedef struct cm_place {
   socklen_t size;
 } cm_place;
 
+/* Each has a daemon of the library's: of several threads of one, libmicrohttpd 0.9.75 now and then aborts the program where
+ * they are told to let nobody in any more (MHD_quiesce_daemon races with the threads of a pool). */
+enum { CM_LISTENER_THREADS = 2 };
+
 /* A socket that clients come to, with threads of the library of its own. */
 typedef struct cm_listener {
   cm_server *server;
@@ -178,7 +182,7 @@ typedef struct cm_listener {
   int socket;
   bool given, closed; /* opened by the service manager */
   bool tls, beyond;   /* beyond: more than this machine reaches it */
-  struct MHD_Daemon *daemon;
+  struct MHD_Daemon *daemon[CM_LISTENER_THREADS];
 } cm_listener;
 
 /* A trusted network: its first bits. */

@@ -17,7 +17,6 @@
 #include "core/base/json.h"
 
 enum {
-  THREADS = 2,
   EVICTED_MAX = 64, /* connections of one thread that are shut down and not gone yet, or come between look and count */
 };
 
@@ -175,11 +174,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 
 static cm_status start_daemons(cm_server *server, cm_error *error)
 {
-  /* The cap on connections is ours (connections.c); the library's, shared out among its threads, must never be met. */
-  cm_server_limits all = {.connections = UINT32_MAX / THREADS - EVICTED_MAX};
+  /* The cap on connections is ours (connections.c); the library's must never be met. */
+  cm_server_limits all = {.connections = UINT32_MAX / CM_LISTENER_THREADS - EVICTED_MAX};
   if (cm_descriptors_share(server->options.workers, &all, error) != CM_OK)
     return error->status;
-  const uint64_t most = THREADS * (all.connections + EVICTED_MAX);
   const struct MHD_OptionItem certified[] = {
     {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)cm_tls_show},
     {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
@@ -187,32 +185,42 @@ static cm_status start_daemons(cm_server *server, cm_error *error)
   if (server->options.tls_certificate[0] != '\0' &&
       cm_tls_load(server->options.tls_certificate, server->options.tls_key, error) != CM_OK)
     return error->status;
-  for (size_t i = 0; i < server->listener_count; i++) {
-    cm_listener *l = &server->listeners[i];
+  for (size_t i = 0; i < server->listener_count * CM_LISTENER_THREADS; i++) {
+    cm_listener *l = &server->listeners[i / CM_LISTENER_THREADS];
     const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (l->tls ? MHD_USE_TLS : 0);
     errno = 0;
-    l->daemon = MHD_start_daemon(flags, 0, cm_connections_accept, l, handle, server, MHD_OPTION_LISTEN_SOCKET, l->socket,
-                                 MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)most,
-                                 MHD_OPTION_NOTIFY_CONNECTION, cm_connections_note, server->connections,
-                                 MHD_OPTION_URI_LOG_CALLBACK, note_target, server, MHD_OPTION_NOTIFY_COMPLETED, free_request,
-                                 server, MHD_OPTION_ARRAY, l->tls ? certified : plain, MHD_OPTION_END);
-    if (l->daemon == NULL)
+    struct MHD_Daemon *made = MHD_start_daemon(
+      flags, 0, cm_connections_accept, l, handle, server, MHD_OPTION_LISTEN_SOCKET, l->socket, MHD_OPTION_CONNECTION_LIMIT,
+      (unsigned)(all.connections + EVICTED_MAX), MHD_OPTION_NOTIFY_CONNECTION, cm_connections_note, server->connections,
+      MHD_OPTION_URI_LOG_CALLBACK, note_target, server, MHD_OPTION_NOTIFY_COMPLETED, free_request, server, MHD_OPTION_ARRAY,
+      l->tls ? certified : plain, MHD_OPTION_END);
+    l->daemon[i % CM_LISTENER_THREADS] = made;
+    if (made == NULL)
       return cm_fail(error, CM_NO_MEMORY, "the HTTP server does not start: %s",
                      errno != 0 ? strerror(errno) : "no reason is known");
   }
   return CM_OK;
 }
 
+/* Nobody new is let in. */
+static void quiesce_daemons(cm_server *server)
+{
+  for (size_t i = 0; i < server->listener_count * CM_LISTENER_THREADS; i++) {
+    struct MHD_Daemon *daemon = server->listeners[i / CM_LISTENER_THREADS].daemon[i % CM_LISTENER_THREADS];
+    if (daemon != NULL)
+      (void)MHD_quiesce_daemon(daemon);
+  }
+}
+
 /* The library's threads end; the sockets stay ours. */
 static void stop_daemons(cm_server *server)
 {
-  for (size_t i = 0; i < server->listener_count; i++) {
-    cm_listener *l = &server->listeners[i];
-    if (l->daemon == NULL)
-      continue;
-    (void)MHD_quiesce_daemon(l->daemon); /* else it would close the socket, too */
-    MHD_stop_daemon(l->daemon);
-    l->daemon = NULL;
+  quiesce_daemons(server); /* else it would close the sockets, too */
+  for (size_t i = 0; i < server->listener_count * CM_LISTENER_THREADS; i++) {
+    struct MHD_Daemon **daemon = &server->listeners[i / CM_LISTENER_THREADS].daemon[i % CM_LISTENER_THREADS];
+    if (*daemon != NULL)
+      MHD_stop_daemon(*daemon);
+    *daemon = NULL;
   }
   cm_listen_close(server);
 }
@@ -329,8 +337,7 @@ void cm_server_stop(cm_server *server)
   if (server == NULL)
     return;
   atomic_store(&server->draining, true);
-  for (size_t i = 0; i < server->listener_count; i++)
-    (void)MHD_quiesce_daemon(server->listeners[i].daemon);
+  quiesce_daemons(server);
   atomic_store(&server->stopping, true);
   cm_board_listen(server->options.store->board, NULL, NULL);
   cm_hub_stop(server->hub);

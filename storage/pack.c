@@ -57,7 +57,7 @@ static cm_status list_files(const char *folder, listing *l, bool *small, cm_erro
              (uint64_t)about.st_size <= CM_PACK_PLAIN_MAX - l->bytes;
     if (!*small)
       break;
-    (void)snprintf(l->name[l->count++], NAME_BYTES_MAX, "%s", item->d_name);
+    (void)memcpy(l->name[l->count++], item->d_name, strlen(item->d_name) + 1);
     l->bytes += (size_t)about.st_size;
   }
   (void)closedir(open);

@@ -83,17 +83,20 @@ static cm_status search_settings(compiling *c, const cm_plan_options *options, c
     return error->status;
   }
   c->cut = cut;
-  if (make_packs(c, options, error) != CM_OK ||
-      cm_settings_search(cut, options, search, c->run, &best, &report, error) != CM_OK)
-    return error->status;
-  if (best.time_ns < c->best.time_ns) {
+  cm_status status = make_packs(c, options, error);
+  if (status == CM_OK)
+    status = cm_settings_search(cut, options, search, c->run, &best, &report, error);
+  if (status != CM_OK && status != CM_TOO_LARGE)
+    return status;
+  if (status == CM_OK && best.time_ns < c->best.time_ns) {
     json_decref(c->search);
     c->search = report;
     c->best = best;
     return CM_OK;
   }
-  json_decref(report);
-  forget_cut(c);
+  if (status == CM_OK)
+    json_decref(report);
+  forget_cut(c); /* slower, or a piece of it does not fit where the whole ones do */
   return make_packs(c, options, error);
 }
 

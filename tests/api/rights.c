@@ -34,7 +34,7 @@ static void run(const char *words, char *line, size_t size)
 {
   char whole[4 * CM_PATH_MAX];
   const char *build = getenv("CM_BUILD");
-  snprintf(whole, sizeof whole, "%s/coremapd %s --data '%s' 2>/dev/null", build != NULL ? build : "build/check", words,
+  snprintf(whole, sizeof whole, "'%s/coremapd' %s --data '%s' 2>/dev/null", build != NULL ? build : "build/check", words,
            folder);
   FILE *out = popen(whole, "r");
   ck_assert_ptr_nonnull(out);

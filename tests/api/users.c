@@ -31,7 +31,7 @@ static int command(const char *words, char *line, size_t size)
 {
   char whole[4 * CM_PATH_MAX], text[512] = "";
   const char *build = getenv("CM_BUILD");
-  snprintf(whole, sizeof whole, "%s/coremapd %s --data '%s' 2>>'%s'", build != NULL ? build : "build/check", words,
+  snprintf(whole, sizeof whole, "'%s/coremapd' %s --data '%s' 2>>'%s'", build != NULL ? build : "build/check", words,
            folder, said);
   FILE *out = popen(whole, "r");
   ck_assert_ptr_nonnull(out);

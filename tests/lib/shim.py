@@ -1,12 +1,19 @@
 """The control page of tests/lib/interpose.c (interpose.h), seen from outside."""
+import atexit
 import errno
 import mmap
 import os
+import shutil
 import struct
+import tempfile
 
 from daemon import BUILD
 
 SHIM = os.path.join(BUILD, "tests", "lib", "interpose.so")
+if " " in SHIM or ":" in SHIM:  # which separate what is preloaded
+    _folder = tempfile.mkdtemp(prefix="coremapd-shim-")
+    atexit.register(shutil.rmtree, _folder)
+    SHIM = shutil.copy(SHIM, _folder)
 KINDS = {"allocation": (1, errno.ENOMEM), "write": (2, errno.ENOSPC), "sync": (3, errno.EIO), "open": (4, errno.EMFILE),
          "name": (5, errno.EIO), "map": (6, errno.ENOMEM), "thread": (7, errno.EAGAIN)}
 _SIZE, _KIND, _ERROR, _FIRED, _AT, _EVERY, _HITS, _CALLS = 112, 4, 8, 12, 16, 24, 32, 48

@@ -21,7 +21,7 @@ static cm_store *store;
 
 /* ---- what the database does, seen through a trace of every connection ---- */
 
-enum { QUERIES_MAX = 200 };
+enum { QUERIES_MAX = 1000 };
 static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *seen[QUERIES_MAX];
 static size_t seen_count;

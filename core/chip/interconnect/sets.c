@@ -181,7 +181,7 @@ static cm_status take(const search *s, uint32_t **set, cm_error *error)
 
 static cm_status look_around(search *s, uint32_t most, uint32_t **set, uint32_t *found, cm_error *error)
 {
-  centre list[CENTRES_MAX];
+  centre list[CENTRES_MAX] = {0};
   uint32_t with_cores = 0, centres = 0, next = 0;
   for (uint32_t r = 0; r < s->grid; r++)
     with_cores += s->here[r] > 0;

@@ -25,6 +25,7 @@ cm_letter_gaussian cm_letter_gaussian_of(double mean, double deviation, uint32_t
 {
   double sum = 0, one = 0, two = 0, nearest = cm_position(cm_axis_likeliest(mean, n, bound), n, bound) - mean;
   double top = nearest * nearest / (2 * deviation * deviation);
+  /* The density at the nearest position is 1: `sum` is no less. */
   for (uint32_t i = 0; i < n; i++) {
     double apart = cm_position(i, n, bound) - mean;
     double density = exp(top - apart * apart / (2 * deviation * deviation));
@@ -32,6 +33,7 @@ cm_letter_gaussian cm_letter_gaussian_of(double mean, double deviation, uint32_t
     one += density * apart;
     two += density * apart * apart;
   }
+  sum = sum > 0 ? sum : 1;
   return (cm_letter_gaussian){mean, deviation, bound, n, log(sum) - top, one / sum, two / sum};
 }
 

@@ -142,7 +142,7 @@ static uint32_t parts_of(const cm_call *call, const cm_target *target, uint64_t 
     *needed = part.bytes <= memory_bytes;
     return *needed ? parts : 1;
   }
-  if (p.pieces >= chip.matrix.units)
+  if ((double)p.pieces >= chip.matrix.units)
     return 1; /* a piece for every unit without */
   double whole = time_of(&p, 1, &chip), least = whole * (1 - GAIN_MIN);
   for (uint32_t parts = 2; parts <= most; parts++) {
@@ -266,10 +266,12 @@ static bool call_of(const cm_model *m, const cm_node *node, cm_shape *shapes, cm
     if (node->attributes[i].tensor != NULL) /* attributes are shared by the parts, each tensor has one owner */
       return false;
   for (uint32_t i = 0; i < node->input_count; i++) {
-    if (node->inputs[i] == CM_NONE && i < 2)
-      return false;
-    shapes[i] = node->inputs[i] == CM_NONE ? (cm_shape){.rank = CM_UNKNOWN_RANK} : m->values[node->inputs[i]].shape;
-    if (node->inputs[i] != CM_NONE && !cm_shape_known(&shapes[i]))
+    shapes[i] = (cm_shape){.rank = CM_UNKNOWN_RANK};
+    if (node->inputs[i] == CM_NONE && i == 2)
+      continue;
+    if (node->inputs[i] != CM_NONE)
+      shapes[i] = m->values[node->inputs[i]].shape;
+    if (!cm_shape_known(&shapes[i]))
       return false;
   }
   *out = m->values[node->outputs[0]].shape;

@@ -55,7 +55,7 @@ static uint32_t best_target(const cm_net_state *s, const uint64_t *most, uint32_
     uint32_t p = row[i].part;
     if (p == own || row[i].weight < tied || s->load[p] + s->graph->size[v] > most[p])
       continue;
-    if (row[i].weight > tied || s->load[p] < s->load[best] || (s->load[p] == s->load[best] && p < best)) {
+    if (row[i].weight > tied || s->load[p] < s->load[best] || (p < best && s->load[p] == s->load[best])) {
       tied = row[i].weight;
       best = p;
     }
