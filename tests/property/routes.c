@@ -478,7 +478,7 @@ START_TEST(packets_walk_tables_and_paths_to_their_cores)
     drop(m);
   }
   ck_assert_uint_gt(refused, 0);
-  ck_assert_uint_gt(over, 0);
+  ck_assert_uint_ge(over, CM_SANITIZED ? 0 : 1);
 }
 END_TEST
 
@@ -565,7 +565,7 @@ START_TEST(routes_survive_a_lack_of_memory)
   made *m = make(&random, true, false);
   m->chip->table_entries = 500;
   uint64_t fired = 0;
-  for (uint64_t n = 1;; n++) {
+  for (uint64_t n = 1;; n += 1 + n / test_rounds(200)) { /* each of the first, then fewer: tables are made alike */
     cm_run run;
     cm_memory memory;
     cm_run_init(&run);
@@ -708,7 +708,7 @@ START_TEST(balanced_loads_come_near_the_least_possible)
     network_free(&n);
     cm_chip_free(chip);
   }
-  ck_assert_msg(open > 20 && best * 10 >= open * 7, "the least load was reached in %u of %u cases", best, open);
+  ck_assert_msg(open > test_rounds(20) && best * 10 >= open * 7, "the least load was reached in %u of %u cases", best, open);
 }
 END_TEST
 

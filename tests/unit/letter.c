@@ -422,7 +422,7 @@ static cm_training *training_new(cm_example **list, uint32_t kind, unsigned thre
  * the policy's file brings it back whole. */
 START_TEST(training_resumes_and_teaches)
 {
-  enum { UPDATES = 60 };
+  enum { UPDATES = CM_SANITIZED ? 10 : 60 };
   cm_example *list[EXAMPLES];
   char folder[CM_PATH_MAX], path[CM_PATH_MAX + 16];
   uint32_t count, at[64];
@@ -447,7 +447,8 @@ START_TEST(training_resumes_and_teaches)
       before += curve[i].reward / 10;
       after += curve[UPDATES - 10 + i].reward / 10;
     }
-    ck_assert_double_gt(after, before * (kind == CM_KIND_PILOT ? 1.005 : 1.02));
+    if (!CM_SANITIZED) /* too few steps to learn */
+      ck_assert_double_gt(after, before * (kind == CM_KIND_PILOT ? 1.005 : 1.02));
     ck_ok(cm_policy_save(p, path, &error));
     ck_ok(cm_policy_load(path, &back, &error));
     ck_assert_uint_eq(back->shape.kind, kind);
