@@ -146,6 +146,32 @@ static cm_status read_member(const char *path, const char *name, size_t index, u
   return CM_OK;
 }
 
+/* NumPy's name of a type, NULL: it has none, and the numbers are written as float32. */
+static const char *descr_of(cm_type type)
+{
+  for (size_t i = 0; i < NPY_TYPES; i++)
+    if (npy_types[i].type == type)
+      return npy_types[i].descr;
+  return NULL;
+}
+
+/* The ending of files of raw elements of a type, ".f32". */
+static void ending_of(cm_type type, char ending[8])
+{
+  const char *descr = descr_of(type);
+  descr = descr != NULL ? descr : "f4";
+  (void)snprintf(ending, 8, ".%c%d", descr[0], 8 * (descr[1] - '0'));
+}
+
+/* Whether the name says raw elements, whatever the first of them look like. */
+static bool is_named_raw(const char *path, cm_type type)
+{
+  char ending[8];
+  ending_of(type, ending);
+  size_t length = strlen(path), last = strlen(ending);
+  return length > last && strcmp(path + length - last, ending) == 0;
+}
+
 cm_status cm_tensor_read(const char *path, const char *name, size_t index, cm_type type, uint32_t rank,
                          const int64_t *dims, cm_memory *memory, cm_tensor **made, cm_error *error)
 {
@@ -156,12 +182,13 @@ cm_status cm_tensor_read(const char *path, const char *name, size_t index, cm_ty
   if (cm_file_read(path, CM_TENSOR_FILE_BYTES_MAX, &bytes, &size, error) != CM_OK)
     return error->status;
   cm_status status = cm_tensor_new(memory, type, rank, dims, &tensor, error);
-  if (status == CM_OK && size > 4 && memcmp(bytes, "PK\3\4", 4) == 0) {
+  bool raw = status == CM_OK && size == tensor->count * cm_type_bytes(type) && is_named_raw(path, type);
+  if (status == CM_OK && !raw && size > 4 && memcmp(bytes, "PK\3\4", 4) == 0) {
     free(bytes);
     bytes = NULL;
     status = read_member(path, name, index, tensor->count * ELEMENT_MAX + HEADER_MAX, &bytes, &size, error);
   }
-  if (status == CM_OK && size > NPY_MAGIC && memcmp(bytes, "\x93NUMPY", NPY_MAGIC) == 0) {
+  if (status == CM_OK && !raw && size > NPY_MAGIC && memcmp(bytes, "\x93NUMPY", NPY_MAGIC) == 0) {
     status = read_npy((const uint8_t *)bytes, size, path, memory, &given, error);
     if (status == CM_OK)
       status = convert(given, tensor, path, error);
@@ -182,15 +209,6 @@ cm_status cm_tensor_read(const char *path, const char *name, size_t index, cm_ty
 }
 
 /* ---- writing ---- */
-
-/* NumPy's name of a type, NULL: it has none, and the numbers are written as float32. */
-static const char *descr_of(cm_type type)
-{
-  for (size_t i = 0; i < NPY_TYPES; i++)
-    if (npy_types[i].type == type)
-      return npy_types[i].descr;
-  return NULL;
-}
 
 /* Writes the elements and commits the file, or discards it. */
 static cm_status finish(cm_file *file, const cm_tensor *tensor, const char *path, cm_error *error)
@@ -229,15 +247,14 @@ cm_status cm_tensor_write_npy(const cm_tensor *tensor, const char *path, cm_erro
 
 cm_status cm_tensor_write_raw(const cm_tensor *tensor, const char *folder, const char *name, cm_error *error)
 {
-  const char *descr = descr_of(tensor->type);
-  char safe[256], path[CM_PATH_MAX];
+  char safe[256], path[CM_PATH_MAX], ending[8];
   cm_file file = {0};
   (void)snprintf(safe, sizeof safe, "%s", name);
   for (char *c = safe; *c != '\0'; c++)
     if (!isalnum((unsigned char)*c) && strchr("._-", *c) == NULL)
       *c = '_';
-  descr = descr != NULL ? descr : "f4";
-  if (cm_path(path, error, "%s/%s.%c%d", folder, safe, descr[0], 8 * (descr[1] - '0')) != CM_OK ||
+  ending_of(tensor->type, ending);
+  if (cm_path(path, error, "%s/%s%s", folder, safe, ending) != CM_OK ||
       cm_file_create(&file, path, error) != CM_OK)
     return error->status;
   return finish(&file, tensor, path, error);

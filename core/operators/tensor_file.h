@@ -9,7 +9,7 @@
 
 /* Reads one tensor of a type and shape that are known: a .npy file (numbers of another type are converted), member `name`
  * of a .npz (or its `index`-th where it has none of that name), else raw elements of `type`. The kind is known by the
- * first bytes. Errors: CM_BAD_REQUEST (damaged, another number of elements; what there should be), CM_NOT_FOUND, CM_IO,
+ * first bytes, but for files of the right size that the name says to be raw (".f32"). Errors: CM_BAD_REQUEST (damaged, another number of elements; what there should be), CM_NOT_FOUND, CM_IO,
  * CM_TOO_LARGE, memory. */
 cm_status cm_tensor_read(const char *path, const char *name, size_t index, cm_type type, uint32_t rank,
                          const int64_t *dims, cm_memory *memory, cm_tensor **made, cm_error *error);
