@@ -5,6 +5,8 @@
 #include "core/base/memory.h"
 #include "core/chip/chip.h"
 
+#define CM_NOBODY UINT32_MAX /* of a site: no node is on it */
+
 /* Renumbers group [count], numbers below `bound`, from 0, ascending by lowest member; *groups says how many are in
  * use. O(count + bound). */
 cm_status cm_number_groups(uint32_t *group, uint32_t count, uint32_t bound, cm_memory *memory, uint32_t *groups,

@@ -14,7 +14,7 @@ libcoremap_a_SOURCES += \
   core/learning/network/policy.h core/learning/network/policy.c core/learning/network/policy_file.c \
   core/learning/network/network.h core/learning/network/network.c core/learning/network/shipped.h \
   core/learning/network/sealed.h core/learning/network/sealed.c \
-  core/learning/agent/scene.h core/learning/agent/scene.c core/learning/agent/wishes.c core/learning/agent/layout.c \
+  core/learning/agent/scene.h core/learning/agent/scene.c core/learning/agent/trade.h core/learning/agent/wishes.c core/learning/agent/layout.c \
   core/learning/agent/agent.h core/learning/agent/agent.c \
   core/learning/agent/refine.h core/learning/agent/refine.c core/learning/agent/exchange.h core/learning/agent/exchange.c \
   core/learning/pilot/pilot.h core/learning/pilot/pilot.c core/learning/training/pilot_flights.c \

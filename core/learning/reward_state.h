@@ -3,9 +3,8 @@
 #define CM_LEARNING_REWARD_STATE_H
 
 #include "core/chip/routes.h"
+#include "core/learning/internal.h"
 #include "core/learning/reward.h"
-
-#define CM_NOBODY UINT32_MAX
 
 /* What a node pays to those west, east, north and south of it. */
 typedef int64_t cm_sides __attribute__((vector_size(32), aligned(8)));

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "core/base/random.h"
+#include "core/learning/agent/trade.h"
 #include "core/partition/options.h"
 #include "core/placement/arrange.h"
 #include "core/placement/qap/qap.h"
 
-enum { SWAP_ROUNDS = 60, NOBODY = UINT32_MAX, SAMPLES = 500, ADJUST_EVERY = 64, CHECK_EVERY = 1 << 16,
+enum { SWAP_ROUNDS = 60, SAMPLES = 500, ADJUST_EVERY = 64, CHECK_EVERY = 1 << 16,
        SWEEPS_MAX = 2000 /* of annealing all pairs */ };
 
 #define HEAT 0.5        /* standard deviations of the change of a trade anywhere: the first temperature */
@@ -22,35 +23,11 @@ enum { SWAP_ROUNDS = 60, NOBODY = UINT32_MAX, SAMPLES = 500, ADJUST_EVERY = 64, 
 typedef struct annealer {
   const cm_scene *scene;
   uint32_t *at;   /* [nodes] site */
-  uint32_t *on;   /* [sites] node, NOBODY: none */
+  uint32_t *on;   /* [sites] node, CM_NOBODY: none */
   uint32_t *best; /* [nodes] */
   cm_random random;
   double window, accepted;
 } annealer;
-
-/* Change of the cost when v goes to site `to`, where `other` comes from (NOBODY: from nowhere). */
-static int64_t change_of(const annealer *a, uint32_t v, uint32_t to, uint32_t other)
-{
-  const cm_graph *g = a->scene->graph;
-  const cm_axes *x = a->scene->axes;
-  uint32_t from = a->at[v];
-  const uint32_t *to_x = x->dx + (size_t)x->column[to] * x->columns, *to_y = x->dy + (size_t)x->row[to] * x->rows;
-  const uint32_t *from_x = x->dx + (size_t)x->column[from] * x->columns;
-  const uint32_t *from_y = x->dy + (size_t)x->row[from] * x->rows;
-  int64_t change = 0;
-  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
-    uint32_t u = g->neighbour[i], site = a->at[u], column = x->column[site], row = x->row[site];
-    int64_t further = (int64_t)to_x[column] + to_y[row] - from_x[column] - from_y[row];
-    change += u == other ? 0 : (int64_t)g->weight[i] * further;
-  }
-  return change;
-}
-
-static int64_t try_trade(const annealer *a, uint32_t v, uint32_t to)
-{
-  uint32_t other = a->on[to];
-  return change_of(a, v, to, other) + (other == NOBODY ? 0 : change_of(a, other, a->at[v], v));
-}
 
 static void trade(annealer *a, uint32_t v, uint32_t to)
 {
@@ -58,11 +35,11 @@ static void trade(annealer *a, uint32_t v, uint32_t to)
   a->on[from] = other;
   a->on[to] = v;
   a->at[v] = to;
-  if (other != NOBODY)
+  if (other != CM_NOBODY)
     a->at[other] = from;
 }
 
-/* A site within the window around v's, other than its own; NOBODY when the draw fails. */
+/* A site within the window around v's, other than its own; CM_NOBODY when the draw fails. */
 static uint32_t draw(annealer *a, uint32_t v)
 {
   const cm_scene *s = a->scene;
@@ -71,9 +48,9 @@ static uint32_t draw(annealer *a, uint32_t v)
   int64_t x = (int64_t)(core % s->chip->width) + (int64_t)(number % wide) - window;
   int64_t y = (int64_t)(core / s->chip->width) + (int64_t)(number / wide) - window;
   if (x < 0 || y < 0 || x >= s->chip->width || y >= s->chip->height)
-    return NOBODY;
+    return CM_NOBODY;
   uint32_t to = s->site_on[(size_t)y * s->chip->width + (size_t)x];
-  return to != a->at[v] ? to : NOBODY;
+  return to != a->at[v] ? to : CM_NOBODY;
 }
 
 /* Standard deviation of what trades change. */
@@ -83,10 +60,10 @@ static double spread_of_changes(annealer *a)
   uint32_t count = 0;
   for (uint32_t k = 0; k < SAMPLES; k++) {
     uint32_t v = (uint32_t)cm_random_below(&a->random, a->scene->nodes), to = draw(a, v);
-    double change = to == NOBODY ? 0 : (double)try_trade(a, v, to);
+    double change = to == CM_NOBODY ? 0 : (double)cm_trade_change(a->scene, a->at, a->on, v, to);
     sum += change;
     squares += change * change;
-    count += to != NOBODY;
+    count += to != CM_NOBODY;
   }
   return count == 0 ? 0 : sqrt(fmax(squares / count - sum / count * (sum / count), 0));
 }
@@ -113,9 +90,9 @@ static cm_status cool(annealer *a, uint64_t tries, cm_run *run, cm_error *error)
     if (k % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
       return error->status;
     uint32_t v = (uint32_t)cm_random_below(&a->random, nodes), to = draw(a, v);
-    if (to == NOBODY)
+    if (to == CM_NOBODY)
       continue;
-    int64_t change = try_trade(a, v, to);
+    int64_t change = cm_trade_change(a->scene, a->at, a->on, v, to);
     bool take = (double)change <= -heat * log(1 - cm_random_unit(&a->random));
     a->accepted += ((take ? 1.0 : 0.0) - a->accepted) / MEMORY;
     if (!take)

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "core/base/random.h"
+#include "core/learning/agent/trade.h"
 #include "core/partition/options.h"
 
-enum { NOBODY = UINT32_MAX, TRIES = 600, SAMPLES = 200, LOOKS_A_TRY = 12 /* what a try costs besides its neighbours */ };
+enum { TRIES = 600, SAMPLES = 200, LOOKS_A_TRY = 12 /* what a try costs besides its neighbours */ };
 
 /* ---- the network ---- */
 
@@ -89,7 +90,7 @@ static int32_t middle(int32_t a, int32_t b, int32_t c)
   return c < low ? low : c > high ? high : c;
 }
 
-/* A site that a kernel proposes for v, or NOBODY. */
+/* A site that a kernel proposes for v, or CM_NOBODY. */
 static uint32_t propose(flight *f, cm_kernel kernel, uint32_t v)
 {
   const cm_scene *s = f->scene;
@@ -99,7 +100,7 @@ static uint32_t propose(flight *f, cm_kernel kernel, uint32_t v)
     x = (int32_t)f->core_at[v] % width;
     y = (int32_t)f->core_at[v] / width;
   } else if (s->graph->first[v + 1] == s->graph->first[v])
-    return NOBODY;
+    return CM_NOBODY;
   else if (kernel == CM_KERNEL_NEIGHBOUR) {
     int32_t core = (int32_t)f->core_at[friend_of(f, v)];
     x = core % width;
@@ -115,27 +116,9 @@ static uint32_t propose(flight *f, cm_kernel kernel, uint32_t v)
   x += (int32_t)(((number & 0xffffffff) * wide) >> 32) - (int32_t)reach;
   y += (int32_t)(((number >> 32) * wide) >> 32) - (int32_t)reach;
   if (x < 0 || y < 0 || x >= width || y >= height)
-    return NOBODY;
+    return CM_NOBODY;
   uint32_t to = s->site_on[(size_t)y * (size_t)width + (size_t)x];
-  return to != f->at[v] ? to : NOBODY;
-}
-
-/* Change of the cost when v goes to site `to`, where `other` comes from (NOBODY: from nowhere). */
-static int64_t change_of(const flight *f, uint32_t v, uint32_t to, uint32_t other)
-{
-  const cm_graph *g = f->scene->graph;
-  const cm_axes *x = f->scene->axes;
-  uint32_t from = f->at[v];
-  const uint32_t *to_x = x->dx + (size_t)x->column[to] * x->columns, *to_y = x->dy + (size_t)x->row[to] * x->rows;
-  const uint32_t *from_x = x->dx + (size_t)x->column[from] * x->columns;
-  const uint32_t *from_y = x->dy + (size_t)x->row[from] * x->rows;
-  int64_t change = 0;
-  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
-    uint32_t u = g->neighbour[i], site = f->at[u], column = x->column[site], row = x->row[site];
-    int64_t further = (int64_t)to_x[column] + to_y[row] - from_x[column] - from_y[row];
-    change += u == other ? 0 : (int64_t)g->weight[i] * further;
-  }
-  return change;
+  return to != f->at[v] ? to : CM_NOBODY;
 }
 
 static void settle(flight *f, uint32_t v, uint32_t site)
@@ -152,16 +135,16 @@ static uint64_t attempt(flight *f, cm_kernel kernel, double heat)
   uint32_t v = pick(&f->random, f->scene->nodes), to = propose(f, kernel, v);
   record *r = &f->of[kernel];
   r->tries++;
-  if (to == NOBODY)
+  if (to == CM_NOBODY)
     return LOOKS_A_TRY / 2;
   uint32_t other = f->on[to], from = f->at[v];
-  int64_t change = change_of(f, v, to, other) + (other == NOBODY ? 0 : change_of(f, other, from, v));
-  uint64_t looks = g->first[v + 1] - g->first[v] + LOOKS_A_TRY + (other == NOBODY ? 0 : g->first[other + 1] - g->first[other]);
+  int64_t change = cm_trade_change(f->scene, f->at, f->on, v, to);
+  uint64_t looks = g->first[v + 1] - g->first[v] + LOOKS_A_TRY + (other == CM_NOBODY ? 0 : g->first[other + 1] - g->first[other]);
   if (change > 0 && (double)change > -heat * log((bits(&f->random) + 1.0) / 0x1p32))
     return looks;
   settle(f, v, to);
-  f->on[from] = NOBODY;
-  if (other != NOBODY)
+  f->on[from] = CM_NOBODY;
+  if (other != CM_NOBODY)
     settle(f, other, from);
   f->cost += change;
   r->accepted++;
@@ -175,10 +158,10 @@ static double roughness(flight *f)
   double sum = 0;
   uint32_t count = 0;
   for (uint32_t k = 0; k < SAMPLES; k++) {
-    uint32_t v = pick(&f->random, f->scene->nodes), to = pick(&f->random, f->scene->sites), other = f->on[to];
+    uint32_t v = pick(&f->random, f->scene->nodes), to = pick(&f->random, f->scene->sites);
     if (to == f->at[v])
       continue;
-    int64_t change = change_of(f, v, to, other) + (other == NOBODY ? 0 : change_of(f, other, f->at[v], v));
+    int64_t change = cm_trade_change(f->scene, f->at, f->on, v, to);
     sum += fabs((double)change);
     count++;
   }
