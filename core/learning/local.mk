@@ -11,6 +11,7 @@ libcoremap_a_SOURCES += \
 libcoremap_a_SOURCES += \
   core/learning/network/features.h core/learning/network/features.c \
   core/learning/network/laplacian.h core/learning/network/laplacian.c \
+  core/learning/network/shape.h core/learning/network/convolutions.h core/learning/network/convolutions.c \
   core/learning/network/policy.h core/learning/network/policy.c core/learning/network/policy_file.c \
   core/learning/network/network.h core/learning/network/network.c core/learning/network/shipped.h \
   core/learning/network/sealed.h core/learning/network/sealed.c \

@@ -110,16 +110,16 @@ static void reference(const bed *b, const double *parameter, double *mean, doubl
       for (uint32_t u = 0; u < SITES; u++)
         for (uint32_t k = 0; k < WIDE; k++)
           l[k] += (double)b->matrix[v * SITES + u] * x[u][k];
-      multiply(x[v], n.inputs[layer], parameter + n.own[layer], s->width, y[v]);
-      multiply(l, n.inputs[layer], parameter + n.difference[layer], s->width, y[v]);
-      bend(y[v], s->width, parameter + n.bias[layer]);
+      multiply(x[v], n.below.inputs[layer], parameter + n.below.own[layer], s->width, y[v]);
+      multiply(l, n.below.inputs[layer], parameter + n.below.difference[layer], s->width, y[v]);
+      bend(y[v], s->width, parameter + n.below.bias[layer]);
     }
     memcpy(x, y, sizeof x);
   }
   memset(y, 0, sizeof y);
   for (uint32_t v = 0; v < SITES; v++) {
-    multiply(x[v], n.readout_inputs, parameter + n.readout, s->readout, y[v]);
-    bend(y[v], s->readout, parameter + n.readout_bias);
+    multiply(x[v], n.below.readout_inputs, parameter + n.below.readout, s->readout, y[v]);
+    bend(y[v], s->readout, parameter + n.below.readout_bias);
     for (uint32_t k = 0; k < s->readout; k++)
       mixed[k] += y[v][k] / SITES;
   }

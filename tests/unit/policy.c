@@ -182,21 +182,21 @@ static void reference(const bed *b, const double *parameter, double *mean, doubl
   for (size_t i = 0; i < 2 * (size_t)b->nodes * CM_POLICY_INPUTS; i++)
     x[i] = input[i] = (double)b->input[i];
   for (uint32_t layer = 0; layer < s->layers; layer++) {
-    uint32_t wide = 2 * n.inputs[layer];
+    uint32_t wide = 2 * n.below.inputs[layer];
     memset(l, 0, rows * widest * sizeof *l);
     memset(y, 0, rows * widest * sizeof *y);
     for (uint32_t v = 0; v < b->side; v++)
       for (uint32_t u = 0; u < b->side; u++)
         for (uint32_t k = 0; k < wide; k++)
           l[v * wide + k] += (double)b->matrix[v * b->side + u] * x[u * wide + k];
-    multiply(x, rows, n.inputs[layer], parameter + n.own[layer], s->width, y);
-    multiply(l, rows, n.inputs[layer], parameter + n.difference[layer], s->width, y);
-    finish(y, rows, s->width, parameter + n.bias[layer], true);
+    multiply(x, rows, n.below.inputs[layer], parameter + n.below.own[layer], s->width, y);
+    multiply(l, rows, n.below.inputs[layer], parameter + n.below.difference[layer], s->width, y);
+    finish(y, rows, s->width, parameter + n.below.bias[layer], true);
     memcpy(x, y, rows * widest * sizeof *x);
   }
   memset(y, 0, rows * widest * sizeof *y);
-  multiply(x, rows, n.readout_inputs, parameter + n.readout, s->readout, y);
-  finish(y, rows, s->readout, parameter + n.readout_bias, true);
+  multiply(x, rows, n.below.readout_inputs, parameter + n.below.readout, s->readout, y);
+  finish(y, rows, s->readout, parameter + n.below.readout_bias, true);
   memset(l, 0, rows * widest * sizeof *l);
   multiply(y, rows, s->readout, parameter + n.full, CM_POLICY_OUTPUTS, l);
   multiply(input, rows, s->inputs, parameter + n.direct, CM_POLICY_OUTPUTS, l);

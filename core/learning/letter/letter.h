@@ -26,12 +26,11 @@ void cm_letter_view_free(cm_letter_view *view); /* harmless on a zeroed one */
 /* What a pass leaves behind. */
 typedef struct cm_letter_pass {
   uint32_t rows;
-  float *differences[CM_POLICY_LAYERS_MAX], *hidden[CM_POLICY_LAYERS_MAX]; /* [rows * inputs], [rows * width] */
-  float *readout, *full; /* [rows * readout] */
+  cm_convolved convolved;
+  float *full;           /* [rows * readout] */
   float *mixed;          /* [readout] mean row of readout */
   float *raw;            /* [rows * 2 axes] */
   float *mean, *deviation; /* [rows * axes] of each Gaussian; those of padding mean nothing */
-  float *scratch[4];     /* [rows * the widest row] */
 } cm_letter_pass;
 
 cm_status cm_letter_pass_new(const cm_policy_shape *shape, uint32_t rows, cm_memory *memory, cm_letter_pass **pass,

@@ -5,13 +5,9 @@
 #include "core/learning/network/policy.h"
 
 typedef struct cm_letter_numbers {
-  uint32_t inputs[CM_POLICY_LAYERS_MAX];
-  size_t own[CM_POLICY_LAYERS_MAX], difference[CM_POLICY_LAYERS_MAX]; /* [inputs * width] */
-  size_t bias[CM_POLICY_LAYERS_MAX];                                  /* [width] */
-  uint32_t readout_inputs;
-  size_t readout, readout_bias;      /* [readout_inputs * readout], [readout] */
-  size_t full, mix, full_bias;       /* [readout * readout] twice, [readout] */
-  size_t output, output_bias;        /* [readout * 2 axes], [2 axes] */
+  cm_convolutions below;
+  size_t full, mix, full_bias; /* [readout * readout] twice, [readout] */
+  size_t output, output_bias;  /* [readout * 2 axes], [2 axes] */
   size_t count;
 } cm_letter_numbers;
 

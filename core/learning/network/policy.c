@@ -10,13 +10,6 @@
 #include "core/learning/pilot/pilot.h"
 #include "core/partition/options.h"
 
-static void draw(cm_random *random, float *weight, size_t count, double deviation)
-{
-  cm_random_normals(random, weight, count);
-  for (size_t i = 0; i < count; i++)
-    weight[i] *= (float)deviation;
-}
-
 static void initialise(cm_policy *policy, uint64_t seed)
 {
   const cm_policy_shape *s = &policy->shape;
@@ -24,11 +17,7 @@ static void initialise(cm_policy *policy, uint64_t seed)
   cm_random random;
   float *p = policy->parameter;
   cm_random_init(&random, seed, CM_STREAM_POLICY, 0);
-  for (uint32_t l = 0; l < s->layers; l++) {
-    draw(&random, p + n.own[l], (size_t)n.inputs[l] * s->width, sqrt(1.0 / n.inputs[l]));
-    draw(&random, p + n.difference[l], (size_t)n.inputs[l] * s->width, sqrt(1.0 / n.inputs[l]));
-  }
-  draw(&random, p + n.readout, (size_t)n.readout_inputs * s->readout, sqrt(2.0 / n.readout_inputs));
+  cm_convolutions_draw(policy, &random);
   p[n.direct + (size_t)CM_INPUT_LOGIT * CM_POLICY_OUTPUTS] = 1;
   p[n.full_bias + 1] = 0.2f;
 }

@@ -8,8 +8,8 @@
 #ifndef CM_LEARNING_NETWORK_POLICY_H
 #define CM_LEARNING_NETWORK_POLICY_H
 
+#include "core/learning/network/convolutions.h"
 #include "core/learning/network/features.h"
-#include "core/learning/network/laplacian.h"
 
 /* Inputs of a row: the source's seven, then where the node stands, in units of the bound (scene.h). */
 enum cm_policy_input {
@@ -24,39 +24,14 @@ enum cm_policy_input {
   CM_POLICY_INPUTS = CM_INPUT_SHARE + 2 /* and one that is 0: rows in whole blocks of four */
 };
 
-enum { CM_POLICY_LAYERS_MAX = 8, CM_POLICY_WIDTH_MAX = 512, CM_POLICY_OUTPUTS = 2 };
-
-/* What a policy is. A letter's number is that of its axes. */
-typedef enum cm_policy_kind {
-  CM_KIND_LAYOUT,       /* as above: it is shown a layout and corrects it */
-  CM_KIND_LETTER,       /* the source's letter (core/learning/letter): a Gaussian over the physical nodes in order */
-  CM_KIND_LETTER_PLANE, /* one over their columns and one over their rows */
-  CM_KIND_PILOT,        /* it flies local search (core/learning/pilot) */
-  CM_KINDS
-} cm_policy_kind;
-
-typedef struct cm_policy_shape {
-  uint32_t inputs;  /* CM_POLICY_INPUTS of a policy that is shown a layout; other kinds have their own */
-  uint32_t layers;  /* graph convolutions */
-  uint32_t width;   /* of each */
-  uint32_t readout; /* width of the readout */
-  uint32_t kind;    /* cm_policy_kind */
-} cm_policy_shape;
-
-typedef struct cm_policy {
-  cm_policy_shape shape;
-  float bound;      /* means lie in -bound .. bound */
-  size_t count;     /* of parameters */
-  float *parameter; /* [count] */
-  char *card;       /* JSON: what it was trained on, and how; never NULL */
-} cm_policy;
+enum { CM_POLICY_OUTPUTS = 2 };
 
 /* Numbers that a shape has. */
 size_t cm_policy_count(const cm_policy_shape *shape);
 
 /* A policy before training: it leaves every node where it stands, give or take a deviation of half a step; one of the
- * letter wants all nodes near the middle; a pilot asks all kernels alike and never cools. Other weights are drawn as He et al. 2015 say. CM_BAD_OPTION for a shape out
- * of range. */
+ * letter wants all nodes near the middle; a pilot asks all kernels alike and never cools. Other weights are drawn as He
+ * et al. 2015 say. CM_BAD_OPTION for a shape out of range. */
 cm_status cm_policy_new(const cm_policy_shape *shape, float bound, uint64_t seed, cm_policy **policy, cm_error *error);
 void cm_policy_free(cm_policy *policy); /* NULL is allowed */
 
@@ -64,13 +39,10 @@ void cm_policy_free(cm_policy *policy); /* NULL is allowed */
 typedef struct cm_policy_pass {
   uint32_t nodes;
   cm_policy_shape shape;
-  float *differences[CM_POLICY_LAYERS_MAX]; /* [2 nodes * inputs of the layer] L times its input */
-  float *hidden[CM_POLICY_LAYERS_MAX];      /* [2 nodes * width] */
-  float *readout;                           /* [2 nodes * readout] */
-  float *raw;                               /* [2 nodes * CM_POLICY_OUTPUTS] before the output functions */
-  float *mean;                              /* [2 nodes] of each Gaussian */
-  float *deviation;                         /* [2 nodes] its standard deviation */
-  float *scratch[4];                        /* [2 nodes * the widest row] */
+  cm_convolved convolved; /* of 2 nodes rows */
+  float *raw;             /* [2 nodes * CM_POLICY_OUTPUTS] before the output functions */
+  float *mean;            /* [2 nodes] of each Gaussian */
+  float *deviation;       /* [2 nodes] its standard deviation */
 } cm_policy_pass;
 
 cm_status cm_policy_pass_new(const cm_policy_shape *shape, uint32_t nodes, cm_memory *memory, cm_policy_pass **pass,
