@@ -113,6 +113,9 @@ static void print_table(const arguments *a, const json_t *report)
          json_integer_value(json_object_get(operators, "after")));
   printf("permutations  %.1f KB -> %.1f KB\n", (double)json_integer_value(json_object_get(bytes, "before")) / 1024,
          (double)json_integer_value(json_object_get(bytes, "after")) / 1024);
+  bytes = json_object_get(report, "copy_bytes");
+  printf("all copies    %.1f KB -> %.1f KB\n", (double)json_integer_value(json_object_get(bytes, "before")) / 1024,
+         (double)json_integer_value(json_object_get(bytes, "after")) / 1024);
   const json_t *quantized = json_object_get(report, "quantized");
   if (quantized != NULL)
     printf("integers      %.0f products in 8 bits, %.0f moves\n", cli_number(quantized, "products"),

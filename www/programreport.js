@@ -79,6 +79,7 @@ const GROUPS = [
   [
     'Permutations',
     ['Bytes moved', 'permutation_bytes', change(bytes)],
+    ['Bytes copied in all', 'copy_bytes', change(bytes)],
     ['Permutations left', 'permutations', count],
     ['Steps of the pass', 'moves', count],
   ],

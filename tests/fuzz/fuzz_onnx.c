@@ -38,7 +38,7 @@ static void compile(cm_model *model, cm_run *run, cm_error *error)
     check_failure(status, error);
     return;
   }
-  demand(cm_permutation_bytes(made) <= cm_permutation_bytes(model), "more bytes than before");
+  demand(cm_copy_bytes(made) <= cm_copy_bytes(model), "more bytes than before");
   json_decref(report);
   status = cm_onnx_write_memory(made, &bytes, &size, error);
   if (status == CM_OK)

@@ -138,24 +138,22 @@ cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model 
 {
   cm_maps maps;
   cm_permute p = {.maps = &maps, .run = run, .moves = json_array()};
-  uint64_t before = cm_permutation_bytes(given), after = before;
+  const uint64_t before = cm_copy_bytes(given), permuted_before = cm_permutation_bytes(given);
   cm_maps_init(&maps, given->arena.memory);
   cm_run_phase(run, "permutations");
   cm_status status = cm_model_copy(given, given->arena.memory, &p.model, error);
   if (status == CM_OK)
     status = work(&p, error);
-  if (status == CM_OK)
-    after = cm_permutation_bytes(p.model);
-  if (status == CM_OK && after >= before) {
+  if (status == CM_OK && cm_copy_bytes(p.model) >= before) {
     cm_model_free(p.model);
-    after = before;
     p.model = NULL;
     status = cm_model_copy(given, given->arena.memory, &p.model, error);
   }
   if (status == CM_OK) {
     *report =
-        json_pack("{s:{s:I, s:I}, s:{s:I, s:I}, s:o, s:o}", "permutation_bytes", "before", (json_int_t)before, "after",
-                  (json_int_t)after, "operators", "before", (json_int_t)given->order_count, "after",
+        json_pack("{s:{s:I, s:I}, s:{s:I, s:I}, s:{s:I, s:I}, s:o, s:o}", "copy_bytes", "before", (json_int_t)before,
+                  "after", (json_int_t)cm_copy_bytes(p.model), "permutation_bytes", "before", (json_int_t)permuted_before,
+                  "after", (json_int_t)cm_permutation_bytes(p.model), "operators", "before", (json_int_t)given->order_count, "after",
                   (json_int_t)p.model->order_count, "moves", json_incref(p.moves), "permutations", left_over(p.model));
     if (*report == NULL)
       status = cm_fail(error, CM_NO_MEMORY, "out of memory while reporting permutations");

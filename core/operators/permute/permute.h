@@ -38,13 +38,31 @@ cm_status cm_permute_add(cm_permute *p, uint32_t input, const cm_layout *layout,
  * *gain: bytes saved, 0 when nothing is better (the model is untouched then). */
 cm_status cm_permute_region(cm_permute *p, uint32_t seed, uint64_t *gain, cm_error *error);
 
+/* A new value named and typed like another, of a shape. */
+cm_status cm_permute_shaped(cm_permute *p, uint32_t like, uint32_t rank, const int64_t *dims, uint32_t *value,
+                            cm_error *error);
+
+/* Adds a Reshape, a Transpose, that makes `output`. */
+cm_status cm_permute_reshape(cm_permute *p, uint32_t input, uint32_t rank, const int64_t *dims, uint32_t output,
+                             cm_error *error);
+cm_status cm_permute_transpose(cm_permute *p, uint32_t input, uint32_t rank, const uint32_t *perm, uint32_t output,
+                               cm_error *error);
+
+/* Concatenations of strided slices that are blocks of an image put into channels (patch merging, focus layers) become a
+ * Transpose between two Reshapes: every element is copied once, not twice or three times. */
+cm_status cm_permute_patches(cm_permute *p, cm_error *error);
+
 /* Writes layout nodes as Transpose, Reshape and Gather. */
 cm_status cm_permute_emit(cm_permute *p, cm_error *error);
 
 /* Absorbs exchanges of the last two axes into matrix products that are one matrix wide (Gemm has a flag for them). */
 cm_status cm_permute_absorb(cm_permute *p, cm_error *error);
 
-/* Total bytes of all layout nodes. */
+/* Bytes that one node of an ordinary graph copies: what it makes, where it only moves elements; permutations as
+ * cm_node_permutation_bytes has them. */
+uint64_t cm_node_copy_bytes(const cm_model *model, uint32_t node);
+
+/* Total bytes of all layout nodes and of all else that copies. */
 uint64_t cm_permute_total(const cm_permute *p);
 
 /* "inter", "intra" or "both", the axis order and the maps (at most 64 entries of each), for reports. */

@@ -4,8 +4,7 @@
 #include "core/operators/evaluate.h"
 #include "core/operators/permute/permute.h"
 
-/* A new value of that shape. */
-static cm_status add_shaped(cm_permute *p, uint32_t like, uint32_t rank, const int64_t *dims, uint32_t *value,
+cm_status cm_permute_shaped(cm_permute *p, uint32_t like, uint32_t rank, const int64_t *dims, uint32_t *value,
                             cm_error *error)
 {
   if (cm_model_add_named(p->model, p->model->values[like].name, value, error) != CM_OK)
@@ -17,7 +16,7 @@ static cm_status add_shaped(cm_permute *p, uint32_t like, uint32_t rank, const i
   return CM_OK;
 }
 
-static cm_status add_reshape(cm_permute *p, uint32_t input, uint32_t rank, const int64_t *dims, uint32_t output,
+cm_status cm_permute_reshape(cm_permute *p, uint32_t input, uint32_t rank, const int64_t *dims, uint32_t output,
                              cm_error *error)
 {
   uint32_t inputs[2] = {input}, node;
@@ -26,7 +25,7 @@ static cm_status add_reshape(cm_permute *p, uint32_t input, uint32_t rank, const
   return cm_model_add_node(p->model, "Reshape", inputs, 2, &output, 1, &node, error);
 }
 
-static cm_status add_transpose(cm_permute *p, uint32_t input, uint32_t rank, const uint32_t *perm, uint32_t output,
+cm_status cm_permute_transpose(cm_permute *p, uint32_t input, uint32_t rank, const uint32_t *perm, uint32_t output,
                                cm_error *error)
 {
   int64_t axes[CM_RANK_MAX];
@@ -60,12 +59,12 @@ static cm_status emit_digits(cm_permute *p, uint32_t input, const cm_layout *l, 
       perm[next++] = first[l->perm[k]] + digits[l->perm[k]].order[i];
   for (uint32_t i = 0; i < count; i++)
     moved_sizes[i] = sizes[perm[i]];
-  if (add_shaped(p, output, count, sizes, &split, error) != CM_OK ||
-      add_shaped(p, output, count, moved_sizes, &moved, error) != CM_OK ||
-      add_reshape(p, input, count, sizes, split, error) != CM_OK ||
-      add_transpose(p, split, count, perm, moved, error) != CM_OK)
+  if (cm_permute_shaped(p, output, count, sizes, &split, error) != CM_OK ||
+      cm_permute_shaped(p, output, count, moved_sizes, &moved, error) != CM_OK ||
+      cm_permute_reshape(p, input, count, sizes, split, error) != CM_OK ||
+      cm_permute_transpose(p, split, count, perm, moved, error) != CM_OK)
     return error->status;
-  return add_reshape(p, moved, l->rank, stored, output, error);
+  return cm_permute_reshape(p, moved, l->rank, stored, output, error);
 }
 
 /* One Gather a map, then the axes. */
@@ -87,14 +86,14 @@ static cm_status emit_gathers(cm_permute *p, uint32_t input, const cm_layout *l,
     if (cm_model_add_integers(p->model, "order", index, (size_t)s->dims[a], &inputs[1], error) != CM_OK)
       return error->status;
     s = &p->model->values[input].shape;
-    if (--left > 0 && add_shaped(p, output, s->rank, s->dims, &made, error) != CM_OK)
+    if (--left > 0 && cm_permute_shaped(p, output, s->rank, s->dims, &made, error) != CM_OK)
       return error->status;
     if (cm_model_add_node(p->model, "Gather", inputs, 2, &made, 1, &node, error) != CM_OK ||
         cm_node_set_integer(p->model, &p->model->nodes[node], "axis", a, error) != CM_OK)
       return error->status;
     input = made;
   }
-  return cm_layout_keeps_axes(l) ? CM_OK : add_transpose(p, input, l->rank, l->perm, output, error);
+  return cm_layout_keeps_axes(l) ? CM_OK : cm_permute_transpose(p, input, l->rank, l->perm, output, error);
 }
 
 static cm_status emit_one(cm_permute *p, uint32_t node, cm_error *error)
@@ -107,12 +106,12 @@ static cm_status emit_one(cm_permute *p, uint32_t node, cm_error *error)
   m->nodes[node].removed = true;
   m->nodes[node].layout = NULL;
   if (!cm_shape_known(x))
-    return add_transpose(p, input, l->rank, l->perm, output, error);
+    return cm_permute_transpose(p, input, l->rank, l->perm, output, error);
   cm_layout_dims(l, x->dims, stored);
   if (!cm_layout_moves(l, x->dims))
-    return add_reshape(p, input, l->rank, stored, output, error);
+    return cm_permute_reshape(p, input, l->rank, stored, output, error);
   if (cm_layout_keeps_elements(l))
-    return add_transpose(p, input, l->rank, l->perm, output, error);
+    return cm_permute_transpose(p, input, l->rank, l->perm, output, error);
   return cm_layout_has_digits(p->maps, l, x->dims) ? emit_digits(p, input, l, stored, output, error)
                                                    : emit_gathers(p, input, l, output, error);
 }
@@ -181,12 +180,12 @@ static cm_status add_gemm(cm_permute *p, const uint32_t *operands, const bool *f
     if (status != CM_OK)
       return status;
   }
-  if (add_shaped(p, output, 2, dims, &product, error) != CM_OK ||
+  if (cm_permute_shaped(p, output, 2, dims, &product, error) != CM_OK ||
       cm_model_add_node(m, "Gemm", inputs, inputs[2] == CM_NONE ? 2 : 3, &product, 1, &node, error) != CM_OK ||
       cm_node_set_integer(m, &m->nodes[node], "transA", flags[0], error) != CM_OK ||
       cm_node_set_integer(m, &m->nodes[node], "transB", flags[1], error) != CM_OK)
     return error->status;
-  return add_reshape(p, product, y.rank, y.dims, output, error);
+  return cm_permute_reshape(p, product, y.rank, y.dims, output, error);
 }
 
 /* An operand of one matrix [rows, columns]: read as it is, or, where a permutation makes it that only exchanges the
@@ -209,9 +208,9 @@ static cm_status take_operand(cm_permute *p, uint32_t value, int64_t rows, int64
       value = before;
     }
   }
-  if (add_shaped(p, value, 2, *flag ? turned : plain, matrix, error) != CM_OK)
+  if (cm_permute_shaped(p, value, 2, *flag ? turned : plain, matrix, error) != CM_OK)
     return error->status;
-  return add_reshape(p, value, 2, *flag ? turned : plain, *matrix, error);
+  return cm_permute_reshape(p, value, 2, *flag ? turned : plain, *matrix, error);
 }
 
 static bool one_matrix(const cm_value *v)
@@ -304,8 +303,8 @@ static cm_status absorb_conv(cm_permute *p, uint32_t node, cm_error *error)
     return error->status;
   cm_status status = cm_model_add_constant(m, w->name, flat, &operands[1], error);
   cm_tensor_free(flat);
-  if (status != CM_OK || add_shaped(p, input, 2, image, &operands[0], error) != CM_OK ||
-      add_reshape(p, input, 2, image, operands[0], error) != CM_OK)
+  if (status != CM_OK || cm_permute_shaped(p, input, 2, image, &operands[0], error) != CM_OK ||
+      cm_permute_reshape(p, input, 2, image, operands[0], error) != CM_OK)
     return error->status;
   m->nodes[node].removed = m->nodes[producer].removed = true;
   return add_gemm(p, operands, flags, addend, dims, y, error);

@@ -18,8 +18,10 @@ uint64_t cm_permute_total(const cm_permute *p)
   uint64_t total = 0;
   for (size_t i = 0; i < p->model->node_count; i++) {
     const cm_node *n = &p->model->nodes[i];
-    if (!n->removed && n->layout != NULL)
-      total += cm_layout_bytes(p, n->layout, &p->model->values[n->inputs[0]]);
+    if (n->removed)
+      continue;
+    total += n->layout != NULL ? cm_layout_bytes(p, n->layout, &p->model->values[n->inputs[0]])
+                               : cm_node_copy_bytes(p->model, (uint32_t)i);
   }
   return total;
 }
