@@ -99,15 +99,18 @@ static cm_status write_beside(beside *b, cm_error *error)
 
 static void print_routes(const cm_routes *r)
 {
-  printf("routes      %s, %s, %u flows over %llu links, free of deadlock\n", cm_turn_rule_name(r->rule),
+  printf("routes      %s, %s, %u flows over %llu links, free of deadlock", cm_routes_rule_name(r),
          r->multicast ? "multicast" : "unicast", r->flow_count, (unsigned long long)r->links);
+  if (r->virtual_channels > 0)
+    printf(" with %u virtual channel%s", r->virtual_channels, r->virtual_channels == 1 ? "" : "s");
+  putchar('\n');
   printf("link load   at most %.10g, before balancing %.10g\n", (double)r->load_max / r->unit,
          (double)r->load_max_before / r->unit);
   if (!r->multicast || r->chip->table_entries != 0)
     return;
-  uint32_t routers_x = cm_chip_routers_x(r->chip);
-  printf("tables      %llu entries, at most %u, at router (%u, %u)\n", (unsigned long long)r->entries_total,
-         cm_routes_entries(r, r->fullest), r->fullest % routers_x, r->fullest / routers_x);
+  char name[CM_ROUTER_NAME_MAX];
+  cm_routes_router_name(r, r->fullest, name);
+  printf("tables      %llu entries, at most %u, at %s\n", (unsigned long long)r->entries_total, cm_routes_entries(r, r->fullest), name);
 }
 
 static void print_incremental(const json_t *told)

@@ -381,8 +381,6 @@ static cm_status read_interconnect(const json_t *root, cm_chip *chip, cm_error *
     return read_dead_links(root, chip, error);
   if (json_object_get(root, "machine") != NULL)
     return bad(error, "/machine", "chips that run programs are a plain mesh or torus: leave out interconnect");
-  if (chip->table_entries != 0)
-    return bad(error, "/table_entries", "routing tables are kept small on a plain mesh or torus only: leave out interconnect, or this");
   if (json_object_get(root, "routing") != NULL)
     return bad(error, "/routing", "axes have an order on a plain mesh or torus only: leave out interconnect, or this");
   return cm_interconnect_read_dead(json_object_get(root, "dead_links"), routers, chip->interconnect, error);

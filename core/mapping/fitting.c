@@ -10,7 +10,7 @@
 static bool is_limited(const cm_map_input *in)
 {
   uint64_t behind = (uint64_t)in->chip->router_x * in->chip->router_y;
-  return in->chip->table_entries != 0 && in->chip->interconnect == NULL && in->topology->directed && in->options->route_model == CM_ROUTES_MULTICAST &&
+  return in->chip->table_entries != 0 && in->topology->directed && in->options->route_model == CM_ROUTES_MULTICAST &&
          behind <= CM_LOCAL_CORES_MAX;
 }
 

@@ -15,6 +15,7 @@ libcoremap_a_SOURCES += \
   core/mapping/picture/picture.h core/mapping/picture/picture_internal.h core/mapping/picture/picture.c core/mapping/picture/picture_svg.c \
   core/mapping/picture/picture_png.c \
   core/mapping/routes/routes.h core/mapping/routes/routes.c core/mapping/routes/routes_internal.h core/mapping/routes/routes_flows.c \
+  core/mapping/routes/routes_ways.c core/mapping/routes/words.h core/mapping/routes/words.c \
   core/mapping/routes/tables.c core/mapping/routes/routes_export.c core/mapping/routes/tables_fit.c core/mapping/routes/key_order.c \
   core/mapping/routes/minimise.h core/mapping/routes/minimise.c core/mapping/routes/minimise_ternary.c \
   core/mapping/simulate/simulate.h core/mapping/simulate/simulate.c core/mapping/simulate/internal.h \
@@ -28,5 +29,5 @@ libcoremap_a_SOURCES += \
   core/mapping/check/check.h core/mapping/check/check.c core/mapping/check/check_read.c core/mapping/check/check_facts.c core/mapping/check/check_measure.c core/mapping/check/check_step.c core/mapping/check/check_places.c \
   core/mapping/check/again.h core/mapping/check/again.c \
   core/mapping/check/routes_check.h core/mapping/check/routes_check_internal.h core/mapping/check/routes_check.c \
-  core/mapping/check/routes_tables.c core/mapping/check/routes_tables_read.c core/mapping/check/routes_paths.c \
+  core/mapping/check/routes_tables.c core/mapping/check/routes_tables_read.c core/mapping/check/routes_paths.c core/mapping/check/routes_ways.c \
   core/mapping/check/check_internal.h core/mapping/check/check_ways.h core/mapping/check/check_ways.c

@@ -164,6 +164,8 @@ static cm_status check_ways(const cm_map_input *in, cm_error *error)
   }
   if (o->communication == CM_MULTICAST && cm_refuse_ways(in->chip, "placing for communication \"multicast\"", error) != CM_OK)
     return cm_fail_at(error, "/options/communication");
+  if (o->routing != CM_ROUTES_AUTO && cm_refuse_ways(in->chip, "a turn rule (option \"routing\")", error) != CM_OK)
+    return cm_fail_at(error, "/options/routing");
   return cm_interconnect_prepare(in->chip->interconnect, error);
 }
 

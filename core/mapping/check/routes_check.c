@@ -46,8 +46,18 @@ static uint32_t beyond(const cm_routes_checking *c, uint32_t router, unsigned ou
   }
 }
 
+void cm_routes_name_router(const cm_routes_checking *c, uint32_t router, char name[CM_ROUTER_NAME_MAX])
+{
+  if (router < c->routers_x * c->routers_y)
+    (void)snprintf(name, CM_ROUTER_NAME_MAX, "router (%" PRIu32 ", %" PRIu32 ")", router % c->routers_x, router / c->routers_x);
+  else
+    (void)snprintf(name, CM_ROUTER_NAME_MAX, "switch %" PRIu32, router);
+}
+
 uint32_t cm_routes_hop(cm_routes_checking *c, uint32_t router, unsigned in, unsigned out, uint64_t weight, const char *who)
 {
+  if (c->net != NULL)
+    return cm_routes_ways_hop(c, router, in, out, weight, who);
   uint32_t x = router % c->routers_x, y = router / c->routers_x, next = beyond(c, router, out);
   size_t link = (size_t)router * CM_DIRECTIONS + out;
   if (next == UINT32_MAX) {
@@ -119,7 +129,9 @@ void cm_routes_reach(cm_routes_checking *c, uint32_t net)
 /* Takes links that wait for nobody away until none is left: those that stay wait in a ring. */
 static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t *dependencies, cm_error *error)
 {
-  size_t links = (size_t)c->routers * CM_DIRECTIONS, ready = 0, done = 0;
+  if (c->net != NULL)
+    return cm_routes_ways_rings(c, channels, dependencies, error);
+  size_t links = c->link_count, ready = 0, done = 0;
   uint32_t *waits = NULL, *queue = NULL; /* links that each waits for; those that wait for none any more */
   if (CM_NEW(c->run->memory, waits, links, error) != CM_OK || CM_NEW(c->run->memory, queue, links, error) != CM_OK) {
     cm_free(waits);
@@ -165,17 +177,20 @@ static json_t *tables_json(cm_routes_checking *c)
   for (uint32_t r = 0; r < c->routers; r++) {
     uint64_t entries = c->first[r + 1] - c->first[r];
     over += limit != 0 && entries > limit;
-    if (limit != 0 && entries > limit)
-      routes_violation(c, "routes: the table of router (%" PRIu32 ", %" PRIu32 ") has %" PRIu64 " entries, the chip's have %" PRIu64
-                       " at most", r % c->routers_x, r / c->routers_x, entries, limit);
+    if (limit != 0 && entries > limit) {
+      char name[CM_ROUTER_NAME_MAX];
+      cm_routes_name_router(c, r, name);
+      routes_violation(c, "routes: the table of %s has %" PRIu64 " entries, the chip's have %" PRIu64 " at most", name, entries, limit);
+    }
     fullest = entries > most ? r : fullest;
     most = entries > most ? entries : most;
   }
   json_t *keys = limit == 0 ? NULL : json_integer((json_int_t)(c->links + c->flows));
-  return json_pack("{s:I, s:o, s:I, s:[I,I], s:I, s:b, s:o*}", "entries", (json_int_t)c->first[c->routers], "limit",
-                   limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most, "fullest",
-                   (json_int_t)(fullest % c->routers_x), (json_int_t)(fullest / c->routers_x), "routers_over",
-                   (json_int_t)over, "fit", over == 0, "one_per_key", keys);
+  json_t *where = c->net != NULL ? json_integer(fullest)
+                                 : json_pack("[I,I]", (json_int_t)(fullest % c->routers_x), (json_int_t)(fullest / c->routers_x));
+  return json_pack("{s:I, s:o, s:I, s:o, s:I, s:b, s:o*}", "entries", (json_int_t)c->first[c->routers], "limit",
+                   limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most, "fullest", where,
+                   "routers_over", (json_int_t)over, "fit", over == 0, "one_per_key", keys);
 }
 
 static cm_status check_figures(cm_routes_checking *c, cm_error *error)
@@ -185,7 +200,7 @@ static cm_status check_figures(cm_routes_checking *c, cm_error *error)
   const json_t *stated = json_object_get(c->json, "figures");
   if (check_rings(c, &channels, &dependencies, error) != CM_OK)
     return error->status;
-  for (size_t l = 0; l < (size_t)c->routers * CM_DIRECTIONS; l++) {
+  for (size_t l = 0; l < c->link_count; l++) {
     most = c->load[l] > most ? c->load[l] : most;
     plain = c->plain_load[l] > plain ? c->plain_load[l] : plain;
   }
@@ -200,7 +215,11 @@ static cm_status check_figures(cm_routes_checking *c, cm_error *error)
                             (json_int_t)c->links, "hop_traffic", (double)c->traffic / unit, "link_load_max_before",
                             before, "link_load_max", (double)most / unit, "deadlock_free", 1, "channels",
                             (json_int_t)channels, "dependencies", (json_int_t)dependencies);
-  if (truth == NULL || (c->multicast && json_object_set_new(truth, "tables", tables_json(c)) != 0)) {
+  bool whole = truth != NULL && (!c->multicast || json_object_set_new(truth, "tables", tables_json(c)) == 0);
+  if (whole && c->net != NULL) /* packets have been carried by the stated root */
+    whole = json_object_set(truth, "root", json_object_get(stated, "root")) == 0 &&
+            json_object_set_new(truth, "virtual_channels", json_integer(c->channels)) == 0;
+  if (!whole) {
     json_decref(truth);
     return cm_fail(error, CM_NO_MEMORY, "out of memory while checking the routes");
   }
@@ -224,7 +243,9 @@ static cm_status read_header(cm_routes_checking *c, cm_error *error)
   const json_t *figures = json_object_get(c->json, "figures");
   const char *rule = json_string_value(json_object_get(figures, "routing")),
              *model = json_string_value(json_object_get(figures, "model"));
-  for (size_t i = 0; i < sizeof rules / sizeof *rules && rule != NULL; i++)
+  if (c->net != NULL)
+    c->rule = rule != NULL && strcmp(rule, "up-down") == 0 ? "up-down" : NULL;
+  for (size_t i = 0; i < sizeof rules / sizeof *rules && rule != NULL && c->net == NULL; i++)
     c->rule = strcmp(rule, rules[i].name) == 0 ? rules[i].name : c->rule;
   if (c->rule == NULL)
     routes_violation(c, "routes /figures/routing names no turn rule");
@@ -243,7 +264,9 @@ static cm_status read_header(cm_routes_checking *c, cm_error *error)
 static cm_status prepare(cm_routes_checking *c, cm_error *error)
 {
   cm_memory *memory = c->run->memory;
-  size_t links = (size_t)c->routers * CM_DIRECTIONS;
+  size_t links = c->link_count;
+  if (c->net != NULL && cm_routes_ways_prepare(c, error) != CM_OK)
+    return error->status;
   if (CM_NEW(memory, c->dead, links, error) != CM_OK || CM_NEW(memory, c->load, links, error) != CM_OK ||
       CM_NEW(memory, c->plain_load, links, error) != CM_OK || CM_NEW(memory, c->used, links, error) != CM_OK ||
       CM_NEW(memory, c->next, links, error) != CM_OK || CM_NEW(memory, c->met, c->routers, error) != CM_OK ||
@@ -292,7 +315,10 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_t
 {
   cm_routes_checking c = {.topology = topology, .chip = chip, .run = run, .result = result,
                           .routers_x = chip->width / chip->router_x, .routers_y = chip->height / chip->router_y};
-  c.routers = c.routers_x * c.routers_y;
+  c.net = chip->interconnect;
+  c.routers = c.net != NULL ? c.net->routers : c.routers_x * c.routers_y;
+  c.link_count = c.net != NULL ? c.net->link_count : c.routers * CM_DIRECTIONS;
+  c.start = c.net != NULL ? UINT32_MAX : CM_DIRECTIONS;
   bool fresh = result->violations == NULL;
   if (fresh && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
@@ -305,9 +331,10 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_t
     status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
   json_decref(c.json);
   void *blocks[] = {c.part, c.core, c.entry, c.first, c.block, c.dead, c.load, c.plain_load, c.used, c.next, c.met, c.linked,
-                    c.stamp, c.target};
+                    c.stamp, c.target, c.order, c.channel, c.way, c.out, c.waiting};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
+  cm_check_ways_free(&c.ways);
   if (status != CM_OK && fresh)
     cm_check_result_free(result);
   return status;

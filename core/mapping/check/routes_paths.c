@@ -108,15 +108,41 @@ static bool walk(cm_routes_checking *c, const char *path, uint32_t from, uint32_
   return at == to;
 }
 
+/* Walks the routers of a list, the source's first; false after a violation. */
+static bool walk_ways(cm_routes_checking *c, const json_t *path, uint32_t from, uint32_t to, uint64_t weight, const char *who)
+{
+  uint32_t at = from, in = c->start, next;
+  c->met[at] = c->packet + 1;
+  for (size_t i = 0; i < json_array_size(path); i++) {
+    const json_t *value = json_array_get(path, i);
+    json_int_t router = json_is_integer(value) ? json_integer_value(value) : -1;
+    int64_t link = i == 0 || router < 0 || router >= c->routers ? CM_NO_LINK : cm_interconnect_link(c->net, at, (uint32_t)router);
+    if (i == 0 ? router != from : link == CM_NO_LINK) {
+      routes_violation(c, "routes: the path of %s %s (place %zu)", who, i == 0 ? "does not begin at its source's router" : "takes a link that is none", i);
+      return false;
+    }
+    if (i == 0)
+      continue;
+    next = cm_routes_hop(c, at, in, (uint32_t)link, weight, who);
+    if (next == UINT32_MAX)
+      return false;
+    at = next;
+    in = (uint32_t)link;
+  }
+  if (at != to || json_array_size(path) == 0)
+    routes_violation(c, "routes: the path of %s ends at router %" PRIu32 ", not at %" PRIu32, who, at, to);
+  return at == to;
+}
+
 static void follow(cm_routes_checking *c, pairs *all, size_t index, const json_t *row)
 {
   json_int_t from, to;
   double packets;
-  const char *path;
+  json_t *path;
   char who[80];
   double unit = (double)c->topology->weight_scale * (c->topology->directed ? 1 : 2);
-  if (json_unpack((json_t *)(uintptr_t)row, "[I,I,F,s!]", &from, &to, &packets, &path) != 0 || from < 0 || to < 0 ||
-      from > UINT32_MAX || to > UINT32_MAX) {
+  if (json_unpack((json_t *)(uintptr_t)row, "[I,I,F,o!]", &from, &to, &packets, &path) != 0 || from < 0 || to < 0 ||
+      from > UINT32_MAX || to > UINT32_MAX || !(c->net != NULL ? json_is_array(path) : json_is_string(path))) {
     routes_violation(c, "routes /paths/%zu is not [from, to, packets, path]", index);
     return;
   }
@@ -133,8 +159,13 @@ static void follow(cm_routes_checking *c, pairs *all, size_t index, const json_t
                      (double)found->weight / unit);
   uint32_t source = router_of(c, (uint32_t)from), target = router_of(c, (uint32_t)to);
   c->flows++;
-  (void)walk(c, path, source, target, found->weight, who);
-  cm_routes_plain_way(c, source, target, found->weight);
+  if (c->net != NULL) {
+    (void)walk_ways(c, path, source, target, found->weight, who);
+    cm_routes_ways_plain(c, c->core[from], c->core[to], found->weight);
+  } else {
+    (void)walk(c, json_string_value(path), source, target, found->weight, who);
+    cm_routes_plain_way(c, source, target, found->weight);
+  }
   c->packet++;
 }
 

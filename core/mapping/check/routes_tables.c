@@ -9,7 +9,8 @@
 typedef struct walker {
   cm_routes_checking *c;
   uint32_t *queue; /* [routers] where the packet is, and how it came there */
-  uint8_t *came;   /* [routers] by place in the queue */
+  uint32_t *came;  /* [routers] by place in the queue */
+  uint32_t *out;   /* [most links of a router] */
   uint32_t *core_stamp; /* [cores] targets of the packet under way: its number plus 1; delivered: 0 again */
 } walker;
 
@@ -63,35 +64,56 @@ static uint32_t deliver(walker *w, uint32_t router, uint64_t cores, const char *
   return right;
 }
 
+/* Where a packet goes on by an entry, or straight on without one: directions (links of an interconnect) in w->out; how many. */
+static uint32_t ways_out(walker *w, uint32_t in, const cm_stated_entry *entry)
+{
+  cm_routes_checking *c = w->c;
+  uint32_t count = 0;
+  if (entry == NULL) {
+    w->out[0] = c->net == NULL ? in : cm_routes_ways_straight(c, in);
+    return w->out[0] != UINT32_MAX;
+  }
+  if (c->net != NULL) {
+    memcpy(w->out, c->out + entry->out, entry->outs * sizeof *w->out);
+    return entry->outs;
+  }
+  for (unsigned links = entry->links; links != 0; links &= links - 1)
+    w->out[count++] = (uint32_t)__builtin_ctz(links);
+  return count;
+}
+
 /* Carries the packet of a key from the source's core; `wanted` cores are stamped. */
 static void carry(walker *w, uint64_t key, uint32_t source, uint32_t wanted, uint64_t weight, const char *who)
 {
   cm_routes_checking *c = w->c;
   uint32_t count = 0, right = 0;
   w->queue[count] = router_of(c, source);
-  w->came[count++] = CM_DIRECTIONS;
+  w->came[count++] = c->start;
   c->met[w->queue[0]] = c->packet + 1;
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t router = w->queue[i];
-    unsigned in = w->came[i], links;
+    uint32_t router = w->queue[i], in = w->came[i];
     cm_stated_entry *entry = find_entry(c, router, key);
-    if (entry == NULL && in == CM_DIRECTIONS) {
+    if (entry == NULL && in == c->start) {
       routes_violation(c, "routes: %s finds no entry at its own router (%" PRIu32 ", %" PRIu32 ")", who,
                        router % c->routers_x, router / c->routers_x);
       return;
     }
-    links = entry != NULL ? entry->links : 1u << in;
+    uint32_t outs = ways_out(w, in, entry);
+    if (outs == 0 && entry == NULL) {
+      char name[CM_ROUTER_NAME_MAX];
+      cm_routes_name_router(c, router, name);
+      routes_violation(c, "routes: %s finds no entry at %s, and nothing lies straight on", who, name);
+    }
     if (entry != NULL) {
       entry->used = true;
       right += deliver(w, router, entry->cores, who);
     }
-    for (; links != 0; links &= links - 1) {
-      unsigned out = (unsigned)__builtin_ctz(links);
-      uint32_t next = cm_routes_hop(c, router, in, out, weight, who);
+    for (uint32_t k = 0; k < outs; k++) {
+      uint32_t next = cm_routes_hop(c, router, in, w->out[k], weight, who);
       if (next == UINT32_MAX)
         continue;
       w->queue[count] = next;
-      w->came[count++] = (uint8_t)out;
+      w->came[count++] = w->out[k];
     }
   }
   if (right < wanted)
@@ -141,24 +163,28 @@ static bool comes_to(walker *w, uint64_t key, uint32_t source, uint32_t wanted)
   cm_routes_checking *c = w->c;
   uint32_t count = 0, right = 0, wrong = 0, stamped = c->packet + 1;
   w->queue[count] = router_of(c, source);
-  w->came[count++] = CM_DIRECTIONS;
+  w->came[count++] = c->start;
   for (uint32_t i = 0; i < count; i++) {
     const cm_stated_entry *entry = find_entry(c, w->queue[i], key);
-    unsigned links = entry != NULL ? entry->links : w->came[i] == CM_DIRECTIONS ? 0 : 1u << w->came[i];
+    uint32_t outs = entry == NULL && w->came[i] == c->start ? 0 : ways_out(w, w->came[i], entry);
     for (uint64_t cores = entry != NULL ? entry->cores : 0; cores != 0; cores &= cores - 1) {
       bool meant = w->core_stamp[core_behind(c, w->queue[i], (unsigned)__builtin_ctzll(cores))] == stamped;
       right += meant;
       wrong += !meant;
     }
-    for (; links != 0 && count < c->routers; links &= links - 1) {
-      unsigned out = (unsigned)__builtin_ctz(links);
-      uint32_t x = w->queue[i] % c->routers_x, y = w->queue[i] / c->routers_x;
+    for (uint32_t k = 0; k < outs && count < c->routers; k++) {
+      uint32_t out = w->out[k], x = w->queue[i] % c->routers_x, y = w->queue[i] / c->routers_x;
+      if (c->net != NULL) {
+        w->queue[count] = c->net->link[out].to;
+        w->came[count++] = out;
+        continue;
+      }
       x += out == CM_EAST ? 1u : out == CM_WEST ? UINT32_MAX : 0;
       y += out == CM_SOUTH ? 1u : out == CM_NORTH ? UINT32_MAX : 0;
       if (x >= c->routers_x || y >= c->routers_y)
         return false;
       w->queue[count] = y * c->routers_x + x;
-      w->came[count++] = (uint8_t)out;
+      w->came[count++] = out;
     }
   }
   return right == wanted && wrong == 0;
@@ -226,7 +252,10 @@ static void follow_rank(walker *w, const outgoing *o, uint8_t *taken, uint32_t p
   carry(w, key, c->core[part], c->targets, weight, who);
   stamp_targets(w, false);
   for (uint32_t i = 0; i < c->targets; i++)
-    cm_routes_plain_way(c, router_of(c, c->core[part]), router_of(c, c->core[c->target[i]]), weight);
+    if (c->net != NULL)
+      cm_routes_ways_plain(c, c->core[part], c->core[c->target[i]], weight);
+    else
+      cm_routes_plain_way(c, router_of(c, c->core[part]), router_of(c, c->core[c->target[i]]), weight);
   c->packet++;
 }
 
@@ -271,6 +300,14 @@ static cm_status follow_parts(walker *w, const outgoing *o, uint8_t *taken, cm_e
   return CM_OK;
 }
 
+static uint32_t most_links(const cm_routes_checking *c)
+{
+  uint32_t most = CM_DIRECTIONS;
+  for (uint32_t r = 0; c->net != NULL && r < c->routers; r++)
+    most = c->net->first[r + 1] - c->net->first[r] > most ? c->net->first[r + 1] - c->net->first[r] : most;
+  return most;
+}
+
 cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error)
 {
   walker w = {.c = c};
@@ -281,7 +318,7 @@ cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error)
     return cm_fail(error, CM_BAD_MAPPING, "routing tables know at most 60 cores behind one router");
   cm_status status = find_outgoing(c, &o, error);
   if (status == CM_OK &&
-      (CM_NEW(memory, w.queue, c->routers, error) != CM_OK || CM_NEW(memory, w.came, c->routers, error) != CM_OK ||
+      (CM_NEW(memory, w.queue, c->routers, error) != CM_OK || CM_NEW(memory, w.out, most_links(c), error) != CM_OK || CM_NEW(memory, w.came, c->routers, error) != CM_OK ||
        CM_NEW(memory, w.core_stamp, cm_chip_cores(c->chip), error) != CM_OK ||
        CM_NEW(memory, taken, o.first[c->parts], error) != CM_OK))
     status = error->status;
@@ -289,10 +326,13 @@ cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error)
     status = follow_parts(&w, &o, taken, error);
   for (uint32_t r = 0; status == CM_OK && c->block == NULL && r < c->routers; r++)
     for (uint64_t i = c->first[r]; i < c->first[r + 1]; i++)
-      if (!c->entry[i].used)
-        routes_violation(c, "routes: the entry for key %" PRIu64 " of router (%" PRIu32 ", %" PRIu32 ") serves no axon",
-                         c->entry[i].key, r % c->routers_x, r / c->routers_x);
+      if (!c->entry[i].used) {
+        char name[CM_ROUTER_NAME_MAX];
+        cm_routes_name_router(c, r, name);
+        routes_violation(c, "routes: the entry for key %" PRIu64 " of %s serves no axon", c->entry[i].key, name);
+      }
   cm_free(w.queue);
+  cm_free(w.out);
   cm_free(w.came);
   cm_free(w.core_stamp);
   cm_free(taken);

@@ -20,6 +20,28 @@ static bool read_links(const char *text, uint8_t *links)
   return true;
 }
 
+/* Routers that links lead to, each once; their links go behind those of the entries before. false: something else. */
+static bool read_ways(cm_routes_checking *c, uint32_t router, const json_t *list, cm_stated_entry *entry)
+{
+  entry->out = c->outs;
+  entry->outs = 0;
+  if (!json_is_array(list) || CM_ROOM(c->run->memory, c->out, &c->out_room, c->outs + json_array_size(list) + 1, &(cm_error){0}) != CM_OK)
+    return false;
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const json_t *value = json_array_get(list, i);
+    json_int_t to = json_is_integer(value) ? json_integer_value(value) : -1;
+    int64_t link = to < 0 || to >= c->routers ? CM_NO_LINK : cm_interconnect_link(c->net, router, (uint32_t)to);
+    for (uint32_t k = 0; k < entry->outs; k++)
+      if (c->out[entry->out + k] == link)
+        return false;
+    if (link == CM_NO_LINK)
+      return false;
+    c->out[entry->out + entry->outs++] = (uint32_t)link;
+  }
+  c->outs += entry->outs;
+  return true;
+}
+
 static bool read_cores(const cm_routes_checking *c, const json_t *list, uint64_t *cores)
 {
   uint64_t behind = (uint64_t)c->chip->router_x * c->chip->router_y;
@@ -35,19 +57,18 @@ static bool read_cores(const cm_routes_checking *c, const json_t *list, uint64_t
 }
 
 /* [key, mask, links, cores]; where the chip does not limit tables the mask leaves the lowest bits of a key open, and no others. */
-static bool read_entry(const cm_routes_checking *c, const json_t *row, cm_stated_entry *entry)
+static bool read_entry(cm_routes_checking *c, uint32_t router, const json_t *row, cm_stated_entry *entry)
 {
   json_int_t key, mask;
-  const char *links;
-  json_t *cores;
+  json_t *links, *cores;
   uint64_t all = c->key_bits == 0 ? 0 : UINT64_MAX >> (64 - c->key_bits);
-  if (json_unpack((json_t *)(uintptr_t)row, "[I,I,s,o!]", &key, &mask, &links, &cores) != 0 || key < 0 || mask < 0)
+  if (json_unpack((json_t *)(uintptr_t)row, "[I,I,o,o!]", &key, &mask, &links, &cores) != 0 || key < 0 || mask < 0)
     return false;
   uint64_t open = all & ~(uint64_t)mask;
   *entry = (cm_stated_entry){.key = (uint64_t)key, .open = open};
   return ((uint64_t)mask & ~all) == 0 && (c->block != NULL || (open & (open + 1)) == 0) && ((uint64_t)key & ~(uint64_t)mask) == 0 &&
-         read_links(links, &entry->links) && read_cores(c, cores, &entry->cores) &&
-         (entry->links != 0 || entry->cores != 0);
+         (c->net != NULL ? read_ways(c, router, links, entry) : json_is_string(links) && read_links(json_string_value(links), &entry->links)) &&
+         read_cores(c, cores, &entry->cores) && (entry->links != 0 || entry->outs != 0 || entry->cores != 0);
 }
 
 static int by_key(const void *a, const void *b)
@@ -59,16 +80,21 @@ static int by_key(const void *a, const void *b)
 /* The router of a table, UINT32_MAX after a violation. */
 static uint32_t router_of_table(cm_routes_checking *c, size_t index, const json_t *table, uint8_t *seen)
 {
-  json_int_t x = -1, y = -1;
+  json_int_t x = -1, y = -1, number = -1;
   (void)json_unpack((json_t *)(uintptr_t)table, "{s:I, s:I}", "x", &x, "y", &y);
-  if (x < 0 || y < 0 || x >= c->routers_x || y >= c->routers_y || !json_is_array(json_object_get(table, "entries"))) {
-    routes_violation(c, "routes /tables/%zu is no router's: x, y or entries", index);
+  if (c->net == NULL && x >= 0 && y >= 0 && x < c->routers_x && y < c->routers_y)
+    number = y * c->routers_x + x;
+  if (c->net != NULL && json_is_integer(json_object_get(table, "router")))
+    number = json_integer_value(json_object_get(table, "router"));
+  if (number < 0 || number >= c->routers || !json_is_array(json_object_get(table, "entries"))) {
+    routes_violation(c, "routes /tables/%zu is no router's: %s or entries", index, c->net != NULL ? "router" : "x, y");
     return UINT32_MAX;
   }
-  uint32_t router = (uint32_t)(y * c->routers_x + x);
+  uint32_t router = (uint32_t)number;
   if (seen[router]) {
-    routes_violation(c, "routes /tables/%zu: router (%" JSON_INTEGER_FORMAT ", %" JSON_INTEGER_FORMAT ") has a table already",
-                     index, x, y);
+    char name[CM_ROUTER_NAME_MAX];
+    cm_routes_name_router(c, router, name);
+    routes_violation(c, "routes /tables/%zu: %s has a table already", index, name);
     return UINT32_MAX;
   }
   seen[router] = 1;
@@ -81,7 +107,7 @@ static void read_table(cm_routes_checking *c, size_t index, uint32_t router, con
   cm_stated_entry *into = c->entry + c->first[router];
   uint64_t count = 0;
   for (size_t i = 0; i < json_array_size(list); i++)
-    if (read_entry(c, json_array_get(list, i), &into[count]))
+    if (read_entry(c, router, json_array_get(list, i), &into[count]))
       count++;
     else {
       into[count] = (cm_stated_entry){.key = UINT64_MAX, .used = true}; /* for no packet */

@@ -18,7 +18,7 @@ typedef struct likeness {
 typedef struct order {
   uint32_t *cluster;     /* [parts] of each part */
   uint32_t clusters;
-  cm_way *way;           /* with clusters for parts */
+  cm_part_way *way;           /* with clusters for parts */
   size_t ways;
   likeness *pair;
   uint64_t room, pairs;
@@ -33,7 +33,7 @@ static int compare(uint64_t p, uint64_t q)
 
 static int by_router_and_word(const void *a, const void *b)
 {
-  const cm_way *p = a, *q = b;
+  const cm_part_way *p = a, *q = b;
   int c = compare(p->router, q->router);
   c = c != 0 ? c : compare(p->word, q->word);
   return c != 0 ? c : compare(p->part, q->part);
@@ -41,7 +41,7 @@ static int by_router_and_word(const void *a, const void *b)
 
 static int by_router_and_part(const void *a, const void *b)
 {
-  const cm_way *p = a, *q = b;
+  const cm_part_way *p = a, *q = b;
   int c = compare(p->router, q->router);
   c = c != 0 ? c : compare(p->part, q->part);
   return c != 0 ? c : compare(p->word, q->word);
@@ -154,7 +154,7 @@ static cm_status halve(order *o, uint32_t *block, uint32_t parts, unsigned level
   return CM_OK;
 }
 
-cm_status cm_routes_order_keys(cm_routes *routes, cm_way *way, size_t count, cm_run *run, cm_error *error)
+cm_status cm_routes_order_keys(cm_routes *routes, cm_part_way *way, size_t count, cm_run *run, cm_error *error)
 {
   uint32_t parts = routes->mapping->part_count;
   order o = {.way = way, .ways = count, .memory = run->memory, .clusters = parts};

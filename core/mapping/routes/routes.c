@@ -13,7 +13,6 @@
 
 #include "core/chip/dependency.h"
 #include "core/mapping/options.h"
-#include "core/mapping/ways.h"
 #include "core/mapping/routes/routes_internal.h"
 
 enum { ROUNDS_MAX = 6, CHECK_EVERY = 1024 };
@@ -28,10 +27,14 @@ cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *w
   for (uint32_t f = 0; f < routes->flow_count; f++)
     if (routes->first[f + 1] - routes->first[f] > w.room)
       w.room = routes->first[f + 1] - routes->first[f];
-  if (CM_NEW(memory, w.router, w.room, error) != CM_OK ||
-      cm_tracer_new(routes->chip, routes->rule, memory, &w.tracer, error) != CM_OK) {
+  const cm_interconnect *net = routes->chip->interconnect;
+  cm_status status = CM_NEW(memory, w.router, w.room, error);
+  if (status == CM_OK)
+    status = net != NULL ? cm_way_tracer_new(net, memory, &w.ways, error)
+                         : cm_tracer_new(routes->chip, routes->rule, memory, &w.tracer, error);
+  if (status != CM_OK) {
     cm_free(w.router);
-    return error->status;
+    return status;
   }
   *walker = w;
   return CM_OK;
@@ -40,6 +43,7 @@ cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *w
 void cm_walker_free(cm_walker *walker)
 {
   cm_tracer_free(walker->tracer);
+  cm_way_tracer_free(walker->ways);
   cm_free(walker->router);
   *walker = (cm_walker){0};
 }
@@ -63,15 +67,31 @@ static cm_status name_flow(const cm_routes *r, uint32_t flow, uint32_t lost, cm_
   return CM_NO_ROUTE;
 }
 
-cm_status cm_walk_flow(cm_walker *walker, uint32_t flow, unsigned shapes, cm_tree *tree, cm_error *error)
+/* The routers of a flow's targets, in walker->router; its source's. */
+static uint32_t find_ends(cm_walker *walker, uint32_t flow, uint64_t *count)
 {
   const cm_routes *r = walker->routes;
-  uint64_t first = r->first[flow], count = r->first[flow + 1] - first;
-  for (uint64_t i = 0; i < count; i++)
+  uint64_t first = r->first[flow];
+  *count = r->first[flow + 1] - first;
+  for (uint64_t i = 0; i < *count; i++)
     walker->router[i] = cm_router_of(r->chip, r->mapping->core[r->target[first + i]]);
-  uint32_t source = cm_router_of(r->chip, r->mapping->core[r->source[flow]]), lost = source;
+  return cm_router_of(r->chip, r->mapping->core[r->source[flow]]);
+}
+
+cm_status cm_walk_flow(cm_walker *walker, uint32_t flow, unsigned shapes, cm_tree *tree, cm_error *error)
+{
+  uint64_t count;
+  uint32_t source = find_ends(walker, flow, &count), lost = source;
   cm_status status = cm_trace(walker->tracer, source, walker->router, count, shapes, tree, &lost, error);
-  return status == CM_NO_ROUTE ? name_flow(r, flow, lost, error) : status;
+  return status == CM_NO_ROUTE ? name_flow(walker->routes, flow, lost, error) : status;
+}
+
+cm_status cm_walk_ways(cm_walker *walker, uint32_t flow, cm_way_tree *tree, cm_error *error)
+{
+  uint64_t count;
+  uint32_t source = find_ends(walker, flow, &count), lost = source;
+  cm_status status = cm_way_trace(walker->ways, source, walker->router, count, tree, &lost, error);
+  return status == CM_NO_ROUTE ? name_flow(walker->routes, flow, lost, error) : status;
 }
 
 /* ---- loads ---- */
@@ -303,8 +323,24 @@ static cm_status check_length(const cm_routes *r, uint64_t links_max, cm_error *
                        (unsigned long long)links, (unsigned long long)links_max);
 }
 
+const char *cm_routes_rule_name(const cm_routes *routes)
+{
+  return routes->chip->interconnect != NULL ? "up-down" : cm_turn_rule_name(routes->rule);
+}
+
+void cm_routes_router_name(const cm_routes *routes, uint32_t router, char name[CM_ROUTER_NAME_MAX])
+{
+  uint32_t columns = cm_chip_routers_x(routes->chip);
+  if (routes->chip->interconnect != NULL)
+    cm_interconnect_router_name(routes->chip->interconnect, router, name);
+  else
+    (void)snprintf(name, CM_ROUTER_NAME_MAX, "router (%u, %u)", router % columns, router / columns);
+}
+
 uint64_t cm_routes_load(const cm_routes *r, uint32_t link)
 {
+  if (r->chip->interconnect != NULL)
+    return r->load[link];
   uint32_t router = link / CM_DIRECTIONS - r->first_router;
   return router < r->router_count ? r->load[(size_t)router * CM_DIRECTIONS + link % CM_DIRECTIONS] : 0;
 }
@@ -329,8 +365,17 @@ static cm_status find_rows(cm_routes *r, cm_memory *memory, cm_error *error)
 static cm_status make(chooser *c, uint64_t links_max, cm_error *error)
 {
   cm_routes *r = c->r;
-  if (cm_routes_flows(r, c->run, error) != CM_OK || check_length(r, links_max, error) != CM_OK ||
-      find_rows(r, c->run->memory, error) != CM_OK ||
+  const cm_interconnect *net = r->chip->interconnect;
+  if (cm_routes_flows(r, c->run, error) != CM_OK || check_length(r, links_max, error) != CM_OK)
+    return error->status;
+  if (net != NULL) {
+    r->router_count = net->routers;
+    if (CM_NEW(c->run->memory, r->load, net->link_count, error) != CM_OK || cm_words_new(c->run->memory, &r->words, error) != CM_OK ||
+        cm_walker_new(r, c->run->memory, &c->walker, error) != CM_OK || cm_routes_ways(r, &c->walker, c->run, error) != CM_OK)
+      return error->status;
+    return count_tables(c, error);
+  }
+  if (find_rows(r, c->run->memory, error) != CM_OK ||
       CM_NEW(c->run->memory, r->load, (size_t)r->router_count * CM_DIRECTIONS, error) != CM_OK ||
       cm_walker_new(r, c->run->memory, &c->walker, error) != CM_OK || load_all(c, error) != CM_OK)
     return error->status;
@@ -375,13 +420,13 @@ cm_status cm_routes_make(const cm_mapping *mapping, const cm_topology *topology,
                          const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error)
 {
   cm_run_phase(run, "routes");
-  if (cm_refuse_ways(chip, "a routing table", error) != CM_OK)
+  if (cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
     return error->status;
   if (options->multicast && topology->directed && (uint64_t)chip->router_x * chip->router_y > CM_LOCAL_CORES_MAX)
     return cm_fail(error, CM_TOO_LARGE, "routing tables know at most %d cores behind one router; this chip has %u x %u",
                    CM_LOCAL_CORES_MAX, chip->router_x, chip->router_y);
   cm_status status = make_under(mapping, topology, chip, options, run, routes, error);
-  if (status != CM_LIMIT_BROKEN || !options->other_rule || options->rule > CM_TURNS_YX)
+  if (status != CM_LIMIT_BROKEN || chip->interconnect != NULL || !options->other_rule || options->rule > CM_TURNS_YX)
     return status;
   cm_route_options other = *options;
   cm_error ignored;
@@ -409,5 +454,6 @@ void cm_routes_free(cm_routes *routes)
   cm_free(routes->key_block);
   cm_free(routes->table);
   cm_free(routes->table_first);
+  cm_words_free(routes->words);
   cm_free(routes);
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "core/chip/interconnect/interconnect.h"
 #include "core/chip/routes.h"
 #include "core/mapping/map.h"
 
@@ -28,7 +29,7 @@ typedef struct cm_routes {
   unsigned rank_bits;          /* a flow's key is its part << rank_bits | its rank there; keys have key_bits */
   unsigned key_bits;
   uint32_t first_router, router_count; /* no tree has others: rows around those in use */
-  uint64_t *load;              /* [router_count * CM_DIRECTIONS] */
+  uint64_t *load;              /* [router_count * CM_DIRECTIONS]; on an interconnect [links] */
   uint64_t load_max, load_max_before; /* with the shapes chosen, and with the first shape everywhere */
   uint64_t links;              /* sum over flows of the links of their trees */
   double traffic;              /* the same times the weight, divided by `unit` */
@@ -40,9 +41,18 @@ typedef struct cm_routes {
   struct cm_table_entry *table; /* [entries_total] by router, the first that matches counts */
   uint64_t *table_first;       /* [router_count + 1] */
   uint32_t fullest;            /* router with most entries */
+  /* On an interconnect: */
+  uint32_t virtual_channels;   /* that the links need; else 0 */
+  struct cm_words *words;      /* ways out of routers, which tables tell by number */
 } cm_routes;
 
-/* Load of a link: router * CM_DIRECTIONS + direction. */
+/* "xy" and the like; on an interconnect "up-down". */
+const char *cm_routes_rule_name(const cm_routes *routes);
+
+/* A router in words: "router (3, 4)", "switch 17". */
+void cm_routes_router_name(const cm_routes *routes, uint32_t router, char name[CM_ROUTER_NAME_MAX]);
+
+/* Load of a link: router * CM_DIRECTIONS + direction; on an interconnect its number. */
 uint64_t cm_routes_load(const cm_routes *routes, uint32_t link);
 
 /* Entries of a router's table. */
@@ -61,7 +71,8 @@ cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *
 /* Makes the routes of a mapping. Opens phase "routes". O(pins log(targets) + rounds * shapes * total links), of which
  * the second factor is 1 under XY and YX; the rounds are fewer on large inputs. CM_NO_ROUTE names the neuron (or parts)
  * that dead links cut off. Where the chip limits the entries of tables (docs/routes.md, "Tables that fit"), CM_LIMIT_BROKEN
- * names the router whose table needs most. Same result for any thread count. */
+ * names the router whose table needs most. On an interconnect routes are its ways, whatever the rule. Same result for any thread
+ * count. */
 cm_status cm_routes_make(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
                          const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error);
 void cm_routes_free(cm_routes *routes); /* NULL is allowed */

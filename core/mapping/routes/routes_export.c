@@ -35,19 +35,28 @@ static uint32_t y_of(const writer *w, uint32_t router)
 json_t *cm_routes_json(const cm_routes *r)
 {
   json_t *json =
-      json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:I, s:I}", "routing", cm_turn_rule_name(r->rule), "model",
+      json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:I, s:I}", "routing", cm_routes_rule_name(r), "model",
                 r->multicast ? "multicast" : "unicast", "flows", (json_int_t)r->flow_count, "links",
                 (json_int_t)r->links, "hop_traffic", r->traffic, "link_load_max_before",
                 (double)r->load_max_before / r->unit, "link_load_max", (double)r->load_max / r->unit, "deadlock_free",
                 1, "channels", (json_int_t)r->channels, "dependencies", (json_int_t)r->dependencies);
+  const cm_interconnect *net = r->chip->interconnect;
+  uint32_t root = net == NULL ? CM_NO_WAY : cm_interconnect_root(net);
+  if (json != NULL && net != NULL &&
+      (json_object_set_new(json, "root", root == CM_NO_WAY ? json_null() : json_integer(root)) != 0 ||
+       json_object_set_new(json, "virtual_channels", json_integer(r->virtual_channels)) != 0)) {
+    json_decref(json);
+    return NULL;
+  }
   if (json == NULL || !r->multicast)
     return json;
   uint32_t routers_x = cm_chip_routers_x(r->chip), entries = cm_routes_entries(r, r->fullest);
+  json_t *fullest = net != NULL ? json_integer(r->fullest)
+                                : json_pack("[i,i]", (int)(r->fullest % routers_x), (int)(r->fullest / routers_x));
   json_t *tables =
-      json_pack("{s:I, s:o, s:I, s:[i,i], s:I, s:b}", "entries", (json_int_t)r->entries_total, "limit",
+      json_pack("{s:I, s:o, s:I, s:o, s:I, s:b}", "entries", (json_int_t)r->entries_total, "limit",
                 r->chip->table_entries == 0 ? json_null() : json_integer(r->chip->table_entries), "most",
-                (json_int_t)entries, "fullest", (int)(r->fullest % routers_x), (int)(r->fullest / routers_x),
-                "routers_over", (json_int_t)r->routers_over, "fit", r->routers_over == 0);
+                (json_int_t)entries, "fullest", fullest, "routers_over", (json_int_t)r->routers_over, "fit", r->routers_over == 0);
   /* An entry an axon at each router of its tree: what minimising began with. */
   bool whole = r->key_block == NULL || json_object_set_new(tables, "one_per_key", json_integer((json_int_t)(r->links + r->flow_count))) == 0;
   if (json_object_set_new(json, "tables", tables) != 0 || !whole) {
@@ -85,23 +94,35 @@ static void put_path(writer *w, cm_tree tree)
   }
 }
 
+/* The numbers of its routers. */
+static void put_way(writer *w, cm_way_tree tree)
+{
+  for (uint32_t i = 0; i < tree.count; i++)
+    (void)fprintf(w->stream, "%s%" PRIu32, i == 0 ? "" : w->csv ? " " : ",", tree.node[i].router);
+}
+
 static cm_status put_paths(writer *w, cm_error *error)
 {
   const cm_routes *r = w->r;
+  bool ways = r->chip->interconnect != NULL;
   cm_walker walker;
-  cm_tree tree;
+  cm_tree tree = {0};
+  cm_way_tree way = {0};
   cm_status status = cm_walker_new(r, w->run->memory, &walker, error);
   if (status != CM_OK)
     return status;
   for (uint32_t f = 0; f < r->flow_count && status == CM_OK; f++) {
-    status = cm_walk_flow(&walker, f, r->shapes[f], &tree, error);
+    status = ways ? cm_walk_ways(&walker, f, &way, error) : cm_walk_flow(&walker, f, r->shapes[f], &tree, error);
     if (status != CM_OK)
       break;
     (void)fputs(w->csv ? "" : f == 0 ? "[" : ",\n[", w->stream);
     (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",%.17g,%s", r->source[f], r->target[r->first[f]],
-                  (double)r->weight[f] / r->unit, w->csv ? "" : "\"");
-    put_path(w, tree);
-    (void)fputs(w->csv ? "\n" : "\"]", w->stream);
+                  (double)r->weight[f] / r->unit, w->csv ? "" : ways ? "[" : "\"");
+    if (ways)
+      put_way(w, way);
+    else
+      put_path(w, tree);
+    (void)fputs(w->csv ? "\n" : ways ? "]]" : "\"]", w->stream);
     status = f % 4096 == 0 ? cm_run_check(w->run, error) : CM_OK;
   }
   cm_walker_free(&walker);
@@ -110,30 +131,55 @@ static cm_status put_paths(writer *w, cm_error *error)
 
 /* ---- tables ---- */
 
+static void put_cores(writer *w, uint64_t cores)
+{
+  bool first = true;
+  for (int core = 0; core < CM_LOCAL_CORES_MAX; core++)
+    if (cores >> core & 1) {
+      (void)fprintf(w->stream, "%s%d", first ? "" : w->csv ? " " : ",", core);
+      first = false;
+    }
+}
+
 static void put_word(writer *w, uint64_t word)
 {
+  (void)fputs(w->csv ? "" : "\"", w->stream);
   for (int d = 0; d < CM_DIRECTIONS; d++)
     if (word >> d & 1)
       (void)fputc(letters[d], w->stream);
   (void)fputs(w->csv ? "," : "\",[", w->stream);
-  bool first = true;
-  for (int core = 0; core < CM_LOCAL_CORES_MAX; core++)
-    if (word >> (CM_DIRECTIONS + core) & 1) {
-      (void)fprintf(w->stream, "%s%d", first ? "" : w->csv ? " " : ",", core);
-      first = false;
-    }
+  put_cores(w, word >> CM_DIRECTIONS);
+}
+
+/* Links as the numbers of the routers that they lead to. */
+static void put_ways_out(writer *w, uint32_t router, uint64_t word)
+{
+  const cm_interconnect *net = w->r->chip->interconnect;
+  const cm_word *out = &w->r->words->word[word];
+  (void)fputs(w->csv ? "" : "[", w->stream);
+  for (uint32_t i = 0; i < out->count; i++)
+    (void)fprintf(w->stream, "%s%" PRIu32, i == 0 ? "" : w->csv ? " " : ",",
+                  net->link[net->first[router] + w->r->words->link[out->first + i]].to);
+  (void)fputs(w->csv ? "," : "],[", w->stream);
+  put_cores(w, out->cores);
 }
 
 static void put_entry(writer *w, const cm_table_entry *entry)
 {
   uint64_t all = w->r->key_bits == 0 ? 0 : UINT64_MAX >> (64 - w->r->key_bits);
   uint64_t mask = all & ~entry->open;
-  if (w->csv)
+  bool ways = w->r->chip->interconnect != NULL;
+  if (w->csv && ways)
+    (void)fprintf(w->stream, "%" PRIu32 ",0x%" PRIx64 ",0x%" PRIx64 ",", entry->router, entry->key, mask);
+  else if (w->csv)
     (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",0x%" PRIx64 ",0x%" PRIx64 ",", x_of(w, entry->router),
                   y_of(w, entry->router), entry->key, mask);
   else
-    (void)fprintf(w->stream, "[%" PRIu64 ",%" PRIu64 ",\"", entry->key, mask);
-  put_word(w, entry->word);
+    (void)fprintf(w->stream, "[%" PRIu64 ",%" PRIu64 ",", entry->key, mask);
+  if (ways)
+    put_ways_out(w, entry->router, entry->word);
+  else
+    put_word(w, entry->word);
   (void)fputs(w->csv ? "\n" : "]]", w->stream);
 }
 
@@ -160,7 +206,9 @@ static void put_band(writer *w, const band *b, bool *first)
     uint64_t end = b->at[router - b->first];
     if (i == end)
       continue;
-    if (!w->csv)
+    if (!w->csv && w->r->chip->interconnect != NULL)
+      (void)fprintf(w->stream, "%s{\"router\": %" PRIu32 ", \"entries\": [", *first ? "" : ",\n", router);
+    else if (!w->csv)
       (void)fprintf(w->stream, "%s{\"x\": %" PRIu32 ", \"y\": %" PRIu32 ", \"entries\": [", *first ? "" : ",\n",
                     x_of(w, router), y_of(w, router));
     *first = false;
@@ -235,7 +283,8 @@ static cm_status put_json(writer *w, cm_error *error)
 
 static cm_status put_csv(writer *w, cm_error *error)
 {
-  (void)fputs(w->r->multicast ? "x,y,key,mask,links,cores\n" : "from,to,packets,path\n", w->stream);
+  bool ways = w->r->chip->interconnect != NULL;
+  (void)fputs(!w->r->multicast ? "from,to,packets,path\n" : ways ? "router,key,mask,links,cores\n" : "x,y,key,mask,links,cores\n", w->stream);
   return w->r->multicast ? put_tables(w, error) : put_paths(w, error);
 }
 
@@ -244,7 +293,8 @@ static cm_status put_csv(writer *w, cm_error *error)
 static cm_status put_loads(writer *w, cm_error *error)
 {
   const cm_routes *r = w->r;
-  size_t links = (size_t)r->router_count * CM_DIRECTIONS;
+  const cm_interconnect *net = r->chip->interconnect;
+  size_t links = net != NULL ? net->link_count : (size_t)r->router_count * CM_DIRECTIONS;
   uint32_t columns = cm_chip_routers_x(r->chip);
   cm_window rows = {.y0 = r->first_router / columns, .width = columns, .height = r->router_count / columns,
                     .routers_x = columns, .routers_y = cm_chip_routers_y(r->chip)};
@@ -253,7 +303,10 @@ static cm_status put_loads(writer *w, cm_error *error)
     return error->status;
   for (size_t i = 0; i < links; i++)
     load[i] = (double)r->load[i] / r->unit;
-  cm_links_write_binary(&rows, load, w->stream);
+  if (net != NULL)
+    cm_ways_write_binary(r->chip, load, w->stream);
+  else
+    cm_links_write_binary(&rows, load, w->stream);
   cm_free(load);
   return CM_OK;
 }

@@ -2,7 +2,9 @@
 #ifndef CM_MAPPING_ROUTES_INTERNAL_H
 #define CM_MAPPING_ROUTES_INTERNAL_H
 
+#include "core/chip/interconnect/trees.h"
 #include "core/mapping/routes/routes.h"
+#include "core/mapping/routes/words.h"
 
 /* Fills in the flows. Shapes are 0. */
 cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error);
@@ -11,6 +13,7 @@ cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error);
 typedef struct cm_walker {
   const cm_routes *routes;
   cm_tracer *tracer;
+  cm_way_tracer *ways; /* of an interconnect; then there is no tracer */
   uint32_t *router; /* routers of a flow's targets */
   size_t room;
   cm_memory *memory;
@@ -22,8 +25,15 @@ void cm_walker_free(cm_walker *walker);
 /* The tree of a flow with other shapes than its own. CM_NO_ROUTE names the flow. */
 cm_status cm_walk_flow(cm_walker *walker, uint32_t flow, unsigned shapes, cm_tree *tree, cm_error *error);
 
+/* The tree of a flow on an interconnect. CM_NO_ROUTE names the flow. */
+cm_status cm_walk_ways(cm_walker *walker, uint32_t flow, cm_way_tree *tree, cm_error *error);
+
+/* On an interconnect: loads, links and virtual channels of all flows, then the proof that they cannot deadlock. */
+cm_status cm_routes_ways(cm_routes *routes, cm_walker *walker, cm_run *run, cm_error *error);
+
 /* One entry of a router's table: packets whose key equals `key` in all bits but those of `open` go along the links (bits
- * 0 to 3, cm_direction) and to the cores behind the router (bit 4 + core) of `word`. */
+ * 0 to 3, cm_direction) and to the cores behind the router (bit 4 + core) of `word`; on an interconnect those of word number `word`
+ * of routes->words. */
 typedef struct cm_table_entry {
   uint64_t key, open, word;
   uint32_t router;
@@ -46,14 +56,14 @@ static inline uint64_t cm_routes_key(const cm_routes *routes, uint32_t part)
 }
 
 /* What parts do at routers: which ways out their axons take there. */
-typedef struct cm_way {
+typedef struct cm_part_way {
   uint32_t router, part;
   uint64_t word;
-} cm_way;
+} cm_part_way;
 
 /* Allots blocks of keys to parts (routes->key_block), so that parts whose axons leave many routers the same
  * way share aligned blocks. `way` has each way once and is reordered. O(parts log^2(parts) + ways log(ways) log(parts)). */
-cm_status cm_routes_order_keys(cm_routes *routes, cm_way *way, size_t count, cm_run *run, cm_error *error);
+cm_status cm_routes_order_keys(cm_routes *routes, cm_part_way *way, size_t count, cm_run *run, cm_error *error);
 
 /* Allots blocks of keys by where parts are: by row, column and core (under YX column first). *made is false where keys would
  * need more than 32 bits for it: nothing changes. O(parts). */

@@ -2,7 +2,10 @@
  * goes straight on (default routing), so a router that an axon passes straight needs no entry for it.
  *
  * A part's axons have consecutive keys. At each router those of its axons that come by are gathered and covered by
- * aligned blocks of keys with one route each: keys that do not come by may fall into any block. */
+ * aligned blocks of keys with one route each: keys that do not come by may fall into any block. On meshes ways out are bits, on
+ * interconnects, whose routers may have many links, numbers of sets (words.h). */
+#include <stdlib.h>
+
 #include "core/mapping/routes/routes_internal.h"
 
 /* An axon at a router. */
@@ -24,6 +27,9 @@ typedef struct work {
   size_t touched_count, touched_room;
   visit *visit, *list;
   size_t visit_count, visit_room, list_room;
+  uint32_t *child, *sibling; /* of a tree on an interconnect: first child of a node, its next one; 0: none */
+  uint32_t *port;
+  uint64_t child_room, sibling_room, port_room;
   cm_table_visit emit;
   void *user;
   bool blocks; /* what goes straight on is emitted too */
@@ -62,18 +68,66 @@ static cm_status add_visit(work *w, uint32_t router, visit v, cm_error *error)
   return CM_OK;
 }
 
-static cm_status visit_flow(work *w, uint32_t flow, uint32_t rank, bool alone, cm_error *error)
+static int by_number(const void *a, const void *b)
+{
+  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+  return p < q ? -1 : p > q;
+}
+
+/* The word of a node, and whether it only goes straight on. */
+static cm_status word_of(work *w, cm_way_tree tree, uint32_t number, visit *v, cm_error *error)
+{
+  const cm_interconnect *net = w->r->chip->interconnect;
+  const cm_way_node *node = &tree.node[number];
+  uint64_t cores = node->target ? w->local[node->router] : 0;
+  uint32_t count = 0, last = 0;
+  for (uint32_t i = w->child[number]; i != 0; i = w->sibling[i]) {
+    if (CM_ROOM(w->run->memory, w->port, &w->port_room, (uint64_t)count + 1, error) != CM_OK)
+      return error->status;
+    last = tree.node[i].link;
+    w->port[count++] = last - net->first[node->router];
+  }
+  if (count > 1)
+    qsort(w->port, count, sizeof *w->port, by_number);
+  v->straight = node->link != CM_NO_WAY && cores == 0 && count == 1 && cm_interconnect_straight(net, node->link) == (int64_t)last;
+  return cm_words_number(w->r->words, cores, w->port, count, &v->word, error);
+}
+
+static cm_status visit_ways(work *w, uint32_t flow, uint32_t rank, bool alone, cm_error *error)
+{
+  cm_way_tree tree;
+  if (cm_walk_ways(&w->walker, flow, &tree, error) != CM_OK ||
+      CM_ROOM(w->run->memory, w->child, &w->child_room, tree.count, error) != CM_OK ||
+      CM_ROOM(w->run->memory, w->sibling, &w->sibling_room, tree.count, error) != CM_OK ||
+      CM_ROOM(w->run->memory, w->port, &w->port_room, 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = tree.count; i-- > 0;) { /* children come after their parents */
+    w->child[i] = 0;
+    w->sibling[i] = 0;
+  }
+  for (uint32_t i = tree.count; i-- > 1;) {
+    w->sibling[i] = w->child[tree.node[i].parent];
+    w->child[tree.node[i].parent] = i;
+  }
+  for (uint32_t i = 0; i < tree.count; i++) {
+    visit v = {.rank = rank};
+    if (word_of(w, tree, i, &v, error) != CM_OK)
+      return error->status;
+    if (v.straight && alone && !w->blocks)
+      continue;
+    if (add_visit(w, tree.node[i].router, v, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status visit_turns(work *w, uint32_t flow, uint32_t rank, bool alone, cm_error *error)
 {
   const cm_routes *r = w->r;
-  const cm_chip *chip = r->chip;
   cm_tree tree;
+  cm_status status = CM_OK;
   if (cm_walk_flow(&w->walker, flow, r->shapes[flow], &tree, error) != CM_OK)
     return error->status;
-  for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++) {
-    uint32_t core = r->mapping->core[r->target[i]];
-    w->local[cm_router_of(chip, core) - r->first_router] |= UINT64_C(1) << cm_core_behind(chip, core);
-  }
-  cm_status status = CM_OK;
   for (size_t i = 0; i < tree.count && status == CM_OK; i++) {
     const cm_tree_node *node = &tree.node[i];
     uint64_t word = node->out;
@@ -84,6 +138,18 @@ static cm_status visit_flow(work *w, uint32_t flow, uint32_t rank, bool alone, c
       continue;
     status = add_visit(w, node->router - r->first_router, (visit){.word = word, .rank = rank, .straight = straight}, error);
   }
+  return status;
+}
+
+static cm_status visit_flow(work *w, uint32_t flow, uint32_t rank, bool alone, cm_error *error)
+{
+  const cm_routes *r = w->r;
+  const cm_chip *chip = r->chip;
+  for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++) {
+    uint32_t core = r->mapping->core[r->target[i]];
+    w->local[cm_router_of(chip, core) - r->first_router] |= UINT64_C(1) << cm_core_behind(chip, core);
+  }
+  cm_status status = chip->interconnect != NULL ? visit_ways(w, flow, rank, alone, error) : visit_turns(w, flow, rank, alone, error);
   for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++)
     w->local[cm_router_of(chip, r->mapping->core[r->target[i]]) - r->first_router] = 0;
   return status;
@@ -169,6 +235,9 @@ static cm_status walk(const cm_routes *routes, cm_run *run, bool blocks, cm_tabl
   cm_free(w.first);
   cm_free(w.last);
   cm_free(w.touched);
+  cm_free(w.child);
+  cm_free(w.sibling);
+  cm_free(w.port);
   cm_free(w.visit);
   cm_free(w.list);
   return status;

@@ -18,7 +18,7 @@ typedef struct fitter {
   uint64_t *blocks;  /* [router_count] */
   uint32_t *part, *ways_here; /* [router_count] last part seen there, plus 1, and its ways listed */
   uint64_t *last_word; /* [router_count * WAYS_OF_A_PART] those */
-  cm_way *way;
+  cm_part_way *way;
   uint64_t ways, way_room;
   /* The band under way: */
   uint32_t begin, end;
@@ -47,7 +47,7 @@ static cm_status count_block(void *user, const cm_table_entry *entry, cm_error *
   words[f->ways_here[router]++] = entry->word;
   if (CM_ROOM(f->run->memory, f->way, &f->way_room, f->ways + 1, error) != CM_OK)
     return error->status;
-  f->way[f->ways++] = (cm_way){entry->router, part, entry->word};
+  f->way[f->ways++] = (cm_part_way){entry->router, part, entry->word};
   return CM_OK;
 }
 
@@ -148,11 +148,13 @@ static cm_status fit_band(fitter *f, cm_error *error)
 
 static cm_status refuse(const cm_routes *r, cm_error *error)
 {
-  uint32_t most = cm_routes_entries(r, r->fullest), routers_x = cm_chip_routers_x(r->chip), limit = r->chip->table_entries;
+  uint32_t most = cm_routes_entries(r, r->fullest), limit = r->chip->table_entries;
+  char name[CM_ROUTER_NAME_MAX];
+  cm_routes_router_name(r, r->fullest, name);
   cm_fail(error, CM_LIMIT_BROKEN,
-          "the routing table of router (%u, %u) needs %u entries of at most %u, and %llu routers need more than that: "
+          "the routing table of %s needs %u entries of at most %u, and %llu routers need more than that: "
           "\"table_entries\" of %u would do, or fewer axons of different targets on a core, or more free cores",
-          r->fullest % routers_x, r->fullest / routers_x, most, limit, (unsigned long long)r->routers_over, most);
+          name, most, limit, (unsigned long long)r->routers_over, most);
   error->limit_name = "table_entries";
   cm_error_figure(error, "entries", most);
   cm_error_figure(error, "limit", limit);
