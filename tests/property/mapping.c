@@ -4,8 +4,10 @@
 #include "../unit/networks.h"
 
 #include "core/mapping/check/check.h"
+#include "core/mapping/check/routes_check.h"
 #include "core/mapping/export.h"
 #include "core/mapping/map.h"
+#include "core/mapping/routes/routes.h"
 #include "core/network/topology_file.h"
 #include "core/partition/limits.h"
 
@@ -241,6 +243,36 @@ START_TEST(mappings_keep_every_limit_and_refusals_are_deserved)
 }
 END_TEST
 
+/* Routes of a mapping on an interconnect: the check carries every packet, and metrics have counted the same links. */
+static void check_routes(const cm_map_input *input, const cm_mapping *mapping, bool multicast)
+{
+  char place[CM_PATH_MAX], path[CM_PATH_MAX + 32], mapping_path[CM_PATH_MAX + 32];
+  const cm_route_options options = {.multicast = multicast};
+  cm_check_result result = {0};
+  cm_routes *routes;
+  cm_run run;
+  cm_run_init(&run);
+  test_folder(place);
+  snprintf(path, sizeof path, "%s/routes.json", place);
+  snprintf(mapping_path, sizeof mapping_path, "%s/mapping.json", place);
+  FILE *stream = fopen(mapping_path, "w");
+  ck_assert_ptr_nonnull(stream);
+  ck_ok(cm_mapping_write(mapping, input->topology, input->chip, "net", CM_VIEW_FULL_JSON, stream, &error));
+  fclose(stream);
+  stream = fopen(path, "w");
+  ck_assert_ptr_nonnull(stream);
+  ck_ok(cm_routes_make(mapping, input->topology, input->chip, &options, &run, &routes, &error));
+  ck_ok(cm_routes_write(routes, CM_ROUTES_JSON, &run, stream, &error));
+  fclose(stream);
+  double hops = multicast && input->topology->directed ? mapping->metrics.multicast_hops : mapping->metrics.hop_traffic;
+  ck_assert_double_eq_tol(routes->traffic, hops, 1e-6 * (1 + hops));
+  cm_routes_free(routes);
+  ck_ok(cm_routes_check(path, mapping_path, input->topology, input->chip, &run, &result, &error));
+  ck_assert_msg(result.violation_count == 0, "%s", result.listed > 0 ? result.violations[0] : "");
+  cm_check_result_free(&result);
+  ck_ok(cm_folder_remove(place, &error));
+}
+
 START_TEST(mappings_on_any_interconnect_are_legal)
 {
   cm_random random;
@@ -256,6 +288,7 @@ START_TEST(mappings_on_any_interconnect_are_legal)
     cm_status status = map_once(&input, seed, 1, &mapping);
     if (status == CM_OK) {
       check_invariants(&input, mapping);
+      check_routes(&input, mapping, round % 2 == 0);
       ck_ok(map_once(&input, seed, 2, &again));
       ck_assert_uint_eq(again->part_count, mapping->part_count);
       ck_assert_int_eq(memcmp(again->core, mapping->core, mapping->part_count * sizeof *mapping->core), 0);

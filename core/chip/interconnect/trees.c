@@ -191,6 +191,11 @@ void cm_channels_free(cm_channels *graph)
   *graph = (cm_channels){0};
 }
 
+static uint32_t capped(const cm_channels *g, uint32_t channel)
+{
+  return channel < g->channels ? channel : g->channels - 1;
+}
+
 static uint64_t bit_of(const cm_channels *g, uint32_t channel, uint32_t link, uint32_t next)
 {
   return channel * g->offset[g->net->link_count] + g->offset[link] + next;
@@ -200,10 +205,10 @@ void cm_channels_add(cm_channels *g, cm_way_tree tree)
 {
   for (uint32_t i = 1; i < tree.count; i++) {
     const cm_way_node *node = &tree.node[i], *before = &tree.node[node->parent];
-    g->used[(size_t)node->channel * g->net->link_count + node->link] = 1;
+    g->used[(size_t)capped(g, node->channel) * g->net->link_count + node->link] = 1;
     if (before->link == CM_NO_WAY)
       continue;
-    uint64_t bit = bit_of(g, before->channel, before->link, node->link - g->net->first[before->router]);
+    uint64_t bit = bit_of(g, capped(g, before->channel), before->link, node->link - g->net->first[before->router]);
     g->next[bit / 64] |= UINT64_C(1) << bit % 64;
   }
 }
@@ -228,8 +233,8 @@ typedef struct search {
   size_t depth;
 } search;
 
-/* Depth first from one channel; true when the way under way closed a cycle, at *closing. */
-static bool descend(search *s, uint32_t from, uint32_t *closing)
+/* Depth first from one channel; true when it closed a cycle. */
+static bool descend(search *s, uint32_t from)
 {
   const cm_interconnect *net = s->g->net;
   s->path[s->depth++] = from;
@@ -248,11 +253,9 @@ static bool descend(search *s, uint32_t from, uint32_t *closing)
       continue;
     }
     uint32_t out = net->first[to] + (*turn)++;
-    uint32_t next = channel_after(s->g->tracer, link, channel, out) * net->link_count + out;
-    if (s->state[next] == OPEN) {
-      *closing = next;
+    uint32_t next = capped(s->g, channel_after(s->g->tracer, link, channel, out)) * net->link_count + out;
+    if (s->state[next] == OPEN)
       return true;
-    }
     if (s->state[next] == UNSEEN) {
       s->state[next] = OPEN;
       s->path[s->depth++] = next;
@@ -261,31 +264,21 @@ static bool descend(search *s, uint32_t from, uint32_t *closing)
   return false;
 }
 
-static cm_status tell_ring(const search *s, uint32_t closing, cm_error *error)
-{
-  const cm_interconnect *net = s->g->net;
-  size_t first = s->depth - 1;
-  while (s->path[first] != closing)
-    first--;
-  const cm_link *k = &net->link[closing % net->link_count];
-  return cm_fail(error, CM_INTERNAL, "the routes could block each other: a ring of %zu channels wait for each other, one of them %u of "
-                 "the link from router %u to router %u", s->depth - first, closing / net->link_count, k->from, k->to);
-}
-
-cm_status cm_channels_check(const cm_channels *graph, cm_memory *memory, cm_error *error)
+cm_status cm_channels_ring(const cm_channels *graph, cm_memory *memory, bool *ring, cm_error *error)
 {
   size_t count = (size_t)graph->channels * graph->net->link_count;
   search s = {.g = graph};
   cm_status status = CM_OK;
-  uint32_t closing;
+  bool found = false;
   if (CM_NEW(memory, s.state, count, error) != CM_OK || CM_NEW(memory, s.turn, count, error) != CM_OK ||
       CM_NEW(memory, s.path, count, error) != CM_OK)
     status = error->status;
-  for (size_t i = 0; i < count && status == CM_OK; i++)
-    if (graph->used[i] && s.state[i] == UNSEEN && descend(&s, (uint32_t)i, &closing))
-      status = tell_ring(&s, closing, error);
+  for (size_t i = 0; i < count && status == CM_OK && !found; i++)
+    found = graph->used[i] && s.state[i] == UNSEEN && descend(&s, (uint32_t)i);
   cm_free(s.state);
   cm_free(s.turn);
   cm_free(s.path);
+  if (status == CM_OK)
+    *ring = found;
   return status;
 }

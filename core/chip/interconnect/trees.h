@@ -4,7 +4,8 @@
  * top switch, of others a router of most links), then by number. A link is up when it leads to an earlier router. A packet
  * begins on virtual channel 0 and takes the next one wherever it turns from a link that is down to one that is up (up*, down*:
  * Schroeder et al., Autonet, IEEE JSAC 1991; a channel for each turn: Dally and Seitz, IEEE Transactions on Computers 1987).
- * So ways may be the shortest, and whether nothing waits in a ring is looked up all the same (cm_channels_check). */
+ * So ways may be the shortest. Often fewer channels do, packets staying on the last one: whether nothing waits in a ring is looked
+ * up in the channel dependency graph of the routes as they are (cm_channels_ring). */
 #ifndef CM_CHIP_INTERCONNECT_TREES_H
 #define CM_CHIP_INTERCONNECT_TREES_H
 
@@ -16,7 +17,7 @@ typedef struct cm_way_node {
   uint32_t router;
   uint32_t parent;  /* number of the node before it */
   uint32_t link;    /* by which packets come; CM_NO_WAY at the source */
-  uint16_t channel; /* virtual channel on that link */
+  uint16_t channel; /* virtual channel on that link, were there as many as turns */
   bool target;      /* the packet is also for this router */
 } cm_way_node;
 
@@ -46,7 +47,7 @@ int64_t cm_interconnect_straight(const cm_interconnect *net, uint32_t link);
 typedef struct cm_channels {
   const cm_interconnect *net;
   const cm_way_tracer *tracer;
-  uint32_t channels;     /* virtual channels of a link */
+  uint32_t channels;     /* virtual channels of a link: who would take a higher one stays on the last */
   uint64_t *offset;      /* [links + 1] sum of the links that leave the ends of those before */
   uint8_t *used;         /* [channels * links] */
   uint64_t *next;        /* bit channel * offset[links] + offset[link] + i: goes on by link i of the router that the link leads to */
@@ -60,7 +61,7 @@ void cm_channels_add(cm_channels *graph, cm_way_tree tree);
 /* Channels in use, and pairs of which one waits for the other. O(bits). */
 void cm_channels_count(const cm_channels *graph, uint64_t *channels, uint64_t *arcs);
 
-/* CM_INTERNAL, naming the links of a ring, where there is a cycle. O(bits). */
-cm_status cm_channels_check(const cm_channels *graph, cm_memory *memory, cm_error *error);
+/* Whether some channels wait for each other in a ring. O(bits). */
+cm_status cm_channels_ring(const cm_channels *graph, cm_memory *memory, bool *ring, cm_error *error);
 
 #endif

@@ -203,6 +203,9 @@ static cm_status check_figures(cm_routes_checking *c, cm_error *error)
   for (size_t l = 0; l < c->link_count; l++) {
     most = c->load[l] > most ? c->load[l] : most;
     plain = c->plain_load[l] > plain ? c->plain_load[l] : plain;
+    if (c->net != NULL && c->load[l] != c->plain_load[l])
+      routes_violation(c, "routes: the link from router %" PRIu32 " to router %" PRIu32 " carries %.17g, by the shortest ways %.17g",
+                       c->net->link[l].from, c->net->link[l].to, (double)c->load[l] / unit, (double)c->plain_load[l] / unit);
   }
   double before = (double)plain / unit;
   if (c->chip->dead_link_count > 0) { /* ways around them have no first shape: it is no less than what came of it */

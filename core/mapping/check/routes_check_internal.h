@@ -46,7 +46,8 @@ typedef struct cm_routes_checking {
   const cm_interconnect *net;
   uint32_t *order;             /* [routers] place of each: by the stated root */
   uint32_t *channel;           /* [routers] virtual channel on which the packet under way came */
-  uint32_t channels;           /* that were needed */
+  uint32_t channels;           /* that were used */
+  uint32_t last_channel;       /* as stated: a packet never takes a higher one */
   cm_check_ways ways;
   uint32_t *way;               /* [routers] links of a way */
   uint32_t *out;               /* links of entries */

@@ -34,6 +34,10 @@ cm_status cm_routes_ways_prepare(cm_routes_checking *c, cm_error *error)
   json_int_t number = json_integer_value(root);
   if (!json_is_null(root) && (!json_is_integer(root) || number < 0 || number >= c->routers))
     return cm_fail(error, CM_BAD_MAPPING, "the routes' /figures/root is neither null nor one of %" PRIu32 " routers", c->routers);
+  json_int_t channels = json_integer_value(json_object_get(json_object_get(c->json, "figures"), "virtual_channels"));
+  if (channels < 0 || channels > c->routers)
+    return cm_fail(error, CM_BAD_MAPPING, "the routes' /figures/virtual_channels is missing or out of range");
+  c->last_channel = channels > 0 ? (uint32_t)channels - 1 : 0;
   c->waiting_room = WAITING_FIRST;
   if (CM_NEW(memory, c->order, c->routers, error) != CM_OK || CM_NEW(memory, c->channel, c->routers, error) != CM_OK ||
       CM_NEW(memory, c->way, c->routers, error) != CM_OK || CM_NEW(memory, c->waiting, c->waiting_room, error) != CM_OK ||
@@ -100,6 +104,7 @@ uint32_t cm_routes_ways_hop(cm_routes_checking *c, uint32_t router, uint32_t in,
     return UINT32_MAX;
   }
   uint32_t came = c->channel[router], channel = in == c->start ? 0 : came + (!is_up(c, in) && is_up(c, out));
+  channel = channel < c->last_channel ? channel : c->last_channel;
   uint64_t number = (uint64_t)channel * c->link_count + out;
   c->met[k->to] = c->packet + 1;
   c->channel[k->to] = channel;

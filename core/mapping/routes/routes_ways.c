@@ -25,11 +25,12 @@ static cm_status load_all(cm_routes *r, cm_walker *walker, cm_run *run, cm_error
   return CM_OK;
 }
 
-static cm_status prove(cm_routes *r, cm_walker *walker, cm_run *run, cm_error *error)
+/* Whether packets with so many virtual channels can wait for each other in a ring; counts channels and dependencies. */
+static cm_status try_channels(cm_routes *r, cm_walker *walker, uint32_t channels, cm_run *run, bool *ring, cm_error *error)
 {
   cm_channels graph;
   cm_way_tree tree;
-  cm_status status = cm_channels_new(walker->ways, r->virtual_channels, run->memory, &graph, error);
+  cm_status status = cm_channels_new(walker->ways, channels, run->memory, &graph, error);
   if (status != CM_OK)
     return status;
   for (uint32_t f = 0; f < r->flow_count && status == CM_OK; f++) {
@@ -40,10 +41,24 @@ static cm_status prove(cm_routes *r, cm_walker *walker, cm_run *run, cm_error *e
       status = cm_run_check(run, error);
   }
   if (status == CM_OK)
-    status = cm_channels_check(&graph, run->memory, error);
+    status = cm_channels_ring(&graph, run->memory, ring, error);
   cm_channels_count(&graph, &r->channels, &r->dependencies);
   cm_channels_free(&graph);
   return status;
+}
+
+/* The fewest virtual channels that leave no ring: one for every turn up always does. */
+static cm_status prove(cm_routes *r, cm_walker *walker, cm_run *run, cm_error *error)
+{
+  uint32_t enough = r->virtual_channels;
+  bool ring = enough > 0;
+  for (uint32_t channels = 1; ring && channels <= enough; channels++) {
+    r->virtual_channels = channels;
+    cm_status status = try_channels(r, walker, channels, run, &ring, error);
+    if (status != CM_OK)
+      return status;
+  }
+  return ring ? cm_fail(error, CM_INTERNAL, "the routes could block each other: a ring of links wait for each other") : CM_OK;
 }
 
 cm_status cm_routes_ways(cm_routes *routes, cm_walker *walker, cm_run *run, cm_error *error)
