@@ -2,6 +2,8 @@
  * channel. What can fail: memory, dead links that leave no way. */
 #include "core/chip/interconnect/trees.h"
 
+#include "core/chip/interconnect/internal.h"
+
 struct cm_way_tracer {
   const cm_interconnect *net;
   cm_memory *memory;
@@ -160,6 +162,14 @@ int64_t cm_interconnect_straight(const cm_interconnect *net, uint32_t link)
   if ((!net->ring_x && (x < 0 || x >= columns)) || (!net->ring_y && (y < 0 || y >= rows)))
     return CM_NO_LINK;
   return cm_interconnect_link(net, k->to, (uint32_t)((y + rows) % rows * columns + (x + columns) % columns));
+}
+
+unsigned cm_interconnect_direction(const cm_interconnect *net, uint32_t link)
+{
+  unsigned direction = 0;
+  while (direction < CM_SIX - 1 && cm_interconnect_beside(net, net->link[link].from, direction) != net->link[link].to)
+    direction++;
+  return direction;
 }
 
 /* ---- the channel dependency graph ---- */

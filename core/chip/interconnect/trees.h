@@ -43,6 +43,9 @@ uint32_t cm_interconnect_root(const cm_interconnect *net);
 /* The link by which a packet goes straight on after `link`, CM_NO_LINK where it cannot or the kind knows no straight. O(log links). */
 int64_t cm_interconnect_straight(const cm_interconnect *net, uint32_t link);
 
+/* The direction of a link of a grid or a hexagonal interconnect: east, north-east, north, west, south-west, south. O(1). */
+unsigned cm_interconnect_direction(const cm_interconnect *net, uint32_t link);
+
 /* The channel dependency graph: links times virtual channels, and which one a packet takes after which. */
 typedef struct cm_channels {
   const cm_interconnect *net;

@@ -37,8 +37,7 @@ cm_status cm_export_find(const char *name, const cm_export_format **format, cm_e
 
 cm_status cm_export_mapping(const cm_export_format *format, const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
 {
-  bool mesh = format->write == cm_export_sanafe || format->write == cm_export_booksim || format->write == cm_export_noxim ||
-              format->write == cm_export_pacman || format->write == cm_export_spinnaker;
+  bool mesh = format->write == cm_export_sanafe || format->write == cm_export_booksim || format->write == cm_export_noxim;
   if (mesh && cm_refuse_ways(mapped->chip, "this export", error) != CM_OK)
     return error->status;
   cm_run_phase(run, "export");

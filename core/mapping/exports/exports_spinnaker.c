@@ -57,18 +57,45 @@ static cm_status gather(void *user, const cm_table_entry *entry, cm_error *error
   return CM_OK;
 }
 
-static void put_entry(const cm_table_entry *e, uint64_t all, FILE *out)
+/* SpiNNaker's numbers of links, those of hexagonal interconnects: east, north-east, north, west, south-west, south. */
+enum { LINKS = 6 };
+
+typedef struct ways_out {
+  uint32_t links;  /* bit: link */
+  uint64_t cores;  /* bit: core behind the router */
+} ways_out;
+
+static ways_out ways_of(const cm_routes *r, const cm_table_entry *e)
 {
-  static const char *const links[CM_DIRECTIONS] = {[CM_EAST] = "east", [CM_WEST] = "west", [CM_SOUTH] = "south", [CM_NORTH] = "north"};
+  static const unsigned number[CM_DIRECTIONS] = {[CM_EAST] = 0, [CM_NORTH] = 2, [CM_WEST] = 3, [CM_SOUTH] = 5};
+  const cm_interconnect *net = r->chip->interconnect;
+  ways_out out = {0};
+  if (net != NULL) {
+    const cm_word *word = &r->words->word[e->word];
+    for (uint32_t i = 0; i < word->count; i++)
+      out.links |= 1u << cm_interconnect_direction(net, net->first[e->router] + r->words->link[word->first + i]);
+    out.cores = word->cores;
+    return out;
+  }
+  for (int d = 0; d < CM_DIRECTIONS; d++)
+    out.links |= (uint32_t)(e->word >> d & 1) << number[d];
+  out.cores = e->word >> CM_DIRECTIONS;
+  return out;
+}
+
+static void put_entry(const cm_routes *r, const cm_table_entry *e, uint64_t all, FILE *out)
+{
+  static const char *const links[LINKS] = {"east", "north_east", "north", "west", "south_west", "south"};
+  ways_out ways = ways_of(r, e);
   bool first = true;
   (void)fprintf(out, "{\"key\": %" PRIu64 ", \"mask\": %" PRIu64 ", \"directions\": [", e->key, all & ~e->open);
-  for (int d = 0; d < CM_DIRECTIONS; d++)
-    if (e->word >> d & 1) {
+  for (int d = 0; d < LINKS; d++)
+    if (ways.links >> d & 1) {
       (void)fprintf(out, "%s\"%s\"", first ? "" : ", ", links[d]);
       first = false;
     }
   for (unsigned core = 0; core < PROCESSORS; core++)
-    if (e->word >> (CM_DIRECTIONS + core) & 1) {
+    if (ways.cores >> core & 1) {
       (void)fprintf(out, "%s\"core%u\"", first ? "" : ", ", core + 1);
       first = false;
     }
@@ -110,7 +137,7 @@ static cm_status put_tables(const cm_routes *r, cm_run *run, FILE *out, cm_error
                   router % cm_chip_routers_x(r->chip), north(r->chip, router));
     for (bool first = true; i < end; i++, first = false) {
       (void)fputs(first ? "" : ",\n", out);
-      put_entry(&t.entry[i], all, out);
+      put_entry(r, &t.entry[i], all, out);
     }
     (void)fputs("]}", out);
     lead = false;
@@ -129,13 +156,10 @@ static void put_number(uint32_t value, unsigned bytes, FILE *out)
 
 /* An rtr_entry_t of the system software: next, free, route, key, mask. Bits of the route: links east, north-east, north, west,
  * south-west, south, then processors from 0. */
-static void put_loaded(uint32_t number, const cm_table_entry *e, uint64_t all, FILE *out)
+static void put_loaded(const cm_routes *r, uint32_t number, const cm_table_entry *e, uint64_t all, FILE *out)
 {
-  static const unsigned bit[CM_DIRECTIONS] = {[CM_EAST] = 0, [CM_NORTH] = 2, [CM_WEST] = 3, [CM_SOUTH] = 5};
-  enum { PROCESSOR_0 = 6 };
-  uint32_t route = (uint32_t)(e->word >> CM_DIRECTIONS) << (PROCESSOR_0 + 1);
-  for (int d = 0; d < CM_DIRECTIONS; d++)
-    route |= (uint32_t)(e->word >> d & 1) << bit[d];
+  ways_out ways = ways_of(r, e);
+  uint32_t route = (uint32_t)ways.cores << (LINKS + 1) | ways.links; /* processor 0 is the monitor's */
   put_number(number, 2, out);
   put_number(0, 2, out);
   put_number(route, 4, out);
@@ -157,7 +181,7 @@ static cm_status put_loads(const cm_routes *r, cm_run *run, FILE *out, cm_error 
     put_number(north(r->chip, router), 2, out);
     put_number((uint32_t)(t.at[k] - i), 4, out);
     for (uint32_t number = 0; i < t.at[k]; i++)
-      put_loaded(number++, &t.entry[i], all, out);
+      put_loaded(r, number++, &t.entry[i], all, out);
   }
   cm_free(t.at);
   cm_free(t.entry);
@@ -174,6 +198,9 @@ static cm_status make_routes(const cm_mapped *mapped, cm_run *run, cm_mapping *m
                           .part = (uint32_t *)(uintptr_t)mapped->part, .core = (uint32_t *)(uintptr_t)mapped->core};
   if (!mapped->topology->directed)
     return cm_fail(error, CM_CONFLICT, "SpiNNaker's keys are of axons, and this network's edges have no direction");
+  if (chip->interconnect != NULL && chip->interconnect->kind != CM_HEXAGONAL && chip->interconnect->kind != CM_GRID)
+    return cm_fail(error, CM_CONFLICT, "SpiNNaker's routers are on a hexagonal grid; the interconnect of chip %s is \"%s\"", chip->name,
+                   cm_interconnect_kind_name(chip->interconnect->kind));
   if (chip->router_x * chip->router_y > PROCESSORS)
     return cm_fail(error, CM_CONFLICT, "a chip of SpiNNaker has %d processors for applications, and here are %" PRIu32 " cores behind a router",
                    PROCESSORS, chip->router_x * chip->router_y);
