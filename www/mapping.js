@@ -62,6 +62,14 @@ export function startView(view, regions, size) {
   if (width < view.width / 3 && height < view.height / 3) view.show({ x, y, width, height }, ...size);
 }
 
+/** What the simulator takes: axons, and as many cores behind a router as its packets can name. */
+const SIMULATED_CORES_MOST = 60;
+
+function canSimulate(network, chip) {
+  const [x, y] = chip.cores_per_router ?? [1, 1];
+  return network?.directed !== false && x * y <= SIMULATED_CORES_MOST;
+}
+
 /** A button that lets the packets of the mapping run, as a job whose page shows what came of it. */
 function simulateButton(id, outcome) {
   const button = element(
@@ -174,7 +182,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
           element('code', { title: id }, shortId(id)),
         ),
       ),
-      summary.network?.directed !== false && simulateButton(id, refused),
+      canSimulate(summary.network, model.chip) && simulateButton(id, refused),
       compare,
     ),
     refused,

@@ -139,12 +139,16 @@ END_TEST
 START_TEST(hops_are_those_of_the_metrics)
 {
   static const char *const grids[] = {"[6, 5]", "[6, 5], \"torus\": [true, true]", "[6, 5], \"routing\": \"yx\"",
-                                      "[6, 4], \"cores_per_router\": [2, 2]"};
+                                      "[6, 4], \"cores_per_router\": [2, 2]",
+                                      "[6, 5], \"torus\": [true, true], \"interconnect\": {\"kind\": \"hexagonal\"}, \"dead_links\": [[1, 1, \"north-east\"]]",
+                                      "[8, 4], \"cores_per_router\": [2, 1], \"interconnect\": {\"kind\": \"tree\", \"levels\": [{\"block\": [2, 2]}, "
+                                      "{\"block\": [2, 2], \"bandwidth\": 4}]}"};
+  enum { GRIDS = sizeof grids / sizeof *grids };
   cm_random random;
   cm_random_init(&random, (uint64_t)_i + 1, 11, 0);
   char text[300];
   (void)snprintf(text, sizeof text, "{\"name\": \"c\", \"cores\": %s, \"latency_ns\": {\"router\": 2, \"link\": 4}}",
-                 grids[_i % 4]);
+                 grids[_i % GRIDS]);
   cm_chip *chip = chip_of(text);
   cm_topology t = network_directed(&random, 40, 30);
   for (uint32_t e = 0; e < t.net_count; e++)

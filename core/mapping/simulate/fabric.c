@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
 
 /* ---- packets and lists ---- */
@@ -89,6 +90,8 @@ static uint32_t router_of(const cm_fabric *f, uint32_t buffer)
 {
   if (buffer >= f->links)
     return cm_router_of(f->chip, buffer - f->links);
+  if (f->chip->interconnect != NULL)
+    return f->chip->interconnect->link[buffer].to;
   uint32_t router = buffer / CM_DIRECTIONS, x = router % cm_chip_routers_x(f->chip), y = router / cm_chip_routers_x(f->chip);
   uint32_t columns = cm_chip_routers_x(f->chip), rows = cm_chip_routers_y(f->chip);
   switch (buffer % CM_DIRECTIONS) {
@@ -105,7 +108,7 @@ static uint64_t local_bit(const cm_fabric *f, uint32_t core)
   return UINT64_C(1) << (CM_DIRECTIONS + cm_core_behind(f->chip, core));
 }
 
-/* Which ways a packet takes: dimension by dimension, the trunk along the first, branches along the second. */
+/* Which ways a packet takes on a mesh: dimension by dimension, the trunk along the first, branches along the second. */
 static uint64_t route(const cm_fabric *f, const cm_fabric_packet *p)
 {
   const cm_traffic *t = f->traffic;
@@ -140,26 +143,61 @@ static uint32_t channel_of(const cm_fabric *f, uint32_t router, unsigned bit)
   return f->links + y * f->chip->width + x;
 }
 
-/* A buffer has a new head: it asks for its channels. */
-static cm_status ask(cm_fabric *f, uint32_t buffer, cm_error *error)
+static cm_status add_channel(cm_fabric *f, uint32_t channel, uint32_t *count, cm_error *error)
 {
-  uint32_t router = router_of(f, buffer);
-  uint64_t needs = route(f, &f->packet[f->buffer[buffer].head]);
-  f->needs[buffer] = needs;
-  for (; needs != 0; needs &= needs - 1) {
-    uint32_t channel = channel_of(f, router, (unsigned)__builtin_ctzll(needs));
-    if (wait_for(f, buffer, channel, error) != CM_OK || look_at(f, channel, error) != CM_OK)
-      return error->status;
+  for (uint32_t i = 0; i < *count; i++)
+    if (f->way[i] == channel)
+      return CM_OK;
+  if (CM_ROOM(f->run->memory, f->way, &f->way_room, (uint64_t)*count + 1, error) != CM_OK)
+    return error->status;
+  f->way[(*count)++] = channel;
+  return CM_OK;
+}
+
+/* The same on an interconnect: of its ways to its targets, the links after this router. */
+static cm_status follow_ways(cm_fabric *f, const cm_fabric_packet *p, uint32_t router, uint32_t *count, cm_error *error)
+{
+  const cm_interconnect *net = f->chip->interconnect;
+  const cm_traffic *t = f->traffic;
+  uint32_t source = (uint32_t)p->x;
+  for (uint64_t i = t->first[p->kind]; i < t->first[p->kind + 1]; i++) {
+    uint32_t core = t->target[i].core, at = cm_router_of(f->chip, core);
+    if (at == router) {
+      if (add_channel(f, f->links + core, count, error) != CM_OK)
+        return error->status;
+      continue;
+    }
+    while (at != source) {
+      uint32_t link = cm_interconnect_last(net, source, at);
+      at = net->link[link].from;
+      if (at != router)
+        continue;
+      if (add_channel(f, link, count, error) != CM_OK)
+        return error->status;
+      break;
+    }
   }
   return CM_OK;
 }
 
-/* ---- movement ---- */
-
-static unsigned bit_of(const cm_fabric *f, uint32_t channel)
+/* A buffer has a new head: it asks for its channels. */
+static cm_status ask(cm_fabric *f, uint32_t buffer, cm_error *error)
 {
-  return channel < f->links ? channel % CM_DIRECTIONS : CM_DIRECTIONS + cm_core_behind(f->chip, channel - f->links);
+  uint32_t router = router_of(f, buffer), count = 0;
+  const cm_fabric_packet *p = &f->packet[f->buffer[buffer].head];
+  if (f->chip->interconnect != NULL && follow_ways(f, p, router, &count, error) != CM_OK)
+    return error->status;
+  for (uint64_t bits = f->chip->interconnect != NULL ? 0 : route(f, p); bits != 0; bits &= bits - 1)
+    if (add_channel(f, channel_of(f, router, (unsigned)__builtin_ctzll(bits)), &count, error) != CM_OK)
+      return error->status;
+  f->needs[buffer] = count;
+  for (uint32_t i = 0; i < count; i++)
+    if (wait_for(f, buffer, f->way[i], error) != CM_OK || look_at(f, f->way[i], error) != CM_OK)
+      return error->status;
+  return CM_OK;
 }
+
+/* ---- movement ---- */
 
 /* The head of what leaves a core asks for its channels, once the outlet is free. */
 static cm_status leave(cm_fabric *f, uint32_t core, cm_error *error)
@@ -188,12 +226,21 @@ static cm_status advance(cm_fabric *f, uint32_t buffer, cm_error *error)
   return more ? ask(f, buffer, error) : CM_OK;
 }
 
+/* A packet leaves a router with cores; frames know no others. */
+static void count_frame(cm_fabric *f, uint32_t channel)
+{
+  const cm_interconnect *net = f->chip->interconnect;
+  uint32_t router = channel >= f->links ? cm_router_of(f->chip, channel - f->links)
+                    : net != NULL       ? net->link[channel].from
+                                        : channel / CM_DIRECTIONS;
+  if (router < f->routers)
+    cm_frames_count(&f->frames, f->now, router);
+}
+
 static cm_status send(cm_fabric *f, uint32_t buffer, uint32_t channel, cm_error *error)
 {
   uint32_t sent = f->buffer[buffer].head;
-  unsigned bit = bit_of(f, channel);
-  f->needs[buffer] &= ~(UINT64_C(1) << bit);
-  if (f->needs[buffer] != 0) { /* a copy goes, the head stays for the other channels */
+  if (--f->needs[buffer] != 0) { /* a copy goes, the head stays for the other channels */
     uint32_t copy = 0;
     if (new_packet(f, &copy, error) != CM_OK)
       return error->status;
@@ -204,16 +251,17 @@ static cm_status send(cm_fabric *f, uint32_t buffer, uint32_t channel, cm_error 
     return error->status;
   cm_fabric_packet *p = &f->packet[sent];
   p->free_ps += f->latency_ps[channel];
-  if (bit < CM_DIRECTIONS) {
-    p->heading = (uint8_t)bit;
-    p->x += (bit == CM_EAST) - (bit == CM_WEST);
-    p->y += (bit == CM_SOUTH) - (bit == CM_NORTH);
-    f->hops++;
+  f->hops += channel < f->links;
+  if (channel < f->links && f->chip->interconnect == NULL) {
+    cm_direction heading = (cm_direction)(channel % CM_DIRECTIONS);
+    p->heading = (uint8_t)heading;
+    p->x += (heading == CM_EAST) - (heading == CM_WEST);
+    p->y += (heading == CM_SOUTH) - (heading == CM_NORTH);
   }
   f->held[channel]++;
   f->carried[channel]++;
   if (f->frames.most > 0)
-    cm_frames_count(&f->frames, f->now, channel < f->links ? channel / CM_DIRECTIONS : cm_router_of(f->chip, channel - f->links));
+    count_frame(f, channel);
   f->free_at[channel] = f->now + f->service_ps[channel];
   return cm_events_put(&f->events, f->now + f->latency_ps[channel], CM_EVENT_ARRIVE, channel, sent, error);
 }
@@ -318,6 +366,8 @@ cm_status cm_fabric_inject(cm_fabric *f, uint32_t core, uint64_t kind, cm_error 
   if (new_packet(f, &packet, error) != CM_OK)
     return error->status;
   f->packet[packet] = (cm_fabric_packet){.born_ps = f->now, .kind = kind, .heading = CM_DIRECTIONS};
+  if (f->chip->interconnect != NULL)
+    f->packet[packet].x = (int32_t)cm_router_of(f->chip, core);
   f->under_way++;
   bool first = f->buffer[buffer].head == CM_FABRIC_NONE;
   append(f, &f->buffer[buffer], packet);
@@ -346,7 +396,12 @@ static void set_times(cm_fabric *f)
 {
   const cm_chip *chip = f->chip;
   const cm_hop_cost *l = &chip->latency_ns;
-  for (uint32_t c = 0; c < f->links; c++) {
+  const cm_interconnect *net = chip->interconnect;
+  for (uint32_t c = 0; c < f->links && net != NULL; c++) {
+    f->latency_ps[c] = cm_ps(net->link[c].latency_ns + l->router);
+    f->service_ps[c] = cm_ps(cm_interconnect_link_ns(chip, c));
+  }
+  for (uint32_t c = 0; c < f->links && net == NULL; c++) {
     bool along_x = c % CM_DIRECTIONS == CM_EAST || c % CM_DIRECTIONS == CM_WEST;
     double link = cm_chip_between_dies(chip, c) ? l->die_to_die : along_x ? l->east_west : l->north_south;
     f->latency_ps[c] = cm_ps(link + l->router);
@@ -358,6 +413,11 @@ static void set_times(cm_fabric *f)
   }
 }
 
+uint32_t cm_fabric_links(const cm_chip *chip)
+{
+  return chip->interconnect != NULL ? chip->interconnect->link_count : cm_chip_routers_x(chip) * cm_chip_routers_y(chip) * CM_DIRECTIONS;
+}
+
 cm_status cm_fabric_new(const cm_traffic *traffic, uint32_t buffers, bool processing, cm_run *run, cm_fabric *fabric,
                         cm_error *error)
 {
@@ -366,7 +426,7 @@ cm_status cm_fabric_new(const cm_traffic *traffic, uint32_t buffers, bool proces
                  .routers = cm_chip_routers_x(chip) * cm_chip_routers_y(chip), .cores = cm_chip_cores(chip),
                  .packet_free = CM_FABRIC_NONE, .node_free = CM_FABRIC_NONE, .events = {.memory = run->memory}};
   cm_memory *memory = run->memory;
-  f.links = f.routers * CM_DIRECTIONS;
+  f.links = cm_fabric_links(chip);
   size_t channels = (size_t)f.links + f.cores;
   if (CM_NEW(memory, f.service_ps, channels, error) != CM_OK || CM_NEW(memory, f.latency_ps, channels, error) != CM_OK ||
       CM_NEW(memory, f.free_at, channels, error) != CM_OK || CM_NEW(memory, f.waking, channels, error) != CM_OK ||
@@ -392,7 +452,7 @@ void cm_fabric_free(cm_fabric *f)
   void *const blocks[] = {f->service_ps, f->latency_ps, f->free_at,     f->waking,    f->held,   f->carried,
                           f->outlet_free, f->outlet_waking,
                           f->wait_head,  f->wait_tail,  f->node_buffer, f->node_next, f->buffer, f->needs,
-                          f->inbox,      f->core_end,   f->process_from, f->packet,     f->todo};
+                          f->inbox,      f->core_end,   f->process_from, f->packet,     f->todo,        f->way};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
   cm_events_free(&f->events);

@@ -1,6 +1,6 @@
 /* Routers, links, ports and cores with finite buffers, through which packets move.
  *
- * A channel carries one packet at a time: four links leave every router, an inlet enters and an outlet leaves every
+ * A channel carries one packet at a time: links leave every router (four of a mesh, as many as an interconnect has), an inlet enters and an outlet leaves every
  * core, which lets a packet go when another channel takes it. A packet holds a place in the buffer behind the channel from when it sets out (virtual cut-through). The packet
  * at the head of a buffer waits for every channel that it needs; channels serve those that wait in the order in which
  * they came. What leaves a core waits in a queue without end. */
@@ -16,7 +16,7 @@ enum { CM_FABRIC_NONE = UINT32_MAX, CM_FABRIC_CORES_MAX = 60 };
 typedef struct cm_fabric_packet {
   uint64_t born_ps, free_ps; /* when it came into being; what its way takes when nothing is in the way */
   uint64_t kind;             /* packet of cm_traffic */
-  int32_t x, y;              /* routers from its source's */
+  int32_t x, y;              /* routers from its source's; on an interconnect x is the source's */
   uint32_t next;             /* behind it in its buffer */
   uint8_t heading;           /* cm_direction; CM_DIRECTIONS: at its source */
 } cm_fabric_packet;
@@ -30,7 +30,7 @@ typedef struct cm_fabric {
   const cm_traffic *traffic;
   const cm_chip *chip;
   cm_run *run;
-  uint32_t routers, cores, links; /* links: 4 a router; channel links + core is the core's inlet */
+  uint32_t routers, cores, links; /* routers with cores; links as cm_fabric_links; channel links + core is the core's inlet */
   uint32_t buffers;
   bool processing;        /* cores take time for what they receive */
   cm_events events;
@@ -46,7 +46,9 @@ typedef struct cm_fabric {
   uint32_t *node_buffer, *node_next, node_count, node_free; /* of these lists */
   uint64_t node_room, node_next_room;
   cm_fabric_queue *buffer; /* [links + cores] behind each link; what leaves each core */
-  uint64_t *needs;         /* [links + cores] channels that the head still needs: bits 0 to 3 links, 4 + i local core i */
+  uint32_t *needs;         /* [links + cores] channels that the head still needs */
+  uint32_t *way;           /* channels that a head needs, while it asks for them */
+  uint64_t way_room;
   cm_fabric_queue *inbox;  /* [cores] what a core has to process */
   uint64_t *core_end;      /* [cores] when it has processed all */
   uint64_t *process_from;  /* [cores] when it begins to process at the earliest; zeros at first */
@@ -64,6 +66,9 @@ typedef struct cm_fabric {
   cm_status (*on_inject)(void *user, uint32_t core, cm_error *error);
   void *user;
 } cm_fabric;
+
+/* Links of a chip as channels are numbered: router * CM_DIRECTIONS + direction, or the interconnect's. */
+uint32_t cm_fabric_links(const cm_chip *chip);
 
 /* An idle fabric. O(routers + cores) memory. */
 cm_status cm_fabric_new(const cm_traffic *traffic, uint32_t buffers, bool processing, cm_run *run, cm_fabric *fabric,

@@ -6,7 +6,7 @@
 
 #include "core/base/threads.h"
 #include "core/chip/turns.h"
-#include "core/mapping/ways.h"
+#include "core/chip/interconnect/interconnect.h"
 #include "core/mapping/simulate/internal.h"
 #include "core/mapping/step.h"
 
@@ -28,7 +28,8 @@ typedef struct simulation {
 /* The channels that carried most. */
 static json_t *hottest_json(const cm_chip *chip, const uint64_t *carried, double ns)
 {
-  uint32_t columns = cm_chip_routers_x(chip), links = columns * cm_chip_routers_y(chip) * CM_DIRECTIONS;
+  const cm_interconnect *net = chip->interconnect;
+  uint32_t columns = cm_chip_routers_x(chip), links = cm_fabric_links(chip);
   uint32_t channels = links + cm_chip_cores(chip), best[HOTTEST], count = 0;
   json_t *list = json_array();
   for (uint32_t c = 0; c < channels; c++) {
@@ -42,7 +43,10 @@ static json_t *hottest_json(const cm_chip *chip, const uint64_t *carried, double
   for (uint32_t i = 0; i < count; i++) {
     uint32_t c = best[i], router = c / CM_DIRECTIONS, core = c - links;
     json_t *row =
-      c < links
+      c < links && net != NULL
+        ? json_pack("{s:s, s:I, s:I, s:I, s:f}", "kind", "link", "from", (json_int_t)net->link[c].from, "to", (json_int_t)net->link[c].to,
+                    "packets", (json_int_t)carried[c], "packets_per_ns", ns > 0 ? (double)carried[c] / ns : 0)
+      : c < links
         ? json_pack("{s:s, s:i, s:i, s:s, s:I, s:f}", "kind", "link", "x", (int)(router % columns), "y",
                     (int)(router / columns), "direction", cm_direction_name((cm_direction)(c % CM_DIRECTIONS)), "packets",
                     (json_int_t)carried[c], "packets_per_ns", ns > 0 ? (double)carried[c] / ns : 0)
@@ -56,8 +60,7 @@ static json_t *hottest_json(const cm_chip *chip, const uint64_t *carried, double
 
 static json_t *steps_json(const simulation *s, uint32_t tiles)
 {
-  uint32_t steps = s->options->steps, channels = cm_chip_routers_x(s->traffic->chip) * cm_chip_routers_y(s->traffic->chip) *
-                                                   CM_DIRECTIONS + cm_chip_cores(s->traffic->chip);
+  uint32_t steps = s->options->steps, channels = cm_fabric_links(s->traffic->chip) + cm_chip_cores(s->traffic->chip);
   double sum = 0, most = 0, free_sum = 0, barrier = cm_barrier_ns(&s->traffic->chip->costs.barrier, tiles);
   uint64_t packets = 0, hops = 0, stuck = 0;
   cm_step_outcome *all = &s->step[0];
@@ -219,7 +222,7 @@ static cm_status check(const cm_topology *topology, const cm_chip *chip, const c
 {
   if (!topology->directed)
     return cm_fail(error, CM_BAD_OPTION, "the network is undirected: only directed networks send spikes to simulate");
-  if (cm_refuse_ways(chip, "the simulator", error) != CM_OK)
+  if (cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
     return error->status;
   if (chip->router_x * chip->router_y > CM_FABRIC_CORES_MAX)
     return cm_fail(error, CM_BAD_OPTION, "%u cores share a router: at most %d can be simulated",

@@ -26,7 +26,11 @@ static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, 
       return error->status;
     cm_packet_target *to = &t->target[(*count)++];
     *to = (cm_packet_target){.core = t->core[scratch[i]], .synapses = (uint32_t)(end - i)};
-    cm_chip_steps(t->chip, home, to->core, &to->x, &to->y);
+    if (t->chip->interconnect != NULL && cm_chip_distance(t->chip, home, to->core) == UINT32_MAX)
+      return cm_fail(error, CM_NO_ROUTE, "dead links leave no way from core (%u, %u) to core (%u, %u)", home % t->chip->width,
+                     home / t->chip->width, to->core % t->chip->width, to->core / t->chip->width);
+    if (t->chip->interconnect == NULL)
+      cm_chip_steps(t->chip, home, to->core, &to->x, &to->y);
     i = end;
   }
   return CM_OK;

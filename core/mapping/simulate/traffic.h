@@ -6,7 +6,7 @@
 #include "core/chip/chip.h"
 #include "core/network/topology.h"
 
-/* Where a packet goes: routers east and south of its source's, the core, and the synapses that it reaches there. */
+/* Where a packet goes: routers east and south of its source's (of a mesh), the core, and the synapses that it reaches there. */
 typedef struct cm_packet_target {
   int32_t x, y;
   uint32_t core, synapses;
