@@ -139,6 +139,11 @@ static cm_status visit_op(bounding *b, uint32_t place, const cm_plan_op *op, con
     for (uint32_t i = 2; op->call.node->known->split == CM_SPLIT_TRANSPOSED && i < b->inputs[c][0].rank; i++)
       if (b->inputs[c][0].to[i] - b->inputs[c][0].from[i] < call->input[0].dims[i])
         b->inputs[c][0].to[i]--;
+    /* So it is of a resized axis, of which every element reads at least one. */
+    for (uint32_t i = 0; op->call.node->known->split == CM_SPLIT_RESIZE && i < b->inputs[c][0].rank; i++)
+      if (call->input[0].dims[i] != call->output[0].dims[i] && b->inputs[c][0].to[i] - b->inputs[c][0].from[i] > 1 &&
+          b->inputs[c][0].to[i] - b->inputs[c][0].from[i] < call->input[0].dims[i])
+        b->inputs[c][0].to[i]--;
   }
   if (alone)
     narrow_sum(b, call);

@@ -113,6 +113,24 @@ cm_status cm_call_integers(const cm_call *call, const char *attribute, uint32_t 
   return CM_OK;
 }
 
+bool cm_call_place(const cm_call *call, cm_piece_place *place)
+{
+  const cm_attribute *a = cm_node_attribute(call->node, CM_PLACE_ATTRIBUTE);
+  uint32_t rank = call->input[0].rank;
+  *place = (cm_piece_place){.rank = rank == CM_UNKNOWN_RANK ? 0 : rank};
+  memcpy(place->whole, call->input[0].dims, place->rank * sizeof *place->whole);
+  if (a == NULL || a->kind != CM_ATTRIBUTE_INTS || a->count != (size_t)4 * place->rank)
+    return false;
+  for (size_t i = 0; i < a->count; i++)
+    if (a->integers[i] < 0 || a->integers[i] > INT64_C(1) << 40)
+      return false;
+  memcpy(place->whole, a->integers, rank * sizeof *place->whole);
+  memcpy(place->from, a->integers + rank, rank * sizeof *place->whole);
+  memcpy(place->out_from, a->integers + 2 * rank, rank * sizeof *place->whole);
+  memcpy(place->extent, a->integers + 3 * rank, rank * sizeof *place->whole);
+  return true;
+}
+
 cm_status cm_call_broadcast(const cm_call *call, const cm_shape *a, const cm_shape *b, cm_shape *both, cm_error *error)
 {
   if (a->rank == CM_UNKNOWN_RANK || b->rank == CM_UNKNOWN_RANK) {

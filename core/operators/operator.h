@@ -59,6 +59,7 @@ typedef enum cm_split_kind {
   CM_SPLIT_TRANSPOSE,
   CM_SPLIT_GATHER,
   CM_SPLIT_RESIZE,
+  CM_SPLIT_UNPOOL,     /* along any axis; every piece reads all */
   CM_SPLIT_EXPAND,
   CM_SPLIT_UNTOUCHED,  /* axes whose extent the operator leaves alone: Slice, Pad, Tile */
   CM_SPLIT_QUANTIZE,
@@ -135,6 +136,21 @@ cm_status cm_call_axis(const cm_call *call, int64_t axis, uint32_t rank, uint32_
  * known; then nothing else is set. *count is 0 and *known true when they are left out. At most `maximum` of them. */
 cm_status cm_call_integers(const cm_call *call, const char *attribute, uint32_t input, int64_t *numbers, size_t maximum,
                            size_t *count, bool *known, cm_error *error);
+
+/* Where a piece of an operator lies whose numbers depend on places: the dims of the whole first input, where the piece of it
+ * begins, and where its output begins and how large it is. In programs it stands in an attribute of the piece. */
+#define CM_PLACE_ATTRIBUTE "coremap_piece"
+typedef struct cm_piece_place {
+  uint32_t rank;
+  int64_t whole[CM_RANK_MAX], from[CM_RANK_MAX], out_from[CM_RANK_MAX], extent[CM_RANK_MAX];
+} cm_piece_place;
+
+/* The place of a call's node; false, and the whole of its first input, when it is no piece. Extents are 0 then. */
+bool cm_call_place(const cm_call *call, cm_piece_place *place);
+
+/* The rows [reads[0], reads[1]) of an axis that a Resize reads for rows [from, to) of its output; false when its sizes are
+ * not known. */
+bool cm_resize_reads(const cm_call *call, uint32_t axis, int64_t from, int64_t to, int64_t reads[2]);
 
 /* The shape that two shapes broadcast to. */
 cm_status cm_call_broadcast(const cm_call *call, const cm_shape *a, const cm_shape *b, cm_shape *both, cm_error *error);

@@ -127,7 +127,7 @@ static const cm_operator table[] = {
     ROW("MatMulInteger", 10, 99, matmul_integer, WALL, MATMUL, ALL(INT8 | UINT8), 0),
     ROW("Max", 1, 99, variadic, REWRITTEN(broadcast), POINTWISE, ALL(NUMBER), PROMOTES | SAME),
     ROW("MaxPool", 1, 99, pool, REWRITTEN(pool), POOL, ALL(REAL | INT8 | UINT8), PROMOTES),
-    ROW("MaxUnpool", 9, 99, max_unpool, WALL, WHOLE, EACH(REAL, INDEX, INDEX), PROMOTES),
+    ROW("MaxUnpool", 9, 99, max_unpool, WALL, UNPOOL, EACH(REAL, INDEX, INDEX), PROMOTES),
     ROW("Mean", 1, 99, variadic, REWRITTEN(broadcast), POINTWISE, ALL(NUMBER), PROMOTES | SAME),
     ROW("MeanVarianceNormalization", 9, 99, mean_variance, WALL, STATISTICS, ALL(REAL), PROMOTES),
     ROW("Min", 1, 99, variadic, REWRITTEN(broadcast), POINTWISE, ALL(NUMBER), PROMOTES | SAME),

@@ -86,7 +86,7 @@ static inline uint32_t graph_integers(graph *g, size_t count, const int64_t *num
 static inline uint32_t graph_node(graph *g, const char *op, ...)
 {
   cm_error error;
-  uint32_t inputs[8], count = 0, output = graph_value(g), node;
+  uint32_t inputs[10], count = 0, output = graph_value(g), node;
   va_list list;
   va_start(list, op);
   for (uint32_t v; (v = va_arg(list, uint32_t)) != GRAPH_END;)

@@ -74,7 +74,7 @@ static cm_status change_attributes(cm_emitter *e, cm_node *node, const cm_split_
   cm_arena *arena = &e->program->arena;
   cm_attribute *list;
   size_t count = 0;
-  if (CM_ARENA_NEW(arena, list, node->attribute_count + 2, error) != CM_OK)
+  if (CM_ARENA_NEW(arena, list, node->attribute_count + 3, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < node->attribute_count; i++) {
     const cm_attribute *a = &node->attributes[i];
@@ -98,6 +98,14 @@ static cm_status change_attributes(cm_emitter *e, cm_node *node, const cm_split_
     list[count] = (cm_attribute){.name = "pads", .kind = CM_ATTRIBUTE_INTS, .count = (size_t)2 * change->spatial,
                                  .integers = pads};
     count++;
+  }
+  if (change->placed > 0) {
+    int64_t *place;
+    if (CM_ARENA_NEW(arena, place, 4 * change->placed, error) != CM_OK)
+      return error->status;
+    memcpy(place, change->place, 4 * change->placed * sizeof *place);
+    list[count++] = (cm_attribute){.name = CM_PLACE_ATTRIBUTE, .kind = CM_ATTRIBUTE_INTS,
+                                   .count = (size_t)4 * change->placed, .integers = place};
   }
   if (change->group > 0)
     list[count++] = (cm_attribute){.name = "group", .kind = CM_ATTRIBUTE_INT, .integer = change->group};

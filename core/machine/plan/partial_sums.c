@@ -8,48 +8,88 @@
 #include "core/operators/operator.h"
 #include "core/operators/shapes.h"
 
-enum { PARTS_MAX = 64 };
+enum { PARTS_MAX = 64, INPUTS_MAX = 9 };
 
 /* Cutting has to take this share of the time away. */
 static const double GAIN_MIN = 0.1;
 
-/* The axes of both operands that a product sums over. */
-static bool sum_axes(const cm_call *call, uint32_t axis[2])
+/* What a product reads: its operands and, of integers, their zero points and scales. */
+typedef struct operands {
+  bool integer, rescaled; /* 8-bit operands with 32-bit sums; their sums put in 8 bits again */
+  uint32_t input[2], zero[2], scale[2], bias; /* inputs; CM_NONE where there is none */
+  uint32_t axis[2];       /* of the operands, that is summed over */
+} operands;
+
+static bool is_byte(cm_type type)
 {
-  cm_kernel_function k = call->node->known->kernel;
-  const cm_shape *a = &call->input[0], *b = &call->input[1];
-  if (call->node->domain[0] != '\0' || call->input_count < 2 || call->input_count > 3 || call->output_count != 1 ||
-      a->type != CM_FLOAT || b->type != CM_FLOAT || !cm_shape_known(a) || !cm_shape_known(b) || a->rank == 0 ||
-      b->rank == 0 || !cm_shape_known(&call->output[0]))
+  return type == CM_INT8 || type == CM_UINT8;
+}
+
+/* The operands of a product that may be cut along its sum. */
+static bool read_operands(const cm_call *call, operands *o)
+{
+  static const operands plain = {.input = {0, 1}, .zero = {CM_NONE, CM_NONE}, .scale = {CM_NONE, CM_NONE}, .bias = 2},
+                        integers = {.integer = true, .input = {0, 1}, .zero = {2, 3}, .scale = {CM_NONE, CM_NONE}, .bias = CM_NONE},
+                        rescaled = {.integer = true, .rescaled = true, .input = {0, 3}, .zero = {2, 5}, .scale = {1, 4}, .bias = CM_NONE};
+  const cm_kernel_function k = call->node->known->kernel;
+  *o = k == cm_kernel_matmul_integer || k == cm_kernel_conv_integer ? integers
+       : k == cm_kernel_qlinear_matmul || k == cm_kernel_qlinear_conv ? rescaled : plain;
+  if (k == cm_kernel_qlinear_conv)
+    o->bias = 8;
+  if (call->node->domain[0] != '\0' || call->input_count <= o->input[1] || call->output_count != 1 ||
+      !cm_shape_known(&call->output[0]))
     return false;
-  if (k == cm_kernel_matmul) {
-    axis[0] = a->rank - 1;
-    axis[1] = b->rank > 1 ? b->rank - 2 : 0;
+  const cm_shape *a = &call->input[o->input[0]], *b = &call->input[o->input[1]];
+  bool types = o->integer ? is_byte(a->type) && is_byte(b->type) : a->type == CM_FLOAT && b->type == CM_FLOAT;
+  if (!types || !cm_shape_known(a) || !cm_shape_known(b) || a->rank == 0 || b->rank == 0)
+    return false;
+  if (k == cm_kernel_matmul || k == cm_kernel_matmul_integer || k == cm_kernel_qlinear_matmul) {
+    o->axis[0] = a->rank - 1;
+    o->axis[1] = b->rank > 1 ? b->rank - 2 : 0;
     return true;
   }
   if (k == cm_kernel_gemm) {
-    axis[0] = cm_node_integer(call->node, "transA", 0) != 0 ? 0 : 1;
-    axis[1] = cm_node_integer(call->node, "transB", 0) != 0 ? 1 : 0;
+    o->axis[0] = cm_node_integer(call->node, "transA", 0) != 0 ? 0 : 1;
+    o->axis[1] = cm_node_integer(call->node, "transB", 0) != 0 ? 1 : 0;
     return true;
   }
-  axis[0] = axis[1] = 1;
-  return k == cm_kernel_conv && strcmp(call->node->op, "Conv") == 0 && cm_node_integer(call->node, "group", 1) == 1;
+  o->axis[0] = o->axis[1] = 1;
+  return ((k == cm_kernel_conv && strcmp(call->node->op, "Conv") == 0) || k == cm_kernel_conv_integer || k == cm_kernel_qlinear_conv) &&
+         cm_node_integer(call->node, "group", 1) == 1;
+}
+
+/* Numbers per row of the left operand are not taken apart, and what rescales sums has to be known. */
+static bool sums_apart(const cm_call *call, const operands *o)
+{
+  for (uint32_t i = 0; o->rescaled && i < 2; i++)
+    if (!cm_has(call, o->scale[i]) || call->value[o->scale[i]] == NULL ||
+        (call->value[o->scale[i]]->count != 1 && (i == 0 || call->value[o->scale[i]]->rank != 1)))
+      return false;
+  if (o->rescaled && o->bias < call->input_count && cm_has(call, o->bias) && call->value[o->bias] == NULL)
+    return false;
+  return !o->rescaled || (call->input_count >= 8 && cm_has(call, 6) && call->value[6] != NULL && call->value[6]->count == 1 &&
+                          cm_has(call, 7));
+}
+
+static bool sum_operands(const cm_call *call, operands *o)
+{
+  return read_operands(call, o) && sums_apart(call, o);
 }
 
 int64_t cm_sum_extent(const cm_call *call)
 {
-  uint32_t axis[2];
-  return sum_axes(call, axis) ? call->input[0].dims[axis[0]] : 0;
+  operands o;
+  return sum_operands(call, &o) ? call->input[0].dims[o.axis[0]] : 0;
 }
 
 void cm_sum_boxes(const cm_call *call, int64_t from, int64_t to, cm_box *inputs)
 {
-  uint32_t axis[2];
-  if (!sum_axes(call, axis))
+  operands o;
+  if (!sum_operands(call, &o))
     return;
   for (int i = 0; i < 2; i++) {
-    inputs[i].from[axis[i]] = from;
-    inputs[i].to[axis[i]] = to;
+    inputs[o.input[i]].from[o.axis[i]] = from;
+    inputs[o.input[i]].to[o.axis[i]] = to;
   }
 }
 
@@ -59,12 +99,14 @@ typedef struct product {
   uint64_t pieces, elements, work; /* pieces at most; elements and operations of one */
   uint64_t bytes;                  /* that the smallest piece needs */
   uint64_t right_bytes;            /* of the whole right operand */
+  uint32_t rescalings;             /* operations on every sum that follow */
 } product;
 
 /* The smallest piece of a product of which `extent` elements are summed. */
 static bool smallest(const cm_call *call, int64_t extent, product *p)
 {
-  cm_box out = cm_box_whole(&call->output[0]), inputs[3];
+  cm_box out = cm_box_whole(&call->output[0]), inputs[INPUTS_MAX];
+  operands o;
   cm_split_change change;
   cm_error error;
   uint32_t axes[CM_RANK_MAX], count = cm_split_axes(call, axes);
@@ -77,8 +119,11 @@ static bool smallest(const cm_call *call, int64_t extent, product *p)
     return false;
   p->pieces = all / p->elements;
   p->work = cm_split_work(call, &out, inputs);
-  const cm_box right = cm_box_whole(&call->input[1]);
-  p->right_bytes = cm_box_count(&right) * cm_type_bytes(call->input[1].type);
+  if (!sum_operands(call, &o))
+    return false;
+  const cm_box right = cm_box_whole(&call->input[o.input[1]]);
+  p->right_bytes = cm_box_count(&right) * cm_type_bytes(call->input[o.input[1]].type);
+  p->rescalings = o.rescaled ? 3 : 0;
   cm_sum_boxes(call, 0, extent, inputs);
   p->bytes = cm_aligned(p->elements * cm_type_bytes(call->output[0].type));
   for (uint32_t i = 0; i < call->input_count; i++)
@@ -87,17 +132,17 @@ static bool smallest(const cm_call *call, int64_t extent, product *p)
   return true;
 }
 
-/* Units for a kind of float32 operation, in units of the fastest one, and what an instruction costs there. */
+/* Units for a kind of operation on a type, in units of the fastest one, and what an instruction costs there. */
 typedef struct lanes {
   double units, rate, issue;
 } lanes;
 
-static lanes lanes_for(const cm_target *target, cm_unit_kind kind)
+static lanes lanes_for(const cm_target *target, cm_unit_kind kind, cm_type type)
 {
   lanes l = {0};
   double all = 0;
   for (uint32_t d = 0; d < target->device_count; d++) {
-    double rate = cm_device_rate(&target->device[d], kind, "float32");
+    double rate = cm_device_rate(&target->device[d], kind, cm_type_name(type));
     all += rate * target->device[d].units;
     if (rate > l.rate) {
       l.rate = rate;
@@ -121,16 +166,20 @@ static double time_of(const product *p, uint32_t parts, const powers *chip)
   const lanes *matrix = &chip->matrix, *vector = &chip->vector;
   double pieces = (double)p->pieces * parts, rounds = ceil(pieces / matrix->units),
          time = matrix->issue + rounds * (double)p->work / parts / matrix->rate, levels = ceil(log2(parts));
-  double additions = (double)(p->pieces * p->elements) * (parts - 1) / fmin(vector->units, (double)p->pieces) / vector->rate;
+  double additions = (double)(p->pieces * p->elements) * (parts - 1 + (parts > 1 ? p->rescalings : 0)) / fmin(vector->units, (double)p->pieces) / vector->rate;
   return fmax(time + levels * vector->issue + additions, (double)p->right_bytes / chip->bandwidth);
 }
 
 static uint32_t parts_of(const cm_call *call, const cm_target *target, uint64_t memory_bytes, bool *needed)
 {
-  const powers chip = {lanes_for(target, CM_UNIT_MATRIX), lanes_for(target, CM_UNIT_VECTOR), cm_target_bandwidth(target)};
+  operands o;
+  *needed = false;
+  if (!sum_operands(call, &o))
+    return 1;
+  const powers chip = {lanes_for(target, CM_UNIT_MATRIX, call->input[0].type),
+                       lanes_for(target, CM_UNIT_VECTOR, o.integer ? CM_INT32 : CM_FLOAT), cm_target_bandwidth(target)};
   int64_t extent = cm_sum_extent(call);
   product p;
-  *needed = false;
   if (extent < 2 || chip.matrix.rate <= 0 || chip.vector.rate <= 0 || !smallest(call, extent, &p))
     return 1;
   uint32_t most = extent < PARTS_MAX ? (uint32_t)extent : PARTS_MAX, best = 1;
@@ -200,19 +249,28 @@ static cm_status slice(cutting *c, uint32_t from, uint32_t axis, int64_t begin, 
   return CM_OK;
 }
 
-/* The product of one slice each; the third operand goes to the first. */
-static cm_status part_of_sum(cutting *c, uint32_t node, const uint32_t axis[2], int64_t begin, int64_t end, uint32_t *made,
+/* The product of one slice each; a third operand goes to the first, zero points to all. */
+static cm_status part_of_sum(cutting *c, uint32_t node, const operands *o, int64_t begin, int64_t end, uint32_t *made,
                              cm_error *error)
 {
   cm_model *m = c->model;
   const cm_node whole = m->nodes[node];
-  uint32_t inputs[3] = {CM_NONE, CM_NONE, whole.input_count > 2 && begin == 0 ? whole.inputs[2] : CM_NONE}, number;
+  const bool convolution = strstr(whole.op, "Conv") != NULL;
+  uint32_t inputs[4] = {CM_NONE, CM_NONE, CM_NONE, CM_NONE}, count = 2, number;
   for (int i = 0; i < 2; i++)
-    if (slice(c, whole.inputs[i], axis[i], begin, end, &inputs[i], error) != CM_OK)
+    if (slice(c, whole.inputs[o->input[i]], o->axis[i], begin, end, &inputs[i], error) != CM_OK)
       return error->status;
-  const cm_shape shape = m->values[whole.outputs[0]].shape;
+  for (uint32_t i = 0; o->integer && i < 2; i++)
+    inputs[2 + i] = o->zero[i] < whole.input_count ? whole.inputs[o->zero[i]] : CM_NONE;
+  if (!o->integer && o->bias < whole.input_count && begin == 0)
+    inputs[2] = whole.inputs[o->bias];
+  for (uint32_t i = 2; i < 4; i++)
+    count = inputs[i] != CM_NONE ? i + 1 : count;
+  cm_shape shape = m->values[whole.outputs[0]].shape;
+  shape.type = o->integer ? CM_INT32 : shape.type;
   if (add_value(c, "part", &shape, made, error) != CM_OK ||
-      cm_model_add_node(m, whole.op, inputs, inputs[2] != CM_NONE ? 3 : 2, made, 1, &number, error) != CM_OK)
+      cm_model_add_node(m, !o->integer ? whole.op : convolution ? "ConvInteger" : "MatMulInteger", inputs, count, made, 1,
+                        &number, error) != CM_OK)
     return error->status;
   m->nodes[number].name = whole.name;
   m->nodes[number].attributes = whole.attributes;
@@ -220,24 +278,36 @@ static cm_status part_of_sum(cutting *c, uint32_t node, const uint32_t axis[2], 
   return CM_OK;
 }
 
-/* Neighbours are added until one is left: always the same order, whatever runs when. */
-static cm_status add_up(cutting *c, uint32_t node, uint32_t *part, uint32_t count, cm_error *error)
+/* One more node of the cut sum, of the shape of its output in a type; *value is what it makes: the output itself at last. */
+static cm_status add_step(cutting *c, uint32_t node, const char *op, const uint32_t *inputs, uint32_t count, cm_type type, bool last,
+                          uint32_t *value, uint32_t *number, cm_error *error)
 {
   cm_model *m = c->model;
   const cm_node whole = m->nodes[node];
-  const cm_shape shape = m->values[whole.outputs[0]].shape;
+  cm_shape shape = m->values[whole.outputs[0]].shape;
+  uint32_t made = whole.outputs[0]; /* what is read may be named by `value` */
+  shape.type = type;
+  if ((!last && add_value(c, "sum", &shape, &made, error) != CM_OK) ||
+      cm_model_add_node(m, op, inputs, count, &made, 1, number, error) != CM_OK)
+    return error->status;
+  m->nodes[*number].name = whole.name;
+  *value = made;
+  return CM_OK;
+}
+
+/* Neighbours are added until one is left: always the same order, whatever runs when. */
+static cm_status add_up(cutting *c, uint32_t node, cm_type type, bool last, uint32_t *part, uint32_t count, cm_error *error)
+{
   while (count > 1) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < count; i += 2) {
-      uint32_t sum = whole.outputs[0], number;
+      uint32_t sum, number;
       if (i + 1 == count) {
         part[left++] = part[i];
         continue;
       }
-      if ((count > 2 && add_value(c, "sum", &shape, &sum, error) != CM_OK) ||
-          cm_model_add_node(m, "Add", part + i, 2, &sum, 1, &number, error) != CM_OK)
+      if (add_step(c, node, "Add", part + i, 2, type, last && count == 2, &sum, &number, error) != CM_OK)
         return error->status;
-      m->nodes[number].name = whole.name;
       part[left++] = sum;
     }
     count = left;
@@ -245,38 +315,103 @@ static cm_status add_up(cutting *c, uint32_t node, uint32_t *part, uint32_t coun
   return CM_OK;
 }
 
-static cm_status cut_one(cutting *c, uint32_t node, const uint32_t axis[2], int64_t extent, uint32_t parts, cm_error *error)
+/* A constant made of another's numbers, one along the axis of the output that filters or columns lie on. */
+static cm_status add_along(cutting *c, uint32_t node, bool convolution, cm_tensor *tensor, uint32_t *value, cm_error *error)
 {
-  uint32_t part[PARTS_MAX];
-  c->model->nodes[node].removed = true;
-  for (uint32_t p = 0; p < parts; p++)
-    if (part_of_sum(c, node, axis, extent * p / parts, extent * (p + 1) / parts, &part[p], error) != CM_OK)
-      return error->status;
-  return add_up(c, node, part, parts, error);
+  cm_model *m = c->model;
+  const cm_shape *y = &m->values[m->nodes[node].outputs[0]].shape;
+  uint32_t rank = convolution && tensor->count > 1 ? y->rank - 1 : 1;
+  int64_t dims[CM_RANK_MAX];
+  cm_tensor *shaped;
+  for (uint32_t i = 0; i < rank; i++)
+    dims[i] = i == 0 ? (int64_t)tensor->count : 1;
+  if (cm_tensor_reshaped(m->arena.memory, tensor, rank, dims, &shaped, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_model_add_constant(m, "rescale", shaped, value, error);
+  cm_tensor_free(shaped);
+  return status;
 }
 
-/* The call of a product, whose two or three operands are known; false for what can be none. */
-static bool call_of(const cm_model *m, const cm_node *node, cm_shape *shapes, cm_call *call)
+/* Sums of a quantized product put in 8 bits again, number by number as its kernel does: the bias, the factor of the scales,
+ * and rounding half to even to the zero point. */
+static cm_status rescale(cutting *c, uint32_t node, uint32_t sum, const operands *o, cm_error *error)
 {
-  cm_shape *out = &shapes[3];
+  cm_model *m = c->model;
+  const cm_node whole = m->nodes[node];
+  const bool convolution = o->bias != CM_NONE;
+  const cm_tensor *scale[3] = {m->values[whole.inputs[1]].tensor, m->values[whole.inputs[4]].tensor, m->values[whole.inputs[6]].tensor};
+  const int64_t count = (int64_t)scale[1]->count, one = 1;
+  cm_tensor *factor, *unit;
+  uint32_t inputs[3] = {sum}, number;
+  cm_status status = CM_OK;
+  if (convolution && o->bias < whole.input_count && whole.inputs[o->bias] != CM_NONE &&
+      (add_along(c, node, true, m->values[whole.inputs[o->bias]].tensor, &inputs[1], error) != CM_OK ||
+       add_step(c, node, "Add", inputs, 2, CM_INT32, false, &inputs[0], &number, error) != CM_OK))
+    return error->status;
+  if (add_step(c, node, "Cast", inputs, 1, CM_FLOAT, false, &inputs[0], &number, error) != CM_OK ||
+      cm_node_set_integer(m, &m->nodes[number], "to", CM_FLOAT, error) != CM_OK ||
+      cm_tensor_new(m->arena.memory, CM_FLOAT, 1, &count, &factor, error) != CM_OK)
+    return error->status;
+  for (int64_t i = 0; i < count; i++)
+    ((float *)factor->data)[i] = ((const float *)scale[0]->data)[0] * ((const float *)scale[1]->data)[i] / ((const float *)scale[2]->data)[0];
+  status = add_along(c, node, convolution, factor, &inputs[1], error);
+  cm_tensor_free(factor);
+  if (status != CM_OK || add_step(c, node, "Mul", inputs, 2, CM_FLOAT, false, &inputs[0], &number, error) != CM_OK ||
+      cm_tensor_new(m->arena.memory, CM_FLOAT, 0, &one, &unit, error) != CM_OK)
+    return error->status;
+  ((float *)unit->data)[0] = 1;
+  status = cm_model_add_constant(m, "unit", unit, &inputs[1], error);
+  cm_tensor_free(unit);
+  inputs[2] = whole.inputs[7];
+  return status != CM_OK ? status
+                         : add_step(c, node, "QuantizeLinear", inputs, 3, m->values[whole.outputs[0]].shape.type, true, &inputs[0],
+                                    &number, error);
+}
+
+static cm_status cut_one(cutting *c, uint32_t node, const operands *o, int64_t extent, uint32_t parts, cm_error *error)
+{
+  uint32_t part[PARTS_MAX];
+  const cm_type type = o->integer ? CM_INT32 : c->model->values[c->model->nodes[node].outputs[0]].shape.type;
+  c->model->nodes[node].removed = true;
+  for (uint32_t p = 0; p < parts; p++)
+    if (part_of_sum(c, node, o, extent * p / parts, extent * (p + 1) / parts, &part[p], error) != CM_OK)
+      return error->status;
+  if (add_up(c, node, type, !o->rescaled, part, parts, error) != CM_OK)
+    return error->status;
+  return o->rescaled ? rescale(c, node, part[0], o, error) : CM_OK;
+}
+
+/* What is known of a product; false for what can be none. */
+typedef struct product_call {
+  cm_call call;
+  cm_shape shapes[INPUTS_MAX + 1];
+  cm_tensor *values[INPUTS_MAX];
+} product_call;
+
+static bool call_of(const cm_model *m, const cm_node *node, product_call *p)
+{
+  cm_shape *out = &p->shapes[INPUTS_MAX];
   if (node->removed || node->known == NULL || !cm_split_is_matrix(node->known) || node->input_count < 2 ||
-      node->input_count > 3 || node->output_count != 1 || m->values[node->outputs[0]].constant)
+      node->input_count > INPUTS_MAX || node->output_count != 1 || m->values[node->outputs[0]].constant)
     return false;
   for (size_t i = 0; i < node->attribute_count; i++)
     if (node->attributes[i].tensor != NULL) /* attributes are shared by the parts, each tensor has one owner */
       return false;
   for (uint32_t i = 0; i < node->input_count; i++) {
-    shapes[i] = (cm_shape){.rank = CM_UNKNOWN_RANK};
-    if (node->inputs[i] == CM_NONE && i == 2)
+    p->shapes[i] = (cm_shape){.rank = CM_UNKNOWN_RANK};
+    p->values[i] = NULL;
+    if (node->inputs[i] == CM_NONE && i >= 2)
       continue;
-    if (node->inputs[i] != CM_NONE)
-      shapes[i] = m->values[node->inputs[i]].shape;
-    if (!cm_shape_known(&shapes[i]))
+    if (node->inputs[i] == CM_NONE)
+      return false;
+    p->shapes[i] = m->values[node->inputs[i]].shape;
+    p->values[i] = m->values[node->inputs[i]].tensor;
+    if (!cm_shape_known(&p->shapes[i]))
       return false;
   }
   *out = m->values[node->outputs[0]].shape;
-  *call = (cm_call){.node = node, .opset = m->opset, .input_count = node->input_count, .output_count = 1, .input = shapes,
-                    .output = out};
+  p->call = (cm_call){.node = node, .opset = m->opset, .input_count = node->input_count, .output_count = 1, .input = p->shapes,
+                      .value = p->values, .output = out};
   return cm_shape_known(out);
 }
 
@@ -288,19 +423,19 @@ cm_status cm_sums_cut(const cm_model *model, const cm_target *target, uint64_t m
   *made = NULL;
   *done = (cm_sums){0};
   for (size_t i = 0; status == CM_OK && i < model->order_count; i++) {
-    cm_shape shapes[4];
-    cm_call call;
-    uint32_t axis[2], node = model->order[i];
+    product_call p;
+    operands o;
+    uint32_t node = model->order[i];
     bool needed;
-    if (!call_of(model, &model->nodes[node], shapes, &call) || !sum_axes(&call, axis))
+    if (!call_of(model, &model->nodes[node], &p) || !sum_operands(&p.call, &o))
       continue;
-    uint32_t parts = parts_of(&call, target, memory_bytes, &needed);
+    uint32_t parts = parts_of(&p.call, target, memory_bytes, &needed);
     if (parts < 2)
       continue;
     if (c.model == NULL)
       status = cm_model_copy(model, run->memory, &c.model, error);
     if (status == CM_OK)
-      status = cut_one(&c, node, axis, cm_sum_extent(&call), parts, error);
+      status = cut_one(&c, node, &o, cm_sum_extent(&p.call), parts, error);
     done->operators++;
     done->parts += parts;
     done->needed = done->needed || needed;

@@ -134,7 +134,8 @@ static cm_status add_piece(cm_cutter *b, uint32_t op_number, const cm_box *box, 
   for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++)
     if (op->call.node->outputs[o] != CM_NONE)
       b->out_bytes += cm_aligned(cm_plan_bytes(plan, op->call.node->outputs[o],
-                                               &plan->values[op->call.node->outputs[o]].whole));
+                                               cm_split_outputs_alike(&op->call)
+                                                   ? box : &plan->values[op->call.node->outputs[o]].whole));
   cm_piece piece = {.op = op_number, .first_tile = plan->piece_tile_count, .in_place = CM_NONE};
   if (cm_split_piece(&op->call, box, inputs, &change, error) != CM_OK ||
       choose_boxed(b, op, inputs, &piece, &bytes, error) != CM_OK)
@@ -152,20 +153,36 @@ static cm_status add_output(cm_plan *plan, uint32_t piece, uint32_t tile, cm_err
   return append_tile(plan, tile, error);
 }
 
-/* The other outputs of an operator that has several: whole, and made by its one piece. */
-static cm_status add_other_outputs(cm_plan *plan, const cm_plan_op *op, cm_error *error)
+/* The grids of the other outputs of an operator that has several: that of the first where they are cut together, else
+ * one tile each, made by the one piece. */
+static cm_status add_other_grids(cm_plan *plan, const cm_plan_op *op, const cm_plan_value *first, cm_error *error)
 {
+  const bool alike = op->copied == CM_NONE && cm_split_outputs_alike(&op->call);
   for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++) {
     uint32_t value = op->call.node->outputs[o];
     if (value == CM_NONE)
       continue;
     cm_plan_value *v = &plan->values[value];
     for (uint32_t i = 0; i < v->whole.rank; i++) {
-      v->step[i] = v->whole.to[i] > 0 ? v->whole.to[i] : 1;
-      v->count[i] = 1;
+      v->step[i] = alike ? first->step[i] : v->whole.to[i] > 0 ? v->whole.to[i] : 1;
+      v->count[i] = alike ? first->count[i] : 1;
     }
-    v->tile_count = 1;
-    if (cm_plan_add_grid(plan, value, error) != CM_OK || add_output(plan, op->first_piece, v->first_tile, error) != CM_OK)
+    v->tile_count = alike ? first->tile_count : 1;
+    if (cm_plan_add_grid(plan, value, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* What the last piece makes of all outputs: tile k of each. */
+static cm_status add_outputs(cm_plan *plan, const cm_plan_op *op, const cm_plan_value *first, uint32_t k, cm_error *error)
+{
+  const uint32_t piece = (uint32_t)plan->piece_count - 1;
+  if (add_output(plan, piece, first->first_tile + k, error) != CM_OK)
+    return error->status;
+  for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++) {
+    uint32_t value = op->call.node->outputs[o];
+    if (value != CM_NONE && add_output(plan, piece, plan->values[value].first_tile + k, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
@@ -179,27 +196,33 @@ static cm_status fill_grid(cm_cutter *b, uint32_t op_number, uint32_t first, cm_
   cm_plan_value *v = &plan->values[first];
   b->most_bytes = 0;
   op->first_piece = (uint32_t)plan->piece_count;
-  if (cm_plan_add_grid(plan, first, error) != CM_OK)
+  if (cm_plan_add_grid(plan, first, error) != CM_OK || add_other_grids(plan, op, v, error) != CM_OK)
     return error->status;
   for (uint32_t k = 0; k < v->tile_count; k++) {
     cm_box box = plan->tiles[v->first_tile + k].box;
-    if (add_piece(b, op_number, &box, inputs, error) != CM_OK ||
-        add_output(plan, (uint32_t)plan->piece_count - 1, v->first_tile + k, error) != CM_OK)
+    if (add_piece(b, op_number, &box, inputs, error) != CM_OK || add_outputs(plan, op, v, k, error) != CM_OK)
       return error->status;
   }
   op->piece_count = (uint32_t)plan->piece_count - op->first_piece;
   cm_plan_share(plan, op);
-  return add_other_outputs(plan, op, error);
+  return CM_OK;
+}
+
+static void clear_tiles(cm_plan *plan, const cm_plan_value *v)
+{
+  for (uint32_t k = 0; k < v->tile_count; k++) {
+    plan->tiles[v->first_tile + k].grid = false;
+    plan->tiles[v->first_tile + k].piece = CM_NONE;
+  }
 }
 
 /* Takes back what fill_grid made. Tiles stay, as boxes among them may be known already, but belong to nobody. */
 static void clear_grid(cm_plan *plan, const cm_plan_op *op, uint32_t first)
 {
-  const cm_plan_value *v = &plan->values[first];
-  for (uint32_t k = 0; k < v->tile_count; k++) {
-    plan->tiles[v->first_tile + k].grid = false;
-    plan->tiles[v->first_tile + k].piece = CM_NONE;
-  }
+  clear_tiles(plan, &plan->values[first]);
+  for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++)
+    if (op->call.node->outputs[o] != CM_NONE)
+      clear_tiles(plan, &plan->values[op->call.node->outputs[o]]);
   plan->piece_count = op->first_piece;
   plan->piece_tile_count = (size_t)plan->pieces[op->first_piece].first_tile;
 }

@@ -62,22 +62,26 @@ static window_sum look(const cm_window *w, const cm_tensor *x, uint64_t base, co
   return s;
 }
 
-/* MaxPool's second output: flat indices into the whole input, spatial part column-major when storage_order is 1. */
-static int64_t flat_index(const cm_window *w, uint64_t base, int64_t place, bool column_major)
+/* MaxPool's second output: flat indices into the whole input, spatial part column-major when storage_order is 1. `cell`:
+ * in the plane of the piece that is there. */
+static int64_t flat_index(const cm_window *w, const cm_piece_place *at, int64_t plane, int64_t channels, int64_t cell, bool column_major)
 {
-  if (!column_major)
-    return (int64_t)base + place;
-  int64_t at = 0, step = 1, rest = place, index[CM_RANK_MAX] = {0};
-  for (uint32_t i = w->rank; i-- > 0; rest /= w->in[i])
-    index[i] = rest % w->in[i];
-  for (uint32_t i = 0; i < w->rank; i++, step *= w->in[i - 1])
-    at += index[i] * step;
-  return (int64_t)base + at;
+  int64_t index[CM_RANK_MAX] = {0}, size = 1, flat = 0;
+  int64_t whole_plane = (plane / channels + at->from[0]) * at->whole[1] + plane % channels + at->from[1];
+  for (uint32_t i = w->rank; i-- > 0; cell /= w->in[i])
+    index[i] = cell % w->in[i] + at->from[i + 2];
+  for (uint32_t k = 0; k < w->rank; k++) {
+    uint32_t i = column_major ? k : w->rank - 1 - k;
+    flat += index[i] * size;
+    size *= at->whole[i + 2];
+  }
+  return whole_plane * size + flat;
 }
 
 cm_status cm_kernel_pool(cm_call *call, cm_error *error)
 {
   cm_window w;
+  cm_piece_place at;
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
   bool average = strcmp(call->node->op, "AveragePool") == 0,
@@ -85,6 +89,7 @@ cm_status cm_kernel_pool(cm_call *call, cm_error *error)
        column_major = cm_node_integer(call->node, "storage_order", 0) != 0;
   if (pool_window(call, &w, error) != CM_OK)
     return error->status;
+  (void)cm_call_place(call, &at);
   uint64_t in_size = 1, k = 0;
   for (uint32_t i = 0; i < w.rank; i++)
     in_size *= (uint64_t)w.in[i];
@@ -97,7 +102,7 @@ cm_status cm_kernel_pool(cm_call *call, cm_error *error)
       double value = !average ? s.largest : cells > 0 ? s.sum / (double)cells : 0;
       cm_tensor_put_number(y, k, value, false);
       if (call->output_count > 1 && call->result[1] != NULL)
-        ((int64_t *)call->result[1]->data)[k] = flat_index(&w, base, s.place, column_major);
+        ((int64_t *)call->result[1]->data)[k] = flat_index(&w, &at, plane, x->dims[1], s.place, column_major);
       k++;
     } while (cm_next_index(w.rank, w.out, position));
   }

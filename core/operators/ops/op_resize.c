@@ -16,6 +16,7 @@ typedef struct resizing {
   double cubic_a, extrapolation;
   double scale[CM_RANK_MAX], from[CM_RANK_MAX], to[CM_RANK_MAX]; /* per axis; from and to: the region of interest */
   int64_t size[CM_RANK_MAX];
+  cm_piece_place place; /* of a piece; extents are what is made of every axis, of a whole one as well */
 } resizing;
 
 static mode mode_of(const char *text)
@@ -60,7 +61,7 @@ static void keep_aspect(const cm_call *call, const cm_shape *x, const uint32_t *
   }
 }
 
-static cm_status read_resizing(const cm_call *call, const cm_shape *x, resizing *r, bool *known, cm_error *error)
+static cm_status read_whole(const cm_call *call, const cm_shape *x, resizing *r, bool *known, cm_error *error)
 {
   uint32_t axes[CM_RANK_MAX], count, place = scales_place(call);
   const cm_attribute *attribute = cm_node_attribute(call->node, "scales");
@@ -121,6 +122,20 @@ static cm_status read_resizing(const cm_call *call, const cm_shape *x, resizing 
   return CM_OK;
 }
 
+static cm_status read_resizing(const cm_call *call, const cm_shape *x, resizing *r, bool *known, cm_error *error)
+{
+  cm_piece_place place;
+  cm_shape whole = *x;
+  bool piece = cm_call_place(call, &place);
+  memcpy(whole.dims, place.whole, place.rank * sizeof *place.whole);
+  if (read_whole(call, &whole, r, known, error) != CM_OK)
+    return error->status;
+  r->place = place;
+  if (!piece)
+    memcpy(r->place.extent, r->size, sizeof r->size);
+  return CM_OK;
+}
+
 cm_status cm_shape_resize(cm_call *call, cm_error *error)
 {
   const cm_shape *x = &call->input[0];
@@ -132,7 +147,7 @@ cm_status cm_shape_resize(cm_call *call, cm_error *error)
   if (read_resizing(call, x, &r, &known, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < x->rank; i++)
-    call->output[0].dims[i] = known ? r.size[i] : CM_UNKNOWN_DIM;
+    call->output[0].dims[i] = known ? r.place.extent[i] : CM_UNKNOWN_DIM;
   return CM_OK;
 }
 
@@ -196,35 +211,72 @@ static int weigh(const resizing *r, uint32_t axis, int64_t extent, double at, do
   return count;
 }
 
+static int64_t clamp(int64_t x, int64_t low, int64_t high)
+{
+  return x < low ? low : x > high ? high : x;
+}
+
+/* An axis of which every element of the output is the one at its place of the input. */
+static bool is_kept(const resizing *r, uint32_t axis)
+{
+  return r->size[axis] == r->place.whole[axis] && r->scale[axis] == 1 && !r->crop;
+}
+
+bool cm_resize_reads(const cm_call *call, uint32_t axis, int64_t from, int64_t to, int64_t reads[2])
+{
+  double weights[TAPS_MAX];
+  resizing r;
+  bool known;
+  cm_error ignored;
+  if (read_resizing(call, &call->input[0], &r, &known, &ignored) != CM_OK || !known || axis >= r.place.rank)
+    return false;
+  if (is_kept(&r, axis)) {
+    reads[0] = from;
+    reads[1] = to;
+    return true;
+  }
+  /* Where an element lies in the input rises or falls all along an axis, so that the ends say what is read between. */
+  const int64_t extent = r.place.whole[axis], ends[2] = {from, to - 1};
+  for (int i = 0; i < 2; i++) {
+    int64_t first;
+    int count = weigh(&r, axis, extent, origin(&r, axis, extent, ends[i]), weights, &first);
+    int64_t low = clamp(first, 0, extent - 1), high = clamp(first + count - 1, 0, extent - 1) + 1;
+    reads[0] = i == 0 || low < reads[0] ? low : reads[0];
+    reads[1] = i == 0 || high > reads[1] ? high : reads[1];
+  }
+  return true;
+}
+
 /* Resizes one axis of a [outer, extent, inner] block. */
 static void resize_axis(const resizing *r, uint32_t axis, int64_t outer, int64_t extent, int64_t inner,
                         const double *in, double *out)
 {
   double weights[TAPS_MAX];
-  for (int64_t x = 0; x < r->size[axis]; x++) {
+  const int64_t whole = r->place.whole[axis], begin = r->place.from[axis];
+  for (int64_t x = 0; x < r->place.extent[axis]; x++) {
     int64_t first;
-    int count = weigh(r, axis, extent, origin(r, axis, extent, x), weights, &first);
+    int count = weigh(r, axis, whole, origin(r, axis, whole, x + r->place.out_from[axis]), weights, &first);
     for (int64_t o = 0; o < outer; o++)
       for (int64_t i = 0; i < inner; i++) {
         double sum = 0;
         for (int k = 0; k < count; k++) {
-          int64_t p = first + k < 0 ? 0 : first + k >= extent ? extent - 1 : first + k;
+          int64_t p = clamp(clamp(first + k, 0, whole - 1) - begin, 0, extent - 1);
           sum += weights[k] * in[(o * extent + p) * inner + i];
         }
-        out[(o * r->size[axis] + x) * inner + i] = sum;
+        out[(o * r->place.extent[axis] + x) * inner + i] = sum;
       }
   }
 }
 
 /* Cropping: what lies outside the input takes the extrapolation value. */
-static void mark_outside(const resizing *r, const cm_tensor *x, cm_tensor *y)
+static void mark_outside(const resizing *r, cm_tensor *y)
 {
   int64_t index[CM_RANK_MAX] = {0};
   for (uint64_t k = 0; k < y->count; k++) {
     bool outside = false;
     for (uint32_t i = 0; i < y->rank; i++) {
-      double at = origin(r, i, x->dims[i], index[i]);
-      outside = outside || at < 0 || at > (double)(x->dims[i] - 1);
+      double at = origin(r, i, r->place.whole[i], index[i] + r->place.out_from[i]);
+      outside = outside || at < 0 || at > (double)(r->place.whole[i] - 1);
     }
     if (outside)
       ((float *)y->data)[k] = (float)r->extrapolation;
@@ -249,8 +301,8 @@ cm_status cm_kernel_resize(cm_call *call, cm_error *error)
   int64_t outer = 1, inner = (int64_t)x->count;
   for (uint32_t axis = 0; axis < x->rank && x->count > 0; axis++) {
     inner /= x->dims[axis];
-    if (r.size[axis] != x->dims[axis] || r.scale[axis] != 1 || r.crop) {
-      if (CM_NEW(call->memory, next, outer * r.size[axis] * inner, error) != CM_OK) {
+    if (!is_kept(&r, axis)) {
+      if (CM_NEW(call->memory, next, outer * r.place.extent[axis] * inner, error) != CM_OK) {
         cm_free(now);
         return error->status;
       }
@@ -258,12 +310,16 @@ cm_status cm_kernel_resize(cm_call *call, cm_error *error)
       cm_free(now);
       now = next;
     }
-    outer *= r.size[axis];
+    outer *= is_kept(&r, axis) ? x->dims[axis] : r.place.extent[axis];
+  }
+  if (x->count > 0 && (uint64_t)outer != y->count) {
+    cm_free(now);
+    return cm_call_fail(call, error, "a piece of it does not go with its place");
   }
   for (uint64_t i = 0; i < y->count && x->count > 0; i++)
     ((float *)y->data)[i] = (float)now[i];
   cm_free(now);
   if (r.crop)
-    mark_outside(&r, x, y);
+    mark_outside(&r, y);
   return CM_OK;
 }

@@ -329,6 +329,7 @@ cm_status cm_kernel_roi_align(cm_call *call, cm_error *error)
 cm_status cm_shape_max_unpool(cm_call *call, cm_error *error)
 {
   cm_window w;
+  cm_piece_place piece;
   cm_shape *out = &call->output[0];
   const cm_shape *x = &call->input[0];
   if (call->input_count < 2)
@@ -336,6 +337,10 @@ cm_status cm_shape_max_unpool(cm_call *call, cm_error *error)
   *out = *x;
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
+  if (cm_call_place(call, &piece)) {
+    memcpy(out->dims, piece.extent, sizeof out->dims);
+    return CM_OK;
+  }
   if (cm_window_read(call, x, NULL, false, &w, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < w.rank; i++)
@@ -350,30 +355,37 @@ cm_status cm_shape_max_unpool(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
-/* Indices count in the output that the window asks for; with another shape given, they are places of that smaller one. */
+/* Indices count in the output that the window asks for; with another shape given, they are places of that smaller one. A
+ * piece takes those that lie in it. */
 cm_status cm_kernel_max_unpool(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0], *places = call->value[1];
   cm_tensor *y = call->result[0];
-  int64_t own[CM_RANK_MAX], strides[CM_RANK_MAX];
+  int64_t own[CM_RANK_MAX], most[CM_RANK_MAX], strides[CM_RANK_MAX];
   cm_window w;
+  cm_piece_place piece;
   if (places->count != x->count || cm_window_read(call, &call->input[0], NULL, false, &w, error) != CM_OK)
     return places->count != x->count ? cm_call_fail(call, error, "needs an index for every element") : error->status;
+  (void)cm_call_place(call, &piece);
   memcpy(own, x->dims, sizeof own);
   for (uint32_t i = 0; i < w.rank; i++)
     own[i + 2] = (x->dims[i + 2] - 1) * w.stride[i] - w.before[i] - w.after[i] + w.kernel[i];
+  for (uint32_t i = 0; i < y->rank; i++)
+    most[i] = cm_has(call, 2) && call->value[2]->count == y->rank ? cm_tensor_integer(call->value[2], i) : own[i];
   cm_strides(y->rank, y->dims, strides);
   for (uint64_t k = 0; k < x->count; k++) {
     int64_t place = cm_tensor_integer(places, k), at = 0;
-    bool there = place >= 0;
+    bool there = place >= 0, here = true;
     for (uint32_t i = y->rank; i-- > 0; place /= own[i] > 0 ? own[i] : 1) {
-      int64_t index = own[i] > 0 ? place % own[i] : 0;
-      there = there && index < y->dims[i];
-      at += index * strides[i];
+      int64_t index = own[i] > 0 ? place % own[i] : 0, inside = index - piece.out_from[i];
+      there = there && index < most[i];
+      here = here && inside >= 0 && inside < y->dims[i];
+      at += inside * strides[i];
     }
     if (!there || place != 0)
       return cm_call_fail(call, error, "index %lld lies outside", (long long)cm_tensor_integer(places, k));
-    cm_tensor_put_number(y, (uint64_t)at, cm_tensor_number(x, k), false);
+    if (here)
+      cm_tensor_put_number(y, (uint64_t)at, cm_tensor_number(x, k), false);
   }
   return CM_OK;
 }

@@ -112,13 +112,6 @@ static uint32_t reduce_source(const cm_call *call, const bool *reduced, uint32_t
   return CM_NONE;
 }
 
-/* Resize and Upsample leave an axis alone when its extent stays and no region of it is cropped. */
-static bool resize_keeps(const cm_call *call, uint32_t axis)
-{
-  return strncmp(cm_node_text(call->node, "coordinate_transformation_mode", ""), "tf_crop", 7) != 0 && axis < 2 &&
-         call->input[0].dims[axis] == call->output[0].dims[axis];
-}
-
 static bool no_negative_pads(const cm_call *call)
 {
   int64_t pads[2 * CM_RANK_MAX];
@@ -172,6 +165,7 @@ static bool may_cut(const cm_call *call, kind k, uint32_t axis)
   case CM_SPLIT_GEMM:
   case CM_SPLIT_TRANSPOSE:
   case CM_SPLIT_EXPAND:
+  case CM_SPLIT_UNPOOL:
     return true;
   case CM_SPLIT_QUANTIZE: /* blocks of an axis stay together */
     return cm_node_integer(call->node, "block_size", 0) == 0 || axis != axis_of(call, 1, rank);
@@ -194,7 +188,7 @@ static bool may_cut(const cm_call *call, kind k, uint32_t axis)
   case CM_SPLIT_GATHER:
     return axis_of(call, 0, in->rank) != CM_NONE;
   case CM_SPLIT_RESIZE:
-    return resize_keeps(call, axis);
+    return cm_resize_reads(call, axis, 0, 1, (int64_t[2]){0});
   case CM_SPLIT_UNTOUCHED:
     return in->rank == rank && in->dims[axis] == out->dims[axis] && no_negative_pads(call) && slice_keeps(call, axis);
   default:
@@ -202,14 +196,28 @@ static bool may_cut(const cm_call *call, kind k, uint32_t axis)
   }
 }
 
+bool cm_split_outputs_alike(const cm_call *call)
+{
+  const cm_kernel_function kernel = call->node->known->kernel;
+  const cm_shape *first = &call->output[0];
+  if (call->node->outputs[0] == CM_NONE)
+    return false;
+  for (uint32_t o = 1; o < call->output_count; o++) {
+    const cm_shape *other = &call->output[o];
+    if (call->node->outputs[o] != CM_NONE &&
+        ((kernel != cm_kernel_top_k && kernel != cm_kernel_pool) || other->rank != first->rank ||
+         memcmp(other->dims, first->dims, first->rank * sizeof *first->dims) != 0))
+      return false;
+  }
+  return true;
+}
+
 uint32_t cm_split_axes(const cm_call *call, uint32_t *axes)
 {
   kind k = kind_of(call->node->known);
-  uint32_t count = 0, used = 0;
-  for (uint32_t o = 0; o < call->output_count; o++)
-    used += call->node->outputs[o] != CM_NONE;
-  /* Several outputs (MaxPool's indices, Split) are made at once. */
-  if (used != 1 || call->node->outputs[0] == CM_NONE || call->output[0].rank == CM_UNKNOWN_RANK)
+  uint32_t count = 0;
+  /* Several outputs that differ (a recurrent operator's) are made at once. */
+  if (call->output_count == 0 || call->output[0].rank == CM_UNKNOWN_RANK || !cm_split_outputs_alike(call))
     return 0;
   for (uint32_t i = 0; i < call->output[0].rank; i++)
     if (call->output[0].dims[i] == 0)
@@ -374,6 +382,31 @@ static void block_boxes(const cm_call *call, const cm_box *out, uint32_t axis, c
       }
 }
 
+static void put_place(const cm_call *call, const cm_box *out, const cm_box *input, cm_split_change *change)
+{
+  const uint32_t rank = out->rank;
+  change->placed = rank;
+  for (uint32_t i = 0; i < rank; i++) {
+    change->place[i] = call->input[0].dims[i];
+    change->place[rank + i] = input->from[i];
+    change->place[2 * rank + i] = out->from[i];
+    change->place[3 * rank + i] = out->to[i] - out->from[i];
+  }
+}
+
+static cm_status resize_boxes(const cm_call *call, const cm_box *out, cm_box *input, cm_split_change *change, cm_error *error)
+{
+  for (uint32_t i = 0; i < out->rank; i++) {
+    int64_t reads[2];
+    if (!cm_resize_reads(call, i, out->from[i], out->to[i], reads))
+      return cm_call_fail(call, error, "cannot be cut along axis %u", i);
+    input->from[i] = reads[0];
+    input->to[i] = reads[1];
+  }
+  put_place(call, out, input, change);
+  return CM_OK;
+}
+
 static void replace(cm_split_change *change, uint32_t input, const cm_box *out)
 {
   change->replaced = input;
@@ -397,7 +430,11 @@ static cm_status boxes_of_kind(const cm_call *call, kind k, const cm_box *out, c
   case CM_SPLIT_CONVOLUTION:
     return cm_split_convolution(call, out, inputs, change, error);
   case CM_SPLIT_POOL:
-    return cm_split_pool(call, out, inputs, change, error);
+    if (cm_split_pool(call, out, inputs, change, error) != CM_OK)
+      return error->status;
+    if (call->output_count > 1 && call->node->outputs[1] != CM_NONE) /* indices count in the whole input */
+      put_place(call, out, &inputs[0], change);
+    return CM_OK;
   case CM_SPLIT_TRANSPOSED:
     return cm_split_transposed(call, out, inputs, change, error);
   case CM_SPLIT_MATMUL:
@@ -452,10 +489,9 @@ static cm_status boxes_of_kind(const cm_call *call, kind k, const cm_box *out, c
     follow(out, 1, &inputs[0]);
     return CM_OK;
   case CM_SPLIT_RESIZE:
-    follow(out, 2, &inputs[0]);
-    /* `sizes` names every axis, the cut ones too. */
-    if (cm_has(call, 3) && call->input[3].rank == 1 && call->input[3].dims[0] == (int64_t)out->rank)
-      replace(change, 3, out);
+    return resize_boxes(call, out, &inputs[0], change, error);
+  case CM_SPLIT_UNPOOL: /* an index may name any place: all are read */
+    put_place(call, out, &inputs[0], change);
     return CM_OK;
   case CM_SPLIT_EXPAND:
     inputs[0] = broadcast_box(&call->input[0], out);

@@ -17,7 +17,9 @@ typedef struct cm_box {
 /* What a piece's node has otherwise than the whole one's. */
 typedef struct cm_split_change {
   uint32_t spatial; /* dims of a window whose pads are set explicitly; 0: pads stay as they are */
+  uint32_t placed;  /* rank of the place that the piece has to know (cm_piece_place); 0: none */
   int64_t before[CM_RANK_MAX], after[CM_RANK_MAX];
+  int64_t place[4 * CM_RANK_MAX];
   int64_t group;         /* of a convolution; 0: unchanged */
   uint32_t replaced;     /* input whose integers are replaced by `numbers`; CM_NONE: none */
   uint32_t number_count;
@@ -49,6 +51,9 @@ int64_t cm_split_extent(const cm_call *call, uint32_t axis, int64_t extent);
  * O(inputs). Errors: CM_BAD_NETWORK when the box cuts an axis that cm_split_axes does not name. */
 cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inputs, cm_split_change *change,
                          cm_error *error);
+
+/* True when all outputs that are used are made together, cell by cell of one grid (TopK, MaxPool with indices). */
+bool cm_split_outputs_alike(const cm_call *call);
 
 /* True when each element of output 0 depends on inputs at its own place alone, so that the output may be written over an
  * input of the same type and shape. */
