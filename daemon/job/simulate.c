@@ -26,8 +26,9 @@ static cm_status read_chip(simulate_job *j, const char *path, cm_error *error)
   (void)json_object_del(stated, "width");
   (void)json_object_del(stated, "height");
   char *text = stated != NULL ? cm_json_dumps(stated, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-  cm_status status = text != NULL ? cm_chip_parse(text, strlen(text), &j->chip, error)
-                                  : cm_fail(error, CM_DAMAGED, "the mapping does not state its chip");
+  cm_status status = stated == NULL ? cm_fail(error, CM_DAMAGED, "the mapping does not state its chip")
+                     : text == NULL ? cm_fail(error, CM_NO_MEMORY, "out of memory for the chip of the mapping")
+                                    : cm_chip_parse(text, strlen(text), &j->chip, error);
   free(text);
   json_decref(summary);
   return status;

@@ -303,7 +303,7 @@ static void settle_check(cm_status status, char *digest)
 
 static cm_status compile_to(const char *chip_name, cm_compile_stage stage, cm_error *error)
 {
-  cm_compile_options options = {.seed = 1, .threads = 2, .verify = true, .make_tiles = true, .stop_after = stage};
+  cm_compile_options options = {.seed = 1, .threads = 2, .verify = true, .scores = 8, .make_tiles = true, .stop_after = stage};
   cm_chip *chip = NULL;
   json_t *report = NULL;
   cm_status status = CM_OK;
@@ -311,7 +311,7 @@ static cm_status compile_to(const char *chip_name, cm_compile_stage stage, cm_er
   if (chip_name != NULL)
     status = cm_chip_parse(cm_chip_preset_text(chip_name), strlen(cm_chip_preset_text(chip_name)), &chip, error);
   options.tiles = operation_path("out/tiles.zip");
-  options.mapping = operation_path("out/mapping.json");
+  options.mapping = stage == CM_STAGE_MAPPING ? operation_path("out/mapping.json") : NULL;
   if (status == CM_OK)
     status = cm_compile(operation_data("onnx/shuffle.onnx"), &options, chip, &run, operation_path(stage == CM_STAGE_TILE ? "out/tiles.zip" : "out/result"),
                         operation_path("out/timeline"), &report, error);

@@ -28,6 +28,7 @@ char operation_folder[CM_PATH_MAX];
 typedef struct board {
   uint64_t kind, at; /* the call to fail */
   uint64_t runs, fired, tolerated;
+  uint64_t calls; /* of all kinds, in one run in which none fails */
   bool ended;
   char wrong[1200];
 } board;
@@ -206,9 +207,34 @@ static uint64_t next(uint64_t at, uint64_t most, uint64_t calls)
   return at + (calls - dense) / (most - dense) + 1;
 }
 
-/* Goes on after the call on the board. */
+static int by_number(const void *a, const void *b)
+{
+  const unsigned long long x = *(const unsigned long long *)a, y = *(const unsigned long long *)b;
+  return (x > y) - (x < y);
+}
+
+/* Which calls of a kind are the first from their place in the program, in `numbers`, in order. Returns how many. */
+static uint64_t gather(const operation *o, size_t kind, unsigned long long *numbers)
+{
+  for (size_t i = 0; i < INTERPOSE_PLACES; i++)
+    atomic_store(&control->places[i], 0);
+  atomic_store(&control->gathered, 0);
+  atomic_store(&control->gather, kinds[kind].kind);
+  (void)run_once(o, kind, 0);
+  atomic_store(&control->gather, INTERPOSE_NOTHING);
+  const uint64_t count = atomic_load(&control->gathered);
+  for (uint64_t i = 0; i < count; i++)
+    numbers[i] = atomic_load(&control->first[i]);
+  qsort(numbers, count, sizeof *numbers, by_number);
+  return count;
+}
+
+/* Goes on after the call on the board. Where all are to fail and they are many, the first from each place stands for those
+ * that come from there. */
 static void child(const operation *o, const char *kind_only, uint64_t most)
 {
+  enum { EACH = 512 };
+  static unsigned long long numbers[INTERPOSE_PLACES];
   cm_error error;
   outcome right;
   /* What storage logs of files that it puts aside is not ours to print. */
@@ -216,7 +242,7 @@ static void child(const operation *o, const char *kind_only, uint64_t most)
     _exit(1);
   operation_must(cm_folder_remove(operation_folder, &error), &error, "emptying the folder");
   operation_must(cm_folder_make(operation_folder, &error), &error, "a folder for files");
-  uint64_t kind = shared->kind, at = shared->at;
+  uint64_t kind = shared->kind, done = shared->at;
   shared->at = 0;
   (void)alarm(300);
   for (int warm = 0; warm < 2; warm++) {
@@ -224,11 +250,21 @@ static void child(const operation *o, const char *kind_only, uint64_t most)
     if (right.status != CM_OK)
       operation_wrong("with no call failing: %s %s", cm_status_code(right.status), right.detail);
   }
-  for (; kind < KINDS; kind++, at = 0) {
+  shared->calls = 0;
+  for (size_t k = 0; k < KINDS; k++)
+    shared->calls += right.calls[k];
+  for (; kind < KINDS; kind++, done = 0) {
     if (fnmatch(kind_only, kinds[kind].name, 0) != 0)
       continue;
     shared->kind = kind;
-    while ((at = next(at, most, right.calls[kind])) <= right.calls[kind]) {
+    uint64_t calls = right.calls[kind];
+    const bool by_place = most == 0 && calls > EACH;
+    if (by_place)
+      calls = gather(o, kind, numbers);
+    for (uint64_t turn = 0; (turn = next(turn, most, calls)) <= calls;) {
+      const uint64_t at = by_place ? numbers[turn - 1] : turn;
+      if (at <= done)
+        continue;
       shared->at = at;
       (void)alarm(120);
       outcome out = run_once(o, kind, at);
@@ -268,9 +304,9 @@ static uint64_t sweep(const operation *o, const char *kind_only, uint64_t most)
     if (shared->at == 0)
       break;
   }
-  (void)printf("%-22s %6llu calls failed, %5llu of them tolerated, %llu wrong (%.1f s)\n", o->name,
-               (unsigned long long)shared->fired, (unsigned long long)shared->tolerated, (unsigned long long)bad,
-               cm_now() - began);
+  (void)printf("%-22s %6llu of %6llu calls failed, %5llu of them tolerated, %llu wrong (%.1f s)\n", o->name,
+               (unsigned long long)shared->fired, (unsigned long long)shared->calls, (unsigned long long)shared->tolerated,
+               (unsigned long long)bad, cm_now() - began);
   return bad;
 }
 
@@ -278,7 +314,8 @@ static const char usage[] =
   "usage: operations [--most N] [--only PATTERN] [--kind NAME] [--list]\n"
   "\n"
   "Fails the Nth allocation, write, sync, open, name (rename, mkdir), map and thread in every operation of the library\n"
-  "and of storage. --most: about so many calls of a kind in an operation (24); 0: every one.\n";
+  "and of storage. --most: about so many calls of a kind in an operation (24); 0: every one, and where they are more than\n"
+  "512, the first from each place of the program (its 16 innermost frames).\n";
 
 int main(int count, char **words)
 {
@@ -303,7 +340,8 @@ int main(int count, char **words)
     }
   }
   (void)setvbuf(stdout, NULL, _IOLBF, 0);
-  (void)snprintf(operation_folder, sizeof operation_folder, "/tmp/cm-fault-XXXXXX");
+  const char *temporary = getenv("TMPDIR");
+  (void)snprintf(operation_folder, sizeof operation_folder, "%s/cm-fault-XXXXXX", temporary != NULL ? temporary : "/tmp");
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (mkdtemp(operation_folder) == NULL || shared == MAP_FAILED)
     return 2;

@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import subprocess
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -20,6 +21,18 @@ def parse(parser):
     options = parser.parse_args()
     options.coremapd += ["--executor", options.executor]
     return options
+
+
+def scratch_folder(name):
+    """A new folder for the files of a run: where TMPDIR says; else in memory, where syncs cost nothing and a kill leaves the
+    same, if 2 GiB are free there; else with all temporary files."""
+    memory = "/dev/shm"
+    try:
+        free = os.statvfs(memory)
+        fits = os.access(memory, os.W_OK) and free.f_bavail * free.f_frsize >= 2 << 30
+    except OSError:
+        fits = False
+    return tempfile.mkdtemp(prefix=f"coremapd-{name}-", dir=memory if fits and "TMPDIR" not in os.environ else None)
 
 
 class Gone(Exception):

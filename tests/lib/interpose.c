@@ -11,6 +11,7 @@
 #include "tests/lib/interpose_internal.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -31,9 +32,35 @@ interpose_control *interpose_page = &nothing;
 
 /* ---- faults ---- */
 
+/* Notes the call `number` of a kind where it is the first from its place: from its 16 innermost frames. */
+static void note_place(uint64_t number)
+{
+  enum { FRAMES = 16 };
+  static _Thread_local bool busy; /* looking at the stack may allocate at first */
+  void *frames[FRAMES];
+  uint64_t place = 14695981039346656037ULL;
+  if (busy)
+    return;
+  busy = true;
+  int count = backtrace(frames, FRAMES);
+  for (int i = 0; i < count; i++)
+    place = (place ^ (uintptr_t)frames[i]) * 1099511628211ULL;
+  place |= 1;
+  for (uint64_t probe = 0, at = place >> 32; probe < INTERPOSE_PLACES; probe++, at++) {
+    unsigned long long there = 0;
+    if (atomic_compare_exchange_strong(&interpose_page->places[at % INTERPOSE_PLACES], &there, place))
+      atomic_store(&interpose_page->first[atomic_fetch_add(&interpose_page->gathered, 1)], number);
+    if (there == 0 || there == place)
+      break;
+  }
+  busy = false;
+}
+
 bool interpose_due(interpose_kind kind)
 {
-  atomic_fetch_add_explicit(&interpose_page->calls[kind], 1, memory_order_relaxed);
+  uint64_t number = atomic_fetch_add_explicit(&interpose_page->calls[kind], 1, memory_order_relaxed) + 1;
+  if (atomic_load_explicit(&interpose_page->gather, memory_order_relaxed) == (uint32_t)kind)
+    note_place(number);
   if (atomic_load_explicit(&interpose_page->kind, memory_order_relaxed) != (uint32_t)kind)
     return false;
   uint64_t hit = atomic_fetch_add(&interpose_page->hits, 1) + 1;

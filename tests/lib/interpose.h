@@ -16,6 +16,8 @@ typedef enum interpose_kind {
   INTERPOSE_THREAD,     /* pthread_create: EAGAIN */
 } interpose_kind;
 
+enum { INTERPOSE_PLACES = 16384 };
+
 typedef struct interpose_control {
   atomic_uint lock;    /* of the log */
   atomic_uint kind;    /* interpose_kind to fail; 0: none */
@@ -26,6 +28,10 @@ typedef struct interpose_control {
   atomic_ullong hits;  /* calls of the kind so far */
   atomic_llong live;   /* blocks allocated and not freed */
   atomic_ullong calls[8]; /* of each kind, whether one is to fail or not */
+  atomic_uint gather;     /* interpose_kind of which is noted where its calls come from; 0: none */
+  atomic_uint gathered;   /* how many places are noted in `first` */
+  atomic_ullong first[INTERPOSE_PLACES];  /* which call of its kind came from each place first, from 1 */
+  atomic_ullong places[INTERPOSE_PLACES]; /* a number for each among zeros; where it is full, the rest is not noted */
 } interpose_control;
 
 enum {

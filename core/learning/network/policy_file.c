@@ -54,9 +54,10 @@ static cm_status read_fields(cm_sealed_reader *r, bool kinds, const char *name, 
   if (r->failed || length > r->size - r->at)
     return cm_fail(error, CM_DAMAGED, "%s ends before its card", name);
   if (cm_policy_new(&shape, bound, 0, &made, error) != CM_OK) {
-    error->status = CM_DAMAGED;
+    if (error->status != CM_NO_MEMORY)
+      error->status = CM_DAMAGED; /* a shape that no policy has */
     cm_fail_more(error, ": %s", name);
-    return CM_DAMAGED;
+    return error->status;
   }
   char *card = malloc((size_t)length + 1);
   if (card != NULL) {

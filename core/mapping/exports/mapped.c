@@ -9,13 +9,13 @@
 static cm_status described_chip(const json_t *summary, const char *path, cm_chip **chip, cm_error *error)
 {
   json_t *described = json_object_get(summary, "chip");
-  if (json_is_object(described)) { /* what a chip file does not state, but follows from it */
-    (void)json_object_del(described, "width");
-    (void)json_object_del(described, "height");
-  }
-  char *text = json_is_object(described) ? cm_json_dumps(described, JSON_COMPACT) : NULL;
-  if (text == NULL)
+  if (!json_is_object(described))
     return cm_fail(error, CM_BAD_MAPPING, "%s does not describe its chip: name it with --chip", path);
+  (void)json_object_del(described, "width"); /* what a chip file does not state, but follows from it */
+  (void)json_object_del(described, "height");
+  char *text = cm_json_dumps(described, JSON_COMPACT);
+  if (text == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "no memory for the chip that %s describes", path);
   cm_status status = cm_chip_parse(text, strlen(text), chip, error);
   free(text);
   return status;
