@@ -127,8 +127,8 @@ cm_status cm_folder_examine(const char *path, cm_folder *folder, cm_error *error
   bool has_database = stat(database, &about) == 0 && about.st_size > 0;
   if (!found.marked && !has_database && strangers > 0)
     return cm_fail(error, CM_CONFLICT,
-                   "%s is no data folder: it holds %zu things that are not coremapd's (%s%s); name an empty or a new "
-                   "folder with --data", path, strangers, names, strangers > NAMED_MAX ? ", ..." : "");
+                   "%s is no data folder: it holds what is not coremapd's (%s%s); name an empty or a new folder with --data",
+                   path, names, strangers > NAMED_MAX ? ", ..." : "");
   if (!has_database && found.marked)
     return cm_fail(error, CM_CONFLICT,
                    "the data folder %s has lost its database coremapd.db, which says what its files are; restore it "

@@ -24,7 +24,12 @@ static bool is_snn(const uint8_t *bytes, size_t size, bool ended, char *why, siz
     (void)snprintf(why, room, "it ends inside the header, at byte %zu", size);
     return false;
   }
-  uint32_t neurons = u32(bytes), hyperedges = u32(bytes + 4);
+  uint32_t neurons = u32(bytes), hyperedges = u32(bytes + 4), most = cm_import_limits_default().vertices_max;
+  if (neurons > most) { /* as the magic numbers of others are when they are read so */
+    *where = 0;
+    (void)snprintf(why, room, "it announces %u neurons; the limit is %u", neurons, most);
+    return false;
+  }
   if (hyperedges == 0) {
     if (ended && size == HEAD)
       return true;
