@@ -77,6 +77,14 @@ double cm_grid_ns(const cm_core_grid *f, uint32_t from, uint32_t to)
          (hops.east_west + hops.north_south + hops.die_to_die + 1.0) * f->router_ns;
 }
 
+void cm_target_copy(cm_target *to, const cm_target *from)
+{
+  memcpy(to, from, offsetof(cm_target, device));
+  memcpy(to->device, from->device, from->device_count * sizeof *to->device);
+  memcpy(to->core, from->core, from->lane_count * sizeof *to->core);
+  to->grid = from->grid;
+}
+
 cm_status cm_target_number(cm_target *target, cm_error *error)
 {
   uint64_t lanes = 0, units = 0;

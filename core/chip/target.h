@@ -82,6 +82,9 @@ uint32_t cm_lane_core(const cm_target *target, uint32_t lane);
 /* Nanoseconds from core to core: d links and d + 1 routers; 0 on one core. */
 double cm_grid_ns(const cm_core_grid *grid, uint32_t from, uint32_t to);
 
+/* Copies what there is of a numbered target: most of its room is for devices and lanes that few have. O(devices + lanes). */
+void cm_target_copy(cm_target *to, const cm_target *from);
+
 /* Numbers lanes and units after devices, units and ports are set. Errors: CM_BAD_CHIP for more lanes than can be. */
 cm_status cm_target_number(cm_target *target, cm_error *error);
 

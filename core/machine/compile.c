@@ -112,7 +112,7 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
     options->settings = &c->best.settings;
     if (CM_NEW(c->run->memory, c->part, 1, error) != CM_OK)
       return error->status;
-    *c->part = *c->chip->target;
+    cm_target_copy(c->part, c->chip->target);
     (void)cm_subchip_make(&c->best.part, c->part, &options->memory_bytes);
     options->target = c->part;
   }
@@ -141,7 +141,7 @@ static cm_status time_one_lane(compiling *c, double *ns, cm_error *error)
   cm_candidate candidate;
   if (CM_NEW(c->run->memory, one, 1, error) != CM_OK)
     return error->status;
-  *one = *c->chip->target;
+  cm_target_copy(one, c->chip->target);
   for (uint32_t d = 0; d < one->device_count; d++) {
     one->core[d] = c->chip->target->core[one->device[d].first_unit];
     one->device[d].units = one->device[d].ports = 1;

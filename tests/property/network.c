@@ -354,7 +354,7 @@ START_TEST(a_damaged_topology_file_is_refused_or_says_the_same)
     ck_ok(cm_file_read(in_folder("good.zip"), 1 << 20, &bytes, &size, &error));
     for (size_t i = 0; i < size; i++) {
       static const unsigned char change[] = {0x01, 0x80, 0xff};
-      for (size_t k = 0; k < sizeof change; k++) {
+      for (size_t k = 0; k < (CM_SANITIZED ? 1 : sizeof change); k++) {
         bytes[i] = (char)(bytes[i] ^ change[k]);
         try_damaged(bytes, size, &t, &refused, &accepted);
         bytes[i] = (char)(bytes[i] ^ change[k]);

@@ -633,7 +633,7 @@ int main(void)
   tcase_add_test(tests, symmetries_move_no_core_nearer_or_farther);
   tcase_add_test(tests, annealing_finds_the_optimum_of_small_cases);
   tcase_add_test(tests, annealing_finds_the_published_optimum_on_any_number_of_threads);
-  tcase_add_test(tests, populations_that_end_make_room_for_others);
+  tcase_add_figures_test(tests, populations_that_end_make_room_for_others);
   tcase_add_test(tests, work_is_divided_without_rest_among_short_annealings);
   tcase_add_test(tests, every_effort_places_on_free_cores_and_never_worse_than_the_curve);
   tcase_add_test(tests, grids_divide_the_cores_among_their_cells);

@@ -134,7 +134,7 @@ END_TEST
 /* The whole way, for any number of threads, and no worse than by levels. */
 START_TEST(networks_without_clusters_are_filled)
 {
-  enum { N = 1500 };
+  enum { N = CM_SANITIZED ? 600 : 1500 };
   cm_topology t = kinds(N, false);
   cm_axon_options options = {.limits = {.neurons = 100, .inbound_axons = 700}, .parts_max = 1000, .samples = 4,
                              .sketch_bins = 64, .starts = 1, .start_sweeps = 12, .coarse_sweeps = 4, .fine_sweeps = 2,
@@ -277,7 +277,7 @@ END_TEST
 /* Exactly as many parts as asked for, none empty, the same for any number of threads; more effort is not worse. */
 START_TEST(parts_by_nets_are_as_many_as_asked_for)
 {
-  enum { N = 600 };
+  enum { N = CM_SANITIZED ? 200 : 600 };
   cm_topology t = kinds(N, true);
   uint32_t part[N], again[N], members[200] = {0};
   uint64_t excess;

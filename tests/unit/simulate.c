@@ -204,7 +204,7 @@ int main(void)
   tcase_add_test(tests, a_step_by_hand);
   tcase_add_test(tests, given_spikes_by_hand);
   tcase_add_loop_test(tests, one_link_is_a_queue_with_fixed_service, 0, 3);
-  tcase_add_test(tests, saturation_is_where_the_link_is_full);
+  tcase_add_figures_test(tests, saturation_is_where_the_link_is_full);
   tcase_add_loop_test(tests, hops_are_those_of_the_metrics, 0, 12);
   tcase_add_test(tests, undirected_networks_are_refused);
   suite_add_tcase(suite, tests);

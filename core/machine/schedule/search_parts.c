@@ -75,7 +75,7 @@ static cm_status try_part(exploring *e, const cm_subchip *chip, cm_error *error)
       return CM_OK;
   part *p = &e->parts[e->count++];
   *p = (part){.chip = *chip, .expanded = true};
-  *e->target = *e->options->target;
+  cm_target_copy(e->target, e->options->target);
   if (!cm_subchip_make(chip, e->target, &options.memory_bytes))
     return CM_OK;
   const cm_settings settings = cm_settings_default(options.memory_bytes);
@@ -106,7 +106,7 @@ static cm_status expand(exploring *e, part *from, cm_error *error)
   from->expanded = true;
   for (uint32_t step = 0; step < CM_SUBCHIP_STEPS && may_go_on(e); step++) {
     uint64_t memory = e->options->memory_bytes;
-    *e->target = *e->options->target;
+    cm_target_copy(e->target, e->options->target);
     (void)cm_subchip_make(&chip, e->target, &memory);
     if (cm_subchip_step(&chip, e->target, step, &smaller) && try_part(e, &smaller, error) != CM_OK)
       return error->status;
