@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "core/chip/fragments.h"
 #include "core/mapping/check/check.h"
 #include "core/mapping/pareto/pareto.h"
@@ -304,18 +305,17 @@ static bool is_mapping(const char *path)
   return strstr(head, "\"coremapd mapping") != NULL;
 }
 
-/* The first byte that is no blank; EOF for an empty or unreadable file. */
-static int first_byte(const char *path)
+/* Whether a file begins as an object of JSON does. */
+static bool is_object(const char *path)
 {
+  char head[200];
   FILE *stream = fopen(path, "rbe");
-  int byte = EOF;
-  if (stream != NULL) {
-    do
-      byte = fgetc(stream);
-    while (byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t');
-    fclose(stream);
-  }
-  return byte;
+  if (stream == NULL)
+    return false;
+  size_t size = fread(head, 1, sizeof head - 1, stream);
+  fclose(stream);
+  head[size] = '\0';
+  return cm_is_text(head, size) && head[strspn(head, " \n\r\t")] == '{';
 }
 
 static int show(int argc, char **argv)
@@ -356,7 +356,7 @@ static int show(int argc, char **argv)
     if (status != CM_BAD_NETWORK)
       return status == CM_OK ? EXIT_DONE : cli_fail(&error);
   }
-  if (occupancy == NULL && access(name, F_OK) == 0 && first_byte(name) != '{')
+  if (occupancy == NULL && access(name, F_OK) == 0 && !is_object(name))
     return show_network(name, NULL, json, looks ? &as_model : NULL, &error);
   if (occupancy == NULL && is_mapping(name))
     return show_mapping(name, json, plot, &error);

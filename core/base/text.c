@@ -44,3 +44,12 @@ char *cm_text_close(cm_text *text, size_t *size)
     *size = text->size;
   return text->bytes;
 }
+
+bool cm_is_text(const void *bytes, size_t size)
+{
+  const unsigned char *at = bytes;
+  for (size_t i = 0; i < size; i++)
+    if (at[i] < ' ' && (at[i] < '\t' || at[i] > '\r'))
+      return false;
+  return true;
+}

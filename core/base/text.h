@@ -20,4 +20,7 @@ bool cm_text_open(cm_text *text);
  * not wanted) is its length. */
 char *cm_text_close(cm_text *text, size_t *size);
 
+/* Whether bytes have no control characters but blanks, as text has none. O(size). */
+bool cm_is_text(const void *bytes, size_t size);
+
 #endif

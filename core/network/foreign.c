@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/base/text.h"
 #include "core/network/recognise.h"
 
 typedef enum advice_id {
@@ -109,6 +110,7 @@ static bool is_onnx(const uint8_t *bytes, size_t size)
 cm_status cm_refuse_foreign(const uint8_t *bytes, size_t size, bool weak, cm_error *error)
 {
   enum { WEAK = 5 };
+  bool text = cm_is_text(bytes, size);
   size_t begin = 0; /* of text */
   if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
     begin = 3;
@@ -117,7 +119,7 @@ cm_status cm_refuse_foreign(const uint8_t *bytes, size_t size, bool weak, cm_err
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     const foreign *f = &table[i];
     size_t at = f->text ? begin : f->offset;
-    if (size < at || size - at < f->size || (!f->text && (f->size < WEAK) != weak))
+    if (size < at || size - at < f->size || (f->text && !text) || (!f->text && (f->size < WEAK) != weak))
       continue;
     if (f->text ? strncasecmp((const char *)bytes + at, f->bytes, f->size) == 0
                 : memcmp(bytes + at, f->bytes, f->size) == 0)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/base/text.h"
+
 static uint32_t u32(const uint8_t *bytes)
 {
   uint32_t value;
@@ -80,14 +82,6 @@ static cm_status refuse_empty(cm_error *error)
   return cm_fail_at(error, "byte 0");
 }
 
-static bool is_binary(const uint8_t *bytes, size_t size)
-{
-  for (size_t i = 0; i < size; i++)
-    if (bytes[i] < ' ' && (bytes[i] < '\t' || bytes[i] > '\r'))
-      return true;
-  return false;
-}
-
 cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_memory *memory,
                        const cm_network_format **found, cm_error *error)
 {
@@ -101,9 +95,10 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
     *found = &cm_network_formats[cm_is_numpy(source->at, size) ? CM_FORMAT_NUMPY : CM_FORMAT_TOPOLOGY];
     return CM_OK;
   }
-  if (cm_is_xml(source->at, size))
+  bool text = cm_is_text(source->at, size); /* an .snn of 60 neurons begins with a <, too */
+  if (text && cm_is_xml(source->at, size))
     return cm_recognise_xml(source, found, error) == CM_OK ? CM_OK : cm_fail_at(error, "byte 0");
-  if (cm_is_tuple_list(source->at, size)) {
+  if (text && cm_is_tuple_list(source->at, size)) {
     *found = &cm_network_formats[CM_FORMAT_EDGES];
     return CM_OK;
   }
@@ -111,16 +106,15 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
     return cm_fail_at(error, "byte 0");
   if (cm_is_zip(source->at, size))
     return cm_recognise_zip(source, memory, found, error);
-  bool binary = is_binary(source->at, size);
   size_t where = 0;
   char why[128], formats[CM_FORMAT_NAMES_MAX];
-  if (binary && is_snn(source->at, size, source->ended, why, sizeof why, &where)) {
+  if (!text && is_snn(source->at, size, source->ended, why, sizeof why, &where)) {
     *found = &cm_network_formats[CM_FORMAT_SNN];
     return CM_OK;
   }
   if (cm_refuse_foreign(source->at, size, true, error) != CM_OK)
     return cm_fail_at(error, "byte 0");
-  if (binary) {
+  if (!text) {
     cm_fail(error, CM_BAD_NETWORK, "the file is of no known format (%s); if it is meant to be .snn, byte %zu: %s",
             cm_network_formats_about(formats), where, why);
     return cm_fail_at(error, "byte %zu", where);

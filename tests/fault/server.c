@@ -37,8 +37,8 @@ static void long_job(char *id, uint64_t seed)
 {
   char network[65];
   test_upload_large(&server, 40000, 200000, seed, network);
-  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 32, \"coarsening_tries\": 64,"
-           " \"bisection_tries\": 64}}", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 32, \"coarsening_tries\": 24,"
+           " \"bisection_tries\": 24}}", network);
 }
 
 static void expect_state(const char *id, const char *state)

@@ -232,7 +232,7 @@ END_TEST
 /* Numbers that .snn may begin with are the magic of other formats. */
 START_TEST(test_snn_goes_before_short_magic)
 {
-  const uint32_t neurons[] = {0x0280, 0x0380, 0xfeff, 0x9d1f, 0x8b1f, 0x00120508, 0x00ffd8ff};
+  const uint32_t neurons[] = {0x0280, 0x0380, 0xfeff, 0x9d1f, 0x8b1f, 0x00120508, 0x00ffd8ff, 60, 91, 123, 0x3f3c, 0x227b20, 0x2828};
   for (size_t i = 0; i < sizeof neurons / sizeof *neurons; i++) {
     const float rate = 1;
     uint32_t words[] = {neurons[i], 1, 1, 0, 5, 0};
