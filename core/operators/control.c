@@ -160,6 +160,12 @@ cm_status cm_unroll_walk(cm_unrolling *u, uint32_t node, cm_error *error)
     status = cm_unroll_loop(u, &n, error), unrolled = true;
   else if (n.domain[0] == '\0' && strcmp(n.op, "Scan") == 0 && cm_node_attribute(&n, "body") != NULL)
     status = cm_unroll_scan(u, &n, error), unrolled = true;
+  else if (n.domain[0] == '\0' && strcmp(n.op, "Attention") == 0 && n.output_count > 0)
+    status = cm_unroll_attention(u, &n, error), unrolled = true;
+  else if (n.domain[0] == '\0' && strcmp(n.op, "RotaryEmbedding") == 0 && n.output_count > 0)
+    status = cm_unroll_rotary(u, &n, error), unrolled = true;
+  else if (n.domain[0] == '\0' && strcmp(n.op, "CenterCropPad") == 0 && n.output_count > 0)
+    status = cm_unroll_center(u, &n, error), unrolled = true;
   else
     status = unroll_function(u, &n, &unrolled, error);
   u->depth--;

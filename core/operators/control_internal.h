@@ -37,4 +37,9 @@ bool cm_unroll_known_integer(const cm_model *m, uint32_t value, int64_t *number)
 cm_status cm_unroll_loop(cm_unrolling *u, const cm_node *n, cm_error *error);
 cm_status cm_unroll_scan(cm_unrolling *u, const cm_node *n, cm_error *error);
 
+/* Operators written as others, whose inputs' shapes have to be known. Errors: of cm_unroll_walk. */
+cm_status cm_unroll_attention(cm_unrolling *u, const cm_node *n, cm_error *error);
+cm_status cm_unroll_rotary(cm_unrolling *u, const cm_node *n, cm_error *error);
+cm_status cm_unroll_center(cm_unrolling *u, const cm_node *n, cm_error *error);
+
 #endif

@@ -1,6 +1,6 @@
 libcoremap_a_SOURCES += \
   core/operators/tensor.h core/operators/tensor.c core/operators/tensor_file.h core/operators/tensor_file.c core/operators/narrow.c \
-  core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c core/operators/shapes.h core/operators/shapes.c core/operators/check.h core/operators/check.c core/operators/legacy.h core/operators/legacy.c core/operators/control.h core/operators/control_internal.h core/operators/control.c core/operators/control_loop.c core/operators/quantized.h core/operators/quantized.c core/operators/onnx/onnx_splice.c core/operators/onnx/onnx_external.h core/operators/onnx/onnx_external.c \
+  core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c core/operators/shapes.h core/operators/shapes.c core/operators/check.h core/operators/check.c core/operators/legacy.h core/operators/legacy.c core/operators/control.h core/operators/control_internal.h core/operators/control.c core/operators/control_loop.c core/operators/control_compound.c core/operators/quantized.h core/operators/quantized.c core/operators/onnx/onnx_splice.c core/operators/onnx/onnx_external.h core/operators/onnx/onnx_external.c \
   core/operators/onnx/onnx_file.c \
   core/operators/onnx/onnx.h core/operators/onnx/onnx_check.h core/operators/onnx/onnx_check.c \
   core/operators/onnx/onnx_proto.h core/operators/onnx/onnx_tensor.c core/operators/onnx/onnx_reader.h core/operators/onnx/onnx_values.c core/operators/onnx/onnx_attribute.c core/operators/onnx/onnx_read.c core/operators/onnx/onnx_write.c \
@@ -11,7 +11,7 @@ libcoremap_a_SOURCES += \
   core/operators/ops/op_normalize.c core/operators/ops/op_reduce.c core/operators/ops/op_matrix.c core/operators/ops/op_shape.c \
   core/operators/ops/op_move.c core/operators/ops/op_part.c core/operators/ops/op_resize.c core/operators/ops/op_quantize.c \
   core/operators/ops/op_index.c core/operators/ops/op_select.c core/operators/ops/op_einsum.c core/operators/ops/op_square.c \
-  core/operators/ops/op_norm.c core/operators/ops/op_integer.c core/operators/ops/op_recurrent.c core/operators/ops/op_vision.c \
+  core/operators/ops/op_norm.c core/operators/ops/op_integer.c core/operators/ops/op_recurrent.c core/operators/ops/op_vision.c core/operators/ops/op_signal.c core/operators/ops/op_sampling.c \
   core/operators/permute/layout.h core/operators/permute/layout.c core/operators/permute/mincut.h core/operators/permute/mincut.c \
   core/operators/permute/cross.h core/operators/permute/cross.c core/operators/permute/cross_elementwise.c core/operators/permute/cross_channels.c \
   core/operators/permute/cross_axes.c core/operators/permute/cross_matrix.c \

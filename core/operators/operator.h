@@ -76,6 +76,11 @@ typedef enum cm_split_kind {
   CM_SPLIT_REGIONS,
   CM_SPLIT_DEPTH_TO_SPACE,
   CM_SPLIT_SPACE_TO_DEPTH,
+  CM_SPLIT_DFT,              /* lines along the signal stay whole, and pairs of numbers */
+  CM_SPLIT_STFT,
+  CM_SPLIT_DEFORM,
+  CM_SPLIT_AFFINE_GRID,
+  CM_SPLIT_COLUMNS,          /* Col2Im: frames and channels */
   CM_SPLIT_EINSUM,           /* along every label of the output */
 } cm_split_kind;
 
@@ -254,6 +259,17 @@ CM_OPERATOR(nms);
 CM_OPERATOR(grid_sample);
 CM_OPERATOR(roi_align);
 CM_OPERATOR(max_unpool);
+CM_OPERATOR(dft);
+CM_OPERATOR(stft);
+CM_OPERATOR(window);
+CM_OPERATOR(mel_weights);
+CM_OPERATOR(affine_grid);
+CM_OPERATOR(deform_conv);
+CM_OPERATOR(max_roi_pool);
+CM_OPERATOR(col2im);
+
+/* The step between the frames of an STFT, and their length; false while they are not known. */
+bool cm_stft_frames(const cm_call *call, int64_t *step, int64_t *length);
 
 /* Of an Einsum whose shapes are known: the axis of the output that each dimension of an input follows, CM_NONE where it is
  * summed over or broadcast; false when the output has a label twice. */
@@ -262,6 +278,9 @@ bool cm_einsum_axes(const cm_call *call, uint32_t input, uint32_t axes[CM_RANK_M
 /* Products that are summed for one element of its output; 0 when one extent is. */
 uint64_t cm_einsum_sums(const cm_call *call);
 
+cm_status cm_check_dft(const cm_call *call, cm_error *error);
+cm_status cm_check_made_number(const cm_call *call, cm_error *error);
+cm_status cm_check_deform_conv(const cm_call *call, cm_error *error);
 cm_status cm_check_batch_norm(const cm_call *call, cm_error *error);
 cm_status cm_check_scatter(const cm_call *call, cm_error *error);
 cm_status cm_check_eye_like(const cm_call *call, cm_error *error);

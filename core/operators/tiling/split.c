@@ -506,8 +506,19 @@ static cm_status boxes_of_kind(const cm_call *call, kind k, const cm_box *out, c
         inputs[0].to[i] = out->to[i];
       }
     return CM_OK;
+  case CM_SPLIT_AFFINE_GRID: /* the size names frames and channels, then the grid */
+    follow(out, 1, &inputs[0]);
+    change->replaced = 1;
+    change->number_count = out->rank;
+    change->numbers[0] = out->to[0] - out->from[0];
+    change->numbers[1] = 1;
+    for (uint32_t i = 2; i < out->rank; i++)
+      change->numbers[i] = call->output[0].dims[i - 1];
+    return CM_OK;
   default:
     cm_split_moves_boxes(call, k, out, inputs);
+    if (k == CM_SPLIT_DEFORM)
+      put_place(call, out, &inputs[0], change);
     return CM_OK;
   }
 }
@@ -534,6 +545,18 @@ cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inpu
 
 /* ---- work ---- */
 
+/* Numbers that one frequency is summed over. */
+static int64_t signal_length(const cm_call *call)
+{
+  int64_t step, length = 1;
+  if (kind_of(call->node->known) == CM_SPLIT_STFT)
+    return cm_stft_frames(call, &step, &length) ? length : 1;
+  for (uint32_t i = 0; i + 1 < call->input[0].rank; i++) /* the one axis that is not cut */
+    if (!may_cut(call, CM_SPLIT_DFT, i))
+      length = call->input[0].dims[i];
+  return length > 0 ? length : 1;
+}
+
 uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *inputs)
 {
   kind k = kind_of(call->node->known);
@@ -555,6 +578,11 @@ uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *
     return out * cm_split_window_cells(call);
   case CM_SPLIT_EINSUM:
     return out * cm_einsum_sums(call);
+  case CM_SPLIT_DEFORM:
+    return out * (cm_box_count(&inputs[1]) / (uint64_t)(inputs[1].to[0] > inputs[1].from[0] ? inputs[1].to[0] - inputs[1].from[0] : 1));
+  case CM_SPLIT_DFT:
+  case CM_SPLIT_STFT: /* every number of the output meets a line of the input */
+    return out * (uint64_t)signal_length(call);
   default:
     for (uint32_t i = 0; i < call->input_count; i++)
       if (cm_has(call, i) && cm_box_count(&inputs[i]) > work)

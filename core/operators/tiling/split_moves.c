@@ -18,6 +18,15 @@ static uint32_t line_axis(const cm_call *call)
              ? normal(cm_tensor_integer(call->value[1], 0), rank) : CM_NONE;
 }
 
+/* The axis of the signals of a DFT. */
+static uint32_t dft_axis(const cm_call *call)
+{
+  const uint32_t rank = call->output[0].rank;
+  if (call->opset < 20 || !cm_has(call, 2))
+    return normal(call->opset < 20 ? cm_node_integer(call->node, "axis", 1) : -2, rank);
+  return call->value[2] != NULL && call->value[2]->count == 1 ? normal(cm_tensor_integer(call->value[2], 0), rank) : CM_NONE;
+}
+
 /* Dimensions of the output of GatherND that the indices have, and of the input that an index names. */
 static uint32_t named_dims(const cm_call *call, uint32_t *length)
 {
@@ -46,6 +55,7 @@ bool cm_split_moves_may_cut(const cm_call *call, cm_split_kind kind, uint32_t ax
 {
   const cm_shape *in = &call->input[0];
   uint32_t at, length, axes[CM_RANK_MAX];
+  int64_t step, extent;
   switch (kind) {
   case CM_SPLIT_EINSUM:
     return cm_einsum_axes(call, 0, axes);
@@ -72,6 +82,17 @@ bool cm_split_moves_may_cut(const cm_call *call, cm_split_kind kind, uint32_t ax
     return !is_gathered_over(call, axis);
   case CM_SPLIT_REGIONS:
     return axis < 2;
+  case CM_SPLIT_COLUMNS:
+    return axis < 2;
+  case CM_SPLIT_AFFINE_GRID:
+    return axis == 0;
+  case CM_SPLIT_DFT:
+    at = dft_axis(call);
+    return at != CM_NONE && axis != at && axis + 1 < in->rank;
+  case CM_SPLIT_STFT:
+    return axis < 2 && cm_stft_frames(call, &step, &extent);
+  case CM_SPLIT_DEFORM:
+    return axis != 1 || cm_node_integer(call->node, "group", 1) == 1;
   case CM_SPLIT_DEPTH_TO_SPACE:
   case CM_SPLIT_SPACE_TO_DEPTH:
     return axis != 1;
@@ -135,6 +156,34 @@ static void block_boxes(const cm_call *call, bool to_space, const cm_box *out, c
   }
 }
 
+/* Frames overlap: those of a piece lie from the beginning of its first to the end of its last. */
+static void stft_boxes(const cm_call *call, const cm_box *out, cm_box *inputs)
+{
+  int64_t step, length;
+  take(&inputs[0], 0, out, 0);
+  if (!cm_stft_frames(call, &step, &length))
+    return;
+  inputs[0].from[1] = out->from[1] * step;
+  inputs[0].to[1] = (out->to[1] - 1) * step + length;
+}
+
+/* Offsets may lead anywhere: the image is read whole. */
+static void deform_boxes(const cm_call *call, const cm_box *out, cm_box *inputs)
+{
+  take(&inputs[0], 0, out, 0);
+  take(&inputs[1], 0, out, 1);
+  for (uint32_t i = 2; i < call->input_count; i++) {
+    if (!cm_has(call, i))
+      continue;
+    if (i == 3)
+      take(&inputs[i], 0, out, 1);
+    else
+      for (uint32_t a = 0; a < out->rank; a++)
+        if (a != 1)
+          take(&inputs[i], a, out, a);
+  }
+}
+
 void cm_split_moves_boxes(const cm_call *call, cm_split_kind kind, const cm_box *out, cm_box *inputs)
 {
   uint32_t axis;
@@ -175,7 +224,19 @@ void cm_split_moves_boxes(const cm_call *call, cm_split_kind kind, const cm_box 
   case CM_SPLIT_REGIONS:
     take(&inputs[0], 1, out, 1);
     take(&inputs[1], 0, out, 0);
-    take(&inputs[2], 0, out, 0);
+    if (call->input_count > 2)
+      take(&inputs[2], 0, out, 0);
+    return;
+  case CM_SPLIT_COLUMNS: /* a channel has so many columns as its blocks have cells */
+    take(&inputs[0], 0, out, 0);
+    inputs[0].from[1] = call->input[0].dims[1] / call->output[0].dims[1] * out->from[1];
+    inputs[0].to[1] = call->input[0].dims[1] / call->output[0].dims[1] * out->to[1];
+    return;
+  case CM_SPLIT_STFT:
+    stft_boxes(call, out, inputs);
+    return;
+  case CM_SPLIT_DEFORM:
+    deform_boxes(call, out, inputs);
     return;
   case CM_SPLIT_DEPTH_TO_SPACE:
   case CM_SPLIT_SPACE_TO_DEPTH:
