@@ -250,9 +250,9 @@ START_TEST(outbound_sides_are_kept_by_single_moves)
   ck_ok(cm_chip_mesh(8, 8, &chip, &error));
   ck_ok(cm_occupancy_new(chip, &occupancy, &error));
   uint32_t made = 0, moved = 0;
-  const size_t tries = CM_SANITIZED ? 6 : 24;
+  const size_t tries = CM_SANITIZED ? 6 : 12;
   for (size_t i = 0; i < tries; i++) {
-    cm_topology t = ring((CM_SANITIZED ? 500 : 1600) - 16 * (uint32_t)(i / 6), 8, 40);
+    cm_topology t = ring((CM_SANITIZED ? 500 : 800) - 16 * (uint32_t)(i / 6), 8, 40);
     cm_stage stage;
     chip->limits = limits[i % 6 / 2];
     if (run_stage(&t, chip, occupancy, presets[i % 2], &stage) != CM_OK) {
@@ -271,7 +271,7 @@ START_TEST(outbound_sides_are_kept_by_single_moves)
     network_free(&t);
   }
   ck_assert_uint_ge(made * 4, tries * (CM_SANITIZED ? 1 : 3));
-  ck_assert_uint_ge(moved, CM_SANITIZED ? 0 : 2);
+  ck_assert_uint_ge(moved, CM_SANITIZED ? 0 : 1);
   cm_occupancy_free(occupancy);
   cm_chip_free(chip);
 }

@@ -277,7 +277,7 @@ END_TEST
 START_TEST(steps_stay_short_after_a_core_is_lost)
 {
   double by_time = 0, by_packets = 0;
-  for (uint64_t round = 0; round < (CM_SANITIZED ? 1 : 8); round++) {
+  for (uint64_t round = 0; round < (CM_SANITIZED ? 1 : 4); round++) {
     cm_random random;
     cm_random_init(&random, round, 27, 0);
     cm_topology n = network_directed(&random, 60, 60);
