@@ -78,6 +78,9 @@ export const getNeurons = (id, number, signal) =>
   getJson(`v1/mappings/${part(id)}/neurons?part=${number}`, signal);
 export const mappingUrl = (id, rest = '') => `v1/mappings/${part(id)}${rest}`;
 
+/** Options of jobs of kind map by name, from the server's own table: words, default and description. */
+export const getMapOptions = async (signal) =>
+  (await getJson('openapi.json', signal)).components.schemas.MapOptions.properties;
 export async function createJob(job) {
   const response = await request('v1/jobs', {
     method: 'POST',

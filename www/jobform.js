@@ -1,6 +1,6 @@
 // The form that makes a job: a topology is mapped on a chip, a model is compiled, for a chip that runs programs or for none.
 
-import { createJob, getChip, getOccupancy } from './api.js';
+import { createJob, getChip, getMapOptions, getOccupancy } from './api.js';
 import { element, fill, setText } from './dom.js';
 import { bytes, count, fragmentText, shortId } from './format.js';
 import { limitsOf } from './model.js';
@@ -23,7 +23,8 @@ const line = (id, placeholder) =>
 const tick = (id) => element('input', { id, type: 'checkbox' });
 
 // Options of jobs (docs/options.md lists them all). What is left as it is is not sent: the server's defaults are its own.
-// "For": the kind of job that has the option; none: both.
+// "For": the kind of job that has the option; none: both. "With": another option and the value that makes this one matter;
+// its choices are then the server's own, asked for when it is first shown.
 const OPTIONS = [
   {
     name: 'preset',
@@ -83,6 +84,18 @@ const OPTIONS = [
         ['learned', 'learned: a trained policy places'],
       ]),
   },
+  ...[
+    ['policy', 'Policy'],
+    ['policy_aim', 'What the policy is refined for'],
+    ['policy_refinement', 'Refinement of the policy'],
+  ].map(([name, label]) => ({
+    name,
+    for: 'map',
+    more: true,
+    with: ['mapper', 'learned'],
+    label,
+    control: () => select(name.replace('_', '-')),
+  })),
   {
     name: 'communication',
     for: 'map',
@@ -197,8 +210,9 @@ export function jobForm(chips, me, wanted, signal) {
   const submit = element('button', { type: 'submit', class: 'button primary' }, 'Start the job');
   const outcome = element('div', {});
   const options = OPTIONS.map((option) => {
-    const control = option.control();
-    return { option, control, node: field(option.label, control) };
+    const control = option.control(),
+      note = option.with && element('p', { class: 'quiet note' });
+    return { option, control, note, node: field(option.label, control, note) };
   });
   const reserveNode = field('Reserve the cores on the chip when done', reserve);
   const visibility = visibilityField('visibility', 'Who sees the result', me);
@@ -241,6 +255,34 @@ export function jobForm(chips, me, wanted, signal) {
     describeChip();
   }
 
+  /* The choices of an option as the server's table has them; empty: its default. */
+  function listWords({ option, control, note }, table) {
+    const { enum: words, default: normal, description } = table[option.name];
+    fill(
+      control,
+      [element('option', { value: '' }, `${normal}: unless chosen`)],
+      words.filter((word) => word !== normal).map((word) => element('option', { value: word }, word)),
+    );
+    setText(note, description);
+  }
+
+  let asked;
+  async function showOptions() {
+    const value = (name) => options.find(({ option }) => option.name === name).control.value;
+    const off = ({ for: kinds, with: [other, wants] = [] }) =>
+      (kinds !== undefined && kinds !== kind()) || (other !== undefined && value(other) !== wants);
+    for (const { option, node } of options) node.hidden = off(option);
+    const dependent = options.filter(({ option }) => option.with);
+    if (asked || dependent.every(({ node }) => node.hidden)) return;
+    asked = true;
+    try {
+      const table = await getMapOptions(signal);
+      for (const one of dependent) listWords(one, table);
+    } catch {
+      asked = false; // The server's defaults serve; another look asks again.
+    }
+  }
+
   let shown;
   function describeNetwork() {
     const entry = networks.find(({ id }) => id === network.value);
@@ -256,7 +298,7 @@ export function jobForm(chips, me, wanted, signal) {
     if (shown === kind()) return;
     shown = kind();
     setText(title, shown === 'compile' ? 'Compile it' : 'Map it on a chip');
-    for (const { option, node } of options) node.hidden = option.for !== undefined && option.for !== shown;
+    showOptions();
     reserveNode.hidden = shown === 'compile';
     listChips();
   }
@@ -307,6 +349,8 @@ export function jobForm(chips, me, wanted, signal) {
   );
   chip.addEventListener('change', describeChip);
   network.addEventListener('change', describeNetwork);
+  for (const { option, control } of options)
+    if (options.some((one) => one.option.with?.[0] === option.name)) control.addEventListener('change', showOptions);
 
   return {
     form,

@@ -76,6 +76,9 @@ void cm_topology_writer_stored(cm_topology_writer *writer);
  * close. */
 void cm_topology_writer_merged(cm_topology_writer *writer, uint64_t duplicate_count, uint64_t self_loop_count);
 
+/* Makes close stop when the run is to stop (cm_run_check); `run` outlives the writer. Any time before close. */
+void cm_topology_writer_heed(cm_topology_writer *writer, cm_run *run);
+
 /* Compresses, writes, syncs and renames into place; frees the writer whether it succeeds or not. */
 cm_status cm_topology_writer_close(cm_topology_writer *writer, cm_error *error);
 

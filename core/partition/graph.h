@@ -22,11 +22,12 @@ typedef struct cm_graph {
 
 void cm_graph_free(cm_graph *graph); /* NULL is allowed */
 
-/* The graph of a topology's synapses. O(pins log(degree)) time, 12 bytes per entry and 8 per pin while building. */
+/* The graph of a topology's synapses. O(pins) time; 12 bytes per entry, and while building 4 or 8 per pin of at most 32
+ * million pins at a time. */
 cm_status cm_graph_from_topology(const cm_topology *topology, cm_run *run, cm_graph **graph, cm_error *error);
 
 /* Merges the vertices with equal map[v] < coarse_count into one each: sizes and weights add up, edges inside a
- * merged vertex vanish. Every coarse number must have a vertex. O(entries log(degree)). */
+ * merged vertex vanish. Every coarse number must have a vertex. O(entries). */
 cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
                             cm_graph **coarse, cm_error *error);
 
@@ -39,9 +40,10 @@ cm_status cm_graph_from_rows(uint32_t vertices, const uint64_t *first, const uin
 cm_status cm_graph_induce(const cm_graph *graph, const uint32_t *vertex, uint32_t count, uint32_t *scratch,
                           cm_run *run, cm_graph **induced, cm_error *error);
 
-/* Writes a coarsened level as a topology file with the coarse vertex of each finer one, parent [finer_count]. */
-cm_status cm_graph_save(const cm_graph *graph, const uint32_t *parent, uint32_t finer_count,
-                        uint64_t weight_scale, const char *path, cm_run *run, cm_error *error);
+/* Writes a coarsened level as a topology file with the coarse vertex of each finer one, parent [finer_count]. `stored`:
+ * not packed, for a file that is read once and soon. */
+cm_status cm_graph_save(const cm_graph *graph, const uint32_t *parent, uint32_t finer_count, uint64_t weight_scale,
+                        bool stored, const char *path, cm_run *run, cm_error *error);
 
 /* Reads a level back: the graph and the coarse vertex of each finer one, *parent [*finer_count] (the caller's,
  * cm_free). CM_BAD_NETWORK when the file is no coarsened level. */

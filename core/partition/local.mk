@@ -1,6 +1,7 @@
 libcoremap_a_SOURCES += \
   core/partition/options.h core/partition/partition.h core/partition/partition.c \
-  core/partition/graph.h core/partition/graph.c \
+  core/partition/graph.h core/partition/graph.c core/partition/graph_gather.h core/partition/graph_gather.c \
+  core/partition/graph_rows.h core/partition/graph_rows.c core/partition/graph_topology.c core/partition/graph_file.c \
   core/partition/limits.h core/partition/limits.c core/partition/bound.h core/partition/bound.c \
   core/partition/quality.h core/partition/quality.c core/partition/members.h \
   core/partition/counts.h core/partition/counts.c core/partition/part_usage.h core/partition/part_usage.c \

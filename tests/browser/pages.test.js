@@ -273,6 +273,36 @@ test('the metrics are the server’s', async () => {
   await shot('mapping', { fullPage: true });
 });
 
+test('a policy is chosen of those that the server has, where the learned mapper is', async () => {
+  await go('#/new');
+  const network = (await getJson('/v1/networks')).networks.find((entry) => entry.name === NETWORK);
+  await page.selectOption('#network', network.id);
+  await page.selectOption('#chip', 'loihi64');
+  await page.click('summary');
+  await page.fill('#part-size', '24');
+  const offered = page.locator('#policy, #policy-aim, #policy-refinement').filter({ visible: true });
+  assert.equal(await offered.count(), 0, 'no policy without the mapper');
+  await page.selectOption('#mapper', 'learned');
+  const { policy } = (await getJson('/openapi.json')).components.schemas.MapOptions.properties;
+  await page.waitForSelector('#policy option[value=letter]', { state: 'attached' });
+  assert.equal(await offered.count(), 3);
+  const words = await page.locator('#policy option').evaluateAll((all) => all.map(({ value }) => value));
+  assert.deepEqual(words, ['', ...policy.enum.filter((word) => word !== policy.default)]);
+  assert.ok((await page.textContent('#policy option')).startsWith(policy.default));
+  await page.selectOption('#policy', 'letter');
+  await page.selectOption('#mapper', 'staged');
+  assert.equal(await offered.count(), 0, 'and none with another mapper');
+  await page.selectOption('#mapper', 'learned');
+  assert.equal(await page.inputValue('#policy'), 'letter');
+  await shot('policy');
+  await page.click('button[type=submit]');
+  await page.waitForURL(/#\/jobs\/.+/);
+  await page.waitForSelector('.badge-done', { timeout: 60000 });
+  const done = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
+  assert.equal(done.options.policy, 'letter');
+  assert.equal((await getJson(`/v1/mappings/${done.mapping}`)).report.learned.policy, 'letter');
+});
+
 test('a job for short time steps, from the form to what holds a step up', async () => {
   await go('#/new');
   const network = (await getJson('/v1/networks')).networks.find((entry) => entry.name === NETWORK);

@@ -1,7 +1,10 @@
 /* core/partition: every step of the source's method against a hand-computed or brute-force answer. */
-#include "unit.h"
+#include "networks.h"
+
+#include <unistd.h>
 
 #include "core/base/random.h"
+#include "core/network/topology_file.h"
 #include "core/partition/graph.h"
 #include "core/partition/limits.h"
 #include "core/partition/reference/bisect.h"
@@ -104,6 +107,87 @@ START_TEST(graph_adds_both_directions)
   const uint32_t part[] = {0, 1, 0};
   ck_assert_uint_eq(cut_of(graph, part), 5);
   cm_graph_free(graph);
+}
+END_TEST
+
+enum { MANY = 200, SLICED_LIMIT = 1 << 15 };
+
+/* With 32 KiB a slice holds a thousand pins of some ten thousand, and the graph stands in files. */
+START_TEST(the_graph_of_a_network_is_whole_in_slices)
+{
+  static uint64_t weight[MANY][MANY];
+  static bool edge[MANY][MANY];
+  char folder[CM_PATH_MAX];
+  cm_random random;
+  cm_memory memory;
+  cm_memory_init(&memory, _i % 2 == 0 ? SLICED_LIMIT : 0);
+  test_folder(folder);
+  memory.scratch_folder = folder;
+  run.memory = &memory;
+  memset(weight, 0, sizeof weight);
+  memset(edge, 0, sizeof edge);
+  cm_random_init(&random, (uint64_t)_i / 2, 17, 0);
+  cm_topology t = network_directed(&random, MANY, MANY);
+  for (uint32_t e = 0; e < t.net_count; e++)
+    for (uint64_t i = t.net_first[e]; i < t.net_first[e + 1]; i++) {
+      uint32_t a = t.net_source[e], b = t.pin[i];
+      uint64_t w = t.pin_weight != NULL ? t.pin_weight[i] : t.net_weight[e];
+      edge[a][b] = edge[b][a] = true;
+      weight[a][b] += w;
+      weight[b][a] = weight[a][b];
+    }
+  cm_graph *graph;
+  ck_ok(cm_graph_from_topology(&t, &run, &graph, &error));
+  ck_assert(cm_in_file(graph->weight) == (memory.limit_bytes != 0));
+  uint64_t at = 0, sum = 0;
+  for (uint32_t v = 0; v < MANY; v++) {
+    for (uint32_t u = 0; u < MANY; u++) {
+      if (u == v || !edge[v][u])
+        continue;
+      ck_assert_uint_eq(graph->neighbour[at], u);
+      ck_assert_uint_eq(graph->weight[at++], weight[v][u]);
+      sum += weight[v][u];
+    }
+    ck_assert_uint_eq(graph->first[v + 1], at);
+  }
+  ck_assert_uint_eq(graph->entry_count, at);
+  ck_assert_uint_eq(graph->weight_total, sum / 2);
+  cm_graph_free(graph);
+  network_free(&t);
+  ck_assert_uint_eq(memory.used_bytes, 0);
+  ck_ok(cm_folder_remove(folder, &error));
+}
+END_TEST
+
+/* What is packed when the rows are all there takes minutes for gigabytes. */
+START_TEST(a_level_stops_being_written_when_its_run_is_to_stop)
+{
+  char folder[CM_PATH_MAX], path[CM_PATH_MAX];
+  atomic_bool cancel = false;
+  uint32_t target[2] = {1, 0}, parent[3] = {0, 1, 1};
+  uint64_t weight[2] = {4, 4};
+  test_folder(folder);
+  ck_ok(cm_path(path, &error, "%s/level.zip", folder));
+  run.cancel = &cancel;
+  for (int stored = 0; stored <= 1; stored++)
+    for (int stops = 1; stops >= 0; stops--) {
+      cm_topology_header header = {.vertex_count = 2, .weight_scale = 1, .finer_count = 3};
+      cm_topology_writer *writer;
+      cancel = false;
+      ck_ok(cm_topology_writer_open(path, &header, NULL, &writer, &error));
+      cm_topology_writer_heed(writer, &run);
+      if (stored)
+        cm_topology_writer_stored(writer);
+      ck_ok(cm_topology_writer_parents(writer, parent, &error));
+      for (uint32_t v = 0; v < 2; v++)
+        ck_ok(cm_topology_writer_row(writer, &(cm_topology_row){.vertex = v, .count = 1, .target = &target[v], .weight = &weight[v]}, &error));
+      cancel = stops;
+      cm_status status = cm_topology_writer_close(writer, &error);
+      ck_assert_int_eq(status, stops ? CM_CANCELLED : CM_OK);
+      ck_assert_int_eq(access(path, R_OK) == 0, !stops);
+      (void)unlink(path);
+    }
+  ck_assert_int_eq(rmdir(folder), 0); /* nothing is left beside it */
 }
 END_TEST
 
@@ -546,6 +630,8 @@ int main(void)
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, graph_adds_both_directions);
+  tcase_add_loop_test(tests, the_graph_of_a_network_is_whole_in_slices, 0, 16);
+  tcase_add_test(tests, a_level_stops_being_written_when_its_run_is_to_stop);
   tcase_add_test(tests, contraction_keeps_all_weight_between_merged_vertices);
   tcase_add_test(tests, matching_pairs_only_along_heaviest_edges_within_the_size_limit);
   tcase_add_test(tests, matching_leaves_no_pair_that_the_rule_allows);

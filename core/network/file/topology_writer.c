@@ -33,6 +33,7 @@ struct cm_topology_writer {
   FILE *spool;
   uint64_t spooled;
   bool stored;           /* members are not packed */
+  cm_run *run;           /* whose end ends close; NULL: nothing does */
   json_t *members;
   json_t *populations;   /* NULL: none */
   bytes vertex;          /* encoded edges of the vertex under way */
@@ -334,6 +335,11 @@ void cm_topology_writer_stored(cm_topology_writer *w)
   w->stored = true;
 }
 
+void cm_topology_writer_heed(cm_topology_writer *w, cm_run *run)
+{
+  w->run = run;
+}
+
 void cm_topology_writer_merged(cm_topology_writer *w, uint64_t duplicate_count, uint64_t self_loop_count)
 {
   w->header.duplicate_count = duplicate_count;
@@ -426,6 +432,34 @@ static cm_status add_members(cm_topology_writer *w, zip_t *zip, const char *mani
   return status;
 }
 
+/* Asked by libzip while it packs: members of gigabytes take minutes. */
+typedef struct heeding {
+  cm_run *run;
+  cm_error *error;
+} heeding;
+
+static int told_to_stop(zip_t *zip, void *user)
+{
+  const heeding *h = user;
+  (void)zip;
+  return cm_run_check(h->run, h->error) != CM_OK;
+}
+
+static cm_status write_zip(const cm_topology_writer *w, zip_t *zip, cm_error *error)
+{
+  cm_error stopped = {.status = CM_OK};
+  heeding heeded = {w->run, &stopped};
+  if (w->run != NULL && zip_register_cancel_callback_with_state(zip, told_to_stop, NULL, &heeded) != 0)
+    return zip_failed(zip, w->out.path, "write the topology file", error);
+  if (zip_close(zip) == 0)
+    return CM_OK;
+  if (stopped.status != CM_OK) {
+    *error = stopped;
+    return error->status;
+  }
+  return zip_failed(zip, w->out.path, "write the topology file", error);
+}
+
 static cm_status compress(cm_topology_writer *w, cm_error *error)
 {
   int code;
@@ -443,8 +477,8 @@ static cm_status compress(cm_topology_writer *w, cm_error *error)
     zip_error_fini(&cause);
   } else
     status = add_members(w, zip, manifest, error);
-  if (status == CM_OK && zip_close(zip) != 0)
-    status = zip_failed(zip, w->out.path, "write the topology file", error);
+  if (status == CM_OK)
+    status = write_zip(w, zip, error);
   if (status != CM_OK && zip != NULL)
     zip_discard(zip);
   free(manifest);

@@ -5,6 +5,7 @@
 
 #include "core/base/random.h"
 #include "core/base/threads.h"
+#include "core/partition/graph_rows.h"
 
 enum { CHECK_EVERY = 4096 };
 #define ABSENT UINT32_MAX
@@ -12,6 +13,7 @@ enum { CHECK_EVERY = 4096 };
 /* A binary heap of vertices by (cost, stamp); place[] finds a vertex to update it. */
 typedef struct growth {
   const cm_graph *graph;
+  cm_graph_rows rows;
   int64_t *cost;   /* [vertices] weight to unselected - weight to selected */
   uint32_t *stamp; /* [vertices] when the cost last changed: older first among equals */
   uint32_t *heap;  /* [vertices] */
@@ -70,26 +72,27 @@ static void take(growth *g, uint32_t v)
 
 static void growth_free(growth *g)
 {
+  cm_graph_rows_free(&g->rows);
   cm_free(g->cost);
   cm_free(g->stamp);
   cm_free(g->heap);
   cm_free(g->place);
 }
 
-static cm_status growth_new(const cm_graph *graph, cm_random *random, cm_run *run, growth *made, cm_error *error)
+/* degree [vertices]: the weight of all edges of each vertex. */
+static cm_status growth_new(const cm_graph *graph, const int64_t *degree, cm_random *random, cm_run *run, growth *made, cm_error *error)
 {
   growth g = {.graph = graph, .count = graph->vertex_count};
   if (CM_NEW(run->memory, g.cost, g.count, error) != CM_OK || CM_NEW(run->memory, g.stamp, g.count, error) != CM_OK ||
-      CM_NEW(run->memory, g.heap, g.count, error) != CM_OK || CM_NEW(run->memory, g.place, g.count, error) != CM_OK) {
+      CM_NEW(run->memory, g.heap, g.count, error) != CM_OK || CM_NEW(run->memory, g.place, g.count, error) != CM_OK ||
+      cm_graph_rows_new(graph, run, &g.rows, error) != CM_OK) {
     growth_free(&g);
     return error->status;
   }
   cm_random_permutation(random, g.stamp, g.count);
-  for (uint32_t v = 0; v < g.count; v++) {
-    for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
-      g.cost[v] += (int64_t)graph->weight[i];
+  memcpy(g.cost, degree, g.count * sizeof *degree);
+  for (uint32_t v = 0; v < g.count; v++)
     put(&g, v, v);
-  }
   for (uint32_t i = g.count / 2; i-- > 0;)
     sift_down(&g, i);
   *made = g;
@@ -97,17 +100,21 @@ static cm_status growth_new(const cm_graph *graph, cm_random *random, cm_run *ru
 }
 
 /* Moves v to the selected side and updates its neighbours' costs: the edge changes sides, twice its weight. */
-static void select_vertex(growth *g, uint32_t v, uint32_t now)
+static cm_status select_vertex(growth *g, uint32_t v, uint32_t now, cm_error *error)
 {
+  cm_graph_row row;
+  if (cm_graph_row_of(&g->rows, v, &row, error) != CM_OK)
+    return error->status;
   take(g, v);
-  for (uint64_t i = g->graph->first[v]; i < g->graph->first[v + 1]; i++) {
-    uint32_t u = g->graph->neighbour[i];
-    if (g->place[u] == ABSENT || g->graph->weight[i] == 0)
+  for (uint64_t i = 0; i < row.count; i++) {
+    uint32_t u = row.neighbour[i];
+    if (g->place[u] == ABSENT || row.weight[i] == 0)
       continue;
-    g->cost[u] -= 2 * (int64_t)g->graph->weight[i];
+    g->cost[u] -= 2 * (int64_t)row.weight[i];
     g->stamp[u] = now;
     sift_up(g, g->place[u]);
   }
+  return CM_OK;
 }
 
 static cm_status grow(growth *g, cm_half half, cm_random *random, cm_run *run, uint64_t *cut, cm_error *error)
@@ -123,7 +130,8 @@ static cm_status grow(growth *g, cm_half half, cm_random *random, cm_run *run, u
     if (gain > missing && taken > 0 && gain - missing > missing)
       break;
     weight += g->cost[next];
-    select_vertex(g, next, graph->vertex_count + taken);
+    if (select_vertex(g, next, graph->vertex_count + taken, error) != CM_OK)
+      return error->status;
     taken++;
     held += gain;
     if (held >= half.target)
@@ -142,8 +150,9 @@ typedef struct tries {
   uint64_t seed, node;
   enum cm_random_stream stream;
   cm_run *run;
-  uint8_t **side; /* [tries][vertices] */
-  uint64_t *cut;  /* [tries] */
+  int64_t *degree; /* [vertices] */
+  uint8_t **side;  /* [tries][vertices] */
+  uint64_t *cut;   /* [tries] */
 } tries;
 
 static cm_status bisect_once(void *context, size_t try, cm_error *error)
@@ -153,13 +162,27 @@ static cm_status bisect_once(void *context, size_t try, cm_error *error)
   cm_random_init(&random, all->seed, (uint64_t)all->stream, all->node << 8 | try);
   growth g;
   if (CM_NEW(all->run->memory, all->side[try], all->graph->vertex_count, error) != CM_OK ||
-      growth_new(all->graph, &random, all->run, &g, error) != CM_OK)
+      growth_new(all->graph, all->degree, &random, all->run, &g, error) != CM_OK)
     return error->status;
   cm_status status = grow(&g, all->half, &random, all->run, &all->cut[try], error);
   for (uint32_t v = 0; v < all->graph->vertex_count; v++)
     all->side[try][v] = g.place[v] == ABSENT;
   growth_free(&g);
   return status;
+}
+
+static cm_status sum_degrees(tries *all, cm_error *error)
+{
+  const cm_graph *graph = all->graph;
+  if (CM_NEW(all->run->memory, all->degree, graph->vertex_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < graph->vertex_count; v++) {
+    for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
+      all->degree[v] += (int64_t)graph->weight[i];
+    if (v % CHECK_EVERY == 0 && cm_run_check(all->run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
 }
 
 cm_status cm_bisect(const cm_graph *graph, cm_half half, uint32_t count, uint64_t seed,
@@ -176,6 +199,8 @@ cm_status cm_bisect(const cm_graph *graph, cm_half half, uint32_t count, uint64_
   if (status == CM_OK)
     status = CM_NEW(run->memory, all.cut, count, error);
   if (status == CM_OK)
+    status = sum_degrees(&all, error);
+  if (status == CM_OK)
     status = cm_parallel(run, count, bisect_once, &all, error);
   if (status == CM_OK) {
     uint32_t best = 0;
@@ -189,16 +214,20 @@ cm_status cm_bisect(const cm_graph *graph, cm_half half, uint32_t count, uint64_
     cm_free(all.side[t]);
   cm_free(all.side);
   cm_free(all.cut);
+  cm_free(all.degree);
   return status;
 }
 
 /* ---- recursion ---- */
 
-/* A set of vertices still to be split: a range of one shared array. */
+/* A set of vertices still to be split: a range of one shared array, and the graph of these alone, so that what was cut
+ * once is not read again. */
 typedef struct piece {
   uint32_t begin, end; /* in recursion->vertex */
   uint32_t parts;      /* that it is to become; 0: as the capacity asks */
   uint64_t node;       /* number in the tree of pieces, for its random stream */
+  const cm_graph *graph; /* NULL: it is finished */
+  cm_graph *own;         /* the same where the piece has it freed: not that of the first */
 } piece;
 
 typedef struct recursion {
@@ -206,45 +235,27 @@ typedef struct recursion {
   const cm_partition_options *options;
   cm_run *run;
   uint32_t *vertex;  /* [vertices] pieces as ranges */
-  uint32_t *scratch; /* [vertices] for cm_graph_induce, then for splitting */
+  uint32_t *local;   /* [vertices] of the piece under way: the vertices of its halves, by its own numbers */
+  uint32_t *scratch; /* [vertices] for splitting, then for cm_graph_induce */
   uint8_t *side;     /* [vertices] */
   piece *stack;      /* [vertices + 1] depth first, left side first */
   uint32_t depth, done;
 } recursion;
 
-/* Splits one piece's range: selected vertices first, order kept inside both. */
+/* Splits one piece's range and local numbers: selected vertices first, order kept inside both. How many are selected. */
 static uint32_t split_range(recursion *r, piece p)
 {
   uint32_t count = p.end - p.begin, left = 0;
   for (uint32_t i = 0; i < count; i++)
     left += r->side[i];
   uint32_t a = 0, b = left;
-  for (uint32_t i = 0; i < count; i++)
-    r->scratch[r->side[i] ? a++ : b++] = r->vertex[p.begin + i];
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t to = r->side[i] ? a++ : b++;
+    r->scratch[to] = r->vertex[p.begin + i];
+    r->local[to] = i;
+  }
   memcpy(r->vertex + p.begin, r->scratch, count * sizeof *r->vertex);
-  return p.begin + left;
-}
-
-static cm_status split(recursion *r, piece p, cm_error *error)
-{
-  cm_graph *graph;
-  uint64_t cut;
-  if (cm_graph_induce(r->graph, r->vertex + p.begin, p.end - p.begin, r->scratch, r->run, &graph, error) != CM_OK)
-    return error->status;
-  uint32_t left_parts = (p.parts + 1) / 2;
-  cm_half half = {.target = graph->vertex_count / 2};
-  if (p.parts > 0)
-    half = (cm_half){.by_size = true,
-                     .target = (uint64_t)((unsigned __int128)graph->size_total * left_parts / p.parts)};
-  cm_status status = cm_bisect(graph, half, r->options->bisection_tries, r->options->seed, CM_STREAM_BISECTION,
-                               p.node, r->run, r->side, &cut, error);
-  cm_graph_free(graph);
-  if (status != CM_OK)
-    return status;
-  uint32_t middle = split_range(r, p);
-  r->stack[r->depth++] = (piece){middle, p.end, p.parts - left_parts, 2 * p.node + 1};
-  r->stack[r->depth++] = (piece){p.begin, middle, left_parts, 2 * p.node};
-  return CM_OK;
+  return left;
 }
 
 static bool finished(const recursion *r, piece p)
@@ -259,28 +270,70 @@ static bool finished(const recursion *r, piece p)
   return size <= r->options->capacity;
 }
 
+/* Puts one half of a piece on the stack. */
+static cm_status push_half(recursion *r, piece whole, piece half, cm_error *error)
+{
+  if (!finished(r, half) && cm_graph_induce(whole.graph, r->local + (half.begin - whole.begin), half.end - half.begin,
+                                            r->scratch, r->run, &half.own, error) != CM_OK)
+    return error->status;
+  half.graph = half.own;
+  r->stack[r->depth++] = half;
+  return CM_OK;
+}
+
+static cm_status split(recursion *r, piece p, cm_error *error)
+{
+  const cm_graph *graph = p.graph;
+  uint64_t cut;
+  uint32_t left_parts = (p.parts + 1) / 2;
+  cm_half half = {.target = graph->vertex_count / 2};
+  if (p.parts > 0)
+    half = (cm_half){.by_size = true,
+                     .target = (uint64_t)((unsigned __int128)graph->size_total * left_parts / p.parts)};
+  if (cm_bisect(graph, half, r->options->bisection_tries, r->options->seed, CM_STREAM_BISECTION, p.node, r->run, r->side,
+                &cut, error) != CM_OK)
+    return error->status;
+  uint32_t middle = p.begin + split_range(r, p);
+  if (push_half(r, p, (piece){middle, p.end, p.parts - left_parts, 2 * p.node + 1, NULL, NULL}, error) != CM_OK)
+    return error->status;
+  return push_half(r, p, (piece){p.begin, middle, left_parts, 2 * p.node, NULL, NULL}, error);
+}
+
+static void settle(recursion *r, piece p, uint32_t *part, uint32_t *next)
+{
+  for (uint32_t i = p.begin; i < p.end; i++)
+    part[r->vertex[i]] = *next;
+  r->done += p.end - p.begin;
+  *next += p.end > p.begin ? 1 : 0;
+}
+
 static cm_status recurse(recursion *r, uint32_t *part, uint32_t *parts, cm_error *error)
 {
   uint32_t n = r->graph->vertex_count, next = 0;
+  cm_status status = CM_OK;
   for (uint32_t v = 0; v < n; v++)
     r->vertex[v] = v;
-  if (n > 0)
-    r->stack[r->depth++] = (piece){0, n, r->options->parts, 1};
-  while (r->depth > 0) {
+  if (n > 0) {
+    piece first = {0, n, r->options->parts, 1, NULL, NULL};
+    first.graph = finished(r, first) ? NULL : r->graph;
+    r->stack[r->depth++] = first;
+  }
+  while (r->depth > 0 && status == CM_OK) {
     piece p = r->stack[--r->depth];
-    if (!finished(r, p)) {
-      if (split(r, p, error) != CM_OK ||
-          cm_run_progress(r->run, (double)r->done / n, -1, n, NAN, error) != CM_OK)
-        return error->status;
+    if (p.graph == NULL) {
+      settle(r, p, part, &next);
       continue;
     }
-    for (uint32_t i = p.begin; i < p.end; i++)
-      part[r->vertex[i]] = next;
-    r->done += p.end - p.begin;
-    next += p.end > p.begin ? 1 : 0;
+    status = split(r, p, error);
+    if (status == CM_OK)
+      status = cm_run_progress(r->run, (double)r->done / n, -1, n, NAN, error);
+    cm_graph_free(p.own);
   }
-  *parts = next;
-  return CM_OK;
+  while (r->depth > 0)
+    cm_graph_free(r->stack[--r->depth].own);
+  if (status == CM_OK)
+    *parts = next;
+  return status;
 }
 
 cm_status cm_bisect_recursively(const cm_graph *graph, const cm_partition_options *options, cm_run *run,
@@ -294,6 +347,8 @@ cm_status cm_bisect_recursively(const cm_graph *graph, const cm_partition_option
                      (unsigned long long)options->capacity);
   cm_status status = CM_NEW(run->memory, r.vertex, n, error);
   if (status == CM_OK)
+    status = CM_NEW(run->memory, r.local, n, error);
+  if (status == CM_OK)
     status = CM_NEW(run->memory, r.scratch, n, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, r.side, n, error);
@@ -302,6 +357,7 @@ cm_status cm_bisect_recursively(const cm_graph *graph, const cm_partition_option
   if (status == CM_OK)
     status = recurse(&r, part, parts, error);
   cm_free(r.vertex);
+  cm_free(r.local);
   cm_free(r.scratch);
   cm_free(r.side);
   cm_free(r.stack);

@@ -7,19 +7,21 @@
 #include "core/base/file.h"
 #include "core/base/random.h"
 #include "core/base/threads.h"
+#include "core/partition/graph_gather.h"
+#include "core/partition/graph_rows.h"
 
 enum { CHECK_EVERY = 4096 };
 
 /* The neighbour that v pairs with, or v itself. */
-static uint32_t choose_mate(const cm_graph *graph, const cm_partition_options *options, cm_matching matching,
-                            const uint32_t *mate, uint32_t v, cm_random *random, uint64_t *weight)
+static uint32_t choose_mate(const cm_graph *graph, const cm_graph_row *row, const cm_partition_options *options,
+                            cm_matching matching, const uint32_t *mate, uint32_t v, cm_random *random, uint64_t *weight)
 {
   uint64_t heaviest = 0;
   uint32_t chosen = v, equals = 0;
   bool any_edge = false;
-  for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++) {
-    uint32_t u = graph->neighbour[i];
-    uint64_t w = graph->weight[i];
+  for (uint64_t i = 0; i < row->count; i++) {
+    uint32_t u = row->neighbour[i];
+    uint64_t w = row->weight[i];
     if (any_edge && w < heaviest)
       continue;
     bool fits = mate[u] == u && ((uint64_t)graph->size[u] + graph->size[v]) * options->coarsening_share <=
@@ -40,29 +42,25 @@ static uint32_t choose_mate(const cm_graph *graph, const cm_partition_options *o
   return chosen;
 }
 
-cm_status cm_match(const cm_graph *graph, const cm_partition_options *options, cm_matching matching, uint32_t level,
-                   uint32_t try, cm_run *run, uint32_t *mate, uint32_t *pairs, uint64_t *removed, cm_error *error)
+static cm_status pair(cm_graph_rows *rows, const cm_partition_options *options, cm_matching matching, cm_random *random,
+                      const uint32_t *order, cm_run *run, uint32_t *mate, uint32_t *pairs, uint64_t *removed,
+                      cm_error *error)
 {
-  uint32_t *order;
-  if (CM_NEW(run->memory, order, graph->vertex_count, error) != CM_OK)
-    return error->status;
-  cm_random random;
-  cm_random_init(&random, options->coarsening_seed, CM_STREAM_COARSENING, (uint64_t)level << 32 | try);
-  cm_random_permutation(&random, order, graph->vertex_count);
-  uint32_t count = 0;
+  uint32_t vertices = rows->graph->vertex_count, count = 0;
   uint64_t weight_sum = 0;
-  for (uint32_t v = 0; v < graph->vertex_count; v++)
+  for (uint32_t v = 0; v < vertices; v++)
     mate[v] = v;
-  for (uint32_t i = 0; i < graph->vertex_count; i++) {
+  for (uint32_t i = 0; i < vertices; i++) {
     uint32_t v = order[i];
-    if (i % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK) {
-      cm_free(order);
+    cm_graph_row row;
+    if (i % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
       return error->status;
-    }
     if (mate[v] != v)
       continue;
+    if (cm_graph_row_of(rows, v, &row, error) != CM_OK)
+      return error->status;
     uint64_t weight;
-    uint32_t u = choose_mate(graph, options, matching, mate, v, &random, &weight);
+    uint32_t u = choose_mate(rows->graph, &row, options, matching, mate, v, random, &weight);
     if (u == v)
       continue;
     mate[v] = u;
@@ -70,9 +68,88 @@ cm_status cm_match(const cm_graph *graph, const cm_partition_options *options, c
     count++;
     weight_sum += weight;
   }
-  cm_free(order);
   *pairs = count;
   *removed = weight_sum;
+  return CM_OK;
+}
+
+cm_status cm_match(const cm_graph *graph, const cm_partition_options *options, cm_matching matching, uint32_t level,
+                   uint32_t try, cm_run *run, uint32_t *mate, uint32_t *pairs, uint64_t *removed, cm_error *error)
+{
+  uint32_t *order;
+  cm_graph_rows rows = {0};
+  cm_random random;
+  cm_random_init(&random, options->coarsening_seed, CM_STREAM_COARSENING, (uint64_t)level << 32 | try);
+  cm_status status = CM_NEW(run->memory, order, graph->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_graph_rows_new(graph, run, &rows, error);
+  if (status == CM_OK) {
+    cm_random_permutation(&random, order, graph->vertex_count);
+    status = pair(&rows, options, matching, &random, order, run, mate, pairs, removed, error);
+  }
+  cm_graph_rows_free(&rows);
+  cm_free(order);
+  return status;
+}
+
+/* ---- what the heaviest edges are ---- */
+
+/* Where graphs would not become so many times smaller, they are read as they are. */
+enum { RECORDS_SHARE = 4 };
+
+/* Entries of row v that weigh no less than any before them; copies them to neighbour and weight unless those are NULL. */
+static uint64_t find_records(const cm_graph *graph, uint32_t v, uint32_t *neighbour, uint64_t *weight)
+{
+  uint64_t count = 0, heaviest = 0;
+  for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++) {
+    if (graph->weight[i] < heaviest)
+      continue;
+    heaviest = graph->weight[i];
+    if (neighbour != NULL) {
+      neighbour[count] = graph->neighbour[i];
+      weight[count] = heaviest;
+    }
+    count++;
+  }
+  return count;
+}
+
+static cm_status copy_records(const cm_graph *graph, cm_run *run, cm_graph *kept, cm_error *error)
+{
+  for (uint32_t v = 0; v < graph->vertex_count; v++) {
+    uint64_t at = kept->first[v];
+    kept->size[v] = graph->size[v];
+    kept->first[v + 1] = at + find_records(graph, v, kept->neighbour + at, kept->weight + at);
+    if (v % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* The graph with those entries alone: CM_MATCHING_HEAVIEST looks at no others, and so every try but reads the few. NULL
+ * where they are not few. */
+static cm_status keep_records(const cm_graph *graph, cm_run *run, cm_graph **kept, cm_error *error)
+{
+  uint64_t count = 0;
+  cm_graph *made;
+  for (uint32_t v = 0; v < graph->vertex_count; v++) {
+    count += find_records(graph, v, NULL, NULL);
+    if (count > graph->entry_count / RECORDS_SHARE) {
+      *kept = NULL;
+      return CM_OK;
+    }
+    if (v % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
+      return error->status;
+  }
+  cm_status status = cm_graph_new(run, graph->vertex_count, count, &made, error);
+  if (status != CM_OK)
+    return status;
+  status = copy_records(graph, run, made, error);
+  if (status != CM_OK) {
+    cm_graph_free(made);
+    return status;
+  }
+  *kept = made;
   return CM_OK;
 }
 
@@ -109,7 +186,16 @@ static uint32_t number_pairs(const uint32_t *mate, uint32_t vertices, uint32_t *
 static cm_status match_all(tries *all, uint32_t *best, bool *shrinks, cm_error *error)
 {
   const cm_partition_options *options = all->options;
-  cm_status status = cm_parallel(all->run, options->coarsening_tries, match_once, all, error);
+  const cm_graph *whole = all->graph;
+  cm_graph *kept = NULL;
+  cm_status status = CM_OK;
+  if (all->matching == CM_MATCHING_HEAVIEST)
+    status = keep_records(whole, all->run, &kept, error);
+  all->graph = kept != NULL ? kept : whole;
+  if (status == CM_OK)
+    status = cm_parallel(all->run, options->coarsening_tries, match_once, all, error);
+  all->graph = whole;
+  cm_graph_free(kept);
   *best = 0;
   for (uint32_t t = 1; status == CM_OK && t < options->coarsening_tries; t++)
     if (all->removed[t] > all->removed[*best])
@@ -160,7 +246,7 @@ static cm_status mark_available(const char *folder, uint32_t level, cm_error *er
   return mark != NULL && fclose(mark) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot write", path);
 }
 
-cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint64_t weight_scale,
+cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint64_t weight_scale, bool stored,
                      const char *folder, cm_run *run, uint32_t *levels, cm_error *error)
 {
   cm_run_phase(run, "coarsen");
@@ -187,7 +273,7 @@ cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint
     graph = coarse;
     status = cm_path(path, error, "%s/level-%u.zip", folder, level + 1);
     if (status == CM_OK)
-      status = cm_graph_save(graph, parent, finer_count, weight_scale, path, run, error);
+      status = cm_graph_save(graph, parent, finer_count, weight_scale, stored, path, run, error);
     cm_free(parent);
     level++;
     if (status == CM_OK && available)

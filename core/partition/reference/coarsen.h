@@ -21,10 +21,11 @@ cm_status cm_match(const cm_graph *graph, const cm_partition_options *options, c
 cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *options, uint32_t level,
                            cm_run *run, uint32_t *parent, cm_graph **coarse, bool *available, cm_error *error);
 
-/* All levels below a finest graph, each written to folder/level-N.zip (N = 1, 2, ...); *levels says how many. Beside a
+/* All levels below a finest graph, each written to folder/level-N.zip (N = 1, 2, ...), packed unless `stored`; *levels
+ * says how many. Beside a
  * level that CM_MATCHING_AUTO matched by CM_MATCHING_AVAILABLE lies an empty file available-N.
  * Frees `finest` as soon as it is no longer needed. Opens phase "coarsen". */
-cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint64_t weight_scale,
+cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint64_t weight_scale, bool stored,
                      const char *folder, cm_run *run, uint32_t *levels, cm_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/random.h"
+#include "core/partition/graph_rows.h"
 
 enum { CHECK_EVERY = 4096 };
 
@@ -24,6 +25,7 @@ typedef struct refinement {
   uint64_t *size;   /* [parts] */
   uint32_t *filled; /* [parts] number of vertices */
   neighbourhood around;
+  cm_graph_rows rows;
 } refinement;
 
 static void refinement_free(refinement *r)
@@ -33,6 +35,7 @@ static void refinement_free(refinement *r)
   cm_free(r->around.weight);
   cm_free(r->around.touched);
   cm_free(r->around.seen);
+  cm_graph_rows_free(&r->rows);
 }
 
 static cm_status refinement_new(const cm_graph *graph, const cm_partition_options *options, cm_run *run,
@@ -42,7 +45,7 @@ static cm_status refinement_new(const cm_graph *graph, const cm_partition_option
   if (CM_NEW(run->memory, r.size, parts, error) != CM_OK || CM_NEW(run->memory, r.filled, parts, error) != CM_OK ||
       CM_NEW(run->memory, r.around.weight, parts, error) != CM_OK ||
       CM_NEW(run->memory, r.around.touched, parts, error) != CM_OK ||
-      CM_NEW(run->memory, r.around.seen, parts, error) != CM_OK) {
+      CM_NEW(run->memory, r.around.seen, parts, error) != CM_OK || cm_graph_rows_new(graph, run, &r.rows, error) != CM_OK) {
     refinement_free(&r);
     return error->status;
   }
@@ -54,7 +57,7 @@ static cm_status refinement_new(const cm_graph *graph, const cm_partition_option
   return CM_OK;
 }
 
-static void look_around(refinement *r, uint32_t v)
+static cm_status look_around(refinement *r, uint32_t v, cm_error *error)
 {
   neighbourhood *around = &r->around;
   for (uint32_t i = 0; i < around->count; i++) {
@@ -62,14 +65,18 @@ static void look_around(refinement *r, uint32_t v)
     around->seen[around->touched[i]] = 0;
   }
   around->count = 0;
-  for (uint64_t i = r->graph->first[v]; i < r->graph->first[v + 1]; i++) {
-    uint32_t p = r->part[r->graph->neighbour[i]];
+  cm_graph_row row;
+  if (cm_graph_row_of(&r->rows, v, &row, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < row.count; i++) {
+    uint32_t p = r->part[row.neighbour[i]];
     if (!around->seen[p]) {
       around->seen[p] = 1;
       around->touched[around->count++] = p;
     }
-    around->weight[p] += r->graph->weight[i];
+    around->weight[p] += row.weight[i];
   }
+  return CM_OK;
 }
 
 static bool has_room(const refinement *r, uint32_t v, uint32_t p)
@@ -118,7 +125,8 @@ static cm_status refine_once(refinement *r, uint32_t level, uint32_t pass, uint3
       return error->status;
     if (r->options->parts > 0 && r->filled[own] == 1)
       continue;
-    look_around(r, v);
+    if (look_around(r, v, error) != CM_OK)
+      return error->status;
     uint64_t weight_own = r->around.weight[own];
     uint32_t to = best_part(r, v, weight_own);
     if (to == own)
@@ -181,7 +189,8 @@ static cm_status relieve(refinement *r, uint32_t full, const uint32_t *member, u
       uint32_t v = member[i];
       if (r->part[v] != full || r->graph->size[v] == 0)
         continue;
-      look_around(r, v);
+      if (look_around(r, v, error) != CM_OK)
+        return error->status;
       uint32_t to = refuge(r, v);
       int64_t cost = (int64_t)r->around.weight[full] - (int64_t)r->around.weight[to];
       if (to != full && cost < least) {

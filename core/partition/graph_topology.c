@@ -1,0 +1,177 @@
+/* The graph of a topology's synapses. A directed one is turned round slice by slice: for a range of vertices, the pins
+ * that point to them, taken from all nets in order. What a slice needs at once is bounded, and nothing is written all
+ * over memory or a file. What can fail: memory, time, cancel. */
+#include "core/partition/graph.h"
+
+#include "core/partition/graph_gather.h"
+
+enum { CHECK_EVERY = 4096 };
+
+/* Pins of a slice at most, where the memory has no limit; with one, so many of its bytes. */
+enum { SLICE_PINS = 1 << 25, SLICE_SHARE = 8 };
+
+/* The pins that point to the vertices begin .. end - 1, by target. */
+typedef struct slice {
+  const cm_topology *topology;
+  cm_run *run;
+  uint64_t *first;  /* [vertices + 2] where a vertex's pins start among all; one place ahead from `end` on */
+  uint32_t begin, end;
+  uint64_t base;    /* pins before the slice */
+  uint64_t room;    /* pins in a slice at most */
+  uint32_t *net;    /* [room] */
+  uint32_t *weight; /* [room] only when pins have weights of their own */
+} slice;
+
+static void slice_free(slice *in)
+{
+  cm_free(in->first);
+  cm_free(in->net);
+  cm_free(in->weight);
+}
+
+/* Two places ahead, so that filling moves each start to where it belongs. */
+static cm_status count_pins(slice *in, cm_error *error)
+{
+  const cm_topology *t = in->topology;
+  uint64_t most = 0;
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
+      uint64_t count = ++in->first[(size_t)t->pin[i] + 2];
+      most = count > most ? count : most;
+    }
+    if (e % CHECK_EVERY == 0 && cm_run_check(in->run, error) != CM_OK)
+      return error->status;
+  }
+  for (size_t v = 2; v <= (size_t)t->vertex_count + 1; v++)
+    in->first[v] += in->first[v - 1];
+  in->room = in->room > most ? in->room : most;
+  in->room = in->room < t->pin_count ? in->room : t->pin_count;
+  return CM_OK;
+}
+
+static cm_status slice_new(const cm_topology *topology, cm_run *run, slice *made, cm_error *error)
+{
+  slice in = {.topology = topology, .run = run, .room = SLICE_PINS};
+  uint64_t bytes = topology->pin_weight != NULL ? 8 : 4;
+  if (run->memory != NULL && run->memory->limit_bytes != 0 && run->memory->limit_bytes / SLICE_SHARE / bytes < in.room)
+    in.room = run->memory->limit_bytes / SLICE_SHARE / bytes;
+  cm_status status = CM_NEW(run->memory, in.first, (size_t)topology->vertex_count + 2, error);
+  if (status == CM_OK)
+    status = count_pins(&in, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, in.net, in.room, error);
+  if (status == CM_OK && topology->pin_weight != NULL)
+    status = CM_NEW(run->memory, in.weight, in.room, error);
+  if (status != CM_OK) {
+    slice_free(&in);
+    return status;
+  }
+  *made = in;
+  return CM_OK;
+}
+
+/* Goes on to the slice that begins where the last one ended: as many vertices as there is room for. */
+static cm_status slice_next(slice *in, cm_error *error)
+{
+  const cm_topology *t = in->topology;
+  in->begin = in->end;
+  in->base = in->first[(size_t)in->begin + 1];
+  while (in->end < t->vertex_count && in->first[(size_t)in->end + 2] - in->base <= in->room)
+    in->end++;
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    uint64_t end = t->net_first[e + 1];
+    for (uint64_t i = cm_topology_first_pin(t, e, in->begin); i < end && t->pin[i] < in->end; i++) {
+      uint64_t at = in->first[(size_t)t->pin[i] + 1]++ - in->base;
+      in->net[at] = e;
+      if (in->weight != NULL)
+        in->weight[at] = t->pin_weight[i];
+    }
+    if (e % CHECK_EVERY == 0 && cm_run_check(in->run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* The rows of the slice's vertices: what they send, from net *net on, and what is sent to them. */
+static cm_status fill_slice(const slice *in, uint32_t *net, cm_graph *graph, uint64_t *room, cm_gatherer *gathered,
+                            cm_error *error)
+{
+  const cm_topology *t = in->topology;
+  for (uint32_t v = in->begin; v < in->end; v++) {
+    for (; *net < t->net_count && cm_topology_source(t, *net) == v; ++*net)
+      for (uint64_t i = t->net_first[*net]; i < t->net_first[*net + 1]; i++)
+        if (t->pin[i] != v)
+          cm_gather(gathered, t->pin[i], cm_topology_pin_weight(t, *net, i));
+    for (uint64_t j = in->first[v] - in->base; j < in->first[v + 1] - in->base; j++) {
+      uint32_t source = cm_topology_source(t, in->net[j]);
+      if (source != v)
+        cm_gather(gathered, source, in->weight != NULL ? in->weight[j] : cm_topology_net_weight(t, in->net[j]));
+    }
+    if (cm_gatherer_append(gathered, graph, v, room, in->run, error) != CM_OK ||
+        (v % CHECK_EVERY == 0 && cm_run_check(in->run, error) != CM_OK))
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status fill_from_directed(const cm_topology *topology, cm_graph *graph, cm_gatherer *gathered, cm_run *run,
+                                    cm_error *error)
+{
+  slice in;
+  uint64_t room = graph->entry_count;
+  uint32_t net = 0;
+  if (slice_new(topology, run, &in, error) != CM_OK)
+    return error->status;
+  graph->entry_count = 0;
+  cm_status status = CM_OK;
+  while (status == CM_OK && in.end < topology->vertex_count) {
+    status = slice_next(&in, error);
+    if (status == CM_OK)
+      status = fill_slice(&in, &net, graph, &room, gathered, error);
+  }
+  slice_free(&in);
+  return status;
+}
+
+static cm_status fill_from_undirected(const cm_topology *topology, cm_graph *graph, cm_run *run, cm_error *error)
+{
+  for (uint32_t v = 0; v < topology->vertex_count; v++) {
+    for (uint64_t i = topology->net_first[v]; i < topology->net_first[v + 1]; i++) {
+      graph->neighbour[i] = topology->pin[i];
+      graph->weight[i] = cm_topology_pin_weight(topology, v, i);
+      graph->weight_total += graph->weight[i];
+    }
+    graph->first[v + 1] = topology->net_first[v + 1];
+    if (v % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+cm_status cm_graph_from_topology(const cm_topology *topology, cm_run *run, cm_graph **graph, cm_error *error)
+{
+  cm_graph *made;
+  uint64_t entries = topology->directed ? 2 * topology->pin_count : topology->pin_count;
+  if (cm_graph_new(run, topology->vertex_count, entries, &made, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < made->vertex_count; v++)
+    made->size[v] = cm_topology_size(topology, v);
+  cm_status status;
+  if (topology->directed) {
+    cm_gatherer gathered = {0};
+    status = cm_gatherer_new(run, made->vertex_count, &gathered, error);
+    if (status == CM_OK) {
+      status = fill_from_directed(topology, made, &gathered, run, error);
+      cm_gatherer_free(&gathered);
+    }
+  } else
+    status = fill_from_undirected(topology, made, run, error);
+  if (status == CM_OK)
+    status = cm_graph_finish(made, run, error);
+  if (status != CM_OK) {
+    cm_graph_free(made);
+    return status;
+  }
+  *graph = made;
+  return CM_OK;
+}
