@@ -104,6 +104,18 @@ static bool read_condition(cm_request *request, char *buffer, const char **tag)
   return cm_request_if_match(request, buffer, CM_CHIP_TAG_MAX);
 }
 
+/* If-None-Match of a PUT: *, or none. False: the reply is set. */
+static bool read_only_new(cm_request *request, bool *only_new)
+{
+  const char *text = cm_request_header(request, "If-None-Match");
+  *only_new = text != NULL && strcmp(text, "*") == 0;
+  if (text == NULL || *only_new)
+    return true;
+  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                   "If-None-Match of a PUT must be *: only where there is no chip of this name");
+  return false;
+}
+
 static void reply_failure(cm_request *request, bool mismatch, const cm_error *error)
 {
   if (mismatch)
@@ -123,7 +135,7 @@ void cm_put_chip(cm_request *request)
                      "a chip's name has letters, digits, '.', '_' and '-', at most %d of them", CM_CHIP_NAME_MAX - 1);
     return;
   }
-  if (!read_condition(request, tag, &change.if_match) ||
+  if (!read_condition(request, tag, &change.if_match) || !read_only_new(request, &change.only_new) ||
       !cm_access_owner(request, cm_request_query(request, "visibility"), &change.owner))
     return;
   cm_status status = read_chip(request, change.name, &text, &error);

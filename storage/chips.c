@@ -56,7 +56,7 @@ typedef struct chip_work {
   const cm_owner *owner;
   const cm_viewer *viewer;
   char *found;
-  bool preset, created, mismatch;
+  bool preset, created, mismatch, only_new;
   cm_chip *chip;
 } chip_work;
 
@@ -123,6 +123,10 @@ static cm_status check_match(chip_work *work, const char *text, cm_error *error)
 {
   char tag[CM_CHIP_TAG_MAX];
   work->mismatch = false;
+  if (work->only_new && text != NULL) {
+    work->mismatch = true;
+    return cm_fail(error, CM_CONFLICT, "there is a chip \"%.64s\" already", work->name);
+  }
   if (work->if_match == NULL)
     return CM_OK;
   work->mismatch = true;
@@ -213,7 +217,8 @@ static cm_status change(cm_store *store, cm_database_work work, chip_work *conte
 
 cm_status cm_chips_put(cm_store *store, const cm_chip_change *wanted, bool *created, bool *mismatch, cm_error *error)
 {
-  chip_work work = {.name = wanted->name, .owner = &wanted->owner, .viewer = wanted->viewer, .text = wanted->text, .if_match = wanted->if_match};
+  chip_work work = {.name = wanted->name, .owner = &wanted->owner, .viewer = wanted->viewer, .text = wanted->text, .if_match = wanted->if_match,
+                    .only_new = wanted->only_new};
   if (change(store, put, &work, mismatch, error) != CM_OK)
     return error->status;
   *created = work.created;

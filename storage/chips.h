@@ -31,10 +31,11 @@ typedef struct cm_chip_change {
   const cm_viewer *viewer;  /* who changes an old one; NULL: may */
   const char *text;     /* a description that cm_chip_parse has accepted */
   const char *if_match; /* only while the chip has this entity tag ("*": any chip); NULL: no matter */
+  bool only_new;        /* only where there is no chip of this name */
 } cm_chip_change;
 
-/* Stores a description. CM_CONFLICT: *mismatch (if_match does not hold), or the name is a preset's or of a chip that the viewer may not change, or the chip is another
- * one now and a queued or running job or a lease needs it, or taken cores would fall outside it (they are named). Cores
+/* Stores a description. CM_CONFLICT: *mismatch (if_match or only_new does not hold), or the name is a preset's or of a chip that the viewer may
+ * not change, or the chip is another one now and a queued or running job or a lease needs it, or taken cores would fall outside it (they are named). Cores
  * that are taken or broken stay so. */
 cm_status cm_chips_put(cm_store *store, const cm_chip_change *change, bool *created, bool *mismatch, cm_error *error);
 

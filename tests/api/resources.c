@@ -593,6 +593,11 @@ START_TEST(chips_change_only_as_seen)
   ck_assert_int_eq(json_integer_value(json_array_get(json_object_get(reply.json, "cores"), 0)), 5);
   snprintf(tag, sizeof tag, "%s", test_header(&reply, "etag"));
   test_reply_clear(&reply);
+  const char *const new_only[] = {"If-None-Match: *", NULL}, *const tags[] = {"If-None-Match: \"x\"", NULL};
+  reply = test_problem(test_request(&server, "PUT", "/v1/chips/ours", new_only, "{\"cores\": [6, 4]}", 17), 412, "precondition-failed");
+  test_reply_clear(&reply);
+  test_expect(test_request(&server, "PUT", "/v1/chips/ours", tags, "{\"cores\": [6, 4]}", 17), 400);
+  test_expect(test_request(&server, "PUT", "/v1/chips/fresh", new_only, "{\"cores\": [6, 4]}", 17), 201);
   test_expect(put_if("/v1/chips/ours", "nonsense", "{\"cores\": [6, 4]}"), 400);
   test_expect(put_if("/v1/chips/ours", tag, NULL), 204);
 }
