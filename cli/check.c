@@ -139,7 +139,8 @@ static int check(int argc, char **argv)
   if (status == CM_OK && result.violation_count > 0) {
     for (uint32_t i = 0; i < result.listed && !a.json; i++)
       puts(result.violations[i]);
-    fprintf(stderr, "coremap: the mapping breaks %llu rules\n", (unsigned long long)result.violation_count);
+    fprintf(stderr, "coremap: the mapping breaks %llu rule%s\n", (unsigned long long)result.violation_count,
+            result.violation_count == 1 ? "" : "s");
     exit_status = EXIT_REFUSED;
   } else if (status == CM_OK && difference[0] != '\0') {
     if (!a.json)
