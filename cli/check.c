@@ -7,6 +7,7 @@
 #include "core/mapping/check/again.h"
 #include "core/mapping/check/certificate.h"
 #include "core/mapping/check/routes_check.h"
+#include "core/mapping/map.h"
 
 typedef struct arguments {
   cli_mapped in;
@@ -118,6 +119,8 @@ static int check(int argc, char **argv)
     status = cli_import(a.in.network, a.in.format, &cli.run, &topology, &report, &error);
   char network_id[65];
   uint64_t bytes;
+  if (status == CM_OK)
+    status = cm_mapping_file_set_inputs(a.in.mapping, topology, &cli.run, &error);
   if (status == CM_OK)
     status = cm_file_hash(a.in.network, network_id, &bytes, &error);
   if (status == CM_OK)

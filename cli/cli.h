@@ -45,10 +45,6 @@ cm_status cli_read_options(int *argc, char **argv, cm_error *error);
 /* The value of one of them; NULL: not given. */
 const char *cli_read_option(cm_read_option_id id);
 
-/* The same in a confined child, for formats whose library damaged files may crash. */
-cm_status cli_import_apart(const char *path, const cm_import_hint *hint, cm_run *run, cm_topology **topology,
-                           cm_import_report *report, cm_error *error);
-
 /* Writes a network to `path` (as named on the command line) in the format `to`, or NULL: the one its ending says. */
 cm_status cli_export(const cm_topology *topology, const char *path, const char *to, cm_run *run, cm_error *error);
 

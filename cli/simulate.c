@@ -7,6 +7,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/mapping/check/check.h"
+#include "core/mapping/map.h"
 #include "core/mapping/simulate/request.h"
 
 typedef struct arguments {
@@ -60,6 +61,8 @@ static cm_status simulate(const arguments *a, cli_run *cli, json_t **report, cm_
   cm_status status = cli_chip(a->in.chip, a->in.mesh, &chip, error);
   if (status == CM_OK)
     status = cli_import(a->in.network, a->in.format, &cli->run, &topology, &ignored, error);
+  if (status == CM_OK)
+    status = cm_mapping_file_set_inputs(a->in.mapping, topology, &cli->run, error);
   if (status == CM_OK)
     status = cm_mapping_read_places(a->in.mapping, topology->vertex_count, chip, &cli->run, &part, &parts, &core, error);
   cm_simulate_options options = a->request.options;

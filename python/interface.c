@@ -12,6 +12,8 @@
 #include "core/mapping/export.h"
 #include "core/mapping/map.h"
 #include "core/mapping/picture/picture.h"
+#include "core/network/apart.h"
+#include "core/network/formats.h"
 #include "core/network/import.h"
 
 enum { OCCUPANCY_BYTES_MAX = 1 << 28 };
@@ -120,7 +122,11 @@ static cm_status map_file(const char *path, const json_t *request, told_run *tol
   if (status == CM_OK)
     status = open_occupancy(text_of(request, "occupancy"), r, error);
   if (status == CM_OK)
-    status = cm_import_as(path, &hint, &limits, &told->run, &r->topology, &report, error);
+    status = cm_network_needs_confinement(path, hint.format)
+               ? cm_import_apart(path, &hint, scratch, &told->run, &r->topology, &report, error)
+               : cm_import_as(path, &hint, &limits, &told->run, &r->topology, &report, error);
+  if (status == CM_OK)
+    status = cm_map_options_set_inputs(options, r->topology, told->run.memory, error);
   if (status == CM_OK)
     status = cm_file_hash(path, r->network_id, &bytes, error);
   const cm_map_input input = {.topology = r->topology, .chip = r->chip, .occupancy = r->occupancy, .options = options,

@@ -1,9 +1,13 @@
-/* The C interface of the Python package: opaque results, and JSON texts for options, reports and problems. Only these symbols
+/* The C interface, which the Python package uses too: opaque results, and JSON texts for options, reports and problems. Only these symbols
  * show outside the shared library (interface.map). */
 #ifndef COREMAP_INTERFACE_H
 #define COREMAP_INTERFACE_H
 
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct coremap_result coremap_result;
 
@@ -29,5 +33,9 @@ int coremap_write(const coremap_result *result, const char *what, const char *pa
 
 void coremap_result_free(coremap_result *result);
 void coremap_free(char *text);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -22,6 +22,23 @@ export function viridis(t) {
   return VIRIDIS[low].map((channel, i) => Math.round(channel + (VIRIDIS[low + 1][i] - channel) * share));
 }
 
+/** Colours of populations, by their number, as pictures have them (docs/pictures.md). */
+const KINDS = [
+  [0, 114, 178],
+  [230, 159, 0],
+  [0, 158, 115],
+  [204, 121, 167],
+  [213, 94, 0],
+  [86, 180, 233],
+  [240, 228, 66],
+  [120, 94, 240],
+  [100, 100, 100],
+  [128, 64, 0],
+  [0, 80, 60],
+  [180, 30, 90],
+];
+export const kindColour = (number) => KINDS[number % KINDS.length];
+
 /** [r, g, b] as one pixel of image data seen as Uint32 (every browser's machine is little endian). */
 export const pixel = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 

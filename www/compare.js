@@ -3,7 +3,7 @@
 import { union } from './colour.js';
 import { announce, element, fill, setText } from './dom.js';
 import { count, partsText, shortId } from './format.js';
-import { LAYERS } from './layers.js';
+import { LAYERS, layersOf } from './layers.js';
 import { MAP_HELP, networkLine, startView } from './mapping.js';
 import { Model } from './model.js';
 import { layerSwitch, Legend, Picture } from './picture.js';
@@ -16,7 +16,8 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
   const linked = models[0].width === models[1].width && models[0].height === models[1].height;
   const shared = new View(models[0].width, models[0].height);
   const views = [shared, linked ? shared : new View(models[1].width, models[1].height)];
-  let layer = LAYERS.find((entry) => entry.id === query.get('layer')) ?? LAYERS[0];
+  const layers = layersOf({}); // populations of two networks are not the same ones
+  let layer = layers.find((entry) => entry.id === query.get('layer')) ?? LAYERS[0];
   const logarithmic = element('input', { type: 'checkbox', onchange: () => present() });
 
   const sides = models.map((model, i) => {
@@ -107,7 +108,7 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
     element(
       'div',
       { class: 'map-tools panel' },
-      layerSwitch(layer.id, (chosen) => {
+      layerSwitch(layers, layer.id, (chosen) => {
         layer = chosen;
         replaceQuery(new URLSearchParams(layer === LAYERS[0] ? {} : { layer: layer.id }));
         announce(`Layer ${chosen.label}`);

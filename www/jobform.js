@@ -115,6 +115,17 @@ const OPTIONS = [
     control: () => whole('part-size', 'the chip’s limit', 1, 4294967295),
   },
   {
+    name: 'inputs',
+    for: 'map',
+    more: true,
+    label: 'Inputs of the network',
+    control: () =>
+      select('inputs', [
+        ['', 'relay: each takes room on a core'],
+        ['outside', 'outside: axons from the chip’s border'],
+      ]),
+  },
+  {
     name: 'step_budget_ns',
     for: 'map',
     more: true,

@@ -44,8 +44,20 @@ export const LAYERS = [
     // Packets also pass cores that host no neurons; only where nothing passes is there nothing to show.
     values: (cores) => Float64Array.from(cores.congestion, (value) => (value > 0 ? value : NaN)),
   },
+  {
+    id: 'population',
+    label: 'Layers',
+    unit: '',
+    kinds: true, // values are numbers of the mapping's populations
+    values: (cores, { populations }) =>
+      Float64Array.from(cores.part, (part) => (part === NO_PART ? NaN : populations.of_parts[part])),
+  },
   { id: 'occupancy', label: 'Occupancy', unit: '', categories: true },
 ];
+
+/** The layers that a mapping can show: one of a network without populations has none to colour by. */
+export const layersOf = (summary) =>
+  LAYERS.filter((layer) => !layer.kinds || summary.populations?.of_parts?.length > 0);
 
 export const FREE = 0,
   HERE = 1,

@@ -4,7 +4,7 @@ import { createJob, listJobs, networkName } from './api.js';
 import { CorePanel } from './corepanel.js';
 import { announce, element, fill, setText } from './dom.js';
 import { count, partsText, shortId, si } from './format.js';
-import { LAYERS } from './layers.js';
+import { LAYERS, layersOf } from './layers.js';
 import { Model } from './model.js';
 import { layerSwitch, Legend, Picture } from './picture.js';
 import { problemNode } from './problemnode.js';
@@ -17,6 +17,7 @@ import {
   kindsTable,
   metricsTable,
   paretoSection,
+  populationsTable,
   stepLine,
   waysTable,
 } from './tables.js';
@@ -104,7 +105,8 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   const view = new View(model.width, model.height);
   const { summary } = model;
   const { tried, pareto, ...report } = summary.report ?? {};
-  let layer = LAYERS.find((entry) => entry.id === query.get('layer')) ?? LAYERS[0];
+  const layers = layersOf(summary);
+  let layer = layers.find((entry) => entry.id === query.get('layer')) ?? LAYERS[0];
 
   const picture = new Picture(model, view, {
     label: `Heat map of ${model.chip.name}, ${model.width} by ${model.height} cores`,
@@ -141,9 +143,19 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     await picture.show(layer, { logarithmic: logarithmic.checked });
     if (signal.aborted) return;
     legend.update(picture);
-    logarithmic.disabled = Boolean(layer.categories);
-    setText(busiestTitle, layer.categories ? 'Cores by kind' : 'Busiest cores');
-    fill(busiestBody, layer.categories ? kindsTable(picture) : busiestTable(picture, select));
+    logarithmic.disabled = Boolean(layer.categories || layer.kinds);
+    setText(
+      busiestTitle,
+      layer.kinds ? 'Cores by layer' : layer.categories ? 'Cores by kind' : 'Busiest cores',
+    );
+    fill(
+      busiestBody,
+      layer.kinds
+        ? populationsTable(model)
+        : layer.categories
+          ? kindsTable(picture)
+          : busiestTable(picture, select),
+    );
   }
   view.onChange((what) => {
     if (what === 'selected') {
@@ -197,7 +209,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
         element(
           'div',
           { class: 'map-tools' },
-          layerSwitch(layer.id, (chosen) => {
+          layerSwitch(layers, layer.id, (chosen) => {
             layer = chosen;
             remember();
             announce(`Layer ${chosen.label}`);

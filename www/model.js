@@ -51,10 +51,28 @@ export class Model {
   /** Values and their range of a layer that has a scale. */
   layer(id) {
     if (!this.#values.has(id)) {
-      const values = LAYERS.find((layer) => layer.id === id).values(this.cores);
+      const values = LAYERS.find((layer) => layer.id === id).values(this.cores, this.summary);
       this.#values.set(id, { values, bounds: range(values) });
     }
     return this.#values.get(id);
+  }
+
+  /** Populations that are the largest of some core, with how many cores each: the most first. */
+  get populations() {
+    const { list, of_parts: ofParts } = this.summary.populations;
+    const cores = new Array(list.length).fill(0);
+    for (const number of ofParts) cores[number]++;
+    return list
+      .map((population, number) => ({ ...population, number, cores: cores[number] }))
+      .filter((population) => population.cores > 0)
+      .sort((a, b) => b.cores - a.cores || a.number - b.number);
+  }
+
+  /** The name of the population that most neurons of a core are of; empty: none. */
+  populationOf(core) {
+    const { list, of_parts: ofParts } = this.summary.populations ?? {};
+    const part = this.partOf(core);
+    return part >= 0 && list ? list[ofParts[part]].name : '';
   }
 
   /** The turn rule that the job chose for its routes; empty: the chip's own routing. */

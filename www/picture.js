@@ -1,6 +1,6 @@
 // One mapping's heat map with what belongs to it: the layer painted on it, the legend, the line under it.
 
-import { middle, paint, palette, pixel, position, STEPS, viridis } from './colour.js';
+import { kindColour, middle, paint, palette, pixel, position, STEPS, viridis } from './colour.js';
 import { announce, element, fill, setText } from './dom.js';
 import { count, si } from './format.js';
 import { HeatMap } from './heatmap.js';
@@ -8,17 +8,18 @@ import { BROKEN, FREE, HERE, LAYERS, TAKEN } from './layers.js';
 import { problemWords } from './problem.js';
 
 const COLOURS = palette();
+const POPULATIONS_SHOWN = 24; // names in the legend
 
 /** A CSS colour as computed ("rgb(1, 2, 3)") to channels. */
 const rgb = (text) => (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
 
 /** The row of layer buttons: native radio buttons, so the arrow keys work. */
-export function layerSwitch(chosen, onChoose) {
+export function layerSwitch(layers, chosen, onChoose) {
   return element(
     'fieldset',
     { class: 'segmented' },
     element('legend', { class: 'hidden' }, 'Layer of the heat map'),
-    LAYERS.map((layer) =>
+    layers.map((layer) =>
       element(
         'label',
         {},
@@ -76,7 +77,7 @@ export class Picture {
       }
       if (this.layer !== layer) return; // switched on while waiting
     } else {
-      this.bounds = bounds ?? this.model.layer(layer.id).bounds;
+      this.bounds = layer.kinds ? null : (bounds ?? this.model.layer(layer.id).bounds);
     }
     this.map.broken = layer.categories && this.kinds ? (core) => this.kinds.kind[core] === BROKEN : null;
     this.#paint();
@@ -98,6 +99,10 @@ export class Picture {
         const { kind } = this.kinds;
         for (let i = 0; i < kind.length; i++) this.map.pixels[i] = of[kind[i]];
       }
+    } else if (this.layer.kinds) {
+      const { values } = this.model.layer(this.layer.id);
+      for (let i = 0; i < values.length; i++)
+        this.map.pixels[i] = values[i] === values[i] ? pixel(kindColour(values[i])) : empty;
     } else {
       paint(
         this.model.layer(this.layer.id).values,
@@ -128,6 +133,7 @@ export class Picture {
 
   #figure(core) {
     if (this.layer.categories) return this.model.partOf(core) >= 0 ? String(this.model.partOf(core)) : '';
+    if (this.layer.kinds) return this.model.populationOf(core).slice(0, 8);
     const value = this.model.layer(this.layer.id).values[core];
     return value === value ? si(value) : '';
   }
@@ -145,6 +151,8 @@ export class Picture {
       ];
       return `${where}: ${kind}`;
     }
+    if (this.layer.kinds && part >= 0)
+      return `${where}: part ${part}, ${count(cores.neurons[core])} neurons, most of ${this.model.populationOf(core)}`;
     const congestion = cores.congestion[core];
     if (part < 0) return `${where}: unused${congestion > 0 ? `, ${si(congestion)} packets pass` : ''}`;
     return (
@@ -204,13 +212,20 @@ export class Legend {
 
   update(picture) {
     const { layer, bounds, logarithmic, model } = picture;
-    this.scale.hidden = Boolean(layer.categories);
-    this.names.hidden = !layer.categories;
+    this.scale.hidden = Boolean(layer.categories || layer.kinds);
+    this.names.hidden = !layer.categories && !layer.kinds;
     this.empty.hidden = Boolean(layer.categories);
     if (layer.categories) {
       this.unit.textContent = '';
       this.limit.textContent = '';
       this.#categories(picture.kinds);
+      return;
+    }
+    if (layer.kinds) {
+      this.unit.textContent = 'most neurons of a core';
+      this.limit.textContent = '';
+      this.empty.lastChild.textContent = 'unused';
+      this.#populations(model.populations);
       return;
     }
     setText(this.low, bounds ? si(bounds.min) : '');
@@ -220,6 +235,18 @@ export class Legend {
     const limit = model.limits[layer.limit];
     setText(this.limit, layer.limit ? (limit ? `limit ${count(limit)}` : 'no limit') : '');
     this.empty.lastChild.textContent = layer.id === 'congestion' ? 'nothing passes' : 'unused';
+  }
+
+  #populations(populations) {
+    const shown = populations.slice(0, POPULATIONS_SHOWN);
+    const rest = populations.length - shown.length;
+    fill(
+      this.names,
+      shown.map(({ name, number, cores }) =>
+        element('li', { class: 'legend-key' }, kindSwatch(number), `${name} ${count(cores)}`),
+      ),
+      rest > 0 ? element('li', {}, `and ${count(rest)} more`) : '',
+    );
   }
 
   #categories(kinds) {
@@ -255,6 +282,13 @@ export class Legend {
       row('broken', 'broken', kinds.totals[BROKEN]),
     );
   }
+}
+
+/** The swatch of a population. */
+export function kindSwatch(number) {
+  const swatch = element('i', { class: 'swatch' });
+  swatch.style.backgroundColor = `rgb(${kindColour(number).join(' ')})`;
+  return swatch;
 }
 
 /** CSS colour of a value on a scale (for the swatches of tables). */

@@ -5,7 +5,7 @@ import { element, facts, section } from './dom.js';
 import { count, difference, fragmentText, NONE, percent, si, words } from './format.js';
 import { BROKEN, busiest, FREE, HERE, LAYERS } from './layers.js';
 import { METRICS, metricText, verdict } from './metrics.js';
-import { swatchColour } from './picture.js';
+import { kindSwatch, swatchColour } from './picture.js';
 
 const KEY_FIGURES = [
   'cores_used',
@@ -18,6 +18,7 @@ const KEY_FIGURES = [
   'connectivity',
 ];
 const BUSIEST = 12;
+const POPULATIONS = 200; // rows of the table of layers
 
 export function keyFigures(model) {
   const cores = model.width * model.height;
@@ -436,6 +437,44 @@ export function kindsTable({ model, kinds }) {
             element('td', { class: 'number' }, percent(cores / all)),
           ),
         ),
+      ),
+    ),
+  );
+}
+
+/** Which population most neurons of how many cores are of. */
+export function populationsTable(model) {
+  return scroller(
+    'Cores by layer',
+    element(
+      'table',
+      {},
+      element(
+        'thead',
+        {},
+        element(
+          'tr',
+          {},
+          ['Layer', 'Kind', 'Neurons', 'Cores'].map((name, i) =>
+            element('th', { scope: 'col', class: i > 1 ? 'number' : '' }, name),
+          ),
+        ),
+      ),
+      element(
+        'tbody',
+        {},
+        model.populations
+          .slice(0, POPULATIONS)
+          .map(({ name, kind, neurons, number, cores }) =>
+            element(
+              'tr',
+              {},
+              element('td', {}, kindSwatch(number), name),
+              element('td', {}, kind || NONE),
+              element('td', { class: 'number' }, count(neurons)),
+              element('td', { class: 'number' }, count(cores)),
+            ),
+          ),
       ),
     ),
   );

@@ -175,6 +175,8 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
   cm_mapping *made = NULL;
   if (check_ways(input, error) != CM_OK)
     return error->status;
+  if ((input->options->inputs == CM_INPUTS_OUTSIDE) != (input->topology->outside_count > 0))
+    return cm_fail(error, CM_INTERNAL, "the network's inputs are not what option \"inputs\" says");
   if (input->from != NULL && input->options->communication == CM_MULTICAST) {
     cm_fail(error, CM_BAD_OPTION,
             "what moves when a network is mapped again is placed for unicast: for \"multicast\" map it afresh");

@@ -30,6 +30,16 @@ const char *cm_map_options_from(const cm_map_options *options);
 /* Whether a job with these options coarsens into levels that a cache keeps. */
 bool cm_map_options_coarsen(const cm_map_options *options);
 
+/* Makes of the network's inputs what option "inputs" says, in place: to be called before cm_map and whatever else sees the
+ * network. Errors as cm_topology_set_outside. */
+cm_status cm_map_options_set_inputs(const cm_map_options *options, cm_topology *topology, cm_memory *memory, cm_error *error);
+
+/* The same for a mapping that is there: `summary` is its file without bulk. */
+cm_status cm_mapping_set_inputs(const json_t *summary, cm_topology *topology, cm_memory *memory, cm_error *error);
+
+/* The same for the mapping in a file (core/mapping/check/check.h reads it), which is only opened for networks with inputs. */
+cm_status cm_mapping_file_set_inputs(const char *path, cm_topology *topology, cm_run *run, cm_error *error);
+
 /* Sets seed, threads, deadline and memory limit of a run from the options. */
 void cm_map_options_apply(const cm_map_options *options, cm_run *run);
 

@@ -41,6 +41,9 @@ typedef struct cm_metrics {
   double port_load_max;                   /* packets through the busiest inlet or outlet of a core */
   double multicast_port_load_max;         /* the same when an axon's packet leaves its core once */
   double saturation_load;                 /* steps a ns at which the busiest port or link is full */
+  /* Inputs outside the chip: how many, their packets, and what these do between the border and the core where they come in. */
+  uint32_t outside_inputs;
+  double border_packets, border_hops, border_energy_pj;
   char step_limit[CM_STEP_LIMIT_MAX];     /* what holds the step up, in words */
 } cm_metrics;
 

@@ -54,6 +54,10 @@ static const metric table[] = {
   {FIELD(port_load_max), "packets", -1, "through the busiest inlet or outlet of a core"},
   {FIELD(multicast_port_load_max), "packets", -1, "the same when an axon's packet leaves its core once"},
   {FIELD(saturation_load), "steps / ns", 1, "at which the busiest port or link is full"},
+  {COUNT(outside_inputs), "neurons", 0, "inputs outside the chip, which take no room on a core"},
+  {FIELD(border_packets), "packets", 0, "of these inputs, each once from the border to the core where it comes in"},
+  {FIELD(border_hops), "packets * hops", -1, "of these packets, from the nearest router of the border"},
+  {FIELD(border_energy_pj), "pJ", -1, "of these packets, routers and links; not in energy_pj"},
   {TEXT(step_limit), "", 0, "what holds the step up, in words"},
 };
 enum { METRICS = sizeof table / sizeof *table };

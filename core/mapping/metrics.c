@@ -15,6 +15,7 @@
 #include "core/base/threads.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
+#include "core/mapping/border.h"
 #include "core/mapping/internal.h"
 #include "core/mapping/step.h"
 #include "core/mapping/ways.h"
@@ -588,6 +589,8 @@ cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, c
     status = finish(&w, &m, &d, error);
   if (status == CM_OK)
     status = cm_step_measure(topology, chip, part, part_count, core, run, &m, &d, error);
+  if (status == CM_OK)
+    cm_border_measure(topology, chip, part, core, &m);
   work_free(&w);
   if (status != CM_OK) {
     cm_metrics_detail_free(&d);

@@ -57,6 +57,8 @@ static const cm_option options_of_maps[] = {
    CM_SHAPES_PLACES, "of mapper bisection: most rounds; 1000 unless given", NULL},
   {"attempts", CM_OPTION_COUNT, FIELD(attempts), 1, CM_ATTEMPTS_MAX, CM_ATTEMPTS_MAX, {0}, NULL, false,
    CM_SHAPES_PARTS, "most tries of the partition stage; 16 unless given", NULL},
+  {"inputs", CM_OPTION_WORD, FIELD(inputs), 0, 0, CM_INPUTS_RELAY, {"relay", "outside"}, NULL, false,
+   CM_SHAPES_BOTH, "neurons that the network marks as inputs: relay (unless given) gives each room on a core; outside makes them axons from the chip's border", NULL},
   {"routing", CM_OPTION_WORD, FIELD(routing), 0, 0, CM_ROUTES_AUTO,
    {"auto", "xy", "yx", "west-first", "north-last", "negative-first"}, NULL, false,
    CM_SHAPES_PLACES, "turn rule of the routes; the chip's own unless given", NULL},
@@ -177,6 +179,17 @@ json_t *cm_map_options_shaping_json(const cm_map_options *options)
 const char *cm_map_options_from(const cm_map_options *options)
 {
   return options->from[0] != '\0' ? options->from : NULL;
+}
+
+cm_status cm_map_options_set_inputs(const cm_map_options *options, cm_topology *topology, cm_memory *memory, cm_error *error)
+{
+  return options->inputs == CM_INPUTS_OUTSIDE ? cm_topology_set_outside(topology, memory, error) : CM_OK;
+}
+
+cm_status cm_mapping_set_inputs(const json_t *summary, cm_topology *topology, cm_memory *memory, cm_error *error)
+{
+  const char *stated = json_string_value(json_object_get(json_object_get(summary, "options"), "inputs"));
+  return stated != NULL && strcmp(stated, "outside") == 0 ? cm_topology_set_outside(topology, memory, error) : CM_OK;
 }
 
 bool cm_map_options_coarsen(const cm_map_options *options)

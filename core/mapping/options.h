@@ -43,6 +43,9 @@ typedef enum cm_policy_aim { CM_AIM_HOPS, CM_AIM_REWARD } cm_policy_aim;
 enum { CM_ROUTES_AUTO = 0 };
 typedef enum cm_route_model { CM_ROUTES_MULTICAST, CM_ROUTES_UNICAST } cm_route_model;
 
+/* What inputs of a network are: neurons that take room on a core and pass spikes on, or axons from the chip's border. */
+typedef enum cm_inputs_choice { CM_INPUTS_RELAY, CM_INPUTS_OUTSIDE } cm_inputs_choice;
+
 enum { CM_FROM_MAX = 80 };
 
 struct cm_map_options {
@@ -62,6 +65,7 @@ struct cm_map_options {
   double force_share;
   uint32_t force_rounds;
   uint32_t attempts;
+  uint32_t inputs;               /* cm_inputs_choice */
   uint32_t routing, route_model; /* CM_ROUTES_AUTO or cm_turn_rule plus 1; cm_route_model */
   uint32_t policy;               /* cm_policy_choice */
   uint32_t policy_refinement;    /* 0: what the policy says stays as it is */

@@ -82,6 +82,80 @@ static cm_status partition(cm_proposal *j, cm_error *error)
   return CM_OK;
 }
 
+/* Parts of nothing but inputs outside the chip: these come in where their first target is instead, and need no core. Where
+ * the limits on outbound axons do not let them, they keep it. */
+static cm_status join_targets(cm_proposal *j, const uint8_t *holds, uint32_t *part, cm_error *error)
+{
+  const cm_topology *t = j->input->topology;
+  uint32_t any = 0;
+  while (!holds[any])
+    any++;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    part[v] = holds[j->mapping->part[v]] ? j->mapping->part[v] : UINT32_MAX;
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    uint32_t source = cm_topology_source(t, e);
+    if (part[source] == UINT32_MAX && t->net_first[e] < t->net_first[e + 1])
+      part[source] = j->mapping->part[t->pin[t->net_first[e]]];
+  }
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    part[v] = part[v] == UINT32_MAX ? any : part[v];
+  return cm_run_check(j->run, error);
+}
+
+static cm_status drop_empty(cm_proposal *j, const uint8_t *holds, uint32_t *part, cm_error *error)
+{
+  cm_mapping *m = j->mapping;
+  uint32_t kept = 0, *number;
+  if (CM_NEW(j->run->memory, number, m->part_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < m->part_count; p++) {
+    if (holds[p] && j->placing.core != NULL)
+      j->placing.core[kept] = j->placing.core[p];
+    number[p] = kept;
+    kept += holds[p];
+  }
+  for (uint32_t v = 0; v < m->vertex_count; v++)
+    m->part[v] = number[part[v]];
+  m->part_count = kept;
+  m->attempts[m->attempt_count - 1].parts = kept;
+  cm_free(number);
+  if (j->parts == NULL)
+    return CM_OK;
+  cm_graph_free(j->parts);
+  j->parts = NULL;
+  const cm_engine *engine = cm_engine_find((cm_preset)j->input->options->preset, j->objective);
+  return engine->flows(j->input->topology, m->part, kept, j->run, &j->parts, error);
+}
+
+static cm_status empty_parts(cm_proposal *j, cm_error *error)
+{
+  const cm_topology *t = j->input->topology;
+  const cm_mapping *m = j->mapping;
+  uint8_t *holds = NULL;
+  uint32_t *part = NULL, held = 0;
+  uint64_t *use = NULL;
+  if (t->outside_count == 0)
+    return CM_OK;
+  cm_status status = CM_NEW(j->run->memory, holds, m->part_count, error);
+  for (uint32_t v = 0; status == CM_OK && v < t->vertex_count; v++)
+    if (cm_topology_size(t, v) > 0 || !cm_topology_is_outside(t, v))
+      holds[m->part[v]] = 1;
+  for (uint32_t p = 0; status == CM_OK && p < m->part_count; p++)
+    held += holds[p];
+  if (status == CM_OK && held < m->part_count) {
+    if (CM_NEW(j->run->memory, part, t->vertex_count, error) != CM_OK ||
+        CM_NEW(j->run->memory, use, (size_t)m->part_count * CM_RESOURCES, error) != CM_OK ||
+        join_targets(j, holds, part, error) != CM_OK || cm_count_use(t, part, m->part_count, j->run, use, error) != CM_OK)
+      status = error->status;
+    else if (cm_find_violation(&j->input->chip->limits, use, m->part_count).broken_parts == 0)
+      status = drop_empty(j, holds, part, error);
+  }
+  cm_free(use);
+  cm_free(part);
+  cm_free(holds);
+  return status;
+}
+
 static cm_status place(cm_proposal *j, cm_error *error)
 {
   cm_mapping *m = j->mapping;
@@ -128,6 +202,8 @@ cm_status cm_proposal_make(const cm_map_input *input, cm_run *run, cm_proposal *
   if (CM_NEW(run->memory, j.mapping, 1, error) != CM_OK)
     return error->status;
   cm_status status = input->part != NULL ? adopt(&j, error) : partition(&j, error);
+  if (status == CM_OK)
+    status = empty_parts(&j, error);
   if (status == CM_OK)
     status = place(&j, error);
   if (status == CM_OK)

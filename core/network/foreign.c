@@ -8,7 +8,7 @@
 
 typedef enum advice_id {
   EXPORT, UNPACK, RESAVE, MODEL, OTHER_INPUT, NO_NETWORK, MATLAB, MATLAB_HDF5, PARQUET, FEATHER, SQLITE,
-  PICKLE, TORCH, TAR, R_DATA, ADVICES
+  PICKLE, TORCH, R_DATA, ADVICES
 } advice_id;
 
 /* What is certain in a line to copy is written out; FILE, NAME and TABLE are the reader's. */
@@ -33,7 +33,6 @@ static const char *const advices[ADVICES] = {
   [SQLITE] = "this line converts a table of synapses: sqlite3 -header -csv FILE 'select pre, post, weight from TABLE' > net.csv",
   [TORCH] = ("write the network as NIR (snnTorch, Sinabs, Norse and Rockpool export it); this line converts one square weight: "
              "python3 -c \"import torch, numpy; numpy.save('net.npy', torch.load('FILE', weights_only=True)['NAME'].T.numpy())\""),
-  [TAR] = "this line makes a zip of it, as whole SONATA circuits are read: mkdir t && tar -xf FILE -C t && (cd t && zip -r ../net.zip .)",
   [R_DATA] = "this line converts a data frame of synapses: Rscript -e \"write.csv(readRDS('FILE'), 'net.csv', row.names=FALSE)\"",
 };
 
@@ -71,7 +70,6 @@ static const foreign table[] = {
   MAGIC("\x04\x22\x4d\x18", 0, "an lz4 archive", UNPACK),
   MAGIC("Rar!\x1a\x07", 0, "a RAR archive", UNPACK),
   MAGIC("\x1f\x9d", 0, "a compress (.Z) archive", UNPACK),
-  MAGIC("ustar", 257, "a tar archive", TAR),
   MAGIC("%PDF-", 0, "a PDF document", NO_NETWORK),
   MAGIC("%!PS", 0, "a PostScript document", NO_NETWORK),
   MAGIC("\x89PNG\r\n\x1a\n", 0, "a PNG picture", NO_NETWORK),

@@ -45,7 +45,7 @@ bool cm_network_needs_confinement(const char *path, const char *format)
   if (cm_source_open(&source, path, &limits, &run, &ignored) != CM_OK)
     return false;
   size_t size = (size_t)(source.end - source.at);
-  bool needs = cm_is_hdf5(source.at, size) || cm_is_numpy(source.at, size) || cm_is_xml(source.at, size) ||
+  bool needs = cm_is_hdf5(source.at, size) || cm_is_numpy(source.at, size) || cm_is_xml(source.at, size) || cm_is_tar(source.at, size) ||
                (cm_is_zip(source.at, size) && !cm_is_topology(source.at, size));
   cm_source_close(&source);
   return needs;

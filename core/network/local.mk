@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/network/topology.h core/network/topology.c core/network/internal.h core/network/symmetry.c \
+  core/network/topology.h core/network/topology.c core/network/outside.c core/network/apart.h core/network/apart.c core/network/internal.h core/network/symmetry.c \
   core/network/names.h core/network/names.c core/network/import.h core/network/import.c core/network/formats.h core/network/recognise.h core/network/recognise.c core/network/recognise_text.c core/network/foreign.c \
   core/network/export.h core/network/export.c \
   core/network/topology_file.h core/network/file/topology_format.h core/network/file/topology_whole.c \
@@ -10,8 +10,8 @@ libcoremap_a_SOURCES += \
   core/network/formats/import_snn.c core/network/formats/import_metis.c core/network/formats/import_edges.c core/network/formats/table_rows.h core/network/formats/table_lines.c core/network/formats/table_columns.c core/network/formats/table_order.c core/network/formats/read_options.c core/network/rates.h core/network/formats/rates.c \
   core/network/formats/import_hypergraph.c core/network/formats/import_matrix.c \
   core/network/hdf5/h5.h core/network/hdf5/h5.c core/network/hdf5/recognise_hdf5.c core/network/hdf5/nir.h \
-  core/network/hdf5/lava_read.c core/network/hdf5/nir_read.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c core/network/hdf5/sonata.h core/network/hdf5/import_sonata.c core/network/hdf5/sonata_circuit.c \
-  core/network/archive/archive.h core/network/archive/archive.c core/network/archive/recognise_zip.c \
+  core/network/hdf5/lava_read.c core/network/hdf5/nir_read.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c core/network/hdf5/sonata.h core/network/hdf5/import_sonata.c core/network/hdf5/sonata_circuit.h core/network/hdf5/sonata_circuit.c core/network/hdf5/sonata_types.c core/network/hdf5/sonata_spikes.c \
+  core/network/archive/archive.h core/network/archive/archive.c core/network/archive/tar.c core/network/archive/recognise_zip.c \
   core/network/archive/npy.h core/network/archive/npy.c core/network/archive/numpy.h core/network/archive/import_numpy.c core/network/archive/numpy_named.c \
   core/network/xml/xml.h core/network/xml/xml.c core/network/xml/recognise_xml.c core/network/xml/graph.h core/network/xml/graph.c core/network/xml/import_graph.c \
   core/network/formats/sink.h core/network/formats/sink.c core/network/formats/export_internal.h core/network/formats/export_metis.c

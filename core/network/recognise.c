@@ -102,6 +102,8 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
     *found = &cm_network_formats[CM_FORMAT_EDGES];
     return CM_OK;
   }
+  if (cm_is_tar(source->at, size))
+    return cm_recognise_zip(source, memory, found, error);
   if (cm_refuse_foreign(source->at, size, false, error) != CM_OK)
     return cm_fail_at(error, "byte 0");
   if (cm_is_zip(source->at, size))

@@ -18,12 +18,13 @@ cm_status cm_text_format(cm_source *source, const cm_network_format *named, cm_m
 bool cm_is_hdf5(const uint8_t *bytes, size_t size);
 cm_status cm_recognise_hdf5(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error);
 
-/* Whether the bytes begin as an array of NumPy does; as a zip; as a topology file of ours does, which is a zip too. */
+/* Whether the bytes begin as an array of NumPy does; as a tar; as a zip; as a topology file of ours does, which is a zip too. */
 bool cm_is_numpy(const uint8_t *bytes, size_t size);
+bool cm_is_tar(const uint8_t *bytes, size_t size);
 bool cm_is_zip(const uint8_t *bytes, size_t size);
 bool cm_is_topology(const uint8_t *bytes, size_t size);
 
-/* Which format a zip is that does not begin as ours: opens it with libzip. CM_BAD_NETWORK: it holds no network. */
+/* Which format a tar is, or a zip that does not begin as ours: opens it. CM_BAD_NETWORK: it holds no network. */
 cm_status cm_recognise_zip(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error);
 
 /* Whether the bytes begin as XML does; and which format it is, by its outermost element. CM_BAD_NETWORK: none. */

@@ -34,11 +34,16 @@ double cm_topology_pin_delay_ms(const cm_topology *topology, uint64_t i)
   return topology->pin_delay == NULL ? 0 : (double)(topology->pin_delay[i] * topology->delay_unit_ns) / 1e6;
 }
 
+bool cm_topology_is_input(const cm_topology *topology, uint32_t vertex)
+{
+  return topology->population_of != NULL && strcmp(topology->population[topology->population_of[vertex]].kind, CM_INPUT_KIND) == 0;
+}
+
 uint32_t cm_topology_inputs(const cm_topology *topology)
 {
   uint32_t inputs = 0;
   for (uint32_t v = 0; topology->population_of != NULL && v < topology->vertex_count; v++)
-    inputs += strcmp(topology->population[topology->population_of[v]].kind, CM_INPUT_KIND) == 0;
+    inputs += cm_topology_is_input(topology, v);
   return inputs;
 }
 

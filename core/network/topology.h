@@ -49,6 +49,7 @@ typedef struct cm_topology {
   uint64_t delay_unit_ns; /* 1, 1000 or 1000000; 0 without delays */
   uint32_t *size;        /* [vertex_count] sizes of the vertices; NULL: 1 each */
   uint64_t size_total;   /* sum of sizes */
+  uint32_t outside_count; /* inputs that stand outside the chip, of size 0 each (cm_topology_set_outside); 0: none */
   uint64_t weight_scale; /* 1 where all weights are integers, else a power of two */
   char *label_text;      /* names of the vertices, NUL-terminated one after another; NULL: none */
   uint64_t *label_first; /* [vertex_count + 1] where each name starts in label_text */
@@ -116,6 +117,20 @@ double cm_topology_pin_delay_ms(const cm_topology *topology, uint64_t i);
 
 /* Number of neurons in populations of kind CM_INPUT_KIND. O(vertices). */
 uint32_t cm_topology_inputs(const cm_topology *topology);
+
+/* Whether a neuron is in a population of kind CM_INPUT_KIND. O(1). */
+bool cm_topology_is_input(const cm_topology *topology, uint32_t vertex);
+
+/* Lets the inputs stand outside the chip: they take no room of a core (size 0), and their axons come in from the border.
+ * Sizes and size_total change, in place; a second call changes nothing. O(vertices + pins). CM_BAD_OPTION, with the place
+ * "/options/inputs": the network marks no inputs, has nothing else, or an input has a synapse into it. */
+cm_status cm_topology_set_outside(cm_topology *topology, cm_memory *memory, cm_error *error);
+
+/* Whether a neuron is an input outside the chip. O(1). */
+static inline bool cm_topology_is_outside(const cm_topology *topology, uint32_t vertex)
+{
+  return topology->outside_count > 0 && cm_topology_is_input(topology, vertex);
+}
 
 /* Number of synapses (directed) or edges (undirected) of negative weight. O(pins / 64). */
 uint64_t cm_topology_negatives(const cm_topology *topology);

@@ -4,6 +4,7 @@
 
 #include "core/base/json.h"
 #include "core/mapping/check/check.h"
+#include "core/mapping/map.h"
 #include "core/mapping/simulate/request.h"
 #include "core/network/topology_file.h"
 #include "daemon/job/internal.h"
@@ -52,6 +53,8 @@ static cm_status read_inputs(simulate_job *j, cm_error *error)
   /* We wrote that file: what is wrong with it now happened on our disk. */
   if (status == CM_BAD_NETWORK)
     status = error->status = CM_DAMAGED;
+  if (status == CM_OK)
+    status = cm_mapping_file_set_inputs(from, j->topology, &w->run, error);
   if (status != CM_OK)
     return status;
   return cm_mapping_read_places(from, j->topology->vertex_count, j->chip, &w->run, &j->part, &j->parts, &j->core, error);

@@ -128,9 +128,9 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
     """Maps a network on a chip.
 
     network: a scipy matrix (row i: the synapses of neuron i), (pre, post) or (pre, post, weight), a square array,
-        brian2.Synapses, or the path of any file that coremap reads. chip: a preset, or a chip file's path (of a server:
-        its name). neurons: how many there are where pairs do not say. server, token: a coremapd server does it; the token
-        is $COREMAP_TOKEN unless given. occupancy: a file. progress(phase, fraction) is told how far it is. All else are
+        brian2.Synapses, or the path of any file that coremap reads. chip: a preset, or a chip file's path; of a
+        server also a name. neurons: how many there are where pairs do not say. server, token: a coremapd server does it; the token
+        is $COREMAP_TOKEN unless given. occupancy: a file; without one, all cores are free, or as the server says. progress(phase, fraction) is told how far it is. All else are
         job options (docs/options.md): preset="best", seed=7, max_part_size=16.
 
     Raises CoremapError with ``code``, ``detail`` and ``where``; ValueError and TypeError for arrays that are no network.
@@ -142,7 +142,5 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
         if arrays is not None:
             np.savez(path, **arrays)
         if server is not None:
-            if occupancy is not None:
-                raise ValueError("a server keeps the occupancy of its chips: leave it out")
-            return Mapping(_server.map_file(path, chip, server, token, format, options, progress))
+            return Mapping(_server.map_file(path, chip, server, token, format, occupancy, options, progress))
         return Mapping(_local.map_file(path, chip, format, occupancy, options, progress))

@@ -26,8 +26,8 @@ def _load() -> ctypes.CDLL:
     global _library
     if _library is None:
         here = os.path.dirname(os.path.abspath(__file__))
-        name = "libcoremap-python.so"
-        path = os.environ.get("COREMAP_LIBRARY") or next((p for p in (os.path.join(here, name),) if os.path.exists(p)), name)
+        beside = os.path.join(here, "libcoremap-python.so")
+        path = os.environ.get("COREMAP_LIBRARY") or (beside if os.path.exists(beside) else "libcoremap.so.0")
         lib = ctypes.CDLL(path)
         text = ctypes.POINTER(ctypes.c_char_p)
         lib.coremap_version.restype = ctypes.c_char_p

@@ -23,7 +23,8 @@ class _Server:
         if self.token and host.scheme != "https" and host.hostname not in ("127.0.0.1", "localhost", "::1"):
             raise CoremapError("conflict", "the token would go to %s unencrypted; use https://" % self.url)
 
-    def ask(self, method: str, path: str, body: Any = None, size: Optional[int] = None, etag: Optional[str] = None) -> Any:
+    def ask(self, method: str, path: str, body: Any = None, size: Optional[int] = None, etag: Optional[str] = None,
+            match: Optional[str] = None) -> Any:
         request = urllib.request.Request(self.url + path, data=body, method=method)
         if size is not None:
             request.add_header("Content-Length", str(size))
@@ -34,6 +35,8 @@ class _Server:
             request.add_header("Authorization", "Bearer " + self.token)
         if etag:
             request.add_header("If-None-Match", etag)
+        if match:
+            request.add_header("If-Match", match)
         try:
             return urllib.request.urlopen(request)
         except urllib.error.HTTPError as error:
@@ -47,8 +50,8 @@ class _Server:
         except urllib.error.URLError as error:
             raise CoremapError("io", "no answer from %s: %s" % (self.url, error.reason)) from None
 
-    def json(self, method: str, path: str, body: Any = None) -> Any:
-        with self.ask(method, path, json.dumps(body).encode() if body is not None else None) as reply:
+    def json(self, method: str, path: str, body: Any = None, match: Optional[str] = None) -> Any:
+        with self.ask(method, path, json.dumps(body).encode() if body is not None else None, match=match) as reply:
             return json.load(reply)
 
 
@@ -95,9 +98,40 @@ def _network(server: _Server, path: str, format: Optional[str]) -> str:
             return json.load(reply)["id"]
 
 
-def map_file(path: str, chip: str, url: str, token: Optional[str], format: Optional[str], options: Dict[str, Any], progress: Any) -> _Result:
+def _object(path: str, what: str) -> Dict[str, Any]:
+    with open(path, "rb") as file:
+        try:
+            told = json.load(file)
+        except ValueError as error:
+            raise CoremapError("bad-" + what, "%s is no JSON: %s" % (path, error)) from None
+    if not isinstance(told, dict):
+        raise CoremapError("bad-" + what, "%s is no JSON object" % path)
+    return told
+
+
+def _chip(server: _Server, chip: str, occupancy: Any) -> str:
+    """The name of a chip on the server: one that is there, or, of a file or with an occupancy, one under a name that says what it
+    is, so that nobody else's is touched and the same one is made once."""
+    from_file = "/" in chip or chip.endswith(".json")
+    if not from_file and occupancy is None:
+        return chip
+    told = _object(chip, "chip") if from_file else server.json("GET", "/v1/chips/" + urllib.parse.quote(chip, safe=""))
+    state = _object(os.fspath(occupancy), "occupancy") if occupancy is not None else None
+    digest = hashlib.sha256(json.dumps([told, state], sort_keys=True).encode()).hexdigest()
+    told["name"] = name = "%s-%s" % (str(told.get("name", "chip"))[:50], digest[:12])
+    server.json("PUT", "/v1/chips/" + name, told)
+    if state is not None:
+        if "chip" in state:
+            state["chip"] = name
+        server.json("PUT", "/v1/chips/%s/occupancy" % name, state, match="*")
+    return name
+
+
+def map_file(path: str, chip: str, url: str, token: Optional[str], format: Optional[str], occupancy: Any, options: Dict[str, Any],
+             progress: Any) -> _Result:
     server = _Server(url, token)
-    job = server.json("POST", "/v1/jobs", {"network": _network(server, path, format), "chip": chip, "options": options})
+    name = _chip(server, os.fspath(chip), occupancy)
+    job = server.json("POST", "/v1/jobs", {"network": _network(server, path, format), "chip": name, "options": options})
     etag = None
     while job["state"] in ("queued", "running"):
         if progress is not None:

@@ -2,7 +2,8 @@
 // Numbers on the page are held against the server's own answers.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
@@ -172,14 +173,53 @@ test('rates of a second file make another network, which is chosen', async () =>
   assert.equal((await getJson(`/v1/networks/${chosen}`)).synapses, 3);
 });
 
+/** What needs a library to be written: archives of arrays, lava-dl, a SONATA circuit. */
+const WRITER = `
+import io, json, os, sys, tarfile, zipfile
+import h5py, numpy as np, scipy.sparse
+os.chdir(sys.argv[1])
+scipy.sparse.save_npz('matrix.npz', scipy.sparse.csr_matrix(np.eye(5, k=1)))
+with h5py.File('layers.net', 'w') as h:
+    for i, (kind, shape) in enumerate((('input', [4]), ('dense', [3]))):
+        layer = h.create_group('layer/%d' % i)
+        layer['type'], layer['shape'] = np.bytes_(kind), shape
+        if kind == 'dense':
+            layer['weight'] = np.ones((3, 4))
+files = {'config.json': json.dumps({'networks': {'nodes': [{'nodes_file': 'n.h5'}], 'edges': [{'edges_file': 'e.h5'}]}}).encode()}
+def h5(name, write):
+    with h5py.File(io.BytesIO(), 'w') as h:
+        write(h); h.flush(); files[name] = h.id.get_file_image()
+def edges(h):
+    g = h.create_group('edges/a_to_a')
+    for end in ('source', 'target'):
+        g[end + '_node_id'] = np.arange(3) if end == 'source' else np.array([1, 2, 0])
+        g[end + '_node_id'].attrs['node_population'] = 'a'
+    g['edge_type_id'], g['edge_group_id'], g['edge_group_index'] = [1] * 3, [0] * 3, range(3)
+    g.create_group('0')
+h5('n.h5', lambda h: h.create_dataset('nodes/a/node_type_id', data=[1, 1, 1]))
+h5('e.h5', edges)
+with zipfile.ZipFile('circuit.zip', 'w') as z, tarfile.open('circuit.tar.gz', 'w:gz') as t:
+    for name, data in files.items():
+        z.writestr(name, data)
+        about = tarfile.TarInfo(name); about.size = len(data); t.addfile(about, io.BytesIO(data))
+`;
+
 test('files of every other kind are uploaded', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'coremap-pages-'));
+  execFileSync('/usr/bin/python3', ['-c', WRITER, folder]);
+  const made = (name) => readFileSync(join(folder, name));
   const file = (...path) => readFileSync(join(process.env.CM_SOURCE, 'tests', ...path));
   const seed = (...path) => file('fuzz', 'seeds', ...path);
   for (const [name, format, buffer] of [
     ['small.npy', 'numpy', seed('numpy', 'square').subarray(1)],
     ['graph.graphml', 'graphml', seed('graph', 'directed')],
     ['graph.gexf', 'gexf', seed('graph', 'gexf')],
-    ['braille.nir', 'nir', file('data', 'nir', 'lif_norse.nir')],
+    ['matrix.npz', 'numpy', made('matrix.npz')],
+    ['layers.net', 'lava-dl', made('layers.net')],
+    ['circuit.zip', 'sonata', made('circuit.zip')],
+    ['circuit.tar.gz', 'sonata', made('circuit.tar.gz')],
+    ['synapses.csv', 'edges', Buffer.from('pre_root_id,post_root_id,syn_count\n720575940,720575941,5\n')],
+    ['braille.nir', 'nir', file('data', 'nir', 'braille_noDelay_bias_zero.nir')],
     ['edges.h5.gz', 'sonata', file('data', 'sonata', 'internal_internal_edges.h5.gz')],
   ]) {
     await go('#/new');
@@ -187,8 +227,47 @@ test('files of every other kind are uploaded', async () => {
     await page.waitForSelector('.uploaded');
     assert.ok(plain(await page.textContent('.uploaded')).includes(format), name);
     const chosen = await getJson(`/v1/networks/${await page.inputValue('#network')}`);
-    assert.equal(chosen.format, format);
+    assert.equal(chosen.format, format, name);
   }
+  rmSync(folder, { recursive: true });
+});
+
+test('a network with layers, its inputs outside, is coloured by layer', async () => {
+  await go('#/new');
+  const network = (await getJson('/v1/networks')).networks.find((entry) => entry.name === 'braille.nir');
+  await page.selectOption('#network', network.id);
+  await page.selectOption('#chip', 'loihi1');
+  await page.click('summary');
+  await page.fill('#part-size', '8');
+  await page.selectOption('#inputs', 'outside');
+  await page.click('button[type=submit]');
+  await page.waitForURL(/#\/jobs\/.+/);
+  await page.waitForSelector('.badge-done', { timeout: 60000 });
+  const done = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
+  const { populations, metrics } = await getJson(`/v1/mappings/${done.mapping}`);
+  assert.equal(metrics.outside_inputs, 12);
+  const named = new Map();
+  for (const number of populations.of_parts) {
+    const { name } = populations.list[number];
+    named.set(name, (named.get(name) ?? 0) + 1);
+  }
+  await go(`#/mappings/${done.mapping}?layer=population`);
+  await page.waitForSelector('.legend-names li');
+  assert.equal(await page.textContent('input[name=layer]:checked + span'), 'Layers');
+  const keys = (await page.locator('.legend-names li').allTextContents()).map(plain);
+  assert.deepEqual(keys.sort(), [...named].map(([name, cores]) => `${name} ${cores}`).sort());
+  const colours = await page
+    .locator('.legend-names .swatch')
+    .evaluateAll((all) => all.map((swatch) => swatch.style.backgroundColor));
+  assert.equal(new Set(colours).size, named.size);
+  const [number] = populations.of_parts,
+    first = (await coresOf(done.mapping)).find((core) => core.part === 0);
+  await page.focus('.heat-canvas');
+  await walkTo(first);
+  assert.match(await page.textContent('.readout'), new RegExp(`most of ${populations.list[number].name.replace('.', '\\.')}`));
+  await shot('by-layer');
+  await page.check('input[name=layer][value=neurons]', { force: true });
+  await page.waitForSelector('.legend-scale', { state: 'visible' });
 });
 
 for (const [seed, name] of [

@@ -88,6 +88,30 @@ remote = coremap.map(weights, server=server, **options)
 check(np.array_equal(remote.part, mapping.part) and np.array_equal(remote.xy, mapping.xy), "a server maps alike")
 check(remote.metrics == mapping.metrics and remote.certificate()["bounds"], "and says the same")
 check(remote._repr_html_() == mapping._repr_html_(), "and draws the same")
+json.dump({"name": "ours", "cores": [6, 6], "limits": {"neurons": 32}}, open("ours.json", "w"))
+json.dump({"occupy": [[0, 0, 2, 3]], "broken": [[5, 5]], "owner": "others"}, open("taken.json", "w"))
+there, here = (coremap.map(weights, chip="./ours.json", occupancy="taken.json", preset="fast", server=where) for where in (server, None))
+check(np.array_equal(there.xy, here.xy) and np.array_equal(there.part, here.part), "a chip file and its occupancy, here and there")
+check(not any(x < 3 and y < 4 for x, y in there.xy) and there.summary["chip"]["name"].startswith("ours-"), "no taken core is used")
+again = coremap.map(weights, chip="./ours.json", occupancy="taken.json", preset="fast", server=server)
+check(again.summary == there.summary, "the same chip is made once")
+check(refused(coremap.CoremapError, "no occupancy", weights, chip="loihi1", occupancy="text", server=server).code == "bad-occupancy", "no occupancy")
+
+# What libraries read is read in a child: a file that crashes it would cost a line.
+import h5py
+with h5py.File("net.h5", "w") as h:
+    group = h.create_group("edges/a_to_a")
+    for name in ("source_node_id", "target_node_id"):
+        group[name] = np.arange(6) if name[0] == "s" else np.roll(np.arange(6), 1)
+        group[name].attrs["node_population"] = "a"
+    group["edge_group_id"], group["edge_group_index"] = np.zeros(6, int), np.arange(6)
+    group.create_group("0")
+mapped = coremap.map("net.h5", chip="loihi1")
+check(len(mapped.part) == 6 and mapped.summary["populations"]["list"][0]["name"] == "a", "SONATA")
+whole = open("net.h5", "rb").read()
+open("cut.h5", "wb").write(whole[:len(whole) // 2])
+check(refused(coremap.CoremapError, "half a file", "cut.h5").code == "bad-network", "half a file")
+
 error = refused(coremap.CoremapError, "an unknown chip there", weights, chip="nowhere", server=server)
 check(error.code == "not-found", "an unknown chip there: %s" % error.code)
 check(refused(coremap.CoremapError, "no server", weights, server="http://127.0.0.1:1").code == "io", "no server")

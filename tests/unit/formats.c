@@ -223,9 +223,15 @@ START_TEST(test_foreign_files_are_named)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
       if (strcmp(files[i].what, lines[k]) == 0)
         refuse(files[i].bytes, files[i].size, "this line converts");
-  char tar[512] = "network.csv";
-  memcpy(tar + 257, "ustar", 5);
-  refuse(tar, sizeof tar, "tar -xf FILE");
+  char tar[1024] = "network.csv";
+  memcpy(tar + 257, "ustar", 6);
+  memcpy(tar + 124, "00000000000", 12);
+  refuse(tar, sizeof tar, "tar archive is damaged or cut off at byte 0: no header"); /* no checksum */
+  unsigned sum = 8 * ' ';
+  for (size_t i = 0; i < 512; i++)
+    sum += (unsigned char)tar[i];
+  (void)snprintf(tar + 148, 8, "%06o", sum);
+  refuse(tar, sizeof tar, "a tar archive (network.csv)");
 }
 END_TEST
 

@@ -258,6 +258,32 @@ START_TEST(columns_by_option)
 }
 END_TEST
 
+/* A rate is the source's axon's, whatever order vertices come in. */
+START_TEST(rates_of_edges)
+{
+  cm_topology *t;
+  ck_ok(import_with("source,target,weight,rate\n9,4,2,0.5\n4,9,3,4\n9,1,-1,0.5\n", CM_READ_ZEROS, "keep", &t));
+  ck_assert_uint_eq(t->net_count, 2);
+  for (uint32_t e = 0; e < 2; e++)
+    ck_assert_double_eq((double)cm_topology_net_weight(t, e) / (double)t->weight_scale, e == 0 ? 4 : 0.5); /* 4 before 9 */
+  VALUES(t, 3, -1, 2);
+  cm_topology_free(t);
+  ck_ok(import_with("a,2,b\nb,0,a\n", CM_READ_COLUMNS, "source,rate,target", &t));
+  ck_assert_uint_eq(cm_topology_net_weight(t, 0), 2 * t->weight_scale);
+  ck_assert_uint_eq(cm_topology_net_weight(t, 1), 0);
+  cm_topology_free(t);
+  t = NULL;
+  static const char *const wrong[][2] = {{"source,target,rate\n0,1,-1\n", "line 2: the rate '-1' is negative"},
+                                         {"source,target,rate\n0,1,2\n0,2,3\n", "line 3: the rate is 3, and an earlier"},
+                                         {"source,target,rate\n0,1,x\n", "line 2: rate 'x' is not a finite number"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    ck_fails(import_with(wrong[i][0], CM_READ_ZEROS, "keep", &t), CM_BAD_NETWORK);
+    ck_assert_msg(strstr(error.detail, wrong[i][1]) != NULL, "%s", error.detail);
+  }
+  ck_fails(import_with("0,1\n", CM_READ_COLUMNS, "source,rate,target,rate", &t), CM_BAD_OPTION);
+}
+END_TEST
+
 START_TEST(zeros_are_dropped_where_asked)
 {
   static const char *const texts[] = {"0,1,0\n0,2,3\n1,2,0\n2,0,-0.5\n2,0,0.5\n",
@@ -331,6 +357,7 @@ int main(void)
   tcase_add_test(test, delays_of_tables_come_back);
   tcase_add_test(test, lists_of_pynn_have_numbers);
   tcase_add_test(test, columns_by_option);
+  tcase_add_test(test, rates_of_edges);
   tcase_add_test(test, zeros_are_dropped_where_asked);
   tcase_add_test(test, square_tables_are_matrices);
   suite_add_tcase(suite, test);

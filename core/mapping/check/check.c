@@ -229,7 +229,7 @@ static void check_loads(checker *c)
 }
 
 /* Mappings of older versions lack what came later, and mean links between routers alone where ports count now. */
-typedef enum age { FIRST, STEPS, PORTS } age;
+typedef enum age { FIRST, STEPS, PORTS, BORDER } age;
 
 static cm_metrics as_of(const checker *c, age made)
 {
@@ -279,6 +279,7 @@ static void check_metrics(checker *c)
     NEWER(step_ns, STEPS), NEWER(core_ns_max, STEPS), NEWER(barrier_ns, STEPS), NEWER(energy_step_pj, STEPS),
     NEWER(energy_packets_pj, STEPS), NEWER(energy_synapses_pj, STEPS), NEWER(energy_neurons_pj, STEPS),
     NEWER(port_load_max, STEPS), NEWER(saturation_load, STEPS), NEWER(multicast_port_load_max, PORTS),
+    NEWER(border_packets, BORDER), NEWER(border_hops, BORDER), NEWER(border_energy_pj, BORDER),
   };
   const cm_metrics *truth = &c->truth.metrics;
   const json_t *metrics = json_object_get(c->file.rest, "metrics");
@@ -286,7 +287,8 @@ static void check_metrics(checker *c)
   for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
     if (reals[i].since > made && json_object_get(metrics, reals[i].name) != NULL)
       made = reals[i].since;
-  made = counts_ports(c, metrics) ? PORTS : made;
+  made = made < PORTS && counts_ports(c, metrics) ? PORTS : made;
+  made = c->topology->outside_count > 0 ? BORDER : made; /* no older mapping has inputs outside */
   cm_metrics right = as_of(c, made);
   for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
     double value;
@@ -306,6 +308,8 @@ static void check_metrics(checker *c)
   else if (!old && (limit == NULL || !cm_check_step_limit(c->chip, c->core, c->parts, &c->truth, limit)))
     violation(c, "metrics: step_limit is stated as %.150s, which is not what takes as long as the step",
               limit != NULL ? limit : "no text");
+  if (made == BORDER)
+    compare_count(c, metrics, "outside_inputs", "metrics: outside_inputs", truth->outside_inputs);
   compare_count(c, metrics, "cores_used", "metrics: cores_used", truth->cores_used);
   compare_count(c, metrics, "largest_part", "metrics: largest_part", truth->largest_part);
   compare_count(c, metrics, "most_synapses", "metrics: most_synapses", truth->most_synapses);

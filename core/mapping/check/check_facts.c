@@ -108,6 +108,72 @@ static cm_status check_network(facts *f, const char *network_id, cm_error *error
   return compare_member(f, "/network", stated, truth, error);
 }
 
+/* A part and a population in one number: parts, sorted so, are runs of runs. */
+static int by_both(const void *a, const void *b)
+{
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static cm_status count_largest(const facts *f, json_t *of_parts, cm_error *error)
+{
+  const cm_topology *t = f->topology;
+  uint64_t *both;
+  uint32_t at = 0;
+  if (t->population_count == 0)
+    return CM_OK;
+  if (CM_NEW(f->run->memory, both, t->vertex_count, error) != CM_OK)
+    return error->status;
+  uint32_t held = 0;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    if (!cm_topology_is_outside(t, v))
+      both[held++] = (uint64_t)f->file->neuron[v] << 32 | t->population_of[v];
+  qsort(both, held, sizeof *both, by_both);
+  for (uint32_t p = 0; p < f->parts; p++) {
+    uint32_t most = 0, best = 0;
+    while (at < held && both[at] >> 32 == p) {
+      uint32_t begin = at;
+      while (at < held && both[at] == both[begin])
+        at++;
+      if (at - begin > most) {
+        most = at - begin;
+        best = (uint32_t)both[begin];
+      }
+    }
+    (void)json_array_append_new(of_parts, json_integer(best));
+  }
+  cm_free(both);
+  return CM_OK;
+}
+
+/* Counted part by part. Mappings of before there were any say nothing; they have no figures of inputs outside either. */
+static cm_status check_populations(facts *f, cm_error *error)
+{
+  const cm_topology *t = f->topology;
+  const json_t *stated = json_object_get(f->file->rest, "populations");
+  if (stated == NULL && json_object_get(json_object_get(f->file->rest, "metrics"), "outside_inputs") != NULL) {
+    violation(f, "mapping /populations is missing");
+    return CM_OK;
+  }
+  json_t *list = json_array(), *of_parts = json_array();
+  uint32_t *count = NULL;
+  cm_status status = stated == NULL || t->population_count == 0 ? CM_OK : CM_NEW(f->run->memory, count, t->population_count, error);
+  for (uint32_t v = 0; count != NULL && v < t->vertex_count; v++)
+    count[t->population_of[v]]++;
+  for (uint32_t k = 0; count != NULL && k < t->population_count; k++)
+    (void)json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "name", t->population[k].name, "kind", t->population[k].kind,
+                                                "neurons", (json_int_t)count[k]));
+  cm_free(count);
+  if (status == CM_OK && count_largest(f, of_parts, error) != CM_OK)
+    status = error->status;
+  if (status != CM_OK || stated == NULL || (json_is_null(stated) && t->population_count == 0)) {
+    json_decref(list);
+    json_decref(of_parts);
+    return status;
+  }
+  return compare_member(f, "/populations", stated, json_pack("{s:o, s:o}", "list", list, "of_parts", of_parts), error);
+}
+
 /* The chip block is a chip file: what it leaves out has the value that such a file gives it. */
 static cm_status check_chip(facts *f, cm_error *error)
 {
@@ -289,7 +355,7 @@ cm_status cm_check_facts(const cm_check_file *file, const cm_topology *topology,
              .largest_part = largest_part, .run = run,
              .compare = {.result = result, .out_of_memory = out_of_memory, .what = "mapping"}};
   check_options(&f);
-  if (check_network(&f, network_id, error) != CM_OK || check_chip(&f, error) != CM_OK ||
+  if (check_network(&f, network_id, error) != CM_OK || check_chip(&f, error) != CM_OK || check_populations(&f, error) != CM_OK ||
       check_region(&f, error) != CM_OK || check_bound(&f, error) != CM_OK)
     return error->status;
   return check_keys(&f, error);

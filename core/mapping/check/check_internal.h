@@ -72,6 +72,10 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
                            uint32_t part_count, const uint32_t *core, cm_run *run, cm_check_truth *truth,
                            cm_error *error);
 
+/* Fills the figures of inputs outside the chip. O(nets), and all routers for each core where some come in. */
+void cm_check_border(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, const uint32_t *core,
+                     cm_metrics *metrics);
+
 /* Fills the figures of a time step into truth->metrics, whose loads are there. O(pins log(fan-out) + parts). */
 cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
                         const uint32_t *core, cm_run *run, cm_check_truth *truth, cm_error *error);

@@ -4,6 +4,7 @@
 #include "core/base/json.h"
 #include "core/mapping/check/check.h"
 #include "core/mapping/exports/exports.h"
+#include "core/mapping/map.h"
 
 /* The chip that the mapping describes. */
 static cm_status described_chip(const json_t *summary, const char *path, cm_chip **chip, cm_error *error)
@@ -26,6 +27,8 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
 {
   *file = (cm_mapped_file){.topology = topology};
   cm_status status = cm_mapping_read_summary(path, run, &file->summary, error);
+  if (status == CM_OK)
+    status = cm_mapping_set_inputs(file->summary, topology, run->memory, error);
   if (status == CM_OK)
     status = chip != NULL ? cm_chip_open(chip, &file->chip, error) : described_chip(file->summary, path, &file->chip, error);
   if (status == CM_OK)

@@ -8,6 +8,7 @@
 #include "core/chip/turns.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/picture/picture_internal.h"
+#include "core/mapping/populations.h"
 #include "core/mapping/ways.h"
 
 enum { WHOLE_CORES_MAX = 65536, DRAWN_CORES_MAX = 1 << 22 };
@@ -144,25 +145,17 @@ static void fill_links(cm_picture *p, const cm_metrics_detail *detail)
 static cm_status fill_populations(cm_picture *p, cm_run *run, cm_error *error)
 {
   const cm_topology *t = p->mapped->topology;
-  uint64_t *count = NULL;
+  uint32_t *most;
   if (t->population_count == 0)
     return cm_fail(error, CM_CONFLICT, "the network has no populations to colour by");
-  if ((uint64_t)t->population_count * p->mapped->parts > DRAWN_CORES_MAX)
-    return cm_fail(error, CM_CONFLICT, "%" PRIu32 " populations on %" PRIu32 " cores are too many to draw", t->population_count, p->mapped->parts);
-  if (CM_NEW(run->memory, count, (size_t)t->population_count * p->mapped->parts, error) != CM_OK)
+  if (CM_NEW(run->memory, most, p->mapped->parts, error) != CM_OK)
     return error->status;
-  for (uint32_t v = 0; v < t->vertex_count; v++)
-    count[(size_t)p->mapped->part[v] * t->population_count + t->population_of[v]]++;
-  for (uint32_t i = 0; i < p->mapped->parts; i++) {
-    uint32_t best = 0;
-    for (uint32_t k = 1; k < t->population_count; k++)
-      if (count[(size_t)i * t->population_count + k] > count[(size_t)i * t->population_count + best])
-        best = k;
-    p->value[cell(p, p->mapped->core[i])] = best;
-  }
+  cm_status status = cm_populations_of_parts(t, p->mapped->part, p->mapped->parts, run->memory, most, error);
+  for (uint32_t i = 0; status == CM_OK && i < p->mapped->parts; i++)
+    p->value[cell(p, p->mapped->core[i])] = most[i];
   p->kinds = true;
-  cm_free(count);
-  return CM_OK;
+  cm_free(most);
+  return status;
 }
 
 static void set_title(cm_picture *p, const struct layer *layer)

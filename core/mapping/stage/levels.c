@@ -24,10 +24,11 @@ static void make_key(const cm_map_input *input, const cm_partition_options *opti
   char text[512];
   unsigned char digest[crypto_hash_sha256_BYTES];
   int length = snprintf(text, sizeof text,
-                        "coarsening %d network %s capacity %llu share %u tries %u stop %a matching %d seed %llu",
+                        "coarsening %d network %s capacity %llu share %u tries %u stop %a matching %d seed %llu%s",
                         COARSENING_VERSION, levels_id(input), (unsigned long long)options->capacity,
                         options->coarsening_share, options->coarsening_tries, options->coarsening_stop,
-                        (int)options->matching, (unsigned long long)options->coarsening_seed);
+                        (int)options->matching, (unsigned long long)options->coarsening_seed,
+                        input->topology->outside_count > 0 ? " inputs outside" : "");
   crypto_hash_sha256(digest, (const unsigned char *)text, (unsigned long long)length);
   size_t network = strlen(levels_id(input));
   memcpy(key, levels_id(input), network);

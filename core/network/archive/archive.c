@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/network/recognise.h"
+
 static cm_status refuse(const char *what, cm_error *error)
 {
   cm_fail(error, CM_BAD_NETWORK, "the zip archive %s", what);
@@ -31,11 +33,29 @@ static cm_status check_limits(const cm_archive *archive, uint64_t size, const cm
   return CM_OK;
 }
 
+/* A tar is no longer than what its source unpacks to, which is held to the limits. */
+static cm_status open_tar(cm_archive *archive, cm_source *source, const cm_import_limits *limits, cm_run *run, cm_error *error)
+{
+  cm_archive made = {.bytes_max = limits->bytes_max};
+  size_t size;
+  if (cm_source_image(source, run->memory, &made.image, &size, error) != CM_OK)
+    return error->status;
+  if (cm_tar_list(made.image, size, run->memory, &made.tar, &made.count, error) != CM_OK) {
+    cm_free(made.image);
+    return error->status;
+  }
+  *archive = made;
+  return CM_OK;
+}
+
 cm_status cm_archive_open(cm_archive *archive, cm_source *source, const cm_import_limits *limits, cm_run *run,
                           cm_error *error)
 {
   cm_archive made = {.bytes_max = limits->bytes_max};
-  size_t size = 0;
+  size_t size = (size_t)(source->end - source->at);
+  if (!cm_is_zip(source->at, size) && cm_is_tar(source->at, size))
+    return open_tar(archive, source, limits, run, error);
+  size = 0;
   const void *memory = cm_source_memory(source, &size);
   zip_error_t why;
   zip_source_t *bytes;
@@ -75,25 +95,35 @@ void cm_archive_close(cm_archive *archive)
 {
   if (archive->zip != NULL)
     zip_discard(archive->zip);
+  if (archive->tar != NULL)
+    cm_tar_free(archive->tar, archive->count);
   cm_free(archive->image);
   *archive = (cm_archive){0};
 }
 
 const char *cm_archive_name(const cm_archive *archive, uint64_t member)
 {
-  const char *name = zip_get_name(archive->zip, member, 0);
+  const char *name = archive->tar != NULL ? archive->tar[member].name : zip_get_name(archive->zip, member, 0);
   return name != NULL ? name : "";
 }
 
 uint64_t cm_archive_bytes(const cm_archive *archive, uint64_t member)
 {
   zip_stat_t about;
+  if (archive->tar != NULL)
+    return archive->tar[member].bytes;
   return zip_stat_index(archive->zip, member, 0, &about) == 0 && (about.valid & ZIP_STAT_SIZE) != 0 ? about.size : 0;
 }
 
 cm_status cm_archive_stream(const cm_archive *archive, uint64_t member, cm_bytes *stream, cm_error *error)
 {
   cm_bytes made = {.name = cm_archive_name(archive, member)};
+  if (archive->tar != NULL) {
+    made.at = archive->tar[member].data;
+    made.left = archive->tar[member].bytes;
+    *stream = made;
+    return CM_OK;
+  }
   made.member = zip_fopen_index(archive->zip, member, 0);
   if (made.member == NULL)
     return cm_bytes_bad(&made, "it cannot be unpacked: damaged, or packed by an unknown method", error);
@@ -125,6 +155,11 @@ cm_status cm_bytes_take(cm_bytes *stream, void *bytes, size_t size, cm_error *er
   if (stream->source != NULL) {
     if (cm_source_take(stream->source, bytes, size, &got, error) != CM_OK)
       return error->status;
+  } else if (stream->at != NULL) {
+    got = size < stream->left ? size : (size_t)stream->left;
+    memcpy(bytes, stream->at, got);
+    stream->at += got;
+    stream->left -= got;
   } else {
     zip_int64_t more = zip_fread(stream->member, bytes, size);
     got = more > 0 ? (size_t)more : 0;

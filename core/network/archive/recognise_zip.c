@@ -1,4 +1,4 @@
-/* What a zip archive is, by the names of its members. */
+/* What a zip or tar archive is, by the names of its members. */
 #include <stdio.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static cm_status refuse(const cm_archive *archive, cm_error *error)
     used += (uint64_t)snprintf(list + used, sizeof list - used, "%s%.60s", i == 0 ? "" : ", ", cm_archive_name(archive, i));
   for (char *c = list; *c != '\0'; c++)
     *c = (unsigned char)*c < ' ' ? '?' : *c;
-  (void)snprintf(what, sizeof what, "a zip archive (%s)", list);
+  (void)snprintf(what, sizeof what, "a %s archive (%s)", archive->zip != NULL ? "zip" : "tar", list);
   return cm_refuse_as(what, "unpack it, and name the network in it; only gzip is unpacked on the way", error);
 }
 
@@ -68,10 +68,10 @@ cm_status cm_recognise_zip(cm_source *source, cm_memory *memory, const cm_networ
   run.memory = memory;
   if (cm_archive_open(&archive, source, &limits, &run, error) != CM_OK)
     return error->status;
-  *found = zip_name_locate(archive.zip, MANIFEST, 0) >= 0 ? &cm_network_formats[CM_FORMAT_TOPOLOGY] : NULL;
+  *found = archive.zip != NULL && zip_name_locate(archive.zip, MANIFEST, 0) >= 0 ? &cm_network_formats[CM_FORMAT_TOPOLOGY] : NULL;
   for (uint64_t i = 0; i < archive.count && *found == NULL; i++) {
     const char *name = cm_archive_name(&archive, i);
-    if (cm_path_ends(name, strlen(name), ".npy"))
+    if (archive.zip != NULL && cm_path_ends(name, strlen(name), ".npy"))
       *found = &cm_network_formats[CM_FORMAT_NUMPY];
     else if (cm_path_ends(name, strlen(name), ".h5"))
       *found = &cm_network_formats[CM_FORMAT_SONATA];

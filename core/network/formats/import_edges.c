@@ -14,6 +14,7 @@
 
 #include "core/network/formats/table.h"
 #include "core/network/formats/table_rows.h"
+#include "core/network/rates.h"
 
 cm_status cm_table_bad(const cm_table *t, const char *what, cm_error *error)
 {
@@ -56,6 +57,32 @@ cm_status cm_table_number(const cm_table *t, const cm_field *f, const char *what
   return cm_table_bad(t, text, error);
 }
 
+/* The rate of a source, which is the same in all its rows. */
+static cm_status read_rate(cm_table *t, uint32_t source, cm_error *error)
+{
+  double rate;
+  char text[160];
+  const cm_field *f = &t->fields[t->columns.rate - 1];
+  uint64_t before = t->rate_room;
+  if (cm_table_number(t, f, "rate", &rate, error) != CM_OK)
+    return error->status;
+  if (rate < 0) {
+    (void)snprintf(text, sizeof text, "the rate '%.*s' is negative", shown(f), f->text);
+    return cm_table_bad(t, text, error);
+  }
+  if (CM_ROOM(t->memory, t->rate, &t->rate_room, (uint64_t)t->names.count, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = before; i < t->rate_room; i++)
+    t->rate[i] = NAN;
+  if (!isnan(t->rate[source]) && (t->rate[source] < rate || t->rate[source] > rate)) {
+    (void)snprintf(text, sizeof text, "the rate is %.15g, and an earlier line of this source says %.15g: a rate is that of the "
+                   "source's axon", rate, t->rate[source]);
+    return cm_table_bad(t, text, error);
+  }
+  t->rate[source] = rate;
+  return CM_OK;
+}
+
 static cm_status read_edge(cm_table *t, cm_error *error)
 {
   const int *at = t->columns.at;
@@ -70,6 +97,8 @@ static cm_status read_edge(cm_table *t, cm_error *error)
     return error->status;
   if (at[CM_COLUMN_DELAY] >= 0 && delay_ms < 0)
     return cm_table_bad(t, "the delay is negative", error);
+  if (t->columns.rate > 0 && read_rate(t, from, error) != CM_OK)
+    return error->status;
   if (t->edges.count == 0)
     t->head_line = from == to && t->separator == ' ' && !t->named && !t->tuples ? t->line : 0;
   else if (from == 0 || to == 0)
@@ -88,7 +117,7 @@ static bool columns_by_number(cm_table *t)
   size_t count = t->field_count;
   if (count < 2 || count > (list ? 4 : 3))
     return false;
-  t->columns = (cm_columns){{0, 1, count > 2 ? 2 : CM_COLUMN_NONE, count > 3 ? 3 : CM_COLUMN_NONE}, count};
+  t->columns = (cm_columns){{0, 1, count > 2 ? 2 : CM_COLUMN_NONE, count > 3 ? 3 : CM_COLUMN_NONE}, 0, count};
   return true;
 }
 
@@ -375,7 +404,10 @@ cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_
     status = read_edges(&t, error);
   if (status == CM_OK)
     status = cm_table_close(&t, made, error);
+  if (status == CM_OK && t.rate != NULL)
+    status = cm_topology_set_rates(made, t.rate, run, error);
   cm_names_close(&t.names);
+  cm_free(t.rate);
   cm_free(t.unquoted);
   cm_free(t.fields);
   cm_entries_free(&t.edges);

@@ -93,6 +93,11 @@ static int column_of(const cm_field *field)
   return RATE_COLUMNS;
 }
 
+bool cm_rate_word(const char *text, size_t length)
+{
+  return column_of(&(cm_field){text, length}) == RATE_VALUE;
+}
+
 /* Finds the columns by the first line; *header: it names them. */
 static cm_status find_columns(rates *r, bool *header, cm_error *error)
 {

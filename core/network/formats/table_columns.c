@@ -64,6 +64,9 @@ bool cm_columns_of_header(const cm_field *fields, size_t count, cm_columns *colu
     for (int id = 0; id < CM_COLUMNS; id++)
       if (found.at[id] == CM_COLUMN_NONE && cm_column_word(fields[i].text, fields[i].length, (cm_column_id)id) >= 0)
         found.at[id] = (int)i;
+  for (size_t i = 0; i < count && found.rate == 0; i++)
+    if (cm_rate_word(fields[i].text, fields[i].length))
+      found.rate = i + 1;
   if (found.at[CM_COLUMN_SOURCE] < 0 || found.at[CM_COLUMN_TARGET] < 0 ||
       (fields[found.at[CM_COLUMN_SOURCE]].length == 1 && found.at[CM_COLUMN_WEIGHT] < 0 && found.at[CM_COLUMN_DELAY] < 0))
     return false;
@@ -110,11 +113,20 @@ cm_status cm_columns_of_option(const char *said, cm_columns *columns, cm_error *
   for (const char *at = said;; at++) {
     size_t length = strcspn(at, ",");
     int id = 0;
+    if (length == 4 && strncmp(at, "rate", 4) == 0) {
+      if (found.rate != 0)
+        return cm_fail(error, CM_BAD_OPTION, "columns \"%.60s\" names rate twice", said);
+      found.rate = ++found.count;
+      at += length;
+      if (*at == '\0')
+        break;
+      continue;
+    }
     while (id < CM_COLUMNS && (strlen(names[id]) != length || strncmp(names[id], at, length) != 0))
       id++;
     if (id == CM_COLUMNS && !(length == 1 && *at == '-'))
       return cm_fail(error, CM_BAD_OPTION,
-                     "columns \"%.60s\": '%.*s' is none of source, target, weight, delay and - (not read)", said,
+                     "columns \"%.60s\": '%.*s' is none of source, target, weight, delay, rate and - (not read)", said,
                      length < CM_FIELD_SHOWN_MAX ? (int)length : CM_FIELD_SHOWN_MAX, at);
     if (id < CM_COLUMNS && found.at[id] != CM_COLUMN_NONE)
       return cm_fail(error, CM_BAD_OPTION, "columns \"%.60s\" names %s twice", said, names[id]);

@@ -1,4 +1,5 @@
 /* Vertices of a table: in order of their numbers, where all names are numbers. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static cm_status order_names(cm_table *t, cm_topology *made, cm_error *error)
   cm_names *names = &t->names;
   numbered *ids = NULL;
   uint32_t *place = NULL;
+  double *rate = NULL;
   bool same = true; /* every name is its vertex's number already */
   uint64_t value;
   cm_free(names->slot);
@@ -51,7 +53,8 @@ static cm_status order_names(cm_table *t, cm_topology *made, cm_error *error)
   if (CM_NEW(t->memory, ids, names->count, error) != CM_OK ||
       CM_NEW(t->memory, place, names->count, error) != CM_OK ||
       CM_NEW(t->memory, made->label_text, names->first[names->count], error) != CM_OK ||
-      CM_NEW(t->memory, made->label_first, (size_t)names->count + 1, error) != CM_OK) {
+      CM_NEW(t->memory, made->label_first, (size_t)names->count + 1, error) != CM_OK ||
+      (t->rate != NULL && CM_NEW(t->memory, rate, names->count, error) != CM_OK)) {
     cm_free(ids);
     cm_free(place);
     return error->status;
@@ -64,6 +67,7 @@ static cm_status order_names(cm_table *t, cm_topology *made, cm_error *error)
   if (refuse_head(t, &ids[names->count - 1], error) != CM_OK) {
     cm_free(ids);
     cm_free(place);
+    cm_free(rate);
     return error->status;
   }
   same = true;
@@ -72,12 +76,19 @@ static cm_status order_names(cm_table *t, cm_topology *made, cm_error *error)
     uint64_t size = names->first[i + 1] - names->first[i];
     same = same && ids[v].value == v;
     place[i] = v;
+    if (rate != NULL)
+      rate[v] = i < t->rate_room ? t->rate[i] : NAN;
     memcpy(made->label_text + made->label_first[v], names->text + names->first[i], size);
     made->label_first[v + 1] = made->label_first[v] + size;
   }
   for (uint64_t e = 0; e < t->edges.count; e++) {
     t->edges.from[e] = place[t->edges.from[e]];
     t->edges.to[e] = place[t->edges.to[e]];
+  }
+  if (rate != NULL) {
+    cm_free(t->rate);
+    t->rate = rate;
+    t->rate_room = names->count;
   }
   cm_free(ids);
   cm_free(place);

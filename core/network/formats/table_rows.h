@@ -18,6 +18,7 @@ typedef enum cm_column_id { CM_COLUMN_SOURCE, CM_COLUMN_TARGET, CM_COLUMN_WEIGHT
 /* Which field of a row each is; CM_COLUMN_NONE: there is none. `count` fields a row; 0: not known yet. */
 typedef struct cm_columns {
   int at[CM_COLUMNS];
+  size_t rate; /* of the source's axon, plus 1; 0: there is none */
   size_t count;
 } cm_columns;
 
@@ -38,6 +39,8 @@ typedef struct cm_table {
   uint64_t unquoted_room, fields_room;
   size_t field_count;
   cm_entries edges;
+  double *rate;     /* of each name; NAN: not said. NULL: no column says rates */
+  uint64_t rate_room;
   uint64_t head_line; /* of a first edge from a number to itself that occurs in no other edge; 0: none */
 } cm_table;
 
@@ -59,6 +62,9 @@ cm_status cm_table_split(cm_table *t, const char *line, size_t length, cm_error 
 
 /* Which of the words of a column a text is, the first being the commonest; -1: none. */
 int cm_column_word(const char *text, size_t length, cm_column_id id);
+
+/* Whether a text is a word for the rate of an axon (rates.c). */
+bool cm_rate_word(const char *text, size_t length);
 
 /* Digits alone, at most 19, no leading zero. */
 bool cm_field_whole(const char *text, size_t length, uint64_t *value);

@@ -9,6 +9,7 @@
 
 #include "core/network/hdf5/sonata.h"
 #include "core/network/names.h"
+#include "core/network/recognise.h"
 
 enum { SLICE = 1 << 16, GROUPS_MAX = 1024, SPARSE_IDS = 64, SPARSE_FROM = 1 << 20 };
 
@@ -331,7 +332,8 @@ cm_status cm_import_sonata(cm_source *source, const cm_import_limits *limits, cm
                            cm_error *error)
 {
   sonata s;
-  bool archive = source->end - source->at >= 2 && memcmp(source->at, "PK", 2) == 0;
+  size_t size = (size_t)(source->end - source->at);
+  bool archive = cm_is_zip(source->at, size) || cm_is_tar(source->at, size);
   cm_status status = sonata_open(&s, source, limits, run, error);
   if (status == CM_OK)
     status = archive ? sonata_circuit(&s, source, error) : import_edges(&s, source, error);

@@ -1,6 +1,8 @@
 /* A network read in a confined child: a library that a damaged file crashes takes nothing else along, and what the file makes
  * it do has neither network nor files. Happy path: the child reads, writes our own format into a folder, tells the report or
  * the error through a pipe; the parent reads the folder. */
+#include "core/network/apart.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
 #include "core/base/confine.h"
+#include "core/base/file.h"
 #include "core/network/topology_file.h"
 
 typedef struct outcome {
@@ -60,29 +62,25 @@ static cm_status wait_for(pid_t child, int pipe, const char *path, outcome *resu
                             : cm_fail(error, CM_INTERNAL, "the process that read %s ended without a result", path);
 }
 
-cm_status cli_import_apart(const char *path, const cm_import_hint *hint, cm_run *run, cm_topology **topology,
-                           cm_import_report *report, cm_error *error)
+cm_status cm_import_apart(const char *path, const cm_import_hint *hint, const char *folder, cm_run *run, cm_topology **topology,
+                          cm_import_report *report, cm_error *error)
 {
-  char folder[CM_PATH_MAX], made[CM_PATH_MAX];
+  char made[CM_PATH_MAX];
   int ends[2];
   outcome result = {0};
-  cm_error ignored;
-  if (cli_scratch(folder, error) != CM_OK)
+  if (cm_path(made, error, "%s/network.zip", folder) != CM_OK)
     return error->status;
-  cm_status status = cm_path(made, error, "%s/network.zip", folder);
-  if (status == CM_OK && pipe(ends) != 0)
-    status = cm_fail_errno(error, errno, "cannot start reading", path);
-  if (status == CM_OK) {
-    cm_run_phase(run, "read");
-    (void)fflush(NULL);
-    pid_t child = fork();
-    if (child == 0)
-      work(ends[1], path, folder, made, hint);
-    (void)close(ends[1]);
-    status = child < 0 ? cm_fail_errno(error, errno, "cannot start reading", path)
-                       : wait_for(child, ends[0], path, &result, error);
-    (void)close(ends[0]);
-  }
+  if (pipe(ends) != 0)
+    return cm_fail_errno(error, errno, "cannot start reading", path);
+  cm_run_phase(run, "read");
+  (void)fflush(NULL);
+  pid_t child = fork();
+  if (child == 0)
+    work(ends[1], path, folder, made, hint);
+  (void)close(ends[1]);
+  cm_status status = child < 0 ? cm_fail_errno(error, errno, "cannot start reading", path)
+                               : wait_for(child, ends[0], path, &result, error);
+  (void)close(ends[0]);
   if (status == CM_OK && result.status != CM_OK) {
     *error = result.error;
     status = result.status;
@@ -91,6 +89,6 @@ cm_status cli_import_apart(const char *path, const cm_import_hint *hint, cm_run 
     status = cm_topology_load(made, run, topology, error);
   if (status == CM_OK && report != NULL)
     *report = result.report;
-  (void)cm_folder_remove(folder, &ignored);
+  (void)unlink(made);
   return status;
 }

@@ -1,0 +1,107 @@
+/* Spikes of a SONATA circuit, of the new layout by population or of the old one without. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/network/hdf5/sonata_circuit.h"
+#include "core/network/rates.h"
+
+/* Adds one population's spikes to its neurons' counts. */
+static cm_status count_spikes(sonata_files *c, hid_t group, const char *ids, uint32_t p, cm_error *error)
+{
+  enum { SLICE = 1 << 15 };
+  sonata *s = c->s;
+  uint64_t count, times;
+  double *time = NULL, last = 0;
+  char units[16] = "", what[120];
+  hid_t data;
+  if (sonata_length(c, group, ids, &count, error) != CM_OK || sonata_length(c, group, "timestamps", &times, error) != CM_OK)
+    return error->status;
+  if (times != count)
+    return cm_h5_bad(&s->h5, group, "timestamps", "its length is another than that of the ids", error);
+  if (cm_h5_object(&s->h5, group, "timestamps", &data, error) != CM_OK)
+    return error->status;
+  cm_h5_attribute(data, "units", units, sizeof units);
+  (void)H5Oclose(data);
+  double milliseconds = strcmp(units, "s") == 0 || strcmp(units, "seconds") == 0 ? 1e3 : 1;
+  cm_status status = CM_NEW(s->memory, time, SLICE, error);
+  for (uint64_t at = 0; at < count && status == CM_OK; at += SLICE) {
+    uint64_t here = count - at < SLICE ? count - at : SLICE;
+    status = cm_h5_slice(&s->h5, group, ids, H5T_NATIVE_UINT64, at, here, s->source, error);
+    if (status == CM_OK)
+      status = cm_h5_slice(&s->h5, group, "timestamps", H5T_NATIVE_DOUBLE, at, here, time, error);
+    for (uint64_t i = 0; i < here && status == CM_OK; i++) {
+      last = time[i] > last ? time[i] : last;
+      if (s->source[i] < s->ids[p]) {
+        c->rate[s->first[p] + s->source[i]]++;
+        continue;
+      }
+      (void)snprintf(what, sizeof what, "node %llu spikes, of %llu in its population", (unsigned long long)s->source[i],
+                     (unsigned long long)s->ids[p]);
+      status = cm_h5_bad(&s->h5, group, ids, what, error);
+    }
+  }
+  cm_free(time);
+  if (status == CM_OK && c->seconds <= 0 && last > 0) /* the configuration does not say how long */
+    c->seconds = last * milliseconds / 1e3;
+  c->measured[p] = status == CM_OK;
+  return status;
+}
+
+static cm_status read_spiking(sonata_files *c, hid_t group, const char *name, cm_error *error)
+{
+  const cm_topology *made = c->s->made;
+  char what[120];
+  if (H5Iget_type(group) != H5I_GROUP)
+    return CM_OK; /* lists of the old layout */
+  for (uint32_t p = 0; p < made->population_count; p++)
+    if (strcmp(made->population[p].name, name) == 0)
+      return count_spikes(c, group, "node_ids", p, error);
+  (void)snprintf(what, sizeof what, "the circuit has no population '%.60s'", name);
+  return cm_h5_bad(&c->s->h5, group, NULL, what, error);
+}
+
+/* The old layout has one list of ids, which must be those of the one population that is no input. */
+cm_status sonata_spikes_read(sonata_files *c, cm_error *error)
+{
+  const cm_topology *made = c->s->made;
+  const cm_h5 *h5 = &c->s->h5;
+  hid_t group;
+  uint32_t found = 0, p = 0;
+  if (!cm_h5_has(h5->file, "spikes"))
+    return CM_OK;
+  if (c->rate == NULL && CM_NEW(c->s->memory, c->rate, made->vertex_count, error) != CM_OK)
+    return error->status;
+  if (cm_h5_object(h5, h5->file, "spikes", &group, error) != CM_OK)
+    return error->status;
+  bool old = H5Iget_type(group) == H5I_GROUP && cm_h5_has(group, "gids");
+  for (uint32_t i = 0; i < made->population_count; i++)
+    if (strcmp(made->population[i].kind, CM_INPUT_KIND) != 0) {
+      p = i;
+      found++;
+    }
+  cm_status status = CM_OK;
+  if (old)
+    status = found == 1 ? count_spikes(c, group, "gids", p, error)
+                        : cm_h5_bad(h5, group, "gids", "the circuit has several populations, and these ids do not say whose they "
+                                    "are: write spikes by population, /spikes/NAME/node_ids", error);
+  (void)H5Oclose(group);
+  return status == CM_OK && !old ? sonata_for_members(c, "spikes", read_spiking, error) : status;
+}
+
+/* Spikes over the time of the simulation are rates, in hertz, of all populations that send or of none. */
+cm_status sonata_spikes_set_rates(sonata_files *c, cm_error *error)
+{
+  cm_topology *made = c->s->made;
+  if (c->rate == NULL)
+    return CM_OK;
+  for (uint32_t e = 0; e < made->net_count; e++) {
+    const cm_population *of = &made->population[made->population_of[cm_topology_source(made, e)]];
+    if (!c->measured[of - made->population])
+      return sonata_circuit_bad(of->name, "the archive has spikes, but none of this population, which sends too: add them, or leave all out", error);
+  }
+  if (c->seconds <= 0)
+    return sonata_circuit_bad("spikes", "neither run.tstop of a configuration nor a spike says how long they were counted", error);
+  for (uint32_t v = 0; v < made->vertex_count; v++)
+    c->rate[v] /= c->seconds;
+  return cm_topology_set_rates(made, c->rate, c->s->run, error);
+}
