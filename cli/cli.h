@@ -85,6 +85,9 @@ void cli_print_json(const json_t *report);
 /* Prints a network's counts as one JSON object: format (NULL: none), neurons, hyperedges, synapses. */
 void cli_print_counts(const cm_topology *topology, const char *format);
 
+/* The table of a mapping's scenarios; nothing for NULL. */
+void cli_print_scenarios(const json_t *scenarios);
+
 /* Prints what a mapping's report says of time steps: the lower bound, and the table of a Pareto set. */
 void cli_print_steps(const json_t *report);
 

@@ -177,6 +177,28 @@ void cli_print_counts(const cm_topology *topology, const char *format)
   json_decref(counts);
 }
 
+void cli_print_scenarios(const json_t *scenarios)
+{
+  static const char *const together[] = {"worst", "mean"};
+  const json_t *p;
+  size_t i;
+  if (scenarios == NULL)
+    return;
+  printf("scenario%*s %14s %14s %18s %14s\n", 16, "", "core ns", "step ns", "energy of step pJ", "hops pJ");
+  json_array_foreach(json_object_get(scenarios, "each"), i, p)
+  {
+    const json_t *m = json_object_get(p, "metrics");
+    printf("  %-22.22s %14.6g %14.6g %18.6g %14.6g\n", json_string_value(json_object_get(p, "name")),
+           cli_number(m, "core_ns_max"), cli_number(m, "step_ns"), cli_number(m, "energy_step_pj"), cli_number(m, "energy_pj"));
+  }
+  for (i = 0; i < 2; i++) {
+    p = json_object_get(scenarios, together[i]);
+    printf("  %-5s%-17s %14.6g %14.6g %18.6g %14.6g\n", together[i],
+           strcmp(together[i], json_string_value(json_object_get(scenarios, "objective"))) == 0 ? " (objective)" : "",
+           cli_number(p, "core_ns_max"), cli_number(p, "step_ns"), cli_number(p, "energy_step_pj"), cli_number(p, "energy_pj"));
+  }
+}
+
 void cli_print_steps(const json_t *report)
 {
   const json_t *bound = json_object_get(report, "step_bound"), *pareto = json_object_get(report, "pareto"), *p;

@@ -8,6 +8,7 @@
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
 #include "core/mapping/pareto/pareto.h"
+#include "core/mapping/scenarios/scenarios.h"
 #include "core/mapping/stage/part_file.h"
 #include "core/mapping/routes/routes.h"
 
@@ -166,6 +167,9 @@ static void print_table(const cli_job *job, const cm_mapping *m, const cm_routes
   json_t *metrics = cm_metrics_json(&m->metrics);
   cli_job_print_numbers(metrics);
   json_decref(metrics);
+  json_t *scenarios = m->scenario_count > 0 ? cm_scenarios_json(m, job->topology) : NULL;
+  cli_print_scenarios(scenarios);
+  json_decref(scenarios);
   cli_print_steps(m->report);
   print_fitted(json_object_get(m->report, "tables"));
   if (json_object_get(m->report, "incremental") != NULL)

@@ -250,6 +250,7 @@ static int show_mapping(const char *path, bool as_json, const char *plot, cm_err
     show_members("region", json_object_get(summary, "region"));
     show_members("options", json_object_get(summary, "options"));
     show_members("metrics", json_object_get(summary, "metrics"));
+    cli_print_scenarios(json_object_get(summary, "scenarios"));
     cli_print_steps(json_object_get(summary, "report"));
   }
   json_decref(summary);

@@ -133,6 +133,17 @@ const OPTIONS = [
     control: () => whole('step-budget', 'with objective energy'),
   },
   {
+    name: 'scenarios',
+    for: 'map',
+    more: true,
+    label: 'Rates that vary',
+    control: () =>
+      select('scenarios', [
+        ['', 'mean of the scenarios'],
+        ['worst', 'worst scenario'],
+      ]),
+  },
+  {
     name: 'parts',
     for: 'map',
     more: true,

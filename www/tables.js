@@ -47,6 +47,47 @@ export function stepLine({ metrics, report }) {
   );
 }
 
+/** A mapping of a network whose rates vary: the time and energy of a step in every scenario; null for other networks. */
+export function scenariosTable(scenarios) {
+  if (!scenarios) return null;
+  const time = (ns) => si(ns * 1e-9, 's', 4);
+  const energy = (pj) => si(pj * 1e-12, 'J', 4);
+  const row = (name, m) =>
+    element(
+      'tr',
+      {},
+      element('th', { scope: 'row' }, name),
+      ...[time(m.core_ns_max), time(m.step_ns), energy(m.energy_step_pj), energy(m.energy_pj)].map((text) =>
+        element('td', { class: 'number' }, text),
+      ),
+    );
+  const together = (name) => row(name === scenarios.objective ? `${name} (objective)` : name, scenarios[name]);
+  return element(
+    'section',
+    { class: 'panel', id: 'scenarios' },
+    element('h2', {}, 'Scenarios'),
+    scroller(
+      'Scenarios',
+      element(
+        'table',
+        {},
+        element(
+          'thead',
+          {},
+          element(
+            'tr',
+            {},
+            ...['Scenario', 'Busiest core', 'Time step', 'Energy of a step', 'Energy of hops'].map((text) =>
+              element('th', { scope: 'col' }, text),
+            ),
+          ),
+        ),
+        element('tbody', {}, ...scenarios.each.map(({ name, metrics }) => row(name, metrics)), together('worst'), together('mean')),
+      ),
+    ),
+  );
+}
+
 function scroller(label, table) {
   return element('div', { class: 'scroller', tabindex: '0', role: 'region', 'aria-label': label }, table);
 }

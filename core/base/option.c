@@ -87,7 +87,7 @@ static cm_status refuse(const cm_option *o, const char *what, cm_error *error)
   static const char *const nouns[] = {
     [CM_OPTION_FLAG] = "true or false", [CM_OPTION_COUNT] = "a whole number", [CM_OPTION_LONG_COUNT] = "a whole number",
     [CM_OPTION_BYTES] = "a whole number of bytes (or text like \"2G\")", [CM_OPTION_REAL] = "a number",
-    [CM_OPTION_POSITIVE] = "a number above 0", [CM_OPTION_NAME] = "the id of a mapping"};
+    [CM_OPTION_POSITIVE] = "a number above 0", [CM_OPTION_NAME] = "an id or a name, of letters, digits, - and _"};
   char choices[200] = "";
   size_t used = 0;
   for (size_t i = 0; o->words[i] != NULL && used < sizeof choices; i++)

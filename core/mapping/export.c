@@ -13,6 +13,7 @@
 #include "core/mapping/export_internal.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/populations.h"
+#include "core/mapping/scenarios/scenarios.h"
 #include "core/mapping/remap/identity.h"
 
 typedef cm_view_writer writer;
@@ -100,11 +101,16 @@ static json_t *summary_json(const writer *w)
 {
   json_t *report = w->mapping->report == NULL ? json_object() : json_incref(w->mapping->report);
   const cm_mapping *m = w->mapping;
-  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "format", "coremapd mapping 1", "populations",
+  json_t *scenarios = m->scenario_count > 0 ? cm_scenarios_json(m, w->topology) : NULL;
+  if (m->scenario_count > 0 && scenarios == NULL) {
+    json_decref(report);
+    return NULL;
+  }
+  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o*, s:o, s:o}", "format", "coremapd mapping 1", "populations",
                    cm_populations_json(w->topology, m->part, m->part_count), "network",
                    network_json(w), "chip", chip_json(w), "options", options_json(w), "region", region_json(w),
                    "parts", (json_int_t)w->mapping->part_count, "bound", cm_bound_json(&w->mapping->bound), "metrics",
-                   cm_metrics_json(&w->mapping->metrics), "attempts",
+                   cm_metrics_json(&w->mapping->metrics), "scenarios", scenarios, "attempts",
                    cm_attempts_json(w->mapping->attempts, w->mapping->attempt_count, false), "report", report);
 }
 

@@ -12,6 +12,7 @@
 #include "core/mapping/options.h"
 #include "core/mapping/pareto/pareto.h"
 #include "core/mapping/remap/remap.h"
+#include "core/mapping/scenarios/scenarios.h"
 #include "core/mapping/ways.h"
 #include "core/partition/step/step_bound.h"
 
@@ -49,14 +50,21 @@ static cm_status find_bound(const cm_map_input *in, cm_run *run, cm_step_bound *
   uint32_t cores = in->options->parts != 0 ? in->options->parts : cm_occupancy_free_count(in->occupancy);
   double work = cm_objective_is_of_steps((cm_objective)in->options->objective) ? overlap_work : 0;
   cm_run_phase(run, "bound");
+  if (in->topology->scenario_count > 0)
+    return cm_scenarios_bound(in, cores > 0 ? cores : 1, work, run, bound, error);
   return cm_step_bound_compute(in->topology, &in->chip->costs, cores > 0 ? cores : 1, work, run, bound, error);
+}
+
+static double core_ns_max(const cm_metrics *m)
+{
+  return m->core_ns_max;
 }
 
 /* How far the busiest core is from it. */
 static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *error)
 {
   json_t *told = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ns", b->ns, "gap_percent",
-                           b->ns > 0 ? fmax(0, m->metrics.core_ns_max / b->ns - 1) * 100 : 0, "neuron_ns",
+                           b->ns > 0 ? fmax(0, cm_mapping_aimed(m, core_ns_max) / b->ns - 1) * 100 : 0, "neuron_ns",
                            b->neuron_ns, "shared_ns", b->shared_ns, "overlap_ns", b->overlap_ns, "send_ns", b->send_ns);
   return json_object_set_new(m->report, "step_bound", told) == 0
            ? CM_OK
@@ -74,7 +82,14 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
 {
   cm_proposal j;
   json_t *tables;
-  cm_status status = cm_fitting_proposal(input, run, &j, &tables, error);
+  cm_topology traffic = *input->topology;
+  cm_map_input seen = *input;
+  if (input->traffic != NULL) { /* levels that are kept are those of other rates */
+    traffic.net_weight = input->traffic;
+    seen.topology = &traffic;
+    seen.cache = NULL;
+  }
+  cm_status status = cm_fitting_proposal(&seen, run, &j, &tables, error);
   if (status != CM_OK)
     return status;
   cm_run_phase(run, "metrics");
@@ -82,6 +97,8 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
                               run, &j.mapping->metrics, &j.mapping->detail, error);
   if (status == CM_OK)
     status = report(&j, error);
+  if (status == CM_OK)
+    status = cm_scenarios_measure(input, run, j.mapping, error);
   if (status == CM_OK && tables != NULL)
     status = report_tables(j.mapping, tables, error);
   json_decref(tables);
@@ -98,16 +115,17 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
 static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   cm_step_bound bound = {0};
-  bool directed = input->topology->directed;
+  bool directed = input->topology->directed,
+       worst = input->topology->scenario_count > 0 && input->options->scenarios == CM_SCENARIOS_WORST;
   cm_mapping *made = NULL;
   cm_status status = CM_OK;
   if (input->options->objective == CM_OBJECTIVE_PARETO) {
     if (directed)
       status = find_bound(input, run, &bound, error);
     if (status == CM_OK)
-      status = cm_map_pareto(input, map_once, &bound, run, &made, error);
+      status = (worst ? cm_map_worst : cm_map_pareto)(input, map_once, &bound, run, &made, error);
   } else {
-    status = map_once(input, NULL, run, &made, error);
+    status = worst ? cm_map_worst(input, map_once, NULL, run, &made, error) : map_once(input, NULL, run, &made, error);
     if (status == CM_OK && directed)
       status = find_bound(input, run, &bound, error);
     if (status == CM_OK && directed)
@@ -134,6 +152,8 @@ static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **m
     status = report_tables(made, tables, error);
   json_decref(tables);
   if (status == CM_OK)
+    status = cm_scenarios_measure(input, run, made, error);
+  if (status == CM_OK)
     *mapping = made;
   else
     cm_mapping_free(made);
@@ -152,6 +172,20 @@ static cm_status map_afresh(const cm_map_input *input, cm_run *run, cm_mapping *
   cm_status status = map(&whole, run, mapping, error);
   cm_occupancy_free(occupancy);
   return status;
+}
+
+/* What an option on scenarios takes. */
+static cm_status check_scenarios(const cm_map_input *in, cm_error *error)
+{
+  const cm_map_options *o = in->options;
+  if (o->scenarios != CM_SCENARIOS_WORST || (in->topology->scenario_count > 0 && o->preset != CM_PRESET_REFERENCE))
+    return CM_OK;
+  cm_fail(error, CM_BAD_OPTION,
+          o->preset == CM_PRESET_REFERENCE
+            ? "preset reference knows one rate an axon: for the worst scenario choose preset fast, balanced or best"
+            : "the network's rates do not vary, so that none of its scenarios is the worst: give it a table of rates with columns "
+              "rate:NAME, or leave the option out");
+  return cm_fail_at(error, "/options/scenarios");
 }
 
 /* Options that only a plain mesh or torus can follow. */
@@ -173,7 +207,7 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
 {
   uint64_t refusals = cm_json_refusals();
   cm_mapping *made = NULL;
-  if (check_ways(input, error) != CM_OK)
+  if (check_scenarios(input, error) != CM_OK || check_ways(input, error) != CM_OK)
     return error->status;
   if ((input->options->inputs == CM_INPUTS_OUTSIDE) != (input->topology->outside_count > 0))
     return cm_fail(error, CM_INTERNAL, "the network's inputs are not what option \"inputs\" says");

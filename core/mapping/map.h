@@ -73,6 +73,7 @@ typedef struct cm_map_input {
   const char *policy;              /* a policy file for mapper learned; NULL: the one that ships */
   const uint32_t *part;            /* [vertices] parts that are made already; NULL: the partition stage makes them */
   uint32_t part_count;             /* of those; none empty */
+  uint64_t *traffic;               /* set by cm_map: rates [nets] that the search goes by; NULL: the network's */
   bool places;                     /* set by cm_map: the partition stage may place as it partitions */
 } cm_map_input;
 

@@ -40,6 +40,7 @@ void cm_mapping_free(cm_mapping *mapping)
     if (i == mapping->point_chosen) {
       point->part = point->core = NULL;
       point->region = NULL;
+      point->scenario = NULL;
       point->detail = (cm_metrics_detail){0};
     }
     cm_mapping_free(point);
@@ -49,6 +50,7 @@ void cm_mapping_free(cm_mapping *mapping)
   cm_free(mapping->core);
   cm_region_free(mapping->region);
   cm_metrics_detail_free(&mapping->detail);
+  cm_free(mapping->scenario);
   json_decref(mapping->options);
   json_decref(mapping->report);
   cm_free(mapping);

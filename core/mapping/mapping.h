@@ -101,11 +101,19 @@ typedef struct cm_mapping {
   /* Objective pareto: all mappings of the set; the chosen one's arrays are this mapping's own. Else none. */
   struct cm_mapping **points;
   uint32_t point_count, point_chosen;
+  /* Of a network whose rates vary: the metrics in every scenario, and which of them the objective was about. */
+  uint32_t scenario_count;
+  cm_metrics *scenario; /* [scenario_count] */
+  bool scenarios_worst; /* the worst; else their mean */
   json_t *report;  /* what the stages want to tell: placement costs before and after, merged counts, ... */
 } cm_mapping;
 
 /* The bound as JSON: parts, limit (null: none), per_core, reason. NULL when out of memory. */
 json_t *cm_bound_json(const cm_bound *bound);
+
+/* A figure of the metrics, as the objective sees it: of a network whose rates vary that of the worst scenario, or their mean. */
+typedef double cm_metric_figure(const cm_metrics *metrics);
+double cm_mapping_aimed(const cm_mapping *mapping, cm_metric_figure *figure);
 
 void cm_mapping_free(cm_mapping *mapping); /* NULL is allowed */
 

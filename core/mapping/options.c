@@ -37,6 +37,8 @@ static const cm_option options_of_maps[] = {
    CM_SHAPES_PARTS, "with parts: one may exceed the mean by this share; 0.03 unless given", NULL},
   {"step_budget_ns", CM_OPTION_REAL, FIELD(step_budget_ns), 0, 1e18, 0, {0}, NULL, false,
    CM_SHAPES_PARTS, "with objective energy: the busiest core takes so many nanoseconds at most", NULL},
+  {"scenarios", CM_OPTION_WORD, FIELD(scenarios), 0, 0, CM_SCENARIOS_MEAN, {"mean", "worst"}, NULL, false,
+   CM_SHAPES_BOTH, "of a network whose rates vary over time: what is minimised is the mean of its scenarios (unless given) or the worst one", NULL},
   {"max_part_size", CM_OPTION_LONG_COUNT, FIELD(max_part_size), 0, UINT32_MAX, 0, {0}, NULL, false,
    CM_SHAPES_PARTS, "at most N neurons in a part", NULL},
   {"coarsening_share", CM_OPTION_COUNT, FIELD(coarsening_share), 1, 1000000, 15, {0}, NULL, false,

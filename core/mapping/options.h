@@ -18,6 +18,8 @@ typedef enum cm_objective {
   CM_OBJECTIVE_PARETO, /* several mappings between time and energy */
   CM_OBJECTIVE_AUTO
 } cm_objective;
+/* Of a network whose rates vary: what counts is the mean over its scenarios, or the worst of them. */
+typedef enum cm_scenario_aim { CM_SCENARIOS_MEAN, CM_SCENARIOS_WORST } cm_scenario_aim;
 /* AUTO: what suits preset and objective. */
 typedef enum cm_mapper {
   CM_MAPPER_BISECTION,
@@ -57,6 +59,7 @@ struct cm_map_options {
   uint32_t parts; /* 0: the core limits decide */
   double imbalance;
   double step_budget_ns; /* objective energy: the busiest core takes so long at most; 0: as long as it likes */
+  uint32_t scenarios;     /* cm_scenario_aim */
   uint64_t max_part_size; /* 0: the chip's neuron limit alone */
   uint32_t coarsening_share, coarsening_tries;
   double coarsening_stop;

@@ -19,7 +19,27 @@ void cm_topology_free(cm_topology *topology)
   cm_free(topology->label_first);
   cm_free(topology->population);
   cm_free(topology->population_of);
+  cm_free(topology->scenario_name);
+  cm_free(topology->scenario_rate);
   cm_free(topology);
+}
+
+cm_topology cm_topology_in_scenario(const cm_topology *topology, uint32_t scenario)
+{
+  cm_topology view = *topology;
+  view.net_weight = topology->scenario_rate + (size_t)scenario * topology->net_count;
+  view.scenario_count = 0;
+  view.scenario_name = NULL;
+  view.scenario_rate = NULL;
+  return view;
+}
+
+uint32_t cm_topology_find_scenario(const cm_topology *topology, const char *name)
+{
+  uint32_t i = 0;
+  while (i < topology->scenario_count && strcmp(topology->scenario_name[i], name) != 0)
+    i++;
+  return i;
 }
 
 double cm_topology_pin_value(const cm_topology *topology, uint32_t net, uint64_t i)

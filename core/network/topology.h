@@ -32,6 +32,10 @@ typedef struct cm_population {
 } cm_population;
 #define CM_INPUT_KIND "input"
 
+/* Scenarios: rates that axons have in turn, as of a network that rests, sees, acts. */
+enum { CM_SCENARIOS_MAX = 64, CM_SCENARIO_NAME_MAX = 64 };
+typedef char cm_scenario_name[CM_SCENARIO_NAME_MAX];
+
 typedef struct cm_topology {
   bool directed;
   uint32_t vertex_count;
@@ -56,6 +60,9 @@ typedef struct cm_topology {
   uint32_t population_count;
   cm_population *population;  /* [population_count]; NULL: none is known */
   uint32_t *population_of;    /* [vertex_count]; NULL without populations */
+  uint32_t scenario_count;    /* 0: net_weight is all that is known of the rates; else at least 2 */
+  cm_scenario_name *scenario_name; /* [scenario_count] all different */
+  uint64_t *scenario_rate;    /* [scenario_count * net_count] scaled rates, scenario by scenario; net_weight is their mean */
   /* What the reader merged or dropped: */
   uint64_t duplicate_count;  /* repeated synapses or edges, merged (weights added) */
   uint64_t self_loop_count;  /* directed: kept as synapses of the core itself; undirected: dropped */
@@ -65,6 +72,12 @@ typedef struct cm_topology {
 
 /* Frees a topology and its arrays; NULL is allowed. */
 void cm_topology_free(cm_topology *topology);
+
+/* The network in one of its scenarios: a view, whose arrays are the topology's own, without scenarios. O(1). */
+cm_topology cm_topology_in_scenario(const cm_topology *topology, uint32_t scenario);
+
+/* The number of a scenario by its name; scenario_count when there is none of that name. */
+uint32_t cm_topology_find_scenario(const cm_topology *topology, const char *name);
 
 /* The source vertex of net e. O(1). */
 static inline uint32_t cm_topology_source(const cm_topology *topology, uint32_t net)

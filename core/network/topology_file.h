@@ -27,6 +27,7 @@ typedef struct cm_topology_header {
   int weight_exponent;
   uint64_t delay_unit_ns;
   uint32_t population_count;
+  uint32_t scenario_count;
   uint64_t zero_count;
   uint32_t finer_count;     /* vertices of the finer level that this one was coarsened from; 0: none */
   uint64_t duplicate_count, self_loop_count;
@@ -72,6 +73,11 @@ cm_status cm_topology_writer_populations(cm_topology_writer *writer, const cm_po
 /* The members are to lie in the zip as they are: for files that are read more often than moved. Any time before close. */
 void cm_topology_writer_stored(cm_topology_writer *writer);
 
+/* Optional, any time before close: the rates of all rows in the order in which they are written, in each of `count` scenarios,
+ * rate [count * rows]. Such a file is of version 3. */
+cm_status cm_topology_writer_scenarios(cm_topology_writer *writer, const cm_scenario_name *name, uint32_t count,
+                                       const uint64_t *rate, uint32_t rows, cm_error *error);
+
 /* Sets the counts of what was merged or kept, for a caller who learns them only while writing. Any time before
  * close. */
 void cm_topology_writer_merged(cm_topology_writer *writer, uint64_t duplicate_count, uint64_t self_loop_count);
@@ -114,6 +120,9 @@ cm_status cm_topology_reader_signs(cm_topology_reader *reader, uint64_t *negativ
 cm_status cm_topology_reader_delays(cm_topology_reader *reader, uint32_t *delay, cm_error *error);
 cm_status cm_topology_reader_populations(cm_topology_reader *reader, cm_population *population, uint32_t *population_of,
                                          cm_error *error);
+
+/* Reads the scenarios' names [scenario_count] and rates [scenario_count * net_count], when header->scenario_count is not 0. */
+cm_status cm_topology_reader_scenarios(cm_topology_reader *reader, cm_scenario_name *name, uint64_t *rate, cm_error *error);
 
 void cm_topology_reader_close(cm_topology_reader *reader); /* NULL is allowed */
 

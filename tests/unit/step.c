@@ -244,6 +244,61 @@ START_TEST(limits_and_budgets_are_kept)
 }
 END_TEST
 
+/* Two scenarios on few neurons, all ways to part them: the search comes close to the best, for the worst and for the mean, and no
+ * partition is below the bounds of either. */
+START_TEST(scenarios_are_searched)
+{
+  enum { PARTS = 3, N = 8, SCENARIOS = 2 };
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i + 1, 10, 0);
+  cm_topology t = random_network(&random, N), view[SCENARIOS];
+  cm_scenario_name name[SCENARIOS] = {"rest", "act"};
+  uint64_t rate[SCENARIOS * N];
+  for (uint32_t i = 0; i < SCENARIOS * t.net_count; i++)
+    rate[i] = below(&random, 9) + (i % 2 == 0);
+  for (uint32_t e = 0; e < t.net_count; e++)
+    t.net_weight[e] = (rate[e] + rate[t.net_count + e]) / 2;
+  t.scenario_count = SCENARIOS;
+  t.scenario_name = name;
+  t.scenario_rate = rate;
+  double bound[SCENARIOS], least_worst = INFINITY, least_mean = INFINITY;
+  uint32_t part[N], parts, ways = 1;
+  for (uint32_t k = 0; k < SCENARIOS; k++) {
+    cm_step_bound b;
+    view[k] = cm_topology_in_scenario(&t, k);
+    ck_ok(cm_step_bound_compute(&view[k], &prices, PARTS, 1e9, &run, &b, &error));
+    bound[k] = b.ns;
+  }
+  for (int v = 0; v < N; v++)
+    ways *= PARTS;
+  for (uint32_t way = 0; way < ways; way++) {
+    uint32_t rest = way;
+    for (int v = 0; v < N; v++, rest /= PARTS)
+      part[v] = rest % PARTS;
+    double a = busiest_of(&view[0], part, PARTS), b = busiest_of(&view[1], part, PARTS);
+    least_worst = fmin(least_worst, fmax(a, b));
+    least_mean = fmin(least_mean, (a + b) / 2);
+  }
+  ck_assert_double_le(fmax(bound[0], bound[1]), least_worst * (1 + 1e-9));
+  ck_assert_double_le((bound[0] + bound[1]) / 2, least_mean * (1 + 1e-9));
+  for (int mean = 0; mean < 2; mean++) {
+    cm_step_options options = {.costs = &prices, .parts_max = PARTS, .growths = 8, .visits = 3e6, .seed = 1, .mean = mean};
+    cm_step_result result;
+    ck_ok(cm_partition_for_steps(&t, &options, &run, part, &parts, &result, &error));
+    double a = busiest_of(&view[0], part, parts), b = busiest_of(&view[1], part, parts);
+    if (mean)
+      ck_assert_double_le((a + b) / 2, result.busiest_ns * (1 + 1e-9));
+    else
+      ck_assert_double_eq_tol(result.busiest_ns, fmax(a, b), 1e-6);
+    ck_assert_double_le(mean ? (a + b) / 2 : fmax(a, b), (mean ? least_mean * 1.2 : least_worst * 1.05));
+  }
+  t.scenario_count = 0;
+  t.scenario_name = NULL;
+  t.scenario_rate = NULL;
+  network_free(&t);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("step");
@@ -256,6 +311,7 @@ int main(void)
   tcase_add_loop_test(tests, sums_are_those_of_a_recount, 0, 20);
   tcase_add_loop_test(tests, no_partition_is_below_the_bound, 0, 8);
   tcase_add_loop_test(tests, limits_and_budgets_are_kept, 0, 4);
+  tcase_add_loop_test(tests, scenarios_are_searched, 0, 4);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

@@ -10,6 +10,7 @@
 #include "core/mapping/exports/exports.h"
 #include "core/mapping/metrics.h"
 #include "core/mapping/routes/routes.h"
+#include "core/mapping/scenarios/scenarios.h"
 
 /* Links of all flows together up to which routes are made unasked. */
 static const uint64_t LINKS_UNASKED_MAX = UINT64_C(1) << 26;
@@ -177,8 +178,9 @@ static cm_status complete(const char *folder, stored *s, cm_run *run, cm_error *
   if (read_occupancy(folder, s, error) != CM_OK)
     return error->status;
   s->input.occupancy = s->occupancy;
-  return cm_metrics_compute(s->input.topology, s->input.chip, s->mapping.part, s->mapping.part_count, s->mapping.core, run,
-                            &s->mapping.metrics, &s->mapping.detail, error);
+  cm_status status = cm_metrics_compute(s->input.topology, s->input.chip, s->mapping.part, s->mapping.part_count,
+                                        s->mapping.core, run, &s->mapping.metrics, &s->mapping.detail, error);
+  return status == CM_OK ? cm_scenarios_measure(&s->input, run, &s->mapping, error) : status;
 }
 
 cm_status cm_mapping_write_late(const char *folder, cm_mapping_view view, cm_topology *topology, cm_run *run,
@@ -195,6 +197,7 @@ cm_status cm_mapping_write_late(const char *folder, cm_mapping_view view, cm_top
   } else if (status == CM_OK)
     status = write_routes(&b, error);
   cm_metrics_detail_free(&s.mapping.detail);
+  cm_free(s.mapping.scenario);
   cm_map_options_free(s.options);
   cm_occupancy_free(s.occupancy);
   cm_mapped_close(&s.file);

@@ -27,6 +27,8 @@ typedef struct facts {
   uint32_t usable_count;
   cm_bounds bounds;
   cm_step_bounds step;
+  const cm_metrics *scenario; /* [scenario_count of the network] */
+  cm_step_bounds scenario_step[CM_SCENARIOS_MAX];
   char usable_hash[HEX], part_hash[HEX], placement_hash[HEX];
 } facts;
 
@@ -91,6 +93,10 @@ static cm_status find_facts(facts *f, const cm_occupancy *occupancy, cm_run *run
                                &f->bounds, error);
   if (status == CM_OK)
     status = cm_step_bounds_compute(f->topology, &f->chip->costs, f->usable_count, run->memory, &f->step, error);
+  for (uint32_t k = 0; k < f->topology->scenario_count && status == CM_OK; k++) {
+    cm_topology view = cm_topology_in_scenario(f->topology, k);
+    status = cm_step_bounds_compute(&view, &f->chip->costs, f->usable_count, run->memory, &f->scenario_step[k], error);
+  }
   return status;
 }
 
@@ -149,6 +155,23 @@ static json_t *metrics_json(const cm_metrics *metrics)
   return json;
 }
 
+/* Every scenario: its figures, and how short and cheap its step could be at least. */
+static json_t *scenarios_json(const facts *f)
+{
+  json_t *list = json_array();
+  for (uint32_t k = 0; k < f->topology->scenario_count; k++) {
+    const cm_metrics *m = &f->scenario[k];
+    json_t *row = json_pack("{s:s, s:o, s:[o, o]}", "name", f->topology->scenario_name[k], "metrics", metrics_json(m), "bounds",
+                            bound_json("core_ns_max", m->core_ns_max, f->scenario_step[k].core_ns_max),
+                            bound_json("energy_step_pj", m->energy_step_pj, f->scenario_step[k].energy_step_pj));
+    if (json_array_append_new(list, row) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
 static json_t *facts_json(const facts *f)
 {
   const cm_topology *t = f->topology;
@@ -158,9 +181,16 @@ static json_t *facts_json(const facts *f)
   json_t *mapping = json_pack("{s:I, s:s, s:s}", "parts", (json_int_t)f->mapping->part_count, "part_sha256",
                               f->part_hash, "placement_sha256", f->placement_hash);
   json_t *usable = json_pack("{s:I, s:s}", "cores", (json_int_t)f->usable_count, "sha256", f->usable_hash);
-  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format", "coremapd certificate 1", "network", network,
+  json_t *scenarios = t->scenario_count > 0 ? scenarios_json(f) : NULL;
+  if (t->scenario_count > 0 && scenarios == NULL) {
+    json_decref(network);
+    json_decref(mapping);
+    json_decref(usable);
+    return NULL;
+  }
+  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}", "format", "coremapd certificate 1", "network", network,
                    "chip", cm_chip_json(f->chip), "usable", usable, "mapping", mapping, "limits", limits_json(f),
-                   "metrics", metrics_json(f->metrics), "bounds", bounds_json(f));
+                   "metrics", metrics_json(f->metrics), "bounds", bounds_json(f), "scenarios", scenarios);
 }
 
 cm_status cm_certificate_write(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
@@ -169,7 +199,7 @@ cm_status cm_certificate_write(const cm_mapping *mapping, const cm_topology *top
 {
   cm_run_phase(run, "certificate");
   facts f = {.mapping = mapping, .topology = topology, .chip = chip, .network_id = network_id,
-             .metrics = &mapping->metrics, .core = mapping->detail.core};
+             .metrics = &mapping->metrics, .core = mapping->detail.core, .scenario = mapping->scenario};
   cm_status status = find_facts(&f, occupancy, run, error);
   cm_free(f.usable);
   if (status != CM_OK)
@@ -197,7 +227,7 @@ typedef struct checking {
 } checking;
 
 /* A gap is a difference of nearly equal numbers: what a relative error of 1e-6 in its value makes of it is no lie. */
-static void compare_gaps(checking *c, const json_t *stated, const json_t *truth)
+static void compare_gaps(checking *c, const char *where, const json_t *stated, const json_t *truth)
 {
   const json_t *list = json_object_get(stated, "bounds"), *is_list = json_object_get(truth, "bounds");
   for (size_t i = 0; i < json_array_size(is_list); i++) {
@@ -207,9 +237,22 @@ static void compare_gaps(checking *c, const json_t *stated, const json_t *truth)
     if (json_is_null(is) ? json_is_null(says)
                          : json_is_number(says) && fabs(json_number_value(says) - gap) <= 1e-4 * (2 + fabs(gap) / 100))
       continue;
-    cm_check_violation(&c->result, &c->out_of_memory, "certificate /bounds/%zu/gap_percent is stated as %.17g, but is %.17g",
-                       i, json_number_value(says), gap);
+    cm_check_violation(&c->result, &c->out_of_memory, "certificate %s/bounds/%zu/gap_percent is stated as %.17g, but is %.17g",
+                       where, i, json_number_value(says), gap);
   }
+}
+
+/* The figures of all scenarios; *figures is the caller's. */
+static cm_status measure_scenarios(const facts *f, const cm_mapping *m, cm_run *run, cm_metrics **figures, cm_error *error)
+{
+  cm_status status = CM_NEW(run->memory, *figures, f->topology->scenario_count, error);
+  for (uint32_t k = 0; k < f->topology->scenario_count && status == CM_OK; k++) {
+    cm_check_truth truth;
+    status = cm_check_scenario_truth(f->topology, k, f->chip, m->part, m->core, m->part_count, run, &truth, error);
+    (*figures)[k] = truth.metrics;
+    cm_free(truth.core);
+  }
+  return status;
 }
 
 /* All that a certificate of this mapping says, `options` being the mapping's. */
@@ -217,7 +260,13 @@ static void compare(checking *c, json_t *stated, json_t *truth, const json_t *op
 {
   cm_check_comparison comparison = {.result = &c->result, .out_of_memory = &c->out_of_memory, .what = "certificate",
                                     .except = "gap_percent"};
-  compare_gaps(c, stated, truth);
+  compare_gaps(c, "", stated, truth);
+  const json_t *scenarios = json_object_get(truth, "scenarios");
+  for (size_t i = 0; i < json_array_size(scenarios); i++) {
+    char where[32];
+    (void)snprintf(where, sizeof where, "/scenarios/%zu", i);
+    compare_gaps(c, where, json_array_get(json_object_get(stated, "scenarios"), i), json_array_get(scenarios, i));
+  }
   json_t *whole = json_copy(truth);
   if (whole == NULL || (options != NULL && json_object_set(whole, "options", (json_t *)(uintptr_t)options) != 0))
     c->out_of_memory = true;
@@ -286,6 +335,7 @@ cm_status cm_certificate_check(const char *path, const char *mapping_path, const
   cm_check_file file = {0};
   cm_check_truth truth = {0};
   uint32_t *core = NULL;
+  cm_metrics *scenario = NULL;
   facts f = {.topology = topology, .chip = chip, .network_id = network_id, .metrics = &truth.metrics};
   cm_mapping mapping = {0};
   uint64_t refusals = cm_json_refusals();
@@ -297,6 +347,10 @@ cm_status cm_certificate_check(const char *path, const char *mapping_path, const
                            .part = file.neuron, .core = core};
     f.mapping = &mapping;
     f.core = truth.core;
+    status = measure_scenarios(&f, &mapping, run, &scenario, error);
+    f.scenario = scenario;
+  }
+  if (status == CM_OK) {
     status = find_facts(&f, occupancy, run, error);
   }
   json_t *true_json = status == CM_OK ? facts_json(&f) : NULL;
@@ -313,6 +367,7 @@ cm_status cm_certificate_check(const char *path, const char *mapping_path, const
   cm_check_file_free(&file);
   cm_free(core);
   cm_free(truth.core);
+  cm_free(scenario);
   cm_free(f.usable);
   if (status != CM_OK) {
     cm_check_result_free(&c.result);

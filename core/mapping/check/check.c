@@ -341,6 +341,9 @@ static cm_status check_all(checker *c, cm_error *error)
   check_limits(c);
   check_loads(c);
   check_metrics(c);
+  status = cm_check_scenarios(&c->file, c->topology, c->chip, c->core, c->parts, c->run, &c->result, &c->out_of_memory, error);
+  if (status != CM_OK)
+    return status;
   return cm_check_facts(&c->file, c->topology, c->chip, c->occupancy, c->network_id, c->core, c->parts,
                         c->truth.metrics.largest_part, c->run, &c->result, &c->out_of_memory, error);
 }

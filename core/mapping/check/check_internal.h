@@ -80,6 +80,14 @@ void cm_check_border(const cm_topology *topology, const cm_chip *chip, const uin
 cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
                         const uint32_t *core, cm_run *run, cm_check_truth *truth, cm_error *error);
 
+/* The figures of a mapping in one scenario of its network; truth->core is the caller's. */
+cm_status cm_check_scenario_truth(const cm_topology *topology, uint32_t scenario, const cm_chip *chip, const uint32_t *part,
+                                  const uint32_t *core, uint32_t parts, cm_run *run, cm_check_truth *truth, cm_error *error);
+
+/* What a mapping file says of its network's scenarios. `core` is [parts]; the file is sound. O(scenarios * measuring). */
+cm_status cm_check_scenarios(const cm_check_file *file, const cm_topology *topology, const cm_chip *chip, const uint32_t *core,
+                             uint32_t parts, cm_run *run, cm_check_result *result, bool *out_of_memory, cm_error *error);
+
 /* Whether a sentence (step_limit) names something that takes as long as the step, with figures that fit. O(parts). */
 bool cm_check_step_limit(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_check_truth *truth,
                          const char *sentence);

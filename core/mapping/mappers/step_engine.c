@@ -51,6 +51,7 @@ static cm_step_options step_options(const cm_engine_task *task)
                            .parts_max = task->parts != 0 ? task->parts : task->parts_max,
                            .growths = e->growths,
                            .visits = e->visits,
+                           .mean = task->input->options->scenarios == CM_SCENARIOS_MEAN,
                            .seed = task->input->options->seed};
 }
 
@@ -113,13 +114,21 @@ static cm_status start_of_axons(const cm_engine_task *task, cm_run *run, cm_part
 static cm_status busiest_of(const cm_engine_task *task, const cm_partition *p, cm_run *run, double *ns, cm_error *error)
 {
   const cm_costs *costs = &task->input->chip->costs;
+  const cm_topology *t = task->input->topology;
+  bool mean = task->input->options->scenarios == CM_SCENARIOS_MEAN;
   cm_core_events *events;
+  cm_status status = CM_OK;
   if (CM_NEW(run->memory, events, p->part_count, error) != CM_OK)
     return error->status;
-  cm_status status = cm_step_loads(task->input->topology, p->part, p->part_count, run, events, error);
   *ns = 0;
-  for (uint32_t i = 0; status == CM_OK && i < p->part_count; i++)
-    *ns = fmax(*ns, cm_core_ns(costs, cm_receive_ns(costs, &events[i]), cm_send_ns(costs, &events[i])));
+  for (uint32_t k = 0; status == CM_OK && (k == 0 || k < t->scenario_count); k++) {
+    cm_topology view = t->scenario_count > 0 ? cm_topology_in_scenario(t, k) : *t;
+    double longest = 0;
+    status = cm_step_loads(&view, p->part, p->part_count, run, events, error);
+    for (uint32_t i = 0; status == CM_OK && i < p->part_count; i++)
+      longest = fmax(longest, cm_core_ns(costs, cm_receive_ns(costs, &events[i]), cm_send_ns(costs, &events[i])));
+    *ns = t->scenario_count > 0 && mean ? *ns + longest / t->scenario_count : fmax(*ns, longest);
+  }
   cm_free(events);
   return status;
 }
@@ -279,7 +288,8 @@ static cm_status for_edp(const cm_engine_task *task, cm_run *run, cm_attempt *at
 static uint64_t step_bytes(const cm_engine_task *task)
 {
   const cm_topology *t = task->input->topology;
-  return t->pin_count * UINT64_C(12) + t->net_count * UINT64_C(28) + t->vertex_count * UINT64_C(80);
+  return t->pin_count * UINT64_C(12) + t->net_count * UINT64_C(28) + t->vertex_count * UINT64_C(80) +
+         t->scenario_count * (t->net_count * UINT64_C(8) + t->vertex_count * UINT64_C(32));
 }
 
 #define OF_STEPS(method) {method, cm_graph_of_axons, step_bytes, step_bytes, .takes_parts = true, .keeps_limits = true, .mends = true}

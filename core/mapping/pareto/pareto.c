@@ -24,9 +24,34 @@ typedef struct pareto {
   uint32_t count;
 } pareto;
 
+static double network_energy(const cm_metrics *m)
+{
+  return m->energy_packets_pj + m->energy_pj;
+}
+
+static double busiest_core(const cm_metrics *m)
+{
+  return m->core_ns_max;
+}
+
+static double step(const cm_metrics *m)
+{
+  return m->step_ns;
+}
+
+static double energy(const cm_metrics *m)
+{
+  return m->energy_step_pj;
+}
+
 static double network_pj(const cm_mapping *m)
 {
-  return m->metrics.energy_packets_pj + m->metrics.energy_pj;
+  return cm_mapping_aimed(m, network_energy);
+}
+
+static double core_ns(const cm_mapping *m)
+{
+  return cm_mapping_aimed(m, busiest_core);
 }
 
 static cm_status add(pareto *p, cm_objective objective, double budget_ns, cm_error *error)
@@ -48,7 +73,7 @@ static cm_status add_all(pareto *p, cm_error *error)
     status = add(p, CM_OBJECTIVE_ENERGY, 0, error);
   if (status != CM_OK)
     return status;
-  double least = p->point[0]->metrics.core_ns_max, most = p->point[1]->metrics.core_ns_max;
+  double least = core_ns(p->point[0]), most = core_ns(p->point[1]);
   for (uint32_t i = 1; i <= BUDGETS && most > least && status == CM_OK; i++)
     status = add(p, CM_OBJECTIVE_ENERGY, least * pow(most / least, i / (BUDGETS + 1.0)), error);
   return status;
@@ -57,7 +82,7 @@ static cm_status add_all(pareto *p, cm_error *error)
 static int by_time(const void *a, const void *b)
 {
   const cm_mapping *x = *(cm_mapping *const *)a, *y = *(cm_mapping *const *)b;
-  double s = x->metrics.core_ns_max, t = y->metrics.core_ns_max;
+  double s = core_ns(x), t = core_ns(y);
   if (s != t)
     return s < t ? -1 : 1;
   return (network_pj(x) > network_pj(y)) - (network_pj(x) < network_pj(y));
@@ -96,8 +121,8 @@ static json_t *row(const cm_mapping *m, uint32_t number)
 {
   return json_pack("{s:I, s:O, s:O, s:I, s:f, s:f, s:f, s:f}", "number", (json_int_t)number, "objective",
                    json_object_get(m->options, "objective"), "step_budget_ns", json_object_get(m->options, "step_budget_ns"),
-                   "parts", (json_int_t)m->part_count, "core_ns_max", m->metrics.core_ns_max, "step_ns", m->metrics.step_ns,
-                   "energy_network_pj", network_pj(m), "energy_step_pj", m->metrics.energy_step_pj);
+                   "parts", (json_int_t)m->part_count, "core_ns_max", core_ns(m), "step_ns", cm_mapping_aimed(m, step),
+                   "energy_network_pj", network_pj(m), "energy_step_pj", cm_mapping_aimed(m, energy));
 }
 
 /* The point with the least product of time and network energy. */
@@ -105,8 +130,7 @@ static uint32_t knee(const pareto *p)
 {
   uint32_t best = 0;
   for (uint32_t i = 1; i < p->count; i++)
-    if (p->point[i]->metrics.core_ns_max * network_pj(p->point[i]) <
-        p->point[best]->metrics.core_ns_max * network_pj(p->point[best]))
+    if (core_ns(p->point[i]) * network_pj(p->point[i]) < core_ns(p->point[best]) * network_pj(p->point[best]))
       best = i;
   return best;
 }
@@ -137,6 +161,8 @@ static cm_status finish(pareto *p, cm_mapping **mapping, cm_error *error)
     json_decref(report);
     return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
   }
+  if (m->scenario_count == 0)
+    (void)json_object_del(stated, "scenarios");
   *twin = *m;
   twin->points = NULL;
   p->point[best] = twin;

@@ -26,6 +26,8 @@ static const cm_option options_of_simulations[] = {
    "count what passes each router in the first step in so many frames of time at most; 32 unless given", NULL},
   {"seed", CM_OPTION_LONG_COUNT, FIELD(options.seed), 0, most_seed, 1, {0}, NULL, false, CM_SHAPES_BOTH,
    "which neurons fire when; 1 unless given", NULL},
+  {"scenario", CM_OPTION_NAME, FIELD(options.scenario), 0, CM_SCENARIO_NAME_MAX, 0, {0}, NULL, false, CM_SHAPES_BOTH,
+   "of a network whose rates vary over time: by the rates of this scenario; by their mean unless given", NULL},
   {"threads", CM_OPTION_COUNT, FIELD(threads), 1, THREADS_MAX, THREADS_MAX, {0}, NULL, true, CM_SHAPES_BOTH,
    "at most; never changes the result", NULL},
   {"memory_limit", CM_OPTION_BYTES, FIELD(memory_limit), 0, most_bytes, 0, {0}, NULL, true, CM_SHAPES_BOTH, "or 512M, 2G", NULL},

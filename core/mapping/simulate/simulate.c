@@ -240,21 +240,47 @@ static cm_status check(const cm_topology *topology, const cm_chip *chip, const c
   return CM_OK;
 }
 
+/* The network by the rates that are asked for. */
+static cm_status choose_scenario(const cm_topology *topology, const char *name, cm_topology *view, cm_error *error)
+{
+  char known[400] = "";
+  size_t used = 0;
+  uint32_t found = cm_topology_find_scenario(topology, name);
+  *view = *topology;
+  if (name[0] == '\0')
+    return CM_OK;
+  if (found < topology->scenario_count) {
+    *view = cm_topology_in_scenario(topology, found);
+    return CM_OK;
+  }
+  for (uint32_t k = 0; k < topology->scenario_count && used < sizeof known; k++)
+    used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", k > 0 ? ", " : "", topology->scenario_name[k]);
+  if (topology->scenario_count == 0)
+    cm_fail(error, CM_BAD_OPTION, "the network's rates do not vary: it has no scenario \"%s\", nor any other", name);
+  else
+    cm_fail(error, CM_BAD_OPTION, "the network has no scenario \"%s\"; it has %.300s", name, known);
+  return cm_fail_at(error, "/options/scenario");
+}
+
 cm_status cm_packets_simulate(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
                       const uint32_t *core, const cm_simulate_options *options, cm_run *run, json_t **report,
                       cm_error *error)
 {
   cm_traffic traffic;
-  if (check(topology, chip, options, error) != CM_OK)
+  cm_topology view;
+  if (check(topology, chip, options, error) != CM_OK || choose_scenario(topology, options->scenario, &view, error) != CM_OK)
     return error->status;
   cm_run_phase(run, "traffic");
-  if (cm_traffic_new(topology, chip, part, part_count, core, options->multicast, run, &traffic, error) != CM_OK)
+  if (cm_traffic_new(&view, chip, part, part_count, core, options->multicast, run, &traffic, error) != CM_OK)
     return error->status;
   cm_stream_outcome streams[PROBES] = {{0}};
   simulation s = {.traffic = &traffic, .options = options, .run = run, .stream = streams};
   json_t *made = json_pack("{s:s, s:i, s:I}", "communication", options->multicast ? "multicast" : "unicast", "buffers",
                            (int)options->buffers, "seed", (json_int_t)options->seed);
-  cm_status status = made != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  cm_status status = made != NULL && (options->scenario[0] == '\0' ||
+                                      json_object_set_new(made, "scenario", json_string(options->scenario)) == 0)
+                       ? CM_OK
+                       : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
   if (status == CM_OK && options->steps > 0)
     status = simulate_steps(&s, made, error);
   if (status == CM_OK && options->load > 0)

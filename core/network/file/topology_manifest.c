@@ -7,6 +7,7 @@
 #include "core/network/file/topology_reader.h"
 #include "core/base/json.h"
 #include "core/network/names.h"
+#include "core/network/rates.h"
 
 enum { DEFLATE_RATIO_MAX = 1040 };
 
@@ -120,6 +121,8 @@ static cm_status parse_members(cm_topology_reader *r, const json_t *list, cm_err
       r->delays = m;
     else if (strcmp(m.name, "populations") == 0)
       r->population_of = m;
+    else if (strcmp(m.name, "scenarios") == 0)
+      r->scenario_rates = m;
     else if (strncmp(m.name, "edges/", 6) != 0 || m.first_vertex != vertices || m.vertices == 0)
       return cm_topology_damaged(error, "the members do not follow each other");
     else {
@@ -138,6 +141,8 @@ static cm_status parse_members(cm_topology_reader *r, const json_t *list, cm_err
       (r->header.has_delays && r->delays.bytes != r->header.pin_count * 4) ||
       (r->header.population_count > 0 && r->population_of.bytes < r->header.vertex_count))
     return cm_topology_damaged(error, "signs, delays or populations are missing or of another length");
+  if (r->scenario_rates.bytes < (uint64_t)r->header.scenario_count * r->header.net_count)
+    return cm_topology_damaged(error, "the rates of its scenarios are missing");
   return CM_OK;
 }
 
@@ -159,6 +164,27 @@ static cm_status parse_populations(cm_topology_reader *r, const json_t *list, cm
     (void)snprintf(r->populations[i].kind, CM_POPULATION_KIND_MAX, "%s", kind);
   }
   r->header.population_count = (uint32_t)count;
+  return CM_OK;
+}
+
+/* Of "scenarios", a list of names. */
+static cm_status parse_scenarios(cm_topology_reader *r, const json_t *list, cm_error *error)
+{
+  size_t count = json_array_size(list);
+  if (!json_is_array(list) || count < 2 || count > CM_SCENARIOS_MAX || !r->header.directed)
+    return cm_topology_damaged(error, "the manifest's scenarios are no list of 2 to 64 of a directed network");
+  if (CM_NEW(r->memory, r->scenarios, count, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < count; i++) {
+    const char *name = json_string_value(json_array_get(list, i));
+    if (name == NULL || !cm_scenario_name_valid(name, strlen(name)))
+      return cm_topology_damaged(error, "a scenario's name is missing, too long or no text");
+    for (size_t k = 0; k < i; k++)
+      if (strcmp(r->scenarios[k], name) == 0)
+        return cm_topology_damaged(error, "two scenarios have the same name");
+    (void)snprintf(r->scenarios[i], CM_SCENARIO_NAME_MAX, "%s", name);
+  }
+  r->header.scenario_count = (uint32_t)count;
   return CM_OK;
 }
 
@@ -185,9 +211,9 @@ static cm_status parse_manifest(cm_topology_reader *r, const json_t *json, cm_er
   uint64_t version = 0, vertices = 0, nets = 0, finer = 0, empty = 0;
   if (format == NULL || strcmp(format, CM_TOPOLOGY_FORMAT_NAME) != 0 || !number(json, "version", UINT32_MAX, &version))
     return cm_topology_damaged(error, "the manifest is not one of a topology");
-  if (version != CM_TOPOLOGY_VERSION && version != CM_TOPOLOGY_VERSION_SIGNED)
-    return cm_fail(error, CM_BAD_NETWORK, "topology file of version %llu; this program reads versions %d and %d",
-                   (unsigned long long)version, CM_TOPOLOGY_VERSION, CM_TOPOLOGY_VERSION_SIGNED);
+  if (version < CM_TOPOLOGY_VERSION || version > CM_TOPOLOGY_VERSION_SCENARIOS)
+    return cm_fail(error, CM_BAD_NETWORK, "topology file of version %llu; this program reads versions %d to %d",
+                   (unsigned long long)version, CM_TOPOLOGY_VERSION, CM_TOPOLOGY_VERSION_SCENARIOS);
   if (!number(json, "vertices", CM_VERTICES_MAX, &vertices) || !number(json, "nets", UINT32_MAX, &nets) ||
       !number(json, "pins", CM_PINS_MAX, &h->pin_count) || !number(json, "size_total", INT64_MAX, &h->size_total) ||
       !number(json, "weight_total", INT64_MAX, &h->weight_total) ||
@@ -205,7 +231,8 @@ static cm_status parse_manifest(cm_topology_reader *r, const json_t *json, cm_er
   h->has_weights = json_is_true(json_object_get(json, "has_weights"));
   h->has_sizes = json_is_true(json_object_get(json, "has_sizes"));
   h->has_labels = json_is_true(json_object_get(json, "has_labels"));
-  if (version == CM_TOPOLOGY_VERSION_SIGNED && parse_signed(r, json, error) != CM_OK)
+  if ((version >= CM_TOPOLOGY_VERSION_SIGNED && parse_signed(r, json, error) != CM_OK) ||
+      (version >= CM_TOPOLOGY_VERSION_SCENARIOS && parse_scenarios(r, json_object_get(json, "scenarios"), error) != CM_OK))
     return error->status;
   return parse_members(r, json_object_get(json, "members"), error);
 }

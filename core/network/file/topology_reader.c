@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/varint.h"
+#include "core/network/internal.h"
 #include "core/network/names.h"
 #include "core/network/file/topology_reader.h"
 
@@ -24,6 +25,7 @@ void cm_topology_reader_close(cm_topology_reader *r)
   free(r->input.hash);
   cm_free(r->members);
   cm_free(r->populations);
+  cm_free(r->scenarios);
   cm_free(r->target);
   cm_free(r->size);
   cm_free(r->weight);
@@ -392,6 +394,22 @@ cm_status cm_topology_reader_populations(cm_topology_reader *r, cm_population *p
   return r->header.vertex_count == 0
            ? CM_OK
            : read_numbers(r, &r->population_of, population_of, r->header.vertex_count, count - 1, error);
+}
+
+cm_status cm_topology_reader_scenarios(cm_topology_reader *r, cm_scenario_name *name, uint64_t *rate, cm_error *error)
+{
+  size_t count = (size_t)r->header.scenario_count * r->header.net_count;
+  memcpy(name, r->scenarios, r->header.scenario_count * sizeof *name);
+  if (count == 0)
+    return CM_OK;
+  cm_status status = cm_stream_open(r, &r->scenario_rates, error);
+  for (size_t i = 0; i < count && status == CM_OK; i++)
+    status = cm_stream_number(&r->input, CM_WEIGHT_SUM_MAX, "a rate out of range", &rate[i], error);
+  if (status == CM_OK)
+    status = cm_stream_finish(&r->input, error);
+  cm_stream_close(&r->input);
+  r->begun = false;
+  return status == CM_OK ? cm_topology_reader_rewind(r, error) : status;
 }
 
 cm_status cm_topology_reader_labels(cm_topology_reader *r, char **text, uint64_t **first, cm_error *error)

@@ -33,8 +33,9 @@ struct cm_topology_reader {
   uint64_t file_bytes, packed_bytes, raw_bytes; /* of the file; of all members, packed and not */
   cm_topology_member *members; /* [member_count] adjacency members, in order */
   uint32_t member_count;
-  cm_topology_member sizes, labels, parents, signs, delays, population_of; /* bytes 0: absent */
+  cm_topology_member sizes, labels, parents, signs, delays, population_of, scenario_rates; /* bytes 0: absent */
   cm_population *populations; /* [header.population_count] */
+  cm_scenario_name *scenarios; /* [header.scenario_count] */
   cm_stream input;
   uint32_t member_next;  /* the next adjacency member to open */
   uint32_t vertex;       /* the vertex under way */

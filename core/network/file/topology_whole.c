@@ -28,6 +28,24 @@ static uint64_t longest_net(const cm_topology *t)
   return longest;
 }
 
+/* The rates of those nets that become rows. */
+static cm_status save_scenarios(const cm_topology *t, cm_topology_writer *writer, cm_run *run, cm_error *error)
+{
+  uint64_t *rate;
+  size_t kept = 0;
+  if (t->scenario_count == 0)
+    return CM_OK;
+  if (CM_NEW(run->memory, rate, (size_t)t->scenario_count * t->net_count, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < (size_t)t->scenario_count * t->net_count; i++)
+    if (t->net_first[i % t->net_count + 1] > t->net_first[i % t->net_count])
+      rate[kept++] = t->scenario_rate[i];
+  cm_status status = cm_topology_writer_scenarios(writer, (const cm_scenario_name *)t->scenario_name, t->scenario_count, rate,
+                                                  (uint32_t)(kept / t->scenario_count), error);
+  cm_free(rate);
+  return status;
+}
+
 static cm_status save(const cm_topology *t, const char *path, bool stored, cm_run *run, cm_error *error)
 {
   cm_topology_header header = {.directed = t->directed,
@@ -58,6 +76,8 @@ static cm_status save(const cm_topology *t, const char *path, bool stored, cm_ru
     status = cm_topology_writer_delays(writer, t->pin_delay, t->pin_count, error);
   if (status == CM_OK && t->population_of != NULL)
     status = cm_topology_writer_populations(writer, t->population, t->population_count, t->population_of, error);
+  if (status == CM_OK)
+    status = save_scenarios(t, writer, run, error);
   for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++) {
     cm_topology_row row = row_of(t, e, wide);
     if (row.count > 0)
@@ -97,7 +117,8 @@ static cm_status allocate(const cm_topology_header *h, cm_run *run, cm_topology 
                      .zero_count = h->zero_count,
                      .weight_exponent = h->weight_exponent,
                      .delay_unit_ns = h->delay_unit_ns,
-                     .population_count = h->population_count};
+                     .population_count = h->population_count,
+                     .scenario_count = h->scenario_count};
   if (CM_NEW(run->memory, t->net_first, (size_t)t->net_count + 1, error) != CM_OK ||
       CM_NEW(run->memory, t->pin, t->pin_count, error) != CM_OK ||
       (h->directed && (CM_NEW(run->memory, t->net_source, t->net_count, error) != CM_OK ||
@@ -107,7 +128,10 @@ static cm_status allocate(const cm_topology_header *h, cm_run *run, cm_topology 
       (h->has_signs && CM_NEW(run->memory, t->pin_negative, (t->pin_count + 63) / 64, error) != CM_OK) ||
       (h->has_delays && CM_NEW(run->memory, t->pin_delay, t->pin_count, error) != CM_OK) ||
       (h->population_count > 0 && (CM_NEW(run->memory, t->population, t->population_count, error) != CM_OK ||
-                                   CM_NEW(run->memory, t->population_of, t->vertex_count, error) != CM_OK)))
+                                   CM_NEW(run->memory, t->population_of, t->vertex_count, error) != CM_OK)) ||
+      (h->scenario_count > 0 &&
+       (CM_NEW(run->memory, t->scenario_name, t->scenario_count, error) != CM_OK ||
+        CM_NEW(run->memory, t->scenario_rate, (size_t)t->scenario_count * t->net_count, error) != CM_OK)))
     return error->status;
   return CM_OK;
 }
@@ -195,6 +219,8 @@ cm_status cm_topology_read(cm_topology_reader *reader, cm_run *run, cm_topology 
     status = cm_topology_reader_delays(reader, t->pin_delay, error);
   if (status == CM_OK && header->population_count > 0)
     status = cm_topology_reader_populations(reader, t->population, t->population_of, error);
+  if (status == CM_OK && header->scenario_count > 0)
+    status = cm_topology_reader_scenarios(reader, t->scenario_name, t->scenario_rate, error);
   if (status == CM_OK)
     status = load_rows(reader, t, run, error);
   if (status == CM_OK) {

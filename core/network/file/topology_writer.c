@@ -36,6 +36,7 @@ struct cm_topology_writer {
   cm_run *run;           /* whose end ends close; NULL: nothing does */
   json_t *members;
   json_t *populations;   /* NULL: none */
+  json_t *scenarios;     /* names; NULL: none */
   bytes vertex;          /* encoded edges of the vertex under way */
   bytes group;           /* encoded vertices of the group under way */
   uint64_t vertex_edges; /* edges in `vertex` */
@@ -56,6 +57,7 @@ void cm_topology_writer_abort(cm_topology_writer *w)
   cm_file_discard(&w->out);
   json_decref(w->members);
   json_decref(w->populations);
+  json_decref(w->scenarios);
   cm_free(w->vertex.data);
   cm_free(w->group.data);
   cm_free(w);
@@ -330,6 +332,33 @@ cm_status cm_topology_writer_populations(cm_topology_writer *w, const cm_populat
   return spool_numbers(w, "populations", population_of, w->header.vertex_count, error);
 }
 
+cm_status cm_topology_writer_scenarios(cm_topology_writer *w, const cm_scenario_name *name, uint32_t count,
+                                       const uint64_t *rate, uint32_t rows, cm_error *error)
+{
+  json_t *list = json_array();
+  bytes b = {0};
+  for (uint32_t i = 0; i < count; i++)
+    if (json_array_append_new(list, json_string(name[i])) != 0) {
+      json_decref(list);
+      list = NULL;
+    }
+  if (list == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->out.path);
+  json_decref(w->scenarios);
+  w->scenarios = list;
+  w->header.scenario_count = count;
+  cm_status status = CM_OK;
+  for (size_t i = 0; i < (size_t)count * rows && status == CM_OK; i++) {
+    status = reserve(&b, CM_VARINT_BYTES_MAX, error);
+    if (status == CM_OK)
+      put(&b, rate[i]);
+  }
+  if (status == CM_OK)
+    status = spool_member(w, "scenarios", b.data, b.used, json_object(), error);
+  cm_free(b.data);
+  return status;
+}
+
 void cm_topology_writer_stored(cm_topology_writer *w)
 {
   w->stored = true;
@@ -361,12 +390,14 @@ static cm_status spool_sizes(cm_topology_writer *w, cm_error *error)
 static bool print_signed(const cm_topology_writer *w, json_t *manifest)
 {
   const cm_topology_header *h = &w->header;
-  json_t *more = json_pack("{s:i, s:b, s:b, s:i, s:I}", "version", CM_TOPOLOGY_VERSION_SIGNED, "has_signs", h->has_signs,
+  json_t *more = json_pack("{s:i, s:b, s:b, s:i, s:I}", "version",
+                           w->scenarios != NULL ? CM_TOPOLOGY_VERSION_SCENARIOS : CM_TOPOLOGY_VERSION_SIGNED, "has_signs", h->has_signs,
                            "has_delays", h->has_delays, "weight_exponent", h->weight_exponent, "delay_unit_ns",
                            (json_int_t)h->delay_unit_ns);
   bool printed = json_object_update(manifest, more) == 0 &&
                  json_object_set_new(json_object_get(manifest, "merged"), "zeros", json_integer((json_int_t)h->zero_count)) == 0 &&
-                 (w->populations == NULL || json_object_set(manifest, "populations", w->populations) == 0);
+                 (w->populations == NULL || json_object_set(manifest, "populations", w->populations) == 0) &&
+                 (w->scenarios == NULL || json_object_set(manifest, "scenarios", w->scenarios) == 0);
   json_decref(more);
   return printed;
 }
@@ -383,7 +414,8 @@ static char *print_manifest(const cm_topology_writer *w)
     h->has_labels, "finer_vertices", (json_int_t)h->finer_count, "merged", "duplicates",
     (json_int_t)h->duplicate_count, "self_loops", (json_int_t)h->self_loop_count, "empty_nets",
     (json_int_t)h->empty_net_count, "members", w->members);
-  bool more = h->has_signs || h->has_delays || w->populations != NULL || h->weight_exponent != 0 || h->zero_count != 0;
+  bool more = h->has_signs || h->has_delays || w->populations != NULL || w->scenarios != NULL || h->weight_exponent != 0 ||
+              h->zero_count != 0;
   char *text = manifest != NULL && (!more || print_signed(w, manifest)) ? cm_json_dumps(manifest, JSON_INDENT(1)) : NULL;
   json_decref(manifest);
   return text;

@@ -28,44 +28,108 @@ static double rate_of(const cm_topology *t, const double *rate, uint32_t net)
   return isnan(measured) ? (double)t->net_weight[net] / (double)t->weight_scale : measured;
 }
 
-cm_status cm_topology_set_rates(cm_topology *t, const double *rate, cm_run *run, cm_error *error)
+/* What is given to a network. */
+typedef struct given {
+  const double *rate;     /* [vertices] NAN: as it was */
+  const double *scenario; /* [count * vertices] */
+  uint32_t count;
+} given;
+
+static double scenario_rate(const cm_topology *t, const given *g, uint32_t scenario, uint32_t net)
 {
-  uint64_t scale, *net_weight = NULL;
+  return g->scenario[(size_t)scenario * t->vertex_count + cm_topology_source(t, net)];
+}
+
+/* The scale on which the rates of every scenario and all weights can be counted exactly. */
+static cm_status find_scale(const cm_topology *t, const given *g, bool ones, uint64_t *scale, cm_error *error)
+{
+  double traffic = 0, weights = ones ? (double)t->pin_count : 0, heaviest = 1;
+  bool whole = t->weight_scale == 1;
+  for (uint32_t k = 0; k <= g->count; k++) {
+    double sum = 0;
+    for (uint32_t e = 0; e < t->net_count; e++) {
+      double here = k == g->count ? rate_of(t, g->rate, e) : scenario_rate(t, g, k, e);
+      sum += here * (double)(t->net_first[e + 1] - t->net_first[e]);
+      whole = whole && here == trunc(here);
+    }
+    traffic = sum > traffic ? sum : traffic;
+  }
+  for (uint64_t i = 0; t->pin_weight != NULL && i < t->pin_count && !ones; i++) {
+    double weight = (double)t->pin_weight[i] / (double)t->weight_scale;
+    weights += weight;
+    heaviest = weight > heaviest ? weight : heaviest;
+  }
+  return cm_weight_scale(traffic > weights ? traffic : weights, heaviest, UINT32_MAX, whole, scale, error);
+}
+
+static cm_status give(cm_topology *t, const given *g, cm_run *run, cm_error *error)
+{
+  uint64_t scale, *net_weight = NULL, *scenarios = NULL;
   uint32_t *pin_weight = NULL;
-  double traffic = 0, weights = 0, heaviest = 1;
-  bool whole = t->weight_scale == 1, ones = true;
+  size_t in_scenarios = (size_t)g->count * t->net_count;
   if (!t->directed)
     return cm_fail(error, CM_BAD_NETWORK, "rates are those of axons; the network is undirected: give it as directed edges");
-  ones = all_weigh_one(t);
-  for (uint32_t e = 0; e < t->net_count; e++) {
-    double here = rate_of(t, rate, e);
-    traffic += here * (double)(t->net_first[e + 1] - t->net_first[e]);
-    whole = whole && here == trunc(here);
-    for (uint64_t i = t->net_first[e]; t->pin_weight != NULL && i < t->net_first[e + 1]; i++) {
-      double weight = (double)t->pin_weight[i] / (double)t->weight_scale;
-      weights += weight;
-      heaviest = weight > heaviest ? weight : heaviest;
-    }
-  }
-  if (ones)
-    weights = (double)t->pin_count;
-  if (cm_weight_scale(traffic > weights ? traffic : weights, heaviest, UINT32_MAX, whole, &scale, error) != CM_OK ||
-      CM_NEW(run->memory, net_weight, t->net_count, error) != CM_OK)
-    return error->status;
-  if ((ones || t->pin_weight != NULL) && CM_NEW(run->memory, pin_weight, t->pin_count, error) != CM_OK) {
+  bool ones = all_weigh_one(t);
+  cm_status status = find_scale(t, g, ones, &scale, error);
+  if (status == CM_OK &&
+      (CM_NEW(run->memory, net_weight, t->net_count, error) != CM_OK ||
+       (in_scenarios > 0 && CM_NEW(run->memory, scenarios, in_scenarios, error) != CM_OK) ||
+       ((ones || t->pin_weight != NULL) && CM_NEW(run->memory, pin_weight, t->pin_count, error) != CM_OK)))
+    status = error->status;
+  if (status != CM_OK) {
     cm_free(net_weight);
-    return error->status;
+    cm_free(scenarios);
+    return status;
   }
-  for (uint32_t e = 0; e < t->net_count; e++)
-    net_weight[e] = cm_weight_scaled(rate_of(t, rate, e), scale);
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    net_weight[e] = cm_weight_scaled(rate_of(t, g->rate, e), scale);
+    for (uint32_t k = 0; k < g->count; k++)
+      scenarios[(size_t)k * t->net_count + e] = cm_weight_scaled(scenario_rate(t, g, k, e), scale);
+  }
   for (uint64_t i = 0; pin_weight != NULL && i < t->pin_count; i++)
     pin_weight[i] = (uint32_t)(ones ? scale
                                     : cm_weight_scaled((double)t->pin_weight[i] / (double)t->weight_scale, scale));
   cm_free(t->net_weight);
   cm_free(t->pin_weight);
+  cm_free(t->scenario_rate);
+  cm_free(t->scenario_name);
   t->net_weight = net_weight;
   t->pin_weight = pin_weight;
   t->weight_scale = scale;
+  t->scenario_rate = scenarios;
+  t->scenario_name = NULL;
+  t->scenario_count = 0;
+  return CM_OK;
+}
+
+cm_status cm_topology_set_rates(cm_topology *topology, const double *rate, cm_run *run, cm_error *error)
+{
+  const given g = {.rate = rate};
+  return give(topology, &g, run, error);
+}
+
+cm_status cm_topology_set_scenarios(cm_topology *topology, const cm_scenario_name *name, uint32_t count, const double *rate,
+                                    cm_run *run, cm_error *error)
+{
+  cm_scenario_name *names = NULL;
+  double *mean = NULL;
+  size_t n = topology->vertex_count;
+  cm_status status = CM_NEW(run->memory, mean, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, names, count, error);
+  for (size_t i = 0; status == CM_OK && i < n * count; i++)
+    mean[i % n] += rate[i] / count;
+  const given g = {.rate = mean, .scenario = rate, .count = count};
+  if (status == CM_OK)
+    status = give(topology, &g, run, error);
+  cm_free(mean);
+  if (status != CM_OK) {
+    cm_free(names);
+    return status;
+  }
+  memcpy(names, name, count * sizeof *names);
+  topology->scenario_name = names;
+  topology->scenario_count = count;
   return CM_OK;
 }
 
@@ -80,8 +144,12 @@ static const char *const words[RATE_COLUMNS][9] = {
 typedef struct rates {
   cm_table table;
   cm_topology *topology;
-  double *rate;
+  double *rate;       /* [vertices] NAN: none yet; with scenarios 0 where there are some */
   size_t at[RATE_COLUMNS], count; /* fields; 0 of them: not known yet */
+  uint32_t scenarios; /* columns rate:NAME */
+  size_t scenario_at[CM_SCENARIOS_MAX];
+  cm_scenario_name name[CM_SCENARIOS_MAX];
+  double *scenario;   /* [scenarios * vertices] */
 } rates;
 
 static int column_of(const cm_field *field)
@@ -98,6 +166,52 @@ bool cm_rate_word(const char *text, size_t length)
   return column_of(&(cm_field){text, length}) == RATE_VALUE;
 }
 
+bool cm_scenario_name_valid(const char *name, size_t length)
+{
+  bool valid = length > 0 && length < CM_SCENARIO_NAME_MAX;
+  for (size_t i = 0; i < length && valid; i++)
+    valid = isalnum((unsigned char)name[i]) || name[i] == '-' || name[i] == '_';
+  return valid;
+}
+
+/* "rate:NAME" is a scenario's column. */
+static cm_status find_scenario(rates *r, size_t field, cm_error *error)
+{
+  static const char begin[] = "rate:";
+  const cm_field *f = &r->table.fields[field];
+  size_t length = sizeof begin - 1;
+  if (f->length < length || strncasecmp(f->text, begin, length) != 0)
+    return CM_OK;
+  if (r->scenarios == CM_SCENARIOS_MAX)
+    return cm_table_bad(&r->table, "it names more than 64 scenarios", error);
+  if (!cm_scenario_name_valid(f->text + length, f->length - length))
+    return cm_table_bad(&r->table, "rate:NAME takes names of 1 to 63 letters, digits, - and _", error);
+  char *name = r->name[r->scenarios];
+  memcpy(name, f->text + length, f->length - length);
+  name[f->length - length] = '\0';
+  for (uint32_t k = 0; k < r->scenarios; k++)
+    if (strcmp(r->name[k], name) == 0)
+      return cm_table_bad(&r->table, "it names a scenario twice", error);
+  r->scenario_at[r->scenarios++] = field;
+  return CM_OK;
+}
+
+static cm_status find_scenarios(rates *r, bool named, bool plain, cm_error *error)
+{
+  for (size_t i = 0; i < r->table.field_count; i++)
+    if (find_scenario(r, i, error) != CM_OK)
+      return error->status;
+  if (r->scenarios == 0)
+    return CM_OK;
+  if (!named)
+    return cm_table_bad(&r->table, "a column of the neurons' names is expected beside rate:NAME", error);
+  if (plain || r->scenarios == 1)
+    return cm_table_bad(&r->table, plain ? "give either a column rate, or one rate:NAME for each scenario, not both"
+                                         : "a single scenario is no choice: name its column rate, or add another rate:NAME",
+                        error);
+  return CM_NEW(r->table.memory, r->scenario, (size_t)r->scenarios * r->topology->vertex_count, error);
+}
+
 /* Finds the columns by the first line; *header: it names them. */
 static cm_status find_columns(rates *r, bool *header, cm_error *error)
 {
@@ -111,7 +225,9 @@ static cm_status find_columns(rates *r, bool *header, cm_error *error)
     if (c < RATE_COLUMNS)
       r->at[c] = i;
   }
-  *header = found[RATE_NAME] && found[RATE_VALUE];
+  if (find_scenarios(r, found[RATE_NAME], found[RATE_VALUE], error) != CM_OK)
+    return error->status;
+  *header = r->scenarios > 0 || (found[RATE_NAME] && found[RATE_VALUE]);
   if (*header)
     return CM_OK;
   if (t->field_count != 2)
@@ -142,18 +258,26 @@ static cm_status vertex_of(rates *r, const cm_field *name, uint32_t *vertex, cm_
   return cm_table_bad(t, text, error);
 }
 
+static cm_status read_rate(rates *r, size_t field, double *rate, cm_error *error)
+{
+  if (cm_table_number(&r->table, &r->table.fields[field], "rate", rate, error) != CM_OK)
+    return error->status;
+  return *rate < 0 ? cm_table_bad(&r->table, "the rate is negative", error) : CM_OK;
+}
+
 static cm_status read_line(rates *r, cm_error *error)
 {
   cm_table *t = &r->table;
   uint32_t vertex = 0;
-  double rate;
+  double rate = 0;
   if (t->field_count != r->count)
     return cm_table_bad(t, "it has another number of fields than the first line", error);
   if (vertex_of(r, &t->fields[r->at[RATE_NAME]], &vertex, error) != CM_OK ||
-      cm_table_number(t, &t->fields[r->at[RATE_VALUE]], "rate", &rate, error) != CM_OK)
+      (r->scenarios == 0 && read_rate(r, r->at[RATE_VALUE], &rate, error) != CM_OK))
     return error->status;
-  if (rate < 0)
-    return cm_table_bad(t, "the rate is negative", error);
+  for (uint32_t k = 0; k < r->scenarios; k++)
+    if (read_rate(r, r->scenario_at[k], &r->scenario[(size_t)k * r->topology->vertex_count + vertex], error) != CM_OK)
+      return error->status;
   r->rate[vertex] = rate;
   return CM_OK;
 }
@@ -235,11 +359,14 @@ cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm
   if (status == CM_OK)
     status = refuse_missing(&r, error);
   if (status == CM_OK)
-    status = cm_topology_set_rates(topology, r.rate, run, error);
+    status = r.scenarios > 0 ? cm_topology_set_scenarios(topology, (const cm_scenario_name *)r.name, r.scenarios, r.scenario,
+                                                         run, error)
+                             : cm_topology_set_rates(topology, r.rate, run, error);
   cm_source_close(&source);
   cm_names_close(&r.table.names);
   cm_free(r.table.unquoted);
   cm_free(r.table.fields);
   cm_free(r.rate);
+  cm_free(r.scenario);
   return status;
 }

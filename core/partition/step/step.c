@@ -110,16 +110,44 @@ static cm_status anneal(search *w, cm_error *error)
   return cm_step_anneal(&w->s, &o, error);
 }
 
+/* A time that no partition is below; with scenarios that of the longest, after all are put on one scale. */
+static cm_status find_bound(search *w, double *ns, cm_error *error)
+{
+  cm_step_state *s = &w->s;
+  cm_step_bound bound = {0};
+  double each[CM_SCENARIOS_MAX], mean = 0;
+  if (s->scenarios == 0) {
+    cm_status status = cm_step_bound_compute(s->topology, s->costs, s->parts, 0, s->run, &bound, error);
+    *ns = bound.ns;
+    return status;
+  }
+  *ns = 0;
+  for (uint32_t k = 0; k < s->scenarios; k++) {
+    cm_topology view = cm_topology_in_scenario(s->topology, k);
+    if (cm_step_bound_compute(&view, s->costs, s->parts, 0, s->run, &bound, error) != CM_OK)
+      return error->status;
+    each[k] = bound.ns;
+    mean += bound.ns / s->scenarios;
+    *ns = fmax(*ns, bound.ns);
+  }
+  if (!w->o->mean)
+    return CM_OK;
+  *ns = mean;
+  for (uint32_t k = 0; k < s->scenarios; k++)
+    s->scale[k] = each[k] > 0 ? mean / each[k] : 0;
+  return CM_OK;
+}
+
 static cm_status run_search(search *w, cm_step_result *result, cm_error *error)
 {
-  cm_step_bound bound;
-  cm_status status = cm_step_bound_compute(w->s.topology, w->s.costs, w->s.parts, 0, w->s.run, &bound, error);
+  double bound_ns;
+  cm_status status = find_bound(w, &bound_ns, error);
   if (status == CM_OK && w->o->start != NULL) {
     adopt(w, w->o->start);
     keep(w);
   }
   if (status == CM_OK && (w->o->start == NULL || w->o->budget_ns <= 0 || w->best_ns > w->o->budget_ns))
-    status = grow(w, bound.ns, error);
+    status = grow(w, bound_ns, error);
   if (status != CM_OK)
     return status;
   if (isinf(w->best_ns))

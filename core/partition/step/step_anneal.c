@@ -27,6 +27,7 @@ typedef struct anneal {
   double packet_ns;   /* price of a packet of rate 1 */
   double mean_packet_ns; /* price of one of mean rate */
   double *slope;      /* [parts] charge for a further ns that a part sends */
+  uint32_t *worst;    /* [parts] scenario that the slope is of */
   uint32_t *best;     /* [vertices] the best partition seen */
   double best_ns, best_packets;
 } anneal;
@@ -44,13 +45,21 @@ static double crowd(const anneal *a, double packets)
   return over <= 0 ? 0 : a->packet_ns * over * (1 + charge_growth * over / a->port_most);
 }
 
-/* What one more ns of sending costs a part; 0 while it receives longer. */
-static double slope_of(const anneal *a, uint32_t p)
+/* Finds what one more ns of sending costs a part; 0 while it receives longer. */
+static void find_slope(anneal *a, uint32_t p)
 {
   const cm_step_state *s = a->s;
-  bool sends = !s->costs->side_by_side || s->send[p] >= s->receive[p];
+  double send = s->send[p], receive = s->receive[p], scale = 1;
+  if (s->scenarios > 0) {
+    uint32_t k = a->worst[p] = cm_step_worst_scenario(s, p);
+    size_t at = (size_t)p * s->scenarios + k;
+    send = s->send_in[at];
+    receive = s->receive_in[at];
+    scale = s->scale[k];
+  }
+  bool sends = !s->costs->side_by_side || send >= receive;
   double over = cm_step_part_ns(s, p) - a->budget;
-  return sends && over > 0 ? charge * (1 + 2 * charge_growth * over / a->budget) : 0;
+  a->slope[p] = sends && over > 0 ? scale * charge * (1 + 2 * charge_growth * over / a->budget) : 0;
 }
 
 /* What a move changes. */
@@ -59,8 +68,48 @@ typedef struct change {
   bool legal;
 } change;
 
+/* What a move changes in a scenario: rates of pairs that end and begin, and of packets of neurons in both parts. */
+typedef struct shift {
+  double gone, come, send_from, send_to;
+} shift;
+
+/* One net's share of it in every scenario. */
+static void shift_net(const cm_step_state *s, shift *in, uint32_t net, bool ends, bool begins, bool from_home, bool to_home)
+{
+  const double *rate = s->rate_in + (size_t)net * s->scenarios;
+  int more = begins - ends;
+  for (uint32_t k = 0; k < s->scenarios; k++) {
+    in[k].gone += ends ? rate[k] : 0;
+    in[k].come += begins ? rate[k] : 0;
+    in[k].send_from += from_home ? more * rate[k] : 0;
+    in[k].send_to += to_home ? more * rate[k] : 0;
+  }
+}
+
+/* The times of both parts after the move, in the scenario that is longest in each. */
+static void times_after(const cm_step_state *s, const shift *in, uint32_t v, uint32_t from, uint32_t to, double *from_ns,
+                        double *to_ns)
+{
+  const cm_charge_cost *c = s->costs->charge;
+  size_t row = s->scenarios;
+  double sent = c[CM_CHARGE_PACKET_SENT].ns, received = c[CM_CHARGE_PACKET_RECEIVED].ns;
+  *from_ns = *to_ns = 0;
+  for (size_t k = 0; k < row; k++) {
+    double own = s->own_in[v * row + k], synapse = c[CM_CHARGE_SYNAPSE].ns * s->input_in[v * row + k], packets = 0;
+    for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++)
+      packets += s->rate_in[e * row + k] * s->reached[e];
+    double a = cm_core_ns(s->costs, s->receive_in[from * row + k] - received * in[k].gone - synapse,
+                          s->send_in[from * row + k] - own + sent * (in[k].send_from - packets)),
+           b = cm_core_ns(s->costs, s->receive_in[to * row + k] + received * in[k].come + synapse,
+                          s->send_in[to * row + k] + own + sent * (in[k].send_to + packets));
+    *from_ns = fmax(*from_ns, s->scale[k] * a);
+    *to_ns = fmax(*to_ns, s->scale[k] * b);
+  }
+}
+
 static change price(const anneal *a, uint32_t v, uint32_t to)
 {
+  shift in[CM_SCENARIOS_MAX];
   const cm_step_state *s = a->s;
   const cm_costs *c = s->costs;
   uint32_t from = s->part[v];
@@ -68,26 +117,32 @@ static change price(const anneal *a, uint32_t v, uint32_t to)
   double send_from = 0, send_to = 0;  /* packets of neurons there, in rate */
   uint64_t begun = 0;
   bool legal = true;
+  memset(in, 0, s->scenarios * sizeof *in);
   for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++) {
     uint32_t e = s->in_net[i], home = s->part[cm_topology_source(s->topology, e)];
     double rate = s->rate[e], net = 0;
-    if (s->reach_pins[s->at[e] + cm_step_find(s, e, from)] == 1) {
+    bool ends = s->reach_pins[s->at[e] + cm_step_find(s, e, from)] == 1, begins = cm_step_find(s, e, to) == s->reached[e];
+    if (s->scenarios > 0 && (ends || begins))
+      shift_net(s, in, e, ends, begins, home == from, home == to);
+    if (ends) {
       gone += rate;
       net -= rate;
     }
-    if (cm_step_find(s, e, to) == s->reached[e]) {
+    if (begins) {
       come += rate;
       net += rate;
       begun++;
       if (s->limits.outbound_axons != 0 && home != to && home != from)
         legal = legal && cm_step_has_room(s, home, 0, 0, 0, 1);
     }
-    if (net == 0)
+    if (ends == begins)
       continue;
     if (home == from)
       send_from += net;
     else if (home == to)
       send_to += net;
+    else if (s->scenarios > 0)
+      far += a->slope[home] * (begins ? 1 : -1) * s->rate_in[(size_t)e * s->scenarios + a->worst[home]];
     else
       far += a->slope[home] * net;
   }
@@ -103,6 +158,8 @@ static change price(const anneal *a, uint32_t v, uint32_t to)
                               s->send[from] - own + sent * (send_from - packets));
   double to_ns = cm_core_ns(c, s->receive[to] + received * come + synapse,
                             s->send[to] + own + sent * (send_to + packets));
+  if (s->scenarios > 0)
+    times_after(s, in, v, from, to, &from_ns, &to_ns);
   legal = legal && cm_step_has_room(s, to, cm_topology_size(s->topology, v), s->in_first[v + 1] - s->in_first[v], begun,
                                     outbound);
   double cost = a->packet_ns * (come - gone) + sent * far + overload(a, from_ns) + overload(a, to_ns) -
@@ -127,7 +184,7 @@ static uint32_t propose(anneal *a, uint32_t v)
 static void refresh_slopes(anneal *a)
 {
   for (uint32_t p = 0; p < a->s->parts; p++)
-    a->slope[p] = slope_of(a, p);
+    find_slope(a, p);
 }
 
 static void visit(anneal *a, uint32_t v)
@@ -141,8 +198,8 @@ static void visit(anneal *a, uint32_t v)
     return;
   cm_step_take(s, v);
   cm_step_put(s, v, to);
-  a->slope[from] = slope_of(a, from);
-  a->slope[to] = slope_of(a, to);
+  find_slope(a, from);
+  find_slope(a, to);
 }
 
 /* Packets, and as many times more as the busiest port is above its share. */
@@ -219,6 +276,7 @@ cm_status cm_step_anneal(cm_step_state *state, const cm_step_anneal_options *opt
   for (uint32_t e = 0; e < t->net_count; e++)
     a.mean_packet_ns += a.packet_ns * state->rate[e] / t->net_count;
   if (CM_NEW(state->run->memory, a.slope, state->parts, error) != CM_OK ||
+      CM_NEW(state->run->memory, a.worst, state->parts, error) != CM_OK ||
       CM_NEW(state->run->memory, a.best, t->vertex_count, error) != CM_OK ||
       CM_NEW(state->run->memory, order, t->vertex_count, error) != CM_OK)
     status = error->status;
@@ -235,6 +293,7 @@ cm_status cm_step_anneal(cm_step_state *state, const cm_step_anneal_options *opt
   if (status == CM_OK && a.best_ns < INFINITY)
     restore(state, a.best);
   cm_free(a.slope);
+  cm_free(a.worst);
   cm_free(a.best);
   cm_free(order);
   return status;

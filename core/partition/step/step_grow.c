@@ -19,6 +19,7 @@ typedef struct growth {
   uint32_t left_count;
   double *planned;     /* [vertices] ns that it will send in all */
   double sending;      /* planned sum of the part under way */
+  double *shared_in, *planned_in, *sending_in; /* the same in every scenario, in rows */
   uint32_t pool[POOL], pool_count;
   uint32_t members, next_refresh;
 } growth;
@@ -75,17 +76,37 @@ static void fill_pool(growth *g)
   g->touched_count = kept;
 }
 
+/* How long the part takes with the vertex, in the scenario that is longest then. */
+static double time_with(const growth *g, uint32_t part, uint32_t v)
+{
+  const cm_step_state *s = g->s;
+  const cm_charge_cost *c = s->costs->charge;
+  size_t row = s->scenarios;
+  double longest = 0;
+  if (row == 0)
+    return cm_core_ns(s->costs,
+                      s->receive[part] + c[CM_CHARGE_PACKET_RECEIVED].ns * (s->input[v] - g->shared[v]) +
+                        c[CM_CHARGE_SYNAPSE].ns * s->input[v],
+                      g->sending + g->planned[v]);
+  for (size_t k = 0; k < row; k++) {
+    double input = s->input_in[v * row + k],
+           ns = cm_core_ns(s->costs,
+                           s->receive_in[part * row + k] +
+                             c[CM_CHARGE_PACKET_RECEIVED].ns * (input - g->shared_in[v * row + k]) +
+                             c[CM_CHARGE_SYNAPSE].ns * input,
+                           g->sending_in[k] + g->planned_in[v * row + k]);
+    longest = fmax(longest, s->scale[k] * ns);
+  }
+  return longest;
+}
+
 static bool fits(const growth *g, uint32_t part, uint32_t v)
 {
   const cm_step_state *s = g->s;
-  const cm_costs *c = s->costs;
-  uint64_t synapses = s->in_first[v + 1] - s->in_first[v];
-  double receive = s->receive[part] + c->charge[CM_CHARGE_PACKET_RECEIVED].ns * (s->input[v] - g->shared[v]) +
-                   c->charge[CM_CHARGE_SYNAPSE].ns * s->input[v];
-  uint64_t outbound = 0;
+  uint64_t synapses = s->in_first[v + 1] - s->in_first[v], outbound = 0;
   for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++)
     outbound += g->expected != NULL ? g->expected[e] : s->reached[e];
-  return cm_core_ns(c, receive, g->sending + g->planned[v]) <= g->budget &&
+  return time_with(g, part, v) <= g->budget &&
          cm_step_has_room(s, part, cm_topology_size(s->topology, v), synapses, synapses - g->shared_axons[v], outbound);
 }
 
@@ -116,9 +137,13 @@ static void join(growth *g, uint32_t part, uint32_t v)
       if (g->shared_axons[u]++ == 0)
         g->touched[g->touched_count++] = u;
       g->shared[u] += s->rate[e];
+      for (size_t j = 0; j < s->scenarios; j++)
+        g->shared_in[u * (size_t)s->scenarios + j] += s->rate_in[e * (size_t)s->scenarios + j];
     }
   }
   g->sending += g->planned[v];
+  for (size_t j = 0; j < s->scenarios; j++)
+    g->sending_in[j] += g->planned_in[v * (size_t)s->scenarios + j];
   cm_step_put(s, v, part);
   g->members++;
 }
@@ -133,6 +158,8 @@ static uint32_t begin_with(growth *g)
       best = g->pool[i];
   for (uint32_t i = 0; i < g->touched_count; i++) {
     g->shared[g->touched[i]] = 0;
+    if (g->s->scenarios > 0)
+      memset(g->shared_in + (size_t)g->touched[i] * g->s->scenarios, 0, g->s->scenarios * sizeof *g->shared_in);
     g->shared_axons[g->touched[i]] = 0;
   }
   g->touched_count = 0;
@@ -165,6 +192,8 @@ static uint32_t pick_any(growth *g, uint32_t part)
 static void grow_part(growth *g, uint32_t part, uint32_t first)
 {
   g->sending = 0;
+  for (size_t j = 0; j < g->s->scenarios; j++)
+    g->sending_in[j] = 0;
   g->members = 0;
   join(g, part, first);
   g->next_refresh = 1;
@@ -198,6 +227,25 @@ static void plan(growth *g)
   g->left_count = s->topology->vertex_count;
 }
 
+static cm_status plan_scenarios(growth *g, cm_error *error)
+{
+  const cm_step_state *s = g->s;
+  cm_memory *memory = s->run->memory;
+  size_t row = s->scenarios, n = s->topology->vertex_count;
+  if (row == 0)
+    return CM_OK;
+  if (CM_NEW(memory, g->shared_in, n * row, error) != CM_OK || CM_NEW(memory, g->planned_in, n * row, error) != CM_OK ||
+      CM_NEW(memory, g->sending_in, row, error) != CM_OK)
+    return error->status;
+  memcpy(g->planned_in, s->own_in, n * row * sizeof *g->planned_in);
+  for (uint32_t e = 0; e < s->topology->net_count; e++) {
+    double packets = s->costs->charge[CM_CHARGE_PACKET_SENT].ns * (g->expected != NULL ? g->expected[e] : 1);
+    for (size_t k = 0; k < row; k++)
+      g->planned_in[cm_topology_source(s->topology, e) * row + k] += packets * s->rate_in[e * row + k];
+  }
+  return CM_OK;
+}
+
 cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *expected, uint32_t *used,
                        cm_error *error)
 {
@@ -209,8 +257,10 @@ cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *e
       CM_NEW(memory, g.touched, n, error) != CM_OK || CM_NEW(memory, g.left, n, error) != CM_OK ||
       CM_NEW(memory, g.planned, n, error) != CM_OK)
     status = error->status;
-  else
+  else {
     plan(&g);
+    status = plan_scenarios(&g, error);
+  }
   while (status == CM_OK && (first = begin_with(&g)) != UINT32_MAX) {
     if (part == state->parts) {
       part++;
@@ -224,6 +274,9 @@ cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *e
   cm_free(g.touched);
   cm_free(g.left);
   cm_free(g.planned);
+  cm_free(g.shared_in);
+  cm_free(g.planned_in);
+  cm_free(g.sending_in);
   if (status == CM_OK)
     *used = part;
   return status;

@@ -49,14 +49,48 @@ static cm_status count_rates(cm_step_state *s, cm_error *error)
   return CM_OK;
 }
 
+/* The same for every scenario. */
+static cm_status count_scenarios(cm_step_state *s, cm_error *error)
+{
+  const cm_topology *t = s->topology;
+  const cm_charge_cost *c = s->costs->charge;
+  cm_memory *memory = s->run->memory;
+  size_t k = s->scenarios;
+  if (k == 0)
+    return CM_OK;
+  if (CM_NEW(memory, s->scale, k, error) != CM_OK || CM_NEW(memory, s->rate_in, k * t->net_count, error) != CM_OK ||
+      CM_NEW(memory, s->input_in, k * t->vertex_count, error) != CM_OK ||
+      CM_NEW(memory, s->own_in, k * t->vertex_count, error) != CM_OK ||
+      CM_NEW(memory, s->receive_in, k * s->parts, error) != CM_OK || CM_NEW(memory, s->send_in, k * s->parts, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < k; i++)
+    s->scale[i] = 1;
+  for (size_t i = 0; i < k * t->vertex_count; i++)
+    s->own_in[i] = c[CM_CHARGE_NEURON].ns * cm_topology_size(t, (uint32_t)(i / k));
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    double *rate = s->rate_in + k * e, *own = s->own_in + k * cm_topology_source(t, e);
+    for (size_t i = 0; i < k; i++) {
+      rate[i] = (double)t->scenario_rate[i * t->net_count + e] / (double)t->weight_scale;
+      own[i] += c[CM_CHARGE_SPIKE].ns * rate[i];
+    }
+    for (uint64_t pin = t->net_first[e]; pin < t->net_first[e + 1]; pin++)
+      for (size_t i = 0; i < k; i++)
+        s->input_in[k * t->pin[pin] + i] += rate[i];
+  }
+  return CM_OK;
+}
+
 cm_status cm_step_state_new(const cm_topology *topology, const cm_costs *costs, const cm_limits *limits, uint32_t parts,
                             cm_run *run, cm_step_state *state, cm_error *error)
 {
-  cm_step_state s = {.topology = topology, .costs = costs, .limits = *limits, .run = run, .parts = parts};
+  cm_step_state s = {.topology = topology, .costs = costs, .limits = *limits, .run = run, .parts = parts,
+                     .scenarios = topology->scenario_count};
   cm_memory *memory = run->memory;
   cm_status status = transpose(&s, error);
   if (status == CM_OK)
     status = count_rates(&s, error);
+  if (status == CM_OK)
+    status = count_scenarios(&s, error);
   if (status == CM_OK && (CM_NEW(memory, s.part, topology->vertex_count, error) != CM_OK ||
                           CM_NEW(memory, s.reached, topology->net_count, error) != CM_OK ||
                           CM_NEW(memory, s.reach_part, s.at[topology->net_count], error) != CM_OK ||
@@ -80,7 +114,8 @@ void cm_step_state_free(cm_step_state *s)
 {
   void *const blocks[] = {s->part,  s->rate,    s->input,      s->own,        s->in_first, s->in_net, s->out_first,
                           s->at,    s->reached, s->reach_part, s->reach_pins, s->receive,  s->send,   s->use,
-                          s->inlet, s->outlet};
+                          s->inlet, s->outlet,  s->scale,      s->rate_in,    s->input_in, s->own_in, s->receive_in,
+                          s->send_in};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
   *s = (cm_step_state){0};
@@ -98,6 +133,26 @@ void cm_step_state_clear(cm_step_state *s)
   memset(s->outlet, 0, s->parts * sizeof *s->outlet);
   memset(s->use, 0, (size_t)s->parts * CM_RESOURCES * sizeof *s->use);
   s->packets = 0;
+  if (s->scenarios > 0) {
+    memset(s->receive_in, 0, (size_t)s->parts * s->scenarios * sizeof *s->receive_in);
+    memset(s->send_in, 0, (size_t)s->parts * s->scenarios * sizeof *s->send_in);
+  }
+}
+
+uint32_t cm_step_worst_scenario(const cm_step_state *s, uint32_t part)
+{
+  uint32_t worst = 0;
+  for (uint32_t k = 1; k < s->scenarios; k++)
+    if (cm_step_part_ns_in(s, part, k) > cm_step_part_ns_in(s, part, worst))
+      worst = k;
+  return worst;
+}
+
+/* Adds `ns` for each of a row of rates to a part's times. */
+static inline void add_row(const cm_step_state *s, double *times, uint32_t part, const double *rates, size_t row, double ns)
+{
+  for (uint32_t k = 0; k < s->scenarios; k++)
+    times[(size_t)part * s->scenarios + k] += ns * rates[row * s->scenarios + k];
 }
 
 /* A net begins or ceases to reach a part: `more` is 1 or -1. */
@@ -109,8 +164,10 @@ static void change_reach(cm_step_state *s, uint32_t net, uint32_t part, int more
   s->inlet[part] += rate;
   s->receive[part] += s->costs->charge[CM_CHARGE_PACKET_RECEIVED].ns * rate;
   s->use[(size_t)part * CM_RESOURCES + CM_INBOUND_AXONS] += (uint64_t)(int64_t)more;
+  add_row(s, s->receive_in, part, s->rate_in, net, more * s->costs->charge[CM_CHARGE_PACKET_RECEIVED].ns);
   if (home == CM_STEP_NO_PART)
     return;
+  add_row(s, s->send_in, home, s->rate_in, net, more * s->costs->charge[CM_CHARGE_PACKET_SENT].ns);
   s->outlet[home] += rate;
   s->send[home] += s->costs->charge[CM_CHARGE_PACKET_SENT].ns * rate;
   s->use[(size_t)home * CM_RESOURCES + CM_OUTBOUND_AXONS] += (uint64_t)(int64_t)(home != part ? more : 0);
@@ -120,11 +177,13 @@ static void change_reach(cm_step_state *s, uint32_t net, uint32_t part, int more
 static void change_source(cm_step_state *s, uint32_t v, uint32_t part, int more)
 {
   s->send[part] += more * s->own[v];
+  add_row(s, s->send_in, part, s->own_in, v, more);
   for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++) {
     uint32_t others = s->reached[e] - (cm_step_find(s, e, part) < s->reached[e]);
     s->outlet[part] += more * s->rate[e] * s->reached[e];
     s->send[part] += more * s->costs->charge[CM_CHARGE_PACKET_SENT].ns * s->rate[e] * s->reached[e];
     s->use[(size_t)part * CM_RESOURCES + CM_OUTBOUND_AXONS] += (uint64_t)(more * (int64_t)others);
+    add_row(s, s->send_in, part, s->rate_in, e, more * s->costs->charge[CM_CHARGE_PACKET_SENT].ns * s->reached[e]);
   }
 }
 
@@ -132,6 +191,7 @@ static void change_inputs(cm_step_state *s, uint32_t v, uint32_t part, int more)
 {
   uint64_t synapses = s->in_first[v + 1] - s->in_first[v];
   s->receive[part] += more * s->costs->charge[CM_CHARGE_SYNAPSE].ns * s->input[v];
+  add_row(s, s->receive_in, part, s->input_in, v, more * s->costs->charge[CM_CHARGE_SYNAPSE].ns);
   s->use[(size_t)part * CM_RESOURCES + CM_NEURONS] += (uint64_t)(more * (int64_t)cm_topology_size(s->topology, v));
   s->use[(size_t)part * CM_RESOURCES + CM_SYNAPSES] += (uint64_t)(more * (int64_t)synapses);
 }

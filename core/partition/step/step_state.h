@@ -29,6 +29,12 @@ typedef struct cm_step_state {
   double *inlet, *outlet; /* [parts] rate of packets received, and sent, its own to itself included */
   uint64_t *use;       /* [parts * CM_RESOURCES] those of target cores are not kept */
   double packets;      /* rate of all packets */
+  /* Scenarios of the network, each value a row of `scenarios`; 0 of them: the rates above alone. A part takes as long as in
+   * the scenario that is longest there, times its scale. */
+  uint32_t scenarios;
+  double *scale;       /* [scenarios] 1 at first */
+  double *rate_in, *input_in, *own_in; /* [nets], [vertices], [vertices] rows */
+  double *receive_in, *send_in;        /* [parts] rows */
 } cm_step_state;
 
 /* All neurons are in no part at first. O(pins). */
@@ -53,10 +59,21 @@ static inline uint32_t cm_step_find(const cm_step_state *s, uint32_t net, uint32
 void cm_step_put(cm_step_state *state, uint32_t vertex, uint32_t part);
 void cm_step_take(cm_step_state *state, uint32_t vertex);
 
+/* The scenario in which a part takes longest; there must be one. */
+uint32_t cm_step_worst_scenario(const cm_step_state *state, uint32_t part);
+
+/* Time of a part in a scenario, scaled, in ns. */
+static inline double cm_step_part_ns_in(const cm_step_state *s, uint32_t part, uint32_t scenario)
+{
+  size_t at = (size_t)part * s->scenarios + scenario;
+  return s->scale[scenario] * cm_core_ns(s->costs, s->receive_in[at], s->send_in[at]);
+}
+
 /* Time of a part, in ns. */
 static inline double cm_step_part_ns(const cm_step_state *s, uint32_t part)
 {
-  return cm_core_ns(s->costs, s->receive[part], s->send[part]);
+  return s->scenarios > 0 ? cm_step_part_ns_in(s, part, cm_step_worst_scenario(s, part))
+                          : cm_core_ns(s->costs, s->receive[part], s->send[part]);
 }
 
 /* The longest time of a part, in ns. O(parts). */
