@@ -193,9 +193,10 @@ void cli_print_scenarios(const json_t *scenarios)
   }
   for (i = 0; i < 2; i++) {
     p = json_object_get(scenarios, together[i]);
-    printf("  %-5s%-17s %14.6g %14.6g %18.6g %14.6g\n", together[i],
-           strcmp(together[i], json_string_value(json_object_get(scenarios, "objective"))) == 0 ? " (objective)" : "",
-           cli_number(p, "core_ns_max"), cli_number(p, "step_ns"), cli_number(p, "energy_step_pj"), cli_number(p, "energy_pj"));
+    bool aim = strcmp(together[i], json_string_value(json_object_get(scenarios, "objective"))) == 0;
+    char name[32];
+    (void)snprintf(name, sizeof name, "%s%s", together[i], aim ? " (objective)" : "");
+    printf("  %-22s %14.6g %14.6g %18.6g %14.6g\n", name, cli_number(p, "core_ns_max"), cli_number(p, "step_ns"), cli_number(p, "energy_step_pj"), cli_number(p, "energy_pj"));
   }
 }
 
