@@ -72,6 +72,28 @@ static bool check_compile_options(cm_request *request, const json_t *options)
   return false;
 }
 
+/* Given spikes are those of the network; false: the reply is set. */
+static bool check_spikes(cm_request *request, const char *network, const json_t *options)
+{
+  cm_error error;
+  cm_network known;
+  cm_spikes spikes;
+  cm_run run;
+  if (cm_networks_get(request->store, network, &known, &error) != CM_OK)
+    return true; /* creating the job finds that out */
+  cm_run_init(&run);
+  cm_status status = cm_spikes_parse(json_string_value(json_object_get(options, "spikes")), "option spikes",
+                                     (uint32_t)known.neurons, &run, &spikes, &error);
+  if (status == CM_OK) {
+    cm_spikes_free(&spikes);
+    return true;
+  }
+  if (status == CM_BAD_OPTION)
+    (void)cm_fail_at(&error, "/options/spikes");
+  cm_reply_error(request, &error);
+  return false;
+}
+
 /* Options of a simulation, whose network is that of its mapping; false: the reply is set. */
 static bool check_simulation(cm_request *request, const json_t *options, cm_job *job)
 {
@@ -94,7 +116,7 @@ static bool check_simulation(cm_request *request, const json_t *options, cm_job 
     return false;
   }
   (void)snprintf(job->network, sizeof job->network, "%s", mapping.network);
-  return true;
+  return !read.spikes || check_spikes(request, mapping.network, options);
 }
 
 static const char *word_of(const json_t *options, const char *name, const char *normal)

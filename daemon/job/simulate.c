@@ -60,15 +60,34 @@ static cm_status read_inputs(simulate_job *j, cm_error *error)
   return cm_mapping_read_places(from, j->topology->vertex_count, j->chip, &w->run, &j->part, &j->parts, &j->core, error);
 }
 
+/* The spikes that the job was given, where it was. */
+static cm_status read_spikes(simulate_job *j, cm_spikes *spikes, cm_error *error)
+{
+  const json_t *options = j->work->job.options;
+  if (!j->request.spikes)
+    return CM_OK;
+  if (cm_spikes_parse(json_string_value(json_object_get(options, "spikes")), "option spikes", j->topology->vertex_count,
+                      &j->work->run, spikes, error) != CM_OK)
+    return error->status;
+  j->request.options.spikes = spikes;
+  if (json_object_get(options, "steps") == NULL)
+    j->request.options.steps = spikes->steps;
+  return CM_OK;
+}
+
 cm_status cm_work_simulate(cm_work *work, cm_error *error)
 {
   simulate_job j = {.work = work};
   json_t *report = NULL;
+  cm_spikes spikes = {0};
   cm_status status = read_inputs(&j, error);
+  if (status == CM_OK)
+    status = read_spikes(&j, &spikes, error);
   if (status == CM_OK)
     status = cm_packets_simulate(j.topology, j.chip, j.part, j.parts, j.core, &j.request.options, &work->run, &report, error);
   if (status == CM_OK)
     status = cm_work_tell(work, "report", report, error);
+  cm_spikes_free(&spikes);
   cm_free(j.part);
   cm_free(j.core);
   cm_topology_free(j.topology);

@@ -1016,14 +1016,25 @@ START_TEST(a_mapping_is_simulated)
   static const struct {
     const char *more, *where;
   } wrong[] = {{", \"load\": -1", "/options/load"}, {", \"steps\": 0", "/options/steps"}, {", \"lod\": 1", "/options/lod"},
-               {", \"communication\": \"both\"", "/options/communication"}};
+               {", \"communication\": \"both\"", "/options/communication"},
+               {", \"spikes\": \"0,286\"", "/options/spikes"}, {", \"spikes\": \"neurons,300\"", "/options/spikes"},
+               {", \"spikes\": [0, 1]", "/options/spikes"}, {", \"spikes\": \"0,1\", \"load\": 1e-5", "/options/spikes"}};
   for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
     test_reply reply =
       test_problem(test_send(&server, "POST", "/v1/jobs", simulation_of(test_word(job, "mapping"), wrong[w].more)), 400, "bad-option");
     ck_assert_str_eq(test_word(reply.json, "where"), wrong[w].where);
     test_reply_clear(&reply);
   }
-  test_reply reply = test_problem(test_send(&server, "POST", "/v1/jobs", simulation_of("nope", "")), 404, "not-found");
+  /* Spikes that are given: as many steps as they have. */
+  test_reply reply = test_send(&server, "POST", "/v1/jobs",
+                               simulation_of(test_word(job, "mapping"), ", \"spikes\": \"neurons,286\\n2,17\\n0,4\\n\""));
+  ck_assert_int_eq(reply.status, 202);
+  snprintf(id, sizeof id, "%s", test_word(reply.json, "id"));
+  test_reply_clear(&reply);
+  json_t *given = finished(id, "done");
+  ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(json_object_get(given, "report"), "steps"), "count")), 3);
+  json_decref(given);
+  reply = test_problem(test_send(&server, "POST", "/v1/jobs", simulation_of("nope", "")), 404, "not-found");
   test_reply_clear(&reply);
   reply = test_problem(test_send(&server, "POST", "/v1/jobs", "{\"kind\": \"simulate\"}"), 400, "bad-option");
   test_reply_clear(&reply);

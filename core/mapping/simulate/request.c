@@ -7,11 +7,29 @@ enum { THREADS_MAX = 1024, BUFFERS_MAX = 1 << 20, STEPS_MAX = 100000, FRAMES = 3
 #define FIELD(name) offsetof(cm_simulate_request, name)
 static const double most_bytes = 1152921504606846976.0, most_seed = 9223372036854774784.0; /* 2^60; the largest double below 2^63 */
 
+/* The text stays where it is: only a job that knows its network can read it. */
+static cm_status read_spikes(const char *option, const json_t *value, void *given, cm_error *error)
+{
+  if (!json_is_string(value) || json_string_value(value)[0] == '\0')
+    return cm_option_refuse(error, option, "text with a line STEP,NEURON for each spike");
+  *(bool *)given = true;
+  return CM_OK;
+}
+
+static json_t *spikes_schema(void)
+{
+  return json_pack("{s:s, s:i, s:[s]}", "type", "string", "minLength", 1, "examples", "neurons,286\n0,17\n1,4\n");
+}
+
+static const cm_option_own of_spikes = {"FILE", read_spikes, spikes_schema};
+
 static const cm_option options_of_simulations[] = {
   {"mapping", CM_OPTION_NAME, FIELD(mapping), 0, CM_SIMULATE_MAPPING_MAX, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    "the mapping whose packets move", NULL},
   {"steps", CM_OPTION_COUNT, FIELD(options.steps), 1, STEPS_MAX, 1, {0}, NULL, false, CM_SHAPES_BOTH,
    "time steps, each from rest; 1 unless given, none with load or saturation", NULL},
+  {"spikes", CM_OPTION_OWN, FIELD(spikes), 0, 0, 0, {0}, NULL, false, CM_SHAPES_BOTH,
+   "neurons that fire, a line STEP,NEURON each, both from 0, all steps of it unless steps says otherwise; unless given, at random by their rates", &of_spikes},
   {"load", CM_OPTION_POSITIVE, FIELD(options.load), 0, 1e9, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    "a steady stream of X steps a ns: latencies under load", NULL},
   {"saturation", CM_OPTION_FLAG, FIELD(options.saturation), 0, 1, 0, {0}, NULL, false, CM_SHAPES_BOTH,
@@ -42,6 +60,8 @@ cm_status cm_simulate_options_read(const json_t *options, cm_simulate_request *r
   cm_options_default(&cm_simulate_option_table, &r);
   if (cm_options_read(&cm_simulate_option_table, options, &r, error) != CM_OK)
     return error->status;
+  if (r.spikes && (r.options.load > 0 || r.options.saturation))
+    return cm_option_refuse(error, "spikes", "for time steps, and load and saturation go by the network's rates: leave one out");
   if (json_object_get(options, "steps") == NULL && (r.options.load > 0 || r.options.saturation))
     r.options.steps = 0;
   *request = r;

@@ -10,6 +10,7 @@ enum { CM_SIMULATE_MAPPING_MAX = 64 };
 typedef struct cm_simulate_request {
   char mapping[CM_SIMULATE_MAPPING_MAX]; /* whose packets move */
   cm_simulate_options options;
+  bool spikes;           /* neurons that fire are given: text, as of a spike file */
   uint32_t threads;      /* at most; never changes the result */
   uint64_t memory_limit; /* bytes; 0: none */
   double time_limit;     /* seconds; 0: none */

@@ -88,20 +88,16 @@ static cm_status sort_by_step(const reader *r, cm_run *run, cm_spikes *s, cm_err
   return CM_OK;
 }
 
-cm_status cm_spikes_read(const char *path, uint32_t neurons, cm_run *run, cm_spikes *spikes, cm_error *error)
+static cm_status read_stream(FILE *stream, const char *path, uint32_t neurons, cm_run *run, cm_spikes *spikes, cm_error *error)
 {
   reader r = {.path = path, .neurons = neurons};
   cm_spikes made = {.neurons = neurons};
   char line[LINE_MAX_BYTES];
   cm_status status = CM_OK;
-  FILE *stream = fopen(path, "re");
-  if (stream == NULL)
-    return cm_fail_errno(error, errno, "cannot read", path);
   while (status == CM_OK && fgets(line, sizeof line, stream) != NULL)
     status = read_line(&r, line, run, error);
   if (status == CM_OK && ferror(stream) != 0)
     status = cm_fail_errno(error, EIO, "cannot read", path);
-  fclose(stream);
   if (status == CM_OK && r.count == 0)
     status = cm_fail(error, CM_BAD_OPTION, "%s has no spike; lines are STEP,NEURON, both numbered from 0", path);
   if (status == CM_OK)
@@ -113,6 +109,28 @@ cm_status cm_spikes_read(const char *path, uint32_t neurons, cm_run *run, cm_spi
   }
   *spikes = made;
   return CM_OK;
+}
+
+cm_status cm_spikes_read(const char *path, uint32_t neurons, cm_run *run, cm_spikes *spikes, cm_error *error)
+{
+  FILE *stream = fopen(path, "re");
+  if (stream == NULL)
+    return cm_fail_errno(error, errno, "cannot read", path);
+  cm_status status = read_stream(stream, path, neurons, run, spikes, error);
+  fclose(stream);
+  return status;
+}
+
+cm_status cm_spikes_parse(const char *text, const char *name, uint32_t neurons, cm_run *run, cm_spikes *spikes,
+                          cm_error *error)
+{
+  /* One byte more than the text, for one of no bytes cannot be opened. */
+  FILE *stream = fmemopen((char *)(uintptr_t)text, strlen(text) + 1, "r");
+  if (stream == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for %s", name);
+  cm_status status = read_stream(stream, name, neurons, run, spikes, error);
+  fclose(stream);
+  return status;
 }
 
 void cm_spikes_free(cm_spikes *spikes)

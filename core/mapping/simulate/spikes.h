@@ -18,6 +18,9 @@ typedef struct cm_spikes {
  * of a network of so many neurons or past CM_SPIKE_STEPS_MAX, and where there is no spike; CM_NOT_FOUND, CM_IO, memory,
  * stops. O(spikes + steps). */
 cm_status cm_spikes_read(const char *path, uint32_t neurons, cm_run *run, cm_spikes *spikes, cm_error *error);
+/* The same of text in memory, which messages call `name`. */
+cm_status cm_spikes_parse(const char *text, const char *name, uint32_t neurons, cm_run *run, cm_spikes *spikes,
+                          cm_error *error);
 void cm_spikes_free(cm_spikes *spikes); /* harmless on a zeroed one */
 
 #endif
