@@ -12,8 +12,8 @@
 enum { NEURONS = 1, FAN_OUT, LAYERS, LAYER, SPREAD, POPULATIONS, SIZE, SCALE, RATES, SEED, THREADS, TO };
 
 static const cli_flag flags[] = {
-  {"neurons", "N", NEURONS, "of a reservoir: 2 or more"},
-  {"fan-out", "X", FAN_OUT, "mean number of targets; 128 unless given, 192 above 32768 neurons, 256 above 131072; layered: 64"},
+  {"neurons", "N", NEURONS, "of a reservoir: 2 or more; of a connectome: 139000 unless given"},
+  {"fan-out", "X", FAN_OUT, "mean number of targets; 128 unless given, 192 above 32768 neurons, 256 above 131072; layered: 64; connectome: 360"},
   {"layers", "N", LAYERS, "2 or more, 32 unless given"},
   {"layer", "N|WxH", LAYER, "neurons of a layer, a line or a sheet; 32768 unless given"},
   {"spread", "N", SPREAD, "the targets are drawn from so many around the same place; twice the fan-out unless given"},
@@ -97,7 +97,7 @@ static int parse(int argc, char **argv, arguments *a)
       return cli_usage("generate", "\"%s\" is no fit number for this option", optarg);
   }
   if (optind + 1 != argc)
-    return cli_usage("generate", "one recipe is needed: reservoir, microcircuit, layered or chain");
+    return cli_usage("generate", "one recipe is needed: reservoir, microcircuit, layered, chain or connectome");
   a->recipe = argv[optind];
   if (a->output == NULL)
     return cli_usage("generate", "-o OUT is needed");
@@ -116,6 +116,8 @@ static cm_status make(const arguments *a, cm_run *run, cm_topology **topology, c
   }
   if (strcmp(a->recipe, "chain") == 0)
     return cm_generate_chain(a->populations, a->size, run, topology, error);
+  if (strcmp(a->recipe, "connectome") == 0)
+    return cm_generate_connectome(a->neurons > 0 ? a->neurons : 139000, a->fan_out > 0 ? a->fan_out : 360, run, topology, error);
   double fan_out = a->fan_out > 0 ? a->fan_out : cm_reservoir_fan_out(a->neurons);
   return cm_generate_reservoir(a->neurons, fan_out, run, topology, error);
 }
@@ -155,7 +157,7 @@ static cm_status microcircuit(const arguments *a, cm_run *run, cm_error *error)
 
 static bool known(const char *recipe)
 {
-  static const char *const recipes[] = {"reservoir", "microcircuit", "layered", "chain"};
+  static const char *const recipes[] = {"reservoir", "microcircuit", "layered", "chain", "connectome"};
   for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
     if (strcmp(recipe, recipes[i]) == 0)
       return true;
@@ -172,7 +174,7 @@ static int generate(int argc, char **argv)
     return exit_status;
   bool is_reservoir = strcmp(a.recipe, "reservoir") == 0, is_circuit = strcmp(a.recipe, "microcircuit") == 0;
   if (!known(a.recipe))
-    return cli_usage("generate", "there is no recipe \"%s\", but reservoir, microcircuit, layered and chain", a.recipe);
+    return cli_usage("generate", "there is no recipe \"%s\", but reservoir, microcircuit, layered, chain and connectome", a.recipe);
   if (is_reservoir && a.neurons == 0)
     return cli_usage("generate", "--neurons N is needed");
   if (a.fan_out < 0 || a.fan_out > CM_FAN_OUT_MAX)
@@ -195,10 +197,12 @@ const cli_command cli_command_generate = {
   .usage = "reservoir --neurons N [--fan-out X] [OPTION...] -o OUT\n"
            "microcircuit [--scale X] [--rates] [OPTION...] -o OUT.zip\n"
            "layered [--layers N] [--layer N|WxH] [--fan-out X] [--spread N] [OPTION...] -o OUT\n"
-           "chain [--populations N] [--size N] [OPTION...] -o OUT",
+           "chain [--populations N] [--size N] [OPTION...] -o OUT\n"
+           "connectome [--neurons N] [--fan-out X] [OPTION...] -o OUT",
   .about = "reservoir: neurons in a cube, connected to near ones and a few far ones, with log-normal rates. OUT's ending names\n"
            "the format, as in coremap convert.\n"
            "layered: each neuron reaches some of those around its like in the next layer.\n"
            "chain: a ring of populations, connected one to one.\n"
+           "connectome: synthetic, with heavy-tailed fan-out and fan-in and regions of uneven sizes.\n"
            "microcircuit: the cortical microcircuit of Potjans and Diesmann, written as a topology file.",
   .flags = flags};

@@ -51,6 +51,8 @@ static int show_chip(const cm_chip *chip, bool json, cm_error *error)
   show_limit("inbound axons", chip->limits.inbound_axons);
   show_limit("outbound axons", chip->limits.outbound_axons);
   show_limit("target cores", chip->limits.target_cores);
+  show_limit("bits of memory", chip->limits.memory_bits);
+  show_limit("populations", chip->limits.populations);
   printf("  %-16s router %g pJ, link east-west %g, north-south %g, between dies %g\n", "energy", chip->energy_pj.router,
          chip->energy_pj.east_west, chip->energy_pj.north_south, chip->energy_pj.die_to_die);
   printf("  %-16s router %g ns, link east-west %g, north-south %g, between dies %g\n", "latency",

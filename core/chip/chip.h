@@ -24,6 +24,9 @@ typedef struct cm_limits {
   uint64_t inbound_axons;  /* distinct source neurons, wherever they live, with a target here */
   uint64_t outbound_axons; /* pairs (neuron here, other core that it reaches) */
   uint64_t target_cores;   /* distinct other cores that neurons here reach */
+  uint64_t memory_bits;    /* what neurons, synapses and inbound axons take together (cm_memory_bits) */
+  uint32_t neuron_bits, synapse_bits, axon_bits; /* of that, each */
+  uint64_t populations;    /* distinct populations of the neurons here; nothing that adds up (core/partition/populations.h) */
 } cm_limits;
 
 /* What a hop costs. Energy in pJ, or latency in ns. */

@@ -15,7 +15,7 @@
 /* Far above any real figure, far below where sums of costs lose precision. */
 static const double COST_MAX = 1e12;
 #define LIMIT_MAX (INT64_C(1) << 53)
-enum { DESCRIPTION_MAX = 4000 };
+enum { DESCRIPTION_MAX = 4000, ITEM_BITS_MAX = 65536 };
 
 static cm_status bad(cm_error *error, const char *where, const char *what)
 {
@@ -134,37 +134,48 @@ static cm_status read_torus(const json_t *root, cm_chip *chip, cm_error *error)
 static cm_status read_limits(const json_t *root, cm_chip *chip, cm_error *error)
 {
   static const char *const names[] = {"neurons", "synapses", "synapse_bits", "bits_per_synapse",
-                                      "inbound_axons", "outbound_axons", "target_cores", NULL};
+                                      "inbound_axons", "outbound_axons", "target_cores", "populations_per_core", "memory_bits", "bits_per_neuron",
+                                      "bits_per_inbound_axon", NULL};
   const json_t *limits = json_object_get(root, "limits");
   if (limits == NULL)
     return CM_OK;
   if (!json_is_object(limits))
     return bad(error, "/limits", "expected an object");
   cm_status status = cm_json_known_fields(limits, "/limits", names, CM_BAD_CHIP, error);
-  int64_t value[7] = {0};
-  for (size_t i = 0; status == CM_OK && i < 7; i++) {
+  int64_t value[11] = {0};
+  for (size_t i = 0; status == CM_OK && i < sizeof value / sizeof *value; i++) {
     char where[64];
     (void)snprintf(where, sizeof where, "/limits/%s", names[i]);
     const json_t *number = json_object_get(limits, names[i]);
     /* A limit that is given is at least 1; "no limit" is said by leaving it out. */
     if (number != NULL)
-      status = read_whole(number, where, 1, LIMIT_MAX, &value[i], error);
+      status = read_whole(number, where, 1, i >= 9 || (i == 3 && json_object_get(limits, "memory_bits") != NULL) ? ITEM_BITS_MAX : LIMIT_MAX,
+                          &value[i], error);
   }
   if (status != CM_OK)
     return status;
-  if (value[1] != 0 && (value[2] != 0 || value[3] != 0))
+  if (value[1] != 0 && (value[2] != 0 || (value[3] != 0 && value[8] == 0)))
     return bad(error, "/limits/synapse_bits", "give either synapses, or synapse_bits and bits_per_synapse");
-  if ((value[2] == 0) != (value[3] == 0))
+  if (value[8] != 0 && value[3] == 0 && value[9] == 0 && value[10] == 0)
+    return bad(error, "/limits/memory_bits", "needs bits_per_neuron, bits_per_synapse or bits_per_inbound_axon: what it holds");
+  if (value[8] == 0 && (value[9] != 0 || value[10] != 0))
+    return bad(error, "/limits/memory_bits", "missing; bits_per_neuron and bits_per_inbound_axon are taken from it");
+  if (value[2] == 0 ? value[3] != 0 && value[8] == 0 : value[3] == 0)
     return bad(error, value[2] == 0 ? "/limits/synapse_bits" : "/limits/bits_per_synapse",
                "missing; synapse_bits and bits_per_synapse go together");
-  if (value[3] > UINT32_MAX || value[3] > value[2])
+  if (value[2] != 0 && (value[3] > UINT32_MAX || value[3] > value[2]))
     return bad(error, "/limits/bits_per_synapse", "larger than synapse_bits: no synapse would fit");
   chip->limits.neurons = (uint64_t)value[0];
-  chip->limits.synapses = (uint64_t)(value[3] != 0 ? value[2] / value[3] : value[1]);
-  chip->bits_per_synapse = (uint32_t)value[3];
+  chip->limits.synapses = (uint64_t)(value[2] != 0 ? value[2] / value[3] : value[1]);
+  chip->bits_per_synapse = value[2] != 0 ? (uint32_t)value[3] : 0;
+  chip->limits.memory_bits = (uint64_t)value[8];
+  chip->limits.synapse_bits = value[8] != 0 ? (uint32_t)value[3] : 0;
+  chip->limits.neuron_bits = (uint32_t)value[9];
+  chip->limits.axon_bits = (uint32_t)value[10];
   chip->limits.inbound_axons = (uint64_t)value[4];
   chip->limits.outbound_axons = (uint64_t)value[5];
   chip->limits.target_cores = (uint64_t)value[6];
+  chip->limits.populations = (uint64_t)value[7];
   return CM_OK;
 }
 
@@ -451,10 +462,14 @@ static json_t *limits_json(const cm_chip *chip)
     {"neurons", limits->neurons},
     {"synapses", chip->bits_per_synapse == 0 ? limits->synapses : 0},
     {"synapse_bits", limits->synapses * chip->bits_per_synapse},
-    {"bits_per_synapse", chip->bits_per_synapse},
+    {"memory_bits", limits->memory_bits},
+    {"bits_per_neuron", limits->neuron_bits},
+    {"bits_per_synapse", chip->bits_per_synapse != 0 ? chip->bits_per_synapse : limits->synapse_bits},
+    {"bits_per_inbound_axon", limits->axon_bits},
     {"inbound_axons", limits->inbound_axons},
     {"outbound_axons", limits->outbound_axons},
     {"target_cores", limits->target_cores},
+    {"populations_per_core", limits->populations},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].value != 0)

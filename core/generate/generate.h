@@ -39,6 +39,13 @@ cm_status cm_generate_layered(const cm_layered *shape, cm_run *run, cm_topology 
  * "generate"; the caller owns *topology. O(neurons). Errors: CM_BAD_OPTION, memory errors. */
 cm_status cm_generate_chain(uint32_t populations, uint32_t size, cm_run *run, cm_topology **topology, cm_error *error);
 
+/* A synthetic connectome: regions (populations) of log-normal sizes; numbers of targets, and what draws axons to a neuron,
+ * log-normal, so that fan-out and fan-in have heavy tails; three quarters of the targets in the own region, a fifth in four
+ * others, the rest anywhere; log-normal rates. fan_out is the mean number of targets, distinct ones and never the neuron
+ * itself. Opens phase "generate"; the caller owns *topology. O(synapses * log(neurons)). Errors: CM_BAD_OPTION, memory and
+ * run errors. */
+cm_status cm_generate_connectome(uint32_t neurons, double fan_out, cm_run *run, cm_topology **topology, cm_error *error);
+
 enum { CM_MICROCIRCUIT_POPULATIONS = 8 };
 
 /* What a microcircuit of some scale consists of. */

@@ -74,6 +74,7 @@ typedef struct cm_map_input {
   const uint32_t *part;            /* [vertices] parts that are made already; NULL: the partition stage makes them */
   uint32_t part_count;             /* of those; none empty */
   uint64_t *traffic;               /* set by cm_map: rates [nets] that the search goes by; NULL: the network's */
+  uint32_t cores_max;              /* so many parts at most, 0: as many as cores are free; set by the partition stage */
   bool places;                     /* set by cm_map: the partition stage may place as it partitions */
 } cm_map_input;
 

@@ -24,10 +24,10 @@ json_t *cm_attempts_json(const cm_attempt *attempts, uint32_t count, bool how)
 json_t *cm_bound_json(const cm_bound *bound)
 {
   char reason[160];
-  bool bare = bound->argument == CM_ARGUMENT_NONE;
+  const char *field = cm_bound_field(bound);
   return json_pack("{s:I, s:s?, s:o, s:s}", "parts", (json_int_t)bound->parts, "limit",
-                   bare ? NULL : cm_resource_field(bound->resource), "per_core",
-                   bare ? json_null() : json_integer((json_int_t)bound->limit), "reason",
+                   field, "per_core",
+                   field == NULL ? json_null() : json_integer((json_int_t)bound->limit), "reason",
                    cm_bound_reason(bound, reason, sizeof reason));
 }
 

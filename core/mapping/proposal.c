@@ -8,6 +8,7 @@
 #include "core/mapping/options.h"
 #include "core/mapping/stage/stage.h"
 #include "core/partition/limits.h"
+#include "core/partition/populations.h"
 
 /* Whether the caller's parts keep every limit of a core. */
 static cm_status check_limits(const cm_proposal *j, const cm_limits *limits, cm_error *error)
@@ -21,6 +22,8 @@ static cm_status check_limits(const cm_proposal *j, const cm_limits *limits, cm_
   if (status == CM_OK)
     v = cm_find_violation(limits, use, in->part_count);
   cm_free(use);
+  if (status == CM_OK && v.broken_parts == 0)
+    status = cm_refuse_populations(in->topology, limits, in->part, in->part_count, j->run, error);
   if (status != CM_OK || v.broken_parts == 0)
     return status;
   cm_fail(error, CM_LIMIT_BROKEN, "%llu of %u parts break a limit, worst part %u with %llu %s of at most %llu",

@@ -338,8 +338,27 @@ static cm_status bound_by_synapses(work *w, cm_error *error)
   return bound_by_pairs(w, error);
 }
 
-cm_status cm_bound_parts(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_bound *bound,
-                         cm_error *error)
+/* All neurons and synapses take their bits, and every source an inbound axon in each of the parts that its synapses fill. */
+static void bound_by_memory(work *w)
+{
+  const cm_topology *t = w->topology;
+  const cm_limits *l = w->limits;
+  uint64_t axons = 0, pins = 0;
+  for (uint32_t e = 0; e < t->net_count && l->axon_bits != 0; e++) {
+    uint32_t source = cm_topology_source(t, e);
+    pins += t->net_first[e + 1] - t->net_first[e];
+    if (e + 1 < t->net_count && cm_topology_source(t, e + 1) == source)
+      continue;
+    uint64_t filled = divide_up(pins * l->synapse_bits, l->memory_bits);
+    axons += pins == 0 ? 0 : filled > 1 ? filled : 1;
+    pins = 0;
+  }
+  uint64_t total = cm_memory_bits(l, t->size_total, t->pin_count, axons);
+  raise_bound(w, divide_up(total, l->memory_bits), CM_ARGUMENT_TOTAL, CM_MEMORY, total, l->memory_bits);
+}
+
+cm_status cm_bound_without_populations(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_bound *bound,
+                                       cm_error *error)
 {
   work w = {.topology = topology, .limits = limits, .run = run, .best = {.parts = topology->vertex_count > 0}};
   if (limits->neurons != 0 && topology->vertex_count > 0) {
@@ -348,6 +367,8 @@ cm_status cm_bound_parts(const cm_topology *topology, const cm_limits *limits, c
     if (topology->size != NULL)
       bound_by_gaps(&w, CM_NEURONS, limits->neurons);
   }
+  if (limits->memory_bits != 0)
+    bound_by_memory(&w);
   cm_status status = CM_OK;
   if (limits->synapses != 0 || limits->inbound_axons != 0 || limits->outbound_axons != 0 || limits->target_cores != 0)
     status = bound_by_synapses(&w, error);
@@ -390,6 +411,9 @@ const char *cm_bound_reason(const cm_bound *bound, char *text, size_t size)
     case CM_ARGUMENT_APART:
       (void)snprintf(text, size, "no two of %u neurons fit a core together, the last pair for its %llu %s",
                      bound->parts, limit, name);
+      break;
+    case CM_ARGUMENT_POPULATIONS:
+      (void)snprintf(text, size, "%llu populations, at most %llu in a core", total, limit);
       break;
     default: (void)snprintf(text, size, "no limit asks for more"); break;
   }

@@ -9,13 +9,14 @@ typedef enum cm_argument {
   CM_ARGUMENT_TOTAL,  /* total / limit */
   CM_ARGUMENT_GAPS,   /* neurons that fill more than half a core leave gaps (Martello and Toth's L2 for bin packing) */
   CM_ARGUMENT_APART,  /* neurons of which no two fit one core */
+  CM_ARGUMENT_POPULATIONS, /* populations that may not share a core, or not so many of them */
 } cm_argument;
 
 typedef struct cm_bound {
   uint32_t parts;       /* no legal partition has fewer */
   cm_argument argument;
-  cm_resource resource; /* whose limit says so; of CM_ARGUMENT_APART, in one of the pairs */
-  uint64_t total;       /* CM_ARGUMENT_TOTAL: what all parts use of it at least */
+  cm_resource resource; /* whose limit says so; of CM_ARGUMENT_APART, in one of the pairs; of CM_ARGUMENT_POPULATIONS nobody's */
+  uint64_t total;       /* CM_ARGUMENT_TOTAL: what all parts use of it at least; CM_ARGUMENT_POPULATIONS: how many there are */
   uint64_t limit;
   uint32_t widest;        /* the neuron whose targets need the most cores */
   uint32_t widest_cores;  /* and how many at least, its own included; 0: nobody has targets */
@@ -28,6 +29,13 @@ cm_status cm_bound_parts(const cm_topology *topology, const cm_limits *limits, c
 /* CM_NEURON_TOO_LARGE when a neuron's targets alone need more cores than the limits on outbound axons or target
  * cores allow. */
 cm_status cm_check_reach(const cm_topology *topology, const cm_bound *bound, const cm_limits *limits, cm_error *error);
+
+/* The same without regard to populations. */
+cm_status cm_bound_without_populations(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_bound *bound,
+                                       cm_error *error);
+
+/* The field of a chip file whose limit says so; NULL: none does. */
+const char *cm_bound_field(const cm_bound *bound);
 
 /* The argument in words, "65536 neurons, at most 1024 in a core"; returns `text`. */
 const char *cm_bound_reason(const cm_bound *bound, char *text, size_t size);

@@ -45,6 +45,11 @@ uint32_t cm_counts_add(cm_counts *counts, uint64_t key, int32_t by)
   return counts->count[at] += (uint32_t)by;
 }
 
+uint32_t cm_counts_of(const cm_counts *counts, uint64_t key)
+{
+  return counts->slots > 0 ? counts->count[find(counts, key)] : 0;
+}
+
 void cm_counts_free(cm_counts *counts)
 {
   cm_free(counts->key);

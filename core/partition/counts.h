@@ -17,6 +17,9 @@ cm_status cm_counts_reserve(cm_counts *counts, uint64_t more, cm_run *run, cm_er
 /* Adds `by` to a key's count and returns the new one. */
 uint32_t cm_counts_add(cm_counts *counts, uint64_t key, int32_t by);
 
+/* A key's count; 0 where it has none. */
+uint32_t cm_counts_of(const cm_counts *counts, uint64_t key);
+
 void cm_counts_free(cm_counts *counts); /* harmless on a zeroed one */
 
 #endif

@@ -75,7 +75,7 @@ static bool may_go(const cm_part_usage *s, const cm_legalise_options *options, u
 {
   uint32_t from = s->part[v];
   bool opens = s->members[to].count == 0, empties = s->members[from].count == 1;
-  if (to == from || (options->exact && (opens || empties)))
+  if (to == from || (options->exact && (opens || empties)) || !cm_population_tally_admits(&s->populations, v, to))
     return false;
   return !opens || empties || s->parts < options->parts_max;
 }
@@ -122,7 +122,7 @@ static cm_status dissolve(cm_part_usage *s, uint32_t part, cm_random *random, cm
     for (uint32_t look = 0; look < LOOKS; look++) {
       uint32_t to = random_destination(s, v, random);
       cheapest found = {INFINITY};
-      if (to == part || s->members[to].count == 0)
+      if (to == part || s->members[to].count == 0 || !cm_population_tally_admits(&s->populations, v, to))
         continue;
       if (try_move(s, v, to, never, &found, error) != CM_OK)
         return error->status;
@@ -131,8 +131,10 @@ static cm_status dissolve(cm_part_usage *s, uint32_t part, cm_random *random, cm
         best = to;
       }
     }
-    for (uint32_t p = 0; best == NONE; p++) /* all that it knows is in its own part */
-      best = p != part && s->members[p].count > 0 ? p : NONE;
+    for (uint32_t p = 0; best == NONE && p < s->slots; p++) /* all that it knows is in its own part */
+      best = p != part && s->members[p].count > 0 && cm_population_tally_admits(&s->populations, v, p) ? p : NONE;
+    if (best == NONE) /* its population is nowhere else, and no other part may take one more */
+      return CM_OK;
     if (try_move(s, v, best, always, NULL, error) != CM_OK || cm_run_check(s->run, error) != CM_OK)
       return error->status;
   }
@@ -164,7 +166,7 @@ static cm_status dissolve_smallest(cm_part_usage *s, const cm_legalise_options *
       list[count++] = (ranked){cm_part_usage_use(s, p, CM_NEURONS), p};
   qsort(list, count, sizeof *list, by_neurons);
   cm_status status = CM_OK;
-  for (uint32_t i = 0; status == CM_OK && s->parts > options->parts_max; i++)
+  for (uint32_t i = 0; status == CM_OK && i < count && s->parts > options->parts_max; i++)
     status = dissolve(s, list[i].part, random, error);
   cm_free(list);
   return status;
@@ -241,7 +243,7 @@ static cm_status repair(cm_part_usage *s, const cm_legalise_options *options, bo
     return error->status;
   memcpy(given, s->part, n * sizeof *given);
   cm_status status = anneal(s, options, &random, &paid, error);
-  *legal = s->over_count == 0;
+  *legal = s->over_count == 0 && s->parts <= options->parts_max;
   if (status == CM_OK && !*legal && paid > 0)
     memcpy(s->part, given, n * sizeof *given);
   cm_free(given);

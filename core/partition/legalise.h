@@ -13,7 +13,8 @@ typedef struct cm_legalise_options {
   uint64_t seed;
 } cm_legalise_options;
 
-/* Changes part [vertices] with numbers below *parts; gaps in the numbers are closed. Simulated annealing on the sum
+/* Changes part [vertices] with numbers below *parts; gaps in the numbers are closed. No part comes to
+ * hold more populations than the limits allow that did not before. Simulated annealing on the sum
  * of all relative excesses, about the parts that break a limit; stops when there are none (*legal) or after looking
  * at some 8 times as many synapses as there are. What is left is no worse than what was given. Memory: 4 bytes a
  * synapse, 24 a pair of neuron and part reached. */

@@ -10,22 +10,22 @@ enum { CHECK_EVERY = 4096, CHECK_PINS = 1 << 18, TABLES_MAX = 8 };
 
 const char *cm_resource_name(cm_resource resource)
 {
-  static const char *const names[CM_RESOURCES] = {"neurons", "synapses", "inbound axons", "outbound axons",
-                                                  "target cores"};
+  static const char *const names[CM_MEMORY + 1] = {"neurons", "synapses", "inbound axons", "outbound axons", "target cores",
+                                                   [CM_MEMORY] = "bits of memory"};
   return names[resource];
 }
 
 const char *cm_resource_field(cm_resource resource)
 {
-  static const char *const fields[CM_RESOURCES] = {"neurons", "synapses", "inbound_axons", "outbound_axons",
-                                                   "target_cores"};
+  static const char *const fields[CM_MEMORY + 1] = {"neurons", "synapses", "inbound_axons", "outbound_axons",
+                                                    "target_cores", [CM_MEMORY] = "memory_bits"};
   return fields[resource];
 }
 
 uint64_t cm_limit(const cm_limits *limits, cm_resource resource)
 {
-  const uint64_t values[CM_RESOURCES] = {limits->neurons, limits->synapses, limits->inbound_axons,
-                                         limits->outbound_axons, limits->target_cores};
+  const uint64_t values[CM_MEMORY + 1] = {limits->neurons, limits->synapses, limits->inbound_axons, limits->outbound_axons,
+                                          limits->target_cores, [CM_MEMORY] = limits->memory_bits};
   return values[resource];
 }
 
@@ -117,22 +117,29 @@ cm_status cm_count_use(const cm_topology *topology, const uint32_t *part, uint32
   return status;
 }
 
+/* Notes a use beyond its limit: the worst, by use / limit, stays. */
+static bool exceeds(cm_violation *found, double *worst, uint32_t part, cm_resource resource, uint64_t used, uint64_t limit)
+{
+  if (limit == 0 || used <= limit)
+    return false;
+  if ((double)used / (double)limit > *worst) {
+    *worst = (double)used / (double)limit;
+    *found = (cm_violation){found->broken_parts, part, resource, used, limit};
+  }
+  return true;
+}
+
 cm_violation cm_find_violation(const cm_limits *limits, const uint64_t *use, uint32_t parts)
 {
   cm_violation found = {0};
   double worst = 1;
   for (uint32_t p = 0; p < parts; p++) {
     bool broken = false;
-    for (cm_resource r = 0; r < CM_RESOURCES; r++) {
-      uint64_t limit = cm_limit(limits, r), used = use[(size_t)p * CM_RESOURCES + r];
-      if (limit == 0 || used <= limit)
-        continue;
-      broken = true;
-      if ((double)used / (double)limit > worst) {
-        worst = (double)used / (double)limit;
-        found = (cm_violation){found.broken_parts, p, r, used, limit};
-      }
-    }
+    const uint64_t *row = use + (size_t)p * CM_RESOURCES;
+    for (cm_resource r = 0; r < CM_RESOURCES; r++)
+      broken |= exceeds(&found, &worst, p, r, row[r], cm_limit(limits, r));
+    broken |= exceeds(&found, &worst, p, CM_MEMORY, cm_memory_bits(limits, row[CM_NEURONS], row[CM_SYNAPSES], row[CM_INBOUND_AXONS]),
+                      limits->memory_bits);
     found.broken_parts += broken;
   }
   return found;
@@ -183,7 +190,7 @@ static void note(excess *e, uint32_t v, uint64_t use, uint64_t limit)
 static cm_status refuse_neurons(const cm_topology *topology, const cm_limits *limits, const excess *found,
                                 cm_error *error)
 {
-  static const cm_resource order[] = {CM_NEURONS, CM_INBOUND_AXONS, CM_SYNAPSES};
+  static const cm_resource order[] = {CM_NEURONS, CM_INBOUND_AXONS, CM_SYNAPSES, CM_MEMORY};
   const char *remedy = NULL;
   uint64_t most = 0;
   for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
@@ -292,10 +299,10 @@ cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits,
 {
   uint32_t *axons = NULL, *synapses = NULL;
   uint32_t n = topology->vertex_count;
-  excess found[CM_RESOURCES] = {{0}};
+  excess found[CM_MEMORY + 1] = {{0}};
   for (uint32_t v = 0; v < n && limits->neurons != 0; v++)
     note(&found[CM_NEURONS], v, cm_topology_size(topology, v), limits->neurons);
-  if (limits->inbound_axons == 0 && limits->synapses == 0)
+  if (limits->inbound_axons == 0 && limits->synapses == 0 && limits->memory_bits == 0)
     return refuse_neurons(topology, limits, found, error);
   cm_status status = CM_NEW(run->memory, axons, n, error);
   if (status == CM_OK)
@@ -305,6 +312,7 @@ cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits,
   for (uint32_t v = 0; v < n && status == CM_OK; v++) {
     note(&found[CM_INBOUND_AXONS], v, axons[v], limits->inbound_axons);
     note(&found[CM_SYNAPSES], v, synapses[v], limits->synapses);
+    note(&found[CM_MEMORY], v, cm_memory_bits(limits, cm_topology_size(topology, v), synapses[v], axons[v]), limits->memory_bits);
   }
   cm_free(axons);
   cm_free(synapses);

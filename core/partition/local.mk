@@ -3,6 +3,8 @@ libcoremap_a_SOURCES += \
   core/partition/graph.h core/partition/graph.c core/partition/graph_gather.h core/partition/graph_gather.c \
   core/partition/graph_rows.h core/partition/graph_rows.c core/partition/graph_topology.c core/partition/graph_file.c \
   core/partition/limits.h core/partition/limits.c core/partition/bound.h core/partition/bound.c \
+  core/partition/populations.h core/partition/populations.c core/partition/populations_bound.c \
+  core/partition/population_tally.h core/partition/population_tally.c \
   core/partition/quality.h core/partition/quality.c core/partition/members.h \
   core/partition/counts.h core/partition/counts.c core/partition/part_usage.h core/partition/part_usage.c \
   core/partition/legalise.h core/partition/legalise.c \

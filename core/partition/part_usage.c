@@ -13,6 +13,7 @@ void cm_part_usage_free(cm_part_usage *s)
   cm_free(s->use);
   cm_counts_free(&s->presence);
   cm_counts_free(&s->pair);
+  cm_population_tally_free(&s->populations);
   cm_free(s->members);
   cm_free(s->place);
   cm_free(s->over);
@@ -31,6 +32,12 @@ double cm_part_usage_excess(const cm_part_usage *s, uint32_t part)
     uint64_t limit = cm_limit(&s->limits, r), use = s->use[(size_t)part * CM_RESOURCES + r];
     if (limit != 0 && use > limit)
       sum += (double)(use - limit) / (double)limit;
+  }
+  if (s->limits.memory_bits != 0) {
+    const uint64_t *use = s->use + (size_t)part * CM_RESOURCES;
+    uint64_t bits = cm_memory_bits(&s->limits, use[CM_NEURONS], use[CM_SYNAPSES], use[CM_INBOUND_AXONS]);
+    if (bits > s->limits.memory_bits)
+      sum += (double)(bits - s->limits.memory_bits) / (double)s->limits.memory_bits;
   }
   return sum;
 }
@@ -131,10 +138,13 @@ cm_status cm_part_usage_move(cm_part_usage *s, uint32_t v, uint32_t b, cm_error 
   uint64_t ways = degree(s, v);
   s->work += (double)ways + 1;
   if (cm_counts_reserve(&s->presence, ways, s->run, error) != CM_OK ||
-      (s->wide && cm_counts_reserve(&s->pair, 2 * ways, s->run, error) != CM_OK) || make_room(s, b, error) != CM_OK)
+      (s->wide && cm_counts_reserve(&s->pair, 2 * ways, s->run, error) != CM_OK) || make_room(s, b, error) != CM_OK ||
+      cm_population_tally_reserve(&s->populations, s->run, error) != CM_OK)
     return error->status;
   strike_off(s, v, a);
   enroll(s, v, b);
+  cm_population_tally_book(&s->populations, v, a, -1);
+  cm_population_tally_book(&s->populations, v, b, 1);
   change(s, a, CM_NEURONS, -(int64_t)cm_topology_size(s->topology, v));
   change(s, b, CM_NEURONS, cm_topology_size(s->topology, v));
   change(s, a, CM_SYNAPSES, -(int64_t)s->synapses[v]);
@@ -237,7 +247,8 @@ static cm_status usage_new(cm_part_usage *s, cm_error *error)
       CM_NEW(memory, s->use, (size_t)s->slots * CM_RESOURCES, error) != CM_OK ||
       CM_NEW(memory, s->members, s->slots, error) != CM_OK || CM_NEW(memory, s->over, s->slots, error) != CM_OK ||
       CM_NEW(memory, s->over_place, s->slots, error) != CM_OK || CM_NEW(memory, s->touched, s->slots, error) != CM_OK ||
-      CM_NEW(memory, s->before, s->slots, error) != CM_OK || CM_NEW(memory, s->seen, s->slots, error) != CM_OK)
+      CM_NEW(memory, s->before, s->slots, error) != CM_OK || CM_NEW(memory, s->seen, s->slots, error) != CM_OK ||
+      cm_population_tally_new(s->topology, &s->limits, s->slots, s->run, &s->populations, error) != CM_OK)
     return error->status;
   return read_sources(s, error);
 }
@@ -256,9 +267,11 @@ static cm_status fill(cm_part_usage *s, cm_error *error)
     uint32_t p = s->part[v];
     uint64_t ways = s->in_first[v + 1] - s->in_first[v];
     if (cm_counts_reserve(&s->presence, ways, s->run, error) != CM_OK ||
-        (s->wide && cm_counts_reserve(&s->pair, ways, s->run, error) != CM_OK) || make_room(s, p, error) != CM_OK)
+        (s->wide && cm_counts_reserve(&s->pair, ways, s->run, error) != CM_OK) || make_room(s, p, error) != CM_OK ||
+        cm_population_tally_reserve(&s->populations, s->run, error) != CM_OK)
       return error->status;
     enroll(s, v, p);
+    cm_population_tally_book(&s->populations, v, p, 1);
     s->parts += s->members[p].count == 1;
     change(s, p, CM_NEURONS, cm_topology_size(t, v));
     change(s, p, CM_SYNAPSES, s->synapses[v]);

@@ -4,6 +4,7 @@
 
 #include "core/partition/counts.h"
 #include "core/partition/limits.h"
+#include "core/partition/population_tally.h"
 
 enum { CM_NO_PART = UINT32_MAX };
 
@@ -26,6 +27,7 @@ typedef struct cm_part_usage {
   uint64_t *use;         /* [slots * CM_RESOURCES] */
   cm_counts presence;    /* (source, part) -> targets there */
   cm_counts pair;        /* (part, other part) -> sources that reach it; only when wide */
+  cm_population_tally populations;
   cm_member_list *members;         /* [slots] */
   uint32_t *place;       /* [vertices] in its part's members */
   uint32_t *over;        /* parts that break a limit */
@@ -56,7 +58,7 @@ static inline uint64_t cm_part_usage_use(const cm_part_usage *usage, uint32_t pa
 /* The sum of a part's excesses, each as a share of its limit. */
 double cm_part_usage_excess(const cm_part_usage *usage, uint32_t part);
 
-/* Moves a vertex to another part. On failure nothing has changed. O(degree). */
+/* Moves a vertex to another part, which admits its population. On failure nothing has changed. O(degree). */
 cm_status cm_part_usage_move(cm_part_usage *usage, uint32_t vertex, uint32_t to, cm_error *error);
 
 /* The price of the moves since the last call with `keep`: the change of all excesses, and pair_price for every

@@ -13,7 +13,7 @@
 #include "core/mapping/routes/routes.h"
 #include "old.h"
 
-enum { JOB_VERTICES_MAX = 40, JOB_PINS_MAX = JOB_VERTICES_MAX * JOB_VERTICES_MAX };
+enum { JOB_VERTICES_MAX = 40, JOB_POPULATIONS_MAX = 7, JOB_PINS_MAX = JOB_VERTICES_MAX * JOB_VERTICES_MAX };
 
 typedef struct job_bytes {
   const uint8_t *data;
@@ -40,6 +40,8 @@ typedef struct job_network {
   uint64_t first[JOB_VERTICES_MAX + 1], weight[JOB_VERTICES_MAX];
   uint32_t pin[JOB_PINS_MAX], pin_weight[JOB_PINS_MAX], size[JOB_VERTICES_MAX], source[JOB_VERTICES_MAX];
   bool edge[JOB_VERTICES_MAX][JOB_VERTICES_MAX];
+  cm_population population[JOB_POPULATIONS_MAX];
+  uint32_t population_of[JOB_VERTICES_MAX];
 } job_network;
 
 enum { JOB_ISOLATED, JOB_STAR, JOB_CLIQUE, JOB_RING, JOB_LOOPS, JOB_LOW_BYTES, JOB_BYTES, JOB_SHAPES };
@@ -57,6 +59,22 @@ static inline void job_edges(job_network *w, uint32_t n, uint32_t shape, job_byt
         case JOB_BYTES: w->edge[v][u] = job_byte(b) & 1; break;
         default: w->edge[v][u] = false;
       }
+}
+
+/* Neurons in turns, or side by side; the last bytes of a job, so that most have none. */
+static inline void job_populations(job_network *w, job_bytes *b)
+{
+  cm_topology *t = &w->topology;
+  uint32_t how = job_byte(b), count = how % (JOB_POPULATIONS_MAX + 1), n = t->vertex_count;
+  if (count == 0)
+    return;
+  for (uint32_t k = 0; k < count; k++)
+    snprintf(w->population[k].name, sizeof w->population[k].name, "p%u", k);
+  for (uint32_t v = 0; v < n; v++)
+    w->population_of[v] = how & 128 ? v * count / n : v % count;
+  t->population_count = count;
+  t->population = w->population;
+  t->population_of = w->population_of;
 }
 
 static inline void job_network_read(job_network *w, job_bytes *b)
@@ -96,6 +114,7 @@ static inline void job_network_read(job_network *w, job_bytes *b)
     t->net_source = w->source;
     t->net_weight = w->weight;
   }
+  job_populations(w, b);
   cm_error error;
   if (cm_topology_verify(t, &error) != CM_OK)
     job_demand(false, error.detail);
@@ -137,6 +156,17 @@ static inline cm_chip *job_chip(job_bytes *b)
   }
   free(text);
   return chip;
+}
+
+static inline void job_memory(cm_chip *chip, uint32_t memory)
+{
+  cm_limits *l = &chip->limits;
+  if (memory == 0)
+    return;
+  l->memory_bits = (uint64_t)memory * 16;
+  l->neuron_bits = 3;
+  l->synapse_bits = 2;
+  l->axon_bits = memory & 1 ? 5 : 0;
 }
 
 static inline cm_occupancy *job_occupancy(job_bytes *b, const cm_chip *chip)
@@ -268,6 +298,8 @@ static inline cm_status whole_job(const uint8_t *data, size_t size)
     job_network *network = malloc(sizeof *network);
     job_demand(network != NULL, "no memory");
     job_network_read(network, &bytes);
+    chip->limits.populations = job_byte(&bytes) % 4;
+    job_memory(chip, job_byte(&bytes));
     cm_memory memory;
     cm_run run;
     cm_error error = {.status = CM_OK};

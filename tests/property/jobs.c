@@ -46,6 +46,42 @@ START_TEST(one_neuron_a_core_is_mapped_under_every_way)
 }
 END_TEST
 
+/* Populations that share no core, and two of them a core, under every way and limits on synapses and axons too; the
+ * independent check counts who is where. */
+START_TEST(populations_keep_their_cores_under_every_way)
+{
+  enum { MESH = 3, POPULATIONS = 5, SIDE_BY_SIDE = 128 };
+  for (uint32_t how = 0; how < HOW_MAX; how += 7)
+    if (is_served(how)) {
+      uint32_t k = how / 7 % 4;
+      uint32_t shape = (how / 4 + k) % JOB_LOW_BYTES;
+      uint8_t neurons = 3, directed = (how + k) % 3 != 0; /* parts of 5 neurons, of 20 synapses: job_chip's limits */
+      uint8_t limited = k < 2 && shape != JOB_CLIQUE ? 4 : 0;
+      uint8_t kind = (uint8_t)(shape << 5 | directed);
+      uint8_t parts = how % 5 == 0 ? 1 + 7 * 3 : 0;
+      const uint8_t bytes[] = {(uint8_t)how, parts, 0, 2 + 6 * 2, 0, neurons, limited, limited, 0, 0, 0, 0, 20, kind,
+                               POPULATIONS | (k % 2 == 0 ? SIDE_BY_SIDE : 0), (uint8_t)(1 + k / 2)};
+      cm_status status = whole_job(bytes, sizeof bytes), wanted = how / 4 % 5 == MESH ? CM_BAD_OPTION : CM_OK;
+      ck_assert_msg(status == wanted || (kind >> 5 == JOB_STAR && status == CM_NEURON_TOO_LARGE), "way %u, case %u: %d", how, k,
+                    (int)status);
+    }
+}
+END_TEST
+
+/* Four neurons of a ring, or of loops, with their synapses and axons take 40 bits of the 48 of a core. */
+START_TEST(memory_is_kept_under_every_way)
+{
+  for (uint32_t how = 0; how < HOW_MAX; how += 7)
+    if (is_served(how)) {
+      uint32_t k = how / 3 % 2;
+      const uint8_t bytes[] = {(uint8_t)how, 0, 0, 2 + 6 * 2, 0, 6, 0, 0, 0, 0, 0, 0, 20,
+                               (uint8_t)((k == 0 ? JOB_RING : JOB_LOOPS) << 5 | 1), 0, 0, 3};
+      cm_status status = whole_job(bytes, sizeof bytes);
+      ck_assert_msg(status == CM_OK, "way %u, case %u: %d", how, k, (int)status);
+    }
+}
+END_TEST
+
 START_TEST(jobs_of_random_bytes_are_mapped_or_refused)
 {
   uint32_t mapped = 0;
@@ -68,6 +104,8 @@ int main(void)
   tcase_set_timeout(tests, 600);
   tcase_add_test(tests, networks_without_neurons_pass_every_stage);
   tcase_add_test(tests, one_neuron_a_core_is_mapped_under_every_way);
+  tcase_add_test(tests, populations_keep_their_cores_under_every_way);
+  tcase_add_test(tests, memory_is_kept_under_every_way);
   tcase_add_test(tests, jobs_of_random_bytes_are_mapped_or_refused);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -190,6 +190,19 @@ static void best_seat(const cm_map_input *input, const cm_mapping *old, const cm
   cm_free(core);
 }
 
+/* Three populations in turns. */
+static void give_populations(cm_topology *t)
+{
+  static cm_population population[3] = {{"a", ""}, {"b", ""}, {"c", ""}};
+  static uint32_t population_of[256];
+  for (uint32_t v = 0; v < 256; v++)
+    population_of[v] = v / 4 % 3;
+  ck_assert_uint_le(t->vertex_count, 256);
+  t->population_count = 3;
+  t->population = population;
+  t->population_of = population_of;
+}
+
 START_TEST(remappings_are_legal_and_move_what_must)
 {
   uint32_t seats = 0, done = 0, kept = 0, again = 0, edited = 0;
@@ -199,6 +212,11 @@ START_TEST(remappings_are_legal_and_move_what_must)
     cm_topology before = random_network(&random, round % 4 != 0), after = {0};
     cm_chip *chip = random_chip(&random);
     cm_occupancy *occupancy;
+    bool populations = round % 5 == 3, late = populations && round % 2 == 0; /* late: the chip's limit is new */
+    if (populations)
+      give_populations(&before);
+    if (populations && !late)
+      chip->limits.populations = 1 + round / 10 % 2;
     ck_ok(cm_occupancy_new(chip, &occupancy, &error));
     for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
       occupancy->state[c] = below(&random, 10) == 0 ? CM_CORE_TAKEN : CM_CORE_FREE;
@@ -222,6 +240,10 @@ START_TEST(remappings_are_legal_and_move_what_must)
       free_cores = cm_occupancy_free_count(occupancy);
       bool change = round % 2 == 0;
       after = change ? edit(&random, &before) : (cm_topology){0};
+      if (change && populations)
+        give_populations(&after);
+      if (late)
+        chip->limits.populations = 1 + round / 10 % 2;
       input.topology = change ? &after : &before;
       cm_status status = map(&input, 1, round % 8 == 0, &new);
       if (status == CM_OK) {

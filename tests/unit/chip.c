@@ -41,7 +41,7 @@ START_TEST(presets_open_and_round_trip)
     cm_chip_free(chip);
     cm_chip_free(again);
   }
-  ck_assert_uint_eq(count, 13);
+  ck_assert_uint_eq(count, 14);
   cm_chip *chip;
   ck_ok(cm_chip_open("loihi64", &chip, &error));
   ck_assert_uint_eq(chip->width, 64);
@@ -114,6 +114,11 @@ START_TEST(bad_chip_files_are_refused_with_their_place)
     {"{\"name\": \"a\", \"cores\": [4,4], \"speed\": 1}", "/speed"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"neuron\": 1}}", "/limits/neuron"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"neurons\": 0}}", "/limits/neurons"},
+    {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"populations_per_core\": 0}}", "/limits/populations_per_core"},
+    {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"memory_bits\": 9}}", "/limits/memory_bits"},
+    {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"bits_per_neuron\": 9}}", "/limits/memory_bits"},
+    {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"bits_per_synapse\": 9}}", "/limits/synapse_bits"},
+    {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"memory_bits\": 9, \"bits_per_neuron\": 65537}}", "/limits/bits_per_neuron"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"neurons\": -1}}", "/limits/neurons"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"synapses\": 9007199254740993}}", "/limits/synapses"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"synapse_bits\": 8}}", "/limits/bits_per_synapse"},

@@ -424,6 +424,45 @@ START_TEST(test_chain)
 }
 END_TEST
 
+/* As many synapses as asked for; distinct targets, heavy tails on both sides, three quarters in the own region. */
+START_TEST(test_connectome)
+{
+  enum { NEURONS = 12000, FAN_OUT = 40 };
+  cm_topology *t = NULL, *other = NULL;
+  uint32_t most_out = 0, most_in = 0, *in = calloc(NEURONS, sizeof *in);
+  uint64_t own = 0;
+  ck_ok(cm_generate_connectome(NEURONS, FAN_OUT, &run, &t, &error));
+  ck_ok(cm_topology_verify(t, &error));
+  ck_assert_uint_eq(t->vertex_count, NEURONS);
+  ck_assert_double_eq_tol((double)t->pin_count, NEURONS * FAN_OUT, 0.02 * NEURONS * FAN_OUT);
+  ck_assert_uint_eq(t->population_count, 20);
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    uint32_t fan = (uint32_t)(t->net_first[e + 1] - t->net_first[e]);
+    most_out = fan > most_out ? fan : most_out;
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
+      ck_assert_uint_ne(t->pin[i], t->net_source[e]);
+      own += t->population_of[t->pin[i]] == t->population_of[t->net_source[e]];
+      in[t->pin[i]]++;
+    }
+  }
+  for (uint32_t v = 0; v < NEURONS; v++)
+    most_in = in[v] > most_in ? in[v] : most_in;
+  ck_assert_uint_gt(most_out, 15 * FAN_OUT);
+  ck_assert_uint_gt(most_in, 10 * FAN_OUT);
+  ck_assert(own > 6 * t->pin_count / 10 && own < 9 * t->pin_count / 10);
+  run.threads = 1;
+  ck_ok(cm_generate_connectome(NEURONS, FAN_OUT, &run, &other, &error));
+  run.threads = 2;
+  ck_assert_mem_eq(t->pin, other->pin, t->pin_count * sizeof *t->pin);
+  ck_assert_mem_eq(t->net_weight, other->net_weight, NEURONS * sizeof *t->net_weight);
+  cm_topology_free(t);
+  cm_topology_free(other);
+  free(in);
+  ck_fails(cm_generate_connectome(100, 40, &run, &t, &error), CM_BAD_OPTION);
+  ck_fails(cm_generate_connectome(8, 1, &run, &t, &error), CM_BAD_OPTION);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("generate");
@@ -443,6 +482,7 @@ int main(void)
   tcase_add_test(test, test_microcircuit_rates);
   tcase_add_test(test, test_layered);
   tcase_add_test(test, test_chain);
+  tcase_add_test(test, test_connectome);
   suite_add_tcase(suite, test);
   return test_main(suite);
 }

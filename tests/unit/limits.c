@@ -49,6 +49,53 @@ START_TEST(no_partition_has_fewer_parts)
 }
 END_TEST
 
+/* The same with populations that share no core, or two of them one, and with memory that neurons, synapses and axons share. */
+START_TEST(no_partition_has_fewer_parts_of_populations_or_memory)
+{
+  cm_random random;
+  uint32_t feasible = 0, tight = 0, by_populations = 0, by_memory = 0;
+  for (uint64_t round = 0; round < 2000; round++) {
+    cm_random_init(&random, round, 6, 0);
+    uint32_t n = 2 + below(&random, SMALL - 1), population_of[SMALL];
+    cm_topology t =
+        round % 4 != 0 ? network_directed(&random, n, 1 + below(&random, n + 3)) : network_undirected(&random, n, 40);
+    cm_limits limits = random_limits(&random, &t);
+    cm_population population[SMALL] = {{"p", ""}};
+    cm_bound bound;
+    limits.outbound_axons = limits.target_cores = 0;
+    for (uint32_t v = 0; v < n; v++)
+      population_of[v] = below(&random, 4);
+    t.population_count = 4;
+    t.population = population;
+    t.population_of = population_of;
+    limits.populations = below(&random, 4);
+    if (below(&random, 2)) {
+      limits.neuron_bits = below(&random, 5);
+      limits.synapse_bits = 1 + below(&random, 5);
+      limits.axon_bits = below(&random, 5);
+      limits.memory_bits = 1 + below(&random, 12 * n);
+    }
+    if (cm_check_neurons(&t, &limits, &run, &error) == CM_OK) {
+      truth best = least_parts(&t, &limits);
+      ck_ok(cm_bound_parts(&t, &limits, &run, &bound, &error));
+      if (best.parts != 0)
+        ck_assert_uint_ge(best.parts, bound.parts);
+      feasible += best.parts != 0;
+      tight += best.parts != 0 && best.parts == bound.parts;
+      by_populations += bound.argument == CM_ARGUMENT_POPULATIONS;
+      by_memory += bound.argument == CM_ARGUMENT_TOTAL && bound.resource == CM_MEMORY;
+    }
+    t.population = NULL;
+    t.population_of = NULL;
+    network_free(&t);
+  }
+  ck_assert_uint_gt(feasible, 500);
+  ck_assert_uint_gt(2 * tight, feasible);
+  ck_assert_uint_gt(by_populations, 100);
+  ck_assert_uint_gt(by_memory, 50);
+}
+END_TEST
+
 /* ---- crafted ---- */
 
 /* One net a row of targets; sources are row numbers. */
@@ -201,6 +248,7 @@ int main(void)
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, no_partition_has_fewer_parts);
+  tcase_add_test(tests, no_partition_has_fewer_parts_of_populations_or_memory);
   tcase_add_test(tests, each_argument_has_its_network);
   tcase_add_test(tests, neurons_that_cannot_be_together);
   tcase_add_test(tests, allocation_failures_leave_nothing);

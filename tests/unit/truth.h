@@ -39,6 +39,18 @@ static inline void count_plainly(const cm_topology *t, const uint32_t *part, uin
     }
 }
 
+static inline bool over_together(const cm_topology *t, const cm_limits *l, const uint32_t *part, uint32_t p, const uint64_t *use)
+{
+  bool here[SMALL] = {false};
+  uint32_t populations = 0;
+  uint64_t bits = l->neuron_bits * use[CM_NEURONS] + l->synapse_bits * use[CM_SYNAPSES] + l->axon_bits * use[CM_INBOUND_AXONS];
+  for (uint32_t v = 0; v < t->vertex_count && t->population_of != NULL; v++)
+    here[t->population_of[v]] |= part[v] == p;
+  for (uint32_t k = 0; k < SMALL; k++)
+    populations += here[k];
+  return (l->memory_bits != 0 && bits > l->memory_bits) || (l->populations != 0 && populations > l->populations);
+}
+
 static inline void judge(const cm_topology *t, const cm_limits *limits, const uint32_t *part, uint32_t parts,
                          truth *found)
 {
@@ -47,6 +59,9 @@ static inline void judge(const cm_topology *t, const cm_limits *limits, const ui
   const uint64_t limit[CM_RESOURCES] = {limits->neurons, limits->synapses, limits->inbound_axons,
                                         limits->outbound_axons, limits->target_cores};
   count_plainly(t, part, parts, use, reach);
+  for (uint32_t p = 0; p < parts; p++)
+    if (over_together(t, limits, part, p, use[p]))
+      return;
   for (uint32_t p = 0; p < parts; p++)
     for (int r = 0; r < CM_RESOURCES; r++)
       if (limit[r] != 0 && use[p][r] > limit[r])

@@ -23,6 +23,7 @@ typedef struct facts {
   const char *network_id;
   const cm_metrics *metrics;
   const cm_core_load *core;
+  uint32_t most_populations, most_populations_part; /* of a part; where the chip limits them */
   uint8_t *usable;           /* [cores] */
   uint32_t usable_count;
   cm_bounds bounds;
@@ -81,9 +82,28 @@ static cm_status find_usable(facts *f, const cm_occupancy *occupancy, cm_memory 
   return CM_OK;
 }
 
+static cm_status find_populations(facts *f, cm_run *run, cm_error *error)
+{
+  uint32_t *count, parts = f->mapping->part_count;
+  if (f->chip->limits.populations == 0)
+    return CM_OK;
+  if (CM_NEW(run->memory, count, parts, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_check_measure_populations(f->topology, f->mapping->part, parts, run, count, error);
+  for (uint32_t p = 0; status == CM_OK && p < parts; p++)
+    if (count[p] > f->most_populations) {
+      f->most_populations = count[p];
+      f->most_populations_part = p;
+    }
+  cm_free(count);
+  return status;
+}
+
 static cm_status find_facts(facts *f, const cm_occupancy *occupancy, cm_run *run, cm_error *error)
 {
   cm_status status = find_usable(f, occupancy, run->memory, error);
+  if (status == CM_OK)
+    status = find_populations(f, run, error);
   if (status == CM_OK)
     status = hash_view(f, CM_VIEW_PART, f->part_hash, error);
   if (status == CM_OK)
@@ -107,10 +127,19 @@ static uint64_t use_of(const cm_core_load *load, cm_resource resource)
   return values[resource];
 }
 
-/* Every limit with the part that uses most of it. */
+/* A limit with the part that uses most of it. */
+static json_t *limit_row(const char *name, uint64_t limit, uint64_t most, uint32_t part)
+{
+  return json_pack("{s:s, s:o, s:I, s:I, s:b}", "resource", name, "limit",
+                   limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most, "part",
+                   (json_int_t)part, "holds", limit == 0 || most <= limit);
+}
+
+/* All limits; the one on populations where the chip has it. */
 static json_t *limits_json(const facts *f)
 {
   json_t *list = json_array();
+  uint64_t populations = f->chip->limits.populations;
   for (cm_resource r = 0; r < CM_RESOURCES; r++) {
     uint64_t most = 0, limit = cm_limit(&f->chip->limits, r);
     uint32_t part = 0;
@@ -119,13 +148,26 @@ static json_t *limits_json(const facts *f)
         most = use_of(&f->core[p], r);
         part = p;
       }
-    json_t *row = json_pack("{s:s, s:o, s:I, s:I, s:b}", "resource", cm_resource_name(r), "limit",
-                            limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most,
-                            "part", (json_int_t)part, "holds", limit == 0 || most <= limit);
-    if (json_array_append_new(list, row) != 0) {
+    if (json_array_append_new(list, limit_row(cm_resource_name(r), limit, most, part)) != 0) {
       json_decref(list);
       return NULL;
     }
+  }
+  uint64_t memory = f->chip->limits.memory_bits, most_bits = 0;
+  uint32_t fullest = 0;
+  for (uint32_t p = 0; p < f->mapping->part_count && memory != 0; p++) {
+    uint64_t bits = cm_memory_bits(&f->chip->limits, f->core[p].neurons, f->core[p].synapses, f->core[p].inbound_axons);
+    fullest = bits > most_bits ? p : fullest;
+    most_bits = bits > most_bits ? bits : most_bits;
+  }
+  if (memory != 0 && json_array_append_new(list, limit_row(cm_resource_name(CM_MEMORY), memory, most_bits, fullest)) != 0) {
+    json_decref(list);
+    return NULL;
+  }
+  json_t *last = populations == 0 ? NULL : limit_row("populations", populations, f->most_populations, f->most_populations_part);
+  if (populations != 0 && json_array_append_new(list, last) != 0) {
+    json_decref(list);
+    return NULL;
   }
   return list;
 }

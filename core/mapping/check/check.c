@@ -204,7 +204,24 @@ static void check_limits(checker *c)
     check_limit(c, p, "inbound axons", load->inbound_axons, limits->inbound_axons);
     check_limit(c, p, "outbound axons", load->outbound_axons, limits->outbound_axons);
     check_limit(c, p, "target cores", load->target_cores, limits->target_cores);
+    check_limit(c, p, "bits of memory",
+                load->neurons * limits->neuron_bits + load->synapses * limits->synapse_bits + load->inbound_axons * limits->axon_bits,
+                limits->memory_bits);
   }
+}
+
+static cm_status check_populations(checker *c, cm_error *error)
+{
+  uint32_t *count;
+  if (c->chip->limits.populations == 0)
+    return CM_OK;
+  if (CM_NEW(c->run->memory, count, c->parts, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_check_measure_populations(c->topology, c->file.neuron, c->parts, c->run, count, error);
+  for (uint32_t p = 0; status == CM_OK && p < c->parts; p++)
+    check_limit(c, p, "populations", count[p], c->chip->limits.populations);
+  cm_free(count);
+  return status;
 }
 
 static void compare_load(checker *c, uint64_t part, const char *what, double stated, double truth)
@@ -339,6 +356,8 @@ static cm_status check_all(checker *c, cm_error *error)
   if (status != CM_OK)
     return status;
   check_limits(c);
+  if (check_populations(c, error) != CM_OK)
+    return error->status;
   check_loads(c);
   check_metrics(c);
   status = cm_check_scenarios(&c->file, c->topology, c->chip, c->core, c->parts, c->run, &c->result, &c->out_of_memory, error);

@@ -76,6 +76,10 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
 void cm_check_border(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, const uint32_t *core,
                      cm_metrics *metrics);
 
+/* Distinct populations of the neurons of each part: count [parts]; without populations all are of one. O(n log n). */
+cm_status cm_check_measure_populations(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                                       uint32_t *count, cm_error *error);
+
 /* Fills the figures of a time step into truth->metrics, whose loads are there. O(pins log(fan-out) + parts). */
 cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
                         const uint32_t *core, cm_run *run, cm_check_truth *truth, cm_error *error);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/partition/populations.h"
 #include "core/partition/step/step_anneal.h"
 
 /* Synapses and parts that may be looked at. */
@@ -30,7 +31,11 @@ static cm_status check(const cm_settlement *s, const uint32_t *part, uint32_t pa
   uint32_t live = 0;
   for (uint32_t p = 0; p < parts; p++)
     live += use[(size_t)p * CM_RESOURCES + CM_NEURONS] > 0;
-  *legal = status == CM_OK && live <= s->parts_max && cm_find_violation(&s->limits, use, parts).broken_parts == 0;
+  cm_violation shared = {0};
+  if (status == CM_OK)
+    status = cm_check_populations(s->topology, &s->limits, part, parts, run, &shared, error);
+  *legal = status == CM_OK && live <= s->parts_max && shared.broken_parts == 0 &&
+           cm_find_violation(&s->limits, use, parts).broken_parts == 0;
   cm_free(use);
   return status;
 }

@@ -16,6 +16,7 @@
 #include "core/mapping/options.h"
 #include "core/mapping/remap/settle.h"
 #include "core/partition/limits.h"
+#include "core/partition/populations.h"
 
 typedef struct remap {
   const cm_map_input *input;
@@ -125,7 +126,7 @@ static cm_limits limits_of(const remap *r)
   bool bare = true;
   for (cm_resource k = 0; k < CM_RESOURCES; k++)
     bare = bare && cm_limit(&limits, k) == 0;
-  if (!bare)
+  if (!bare || limits.memory_bits != 0)
     return limits;
   /* A bare grid: parts may be as large as the old ones were, or as an even share with the allowed imbalance. */
   uint64_t parts = r->old.kept_cores < r->usable ? r->old.kept_cores : r->usable;
@@ -239,7 +240,10 @@ static cm_status verify(const remap *r, cm_error *error)
   if (CM_NEW(r->run->memory, use, (size_t)s->parts * CM_RESOURCES, error) != CM_OK)
     return error->status;
   cm_status status = cm_count_use(s->topology, s->part, s->parts, r->run, use, error);
-  if (status == CM_OK && cm_find_violation(&s->limits, use, s->parts).broken_parts > 0)
+  cm_violation shared = {0};
+  if (status == CM_OK)
+    status = cm_check_populations(s->topology, &s->limits, s->part, s->parts, r->run, &shared, error);
+  if (status == CM_OK && (shared.broken_parts > 0 || cm_find_violation(&s->limits, use, s->parts).broken_parts > 0))
     status = cm_fail(error, CM_INTERNAL, "a part that breaks a limit was settled");
   cm_free(use);
   for (uint32_t p = 0; p < s->parts && status == CM_OK; p++)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/partition/limits.h"
+#include "core/partition/population_tally.h"
 
 enum { ROUNDS_MAX = 12, CANDIDATES_MAX = 128 };
 
@@ -27,6 +28,7 @@ typedef struct work {
   uint32_t *reached;    /* parts that some source reaches */
   uint32_t reached_count;
   uint32_t *own_part;   /* [vertex_count] with nowhere as a part of its own, for counting */
+  cm_population_tally populations;
 } work;
 
 static cm_status index_nets(work *w, cm_error *error)
@@ -56,10 +58,32 @@ static uint64_t *use_of(const work *w, uint32_t part, cm_resource resource)
   return &w->use[(size_t)part * CM_RESOURCES + resource];
 }
 
+/* Populations that a part may not hold beside those of its first neurons have to leave it. */
+static cm_status count_populations(work *w, cm_error *error)
+{
+  cm_settlement *s = w->s;
+  cm_population_tally_free(&w->populations);
+  if (cm_population_tally_new(w->topology, &s->limits, (size_t)s->room + 1, w->run, &w->populations, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; w->populations.most != 0 && v < w->topology->vertex_count; v++) {
+    if (s->part[v] == CM_NOWHERE)
+      continue;
+    if (cm_population_tally_reserve(&w->populations, w->run, error) != CM_OK)
+      return error->status;
+    if (cm_population_tally_admits(&w->populations, v, s->part[v]))
+      cm_population_tally_book(&w->populations, v, s->part[v], 1);
+    else
+      s->part[v] = CM_NOWHERE;
+  }
+  return CM_OK;
+}
+
 /* Counts all parts exactly; neurons without a part are counted as one more. */
 static cm_status count(work *w, cm_error *error)
 {
   cm_settlement *s = w->s;
+  if (count_populations(w, error) != CM_OK)
+    return error->status;
   memset(w->members, 0, ((size_t)s->room + 1) * sizeof *w->members);
   for (uint32_t v = 0; v < w->topology->vertex_count; v++) {
     w->own_part[v] = s->part[v] == CM_NOWHERE ? s->room : s->part[v];
@@ -98,6 +122,12 @@ static double tie_to_own(const work *w, uint32_t v)
   return sum;
 }
 
+static uint64_t memory_of(const work *w, uint32_t part)
+{
+  return cm_memory_bits(&w->s->limits, *use_of(w, part, CM_NEURONS), *use_of(w, part, CM_SYNAPSES),
+                        *use_of(w, part, CM_INBOUND_AXONS));
+}
+
 /* Sends neurons of a part away until what can be told exactly fits, and a share of them for what cannot. */
 static void shrink(work *w, uint32_t part, ranked *list, uint32_t members)
 {
@@ -110,6 +140,11 @@ static void shrink(work *w, uint32_t part, ranked *list, uint32_t members)
       least = share > least ? share : least;
     }
   }
+  if (limits->memory_bits != 0 && memory_of(w, part) > limits->memory_bits) {
+    uint64_t used = memory_of(w, part);
+    uint64_t share = (uint64_t)ceil((double)members * (double)(used - limits->memory_bits) / (double)used);
+    least = share > least ? share : least;
+  }
   qsort(list, members, sizeof *list, by_tie);
   for (uint32_t i = 0; i < members; i++) {
     bool full = (limits->neurons != 0 && *use_of(w, part, CM_NEURONS) > limits->neurons) ||
@@ -119,6 +154,7 @@ static void shrink(work *w, uint32_t part, ranked *list, uint32_t members)
     uint32_t v = list[i].vertex;
     *use_of(w, part, CM_NEURONS) -= cm_topology_size(w->topology, v);
     *use_of(w, part, CM_SYNAPSES) -= w->in_first[v + 1] - w->in_first[v];
+    cm_population_tally_book(&w->populations, v, part, -1);
     w->s->part[v] = CM_NOWHERE;
     w->members[part]--;
   }
@@ -129,7 +165,7 @@ static bool breaks_limit(const work *w, uint32_t part)
   for (cm_resource r = 0; r < CM_RESOURCES; r++)
     if (cm_limit(&w->s->limits, r) != 0 && *use_of(w, part, r) > cm_limit(&w->s->limits, r))
       return true;
-  return false;
+  return w->s->limits.memory_bits != 0 && memory_of(w, part) > w->s->limits.memory_bits;
 }
 
 /* Neurons by part: those of part p stand from first[p] on. */
@@ -244,7 +280,11 @@ static bool has_room(const work *w, uint32_t part, uint32_t v, uint32_t sources)
   uint64_t outbound = 0;
   if (limits->outbound_axons != 0) /* parts that it talks with are at most so many */
     outbound = w->touched_count;
-  return (limits->neurons == 0 || *use_of(w, part, CM_NEURONS) + cm_topology_size(w->topology, v) <= limits->neurons) &&
+  return cm_population_tally_admits(&w->populations, v, part) &&
+         cm_memory_holds(limits, *use_of(w, part, CM_NEURONS) + cm_topology_size(w->topology, v),
+                         *use_of(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]),
+                         *use_of(w, part, CM_INBOUND_AXONS) + (sources - w->known[part])) &&
+         (limits->neurons == 0 || *use_of(w, part, CM_NEURONS) + cm_topology_size(w->topology, v) <= limits->neurons) &&
          (limits->synapses == 0 ||
           *use_of(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]) <= limits->synapses) &&
          (limits->inbound_axons == 0 ||
@@ -311,6 +351,7 @@ static void enter(work *w, uint32_t v, uint32_t part)
   *use_of(w, part, CM_INBOUND_AXONS) += distinct_sources(w, v) - w->known[part];
   *use_of(w, part, CM_OUTBOUND_AXONS) += w->touched_count;
   w->members[part]++;
+  cm_population_tally_book(&w->populations, v, part, 1);
   s->part[v] = part;
 }
 
@@ -327,6 +368,8 @@ static cm_status place_all(work *w, bool *settled, cm_error *error)
       *settled = false;
       return CM_OK;
     }
+    if (cm_population_tally_reserve(&w->populations, w->run, error) != CM_OK)
+      return error->status;
     enter(w, v, part);
     forget(w);
     if (cm_run_check(w->run, error) != CM_OK)
@@ -382,5 +425,6 @@ cm_status cm_settle(cm_settlement *settlement, cm_run *run, bool *settled, cm_er
   cm_free(w.stamp);
   cm_free(w.reached);
   cm_free(w.own_part);
+  cm_population_tally_free(&w.populations);
   return status;
 }

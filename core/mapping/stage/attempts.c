@@ -219,7 +219,7 @@ static cm_status attempt_by_axons(cm_attempts *a, const cm_engine *keeper, uint6
  * exceed the cores by little, somewhat smaller parts are nearer to the engine's own objective. */
 static const cm_engine *keeper_of(const cm_attempts *a, const cm_violation *violation)
 {
-  bool kept = violation->resource == CM_SYNAPSES || violation->resource == CM_INBOUND_AXONS;
+  bool kept = violation->resource == CM_SYNAPSES || violation->resource == CM_INBOUND_AXONS || violation->resource == CM_MEMORY;
   bool late = a->made.attempt_count > 1 || a->fill > 1.5;
   bool tried = false;
   for (uint32_t i = 0; i < a->made.attempt_count; i++)
@@ -328,7 +328,9 @@ static cm_status refuse(const cm_attempts *a, const char *why, cm_error *error)
       cm_fail_more(error, "%s %llu %s", lead, (unsigned long long)a->most[r], cm_resource_name(r));
       lead = " and";
     }
-  if (!a->engine->keeps_limits && (v->resource == CM_SYNAPSES || v->resource == CM_INBOUND_AXONS))
+  if (v->resource == CM_MEMORY)
+    cm_fail_more(error, "%s %llu %s", lead, (unsigned long long)v->use, cm_resource_name(CM_MEMORY));
+  if (!a->engine->keeps_limits && (v->resource == CM_SYNAPSES || v->resource == CM_INBOUND_AXONS || v->resource == CM_MEMORY))
     cm_fail_more(error, "; objective \"axon\" under presets fast, balanced and best keeps this limit by itself");
   error->limit_name = cm_resource_field(v->resource);
   cm_error_figure(error, "part", v->part);

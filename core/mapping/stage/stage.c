@@ -6,6 +6,8 @@
 #include "core/chip/reach.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/stage/attempts.h"
+#include "core/mapping/stage/populations.h"
+#include "core/partition/populations.h"
 
 /* What one run of the stage holds. */
 typedef struct job {
@@ -44,7 +46,7 @@ static bool bare_grid(const cm_limits *limits)
   for (cm_resource r = 0; r < CM_RESOURCES; r++)
     if (cm_limit(limits, r) != 0)
       return false;
-  return true;
+  return limits->memory_bits == 0;
 }
 
 /* Cores that are free and can talk to each other. */
@@ -60,6 +62,8 @@ static cm_status count_cores(const job *j, uint32_t *cores, cm_error *error)
     return error->status;
   cm_status status = cm_usable_cores(chip, j->input->occupancy, j->run->memory, usable, cores, error);
   cm_free(usable);
+  if (status == CM_OK && j->input->cores_max != 0 && *cores > j->input->cores_max)
+    *cores = j->input->cores_max;
   return status;
 }
 
@@ -72,6 +76,12 @@ static cm_limits read_limits(const cm_map_input *input)
   if (most != 0 && (limits.neurons == 0 || most < limits.neurons))
     limits.neurons = most;
   return limits;
+}
+
+/* Whether populations may not share cores as they like, so that they are partitioned one by one. */
+static bool populations_are_limited(const cm_map_input *input)
+{
+  return input->chip != NULL && cm_populations_limited(input->topology, &input->chip->limits);
 }
 
 /* Objectives of time steps use so many cores at most. */
@@ -129,7 +139,7 @@ static void take_mesh_mapper(job *j)
 {
   cm_engine_task task = {
     .input = j->input, .limits = j->terms.limits, .parts = j->terms.parts, .parts_max = j->terms.cores};
-  if (j->input->places && cm_engine_mesh_suits(&task, j->objective))
+  if (j->input->places && !populations_are_limited(j->input) && cm_engine_mesh_suits(&task, j->objective))
     j->engine = j->objective == CM_OBJECTIVE_EDGE ? &cm_engine_mesh : &cm_engine_mesh_axons;
 }
 
@@ -139,7 +149,7 @@ bool cm_stage_takes_mesh(const cm_map_input *input)
                          .parts_max = cm_occupancy_free_count(input->occupancy)};
   cm_objective objective =
     cm_objective_resolve(input->options, input->topology->directed, !bare_grid(&task.limits));
-  return input->options->mapper == CM_MAPPER_AUTO && cm_engine_mesh_suits(&task, objective);
+  return input->options->mapper == CM_MAPPER_AUTO && !populations_are_limited(input) && cm_engine_mesh_suits(&task, objective);
 }
 
 static cm_status prepare(job *j, cm_error *error)
@@ -152,6 +162,10 @@ static cm_status prepare(job *j, cm_error *error)
   j->terms = (cm_terms){.limits = read_limits(j->input), .parts = j->options->parts};
   j->objective = cm_objective_resolve(j->options, topology->directed, !bare_grid(&j->terms.limits));
   j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
+  if (j->options->mapper == CM_MAPPER_MESH && populations_are_limited(j->input)) {
+    cm_fail(error, CM_BAD_OPTION, "mapper \"mesh\" does not keep a limit on populations_per_core: choose \"auto\" or \"staged\"");
+    return cm_fail_at(error, "/options/mapper");
+  }
   if (count_cores(j, &j->terms.cores, error) != CM_OK)
     return error->status;
   take_mesh_mapper(j);
@@ -166,6 +180,8 @@ static cm_status prepare(job *j, cm_error *error)
   if (by_mesh_unasked(j) && j->attempts.tries_max > MESH_TRIES)
     j->attempts.tries_max = MESH_TRIES;
   cm_terms terms = {.limits = j->attempts.made.limits, .cores = j->terms.cores, .parts = j->terms.parts};
+  if (populations_are_limited(j->input)) /* parts of small populations are small: a number of parts says nothing of sizes */
+    terms.limits = j->terms.limits;
   if (cm_bound_parts(topology, &terms.limits, j->run, &j->bound, error) != CM_OK ||
       cm_check_reach(topology, &j->bound, &terms.limits, error) != CM_OK)
     return error->status;
@@ -269,11 +285,41 @@ static cm_status explain(job *j, cm_error *error)
                             error);
 }
 
+/* Whether what the method made without regard to populations keeps the limit on them. */
+static cm_status suits_populations(const job *j, bool *suits, cm_error *error)
+{
+  const cm_partition *p = j->attempts.made.partition;
+  cm_violation v;
+  cm_status status = cm_check_populations(j->input->topology, &j->terms.limits, p->part, p->part_count, j->run, &v, error);
+  if (status == CM_OK)
+    *suits = v.broken_parts == 0;
+  return status;
+}
+
+static cm_status attempt_by_population(job *j, cm_error *error)
+{
+  cm_by_population by = {.input = j->input, .engine = j->engine, .terms = &j->terms, .objective = j->objective, .run = j->run};
+  bool suits = false;
+  if (j->attempts.alone)
+    return cm_attempts_run(&j->attempts, error);
+  if (j->terms.limits.populations > 1) { /* parts may hold few populations by themselves */
+    cm_status status = attempt_all(j, error);
+    if (status == CM_OK)
+      status = suits_populations(j, &suits, error);
+    if (suits || (status != CM_OK && !refused(status)))
+      return status;
+    cm_stage_free(&j->attempts.made);
+  }
+  return cm_partition_by_population(&by, &j->attempts.made, error);
+}
+
 cm_status cm_stage_run(const cm_map_input *input, cm_run *run, cm_stage *stage, cm_error *error)
 {
   job j = {.input = input, .options = input->options, .run = run};
   cm_status status = prepare(&j, error);
-  if (status == CM_OK) {
+  if (status == CM_OK && populations_are_limited(input)) {
+    status = attempt_by_population(&j, error);
+  } else if (status == CM_OK) {
     status = attempt_all(&j, error);
     if (refused(status))
       status = explain(&j, error);

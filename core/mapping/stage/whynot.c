@@ -13,8 +13,8 @@ static const double good_enough = 1.01; /* between a limit that was found to do 
 
 static uint64_t *limit_of(cm_limits *limits, cm_resource resource)
 {
-  uint64_t *const fields[CM_RESOURCES] = {&limits->neurons, &limits->synapses, &limits->inbound_axons,
-                                          &limits->outbound_axons, &limits->target_cores};
+  uint64_t *const fields[CM_MEMORY + 1] = {&limits->neurons, &limits->synapses, &limits->inbound_axons,
+                                           &limits->outbound_axons, &limits->target_cores, [CM_MEMORY] = &limits->memory_bits};
   return fields[resource];
 }
 
@@ -29,12 +29,29 @@ static cm_status parts_under(const cm_refusal *r, uint64_t value, uint32_t *part
   return status;
 }
 
+/* So many populations a core that the bound allows `allowed` parts; 0: other limits forbid them too. */
+static cm_status smallest_sharing(const cm_refusal *r, uint32_t allowed, uint64_t *smallest, cm_error *error)
+{
+  cm_bound bound;
+  *smallest = 0;
+  cm_status status = cm_bound_without_populations(r->input->topology, &r->terms->limits, r->run, &bound, error);
+  if (status == CM_OK && allowed > 0 && bound.parts <= allowed) {
+    *smallest = (r->bound->total + allowed - 1) / allowed;
+    *smallest = *smallest > r->bound->limit ? *smallest : r->bound->limit + 1;
+  }
+  return status;
+}
+
 /* The smallest value of the limit behind the bound under which the bound allows `allowed` parts; 0: other limits
  * forbid them too. */
 static cm_status smallest_limit(const cm_refusal *r, uint32_t allowed, uint64_t *smallest, cm_error *error)
 {
   const cm_topology *t = r->input->topology;
+  if (r->bound->argument == CM_ARGUMENT_POPULATIONS)
+    return smallest_sharing(r, allowed, smallest, error);
   uint64_t low = r->bound->limit + 1, high = r->bound->resource == CM_NEURONS ? t->size_total : t->pin_count;
+  if (r->bound->resource == CM_MEMORY)
+    high = r->bound->total;
   uint32_t parts = 0;
   *smallest = 0;
   if (allowed == 0 || high < low)
@@ -66,12 +83,12 @@ static cm_status smallest_limit(const cm_refusal *r, uint32_t allowed, uint64_t 
 
 static void say_limit(const cm_refusal *r, uint64_t smallest, cm_error *error)
 {
-  error->limit_name = cm_resource_field(r->bound->resource);
+  error->limit_name = cm_bound_field(r->bound);
   cm_error_figure(error, "limit", r->bound->limit);
   if (smallest == 0)
     return;
   cm_fail_more(error, ", or at least %llu %s in a core", (unsigned long long)smallest,
-               cm_resource_name(r->bound->resource));
+               r->bound->argument == CM_ARGUMENT_POPULATIONS ? "populations" : cm_resource_name(r->bound->resource));
   cm_error_figure(error, "limit_proved", smallest);
 }
 

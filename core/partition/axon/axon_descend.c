@@ -27,6 +27,8 @@ cm_limits cm_axon_slack_limits(const cm_limits *limits, double slack)
 {
   cm_limits wide = *limits;
   wide.inbound_axons = (uint64_t)((double)limits->inbound_axons * (1 + slack));
+  if (limits->axon_bits != 0)
+    wide.memory_bits = (uint64_t)((double)limits->memory_bits * (1 + slack));
   return wide;
 }
 

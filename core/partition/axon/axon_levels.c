@@ -66,14 +66,19 @@ static uint32_t least_parts(const cm_hypergraph *g, const cm_limits *limits)
     least = (size + limits->neurons - 1) / limits->neurons;
   if (limits->synapses != 0 && (synapses + limits->synapses - 1) / limits->synapses > least)
     least = (synapses + limits->synapses - 1) / limits->synapses;
+  uint64_t memory = cm_memory_bits(limits, size, synapses, 0);
+  if (limits->memory_bits != 0 && (memory + limits->memory_bits - 1) / limits->memory_bits > least)
+    least = (memory + limits->memory_bits - 1) / limits->memory_bits;
   return (uint32_t)least;
 }
 
 /* Whether vertices have so many inbound axons that parts of a few of them are full. */
 static bool near_limit(const cm_hypergraph *g, const cm_limits *limits)
 {
-  return limits->inbound_axons != 0 &&
-         (double)g->pin_count > limit_share_most * (double)limits->inbound_axons * g->vertex_count;
+  return (limits->inbound_axons != 0 &&
+          (double)g->pin_count > limit_share_most * (double)limits->inbound_axons * g->vertex_count) ||
+         (limits->memory_bits != 0 && (double)g->pin_count * limits->axon_bits >
+                                        limit_share_most * (double)limits->memory_bits * g->vertex_count);
 }
 
 /* What a level is made with. */

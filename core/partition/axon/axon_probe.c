@@ -197,7 +197,8 @@ static double entering(const cm_probe *q, uint32_t v, uint32_t to, bool hard)
   uint64_t size = s->size[to] + s->graph->size[v], synapses = s->synapses[to] + s->graph->synapses[v];
   uint64_t axons = s->axons[to] + added(q, to);
   if (cm_part_capped(s, size, axons, synapses) ||
-      (hard && !(within(size, s->limit_size) && within(axons, s->limit_axons) && within(synapses, s->limit_synapses))))
+      (hard && !(within(size, s->limit_size) && within(axons, s->limit_axons) && within(synapses, s->limit_synapses) &&
+                cm_memory_holds(&s->limits, size, synapses, axons))))
     return INFINITY;
   return spread(q, to) + cm_part_penalty(s, size, axons, synapses) -
          cm_part_penalty(s, s->size[to], s->axons[to], s->synapses[to]);

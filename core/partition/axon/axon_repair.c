@@ -77,6 +77,11 @@ static double filling(uint64_t use, uint64_t limit)
   return limit != 0 ? (double)use / (double)limit : 0;
 }
 
+static double memory_filling(const cm_axon_state *s, uint32_t p)
+{
+  return filling(cm_memory_bits(&s->limits, s->size[p], s->synapses[p], s->axons[p]), s->limits.memory_bits);
+}
+
 /* The fullest part of two vertices or more that exceeds a limit by more than `tolerance` of it. */
 static uint32_t fullest_part(const cm_axon_state *s, double tolerance)
 {
@@ -85,6 +90,7 @@ static uint32_t fullest_part(const cm_axon_state *s, double tolerance)
   for (uint32_t p = 0; p < s->part_count; p++) {
     double full = fmax(filling(s->axons[p], s->limit_axons),
                        fmax(filling(s->size[p], s->limit_size), filling(s->synapses[p], s->limit_synapses)));
+    full = fmax(full, memory_filling(s, p));
     if (full > most && s->vertices[p] > 1) {
       most = full;
       fullest = p;
@@ -128,7 +134,7 @@ double cm_total_excess(const cm_axon_state *s)
   double sum = 0;
   for (uint32_t p = 0; p < s->part_count; p++)
     sum += fmax(filling(s->axons[p], s->limit_axons) - 1, 0) + fmax(filling(s->size[p], s->limit_size) - 1, 0) +
-           fmax(filling(s->synapses[p], s->limit_synapses) - 1, 0);
+           fmax(filling(s->synapses[p], s->limit_synapses) - 1, 0) + fmax(memory_filling(s, p) - 1, 0);
   return sum;
 }
 

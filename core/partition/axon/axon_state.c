@@ -107,6 +107,7 @@ static uint64_t cap(uint64_t limit, uint64_t used, uint32_t vertices)
 static void set_caps(cm_axon_state *s)
 {
   const cm_hypergraph *g = s->graph;
+  const cm_limits *l = &s->limits;
   uint64_t size = 0, synapses = 0;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     size += g->size[v];
@@ -115,6 +116,7 @@ static void set_caps(cm_axon_state *s)
   s->cap_size = cap(s->limit_size, size, g->vertex_count);
   s->cap_axons = cap(s->limit_axons, g->pin_count, g->vertex_count);
   s->cap_synapses = cap(s->limit_synapses, synapses, g->vertex_count);
+  s->cap_memory = cap(l->memory_bits, cm_memory_bits(l, size, synapses, g->pin_count), g->vertex_count);
 }
 
 cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, const cm_prices *prices,
@@ -131,6 +133,7 @@ cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits,
                        .part_room = part_room,
                        .parts_max = part_room,
                        .part_count = part_count,
+                       .limits = *limits,
                        .limit_size = limits->neurons,
                        .limit_axons = limits->inbound_axons,
                        .limit_synapses = limits->synapses};
@@ -259,7 +262,7 @@ static bool within(uint64_t use, uint64_t limit)
 bool cm_axon_over(const cm_axon_state *s, uint32_t p)
 {
   return !within(s->size[p], s->limit_size) || !within(s->axons[p], s->limit_axons) ||
-         !within(s->synapses[p], s->limit_synapses);
+         !within(s->synapses[p], s->limit_synapses) || !cm_memory_holds(&s->limits, s->size[p], s->synapses[p], s->axons[p]);
 }
 
 static double excess(const cm_axon_state *s, uint64_t use, uint64_t limit)
@@ -270,10 +273,18 @@ static double excess(const cm_axon_state *s, uint64_t use, uint64_t limit)
   return e * (1 + s->steepness * e / (double)limit);
 }
 
+/* In synapses, or in inbound axons, or neurons where synapses take no memory. */
+static double memory_excess(const cm_axon_state *s, uint64_t size, uint64_t axons, uint64_t synapses)
+{
+  const cm_limits *l = &s->limits;
+  uint32_t unit = l->synapse_bits != 0 ? l->synapse_bits : l->axon_bits != 0 ? l->axon_bits : l->neuron_bits;
+  return l->memory_bits == 0 ? 0 : excess(s, cm_memory_bits(l, size, synapses, axons), l->memory_bits) / unit;
+}
+
 double cm_part_penalty(const cm_axon_state *s, uint64_t size, uint64_t axons, uint64_t synapses)
 {
   return s->penalty_size * excess(s, size, s->limit_size) + s->penalty_axons * excess(s, axons, s->limit_axons) +
-         s->penalty_axons * excess(s, synapses, s->limit_synapses);
+         s->penalty_axons * (excess(s, synapses, s->limit_synapses) + memory_excess(s, size, axons, synapses));
 }
 
 uint64_t cm_axon_connectivity(const cm_axon_state *s)

@@ -3,7 +3,7 @@
 #ifndef CM_PARTITION_AXON_STATE_H
 #define CM_PARTITION_AXON_STATE_H
 
-#include "core/chip/chip.h"
+#include "core/partition/limits.h"
 #include "core/partition/axon/hypergraph.h"
 #include "core/partition/axon/prices.h"
 
@@ -48,7 +48,8 @@ typedef struct cm_axon_state {
   uint64_t *size, *axons, *synapses; /* [part_room] what a part holds */
   uint32_t *vertices;    /* [part_room] number of vertices */
   uint64_t limit_size, limit_axons, limit_synapses; /* 0: none */
-  uint64_t cap_size, cap_axons, cap_synapses; /* no move of a search fills a part beyond these, whatever it saves */
+  cm_limits limits; /* for what these take together of a core's memory */
+  uint64_t cap_size, cap_axons, cap_synapses, cap_memory; /* no move of a search fills a part beyond these, whatever it saves */
   double penalty_size, penalty_axons; /* per excess, in units of cost: weight times price */
   double steepness; /* an excess of the whole limit is penalised so many times more, a smaller one in proportion */
 } cm_axon_state;
@@ -97,7 +98,8 @@ double cm_part_penalty(const cm_axon_state *state, uint64_t size, uint64_t axons
 /* Whether a part of that use may come about by a move. O(1). */
 static inline bool cm_part_capped(const cm_axon_state *state, uint64_t size, uint64_t axons, uint64_t synapses)
 {
-  return size > state->cap_size || axons > state->cap_axons || synapses > state->cap_synapses;
+  return size > state->cap_size || axons > state->cap_axons || synapses > state->cap_synapses ||
+         (state->limits.memory_bits != 0 && cm_memory_bits(&state->limits, size, synapses, axons) > state->cap_memory);
 }
 
 /* Sum over nets of weight * (parts touched besides the source's). O(nets * lambda). */

@@ -141,7 +141,8 @@ static bool fits(const dense *d, const waiting *w, uint32_t lacks)
 {
   const cm_limits *l = &d->options->limits;
   return within(d->size + cm_topology_size(d->topology, w->vertex), l->neurons) &&
-         within(d->inputs + w->synapses, l->synapses) && within(d->axons + lacks, l->inbound_axons);
+         within(d->inputs + w->synapses, l->synapses) && within(d->axons + lacks, l->inbound_axons) &&
+         cm_memory_holds(l, d->size + cm_topology_size(d->topology, w->vertex), d->inputs + w->synapses, d->axons + lacks);
 }
 
 static void take(dense *d, uint32_t i)

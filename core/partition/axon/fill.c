@@ -175,6 +175,8 @@ static uint32_t best_waiting(const filling *f)
     if (share < most || f->degree[place] - has.nets > axons)
       continue;
     v = f->order[place];
+    if (f->size > 0 && !cm_memory_holds(l, f->size + g->size[v], f->synapses + g->synapses[v], f->axons + f->degree[place] - has.nets))
+      continue;
     if (g->size[v] > size || g->synapses[v] > synapses || (share == most && place > f->wait[best]))
       continue;
     most = share;

@@ -76,7 +76,8 @@ static bool fits(const growth *w, uint32_t v)
   uint64_t degree = g->in_first[v + 1] - g->in_first[v];
   return within(w->size + g->size[v], w->limits->neurons) &&
          within(w->axons + degree - w->shared[v], w->limits->inbound_axons) &&
-         within(w->synapses + g->synapses[v], w->limits->synapses);
+         within(w->synapses + g->synapses[v], w->limits->synapses) &&
+         cm_memory_holds(w->limits, w->size + g->size[v], w->synapses + g->synapses[v], w->axons + degree - w->shared[v]);
 }
 
 /* The touched vertex with the largest share that fits; NONE when there is none. */

@@ -3,7 +3,7 @@
 #define CM_PARTITION_GROW_H
 
 #include "core/base/random.h"
-#include "core/chip/chip.h"
+#include "core/partition/limits.h"
 #include "core/partition/axon/hypergraph.h"
 
 /* Fills part [vertices] with parts that each keep the limits: every part starts beside what is assigned already and

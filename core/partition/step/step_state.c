@@ -255,7 +255,8 @@ bool cm_step_has_room(const cm_step_state *s, uint32_t part, uint64_t neurons, u
   return (l->neurons == 0 || use[CM_NEURONS] + neurons <= l->neurons) &&
          (l->synapses == 0 || use[CM_SYNAPSES] + synapses <= l->synapses) &&
          (l->inbound_axons == 0 || use[CM_INBOUND_AXONS] + inbound <= l->inbound_axons) &&
-         (l->outbound_axons == 0 || use[CM_OUTBOUND_AXONS] + outbound <= l->outbound_axons);
+         (l->outbound_axons == 0 || use[CM_OUTBOUND_AXONS] + outbound <= l->outbound_axons) &&
+         cm_memory_holds(l, use[CM_NEURONS] + neurons, use[CM_SYNAPSES] + synapses, use[CM_INBOUND_AXONS] + inbound);
 }
 
 bool cm_step_is_legal(const cm_step_state *s)

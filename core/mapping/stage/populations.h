@@ -1,0 +1,22 @@
+/* The partition stage where populations share no core, or only so many of them one core. */
+#ifndef CM_MAPPING_STAGE_POPULATIONS_H
+#define CM_MAPPING_STAGE_POPULATIONS_H
+
+#include "core/mapping/stage/attempts.h"
+
+typedef struct cm_by_population {
+  const cm_map_input *input;
+  const cm_engine *engine;     /* for its flows */
+  const cm_terms *terms;       /* limits with the one on populations, cores, parts (0: the limits decide) */
+  cm_objective objective;      /* resolved */
+  cm_run *run;
+} cm_by_population;
+
+/* Every population alone, by the job's own method (core/partition/populations.h: what it costs is what it costs in the
+ * whole network, less a constant); where a core may hold several, parts that share sources are then put together. Limits
+ * that tie populations to each other (outbound axons, target cores) are mended by single moves. Fills partition, use,
+ * quality and attempts of a zeroed *stage. A stated number of parts, and of objectives of steps the cores, is shared out by
+ * size, or by work. CM_NO_ROOM, CM_LIMIT_BROKEN name the population that found no parts; errors as cm_stage_run. */
+cm_status cm_partition_by_population(const cm_by_population *job, cm_stage *stage, cm_error *error);
+
+#endif
