@@ -6,7 +6,7 @@ const energy = (value) => si(value * 1e-12, 'J', 4);
 const latency = (value) => si(value * 1e-9, 's', 4);
 const figure = (value) => si(value, '', 4);
 
-/** better: -1 less is better, 1 more is better, 0 neither. */
+/** better: -1 less is better, 1 more is better, 0 neither. where: shown where that metric is above 0. */
 export const METRICS = [
   { name: 'energy_pj', label: 'Energy', show: energy, better: -1, note: 'all packets, routers and links' },
   {
@@ -130,7 +130,39 @@ export const METRICS = [
   { name: 'most_inbound_axons', label: 'Most inbound axons of a core', show: count, better: 0 },
   { name: 'most_outbound_axons', label: 'Most outbound axons of a core', show: count, better: 0 },
   { name: 'most_target_cores', label: 'Most target cores of a core', show: count, better: 0 },
+  { name: 'outside_inputs', label: 'Inputs outside the chip', show: count, better: 0, where: 'outside_inputs' },
+  {
+    name: 'border_packets',
+    label: 'Packets from the border',
+    unit: 'packets',
+    show: figure,
+    better: 0,
+    note: 'each once, of inputs outside the chip',
+    where: 'outside_inputs',
+  },
+  {
+    name: 'border_hops',
+    label: 'Hops from the border',
+    unit: 'packets × hops',
+    show: figure,
+    better: -1,
+    note: 'to the core where they come in',
+    where: 'outside_inputs',
+  },
+  {
+    name: 'border_energy_pj',
+    label: 'Energy from the border',
+    show: energy,
+    better: -1,
+    note: 'not in the energy above',
+    where: 'outside_inputs',
+  },
 ];
+
+/** Whether a mapping has something to say of a metric: it is among its metrics, and so is what it is about. */
+export function isShown(metric, metrics) {
+  return metric.name in metrics && (!metric.where || metrics[metric.where] > 0);
+}
 
 export function metricText(metric, metrics) {
   const value = metrics?.[metric.name];

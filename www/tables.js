@@ -4,7 +4,7 @@ import { mappingUrl } from './api.js';
 import { element, facts, section } from './dom.js';
 import { count, difference, fragmentText, NONE, percent, si, words } from './format.js';
 import { BROKEN, busiest, FREE, HERE, LAYERS } from './layers.js';
-import { METRICS, metricText, verdict } from './metrics.js';
+import { METRICS, isShown, metricText, verdict } from './metrics.js';
 import { kindSwatch, swatchColour } from './picture.js';
 
 const KEY_FIGURES = [
@@ -110,7 +110,7 @@ export function metricsTable(model) {
     element(
       'tbody',
       {},
-      METRICS.filter((metric) => metric.name in model.metrics).map((metric) =>
+      METRICS.filter((metric) => isShown(metric, model.metrics)).map((metric) =>
         element(
           'tr',
           { 'data-metric': metric.name },
@@ -169,7 +169,7 @@ export function comparisonTable(a, b) {
     element(
       'tbody',
       {},
-      METRICS.filter((metric) => metric.name in a.metrics || metric.name in b.metrics).map(row),
+      METRICS.filter((metric) => isShown(metric, a.metrics) || isShown(metric, b.metrics)).map(row),
     ),
   );
   return section('Metrics', scroller('Metrics of both mappings', table));
