@@ -32,7 +32,7 @@ cm_status cm_populations_of_parts(const cm_topology *topology, const uint32_t *p
       uint32_t k = topology->population_of[order[i]];
       if (cm_topology_is_outside(topology, order[i]))
         continue;
-      if (best == UINT32_MAX || count[k] > count[best] || (count[k] == count[best] && k < best))
+      if (best == UINT32_MAX || count[k] > count[best] || (k < best && count[k] == count[best]))
         best = k;
     }
     most[p] = best == UINT32_MAX ? 0 : best;

@@ -9,6 +9,7 @@
 #include "core/network/topology.h"
 #include "core/network/topology_file.h"
 
+/* Arrays are of cm_allocate: they may stand in files (graph_rows.h). */
 typedef struct cm_graph {
   uint32_t vertex_count;
   uint64_t entry_count;  /* twice the edges */

@@ -250,7 +250,7 @@ START_TEST(outbound_sides_are_kept_by_single_moves)
   ck_ok(cm_chip_mesh(8, 8, &chip, &error));
   ck_ok(cm_occupancy_new(chip, &occupancy, &error));
   uint32_t made = 0, moved = 0;
-  const size_t tries = CM_SANITIZED ? 6 : 12;
+  const size_t tries = CM_SANITIZED ? 3 : 12;
   for (size_t i = 0; i < tries; i++) {
     cm_topology t = ring((CM_SANITIZED ? 500 : 800) - 16 * (uint32_t)(i / 6), 8, 40);
     cm_stage stage;

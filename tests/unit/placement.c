@@ -1,5 +1,5 @@
 /* core/placement: the source's steps s8 and s9 on hand-computed and random cases. */
-#include "unit.h"
+#include "networks.h"
 
 #include <math.h>
 
@@ -10,14 +10,24 @@ enum { MOST = 64 };
 
 static cm_error error;
 static cm_run run;
-static uint64_t first[MOST + 1], weight[MOST * MOST];
-static uint32_t neighbour[MOST * MOST], size[MOST];
-static cm_graph graph = {.first = first, .neighbour = neighbour, .weight = weight, .size = size};
+static cm_graph graph;
 
 static void set_up(void)
 {
   cm_run_init(&run);
   run.threads = 2;
+  graph = (cm_graph){.first = network_array(MOST + 1, sizeof *graph.first),
+                     .neighbour = network_array(MOST * MOST, sizeof *graph.neighbour),
+                     .weight = network_array(MOST * MOST, sizeof *graph.weight),
+                     .size = network_array(MOST, sizeof *graph.size)};
+}
+
+static void tear_down(void)
+{
+  cm_free(graph.first);
+  cm_free(graph.neighbour);
+  cm_free(graph.weight);
+  cm_free(graph.size);
 }
 
 /* Fills the static graph from a dense matrix. */
@@ -26,14 +36,14 @@ static void fill(uint32_t n, uint64_t dense[MOST][MOST])
   graph.vertex_count = n;
   graph.entry_count = 0;
   for (uint32_t v = 0; v < n; v++) {
-    size[v] = 1;
+    graph.size[v] = 1;
     for (uint32_t u = 0; u < n; u++) {
       if (dense[v][u] == 0)
         continue;
-      neighbour[graph.entry_count] = u;
-      weight[graph.entry_count++] = dense[v][u];
+      graph.neighbour[graph.entry_count] = u;
+      graph.weight[graph.entry_count++] = dense[v][u];
     }
-    first[v + 1] = graph.entry_count;
+    graph.first[v + 1] = graph.entry_count;
   }
 }
 
@@ -243,7 +253,7 @@ int main(void)
 {
   Suite *suite = suite_create("placement");
   TCase *tests = tcase_create("placement");
-  tcase_add_checked_fixture(tests, set_up, NULL);
+  tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, bisection_keeps_what_talks_most_in_one_half);
   tcase_add_test(tests, bisection_uses_each_core_of_a_ragged_region_once);

@@ -141,8 +141,8 @@ START_TEST(hops_are_those_of_the_metrics)
   static const char *const grids[] = {"[6, 5]", "[6, 5], \"torus\": [true, true]", "[6, 5], \"routing\": \"yx\"",
                                       "[6, 4], \"cores_per_router\": [2, 2]",
                                       "[6, 5], \"torus\": [true, true], \"interconnect\": {\"kind\": \"hexagonal\"}, \"dead_links\": [[1, 1, \"north-east\"]]",
-                                      "[8, 4], \"cores_per_router\": [2, 1], \"interconnect\": {\"kind\": \"tree\", \"levels\": [{\"block\": [2, 2]}, "
-                                      "{\"block\": [2, 2], \"bandwidth\": 4}]}"};
+                                      ("[8, 4], \"cores_per_router\": [2, 1], \"interconnect\": {\"kind\": \"tree\", \"levels\": "
+                                       "[{\"block\": [2, 2]}, {\"block\": [2, 2], \"bandwidth\": 4}]}")};
   enum { GRIDS = sizeof grids / sizeof *grids };
   cm_random random;
   cm_random_init(&random, (uint64_t)_i + 1, 11, 0);

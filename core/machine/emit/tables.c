@@ -104,8 +104,9 @@ static cm_status change_attributes(cm_emitter *e, cm_node *node, const cm_split_
     if (CM_ARENA_NEW(arena, place, 4 * change->placed, error) != CM_OK)
       return error->status;
     memcpy(place, change->place, 4 * change->placed * sizeof *place);
-    list[count++] = (cm_attribute){.name = CM_PLACE_ATTRIBUTE, .kind = CM_ATTRIBUTE_INTS,
-                                   .count = (size_t)4 * change->placed, .integers = place};
+    list[count] = (cm_attribute){.name = CM_PLACE_ATTRIBUTE, .kind = CM_ATTRIBUTE_INTS,
+                                 .count = (size_t)4 * change->placed, .integers = place};
+    count++;
   }
   if (change->group > 0)
     list[count++] = (cm_attribute){.name = "group", .kind = CM_ATTRIBUTE_INT, .integer = change->group};
