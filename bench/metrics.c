@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/base/order.h"
 #include "core/base/random.h"
 #include "core/mapping/check/certificate.h"
 #include "core/mapping/metrics.h"
@@ -27,19 +28,13 @@ typedef struct setting {
   unsigned threads;
 } setting;
 
-static int by_number(const void *a, const void *b)
-{
-  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-  return p < q ? -1 : p > q;
-}
-
 /* Distinct targets of a cluster, ascending. */
 static uint32_t draw(const setting *s, cm_random *random, uint32_t cluster, uint32_t width, uint32_t *target)
 {
   uint32_t like = cluster % width, next = (cluster / width + 1) * width, kept = 0;
   for (uint32_t i = 0; i < s->targets; i++)
     target[i] = next + (uint32_t)((like + width + cm_random_below(random, s->spread) - s->spread / 2) % width);
-  qsort(target, s->targets, sizeof *target, by_number);
+  qsort(target, s->targets, sizeof *target, cm_ascending);
   for (uint32_t i = 0; i < s->targets; i++)
     if (kept == 0 || target[kept - 1] != target[i])
       target[kept++] = target[i];

@@ -1,5 +1,6 @@
 #include "cli/job.h"
 #include "core/base/json.h"
+#include "core/mapping/metrics.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -182,21 +183,13 @@ void cli_job_print_limits(const cm_metrics *m, const cm_chip *chip)
              (unsigned long long)rows[i].limit, 100.0 * (double)rows[i].most / (double)rows[i].limit);
 }
 
-/* Whether a metric is about inputs outside the chip, of which there are none. */
-static bool is_of_nothing(const json_t *object, const char *name)
-{
-  const json_t *outside = json_object_get(object, "outside_inputs");
-  return json_is_number(outside) && json_number_value(outside) < 1 &&
-         (strcmp(name, "outside_inputs") == 0 || strncmp(name, "border_", strlen("border_")) == 0);
-}
-
 void cli_job_print_numbers(const json_t *object)
 {
   const char *name;
   json_t *value;
   json_object_foreach((json_t *)object, name, value)
   {
-    if (is_of_nothing(object, name))
+    if (!cm_metric_is_of_interest(name, object))
       continue;
     if (json_is_string(value))
       printf("  %-24s %s\n", name, json_string_value(value));

@@ -73,7 +73,7 @@ void cli_job_print_parts(uint32_t parts, const cm_bound *bound);
 /* Attempts, when there was more than one. */
 void cli_job_print_attempts(const cm_attempt *attempts, uint32_t count);
 
-/* Numbers of an object, one a line. */
+/* Figures of an object, one a line: metrics where they are of interest (cm_metric_is_of_interest). */
 void cli_job_print_numbers(const json_t *object);
 
 /* Seconds of every phase, and the highest accounted memory. */

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "core/base/json.h"
+#include "core/base/order.h"
 #include "core/base/text.h"
 #include "core/chip/fragments.h"
 #include "core/mapping/check/check.h"
@@ -105,15 +106,9 @@ static int list_chips(cm_error *error)
 
 enum { POPULATIONS_SHOWN = 40 };
 
-static int by_value(const void *a, const void *b)
-{
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 static void show_degrees(const char *name, uint32_t *degree, uint32_t count)
 {
-  qsort(degree, count, sizeof *degree, by_value);
+  qsort(degree, count, sizeof *degree, cm_ascending);
   printf("  %-16s median %u, largest %u\n", name, degree[count / 2], degree[count - 1]);
 }
 

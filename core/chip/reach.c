@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "core/base/order.h"
 #include "core/chip/interconnect/sets.h"
 
 uint32_t cm_chip_next_router(const cm_chip *chip, uint32_t router, cm_direction direction)
@@ -19,17 +20,11 @@ uint32_t cm_chip_next_router(const cm_chip *chip, uint32_t router, cm_direction 
   }
 }
 
-static int by_value(const void *a, const void *b)
-{
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 bool cm_chip_link_dead(const cm_chip *chip, uint32_t router, cm_direction direction)
 {
   uint32_t key = router * CM_DIRECTIONS + (uint32_t)direction;
   return chip->dead_link_count > 0 &&
-         bsearch(&key, chip->dead_links, chip->dead_link_count, sizeof key, by_value) != NULL;
+         bsearch(&key, chip->dead_links, chip->dead_link_count, sizeof key, cm_ascending) != NULL;
 }
 
 /* Tarjan's search; numbers start at 1. */

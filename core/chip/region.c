@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/chip/region_search.h"
 #include "core/chip/internal.h"
 #include "core/chip/reach.h"
@@ -36,12 +37,6 @@ static int by_rank(const void *a, const void *b)
   return p->core < q->core ? -1 : p->core > q->core;
 }
 
-static int by_core(const void *a, const void *b)
-{
-  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-  return p < q ? -1 : p > q;
-}
-
 /* Takes exactly `count` free cores of the box: of a rectangle the surplus is left at the far corner (its last
  * row, from the east), of a ragged one far from the middle. */
 static cm_status take_cores(const search *s, cm_box b, bool rectangle, cm_run *run, uint32_t *cores, cm_error *error)
@@ -68,7 +63,7 @@ static cm_status take_cores(const search *s, cm_box b, bool rectangle, cm_run *r
   qsort(list, found, sizeof *list, by_rank);
   for (uint32_t i = 0; i < s->count; i++)
     cores[i] = list[i].core;
-  qsort(cores, s->count, sizeof *cores, by_core);
+  qsort(cores, s->count, sizeof *cores, cm_ascending);
   cm_free(list);
   return CM_OK;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/base/random.h"
 #include "core/base/threads.h"
 #include "core/generate/generate.h"
@@ -116,12 +117,6 @@ static uint32_t draw_some(const connectome *c, uint32_t first, uint32_t count, u
   return found;
 }
 
-static int by_number(const void *a, const void *b)
-{
-  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-  return p < q ? -1 : p > q;
-}
-
 static void draw_row(const connectome *c, const region *r, uint32_t v, uint32_t *taken)
 {
   cm_topology *t = c->made;
@@ -146,7 +141,7 @@ static void draw_row(const connectome *c, const region *r, uint32_t v, uint32_t 
       taken[at] = v + 1;
       row[found++] = at;
     }
-  qsort(row, wanted, sizeof *row, by_number);
+  qsort(row, wanted, sizeof *row, cm_ascending);
 }
 
 static cm_status draw_block(void *context, size_t index, cm_error *error)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
+
 enum { NOWHERE = UINT32_MAX };
 
 typedef struct finder {
@@ -31,12 +33,6 @@ static uint32_t router_of(const finder *f, uint32_t core)
   return core / f->chip->width / f->chip->router_y * f->routers_x + core % f->chip->width / f->chip->router_x;
 }
 
-static int ascending(const void *a, const void *b)
-{
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* Column x of `east` is x itself or further east; column x + 1 of `west` stands for x, 0 for none. */
 static void finder_fill(finder *f, const uint32_t *free_core, uint32_t count)
 {
@@ -49,7 +45,7 @@ static void finder_fill(finder *f, const uint32_t *free_core, uint32_t count)
     f->core[f->first[router_of(f, free_core[i]) + 1]++] = free_core[i];
   for (uint32_t r = 0; r < routers; r++) {
     f->left[r] = f->first[r + 1] - f->first[r];
-    qsort(f->core + f->first[r], f->left[r], sizeof *f->core, ascending);
+    qsort(f->core + f->first[r], f->left[r], sizeof *f->core, cm_ascending);
   }
   for (uint32_t y = 0; y < f->routers_y; y++) {
     uint32_t *east = f->east + (size_t)y * (f->routers_x + 1), *west = f->west + (size_t)y * (f->routers_x + 1);

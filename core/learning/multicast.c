@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/partition/partition.h"
 
 /* What one part after another is gathered in. */
@@ -21,12 +22,6 @@ static void gatherer_free(gatherer *g)
   cm_free(g->by_net);
   cm_free(g->by_part);
   cm_free(g->reached);
-}
-
-static int ascending(const void *a, const void *b)
-{
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return x < y ? -1 : x > y;
 }
 
 /* Fills g->reached with the other parts that p reaches, returns how many; *most is what one axon reaches. */
@@ -64,7 +59,7 @@ static cm_status append(gatherer *g, cm_multicast *m, uint64_t used, uint32_t co
     m->target = larger;
     g->room = room;
   }
-  qsort(g->reached, count, sizeof *g->reached, ascending);
+  qsort(g->reached, count, sizeof *g->reached, cm_ascending);
   memcpy(m->target + used, g->reached, count * sizeof *g->reached);
   return CM_OK;
 }

@@ -55,16 +55,11 @@ static cm_status find_bound(const cm_map_input *in, cm_run *run, cm_step_bound *
   return cm_step_bound_compute(in->topology, &in->chip->costs, cores > 0 ? cores : 1, work, run, bound, error);
 }
 
-static double core_ns_max(const cm_metrics *m)
-{
-  return m->core_ns_max;
-}
-
 /* How far the busiest core is from it. */
 static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *error)
 {
   json_t *told = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ns", b->ns, "gap_percent",
-                           b->ns > 0 ? fmax(0, cm_mapping_aimed(m, core_ns_max) / b->ns - 1) * 100 : 0, "neuron_ns",
+                           b->ns > 0 ? fmax(0, cm_mapping_aimed(m, cm_figure_core_ns_max) / b->ns - 1) * 100 : 0, "neuron_ns",
                            b->neuron_ns, "shared_ns", b->shared_ns, "overlap_ns", b->overlap_ns, "send_ns", b->send_ns);
   return json_object_set_new(m->report, "step_bound", told) == 0
            ? CM_OK

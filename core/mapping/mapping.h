@@ -114,6 +114,9 @@ json_t *cm_bound_json(const cm_bound *bound);
 /* A figure of the metrics, as the objective sees it: of a network whose rates vary that of the worst scenario, or their mean. */
 typedef double cm_metric_figure(const cm_metrics *metrics);
 double cm_mapping_aimed(const cm_mapping *mapping, cm_metric_figure *figure);
+double cm_figure_step_ns(const cm_metrics *metrics);
+double cm_figure_core_ns_max(const cm_metrics *metrics);
+double cm_figure_energy_step_pj(const cm_metrics *metrics);
 
 void cm_mapping_free(cm_mapping *mapping); /* NULL is allowed */
 

@@ -2,6 +2,7 @@
 #include "core/mapping/metrics.h"
 
 #include <stddef.h>
+#include <string.h>
 
 typedef enum metric_kind { METRIC_REAL, METRIC_COUNT, METRIC_LONG_COUNT, METRIC_TEXT } metric_kind;
 
@@ -9,15 +10,17 @@ typedef struct metric {
   const char *name;
   metric_kind kind; /* double, uint32_t, uint64_t, char [] */
   size_t offset;
+  const char *where; /* it is about things that this metric counts; NULL: always of interest */
   const char *unit;
   int better;       /* -1: less, 1: more, 0: neither */
   const char *about;
 } metric;
 
-#define FIELD(name) #name, METRIC_REAL, offsetof(cm_metrics, name)
-#define COUNT(name) #name, METRIC_COUNT, offsetof(cm_metrics, name)
-#define LONG_COUNT(name) #name, METRIC_LONG_COUNT, offsetof(cm_metrics, name)
-#define TEXT(name) #name, METRIC_TEXT, offsetof(cm_metrics, name)
+#define FIELD(name) #name, METRIC_REAL, offsetof(cm_metrics, name), NULL
+#define COUNT(name) #name, METRIC_COUNT, offsetof(cm_metrics, name), NULL
+#define LONG_COUNT(name) #name, METRIC_LONG_COUNT, offsetof(cm_metrics, name), NULL
+#define TEXT(name) #name, METRIC_TEXT, offsetof(cm_metrics, name), NULL
+#define OF_OUTSIDE(name, kind) #name, kind, offsetof(cm_metrics, name), "outside_inputs"
 
 static const metric table[] = {
   {FIELD(energy_pj), "pJ", -1, "all packets, routers and links"},
@@ -54,10 +57,10 @@ static const metric table[] = {
   {FIELD(port_load_max), "packets", -1, "through the busiest inlet or outlet of a core"},
   {FIELD(multicast_port_load_max), "packets", -1, "the same when an axon's packet leaves its core once"},
   {FIELD(saturation_load), "steps / ns", 1, "at which the busiest port or link is full"},
-  {COUNT(outside_inputs), "neurons", 0, "inputs outside the chip, which take no room on a core"},
-  {FIELD(border_packets), "packets", 0, "of these inputs, each once from the border to the core where it comes in"},
-  {FIELD(border_hops), "packets * hops", -1, "of these packets, from the nearest router of the border"},
-  {FIELD(border_energy_pj), "pJ", -1, "of these packets, routers and links; not in energy_pj"},
+  {OF_OUTSIDE(outside_inputs, METRIC_COUNT), "neurons", 0, "inputs outside the chip, which take no room on a core"},
+  {OF_OUTSIDE(border_packets, METRIC_REAL), "packets", 0, "of these inputs, each once from the border to the core where it comes in"},
+  {OF_OUTSIDE(border_hops, METRIC_REAL), "packets * hops", -1, "of these packets, from the nearest router of the border"},
+  {OF_OUTSIDE(border_energy_pj, METRIC_REAL), "pJ", -1, "of these packets, routers and links; not in energy_pj"},
   {TEXT(step_limit), "", 0, "what holds the step up, in words"},
 };
 enum { METRICS = sizeof table / sizeof *table };
@@ -82,6 +85,14 @@ json_t *cm_metrics_json(const cm_metrics *metrics)
       return NULL;
     }
   return json;
+}
+
+bool cm_metric_is_of_interest(const char *name, const json_t *metrics)
+{
+  for (size_t i = 0; i < METRICS; i++)
+    if (strcmp(table[i].name, name) == 0)
+      return table[i].where == NULL || json_number_value(json_object_get(metrics, table[i].where)) > 0;
+  return true;
 }
 
 json_t *cm_metrics_schema(void)

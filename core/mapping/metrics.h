@@ -16,6 +16,9 @@ void cm_metrics_detail_free(cm_metrics_detail *detail);
 /* Metrics as a JSON object, names as in cm_metrics; NULL when out of memory. */
 json_t *cm_metrics_json(const cm_metrics *metrics);
 
+/* Whether a metric says anything there: what is about inputs outside the chip does where there are some. O(metrics). */
+bool cm_metric_is_of_interest(const char *name, const json_t *metrics);
+
 /* The JSON schema of that object: types, units (`x-unit`), which way is better (`x-better`) and what each is; NULL when out
  * of memory. */
 json_t *cm_metrics_schema(void);

@@ -141,30 +141,17 @@ static cm_status dissolve(cm_part_usage *s, uint32_t part, cm_random *random, cm
   return CM_OK;
 }
 
-typedef struct ranked {
-  uint64_t neurons;
-  uint32_t part;
-} ranked;
-
-static int by_neurons(const void *a, const void *b)
-{
-  const ranked *p = a, *q = b;
-  if (p->neurons != q->neurons)
-    return p->neurons < q->neurons ? -1 : 1;
-  return p->part < q->part ? -1 : p->part > q->part;
-}
-
 /* The parts with least neurons go first. */
 static cm_status dissolve_smallest(cm_part_usage *s, const cm_legalise_options *options, cm_random *random, cm_error *error)
 {
-  ranked *list;
+  cm_part_size *list;
   uint32_t count = 0;
   if (CM_NEW(s->run->memory, list, s->slots, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < s->slots; p++)
     if (s->members[p].count > 0)
-      list[count++] = (ranked){cm_part_usage_use(s, p, CM_NEURONS), p};
-  qsort(list, count, sizeof *list, by_neurons);
+      list[count++] = (cm_part_size){cm_part_usage_use(s, p, CM_NEURONS), p};
+  cm_sort_parts(list, count);
   cm_status status = CM_OK;
   for (uint32_t i = 0; status == CM_OK && i < count && s->parts > options->parts_max; i++)
     status = dissolve(s, list[i].part, random, error);

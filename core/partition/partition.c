@@ -1,5 +1,7 @@
 #include "core/partition/partition.h"
 
+#include <stdlib.h>
+
 void cm_partition_free(cm_partition *partition)
 {
   if (partition == NULL)
@@ -46,6 +48,19 @@ cm_status cm_nets_by_part(const cm_topology *topology, const uint32_t *part, uin
   *first = starts;
   *net = nets;
   return CM_OK;
+}
+
+static int by_neurons(const void *a, const void *b)
+{
+  const cm_part_size *p = a, *q = b;
+  if (p->neurons != q->neurons)
+    return p->neurons < q->neurons ? -1 : 1;
+  return p->part < q->part ? -1 : p->part > q->part;
+}
+
+void cm_sort_parts(cm_part_size *list, uint32_t count)
+{
+  qsort(list, count, sizeof *list, by_neurons);
 }
 
 cm_status cm_refuse_parts(uint64_t needed, uint64_t free, cm_error *error)

@@ -18,6 +18,15 @@ void cm_partition_free(cm_partition *partition); /* NULL is allowed */
  * vertex. O(vertices + parts). */
 cm_status cm_close_gaps(uint32_t *part, uint32_t vertices, uint32_t *parts, cm_run *run, cm_error *error);
 
+/* A part by its neurons. */
+typedef struct cm_part_size {
+  uint64_t neurons;
+  uint32_t part;
+} cm_part_size;
+
+/* Smallest first, equal ones by number. */
+void cm_sort_parts(cm_part_size *list, uint32_t count);
+
 /* The refusal of a method that would need more parts than there are cores: CM_NO_ROOM. */
 cm_status cm_refuse_parts(uint64_t needed, uint64_t free, cm_error *error);
 

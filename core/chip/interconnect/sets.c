@@ -6,16 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
 
 enum { CENTRES_MAX = 96, EXCHANGES_MAX = 512, SAMPLE_BITS = 24 };
-
-static int by_number(const void *a, const void *b)
-{
-  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-  return p < q ? -1 : p > q;
-}
 
 /* ---- the price of a set ---- */
 
@@ -174,7 +169,7 @@ static cm_status take(const search *s, uint32_t **set, cm_error *error)
       left--;
     }
   }
-  qsort(cores, found, sizeof *cores, by_number);
+  qsort(cores, found, sizeof *cores, cm_ascending);
   *set = cores;
   return CM_OK;
 }

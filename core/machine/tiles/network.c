@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/machine/tiles/tiles.h"
 
 enum { LABEL_MAX = 200 };
@@ -122,12 +123,6 @@ static uint64_t held(const cm_plan *plan, const cm_piece *piece)
   return bytes;
 }
 
-static int by_number(const void *a, const void *b)
-{
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 static cm_status visit(making *m, uint32_t v, cm_error *error)
 {
   const cm_piece *piece = &m->plan->pieces[m->pieces[v]];
@@ -141,7 +136,7 @@ static cm_status visit(making *m, uint32_t v, cm_error *error)
   m->touched_count = 0;
   if (read_inputs(m, op, piece, error) != CM_OK)
     return error->status;
-  qsort(m->touched, m->touched_count, sizeof *m->touched, by_number);
+  qsort(m->touched, m->touched_count, sizeof *m->touched, cm_ascending);
   for (uint32_t k = 0; k < m->touched_count; k++) {
     if (CM_ROOM(m->plan->memory, m->arcs, &m->arc_room, m->arc_count + 1, error) != CM_OK)
       return error->status;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/mapping/check/check_internal.h"
 #include "core/mapping/check/check_ways.h"
@@ -238,19 +239,13 @@ static cm_status add_pair(measure *m, uint32_t from, uint32_t to, double packets
   return CM_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-  return p < q ? -1 : p > q;
-}
-
 /* The parts that a net's pins lie in, each once, in m->target; their number. */
 static uint64_t distinct_targets(measure *m, uint32_t net)
 {
   uint64_t first = m->topology->net_first[net], count = m->topology->net_first[net + 1] - first, kept = 0;
   for (uint64_t i = 0; i < count; i++)
     m->target[i] = m->part[m->topology->pin[first + i]];
-  qsort(m->target, count, sizeof *m->target, by_number);
+  qsort(m->target, count, sizeof *m->target, cm_ascending);
   for (uint64_t i = 0; i < count; i++)
     if (i == 0 || m->target[i] != m->target[i - 1])
       m->target[kept++] = m->target[i];

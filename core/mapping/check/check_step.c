@@ -3,18 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/mapping/check/check_internal.h"
 
 /* What a core does in a step. */
 typedef struct duty {
   double received, synapses, neurons, spikes, sent;
 } duty;
-
-static int by_number(const void *a, const void *b)
-{
-  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-  return p < q ? -1 : p > q;
-}
 
 /* One axon (or the row of an undirected vertex, whose every edge is a packet of half its weight). */
 static void count_net(const cm_topology *t, const uint32_t *part, uint32_t net, uint32_t *targets, duty *d)
@@ -34,7 +29,7 @@ static void count_net(const cm_topology *t, const uint32_t *part, uint32_t net, 
   }
   double rate = (double)cm_topology_net_weight(t, net) / (double)t->weight_scale;
   home->spikes += rate;
-  qsort(targets, count, sizeof *targets, by_number);
+  qsort(targets, count, sizeof *targets, cm_ascending);
   for (uint64_t i = 0; i < count; i++) {
     d[targets[i]].synapses += rate;
     if (i > 0 && targets[i] == targets[i - 1])
@@ -49,7 +44,7 @@ static uint32_t tiles_in_use(const cm_chip *chip, const uint32_t *core, uint32_t
   uint32_t across = chip->width / chip->costs.barrier.tile_x + 1, found = 0;
   for (uint32_t p = 0; p < parts; p++)
     tile[p] = core[p] / chip->width / chip->costs.barrier.tile_y * across + core[p] % chip->width / chip->costs.barrier.tile_x;
-  qsort(tile, parts, sizeof *tile, by_number);
+  qsort(tile, parts, sizeof *tile, cm_ascending);
   for (uint32_t p = 0; p < parts; p++)
     found += p == 0 || tile[p] != tile[p - 1];
   return found;

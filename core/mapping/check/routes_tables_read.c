@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/mapping/check/routes_check_internal.h"
 
 /* "EWSN" in any order, each once; false: something else. */
@@ -125,12 +126,6 @@ static void read_table(cm_routes_checking *c, size_t index, uint32_t router, con
                        router / c->routers_x, into[i].key);
 }
 
-static int by_number(const void *a, const void *b)
-{
-  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-  return p < q ? -1 : p > q;
-}
-
 /* The blocks of parts' keys, each part another. */
 static cm_status read_blocks(cm_routes_checking *c, const json_t *list, cm_error *error)
 {
@@ -150,7 +145,7 @@ static cm_status read_blocks(cm_routes_checking *c, const json_t *list, cm_error
       c->block[p] = sorted[p] = (uint32_t)block;
   }
   if (status == CM_OK)
-    qsort(sorted, c->parts, sizeof *sorted, by_number);
+    qsort(sorted, c->parts, sizeof *sorted, cm_ascending);
   for (uint32_t p = 1; p < c->parts && status == CM_OK; p++)
     if (sorted[p] == sorted[p - 1])
       status = cm_fail(error, CM_BAD_MAPPING, "routes /keys/blocks: block %" PRIu32 " is two parts'", sorted[p]);

@@ -29,21 +29,6 @@ static double network_energy(const cm_metrics *m)
   return m->energy_packets_pj + m->energy_pj;
 }
 
-static double busiest_core(const cm_metrics *m)
-{
-  return m->core_ns_max;
-}
-
-static double step(const cm_metrics *m)
-{
-  return m->step_ns;
-}
-
-static double energy(const cm_metrics *m)
-{
-  return m->energy_step_pj;
-}
-
 static double network_pj(const cm_mapping *m)
 {
   return cm_mapping_aimed(m, network_energy);
@@ -51,7 +36,7 @@ static double network_pj(const cm_mapping *m)
 
 static double core_ns(const cm_mapping *m)
 {
-  return cm_mapping_aimed(m, busiest_core);
+  return cm_mapping_aimed(m, cm_figure_core_ns_max);
 }
 
 static cm_status add(pareto *p, cm_objective objective, double budget_ns, cm_error *error)
@@ -121,8 +106,8 @@ static json_t *row(const cm_mapping *m, uint32_t number)
 {
   return json_pack("{s:I, s:O, s:O, s:I, s:f, s:f, s:f, s:f}", "number", (json_int_t)number, "objective",
                    json_object_get(m->options, "objective"), "step_budget_ns", json_object_get(m->options, "step_budget_ns"),
-                   "parts", (json_int_t)m->part_count, "core_ns_max", core_ns(m), "step_ns", cm_mapping_aimed(m, step),
-                   "energy_network_pj", network_pj(m), "energy_step_pj", cm_mapping_aimed(m, energy));
+                   "parts", (json_int_t)m->part_count, "core_ns_max", core_ns(m), "step_ns", cm_mapping_aimed(m, cm_figure_step_ns),
+                   "energy_network_pj", network_pj(m), "energy_step_pj", cm_mapping_aimed(m, cm_figure_energy_step_pj));
 }
 
 /* The point with the least product of time and network energy. */

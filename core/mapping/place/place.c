@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/chip/region_search.h"
 #include "core/chip/reach.h"
 #include "core/mapping/place/methods.h"
@@ -118,18 +119,12 @@ static cm_status place_on_candidates(cm_placing *g, cm_error *error)
 
 /* ---- the region of parts that are on their cores ---- */
 
-static int by_core(const void *a, const void *b)
-{
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* Sorts a region's cores, and finds its box and price. */
 static cm_status box_cores(const cm_placing *g, cm_region *region, cm_error *error)
 {
   const cm_chip *chip = g->input->chip;
   uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, x1 = 0, y1 = 0, width = chip->width;
-  qsort(region->cores, region->core_count, sizeof *region->cores, by_core);
+  qsort(region->cores, region->core_count, sizeof *region->cores, cm_ascending);
   for (uint32_t i = 0; i < region->core_count; i++) {
     uint32_t x = region->cores[i] % width, y = region->cores[i] / width;
     x0 = x < x0 ? x : x0;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/mapping/routes/routes_internal.h"
 #include "core/partition/partition.h"
 
@@ -71,12 +72,6 @@ static cm_status put_flow(builder *b, uint32_t part, uint32_t net, uint64_t weig
   return CM_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-  return p < q ? -1 : p > q;
-}
-
 /* The other parts that a net reaches, ascending, in b->used; their number. */
 static uint32_t reach(builder *b, uint32_t net, uint32_t own)
 {
@@ -90,7 +85,7 @@ static uint32_t reach(builder *b, uint32_t net, uint32_t own)
     b->seen[p] = net + 1;
     b->used[count++] = p;
   }
-  qsort(b->used, count, sizeof *b->used, by_number);
+  qsort(b->used, count, sizeof *b->used, cm_ascending);
   return count;
 }
 
@@ -164,7 +159,7 @@ static cm_status put_pairs(builder *b, uint32_t part, cm_error *error)
       b->sum[p] += directed ? cm_topology_net_weight(topology, net) : cm_topology_pin_weight(topology, net, k);
     }
   }
-  qsort(b->used, reached, sizeof *b->used, by_number);
+  qsort(b->used, reached, sizeof *b->used, cm_ascending);
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < reached && status == CM_OK; i++)
     status = put_flow(b, part, 0, b->sum[b->used[i]], &b->used[i], 1, error);

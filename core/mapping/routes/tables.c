@@ -6,6 +6,7 @@
  * interconnects, whose routers may have many links, numbers of sets (words.h). */
 #include <stdlib.h>
 
+#include "core/base/order.h"
 #include "core/mapping/routes/routes_internal.h"
 
 /* An axon at a router. */
@@ -68,12 +69,6 @@ static cm_status add_visit(work *w, uint32_t router, visit v, cm_error *error)
   return CM_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-  return p < q ? -1 : p > q;
-}
-
 /* The word of a node, and whether it only goes straight on. */
 static cm_status word_of(work *w, cm_way_tree tree, uint32_t number, visit *v, cm_error *error)
 {
@@ -88,7 +83,7 @@ static cm_status word_of(work *w, cm_way_tree tree, uint32_t number, visit *v, c
     w->port[count++] = last - net->first[node->router];
   }
   if (count > 1)
-    qsort(w->port, count, sizeof *w->port, by_number);
+    qsort(w->port, count, sizeof *w->port, cm_ascending);
   v->straight = node->link != CM_NO_WAY && cores == 0 && count == 1 && cm_interconnect_straight(net, node->link) == (int64_t)last;
   return cm_words_number(w->r->words, cores, w->port, count, &v->word, error);
 }

@@ -13,17 +13,17 @@ enum { ROUNDS = 3 };
 
 /* ---- figures ---- */
 
-static double step_ns(const cm_metrics *m)
+double cm_figure_step_ns(const cm_metrics *m)
 {
   return m->step_ns;
 }
 
-static double core_ns_max(const cm_metrics *m)
+double cm_figure_core_ns_max(const cm_metrics *m)
 {
   return m->core_ns_max;
 }
 
-static double energy_step_pj(const cm_metrics *m)
+double cm_figure_energy_step_pj(const cm_metrics *m)
 {
   return m->energy_step_pj;
 }
@@ -81,8 +81,9 @@ cm_status cm_scenarios_measure(const cm_map_input *in, cm_run *run, cm_mapping *
 
 static json_t *figures_json(const cm_mapping *m, double (*over)(const cm_mapping *, cm_metric_figure *))
 {
-  return json_pack("{s:f, s:f, s:f, s:f}", "step_ns", over(m, step_ns), "core_ns_max", over(m, core_ns_max), "energy_step_pj",
-                   over(m, energy_step_pj), "energy_pj", over(m, energy_pj));
+  return json_pack("{s:f, s:f, s:f, s:f}", "step_ns", over(m, cm_figure_step_ns), "core_ns_max",
+                   over(m, cm_figure_core_ns_max), "energy_step_pj", over(m, cm_figure_energy_step_pj), "energy_pj",
+                   over(m, energy_pj));
 }
 
 json_t *cm_scenarios_json(const cm_mapping *m, const cm_topology *topology)
@@ -164,8 +165,8 @@ cm_status cm_map_worst(const cm_map_input *input, cm_map_once *once, const cm_st
     cm_mapping *made;
     chosen[worst] = true;
     mix(t, chosen, rate);
-    status = timed && in.options->objective == CM_OBJECTIVE_PARETO ? cm_map_pareto(&in, once, bound, run, &made, error)
-                                                                   : once(&in, NULL, run, &made, error);
+    status = in.options->objective == CM_OBJECTIVE_PARETO ? cm_map_pareto(&in, once, bound, run, &made, error)
+                                                          : once(&in, NULL, run, &made, error);
     if (status != CM_OK)
       break;
     worst = worst_scenario(&in, made);

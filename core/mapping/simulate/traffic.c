@@ -2,11 +2,7 @@
 
 #include <stdlib.h>
 
-static int by_number(const void *a, const void *b)
-{
-  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-  return (p > q) - (p < q);
-}
+#include "core/base/order.h"
 
 /* The targets of one net behind those that are there. */
 static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, uint32_t *scratch, uint64_t *count,
@@ -17,7 +13,7 @@ static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, 
   uint32_t home = t->core[part[cm_topology_source(topology, net)]];
   for (uint64_t i = 0; i < pins; i++)
     scratch[i] = part[topology->pin[first + i]];
-  qsort(scratch, pins, sizeof *scratch, by_number);
+  qsort(scratch, pins, sizeof *scratch, cm_ascending);
   for (uint64_t i = 0; i < pins;) {
     uint64_t end = i;
     while (end < pins && scratch[end] == scratch[i])

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/partition/partition.h"
 #include "core/partition/populations.h"
 
@@ -21,8 +22,8 @@ typedef struct work {
   const cm_limits *limits;
   cm_run *run;
   uint32_t parts;
-  piece *piece;    /* [parts] */
-  uint32_t *order; /* [parts] smallest first */
+  piece *piece;        /* [parts] */
+  cm_part_size *order; /* [parts] smallest first, as they were before any joined */
 } work;
 
 static uint32_t distinct(uint32_t *list, uint32_t count)
@@ -32,12 +33,6 @@ static uint32_t distinct(uint32_t *list, uint32_t count)
     if (i == 0 || list[i] != list[i - 1])
       list[kept++] = list[i];
   return kept;
-}
-
-static int by_number(const void *a, const void *b)
-{
-  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-  return p < q ? -1 : p > q;
 }
 
 /* Every synapse puts its source down, so that sources ascend; then once each. */
@@ -77,7 +72,7 @@ static cm_status list_populations(work *w, const uint32_t *part, cm_error *error
     p->population[p->populations++] = t->population_of[v];
   }
   for (uint32_t p = 0; p < w->parts; p++) {
-    qsort(w->piece[p].population, w->piece[p].populations, sizeof(uint32_t), by_number);
+    qsort(w->piece[p].population, w->piece[p].populations, sizeof(uint32_t), cm_ascending);
     w->piece[p].populations = distinct(w->piece[p].population, w->piece[p].populations);
   }
   return CM_OK;
@@ -149,14 +144,14 @@ static cm_status join(work *w, uint32_t p, uint32_t q, cm_error *error)
 static cm_status join_all(work *w, uint32_t least, uint32_t *left, cm_error *error)
 {
   for (uint32_t i = 0; i < w->parts && *left > least; i++) {
-    uint32_t p = w->order[i], best = UINT32_MAX;
+    uint32_t p = w->order[i].part, best = UINT32_MAX;
     int64_t most = -1;
     for (uint32_t j = i + 1, looks = 0; j < w->parts && looks < LOOKS; j++) {
-      int64_t here = gain(w, &w->piece[p], &w->piece[w->order[j]]);
+      int64_t here = gain(w, &w->piece[p], &w->piece[w->order[j].part]);
       looks += here >= 0;
       if (here > most) {
         most = here;
-        best = w->order[j];
+        best = w->order[j].part;
       }
     }
     if (best == UINT32_MAX)
@@ -168,30 +163,13 @@ static cm_status join_all(work *w, uint32_t least, uint32_t *left, cm_error *err
   return CM_OK;
 }
 
-typedef struct ranked {
-  uint64_t neurons;
-  uint32_t part;
-} ranked;
-
-static int by_neurons(const void *a, const void *b)
-{
-  const ranked *p = a, *q = b;
-  if (p->neurons != q->neurons)
-    return p->neurons < q->neurons ? -1 : 1;
-  return p->part < q->part ? -1 : p->part > q->part;
-}
-
 static cm_status rank(work *w, cm_error *error)
 {
-  ranked *list;
-  if (CM_NEW(w->run->memory, w->order, w->parts, error) != CM_OK || CM_NEW(w->run->memory, list, w->parts, error) != CM_OK)
+  if (CM_NEW(w->run->memory, w->order, w->parts, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < w->parts; p++)
-    list[p] = (ranked){w->piece[p].neurons, p};
-  qsort(list, w->parts, sizeof *list, by_neurons);
-  for (uint32_t i = 0; i < w->parts; i++)
-    w->order[i] = list[i].part;
-  cm_free(list);
+    w->order[p] = (cm_part_size){w->piece[p].neurons, p};
+  cm_sort_parts(w->order, w->parts);
   return CM_OK;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/network/formats/export_internal.h"
 #include "core/network/internal.h"
 
@@ -152,13 +153,7 @@ static cm_status add_neighbour(both_ways *b, cm_memory *memory, uint32_t vertex,
   return CM_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-  uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-  return left < right ? -1 : left > right;
-}
-
-/* Fills b->neighbour (ascending) and b->weight for one vertex: the sum of both directions. */
+/* Fills b->neighbour (cm_ascending) and b->weight for one vertex: the sum of both directions. */
 static cm_status gather(const cm_topology *t, both_ways *b, cm_memory *memory, uint32_t v, cm_error *error)
 {
   for (uint64_t i = 0; i < b->neighbour_count; i++)
@@ -175,7 +170,7 @@ static cm_status gather(const cm_topology *t, both_ways *b, cm_memory *memory, u
       return error->status;
   }
   if (b->neighbour_count > 0)
-    qsort(b->neighbour, b->neighbour_count, sizeof *b->neighbour, ascending);
+    qsort(b->neighbour, b->neighbour_count, sizeof *b->neighbour, cm_ascending);
   return CM_OK;
 }
 

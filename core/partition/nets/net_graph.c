@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/base/random.h"
 
 #define NONE UINT32_MAX
@@ -68,17 +69,11 @@ static void add_pin(builder *b, uint32_t v)
   b->graph->pin[b->count++] = v;
 }
 
-static int ascending(const void *a, const void *b)
-{
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return (x > y) - (x < y);
-}
-
 static void sort_pins(uint32_t *pin, uint64_t count)
 {
   enum { SHORT = 24 };
   if (count > SHORT) {
-    qsort(pin, count, sizeof *pin, ascending);
+    qsort(pin, count, sizeof *pin, cm_ascending);
     return;
   }
   for (uint64_t i = 1; i < count; i++) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/placement/axes.h"
 
 /* ---- axes ---- */
@@ -69,12 +70,6 @@ static inline int32_t place_of(const cm_trees *t, uint32_t key)
   return (int32_t)(key & ((UINT32_C(1) << t->key_shift) - 1)) - (int32_t)t->branch.length;
 }
 
-static int by_key(const void *a, const void *b)
-{
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 static void make_keys(cm_trees *t, uint32_t e)
 {
   const cm_tree_net *net = &t->net[e];
@@ -82,7 +77,7 @@ static void make_keys(cm_trees *t, uint32_t e)
   uint32_t *key = t->key + net->first;
   for (uint32_t i = 0; i < net->size; i++)
     key[i] = key_of(t, net->at, t->spot[target[i]]);
-  qsort(key, net->size, sizeof *key, by_key);
+  qsort(key, net->size, sizeof *key, cm_ascending);
 }
 
 /* First of n keys that is not below `key`. */

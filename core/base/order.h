@@ -1,0 +1,8 @@
+/* Orders for qsort and bsearch. */
+#ifndef CM_BASE_ORDER_H
+#define CM_BASE_ORDER_H
+
+/* Of uint32_t, ascending. */
+int cm_ascending(const void *a, const void *b);
+
+#endif
