@@ -55,7 +55,7 @@ static cm_status check_again(const arguments *a, const cm_topology *topology, co
 {
   char scratch[CM_PATH_MAX];
   cm_error ignored;
-  if (cli_scratch(scratch, error) != CM_OK)
+  if (cm_folder_scratch(scratch, error) != CM_OK)
     return error->status;
   cm_status status =
       cm_check_again(a->in.mapping, topology, chip, occupancy, network_id, scratch, run, result, error);

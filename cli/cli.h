@@ -71,9 +71,6 @@ cm_status cli_chip(const char *chip, const char *mesh, cm_chip **made, cm_error 
 /* Reads an occupancy file; NULL path: all free. */
 cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **made, cm_error *error);
 
-/* Makes a folder for what is needed on the way; "" on failure. Whoever made it removes it (cm_folder_remove). */
-cm_status cli_scratch(char path[CM_PATH_MAX], cm_error *error);
-
 /* Reads a flag's whole number: digits alone, of a number from `least` to `most`. False, and nothing read, when the text
  * is none. */
 bool cli_whole(const char *text, uint64_t least, uint64_t most, uint64_t *number);

@@ -11,6 +11,7 @@
 #include "core/mapping/map.h"
 #include "core/mapping/picture/picture.h"
 #include "core/mapping/simulate/request.h"
+#include "core/schedule/request.h"
 
 enum { FLAGS_MAX = 96, NAME_MAX_ = 32, NAMES_MAX = 160, HELP_WIDTH = 118, NAME_COLUMN = 22 };
 
@@ -90,6 +91,8 @@ static void gather(const cli_command *command, flags *all)
       add_option(all, &option, false);
   for (size_t i = 0; compiles && cm_option_about_at(&cm_compile_option_table, i, &option); i++)
     add_option(all, &option, which == CLI_OPTIONS_JOB);
+  for (size_t i = 0; which == CLI_OPTIONS_SCHEDULE && cm_option_about_at(&cm_schedule_option_table, i, &option); i++)
+    add_option(all, &option, false);
   for (size_t i = 0; which == CLI_OPTIONS_SIMULATE && cm_option_about_at(&cm_simulate_option_table, i, &option); i++)
     add_option(all, &option, false);
 }

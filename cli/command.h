@@ -24,6 +24,7 @@ typedef enum cli_options {
   CLI_OPTIONS_PLACE,     /* ... or places */
   CLI_OPTIONS_COMPILE,   /* those of models */
   CLI_OPTIONS_SIMULATE,  /* those of simulations */
+  CLI_OPTIONS_SCHEDULE,  /* those of schedules */
   CLI_OPTIONS_JOB,       /* of both */
 } cli_options;
 

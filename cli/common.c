@@ -132,18 +132,6 @@ cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **ma
   return status;
 }
 
-cm_status cli_scratch(char path[CM_PATH_MAX], cm_error *error)
-{
-  const char *base = getenv("TMPDIR");
-  if (cm_path(path, error, "%s/coremap-XXXXXX", base != NULL ? base : "/tmp") != CM_OK)
-    return error->status;
-  if (mkdtemp(path) == NULL) {
-    path[0] = '\0';
-    return cm_fail_errno(error, errno, "cannot make a folder in", base != NULL ? base : "/tmp");
-  }
-  return CM_OK;
-}
-
 bool cli_whole(const char *text, uint64_t least, uint64_t most, uint64_t *number)
 {
   uint64_t read;

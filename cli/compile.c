@@ -141,7 +141,7 @@ static cm_status compile_file(const arguments *a, cm_compile_options *options, c
   enum { MEASURE_SECONDS = 60 };
   char scratch[CM_PATH_MAX] = "", program[CM_PATH_MAX];
   cm_error ignored;
-  if ((a->measure != NULL && cli_scratch(scratch, error) != CM_OK) || cm_path(program, error, "%s/program", scratch) != CM_OK)
+  if ((a->measure != NULL && cm_folder_scratch(scratch, error) != CM_OK) || cm_path(program, error, "%s/program", scratch) != CM_OK)
     return error->status;
   options->beside = true;
   options->measure = a->measure;

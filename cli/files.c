@@ -163,28 +163,13 @@ cm_status cli_read_options(int *argc, char **argv, cm_error *error)
   return CM_OK;
 }
 
-static cm_status import_apart(const char *path, const cm_import_hint *hint, cm_run *run, cm_topology **topology,
-                              cm_import_report *report, cm_error *error)
-{
-  char folder[CM_PATH_MAX];
-  cm_error ignored;
-  if (cli_scratch(folder, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_import_apart(path, hint, folder, run, topology, report, error);
-  (void)cm_folder_remove(folder, &ignored);
-  return status;
-}
-
 cm_status cli_import(const char *path, const char *format, cm_run *run, cm_topology **topology,
                      cm_import_report *report, cm_error *error)
 {
-  const cm_import_limits limits = cm_import_limits_default();
   cm_import_hint hint = {.format = format, .name = path};
   memcpy(hint.option, read_option, sizeof hint.option);
   cm_topology *made;
-  cm_status status = cm_network_needs_confinement(path, format)
-                       ? import_apart(path, &hint, run, &made, report, error)
-                       : cm_import_as(path, &hint, &limits, run, &made, report, error);
+  cm_status status = cm_import_guarded(path, &hint, run, &made, report, error);
   if (status == CM_OK && read_option[CM_READ_RATES] != NULL &&
       (status = cm_rates_read(cli_input(read_option[CM_READ_RATES]), made, run, error)) != CM_OK)
     cm_topology_free(made);

@@ -71,7 +71,7 @@ cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
                    cli_occupancy(job->occupancy_path, job->chip, &job->occupancy, error) != CM_OK))
     return error->status;
   cm_map_options_apply(job->options, &job->cli.run);
-  if (cli_scratch(job->scratch, error) != CM_OK)
+  if (cm_folder_scratch(job->scratch, error) != CM_OK)
     return error->status;
   job->cli.memory.scratch_folder = job->scratch;
   if (cli_import(job->network, job->format, &job->cli.run, &job->topology, &job->report, error) != CM_OK)
@@ -86,7 +86,7 @@ cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
                           .from = job->from,
                           .policy = job->policy};
   uint64_t bytes;
-  if ((job->cache_folder != NULL || job->certificate != NULL) &&
+  if ((job->cache_folder != NULL || job->certificate != NULL || job->output != NULL) &&
       cm_file_hash(job->network, job->network_id, &bytes, error) != CM_OK)
     return error->status;
   if (job->cache_folder != NULL) { /* its entries are named by content */

@@ -37,7 +37,8 @@ typedef struct view {
 static cm_status write_view(void *user, FILE *stream, cm_error *error)
 {
   const view *v = user;
-  return cm_mapping_write(v->mapping, v->job->topology, v->job->chip, NULL, v->what, stream, error);
+  return cm_mapping_write(v->mapping, v->job->topology, v->job->chip, v->job->network_id[0] != '\0' ? v->job->network_id : NULL, v->what,
+                          stream, error);
 }
 
 static cm_status write_views(const cli_job *job, const cm_mapping *mapping, cm_error *error)

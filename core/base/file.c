@@ -112,17 +112,32 @@ static int open_scratch(char *path)
   return -1;
 }
 
+/* Where passing files go. */
+static const char *passing(void)
+{
+  const char *folder = getenv("TMPDIR");
+  return folder != NULL && folder[0] != '\0' ? folder : "/tmp";
+}
+
+cm_status cm_folder_scratch(char path[CM_PATH_MAX], cm_error *error)
+{
+  cm_status status = cm_path(path, error, "%s/coremap-XXXXXX", passing());
+  if (status == CM_OK && mkdtemp(path) == NULL)
+    status = cm_fail_errno(error, errno, "cannot make a folder in", passing());
+  if (status != CM_OK)
+    path[0] = '\0';
+  return status;
+}
+
 cm_status cm_file_create(cm_file *file, const char *path, cm_error *error)
 {
   cm_file made = {.through = -1};
   struct stat about;
-  const char *folder = getenv("TMPDIR");
   if (look(&made, path, error) != CM_OK)
     return error->status;
   cm_status status = made.through < 0
                          ? cm_path(made.scratch, error, "%s.tmp-XXXXXX", made.path)
-                         : cm_path(made.scratch, error, "%s/coremap.tmp-XXXXXX",
-                                   folder != NULL && folder[0] != '\0' ? folder : "/tmp");
+                         : cm_path(made.scratch, error, "%s/coremap.tmp-XXXXXX", passing());
   int descriptor = status == CM_OK ? open_scratch(made.scratch) : -1;
   if (status == CM_OK && descriptor < 0)
     status = cm_fail_errno(error, errno, "cannot create", path);

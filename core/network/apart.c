@@ -14,6 +14,7 @@
 
 #include "core/base/confine.h"
 #include "core/base/file.h"
+#include "core/network/formats.h"
 #include "core/network/topology_file.h"
 
 typedef struct outcome {
@@ -90,5 +91,20 @@ cm_status cm_import_apart(const char *path, const cm_import_hint *hint, const ch
   if (status == CM_OK && report != NULL)
     *report = result.report;
   (void)unlink(made);
+  return status;
+}
+
+cm_status cm_import_guarded(const char *path, const cm_import_hint *hint, cm_run *run, cm_topology **topology,
+                            cm_import_report *report, cm_error *error)
+{
+  const cm_import_limits limits = cm_import_limits_default();
+  char folder[CM_PATH_MAX];
+  cm_error ignored;
+  if (!cm_network_needs_confinement(path, hint->format))
+    return cm_import_as(path, hint, &limits, run, topology, report, error);
+  if (cm_folder_scratch(folder, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_import_apart(path, hint, folder, run, topology, report, error);
+  (void)cm_folder_remove(folder, &ignored);
   return status;
 }

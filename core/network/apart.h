@@ -10,4 +10,8 @@
 cm_status cm_import_apart(const char *path, const cm_import_hint *hint, const char *folder, cm_run *run, cm_topology **topology,
                           cm_import_report *report, cm_error *error);
 
+/* cm_import_as with those limits: in such a child, with a scratch folder of its own, where the format asks for it, else here. */
+cm_status cm_import_guarded(const char *path, const cm_import_hint *hint, cm_run *run, cm_topology **topology,
+                            cm_import_report *report, cm_error *error);
+
 #endif

@@ -6,4 +6,4 @@ libcoremap_a_SOURCES += \
   core/schedule/read_text.h core/schedule/read_psplib.c \
   core/schedule/schedule.h core/schedule/schedule.c core/schedule/solve.h core/schedule/check.c \
   core/schedule/bound.h core/schedule/bound.c core/schedule/generate.h core/schedule/generate.c \
-  core/schedule/trace.h core/schedule/trace.c core/schedule/project_search.c core/schedule/processors.c
+  core/schedule/request.h core/schedule/request.c core/schedule/trace.h core/schedule/trace.c core/schedule/project_search.c core/schedule/processors.c

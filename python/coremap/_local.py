@@ -4,7 +4,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import tempfile
 from typing import Any, Dict, Optional
 
 import numpy as np
@@ -26,17 +25,28 @@ def _load() -> ctypes.CDLL:
     global _library
     if _library is None:
         here = os.path.dirname(os.path.abspath(__file__))
-        beside = os.path.join(here, "libcoremap-python.so")
+        beside = os.path.join(here, "libcoremap.so")
         path = os.environ.get("COREMAP_LIBRARY") or (beside if os.path.exists(beside) else "libcoremap.so.0")
         lib = ctypes.CDLL(path)
-        text = ctypes.POINTER(ctypes.c_char_p)
-        lib.coremap_version.restype = ctypes.c_char_p
-        lib.coremap_map.argtypes = [ctypes.c_char_p, ctypes.c_char_p, _PROGRESS, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), text]
-        lib.coremap_write.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, text]
-        for get, item in ((lib.coremap_parts, ctypes.c_uint32), (lib.coremap_places, ctypes.c_int32)):
-            get.argtypes, get.restype = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64)], ctypes.POINTER(item)
-        lib.coremap_result_free.argtypes, lib.coremap_result_free.restype = [ctypes.c_void_p], None
-        lib.coremap_free.argtypes, lib.coremap_free.restype = [ctypes.c_char_p], None
+        text, pointer, out = ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)
+        count = ctypes.POINTER(ctypes.c_uint64)
+        for name, result, arguments in (
+                ("version", text, []),
+                ("text_free", None, [pointer]),
+                ("error_code", text, [pointer]), ("error_detail", text, [pointer]), ("error_place", text, [pointer]),
+                ("error_free", None, [pointer]),
+                ("network_read", ctypes.c_int, [text, text, _PROGRESS, pointer, out, out]),
+                ("network_free", None, [pointer]),
+                ("chip_open", ctypes.c_int, [text, text, out, out]),
+                ("chip_free", None, [pointer]),
+                ("map", ctypes.c_int, [pointer, pointer, text, _PROGRESS, pointer, out, out]),
+                ("mapping_parts", ctypes.POINTER(ctypes.c_uint32), [pointer, count]),
+                ("mapping_places", ctypes.POINTER(ctypes.c_int32), [pointer, count]),
+                ("mapping_write", ctypes.c_int, [pointer, text, text, out]),
+                ("mapping_text", ctypes.c_int, [pointer, text, out, ctypes.POINTER(ctypes.c_size_t), out]),
+                ("mapping_free", None, [pointer])):
+            function = getattr(lib, "coremap_" + name)
+            function.restype, function.argtypes = result, arguments
         _library = lib
     return _library
 
@@ -45,22 +55,25 @@ def version() -> str:
     return _load().coremap_version().decode()
 
 
-def _raise(problem: ctypes.c_char_p) -> None:
-    told = json.loads((problem.value or b"{}").decode())
-    _load().coremap_free(problem)
-    raise CoremapError(told.get("code", "internal"), told.get("detail", ""), told.get("where", ""))
+def _call(name: str, *arguments: Any) -> None:
+    """Calls what can fail, with an error behind its arguments."""
+    lib, error = _load(), ctypes.c_void_p()
+    if getattr(lib, "coremap_" + name)(*arguments, ctypes.byref(error)) != 0:
+        told = [getattr(lib, "coremap_error_" + part)(error).decode() for part in ("code", "detail", "place")]
+        lib.coremap_error_free(error)
+        raise CoremapError(*told)
 
 
 class _Result:
-    """Owns a result of the library; its arrays are views that keep it alive."""
+    """Owns a mapping of the library; its arrays are views that keep it alive."""
 
     def __init__(self, handle: ctypes.c_void_p):
         self._handle = handle
         count = ctypes.c_uint64()
         lib = _load()
-        pointer = lib.coremap_parts(handle, ctypes.byref(count))
+        pointer = lib.coremap_mapping_parts(handle, ctypes.byref(count))
         self.part = self._view(pointer, (count.value,))
-        pointer = lib.coremap_places(handle, ctypes.byref(count))
+        pointer = lib.coremap_mapping_places(handle, ctypes.byref(count))
         self.xy = self._view(pointer, (count.value, 2))
 
     def _view(self, pointer: Any, shape: Any) -> np.ndarray:
@@ -72,28 +85,22 @@ class _Result:
         return view
 
     def write(self, what: str, path: str) -> None:
-        problem = ctypes.c_char_p()
-        if _load().coremap_write(self._handle, what.encode(), os.fsencode(path), ctypes.byref(problem)) != 0:
-            _raise(problem)
+        _call("mapping_write", self._handle, what.encode(), os.fsencode(path))
 
     def text(self, what: str) -> str:
-        with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
-            path = os.path.join(folder, "text")
-            self.write(what, path)
-            with open(path, encoding="utf-8") as file:
-                return file.read()
+        made, size = ctypes.c_void_p(), ctypes.c_size_t()
+        _call("mapping_text", self._handle, what.encode(), ctypes.byref(made), ctypes.byref(size))
+        try:
+            return ctypes.string_at(made, size.value).decode()
+        finally:
+            _load().coremap_text_free(made)
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
-            _load().coremap_result_free(self._handle)
+            _load().coremap_mapping_free(self._handle)
 
 
 def map_file(path: str, chip: str, format: Optional[str], occupancy: Any, options: Dict[str, Any], progress: Any) -> _Result:
-    request: Dict[str, Any] = {"chip": os.fspath(chip), "options": options}
-    if format is not None:
-        request["format"] = format
-    if occupancy is not None:
-        request["occupancy"] = os.fspath(occupancy)
     raised = []
 
     def told(_user: Any, phase: bytes, fraction: float) -> int:
@@ -105,12 +112,22 @@ def map_file(path: str, chip: str, format: Optional[str], occupancy: Any, option
             raised.append(error)
             return 1
 
-    handle, problem = ctypes.c_void_p(), ctypes.c_char_p()
-    failed = _load().coremap_map(os.fsencode(path), json.dumps(request).encode(), _PROGRESS(told), None, ctypes.byref(handle),
-                                 ctypes.byref(problem))
-    if failed and raised:
-        _load().coremap_free(problem)
-        raise raised[0]
-    if failed:
-        _raise(problem)
-    return _Result(handle)
+    lib, heard = _load(), _PROGRESS(told)
+    network, opened, mapping = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    taken = None
+    if occupancy is not None:
+        with open(occupancy, "rb") as file:
+            taken = file.read()
+    try:
+        _call("chip_open", os.fsencode(os.fspath(chip)), taken, ctypes.byref(opened))
+        reading = {} if format is None else {"format": format}
+        _call("network_read", os.fsencode(path), json.dumps(reading).encode(), heard, None, ctypes.byref(network))
+        _call("map", network, opened, json.dumps(options).encode(), heard, None, ctypes.byref(mapping))
+    except CoremapError:
+        if raised:
+            raise raised[0] from None
+        raise
+    finally:
+        lib.coremap_chip_free(opened)
+        lib.coremap_network_free(network)
+    return _Result(mapping)

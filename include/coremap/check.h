@@ -1,0 +1,23 @@
+/* coremap: verifying a mapping, with code that shares nothing with what makes mappings. */
+#ifndef COREMAP_CHECK_H
+#define COREMAP_CHECK_H
+
+#include <coremap/chip.h>
+#include <coremap/network.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Checks the mapping file at `path`: every neuron once, every core free and used once, every limit, every figure that the file
+ * states; with `certificate` (a path, or NULL) also all that it says. *report is a text, the caller's (coremap_text_free):
+ * {"legal": true or false, "violations": how many, "listed": [sentences]}. A mapping that breaks rules is no failure.
+ * O(synapses). Errors: bad-mapping (the file cannot be understood), not-found, cancelled, no-memory, io. */
+int coremap_check(const char *path, const char *certificate, const coremap_network *network, const coremap_chip *chip,
+                  coremap_progress progress, void *user, char **report, coremap_error **error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+/* coremap: chips, and which of their cores are taken or broken. */
+#ifndef COREMAP_CHIP_H
+#define COREMAP_CHIP_H
+
+#include <coremap/run.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct coremap_chip coremap_chip;
+
+/* Opens a preset by name ("loihi1"), or a chip file where the name has a '/' or ends in .json. `occupancy` is a JSON
+ * object: a state as the server prints it, or a change of an empty chip ({"occupy": [[x0, y0, x1, y1]], "broken":
+ * [[x, y]]}); NULL: all cores are free but the chip's dead ones. Errors: not-found (names the presets), bad-chip and
+ * bad-occupancy with the place as a JSON pointer, conflict, no-memory. */
+int coremap_chip_open(const char *name, const char *occupancy, coremap_chip **chip, coremap_error **error);
+
+/* The same from the text of a chip file. */
+int coremap_chip_parse(const char *json, const char *occupancy, coremap_chip **chip, coremap_error **error);
+
+/* Name number `index` of the presets, NULL after the last. */
+const char *coremap_chip_preset(uint32_t index);
+
+/* Cores along x and y over all dies; core (x, y) has number y * width + x. */
+uint32_t coremap_chip_width(const coremap_chip *chip);
+uint32_t coremap_chip_height(const coremap_chip *chip);
+uint32_t coremap_chip_free_cores(const coremap_chip *chip);
+
+/* The chip as the text of a chip file: the caller's (coremap_text_free). NULL when out of memory. */
+char *coremap_chip_json(const coremap_chip *chip);
+
+void coremap_chip_free(coremap_chip *chip); /* NULL is allowed */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,10 @@
+/* coremap: everything. */
+#ifndef COREMAP_COREMAP_H
+#define COREMAP_COREMAP_H
+
+#include <coremap/check.h>
+#include <coremap/compile.h>
+#include <coremap/map.h>
+#include <coremap/schedule.h>
+
+#endif

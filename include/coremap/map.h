@@ -1,0 +1,41 @@
+/* coremap: mapping a network on the free cores of a chip. */
+#ifndef COREMAP_MAP_H
+#define COREMAP_MAP_H
+
+#include <stddef.h>
+
+#include <coremap/chip.h>
+#include <coremap/network.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct coremap_mapping coremap_mapping;
+
+/* Maps a network. `options` is a JSON object (docs/options.md) or NULL: {"preset": "fast", "seed": 3, "threads": 2}; beside
+ * them "from", the path of an older mapping to start from. The mapping breaks no limit of any core; the same input,
+ * options and seed give the same bytes for any number of threads. Errors: bad-option, neuron-too-large, no-room,
+ * limit-broken, memory-limit, time-limit, cancelled, no-memory, disk-full, io. */
+int coremap_map(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
+                void *user, coremap_mapping **mapping, coremap_error **error);
+
+/* The part of each neuron [*neurons], and x, y of each part's core [2 * *parts]: they live as long as the mapping. O(1). */
+const uint32_t *coremap_mapping_parts(const coremap_mapping *mapping, uint64_t *neurons);
+const int32_t *coremap_mapping_places(const coremap_mapping *mapping, uint64_t *parts);
+
+/* What can be made of a mapping: "mapping" (all of it, as `coremap map -o` writes it), "summary" (without the bulk: chip,
+ * options, metrics), "certificate", "picture:svg:LAYER", "picture:png:LAYER", or a format of docs/exports.md ("sanafe",
+ * "booksim", "traffic", ...). The first writes it into a file, whole or not at all; the second gives *size bytes and a
+ * zero behind them: the caller's (coremap_text_free). Errors: bad-option (names what there is), conflict (the format
+ * cannot hold this mapping), no-memory, disk-full, io. */
+int coremap_mapping_write(const coremap_mapping *mapping, const char *what, const char *path, coremap_error **error);
+int coremap_mapping_text(const coremap_mapping *mapping, const char *what, char **text, size_t *size, coremap_error **error);
+
+void coremap_mapping_free(coremap_mapping *mapping); /* NULL is allowed */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,42 @@
+/* coremap: networks of neurons and synapses. */
+#ifndef COREMAP_NETWORK_H
+#define COREMAP_NETWORK_H
+
+#include <coremap/run.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct coremap_network coremap_network;
+
+/* Reads a network file of any supported format, recognised by content. `options` is a JSON object or NULL: "format"
+ * (a name, right whatever the bytes say), "columns", "zeros", and "rates", the path of a table of measured rates.
+ * O(synapses log(synapses per neuron)). Errors: bad-network, bad-option, too-large, not-found, io, memory. */
+int coremap_network_read(const char *path, const char *options, coremap_progress progress, void *user,
+                         coremap_network **network, coremap_error **error);
+
+/* A network from compressed sparse rows: neuron v has synapses to target[first[v]] .. target[first[v + 1] - 1], in any
+ * order; first[0] is 0. `weight` has one for each synapse, NULL: 1 each; repeated synapses are added up. All is copied.
+ * O(synapses log(synapses per neuron)). Errors: bad-network (offsets that descend, a target that is no neuron, a weight
+ * that is not finite, no neurons), too-large, no-memory. */
+int coremap_network_from_csr(uint32_t neurons, const uint64_t *first, const uint32_t *target, const double *weight,
+                             coremap_network **network, coremap_error **error);
+
+/* Writes the network; the format is what the name's ending says (.zip, .snn, .graph, .hgr, .mtx, .csv, .tsv). Errors:
+ * bad-option, disk-full, io. */
+int coremap_network_write(const coremap_network *network, const char *path, coremap_error **error);
+
+uint32_t coremap_network_neurons(const coremap_network *network);
+uint64_t coremap_network_synapses(const coremap_network *network);
+
+/* What the network calls a neuron, or NULL; lives as long as the network. */
+const char *coremap_network_name(const coremap_network *network, uint32_t neuron);
+
+void coremap_network_free(coremap_network *network); /* NULL is allowed */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
