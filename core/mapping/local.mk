@@ -22,11 +22,11 @@ libcoremap_a_SOURCES += \
   core/mapping/routes/minimise.h core/mapping/routes/minimise.c core/mapping/routes/minimise_ternary.c \
   core/mapping/simulate/simulate.h core/mapping/simulate/simulate.c core/mapping/simulate/internal.h \
   core/mapping/simulate/traffic.h core/mapping/simulate/traffic.c core/mapping/simulate/events.h core/mapping/simulate/events.c \
-  core/mapping/simulate/fabric.h core/mapping/simulate/fabric.c core/mapping/simulate/histogram.h core/mapping/simulate/histogram.c \
+  core/mapping/simulate/fabric.h core/mapping/simulate/fabric.c core/mapping/simulate/fabric_new.c core/mapping/simulate/ways.h core/mapping/simulate/ways.c core/mapping/simulate/histogram.h core/mapping/simulate/histogram.c \
   core/mapping/simulate/frames.h core/mapping/simulate/frames.c \
   core/mapping/simulate/request.h core/mapping/simulate/request.c \
   core/mapping/simulate/spikes.h core/mapping/simulate/spikes.c \
-  core/mapping/simulate/steps.c core/mapping/simulate/stream.c \
+  core/mapping/simulate/steps.c core/mapping/simulate/stream.c core/mapping/simulate/arrivals.h core/mapping/simulate/arrivals.c \
   core/mapping/check/beside.h core/mapping/check/beside.c core/mapping/check/certificate.h core/mapping/check/certificate.c core/mapping/check/bounds.c core/mapping/check/bounds_ways.h core/mapping/check/bounds_ways.c core/mapping/check/bounds_step.c \
   core/mapping/check/check.h core/mapping/check/check.c core/mapping/check/check_read.c core/mapping/check/check_facts.c core/mapping/check/check_measure.c core/mapping/check/check_step.c core/mapping/check/check_scenarios.c core/mapping/check/check_border.c core/mapping/check/check_places.c core/mapping/check/check_populations.c \
   core/mapping/check/again.h core/mapping/check/again.c \

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/mapping/metrics.h"
+#include "core/mapping/simulate/events.h"
 #include "core/mapping/simulate/simulate.h"
 
 static cm_error error;
@@ -96,6 +97,11 @@ START_TEST(saturation_is_where_the_link_is_full)
   json_t *report;
   cm_simulate_options options = {.saturation = true, .buffers = 16, .packets = 100000, .seed = 5};
   ck_ok(cm_packets_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &report, &error));
+  json_t *again; /* threads that try loads ahead of time change nothing */
+  run.threads = 3;
+  ck_ok(cm_packets_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &again, &error));
+  ck_assert(json_equal(report, again));
+  json_decref(again);
   double load = number(report, "saturation", "load");
   ck_assert_double_lt(load, number(report, "saturation", "fails_at"));
   size_t i;
@@ -182,6 +188,94 @@ START_TEST(hops_are_those_of_the_metrics)
 }
 END_TEST
 
+/* Without contention a step is step_ns, on every kind of interconnect: the simulator counts what each core does packet by
+ * packet, the metrics sum rates. */
+START_TEST(a_step_without_contention_is_the_formula)
+{
+  static const char *const kinds[] = {"", ", \"torus\": [true, true]", ", \"routing\": \"yx\", \"cores_per_router\": [2, 1]",
+                                      ", \"interconnect\": {\"kind\": \"grid\"}",
+                                      ", \"torus\": [true, true], \"interconnect\": {\"kind\": \"hexagonal\"}",
+                                      ", \"interconnect\": {\"kind\": \"tree\", \"levels\": [{\"block\": [2, 2]}, {\"block\": [2, 2]}]}",
+                                      ", \"interconnect\": {\"kind\": \"all-to-all\"}",
+                                      (", \"interconnect\": {\"kind\": \"graph\", \"links\": [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 6], "
+                                       "[6, 7], [7, 8], [8, 9], [9, 10], [10, 11], [11, 12], [12, 13], [13, 14], [14, 15], [15, 0], [3, 11]]}")};
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i + 1, 12, 0);
+  char text[900];
+  (void)snprintf(text, sizeof text,
+                 "{\"name\": \"c\", \"cores\": [4, 4], \"latency_ns\": {\"router\": 2, \"link\": 4}%s, \"costs\": {%s\"packet_sent\": "
+                 "{\"ns\": 5}, \"packet_received\": {\"ns\": 16}, \"synapse\": {\"ns\": 3}, \"neuron\": {\"ns\": 10}, \"spike\": {\"ns\": 30}, "
+                 "\"barrier\": {\"ns\": [[1, 100], [2, 200]]}}}",
+                 kinds[_i / 2], _i % 2 ? "\"side_by_side\": false, " : "");
+  cm_chip *chip = chip_of(text);
+  cm_topology t = network_directed(&random, 60, 50);
+  for (uint32_t e = 0; e < t.net_count; e++)
+    t.net_weight[e] = t.weight_scale * below(&random, 3);
+  uint32_t part[60], core[16];
+  cm_random_permutation(&random, core, 16);
+  for (uint32_t v = 0; v < 60; v++)
+    part[v] = v < 10 ? v : below(&random, 10);
+  cm_metrics m;
+  cm_metrics_detail d;
+  json_t *report;
+  cm_simulate_options options = cm_simulate_defaults;
+  ck_ok(cm_metrics_compute(&t, chip, part, 10, core, &run, &m, &d, &error));
+  ck_ok(cm_packets_simulate(&t, chip, part, 10, core, &options, &run, &report, &error));
+  ck_assert_double_eq_tol(number(report, "steps", "contention_free_ns_mean"), m.core_ns_max + m.barrier_ns, 1e-6);
+  ck_assert_double_ge(number(report, "steps", "step_ns_mean"), m.core_ns_max + m.barrier_ns - 1e-6);
+  json_decref(report);
+  cm_metrics_detail_free(&d);
+  network_free(&t);
+  cm_chip_free(chip);
+}
+END_TEST
+
+/* Events come in the order of their times, equal ones in the order in which they were put in, however dense they are: by
+ * looking for the least of all. */
+START_TEST(events_come_in_order)
+{
+  enum { MOST = 400, ROUNDS = 60000 };
+  static const uint64_t spans[] = {1, 50, 4000, 1000000, UINT64_C(1) << 40};
+  uint64_t ps[MOST], number[MOST], numbered = 0, now = 0;
+  uint32_t count = 0;
+  cm_random random;
+  cm_events events;
+  cm_random_init(&random, 3, 13, 0);
+  ck_ok(cm_events_new(run.memory, &events, &error));
+  uint32_t lanes[] = {cm_events_lane(&events, 40), cm_events_lane(&events, 7000), cm_events_lane(&events, 40)};
+  ck_assert_uint_eq(lanes[0], lanes[2]);
+  for (uint32_t round = 0; round < ROUNDS || count > 0; round++) {
+    uint64_t span = spans[round / (ROUNDS / 10) % 5];
+    if (round < ROUNDS && count < MOST && (count == 0 || cm_random_unit(&random) < 0.505)) {
+      uint32_t lane = below(&random, 4);
+      number[count] = numbered;
+      if (lane < 2) {
+        ps[count] = now + (lane == 0 ? 40 : 7000);
+        ck_ok(cm_events_put_behind(&events, lanes[lane], now, (uint32_t)numbered++, 0, &error));
+      } else {
+        ps[count] = now + cm_random_below(&random, span);
+        ck_ok(cm_events_put(&events, ps[count], CM_EVENT_FREE, (uint32_t)numbered++, 0, &error));
+      }
+      count++;
+      continue;
+    }
+    uint32_t least = 0;
+    for (uint32_t i = 1; i < count; i++)
+      if (ps[i] < ps[least] || (ps[i] == ps[least] && number[i] < number[least]))
+        least = i;
+    ck_assert_uint_eq(events.count, count);
+    cm_timed_event event;
+    cm_events_take(&events, &event);
+    ck_assert_uint_eq(event.ps, ps[least]);
+    ck_assert_uint_eq(event.where, number[least]);
+    now = ps[least];
+    ps[least] = ps[--count];
+    number[least] = number[count];
+  }
+  cm_events_free(&events);
+}
+END_TEST
+
 START_TEST(undirected_networks_are_refused)
 {
   pair p;
@@ -206,6 +300,8 @@ int main(void)
   tcase_add_loop_test(tests, one_link_is_a_queue_with_fixed_service, 0, 3);
   tcase_add_figures_test(tests, saturation_is_where_the_link_is_full);
   tcase_add_loop_test(tests, hops_are_those_of_the_metrics, 0, 12);
+  tcase_add_loop_test(tests, a_step_without_contention_is_the_formula, 0, 16);
+  tcase_add_test(tests, events_come_in_order);
   tcase_add_test(tests, undirected_networks_are_refused);
   suite_add_tcase(suite, tests);
   return test_main(suite);

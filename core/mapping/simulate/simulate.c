@@ -185,17 +185,24 @@ static cm_status find_bracket(simulation *s, double *low, double *high, json_t *
     packets += cm_traffic_rate(s->traffic, e) * (double)(s->traffic->net_first[e + 1] - s->traffic->net_first[e]);
   *low = 0;
   *high = packets > 0 ? s->traffic->parts / packets / 1000 : 1;
-  for (int i = 0; i < DOUBLINGS; i++) {
-    s->load[0] = *high;
-    if (run_stream(s, 0, error) != CM_OK)
-      return error->status;
-    bool saturated = s->stream[0].saturated;
-    tell_load(&s->stream[0], curve);
-    free_stream(&s->stream[0]);
-    if (saturated)
-      return CM_OK;
-    *low = *high;
-    *high *= 2;
+  /* Idle threads try the next loads ahead of time; what is past the first that saturates is not looked at. */
+  uint32_t ahead = s->run->threads < 1 ? 1 : s->run->threads > PROBES ? PROBES : s->run->threads;
+  for (uint32_t tried = 0; tried < DOUBLINGS; tried += ahead) {
+    bool saturated = false;
+    for (uint32_t i = 0; i < ahead; i++)
+      s->load[i] = ldexp(*high, (int)i);
+    cm_status status = cm_parallel(s->run, ahead, run_stream, s, error);
+    for (uint32_t i = 0; i < ahead; i++) {
+      if (status == CM_OK && !saturated) {
+        saturated = s->stream[i].saturated;
+        tell_load(&s->stream[i], curve);
+        *low = saturated ? *low : *high;
+        *high = saturated ? *high : 2 * *high;
+      }
+      free_stream(&s->stream[i]);
+    }
+    if (status != CM_OK || saturated)
+      return status;
   }
   return CM_OK;
 }

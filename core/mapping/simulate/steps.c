@@ -36,8 +36,9 @@ static cm_status schedule_next(step *s, uint32_t core, cm_error *error)
 static cm_status on_inject(void *user, uint32_t core, cm_error *error)
 {
   step *s = user;
-  const planned *p = &s->plan[s->next[s->fabric.traffic->part_on[core]]++];
-  if (cm_fabric_inject(&s->fabric, core, p->kind, error) != CM_OK)
+  const cm_traffic *t = s->fabric.traffic;
+  const planned *p = &s->plan[s->next[t->part_on[core]]++];
+  if (cm_fabric_inject(&s->fabric, core, p->kind, &t->target[t->first[p->kind]], error) != CM_OK)
     return error->status;
   return schedule_next(s, core, error);
 }
@@ -109,7 +110,7 @@ static cm_status plan(step *s, const cm_traffic *t, uint64_t seed, uint32_t numb
     s->free_ns = ns > s->free_ns ? ns : s->free_ns;
     *sent_ns = ends[p] > *sent_ns ? ends[p] : *sent_ns;
     if (!t->chip->costs.side_by_side)
-      s->fabric.process_from[t->core[p]] = cm_ps(ends[p]);
+      s->fabric.core[t->core[p]].process_from = cm_ps(ends[p]);
     status = schedule_next(s, t->core[p], error);
   }
   cm_free(received);
@@ -146,16 +147,15 @@ static void conclude(step *s, double sent_ns, cm_step_outcome *o)
   cm_fabric *f = &s->fabric;
   o->ns = sent_ns;
   for (uint32_t core = 0; core < f->cores; core++)
-    o->ns = (double)f->core_end[core] / 1000 > o->ns ? (double)f->core_end[core] / 1000 : o->ns;
+    o->ns = (double)f->core[core].end / 1000 > o->ns ? (double)f->core[core].end / 1000 : o->ns;
   o->free_ns = s->free_ns;
   o->packets = f->delivered;
   o->hops = f->hops;
   o->stuck = f->under_way;
   o->latency = s->latency;
-  o->carried = f->carried;
+  o->carried = cm_fabric_take_carried(f);
   o->frames = f->frames;
   s->latency = NULL;
-  f->carried = NULL;
   f->frames = (cm_frames){0};
 }
 
@@ -172,7 +172,7 @@ cm_status cm_simulate_step(const cm_traffic *t, const cm_simulate_options *optio
   if (status == CM_OK)
     status = plan(&s, t, options->seed, number, &sent_ns, error);
   if (status == CM_OK)
-    status = cm_fabric_run(&s.fabric, NULL, error);
+    status = cm_fabric_run(&s.fabric, error);
   if (status == CM_OK)
     conclude(&s, sent_ns, outcome);
   step_free(&s);

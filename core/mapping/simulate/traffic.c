@@ -33,18 +33,17 @@ static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, 
 }
 
 /* Packets out of nets and their targets. */
-static cm_status cut_packets(cm_traffic *t, const uint64_t *target_first, bool multicast, cm_memory *memory,
-                             cm_error *error)
+static cm_status cut_packets(cm_traffic *t, const uint64_t *target_first, cm_memory *memory, cm_error *error)
 {
   uint32_t nets = t->topology->net_count;
-  t->packet_count = multicast ? nets : target_first[nets];
+  t->packet_count = t->multicast ? nets : target_first[nets];
   if (CM_NEW(memory, t->first, t->packet_count + 1, error) != CM_OK ||
       CM_NEW(memory, t->net_first, (size_t)nets + 1, error) != CM_OK)
     return error->status;
   for (uint32_t e = 0; e <= nets; e++)
-    t->net_first[e] = multicast ? e : target_first[e];
+    t->net_first[e] = t->multicast ? e : target_first[e];
   for (uint64_t f = 0; f <= t->packet_count; f++)
-    t->first[f] = multicast ? target_first[f] : f;
+    t->first[f] = t->multicast ? target_first[f] : f;
   return CM_OK;
 }
 
@@ -74,7 +73,7 @@ static cm_status list_members(cm_traffic *t, const uint32_t *part, cm_memory *me
 cm_status cm_traffic_new(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t parts,
                          const uint32_t *core, bool multicast, cm_run *run, cm_traffic *traffic, cm_error *error)
 {
-  cm_traffic t = {.topology = topology, .chip = chip, .parts = parts, .core = core};
+  cm_traffic t = {.topology = topology, .chip = chip, .parts = parts, .multicast = multicast, .core = core};
   cm_memory *memory = run->memory;
   uint64_t *target_first = NULL, longest = 0, count = 0, room = 0;
   uint32_t *scratch = NULL;
@@ -91,7 +90,7 @@ cm_status cm_traffic_new(const cm_topology *topology, const cm_chip *chip, const
       status = cm_run_check(run, error);
   }
   if (status == CM_OK)
-    status = cut_packets(&t, target_first, multicast, memory, error);
+    status = cut_packets(&t, target_first, memory, error);
   if (status == CM_OK)
     status = list_members(&t, part, memory, error);
   cm_free(target_first);

@@ -17,6 +17,7 @@ typedef struct cm_traffic {
   const cm_topology *topology;
   const cm_chip *chip;
   uint32_t parts;
+  bool multicast;          /* a packet a net; else a packet a target: first[f] is f */
   const uint32_t *core;    /* [parts] */
   uint64_t packet_count;   /* kinds of packets */
   uint64_t *first;         /* [packet_count + 1] */
