@@ -121,6 +121,9 @@ void cli_shape_set(json_t *options, const char *value);
 /* The number of that name in a report; 0: none. */
 double cli_number(const json_t *report, const char *name);
 
+/* The text of that name in an object; "": none. */
+const char *cli_text(const json_t *object, const char *name);
+
 /* Prints the table of operators as Markdown: that of docs/operators.md. */
 void cli_show_operators(void);
 

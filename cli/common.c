@@ -256,6 +256,12 @@ void cli_shape_set(json_t *options, const char *value)
   (void)json_object_set_new(options, "shape", all);
 }
 
+const char *cli_text(const json_t *object, const char *name)
+{
+  const char *text = json_string_value(json_object_get(object, name));
+  return text != NULL ? text : "";
+}
+
 double cli_number(const json_t *report, const char *name)
 {
   return json_number_value(json_object_get(report, name));

@@ -19,12 +19,6 @@ static cm_status check_name(const char *name, cm_error *error)
                  CLI_CONTEXT_NAME_MAX - 1);
 }
 
-static const char *text_of(const json_t *object, const char *name)
-{
-  const char *text = json_string_value(json_object_get(object, name));
-  return text != NULL ? text : "";
-}
-
 /* The file with both members there; the caller decrefs. */
 static cm_status read_file(json_t **all, cm_error *error)
 {
@@ -45,12 +39,12 @@ cm_status cli_context_find(const char *name, cli_context *context, cm_error *err
   if (read_file(&all, error) != CM_OK)
     return error->status == CM_NOT_FOUND && wanted == NULL ? CM_OK : error->status;
   if (wanted == NULL)
-    wanted = text_of(all, "current");
+    wanted = cli_text(all, "current");
   const json_t *found = json_object_get(json_object_get(all, "contexts"), wanted);
   if (found != NULL) {
     (void)snprintf(context->name, sizeof context->name, "%s", wanted);
-    (void)snprintf(context->url, sizeof context->url, "%s", text_of(found, "server"));
-    (void)snprintf(context->token, sizeof context->token, "%s", text_of(found, "token"));
+    (void)snprintf(context->url, sizeof context->url, "%s", cli_text(found, "server"));
+    (void)snprintf(context->token, sizeof context->token, "%s", cli_text(found, "token"));
   } else if (wanted[0] != '\0')
     (void)cm_fail(error, CM_NOT_FOUND, "there is no context \"%.64s\"; coremap context lists them, coremap login --context makes one",
                   wanted);
@@ -78,7 +72,7 @@ cm_status cli_context_forget(const char *name, bool *known, cm_error *error)
   if (read_file(&all, error) != CM_OK)
     return error->status;
   *known = json_object_del(json_object_get(all, "contexts"), name) == 0;
-  if (strcmp(text_of(all, "current"), name) == 0)
+  if (strcmp(cli_text(all, "current"), name) == 0)
     (void)json_object_del(all, "current");
   cm_status status = *known ? cli_kept_write(kept, all, error) : CM_OK;
   json_decref(all);
@@ -97,16 +91,16 @@ static const cli_flag flags[] = {
 
 static void print(const json_t *all, bool json)
 {
-  const char *name, *current = text_of(all, "current");
+  const char *name, *current = cli_text(all, "current");
   json_t *one, *list = json_array();
   json_object_foreach(json_object_get(all, "contexts"), name, one)
   {
     bool is = strcmp(name, current) == 0, token = json_object_get(one, "token") != NULL;
     if (json)
-      (void)json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:b}", "name", name, "server", text_of(one, "server"),
+      (void)json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:b}", "name", name, "server", cli_text(one, "server"),
                                                   "current", is, "token", token));
     else
-      printf("%c %-16s %s%s\n", is ? '*' : ' ', name, text_of(one, "server"), token ? "" : "  (no token)");
+      printf("%c %-16s %s%s\n", is ? '*' : ' ', name, cli_text(one, "server"), token ? "" : "  (no token)");
   }
   if (json) {
     json_t *told = json_pack("{s:O}", "contexts", list);

@@ -39,23 +39,6 @@ static int parse(const cli_command *command, int argc, char **argv, bool ids, ar
   return -1;
 }
 
-typedef int (*step)(cli_server *server, const arguments *a, cm_error *error);
-
-/* Takes a step that gives the exit status, or -1 with an error. */
-static int on_server(const arguments *a, step take)
-{
-  cm_error error;
-  cli_run cli;
-  cli_server *server = NULL;
-  cli_run_begin(&cli, true);
-  int status = cli_server_open(&a->where, cli.run.cancel, &server, &error) == CM_OK ? take(server, a, &error) : -1;
-  cli_run_end(&cli);
-  cli_server_close(server);
-  if (status < 0)
-    return cli_fail(&error);
-  return fflush(stdout) == 0 ? status : EXIT_REFUSED;
-}
-
 static cm_status ask(cli_server *server, const char *method, const char *path, const char *user, json_t **json, cm_error *error)
 {
   char whole[200], *escaped = user != NULL ? cli_url_segment(server, user) : NULL;
@@ -85,8 +68,10 @@ static json_t *figure(const char *quota, const json_t *value)
   return json_sprintf("%.3g%s", number, units[unit]);
 }
 
-static int quota_step(cli_server *server, const arguments *a, cm_error *error)
+static int quota_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)
 {
+  const arguments *a = given;
+  (void)cli;
   static const cli_column columns[] = {{"QUOTA", "quota", 0}, {"USE", "use", 0}, {"LIMIT", "limit", 0}, {"FULL", "full", 0},
                                        {"GROUP'S USE", "group_use", 0}, {"ITS LIMIT", "group_limit", 0}};
   json_t *told, *rows = json_array();
@@ -124,13 +109,15 @@ static int quota(int argc, char **argv)
 {
   arguments a = {.where.quiet = true};
   int status = parse(&cli_command_quota, argc, argv, false, &a);
-  return status < 0 ? on_server(&a, quota_step) : status;
+  return status < 0 ? cli_on_server(&a.where, quota_step, &a) : status;
 }
 
 /* ---- the bin ---- */
 
-static int bin_step(cli_server *server, const arguments *a, cm_error *error)
+static int bin_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)
 {
+  const arguments *a = given;
+  (void)cli;
   static const cli_column columns[] = {{"ID", "id", 0}, {"KIND", "kind", 0}, {"NAME", "name", 30}, {"USER", "user", 16}, {"BYTES", "bytes", 0},
                                        {"DELETED", "deleted", 19}, {"UNTIL", "until", 19}};
   json_t *told;
@@ -148,11 +135,13 @@ static int bin(int argc, char **argv)
 {
   arguments a = {.where.quiet = true};
   int status = parse(&cli_command_bin, argc, argv, false, &a);
-  return status < 0 ? on_server(&a, bin_step) : status;
+  return status < 0 ? cli_on_server(&a.where, bin_step, &a) : status;
 }
 
-static int restore_step(cli_server *server, const arguments *a, cm_error *error)
+static int restore_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)
 {
+  const arguments *a = given;
+  (void)cli;
   json_t *list = json_array();
   int status = EXIT_DONE;
   for (int i = 0; i < a->count && status == EXIT_DONE; i++) {
@@ -179,7 +168,7 @@ static int restore(int argc, char **argv)
 {
   arguments a = {.where.quiet = true};
   int status = parse(&cli_command_restore, argc, argv, true, &a);
-  return status < 0 ? on_server(&a, restore_step) : status;
+  return status < 0 ? cli_on_server(&a.where, restore_step, &a) : status;
 }
 
 /* ---- pins ---- */
@@ -214,13 +203,17 @@ static int pin_all(cli_server *server, const arguments *a, const char *method, c
   return EXIT_DONE;
 }
 
-static int pin_step(cli_server *server, const arguments *a, cm_error *error)
+static int pin_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)
 {
+  const arguments *a = given;
+  (void)cli;
   return pin_all(server, a, "PUT", error);
 }
 
-static int unpin_step(cli_server *server, const arguments *a, cm_error *error)
+static int unpin_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)
 {
+  const arguments *a = given;
+  (void)cli;
   return pin_all(server, a, "DELETE", error);
 }
 
@@ -228,14 +221,14 @@ static int pin(int argc, char **argv)
 {
   arguments a = {.where.quiet = true};
   int status = parse(&cli_command_pin, argc, argv, true, &a);
-  return status < 0 ? on_server(&a, pin_step) : status;
+  return status < 0 ? cli_on_server(&a.where, pin_step, &a) : status;
 }
 
 static int unpin(int argc, char **argv)
 {
   arguments a = {.where.quiet = true};
   int status = parse(&cli_command_unpin, argc, argv, true, &a);
-  return status < 0 ? on_server(&a, unpin_step) : status;
+  return status < 0 ? cli_on_server(&a.where, unpin_step, &a) : status;
 }
 
 const cli_command cli_command_quota = {

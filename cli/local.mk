@@ -7,6 +7,7 @@ coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/command.h cli/context.h 
   cli/context.c \
   cli/convert.c \
   cli/cores.c \
+  cli/download.c \
   cli/export.c \
   cli/files.c \
   cli/generate.c \
@@ -14,22 +15,24 @@ coremap_SOURCES = core/base/blas_single.c cli/cli.h cli/command.h cli/context.h 
   cli/job.c \
   cli/keep.c \
   cli/lists.c \
+  cli/log.c \
   cli/login.c \
   cli/token.h cli/token.c \
   cli/main.c \
   cli/manual.h cli/manual.c \
   cli/map.c cli/mapped.c \
   cli/partition.c \
+  cli/remap.c \
   cli/remote.c \
+  cli/remove.c \
   cli/run.c \
   cli/schedule.c \
   cli/simulate.c \
   cli/table.c \
-  cli/things.c \
   cli/tile.c \
   cli/upload.c \
   cli/show.c cli/operators.c \
   cli/submit.c \
-  cli/train.c
+  cli/train.c cli/training_set.h cli/training_set.c
 coremap_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'
 coremap_LDADD = $(CORE_LIBS) $(CURL_LIBS)

@@ -5,12 +5,6 @@
 
 #include "cli/cli.h"
 
-static const char *text_of(const json_t *object, const char *name)
-{
-  const char *text = json_string_value(json_object_get(object, name));
-  return text != NULL ? text : "";
-}
-
 /* ---- pages ---- */
 
 /* Text as roff shows it: backslashes, dashes, what a line must not begin with, and lists that may go on in the next line. */
@@ -48,15 +42,15 @@ static void put_flags(FILE *out, const json_t *flags)
   {
     fputs(".TP\n\\fB", out);
     put_roff(out, "--");
-    put_roff(out, text_of(flag, "name"));
+    put_roff(out, cli_text(flag, "name"));
     fputs("\\fR", out);
-    if (text_of(flag, "value")[0] != '\0') {
+    if (cli_text(flag, "value")[0] != '\0') {
       fputs(" \\fI", out);
-      put_roff(out, text_of(flag, "value"));
+      put_roff(out, cli_text(flag, "value"));
       fputs("\\fR", out);
     }
     fputc('\n', out);
-    put_roff(out, text_of(flag, "about"));
+    put_roff(out, cli_text(flag, "about"));
     fputc('\n', out);
   }
 }
@@ -65,17 +59,17 @@ static void put_command(FILE *out, const json_t *command)
 {
   size_t i;
   json_t *usage;
-  put_title(out, "coremap", text_of(command, "name"));
-  put_roff(out, text_of(command, "what"));
+  put_title(out, "coremap", cli_text(command, "name"));
+  put_roff(out, cli_text(command, "what"));
   fputs("\n.SH SYNOPSIS\n", out);
   json_array_foreach(json_object_get(command, "usage"), i, usage)
   {
-    fprintf(out, "%s\\fBcoremap %s\\fR ", i > 0 ? ".br\n" : "", text_of(command, "name"));
+    fprintf(out, "%s\\fBcoremap %s\\fR ", i > 0 ? ".br\n" : "", cli_text(command, "name"));
     put_roff(out, json_string_value(usage));
     fputc('\n', out);
   }
   fputs(".SH DESCRIPTION\n", out);
-  put_roff(out, text_of(command, "about"));
+  put_roff(out, cli_text(command, "about"));
   fputc('\n', out);
   put_flags(out, json_object_get(command, "flags"));
   fputs(".SH \"EXIT STATUS\"\n0 done, 1 refused or illegal, 2 bad usage or input.\n.SH \"SEE ALSO\"\n.BR coremap (1)\n", out);
@@ -147,13 +141,13 @@ static void bash(FILE *out, json_t *const *commands)
   fputs("\"\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n  case ${COMP_WORDS[1]}$prev in\n", out);
   for (i = 0; i < cli_command_count; i++)
     json_array_foreach(json_object_get(commands[i], "flags"), k, flag)
-      if (read_words(text_of(flag, "value"), words, sizeof words))
-        fprintf(out, "    %s--%s) words=\"%s\" ;;\n", cli_commands[i]->name, text_of(flag, "name"), words);
+      if (read_words(cli_text(flag, "value"), words, sizeof words))
+        fprintf(out, "    %s--%s) words=\"%s\" ;;\n", cli_commands[i]->name, cli_text(flag, "name"), words);
   fputs("  esac\n  if [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return; fi\n  COMPREPLY=()\n"
         "  [ \"${cur#-}\" != \"$cur\" ] || return 0\n  case ${COMP_WORDS[1]} in\n", out);
   for (i = 0; i < cli_command_count; i++) {
     fprintf(out, "    %s) words=\"--help", cli_commands[i]->name);
-    json_array_foreach(json_object_get(commands[i], "flags"), k, flag) fprintf(out, " --%s", text_of(flag, "name"));
+    json_array_foreach(json_object_get(commands[i], "flags"), k, flag) fprintf(out, " --%s", cli_text(flag, "name"));
     fputs("\" ;;\n", out);
   }
   fputs("  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -o default -F _coremap coremap\n", out);
@@ -176,12 +170,12 @@ static void zsh(FILE *out, json_t *const *commands)
     fprintf(out, "    %s) _arguments", cli_commands[i]->name);
     json_array_foreach(json_object_get(commands[i], "flags"), k, flag)
     {
-      fprintf(out, " \\\n      '--%s[", text_of(flag, "name"));
-      put_plain(out, text_of(flag, "about"));
+      fprintf(out, " \\\n      '--%s[", cli_text(flag, "name"));
+      put_plain(out, cli_text(flag, "about"));
       fputc(']', out);
-      if (read_words(text_of(flag, "value"), words, sizeof words))
+      if (read_words(cli_text(flag, "value"), words, sizeof words))
         fprintf(out, ":value:(%s)", words);
-      else if (text_of(flag, "value")[0] != '\0')
+      else if (cli_text(flag, "value")[0] != '\0')
         fputs(":value:_files", out);
       fputc('\'', out);
     }
@@ -202,13 +196,13 @@ static void fish(FILE *out, json_t *const *commands)
     fputs("'\n", out);
     json_array_foreach(json_object_get(commands[i], "flags"), k, flag)
     {
-      fprintf(out, "complete -c coremap -n '__fish_seen_subcommand_from %s' -l %s", cli_commands[i]->name, text_of(flag, "name"));
-      if (read_words(text_of(flag, "value"), words, sizeof words))
+      fprintf(out, "complete -c coremap -n '__fish_seen_subcommand_from %s' -l %s", cli_commands[i]->name, cli_text(flag, "name"));
+      if (read_words(cli_text(flag, "value"), words, sizeof words))
         fprintf(out, " -x -a '%s'", words);
-      else if (text_of(flag, "value")[0] != '\0')
+      else if (cli_text(flag, "value")[0] != '\0')
         fputs(" -r", out);
       fputs(" -d '", out);
-      put_plain(out, text_of(flag, "about"));
+      put_plain(out, cli_text(flag, "about"));
       fputs("'\n", out);
     }
   }

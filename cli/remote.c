@@ -40,10 +40,25 @@ static int parse(const cli_command *command, int argc, char **argv, arguments *a
   return cli_is_id(a->id) ? -1 : cli_usage(command->name, "\"%s\" is no id", a->id);
 }
 
-static const char *text_of(const json_t *object, const char *name)
+int cli_on_server(const cli_where *where, cli_step take, const void *given)
 {
-  const char *text = json_string_value(json_object_get(object, name));
-  return text != NULL ? text : "";
+  cm_error error;
+  cli_run cli;
+  cli_server *server = NULL;
+  cli_run_begin(&cli, where->quiet);
+  int status = cli_server_open(where, cli.run.cancel, &server, &error) == CM_OK ? take(server, &cli, given, &error) : -1;
+  cli_run_end(&cli);
+  cli_server_close(server);
+  if (status < 0)
+    return cli_fail(&error);
+  return fflush(stdout) == 0 ? status : EXIT_REFUSED;
+}
+
+cm_status cli_ask(cli_server *server, const char *method, const char *path, const char *known, cli_reply *reply, cm_error *error)
+{
+  const cli_request request = {.method = method, .path = path, .known = known};
+  *reply = (cli_reply){0};
+  return cli_server_ask(server, &request, reply, error);
 }
 
 static cm_status ask(cli_server *server, const char *method, const char *kind, const char *id, const char *after,
@@ -76,7 +91,7 @@ static int on_server(const arguments *a, server_step step, json_t **reply)
 
 static bool has_ended(const json_t *job)
 {
-  const char *state = text_of(job, "state");
+  const char *state = cli_text(job, "state");
   return strcmp(state, "queued") != 0 && strcmp(state, "running") != 0;
 }
 
@@ -84,8 +99,8 @@ static bool has_ended(const json_t *job)
 static cm_status show_phase(cli_run *cli, const json_t *job, cm_error *error)
 {
   const json_t *progress = json_object_get(job, "progress");
-  const char *phase = text_of(progress, "phase");
-  if (strcmp(text_of(job, "state"), "running") != 0 || phase[0] == '\0')
+  const char *phase = cli_text(progress, "phase");
+  if (strcmp(cli_text(job, "state"), "running") != 0 || phase[0] == '\0')
     return cm_run_check(&cli->run, error);
   if (strcmp(cli->phase, phase) != 0)
     cm_run_phase(&cli->run, phase);
@@ -99,7 +114,7 @@ cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t
 {
   char id[80], etag[sizeof((cli_reply *)0)->etag];
   (void)snprintf(etag, sizeof etag, "%s", known);
-  (void)snprintf(id, sizeof id, "%s", text_of(*job, "id"));
+  (void)snprintf(id, sizeof id, "%s", cli_text(*job, "id"));
   while (!has_ended(*job)) {
     cli_reply reply = {0};
     if (show_phase(cli, *job, error) != CM_OK ||
@@ -121,16 +136,16 @@ cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t
 
 int cli_print_job(const json_t *job, bool json, bool ended)
 {
-  const char *state = text_of(job, "state"), *mapping = text_of(job, "mapping"), *program = text_of(job, "program");
+  const char *state = cli_text(job, "state"), *mapping = cli_text(job, "mapping"), *program = cli_text(job, "program");
   if (json)
     cli_print_json(job);
   else if (!ended)
-    puts(text_of(job, "id"));
+    puts(cli_text(job, "id"));
   else if (strcmp(state, "done") == 0)
     printf("%s %s\n", mapping[0] != '\0' ? "mapping" : "program", mapping[0] != '\0' ? mapping : program);
   if (ended && strcmp(state, "done") != 0) {
-    const char *why = text_of(json_object_get(job, "problem"), "detail");
-    fprintf(stderr, "coremap: job %s %s%s%s\n", text_of(job, "id"),
+    const char *why = cli_text(json_object_get(job, "problem"), "detail");
+    fprintf(stderr, "coremap: job %s %s%s%s\n", cli_text(job, "id"),
             strcmp(state, "failed") == 0 ? "failed" : "was cancelled", why[0] != '\0' ? ": " : "", why);
     return EXIT_REFUSED;
   }
@@ -186,9 +201,9 @@ static cm_status find(cli_server *server, const arguments *a, found *f, cm_error
   (void)snprintf(f->id, sizeof f->id, "%s", a->id);
   if (strcmp(f->kind, "jobs") != 0 || a->view == NULL || strcmp(a->view, "log") == 0)
     return CM_OK;
-  const char *mapping = text_of(f->about, "mapping"), *program = text_of(f->about, "program");
+  const char *mapping = cli_text(f->about, "mapping"), *program = cli_text(f->about, "program");
   if (mapping[0] == '\0' && program[0] == '\0') {
-    status = cm_fail(error, CM_CONFLICT, "job %s is %s and has made nothing (yet)", a->id, text_of(f->about, "state"));
+    status = cm_fail(error, CM_CONFLICT, "job %s is %s and has made nothing (yet)", a->id, cli_text(f->about, "state"));
     json_decref(f->about);
     return status;
   }
@@ -261,7 +276,7 @@ static int cancel_command(int argc, char **argv)
   if (a.where.json)
     cli_print_json(job);
   else
-    printf("job %s is %s%s\n", a.id, text_of(job, "state"), has_ended(job) ? "" : " and will stop");
+    printf("job %s is %s%s\n", a.id, cli_text(job, "state"), has_ended(job) ? "" : " and will stop");
   json_decref(job);
   return EXIT_DONE;
 }

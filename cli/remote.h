@@ -12,6 +12,15 @@ cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t
  * cancelled is refused, with one line that says why. */
 int cli_print_job(const json_t *job, bool json, bool ended);
 
+/* What a command does with the server that its line names: gives the exit status, or -1 with an error. */
+typedef int (*cli_step)(cli_server *server, cli_run *cli, const void *given, cm_error *error);
+
+/* Opens that server, takes the step and closes it; prints its error. Returns the exit status. */
+int cli_on_server(const cli_where *where, cli_step take, const void *given);
+
+/* A request without a body; `known`: an ETag, or NULL. reply->json is the caller's. Errors as cli_server_ask. */
+cm_status cli_ask(cli_server *server, const char *method, const char *path, const char *known, cli_reply *reply, cm_error *error);
+
 /* True when the text can be an id: letters and digits. */
 bool cli_is_id(const char *text);
 

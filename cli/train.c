@@ -1,12 +1,11 @@
 /* coremap train: a policy for mapper `learned` from a set of graphs (docs/learned-mapper.md). */
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/training_set.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/learning/pilot/pilot.h"
@@ -40,7 +39,7 @@ static const cli_flag flags[] = {
   CLI_QUIET_FLAG,
   {0}};
 
-enum { EXAMPLES_MAX = 20000, CHIPS_MAX = 32, CURVES_MAX = 2, NAMES_MAX = 1000 };
+enum { CURVES_MAX = 2 };
 
 typedef struct arguments {
   const char *graphs, *chips, *from, *checkpoint, *output, *curve[CURVES_MAX];
@@ -141,155 +140,6 @@ static int parse(int argc, char **argv, arguments *a)
   return -1;
 }
 
-/* ---- the training set ---- */
-
-typedef struct session {
-  const arguments *arguments;
-  cli_run cli;
-  cm_chip *chip[CHIPS_MAX];
-  uint32_t chips;
-  cm_example **example; /* [EXAMPLES_MAX] */
-  uint32_t examples;
-} session;
-
-/* How a chip is filled for example number k of it: wholly, or with a part of its cores taken. */
-static uint32_t nodes_for(const cm_chip *chip, uint32_t k, double *taken)
-{
-  static const double fill[] = {1, 0.8, 0.9, 0.7};
-  *taken = k % 2 == 0 ? 0 : 0.15;
-  double nodes = fill[k / 2 % 4] * (1 - *taken) * cm_chip_cores(chip);
-  return nodes < 4 ? 4 : (uint32_t)nodes;
-}
-
-static cm_status add(session *s, const char *name, uint32_t k, const cm_chip *chip, double taken, cm_flows *flows,
-                     cm_multicast *multicast, cm_error *error)
-{
-  char full[128];
-  if (s->examples == EXAMPLES_MAX)
-    return cm_fail(error, CM_TOO_LARGE, "more than %d graphs to train on", EXAMPLES_MAX);
-  (void)snprintf(full, sizeof full, "%.40s %u %s", name, k, chip->name);
-  cm_status status = cm_example_new(full, flows, multicast, chip, taken, s->arguments->options.seed + k, &s->cli.run,
-                                    &s->example[s->examples], error);
-  s->examples += status == CM_OK;
-  return status;
-}
-
-static cm_status draw(session *s, const cm_chip *chip, cm_error *error)
-{
-  for (uint32_t k = 0; k < s->arguments->generated; k++) {
-    double taken;
-    cm_flows *flows;
-    uint32_t nodes = nodes_for(chip, k / CM_FAMILIES, &taken);
-    if (cm_example_draw((cm_family)(k % CM_FAMILIES), nodes, s->arguments->options.seed + 7919 * (uint64_t)k,
-                        &s->cli.run, &flows, error) != CM_OK)
-      return error->status;
-    cm_multicast multicast = {0};
-    cm_status status = s->arguments->shape.kind != CM_KIND_LAYOUT /* the letter's reward counts trees */
-                         ? cm_example_cast(flows, s->arguments->options.seed + k, &s->cli.run, &multicast, error)
-                         : CM_OK;
-    if (status == CM_OK)
-      status = add(s, "generated", k, chip, taken, flows, &multicast, error);
-    if (status != CM_OK) {
-      cm_flows_free(flows);
-      cm_multicast_free(&multicast);
-      return status;
-    }
-  }
-  return CM_OK;
-}
-
-static cm_status read_network(session *s, const char *name, uint32_t number, cm_error *error)
-{
-  char path[CM_PATH_MAX];
-  cm_import_limits limits = cm_import_limits_default();
-  cm_import_report report;
-  cm_topology *topology;
-  if (cm_path(path, error, "%s/%s", s->arguments->graphs, name) != CM_OK ||
-      cm_import(path, &limits, &s->cli.run, &topology, &report, error) != CM_OK)
-    return error->status;
-  cm_status status = CM_OK;
-  for (uint32_t c = 0; c < s->chips && status == CM_OK; c++) {
-    double taken;
-    cm_flows *flows = NULL;
-    cm_multicast multicast = {0};
-    uint32_t parts = nodes_for(s->chip[c], number + c, &taken);
-    status = cm_example_partition(topology, parts, s->arguments->options.seed, &s->cli.run, &flows, &multicast, error);
-    if (status != CM_OK)
-      break;
-    status = add(s, name, number, s->chip[c], taken, flows, &multicast, error);
-    if (status != CM_OK) {
-      cm_flows_free(flows);
-      cm_multicast_free(&multicast);
-    }
-  }
-  cm_topology_free(topology);
-  return status;
-}
-
-static int by_name(const void *a, const void *b)
-{
-  return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The networks of the folder, in the order of their names. */
-static cm_status read_folder(session *s, cm_error *error)
-{
-  DIR *folder = opendir(s->arguments->graphs);
-  char *name[NAMES_MAX];
-  uint32_t names = 0;
-  if (folder == NULL)
-    return cm_fail_errno(error, errno, "cannot read the folder", s->arguments->graphs);
-  cm_status status = CM_OK;
-  for (struct dirent *entry; status == CM_OK && (entry = readdir(folder)) != NULL;) {
-    if (entry->d_name[0] == '.')
-      continue;
-    if (names == NAMES_MAX)
-      status = cm_fail(error, CM_TOO_LARGE, "more than %d files in %s", NAMES_MAX, s->arguments->graphs);
-    else if ((name[names] = strdup(entry->d_name)) == NULL)
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory for names");
-    else
-      names++;
-  }
-  closedir(folder);
-  qsort(name, names, sizeof *name, by_name);
-  for (uint32_t i = 0; i < names; i++) {
-    if (status == CM_OK)
-      status = read_network(s, name[i], i, error);
-    free(name[i]);
-  }
-  return status;
-}
-
-static cm_status open_chips(session *s, cm_error *error)
-{
-  char list[CM_PATH_MAX], *rest = list, *word;
-  if (cm_path(list, error, "%s", s->arguments->chips) != CM_OK)
-    return error->status;
-  while ((word = strsep(&rest, ",")) != NULL) {
-    unsigned width, height;
-    bool mesh = sscanf(word, "%ux%u", &width, &height) == 2;
-    if (s->chips == CHIPS_MAX)
-      return cm_fail(error, CM_TOO_LARGE, "more than %d chips", CHIPS_MAX);
-    if (cli_chip(mesh ? NULL : word, mesh ? word : NULL, &s->chip[s->chips], error) != CM_OK)
-      return error->status;
-    s->chips++;
-  }
-  return CM_OK;
-}
-
-static cm_status gather(session *s, cm_error *error)
-{
-  cm_run_phase(&s->cli.run, "graphs");
-  if (CM_NEW(s->cli.run.memory, s->example, EXAMPLES_MAX, error) != CM_OK || open_chips(s, error) != CM_OK)
-    return error->status;
-  for (uint32_t c = 0; c < s->chips; c++)
-    if (draw(s, s->chip[c], error) != CM_OK)
-      return error->status;
-  return s->arguments->graphs != NULL ? read_folder(s, error) : CM_OK;
-}
-
-/* ---- training ---- */
-
 static cm_status begin(const arguments *a, cm_policy **policy, cm_error *error)
 {
   if (a->from != NULL) {
@@ -320,9 +170,8 @@ static cm_status write_curve(const char *path, const cm_training *training, cm_e
 }
 
 /* What the policy says of itself. */
-static cm_status fill_card(const session *s, cm_training *training, cm_error *error)
+static cm_status fill_card(const arguments *a, const cli_training_set *s, cm_training *training, cm_error *error)
 {
-  const arguments *a = s->arguments;
   const cm_train_options *o = &a->options;
   uint32_t count;
   const cm_curve_point *curve = cm_training_curve(training, &count);
@@ -377,15 +226,14 @@ static cm_status run_updates(const arguments *a, cm_training *training, cm_error
   return CM_OK;
 }
 
-static cm_status train(session *s, cm_error *error)
+static cm_status train(const arguments *a, const cli_training_set *s, cm_error *error)
 {
-  const arguments *a = s->arguments;
   cm_policy *policy;
   cm_training *training = NULL;
   if (begin(a, &policy, error) != CM_OK)
     return error->status;
   cm_status status =
-    cm_training_new(policy, s->example, s->examples, &a->options, &s->cli.run, &training, error);
+    cm_training_new(policy, s->example, s->examples, &a->options, s->run, &training, error);
   if (status == CM_OK && a->checkpoint != NULL) {
     status = cm_training_resume(training, a->checkpoint, error);
     if (status == CM_NOT_FOUND)
@@ -394,7 +242,7 @@ static cm_status train(session *s, cm_error *error)
   if (status == CM_OK)
     status = run_updates(a, training, error);
   if (status == CM_OK)
-    status = fill_card(s, training, error);
+    status = fill_card(a, s, training, error);
   if (status == CM_OK)
     status = cm_policy_save(cm_training_policy(training), a->output, error);
   for (uint32_t i = 0; i < a->curves && status == CM_OK; i++)
@@ -416,19 +264,18 @@ static int train_command(int argc, char **argv)
   int done = parse(argc, argv, &a);
   if (done >= 0)
     return done;
-  session s = {.arguments = &a};
   cm_error error;
-  cli_run_begin(&s.cli, a.quiet);
-  s.cli.run.threads = a.threads;
-  cm_status status = gather(&s, &error);
+  cli_run cli;
+  cli_run_begin(&cli, a.quiet);
+  cli.run.threads = a.threads;
+  /* The letter's reward counts trees. */
+  cli_training_set s = {.graphs = a.graphs, .chip_names = a.chips, .generated = a.generated, .trees = a.shape.kind != CM_KIND_LAYOUT,
+                        .seed = a.options.seed, .run = &cli.run};
+  cm_status status = cli_training_set_make(&s, &error);
   if (status == CM_OK)
-    status = train(&s, &error);
-  cli_run_end(&s.cli);
-  for (uint32_t i = 0; i < s.examples; i++)
-    cm_example_free(s.example[i]);
-  cm_free(s.example);
-  for (uint32_t c = 0; c < s.chips; c++)
-    cm_chip_free(s.chip[c]);
+    status = train(&a, &s, &error);
+  cli_run_end(&cli);
+  cli_training_set_free(&s);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }
 

@@ -1,24 +1,19 @@
+/* Which products are cut along their sums, and in how many parts. How, is in partial_sums_cut.c. */
 #include "core/machine/plan/partial_sums.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/machine/cost.h"
+#include "core/machine/plan/partial_sums_internal.h"
 #include "core/machine/plan/plan.h"
 #include "core/operators/operator.h"
 #include "core/operators/shapes.h"
 
-enum { PARTS_MAX = 64, INPUTS_MAX = 9 };
+enum { INPUTS_MAX = 9 };
 
 /* Cutting has to take this share of the time away. */
 static const double GAIN_MIN = 0.1;
-
-/* What a product reads: its operands and, of integers, their zero points and scales. */
-typedef struct operands {
-  bool integer, rescaled; /* 8-bit operands with 32-bit sums; their sums put in 8 bits again */
-  uint32_t input[2], zero[2], scale[2], bias; /* inputs; CM_NONE where there is none */
-  uint32_t axis[2];       /* of the operands, that is summed over */
-} operands;
 
 static bool is_byte(cm_type type)
 {
@@ -26,9 +21,9 @@ static bool is_byte(cm_type type)
 }
 
 /* The operands of a product that may be cut along its sum. */
-static bool read_operands(const cm_call *call, operands *o)
+static bool read_operands(const cm_call *call, cm_sum_operands *o)
 {
-  static const operands plain = {.input = {0, 1}, .zero = {CM_NONE, CM_NONE}, .scale = {CM_NONE, CM_NONE}, .bias = 2},
+  static const cm_sum_operands plain = {.input = {0, 1}, .zero = {CM_NONE, CM_NONE}, .scale = {CM_NONE, CM_NONE}, .bias = 2},
                         integers = {.integer = true, .input = {0, 1}, .zero = {2, 3}, .scale = {CM_NONE, CM_NONE}, .bias = CM_NONE},
                         rescaled = {.integer = true, .rescaled = true, .input = {0, 3}, .zero = {2, 5}, .scale = {1, 4}, .bias = CM_NONE};
   const cm_kernel_function k = call->node->known->kernel;
@@ -59,7 +54,7 @@ static bool read_operands(const cm_call *call, operands *o)
 }
 
 /* Numbers per row of the left operand are not taken apart, and what rescales sums has to be known. */
-static bool sums_apart(const cm_call *call, const operands *o)
+static bool sums_apart(const cm_call *call, const cm_sum_operands *o)
 {
   for (uint32_t i = 0; o->rescaled && i < 2; i++)
     if (!cm_has(call, o->scale[i]) || call->value[o->scale[i]] == NULL ||
@@ -71,20 +66,20 @@ static bool sums_apart(const cm_call *call, const operands *o)
                           cm_has(call, 7));
 }
 
-static bool sum_operands(const cm_call *call, operands *o)
+static bool sum_operands(const cm_call *call, cm_sum_operands *o)
 {
   return read_operands(call, o) && sums_apart(call, o);
 }
 
 int64_t cm_sum_extent(const cm_call *call)
 {
-  operands o;
+  cm_sum_operands o;
   return sum_operands(call, &o) ? call->input[0].dims[o.axis[0]] : 0;
 }
 
 void cm_sum_boxes(const cm_call *call, int64_t from, int64_t to, cm_box *inputs)
 {
-  operands o;
+  cm_sum_operands o;
   if (!sum_operands(call, &o))
     return;
   for (int i = 0; i < 2; i++) {
@@ -106,7 +101,7 @@ typedef struct product {
 static bool smallest(const cm_call *call, int64_t extent, product *p)
 {
   cm_box out = cm_box_whole(&call->output[0]), inputs[INPUTS_MAX];
-  operands o;
+  cm_sum_operands o;
   cm_split_change change;
   cm_error error;
   uint32_t axes[CM_RANK_MAX], count = cm_split_axes(call, axes);
@@ -172,7 +167,7 @@ static double time_of(const product *p, uint32_t parts, const powers *chip)
 
 static uint32_t parts_of(const cm_call *call, const cm_target *target, uint64_t memory_bytes, bool *needed)
 {
-  operands o;
+  cm_sum_operands o;
   *needed = false;
   if (!sum_operands(call, &o))
     return 1;
@@ -182,7 +177,7 @@ static uint32_t parts_of(const cm_call *call, const cm_target *target, uint64_t 
   product p;
   if (extent < 2 || chip.matrix.rate <= 0 || chip.vector.rate <= 0 || !smallest(call, extent, &p))
     return 1;
-  uint32_t most = extent < PARTS_MAX ? (uint32_t)extent : PARTS_MAX, best = 1;
+  uint32_t most = extent < CM_SUM_PARTS_MAX ? (uint32_t)extent : CM_SUM_PARTS_MAX, best = 1;
   if (p.bytes > memory_bytes) { /* one element with all that it sums does not fit: parts that leave half of the memory */
     product part = p;
     uint32_t parts = 1;
@@ -210,176 +205,7 @@ uint32_t cm_sum_parts(const cm_call *call, const cm_target *target, uint64_t mem
   return parts_of(call, target, memory_bytes, &needed);
 }
 
-/* ---- the model with cut sums ---- */
-
-typedef struct cutting {
-  cm_model *model;
-  cm_run *run;
-} cutting;
-
-/* A new value of a shape. */
-static cm_status add_value(cutting *c, const char *stem, const cm_shape *shape, uint32_t *value, cm_error *error)
-{
-  if (cm_model_add_named(c->model, stem, value, error) != CM_OK)
-    return error->status;
-  c->model->values[*value].shape = *shape;
-  return CM_OK;
-}
-
-static cm_status slice(cutting *c, uint32_t from, uint32_t axis, int64_t begin, int64_t end, uint32_t *made, cm_error *error)
-{
-  cm_model *m = c->model;
-  cm_shape shape = m->values[from].shape;
-  const int64_t where = axis;
-  uint32_t inputs[4] = {from}, node;
-  shape.dims[axis] = end - begin;
-  if (add_value(c, "slice", &shape, made, error) != CM_OK)
-    return error->status;
-  if (m->opset >= 10 && (cm_model_add_integers(m, "starts", &begin, 1, &inputs[1], error) != CM_OK ||
-                         cm_model_add_integers(m, "ends", &end, 1, &inputs[2], error) != CM_OK ||
-                         cm_model_add_integers(m, "axes", &where, 1, &inputs[3], error) != CM_OK))
-    return error->status;
-  if (cm_model_add_node(m, "Slice", inputs, m->opset >= 10 ? 4 : 1, made, 1, &node, error) != CM_OK)
-    return error->status;
-  cm_node *n = &m->nodes[node];
-  if (m->opset < 10 && (cm_node_set_integers(m, n, "starts", &begin, 1, error) != CM_OK ||
-                        cm_node_set_integers(m, n, "ends", &end, 1, error) != CM_OK ||
-                        cm_node_set_integers(m, n, "axes", &where, 1, error) != CM_OK))
-    return error->status;
-  return CM_OK;
-}
-
-/* The product of one slice each; a third operand goes to the first, zero points to all. */
-static cm_status part_of_sum(cutting *c, uint32_t node, const operands *o, int64_t begin, int64_t end, uint32_t *made,
-                             cm_error *error)
-{
-  cm_model *m = c->model;
-  const cm_node whole = m->nodes[node];
-  const bool convolution = strstr(whole.op, "Conv") != NULL;
-  uint32_t inputs[4] = {CM_NONE, CM_NONE, CM_NONE, CM_NONE}, count = 2, number;
-  for (int i = 0; i < 2; i++)
-    if (slice(c, whole.inputs[o->input[i]], o->axis[i], begin, end, &inputs[i], error) != CM_OK)
-      return error->status;
-  for (uint32_t i = 0; o->integer && i < 2; i++)
-    inputs[2 + i] = o->zero[i] < whole.input_count ? whole.inputs[o->zero[i]] : CM_NONE;
-  if (!o->integer && o->bias < whole.input_count && begin == 0)
-    inputs[2] = whole.inputs[o->bias];
-  for (uint32_t i = 2; i < 4; i++)
-    count = inputs[i] != CM_NONE ? i + 1 : count;
-  cm_shape shape = m->values[whole.outputs[0]].shape;
-  shape.type = o->integer ? CM_INT32 : shape.type;
-  if (add_value(c, "part", &shape, made, error) != CM_OK ||
-      cm_model_add_node(m, !o->integer ? whole.op : convolution ? "ConvInteger" : "MatMulInteger", inputs, count, made, 1,
-                        &number, error) != CM_OK)
-    return error->status;
-  m->nodes[number].name = whole.name;
-  m->nodes[number].attributes = whole.attributes;
-  m->nodes[number].attribute_count = whole.attribute_count;
-  return CM_OK;
-}
-
-/* One more node of the cut sum, of the shape of its output in a type; *value is what it makes: the output itself at last. */
-static cm_status add_step(cutting *c, uint32_t node, const char *op, const uint32_t *inputs, uint32_t count, cm_type type, bool last,
-                          uint32_t *value, uint32_t *number, cm_error *error)
-{
-  cm_model *m = c->model;
-  const cm_node whole = m->nodes[node];
-  cm_shape shape = m->values[whole.outputs[0]].shape;
-  uint32_t made = whole.outputs[0]; /* what is read may be named by `value` */
-  shape.type = type;
-  if ((!last && add_value(c, "sum", &shape, &made, error) != CM_OK) ||
-      cm_model_add_node(m, op, inputs, count, &made, 1, number, error) != CM_OK)
-    return error->status;
-  m->nodes[*number].name = whole.name;
-  *value = made;
-  return CM_OK;
-}
-
-/* Neighbours are added until one is left: always the same order, whatever runs when. */
-static cm_status add_up(cutting *c, uint32_t node, cm_type type, bool last, uint32_t *part, uint32_t count, cm_error *error)
-{
-  while (count > 1) {
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < count; i += 2) {
-      uint32_t sum, number;
-      if (i + 1 == count) {
-        part[left++] = part[i];
-        continue;
-      }
-      if (add_step(c, node, "Add", part + i, 2, type, last && count == 2, &sum, &number, error) != CM_OK)
-        return error->status;
-      part[left++] = sum;
-    }
-    count = left;
-  }
-  return CM_OK;
-}
-
-/* A constant made of another's numbers, one along the axis of the output that filters or columns lie on. */
-static cm_status add_along(cutting *c, uint32_t node, bool convolution, cm_tensor *tensor, uint32_t *value, cm_error *error)
-{
-  cm_model *m = c->model;
-  const cm_shape *y = &m->values[m->nodes[node].outputs[0]].shape;
-  uint32_t rank = convolution && tensor->count > 1 ? y->rank - 1 : 1;
-  int64_t dims[CM_RANK_MAX];
-  cm_tensor *shaped;
-  for (uint32_t i = 0; i < rank; i++)
-    dims[i] = i == 0 ? (int64_t)tensor->count : 1;
-  if (cm_tensor_reshaped(m->arena.memory, tensor, rank, dims, &shaped, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_model_add_constant(m, "rescale", shaped, value, error);
-  cm_tensor_free(shaped);
-  return status;
-}
-
-/* Sums of a quantized product put in 8 bits again, number by number as its kernel does: the bias, the factor of the scales,
- * and rounding half to even to the zero point. */
-static cm_status rescale(cutting *c, uint32_t node, uint32_t sum, const operands *o, cm_error *error)
-{
-  cm_model *m = c->model;
-  const cm_node whole = m->nodes[node];
-  const bool convolution = o->bias != CM_NONE;
-  const cm_tensor *scale[3] = {m->values[whole.inputs[1]].tensor, m->values[whole.inputs[4]].tensor, m->values[whole.inputs[6]].tensor};
-  const int64_t count = (int64_t)scale[1]->count, one = 1;
-  cm_tensor *factor, *unit;
-  uint32_t inputs[3] = {sum}, number;
-  cm_status status = CM_OK;
-  if (convolution && o->bias < whole.input_count && whole.inputs[o->bias] != CM_NONE &&
-      (add_along(c, node, true, m->values[whole.inputs[o->bias]].tensor, &inputs[1], error) != CM_OK ||
-       add_step(c, node, "Add", inputs, 2, CM_INT32, false, &inputs[0], &number, error) != CM_OK))
-    return error->status;
-  if (add_step(c, node, "Cast", inputs, 1, CM_FLOAT, false, &inputs[0], &number, error) != CM_OK ||
-      cm_node_set_integer(m, &m->nodes[number], "to", CM_FLOAT, error) != CM_OK ||
-      cm_tensor_new(m->arena.memory, CM_FLOAT, 1, &count, &factor, error) != CM_OK)
-    return error->status;
-  for (int64_t i = 0; i < count; i++)
-    ((float *)factor->data)[i] = ((const float *)scale[0]->data)[0] * ((const float *)scale[1]->data)[i] / ((const float *)scale[2]->data)[0];
-  status = add_along(c, node, convolution, factor, &inputs[1], error);
-  cm_tensor_free(factor);
-  if (status != CM_OK || add_step(c, node, "Mul", inputs, 2, CM_FLOAT, false, &inputs[0], &number, error) != CM_OK ||
-      cm_tensor_new(m->arena.memory, CM_FLOAT, 0, &one, &unit, error) != CM_OK)
-    return error->status;
-  ((float *)unit->data)[0] = 1;
-  status = cm_model_add_constant(m, "unit", unit, &inputs[1], error);
-  cm_tensor_free(unit);
-  inputs[2] = whole.inputs[7];
-  return status != CM_OK ? status
-                         : add_step(c, node, "QuantizeLinear", inputs, 3, m->values[whole.outputs[0]].shape.type, true, &inputs[0],
-                                    &number, error);
-}
-
-static cm_status cut_one(cutting *c, uint32_t node, const operands *o, int64_t extent, uint32_t parts, cm_error *error)
-{
-  uint32_t part[PARTS_MAX];
-  const cm_type type = o->integer ? CM_INT32 : c->model->values[c->model->nodes[node].outputs[0]].shape.type;
-  c->model->nodes[node].removed = true;
-  for (uint32_t p = 0; p < parts; p++)
-    if (part_of_sum(c, node, o, extent * p / parts, extent * (p + 1) / parts, &part[p], error) != CM_OK)
-      return error->status;
-  if (add_up(c, node, type, !o->rescaled, part, parts, error) != CM_OK)
-    return error->status;
-  return o->rescaled ? rescale(c, node, part[0], o, error) : CM_OK;
-}
+/* ---- the model ---- */
 
 /* What is known of a product; false for what can be none. */
 typedef struct product_call {
@@ -418,13 +244,13 @@ static bool call_of(const cm_model *m, const cm_node *node, product_call *p)
 cm_status cm_sums_cut(const cm_model *model, const cm_target *target, uint64_t memory_bytes, cm_run *run, cm_model **made,
                       cm_sums *done, cm_error *error)
 {
-  cutting c = {.run = run};
+  cm_model *cut = NULL;
   cm_status status = CM_OK;
   *made = NULL;
   *done = (cm_sums){0};
   for (size_t i = 0; status == CM_OK && i < model->order_count; i++) {
     product_call p;
-    operands o;
+    cm_sum_operands o;
     uint32_t node = model->order[i];
     bool needed;
     if (!call_of(model, &model->nodes[node], &p) || !sum_operands(&p.call, &o))
@@ -432,20 +258,20 @@ cm_status cm_sums_cut(const cm_model *model, const cm_target *target, uint64_t m
     uint32_t parts = parts_of(&p.call, target, memory_bytes, &needed);
     if (parts < 2)
       continue;
-    if (c.model == NULL)
-      status = cm_model_copy(model, run->memory, &c.model, error);
+    if (cut == NULL)
+      status = cm_model_copy(model, run->memory, &cut, error);
     if (status == CM_OK)
-      status = cut_one(&c, node, &o, cm_sum_extent(&p.call), parts, error);
+      status = cm_sum_cut_node(cut, node, &o, cm_sum_extent(&p.call), parts, error);
     done->operators++;
     done->parts += parts;
     done->needed = done->needed || needed;
   }
-  if (status == CM_OK && c.model != NULL && (status = cm_model_sort(c.model, error)) == CM_OK)
-    status = cm_infer(c.model, run, error);
+  if (status == CM_OK && cut != NULL && (status = cm_model_sort(cut, error)) == CM_OK)
+    status = cm_infer(cut, run, error);
   if (status != CM_OK) {
-    cm_model_free(c.model);
+    cm_model_free(cut);
     return status;
   }
-  *made = c.model;
+  *made = cut;
   return CM_OK;
 }

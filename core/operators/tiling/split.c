@@ -1,69 +1,31 @@
-/* Rules of cutting, by the family of the operator. Sliding windows are in split_window.c. */
+/* Where operators may be cut, by their family, and what a piece costs. What pieces read is in split_boxes.c. */
 #include "core/operators/tiling/split.h"
 
 #include <string.h>
 
 #include "core/operators/tiling/split_internal.h"
 
-/* ---- boxes ---- */
-
-cm_box cm_box_whole(const cm_shape *shape)
-{
-  cm_box box = {.rank = shape->rank};
-  memcpy(box.to, shape->dims, shape->rank * sizeof *box.to);
-  return box;
-}
-
-uint64_t cm_box_count(const cm_box *box)
-{
-  uint64_t count = 1;
-  for (uint32_t i = 0; i < box->rank; i++)
-    count *= box->to[i] > box->from[i] ? (uint64_t)(box->to[i] - box->from[i]) : 0;
-  return count;
-}
-
-bool cm_box_equal(const cm_box *a, const cm_box *b)
-{
-  return a->rank == b->rank && memcmp(a->from, b->from, a->rank * sizeof *a->from) == 0 &&
-         memcmp(a->to, b->to, a->rank * sizeof *a->to) == 0;
-}
-
-bool cm_box_intersect(const cm_box *a, const cm_box *b, cm_box *both)
-{
-  cm_box made = {.rank = a->rank};
-  for (uint32_t i = 0; i < a->rank; i++) {
-    made.from[i] = a->from[i] > b->from[i] ? a->from[i] : b->from[i];
-    made.to[i] = a->to[i] < b->to[i] ? a->to[i] : b->to[i];
-    if (made.from[i] >= made.to[i])
-      return false;
-  }
-  *both = made;
-  return true;
-}
-
 /* ---- kinds ---- */
 
-typedef cm_split_kind kind;
-
-static kind kind_of(const cm_operator *known)
+cm_split_kind cm_split_kind_of(const cm_operator *known)
 {
   return known != NULL ? known->split : CM_SPLIT_WHOLE;
 }
 
 bool cm_split_is_matrix(const cm_operator *known)
 {
-  kind k = kind_of(known);
+  cm_split_kind k = cm_split_kind_of(known);
   return k == CM_SPLIT_CONVOLUTION || k == CM_SPLIT_TRANSPOSED || k == CM_SPLIT_MATMUL || k == CM_SPLIT_GEMM;
 }
 
 bool cm_split_in_place(const cm_call *call)
 {
-  kind k = kind_of(call->node->known);
+  cm_split_kind k = cm_split_kind_of(call->node->known);
   return k == CM_SPLIT_POINTWISE || k == CM_SPLIT_CHANNEL_NORM;
 }
 
 /* Axis attribute within the rank; CM_NONE when it makes no sense. */
-static uint32_t axis_of(const cm_call *call, int64_t otherwise, uint32_t rank)
+uint32_t cm_split_axis(const cm_call *call, int64_t otherwise, uint32_t rank)
 {
   int64_t axis = cm_node_integer(call->node, "axis", otherwise);
   axis += axis < 0 ? (int64_t)rank : 0;
@@ -72,12 +34,12 @@ static uint32_t axis_of(const cm_call *call, int64_t otherwise, uint32_t rank)
 
 static uint32_t softmax_axis(const cm_call *call)
 {
-  return axis_of(call, call->opset < 13 ? 1 : -1, call->output[0].rank);
+  return cm_split_axis(call, call->opset < 13 ? 1 : -1, call->output[0].rank);
 }
 
 /* ---- where an operator may be cut ---- */
 
-static bool reduced_axes(const cm_call *call, bool *reduced)
+bool cm_split_reduced_axes(const cm_call *call, bool *reduced)
 {
   uint32_t rank = call->input[0].rank;
   int64_t axes[CM_RANK_MAX];
@@ -86,7 +48,7 @@ static bool reduced_axes(const cm_call *call, bool *reduced)
   cm_error ignored;
   memset(reduced, 0, CM_RANK_MAX * sizeof *reduced);
   if (call->node->known->kernel == cm_kernel_arg_reduce) {
-    uint32_t axis = axis_of(call, 0, rank);
+    uint32_t axis = cm_split_axis(call, 0, rank);
     if (axis != CM_NONE)
       reduced[axis] = true;
     return axis != CM_NONE;
@@ -102,7 +64,7 @@ static bool reduced_axes(const cm_call *call, bool *reduced)
 }
 
 /* Input axis that is output axis `out` of a reduction; CM_NONE for one that is reduced to 1. */
-static uint32_t reduce_source(const cm_call *call, const bool *reduced, uint32_t out)
+uint32_t cm_split_reduce_source(const cm_call *call, const bool *reduced, uint32_t out)
 {
   if (cm_node_integer(call->node, "keepdims", 1) != 0)
     return reduced[out] ? CM_NONE : out;
@@ -149,7 +111,7 @@ static bool slice_keeps(const cm_call *call, uint32_t axis)
   return true;
 }
 
-static bool may_cut(const cm_call *call, kind k, uint32_t axis)
+bool cm_split_may_cut(const cm_call *call, cm_split_kind k, uint32_t axis)
 {
   const cm_shape *out = &call->output[0], *in = &call->input[0];
   uint32_t rank = out->rank, at;
@@ -168,7 +130,7 @@ static bool may_cut(const cm_call *call, kind k, uint32_t axis)
   case CM_SPLIT_UNPOOL:
     return true;
   case CM_SPLIT_QUANTIZE: /* blocks of an axis stay together */
-    return cm_node_integer(call->node, "block_size", 0) == 0 || axis != axis_of(call, 1, rank);
+    return cm_node_integer(call->node, "block_size", 0) == 0 || axis != cm_split_axis(call, 1, rank);
   case CM_SPLIT_TRANSPOSED:
     return axis < 2 || cm_split_transposed_rows(call);
   case CM_SPLIT_CHANNELWISE:
@@ -178,15 +140,15 @@ static bool may_cut(const cm_call *call, kind k, uint32_t axis)
   case CM_SPLIT_LRN:
     return axis != 1;
   case CM_SPLIT_LAYER_NORM:
-    at = axis_of(call, -1, rank);
+    at = cm_split_axis(call, -1, rank);
     return at != CM_NONE && axis < at;
   case CM_SPLIT_SOFTMAX:
     at = softmax_axis(call);
     return at != CM_NONE && (call->opset < 13 ? axis < at : axis != at);
   case CM_SPLIT_REDUCE:
-    return reduced_axes(call, reduced) && reduce_source(call, reduced, axis) != CM_NONE;
+    return cm_split_reduced_axes(call, reduced) && cm_split_reduce_source(call, reduced, axis) != CM_NONE;
   case CM_SPLIT_GATHER:
-    return axis_of(call, 0, in->rank) != CM_NONE;
+    return cm_split_axis(call, 0, in->rank) != CM_NONE;
   case CM_SPLIT_RESIZE:
     return cm_resize_reads(call, axis, 0, 1, (int64_t[2]){0});
   case CM_SPLIT_UNTOUCHED:
@@ -214,7 +176,7 @@ bool cm_split_outputs_alike(const cm_call *call)
 
 uint32_t cm_split_axes(const cm_call *call, uint32_t *axes)
 {
-  kind k = kind_of(call->node->known);
+  cm_split_kind k = cm_split_kind_of(call->node->known);
   uint32_t count = 0;
   /* Several outputs that differ (a recurrent operator's) are made at once. */
   if (call->output_count == 0 || call->output[0].rank == CM_UNKNOWN_RANK || !cm_split_outputs_alike(call))
@@ -223,14 +185,14 @@ uint32_t cm_split_axes(const cm_call *call, uint32_t *axes)
     if (call->output[0].dims[i] == 0)
       return 0; /* nothing to cut */
   for (uint32_t i = 0; i < call->output[0].rank; i++)
-    if (call->output[0].dims[i] > 1 && may_cut(call, k, i))
+    if (call->output[0].dims[i] > 1 && cm_split_may_cut(call, k, i))
       axes[count++] = i;
   return count;
 }
 
 int64_t cm_split_extent(const cm_call *call, uint32_t axis, int64_t extent)
 {
-  kind k = kind_of(call->node->known);
+  cm_split_kind k = cm_split_kind_of(call->node->known);
   int64_t group = cm_node_integer(call->node, "group", 1);
   extent = extent < 1 ? 1 : extent;
   if (k == CM_SPLIT_DEPTH_TO_SPACE && axis > 1) {
@@ -248,285 +210,12 @@ int64_t cm_split_extent(const cm_call *call, uint32_t axis, int64_t extent)
     extent--;
   return extent;
 }
-
-/* ---- what a piece reads ---- */
-
-/* The box of an input that broadcasts to the output. */
-static cm_box broadcast_box(const cm_shape *in, const cm_box *out)
-{
-  cm_box box = {.rank = in->rank};
-  for (uint32_t i = 0; i < in->rank; i++) {
-    uint32_t o = i + out->rank - in->rank;
-    box.to[i] = 1;
-    if (in->dims[i] != 1) {
-      box.from[i] = out->from[o];
-      box.to[i] = out->to[o];
-    }
-  }
-  return box;
-}
-
-uint32_t cm_split_weights(const cm_call *call)
-{
-  cm_kernel_function kernel = call->node->known->kernel;
-  return kernel == cm_kernel_qlinear_conv || kernel == cm_kernel_qlinear_matmul ? 3 : 1;
-}
-
-/* Scales and zero points of a product, one a row of the left side (before `right`) or a column of the right side. */
-static void product_steps(const cm_call *call, uint32_t right, const cm_box *rows, const cm_box *columns, cm_box *inputs)
-{
-  for (uint32_t i = 1; i < call->input_count; i++) {
-    bool plain = call->node->known->kernel == cm_kernel_matmul_integer, of_left = plain ? i == 2 : i < right;
-    const cm_box *from = of_left ? rows : columns;
-    uint32_t axis = of_left ? from->rank - 2 : from->rank - 1;
-    if (i == right || !cm_has(call, i) || call->input[i].rank != 1 || call->input[i].dims[0] < 2 || from->rank < 2)
-      continue;
-    inputs[i].from[0] = from->from[axis];
-    inputs[i].to[0] = from->to[axis];
-  }
-}
-
-static void matmul_boxes(const cm_call *call, const cm_box *out, cm_box *inputs)
-{
-  uint32_t right = cm_split_weights(call);
-  cm_shape a = call->input[0], b = call->input[right];
-  uint32_t batch = out->rank - (a.rank > 1) - (b.rank > 1);
-  cm_box leading = *out;
-  leading.rank = batch;
-  for (uint32_t i = 0; i < 2; i++) {
-    cm_shape s = i == 0 ? a : b;
-    cm_box whole = cm_box_whole(&s), *box = &inputs[i == 0 ? 0 : right];
-    uint32_t own = s.rank > 2 ? s.rank - 2 : 0;
-    s.rank = own;
-    *box = broadcast_box(&s, &leading);
-    memcpy(box->from + own, whole.from + own, (whole.rank - own) * sizeof *whole.from);
-    memcpy(box->to + own, whole.to + own, (whole.rank - own) * sizeof *whole.to);
-    box->rank = whole.rank;
-  }
-  if (a.rank > 1) {
-    inputs[0].from[a.rank - 2] = out->from[batch];
-    inputs[0].to[a.rank - 2] = out->to[batch];
-  }
-  if (b.rank > 1) {
-    inputs[right].from[b.rank - 1] = out->from[out->rank - 1];
-    inputs[right].to[b.rank - 1] = out->to[out->rank - 1];
-  }
-  if (call->node->known->kernel != cm_kernel_matmul)
-    product_steps(call, right, &inputs[0], &inputs[right], inputs);
-}
-
-static void gemm_boxes(const cm_call *call, const cm_box *out, cm_box *inputs)
-{
-  uint32_t row = cm_node_integer(call->node, "transA", 0) != 0 ? 1 : 0,
-           column = cm_node_integer(call->node, "transB", 0) != 0 ? 0 : 1;
-  inputs[0].from[row] = out->from[0];
-  inputs[0].to[row] = out->to[0];
-  inputs[1].from[column] = out->from[1];
-  inputs[1].to[column] = out->to[1];
-  if (cm_has(call, 2))
-    inputs[2] = broadcast_box(&call->input[2], out);
-}
-
-static void gather_boxes(const cm_call *call, const cm_box *out, cm_box *inputs)
-{
-  uint32_t axis = axis_of(call, 0, call->input[0].rank), names = call->input[1].rank;
-  for (uint32_t i = 0; i < call->input[0].rank; i++)
-    if (i != axis) {
-      uint32_t o = i < axis ? i : i + names - 1;
-      inputs[0].from[i] = out->from[o];
-      inputs[0].to[i] = out->to[o];
-    }
-  for (uint32_t i = 0; i < names; i++) {
-    inputs[1].from[i] = out->from[axis + i];
-    inputs[1].to[i] = out->to[axis + i];
-  }
-}
-
-static void transpose_boxes(const cm_call *call, const cm_box *out, cm_box *inputs)
-{
-  const cm_attribute *perm = cm_node_attribute(call->node, "perm");
-  for (uint32_t i = 0; i < out->rank; i++) {
-    int64_t from = perm != NULL && perm->count == out->rank ? perm->integers[i] : (int64_t)(out->rank - 1 - i);
-    inputs[0].from[from] = out->from[i];
-    inputs[0].to[from] = out->to[i];
-  }
-}
-
-/* The first input follows the output along axes [0, axes); the others stay whole. */
-static void follow(const cm_box *out, uint32_t axes, cm_box *input)
-{
-  for (uint32_t i = 0; i < axes; i++) {
-    input->from[i] = out->from[i];
-    input->to[i] = out->to[i];
-  }
-}
-
-static void channel_boxes(const cm_call *call, const cm_box *out, uint32_t axis, cm_box *inputs)
-{
-  for (uint32_t i = 1; i < call->input_count; i++)
-    if (cm_has(call, i) && call->input[i].rank == 1 && call->input[i].dims[0] == call->output[0].dims[axis] &&
-        call->input[i].dims[0] > 1) {
-      inputs[i].from[0] = out->from[axis];
-      inputs[i].to[0] = out->to[axis];
-    }
-}
-
-/* Scales of blocks follow the output along all axes but that of the blocks, which is whole. */
-static void block_boxes(const cm_call *call, const cm_box *out, uint32_t axis, cm_box *inputs)
-{
-  for (uint32_t i = 1; i < call->input_count; i++)
-    for (uint32_t k = 0; cm_has(call, i) && call->input[i].rank == out->rank && k < out->rank; k++)
-      if (k != axis) {
-        inputs[i].from[k] = out->from[k];
-        inputs[i].to[k] = out->to[k];
-      }
-}
-
-static void put_place(const cm_call *call, const cm_box *out, const cm_box *input, cm_split_change *change)
-{
-  const uint32_t rank = out->rank;
-  change->placed = rank;
-  for (uint32_t i = 0; i < rank; i++) {
-    change->place[i] = call->input[0].dims[i];
-    change->place[rank + i] = input->from[i];
-    change->place[2 * rank + i] = out->from[i];
-    change->place[3 * rank + i] = out->to[i] - out->from[i];
-  }
-}
-
-static cm_status resize_boxes(const cm_call *call, const cm_box *out, cm_box *input, cm_split_change *change, cm_error *error)
-{
-  for (uint32_t i = 0; i < out->rank; i++) {
-    int64_t reads[2];
-    if (!cm_resize_reads(call, i, out->from[i], out->to[i], reads))
-      return cm_call_fail(call, error, "cannot be cut along axis %u", i);
-    input->from[i] = reads[0];
-    input->to[i] = reads[1];
-  }
-  put_place(call, out, input, change);
-  return CM_OK;
-}
-
-static void replace(cm_split_change *change, uint32_t input, const cm_box *out)
-{
-  change->replaced = input;
-  change->number_count = out->rank;
-  for (uint32_t i = 0; i < out->rank; i++)
-    change->numbers[i] = out->to[i] - out->from[i];
-}
-
-static cm_status boxes_of_kind(const cm_call *call, kind k, const cm_box *out, cm_box *inputs, cm_split_change *change,
-                               cm_error *error)
-{
-  bool reduced[CM_RANK_MAX];
-  switch (k) {
-  case CM_SPLIT_WHOLE:
-    return CM_OK;
-  case CM_SPLIT_POINTWISE:
-    for (uint32_t i = 0; i < call->input_count; i++)
-      if (cm_has(call, i))
-        inputs[i] = broadcast_box(&call->input[i], out);
-    return CM_OK;
-  case CM_SPLIT_CONVOLUTION:
-    return cm_split_convolution(call, out, inputs, change, error);
-  case CM_SPLIT_POOL:
-    if (cm_split_pool(call, out, inputs, change, error) != CM_OK)
-      return error->status;
-    if (call->output_count > 1 && call->node->outputs[1] != CM_NONE) /* indices count in the whole input */
-      put_place(call, out, &inputs[0], change);
-    return CM_OK;
-  case CM_SPLIT_TRANSPOSED:
-    return cm_split_transposed(call, out, inputs, change, error);
-  case CM_SPLIT_MATMUL:
-    matmul_boxes(call, out, inputs);
-    return CM_OK;
-  case CM_SPLIT_GEMM:
-    gemm_boxes(call, out, inputs);
-    return CM_OK;
-  case CM_SPLIT_TRANSPOSE:
-    transpose_boxes(call, out, inputs);
-    return CM_OK;
-  case CM_SPLIT_GATHER:
-    gather_boxes(call, out, inputs);
-    return CM_OK;
-  case CM_SPLIT_REDUCE:
-    if (!reduced_axes(call, reduced))
-      return CM_OK;
-    for (uint32_t i = 0; i < out->rank; i++) {
-      uint32_t from = reduce_source(call, reduced, i);
-      if (from != CM_NONE) {
-        inputs[0].from[from] = out->from[i];
-        inputs[0].to[from] = out->to[i];
-      }
-    }
-    return CM_OK;
-  case CM_SPLIT_CHANNEL_NORM:
-    follow(out, out->rank, &inputs[0]);
-    if (out->rank > 1)
-      channel_boxes(call, out, 1, inputs);
-    return CM_OK;
-  case CM_SPLIT_QUANTIZE:
-    follow(out, out->rank, &inputs[0]);
-    if (cm_node_integer(call->node, "block_size", 0) != 0)
-      block_boxes(call, out, axis_of(call, 1, out->rank), inputs);
-    else if (axis_of(call, 1, out->rank) != CM_NONE)
-      channel_boxes(call, out, axis_of(call, 1, out->rank), inputs);
-    return CM_OK;
-  case CM_SPLIT_CHANNELWISE:
-    follow(out, 2, &inputs[0]);
-    channel_boxes(call, out, 1, inputs);
-    return CM_OK;
-  case CM_SPLIT_LRN:
-    follow(out, out->rank, &inputs[0]);
-    return CM_OK;
-  case CM_SPLIT_SOFTMAX:
-    follow(out, out->rank, &inputs[0]);
-    return CM_OK;
-  case CM_SPLIT_LAYER_NORM:
-    follow(out, out->rank, &inputs[0]);
-    return CM_OK;
-  case CM_SPLIT_FRAMEWISE:
-    follow(out, 1, &inputs[0]);
-    return CM_OK;
-  case CM_SPLIT_RESIZE:
-    return resize_boxes(call, out, &inputs[0], change, error);
-  case CM_SPLIT_UNPOOL: /* an index may name any place: all are read */
-    put_place(call, out, &inputs[0], change);
-    return CM_OK;
-  case CM_SPLIT_EXPAND:
-    inputs[0] = broadcast_box(&call->input[0], out);
-    replace(change, 1, out);
-    return CM_OK;
-  case CM_SPLIT_UNTOUCHED:
-    for (uint32_t i = 0; i < out->rank; i++)
-      if (call->input[0].dims[i] == out->to[i] - out->from[i] || !may_cut(call, k, i))
-        continue;
-      else {
-        inputs[0].from[i] = out->from[i];
-        inputs[0].to[i] = out->to[i];
-      }
-    return CM_OK;
-  case CM_SPLIT_AFFINE_GRID: /* the size names frames and channels, then the grid */
-    follow(out, 1, &inputs[0]);
-    change->replaced = 1;
-    change->number_count = out->rank;
-    change->numbers[0] = out->to[0] - out->from[0];
-    change->numbers[1] = 1;
-    for (uint32_t i = 2; i < out->rank; i++)
-      change->numbers[i] = call->output[0].dims[i - 1];
-    return CM_OK;
-  default:
-    cm_split_moves_boxes(call, k, out, inputs);
-    if (k == CM_SPLIT_DEFORM)
-      put_place(call, out, &inputs[0], change);
-    return CM_OK;
-  }
-}
+/* ---- pieces ---- */
 
 cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inputs, cm_split_change *change,
                          cm_error *error)
 {
-  kind k = kind_of(call->node->known);
+  cm_split_kind k = cm_split_kind_of(call->node->known);
   uint32_t axes[CM_RANK_MAX], count = cm_split_axes(call, axes);
   *change = (cm_split_change){.replaced = CM_NONE};
   for (uint32_t i = 0; i < call->input_count; i++)
@@ -540,7 +229,7 @@ cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inpu
       return cm_call_fail(call, error, "cannot be cut along axis %u", i);
     whole = whole && !cut;
   }
-  return whole ? CM_OK : boxes_of_kind(call, k, output, inputs, change, error);
+  return whole ? CM_OK : cm_split_boxes(call, k, output, inputs, change, error);
 }
 
 /* ---- work ---- */
@@ -549,17 +238,17 @@ cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inpu
 static int64_t signal_length(const cm_call *call)
 {
   int64_t step, length = 1;
-  if (kind_of(call->node->known) == CM_SPLIT_STFT)
+  if (cm_split_kind_of(call->node->known) == CM_SPLIT_STFT)
     return cm_stft_frames(call, &step, &length) ? length : 1;
   for (uint32_t i = 0; i + 1 < call->input[0].rank; i++) /* the one axis that is not cut */
-    if (!may_cut(call, CM_SPLIT_DFT, i))
+    if (!cm_split_may_cut(call, CM_SPLIT_DFT, i))
       length = call->input[0].dims[i];
   return length > 0 ? length : 1;
 }
 
 uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *inputs)
 {
-  kind k = kind_of(call->node->known);
+  cm_split_kind k = cm_split_kind_of(call->node->known);
   uint64_t out = cm_box_count(output), work = out;
   switch (k) {
   case CM_SPLIT_CONVOLUTION: /* every output element meets the weights of one filter */

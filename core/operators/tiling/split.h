@@ -7,12 +7,7 @@
 #define CM_OPERATORS_SPLIT_H
 
 #include "core/operators/operator.h"
-
-/* Elements [from, to) of every dimension. */
-typedef struct cm_box {
-  uint32_t rank;
-  int64_t from[CM_RANK_MAX], to[CM_RANK_MAX];
-} cm_box;
+#include "core/operators/tiling/box.h"
 
 /* What a piece's node has otherwise than the whole one's. */
 typedef struct cm_split_change {
@@ -25,17 +20,6 @@ typedef struct cm_split_change {
   uint32_t number_count;
   int64_t numbers[CM_RANK_MAX];
 } cm_split_change;
-
-/* The whole of a shape. */
-cm_box cm_box_whole(const cm_shape *shape);
-
-/* Elements of a box; 0 when it is empty. */
-uint64_t cm_box_count(const cm_box *box);
-
-bool cm_box_equal(const cm_box *a, const cm_box *b);
-
-/* The common part of two boxes of one rank; false when it is empty. */
-bool cm_box_intersect(const cm_box *a, const cm_box *b, cm_box *both);
 
 /* Axes of output 0 along which the operator of a call may be cut, in the order in which the seed prefers them: frames
  * first, for convolutions and matrix products channels next and then rows of the image; never one that is reduced.

@@ -1,0 +1,157 @@
+/* coremap download: all files of a mapping or program, or a network, from a server. */
+#include <string.h>
+
+#include "cli/remote.h"
+#include "core/base/file.h"
+
+static const cli_flag flags[] = {
+  {"output", "DIR|FILE", CLI_OUTPUT, "where it goes: a folder that is made, of a network the file; unless given, the id is its name"},
+  CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG, {0}};
+
+typedef struct arguments {
+  cli_where where;
+  const char *id, *output;
+} arguments;
+
+/* Negative: go on. */
+static int parse(int argc, char **argv, arguments *a)
+{
+  for (int flag; (flag = cli_next(&cli_command_download, argc, argv)) != -1;)
+    if (flag == CLI_OUTPUT)
+      a->output = optarg;
+    else if (!cli_where_take(&a->where, flag))
+      return cli_ended(flag);
+  a->id = argv[optind];
+  if (argc - optind != 1)
+    return cli_usage("download", a->id == NULL ? "no id is named" : "too much is named");
+  return cli_is_id(a->id) ? -1 : cli_usage("download", "\"%s\" is no id", a->id);
+}
+
+typedef struct view {
+  const char *path, *file; /* after /v1/KIND/ID/ */
+} view;
+
+static const view mapping_views[] = {{"content", "mapping.json"},        {"part", "mapping.part"},
+                                     {"placement", "placement.csv"},    {"cores?format=csv", "cores.csv"},
+                                     {"neurons?format=csv", "neurons.csv"}, {"links?format=csv", "links.csv"},
+                                     {"routes?format=json", "routes.json"}, {"certificate", "certificate.json"}, {NULL, NULL}};
+static const view program_views[] = {{"model", "model.onnx"},   {"program", "model.program"}, {"report", "report.json"},
+                                     {"schedule", "schedule.json"}, {"tiles", "tiles.zip"},   {"mapping", "mapping.json"},
+                                     {"pieces", "pieces.json"}, {NULL, NULL}};
+
+static cm_status fetch_file(cli_server *server, cli_run *cli, const char *path, const char *to, cm_error *error)
+{
+  cm_file file;
+  cli_reply reply = {0};
+  if (cm_file_create(&file, to, error) != CM_OK)
+    return error->status;
+  const cli_request request = {.method = "GET", .path = path, .download = file.stream, .run = &cli->run};
+  cm_status status = cli_server_ask(server, &request, &reply, error);
+  json_decref(reply.json);
+  if (status == CM_OK)
+    return cm_file_commit(&file, error);
+  cm_file_discard(&file);
+  return status;
+}
+
+/* All views of a mapping or program that there are, into a folder. */
+static cm_status fetch_folder(cli_server *server, cli_run *cli, const char *kind, const char *id, const view *views,
+                              const char *folder, json_t *files, cm_error *error)
+{
+  if (cm_folder_make(folder, error) != CM_OK)
+    return error->status;
+  for (const view *v = views; v->path != NULL; v++) {
+    char path[200], to[CM_PATH_MAX];
+    (void)snprintf(path, sizeof path, "/v1/%s/%.64s/%s", kind, id, v->path);
+    if (cm_path(to, error, "%s/%s", folder, v->file) != CM_OK)
+      return error->status;
+    cm_run_phase(&cli->run, v->file);
+    cm_status status = fetch_file(server, cli, path, to, error);
+    if (status == CM_OK)
+      (void)json_array_append_new(files, json_string(to));
+    else if (status != CM_NOT_FOUND) /* a program has not all of them */
+      return status;
+  }
+  return CM_OK;
+}
+
+static cm_status fetch_network(cli_server *server, cli_run *cli, const arguments *a, const json_t *about, json_t *files, cm_error *error)
+{
+  char path[200], to[CM_PATH_MAX];
+  const char *id = cli_text(about, "id");
+  bool model = strcmp(cli_text(about, "format"), "onnx") == 0;
+  if (a->output != NULL ? cm_path(to, error, "%s", cli_output(a->output)) != CM_OK
+                        : cm_path(to, error, "%.16s.%s", id, model ? "onnx" : "zip") != CM_OK)
+    return error->status;
+  (void)snprintf(path, sizeof path, "/v1/networks/%.64s/content", id);
+  cm_run_phase(&cli->run, "download");
+  cm_status status = fetch_file(server, cli, path, to, error);
+  if (status == CM_OK)
+    (void)json_array_append_new(files, json_string(a->output != NULL ? a->output : to));
+  return status;
+}
+
+static cm_status download_it(cli_server *server, cli_run *cli, const arguments *a, json_t *files, cm_error *error)
+{
+  static const char *const kinds[] = {"jobs", "mappings", "programs", "networks"};
+  char path[200], id[80];
+  cli_reply reply = {0};
+  cm_status status = CM_NOT_FOUND;
+  size_t k = 0;
+  for (; k < sizeof kinds / sizeof *kinds && status == CM_NOT_FOUND; k++) {
+    (void)snprintf(path, sizeof path, "/v1/%s/%.64s", kinds[k], a->id);
+    status = cli_ask(server, "GET", path, NULL, &reply, error);
+  }
+  if (status == CM_NOT_FOUND)
+    return cm_fail(error, CM_NOT_FOUND, "the server has no job, mapping, program or network %.64s", a->id);
+  if (status != CM_OK)
+    return status;
+  const char *kind = kinds[k - 1], *mapping = cli_text(reply.json, "mapping"), *program = cli_text(reply.json, "program");
+  (void)snprintf(id, sizeof id, "%s", a->id);
+  if (strcmp(kind, "networks") == 0)
+    status = fetch_network(server, cli, a, reply.json, files, error);
+  else {
+    if (strcmp(kind, "jobs") == 0 && mapping[0] == '\0' && program[0] == '\0')
+      status = cm_fail(error, CM_CONFLICT, "job %s is %s and has made nothing (yet)", id, cli_text(reply.json, "state"));
+    else if (strcmp(kind, "jobs") == 0) {
+      kind = mapping[0] != '\0' ? "mappings" : "programs";
+      (void)snprintf(id, sizeof id, "%s", mapping[0] != '\0' ? mapping : program);
+    }
+    if (status == CM_OK)
+      status = fetch_folder(server, cli, kind, id, strcmp(kind, "mappings") == 0 ? mapping_views : program_views,
+                            a->output != NULL ? a->output : id, files, error);
+  }
+  json_decref(reply.json);
+  return status;
+}
+
+static int download_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)
+{
+  const arguments *a = given;
+  json_t *files = json_array(), *one;
+  size_t i;
+  cm_status status = download_it(server, cli, a, files, error);
+  if (status == CM_OK && a->where.json) {
+    json_t *told = json_pack("{s:O}", "files", files);
+    cli_print_json(told);
+    json_decref(told);
+  } else if (status == CM_OK)
+    json_array_foreach(files, i, one)
+      puts(json_string_value(one));
+  json_decref(files);
+  return status == CM_OK ? EXIT_DONE : -1;
+}
+
+static int download(int argc, char **argv)
+{
+  arguments a = {0};
+  int status = parse(argc, argv, &a);
+  return status < 0 ? cli_on_server(&a.where, download_step, &a) : status;
+}
+
+const cli_command cli_command_download = {
+  .name = "download", .what = "get all files of a mapping or program, or a network", .run = download, .server = true,
+  .usage = "ID [-o DIR|FILE] [--json] [--quiet]",
+  .about = "Gets all that a mapping or program (or the one that a job made) has into a folder, file by file, or a network as a topology\n"
+           "file, a model as ONNX. `coremap get` gets one view.",
+  .flags = flags};

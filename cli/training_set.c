@@ -1,0 +1,155 @@
+/* What `coremap train` trains on: networks of a folder cut into parts, and graphs drawn at random, on every chip. */
+#include "cli/training_set.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES_MAX = 1000 };
+
+/* How a chip is filled for example number k of it: wholly, or with a part of its cores taken. */
+static uint32_t nodes_for(const cm_chip *chip, uint32_t k, double *taken)
+{
+  static const double fill[] = {1, 0.8, 0.9, 0.7};
+  *taken = k % 2 == 0 ? 0 : 0.15;
+  double nodes = fill[k / 2 % 4] * (1 - *taken) * cm_chip_cores(chip);
+  return nodes < 4 ? 4 : (uint32_t)nodes;
+}
+
+static cm_status add(cli_training_set *s, const char *name, uint32_t k, const cm_chip *chip, double taken, cm_flows *flows,
+                     cm_multicast *multicast, cm_error *error)
+{
+  char full[128];
+  if (s->examples == CLI_EXAMPLES_MAX)
+    return cm_fail(error, CM_TOO_LARGE, "more than %d graphs to train on", CLI_EXAMPLES_MAX);
+  (void)snprintf(full, sizeof full, "%.40s %u %s", name, k, chip->name);
+  cm_status status = cm_example_new(full, flows, multicast, chip, taken, s->seed + k, s->run,
+                                    &s->example[s->examples], error);
+  s->examples += status == CM_OK;
+  return status;
+}
+
+static cm_status draw(cli_training_set *s, const cm_chip *chip, cm_error *error)
+{
+  for (uint32_t k = 0; k < s->generated; k++) {
+    double taken;
+    cm_flows *flows;
+    uint32_t nodes = nodes_for(chip, k / CM_FAMILIES, &taken);
+    if (cm_example_draw((cm_family)(k % CM_FAMILIES), nodes, s->seed + 7919 * (uint64_t)k,
+                        s->run, &flows, error) != CM_OK)
+      return error->status;
+    cm_multicast multicast = {0};
+    cm_status status = s->trees /* the letter's reward counts trees */
+                         ? cm_example_cast(flows, s->seed + k, s->run, &multicast, error)
+                         : CM_OK;
+    if (status == CM_OK)
+      status = add(s, "generated", k, chip, taken, flows, &multicast, error);
+    if (status != CM_OK) {
+      cm_flows_free(flows);
+      cm_multicast_free(&multicast);
+      return status;
+    }
+  }
+  return CM_OK;
+}
+
+static cm_status read_network(cli_training_set *s, const char *name, uint32_t number, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  cm_import_limits limits = cm_import_limits_default();
+  cm_import_report report;
+  cm_topology *topology;
+  if (cm_path(path, error, "%s/%s", s->graphs, name) != CM_OK ||
+      cm_import(path, &limits, s->run, &topology, &report, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t c = 0; c < s->chips && status == CM_OK; c++) {
+    double taken;
+    cm_flows *flows = NULL;
+    cm_multicast multicast = {0};
+    uint32_t parts = nodes_for(s->chip[c], number + c, &taken);
+    status = cm_example_partition(topology, parts, s->seed, s->run, &flows, &multicast, error);
+    if (status != CM_OK)
+      break;
+    status = add(s, name, number, s->chip[c], taken, flows, &multicast, error);
+    if (status != CM_OK) {
+      cm_flows_free(flows);
+      cm_multicast_free(&multicast);
+    }
+  }
+  cm_topology_free(topology);
+  return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The networks of the folder, in the order of their names. */
+static cm_status read_folder(cli_training_set *s, cm_error *error)
+{
+  DIR *folder = opendir(s->graphs);
+  char *name[NAMES_MAX];
+  uint32_t names = 0;
+  if (folder == NULL)
+    return cm_fail_errno(error, errno, "cannot read the folder", s->graphs);
+  cm_status status = CM_OK;
+  for (struct dirent *entry; status == CM_OK && (entry = readdir(folder)) != NULL;) {
+    if (entry->d_name[0] == '.')
+      continue;
+    if (names == NAMES_MAX)
+      status = cm_fail(error, CM_TOO_LARGE, "more than %d files in %s", NAMES_MAX, s->graphs);
+    else if ((name[names] = strdup(entry->d_name)) == NULL)
+      status = cm_fail(error, CM_NO_MEMORY, "out of memory for names");
+    else
+      names++;
+  }
+  closedir(folder);
+  qsort(name, names, sizeof *name, by_name);
+  for (uint32_t i = 0; i < names; i++) {
+    if (status == CM_OK)
+      status = read_network(s, name[i], i, error);
+    free(name[i]);
+  }
+  return status;
+}
+
+static cm_status open_chips(cli_training_set *s, cm_error *error)
+{
+  char list[CM_PATH_MAX], *rest = list, *word;
+  if (cm_path(list, error, "%s", s->chip_names) != CM_OK)
+    return error->status;
+  while ((word = strsep(&rest, ",")) != NULL) {
+    unsigned width, height;
+    bool mesh = sscanf(word, "%ux%u", &width, &height) == 2;
+    if (s->chips == CLI_TRAINING_CHIPS_MAX)
+      return cm_fail(error, CM_TOO_LARGE, "more than %d chips", CLI_TRAINING_CHIPS_MAX);
+    if (cli_chip(mesh ? NULL : word, mesh ? word : NULL, &s->chip[s->chips], error) != CM_OK)
+      return error->status;
+    s->chips++;
+  }
+  return CM_OK;
+}
+
+cm_status cli_training_set_make(cli_training_set *s, cm_error *error)
+{
+  cm_run_phase(s->run, "graphs");
+  if (CM_NEW(s->run->memory, s->example, CLI_EXAMPLES_MAX, error) != CM_OK || open_chips(s, error) != CM_OK)
+    return error->status;
+  for (uint32_t c = 0; c < s->chips; c++)
+    if (draw(s, s->chip[c], error) != CM_OK)
+      return error->status;
+  return s->graphs != NULL ? read_folder(s, error) : CM_OK;
+}
+
+void cli_training_set_free(cli_training_set *s)
+{
+  for (uint32_t i = 0; i < s->examples; i++)
+    cm_example_free(s->example[i]);
+  cm_free(s->example);
+  for (uint32_t c = 0; c < s->chips; c++)
+    cm_chip_free(s->chip[c]);
+}
