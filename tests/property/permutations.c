@@ -654,6 +654,33 @@ static void make_patches(graph *g)
                             : graph_node(g, "Conv", joined, graph_constant(g, 4, filters, -1), GRAPH_END));
 }
 
+/* x [1, ..., rows] times a matrix, with a bias. */
+static uint32_t dense(graph *g, uint32_t x, int64_t inner, int64_t columns)
+{
+  x = graph_node(g, "MatMul", x, graph_constant(g, 2, (int64_t[]){inner, columns}, -1), GRAPH_END);
+  return graph_node(g, "Add", x, graph_constant(g, 1, &columns, -1), GRAPH_END);
+}
+
+/* A ConvNeXt block: channels last for the normalisation and the products, which can make the image channels first. */
+static void make_convnext(graph *g)
+{
+  int64_t d[4] = {1, pick(2, 5), pick(3, 5), pick(3, 5)}, hidden = pick(2, 7);
+  uint32_t x = graph_input(g, 4, d), y = last(g, conv(g, x, d, d[1], d[1], 3, 1));
+  y = graph_node(g, "LayerNormalization", y, graph_constant(g, 1, d + 1, 0.5), graph_constant(g, 1, d + 1, -1), GRAPH_END);
+  y = dense(g, graph_node(g, "Gelu", dense(g, y, d[1], hidden), GRAPH_END), hidden, d[1]);
+  y = graph_node(g, "Mul", y, graph_constant(g, 1, d + 1, 0.5), GRAPH_END);
+  graph_output(g, graph_node(g, "Add", x, first(g, y), GRAPH_END));
+}
+
+/* The half of a mixer block that mixes patches, written with transposes around its products. */
+static void make_mixer(graph *g)
+{
+  int64_t d[3] = {1, pick(3, 6), pick(2, 5)}, hidden = pick(2, 7);
+  uint32_t x = graph_input(g, 3, d), y = graph_transpose(g, x, 3, (int64_t[]){0, 2, 1});
+  y = dense(g, graph_node(g, "Gelu", dense(g, y, d[1], hidden), GRAPH_END), hidden, d[1]);
+  graph_output(g, graph_node(g, "Add", x, graph_transpose(g, y, 3, (int64_t[]){0, 2, 1}), GRAPH_END));
+}
+
 /* Deviation of two models' outputs on the same random input. */
 static bool same_numbers(cm_model *a, cm_model *b)
 {
@@ -676,7 +703,8 @@ static bool same_numbers(cm_model *a, cm_model *b)
 /* Never more bytes, the same numbers, and the same bytes out each time. */
 START_TEST(networks_move_less_and_compute_the_same)
 {
-  static void (*const networks[])(graph *g) = {make_network, make_channels_last, make_transformer, make_patches};
+  static void (*const networks[])(graph *g) = {make_network, make_channels_last, make_transformer, make_patches, make_convnext,
+                                             make_mixer};
   uint64_t before = 0, after = 0;
   for (int round = 0; round < 50; round++) {
     graph g = graph_new(&rnd, &memory, 13);
@@ -707,6 +735,24 @@ START_TEST(networks_move_less_and_compute_the_same)
   }
   ck_assert_uint_lt(after, before * 9 / 10);
   ck_assert_uint_eq(memory.used_bytes, 0);
+}
+END_TEST
+
+/* Products take along what turns their matrices: of the two copies of a ConvNeXt block the one behind, of a mixer both. */
+START_TEST(products_take_permutations_along)
+{
+  for (int round = 0; round < 20; round++) {
+    graph g = graph_new(&rnd, &memory, 13);
+    cm_model *made;
+    json_t *report;
+    (round % 2 == 0 ? make_convnext : make_mixer)(&g);
+    graph_finish(&g, &run);
+    ck_ok(cm_permutations_optimise(g.model, &run, &made, &report, &error));
+    ck_assert_uint_eq(cm_copy_bytes(made), round % 2 == 0 ? cm_copy_bytes(g.model) / 2 : 0);
+    json_decref(report);
+    cm_model_free(made);
+    cm_model_free(g.model);
+  }
 }
 END_TEST
 
@@ -802,7 +848,8 @@ int main(void)
   tcase_set_timeout(tests, 300);
   tcase_add_test(tests, layouts_compose_as_they_act);
   tcase_add_loop_test(tests, every_rule_keeps_the_numbers, 0, MAKERS);
-  tcase_add_loop_test(tests, networks_move_less_and_compute_the_same, 0, 4);
+  tcase_add_loop_test(tests, networks_move_less_and_compute_the_same, 0, 6);
+  tcase_add_test(tests, products_take_permutations_along);
   tcase_add_test(tests, a_wrong_permutation_is_noticed);
   suite_add_tcase(suite, tests);
   return test_main(suite);

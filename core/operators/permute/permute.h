@@ -55,15 +55,25 @@ cm_status cm_permute_patches(cm_permute *p, cm_error *error);
 /* Writes layout nodes as Transpose, Reshape and Gather. */
 cm_status cm_permute_emit(cm_permute *p, cm_error *error);
 
-/* Absorbs exchanges of the last two axes into matrix products that are one matrix wide (Gemm has a flag for them). */
+/* Whether a MatMul that is one product of matrices can read operand `slot`, which `layout` makes of a tensor of `dims`, from before
+ * that permutation. */
+bool cm_product_reads_turned(cm_permute *p, uint32_t node, uint32_t slot, const cm_layout *layout, const int64_t *dims);
+
+/* Whether the maker of a value is such a MatMul, and can make what `layout` makes of the value instead. */
+bool cm_product_makes_turned(cm_permute *p, uint32_t value, const cm_layout *layout);
+
+/* Whether cm_permute_absorb will take the permutation at a node along: it costs nothing. O(nodes). */
+bool cm_permute_is_free(cm_permute *p, uint32_t node);
+
+/* Absorbs exchanges of rows and columns, before or behind, into products of single matrices (Gemm has flags for them). */
 cm_status cm_permute_absorb(cm_permute *p, cm_error *error);
 
 /* Bytes that one node of an ordinary graph copies: what it makes, where it only moves elements; permutations as
  * cm_node_permutation_bytes has them. */
 uint64_t cm_node_copy_bytes(const cm_model *model, uint32_t node);
 
-/* Total bytes of all layout nodes and of all else that copies. */
-uint64_t cm_permute_total(const cm_permute *p);
+/* Total bytes of all layout nodes that are not free, and of all else that copies. */
+uint64_t cm_permute_total(cm_permute *p);
 
 /* "inter", "intra" or "both", the axis order and the maps (at most 64 entries of each), for reports. */
 json_t *cm_layout_json(const cm_maps *maps, const cm_layout *layout, const int64_t *dims);

@@ -144,9 +144,19 @@ static cm_status carry_node(carrier *c, uint32_t node, cm_error *error)
     m->nodes[node].inputs[place] = now;
   }
   for (uint32_t o = 0; o < outputs; o++) {
-    uint32_t value = m->nodes[node].outputs[o];
-    if (value != CM_NONE && r->value[value].in)
-      m->nodes[node].outputs[o] = c->forms[value]->value;
+    uint32_t value = m->nodes[node].outputs[o], plain;
+    if (value == CM_NONE || !r->value[value].in)
+      continue;
+    const stored_form *made = c->forms[value];
+    if (r->value[value].turned && made->value != value) { /* the permutation that the product will take along */
+      if (cm_model_add_named(m, m->values[value].name, &plain, error) != CM_OK)
+        return error->status;
+      m->values[plain].shape = m->values[value].shape;
+      m->nodes[node].outputs[o] = plain;
+      if (cm_permute_add(r->p, plain, &made->layout, made->value, error) != CM_OK)
+        return error->status;
+    } else
+      m->nodes[node].outputs[o] = made->value;
   }
   return CM_OK;
 }

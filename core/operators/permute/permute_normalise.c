@@ -13,15 +13,17 @@ uint64_t cm_layout_bytes(const cm_permute *p, const cm_layout *layout, const cm_
   return cm_layout_passes(p->maps, layout, input->shape.dims) * cm_value_bytes(input);
 }
 
-uint64_t cm_permute_total(const cm_permute *p)
+uint64_t cm_permute_total(cm_permute *p)
 {
   uint64_t total = 0;
   for (size_t i = 0; i < p->model->node_count; i++) {
     const cm_node *n = &p->model->nodes[i];
     if (n->removed)
       continue;
-    total += n->layout != NULL ? cm_layout_bytes(p, n->layout, &p->model->values[n->inputs[0]])
-                               : cm_node_copy_bytes(p->model, (uint32_t)i);
+    if (n->layout == NULL)
+      total += cm_node_copy_bytes(p->model, (uint32_t)i);
+    else if (!cm_permute_is_free(p, (uint32_t)i))
+      total += cm_layout_bytes(p, n->layout, &p->model->values[n->inputs[0]]);
   }
   return total;
 }

@@ -221,10 +221,21 @@ static void find_variable(cm_region *r, uint32_t value)
   uint32_t producer = m->values[value].producer;
   cm_region_value *v = &r->value[value];
   const cm_tie_group *g = cm_region_making_group(r, value);
-  if (producer != CM_NONE && m->nodes[producer].layout != NULL)
+  v->turned = g == NULL && cm_product_makes_turned(r->p, value, &v->other);
+  if (v->turned || (producer != CM_NONE && m->nodes[producer].layout != NULL))
     v->variable = cm_cut_node(&r->cut);
   else
     v->variable = g != NULL ? g->variable : fixed(v->phase);
+}
+
+/* A product reads a value for nothing in either form. */
+static bool reads_either(cm_region *r, uint32_t value, uint32_t node, uint32_t slot)
+{
+  const cm_region_value *v = &r->value[value];
+  int64_t stored[CM_RANK_MAX];
+  cm_layout back = cm_layout_invert(r->p->maps, &v->other);
+  cm_layout_dims(&v->other, r->p->model->values[value].shape.dims, stored);
+  return cm_product_reads_turned(r->p, node, slot, &back, stored);
 }
 
 static int64_t cost_of(const cm_region *r, const cm_layout *layout, uint32_t value)
@@ -265,8 +276,9 @@ static cm_status add_misfit(cm_region *r, uint32_t value, const cm_tie_group *g,
 }
 
 /* A permutation between two values of the region (or one that lies outside): what it would be in each pair of forms. */
-static cm_status add_layout_node(cm_region *r, const cm_node *n, cm_error *error)
+static cm_status add_layout_node(cm_region *r, uint32_t node, cm_error *error)
 {
+  const cm_node *n = &r->p->model->nodes[node];
   uint32_t a = n->inputs[0], b = n->outputs[0];
   const cm_region_value *va = &r->value[a], *vb = &r->value[b];
   cm_maps *maps = r->p->maps;
@@ -278,7 +290,7 @@ static cm_status add_layout_node(cm_region *r, const cm_node *n, cm_error *error
                       *to = !vb->in || j == vb->phase ? &plain : &vb->other;
       cm_layout back = cm_layout_invert(maps, from), step = cm_layout_compose(maps, &back, n->layout);
       step = cm_layout_compose(maps, &step, to);
-      cost[i][j] = cost_of(r, &step, a);
+      cost[i][j] = (!va->in || i == va->phase) && (!vb->in || j == vb->phase) && cm_permute_is_free(r->p, node) ? 0 : cost_of(r, &step, a);
     }
   uint32_t x = va->in ? va->variable : CM_CUT_SOURCE, y = vb->in ? vb->variable : CM_CUT_SOURCE;
   return add_pair(r, x, y, cost, error);
@@ -300,6 +312,8 @@ static cm_status add_readers(cm_region *r, uint32_t value, cm_error *error)
       if (!last && n->inputs[s] != value)
         continue;
       const cm_tie_group *g = last ? NULL : group_at(r, r->reader[k], s);
+      if (!last && g == NULL && reads_either(r, value, r->reader[k], s))
+        continue;
       if (g != NULL && !cm_layout_equal(&g->layout[s], &v->other)) {
         if (add_misfit(r, value, g, s, error) != CM_OK)
           return error->status;
@@ -333,13 +347,17 @@ static cm_status build_cut(cm_region *r, cm_error *error)
                     error) != CM_OK)
       return error->status;
   }
-  for (size_t v = 0; v < m->value_count; v++)
-    if (r->value[v].in && add_readers(r, (uint32_t)v, error) != CM_OK)
+  for (size_t v = 0; v < m->value_count; v++) {
+    const cm_region_value *x = &r->value[v];
+    if (x->in && ((x->turned && cm_cut_edge(&r->cut, x->phase == 0 ? CM_CUT_SOURCE : x->variable, x->phase == 0 ? x->variable : CM_CUT_SINK,
+                                            1, error) != CM_OK) ||
+                  add_readers(r, (uint32_t)v, error) != CM_OK))
       return error->status;
+  }
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *n = &m->nodes[m->order[i]];
     if (n->layout != NULL && (r->value[n->inputs[0]].in || r->value[n->outputs[0]].in) &&
-        add_layout_node(r, n, error) != CM_OK)
+        add_layout_node(r, m->order[i], error) != CM_OK)
       return error->status;
   }
   return CM_OK;

@@ -21,6 +21,7 @@ typedef struct cm_region_value {
   cm_layout other;   /* the form that it does not have now */
   uint32_t variable; /* of the form in which it is made; source or sink when that is fixed */
   bool made_switched;
+  bool turned;       /* a matrix product makes it, and can make the other form too */
 } cm_region_value;
 
 typedef struct cm_region {
