@@ -17,7 +17,7 @@ export const METRICS = [
     note: 'busiest core, port or link, and the barrier',
   },
   { name: 'core_ns_max', label: 'Busiest core', show: latency, better: -1, note: 'without contention' },
-  { name: 'energy_step_pj', label: 'Energy of a step', show: energy, better: -1, note: 'packets, synapses, neurons, hops' },
+  { name: 'energy_step_pj', label: 'Energy of a step', show: energy, better: -1, note: 'packets, synapses, neurons, hops, and the way in of inputs outside' },
   { name: 'barrier_ns', label: 'Barrier', show: latency, better: -1, note: 'between steps, by the tiles in use' },
   { name: 'energy_packets_pj', label: 'Energy of packets', show: energy, better: -1, note: 'sent and received' },
   { name: 'energy_synapses_pj', label: 'Energy of synapses', show: energy, better: 0, note: 'the same in every mapping' },

@@ -50,7 +50,7 @@ static const metric table[] = {
   {FIELD(step_ns), "ns", -1, "a time step: the busiest core, port or link, and the barrier"},
   {FIELD(core_ns_max), "ns", -1, "of the busiest core in a step, without contention"},
   {FIELD(barrier_ns), "ns", -1, "between steps, by the tiles in use"},
-  {FIELD(energy_step_pj), "pJ", -1, "a time step: packets, synapses, neurons, hops"},
+  {FIELD(energy_step_pj), "pJ", -1, "a time step: packets, synapses, neurons, hops, and the way in of inputs outside"},
   {FIELD(energy_packets_pj), "pJ", -1, "of a step: packets sent and received"},
   {FIELD(energy_synapses_pj), "pJ", 0, "of a step: the same in every mapping"},
   {FIELD(energy_neurons_pj), "pJ", 0, "of a step: the same in every mapping"},

@@ -588,9 +588,9 @@ cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, c
   if (status == CM_OK)
     status = finish(&w, &m, &d, error);
   if (status == CM_OK)
-    status = cm_step_measure(topology, chip, part, part_count, core, run, &m, &d, error);
-  if (status == CM_OK)
     cm_border_measure(topology, chip, part, core, &m);
+  if (status == CM_OK)
+    status = cm_step_measure(topology, chip, part, part_count, core, run, &m, &d, error);
   work_free(&w);
   if (status != CM_OK) {
     cm_metrics_detail_free(&d);

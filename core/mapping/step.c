@@ -161,7 +161,7 @@ cm_status cm_step_measure(const cm_topology *topology, const cm_chip *chip, cons
     judge_links(chip, detail, &b);
   m->barrier_ns = cm_barrier_ns(&chip->costs.barrier, tiles);
   m->step_ns = b.ns + m->barrier_ns;
-  m->energy_step_pj = m->energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;
+  m->energy_step_pj = m->energy_pj + m->border_energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;
   m->saturation_load = saturation(chip, m, detail);
   return CM_OK;
 }

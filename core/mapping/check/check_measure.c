@@ -483,9 +483,9 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
   else
     status = run_measure(&m, vertices, error);
   if (status == CM_OK)
-    status = cm_check_step(topology, chip, part, part_count, core, run, &fresh, error);
-  if (status == CM_OK)
     cm_check_border(topology, chip, part, core, &fresh.metrics);
+  if (status == CM_OK)
+    status = cm_check_step(topology, chip, part, part_count, core, run, &fresh, error);
   cm_free(vertices);
   cm_free(m.seen);
   cm_free(m.target);

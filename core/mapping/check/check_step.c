@@ -80,7 +80,7 @@ static void conclude(const cm_chip *chip, const uint32_t *core, uint32_t parts, 
     m->barrier_ns = barrier_of(&chip->costs.barrier, tiles_in_use(chip, core, parts, scratch));
   m->step_ns = fmax(m->core_ns_max, fmax(port > 0 ? m->port_load_max / port : 0, truth->link_step_ns)) +
                m->barrier_ns;
-  m->energy_step_pj = m->energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;
+  m->energy_step_pj = m->energy_pj + m->border_energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;
   double fullest = fmax(m->port_load_max * (port > 0 ? 1 / port : chip->latency_ns.router), truth->channel_ns);
   m->saturation_load = fullest > 0 ? 1 / fullest : 0;
 }
