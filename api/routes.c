@@ -92,7 +92,7 @@ const cm_route cm_routes[] = {
    CM_OBJECT_NONE, CM_DEED_SEE},
   {"HEAD", "/v1/uploads/{id}", cm_head_upload, "headUpload", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_SUBMIT,
    CM_OBJECT_UPLOAD, CM_DEED_SEE},
-  {"PATCH", "/v1/uploads/{id}", cm_patch_upload, "patchUpload", CM_BODY_FILE, CM_LANE_IMPORT, false, "format columns zeros",
+  {"PATCH", "/v1/uploads/{id}", cm_patch_upload, "patchUpload", CM_BODY_FILE, CM_LANE_IMPORT, false, "format columns zeros of",
    CM_RIGHT_SUBMIT, CM_OBJECT_UPLOAD, CM_DEED_CHANGE},
   {"DELETE", "/v1/uploads/{id}", cm_delete_upload, "deleteUpload", CM_BODY_NONE, CM_LANE_SHORT, true, "",
    CM_RIGHT_SUBMIT, CM_OBJECT_UPLOAD, CM_DEED_CHANGE},

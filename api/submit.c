@@ -10,6 +10,7 @@
 #include "storage/jobs.h"
 #include "storage/mappings.h"
 #include "storage/networks.h"
+#include "storage/uploads.h"
 
 enum { PRIORITY_MAX = 100 };
 
@@ -94,6 +95,25 @@ static bool check_spikes(cm_request *request, const char *network, const json_t 
   return false;
 }
 
+/* An upload of spikes is there, and whole; the job reads it. False: the reply is set. */
+static bool check_upload(cm_request *request, const char *id)
+{
+  cm_error error;
+  cm_upload upload;
+  static const char where[] = "/options/spikes/upload";
+  if (!cm_access_sees(request, CM_OBJECT_UPLOAD, id, where))
+    return false;
+  cm_status status = cm_uploads_get(request->store, id, &upload, &error);
+  if (status == CM_OK && upload.offset != upload.size)
+    status = cm_fail(&error, CM_CONFLICT, "upload %s has %llu of its %llu bytes: send the rest first", id,
+                     (unsigned long long)upload.offset, (unsigned long long)upload.size);
+  if (status == CM_OK)
+    return true;
+  (void)cm_fail_at(&error, "%s", where);
+  cm_reply_error(request, &error);
+  return false;
+}
+
 /* Options of a simulation, whose network is that of its mapping; false: the reply is set. */
 static bool check_simulation(cm_request *request, const json_t *options, cm_job *job)
 {
@@ -116,7 +136,9 @@ static bool check_simulation(cm_request *request, const json_t *options, cm_job 
     return false;
   }
   (void)snprintf(job->network, sizeof job->network, "%s", mapping.network);
-  return !read.spikes || check_spikes(request, mapping.network, options);
+  if (read.spikes.upload[0] != '\0')
+    return check_upload(request, read.spikes.upload);
+  return !read.spikes.text || check_spikes(request, mapping.network, options);
 }
 
 static const char *word_of(const json_t *options, const char *name, const char *normal)

@@ -68,7 +68,7 @@ static cm_status simulate(const arguments *a, cli_run *cli, json_t **report, cm_
   cm_simulate_options options = a->request.options;
   cm_spikes spikes = {0};
   if (status == CM_OK && a->spikes != NULL)
-    status = cm_spikes_read(a->spikes, topology->vertex_count, &cli->run, &spikes, error);
+    status = cm_spikes_read(a->spikes, a->spikes, topology->vertex_count, &cli->run, &spikes, error);
   if (status == CM_OK && a->spikes != NULL) {
     options.spikes = &spikes;
     options.steps = json_object_get(a->flags, "steps") != NULL ? options.steps : spikes.steps;

@@ -1,8 +1,10 @@
 /* What a job needs of the server goes into its folder: the network, the chip and its occupancy, the mapping to start from.
  * An identical job that runs makes it wait, and one that is done gives it its mapping. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/machine/compile.h"
@@ -13,6 +15,7 @@
 #include "storage/leases.h"
 #include "storage/networks.h"
 #include "storage/occupancy.h"
+#include "storage/uploads.h"
 
 typedef struct preparing {
   cm_running *r;
@@ -238,6 +241,23 @@ static cm_status put_old_mapping(preparing *p, cm_error *error)
   return cm_mappings_lend(p->r->store, from, cm_mapping_view_name(CM_VIEW_FULL_JSON), path, error);
 }
 
+/* An upload with the spikes of a simulation. Its time is new: uploads that nobody uses go after a while. */
+static cm_status put_spikes(const preparing *p, cm_error *error)
+{
+  const char *id = p->simulation.spikes.upload;
+  char path[CM_PATH_MAX];
+  cm_upload upload;
+  if (id[0] == '\0')
+    return CM_OK;
+  cm_status status = cm_uploads_get(p->r->store, id, &upload, error);
+  if (status == CM_NOT_FOUND)
+    return cm_fail(error, CM_NOT_FOUND, "upload %s with the job's spikes is gone: send them again", id);
+  if (status != CM_OK || cm_uploads_path(p->r->store, id, path, error) != CM_OK)
+    return error->status;
+  (void)utimensat(AT_FDCWD, path, NULL, 0);
+  return put_file(p->r, path, CM_WORK_SPIKES, error);
+}
+
 static cm_status prepare(preparing *p, cm_error *error)
 {
   cm_running *r = p->r;
@@ -250,7 +270,7 @@ static cm_status prepare(preparing *p, cm_error *error)
   if (r->deferred || r->reused[0] != '\0')
     return CM_OK;
   if (make_folders(r, error) != CM_OK || put_network(r, error) != CM_OK || put_old_mapping(p, error) != CM_OK ||
-      put_chip(p, error) != CM_OK || put_levels(p, error) != CM_OK)
+      put_spikes(p, error) != CM_OK || put_chip(p, error) != CM_OK || put_levels(p, error) != CM_OK)
     return error->status;
   return cm_work_describe(r->folder, &r->work, error);
 }

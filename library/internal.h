@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/run.h"
 #include "core/chip/occupancy.h"
+#include "core/mapping/mapping.h"
 #include "core/network/topology.h"
 
 struct coremap_network {
@@ -21,6 +22,15 @@ struct coremap_chip {
   atomic_uint owners;
   cm_chip *chip;
   cm_occupancy *occupancy;
+};
+
+struct coremap_mapping {
+  coremap_network *network;
+  coremap_chip *chip;
+  cm_topology topology; /* the network's, with sizes of its own: inputs may stand outside */
+  cm_memory memory;      /* that the mapping stands in */
+  cm_mapping *mapping;
+  int32_t *place; /* [2 * parts] */
 };
 
 /* Runs of calls: progress goes to the caller, whose answer stops them. */

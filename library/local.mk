@@ -1,8 +1,8 @@
 # The shared library: the public headers, and what they need of the core. Installed it is libcoremap.so.0, with its headers, their
 # pages and a description for pkg-config.
 shared_library_headers = include/coremap/check.h include/coremap/chip.h include/coremap/compile.h include/coremap/coremap.h \
-  include/coremap/error.h include/coremap/map.h include/coremap/network.h include/coremap/run.h include/coremap/schedule.h
-shared_library_sources = library/check.c library/chip.c library/compile.c library/map.c library/network.c library/run.c library/schedule.c
+  include/coremap/error.h include/coremap/map.h include/coremap/network.h include/coremap/run.h include/coremap/schedule.h include/coremap/simulate.h
+shared_library_sources = library/check.c library/chip.c library/compile.c library/map.c library/network.c library/run.c library/schedule.c library/simulate.c
 EXTRA_DIST += $(shared_library_headers) $(shared_library_sources) library/internal.h library/exports.map library/page.awk examples/embed.c
 if SHARED_LIBRARY
 noinst_DATA = library/libcoremap.so library/pages

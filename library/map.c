@@ -9,15 +9,6 @@
 #include "core/mapping/picture/picture.h"
 #include "library/internal.h"
 
-struct coremap_mapping {
-  coremap_network *network;
-  coremap_chip *chip;
-  cm_topology topology; /* the network's, with sizes of its own: inputs may stand outside */
-  cm_memory memory;      /* that the mapping stands in */
-  cm_mapping *mapping;
-  int32_t *place; /* [2 * parts] */
-};
-
 /* The network as option "inputs" wants it: networks never change, so that a view has the sizes. */
 static cm_status view_network(coremap_mapping *m, const cm_map_options *options, cm_error *error)
 {

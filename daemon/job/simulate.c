@@ -64,11 +64,17 @@ static cm_status read_inputs(simulate_job *j, cm_error *error)
 static cm_status read_spikes(simulate_job *j, cm_spikes *spikes, cm_error *error)
 {
   const json_t *options = j->work->job.options;
-  if (!j->request.spikes)
+  char path[CM_PATH_MAX];
+  const bool file = j->request.spikes.upload[0] != '\0';
+  if (!file && !j->request.spikes.text)
     return CM_OK;
-  if (cm_spikes_parse(json_string_value(json_object_get(options, "spikes")), "option spikes", j->topology->vertex_count,
-                      &j->work->run, spikes, error) != CM_OK)
+  if (cm_work_path(j->work, CM_WORK_SPIKES, path, error) != CM_OK)
     return error->status;
+  cm_status status = file ? cm_spikes_read(path, "the uploaded spikes", j->topology->vertex_count, &j->work->run, spikes, error)
+                          : cm_spikes_parse(json_string_value(json_object_get(options, "spikes")), "option spikes",
+                                            j->topology->vertex_count, &j->work->run, spikes, error);
+  if (status != CM_OK)
+    return status;
   j->request.options.spikes = spikes;
   if (json_object_get(options, "steps") == NULL)
     j->request.options.steps = spikes->steps;

@@ -16,6 +16,7 @@
 #define CM_WORK_OCCUPANCY "in/occupancy.json"
 #define CM_WORK_FROM "in/from.json"
 #define CM_WORK_LEVELS "in/levels"
+#define CM_WORK_SPIKES "in/spikes" /* of a simulation: a file of them; may be missing */
 #define CM_WORK_PROGRESS "out/progress"
 #define CM_WORK_RESULT "out/result.json"
 #define CM_WORK_MADE "out/made"

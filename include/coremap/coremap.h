@@ -6,5 +6,6 @@
 #include <coremap/compile.h>
 #include <coremap/map.h>
 #include <coremap/schedule.h>
+#include <coremap/simulate.h>
 
 #endif

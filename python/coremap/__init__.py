@@ -68,6 +68,22 @@ class Mapping:
         kind = "png" if os.fspath(path).endswith(".png") else "svg"
         self._source.write("picture:%s:%s" % (kind, layer), os.fspath(path))
 
+    def simulate(self, spikes: Any = None, *, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:
+        """Lets the packets run over the chip, and returns the report of docs/simulation.md.
+
+        spikes: an array of rows [step, neuron], or the path of a spike file (lines STEP,NEURON, or .npy); without them neurons fire
+            at random by their rates. All else are options: steps=10, load=0.01, saturation=True, communication="multicast".
+        """
+        with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
+            path = os.fspath(spikes) if isinstance(spikes, (str, os.PathLike)) else None
+            if spikes is not None and path is None:
+                rows = np.asarray(spikes)
+                if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu":
+                    raise ValueError("spikes are rows [step, neuron] of whole numbers")
+                path = os.path.join(folder, "spikes.npy")
+                np.save(path, np.ascontiguousarray(rows))
+            return self._source.simulate(path, options, progress)
+
     def __repr__(self) -> str:
         return "<coremap.Mapping: %d neurons in %d parts on %s>" % (len(self.part), len(self.xy), self.summary["chip"]["name"])
 

@@ -44,6 +44,7 @@ def _load() -> ctypes.CDLL:
                 ("mapping_places", ctypes.POINTER(ctypes.c_int32), [pointer, count]),
                 ("mapping_write", ctypes.c_int, [pointer, text, text, out]),
                 ("mapping_text", ctypes.c_int, [pointer, text, out, ctypes.POINTER(ctypes.c_size_t), out]),
+                ("simulate", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
                 ("mapping_free", None, [pointer])):
             function = getattr(lib, "coremap_" + name)
             function.restype, function.argtypes = result, arguments
@@ -62,6 +63,23 @@ def _call(name: str, *arguments: Any) -> None:
         told = [getattr(lib, "coremap_error_" + part)(error).decode() for part in ("code", "detail", "place")]
         lib.coremap_error_free(error)
         raise CoremapError(*told)
+
+
+class _Listener:
+    """Hands progress on; what that raises, an interrupt too, stops the run and is kept to be raised when it has."""
+
+    def __init__(self, progress: Any):
+        self._progress, self.raised = progress, None
+        self.callback = _PROGRESS(self._told)
+
+    def _told(self, _user: Any, phase: bytes, fraction: float) -> int:
+        try:
+            if self._progress is not None:
+                self._progress(phase.decode(), fraction)
+            return 0
+        except BaseException as error:
+            self.raised = error
+            return 1
 
 
 class _Result:
@@ -95,24 +113,25 @@ class _Result:
         finally:
             _load().coremap_text_free(made)
 
+    def simulate(self, spikes: Optional[str], options: Dict[str, Any], progress: Any) -> Dict[str, Any]:
+        listener, made = _Listener(progress), ctypes.c_void_p()
+        asked = options if spikes is None else dict(options, spikes_file=spikes)
+        try:
+            _call("simulate", self._handle, json.dumps(asked).encode(), listener.callback, None, ctypes.byref(made))
+        except CoremapError as error:
+            raise listener.raised or error from None
+        try:
+            return json.loads(ctypes.string_at(made))
+        finally:
+            _load().coremap_text_free(made)
+
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
             _load().coremap_mapping_free(self._handle)
 
 
 def map_file(path: str, chip: str, format: Optional[str], occupancy: Any, options: Dict[str, Any], progress: Any) -> _Result:
-    raised = []
-
-    def told(_user: Any, phase: bytes, fraction: float) -> int:
-        try:
-            if progress is not None:
-                progress(phase.decode(), fraction)
-            return 0
-        except BaseException as error:  # an interrupt stops the run, and is raised when it has
-            raised.append(error)
-            return 1
-
-    lib, heard = _load(), _PROGRESS(told)
+    lib, listener = _load(), _Listener(progress)
     network, opened, mapping = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
     taken = None
     if occupancy is not None:
@@ -121,12 +140,10 @@ def map_file(path: str, chip: str, format: Optional[str], occupancy: Any, option
     try:
         _call("chip_open", os.fsencode(os.fspath(chip)), taken, ctypes.byref(opened))
         reading = {} if format is None else {"format": format}
-        _call("network_read", os.fsencode(path), json.dumps(reading).encode(), heard, None, ctypes.byref(network))
-        _call("map", network, opened, json.dumps(options).encode(), heard, None, ctypes.byref(mapping))
-    except CoremapError:
-        if raised:
-            raise raised[0] from None
-        raise
+        _call("network_read", os.fsencode(path), json.dumps(reading).encode(), listener.callback, None, ctypes.byref(network))
+        _call("map", network, opened, json.dumps(options).encode(), listener.callback, None, ctypes.byref(mapping))
+    except CoremapError as error:
+        raise listener.raised or error from None
     finally:
         lib.coremap_chip_free(opened)
         lib.coremap_network_free(network)

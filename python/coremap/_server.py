@@ -24,7 +24,7 @@ class _Server:
             raise CoremapError("conflict", "the token would go to %s unencrypted; use https://" % self.url)
 
     def ask(self, method: str, path: str, body: Any = None, size: Optional[int] = None, etag: Optional[str] = None,
-            match: Optional[str] = None) -> Any:
+            match: Optional[str] = None, offset: Optional[int] = None) -> Any:
         request = urllib.request.Request(self.url + path, data=body, method=method)
         if size is not None:
             request.add_header("Content-Length", str(size))
@@ -37,6 +37,8 @@ class _Server:
             request.add_header("If-None-Match", etag)
         if match:
             request.add_header("If-Match", match)
+        if offset is not None:
+            request.add_header("Upload-Offset", str(offset))
         try:
             return urllib.request.urlopen(request)
         except urllib.error.HTTPError as error:
@@ -79,6 +81,20 @@ class _Result:
         data = self._bytes(what)
         with open(path, "wb") as file:
             file.write(data)
+
+    def simulate(self, spikes: Optional[str], options: Dict[str, Any], progress: Any) -> Dict[str, Any]:
+        asked, server = dict(options, mapping=self._path.rsplit("/", 1)[1]), self._server
+        if spikes is None:
+            return _wait(server, server.json("POST", "/v1/jobs", {"kind": "simulate", "options": asked}), progress)["report"]
+        size = os.path.getsize(spikes)
+        upload = server.json("POST", "/v1/uploads", {"name": os.path.basename(spikes), "size": size})["id"]
+        try:
+            with open(spikes, "rb") as file:
+                server.ask("PATCH", "/v1/uploads/%s?of=spikes" % upload, file, size, offset=0).close()
+            asked["spikes"] = {"upload": upload}
+            return _wait(server, server.json("POST", "/v1/jobs", {"kind": "simulate", "options": asked}), progress)["report"]
+        finally:
+            server.ask("DELETE", "/v1/uploads/" + upload).close()
 
 
 def _network(server: _Server, path: str, format: Optional[str]) -> str:
@@ -127,11 +143,8 @@ def _chip(server: _Server, chip: str, occupancy: Any) -> str:
     return name
 
 
-def map_file(path: str, chip: str, url: str, token: Optional[str], format: Optional[str], occupancy: Any, options: Dict[str, Any],
-             progress: Any) -> _Result:
-    server = _Server(url, token)
-    name = _chip(server, os.fspath(chip), occupancy)
-    job = server.json("POST", "/v1/jobs", {"network": _network(server, path, format), "chip": name, "options": options})
+def _wait(server: _Server, job: Dict[str, Any], progress: Any) -> Dict[str, Any]:
+    """The job when it is done."""
     etag = None
     while job["state"] in ("queued", "running"):
         if progress is not None:
@@ -144,4 +157,12 @@ def map_file(path: str, chip: str, url: str, token: Optional[str], format: Optio
     if job["state"] != "done":
         told = job.get("problem", {})
         raise CoremapError(told.get("code", job["state"]), told.get("detail", "job %s was %s" % (job["id"], job["state"])), told.get("where", ""))
-    return _Result(server, job["mapping"])
+    return job
+
+
+def map_file(path: str, chip: str, url: str, token: Optional[str], format: Optional[str], occupancy: Any, options: Dict[str, Any],
+             progress: Any) -> _Result:
+    server = _Server(url, token)
+    name = _chip(server, os.fspath(chip), occupancy)
+    job = server.json("POST", "/v1/jobs", {"network": _network(server, path, format), "chip": name, "options": options})
+    return _Result(server, _wait(server, job, progress)["mapping"])

@@ -980,6 +980,51 @@ static char *simulation_of(const char *mapping, const char *more)
 }
 
 /* Hops are those that the metrics count, and every packet passes each router on its way once. */
+/* The same spikes as an upload make the same report; what is not there, not whole or no spikes is told. */
+static void uploaded_spikes(const char *mapping, const json_t *report)
+{
+  static const char *const at[] = {"Upload-Offset: 0", NULL}, *const behind[] = {"Upload-Offset: 12", NULL};
+  static const char text[] = "neurons,286\n2,17\n0,4\n";
+  char id[33], path[80], upload[33], more[120];
+  test_reply reply = test_problem(test_send(&server, "POST", "/v1/jobs", simulation_of(mapping, ", \"spikes\": {\"upload\": \"nope\"}")), 404, "not-found");
+  ck_assert_str_eq(test_word(reply.json, "where"), "/options/spikes/upload");
+  test_reply_clear(&reply);
+  reply = test_send(&server, "POST", "/v1/uploads", "{\"size\": 21}");
+  snprintf(upload, sizeof upload, "%s", test_word(reply.json, "id"));
+  test_reply_clear(&reply);
+  snprintf(more, sizeof more, ", \"spikes\": {\"upload\": \"%s\"}", upload);
+  snprintf(path, sizeof path, "/v1/uploads/%s?of=spikes", upload);
+  test_expect(test_request(&server, "PATCH", path, at, text, 12), 204);
+  reply = test_problem(test_send(&server, "POST", "/v1/jobs", simulation_of(mapping, more)), 409, "conflict");
+  test_reply_clear(&reply);
+  test_expect(test_request(&server, "PATCH", path, behind, text + 12, sizeof text - 13), 204);
+  for (int again = 0; again < 2; again++) {
+    reply = test_send(&server, "POST", "/v1/jobs", simulation_of(mapping, more));
+    ck_assert_int_eq(reply.status, 202);
+    snprintf(id, sizeof id, "%s", test_word(reply.json, "id"));
+    test_reply_clear(&reply);
+    json_t *job = finished(id, "done");
+    ck_assert(json_equal(json_object_get(job, "report"), report));
+    json_decref(job);
+  }
+  snprintf(path, sizeof path, "/v1/uploads/%s", upload);
+  test_expect(test_send(&server, "DELETE", path, ""), 204);
+  reply = test_send(&server, "POST", "/v1/uploads", "{\"size\": 5}");
+  snprintf(upload, sizeof upload, "%s", test_word(reply.json, "id"));
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/uploads/%s?of=bats", upload);
+  test_expect(test_request(&server, "PATCH", path, at, "0,286", 5), 400);
+  snprintf(path, sizeof path, "/v1/uploads/%s?of=spikes", upload);
+  test_expect(test_request(&server, "PATCH", path, at, "0,286", 5), 204);
+  snprintf(more, sizeof more, ", \"spikes\": {\"upload\": \"%s\"}", upload);
+  reply = test_send(&server, "POST", "/v1/jobs", simulation_of(mapping, more));
+  snprintf(id, sizeof id, "%s", test_word(reply.json, "id"));
+  test_reply_clear(&reply);
+  json_t *job = finished(id, "failed");
+  ck_assert_ptr_nonnull(strstr(test_word(json_object_get(job, "problem"), "detail"), "the uploaded spikes, line 1: neuron 286"));
+  json_decref(job);
+}
+
 START_TEST(a_mapping_is_simulated)
 {
   char id[33], path[160];
@@ -1033,6 +1078,7 @@ START_TEST(a_mapping_is_simulated)
   test_reply_clear(&reply);
   json_t *given = finished(id, "done");
   ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(json_object_get(given, "report"), "steps"), "count")), 3);
+  uploaded_spikes(test_word(job, "mapping"), json_object_get(given, "report"));
   json_decref(given);
   reply = test_problem(test_send(&server, "POST", "/v1/jobs", simulation_of("nope", "")), 404, "not-found");
   test_reply_clear(&reply);

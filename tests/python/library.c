@@ -154,6 +154,10 @@ static void map(void)
   coremap_text_free(text);
   check(coremap_mapping_text(mapping, "picture:png:links", &text, &size, &error) == 0 && size > 100 && memcmp(text + 1, "PNG", 3) == 0, "a picture");
   coremap_text_free(text);
+  check(coremap_simulate(mapping, "{\"spikes\": \"0,3\\n4,499\\n\"}", NULL, NULL, &report, &error) == 0 && strstr(report, "\"count\":5") != NULL, "simulated");
+  coremap_text_free(report);
+  check(told(coremap_simulate(mapping, "{\"spikes\": \"0,3\\n4,500\\n\"}", NULL, NULL, &report, &error), &error, "bad-option", "500 neurons", "line 2"), "no such neuron");
+  check(told(coremap_simulate(mapping, "{\"load\": 0.001, \"spikes_file\": \"x\"}", NULL, NULL, &report, &error), &error, "bad-option", "time steps", "/options/spikes_file"), "spikes of a stream");
   check(told(coremap_mapping_text(mapping, "poem", &text, &size, &error), &error, "bad-option", "sanafe", ""), "no such export");
   coremap_mapping_free(mapping);
 }

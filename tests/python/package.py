@@ -97,6 +97,30 @@ again = coremap.map(weights, chip="./ours.json", occupancy="taken.json", preset=
 check(again.summary == there.summary, "the same chip is made once")
 check(refused(coremap.CoremapError, "no occupancy", weights, chip="loihi1", occupancy="text", server=server).code == "bad-occupancy", "no occupancy")
 
+# Simulated, by rates and by given spikes; more of these than a request holds go to a server as an upload.
+steps = mapping.simulate(steps=2)["steps"]
+check(steps["count"] == 2 and steps["packets"] == 2 * sum(len(set(mapping.part[coo.col[coo.row == n]])) for n in range(500)), "steps: %s" % steps)
+spikes = np.stack([np.arange(300000) // 500 % 10, np.arange(300000) % 500], axis=1)
+few = spikes[:1000]
+np.save("spikes.npy", few)
+np.savetxt("spikes.csv", few, fmt="%d", delimiter=",")
+given = mapping.simulate(few)
+check(given["steps"] == mapping.simulate("spikes.npy")["steps"] == mapping.simulate("spikes.csv")["steps"], "an array, its file, lines")
+check(given["steps"]["count"] == 2 and given["steps"]["packets"] == steps["packets"], "each neuron once a step: %s" % given["steps"])
+check(remote.simulate(few) == given and remote.simulate(steps=2)["steps"] == steps, "a server simulates alike")
+check(remote.simulate(spikes, steps=1) == mapping.simulate(spikes, steps=1), "300 000 spikes on a server")
+for source in (mapping, remote):
+    try:
+        source.simulate([[0, 500]])
+        sys.exit("FAILED: a neuron that is not there fires")
+    except coremap.CoremapError as error:
+        check(error.code == "bad-option" and "row 0" in str(error) and "500 neurons" in str(error), "a neuron that is not there: %s" % error)
+    try:
+        source.simulate(np.zeros((2, 3), int))
+        sys.exit("FAILED: three columns")
+    except ValueError:
+        pass
+
 # What libraries read is read in a child: a file that crashes it would cost a line.
 import h5py
 with h5py.File("net.h5", "w") as h:

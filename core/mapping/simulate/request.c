@@ -1,5 +1,8 @@
 #include "core/mapping/simulate/request.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "core/mapping/simulate/frames.h"
 
 enum { THREADS_MAX = 1024, BUFFERS_MAX = 1 << 20, STEPS_MAX = 100000, FRAMES = 32 };
@@ -10,15 +13,25 @@ static const double most_bytes = 1152921504606846976.0, most_seed = 922337203685
 /* The text stays where it is: only a job that knows its network can read it. */
 static cm_status read_spikes(const char *option, const json_t *value, void *given, cm_error *error)
 {
+  cm_simulate_spikes *spikes = given;
+  const char *upload = json_string_value(json_object_get(value, "upload"));
+  size_t length = upload != NULL ? strlen(upload) : 0;
+  if (json_object_size(value) == 1 && length > 0 && length < sizeof spikes->upload &&
+      strspn(upload, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == length) {
+    (void)snprintf(spikes->upload, sizeof spikes->upload, "%s", upload);
+    return CM_OK;
+  }
   if (!json_is_string(value) || json_string_value(value)[0] == '\0')
-    return cm_option_refuse(error, option, "text with a line STEP,NEURON for each spike");
-  *(bool *)given = true;
+    return cm_option_refuse(error, option, "text with a line STEP,NEURON for each spike, or {\"upload\": ID} of a file of them");
+  spikes->text = true;
   return CM_OK;
 }
 
 static json_t *spikes_schema(void)
 {
-  return json_pack("{s:s, s:i, s:[s]}", "type", "string", "minLength", 1, "examples", "neurons,286\n0,17\n1,4\n");
+  return json_pack("{s:[{s:s, s:i, s:[s]}, {s:s, s:[s], s:{s:{s:s}}, s:b}]}", "anyOf", "type", "string", "minLength", 1, "examples",
+                   "neurons,286\n0,17\n1,4\n", "type", "object", "required", "upload", "properties", "upload", "type", "string",
+                   "additionalProperties", false);
 }
 
 static const cm_option_own of_spikes = {"FILE", read_spikes, spikes_schema};
@@ -60,7 +73,7 @@ cm_status cm_simulate_options_read(const json_t *options, cm_simulate_request *r
   cm_options_default(&cm_simulate_option_table, &r);
   if (cm_options_read(&cm_simulate_option_table, options, &r, error) != CM_OK)
     return error->status;
-  if (r.spikes && (r.options.load > 0 || r.options.saturation))
+  if ((r.spikes.text || r.spikes.upload[0] != '\0') && (r.options.load > 0 || r.options.saturation))
     return cm_option_refuse(error, "spikes", "for time steps, and load and saturation go by the network's rates: leave one out");
   if (json_object_get(options, "steps") == NULL && (r.options.load > 0 || r.options.saturation))
     r.options.steps = 0;

@@ -7,10 +7,16 @@
 
 enum { CM_SIMULATE_MAPPING_MAX = 64 };
 
+/* Neurons that fire are given: as text, or as an upload of the server. */
+typedef struct cm_simulate_spikes {
+  bool text;
+  char upload[CM_SIMULATE_MAPPING_MAX]; /* its id; "": none */
+} cm_simulate_spikes;
+
 typedef struct cm_simulate_request {
   char mapping[CM_SIMULATE_MAPPING_MAX]; /* whose packets move */
   cm_simulate_options options;
-  bool spikes;           /* neurons that fire are given: text, as of a spike file */
+  cm_simulate_spikes spikes;
   uint32_t threads;      /* at most; never changes the result */
   uint64_t memory_limit; /* bytes; 0: none */
   double time_limit;     /* seconds; 0: none */

@@ -1,0 +1,62 @@
+/* Packets of a mapping in motion. */
+#include "core/base/json.h"
+#include "core/mapping/simulate/request.h"
+#include "library/internal.h"
+
+/* The spikes that are given, if any. */
+static cm_status read_spikes(const coremap_mapping *m, const json_t *object, const char *file, cm_run *run, cm_simulate_request *asked,
+                             cm_spikes *spikes, cm_error *error)
+{
+  if (file[0] == '\0' && !asked->spikes.text)
+    return asked->spikes.upload[0] == '\0' ? CM_OK : cm_option_refuse(error, "spikes", "text: uploads are a server's");
+  if (file[0] != '\0' && (asked->options.load > 0 || asked->options.saturation))
+    return cm_option_refuse(error, "spikes_file", "for time steps, and load and saturation go by the network's rates: leave one out");
+  cm_status status = file[0] != '\0' ? cm_spikes_read(file, file, m->topology.vertex_count, run, spikes, error)
+                                     : cm_spikes_parse(json_string_value(json_object_get(object, "spikes")), "option spikes",
+                                                       m->topology.vertex_count, run, spikes, error);
+  if (status != CM_OK)
+    return status;
+  asked->options.spikes = spikes;
+  if (json_object_get(object, "steps") == NULL)
+    asked->options.steps = spikes->steps;
+  return CM_OK;
+}
+
+static cm_status simulate(const coremap_mapping *m, json_t *object, library_run *r, json_t **report, cm_error *error)
+{
+  char file[CM_PATH_MAX];
+  cm_simulate_request asked;
+  cm_spikes spikes = {0};
+  if (library_take_text(object, "spikes_file", file, error) != CM_OK || cm_simulate_options_read(object, &asked, error) != CM_OK)
+    return error->status;
+  r->run.threads = json_object_get(object, "threads") != NULL ? asked.threads : r->run.threads;
+  r->run.deadline = asked.time_limit > 0 ? cm_now() + asked.time_limit : 0;
+  r->memory.limit_bytes = asked.memory_limit;
+  cm_status status = read_spikes(m, object, file, &r->run, &asked, &spikes, error);
+  if (status == CM_OK)
+    status = cm_packets_simulate(&m->topology, m->chip->chip, m->mapping->part, m->mapping->part_count, m->mapping->core, &asked.options,
+                                 &r->run, report, error);
+  cm_spikes_free(&spikes);
+  return status;
+}
+
+int coremap_simulate(const coremap_mapping *mapping, const char *options, coremap_progress progress, void *user, char **report,
+                     coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  json_t *object = NULL, *made = NULL;
+  char *text = NULL;
+  library_begin(&r, progress, user);
+  cm_status status = library_options(options, &object, &e);
+  if (status == CM_OK)
+    status = simulate(mapping, object, &r, &made, &e);
+  cm_run_finish(&r.run);
+  if (status == CM_OK && (text = cm_json_dumps(made, JSON_COMPACT | JSON_REAL_PRECISION(15))) == NULL)
+    status = cm_fail(&e, CM_NO_MEMORY, "out of memory for the report");
+  json_decref(made);
+  json_decref(object);
+  if (status == CM_OK)
+    *report = text;
+  return library_tell(status, &e, error);
+}
