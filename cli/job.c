@@ -1,5 +1,6 @@
 #include "cli/job.h"
 #include "core/base/json.h"
+#include "core/chip/classes.h"
 #include "core/mapping/metrics.h"
 
 #include <errno.h>
@@ -168,14 +169,15 @@ static const char *unit_of(const char *name)
 
 void cli_job_print_limits(const cm_metrics *m, const cm_chip *chip)
 {
+  cm_limits limits = cm_chip_widest_limits(chip);
   const struct {
     const char *name;
     uint64_t most, limit;
-  } rows[] = {{"neurons", m->largest_part, chip->limits.neurons},
-              {"synapses", m->most_synapses, chip->limits.synapses},
-              {"inbound axons", m->most_inbound_axons, chip->limits.inbound_axons},
-              {"outbound axons", m->most_outbound_axons, chip->limits.outbound_axons},
-              {"target cores", m->most_target_cores, chip->limits.target_cores},
+  } rows[] = {{"neurons", m->largest_part, limits.neurons},
+              {"synapses", m->most_synapses, limits.synapses},
+              {"inbound axons", m->most_inbound_axons, limits.inbound_axons},
+              {"outbound axons", m->most_outbound_axons, limits.outbound_axons},
+              {"target cores", m->most_target_cores, limits.target_cores},
               {"cores", m->cores_used, cm_chip_cores(chip)}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].limit > 0)

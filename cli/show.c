@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/base/order.h"
 #include "core/base/text.h"
+#include "core/chip/classes.h"
 #include "core/chip/fragments.h"
 #include "core/mapping/check/check.h"
 #include "core/mapping/pareto/pareto.h"
@@ -33,6 +34,33 @@ static void show_limit(const char *name, uint64_t limit)
     printf("  %-16s %llu per core\n", name, (unsigned long long)limit);
 }
 
+static void show_limits(const cm_limits *limits)
+{
+  show_limit("neurons", limits->neurons);
+  show_limit("synapses", limits->synapses);
+  show_limit("inbound axons", limits->inbound_axons);
+  show_limit("outbound axons", limits->outbound_axons);
+  show_limit("target cores", limits->target_cores);
+  show_limit("bits of memory", limits->memory_bits);
+  show_limit("populations", limits->populations);
+}
+
+static void show_classes(const cm_chip *chip)
+{
+  for (uint32_t k = 0; k < chip->class_count; k++) {
+    const cm_core_class *c = &chip->classes[k];
+    uint32_t cores = 0;
+    for (uint32_t i = 0; i < cm_chip_cores(chip); i++)
+      cores += chip->class_of[i] == k + 1;
+    printf("  class %s: %u cores, takes", c->name, cores);
+    for (uint32_t i = 0; i < c->label_count; i++)
+      printf("%s %s", i == 0 ? "" : ",", c->label[i]);
+    puts(c->label_count == 0 ? " any label" : "");
+    if (c->own_limits)
+      show_limits(&c->limits);
+  }
+}
+
 static int show_chip(const cm_chip *chip, bool json, cm_error *error)
 {
   if (json) {
@@ -47,13 +75,7 @@ static int show_chip(const cm_chip *chip, bool json, cm_error *error)
   printf("  %-16s %u x %u (%u x %u dies of %u x %u), %u x %u behind a router%s\n", "cores", chip->width, chip->height,
          chip->dies_x, chip->dies_y, chip->die_width, chip->die_height, chip->router_x, chip->router_y,
          chip->torus_x || chip->torus_y ? ", torus" : "");
-  show_limit("neurons", chip->limits.neurons);
-  show_limit("synapses", chip->limits.synapses);
-  show_limit("inbound axons", chip->limits.inbound_axons);
-  show_limit("outbound axons", chip->limits.outbound_axons);
-  show_limit("target cores", chip->limits.target_cores);
-  show_limit("bits of memory", chip->limits.memory_bits);
-  show_limit("populations", chip->limits.populations);
+  show_limits(&chip->limits);
   printf("  %-16s router %g pJ, link east-west %g, north-south %g, between dies %g\n", "energy", chip->energy_pj.router,
          chip->energy_pj.east_west, chip->energy_pj.north_south, chip->energy_pj.die_to_die);
   printf("  %-16s router %g ns, link east-west %g, north-south %g, between dies %g\n", "latency",
@@ -61,6 +83,7 @@ static int show_chip(const cm_chip *chip, bool json, cm_error *error)
          chip->latency_ns.die_to_die);
   if (chip->dead_core_count + chip->dead_link_count > 0)
     printf("  %-16s %u cores, %u links\n", "dead", chip->dead_core_count, chip->dead_link_count);
+  show_classes(chip);
   return EXIT_DONE;
 }
 

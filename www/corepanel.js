@@ -101,9 +101,12 @@ export class CorePanel {
     }
     setText(this.title, `Core ${model.place(core)}`);
     const { cores } = model;
+    const limits = model.limitsAt(core);
+    const kind = model.classAt(core);
     const traffic = facts(
       [
         ['Part', part < 0 ? 'none' : count(part)],
+        ...(kind ? [['Class', kind.name, kind.labels ? `takes ${kind.labels.join(', ')}` : 'takes any label']] : []),
         ['Traffic in', si(cores.trafficIn[core]), 'packets that end here'],
         ['Traffic out', si(cores.trafficOut[core]), 'packets that start here'],
         ['Congestion', si(cores.congestion[core]), 'packets that pass through this core or end here'],
@@ -131,7 +134,7 @@ export class CorePanel {
       element(
         'div',
         { class: 'budgets' },
-        BUDGETS.map(([field, label, limit]) => budget(label, cores[field][core], model.limits[limit] ?? 0)),
+        BUDGETS.map(([field, label, limit]) => budget(label, cores[field][core], limits[limit] ?? 0)),
       ),
       traffic,
       linkPanel,

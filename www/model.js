@@ -13,8 +13,21 @@ export function limitsOf(chip) {
   return { ...limits, synapses: Math.floor(limits.synapse_bits / limits.bits_per_synapse) };
 }
 
+/** The class of each of so many cores: its number plus 1, 0 of none; null where a chip has no classes. */
+export function classesOf(chip, width, height) {
+  const classes = chip?.core_classes ?? [];
+  if (classes.length === 0) return null;
+  const of = new Uint8Array(width * height);
+  classes.forEach(({ cores }, number) => {
+    for (const [x0, y0, x1 = x0, y1 = y0] of cores)
+      for (let y = y0; y <= y1; y++) of.fill(number + 1, y * width + x0, y * width + x1 + 1);
+  });
+  return of;
+}
+
 export class Model {
   #values = new Map();
+  #classes;
   #links = null;
   #occupancy = null;
 
@@ -41,6 +54,18 @@ export class Model {
   }
   get limits() {
     return limitsOf(this.chip);
+  }
+
+  /** The class of a core as the chip file has it, null: of none. */
+  classAt(core) {
+    this.#classes ??= { of: classesOf(this.chip, this.width, this.height) };
+    return this.chip.core_classes?.[(this.#classes.of?.[core] ?? 0) - 1] ?? null;
+  }
+
+  /** The limits of a core. */
+  limitsAt(core) {
+    const own = this.classAt(core);
+    return own?.limits ? limitsOf(own) : this.limits;
   }
 
   partOf(core) {

@@ -233,7 +233,7 @@ export class Legend {
     setText(this.high, bounds ? si(bounds.max) : '');
     setText(this.unit, bounds ? `${layer.unit} per core` : 'nothing to show');
     const limit = model.limits[layer.limit];
-    setText(this.limit, layer.limit ? (limit ? `limit ${count(limit)}` : 'no limit') : '');
+    setText(this.limit, layer.limit ? (model.chip.core_classes ? 'limit by class' : limit ? `limit ${count(limit)}` : 'no limit') : '');
     this.empty.lastChild.textContent = layer.id === 'congestion' ? 'nothing passes' : 'unused';
   }
 

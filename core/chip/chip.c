@@ -18,6 +18,7 @@ void cm_chip_free(cm_chip *chip)
   cm_free(chip->dead_cores);
   cm_free(chip->dead_links);
   cm_free(chip->target);
+  cm_classes_free(chip);
   cm_interconnect_free(chip->interconnect);
   cm_free(chip);
 }

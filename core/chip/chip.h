@@ -29,6 +29,17 @@ typedef struct cm_limits {
   uint64_t populations;    /* distinct populations of the neurons here; nothing that adds up (core/partition/populations.h) */
 } cm_limits;
 
+/* Cores of a kind of their own (classes.h). */
+enum { CM_CORE_CLASSES_MAX = 32, CM_CLASS_LABELS_MAX = 4096 };
+typedef struct cm_core_class {
+  char name[CM_CHIP_NAME_MAX];
+  cm_limits limits;
+  uint32_t bits_per_synapse; /* as of the chip */
+  bool own_limits;           /* else the chip's */
+  uint32_t label_count;      /* of what it takes; 0: whatever comes */
+  char **label;              /* [label_count] */
+} cm_core_class;
+
 /* What a hop costs. Energy in pJ, or latency in ns. */
 typedef struct cm_hop_cost {
   double router;      /* per router passed */
@@ -54,6 +65,9 @@ typedef struct cm_chip {
   bool torus_x, torus_y;
   cm_limits limits;
   uint32_t bits_per_synapse;    /* 0 unless the file states its synapse limit in bits */
+  uint32_t class_count;         /* 0: all cores are alike */
+  cm_core_class *classes;       /* [class_count] */
+  uint8_t *class_of;            /* [cores] number of a core's class plus 1, 0: of none; NULL without classes */
   cm_hop_cost energy_pj;
   cm_hop_cost latency_ns;
   cm_costs costs;               /* of one time step */

@@ -8,25 +8,25 @@
 
 #include "core/base/json.h"
 #include "core/chip/chip.h"
+#include "core/chip/classes.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/internal.h"
 #include "core/chip/turns.h"
 
 /* Far above any real figure, far below where sums of costs lose precision. */
 static const double COST_MAX = 1e12;
-#define LIMIT_MAX (INT64_C(1) << 53)
-enum { DESCRIPTION_MAX = 4000, ITEM_BITS_MAX = 65536 };
+enum { DESCRIPTION_MAX = 4000 };
 
-static cm_status bad(cm_error *error, const char *where, const char *what)
+cm_status cm_chip_bad(cm_error *error, const char *where, const char *what)
 {
   return cm_json_fail(error, CM_BAD_CHIP, where, "%s: %s", where, what);
 }
 
-static cm_status read_whole(const json_t *value, const char *where, int64_t least, int64_t most,
-                            int64_t *number, cm_error *error)
+cm_status cm_chip_read_whole(const json_t *value, const char *where, int64_t least, int64_t most, int64_t *number,
+                             cm_error *error)
 {
   if (!json_is_integer(value))
-    return bad(error, where, "expected a whole number");
+    return cm_chip_bad(error, where, "expected a whole number");
   json_int_t given = json_integer_value(value);
   if (given < least || given > most)
     return cm_json_fail(error, CM_BAD_CHIP, where,
@@ -48,11 +48,11 @@ static cm_status read_pair(const json_t *object, const char *name, uint32_t most
   if (value == NULL)
     return CM_OK;
   if (!json_is_array(value) || json_array_size(value) != 2)
-    return bad(error, where, "expected two whole numbers [x, y]");
+    return cm_chip_bad(error, where, "expected two whole numbers [x, y]");
   for (size_t i = 0; i < 2; i++) {
     int64_t number;
     (void)snprintf(where, sizeof where, "/%s/%zu", name, i);
-    cm_status status = read_whole(json_array_get(value, i), where, 1, most, &number, error);
+    cm_status status = cm_chip_read_whole(json_array_get(value, i), where, 1, most, &number, error);
     if (status != CM_OK)
       return status;
     pair[i] = (uint32_t)number;
@@ -65,7 +65,7 @@ static cm_status read_size(const json_t *root, cm_chip *chip, cm_error *error)
   uint32_t dies[2], cores[2], block[2];
   cm_status status;
   if (json_object_get(root, "cores") == NULL)
-    return bad(error, "/cores", "missing; it gives the cores of one die as [width, height]");
+    return cm_chip_bad(error, "/cores", "missing; it gives the cores of one die as [width, height]");
   if ((status = read_pair(root, "dies", CM_CHIP_CORES_MAX, dies, error)) != CM_OK ||
       (status = read_pair(root, "cores", CM_CHIP_CORES_MAX, cores, error)) != CM_OK ||
       (status = read_pair(root, "cores_per_router", CM_CHIP_CORES_MAX, block, error)) != CM_OK)
@@ -95,7 +95,7 @@ static cm_status read_text(const json_t *root, cm_chip *chip, cm_error *error)
 {
   const json_t *name = json_object_get(root, "name"), *description = json_object_get(root, "description");
   if (!json_is_string(name))
-    return bad(error, "/name", "expected a text");
+    return cm_chip_bad(error, "/name", "expected a text");
   const char *text = json_string_value(name);
   size_t length = json_string_length(name);
   if (length == 0 || length >= CM_CHIP_NAME_MAX ||
@@ -106,7 +106,7 @@ static cm_status read_text(const json_t *root, cm_chip *chip, cm_error *error)
                         CM_CHIP_NAME_MAX - 1);
   memcpy(chip->name, text, length + 1);
   if (description != NULL && !json_is_string(description))
-    return bad(error, "/description", "expected a text");
+    return cm_chip_bad(error, "/description", "expected a text");
   text = description == NULL ? "" : json_string_value(description);
   length = strlen(text);
   if (length > DESCRIPTION_MAX)
@@ -125,57 +125,9 @@ static cm_status read_torus(const json_t *root, cm_chip *chip, cm_error *error)
     return CM_OK;
   const json_t *x = json_array_get(torus, 0), *y = json_array_get(torus, 1);
   if (json_array_size(torus) != 2 || !json_is_boolean(x) || !json_is_boolean(y))
-    return bad(error, "/torus", "expected two truth values [x, y]");
+    return cm_chip_bad(error, "/torus", "expected two truth values [x, y]");
   chip->torus_x = json_is_true(x);
   chip->torus_y = json_is_true(y);
-  return CM_OK;
-}
-
-static cm_status read_limits(const json_t *root, cm_chip *chip, cm_error *error)
-{
-  static const char *const names[] = {"neurons", "synapses", "synapse_bits", "bits_per_synapse",
-                                      "inbound_axons", "outbound_axons", "target_cores", "populations_per_core", "memory_bits", "bits_per_neuron",
-                                      "bits_per_inbound_axon", NULL};
-  const json_t *limits = json_object_get(root, "limits");
-  if (limits == NULL)
-    return CM_OK;
-  if (!json_is_object(limits))
-    return bad(error, "/limits", "expected an object");
-  cm_status status = cm_json_known_fields(limits, "/limits", names, CM_BAD_CHIP, error);
-  int64_t value[11] = {0};
-  for (size_t i = 0; status == CM_OK && i < sizeof value / sizeof *value; i++) {
-    char where[64];
-    (void)snprintf(where, sizeof where, "/limits/%s", names[i]);
-    const json_t *number = json_object_get(limits, names[i]);
-    /* A limit that is given is at least 1; "no limit" is said by leaving it out. */
-    if (number != NULL)
-      status = read_whole(number, where, 1, i >= 9 || (i == 3 && json_object_get(limits, "memory_bits") != NULL) ? ITEM_BITS_MAX : LIMIT_MAX,
-                          &value[i], error);
-  }
-  if (status != CM_OK)
-    return status;
-  if (value[1] != 0 && (value[2] != 0 || (value[3] != 0 && value[8] == 0)))
-    return bad(error, "/limits/synapse_bits", "give either synapses, or synapse_bits and bits_per_synapse");
-  if (value[8] != 0 && value[3] == 0 && value[9] == 0 && value[10] == 0)
-    return bad(error, "/limits/memory_bits", "needs bits_per_neuron, bits_per_synapse or bits_per_inbound_axon: what it holds");
-  if (value[8] == 0 && (value[9] != 0 || value[10] != 0))
-    return bad(error, "/limits/memory_bits", "missing; bits_per_neuron and bits_per_inbound_axon are taken from it");
-  if (value[2] == 0 ? value[3] != 0 && value[8] == 0 : value[3] == 0)
-    return bad(error, value[2] == 0 ? "/limits/synapse_bits" : "/limits/bits_per_synapse",
-               "missing; synapse_bits and bits_per_synapse go together");
-  if (value[2] != 0 && (value[3] > UINT32_MAX || value[3] > value[2]))
-    return bad(error, "/limits/bits_per_synapse", "larger than synapse_bits: no synapse would fit");
-  chip->limits.neurons = (uint64_t)value[0];
-  chip->limits.synapses = (uint64_t)(value[2] != 0 ? value[2] / value[3] : value[1]);
-  chip->bits_per_synapse = value[2] != 0 ? (uint32_t)value[3] : 0;
-  chip->limits.memory_bits = (uint64_t)value[8];
-  chip->limits.synapse_bits = value[8] != 0 ? (uint32_t)value[3] : 0;
-  chip->limits.neuron_bits = (uint32_t)value[9];
-  chip->limits.axon_bits = (uint32_t)value[10];
-  chip->limits.inbound_axons = (uint64_t)value[4];
-  chip->limits.outbound_axons = (uint64_t)value[5];
-  chip->limits.target_cores = (uint64_t)value[6];
-  chip->limits.populations = (uint64_t)value[7];
   return CM_OK;
 }
 
@@ -189,7 +141,7 @@ static cm_status read_cost(const json_t *object, const char *group, const char *
   char where[64];
   (void)snprintf(where, sizeof where, "/%s/%s", group, name);
   if (!json_is_number(value))
-    return bad(error, where, "expected a number");
+    return cm_chip_bad(error, where, "expected a number");
   double given = json_number_value(value);
   if (!isfinite(given) || given < 0 || given > COST_MAX)
     return cm_json_fail(error, CM_BAD_CHIP, where, "%s: %g is out of range; 0 to %g are possible", where,
@@ -209,7 +161,7 @@ static cm_status read_costs(const json_t *root, const char *group, double router
   char where[32];
   (void)snprintf(where, sizeof where, "/%s", group);
   if (!json_is_object(object))
-    return bad(error, where, "expected an object");
+    return cm_chip_bad(error, where, "expected an object");
   cm_status status = cm_json_known_fields(object, where, names, CM_BAD_CHIP, error);
   if (status == CM_OK)
     status = read_cost(object, group, "router", &cost->router, error);
@@ -237,7 +189,7 @@ static cm_status check_directions(const json_t *root, const cm_chip *chip, cm_er
       char where[64];
       (void)snprintf(where, sizeof where, "/%s/%s", groups[g], names[n]);
       if (!known && json_object_get(json_object_get(root, groups[g]), names[n]) != NULL)
-        return bad(error, where, "this chip's interconnect has no such links");
+        return cm_chip_bad(error, where, "this chip's interconnect has no such links");
     }
   return CM_OK;
 }
@@ -249,7 +201,7 @@ static cm_status read_routing(const json_t *root, cm_chip *chip, cm_error *error
     return CM_OK;
   const char *text = json_string_value(routing);
   if (text == NULL || (strcmp(text, "xy") != 0 && strcmp(text, "yx") != 0))
-    return bad(error, "/routing", "expected \"xy\" or \"yx\"");
+    return cm_chip_bad(error, "/routing", "expected \"xy\" or \"yx\"");
   chip->routing = text[0] == 'x' ? CM_ROUTING_XY : CM_ROUTING_YX;
   return CM_OK;
 }
@@ -258,125 +210,9 @@ static cm_status read_table_entries(const json_t *root, cm_chip *chip, cm_error 
 {
   const json_t *value = json_object_get(root, "table_entries");
   int64_t number = 0;
-  if (value != NULL && read_whole(value, "/table_entries", 1, INT32_MAX, &number, error) != CM_OK)
+  if (value != NULL && cm_chip_read_whole(value, "/table_entries", 1, INT32_MAX, &number, error) != CM_OK)
     return error->status;
   chip->table_entries = (uint32_t)number;
-  return CM_OK;
-}
-
-/* Gathers the set bits of a map of `size` into an ascending list. */
-static cm_status gather(const uint8_t *map, size_t size, uint32_t **list, uint32_t *count, cm_error *error)
-{
-  uint32_t found = 0;
-  for (size_t i = 0; i < size; i++)
-    found += map[i];
-  if (CM_NEW(NULL, *list, found, error) != CM_OK)
-    return error->status;
-  *count = found;
-  found = 0;
-  for (size_t i = 0; i < size; i++)
-    if (map[i])
-      (*list)[found++] = (uint32_t)i;
-  return CM_OK;
-}
-
-/* Marks the cores of a list of rectangles, given in blocks of cores. */
-static cm_status mark_dead(const json_t *list, const char *where, const cm_chip *chip, uint32_t block_x, uint32_t block_y,
-                           uint8_t *map, cm_error *error)
-{
-  uint32_t width = chip->width / block_x, height = chip->height / block_y;
-  uint64_t named = 0;
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    cm_rectangle r;
-    if (cm_rectangle_read(json_array_get(list, i), where, i, width, height, CM_BAD_CHIP, &r, error) != CM_OK)
-      return error->status;
-    named += (uint64_t)(r.x1 - r.x0 + 1) * (r.y1 - r.y0 + 1);
-    if (named > cm_named_cores_max(width, height))
-      return bad(error, where, "the rectangles repeat the chip's cores too often");
-    for (uint32_t y = r.y0 * block_y; y < (r.y1 + 1) * block_y; y++)
-      memset(map + (size_t)y * chip->width + (size_t)r.x0 * block_x, 1, (size_t)(r.x1 - r.x0 + 1) * block_x);
-  }
-  return CM_OK;
-}
-
-static cm_status read_dead_cores(const json_t *root, cm_chip *chip, cm_error *error)
-{
-  const json_t *list = json_object_get(root, "dead_cores"), *routers = json_object_get(root, "dead_routers");
-  if (list != NULL && !json_is_array(list))
-    return bad(error, "/dead_cores", "expected a list");
-  if (routers != NULL && !json_is_array(routers))
-    return bad(error, "/dead_routers", "expected a list");
-  uint8_t *map;
-  size_t cores = json_array_size(list) + json_array_size(routers) == 0 ? 0 : cm_chip_cores(chip);
-  if (CM_NEW(NULL, map, cores, error) != CM_OK)
-    return error->status;
-  cm_status status = mark_dead(list, "/dead_cores", chip, 1, 1, map, error);
-  if (status == CM_OK)
-    status = mark_dead(routers, "/dead_routers", chip, chip->router_x, chip->router_y, map, error);
-  if (status == CM_OK)
-    status = gather(map, cores, &chip->dead_cores, &chip->dead_core_count, error);
-  cm_free(map);
-  return status;
-}
-
-/* A link [x, y, direction] that leaves router (x, y). */
-static cm_status read_link(const json_t *item, size_t index, const cm_chip *chip, size_t *link, cm_error *error)
-{
-  char where[64];
-  (void)snprintf(where, sizeof where, "/dead_links/%zu", index);
-  const char *name = json_string_value(json_array_get(item, 2));
-  if (json_array_size(item) != 3 || name == NULL)
-    return bad(error, where, "expected [x, y, \"east\" or \"west\" or \"south\" or \"north\"] of a router");
-  int64_t x, y;
-  uint32_t routers_x = cm_chip_routers_x(chip), routers_y = cm_chip_routers_y(chip);
-  cm_status status = read_whole(json_array_get(item, 0), where, 0, routers_x - 1, &x, error);
-  if (status == CM_OK)
-    status = read_whole(json_array_get(item, 1), where, 0, routers_y - 1, &y, error);
-  if (status != CM_OK)
-    return status;
-  size_t direction = 0;
-  while (direction < CM_DIRECTIONS && strcmp(cm_direction_name((cm_direction)direction), name) != 0)
-    direction++;
-  if (direction == CM_DIRECTIONS)
-    return bad(error, where, "the direction must be east, west, south or north");
-  bool outside = (direction == CM_EAST && x == routers_x - 1 && !chip->torus_x) ||
-                 (direction == CM_WEST && x == 0 && !chip->torus_x) ||
-                 (direction == CM_SOUTH && y == routers_y - 1 && !chip->torus_y) ||
-                 (direction == CM_NORTH && y == 0 && !chip->torus_y);
-  if (outside)
-    return bad(error, where, "there is no such link: it would leave the chip");
-  *link = ((size_t)y * routers_x + (size_t)x) * CM_DIRECTIONS + direction;
-  return CM_OK;
-}
-
-static int by_number(const void *a, const void *b)
-{
-  const uint32_t *p = a, *q = b;
-  return *p < *q ? -1 : *p > *q;
-}
-
-static cm_status read_dead_links(const json_t *root, cm_chip *chip, cm_error *error)
-{
-  const json_t *list = json_object_get(root, "dead_links");
-  if (list != NULL && !json_is_array(list))
-    return bad(error, "/dead_links", "expected a list");
-  uint32_t *links, count = 0;
-  if (CM_NEW(NULL, links, json_array_size(list), error) != CM_OK)
-    return error->status;
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    size_t link = 0;
-    if (read_link(json_array_get(list, i), i, chip, &link, error) != CM_OK) {
-      cm_free(links);
-      return error->status;
-    }
-    links[i] = (uint32_t)link;
-  }
-  qsort(links, json_array_size(list), sizeof *links, by_number);
-  for (size_t i = 0; i < json_array_size(list); i++)
-    if (count == 0 || links[i] != links[count - 1])
-      links[count++] = links[i];
-  chip->dead_links = links;
-  chip->dead_link_count = count;
   return CM_OK;
 }
 
@@ -387,13 +223,13 @@ static cm_status read_interconnect(const json_t *root, cm_chip *chip, cm_error *
     return error->status;
   const json_t *routers = json_object_get(root, "dead_routers");
   if (chip->interconnect == NULL && routers != NULL)
-    return bad(error, "/dead_routers", "a plain mesh goes around no router: add \"interconnect\": {\"kind\": \"grid\"}");
+    return cm_chip_bad(error, "/dead_routers", "a plain mesh goes around no router: add \"interconnect\": {\"kind\": \"grid\"}");
   if (chip->interconnect == NULL)
-    return read_dead_links(root, chip, error);
+    return cm_dead_links_read(root, chip, error);
   if (json_object_get(root, "machine") != NULL)
-    return bad(error, "/machine", "chips that run programs are a plain mesh or torus: leave out interconnect");
+    return cm_chip_bad(error, "/machine", "chips that run programs are a plain mesh or torus: leave out interconnect");
   if (json_object_get(root, "routing") != NULL)
-    return bad(error, "/routing", "axes have an order on a plain mesh or torus only: leave out interconnect, or this");
+    return cm_chip_bad(error, "/routing", "axes have an order on a plain mesh or torus only: leave out interconnect, or this");
   return cm_interconnect_read_dead(json_object_get(root, "dead_links"), routers, chip->interconnect, error);
 }
 
@@ -402,21 +238,24 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
   static const char *const names[] = {"name", "description", "dies", "cores", "cores_per_router", "torus",
                                       "limits", "energy_pj", "latency_ns", "routing", "dead_cores",
                                       "dead_links", "table_entries", "machine", "costs", "interconnect",
-                                      "dead_routers", NULL};
+                                      "dead_routers", "core_classes", NULL};
   cm_status status = cm_json_known_fields(root, "", names, CM_BAD_CHIP, error);
   if (status != CM_OK || (status = read_text(root, chip, error)) != CM_OK ||
       (status = read_size(root, chip, error)) != CM_OK || (status = read_torus(root, chip, error)) != CM_OK ||
-      (status = read_limits(root, chip, error)) != CM_OK ||
+      (status = cm_limits_read(json_object_get(root, "limits"), "/limits", &chip->limits, &chip->bits_per_synapse, error)) != CM_OK ||
       (status = read_costs(root, "energy_pj", 1, 0.1, &chip->energy_pj, error)) != CM_OK ||
       (status = read_costs(root, "latency_ns", 1, 0.01, &chip->latency_ns, error)) != CM_OK ||
       (status = cm_costs_read(json_object_get(root, "costs"), &chip->costs, error)) != CM_OK ||
       (status = read_routing(root, chip, error)) != CM_OK ||
       (status = read_table_entries(root, chip, error)) != CM_OK ||
-      (status = read_dead_cores(root, chip, error)) != CM_OK)
+      (status = cm_dead_cores_read(root, chip, error)) != CM_OK ||
+      (status = cm_classes_read(json_object_get(root, "core_classes"), chip, error)) != CM_OK)
     return status;
   if (read_interconnect(root, chip, error) != CM_OK)
     return error->status;
   const json_t *machine = json_object_get(root, "machine");
+  if (machine != NULL && chip->class_count > 0)
+    return cm_chip_bad(error, "/core_classes", "cores of chips that run programs differ by their devices: leave out machine, or this");
   return machine == NULL ? CM_OK : cm_target_read(machine, chip, &chip->target, error);
 }
 
@@ -450,86 +289,22 @@ static json_t *cost_json(const cm_chip *chip, const cm_hop_cost *cost)
                    net != NULL && net->kind == CM_HEXAGONAL ? json_real(cost->diagonal) : NULL);
 }
 
-static json_t *limits_json(const cm_chip *chip)
-{
-  const cm_limits *limits = &chip->limits;
-  json_t *object = json_object();
-  int failed = 0;
-  struct {
-    const char *name;
-    uint64_t value;
-  } const rows[] = {
-    {"neurons", limits->neurons},
-    {"synapses", chip->bits_per_synapse == 0 ? limits->synapses : 0},
-    {"synapse_bits", limits->synapses * chip->bits_per_synapse},
-    {"memory_bits", limits->memory_bits},
-    {"bits_per_neuron", limits->neuron_bits},
-    {"bits_per_synapse", chip->bits_per_synapse != 0 ? chip->bits_per_synapse : limits->synapse_bits},
-    {"bits_per_inbound_axon", limits->axon_bits},
-    {"inbound_axons", limits->inbound_axons},
-    {"outbound_axons", limits->outbound_axons},
-    {"target_cores", limits->target_cores},
-    {"populations_per_core", limits->populations},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (rows[i].value != 0)
-      failed |= json_object_set_new(object, rows[i].name, json_integer((json_int_t)rows[i].value));
-  if (failed) {
-    json_decref(object);
-    return NULL;
-  }
-  return object;
-}
-
-/* Dead cores as runs along rows. */
-static json_t *dead_cores_json(const cm_chip *chip)
-{
-  json_t *list = json_array();
-  for (uint32_t i = 0; i < chip->dead_core_count;) {
-    uint32_t first = chip->dead_cores[i], y = first / chip->width, last = first;
-    for (i++; i < chip->dead_core_count && chip->dead_cores[i] == last + 1 &&
-              chip->dead_cores[i] / chip->width == y; i++)
-      last++;
-    if (json_array_append_new(list, json_pack("[i, i, i, i]", (int)(first % chip->width), (int)y,
-                                              (int)(last % chip->width), (int)y)) != 0) {
-      json_decref(list);
-      return NULL;
-    }
-  }
-  return list;
-}
-
-static json_t *dead_links_json(const cm_chip *chip)
-{
-  json_t *list = json_array();
-  for (uint32_t i = 0; i < chip->dead_link_count; i++) {
-    uint32_t router = chip->dead_links[i] / CM_DIRECTIONS;
-    if (json_array_append_new(list,
-                              json_pack("[i, i, s]", (int)(router % cm_chip_routers_x(chip)),
-                                        (int)(router / cm_chip_routers_x(chip)),
-                                        cm_direction_name((cm_direction)(chip->dead_links[i] % CM_DIRECTIONS)))) != 0) {
-      json_decref(list);
-      return NULL;
-    }
-  }
-  return list;
-}
-
 json_t *cm_chip_json(const cm_chip *chip)
 {
-  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s*, s:o, s:o, s:o*, s:o*, s:o, s:o*}", "name",
+  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s*, s:o, s:o, s:o*, s:o*, s:o, s:o*, s:o*}", "name",
                    chip->name, "description", chip->description, "dies", (int)chip->dies_x,
                    (int)chip->dies_y, "cores", (int)chip->die_width, (int)chip->die_height,
                    "cores_per_router", (int)chip->router_x, (int)chip->router_y, "torus", chip->torus_x,
-                   chip->torus_y, "limits", limits_json(chip), "energy_pj", cost_json(chip, &chip->energy_pj),
+                   chip->torus_y, "limits", cm_limits_json(&chip->limits, chip->bits_per_synapse), "energy_pj", cost_json(chip, &chip->energy_pj),
                    "latency_ns", cost_json(chip, &chip->latency_ns), "routing",
-                   chip->interconnect != NULL ? NULL : chip->routing == CM_ROUTING_XY ? "xy" : "yx", "dead_cores", dead_cores_json(chip),
+                   chip->interconnect != NULL ? NULL : chip->routing == CM_ROUTING_XY ? "xy" : "yx", "dead_cores", cm_dead_cores_json(chip),
                    "dead_links",
-                   chip->interconnect != NULL ? cm_interconnect_dead_json(chip->interconnect) : dead_links_json(chip), "table_entries",
+                   chip->interconnect != NULL ? cm_interconnect_dead_json(chip->interconnect) : cm_dead_links_json(chip), "table_entries",
                    chip->table_entries == 0 ? NULL : json_integer(chip->table_entries), "machine",
                    chip->target == NULL ? NULL : cm_target_json(chip->target), "costs",
                    cm_costs_json(&chip->costs), "interconnect",
-                   chip->interconnect == NULL ? NULL : cm_interconnect_json(chip->interconnect));
+                   chip->interconnect == NULL ? NULL : cm_interconnect_json(chip->interconnect),
+                   "core_classes", cm_classes_json(chip));
 }
 
 cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error)

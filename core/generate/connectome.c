@@ -164,17 +164,14 @@ static cm_status draw_block(void *context, size_t index, cm_error *error)
 
 static cm_status name_regions(connectome *c, cm_error *error)
 {
-  cm_topology *t = c->made;
-  if (CM_NEW(c->run->memory, t->population, c->regions, error) != CM_OK ||
-      CM_NEW(c->run->memory, t->population_of, t->vertex_count, error) != CM_OK)
+  uint32_t *size;
+  if (CM_NEW(c->run->memory, size, c->regions, error) != CM_OK)
     return error->status;
-  t->population_count = c->regions;
-  for (uint32_t k = 0; k < c->regions; k++) {
-    (void)snprintf(t->population[k].name, sizeof t->population[k].name, "region %u", k + 1);
-    for (uint32_t i = 0; i < c->region[k].count; i++)
-      t->population_of[c->region[k].first + i] = k;
-  }
-  return CM_OK;
+  for (uint32_t k = 0; k < c->regions; k++)
+    size[k] = c->region[k].count;
+  cm_status status = cm_name_runs(c->made, "region", c->regions, size, 0, c->run->memory, error);
+  cm_free(size);
+  return status;
 }
 
 static cm_status generate(connectome *c, double fan_out, cm_error *error)

@@ -46,6 +46,11 @@ cm_status cm_generate_chain(uint32_t populations, uint32_t size, cm_run *run, cm
  * run errors. */
 cm_status cm_generate_connectome(uint32_t neurons, double fan_out, cm_run *run, cm_topology **topology, cm_error *error);
 
+/* Names runs of neurons, one after another, "WHAT 1", "WHAT 2", ..: of size [populations], or (NULL) of `even` neurons each. More
+ * than a network may have get no names. O(vertices). */
+cm_status cm_name_runs(cm_topology *topology, const char *what, uint32_t populations, const uint32_t *size, uint32_t even,
+                       cm_memory *memory, cm_error *error);
+
 enum { CM_MICROCIRCUIT_POPULATIONS = 8 };
 
 /* What a microcircuit of some scale consists of. */

@@ -98,6 +98,8 @@ cm_status cm_generate_layered(const cm_layered *shape, cm_run *run, cm_topology 
   l.made->size_total = neurons;
   l.made->weight_scale = RATE_SCALE;
   cm_status status = generate(&l, error);
+  if (status == CM_OK)
+    status = cm_name_runs(l.made, "layer", s->layers, NULL, (uint32_t)layer_size, run->memory, error);
   if (status != CM_OK) {
     cm_topology_free(l.made);
     return status;
@@ -121,7 +123,8 @@ cm_status cm_generate_chain(uint32_t populations, uint32_t size, cm_run *run, cm
                      .pin_count = neurons, .size_total = neurons, .weight_scale = 1};
   if (CM_NEW(run->memory, t->net_first, neurons + 1, error) != CM_OK ||
       CM_NEW(run->memory, t->net_weight, neurons, error) != CM_OK ||
-      CM_NEW(run->memory, t->pin, neurons, error) != CM_OK) {
+      CM_NEW(run->memory, t->pin, neurons, error) != CM_OK ||
+      cm_name_runs(t, "population", populations, NULL, size, run->memory, error) != CM_OK) {
     cm_topology_free(t);
     return error->status;
   }

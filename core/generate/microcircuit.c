@@ -5,6 +5,7 @@
  * are first dealt to its sources, which leaves their numbers distributed the same and lets every row be drawn when it
  * is written. What can fail: memory, the disk, the run. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/random.h"
@@ -132,6 +133,24 @@ static cm_status write_rows(microcircuit *m, bool rates, cm_topology_writer *wri
   return CM_OK;
 }
 
+/* The eight populations as runs of neurons. */
+static cm_status name_populations(const microcircuit *m, cm_topology_writer *writer, cm_error *error)
+{
+  static const char *const names[POPULATIONS] = {"L23E", "L23I", "L4E", "L4I", "L5E", "L5I", "L6E", "L6I"};
+  cm_population population[POPULATIONS] = {{.kind = ""}};
+  uint32_t *of;
+  if (CM_NEW(m->run->memory, of, m->counts.neurons, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < POPULATIONS; p++) {
+    (void)snprintf(population[p].name, sizeof population[p].name, "%s", names[p]);
+    for (uint32_t v = m->begin[p]; v < m->begin[p + 1]; v++)
+      of[v] = p;
+  }
+  cm_status status = cm_topology_writer_populations(writer, population, POPULATIONS, of, error);
+  cm_free(of);
+  return status;
+}
+
 static cm_status generate(microcircuit *m, bool rates, const char *path, cm_microcircuit_report *report,
                           cm_error *error)
 {
@@ -146,7 +165,7 @@ static cm_status generate(microcircuit *m, bool rates, const char *path, cm_micr
       cm_parallel(m->run, PROJECTIONS, deal, m, error) != CM_OK ||
       cm_topology_writer_open(path, &header, NULL, &writer, error) != CM_OK)
     return error->status;
-  if (write_rows(m, rates, writer, report, error) != CM_OK) {
+  if (name_populations(m, writer, error) != CM_OK || write_rows(m, rates, writer, report, error) != CM_OK) {
     cm_topology_writer_abort(writer);
     return error->status;
   }

@@ -1,10 +1,10 @@
 libcoremap_a_SOURCES += \
   core/mapping/mapping.h core/mapping/mapping.c \
   core/mapping/map.h core/mapping/map.c core/mapping/proposal.h core/mapping/proposal.c core/mapping/contest.h core/mapping/contest.c core/mapping/fitting.h core/mapping/fitting.c core/mapping/stage/stage.h core/mapping/stage/stage.c core/mapping/stage/attempts.h core/mapping/stage/attempts.c \
-  core/mapping/stage/whynot.h core/mapping/stage/whynot.c core/mapping/stage/populations.h core/mapping/stage/populations.c \
+  core/mapping/stage/whynot.h core/mapping/stage/whynot.c core/mapping/stage/populations.h core/mapping/stage/populations.c core/mapping/stage/classes.h core/mapping/stage/classes.c core/mapping/stage/kinds.h core/mapping/stage/kinds.c core/mapping/stage/kinds_match.c \
   core/mapping/stage/merge_parts.h core/mapping/stage/merge_parts.c \
   core/mapping/mappers/engine.h core/mapping/mappers/engine.c core/mapping/mappers/nets_engine.h core/mapping/mappers/nets_engine.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/mesh_axons.c core/mapping/mappers/step_engine.h core/mapping/mappers/step_engine.c core/mapping/mappers/learned.h core/mapping/mappers/learned.c \
-  core/mapping/place/place.h core/mapping/place/place.c core/mapping/place/methods.h core/mapping/place/methods.c \
+  core/mapping/place/place.h core/mapping/place/place.c core/mapping/place/methods.h core/mapping/place/methods.c core/mapping/place/kinds.c \
   core/mapping/scenarios/scenarios.h core/mapping/scenarios/scenarios.c \
   core/mapping/pareto/pareto.h core/mapping/pareto/pareto.c core/mapping/pareto/plot.c \
   core/mapping/options.h core/mapping/options.c core/mapping/stage/part_file.h core/mapping/stage/part_file.c \
@@ -28,7 +28,7 @@ libcoremap_a_SOURCES += \
   core/mapping/simulate/spikes.h core/mapping/simulate/spikes.c \
   core/mapping/simulate/steps.c core/mapping/simulate/stream.c core/mapping/simulate/arrivals.h core/mapping/simulate/arrivals.c \
   core/mapping/check/beside.h core/mapping/check/beside.c core/mapping/check/certificate.h core/mapping/check/certificate.c core/mapping/check/bounds.c core/mapping/check/bounds_ways.h core/mapping/check/bounds_ways.c core/mapping/check/bounds_step.c \
-  core/mapping/check/check.h core/mapping/check/check.c core/mapping/check/check_read.c core/mapping/check/check_facts.c core/mapping/check/check_measure.c core/mapping/check/check_step.c core/mapping/check/check_scenarios.c core/mapping/check/check_border.c core/mapping/check/check_places.c core/mapping/check/check_populations.c \
+  core/mapping/check/check.h core/mapping/check/check.c core/mapping/check/check_read.c core/mapping/check/check_facts.c core/mapping/check/check_measure.c core/mapping/check/check_step.c core/mapping/check/check_scenarios.c core/mapping/check/check_border.c core/mapping/check/check_places.c core/mapping/check/check_populations.c core/mapping/check/check_classes.c \
   core/mapping/check/again.h core/mapping/check/again.c \
   core/mapping/check/routes_check.h core/mapping/check/routes_check_internal.h core/mapping/check/routes_check.c \
   core/mapping/check/routes_tables.c core/mapping/check/routes_tables_read.c core/mapping/check/routes_paths.c core/mapping/check/routes_ways.c \

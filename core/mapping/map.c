@@ -193,6 +193,10 @@ static cm_status check_ways(const cm_map_input *in, cm_error *error)
   }
   if (o->communication == CM_MULTICAST && cm_refuse_ways(in->chip, "placing for communication \"multicast\"", error) != CM_OK)
     return cm_fail_at(error, "/options/communication");
+  if (o->communication == CM_MULTICAST && in->chip->class_count > 0) {
+    cm_fail(error, CM_BAD_OPTION, "placing for communication \"multicast\" takes all cores for alike, and the chip has core_classes: choose \"unicast\"");
+    return cm_fail_at(error, "/options/communication");
+  }
   if (o->routing != CM_ROUTES_AUTO && cm_refuse_ways(in->chip, "a turn rule (option \"routing\")", error) != CM_OK)
     return cm_fail_at(error, "/options/routing");
   return cm_interconnect_prepare(in->chip->interconnect, error);
@@ -210,6 +214,10 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
     cm_fail(error, CM_BAD_OPTION,
             "what moves when a network is mapped again is placed for unicast: for \"multicast\" map it afresh");
     return cm_fail_at(error, "/options/communication");
+  }
+  if (input->from != NULL && input->chip->class_count > 0) {
+    cm_fail(error, CM_BAD_OPTION, "the chip has core_classes, and mapping again takes all cores for alike: map afresh");
+    return cm_fail_at(error, "/options/from");
   }
   if (input->from != NULL && input->options->objective == CM_OBJECTIVE_PARETO) {
     cm_fail(error, CM_BAD_OPTION, "objective \"pareto\" makes its mappings afresh: to map again choose time, energy or edp");

@@ -4,14 +4,36 @@
 
 #include <string.h>
 
+#include "core/chip/classes.h"
 #include "core/mapping/mappers/engine.h"
 #include "core/mapping/options.h"
+#include "core/mapping/stage/classes.h"
+#include "core/mapping/stage/kinds.h"
 #include "core/mapping/stage/stage.h"
 #include "core/partition/limits.h"
 #include "core/partition/populations.h"
 
+/* Kinds of cores for the caller's parts. */
+static cm_status match_kinds(cm_proposal *j, const uint64_t *use, cm_error *error)
+{
+  const cm_map_input *in = j->input;
+  uint32_t cores[CM_KINDS_MAX];
+  uint64_t *allowed;
+  if (CM_NEW(j->run->memory, allowed, in->topology->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(j->run->memory, j->placing.kind, in->part_count, error);
+  if (status == CM_OK)
+    status = cm_count_kinds(in, j->run, cores, error);
+  if (status == CM_OK)
+    status = cm_allowed_kinds(in->topology, in->chip, cores, j->run, allowed, error);
+  if (status == CM_OK)
+    status = cm_match_kinds(in, allowed, in->part, in->part_count, use, cores, j->run, j->placing.kind, error);
+  cm_free(allowed);
+  return status;
+}
+
 /* Whether the caller's parts keep every limit of a core. */
-static cm_status check_limits(const cm_proposal *j, const cm_limits *limits, cm_error *error)
+static cm_status check_limits(cm_proposal *j, const cm_limits *limits, cm_error *error)
 {
   const cm_map_input *in = j->input;
   uint64_t *use;
@@ -21,6 +43,8 @@ static cm_status check_limits(const cm_proposal *j, const cm_limits *limits, cm_
   cm_violation v = {0};
   if (status == CM_OK)
     v = cm_find_violation(limits, use, in->part_count);
+  if (status == CM_OK && v.broken_parts == 0 && cm_cores_differ(in->chip))
+    status = match_kinds(j, use, error);
   cm_free(use);
   if (status == CM_OK && v.broken_parts == 0)
     status = cm_refuse_populations(in->topology, limits, in->part, in->part_count, j->run, error);
@@ -39,7 +63,8 @@ static cm_status check_limits(const cm_proposal *j, const cm_limits *limits, cm_
 static cm_status adopt(cm_proposal *j, cm_error *error)
 {
   const cm_map_input *in = j->input;
-  const cm_limits *limits = &in->chip->limits;
+  cm_limits widest = cm_chip_widest_limits(in->chip);
+  const cm_limits *limits = &widest;
   cm_mapping *m = j->mapping;
   cm_quality quality;
   j->objective = cm_objective_resolve(j->input->options, in->topology->directed, true);
@@ -72,10 +97,12 @@ static cm_status partition(cm_proposal *j, cm_error *error)
   m->part = stage.partition->part;
   j->parts = stage.partition->parts;
   j->placing.core = stage.partition->core;
+  j->placing.kind = stage.partition->kind;
   j->placing.region_count = stage.partition->regions;
   j->placing.region_chosen = stage.partition->region_chosen;
   stage.partition->part = NULL;
   stage.partition->core = NULL;
+  stage.partition->kind = NULL;
   stage.partition->parts = NULL;
   memcpy(m->attempts, stage.attempts, sizeof m->attempts);
   m->attempt_count = stage.attempt_count;
@@ -114,6 +141,8 @@ static cm_status drop_empty(cm_proposal *j, const uint8_t *holds, uint32_t *part
   for (uint32_t p = 0; p < m->part_count; p++) {
     if (holds[p] && j->placing.core != NULL)
       j->placing.core[kept] = j->placing.core[p];
+    if (holds[p] && j->placing.kind != NULL)
+      j->placing.kind[kept] = j->placing.kind[p];
     number[p] = kept;
     kept += holds[p];
   }
@@ -128,6 +157,16 @@ static cm_status drop_empty(cm_proposal *j, const uint8_t *holds, uint32_t *part
   j->parts = NULL;
   const cm_engine *engine = cm_engine_find((cm_preset)j->input->options->preset, j->objective);
   return engine->flows(j->input->topology, m->part, kept, j->run, &j->parts, error);
+}
+
+static bool keeps_limits(const cm_proposal *j, const uint64_t *use)
+{
+  for (uint32_t p = 0; p < j->mapping->part_count; p++) {
+    const cm_limits *l = cm_chip_kind_limits(j->input->chip, j->placing.kind != NULL ? j->placing.kind[p] : 0);
+    if (cm_find_violation(l, use + (size_t)p * CM_RESOURCES, 1).broken_parts > 0)
+      return false;
+  }
+  return true;
 }
 
 static cm_status empty_parts(cm_proposal *j, cm_error *error)
@@ -150,7 +189,7 @@ static cm_status empty_parts(cm_proposal *j, cm_error *error)
         CM_NEW(j->run->memory, use, (size_t)m->part_count * CM_RESOURCES, error) != CM_OK ||
         join_targets(j, holds, part, error) != CM_OK || cm_count_use(t, part, m->part_count, j->run, use, error) != CM_OK)
       status = error->status;
-    else if (cm_find_violation(&j->input->chip->limits, use, m->part_count).broken_parts == 0)
+    else if (keeps_limits(j, use))
       status = drop_empty(j, holds, part, error);
   }
   cm_free(use);
@@ -187,7 +226,9 @@ static cm_status verify(const cm_proposal *j, cm_error *error)
     return error->status;
   cm_status status = CM_OK;
   for (uint32_t p = 0; p < m->part_count && status == CM_OK; p++) {
-    if (m->core[p] >= cores || used[m->core[p]] || j->input->occupancy->state[m->core[p]] != CM_CORE_FREE)
+    if (m->core[p] < cores && j->placing.kind != NULL && cm_chip_kind_of(j->input->chip, m->core[p]) != j->placing.kind[p])
+      status = cm_fail(error, CM_INTERNAL, "part %u was placed on core %u, which is of another class than it needs", p, m->core[p]);
+    else if (m->core[p] >= cores || used[m->core[p]] || j->input->occupancy->state[m->core[p]] != CM_CORE_FREE)
       status = cm_fail(error, CM_INTERNAL, "part %u was placed on core %u, which is not its own", p, m->core[p]);
     else
       used[m->core[p]] = 1;

@@ -8,6 +8,7 @@ void cm_partition_free(cm_partition *partition)
     return;
   cm_free(partition->part);
   cm_free(partition->core);
+  cm_free(partition->kind);
   cm_graph_free(partition->parts);
   cm_free(partition);
 }

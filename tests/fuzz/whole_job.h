@@ -169,6 +169,30 @@ static inline void job_memory(cm_chip *chip, uint32_t memory)
   l->axon_bits = memory & 1 ? 5 : 0;
 }
 
+/* One or two classes of cores, which take the first or second population (the second any), with tighter limits or the chip's. */
+static inline void job_classes(cm_chip *chip, uint32_t how)
+{
+  cm_error error;
+  uint32_t count = 1 + (how & 1), cores = cm_chip_cores(chip);
+  if (how == 0 || cores < 2)
+    return;
+  job_demand(CM_NEW(NULL, chip->classes, count, &error) == CM_OK && CM_NEW(NULL, chip->class_of, cores, &error) == CM_OK, "no memory");
+  chip->class_count = count;
+  for (uint32_t c = 0; c < cores; c++) /* by columns, or in turns; every class has a core */
+    chip->class_of[c] = (uint8_t)((c < count ? c + 1 : (how & 2 ? c % chip->width : c) % (count + (how >> 2 & 1)) + 1) % (count + 1));
+  for (uint32_t k = 0; k < count; k++) {
+    cm_core_class *class = &chip->classes[k];
+    snprintf(class->name, sizeof class->name, "class %u", k);
+    class->own_limits = how >> 3 & 1;
+    class->limits = (cm_limits){.neurons = class->own_limits ? 1 + (how >> 4) : 0, .populations = class->own_limits ? how >> 7 : 0};
+    if (k == 1)
+      continue;
+    class->label_count = 1;
+    job_demand(CM_NEW(NULL, class->label, 1, &error) == CM_OK && CM_NEW(NULL, class->label[0], 3, &error) == CM_OK, "no memory");
+    snprintf(class->label[0], 3, "p%u", how >> 5 & 1);
+  }
+}
+
 static inline cm_occupancy *job_occupancy(job_bytes *b, const cm_chip *chip)
 {
   cm_occupancy *occupancy;
@@ -300,6 +324,7 @@ static inline cm_status whole_job(const uint8_t *data, size_t size)
     job_network_read(network, &bytes);
     chip->limits.populations = job_byte(&bytes) % 4;
     job_memory(chip, job_byte(&bytes));
+    job_classes(chip, job_byte(&bytes));
     cm_memory memory;
     cm_run run;
     cm_error error = {.status = CM_OK};

@@ -68,6 +68,24 @@ START_TEST(populations_keep_their_cores_under_every_way)
 }
 END_TEST
 
+/* Two populations and two classes of cores, of which one takes the first only, some cores being of no class: legal under every
+ * way that does not take all cores for alike. */
+START_TEST(classes_of_cores_are_kept_under_every_way)
+{
+  enum { STAGED = 2, TWO = 2, SIDE_BY_SIDE = 128, BY_COLUMNS = 2, SOME_OF_NONE = 4, OWN_LIMITS = 8, OF_SIX = 5 << 4 };
+  for (uint32_t how = 0; how < HOW_MAX; how += 7)
+    if (is_served(how)) {
+      uint32_t k = how / 7 % 4, mapper = how / 4 % 5;
+      uint8_t neurons = 3, kind = (uint8_t)((k % 2 == 0 ? JOB_RING : JOB_STAR) << 5 | (k != 3));
+      uint8_t classes = (uint8_t)(1 | (k % 2 == 0 ? BY_COLUMNS : 0) | SOME_OF_NONE | (k / 2 == 0 ? OWN_LIMITS | OF_SIX : 0));
+      const uint8_t bytes[] = {(uint8_t)how, 0, 0, 2 + 6 * 2, 0, neurons, 0, 0, 0, 0, 0, 0, 20, kind, TWO | SIDE_BY_SIDE, 0, 0, classes};
+      bool alike = (mapper != 0 && mapper != STAGED) || how / 60 % 2 == 1;
+      cm_status status = whole_job(bytes, sizeof bytes);
+      ck_assert_msg(status == (alike ? CM_BAD_OPTION : CM_OK), "way %u, case %u: %d", how, k, (int)status);
+    }
+}
+END_TEST
+
 /* Four neurons of a ring, or of loops, with their synapses and axons take 40 bits of the 48 of a core. */
 START_TEST(memory_is_kept_under_every_way)
 {
@@ -106,6 +124,7 @@ int main(void)
   tcase_add_test(tests, one_neuron_a_core_is_mapped_under_every_way);
   tcase_add_test(tests, populations_keep_their_cores_under_every_way);
   tcase_add_test(tests, memory_is_kept_under_every_way);
+  tcase_add_test(tests, classes_of_cores_are_kept_under_every_way);
   tcase_add_test(tests, jobs_of_random_bytes_are_mapped_or_refused);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -128,6 +128,16 @@ START_TEST(bad_chip_files_are_refused_with_their_place)
     {"{\"name\": \"a\", \"cores\": [4,4], \"latency_ns\": {\"link\": 1e300}}", "/latency_ns/link"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"latency_ns\": {\"link\": \"1\"}}", "/latency_ns/link"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"routing\": \"zz\"}", "/routing"},
+#define CLASSES(list) "{\"name\": \"a\", \"cores\": [4,4], \"core_classes\": [" list "]}"
+    {CLASSES(""), "/core_classes"},
+    {CLASSES("{\"name\": \"other\", \"cores\": [[0,0]]}"), "/core_classes/0/name"},
+    {CLASSES("{\"name\": \"x\"}"), "/core_classes/0/cores"},
+    {CLASSES("{\"name\": \"x\", \"cores\": [[4,0]]}"), "/core_classes/0/cores/0"},
+    {CLASSES("{\"name\": \"x\", \"cores\": [[0,0]], \"labels\": []}"), "/core_classes/0/labels"},
+    {CLASSES("{\"name\": \"x\", \"cores\": [[0,0]], \"limits\": {\"neurons\": 0}}"), "/core_classes/0/limits/neurons"},
+    {CLASSES("{\"name\": \"x\", \"cores\": [[0,0]]}, {\"name\": \"x\", \"cores\": [[1,0]]}"), "/core_classes/1/name"},
+    {CLASSES("{\"name\": \"x\", \"cores\": [[0,0]]}, {\"name\": \"y\", \"cores\": [[0,0,1,0]]}"), "/core_classes/1/cores"},
+#undef CLASSES
     {"{\"name\": \"a\", \"cores\": [4,4], \"dead_cores\": [[4,0]]}", "/dead_cores/0"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"dead_cores\": [[0,0],[2,2,1,3]]}", "/dead_cores/1"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"dead_cores\": [7]}", "/dead_cores/0"},

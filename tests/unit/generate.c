@@ -349,6 +349,10 @@ START_TEST(test_microcircuit_rates)
   ck_ok(cm_microcircuit_counts(0.01, &c, &error));
   ck_ok(cm_generate_microcircuit(0.01, true, path, &run, NULL, &error));
   ck_ok(cm_topology_load(path, &run, &t, &error));
+  ck_assert_uint_eq(t->population_count, 8);
+  ck_assert_str_eq(t->population[1].name, "L23I");
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    ck_assert_int_eq((int)t->population_of[v], population_of(&c, v));
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint64_t weight = cm_topology_net_weight(t, e);
     ck_assert_double_eq_tol((double)weight / (double)t->weight_scale,
@@ -375,6 +379,9 @@ START_TEST(test_layered)
     ck_ok(cm_topology_verify(t, &error));
     ck_assert_uint_eq(t->vertex_count, s->layers * layer);
     ck_assert_uint_eq(t->net_count, (s->layers - 1) * layer);
+    ck_assert_uint_eq(t->population_count, s->layers);
+    for (uint32_t v = 0; v < t->vertex_count; v++)
+      ck_assert_uint_eq(t->population_of[v], v / layer);
     for (uint32_t v = 0; v < t->net_count; v++) {
       ck_assert_uint_eq(t->net_first[v + 1] - t->net_first[v], k == 2 ? 7 : s->fan_out);
       ck_assert(t->net_weight[v] >= 1 && t->net_weight[v] <= t->weight_scale);
@@ -419,6 +426,9 @@ START_TEST(test_chain)
   ck_assert_uint_eq(t->pin_count, 35);
   for (uint32_t v = 0; v < 35; v++)
     ck_assert_uint_eq(t->pin[v], (v / 7 + 1) % 5 * 7 + v % 7);
+  ck_assert_uint_eq(t->population_count, 5);
+  ck_assert_str_eq(t->population[4].name, "population 5");
+  ck_assert_uint_eq(t->population_of[34], 4);
   cm_topology_free(t);
   ck_fails(cm_generate_chain(1, 7, &run, &t, &error), CM_BAD_OPTION);
 }

@@ -23,7 +23,7 @@ typedef struct facts {
   const char *network_id;
   const cm_metrics *metrics;
   const cm_core_load *core;
-  uint32_t most_populations, most_populations_part; /* of a part; where the chip limits them */
+  uint32_t *populations;     /* [parts] of each part; NULL: the chip does not limit them */
   uint8_t *usable;           /* [cores] */
   uint32_t usable_count;
   cm_bounds bounds;
@@ -84,19 +84,15 @@ static cm_status find_usable(facts *f, const cm_occupancy *occupancy, cm_memory 
 
 static cm_status find_populations(facts *f, cm_run *run, cm_error *error)
 {
-  uint32_t *count, parts = f->mapping->part_count;
-  if (f->chip->limits.populations == 0)
+  uint32_t parts = f->mapping->part_count;
+  bool limited = f->chip->limits.populations != 0;
+  for (uint32_t k = 0; k < f->chip->class_count; k++)
+    limited = limited || f->chip->classes[k].limits.populations != 0;
+  if (!limited)
     return CM_OK;
-  if (CM_NEW(run->memory, count, parts, error) != CM_OK)
+  if (CM_NEW(run->memory, f->populations, parts, error) != CM_OK)
     return error->status;
-  cm_status status = cm_check_measure_populations(f->topology, f->mapping->part, parts, run, count, error);
-  for (uint32_t p = 0; status == CM_OK && p < parts; p++)
-    if (count[p] > f->most_populations) {
-      f->most_populations = count[p];
-      f->most_populations_part = p;
-    }
-  cm_free(count);
-  return status;
+  return cm_check_measure_populations(f->topology, f->mapping->part, parts, run, f->populations, error);
 }
 
 static cm_status find_facts(facts *f, const cm_occupancy *occupancy, cm_run *run, cm_error *error)
@@ -127,47 +123,57 @@ static uint64_t use_of(const cm_core_load *load, cm_resource resource)
   return values[resource];
 }
 
-/* A limit with the part that uses most of it. */
-static json_t *limit_row(const char *name, uint64_t limit, uint64_t most, uint32_t part)
+/* What parts use of one limit: of a resource, CM_MEMORY, or populations. */
+enum { POPULATIONS = CM_MEMORY + 1 };
+
+static uint64_t limit_at(const cm_limits *l, int resource)
 {
-  return json_pack("{s:s, s:o, s:I, s:I, s:b}", "resource", name, "limit",
-                   limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most, "part",
-                   (json_int_t)part, "holds", limit == 0 || most <= limit);
+  return resource == POPULATIONS ? l->populations : resource == CM_MEMORY ? l->memory_bits : cm_limit(l, (cm_resource)resource);
 }
 
-/* All limits; the one on populations where the chip has it. */
+static uint64_t use_at(const facts *f, const cm_limits *l, int resource, uint32_t p)
+{
+  const cm_core_load *load = &f->core[p];
+  if (resource == POPULATIONS)
+    return f->populations[p];
+  return resource == CM_MEMORY ? cm_memory_bits(l, load->neurons, load->synapses, load->inbound_axons) : use_of(load, (cm_resource)resource);
+}
+
+/* A limit of a kind of cores with the part there that uses most of it. */
+static json_t *limit_row(const facts *f, uint32_t kind, const cm_limits *l, int resource)
+{
+  uint64_t limit = limit_at(l, resource), most = 0;
+  uint32_t part = 0;
+  for (uint32_t p = 0; p < f->mapping->part_count; p++) {
+    if (f->chip->class_count > 0 && f->chip->class_of[f->mapping->core[p]] != kind)
+      continue;
+    uint64_t use = use_at(f, l, resource, p);
+    part = use > most ? p : part;
+    most = use > most ? use : most;
+  }
+  return json_pack("{s:s, s:s*, s:o, s:I, s:I, s:b}", "resource", resource == POPULATIONS ? "populations" : cm_resource_name((cm_resource)resource),
+                   "class", kind > 0 ? f->chip->classes[kind - 1].name : NULL, "limit",
+                   limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most, "part", (json_int_t)part,
+                   "holds", limit == 0 || most <= limit);
+}
+
+/* All limits, of each kind of cores that parts stand on; those on memory and populations where there are such. */
 static json_t *limits_json(const facts *f)
 {
   json_t *list = json_array();
-  uint64_t populations = f->chip->limits.populations;
-  for (cm_resource r = 0; r < CM_RESOURCES; r++) {
-    uint64_t most = 0, limit = cm_limit(&f->chip->limits, r);
-    uint32_t part = 0;
-    for (uint32_t p = 0; p < f->mapping->part_count; p++)
-      if (use_of(&f->core[p], r) > most) {
-        most = use_of(&f->core[p], r);
-        part = p;
+  for (uint32_t kind = 0; kind <= f->chip->class_count; kind++) {
+    const cm_limits *l = kind > 0 && f->chip->classes[kind - 1].own_limits ? &f->chip->classes[kind - 1].limits : &f->chip->limits;
+    bool used = f->chip->class_count == 0;
+    for (uint32_t p = 0; p < f->mapping->part_count && !used; p++)
+      used = f->chip->class_of[f->mapping->core[p]] == kind;
+    for (int r = 0; r <= POPULATIONS && used; r++) {
+      if (r == CM_RESOURCES || (r >= CM_MEMORY && limit_at(l, r) == 0))
+        continue;
+      if (json_array_append_new(list, limit_row(f, kind, l, r)) != 0) {
+        json_decref(list);
+        return NULL;
       }
-    if (json_array_append_new(list, limit_row(cm_resource_name(r), limit, most, part)) != 0) {
-      json_decref(list);
-      return NULL;
     }
-  }
-  uint64_t memory = f->chip->limits.memory_bits, most_bits = 0;
-  uint32_t fullest = 0;
-  for (uint32_t p = 0; p < f->mapping->part_count && memory != 0; p++) {
-    uint64_t bits = cm_memory_bits(&f->chip->limits, f->core[p].neurons, f->core[p].synapses, f->core[p].inbound_axons);
-    fullest = bits > most_bits ? p : fullest;
-    most_bits = bits > most_bits ? bits : most_bits;
-  }
-  if (memory != 0 && json_array_append_new(list, limit_row(cm_resource_name(CM_MEMORY), memory, most_bits, fullest)) != 0) {
-    json_decref(list);
-    return NULL;
-  }
-  json_t *last = populations == 0 ? NULL : limit_row("populations", populations, f->most_populations, f->most_populations_part);
-  if (populations != 0 && json_array_append_new(list, last) != 0) {
-    json_decref(list);
-    return NULL;
   }
   return list;
 }
@@ -244,9 +250,10 @@ cm_status cm_certificate_write(const cm_mapping *mapping, const cm_topology *top
              .metrics = &mapping->metrics, .core = mapping->detail.core, .scenario = mapping->scenario};
   cm_status status = find_facts(&f, occupancy, run, error);
   cm_free(f.usable);
+  json_t *json = status == CM_OK ? facts_json(&f) : NULL;
+  cm_free(f.populations);
   if (status != CM_OK)
     return status;
-  json_t *json = facts_json(&f);
   if (json != NULL && mapping->options != NULL && json_object_set(json, "options", mapping->options) != 0) {
     json_decref(json);
     json = NULL;
@@ -411,6 +418,7 @@ cm_status cm_certificate_check(const char *path, const char *mapping_path, const
   cm_free(truth.core);
   cm_free(scenario);
   cm_free(f.usable);
+  cm_free(f.populations);
   if (status != CM_OK) {
     cm_check_result_free(&c.result);
     return status;

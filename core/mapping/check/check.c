@@ -196,9 +196,9 @@ static void check_limit(checker *c, uint32_t part, const char *what, uint64_t ha
 
 static void check_limits(checker *c)
 {
-  const cm_limits *limits = &c->chip->limits;
   for (uint32_t p = 0; p < c->parts; p++) {
     const cm_core_load *load = &c->truth.core[p];
+    const cm_limits *limits = cm_check_limits_at(c->chip, c->core[p]);
     check_limit(c, p, "neurons", load->neurons, limits->neurons);
     check_limit(c, p, "synapses", load->synapses, limits->synapses);
     check_limit(c, p, "inbound axons", load->inbound_axons, limits->inbound_axons);
@@ -213,13 +213,16 @@ static void check_limits(checker *c)
 static cm_status check_populations(checker *c, cm_error *error)
 {
   uint32_t *count;
-  if (c->chip->limits.populations == 0)
+  bool limited = c->chip->limits.populations != 0;
+  for (uint32_t k = 0; k < c->chip->class_count; k++)
+    limited = limited || c->chip->classes[k].limits.populations != 0;
+  if (!limited)
     return CM_OK;
   if (CM_NEW(c->run->memory, count, c->parts, error) != CM_OK)
     return error->status;
   cm_status status = cm_check_measure_populations(c->topology, c->file.neuron, c->parts, c->run, count, error);
   for (uint32_t p = 0; status == CM_OK && p < c->parts; p++)
-    check_limit(c, p, "populations", count[p], c->chip->limits.populations);
+    check_limit(c, p, "populations", count[p], cm_check_limits_at(c->chip, c->core[p])->populations);
   cm_free(count);
   return status;
 }
@@ -356,6 +359,7 @@ static cm_status check_all(checker *c, cm_error *error)
   if (status != CM_OK)
     return status;
   check_limits(c);
+  cm_check_classes(c->topology, c->chip, c->file.neuron, c->core, &c->result, &c->out_of_memory);
   if (check_populations(c, error) != CM_OK)
     return error->status;
   check_loads(c);

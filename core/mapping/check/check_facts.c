@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
+#include "core/chip/classes.h"
 #include "core/mapping/check/check_internal.h"
 #include "core/mapping/remap/identity.h"
 
@@ -297,7 +298,7 @@ static void check_options(facts *f)
  * their largest size follows from the imbalance, and stands in the bound itself; no part may exceed it. */
 static cm_limits limits_of_bound(facts *f, const json_t *stated)
 {
-  cm_limits limits = f->chip->limits;
+  cm_limits limits = cm_chip_widest_limits(f->chip);
   uint64_t most = option(f, "max_part_size");
   if (most != 0 && (limits.neurons == 0 || most < limits.neurons))
     limits.neurons = most;

@@ -113,7 +113,8 @@ bool cm_pays_for_trees(const cm_placing *g)
 {
   const struct cm_map_options *o = g->input->options;
   bool as_is = o->mapper == CM_MAPPER_LEARNED && !o->policy_refinement;
-  return o->communication == CM_MULTICAST && g->input->topology->directed && !as_is && g->input->chip->interconnect == NULL;
+  return o->communication == CM_MULTICAST && g->input->topology->directed && !as_is && g->input->chip->interconnect == NULL &&
+         g->kind == NULL;
 }
 
 static json_t *tell(const cm_trees_result *made, double unit)
@@ -149,7 +150,7 @@ cm_status cm_spread_over_links(cm_placing *g, cm_error *error)
   double unit = (double)g->input->topology->weight_scale;
   bool wanted = g->input->topology->directed &&
                 (o->objective == CM_OBJECTIVE_TIME || o->objective == CM_OBJECTIVE_EDP) && !cm_pays_for_trees(g) &&
-                o->mapper != CM_MAPPER_LEARNED && g->input->chip->interconnect == NULL;
+                o->mapper != CM_MAPPER_LEARNED && g->input->chip->interconnect == NULL && g->kind == NULL;
   if (!wanted)
     return CM_OK;
   if (cm_flows_of_axons(g->input->topology, g->part, g->part_count, g->run, &flows, error) != CM_OK)

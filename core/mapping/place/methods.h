@@ -16,6 +16,16 @@ typedef struct cm_placed {
 cm_status cm_place_on(const cm_placing *placing, const cm_region *region, cm_placed *placed, cm_error *error);
 void cm_placed_free(cm_placed *placed);
 
+/* Takes over a region with the placement on it where that is better than what there is, else frees the region. */
+void cm_take_placed(cm_placing *placing, cm_region *region, cm_placed *placed, uint32_t number);
+
+/* Sorts a region's cores, and finds its box and price. */
+cm_status cm_box_cores(const cm_placing *placing, cm_region *region, cm_error *error);
+
+/* Places parts that need cores of a kind (placing->kind) on such, all kinds near each other: fills region, core, report and
+ * energy. What looks at loads of links and at trees afterwards takes all cores for alike, and is left out. */
+cm_status cm_place_on_kinds(cm_placing *placing, cm_error *error);
+
 /* Gathers placing->flows where the method looks at loads: the engine by annealing, for unicast. */
 cm_status cm_gather_flows(cm_placing *placing, cm_error *error);
 

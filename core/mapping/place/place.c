@@ -60,6 +60,14 @@ static bool is_better(const cm_placing *g, const cm_placed *placed)
          cm_relief_score(placed->energy, placed->busiest) < cm_relief_score(g->energy, g->busiest);
 }
 
+void cm_take_placed(cm_placing *g, cm_region *region, cm_placed *placed, uint32_t number)
+{
+  if (is_better(g, placed))
+    take(g, region, placed, number);
+  else
+    cm_region_free(region);
+}
+
 /* Places the parts on a region, which is taken over where that is better, and freed where not. */
 static cm_status try_region(cm_placing *g, cm_region *region, uint32_t number, cm_error *error)
 {
@@ -68,10 +76,7 @@ static cm_status try_region(cm_placing *g, cm_region *region, uint32_t number, c
     cm_region_free(region);
     return error->status;
   }
-  if (is_better(g, &placed))
-    take(g, region, &placed, number);
-  else
-    cm_region_free(region);
+  cm_take_placed(g, region, &placed, number);
   cm_placed_free(&placed);
   return CM_OK;
 }
@@ -119,8 +124,7 @@ static cm_status place_on_candidates(cm_placing *g, cm_error *error)
 
 /* ---- the region of parts that are on their cores ---- */
 
-/* Sorts a region's cores, and finds its box and price. */
-static cm_status box_cores(const cm_placing *g, cm_region *region, cm_error *error)
+cm_status cm_box_cores(const cm_placing *g, cm_region *region, cm_error *error)
 {
   const cm_chip *chip = g->input->chip;
   uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, x1 = 0, y1 = 0, width = chip->width;
@@ -155,7 +159,7 @@ static cm_status enclose(cm_placing *g, cm_error *error)
     return error->status;
   memcpy(used->cores, g->core, g->part_count * sizeof *g->core);
   used->core_count = g->part_count;
-  return box_cores(g, used, error);
+  return cm_box_cores(g, used, error);
 }
 
 /* ---- free cores beside them ---- */
@@ -227,7 +231,7 @@ static cm_status widen(cm_placing *g, cm_error *error)
     g->region->cores[g->region->core_count++] = list[i].core;
   cm_free(usable);
   cm_free(list);
-  return status == CM_OK ? box_cores(g, g->region, error) : status;
+  return status == CM_OK ? cm_box_cores(g, g->region, error) : status;
 }
 
 static cm_status keep_places(cm_placing *g, cm_error *error)
@@ -246,7 +250,9 @@ static cm_status keep_places(cm_placing *g, cm_error *error)
 cm_status cm_place_parts(cm_placing *g, cm_error *error)
 {
   cm_run_phase(g->run, "region");
-  cm_status status = g->core != NULL ? keep_places(g, error) : place_on_candidates(g, error);
+  cm_status status = g->core != NULL   ? keep_places(g, error)
+                     : g->kind != NULL ? cm_place_on_kinds(g, error)
+                                       : place_on_candidates(g, error);
   if (status == CM_OK && cm_pays_for_trees(g))
     status = cm_shorten_trees(g, error);
   if (status == CM_OK)
@@ -259,11 +265,13 @@ cm_status cm_place_parts(cm_placing *g, cm_error *error)
 void cm_placing_free(cm_placing *g)
 {
   cm_free(g->core);
+  cm_free(g->kind);
   cm_flows_free(g->flows);
   cm_region_free(g->region);
   json_decref(g->report);
   g->flows = NULL;
   g->core = NULL;
+  g->kind = NULL;
   g->region = NULL;
   g->report = NULL;
 }

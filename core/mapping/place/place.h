@@ -14,6 +14,7 @@ typedef struct cm_placing {
   uint32_t part_count;
   const cm_graph *parts;     /* the parts as a graph */
   cm_flows *flows;           /* what the parts send to each other, where loads are looked at; else NULL */
+  uint8_t *kind;             /* [part_count] kind of core that each part needs (core/chip/classes.h); NULL: any */
   uint32_t *core;            /* [part_count] of each part; NULL at first, unless parts have their cores already */
   cm_region *region;         /* of those cores */
   uint32_t region_count, region_chosen; /* candidates, and the one that stays */

@@ -3,9 +3,11 @@
  * attempt meets (then other terms are tried, for the refusal to say what would fit), memory, disk, cancel. */
 #include "core/mapping/stage/stage.h"
 
+#include "core/chip/classes.h"
 #include "core/chip/reach.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/stage/attempts.h"
+#include "core/mapping/stage/classes.h"
 #include "core/mapping/stage/populations.h"
 #include "core/partition/populations.h"
 
@@ -72,15 +74,18 @@ static cm_limits read_limits(const cm_map_input *input)
   cm_limits limits = {0};
   uint64_t most = input->options->max_part_size;
   if (input->chip != NULL)
-    limits = input->chip->limits;
+    limits = cm_chip_widest_limits(input->chip);
   if (most != 0 && (limits.neurons == 0 || most < limits.neurons))
     limits.neurons = most;
   return limits;
 }
 
-/* Whether populations may not share cores as they like, so that they are partitioned one by one. */
+/* Whether populations may not share cores as they like, so that they are partitioned one by one; on cores of several kinds, those
+ * of each kind apart. */
 static bool populations_are_limited(const cm_map_input *input)
 {
+  if (cm_cores_differ(input->chip))
+    return false;
   return input->chip != NULL && cm_populations_limited(input->topology, &input->chip->limits);
 }
 
@@ -128,6 +133,12 @@ static cm_refusal refusal_of(job *j, const cm_terms *terms)
 
 enum { MESH_TRIES = 2 }; /* of the mesh mapper, where another method stands by */
 
+/* Whether the network falls apart in networks of populations, or of kinds of cores, which are partitioned alone. */
+static bool stands_apart(const cm_map_input *input)
+{
+  return populations_are_limited(input) || cm_cores_differ(input->chip);
+}
+
 /* The mesh mapper, which nobody asked for. */
 static bool by_mesh_unasked(const job *j)
 {
@@ -139,7 +150,7 @@ static void take_mesh_mapper(job *j)
 {
   cm_engine_task task = {
     .input = j->input, .limits = j->terms.limits, .parts = j->terms.parts, .parts_max = j->terms.cores};
-  if (j->input->places && !populations_are_limited(j->input) && cm_engine_mesh_suits(&task, j->objective))
+  if (j->input->places && !stands_apart(j->input) && cm_engine_mesh_suits(&task, j->objective))
     j->engine = j->objective == CM_OBJECTIVE_EDGE ? &cm_engine_mesh : &cm_engine_mesh_axons;
 }
 
@@ -149,7 +160,17 @@ bool cm_stage_takes_mesh(const cm_map_input *input)
                          .parts_max = cm_occupancy_free_count(input->occupancy)};
   cm_objective objective =
     cm_objective_resolve(input->options, input->topology->directed, !bare_grid(&task.limits));
-  return input->options->mapper == CM_MAPPER_AUTO && !populations_are_limited(input) && cm_engine_mesh_suits(&task, objective);
+  return input->options->mapper == CM_MAPPER_AUTO && !stands_apart(input) && cm_engine_mesh_suits(&task, objective);
+}
+
+/* Mappers that take every core for the same. */
+static cm_status check_mapper(const job *j, cm_error *error)
+{
+  uint32_t mapper = j->options->mapper;
+  if (!cm_cores_differ(j->input->chip) || mapper == CM_MAPPER_AUTO || mapper == CM_MAPPER_STAGED)
+    return CM_OK;
+  cm_fail(error, CM_BAD_OPTION, "this mapper takes all cores for alike, and the chip has core_classes: choose \"auto\" or \"staged\"");
+  return cm_fail_at(error, "/options/mapper");
 }
 
 static cm_status prepare(job *j, cm_error *error)
@@ -166,7 +187,7 @@ static cm_status prepare(job *j, cm_error *error)
     cm_fail(error, CM_BAD_OPTION, "mapper \"mesh\" does not keep a limit on populations_per_core: choose \"auto\" or \"staged\"");
     return cm_fail_at(error, "/options/mapper");
   }
-  if (count_cores(j, &j->terms.cores, error) != CM_OK)
+  if (check_mapper(j, error) != CM_OK || count_cores(j, &j->terms.cores, error) != CM_OK)
     return error->status;
   take_mesh_mapper(j);
   if (j->objective == CM_OBJECTIVE_PARETO) {
@@ -313,11 +334,19 @@ static cm_status attempt_by_population(job *j, cm_error *error)
   return cm_partition_by_population(&by, &j->attempts.made, error);
 }
 
+static cm_status attempt_by_class(job *j, cm_error *error)
+{
+  cm_by_population by = {.input = j->input, .engine = j->engine, .terms = &j->terms, .objective = j->objective, .run = j->run};
+  return cm_partition_by_class(&by, &j->attempts.made, error);
+}
+
 cm_status cm_stage_run(const cm_map_input *input, cm_run *run, cm_stage *stage, cm_error *error)
 {
   job j = {.input = input, .options = input->options, .run = run};
   cm_status status = prepare(&j, error);
-  if (status == CM_OK && populations_are_limited(input)) {
+  if (status == CM_OK && cm_cores_differ(input->chip)) {
+    status = attempt_by_class(&j, error);
+  } else if (status == CM_OK && populations_are_limited(input)) {
     status = attempt_by_population(&j, error);
   } else if (status == CM_OK) {
     status = attempt_all(&j, error);

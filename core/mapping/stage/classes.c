@@ -1,0 +1,315 @@
+/* Happy path: kinds of cores for all neurons -> the stage on the neurons of each kind alone -> all parts side by side -> limits
+ * that tie kinds together counted. What can fail: labels that nobody takes, too few cores of a kind, memory, a stop. */
+#include "core/mapping/stage/classes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/chip/classes.h"
+#include "core/mapping/stage/kinds.h"
+#include "core/partition/populations.h"
+
+enum { ROUNDS = 4 };
+
+/* What a round that found no room leaves of a kind for neurons that may run elsewhere. */
+static const double less_room = 0.93;
+
+typedef struct work {
+  const cm_by_population *job;
+  uint32_t kinds, cores[CM_KINDS_MAX], share[CM_KINDS_MAX];
+  uint64_t *allowed;  /* [vertices] */
+  uint8_t *kind;      /* [vertices] */
+  uint32_t *kind_of;  /* [vertices] the same, as populations of a view */
+  cm_topology view;
+  cm_population_split split;
+  uint32_t *part;     /* [vertices] */
+  uint32_t parts;
+  uint8_t *part_kind; /* [vertices] of each part */
+  cm_attempt attempt;
+} work;
+
+/* ---- the network of one kind ---- */
+
+/* Populations of its vertices: sources elsewhere are of the population of their first target, where they count as a source
+ * elsewhere does. */
+static cm_status take_populations(const work *w, cm_population_network *n, cm_error *error)
+{
+  const cm_topology *t = w->job->input->topology;
+  cm_topology *made = n->topology;
+  if (t->population_of == NULL)
+    return CM_OK;
+  if (CM_NEW(w->job->run->memory, made->population_of, made->vertex_count, error) != CM_OK)
+    return error->status;
+  made->population = t->population;
+  made->population_count = t->population_count;
+  for (uint32_t v = 0; v < made->vertex_count; v++)
+    made->population_of[v] = t->population_of[n->origin[v]];
+  for (uint32_t e = 0; made->directed && e < made->net_count; e++) {
+    uint32_t source = cm_topology_source(made, e);
+    if (w->kind_of[n->origin[source]] != w->kind_of[n->origin[made->pin[made->net_first[e]]]])
+      made->population_of[source] = t->population_of[n->origin[made->pin[made->net_first[e]]]];
+  }
+  return CM_OK;
+}
+
+static void drop_network(cm_population_network *n)
+{
+  if (n->topology != NULL)
+    cm_free(n->topology->population_of);
+  cm_population_network_free(n);
+}
+
+static cm_status no_room(const work *w, uint32_t kind, const cm_bound *bound, cm_error *error)
+{
+  char labels[200], name[96];
+  cm_name_labels(w->job->input->topology, w->kind, kind, labels, sizeof labels);
+  cm_fail(error, CM_NO_ROOM, "%s need %s%" PRIu32 " %s, %" PRIu32 " free", labels, bound->argument == CM_ARGUMENT_TOTAL ? "" : "at least ",
+          bound->parts, cm_name_kind(w->job->input->chip, kind, name, sizeof name), w->cores[kind]);
+  error->limit_name = "core_classes";
+  cm_error_figure(error, "needed", bound->parts);
+  cm_error_figure(error, "free", w->cores[kind]);
+  return CM_NO_ROOM;
+}
+
+/* Parts of neurons of the kind, without those that only sources elsewhere had. */
+static cm_status take_parts(work *w, uint32_t i, const cm_population_network *n, const cm_stage *stage, cm_error *error)
+{
+  uint32_t kind = w->split.number[i], first = w->parts, parts = stage->partition->part_count, *number;
+  const cm_attempt *last = &stage->attempts[stage->attempt_count - 1];
+  if (CM_NEW(w->job->run->memory, number, parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < n->topology->vertex_count; v++)
+    if (w->kind_of[n->origin[v]] == kind)
+      number[stage->partition->part[v]] = 1;
+  for (uint32_t p = 0; p < parts; p++) {
+    bool has = number[p] != 0;
+    number[p] = w->parts;
+    w->parts += has;
+  }
+  for (uint32_t v = 0; v < n->topology->vertex_count; v++)
+    if (w->kind_of[n->origin[v]] == kind)
+      w->part[n->origin[v]] = number[stage->partition->part[v]];
+  memset(w->part_kind + first, (int)kind, w->parts - first);
+  cm_free(number);
+  w->attempt.capacity = last->capacity > w->attempt.capacity ? last->capacity : w->attempt.capacity;
+  w->attempt.levels = last->levels > w->attempt.levels ? last->levels : w->attempt.levels;
+  w->attempt.moved |= last->moved;
+  return CM_OK;
+}
+
+static cm_status partition_network(work *w, uint32_t i, cm_population_network *n, cm_error *error)
+{
+  const cm_by_population *job = w->job;
+  struct cm_map_options options = *job->input->options;
+  uint32_t kind = w->split.number[i];
+  cm_map_input input = *job->input;
+  cm_chip chip = *job->input->chip;
+  cm_bound bound;
+  cm_stage stage;
+  chip.limits = *cm_chip_kind_limits(job->input->chip, kind);
+  chip.limits.outbound_axons = chip.limits.target_cores = 0;
+  chip.class_count = 0;
+  chip.class_of = NULL;
+  options.objective = job->objective;
+  options.mapper = CM_MAPPER_STAGED;
+  options.parts = w->share[kind];
+  input.topology = n->topology;
+  input.chip = &chip;
+  input.options = &options;
+  input.cache = NULL;
+  input.network_id = input.levels_id = NULL;
+  input.places = false;
+  input.cores_max = w->cores[kind];
+  if (cm_bound_parts(n->topology, &chip.limits, job->run, &bound, error) != CM_OK)
+    return error->status;
+  if (bound.parts > w->cores[kind])
+    return no_room(w, kind, &bound, error);
+  cm_status status = cm_stage_run(&input, job->run, &stage, error);
+  if (status == CM_OK) {
+    status = take_parts(w, i, n, &stage, error);
+    cm_stage_free(&stage);
+  } else if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN) {
+    char labels[200], name[96];
+    cm_name_labels(job->input->topology, w->kind, kind, labels, sizeof labels);
+    cm_fail_more(error, "; this is about %s on %" PRIu32 " %s", labels, w->cores[kind],
+                 cm_name_kind(job->input->chip, kind, name, sizeof name));
+  }
+  return status;
+}
+
+static cm_status partition_one(work *w, uint32_t i, cm_error *error)
+{
+  const cm_limits *l = cm_chip_kind_limits(w->job->input->chip, w->split.number[i]);
+  cm_population_network n;
+  bool sources = w->job->objective != CM_OBJECTIVE_EDGE || l->synapses != 0 || l->inbound_axons != 0 || l->memory_bits != 0;
+  if (cm_population_network_make(&w->split, i, sources, w->job->run, &n, error) != CM_OK)
+    return error->status;
+  cm_status status = take_populations(w, &n, error);
+  if (status == CM_OK)
+    status = partition_network(w, i, &n, error);
+  drop_network(&n);
+  return status;
+}
+
+/* ---- all kinds ---- */
+
+/* A stated number of parts goes to kinds by their neurons, to each one at least and no more than it has cores. */
+static cm_status share_parts(work *w, cm_error *error)
+{
+  uint32_t total = w->job->terms->parts, left = total;
+  uint64_t neurons = w->job->input->topology->vertex_count;
+  memset(w->share, 0, sizeof w->share);
+  if (total == 0)
+    return CM_OK;
+  if (total < w->split.count) {
+    cm_fail(error, CM_LIMIT_BROKEN, "%" PRIu32 " parts are asked for, and neurons run on %" PRIu32 " kinds of cores", total, w->split.count);
+    return cm_fail_at(error, "/options/parts");
+  }
+  for (uint32_t i = 0; i < w->split.count; i++) {
+    uint32_t kind = w->split.number[i], members = w->split.member_first[i + 1] - w->split.member_first[i];
+    uint32_t after = w->split.count - 1 - i, most = w->cores[kind] < members ? w->cores[kind] : members;
+    uint64_t mine = neurons > 0 ? (uint64_t)left * members / neurons : 0;
+    mine = mine > 0 ? mine : 1;
+    mine = mine < most ? mine : most;
+    mine = mine < left - after ? mine : left - after;
+    w->share[kind] = (uint32_t)mine;
+    left -= (uint32_t)mine;
+    neurons -= members;
+  }
+  for (uint32_t i = 0; i < w->split.count && left > 0; i++) {
+    uint32_t kind = w->split.number[i], members = w->split.member_first[i + 1] - w->split.member_first[i];
+    uint32_t most = w->cores[kind] < members ? w->cores[kind] : members, more = most - w->share[kind];
+    more = more < left ? more : left;
+    w->share[kind] += more;
+    left -= more;
+  }
+  return CM_OK;
+}
+
+/* Whether neurons of a kind might run on another one. */
+static bool may_leave(const work *w, uint32_t kind)
+{
+  for (uint32_t v = 0; v < w->job->input->topology->vertex_count; v++)
+    if (w->kind[v] == kind && (w->allowed[v] & ~(UINT64_C(1) << kind)) != 0)
+      return true;
+  return false;
+}
+
+/* One round; *crowded: the kind that found no room. */
+static cm_status partition_all(work *w, const double *room, uint32_t *crowded, cm_error *error)
+{
+  const cm_by_population *job = w->job;
+  uint32_t n = job->input->topology->vertex_count;
+  w->parts = 0;
+  cm_population_split_free(&w->split);
+  if (cm_choose_kinds(job->input, w->allowed, room, job->run, w->kind, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < n; v++)
+    w->kind_of[v] = w->kind[v];
+  w->view = *job->input->topology;
+  w->view.population_of = w->kind_of;
+  w->view.population_count = w->kinds;
+  if (cm_population_split_open(&w->view, job->run, &w->split, error) != CM_OK || share_parts(w, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < w->split.count; i++) {
+    *crowded = w->split.number[i];
+    if (partition_one(w, i, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status partition(work *w, cm_error *error)
+{
+  double room[CM_KINDS_MAX];
+  uint32_t crowded = 0;
+  for (uint32_t k = 0; k < w->kinds; k++)
+    room[k] = w->cores[k];
+  for (uint32_t round = 0;; round++) {
+    cm_status status = partition_all(w, room, &crowded, error);
+    if (status != CM_NO_ROOM || round + 1 == ROUNDS || !may_leave(w, crowded))
+      return status;
+    room[crowded] *= less_room;
+  }
+}
+
+/* ---- all together ---- */
+
+/* Limits that tie kinds together. */
+static cm_status judge(work *w, cm_stage *stage, cm_error *error)
+{
+  const cm_by_population *job = w->job;
+  const cm_topology *t = job->input->topology;
+  if (CM_NEW(job->run->memory, stage->use, (size_t)w->parts * CM_RESOURCES, error) != CM_OK ||
+      cm_count_use(t, w->part, w->parts, job->run, stage->use, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < w->parts; p++) {
+    const cm_limits *l = cm_chip_kind_limits(job->input->chip, w->part_kind[p]);
+    cm_violation v = cm_find_violation(l, stage->use + (size_t)p * CM_RESOURCES, 1);
+    char name[96];
+    if (v.broken_parts == 0)
+      continue;
+    cm_fail(error, CM_LIMIT_BROKEN, "no partition was found within the core limits: part %" PRIu32 " on %s has %" PRIu64 " %s, %" PRIu64
+            " more than the %" PRIu64 " of a core; it would fit with %" PRIu64, p, cm_name_kind(job->input->chip, w->part_kind[p], name, sizeof name),
+            v.use, cm_resource_name(v.resource), v.use - v.limit, v.limit, v.use);
+    error->limit_name = cm_resource_field(v.resource);
+    cm_error_figure(error, "part", p);
+    cm_error_figure(error, "use", v.use);
+    cm_error_figure(error, "limit", v.limit);
+    return CM_LIMIT_BROKEN;
+  }
+  return CM_OK;
+}
+
+static cm_status deliver(work *w, cm_stage *stage, cm_error *error)
+{
+  const cm_by_population *job = w->job;
+  const cm_topology *t = job->input->topology;
+  cm_partition *p;
+  if (CM_NEW(job->run->memory, p, 1, error) != CM_OK)
+    return error->status;
+  *p = (cm_partition){.vertex_count = t->vertex_count, .part_count = w->parts, .part = w->part, .kind = w->part_kind};
+  w->part = NULL;
+  w->part_kind = NULL;
+  stage->partition = p;
+  if (cm_quality_compute(t, p->part, p->part_count, job->run, &stage->quality, error) != CM_OK ||
+      job->engine->flows(t, p->part, p->part_count, job->run, &p->parts, error) != CM_OK)
+    return error->status;
+  w->attempt.parts = p->part_count;
+  w->attempt.edge_cut = stage->quality.edge_cut;
+  stage->attempts[0] = w->attempt;
+  stage->attempt_count = 1;
+  stage->limits = job->terms->limits;
+  return CM_OK;
+}
+
+cm_status cm_partition_by_class(const cm_by_population *job, cm_stage *stage, cm_error *error)
+{
+  uint32_t n = job->input->topology->vertex_count;
+  work w = {.job = job, .kinds = cm_chip_kinds(job->input->chip)};
+  cm_memory *memory = job->run->memory;
+  cm_stage made = {0};
+  cm_status status = cm_count_kinds(job->input, job->run, w.cores, error);
+  if (status == CM_OK && (CM_NEW(memory, w.allowed, n, error) != CM_OK || CM_NEW(memory, w.kind, n, error) != CM_OK ||
+                          CM_NEW(memory, w.kind_of, n, error) != CM_OK || CM_NEW(memory, w.part, n, error) != CM_OK ||
+                          CM_NEW(memory, w.part_kind, n, error) != CM_OK))
+    status = error->status;
+  if (status == CM_OK)
+    status = cm_allowed_kinds(job->input->topology, job->input->chip, w.cores, job->run, w.allowed, error);
+  if (status == CM_OK)
+    status = partition(&w, error);
+  if (status == CM_OK)
+    status = judge(&w, &made, error);
+  if (status == CM_OK)
+    status = deliver(&w, &made, error);
+  cm_population_split_free(&w.split);
+  void *const blocks[] = {w.allowed, w.kind, w.kind_of, w.part, w.part_kind};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    cm_free(blocks[i]);
+  if (status == CM_OK)
+    *stage = made;
+  else
+    cm_stage_free(&made);
+  return status;
+}

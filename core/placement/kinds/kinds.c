@@ -1,0 +1,276 @@
+/* Happy path: orders of cores and of parts -> each kind's parts along its cores -> annealed by exchanges. What can fail: memory,
+ * a stop. */
+#include "core/placement/kinds/kinds.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/chip/classes.h"
+#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/turns.h"
+#include "core/partition/edge/csr_graph.h"
+#include "core/partition/options.h"
+#include "core/placement/arrange.h"
+#include "core/placement/axes.h"
+#include "core/placement/blocks.h"
+#include "core/placement/ways/ways.h"
+
+#define NOBODY UINT32_MAX
+enum { KINDS = CM_CORE_CLASSES_MAX + 1, TABLE_MAX = 2048, SAMPLE = 400, CHECK_EVERY = 1024 };
+
+/* Temperatures, in mean changes of an exchange: at first, and what is left at the end. */
+static const double hot = 0.5, cold = 0.01;
+
+typedef struct work {
+  const cm_chip *chip;
+  const cm_region *region;
+  const uint8_t *kind;
+  cm_run *run;
+  cm_csr_graph *graph;
+  cm_hop_units units;
+  uint32_t slots;
+  uint32_t *far;           /* [slots * slots] both ways together; NULL: too many cores */
+  uint32_t first[KINDS + 1]; /* of each kind in `slot` */
+  uint32_t *slot;          /* [slots] numbers of cores in the region by kind, in each along the curve */
+  uint32_t *rank;          /* [slots] place along the curve of all kinds of slot[i] */
+  uint32_t *rank_of;       /* [slots] the same of a core's number */
+  uint32_t *occupant;      /* [slots] part on a core's number */
+  uint32_t *at;            /* [parts] */
+  cm_random random;
+  uint64_t moves;
+} work;
+
+static uint64_t measure(const work *w, uint32_t a, uint32_t b)
+{
+  const cm_chip *chip = w->chip;
+  uint32_t p = w->region->cores[a], q = w->region->cores[b];
+  if (chip->interconnect != NULL) {
+    uint32_t r = cm_router_of(chip, p), s = cm_router_of(chip, q);
+    return (uint64_t)cm_interconnect_units(chip->interconnect, r, s) + cm_interconnect_units(chip->interconnect, s, r);
+  }
+  return cm_hop_units_pay(&w->units, cm_chip_hops(chip, p, q)) + cm_hop_units_pay(&w->units, cm_chip_hops(chip, q, p));
+}
+
+static int64_t distance(const work *w, uint32_t a, uint32_t b)
+{
+  return w->far != NULL ? w->far[(size_t)a * w->slots + b] : (int64_t)measure(w, a, b);
+}
+
+/* ---- exchanges ---- */
+
+/* What part p pays more on core `there` than on `here`, but for what it says to `other`. */
+static double change(const work *w, uint32_t p, uint32_t here, uint32_t there, uint32_t other)
+{
+  const cm_csr_graph *g = w->graph;
+  double sum = 0;
+  for (uint64_t i = g->first[p]; i < g->first[p + 1]; i++) {
+    uint32_t v = g->neighbour[i];
+    if (v != other)
+      sum += (double)cm_csr_graph_weight(g, i) * (double)(distance(w, there, w->at[v]) - distance(w, here, w->at[v]));
+  }
+  return sum;
+}
+
+typedef struct proposal {
+  uint32_t part, core, other;
+  double delta;
+} proposal;
+
+/* A core of a kind near a place along the curve. */
+static uint32_t near(work *w, uint32_t kind, uint32_t rank)
+{
+  uint32_t low = w->first[kind], high = w->first[kind + 1], count = high - low, begin = low;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (w->rank[middle] < rank)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  uint32_t reach = count < 16 ? count : 16, step = (uint32_t)cm_random_below(&w->random, reach);
+  uint32_t from = low - begin >= reach / 2 ? low - reach / 2 : begin;
+  from = from + reach > begin + count ? begin + count - reach : from;
+  return w->slot[from + step];
+}
+
+/* Draws an exchange; false: nothing to exchange. */
+static bool propose(work *w, proposal *p, double *looked)
+{
+  const cm_csr_graph *g = w->graph;
+  p->part = (uint32_t)cm_random_below(&w->random, g->vertex_count);
+  uint32_t kind = w->kind[p->part], count = w->first[kind + 1] - w->first[kind], here = w->at[p->part];
+  uint64_t degree = cm_csr_graph_degree(g, p->part);
+  *looked += 1;
+  if (degree == 0 || cm_random_below(&w->random, 4) == 0)
+    p->core = w->slot[w->first[kind] + (uint32_t)cm_random_below(&w->random, count)];
+  else
+    p->core = near(w, kind, w->rank_of[w->at[g->neighbour[g->first[p->part] + cm_random_below(&w->random, degree)]]]);
+  p->other = w->occupant[p->core];
+  if (p->core == here)
+    return false;
+  p->delta = change(w, p->part, here, p->core, p->other);
+  *looked += (double)degree;
+  if (p->other != NOBODY) {
+    p->delta += change(w, p->other, p->core, here, p->part);
+    *looked += (double)cm_csr_graph_degree(g, p->other);
+  }
+  return true;
+}
+
+static void take(work *w, const proposal *p)
+{
+  uint32_t old = w->at[p->part];
+  w->occupant[old] = p->other;
+  if (p->other != NOBODY)
+    w->at[p->other] = old;
+  w->at[p->part] = p->core;
+  w->occupant[p->core] = p->part;
+  w->moves++;
+}
+
+static double mean_change(work *w)
+{
+  double sum = 0, looked = 0;
+  uint32_t counted = 0;
+  for (uint32_t i = 0; i < SAMPLE; i++) {
+    proposal p;
+    if (propose(w, &p, &looked)) {
+      sum += fabs(p.delta);
+      counted++;
+    }
+  }
+  return counted > 0 ? sum / counted : 0;
+}
+
+static cm_status anneal(work *w, double entries, cm_error *error)
+{
+  double mean = mean_change(w), looked = 0, temperature = 0;
+  for (uint64_t i = 0; looked < entries && mean > 0; i++) {
+    proposal p;
+    if (i % CHECK_EVERY == 0) {
+      double done = looked / entries;
+      temperature = done > 0.9 ? 0 : mean * hot * pow(cold / hot, done / 0.9);
+      if (cm_run_progress(w->run, done, -1, w->graph->vertex_count, NAN, error) != CM_OK)
+        return error->status;
+    }
+    if (propose(w, &p, &looked) &&
+        (p.delta <= 0 || (temperature > 0 && p.delta < 20 * temperature && cm_random_unit(&w->random) < exp(-p.delta / temperature))))
+      take(w, &p);
+  }
+  return CM_OK;
+}
+
+static double cost_of(const work *w)
+{
+  const cm_csr_graph *g = w->graph;
+  double sum = 0;
+  for (uint32_t p = 0; p < g->vertex_count; p++)
+    for (uint64_t i = g->first[p]; i < g->first[p + 1]; i++)
+      sum += (double)cm_csr_graph_weight(g, i) * (double)distance(w, w->at[p], w->at[g->neighbour[i]]);
+  return sum / 4;
+}
+
+/* ---- the start ---- */
+
+/* The cores of each kind along the curve. */
+static cm_status order_cores(work *w, cm_error *error)
+{
+  cm_memory *memory = w->run->memory;
+  uint32_t *order, fill[KINDS];
+  if (CM_NEW(memory, order, w->slots, error) != CM_OK)
+    return error->status;
+  cm_status status = w->chip->interconnect != NULL ? cm_order_by_ways(w->chip, w->region, w->run, order, error)
+                                                   : cm_order_cores(w->chip, w->region, w->run, order, error);
+  for (uint32_t i = 0; status == CM_OK && i < w->slots; i++)
+    w->first[cm_chip_kind_of(w->chip, w->region->cores[i]) + 1]++;
+  for (uint32_t k = 0; k < KINDS; k++)
+    w->first[k + 1] += w->first[k];
+  memcpy(fill, w->first, sizeof fill);
+  for (uint32_t i = 0; status == CM_OK && i < w->slots; i++) {
+    uint32_t at = fill[cm_chip_kind_of(w->chip, w->region->cores[order[i]])]++;
+    w->slot[at] = order[i];
+    w->rank[at] = i;
+    w->rank_of[order[i]] = i;
+  }
+  cm_free(order);
+  return status;
+}
+
+/* Each kind's parts, in an order by clusters, spread evenly along its cores. */
+static cm_status spread_parts(work *w, const cm_graph *parts, uint64_t seed, cm_error *error)
+{
+  uint32_t n = parts->vertex_count, *plain = NULL, *order = NULL, count[KINDS] = {0}, next[KINDS] = {0};
+  cm_status status = CM_NEW(w->run->memory, plain, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(w->run->memory, order, n, error);
+  for (uint32_t i = 0; status == CM_OK && i < n; i++) {
+    plain[i] = i;
+    count[w->kind[i]]++;
+  }
+  if (status == CM_OK)
+    status = cm_graph_renumbered(parts, plain, w->run, &w->graph, error);
+  if (status == CM_OK)
+    status = cm_order_by_clusters(w->graph, seed, w->run, order, error);
+  for (uint32_t k = 0; status == CM_OK && k < KINDS; k++)
+    if (count[k] > w->first[k + 1] - w->first[k])
+      status = cm_fail(error, CM_INTERNAL, "%u parts need one of %u cores of kind %u", count[k], w->first[k + 1] - w->first[k], k);
+  for (uint32_t i = 0; status == CM_OK && i < n; i++) {
+    uint32_t p = order[i], k = w->kind[p];
+    uint64_t slots = w->first[k + 1] - w->first[k];
+    w->at[p] = w->slot[w->first[k] + (uint32_t)(next[k]++ * slots / count[k])];
+    w->occupant[w->at[p]] = p;
+  }
+  cm_free(plain);
+  cm_free(order);
+  return status;
+}
+
+static cm_status tabulate(work *w, cm_error *error)
+{
+  if (w->slots > TABLE_MAX)
+    return CM_OK;
+  if (CM_NEW(w->run->memory, w->far, (size_t)w->slots * w->slots, error) != CM_OK)
+    return error->status;
+  for (uint32_t a = 0; a < w->slots; a++)
+    for (uint32_t b = 0; b < w->slots; b++) {
+      uint64_t both = measure(w, a, b);
+      w->far[(size_t)a * w->slots + b] = both < INT32_MAX ? (uint32_t)both : INT32_MAX;
+    }
+  return CM_OK;
+}
+
+cm_status cm_place_by_kinds(const cm_graph *parts, const cm_chip *chip, const cm_region *region, const uint8_t *kind,
+                            const cm_kinds_options *options, cm_run *run, uint32_t *at, cm_kinds_result *result, cm_error *error)
+{
+  work w = {.chip = chip, .region = region, .kind = kind, .run = run, .units = cm_hop_units_of(chip), .slots = region->core_count, .at = at};
+  cm_kinds_result made = {0};
+  cm_run_phase(run, "order");
+  cm_status status = cm_interconnect_prepare(chip->interconnect, error);
+  if (status == CM_OK && (CM_NEW(run->memory, w.slot, w.slots, error) != CM_OK || CM_NEW(run->memory, w.rank, w.slots, error) != CM_OK ||
+                          CM_NEW(run->memory, w.rank_of, w.slots, error) != CM_OK || CM_NEW(run->memory, w.occupant, w.slots, error) != CM_OK))
+    status = error->status;
+  if (status == CM_OK)
+    memset(w.occupant, 0xff, w.slots * sizeof *w.occupant);
+  if (status == CM_OK)
+    status = tabulate(&w, error);
+  if (status == CM_OK && parts->vertex_count > 0)
+    status = order_cores(&w, error);
+  if (status == CM_OK && parts->vertex_count > 0)
+    status = spread_parts(&w, parts, options->seed, error);
+  cm_run_phase(run, "place");
+  if (status == CM_OK && parts->vertex_count > 0) {
+    cm_random_init(&w.random, options->seed, CM_STREAM_BLOCKS, 2000);
+    made.before = cost_of(&w);
+    status = anneal(&w, options->entries, error);
+    made.after = cost_of(&w);
+    made.moves = w.moves;
+  }
+  void *const blocks[] = {w.slot, w.rank, w.rank_of, w.occupant, w.far};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    cm_free(blocks[i]);
+  cm_csr_graph_free(w.graph);
+  if (status == CM_OK)
+    *result = made;
+  return status;
+}
