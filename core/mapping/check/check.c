@@ -359,7 +359,9 @@ static cm_status check_all(checker *c, cm_error *error)
   if (status != CM_OK)
     return status;
   check_limits(c);
-  cm_check_classes(c->topology, c->chip, c->file.neuron, c->core, &c->result, &c->out_of_memory);
+  status = cm_check_classes(c->topology, c->chip, c->file.neuron, c->parts, c->core, c->run, &c->result, &c->out_of_memory, error);
+  if (status != CM_OK)
+    return status;
   if (check_populations(c, error) != CM_OK)
     return error->status;
   check_loads(c);

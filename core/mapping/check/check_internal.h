@@ -80,9 +80,9 @@ void cm_check_border(const cm_topology *topology, const cm_chip *chip, const uin
 cm_status cm_check_measure_populations(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
                                        uint32_t *count, cm_error *error);
 
-/* Lists neurons on cores of a class that does not take their label. O(vertices * labels of a class). */
-void cm_check_classes(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, const uint32_t *core,
-                      cm_check_result *result, bool *out_of_memory);
+/* Lists parts on cores of a class that does not take the label of some of their neurons. O(vertices * labels of a class). */
+cm_status cm_check_classes(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t parts, const uint32_t *core,
+                           cm_run *run, cm_check_result *result, bool *out_of_memory, cm_error *error);
 
 /* The limits of a core: its class's, or the chip's. */
 const cm_limits *cm_check_limits_at(const cm_chip *chip, uint32_t core);

@@ -15,7 +15,7 @@ enum { KINDS = CM_CORE_CLASSES_MAX + 1, ANCHORS = 48, REGIONS = 3 };
 /* Effort by preset: entries that a placement looks at, and so many times all of them at most. */
 static const struct {
   double entries, sweeps;
-} efforts[] = {[CM_PRESET_REFERENCE] = {1e8, 300}, [CM_PRESET_FAST] = {2e7, 60}, [CM_PRESET_BALANCED] = {2e8, 600}, [CM_PRESET_BEST] = {1e9, 3000}};
+} efforts[] = {[CM_PRESET_REFERENCE] = {1e8, 2000}, [CM_PRESET_FAST] = {3e7, 2000}, [CM_PRESET_BALANCED] = {3e8, 20000}, [CM_PRESET_BEST] = {3e9, 200000}};
 
 typedef struct search {
   cm_placing *g;

@@ -68,8 +68,10 @@ static cm_status take_labels(const cm_topology *t, const cm_chip *chip, const ui
 
 static cm_status refuse_label(const cm_topology *t, const cm_chip *chip, uint32_t label, const uint32_t *cores, cm_error *error)
 {
-  uint32_t taken = 0;
-  for (uint32_t k = 0; k < cm_chip_kinds(chip); k++)
+  uint32_t taken = 0, others = 0; /* the chip may have no core without a class */
+  for (uint32_t c = 0; c < cm_chip_cores(chip) && others == 0; c++)
+    others = cm_chip_kind_of(chip, c) == 0;
+  for (uint32_t k = others ? 0 : 1; k < cm_chip_kinds(chip); k++)
     taken += cores[k] == 0 && cm_chip_kind_takes(chip, k, label_name(t, label), t->population != NULL ? t->population[label].kind : "");
   const char *why = taken == 0 ? "no core class takes it" : "no core of a class that takes it is free";
   if (t->population == NULL)
