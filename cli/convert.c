@@ -9,6 +9,7 @@ enum { FORMAT = 1, TO };
 static const cli_flag flags[] = {
   {"format", "NAME", FORMAT, "what IN is, whatever it looks like: @N"},
   {"to", "NAME", TO, "what OUT shall be, whatever it is called: one of these or an ending, like tsv or csv.gz"},
+  {"output", "OUT", CLI_OUTPUT, "the same as OUT behind IN"},
   CLI_JSON_FLAG,
   CLI_QUIET_FLAG,
   {0}};
@@ -16,18 +17,20 @@ static const cli_flag flags[] = {
 static int convert(int argc, char **argv)
 {
   bool quiet = false, json = false;
-  const char *format = NULL, *to = NULL;
+  const char *format = NULL, *to = NULL, *out = NULL;
   for (int flag; (flag = cli_next(&cli_command_convert, argc, argv)) != -1;) {
     switch (flag) {
       case FORMAT: format = optarg; break;
       case TO: to = optarg; break;
+      case CLI_OUTPUT: out = optarg; break;
       case CLI_JSON: json = true; break;
       case CLI_QUIET: quiet = true; break;
       default: return cli_ended(flag);
     }
   }
-  if (optind + 2 != argc)
+  if (argc - optind != (out != NULL ? 1 : 2))
     return cli_usage("convert", "one input and one output are needed");
+  out = out != NULL ? out : argv[optind + 1];
   cli_run cli;
   cm_error error;
   cm_topology *topology = NULL;
@@ -36,7 +39,7 @@ static int convert(int argc, char **argv)
   cli_run_begin(&cli, quiet);
   cm_status status = cli_import(in, format, &cli.run, &topology, &report, &error);
   if (status == CM_OK)
-    status = cli_export(topology, argv[optind + 1], to, &cli.run, &error);
+    status = cli_export(topology, out, to, &cli.run, &error);
   cli_run_end(&cli);
   if (status == CM_OK && json)
     cli_print_counts(topology, report.format);

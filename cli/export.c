@@ -4,6 +4,7 @@
 
 #include "cli/mapped.h"
 #include "cli/remote.h"
+#include "cli/upload.h"
 #include "core/base/file.h"
 #include "core/mapping/exports/exports.h"
 #include "core/mapping/picture/picture.h"
@@ -126,9 +127,11 @@ static int draw(int argc, char **argv)
   int parsed = parse(&cli_command_draw, argc, argv, &a);
   if (parsed >= 0)
     return parsed;
-  size_t length = a.output != NULL ? strlen(a.output) : 0;
+  const char *dot = a.output != NULL ? strrchr(cli_base_name(a.output), '.') : NULL;
+  if (a.to == NULL && dot != NULL && strcmp(dot, ".svg") != 0 && strcmp(dot, ".png") != 0)
+    return cli_usage("draw", "a picture is .svg or .png, and \"%s\" ends in %s: name it so, or say --to", a.output, dot);
   if (a.to == NULL)
-    a.to = length > 4 && strcmp(a.output + length - 4, ".png") == 0 ? "png" : "svg";
+    a.to = dot != NULL && strcmp(dot, ".png") == 0 ? "png" : "svg";
   if (strcmp(a.to, "svg") != 0 && strcmp(a.to, "png") != 0)
     return cli_usage("draw", "--to is svg or png, not \"%s\"", a.to);
   for (const char *c = a.layer; *c != '\0'; c++)

@@ -161,6 +161,10 @@ for first, last, tile, inner in re.findall(r"^  - neurons\.(\d+)(?:\.\.(\d+))?: 
               int(inner) == at[1] % per[1] * per[0] + at[0] % per[0])
         placed += 1
 check("sanafe: all are placed", placed == len(part))
+model, sync = re.search(r"sync_model: (\w+)\n    latency_sync: (.*)", text).groups()
+used = len({router(p) for p in core})  # tiles that the barrier's table is looked up by
+took = float(sync) if model == "fixed" else [float(ns) for least, ns in re.findall(r"(\d+): ([^,}]+)", sync) if int(least) <= used][-1]
+check("sanafe: the barrier of this mapping", abs(took * 1e9 - m["metrics"]["barrier_ns"]) < 1e-6)
 check("sanafe: grid", "width: %d\n    height: %d\n" % (rx, ry) in text)
 
 for line in wrong[:20]:

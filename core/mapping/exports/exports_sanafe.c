@@ -7,6 +7,7 @@
 
 #include "core/chip/turns.h"
 #include "core/mapping/exports/exports_internal.h"
+#include "core/mapping/step.h"
 
 typedef struct writer {
   const cm_mapped *m;
@@ -52,7 +53,22 @@ static void put_cost(FILE *out, const char *what, double pj, double ns)
   (void)fprintf(out, "                energy_%s: %.9ge-12\n                latency_%s: %.9ge-9\n", what, pj, what, ns);
 }
 
-static void put_architecture(const writer *w)
+/* SANA-FE looks the barrier up by its own tiles, the routers; where the chip's tiles are others, it is what this mapping takes. */
+static void put_barrier(const writer *w, uint32_t tiles)
+{
+  const cm_chip *chip = w->m->chip;
+  const cm_barrier *b = &chip->costs.barrier;
+  if (b->points == 0 || b->tile_x != chip->router_x || b->tile_y != chip->router_y) {
+    (void)fprintf(w->out, "    sync_model: fixed\n    latency_sync: %.9ge-9\n", cm_barrier_ns(b, tiles));
+    return;
+  }
+  (void)fputs("    sync_model: table\n    latency_sync: {", w->out);
+  for (uint32_t i = 0; i < b->points; i++)
+    (void)fprintf(w->out, "%s%" PRIu32 ": %.9ge-9", i == 0 ? "" : ", ", b->tiles[i], b->ns[i]);
+  (void)fputs("}\n", w->out);
+}
+
+static void put_architecture(const writer *w, uint32_t tiles)
 {
   static const struct {
     const char *name;
@@ -64,13 +80,7 @@ static void put_architecture(const writer *w)
   uint32_t x = cm_chip_routers_x(chip), y = cm_chip_routers_y(chip);
   (void)fprintf(out, "architecture:\n  name: chip\n  attributes:\n    topology: mesh\n    width: %" PRIu32 "\n    height: %" PRIu32
                 "\n    link_buffer_size: 16\n", x, y);
-  if (chip->costs.barrier.points > 0) {
-    (void)fputs("    sync_model: table\n    latency_sync: {", out);
-    for (uint32_t i = 0; i < chip->costs.barrier.points; i++)
-      (void)fprintf(out, "%s%" PRIu32 ": %.9ge-9", i == 0 ? "" : ", ", chip->costs.barrier.tiles[i], chip->costs.barrier.ns[i]);
-    (void)fputs("}\n", out);
-  } else
-    (void)fputs("    sync_model: fixed\n    latency_sync: 0.0\n", out);
+  put_barrier(w, tiles);
   (void)fprintf(out, "  tile:\n    - name: tile[0..%" PRIu32 "]\n      attributes:\n", x * y - 1);
   for (size_t i = 0; i < sizeof hops / sizeof *hops; i++)
     (void)fprintf(out, "        energy_%s_hop: %.9ge-12\n        latency_%s_hop: %.9ge-9\n", hops[i].name,
@@ -161,9 +171,12 @@ cm_status cm_export_sanafe(const cm_mapped *mapped, cm_run *run, FILE *stream, c
   writer w = {.m = mapped, .out = stream};
   if (!mapped->topology->directed)
     return cm_fail(error, CM_CONFLICT, "SANA-FE simulates synapses with a direction, and this network's edges have none");
-  if (cm_groups_of(mapped->topology, run, &w.groups, error) != CM_OK)
+  uint32_t tiles = 0;
+  if ((mapped->chip->costs.barrier.points > 0 &&
+       cm_tiles_in_use(mapped->chip, mapped->core, mapped->parts, run->memory, &tiles, error) != CM_OK) ||
+      cm_groups_of(mapped->topology, run, &w.groups, error) != CM_OK)
     return error->status;
-  put_architecture(&w);
+  put_architecture(&w, tiles);
   cm_status status = put_network(&w, run, error);
   put_mapping(&w);
   cm_groups_free(&w.groups);
