@@ -5,6 +5,8 @@
 #include "core/chip/interconnect/internal.h"
 #include "core/chip/region.h"
 
+void add_chip_refusals(TCase *tests); /* chip_refusals.c */
+
 static cm_error error;
 
 static cm_chip *parse(const char *json)
@@ -649,6 +651,7 @@ int main(void)
   tcase_add_test(tests, occupancy_changes_are_whole_or_nothing);
   tcase_add_test(tests, regions_are_the_best_boxes);
   tcase_add_test(tests, region_figure_of_the_seed);
+  add_chip_refusals(tests);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

@@ -5,6 +5,8 @@
 #include "core/network/import.h"
 #include "core/network/internal.h"
 
+TCase *array_cases(void); /* formats_arrays.c */
+
 static cm_topology *import_file(const char *path, const char *format)
 {
   cm_topology *t = NULL;
@@ -499,5 +501,6 @@ int main(void)
   tcase_add_test(test, test_recognised_bad);
   tcase_add_test(test, test_allocation_faults);
   suite_add_tcase(suite, test);
+  suite_add_tcase(suite, array_cases());
   return test_main(suite);
 }
