@@ -72,7 +72,7 @@ static void play(const setting *s, unsigned threads, const cm_topology *topology
 {
   cm_error error;
   cm_map_options *options;
-  cm_occupancy *occupancy;
+  cm_occupancy *occupancy = NULL;
   cm_run run;
   cm_stage stage = {0};
   json_t *json = json_pack("{s:s, s:I}", "preset", s->preset, "seed", (json_int_t)s->seed);

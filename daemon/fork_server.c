@@ -42,8 +42,6 @@ static struct {
   int control; /* -1: there is none */
 } forker = {PTHREAD_MUTEX_INITIALIZER, 0, -1};
 
-extern char **environ;
-
 /* Ours, and what makes libraries start faster: jobs use OpenBLAS from one thread at a time, and it starts its own before
  * main; of the HTTP library's TLS a child has no use. */
 static char **child_environment(void)

@@ -44,9 +44,8 @@ static cm_status copy_links(const beside *b, FILE *stream, cm_error *error)
 
 static cm_status write_view(beside *b, cm_mapping_view view, FILE *stream, cm_error *error)
 {
-  static const cm_routes_view kinds[] = {[CM_VIEW_ROUTES_JSON - CM_VIEW_ROUTES_JSON] = CM_ROUTES_JSON,
-                                         [CM_VIEW_ROUTES_CSV - CM_VIEW_ROUTES_JSON] = CM_ROUTES_CSV,
-                                         [CM_VIEW_ROUTES_BINARY - CM_VIEW_ROUTES_JSON] = CM_ROUTES_BINARY};
+  /* In the order of the views, from CM_VIEW_ROUTES_JSON on. */
+  static const cm_routes_view kinds[] = {CM_ROUTES_JSON, CM_ROUTES_CSV, CM_ROUTES_BINARY};
   const cm_map_input *in = b->input;
   if (view == CM_VIEW_CERTIFICATE_JSON)
     return cm_certificate_write(b->mapping, in->topology, in->chip, in->occupancy, in->network_id, b->run, stream,
