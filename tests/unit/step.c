@@ -244,6 +244,36 @@ START_TEST(limits_and_budgets_are_kept)
 }
 END_TEST
 
+/* Four groups that talk among themselves, dealt out to four parts that are full: no neuron can move alone, so only changing
+ * places finds the groups. */
+START_TEST(full_parts_change_places)
+{
+  enum { GROUPS = 4, N = GROUPS * GROUPS };
+  cm_topology t = {.directed = true, .vertex_count = N, .size_total = N, .weight_scale = 1, .net_count = N, .pin_count = N * GROUPS};
+  t.net_first = network_array(N + 1, sizeof *t.net_first);
+  t.net_source = network_array(N, sizeof *t.net_source);
+  t.net_weight = network_array(N, sizeof *t.net_weight);
+  t.pin = network_array(N * GROUPS, sizeof *t.pin);
+  uint32_t start[N], part[N], parts;
+  for (uint32_t v = 0; v < N; v++) {
+    start[v] = v % GROUPS;
+    t.net_source[v] = v;
+    t.net_weight[v] = 1;
+    t.net_first[v + 1] = (v + 1) * GROUPS;
+    for (uint32_t k = 0; k < GROUPS; k++)
+      t.pin[v * GROUPS + k] = v / GROUPS * GROUPS + k;
+  }
+  cm_step_options options = {.costs = &prices, .limits = {.neurons = GROUPS}, .parts_max = GROUPS, .visits = 3e6, .seed = 1,
+                             .start = start, .budget_ns = INFINITY};
+  cm_step_result result;
+  ck_ok(cm_partition_for_steps(&t, &options, &run, part, &parts, &result, &error));
+  ck_assert_double_eq(result.packets, N);
+  for (uint32_t v = 0; v < N; v++)
+    ck_assert_uint_eq(part[v], part[v / GROUPS * GROUPS]);
+  network_free(&t);
+}
+END_TEST
+
 /* Two scenarios on few neurons, all ways to part them: the search comes close to the best, for the worst and for the mean, and no
  * partition is below the bounds of either. */
 START_TEST(scenarios_are_searched)
@@ -311,6 +341,7 @@ int main(void)
   tcase_add_loop_test(tests, sums_are_those_of_a_recount, 0, 20);
   tcase_add_loop_test(tests, no_partition_is_below_the_bound, 0, 8);
   tcase_add_loop_test(tests, limits_and_budgets_are_kept, 0, 4);
+  tcase_add_test(tests, full_parts_change_places);
   tcase_add_loop_test(tests, scenarios_are_searched, 0, 4);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -13,6 +13,8 @@
 /* Synapses of networks that are annealed from hot: for them heat finds more than growing. */
 static const double visits_for_heat = 300;
 static const double hot = 4, warm = 0.3;
+/* Visits in which two of them change places; each costs two visits more. */
+static const double swaps_when_hot = 0.35;
 enum { SWEEPS_MAX = 20000 };
 
 typedef struct search {
@@ -93,6 +95,8 @@ static cm_status anneal(search *w, cm_error *error)
 {
   cm_step_anneal_options o = {.budget_ns = w->o->budget_ns, .seed = w->o->seed, .sweeps = sweeps_of(w)};
   double heat = o.sweeps >= visits_for_heat ? hot : warm;
+  o.swaps = o.sweeps >= visits_for_heat ? swaps_when_hot : 0;
+  o.sweeps = (uint32_t)(o.sweeps / (1 + 2 * o.swaps));
   cm_run_phase(w->s.run, "anneal");
   if (w->o->budget_ns <= 0) {
     o.lower = true;

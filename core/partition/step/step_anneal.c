@@ -1,5 +1,5 @@
-/* Happy path: sweeps in random order; a neuron looks at the part of another target of one of its inputs, and goes there
- * by Metropolis' rule. Packets have a price, time above the budget a convex one: a linear charge gives one part
+/* Happy path: sweeps in random order; a neuron looks at the part of another target of one of its inputs, and goes there, alone
+ * or for a neuron of that part, by Metropolis' rule. Packets have a price, time above the budget a convex one: a linear charge gives one part
  * everything when the budget is out of reach. What can fail: memory, a stop. */
 #include "core/partition/step/step_anneal.h"
 
@@ -15,7 +15,7 @@ static const double charge = 3, charge_growth = 40;
 /* Packets through a port that are fair: so many times the mean. More make it saturate before the others. */
 static const double port_fair = 2;
 static const double packets_away = 0.2; /* share of moves to any part */
-static const double lower_by = 0.995, exceed_most = 1.01;
+static const double lower_by = 0.99, exceed_most = 1.02;
 static const double cold = 0.02;
 
 typedef struct anneal {
@@ -65,7 +65,7 @@ static void find_slope(anneal *a, uint32_t p)
 /* What a move changes. */
 typedef struct change {
   double cost;
-  bool legal;
+  bool room, reach; /* the part has room for the neuron; others may send there what they have to */
 } change;
 
 /* What a move changes in a scenario: rates of pairs that end and begin, and of packets of neurons in both parts. */
@@ -116,7 +116,7 @@ static change price(const anneal *a, uint32_t v, uint32_t to)
   double gone = 0, come = 0, far = 0; /* rates of pairs that end, that begin; charges of other senders */
   double send_from = 0, send_to = 0;  /* packets of neurons there, in rate */
   uint64_t begun = 0;
-  bool legal = true;
+  bool reach = true;
   memset(in, 0, s->scenarios * sizeof *in);
   for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++) {
     uint32_t e = s->in_net[i], home = s->part[cm_topology_source(s->topology, e)];
@@ -133,7 +133,7 @@ static change price(const anneal *a, uint32_t v, uint32_t to)
       net += rate;
       begun++;
       if (s->limits.outbound_axons != 0 && home != to && home != from)
-        legal = legal && cm_step_has_room(s, home, 0, 0, 0, 1);
+        reach = reach && cm_step_has_room(s, home, 0, 0, 0, 1);
     }
     if (ends == begins)
       continue;
@@ -160,14 +160,13 @@ static change price(const anneal *a, uint32_t v, uint32_t to)
                             s->send[to] + own + sent * (send_to + packets));
   if (s->scenarios > 0)
     times_after(s, in, v, from, to, &from_ns, &to_ns);
-  legal = legal && cm_step_has_room(s, to, cm_topology_size(s->topology, v), s->in_first[v + 1] - s->in_first[v], begun,
-                                    outbound);
+  bool room = cm_step_has_room(s, to, cm_topology_size(s->topology, v), s->in_first[v + 1] - s->in_first[v], begun, outbound);
   double cost = a->packet_ns * (come - gone) + sent * far + overload(a, from_ns) + overload(a, to_ns) -
                 overload(a, cm_step_part_ns(s, from)) - overload(a, cm_step_part_ns(s, to));
   cost += crowd(a, s->inlet[from] - gone) + crowd(a, s->inlet[to] + come) - crowd(a, s->inlet[from]) - crowd(a, s->inlet[to]);
   cost += crowd(a, s->outlet[from] + send_from - packets) + crowd(a, s->outlet[to] + send_to + packets) -
           crowd(a, s->outlet[from]) - crowd(a, s->outlet[to]);
-  return (change){cost, legal};
+  return (change){cost, room, reach};
 }
 
 /* A part to go to: of another target of one of the neuron's inputs, or any. */
@@ -187,19 +186,68 @@ static void refresh_slopes(anneal *a)
     find_slope(a, p);
 }
 
-static void visit(anneal *a, uint32_t v)
+static bool accepts(anneal *a, double cost)
 {
-  cm_step_state *s = a->s;
-  uint32_t from = s->part[v], to = propose(a, v);
-  if (to == from)
-    return;
-  change c = price(a, v, to);
-  if (!c.legal || (c.cost > 0 && cm_random_unit(&a->random) >= exp(-c.cost / a->temperature)))
-    return;
-  cm_step_take(s, v);
-  cm_step_put(s, v, to);
+  return cost <= 0 || cm_random_unit(&a->random) < exp(-cost / a->temperature);
+}
+
+static void move(anneal *a, uint32_t v, uint32_t to)
+{
+  uint32_t from = a->s->part[v];
+  cm_step_take(a->s, v);
+  cm_step_put(a->s, v, to);
   find_slope(a, from);
   find_slope(a, to);
+}
+
+/* A neuron of a part; the vertex count when none is met. */
+static uint32_t any_of(anneal *a, uint32_t part)
+{
+  const cm_step_state *s = a->s;
+  uint32_t n = s->topology->vertex_count;
+  for (uint32_t tries = 4 * s->parts; tries > 0; tries--) {
+    uint32_t v = (uint32_t)cm_random_below(&a->random, n);
+    if (s->part[v] == part)
+      return v;
+  }
+  return n;
+}
+
+/* Two neurons change places: where parts are full, or at the budget, neither could go alone. */
+static void swap(anneal *a, uint32_t v, uint32_t to)
+{
+  const cm_step_state *s = a->s;
+  uint32_t from = s->part[v], u = any_of(a, to);
+  if (u == s->topology->vertex_count)
+    return;
+  change first = price(a, v, to);
+  if (!first.reach)
+    return;
+  move(a, v, to);
+  change second = price(a, u, from);
+  bool taken = second.reach && accepts(a, first.cost + second.cost);
+  if (taken) {
+    move(a, u, from);
+    taken = cm_step_has_room(s, from, 0, 0, 0, 0) && cm_step_has_room(s, to, 0, 0, 0, 0);
+    if (!taken)
+      move(a, u, to);
+  }
+  if (!taken)
+    move(a, v, from);
+}
+
+static void visit(anneal *a, uint32_t v)
+{
+  uint32_t to = propose(a, v);
+  if (to == a->s->part[v])
+    return;
+  if (a->o->swaps > 0 && cm_random_unit(&a->random) < a->o->swaps) {
+    swap(a, v, to);
+    return;
+  }
+  change c = price(a, v, to);
+  if (c.room && c.reach && accepts(a, c.cost))
+    move(a, v, to);
 }
 
 /* Packets, and as many times more as the busiest port is above its share. */
