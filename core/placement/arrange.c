@@ -23,8 +23,10 @@ typedef struct budget {
   uint32_t few; /* so many cores at most are annealed with tables; more are placed by blocks */
   double work;  /* of annealing, in looks at pairs of cores */
   uint32_t population, sweeps_max, rounds;
-  /* By blocks: entries of the graph that are looked at on a level, within these numbers of sweeps. */
-  double entries, sweeps_least, sweeps_most;
+  bool alone; /* one annealing takes all the work where that is less than one of use: short ones end no lower together */
+  /* By blocks: entries of the graph that are looked at on the finest level, within these numbers of sweeps; of many parts,
+   * on all levels of a descent. */
+  double entries, sweeps_least, sweeps_most, many_entries;
   uint32_t cycles;
   double relief; /* bookings of packets at routers, for loads */
   /* Entries that are looked at where distances come from an interconnect, within so many sweeps. */
@@ -32,13 +34,13 @@ typedef struct budget {
 } budget;
 
 static const budget budgets[] = {
-  [CM_ARRANGE_FAST] = {0, 0, 0, 0, 20, 4e7, 4, 60, 0, 0, 1e8, 1000},
-  [CM_ARRANGE_BALANCED] = {CM_ARRANGE_FEW, 5e9, 8, 3200, 20, 2e8, 20, 1000, 1, 2e6, 8e8, 2000},
-  [CM_ARRANGE_BEST] = {CM_ARRANGE_FEW, 5e10, 16, 128000, 60, 2e9, 60, 4000, 4, 3e8, 8e9, 20000},
+  [CM_ARRANGE_FAST] = {0, 0, 0, 0, 20, false, 4e7, 4, 60, 4e7, 0, 0, 1e8, 1000},
+  [CM_ARRANGE_BALANCED] = {CM_ARRANGE_FEW, 1e9, 8, 3200, 20, true, 2e8, 20, 1000, 2e8, 1, 2e6, 8e8, 2000},
+  [CM_ARRANGE_BEST] = {CM_ARRANGE_FEW, 5e10, 16, 128000, 60, false, 2e9, 60, 4000, 5e8, 4, 3e8, 8e9, 20000},
 };
 
 /* The least sweeps for each of a population; with fewer it is a smaller one. */
-enum { SWEEPS_LEAST = 30, SWEEPS_EACH = 80 };
+enum { SWEEPS_LEAST = 30, SWEEPS_EACH = 80, SWEEPS_ALONE = 120 };
 
 static cm_qap_options divide(const budget *b, const cm_axes *axes, uint64_t seed)
 {
@@ -46,6 +48,10 @@ static cm_qap_options divide(const budget *b, const cm_axes *axes, uint64_t seed
   double sweeps = fmin(b->work / fmax(cm_qap_sweep_work(axes), 1), b->sweeps_max);
   while (population > 1 && sweeps / population < SWEEPS_EACH)
     population /= 2;
+  if (b->alone && sweeps < cm_qap_sweeps_most(axes->count)) {
+    population = 1;
+    sweeps = fmax(sweeps, SWEEPS_ALONE);
+  }
   return cm_qap_divide(fmax(sweeps, SWEEPS_LEAST), population, axes->count, seed);
 }
 
@@ -74,7 +80,7 @@ static cm_status arrange_by_blocks(const cm_graph *parts, const cm_chip *chip, c
 {
   double paid = b->entries / ((double)parts->entry_count + 1);
   cm_blocks_options options = {.sweeps = fmin(fmax(paid, b->sweeps_least), b->sweeps_most), .cycles = b->cycles,
-                               .entries = parts->vertex_count > MANY ? b->entries : 0, .seed = seed};
+                               .entries = parts->vertex_count > MANY ? b->many_entries : 0, .seed = seed};
   cm_blocks_result made;
   if (cm_place_by_blocks(parts, axes, chip, region, &options, run, at, &made, error) != CM_OK)
     return error->status;

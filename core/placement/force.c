@@ -31,6 +31,7 @@ typedef struct field {
   tile *tile;         /* [tiles] of the box, by row and column */
   double *bound;      /* [tiles] for a part that looks for a partner: what a swap with one there costs at least */
   uint32_t tiles_x;
+  double looks;       /* at pairs of parts so far */
   int64_t *pull;      /* [parts] weight of all edges of a part */
   int64_t *tie;       /* [parts] weight of the edge to the part that looks for a partner; 0 between two looks */
 } field;
@@ -154,6 +155,7 @@ static void look_at(field *f, uint32_t u, uint32_t x, uint32_t y, box quadrant, 
   box b = {all.x0 > quadrant.x0 ? all.x0 : quadrant.x0, all.x1 < quadrant.x1 ? all.x1 : quadrant.x1,
            all.y0 > quadrant.y0 ? all.y0 : quadrant.y0, all.y1 < quadrant.y1 ? all.y1 : quadrant.y1};
   tile seen = {0, 0};
+  f->looks += (double)(b.x1 - b.x0 + 1) * (b.y1 - b.y0 + 1);
   for (uint32_t j = b.y0; j <= b.y1; j++)
     for (uint32_t i = b.x0; i <= b.x1; i++) {
       uint32_t v = f->occupant[j * width + i];
@@ -283,7 +285,7 @@ static cm_status refine(field *f, const cm_force_options *options, ranked *order
       if (cm_run_check(f->run, error) != CM_OK)
         return error->status;
     }
-    if (result->swaps == swaps)
+    if (result->swaps == swaps || (options->looks_max > 0 && f->looks >= options->looks_max))
       break;
     if (cm_run_progress(f->run, (double)result->rounds / options->rounds_max, -1, n, NAN, error) != CM_OK)
       return error->status;

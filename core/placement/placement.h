@@ -17,6 +17,7 @@ cm_status cm_place_by_bisection(const cm_graph *parts, const cm_chip *chip, cons
 typedef struct cm_force_options {
   double share;        /* of the parts, those with the largest force, that one round moves (0.05) */
   uint32_t rounds_max; /* upper limit of rounds */
+  double looks_max;    /* no round begins after so many looks at pairs of parts (20 ns each, about); 0: no limit */
 } cm_force_options;
 
 typedef struct cm_force_result {
@@ -28,7 +29,7 @@ typedef struct cm_force_result {
 /* Force-directed refinement (source 0, steps s9-1 and s9-2). An edge (u, v, w) pulls u by w * (xv-xu,
  * yv-yu). Each round sorts parts by net force and walks the largest share of them; each looks through the quadrant
  * that its force points to for the part whose swap lowers the sum of both net forces' lengths most, and swaps. Ends when a round swaps
- * nothing or at the limit. Positions are those of the cores' routers; the way round a torus is not used, as in the
+ * nothing or at a limit. Positions are those of the cores' routers; the way round a torus is not used, as in the
  * seed. Opens phase "force". O(rounds * (parts * log(parts) + share * parts * (cores of the
  * region's box + degree))). */
 cm_status cm_place_by_force(const cm_graph *parts, const cm_chip *chip, const cm_region *region,

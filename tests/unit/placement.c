@@ -101,7 +101,7 @@ START_TEST(bisection_uses_each_core_of_a_ragged_region_once)
         seen[core[p]]++;
       for (uint32_t i = 0; i < count; i++)
         ck_assert_uint_eq(seen[cores[i]], 1);
-      ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){0.05, 1000}, &run, core, &result, &error));
+      ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){0.05, 1000, 0}, &run, core, &result, &error));
     }
     cm_chip_free(chip);
   }
@@ -121,7 +121,7 @@ START_TEST(force_swaps_the_pair_that_relaxes_most)
   uint32_t cores[] = {0, 1, 2}, core[] = {0, 2, 1};
   cm_region region = {.width = 3, .height = 1, .rectangle = true, .core_count = 3, .cores = cores};
   cm_force_result result;
-  ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){0.05, 1000}, &run, core, &result, &error));
+  ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){0.05, 1000, 0}, &run, core, &result, &error));
   ck_assert_uint_eq(core[0], 0);
   ck_assert_uint_eq(core[1], 1);
   ck_assert_uint_eq(core[2], 2);
@@ -196,7 +196,7 @@ START_TEST(the_swap_made_is_the_best_of_the_quadrant_that_the_force_points_to)
     ck_ok(cm_chip_mesh(side, side, &chip, &error));
     cm_region region = {.width = side, .height = side, .core_count = MOST, .cores = cores};
     cm_force_result result;
-    ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){1.0 / MOST, 1}, &run, core, &result, &error));
+    ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){1.0 / MOST, 1, 0}, &run, core, &result, &error));
     cm_chip_free(chip);
     uint32_t u = 0; /* the part walked: the largest force */
     for (uint32_t v = 1; v < MOST; v++)
@@ -244,7 +244,7 @@ START_TEST(forces_are_kept_exactly_through_swaps)
     scatter(&random, dense, core);
     cm_region region = {.width = side, .height = side, .core_count = MOST, .cores = cores};
     cm_force_result result;
-    ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){0.05, 1000}, &run, core, &result, &error));
+    ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){0.05, 1000, 0}, &run, core, &result, &error));
     double sum = 0;
     for (uint32_t u = 0; u < MOST; u++)
       sum += force_length(dense, core, u);
@@ -257,6 +257,33 @@ START_TEST(forces_are_kept_exactly_through_swaps)
 }
 END_TEST
 
+/* Looks end a search between rounds. */
+START_TEST(force_ends_where_it_has_looked_enough)
+{
+  cm_random random;
+  static uint64_t dense[MOST][MOST];
+  uint32_t cores[MOST], core[MOST], trial[MOST];
+  cm_chip *chip;
+  cm_random_init(&random, 1, 4, 0);
+  side = 8;
+  for (uint32_t i = 0; i < MOST; i++)
+    cores[i] = i;
+  scatter(&random, dense, core);
+  ck_ok(cm_chip_mesh(side, side, &chip, &error));
+  cm_region region = {.width = side, .height = side, .core_count = MOST, .cores = cores};
+  const cm_force_options options[] = {{0.05, 1000, 0}, {0.05, 1000, 1}, {0.05, 1, 0}};
+  cm_force_result result[3];
+  for (int i = 0; i < 3; i++) {
+    memcpy(trial, core, sizeof trial);
+    ck_ok(cm_place_by_force(&graph, chip, &region, &options[i], &run, trial, &result[i], &error));
+  }
+  ck_assert_uint_gt(result[0].rounds, 3);
+  ck_assert_uint_eq(result[1].swaps, result[2].swaps);
+  ck_assert_double_eq(result[1].force_after, result[2].force_after);
+  cm_chip_free(chip);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("placement");
@@ -265,6 +292,7 @@ int main(void)
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, bisection_keeps_what_talks_most_in_one_half);
   tcase_add_test(tests, bisection_uses_each_core_of_a_ragged_region_once);
+  tcase_add_test(tests, force_ends_where_it_has_looked_enough);
   tcase_add_test(tests, force_swaps_the_pair_that_relaxes_most);
   tcase_add_test(tests, the_swap_made_is_the_best_of_the_quadrant_that_the_force_points_to);
   tcase_add_test(tests, forces_are_kept_exactly_through_swaps);

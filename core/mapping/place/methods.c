@@ -13,6 +13,9 @@ static const cm_arrange_effort efforts[] = {[CM_PRESET_REFERENCE] = CM_ARRANGE_B
                                             [CM_PRESET_BALANCED] = CM_ARRANGE_BALANCED,
                                             [CM_PRESET_BEST] = CM_ARRANGE_BEST};
 
+/* Of force-directed refinement: a thousand rounds of up to some 4000 parts, fewer of more. */
+static const double force_looks = 1e9;
+
 static cm_status told(const json_t *report, cm_error *error)
 {
   return report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
@@ -25,7 +28,7 @@ static cm_status place_by_seed(const cm_placing *g, const cm_region *region, uin
   const cm_chip *chip = g->input->chip;
   const struct cm_map_options *o = g->input->options;
   double scale = (double)g->input->topology->weight_scale;
-  cm_force_options options = {.share = o->force_share, .rounds_max = o->force_rounds};
+  cm_force_options options = {.share = o->force_share, .rounds_max = o->force_rounds, .looks_max = force_looks};
   cm_force_result force;
   if (cm_place_by_bisection(g->parts, chip, region, o->bisection_tries, o->placement_seed, g->run, core, error) !=
       CM_OK)

@@ -32,6 +32,9 @@ typedef struct cm_qap_options {
  * usually follow. Where more do, a sweep is less than a look at every pair, so that it takes the same time always. */
 double cm_qap_sweep_work(const cm_axes *axes);
 
+/* The most sweeps that an annealing of so many cores has use for: beside longer ones, more of them end lower. */
+double cm_qap_sweeps_most(uint32_t cores);
+
 /* Divides work of so many sweeps between a population (at least 1; alone, it gets all) and children
  * bred from it. `start` is NULL. */
 cm_qap_options cm_qap_divide(double sweeps, uint32_t population, uint32_t cores, uint64_t seed);
