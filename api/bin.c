@@ -1,12 +1,10 @@
 /* /v1/bin, /v1/retention and pins: what was deleted and can come back, what goes by itself, and what does not (docs/retention.md). */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/handlers.h"
 #include "storage/bin.h"
 #include "storage/retention.h"
-#include "storage/users.h"
 
 static json_t *entry_json(const cm_request *request, const cm_binned *e)
 {
@@ -117,9 +115,9 @@ void cm_delete_pin(cm_request *request)
 void cm_list_retention(cm_request *request)
 {
   cm_error error;
-  cm_keep_row *rows;
+  cm_limit_row *rows;
   size_t count;
-  if (cm_retention_list(request->store->database, &rows, &count, &error) != CM_OK) {
+  if (cm_limits_list(request->store->database, &cm_keep_kind, &rows, &count, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
@@ -129,8 +127,7 @@ void cm_list_retention(cm_request *request)
     if (!all && strcmp(rows[i].name, "*") != 0 && strcmp(rows[i].name, request->who.user) != 0)
       continue;
     json_t *one = json_pack("{s:s}", "user", rows[i].name);
-    for (int k = 0; k < CM_KEEPS; k++)
-      (void)json_object_set_new(one, cm_keep_names[k], rows[i].most[k] < 0 ? json_null() : json_real(rows[i].most[k]));
+    cm_limits_add(one, &cm_keep_kind, &rows[i]);
     (void)json_array_append_new(list, one);
   }
   free(rows);
@@ -140,32 +137,6 @@ void cm_list_retention(cm_request *request)
 
 void cm_put_retention(cm_request *request)
 {
-  const char *names[CM_KEEPS + 1] = {NULL}, *name = request->param[0];
-  cm_error error;
-  cm_keep_row row = {0};
-  memcpy(names, cm_keep_names, sizeof cm_keep_names);
-  if (strcmp(name, "*") != 0 && !cm_user_name_is_sound(name)) {
-    cm_reply_problem(request, 404, "not-found", "There is no such resource", "there is no user \"%.60s\"", name);
-    return;
-  }
-  json_t *object = cm_request_json(request);
-  if (object == NULL)
-    return;
-  (void)snprintf(row.name, sizeof row.name, "%s", name);
-  bool sound = cm_request_members(request, object, names);
-  for (int i = 0; i < CM_KEEPS && sound; i++) {
-    const json_t *member = json_object_get(object, cm_keep_names[i]);
-    row.most[i] = member == NULL ? NAN : json_is_null(member) ? -1 : json_number_value(member);
-    sound = member == NULL || json_is_null(member) || (json_is_number(member) && row.most[i] > 0 && row.most[i] <= 1e15);
-    if (!sound)
-      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                       "/%s: expected a number above 0, or null for no rule", cm_keep_names[i]);
-  }
-  json_decref(object);
-  if (!sound)
-    return;
-  if (cm_retention_set(request->store->database, &row, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_request_limits(request, &cm_keep_kind, false))
     cm_list_retention(request);
 }

@@ -55,13 +55,15 @@ void cm_body_open(cm_request *request)
   if (request->route->body != CM_BODY_FILE)
     return;
   cm_error error;
-  char id[CM_ID_MAX];
+  char id[CM_ID_MAX], path[CM_PATH_MAX];
   cm_store_id(id);
   if (cm_store_free_bytes(request->store) < cm_server_limits_now(request->server).disk_free_min) {
     (void)cm_fail(&error, CM_DISK_FULL, "the disk is nearly full: uploads are refused until there is more room");
     cm_reply_error(request, &error);
-  } else if (cm_path(request->file_path, &error, "%s/incoming/%s.part", request->store->folder, id) != CM_OK)
+  } else if (cm_path(path, &error, "%s/incoming/%s.part", request->store->folder, id) != CM_OK)
     cm_reply_error(request, &error);
+  else if ((request->file_path = strdup(path)) == NULL)
+    cm_reply_text(request, 503, NULL, NULL, 0);
   else if ((request->file = fopen(request->file_path, "wbe")) == NULL)
     fail_to_store(request, errno, "cannot create", request->file_path);
   else
@@ -130,7 +132,8 @@ void cm_body_drop(cm_request *request)
   if (request->file != NULL)
     fclose(request->file);
   request->file = NULL;
-  if (request->file_path[0] != '\0')
+  if (request->file_path != NULL)
     unlink(request->file_path);
-  request->file_path[0] = '\0';
+  free(request->file_path);
+  request->file_path = NULL;
 }

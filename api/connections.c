@@ -48,10 +48,10 @@ typedef struct connection {
 } connection;
 
 struct cm_connections {
-  cm_server *server;
   pthread_mutex_t lock;
   pthread_cond_t stop_asked;
   bool stopping;
+  cm_server_limits limits;
   client *clients;
   connection *idle, *busy; /* rings: waiting for a request's head; the others */
   pthread_t thread;
@@ -166,7 +166,6 @@ enum MHD_Result cm_connections_accept(void *user, const struct sockaddr *address
   cm_connections *all = server->connections;
   unsigned char key[8];
   (void)size;
-  const cm_server_limits limits = cm_server_limits_now(server);
   /* Behind a trusted proxy are many: the limit of one address is not theirs. */
   const bool one = !cm_proxies_trust(server, address);
   const bool admitted = cm_listen_admits(listener, address);
@@ -174,9 +173,9 @@ enum MHD_Result cm_connections_accept(void *user, const struct sockaddr *address
   pthread_mutex_lock(&all->lock);
   const client *from = find_client(all, key);
   bool room = admitted;
-  if (room && one && from != NULL && from->connections >= limits.connections_per_address)
+  if (room && one && from != NULL && from->connections >= all->limits.connections_per_address)
     room = make_room(all, from);
-  else if (room && all->counts.open >= limits.connections)
+  else if (room && all->counts.open >= all->limits.connections)
     room = make_room(all, NULL);
   if (!room)
     all->counts.refused++;
@@ -201,10 +200,9 @@ static void begin(cm_connections *all, struct MHD_Connection *handle, void **slo
   made->handle = handle;
   made->socket = socket->connect_fd;
   made->step = CM_STEP_HEAD;
-  const cm_server_limits limits = cm_server_limits_now(all->server);
-  made->until = cm_now() + (double)limits.head_seconds;
-  made->read_until = cm_now() + (double)limits.stall_seconds;
   pthread_mutex_lock(&all->lock);
+  made->until = cm_now() + (double)all->limits.head_seconds;
+  made->read_until = cm_now() + (double)all->limits.stall_seconds;
   made->client = enter_client(all, key);
   append(&all->idle, made);
   all->counts.open++;
@@ -264,15 +262,15 @@ void cm_connections_step(cm_connections *all, struct MHD_Connection *handle, cm_
   connection *c = info != NULL ? info->socket_context : NULL;
   if (c == NULL)
     return;
-  const cm_server_limits limits = cm_server_limits_now(all->server);
-  uint64_t seconds = step == CM_STEP_HEAD   ? limits.head_seconds
-                     : step == CM_STEP_REST ? limits.idle_seconds
-                                            : limits.stall_seconds;
+  const double now = cm_now();
   pthread_mutex_lock(&all->lock);
+  const uint64_t seconds = step == CM_STEP_HEAD   ? all->limits.head_seconds
+                           : step == CM_STEP_REST ? all->limits.idle_seconds
+                                                  : all->limits.stall_seconds;
   take_out(ring_of(all, c->step), c);
   c->step = step;
   c->used = c->used || step == CM_STEP_REST;
-  c->until = cm_now() + (double)seconds;
+  c->until = now + (double)seconds;
   if (step == CM_STEP_BODY)
     count_bytes(c, &c->received, &(uint64_t){0});
   append(ring_of(all, step), c);
@@ -316,13 +314,13 @@ static void look(cm_connections *all, connection *c, const cm_server_limits *lim
   all->counts.timed_out++;
 }
 
-static void look_at_all(cm_connections *all, connection *ring, const cm_server_limits *limits)
+static void look_at_all(cm_connections *all, connection *ring)
 {
   double now = cm_now();
   connection *c = ring;
   if (c != NULL)
     do
-      look(all, c, limits, now);
+      look(all, c, &all->limits, now);
     while ((c = c->next) != ring);
 }
 
@@ -335,9 +333,8 @@ static void *watch(void *argument)
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec++;
     (void)pthread_cond_timedwait(&all->stop_asked, &all->lock, &until);
-    const cm_server_limits limits = cm_server_limits_now(all->server);
-    look_at_all(all, all->idle, &limits);
-    look_at_all(all, all->busy, &limits);
+    look_at_all(all, all->idle);
+    look_at_all(all, all->busy);
   }
   pthread_mutex_unlock(&all->lock);
   return NULL;
@@ -351,7 +348,7 @@ cm_status cm_connections_start(cm_server *server, cm_connections **connections, 
   pthread_condattr_t monotonic;
   if (made == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
-  made->server = server;
+  made->limits = cm_server_limits_now(server);
   pthread_mutex_init(&made->lock, NULL);
   pthread_condattr_init(&monotonic);
   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -385,6 +382,13 @@ void cm_connections_free(cm_connections *all)
   pthread_mutex_destroy(&all->lock);
   pthread_cond_destroy(&all->stop_asked);
   free(all);
+}
+
+void cm_connections_limit(cm_connections *all, const cm_server_limits *limits)
+{
+  pthread_mutex_lock(&all->lock);
+  all->limits = *limits;
+  pthread_mutex_unlock(&all->lock);
 }
 
 void cm_connections_count(cm_connections *all, cm_connection_counts *counts)

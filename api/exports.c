@@ -1,9 +1,10 @@
 /* /v1/mappings/{id}/export, /picture: a mapping as the file of another tool, or drawn; and the views of a mapping that its job
  * leaves to who wants them. Each is written when it is first asked for; of a large mapping it is kept beside the views, and counts
- * among its owner's bytes, as far as his quota goes. */
+ * among its owner's bytes, as far as his quota goes. The processor time that it takes counts as that of a job of who asks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
@@ -14,14 +15,40 @@
 #include "core/network/topology_file.h"
 #include "storage/mappings.h"
 #include "storage/networks.h"
+#include "storage/quotas.h"
 
-/* A run of a request: it ends when the server stops, and keeps the limit of imports. */
-static void begin(cm_request *request, cm_run *run, cm_memory *memory)
+/* Something that is computed for a request, in this thread: it ends when the server stops, and keeps the limit of imports. */
+typedef struct making {
+  cm_memory memory;
+  cm_run run;
+  double began; /* seconds of this thread's processor time */
+} making;
+
+static double thread_seconds(void)
 {
-  cm_memory_init(memory, cm_server_limits_now(request->server).memory_limit);
-  cm_run_init(run);
-  run->memory = memory;
-  run->cancel = &request->server->stopping;
+  struct timespec now = {0};
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* CM_QUOTA_USED: who asks has used up his processor time. What has begun is ended by end_making. */
+static cm_status begin_making(cm_request *request, making *m, cm_error *error)
+{
+  if (cm_quota_check_cpu(request->store->database, request->who.user, error) != CM_OK)
+    return error->status;
+  cm_memory_init(&m->memory, cm_server_limits_now(request->server).memory_limit);
+  cm_run_init(&m->run);
+  m->run.memory = &m->memory;
+  m->run.cancel = &request->server->stopping;
+  m->began = thread_seconds();
+  return CM_OK;
+}
+
+static void end_making(cm_request *request, making *m)
+{
+  cm_error ignored;
+  cm_run_finish(&m->run);
+  (void)cm_quota_note_cpu(request->store->database, request->who.user, thread_seconds() - m->began, &ignored);
 }
 
 static cm_status read_network(const cm_request *request, const char *network, cm_run *run, cm_topology **topology, cm_error *error)
@@ -42,29 +69,25 @@ typedef struct wish {
 } wish;
 
 /* Writes it to `path`, whole or not at all, from the mapping that stands at `content`. */
-static cm_status write_wish(cm_request *request, const cm_mapping_row *mapping, const wish *w, const char *content,
-                              const char *path, cm_error *error)
+static cm_status write_wish(const cm_request *request, const cm_mapping_row *mapping, const wish *w, const char *content,
+                            const char *path, cm_run *run, cm_error *error)
 {
-  cm_memory memory;
-  cm_run run;
   cm_topology *topology;
   cm_mapped_file mapped;
   cm_file file;
-  begin(request, &run, &memory);
-  if (read_network(request, mapping->network, &run, &topology, error) != CM_OK ||
-      cm_mapped_open(content, topology, NULL, &run, &mapped, error) != CM_OK)
+  if (read_network(request, mapping->network, run, &topology, error) != CM_OK ||
+      cm_mapped_open(content, topology, NULL, run, &mapped, error) != CM_OK)
     return error->status;
   cm_status status = cm_file_create(&file, path, error);
   if (status == CM_OK) {
-    status = w->format != NULL ? cm_export_mapping(w->format, &mapped.mapped, &run, file.stream, error)
-                               : cm_picture_write(&mapped.mapped, w->layer, w->picture, &run, file.stream, error);
+    status = w->format != NULL ? cm_export_mapping(w->format, &mapped.mapped, run, file.stream, error)
+                               : cm_picture_write(&mapped.mapped, w->layer, w->picture, run, file.stream, error);
     if (status == CM_OK)
       status = cm_file_commit(&file, error);
     else
       cm_file_discard(&file);
   }
   cm_mapped_close(&mapped);
-  cm_run_finish(&run);
   return status;
 }
 
@@ -94,12 +117,12 @@ static void keep_views(const cm_request *request, const cm_mapping_row *mapping,
 
 cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, cm_mapping_view view, int *file, cm_error *error)
 {
-  cm_memory memory;
-  cm_run run;
+  making m;
   cm_topology *topology;
   cm_error ignored;
   char folder[CM_PATH_MAX], path[CM_PATH_MAX];
-  begin(request, &run, &memory);
+  if (begin_making(request, &m, error) != CM_OK)
+    return error->status;
   cm_status status = cm_store_scratch(request->store, folder, error);
   if (status == CM_OK)
     status = cm_path(path, error, "%s/%s", folder, cm_mapping_view_name(view));
@@ -108,15 +131,16 @@ cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, cm_ma
   if (status == CM_OK)
     status = cm_mappings_lend_all(request->store, mapping->id, folder, error);
   if (status == CM_OK)
-    status = read_network(request, mapping->network, &run, &topology, error);
+    status = read_network(request, mapping->network, &m.run, &topology, error);
   if (status == CM_OK)
-    status = cm_mapping_write_late(folder, view, topology, &run, error);
+    status = cm_mapping_write_late(folder, view, topology, &m.run, error);
   if (status == CM_OK) {
     *file = open(path, O_RDONLY | O_CLOEXEC);
     status = *file >= 0 ? CM_OK : cm_fail_errno(error, errno, "cannot open", path);
   }
   if (status == CM_OK)
     keep_views(request, mapping, folder);
+  end_making(request, &m);
   (void)cm_folder_remove(folder, &ignored);
   return status;
 }
@@ -130,7 +154,12 @@ static cm_status make_wish(cm_request *request, const cm_mapping_row *mapping, c
   if (cm_store_scratch(store, content, error) != CM_OK || cm_store_scratch(store, path, error) != CM_OK ||
       cm_mappings_lend(store, mapping->id, cm_mapping_view_name(CM_VIEW_FULL_JSON), content, error) != CM_OK)
     return error->status;
-  cm_status status = write_wish(request, mapping, w, content, path, error);
+  making m;
+  cm_status status = begin_making(request, &m, error);
+  if (status == CM_OK) {
+    status = write_wish(request, mapping, w, content, path, &m.run, error);
+    end_making(request, &m);
+  }
   (void)unlink(content);
   if (status != CM_OK)
     return status;

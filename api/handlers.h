@@ -1,5 +1,5 @@
 /* The handlers of the routes (routes.c), by the file that has them, and what handlers lend each other. A handler runs
- * in a pool's thread, may block, and sets a reply. */
+ * in a pool's thread, where it may block, or at once where its route says so, and sets a reply. */
 #ifndef CM_API_HANDLERS_H
 #define CM_API_HANDLERS_H
 
@@ -7,6 +7,7 @@
 #include "core/mapping/export.h"
 #include "storage/audit.h"
 #include "storage/leases.h"
+#include "storage/limits.h"
 #include "storage/mappings.h"
 
 void cm_get_health(cm_request *request);
@@ -19,7 +20,7 @@ void cm_put_pin(cm_request *request);
 void cm_delete_pin(cm_request *request);
 void cm_list_retention(cm_request *request);
 void cm_put_retention(cm_request *request);
-/* Deletes a network, mapping or program, into the bin where there is one, and replies. */
+/* Deletes a network, mapping, program or job, into the bin where there is one, and replies. */
 void cm_request_delete(cm_request *request, cm_object object, const char *id);
 void cm_put_drain(cm_request *request);
 void cm_delete_drain(cm_request *request);
@@ -44,6 +45,10 @@ void cm_get_audit(cm_request *request);
 /* What a request causes, for the audit trail. */
 void cm_audit_of(const cm_request *request, cm_audit_entry *entry);
 void cm_list_quotas(cm_request *request);
+/* Adds the limits of a row as members, null for those that are not set. */
+void cm_limits_add(json_t *object, const cm_limit_kind *kind, const cm_limit_row *row);
+/* Sets the limits that the body gives for the user or group of the path; false: the reply is set. */
+bool cm_request_limits(cm_request *request, const cm_limit_kind *kind, bool group);
 void cm_put_user_quota(cm_request *request);
 void cm_put_group_quota(cm_request *request);
 void cm_list_tokens(cm_request *request);

@@ -2,7 +2,7 @@
  *
  * One request: the server's threads (server.c) read its head (head.c), find the route (routes.c), read its body
  * (body.c) and hand it, its connection suspended, to a pool of threads (pool.c) where the route's handler (handlers.h)
- * may block. The handler sets a reply (reply.c) or asks to wait for a job to change (hub.c); then the connection is
+ * may block, or run a handler that does not block at once. The handler sets a reply (reply.c) or asks to wait for a job to change (hub.c); then the connection is
  * resumed and answered. */
 #ifndef CM_API_INTERNAL_H
 #define CM_API_INTERNAL_H
@@ -49,11 +49,14 @@ typedef struct cm_hub cm_hub;
 typedef struct cm_connections cm_connections;
 typedef struct cm_access cm_access;
 typedef struct cm_sessions cm_sessions;
+typedef struct cm_shown cm_shown;
 
 typedef void (*cm_handler)(cm_request *request);
 
 typedef enum cm_body { CM_BODY_NONE, CM_BODY_JSON, CM_BODY_BULK, CM_BODY_FILE } cm_body;
-typedef enum cm_lane { CM_LANE_SHORT, CM_LANE_IMPORT } cm_lane;
+/* Where a handler runs: at once, in the thread that read the request (it looks at no more than a few rows, and writes nothing);
+ * or in a pool's thread, as what may block, or what computes. */
+typedef enum cm_lane { CM_LANE_AT_ONCE, CM_LANE_SHORT, CM_LANE_IMPORT } cm_lane;
 
 /* What a route asks of the caller: a scope of the token, and a role of its user (access.c has the table). */
 typedef enum cm_right {
@@ -99,6 +102,13 @@ bool cm_route_check_query(cm_request *request);
 
 typedef enum cm_stage { CM_STAGE_NEW, CM_STAGE_BODY, CM_STAGE_WORK, CM_STAGE_ANSWERED } cm_stage;
 
+typedef union cm_address {
+  struct sockaddr any;
+  struct sockaddr_in v4;
+  struct sockaddr_in6 v6;
+  struct sockaddr_un local;
+} cm_address;
+
 struct cm_request {
   cm_server *server;
   cm_store *store;
@@ -117,7 +127,7 @@ struct cm_request {
   const cm_route *route;
   const char *param[CM_PARAMS_MAX];
   unsigned char address[CM_ADDRESS_KEY]; /* the client's, as a key */
-  char client[CM_CLIENT_MAX];      /* the same for readers: "10.0.0.7", "unix" */
+  cm_address client;               /* as it is, for readers */
   bool proxied;                    /* passed on by a trusted proxy */
   bool https;                      /* which says that it came by TLS */
   bool foreign;                    /* from another origin's page: no cookie counts */
@@ -134,7 +144,7 @@ struct cm_request {
   uint64_t discarded;
 
   FILE *file;                      /* of CM_BODY_FILE */
-  char file_path[CM_PATH_MAX];
+  char *file_path; /* NULL: there is none */
   char file_sha[CM_SHA_MAX];
   uint64_t file_bytes;
   struct sha256_ctx hash;
@@ -158,13 +168,6 @@ typedef struct cm_counters {
   atomic_uint_fast64_t uploads, upload_bytes, imports_failed, wrong_tokens;
   atomic_int_fast64_t active, streams;
 } cm_counters;
-
-typedef union cm_address {
-  struct sockaddr any;
-  struct sockaddr_in v4;
-  struct sockaddr_in6 v6;
-  struct sockaddr_un local;
-} cm_address;
 
 typedef struct cm_place {
   cm_address at;
@@ -209,6 +212,7 @@ struct cm_server {
   cm_connections *connections;
   cm_access *access;
   cm_sessions *sessions;
+  cm_shown *shown;
   pthread_mutex_t limits_lock;
   cm_server_limits limits; /* under it */
   atomic_bool draining, stopping;
@@ -244,6 +248,8 @@ bool cm_proxies_any(const cm_server *server);
 bool cm_proxies_trust(const cm_server *server, const struct sockaddr *address);
 /* The request's client has this address. */
 void cm_request_come_from(cm_request *request, const struct sockaddr *address);
+/* It for readers: "10.0.0.7", "unix". */
+void cm_request_client(const cm_request *request, char text[CM_CLIENT_MAX]);
 /* What proxies say of a request: X-Forwarded-For, all of its lines with commas between, and -Proto. They are taken apart. */
 typedef struct cm_forwarded {
   char from[1024], scheme[32];
@@ -325,6 +331,8 @@ cm_status cm_connections_start(cm_server *server, cm_connections **connections, 
 void cm_connections_stop(cm_connections *connections); /* no deadlines from now on */
 void cm_connections_free(cm_connections *connections); /* once no connection is left; NULL is allowed */
 void cm_connections_count(cm_connections *connections, cm_connection_counts *counts);
+/* Other limits for what begins from now on. */
+void cm_connections_limit(cm_connections *connections, const cm_server_limits *limits);
 /* The library's callbacks: whether a connection may come to a listener; that it has begun or ended. */
 enum MHD_Result cm_connections_accept(void *listener, const struct sockaddr *address, socklen_t size);
 void cm_connections_note(void *connections, struct MHD_Connection *handle, void **slot,
@@ -434,6 +442,16 @@ void cm_pool_give(cm_pool *pool, cm_request *request);
 /* Runs what is queued to the end and stops the threads; nothing is taken any more. */
 void cm_pool_stop(cm_pool *pool);
 void cm_pool_free(cm_pool *pool); /* stops it first; NULL is allowed */
+
+/* ---- shown.c: jobs that have ended, as they were shown last ---- */
+cm_status cm_shown_start(cm_shown **all, cm_error *error);
+void cm_shown_free(cm_shown *all); /* NULL is allowed */
+/* Whose a job is; false: that is not known here. */
+bool cm_shown_owner(cm_request *request, const char *id, cm_owner *owner);
+/* A copy of its text, which the caller frees, and its tag; false: there is none. */
+bool cm_shown_copy(cm_request *request, const char *id, char tag[64], char **text, size_t *size);
+/* Keeps a copy; `version` of CM_WATCHED_ENDED from before the job was read. */
+void cm_shown_keep(cm_request *request, const char *id, const cm_owner *owner, uint64_t version, const char *tag, const char *text, size_t size);
 
 /* ---- hub.c: who waits for jobs to change ---- */
 cm_status cm_hub_start(cm_server *server, cm_hub **hub, cm_error *error);

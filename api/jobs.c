@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
-#include "core/base/json.h"
+#include "api/write.h"
 #include "storage/estimates.h"
 
 /* ---- showing a job ---- */
@@ -14,42 +14,42 @@ static bool has_ended(cm_job_state state)
   return state != CM_JOB_QUEUED && state != CM_JOB_RUNNING;
 }
 
-/* Adds a stored JSON text as a member, when there is one. */
-static void add_text(json_t *body, const char *name, const char *text)
+/* A stored JSON text as a member, when there is one. */
+static void write_text(cm_writer *w, const char *name, const char *text)
 {
-  json_t *value = text != NULL && text[0] != '\0' ? cm_json_loadb(text, strlen(text), 0, NULL) : NULL;
-  if (value != NULL)
-    (void)json_object_set_new(body, name, value);
+  if (text != NULL && text[0] != '\0')
+    cm_write_json(w, name, text);
 }
 
-static void add_word(json_t *body, const char *name, const char *word)
+static void write_word(cm_writer *w, const char *name, const char *word)
 {
   if (word[0] != '\0')
-    (void)json_object_set_new(body, name, json_string(word));
+    cm_write_word(w, name, word);
 }
 
-static void add_live(cm_store *store, json_t *body, const cm_job *job)
+static void write_live(cm_store *store, cm_writer *w, const cm_job *job)
 {
   char *progress = NULL, *phases = NULL;
   if (job->state == CM_JOB_RUNNING)
     cm_board_live(store->board, job->id, &progress, &phases);
-  add_text(body, "progress",
-           progress != NULL            ? progress
-           : job->state == CM_JOB_DONE ? "{\"phase\":\"done\",\"fraction\":1.0}"
-                                       : NULL);
-  add_text(body, "phases", phases != NULL ? phases : job->phases[0] != '\0' ? job->phases : "[]");
+  write_text(w, "progress",
+             progress != NULL            ? progress
+             : job->state == CM_JOB_DONE ? "{\"phase\":\"done\",\"fraction\":1.0}"
+                                         : NULL);
+  write_text(w, "phases", phases != NULL ? phases : job->phases[0] != '\0' ? job->phases : "[]");
   free(progress);
   free(phases);
 }
 
 /* How often a passing fault has sent the job back to the queue, and what for. */
-static json_t *retry_json(const cm_job *job)
+static void write_retry(cm_writer *w, const cm_job *job)
 {
-  json_t *body = json_pack("{s:i, s:i, s:o}", "count", job->retries, "max", CM_JOB_RETRIES_MAX, "not_before",
-                           cm_time_json(job->retry_at));
-  if (body != NULL)
-    add_text(body, "problem", job->fault);
-  return body;
+  cm_write_object(w, "retry");
+  cm_write_whole(w, "count", job->retries);
+  cm_write_whole(w, "max", CM_JOB_RETRIES_MAX);
+  cm_write_time(w, "not_before", job->retry_at);
+  write_text(w, "problem", job->fault);
+  cm_write_end(w);
 }
 
 /* ---- what a queued job waits for ---- */
@@ -77,25 +77,27 @@ static double wait_of(const cm_server_options *o, const cm_job *job, const cm_jo
 }
 
 /* Why a job is queued, as a sentence. */
-static json_t *reason_of(const cm_server_options *o, const cm_job *job, const cm_jobs_running *running)
+static void write_reason(cm_writer *w, const cm_server_options *o, const cm_job *job, const cm_jobs_running *running)
 {
   const unsigned workers = o->workers;
   const unsigned long long before = job->position > 0 ? job->position - 1 : 0;
-  char others[64] = "";
+  char others[64] = "", text[CM_USER_MAX + 160];
   if (before > 0)
     (void)snprintf(others, sizeof others, ", %llu %s before it", before, before == 1 ? "job" : "jobs");
   if (job->twin)
-    return json_string("waits for an identical job that runs");
-  if (job->retry_at > 0)
-    return json_string("waits to be tried again after a fault that may pass");
-  if (job->held)
-    return json_sprintf("waits: as many jobs of %s run as the quota \"running\" lets%s", job->owner.user, others);
-  if (job->lane == CM_LANE_OF_SHORT && o->short_workers > 0)
-    return json_sprintf("waits in the lane for short jobs%s", others);
-  if (running->count < workers)
-    return json_sprintf("starts with the next free worker%s", others);
-  return json_sprintf("waits: %u of %u workers busy, next in about %.0f s%s", running->count > workers ? workers : running->count, workers,
-                      ceil(running->next), others);
+    (void)snprintf(text, sizeof text, "waits for an identical job that runs");
+  else if (job->retry_at > 0)
+    (void)snprintf(text, sizeof text, "waits to be tried again after a fault that may pass");
+  else if (job->held)
+    (void)snprintf(text, sizeof text, "waits: as many jobs of %s run as the quota \"running\" lets%s", job->owner.user, others);
+  else if (job->lane == CM_LANE_OF_SHORT && o->short_workers > 0)
+    (void)snprintf(text, sizeof text, "waits in the lane for short jobs%s", others);
+  else if (running->count < workers)
+    (void)snprintf(text, sizeof text, "starts with the next free worker%s", others);
+  else
+    (void)snprintf(text, sizeof text, "waits: %u of %u workers busy, next in about %.0f s%s",
+                   running->count > workers ? workers : running->count, workers, ceil(running->next), others);
+  cm_write_word(w, "reason", text);
 }
 
 /* Seconds until a job is expected to have ended. */
@@ -111,48 +113,72 @@ static double remaining_of(const cm_server_options *o, const cm_job *job, const 
 /* ---- the whole of it ---- */
 
 /* `running`: what the workers do, for what a queued job waits for. */
-static json_t *job_json(const cm_request *request, const cm_job *job, bool whole, const cm_jobs_running *running)
+static void write_job(cm_writer *w, const cm_request *request, const cm_job *job, bool whole, const cm_jobs_running *running)
 {
   const cm_server_options *o = &request->server->options;
-  json_t *body =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:b, s:o, s:o, s:o}", "id", job->id, "kind",
-                job->kind, "name", job->name, "state", cm_job_state_name(job->state), "network",
-                job->network, "chip", job->chip, "reserve", job->reserve, "priority", job->priority, "attempts",
-                job->attempt, "cancel_requested", job->cancel_requested, "created", cm_time_json(job->created),
-                "started", cm_time_json(job->started), "finished", cm_time_json(job->finished));
-  if (body == NULL)
-    return NULL;
-  cm_owner_add(body, &job->owner);
-  add_word(body, "request", job->request);
+  cm_write_begin(w);
+  cm_write_word(w, "id", job->id);
+  cm_write_word(w, "kind", job->kind);
+  cm_write_word(w, "name", job->name);
+  cm_write_word(w, "state", cm_job_state_name(job->state));
+  cm_write_word(w, "network", job->network);
+  cm_write_word(w, "chip", job->chip);
+  cm_write_truth(w, "reserve", job->reserve);
+  cm_write_whole(w, "priority", job->priority);
+  cm_write_whole(w, "attempts", job->attempt);
+  cm_write_truth(w, "cancel_requested", job->cancel_requested);
+  cm_write_time(w, "created", job->created);
+  cm_write_time(w, "started", job->started);
+  cm_write_time(w, "finished", job->finished);
+  cm_write_word(w, "user", job->owner.user);
+  cm_write_word(w, "visibility", cm_visibility_name(job->owner.visibility));
+  if (job->owner.visibility == CM_VISIBLE_GROUP)
+    cm_write_word(w, "group", job->owner.group);
+  write_word(w, "request", job->request);
   if (job->state == CM_JOB_QUEUED) {
-    (void)json_object_set_new(body, "position", json_integer((json_int_t)job->position));
-    (void)json_object_set_new(body, "estimate_seconds", json_real(wait_of(o, job, running)));
-    (void)json_object_set_new(body, "reason", reason_of(o, job, running));
+    cm_write_whole(w, "position", (int64_t)job->position);
+    cm_write_real(w, "estimate_seconds", wait_of(o, job, running));
+    write_reason(w, o, job, running);
   }
   if (!has_ended(job->state)) {
-    (void)json_object_set_new(body, "lane", json_string(job->lane == CM_LANE_OF_SHORT ? "short" : "long"));
-    (void)json_object_set_new(body, "expected_seconds", json_real(job->expected));
-    (void)json_object_set_new(body, "remaining_seconds", json_real(remaining_of(o, job, running)));
+    cm_write_word(w, "lane", job->lane == CM_LANE_OF_SHORT ? "short" : "long");
+    cm_write_real(w, "expected_seconds", job->expected);
+    cm_write_real(w, "remaining_seconds", remaining_of(o, job, running));
   }
   if (job->retries > 0)
-    (void)json_object_set_new(body, "retry", retry_json(job));
-  add_live(request->store, body, job);
-  add_text(body, "problem", job->problem);
-  add_word(body, strcmp(job->kind, "compile") == 0 ? "program" : "mapping", job->mapping);
-  add_word(body, "lease", job->lease);
+    write_retry(w, job);
+  write_live(request->store, w, job);
+  write_text(w, "problem", job->problem);
+  write_word(w, strcmp(job->kind, "compile") == 0 ? "program" : "mapping", job->mapping);
+  write_word(w, "lease", job->lease);
   if (job->state == CM_JOB_DONE && strcmp(job->kind, "simulate") != 0)
-    (void)json_object_set_new(body, "reused", json_boolean(job->reused));
+    cm_write_truth(w, "reused", job->reused);
   if (whole) {
-    add_text(body, "options", job->options);
-    add_text(body, "report", job->report);
+    write_text(w, "options", job->options);
+    write_text(w, "report", job->report);
   }
-  return body;
+  cm_write_end(w);
 }
 
-static json_t *show_job(const cm_request *request, const cm_job *job)
+/* The caller frees; NULL: no memory. */
+static char *show_job(const cm_request *request, const cm_job *job, bool compact, size_t *size)
 {
-  const cm_jobs_running running = running_now(request);
-  return job_json(request, job, true, &running);
+  cm_jobs_running running = {0};
+  cm_writer w = {.compact = compact};
+  if (job->state == CM_JOB_QUEUED)
+    running = running_now(request);
+  write_job(&w, request, job, true, &running);
+  return cm_write_done(&w, size);
+}
+
+/* `version` of CM_WATCHED_ENDED from before the job was read. */
+static void reply_shown(cm_request *request, unsigned status, const cm_job *job, const char *tag, uint64_t version)
+{
+  size_t size = 0;
+  char *text = show_job(request, job, false, &size);
+  if (text != NULL && has_ended(job->state))
+    cm_shown_keep(request, job->id, &job->owner, version, tag, text, size);
+  cm_reply_text(request, status, "application/json", text, size);
 }
 
 /* Says whether anything about a job has changed since. */
@@ -166,13 +192,14 @@ void cm_reply_job(cm_request *request, unsigned status, const char *id)
 {
   cm_error error;
   cm_job job;
+  const uint64_t version = cm_database_version(request->store->database, CM_WATCHED_ENDED);
   if (cm_jobs_get(request->store, id, &job, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
   char tag[64];
   job_tag(request, &job, tag, sizeof tag);
-  cm_reply_json(request, status, show_job(request, &job));
+  reply_shown(request, status, &job, tag, version);
   cm_reply_header(request, "ETag", "\"%s\"", tag);
   cm_reply_location(request, "/v1/jobs/%s", job.id);
   cm_job_clear(&job);
@@ -202,17 +229,25 @@ void cm_list_jobs(cm_request *request)
     cm_reply_error(request, &error);
     return;
   }
-  json_t *list = json_array();
+  cm_writer w = {0};
+  size_t size = 0;
   const cm_jobs_running running = running_now(request);
+  cm_write_begin(&w);
+  cm_write_list(&w, "jobs");
   for (size_t i = 0; i < count && i < limit; i++)
-    (void)json_array_append_new(list, job_json(request, &jobs[i], false, &running));
-  json_t *body = json_pack("{s:o}", "jobs", list);
-  if (count > limit)
-    (void)json_object_set_new(body, "next", json_sprintf("%lld", (long long)jobs[limit - 1].sequence));
+    write_job(&w, request, &jobs[i], false, &running);
+  cm_write_list_end(&w);
+  if (count > limit) {
+    char next[24];
+    (void)snprintf(next, sizeof next, "%lld", (long long)jobs[limit - 1].sequence);
+    cm_write_word(&w, "next", next);
+  }
+  cm_write_end(&w);
   for (size_t i = 0; i < count; i++)
     cm_job_clear(&jobs[i]);
   free(jobs);
-  cm_reply_json(request, 200, body);
+  char *text = cm_write_done(&w, &size);
+  cm_reply_text(request, 200, "application/json", text, size);
 }
 
 /* "30s", "30" or "500ms"; false: a 400 is the reply. 0 seconds when absent. */
@@ -244,9 +279,20 @@ void cm_get_job(cm_request *request)
   cm_error error;
   cm_job job;
   double wait;
-  char tag[64];
+  char tag[64], *text;
+  size_t size;
   if (!read_wait(request, &wait))
     return;
+  if (cm_shown_copy(request, request->param[0], tag, &text, &size)) {
+    if (cm_reply_unchanged(request, tag))
+      free(text);
+    else {
+      cm_reply_text(request, 200, "application/json", text, size);
+      cm_reply_header(request, "ETag", "\"%s\"", tag);
+    }
+    return;
+  }
+  const uint64_t version = cm_database_version(request->store->database, CM_WATCHED_ENDED);
   /* The board is asked first: what happens after is seen as a change. */
   uint64_t newest = cm_board_newest(request->store->board, request->param[0]);
   if (cm_jobs_get(request->store, request->param[0], &job, &error) != CM_OK) {
@@ -273,7 +319,7 @@ void cm_get_job(cm_request *request)
     }
   }
   if (!cm_reply_unchanged(request, tag)) {
-    cm_reply_json(request, 200, show_job(request, &job));
+    reply_shown(request, 200, &job, tag, version);
     cm_reply_header(request, "ETag", "\"%s\"", tag);
   }
   cm_job_clear(&job);
@@ -299,9 +345,8 @@ void cm_get_job_log(cm_request *request)
 /* The job as it is, as the first event of a stream. */
 static char *snapshot(const cm_request *request, const cm_job *job, uint64_t id)
 {
-  json_t *body = show_job(request, job);
-  char *data = body != NULL ? cm_json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL, *text = NULL;
-  json_decref(body);
+  size_t size = 0;
+  char *data = show_job(request, job, true, &size), *text = NULL;
   if (data != NULL &&
       asprintf(&text, "retry: 2000\nid: %llu\nevent: state\ndata: %s\n\n", (unsigned long long)id, data) < 0)
     text = NULL;
@@ -365,9 +410,5 @@ void cm_cancel_job(cm_request *request)
 
 void cm_delete_job(cm_request *request)
 {
-  cm_error error;
-  if (cm_jobs_delete(request->store, request->param[0], &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
-    cm_reply_empty(request, 204);
+  cm_request_delete(request, CM_OBJECT_JOB, request->param[0]);
 }

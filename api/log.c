@@ -37,13 +37,15 @@ static const char *object_of(const cm_request *request)
 void cm_request_log(const cm_request *request, bool whole)
 {
   cm_log_line line;
+  char client[CM_CLIENT_MAX];
   cm_log_begin(&line, "request");
   if (line.used == 0)
     return;
   cm_log_word(&line, "request", request->id);
   cm_log_word(&line, "user", request->who.user);
   cm_log_word(&line, "token", request->who.token);
-  cm_log_word(&line, "address", request->client);
+  cm_request_client(request, client);
+  cm_log_word(&line, "address", client);
   cm_log_word(&line, "method", request->method);
   cm_log_word(&line, "route", request->route != NULL ? request->route->pattern : "");
   cm_log_word(&line, "object", object_of(request));

@@ -24,6 +24,9 @@ bool cm_access_object(cm_request *request)
   bool lease = route->object == CM_OBJECT_LEASE;
   if (route->object == CM_OBJECT_NONE)
     return true;
+  if (route->object == CM_OBJECT_JOB && route->deed == CM_DEED_SEE && cm_shown_owner(request, request->param[0], &owner) &&
+      cm_owner_shows(&owner, &request->viewer))
+    return true;
   cm_status status = cm_owners_get(request->store->database, route->object, request->param[lease], request->param[0],
                                    &request->viewer, &owner, &error);
   if (status == CM_NOT_FOUND && route->deed == CM_DEED_PUT)

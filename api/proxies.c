@@ -113,15 +113,22 @@ bool cm_proxies_trust(const cm_server *server, const struct sockaddr *address)
 void cm_request_come_from(cm_request *request, const struct sockaddr *address)
 {
   cm_address_key(address, request->address);
+  request->client.any.sa_family = address->sa_family;
   if (address->sa_family == AF_INET)
-    (void)inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)address)->sin_addr, request->client,
-                    sizeof request->client);
+    memcpy(&request->client.v4, address, sizeof request->client.v4);
   else if (address->sa_family == AF_INET6)
-    (void)inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, request->client,
-                    sizeof request->client);
-  else
-    (void)snprintf(request->client, sizeof request->client, "unix");
+    memcpy(&request->client.v6, address, sizeof request->client.v6);
   request->proxied = cm_proxies_trust(request->server, address);
+}
+
+void cm_request_client(const cm_request *request, char text[CM_CLIENT_MAX])
+{
+  const cm_address *at = &request->client;
+  (void)snprintf(text, CM_CLIENT_MAX, "unix");
+  if (at->any.sa_family == AF_INET)
+    (void)inet_ntop(AF_INET, &at->v4.sin_addr, text, CM_CLIENT_MAX);
+  else if (at->any.sa_family == AF_INET6)
+    (void)inet_ntop(AF_INET6, &at->v6.sin6_addr, text, CM_CLIENT_MAX);
 }
 
 /* The last item of a list: what the nearest proxy said. The list loses it. */

@@ -1,4 +1,5 @@
-/* /v1/usage and /v1/quotas: what one has used and may use, and what administrators set (docs/queue.md). */
+/* /v1/usage and /v1/quotas: what one has used and may use, and what administrators set (docs/queue.md); and how limits by name
+ * are read and shown. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,51 @@
 static json_t *limit_json(double most)
 {
   return most < 0 ? json_null() : json_real(most);
+}
+
+void cm_limits_add(json_t *object, const cm_limit_kind *kind, const cm_limit_row *row)
+{
+  for (size_t i = 0; i < kind->count; i++)
+    (void)json_object_set_new(object, kind->names[i], limit_json(row->most[i]));
+}
+
+/* The members that are given; false: the reply is set. */
+static bool read_limits(cm_request *request, const json_t *object, const cm_limit_kind *kind, cm_limit_row *row)
+{
+  for (size_t i = 0; i < kind->count; i++) {
+    const json_t *member = json_object_get(object, kind->names[i]);
+    row->most[i] = member == NULL ? NAN : json_is_null(member) ? -1 : json_number_value(member);
+    if (member != NULL && !json_is_null(member) && (!json_is_number(member) || !cm_limit_is_sound(kind, row->most[i]))) {
+      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                       "/%s: expected a number %s, up to 1e15, or null for no limit", kind->names[i], kind->zero ? "from 0" : "above 0");
+      return false;
+    }
+  }
+  return true;
+}
+
+bool cm_request_limits(cm_request *request, const cm_limit_kind *kind, bool group)
+{
+  const char *names[CM_LIMITS_MAX + 1] = {NULL}, *name = request->param[0];
+  cm_error error;
+  cm_limit_row row = {.group = group};
+  memcpy(names, kind->names, kind->count * sizeof *names);
+  if (strcmp(name, "*") != 0 && !cm_user_name_is_sound(name)) {
+    cm_reply_problem(request, 404, "not-found", "There is no such resource", "there is no %s \"%.60s\"",
+                     group ? "group" : "user", name);
+    return false;
+  }
+  json_t *object = cm_request_json(request);
+  if (object == NULL)
+    return false;
+  (void)snprintf(row.name, sizeof row.name, "%s", name);
+  bool set = cm_request_members(request, object, names) && read_limits(request, object, kind, &row);
+  json_decref(object);
+  if (set && cm_limits_set(request->store->database, kind, &row, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    set = false;
+  }
+  return set;
 }
 
 void cm_get_usage(cm_request *request)
@@ -34,82 +80,40 @@ void cm_get_usage(cm_request *request)
       (void)json_object_set_new(one, "group_use", json_real(use.group_use[i]));
       (void)json_object_set_new(one, "group_quota", limit_json(use.group_most[i]));
     }
-    (void)json_object_set_new(quotas, cm_quota_names[i], one);
+    (void)json_object_set_new(quotas, cm_quota_kind.names[i], one);
   }
   cm_reply_json(request, 200, json_pack("{s:s, s:s, s:i, s:o}", "user", name, "group", user.group, "share", user.share,
                                         "quotas", quotas));
 }
 
-static json_t *row_json(const cm_quota_row *row)
-{
-  json_t *quotas = json_object();
-  for (int i = 0; i < CM_QUOTAS; i++)
-    (void)json_object_set_new(quotas, cm_quota_names[i], limit_json(row->most[i]));
-  return json_pack("{s:s, s:s, s:o}", "of", row->group ? "group" : "user", "name", row->name, "quotas", quotas);
-}
-
 void cm_list_quotas(cm_request *request)
 {
   cm_error error;
-  cm_quota_row *rows;
+  cm_limit_row *rows;
   size_t count;
-  if (cm_quotas_list(request->store->database, &rows, &count, &error) != CM_OK) {
+  if (cm_limits_list(request->store->database, &cm_quota_kind, &rows, &count, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
   json_t *list = json_array();
-  for (size_t i = 0; i < count; i++)
-    (void)json_array_append_new(list, row_json(&rows[i]));
+  for (size_t i = 0; i < count; i++) {
+    json_t *quotas = json_object();
+    cm_limits_add(quotas, &cm_quota_kind, &rows[i]);
+    (void)json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "of", rows[i].group ? "group" : "user", "name", rows[i].name,
+                                                "quotas", quotas));
+  }
   free(rows);
   cm_reply_json(request, 200, json_pack("{s:o}", "quotas", list));
 }
 
-/* The members that are given; false: the reply is set. */
-static bool read_limits(cm_request *request, const json_t *object, cm_quota_row *row)
-{
-  for (int i = 0; i < CM_QUOTAS; i++) {
-    const json_t *member = json_object_get(object, cm_quota_names[i]);
-    row->most[i] = member == NULL ? NAN : json_is_null(member) ? -1 : json_number_value(member);
-    if (member != NULL && !json_is_null(member) &&
-        (!json_is_number(member) || !(row->most[i] >= 0) || row->most[i] > 1e15)) {
-      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                       "/%s: expected a number from 0 to 1e15, or null for no limit", cm_quota_names[i]);
-      return false;
-    }
-  }
-  return true;
-}
-
-static void put(cm_request *request, bool group)
-{
-  const char *names[CM_QUOTAS + 1] = {NULL}, *name = request->param[0];
-  cm_error error;
-  cm_quota_row row = {.group = group};
-  memcpy(names, cm_quota_names, sizeof cm_quota_names);
-  if (strcmp(name, "*") != 0 && !cm_user_name_is_sound(name)) {
-    cm_reply_problem(request, 404, "not-found", "There is no such resource", "there is no %s \"%.60s\"",
-                     group ? "group" : "user", name);
-    return;
-  }
-  json_t *object = cm_request_json(request);
-  if (object == NULL)
-    return;
-  (void)snprintf(row.name, sizeof row.name, "%s", name);
-  if (cm_request_members(request, object, names) && read_limits(request, object, &row)) {
-    if (cm_quotas_set(request->store->database, &row, &error) != CM_OK)
-      cm_reply_error(request, &error);
-    else
-      cm_list_quotas(request);
-  }
-  json_decref(object);
-}
-
 void cm_put_user_quota(cm_request *request)
 {
-  put(request, false);
+  if (cm_request_limits(request, &cm_quota_kind, false))
+    cm_list_quotas(request);
 }
 
 void cm_put_group_quota(cm_request *request)
 {
-  put(request, true);
+  if (cm_request_limits(request, &cm_quota_kind, true))
+    cm_list_quotas(request);
 }

@@ -69,7 +69,7 @@ void cm_reply_text(cm_request *request, unsigned status, const char *type, char 
     free(body);
   set(request, status, type, response);
   request->sent = size;
-  cm_reply_header(request, "Cache-Control", "no-cache");
+  add_header(request, "Cache-Control", "no-cache");
 }
 
 static void reply_json(cm_request *request, unsigned status, const char *type, json_t *body)
@@ -330,7 +330,7 @@ enum MHD_Result cm_reply_send(cm_request *request)
   request->stage = CM_STAGE_ANSWERED;
   if (request->response == NULL)
     return MHD_NO;
-  cm_reply_header(request, "X-Request-Id", "%s", request->id);
+  add_header(request, "X-Request-Id", request->id);
   if (request->response != NULL)
     cm_origin_add(request);
   if (request->response == NULL)

@@ -5,7 +5,7 @@
 #include "api/handlers.h"
 
 const cm_route cm_routes[] = {
-  {"GET", "/healthz", cm_get_health, "getHealth", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_PUBLIC, CM_OBJECT_NONE,
+  {"GET", "/healthz", cm_get_health, "getHealth", CM_BODY_NONE, CM_LANE_AT_ONCE, true, "", CM_RIGHT_PUBLIC, CM_OBJECT_NONE,
    CM_DEED_SEE},
   {"GET", "/readyz", cm_get_ready, "getReady", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_PUBLIC, CM_OBJECT_NONE,
    CM_DEED_SEE},
@@ -13,7 +13,7 @@ const cm_route cm_routes[] = {
    CM_OBJECT_NONE, CM_DEED_SEE},
   {"GET", "/openapi.json", cm_get_openapi, "getOpenapi", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_PUBLIC,
    CM_OBJECT_NONE, CM_DEED_SEE},
-  {"GET", "/v1/me", cm_get_me, "getMe", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_SELF, CM_OBJECT_NONE, CM_DEED_SEE},
+  {"GET", "/v1/me", cm_get_me, "getMe", CM_BODY_NONE, CM_LANE_AT_ONCE, true, "", CM_RIGHT_SELF, CM_OBJECT_NONE, CM_DEED_SEE},
   {"GET", "/v1/cache", cm_get_cache, "getCache", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_WATCH, CM_OBJECT_NONE,
    CM_DEED_SEE},
   {"DELETE", "/v1/cache", cm_delete_cache, "deleteCache", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_OPERATE,
@@ -71,7 +71,7 @@ const cm_route cm_routes[] = {
   {"POST", "/v1/networks", cm_post_network, "postNetwork", CM_BODY_FILE, CM_LANE_IMPORT, false,
    "name format columns zeros visibility",
    CM_RIGHT_SUBMIT, CM_OBJECT_NONE, CM_DEED_SEE},
-  {"GET", "/v1/networks/{id}", cm_get_network, "getNetwork", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_READ,
+  {"GET", "/v1/networks/{id}", cm_get_network, "getNetwork", CM_BODY_NONE, CM_LANE_AT_ONCE, true, "", CM_RIGHT_READ,
    CM_OBJECT_NETWORK, CM_DEED_SEE},
   {"DELETE", "/v1/networks/{id}", cm_delete_network, "deleteNetwork", CM_BODY_NONE, CM_LANE_SHORT, true, "",
    CM_RIGHT_SUBMIT, CM_OBJECT_NETWORK, CM_DEED_CHANGE},
@@ -134,7 +134,7 @@ const cm_route cm_routes[] = {
    CM_RIGHT_READ, CM_OBJECT_NONE, CM_DEED_SEE},
   {"POST", "/v1/jobs", cm_post_job, "postJob", CM_BODY_JSON, CM_LANE_SHORT, false, "", CM_RIGHT_SUBMIT, CM_OBJECT_NONE,
    CM_DEED_SEE},
-  {"GET", "/v1/jobs/{id}", cm_get_job, "getJob", CM_BODY_NONE, CM_LANE_SHORT, true, "wait", CM_RIGHT_READ, CM_OBJECT_JOB,
+  {"GET", "/v1/jobs/{id}", cm_get_job, "getJob", CM_BODY_NONE, CM_LANE_AT_ONCE, true, "wait", CM_RIGHT_READ, CM_OBJECT_JOB,
    CM_DEED_SEE},
   {"DELETE", "/v1/jobs/{id}", cm_delete_job, "deleteJob", CM_BODY_NONE, CM_LANE_SHORT, true, "", CM_RIGHT_SUBMIT,
    CM_OBJECT_JOB, CM_DEED_CHANGE},
@@ -221,6 +221,21 @@ const cm_route cm_routes[] = {
    CM_OBJECT_NONE, CM_DEED_SEE},
 };
 const size_t cm_route_count = sizeof cm_routes / sizeof *cm_routes;
+
+/* Segments of each route's pattern; ANY for those that take the rest of a path. */
+enum { ANY = 255 };
+static unsigned char segments_of[sizeof cm_routes / sizeof *cm_routes];
+
+static void count_segments(void)
+{
+  for (size_t i = 0; i < cm_route_count; i++) {
+    const char *pattern = cm_routes[i].pattern;
+    for (const char *p = pattern; *p != '\0'; p++)
+      segments_of[i] = (unsigned char)(segments_of[i] + (p[0] == '/' && p[1] != '\0'));
+    if (strstr(pattern, "*}") != NULL)
+      segments_of[i] = ANY;
+  }
+}
 
 /* Compares a pattern with the request's segments, filling param. */
 static bool matches(cm_request *request, const char *pattern)
@@ -312,10 +327,14 @@ bool cm_route_check_query(cm_request *request)
 
 const cm_route *cm_route_find(cm_request *request)
 {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
   char allowed[96] = "";
+  (void)pthread_once(&once, count_segments);
   for (size_t i = 0; i < cm_route_count; i++) {
     const cm_route *route = &cm_routes[i];
-    bool rest = strstr(route->pattern, "*}") != NULL;
+    const bool rest = segments_of[i] == ANY;
+    if (!rest && segments_of[i] != request->segments)
+      continue;
     if ((rest && allowed[0] != '\0') || !matches(request, route->pattern))
       continue;
     if (same_method(request, route->method))

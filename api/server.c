@@ -1,8 +1,8 @@
 /* From a connection to a handler and back.
  *
  * Happy path: MHD tells the request line (note_target), then the head (head.c), then the body in pieces (body.c), then
- * its end (dispatch: the connection is suspended and a pool thread runs the handler); the handler's reply resumes the
- * connection, and answer sends it.
+ * its end (dispatch: a handler that does not block runs at once; else the connection is suspended, a pool thread runs the
+ * handler, and its reply resumes the connection); answer sends the reply.
  *
  * What can fail: a head or body that is refused (before the body comes, MHD then closes the connection), a client that
  * is too slow or no memory (closed), too many requests at once (503). */
@@ -75,8 +75,8 @@ static void free_request(void *context, struct MHD_Connection *connection, void 
   atomic_fetch_sub(&server->counters.active, 1);
 }
 
-/* What a pool's thread does with a request. */
-static void work(cm_request *request)
+/* Runs a request's handler. */
+static void run(cm_request *request)
 {
   cm_error error;
   uint64_t refusals = cm_json_refusals();
@@ -92,6 +92,12 @@ static void work(cm_request *request)
   /* A reply of which parts found no memory would tell something else than is. */
   if (!request->wait && cm_json_whole(refusals, "the reply", &error) != CM_OK)
     cm_reply_error(request, &error);
+}
+
+/* What a pool's thread does with a request. */
+static void work(cm_request *request)
+{
+  run(request);
   if (request->delay > 0)
     cm_hub_delay(request->server->hub, request);
   else if (request->wait)
@@ -126,8 +132,17 @@ static enum MHD_Result dispatch(cm_request *request)
   if (request->status != 0)
     return answer(request);
   request->stage = CM_STAGE_WORK;
+  const bool at_once = request->route->lane == CM_LANE_AT_ONCE;
+  if (at_once)
+    run(request);
+  if (at_once && !request->wait)
+    return answer(request);
   cm_connections_step(server->connections, request->connection, CM_STEP_WORK);
   MHD_suspend_connection(request->connection);
+  if (at_once) {
+    cm_hub_wait(server->hub, request);
+    return MHD_YES;
+  }
   cm_pool *pool = request->route->lane == CM_LANE_IMPORT ? server->import_pool : server->short_pool;
   if (!cm_pool_add(pool, request)) {
     cm_reply_problem(request, 503, "busy", "The server is busy", "too many requests wait; try again soon");
@@ -149,7 +164,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
   case CM_STAGE_NEW:
     request->stage = CM_STAGE_BODY;
     cm_head_take(request, method, version);
-    cm_connections_step(request->server->connections, connection, CM_STEP_BODY);
+    if (request->has_body)
+      cm_connections_step(request->server->connections, connection, CM_STEP_BODY);
     if (request->delay > 0)
       return hold_back(request);
     /* With a body on its way, this is the last moment to refuse it; without one, answering now would close the
@@ -246,6 +262,7 @@ static void free_server(cm_server *server)
   cm_connections_free(server->connections);
   cm_access_free(server->access);
   cm_sessions_free(server->sessions);
+  cm_shown_free(server->shown);
   pthread_mutex_destroy(&server->limits_lock);
   free(server);
 }
@@ -269,6 +286,7 @@ cm_status cm_server_start(const cm_server_options *options, cm_server **server, 
       cm_descriptors_share(options->workers, &made->limits, error) != CM_OK ||
       cm_path(made->www, error, "%s", options->www) != CM_OK ||
       cm_access_start(&made->access, error) != CM_OK || cm_sessions_start(&made->sessions, error) != CM_OK ||
+      cm_shown_start(&made->shown, error) != CM_OK ||
       cm_connections_start(made, &made->connections, error) != CM_OK ||
       cm_pool_start(8, work, &made->short_pool, error) != CM_OK ||
       cm_pool_start(2, work, &made->import_pool, error) != CM_OK || cm_hub_start(made, &made->hub, error) != CM_OK) {
@@ -295,6 +313,7 @@ void cm_server_limit(cm_server *server, const cm_server_limits *limits)
   pthread_mutex_lock(&server->limits_lock);
   server->limits = next;
   pthread_mutex_unlock(&server->limits_lock);
+  cm_connections_limit(server->connections, &next);
 }
 
 cm_status cm_server_certify(cm_server *server, const char *certificate, const char *key, cm_error *error)

@@ -156,8 +156,9 @@ static void liken(cm_job *job, const json_t *options, const cm_network *network)
     (void)snprintf(job->likeness, sizeof job->likeness, "simulate %s",
                    json_is_true(json_object_get(options, "saturation")) ? "saturation" : "steps");
   else
-    (void)snprintf(job->likeness, sizeof job->likeness, "map %s %s %s", word_of(options, "preset", "balanced"),
-                   word_of(options, "objective", "auto"), word_of(options, "mapper", "auto"));
+    (void)snprintf(job->likeness, sizeof job->likeness, "map %s %s %s %lld", word_of(options, "preset", "balanced"),
+                   word_of(options, "objective", "auto"), word_of(options, "mapper", "auto"),
+                   (long long)json_integer_value(json_object_get(options, "max_part_size")));
   job->size = network->operators > 0 ? (double)network->plain_bytes : (double)network->neurons + (double)network->synapses;
   job->time_limit = json_number_value(json_object_get(options, "time_limit"));
 }
@@ -229,7 +230,7 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
   job->reserve = json_is_true(reserve);
   job->priority = (int)json_integer_value(priority);
   job->ttl = ttl != NULL ? json_number_value(ttl) : cm_lease_ttl_default_s;
-  job->options = options != NULL ? cm_json_dumps(options, JSON_COMPACT) : strdup("{}");
+  job->options = options != NULL ? cm_json_dumps(options, JSON_COMPACT | JSON_REAL_PRECISION(15)) : strdup("{}");
   if (job->options == NULL) {
     cm_reply_text(request, 503, NULL, NULL, 0);
     return false;

@@ -16,7 +16,9 @@
 
 void cm_get_health(cm_request *request)
 {
-  cm_reply_json(request, 200, json_pack("{s:s, s:s}", "status", "ok", "version", CM_VERSION));
+  static const char text[] = "{\n  \"status\": \"ok\",\n  \"version\": \"" CM_VERSION "\"\n}\n";
+  cm_reply_static(request, 200, "application/json", text, sizeof text - 1);
+  cm_reply_header(request, "Cache-Control", "no-cache");
 }
 
 void cm_get_ready(cm_request *request)

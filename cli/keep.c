@@ -239,10 +239,10 @@ const cli_command cli_command_quota = {
 const cli_command cli_command_bin = {
   .name = "bin", .what = "what you have deleted on a server, and can bring back", .run = bin, .server = true,
   .usage = "[--empty] [--user NAME] [--json]",
-  .about = "Deleted networks, mappings and programs, with the day on which they go for good (docs/retention.md).", .flags = bin_flags};
+  .about = "Deleted networks, mappings, programs and records of jobs, with the day on which they go for good (docs/retention.md).", .flags = bin_flags};
 const cli_command cli_command_restore = {
   .name = "restore", .what = "bring back what was deleted on a server", .run = restore, .server = true, .usage = "ID... [--json]",
-  .about = "Takes networks, mappings and programs out of the bin, as they were.", .flags = id_flags};
+  .about = "Takes networks, mappings, programs and records of jobs out of the bin, as they were.", .flags = id_flags};
 const cli_command cli_command_pin = {
   .name = "pin", .what = "keep something on a server for good", .run = pin, .server = true, .usage = "ID... [--json]",
   .about = "No rule of the server's administrators (docs/retention.md) takes these mappings, programs or networks.", .flags = id_flags};

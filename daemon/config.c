@@ -338,6 +338,7 @@ char *cm_config_help(void)
   (void)fputs("coremapd: a compile server that maps neural networks onto many-core chips\n\n"
               "  coremapd [--config FILE] [--NAME VALUE ...]\n"
               "  coremapd user|token ...              users and their tokens: coremapd user --help\n"
+              "  coremapd quota|retention ...         what users may have, and for how long: coremapd quota --help\n"
               "  coremapd drain ...                   end what runs, take nothing new, stop: coremapd drain --help\n"
               "  coremapd backup|restore DIR          the data folder to DIR, also while it is served, and back\n\n", out);
   for (int i = 0; i < SETTINGS; i++)

@@ -19,6 +19,7 @@
 #include "daemon/fork_server.h"
 #include "daemon/import.h"
 #include "daemon/log.h"
+#include "daemon/limits.h"
 #include "daemon/manager.h"
 #include "daemon/manual.h"
 #include "daemon/workers.h"
@@ -357,6 +358,8 @@ int main(int count, char **words)
     return cm_backup_run(count, words);
   if (count > 1 && cm_admin_knows(words[1]))
     return cm_admin_run(count, words);
+  if (count > 1 && cm_limit_command_knows(words[1]))
+    return cm_limit_command_run(count, words);
   s.word_count = count;
   s.words = words;
   if (cm_config_read(count, words, &s.config, &error) != CM_OK)

@@ -35,24 +35,32 @@ static char *whole_progress(const cm_running *r, const char *told)
   return text;
 }
 
-static void on_progress(void *user, const char *phase, const char *told, const char *phases)
+/* The same as sound JSON on one line: a child may tell anything. The caller frees; NULL: no memory, or nonsense. */
+static char *sound_phases(const char *phases)
+{
+  json_t *list = cm_json_loadb(phases, strlen(phases), 0, NULL);
+  char *text = json_is_array(list) ? cm_json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
+  json_decref(list);
+  return text;
+}
+
+static void on_progress(void *user, const char *phase, const char *told, const char *phases_told)
 {
   cm_running *r = user;
-  char *progress = whole_progress(r, told);
+  char *progress = whole_progress(r, told), *phases = sound_phases(phases_told);
   if (strcmp(r->phase, phase) != 0) {
     (void)snprintf(r->phase, sizeof r->phase, "%s", phase);
     cm_board_log(r->store->board, r->job.id, "phase %s", phase);
     cm_job_log(&r->job, "phase", phase);
   }
-  if (progress != NULL) {
+  if (progress != NULL && phases != NULL) {
     cm_board_progress(r->store->board, r->job.id, progress, phases);
     cm_board_publish(r->store->board, r->job.id, "progress", progress);
   }
   free(progress);
-  char *copy = strdup(phases);
-  if (copy != NULL) {
+  if (phases != NULL) {
     free(r->phases);
-    r->phases = copy;
+    r->phases = phases;
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/base/json.h"
 #include "storage/blobs.h"
+#include "storage/jobs.h"
 #include "storage/mappings.h"
 #include "storage/networks.h"
 
@@ -26,7 +27,12 @@ typedef struct bin_work {
 
 static const char *table_of(const char *kind)
 {
-  return strcmp(kind, "network") == 0 ? "networks" : "mappings";
+  return strcmp(kind, "network") == 0 ? "networks" : strcmp(kind, "job") == 0 ? "jobs" : "mappings";
+}
+
+static const char *table_of_object(cm_object object)
+{
+  return object == CM_OBJECT_NETWORK ? "networks" : object == CM_OBJECT_JOB ? "jobs" : "mappings";
 }
 
 /* A row as an object; NULL: no memory. */
@@ -55,8 +61,7 @@ static const char *word(const json_t *object, const char *name)
 
 static cm_status keep_row(sqlite3 *handle, const bin_work *w, const json_t *object, cm_error *error)
 {
-  const bool network = strcmp(w->table, "networks") == 0;
-  const char *kind = network ? "network" : strcmp(word(object, "kind"), "compile") == 0 ? "program" : "mapping";
+  const char *kind = strcmp(w->table, "networks") == 0 ? "network" : strcmp(w->table, "jobs") == 0 ? "job" : strcmp(word(object, "kind"), "compile") == 0 ? "program" : "mapping";
   char *text = cm_json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
   if (text == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while deleting");
@@ -76,6 +81,8 @@ static cm_status put(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   json_t *object = NULL;
   if (strcmp(w->table, "networks") == 0 && cm_networks_check_unused_in(handle, w->id, error) != CM_OK)
+    return error->status;
+  if (strcmp(w->table, "jobs") == 0 && cm_jobs_check_ended_in(handle, w->id, error) != CM_OK)
     return error->status;
   (void)snprintf(query, sizeof query, "SELECT * FROM %s WHERE id = ?", w->table);
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "t", w->id);
@@ -99,7 +106,7 @@ cm_status cm_bin_put(cm_store *store, cm_object object, const char *id, cm_error
 {
   char held[CM_SHA_MAX];
   (void)snprintf(held, sizeof held, "%s", id);
-  bin_work work = {.table = object == CM_OBJECT_NETWORK ? "networks" : "mappings", .id = held};
+  bin_work work = {.table = table_of_object(object), .id = held};
   pthread_mutex_lock(&store->blob_lock);
   cm_status status = cm_database_write(store->database, put, &work, error);
   pthread_mutex_unlock(&store->blob_lock);
@@ -185,6 +192,7 @@ static cm_status restore(sqlite3 *handle, void *context, cm_error *error)
     return cm_fail(error, CM_DAMAGED, "what the bin keeps of %.64s cannot be read", w->id);
   }
   (void)json_object_set_new(object, "user", json_string(w->entry.user)); /* its owner may have gone meanwhile */
+  (void)json_object_del(object, "idempotency_key"); /* another job may have been made by it meanwhile */
   cm_status status = insert_row(handle, table_of(w->entry.kind), object, error);
   json_decref(object);
   if (status == CM_CONFLICT)
@@ -211,12 +219,12 @@ static cm_status purge(sqlite3 *handle, void *context, cm_error *error)
   char path[CM_SHA_MAX + 32];
   if (find(handle, w, NULL, error) != CM_OK)
     return error->status;
-  const bool network = strcmp(w->entry.kind, "network") == 0;
+  const bool network = strcmp(w->entry.kind, "network") == 0, job = strcmp(w->entry.kind, "job") == 0;
   (void)snprintf(path, sizeof path, network ? "networks/%s.zip" : "mappings/%s", w->id);
   if (cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", w->id) != CM_OK ||
-      (!network && cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", w->id) != CM_OK))
+      (!network && !job && cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", w->id) != CM_OK))
     return error->status;
-  return cm_blobs_forget_in(handle, path, error);
+  return job ? CM_OK : cm_blobs_forget_in(handle, path, error);
 }
 
 cm_status cm_bin_purge(cm_store *store, const char *id, cm_error *error)
@@ -231,7 +239,7 @@ cm_status cm_bin_purge(cm_store *store, const char *id, cm_error *error)
   if (status == CM_OK && strcmp(work.entry.kind, "network") == 0) {
     if (cm_networks_path(store, held, path, &ignored) == CM_OK)
       (void)unlink(path);
-  } else if (status == CM_OK && cm_mappings_folder(store, held, path, &ignored) == CM_OK)
+  } else if (status == CM_OK && strcmp(work.entry.kind, "job") != 0 && cm_mappings_folder(store, held, path, &ignored) == CM_OK)
     (void)cm_folder_remove(path, &ignored);
   pthread_mutex_unlock(&store->blob_lock);
   return status;

@@ -1,5 +1,5 @@
-/* What has been deleted and can come back: rows of networks, mappings and programs as they were, while their files stay where they
- * are. Nothing else of the server sees them. */
+/* What has been deleted and can come back: rows of networks, mappings, programs and jobs as they were, while their files stay
+ * where they are. Nothing else of the server sees them. */
 #ifndef CM_STORAGE_BIN_H
 #define CM_STORAGE_BIN_H
 
@@ -7,14 +7,15 @@
 
 typedef struct cm_binned {
   char id[CM_SHA_MAX];
-  char kind[16]; /* "network", "mapping", "program" */
+  char kind[16]; /* "network", "mapping", "program", "job" */
   char user[CM_USER_MAX];
-  char name[CM_NAME_MAX]; /* of a network */
+  char name[CM_NAME_MAX]; /* of a network or job */
   uint64_t bytes;
   double deleted;
 } cm_binned;
 
-/* Puts a thing into the bin (CM_OBJECT_NETWORK, _MAPPING, _PROGRAM). CM_NOT_FOUND; CM_CONFLICT while jobs need the network. */
+/* Puts a thing into the bin (CM_OBJECT_NETWORK, _MAPPING, _PROGRAM, _JOB). CM_NOT_FOUND; CM_CONFLICT while jobs need the network,
+ * and for a job that has not ended. */
 cm_status cm_bin_put(cm_store *store, cm_object object, const char *id, cm_error *error);
 
 /* Brings it back as it was. CM_NOT_FOUND; CM_CONFLICT when one of its id is there. */

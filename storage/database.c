@@ -15,6 +15,7 @@
 #include "core/base/file.h"
 #include "core/base/run.h"
 #include "storage/audit.h"
+#include "storage/changes.h"
 #include "storage/internal.h"
 #include "storage/schema.h"
 
@@ -30,9 +31,15 @@ typedef struct task {
   struct task *next;
 } task;
 
+typedef struct connection {
+  sqlite3 *handle; /* NULL: none */
+  cm_statements *statements;
+} connection;
+
 struct cm_database {
   char path[CM_PATH_MAX];
-  sqlite3 *writer;
+  connection writer;
+  cm_changes *changes;
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t arrived, finished;
@@ -42,7 +49,7 @@ struct cm_database {
   uint64_t transactions, writes;
 
   pthread_mutex_t reader_lock;
-  sqlite3 *readers[READERS_KEPT];
+  connection readers[READERS_KEPT];
   int reader_count;
 };
 
@@ -88,8 +95,15 @@ static cm_status examine(sqlite3 *handle, const char *path, bool must_exist, cm_
   return CM_OK;
 }
 
+static void close_connection(connection *c)
+{
+  cm_statements_free(c->statements);
+  sqlite3_close_v2(c->handle);
+  *c = (connection){0};
+}
+
 /* `check`: the first connection, which examines. */
-static cm_status open_handle(const char *path, bool check, bool must_exist, sqlite3 **handle, cm_error *error)
+static cm_status open_connection(const char *path, bool check, bool must_exist, connection *made_one, cm_error *error)
 {
   sqlite3 *made = NULL;
   int code = sqlite3_open_v2(path, &made, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
@@ -113,11 +127,17 @@ static cm_status open_handle(const char *path, bool check, bool must_exist, sqli
     sqlite3_close_v2(made);
     return status;
   }
-  *handle = made;
+  *made_one = (connection){made, cm_statements_make(made)};
   return CM_OK;
 }
 
 /* ---- the writer ---- */
+
+/* BEGIN and the like, of which there is one text each. */
+static cm_status control(sqlite3 *handle, const char *sql, cm_error *error)
+{
+  return cm_sql_run(handle, NULL, error, sql, "");
+}
 
 /* Rolls back what is open; false when the connection cannot even do that. */
 static bool end_transaction(sqlite3 *handle)
@@ -130,12 +150,16 @@ static bool end_transaction(sqlite3 *handle)
 /* A connection that is stuck in a transaction is replaced by a new one. */
 static cm_status free_writer(cm_database *database, cm_error *error)
 {
-  sqlite3 *fresh;
-  if (end_transaction(database->writer))
+  connection fresh;
+  if (end_transaction(database->writer.handle))
     return CM_OK;
-  if (open_handle(database->path, false, false, &fresh, error) != CM_OK)
+  if (open_connection(database->path, false, false, &fresh, error) != CM_OK)
     return error->status;
-  sqlite3_close_v2(database->writer);
+  if (cm_changes_watch(database->changes, fresh.handle, error) != CM_OK) {
+    close_connection(&fresh);
+    return error->status;
+  }
+  close_connection(&database->writer);
   database->writer = fresh;
   return CM_OK;
 }
@@ -145,7 +169,7 @@ static cm_status free_writer(cm_database *database, cm_error *error)
 static bool run_task(sqlite3 *handle, task *t)
 {
   cm_error ignored;
-  t->status = cm_sql_execute(handle, "SAVEPOINT one", t->error);
+  t->status = control(handle, "SAVEPOINT one", t->error);
   if (t->status != CM_OK)
     return sqlite3_get_autocommit(handle) == 0;
   t->status = t->work(handle, t->context, t->error);
@@ -156,9 +180,9 @@ static bool run_task(sqlite3 *handle, task *t)
       t->status = cm_fail(t->error, CM_INTERNAL, "a write ended its transaction by itself");
     return false;
   }
-  if (t->status != CM_OK && cm_sql_execute(handle, "ROLLBACK TO one", &ignored) != CM_OK)
+  if (t->status != CM_OK && control(handle, "ROLLBACK TO one", &ignored) != CM_OK)
     return false;
-  if (cm_sql_execute(handle, "RELEASE one", &ignored) == CM_OK)
+  if (control(handle, "RELEASE one", &ignored) == CM_OK)
     return true;
   if (t->status == CM_OK) {
     *t->error = ignored;
@@ -172,7 +196,10 @@ static bool run_task(sqlite3 *handle, task *t)
 static size_t run_group(cm_database *database, task **group, size_t count)
 {
   cm_error error;
-  if (free_writer(database, &error) != CM_OK || cm_sql_execute(database->writer, "BEGIN IMMEDIATE", &error) != CM_OK) {
+  cm_status status = free_writer(database, &error);
+  sqlite3 *handle = database->writer.handle;
+  (void)cm_statements_use(database->writer.statements);
+  if (status != CM_OK || control(handle, "BEGIN IMMEDIATE", &error) != CM_OK) {
     for (size_t i = 0; i < count; i++) {
       *group[i]->error = error;
       group[i]->status = error.status;
@@ -180,10 +207,10 @@ static size_t run_group(cm_database *database, task **group, size_t count)
     return count;
   }
   for (size_t i = 0; i < count; i++)
-    if (!run_task(database->writer, group[i]))
+    if (!run_task(handle, group[i]))
       return i;
-  if (cm_sql_execute(database->writer, "COMMIT", &error) != CM_OK) {
-    (void)end_transaction(database->writer);
+  if (control(handle, "COMMIT", &error) != CM_OK) {
+    (void)end_transaction(handle);
     for (size_t i = 0; i < count; i++)
       if (group[i]->status == CM_OK) {
         *group[i]->error = error;
@@ -216,6 +243,7 @@ static void *write_loop(void *argument)
       database->transactions++;
       pthread_mutex_unlock(&database->lock);
       size_t fault = run_group(database, group, count);
+      cm_changes_tell(database->changes);
       pthread_mutex_lock(&database->lock);
       /* A task belongs to its caller again from the moment it is done. */
       if (fault < count) {
@@ -262,27 +290,40 @@ cm_status cm_database_write(cm_database *database, cm_database_work work, void *
 
 /* ---- readers ---- */
 
-cm_status cm_database_read(cm_database *database, cm_database_work work, void *context, cm_error *error)
+static cm_status read_by(cm_database *database, bool transaction, cm_database_work work, void *context, cm_error *error)
 {
-  sqlite3 *handle = NULL;
+  connection mine = {0};
+  cm_error ignored;
   pthread_mutex_lock(&database->reader_lock);
   if (database->reader_count > 0)
-    handle = database->readers[--database->reader_count];
+    mine = database->readers[--database->reader_count];
   pthread_mutex_unlock(&database->reader_lock);
-  if (handle == NULL && open_handle(database->path, false, true, &handle, error) != CM_OK)
+  if (mine.handle == NULL && open_connection(database->path, false, true, &mine, error) != CM_OK)
     return error->status;
-  cm_status status = cm_sql_execute(handle, "BEGIN", error);
+  cm_statements *before = cm_statements_use(mine.statements);
+  cm_status status = transaction ? control(mine.handle, "BEGIN", error) : CM_OK;
   if (status == CM_OK)
-    status = work(handle, context, error);
-  bool usable = end_transaction(handle);
+    status = work(mine.handle, context, error);
+  bool usable = (transaction && control(mine.handle, "COMMIT", &ignored) == CM_OK) || end_transaction(mine.handle);
+  (void)cm_statements_use(before);
   pthread_mutex_lock(&database->reader_lock);
   if (usable && database->reader_count < READERS_KEPT) {
-    database->readers[database->reader_count++] = handle;
-    handle = NULL;
+    database->readers[database->reader_count++] = mine;
+    mine = (connection){0};
   }
   pthread_mutex_unlock(&database->reader_lock);
-  sqlite3_close_v2(handle);
+  close_connection(&mine);
   return status;
+}
+
+cm_status cm_database_read(cm_database *database, cm_database_work work, void *context, cm_error *error)
+{
+  return read_by(database, true, work, context, error);
+}
+
+cm_status cm_database_look(cm_database *database, cm_database_work work, void *context, cm_error *error)
+{
+  return read_by(database, false, work, context, error);
 }
 
 /* ---- opening and closing ---- */
@@ -315,6 +356,16 @@ static cm_status check_version(sqlite3 *handle, const char *path, cm_error *erro
                        cm_schema_version);
 }
 
+/* Once no thread uses it. */
+static void free_database(cm_database *database)
+{
+  for (int i = 0; i < database->reader_count; i++)
+    close_connection(&database->readers[i]);
+  close_connection(&database->writer);
+  cm_changes_close(database->changes);
+  free(database);
+}
+
 /* `join`: the schema must be ours, and is not brought up to date. */
 static cm_status begin(const char *path, bool must_exist, bool join, cm_database **database, cm_error *error)
 {
@@ -323,10 +374,11 @@ static cm_status begin(const char *path, bool must_exist, bool join, cm_database
     return cm_fail(error, CM_NO_MEMORY, "out of memory while opening the database");
   made->last = &made->first;
   if (cm_path(made->path, error, "%s", path) != CM_OK ||
-      open_handle(path, true, must_exist, &made->writer, error) != CM_OK ||
-      (join ? check_version(made->writer, path, error) : upgrade(made->writer, error)) != CM_OK) {
-    sqlite3_close_v2(made->writer);
-    free(made);
+      open_connection(path, true, must_exist, &made->writer, error) != CM_OK ||
+      (join ? check_version(made->writer.handle, path, error) : upgrade(made->writer.handle, error)) != CM_OK ||
+      cm_changes_open(path, &made->changes, error) != CM_OK ||
+      cm_changes_watch(made->changes, made->writer.handle, error) != CM_OK) {
+    free_database(made);
     return error->status;
   }
   pthread_mutex_init(&made->lock, NULL);
@@ -334,8 +386,7 @@ static cm_status begin(const char *path, bool must_exist, bool join, cm_database
   pthread_cond_init(&made->arrived, NULL);
   pthread_cond_init(&made->finished, NULL);
   if (pthread_create(&made->thread, NULL, write_loop, made) != 0) {
-    sqlite3_close_v2(made->writer);
-    free(made);
+    free_database(made);
     return cm_fail(error, CM_NO_MEMORY, "the database's writer thread cannot be started");
   }
   *database = made;
@@ -361,14 +412,16 @@ void cm_database_close(cm_database *database)
   pthread_cond_signal(&database->arrived);
   pthread_mutex_unlock(&database->lock);
   pthread_join(database->thread, NULL);
-  for (int i = 0; i < database->reader_count; i++)
-    sqlite3_close_v2(database->readers[i]);
-  sqlite3_close_v2(database->writer);
   pthread_mutex_destroy(&database->lock);
   pthread_mutex_destroy(&database->reader_lock);
   pthread_cond_destroy(&database->arrived);
   pthread_cond_destroy(&database->finished);
-  free(database);
+  free_database(database);
+}
+
+uint64_t cm_database_version(const cm_database *database, cm_watched what)
+{
+  return cm_changes_version(database->changes, what);
 }
 
 void cm_database_counts(cm_database *database, uint64_t *transactions, uint64_t *writes)
@@ -390,7 +443,7 @@ cm_status cm_database_limit_pages(cm_database *database, uint32_t pages, cm_erro
 {
   /* The pragma belongs to the writer's connection, which is idle: nothing is queued while tests call this. */
   pthread_mutex_lock(&database->lock);
-  cm_status status = limit_pages(database->writer, pages, error);
+  cm_status status = limit_pages(database->writer.handle, pages, error);
   pthread_mutex_unlock(&database->lock);
   return status;
 }

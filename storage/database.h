@@ -35,6 +35,18 @@ cm_status cm_database_write(cm_database *database, cm_database_work work, void *
 /* Runs `work` on a reading connection in the calling thread, in one read transaction (a consistent view). */
 cm_status cm_database_read(cm_database *database, cm_database_work work, void *context, cm_error *error);
 
+/* The same for a closure that runs one statement, which is a consistent view by itself: without a transaction around it. */
+cm_status cm_database_look(cm_database *database, cm_database_work work, void *context, cm_error *error);
+
+/* For those who keep copies of rows in memory: a number that grows when rows of a kind change, whichever process of ours changes them,
+ * before the writer is told. A copy that was read after the number was is as good as the row while the number stays. */
+typedef enum cm_watched {
+  CM_WATCHED_PEOPLE, /* users and tokens */
+  CM_WATCHED_ENDED,  /* jobs that have ended */
+  CM_WATCHED
+} cm_watched;
+uint64_t cm_database_version(const cm_database *database, cm_watched what);
+
 /* Number of transactions and of write closures so far: their ratio shows the group commit at work. */
 void cm_database_counts(cm_database *database, uint64_t *transactions, uint64_t *writes);
 

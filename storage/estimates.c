@@ -33,6 +33,20 @@ static double first_guess(const char *class, double size)
   return 10;
 }
 
+/* How much a job's time says of another one's: a quarter for each word of their likenesses that differs. */
+static double alikeness(const char *a, const char *b)
+{
+  double alike = 1;
+  while (*a != '\0' || *b != '\0') {
+    const size_t of_a = strcspn(a, " "), of_b = strcspn(b, " ");
+    if (of_a != of_b || strncmp(a, b, of_a) != 0)
+      alike *= 0.25;
+    a += of_a + (a[of_a] == ' ');
+    b += of_b + (b[of_b] == ' ');
+  }
+  return alike;
+}
+
 /* Weighted sums of a line ln(seconds) = level + slope * ln(size / this size). */
 typedef struct line {
   double weight, x, y, xx, xy;
@@ -77,7 +91,7 @@ cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm
     cm_sql_copy(statement, 1, chip, sizeof chip);
     double x = log(fmax(sqlite3_column_double(statement, 2), 1) / size),
            y = log(fmax(sqlite3_column_double(statement, 3), 1e-3));
-    double weight = exp(-2 * fabs(x)) * (strcmp(text, job->likeness) == 0 ? 1 : 0.1) *
+    double weight = exp(-2 * fabs(x)) * alikeness(text, job->likeness) *
                     (strcmp(chip, job->chip) == 0 ? 1 : 0.3) * exp(-age / 32.0);
     add(&l, weight, x, y);
   }

@@ -8,6 +8,16 @@
 /* The failure of an SQLite call with this code; `what` was done. */
 cm_status cm_sql_fail(sqlite3 *handle, int code, const char *what, cm_error *error);
 
+/* The statements that a connection keeps for later ones of the same text; NULL: no memory, and it keeps none. Freed before the
+ * connection is closed. */
+typedef struct cm_statements cm_statements;
+cm_statements *cm_statements_make(sqlite3 *handle);
+void cm_statements_free(cm_statements *statements); /* NULL is allowed */
+
+/* From now on statements of this thread come from these and go back to them (NULL: from none); returns those before. What has
+ * been prepared must be ended before the next call. */
+cm_statements *cm_statements_use(cm_statements *statements);
+
 /* Runs one statement without arguments or rows. */
 cm_status cm_sql_execute(sqlite3 *handle, const char *sql, cm_error *error);
 

@@ -247,6 +247,13 @@ static cm_status place(sqlite3 *handle, cm_job *job, cm_error *error)
   return status;
 }
 
+static cm_status look(sqlite3 *handle, void *context, cm_error *error)
+{
+  job_work *work = context;
+  return get_in(handle, work->id, &work->job, error);
+}
+
+/* With its place in the queue. */
 static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 {
   job_work *work = context;
@@ -261,8 +268,13 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_jobs_get(cm_store *store, const char *id, cm_job *job, cm_error *error)
 {
   job_work work = {.id = id};
-  if (cm_database_read(store->database, get, &work, error) != CM_OK)
+  if (cm_database_look(store->database, look, &work, error) != CM_OK)
     return error->status;
+  if (work.job.state == CM_JOB_QUEUED) {
+    cm_job_clear(&work.job);
+    if (cm_database_read(store->database, get, &work, error) != CM_OK)
+      return error->status;
+  }
   *job = work.job;
   return CM_OK;
 }
@@ -422,23 +434,15 @@ cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error)
   return CM_OK;
 }
 
-static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
+cm_status cm_jobs_check_ended_in(sqlite3 *handle, const char *id, cm_error *error)
 {
-  const char *id = ((job_work *)context)->id;
   cm_job job;
   if (get_in(handle, id, &job, error) != CM_OK)
     return error->status;
-  cm_status status =
-      job.state == CM_JOB_QUEUED || job.state == CM_JOB_RUNNING
-          ? cm_fail(error, CM_CONFLICT, "job %s is %s; cancel it first", job.id, cm_job_state_name(job.state))
-          : cm_sql_run(handle, NULL, error, "DELETE FROM jobs WHERE id = ?", "t", job.id);
   cm_job_clear(&job);
-  return status;
-}
-
-cm_status cm_jobs_delete(cm_store *store, const char *id, cm_error *error)
-{
-  return cm_database_write(store->database, delete, &(job_work){.id = id}, error);
+  return job.state == CM_JOB_QUEUED || job.state == CM_JOB_RUNNING
+           ? cm_fail(error, CM_CONFLICT, "job %s is %s; cancel it first", job.id, cm_job_state_name(job.state))
+           : CM_OK;
 }
 
 static cm_status count(sqlite3 *handle, void *context, cm_error *error)

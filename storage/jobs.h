@@ -122,8 +122,8 @@ cm_status cm_jobs_outlook(cm_store *store, cm_jobs_running *running, cm_error *e
 /* Queued jobs are cancelled at once; running ones are asked to stop. CM_CONFLICT when it has ended. */
 cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error);
 
-/* Removes an ended job. CM_CONFLICT while it is queued or running. */
-cm_status cm_jobs_delete(cm_store *store, const char *id, cm_error *error);
+/* Inside a transaction: CM_CONFLICT while a job is queued or running, CM_NOT_FOUND. */
+cm_status cm_jobs_check_ended_in(sqlite3 *handle, const char *id, cm_error *error);
 
 /* Takes the next job: highest priority, then the user who has used least for his share (storage/usage.h), then the oldest.
  * *found = false when nothing is queued that may be taken. The caller clears *job. */

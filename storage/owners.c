@@ -54,17 +54,18 @@ void cm_owner_domain(const cm_owner *owner, char domain[CM_USER_MAX + 16])
 
 /* ---- one thing ---- */
 
+#define KIND(table, key, missing) {table, key, "SELECT user, team, visibility FROM " table " WHERE " key " = ?", missing}
 static const struct {
-  const char *table, *key, *missing;
+  const char *table, *key, *query, *missing;
 } kinds[] = {
-  [CM_OBJECT_NETWORK] = {"networks", "id", "there is no network %.64s"},
-  [CM_OBJECT_CHIP] = {"chips", "name", "there is no chip \"%.64s\"; GET /v1/chips lists those there are"},
-  [CM_OBJECT_LEASE] = {"leases", "id", "there is no lease %.40s on this chip; it may have expired"},
-  [CM_OBJECT_JOB] = {"jobs", "id", "there is no job %.40s"},
-  [CM_OBJECT_MAPPING] = {"mappings", "id", "there is no mapping %.64s"},
-  [CM_OBJECT_PROGRAM] = {"mappings", "id", "there is no program %.64s"},
-  [CM_OBJECT_UPLOAD] = {"uploads", "id", "there is no upload %.40s"},
-  [CM_OBJECT_BINNED] = {"bin", "id", "the bin has nothing of the id %.64s"},
+  [CM_OBJECT_NETWORK] = KIND("networks", "id", "there is no network %.64s"),
+  [CM_OBJECT_CHIP] = KIND("chips", "name", "there is no chip \"%.64s\"; GET /v1/chips lists those there are"),
+  [CM_OBJECT_LEASE] = KIND("leases", "id", "there is no lease %.40s on this chip; it may have expired"),
+  [CM_OBJECT_JOB] = KIND("jobs", "id", "there is no job %.40s"),
+  [CM_OBJECT_MAPPING] = KIND("mappings", "id", "there is no mapping %.64s"),
+  [CM_OBJECT_PROGRAM] = KIND("mappings", "id", "there is no program %.64s"),
+  [CM_OBJECT_UPLOAD] = KIND("uploads", "id", "there is no upload %.40s"),
+  [CM_OBJECT_BINNED] = KIND("bin", "id", "the bin has nothing of the id %.64s"),
 };
 
 typedef struct owner_work {
@@ -88,10 +89,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   owner_work *work = context;
   sqlite3_stmt *statement;
   bool row = false;
-  char query[160];
-  (void)snprintf(query, sizeof query, "SELECT user, team, visibility FROM %s WHERE %s = ?", kinds[work->object].table,
-                 kinds[work->object].key);
-  cm_status status = cm_sql_prepare(handle, &statement, error, query, "t", work->id);
+  cm_status status = cm_sql_prepare(handle, &statement, error, kinds[work->object].query, "t", work->id);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
@@ -120,7 +118,8 @@ cm_status cm_owners_get(cm_database *database, cm_object object, const char *id,
     *owner = (cm_owner){0};
     return CM_OK;
   }
-  if (cm_database_read(database, get, &work, error) != CM_OK)
+  /* Of a network other owners are looked for, too. */
+  if ((object == CM_OBJECT_NETWORK ? cm_database_read : cm_database_look)(database, get, &work, error) != CM_OK)
     return error->status;
   if (!cm_owner_shows(&work.owner, viewer))
     return missing(object, id, error);

@@ -296,23 +296,70 @@ cm_status cm_jobs_retry(cm_store *store, const cm_job *job, const char *fault, b
   return CM_OK;
 }
 
+/* The jobs that a stop interrupted, without their texts. */
+typedef struct recovery {
+  const char *problem;
+  cm_job *jobs;
+  size_t count;
+} recovery;
+
+static cm_job_state recovered_as(const cm_job *job)
+{
+  return job->cancel_requested ? CM_JOB_CANCELLED : job->kills + 1 >= CM_JOB_KILLS_MAX ? CM_JOB_FAILED : CM_JOB_QUEUED;
+}
+
+static cm_status read_interrupted(sqlite3 *handle, recovery *r, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = true;
+  int64_t total;
+  free(r->jobs);
+  r->jobs = NULL;
+  r->count = 0;
+  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM jobs WHERE state = 'running'", "") != CM_OK)
+    return error->status;
+  r->jobs = calloc((size_t)total + 1, sizeof *r->jobs);
+  if (r->jobs == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while reading the queue");
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " CM_JOB_COLUMNS " FROM jobs WHERE state = 'running'", "");
+  while (status == CM_OK && row && r->count < (size_t)total) {
+    status = cm_sql_step(statement, &row, error);
+    if (status == CM_OK && row)
+      status = cm_job_from_row(statement, &r->jobs[r->count], error);
+    if (status == CM_OK && row)
+      cm_job_clear(&r->jobs[r->count++]);
+  }
+  return cm_sql_end(statement, status, error);
+}
+
 static cm_status recover(sqlite3 *handle, void *context, cm_error *error)
 {
-  const char *problem = ((queue_work *)context)->text;
-  double now = cm_store_time();
-  /* The same moves as in the table, for all interrupted jobs at once. */
-  if (cm_sql_run(handle, NULL, error, "UPDATE jobs SET kills = kills + 1, fingerprint = NULL WHERE state = 'running'",
-                 "") != CM_OK ||
-      cm_sql_run(handle, NULL, error, "UPDATE jobs SET state = 'cancelled', finished = ? WHERE state = 'running'"
-                 " AND cancel_requested = 1", "d", now) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "UPDATE jobs SET state = 'failed', finished = ?, problem = ?"
-                 " WHERE state = 'running' AND kills >= ?", "dti", now, problem, (int64_t)CM_JOB_KILLS_MAX) != CM_OK)
+  recovery *r = context;
+  if (read_interrupted(handle, r, error) != CM_OK)
     return error->status;
-  return cm_sql_run(handle, NULL, error, "UPDATE jobs SET state = 'queued', waits_for = NULL WHERE state = 'running'",
-                    "");
+  double now = cm_store_time();
+  for (size_t i = 0; i < r->count; i++) {
+    const cm_job *job = &r->jobs[i];
+    const cm_job_state to = recovered_as(job);
+    if (cm_job_move_in(handle, job, to, error) != CM_OK)
+      return error->status;
+    cm_status status =
+        to == CM_JOB_QUEUED
+            ? cm_sql_run(handle, NULL, error, "UPDATE jobs SET kills = kills + 1, fingerprint = NULL, waits_for = NULL WHERE id = ?", "t", job->id)
+            : cm_sql_run(handle, NULL, error, "UPDATE jobs SET kills = kills + 1, fingerprint = NULL, finished = ?, problem = coalesce(?, problem)"
+                         " WHERE id = ?", "dtt", now, to == CM_JOB_FAILED ? r->problem : NULL, job->id);
+    if (status != CM_OK)
+      return status;
+  }
+  return CM_OK;
 }
 
 cm_status cm_jobs_recover(cm_store *store, const char *problem, cm_error *error)
 {
-  return cm_database_write(store->database, recover, &(queue_work){.text = problem}, error);
+  recovery r = {.problem = problem};
+  cm_status status = cm_database_write(store->database, recover, &r, error);
+  for (size_t i = 0; i < r.count && status == CM_OK; i++)
+    cm_job_log(&r.jobs[i], cm_job_state_name(recovered_as(&r.jobs[i])), "the server had ended while it ran");
+  free(r.jobs);
+  return status;
 }

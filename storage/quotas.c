@@ -8,7 +8,8 @@
 
 #include "storage/internal.h"
 
-const char *const cm_quota_names[CM_QUOTAS] = {"bytes", "networks", "queued", "running", "core_hours", "cpu_seconds"};
+static const char *const names[CM_QUOTAS] = {"bytes", "networks", "queued", "running", "core_hours", "cpu_seconds"};
+const cm_limit_kind cm_quota_kind = {.table = "quotas", .column = "quota", .names = names, .count = CM_QUOTAS, .groups = true, .zero = true};
 
 static const double day_s = 86400, week_s = 7 * 86400, hour_s = 3600;
 
@@ -54,7 +55,7 @@ static cm_status limit_of(sqlite3 *handle, const char *name, bool group, cm_quot
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT most FROM quotas WHERE is_group = ? AND name IN (?, '*')"
                                     " AND quota = ? ORDER BY name = '*' LIMIT 1", "itt", (int64_t)group, name,
-                                    cm_quota_names[quota]);
+                                    names[quota]);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK)
@@ -99,7 +100,7 @@ static cm_status refuse(sqlite3 *handle, const char *name, bool group, cm_quota 
       (void)snprintf(frees, sizeof frees, "it frees with time");
   }
   cm_fail(error, CM_QUOTA_USED, "%s \"%s\" has used %.10g of the quota %s = %.10g%s%.0f%s; %s", group ? "group" : "user", name,
-          use, cm_quota_names[quota], most, more > 0 ? ", and this takes " : " (", more > 0 ? ceil(more) : 100 * use / fmax(most, 1),
+          use, names[quota], most, more > 0 ? ", and this takes " : " (", more > 0 ? ceil(more) : 100 * use / fmax(most, 1),
           more > 0 ? "" : " %)", counted[quota].frees != NULL ? counted[quota].frees : frees);
   cm_error_figure(error, "use", (uint64_t)use);
   cm_error_figure(error, "quota", (uint64_t)most);
@@ -125,7 +126,7 @@ cm_status cm_quota_check_in(sqlite3 *handle, const char *user, cm_quota quota, d
   if (user[0] == '\0')
     return CM_OK;
   if (cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM quotas WHERE quota = ?)", "t",
-                    cm_quota_names[quota]) != CM_OK)
+                    names[quota]) != CM_OK)
     return error->status;
   if (some == 0)
     return CM_OK;
@@ -157,6 +158,32 @@ cm_status cm_quota_note_cpu_in(sqlite3 *handle, const char *user, double seconds
                     hour - (int64_t)(2 * day_s / hour_s));
 }
 
+typedef struct cpu_work {
+  const char *user;
+  double seconds;
+} cpu_work;
+
+static cm_status check_cpu(sqlite3 *handle, void *context, cm_error *error)
+{
+  return cm_quota_check_in(handle, ((const cpu_work *)context)->user, CM_QUOTA_CPU_SECONDS, 0, error);
+}
+
+static cm_status note_cpu(sqlite3 *handle, void *context, cm_error *error)
+{
+  const cpu_work *work = context;
+  return cm_quota_note_cpu_in(handle, work->user, work->seconds, error);
+}
+
+cm_status cm_quota_check_cpu(cm_database *database, const char *user, cm_error *error)
+{
+  return user[0] != '\0' ? cm_database_read(database, check_cpu, &(cpu_work){.user = user}, error) : CM_OK;
+}
+
+cm_status cm_quota_note_cpu(cm_database *database, const char *user, double seconds, cm_error *error)
+{
+  return user[0] != '\0' ? cm_database_write(database, note_cpu, &(cpu_work){user, seconds}, error) : CM_OK;
+}
+
 cm_status cm_quota_note_lease_in(sqlite3 *handle, const char *lease, const char *user, uint64_t cores, double ends,
                                  cm_error *error)
 {
@@ -167,89 +194,7 @@ cm_status cm_quota_note_lease_in(sqlite3 *handle, const char *lease, const char 
   return cm_sql_run(handle, NULL, error, "DELETE FROM lease_use WHERE ends < ?", "d", now - week_s);
 }
 
-/* ---- setting and showing ---- */
-
-static cm_status set(sqlite3 *handle, void *context, cm_error *error)
-{
-  const cm_quota_row *row = context;
-  int64_t there = 1;
-  if (!row->group && strcmp(row->name, "*") != 0 &&
-      cm_sql_number(handle, 0, &there, error, "SELECT count(*) FROM users WHERE name = ?", "t", row->name) != CM_OK)
-    return error->status;
-  if (there == 0)
-    return cm_fail(error, CM_NOT_FOUND, "there is no user \"%.60s\"", row->name);
-  for (int i = 0; i < CM_QUOTAS; i++) {
-    cm_status status = CM_OK;
-    if (row->most[i] < 0)
-      status = cm_sql_run(handle, NULL, error, "DELETE FROM quotas WHERE is_group = ? AND name = ? AND quota = ?", "itt",
-                          (int64_t)row->group, row->name, cm_quota_names[i]);
-    else if (!isnan(row->most[i]))
-      status = cm_sql_run(handle, NULL, error, "INSERT INTO quotas(is_group, name, quota, most) VALUES(?, ?, ?, ?)"
-                          " ON CONFLICT(is_group, name, quota) DO UPDATE SET most = excluded.most", "ittd", (int64_t)row->group,
-                          row->name, cm_quota_names[i], row->most[i]);
-    if (status != CM_OK)
-      return status;
-  }
-  return CM_OK;
-}
-
-cm_status cm_quotas_set(cm_database *database, const cm_quota_row *row, cm_error *error)
-{
-  return cm_database_write(database, set, (void *)(uintptr_t)row, error);
-}
-
-typedef struct listing {
-  cm_quota_row *rows;
-  size_t count;
-} listing;
-
-static cm_status list(sqlite3 *handle, void *context, cm_error *error)
-{
-  listing *l = context;
-  sqlite3_stmt *statement;
-  int64_t total;
-  bool row = true;
-  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM quotas", "") != CM_OK)
-    return error->status;
-  l->rows = calloc((size_t)total + 1, sizeof *l->rows);
-  if (l->rows == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing quotas");
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT is_group, name, quota, most FROM quotas ORDER BY is_group, name", "");
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    char name[CM_USER_MAX], quota[16];
-    const bool group = sqlite3_column_int(statement, 0) != 0;
-    cm_sql_copy(statement, 1, name, sizeof name);
-    cm_sql_copy(statement, 2, quota, sizeof quota);
-    cm_quota_row *last = l->count > 0 ? &l->rows[l->count - 1] : NULL;
-    if (last == NULL || last->group != group || strcmp(last->name, name) != 0) {
-      last = &l->rows[l->count++];
-      last->group = group;
-      memcpy(last->name, name, sizeof last->name);
-      for (int i = 0; i < CM_QUOTAS; i++)
-        last->most[i] = -1;
-    }
-    for (int i = 0; i < CM_QUOTAS; i++)
-      if (strcmp(cm_quota_names[i], quota) == 0)
-        last->most[i] = sqlite3_column_double(statement, 3);
-  }
-  return cm_sql_end(statement, status, error);
-}
-
-cm_status cm_quotas_list(cm_database *database, cm_quota_row **rows, size_t *count, cm_error *error)
-{
-  listing l = {0};
-  if (cm_database_read(database, list, &l, error) != CM_OK) {
-    free(l.rows);
-    return error->status;
-  }
-  *rows = l.rows;
-  *count = l.count;
-  return CM_OK;
-}
+/* ---- showing ---- */
 
 typedef struct using {
   const char *user;

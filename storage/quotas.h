@@ -3,7 +3,7 @@
 #ifndef CM_STORAGE_QUOTAS_H
 #define CM_STORAGE_QUOTAS_H
 
-#include "storage/store.h"
+#include "storage/limits.h"
 
 typedef enum cm_quota {
   CM_QUOTA_BYTES,       /* stored: networks, mappings, programs, uploads */
@@ -11,12 +11,12 @@ typedef enum cm_quota {
   CM_QUOTA_QUEUED,      /* jobs */
   CM_QUOTA_RUNNING,     /* jobs: more wait in the queue */
   CM_QUOTA_CORE_HOURS,  /* of leases, in seven days up to the end of the last one */
-  CM_QUOTA_CPU_SECONDS, /* of jobs, in 24 hours */
+  CM_QUOTA_CPU_SECONDS, /* of jobs, and of what is made for requests, in 24 hours */
   CM_QUOTAS
 } cm_quota;
 
-/* "bytes", "networks", "queued", "running", "core_hours", "cpu_seconds". */
-extern const char *const cm_quota_names[CM_QUOTAS];
+/* Quotas as limits by name: "bytes", "networks", "queued", "running", "core_hours", "cpu_seconds". */
+extern const cm_limit_kind cm_quota_kind;
 
 /* CM_QUOTA_USED when `user`, or the group that he is in, would have more than he may with `more` of it; the text says which
  * quota, the use, and when it frees. Nobody ("") may all. */
@@ -25,21 +25,15 @@ cm_status cm_quota_check_in(sqlite3 *handle, const char *user, cm_quota quota, d
 /* Whether as many jobs of the user, or of his group, run as may. */
 cm_status cm_quota_holds_in(sqlite3 *handle, const char *user, bool *holds, cm_error *error);
 
+/* What is computed for a request counts as a job's processor time does: whether the user may have more of it (CM_QUOTA_USED), and
+ * noting it. */
+cm_status cm_quota_check_cpu(cm_database *database, const char *user, cm_error *error);
+cm_status cm_quota_note_cpu(cm_database *database, const char *user, double seconds, cm_error *error);
+
 /* Notes processor time of a user's job, and from when to when he leases so many cores (again: the end has changed). */
 cm_status cm_quota_note_cpu_in(sqlite3 *handle, const char *user, double seconds, cm_error *error);
 cm_status cm_quota_note_lease_in(sqlite3 *handle, const char *lease, const char *user, uint64_t cores, double ends,
                                  cm_error *error);
-
-/* One row of what is set: `name` is a user or group, "*" every one that has none of its own. */
-typedef struct cm_quota_row {
-  bool group;
-  char name[CM_USER_MAX];
-  double most[CM_QUOTAS]; /* negative: no limit is set here */
-} cm_quota_row;
-
-/* Sets what is not NAN; negative takes a limit away. CM_NOT_FOUND: no such user. */
-cm_status cm_quotas_set(cm_database *database, const cm_quota_row *row, cm_error *error);
-cm_status cm_quotas_list(cm_database *database, cm_quota_row **rows, size_t *count, cm_error *error);
 
 /* What a user has and may have; negative limits: none. */
 typedef struct cm_quota_use {

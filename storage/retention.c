@@ -1,95 +1,16 @@
 #include "storage/retention.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "storage/audit.h"
 #include "storage/bin.h"
-#include "storage/jobs.h"
 
 enum { AT_ONCE = 200 };
 
-const char *const cm_keep_names[CM_KEEPS] = {"networks_days", "mappings_days", "jobs_days", "bytes"};
-
-/* ---- rules ---- */
-
-static cm_status set(sqlite3 *handle, void *context, cm_error *error)
-{
-  const cm_keep_row *row = context;
-  int64_t there = 1;
-  if (strcmp(row->name, "*") != 0 &&
-      cm_sql_number(handle, 0, &there, error, "SELECT count(*) FROM users WHERE name = ?", "t", row->name) != CM_OK)
-    return error->status;
-  if (there == 0)
-    return cm_fail(error, CM_NOT_FOUND, "there is no user \"%.60s\"", row->name);
-  for (int i = 0; i < CM_KEEPS; i++) {
-    cm_status status = CM_OK;
-    if (row->most[i] < 0)
-      status = cm_sql_run(handle, NULL, error, "DELETE FROM retention WHERE name = ? AND what = ?", "tt", row->name, cm_keep_names[i]);
-    else if (!isnan(row->most[i]))
-      status = cm_sql_run(handle, NULL, error, "INSERT INTO retention(name, what, most) VALUES(?, ?, ?) ON CONFLICT(name, what)"
-                          " DO UPDATE SET most = excluded.most", "ttd", row->name, cm_keep_names[i], row->most[i]);
-    if (status != CM_OK)
-      return status;
-  }
-  return CM_OK;
-}
-
-cm_status cm_retention_set(cm_database *database, const cm_keep_row *row, cm_error *error)
-{
-  return cm_database_write(database, set, (void *)(uintptr_t)row, error);
-}
-
-typedef struct listing {
-  cm_keep_row *rows;
-  size_t count;
-} listing;
-
-static cm_status list(sqlite3 *handle, void *context, cm_error *error)
-{
-  listing *l = context;
-  sqlite3_stmt *statement;
-  int64_t total;
-  bool row = true;
-  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM retention", "") != CM_OK)
-    return error->status;
-  l->rows = calloc((size_t)total + 1, sizeof *l->rows);
-  if (l->rows == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing rules");
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT name, what, most FROM retention ORDER BY name", "");
-  while (status == CM_OK && row) {
-    char name[CM_USER_MAX], what[16];
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    cm_sql_copy(statement, 0, name, sizeof name);
-    cm_sql_copy(statement, 1, what, sizeof what);
-    if (l->count == 0 || strcmp(l->rows[l->count - 1].name, name) != 0) {
-      memcpy(l->rows[l->count].name, name, sizeof name);
-      for (int i = 0; i < CM_KEEPS; i++)
-        l->rows[l->count].most[i] = -1;
-      l->count++;
-    }
-    for (int i = 0; i < CM_KEEPS; i++)
-      if (strcmp(cm_keep_names[i], what) == 0)
-        l->rows[l->count - 1].most[i] = sqlite3_column_double(statement, 2);
-  }
-  return cm_sql_end(statement, status, error);
-}
-
-cm_status cm_retention_list(cm_database *database, cm_keep_row **rows, size_t *count, cm_error *error)
-{
-  listing l = {0};
-  if (cm_database_read(database, list, &l, error) != CM_OK) {
-    free(l.rows);
-    return error->status;
-  }
-  *rows = l.rows;
-  *count = l.count;
-  return CM_OK;
-}
+static const char *const names[CM_KEEPS] = {"networks_days", "mappings_days", "jobs_days", "bytes"};
+const cm_limit_kind cm_keep_kind = {.table = "retention", .column = "what", .names = names, .count = CM_KEEPS};
 
 /* ---- what falls ---- */
 
@@ -144,8 +65,8 @@ static cm_status drop(cm_store *store, cm_object object, const char *id, bool ke
   cm_audit_entry cause = {.address = "local", .action = "retention"};
   (void)snprintf(cause.object, sizeof cause.object, "%s/%s", object == CM_OBJECT_JOB ? "jobs" : object == CM_OBJECT_NETWORK ? "networks" : "mappings", id);
   cm_audit_cause(&cause);
-  cm_status status = object == CM_OBJECT_JOB ? cm_jobs_delete(store, id, error) : cm_bin_put(store, object, id, error);
-  if (status == CM_OK && object != CM_OBJECT_JOB && !keep)
+  cm_status status = cm_bin_put(store, object, id, error);
+  if (status == CM_OK && !keep)
     status = cm_bin_purge(store, id, error);
   cm_audit_cause(NULL);
   /* Somebody else has deleted it, or a job has come to need it. */

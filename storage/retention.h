@@ -2,27 +2,19 @@
 #ifndef CM_STORAGE_RETENTION_H
 #define CM_STORAGE_RETENTION_H
 
+#include "storage/limits.h"
 #include "storage/owners.h"
 
 typedef enum cm_keep {
   CM_KEEP_NETWORKS, /* days since a network was uploaded or last used by a job */
   CM_KEEP_MAPPINGS, /* days since a mapping or program was made */
-  CM_KEEP_JOBS,     /* days since a job ended; its record goes for good */
+  CM_KEEP_JOBS,     /* days since a job ended: its record */
   CM_KEEP_BYTES,    /* of one user's mappings and programs: the oldest go */
   CM_KEEPS
 } cm_keep;
 
-/* "networks_days", "mappings_days", "jobs_days", "bytes". */
-extern const char *const cm_keep_names[CM_KEEPS];
-
-typedef struct cm_keep_row {
-  char name[CM_USER_MAX]; /* of a user; "*": of all who have no rule of their own for it */
-  double most[CM_KEEPS];  /* negative: no rule */
-} cm_keep_row;
-
-/* Sets what is not NAN; negative takes a rule away. CM_NOT_FOUND: no such user. */
-cm_status cm_retention_set(cm_database *database, const cm_keep_row *row, cm_error *error);
-cm_status cm_retention_list(cm_database *database, cm_keep_row **rows, size_t *count, cm_error *error);
+/* Rules as limits by name: "networks_days", "mappings_days", "jobs_days", "bytes". */
+extern const cm_limit_kind cm_keep_kind;
 
 typedef struct cm_retention_done {
   uint64_t networks, mappings, jobs, purged;

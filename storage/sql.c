@@ -1,10 +1,113 @@
-/* Statements: what closures on the database use. */
+/* Statements: what closures on the database use. A statement is kept by its connection when it ends, and lent to the next of
+ * the same text: to compile it takes longer than to run it. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "storage/database.h"
 #include "storage/internal.h"
+
+/* ---- kept statements ---- */
+
+enum { KEPT_MAX = 64 };
+
+typedef struct kept {
+  sqlite3_stmt *statement; /* NULL: a free place */
+  uint64_t key;            /* of its text */
+  uint64_t used;           /* the larger, the later */
+  bool lent;
+} kept;
+
+struct cm_statements {
+  sqlite3 *handle;
+  uint64_t clock;
+  kept kept[KEPT_MAX];
+};
+
+/* Those of the connection that this thread's closure works on; NULL: of one that keeps none. */
+static _Thread_local cm_statements *current;
+
+cm_statements *cm_statements_make(sqlite3 *handle)
+{
+  cm_statements *made = calloc(1, sizeof *made);
+  if (made != NULL)
+    made->handle = handle;
+  return made;
+}
+
+void cm_statements_free(cm_statements *statements)
+{
+  for (size_t i = 0; statements != NULL && i < KEPT_MAX; i++)
+    (void)sqlite3_finalize(statements->kept[i].statement);
+  free(statements);
+}
+
+cm_statements *cm_statements_use(cm_statements *statements)
+{
+  cm_statements *before = current;
+  current = statements;
+  return before;
+}
+
+/* FNV-1a. */
+static uint64_t key_of(const char *text)
+{
+  uint64_t key = 14695981039346656037u;
+  for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++)
+    key = (key ^ *p) * 1099511628211u;
+  return key;
+}
+
+/* Lends the statement of a text; NULL: it must be prepared, and *place, unless NULL, is where it can be kept. */
+static sqlite3_stmt *borrow(cm_statements *all, const char *sql, uint64_t key, kept **place)
+{
+  *place = NULL;
+  for (kept *k = all->kept; k < all->kept + KEPT_MAX; k++) {
+    if (!k->lent && k->statement != NULL && k->key == key && strcmp(sqlite3_sql(k->statement), sql) == 0) {
+      k->lent = true;
+      k->used = ++all->clock;
+      return k->statement;
+    }
+    if (!k->lent && (*place == NULL || k->used < (*place)->used))
+      *place = k;
+  }
+  return NULL;
+}
+
+/* Takes a statement back; false: it is none of the kept ones. *code becomes what ending it says. */
+static bool give_back(sqlite3_stmt *statement, int *code)
+{
+  kept *k = current != NULL ? current->kept : NULL;
+  while (k != NULL && k < current->kept + KEPT_MAX && (!k->lent || k->statement != statement))
+    k++;
+  if (k == NULL || k == current->kept + KEPT_MAX)
+    return false;
+  *code = sqlite3_reset(statement);
+  k->lent = false;
+  if (*code == SQLITE_OK && sqlite3_clear_bindings(statement) == SQLITE_OK)
+    return true;
+  (void)sqlite3_finalize(statement); /* one that has failed is not tried again */
+  *k = (kept){0};
+  return true;
+}
+
+static int compile(sqlite3 *handle, const char *sql, sqlite3_stmt **statement)
+{
+  kept *place = NULL;
+  cm_statements *all = current != NULL && current->handle == handle ? current : NULL;
+  const uint64_t key = all != NULL ? key_of(sql) : 0;
+  if (all != NULL && (*statement = borrow(all, sql, key, &place)) != NULL)
+    return SQLITE_OK;
+  const int code = sqlite3_prepare_v3(handle, sql, -1, place != NULL ? SQLITE_PREPARE_PERSISTENT : 0, statement, NULL);
+  if (code == SQLITE_OK && place != NULL && *statement != NULL) {
+    (void)sqlite3_finalize(place->statement);
+    *place = (kept){.statement = *statement, .key = key, .used = ++all->clock, .lent = true};
+  }
+  return code;
+}
+
+/* ---- steps of closures ---- */
 
 cm_status cm_sql_fail(sqlite3 *handle, int code, const char *what, cm_error *error)
 {
@@ -46,7 +149,7 @@ static cm_status prepare(sqlite3 *handle, sqlite3_stmt **statement, cm_error *er
                          const char *types, va_list arguments)
 {
   *statement = NULL;
-  int code = sqlite3_prepare_v2(handle, sql, -1, statement, NULL);
+  int code = compile(handle, sql, statement);
   if (code != SQLITE_OK)
     return cm_sql_fail(handle, code, sql, error);
   return bind(handle, *statement, types, arguments, error);
@@ -78,7 +181,9 @@ static cm_status short_of_memory(cm_error *error)
 
 cm_status cm_sql_end(sqlite3_stmt *statement, cm_status status, cm_error *error)
 {
-  int code = sqlite3_finalize(statement);
+  int code;
+  if (!give_back(statement, &code))
+    code = sqlite3_finalize(statement);
   return status == CM_OK && (code & 0xff) == SQLITE_NOMEM ? short_of_memory(error) : status;
 }
 

@@ -145,7 +145,7 @@ cm_status cm_tokens_check(cm_database *database, const char *text, cm_identity *
   bool shaped = read_id(text, work.identity.token);
   work.id = work.identity.token;
   memset(work.found_hash, '-', sizeof work.found_hash - 1);
-  if (cm_database_read(database, look_up, &work, error) != CM_OK)
+  if (cm_database_look(database, look_up, &work, error) != CM_OK)
     return error->status;
   hash_of(text, hash);
   bool same = sodium_memcmp(hash, work.found_hash, sizeof hash - 1) == 0;
@@ -161,7 +161,7 @@ cm_status cm_tokens_again(cm_database *database, const char *id, cm_identity *id
 {
   token_work work = {.id = id};
   (void)snprintf(work.identity.token, sizeof work.identity.token, "%s", id);
-  if (cm_database_read(database, look_up, &work, error) != CM_OK)
+  if (cm_database_look(database, look_up, &work, error) != CM_OK)
     return error->status;
   if (!work.found || work.identity.role == CM_ROLES)
     return cm_fail(error, CM_NOT_FOUND, "the token has been revoked");

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "core/base/random.h"
+#include "storage/bin.h"
 #include "storage/chips.h"
 #include "storage/jobs.h"
 #include "storage/estimates.h"
@@ -34,7 +35,7 @@ static int on_trace(unsigned kind, void *context, void *statement, void *unused)
   (void)unused;
   const char *sql = sqlite3_sql(statement);
   pthread_mutex_lock(&seen_lock);
-  steps += (uint64_t)sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 0);
+  steps += (uint64_t)sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
   size_t i = 0;
   while (i < seen_count && strcmp(seen[i], sql) != 0)
     i++;
@@ -406,11 +407,11 @@ static cm_status try_job(const char *user)
 
 static void set_quota(bool group, const char *name, cm_quota quota, double most)
 {
-  cm_quota_row row = {.group = group};
+  cm_limit_row row = {.group = group};
   (void)snprintf(row.name, sizeof row.name, "%s", name);
   for (int i = 0; i < CM_QUOTAS; i++)
     row.most[i] = i == (int)quota ? most : NAN;
-  ck_ok(cm_quotas_set(store->database, &row, &error));
+  ck_ok(cm_limits_set(store->database, &cm_quota_kind, &row, &error));
 }
 
 static cm_status try_lease(const char *user, uint32_t cores, double ttl, cm_lease *lease)
@@ -429,7 +430,7 @@ START_TEST(quotas_are_kept)
   bool found, taken;
   ck_ok(cm_users_add(store->database, &ann, &error));
   ck_ok(cm_users_add(store->database, &bob, &error));
-  ck_fails(cm_quotas_set(store->database, &(cm_quota_row){.name = "eve"}, &error), CM_NOT_FOUND);
+  ck_fails(cm_limits_set(store->database, &cm_quota_kind, &(cm_limit_row){.name = "eve"}, &error), CM_NOT_FOUND);
 
   set_quota(false, "*", CM_QUOTA_QUEUED, 2);
   set_quota(true, "vision", CM_QUOTA_QUEUED, 3);
@@ -577,8 +578,7 @@ static cm_status explain(sqlite3 *handle, void *context, cm_error *e)
     if (strstr(context, "FROM queue_totals") == NULL)
       ck_assert_msg(strstr(line, "TEMP B-TREE") == NULL, "%s\n%s", line, (const char *)context);
   }
-  sqlite3_finalize(statement);
-  return status;
+  return cm_sql_end(statement, status, e);
 }
 
 /* Every query that ran in a life of jobs is answered from an index. */
@@ -605,7 +605,7 @@ START_TEST(every_query_has_its_index)
   ck_ok(cm_jobs_finish(store, &job, &(cm_job_outcome){.state = CM_JOB_FAILED, .problem = "{}"}, &taken, &error));
   ck_ok(cm_jobs_outlook(store, &running, &error));
   ck_ok(cm_jobs_cancel(store, id, &error));
-  ck_ok(cm_jobs_delete(store, id, &error));
+  ck_ok(cm_bin_put(store, CM_OBJECT_JOB, id, &error));
   ck_ok(cm_jobs_recover(store, "{}", &error));
   ck_fails(cm_networks_delete(store, "abc", &error), CM_CONFLICT);
   ck_fails(cm_chips_delete(store, "toy", NULL, &mismatch, &error), CM_CONFLICT);

@@ -1072,20 +1072,20 @@ START_TEST(what_is_old_or_too_much_goes_but_for_pins)
   ck_ok(cm_pin(store, CM_OBJECT_MAPPING, "kept", true, &error));
   ck_ok(cm_pinned(store, CM_OBJECT_MAPPING, "kept", &pinned, &error));
   ck_assert(pinned);
-  ck_ok(cm_retention_set(store->database, &(cm_keep_row){"*", {NAN, 30, NAN, NAN}}, &error));
-  ck_ok(cm_retention_set(store->database, &(cm_keep_row){"bob", {NAN, 60, NAN, NAN}}, &error));
-  ck_fails(cm_retention_set(store->database, &(cm_keep_row){"eve", {1, 1, 1, 1}}, &error), CM_NOT_FOUND);
+  ck_ok(cm_limits_set(store->database, &cm_keep_kind, &(cm_limit_row){false, "*", {NAN, 30, NAN, NAN}}, &error));
+  ck_ok(cm_limits_set(store->database, &cm_keep_kind, &(cm_limit_row){false, "bob", {NAN, 60, NAN, NAN}}, &error));
+  ck_fails(cm_limits_set(store->database, &cm_keep_kind, &(cm_limit_row){false, "eve", {1, 1, 1, 1}}, &error), CM_NOT_FOUND);
   ck_ok(cm_retention_run(store, now, week, &done, &error));
   ck_assert_uint_eq(done.mappings, 1);
   ck_assert(!has_mapping("old") && has_mapping("kept") && has_mapping("new") && has_mapping("bobs"));
   /* By size: the oldest go until the newest fit; pins count and stay. */
   add_mapping("mid", "ann", 2, 10);
-  ck_ok(cm_retention_set(store->database, &(cm_keep_row){"ann", {NAN, NAN, NAN, 15}}, &error));
+  ck_ok(cm_limits_set(store->database, &cm_keep_kind, &(cm_limit_row){false, "ann", {NAN, NAN, NAN, 15}}, &error));
   ck_ok(cm_retention_run(store, now, week, &done, &error));
   ck_assert_uint_eq(done.mappings, 1);
   ck_assert(!has_mapping("mid") && has_mapping("kept") && has_mapping("new"));
   /* Networks by their last use. */
-  ck_ok(cm_retention_set(store->database, &(cm_keep_row){"*", {10, -1, NAN, NAN}}, &error));
+  ck_ok(cm_limits_set(store->database, &cm_keep_kind, &(cm_limit_row){false, "*", {10, -1, NAN, NAN}}, &error));
   change("UPDATE networks SET created = created - 20 * 86400");
   char id[CM_ID_MAX];
   create_job("ann", 0, id);
@@ -1096,7 +1096,19 @@ START_TEST(what_is_old_or_too_much_goes_but_for_pins)
   ck_ok(cm_retention_run(store, now, week, &done, &error));
   ck_assert_uint_eq(done.networks, 1);
   ck_fails(cm_networks_get(store, "abc", &network, &error), CM_NOT_FOUND);
-  ck_ok(cm_retention_set(store->database, &(cm_keep_row){"*", {-1, NAN, 10, NAN}}, &error));
+  ck_ok(cm_limits_set(store->database, &cm_keep_kind, &(cm_limit_row){false, "*", {-1, NAN, 10, NAN}}, &error));
+  ck_ok(cm_retention_run(store, now, week, &done, &error));
+  ck_assert_uint_eq(done.jobs, 1);
+  /* A job's record comes back as it was. */
+  cm_binned binned;
+  cm_job job;
+  ck_fails(cm_jobs_get(store, id, &job, &error), CM_NOT_FOUND);
+  ck_ok(cm_bin_restore(store, id, &binned, &error));
+  ck_assert_str_eq(binned.kind, "job");
+  ck_ok(cm_jobs_get(store, id, &job, &error));
+  ck_assert_int_eq(job.state, CM_JOB_CANCELLED);
+  ck_assert_str_eq(job.owner.user, "ann");
+  cm_job_clear(&job);
   ck_ok(cm_retention_run(store, now, week, &done, &error));
   ck_assert_uint_eq(done.jobs, 1);
   /* The bin is emptied when its time has come. */
@@ -1104,7 +1116,7 @@ START_TEST(what_is_old_or_too_much_goes_but_for_pins)
   ck_assert_uint_eq(done.purged, 0);
   ck_assert(is_there("mappings/old"));
   ck_ok(cm_retention_run(store, now + 2 * week, week, &done, &error));
-  ck_assert_uint_eq(done.purged, 3);
+  ck_assert_uint_eq(done.purged, 4);
   ck_assert(!is_there("mappings/old") && !is_there("networks/abc.zip"));
 }
 END_TEST
@@ -1134,7 +1146,7 @@ START_TEST(a_network_can_have_several_owners)
     ck_assert_double_eq(use.use[CM_QUOTA_BYTES], 100);
     ck_assert_double_eq(use.use[CM_QUOTA_NETWORKS], 1);
   }
-  ck_ok(cm_quotas_set(store->database, &(cm_quota_row){false, "eve", {50, NAN, NAN, NAN, NAN, NAN}}, &error));
+  ck_ok(cm_limits_set(store->database, &cm_quota_kind, &(cm_limit_row){false, "eve", {50, NAN, NAN, NAN, NAN, NAN}}, &error));
   ck_fails(cm_networks_join(store, "abc", "eve", &error), CM_QUOTA_USED);
   ck_ok(cm_networks_leave(store, "abc", "ann", &last, &error));
   ck_assert(!last);

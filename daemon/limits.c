@@ -1,0 +1,227 @@
+/* Happy path: the words make a row of limits by name (storage/limits.h), which is set; flags are the names with dashes. */
+#include "daemon/limits.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "daemon/owner.h"
+#include "storage/audit.h"
+#include "storage/quotas.h"
+#include "storage/retention.h"
+
+enum { EXIT_USAGE = 2, WORDS_MAX = 64 };
+
+const char cm_limit_command_usage[] =
+  "usage: coremapd quota set NAME|--group NAME [--bytes|--networks|--queued|--running|--core-hours|--cpu-seconds NUMBER|none]...\n"
+  "       coremapd quota list [--json]\n"
+  "       coremapd retention set NAME [--networks-days|--mappings-days|--jobs-days|--bytes NUMBER|none]...\n"
+  "       coremapd retention list [--json]\n"
+  "\n"
+  "Quotas (docs/queue.md) and rules of how long things stay (docs/retention.md), in the data folder (--data FOLDER,\n"
+  "--config FILE, as of the server); a server that works on it knows at once. NAME is that of a user, or after --group of a\n"
+  "group; '*' is every one that has none of its own. none takes a limit away.\n";
+
+static const struct {
+  const char *word;
+  const cm_limit_kind *kind;
+} commands[] = {{"quota", &cm_quota_kind}, {"retention", &cm_keep_kind}};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+typedef struct arguments {
+  const cm_limit_kind *kind;
+  const char *verb;
+  cm_limit_row row;
+  bool named, json, any;
+  cm_config config;
+} arguments;
+
+static int wrong(const char *what, const char *word)
+{
+  (void)fprintf(stderr, "coremapd: %s%s; coremapd quota --help says more\n", what, word);
+  return EXIT_USAGE;
+}
+
+static int fail(const cm_error *error)
+{
+  (void)fprintf(stderr, "coremapd: %s\n", error->detail);
+  return error->status == CM_BAD_OPTION ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+/* The limit that a flag is about, "--core-hours" or "--core-hours=4"; kind->count: none. */
+static size_t limit_of(const cm_limit_kind *kind, const char *flag)
+{
+  const size_t length = strcspn(flag, "=");
+  size_t i = 0;
+  for (; i < kind->count; i++) {
+    const char *name = kind->names[i];
+    size_t at = 0;
+    while (name[at] != '\0' && at + 2 < length && flag[at + 2] == (name[at] == '_' ? '-' : name[at]))
+      at++;
+    if (name[at] == '\0' && at + 2 == length)
+      break;
+  }
+  return i;
+}
+
+static bool read_limit(const cm_limit_kind *kind, const char *text, double *most)
+{
+  char *end;
+  if (strcmp(text, "none") == 0) {
+    *most = -1;
+    return true;
+  }
+  const double value = strtod(text, &end);
+  if (text[0] < '0' || text[0] > '9' || *end != '\0' || !cm_limit_is_sound(kind, value))
+    return false;
+  *most = value;
+  return true;
+}
+
+/* Whose limits they are; negative: go on. */
+static int take_name(arguments *a, const char *name, bool group)
+{
+  if (a->named)
+    return wrong("too many names: ", name);
+  if (strlen(name) >= sizeof a->row.name)
+    return wrong("too long a name: ", name);
+  (void)snprintf(a->row.name, sizeof a->row.name, "%s", name);
+  a->row.group = group;
+  a->named = true;
+  return -1;
+}
+
+/* Negative: go on. */
+static int read_words(int count, char **words, arguments *a)
+{
+  char *rest[WORDS_MAX] = {words[0]};
+  int used = 1;
+  for (int i = 2; i < count; i++) {
+    const char *word = words[i], *equals = strchr(word, '=');
+    const size_t limit = limit_of(a->kind, word);
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+      (void)fputs(cm_limit_command_usage, stdout);
+      return EXIT_SUCCESS;
+    }
+    int taken = -1;
+    if (word[0] != '-' && a->verb == NULL)
+      a->verb = word;
+    else if (word[0] != '-')
+      taken = take_name(a, word, false);
+    else if (strcmp(word, "--json") == 0)
+      a->json = true;
+    else if (equals == NULL && i + 1 == count)
+      return wrong("a value is missing after ", word);
+    else if (strcspn(word, "=") == 7 && strncmp(word, "--group", 7) == 0 && a->kind->groups)
+      taken = take_name(a, equals != NULL ? equals + 1 : words[++i], true);
+    else if (limit < a->kind->count) {
+      const char *value = equals != NULL ? equals + 1 : words[++i];
+      if (!read_limit(a->kind, value, &a->row.most[limit]))
+        return wrong(a->kind->zero ? "a limit is a number from 0 to 1e15, or none, not " : "a rule is a number above 0, to 1e15, or none, not ",
+                     value);
+      a->any = true;
+    } else if (used + 2 < WORDS_MAX) {
+      rest[used++] = words[i];
+      if (equals == NULL)
+        rest[used++] = words[++i];
+    } else
+      return wrong("too many words: ", word);
+    if (taken >= 0)
+      return taken;
+  }
+  cm_error error;
+  return cm_owner_config(used, rest, &a->config, &error) == CM_OK ? -1 : fail(&error);
+}
+
+static json_t *row_json(const cm_limit_kind *kind, const cm_limit_row *row)
+{
+  json_t *one = json_pack("{s:s, s:s}", "of", row->group ? "group" : "user", "name", row->name);
+  for (size_t i = 0; i < kind->count; i++)
+    (void)json_object_set_new(one, kind->names[i], row->most[i] < 0 ? json_null() : json_real(row->most[i]));
+  return one;
+}
+
+static void print_row(const cm_limit_kind *kind, const cm_limit_row *row)
+{
+  (void)printf("%s%-20s", row->group ? "group " : "user  ", row->name);
+  for (size_t i = 0; i < kind->count; i++)
+    if (row->most[i] >= 0)
+      (void)printf(" %s %.15g", kind->names[i], row->most[i]);
+  (void)puts("");
+}
+
+static int list(cm_database *database, const arguments *a, cm_error *error)
+{
+  cm_limit_row *rows;
+  size_t count;
+  if (cm_limits_list(database, a->kind, &rows, &count, error) != CM_OK)
+    return fail(error);
+  json_t *all = a->json ? json_array() : NULL;
+  if (!a->json && count == 0)
+    (void)puts("none are set");
+  for (size_t i = 0; i < count; i++)
+    if (a->json)
+      (void)json_array_append_new(all, row_json(a->kind, &rows[i]));
+    else
+      print_row(a->kind, &rows[i]);
+  free(rows);
+  if (!a->json)
+    return EXIT_SUCCESS;
+  json_t *body = json_pack("{s:o}", "limits", all);
+  bool printed = body != NULL && cm_json_dumpf(body, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 && puts("") >= 0;
+  json_decref(body);
+  return printed ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int set(cm_database *database, const arguments *a, cm_error *error)
+{
+  if (cm_limits_set(database, a->kind, &a->row, error) != CM_OK)
+    return fail(error);
+  (void)printf("%s %s: changed\n", a->row.group ? "group" : "user", a->row.name);
+  return EXIT_SUCCESS;
+}
+
+static const cm_limit_kind *kind_of(const char *word)
+{
+  for (int i = 0; i < COMMANDS; i++)
+    if (strcmp(commands[i].word, word) == 0)
+      return commands[i].kind;
+  return NULL;
+}
+
+bool cm_limit_command_knows(const char *word)
+{
+  return kind_of(word) != NULL;
+}
+
+int cm_limit_command_run(int count, char **words)
+{
+  cm_error error;
+  cm_database *database;
+  arguments a = {.kind = kind_of(words[1])};
+  for (size_t i = 0; i < CM_LIMITS_MAX; i++)
+    a.row.most[i] = NAN;
+  int status = read_words(count, words, &a);
+  if (status >= 0)
+    return status;
+  const bool lists = a.verb != NULL && strcmp(a.verb, "list") == 0;
+  if (a.verb == NULL || (!lists && strcmp(a.verb, "set") != 0))
+    return wrong("what to do is set or list, not ", a.verb != NULL ? a.verb : "nothing");
+  if (lists && (a.named || a.any))
+    return wrong("list takes --json alone", "");
+  if (!lists && (!a.named || !a.any || a.json))
+    return wrong("set takes a name ('*' for all) and at least one limit", "");
+  if (cm_store_open_beside(a.config.data, false, &database, &error) != CM_OK)
+    return fail(&error);
+  cm_audit_entry cause = {.address = "local"};
+  (void)snprintf(cause.action, sizeof cause.action, "%s %s", words[1], a.verb);
+  (void)snprintf(cause.object, sizeof cause.object, "%s%s", a.row.group ? "group " : "", a.row.name);
+  cm_audit_cause(&cause);
+  status = lists ? list(database, &a, &error) : set(database, &a, &error);
+  cm_audit_cause(NULL);
+  cm_database_close(database);
+  return status;
+}
