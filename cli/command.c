@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "core/machine/compile.h"
 #include "core/mapping/exports/exports.h"
 #include "core/mapping/map.h"
@@ -145,10 +146,11 @@ int cli_no_command(const char *word)
   for (; count < cli_command_count && count < NAMES_MAX; count++)
     names[count] = cli_commands[count]->name;
   const char *near = cli_nearest(word, names, count);
+  fprintf(stderr, "%scoremap:%s there is no command \"%s\"; ", cli_paint(stderr, CLI_RED), cli_paint(stderr, CLI_PLAIN), word);
   if (near != NULL)
-    fprintf(stderr, "coremap: there is no command \"%s\"; did you mean \"%s\"?\n", word, near);
+    fprintf(stderr, "did you mean \"%s\"?\n", near);
   else
-    fprintf(stderr, "coremap: there is no command \"%s\"; see coremap --help\n", word);
+    fprintf(stderr, "see coremap --help\n");
   return EXIT_USAGE;
 }
 

@@ -18,6 +18,7 @@ enum { TO = 1, NETWORK, FORMAT, CHIP, LAYER };
   {"chip", "NAME|FILE", CHIP, "unless given, the chip that the mapping describes"},          \
   {"output", "FILE", CLI_OUTPUT, "where it goes; standard output unless given"},             \
   CLI_SERVER_FLAGS,                                                                          \
+  {"json", NULL, CLI_JSON, "print what was written where, as JSON; with --output"},          \
   CLI_QUIET_FLAG
 
 static const cli_flag flags[] = {
@@ -55,6 +56,8 @@ static int parse(const cli_command *command, int argc, char **argv, arguments *a
     return cli_usage(command->name, optind == argc ? "no mapping is named" : "more than one mapping is named");
   if (a->to == NULL && command == &cli_command_export)
     return cli_usage(command->name, "say what --to");
+  if (a->where.json && (a->output == NULL || strcmp(a->output, "-") == 0))
+    return cli_usage(command->name, "--json says what was written where: name the file with --output");
   a->mapping = cli_input(argv[optind]);
   return -1;
 }
@@ -108,6 +111,11 @@ static int write_it(const arguments *a)
   cli_run_end(&cli);
   if (status != CM_OK)
     return cli_fail(&error);
+  if (a->where.json) {
+    json_t *told = json_pack("{s:s, s:s}", "format", a->to, "file", a->output);
+    cli_print_json(told);
+    json_decref(told);
+  }
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 }
 

@@ -57,11 +57,32 @@ static cm_status read_token(char token[CLI_TOKEN_MAX], cm_error *error)
   return got && token[0] != '\0' ? CM_OK : cm_fail(error, CM_BAD_REQUEST, "no token came on standard input");
 }
 
+/* A server without users wants no token: it is kept as a context alone. */
+static cm_status keep_open(cli_server *server, const arguments *a, bool *open, cm_error *error)
+{
+  cli_reply reply = {0};
+  const cli_request me = {.method = "GET", .path = "/v1/me"};
+  cli_server_use(server, "");
+  *open = cli_server_ask(server, &me, &reply, error) == CM_OK;
+  if (!*open) /* as wrong a token, or no server, the one that is read now is told of */
+    return CM_OK;
+  cm_status status = cli_context_keep(a->context, cli_server_url(server), "", error);
+  if (status == CM_OK && a->where.json)
+    cli_print_json(reply.json);
+  else if (status == CM_OK)
+    (void)printf("context %s is %s, which wants no token\n", a->context, cli_server_url(server));
+  json_decref(reply.json);
+  return status;
+}
+
 static cm_status sign_in(cli_server *server, const arguments *a, cm_error *error)
 {
   char token[CLI_TOKEN_MAX];
   cli_reply reply = {0};
   const cli_request me = {.method = "GET", .path = "/v1/me"};
+  bool open = false;
+  if (a->context != NULL && (keep_open(server, a, &open, error) != CM_OK || open))
+    return open ? CM_OK : error->status;
   if (cli_token_safe(cli_server_url(server), error) != CM_OK || read_token(token, error) != CM_OK)
     return error->status;
   cli_server_use(server, token);
@@ -149,7 +170,8 @@ const cli_command cli_command_login = {
   .name = "login", .what = "sign in to a server: keep a token for it", .run = login, .server = true,
   .usage = "[--server URL] [--context NAME]",
   .about = "Reads a token from standard input (without echo on a terminal), asks the server whose it is, and keeps it for the commands\n"
-           "that talk to that server, in ~/.config/coremap/tokens, which nobody else can read. $COREMAP_TOKEN goes before what is kept.",
+           "that talk to that server, in ~/.config/coremap/tokens, which nobody else can read. $COREMAP_TOKEN goes before what is kept.\n"
+           "A server that has no users wants no token: with --context it is kept by name alone.",
   .flags = login_flags};
 
 const cli_command cli_command_logout = {
