@@ -17,7 +17,7 @@ libcoremap_a_SOURCES += \
   core/operators/permute/cross_axes.c core/operators/permute/cross_matrix.c \
   core/operators/permute/permute.h core/operators/permute/permute_mark.c core/operators/permute/permute_normalise.c \
   core/operators/permute/permute_region.h core/operators/permute/permute_region.c core/operators/permute/permute_carry.c \
-  core/operators/permute/permute_emit.c core/operators/permute/permute_products.c core/operators/permute/permute_copies.c core/operators/permute/permute_patches.c \
+  core/operators/permute/permute_emit.c core/operators/permute/permute_products.c core/operators/permute/permute_pads.c core/operators/permute/permute_copies.c core/operators/permute/permute_patches.c \
   core/operators/tiling/box.h core/operators/tiling/box.c core/operators/tiling/split.h core/operators/tiling/split_internal.h core/operators/tiling/split.c core/operators/tiling/split_boxes.c core/operators/tiling/split_window.c core/operators/tiling/split_moves.c \
   core/operators/permute/permutations.h core/operators/permute/permutations.c
 

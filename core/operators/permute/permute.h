@@ -52,6 +52,9 @@ cm_status cm_permute_transpose(cm_permute *p, uint32_t input, uint32_t rank, con
  * Transpose between two Reshapes: every element is copied once, not twice or three times. */
 cm_status cm_permute_patches(cm_permute *p, cm_error *error);
 
+/* Zeros that a Pad puts around an image become pads of the Conv or AveragePool that alone reads it. */
+cm_status cm_permute_pads(cm_permute *p, cm_error *error);
+
 /* Writes layout nodes as Transpose, Reshape and Gather. */
 cm_status cm_permute_emit(cm_permute *p, cm_error *error);
 

@@ -220,7 +220,7 @@ static cm_status note_mark(cm_permute *p, const cm_node *n, const cm_layout *l, 
 cm_status cm_permute_mark(cm_permute *p, cm_error *error)
 {
   cm_model *m = p->model;
-  if (cm_permute_patches(p, error) != CM_OK)
+  if (cm_permute_pads(p, error) != CM_OK || cm_permute_patches(p, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < m->order_count; i++) {
     uint32_t node = m->order[i], source;

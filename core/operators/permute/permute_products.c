@@ -51,12 +51,14 @@ bool cm_product_reads_turned(cm_permute *p, uint32_t node, uint32_t slot, const 
   return slot == 0 ? turns(p, layout, dims, x.inner, x.rows) : turns(p, layout, dims, x.columns, x.inner);
 }
 
+/* A product that makes its matrix turned reads its left operand by columns, as the right one: that pays only where this is no larger
+ * than what need not be copied. (ConvNeXt's last product, with an operand four times as large, takes 6 % longer so.) */
 bool cm_product_makes_turned(cm_permute *p, uint32_t value, const cm_layout *layout)
 {
   const cm_model *m = p->model;
   uint32_t producer = m->values[value].producer;
   matrix_product x;
-  return producer != CM_NONE && product_of(m, &m->nodes[producer], &x) &&
+  return producer != CM_NONE && product_of(m, &m->nodes[producer], &x) && x.inner <= x.columns &&
          turns(p, layout, m->values[value].shape.dims, x.rows, x.columns);
 }
 
