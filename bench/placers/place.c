@@ -134,20 +134,20 @@ static void place_best(bench *b, uint32_t *core)
 
 /* ---- the policy ---- */
 
-static cm_scene *scene_of(bench *b)
+static cm_environment *environment_of(bench *b)
 {
   cm_error error;
   cm_flows *flows;
-  cm_scene *scene;
+  cm_environment *environment;
   bench_must(b->i.topology->directed
                ? cm_flows_of_axons(b->i.topology, b->i.part, b->i.parts, &b->i.run, &flows, &error)
                : cm_flows_of_graph(b->i.graph, &b->i.run, &flows, &error),
              "no flows", &error);
-  cm_scene_parts parts = {.graph = b->i.graph, .flows = flows, .multicast = &b->i.multicast, .chip = b->i.chip,
+  cm_environment_parts parts = {.graph = b->i.graph, .flows = flows, .multicast = &b->i.multicast, .chip = b->i.chip,
                           .site = b->i.region->cores, .sites = b->i.region->core_count};
-  bench_must(cm_scene_new_shared(&parts, b->i.wish.seed, &b->i.run, &scene, &error), "no scene", &error);
+  bench_must(cm_environment_new_shared(&parts, b->i.wish.seed, &b->i.run, &environment, &error), "no environment", &error);
   cm_flows_free(flows);
-  return scene;
+  return environment;
 }
 
 static const double looks_balanced = 5e8; /* as the mapper */
@@ -166,19 +166,19 @@ static double refine_reward(bench *b, uint64_t seed, uint32_t *core)
 
 typedef enum refinement { NONE, FOR_HOPS, FOR_REWARD } refinement;
 
-static void name_cores(const bench *b, const cm_scene *scene, const uint32_t *at, uint32_t *core)
+static void name_cores(const bench *b, const cm_environment *environment, const uint32_t *at, uint32_t *core)
 {
   for (uint32_t p = 0; p < b->i.parts; p++)
-    core[p] = scene->site[at[p]];
+    core[p] = environment->site[at[p]];
 }
 
 /* Each of the policy's placements refined on the reward, and the best of them. */
-static void refine_rewards(bench *b, const cm_scene *scene, const cm_acted *acted, uint32_t *core)
+static void refine_rewards(bench *b, const cm_environment *environment, const cm_acted *acted, uint32_t *core)
 {
   double most = -INFINITY;
   uint32_t *tried = bench_array(b->i.parts, sizeof *tried);
   for (uint32_t l = 0; l < CM_LAYOUTS; l++) {
-    name_cores(b, scene, acted[l].at, tried);
+    name_cores(b, environment, acted[l].at, tried);
     double reward = refine_reward(b, b->i.wish.seed + l, tried);
     if (reward > most)
       memcpy(core, tried, b->i.parts * sizeof *core);
@@ -209,13 +209,13 @@ static cm_policy *chosen(const bench *b)
 static void place_by_letter(bench *b, cm_policy *policy, uint32_t *core)
 {
   cm_error error;
-  cm_scene *scene = scene_of(b);
+  cm_environment *environment = environment_of(b);
   uint32_t *at = bench_array(b->i.parts, sizeof *at);
-  bench_must(cm_letter_place(policy, scene, &b->i.run, at, &error), "the letter", &error);
-  name_cores(b, scene, at, core);
+  bench_must(cm_letter_place(policy, environment, &b->i.run, at, &error), "the letter", &error);
+  name_cores(b, environment, at, core);
   free(at);
   cm_policy_free(policy);
-  cm_scene_free(scene);
+  cm_environment_free(environment);
 }
 
 static void place_letter(bench *b, uint32_t *core)
@@ -234,20 +234,20 @@ static void place_by_policy(bench *b, cm_policy *policy, refinement how, double 
   cm_error error;
   cm_acted acted[CM_LAYOUTS];
   const cm_refine_options options = {looks, b->i.wish.seed};
-  cm_scene *scene = scene_of(b);
+  cm_environment *environment = environment_of(b);
   bench_must(policy->shape.kind == CM_KIND_PILOT
-               ? cm_pilot_act(policy, scene, 0, b->i.wish.seed, &b->i.run, acted, &error)
-               : cm_policy_act(policy, scene, 0, &b->i.run, acted, &error),
+               ? cm_pilot_act(policy, environment, 0, b->i.wish.seed, &b->i.run, acted, &error)
+               : cm_policy_act(policy, environment, 0, &b->i.run, acted, &error),
              "the policy", &error);
   if (how == FOR_HOPS)
-    bench_must(cm_acted_refine(scene, &options, &b->i.run, acted, &error), "refinement", &error);
+    bench_must(cm_acted_refine(environment, &options, &b->i.run, acted, &error), "refinement", &error);
   if (how == FOR_REWARD)
-    refine_rewards(b, scene, acted, core);
+    refine_rewards(b, environment, acted, core);
   else
-    name_cores(b, scene, acted[cm_acted_best(acted)].at, core);
+    name_cores(b, environment, acted[cm_acted_best(acted)].at, core);
   cm_acted_free(acted);
   cm_policy_free(policy);
-  cm_scene_free(scene);
+  cm_environment_free(environment);
 }
 
 static void place_policy(bench *b, uint32_t *core)
@@ -322,14 +322,14 @@ static void refine_from(bench *b, double looks, uint64_t seed, uint32_t *core)
 {
   cm_error error;
   const cm_refine_options options = {looks, seed};
-  cm_scene *scene = scene_of(b);
+  cm_environment *environment = environment_of(b);
   uint32_t *at = bench_array(b->i.parts, sizeof *at);
   for (uint32_t p = 0; p < b->i.parts; p++)
-    at[p] = scene->site_on[core[p]];
-  bench_must(cm_scene_refine(scene, &options, &b->i.run, at, &error), "refinement", &error);
-  name_cores(b, scene, at, core);
+    at[p] = environment->site_on[core[p]];
+  bench_must(cm_environment_refine(environment, &options, &b->i.run, at, &error), "refinement", &error);
+  name_cores(b, environment, at, core);
   free(at);
-  cm_scene_free(scene);
+  cm_environment_free(environment);
 }
 
 typedef enum start { SEQUENTIAL, RANDOM, BISECTION } start;

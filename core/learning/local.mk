@@ -9,15 +9,15 @@ libcoremap_a_SOURCES += \
   core/learning/reward_state.h core/learning/reward_loss.c \
   core/learning/reward_refine.c core/learning/deadlock.h core/learning/deadlock.c
 libcoremap_a_SOURCES += \
-  core/learning/network/features.h core/learning/network/features.c \
-  core/learning/network/laplacian.h core/learning/network/laplacian.c \
-  core/learning/network/shape.h core/learning/network/convolutions.h core/learning/network/convolutions.c \
-  core/learning/network/policy.h core/learning/network/policy.c core/learning/network/policy_file.c \
-  core/learning/network/network.h core/learning/network/network.c core/learning/network/shipped.h \
-  core/learning/network/sealed.h core/learning/network/sealed.c \
-  core/learning/agent/scene.h core/learning/agent/scene.c core/learning/agent/trade.h core/learning/agent/wishes.c core/learning/agent/layout.c \
+  core/learning/policy/features.h core/learning/policy/features.c \
+  core/learning/policy/laplacian.h core/learning/policy/laplacian.c \
+  core/learning/policy/shape.h core/learning/policy/convolutions.h core/learning/policy/convolutions.c \
+  core/learning/policy/policy.h core/learning/policy/policy.c core/learning/policy/policy_file.c \
+  core/learning/policy/parameters.h core/learning/policy/parameters.c core/learning/policy/shipped.h \
+  core/learning/policy/checksummed_file.h core/learning/policy/checksummed_file.c \
+  core/learning/agent/environment.h core/learning/agent/environment.c core/learning/agent/trade.h core/learning/agent/site_preferences.c core/learning/agent/layout.c \
   core/learning/agent/agent.h core/learning/agent/agent.c \
-  core/learning/agent/refine.h core/learning/agent/refine.c core/learning/agent/exchange.h core/learning/agent/exchange.c \
+  core/learning/agent/refine.h core/learning/agent/refine.c core/learning/agent/swap_refinement.h core/learning/agent/swap_refinement.c \
   core/learning/pilot/pilot.h core/learning/pilot/pilot.c core/learning/training/pilot_flights.c \
   core/learning/letter/letter.h core/learning/letter/letter.c core/learning/letter/numbers.h \
   core/learning/letter/letter_place.c core/learning/letter/places.c \
@@ -26,7 +26,7 @@ libcoremap_a_SOURCES += \
   core/learning/training/checkpoint.c \
   core/learning/training/episode.h core/learning/training/episode.c \
   core/learning/training/train.h core/learning/training/train.c core/learning/training/curve_file.c
-nodist_libcoremap_a_SOURCES += core/learning/network/shipped.c
+nodist_libcoremap_a_SOURCES += core/learning/policy/shipped.c
 
 # The policies that ship, with their cards, as files and inside the library in the order of cm_shipped_policy.
 SHIPPED_POLICIES = share/policies/default.policy share/policies/letter.policy share/policies/letter-plane.policy \
@@ -37,12 +37,12 @@ dist_policies_DATA = $(SHIPPED_POLICIES) share/policies/default.md share/policie
   share/policies/letter-plane.csv share/policies/letter-plane.svg \
   share/policies/pilot.md share/policies/pilot.csv share/policies/pilot.svg
 
-EXTRA_DIST += core/learning/network/bytes.awk share/policies/graphs
-CLEANFILES += core/learning/network/shipped.c core/learning/network/shipped.0 core/learning/network/shipped.1 \
-  core/learning/network/shipped.2 core/learning/network/shipped.3
-core/learning/network/shipped.c: $(SHIPPED_POLICIES) core/learning/network/bytes.awk
-	$(AM_V_GEN)$(MKDIR_P) core/learning/network && i=0 && files='' && \
+EXTRA_DIST += core/learning/policy/bytes.awk share/policies/graphs
+CLEANFILES += core/learning/policy/shipped.c core/learning/policy/shipped.0 core/learning/policy/shipped.1 \
+  core/learning/policy/shipped.2 core/learning/policy/shipped.3
+core/learning/policy/shipped.c: $(SHIPPED_POLICIES) core/learning/policy/bytes.awk
+	$(AM_V_GEN)$(MKDIR_P) core/learning/policy && i=0 && files='' && \
 	for policy in $(SHIPPED_POLICIES); do \
-	  od -An -v -tu1 $(srcdir)/$$policy > core/learning/network/shipped.$$i || exit 1; \
-	  files="$$files core/learning/network/shipped.$$i"; i=`expr $$i + 1`; \
-	done && $(AWK) -f $(srcdir)/core/learning/network/bytes.awk $$files > $@.new && mv $@.new $@
+	  od -An -v -tu1 $(srcdir)/$$policy > core/learning/policy/shipped.$$i || exit 1; \
+	  files="$$files core/learning/policy/shipped.$$i"; i=`expr $$i + 1`; \
+	done && $(AWK) -f $(srcdir)/core/learning/policy/bytes.awk $$files > $@.new && mv $@.new $@

@@ -1,10 +1,10 @@
-/* Policy files as --policy and checkpoints bring them. The seal is made right first, so that what lies behind it is reached. */
+/* Policy files as --policy and checkpoints bring them. The checksum is made right first, so that what lies behind it is reached. */
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/learning/network/policy.h"
+#include "core/learning/policy/policy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

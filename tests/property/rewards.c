@@ -162,19 +162,19 @@ static uint64_t channels_slowly(const cm_reward_task *task, const uint32_t *core
   return channels;
 }
 
-typedef struct scene {
+typedef struct environment {
   cm_random random;
   cm_chip *chip;
   cm_graph *parts;
   cm_multicast multicast;
   uint32_t site[CORES], sites, core[MOST];
   cm_reward_task task;
-} scene;
+} environment;
 
-/* The scene of one round of a test; every third chip is a torus. */
-static scene *scene_new(uint32_t test, uint32_t round)
+/* The environment of one round of a test; every third chip is a torus. */
+static environment *environment_new(uint32_t test, uint32_t round)
 {
-  scene *s = network_array(1, sizeof *s);
+  environment *s = network_array(1, sizeof *s);
   cm_random *random = &s->random;
   cm_random_init(random, round, test, 0);
   s->chip = random_chip(random, round % 3 == 0);
@@ -190,17 +190,17 @@ static scene *scene_new(uint32_t test, uint32_t round)
 }
 
 /* Nodes on sites as refinement of hops sees them; flows are the caller's. */
-static cm_scene *hops_scene(const cm_graph *graph, const cm_chip *chip, const uint32_t *site, uint32_t sites,
+static cm_environment *hops_environment(const cm_graph *graph, const cm_chip *chip, const uint32_t *site, uint32_t sites,
                             cm_flows **flows)
 {
-  cm_scene *made;
+  cm_environment *made;
   ck_ok(cm_flows_of_graph(graph, &run, flows, &error));
-  cm_scene_parts parts = {.graph = graph, .flows = *flows, .chip = chip, .site = site, .sites = sites};
-  ck_ok(cm_scene_new(&parts, &run, &made, &error));
+  cm_environment_parts parts = {.graph = graph, .flows = *flows, .chip = chip, .site = site, .sites = sites};
+  ck_ok(cm_environment_new(&parts, &run, &made, &error));
   return made;
 }
 
-static void scene_free(scene *s)
+static void environment_free(environment *s)
 {
   cm_chip_free(s->chip);
   cm_graph_free(s->parts);
@@ -255,7 +255,7 @@ END_TEST
 START_TEST(the_reward_is_what_the_formula_says)
 {
   for (uint32_t round = 0; round < 200; round++) {
-    scene *s = scene_new(2, round);
+    environment *s = environment_new(2, round);
     cm_reward reward;
     ck_ok(cm_reward_compute(&s->task, s->core, &run, &reward, &error));
     double loss = loss_slowly(&s->task, s->core);
@@ -264,7 +264,7 @@ START_TEST(the_reward_is_what_the_formula_says)
     double ratio = s->multicast.trees == 0 ? 0 : 4.0 / (double)(reward.channels > 0 ? reward.channels : 1);
     ck_assert(reward.dl_ratio == ratio);
     ck_assert(fabs(reward.reward + loss * exp(ratio)) <= 1e-6 * (1 + loss) * exp(ratio));
-    scene_free(s);
+    environment_free(s);
   }
 }
 END_TEST
@@ -272,7 +272,7 @@ END_TEST
 START_TEST(changes_are_what_recomputation_says)
 {
   for (uint32_t round = 0; round < 60; round++) {
-    scene *s = scene_new(3, round);
+    environment *s = environment_new(3, round);
     uint32_t n = s->parts->vertex_count;
     cm_reward_state *state;
     ck_ok(cm_reward_state_new(&s->task, s->site, s->sites, s->core, &run, &state, &error));
@@ -296,7 +296,7 @@ START_TEST(changes_are_what_recomputation_says)
       ck_assert(kept.reward == fresh.reward);
     }
     cm_reward_state_free(state);
-    scene_free(s);
+    environment_free(s);
   }
 }
 END_TEST
@@ -324,7 +324,7 @@ END_TEST
 START_TEST(refinement_never_loses_and_stays_on_its_sites)
 {
   for (uint32_t round = 0; round < 60; round++) {
-    scene *s = scene_new(5, round);
+    environment *s = environment_new(5, round);
     uint32_t n = s->parts->vertex_count, allowed[CORES] = {0}, again[MOST];
     cm_reward_refine_options options = {.sweeps = below(&s->random, 6), .seed = round};
     cm_reward_refined first, second;
@@ -342,7 +342,7 @@ START_TEST(refinement_never_loses_and_stays_on_its_sites)
       ck_assert_uint_eq(allowed[s->core[v]]++, 1);
     ck_ok(cm_reward_refine(&s->task, s->site, s->sites, &options, &run, again, &second, &error));
     ck_assert_mem_eq(again, s->core, n * sizeof *again);
-    scene_free(s);
+    environment_free(s);
   }
 }
 END_TEST
@@ -394,24 +394,24 @@ END_TEST
 START_TEST(refinement_of_hops_never_loses_and_stays_on_its_sites)
 {
   for (uint32_t round = 0; round < 30; round++) {
-    scene *s = scene_new(8, round);
+    environment *s = environment_new(8, round);
     uint32_t n = s->parts->vertex_count, at[2][MOST], used[CORES] = {0};
     cm_flows *flows;
-    cm_scene *sites = hops_scene(s->parts, s->chip, s->site, s->sites, &flows);
+    cm_environment *sites = hops_environment(s->parts, s->chip, s->site, s->sites, &flows);
     for (uint32_t v = 0; v < n; v++)
       at[0][v] = at[1][v] = v;
-    uint64_t before = cm_scene_hops(sites, at[0]);
+    uint64_t before = cm_environment_hops(sites, at[0]);
     for (unsigned i = 0; i < 2; i++)
-      ck_ok(cm_scene_refine(sites, &(cm_refine_options){.looks = 1e5, .seed = round}, &run, at[i], &error));
-    ck_assert_uint_le(cm_scene_hops(sites, at[0]), before);
+      ck_ok(cm_environment_refine(sites, &(cm_refine_options){.looks = 1e5, .seed = round}, &run, at[i], &error));
+    ck_assert_uint_le(cm_environment_hops(sites, at[0]), before);
     ck_assert_mem_eq(at[0], at[1], n * sizeof **at);
     for (uint32_t v = 0; v < n; v++) {
       ck_assert_uint_lt(at[0][v], s->sites);
       ck_assert_uint_eq(used[at[0][v]]++, 0);
     }
-    cm_scene_free(sites);
+    cm_environment_free(sites);
     cm_flows_free(flows);
-    scene_free(s);
+    environment_free(s);
   }
 }
 END_TEST
@@ -438,10 +438,10 @@ START_TEST(refinement_of_hops_straightens_a_shuffled_grid)
   cm_random_init(&random, 1, 9, 0);
   cm_random_permutation(&random, at, NODES);
   ck_ok(cm_chip_mesh(SIDE, SIDE, &chip, &error));
-  cm_scene *sites = hops_scene(graph, chip, site, NODES, &flows);
-  ck_ok(cm_scene_refine(sites, &(cm_refine_options){.looks = 2e7, .seed = 1}, &run, at, &error));
-  ck_assert_uint_le(cm_scene_hops(sites, at), graph->weight_total * 2);
-  cm_scene_free(sites);
+  cm_environment *sites = hops_environment(graph, chip, site, NODES, &flows);
+  ck_ok(cm_environment_refine(sites, &(cm_refine_options){.looks = 2e7, .seed = 1}, &run, at, &error));
+  ck_assert_uint_le(cm_environment_hops(sites, at), graph->weight_total * 2);
+  cm_environment_free(sites);
   cm_flows_free(flows);
   cm_chip_free(chip);
   cm_graph_free(graph);
@@ -454,13 +454,13 @@ END_TEST
 START_TEST(routes_of_placements_are_free_of_deadlock_under_every_rule)
 {
   for (uint32_t round = 0; round < 60; round++) {
-    scene *s = scene_new(7, round);
+    environment *s = environment_new(7, round);
     for (int rule = 0; rule < CM_TURN_RULES; rule++) {
       cm_deadlock_report report;
       ck_ok(cm_deadlock_check(s->parts, &s->multicast, s->chip, (cm_turn_rule)rule, s->core, &run, &report, &error));
       ck_assert_uint_eq(report.routes, s->parts->entry_count + s->multicast.trees);
     }
-    scene_free(s);
+    environment_free(s);
   }
 }
 END_TEST

@@ -62,7 +62,7 @@ typedef struct bed {
 static bed bed_new(uint32_t axes, uint32_t layers, cm_random *random)
 {
   bed b = {.example = example(CM_FAMILY_GEOMETRIC, 4, 3, NODES, 3), .policy = policy_new(axes, layers, random)};
-  cm_scene *s = b.example->scene;
+  cm_environment *s = b.example->environment;
   s->sites = SITES; /* four more physical nodes than the graph has: padding */
   s->site_first[1] = SITES;
   ck_ok(cm_letter_view_new(s, 0, &run, &b.view, &error));
@@ -75,7 +75,7 @@ static void bed_free(bed *b)
 {
   cm_letter_view_free(&b->view);
   cm_policy_free(b->policy);
-  b->example->scene->sites = b->example->scene->site_first[1] = NODES;
+  b->example->environment->sites = b->example->environment->site_first[1] = NODES;
   cm_example_free(b->example);
 }
 
@@ -214,7 +214,7 @@ START_TEST(the_gradient_by_differences)
     float was[DRAWS * ROWS_MOST], worth[DRAWS * NODES];
     double *parameter = parameters_of(&b), mean[ROWS_MOST], log_deviation[ROWS_MOST], largest = 0;
     cm_train_options options = cm_train_letter_defaults();
-    cm_look look = {.scene = b.example->scene, .view = b.view, .draws = DRAWS, .drawn = drawn, .was = was, .worth = worth,
+    cm_look look = {.environment = b.example->environment, .view = b.view, .draws = DRAWS, .drawn = drawn, .was = was, .worth = worth,
                     .places = {.axes = axes, .count = {axes == 1 ? SITES : 4, 3}}};
     reference(&b, parameter, mean, log_deviation);
     for (uint32_t i = 0; i < DRAWS * rows; i++) {
@@ -277,7 +277,7 @@ static uint32_t apart(const cm_chip *chip, uint32_t a, uint32_t b)
 
 /* Word by word, on a chip with a core a router: each node goes to its most probable core; where that is another's, or
  * taken, the one of highest interaction weight has it and the others go by weight to the nearest that is free. */
-static void place_slowly(const cm_scene *s, uint32_t p, const uint32_t *wish, uint32_t *at)
+static void place_slowly(const cm_environment *s, uint32_t p, const uint32_t *wish, uint32_t *at)
 {
   bool taken[64] = {false}, seated[64] = {false};
   for (int losers = 0; losers < 2; losers++)
@@ -303,7 +303,7 @@ static void place_slowly(const cm_scene *s, uint32_t p, const uint32_t *wish, ui
 }
 
 /* Where each node of a processor holds that it is most probable, by looking at all probabilities. */
-static void wish_slowly(const cm_policy *policy, const cm_scene *s, uint32_t p, uint32_t *wish)
+static void wish_slowly(const cm_policy *policy, const cm_environment *s, uint32_t p, uint32_t *wish)
 {
   cm_letter_view view;
   cm_letter_pass *pass;
@@ -349,10 +349,10 @@ START_TEST(conflicts_are_settled_by_the_rule)
       }
     for (uint32_t v = 0; v < nodes; v++)
       node_processor[v] = v % 2;
-    cm_scene_parts parts = {g, flows, NULL, chip, site, sites, processors, node_processor, site_processor};
-    cm_scene *s;
+    cm_environment_parts parts = {g, flows, NULL, chip, site, sites, processors, node_processor, site_processor};
+    cm_environment *s;
     cm_policy *policy = policy_new(axes, 2, &random);
-    ck_ok(cm_scene_new(&parts, &run, &s, &error));
+    ck_ok(cm_environment_new(&parts, &run, &s, &error));
     ck_ok(cm_letter_place(policy, s, &run, at, &error));
     for (uint32_t p = 0; p < processors; p++) {
       wish_slowly(policy, s, p, wish);
@@ -360,7 +360,7 @@ START_TEST(conflicts_are_settled_by_the_rule)
     }
     ck_assert_mem_eq(at, expected, sizeof at);
     cm_policy_free(policy);
-    cm_scene_free(s);
+    cm_environment_free(s);
     cm_flows_free(flows);
     cm_graph_free(g);
     cm_chip_free(chip);
@@ -454,7 +454,7 @@ START_TEST(training_resumes_and_teaches)
     ck_assert_uint_eq(back->shape.kind, kind);
     ck_assert_mem_eq(back->parameter, p->parameter, p->count * sizeof *p->parameter);
     if (kind != CM_KIND_PILOT)
-      ck_ok(cm_letter_place(back, list[4]->scene, &run, at, &error));
+      ck_ok(cm_letter_place(back, list[4]->environment, &run, at, &error));
     ck_assert_double_gt(curve[UPDATES - 1].held_out, 0);
     cm_policy_free(back);
     cm_training_free(whole);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <sodium.h>
 
-#include "core/learning/network/network.h"
+#include "core/learning/policy/parameters.h"
 #include "core/learning/training/episode.h"
 
 static cm_error error;
@@ -174,7 +174,7 @@ static void finish(double *x, size_t rows, uint32_t width, const double *bias, b
 static void reference(const bed *b, const double *parameter, double *mean, double *log_deviation)
 {
   const cm_policy_shape *s = &b->policy->shape;
-  cm_network n = cm_network_of(s);
+  cm_policy_parameters n = cm_policy_parameters_of(s);
   size_t rows = 2 * (size_t)b->side;
   uint32_t widest = CM_POLICY_INPUTS;
   double *x = network_array(rows * widest, sizeof *x), *l = network_array(rows * widest, sizeof *l);
@@ -338,9 +338,9 @@ START_TEST(gradient_of_the_clipped_objective)
   cm_random_init(&random, 12, 1, 0);
   bed b = bed_new(10, 10, 2, &random);
   cm_train_options options = cm_train_defaults();
-  cm_scene scene = {.graph = b.graph, .laplacian = b.laplacian, .nodes = b.nodes};
+  cm_environment environment = {.graph = b.graph, .laplacian = b.laplacian, .nodes = b.nodes};
   float action[2][20], mean[20], log_deviation[20], advantage[10];
-  cm_look look = {.scene = &scene, .input = b.input, .action = {action[0], action[1]}, .mean = mean,
+  cm_look look = {.environment = &environment, .input = b.input, .action = {action[0], action[1]}, .mean = mean,
                   .log_deviation = log_deviation, .advantage = advantage};
   cm_policy_forward(b.policy, b.laplacian, b.input, b.pass);
   for (int r = 0; r < 20; r++) { /* drawn by a policy that was a little different */

@@ -1,11 +1,11 @@
-/* core/learning: scenes, layouts, a policy at work, and training. */
+/* core/learning: environments, layouts, a policy at work, and training. */
 #include "parts.h"
 
 #include <math.h>
 #include <sodium.h>
 
 #include "core/learning/agent/agent.h"
-#include "core/learning/agent/exchange.h"
+#include "core/learning/agent/swap_refinement.h"
 #include "core/learning/agent/refine.h"
 #include "core/learning/pilot/pilot.h"
 #include "core/learning/training/train.h"
@@ -32,11 +32,11 @@ static cm_example *example(cm_family family, uint32_t width, uint32_t height, ui
 }
 
 /* Every node on a site of its own. */
-static void check_placement(const cm_scene *scene, const uint32_t *at)
+static void check_placement(const cm_environment *environment, const uint32_t *at)
 {
-  uint8_t *used = network_array(scene->sites, sizeof *used);
-  for (uint32_t v = 0; v < scene->nodes; v++) {
-    ck_assert_uint_lt(at[v], scene->sites);
+  uint8_t *used = network_array(environment->sites, sizeof *used);
+  for (uint32_t v = 0; v < environment->nodes; v++) {
+    ck_assert_uint_lt(at[v], environment->sites);
     ck_assert_uint_eq(used[at[v]], 0);
     used[at[v]] = 1;
   }
@@ -47,15 +47,15 @@ START_TEST(layouts_know_the_shape)
 {
   for (int family = 0; family < CM_FAMILIES; family++) {
     cm_example *e = example((cm_family)family, 7, 6, 33, 5);
-    const cm_scene *s = e->scene;
+    const cm_environment *s = e->environment;
     uint32_t *at = network_array(s->nodes, sizeof *at);
     for (uint32_t v = 0; v < s->nodes; v++)
       at[v] = v;
-    uint64_t sequential = cm_scene_hops(s, at);
+    uint64_t sequential = cm_environment_hops(s, at);
     for (int l = 0; l < CM_LAYOUTS; l++) {
-      ck_ok(cm_scene_layout(s, (cm_layout)l, &run, at, &error));
+      ck_ok(cm_environment_layout(s, (cm_layout)l, &run, at, &error));
       check_placement(s, at);
-      ck_assert_uint_lt(cm_scene_hops(s, at), sequential); /* whose order was shuffled */
+      ck_assert_uint_lt(cm_environment_hops(s, at), sequential); /* whose order was shuffled */
     }
     cm_free(at);
     cm_example_free(e);
@@ -81,36 +81,36 @@ START_TEST(processors_keep_their_nodes)
   }
   for (uint32_t v = 0; v < 20; v++)
     node_processor[v] = v % 2;
-  cm_scene_parts parts = {g, flows, NULL, chip, site, sites, 2, node_processor, site_processor};
-  cm_scene *s;
-  ck_ok(cm_scene_new(&parts, &run, &s, &error));
+  cm_environment_parts parts = {g, flows, NULL, chip, site, sites, 2, node_processor, site_processor};
+  cm_environment *s;
+  ck_ok(cm_environment_new(&parts, &run, &s, &error));
   uint32_t at[20];
   float position[40];
   for (int round = 0; round < CM_LAYOUTS + CM_RULES; round++) {
     if (round < CM_LAYOUTS)
-      ck_ok(cm_scene_layout(s, (cm_layout)round, &run, at, &error));
+      ck_ok(cm_environment_layout(s, (cm_layout)round, &run, at, &error));
     else {
       for (int i = 0; i < 40; i++)
         position[i] = (float)(cm_random_unit(&random) * 2 - 1);
-      ck_ok(cm_scene_assign(s, (cm_rule)(round - CM_LAYOUTS), position, 1, NULL, at, &error));
+      ck_ok(cm_environment_assign(s, (cm_rule)(round - CM_LAYOUTS), position, 1, NULL, at, &error));
     }
     check_placement(s, at);
     for (uint32_t v = 0; v < 20; v++)
       ck_assert_uint_eq(s->site[at[v]] % 8 / 4, v % 2);
   }
-  cm_scene joined;
+  cm_environment joined;
   uint32_t crossed = 0;
-  ck_ok(cm_scene_join(s, NULL, &joined, &error)); /* the same for one processor: nodes may leave theirs */
-  ck_ok(cm_scene_assign(&joined, CM_RULE_NEAREST, position, 1, NULL, at, &error));
+  ck_ok(cm_environment_join(s, NULL, &joined, &error)); /* the same for one processor: nodes may leave theirs */
+  ck_ok(cm_environment_assign(&joined, CM_RULE_NEAREST, position, 1, NULL, at, &error));
   check_placement(&joined, at);
   for (uint32_t v = 0; v < 20; v++)
     crossed += s->site[at[v]] % 8 / 4 != v % 2;
   ck_assert_uint_gt(crossed, 0);
-  cm_scene_joined_free(&joined);
-  cm_scene_free(s);
+  cm_environment_joined_free(&joined);
+  cm_environment_free(s);
   for (uint32_t v = 0; v < 20; v++)
     node_processor[v] = v > 0; /* 19 nodes on 12 sites */
-  ck_fails(cm_scene_new(&parts, &run, &s, &error), CM_NO_ROOM);
+  ck_fails(cm_environment_new(&parts, &run, &s, &error), CM_NO_ROOM);
   cm_flows_free(flows);
   cm_graph_free(g);
   cm_chip_free(chip);
@@ -124,19 +124,19 @@ START_TEST(losses_by_hand)
   cm_graph *g = parts_graph(3, dense, &run);
   cm_flows *flows;
   cm_chip *chip;
-  cm_scene *s;
+  cm_environment *s;
   uint32_t site[] = {0, 1, 2, 3, 4, 5}, at[] = {1, 0, 5};
   double loss[3];
   ck_ok(cm_flows_of_graph(g, &run, &flows, &error));
   ck_ok(cm_chip_mesh(3, 2, &chip, &error));
-  cm_scene_parts parts = {.graph = g, .flows = flows, .chip = chip, .site = site, .sites = 6};
-  ck_ok(cm_scene_new(&parts, &run, &s, &error));
-  cm_scene_losses(s, at, loss);
+  cm_environment_parts parts = {.graph = g, .flows = flows, .chip = chip, .site = site, .sites = 6};
+  ck_ok(cm_environment_new(&parts, &run, &s, &error));
+  cm_environment_losses(s, at, loss);
   ck_assert_double_eq(loss[0], (5 + 4) + 5 + 4); /* node 1 at distance 1 to the left; node 2 at 2, right and below */
   ck_assert_double_eq(loss[1], 5 + 5);
   ck_assert_double_eq(loss[2], 4 + 4 + 4);
-  ck_assert_uint_eq(cm_scene_hops(s, at), 9);
-  cm_scene_free(s);
+  ck_assert_uint_eq(cm_environment_hops(s, at), 9);
+  cm_environment_free(s);
   cm_flows_free(flows);
   cm_graph_free(g);
   cm_chip_free(chip);
@@ -151,10 +151,10 @@ START_TEST(exchanges_that_pay)
   uint32_t better = 0;
   for (int round = 0; round < 40; round++) {
     cm_example *e = example((cm_family)(round % CM_FAMILIES), 6, 6, 20 + (uint32_t)round % 9, (uint64_t)round);
-    const cm_scene *s = e->scene;
-    cm_exchange exchange;
+    const cm_environment *s = e->environment;
+    cm_swap_refinement exchange;
     uint32_t *at = network_array(s->nodes, sizeof *at), *to = network_array(s->sites, sizeof *to);
-    ck_ok(cm_scene_layout(s, CM_LAYOUT_CURVE, &run, at, &error));
+    ck_ok(cm_environment_layout(s, CM_LAYOUT_CURVE, &run, at, &error));
     cm_random_permutation(&random, to, s->sites);
     if (round % 2 == 0) /* most stay */
       for (uint32_t v = 0; v < s->nodes; v++)
@@ -164,13 +164,13 @@ START_TEST(exchanges_that_pay)
       to[a] = to[b];
       to[b] = kept;
     }
-    uint64_t before = cm_scene_hops(s, at);
-    ck_ok(cm_exchange_new(s, NULL, &exchange, &error));
-    uint64_t saved = cm_exchange_carry_out(&exchange, to, at);
+    uint64_t before = cm_environment_hops(s, at);
+    ck_ok(cm_swap_refinement_new(s, NULL, &exchange, &error));
+    uint64_t saved = cm_swap_refinement_carry_out(&exchange, to, at);
     check_placement(s, at);
-    ck_assert_uint_eq(cm_scene_hops(s, at), before - saved);
+    ck_assert_uint_eq(cm_environment_hops(s, at), before - saved);
     better += saved > 0;
-    cm_exchange_free(&exchange);
+    cm_swap_refinement_free(&exchange);
     cm_free(at);
     cm_free(to);
     cm_example_free(e);
@@ -187,19 +187,19 @@ START_TEST(each_exchange_by_itself)
   cm_graph *g = parts_graph(6, dense, &run);
   cm_flows *flows;
   cm_chip *chip;
-  cm_scene *s;
-  cm_exchange exchange;
+  cm_environment *s;
+  cm_swap_refinement exchange;
   uint32_t site[] = {0, 1, 2, 3, 4, 5}, at[] = {0, 2, 3, 4, 1, 5}, to[] = {0, 1, 3, 5, 2, 4};
   static const uint32_t right[] = {0, 1, 3, 4, 2, 5};
   ck_ok(cm_flows_of_graph(g, &run, &flows, &error));
   ck_ok(cm_chip_mesh(6, 1, &chip, &error));
-  cm_scene_parts parts = {.graph = g, .flows = flows, .chip = chip, .site = site, .sites = 6};
-  ck_ok(cm_scene_new(&parts, &run, &s, &error));
-  ck_ok(cm_exchange_new(s, NULL, &exchange, &error));
-  ck_assert_uint_eq(cm_exchange_carry_out(&exchange, to, at), 1);
+  cm_environment_parts parts = {.graph = g, .flows = flows, .chip = chip, .site = site, .sites = 6};
+  ck_ok(cm_environment_new(&parts, &run, &s, &error));
+  ck_ok(cm_swap_refinement_new(s, NULL, &exchange, &error));
+  ck_assert_uint_eq(cm_swap_refinement_carry_out(&exchange, to, at), 1);
   ck_assert_mem_eq(at, right, sizeof at);
-  cm_exchange_free(&exchange);
-  cm_scene_free(s);
+  cm_swap_refinement_free(&exchange);
+  cm_environment_free(s);
   cm_flows_free(flows);
   cm_graph_free(g);
   cm_chip_free(chip);
@@ -214,24 +214,24 @@ START_TEST(trades_cost_less_than_they_may)
   uint32_t done = 0, costly = 0;
   for (int round = 0; round < 8; round++) {
     cm_example *e = example((cm_family)(round % CM_FAMILIES), 5, 5, 17 + (uint32_t)round, (uint64_t)round);
-    const cm_scene *s = e->scene;
-    cm_exchange exchange;
+    const cm_environment *s = e->environment;
+    cm_swap_refinement exchange;
     uint32_t *at = network_array(s->nodes, sizeof *at);
-    ck_ok(cm_scene_layout(s, CM_LAYOUT_CURVE, &run, at, &error));
-    ck_ok(cm_exchange_new(s, NULL, &exchange, &error));
-    cm_exchange_begin(&exchange, at);
+    ck_ok(cm_environment_layout(s, CM_LAYOUT_CURVE, &run, at, &error));
+    ck_ok(cm_swap_refinement_new(s, NULL, &exchange, &error));
+    cm_swap_refinement_begin(&exchange, at);
     for (int k = 0; k < 60; k++) {
-      uint64_t before = cm_scene_hops(s, at);
+      uint64_t before = cm_environment_hops(s, at);
       double most = k % 2 == 0 ? 0 : 300;
       uint32_t v = below(&random, s->nodes), site = below(&random, s->sites);
-      int64_t saved = cm_exchange_trade(&exchange, v, site, most, at);
+      int64_t saved = cm_swap_refinement_trade(&exchange, v, site, most, at);
       check_placement(s, at);
-      ck_assert_uint_eq(cm_scene_hops(s, at), before - (uint64_t)saved);
+      ck_assert_uint_eq(cm_environment_hops(s, at), before - (uint64_t)saved);
       ck_assert(saved == 0 || -(double)saved < most);
       done += saved > 0;
       costly += saved < 0;
     }
-    cm_exchange_free(&exchange);
+    cm_swap_refinement_free(&exchange);
     cm_free(at);
     cm_example_free(e);
   }
@@ -245,18 +245,18 @@ START_TEST(refinement_never_harms)
 {
   for (int round = 0; round < 8; round++) {
     cm_example *e = example((cm_family)round, 6, 6, 24, 3);
-    const cm_scene *s = e->scene;
+    const cm_environment *s = e->environment;
     uint32_t *at = network_array(s->nodes, sizeof *at), *longer = network_array(s->nodes, sizeof *longer);
     cm_refine_options swaps = {0, 1}, looks = {3e5, 1};
     for (uint32_t v = 0; v < s->nodes; v++)
       at[v] = longer[v] = v;
-    uint64_t start = cm_scene_hops(s, at);
-    ck_ok(cm_scene_refine(s, &swaps, &run, at, &error));
+    uint64_t start = cm_environment_hops(s, at);
+    ck_ok(cm_environment_refine(s, &swaps, &run, at, &error));
     check_placement(s, at);
-    ck_assert_uint_lt(cm_scene_hops(s, at), start); /* whose order was shuffled */
-    ck_ok(cm_scene_refine(s, &looks, &run, longer, &error));
+    ck_assert_uint_lt(cm_environment_hops(s, at), start); /* whose order was shuffled */
+    ck_ok(cm_environment_refine(s, &looks, &run, longer, &error));
     check_placement(s, longer);
-    ck_assert_uint_le(cm_scene_hops(s, longer), cm_scene_hops(s, at));
+    ck_assert_uint_le(cm_environment_hops(s, longer), cm_environment_hops(s, at));
     cm_free(at);
     cm_free(longer);
     cm_example_free(e);
@@ -307,7 +307,7 @@ START_TEST(pilots_never_harm)
 {
   for (uint64_t seed = 0; seed < 12; seed++) {
     cm_example *e = example((cm_family)(seed % CM_FAMILIES), 5 + seed % 4, 6, 20 + (uint32_t)seed % 3, seed);
-    const cm_scene *s = e->scene;
+    const cm_environment *s = e->environment;
     cm_policy *pilot = pilot_new(seed);
     cm_acted one[CM_LAYOUTS], two[CM_LAYOUTS];
     run.threads = 1;
@@ -318,7 +318,7 @@ START_TEST(pilots_never_harm)
       check_placement(s, one[l].at);
       ck_assert_mem_eq(one[l].at, two[l].at, s->nodes * sizeof *one[l].at);
       ck_assert_uint_le(one[l].after, one[l].before);
-      ck_assert_uint_eq(one[l].after, cm_scene_hops(s, one[l].at));
+      ck_assert_uint_eq(one[l].after, cm_environment_hops(s, one[l].at));
     }
     cm_acted_free(one);
     cm_acted_free(two);
@@ -418,7 +418,7 @@ START_TEST(training_teaches)
   }
   ck_assert_double_gt(after, before + 0.5); /* ten updates' shares of the loss */
   ck_assert_double_lt(curve[59].held_out, 0.99 * curve[59].start);
-  const cm_scene *s = list[4]->scene;
+  const cm_environment *s = list[4]->environment;
   cm_acted one[CM_LAYOUTS], two[CM_LAYOUTS];
   run.threads = 1;
   ck_ok(cm_policy_act(cm_training_policy(t), s, 8, &run, one, &error));
@@ -428,7 +428,7 @@ START_TEST(training_teaches)
     check_placement(s, one[l].at);
     ck_assert_mem_eq(one[l].at, two[l].at, s->nodes * sizeof *one[l].at);
     ck_assert_uint_le(one[l].after, one[l].before);
-    ck_assert_uint_eq(one[l].after, cm_scene_hops(s, one[l].at));
+    ck_assert_uint_eq(one[l].after, cm_environment_hops(s, one[l].at));
   }
   cm_acted_free(one);
   cm_acted_free(two);

@@ -5,7 +5,7 @@
 
 #include "core/base/random.h"
 #include "core/base/threads.h"
-#include "core/learning/agent/exchange.h"
+#include "core/learning/agent/swap_refinement.h"
 #include "core/partition/options.h"
 
 enum { STEPS_MOST = 16, STEPS_LEAST = 4, FURTHER = 12 };
@@ -23,7 +23,7 @@ static const double work_looks = 2.5e7;
 
 typedef struct work {
   const cm_policy *policy;
-  const cm_scene *scene;
+  const cm_environment *environment;
   uint32_t steps;
   cm_run *run;
   cm_acted *acted;
@@ -34,15 +34,15 @@ typedef struct scratch {
   uint32_t *to, *best;    /* [nodes] */
   float *input, *position;
   cm_policy_pass *pass;
-  cm_exchange exchange;
+  cm_swap_refinement exchange;
 } scratch;
 
-/* As many steps as suit the size of the scene. */
-static uint32_t steps_for(const cm_policy *policy, const cm_scene *scene)
+/* As many steps as suit the size of the environment. */
+static uint32_t steps_for(const cm_policy *policy, const cm_environment *environment)
 {
   const cm_policy_shape *shape = &policy->shape;
-  double look = 2.0 * scene->nodes * (double)policy->count +
-                2.0 * shape->layers * shape->width * (double)scene->graph->entry_count;
+  double look = 2.0 * environment->nodes * (double)policy->count +
+                2.0 * shape->layers * shape->width * (double)environment->graph->entry_count;
   double steps = STEPS_LEAST + CM_STEPS_A_LOOK * work_looks / look;
   return steps > STEPS_MOST ? STEPS_MOST : (uint32_t)steps;
 }
@@ -51,18 +51,18 @@ static cm_status settle(const work *w, cm_rule rule, const float *position, scra
                         cm_error *error)
 {
   double bound = (double)w->policy->bound;
-  if (cm_scene_assign(w->scene, rule, position, bound, w->run->memory, s->to, error) != CM_OK)
+  if (cm_environment_assign(w->environment, rule, position, bound, w->run->memory, s->to, error) != CM_OK)
     return error->status;
-  acted->after -= cm_exchange_carry_out(&s->exchange, s->to, acted->at);
+  acted->after -= cm_swap_refinement_carry_out(&s->exchange, s->to, acted->at);
   return CM_OK;
 }
 
 /* Nodes want to be at the means of their Gaussians, by either rule. */
 static cm_status look(const work *w, scratch *s, cm_acted *acted, cm_error *error)
 {
-  if (cm_scene_look(w->scene, acted->at, w->run->memory, s->input, error) != CM_OK)
+  if (cm_environment_observe(w->environment, acted->at, w->run->memory, s->input, error) != CM_OK)
     return error->status;
-  cm_policy_forward(w->policy, w->scene->laplacian, s->input, s->pass);
+  cm_policy_forward(w->policy, w->environment->laplacian, s->input, s->pass);
   if (settle(w, CM_RULE_SLICES, s->pass->mean, s, acted, error) != CM_OK)
     return error->status;
   return settle(w, CM_RULE_NEAREST, s->pass->mean, s, acted, error);
@@ -72,18 +72,18 @@ static cm_status look(const work *w, scratch *s, cm_acted *acted, cm_error *erro
  * node after the other goes where it should. */
 static cm_status draw(const work *w, double heat, cm_random *random, scratch *s, cm_acted *acted, cm_error *error)
 {
-  size_t rows = 2 * (size_t)w->scene->nodes;
+  size_t rows = 2 * (size_t)w->environment->nodes;
   cm_random_normals(random, s->position, rows);
   for (size_t r = 0; r < rows; r++)
     s->position[r] = s->pass->mean[r] + WIDE * s->pass->deviation[r] * s->position[r];
   if (settle(w, CM_RULE_NEAREST, s->position, s, acted, error) != CM_OK)
     return error->status;
   int64_t saved = 0;
-  cm_exchange_begin(&s->exchange, acted->at);
-  for (uint32_t v = 0; v < w->scene->nodes; v++) {
+  cm_swap_refinement_begin(&s->exchange, acted->at);
+  for (uint32_t v = 0; v < w->environment->nodes; v++) {
     double most = heat > 0 ? -heat * log(1 - cm_random_unit(random)) : 0;
     if (s->to[v] != acted->at[v])
-      saved += cm_exchange_trade(&s->exchange, v, s->to[v], most, acted->at);
+      saved += cm_swap_refinement_trade(&s->exchange, v, s->to[v], most, acted->at);
   }
   acted->after -= (uint64_t)saved; /* modulo 2^64 where trades cost something */
   return CM_OK;
@@ -99,13 +99,13 @@ static cm_status take_steps(const work *w, uint32_t steps, scratch *s, cm_acted 
 {
   cm_random random;
   uint64_t least = acted->after;
-  size_t bytes = w->scene->nodes * sizeof *acted->at;
+  size_t bytes = w->environment->nodes * sizeof *acted->at;
   memcpy(s->best, acted->at, bytes);
   cm_random_init(&random, 1, CM_STREAM_POLICY, acted->steps);
   for (uint32_t step = 0; step < steps; step++) {
     if (step % CM_STEPS_A_LOOK == 0 && look(w, s, acted, error) != CM_OK)
       return error->status;
-    double heat = heat_at(step, steps, (double)acted->after / w->scene->nodes);
+    double heat = heat_at(step, steps, (double)acted->after / w->environment->nodes);
     if (draw(w, heat, &random, s, acted, error) != CM_OK || cm_run_check(w->run, error) != CM_OK)
       return error->status;
     acted->steps++;
@@ -122,11 +122,11 @@ static cm_status take_steps(const work *w, uint32_t steps, scratch *s, cm_acted 
 static cm_status scratch_new(const work *w, scratch *s, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
-  uint32_t nodes = w->scene->nodes;
+  uint32_t nodes = w->environment->nodes;
   if (CM_NEW(memory, s->to, nodes, error) != CM_OK || CM_NEW(memory, s->best, nodes, error) != CM_OK ||
       CM_NEW(memory, s->input, 2 * (size_t)nodes * CM_POLICY_INPUTS, error) != CM_OK ||
       CM_NEW(memory, s->position, 2 * (size_t)nodes, error) != CM_OK ||
-      cm_exchange_new(w->scene, memory, &s->exchange, error) != CM_OK)
+      cm_swap_refinement_new(w->environment, memory, &s->exchange, error) != CM_OK)
     return error->status;
   return cm_policy_pass_new(&w->policy->shape, nodes, memory, &s->pass, error);
 }
@@ -141,7 +141,7 @@ static cm_status act(const work *w, uint32_t steps, cm_acted *acted, cm_error *e
   cm_free(s.best);
   cm_free(s.input);
   cm_free(s.position);
-  cm_exchange_free(&s.exchange);
+  cm_swap_refinement_free(&s.exchange);
   cm_policy_pass_free(s.pass);
   return status;
 }
@@ -150,31 +150,31 @@ static cm_status act_from(void *context, size_t index, cm_error *error)
 {
   const work *w = context;
   cm_acted *acted = &w->acted[index];
-  if (CM_NEW(w->run->memory, acted->at, w->scene->nodes, error) != CM_OK ||
-      cm_scene_layout(w->scene, (cm_layout)index, w->run, acted->at, error) != CM_OK)
+  if (CM_NEW(w->run->memory, acted->at, w->environment->nodes, error) != CM_OK ||
+      cm_environment_layout(w->environment, (cm_layout)index, w->run, acted->at, error) != CM_OK)
     return error->status;
-  acted->before = acted->after = cm_scene_hops(w->scene, acted->at);
+  acted->before = acted->after = cm_environment_hops(w->environment, acted->at);
   return act(w, w->steps, acted, error);
 }
 
 /* On from the best start; who is to be beside somebody on another processor may go there now. */
 static cm_status act_further(const work *w, cm_acted *acted, cm_error *error)
 {
-  cm_scene joined;
+  cm_environment joined;
   work further = *w;
-  if (cm_scene_join(w->scene, w->run->memory, &joined, error) != CM_OK)
+  if (cm_environment_join(w->environment, w->run->memory, &joined, error) != CM_OK)
     return error->status;
-  further.scene = &joined;
+  further.environment = &joined;
   cm_status status = act(&further, FURTHER * w->steps, acted, error);
-  cm_scene_joined_free(&joined);
+  cm_environment_joined_free(&joined);
   return status;
 }
 
-cm_status cm_policy_act(const cm_policy *policy, const cm_scene *scene, uint32_t steps, cm_run *run, cm_acted *acted,
+cm_status cm_policy_act(const cm_policy *policy, const cm_environment *environment, uint32_t steps, cm_run *run, cm_acted *acted,
                         cm_error *error)
 {
   cm_acted made[CM_LAYOUTS] = {0};
-  work w = {policy, scene, steps > 0 ? steps : steps_for(policy, scene), run, made};
+  work w = {policy, environment, steps > 0 ? steps : steps_for(policy, environment), run, made};
   cm_status status = cm_parallel(run, CM_LAYOUTS, act_from, &w, error);
   if (status == CM_OK)
     status = act_further(&w, &made[cm_acted_best(made)], error);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/random.h"
-#include "core/learning/agent/scene.h"
+#include "core/learning/agent/environment.h"
 #include "core/partition/options.h"
 #include "core/placement/arrange.h"
 
@@ -172,7 +172,7 @@ static cm_status find_modes(modes *m, cm_run *run, cm_error *error)
 /* ---- from modes to sites ---- */
 
 /* Elongated graphs have slow modes that tell nothing new of their shape: several pairs are tried, each turned. */
-static cm_status turn_and_slice(const cm_scene *s, const float *value, cm_run *run, uint32_t *at, cm_error *error)
+static cm_status turn_and_slice(const cm_environment *s, const float *value, cm_run *run, uint32_t *at, cm_error *error)
 {
   static const uint8_t pair[][2] = {{0, 1}, {0, 2}, {1, 2}, {0, 3}};
   enum { PAIRS = sizeof pair / sizeof *pair };
@@ -192,8 +192,8 @@ static cm_status turn_and_slice(const cm_scene *s, const float *value, cm_run *r
       coordinate[2 * (size_t)v] = (float)(c * x - n * y);
       coordinate[2 * (size_t)v + 1] = (float)(n * x + c * y);
     }
-    status = cm_scene_assign(s, CM_RULE_SLICES, coordinate, 1, run->memory, tried, error);
-    uint64_t hops = status == CM_OK ? cm_scene_hops(s, tried) : UINT64_MAX;
+    status = cm_environment_assign(s, CM_RULE_SLICES, coordinate, 1, run->memory, tried, error);
+    uint64_t hops = status == CM_OK ? cm_environment_hops(s, tried) : UINT64_MAX;
     if (hops < least) {
       least = hops;
       memcpy(at, tried, s->nodes * sizeof *at);
@@ -206,7 +206,7 @@ static cm_status turn_and_slice(const cm_scene *s, const float *value, cm_run *r
   return status;
 }
 
-static cm_status spectral(const cm_scene *s, cm_run *run, uint32_t *at, cm_error *error)
+static cm_status spectral(const cm_environment *s, cm_run *run, uint32_t *at, cm_error *error)
 {
   modes m = {.laplacian = s->laplacian, .nodes = s->nodes};
   cm_status status = find_modes(&m, run, error);
@@ -232,7 +232,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Hands out the nodes in one order to the sites in another, processor by processor. */
-static cm_status deal(const cm_scene *s, const uint32_t *node_rank, const uint32_t *site_rank, cm_run *run,
+static cm_status deal(const cm_environment *s, const uint32_t *node_rank, const uint32_t *site_rank, cm_run *run,
                       uint32_t *at, cm_error *error)
 {
   placed *node, *site = NULL;
@@ -255,9 +255,9 @@ static cm_status deal(const cm_scene *s, const uint32_t *node_rank, const uint32
   return status;
 }
 
-static cm_status along_curve(const cm_scene *s, cm_run *run, uint32_t *at, cm_error *error)
+static cm_status along_curve(const cm_environment *s, cm_run *run, uint32_t *at, cm_error *error)
 {
-  cm_region region = cm_scene_region(s);
+  cm_region region = cm_environment_region(s);
   uint32_t *order, *rank = NULL, *site_rank = NULL, most = s->nodes > s->sites ? s->nodes : s->sites;
   cm_status status = CM_NEW(run->memory, order, most, error);
   if (status == CM_OK)
@@ -280,9 +280,9 @@ static cm_status along_curve(const cm_scene *s, cm_run *run, uint32_t *at, cm_er
   return status;
 }
 
-cm_status cm_scene_layout(const cm_scene *scene, cm_layout layout, cm_run *run, uint32_t *at, cm_error *error)
+cm_status cm_environment_layout(const cm_environment *environment, cm_layout layout, cm_run *run, uint32_t *at, cm_error *error)
 {
-  if (scene->nodes == 0)
+  if (environment->nodes == 0)
     return CM_OK;
-  return layout == CM_LAYOUT_CURVE ? along_curve(scene, run, at, error) : spectral(scene, run, at, error);
+  return layout == CM_LAYOUT_CURVE ? along_curve(environment, run, at, error) : spectral(environment, run, at, error);
 }

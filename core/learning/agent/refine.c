@@ -21,7 +21,7 @@ enum { SWAP_ROUNDS = 60, SAMPLES = 500, ADJUST_EVERY = 64, CHECK_EVERY = 1 << 16
 #define LOOKS_A_TRY 12  /* what a try costs besides its neighbours, in neighbours */
 
 typedef struct annealer {
-  const cm_scene *scene;
+  const cm_environment *environment;
   uint32_t *at;   /* [nodes] site */
   uint32_t *on;   /* [sites] node, CM_NOBODY: none */
   uint32_t *best; /* [nodes] */
@@ -42,7 +42,7 @@ static void trade(annealer *a, uint32_t v, uint32_t to)
 /* A site within the window around v's, other than its own; CM_NOBODY when the draw fails. */
 static uint32_t draw(annealer *a, uint32_t v)
 {
-  const cm_scene *s = a->scene;
+  const cm_environment *s = a->environment;
   uint32_t core = s->site[a->at[v]], window = (uint32_t)a->window;
   uint64_t wide = 2 * (uint64_t)window + 1, number = cm_random_below(&a->random, wide * wide);
   int64_t x = (int64_t)(core % s->chip->width) + (int64_t)(number % wide) - window;
@@ -59,8 +59,8 @@ static double spread_of_changes(annealer *a)
   double sum = 0, squares = 0;
   uint32_t count = 0;
   for (uint32_t k = 0; k < SAMPLES; k++) {
-    uint32_t v = (uint32_t)cm_random_below(&a->random, a->scene->nodes), to = draw(a, v);
-    double change = to == CM_NOBODY ? 0 : (double)cm_trade_change(a->scene, a->at, a->on, v, to);
+    uint32_t v = (uint32_t)cm_random_below(&a->random, a->environment->nodes), to = draw(a, v);
+    double change = to == CM_NOBODY ? 0 : (double)cm_trade_change(a->environment, a->at, a->on, v, to);
     sum += change;
     squares += change * change;
     count += to != CM_NOBODY;
@@ -69,7 +69,7 @@ static double spread_of_changes(annealer *a)
 }
 
 /* The sites around which everything lies. */
-static double widest(const cm_scene *s)
+static double widest(const cm_environment *s)
 {
   uint32_t columns = s->axes->columns, rows = s->axes->rows;
   return columns > rows ? columns : rows;
@@ -78,7 +78,7 @@ static double widest(const cm_scene *s)
 static cm_status cool(annealer *a, uint64_t tries, cm_run *run, cm_error *error)
 {
   const double start = HEAT * spread_of_changes(a), most = a->window;
-  const uint32_t nodes = a->scene->nodes;
+  const uint32_t nodes = a->environment->nodes;
   double heat = start;
   int64_t cost = 0, best = 0;
   memcpy(a->best, a->at, nodes * sizeof *a->best);
@@ -92,7 +92,7 @@ static cm_status cool(annealer *a, uint64_t tries, cm_run *run, cm_error *error)
     uint32_t v = (uint32_t)cm_random_below(&a->random, nodes), to = draw(a, v);
     if (to == CM_NOBODY)
       continue;
-    int64_t change = cm_trade_change(a->scene, a->at, a->on, v, to);
+    int64_t change = cm_trade_change(a->environment, a->at, a->on, v, to);
     bool take = (double)change <= -heat * log(1 - cm_random_unit(&a->random));
     a->accepted += ((take ? 1.0 : 0.0) - a->accepted) / MEMORY;
     if (!take)
@@ -108,10 +108,10 @@ static cm_status cool(annealer *a, uint64_t tries, cm_run *run, cm_error *error)
 }
 
 /* By the placement engine, at the low temperature of its children; kept when better. */
-static cm_status anneal_all_pairs(const cm_scene *scene, const cm_refine_options *options, cm_run *run, uint32_t *at,
+static cm_status anneal_all_pairs(const cm_environment *environment, const cm_refine_options *options, cm_run *run, uint32_t *at,
                                   cm_error *error)
 {
-  uint32_t sites = scene->sites, *tried;
+  uint32_t sites = environment->sites, *tried;
   double pairs = (double)sites * (sites > 1 ? sites - 1 : 1) / 2, sweeps = options->looks / pairs;
   uint64_t cost;
   cm_qap_options cold = {.population = 1,
@@ -120,68 +120,68 @@ static cm_status anneal_all_pairs(const cm_scene *scene, const cm_refine_options
                          .start = at};
   if (cold.sweeps == 0)
     return CM_OK;
-  if (CM_NEW(run->memory, tried, scene->nodes, error) != CM_OK)
+  if (CM_NEW(run->memory, tried, environment->nodes, error) != CM_OK)
     return error->status;
-  cm_status status = cm_place_by_annealing(scene->graph, scene->axes, &cold, run, tried, &cost, error);
-  if (status == CM_OK && cost < cm_scene_hops(scene, at))
-    memcpy(at, tried, scene->nodes * sizeof *at);
+  cm_status status = cm_place_by_annealing(environment->graph, environment->axes, &cold, run, tried, &cost, error);
+  if (status == CM_OK && cost < cm_environment_hops(environment, at))
+    memcpy(at, tried, environment->nodes * sizeof *at);
   cm_free(tried);
   return status;
 }
 
-static cm_status anneal_in_window(const cm_scene *scene, const cm_refine_options *options, cm_run *run, uint32_t *at,
+static cm_status anneal_in_window(const cm_environment *environment, const cm_refine_options *options, cm_run *run, uint32_t *at,
                                   cm_error *error)
 {
-  double each = 2.0 * (double)scene->graph->entry_count / scene->nodes + LOOKS_A_TRY, tries = options->looks / each;
-  annealer a = {.scene = scene, .at = at, .window = widest(scene), .accepted = ACCEPTANCE};
-  if (scene->nodes < 2 || tries < 1)
+  double each = 2.0 * (double)environment->graph->entry_count / environment->nodes + LOOKS_A_TRY, tries = options->looks / each;
+  annealer a = {.environment = environment, .at = at, .window = widest(environment), .accepted = ACCEPTANCE};
+  if (environment->nodes < 2 || tries < 1)
     return CM_OK;
   cm_status status = CM_OK;
-  if (CM_NEW(run->memory, a.on, scene->sites, error) != CM_OK ||
-      CM_NEW(run->memory, a.best, scene->nodes, error) != CM_OK)
+  if (CM_NEW(run->memory, a.on, environment->sites, error) != CM_OK ||
+      CM_NEW(run->memory, a.best, environment->nodes, error) != CM_OK)
     status = error->status;
   if (status == CM_OK) {
-    memset(a.on, 0xff, scene->sites * sizeof *a.on);
-    for (uint32_t v = 0; v < scene->nodes; v++)
+    memset(a.on, 0xff, environment->sites * sizeof *a.on);
+    for (uint32_t v = 0; v < environment->nodes; v++)
       a.on[at[v]] = v;
     cm_random_init(&a.random, options->seed, CM_STREAM_HOPS, 0);
     status = cool(&a, (uint64_t)tries, run, error);
-    memcpy(at, a.best, scene->nodes * sizeof *at);
+    memcpy(at, a.best, environment->nodes * sizeof *at);
   }
   cm_free(a.on);
   cm_free(a.best);
   return status;
 }
 
-cm_status cm_scene_refine(const cm_scene *scene, const cm_refine_options *options, cm_run *run, uint32_t *at,
+cm_status cm_environment_refine(const cm_environment *environment, const cm_refine_options *options, cm_run *run, uint32_t *at,
                           cm_error *error)
 {
   uint32_t rounds;
   uint64_t swaps;
-  cm_region region = cm_scene_region(scene);
-  if (cm_place_by_swaps(scene->graph, scene->axes, scene->chip, &region, SWAP_ROUNDS, run, at, &rounds, &swaps,
+  cm_region region = cm_environment_region(environment);
+  if (cm_place_by_swaps(environment->graph, environment->axes, environment->chip, &region, SWAP_ROUNDS, run, at, &rounds, &swaps,
                         error) != CM_OK)
     return error->status;
-  return scene->sites <= CM_REFINE_FEW_SITES ? anneal_all_pairs(scene, options, run, at, error)
-                                   : anneal_in_window(scene, options, run, at, error);
+  return environment->sites <= CM_REFINE_FEW_SITES ? anneal_all_pairs(environment, options, run, at, error)
+                                   : anneal_in_window(environment, options, run, at, error);
 }
 
-cm_status cm_acted_refine(const cm_scene *scene, const cm_refine_options *options, cm_run *run, cm_acted *acted,
+cm_status cm_acted_refine(const cm_environment *environment, const cm_refine_options *options, cm_run *run, cm_acted *acted,
                           cm_error *error)
 {
-  bool few = scene->sites <= CM_REFINE_FEW_SITES;
+  bool few = environment->sites <= CM_REFINE_FEW_SITES;
   cm_refine_options each = {few ? options->looks : 0, options->seed};
   cm_refine_options all = {CM_LAYOUTS * options->looks, options->seed};
   for (uint32_t l = 0; l < CM_LAYOUTS; l++) {
-    if (cm_scene_refine(scene, &each, run, acted[l].at, error) != CM_OK)
+    if (cm_environment_refine(environment, &each, run, acted[l].at, error) != CM_OK)
       return error->status;
-    acted[l].after = cm_scene_hops(scene, acted[l].at);
+    acted[l].after = cm_environment_hops(environment, acted[l].at);
   }
   cm_acted *best = &acted[cm_acted_best(acted)];
   if (few || options->looks <= 0)
     return CM_OK;
-  if (cm_scene_refine(scene, &all, run, best->at, error) != CM_OK)
+  if (cm_environment_refine(environment, &all, run, best->at, error) != CM_OK)
     return error->status;
-  best->after = cm_scene_hops(scene, best->at);
+  best->after = cm_environment_hops(environment, best->at);
   return CM_OK;
 }

@@ -1,16 +1,16 @@
-/* Trades of sites between the nodes of a scene. */
+/* Trades of sites between the nodes of an environment. */
 #ifndef CM_LEARNING_AGENT_TRADE_H
 #define CM_LEARNING_AGENT_TRADE_H
 
-#include "core/learning/agent/scene.h"
+#include "core/learning/agent/environment.h"
 #include "core/learning/internal.h"
 
 /* Change of the hops, weighted, when v goes to site `to`, where `other` comes from (CM_NOBODY: from nowhere);
  * at [nodes] is the site of each node. O(neighbours of v). */
-static inline int64_t cm_move_change(const cm_scene *scene, const uint32_t *at, uint32_t v, uint32_t to, uint32_t other)
+static inline int64_t cm_move_change(const cm_environment *environment, const uint32_t *at, uint32_t v, uint32_t to, uint32_t other)
 {
-  const cm_graph *g = scene->graph;
-  const cm_axes *x = scene->axes;
+  const cm_graph *g = environment->graph;
+  const cm_axes *x = environment->axes;
   uint32_t from = at[v];
   const uint32_t *to_x = x->dx + (size_t)x->column[to] * x->columns, *to_y = x->dy + (size_t)x->row[to] * x->rows;
   const uint32_t *from_x = x->dx + (size_t)x->column[from] * x->columns;
@@ -25,10 +25,10 @@ static inline int64_t cm_move_change(const cm_scene *scene, const uint32_t *at, 
 }
 
 /* The same when v and who is at `to` change places; on [sites] is the node on each site, CM_NOBODY: none. */
-static inline int64_t cm_trade_change(const cm_scene *scene, const uint32_t *at, const uint32_t *on, uint32_t v, uint32_t to)
+static inline int64_t cm_trade_change(const cm_environment *environment, const uint32_t *at, const uint32_t *on, uint32_t v, uint32_t to)
 {
   uint32_t other = on[to];
-  return cm_move_change(scene, at, v, to, other) + (other == CM_NOBODY ? 0 : cm_move_change(scene, at, other, at[v], v));
+  return cm_move_change(environment, at, v, to, other) + (other == CM_NOBODY ? 0 : cm_move_change(environment, at, other, at[v], v));
 }
 
 #endif

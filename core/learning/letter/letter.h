@@ -8,7 +8,7 @@
 #ifndef CM_LEARNING_LETTER_H
 #define CM_LEARNING_LETTER_H
 
-#include "core/learning/agent/scene.h"
+#include "core/learning/agent/environment.h"
 
 /* What the network is shown for one processor: its logical nodes, padded to as many rows as it has physical nodes. */
 typedef struct cm_letter_view {
@@ -19,8 +19,8 @@ typedef struct cm_letter_view {
   cm_laplacian *own_laplacian;
 } cm_letter_view;
 
-/* The view of processor p of a scene, which it borrows. O(entries of its nodes + rows). */
-cm_status cm_letter_view_new(const cm_scene *scene, uint32_t p, cm_run *run, cm_letter_view *view, cm_error *error);
+/* The view of processor p of an environment, which it borrows. O(entries of its nodes + rows). */
+cm_status cm_letter_view_new(const cm_environment *environment, uint32_t p, cm_run *run, cm_letter_view *view, cm_error *error);
 void cm_letter_view_free(cm_letter_view *view); /* harmless on a zeroed one */
 
 /* What a pass leaves behind. */
@@ -52,10 +52,10 @@ typedef struct cm_letter_places {
   uint32_t axes, count[2]; /* places of each axis */
   uint32_t x0, y0;         /* of the box */
   uint32_t sites;
-  const uint32_t *site_of; /* [sites] of the scene, ascending */
+  const uint32_t *site_of; /* [sites] of the environment, ascending */
 } cm_letter_places;
 
-cm_letter_places cm_letter_places_of(const cm_scene *scene, uint32_t p, uint32_t axes);
+cm_letter_places cm_letter_places_of(const cm_environment *environment, uint32_t p, uint32_t axes);
 
 /* A Gaussian made discrete over the n places of an axis: its density at their positions (cm_position), scaled to add up
  * to 1. The nearest to the mean is the most probable. */
@@ -77,11 +77,11 @@ double cm_letter_log_probability(const cm_letter_gaussian *gaussian, uint32_t pl
 
 /* All nodes of processor p to cores of their own (cm_assign), from the place of each along each axis, place [nodes *
  * axes]. Fills at[v] of those nodes. As cm_assign. */
-cm_status cm_letter_assign(const cm_scene *scene, uint32_t p, const cm_letter_places *places, const uint32_t *place,
+cm_status cm_letter_assign(const cm_environment *environment, uint32_t p, const cm_letter_places *places, const uint32_t *place,
                            cm_memory *memory, uint32_t *at, cm_error *error);
 
 /* The whole of it: every node of every processor to its most probable core, conflicts by the rule. Fills at [nodes].
  * O(parameters * sites + layers * entries * width). */
-cm_status cm_letter_place(const cm_policy *policy, const cm_scene *scene, cm_run *run, uint32_t *at, cm_error *error);
+cm_status cm_letter_place(const cm_policy *policy, const cm_environment *environment, cm_run *run, uint32_t *at, cm_error *error);
 
 #endif

@@ -4,14 +4,14 @@
 #include "core/learning/assign.h"
 #include "core/learning/letter/letter.h"
 
-static cm_status own_graph(const cm_scene *scene, const uint32_t *node, cm_run *run, cm_letter_view *view,
+static cm_status own_graph(const cm_environment *environment, const uint32_t *node, cm_run *run, cm_letter_view *view,
                            cm_error *error)
 {
   uint32_t *scratch;
-  if (CM_NEW(run->memory, scratch, scene->nodes, error) != CM_OK)
+  if (CM_NEW(run->memory, scratch, environment->nodes, error) != CM_OK)
     return error->status;
   cm_status status =
-    cm_graph_induce(scene->graph, node, view->nodes, scratch, run, &view->own_graph, error);
+    cm_graph_induce(environment->graph, node, view->nodes, scratch, run, &view->own_graph, error);
   cm_free(scratch);
   if (status == CM_OK)
     status = cm_laplacian_new(view->own_graph, run, &view->own_laplacian, error);
@@ -19,21 +19,21 @@ static cm_status own_graph(const cm_scene *scene, const uint32_t *node, cm_run *
   return status;
 }
 
-cm_status cm_letter_view_new(const cm_scene *scene, uint32_t p, cm_run *run, cm_letter_view *view, cm_error *error)
+cm_status cm_letter_view_new(const cm_environment *environment, uint32_t p, cm_run *run, cm_letter_view *view, cm_error *error)
 {
-  const uint32_t *node = scene->node + scene->node_first[p];
-  cm_letter_view v = {.rows = scene->site_first[p + 1] - scene->site_first[p],
-                      .nodes = scene->node_first[p + 1] - scene->node_first[p],
-                      .laplacian = scene->laplacian};
+  const uint32_t *node = environment->node + environment->node_first[p];
+  cm_letter_view v = {.rows = environment->site_first[p + 1] - environment->site_first[p],
+                      .nodes = environment->node_first[p + 1] - environment->node_first[p],
+                      .laplacian = environment->laplacian};
   cm_status status = CM_NEW(run->memory, v.input, (size_t)v.rows * CM_FEATURES, error);
-  if (status == CM_OK && scene->processors > 1)
-    status = own_graph(scene, node, run, &v, error);
+  if (status == CM_OK && environment->processors > 1)
+    status = own_graph(environment, node, run, &v, error);
   if (status != CM_OK) {
     cm_letter_view_free(&v);
     return status;
   }
   for (uint32_t i = 0; i < v.nodes; i++)
-    memcpy(v.input + (size_t)i * CM_FEATURES, scene->feature + (size_t)node[i] * CM_FEATURES,
+    memcpy(v.input + (size_t)i * CM_FEATURES, environment->feature + (size_t)node[i] * CM_FEATURES,
            CM_FEATURES * sizeof *v.input);
   *view = v;
   return CM_OK;
@@ -47,11 +47,11 @@ void cm_letter_view_free(cm_letter_view *view)
   *view = (cm_letter_view){0};
 }
 
-cm_status cm_letter_assign(const cm_scene *scene, uint32_t p, const cm_letter_places *places, const uint32_t *place,
+cm_status cm_letter_assign(const cm_environment *environment, uint32_t p, const cm_letter_places *places, const uint32_t *place,
                            cm_memory *memory, uint32_t *at, cm_error *error)
 {
-  uint32_t nodes = scene->node_first[p + 1] - scene->node_first[p], *wanted, *free_core = NULL, *core = NULL;
-  const uint32_t *node = scene->node + scene->node_first[p];
+  uint32_t nodes = environment->node_first[p + 1] - environment->node_first[p], *wanted, *free_core = NULL, *core = NULL;
+  const uint32_t *node = environment->node + environment->node_first[p];
   uint64_t *priority = NULL;
   cm_status status = CM_NEW(memory, wanted, nodes, error);
   if (status == CM_OK)
@@ -62,18 +62,18 @@ cm_status cm_letter_assign(const cm_scene *scene, uint32_t p, const cm_letter_pl
     status = CM_NEW(memory, priority, nodes, error);
   if (status == CM_OK) {
     for (uint32_t i = 0; i < places->sites; i++)
-      free_core[i] = scene->site[places->site_of[i]];
+      free_core[i] = environment->site[places->site_of[i]];
     for (uint32_t i = 0; i < nodes; i++) {
       const uint32_t *of = place + (size_t)i * places->axes;
       wanted[i] = places->axes == 1 ? free_core[of[0]]
-                                    : (places->y0 + of[1]) * scene->chip->width + places->x0 + of[0];
-      priority[i] = scene->priority[node[i]];
+                                    : (places->y0 + of[1]) * environment->chip->width + places->x0 + of[0];
+      priority[i] = environment->priority[node[i]];
     }
-    status = cm_assign(scene->chip, free_core, places->sites, wanted, priority, nodes, CM_DISTANCE_MANHATTAN, memory,
+    status = cm_assign(environment->chip, free_core, places->sites, wanted, priority, nodes, CM_DISTANCE_MANHATTAN, memory,
                        core, error);
   }
   for (uint32_t i = 0; i < nodes && status == CM_OK; i++)
-    at[node[i]] = scene->site_on[core[i]];
+    at[node[i]] = environment->site_on[core[i]];
   cm_free(wanted);
   cm_free(free_core);
   cm_free(core);
@@ -82,14 +82,14 @@ cm_status cm_letter_assign(const cm_scene *scene, uint32_t p, const cm_letter_pl
 }
 
 /* One processor. */
-static cm_status place(const cm_policy *policy, const cm_scene *scene, uint32_t p, cm_run *run, uint32_t *at,
+static cm_status place(const cm_policy *policy, const cm_environment *environment, uint32_t p, cm_run *run, uint32_t *at,
                        cm_error *error)
 {
   cm_letter_view view;
   cm_letter_pass *pass = NULL;
-  cm_letter_places places = cm_letter_places_of(scene, p, policy->shape.kind);
+  cm_letter_places places = cm_letter_places_of(environment, p, policy->shape.kind);
   uint32_t axes = places.axes, *wish = NULL;
-  if (cm_letter_view_new(scene, p, run, &view, error) != CM_OK)
+  if (cm_letter_view_new(environment, p, run, &view, error) != CM_OK)
     return error->status;
   cm_status status = cm_letter_pass_new(&policy->shape, view.rows, run->memory, &pass, error);
   if (status == CM_OK)
@@ -98,7 +98,7 @@ static cm_status place(const cm_policy *policy, const cm_scene *scene, uint32_t 
     cm_letter_forward(policy, &view, pass);
     for (size_t r = 0; r < (size_t)view.nodes * axes; r++)
       wish[r] = cm_axis_likeliest((double)pass->mean[r], places.count[r % axes], (double)policy->bound);
-    status = cm_letter_assign(scene, p, &places, wish, run->memory, at, error);
+    status = cm_letter_assign(environment, p, &places, wish, run->memory, at, error);
   }
   cm_free(wish);
   cm_letter_pass_free(pass);
@@ -106,10 +106,10 @@ static cm_status place(const cm_policy *policy, const cm_scene *scene, uint32_t 
   return status;
 }
 
-cm_status cm_letter_place(const cm_policy *policy, const cm_scene *scene, cm_run *run, uint32_t *at, cm_error *error)
+cm_status cm_letter_place(const cm_policy *policy, const cm_environment *environment, cm_run *run, uint32_t *at, cm_error *error)
 {
-  for (uint32_t p = 0; p < scene->processors; p++)
-    if (scene->node_first[p + 1] > scene->node_first[p] && place(policy, scene, p, run, at, error) != CM_OK)
+  for (uint32_t p = 0; p < environment->processors; p++)
+    if (environment->node_first[p + 1] > environment->node_first[p] && place(policy, environment, p, run, at, error) != CM_OK)
       return error->status;
   return CM_OK;
 }

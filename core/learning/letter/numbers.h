@@ -2,7 +2,7 @@
 #ifndef CM_LEARNING_LETTER_NUMBERS_H
 #define CM_LEARNING_LETTER_NUMBERS_H
 
-#include "core/learning/network/policy.h"
+#include "core/learning/policy/policy.h"
 
 typedef struct cm_letter_numbers {
   cm_convolutions below;

@@ -3,14 +3,14 @@
 
 #include "core/learning/letter/letter.h"
 
-cm_letter_places cm_letter_places_of(const cm_scene *scene, uint32_t p, uint32_t axes)
+cm_letter_places cm_letter_places_of(const cm_environment *environment, uint32_t p, uint32_t axes)
 {
-  uint32_t width = scene->chip->width, x1 = 0, y1 = 0;
+  uint32_t width = environment->chip->width, x1 = 0, y1 = 0;
   cm_letter_places l = {.axes = axes, .x0 = UINT32_MAX, .y0 = UINT32_MAX,
-                        .sites = scene->site_first[p + 1] - scene->site_first[p],
-                        .site_of = scene->site_of + scene->site_first[p]};
+                        .sites = environment->site_first[p + 1] - environment->site_first[p],
+                        .site_of = environment->site_of + environment->site_first[p]};
   for (uint32_t i = 0; i < l.sites; i++) {
-    uint32_t core = scene->site[l.site_of[i]], x = core % width, y = core / width;
+    uint32_t core = environment->site[l.site_of[i]], x = core % width, y = core / width;
     l.x0 = x < l.x0 ? x : l.x0;
     l.y0 = y < l.y0 ? y : l.y0;
     x1 = x > x1 ? x : x1;

@@ -53,7 +53,7 @@ typedef struct record {
 } record;
 
 typedef struct flight {
-  const cm_scene *scene;
+  const cm_environment *environment;
   uint32_t *at, *on, *best; /* [nodes] site; [sites] node; [nodes] */
   uint32_t *core_at;        /* [nodes] core of each: as at, but where it lies */
   cm_random random;
@@ -77,7 +77,7 @@ static inline uint32_t pick(cm_random *random, uint32_t bound)
 /* The heavier of two of v's neighbours, drawn at random. */
 static uint32_t friend_of(flight *f, uint32_t v)
 {
-  const cm_graph *g = f->scene->graph;
+  const cm_graph *g = f->environment->graph;
   uint64_t first = g->first[v];
   uint32_t degree = (uint32_t)(g->first[v + 1] - first);
   uint64_t a = first + pick(&f->random, degree), b = first + pick(&f->random, degree);
@@ -93,7 +93,7 @@ static int32_t middle(int32_t a, int32_t b, int32_t c)
 /* A site that a kernel proposes for v, or CM_NOBODY. */
 static uint32_t propose(flight *f, cm_kernel kernel, uint32_t v)
 {
-  const cm_scene *s = f->scene;
+  const cm_environment *s = f->environment;
   int32_t width = (int32_t)s->chip->width, height = (int32_t)s->chip->height, x, y;
   uint32_t reach = kernel == CM_KERNEL_WINDOW ? f->window : 1;
   if (kernel == CM_KERNEL_WINDOW) {
@@ -125,20 +125,20 @@ static void settle(flight *f, uint32_t v, uint32_t site)
 {
   f->at[v] = site;
   f->on[site] = v;
-  f->core_at[v] = f->scene->site[site];
+  f->core_at[v] = f->environment->site[site];
 }
 
 /* One try; returns what it cost in looks. */
 static uint64_t attempt(flight *f, cm_kernel kernel, double heat)
 {
-  const cm_graph *g = f->scene->graph;
-  uint32_t v = pick(&f->random, f->scene->nodes), to = propose(f, kernel, v);
+  const cm_graph *g = f->environment->graph;
+  uint32_t v = pick(&f->random, f->environment->nodes), to = propose(f, kernel, v);
   record *r = &f->of[kernel];
   r->tries++;
   if (to == CM_NOBODY)
     return LOOKS_A_TRY / 2;
   uint32_t other = f->on[to], from = f->at[v];
-  int64_t change = cm_trade_change(f->scene, f->at, f->on, v, to);
+  int64_t change = cm_trade_change(f->environment, f->at, f->on, v, to);
   uint64_t looks = g->first[v + 1] - g->first[v] + LOOKS_A_TRY + (other == CM_NOBODY ? 0 : g->first[other + 1] - g->first[other]);
   if (change > 0 && (double)change > -heat * log((bits(&f->random) + 1.0) / 0x1p32))
     return looks;
@@ -158,10 +158,10 @@ static double roughness(flight *f)
   double sum = 0;
   uint32_t count = 0;
   for (uint32_t k = 0; k < SAMPLES; k++) {
-    uint32_t v = pick(&f->random, f->scene->nodes), to = pick(&f->random, f->scene->sites);
+    uint32_t v = pick(&f->random, f->environment->nodes), to = pick(&f->random, f->environment->sites);
     if (to == f->at[v])
       continue;
-    int64_t change = cm_trade_change(f->scene, f->at, f->on, v, to);
+    int64_t change = cm_trade_change(f->environment, f->at, f->on, v, to);
     sum += fabs((double)change);
     count++;
   }
@@ -170,7 +170,7 @@ static double roughness(flight *f)
 
 static void look_around(const flight *f, double start, double tries, double done, float *input)
 {
-  const cm_scene *s = f->scene;
+  const cm_environment *s = f->environment;
   double degree = (double)s->graph->entry_count / s->nodes;
   input[CM_PILOT_DONE] = (float)(2 * done - 1);
   input[CM_PILOT_DONE_SQUARED] = (float)(2 * done * done - 1);
@@ -199,7 +199,7 @@ static void shares(const float *logit, uint32_t *until)
 
 static cm_status fly(flight *f, const cm_policy *pilot, double tries, double start, cm_run *run, cm_error *error)
 {
-  const cm_scene *s = f->scene;
+  const cm_environment *s = f->environment;
   uint32_t columns = s->axes->columns, rows = s->axes->rows, most = columns > rows ? columns : rows;
   float input[CM_PILOT_INPUTS], output[CM_PILOT_OUTPUTS];
   double used = 0, looks = tries * (2 * (double)s->graph->entry_count + (double)LOOKS_A_TRY * s->nodes);
@@ -228,28 +228,28 @@ static cm_status fly(flight *f, const cm_policy *pilot, double tries, double sta
   return CM_OK;
 }
 
-cm_status cm_pilot_fly(const cm_policy *pilot, const cm_scene *scene, double tries, uint64_t seed, cm_run *run,
+cm_status cm_pilot_fly(const cm_policy *pilot, const cm_environment *environment, double tries, uint64_t seed, cm_run *run,
                        uint32_t *at, uint64_t *hops, cm_error *error)
 {
-  flight f = {.scene = scene, .at = at};
-  uint64_t start = cm_scene_hops(scene, at);
+  flight f = {.environment = environment, .at = at};
+  uint64_t start = cm_environment_hops(environment, at);
   cm_status status = CM_OK;
-  if (scene->nodes < 2 || start == 0) {
+  if (environment->nodes < 2 || start == 0) {
     *hops = start;
     return CM_OK;
   }
-  if (CM_NEW(run->memory, f.on, scene->sites, error) != CM_OK ||
-      CM_NEW(run->memory, f.best, scene->nodes, error) != CM_OK ||
-      CM_NEW(run->memory, f.core_at, scene->nodes, error) != CM_OK)
+  if (CM_NEW(run->memory, f.on, environment->sites, error) != CM_OK ||
+      CM_NEW(run->memory, f.best, environment->nodes, error) != CM_OK ||
+      CM_NEW(run->memory, f.core_at, environment->nodes, error) != CM_OK)
     status = error->status;
   if (status == CM_OK) {
-    memset(f.on, 0xff, scene->sites * sizeof *f.on);
-    memcpy(f.best, at, scene->nodes * sizeof *at);
-    for (uint32_t v = 0; v < scene->nodes; v++)
+    memset(f.on, 0xff, environment->sites * sizeof *f.on);
+    memcpy(f.best, at, environment->nodes * sizeof *at);
+    for (uint32_t v = 0; v < environment->nodes; v++)
       settle(&f, v, at[v]);
     cm_random_init(&f.random, seed, CM_STREAM_HOPS, 1);
     status = fly(&f, pilot, tries, (double)start, run, error);
-    memcpy(at, f.best, scene->nodes * sizeof *at);
+    memcpy(at, f.best, environment->nodes * sizeof *at);
     *hops = (uint64_t)((int64_t)start + f.least);
   }
   cm_free(f.on);
@@ -258,23 +258,23 @@ cm_status cm_pilot_fly(const cm_policy *pilot, const cm_scene *scene, double tri
   return status;
 }
 
-cm_status cm_pilot_act(const cm_policy *pilot, const cm_scene *scene, double tries, uint64_t seed, cm_run *run,
+cm_status cm_pilot_act(const cm_policy *pilot, const cm_environment *environment, double tries, uint64_t seed, cm_run *run,
                        cm_acted *acted, cm_error *error)
 {
   cm_acted made[CM_LAYOUTS] = {0};
   cm_status status = CM_OK;
   tries = tries > 0 ? tries : TRIES;
   for (int l = 0; l < CM_LAYOUTS && status == CM_OK; l++) {
-    status = CM_NEW(run->memory, made[l].at, scene->nodes, error);
+    status = CM_NEW(run->memory, made[l].at, environment->nodes, error);
     if (status == CM_OK)
-      status = cm_scene_layout(scene, (cm_layout)l, run, made[l].at, error);
+      status = cm_environment_layout(environment, (cm_layout)l, run, made[l].at, error);
     if (status == CM_OK)
-      made[l].before = made[l].after = cm_scene_hops(scene, made[l].at);
+      made[l].before = made[l].after = cm_environment_hops(environment, made[l].at);
   }
   uint32_t best = status == CM_OK ? cm_acted_best(made) : 0;
   for (uint32_t l = 0; l < CM_LAYOUTS && status == CM_OK; l++) {
     made[l].steps = (uint32_t)(l == best ? tries : tries / 7);
-    status = cm_pilot_fly(pilot, scene, made[l].steps, seed + l, run, made[l].at, &made[l].after, error);
+    status = cm_pilot_fly(pilot, environment, made[l].steps, seed + l, run, made[l].at, &made[l].after, error);
   }
   if (status != CM_OK) {
     cm_acted_free(made);

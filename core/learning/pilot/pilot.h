@@ -50,14 +50,14 @@ void cm_pilot_initialise(cm_policy *pilot, uint64_t seed);
 void cm_pilot_ask(const cm_policy *pilot, const float *input, float *output);
 
 /* Searches from at [nodes] with about `tries` tries a node: at is the best placement met, never worse than at the start;
- * returns its traffic in *hops. Nodes may go to any site of the scene. Depends on its arguments alone. O(tries * (entries +
+ * returns its traffic in *hops. Nodes may go to any site of the environment. Depends on its arguments alone. O(tries * (entries +
  * nodes)). */
-cm_status cm_pilot_fly(const cm_policy *pilot, const cm_scene *scene, double tries, uint64_t seed, cm_run *run,
+cm_status cm_pilot_fly(const cm_policy *pilot, const cm_environment *environment, double tries, uint64_t seed, cm_run *run,
                        uint32_t *at, uint64_t *hops, cm_error *error);
 
 /* The agent: from each layout, a seventh of the tries from all but the one of least traffic. tries 0: 600
  * a node. acted [CM_LAYOUTS]. As cm_pilot_fly. */
-cm_status cm_pilot_act(const cm_policy *pilot, const cm_scene *scene, double tries, uint64_t seed, cm_run *run,
+cm_status cm_pilot_act(const cm_policy *pilot, const cm_environment *environment, double tries, uint64_t seed, cm_run *run,
                        cm_acted *acted, cm_error *error);
 
 #endif

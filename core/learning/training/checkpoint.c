@@ -22,7 +22,7 @@ void cm_training_fingerprint(cm_training *t)
   crypto_hash_sha256_update(&state, (const unsigned char *)&t->policy->shape, sizeof t->policy->shape);
   for (uint32_t i = 0; i < t->count; i++) {
     const cm_flows *f = t->example[i]->flows;
-    const cm_scene *s = t->example[i]->scene;
+    const cm_environment *s = t->example[i]->environment;
     crypto_hash_sha256_update(&state, (const unsigned char *)t->example[i]->name, strlen(t->example[i]->name) + 1);
     crypto_hash_sha256_update(&state, (const unsigned char *)f->target, f->first[f->parts] * sizeof *f->target);
     crypto_hash_sha256_update(&state, (const unsigned char *)f->weight, f->first[f->parts] * sizeof *f->weight);
@@ -34,40 +34,40 @@ void cm_training_fingerprint(cm_training *t)
 cm_status cm_training_save(const cm_training *training, const char *path, cm_error *error)
 {
   const cm_training *t = training;
-  cm_sealed_writer w;
+  cm_checksummed_writer w;
   size_t numbers = t->policy->count * sizeof(float);
-  cm_sealed_begin(&w, magic);
-  cm_sealed_put(&w, t->fingerprint, sizeof t->fingerprint);
-  cm_sealed_put(&w, &t->updates, sizeof t->updates);
-  cm_sealed_put(&w, &t->steps, sizeof t->steps);
-  cm_sealed_put(&w, &t->episodes, sizeof t->episodes);
-  cm_sealed_put(&w, t->policy->parameter, numbers);
-  cm_sealed_put(&w, t->moment, numbers);
-  cm_sealed_put(&w, t->square, numbers);
-  cm_sealed_put(&w, t->curve, t->updates * sizeof *t->curve);
-  return cm_sealed_commit(&w, path, error);
+  cm_checksummed_begin(&w, magic);
+  cm_checksummed_put(&w, t->fingerprint, sizeof t->fingerprint);
+  cm_checksummed_put(&w, &t->updates, sizeof t->updates);
+  cm_checksummed_put(&w, &t->steps, sizeof t->steps);
+  cm_checksummed_put(&w, &t->episodes, sizeof t->episodes);
+  cm_checksummed_put(&w, t->policy->parameter, numbers);
+  cm_checksummed_put(&w, t->moment, numbers);
+  cm_checksummed_put(&w, t->square, numbers);
+  cm_checksummed_put(&w, t->curve, t->updates * sizeof *t->curve);
+  return cm_checksummed_commit(&w, path, error);
 }
 
 /* Reads all fields, or leaves the training as it was. */
-static cm_status restore(cm_training *t, cm_sealed_reader *r, const char *path, cm_error *error)
+static cm_status restore(cm_training *t, cm_checksummed_reader *r, const char *path, cm_error *error)
 {
-  unsigned char of[CM_SEAL_BYTES];
+  unsigned char of[CM_CHECKSUM_BYTES];
   uint32_t updates;
   uint64_t steps, episodes;
   size_t numbers = t->policy->count * sizeof(float);
-  cm_sealed_get(r, of, sizeof of);
+  cm_checksummed_get(r, of, sizeof of);
   if (memcmp(of, t->fingerprint, sizeof of) != 0)
     return cm_fail(error, CM_CONFLICT, "%s is a checkpoint of other options or other graphs: resume with those, or "
                    "begin anew", path);
-  cm_sealed_get(r, &updates, sizeof updates);
-  cm_sealed_get(r, &steps, sizeof steps);
-  cm_sealed_get(r, &episodes, sizeof episodes);
+  cm_checksummed_get(r, &updates, sizeof updates);
+  cm_checksummed_get(r, &steps, sizeof steps);
+  cm_checksummed_get(r, &episodes, sizeof episodes);
   if (r->failed || updates > t->options.updates || r->size - r->at != 3 * numbers + updates * sizeof *t->curve)
     return cm_fail(error, CM_DAMAGED, "%s does not hold what a checkpoint after %u updates holds", path, updates);
-  cm_sealed_get(r, t->policy->parameter, numbers);
-  cm_sealed_get(r, t->moment, numbers);
-  cm_sealed_get(r, t->square, numbers);
-  cm_sealed_get(r, t->curve, updates * sizeof *t->curve);
+  cm_checksummed_get(r, t->policy->parameter, numbers);
+  cm_checksummed_get(r, t->moment, numbers);
+  cm_checksummed_get(r, t->square, numbers);
+  cm_checksummed_get(r, t->curve, updates * sizeof *t->curve);
   t->updates = updates;
   t->steps = steps;
   t->episodes = episodes;
@@ -78,10 +78,10 @@ cm_status cm_training_resume(cm_training *training, const char *path, cm_error *
 {
   char *bytes;
   size_t size;
-  cm_sealed_reader r;
+  cm_checksummed_reader r;
   if (cm_file_read(path, CHECKPOINT_BYTES_MAX, &bytes, &size, error) != CM_OK)
     return error->status;
-  cm_status status = cm_sealed_open(&r, bytes, size, magic, "checkpoint", path, error);
+  cm_status status = cm_checksummed_open(&r, bytes, size, magic, "checkpoint", path, error);
   if (status == CM_OK)
     status = restore(training, &r, path, error);
   free(bytes);

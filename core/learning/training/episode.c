@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "core/base/random.h"
-#include "core/learning/agent/exchange.h"
+#include "core/learning/agent/swap_refinement.h"
 #include "core/partition/options.h"
 
-double cm_scene_loss(const cm_scene *scene, const uint32_t *at, double *loss)
+double cm_environment_loss(const cm_environment *environment, const uint32_t *at, double *loss)
 {
   double sum = 0;
-  cm_scene_losses(scene, at, loss);
-  for (uint32_t v = 0; v < scene->nodes; v++)
+  cm_environment_losses(environment, at, loss);
+  for (uint32_t v = 0; v < environment->nodes; v++)
     sum += loss[v];
   return sum;
 }
@@ -19,21 +19,21 @@ double cm_scene_loss(const cm_scene *scene, const uint32_t *at, double *loss)
 /* Scratch of an episode. */
 typedef struct scratch {
   uint32_t *at, *drawn, *other; /* [nodes] */
-  cm_exchange exchange;
+  cm_swap_refinement exchange;
   float *position;       /* [2 nodes] */
   double *loss, *rival;  /* [nodes] */
   cm_policy_pass *pass;
 } scratch;
 
-static cm_status scratch_new(const cm_policy *policy, const cm_scene *scene, cm_memory *memory, scratch *s,
+static cm_status scratch_new(const cm_policy *policy, const cm_environment *environment, cm_memory *memory, scratch *s,
                              cm_error *error)
 {
-  uint32_t nodes = scene->nodes;
+  uint32_t nodes = environment->nodes;
   if (CM_NEW(memory, s->at, nodes, error) != CM_OK || CM_NEW(memory, s->other, nodes, error) != CM_OK ||
       CM_NEW(memory, s->drawn, nodes, error) != CM_OK ||
       CM_NEW(memory, s->position, 2 * (size_t)nodes, error) != CM_OK ||
       CM_NEW(memory, s->loss, nodes, error) != CM_OK || CM_NEW(memory, s->rival, nodes, error) != CM_OK ||
-      cm_exchange_new(scene, memory, &s->exchange, error) != CM_OK ||
+      cm_swap_refinement_new(environment, memory, &s->exchange, error) != CM_OK ||
       cm_policy_pass_new(&policy->shape, nodes, memory, &s->pass, error) != CM_OK)
     return error->status;
   return CM_OK;
@@ -44,7 +44,7 @@ static void scratch_free(scratch *s)
   cm_free(s->at);
   cm_free(s->other);
   cm_free(s->drawn);
-  cm_exchange_free(&s->exchange);
+  cm_swap_refinement_free(&s->exchange);
   cm_free(s->position);
   cm_free(s->loss);
   cm_free(s->rival);
@@ -52,14 +52,14 @@ static void scratch_free(scratch *s)
 }
 
 /* Turns, mirrors and shakes a start. */
-static cm_status begin(const cm_scene *scene, const uint32_t *start, double noise, double bound, cm_random *random,
+static cm_status begin(const cm_environment *environment, const uint32_t *start, double noise, double bound, cm_random *random,
                        cm_memory *memory, scratch *s, cm_error *error)
 {
-  const cm_axes *a = scene->axes;
+  const cm_axes *a = environment->axes;
   uint64_t bits = cm_random_next(random);
   float x = bits & 1 ? -1 : 1, y = bits & 2 ? -1 : 1, shake = (float)(noise * cm_random_unit(random));
-  cm_random_normals(random, s->position, 2 * (size_t)scene->nodes);
-  for (uint32_t v = 0; v < scene->nodes; v++) {
+  cm_random_normals(random, s->position, 2 * (size_t)environment->nodes);
+  for (uint32_t v = 0; v < environment->nodes; v++) {
     float at_x = (float)cm_position(a->column[start[v]], a->columns, bound);
     float at_y = (float)cm_position(a->row[start[v]], a->rows, bound);
     float *p = s->position + 2 * (size_t)v;
@@ -71,17 +71,17 @@ static cm_status begin(const cm_scene *scene, const uint32_t *start, double nois
       p[1] = kept;
     }
   }
-  return cm_scene_assign(scene, CM_RULE_SLICES, s->position, bound, memory, s->at, error);
+  return cm_environment_assign(environment, CM_RULE_SLICES, s->position, bound, memory, s->at, error);
 }
 
-static cm_status look_new(const cm_scene *scene, cm_memory *memory, cm_look *look, cm_error *error)
+static cm_status look_new(const cm_environment *environment, cm_memory *memory, cm_look *look, cm_error *error)
 {
-  size_t rows = 2 * (size_t)scene->nodes;
-  look->scene = scene;
+  size_t rows = 2 * (size_t)environment->nodes;
+  look->environment = environment;
   if (CM_NEW(memory, look->input, rows * CM_POLICY_INPUTS, error) != CM_OK ||
       CM_NEW(memory, look->action[0], rows, error) != CM_OK || CM_NEW(memory, look->action[1], rows, error) != CM_OK ||
       CM_NEW(memory, look->mean, rows, error) != CM_OK || CM_NEW(memory, look->log_deviation, rows, error) != CM_OK ||
-      CM_NEW(memory, look->advantage, scene->nodes, error) != CM_OK)
+      CM_NEW(memory, look->advantage, environment->nodes, error) != CM_OK)
     return error->status;
   return CM_OK;
 }
@@ -91,7 +91,7 @@ static cm_status look_new(const cm_scene *scene, cm_memory *memory, cm_look *loo
  * the rest is noise to it. */
 static void judge(const scratch *s, const cm_train_options *options, cm_look *look)
 {
-  uint32_t nodes = look->scene->nodes;
+  uint32_t nodes = look->environment->nodes;
   double whole = 0, squares = 0;
   for (uint32_t v = 0; v < nodes; v++) {
     double better = (s->rival[v] - s->loss[v]) / 2;
@@ -109,30 +109,30 @@ static void judge(const scratch *s, const cm_train_options *options, cm_look *lo
 static cm_status look_once(const cm_policy *policy, const cm_train_options *options, cm_random *random,
                            cm_memory *memory, scratch *s, cm_look *look, double *loss, cm_error *error)
 {
-  const cm_scene *scene = look->scene;
+  const cm_environment *environment = look->environment;
   double bound = (double)policy->bound;
-  if (cm_scene_look(scene, s->at, memory, look->input, error) != CM_OK)
+  if (cm_environment_observe(environment, s->at, memory, look->input, error) != CM_OK)
     return error->status;
-  cm_policy_forward(policy, scene->laplacian, look->input, s->pass);
-  cm_random_normals(random, s->position, 2 * (size_t)scene->nodes);
-  for (size_t r = 0; r < 2 * (size_t)scene->nodes; r++) {
+  cm_policy_forward(policy, environment->laplacian, look->input, s->pass);
+  cm_random_normals(random, s->position, 2 * (size_t)environment->nodes);
+  for (size_t r = 0; r < 2 * (size_t)environment->nodes; r++) {
     look->mean[r] = s->pass->mean[r];
     look->log_deviation[r] = logf(s->pass->deviation[r]);
     look->action[0][r] = s->pass->mean[r] + s->pass->deviation[r] * s->position[r];
     look->action[1][r] = s->pass->mean[r] - s->pass->deviation[r] * s->position[r];
   }
-  if (cm_scene_assign(scene, CM_RULE_NEAREST, look->action[0], bound, memory, s->drawn, error) != CM_OK ||
-      cm_scene_assign(scene, CM_RULE_NEAREST, look->action[1], bound, memory, s->other, error) != CM_OK)
+  if (cm_environment_assign(environment, CM_RULE_NEAREST, look->action[0], bound, memory, s->drawn, error) != CM_OK ||
+      cm_environment_assign(environment, CM_RULE_NEAREST, look->action[1], bound, memory, s->other, error) != CM_OK)
     return error->status;
-  double one = cm_scene_loss(scene, s->drawn, s->loss), other = cm_scene_loss(scene, s->other, s->rival);
+  double one = cm_environment_loss(environment, s->drawn, s->loss), other = cm_environment_loss(environment, s->other, s->rival);
   judge(s, options, look);
   if (other < one) { /* what the better draw has to offer first */
     uint32_t *kept = s->drawn;
     s->drawn = s->other;
     s->other = kept;
   }
-  if (cm_exchange_carry_out(&s->exchange, s->drawn, s->at) + cm_exchange_carry_out(&s->exchange, s->other, s->at) > 0)
-    *loss = cm_scene_loss(scene, s->at, s->loss);
+  if (cm_swap_refinement_carry_out(&s->exchange, s->drawn, s->at) + cm_swap_refinement_carry_out(&s->exchange, s->other, s->at) > 0)
+    *loss = cm_environment_loss(environment, s->at, s->loss);
   return CM_OK;
 }
 
@@ -140,20 +140,20 @@ cm_status cm_episode_play(const cm_policy *policy, const cm_example *example, ui
                           double sequential, const cm_train_options *options, uint64_t number, cm_run *run,
                           cm_episode *episode, cm_error *error)
 {
-  const cm_scene *scene = example->scene;
+  const cm_environment *environment = example->environment;
   cm_random random;
   scratch s = {0};
   cm_episode made = {.example = episode->example};
   cm_random_init(&random, options->seed, CM_STREAM_EPISODES, number);
-  cm_status status = scratch_new(policy, scene, run->memory, &s, error);
+  cm_status status = scratch_new(policy, environment, run->memory, &s, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, made.look, options->rounds, error);
   if (status == CM_OK)
-    status = begin(scene, start[cm_random_below(&random, CM_LAYOUTS)], options->noise, (double)policy->bound, &random,
+    status = begin(environment, start[cm_random_below(&random, CM_LAYOUTS)], options->noise, (double)policy->bound, &random,
                    run->memory, &s, error);
-  double first = status == CM_OK ? cm_scene_loss(scene, s.at, s.loss) : 0, loss = first;
+  double first = status == CM_OK ? cm_environment_loss(environment, s.at, s.loss) : 0, loss = first;
   for (uint32_t r = 0; r < options->rounds && status == CM_OK; r++) {
-    status = look_new(scene, run->memory, &made.look[made.looks++], error);
+    status = look_new(environment, run->memory, &made.look[made.looks++], error);
     if (status == CM_OK)
       status = look_once(policy, options, &random, run->memory, &s, &made.look[r], &loss, error);
   }
@@ -203,23 +203,23 @@ static void descend_row(const cm_look *look, size_t r, int draw, const cm_policy
 cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm_train_options *options,
                           cm_memory *memory, float *gradient, cm_error *error)
 {
-  size_t rows = 2 * (size_t)look->scene->nodes;
+  size_t rows = 2 * (size_t)look->environment->nodes;
   cm_policy_pass *pass = NULL;
   float *d_mean, *d_deviation = NULL;
   cm_status status = CM_NEW(memory, d_mean, rows, error);
   if (status == CM_OK)
     status = CM_NEW(memory, d_deviation, rows, error);
   if (status == CM_OK)
-    status = cm_policy_pass_new(&policy->shape, look->scene->nodes, memory, &pass, error);
+    status = cm_policy_pass_new(&policy->shape, look->environment->nodes, memory, &pass, error);
   if (status == CM_OK) {
-    cm_policy_forward(policy, look->scene->laplacian, look->input, pass);
+    cm_policy_forward(policy, look->environment->laplacian, look->input, pass);
     for (size_t r = 0; r < rows; r++) {
       descend_row(look, r, 0, pass, options, &d_mean[r], &d_deviation[r]);
       descend_row(look, r, 1, pass, options, &d_mean[r], &d_deviation[r]);
       d_mean[r] /= (float)(2 * rows);
       d_deviation[r] = (d_deviation[r] - (float)(2 * options->entropy)) / (float)(2 * rows);
     }
-    cm_policy_backward(policy, look->scene->laplacian, look->input, pass, d_mean, d_deviation, gradient);
+    cm_policy_backward(policy, look->environment->laplacian, look->input, pass, d_mean, d_deviation, gradient);
   }
   cm_free(d_mean);
   cm_free(d_deviation);

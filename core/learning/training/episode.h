@@ -5,10 +5,10 @@
 #include "core/learning/letter/letter.h"
 #include "core/learning/training/train.h"
 
-/* One look of a policy at a scene, the two placements that it drew (one mirrors the other around the means), and how
+/* One look of a policy at an environment, the two placements that it drew (one mirrors the other around the means), and how
  * much better than their mean each of them did. */
 typedef struct cm_look {
-  const cm_scene *scene;
+  const cm_environment *environment;
   float *input;        /* [2 nodes * CM_POLICY_INPUTS] */
   float *action[2];    /* [2 nodes] */
   float *mean, *log_deviation; /* [2 nodes] of the policy that drew them */
@@ -37,7 +37,7 @@ cm_status cm_episode_play(const cm_policy *policy, const cm_example *example, ui
 void cm_episode_free(cm_episode *episode); /* harmless on a zeroed one */
 
 /* The clipped objective of a look under a policy: adds to gradient [count] what descends. `pass` is scratch for its
- * scene. */
+ * environment. */
 cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm_train_options *options,
                           cm_memory *memory, float *gradient, cm_error *error);
 
@@ -55,7 +55,7 @@ cm_status cm_letter_reward(const cm_example *example, const uint32_t *at, cm_run
 
 /* What a pilot flies in training. */
 typedef struct cm_flight {
-  const cm_scene *scene;
+  const cm_environment *environment;
   const uint32_t *start; /* [nodes] */
   double hops, sequential; /* traffic at the start; of the sequential placement */
   double tries;            /* a node */
@@ -68,7 +68,7 @@ typedef struct cm_flight {
 cm_status cm_pilot_descend(const cm_policy *pilot, const cm_flight *flight, const cm_train_options *options,
                            uint64_t update, cm_run *run, float *gradient, cm_curve_point *point, cm_error *error);
 
-/* Sum over nodes of what a placement loses (cm_scene_losses), loss [nodes] by the way. */
-double cm_scene_loss(const cm_scene *scene, const uint32_t *at, double *loss);
+/* Sum over nodes of what a placement loses (cm_environment_losses), loss [nodes] by the way. */
+double cm_environment_loss(const cm_environment *environment, const uint32_t *at, double *loss);
 
 #endif

@@ -262,7 +262,7 @@ cm_status cm_example_partition(const cm_topology *topology, uint32_t parts, uint
   return status;
 }
 
-/* ---- scenes ---- */
+/* ---- environments ---- */
 
 /* Takes a share of the cores, drawn at random, but leaves as many as are needed. */
 static void take_cores(cm_occupancy *occupancy, double share, uint32_t needed, uint64_t seed)
@@ -297,10 +297,10 @@ static cm_status build(cm_example *e, double taken, uint64_t seed, cm_run *run, 
   take_cores(occupancy, taken, e->graph->vertex_count, seed);
   cm_status status = cm_region_choose(e->chip, occupancy, e->graph->vertex_count, run, &region, error);
   if (status == CM_OK) {
-    cm_scene_parts parts = {.graph = e->graph, .flows = e->flows,
+    cm_environment_parts parts = {.graph = e->graph, .flows = e->flows,
                             .multicast = e->multicast.first != NULL ? &e->multicast : NULL, .chip = e->chip,
                             .site = region->cores, .sites = region->core_count};
-    status = cm_scene_new(&parts, run, &e->scene, error);
+    status = cm_environment_new(&parts, run, &e->environment, error);
   }
   cm_region_free(region);
   cm_occupancy_free(occupancy);
@@ -334,7 +334,7 @@ void cm_example_free(cm_example *example)
 {
   if (example == NULL)
     return;
-  cm_scene_free(example->scene);
+  cm_environment_free(example->environment);
   cm_graph_free(example->graph);
   cm_flows_free(example->flows);
   cm_multicast_free(&example->multicast);

@@ -1,18 +1,18 @@
-/* Scenes to learn from: part graphs of families that networks fall into, drawn at random, and part graphs of real
+/* Environments to learn from: part graphs of families that networks fall into, drawn at random, and part graphs of real
  * networks. */
 #ifndef CM_LEARNING_TRAINING_EXAMPLES_H
 #define CM_LEARNING_TRAINING_EXAMPLES_H
 
-#include "core/learning/agent/scene.h"
+#include "core/learning/agent/environment.h"
 
-/* A scene that owns what it stands on. */
+/* An environment that owns what it stands on. */
 typedef struct cm_example {
   char name[128];
   cm_flows *flows;
   cm_graph *graph;
   cm_multicast multicast;
   cm_chip *chip;
-  cm_scene *scene;
+  cm_environment *environment;
 } cm_example;
 
 typedef enum cm_family {

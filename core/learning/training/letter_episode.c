@@ -11,16 +11,16 @@
 
 cm_status cm_letter_reward(const cm_example *example, const uint32_t *at, cm_run *run, double *reward, cm_error *error)
 {
-  const cm_scene *scene = example->scene;
-  cm_reward_task task = {.parts = scene->graph,
+  const cm_environment *environment = example->environment;
+  cm_reward_task task = {.parts = environment->graph,
                          .multicast = example->multicast.first != NULL ? &example->multicast : NULL,
-                         .chip = scene->chip, .rule = CM_TURNS_XY, .distance = CM_DISTANCE_MANHATTAN};
+                         .chip = environment->chip, .rule = CM_TURNS_XY, .distance = CM_DISTANCE_MANHATTAN};
   uint32_t *core;
   cm_reward r;
-  if (CM_NEW(run->memory, core, scene->nodes, error) != CM_OK)
+  if (CM_NEW(run->memory, core, environment->nodes, error) != CM_OK)
     return error->status;
-  for (uint32_t v = 0; v < scene->nodes; v++)
-    core[v] = scene->site[at[v]];
+  for (uint32_t v = 0; v < environment->nodes; v++)
+    core[v] = environment->site[at[v]];
   cm_status status = cm_reward_compute(&task, core, run, &r, error);
   cm_free(core);
   if (status == CM_OK)
@@ -28,15 +28,15 @@ cm_status cm_letter_reward(const cm_example *example, const uint32_t *at, cm_run
   return status;
 }
 
-static cm_status look_new(const cm_scene *scene, uint32_t p, uint32_t axes, uint32_t draws, cm_run *run, cm_look *look,
+static cm_status look_new(const cm_environment *environment, uint32_t p, uint32_t axes, uint32_t draws, cm_run *run, cm_look *look,
                           cm_error *error)
 {
-  look->scene = scene;
+  look->environment = environment;
   look->draws = draws;
-  if (cm_letter_view_new(scene, p, run, &look->view, error) != CM_OK)
+  if (cm_letter_view_new(environment, p, run, &look->view, error) != CM_OK)
     return error->status;
   size_t rows = (size_t)look->view.nodes * axes;
-  look->places = cm_letter_places_of(scene, p, axes);
+  look->places = cm_letter_places_of(environment, p, axes);
   if (CM_NEW(run->memory, look->drawn, rows * draws, error) != CM_OK ||
       CM_NEW(run->memory, look->was, rows * draws, error) != CM_OK ||
       CM_NEW(run->memory, look->worth, (size_t)look->view.nodes * draws, error) != CM_OK)
@@ -87,7 +87,7 @@ static cm_status draw(const cm_policy *policy, cm_look *look, cm_random *random,
  * same for what each node alone loses. */
 static void judge(const cm_train_options *options, const double *reward, const double *loss, cm_episode *episode)
 {
-  uint32_t draws = options->draws, nodes = episode->look[0].scene->nodes;
+  uint32_t draws = options->draws, nodes = episode->look[0].environment->nodes;
   double mean = 0, square = 0;
   for (uint32_t k = 0; k < draws; k++)
     mean += reward[k] / draws;
@@ -95,9 +95,9 @@ static void judge(const cm_train_options *options, const double *reward, const d
     square += (reward[k] - mean) * (reward[k] - mean) / draws;
   for (uint32_t l = 0; l < episode->looks; l++) {
     cm_look *look = &episode->look[l];
-    const cm_scene *scene = look->scene;
+    const cm_environment *environment = look->environment;
     for (uint32_t i = 0; i < look->view.nodes; i++) {
-      uint32_t v = scene->node[scene->node_first[l] + i];
+      uint32_t v = environment->node[environment->node_first[l] + i];
       double own = 0, own_square = 0;
       for (uint32_t k = 0; k < draws; k++)
         own += loss[(size_t)k * nodes + v] / draws;
@@ -116,26 +116,26 @@ static cm_status play(const cm_policy *policy, const cm_example *example, double
                       const cm_train_options *options, cm_random *random, cm_run *run, uint32_t *at, double *reward,
                       double *loss, cm_episode *made, cm_error *error)
 {
-  const cm_scene *scene = example->scene;
+  const cm_environment *environment = example->environment;
   double mean = 0;
-  for (uint32_t p = 0; p < scene->processors; p++) {
+  for (uint32_t p = 0; p < environment->processors; p++) {
     cm_look *look = &made->look[made->looks++];
-    if (look_new(scene, p, policy->shape.kind, options->draws, run, look, error) != CM_OK ||
+    if (look_new(environment, p, policy->shape.kind, options->draws, run, look, error) != CM_OK ||
         draw(policy, look, random, run->memory, error) != CM_OK)
       return error->status;
   }
   for (uint32_t k = 0; k < options->draws; k++) {
-    for (uint32_t p = 0; p < scene->processors; p++) {
+    for (uint32_t p = 0; p < environment->processors; p++) {
       const cm_look *look = &made->look[p];
       const uint32_t *place = look->drawn + (size_t)k * look->view.nodes * policy->shape.kind;
       if (look->view.nodes > 0 &&
-          cm_letter_assign(scene, p, &look->places, place, run->memory, at, error) != CM_OK)
+          cm_letter_assign(environment, p, &look->places, place, run->memory, at, error) != CM_OK)
         return error->status;
     }
     if (cm_letter_reward(example, at, run, &reward[k], error) != CM_OK)
       return error->status;
     if (options->own > 0)
-      cm_scene_losses(scene, at, loss + (size_t)k * scene->nodes);
+      cm_environment_losses(environment, at, loss + (size_t)k * environment->nodes);
     mean += (reward[k] < 0 ? -sequential / reward[k] : 1) / options->draws;
   }
   judge(options, reward, loss, made);
@@ -148,12 +148,12 @@ cm_status cm_letter_play(const cm_policy *policy, const cm_example *example, dou
                          const cm_train_options *options, uint64_t number, cm_run *run, cm_episode *episode,
                          cm_error *error)
 {
-  uint32_t nodes = example->scene->nodes, *at = NULL;
+  uint32_t nodes = example->environment->nodes, *at = NULL;
   double *reward = NULL, *loss = NULL;
   cm_episode made = {.example = episode->example};
   cm_random random;
   cm_random_init(&random, options->seed, CM_STREAM_EPISODES, number);
-  cm_status status = CM_NEW(run->memory, made.look, example->scene->processors, error);
+  cm_status status = CM_NEW(run->memory, made.look, example->environment->processors, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, at, nodes, error);
   if (status == CM_OK)

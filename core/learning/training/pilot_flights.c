@@ -38,8 +38,8 @@ static cm_status fly_one(const work *w, size_t index, float *noise, uint32_t *at
   for (size_t i = 0; i < changed.count; i++)
     noise[i] = w->pilot->parameter[i] + (float)up * noise[i];
   changed.parameter = noise;
-  memcpy(at, f->start, f->scene->nodes * sizeof *at);
-  if (cm_pilot_fly(&changed, f->scene, f->tries, f->seed, w->run, at, &hops, error) != CM_OK)
+  memcpy(at, f->start, f->environment->nodes * sizeof *at);
+  if (cm_pilot_fly(&changed, f->environment, f->tries, f->seed, w->run, at, &hops, error) != CM_OK)
     return error->status;
   w->value[index] = log(fmax((double)hops, 1));
   return CM_OK;
@@ -52,7 +52,7 @@ static cm_status fly(void *context, size_t index, cm_error *error)
   uint32_t *at = NULL;
   cm_status status = CM_NEW(w->run->memory, noise, w->pilot->count, error);
   if (status == CM_OK)
-    status = CM_NEW(w->run->memory, at, w->flight[index / 2 / w->options->draws].scene->nodes, error);
+    status = CM_NEW(w->run->memory, at, w->flight[index / 2 / w->options->draws].environment->nodes, error);
   if (status == CM_OK)
     status = fly_one(w, index, noise, at, error);
   cm_free(noise);

@@ -12,18 +12,18 @@ enum { WATCH_STEPS = 4, WATCH_TRIES = 100 };
 /* What the letter is measured by: the sequential placement, and one at random. */
 static cm_status see_plainly(cm_training *t, size_t index, cm_error *error)
 {
-  const cm_scene *scene = t->example[index]->scene;
+  const cm_environment *environment = t->example[index]->environment;
   cm_sight *s = &t->sight[index];
   uint32_t *at;
   cm_random random;
-  if (CM_NEW(t->run->memory, at, scene->sites, error) != CM_OK)
+  if (CM_NEW(t->run->memory, at, environment->sites, error) != CM_OK)
     return error->status;
   cm_random_init(&random, t->options.seed, CM_STREAM_EXAMPLES, index);
-  cm_random_permutation(&random, at, scene->sites);
-  s->start_hops = (double)cm_scene_hops(scene, at);
-  for (uint32_t v = 0; v < scene->nodes; v++)
+  cm_random_permutation(&random, at, environment->sites);
+  s->start_hops = (double)cm_environment_hops(environment, at);
+  for (uint32_t v = 0; v < environment->nodes; v++)
     at[v] = v;
-  s->sequential_hops = (double)cm_scene_hops(scene, at);
+  s->sequential_hops = (double)cm_environment_hops(environment, at);
   cm_status status = cm_letter_reward(t->example[index], at, t->run, &s->sequential, error);
   s->sequential = -s->sequential;
   cm_free(at);
@@ -35,53 +35,53 @@ cm_status cm_training_see(void *context, size_t index, cm_error *error)
   cm_training *t = context;
   if (cm_training_of_letter(t))
     return see_plainly(t, index, error);
-  const cm_scene *scene = t->example[index]->scene;
+  const cm_environment *environment = t->example[index]->environment;
   cm_sight *s = &t->sight[index];
   cm_run quiet = *t->run; /* phases are the caller's */
   quiet.on_progress = NULL;
   double *loss;
   uint32_t *at;
-  if (CM_NEW(t->run->memory, loss, scene->nodes, error) != CM_OK)
+  if (CM_NEW(t->run->memory, loss, environment->nodes, error) != CM_OK)
     return error->status;
-  cm_status status = CM_NEW(t->run->memory, at, scene->nodes, error);
+  cm_status status = CM_NEW(t->run->memory, at, environment->nodes, error);
   for (int l = 0; l < CM_LAYOUTS && status == CM_OK; l++) {
-    status = CM_NEW(t->run->memory, s->start[l], scene->nodes, error);
+    status = CM_NEW(t->run->memory, s->start[l], environment->nodes, error);
     if (status == CM_OK)
-      status = cm_scene_layout(scene, (cm_layout)l, &quiet, s->start[l], error);
+      status = cm_environment_layout(environment, (cm_layout)l, &quiet, s->start[l], error);
     if (status == CM_OK) {
-      double hops = (double)cm_scene_hops(scene, s->start[l]);
+      double hops = (double)cm_environment_hops(environment, s->start[l]);
       s->hops[l] = hops;
       s->start_hops = l == 0 || hops < s->start_hops ? hops : s->start_hops;
     }
   }
   if (status == CM_OK) {
-    for (uint32_t v = 0; v < scene->nodes; v++)
+    for (uint32_t v = 0; v < environment->nodes; v++)
       at[v] = v;
-    s->sequential = cm_scene_loss(scene, at, loss);
-    s->sequential_hops = (double)cm_scene_hops(scene, at);
+    s->sequential = cm_environment_loss(environment, at, loss);
+    s->sequential_hops = (double)cm_environment_hops(environment, at);
   }
   cm_free(loss);
   cm_free(at);
   return status;
 }
 
-/* Hops of what the policy makes of a scene. */
-static cm_status try(cm_training *t, const cm_scene *scene, double *hops, cm_error *error)
+/* Hops of what the policy makes of an environment. */
+static cm_status try(cm_training *t, const cm_environment *environment, double *hops, cm_error *error)
 {
   if (cm_training_of_letter(t)) {
     uint32_t *at;
-    if (CM_NEW(t->run->memory, at, scene->nodes, error) != CM_OK)
+    if (CM_NEW(t->run->memory, at, environment->nodes, error) != CM_OK)
       return error->status;
-    cm_status status = cm_letter_place(t->policy, scene, t->run, at, error);
+    cm_status status = cm_letter_place(t->policy, environment, t->run, at, error);
     if (status == CM_OK)
-      *hops = (double)cm_scene_hops(scene, at);
+      *hops = (double)cm_environment_hops(environment, at);
     cm_free(at);
     return status;
   }
   cm_acted acted[CM_LAYOUTS] = {0};
   cm_status status = t->policy->shape.kind == CM_KIND_PILOT
-                       ? cm_pilot_act(t->policy, scene, WATCH_TRIES, t->options.seed, t->run, acted, error)
-                       : cm_policy_act(t->policy, scene, WATCH_STEPS, t->run, acted, error);
+                       ? cm_pilot_act(t->policy, environment, WATCH_TRIES, t->options.seed, t->run, acted, error)
+                       : cm_policy_act(t->policy, environment, WATCH_STEPS, t->run, acted, error);
   if (status != CM_OK)
     return status;
   *hops = (double)acted[cm_acted_best(acted)].after;
@@ -94,10 +94,10 @@ cm_status cm_training_watch(cm_training *t, cm_curve_point *point, cm_error *err
 {
   double sum = 0, start = 0;
   for (uint32_t i = 0; i < t->watched_count; i++) {
-    const cm_scene *scene = t->example[t->watched[i]]->scene;
+    const cm_environment *environment = t->example[t->watched[i]]->environment;
     const cm_sight *s = &t->sight[t->watched[i]];
     double hops = 0;
-    if (try(t, scene, &hops, error) != CM_OK)
+    if (try(t, environment, &hops, error) != CM_OK)
       return error->status;
     sum += s->sequential_hops > 0 ? log(hops / s->sequential_hops) : 0;
     start += s->sequential_hops > 0 ? log(s->start_hops / s->sequential_hops) : 0;

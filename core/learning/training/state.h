@@ -2,7 +2,7 @@
 #ifndef CM_LEARNING_TRAINING_STATE_H
 #define CM_LEARNING_TRAINING_STATE_H
 
-#include "core/learning/network/sealed.h"
+#include "core/learning/policy/checksummed_file.h"
 #include "core/learning/training/episode.h"
 
 enum { CM_EPISODES_MAX = 4096 };
@@ -21,7 +21,7 @@ struct cm_training {
   uint32_t count;
   cm_train_options options;
   cm_run *run;
-  unsigned char fingerprint[CM_SEAL_BYTES]; /* of options and examples */
+  unsigned char fingerprint[CM_CHECKSUM_BYTES]; /* of options and examples */
   cm_sight *sight;                             /* [count] */
   uint32_t *learnt, learnt_count;           /* examples that are trained on, in their order */
   uint32_t *watched, watched_count;         /* those held out */

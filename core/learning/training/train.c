@@ -253,7 +253,7 @@ static cm_status fly(cm_training *t, cm_curve_point *point, cm_error *error)
     uint64_t number = (uint64_t)t->updates * graphs + b, turn = number / t->learnt_count;
     uint32_t which = t->learnt[number % t->learnt_count], layout = (uint32_t)((number + turn) % CM_LAYOUTS);
     const cm_sight *s = &t->sight[which];
-    flight[b] = (cm_flight){t->example[which]->scene, s->start[layout], s->hops[layout], s->sequential_hops,
+    flight[b] = (cm_flight){t->example[which]->environment, s->start[layout], s->hops[layout], s->sequential_hops,
                             tries[turn % 3], number};
   }
   if (status == CM_OK)

@@ -5,7 +5,7 @@
 #define CM_LEARNING_TRAINING_TRAIN_H
 
 #include "core/learning/training/examples.h"
-#include "core/learning/network/policy.h"
+#include "core/learning/policy/policy.h"
 
 typedef struct cm_train_options {
   uint64_t seed;

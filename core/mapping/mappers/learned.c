@@ -28,7 +28,7 @@ typedef struct job {
   cm_flows *flows;
   cm_multicast multicast;
   cm_policy *policy;
-  cm_scene *scene;
+  cm_environment *environment;
   cm_reward_task task;
   cm_acted acted[CM_LAYOUTS];
   uint32_t *other; /* [parts] the core of each, by others */
@@ -59,9 +59,9 @@ static cm_status tell_flows(job *j, const uint32_t *part, cm_error *error)
   return cm_multicast_from_topology(t, part, parts, j->run, &j->multicast, error);
 }
 
-static cm_status set_scene(job *j, cm_error *error)
+static cm_status set_environment(job *j, cm_error *error)
 {
-  cm_scene_parts parts = {.graph = j->parts,
+  cm_environment_parts parts = {.graph = j->parts,
                           .flows = j->flows,
                           .multicast = j->multicast.first != NULL ? &j->multicast : NULL,
                           .chip = j->input->chip,
@@ -74,7 +74,7 @@ static cm_status set_scene(job *j, cm_error *error)
                              .rule = cm_routes_wanted(j->input->options, j->input->chip, &own).rule,
                              .distance = CM_DISTANCE_MANHATTAN};
   cm_run_phase(j->run, "communities");
-  return cm_scene_new_shared(&parts, j->input->options->placement_seed, j->run, &j->scene, error);
+  return cm_environment_new_shared(&parts, j->input->options->placement_seed, j->run, &j->environment, error);
 }
 
 static cm_status judge(const job *j, const uint32_t *core, outcome *o, cm_error *error)
@@ -154,10 +154,10 @@ static cm_status refine(job *j, uint32_t *core, cm_error *error)
     return refine_rewards(j, core, error);
   const uint32_t *at = j->at;
   if (is_letter(j)) {
-    if (cm_scene_refine(j->scene, &options, j->run, j->at, error) != CM_OK)
+    if (cm_environment_refine(j->environment, &options, j->run, j->at, error) != CM_OK)
       return error->status;
   } else {
-    if (cm_acted_refine(j->scene, &options, j->run, j->acted, error) != CM_OK)
+    if (cm_acted_refine(j->environment, &options, j->run, j->acted, error) != CM_OK)
       return error->status;
     at = j->acted[cm_acted_best(j->acted)].at;
   }
@@ -179,8 +179,8 @@ static cm_status bisect(job *j, cm_error *error)
   if (o->policy_aim == CM_AIM_REWARD)
     return refine_reward(j, 0, j->other, &reward, error);
   for (uint32_t p = 0; p < j->parts->vertex_count; p++)
-    at[p] = j->scene->site_on[j->other[p]];
-  if (cm_scene_refine(j->scene, &options, j->run, at, error) != CM_OK)
+    at[p] = j->environment->site_on[j->other[p]];
+  if (cm_environment_refine(j->environment, &options, j->run, at, error) != CM_OK)
     return error->status;
   name_cores(j, at, j->other);
   return CM_OK;
@@ -229,7 +229,7 @@ static cm_status report(job *j, const told *t, const uint32_t *core, json_t **js
   if (check_deadlock(j, core, &deadlock, error) != CM_OK)
     return error->status;
   json_t *learned = json_pack("{s:s, s:o, s:i, s:o, s:o, s:o}", "policy", policies[j->policy->shape.kind], "policy_alone",
-                              outcome_json(j, &t->alone), "processors", (int)j->scene->processors, "deadlock", deadlock,
+                              outcome_json(j, &t->alone), "processors", (int)j->environment->processors, "deadlock", deadlock,
                               "letter", outcome_json(j, &t->letter), "letter_plane", outcome_json(j, &t->plane));
   for (int l = 0; l < CM_LAYOUTS && j->acted[l].at != NULL; l++)
     json_object_set_new(learned, starts[l],
@@ -243,13 +243,13 @@ static cm_status report(job *j, const told *t, const uint32_t *core, json_t **js
   return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
-/* What the source's method makes of the same scene. */
+/* What the source's method makes of the same environment. */
 static cm_status compare_letter(job *j, cm_shipped_policy which, outcome *o, cm_error *error)
 {
   cm_policy *letter;
   if (cm_policy_shipped(which, &letter, error) != CM_OK)
     return error->status;
-  cm_status status = cm_letter_place(letter, j->scene, j->run, j->at, error);
+  cm_status status = cm_letter_place(letter, j->environment, j->run, j->at, error);
   cm_policy_free(letter);
   if (status != CM_OK)
     return status;
@@ -262,12 +262,12 @@ static cm_status ask(job *j, uint32_t *core, cm_error *error)
 {
   const uint32_t *at = j->at;
   if (is_letter(j)) {
-    if (cm_letter_place(j->policy, j->scene, j->run, j->at, error) != CM_OK)
+    if (cm_letter_place(j->policy, j->environment, j->run, j->at, error) != CM_OK)
       return error->status;
   } else {
     bool pilot = j->policy->shape.kind == CM_KIND_PILOT;
-    if ((pilot ? cm_pilot_act(j->policy, j->scene, 0, j->input->options->placement_seed, j->run, j->acted, error)
-               : cm_policy_act(j->policy, j->scene, 0, j->run, j->acted, error)) != CM_OK)
+    if ((pilot ? cm_pilot_act(j->policy, j->environment, 0, j->input->options->placement_seed, j->run, j->acted, error)
+               : cm_policy_act(j->policy, j->environment, 0, j->run, j->acted, error)) != CM_OK)
       return error->status;
     at = j->acted[cm_acted_best(j->acted)].at;
   }
@@ -317,11 +317,11 @@ cm_status cm_place_by_policy(const cm_map_input *input, const uint32_t *part, co
   if (status == CM_OK)
     status = tell_flows(&j, part, error);
   if (status == CM_OK)
-    status = set_scene(&j, error);
+    status = set_environment(&j, error);
   if (status == CM_OK)
     status = place(&j, core, json, error);
   cm_acted_free(j.acted);
-  cm_scene_free(j.scene);
+  cm_environment_free(j.environment);
   cm_policy_free(j.policy);
   cm_multicast_free(&j.multicast);
   cm_flows_free(j.flows);

@@ -1,8 +1,8 @@
 /* The normalised Laplacian of a logical graph: L = I - D^-1 A, where A holds the weights between nodes
  * and D their sums by row (random-walk normalisation: a row of L X is what a node has less the weighted mean of what its
  * neighbours have). A node without edges has a row of zeros. */
-#ifndef CM_LEARNING_NETWORK_LAPLACIAN_H
-#define CM_LEARNING_NETWORK_LAPLACIAN_H
+#ifndef CM_LEARNING_POLICY_LAPLACIAN_H
+#define CM_LEARNING_POLICY_LAPLACIAN_H
 
 #include "core/partition/graph.h"
 

@@ -1,4 +1,4 @@
-#include "core/learning/network/features.h"
+#include "core/learning/policy/features.h"
 
 #include <string.h>
 

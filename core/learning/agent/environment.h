@@ -1,12 +1,12 @@
 /* A placement problem as a policy sees it: logical nodes, physical nodes, and which processor runs what. */
-#ifndef CM_LEARNING_AGENT_SCENE_H
-#define CM_LEARNING_AGENT_SCENE_H
+#ifndef CM_LEARNING_AGENT_ENVIRONMENT_H
+#define CM_LEARNING_AGENT_ENVIRONMENT_H
 
 #include "core/chip/region.h"
-#include "core/learning/network/policy.h"
+#include "core/learning/policy/policy.h"
 #include "core/placement/axes.h"
 
-typedef struct cm_scene {
+typedef struct cm_environment {
   const cm_graph *graph;     /* of the nodes; borrowed */
   const cm_chip *chip;       /* borrowed */
   uint32_t nodes, sites;
@@ -19,10 +19,10 @@ typedef struct cm_scene {
   float *feature;            /* [nodes * CM_FEATURES] normalised */
   uint64_t *priority;        /* [nodes] interaction weight */
   uint32_t *site_on;         /* [cores of the chip] index into `site`, UINT32_MAX: none */
-} cm_scene;
+} cm_environment;
 
-/* What a scene is made of; all borrowed, of which graph and chip must outlive the scene. */
-typedef struct cm_scene_parts {
+/* What an environment is made of; all borrowed, of which graph and chip must outlive the environment. */
+typedef struct cm_environment_parts {
   const cm_graph *graph;
   const cm_flows *flows;
   const cm_multicast *multicast; /* NULL: no node is one */
@@ -31,28 +31,28 @@ typedef struct cm_scene_parts {
   uint32_t sites;
   uint32_t processors;           /* 0 or 1: one for all, and the two arrays below are not looked at */
   const uint32_t *node_processor, *site_processor; /* [nodes], [sites] */
-} cm_scene_parts;
+} cm_environment_parts;
 
 /* CM_NO_ROOM when a processor has fewer sites than nodes. O(entries + sites + cores of the chip). */
-cm_status cm_scene_new(const cm_scene_parts *parts, cm_run *run, cm_scene **scene, cm_error *error);
-void cm_scene_free(cm_scene *scene); /* NULL is allowed */
+cm_status cm_environment_new(const cm_environment_parts *parts, cm_run *run, cm_environment **environment, cm_error *error);
+void cm_environment_free(cm_environment *environment); /* NULL is allowed */
 
 /* The same for the processors of the chip: communities of the nodes are brought to the dies that the sites lie on
  * (cm_processors_share). What `parts` says of processors is not looked at. */
-cm_status cm_scene_new_shared(const cm_scene_parts *parts, uint64_t seed, cm_run *run, cm_scene **scene,
+cm_status cm_environment_new_shared(const cm_environment_parts *parts, uint64_t seed, cm_run *run, cm_environment **environment,
                               cm_error *error);
 
-/* The same scene as one processor: everybody may go everywhere. What it shows is borrowed, but for the lists of one
- * processor; give it back with cm_scene_joined_free, before the scene. O(nodes + sites). */
-cm_status cm_scene_join(const cm_scene *scene, cm_memory *memory, cm_scene *joined, cm_error *error);
-void cm_scene_joined_free(cm_scene *joined); /* harmless on a zeroed one */
+/* The same environment as one processor: everybody may go everywhere. What it shows is borrowed, but for the lists of one
+ * processor; give it back with cm_environment_joined_free, before the environment. O(nodes + sites). */
+cm_status cm_environment_join(const cm_environment *environment, cm_memory *memory, cm_environment *joined, cm_error *error);
+void cm_environment_joined_free(cm_environment *joined); /* harmless on a zeroed one */
 
 /* The sites as a region; borrowed. */
-cm_region cm_scene_region(const cm_scene *scene);
+cm_region cm_environment_region(const cm_environment *environment);
 
 /* The network's input for nodes that stand on sites at [nodes]: input [2 nodes * CM_POLICY_INPUTS].
  * O(entries + nodes * (columns + rows)). */
-cm_status cm_scene_look(const cm_scene *scene, const uint32_t *at, cm_memory *memory, float *input, cm_error *error);
+cm_status cm_environment_observe(const cm_environment *environment, const uint32_t *at, cm_memory *memory, float *input, cm_error *error);
 
 /* How nodes that want to be somewhere come to sites of their own. */
 typedef enum cm_rule {
@@ -63,15 +63,15 @@ typedef enum cm_rule {
 
 /* Nodes that want to be at position [2 nodes] (x, y in -bound .. bound) to sites of their own, processor by processor.
  * Fills at [nodes]. As cm_assign, or O((nodes + sites) log(sites)). */
-cm_status cm_scene_assign(const cm_scene *scene, cm_rule rule, const float *position, double bound, cm_memory *memory,
+cm_status cm_environment_assign(const cm_environment *environment, cm_rule rule, const float *position, double bound, cm_memory *memory,
                           uint32_t *at, cm_error *error);
 
 /* Sum over edges of weight * distance (cm_axes_cost). O(entries). */
-uint64_t cm_scene_hops(const cm_scene *scene, const uint32_t *at);
+uint64_t cm_environment_hops(const cm_environment *environment, const uint32_t *at);
 
 /* What each node pays, loss [nodes]: traffic * distance of its edges, and of these the larger of left and right and the
  * larger of above and below once more, as the source's reward has it (reward.h). In scaled weights. O(entries). */
-void cm_scene_losses(const cm_scene *scene, const uint32_t *at, double *loss);
+void cm_environment_losses(const cm_environment *environment, const uint32_t *at, double *loss);
 
 /* ---- where nodes stand before a policy has said anything ---- */
 
@@ -82,6 +82,6 @@ typedef enum cm_layout {
 } cm_layout;
 
 /* Fills at [nodes]. Spectral: O(entries) times some hundred; curve: O(entries log(nodes)). */
-cm_status cm_scene_layout(const cm_scene *scene, cm_layout layout, cm_run *run, uint32_t *at, cm_error *error);
+cm_status cm_environment_layout(const cm_environment *environment, cm_layout layout, cm_run *run, uint32_t *at, cm_error *error);
 
 #endif

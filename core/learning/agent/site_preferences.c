@@ -2,14 +2,14 @@
 #include <stdlib.h>
 
 #include "core/learning/assign.h"
-#include "core/learning/agent/scene.h"
+#include "core/learning/agent/environment.h"
 
 /* ---- the likeliest core, conflicts to the nearest free one ---- */
 
 /* The core whose column and row are the likeliest. */
-static uint32_t wish(const cm_scene *s, const float *position, double bound)
+static uint32_t wish(const cm_environment *s, const float *position, double bound)
 {
-  cm_region box = cm_scene_region(s);
+  cm_region box = cm_environment_region(s);
   uint32_t x = box.x0 + cm_axis_likeliest((double)position[0], box.width, bound);
   uint32_t y = box.y0 + cm_axis_likeliest((double)position[1], box.height, bound);
   return y * s->chip->width + x;
@@ -21,7 +21,7 @@ typedef struct claim {
   uint64_t *priority;
 } claim;
 
-static cm_status assign_processor(const cm_scene *s, uint32_t p, const float *position, double bound, claim *c,
+static cm_status assign_processor(const cm_environment *s, uint32_t p, const float *position, double bound, claim *c,
                                   cm_memory *memory, uint32_t *at, cm_error *error)
 {
   uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
@@ -40,20 +40,20 @@ static cm_status assign_processor(const cm_scene *s, uint32_t p, const float *po
   return CM_OK;
 }
 
-static cm_status nearest(const cm_scene *scene, const float *position, double bound, cm_memory *memory, uint32_t *at,
+static cm_status nearest(const cm_environment *environment, const float *position, double bound, cm_memory *memory, uint32_t *at,
                          cm_error *error)
 {
   claim c = {0};
-  cm_status status = CM_NEW(memory, c.wanted, scene->nodes, error);
+  cm_status status = CM_NEW(memory, c.wanted, environment->nodes, error);
   if (status == CM_OK)
-    status = CM_NEW(memory, c.free, scene->sites, error);
+    status = CM_NEW(memory, c.free, environment->sites, error);
   if (status == CM_OK)
-    status = CM_NEW(memory, c.core, scene->nodes, error);
+    status = CM_NEW(memory, c.core, environment->nodes, error);
   if (status == CM_OK)
-    status = CM_NEW(memory, c.priority, scene->nodes, error);
-  for (uint32_t p = 0; p < scene->processors && status == CM_OK; p++)
-    if (scene->node_first[p + 1] > scene->node_first[p])
-      status = assign_processor(scene, p, position, bound, &c, memory, at, error);
+    status = CM_NEW(memory, c.priority, environment->nodes, error);
+  for (uint32_t p = 0; p < environment->processors && status == CM_OK; p++)
+    if (environment->node_first[p + 1] > environment->node_first[p])
+      status = assign_processor(environment, p, position, bound, &c, memory, at, error);
   cm_free(c.wanted);
   cm_free(c.free);
   cm_free(c.core);
@@ -76,7 +76,7 @@ static int by_key(const void *a, const void *b)
 
 /* One processor: its nodes by their first coordinate to the columns of its sites, those of a column by the second to
  * its sites from north to south. */
-static void slice(const cm_scene *s, uint32_t p, const float *coordinate, placed *node, placed *site, uint32_t *at)
+static void slice(const cm_environment *s, uint32_t p, const float *coordinate, placed *node, placed *site, uint32_t *at)
 {
   uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
   for (uint32_t i = 0; i < nodes; i++) {
@@ -104,22 +104,22 @@ static void slice(const cm_scene *s, uint32_t p, const float *coordinate, placed
   }
 }
 
-static cm_status slices(const cm_scene *scene, const float *position, cm_memory *memory, uint32_t *at, cm_error *error)
+static cm_status slices(const cm_environment *environment, const float *position, cm_memory *memory, uint32_t *at, cm_error *error)
 {
   placed *node, *site = NULL;
-  cm_status status = CM_NEW(memory, node, scene->nodes, error);
+  cm_status status = CM_NEW(memory, node, environment->nodes, error);
   if (status == CM_OK)
-    status = CM_NEW(memory, site, scene->sites, error);
-  for (uint32_t p = 0; p < scene->processors && status == CM_OK; p++)
-    slice(scene, p, position, node, site, at);
+    status = CM_NEW(memory, site, environment->sites, error);
+  for (uint32_t p = 0; p < environment->processors && status == CM_OK; p++)
+    slice(environment, p, position, node, site, at);
   cm_free(node);
   cm_free(site);
   return status;
 }
 
-cm_status cm_scene_assign(const cm_scene *scene, cm_rule rule, const float *position, double bound, cm_memory *memory,
+cm_status cm_environment_assign(const cm_environment *environment, cm_rule rule, const float *position, double bound, cm_memory *memory,
                           uint32_t *at, cm_error *error)
 {
-  return rule == CM_RULE_SLICES ? slices(scene, position, memory, at, error)
-                                : nearest(scene, position, bound, memory, at, error);
+  return rule == CM_RULE_SLICES ? slices(environment, position, memory, at, error)
+                                : nearest(environment, position, bound, memory, at, error);
 }

@@ -1,13 +1,13 @@
-/* Policy files: shape, bound, card and numbers between a magic word and a seal. */
+/* Policy files: shape, bound, card and numbers between a magic word and a checksum. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/file.h"
-#include "core/learning/network/policy.h"
-#include "core/learning/network/sealed.h"
-#include "core/learning/network/shipped.h"
+#include "core/learning/policy/policy.h"
+#include "core/learning/policy/checksummed_file.h"
+#include "core/learning/policy/shipped.h"
 
 /* The last three are the version. A shape of the second has its kind too. */
 static const char magic[] = "CMPOL001", magic_kind[] = "CMPOL002";
@@ -16,21 +16,21 @@ static const char kind[] = "policy";
 
 cm_status cm_policy_save(const cm_policy *policy, const char *path, cm_error *error)
 {
-  cm_sealed_writer w;
+  cm_checksummed_writer w;
   uint32_t card = (uint32_t)strlen(policy->card);
   bool kinds = policy->shape.kind > 0;
-  cm_sealed_begin(&w, kinds ? magic_kind : magic);
-  cm_sealed_put(&w, &policy->shape, kinds ? sizeof policy->shape : shape_bytes);
-  cm_sealed_put(&w, &policy->bound, sizeof policy->bound);
-  cm_sealed_put(&w, &card, sizeof card);
-  cm_sealed_put(&w, policy->card, card);
-  cm_sealed_put(&w, policy->parameter, policy->count * sizeof *policy->parameter);
-  if (w.size + CM_SEAL_BYTES > CM_POLICY_FILE_BYTES_MAX) {
+  cm_checksummed_begin(&w, kinds ? magic_kind : magic);
+  cm_checksummed_put(&w, &policy->shape, kinds ? sizeof policy->shape : shape_bytes);
+  cm_checksummed_put(&w, &policy->bound, sizeof policy->bound);
+  cm_checksummed_put(&w, &card, sizeof card);
+  cm_checksummed_put(&w, policy->card, card);
+  cm_checksummed_put(&w, policy->parameter, policy->count * sizeof *policy->parameter);
+  if (w.size + CM_CHECKSUM_BYTES > CM_POLICY_FILE_BYTES_MAX) {
     free(w.bytes);
     return cm_fail(error, CM_TOO_LARGE, "a policy of %zu numbers is more than a file holds (%d bytes)", policy->count,
                    CM_POLICY_FILE_BYTES_MAX);
   }
-  return cm_sealed_commit(&w, path, error);
+  return cm_checksummed_commit(&w, path, error);
 }
 
 static bool all_finite(const cm_policy *policy)
@@ -41,16 +41,16 @@ static bool all_finite(const cm_policy *policy)
   return true;
 }
 
-/* The sealed fields; the seal was right, so that what is wrong here was wrong when it was written. */
-static cm_status read_fields(cm_sealed_reader *r, bool kinds, const char *name, cm_policy **policy, cm_error *error)
+/* The checksummed fields; the checksum was right, so that what is wrong here was wrong when it was written. */
+static cm_status read_fields(cm_checksummed_reader *r, bool kinds, const char *name, cm_policy **policy, cm_error *error)
 {
   cm_policy_shape shape = {0};
   float bound;
   uint32_t length;
   cm_policy *made;
-  cm_sealed_get(r, &shape, kinds ? sizeof shape : shape_bytes);
-  cm_sealed_get(r, &bound, sizeof bound);
-  cm_sealed_get(r, &length, sizeof length);
+  cm_checksummed_get(r, &shape, kinds ? sizeof shape : shape_bytes);
+  cm_checksummed_get(r, &bound, sizeof bound);
+  cm_checksummed_get(r, &length, sizeof length);
   if (r->failed || length > r->size - r->at)
     return cm_fail(error, CM_DAMAGED, "%s ends before its card", name);
   if (cm_policy_new(&shape, bound, 0, &made, error) != CM_OK) {
@@ -61,12 +61,12 @@ static cm_status read_fields(cm_sealed_reader *r, bool kinds, const char *name, 
   }
   char *card = malloc((size_t)length + 1);
   if (card != NULL) {
-    cm_sealed_get(r, card, length);
+    cm_checksummed_get(r, card, length);
     card[length] = '\0';
     free(made->card);
     made->card = card;
   }
-  cm_sealed_get(r, made->parameter, made->count * sizeof *made->parameter);
+  cm_checksummed_get(r, made->parameter, made->count * sizeof *made->parameter);
   cm_status status = CM_OK;
   if (card == NULL)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory for a policy");
@@ -82,9 +82,9 @@ static cm_status read_fields(cm_sealed_reader *r, bool kinds, const char *name, 
 
 cm_status cm_policy_parse(const void *bytes, size_t size, const char *name, cm_policy **policy, cm_error *error)
 {
-  cm_sealed_reader r;
+  cm_checksummed_reader r;
   bool kinds = size > CM_MAGIC_BYTES && memcmp(bytes, magic_kind, CM_MAGIC_BYTES) == 0;
-  if (cm_sealed_open(&r, bytes, size, kinds ? magic_kind : magic, kind, name, error) != CM_OK)
+  if (cm_checksummed_open(&r, bytes, size, kinds ? magic_kind : magic, kind, name, error) != CM_OK)
     return error->status;
   return read_fields(&r, kinds, name, policy, error);
 }

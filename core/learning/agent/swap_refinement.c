@@ -1,35 +1,35 @@
-#include "core/learning/agent/exchange.h"
+#include "core/learning/agent/swap_refinement.h"
 
 #include <string.h>
 
-cm_status cm_exchange_new(const cm_scene *scene, cm_memory *memory, cm_exchange *exchange, cm_error *error)
+cm_status cm_swap_refinement_new(const cm_environment *environment, cm_memory *memory, cm_swap_refinement *exchange, cm_error *error)
 {
-  cm_exchange made = {.scene = scene};
-  if (CM_NEW(memory, made.occupant, scene->sites, error) != CM_OK ||
-      CM_NEW(memory, made.left, scene->nodes, error) != CM_OK ||
-      CM_NEW(memory, made.done, scene->nodes, error) != CM_OK ||
-      CM_NEW(memory, made.entered, scene->sites, error) != CM_OK) {
-    cm_exchange_free(&made);
+  cm_swap_refinement made = {.environment = environment};
+  if (CM_NEW(memory, made.occupant, environment->sites, error) != CM_OK ||
+      CM_NEW(memory, made.left, environment->nodes, error) != CM_OK ||
+      CM_NEW(memory, made.done, environment->nodes, error) != CM_OK ||
+      CM_NEW(memory, made.entered, environment->sites, error) != CM_OK) {
+    cm_swap_refinement_free(&made);
     return error->status;
   }
   *exchange = made;
   return CM_OK;
 }
 
-void cm_exchange_free(cm_exchange *exchange)
+void cm_swap_refinement_free(cm_swap_refinement *exchange)
 {
   cm_free(exchange->occupant);
   cm_free(exchange->left);
   cm_free(exchange->done);
   cm_free(exchange->entered);
-  *exchange = (cm_exchange){0};
+  *exchange = (cm_swap_refinement){0};
 }
 
 /* What node v saves when it goes to a site with everybody else where `at` says. */
-static int64_t saves(const cm_scene *scene, const uint32_t *at, uint32_t v, uint32_t to)
+static int64_t saves(const cm_environment *environment, const uint32_t *at, uint32_t v, uint32_t to)
 {
-  const cm_graph *g = scene->graph;
-  const cm_axes *x = scene->axes;
+  const cm_graph *g = environment->graph;
+  const cm_axes *x = environment->axes;
   const uint32_t *to_x = x->dx + (size_t)x->column[to] * x->columns, *to_y = x->dy + (size_t)x->row[to] * x->rows;
   const uint32_t *from_x = x->dx + (size_t)x->column[at[v]] * x->columns;
   const uint32_t *from_y = x->dy + (size_t)x->row[at[v]] * x->rows;
@@ -43,13 +43,13 @@ static int64_t saves(const cm_scene *scene, const uint32_t *at, uint32_t v, uint
 
 /* Follows the nodes from `head` on, each to the site of the next, until a site was empty or the first node's; takes all
  * back unless it saved something. Moved one after the other, what each saves adds up to what all do. */
-static uint64_t carry_out_chain(cm_exchange *e, const uint32_t *to, uint32_t head, uint32_t *at)
+static uint64_t carry_out_chain(cm_swap_refinement *e, const uint32_t *to, uint32_t head, uint32_t *at)
 {
   int64_t saved = 0;
   uint32_t v = head;
   do {
     e->left[v] = at[v];
-    saved += saves(e->scene, at, v, to[v]);
+    saved += saves(e->environment, at, v, to[v]);
     at[v] = to[v];
     e->done[v] = 1;
     v = e->occupant[to[v]];
@@ -64,39 +64,39 @@ static uint64_t carry_out_chain(cm_exchange *e, const uint32_t *to, uint32_t hea
   return 0;
 }
 
-uint64_t cm_exchange_carry_out(cm_exchange *exchange, const uint32_t *to, uint32_t *at)
+uint64_t cm_swap_refinement_carry_out(cm_swap_refinement *exchange, const uint32_t *to, uint32_t *at)
 {
-  const cm_scene *scene = exchange->scene;
+  const cm_environment *environment = exchange->environment;
   uint64_t saved = 0;
-  memset(exchange->occupant, 0xff, scene->sites * sizeof *exchange->occupant);
-  memset(exchange->entered, 0, scene->sites);
-  for (uint32_t v = 0; v < scene->nodes; v++) {
+  memset(exchange->occupant, 0xff, environment->sites * sizeof *exchange->occupant);
+  memset(exchange->entered, 0, environment->sites);
+  for (uint32_t v = 0; v < environment->nodes; v++) {
     exchange->occupant[at[v]] = v;
     exchange->done[v] = to[v] == at[v];
     exchange->entered[to[v]] = 1;
   }
   for (int rings = 0; rings < 2; rings++) /* first the chains, which begin where nobody comes after */
-    for (uint32_t v = 0; v < scene->nodes; v++)
+    for (uint32_t v = 0; v < environment->nodes; v++)
       if (!exchange->done[v] && (rings || !exchange->entered[at[v]]))
         saved += carry_out_chain(exchange, to, v, at);
   return saved;
 }
 
-void cm_exchange_begin(cm_exchange *exchange, const uint32_t *at)
+void cm_swap_refinement_begin(cm_swap_refinement *exchange, const uint32_t *at)
 {
-  const cm_scene *scene = exchange->scene;
-  memset(exchange->occupant, 0xff, scene->sites * sizeof *exchange->occupant);
-  for (uint32_t v = 0; v < scene->nodes; v++)
+  const cm_environment *environment = exchange->environment;
+  memset(exchange->occupant, 0xff, environment->sites * sizeof *exchange->occupant);
+  for (uint32_t v = 0; v < environment->nodes; v++)
     exchange->occupant[at[v]] = v;
 }
 
-int64_t cm_exchange_trade(cm_exchange *exchange, uint32_t v, uint32_t site, double most, uint32_t *at)
+int64_t cm_swap_refinement_trade(cm_swap_refinement *exchange, uint32_t v, uint32_t site, double most, uint32_t *at)
 {
   uint32_t from = at[v], other = exchange->occupant[site];
-  int64_t saved = saves(exchange->scene, at, v, site);
+  int64_t saved = saves(exchange->environment, at, v, site);
   at[v] = site;
   if (other != UINT32_MAX) {
-    saved += saves(exchange->scene, at, other, from);
+    saved += saves(exchange->environment, at, other, from);
     at[other] = from;
   }
   if (-(double)saved < most) {

@@ -1,4 +1,4 @@
-#include "core/learning/agent/scene.h"
+#include "core/learning/agent/environment.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static cm_status group(const uint32_t *processor, uint32_t count, uint32_t proce
   return CM_OK;
 }
 
-static cm_status describe(cm_scene *s, const cm_scene_parts *parts, cm_run *run, cm_error *error)
+static cm_status describe(cm_environment *s, const cm_environment_parts *parts, cm_run *run, cm_error *error)
 {
   double *feature;
   if (CM_NEW(run->memory, s->feature, (size_t)s->nodes * CM_FEATURES, error) != CM_OK ||
@@ -36,7 +36,7 @@ static cm_status describe(cm_scene *s, const cm_scene_parts *parts, cm_run *run,
   return CM_OK;
 }
 
-static cm_status number_sites(cm_scene *s, const cm_scene_parts *parts, cm_run *run, cm_error *error)
+static cm_status number_sites(cm_environment *s, const cm_environment_parts *parts, cm_run *run, cm_error *error)
 {
   uint32_t cores = cm_chip_cores(s->chip);
   if (CM_NEW(run->memory, s->site, s->sites, error) != CM_OK || CM_NEW(run->memory, s->site_on, cores, error) != CM_OK)
@@ -49,7 +49,7 @@ static cm_status number_sites(cm_scene *s, const cm_scene_parts *parts, cm_run *
   return CM_OK;
 }
 
-static cm_status check_room(const cm_scene *s, cm_error *error)
+static cm_status check_room(const cm_environment *s, cm_error *error)
 {
   for (uint32_t p = 0; p < s->processors; p++) {
     uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
@@ -63,9 +63,9 @@ static cm_status check_room(const cm_scene *s, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_scene_new(const cm_scene_parts *parts, cm_run *run, cm_scene **scene, cm_error *error)
+cm_status cm_environment_new(const cm_environment_parts *parts, cm_run *run, cm_environment **environment, cm_error *error)
 {
-  cm_scene *s;
+  cm_environment *s;
   if (CM_NEW(run->memory, s, 1, error) != CM_OK)
     return error->status;
   s->graph = parts->graph;
@@ -88,15 +88,15 @@ cm_status cm_scene_new(const cm_scene_parts *parts, cm_run *run, cm_scene **scen
   if (status == CM_OK)
     status = describe(s, parts, run, error);
   if (status != CM_OK) {
-    cm_scene_free(s);
+    cm_environment_free(s);
     return status;
   }
-  *scene = s;
+  *environment = s;
   return CM_OK;
 }
 
 /* The number of each site's processor among those of `processors`. */
-static void number_processors(const cm_scene_parts *parts, const cm_processors *processors, uint32_t *site_processor)
+static void number_processors(const cm_environment_parts *parts, const cm_processors *processors, uint32_t *site_processor)
 {
   for (uint32_t p = 0; p < processors->count; p++)
     for (uint32_t k = processors->first[p]; k < processors->first[p + 1]; k++) {
@@ -112,7 +112,7 @@ static void number_processors(const cm_scene_parts *parts, const cm_processors *
     }
 }
 
-cm_status cm_scene_new_shared(const cm_scene_parts *parts, uint64_t seed, cm_run *run, cm_scene **scene,
+cm_status cm_environment_new_shared(const cm_environment_parts *parts, uint64_t seed, cm_run *run, cm_environment **environment,
                               cm_error *error)
 {
   cm_processors processors = {0};
@@ -125,12 +125,12 @@ cm_status cm_scene_new_shared(const cm_scene_parts *parts, uint64_t seed, cm_run
   if (status == CM_OK)
     status = cm_processors_share(parts->graph, parts->chip, &processors, seed, run, node_processor, error);
   if (status == CM_OK) {
-    cm_scene_parts shared = *parts;
+    cm_environment_parts shared = *parts;
     number_processors(parts, &processors, site_processor);
     shared.processors = processors.count;
     shared.node_processor = node_processor;
     shared.site_processor = site_processor;
-    status = cm_scene_new(&shared, run, scene, error);
+    status = cm_environment_new(&shared, run, environment, error);
   }
   cm_free(node_processor);
   cm_free(site_processor);
@@ -138,55 +138,55 @@ cm_status cm_scene_new_shared(const cm_scene_parts *parts, uint64_t seed, cm_run
   return status;
 }
 
-cm_status cm_scene_join(const cm_scene *scene, cm_memory *memory, cm_scene *joined, cm_error *error)
+cm_status cm_environment_join(const cm_environment *environment, cm_memory *memory, cm_environment *joined, cm_error *error)
 {
-  cm_scene made = *scene;
+  cm_environment made = *environment;
   made.processors = 1;
   made.node_first = made.node = made.site_first = made.site_of = NULL;
-  if (group(NULL, scene->nodes, 1, memory, &made.node_first, &made.node, error) != CM_OK ||
-      group(NULL, scene->sites, 1, memory, &made.site_first, &made.site_of, error) != CM_OK) {
-    cm_scene_joined_free(&made);
+  if (group(NULL, environment->nodes, 1, memory, &made.node_first, &made.node, error) != CM_OK ||
+      group(NULL, environment->sites, 1, memory, &made.site_first, &made.site_of, error) != CM_OK) {
+    cm_environment_joined_free(&made);
     return error->status;
   }
   *joined = made;
   return CM_OK;
 }
 
-void cm_scene_joined_free(cm_scene *joined)
+void cm_environment_joined_free(cm_environment *joined)
 {
   cm_free(joined->node_first);
   cm_free(joined->node);
   cm_free(joined->site_first);
   cm_free(joined->site_of);
-  *joined = (cm_scene){0};
+  *joined = (cm_environment){0};
 }
 
-cm_region cm_scene_region(const cm_scene *scene)
+cm_region cm_environment_region(const cm_environment *environment)
 {
-  const cm_axes *a = scene->axes;
-  return (cm_region){.x0 = scene->site[0] % scene->chip->width - a->column[0],
-                     .y0 = scene->site[0] / scene->chip->width - a->row[0],
+  const cm_axes *a = environment->axes;
+  return (cm_region){.x0 = environment->site[0] % environment->chip->width - a->column[0],
+                     .y0 = environment->site[0] / environment->chip->width - a->row[0],
                      .width = a->columns,
                      .height = a->rows,
-                     .core_count = scene->sites,
-                     .cores = scene->site};
+                     .core_count = environment->sites,
+                     .cores = environment->site};
 }
 
-void cm_scene_free(cm_scene *scene)
+void cm_environment_free(cm_environment *environment)
 {
-  if (scene == NULL)
+  if (environment == NULL)
     return;
-  cm_free(scene->site);
-  cm_axes_free(scene->axes);
-  cm_free(scene->node_first);
-  cm_free(scene->node);
-  cm_free(scene->site_first);
-  cm_free(scene->site_of);
-  cm_laplacian_free(scene->laplacian);
-  cm_free(scene->feature);
-  cm_free(scene->priority);
-  cm_free(scene->site_on);
-  cm_free(scene);
+  cm_free(environment->site);
+  cm_axes_free(environment->axes);
+  cm_free(environment->node_first);
+  cm_free(environment->node);
+  cm_free(environment->site_first);
+  cm_free(environment->site_of);
+  cm_laplacian_free(environment->laplacian);
+  cm_free(environment->feature);
+  cm_free(environment->priority);
+  cm_free(environment->site_on);
+  cm_free(environment);
 }
 
 /* One axis as a policy sees it. */
@@ -197,7 +197,7 @@ typedef struct axis {
 
 /* The weighted median place of a node's neighbours, and their mean distance from the node. `tally` [length] is zeros
  * before and after. */
-static void look_along(const cm_scene *s, const axis *a, const uint32_t *at, uint32_t v, float *tally, float *median,
+static void look_along(const cm_environment *s, const axis *a, const uint32_t *at, uint32_t v, float *tally, float *median,
                        float *spread)
 {
   const cm_graph *g = s->graph;
@@ -228,7 +228,7 @@ static float logit(double position, uint32_t length)
   return (float)atanh(position > most ? most : position < -most ? -most : position);
 }
 
-static void look_from(const cm_scene *s, const axis axes[2], const uint32_t *at, uint32_t v, float mean_weight,
+static void look_from(const cm_environment *s, const axis axes[2], const uint32_t *at, uint32_t v, float mean_weight,
                       float *tally, float *input)
 {
   float share = (float)s->priority[v] / mean_weight;
@@ -252,33 +252,33 @@ static void look_from(const cm_scene *s, const axis axes[2], const uint32_t *at,
   }
 }
 
-cm_status cm_scene_look(const cm_scene *scene, const uint32_t *at, cm_memory *memory, float *input, cm_error *error)
+cm_status cm_environment_observe(const cm_environment *environment, const uint32_t *at, cm_memory *memory, float *input, cm_error *error)
 {
-  const axis axes[2] = {{scene->axes->column, scene->axes->columns}, {scene->axes->row, scene->axes->rows}};
+  const axis axes[2] = {{environment->axes->column, environment->axes->columns}, {environment->axes->row, environment->axes->rows}};
   uint32_t longest = axes[0].length > axes[1].length ? axes[0].length : axes[1].length;
   float *tally;
   double weight = 0;
   if (CM_NEW(memory, tally, longest, error) != CM_OK)
     return error->status;
-  for (uint32_t v = 0; v < scene->nodes; v++)
-    weight += (double)scene->priority[v];
-  float mean = weight > 0 ? (float)(weight / scene->nodes) : 1;
-  for (uint32_t v = 0; v < scene->nodes; v++)
-    look_from(scene, axes, at, v, mean, tally, input);
+  for (uint32_t v = 0; v < environment->nodes; v++)
+    weight += (double)environment->priority[v];
+  float mean = weight > 0 ? (float)(weight / environment->nodes) : 1;
+  for (uint32_t v = 0; v < environment->nodes; v++)
+    look_from(environment, axes, at, v, mean, tally, input);
   cm_free(tally);
   return CM_OK;
 }
 
-uint64_t cm_scene_hops(const cm_scene *scene, const uint32_t *at)
+uint64_t cm_environment_hops(const cm_environment *environment, const uint32_t *at)
 {
-  return cm_axes_cost(scene->graph, scene->axes, at);
+  return cm_axes_cost(environment->graph, environment->axes, at);
 }
 
-void cm_scene_losses(const cm_scene *scene, const uint32_t *at, double *loss)
+void cm_environment_losses(const cm_environment *environment, const uint32_t *at, double *loss)
 {
-  const cm_graph *g = scene->graph;
-  const cm_axes *a = scene->axes;
-  for (uint32_t v = 0; v < scene->nodes; v++) {
+  const cm_graph *g = environment->graph;
+  const cm_axes *a = environment->axes;
+  for (uint32_t v = 0; v < environment->nodes; v++) {
     double side[4] = {0}, straight = 0; /* left, right, above, below; in the same column or row none */
     uint32_t column = a->column[at[v]], row = a->row[at[v]];
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {

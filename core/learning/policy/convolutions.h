@@ -2,12 +2,12 @@
  *   H' = relu(H A + (L H) B + b),
  * the first-order form of Defferrard, Bresson and Vandergheynst (NIPS 2016), as in Kipf and Welling (ICLR 2017) but with
  * a matrix of its own for what the node has and for what sets it apart from its neighbours. All matrices row-major. */
-#ifndef CM_LEARNING_NETWORK_CONVOLUTIONS_H
-#define CM_LEARNING_NETWORK_CONVOLUTIONS_H
+#ifndef CM_LEARNING_POLICY_CONVOLUTIONS_H
+#define CM_LEARNING_POLICY_CONVOLUTIONS_H
 
 #include "core/base/random.h"
-#include "core/learning/network/laplacian.h"
-#include "core/learning/network/shape.h"
+#include "core/learning/policy/laplacian.h"
+#include "core/learning/policy/shape.h"
 
 /* Where their numbers stand among a policy's parameters. */
 typedef struct cm_convolutions {

@@ -1,6 +1,6 @@
-# Turns the output of od -An -v -tu1, one file after the other, into the C source of core/learning/network/shipped.h.
+# Turns the output of od -An -v -tu1, one file after the other, into the C source of core/learning/policy/shipped.h.
 BEGIN {
-  print "#include \"core/learning/network/shipped.h\""
+  print "#include \"core/learning/policy/shipped.h\""
 }
 FNR == 1 {
   if (files > 0) print "0};"

@@ -1,6 +1,6 @@
 /* What a policy is: its kind, its layers, its parameters. */
-#ifndef CM_LEARNING_NETWORK_SHAPE_H
-#define CM_LEARNING_NETWORK_SHAPE_H
+#ifndef CM_LEARNING_POLICY_SHAPE_H
+#define CM_LEARNING_POLICY_SHAPE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "core/learning/network/laplacian.h"
+#include "core/learning/policy/laplacian.h"
 
 #include <string.h>
 

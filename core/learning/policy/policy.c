@@ -1,4 +1,4 @@
-#include "core/learning/network/policy.h"
+#include "core/learning/policy/policy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,14 +6,14 @@
 
 #include "core/base/random.h"
 #include "core/learning/letter/numbers.h"
-#include "core/learning/network/network.h"
+#include "core/learning/policy/parameters.h"
 #include "core/learning/pilot/pilot.h"
 #include "core/partition/options.h"
 
 static void initialise(cm_policy *policy, uint64_t seed)
 {
   const cm_policy_shape *s = &policy->shape;
-  cm_network n = cm_network_of(s);
+  cm_policy_parameters n = cm_policy_parameters_of(s);
   cm_random random;
   float *p = policy->parameter;
   cm_random_init(&random, seed, CM_STREAM_POLICY, 0);

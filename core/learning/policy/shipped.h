@@ -1,6 +1,6 @@
 /* The bytes of the policy files that ship with the program, made at build time; inside this room only. */
-#ifndef CM_LEARNING_NETWORK_SHIPPED_H
-#define CM_LEARNING_NETWORK_SHIPPED_H
+#ifndef CM_LEARNING_POLICY_SHIPPED_H
+#define CM_LEARNING_POLICY_SHIPPED_H
 
 #include <stddef.h>
 

@@ -3,15 +3,15 @@
 
 #include "core/base/blas.h"
 #include "core/learning/letter/numbers.h"
-#include "core/learning/network/network.h"
+#include "core/learning/policy/parameters.h"
 #include "core/learning/pilot/pilot.h"
 
 /* log(deviation / step) lies between these. */
 static const float log_least = -2, log_most = 1;
 
-cm_network cm_network_of(const cm_policy_shape *shape)
+cm_policy_parameters cm_policy_parameters_of(const cm_policy_shape *shape)
 {
-  cm_network n = {.below = cm_convolutions_of(shape)};
+  cm_policy_parameters n = {.below = cm_convolutions_of(shape)};
   n.full = n.below.end;
   n.direct = n.full + (size_t)shape->readout * CM_POLICY_OUTPUTS;
   n.full_bias = n.direct + (size_t)shape->inputs * CM_POLICY_OUTPUTS;
@@ -21,7 +21,7 @@ cm_network cm_network_of(const cm_policy_shape *shape)
 
 size_t cm_policy_count(const cm_policy_shape *shape)
 {
-  return shape->kind == CM_KIND_LAYOUT  ? cm_network_of(shape).count
+  return shape->kind == CM_KIND_LAYOUT  ? cm_policy_parameters_of(shape).count
          : shape->kind == CM_KIND_PILOT ? cm_pilot_count(shape)
                                         : cm_letter_numbers_of(shape).count;
 }
@@ -71,7 +71,7 @@ void cm_policy_forward(const cm_policy *policy, const cm_laplacian *laplacian, c
 {
   const cm_policy_shape *s = &policy->shape;
   const float *p = policy->parameter;
-  cm_network n = cm_network_of(s);
+  cm_policy_parameters n = cm_policy_parameters_of(s);
   cm_convolution_rows from = rows_of(laplacian, input, pass);
   int64_t rows = (int64_t)from.rows;
   cm_convolutions_forward(policy, &from, &pass->convolved);
@@ -102,7 +102,7 @@ void cm_policy_backward(const cm_policy *policy, const cm_laplacian *laplacian, 
 {
   const cm_policy_shape *s = &policy->shape;
   const float *p = policy->parameter;
-  cm_network n = cm_network_of(s);
+  cm_policy_parameters n = cm_policy_parameters_of(s);
   cm_convolution_rows from = rows_of(laplacian, input, pass);
   int64_t rows = (int64_t)from.rows;
   float *d = pass->convolved.scratch[0];

@@ -1,4 +1,4 @@
-#include "core/learning/network/convolutions.h"
+#include "core/learning/policy/convolutions.h"
 
 #include <math.h>
 #include <string.h>

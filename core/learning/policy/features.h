@@ -1,6 +1,6 @@
 /* What a policy is told of each logical node (source 1, step s100). */
-#ifndef CM_LEARNING_NETWORK_FEATURES_H
-#define CM_LEARNING_NETWORK_FEATURES_H
+#ifndef CM_LEARNING_POLICY_FEATURES_H
+#define CM_LEARNING_POLICY_FEATURES_H
 
 #include "core/learning/multicast.h"
 #include "core/partition/flows.h"

@@ -5,13 +5,13 @@
  * A position lies on an axis of the chip's plane, from -bound at the first column (row) of the cores to bound at the
  * last. The same network is asked about x and about y: row 2 v of its input is node v along x, row 2 v + 1 along y.
  * What it learns of one axis it knows of the other, and graphs and grids of any size do. */
-#ifndef CM_LEARNING_NETWORK_POLICY_H
-#define CM_LEARNING_NETWORK_POLICY_H
+#ifndef CM_LEARNING_POLICY_POLICY_H
+#define CM_LEARNING_POLICY_POLICY_H
 
-#include "core/learning/network/convolutions.h"
-#include "core/learning/network/features.h"
+#include "core/learning/policy/convolutions.h"
+#include "core/learning/policy/features.h"
 
-/* Inputs of a row: the source's seven, then where the node stands, in units of the bound (scene.h). */
+/* Inputs of a row: the source's seven, then where the node stands, in units of the bound (environment.h). */
 enum cm_policy_input {
   CM_INPUT_POSITION = CM_FEATURES, /* along this axis, -1 to 1 */
   CM_INPUT_LOGIT,                  /* the position as the output layer sees it: its arc tangent hyperbolic */
