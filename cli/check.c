@@ -120,7 +120,7 @@ static int check(int argc, char **argv)
   char network_id[65];
   uint64_t bytes;
   if (status == CM_OK)
-    status = cm_mapping_file_set_inputs(a.in.mapping, topology, &cli.run, &error);
+    status = cm_mapping_file_set_inputs(a.in.mapping, chip, topology, &cli.run, &error);
   if (status == CM_OK)
     status = cm_file_hash(a.in.network, network_id, &bytes, &error);
   if (status == CM_OK)

@@ -77,7 +77,8 @@ cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
   job->cli.memory.scratch_folder = job->scratch;
   if (cli_import(job->network, job->format, &job->cli.run, &job->topology, &job->report, error) != CM_OK)
     return error->status;
-  if (cm_map_options_set_inputs(job->options, job->topology, job->cli.run.memory, error) != CM_OK)
+  if (cm_map_options_set_inputs(job->options, job->topology, job->cli.run.memory, error) != CM_OK ||
+      (has_chip && cm_chip_limit_neurons(job->chip, job->topology, job->cli.run.memory, error) != CM_OK))
     return error->status;
   *input = (cm_map_input){.topology = job->topology,
                           .chip = job->chip,

@@ -155,6 +155,14 @@ static void print_fitted(const json_t *tables)
            json_string_value(json_object_get(tables, "routing")));
 }
 
+/* Neurons that the chip made more of. */
+static void print_neurons(const json_t *neurons)
+{
+  if (neurons != NULL)
+    printf("neurons     %lld relays; %lld neurons copied, %lld copies besides\n", (long long)json_integer_value(json_object_get(neurons, "relays")),
+           (long long)json_integer_value(json_object_get(neurons, "copied")), (long long)json_integer_value(json_object_get(neurons, "copies")));
+}
+
 static void print_table(const cli_job *job, const cm_mapping *m, const cm_routes *routes)
 {
   cli_job_print_inputs(job);
@@ -164,6 +172,7 @@ static void print_table(const cli_job *job, const cm_mapping *m, const cm_routes
   printf("region      %u x %u at (%u, %u)\n", m->region->width, m->region->height, m->region->x0, m->region->y0);
   cli_job_print_attempts(m->attempts, m->attempt_count);
   print_tried(json_object_get(m->report, "tried"));
+  print_neurons(json_object_get(m->report, "neurons"));
   cli_job_print_limits(&m->metrics, job->chip);
   json_t *metrics = cm_metrics_json(&m->metrics);
   cli_job_print_numbers(metrics);

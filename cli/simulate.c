@@ -62,7 +62,7 @@ static cm_status simulate(const arguments *a, cli_run *cli, json_t **report, cm_
   if (status == CM_OK)
     status = cli_import(a->in.network, a->in.format, &cli->run, &topology, &ignored, error);
   if (status == CM_OK)
-    status = cm_mapping_file_set_inputs(a->in.mapping, topology, &cli->run, error);
+    status = cm_mapping_file_set_inputs(a->in.mapping, chip, topology, &cli->run, error);
   if (status == CM_OK)
     status = cm_mapping_read_places(a->in.mapping, topology->vertex_count, chip, &cli->run, &part, &parts, &core, error);
   cm_simulate_options options = a->request.options;

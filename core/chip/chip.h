@@ -26,6 +26,8 @@ typedef struct cm_limits {
   uint64_t target_cores;   /* distinct other cores that neurons here reach */
   uint64_t memory_bits;    /* what neurons, synapses and inbound axons take together (cm_memory_bits) */
   uint32_t neuron_bits, synapse_bits, axon_bits; /* of that, each */
+  uint64_t fan_in;         /* inputs of one neuron; the chip's alone, no class's */
+  uint64_t neuron_target_cores; /* cores that one neuron reaches, its own included; the chip's alone */
   uint64_t populations;    /* distinct populations of the neurons here; nothing that adds up (core/partition/populations.h) */
 } cm_limits;
 
@@ -65,6 +67,7 @@ typedef struct cm_chip {
   bool torus_x, torus_y;
   cm_limits limits;
   uint32_t bits_per_synapse;    /* 0 unless the file states its synapse limit in bits */
+  bool relays;                  /* neurons of more inputs than limits.fan_in may get them through others */
   uint32_t class_count;         /* 0: all cores are alike */
   cm_core_class *classes;       /* [class_count] */
   uint8_t *class_of;            /* [cores] number of a core's class plus 1, 0: of none; NULL without classes */

@@ -216,6 +216,28 @@ static cm_status read_table_entries(const json_t *root, cm_chip *chip, cm_error 
   return CM_OK;
 }
 
+/* What a chip asks of single neurons. Synapses of relays and copies are no synapses of the network: where these are limited nobody
+ * would count them. */
+static cm_status read_neurons(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  const json_t *relays = json_object_get(root, "relays");
+  const cm_limits *l = &chip->limits;
+  if (relays != NULL && !json_is_boolean(relays))
+    return cm_chip_bad(error, "/relays", "expected a truth value");
+  chip->relays = json_is_true(relays);
+  if (chip->relays && l->fan_in == 0)
+    return cm_chip_bad(error, "/relays", "relays are for neurons of more inputs than limits/fan_in_per_neuron, which is missing");
+  bool counted = l->synapses != 0 || (l->memory_bits != 0 && l->synapse_bits != 0);
+  for (uint32_t k = 0; k < chip->class_count; k++)
+    counted = counted || chip->classes[k].limits.synapses != 0 || chip->classes[k].limits.synapse_bits != 0;
+  if (counted && (chip->relays || l->neuron_target_cores != 0))
+    return cm_chip_bad(error, chip->relays ? "/relays" : "/limits/target_cores_per_neuron",
+                       "synapses of relays and copies are not counted: leave out limits on synapses, or this");
+  if (chip->table_entries != 0 && l->neuron_target_cores != 0)
+    return cm_chip_bad(error, "/table_entries", "a neuron that reaches few cores sends packets to each, without tables: leave out table_entries, or limits/target_cores_per_neuron");
+  return CM_OK;
+}
+
 static cm_status read_interconnect(const json_t *root, cm_chip *chip, cm_error *error)
 {
   if (cm_interconnect_read(json_object_get(root, "interconnect"), chip, &chip->interconnect, error) != CM_OK ||
@@ -238,7 +260,7 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
   static const char *const names[] = {"name", "description", "dies", "cores", "cores_per_router", "torus",
                                       "limits", "energy_pj", "latency_ns", "routing", "dead_cores",
                                       "dead_links", "table_entries", "machine", "costs", "interconnect",
-                                      "dead_routers", "core_classes", NULL};
+                                      "dead_routers", "core_classes", "relays", NULL};
   cm_status status = cm_json_known_fields(root, "", names, CM_BAD_CHIP, error);
   if (status != CM_OK || (status = read_text(root, chip, error)) != CM_OK ||
       (status = read_size(root, chip, error)) != CM_OK || (status = read_torus(root, chip, error)) != CM_OK ||
@@ -249,7 +271,8 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
       (status = read_routing(root, chip, error)) != CM_OK ||
       (status = read_table_entries(root, chip, error)) != CM_OK ||
       (status = cm_dead_cores_read(root, chip, error)) != CM_OK ||
-      (status = cm_classes_read(json_object_get(root, "core_classes"), chip, error)) != CM_OK)
+      (status = cm_classes_read(json_object_get(root, "core_classes"), chip, error)) != CM_OK ||
+      (status = read_neurons(root, chip, error)) != CM_OK)
     return status;
   if (read_interconnect(root, chip, error) != CM_OK)
     return error->status;
@@ -291,7 +314,7 @@ static json_t *cost_json(const cm_chip *chip, const cm_hop_cost *cost)
 
 json_t *cm_chip_json(const cm_chip *chip)
 {
-  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s*, s:o, s:o, s:o*, s:o*, s:o, s:o*, s:o*}", "name",
+  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s*, s:o, s:o, s:o*, s:o*, s:o, s:o*, s:o*, s:o*}", "name",
                    chip->name, "description", chip->description, "dies", (int)chip->dies_x,
                    (int)chip->dies_y, "cores", (int)chip->die_width, (int)chip->die_height,
                    "cores_per_router", (int)chip->router_x, (int)chip->router_y, "torus", chip->torus_x,
@@ -304,7 +327,7 @@ json_t *cm_chip_json(const cm_chip *chip)
                    chip->target == NULL ? NULL : cm_target_json(chip->target), "costs",
                    cm_costs_json(&chip->costs), "interconnect",
                    chip->interconnect == NULL ? NULL : cm_interconnect_json(chip->interconnect),
-                   "core_classes", cm_classes_json(chip));
+                   "core_classes", cm_classes_json(chip), "relays", chip->relays ? json_true() : NULL);
 }
 
 cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error)

@@ -9,10 +9,11 @@ enum { ITEM_BITS_MAX = 65536 };
 
 /* Fields of a file, in the order of `value` below. */
 enum { NEURONS, SYNAPSES, SYNAPSE_BITS, BITS_PER_SYNAPSE, INBOUND, OUTBOUND, TARGETS, POPULATIONS, MEMORY_BITS, BITS_PER_NEURON,
-       BITS_PER_AXON, FIELDS };
+       BITS_PER_AXON, FAN_IN, NEURON_TARGETS, FIELDS };
 static const char *const names[FIELDS + 1] = {"neurons", "synapses", "synapse_bits", "bits_per_synapse", "inbound_axons",
                                               "outbound_axons", "target_cores", "populations_per_core", "memory_bits",
-                                              "bits_per_neuron", "bits_per_inbound_axon", NULL};
+                                              "bits_per_neuron", "bits_per_inbound_axon", "fan_in_per_neuron",
+                                              "target_cores_per_neuron", NULL};
 
 static cm_status refuse(const char *where, const char *field, const char *what, cm_error *error)
 {
@@ -49,11 +50,11 @@ cm_status cm_limits_read(const json_t *object, const char *where, cm_limits *lim
   for (int i = 0; status == CM_OK && i < FIELDS; i++) {
     char place[128];
     const json_t *number = json_object_get(object, names[i]);
-    bool item = i >= BITS_PER_NEURON || (i == BITS_PER_SYNAPSE && json_object_get(object, "memory_bits") != NULL);
+    bool item = i == BITS_PER_NEURON || i == BITS_PER_AXON || (i == BITS_PER_SYNAPSE && json_object_get(object, "memory_bits") != NULL);
     (void)snprintf(place, sizeof place, "%s/%s", where, names[i]);
     /* A limit that is given is at least 1; "no limit" is said by leaving it out. */
     if (number != NULL)
-      status = cm_chip_read_whole(number, place, 1, item ? ITEM_BITS_MAX : LIMIT_MAX, &value[i], error);
+      status = cm_chip_read_whole(number, place, i == FAN_IN ? 2 : 1, item ? ITEM_BITS_MAX : LIMIT_MAX, &value[i], error);
   }
   if (status == CM_OK)
     status = check(value, where, error);
@@ -72,6 +73,8 @@ cm_status cm_limits_read(const json_t *object, const char *where, cm_limits *lim
     .outbound_axons = (uint64_t)value[OUTBOUND],
     .target_cores = (uint64_t)value[TARGETS],
     .populations = (uint64_t)value[POPULATIONS],
+    .fan_in = (uint64_t)value[FAN_IN],
+    .neuron_target_cores = (uint64_t)value[NEURON_TARGETS],
   };
   return CM_OK;
 }
@@ -90,9 +93,11 @@ json_t *cm_limits_json(const cm_limits *limits, uint32_t bits_per_synapse)
     [MEMORY_BITS] = limits->memory_bits,
     [BITS_PER_NEURON] = limits->neuron_bits,
     [BITS_PER_AXON] = limits->axon_bits,
+    [FAN_IN] = limits->fan_in,
+    [NEURON_TARGETS] = limits->neuron_target_cores,
   };
   static const int order[FIELDS] = {NEURONS, SYNAPSES, SYNAPSE_BITS, MEMORY_BITS, BITS_PER_NEURON, BITS_PER_SYNAPSE, BITS_PER_AXON,
-                                    INBOUND, OUTBOUND, TARGETS, POPULATIONS};
+                                    INBOUND, OUTBOUND, TARGETS, POPULATIONS, FAN_IN, NEURON_TARGETS};
   json_t *object = json_object();
   int failed = object == NULL;
   for (int i = 0; i < FIELDS && !failed; i++)

@@ -1,6 +1,6 @@
 CHIP_PRESETS = \
   core/chip/presets/loihi64.json core/chip/presets/loihi84.json core/chip/presets/loihi1024.json \
-  core/chip/presets/truenorth.json core/chip/presets/loihi1.json core/chip/presets/darwin3.json \
+  core/chip/presets/truenorth.json core/chip/presets/dynap-se2.json core/chip/presets/loihi1.json core/chip/presets/darwin3.json \
   core/chip/presets/tianjic.json core/chip/presets/spinnaker1.json core/chip/presets/loihi2.json core/chip/presets/spinnaker1-48boards.json core/chip/presets/spinnaker2.json \
   core/chip/presets/npu-embedded.json core/chip/presets/npu-manycore.json core/chip/presets/npu-mixed.json
 

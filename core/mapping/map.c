@@ -9,6 +9,7 @@
 #include "core/mapping/fitting.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/metrics.h"
+#include "core/mapping/neurons.h"
 #include "core/mapping/options.h"
 #include "core/mapping/pareto/pareto.h"
 #include "core/mapping/remap/remap.h"
@@ -66,6 +67,15 @@ static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *e
            : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
+static cm_status report_neurons(const cm_topology *topology, cm_mapping *m, cm_run *run, cm_error *error)
+{
+  json_t *told;
+  cm_status status = cm_neurons_json(topology, m->part, m->part_count, run, &told, error);
+  if (status != CM_OK || told == NULL)
+    return status;
+  return json_object_set_new(m->report, "neurons", told) == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
 static cm_status report_tables(cm_mapping *m, json_t *tables, cm_error *error)
 {
   return json_object_set(m->report, "tables", tables) == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
@@ -92,6 +102,8 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
                               run, &j.mapping->metrics, &j.mapping->detail, error);
   if (status == CM_OK)
     status = report(&j, error);
+  if (status == CM_OK)
+    status = report_neurons(input->topology, j.mapping, run, error);
   if (status == CM_OK)
     status = cm_scenarios_measure(input, run, j.mapping, error);
   if (status == CM_OK && tables != NULL)
@@ -145,6 +157,8 @@ static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **m
     status = cm_fitting_check(input, made, run, &tables, error);
   if (status == CM_OK && tables != NULL)
     status = report_tables(made, tables, error);
+  if (status == CM_OK)
+    status = report_neurons(input->topology, made, run, error);
   json_decref(tables);
   if (status == CM_OK)
     status = cm_scenarios_measure(input, run, made, error);
@@ -227,6 +241,9 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
     cm_fail(error, CM_BAD_OPTION, "objective \"pareto\" makes parts, and here they are given: choose time, energy or edp");
     return cm_fail_at(error, "/options/objective");
   }
+  if (input->chip->limits.neuron_target_cores != input->topology->target_cores_max ||
+      (input->chip->limits.fan_in != 0 && !input->topology->neurons_limited))
+    return cm_fail(error, CM_INTERNAL, "the network's neurons are not what the chip asks of them");
   cm_status status = input->from != NULL ? map_from(input, run, &made, error) : map_afresh(input, run, &made, error);
   if (status == CM_OK)
     status = cm_json_whole(refusals, "the report", error);

@@ -34,11 +34,15 @@ bool cm_map_options_coarsen(const cm_map_options *options);
  * network. Errors as cm_topology_set_outside. */
 cm_status cm_map_options_set_inputs(const cm_map_options *options, cm_topology *topology, cm_memory *memory, cm_error *error);
 
+/* Makes of the network what the chip asks of single neurons, in place (docs/neuron-limits.md): likewise to be called before. Errors
+ * as cm_topology_limit_neurons. */
+cm_status cm_chip_limit_neurons(const cm_chip *chip, cm_topology *topology, cm_memory *memory, cm_error *error);
+
 /* The same for a mapping that is there: `summary` is its file without bulk. */
 cm_status cm_mapping_set_inputs(const json_t *summary, cm_topology *topology, cm_memory *memory, cm_error *error);
 
-/* The same for the mapping in a file (core/mapping/check/check.h reads it), which is only opened for networks with inputs. */
-cm_status cm_mapping_file_set_inputs(const char *path, cm_topology *topology, cm_run *run, cm_error *error);
+/* Both for the mapping in a file (core/mapping/check/check.h reads it), which is only opened for networks with inputs. */
+cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_topology *topology, cm_run *run, cm_error *error);
 
 /* Sets seed, threads, deadline and memory limit of a run from the options. */
 void cm_map_options_apply(const cm_map_options *options, cm_run *run);
@@ -75,6 +79,7 @@ typedef struct cm_map_input {
   uint32_t part_count;             /* of those; none empty */
   uint64_t *traffic;               /* set by cm_map: rates [nets] that the search goes by; NULL: the network's */
   uint32_t cores_max;              /* so many parts at most, 0: as many as cores are free; set by the partition stage */
+  double share;                    /* of the preset's effort, of a network that is a part of the job's; 0: all; set by the partition stage */
   bool places;                     /* set by cm_map: the partition stage may place as it partitions */
 } cm_map_input;
 

@@ -4,6 +4,7 @@
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
 #include "core/mapping/metrics_internal.h"
+#include "core/partition/copies.h"
 
 typedef cm_metrics_work work;
 typedef cm_metrics_tally tally;
@@ -51,8 +52,10 @@ static void raise_to(uint64_t *most, uint64_t value)
 static void fill_cores(const work *w, const uint32_t *vertices, double unit, cm_metrics *m, cm_core_load *core)
 {
   double reuse = 0;
+  uint64_t neurons = 0; /* copies included */
   for (uint32_t p = 0; p < w->part_count; p++) {
     cm_core_load *c = &core[p];
+    neurons += c->neurons;
     c->synapses = w->tally[0].synapses[p];
     c->inbound_axons = w->tally[0].inbound[p];
     c->outbound_axons = w->outbound[p];
@@ -71,7 +74,7 @@ static void fill_cores(const work *w, const uint32_t *vertices, double unit, cm_
   if (m->cores_used == 0)
     return;
   m->synaptic_reuse_mean = reuse / m->cores_used;
-  double mean = (double)w->topology->size_total / m->cores_used;
+  double mean = (double)neurons / m->cores_used;
   m->balance = mean > 0 ? (double)m->largest_part / mean : 1;
 }
 
@@ -198,10 +201,18 @@ cm_status cm_metrics_fill(const work *w, cm_metrics *m, cm_metrics_detail *d, cm
     return error->status;
   }
   d->window = w->window;
+  uint32_t *copies = NULL;
+  if (topology->target_cores_max != 0 && (CM_NEW(memory, copies, topology->vertex_count, error) != CM_OK ||
+                                          cm_count_copies(topology, w->part, w->part_count, w->run, copies, error) != CM_OK)) {
+    cm_free(copies);
+    cm_free(vertices);
+    return error->status;
+  }
   for (uint32_t v = 0; v < topology->vertex_count; v++) {
     vertices[w->part[v]]++;
-    d->core[w->part[v]].neurons += cm_topology_size(topology, v);
+    d->core[w->part[v]].neurons += (uint64_t)cm_topology_size(topology, v) * (copies != NULL ? copies[v] : 1);
   }
+  cm_free(copies);
   gather(w);
   fill_totals(w, unit, m);
   fill_cores(w, vertices, unit, m, d->core);

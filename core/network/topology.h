@@ -54,6 +54,9 @@ typedef struct cm_topology {
   uint32_t *size;        /* [vertex_count] sizes of the vertices; NULL: 1 each */
   uint64_t size_total;   /* sum of sizes */
   uint32_t outside_count; /* inputs that stand outside the chip, of size 0 each (cm_topology_set_outside); 0: none */
+  bool neurons_limited;  /* by a chip (cm_topology_limit_neurons): */
+  uint64_t relay_count;  /* neurons that pass inputs on to others, counted in the sizes of these */
+  uint32_t target_cores_max; /* cores that a neuron reaches, its own included, before it needs a copy beside it; 0: any number */
   uint64_t weight_scale; /* 1 where all weights are integers, else a power of two */
   char *label_text;      /* names of the vertices, NUL-terminated one after another; NULL: none */
   uint64_t *label_first; /* [vertex_count + 1] where each name starts in label_text */
@@ -138,6 +141,17 @@ bool cm_topology_is_input(const cm_topology *topology, uint32_t vertex);
  * Sizes and size_total change, in place; a second call changes nothing. O(vertices + pins). CM_BAD_OPTION, with the place
  * "/options/inputs": the network marks no inputs, has nothing else, or an input has a synapse into it. */
 cm_status cm_topology_set_outside(cm_topology *topology, cm_memory *memory, cm_error *error);
+
+/* Makes of the network what a chip asks of single neurons, in place; a second call changes nothing. A neuron of more than `fan_in`
+ * inputs (0: no limit) gets relays, neurons that stand beside it, take some of its inputs and pass them on: its size grows by
+ * them; without `relays` it is refused, CM_NEURON_TOO_LARGE with limit_name fan_in_per_neuron. target_cores (0: no limit)
+ * becomes target_cores_max. O(pins). */
+cm_status cm_topology_limit_neurons(cm_topology *topology, uint64_t fan_in, bool relays, uint64_t target_cores, cm_memory *memory,
+                                    cm_error *error);
+
+/* The fewest relays that bring so many inputs to one neuron where no neuron takes more than fan_in, at least 2: each takes one
+ * place and gives fan_in. O(1). */
+uint64_t cm_relays_for(uint64_t inputs, uint64_t fan_in);
 
 /* Whether a neuron is an input outside the chip. O(1). */
 static inline bool cm_topology_is_outside(const cm_topology *topology, uint32_t vertex)

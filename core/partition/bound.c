@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/partition/copies.h"
+
 enum {
   CHECK_EVERY = 4096,
   STEPS = 128,     /* thresholds of the packing argument, as shares of a core */
@@ -370,7 +372,8 @@ cm_status cm_bound_without_populations(const cm_topology *topology, const cm_lim
   if (limits->memory_bits != 0)
     bound_by_memory(&w);
   cm_status status = CM_OK;
-  if (limits->synapses != 0 || limits->inbound_axons != 0 || limits->outbound_axons != 0 || limits->target_cores != 0)
+  if (limits->synapses != 0 || limits->inbound_axons != 0 || limits->outbound_axons != 0 || limits->target_cores != 0 ||
+      topology->target_cores_max != 0)
     status = bound_by_synapses(&w, error);
   cm_free(w.synapses);
   cm_free(w.axons);
@@ -390,6 +393,12 @@ cm_status cm_check_reach(const cm_topology *topology, const cm_bound *bound, con
       continue;
     cm_neuron_too_large(topology, bound->widest, reaching[i], use, limit, error);
     cm_fail_more(error, ": its targets do not fit on fewer than %u cores", bound->widest_cores);
+    return CM_NEURON_TOO_LARGE;
+  }
+  uint64_t copies = cm_copies_for(topology, bound->widest_cores), needed = copies * cm_topology_size(topology, bound->widest);
+  if (topology->target_cores_max != 0 && limits->neurons != 0 && bound->widest_cores > 0 && needed > limits->neurons) {
+    cm_neuron_too_large(topology, bound->widest, CM_NEURONS, needed, limits->neurons, error);
+    cm_fail_more(error, ": its targets do not fit on fewer than %u cores, and a copy reaches %u", bound->widest_cores, topology->target_cores_max);
     return CM_NEURON_TOO_LARGE;
   }
   return CM_OK;

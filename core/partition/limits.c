@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/threads.h"
+#include "core/partition/copies.h"
 #include "core/partition/partition.h"
 
 enum { CHECK_EVERY = 4096, CHECK_PINS = 1 << 18, TABLES_MAX = 8 };
@@ -101,10 +102,16 @@ cm_status cm_count_use(const cm_topology *topology, const uint32_t *part, uint32
   c.net = net;
   if (status == CM_OK)
     status = cm_parallel(run, c.slices, count_slice, &c, error);
+  uint32_t *copies = NULL;
+  if (status == CM_OK && topology->target_cores_max != 0) {
+    status = CM_NEW(run->memory, copies, topology->vertex_count, error);
+    if (status == CM_OK)
+      status = cm_count_copies(topology, part, parts, run, copies, error);
+  }
   if (status == CM_OK) {
     memset(use, 0, (size_t)parts * CM_RESOURCES * sizeof *use);
     for (uint32_t v = 0; v < topology->vertex_count; v++)
-      use[(size_t)part[v] * CM_RESOURCES + CM_NEURONS] += cm_topology_size(topology, v);
+      use[(size_t)part[v] * CM_RESOURCES + CM_NEURONS] += (uint64_t)cm_topology_size(topology, v) * (copies != NULL ? copies[v] : 1);
     for (uint32_t s = 0; s < c.slices; s++)
       for (size_t i = 0; i < (size_t)parts * CM_RESOURCES; i++)
         use[i] += c.use[s][i];
@@ -112,6 +119,7 @@ cm_status cm_count_use(const cm_topology *topology, const uint32_t *part, uint32
   for (uint32_t s = 0; c.use != NULL && s < c.slices; s++)
     cm_free(c.use[s]);
   cm_free(c.use);
+  cm_free(copies);
   cm_free(first);
   cm_free(net);
   return status;

@@ -1,5 +1,7 @@
 #include "core/partition/part_usage.h"
 
+#include "core/partition/copies.h"
+
 #include <string.h>
 
 void cm_part_usage_free(cm_part_usage *s)
@@ -9,6 +11,7 @@ void cm_part_usage_free(cm_part_usage *s)
   cm_free(s->in_first);
   cm_free(s->in_source);
   cm_free(s->synapses);
+  cm_free(s->reached);
   cm_free(s->out_net);
   cm_free(s->use);
   cm_counts_free(&s->presence);
@@ -59,6 +62,12 @@ static void book_pair(cm_part_usage *s, uint32_t from, uint32_t to, int32_t by)
     change(s, from, CM_TARGET_CORES, by);
 }
 
+/* What a neuron takes of its part, with its copies. */
+static int64_t size_of(const cm_part_usage *s, uint32_t v)
+{
+  return (int64_t)cm_topology_size(s->topology, v) * (s->reached != NULL ? cm_copies_for(s->topology, s->reached[v]) : 1);
+}
+
 /* A source gains (by 1) or loses (by -1) a target in a part. */
 static void book_presence(cm_part_usage *s, uint32_t source, uint32_t part, int32_t by)
 {
@@ -67,6 +76,11 @@ static void book_presence(cm_part_usage *s, uint32_t source, uint32_t part, int3
     return;
   change(s, part, CM_INBOUND_AXONS, by);
   s->pairs += by;
+  if (s->reached != NULL) {
+    int64_t was = size_of(s, source);
+    s->reached[source] += (uint32_t)by;
+    change(s, s->part[source], CM_NEURONS, size_of(s, source) - was);
+  }
   if (s->wide && s->part[source] != part)
     book_pair(s, s->part[source], part, by);
 }
@@ -145,8 +159,8 @@ cm_status cm_part_usage_move(cm_part_usage *s, uint32_t v, uint32_t b, cm_error 
   enroll(s, v, b);
   cm_population_tally_book(&s->populations, v, a, -1);
   cm_population_tally_book(&s->populations, v, b, 1);
-  change(s, a, CM_NEURONS, -(int64_t)cm_topology_size(s->topology, v));
-  change(s, b, CM_NEURONS, cm_topology_size(s->topology, v));
+  change(s, a, CM_NEURONS, -size_of(s, v));
+  change(s, b, CM_NEURONS, size_of(s, v));
   change(s, a, CM_SYNAPSES, -(int64_t)s->synapses[v]);
   change(s, b, CM_SYNAPSES, s->synapses[v]);
   if (s->wide)
@@ -249,6 +263,8 @@ static cm_status usage_new(cm_part_usage *s, cm_error *error)
       CM_NEW(memory, s->over_place, s->slots, error) != CM_OK || CM_NEW(memory, s->touched, s->slots, error) != CM_OK ||
       CM_NEW(memory, s->before, s->slots, error) != CM_OK || CM_NEW(memory, s->seen, s->slots, error) != CM_OK ||
       cm_population_tally_new(s->topology, &s->limits, s->slots, s->run, &s->populations, error) != CM_OK)
+    return error->status;
+  if (s->topology->target_cores_max != 0 && CM_NEW(memory, s->reached, n, error) != CM_OK)
     return error->status;
   return read_sources(s, error);
 }

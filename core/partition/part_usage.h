@@ -23,6 +23,7 @@ typedef struct cm_part_usage {
   uint64_t *in_first;    /* [vertices + 1] */
   uint32_t *in_source;   /* distinct sources that reach a vertex */
   uint32_t *synapses;    /* [vertices] that come in */
+  uint32_t *reached;     /* [vertices] parts that it reaches; NULL: any number may be */
   uint32_t *out_net;     /* [vertices + 1] first net of each vertex */
   uint64_t *use;         /* [slots * CM_RESOURCES] */
   cm_counts presence;    /* (source, part) -> targets there */

@@ -48,7 +48,9 @@ static cm_status load_network(map_job *j, cm_error *error)
   /* We wrote that file: what is wrong with it now happened on our disk. */
   if (status == CM_BAD_NETWORK)
     status = error->status = CM_DAMAGED;
-  return status == CM_OK ? cm_map_options_set_inputs(j->options, j->topology, j->work->run.memory, error) : status;
+  if (status == CM_OK)
+    status = cm_map_options_set_inputs(j->options, j->topology, j->work->run.memory, error);
+  return status == CM_OK ? cm_chip_limit_neurons(j->chip, j->topology, j->work->run.memory, error) : status;
 }
 
 static cm_status tell(map_job *j, cm_error *error)

@@ -54,7 +54,7 @@ static cm_status read_inputs(simulate_job *j, cm_error *error)
   if (status == CM_BAD_NETWORK)
     status = error->status = CM_DAMAGED;
   if (status == CM_OK)
-    status = cm_mapping_file_set_inputs(from, j->topology, &w->run, error);
+    status = cm_mapping_file_set_inputs(from, j->chip, j->topology, &w->run, error);
   if (status != CM_OK)
     return status;
   return cm_mapping_read_places(from, j->topology->vertex_count, j->chip, &w->run, &j->part, &j->parts, &j->core, error);

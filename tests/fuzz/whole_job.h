@@ -325,6 +325,11 @@ static inline cm_status whole_job(const uint8_t *data, size_t size)
     chip->limits.populations = job_byte(&bytes) % 4;
     job_memory(chip, job_byte(&bytes));
     job_classes(chip, job_byte(&bytes));
+    uint32_t alone = job_byte(&bytes); /* limits of single neurons */
+    chip->limits.fan_in = alone % 4 == 0 ? 0 : 1 + alone % 4;
+    bool free_synapses = chip->limits.synapses == 0 && chip->limits.memory_bits == 0; /* else files refuse relays and copies */
+    chip->relays = free_synapses && chip->limits.fan_in != 0 && (alone >> 2 & 1);
+    chip->limits.neuron_target_cores = free_synapses ? alone >> 3 & 3 : 0;
     cm_memory memory;
     cm_run run;
     cm_error error = {.status = CM_OK};
@@ -340,7 +345,9 @@ static inline cm_status whole_job(const uint8_t *data, size_t size)
       cm_map_input input = {.topology = &network->topology, .chip = chip, .occupancy = occupancy, .options = options,
                             .scratch_folder = "/tmp"};
       run.deadline = cm_now() + JOB_SECONDS;
-      status = cm_map(&input, &run, &mapping, &error);
+      status = cm_chip_limit_neurons(chip, &network->topology, NULL, &error);
+      if (status == CM_OK)
+        status = cm_map(&input, &run, &mapping, &error);
       run.deadline = 0;
       job_demand(status == CM_OK || status == CM_TIME_LIMIT || (job_refusal(status) && error.detail[0] != '\0'), error.detail);
       if (status == CM_OK) {
@@ -352,6 +359,8 @@ static inline cm_status whole_job(const uint8_t *data, size_t size)
       cm_map_options_free(options);
     }
     job_demand(memory.used_bytes == 0, "bytes are still on the account");
+    if (network->topology.size != network->size)
+      cm_free(network->topology.size);
     free(network);
     cm_occupancy_free(occupancy);
     cm_chip_free(chip);

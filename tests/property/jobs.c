@@ -86,6 +86,18 @@ START_TEST(classes_of_cores_are_kept_under_every_way)
 }
 END_TEST
 
+/* A ring of 20 on cores of 6 neurons, each neuron reaching one core: those at the ends of a part are there twice. */
+START_TEST(copies_are_counted_under_every_way)
+{
+  enum { ONE_TARGET = 1 << 3 };
+  for (uint32_t how = 0; how < HOW_MAX; how += 7)
+    if (is_served(how)) {
+      const uint8_t bytes[] = {(uint8_t)how, 0, 0, 2 + 6 * 2, 0, 7, 0, 0, 0, 0, 0, 0, 20, JOB_RING << 5 | 1, 0, 0, 0, 0, ONE_TARGET};
+      ck_assert_int_eq(whole_job(bytes, sizeof bytes), CM_OK);
+    }
+}
+END_TEST
+
 /* Four neurons of a ring, or of loops, with their synapses and axons take 40 bits of the 48 of a core. */
 START_TEST(memory_is_kept_under_every_way)
 {
@@ -125,6 +137,7 @@ int main(void)
   tcase_add_test(tests, populations_keep_their_cores_under_every_way);
   tcase_add_test(tests, memory_is_kept_under_every_way);
   tcase_add_test(tests, classes_of_cores_are_kept_under_every_way);
+  tcase_add_test(tests, copies_are_counted_under_every_way);
   tcase_add_test(tests, jobs_of_random_bytes_are_mapped_or_refused);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -140,6 +140,10 @@ START_TEST(bad_chip_files_are_refused_with_their_place)
     {CLASSES("{\"name\": \"x\", \"cores\": [[0,0]]}, {\"name\": \"x\", \"cores\": [[1,0]]}"), "/core_classes/1/name"},
     {CLASSES("{\"name\": \"x\", \"cores\": [[0,0]]}, {\"name\": \"y\", \"cores\": [[0,0,1,0]]}"), "/core_classes/1/cores"},
 #undef CLASSES
+    {"{\"name\": \"a\", \"cores\": [4,4], \"relays\": true}", "/relays"},
+    {"{\"name\": \"a\", \"cores\": [4,4], \"relays\": true, \"limits\": {\"fan_in_per_neuron\": 4, \"synapses\": 9}}", "/relays"},
+    {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"fan_in_per_neuron\": 1}}", "/limits/fan_in_per_neuron"},
+    {"{\"name\": \"a\", \"cores\": [4,4], \"table_entries\": 9, \"limits\": {\"target_cores_per_neuron\": 1}}", "/table_entries"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"dead_cores\": [[4,0]]}", "/dead_cores/0"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"dead_cores\": [[0,0],[2,2,1,3]]}", "/dead_cores/1"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"dead_cores\": [7]}", "/dead_cores/0"},

@@ -3,6 +3,8 @@
 #include "truth.h"
 
 #include "core/partition/bound.h"
+#include "core/partition/copies.h"
+#include "core/partition/part_usage.h"
 
 static cm_error error;
 static cm_run run;
@@ -93,6 +95,79 @@ START_TEST(no_partition_has_fewer_parts_of_populations_or_memory)
   ck_assert_uint_gt(2 * tight, feasible);
   ck_assert_uint_gt(by_populations, 100);
   ck_assert_uint_gt(by_memory, 50);
+}
+END_TEST
+
+/* Copies by brute force, and relays by building the tree: each takes up to a fan-in, the neuron the roots and what is left. */
+START_TEST(copies_and_relays)
+{
+  cm_random random;
+  for (uint64_t round = 0; round < 500; round++) {
+    cm_random_init(&random, round, 7, 0);
+    uint32_t n = 2 + below(&random, SMALL - 1), part[SMALL], parts = 1 + below(&random, 4), copies[SMALL];
+    cm_topology t = round % 3 != 0 ? network_directed(&random, n, 1 + below(&random, n + 3)) : network_undirected(&random, n, 40);
+    uint64_t use[4 * CM_RESOURCES], expected[4] = {0};
+    for (uint32_t v = 0; v < n; v++)
+      part[v] = below(&random, parts);
+    ck_ok(cm_topology_limit_neurons(&t, 0, false, 1 + below(&random, 3), NULL, &error));
+    ck_ok(cm_count_copies(&t, part, parts, &run, copies, &error));
+    for (uint32_t v = 0; v < n; v++) {
+      uint32_t reached = 0, bits = 0;
+      for (uint32_t e = 0; e < t.net_count; e++)
+        for (uint64_t i = t.net_first[e]; i < t.net_first[e + 1]; i++)
+          bits |= cm_topology_source(&t, e) == v ? 1u << part[t.pin[i]] : 0;
+      for (uint32_t p = 0; p < parts; p++)
+        reached += bits >> p & 1;
+      uint32_t least = 1;
+      while (least * t.target_cores_max < reached)
+        least++;
+      ck_assert_uint_eq(copies[v], least);
+      expected[part[v]] += (uint64_t)least * cm_topology_size(&t, v);
+    }
+    ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+    for (uint32_t p = 0; p < parts; p++)
+      ck_assert_uint_eq(use[p * CM_RESOURCES + CM_NEURONS], expected[p]);
+    network_free(&t);
+  }
+  for (uint64_t fan_in = 2; fan_in < 9; fan_in++)
+    for (uint64_t inputs = 0; inputs < 200; inputs++) {
+      uint64_t open = inputs, relays = 0; /* a relay takes up to fan_in of what is open, and is open itself */
+      while (open > fan_in) {
+        open -= (open - fan_in + 1 < fan_in ? open - fan_in + 1 : fan_in) - 1;
+        relays++;
+      }
+      ck_assert_uint_eq(cm_relays_for(inputs, fan_in), relays);
+    }
+}
+END_TEST
+
+/* Moves keep count of copies as counting afresh does. */
+START_TEST(moves_keep_count_of_copies)
+{
+  cm_random random;
+  for (uint64_t round = 0; round < 100; round++) {
+    cm_random_init(&random, round, 8, 0);
+    uint32_t n = 2 + below(&random, SMALL - 1), part[SMALL];
+    cm_topology t = network_directed(&random, n, 1 + below(&random, n + 3));
+    cm_limits limits = {.neurons = 3};
+    cm_part_usage usage;
+    uint64_t use[4 * CM_RESOURCES];
+    for (uint32_t v = 0; v < n; v++)
+      part[v] = below(&random, 4);
+    ck_ok(cm_topology_limit_neurons(&t, 0, false, 1 + below(&random, 2), NULL, &error));
+    ck_ok(cm_part_usage_open(&usage, &t, &limits, part, 4, &run, &error));
+    for (int i = 0; i < 20; i++) {
+      uint32_t v = below(&random, n), to = below(&random, 4);
+      if (part[v] != to)
+        ck_ok(cm_part_usage_move(&usage, v, to, &error));
+      (void)cm_part_usage_settle(&usage, true);
+      ck_ok(cm_count_use(&t, part, 4, &run, use, &error));
+      for (uint32_t p = 0; p < 4; p++)
+        ck_assert_uint_eq(cm_part_usage_use(&usage, p, CM_NEURONS), use[p * CM_RESOURCES + CM_NEURONS]);
+    }
+    cm_part_usage_free(&usage);
+    network_free(&t);
+  }
 }
 END_TEST
 
@@ -249,6 +324,8 @@ int main(void)
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, no_partition_has_fewer_parts);
   tcase_add_test(tests, no_partition_has_fewer_parts_of_populations_or_memory);
+  tcase_add_test(tests, copies_and_relays);
+  tcase_add_test(tests, moves_keep_count_of_copies);
   tcase_add_test(tests, each_argument_has_its_network);
   tcase_add_test(tests, neurons_that_cannot_be_together);
   tcase_add_test(tests, allocation_failures_leave_nothing);

@@ -424,12 +424,16 @@ static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
   const cm_topology *topology = m->topology;
   /* In a graph each edge stands in two rows and each row carries half of it. */
   double scale = (double)topology->weight_scale * (topology->directed ? 1 : 2);
-  for (uint32_t v = 0; v < topology->vertex_count; v++) {
+  uint32_t *copies;
+  cm_status status = CM_NEW(m->run->memory, copies, topology->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_check_copies(topology, m->part, m->run, copies, error);
+  for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++) {
     vertices[m->part[v]]++;
-    m->truth->core[m->part[v]].neurons += cm_topology_size(topology, v);
+    m->truth->core[m->part[v]].neurons += (uint64_t)copies[v] * cm_topology_size(topology, v);
   }
+  cm_free(copies);
   group_nets(m);
-  cm_status status = CM_OK;
   for (uint32_t p = 0; p < m->parts && status == CM_OK; p++) {
     m->pair_count = 0;
     for (uint32_t k = m->net_begin[p]; k < m->net_begin[p + 1] && status == CM_OK; k++) {

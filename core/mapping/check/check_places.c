@@ -5,16 +5,16 @@
 #include "core/mapping/check/check_internal.h"
 #include "core/mapping/map.h"
 
-cm_status cm_mapping_file_set_inputs(const char *path, cm_topology *topology, cm_run *run, cm_error *error)
+cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_topology *topology, cm_run *run, cm_error *error)
 {
   json_t *summary;
   if (cm_topology_inputs(topology) == 0)
-    return CM_OK;
+    return cm_chip_limit_neurons(chip, topology, run->memory, error);
   if (cm_mapping_read_summary(path, run, &summary, error) != CM_OK)
     return error->status;
   cm_status status = cm_mapping_set_inputs(summary, topology, run->memory, error);
   json_decref(summary);
-  return status;
+  return status == CM_OK ? cm_chip_limit_neurons(chip, topology, run->memory, error) : status;
 }
 
 static cm_status verify(const cm_check_file *file, uint32_t neurons, cm_error *error)

@@ -102,8 +102,14 @@ cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const 
     if (net % 4096 == 0)
       status = cm_run_check(run, error);
   }
+  uint32_t *copies = NULL;
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, copies, topology->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_check_copies(topology, part, run, copies, error);
   for (uint32_t v = 0; v < topology->vertex_count && status == CM_OK; v++)
-    d[part[v]].neurons += cm_topology_size(topology, v);
+    d[part[v]].neurons += (double)copies[v] * cm_topology_size(topology, v);
+  cm_free(copies);
   if (status == CM_OK)
     conclude(chip, core, part_count, d, scratch, truth);
   cm_free(d);

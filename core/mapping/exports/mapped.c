@@ -32,6 +32,8 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
   if (status == CM_OK)
     status = chip != NULL ? cm_chip_open(chip, &file->chip, error) : described_chip(file->summary, path, &file->chip, error);
   if (status == CM_OK)
+    status = cm_chip_limit_neurons(file->chip, topology, run->memory, error);
+  if (status == CM_OK)
     status = cm_mapping_read_places(path, topology->vertex_count, file->chip, run, &file->part, &file->mapped.parts, &file->core, error);
   if (status != CM_OK) {
     cm_mapped_close(file);

@@ -50,7 +50,7 @@ static cm_step_options step_options(const cm_engine_task *task)
                            .limits = task->limits,
                            .parts_max = task->parts != 0 ? task->parts : task->parts_max,
                            .growths = e->growths,
-                           .visits = e->visits,
+                           .visits = e->visits * (task->input->share > 0 ? task->input->share : 1),
                            .mean = task->input->options->scenarios == CM_SCENARIOS_MEAN,
                            .seed = task->input->options->seed};
 }

@@ -393,7 +393,7 @@ cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *
   *own = options->routing != CM_ROUTES_AUTO;
   cm_turn_rule theirs = chip->routing == CM_ROUTING_XY ? CM_TURNS_XY : CM_TURNS_YX;
   return (cm_route_options){.rule = *own ? (cm_turn_rule)(options->routing - 1) : theirs,
-                            .multicast = options->route_model == CM_ROUTES_MULTICAST,
+                            .multicast = options->route_model == CM_ROUTES_MULTICAST && chip->limits.neuron_target_cores == 0,
                             .other_rule = !*own};
 }
 

@@ -121,6 +121,8 @@ static cm_status partition_network(work *w, uint32_t i, cm_population_network *n
   input.network_id = input.levels_id = NULL;
   input.places = false;
   input.cores_max = w->cores[kind];
+  input.share = (double)(w->split.pin_first[i + 1] - w->split.pin_first[i] + n->topology->vertex_count) /
+                ((double)job->input->topology->pin_count + job->input->topology->vertex_count);
   if (cm_bound_parts(n->topology, &chip.limits, job->run, &bound, error) != CM_OK)
     return error->status;
   if (bound.parts > w->cores[kind])

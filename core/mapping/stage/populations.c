@@ -156,6 +156,14 @@ static void note_attempt(work *w, const cm_stage *stage)
   w->attempt.moved = w->attempt.moved || last->moved;
 }
 
+/* What is counted in visits, not in sweeps, is shared out by synapses and neurons. */
+static double share_of_effort(const work *w, uint32_t i)
+{
+  const cm_topology *t = w->job->input->topology;
+  double own = (double)(w->split.pin_first[i + 1] - w->split.pin_first[i]) + members(w, i);
+  return own / ((double)t->pin_count + t->vertex_count) * (w->job->input->share > 0 ? w->job->input->share : 1);
+}
+
 /* The job's own method on the network of one population, on `cores` cores. */
 static cm_status partition_one(work *w, uint32_t i, uint32_t cores, cm_error *error)
 {
@@ -178,6 +186,7 @@ static cm_status partition_one(work *w, uint32_t i, uint32_t cores, cm_error *er
   input.network_id = input.levels_id = NULL;
   input.places = false;
   input.cores_max = cores;
+  input.share = share_of_effort(w, i);
   cm_status status = cm_stage_run(&input, job->run, &stage, error);
   if (status == CM_OK) {
     take_parts(w, i, &n, stage.partition);

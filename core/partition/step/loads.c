@@ -1,6 +1,7 @@
 #include "core/partition/step/loads.h"
 
 #include "core/base/threads.h"
+#include "core/partition/copies.h"
 
 enum { TASKS_MAX = 16, TASK_PINS = 1 << 16 };
 
@@ -69,7 +70,7 @@ static cm_status sums_new(sums *s, uint32_t parts, cm_memory *memory, cm_error *
   return CM_OK;
 }
 
-static void fill(const work *w, uint32_t parts, cm_core_events *events)
+static void fill(const work *w, uint32_t parts, const uint32_t *copies, cm_core_events *events)
 {
   const cm_topology *t = w->topology;
   double unit = (double)t->weight_scale * (t->directed ? 1 : 2);
@@ -88,7 +89,7 @@ static void fill(const work *w, uint32_t parts, cm_core_events *events)
                                   [CM_CHARGE_SPIKE] = (double)spikes / unit}};
   }
   for (uint32_t v = 0; v < t->vertex_count; v++)
-    events[w->part[v]].count[CM_CHARGE_NEURON] += cm_topology_size(t, v);
+    events[w->part[v]].count[CM_CHARGE_NEURON] += (double)cm_topology_size(t, v) * (copies != NULL ? copies[v] : 1);
 }
 
 cm_status cm_step_loads(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
@@ -99,13 +100,17 @@ cm_status cm_step_loads(const cm_topology *topology, const uint32_t *part, uint3
   work w = {.topology = topology, .part = part, .tasks = tasks > TASKS_MAX ? TASKS_MAX : (uint32_t)tasks};
   if (CM_NEW(run->memory, w.sums, w.tasks, error) != CM_OK)
     return error->status;
+  uint32_t *copies = NULL;
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < w.tasks && status == CM_OK; i++)
     status = sums_new(&w.sums[i], parts, run->memory, error);
   if (status == CM_OK)
     status = cm_parallel(run, w.tasks, count_slice, &w, error);
+  if (status == CM_OK && topology->target_cores_max != 0 && (status = CM_NEW(run->memory, copies, topology->vertex_count, error)) == CM_OK)
+    status = cm_count_copies(topology, part, parts, run, copies, error);
   if (status == CM_OK)
-    fill(&w, parts, events);
+    fill(&w, parts, copies, events);
+  cm_free(copies);
   for (uint32_t i = 0; i < w.tasks; i++) {
     cm_free(w.sums[i].received);
     cm_free(w.sums[i].seen);
