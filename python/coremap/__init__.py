@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 import numpy as np
 
@@ -20,7 +21,30 @@ from ._local import CoremapError
 
 __all__ = ["map", "Mapping", "CoremapError", "version"]
 
-Progress = Callable[[str, float], None]
+Progress = Union[bool, Callable[[str, float], None]]
+
+
+class _Bar:
+    """Progress as tqdm shows it: one line on standard error, a bar of the phase under way."""
+
+    def __init__(self) -> None:
+        self._width, self._last = 0, ""
+
+    def __call__(self, phase: str, fraction: float) -> None:
+        whole = min(max(fraction, 0.0), 1.0)  # below 0, or no number: not known
+        text = "%s: %3d%%|%-20s|" % (phase, 100 * whole, "#" * int(20 * whole)) if whole == whole else "%s" % phase
+        if text != self._last:
+            sys.stderr.write("\r" + text.ljust(self._width))
+            sys.stderr.flush()
+            self._width, self._last = len(text), text
+
+    def end(self) -> None:
+        if self._last:
+            sys.stderr.write("\n")
+
+
+def _told(progress: Optional[Progress]) -> Any:
+    return _Bar() if progress is True else progress or None
 
 
 def version() -> str:
@@ -82,7 +106,12 @@ class Mapping:
                     raise ValueError("spikes are rows [step, neuron] of whole numbers")
                 path = os.path.join(folder, "spikes.npy")
                 np.save(path, np.ascontiguousarray(rows))
-            return self._source.simulate(path, options, progress)
+            heard = _told(progress)
+            try:
+                return self._source.simulate(path, options, heard)
+            finally:
+                if isinstance(heard, _Bar):
+                    heard.end()
 
     def __repr__(self) -> str:
         return "<coremap.Mapping: %d neurons in %d parts on %s>" % (len(self.part), len(self.xy), self.summary["chip"]["name"])
@@ -146,7 +175,8 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
     network: a scipy matrix (row i: the synapses of neuron i), (pre, post) or (pre, post, weight), a square array,
         brian2.Synapses, or the path of any file that coremap reads. chip: a preset, or a chip file's path; of a
         server also a name. neurons: how many there are where pairs do not say. server, token: a coremapd server does it; the token
-        is $COREMAP_TOKEN unless given. occupancy: a file; without one, all cores are free, or as the server says. progress(phase, fraction) is told how far it is. All else are
+        is $COREMAP_TOKEN unless given. occupancy: a file; without one, all cores are free, or as the server says. progress(phase, fraction) is told how far it is; True shows a bar
+        on standard error. All else are
         job options (docs/options.md): preset="best", seed=7, max_part_size=16.
 
     Raises CoremapError with ``code``, ``detail`` and ``where``; ValueError and TypeError for arrays that are no network.
@@ -157,6 +187,11 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
         path = os.fspath(network) if arrays is None else os.path.join(folder, "network.npz")
         if arrays is not None:
             np.savez(path, **arrays)
-        if server is not None:
-            return Mapping(_server.map_file(path, chip, server, token, format, occupancy, options, progress))
-        return Mapping(_local.map_file(path, chip, format, occupancy, options, progress))
+        heard = _told(progress)
+        try:
+            if server is not None:
+                return Mapping(_server.map_file(path, chip, server, token, format, occupancy, options, heard))
+            return Mapping(_local.map_file(path, chip, format, occupancy, options, heard))
+        finally:
+            if isinstance(heard, _Bar):
+                heard.end()

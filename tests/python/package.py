@@ -1,7 +1,7 @@
 """The Python package on scipy matrices, pairs, arrays, files and Brian 2, here and on a server; its example notebook.
 
 usage: package.py SERVER NOTEBOOK FOLDER. Leaves FOLDER/network.npz, python.map, python.part for the command to judge."""
-import gc, json, os, sys, threading
+import contextlib, gc, io, json, os, sys, threading
 
 import numpy as np
 import scipy.sparse
@@ -46,6 +46,10 @@ check(len({tuple(at) for at in mapping.xy}) == len(mapping.xy), "no core twice")
 check(np.bincount(mapping.part).max() <= 32, "the limit is kept")
 check(not mapping.part.flags.owndata and not mapping.part.flags.writeable, "views, not copies")
 check({phase for phase, _ in seen} >= {"read"} and all(0 <= fraction <= 1 for _, fraction in seen), "progress: %s" % seen[:3])
+bar = io.StringIO()
+with contextlib.redirect_stderr(bar):
+    coremap.map(weights, progress=True, **options)
+check(bar.getvalue().startswith("\r") and bar.getvalue().endswith("\n") and "|" in bar.getvalue(), "a bar: %r" % bar.getvalue()[-80:])
 part, copy = mapping.part, mapping.part.copy()
 check(mapping.certificate()["bounds"], "a certificate")
 check(mapping._repr_html_().startswith("<svg"), "a picture in a notebook")
