@@ -68,7 +68,7 @@ static cm_status plan_core(step *s, const cm_traffic *t, uint32_t part, cm_rando
   double now = 0;
   for (uint32_t i = t->member_first[part]; i < t->member_first[part + 1]; i++) {
     uint32_t v = t->member[i];
-    now += c[CM_CHARGE_NEURON].ns * cm_topology_size(t->topology, v);
+    now += c[CM_CHARGE_NEURON].ns * cm_topology_size(t->topology, v) * (t->copies != NULL ? t->copies[v] : 1);
     for (uint32_t e = t->out_first[v]; e < t->out_first[v + 1]; e++)
       for (uint32_t spikes = s->fires != NULL ? s->fires[v] : spikes_of(cm_traffic_rate(t, e), random); spikes > 0; spikes--) {
         now += c[CM_CHARGE_SPIKE].ns;

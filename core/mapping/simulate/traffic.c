@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/base/order.h"
+#include "core/partition/copies.h"
 
 /* The targets of one net behind those that are there. */
 static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, uint32_t *scratch, uint64_t *count,
@@ -73,7 +74,7 @@ static cm_status list_members(cm_traffic *t, const uint32_t *part, cm_memory *me
 cm_status cm_traffic_new(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t parts,
                          const uint32_t *core, bool multicast, cm_run *run, cm_traffic *traffic, cm_error *error)
 {
-  cm_traffic t = {.topology = topology, .chip = chip, .parts = parts, .multicast = multicast, .core = core};
+  cm_traffic t = {.topology = topology, .chip = chip, .parts = parts, .multicast = multicast && topology->target_cores_max == 0, .core = core};
   cm_memory *memory = run->memory;
   uint64_t *target_first = NULL, longest = 0, count = 0, room = 0;
   uint32_t *scratch = NULL;
@@ -93,6 +94,8 @@ cm_status cm_traffic_new(const cm_topology *topology, const cm_chip *chip, const
     status = cut_packets(&t, target_first, memory, error);
   if (status == CM_OK)
     status = list_members(&t, part, memory, error);
+  if (status == CM_OK && topology->target_cores_max != 0 && (status = CM_NEW(memory, t.copies, topology->vertex_count, error)) == CM_OK)
+    status = cm_count_copies(topology, part, parts, run, t.copies, error);
   cm_free(target_first);
   cm_free(scratch);
   if (status != CM_OK) {
@@ -112,5 +115,6 @@ void cm_traffic_free(cm_traffic *t)
   cm_free(t->member);
   cm_free(t->out_first);
   cm_free(t->part_on);
+  cm_free(t->copies);
   *t = (cm_traffic){0};
 }

@@ -26,6 +26,7 @@ typedef struct cm_traffic {
   uint32_t *member_first;  /* [parts + 1] neurons of every part, ascending */
   uint32_t *member;        /* [vertices] */
   uint32_t *out_first;     /* [vertices + 1] nets of every neuron */
+  uint32_t *copies;        /* [vertices] of every neuron beside and with itself; NULL: one each */
   uint32_t *part_on;       /* [cores of the chip] the part there, where there is one */
 } cm_traffic;
 
