@@ -7,12 +7,18 @@
 
 enum { POOL = 64, REFRESH = 8 };
 
+/* What growing asks of a vertex again and again, side by side in memory. */
+typedef struct candidate {
+  double shared;       /* rate of inputs that the part under way has already */
+  uint32_t axons;      /* their number */
+  bool placed;         /* in some part */
+} candidate;
+
 typedef struct growth {
   cm_step_state *s;
   double budget;
   const uint32_t *expected;
-  double *shared;      /* [vertices] rate of inputs that the part under way has already */
-  uint32_t *shared_axons; /* [vertices] their number */
+  candidate *of;       /* [vertices] */
   uint32_t *touched;   /* vertices with `shared` above 0 */
   uint32_t touched_count;
   uint32_t *left;      /* vertices in no part, ascending but for those that went */
@@ -27,7 +33,7 @@ typedef struct growth {
 /* The higher the better: how much of its input is there already. */
 static double score(const growth *g, uint32_t v)
 {
-  return g->s->input[v] > 0 ? g->shared[v] / g->s->input[v] : 0;
+  return g->s->input[v] > 0 ? g->of[v].shared / g->s->input[v] : 0;
 }
 
 static bool before(const growth *g, uint32_t v, uint32_t u)
@@ -60,7 +66,7 @@ static void fill_pool(growth *g)
   g->pool_count = 0;
   for (uint32_t i = 0; i < g->touched_count; i++) {
     uint32_t v = g->touched[i];
-    if (g->s->part[v] != CM_STEP_NO_PART)
+    if (g->of[v].placed)
       continue;
     g->touched[kept++] = v;
     if (g->pool_count < POOL) {
@@ -85,7 +91,7 @@ static double time_with(const growth *g, uint32_t part, uint32_t v)
   double longest = 0;
   if (row == 0)
     return cm_core_ns(s->costs,
-                      s->receive[part] + c[CM_CHARGE_PACKET_RECEIVED].ns * (s->input[v] - g->shared[v]) +
+                      s->receive[part] + c[CM_CHARGE_PACKET_RECEIVED].ns * (s->input[v] - g->of[v].shared) +
                         c[CM_CHARGE_SYNAPSE].ns * s->input[v],
                       g->sending + g->planned[v]);
   for (size_t k = 0; k < row; k++) {
@@ -107,7 +113,7 @@ static bool fits(const growth *g, uint32_t part, uint32_t v)
   for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++)
     outbound += g->expected != NULL ? g->expected[e] : s->reached[e];
   return time_with(g, part, v) <= g->budget &&
-         cm_step_has_room(s, part, cm_topology_size(s->topology, v), synapses, synapses - g->shared_axons[v], outbound);
+         cm_step_has_room(s, part, cm_topology_size(s->topology, v), synapses, synapses - g->of[v].axons, outbound);
 }
 
 /* The best of the pool that fits; the vertex count when none does. */
@@ -116,7 +122,7 @@ static uint32_t pick(growth *g, uint32_t part)
   uint32_t best = UINT32_MAX;
   for (uint32_t i = 0; i < g->pool_count; i++) {
     uint32_t v = g->pool[i];
-    if (g->s->part[v] == CM_STEP_NO_PART && (best == UINT32_MAX || before(g, v, best)) && fits(g, part, v))
+    if (!g->of[v].placed && (best == UINT32_MAX || before(g, v, best)) && fits(g, part, v))
       best = v;
   }
   return best;
@@ -132,11 +138,12 @@ static void join(growth *g, uint32_t part, uint32_t v)
       continue;
     for (uint64_t k = t->net_first[e]; k < t->net_first[e + 1]; k++) {
       uint32_t u = t->pin[k];
-      if (s->part[u] != CM_STEP_NO_PART)
+      candidate *of = &g->of[u];
+      if (of->placed)
         continue;
-      if (g->shared_axons[u]++ == 0)
+      if (of->axons++ == 0)
         g->touched[g->touched_count++] = u;
-      g->shared[u] += s->rate[e];
+      of->shared += s->rate[e];
       for (size_t j = 0; j < s->scenarios; j++)
         g->shared_in[u * (size_t)s->scenarios + j] += s->rate_in[e * (size_t)s->scenarios + j];
     }
@@ -145,6 +152,7 @@ static void join(growth *g, uint32_t part, uint32_t v)
   for (size_t j = 0; j < s->scenarios; j++)
     g->sending_in[j] += g->planned_in[v * (size_t)s->scenarios + j];
   cm_step_put(s, v, part);
+  g->of[v].placed = true;
   g->members++;
 }
 
@@ -157,15 +165,15 @@ static uint32_t begin_with(growth *g)
     if (best == UINT32_MAX || before(g, g->pool[i], best))
       best = g->pool[i];
   for (uint32_t i = 0; i < g->touched_count; i++) {
-    g->shared[g->touched[i]] = 0;
+    g->of[g->touched[i]].shared = 0;
     if (g->s->scenarios > 0)
       memset(g->shared_in + (size_t)g->touched[i] * g->s->scenarios, 0, g->s->scenarios * sizeof *g->shared_in);
-    g->shared_axons[g->touched[i]] = 0;
+    g->of[g->touched[i]].axons = 0;
   }
   g->touched_count = 0;
   while (best == UINT32_MAX && g->left_count > 0) {
     uint32_t v = g->left[g->left_count - 1];
-    if (g->s->part[v] == CM_STEP_NO_PART)
+    if (!g->of[v].placed)
       best = v;
     else
       g->left_count--;
@@ -180,7 +188,7 @@ static uint32_t pick_any(growth *g, uint32_t part)
   uint32_t looks = 0;
   for (uint32_t i = g->left_count; i-- > 0 && looks < LOOKS;) {
     uint32_t v = g->left[i];
-    if (g->s->part[v] != CM_STEP_NO_PART)
+    if (g->of[v].placed)
       continue;
     looks++;
     if (fits(g, part, v))
@@ -253,7 +261,7 @@ cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *e
   growth g = {.s = state, .budget = budget_ns, .expected = expected};
   cm_memory *memory = state->run->memory;
   cm_status status = CM_OK;
-  if (CM_NEW(memory, g.shared, n, error) != CM_OK || CM_NEW(memory, g.shared_axons, n, error) != CM_OK ||
+  if (CM_NEW(memory, g.of, n, error) != CM_OK ||
       CM_NEW(memory, g.touched, n, error) != CM_OK || CM_NEW(memory, g.left, n, error) != CM_OK ||
       CM_NEW(memory, g.planned, n, error) != CM_OK)
     status = error->status;
@@ -269,8 +277,7 @@ cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *e
     grow_part(&g, part++, first);
     status = cm_run_check(state->run, error);
   }
-  cm_free(g.shared);
-  cm_free(g.shared_axons);
+  cm_free(g.of);
   cm_free(g.touched);
   cm_free(g.left);
   cm_free(g.planned);
