@@ -5,4 +5,7 @@
 /* Of uint32_t, ascending. */
 int cm_ascending(const void *a, const void *b);
 
+/* Of double, ascending; none of them NaN. */
+int cm_ascending_real(const void *a, const void *b);
+
 #endif

@@ -27,7 +27,7 @@ libcoremap_a_SOURCES += \
   core/mapping/simulate/request.h core/mapping/simulate/request.c \
   core/mapping/simulate/spikes.h core/mapping/simulate/spikes.c \
   core/mapping/simulate/steps.c core/mapping/simulate/stream.c core/mapping/simulate/arrivals.h core/mapping/simulate/arrivals.c \
-  core/mapping/check/beside.h core/mapping/check/beside.c core/mapping/check/certificate.h core/mapping/check/certificate.c core/mapping/check/bounds.c core/mapping/check/bounds_ways.h core/mapping/check/bounds_ways.c core/mapping/check/bounds_step.c \
+  core/mapping/check/beside.h core/mapping/check/beside.c core/mapping/check/certificate.h core/mapping/check/certificate.c core/mapping/check/bounds.c core/mapping/check/bounds_near.h core/mapping/check/bounds_near.c core/mapping/check/bounds_ways.h core/mapping/check/bounds_ways.c core/mapping/check/bounds_step.c \
   core/mapping/check/check.h core/mapping/check/check.c core/mapping/check/check_read.c core/mapping/check/check_facts.c core/mapping/check/check_measure.c core/mapping/check/check_step.c core/mapping/check/check_scenarios.c core/mapping/check/check_border.c core/mapping/check/check_places.c core/mapping/check/check_populations.c core/mapping/check/check_classes.c core/mapping/check/check_copies.c \
   core/mapping/check/again.h core/mapping/check/again.c \
   core/mapping/check/routes_check.h core/mapping/check/routes_check_internal.h core/mapping/check/routes_check.c \
