@@ -52,7 +52,8 @@ libcoremap_a_SOURCES += \
   core/partition/edge/quotient_fm.h core/partition/edge/quotient_fm.c \
   core/partition/edge/initial.h core/partition/edge/initial.c \
   core/partition/edge/kway.h core/partition/edge/kway.c \
-  core/partition/edge/kway_anneal.h core/partition/edge/kway_anneal.c \
+  core/partition/edge/kway_anneal.h core/partition/edge/kway_anneal.c core/partition/edge/kway_fm.h \
+  core/partition/edge/kway_fm.c core/partition/edge/kway_relieve.c \
   core/partition/edge/rebalance.h core/partition/edge/rebalance.c \
   core/partition/edge/label_propagation.h core/partition/edge/label_propagation.c \
   core/partition/edge/constrained.h core/partition/edge/constrained.c \

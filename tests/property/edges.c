@@ -7,6 +7,7 @@
 #include "core/partition/edge/label_propagation.h"
 #include "core/partition/edge/initial.h"
 #include "core/partition/edge/kway_anneal.h"
+#include "core/partition/edge/kway_fm.h"
 #include "core/partition/edge/quotient_fm.h"
 #include "core/partition/edge/affinity.h"
 #include "core/partition/edge/constrained.h"
@@ -15,7 +16,7 @@
 static cm_error error;
 
 static const cm_edge_options quick = {.starts = 2, .tries = 2, .coarse_vertices = 10, .anneal_sweeps = 8, .label_rounds = 2,
-                                      .rounds = 2, .patience = 20, .least_tie = 0.25, .cycles = 1, .split_sweeps = 2, .sweeps = 3,
+                                      .fm_rounds = 3, .loose_rounds = 2, .rounds = 2, .patience = 20, .least_tie = 0.25, .cycles = 1, .split_sweeps = 2, .sweeps = 3,
                                       .seed = 1, .parts_max = UINT32_MAX};
 
 /* A box of vertices, each joined to its nearest neighbours along three axes. */
@@ -144,6 +145,23 @@ START_TEST(sizes_and_weights_of_directed_networks)
 }
 END_TEST
 
+/* Against tables made anew. */
+static void check_books(const cm_kway *state)
+{
+  const cm_csr_graph *g = state->graph;
+  uint32_t n = g->vertex_count;
+  cm_kway *fresh;
+  ck_ok(cm_kway_new(g, state->part, state->parts, state->run, &fresh, &error));
+  ck_assert_uint_eq((uint64_t)state->cut, cm_csr_graph_cut(g, state->part));
+  ck_assert_mem_eq(state->load, fresh->load, state->parts * sizeof *state->load);
+  ck_assert_mem_eq(state->inner, fresh->inner, n * sizeof *state->inner);
+  ck_assert_uint_eq(state->border_count, fresh->border_count);
+  for (uint32_t v = 0; v < n; v++)
+    for (uint32_t p = 0; p < state->parts; p++)
+      ck_assert_int_eq(cm_kway_tie(state, v, p), cm_kway_tie(fresh, v, p));
+  cm_kway_free(fresh);
+}
+
 /* Every refiner against recomputation: tables, loads and the cut that it believes in. */
 START_TEST(refiners_keep_their_books)
 {
@@ -156,7 +174,7 @@ START_TEST(refiners_keep_their_books)
   cm_run run;
   cm_run_init(&run);
   cm_csr_graph *g;
-  cm_kway *state, *fresh;
+  cm_kway *state;
   ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
   most = g->size_total / parts + g->size_max;
   cm_initial_options initial = {.parts = parts, .most = most, .tries = 2, .passes = 2, .seed = (uint64_t)_i};
@@ -164,23 +182,27 @@ START_TEST(refiners_keep_their_books)
   ck_ok(cm_kway_new(g, part, parts, &run, &state, &error));
   cm_kway_anneal_options hot = {.sweeps = 20, .hot = 1, .cold = 0.1, .most = most + g->size_max};
   ck_ok(cm_kway_anneal(state, &hot, &random, &error));
-  ck_ok(cm_kway_new(g, part, parts, &run, &fresh, &error));
-  ck_assert_uint_eq((uint64_t)state->cut, cm_csr_graph_cut(g, part));
-  ck_assert_mem_eq(state->load, fresh->load, parts * sizeof *state->load);
-  ck_assert_mem_eq(state->inner, fresh->inner, n * sizeof *state->inner);
-  ck_assert_uint_eq(state->border_count, fresh->border_count);
-  for (uint32_t v = 0; v < n; v++) {
-    for (uint32_t p = 0; p < parts; p++)
-      ck_assert_int_eq(cm_kway_tie(state, v, p), cm_kway_tie(fresh, v, p));
+  check_books(state);
+  int64_t gain, cut = state->cut;
+  uint64_t over = cm_kway_excess(state, most);
+  cm_kway_fm_options all = {.most = most, .rounds = 4, .loose_rounds = (uint32_t)_i % 3, .loose = 0.2, .seed = (uint64_t)_i};
+  ck_ok(cm_kway_fm(state, &all, &gain, &error));
+  check_books(state);
+  ck_assert_int_eq(cut - gain, state->cut);
+  ck_assert_uint_le(cm_kway_excess(state, most), over);
+  ck_assert(gain >= 0 || cm_kway_excess(state, most) < over);
+  cut = state->cut;
+  gain = 0;
+  ck_ok(cm_kway_relieve(state, most - g->size_max, &gain, &error));
+  check_books(state);
+  ck_assert_int_eq(cut - gain, state->cut);
+  for (uint32_t v = 0; v < n; v++)
     load[part[v]] += g->size[v];
-  }
   cm_kway_free(state);
-  cm_kway_free(fresh);
 
   uint64_t before = cm_csr_graph_cut(g, part), excess_before = 0, excess_after = 0;
   for (uint32_t p = 0; p < parts; p++)
     excess_before += load[p] > most ? load[p] - most : 0;
-  int64_t gain;
   cm_quotient_fm_options pairs = {.rounds = 3, .patience = 30, .work = 8, .most = most, .seed = 1};
   ck_ok(cm_quotient_fm(g, &pairs, &run, part, parts, load, &gain, &error));
   ck_assert_int_eq((int64_t)before - gain, (int64_t)cm_csr_graph_cut(g, part));

@@ -9,6 +9,7 @@
 #include "core/partition/edge/label_propagation.h"
 #include "core/partition/edge/initial.h"
 #include "core/partition/edge/kway_anneal.h"
+#include "core/partition/edge/kway_fm.h"
 #include "core/partition/edge/quotient_fm.h"
 #include "core/partition/options.h"
 
@@ -25,6 +26,11 @@ static const double room_enough = 1.03, search_slack = 1.05;
 
 /* On graphs from this size on, a cycle costs more than it brings: half as many are made. */
 static const uint64_t large_entries = 20000000;
+
+/* Levels of up to so many entries are refined over all parts at once, by one thread; on larger ones all threads refine pairs of
+ * parts. How far a loose round may fill a part beyond what it may have. */
+static const uint64_t all_entries = 1000000;
+static const double loose = 0.1;
 
 static uint64_t most_on(const work *w, const cm_csr_graph *g)
 {
@@ -98,6 +104,22 @@ static cm_status fit(work *w, const cm_csr_graph *g, uint64_t stream, uint32_t *
   return refine_pairs(w, g, most, stream, part, load, error);
 }
 
+/* All parts at once. */
+static cm_status refine_all(work *w, const cm_csr_graph *g, uint64_t most, uint64_t stream, uint32_t *part, uint64_t *load,
+                            cm_error *error)
+{
+  cm_kway *state;
+  int64_t gain;
+  cm_kway_fm_options options = {.most = most, .rounds = w->options->fm_rounds, .loose_rounds = w->options->loose_rounds,
+                                .loose = loose, .seed = w->options->seed, .stream = stream};
+  if (cm_kway_new(g, part, w->options->parts, w->run, &state, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_kway_fm(state, &options, &gain, error);
+  memcpy(load, state->load, w->options->parts * sizeof *load);
+  cm_kway_free(state);
+  return status;
+}
+
 static bool fits(const work *w, const uint64_t *load)
 {
   for (uint32_t p = 0; p < w->options->parts; p++)
@@ -106,7 +128,7 @@ static bool fits(const work *w, const uint64_t *load)
   return true;
 }
 
-/* One level: annealing, label propagation, pairs of parts; `depth` counts levels from the coarsest. */
+/* One level: annealing, label propagation, then all parts at once or pairs of them; `depth` counts levels from the coarsest. */
 static cm_status refine_level(work *w, uint32_t l, double depth, double hot, uint64_t stream, uint32_t *part,
                               cm_error *error)
 {
@@ -119,7 +141,10 @@ static cm_status refine_level(work *w, uint32_t l, double depth, double hot, uin
     status = count_loads(g, part, w->options->parts, w->run, &load, error);
   if (status == CM_OK)
     status = cm_label_propagation(g, &propagation, w->run, part, w->options->parts, load, error);
-  if (status == CM_OK)
+  bool all = w->options->fm_rounds > 0 && g->entry_count <= all_entries;
+  if (status == CM_OK && all)
+    status = refine_all(w, g, most, 7000 + stream, part, load, error);
+  if (status == CM_OK && (!all || w->options->pairs_too))
     status = refine_pairs(w, g, most, stream, part, load, error);
   if (status == CM_OK && l == 0 && !fits(w, load))
     status = fit(w, g, 9000 + stream, part, load, error);

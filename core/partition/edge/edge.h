@@ -15,7 +15,9 @@ typedef struct cm_edge_options {
   double coarse_vertices; /* vertices per part on the coarsest level, about */
   double anneal_sweeps;   /* annealing on the coarsest level, in visits of the border; fewer on finer ones; 0: none */
   uint32_t label_rounds; /* of label propagation a level */
-  uint32_t rounds;        /* of two-way refinement a level */
+  uint32_t fm_rounds, loose_rounds; /* of refinement over all parts a level (cm_kway_fm_options); 0: pairs of parts on all */
+  uint32_t rounds;        /* of two-way refinement on large levels, and where parts are full */
+  bool pairs_too;         /* on all levels, after the other */
   uint32_t patience;      /* of two-way refinement */
   double least_tie;       /* of its starting points: see cm_quotient_fm_options */
   uint32_t cycles;        /* V-cycles after the first descent */

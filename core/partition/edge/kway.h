@@ -43,6 +43,19 @@ static inline int64_t cm_kway_tie(const cm_kway *state, uint32_t v, uint32_t par
   return 0;
 }
 
+/* How many places there are for v's ties; the tie at one of them, and its part. Ties of a full row may be 0. */
+static inline uint32_t cm_kway_ties(const cm_kway *state, uint32_t v)
+{
+  return state->tie_count[v] == CM_KWAY_FULL ? state->parts : state->tie_count[v];
+}
+
+static inline int64_t cm_kway_tie_at(const cm_kway *state, uint32_t v, uint32_t i, uint32_t *part)
+{
+  uint64_t at = state->first[v] + i;
+  *part = state->tie_count[v] == CM_KWAY_FULL ? i : state->tie_part[at];
+  return state->tie_weight[at];
+}
+
 /* Moves v into another part. O(degree * parts that its neighbours touch). */
 void cm_kway_move(cm_kway *state, uint32_t v, uint32_t to);
 

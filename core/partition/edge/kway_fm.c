@@ -1,0 +1,230 @@
+#include "core/partition/edge/kway_fm.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/partition/indexed_heap.h"
+#include "core/partition/options.h"
+
+#define NONE UINT32_MAX
+
+/* Vertices that a search starts with. */
+enum { SEEDS = 25 };
+
+/* A search ends where, as its last moves went, chance hardly brings back what they lost: after so many moves at least, and when
+ * the square of their mean times their number exceeds this share of their variance. */
+static const double spread_share = 0.25;
+
+/* Rounds go on while they gain so much of the cut. */
+static const double gain_least = 0.0005;
+
+/* Ties that a round may look at, in numbers of the graph's entries: hubs are neighbours of everything. */
+enum { WORK = 60, WORK_LEAST = 1000000 };
+
+typedef struct search {
+  cm_kway *state;
+  const cm_kway_fm_options *options;
+  uint64_t most;    /* of this round */
+  uint64_t work;    /* that is left of the round */
+  cm_indexed_heap heap;
+  uint32_t *place;  /* [vertices] in it */
+  uint8_t *done;    /* [vertices] MOVED in this search, or KEPT by an earlier one of the round */
+  uint32_t *order;  /* [vertices] on borders, in the order of their turns */
+  uint32_t *moved, *from; /* [vertices] moves of the search */
+  uint32_t *before; /* [vertices] parts before a loose round */
+} search;
+
+enum { FREE, MOVED, KEPT };
+
+/* The part that v had best move to among those it touches that have room; NONE: there is none. Of equal ones the emptiest. */
+static uint32_t best_target(search *w, uint32_t v, int64_t *gain)
+{
+  const cm_kway *s = w->state;
+  uint32_t best = NONE, own = s->part[v], size = s->graph->size[v], count = cm_kway_ties(s, v);
+  int64_t tied = 0;
+  w->work -= w->work > count ? count : w->work;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t p;
+    int64_t tie = cm_kway_tie_at(s, v, i, &p);
+    if (tie == 0 || tie < tied || p == own || s->load[p] + size > w->most)
+      continue;
+    if (tie > tied || s->load[p] < s->load[best] || (p < best && s->load[p] == s->load[best])) {
+      tied = tie;
+      best = p;
+    }
+  }
+  *gain = tied - s->inner[v];
+  return best;
+}
+
+/* Puts v into the queue, or where its gain belongs now. */
+static cm_status offer(search *w, uint32_t v, cm_error *error)
+{
+  int64_t gain;
+  if (w->done[v] != FREE)
+    return CM_OK;
+  bool in = w->place[v] != CM_INDEXED_HEAP_ABSENT;
+  if (w->state->place[v] == NONE || best_target(w, v, &gain) == NONE) {
+    if (in)
+      cm_indexed_heap_remove(&w->heap, v);
+    return CM_OK;
+  }
+  if (!in)
+    return cm_indexed_heap_push(&w->heap, v, gain, w->state->run->memory, error);
+  cm_indexed_heap_change(&w->heap, v, gain);
+  return CM_OK;
+}
+
+/* One search from the vertices that are in the queue; adds what it gains, in the best state that it met. */
+static cm_status search_once(search *w, int64_t *gain, cm_error *error)
+{
+  cm_kway *s = w->state;
+  const cm_csr_graph *g = s->graph;
+  int64_t sum = 0, best = 0;
+  uint32_t moves = 0, kept = 0;
+  double steps = 0, mean = 0, squares = 0, least_steps = log2((double)g->vertex_count + 2);
+  while (w->heap.count > 0 && w->work > 0) {
+    uint32_t v = w->heap.item[0].vertex, from = s->part[v];
+    int64_t promised = w->heap.item[0].key, now;
+    uint32_t to = best_target(w, v, &now);
+    if (to == NONE || now < promised) { /* parts have filled since */
+      if (offer(w, v, error) != CM_OK)
+        return error->status;
+      continue;
+    }
+    cm_indexed_heap_remove(&w->heap, v);
+    uint64_t load = s->load[from];
+    cm_kway_move(s, v, to);
+    w->done[v] = MOVED;
+    w->moved[moves] = v;
+    w->from[moves++] = from;
+    sum += now;
+    if (sum > best || (sum == best && s->load[to] < load)) {
+      best = sum;
+      kept = moves;
+      steps = mean = squares = 0;
+    } else {
+      steps++;
+      double off = (double)now - mean;
+      mean += off / steps;
+      squares += off * ((double)now - mean);
+      if (steps > least_steps && steps * mean * mean >= spread_share * squares / (steps > 1 ? steps - 1 : 1))
+        break;
+    }
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
+      if (offer(w, g->neighbour[i], error) != CM_OK)
+        return error->status;
+  }
+  for (uint32_t i = moves; i-- > 0;) {
+    uint32_t v = w->moved[i];
+    if (i >= kept)
+      cm_kway_move(s, v, w->from[i]);
+    w->done[v] = i < kept ? KEPT : FREE;
+  }
+  cm_indexed_heap_clear(&w->heap);
+  *gain += best;
+  return CM_OK;
+}
+
+static cm_status search_borders(search *w, cm_random *random, int64_t *gain, cm_error *error)
+{
+  cm_kway *s = w->state;
+  uint32_t n = s->graph->vertex_count, count = 0;
+  for (uint32_t v = 0; v < n; v++)
+    if (s->place[v] != NONE)
+      w->order[count++] = v;
+  for (uint32_t i = count; i > 1; i--) {
+    uint32_t j = (uint32_t)cm_random_below(random, i), v = w->order[j];
+    w->order[j] = w->order[i - 1];
+    w->order[i - 1] = v;
+  }
+  memset(w->done, FREE, n);
+  w->work = WORK * s->graph->entry_count + WORK_LEAST;
+  for (uint32_t i = 0; i < count && w->work > 0;) {
+    for (uint32_t seeds = 0; i < count && seeds < SEEDS; i++)
+      if (w->done[w->order[i]] == FREE) {
+        if (offer(w, w->order[i], error) != CM_OK)
+          return error->status;
+        seeds++;
+      }
+    if (search_once(w, gain, error) != CM_OK || cm_run_check(s->run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static void go_back(search *w)
+{
+  cm_kway *s = w->state;
+  for (uint32_t v = 0; v < s->graph->vertex_count; v++)
+    if (s->part[v] != w->before[v])
+      cm_kway_move(s, v, w->before[v]);
+}
+
+/* A round in which parts may be passed for a while; undone where it does not pay. */
+static cm_status loose_round(search *w, cm_random *random, int64_t *gain, cm_error *error)
+{
+  cm_kway *s = w->state;
+  const cm_kway_fm_options *o = w->options;
+  uint64_t excess = cm_kway_excess(s, o->most);
+  int64_t gained = 0;
+  memcpy(w->before, s->part, s->graph->vertex_count * sizeof *w->before);
+  w->most = o->most + (uint64_t)(o->loose * (double)o->most);
+  cm_status status = search_borders(w, random, &gained, error);
+  w->most = o->most;
+  if (status == CM_OK && cm_kway_excess(s, o->most) > 0) {
+    status = cm_kway_relieve(s, o->most, &gained, error);
+    if (status == CM_OK)
+      status = search_borders(w, random, &gained, error);
+  }
+  if (status == CM_OK && (gained < 0 || cm_kway_excess(s, o->most) > excess)) {
+    go_back(w);
+    gained = 0;
+  }
+  *gain = gained;
+  return status;
+}
+
+static cm_status allocate(search *w, cm_error *error)
+{
+  uint32_t n = w->state->graph->vertex_count;
+  cm_memory *memory = w->state->run->memory;
+  if (CM_NEW(memory, w->place, n, error) != CM_OK || CM_NEW(memory, w->done, n, error) != CM_OK ||
+      CM_NEW(memory, w->order, n, error) != CM_OK || CM_NEW(memory, w->moved, n, error) != CM_OK ||
+      CM_NEW(memory, w->from, n, error) != CM_OK || CM_NEW(memory, w->before, n, error) != CM_OK)
+    return error->status;
+  memset(w->place, 0xff, n * sizeof *w->place);
+  w->heap.place = w->place;
+  return CM_OK;
+}
+
+cm_status cm_kway_fm(cm_kway *state, const cm_kway_fm_options *options, int64_t *gain, cm_error *error)
+{
+  search w = {.state = state, .options = options, .most = options->most};
+  cm_random random;
+  int64_t total = 0;
+  cm_random_init(&random, options->seed, CM_STREAM_REFINEMENT, options->stream);
+  cm_status status = allocate(&w, error);
+  for (uint32_t round = 0; round < options->rounds && status == CM_OK; round++) {
+    int64_t gained = 0;
+    bool loose = round < options->loose_rounds;
+    status = loose ? loose_round(&w, &random, &gained, error) : search_borders(&w, &random, &gained, error);
+    total += gained;
+    if ((double)gained > gain_least * (double)state->cut)
+      continue;
+    if (!loose)
+      break;
+    round = options->loose_rounds - 1; /* tight ones are left */
+  }
+  cm_indexed_heap_free(&w.heap);
+  cm_free(w.place);
+  cm_free(w.done);
+  cm_free(w.order);
+  cm_free(w.moved);
+  cm_free(w.from);
+  cm_free(w.before);
+  if (status == CM_OK)
+    *gain = total;
+  return status;
+}
