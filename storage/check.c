@@ -224,10 +224,12 @@ static cm_status check_database(checking *c, cm_error *error)
   uint64_t before = c->faults;
   cm_status status = cm_sql_prepare(c->handle, &statement, error, "PRAGMA integrity_check", "");
   while (status == CM_OK && row) {
+    const char *damage = NULL;
     status = cm_sql_step(statement, &row, error);
-    const char *text = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 0) : "ok";
-    if (strcmp(text, "ok") != 0)
-      fault(c, "coremapd.db: %s", text);
+    if (status == CM_OK && row)
+      status = cm_sql_verdict(statement, &damage, error);
+    if (damage != NULL)
+      fault(c, "coremapd.db: %s", damage);
   }
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK && c->faults == before)

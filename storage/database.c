@@ -62,10 +62,11 @@ static cm_status check_pages(sqlite3 *handle, const char *path, cm_error *error)
   cm_status status = cm_sql_prepare(handle, &statement, error, "PRAGMA quick_check(1)", "");
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
-  const char *text = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 0) : "ok";
-  if (text == NULL || strcmp(text, "ok") != 0)
-    status = cm_fail(error, CM_DAMAGED, "the database %s is damaged (%.300s); restore it from a backup", path,
-                     text != NULL ? text : "");
+  const char *damage = NULL;
+  if (status == CM_OK && row)
+    status = cm_sql_verdict(statement, &damage, error);
+  if (damage != NULL)
+    status = cm_fail(error, CM_DAMAGED, "the database %s is damaged (%.300s); restore it from a backup", path, damage);
   sqlite3_finalize(statement);
   return status;
 }

@@ -87,4 +87,8 @@ void cm_sql_copy(sqlite3_stmt *statement, int column, char *text, size_t size);
 /* CM_NO_MEMORY when memory ran out while a column of the row at hand was read, else CM_OK. */
 cm_status cm_sql_whole(sqlite3_stmt *row, cm_error *error);
 
+/* What a row of quick_check or integrity_check says is damaged, in *damage, which lives as long as the row; NULL: nothing.
+ * A page that was not read for want of memory, or since the disk failed, is no damage: CM_NO_MEMORY, CM_IO. */
+cm_status cm_sql_verdict(sqlite3_stmt *row, const char **damage, cm_error *error);
+
 #endif

@@ -192,6 +192,21 @@ cm_status cm_sql_whole(sqlite3_stmt *row, cm_error *error)
   return sqlite3_errcode(sqlite3_db_handle(row)) == SQLITE_NOMEM ? short_of_memory(error) : CM_OK;
 }
 
+cm_status cm_sql_verdict(sqlite3_stmt *row, const char **damage, cm_error *error)
+{
+  static const char cause[] = "error code="; /* of a page that could not be had */
+  const char *text = (const char *)sqlite3_column_text(row, 0);
+  if (text == NULL)
+    return short_of_memory(error);
+  const char *code = strstr(text, cause);
+  int number = code != NULL ? (int)strtol(code + sizeof cause - 1, NULL, 10) : SQLITE_CORRUPT;
+  int kind = number & 0xff;
+  if (kind != SQLITE_CORRUPT && kind != SQLITE_NOTADB)
+    return cm_sql_fail(NULL, number, "a check of its pages", error);
+  *damage = strcmp(text, "ok") != 0 ? text : NULL;
+  return CM_OK;
+}
+
 cm_status cm_sql_run(sqlite3 *handle, int *changes, cm_error *error, const char *sql, const char *types, ...)
 {
   sqlite3_stmt *statement;

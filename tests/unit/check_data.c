@@ -227,6 +227,43 @@ START_TEST(folders_of_an_earlier_release_are_read_instead)
 }
 END_TEST
 
+/* What SQLite says of a database, and the verdict: its status, and whether it names a damage. */
+typedef struct sentence {
+  const char *text;
+  cm_status status;
+  bool damaged;
+} sentence;
+
+static void judge(sqlite3 *handle, const sentence *expected)
+{
+  sqlite3_stmt *statement;
+  const char *damage = NULL;
+  ck_assert_int_eq(sqlite3_prepare_v2(handle, "SELECT ?", -1, &statement, NULL), SQLITE_OK);
+  ck_assert_int_eq(sqlite3_bind_text(statement, 1, expected->text, -1, SQLITE_STATIC), SQLITE_OK);
+  ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+  ck_assert_int_eq(cm_sql_verdict(statement, &damage, &error), expected->status);
+  ck_assert(expected->damaged == (damage != NULL));
+  sqlite3_finalize(statement);
+}
+
+START_TEST(want_of_memory_is_no_damage)
+{
+  sentence cases[] = {
+    {"ok", CM_OK, false},
+    {"Tree 5 page 7: btreeInitPage() returns error code 11", CM_OK, true},
+    {"*** in database main ***\nPage 53: unable to get the page. error code=7", CM_NO_MEMORY, false},
+    {"*** in database main ***\nPage 53: unable to get the page. error code=266", CM_IO, false},
+    {"*** in database main ***\nPage 53: unable to get the page. error code=11", CM_OK, true},
+    {NULL, CM_NO_MEMORY, false},
+  };
+  sqlite3 *handle;
+  ck_assert_int_eq(sqlite3_open(":memory:", &handle), SQLITE_OK);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    judge(handle, &cases[i]);
+  sqlite3_close(handle);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("checks of the data folder");
@@ -243,6 +280,7 @@ int main(void)
   tcase_add_test(tests, what_no_row_knows_is_told_and_left);
   tcase_add_test(tests, what_is_deleted_is_no_longer_expected);
   tcase_add_test(tests, a_damaged_database_is_found);
+  tcase_add_test(tests, want_of_memory_is_no_damage);
   tcase_add_test(tests, folders_of_an_earlier_release_are_read_instead);
   suite_add_tcase(suite, tests);
   return test_main(suite);
