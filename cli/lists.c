@@ -93,7 +93,7 @@ static cm_status fetch(cli_server *server, const arguments *a, const char *kind,
   return CM_OK;
 }
 
-/* Adds to each job what it says beside its state: phase, position, what it made, why it failed. */
+/* Adds to each job what it says beside its state: phase, position, its next attempt, what it made, why it failed. */
 static void add_status(json_t *jobs)
 {
   size_t i;
@@ -108,6 +108,11 @@ static void add_status(json_t *jobs)
                *why = json_string_value(json_object_get(json_object_get(job, "problem"), "detail"));
     if (made == NULL)
       made = json_string_value(json_object_get(job, "program"));
+    cli_retry_text(job, text, sizeof text);
+    if (text[0] != '\0') {
+      (void)json_object_set_new(job, "status", json_string(text));
+      continue;
+    }
     if (state != NULL && strcmp(state, "running") == 0 && phase != NULL)
       (void)snprintf(text, sizeof text, "%s %.0f %%", phase, 100 * cli_number(progress, "fraction"));
     else if (position != NULL)

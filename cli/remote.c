@@ -95,6 +95,28 @@ static bool has_ended(const json_t *job)
   return strcmp(state, "queued") != 0 && strcmp(state, "running") != 0;
 }
 
+void cli_retry_text(const json_t *job, char *text, size_t size)
+{
+  enum { CLOCK_AT = 11, CLOCK = 8 }; /* of 2026-11-23T10:36:41.121Z */
+  const json_t *retry = json_object_get(job, "retry");
+  const char *from = cli_text(retry, "not_before");
+  text[0] = '\0';
+  if (strcmp(cli_text(job, "state"), "queued") == 0 && strlen(from) > CLOCK_AT + CLOCK)
+    (void)snprintf(text, size, "attempt %.0f of %.0f at %.*s: %.120s", cli_number(retry, "count") + 1, cli_number(retry, "max") + 1,
+                   CLOCK, from + CLOCK_AT, cli_text(json_object_get(retry, "problem"), "detail"));
+}
+
+/* A line when a job goes back to the queue. */
+static void tell_retry(const cli_run *cli, const json_t *job, double *told)
+{
+  char text[200];
+  double count = cli_number(json_object_get(job, "retry"), "count");
+  cli_retry_text(job, text, sizeof text);
+  if (!cli->quiet && text[0] != '\0' && count > *told)
+    fprintf(stderr, "%s%s\n", cli->terminal ? "\r\033[K" : "", text);
+  *told = count;
+}
+
 /* The phase under way on the server as one of this run. */
 static cm_status show_phase(cli_run *cli, const json_t *job, cm_error *error)
 {
@@ -113,10 +135,12 @@ static cm_status show_phase(cli_run *cli, const json_t *job, cm_error *error)
 cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t **job, cm_error *error)
 {
   char id[80], etag[sizeof((cli_reply *)0)->etag];
+  double told = 0;
   (void)snprintf(etag, sizeof etag, "%s", known);
   (void)snprintf(id, sizeof id, "%s", cli_text(*job, "id"));
   while (!has_ended(*job)) {
     cli_reply reply = {0};
+    tell_retry(cli, *job, &told);
     if (show_phase(cli, *job, error) != CM_OK ||
         ask(server, "GET", "jobs", id, "?wait=30s", etag, &reply, error) != CM_OK) {
       if (error->status == CM_CANCELLED)

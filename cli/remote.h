@@ -8,6 +8,9 @@
  * replaced by its last state. */
 cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t **job, cm_error *error);
 
+/* Says in `text` which attempt of a job comes when, and why, where it waits for one after a passing fault; else "". */
+void cli_retry_text(const json_t *job, char *text, size_t size);
+
 /* Prints a job: JSON, or its id, or when it has ended what it made. Returns the exit status: a job that failed or was
  * cancelled is refused, with one line that says why. */
 int cli_print_job(const json_t *job, bool json, bool ended);
