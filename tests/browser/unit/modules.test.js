@@ -427,3 +427,21 @@ test('ticks are 1, 2 or 5 times a power of ten', () => {
     [10, 20, 50, 0.05, 0.1],
   );
 });
+
+test('a core has the class and the limits that the chip file gives it', async () => {
+  const { classesOf, Model } = await load('model.js');
+  const chip = {
+    limits: { neurons: 9 },
+    core_classes: [
+      { name: 'a', cores: [[0, 0], [2, 0, 2, 1]], limits: { synapse_bits: 64, bits_per_synapse: 8 } },
+      { name: 'b', cores: [[1, 1]] },
+    ],
+  };
+  assert.deepEqual([...classesOf(chip, 3, 2)], [1, 0, 1, 0, 2, 1]);
+  assert.equal(classesOf({}, 3, 2), null);
+  const model = new Model('m', { chip }, { width: 3, height: 2 }, 'n', null);
+  assert.equal(model.classAt(2).name, 'a');
+  assert.equal(model.limitsAt(5).synapses, 8);
+  assert.equal(model.limitsAt(4).neurons, 9);
+  assert.equal(model.classAt(1), null);
+});
