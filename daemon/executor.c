@@ -1,7 +1,10 @@
 #include "daemon/executor.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/base/threads.h"
 
@@ -25,14 +28,41 @@ static double thread_seconds(void)
   return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0 ? (double)used.tv_sec + (double)used.tv_nsec * 1e-9 : 0;
 }
 
-cm_status cm_execute_in_thread(const cm_execution *execution, cm_error *error)
+typedef struct threaded {
+  const cm_execution *execution;
+  cm_error *error;
+  cm_status status;
+} threaded;
+
+static void work(threaded *t)
 {
+  const cm_execution *execution = t->execution;
   atomic_uint_fast64_t helpers = 0;
   double before = thread_seconds();
   cm_threads_account(&helpers);
-  cm_status status = cm_work_run(execution->folder, execution->watch, error);
+  t->status = cm_work_run(execution->folder, execution->watch, t->error);
   cm_threads_account(NULL);
   if (execution->cpu_seconds != NULL)
     *execution->cpu_seconds = thread_seconds() - before + (double)atomic_load(&helpers) * 1e-9;
-  return status;
+}
+
+/* Priorities are of threads, those that a thread starts have its own, and none can be had back: hence a thread for each job. Where the
+ * machine lets none stand back (a filter of system calls), all are equal. */
+static void *work_patiently(void *argument)
+{
+  threaded *t = argument;
+  (void)setpriority(PRIO_PROCESS, (id_t)gettid(), t->execution->nice);
+  work(t);
+  return NULL;
+}
+
+cm_status cm_execute_in_thread(const cm_execution *execution, cm_error *error)
+{
+  threaded t = {.execution = execution, .error = error};
+  pthread_t thread;
+  if (execution->nice > 0 && pthread_create(&thread, NULL, work_patiently, &t) == 0)
+    (void)pthread_join(thread, NULL);
+  else
+    work(&t);
+  return t.status;
 }

@@ -8,6 +8,7 @@
 typedef struct cm_execution {
   const char *folder;
   double time_limit;          /* seconds; 0: none */
+  int nice;                   /* how far it stands back for requests and for shorter jobs; only in this process */
   uint64_t memory_limit;      /* bytes; 0: none */
   const cm_work_watch *watch; /* told what happens, asked whether to stop */
   double *cpu_seconds;        /* set to the processor time that it took, however it ended; NULL: not wanted */
@@ -25,7 +26,7 @@ typedef struct cm_executor {
 /* By name; NULL when there is none. */
 const cm_executor *cm_executor_find(const char *name);
 
-/* In this thread. */
+/* In a thread of its own, while this one waits. */
 cm_status cm_execute_in_thread(const cm_execution *execution, cm_error *error);
 
 /* In a confined child (core/base/confine.h): whatever happens there costs this job only. */

@@ -124,6 +124,9 @@ static void adopt_levels(cm_running *r)
     cm_cache_adopt(r->store->cache, path);
 }
 
+/* Requests come before jobs, and short jobs before long ones. */
+enum { NICE_SHORT = 2, NICE_LONG = 10 };
+
 static cm_status execute(cm_running *r, cm_error *error)
 {
   const cm_executor *executor = r->options->executor;
@@ -132,6 +135,7 @@ static cm_status execute(cm_running *r, cm_error *error)
                          .cancel = cm_board_cancel_flag(r->store->board, r->job.id),
                          .levels = executor->outside ? NULL : &levels};
   cm_execution execution = {.folder = r->folder, .time_limit = r->work.time_limit,
+                            .nice = r->job.lane == CM_LANE_OF_SHORT ? NICE_SHORT : NICE_LONG,
                             .memory_limit = r->work.memory_limit, .watch = &watch, .cpu_seconds = &r->job.cpu_seconds};
   *r->until = r->work.time_limit > 0 ? cm_now() + r->work.time_limit : 0;
   cm_status status = executor->run(&execution, error);
