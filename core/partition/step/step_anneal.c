@@ -121,7 +121,9 @@ static change price(const anneal *a, uint32_t v, uint32_t to)
   for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++) {
     uint32_t e = s->in_net[i], home = s->part[cm_topology_source(s->topology, e)];
     double rate = s->rate[e], net = 0;
-    bool ends = s->reach_pins[s->at[e] + cm_step_find(s, e, from)] == 1, begins = cm_step_find(s, e, to) == s->reached[e];
+    uint32_t at[2];
+    cm_step_find_both(s, e, (const uint32_t[]){from, to}, at);
+    bool ends = s->reach_pins[s->at[e] + at[0]] == 1, begins = at[1] == s->reached[e];
     if (s->scenarios > 0 && (ends || begins))
       shift_net(s, in, e, ends, begins, home == from, home == to);
     if (ends) {

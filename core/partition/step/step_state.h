@@ -55,6 +55,19 @@ static inline uint32_t cm_step_find(const cm_step_state *s, uint32_t net, uint32
   return i;
 }
 
+/* The same of two parts in one pass, without jumps that depend on where they are: nobody could guess those. */
+static inline void cm_step_find_both(const cm_step_state *s, uint32_t net, const uint32_t part[2], uint32_t at[2])
+{
+  const uint32_t *list = s->reach_part + s->at[net];
+  uint32_t count = s->reached[net], a = count, b = count;
+  for (uint32_t i = 0; i < count; i++) {
+    a = list[i] == part[0] ? i : a;
+    b = list[i] == part[1] ? i : b;
+  }
+  at[0] = a;
+  at[1] = b;
+}
+
 /* Puts a neuron that is in no part into one, or takes it out of its own. O(inbound axons * parts that they reach). */
 void cm_step_put(cm_step_state *state, uint32_t vertex, uint32_t part);
 void cm_step_take(cm_step_state *state, uint32_t vertex);
