@@ -100,13 +100,17 @@ static cm_status for_time(const cm_engine_task *task, cm_run *run, cm_attempt *a
   return status == CM_OK ? finish(task, run, made, partition, error) : status;
 }
 
-/* The parts of objective axon, NULL where it finds none. */
+/* The parts of objective axon, as many as it likes up to the number that is asked for; NULL where it finds none. */
 static cm_status start_of_axons(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
 {
+  cm_engine_task any = *task;
+  if (any.parts != 0)
+    any.parts_max = any.parts;
+  any.parts = 0;
   const cm_engine *axons = cm_engine_find((cm_preset)task->input->options->preset, CM_OBJECTIVE_AXON);
   cm_attempt ignored = {0};
   *start = NULL;
-  cm_status status = axons->partition(task, run, &ignored, start, error);
+  cm_status status = axons->partition(&any, run, &ignored, start, error);
   return status == CM_NO_ROOM || status == CM_LIMIT_BROKEN ? CM_OK : status;
 }
 
