@@ -84,8 +84,8 @@ void cm_get_occupancy(cm_request *request);
 void cm_put_occupancy(cm_request *request);
 void cm_patch_occupancy(cm_request *request);
 void cm_post_reservation(cm_request *request);
-/* Reads {"owner", "ttl"} into a wish; false: the reply is set. What it points to belongs to `object`. */
-bool cm_request_lease(cm_request *request, const json_t *object, cm_lease_wish *wish);
+/* Reads {"owner", "ttl"} into what is wanted; false: the reply is set. What it points to belongs to `object`. */
+bool cm_request_lease(cm_request *request, const json_t *object, cm_lease_request *wanted);
 void cm_reply_lease(cm_request *request, unsigned status, const cm_lease *lease);
 void cm_list_reservations(cm_request *request);
 void cm_get_reservation(cm_request *request);

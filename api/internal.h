@@ -2,7 +2,7 @@
  *
  * One request: the server's threads (server.c) read its head (head.c), find the route (routes.c), read its body
  * (body.c) and hand it, its connection suspended, to a pool of threads (pool.c) where the route's handler (handlers.h)
- * may block, or run a handler that does not block at once. The handler sets a reply (reply.c) or asks to wait for a job to change (hub.c); then the connection is
+ * may block, or run a handler that does not block at once. The handler sets a reply (reply.c) or asks to wait for a job to change (subscriptions.c); then the connection is
  * resumed and answered. */
 #ifndef CM_API_INTERNAL_H
 #define CM_API_INTERNAL_H
@@ -45,7 +45,7 @@ enum {
 
 typedef struct cm_request cm_request;
 typedef struct cm_pool cm_pool;
-typedef struct cm_hub cm_hub;
+typedef struct cm_subscriptions cm_subscriptions;
 typedef struct cm_connections cm_connections;
 typedef struct cm_access cm_access;
 typedef struct cm_sessions cm_sessions;
@@ -160,7 +160,7 @@ struct cm_request {
   char wait_job[CM_ID_MAX];
   char wait_tag[64];               /* the state when it began */
 
-  cm_request *next;                /* in a pool's queue or the hub's list */
+  cm_request *next;                /* in a pool's queue or the subscriptions' list */
 };
 
 typedef struct cm_counters {
@@ -208,7 +208,7 @@ struct cm_server {
   char public_origin[270];  /* "https://map.lab.example:8443" */
   char base[200];           /* "/maps", below which it lies there; "": none */
   cm_pool *short_pool, *import_pool;
-  cm_hub *hub;
+  cm_subscriptions *subscriptions;
   cm_connections *connections;
   cm_access *access;
   cm_sessions *sessions;
@@ -453,18 +453,18 @@ bool cm_shown_copy(cm_request *request, const char *id, char tag[64], char **tex
 /* Keeps a copy; `version` of CM_WATCHED_ENDED from before the job was read. */
 void cm_shown_keep(cm_request *request, const char *id, const cm_owner *owner, uint64_t version, const char *tag, const char *text, size_t size);
 
-/* ---- hub.c: who waits for jobs to change ---- */
-cm_status cm_hub_start(cm_server *server, cm_hub **hub, cm_error *error);
-void cm_hub_stop(cm_hub *hub);   /* wakes all for good */
-void cm_hub_free(cm_hub *hub);
+/* ---- subscriptions.c: who waits for jobs to change ---- */
+cm_status cm_subscriptions_start(cm_server *server, cm_subscriptions **subscriptions, cm_error *error);
+void cm_subscriptions_stop(cm_subscriptions *subscriptions);   /* wakes all for good */
+void cm_subscriptions_free(cm_subscriptions *subscriptions);
 /* Lets a long poll sleep until its job's newest event differs from wait_seen, or wait_until. The request belongs to
- * the hub from this call on. */
-void cm_hub_wait(cm_hub *hub, cm_request *request);
+ * the subscriptions from this call on. */
+void cm_subscriptions_wait(cm_subscriptions *subscriptions, cm_request *request);
 /* Answers a request with the reply that is set, after its delay. Its connection is suspended. */
-void cm_hub_delay(cm_hub *hub, cm_request *request);
-/* The board's listener. */
-void cm_hub_changed(void *hub, const char *job);
+void cm_subscriptions_delay(cm_subscriptions *subscriptions, cm_request *request);
+/* The event bus's listener. */
+void cm_subscriptions_changed(void *subscriptions, const char *job);
 /* Makes the reply of an event stream for a job. `first` is text to send at once (taken); `ended`: and no more. */
-void cm_hub_stream(cm_request *request, const char *job, uint64_t after, char *first, bool ended);
+void cm_subscriptions_stream(cm_request *request, const char *job, uint64_t after, char *first, bool ended);
 
 #endif

@@ -31,7 +31,7 @@ static void write_live(cm_store *store, cm_writer *w, const cm_job *job)
 {
   char *progress = NULL, *phases = NULL;
   if (job->state == CM_JOB_RUNNING)
-    cm_board_live(store->board, job->id, &progress, &phases);
+    cm_event_bus_live(store->bus, job->id, &progress, &phases);
   write_text(w, "progress",
              progress != NULL            ? progress
              : job->state == CM_JOB_DONE ? "{\"phase\":\"done\",\"fraction\":1.0}"
@@ -84,7 +84,7 @@ static void write_reason(cm_writer *w, const cm_server_options *o, const cm_job 
   char others[64] = "", text[CM_USER_MAX + 160];
   if (before > 0)
     (void)snprintf(others, sizeof others, ", %llu %s before it", before, before == 1 ? "job" : "jobs");
-  if (job->twin)
+  if (job->duplicate)
     (void)snprintf(text, sizeof text, "waits for an identical job that runs");
   else if (job->retry_at > 0)
     (void)snprintf(text, sizeof text, "waits to be tried again after a fault that may pass");
@@ -185,7 +185,7 @@ static void reply_shown(cm_request *request, unsigned status, const cm_job *job,
 static void job_tag(const cm_request *request, const cm_job *job, char *tag, size_t size)
 {
   (void)snprintf(tag, size, "%s-%d-%llu", cm_job_state_name(job->state), job->attempt,
-                 (unsigned long long)cm_board_newest(request->store->board, job->id));
+                 (unsigned long long)cm_event_bus_newest(request->store->bus, job->id));
 }
 
 void cm_reply_job(cm_request *request, unsigned status, const char *id)
@@ -293,8 +293,8 @@ void cm_get_job(cm_request *request)
     return;
   }
   const uint64_t version = cm_database_version(request->store->database, CM_WATCHED_ENDED);
-  /* The board is asked first: what happens after is seen as a change. */
-  uint64_t newest = cm_board_newest(request->store->board, request->param[0]);
+  /* The event bus is asked first: what happens after is seen as a change. */
+  uint64_t newest = cm_event_bus_newest(request->store->bus, request->param[0]);
   if (cm_jobs_get(request->store, request->param[0], &job, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
@@ -333,7 +333,7 @@ void cm_get_job_log(cm_request *request)
     cm_reply_error(request, &error);
     return;
   }
-  char *text = has_ended(job.state) ? NULL : cm_board_log_text(request->store->board, job.id);
+  char *text = has_ended(job.state) ? NULL : cm_event_bus_log_text(request->store->bus, job.id);
   if (text == NULL)
     text = strdup(job.log);
   cm_job_clear(&job);
@@ -365,20 +365,20 @@ void cm_get_job_events(cm_request *request)
 {
   cm_error error;
   cm_job job;
-  cm_board *board = request->store->board;
-  cm_board_event oldest;
+  cm_event_bus *bus = request->store->bus;
+  cm_bus_event oldest;
   if (atomic_load(&request->server->counters.streams) >= CM_STREAMS_MAX) {
     cm_reply_problem(request, 503, "too-many", "Too many event streams", "at most %d are served at once",
                      CM_STREAMS_MAX);
     cm_reply_header(request, "Retry-After", "5");
     return;
   }
-  uint64_t seen = last_seen(request), newest = cm_board_newest(board, request->param[0]);
+  uint64_t seen = last_seen(request), newest = cm_event_bus_newest(bus, request->param[0]);
   if (cm_jobs_get(request->store, request->param[0], &job, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
-  bool kept = cm_board_next(board, job.id, 0, &oldest);
+  bool kept = cm_event_bus_next(bus, job.id, 0, &oldest);
   if (kept)
     free(oldest.data);
   bool resumable = seen != 0 && kept && seen >= oldest.id && seen <= newest;
@@ -390,7 +390,7 @@ void cm_get_job_events(cm_request *request)
     if (first == NULL)
       cm_reply_text(request, 503, NULL, NULL, 0);
     else
-      cm_hub_stream(request, job.id, resumable ? seen : newest, first, !resumable && has_ended(job.state));
+      cm_subscriptions_stream(request, job.id, resumable ? seen : newest, first, !resumable && has_ended(job.state));
   }
   cm_job_clear(&job);
 }

@@ -251,19 +251,19 @@ void cm_commit_mapping(cm_request *request)
   cm_mapping_row mapping;
   cm_lease lease;
   FILE *stream = NULL;
-  cm_lease_wish wish = {.owner = "", .ttl = cm_lease_ttl_default_s};
+  cm_lease_request wanted = {.owner = "", .ttl = cm_lease_ttl_default_s};
   json_t *object = request->body_size > 0 ? cm_request_json(request) : json_object();
   if (object == NULL)
     return;
-  if (cm_request_lease(request, object, &wish) && (stream = open_view(request, CM_VIEW_PLACEMENT_CSV, &mapping)) != NULL &&
+  if (cm_request_lease(request, object, &wanted) && (stream = open_view(request, CM_VIEW_PLACEMENT_CSV, &mapping)) != NULL &&
       cm_access_sees(request, CM_OBJECT_CHIP, mapping.chip, "the mapping's chip")) {
     json_t *cores = placed_cores(stream);
-    wish.chip = mapping.chip;
-    wish.job = mapping.job;
-    wish.cores = cores;
+    wanted.chip = mapping.chip;
+    wanted.job = mapping.job;
+    wanted.cores = cores;
     if (cores == NULL)
       (void)cm_fail(&error, CM_IO, "the mapping's placement cannot be read");
-    if (cores == NULL || cm_leases_create(request->store, &wish, &lease, &error) != CM_OK)
+    if (cores == NULL || cm_leases_create(request->store, &wanted, &lease, &error) != CM_OK)
       cm_reply_error(request, &error);
     else {
       cm_reply_lease(request, 201, &lease);

@@ -87,29 +87,29 @@ static bool read_ttl(cm_request *request, const json_t *object, double fallback,
   return true;
 }
 
-/* The members that every wish for a lease may have. */
-static bool read_holder(cm_request *request, const json_t *object, cm_lease_wish *wish)
+/* The members that every request for a lease may have. */
+static bool read_holder(cm_request *request, const json_t *object, cm_lease_request *wanted)
 {
   const json_t *owner = json_object_get(object, "owner");
-  if (!read_ttl(request, object, cm_lease_ttl_default_s, &wish->ttl))
+  if (!read_ttl(request, object, cm_lease_ttl_default_s, &wanted->ttl))
     return false;
   if (owner != NULL && (!json_is_string(owner) || !cm_text_is_sound(json_string_value(owner), 128)))
     return bad_member(request, "/owner", "expected a text of at most 127 bytes");
-  wish->owner = owner != NULL ? json_string_value(owner) : "";
-  return cm_access_owner_of(request, object, &wish->whose);
+  wanted->owner = owner != NULL ? json_string_value(owner) : "";
+  return cm_access_owner_of(request, object, &wanted->whose);
 }
 
-bool cm_request_lease(cm_request *request, const json_t *object, cm_lease_wish *wish)
+bool cm_request_lease(cm_request *request, const json_t *object, cm_lease_request *wanted)
 {
   static const char *const names[] = {"owner", "ttl", "visibility", NULL};
-  return cm_request_members(request, object, names) && read_holder(request, object, wish);
+  return cm_request_members(request, object, names) && read_holder(request, object, wanted);
 }
 
-static bool read_wish(cm_request *request, const json_t *object, cm_lease_wish *wish)
+static bool read_wanted(cm_request *request, const json_t *object, cm_lease_request *wanted)
 {
   static const char *const names[] = {"cores", "count", "owner", "ttl", "visibility", NULL};
   const json_t *cores = json_object_get(object, "cores"), *count = json_object_get(object, "count");
-  if (!cm_request_members(request, object, names) || !read_holder(request, object, wish))
+  if (!cm_request_members(request, object, names) || !read_holder(request, object, wanted))
     return false;
   if ((cores == NULL) == (count == NULL))
     return bad_member(request, "/cores", "a reservation names either cores (a list) or a count");
@@ -118,8 +118,8 @@ static bool read_wish(cm_request *request, const json_t *object, cm_lease_wish *
   if (count != NULL && (!json_is_integer(count) || json_integer_value(count) < 1 ||
                         json_integer_value(count) > CM_CHIP_CORES_MAX))
     return bad_member(request, "/count", "expected a number of cores from 1");
-  wish->cores = cores;
-  wish->count = (uint32_t)json_integer_value(count);
+  wanted->cores = cores;
+  wanted->count = (uint32_t)json_integer_value(count);
   return true;
 }
 
@@ -134,12 +134,12 @@ void cm_post_reservation(cm_request *request)
 {
   cm_error error;
   cm_lease lease;
-  cm_lease_wish wish = {.chip = request->param[0]};
+  cm_lease_request wanted = {.chip = request->param[0]};
   json_t *object = cm_request_json(request);
   if (object == NULL)
     return;
-  if (read_wish(request, object, &wish)) {
-    if (cm_leases_create(request->store, &wish, &lease, &error) != CM_OK)
+  if (read_wanted(request, object, &wanted)) {
+    if (cm_leases_create(request->store, &wanted, &lease, &error) != CM_OK)
       cm_reply_error(request, &error);
     else {
       cm_reply_lease(request, 201, &lease);

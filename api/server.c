@@ -99,9 +99,9 @@ static void work(cm_request *request)
 {
   run(request);
   if (request->delay > 0)
-    cm_hub_delay(request->server->hub, request);
+    cm_subscriptions_delay(request->server->subscriptions, request);
   else if (request->wait)
-    cm_hub_wait(request->server->hub, request);
+    cm_subscriptions_wait(request->server->subscriptions, request);
   else
     MHD_resume_connection(request->connection);
 }
@@ -120,7 +120,7 @@ static enum MHD_Result hold_back(cm_request *request)
   request->stage = CM_STAGE_WORK;
   cm_connections_step(request->server->connections, request->connection, CM_STEP_WORK);
   MHD_suspend_connection(request->connection);
-  cm_hub_delay(request->server->hub, request);
+  cm_subscriptions_delay(request->server->subscriptions, request);
   return MHD_YES;
 }
 
@@ -140,7 +140,7 @@ static enum MHD_Result dispatch(cm_request *request)
   cm_connections_step(server->connections, request->connection, CM_STEP_WORK);
   MHD_suspend_connection(request->connection);
   if (at_once) {
-    cm_hub_wait(server->hub, request);
+    cm_subscriptions_wait(server->subscriptions, request);
     return MHD_YES;
   }
   cm_pool *pool = request->route->lane == CM_LANE_IMPORT ? server->import_pool : server->short_pool;
@@ -258,7 +258,7 @@ static void free_server(cm_server *server)
   free(server->latency);
   cm_pool_free(server->import_pool);
   cm_pool_free(server->short_pool);
-  cm_hub_free(server->hub);
+  cm_subscriptions_free(server->subscriptions);
   cm_connections_free(server->connections);
   cm_access_free(server->access);
   cm_sessions_free(server->sessions);
@@ -289,15 +289,15 @@ cm_status cm_server_start(const cm_server_options *options, cm_server **server, 
       cm_shown_start(&made->shown, error) != CM_OK ||
       cm_connections_start(made, &made->connections, error) != CM_OK ||
       cm_pool_start(8, work, &made->short_pool, error) != CM_OK ||
-      cm_pool_start(2, work, &made->import_pool, error) != CM_OK || cm_hub_start(made, &made->hub, error) != CM_OK) {
+      cm_pool_start(2, work, &made->import_pool, error) != CM_OK || cm_subscriptions_start(made, &made->subscriptions, error) != CM_OK) {
     free_server(made);
     return error->status;
   }
-  cm_board_listen(options->store->board, cm_hub_changed, made->hub);
+  cm_event_bus_listen(options->store->bus, cm_subscriptions_changed, made->subscriptions);
   if (cm_listen(made, error) != CM_OK || start_daemons(made, error) != CM_OK) {
     stop_daemons(made);
-    cm_board_listen(options->store->board, NULL, NULL);
-    cm_hub_stop(made->hub);
+    cm_event_bus_listen(options->store->bus, NULL, NULL);
+    cm_subscriptions_stop(made->subscriptions);
     free_server(made);
     return error->status;
   }
@@ -358,8 +358,8 @@ void cm_server_stop(cm_server *server)
   atomic_store(&server->draining, true);
   quiesce_daemons(server);
   atomic_store(&server->stopping, true);
-  cm_board_listen(server->options.store->board, NULL, NULL);
-  cm_hub_stop(server->hub);
+  cm_event_bus_listen(server->options.store->bus, NULL, NULL);
+  cm_subscriptions_stop(server->subscriptions);
   cm_connections_stop(server->connections);
   /* Replies under way get a moment; idle kept-alive connections do not count. */
   for (int i = 0; i < 200 && atomic_load(&server->counters.active) > 0; i++)

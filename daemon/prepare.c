@@ -124,7 +124,7 @@ static cm_status look_for_twin(preparing *p, cm_error *error)
   cm_status status = cm_mappings_find(r->store, r->fingerprint, &found, error);
   if (status == CM_OK) {
     memcpy(r->reused, found.id, sizeof r->reused);
-    cm_board_log(r->store->board, r->job.id, "reusing mapping %s of an identical job", found.id);
+    cm_event_bus_log(r->store->bus, r->job.id, "reusing mapping %s of an identical job", found.id);
   }
   return status == CM_NOT_FOUND ? CM_OK : status;
 }

@@ -50,12 +50,12 @@ static void on_progress(void *user, const char *phase, const char *told, const c
   char *progress = whole_progress(r, told), *phases = sound_phases(phases_told);
   if (strcmp(r->phase, phase) != 0) {
     (void)snprintf(r->phase, sizeof r->phase, "%s", phase);
-    cm_board_log(r->store->board, r->job.id, "phase %s", phase);
+    cm_event_bus_log(r->store->bus, r->job.id, "phase %s", phase);
     cm_job_log(&r->job, "phase", phase);
   }
   if (progress != NULL && phases != NULL) {
-    cm_board_progress(r->store->board, r->job.id, progress, phases);
-    cm_board_publish(r->store->board, r->job.id, "progress", progress);
+    cm_event_bus_progress(r->store->bus, r->job.id, progress, phases);
+    cm_event_bus_publish(r->store->bus, r->job.id, "progress", progress);
   }
   free(progress);
   if (phases != NULL) {
@@ -67,7 +67,7 @@ static void on_progress(void *user, const char *phase, const char *told, const c
 static void on_log(void *user, const char *line)
 {
   cm_running *r = user;
-  cm_board_log(r->store->board, r->job.id, "%s", line);
+  cm_event_bus_log(r->store->bus, r->job.id, "%s", line);
 }
 
 /* ---- what it made ---- */
@@ -132,7 +132,7 @@ static cm_status execute(cm_running *r, cm_error *error)
   const cm_executor *executor = r->options->executor;
   cm_level_cache levels = cm_cache_levels(r->store->cache);
   cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = r,
-                         .cancel = cm_board_cancel_flag(r->store->board, r->job.id),
+                         .cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id),
                          .levels = executor->outside ? NULL : &levels};
   cm_execution execution = {.folder = r->folder, .time_limit = r->work.time_limit,
                             .nice = r->job.lane == CM_LANE_OF_SHORT ? NICE_SHORT : NICE_LONG,
@@ -192,7 +192,7 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
   json_t *problem = why != NULL ? cm_problem_json(why) : NULL;
   char *problem_text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL,
        *report = member_text(r, "report", 15), *phases = member_text(r, "phases", 6),
-       *log = cm_board_log_text(r->store->board, r->job.id);
+       *log = cm_event_bus_log_text(r->store->bus, r->job.id);
   cm_job_outcome outcome = {.state = state, .problem = problem_text, .code = why != NULL ? cm_status_code(why->status) : NULL, .report = report,
                             .phases = phases != NULL ? phases : r->phases, .log = log, .region = region,
                             .region_count = count};
@@ -229,7 +229,7 @@ static cm_status try_later(cm_running *r, const cm_error *why, bool *again, cm_e
   cm_status status = cm_jobs_retry(r->store, &r->job, text, again, error);
   free(text);
   if (status == CM_OK && *again)
-    cm_board_log(r->store->board, r->job.id, "%s: %s; this may pass: retry %d of %d in %.0f s", cm_status_code(why->status),
+    cm_event_bus_log(r->store->bus, r->job.id, "%s: %s; this may pass: retry %d of %d in %.0f s", cm_status_code(why->status),
                  why->detail, retry, CM_JOB_RETRIES_MAX, cm_job_retry_delay(retry));
   return status;
 }
@@ -242,15 +242,15 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
 {
   cm_error error;
   bool taken = false;
-  cm_board *board = r->store->board;
+  cm_event_bus *bus = r->store->bus;
   cm_status ended = CM_OK;
   if (status == CM_OK) {
-    cm_board_log(board, r->job.id, "done");
+    cm_event_bus_log(bus, r->job.id, "done");
     ended = commit(r, CM_JOB_DONE, NULL, &taken, &error);
     if (ended != CM_OK)
       remove_views(r);
     if (taken && r->job.moved < CM_JOB_MOVES_MAX) {
-      cm_board_log(board, r->job.id, "the cores were taken meanwhile (%s): mapping again", error.detail);
+      cm_event_bus_log(bus, r->job.id, "the cores were taken meanwhile (%s): mapping again", error.detail);
       ended = cm_jobs_requeue(r->store, &r->job, true, &error);
     }
     if (ended == CM_OK)
@@ -259,11 +259,11 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
   } else
     error = *why;
   bool given_up = false;
-  const atomic_bool *stop = cm_board_cancel_flag(board, r->job.id);
+  const atomic_bool *stop = cm_event_bus_cancel_flag(bus, r->job.id);
   for (int tries = 0; tries < ENDING_TRIES_MAX; tries += stop == NULL || atomic_load(stop)) {
     cm_error reason = error, ignored;
     if (status == CM_CANCELLED && !cancel_was_asked(r)) {
-      cm_board_log(board, r->job.id, "the server stops: back to the queue");
+      cm_event_bus_log(bus, r->job.id, "the server stops: back to the queue");
       ended = cm_jobs_requeue(r->store, &r->job, false, &ignored);
     } else if (cm_error_passes(&reason) && !given_up) {
       bool again = false;
@@ -274,7 +274,7 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
     } else {
       /* A job that is not wanted any more is not tried again, and has not failed either. */
       bool cancelled = status == CM_CANCELLED || (given_up && cancel_was_asked(r));
-      cm_board_log(board, r->job.id, "%s: %s", cm_status_code(status), reason.detail);
+      cm_event_bus_log(bus, r->job.id, "%s: %s", cm_status_code(status), reason.detail);
       ended = commit(r, cancelled ? CM_JOB_CANCELLED : CM_JOB_FAILED, &reason, &taken, &ignored);
     }
     if (ended == CM_OK || ended == CM_CONFLICT || ended == CM_NOT_FOUND)
@@ -296,7 +296,7 @@ void cm_running_job(const cm_workers_options *options, cm_job *job, _Atomic doub
   r->store = options->store;
   r->job = *job;
   r->until = until;
-  cm_board_log(r->store->board, job->id, "attempt %d: %s network %.12s%s%s", job->attempt, job->kind,
+  cm_event_bus_log(r->store->bus, job->id, "attempt %d: %s network %.12s%s%s", job->attempt, job->kind,
                job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip);
   cm_status status = cm_running_prepare(r, &error);
   if (status == CM_OK && !r->deferred && r->reused[0] == '\0')

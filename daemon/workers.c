@@ -107,7 +107,7 @@ static void *loop(void *argument)
     memcpy(me->job, job.id, sizeof me->job);
     me->stop = 0;
     if (all->stopping) /* the stop may have looked before this job was noted */
-      cm_board_cancel(all->options.store->board, job.id);
+      cm_event_bus_cancel(all->options.store->bus, job.id);
     const cm_workers_options options = all->options; /* as they are when it begins */
     pthread_mutex_unlock(&all->lock);
     cm_running_job(&options, &job, &me->until);
@@ -186,7 +186,7 @@ static bool is_stuck(const cm_workers *workers, worker *w, double now)
 {
   if (w->job[0] == '\0')
     return now - w->looked > PATIENCE_S;
-  if (w->stop == 0 && cm_board_cancelled(workers->options.store->board, w->job))
+  if (w->stop == 0 && cm_event_bus_cancelled(workers->options.store->bus, w->job))
     w->stop = now;
   const double until = w->until;
   return (w->stop > 0 && now - w->stop > PATIENCE_S) || (until > 0 && now - until > PATIENCE_S);
@@ -226,7 +226,7 @@ void cm_workers_stop(cm_workers *workers, double grace)
     ;
   for (unsigned i = 0; i < workers->count; i++)
     if (workers->worker[i].job[0] != '\0')
-      cm_board_cancel(workers->options.store->board, workers->worker[i].job);
+      cm_event_bus_cancel(workers->options.store->bus, workers->worker[i].job);
   pthread_mutex_unlock(&workers->lock);
   for (unsigned i = 0; i < workers->count; i++)
     pthread_join(workers->worker[i].thread, NULL);

@@ -95,7 +95,7 @@ cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
     return status;
   }
   job->ready = job->state == CM_JOB_QUEUED && sqlite3_column_int(row, 28) != 0;
-  job->twin = job->state == CM_JOB_QUEUED && sqlite3_column_int(row, 32) != 0;
+  job->duplicate = job->state == CM_JOB_QUEUED && sqlite3_column_int(row, 32) != 0;
   job->lane = sqlite3_column_int(row, 33) == CM_LANE_OF_SHORT ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
   job->expected = (double)sqlite3_column_int64(row, 34) / 1000;
   cm_sql_copy(row, 35, job->likeness, sizeof job->likeness);
@@ -131,7 +131,7 @@ void cm_job_publish(cm_store *store, const char *id, cm_job_state state, const c
                    result);
   else
     (void)snprintf(data, sizeof data, "{\"state\":\"%s\"}", cm_job_state_name(state));
-  cm_board_publish(store->board, id, "state", data);
+  cm_event_bus_publish(store->bus, id, "state", data);
 }
 
 /* ---- create ---- */
@@ -426,10 +426,10 @@ cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error)
     return error->status;
   cm_job_log(&work.logged, work.state == CM_JOB_RUNNING ? "asked to stop" : "cancelled", "");
   if (work.state == CM_JOB_RUNNING)
-    cm_board_cancel(store->board, id);
+    cm_event_bus_cancel(store->bus, id);
   else {
     cm_job_publish(store, id, CM_JOB_CANCELLED, NULL, NULL);
-    cm_board_finished(store->board, id);
+    cm_event_bus_finished(store->bus, id);
   }
   return CM_OK;
 }

@@ -72,7 +72,7 @@ typedef struct cm_job {
   uint64_t position;   /* queued: its place in its lane, from 1 (storage/positions.h); else 0 */
   double ahead_seconds; /* queued: what those before it are expected to take together */
   bool held;           /* queued: as many of its owner's jobs run as his quota lets */
-  bool twin;           /* queued: it waits for an identical job that runs */
+  bool duplicate;           /* queued: it waits for an identical job that runs */
   double retry_at;     /* queued after a passing fault: not before this time; else 0 */
   bool cancel_requested, reused;
   double created, started, finished; /* 0: not yet */

@@ -24,7 +24,7 @@ cm_status cm_job_settle_in(sqlite3 *handle, const cm_job *job, double *seconds, 
 /* Moves a job whose state (and attempt) the caller has read in this transaction. CM_CONFLICT. */
 cm_status cm_job_move_in(sqlite3 *handle, const cm_job *job, cm_job_state to, cm_error *error);
 
-/* Tells the board where a job is now, and the id of what it made ("mapping", "program"; NULL: nothing). */
+/* Tells the event bus where a job is now, and the id of what it made ("mapping", "program"; NULL: nothing). */
 void cm_job_publish(cm_store *store, const char *id, cm_job_state state, const char *result_kind, const char *result);
 
 #endif

@@ -167,7 +167,7 @@ cm_status cm_leases_take_in(sqlite3 *handle, const cm_lease_take *take, char *id
 }
 
 typedef struct lease_work {
-  const cm_lease_wish *wish;
+  const cm_lease_request *wanted;
   const char *chip, *id;
   const cm_viewer *viewer;
   double ttl;
@@ -180,20 +180,20 @@ typedef struct lease_work {
 static cm_status create(sqlite3 *handle, void *context, cm_error *error)
 {
   lease_work *work = context;
-  const cm_lease_wish *wish = work->wish;
+  const cm_lease_request *wanted = work->wanted;
   cm_chip *chip = NULL;
   cm_occupancy *occupancy = NULL;
   cm_region *region = NULL;
-  cm_lease_take take = {.chip = wish->chip, .whose = wish->whose, .owner = wish->owner, .job = wish->job,
-                        .ttl = wish->ttl, .rectangles = wish->cores};
+  cm_lease_take take = {.chip = wanted->chip, .whose = wanted->whose, .owner = wanted->owner, .job = wanted->job,
+                        .ttl = wanted->ttl, .rectangles = wanted->cores};
   char id[CM_ID_MAX];
-  if (cm_occupancy_load_in(handle, wish->chip, &chip, &occupancy, error) != CM_OK)
+  if (cm_occupancy_load_in(handle, wanted->chip, &chip, &occupancy, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
-  if (wish->cores == NULL) {
+  if (wanted->cores == NULL) {
     cm_run run;
     cm_run_init(&run);
-    status = cm_region_choose(chip, occupancy, wish->count, &run, &region, error);
+    status = cm_region_choose(chip, occupancy, wanted->count, &run, &region, error);
     if (status == CM_OK) {
       take.cores = region->cores;
       take.count = region->core_count;
@@ -203,7 +203,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
     status = take_on(handle, &take, chip, occupancy, id, error);
   cm_lease made = {0};
   if (status == CM_OK)
-    status = find_lease(handle, wish->chip, id, &made, error);
+    status = find_lease(handle, wanted->chip, id, &made, error);
   if (status == CM_OK)
     status = cores_of(occupancy, chip, &made, error);
   if (status == CM_OK) {
@@ -229,9 +229,9 @@ static cm_status write_lease(cm_store *store, cm_status (*change)(sqlite3 *handl
   return CM_OK;
 }
 
-cm_status cm_leases_create(cm_store *store, const cm_lease_wish *wish, cm_lease *lease, cm_error *error)
+cm_status cm_leases_create(cm_store *store, const cm_lease_request *wanted, cm_lease *lease, cm_error *error)
 {
-  return write_lease(store, create, &(lease_work){.wish = wish}, lease, error);
+  return write_lease(store, create, &(lease_work){.wanted = wanted}, lease, error);
 }
 
 static cm_status get(sqlite3 *handle, void *context, cm_error *error)

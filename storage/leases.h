@@ -24,17 +24,17 @@ typedef struct cm_lease {
 
 void cm_lease_clear(cm_lease *lease);
 
-typedef struct cm_lease_wish {
+typedef struct cm_lease_request {
   cm_owner whose;
   const char *chip, *owner;
   const char *job;     /* the job whose mapping it is to hold, NULL: none */
   double ttl;
   const json_t *cores; /* list of [x,y] and [x0,y0,x1,y1]; NULL: `count` cores wherever they fit */
   uint32_t count;
-} cm_lease_wish;
+} cm_lease_request;
 
 /* CM_NO_ROOM, or CM_CONFLICT when a wanted core is taken or broken; figure "free". */
-cm_status cm_leases_create(cm_store *store, const cm_lease_wish *wish, cm_lease *lease, cm_error *error);
+cm_status cm_leases_create(cm_store *store, const cm_lease_request *wanted, cm_lease *lease, cm_error *error);
 cm_status cm_leases_get(cm_store *store, const char *chip, const char *id, cm_lease *lease, cm_error *error);
 
 /* All leases of a chip that have not expired and that the viewer sees; the caller clears each and frees the array. */

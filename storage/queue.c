@@ -98,7 +98,7 @@ cm_status cm_jobs_claim(cm_store *store, cm_claim what, cm_job *job, bool *found
     return CM_OK;
   *job = work.job;
   cm_job_log(job, "running", "");
-  cm_board_start(store->board, job->id);
+  cm_event_bus_start(store->bus, job->id);
   cm_job_publish(store, job->id, CM_JOB_RUNNING, NULL, NULL);
   return CM_OK;
 }
@@ -228,7 +228,7 @@ cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcom
   cm_job_log(job, cm_job_state_name(outcome->state), outcome->code != NULL ? outcome->code : outcome->reused_mapping != NULL ? "reused" : "");
   cm_monitor_job_ended(store->monitor, job, outcome->state, outcome->mapping != NULL, cm_store_time() - job->started);
   cm_job_publish(store, job->id, outcome->state, strcmp(job->kind, "compile") == 0 ? "program" : "mapping", mapping);
-  cm_board_finished(store->board, job->id);
+  cm_event_bus_finished(store->bus, job->id);
   return CM_OK;
 }
 

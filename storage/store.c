@@ -171,7 +171,7 @@ cm_status cm_store_open(const char *folder, uint64_t cache_bytes_max, cm_store *
       cm_check_sizes(made, &faults, error) != CM_OK ||
       cm_path(path, error, "%s/cache", folder) != CM_OK ||
       cm_cache_open(path, cache_bytes_max, &made->cache, error) != CM_OK ||
-      cm_monitor_start(&made->monitor, error) != CM_OK || cm_board_new(&made->board, error) != CM_OK) {
+      cm_monitor_start(&made->monitor, error) != CM_OK || cm_event_bus_new(&made->bus, error) != CM_OK) {
     cm_store_close(made);
     return error->status;
   }
@@ -225,7 +225,7 @@ void cm_store_close(cm_store *store)
   if (store == NULL)
     return;
   cm_monitor_free(store->monitor);
-  cm_board_free(store->board);
+  cm_event_bus_free(store->bus);
   cm_cache_close(store->cache);
   cm_database_close(store->database);
   if (store->old_lock >= 0)

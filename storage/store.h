@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "core/base/file.h"
-#include "storage/board.h"
+#include "storage/event_bus.h"
 #include "core/mapping/stage/cache.h"
 #include "storage/database.h"
 
@@ -32,7 +32,7 @@ typedef struct cm_store {
   int lock, old_lock;        /* descriptors of the folder, and of its lock file */
   cm_database *database;
   cm_cache *cache;
-  cm_board *board;
+  cm_event_bus *bus;
   struct cm_monitor *monitor; /* storage/monitor.h */
   pthread_mutex_t blob_lock; /* held while a blob and its row appear or go together */
 } cm_store;

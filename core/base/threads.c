@@ -11,7 +11,7 @@
  * and being woken take. */
 enum { THREADS_MAX = 256, LOOKS = 1000 };
 
-struct cm_crew {
+struct cm_thread_pool {
   pthread_t helper[THREADS_MAX];
   unsigned helpers;
   /* The round under way. Who raises the ticket has task number `ticket` (low half) of round (high half), and only then
@@ -26,7 +26,7 @@ struct cm_crew {
   pthread_mutex_t lock;
   pthread_cond_t begun, ended;
   atomic_bool closing;
-  atomic_uint_fast64_t *account; /* of whom the crew works for, or NULL */
+  atomic_uint_fast64_t *account; /* of whom the pool works for, or NULL */
 };
 
 /* The model also serves in a shared library (python/). */
@@ -96,9 +96,9 @@ static cm_status record_round(cm_rounds_log *log, size_t count, cm_task task, vo
   return status;
 }
 
-/* ---- crews ---- */
+/* ---- pools ---- */
 
-static void note_failure(cm_crew *c, size_t i, const cm_error *error)
+static void note_failure(cm_thread_pool *c, size_t i, const cm_error *error)
 {
   pthread_mutex_lock(&c->lock);
   if (!atomic_load(&c->failed) || i < c->failed_index) {
@@ -109,7 +109,7 @@ static void note_failure(cm_crew *c, size_t i, const cm_error *error)
   pthread_mutex_unlock(&c->lock);
 }
 
-static void work(cm_crew *c)
+static void work(cm_thread_pool *c)
 {
   for (;;) {
     uint_fast64_t ticket = atomic_load(&c->ticket);
@@ -137,14 +137,14 @@ static void relax(void)
 }
 
 /* Whether a round after `round` is open; *now: which. */
-static bool open_after(cm_crew *c, uint64_t round, uint64_t *now)
+static bool open_after(cm_thread_pool *c, uint64_t round, uint64_t *now)
 {
   uint64_t ticket = atomic_load(&c->ticket);
   *now = ticket >> 32;
   return *now != round && (ticket & UINT32_MAX) != CLOSED;
 }
 
-static uint64_t await_round_after(cm_crew *c, uint64_t round)
+static uint64_t await_round_after(cm_thread_pool *c, uint64_t round)
 {
   uint64_t now;
   for (int look = 0; look < LOOKS; look++) {
@@ -159,7 +159,7 @@ static uint64_t await_round_after(cm_crew *c, uint64_t round)
   return now;
 }
 
-static void await_end(cm_crew *c)
+static void await_end(cm_thread_pool *c)
 {
   for (int look = 0; look < LOOKS; look++) {
     if (atomic_load(&c->done) == atomic_load(&c->count))
@@ -172,7 +172,7 @@ static void await_end(cm_crew *c)
   pthread_mutex_unlock(&c->lock);
 }
 
-static void begin_round(cm_crew *c, size_t count, cm_task task, void *context)
+static void begin_round(cm_thread_pool *c, size_t count, cm_task task, void *context)
 {
   uint64_t round = (atomic_load(&c->ticket) >> 32) + 1;
   atomic_store(&c->ticket, round << 32 | CLOSED); /* nobody takes tasks while they change */
@@ -188,8 +188,8 @@ static void begin_round(cm_crew *c, size_t count, cm_task task, void *context)
 
 static void *help(void *argument)
 {
-  cm_crew *c = argument;
-  my_account = c->account; /* of crews within crews too */
+  cm_thread_pool *c = argument;
+  my_account = c->account; /* of pools within pools too */
   for (uint64_t round = 0;;) {
     round = await_round_after(c, round);
     if (atomic_load(&c->closing))
@@ -201,7 +201,7 @@ static void *help(void *argument)
   return NULL;
 }
 
-static void start(cm_crew *c, unsigned threads)
+static void start(cm_thread_pool *c, unsigned threads)
 {
   c->account = my_account;
   pthread_mutex_init(&c->lock, NULL);
@@ -213,7 +213,7 @@ static void start(cm_crew *c, unsigned threads)
     c->helpers++;
 }
 
-static void stop(cm_crew *c)
+static void stop(cm_thread_pool *c)
 {
   atomic_store(&c->closing, true);
   begin_round(c, 0, NULL, NULL);
@@ -224,17 +224,17 @@ static void stop(cm_crew *c)
   pthread_mutex_destroy(&c->lock);
 }
 
-cm_status cm_crew_new(cm_memory *memory, unsigned threads, cm_crew **crew, cm_error *error)
+cm_status cm_thread_pool_new(cm_memory *memory, unsigned threads, cm_thread_pool **pool, cm_error *error)
 {
-  cm_crew *c;
+  cm_thread_pool *c;
   if (CM_NEW(memory, c, 1, error) != CM_OK)
     return error->status;
   start(c, threads);
-  *crew = c;
+  *pool = c;
   return CM_OK;
 }
 
-void cm_crew_free(cm_crew *c)
+void cm_thread_pool_free(cm_thread_pool *c)
 {
   if (c == NULL)
     return;
@@ -242,7 +242,7 @@ void cm_crew_free(cm_crew *c)
   cm_free(c);
 }
 
-cm_status cm_crew_run(cm_crew *c, size_t count, cm_task task, void *context, cm_error *error)
+cm_status cm_thread_pool_run(cm_thread_pool *c, size_t count, cm_task task, void *context, cm_error *error)
 {
   if (my_log != NULL && !my_log->inside)
     return record_round(my_log, count, task, context, error);
@@ -258,9 +258,9 @@ cm_status cm_crew_run(cm_crew *c, size_t count, cm_task task, void *context, cm_
 
 cm_status cm_parallel(cm_run *run, size_t count, cm_task task, void *context, cm_error *error)
 {
-  cm_crew crew = {.helpers = 0};
-  start(&crew, (unsigned)(run->threads < count ? run->threads : count));
-  cm_status status = cm_crew_run(&crew, count, task, context, error);
-  stop(&crew);
+  cm_thread_pool pool = {.helpers = 0};
+  start(&pool, (unsigned)(run->threads < count ? run->threads : count));
+  cm_status status = cm_thread_pool_run(&pool, count, task, context, error);
+  stop(&pool);
   return status;
 }

@@ -47,14 +47,14 @@ static inline uint64_t cm_slice_begin(uint64_t count, uint64_t slice, uint64_t s
 }
 
 /* Threads that stay, for many short rounds of tasks. */
-typedef struct cm_crew cm_crew;
+typedef struct cm_thread_pool cm_thread_pool;
 
-/* A crew of up to `threads` threads, the caller's included; those that cannot be had are done without. The caller's:
- * cm_crew_free. All its rounds are to be called from one thread. */
-cm_status cm_crew_new(cm_memory *memory, unsigned threads, cm_crew **crew, cm_error *error);
-void cm_crew_free(cm_crew *crew); /* NULL is allowed */
+/* A pool of up to `threads` threads, the caller's included; those that cannot be had are done without. The caller's:
+ * cm_thread_pool_free. All its rounds are to be called from one thread. */
+cm_status cm_thread_pool_new(cm_memory *memory, unsigned threads, cm_thread_pool **pool, cm_error *error);
+void cm_thread_pool_free(cm_thread_pool *pool); /* NULL is allowed */
 
 /* One round: as cm_parallel. */
-cm_status cm_crew_run(cm_crew *crew, size_t count, cm_task task, void *context, cm_error *error);
+cm_status cm_thread_pool_run(cm_thread_pool *pool, size_t count, cm_task task, void *context, cm_error *error);
 
 #endif

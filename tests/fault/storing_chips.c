@@ -86,8 +86,8 @@ static void settle_occupy(cm_status status, char *digest)
 static cm_status lease_take(cm_error *error)
 {
   cm_lease lease = {0};
-  cm_lease_wish wish = {.chip = "toy", .owner = "me", .ttl = 600, .count = 5};
-  cm_status status = cm_leases_create(storing_store, &wish, &lease, error);
+  cm_lease_request wanted = {.chip = "toy", .owner = "me", .ttl = 600, .count = 5};
+  cm_status status = cm_leases_create(storing_store, &wanted, &lease, error);
   if (status == CM_OK) {
     memcpy(other, lease.id, sizeof other);
     if (lease.core_count != 5 || strcmp(lease.cores, "[]") == 0)

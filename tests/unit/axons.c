@@ -348,7 +348,7 @@ START_TEST(the_table_offers_what_the_probe_finds_while_vertices_move)
   for (uint64_t round = 0; round < 60; round++) {
     scene s;
     cm_axon_table *table;
-    cm_crew *crew;
+    cm_thread_pool *pool;
     cm_random_init(&random, round, 17, 0);
     scene_set(&s, &random);
     const cm_hypergraph *g = s.graph;
@@ -356,8 +356,8 @@ START_TEST(the_table_offers_what_the_probe_finds_while_vertices_move)
       scene_clear(&s);
       continue;
     }
-    ck_ok(cm_crew_new(run.memory, 1 + below(&random, 2), &crew, &error));
-    ck_ok(cm_axon_table_new(s.state, crew, &table, &error));
+    ck_ok(cm_thread_pool_new(run.memory, 1 + below(&random, 2), &pool, &error));
+    ck_ok(cm_axon_table_new(s.state, pool, &table, &error));
     uint32_t slices = 1 + below(&random, 4);
     cm_net_log log[4];
     for (uint32_t i = 0; i < slices; i++)
@@ -393,7 +393,7 @@ START_TEST(the_table_offers_what_the_probe_finds_while_vertices_move)
     for (uint32_t i = 0; i < slices; i++)
       cm_free(log[i].event);
     cm_axon_table_free(table);
-    cm_crew_free(crew);
+    cm_thread_pool_free(pool);
     scene_clear(&s);
   }
   lightest = 0;

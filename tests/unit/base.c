@@ -277,7 +277,7 @@ START_TEST(reserved_memory_is_counted_as_it_is_booked)
 }
 END_TEST
 
-/* Rounds of a crew follow each other; each task of each is called once, and a failure ends only its round. */
+/* Rounds of a pool follow each other; each task of each is called once, and a failure ends only its round. */
 typedef struct tally {
   atomic_uint calls[40];
   size_t fails; /* this one does; SIZE_MAX: none */
@@ -290,23 +290,23 @@ static cm_status count_call(void *context, size_t i, cm_error *slot)
   return i == t->fails ? cm_fail(slot, CM_INTERNAL, "task %zu", i) : CM_OK;
 }
 
-START_TEST(a_crew_plays_many_rounds)
+START_TEST(a_thread_pool_plays_many_rounds)
 {
   cm_error error;
   for (unsigned threads = 1; threads < 6; threads++) {
-    cm_crew *crew;
-    ck_ok(cm_crew_new(NULL, threads, &crew, &error));
+    cm_thread_pool *pool;
+    ck_ok(cm_thread_pool_new(NULL, threads, &pool, &error));
     for (size_t round = 0; round < 2000; round++) {
       tally t = {.fails = round % 7 == 0 ? round % 40 : SIZE_MAX};
       size_t count = round % 41;
-      cm_status status = cm_crew_run(crew, count, count_call, &t, &error);
+      cm_status status = cm_thread_pool_run(pool, count, count_call, &t, &error);
       ck_assert_int_eq(status, t.fails < count ? CM_INTERNAL : CM_OK);
       for (size_t i = 0; i < 40; i++)
         ck_assert_uint_le(atomic_load(&t.calls[i]), i < count);
       for (size_t i = 0; i < count && t.fails >= count; i++)
         ck_assert_uint_eq(atomic_load(&t.calls[i]), 1);
     }
-    cm_crew_free(crew);
+    cm_thread_pool_free(pool);
   }
 }
 END_TEST
@@ -584,7 +584,7 @@ int main(void)
   tcase_add_test(tests, arrays_in_files_take_little_memory);
   tcase_add_test(tests, a_lost_scratch_file_is_named);
   tcase_add_test(tests, reserved_memory_is_counted_as_it_is_booked);
-  tcase_add_test(tests, a_crew_plays_many_rounds);
+  tcase_add_test(tests, a_thread_pool_plays_many_rounds);
   tcase_add_test(tests, parallel_runs_each_once_and_reports_the_lowest_failure);
   tcase_add_test(tests, recorded_rounds_are_counted_by_phase);
   tcase_add_test(tests, run_stops_on_cancel_and_deadline);

@@ -416,9 +416,9 @@ static void set_quota(bool group, const char *name, cm_quota quota, double most)
 
 static cm_status try_lease(const char *user, uint32_t cores, double ttl, cm_lease *lease)
 {
-  cm_lease_wish wish = {.chip = "toy", .owner = "x", .ttl = ttl, .count = cores};
-  (void)snprintf(wish.whose.user, sizeof wish.whose.user, "%s", user);
-  return cm_leases_create(store, &wish, lease, &error);
+  cm_lease_request wanted = {.chip = "toy", .owner = "x", .ttl = ttl, .count = cores};
+  (void)snprintf(wanted.whose.user, sizeof wanted.whose.user, "%s", user);
+  return cm_leases_create(store, &wanted, lease, &error);
 }
 
 /* A quota of a user, of each user, of a group: what it counts is refused when it is used up, and the refusal says so. */

@@ -870,7 +870,7 @@ START_TEST(cancel_survives_a_crash)
   create_job("", 1, running);
   create_job("", 0, queued);
   claim(&job);
-  atomic_bool *flag = cm_board_cancel_flag(store->board, running);
+  atomic_bool *flag = cm_event_bus_cancel_flag(store->bus, running);
   ck_assert(!atomic_load(flag));
   ck_ok(cm_jobs_cancel(store, running, &error));
   ck_assert(atomic_load(flag));
@@ -1172,10 +1172,10 @@ START_TEST(leased_cores_cannot_be_given_away)
   char *text, etag[CM_ETAG_MAX];
   bool mismatch;
   json_t *cores = json_pack("[[i,i,i,i]]", 0, 0, 1, 1);
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "me", NULL, 60, cores, 0}, &lease, &error));
-  ck_fails(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "you", NULL, 60, cores, 0}, &other, &error),
+  ck_ok(cm_leases_create(store, &(cm_lease_request){{{0}, {0}, 0}, "toy", "me", NULL, 60, cores, 0}, &lease, &error));
+  ck_fails(cm_leases_create(store, &(cm_lease_request){{{0}, {0}, 0}, "toy", "you", NULL, 60, cores, 0}, &other, &error),
            CM_CONFLICT);
-  ck_fails(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "you", NULL, 60, NULL, 61}, &other, &error), CM_NO_ROOM);
+  ck_fails(cm_leases_create(store, &(cm_lease_request){{{0}, {0}, 0}, "toy", "you", NULL, 60, NULL, 61}, &other, &error), CM_NO_ROOM);
   const char release[] = "{\"release\": [[0, 0]]}";
   ck_fails(cm_occupancy_write(store, &(cm_occupancy_change){"toy", "*", false, release, sizeof release - 1}, &mismatch,
                               &text, etag, &error), CM_CONFLICT);
@@ -1199,7 +1199,7 @@ START_TEST(leased_cores_cannot_be_given_away)
   cm_lease_clear(&now);
   ck_ok(cm_leases_release(store, "toy", lease.id, &error));
   ck_fails(cm_leases_release(store, "toy", lease.id, &error), CM_NOT_FOUND);
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "you", NULL, 60, NULL, 64}, &other, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_request){{{0}, {0}, 0}, "toy", "you", NULL, 60, NULL, 64}, &other, &error));
   cm_lease_clear(&lease);
   cm_lease_clear(&other);
   json_decref(cores);
@@ -1210,8 +1210,8 @@ START_TEST(leases_expire)
 {
   cm_lease lease, kept;
   uint64_t count;
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "a", NULL, 0.2, NULL, 32}, &lease, &error));
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "b", NULL, 0.2, NULL, 32}, &kept, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_request){{{0}, {0}, 0}, "toy", "a", NULL, 0.2, NULL, 32}, &lease, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_request){{{0}, {0}, 0}, "toy", "b", NULL, 0.2, NULL, 32}, &kept, &error));
   cm_lease_clear(&kept);
   ck_ok(cm_leases_keep(store, "toy", kept.id, 60, &kept, &error));
   usleep(250000);
@@ -1279,7 +1279,7 @@ START_TEST(a_wall_clock_that_jumps_ends_no_lease_and_no_delay)
   claim(&job);
   ck_ok(cm_jobs_retry(store, &job, NULL, &again, &error)); /* in 2 s */
   cm_job_clear(&job);
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "a", NULL, 60, NULL, 32}, &lease, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_request){{{0}, {0}, 0}, "toy", "a", NULL, 60, NULL, 32}, &lease, &error));
   ck_assert(lease.expires == 1e9 + 60);
   cm_lease_clear(&lease);
   static const double jumps[] = {7200, -86400, 1e8, -1e8};
@@ -1307,7 +1307,7 @@ START_TEST(a_wall_clock_that_jumps_ends_no_lease_and_no_delay)
   steady_now += 2;
   expect_leases(0);
   /* While no server runs the wall clock counts, and across a boot there is nothing else. */
-  ck_ok(cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "a", NULL, 60, NULL, 32}, &lease, &error));
+  ck_ok(cm_leases_create(store, &(cm_lease_request){{{0}, {0}, 0}, "toy", "a", NULL, 60, NULL, 32}, &lease, &error));
   cm_lease_clear(&lease);
   steady_now = 10;
   wall_now += 50;
@@ -1330,7 +1330,7 @@ START_TEST(a_lease_without_memory_changes_nothing)
   free(text);
   for (uint64_t n = 1;; n++) {
     cm_memory_fail_at(n);
-    cm_status status = cm_leases_create(store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "me", NULL, 60, NULL, 5}, &lease, &error);
+    cm_status status = cm_leases_create(store, &(cm_lease_request){{{0}, {0}, 0}, "toy", "me", NULL, 60, NULL, 5}, &lease, &error);
     bool fired = cm_memory_fault_fired();
     cm_memory_fail_at(0);
     if (!fired) {
@@ -1352,10 +1352,10 @@ START_TEST(a_cancel_between_claim_and_start_stands)
 {
   char id[CM_ID_MAX];
   create_job("", 0, id);
-  cm_board_cancel(store->board, id);
+  cm_event_bus_cancel(store->bus, id);
   cm_job job;
   claim(&job);
-  ck_assert(atomic_load(cm_board_cancel_flag(store->board, id)));
+  ck_assert(atomic_load(cm_event_bus_cancel_flag(store->bus, id)));
   cm_job_clear(&job);
 }
 END_TEST
@@ -1376,7 +1376,7 @@ START_TEST(two_leases_never_hold_one_core)
           cm_random_below(&random, 2) == 0 ? json_pack("[[i,i,i,i]]", (int)x, (int)y, (int)x + 1, (int)y + 1) : NULL;
       double ttl = cm_random_below(&random, 8) == 0 ? 0.01 : 60;
       cm_status status = cm_leases_create(
-          store, &(cm_lease_wish){{{0}, {0}, 0}, "toy", "m", NULL, ttl, cores, (uint32_t)cm_random_below(&random, 9) + 1}, &lease,
+          store, &(cm_lease_request){{{0}, {0}, 0}, "toy", "m", NULL, ttl, cores, (uint32_t)cm_random_below(&random, 9) + 1}, &lease,
           &error);
       json_decref(cores);
       if (status == CM_OK) {
@@ -1502,7 +1502,7 @@ static void slow_listener(void *user, const char *job)
 
 static void *publish_once(void *unused)
 {
-  cm_board_publish(store->board, "j", "progress", "{}");
+  cm_event_bus_publish(store->bus, "j", "progress", "{}");
   return unused;
 }
 
@@ -1510,11 +1510,11 @@ START_TEST(board_without_a_listener_has_none_under_way)
 {
   atomic_int stage = 0;
   pthread_t thread;
-  cm_board_listen(store->board, slow_listener, &stage);
+  cm_event_bus_listen(store->bus, slow_listener, &stage);
   ck_assert_int_eq(pthread_create(&thread, NULL, publish_once, NULL), 0);
   while (atomic_load(&stage) == 0)
     usleep(1000);
-  cm_board_listen(store->board, NULL, NULL);
+  cm_event_bus_listen(store->bus, NULL, NULL);
   ck_assert_int_eq(atomic_load(&stage), 2);
   pthread_join(thread, NULL);
 }
@@ -1522,19 +1522,19 @@ END_TEST
 
 START_TEST(board_keeps_the_newest_events)
 {
-  cm_board_event event;
+  cm_bus_event event;
   uint64_t last = 0;
   int seen = 0;
-  for (int i = 0; i < CM_BOARD_EVENTS_KEPT + 10; i++)
-    cm_board_publish(store->board, "j", "progress", "{}");
-  while (cm_board_next(store->board, "j", last, &event)) {
+  for (int i = 0; i < CM_EVENT_BUS_EVENTS_KEPT + 10; i++)
+    cm_event_bus_publish(store->bus, "j", "progress", "{}");
+  while (cm_event_bus_next(store->bus, "j", last, &event)) {
     ck_assert_uint_gt(event.id, last);
     last = event.id;
     seen++;
     free(event.data);
   }
-  ck_assert_int_eq(seen, CM_BOARD_EVENTS_KEPT);
-  ck_assert_uint_eq(cm_board_newest(store->board, "j"), last);
+  ck_assert_int_eq(seen, CM_EVENT_BUS_EVENTS_KEPT);
+  ck_assert_uint_eq(cm_event_bus_newest(store->bus, "j"), last);
 }
 END_TEST
 

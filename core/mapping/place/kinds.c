@@ -187,7 +187,7 @@ static cm_status place(cm_placing *g, const cm_region *region, cm_placed *placed
 cm_status cm_place_on_kinds(cm_placing *g, cm_error *error)
 {
   search s = {.g = g};
-  anchor list[ANCHORS + 1];
+  anchor list[ANCHORS + 1] = {0};
   uint32_t found = 0;
   uint64_t most = g->input->options->regions;
   cm_status status = count(&s, error);

@@ -298,9 +298,9 @@ static void spread(choice *c, const cm_population_split *split, uint32_t i, cons
     if ((g->allowed >> k & 1) != 0 && c->left[k] * g->need[roomiest] > c->left[roomiest] * g->need[k])
       roomiest = k;
   while (open != 0 && at < end) {
-    uint32_t best = NONE;
-    for (uint32_t k = 0; k < CM_KINDS_MAX; k++)
-      if ((open >> k & 1) != 0 && (best == NONE || g->need[k] < g->need[best]))
+    uint32_t best = (uint32_t)__builtin_ctzll(open);
+    for (uint32_t k = best + 1; k < CM_KINDS_MAX; k++)
+      if ((open >> k & 1) != 0 && g->need[k] < g->need[best])
         best = k;
     open &= ~(UINT64_C(1) << best);
     double share = g->need[best] > 0 ? fmax(c->left[best], 0) / g->need[best] : 1;

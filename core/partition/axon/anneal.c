@@ -22,7 +22,7 @@ enum { TABLE_SWEEPS = 8 };
 typedef struct sweeping {
   cm_axon_state *state;
   const cm_anneal_options *options;
-  cm_crew *crew;
+  cm_thread_pool *pool;
   uint32_t threads;
   uint32_t slices;          /* of nets, or of parts: as many as threads that share the work */
   double net_targets;       /* mean number of a net's targets */
@@ -105,7 +105,7 @@ static uint64_t nets_of(const cm_hypergraph *g, uint32_t v)
 static cm_status play(sweeping *w, size_t count, cm_task task, double nanoseconds, cm_error *error)
 {
   if (w->threads > 1 && nanoseconds >= SHARED_LEAST)
-    return cm_crew_run(w->crew, count, task, w, error);
+    return cm_thread_pool_run(w->pool, count, task, w, error);
   for (size_t i = 0; i < count; i++)
     (void)task(w, i, error); /* none of them fails */
   return CM_OK;
@@ -269,13 +269,13 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
   for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
     status = cm_probe_init(&w->probe[t], s, error);
   if (status == CM_OK)
-    status = cm_crew_new(memory, w->threads, &w->crew, error);
+    status = cm_thread_pool_new(memory, w->threads, &w->pool, error);
   if (status == CM_OK && !options->hard && !options->overfull && options->sweeps >= TABLE_SWEEPS &&
       cm_axon_table_suits(s))
-    status = cm_axon_table_new(s, w->crew, &w->table, error);
+    status = cm_axon_table_new(s, w->pool, &w->table, error);
   if (status == CM_OK)
     status = sweep_all(w, random, error);
-  cm_crew_free(w->crew);
+  cm_thread_pool_free(w->pool);
   for (uint32_t t = 0; w->probe != NULL && t < w->threads; t++)
     cm_probe_free(&w->probe[t]);
   for (uint32_t t = 0; w->log != NULL && t < w->threads; t++)

@@ -129,15 +129,15 @@ static cm_status fill_nets(cm_axon_state *s, unsigned threads, cm_error *error)
 {
   uint64_t begin[RANGES_MAX];
   filling w = {.state = s, .ranges = threads < RANGES_MAX ? threads : RANGES_MAX, .begin = begin};
-  cm_crew *crew = NULL;
+  cm_thread_pool *pool = NULL;
   cm_status status = find_targets(&w, error);
   if (status == CM_OK)
     status = lay_out(&w, error);
   if (status == CM_OK)
-    status = cm_crew_new(s->run->memory, w.ranges, &crew, error);
+    status = cm_thread_pool_new(s->run->memory, w.ranges, &pool, error);
   if (status == CM_OK)
-    status = cm_crew_run(crew, w.ranges, fill_range, &w, error);
-  cm_crew_free(crew);
+    status = cm_thread_pool_run(pool, w.ranges, fill_range, &w, error);
+  cm_thread_pool_free(pool);
   cm_free(w.target);
   return status;
 }

@@ -94,7 +94,7 @@ static cm_status fill_slice(void *context, size_t slice, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_axon_table_new(const cm_axon_state *s, cm_crew *crew, cm_axon_table **table, cm_error *error)
+cm_status cm_axon_table_new(const cm_axon_state *s, cm_thread_pool *pool, cm_axon_table **table, cm_error *error)
 {
   cm_memory *memory = s->run->memory;
   uint32_t n = s->graph->vertex_count;
@@ -108,7 +108,7 @@ cm_status cm_axon_table_new(const cm_axon_state *s, cm_crew *crew, cm_axon_table
   if (status == CM_OK)
     status = CM_NEW(memory, t->all, n, error);
   if (status == CM_OK)
-    status = cm_crew_run(crew, SLICES, fill_slice, t, error);
+    status = cm_thread_pool_run(pool, SLICES, fill_slice, t, error);
   if (status != CM_OK) {
     cm_axon_table_free(t);
     return status;

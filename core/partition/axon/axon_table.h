@@ -24,8 +24,8 @@ typedef struct cm_axon_table {
  * O(vertices). */
 bool cm_axon_table_suits(const cm_axon_state *state);
 
-/* The table of all parts below part_count. O(sum of lambda over all pins) on the crew's threads. */
-cm_status cm_axon_table_new(const cm_axon_state *state, cm_crew *crew, cm_axon_table **table, cm_error *error);
+/* The table of all parts below part_count. O(sum of lambda over all pins) on the pool's threads. */
+cm_status cm_axon_table_new(const cm_axon_state *state, cm_thread_pool *pool, cm_axon_table **table, cm_error *error);
 void cm_axon_table_free(cm_axon_table *table); /* NULL is allowed */
 
 /* As cm_probe_best without `hard`, but for the rounding of weights. O(parts). */

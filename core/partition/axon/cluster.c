@@ -38,7 +38,7 @@ typedef struct clustering {
   bool few;            /* vertices share little: what counts is the nets asked, not the sketches */
   notes *notes;        /* [threads] */
   uint32_t threads;
-  cm_crew *crew;
+  cm_thread_pool *pool;
 } clustering;
 
 /* Counts for every vertex how many of v's sampled nets it shares; returns how many vertices were met. A vertex without
@@ -205,7 +205,7 @@ static cm_status visit_all(clustering *c, cm_run *run, cm_error *error)
   uint32_t n = c->graph->vertex_count, length = n / ROUNDS > ROUND_LEAST ? n / ROUNDS : ROUND_LEAST;
   for (c->begin = 0; c->begin < n; c->begin = c->end) {
     c->end = n - c->begin > length ? c->begin + length : n;
-    if (cm_crew_run(c->crew, c->threads, propose, c, error) != CM_OK)
+    if (cm_thread_pool_run(c->pool, c->threads, propose, c, error) != CM_OK)
       return error->status;
     join(c);
     if (cm_run_progress(run, (double)c->end / n, (int)c->options->level, n, NAN, error) != CM_OK)
@@ -237,7 +237,7 @@ cm_status cm_cluster(const cm_hypergraph *graph, const cm_sketches *sketches, co
   c.floor = options->floor;
   c.count = n;
   if (status == CM_OK)
-    status = cm_crew_new(run->memory, c.threads, &c.crew, error);
+    status = cm_thread_pool_new(run->memory, c.threads, &c.pool, error);
   if (status == CM_OK)
     status = visit_all(&c, run, error);
   if (status == CM_OK && c.count > options->enough) {
@@ -248,7 +248,7 @@ cm_status cm_cluster(const cm_hypergraph *graph, const cm_sketches *sketches, co
   }
   if (status == CM_OK)
     *clusters = number_clusters(&c, map);
-  cm_crew_free(c.crew);
+  cm_thread_pool_free(c.pool);
   release(&c);
   cm_free(order);
   return status;

@@ -45,7 +45,7 @@ typedef struct dense {
   waiting *waiting;      /* [WAITING] at most */
   uint64_t *bits;        /* [WAITING * words] */
   uint32_t waits;
-  cm_crew *crew;
+  cm_thread_pool *pool;
   uint32_t *part;
   uint32_t number;       /* of the part under way */
   uint64_t *has;         /* bits of the sources that it has */
@@ -202,7 +202,7 @@ static cm_status fill_part(dense *d, cm_error *error)
   for (bool any = true; any;) {
     any = false;
     if (let_in(d, error) != CM_OK || cm_run_check(d->run, error) != CM_OK ||
-        cm_crew_run(d->crew, SLICES, rate_slice, d, error) != CM_OK)
+        cm_thread_pool_run(d->pool, SLICES, rate_slice, d, error) != CM_OK)
       return error->status;
     for (uint32_t taken = 0; taken < TAKEN; taken++) {
       uint32_t best = best_rated(d);
@@ -239,7 +239,7 @@ static cm_status prepare(dense *d, cm_error *error)
   if (cm_synapses_new(t, d->run, &d->synapses, error) != CM_OK || CM_NEW(memory, d->autapses, n, error) != CM_OK ||
       CM_NEW(memory, d->order, n, error) != CM_OK || CM_NEW(memory, d->has, d->words, error) != CM_OK ||
       CM_NEW(memory, d->waiting, room, error) != CM_OK || CM_NEW(memory, d->bits, room * d->words, error) != CM_OK ||
-      cm_crew_new(memory, d->run->threads, &d->crew, error) != CM_OK)
+      cm_thread_pool_new(memory, d->run->threads, &d->pool, error) != CM_OK)
     return error->status;
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint32_t source = cm_topology_source(t, e);
@@ -260,7 +260,7 @@ static cm_status prepare(dense *d, cm_error *error)
 
 static void dense_free(dense *d)
 {
-  cm_crew_free(d->crew);
+  cm_thread_pool_free(d->pool);
   cm_free(d->waiting);
   cm_free(d->bits);
   cm_synapses_free(&d->synapses);

@@ -32,7 +32,7 @@ typedef struct search {
   const cm_qap_kernel *kernel;
   const cm_qap_options *options;
   cm_run *run;
-  cm_crew *crew;
+  cm_thread_pool *pool;
   cm_symmetries symmetries;
   member *member; /* [population] */
   member child[BATCH];
@@ -223,7 +223,7 @@ static cm_status begin_again(search *s, uint32_t *vain, cm_error *error)
   s->begun += o->population;
   s->bred += (uint32_t)price;
   *vain = 0;
-  if (cm_crew_run(s->crew, o->population, start_one, s, error) != CM_OK)
+  if (cm_thread_pool_run(s->pool, o->population, start_one, s, error) != CM_OK)
     return error->status;
   note_population(s);
   return CM_OK;
@@ -242,7 +242,7 @@ static cm_status breed(search *s, cm_error *error)
       s->parent[i][1] = (uint32_t)cm_random_below(&random, population - 1);
       s->parent[i][1] += s->parent[i][1] >= s->parent[i][0];
     }
-    if (cm_crew_run(s->crew, batch, breed_one, s, error) != CM_OK)
+    if (cm_thread_pool_run(s->pool, batch, breed_one, s, error) != CM_OK)
       return error->status;
     for (uint32_t i = 0; i < batch; i++) {
       note(s, &s->child[i]);
@@ -337,12 +337,12 @@ static cm_status set_up(search *s, cm_error *error)
       return error->status;
   measure_unit(s, s->child[0].occupant);
   uint32_t population = s->options->population, tasks = population > 1 && population < BATCH ? BATCH : population;
-  return cm_crew_new(memory, s->run->threads < tasks ? s->run->threads : tasks, &s->crew, error);
+  return cm_thread_pool_new(memory, s->run->threads < tasks ? s->run->threads : tasks, &s->pool, error);
 }
 
 static void tear_down(search *s)
 {
-  cm_crew_free(s->crew);
+  cm_thread_pool_free(s->pool);
   cm_free(s->qap.distance);
   cm_free(s->qap.weight);
   cm_free(s->qap.threshold);
@@ -366,7 +366,7 @@ cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, cons
   s.kernel = choose_kernel(&s.qap);
   cm_status status = parts->vertex_count > 0 ? set_up(&s, error) : CM_OK;
   if (status == CM_OK && parts->vertex_count > 0)
-    status = cm_crew_run(s.crew, options->population, start_one, &s, error);
+    status = cm_thread_pool_run(s.pool, options->population, start_one, &s, error);
   if (status == CM_OK && parts->vertex_count > 0) {
     note_population(&s);
     status = breed(&s, error);

@@ -1,12 +1,12 @@
 /* Long polls and event streams that wait for jobs to change.
  *
- * Happy path of a poll: its handler finds nothing new and calls cm_hub_wait; the board tells of a change; the hub
+ * Happy path of a poll: its handler finds nothing new and calls cm_subscriptions_wait; the event bus tells of a change; this file
  * hands the request back to the pool. Happy path of a stream: its reader finds no event, notes itself as asleep and
  * suspends the connection; a change resumes it. One thread looks four times a second for polls whose time is up and
  * every heartbeat wakes all streams, so that dead connections are noticed.
  *
- * A change between looking and sleeping is not lost: both happen under the hub's lock, and the board is asked once
- * more under it. Lock order: hub, then board. */
+ * A change between looking and sleeping is not lost: both happen under the subscriptions' lock, and the event bus is asked once
+ * more under it. Lock order: subscriptions, then bus. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +28,13 @@ typedef struct stream {
   char *pending;      /* text on its way */
   size_t size, sent;
   bool ended;         /* nothing comes after what is pending */
-  bool asleep;        /* suspended; under the hub's lock */
+  bool asleep;        /* suspended; under the subscriptions' lock */
   bool beat;          /* a heartbeat is due */
   bool unchecked;     /* it is due to look whether he still may read */
   struct stream *next;
 } stream;
 
-struct cm_hub {
+struct cm_subscriptions {
   cm_server *server;
   pthread_mutex_t lock;
   pthread_cond_t stop_asked;
@@ -48,12 +48,12 @@ struct cm_hub {
 /* ---- long polls ---- */
 
 /* With the lock held: takes the polls that `job` (NULL: any) woke, or whose time is up. */
-static cm_request *take_polls(cm_hub *hub, const char *job, double now)
+static cm_request *take_polls(cm_subscriptions *subscriptions, const char *job, double now)
 {
-  cm_request *woken = NULL, **link = &hub->polls;
+  cm_request *woken = NULL, **link = &subscriptions->polls;
   while (*link != NULL) {
     cm_request *request = *link;
-    bool up = now >= request->wait_until || hub->stopping;
+    bool up = now >= request->wait_until || subscriptions->stopping;
     if (!up && (job == NULL || strcmp(job, request->wait_job) != 0)) {
       link = &request->next;
       continue;
@@ -67,40 +67,40 @@ static cm_request *take_polls(cm_hub *hub, const char *job, double now)
   return woken;
 }
 
-static void hand_back(cm_hub *hub, cm_request *woken)
+static void hand_back(cm_subscriptions *subscriptions, cm_request *woken)
 {
   while (woken != NULL) {
     cm_request *request = woken;
     woken = request->next;
     request->slept += cm_now() - request->asleep;
-    cm_pool_give(hub->server->short_pool, request);
+    cm_pool_give(subscriptions->server->short_pool, request);
   }
 }
 
-void cm_hub_wait(cm_hub *hub, cm_request *request)
+void cm_subscriptions_wait(cm_subscriptions *subscriptions, cm_request *request)
 {
-  pthread_mutex_lock(&hub->lock);
+  pthread_mutex_lock(&subscriptions->lock);
   request->asleep = cm_now();
-  bool again = hub->stopping || cm_board_newest(request->store->board, request->wait_job) != request->wait_seen;
-  if (hub->stopping)
+  bool again = subscriptions->stopping || cm_event_bus_newest(request->store->bus, request->wait_job) != request->wait_seen;
+  if (subscriptions->stopping)
     request->wait_until = -1;
   if (!again) {
-    request->next = hub->polls;
-    hub->polls = request;
+    request->next = subscriptions->polls;
+    subscriptions->polls = request;
   }
-  pthread_mutex_unlock(&hub->lock);
+  pthread_mutex_unlock(&subscriptions->lock);
   if (again)
-    hand_back(hub, request);
+    hand_back(subscriptions, request);
 }
 
 /* ---- replies that are held back ---- */
 
 /* With the lock held: sends those whose time has come. */
-static void send_delayed(cm_hub *hub, double now)
+static void send_delayed(cm_subscriptions *subscriptions, double now)
 {
-  for (cm_request **link = &hub->delayed; *link != NULL;) {
+  for (cm_request **link = &subscriptions->delayed; *link != NULL;) {
     cm_request *request = *link;
-    if (now < request->wait_until && !hub->stopping) {
+    if (now < request->wait_until && !subscriptions->stopping) {
       link = &request->next;
       continue;
     }
@@ -111,14 +111,14 @@ static void send_delayed(cm_hub *hub, double now)
   }
 }
 
-void cm_hub_delay(cm_hub *hub, cm_request *request)
+void cm_subscriptions_delay(cm_subscriptions *subscriptions, cm_request *request)
 {
-  pthread_mutex_lock(&hub->lock);
+  pthread_mutex_lock(&subscriptions->lock);
   request->wait_until = cm_now() + request->delay;
-  request->next = hub->delayed;
-  hub->delayed = request;
-  send_delayed(hub, cm_now());
-  pthread_mutex_unlock(&hub->lock);
+  request->next = subscriptions->delayed;
+  subscriptions->delayed = request;
+  send_delayed(subscriptions, cm_now());
+  pthread_mutex_unlock(&subscriptions->lock);
 }
 
 /* ---- streams ---- */
@@ -132,7 +132,7 @@ static void wake(stream *s)
   }
 }
 
-static void format_event(stream *s, cm_board_event *event)
+static void format_event(stream *s, cm_bus_event *event)
 {
   size_t room = strlen(event->data) + 100;
   s->pending = malloc(room);
@@ -169,37 +169,37 @@ static bool may_read_on(const stream *s)
 static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t room)
 {
   stream *s = context;
-  cm_hub *hub = s->server->hub;
-  cm_board *board = s->server->options.store->board;
-  cm_board_event event;
+  cm_subscriptions *subscriptions = s->server->subscriptions;
+  cm_event_bus *bus = s->server->options.store->bus;
+  cm_bus_event event;
   (void)position;
-  pthread_mutex_lock(&hub->lock);
+  pthread_mutex_lock(&subscriptions->lock);
   bool check = s->unchecked;
   s->unchecked = false;
-  pthread_mutex_unlock(&hub->lock);
+  pthread_mutex_unlock(&subscriptions->lock);
   if (check && !may_read_on(s))
     s->ended = true;
-  if (s->pending == NULL && !s->ended && cm_board_next(board, s->job, s->last, &event))
+  if (s->pending == NULL && !s->ended && cm_event_bus_next(bus, s->job, s->last, &event))
     format_event(s, &event);
   if (s->pending == NULL && !s->ended) {
-    pthread_mutex_lock(&hub->lock);
-    if (hub->stopping)
+    pthread_mutex_lock(&subscriptions->lock);
+    if (subscriptions->stopping)
       s->ended = true;
     else if (s->beat) {
-      /* A job that the board no longer knows cannot change any more: the client asks anew and gets its end. */
+      /* A job that the event bus no longer knows cannot change any more: the client asks anew and gets its end. */
       s->beat = false;
-      s->ended = cm_board_newest(board, s->job) == 0;
+      s->ended = cm_event_bus_newest(bus, s->job) == 0;
       s->pending = strdup(": still here\n\n");
       s->size = s->pending != NULL ? strlen(s->pending) : 0;
       s->sent = 0;
-    } else if (cm_board_newest(board, s->job) <= s->last) {
+    } else if (cm_event_bus_newest(bus, s->job) <= s->last) {
       s->asleep = true;
       MHD_suspend_connection(s->connection);
-      pthread_mutex_unlock(&hub->lock);
+      pthread_mutex_unlock(&subscriptions->lock);
       return 0;
     }
-    pthread_mutex_unlock(&hub->lock);
-    if (s->pending == NULL && !s->ended && cm_board_next(board, s->job, s->last, &event))
+    pthread_mutex_unlock(&subscriptions->lock);
+    if (s->pending == NULL && !s->ended && cm_event_bus_next(bus, s->job, s->last, &event))
       format_event(s, &event);
   }
   if (s->pending == NULL)
@@ -218,20 +218,20 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
 static void free_stream(void *context)
 {
   stream *s = context;
-  cm_hub *hub = s->server->hub;
-  pthread_mutex_lock(&hub->lock);
-  for (stream **link = &hub->streams; *link != NULL; link = &(*link)->next)
+  cm_subscriptions *subscriptions = s->server->subscriptions;
+  pthread_mutex_lock(&subscriptions->lock);
+  for (stream **link = &subscriptions->streams; *link != NULL; link = &(*link)->next)
     if (*link == s) {
       *link = s->next;
       break;
     }
-  pthread_mutex_unlock(&hub->lock);
+  pthread_mutex_unlock(&subscriptions->lock);
   atomic_fetch_sub(&s->server->counters.streams, 1);
   free(s->pending);
   free(s);
 }
 
-void cm_hub_stream(cm_request *request, const char *job, uint64_t after, char *first, bool ended)
+void cm_subscriptions_stream(cm_request *request, const char *job, uint64_t after, char *first, bool ended)
 {
   cm_server *server = request->server;
   stream *s = calloc(1, sizeof *s);
@@ -251,33 +251,33 @@ void cm_hub_stream(cm_request *request, const char *job, uint64_t after, char *f
   s->size = strlen(first);
   s->ended = ended;
   atomic_fetch_add(&server->counters.streams, 1);
-  pthread_mutex_lock(&server->hub->lock);
-  s->next = server->hub->streams;
-  server->hub->streams = s;
-  pthread_mutex_unlock(&server->hub->lock);
+  pthread_mutex_lock(&server->subscriptions->lock);
+  s->next = server->subscriptions->streams;
+  server->subscriptions->streams = s;
+  pthread_mutex_unlock(&server->subscriptions->lock);
   cm_reply_stream(request, "text/event-stream", read_stream, s, free_stream);
 }
 
 /* ---- changes and time ---- */
 
-void cm_hub_changed(void *user, const char *job)
+void cm_subscriptions_changed(void *user, const char *job)
 {
-  cm_hub *hub = user;
-  pthread_mutex_lock(&hub->lock);
-  cm_request *woken = take_polls(hub, job, cm_now());
-  for (stream *s = hub->streams; s != NULL; s = s->next)
+  cm_subscriptions *subscriptions = user;
+  pthread_mutex_lock(&subscriptions->lock);
+  cm_request *woken = take_polls(subscriptions, job, cm_now());
+  for (stream *s = subscriptions->streams; s != NULL; s = s->next)
     if (strcmp(s->job, job) == 0)
       wake(s);
-  pthread_mutex_unlock(&hub->lock);
-  hand_back(hub, woken);
+  pthread_mutex_unlock(&subscriptions->lock);
+  hand_back(subscriptions, woken);
 }
 
 static void *watch(void *argument)
 {
-  cm_hub *hub = argument;
+  cm_subscriptions *subscriptions = argument;
   double next_beat = cm_now() + heartbeat_seconds;
-  pthread_mutex_lock(&hub->lock);
-  while (!hub->stopping) {
+  pthread_mutex_lock(&subscriptions->lock);
+  while (!subscriptions->stopping) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += 250000000;
@@ -285,28 +285,28 @@ static void *watch(void *argument)
       until.tv_sec++;
       until.tv_nsec -= 1000000000;
     }
-    (void)pthread_cond_clockwait(&hub->stop_asked, &hub->lock, CLOCK_MONOTONIC, &until);
+    (void)pthread_cond_clockwait(&subscriptions->stop_asked, &subscriptions->lock, CLOCK_MONOTONIC, &until);
     double now = cm_now();
     if (now >= next_beat) {
       next_beat = now + heartbeat_seconds;
-      for (stream *s = hub->streams; s != NULL; s = s->next) {
+      for (stream *s = subscriptions->streams; s != NULL; s = s->next) {
         s->beat = s->unchecked = true;
         wake(s);
       }
     }
-    send_delayed(hub, now);
-    cm_request *woken = take_polls(hub, NULL, now);
-    pthread_mutex_unlock(&hub->lock);
-    hand_back(hub, woken);
-    pthread_mutex_lock(&hub->lock);
+    send_delayed(subscriptions, now);
+    cm_request *woken = take_polls(subscriptions, NULL, now);
+    pthread_mutex_unlock(&subscriptions->lock);
+    hand_back(subscriptions, woken);
+    pthread_mutex_lock(&subscriptions->lock);
   }
-  pthread_mutex_unlock(&hub->lock);
+  pthread_mutex_unlock(&subscriptions->lock);
   return NULL;
 }
 
-cm_status cm_hub_start(cm_server *server, cm_hub **hub, cm_error *error)
+cm_status cm_subscriptions_start(cm_server *server, cm_subscriptions **subscriptions, cm_error *error)
 {
-  cm_hub *made = calloc(1, sizeof *made);
+  cm_subscriptions *made = calloc(1, sizeof *made);
   if (made == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
   made->server = server;
@@ -316,29 +316,29 @@ cm_status cm_hub_start(cm_server *server, cm_hub **hub, cm_error *error)
     free(made);
     return cm_fail(error, CM_NO_MEMORY, "a thread of the server cannot be started");
   }
-  *hub = made;
+  *subscriptions = made;
   return CM_OK;
 }
 
-void cm_hub_stop(cm_hub *hub)
+void cm_subscriptions_stop(cm_subscriptions *subscriptions)
 {
-  pthread_mutex_lock(&hub->lock);
-  hub->stopping = true;
-  pthread_cond_signal(&hub->stop_asked);
-  send_delayed(hub, cm_now());
-  cm_request *woken = take_polls(hub, NULL, cm_now());
-  for (stream *s = hub->streams; s != NULL; s = s->next)
+  pthread_mutex_lock(&subscriptions->lock);
+  subscriptions->stopping = true;
+  pthread_cond_signal(&subscriptions->stop_asked);
+  send_delayed(subscriptions, cm_now());
+  cm_request *woken = take_polls(subscriptions, NULL, cm_now());
+  for (stream *s = subscriptions->streams; s != NULL; s = s->next)
     wake(s);
-  pthread_mutex_unlock(&hub->lock);
-  hand_back(hub, woken);
-  pthread_join(hub->thread, NULL);
+  pthread_mutex_unlock(&subscriptions->lock);
+  hand_back(subscriptions, woken);
+  pthread_join(subscriptions->thread, NULL);
 }
 
-void cm_hub_free(cm_hub *hub)
+void cm_subscriptions_free(cm_subscriptions *subscriptions)
 {
-  if (hub == NULL)
+  if (subscriptions == NULL)
     return;
-  pthread_mutex_destroy(&hub->lock);
-  pthread_cond_destroy(&hub->stop_asked);
-  free(hub);
+  pthread_mutex_destroy(&subscriptions->lock);
+  pthread_cond_destroy(&subscriptions->stop_asked);
+  free(subscriptions);
 }

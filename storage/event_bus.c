@@ -1,0 +1,308 @@
+/* A hash table of jobs under one lock. Happy path: a worker starts the job, publishes progress some times a second,
+ * finishes; readers copy what they need. What can fail: memory (the event is dropped, the next one tells the same). */
+#include "storage/event_bus.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#define HASH_NONFATAL_OOM 1 /* the default ends the process */
+#include <uthash.h>
+
+enum { JOB_ID_MAX = 40 };
+
+typedef struct entry {
+  char job[JOB_ID_MAX];
+  cm_bus_event events[CM_EVENT_BUS_EVENTS_KEPT]; /* ring */
+  size_t first, count;
+  char *progress, *phases;
+  char *log;
+  size_t log_bytes;
+  atomic_bool cancel;
+  bool finished;
+  UT_hash_handle hh;
+} entry;
+
+struct cm_event_bus {
+  pthread_mutex_t lock;
+  entry *entries; /* in order of arrival */
+  size_t finished_count;
+  uint64_t last_id;
+  void (*listener)(void *user, const char *job);
+  void *user;
+  unsigned telling; /* calls of the listener that are under way */
+  pthread_cond_t told;
+};
+
+cm_status cm_event_bus_new(cm_event_bus **bus, cm_error *error)
+{
+  cm_event_bus *made = calloc(1, sizeof *made);
+  if (made == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while making the event bus of jobs");
+  pthread_mutex_init(&made->lock, NULL);
+  pthread_cond_init(&made->told, NULL);
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  /* Ids of this life start above all of the last one, which made less than a million events a second. */
+  made->last_id = (uint64_t)now.tv_sec * 1000000;
+  *bus = made;
+  return CM_OK;
+}
+
+static void free_entry(entry *e)
+{
+  for (size_t i = 0; i < e->count; i++)
+    free(e->events[(e->first + i) % CM_EVENT_BUS_EVENTS_KEPT].data);
+  free(e->progress);
+  free(e->phases);
+  free(e->log);
+  free(e);
+}
+
+void cm_event_bus_free(cm_event_bus *bus)
+{
+  if (bus == NULL)
+    return;
+  entry *e = NULL, *next = NULL;
+  HASH_ITER(hh, bus->entries, e, next)
+  {
+    HASH_DEL(bus->entries, e);
+    free_entry(e);
+  }
+  pthread_mutex_destroy(&bus->lock);
+  pthread_cond_destroy(&bus->told);
+  free(bus);
+}
+
+void cm_event_bus_listen(cm_event_bus *bus, void (*listener)(void *user, const char *job), void *user)
+{
+  pthread_mutex_lock(&bus->lock);
+  bus->listener = listener;
+  bus->user = user;
+  while (bus->telling > 0)
+    pthread_cond_wait(&bus->told, &bus->lock);
+  pthread_mutex_unlock(&bus->lock);
+}
+
+static entry *find(cm_event_bus *bus, const char *job)
+{
+  entry *e;
+  HASH_FIND_STR(bus->entries, job, e);
+  return e;
+}
+
+static entry *find_or_make(cm_event_bus *bus, const char *job)
+{
+  entry *e = find(bus, job);
+  if (e == NULL && strlen(job) < JOB_ID_MAX && (e = calloc(1, sizeof *e)) != NULL) {
+    memcpy(e->job, job, strlen(job) + 1);
+    HASH_ADD_STR(bus->entries, job, e);
+    if (e->hh.tbl == NULL) {
+      free(e);
+      e = NULL;
+    }
+  }
+  return e;
+}
+
+/* Drops the oldest finished jobs beyond the number that is kept. */
+static void forget_old(cm_event_bus *bus)
+{
+  entry *e = NULL, *next = NULL;
+  HASH_ITER(hh, bus->entries, e, next)
+  {
+    if (bus->finished_count <= CM_EVENT_BUS_JOBS_KEPT)
+      break;
+    if (!e->finished)
+      continue;
+    HASH_DEL(bus->entries, e);
+    free_entry(e);
+    bus->finished_count--;
+  }
+}
+
+static void add_event(cm_event_bus *bus, entry *e, const char *kind, const char *data)
+{
+  char *copy = strdup(data);
+  if (copy == NULL)
+    return;
+  if (e->count == CM_EVENT_BUS_EVENTS_KEPT) {
+    free(e->events[e->first].data);
+    e->first = (e->first + 1) % CM_EVENT_BUS_EVENTS_KEPT;
+    e->count--;
+  }
+  cm_bus_event *event = &e->events[(e->first + e->count++) % CM_EVENT_BUS_EVENTS_KEPT];
+  event->id = ++bus->last_id;
+  event->data = copy;
+  (void)snprintf(event->kind, sizeof event->kind, "%s", kind);
+}
+
+void cm_event_bus_publish(cm_event_bus *bus, const char *job, const char *kind, const char *data)
+{
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find_or_make(bus, job);
+  if (e != NULL)
+    add_event(bus, e, kind, data);
+  void (*listener)(void *, const char *) = bus->listener;
+  void *user = bus->user;
+  bus->telling += listener != NULL;
+  pthread_mutex_unlock(&bus->lock);
+  if (listener == NULL)
+    return;
+  listener(user, job);
+  pthread_mutex_lock(&bus->lock);
+  if (--bus->telling == 0)
+    pthread_cond_broadcast(&bus->told);
+  pthread_mutex_unlock(&bus->lock);
+}
+
+uint64_t cm_event_bus_newest(cm_event_bus *bus, const char *job)
+{
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find(bus, job);
+  uint64_t id = e == NULL || e->count == 0 ? 0 : e->events[(e->first + e->count - 1) % CM_EVENT_BUS_EVENTS_KEPT].id;
+  pthread_mutex_unlock(&bus->lock);
+  return id;
+}
+
+bool cm_event_bus_next(cm_event_bus *bus, const char *job, uint64_t after, cm_bus_event *event)
+{
+  bool found = false;
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find(bus, job);
+  for (size_t i = 0; e != NULL && i < e->count && !found; i++) {
+    const cm_bus_event *held = &e->events[(e->first + i) % CM_EVENT_BUS_EVENTS_KEPT];
+    char *copy;
+    if (held->id > after && (copy = strdup(held->data)) != NULL) {
+      *event = *held;
+      event->data = copy;
+      found = true;
+    }
+  }
+  pthread_mutex_unlock(&bus->lock);
+  return found;
+}
+
+static void replace(char **held, const char *text)
+{
+  char *copy = text != NULL ? strdup(text) : NULL;
+  free(*held);
+  *held = copy;
+}
+
+void cm_event_bus_progress(cm_event_bus *bus, const char *job, const char *progress, const char *phases)
+{
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find_or_make(bus, job);
+  if (e != NULL) {
+    replace(&e->progress, progress);
+    replace(&e->phases, phases);
+  }
+  pthread_mutex_unlock(&bus->lock);
+}
+
+static char *copy_of(const char *text)
+{
+  return text != NULL ? strdup(text) : NULL;
+}
+
+void cm_event_bus_live(cm_event_bus *bus, const char *job, char **progress, char **phases)
+{
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find(bus, job);
+  *progress = copy_of(e != NULL ? e->progress : NULL);
+  *phases = copy_of(e != NULL ? e->phases : NULL);
+  pthread_mutex_unlock(&bus->lock);
+}
+
+void cm_event_bus_log(cm_event_bus *bus, const char *job, const char *format, ...)
+{
+  char line[1024];
+  time_t now = time(NULL);
+  struct tm parts;
+  gmtime_r(&now, &parts);
+  size_t stamp = strftime(line, sizeof line, "%Y-%m-%dT%H:%M:%SZ ", &parts);
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(line + stamp, sizeof line - stamp - 1, format, arguments);
+  va_end(arguments);
+  size_t length = strlen(line);
+  line[length++] = '\n';
+
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find_or_make(bus, job);
+  if (e != NULL && e->log_bytes + length < CM_EVENT_BUS_LOG_BYTES_MAX) {
+    char *larger = realloc(e->log, e->log_bytes + length + 1);
+    if (larger != NULL) {
+      memcpy(larger + e->log_bytes, line, length);
+      e->log_bytes += length;
+      larger[e->log_bytes] = '\0';
+      e->log = larger;
+    }
+  }
+  pthread_mutex_unlock(&bus->lock);
+}
+
+char *cm_event_bus_log_text(cm_event_bus *bus, const char *job)
+{
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find(bus, job);
+  char *text = copy_of(e != NULL ? e->log : NULL);
+  pthread_mutex_unlock(&bus->lock);
+  return text;
+}
+
+atomic_bool *cm_event_bus_cancel_flag(cm_event_bus *bus, const char *job)
+{
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find_or_make(bus, job);
+  pthread_mutex_unlock(&bus->lock);
+  return e != NULL ? &e->cancel : NULL;
+}
+
+bool cm_event_bus_cancelled(cm_event_bus *bus, const char *job)
+{
+  pthread_mutex_lock(&bus->lock);
+  const entry *e = find(bus, job);
+  bool cancelled = e != NULL && atomic_load(&e->cancel);
+  pthread_mutex_unlock(&bus->lock);
+  return cancelled;
+}
+
+void cm_event_bus_cancel(cm_event_bus *bus, const char *job)
+{
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find_or_make(bus, job);
+  if (e != NULL)
+    atomic_store(&e->cancel, true);
+  pthread_mutex_unlock(&bus->lock);
+}
+
+void cm_event_bus_start(cm_event_bus *bus, const char *job)
+{
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find_or_make(bus, job);
+  if (e != NULL && e->finished) {
+    e->finished = false;
+    bus->finished_count--;
+  }
+  pthread_mutex_unlock(&bus->lock);
+}
+
+void cm_event_bus_finished(cm_event_bus *bus, const char *job)
+{
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find(bus, job);
+  if (e != NULL && !e->finished) {
+    replace(&e->progress, NULL);
+    replace(&e->phases, NULL);
+    replace(&e->log, NULL);
+    e->log_bytes = 0;
+    e->finished = true;
+    bus->finished_count++;
+    forget_old(bus);
+  }
+  pthread_mutex_unlock(&bus->lock);
+}
