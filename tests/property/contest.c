@@ -213,6 +213,38 @@ START_TEST(rings_are_cut_little_by_axons_too)
 }
 END_TEST
 
+/* Layers of convolutions: each of eight channels of SIDE x SIDE reaches the nine places around its own in all channels of the next. */
+static cm_topology convolutions(void)
+{
+  enum { SIDE = 11, CHANNELS = 8, LAYERS = 4, SHEET = SIDE * SIDE, LAYER = CHANNELS * SHEET };
+  cm_topology t = network_of(LAYERS * LAYER, 9 * CHANNELS);
+  for (int v = 0; v < LAYERS * LAYER; v++) {
+    int x = v % SHEET % SIDE, y = v % SHEET / SIDE, next = (v / LAYER + 1) * LAYER;
+    for (int at = 0; at < LAYER && next < LAYERS * LAYER; at++)
+      if (abs(at % SHEET % SIDE - x) <= 1 && abs(at % SHEET / SIDE - y) <= 1)
+        reach(&t, (uint32_t)(next + at));
+    t.net_first[v + 1] = t.pin_count;
+  }
+  return t;
+}
+
+/* Neurons that share axons are many here, and say little of what lies beside what: edges do. */
+START_TEST(layers_of_convolutions_are_cut_by_axons_as_well_as_by_edges)
+{
+  cm_topology t = convolutions();
+  cm_chip *chip = chip_with(1024, 4096);
+  static const char *const presets[] = {"fast", "balanced"};
+  for (size_t i = 0; i < 2; i++) {
+    cm_stage axons = stage_of(&t, chip, "axon", presets[i]), edges = stage_of(&t, chip, "edge", presets[i]);
+    ck_assert_double_le(axons.quality.connectivity, edges.quality.connectivity);
+    cm_stage_free(&axons);
+    cm_stage_free(&edges);
+  }
+  cm_chip_free(chip);
+  network_free(&t);
+}
+END_TEST
+
 /* As many axons come into a part of rings as it has neurons: the limit on them is the tighter one here. */
 START_TEST(inbound_limits_hold_where_edges_would_break_them)
 {
@@ -265,6 +297,7 @@ int main(void)
   tcase_add_test(tests, the_default_is_no_worse_than_partition_then_place);
   tcase_add_test(tests, where_it_is_mended_the_mesh_mapper_has_a_rival);
   tcase_add_test(tests, rings_are_cut_little_by_axons_too);
+  tcase_add_test(tests, layers_of_convolutions_are_cut_by_axons_as_well_as_by_edges);
   tcase_add_test(tests, inbound_limits_hold_where_edges_would_break_them);
   tcase_add_test(tests, a_start_goes_on_where_it_is_legal_and_better);
   suite_add_tcase(suite, tests);
