@@ -264,28 +264,6 @@ static cm_status judge(work *w, cm_stage *stage, cm_error *error)
   return CM_OK;
 }
 
-static cm_status deliver(work *w, cm_stage *stage, cm_error *error)
-{
-  const cm_by_population *job = w->job;
-  const cm_topology *t = job->input->topology;
-  cm_partition *p;
-  if (CM_NEW(job->run->memory, p, 1, error) != CM_OK)
-    return error->status;
-  *p = (cm_partition){.vertex_count = t->vertex_count, .part_count = w->parts, .part = w->part, .kind = w->part_kind};
-  w->part = NULL;
-  w->part_kind = NULL;
-  stage->partition = p;
-  if (cm_quality_compute(t, p->part, p->part_count, job->run, &stage->quality, error) != CM_OK ||
-      job->engine->flows(t, p->part, p->part_count, job->run, &p->parts, error) != CM_OK)
-    return error->status;
-  w->attempt.parts = p->part_count;
-  w->attempt.edge_cut = stage->quality.edge_cut;
-  stage->attempts[0] = w->attempt;
-  stage->attempt_count = 1;
-  stage->limits = job->terms->limits;
-  return CM_OK;
-}
-
 cm_status cm_partition_by_class(const cm_by_population *job, cm_stage *stage, cm_error *error)
 {
   uint32_t n = job->input->topology->vertex_count;
@@ -304,7 +282,7 @@ cm_status cm_partition_by_class(const cm_by_population *job, cm_stage *stage, cm
   if (status == CM_OK)
     status = judge(&w, &made, error);
   if (status == CM_OK)
-    status = deliver(&w, &made, error);
+    status = cm_deliver_parts(job, w.attempt, &w.part, &w.part_kind, w.parts, &made, error);
   cm_population_split_free(&w.split);
   void *const blocks[] = {w.allowed, w.kind, w.kind_of, w.part, w.part_kind};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)

@@ -276,22 +276,24 @@ static cm_status judge(work *w, cm_stage *stage, cm_error *error)
   }
 }
 
-static cm_status deliver(work *w, cm_stage *stage, cm_error *error)
+cm_status cm_deliver_parts(const cm_by_population *job, cm_attempt attempt, uint32_t **part, uint8_t **kind, uint32_t parts,
+                           cm_stage *stage, cm_error *error)
 {
-  const cm_by_population *job = w->job;
   const cm_topology *t = job->input->topology;
   cm_partition *p;
   if (CM_NEW(job->run->memory, p, 1, error) != CM_OK)
     return error->status;
-  *p = (cm_partition){.vertex_count = t->vertex_count, .part_count = w->parts, .part = w->part};
-  w->part = NULL;
+  *p = (cm_partition){.vertex_count = t->vertex_count, .part_count = parts, .part = *part, .kind = kind != NULL ? *kind : NULL};
+  *part = NULL;
+  if (kind != NULL)
+    *kind = NULL;
   stage->partition = p;
   if (cm_quality_compute(t, p->part, p->part_count, job->run, &stage->quality, error) != CM_OK ||
       job->engine->flows(t, p->part, p->part_count, job->run, &p->parts, error) != CM_OK)
     return error->status;
-  w->attempt.parts = p->part_count;
-  w->attempt.edge_cut = stage->quality.edge_cut;
-  stage->attempts[0] = w->attempt;
+  attempt.parts = p->part_count;
+  attempt.edge_cut = stage->quality.edge_cut;
+  stage->attempts[0] = attempt;
   stage->attempt_count = 1;
   stage->limits = job->terms->limits;
   return CM_OK;
@@ -333,7 +335,7 @@ cm_status cm_partition_by_population(const cm_by_population *job, cm_stage *stag
   if (status == CM_OK)
     status = judge(&w, &made, error);
   if (status == CM_OK)
-    status = deliver(&w, &made, error);
+    status = cm_deliver_parts(job, w.attempt, &w.part, NULL, w.parts, &made, error);
   cm_population_split_free(&w.split);
   cm_free(w.least);
   cm_free(w.share);
