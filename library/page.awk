@@ -70,5 +70,5 @@ END {
   if (declarations != "")
     show(declarations, text)
   print ".SH SEE ALSO\n.BR coremap_error (3),\n.BR coremap_run (3),\n.BR coremap_network (3),\n.BR coremap_chip (3),\n.BR coremap_map (3),"
-  print ".BR coremap_check (3),\n.BR coremap_compile (3),\n.BR coremap_schedule (3),\n.BR coremap (1)"
+  print ".BR coremap_check (3),\n.BR coremap_compile (3),\n.BR coremap_schedule (3),\n.BR coremap_simulate (3),\n.BR coremap (1)"
 }
