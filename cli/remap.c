@@ -129,12 +129,7 @@ static int remap_step(cli_server *server, cli_run *cli, const void *given, cm_er
 {
   const arguments *a = given;
   cli_reply job = {0};
-  cm_status status = remap_job(server, cli, a, &job, error);
-  if (status == CM_OK && a->wait)
-    status = cli_follow(server, cli, job.etag, &job.json, error);
-  int exit_status = status == CM_OK ? cli_print_job(job.json, a->where.json, a->wait) : -1;
-  json_decref(job.json);
-  return exit_status;
+  return remap_job(server, cli, a, &job, error) == CM_OK ? cli_tell_job(server, cli, &job, &a->where, a->wait, error) : -1;
 }
 
 static int remap(int argc, char **argv)

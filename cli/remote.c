@@ -158,7 +158,8 @@ cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t
   return CM_OK;
 }
 
-int cli_print_job(const json_t *job, bool json, bool ended)
+/* Prints a job: JSON, or its id, or when it has ended what it made. */
+static int print_job(const json_t *job, bool json, bool ended)
 {
   const char *state = cli_text(job, "state"), *mapping = cli_text(job, "mapping"), *program = cli_text(job, "program");
   if (json)
@@ -174,6 +175,14 @@ int cli_print_job(const json_t *job, bool json, bool ended)
     return EXIT_REFUSED;
   }
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
+}
+
+int cli_tell_job(cli_server *server, cli_run *cli, cli_reply *job, const cli_where *where, bool wait, cm_error *error)
+{
+  cm_status status = wait ? cli_follow(server, cli, job->etag, &job->json, error) : CM_OK;
+  int exit_status = status == CM_OK ? print_job(job->json, where->json, wait) : -1;
+  json_decref(job->json);
+  return exit_status;
 }
 
 static cm_status wait_for(cli_server *server, cli_run *cli, const arguments *a, json_t **job, cm_error *error)
@@ -193,7 +202,7 @@ static int wait_command(int argc, char **argv)
   if (exit_status < 0)
     exit_status = on_server(&a, wait_for, &job);
   if (exit_status < 0)
-    exit_status = cli_print_job(job, a.where.json, true);
+    exit_status = print_job(job, a.where.json, true);
   json_decref(job);
   return exit_status;
 }

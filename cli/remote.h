@@ -11,9 +11,9 @@ cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t
 /* Says in `text` which attempt of a job comes when, and why, where it waits for one after a passing fault; else "". */
 void cli_retry_text(const json_t *job, char *text, size_t size);
 
-/* Prints a job: JSON, or its id, or when it has ended what it made. Returns the exit status: a job that failed or was
- * cancelled is refused, with one line that says why. */
-int cli_print_job(const json_t *job, bool json, bool ended);
+/* Prints a job that was queued: JSON, or its id; with `wait` when it has ended, and then what it made. Takes the reply. Returns
+ * the exit status, or -1 with an error: a job that failed or was cancelled is refused, with one line that says why. */
+int cli_tell_job(cli_server *server, cli_run *cli, cli_reply *job, const cli_where *where, bool wait, cm_error *error);
 
 /* What a command does with the server that its line names: gives the exit status, or -1 with an error. */
 typedef int (*cli_step)(cli_server *server, cli_run *cli, const void *given, cm_error *error);

@@ -109,7 +109,7 @@ static cm_status check_job(cli_server *server, const arguments *a, cm_error *err
   return status;
 }
 
-static cm_status queue(cli_server *server, cli_run *cli, arguments *a, cli_reply *reply, cm_error *error)
+static cm_status queue(cli_server *server, cli_run *cli, const arguments *a, cli_reply *reply, cm_error *error)
 {
   json_t *network = NULL;
   const cli_upload file = {a->network, a->network_name, a->format, json_string_value(json_object_get(a->job, "visibility"))};
@@ -126,24 +126,12 @@ static cm_status queue(cli_server *server, cli_run *cli, arguments *a, cli_reply
   return cli_server_ask(server, &post, reply, error);
 }
 
-static int submit(arguments *a)
+static int submit_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)
 {
-  cm_error error;
-  cli_run cli;
-  cli_server *server = NULL;
+  const arguments *a = given;
   cli_reply job = {0};
-  cli_run_begin(&cli, a->where.quiet);
   (void)json_object_set(a->job, "options", a->options);
-  cm_status status = cli_server_open(&a->where, cli.run.cancel, &server, &error);
-  if (status == CM_OK)
-    status = queue(server, &cli, a, &job, &error);
-  if (status == CM_OK && a->wait)
-    status = cli_follow(server, &cli, job.etag, &job.json, &error);
-  cli_run_end(&cli);
-  cli_server_close(server);
-  int exit_status = status == CM_OK ? cli_print_job(job.json, a->where.json, a->wait) : cli_fail(&error);
-  json_decref(job.json);
-  return exit_status;
+  return queue(server, cli, a, &job, error) == CM_OK ? cli_tell_job(server, cli, &job, &a->where, a->wait, error) : -1;
 }
 
 static int submit_command(int argc, char **argv)
@@ -151,7 +139,7 @@ static int submit_command(int argc, char **argv)
   arguments a = {.job = json_object(), .options = json_object()};
   int status = parse(argc, argv, &a);
   if (status < 0)
-    status = submit(&a);
+    status = cli_on_server(&a.where, submit_step, &a);
   json_decref(a.job);
   json_decref(a.options);
   return status;

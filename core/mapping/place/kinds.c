@@ -110,25 +110,13 @@ static cm_status find_anchors(search *s, anchor *list, uint32_t *found, cm_error
   return CM_OK;
 }
 
-typedef struct near {
-  uint32_t hops, core;
-} near;
-
-static int by_hops(const void *a, const void *b)
-{
-  const near *p = a, *q = b;
-  if (p->hops != q->hops)
-    return p->hops < q->hops ? -1 : 1;
-  return p->core < q->core ? -1 : p->core > q->core;
-}
-
 /* Of each kind the cores nearest to an anchor, some more than parts need. */
 static cm_status gather(search *s, uint32_t from, cm_region **region, cm_error *error)
 {
   const cm_chip *chip = s->g->input->chip;
   uint32_t cores = cm_chip_cores(chip), total = 0, taken[KINDS] = {0};
   double ignored;
-  near *list;
+  cm_near_core *list;
   cm_region *r;
   for (uint32_t k = 0; k < KINDS; k++)
     total += s->room[k];
@@ -139,8 +127,8 @@ static cm_status gather(search *s, uint32_t from, cm_region **region, cm_error *
     uint32_t listed = 0;
     for (uint32_t c = 0; c < cores; c++)
       if (s->usable[c] && s->room[cm_chip_kind_of(chip, c)] > 0)
-        list[listed++] = (near){s->hops[c], c};
-    qsort(list, listed, sizeof *list, by_hops);
+        list[listed++] = (cm_near_core){s->hops[c], c};
+    qsort(list, listed, sizeof *list, cm_nearest_first);
     for (uint32_t i = 0; i < listed; i++) {
       uint32_t kind = cm_chip_kind_of(chip, list[i].core);
       if (taken[kind] < s->room[kind])

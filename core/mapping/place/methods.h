@@ -19,6 +19,15 @@ void cm_placed_free(cm_placed *placed);
 /* Takes over a region with the placement on it where that is better than what there is, else frees the region. */
 void cm_take_placed(cm_placing *placing, cm_region *region, cm_placed *placed, uint32_t number);
 
+/* A core and how far it is, from one other or in all from several. */
+typedef struct cm_near_core {
+  uint64_t far;
+  uint32_t core;
+} cm_near_core;
+
+/* Order of these for qsort: the nearest first, of those as near the least number. */
+int cm_nearest_first(const void *a, const void *b);
+
 /* Sorts a region's cores, and finds its box and price. */
 cm_status cm_box_cores(const cm_placing *placing, cm_region *region, cm_error *error);
 

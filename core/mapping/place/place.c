@@ -164,21 +164,16 @@ static cm_status enclose(cm_placing *g, cm_error *error)
 
 /* ---- free cores beside them ---- */
 
-typedef struct neighbour {
-  uint64_t far; /* sum of its distances to the parts' cores */
-  uint32_t core;
-} neighbour;
-
-static int by_distance(const void *a, const void *b)
+int cm_nearest_first(const void *a, const void *b)
 {
-  const neighbour *p = a, *q = b;
+  const cm_near_core *p = a, *q = b;
   if (p->far != q->far)
     return p->far < q->far ? -1 : 1;
   return p->core < q->core ? -1 : p->core > q->core;
 }
 
 /* Usable cores without a part in the box of the region and so many columns and rows around it, nearest first. */
-static cm_status rank_neighbours(const cm_placing *g, uint32_t margin, const uint8_t *usable, neighbour **list,
+static cm_status rank_neighbours(const cm_placing *g, uint32_t margin, const uint8_t *usable, cm_near_core **list,
                                  uint32_t *count, cm_error *error)
 {
   const cm_chip *chip = g->input->chip;
@@ -199,9 +194,9 @@ static cm_status rank_neighbours(const cm_placing *g, uint32_t margin, const uin
       uint64_t far = 0;
       for (uint32_t i = 0; i < r->core_count; i++)
         far += cm_chip_distance(chip, core, r->cores[i]);
-      (*list)[found++] = (neighbour){far, core};
+      (*list)[found++] = (cm_near_core){far, core};
     }
-  qsort(*list, found, sizeof **list, by_distance);
+  qsort(*list, found, sizeof **list, cm_nearest_first);
   *count = found;
   return CM_OK;
 }
@@ -212,7 +207,7 @@ static cm_status widen(cm_placing *g, cm_error *error)
   const cm_map_input *in = g->input;
   uint32_t more = room_for(g->part_count), count = 0, ignored;
   uint8_t *usable;
-  neighbour *list = NULL;
+  cm_near_core *list = NULL;
   if (CM_NEW(g->run->memory, usable, cm_chip_cores(in->chip), error) != CM_OK)
     return error->status;
   cm_status status = cm_usable_cores(in->chip, in->occupancy, g->run->memory, usable, &ignored, error);

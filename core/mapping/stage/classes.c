@@ -144,8 +144,7 @@ static cm_status partition_one(work *w, uint32_t i, cm_error *error)
 {
   const cm_limits *l = cm_chip_kind_limits(w->job->input->chip, w->split.number[i]);
   cm_population_network n;
-  bool sources = w->job->objective != CM_OBJECTIVE_EDGE || l->synapses != 0 || l->inbound_axons != 0 || l->memory_bits != 0;
-  if (cm_population_network_make(&w->split, i, sources, w->job->run, &n, error) != CM_OK)
+  if (cm_population_network_make(&w->split, i, cm_wants_sources(w->job, l), w->job->run, &n, error) != CM_OK)
     return error->status;
   cm_status status = take_populations(w, &n, error);
   if (status == CM_OK)

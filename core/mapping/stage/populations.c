@@ -29,11 +29,9 @@ static cm_limits limits_alone(const work *w)
   return limits;
 }
 
-/* Sources elsewhere count where inbound axons or the synapses they bring do. */
-static bool wants_sources(const work *w)
+bool cm_wants_sources(const cm_by_population *job, const cm_limits *l)
 {
-  const cm_limits *l = &w->job->terms->limits;
-  return w->job->objective != CM_OBJECTIVE_EDGE || l->synapses != 0 || l->inbound_axons != 0 || l->memory_bits != 0;
+  return job->objective != CM_OBJECTIVE_EDGE || l->synapses != 0 || l->inbound_axons != 0 || l->memory_bits != 0;
 }
 
 /* ---- shares ---- */
@@ -174,7 +172,7 @@ static cm_status partition_one(work *w, uint32_t i, uint32_t cores, cm_error *er
   cm_population_network n;
   cm_stage stage;
   uint32_t first = w->parts;
-  if (cm_population_network_make(&w->split, i, wants_sources(w), job->run, &n, error) != CM_OK)
+  if (cm_population_network_make(&w->split, i, cm_wants_sources(job, &job->terms->limits), job->run, &n, error) != CM_OK)
     return error->status;
   chip.limits = limits_alone(w);
   options.objective = job->objective;

@@ -19,6 +19,9 @@ typedef struct cm_by_population {
  * size, or by work. CM_NO_ROOM, CM_LIMIT_BROKEN name the population that found no parts; errors as cm_stage_run. */
 cm_status cm_partition_by_population(const cm_by_population *job, cm_stage *stage, cm_error *error);
 
+/* Whether sources elsewhere count: inbound axons or the synapses they bring do. */
+bool cm_wants_sources(const cm_by_population *job, const cm_limits *limits);
+
 /* Makes a stage's result, less its use, of parts that were made and judged. Takes *part [vertices] and *kind (of each part; NULL:
  * cores are alike), which become NULL. Errors: memory, those of flows. O(pins). */
 cm_status cm_deliver_parts(const cm_by_population *job, cm_attempt attempt, uint32_t **part, uint8_t **kind, uint32_t parts,

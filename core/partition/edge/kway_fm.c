@@ -1,9 +1,9 @@
 #include "core/partition/edge/kway_fm.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/base/random.h"
+#include "core/partition/fm_walk.h"
 #include "core/partition/indexed_heap.h"
 #include "core/partition/options.h"
 
@@ -11,10 +11,6 @@
 
 /* Vertices that a search starts with. */
 enum { SEEDS = 25 };
-
-/* A search ends where, as its last moves went, chance hardly brings back what they lost: after so many moves at least, and when
- * the square of their mean times their number exceeds this share of their variance. */
-static const double spread_share = 0.25;
 
 /* Rounds go on while they gain so much of the cut. */
 static const double gain_least = 0.0005;
@@ -83,7 +79,7 @@ static cm_status search_once(search *w, int64_t *gain, cm_error *error)
   const cm_csr_graph *g = s->graph;
   int64_t sum = 0, best = 0;
   uint32_t moves = 0, kept = 0;
-  double steps = 0, mean = 0, squares = 0, least_steps = log2((double)g->vertex_count + 2);
+  cm_fm_walk walk = cm_fm_walk_begin(g->vertex_count);
   while (w->heap.count > 0 && w->work > 0) {
     uint32_t v = w->heap.item[0].vertex, from = s->part[v];
     int64_t promised = w->heap.item[0].key, now;
@@ -103,15 +99,9 @@ static cm_status search_once(search *w, int64_t *gain, cm_error *error)
     if (sum > best || (sum == best && s->load[to] < load)) {
       best = sum;
       kept = moves;
-      steps = mean = squares = 0;
-    } else {
-      steps++;
-      double off = (double)now - mean;
-      mean += off / steps;
-      squares += off * ((double)now - mean);
-      if (steps > least_steps && steps * mean * mean >= spread_share * squares / (steps > 1 ? steps - 1 : 1))
-        break;
-    }
+      cm_fm_walk_restart(&walk);
+    } else if (cm_fm_walk_hopeless(&walk, now))
+      break;
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
       if (offer(w, g->neighbour[i], error) != CM_OK)
         return error->status;

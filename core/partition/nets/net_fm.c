@@ -1,9 +1,9 @@
 #include "core/partition/nets/net_fm.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/base/random.h"
+#include "core/partition/fm_walk.h"
 #include "core/partition/indexed_heap.h"
 #include "core/partition/options.h"
 
@@ -11,10 +11,6 @@
 
 /* Vertices that a search starts with. */
 enum { SEEDS = 25 };
-
-/* A search ends where, as its last moves went, chance hardly brings back what they lost: after so many moves at least, and when
- * the square of their mean times their number exceeds this share of their variance. */
-static const double spread_share = 0.25;
 
 /* Rounds go on while they gain so much of the connectivity. */
 static const double gain_least = 0.0005;
@@ -91,7 +87,7 @@ static cm_status search_once(search *w, int64_t *gain, cm_error *error)
   cm_net_state *s = w->state;
   int64_t sum = 0, best = 0;
   uint32_t kept = 0;
-  double steps = 0, mean = 0, squares = 0, least_steps = log2((double)s->graph->vertex_count + 2);
+  cm_fm_walk walk = cm_fm_walk_begin(s->graph->vertex_count);
   w->moves = 0;
   while (w->heap.count > 0) {
     uint32_t v = w->heap.item[0].vertex, from = s->part[v];
@@ -113,15 +109,9 @@ static cm_status search_once(search *w, int64_t *gain, cm_error *error)
     if (sum > best || (sum == best && s->load[to] < load)) {
       best = sum;
       kept = w->moves;
-      steps = mean = squares = 0;
-    } else {
-      steps++;
-      double off = (double)now - mean;
-      mean += off / steps;
-      squares += off * ((double)now - mean);
-      if (steps > least_steps && steps * mean * mean >= spread_share * squares / (steps > 1 ? steps - 1 : 1))
-        break;
-    }
+      cm_fm_walk_restart(&walk);
+    } else if (cm_fm_walk_hopeless(&walk, now))
+      break;
     for (uint32_t i = 0; i < s->touched_count; i++)
       if (offer(w, s->touched[i], error) != CM_OK)
         return error->status;
