@@ -66,8 +66,10 @@ static cm_status keep_row(sqlite3 *handle, const bin_work *w, const json_t *obje
   if (text == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while deleting");
   cm_status status = cm_sql_run(handle, NULL, error,
-                                "INSERT OR REPLACE INTO bin(id, kind, user, team, visibility, name, bytes, deleted, content)"
-                                " VALUES(?, ?, ?, '', 'private', ?, ?, ?, ?)", "ttttidt", w->id, kind, word(object, "user"),
+                                "INSERT INTO bin(id, kind, user, team, visibility, name, bytes, deleted, content)"
+                                " VALUES(?, ?, ?, '', 'private', ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET kind = excluded.kind,"
+                                " user = excluded.user, name = excluded.name, bytes = excluded.bytes, deleted = excluded.deleted,"
+                                " content = excluded.content", "ttttidt", w->id, kind, word(object, "user"),
                                 word(object, "name"), (int64_t)json_integer_value(json_object_get(object, "bytes")), cm_store_time(), text);
   free(text);
   return status;

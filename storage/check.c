@@ -267,6 +267,13 @@ static cm_status check_rows(checking *c, cm_error *error)
       check_none(c, "states have another number of jobs than is counted",
                  "SELECT count(*) FROM (SELECT state, jobs FROM job_totals WHERE jobs <> 0 EXCEPT SELECT state, count(*)"
                  " FROM jobs GROUP BY 1)", error) != CM_OK ||
+      check_none(c, "users have stored more or less than is counted",
+                 "WITH stored(user, kind, things, bytes) AS (SELECT user, 'networks', count(*), sum(bytes) FROM networks GROUP BY user"
+                 " UNION ALL SELECT user, 'mappings', count(*), sum(bytes) FROM mappings GROUP BY user"
+                 " UNION ALL SELECT user, 'uploads', count(*), sum(size) FROM uploads GROUP BY user"
+                 " UNION ALL SELECT user, 'bin', count(*), sum(bytes) FROM bin GROUP BY user)"
+                 " SELECT (SELECT count(*) FROM (SELECT * FROM stored EXCEPT SELECT * FROM stored_totals)) +"
+                 " (SELECT count(*) FROM (SELECT * FROM stored_totals EXCEPT SELECT * FROM stored))", error) != CM_OK ||
       check_none(c, "queued jobs need a network that is not there",
                  "SELECT count(*) FROM jobs WHERE state = 'queued' AND network NOT IN (SELECT id FROM networks)",
                  error) != CM_OK ||

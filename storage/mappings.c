@@ -390,8 +390,8 @@ static cm_status count(sqlite3 *handle, void *context, cm_error *error)
 {
   mapping_work *work = context;
   int64_t number, bytes;
-  if (cm_sql_number(handle, 0, &number, error, "SELECT count(*) FROM mappings", "") != CM_OK ||
-      cm_sql_number(handle, 0, &bytes, error, "SELECT sum(bytes) FROM mappings", "") != CM_OK)
+  if (cm_sql_number(handle, 0, &number, error, "SELECT coalesce(sum(things), 0) FROM stored_totals WHERE kind = 'mappings'", "") != CM_OK ||
+      cm_sql_number(handle, 0, &bytes, error, "SELECT coalesce(sum(bytes), 0) FROM stored_totals WHERE kind = 'mappings'", "") != CM_OK)
     return error->status;
   work->count = (uint64_t)number;
   work->bytes = (uint64_t)bytes;

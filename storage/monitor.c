@@ -132,9 +132,7 @@ static cm_status read_users(sqlite3 *handle, cm_figures *f, cm_error *error)
 {
   /* Which figure, of whom, how much; ?1 is now. */
   static const char query[] =
-      "SELECT 0, user, total(bytes) FROM networks GROUP BY user UNION ALL"
-      " SELECT 1, user, total(bytes) FROM mappings GROUP BY user UNION ALL"
-      " SELECT 2, user, total(size) FROM uploads GROUP BY user UNION ALL"
+      "SELECT CASE kind WHEN 'networks' THEN 0 WHEN 'mappings' THEN 1 ELSE 2 END, user, bytes FROM stored_totals WHERE kind <> 'bin' UNION ALL"
       " SELECT 3, user, count(*) FROM leases WHERE expires > ?1 GROUP BY user UNION ALL"
       " SELECT 4, u.user, total(u.cores) FROM lease_use u JOIN leases l ON l.id = u.lease WHERE l.expires > ?1 GROUP BY u.user UNION ALL"
       " SELECT 5, user, total(seconds) FROM cpu_use WHERE hour * 3600.0 > ?1 - 86400 GROUP BY user UNION ALL"

@@ -52,7 +52,7 @@ typedef struct cm_figures {
   size_t user_count;
 } cm_figures;
 
-/* Reads them; O(stored networks and mappings). The caller frees figures->users. */
+/* Reads them; O(users, leases, running jobs). The caller frees figures->users. */
 cm_status cm_figures_read(cm_store *store, cm_figures *figures, cm_error *error);
 
 #endif

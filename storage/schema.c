@@ -57,6 +57,20 @@
 #define TRIGGER(name, event, condition, steps) \
   "CREATE TRIGGER " name " AFTER " event " ON jobs WHEN " condition " BEGIN " steps " END;"
 
+/* How many things of a kind, and how many bytes of them, each user has stored; a kind is named like its table. */
+#define ADD_STORED(table, size, row, sign) \
+  "INSERT INTO stored_totals(user, kind, things, bytes) VALUES(" row ".user, '" table "', " sign "1, " sign row "." size ")" \
+  " ON CONFLICT(user, kind) DO UPDATE SET things = things + excluded.things, bytes = bytes + excluded.bytes;"
+#define DROP_STORED(table, row) \
+  "DELETE FROM stored_totals WHERE user = " row ".user AND kind = '" table "' AND things = 0;"
+#define STORED_TRIGGER(table, name, event, steps) "CREATE TRIGGER " table "_" name " AFTER " event " ON " table " BEGIN " steps " END;"
+#define STORED(table, size) \
+  "INSERT INTO stored_totals SELECT user, '" table "', count(*), sum(" size ") FROM " table " GROUP BY user;" \
+  STORED_TRIGGER(table, "stored_in", "INSERT", ADD_STORED(table, size, "new", "")) \
+  STORED_TRIGGER(table, "stored_out", "DELETE", ADD_STORED(table, size, "old", "-") DROP_STORED(table, "old")) \
+  STORED_TRIGGER(table, "stored_move", "UPDATE OF user, " size, \
+                 ADD_STORED(table, size, "new", "") ADD_STORED(table, size, "old", "-") DROP_STORED(table, "old"))
+
 const char *const cm_schema_steps[] = {
   "CREATE TABLE networks ("
   "  id TEXT PRIMARY KEY, user TEXT NOT NULL, name TEXT NOT NULL, format TEXT NOT NULL, gzipped INTEGER NOT NULL,"
@@ -300,6 +314,11 @@ const char *const cm_schema_steps[] = {
   "CREATE TABLE retention (name TEXT NOT NULL, what TEXT NOT NULL, most REAL NOT NULL, PRIMARY KEY (name, what)) WITHOUT ROWID;"
   "CREATE TABLE network_owners (network TEXT NOT NULL, user TEXT NOT NULL, PRIMARY KEY (network, user)) WITHOUT ROWID;"
   "CREATE INDEX network_owners_user ON network_owners(user);",
+
+  /* What users have stored, at a cost that does not grow with it. */
+  "CREATE TABLE stored_totals (user TEXT NOT NULL, kind TEXT NOT NULL, things INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+  "  PRIMARY KEY (user, kind)) WITHOUT ROWID;"
+  STORED("networks", "bytes") STORED("mappings", "bytes") STORED("uploads", "size") STORED("bin", "bytes"),
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

@@ -11,6 +11,8 @@
 #include "storage/jobs.h"
 #include "storage/estimates.h"
 #include "storage/leases.h"
+#include "storage/mappings.h"
+#include "storage/monitor.h"
 #include "storage/networks.h"
 #include "storage/quotas.h"
 #include "storage/usage.h"
@@ -135,6 +137,11 @@ static void fill(int count)
                  " kills, moved, cancel_requested, reused, created) SELECT 'f' || i || hex(randomblob(4)),"
                  " 'user' || (i %% 8), 'map', '', 'abc', 'toy', '{}', 0, 60, i %% 3 - 1, 'queued', 0, 0, 0, 0, 0, i FROM n",
                  count);
+  sql(text);
+  (void)snprintf(text, sizeof text,
+                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+                 " INSERT INTO mappings(id, user, network, chip, job, bytes, created) SELECT 'm' || i || hex(randomblob(4)),"
+                 " 'user' || (i %% 8), 'abc', 'toy', '', 10, i FROM n", count);
   sql(text);
 }
 
@@ -489,6 +496,13 @@ START_TEST(quotas_are_kept)
   ck_assert_double_eq_tol(use.use[CM_QUOTA_CORE_HOURS], 8, 0.1);
   ck_assert_double_eq_tol(use.group_most[CM_QUOTA_BYTES], 4999, 0.1);
   ck_fails(try_job("ann"), CM_QUOTA_USED);
+  /* Who owns it beside him has it too; the group of both has it once. */
+  sql("INSERT INTO network_owners VALUES('abc', 'ann')");
+  ck_ok(cm_quotas_use(store->database, "ann", &use, &error));
+  ck_assert_double_eq_tol(use.use[CM_QUOTA_BYTES], 5000, 0.1);
+  ck_assert_double_eq_tol(use.use[CM_QUOTA_NETWORKS], 1, 0.1);
+  ck_assert_double_eq_tol(use.group_use[CM_QUOTA_BYTES], 5000, 0.1);
+  ck_assert_double_eq_tol(use.group_use[CM_QUOTA_NETWORKS], 1, 0.1);
   set_quota(true, "*", CM_QUOTA_BYTES, -1);
   cm_lease_clear(&lease);
 }
@@ -498,7 +512,7 @@ END_TEST
 
 /* Steps of the database's machine that one call takes, on average of a few. */
 typedef struct costs {
-  uint64_t post, get, list, list_state, list_user, claim, count;
+  uint64_t post, get, list, list_state, list_user, claim, count, use, metrics;
 } costs;
 
 static void list_jobs(const cm_job_filter *filter)
@@ -545,19 +559,32 @@ static costs measure(void)
   ck_assert(found);
   cm_job_clear(&job);
   c.claim = since();
+  cm_quota_use use;
+  ck_ok(cm_quotas_use(store->database, "user2", &use, &error));
+  ck_assert_double_gt(use.use[CM_QUOTA_BYTES], 0);
+  c.use = since();
+  cm_figures figures;
+  uint64_t mappings, bytes;
+  ck_ok(cm_figures_read(store, &figures, &error));
+  ck_ok(cm_mappings_count(store, &mappings, &bytes, &error));
+  ck_assert_uint_eq(bytes, 10 * mappings);
+  free(figures.users);
+  c.metrics = since();
   return c;
 }
 
 START_TEST(costs_do_not_grow_with_the_queue)
 {
+  cm_user one = {.name = "user2", .group = "lab"};
+  ck_ok(cm_users_add(store->database, &one, &error));
   fill(480); /* every user and priority is there */
   costs few = measure();
   fill(20000);
   costs many = measure();
   const uint64_t *a = (const uint64_t *)&few, *b = (const uint64_t *)&many;
-  static const char *const names[] = {"post", "get", "list", "list by state", "list by user", "claim", "count"};
+  static const char *const names[] = {"post", "get", "list", "list by state", "list by user", "claim", "count", "usage", "metrics"};
   for (size_t i = 0; i < sizeof few / sizeof *a; i++)
-    ck_assert_msg(b[i] <= 2 * a[i], "%s takes %llu steps with 20000 queued jobs, %llu with 480", names[i],
+    ck_assert_msg(b[i] <= 2 * a[i], "%s takes %llu steps with 20000 queued jobs and mappings, %llu with 480", names[i],
                   (unsigned long long)b[i], (unsigned long long)a[i]);
 }
 END_TEST

@@ -20,6 +20,7 @@
 #include "storage/bin.h"
 #include "storage/pack.h"
 #include "storage/quotas.h"
+#include "storage/quotas.h"
 #include "storage/retention.h"
 #include "storage/uploads.h"
 #include "storage/chips.h"
@@ -1013,6 +1014,7 @@ START_TEST(what_is_deleted_comes_back_as_it_was)
   cm_network before, after;
   cm_mapping_row row;
   cm_binned entry, *entries;
+  cm_quota_use use;
   size_t count;
   uint64_t faults;
   char id[CM_ID_MAX];
@@ -1041,6 +1043,16 @@ START_TEST(what_is_deleted_comes_back_as_it_was)
   ck_ok(cm_bin_restore(store, "m7", &entry, &error));
   ck_ok(cm_mappings_find(store, "fm7", &row, &error));
   ck_ok(cm_bin_put(store, CM_OBJECT_MAPPING, "m7", &error));
+  add_mapping("m7", "bob", 0, 9); /* in the bin it takes the other one's place */
+  ck_ok(cm_bin_put(store, CM_OBJECT_MAPPING, "m7", &error));
+  ck_ok(cm_quotas_use(store->database, "ann", &use, &error));
+  ck_assert_double_eq_tol(use.use[CM_QUOTA_BYTES], 0, 0.1);
+  ck_ok(cm_quotas_use(store->database, "bob", &use, &error));
+  ck_assert_double_eq_tol(use.use[CM_QUOTA_BYTES], 9, 0.1);
+  cm_store_close(store);
+  ck_ok(cm_check_data(folder, &(cm_check_report){ignore_line, NULL}, &faults, &error));
+  ck_assert_uint_eq(faults, 0);
+  open_store();
   ck_ok(cm_bin_purge(store, "m7", &error));
   ck_assert(!is_there("mappings/m7"));
   ck_ok(cm_bin_put(store, CM_OBJECT_NETWORK, "abc", &error));
