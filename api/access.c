@@ -73,7 +73,7 @@ typedef struct address {
 /* A token that was good last: it is until users or tokens change (cm_database_version), and for a second, for changes that are made
  * around the server. */
 typedef struct known {
-  unsigned char digest[crypto_generichash_BYTES];
+  unsigned char digest[CM_TOKEN_DIGEST];
   uint64_t version;
   double until; /* 0: nothing is here */
   cm_identity who;
@@ -228,14 +228,14 @@ bool cm_access_check(cm_request *request, const char *token)
 {
   cm_error error;
   cm_access *access = request->server->access;
-  unsigned char digest[crypto_generichash_BYTES];
+  unsigned char digest[CM_TOKEN_DIGEST];
   const uint64_t version = cm_database_version(request->store->database, CM_WATCHED_PEOPLE);
-  (void)crypto_generichash(digest, sizeof digest, (const unsigned char *)token, strlen(token), NULL, 0);
+  cm_token_digest(token, digest);
   if (recall(access, digest, version, &request->who)) {
     note_use(access, &request->who);
     return true;
   }
-  cm_status status = cm_tokens_check(request->store->database, token, &request->who, &error);
+  cm_status status = cm_tokens_check(request->store->database, token, digest, &request->who, &error);
   if (status == CM_OK) {
     remember(access, digest, version, &request->who);
     note_use(access, &request->who);

@@ -16,8 +16,7 @@
 #include "core/base/run.h"
 #include "storage/audit.h"
 #include "storage/changes.h"
-#include "storage/internal.h"
-#include "storage/schema.h"
+#include "storage/connection.h"
 
 enum { READERS_KEPT = 8, GROUP_MAX = 256 };
 
@@ -31,14 +30,9 @@ typedef struct task {
   struct task *next;
 } task;
 
-typedef struct connection {
-  sqlite3 *handle; /* NULL: none */
-  cm_statements *statements;
-} connection;
-
 struct cm_database {
   char path[CM_PATH_MAX];
-  connection writer;
+  cm_connection writer;
   cm_changes *changes;
   pthread_t thread;
   pthread_mutex_t lock;
@@ -49,88 +43,9 @@ struct cm_database {
   uint64_t transactions, writes;
 
   pthread_mutex_t reader_lock;
-  connection readers[READERS_KEPT];
+  cm_connection readers[READERS_KEPT];
   int reader_count;
 };
-
-/* ---- connections ---- */
-
-static cm_status check_pages(sqlite3 *handle, const char *path, cm_error *error)
-{
-  sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "PRAGMA quick_check(1)", "");
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
-  const char *damage = NULL;
-  if (status == CM_OK && row)
-    status = cm_sql_verdict(statement, &damage, error);
-  if (damage != NULL)
-    status = cm_fail(error, CM_DAMAGED, "the database %s is damaged (%.300s); restore it from a backup", path, damage);
-  sqlite3_finalize(statement);
-  return status;
-}
-
-/* Looks at a database before anything in it changes: it must be ours, of a version that is known, and not empty when it
- * must exist. */
-static cm_status examine(sqlite3 *handle, const char *path, bool must_exist, cm_error *error)
-{
-  int64_t version, tables, ours;
-  if (cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "") != CM_OK ||
-      cm_sql_number(handle, 0, &tables, error, "SELECT count(*) FROM sqlite_master", "") != CM_OK ||
-      cm_sql_number(handle, 0, &ours, error, "SELECT count(*) FROM sqlite_master WHERE type = 'table'"
-                    " AND name IN ('networks', 'jobs', 'mappings', 'meta')", "") != CM_OK)
-    return error->status;
-  if (tables > 0 && (version < 1 || ours != 4))
-    return cm_fail(error, CM_CONFLICT, "%s is not coremapd's database; name another folder with --data", path);
-  if (tables == 0 && must_exist)
-    return cm_fail(error, CM_CONFLICT,
-                   "%s is empty, and files beside it belong to a database; restore it from a backup, or name another "
-                   "folder with --data", path);
-  if (tables > 0 && check_pages(handle, path, error) != CM_OK)
-    return error->status;
-  if (version > cm_schema_version)
-    return cm_fail(error, CM_CONFLICT,
-                   "%s was written by a newer version (schema %lld, this program knows %d); start that version, or name "
-                   "another folder with --data", path, (long long)version, cm_schema_version);
-  return CM_OK;
-}
-
-static void close_connection(connection *c)
-{
-  cm_statements_free(c->statements);
-  sqlite3_close_v2(c->handle);
-  *c = (connection){0};
-}
-
-/* `check`: the first connection, which examines. */
-static cm_status open_connection(const char *path, bool check, bool must_exist, connection *made_one, cm_error *error)
-{
-  sqlite3 *made = NULL;
-  int code = sqlite3_open_v2(path, &made, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                             NULL);
-  cm_status status = code == SQLITE_OK ? CM_OK : cm_sql_fail(made, code, "open", error);
-  if (status == CM_OK) {
-    sqlite3_extended_result_codes(made, 1);
-    sqlite3_busy_timeout(made, 10000);
-    status = check ? examine(made, path, must_exist, error) : CM_OK;
-  }
-  if (status == CM_OK)
-    status = cm_sql_execute(made, "PRAGMA journal_mode=WAL", error);
-  if (status == CM_OK)
-    status = cm_sql_execute(made, "PRAGMA synchronous=FULL", error);
-  if (status == CM_OK)
-    status = cm_sql_execute(made, "PRAGMA foreign_keys=ON", error);
-  /* What undoes a statement stays in memory: a write then needs no descriptor. */
-  if (status == CM_OK)
-    status = cm_sql_execute(made, "PRAGMA temp_store=MEMORY", error);
-  if (status != CM_OK) {
-    sqlite3_close_v2(made);
-    return status;
-  }
-  *made_one = (connection){made, cm_statements_make(made)};
-  return CM_OK;
-}
 
 /* ---- the writer ---- */
 
@@ -151,16 +66,16 @@ static bool end_transaction(sqlite3 *handle)
 /* A connection that is stuck in a transaction is replaced by a new one. */
 static cm_status free_writer(cm_database *database, cm_error *error)
 {
-  connection fresh;
+  cm_connection fresh;
   if (end_transaction(database->writer.handle))
     return CM_OK;
-  if (open_connection(database->path, false, false, &fresh, error) != CM_OK)
+  if (cm_connection_open(database->path, false, false, &fresh, error) != CM_OK)
     return error->status;
   if (cm_changes_watch(database->changes, fresh.handle, error) != CM_OK) {
-    close_connection(&fresh);
+    cm_connection_close(&fresh);
     return error->status;
   }
-  close_connection(&database->writer);
+  cm_connection_close(&database->writer);
   database->writer = fresh;
   return CM_OK;
 }
@@ -293,13 +208,13 @@ cm_status cm_database_write(cm_database *database, cm_database_work work, void *
 
 static cm_status read_by(cm_database *database, bool transaction, cm_database_work work, void *context, cm_error *error)
 {
-  connection mine = {0};
+  cm_connection mine = {0};
   cm_error ignored;
   pthread_mutex_lock(&database->reader_lock);
   if (database->reader_count > 0)
     mine = database->readers[--database->reader_count];
   pthread_mutex_unlock(&database->reader_lock);
-  if (mine.handle == NULL && open_connection(database->path, false, true, &mine, error) != CM_OK)
+  if (mine.handle == NULL && cm_connection_open(database->path, false, true, &mine, error) != CM_OK)
     return error->status;
   cm_statements *before = cm_statements_use(mine.statements);
   cm_status status = transaction ? control(mine.handle, "BEGIN", error) : CM_OK;
@@ -310,10 +225,10 @@ static cm_status read_by(cm_database *database, bool transaction, cm_database_wo
   pthread_mutex_lock(&database->reader_lock);
   if (usable && database->reader_count < READERS_KEPT) {
     database->readers[database->reader_count++] = mine;
-    mine = (connection){0};
+    mine = (cm_connection){0};
   }
   pthread_mutex_unlock(&database->reader_lock);
-  close_connection(&mine);
+  cm_connection_close(&mine);
   return status;
 }
 
@@ -329,40 +244,12 @@ cm_status cm_database_look(cm_database *database, cm_database_work work, void *c
 
 /* ---- opening and closing ---- */
 
-static cm_status upgrade(sqlite3 *handle, cm_error *error)
-{
-  int64_t version;
-  if (cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "") != CM_OK)
-    return error->status;
-  for (; version < cm_schema_version; version++) {
-    char stamp[64];
-    (void)snprintf(stamp, sizeof stamp, "PRAGMA user_version = %lld", (long long)version + 1);
-    if (cm_sql_execute(handle, "BEGIN IMMEDIATE", error) != CM_OK ||
-        cm_sql_execute(handle, cm_schema_steps[version], error) != CM_OK || cm_sql_execute(handle, stamp, error) != CM_OK ||
-        cm_sql_execute(handle, "COMMIT", error) != CM_OK)
-      return error->status;
-  }
-  return CM_OK;
-}
-
-static cm_status check_version(sqlite3 *handle, const char *path, cm_error *error)
-{
-  int64_t version;
-  if (cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "") != CM_OK)
-    return error->status;
-  return version == cm_schema_version
-             ? CM_OK
-             : cm_fail(error, CM_CONFLICT, "%s is of an earlier release (schema %lld, this program's is %d), and a server of"
-                       " that release works on it; stop it, or use its own coremapd", path, (long long)version,
-                       cm_schema_version);
-}
-
 /* Once no thread uses it. */
 static void free_database(cm_database *database)
 {
   for (int i = 0; i < database->reader_count; i++)
-    close_connection(&database->readers[i]);
-  close_connection(&database->writer);
+    cm_connection_close(&database->readers[i]);
+  cm_connection_close(&database->writer);
   cm_changes_close(database->changes);
   free(database);
 }
@@ -375,8 +262,8 @@ static cm_status begin(const char *path, bool must_exist, bool join, cm_database
     return cm_fail(error, CM_NO_MEMORY, "out of memory while opening the database");
   made->last = &made->first;
   if (cm_path(made->path, error, "%s", path) != CM_OK ||
-      open_connection(path, true, must_exist, &made->writer, error) != CM_OK ||
-      (join ? check_version(made->writer.handle, path, error) : upgrade(made->writer.handle, error)) != CM_OK ||
+      cm_connection_open(path, true, must_exist, &made->writer, error) != CM_OK ||
+      (join ? cm_connection_check_version(made->writer.handle, path, error) : cm_connection_upgrade(made->writer.handle, error)) != CM_OK ||
       cm_changes_open(path, &made->changes, error) != CM_OK ||
       cm_changes_watch(made->changes, made->writer.handle, error) != CM_OK) {
     free_database(made);

@@ -6,7 +6,7 @@
 
 #include "storage/internal.h"
 
-enum { SECRET_BYTES = 32, SECRET_LENGTH = 43, HASH_BYTES = 32, HASH_MAX = 2 * HASH_BYTES + 1 };
+enum { SECRET_BYTES = 32, SECRET_LENGTH = 43, HASH_MAX = 2 * CM_TOKEN_DIGEST + 1 };
 
 const double cm_token_seconds_default = 90.0 * 86400, cm_token_seconds_max = 3660.0 * 86400;
 
@@ -27,11 +27,9 @@ unsigned cm_scopes_whole(unsigned scopes)
   return scopes != 0 ? scopes | CM_SCOPE_READ : 0;
 }
 
-static void hash_of(const char *text, char *hex)
+void cm_token_digest(const char *text, unsigned char digest[CM_TOKEN_DIGEST])
 {
-  unsigned char hash[HASH_BYTES];
-  (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)text, strlen(text), NULL, 0);
-  sodium_bin2hex(hex, HASH_MAX, hash, sizeof hash);
+  (void)crypto_generichash(digest, CM_TOKEN_DIGEST, (const unsigned char *)text, strlen(text), NULL, 0);
 }
 
 /* ---- making ---- */
@@ -66,7 +64,7 @@ static cm_status add(sqlite3 *handle, void *context, cm_error *error)
 
 cm_status cm_tokens_add(cm_database *database, cm_token *token, char *text, cm_error *error)
 {
-  unsigned char id[(CM_TOKEN_ID_MAX - 1) / 2], secret[SECRET_BYTES];
+  unsigned char id[(CM_TOKEN_ID_MAX - 1) / 2], secret[SECRET_BYTES], digest[CM_TOKEN_DIGEST];
   char made[CM_TOKEN_TEXT_MAX], encoded[SECRET_LENGTH + 1], hash[HASH_MAX];
   randombytes_buf(id, sizeof id);
   randombytes_buf(secret, sizeof secret);
@@ -76,7 +74,8 @@ cm_status cm_tokens_add(cm_database *database, cm_token *token, char *text, cm_e
   sodium_bin2hex(t.id, sizeof t.id, id, sizeof id);
   sodium_bin2base64(encoded, sizeof encoded, secret, sizeof secret, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
   (void)snprintf(made, sizeof made, CM_TOKEN_PREFIX "%s_%s", t.id, encoded);
-  hash_of(made, hash);
+  cm_token_digest(made, digest);
+  sodium_bin2hex(hash, sizeof hash, digest, sizeof digest);
   cm_status status = cm_database_write(database, add, &(token_work){.given = &t, .hash = hash}, error);
   if (status == CM_OK) {
     *token = t;
@@ -137,7 +136,8 @@ static cm_status check_standing(const token_work *work, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_tokens_check(cm_database *database, const char *text, cm_identity *identity, cm_error *error)
+cm_status cm_tokens_check(cm_database *database, const char *text, const unsigned char digest[CM_TOKEN_DIGEST], cm_identity *identity,
+                          cm_error *error)
 {
   token_work work = {0};
   char hash[HASH_MAX];
@@ -147,7 +147,7 @@ cm_status cm_tokens_check(cm_database *database, const char *text, cm_identity *
   memset(work.found_hash, '-', sizeof work.found_hash - 1);
   if (cm_database_look(database, look_up, &work, error) != CM_OK)
     return error->status;
-  hash_of(text, hash);
+  sodium_bin2hex(hash, sizeof hash, digest, CM_TOKEN_DIGEST);
   bool same = sodium_memcmp(hash, work.found_hash, sizeof hash - 1) == 0;
   if (!shaped || !work.found || !same || work.identity.role == CM_ROLES)
     return cm_fail(error, CM_NOT_FOUND, "the token is wrong, or has been revoked");

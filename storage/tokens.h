@@ -49,9 +49,14 @@ typedef struct cm_identity {
   double expires, used;
 } cm_identity;
 
-/* Checks a token. CM_NOT_FOUND: there is no such token, for whatever reason; CM_CONFLICT: it is right, but has expired or
+/* The digest of a token's text, by which it is stored; O(bytes). */
+enum { CM_TOKEN_DIGEST = 32 };
+void cm_token_digest(const char *text, unsigned char digest[CM_TOKEN_DIGEST]);
+
+/* Checks a token, whose digest is `digest`. CM_NOT_FOUND: there is no such token, for whatever reason; CM_CONFLICT: it is right, but has expired or
  * its user is disabled. Costs the same for unknown and for wrong ones. */
-cm_status cm_tokens_check(cm_database *database, const char *text, cm_identity *identity, cm_error *error);
+cm_status cm_tokens_check(cm_database *database, const char *text, const unsigned char digest[CM_TOKEN_DIGEST], cm_identity *identity,
+                          cm_error *error);
 
 /* The same for a token that has been checked before, by its id: whether it still stands, and what it may now. */
 cm_status cm_tokens_again(cm_database *database, const char *id, cm_identity *identity, cm_error *error);
