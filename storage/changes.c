@@ -68,12 +68,17 @@ cm_status cm_changes_watch(cm_changes *changes, sqlite3 *writer, cm_error *error
   "CREATE TEMP TRIGGER " name "_update AFTER UPDATE ON main." table NOTE(number) \
   "CREATE TEMP TRIGGER " name "_insert AFTER INSERT ON main." table NOTE(number) \
   "CREATE TEMP TRIGGER " name "_delete AFTER DELETE ON main." table NOTE(number)
+#define HALF_LIFE " WHEN new.name = 'half_life'"
 #define ENDED " WHEN old.state NOT IN ('queued', 'running')"
   static const char triggers[] =
     WATCH("watch_users", "users", "0") WATCH("watch_tokens", "tokens", "0")
     "CREATE TEMP TRIGGER watch_jobs_update AFTER UPDATE ON main.jobs" ENDED NOTE("1")
-    "CREATE TEMP TRIGGER watch_jobs_delete AFTER DELETE ON main.jobs" ENDED NOTE("1");
-  _Static_assert(CM_WATCHED_PEOPLE == 0 && CM_WATCHED_ENDED == 1, "the triggers name them by their numbers");
+    "CREATE TEMP TRIGGER watch_jobs_delete AFTER DELETE ON main.jobs" ENDED NOTE("1")
+    WATCH("watch_totals", "queue_totals", "2") WATCH("watch_usage", "usage", "2") WATCH("watch_quotas", "quotas", "2")
+    WATCH("watch_shares", "users", "2")
+    "CREATE TEMP TRIGGER watch_half_life_update AFTER UPDATE ON main.meta" HALF_LIFE NOTE("2")
+    "CREATE TEMP TRIGGER watch_half_life_insert AFTER INSERT ON main.meta" HALF_LIFE NOTE("2");
+  _Static_assert(CM_WATCHED_PEOPLE == 0 && CM_WATCHED_ENDED == 1 && CM_WATCHED_QUEUE == 2, "the triggers name them by their numbers");
   const int code = sqlite3_create_function(writer, "cm_changed", 1, SQLITE_UTF8, changes, note, NULL, NULL);
   return code == SQLITE_OK ? cm_sql_execute(writer, triggers, error) : cm_sql_fail(writer, code, "function", error);
 }

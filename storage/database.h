@@ -43,6 +43,7 @@ cm_status cm_database_look(cm_database *database, cm_database_work work, void *c
 typedef enum cm_watched {
   CM_WATCHED_PEOPLE, /* users and tokens */
   CM_WATCHED_ENDED,  /* jobs that have ended */
+  CM_WATCHED_QUEUE,  /* what order and places in the queue follow from */
   CM_WATCHED
 } cm_watched;
 uint64_t cm_database_version(const cm_database *database, cm_watched what);

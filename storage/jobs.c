@@ -145,6 +145,8 @@ typedef struct job_work {
   char made[CM_ID_MAX];
   bool found, flag;
   cm_job logged; /* without its texts */
+  uint64_t version;
+  cm_queue_order *order; /* NULL: not read yet */
 } job_work;
 
 static cm_status same_key(sqlite3 *handle, job_work *work, bool *known, cm_error *error)
@@ -235,18 +237,6 @@ cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, co
 
 /* ---- reading ---- */
 
-static cm_status place(sqlite3 *handle, cm_job *job, cm_error *error)
-{
-  cm_queue_order *order;
-  if (job->state != CM_JOB_QUEUED)
-    return CM_OK;
-  if (cm_queue_order_load(handle, &order, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_queue_order_place(order, handle, job, false, error);
-  cm_queue_order_free(order);
-  return status;
-}
-
 static cm_status look(sqlite3 *handle, void *context, cm_error *error)
 {
   job_work *work = context;
@@ -259,7 +249,11 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   job_work *work = context;
   if (get_in(handle, work->id, &work->job, error) != CM_OK)
     return error->status;
-  cm_status status = place(handle, &work->job, error);
+  cm_status status = CM_OK;
+  if (work->job.state == CM_JOB_QUEUED && work->order == NULL)
+    status = cm_queue_order_load(handle, work->version, &work->order, error);
+  if (work->job.state == CM_JOB_QUEUED && status == CM_OK)
+    status = cm_queue_order_place(work->order, handle, &work->job, false, error);
   if (status != CM_OK)
     cm_job_clear(&work->job);
   return status;
@@ -272,8 +266,12 @@ cm_status cm_jobs_get(cm_store *store, const char *id, cm_job *job, cm_error *er
     return error->status;
   if (work.job.state == CM_JOB_QUEUED) {
     cm_job_clear(&work.job);
-    if (cm_database_read(store->database, get, &work, error) != CM_OK)
-      return error->status;
+    work.version = cm_database_version(store->database, CM_WATCHED_QUEUE);
+    work.order = cm_queue_order_take(store, work.version);
+    cm_status status = cm_database_read(store->database, get, &work, error);
+    cm_queue_order_keep(store, work.order);
+    if (status != CM_OK)
+      return status;
   }
   *job = work.job;
   return CM_OK;
@@ -283,6 +281,8 @@ typedef struct list_work {
   const cm_job_filter *filter;
   cm_job *jobs;
   size_t count;
+  uint64_t version;
+  cm_queue_order *order; /* NULL: not read yet */
 } list_work;
 
 /* The index that finds what a filter asks for in order of sequence, and the filter as a condition. */
@@ -307,7 +307,6 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   list_work *work = context;
   const cm_job_filter *f = work->filter;
   sqlite3_stmt *statement = NULL;
-  cm_queue_order *order = NULL;
   bool row = true;
   char query[1000];
   work->jobs = calloc(f->limit + 1, sizeof *work->jobs);
@@ -324,19 +323,21 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     if (status != CM_OK || !row)
       break;
     work->count++;
-    if (job->state == CM_JOB_QUEUED && order == NULL)
-      status = cm_queue_order_load(handle, &order, error);
+    if (job->state == CM_JOB_QUEUED && work->order == NULL)
+      status = cm_queue_order_load(handle, work->version, &work->order, error);
     if (status == CM_OK && job->state == CM_JOB_QUEUED)
-      status = cm_queue_order_place(order, handle, job, f->network == NULL, error);
+      status = cm_queue_order_place(work->order, handle, job, f->network == NULL, error);
   }
-  cm_queue_order_free(order);
   return cm_sql_end(statement, status, error);
 }
 
 cm_status cm_jobs_list(cm_store *store, const cm_job_filter *filter, cm_job **jobs, size_t *count, cm_error *error)
 {
-  list_work work = {.filter = filter};
-  if (cm_database_read(store->database, list, &work, error) != CM_OK) {
+  list_work work = {.filter = filter, .version = cm_database_version(store->database, CM_WATCHED_QUEUE)};
+  work.order = cm_queue_order_take(store, work.version);
+  cm_status status = cm_database_read(store->database, list, &work, error);
+  cm_queue_order_keep(store, work.order);
+  if (status != CM_OK) {
     for (size_t i = 0; i < work.count; i++)
       cm_job_clear(&work.jobs[i]);
     free(work.jobs);

@@ -1,11 +1,12 @@
 /* Happy path: read the shares of users in each priority and lane, with what their users have used; play the priorities from
  * the highest down, so that each share knows what its user will have used when its priority's turn comes; then a job's place
- * is a sum over the shares of its priority and lane.
+ * is a sum over the shares of its priority and lane. What was read is kept for the next who asks, until it changes.
  *
  * Use is counted in thousandths of a millisecond per unit of a user's share, in whole numbers: equal is equal. */
 #include "storage/positions.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,9 @@
 typedef struct person {
   char name[CM_USER_MAX];
   int64_t weight;
-  int64_t used;    /* for one unit of the share */
-  bool held;       /* as many of his jobs run as may */
+  double amount_ms, at; /* use as it was written, and when */
+  int64_t used;         /* as of now, for one unit of the share */
+  bool held;            /* as many of his jobs run as may */
   int64_t played[CM_LANES]; /* the same as the priorities of a lane are played */
 } person;
 
@@ -29,7 +31,6 @@ typedef struct share {
   uint32_t person;
   uint64_t ready;
   int64_t ready_ms;
-  int64_t first;       /* sequence of the oldest */
   int64_t step;        /* what a start adds to the use */
   int64_t used;        /* when this priority's turn comes */
   /* The job placed last: how many ready ones come before it. */
@@ -38,11 +39,12 @@ typedef struct share {
 } share;
 
 struct cm_queue_order {
+  uint64_t version; /* of CM_WATCHED_QUEUE, from before it was read */
   person *people;
   size_t person_count, person_room;
   share *shares; /* by priority, highest first */
   size_t share_count, share_room;
-  double now, half_life;
+  double half_life;
 };
 
 void cm_queue_order_free(cm_queue_order *order)
@@ -71,117 +73,153 @@ static bool grow(void **array, size_t bytes)
   return true;
 }
 
+/* ---- people ---- */
+
 /* Use, when it was written, and share of a user t.user. */
 #define STANDING \
   "(SELECT amount_ms FROM usage u WHERE u.user = t.user), (SELECT at FROM usage u WHERE u.user = t.user)," \
   " coalesce((SELECT share FROM users p WHERE p.name = t.user), 1)"
 
-/* Finds a user, or adds it (a NULL name is one that memory did not suffice for); the row has STANDING from `column` on. */
-static cm_status find_person(cm_queue_order *order, const char *name, sqlite3_stmt *row, int column, uint32_t *found,
-                             cm_error *error)
+static void fade(person *who, double now, double half_life)
 {
-  if (name == NULL)
-    return no_memory(error);
-  for (size_t i = 0; i < order->person_count; i++)
-    if (strcmp(order->people[i].name, name) == 0) {
-      *found = (uint32_t)i;
-      return CM_OK;
-    }
-  if (!GROW(order->people, order->person_count, order->person_room))
-    return no_memory(error);
-  person *who = &order->people[order->person_count];
-  who->held = false;
-  (void)snprintf(who->name, sizeof who->name, "%s", name);
-  who->weight = sqlite3_column_int64(row, column + 2);
-  double ms = cm_usage_faded(sqlite3_column_double(row, column), order->now - sqlite3_column_double(row, column + 1),
-                             order->half_life);
+  double ms = cm_usage_faded(who->amount_ms, now - who->at, half_life);
   who->used = (int64_t)fmin(rint(ms), 1e14) * 1000 / who->weight;
-  for (int lane = 0; lane < CM_LANES; lane++)
-    who->played[lane] = who->used;
-  *found = (uint32_t)order->person_count++;
-  return CM_OK;
 }
 
-/* A user by name, who need not have a ready job. */
-static cm_status find_by_name(cm_queue_order *order, sqlite3 *handle, const char *name, uint32_t *found, cm_error *error)
+static cm_status read_person(sqlite3 *handle, const char *name, double now, double half_life, person *who, cm_error *error)
 {
   sqlite3_stmt *statement;
   bool row = false;
-  for (size_t i = 0; i < order->person_count; i++)
-    if (strcmp(order->people[i].name, name) == 0) {
-      *found = (uint32_t)i;
-      return CM_OK;
-    }
+  *who = (person){.weight = 1};
+  (void)snprintf(who->name, sizeof who->name, "%s", name);
   cm_status status =
       cm_sql_prepare(handle, &statement, error, "SELECT " STANDING " FROM (SELECT ? AS user) t", "t", name);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
-  if (status == CM_OK)
-    status = find_person(order, name, statement, 0, found, error);
+  if (status == CM_OK) {
+    who->amount_ms = sqlite3_column_double(statement, 0);
+    who->at = sqlite3_column_double(statement, 1);
+    who->weight = sqlite3_column_int64(statement, 2);
+    fade(who, now, half_life);
+  }
   return cm_sql_end(statement, status, error);
 }
 
-/* Whose quota of running jobs is used up; looked at only where there is one. */
-static cm_status hold(cm_queue_order *order, sqlite3 *handle, cm_error *error)
+/* Whether some user's running jobs are limited; where none's are, nobody is held. */
+static cm_status any_held(sqlite3 *handle, bool *any, cm_error *error)
+{
+  int64_t some;
+  if (cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM quotas WHERE quota = 'running')", "") != CM_OK)
+    return error->status;
+  *any = some != 0;
+  return CM_OK;
+}
+
+static cm_status add_person(cm_queue_order *order, sqlite3 *handle, const char *name, uint32_t *added, cm_error *error)
+{
+  if (!GROW(order->people, order->person_count, order->person_room))
+    return no_memory(error);
+  if (read_person(handle, name, cm_store_time(), order->half_life, &order->people[order->person_count], error) != CM_OK)
+    return error->status;
+  *added = (uint32_t)order->person_count++;
+  return CM_OK;
+}
+
+/* A user, who need not have a ready job. */
+static cm_status find_person(cm_queue_order *order, sqlite3 *handle, const char *name, uint32_t *found, cm_error *error)
 {
   for (size_t i = 0; i < order->person_count; i++)
-    if (cm_quota_holds_in(handle, order->people[i].name, &order->people[i].held, error) != CM_OK)
-      return error->status;
+    if (strcmp(order->people[i].name, name) == 0) {
+      *found = (uint32_t)i;
+      return CM_OK;
+    }
+  return add_person(order, handle, name, found, error);
+}
+
+/* ---- the order of all ---- */
+
+static cm_status add_share(cm_queue_order *order, sqlite3 *handle, sqlite3_stmt *row, cm_error *error)
+{
+  const char *user = (const char *)sqlite3_column_text(row, 0);
+  if (user == NULL || !GROW(order->shares, order->share_count, order->share_room))
+    return no_memory(error);
+  share *s = &order->shares[order->share_count];
+  *s = (share){.lane = sqlite3_column_int(row, 1) == CM_LANE_OF_SHORT ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG,
+               .priority = sqlite3_column_int(row, 2), .ready = (uint64_t)sqlite3_column_int64(row, 3),
+               .ready_ms = sqlite3_column_int64(row, 4)};
+  /* Rows come user by user. */
+  if (order->person_count > 0 && strcmp(order->people[order->person_count - 1].name, user) == 0)
+    s->person = (uint32_t)order->person_count - 1;
+  else if (add_person(order, handle, user, &s->person, error) != CM_OK)
+    return error->status;
+  s->step = s->ready_ms / (int64_t)s->ready * 1000 / order->people[s->person].weight;
+  if (s->step < 1)
+    s->step = 1;
+  order->share_count++;
   return CM_OK;
+}
+
+static int by_priority(const void *a, const void *b)
+{
+  const share *x = a, *y = b;
+  if (x->priority != y->priority)
+    return x->priority > y->priority ? -1 : 1;
+  return (x->lane > y->lane) - (x->lane < y->lane);
 }
 
 static cm_status read_shares(cm_queue_order *order, sqlite3 *handle, cm_error *error)
 {
   sqlite3_stmt *statement;
   bool row = true;
-  cm_status status =
-      cm_sql_prepare(handle, &statement, error, "SELECT priority, lane, user, ready, ready_ms, (SELECT sequence FROM jobs j INDEXED BY jobs_ready WHERE"
-                     " j.user = t.user AND j.lane = t.lane AND j.priority = t.priority AND " CM_JOB_IS_READY
-                     " ORDER BY sequence LIMIT 1), " STANDING
-                     " FROM queue_totals t INDEXED BY queue_priority WHERE ready > 0 ORDER BY priority DESC, lane", "");
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT user, lane, priority, ready, ready_ms FROM queue_totals WHERE ready > 0"
+                                    " ORDER BY user, lane, priority", "");
   while (status == CM_OK && row) {
     status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    if (!GROW(order->shares, order->share_count, order->share_room)) {
-      status = no_memory(error);
-      break;
-    }
-    share *s = &order->shares[order->share_count];
-    memset(s, 0, sizeof *s);
-    s->priority = sqlite3_column_int(statement, 0);
-    s->lane = sqlite3_column_int(statement, 1) == CM_LANE_OF_SHORT ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
-    s->ready = (uint64_t)sqlite3_column_int64(statement, 3);
-    s->ready_ms = sqlite3_column_int64(statement, 4);
-    s->first = sqlite3_column_int64(statement, 5);
-    status = find_person(order, (const char *)sqlite3_column_text(statement, 2), statement, 6, &s->person, error);
-    if (status != CM_OK)
-      break;
-    s->step = s->ready_ms / (int64_t)s->ready * 1000 / order->people[s->person].weight;
-    if (s->step < 1)
-      s->step = 1;
-    order->share_count++;
+    if (status == CM_OK && row)
+      status = add_share(order, handle, statement, error);
   }
+  if (order->share_count > 0)
+    qsort(order->shares, order->share_count, sizeof *order->shares, by_priority);
   return cm_sql_end(statement, status, error);
 }
 
-/* Starts all ready jobs, priority by priority. */
+static cm_status hold(cm_queue_order *order, sqlite3 *handle, cm_error *error)
+{
+  bool any = false;
+  if (any_held(handle, &any, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; any && i < order->person_count; i++)
+    if (cm_quota_holds_in(handle, order->people[i].name, &order->people[i].held, error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
+/* Starts all ready jobs, priority by priority, from what each user has used by now. */
 static void play(cm_queue_order *order)
 {
+  const double now = cm_store_time();
+  for (size_t i = 0; i < order->person_count; i++) {
+    person *who = &order->people[i];
+    fade(who, now, order->half_life);
+    for (int lane = 0; lane < CM_LANES; lane++)
+      who->played[lane] = who->used;
+  }
   for (size_t i = 0; i < order->share_count; i++) {
     share *s = &order->shares[i];
     int64_t *used = &order->people[s->person].played[s->lane];
+    s->placed = 0;
     s->used = *used;
     *used += (int64_t)s->ready * s->step;
   }
 }
 
-cm_status cm_queue_order_load(sqlite3 *handle, cm_queue_order **order, cm_error *error)
+cm_status cm_queue_order_load(sqlite3 *handle, uint64_t version, cm_queue_order **order, cm_error *error)
 {
   cm_queue_order *made = calloc(1, sizeof *made);
   if (made == NULL)
     return no_memory(error);
-  made->now = cm_store_time();
+  made->version = version;
   cm_status status = cm_usage_half_life_in(handle, &made->half_life, error);
   if (status == CM_OK)
     status = read_shares(made, handle, error);
@@ -196,36 +234,97 @@ cm_status cm_queue_order_load(sqlite3 *handle, cm_queue_order **order, cm_error 
   return CM_OK;
 }
 
-/* ---- turns ---- */
-
-/* Whether the user of the first has used less for his share; among equals, the one whose name comes first; of one user's
- * lanes, the one whose oldest job is older. */
-static bool comes_first(const cm_queue_order *order, const share *x, const share *y)
+cm_queue_order *cm_queue_order_take(cm_store *store, uint64_t version)
 {
-  const person *a = &order->people[x->person], *b = &order->people[y->person];
-  if (a == b)
-    return x->first < y->first;
-  return a->used != b->used ? a->used < b->used : strcmp(a->name, b->name) < 0;
+  cm_queue_order *order = atomic_exchange(&store->order, NULL);
+  if (order != NULL && order->version != version) {
+    cm_queue_order_free(order);
+    order = NULL;
+  }
+  if (order != NULL)
+    play(order);
+  return order;
 }
 
-bool cm_queue_order_next(const cm_queue_order *order, cm_claim claim, cm_turn *turn)
+void cm_queue_order_keep(cm_store *store, cm_queue_order *order)
 {
-  const share *best = NULL;
-  for (size_t i = 0; i < order->share_count; i++) {
-    const share *s = &order->shares[i];
-    if ((claim == CM_CLAIM_SHORT && s->lane != CM_LANE_OF_SHORT) || order->people[s->person].held)
-      continue;
-    if (best != NULL && s->priority < best->priority)
-      break;
-    if (best == NULL || comes_first(order, s, best))
-      best = s;
+  if (order != NULL)
+    cm_queue_order_free(atomic_exchange(&store->order, order));
+}
+
+/* ---- turns ---- */
+
+/* The oldest ready job of a user in one lane and priority. */
+static cm_status oldest(sqlite3 *handle, const cm_turn *turn, int64_t *sequence, cm_error *error)
+{
+  return cm_sql_number(handle, 0, sequence, error, "SELECT sequence FROM jobs j INDEXED BY jobs_ready WHERE user = ? AND lane = ?"
+                       " AND priority = ? AND " CM_JOB_IS_READY " ORDER BY sequence LIMIT 1", "tii", turn->user,
+                       (int64_t)turn->lane, (int64_t)turn->priority);
+}
+
+/* Whether the user of `x` has used less for his share than that of `y`; among equals, the one whose name comes first; of one
+ * user's lanes, the one whose oldest job is older. */
+static cm_status comes_first(sqlite3 *handle, const cm_turn *x, int64_t used, const cm_turn *y, int64_t used_by_y, bool *first,
+                             cm_error *error)
+{
+  int64_t mine, other;
+  const int names = strcmp(x->user, y->user);
+  if (names != 0) {
+    *first = used != used_by_y ? used < used_by_y : names < 0;
+    return CM_OK;
   }
-  if (best == NULL)
-    return false;
-  memcpy(turn->user, order->people[best->person].name, sizeof turn->user);
-  turn->priority = best->priority;
-  turn->lane = best->lane;
-  return true;
+  if (oldest(handle, x, &mine, error) != CM_OK || oldest(handle, y, &other, error) != CM_OK)
+    return error->status;
+  *first = mine < other;
+  return CM_OK;
+}
+
+cm_status cm_queue_turn(sqlite3 *handle, cm_claim claim, bool *any, cm_turn *turn, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  const double now = cm_store_time();
+  double half_life;
+  bool row = true, found = false, limited = false;
+  cm_turn best = {0};
+  int64_t used = 0;
+  if (cm_usage_half_life_in(handle, &half_life, error) != CM_OK || any_held(handle, &limited, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT priority, lane, user FROM queue_totals INDEXED BY queue_priority WHERE ready > 0"
+                                    " ORDER BY priority DESC, lane", "");
+  while (status == CM_OK && row) {
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    cm_turn next = {.priority = sqlite3_column_int(statement, 0),
+                    .lane = sqlite3_column_int(statement, 1) == CM_LANE_OF_SHORT ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG};
+    person who;
+    bool first = true;
+    if (claim == CM_CLAIM_SHORT && next.lane != CM_LANE_OF_SHORT)
+      continue;
+    if (found && next.priority < best.priority)
+      break;
+    const char *name = (const char *)sqlite3_column_text(statement, 2);
+    status = name != NULL ? read_person(handle, name, now, half_life, &who, error) : no_memory(error);
+    if (status == CM_OK && limited)
+      status = cm_quota_holds_in(handle, who.name, &who.held, error);
+    if (status != CM_OK || who.held)
+      continue;
+    memcpy(next.user, who.name, sizeof next.user);
+    if (found)
+      status = comes_first(handle, &next, who.used, &best, used, &first, error);
+    if (status == CM_OK && first) {
+      best = next;
+      used = who.used;
+      found = true;
+    }
+  }
+  status = cm_sql_end(statement, status, error);
+  if (status == CM_OK) {
+    *any = found;
+    *turn = best;
+  }
+  return status;
 }
 
 cm_status cm_queue_least_use(sqlite3 *handle, bool *any, double *least_ms, cm_error *error)
@@ -292,7 +391,7 @@ cm_status cm_queue_order_place(cm_queue_order *order, sqlite3 *handle, cm_job *j
   share absent = {.priority = job->priority, .step = 1}, *mine = &absent;
   uint64_t position = 1;
   double ahead_ms = 0;
-  if (find_by_name(order, handle, job->owner.user, &absent.person, error) != CM_OK)
+  if (find_person(order, handle, job->owner.user, &absent.person, error) != CM_OK)
     return error->status;
   const person *me = &order->people[absent.person];
   absent.used = me->used;

@@ -13,17 +13,26 @@
 
 typedef struct cm_queue_order cm_queue_order;
 
-/* Reads users and priorities of the queue, inside a transaction; O(users x priorities). Free with cm_queue_order_free. */
-cm_status cm_queue_order_load(sqlite3 *handle, cm_queue_order **order, cm_error *error);
+/* Reads users and priorities of the queue, inside a transaction; O(users x priorities). `version` of CM_WATCHED_QUEUE from
+ * before the transaction. Free with cm_queue_order_free, or let the store keep it. */
+cm_status cm_queue_order_load(sqlite3 *handle, uint64_t version, cm_queue_order **order, cm_error *error);
 void cm_queue_order_free(cm_queue_order *order); /* NULL is allowed */
 
-/* Whose turn it is, with which priority and in which lane; false when nobody has a ready job that may start. */
+/* The order that the store keeps, as of now, when it is of this version and nobody else works with it; NULL: it must be
+ * loaded. The caller owns it. */
+cm_queue_order *cm_queue_order_take(cm_store *store, uint64_t version);
+
+/* Gives an order to the store, for those who ask next; NULL is allowed. */
+void cm_queue_order_keep(cm_store *store, cm_queue_order *order);
+
+/* Whose turn it is, with which priority and in which lane, inside a transaction; *any: somebody has a ready job that may
+ * start. O(users with ready jobs of the highest priority), and those who may not start one. */
 typedef struct cm_turn {
   char user[CM_USER_MAX];
   int priority;
   cm_lane_of_jobs lane;
 } cm_turn;
-bool cm_queue_order_next(const cm_queue_order *order, cm_claim claim, cm_turn *turn);
+cm_status cm_queue_turn(sqlite3 *handle, cm_claim claim, bool *any, cm_turn *turn, cm_error *error);
 
 /* Fills position, ahead_seconds and held of a queued job, in the same transaction: O(users of its priority + log jobs).
  * `successive`: since the last call for this user, lane and priority (of jobs in descending order of sequence) no queued job

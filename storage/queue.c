@@ -31,19 +31,16 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
 {
   queue_work *work = context;
   sqlite3_stmt *statement;
-  cm_queue_order *order;
   cm_turn turn;
-  bool row = false;
+  bool row = false, any = false;
   double now = cm_store_time();
   work->found = false;
   cm_job_clear(&work->job);
   if (cm_sql_run(handle, NULL, error, "UPDATE jobs INDEXED BY jobs_retry SET retry_at = NULL WHERE retry_at <= " CM_NOW("?")
                  " AND state = 'queued'", "d", cm_clock_steady()) != CM_OK ||
-      cm_queue_order_load(handle, &order, error) != CM_OK)
+      cm_queue_turn(handle, work->claim, &any, &turn, error) != CM_OK)
     return error->status;
-  bool turns = cm_queue_order_next(order, work->claim, &turn);
-  cm_queue_order_free(order);
-  if (!turns)
+  if (!any)
     return CM_OK;
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT " CM_JOB_COLUMNS " FROM jobs j INDEXED BY jobs_ready WHERE user = ?"

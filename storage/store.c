@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "storage/folder.h"
 #include "storage/log.h"
 #include "storage/monitor.h"
+#include "storage/positions.h"
 #include "storage/sweep.h"
 
 void cm_store_id(char *id)
@@ -224,6 +226,7 @@ void cm_store_close(cm_store *store)
 {
   if (store == NULL)
     return;
+  cm_queue_order_free(atomic_load(&store->order));
   cm_monitor_free(store->monitor);
   cm_event_bus_free(store->bus);
   cm_cache_close(store->cache);

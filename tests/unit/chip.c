@@ -24,6 +24,23 @@ static json_t *json(const char *text)
   return value;
 }
 
+/* Member by member: what lies between members may differ. */
+static void check_same_limits(const cm_limits *a, const cm_limits *b)
+{
+  ck_assert_uint_eq(a->neurons, b->neurons);
+  ck_assert_uint_eq(a->synapses, b->synapses);
+  ck_assert_uint_eq(a->inbound_axons, b->inbound_axons);
+  ck_assert_uint_eq(a->outbound_axons, b->outbound_axons);
+  ck_assert_uint_eq(a->target_cores, b->target_cores);
+  ck_assert_uint_eq(a->memory_bits, b->memory_bits);
+  ck_assert_uint_eq(a->neuron_bits, b->neuron_bits);
+  ck_assert_uint_eq(a->synapse_bits, b->synapse_bits);
+  ck_assert_uint_eq(a->axon_bits, b->axon_bits);
+  ck_assert_uint_eq(a->fan_in, b->fan_in);
+  ck_assert_uint_eq(a->neuron_target_cores, b->neuron_target_cores);
+  ck_assert_uint_eq(a->populations, b->populations);
+}
+
 START_TEST(presets_open_and_round_trip)
 {
   size_t count = 0;
@@ -37,7 +54,7 @@ START_TEST(presets_open_and_round_trip)
     ck_ok(cm_chip_parse(text, strlen(text), &again, &error));
     ck_ok(cm_chip_print(again, &second, &error));
     ck_assert_str_eq(text, second);
-    ck_assert_mem_eq(&chip->limits, &again->limits, sizeof chip->limits);
+    check_same_limits(&chip->limits, &again->limits);
     free(text);
     free(second);
     cm_chip_free(chip);

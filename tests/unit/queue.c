@@ -9,6 +9,7 @@
 #include "storage/bin.h"
 #include "storage/chips.h"
 #include "storage/jobs.h"
+#include "storage/positions.h"
 #include "storage/estimates.h"
 #include "storage/leases.h"
 #include "storage/mappings.h"
@@ -589,6 +590,106 @@ START_TEST(costs_do_not_grow_with_the_queue)
 }
 END_TEST
 
+/* ---- the order that is kept ---- */
+
+enum { ASKED = 9 };
+static char asked[ASKED][CM_ID_MAX];
+
+typedef struct place {
+  uint64_t position;
+  double ahead;
+  bool held;
+} place;
+
+static void places(place got[ASKED])
+{
+  for (int i = 0; i < ASKED; i++) {
+    cm_job job;
+    ck_ok(cm_jobs_get(store, asked[i], &job, &error));
+    got[i] = (place){job.position, job.ahead_seconds, job.held};
+    cm_job_clear(&job);
+  }
+}
+
+/* Places by the order that is kept are those by one that is read anew; returns whether they are others than before. */
+static bool moved(place before[ASKED])
+{
+  place kept[ASKED], anew[ASKED];
+  bool differ = false;
+  places(kept);
+  cm_queue_order_free(cm_queue_order_take(store, UINT64_MAX));
+  places(anew);
+  for (int i = 0; i < ASKED; i++) {
+    ck_assert_uint_eq(kept[i].position, anew[i].position);
+    ck_assert_double_eq_tol(kept[i].ahead, anew[i].ahead, 1e-6);
+    ck_assert_int_eq(kept[i].held, anew[i].held);
+    differ = differ || kept[i].position != before[i].position || kept[i].held != before[i].held;
+    before[i] = kept[i];
+  }
+  return differ;
+}
+
+START_TEST(kept_places_follow_every_change)
+{
+  static const char *const users[] = {"ann", "bob", "cid"};
+  char id[CM_ID_MAX];
+  cm_job job;
+  bool found, taken;
+  place last[ASKED];
+  cm_user ann = {.name = "ann", .role = CM_ROLE_ADMIN}, bob = {.name = "bob", .share = 3};
+  ck_ok(cm_users_add(store->database, &ann, &error));
+  for (int i = 0; i < ASKED; i++)
+    create_job(users[i % 3], i / 3, asked[i]);
+  places(last);
+  create_job("ann", 5, id);
+  ck_assert(moved(last));
+  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
+  ck_assert(moved(last));
+  ck_ok(cm_jobs_finish(store, &job, &(cm_job_outcome){.state = CM_JOB_FAILED, .problem = "{}"}, &taken, &error));
+  cm_job_clear(&job);
+  (void)moved(last);
+  sql("INSERT INTO usage(user, amount_ms, at) VALUES('cid', 1e9, unixepoch()) ON CONFLICT(user) DO UPDATE SET amount_ms = 1e9");
+  (void)moved(last);
+  ck_ok(cm_users_add(store->database, &bob, &error));
+  (void)moved(last);
+  set_quota(false, "ann", CM_QUOTA_RUNNING, 0);
+  ck_assert(moved(last));
+  set_quota(false, "ann", CM_QUOTA_RUNNING, -1);
+  ck_assert(moved(last));
+  ck_ok(cm_usage_set_half_life(store, 1, &error));
+  (void)moved(last);
+  ck_ok(cm_jobs_cancel(store, asked[ASKED - 1], &error));
+  ck_assert(moved(last));
+}
+END_TEST
+
+/* Who looks after a job of a long queue does not read who else waits each time. */
+START_TEST(looking_again_reads_no_users)
+{
+  char id[CM_ID_MAX];
+  cm_job job;
+  uint64_t alone = 0;
+  for (int others = 0; others <= 300; others += 300) {
+    for (int i = 0; i < others; i++) {
+      char user[16];
+      (void)snprintf(user, sizeof user, "u%d", i);
+      create_job(user, i % 3, id);
+    }
+    create_job("ann", 0, id);
+    for (int i = 0; i < 2; i++) {
+      (void)since();
+      ck_ok(cm_jobs_get(store, id, &job, &error));
+      cm_job_clear(&job);
+    }
+    const uint64_t taken = since();
+    if (others == 0)
+      alone = taken;
+    else
+      ck_assert_uint_le(taken, 2 * alone);
+  }
+}
+END_TEST
+
 static cm_status explain(sqlite3 *handle, void *context, cm_error *e)
 {
   sqlite3_stmt *statement;
@@ -666,6 +767,8 @@ int main(void)
   tcase_add_test(tests, fractions_never_go_backwards);
   tcase_add_test(tests, quotas_are_kept);
   tcase_add_test(tests, costs_do_not_grow_with_the_queue);
+  tcase_add_test(tests, kept_places_follow_every_change);
+  tcase_add_test(tests, looking_again_reads_no_users);
   tcase_add_test(tests, every_query_has_its_index);
   suite_add_tcase(suite, tests);
   return test_main(suite);
