@@ -44,6 +44,7 @@ typedef struct connection {
   double read_until;        /* when what was sent must have been read */
   uint64_t received, read;  /* bytes when last asked */
   int pending;              /* bytes that the client had to read then */
+  cm_kept kept;
   struct connection *prev, *next; /* in all or, of the idle, first the one that has waited longest */
 } connection;
 
@@ -222,6 +223,7 @@ void cm_connections_note(void *user, struct MHD_Connection *handle, void **slot,
     leave_client(all, c->client);
     all->counts.open--;
     pthread_mutex_unlock(&all->lock);
+    cm_kept_clear(&c->kept);
     free(c);
     *slot = NULL;
   }
@@ -248,21 +250,30 @@ static void count_bytes(connection *c, uint64_t *received, uint64_t *read)
   *read = info.tcpi_bytes_acked;
 }
 
-void cm_connections_took(struct MHD_Connection *handle, size_t bytes)
+static connection *entry_of(struct MHD_Connection *handle)
 {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  connection *c = info != NULL ? info->socket_context : NULL;
+  return info != NULL ? info->socket_context : NULL;
+}
+
+cm_kept *cm_connections_kept(struct MHD_Connection *handle)
+{
+  connection *c = entry_of(handle);
+  return c != NULL ? &c->kept : NULL;
+}
+
+void cm_connections_took(struct MHD_Connection *handle, size_t bytes)
+{
+  connection *c = entry_of(handle);
   if (c != NULL && !c->counted)
     atomic_fetch_add(&c->took, bytes);
 }
 
-void cm_connections_step(cm_connections *all, struct MHD_Connection *handle, cm_step step)
+void cm_connections_step(cm_connections *all, struct MHD_Connection *handle, cm_step step, double now)
 {
-  const union MHD_ConnectionInfo *info = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  connection *c = info != NULL ? info->socket_context : NULL;
+  connection *c = entry_of(handle);
   if (c == NULL)
     return;
-  const double now = cm_now();
   pthread_mutex_lock(&all->lock);
   const uint64_t seconds = step == CM_STEP_HEAD   ? all->limits.head_seconds
                            : step == CM_STEP_REST ? all->limits.idle_seconds

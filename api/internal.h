@@ -47,6 +47,7 @@ typedef struct cm_request cm_request;
 typedef struct cm_pool cm_pool;
 typedef struct cm_subscriptions cm_subscriptions;
 typedef struct cm_connections cm_connections;
+typedef struct cm_kept cm_kept;
 typedef struct cm_access cm_access;
 typedef struct cm_sessions cm_sessions;
 typedef struct cm_shown cm_shown;
@@ -151,6 +152,7 @@ struct cm_request {
 
   unsigned status;                 /* of the reply; 0: none yet */
   struct MHD_Response *response;
+  cm_kept *kept;                   /* whose reply the response is; NULL: it is this request's alone */
 
   /* A long poll. */
   bool wait;                       /* the handler has found nothing new: sleep and run it again */
@@ -337,10 +339,42 @@ void cm_connections_limit(cm_connections *connections, const cm_server_limits *l
 enum MHD_Result cm_connections_accept(void *listener, const struct sockaddr *address, socklen_t size);
 void cm_connections_note(void *connections, struct MHD_Connection *handle, void **slot,
                          enum MHD_ConnectionNotificationCode code);
-/* A connection's request has come so far; its time begins anew. */
-void cm_connections_step(cm_connections *connections, struct MHD_Connection *handle, cm_step step);
+/* A connection's request has come so far at `now` (cm_now); its time begins anew. */
+void cm_connections_step(cm_connections *connections, struct MHD_Connection *handle, cm_step step, double now);
+/* What a connection keeps from one request to the next; NULL: it has no entry. */
+cm_kept *cm_connections_kept(struct MHD_Connection *handle);
 /* So many bytes of a body have come, which the kernel does not count for unix sockets. */
 void cm_connections_took(struct MHD_Connection *handle, size_t bytes);
+
+/* ---- kept.c ---- */
+
+enum { CM_HTTP_DATE_MAX = 32 };
+
+/* A connection's requests come one after the other, so the memory of one, and a reply that is the same each time, serve the next. */
+struct cm_kept {
+  cm_request *request;         /* NULL: none is kept */
+  struct MHD_Response *reply;  /* NULL: none is kept */
+  const char *body;            /* of the reply, by which it is known */
+  char id[CM_REQUEST_ID_MAX];  /* X-Request-Id that it carries; "": none */
+  time_t second;               /* of its Date */
+};
+
+/* A request of zeros; NULL: no memory. Given back by cm_kept_return once its reply is over. */
+cm_request *cm_kept_lend(struct MHD_Connection *handle);
+void cm_kept_return(struct MHD_Connection *handle, cm_request *request);
+
+/* Takes the connection's reply with this body for the request, or makes it; true: it is the request's. The request's own reply must be
+ * none yet. */
+bool cm_kept_take(cm_request *request, const char *type, const char *body, size_t size);
+
+/* Before a kept reply is sent: it gets the request's id, and the time. False: it was spoilt for want of memory, and is gone. */
+bool cm_kept_name(cm_request *request);
+
+/* Gives up a request's hold of a reply, which may be a kept one. */
+void cm_kept_release(cm_request *request);
+
+/* The connection has ended. */
+void cm_kept_clear(cm_kept *kept);
 
 /* ---- library.c ---- */
 /* MHD_queue_response for replies of ours. */
@@ -353,7 +387,7 @@ void cm_request_name(cm_request *request);
  * nothing. */
 void cm_request_rename(cm_request *request, const char *id);
 /* Its line of the log; `whole`: the reply has been sent to its end. */
-void cm_request_log(const cm_request *request, bool whole);
+void cm_request_log(const cm_request *request, bool whole, double now);
 
 /* ---- head.c ---- */
 /* Checks the head, splits the path and finds the route; a reply that is set then refuses the request. */
@@ -375,6 +409,8 @@ void cm_body_drop(cm_request *request);
 void cm_reply_json(cm_request *request, unsigned status, json_t *body); /* takes `body`; NULL: out of memory */
 void cm_reply_text(cm_request *request, unsigned status, const char *type, char *body, size_t size); /* takes `body` */
 void cm_reply_static(cm_request *request, unsigned status, const char *type, const char *body, size_t size);
+/* 200 with a body that is the same each time and outlives the server; kept by the connection: no header may be added. */
+void cm_reply_same(cm_request *request, const char *type, const char *body, size_t size);
 void cm_reply_empty(cm_request *request, unsigned status);
 void cm_reply_error(cm_request *request, const cm_error *error);
 void cm_reply_problem(cm_request *request, unsigned status, const char *code, const char *title, const char *detail,
@@ -393,7 +429,8 @@ void cm_reply_opened(cm_request *request, int file, const char *type, const char
 void cm_reply_file(cm_request *request, const char *path, const char *type, const char *etag, const char *vary);
 void cm_reply_stream(cm_request *request, const char *type, MHD_ContentReaderCallback reader, void *context,
                      MHD_ContentReaderFreeCallback release);
-enum MHD_Result cm_reply_send(cm_request *request);
+/* At `now`, which is cm_now. */
+enum MHD_Result cm_reply_send(cm_request *request, double now);
 
 /* The headers that every response carries; a name of NULL ends them. */
 typedef struct cm_header {

@@ -34,7 +34,7 @@ static const char *object_of(const cm_request *request)
   return last;
 }
 
-void cm_request_log(const cm_request *request, bool whole)
+void cm_request_log(const cm_request *request, bool whole, double now)
 {
   cm_log_line line;
   char client[CM_CLIENT_MAX];
@@ -52,7 +52,7 @@ void cm_request_log(const cm_request *request, bool whole)
   cm_log_count(&line, "status", request->status);
   cm_log_count(&line, "bytes_in", request->body_size + request->file_bytes);
   cm_log_count(&line, "bytes_out", strcmp(request->method, "HEAD") == 0 ? 0 : request->sent);
-  cm_log_seconds(&line, "seconds", cm_now() - request->started);
+  cm_log_seconds(&line, "seconds", now - request->started);
   if (!whole)
     cm_log_word(&line, "ended", "early"); /* the client went away, or was too slow */
   cm_log_end(&line);

@@ -23,9 +23,7 @@ const cm_header cm_safety_headers[] = {{"X-Content-Type-Options", "nosniff"},
 
 void cm_reply_forget(cm_request *request)
 {
-  if (request->response != NULL)
-    MHD_destroy_response(request->response);
-  request->response = NULL;
+  cm_kept_release(request);
   request->status = 0;
   request->sent = 0;
 }
@@ -34,10 +32,8 @@ void cm_reply_forget(cm_request *request)
  * cm_reply_send closes the connection. */
 static void add_header(cm_request *request, const char *name, const char *value)
 {
-  if (request->response == NULL || MHD_add_response_header(request->response, name, value) == MHD_YES)
-    return;
-  MHD_destroy_response(request->response);
-  request->response = NULL;
+  if (request->response != NULL && MHD_add_response_header(request->response, name, value) != MHD_YES)
+    cm_kept_release(request);
 }
 
 static void set(cm_request *request, unsigned status, const char *type, struct MHD_Response *response)
@@ -55,6 +51,17 @@ void cm_reply_static(cm_request *request, unsigned status, const char *type, con
 {
   set(request, status, type,
       MHD_create_response_from_buffer(size, (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT));
+  request->sent = size;
+}
+
+void cm_reply_same(cm_request *request, const char *type, const char *body, size_t size)
+{
+  cm_reply_forget(request);
+  if (!cm_kept_take(request, type, body, size)) {
+    cm_reply_static(request, 200, type, body, size);
+    add_header(request, "Cache-Control", "no-cache");
+  }
+  request->status = 200;
   request->sent = size;
 }
 
@@ -325,23 +332,24 @@ void cm_reply_file(cm_request *request, const char *path, const char *type, cons
   cm_reply_error(request, &error);
 }
 
-enum MHD_Result cm_reply_send(cm_request *request)
+enum MHD_Result cm_reply_send(cm_request *request, double now)
 {
   request->stage = CM_STAGE_ANSWERED;
   if (request->response == NULL)
     return MHD_NO;
-  add_header(request, "X-Request-Id", request->id);
-  if (request->response != NULL)
+  if (request->kept == NULL) {
+    add_header(request, "X-Request-Id", request->id);
     cm_origin_add(request);
+  } else
+    (void)cm_kept_name(request);
   if (request->response == NULL)
     return MHD_NO;
   atomic_fetch_add(&request->server->counters.requests[request->status / 100 < 6 ? request->status / 100 : 5], 1);
   if (request->route != NULL) {
-    const double taken = cm_now() - (request->whole > 0 ? request->whole : request->started) - request->slept;
+    const double taken = now - (request->whole > 0 ? request->whole : request->started) - request->slept;
     cm_durations_add(&request->server->latency[request->route - cm_routes], cm_request_bounds, taken);
   }
   enum MHD_Result result = cm_library_queue(request->connection, request->status, request->response);
-  MHD_destroy_response(request->response);
-  request->response = NULL;
+  cm_kept_release(request);
   return result;
 }

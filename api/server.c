@@ -33,12 +33,12 @@ cm_server_limits cm_server_limits_now(cm_server *server)
 static void *note_target(void *context, const char *target, struct MHD_Connection *connection)
 {
   cm_server *server = context;
-  cm_request *request = calloc(1, sizeof *request);
+  cm_request *request = cm_kept_lend(connection);
   if (request == NULL)
     return NULL;
   request->target = strdup(target);
   if (request->target == NULL) {
-    free(request);
+    cm_kept_return(connection, request);
     return NULL;
   }
   request->server = server;
@@ -50,7 +50,7 @@ static void *note_target(void *context, const char *target, struct MHD_Connectio
   if (address != NULL && address->client_addr != NULL)
     cm_request_come_from(request, address->client_addr);
   atomic_fetch_add(&server->counters.active, 1);
-  cm_connections_step(server->connections, connection, CM_STEP_HEAD);
+  cm_connections_step(server->connections, connection, CM_STEP_HEAD, request->started);
   return request;
 }
 
@@ -61,16 +61,16 @@ static void free_request(void *context, struct MHD_Connection *connection, void 
   cm_request *request = *slot;
   if (request == NULL)
     return;
+  const double now = cm_now();
   if (request->method[0] != '\0') /* else its head has not come */
-    cm_request_log(request, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
-  cm_connections_step(server->connections, connection, CM_STEP_REST);
-  if (request->response != NULL)
-    MHD_destroy_response(request->response);
+    cm_request_log(request, code == MHD_REQUEST_TERMINATED_COMPLETED_OK, now);
+  cm_connections_step(server->connections, connection, CM_STEP_REST, now);
+  cm_kept_release(request);
   cm_body_drop(request);
   free(request->body);
   free(request->path);
   free(request->target);
-  free(request);
+  cm_kept_return(connection, request);
   *slot = NULL;
   atomic_fetch_sub(&server->counters.active, 1);
 }
@@ -109,16 +109,17 @@ static void work(cm_request *request)
 /* Nothing of a request stays behind once its answer can be read. */
 static enum MHD_Result answer(cm_request *request)
 {
+  const double now = cm_now();
   cm_body_drop(request);
-  cm_connections_step(request->server->connections, request->connection, CM_STEP_REPLY);
-  return cm_reply_send(request);
+  cm_connections_step(request->server->connections, request->connection, CM_STEP_REPLY, now);
+  return cm_reply_send(request, now);
 }
 
 /* A wrong token's reply: nothing of its body is read meanwhile. */
 static enum MHD_Result hold_back(cm_request *request)
 {
   request->stage = CM_STAGE_WORK;
-  cm_connections_step(request->server->connections, request->connection, CM_STEP_WORK);
+  cm_connections_step(request->server->connections, request->connection, CM_STEP_WORK, cm_now());
   MHD_suspend_connection(request->connection);
   cm_subscriptions_delay(request->server->subscriptions, request);
   return MHD_YES;
@@ -137,7 +138,7 @@ static enum MHD_Result dispatch(cm_request *request)
     run(request);
   if (at_once && !request->wait)
     return answer(request);
-  cm_connections_step(server->connections, request->connection, CM_STEP_WORK);
+  cm_connections_step(server->connections, request->connection, CM_STEP_WORK, cm_now());
   MHD_suspend_connection(request->connection);
   if (at_once) {
     cm_subscriptions_wait(server->subscriptions, request);
@@ -165,7 +166,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     request->stage = CM_STAGE_BODY;
     cm_head_take(request, method, version);
     if (request->has_body)
-      cm_connections_step(request->server->connections, connection, CM_STEP_BODY);
+      cm_connections_step(request->server->connections, connection, CM_STEP_BODY, cm_now());
     if (request->delay > 0)
       return hold_back(request);
     /* With a body on its way, this is the last moment to refuse it; without one, answering now would close the

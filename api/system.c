@@ -17,8 +17,7 @@
 void cm_get_health(cm_request *request)
 {
   static const char text[] = "{\n  \"status\": \"ok\",\n  \"version\": \"" CM_VERSION "\"\n}\n";
-  cm_reply_static(request, 200, "application/json", text, sizeof text - 1);
-  cm_reply_header(request, "Cache-Control", "no-cache");
+  cm_reply_same(request, "application/json", text, sizeof text - 1);
 }
 
 void cm_get_ready(cm_request *request)

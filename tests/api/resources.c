@@ -168,6 +168,42 @@ START_TEST(a_kept_alive_connection_serves_many)
 }
 END_TEST
 
+/* A reply that its connection keeps names each request by its own id, and has each header once, whatever came between. */
+START_TEST(kept_replies_are_each_requests_own)
+{
+  static const char health[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n", end[] = "\r\n";
+  static const char *const once[] = {"Content-Type: ", "Cache-Control: ", "X-Content-Type-Options: ", "X-Frame-Options: ", "Date: ",
+                                     "X-Request-Id: ", "Content-Length: "};
+  char text[1024], ids[4][40];
+  (void)snprintf(text, sizeof text, "%s%s%s%s" "GET /v1/me HTTP/1.1\r\nHost: localhost\r\n\r\n" "%sOrigin: http://127.0.0.1:%d\r\n%s"
+                 "%sConnection: close\r\n%s", health, end, health, end, health, server.port, end, health, end);
+  char *answer = test_raw(&server, text, 3), *reply = answer;
+  int health_replies = 0;
+  for (int i = 0; i < 5; i++) {
+    char *next = strstr(reply + 1, "HTTP/1.1 ");
+    ck_assert((next == NULL) == (i == 4));
+    const size_t size = next != NULL ? (size_t)(next - reply) : strlen(reply);
+    char *one = strndup(reply, size);
+    ck_assert_ptr_nonnull(one);
+    ck_assert_int_eq(strncmp(one, "HTTP/1.1 200 OK\r\n", 17), 0);
+    for (size_t h = 0; h < sizeof once / sizeof *once; h++) {
+      const char *first = strstr(one, once[h]);
+      ck_assert_msg(first != NULL && strstr(first + 1, once[h]) == NULL, "%s in reply %d: %s", once[h], i, one);
+    }
+    if (strstr(one, "\"status\": \"ok\"") != NULL) {
+      ck_assert_int_eq(sscanf(strstr(one, "X-Request-Id: "), "X-Request-Id: %39s", ids[health_replies]), 1);
+      for (int before = 0; before < health_replies; before++)
+        ck_assert_str_ne(ids[before], ids[health_replies]);
+      health_replies++;
+    }
+    free(one);
+    reply = next;
+  }
+  ck_assert_int_eq(health_replies, 4);
+  free(answer);
+}
+END_TEST
+
 /* The query arguments of an operation in the document are those of its route. */
 static void expect_query(const json_t *document, const json_t *operation, const char *names)
 {
@@ -729,6 +765,7 @@ int main(void)
   tcase_add_test(tests, what_cannot_be_read_gets_one_reply_and_the_end);
   tcase_add_test(tests, unknown_query_arguments_are_refused);
   tcase_add_test(tests, a_kept_alive_connection_serves_many);
+  tcase_add_test(tests, kept_replies_are_each_requests_own);
   tcase_add_test(tests, openapi_covers_the_routes_both_ways);
   tcase_add_test(tests, openapi_knows_the_network_formats);
   tcase_add_test(tests, openapi_has_what_stands_in_tables);
