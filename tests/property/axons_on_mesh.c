@@ -247,7 +247,7 @@ int main(void)
   TCase *tests = tcase_create("axons on the mesh");
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_set_timeout(tests, 300);
-  tcase_add_test(tests, energies_are_near_the_optimum_of_small_cases);
+  tcase_add_figures_test(tests, energies_are_near_the_optimum_of_small_cases);
   tcase_add_test(tests, every_cycle_keeps_the_limits_and_pays_less);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -263,7 +263,7 @@ int main(void)
   suite_add_tcase(suite, tests);
   tcase_add_test(tests, exchanges_gain_what_the_cost_falls_by);
   tcase_add_test(tests, blocks_use_each_core_of_a_region_at_most_once);
-  tcase_add_test(tests, a_planted_grid_comes_out_nearly_flat);
-  tcase_add_test(tests, a_large_grid_comes_out_soon_and_short);
+  tcase_add_figures_test(tests, a_planted_grid_comes_out_nearly_flat);
+  tcase_add_figures_test(tests, a_large_grid_comes_out_soon_and_short);
   return test_main(suite);
 }

@@ -294,10 +294,10 @@ int main(void)
   TCase *tests = tcase_create("contest");
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_set_timeout(tests, 300);
-  tcase_add_test(tests, the_default_is_no_worse_than_partition_then_place);
-  tcase_add_test(tests, where_it_is_mended_the_mesh_mapper_has_a_rival);
+  tcase_add_figures_test(tests, the_default_is_no_worse_than_partition_then_place);
+  tcase_add_figures_test(tests, where_it_is_mended_the_mesh_mapper_has_a_rival);
   tcase_add_test(tests, rings_are_cut_little_by_axons_too);
-  tcase_add_test(tests, layers_of_convolutions_are_cut_by_axons_as_well_as_by_edges);
+  tcase_add_figures_test(tests, layers_of_convolutions_are_cut_by_axons_as_well_as_by_edges);
   tcase_add_test(tests, inbound_limits_hold_where_edges_would_break_them);
   tcase_add_test(tests, a_start_goes_on_where_it_is_legal_and_better);
   suite_add_tcase(suite, tests);

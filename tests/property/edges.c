@@ -548,9 +548,9 @@ int main(void)
   tcase_add_loop_test(tests, communities_are_found, 0, 4);
   tcase_add_loop_test(tests, profiles_keep_limits, 0, 40);
   tcase_add_test(tests, ties_alone_are_for_networks_without_clusters);
-  tcase_add_test(tests, annealed_ties_cut_less);
+  tcase_add_figures_test(tests, annealed_ties_cut_less);
   tcase_add_loop_test(tests, moves_within_limits_end_where_none_is_left, 0, 40);
-  tcase_add_test(tests, threads_never_change_a_partition);
+  tcase_add_figures_test(tests, threads_never_change_a_partition);
   tcase_add_test(tests, empty_parts_are_filled_with_loose_vertices);
   suite_add_tcase(suite, tests);
   return test_main(suite);

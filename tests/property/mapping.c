@@ -571,7 +571,7 @@ END_TEST
 
 static const struct {
   const char *preset, *objective;
-} ways[] = {{"reference", "edge"}, {"fast", "edge"}, {"balanced", "edge"}, {"fast", "axon"}, {"balanced", "axon"}};
+} ways[] = {{"fast", "edge"}, {"balanced", "axon"}, {"reference", "edge"}, {"balanced", "edge"}, {"fast", "axon"}};
 
 /* What does not fit stands in files; limits too small for that are refused. */
 START_TEST(a_memory_limit_never_changes_a_mapping)
@@ -682,7 +682,7 @@ int main(void)
   tcase_add_loop_test(tests, every_allocation_failure_is_reported_and_leaks_nothing, 0, 3);
   tcase_add_test(tests, stops_and_limits_are_obeyed);
   tcase_add_test(tests, hopeless_memory_limits_are_refused_at_once);
-  tcase_add_loop_test(tests, a_memory_limit_never_changes_a_mapping, 0, sizeof ways / sizeof *ways);
+  tcase_add_loop_test(tests, a_memory_limit_never_changes_a_mapping, 0, CM_SANITIZED ? 2 : sizeof ways / sizeof *ways);
   tcase_add_test(tests, options_are_refused_with_place_and_remedy);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -426,7 +426,7 @@ int main(void)
   tcase_set_timeout(tests, 300);
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, remappings_are_legal_and_move_what_must);
-  tcase_add_test(tests, steps_stay_short_after_a_core_is_lost);
+  tcase_add_figures_test(tests, steps_stay_short_after_a_core_is_lost);
   tcase_add_test(tests, remapping_survives_a_lack_of_memory);
   tcase_add_test(tests, files_that_are_no_mapping_are_refused);
   suite_add_tcase(suite, tests);

@@ -444,7 +444,7 @@ int main(void)
   tcase_set_timeout(tcase, 300);
   tcase_add_test(tcase, the_search_only_gains);
   tcase_add_test(tcase, small_constants_come_together);
-  tcase_add_test(tcase, orders_only_gain);
+  tcase_add_figures_test(tcase, orders_only_gain);
   tcase_add_test(tcase, a_subgraph_alone_takes_its_time_in_the_whole);
   tcase_add_test(tcase, nothing_is_faster_than_the_bound);
   tcase_add_test(tcase, the_bound_knows_groups);

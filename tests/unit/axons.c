@@ -917,7 +917,7 @@ int main(void)
   tcase_add_test(tests, sketches_estimate_the_overlap_and_merge);
   tcase_add_test(tests, numbering_by_locality_is_a_permutation_that_keeps_groups_together);
   tcase_add_test(tests, planted_groups_are_found_within_the_limits);
-  tcase_add_test(tests, parts_do_not_collapse_where_axons_reach_many);
+  tcase_add_figures_test(tests, parts_do_not_collapse_where_axons_reach_many);
   tcase_add_test(tests, scattered_networks_have_few_levels);
   tcase_add_test(tests, parts_are_the_same_for_any_number_of_threads);
   tcase_add_test(tests, the_axon_limit_splits_further_and_lack_of_cores_is_said);

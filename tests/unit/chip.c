@@ -271,7 +271,7 @@ START_TEST(distances_are_those_of_the_router_graph)
 {
   cm_random random;
   cm_random_init(&random, 3, 0, 0);
-  for (int round = 0; round < 100; round++) {
+  for (int round = 0; round < (int)test_rounds(100); round++) {
     uint32_t dx = 1 + (uint32_t)cm_random_below(&random, 3), dy = 1 + (uint32_t)cm_random_below(&random, 3);
     uint32_t bx = 1 + (uint32_t)cm_random_below(&random, 2), by = 1 + (uint32_t)cm_random_below(&random, 2);
     uint32_t w = bx * (1 + (uint32_t)cm_random_below(&random, 4)), h = by * (1 + (uint32_t)cm_random_below(&random, 4));
@@ -364,7 +364,7 @@ START_TEST(ways_are_those_of_the_links)
   static const char *const sizes[] = {"[5, 4]", "[6, 3]", "[3, 7]"}, *const rings[] = {"[false, false]", "[true, true]", "[true, false]"};
   char text[400];
   for (int kind = 0; kind < 2; kind++)
-    for (int size = 0; size < 3; size++)
+    for (int size = 0; size < (CM_SANITIZED ? 1 : 3); size++)
       for (int ring = 0; ring < 3; ring++)
         for (int dead = 0; dead < 2; dead++) {
           (void)snprintf(text, sizeof text, "{\"name\": \"w\", \"cores\": %s, \"torus\": %s, \"interconnect\": {\"kind\": \"%s\"}%s}",

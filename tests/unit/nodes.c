@@ -40,6 +40,7 @@ static void tear_down(void)
 
 typedef struct tally {
   unsigned seen, computed, refused, programs, wrong;
+  uint32_t every; /* programs are made of one test in so many; 0: of all */
 } tally;
 
 typedef struct node_test {
@@ -228,8 +229,7 @@ static void judge_programs(const node_test *n, size_t inputs, tally *t)
   const size_t tries[] = {inputs, inputs > 1 ? 1 : 0, 0};
   for (size_t i = 0; i < sizeof tries / sizeof *tries; i++)
     if (try_program(n, tries[i], 0, t)) {
-      if (!CM_SANITIZED)
-        (void)try_program(n, tries[i], SMALL, t);
+      (void)try_program(n, tries[i], SMALL, t);
       (void)try_program(n, tries[i], TINY, t);
       return;
     }
@@ -280,7 +280,7 @@ static void judge(node_test *n, tally *t)
   t->computed += !refused;
   if (why != NULL && !refused)
     wrong(t, n, "evaluated", why);
-  if (why == NULL)
+  if (why == NULL && (t->every == 0 || strlen(n->name) % t->every == 0))
     judge_programs(n, inputs, t);
   free_tensors(n->inputs);
   free_tensors(n->outputs);
@@ -314,7 +314,7 @@ START_TEST(operators_compute_what_onnx_says)
   static const char *const debian[] = {"node", "simple", "pytorch-operator", "pytorch-converted"};
   const char *one = getenv("CM_NODE_TESTS");
   char root[CM_PATH_MAX];
-  tally t = {0};
+  tally t = {.every = one == NULL && CM_SANITIZED ? 3 : 0};
   for (size_t i = 0; one == NULL && i < sizeof debian / sizeof *debian; i++) {
     snprintf(root, sizeof root, "/usr/share/libonnx-testdata/data/%s", debian[i]);
     judge_folder(root, &t);

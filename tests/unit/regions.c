@@ -111,7 +111,7 @@ static void cheapest(const cm_chip *chip, const uint8_t *usable, uint32_t count,
 START_TEST(costs_are_those_of_the_chip)
 {
   cm_random random;
-  for (uint64_t round = 0; round < 400; round++) {
+  for (uint64_t round = 0; round < test_rounds(400); round++) {
     cm_random_init(&random, round, 21, 0);
     cm_chip *chip = random_chip(&random, 3, 4);
     uint32_t cores[64], count = 0;
@@ -173,7 +173,7 @@ START_TEST(candidates_keep_their_word)
 {
   cm_random random;
   uint32_t compared = 0, cheaper = 0, refused = 0, cut = 0;
-  for (uint64_t round = 0; round < 400; round++) {
+  for (uint64_t round = 0; round < test_rounds(400); round++) {
     cm_random_init(&random, round, 23, 0);
     cm_chip *chip = random_chip(&random, 3, 6);
     if (round % 2 == 0)
@@ -228,10 +228,10 @@ START_TEST(candidates_keep_their_word)
     cm_occupancy_free(occupancy);
     cm_chip_free(chip);
   }
-  ck_assert_uint_gt(compared, 200);
-  ck_assert_uint_gt(cheaper, 50);
-  ck_assert_uint_gt(refused, 10);
-  ck_assert_uint_gt(cut, 30);
+  ck_assert_uint_gt(compared, test_rounds(200));
+  ck_assert_uint_gt(cheaper, test_rounds(50));
+  ck_assert_uint_gt(refused, test_rounds(10));
+  ck_assert_uint_gt(cut, test_rounds(30));
 }
 END_TEST
 
