@@ -50,7 +50,7 @@ libcoremap_a_SOURCES += \
   core/partition/indexed_heap.h core/partition/indexed_heap.c \
   core/partition/edge/two_way_fm.h core/partition/edge/two_way_fm.c \
   core/partition/edge/quotient_fm.h core/partition/edge/quotient_fm.c \
-  core/partition/edge/initial.h core/partition/edge/initial.c \
+  core/partition/edge/initial.h core/partition/edge/initial.c core/partition/edge/initial_deep.c \
   core/partition/edge/kway.h core/partition/edge/kway.c \
   core/partition/edge/kway_anneal.h core/partition/edge/kway_anneal.c core/partition/edge/kway_fm.h \
   core/partition/edge/kway_fm.c core/partition/edge/kway_relieve.c \

@@ -226,6 +226,45 @@ START_TEST(refiners_keep_their_books)
 }
 END_TEST
 
+/* A box through levels: parts of about equal sizes, as good as by halves of the whole, the same for any number of threads. */
+START_TEST(halving_through_levels_is_as_good_as_of_the_whole)
+{
+  cm_topology t = box(24, 24, 8);
+  uint32_t n = 24 * 24 * 8, *vertex = calloc(n, sizeof *vertex), *part[3];
+  uint64_t cut[3], load[48];
+  cm_csr_graph *g;
+  cm_run run;
+  cm_run_init(&run);
+  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  cm_initial_options options = {.parts = 48, .most = n / 48 + 8, .tries = 3, .passes = 4, .seed = (uint64_t)_i};
+  for (uint32_t v = 0; v < n; v++)
+    vertex[v] = v;
+  for (unsigned i = 0; i < 3; i++) {
+    part[i] = calloc(n, sizeof **part);
+    run.threads = i + 1;
+    if (i == 2)
+      ck_ok(cm_initial_split(g, &options, vertex, 48, 0, 1, &run, part[i], &error));
+    else
+      ck_ok(cm_initial_deep(g, &options, &run, part[i], &error));
+    cut[i] = cm_csr_graph_cut(g, part[i]);
+    memset(load, 0, sizeof load);
+    for (uint32_t v = 0; v < n; v++) {
+      ck_assert_uint_lt(part[i][v], 48);
+      load[part[i][v]]++;
+    }
+    for (unsigned p = 0; p < 48; p++)
+      ck_assert(load[p] > n / 48 * 3 / 4 && load[p] < n / 48 * 5 / 4);
+  }
+  ck_assert_mem_eq(part[0], part[1], n * sizeof **part);
+  ck_assert_uint_le(cut[0], cut[2] * 105 / 100);
+  for (unsigned i = 0; i < 3; i++)
+    free(part[i]);
+  free(vertex);
+  cm_csr_graph_free(g);
+  network_free(&t);
+}
+END_TEST
+
 /* A box of 16 x 16 x 4 into 8: the best is 8 boxes of 8 x 8 x 2 or 8 x 4 x 4, with 512 cut edges. */
 START_TEST(a_box_is_cut_near_its_optimum)
 {
@@ -544,6 +583,7 @@ int main(void)
   tcase_add_loop_test(tests, a_fixed_number_of_parts_is_met_and_none_is_empty, 0, 40);
   tcase_add_loop_test(tests, sizes_and_weights_of_directed_networks, 0, 40);
   tcase_add_loop_test(tests, refiners_keep_their_books, 0, 40);
+  tcase_add_loop_test(tests, halving_through_levels_is_as_good_as_of_the_whole, 0, 2);
   tcase_add_test(tests, a_box_is_cut_near_its_optimum);
   tcase_add_loop_test(tests, communities_are_found, 0, 4);
   tcase_add_loop_test(tests, profiles_keep_limits, 0, 40);

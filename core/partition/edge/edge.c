@@ -163,7 +163,7 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
   starts *all = context;
   work *w = all->work;
   uint32_t l = w->hierarchy.levels - 1;
-  const cm_csr_graph *g = w->hierarchy.level[l];
+  cm_csr_graph *g = w->hierarchy.level[l];
   cm_initial_options options = {.parts = w->options->parts, .most = most_on(w, g), .tries = w->options->tries,
                                 .passes = 4, .seed = w->options->seed, .stream = t};
   if (CM_NEW(w->run->memory, all->part[t], g->vertex_count, error) != CM_OK ||

@@ -151,19 +151,35 @@ static cm_status bisect(halving *h, uint64_t node, cm_error *error)
   return CM_OK;
 }
 
+cm_status cm_initial_halve(const cm_csr_graph *graph, const cm_initial_options *options, uint32_t parts, uint64_t node, cm_run *run,
+                           uint32_t *side, cm_error *error)
+{
+  halving h = {.graph = graph, .options = options, .run = run};
+  double total = (double)graph->size_total, slack = (double)options->most * parts / total;
+  uint32_t low = parts / 2;
+  slack = pow(slack > 1 ? slack : 1, 1 / ceil(log2(parts)));
+  h.target = (uint64_t)(total * low / parts);
+  h.most[0] = (uint64_t)(total * low / parts * slack);
+  h.most[1] = (uint64_t)(total * (parts - low) / parts * slack);
+  cm_status status = bisect(&h, node, error);
+  if (status == CM_OK)
+    memcpy(side, h.best, graph->vertex_count * sizeof *side);
+  halving_free(&h);
+  return status;
+}
+
 /* What the recursion carries. */
 typedef struct recursion {
-  const cm_csr_graph *whole;
   const cm_initial_options *options;
   cm_run *run;
   uint32_t *part;
 } recursion;
 
-static cm_status split(recursion *r, const cm_csr_graph *graph, const uint32_t *vertex, uint32_t parts, uint32_t base,
+static cm_status split(const recursion *r, const cm_csr_graph *graph, const uint32_t *vertex, uint32_t parts, uint32_t base,
                        uint64_t node, cm_error *error);
 
 /* One half: its induced graph, then on. */
-static cm_status descend(recursion *r, const cm_csr_graph *graph, const uint32_t *vertex, const uint32_t *side,
+static cm_status descend(const recursion *r, const cm_csr_graph *graph, const uint32_t *vertex, const uint32_t *side,
                          uint32_t which, uint32_t parts, uint32_t base, uint64_t node, cm_error *error)
 {
   uint32_t *chosen = NULL, *local = NULL, *names = NULL, count = 0, n = graph->vertex_count;
@@ -190,40 +206,43 @@ static cm_status descend(recursion *r, const cm_csr_graph *graph, const uint32_t
   return status;
 }
 
-static cm_status split(recursion *r, const cm_csr_graph *graph, const uint32_t *vertex, uint32_t parts, uint32_t base,
+static cm_status split(const recursion *r, const cm_csr_graph *graph, const uint32_t *vertex, uint32_t parts, uint32_t base,
                        uint64_t node, cm_error *error)
 {
-  uint32_t n = graph->vertex_count, low = parts / 2;
+  uint32_t *side, n = graph->vertex_count, low = parts / 2;
   if (parts == 1 || n == 0) {
     for (uint32_t v = 0; v < n; v++)
       r->part[vertex[v]] = base;
     return CM_OK;
   }
-  halving h = {.graph = graph, .options = r->options, .run = r->run};
-  double total = (double)graph->size_total, slack = (double)r->options->most * parts / total;
-  slack = pow(slack > 1 ? slack : 1, 1 / ceil(log2(parts)));
-  h.target = (uint64_t)(total * low / parts);
-  h.most[0] = (uint64_t)(total * low / parts * slack);
-  h.most[1] = (uint64_t)(total * (parts - low) / parts * slack);
-  cm_status status = bisect(&h, node, error);
+  cm_status status = CM_NEW(r->run->memory, side, n, error);
   if (status == CM_OK)
-    status = descend(r, graph, vertex, h.best, 0, low, base, 2 * node, error);
+    status = cm_initial_halve(graph, r->options, parts, node, r->run, side, error);
   if (status == CM_OK)
-    status = descend(r, graph, vertex, h.best, 1, parts - low, base + low, 2 * node + 1, error);
-  halving_free(&h);
+    status = descend(r, graph, vertex, side, 0, low, base, 2 * node, error);
+  if (status == CM_OK)
+    status = descend(r, graph, vertex, side, 1, parts - low, base + low, 2 * node + 1, error);
+  cm_free(side);
   return status;
 }
 
-cm_status cm_initial_partition(const cm_csr_graph *graph, const cm_initial_options *options, cm_run *run, uint32_t *part,
-                               cm_error *error)
+cm_status cm_initial_split(const cm_csr_graph *graph, const cm_initial_options *options, const uint32_t *vertex, uint32_t parts,
+                           uint32_t base, uint64_t node, cm_run *run, uint32_t *part, cm_error *error)
 {
-  recursion r = {.whole = graph, .options = options, .run = run, .part = part};
+  recursion r = {.options = options, .run = run, .part = part};
+  return split(&r, graph, vertex, parts, base, node, error);
+}
+
+cm_status cm_initial_partition(cm_csr_graph *graph, const cm_initial_options *options, cm_run *run, uint32_t *part, cm_error *error)
+{
   uint32_t *vertex;
+  if (graph->vertex_count >= CM_DEEP_VERTICES)
+    return cm_initial_deep(graph, options, run, part, error);
   if (CM_NEW(run->memory, vertex, graph->vertex_count, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < graph->vertex_count; v++)
     vertex[v] = v;
-  cm_status status = split(&r, graph, vertex, options->parts, 0, 1, error);
+  cm_status status = cm_initial_split(graph, options, vertex, options->parts, 0, 1, run, part, error);
   cm_free(vertex);
   return status;
 }

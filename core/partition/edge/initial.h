@@ -1,4 +1,5 @@
-/* The first partition of a coarsest graph: recursive bisection by greedy growing and two-way FM. */
+/* The first partition of a coarsest graph: recursive bisection by greedy growing and two-way FM, of large graphs through levels of
+ * their own. */
 #ifndef CM_PARTITION_INITIAL_H
 #define CM_PARTITION_INITIAL_H
 
@@ -14,8 +15,26 @@ typedef struct cm_initial_options {
 
 /* Fills part [vertex_count] with numbers below options->parts: halves the parts and the vertices in proportion,
  * again and again. Each half is grown from a random vertex by the best gain, then refined; the limit's slack is
- * shared out over the bisections to come. Runs on any thread. O(tries * entries * log(parts) * log(vertices)). */
-cm_status cm_initial_partition(const cm_csr_graph *graph, const cm_initial_options *options, cm_run *run, uint32_t *part,
+ * shared out over the bisections to come. Graphs of CM_DEEP_VERTICES or more are coarsened first, and a block is halved on the
+ * coarsest level on which its halves have vertices enough. Runs on any thread. O(tries * entries * log(parts) *
+ * log(vertices)), of large graphs O(tries * entries * log(vertices)). The graph is only read. */
+cm_status cm_initial_partition(cm_csr_graph *graph, const cm_initial_options *options, cm_run *run, uint32_t *part,
                                cm_error *error);
+
+enum { CM_DEEP_VERTICES = 1 << 15 };
+
+/* ---- for initial_deep.c ---- */
+
+/* Halves a graph that is to become so many parts, 2 at least: side [vertex_count] 0 or 1, the first for parts / 2 of them. node: a
+ * number of its own for its random choices. */
+cm_status cm_initial_halve(const cm_csr_graph *graph, const cm_initial_options *options, uint32_t parts, uint64_t node, cm_run *run,
+                           uint32_t *side, cm_error *error);
+
+/* Recursive bisection of a graph into so many parts, on the graph as it is: part[vertex[v]] becomes base or a number after it. */
+cm_status cm_initial_split(const cm_csr_graph *graph, const cm_initial_options *options, const uint32_t *vertex, uint32_t parts,
+                           uint32_t base, uint64_t node, cm_run *run, uint32_t *part, cm_error *error);
+
+/* As cm_initial_partition, through levels. */
+cm_status cm_initial_deep(cm_csr_graph *graph, const cm_initial_options *options, cm_run *run, uint32_t *part, cm_error *error);
 
 #endif

@@ -25,18 +25,23 @@ typedef struct propagation {
   cm_ties *ties;          /* [slices] */
 } propagation;
 
+static uint64_t most_in(const propagation *w, uint32_t part)
+{
+  return w->options->most_of != NULL ? w->options->most_of[part] : w->options->most;
+}
+
 /* Where v wants to go; NONE to stay. */
 static uint32_t propose(const propagation *w, cm_ties *t, uint32_t v)
 {
   const cm_csr_graph *g = w->graph;
   uint32_t own = w->part[v], best = NONE;
   cm_ties_gather(t, g, w->part, v);
-  bool over = w->load[own] > w->options->most;
+  bool over = w->load[own] > most_in(w, own);
   int64_t least = over ? -1 : t->inner;
   for (uint32_t i = 0; i < t->count; i++) {
     uint32_t p = t->touched[i];
     uint64_t after = w->load[p] + g->size[v];
-    if (t->weight[p] < least || after > w->options->most)
+    if (t->weight[p] < least || after > most_in(w, p))
       continue;
     bool better = t->weight[p] > least || (best == NONE ? after < w->load[own] : w->load[p] < w->load[best]);
     if (!better)
@@ -71,7 +76,7 @@ static void wake(propagation *w, uint32_t v)
 static bool move(propagation *w, uint32_t v, uint32_t to)
 {
   const cm_csr_graph *g = w->graph;
-  if (w->load[to] + g->size[v] > w->options->most)
+  if (w->load[to] + g->size[v] > most_in(w, to))
     return false;
   w->load[w->part[v]] -= g->size[v];
   w->load[to] += g->size[v];

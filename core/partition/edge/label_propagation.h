@@ -7,6 +7,7 @@
 typedef struct cm_label_propagation_options {
   uint32_t rounds;  /* visits of the vertices whose neighbourhood changed; ends early when nothing moves */
   uint64_t most;    /* no move fills a part beyond this */
+  const uint64_t *most_of; /* [parts] nor beyond this, in place of `most`; NULL: all alike */
   uint64_t seed, stream;
 } cm_label_propagation_options;
 

@@ -174,6 +174,21 @@ static void sort_contacts(pairwise *w, bool by_low)
   w->spare = held;
 }
 
+/* Whether the best vertex of each side, or of one into room, would gain anything, or there is too much somewhere: else a search
+ * begins by losing. Where parts have fewer vertices than its patience it would go on to carry both parts over, for next to nothing. */
+static bool may_gain(const pairwise *w, uint32_t p)
+{
+  contact c = w->contact[w->first[p]];
+  uint64_t most = w->options->most;
+  int64_t best[2] = {INT64_MIN / 2, INT64_MIN / 2};
+  for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++) {
+    unsigned side = w->part[w->seed[i].vertex] == c.high;
+    best[side] = w->seed[i].gain > best[side] ? w->seed[i].gain : best[side];
+  }
+  return best[0] + best[1] > 0 || w->load[c.low] > most || w->load[c.high] > most || (best[0] > 0 && w->load[c.high] < most) ||
+         (best[1] > 0 && w->load[c.low] < most);
+}
+
 /* Contacts grouped by pair. */
 static cm_status group_contacts(pairwise *w, cm_error *error)
 {
@@ -199,6 +214,9 @@ static cm_status group_contacts(pairwise *w, cm_error *error)
       w->first[pair++] = i;
   }
   w->first[pair] = w->contact_count;
+  if (w->graph->vertex_count <= (uint64_t)w->options->patience * w->parts)
+    for (uint32_t p = 0; p < w->pair_count; p++)
+      w->done[p] = !may_gain(w, p);
   return CM_OK;
 }
 
