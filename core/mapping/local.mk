@@ -8,7 +8,7 @@ libcoremap_a_SOURCES += \
   core/mapping/scenarios/scenarios.h core/mapping/scenarios/scenarios.c \
   core/mapping/pareto/pareto.h core/mapping/pareto/pareto.c core/mapping/pareto/plot.c \
   core/mapping/options.h core/mapping/options.c core/mapping/stage/part_file.h core/mapping/stage/part_file.c \
-  core/mapping/remap/remap.h core/mapping/remap/remap.c core/mapping/remap/identity.h core/mapping/remap/identity.c core/mapping/remap/hasten.h core/mapping/remap/hasten.c core/mapping/remap/settle.h core/mapping/remap/settle.c core/mapping/remap/seat.c \
+  core/mapping/remap/remap.h core/mapping/remap/remap.c core/mapping/remap/identity.h core/mapping/remap/identity.c core/mapping/remap/hasten.h core/mapping/remap/hasten.c core/mapping/remap/settle.h core/mapping/remap/settle.c core/mapping/remap/dissolve.c core/mapping/remap/seat.c \
   core/mapping/stage/levels.h core/mapping/stage/levels.c core/mapping/stage/cache.h core/mapping/stage/cache.c core/mapping/stage/cache_lend.c \
   core/mapping/metrics.h core/mapping/metrics.c core/mapping/metrics_internal.h core/mapping/metrics_count.c core/mapping/metrics_fill.c core/mapping/metric_table.c core/mapping/ways.h core/mapping/ways.c core/mapping/step.h core/mapping/step.c core/mapping/border.h core/mapping/border.c core/mapping/populations.h core/mapping/populations.c core/mapping/neurons.h core/mapping/neurons.c core/mapping/congestion.c core/mapping/links.c core/mapping/internal.h core/mapping/window.h core/mapping/window.c \
   core/mapping/export.h core/mapping/export.c core/mapping/export_internal.h core/mapping/export_binary.c \

@@ -229,10 +229,6 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
             "what moves when a network is mapped again is placed for unicast: for \"multicast\" map it afresh");
     return cm_fail_at(error, "/options/communication");
   }
-  if (input->from != NULL && input->chip->class_count > 0) {
-    cm_fail(error, CM_BAD_OPTION, "the chip has core_classes, and mapping again takes all cores for alike: map afresh");
-    return cm_fail_at(error, "/options/from");
-  }
   if (input->from != NULL && input->options->objective == CM_OBJECTIVE_PARETO) {
     cm_fail(error, CM_BAD_OPTION, "objective \"pareto\" makes its mappings afresh: to map again choose time, energy or edp");
     return cm_fail_at(error, "/options/objective");

@@ -36,7 +36,12 @@ void cm_population_tally_book(cm_population_tally *tally, uint32_t vertex, uint3
     tally->distinct[part] -= now == 0;
 }
 
+bool cm_population_tally_admits_up_to(const cm_population_tally *tally, uint32_t vertex, uint32_t part, uint64_t most)
+{
+  return tally->most == 0 || most == 0 || tally->distinct[part] < most || cm_counts_of(&tally->held, key_of(tally, vertex, part)) > 0;
+}
+
 bool cm_population_tally_admits(const cm_population_tally *tally, uint32_t vertex, uint32_t part)
 {
-  return tally->most == 0 || tally->distinct[part] < tally->most || cm_counts_of(&tally->held, key_of(tally, vertex, part)) > 0;
+  return cm_population_tally_admits_up_to(tally, vertex, part, tally->most);
 }

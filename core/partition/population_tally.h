@@ -23,7 +23,10 @@ cm_status cm_population_tally_reserve(cm_population_tally *tally, cm_run *run, c
 /* A vertex enters (by 1) or leaves (by -1) a part. O(1). */
 void cm_population_tally_book(cm_population_tally *tally, uint32_t vertex, uint32_t part, int32_t by);
 
-/* Whether a part that the vertex is not in may take it. O(1). */
+/* Whether a part that the vertex is not in may take it where it may hold so many populations, 0: any number. O(1). */
+bool cm_population_tally_admits_up_to(const cm_population_tally *tally, uint32_t vertex, uint32_t part, uint64_t most);
+
+/* The same, up to tally->most. O(1). */
 bool cm_population_tally_admits(const cm_population_tally *tally, uint32_t vertex, uint32_t part);
 
 #endif

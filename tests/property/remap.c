@@ -341,6 +341,66 @@ START_TEST(steps_stay_short_after_a_core_is_lost)
 }
 END_TEST
 
+/* Two classes of cores with limits of their own, one of which takes one population alone: cores die, mappings are made again, and the
+ * independent check looks every label and limit up. Who has neither lost a core nor must leave it stays. */
+START_TEST(classes_of_cores_are_kept)
+{
+  static const char text[] =
+    "{\"name\": \"k\", \"cores\": [6, 5], \"limits\": {\"neurons\": 9}, \"core_classes\": ["
+    "{\"name\": \"small\", \"cores\": [[0, 0, 1, 4]], \"limits\": {\"neurons\": 5, \"inbound_axons\": 60}},"
+    "{\"name\": \"first\", \"cores\": [[2, 0, 3, 4]], \"labels\": [\"p0\"], \"limits\": {\"neurons\": 12, \"populations_per_core\": 1}}]}";
+  uint32_t kept = 0, seated = 0;
+  for (uint64_t round = 0; round < (CM_SANITIZED ? 4 : 20); round++) {
+    cm_random random;
+    cm_random_init(&random, round, 28, 0);
+    uint32_t vertices = 60 + below(&random, 60), *population_of = calloc(vertices, sizeof *population_of);
+    cm_topology n = network_directed(&random, vertices, 80);
+    cm_population populations[2] = {{.name = "p0", .kind = "a"}, {.name = "p1", .kind = "b"}};
+    for (uint32_t v = 0; v < vertices; v++)
+      population_of[v] = v % 3 == 0;
+    n.population_count = 2;
+    n.population = populations;
+    n.population_of = population_of;
+    cm_chip *chip;
+    cm_occupancy *occupancy;
+    cm_mapping *old = NULL, *new;
+    ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
+    ck_ok(cm_occupancy_new(chip, &occupancy, &error));
+    cm_map_input input = {.topology = &n, .chip = chip, .occupancy = occupancy};
+    cm_status status = map(&input, 1, false, &old);
+    for (uint32_t losses = 0; status == CM_OK && losses < 4; losses++) {
+      write_mapping(&input, old, old_path);
+      input.from = old_path;
+      occupancy->state[old->core[below(&random, old->part_count)]] = CM_CORE_BROKEN;
+      status = map(&input, 1, false, &new);
+      if (status != CM_OK)
+        break;
+      legal(&input, new);
+      check_report(old, new, vertices);
+      seated += (uint32_t)told(new, "seated_parts");
+      for (uint32_t v = 0; v < vertices && !afresh(new) && told(new, "dissolved_parts") == 0; v++)
+        if (occupancy->state[old->core[old->part[v]]] == CM_CORE_FREE) {
+          ck_assert_uint_eq(new->core[new->part[v]], old->core[old->part[v]]);
+          kept++;
+        }
+      cm_mapping_free(old);
+      old = new;
+    }
+    ck_assert_msg(status == CM_OK || status == CM_NO_ROOM || status == CM_LIMIT_BROKEN, "%s", error.detail);
+    if (old != NULL)
+      cm_mapping_free(old);
+    cm_occupancy_free(occupancy);
+    cm_chip_free(chip);
+    n.population = NULL;
+    n.population_of = NULL;
+    free(population_of);
+    network_free(&n);
+  }
+  ck_assert_uint_gt(kept, CM_SANITIZED ? 100 : 1000);
+  ck_assert_uint_gt(seated, 0);
+}
+END_TEST
+
 /* Each allocation in turn fails: a clear refusal and nothing left behind. */
 START_TEST(remapping_survives_a_lack_of_memory)
 {
@@ -427,6 +487,7 @@ int main(void)
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, remappings_are_legal_and_move_what_must);
   tcase_add_figures_test(tests, steps_stay_short_after_a_core_is_lost);
+  tcase_add_test(tests, classes_of_cores_are_kept);
   tcase_add_test(tests, remapping_survives_a_lack_of_memory);
   tcase_add_test(tests, files_that_are_no_mapping_are_refused);
   suite_add_tcase(suite, tests);

@@ -15,6 +15,8 @@
 #include "core/mapping/metrics.h"
 #include "core/mapping/options.h"
 #include "core/mapping/remap/settle.h"
+#include "core/mapping/stage/classes.h"
+#include "core/mapping/stage/kinds.h"
 #include "core/partition/limits.h"
 #include "core/partition/populations.h"
 
@@ -26,6 +28,7 @@ typedef struct remap {
   cm_check_file old;
   uint32_t *old_of;      /* [vertices] the old neuron that each is, CM_NOBODY: new */
   uint32_t *old_core;    /* [old parts] core number, CM_NOWHERE where the chip has no such place or it is not usable */
+  uint64_t *allowed;     /* [vertices] kinds of cores that may take each neuron; NULL: cores do not differ */
   uint32_t *tenant;      /* [cores] part there, CM_NOWHERE: none */
   uint32_t usable;
   cm_settlement settled; /* owns part and core until they become the mapping's */
@@ -117,13 +120,13 @@ static cm_status match_neurons(remap *r, cm_error *error)
 
 /* ---- what can stay ---- */
 
-static cm_limits limits_of(const remap *r)
+/* A chip's, or those of one of its kinds of cores, under the options. */
+static cm_limits limits_of(const remap *r, cm_limits limits)
 {
   const struct cm_map_options *options = r->input->options;
-  cm_limits limits = r->input->chip->limits;
   if (options->max_part_size != 0 && (limits.neurons == 0 || options->max_part_size < limits.neurons))
     limits.neurons = options->max_part_size;
-  bool bare = true;
+  bool bare = !cm_cores_differ(r->input->chip);
   for (cm_resource k = 0; k < CM_RESOURCES; k++)
     bare = bare && cm_limit(&limits, k) == 0;
   if (!bare || limits.memory_bits != 0)
@@ -141,62 +144,30 @@ static cm_status keep_what_stays(remap *r, cm_error *error)
 {
   const cm_topology *topology = r->input->topology;
   cm_settlement *s = &r->settled;
-  *s = (cm_settlement){.topology = topology, .chip = r->input->chip, .limits = limits_of(r), .parts_max = r->usable,
-                       .parts = (uint32_t)r->old.kept_cores};
+  const cm_chip *chip = r->input->chip;
+  *s = (cm_settlement){.topology = topology, .chip = chip, .limits = limits_of(r, cm_chip_widest_limits(chip)), .parts_max = r->usable,
+                       .parts = (uint32_t)r->old.kept_cores, .kinds = cm_chip_kinds(chip)};
+  for (uint32_t k = 0; k < s->kinds; k++)
+    s->of_kind[k] = limits_of(r, *cm_chip_kind_limits(chip, k));
+  for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
+    s->cores[cm_chip_kind_of(chip, c)] += r->occupancy->state[c] == CM_CORE_FREE;
   s->room = s->parts > s->parts_max ? s->parts : s->parts_max;
   if (CM_NEW(r->run->memory, s->part, topology->vertex_count, error) != CM_OK ||
+      CM_NEW(r->run->memory, s->kind, (size_t)s->room + 1, error) != CM_OK ||
       CM_NEW(r->run->memory, s->core, (size_t)s->room + 1, error) != CM_OK)
     return error->status;
+  if (s->kinds > 1 && (CM_NEW(r->run->memory, r->allowed, topology->vertex_count, error) != CM_OK ||
+                       cm_allowed_kinds(topology, chip, s->cores, r->run, r->allowed, error) != CM_OK))
+    return error->status;
+  s->allowed = r->allowed;
   memset(s->core, 0xff, ((size_t)s->room + 1) * sizeof *s->core);
-  for (uint32_t p = 0; p < s->parts; p++)
+  for (uint32_t p = 0; p < s->parts; p++) {
     s->core[p] = r->old_core[p];
+    s->kind[p] = s->core[p] == CM_NOWHERE ? 0 : (uint8_t)cm_chip_kind_of(chip, s->core[p]);
+  }
   for (uint32_t v = 0; v < topology->vertex_count; v++)
     s->part[v] = r->old_of[v] != CM_NOBODY ? r->old.neuron[r->old_of[v]] : CM_NOWHERE;
   return CM_OK;
-}
-
-typedef struct homeless {
-  uint32_t part, members;
-} homeless;
-
-static int by_members(const void *a, const void *b)
-{
-  const homeless *p = a, *q = b;
-  if (p->members != q->members)
-    return p->members < q->members ? -1 : 1;
-  return p->part < q->part ? -1 : 1;
-}
-
-/* Parts without a core, the smallest first, are dissolved when there are more than free cores. */
-static cm_status dissolve(remap *r, cm_error *error)
-{
-  cm_settlement *s = &r->settled;
-  uint32_t *members, housed = 0, count = 0;
-  homeless *list = NULL;
-  if (CM_NEW(r->run->memory, members, s->parts, error) != CM_OK)
-    return error->status;
-  cm_status status = CM_NEW(r->run->memory, list, s->parts, error);
-  for (uint32_t v = 0; v < s->topology->vertex_count && status == CM_OK; v++)
-    if (s->part[v] != CM_NOWHERE)
-      members[s->part[v]]++;
-  for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
-    housed += members[p] > 0 && s->core[p] != CM_NOWHERE;
-    if (members[p] > 0 && s->core[p] == CM_NOWHERE)
-      list[count++] = (homeless){p, members[p]};
-  }
-  if (status == CM_OK && housed + count > r->usable) {
-    r->dissolved = housed + count - r->usable;
-    qsort(list, count, sizeof *list, by_members);
-    memset(members, 0, s->parts * sizeof *members);
-    for (uint32_t i = 0; i < r->dissolved; i++)
-      members[list[i].part] = 1;
-    for (uint32_t v = 0; v < s->topology->vertex_count; v++)
-      if (s->part[v] != CM_NOWHERE && members[s->part[v]])
-        s->part[v] = CM_NOWHERE;
-  }
-  cm_free(members);
-  cm_free(list);
-  return status;
 }
 
 /* ---- the new mapping ---- */
@@ -237,18 +208,28 @@ static cm_status verify(const remap *r, cm_error *error)
 {
   const cm_settlement *s = &r->settled;
   uint64_t *use;
+  uint32_t *populations = NULL;
   if (CM_NEW(r->run->memory, use, (size_t)s->parts * CM_RESOURCES, error) != CM_OK)
     return error->status;
-  cm_status status = cm_count_use(s->topology, s->part, s->parts, r->run, use, error);
-  cm_violation shared = {0};
+  cm_status status = CM_NEW(r->run->memory, populations, s->parts, error);
   if (status == CM_OK)
-    status = cm_check_populations(s->topology, &s->limits, s->part, s->parts, r->run, &shared, error);
-  if (status == CM_OK && (shared.broken_parts > 0 || cm_find_violation(&s->limits, use, s->parts).broken_parts > 0))
-    status = cm_fail(error, CM_INTERNAL, "a part that breaks a limit was settled");
-  cm_free(use);
-  for (uint32_t p = 0; p < s->parts && status == CM_OK; p++)
-    if (s->core[p] == CM_NOWHERE || r->tenant[s->core[p]] != p || r->occupancy->state[s->core[p]] != CM_CORE_FREE)
+    status = cm_count_use(s->topology, s->part, s->parts, r->run, use, error);
+  if (status == CM_OK && s->topology->population_of != NULL)
+    status = cm_count_populations(s->topology, s->part, s->parts, r->run, populations, error);
+  for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
+    const cm_limits *limits = cm_settled_limits(s, p);
+    if (cm_find_violation(limits, use + (size_t)p * CM_RESOURCES, 1).broken_parts > 0 ||
+        (limits->populations != 0 && populations[p] > limits->populations))
+      status = cm_fail(error, CM_INTERNAL, "a part that breaks a limit was settled");
+    else if (s->core[p] == CM_NOWHERE || r->tenant[s->core[p]] != p || r->occupancy->state[s->core[p]] != CM_CORE_FREE ||
+             cm_chip_kind_of(s->chip, s->core[p]) != s->kind[p])
       status = cm_fail(error, CM_INTERNAL, "part %u was seated on a core that is not its own", p);
+  }
+  for (uint32_t v = 0; v < s->topology->vertex_count && status == CM_OK; v++)
+    if (!cm_may_settle(s, v, s->kind[s->part[v]]))
+      status = cm_fail(error, CM_INTERNAL, "neuron %u was settled on a core that does not take it", v);
+  cm_free(use);
+  cm_free(populations);
   return status;
 }
 
@@ -259,6 +240,8 @@ static cm_status hasten(remap *r, cm_error *error)
   cm_settlement *s = &r->settled;
   bool energy = o->objective == CM_OBJECTIVE_ENERGY;
   uint32_t *movable, count = 0;
+  if (cm_cores_differ(s->chip)) /* the search takes all cores for alike */
+    return CM_OK;
   if (!s->topology->directed || !cm_objective_is_of_steps((cm_objective)o->objective) || (energy && o->step_budget_ns <= 0))
     return CM_OK;
   if (CM_NEW(r->run->memory, movable, s->topology->vertex_count, error) != CM_OK)
@@ -294,7 +277,7 @@ static cm_status settle_and_seat(remap *r, bool *settled, cm_error *error)
   if (status == CM_OK)
     status = cm_bound_parts(r->input->topology, &r->settled.limits, r->run, &r->mapping->bound, error);
   if (status == CM_OK)
-    status = dissolve(r, error);
+    status = cm_dissolve(&r->settled, r->run, &r->dissolved, error);
   uint32_t before = r->settled.parts;
   if (status == CM_OK)
     status = cm_settle(&r->settled, r->run, settled, error);
@@ -410,6 +393,8 @@ cm_status cm_remap(const cm_map_input *input, cm_run *run, cm_mapping **mapping,
   cm_free(r.tenant);
   cm_free(r.settled.part);
   cm_free(r.settled.core);
+  cm_free(r.settled.kind);
+  cm_free(r.allowed);
   cm_occupancy_free(r.own_occupancy);
   if (status != CM_OK) {
     cm_mapping_free(r.mapping);

@@ -29,6 +29,7 @@ static cm_status close_up(seating *r, cm_error *error)
     if (!number[p])
       continue;
     s->core[next] = s->core[p];
+    s->kind[next] = s->kind[p];
     number[p] = next++;
   }
   for (uint32_t v = 0; v < s->topology->vertex_count; v++)
@@ -115,7 +116,7 @@ static void try_router(const seating *r, uint32_t part, uint32_t x, uint32_t y, 
   for (uint32_t behind = 0; behind < chip->router_x * chip->router_y; behind++) {
     uint32_t core =
         (y * chip->router_y + behind / chip->router_x) * chip->width + x * chip->router_x + behind % chip->router_x;
-    if (r->occupancy->state[core] != CM_CORE_FREE || r->tenant[core] != CM_NOWHERE)
+    if (r->occupancy->state[core] != CM_CORE_FREE || r->tenant[core] != CM_NOWHERE || cm_chip_kind_of(chip, core) != r->s->kind[part])
       continue;
     double here = travel(r, part, core, best->travel);
     uint32_t off = cm_chip_distance(chip, core, middle);

@@ -58,19 +58,30 @@ static uint64_t *use_of(const work *w, uint32_t part, cm_resource resource)
   return &w->use[(size_t)part * CM_RESOURCES + resource];
 }
 
+static bool admits_population(const work *w, uint32_t v, uint32_t part)
+{
+  return cm_population_tally_admits_up_to(&w->populations, v, part, cm_settled_limits(w->s, part)->populations);
+}
+
 /* Populations that a part may not hold beside those of its first neurons have to leave it. */
 static cm_status count_populations(work *w, cm_error *error)
 {
   cm_settlement *s = w->s;
   cm_population_tally_free(&w->populations);
-  if (cm_population_tally_new(w->topology, &s->limits, (size_t)s->room + 1, w->run, &w->populations, error) != CM_OK)
+  cm_limits tightest = s->limits; /* on populations: what no kind of core can break needs no book */
+  for (uint32_t k = 0; k < s->kinds; k++) {
+    uint64_t most = s->of_kind[k].populations;
+    if (most != 0 && (tightest.populations == 0 || most < tightest.populations))
+      tightest.populations = most;
+  }
+  if (cm_population_tally_new(w->topology, &tightest, (size_t)s->room + 1, w->run, &w->populations, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; w->populations.most != 0 && v < w->topology->vertex_count; v++) {
     if (s->part[v] == CM_NOWHERE)
       continue;
     if (cm_population_tally_reserve(&w->populations, w->run, error) != CM_OK)
       return error->status;
-    if (cm_population_tally_admits(&w->populations, v, s->part[v]))
+    if (admits_population(w, v, s->part[v]))
       cm_population_tally_book(&w->populations, v, s->part[v], 1);
     else
       s->part[v] = CM_NOWHERE;
@@ -124,14 +135,14 @@ static double tie_to_own(const work *w, uint32_t v)
 
 static uint64_t memory_of(const work *w, uint32_t part)
 {
-  return cm_memory_bits(&w->s->limits, *use_of(w, part, CM_NEURONS), *use_of(w, part, CM_SYNAPSES),
+  return cm_memory_bits(cm_settled_limits(w->s, part), *use_of(w, part, CM_NEURONS), *use_of(w, part, CM_SYNAPSES),
                         *use_of(w, part, CM_INBOUND_AXONS));
 }
 
 /* Sends neurons of a part away until what can be told exactly fits, and a share of them for what cannot. */
 static void shrink(work *w, uint32_t part, ranked *list, uint32_t members)
 {
-  const cm_limits *limits = &w->s->limits;
+  const cm_limits *limits = cm_settled_limits(w->s, part);
   uint64_t least = 1;
   for (cm_resource r = CM_INBOUND_AXONS; r < CM_RESOURCES; r++) {
     uint64_t limit = cm_limit(limits, r), used = *use_of(w, part, r);
@@ -162,10 +173,11 @@ static void shrink(work *w, uint32_t part, ranked *list, uint32_t members)
 
 static bool breaks_limit(const work *w, uint32_t part)
 {
+  const cm_limits *limits = cm_settled_limits(w->s, part);
   for (cm_resource r = 0; r < CM_RESOURCES; r++)
-    if (cm_limit(&w->s->limits, r) != 0 && *use_of(w, part, r) > cm_limit(&w->s->limits, r))
+    if (cm_limit(limits, r) != 0 && *use_of(w, part, r) > cm_limit(limits, r))
       return true;
-  return w->s->limits.memory_bits != 0 && memory_of(w, part) > w->s->limits.memory_bits;
+  return limits->memory_bits != 0 && memory_of(w, part) > limits->memory_bits;
 }
 
 /* Neurons by part: those of part p stand from first[p] on. */
@@ -276,11 +288,11 @@ static uint32_t distinct_sources(const work *w, uint32_t v)
 
 static bool has_room(const work *w, uint32_t part, uint32_t v, uint32_t sources)
 {
-  const cm_limits *limits = &w->s->limits;
+  const cm_limits *limits = cm_settled_limits(w->s, part);
   uint64_t outbound = 0;
   if (limits->outbound_axons != 0) /* parts that it talks with are at most so many */
     outbound = w->touched_count;
-  return cm_population_tally_admits(&w->populations, v, part) &&
+  return cm_may_settle(w->s, v, w->s->kind[part]) && admits_population(w, v, part) &&
          cm_memory_holds(limits, *use_of(w, part, CM_NEURONS) + cm_topology_size(w->topology, v),
                          *use_of(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]),
                          *use_of(w, part, CM_INBOUND_AXONS) + (sources - w->known[part])) &&
@@ -308,6 +320,22 @@ static double travel(const work *w, uint32_t part, uint32_t sources)
   return sum;
 }
 
+/* A part without neurons, or a new one, on the kind of core of which most are left; `used` [kinds]. CM_NOWHERE where no core is left. */
+static uint32_t found(work *w, uint32_t v, const uint32_t *used, uint32_t empty)
+{
+  cm_settlement *s = w->s;
+  uint32_t kind = CM_NOWHERE, part = empty != CM_NOWHERE ? empty : s->parts;
+  for (uint32_t k = 0; k < s->kinds; k++)
+    if (used[k] < s->cores[k] && cm_may_settle(s, v, k) && (kind == CM_NOWHERE || s->cores[k] - used[k] > s->cores[kind] - used[kind]))
+      kind = k;
+  if (kind == CM_NOWHERE)
+    return CM_NOWHERE;
+  if (part == s->parts || s->kind[part] != kind)
+    s->core[part] = CM_NOWHERE;
+  s->kind[part] = (uint8_t)kind;
+  return part;
+}
+
 /* The best part for a neuron: of the closest ones with room, else the first with room, else a new one; CM_NOWHERE:
  * none. */
 static uint32_t choose(work *w, uint32_t v)
@@ -326,17 +354,15 @@ static uint32_t choose(work *w, uint32_t v)
       best = p;
     }
   }
-  uint32_t used = 0, empty = CM_NOWHERE;
+  uint32_t used[CM_CORE_CLASSES_MAX + 1] = {0}, empty = CM_NOWHERE;
   for (uint32_t p = 0; best == CM_NOWHERE && p < s->parts; p++) {
-    used += w->members[p] > 0;
+    used[s->kind[p]] += w->members[p] > 0;
     if (w->members[p] > 0 && has_room(w, p, v, sources))
       best = p;
     if (w->members[p] == 0 && empty == CM_NOWHERE)
       empty = p;
   }
-  if (best != CM_NOWHERE || used == s->parts_max)
-    return best;
-  return empty != CM_NOWHERE ? empty : s->parts;
+  return best != CM_NOWHERE ? best : found(w, v, used, empty);
 }
 
 static void enter(work *w, uint32_t v, uint32_t part)
@@ -381,6 +407,9 @@ static cm_status place_all(work *w, bool *settled, cm_error *error)
 static cm_status rounds(work *w, bool *settled, cm_error *error)
 {
   *settled = true;
+  for (uint32_t v = 0; v < w->topology->vertex_count; v++)
+    if (w->s->part[v] != CM_NOWHERE && !cm_may_settle(w->s, v, w->s->kind[w->s->part[v]]))
+      w->s->part[v] = CM_NOWHERE;
   for (int round = 0; round < ROUNDS_MAX; round++) {
     bool shrunk, homeless = false;
     if (count(w, error) != CM_OK || shrink_all(w, &shrunk, error) != CM_OK)
