@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/base/json.h"
+
 /* Room for so many bytes more, and a NUL; NULL: no memory. */
 static char *room_for(cm_writer *w, size_t bytes)
 {
@@ -54,19 +56,13 @@ static void put_line(cm_writer *w, unsigned depth)
 static void put_string(cm_writer *w, const char *value)
 {
   put(w, "\"", 1);
-  for (const char *p = value; *p != '\0';) {
-    size_t plain = 0;
-    while ((unsigned char)p[plain] >= 0x20 && p[plain] != '"' && p[plain] != '\\')
-      plain++;
-    put(w, p, plain);
-    p += plain;
-    if (*p == '\0')
-      break;
-    char escaped[8] = {'\\', *p};
-    if ((unsigned char)*p < 0x20)
-      (void)snprintf(escaped, sizeof escaped, "\\u%04X", (unsigned char)*p);
-    put_text(w, escaped);
-    p++;
+  while (*value != '\0') {
+    char escape[CM_JSON_ESCAPE_MAX];
+    size_t plain;
+    const char *rest = cm_json_piece(value, &plain, escape);
+    put(w, value, plain);
+    put_text(w, escape);
+    value = rest;
   }
   put(w, "\"", 1);
 }

@@ -119,3 +119,35 @@ cm_status cm_json_whole(uint64_t before, const char *what, cm_error *error)
 {
   return refusals == before ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for %s", what);
 }
+
+/* ---- strings ---- */
+
+const char *cm_json_piece(const char *text, size_t *plain, char escape[CM_JSON_ESCAPE_MAX])
+{
+  size_t size = 0;
+  while ((unsigned char)text[size] >= 0x20 && text[size] != '"' && text[size] != '\\')
+    size++;
+  *plain = size;
+  const unsigned char byte = (unsigned char)text[size];
+  if (byte == '\0')
+    escape[0] = '\0';
+  else if (byte < 0x20)
+    (void)snprintf(escape, CM_JSON_ESCAPE_MAX, "\\u%04X", byte);
+  else
+    (void)snprintf(escape, CM_JSON_ESCAPE_MAX, "\\%c", byte);
+  return text + size + (byte != '\0');
+}
+
+void cm_json_put_string(const char *text, FILE *stream)
+{
+  (void)fputc('"', stream);
+  while (*text != '\0') {
+    char escape[CM_JSON_ESCAPE_MAX];
+    size_t plain;
+    const char *rest = cm_json_piece(text, &plain, escape);
+    (void)fwrite(text, 1, plain, stream);
+    (void)fputs(escape, stream);
+    text = rest;
+  }
+  (void)fputc('"', stream);
+}

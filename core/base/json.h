@@ -26,4 +26,12 @@ int cm_json_dumpf(const json_t *json, FILE *stream, size_t flags);
  * is whole. Else CM_NO_MEMORY, with `what` ("the chip's description") in its text. */
 cm_status cm_json_whole(uint64_t before, const char *what, cm_error *error);
 
+/* A text without jansson, piece by piece: *plain bytes of it stand in a JSON string as they are (UTF-8 too), and behind them
+ * `escape`, of a byte that does not; "" at the end. Returns the text behind both. */
+enum { CM_JSON_ESCAPE_MAX = 7 };
+const char *cm_json_piece(const char *text, size_t *plain, char escape[CM_JSON_ESCAPE_MAX]);
+
+/* Writes a text as a JSON string, quotes and all. What the stream failed at, it tells itself. */
+void cm_json_put_string(const char *text, FILE *stream);
+
 #endif

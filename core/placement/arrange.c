@@ -14,8 +14,8 @@ enum { POOL = 64 };
 /* Bookings a flow and member of the population beyond which few parts are not relieved further. */
 static const double relief_enough = 2000;
 
-/* Of more parts, as a core a neuron makes them, what a descent looks at is bounded, not only the sweeps of its finest
- * level. */
+/* Of more parts, as a core a neuron makes them, what a descent of preset fast or balanced looks at is bounded too, not only
+ * the sweeps of its finest level. */
 enum { MANY = 1 << 15 };
 
 /* What an effort may cost, and how that is spent. */
@@ -24,9 +24,9 @@ typedef struct budget {
   double work;  /* of annealing, in looks at pairs of cores */
   uint32_t population, sweeps_max, rounds;
   bool alone; /* one annealing takes all the work where that is less than one of use: short ones end no lower together */
-  /* By blocks: entries of the graph that are looked at on the finest level, within these numbers of sweeps; of many parts,
-   * on all levels of a descent. */
-  double entries, sweeps_least, sweeps_most, many_entries;
+  /* By blocks: entries of the graph that are looked at on the finest level, within these numbers of sweeps; on all levels of
+   * a descent (0: as each level takes), and so of many parts. */
+  double entries, sweeps_least, sweeps_most, descent_entries, many_entries;
   uint32_t cycles;
   double relief; /* bookings of packets at routers, for loads */
   /* Entries that are looked at where distances come from an interconnect, within so many sweeps. */
@@ -34,9 +34,9 @@ typedef struct budget {
 } budget;
 
 static const budget budgets[] = {
-  [CM_ARRANGE_FAST] = {0, 0, 0, 0, 20, false, 4e7, 4, 60, 4e7, 0, 0, 1e8, 1000},
-  [CM_ARRANGE_BALANCED] = {CM_ARRANGE_FEW, 1e9, 8, 3200, 20, true, 2e8, 20, 1000, 2e8, 1, 2e6, 8e8, 2000},
-  [CM_ARRANGE_BEST] = {CM_ARRANGE_FEW, 5e10, 16, 128000, 60, false, 2e9, 60, 4000, 5e8, 4, 3e8, 8e9, 20000},
+  [CM_ARRANGE_FAST] = {0, 0, 0, 0, 20, false, 4e7, 4, 60, 0, 4e7, 0, 0, 1e8, 1000},
+  [CM_ARRANGE_BALANCED] = {CM_ARRANGE_FEW, 1e9, 8, 3200, 20, true, 2e8, 20, 1000, 0, 2e8, 1, 2e6, 8e8, 2000},
+  [CM_ARRANGE_BEST] = {CM_ARRANGE_FEW, 5e10, 16, 128000, 60, false, 2e9, 60, 4000, 2e9, 5e8, 4, 3e8, 8e9, 20000},
 };
 
 /* The least sweeps for each of a population; with fewer it is a smaller one. */
@@ -80,7 +80,7 @@ static cm_status arrange_by_blocks(const cm_graph *parts, const cm_chip *chip, c
 {
   double paid = b->entries / ((double)parts->entry_count + 1);
   cm_blocks_options options = {.sweeps = fmin(fmax(paid, b->sweeps_least), b->sweeps_most), .cycles = b->cycles,
-                               .entries = parts->vertex_count > MANY ? b->many_entries : 0, .seed = seed};
+                               .entries = parts->vertex_count > MANY ? b->many_entries : b->descent_entries, .seed = seed};
   cm_blocks_result made;
   if (cm_place_by_blocks(parts, axes, chip, region, &options, run, at, &made, error) != CM_OK)
     return error->status;

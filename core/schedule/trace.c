@@ -3,19 +3,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "core/base/json.h"
 #include "core/schedule/heap.h"
-
-/* A JSON string; what is no plain character goes as \u00XX, UTF-8 as it is. */
-static void put_text(const char *text, FILE *stream)
-{
-  putc('"', stream);
-  for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
-    if (*c < 0x20 || *c == '"' || *c == '\\')
-      fprintf(stream, "\\u%04x", *c);
-    else
-      putc(*c, stream);
-  putc('"', stream);
-}
 
 /* Microseconds with what is left in thousandths. */
 static void put_time(uint64_t time, uint64_t units_per_us, FILE *stream)
@@ -37,7 +26,7 @@ static void put_unit(const cm_timeline *t, uint32_t unit, FILE *stream)
   (void)snprintf(name, sizeof name, "unit %" PRIu32, unit);
   fprintf(stream, "%s\n{\"ph\":\"M\",\"pid\":1,\"tid\":%" PRIu32 ",\"name\":\"thread_name\",\"args\":{\"name\":",
           unit == 0 ? "" : ",", unit);
-  put_text(t->unit_name != NULL ? t->unit_name[unit] : name, stream);
+  cm_json_put_string(t->unit_name != NULL ? t->unit_name[unit] : name, stream);
   fputs("}}", stream);
 }
 
@@ -47,16 +36,16 @@ static void put_span(const cm_timeline *t, size_t number, FILE *stream)
   char name[32];
   (void)snprintf(name, sizeof name, "task %zu", number);
   fputs(t->unit_count + number == 0 ? "\n{\"ph\":\"X\",\"name\":" : ",\n{\"ph\":\"X\",\"name\":", stream);
-  put_text(span->name != NULL ? span->name : name, stream);
+  cm_json_put_string(span->name != NULL ? span->name : name, stream);
   fputs(",\"cat\":", stream);
-  put_text(span->kind != NULL ? span->kind : "task", stream);
+  cm_json_put_string(span->kind != NULL ? span->kind : "task", stream);
   fprintf(stream, ",\"pid\":1,\"tid\":%" PRIu32 ",\"ts\":", span->unit);
   put_time(span->start, t->units_per_us, stream);
   fputs(",\"dur\":", stream);
   put_time(span->finish - span->start, t->units_per_us, stream);
   if (span->critical != NULL) {
     fputs(",\"args\":{\"critical\":", stream);
-    put_text(span->critical, stream);
+    cm_json_put_string(span->critical, stream);
     putc('}', stream);
   }
   putc('}', stream);
@@ -66,11 +55,11 @@ static void put_counter(const cm_timeline *t, const cm_counter *counter, FILE *s
 {
   for (size_t i = 0; i < counter->point_count; i++) {
     fputs(t->unit_count + t->span_count + i == 0 ? "\n{\"ph\":\"C\",\"name\":" : ",\n{\"ph\":\"C\",\"name\":", stream);
-    put_text(counter->name, stream);
+    cm_json_put_string(counter->name, stream);
     fputs(",\"pid\":1,\"ts\":", stream);
     put_time(counter->point[i].time, t->units_per_us, stream);
     fputs(",\"args\":{", stream);
-    put_text(counter->unit, stream);
+    cm_json_put_string(counter->unit, stream);
     fprintf(stream, ":%" PRIu64 "}}", counter->point[i].value);
   }
 }
@@ -78,10 +67,10 @@ static void put_counter(const cm_timeline *t, const cm_counter *counter, FILE *s
 cm_status cm_trace_write(const cm_timeline *timeline, FILE *stream, cm_error *error)
 {
   fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"name\":", stream);
-  put_text(timeline->name, stream);
+  cm_json_put_string(timeline->name, stream);
   if (timeline->counter != NULL) {
     fputs(",\"limits\":{", stream);
-    put_text(timeline->counter->name, stream);
+    cm_json_put_string(timeline->counter->name, stream);
     fprintf(stream, ":%" PRIu64 "}", timeline->counter->limit);
   }
   fputs("},\"traceEvents\":[", stream);

@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "core/base/json.h"
 #include "core/base/memory.h"
 #include "core/base/number.h"
 #include "core/base/random.h"
+#include "core/base/text.h"
 #include "core/base/threads.h"
 #include "core/base/varint.h"
 #include "core/machine/compile.h"
@@ -508,6 +510,28 @@ START_TEST(a_descriptor_is_written_where_it_stands)
 END_TEST
 
 /* Whether the reader of a table takes this value of an option; takes `value`. */
+/* Whatever is in a text, jansson reads it back. */
+START_TEST(strings_of_json_are_read_back)
+{
+  char text[140], *written;
+  cm_text out;
+  for (int i = 0; i < 127; i++)
+    text[i] = (char)(i + 1);
+  memcpy(text + 127, "h\xc3\xa9\"\\", 6);
+  for (const char *from = text + strlen(text); from >= text; from -= 7) {
+    json_error_t where;
+    ck_assert(cm_text_open(&out));
+    cm_json_put_string(from, out.stream);
+    written = cm_text_close(&out, NULL);
+    json_t *read = json_loads(written, JSON_DECODE_ANY, &where);
+    ck_assert_msg(read != NULL, "%s: %s", written, where.text);
+    ck_assert_str_eq(json_string_value(read), from);
+    json_decref(read);
+    free(written);
+  }
+}
+END_TEST
+
 static bool takes(const cm_options *table, const char *name, json_t *value)
 {
   _Alignas(max_align_t) char fields[8192] = {0};
@@ -576,6 +600,7 @@ int main(void)
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, varint_is_the_seeds_figure);
   tcase_add_test(tests, varint_round_trips_every_length);
+  tcase_add_test(tests, strings_of_json_are_read_back);
   tcase_add_test(tests, schemas_of_options_are_what_is_read);
   tcase_add_test(tests, numbers_are_read_whole_or_not_at_all);
   tcase_add_test(tests, random_streams_are_fixed_and_unbiased);

@@ -76,18 +76,3 @@ void cm_groups_free(cm_groups *groups)
   cm_free(groups->neuron);
   cm_free(groups->at);
 }
-
-void cm_export_string(FILE *stream, const char *text)
-{
-  (void)fputc('"', stream);
-  for (; *text != '\0'; text++) {
-    unsigned char c = (unsigned char)*text;
-    if (c == '"' || c == '\\')
-      (void)fprintf(stream, "\\%c", c);
-    else if (c < ' ')
-      (void)fprintf(stream, "\\u%04x", c);
-    else
-      (void)fputc(c, stream);
-  }
-  (void)fputc('"', stream);
-}

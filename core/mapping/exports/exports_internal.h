@@ -22,7 +22,4 @@ typedef struct cm_groups {
 cm_status cm_groups_of(const cm_topology *topology, cm_run *run, cm_groups *groups, cm_error *error);
 void cm_groups_free(cm_groups *groups);
 
-/* Writes text as a JSON string, quotes included. */
-void cm_export_string(FILE *stream, const char *text);
-
 #endif

@@ -1,6 +1,7 @@
 /* Where parts and layers are, and nothing else. */
 #include <inttypes.h>
 
+#include "core/base/json.h"
 #include "core/mapping/exports/exports_internal.h"
 
 static void put_le(FILE *out, uint64_t value, unsigned bytes)
@@ -34,16 +35,16 @@ cm_status cm_export_lava(const cm_mapped *m, cm_run *run, FILE *stream, cm_error
   if (cm_groups_of(t, run, &g, error) != CM_OK)
     return error->status;
   (void)fputs("{\"chip\": ", stream);
-  cm_export_string(stream, m->chip->name);
+  cm_json_put_string(m->chip->name, stream);
   (void)fprintf(stream, ", \"cores\": [%" PRIu32 ", %" PRIu32 "], \"layers\": [", m->chip->width, m->chip->height);
   bool lead = true;
   for (uint32_t p = 0; p < g.count; p++) {
     if (g.first[p] == g.first[p + 1])
       continue;
     (void)fputs(lead ? "\n  {\"name\": " : ",\n  {\"name\": ", stream);
-    cm_export_string(stream, t->population_count > 0 ? t->population[p].name : "network");
+    cm_json_put_string(t->population_count > 0 ? t->population[p].name : "network", stream);
     (void)fputs(", \"kind\": ", stream);
-    cm_export_string(stream, t->population_count > 0 ? t->population[p].kind : "");
+    cm_json_put_string(t->population_count > 0 ? t->population[p].kind : "", stream);
     (void)fprintf(stream, ", \"size\": %" PRIu32 ", \"placed\": [", g.first[p + 1] - g.first[p]);
     for (uint32_t i = g.first[p], end; i < g.first[p + 1]; i = end) {
       uint32_t part = m->part[g.neuron[i]];
