@@ -21,6 +21,7 @@ libcoremap_a_SOURCES += \
   core/partition/step/step_bound.h core/partition/step/step_bound.c \
   core/partition/step/step.h core/partition/step/step.c \
   core/partition/axon/hypergraph.h core/partition/axon/hypergraph.c \
+  core/partition/axon/bands.h core/partition/axon/bands.c \
   core/partition/axon/cluster.h core/partition/axon/cluster.c \
   core/partition/axon/grow.h core/partition/axon/grow.c core/partition/axon/fill.h core/partition/axon/fill.c \
   core/partition/axon/axon_state.h core/partition/axon/axon_state.c core/partition/axon/prices.h \

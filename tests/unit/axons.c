@@ -11,6 +11,7 @@
 #include "core/partition/axon/axon_repair.h"
 #include "core/partition/axon/axon_state.h"
 #include "core/partition/axon/axon_table.h"
+#include "core/partition/axon/bands.h"
 #include "core/partition/axon/dense.h"
 #include "core/partition/axon/locality.h"
 #include "core/partition/axon/signature.h"
@@ -401,7 +402,33 @@ START_TEST(the_table_offers_what_the_probe_finds_while_vertices_move)
 }
 END_TEST
 
-START_TEST(sketches_estimate_the_overlap_and_merge)
+/* A group has all vertices with the least nets of a band in common, and no others; returns how many pairs meet in one. */
+static uint32_t check_bands(const cm_sketches *s, uint32_t *met)
+{
+  cm_bands bands;
+  uint32_t n = s->vertex_count, pairs = 0;
+  ck_ok(cm_bands_new(s, CM_BANDS_MAX, &run, &bands, &error));
+  for (uint32_t u = 0; u < n; u++)
+    for (uint32_t v = 0; v < u; v++) {
+      bool meet = false;
+      for (uint32_t b = 0; b < bands.count; b++) {
+        const uint32_t *x = s->key + (size_t)u * CM_SKETCH_KEYS + 2 * b, *y = x + ((size_t)v - u) * CM_SKETCH_KEYS;
+        bool equal = x[0] == y[0] && x[1] == y[1];
+        uint32_t begin = bands.group[(size_t)u * bands.count + b], found = 0;
+        ck_assert_int_eq(equal, begin == bands.group[(size_t)v * bands.count + b]);
+        for (uint32_t i = begin; i < bands.end[(size_t)b * n + begin]; i++)
+          found += bands.order[(size_t)b * n + i] == u || bands.order[(size_t)b * n + i] == v;
+        ck_assert_uint_eq(found, equal ? 2 : 1);
+        meet |= equal;
+      }
+      pairs += meet;
+      *met += meet && u / 4 == v / 4;
+    }
+  cm_bands_free(&bands);
+  return pairs;
+}
+
+START_TEST(sketches_estimate_the_overlap_merge_and_find_candidates)
 {
   /* 40 targets of 2000 nets; target v has net e when a hash says so, more alike within groups of four. */
   enum { TARGETS = 40, NETS = 2000 };
@@ -429,6 +456,7 @@ START_TEST(sketches_estimate_the_overlap_and_merge)
   cm_sketches *sketches, *merged;
   ck_ok(cm_hypergraph_from_topology(&t, &run, &graph, &error));
   ck_ok(cm_sketches_new(graph, 64, 1, &run, &sketches, &error));
+  uint32_t by_number[TARGETS * CM_SKETCH_KEYS];
   double error_sum = 0;
   uint32_t pairs = 0;
   for (uint32_t u = 0; u < TARGETS; u++) {
@@ -454,6 +482,13 @@ START_TEST(sketches_estimate_the_overlap_and_merge)
       least = sketches->rank[v * sketches->bins + b] < least ? sketches->rank[v * sketches->bins + b] : least;
     ck_assert_uint_eq(merged->rank[b], least);
   }
+  for (uint32_t v = 0; v < TARGETS; v++)
+    memcpy(by_number + (size_t)v * CM_SKETCH_KEYS, sketches->key + (size_t)graph->number[v] * CM_SKETCH_KEYS,
+           CM_SKETCH_KEYS * sizeof *by_number);
+  memcpy(sketches->key, by_number, sizeof by_number);
+  uint32_t alike = 0, all = check_bands(sketches, &alike);
+  ck_assert_uint_ge(alike, 45); /* of 60 pairs inside groups */
+  ck_assert_uint_le(all - alike, 200); /* of 720 others */
   cm_sketches_free(merged);
   cm_sketches_free(sketches);
   cm_hypergraph_free(graph);
@@ -504,7 +539,7 @@ END_TEST
 
 static cm_axon_options effort(uint64_t neurons, uint64_t axons)
 {
-  return (cm_axon_options){.limits = {.neurons = neurons, .inbound_axons = axons}, .parts_max = 1000, .samples = 16,
+  return (cm_axon_options){.limits = {.neurons = neurons, .inbound_axons = axons}, .parts_max = 1000, .bands = 8, .samples = 16,
                            .sketch_bins = 64, .starts = 4, .start_sweeps = 20, .coarse_sweeps = 20, .fine_sweeps = 3,
                            .settle_all = true, .last_sweeps = 3, .attempts = 2, .cycles = 2, .coarse_vertices = 20, .seed = 3};
 }
@@ -914,7 +949,7 @@ int main(void)
   tcase_add_test(tests, only_parts_over_a_limit_are_left_when_asked);
   tcase_add_test(tests, the_best_move_below_a_bound_is_found);
   tcase_add_test(tests, the_table_offers_what_the_probe_finds_while_vertices_move);
-  tcase_add_test(tests, sketches_estimate_the_overlap_and_merge);
+  tcase_add_test(tests, sketches_estimate_the_overlap_merge_and_find_candidates);
   tcase_add_test(tests, numbering_by_locality_is_a_permutation_that_keeps_groups_together);
   tcase_add_test(tests, planted_groups_are_found_within_the_limits);
   tcase_add_figures_test(tests, parts_do_not_collapse_where_axons_reach_many);

@@ -136,7 +136,7 @@ START_TEST(networks_without_clusters_are_filled)
 {
   enum { N = CM_SANITIZED ? 600 : 1500 };
   cm_topology t = kinds(N, false);
-  cm_axon_options options = {.limits = {.neurons = 100, .inbound_axons = 700}, .parts_max = 1000, .samples = 4,
+  cm_axon_options options = {.limits = {.neurons = 100, .inbound_axons = 700}, .parts_max = 1000, .bands = 8, .samples = 4,
                              .sketch_bins = 64, .starts = 1, .start_sweeps = 12, .coarse_sweeps = 4, .fine_sweeps = 2,
                              .settle_all = true, .last_sweeps = 1, .coarse_vertices = 20, .fills = 2, .fill_work = 1e9,
                              .seed = 3};

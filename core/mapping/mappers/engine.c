@@ -86,13 +86,13 @@ static cm_status by_edges(const cm_engine_task *task, cm_run *run, cm_attempt *a
 
 /* Effort of the presets that know axons and limits. */
 static const cm_axon_options efforts[] = {
-  [CM_PRESET_FAST] = {.samples = 2, .sketch_bins = 32, .coarse_vertices = 20, .starts = 1, .start_sweeps = 12,
-                      .coarse_sweeps = 2, .deep_sweeps = 12, .fine_sweeps = 1, .fills = 1, .fill_work = 1e9},
-  [CM_PRESET_BALANCED] = {.samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 3, .start_sweeps = 60,
+  [CM_PRESET_FAST] = {.bands = 6, .samples = 2, .sketch_bins = 32, .coarse_vertices = 20, .starts = 1, .start_sweeps = 24,
+                      .coarse_sweeps = 1, .deep_sweeps = 8, .fine_sweeps = 1, .fills = 1, .fill_work = 1e9},
+  [CM_PRESET_BALANCED] = {.bands = 8, .samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 3, .start_sweeps = 60,
                           .coarse_sweeps = 12, .fine_sweeps = 3, .settle_all = true, .last_sweeps = 1, .cycles = 1,
                           .cycle_pins = 10000000, .fills = 3, .fill_work = 1e9, .below = &efforts[CM_PRESET_FAST],
                           .below_pins = 10000000, .own_pins = 1200000, .grow_pins = 1200000},
-  [CM_PRESET_BEST] = {.samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 4, .start_sweeps = 300,
+  [CM_PRESET_BEST] = {.bands = 8, .samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 4, .start_sweeps = 300,
                       .coarse_sweeps = 300, .fine_sweeps = 60, .sweep_pins = 100000000, .settle_all = true,
                       .last_sweeps = 3, .attempts = 12, .attempt_pins = 25000000, .cycles = 40, .cycle_sweeps = 30,
                       .cycle_pins = 190000000, .fills = 5, .fill_work = 1e9,

@@ -23,7 +23,8 @@ typedef struct cm_axon_places {
 typedef struct cm_axon_options {
   cm_limits limits;      /* of a core; all hard */
   uint32_t parts_max;    /* cores that are free */
-  uint32_t samples;      /* inbound nets of a vertex that are asked when clustering */
+  uint32_t bands;        /* in which vertices meet when clustering, where nets have many targets: up to 8 */
+  uint32_t samples;      /* inbound nets of a vertex that are asked elsewhere */
   uint32_t sketch_bins;  /* with which overlaps are estimated: 8 to 64, a multiple of 8 */
   uint32_t starts;       /* initial partitions of which the best is kept */
   uint32_t start_sweeps; /* annealing visits of all vertices of the coarsest level, each start */

@@ -150,6 +150,7 @@ static cm_status coarsen_once(building *b, double size_max, double target, bool 
 {
   uint32_t l = b->levels->count - 1, clusters, n = b->levels->graph[l]->vertex_count, *map;
   cm_cluster_options options = {.size_max = (uint32_t)ceil(size_max),
+                                .bands = b->options->bands,
                                 .samples = b->options->samples,
                                 .floor = l == 0 ? floor_first : floor_later,
                                 .enough = n > far_from_target * target ? (uint32_t)(shrink_enough * n) : n,

@@ -200,6 +200,14 @@ static cm_status relieve(cm_axon_state *s, cm_probe *probe, uint32_t part, exit_
   return CM_OK;
 }
 
+static uint32_t used_parts(const cm_axon_state *s)
+{
+  uint32_t used = 0;
+  for (uint32_t p = 0; p < s->part_count; p++)
+    used += s->vertices[p] > 0;
+  return used;
+}
+
 cm_status cm_repair(cm_axon_state *s, cm_error *error)
 {
   exit_offer *offer = NULL;
@@ -224,7 +232,8 @@ cm_status cm_repair(cm_axon_state *s, cm_error *error)
   }
   cm_probe_free(&probe);
   cm_free(offer);
-  return status;
+  uint32_t used = used_parts(s);
+  return status == CM_OK && used > s->parts_max ? cm_refuse_parts(used, s->parts_max, error) : status;
 }
 
 cm_status cm_dissolve_emptiest(cm_axon_state *s, cm_error *error)

@@ -15,7 +15,7 @@ uint32_t cm_count_overfull(const cm_axon_state *state);
 double cm_total_excess(const cm_axon_state *state);
 
 /* Brings every part within the limits: members of overfull parts go where they fit at least cost; where nothing fits,
- * part of the overfull part moves to a new one. CM_NO_ROOM when that needs more than part_room parts. */
+ * part of the overfull part moves to a new one. CM_NO_ROOM when more than parts_max parts are in use then. */
 cm_status cm_repair(cm_axon_state *state, cm_error *error);
 
 /* Gives the members of the part with fewest inbound axons to other parts, each where it costs least, limits being soft.

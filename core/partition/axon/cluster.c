@@ -4,12 +4,17 @@
 
 #include "core/base/random.h"
 #include "core/base/threads.h"
+#include "core/partition/axon/bands.h"
 #include "core/partition/axon/locality.h"
 #include "core/partition/options.h"
 
 /* Proposals are made from how things stand at the start of a round; rounds are short beside all vertices. */
-enum { ROUNDS = 64, ROUND_LEAST = 256, BLOCK = 16, PINS_MAX = 2048, SAMPLES_MAX = UINT8_MAX };
+enum { ROUNDS = 64, ROUND_LEAST = 256, BLOCK = 16, PINS_MAX = 2048, GROUP_MAX = 512, SAMPLES_MAX = UINT8_MAX };
 #define NONE UINT32_MAX
+
+/* Where nets have so many targets on average, candidates meet in bands: targets of any net are too many to look at, and most of
+ * them share little. Where they have fewer, bands miss some of the few that share most. */
+enum { BAND_TARGETS = 64 };
 
 /* Where vertices share little, so many times as many of their nets are asked, and this is enough to join. */
 enum { MORE_SAMPLES = 4 };
@@ -32,6 +37,7 @@ typedef struct clustering {
   uint32_t *members;  /* [vertices] of the cluster that the vertex leads */
   uint32_t *proposal; /* [vertices] leader to join */
   const uint32_t *order;
+  cm_bands bands;
   uint32_t begin, end; /* the round, in order */
   uint32_t samples, count; /* nets asked; clusters so far */
   double floor;
@@ -71,6 +77,27 @@ static uint32_t meet(const clustering *c, notes *n, uint32_t v, uint32_t *asked)
   return count;
 }
 
+/* The same of the bands in which both are in one group. Of a large group some are met, by each vertex others. */
+static uint32_t meet_in_bands(const clustering *c, notes *n, uint32_t v)
+{
+  uint32_t count = 0;
+  for (uint32_t b = 0; b < c->bands.count; b++) {
+    uint32_t begin = c->bands.group[(size_t)v * c->bands.count + b];
+    if (begin == NONE)
+      continue;
+    const uint32_t *order = c->bands.order + (size_t)b * c->graph->vertex_count;
+    uint32_t end = c->bands.end[(size_t)b * c->graph->vertex_count + begin];
+    if (end - begin > GROUP_MAX) {
+      begin += (uint32_t)(cm_mix(v) % (end - begin - GROUP_MAX));
+      end = begin + GROUP_MAX;
+    }
+    for (uint32_t i = begin; i < end; i++)
+      if (n->hits[order[i]]++ == 0)
+        n->touched[count++] = order[i];
+  }
+  return count;
+}
+
 /* Of the vertices met, leaves those in n->touched that share enough of the nets asked and whose cluster has room for v;
  * returns how many. What they need next is fetched on the way. */
 static uint32_t choose(const clustering *c, notes *n, uint32_t v, uint32_t met, uint32_t least_hits)
@@ -100,9 +127,9 @@ static float share(const clustering *c, uint32_t v, uint32_t u)
 /* The cluster that v had best join, by how things stand; NONE when there is none. */
 static uint32_t best_cluster(const clustering *c, notes *n, uint32_t v)
 {
-  uint32_t asked, met = meet(c, n, v, &asked), leaders = 0, best = NONE;
-  uint32_t candidates = choose(c, n, v, met, c->few ? 1 : (asked + 2) / 3);
-  bool by_hits = c->few || c->graph->in_first[v + 1] == c->graph->in_first[v];
+  bool by_hits = c->few || c->graph->in_first[v + 1] == c->graph->in_first[v], banded = !by_hits && c->bands.count > 0;
+  uint32_t asked = 1, met = banded ? meet_in_bands(c, n, v) : meet(c, n, v, &asked), leaders = 0, best = NONE;
+  uint32_t candidates = choose(c, n, v, met, banded || c->few ? 1 : (asked + 2) / 3);
   float best_rating = 0;
   for (uint32_t i = 0; i < candidates; i++) {
     uint32_t u = n->touched[i], hits = n->hits[u], leader = c->leader[u];
@@ -199,6 +226,11 @@ static void release(clustering *c)
   cm_free(c->proposal);
 }
 
+static bool has_many_targets(const cm_hypergraph *g)
+{
+  return g->pin_count >= (uint64_t)BAND_TARGETS * g->net_count;
+}
+
 /* Every vertex once, a round at a time. */
 static cm_status visit_all(clustering *c, cm_run *run, cm_error *error)
 {
@@ -237,6 +269,8 @@ cm_status cm_cluster(const cm_hypergraph *graph, const cm_sketches *sketches, co
   c.floor = options->floor;
   c.count = n;
   if (status == CM_OK)
+    status = cm_bands_new(sketches, has_many_targets(graph) ? options->bands : 0, run, &c.bands, error);
+  if (status == CM_OK)
     status = cm_thread_pool_new(run->memory, c.threads, &c.pool, error);
   if (status == CM_OK)
     status = visit_all(&c, run, error);
@@ -249,6 +283,7 @@ cm_status cm_cluster(const cm_hypergraph *graph, const cm_sketches *sketches, co
   if (status == CM_OK)
     *clusters = number_clusters(&c, map);
   cm_thread_pool_free(c.pool);
+  cm_bands_free(&c.bands);
   release(&c);
   cm_free(order);
   return status;

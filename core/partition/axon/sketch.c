@@ -6,12 +6,14 @@
 #include "core/base/threads.h"
 
 enum { BINS_LEAST = 8, SLICES = 64, EMPTY = UINT16_MAX };
+#define NONE UINT32_MAX
 
 void cm_sketches_free(cm_sketches *sketches)
 {
   if (sketches == NULL)
     return;
   cm_free(sketches->rank);
+  cm_free(sketches->key);
   cm_free(sketches);
 }
 
@@ -21,12 +23,13 @@ static cm_status sketches_empty(uint32_t vertices, uint32_t bins, cm_run *run, c
   if (CM_NEW(run->memory, s, 1, error) != CM_OK)
     return error->status;
   *s = (cm_sketches){.vertex_count = vertices, .bins = bins};
-  size_t count = (size_t)vertices * bins;
-  if (CM_NEW(run->memory, s->rank, count, error) != CM_OK) {
+  size_t count = (size_t)vertices * bins, keys = (size_t)vertices * CM_SKETCH_KEYS;
+  if (CM_NEW(run->memory, s->rank, count, error) != CM_OK || CM_NEW(run->memory, s->key, keys, error) != CM_OK) {
     cm_sketches_free(s);
     return error->status;
   }
   memset(s->rank, 0xff, count * sizeof *s->rank);
+  memset(s->key, 0xff, keys * sizeof *s->key);
   *sketches = s;
   return CM_OK;
 }
@@ -44,13 +47,17 @@ static cm_status sketch_slice(void *context, size_t slice, cm_error *error)
   const cm_hypergraph *g = w->graph;
   uint64_t bins = w->sketches->bins, end = cm_slice_begin(g->vertex_count, slice + 1, SLICES);
   for (uint64_t v = cm_slice_begin(g->vertex_count, slice, SLICES); v < end; v++) {
-    uint16_t *rank = w->sketches->rank + v * bins;
+    uint32_t least[CM_SKETCH_BINS_MAX];
+    memset(least, 0xff, sizeof least);
     for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
       uint64_t hash = cm_mix(w->seed + g->in_net[j] * UINT64_C(0x9e3779b97f4a7c15));
-      uint16_t here = (uint16_t)((hash >> 32) % EMPTY);
-      uint16_t *least = &rank[(uint32_t)hash % bins];
-      *least = here < *least ? here : *least;
+      uint32_t here = (uint32_t)hash, *bin = &least[(hash >> 32) * bins >> 32];
+      *bin = here < *bin ? here : *bin;
     }
+    for (uint64_t b = 0; b < bins; b++)
+      w->sketches->rank[v * bins + b] = (uint16_t)(least[b] == NONE ? EMPTY : least[b] >> 16 < EMPTY ? least[b] >> 16 : EMPTY - 1);
+    for (uint64_t b = 0; b < CM_SKETCH_KEYS; b++)
+      w->sketches->key[v * CM_SKETCH_KEYS + b] = b < bins ? least[b] : NONE;
   }
   return CM_OK;
 }
@@ -82,6 +89,10 @@ cm_status cm_sketches_merge(const cm_sketches *sketches, const uint32_t *map, ui
     uint16_t *to = (*coarse)->rank + (size_t)map[v] * bins;
     for (uint32_t b = 0; b < bins; b++)
       to[b] = from[b] < to[b] ? from[b] : to[b];
+    const uint32_t *key = sketches->key + (size_t)v * CM_SKETCH_KEYS;
+    uint32_t *merged = (*coarse)->key + (size_t)map[v] * CM_SKETCH_KEYS;
+    for (uint32_t b = 0; b < CM_SKETCH_KEYS; b++)
+      merged[b] = key[b] < merged[b] ? key[b] : merged[b];
   }
   return CM_OK;
 }

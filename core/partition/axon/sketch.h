@@ -8,13 +8,15 @@
 
 #include "core/partition/axon/hypergraph.h"
 
-enum { CM_SKETCH_LANES = 8 };
+enum { CM_SKETCH_LANES = 8, CM_SKETCH_BINS_MAX = 64, CM_SKETCH_KEYS = 16 };
 typedef int16_t cm_lanes __attribute__((vector_size(2 * CM_SKETCH_LANES)));
 
 typedef struct cm_sketches {
   uint32_t vertex_count;
   uint32_t bins;  /* a multiple of 8 */
-  uint16_t *rank; /* [vertex_count * bins] least rank of the vertex's nets that fall into the bin; UINT16_MAX: none */
+  uint32_t *key;  /* [vertex_count * CM_SKETCH_KEYS] least hash of the vertex's nets that fall into the bin, of the first
+                     bins; UINT32_MAX: none */
+  uint16_t *rank; /* [vertex_count * bins] the upper half of it, of all bins; UINT16_MAX: none */
 } cm_sketches;
 
 void cm_sketches_free(cm_sketches *sketches); /* NULL is allowed */

@@ -1,0 +1,90 @@
+#include "core/partition/axon/bands.h"
+
+#include "core/base/random.h"
+#include "core/base/threads.h"
+
+enum { DIGIT = 11, PASSES = 3, RADIX = 1 << DIGIT };
+#define NONE UINT32_MAX
+
+typedef struct banding {
+  const cm_sketches *sketches;
+  cm_bands *bands;
+  cm_run *run;
+} banding;
+
+static uint32_t *group_of(const banding *w, uint32_t v, size_t band)
+{
+  return &w->bands->group[(size_t)v * w->bands->count + band];
+}
+
+/* What the members of a group have in common, for now in place of the group. */
+static void take_keys(const banding *w, size_t band)
+{
+  for (uint32_t v = 0; v < w->sketches->vertex_count; v++) {
+    const uint32_t *key = w->sketches->key + (size_t)v * CM_SKETCH_KEYS + 2 * band;
+    bool both = key[0] != NONE && key[1] != NONE;
+    *group_of(w, v, band) = both ? (uint32_t)(cm_mix((uint64_t)key[0] << 32 | key[1]) >> 33) : NONE;
+  }
+}
+
+/* A radix sort that leaves equal keys in order; `other` [vertices] is overwritten. */
+static void sort(const banding *w, size_t band, uint32_t *order, uint32_t *other)
+{
+  uint32_t n = w->sketches->vertex_count;
+  for (uint32_t v = 0; v < n; v++)
+    other[v] = v;
+  for (unsigned pass = 0; pass < PASSES; pass++) {
+    uint32_t count[RADIX] = {0};
+    for (uint32_t v = 0; v < n; v++)
+      count[*group_of(w, v, band) >> pass * DIGIT & (RADIX - 1)]++;
+    for (uint32_t r = 0, sum = 0; r < RADIX; r++) {
+      uint32_t here = count[r];
+      count[r] = sum;
+      sum += here;
+    }
+    for (uint32_t i = 0; i < n; i++)
+      order[count[*group_of(w, other[i], band) >> pass * DIGIT & (RADIX - 1)]++] = other[i];
+    uint32_t *swap = order;
+    order = other;
+    other = swap;
+  }
+}
+
+static cm_status make_band(void *context, size_t band, cm_error *error)
+{
+  const banding *w = context;
+  uint32_t n = w->sketches->vertex_count, *order = w->bands->order + band * n, *end = w->bands->end + band * n;
+  take_keys(w, band);
+  sort(w, band, order, end); /* passes are odd in number: it ends in `order` */
+  for (uint32_t begin = 0, i; begin < n; begin = i) {
+    uint32_t key = *group_of(w, order[begin], band);
+    for (i = begin; i < n && *group_of(w, order[i], band) == key; i++)
+      ;
+    for (uint32_t j = begin; j < i && key != NONE; j++)
+      *group_of(w, order[j], band) = begin;
+    end[begin] = i;
+  }
+  return cm_run_check(w->run, error);
+}
+
+cm_status cm_bands_new(const cm_sketches *sketches, uint32_t count, cm_run *run, cm_bands *bands, cm_error *error)
+{
+  cm_bands made = {.count = count};
+  banding w = {.sketches = sketches, .bands = &made, .run = run};
+  size_t all = (size_t)count * sketches->vertex_count;
+  if (CM_NEW(run->memory, made.group, all, error) == CM_OK && CM_NEW(run->memory, made.order, all, error) == CM_OK &&
+      CM_NEW(run->memory, made.end, all, error) == CM_OK && cm_parallel(run, count, make_band, &w, error) == CM_OK) {
+    *bands = made;
+    return CM_OK;
+  }
+  cm_bands_free(&made);
+  return error->status;
+}
+
+void cm_bands_free(cm_bands *bands)
+{
+  cm_free(bands->group);
+  cm_free(bands->order);
+  cm_free(bands->end);
+  *bands = (cm_bands){0};
+}
