@@ -47,7 +47,10 @@ static cm_status identify_network(cm_running *r, cm_error *error)
 static void bound(cm_running *r, unsigned threads, uint64_t memory_limit, double time_limit)
 {
   uint64_t most = r->options->memory_limit;
-  r->work.threads = threads < r->options->threads ? threads : r->options->threads;
+  /* Short jobs run beside each other: each has its part of the processors. */
+  const unsigned beside = r->job.lane == CM_LANE_OF_SHORT && r->options->short_workers > 1 ? r->options->short_workers : 1;
+  const unsigned share = r->options->threads > beside ? r->options->threads / beside : 1;
+  r->work.threads = threads < share ? threads : share;
   r->work.memory_limit = most != 0 && (memory_limit == 0 || memory_limit > most) ? most : memory_limit;
   r->work.time_limit = time_limit;
 }

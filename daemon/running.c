@@ -298,7 +298,9 @@ void cm_running_job(const cm_workers_options *options, cm_job *job, _Atomic doub
   r->until = until;
   cm_event_bus_log(r->store->bus, job->id, "attempt %d: %s network %.12s%s%s", job->attempt, job->kind,
                job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip);
+  const bool lasting = cm_files_last(false); /* the job's folder goes with it */
   cm_status status = cm_running_prepare(r, &error);
+  (void)cm_files_last(lasting);
   if (status == CM_OK && !r->deferred && r->reused[0] == '\0')
     status = execute(r, &error);
   if (status != CM_OK || !r->deferred)

@@ -257,7 +257,7 @@ cm_status cm_mappings_place(cm_store *store, const char *scratch_folder, const c
   char path[CM_PATH_MAX], parent[CM_PATH_MAX];
   if (cm_mappings_folder(store, id, path, error) != CM_OK ||
       cm_path(parent, error, "%s/mappings", store->folder) != CM_OK ||
-      cm_folder_sync(scratch_folder, error) != CM_OK)
+      cm_folder_sync_files(scratch_folder, error) != CM_OK)
     return error->status;
   if (rename(scratch_folder, path) != 0)
     return cm_fail_errno(error, errno, "cannot rename", scratch_folder);

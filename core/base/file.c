@@ -4,6 +4,7 @@
  * What is no regular file (a pipe, a device) cannot be replaced: what was written is copied into it at the end. */
 #include "core/base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -204,12 +205,22 @@ static int own(const cm_file *file)
   return fchmod(descriptor, file->mode) != 0 ? errno : 0;
 }
 
+/* Files of this thread go with their folder. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) bool files_pass;
+
+bool cm_files_last(bool last)
+{
+  const bool before = !files_pass;
+  files_pass = !last;
+  return before;
+}
+
 cm_status cm_file_commit(cm_file *file, cm_error *error)
 {
   int failed = fflush(file->stream) != 0 ? errno : 0;
   if (failed == 0 && file->through >= 0)
     failed = pour(file);
-  else if (failed == 0 && (failed = own(file)) == 0)
+  else if (failed == 0 && (failed = own(file)) == 0 && !files_pass)
     failed = fdatasync(fileno(file->stream)) != 0 ? errno : 0;
   if (fclose(file->stream) != 0 && failed == 0)
     failed = errno;
@@ -224,7 +235,7 @@ cm_status cm_file_commit(cm_file *file, cm_error *error)
     unlink(file->scratch);
   if (failed != 0)
     return cm_fail_errno(error, failed, "cannot write", file->path);
-  return poured ? CM_OK : cm_folder_sync_of(file->path, error);
+  return poured || files_pass ? CM_OK : cm_folder_sync_of(file->path, error);
 }
 
 void cm_file_discard(cm_file *file)
@@ -247,6 +258,39 @@ cm_status cm_folder_sync(const char *path, cm_error *error)
   int failed = fsync(descriptor) != 0 ? errno : 0;
   close(descriptor);
   return failed != 0 ? cm_fail_errno(error, failed, "cannot sync folder", path) : CM_OK;
+}
+
+static cm_status sync_file(const char *path, cm_error *error)
+{
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0)
+    return cm_fail_errno(error, errno, "cannot open", path);
+  const int failed = fdatasync(descriptor) != 0 ? errno : 0;
+  close(descriptor);
+  return failed != 0 ? cm_fail_errno(error, failed, "cannot sync", path) : CM_OK;
+}
+
+cm_status cm_folder_sync_files(const char *path, cm_error *error)
+{
+  DIR *listing = opendir(path);
+  if (listing == NULL)
+    return cm_fail_errno(error, errno, "cannot open folder", path);
+  cm_status status = CM_OK;
+  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
+    char one[CM_PATH_MAX];
+    struct stat about;
+    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
+      continue;
+    status = cm_path(one, error, "%s/%s", path, item->d_name);
+    if (status == CM_OK && lstat(one, &about) != 0)
+      status = cm_fail_errno(error, errno, "cannot look at", one);
+    else if (status == CM_OK && S_ISDIR(about.st_mode))
+      status = cm_folder_sync_files(one, error);
+    else if (status == CM_OK && S_ISREG(about.st_mode))
+      status = sync_file(one, error);
+  }
+  (void)closedir(listing);
+  return status == CM_OK ? cm_folder_sync(path, error) : status;
 }
 
 cm_status cm_folder_sync_of(const char *path, cm_error *error)

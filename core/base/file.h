@@ -35,6 +35,10 @@ cm_status cm_file_reopen(cm_file *file, cm_error *error);
  * what stood at `path` before still stands. */
 cm_status cm_file_commit(cm_file *file, cm_error *error);
 
+/* Whether files that this thread commits must last: true until told. In a folder that goes when its work is done they need not, and are
+ * not synced; who keeps some of them calls cm_folder_sync_files first. Returns what held before. */
+bool cm_files_last(bool last);
+
 /* Removes the temporary; harmless after commit and on a zeroed cm_file. */
 void cm_file_discard(cm_file *file);
 
@@ -49,6 +53,9 @@ cm_status cm_folder_remove(const char *path, cm_error *error);
 
 /* fsyncs a folder, so that renames in it last. */
 cm_status cm_folder_sync(const char *path, cm_error *error);
+
+/* fsyncs a folder with all files and folders in it. */
+cm_status cm_folder_sync_files(const char *path, cm_error *error);
 
 /* fsyncs the folder that holds `path`. */
 cm_status cm_folder_sync_of(const char *path, cm_error *error);

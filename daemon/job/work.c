@@ -179,6 +179,8 @@ cm_status cm_work_run(const char *folder, const cm_work_watch *watch, cm_error *
   w->run.on_progress = on_progress;
   w->run.user = w;
   w->run.cancel = watch->cancel;
+  /* The folder goes when the job is over; what is kept of it is synced then. */
+  const bool lasting = cm_files_last(false);
   cm_status status = cm_work_read(folder, &w->job, error);
   if (status == CM_OK)
     status = cm_work_path(w, CM_WORK_MADE, w->made, error);
@@ -192,6 +194,7 @@ cm_status cm_work_run(const char *folder, const cm_work_watch *watch, cm_error *
     cm_run_finish(&w->run);
     status = write_result(w, ended, &why, error);
   }
+  (void)cm_files_last(lasting);
   cm_work_job_clear(&w->job);
   json_decref(w->result);
   free(w);

@@ -422,6 +422,32 @@ static void write_to(const char *path, const char *text)
 }
 
 /* Modes and links outlive a replacement, and a new file has the rights that the process gives. */
+/* What a thread says of its files is its own affair, and they stand all the same; a folder is synced with all that is in it. */
+START_TEST(files_that_pass_are_written_too)
+{
+  char root[CM_PATH_MAX], path[CM_PATH_MAX], *text;
+  size_t size;
+  cm_error error;
+  cm_file file;
+  test_folder(root);
+  ck_ok(cm_path(path, &error, "%s/a/b", root));
+  ck_ok(cm_folder_make(path, &error));
+  ck_ok(cm_path(path, &error, "%s/a/b/c", root));
+  ck_assert(cm_files_last(false));
+  ck_ok(cm_file_create(&file, path, &error));
+  ck_assert_int_ge(fputs("passing", file.stream), 0);
+  ck_ok(cm_file_commit(&file, &error));
+  ck_assert(!cm_files_last(true));
+  ck_ok(cm_file_read(path, 100, &text, &size, &error));
+  ck_assert_str_eq(text, "passing");
+  free(text);
+  ck_ok(cm_folder_sync_files(root, &error));
+  ck_fails(cm_folder_sync_files(path, &error), CM_IO); /* a file */
+  ck_ok(cm_folder_remove(root, &error));
+  ck_fails(cm_folder_sync_files(root, &error), CM_NOT_FOUND);
+}
+END_TEST
+
 START_TEST(replaced_files_keep_their_mode_and_links)
 {
   char folder[CM_PATH_MAX], path[CM_PATH_MAX], link[CM_PATH_MAX], dangling[CM_PATH_MAX], *text;
@@ -614,6 +640,7 @@ int main(void)
   tcase_add_test(tests, recorded_rounds_are_counted_by_phase);
   tcase_add_test(tests, run_stops_on_cancel_and_deadline);
   tcase_add_test(tests, files_are_there_whole_or_not_at_all);
+  tcase_add_test(tests, files_that_pass_are_written_too);
   tcase_add_test(tests, replaced_files_keep_their_mode_and_links);
   tcase_add_test(tests, pipes_and_devices_are_written_through);
   tcase_add_test(tests, a_descriptor_is_written_where_it_stands);
