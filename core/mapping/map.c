@@ -207,8 +207,10 @@ static cm_status check_ways(const cm_map_input *in, cm_error *error)
   }
   if (o->communication == CM_MULTICAST && cm_refuse_ways(in->chip, "placing for communication \"multicast\"", error) != CM_OK)
     return cm_fail_at(error, "/options/communication");
-  if (o->communication == CM_MULTICAST && in->chip->class_count > 0) {
-    cm_fail(error, CM_BAD_OPTION, "placing for communication \"multicast\" takes all cores for alike, and the chip has core_classes: choose \"unicast\"");
+  if (o->communication == CM_MULTICAST && in->chip->limits.neuron_target_cores != 0) {
+    cm_fail(error, CM_BAD_OPTION, "the chip lets a neuron reach %llu cores, and each copy of it sends a packet to each of its own: there is no tree to pay for; "
+            "choose communication \"unicast\", or a chip without target_cores_per_neuron",
+            (unsigned long long)in->chip->limits.neuron_target_cores);
     return cm_fail_at(error, "/options/communication");
   }
   if (o->routing != CM_ROUTES_AUTO && cm_refuse_ways(in->chip, "a turn rule (option \"routing\")", error) != CM_OK)

@@ -116,8 +116,7 @@ bool cm_pays_for_trees(const cm_placing *g)
 {
   const struct cm_map_options *o = g->input->options;
   bool as_is = o->mapper == CM_MAPPER_LEARNED && !o->policy_refinement;
-  return o->communication == CM_MULTICAST && g->input->topology->directed && !as_is && g->input->chip->interconnect == NULL &&
-         g->kind == NULL;
+  return o->communication == CM_MULTICAST && g->input->topology->directed && !as_is && g->input->chip->interconnect == NULL;
 }
 
 static json_t *tell(const cm_trees_result *made, double unit)

@@ -32,7 +32,7 @@ int cm_nearest_first(const void *a, const void *b);
 cm_status cm_box_cores(const cm_placing *placing, cm_region *region, cm_error *error);
 
 /* Places parts that need cores of a kind (placing->kind) on such, all kinds near each other: fills region, core, report and
- * energy. What looks at loads of links and at trees afterwards takes all cores for alike, and is left out. */
+ * energy. What looks at loads of links afterwards takes all cores for alike, and is left out; trees are shortened among cores of a kind. */
 cm_status cm_place_on_kinds(cm_placing *placing, cm_error *error);
 
 /* Gathers placing->flows where the method looks at loads: the engine by annealing, for unicast. */

@@ -229,6 +229,9 @@ static cm_status check(const cm_topology *topology, const cm_chip *chip, const c
 {
   if (!topology->directed)
     return cm_fail(error, CM_BAD_OPTION, "the network is undirected: only directed networks send spikes to simulate");
+  if (o->multicast && topology->target_cores_max != 0)
+    return cm_fail(error, CM_BAD_OPTION, "the chip lets a neuron reach %u cores, and each copy of it sends a packet to each of its own: choose communication "
+                   "\"unicast\"", topology->target_cores_max);
   if (cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
     return error->status;
   if (chip->router_x * chip->router_y > CM_FABRIC_CORES_MAX)

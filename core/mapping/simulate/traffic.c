@@ -74,7 +74,7 @@ static cm_status list_members(cm_traffic *t, const uint32_t *part, cm_memory *me
 cm_status cm_traffic_new(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t parts,
                          const uint32_t *core, bool multicast, cm_run *run, cm_traffic *traffic, cm_error *error)
 {
-  cm_traffic t = {.topology = topology, .chip = chip, .parts = parts, .multicast = multicast && topology->target_cores_max == 0, .core = core};
+  cm_traffic t = {.topology = topology, .chip = chip, .parts = parts, .multicast = multicast, .core = core};
   cm_memory *memory = run->memory;
   uint64_t *target_first = NULL, longest = 0, count = 0, room = 0;
   uint32_t *scratch = NULL;

@@ -58,6 +58,12 @@ static int64_t middle(int64_t a, int64_t b, int64_t c)
   return c < low ? low : c > high ? high : c;
 }
 
+/* Whether two cores of the region are of one kind, so that parts may change between them. */
+static bool alike(const cm_tree_walk *w, uint32_t a, uint32_t b)
+{
+  return w->chip->class_of == NULL || w->chip->class_of[w->region->cores[a]] == w->chip->class_of[w->region->cores[b]];
+}
+
 /* A part that u sends to or hears from, drawn from all its casts; u itself when it has none. */
 static uint32_t relative(cm_tree_walk *w, uint32_t u)
 {
@@ -99,7 +105,7 @@ double cm_tree_walk_typical(cm_tree_walk *w, uint32_t samples)
     point p = point_of(w, w->trees->core[u]);
     *(bits & 1 ? &p.x : &p.y) += bits & 2 ? 1 : -1;
     uint32_t there = number_at(w, p);
-    if (there == CM_NO_PART)
+    if (there == CM_NO_PART || !alike(w, w->seat[u], there))
       continue;
     sum += fabs(look(w, u, there));
     count++;
@@ -133,7 +139,7 @@ static uint32_t draw(cm_tree_walk *w, uint32_t u, double temperature, double *ex
   for (uint32_t c = 0; c < w->region->core_count; c++, bits >>= CHANCE_BITS) {
     if (c % DRAWS_A_WORD == 0)
       bits = cm_random_next(&w->random);
-    if (c == here)
+    if (c == here || !alike(w, here, c))
       continue;
     uint32_t v = w->occupant[c];
     int64_t change = own[w->cell[c]] - w->at_home[u];
@@ -158,7 +164,7 @@ void cm_tree_walk_visit(cm_tree_walk *w, uint32_t u, double temperature)
   if (w->prices != NULL)
     price(w, u);
   uint32_t there = w->prices != NULL ? draw(w, u, temperature, &expected) : propose(w, u);
-  if (there == CM_NO_PART || there == w->seat[u])
+  if (there == CM_NO_PART || there == w->seat[u] || !alike(w, w->seat[u], there))
     return;
   double change = look(w, u, there);
   if (change < 0 || by_chance(w, change - fmax(expected, 0), temperature))

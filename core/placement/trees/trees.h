@@ -14,8 +14,8 @@ typedef struct cm_trees_result {
   bool sampled;           /* annealed on a sample of the casts, and by all of them in the end */
 } cm_trees_result;
 
-/* Improves core [casts->parts], cores of the region, by swaps with each other and with its empty cores; never worse than
- * it was. The effort is counted in casts that are looked at: the result depends on the input and the seed alone, not on
+/* Improves core [casts->parts], cores of the region, by swaps with each other and with its empty cores, of the same kind
+ * (core/chip/classes.h) where they differ; never worse than it was. The effort is counted in casts that are looked at: the result depends on the input and the seed alone, not on
  * the number of threads. Phase "trees". Memory 12 bytes a target of a cast and thread, besides the casts. */
 cm_status cm_place_by_trees(const cm_casts *casts, const cm_chip *chip, const cm_region *region,
                             cm_arrange_effort effort, uint64_t seed, cm_run *run, uint32_t *core,
