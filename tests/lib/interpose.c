@@ -32,17 +32,17 @@ interpose_control *interpose_page = &nothing;
 
 /* ---- faults ---- */
 
-/* Notes the call `number` of a kind where it is the first from its place: from its 16 innermost frames. */
+/* Notes the call `number` of a kind where it is the first from its place: from its innermost frames. */
 static void note_place(uint64_t number)
 {
-  enum { FRAMES = 16 };
   static _Thread_local bool busy; /* looking at the stack may allocate at first */
-  void *frames[FRAMES];
+  void *frames[INTERPOSE_FRAMES];
   uint64_t place = 14695981039346656037ULL;
+  const unsigned fewer = atomic_load_explicit(&interpose_page->frames, memory_order_relaxed);
   if (busy)
     return;
   busy = true;
-  int count = backtrace(frames, FRAMES);
+  int count = backtrace(frames, fewer > 0 && fewer < INTERPOSE_FRAMES ? (int)fewer : INTERPOSE_FRAMES);
   for (int i = 0; i < count; i++)
     place = (place ^ (uintptr_t)frames[i]) * 1099511628211ULL;
   place |= 1;

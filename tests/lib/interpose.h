@@ -16,7 +16,7 @@ typedef enum interpose_kind {
   INTERPOSE_THREAD,     /* pthread_create: EAGAIN */
 } interpose_kind;
 
-enum { INTERPOSE_PLACES = 16384 };
+enum { INTERPOSE_PLACES = 16384, INTERPOSE_FRAMES = 16 };
 
 typedef struct interpose_control {
   atomic_uint lock;    /* of the log */
@@ -30,6 +30,8 @@ typedef struct interpose_control {
   atomic_ullong calls[8]; /* of each kind, whether one is to fail or not */
   atomic_uint gather;     /* interpose_kind of which is noted where its calls come from; 0: none */
   atomic_uint gathered;   /* how many places are noted in `first` */
+  atomic_uint frames;     /* innermost ones that tell places apart; 0: INTERPOSE_FRAMES */
+  atomic_int ahead;       /* seconds by which the wall clock is */
   atomic_ullong first[INTERPOSE_PLACES];  /* which call of its kind came from each place first, from 1 */
   atomic_ullong places[INTERPOSE_PLACES]; /* a number for each among zeros; where it is full, the rest is not noted */
 } interpose_control;

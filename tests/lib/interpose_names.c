@@ -1,4 +1,4 @@
-/* Calls replaced by name: allocations, maps and threads, which no filter of system calls can tell apart. */
+/* Calls replaced by name: allocations, maps and threads, which no filter of system calls can tell apart, and the clock. */
 #include "tests/lib/interpose_internal.h"
 
 #include <dlfcn.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #if !CM_SANITIZED
@@ -102,12 +103,28 @@ void *mmap64(void *address, size_t size, int protection, int flags, int descript
   return map(address, size, protection, flags, descriptor, offset);
 }
 
+/* What the next library has by this name. */
+static void find(const char *name, void *real, size_t size)
+{
+  void *found = dlsym(RTLD_NEXT, name);
+  memcpy(real, &found, size);
+}
+
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
 {
   static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-  if (real == NULL) {
-    void *found = dlsym(RTLD_NEXT, "pthread_create");
-    memcpy(&real, &found, sizeof found);
-  }
+  if (real == NULL)
+    find("pthread_create", &real, sizeof real);
   return interpose_due(INTERPOSE_THREAD) ? EAGAIN : real(thread, attributes, start, argument);
+}
+
+int clock_gettime(clockid_t which, struct timespec *now)
+{
+  static int (*real)(clockid_t, struct timespec *);
+  if (real == NULL)
+    find("clock_gettime", &real, sizeof real);
+  const int result = real(which, now);
+  if (result == 0 && which == CLOCK_REALTIME)
+    now->tv_sec += atomic_load_explicit(&interpose_page->ahead, memory_order_relaxed);
+  return result;
 }
