@@ -388,6 +388,38 @@ START_TEST(short_jobs_have_a_lane)
 }
 END_TEST
 
+/* On a machine where jobs took eight times as long as was thought, the first job of another kind is thought to, too; jobs of its own kind
+ * say more. */
+START_TEST(first_jobs_of_a_kind_go_by_the_pace_of_others)
+{
+  char id[CM_ID_MAX];
+  cm_job job;
+  double expected[3];
+  for (int i = 0; i < 3; i++) {
+    create_like("map best auto auto", 30000, 0, id);
+    ck_ok(cm_jobs_get(store, id, &job, &error));
+    expected[i] = job.expected;
+    cm_job_clear(&job);
+    create_like("map fast auto auto", 100000, 0, id);
+    ck_ok(cm_jobs_get(store, id, &job, &error));
+    char text[200];
+    for (int k = 0; i == 0 && k < 12; k++) {
+      (void)snprintf(text, sizeof text, "INSERT INTO job_times(class, likeness, chip, size, seconds)"
+                     " VALUES('map fast', 'map fast auto auto', 'toy', 100000, %g)", 8 * job.expected);
+      sql(text);
+    }
+    cm_job_clear(&job);
+    (void)snprintf(text, sizeof text, "INSERT INTO job_times(class, likeness, chip, size, seconds)"
+                   " VALUES('map best', 'map best auto auto', 'toy', 30000, %g)", expected[0]);
+    if (i == 1)
+      sql(text);
+  }
+  ck_assert_double_gt(expected[1], 5 * expected[0]);
+  ck_assert_double_le(expected[1], 8.01 * expected[0]);
+  ck_assert_double_lt(expected[2], 1.2 * expected[0]);
+}
+END_TEST
+
 START_TEST(fractions_never_go_backwards)
 {
   double last = 0, fraction, remaining;
@@ -764,6 +796,7 @@ int main(void)
   tcase_add_test(tests, time_goes_by_shares_and_use_fades);
   tcase_add_test(tests, a_pause_is_worth_an_hour);
   tcase_add_test(tests, short_jobs_have_a_lane);
+  tcase_add_test(tests, first_jobs_of_a_kind_go_by_the_pace_of_others);
   tcase_add_test(tests, fractions_never_go_backwards);
   tcase_add_test(tests, quotas_are_kept);
   tcase_add_test(tests, costs_do_not_grow_with_the_queue);
