@@ -88,14 +88,17 @@ static char *openapi(void)
 }
 
 /* Made when first asked for, and kept. */
-/* The wish is a row of the database, as that of coremapd drain; the server follows it within a second. */
+/* The wish is a row of the database, as that of coremapd drain, which the workers follow within a second; once it is answered, nothing new
+ * is taken any more. */
 static void drain(cm_request *request, bool wanted)
 {
   cm_error error;
   if (cm_drain_ask(request->store->database, wanted, &error) != CM_OK)
     cm_reply_error(request, &error);
-  else
+  else {
+    atomic_store(&request->server->draining, wanted);
     cm_reply_empty(request, 204);
+  }
 }
 
 void cm_put_drain(cm_request *request)

@@ -442,6 +442,9 @@ START_TEST(draining_over_http)
   make_users();
   expect("PUT", "/v1/drain", bob, NULL, 403);
   expect("PUT", "/v1/drain", ann, NULL, 204);
+  test_reply reply = test_request(&server, "POST", "/v1/jobs", (const char *const[]){ann, NULL}, "{}", 2);
+  ck_assert_msg(reply.status == 503 || reply.status == 0, "%ld", reply.status); /* or it has ended already */
+  test_reply_clear(&reply);
   ck_assert_int_eq(waitpid(server.pid, &status, 0), server.pid);
   ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   test_daemon_start(&server, folder, NULL);
