@@ -1,10 +1,13 @@
 /* POST /v1/jobs: what a job asks for is read and checked whole before it is queued. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "api/handlers.h"
 #include "core/base/json.h"
 #include "core/machine/compile.h"
+#include "core/mapping/export.h"
 #include "core/mapping/map.h"
 #include "core/mapping/simulate/request.h"
 #include "storage/jobs.h"
@@ -114,6 +117,60 @@ static bool check_upload(cm_request *request, const char *id)
   return false;
 }
 
+static const char *word_of(const json_t *options, const char *name, const char *normal)
+{
+  const char *word = json_string_value(json_object_get(options, name));
+  return word != NULL ? word : normal;
+}
+
+/* What an open file holds; NULL: it cannot be read now. Closes it. */
+static json_t *read_json(int file)
+{
+  struct stat about;
+  json_t *read = NULL;
+  FILE *stream = fdopen(file, "rbe");
+  char *text = stream != NULL && fstat(file, &about) == 0 ? malloc((size_t)about.st_size + 1) : NULL;
+  if (text != NULL)
+    read = cm_json_loadb(text, fread(text, 1, (size_t)about.st_size, stream), 0, NULL);
+  free(text);
+  if (stream != NULL)
+    (void)fclose(stream);
+  else
+    close(file);
+  return read;
+}
+
+/* The scenario that a simulation names is one of those that the mapping states, which are its network's; false: the reply is set. */
+static bool check_scenario(cm_request *request, const char *mapping, const char *scenario)
+{
+  cm_error error;
+  int file;
+  size_t i, used = 0;
+  json_t *one;
+  char known[300] = "";
+  if (cm_mappings_open(request->store, mapping, cm_mapping_view_name(CM_VIEW_SUMMARY_JSON), &file, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return false;
+  }
+  json_t *summary = read_json(file);
+  bool found = summary == NULL; /* the job finds out */
+  json_array_foreach(json_object_get(json_object_get(summary, "scenarios"), "each"), i, one) {
+    const char *name = word_of(one, "name", "");
+    found = found || strcmp(name, scenario) == 0;
+    used += used < sizeof known ? (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", name) : 0;
+  }
+  json_decref(summary);
+  if (found)
+    return true;
+  if (known[0] == '\0')
+    (void)cm_fail(&error, CM_BAD_OPTION, "the network's rates do not vary: it has no scenario \"%s\", nor any other", scenario);
+  else
+    (void)cm_fail(&error, CM_BAD_OPTION, "the network has no scenario \"%s\"; it has %s", scenario, known);
+  (void)cm_fail_at(&error, "/options/scenario");
+  cm_reply_error(request, &error);
+  return false;
+}
+
 /* Options of a simulation, whose network is that of its mapping; false: the reply is set. */
 static bool check_simulation(cm_request *request, const json_t *options, cm_job *job)
 {
@@ -136,15 +193,11 @@ static bool check_simulation(cm_request *request, const json_t *options, cm_job 
     return false;
   }
   (void)snprintf(job->network, sizeof job->network, "%s", mapping.network);
+  if (read.options.scenario[0] != '\0' && !check_scenario(request, read.mapping, read.options.scenario))
+    return false;
   if (read.spikes.upload[0] != '\0')
     return check_upload(request, read.spikes.upload);
   return !read.spikes.text || check_spikes(request, mapping.network, options);
-}
-
-static const char *word_of(const json_t *options, const char *name, const char *normal)
-{
-  const char *word = json_string_value(json_object_get(options, name));
-  return word != NULL ? word : normal;
 }
 
 /* What says how long a job takes. */

@@ -1080,6 +1080,9 @@ START_TEST(a_mapping_is_simulated)
   ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(json_object_get(given, "report"), "steps"), "count")), 3);
   uploaded_spikes(test_word(job, "mapping"), json_object_get(given, "report"));
   json_decref(given);
+  reply = test_problem(test_send(&server, "POST", "/v1/jobs", simulation_of(test_word(job, "mapping"), ", \"scenario\": \"sleep\"")), 400, "bad-option");
+  ck_assert_ptr_nonnull(strstr(reply.body, "it has no scenario \\\"sleep\\\", nor any other"));
+  test_reply_clear(&reply);
   reply = test_problem(test_send(&server, "POST", "/v1/jobs", simulation_of("nope", "")), 404, "not-found");
   test_reply_clear(&reply);
   reply = test_problem(test_send(&server, "POST", "/v1/jobs", "{\"kind\": \"simulate\"}"), 400, "bad-option");
