@@ -78,9 +78,16 @@ export const getNeurons = (id, number, signal) =>
   getJson(`v1/mappings/${part(id)}/neurons?part=${number}`, signal);
 export const mappingUrl = (id, rest = '') => `v1/mappings/${part(id)}${rest}`;
 
+let schemas = null;
+/** The schemas of the server's OpenAPI document by name; fetched once. */
+export async function getSchemas(signal) {
+  schemas ??= (await getJson('openapi.json', signal)).components.schemas;
+  return schemas;
+}
+
 /** Options of jobs of kind map by name, from the server's own table: words, default and description. */
-export const getMapOptions = async (signal) =>
-  (await getJson('openapi.json', signal)).components.schemas.MapOptions.properties;
+export const getMapOptions = async (signal) => (await getSchemas(signal)).MapOptions.properties;
+
 export async function createJob(job) {
   const response = await request('v1/jobs', {
     method: 'POST',

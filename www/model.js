@@ -1,10 +1,11 @@
 // One mapping as the pages use it: its summary, its cores, and what is fetched only when it comes in sight.
 
-import { getCores, getLinks, getMapping, getOccupancy, getRouteLinks, networkName } from './api.js';
+import { getCores, getLinks, getMapping, getOccupancy, getRouteLinks, getSchemas, networkName } from './api.js';
 import { NO_PART, parseCores, parseLinks } from './binary.js';
 import { range } from './colour.js';
 import { shortId } from './format.js';
 import { categories, LAYERS } from './layers.js';
+import { metricsOf } from './metrics.js';
 
 /** A chip's limits by name, the synapse limit as a number of synapses even where the chip states it in bits. */
 export function limitsOf(chip) {
@@ -31,19 +32,21 @@ export class Model {
   #links = null;
   #occupancy = null;
 
-  constructor(id, summary, cores, name, signal) {
+  constructor(id, summary, cores, name, metricList, signal) {
     this.id = id;
     this.summary = summary;
     this.cores = cores;
     this.chip = summary.chip ?? {};
     this.metrics = summary.metrics ?? {};
+    this.metricList = metricList; // what there is to say of each
     this.networkName = name || shortId(summary.network?.id) || 'network';
     this.signal = signal;
   }
 
   static async load(id, signal) {
-    const [summary, buffer] = await Promise.all([getMapping(id, signal), getCores(id, signal)]);
-    return new Model(id, summary, parseCores(buffer), await networkName(summary.network?.id, signal), signal);
+    const [summary, buffer, schemas] = await Promise.all([getMapping(id, signal), getCores(id, signal), getSchemas(signal)]);
+    const name = await networkName(summary.network?.id, signal);
+    return new Model(id, summary, parseCores(buffer), name, metricsOf(schemas.Metrics), signal);
   }
 
   get width() {

@@ -4,7 +4,7 @@ import { mappingUrl } from './api.js';
 import { element, facts, section } from './dom.js';
 import { count, difference, fragmentText, NONE, percent, si, words } from './format.js';
 import { BROKEN, busiest, FREE, HERE, LAYERS } from './layers.js';
-import { METRICS, isShown, metricText, verdict } from './metrics.js';
+import { isShown, metricText, verdict } from './metrics.js';
 import { kindSwatch, swatchColour } from './picture.js';
 
 const KEY_FIGURES = [
@@ -24,7 +24,7 @@ export function keyFigures(model) {
   const cores = model.width * model.height;
   return facts(
     KEY_FIGURES.map((name) => {
-      const metric = METRICS.find((entry) => entry.name === name);
+      const metric = model.metricList.find((entry) => entry.name === name);
       const note =
         name === 'cores_used' ? `${percent((model.metrics[name] ?? 0) / cores)} of the chip` : metric.unit;
       return [metric.label, [metricText(metric, model.metrics), note && element('small', {}, note)]];
@@ -110,7 +110,7 @@ export function metricsTable(model) {
     element(
       'tbody',
       {},
-      METRICS.filter((metric) => isShown(metric, model.metrics)).map((metric) =>
+      model.metricList.filter((metric) => isShown(metric, model.metrics)).map((metric) =>
         element(
           'tr',
           { 'data-metric': metric.name },
@@ -169,7 +169,7 @@ export function comparisonTable(a, b) {
     element(
       'tbody',
       {},
-      METRICS.filter((metric) => isShown(metric, a.metrics) || isShown(metric, b.metrics)).map(row),
+      a.metricList.filter((metric) => isShown(metric, a.metrics) || isShown(metric, b.metrics)).map(row),
     ),
   );
   return section('Metrics', scroller('Metrics of both mappings', table));

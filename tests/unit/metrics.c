@@ -170,21 +170,11 @@ static bool names(const char *page, char sign, const char *name)
 
 START_TEST(pages_name_what_the_tables_have)
 {
-  char *formats = source("docs/mapping-formats.md"), *viewer = source("www/metrics.js"), *options = source("docs/options.md"),
-       *simulation = source("docs/simulation.md");
+  char *formats = source("docs/mapping-formats.md"), *options = source("docs/options.md"), *simulation = source("docs/simulation.md");
   json_t *schema = cm_metrics_schema(), *properties = json_object_get(schema, "properties"), *one;
   const char *name;
   json_object_foreach(properties, name, one)
-  {
     ck_assert_msg(names(formats, '`', name), "docs/mapping-formats.md lacks metric %s", name);
-    if (json_object_get(one, "x-unit") != NULL)
-      ck_assert_msg(names(viewer, '\'', name), "www/metrics.js lacks metric %s", name);
-  }
-  for (const char *at = viewer; (at = strstr(at, "name: '")) != NULL; at++) {
-    char shown[64];
-    ck_assert_int_eq(sscanf(at, "name: '%63[a-z_]'", shown), 1);
-    ck_assert_msg(json_object_get(properties, shown) != NULL, "www/metrics.js shows %s, which is no metric", shown);
-  }
   json_decref(schema);
   const cm_options *const tables[] = {&cm_map_option_table, &cm_compile_option_table};
   for (size_t t = 0; t < 2; t++)
@@ -194,7 +184,6 @@ START_TEST(pages_name_what_the_tables_have)
     ck_assert_msg(names(simulation, '`', cm_simulate_option_table.option[i].name), "docs/simulation.md lacks %s",
                   cm_simulate_option_table.option[i].name);
   free(formats);
-  free(viewer);
   free(options);
   free(simulation);
 }

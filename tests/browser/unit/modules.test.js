@@ -11,7 +11,7 @@ const { channels, middle, paint, palette, pixel, position, range, union, viridis
   await load('colour.js');
 const { View } = await load('view.js');
 const { BROKEN, busiest, categories, FREE, HERE, LAYERS, TAKEN } = await load('layers.js');
-const { METRICS, metricText, verdict } = await load('metrics.js');
+const { isShown, metricsOf, metricText, verdict } = await load('metrics.js');
 const { Problem, problemWords } = await load('problem.js');
 const { reportGroups, tileRows } = await load('programreport.js');
 
@@ -270,27 +270,27 @@ test('layers and occupancy', () => {
 });
 
 test('metrics have units and a better side', () => {
-  const energy = METRICS.find((metric) => metric.name === 'energy_pj');
+  const row = (type, unit, better, more) => ({ type, description: 'so', 'x-label': 'L', 'x-unit': unit, 'x-better': better, ...more });
+  const [energy, load, reuse, largest, border] = metricsOf({
+    properties: {
+      energy_pj: row('number', 'pJ', 'less'),
+      saturation_load: row('number', 'steps / ns', 'more'),
+      synaptic_reuse_mean: row('number', 'synapses per axon', 'more'),
+      largest_part: row('integer', 'neurons', 'neither'),
+      step_limit: { type: 'string', description: 'words' },
+      border_hops: row('number', 'packets * hops', 'less', { 'x-where': 'outside_inputs' }),
+    },
+  });
   assert.equal(plain(metricText(energy, { energy_pj: 1.031e11 })), '103.1 mJ');
   assert.equal(metricText(energy, {}), '–');
+  assert.equal(plain(metricText(load, { saturation_load: 0.032 })), '32.00 M');
+  assert.deepEqual([load.unit, reuse.unit, largest.unit, border.unit], ['steps a second', 'synapses per axon', 'neurons', 'packets × hops']);
+  assert.equal(plain(metricText(largest, { largest_part: 12345 })), '12 345');
   assert.equal(verdict(energy, 10, 9), 1);
   assert.equal(verdict(energy, 9, 10), -1);
-  assert.equal(
-    verdict(
-      METRICS.find((metric) => metric.name === 'synaptic_reuse_mean'),
-      9,
-      10,
-    ),
-    1,
-  );
-  assert.equal(
-    verdict(
-      METRICS.find((metric) => metric.name === 'largest_part'),
-      9,
-      10,
-    ),
-    0,
-  );
+  assert.equal(verdict(reuse, 9, 10), 1);
+  assert.equal(verdict(largest, 9, 10), 0);
+  assert.ok(!isShown(border, { border_hops: 0, outside_inputs: 0 }) && isShown(border, { border_hops: 0, outside_inputs: 3 }));
 });
 
 test('problems are told in words with their figures', () => {
@@ -439,7 +439,7 @@ test('a core has the class and the limits that the chip file gives it', async ()
   };
   assert.deepEqual([...classesOf(chip, 3, 2)], [1, 0, 1, 0, 2, 1]);
   assert.equal(classesOf({}, 3, 2), null);
-  const model = new Model('m', { chip }, { width: 3, height: 2 }, 'n', null);
+  const model = new Model('m', { chip }, { width: 3, height: 2 }, 'n', [], null);
   assert.equal(model.classAt(2).name, 'a');
   assert.equal(model.limitsAt(5).synapses, 8);
   assert.equal(model.limitsAt(4).neurons, 9);
