@@ -17,6 +17,7 @@ typedef struct work {
   const cm_edge_options *options;
   cm_run *run;
   cm_hierarchy hierarchy;
+  bool draft; /* cycles follow, which refine the finer levels again */
 } work;
 
 /* Parts that are exactly full leave no way from one good partition to another: where they have less than this room,
@@ -31,6 +32,13 @@ static const uint64_t large_entries = 20000000;
  * parts. How far a loose round may fill a part beyond what it may have. */
 static const uint64_t all_entries = 1000000;
 static const double loose = 0.1;
+
+/* Of those, levels of more entries than both, the second times the number of parts, are large: loose rounds take most of their time
+ * there, for a gain that those on the coarser levels and a cycle bring too. */
+static const uint64_t large_level = 60000, large_level_part = 2000;
+
+/* So many parts are as good from one start as from the better one of two. */
+enum { PARTS_MANY = 64 };
 
 static uint64_t most_on(const work *w, const cm_csr_graph *g)
 {
@@ -104,6 +112,11 @@ static cm_status fit(work *w, const cm_csr_graph *g, uint64_t stream, uint32_t *
   return refine_pairs(w, g, most, stream, part, load, error);
 }
 
+static bool is_large(const work *w, const cm_csr_graph *g)
+{
+  return g->entry_count > large_level && g->entry_count > large_level_part * w->options->parts;
+}
+
 /* All parts at once. */
 static cm_status refine_all(work *w, const cm_csr_graph *g, uint64_t most, uint64_t stream, uint32_t *part, uint64_t *load,
                             cm_error *error)
@@ -112,6 +125,10 @@ static cm_status refine_all(work *w, const cm_csr_graph *g, uint64_t most, uint6
   int64_t gain;
   cm_kway_fm_options options = {.most = most, .rounds = w->options->fm_rounds, .loose_rounds = w->options->loose_rounds,
                                 .loose = loose, .seed = w->options->seed, .stream = stream};
+  if (w->options->large_rounds > 0 && is_large(w, g)) {
+    options.rounds = w->draft ? 1 : w->options->large_rounds;
+    options.loose_rounds = 0;
+  }
   if (cm_kway_new(g, part, w->options->parts, w->run, &state, error) != CM_OK)
     return error->status;
   cm_status status = cm_kway_fm(state, &options, &gain, error);
@@ -176,7 +193,9 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
 
 static cm_status best_start(work *w, uint32_t *part, cm_error *error)
 {
-  uint32_t n = w->hierarchy.level[w->hierarchy.levels - 1]->vertex_count, count = w->options->starts, best = 0;
+  uint32_t n = w->hierarchy.level[w->hierarchy.levels - 1]->vertex_count, best = 0;
+  bool many = w->options->starts_many > 0 && w->options->parts >= PARTS_MANY;
+  uint32_t count = many ? w->options->starts_many : w->options->starts;
   starts all = {.work = w};
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.part, count, error);
@@ -231,13 +250,14 @@ static cm_status cycle(work *w, cm_csr_graph *graph, uint32_t number, uint32_t *
 
 static cm_status run_all(work *w, cm_csr_graph *graph, uint32_t *part, uint32_t *scratch, uint32_t *best, cm_error *error)
 {
-  uint32_t n = graph->vertex_count;
+  uint32_t n = graph->vertex_count, cycles = graph->entry_count < large_entries ? w->options->cycles : w->options->cycles / 2;
+  w->draft = cycles > 0;
   if (coarsen(w, graph, NULL, w->options->seed, error) != CM_OK || best_start(w, part, error) != CM_OK ||
       uncoarsen(w, 0.15, 1, part, scratch, error) != CM_OK)
     return error->status;
   uint64_t least = cm_csr_graph_cut(graph, part);
   memcpy(best, part, n * sizeof *best);
-  uint32_t cycles = graph->entry_count < large_entries ? w->options->cycles : w->options->cycles / 2;
+  w->draft = false;
   for (uint32_t c = 1; c <= cycles; c++) {
     if (cycle(w, graph, c, part, scratch, error) != CM_OK)
       return error->status;

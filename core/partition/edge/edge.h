@@ -11,11 +11,13 @@ typedef struct cm_edge_options {
   uint32_t parts_max;     /* with parts 0: at most so many */
   uint64_t most;          /* a part's size is at most this: hard */
   uint32_t starts;        /* initial partitions, the best stays */
+  uint32_t starts_many;   /* the same where parts are many; 0: as many */
   uint32_t tries;         /* growings per bisection */
   double coarse_vertices; /* vertices per part on the coarsest level, about */
   double anneal_sweeps;   /* annealing on the coarsest level, in visits of the border; fewer on finer ones; 0: none */
   uint32_t label_rounds; /* of label propagation a level */
   uint32_t fm_rounds, loose_rounds; /* of refinement over all parts a level (cm_kway_fm_options); 0: pairs of parts on all */
+  uint32_t large_rounds;  /* in their place on the larger ones of these levels, none of them loose; 0: as on the others */
   uint32_t rounds;        /* of two-way refinement on large levels, and where parts are full */
   bool pairs_too;         /* on all levels, after the other */
   uint32_t patience;      /* of two-way refinement */
