@@ -7,21 +7,23 @@
 #include "core/mapping/check/again.h"
 #include "core/mapping/check/certificate.h"
 #include "core/mapping/check/routes_check.h"
+#include "core/mapping/check/units_check.h"
 #include "core/mapping/map.h"
 
 typedef struct arguments {
   cli_mapped in;
-  const char *occupancy, *certificate, *routes, *program;
+  const char *occupancy, *certificate, *routes, *units, *program;
   bool again, json;
 } arguments;
 
-enum { OCCUPANCY = 1, CERTIFICATE, ROUTES, PROGRAM, AGAIN };
+enum { OCCUPANCY = 1, CERTIFICATE, ROUTES, UNITS, PROGRAM, AGAIN };
 
 static const cli_flag flags[] = {
   CLI_MAPPED_FLAGS,
   {"occupancy", "FILE", OCCUPANCY, "cores that are taken or broken"},
   {"certificate", "FILE", CERTIFICATE, "also all that a certificate says (coremap map --certificate)"},
   {"routes", "FILE.json", ROUTES, "also the routes (coremap map --routes): every axon over them, and rings that could deadlock"},
+  {"units", "FILE", UNITS, "also copies and relays (coremap export --to units): every synapse made once, within the limits of single neurons"},
   {"program", "FILE", PROGRAM,
    "the network is the tiles of this program and the mapping where its units lie (coremap compile --tiles): whether both are "
    "what the program does, byte for byte"},
@@ -38,6 +40,7 @@ static int parse(int argc, char **argv, arguments *a)
       case OCCUPANCY: a->occupancy = cli_input(optarg); break;
       case CERTIFICATE: a->certificate = cli_input(optarg); break;
       case ROUTES: a->routes = cli_input(optarg); break;
+      case UNITS: a->units = cli_input(optarg); break;
       case PROGRAM: a->program = cli_input(optarg); break;
       case AGAIN: a->again = true; break;
       case CLI_JSON: a->json = true; break;
@@ -130,6 +133,8 @@ static int check(int argc, char **argv)
                                                           network_id, &cli.run, &result, &error);
   if (status == CM_OK && a.routes != NULL && result.violation_count == 0)
     status = cm_routes_check(a.routes, a.in.mapping, topology, chip, &cli.run, &result, &error);
+  if (status == CM_OK && a.units != NULL && result.violation_count == 0)
+    status = cm_units_check(a.units, a.in.mapping, topology, chip, &cli.run, &result, &error);
   if (status == CM_OK && a.again && result.violation_count == 0)
     status = check_again(&a, topology, chip, occupancy, network_id, &cli.run, &result, &error);
   char difference[CM_ERROR_DETAIL_MAX] = "";
@@ -160,7 +165,7 @@ static int check(int argc, char **argv)
 
 const cli_command cli_command_check = {
   .name = "check", .what = "verify a mapping independently of what made it", .run = check, .reads = true,
-  .usage = "NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--certificate FILE] [--routes FILE]\n"
+  .usage = "NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--certificate FILE] [--routes FILE] [--units FILE]\n"
            "NETWORK ... [--program FILE] [--occupancy FILE] [--again]",
   .about = "Recomputes every limit and metric of a mapping (coremap map -o FILE) with code of its own, and all that a\n"
            "certificate (coremap map --certificate FILE) says of it; follows every axon over its routes (coremap map --routes\n"

@@ -13,7 +13,7 @@ libcoremap_a_SOURCES += \
   core/mapping/metrics.h core/mapping/metrics.c core/mapping/metrics_internal.h core/mapping/metrics_count.c core/mapping/metrics_fill.c core/mapping/metric_table.c core/mapping/ways.h core/mapping/ways.c core/mapping/step.h core/mapping/step.c core/mapping/border.h core/mapping/border.c core/mapping/populations.h core/mapping/populations.c core/mapping/neurons.h core/mapping/neurons.c core/mapping/congestion.c core/mapping/links.c core/mapping/internal.h core/mapping/window.h core/mapping/window.c \
   core/mapping/export.h core/mapping/export.c core/mapping/export_internal.h core/mapping/export_binary.c \
   core/mapping/exports/exports.h core/mapping/exports/exports.c core/mapping/exports/exports_internal.h core/mapping/exports/exports_flows.c \
-  core/mapping/exports/exports_sanafe.c core/mapping/exports/exports_spinnaker.c core/mapping/exports/exports_plain.c core/mapping/exports/mapped.c \
+  core/mapping/exports/exports_sanafe.c core/mapping/exports/exports_spinnaker.c core/mapping/exports/exports_plain.c core/mapping/exports/exports_units.c core/mapping/exports/mapped.c \
   core/mapping/picture/picture.h core/mapping/picture/picture_internal.h core/mapping/picture/picture.c core/mapping/picture/picture_svg.c \
   core/mapping/picture/picture_png.c \
   core/mapping/routes/routes.h core/mapping/routes/routes.c core/mapping/routes/routes_internal.h core/mapping/routes/routes_flows.c \
@@ -28,7 +28,7 @@ libcoremap_a_SOURCES += \
   core/mapping/simulate/spikes.h core/mapping/simulate/spikes.c \
   core/mapping/simulate/steps.c core/mapping/simulate/stream.c core/mapping/simulate/arrivals.h core/mapping/simulate/arrivals.c \
   core/mapping/check/beside.h core/mapping/check/beside.c core/mapping/check/certificate.h core/mapping/check/certificate.c core/mapping/check/bounds.c core/mapping/check/bounds_near.h core/mapping/check/bounds_near.c core/mapping/check/bounds_ways.h core/mapping/check/bounds_ways.c core/mapping/check/bounds_step.c \
-  core/mapping/check/check.h core/mapping/check/check.c core/mapping/check/check_read.c core/mapping/check/check_facts.c core/mapping/check/check_measure.c core/mapping/check/check_step.c core/mapping/check/check_scenarios.c core/mapping/check/check_border.c core/mapping/check/check_places.c core/mapping/check/check_populations.c core/mapping/check/check_classes.c core/mapping/check/check_copies.c \
+  core/mapping/check/check.h core/mapping/check/check.c core/mapping/check/check_read.c core/mapping/check/check_facts.c core/mapping/check/check_measure.c core/mapping/check/check_step.c core/mapping/check/check_scenarios.c core/mapping/check/check_border.c core/mapping/check/check_places.c core/mapping/check/check_populations.c core/mapping/check/check_classes.c core/mapping/check/check_copies.c core/mapping/check/units_check.h core/mapping/check/units_check.c \
   core/mapping/check/again.h core/mapping/check/again.c \
   core/mapping/check/routes_check.h core/mapping/check/routes_check_internal.h core/mapping/check/routes_check.c \
   core/mapping/check/routes_tables.c core/mapping/check/routes_tables_read.c core/mapping/check/routes_paths.c core/mapping/check/routes_ways.c \

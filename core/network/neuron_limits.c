@@ -68,9 +68,11 @@ cm_status cm_topology_limit_neurons(cm_topology *topology, uint64_t fan_in, bool
 {
   if (topology->neurons_limited)
     return CM_OK;
+  uint64_t given = topology->size_total;
   if (fan_in != 0 && add_relays(topology, fan_in, relays, memory, error) != CM_OK)
     return error->status;
   topology->target_cores_max = target_cores > UINT32_MAX ? UINT32_MAX : (uint32_t)target_cores;
   topology->neurons_limited = fan_in != 0 || target_cores != 0;
+  topology->size_given = given;
   return CM_OK;
 }

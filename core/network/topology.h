@@ -55,6 +55,7 @@ typedef struct cm_topology {
   uint64_t size_total;   /* sum of sizes */
   uint32_t outside_count; /* inputs that stand outside the chip, of size 0 each (cm_topology_set_outside); 0: none */
   bool neurons_limited;  /* by a chip (cm_topology_limit_neurons): */
+  uint64_t size_given;   /* size_total before relays were counted into it */
   uint64_t relay_count;  /* neurons that pass inputs on to others, counted in the sizes of these */
   uint32_t target_cores_max; /* cores that a neuron reaches, its own included, before it needs a copy beside it; 0: any number */
   uint64_t weight_scale; /* 1 where all weights are integers, else a power of two */

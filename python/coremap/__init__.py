@@ -80,7 +80,7 @@ class Mapping:
         self._source.write("mapping", os.fspath(path))
 
     def to(self, format: str, path: "str | os.PathLike[str]") -> None:
-        """Writes a format of docs/exports.md: sanafe, booksim, noxim, pacman, spinnaker, hgrade, traffic, lava."""
+        """Writes a format of docs/exports.md: sanafe, booksim, noxim, pacman, spinnaker, hgrade, traffic, units, lava."""
         self._source.write(format, os.fspath(path))
 
     def to_sanafe(self, path: "str | os.PathLike[str]") -> None:

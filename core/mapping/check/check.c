@@ -366,6 +366,8 @@ static cm_status check_all(checker *c, cm_error *error)
     return error->status;
   check_loads(c);
   check_metrics(c);
+  if (cm_check_added_neurons(&c->file, c->topology, c->chip, c->run, &c->result, &c->out_of_memory, error) != CM_OK)
+    return error->status;
   status = cm_check_scenarios(&c->file, c->topology, c->chip, c->core, c->parts, c->run, &c->result, &c->out_of_memory, error);
   if (status != CM_OK)
     return status;

@@ -1,5 +1,6 @@
 /* How many of each neuron its core holds where a chip lets a neuron reach few cores: parts that it reaches, sorted. Nothing is
  * shared with what partitions. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "core/base/order.h"
@@ -28,5 +29,59 @@ cm_status cm_check_copies(const cm_topology *topology, const uint32_t *part, cm_
       copies[source]++;
   }
   cm_free(list);
+  return status;
+}
+
+/* Relays of a neuron, by building the tree: each takes up to a fan-in of what is open, and is open itself. */
+static uint64_t relays_of(uint64_t inputs, uint64_t fan_in)
+{
+  uint64_t relays = 0;
+  for (uint64_t open = inputs, takes; fan_in > 1 && open > fan_in; open -= takes - 1, relays++)
+    takes = open - fan_in + 1 < fan_in ? open - fan_in + 1 : fan_in;
+  return relays;
+}
+
+static void compare(const json_t *stated, const char *name, uint64_t truth, cm_check_result *result, bool *out_of_memory)
+{
+  const json_t *value = json_object_get(stated, name);
+  if (!json_is_integer(value) || json_integer_value(value) != (json_int_t)truth)
+    cm_check_violation(result, out_of_memory, "report: neurons: %s is %s, but there are %" PRIu64, name,
+                       json_is_integer(value) ? "another number" : "missing", truth);
+}
+
+cm_status cm_check_added_neurons(const cm_check_file *file, const cm_topology *t, const cm_chip *chip, cm_run *run,
+                                 cm_check_result *result, bool *out_of_memory, cm_error *error)
+{
+  const json_t *stated = json_object_get(json_object_get(file->rest, "report"), "neurons");
+  uint32_t *copies, *inputs = NULL;
+  uint64_t given = 0, relays = 0, copied = 0, more = 0;
+  if (chip->limits.fan_in == 0 && chip->limits.neuron_target_cores == 0)
+    return CM_OK;
+  if (CM_NEW(run->memory, copies, t->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(run->memory, inputs, t->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_check_copies(t, file->neuron, run, copies, error);
+  for (uint64_t i = 0; status == CM_OK && i < t->pin_count; i++)
+    inputs[t->pin[i]]++;
+  for (uint32_t v = 0; status == CM_OK && v < t->vertex_count; v++) {
+    uint64_t size = cm_topology_size(t, v), added = relays_of(inputs[v], chip->limits.fan_in), own = size / (1 + added);
+    if (own * (1 + added) != size)
+      cm_check_violation(result, out_of_memory, "neuron %" PRIu32 " is counted as %" PRIu64 " neurons, which its %" PRIu64 " relays and itself do not divide",
+                         v, size, added);
+    given += own;
+    relays += own * added;
+    copied += copies[v] > 1;
+    more += (copies[v] - 1) * size;
+  }
+  if (status == CM_OK) {
+    if (given != t->size_given)
+      cm_check_violation(result, out_of_memory, "without relays there are %" PRIu64 " neurons, and the network has %" PRIu64, given, t->size_given);
+    compare(stated, "relays", relays, result, out_of_memory);
+    compare(stated, "copied", copied, result, out_of_memory);
+    compare(stated, "copies", more, result, out_of_memory);
+  }
+  cm_free(inputs);
+  cm_free(copies);
   return status;
 }

@@ -83,6 +83,11 @@ cm_status cm_check_measure_populations(const cm_topology *topology, const uint32
 /* How many of each neuron its core holds, copies included: copies [vertices]. O(pins log(fan-out)). */
 cm_status cm_check_copies(const cm_topology *topology, const uint32_t *part, cm_run *run, uint32_t *copies, cm_error *error);
 
+/* Lists what a mapping says of relays and copies (report.neurons) and is not so: relays are counted by building their trees. O(pins
+ * log(fan-out)). */
+cm_status cm_check_added_neurons(const cm_check_file *file, const cm_topology *topology, const cm_chip *chip, cm_run *run,
+                                 cm_check_result *result, bool *out_of_memory, cm_error *error);
+
 /* Lists parts on cores of a class that does not take the label of some of their neurons. O(vertices * labels of a class). */
 cm_status cm_check_classes(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t parts, const uint32_t *core,
                            cm_run *run, cm_check_result *result, bool *out_of_memory, cm_error *error);

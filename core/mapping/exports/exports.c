@@ -17,6 +17,7 @@ const cm_export_format cm_export_formats[] = {
    cm_export_hgrade},
   {"traffic", "packets a step between routers: source destination rate", "traffic.txt", "text/plain; charset=utf-8", cm_export_traffic},
   {"lava", "cores of every layer and the neurons on them, as JSON", "layers.json", "application/json", cm_export_lava},
+  {"units", "copies and relays of neurons, with the cores and inputs of each, as JSON", "units.json", "application/json", cm_export_units},
   {NULL, NULL, NULL, NULL, NULL},
 };
 

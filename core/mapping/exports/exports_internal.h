@@ -11,6 +11,7 @@ cm_status cm_export_sanafe(const cm_mapped *mapped, cm_run *run, FILE *stream, c
 cm_status cm_export_pacman(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error);
 cm_status cm_export_spinnaker(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error);
 cm_status cm_export_hgrade(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error);
+cm_status cm_export_units(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error);
 cm_status cm_export_lava(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error);
 
 /* Neurons by population, each population's in ascending order: neuron [first[p]] .. [first[p + 1] - 1] of `neuron`, its
