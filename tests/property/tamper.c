@@ -22,19 +22,50 @@ static cm_run run;
 
 typedef enum subject { MAPPING, CERTIFICATE, ROUTES } subject;
 
+enum { NEURONS = 40, SCENARIOS = 2, POPULATIONS = 4 };
+
+/* What a network may have besides, while `rich`: rates in scenarios, and populations, all of which a core may hold. */
+static bool rich;
+static cm_scenario_name scenario[SCENARIOS] = {"rest", "act"};
+static cm_population population[POPULATIONS];
+static uint32_t population_of[NEURONS];
+static uint64_t *scenario_rate;
+
+static void enrich(cm_random *random)
+{
+  scenario_rate = calloc((size_t)SCENARIOS * network.net_count, sizeof *scenario_rate);
+  for (uint32_t e = 0; e < network.net_count; e++) {
+    const uint64_t apart = cm_random_below(random, network.net_weight[e] + 1);
+    scenario_rate[e] = network.net_weight[e] - apart;
+    scenario_rate[network.net_count + e] = network.net_weight[e] + apart;
+  }
+  for (uint32_t v = 0; v < NEURONS; v++)
+    population_of[v] = v * POPULATIONS / NEURONS;
+  for (uint32_t p = 0; p < POPULATIONS; p++)
+    snprintf(population[p].name, sizeof population[p].name, "p%u", p);
+  network.scenario_count = SCENARIOS;
+  network.scenario_name = scenario;
+  network.scenario_rate = scenario_rate;
+  network.population_count = POPULATIONS;
+  network.population = population;
+  network.population_of = population_of;
+}
+
 static void build_on(const char *ways, bool directed, uint64_t seed)
 {
   char text[600];
   snprintf(text, sizeof text,
            "{\"name\": \"tampered\", \"cores\": [6, 4], \"cores_per_router\": [2, 1], \"dead_cores\": [[5, 3]], %s,"
-           " \"table_entries\": 400, \"limits\": {\"neurons\": 6, \"synapses\": 900, \"inbound_axons\": 60}}", ways);
+           " \"table_entries\": 400, \"limits\": {\"neurons\": 6, \"synapses\": 900, \"inbound_axons\": 60%s}}", ways, rich ? ", \"populations_per_core\": 4" : "");
   cm_random random;
   cm_random_init(&random, seed, 0, 0);
   cm_run_init(&run);
   test_folder(folder);
   snprintf(mapping_path, sizeof mapping_path, "%s/mapping.json", folder);
   snprintf(other_path, sizeof other_path, "%s/other.json", folder);
-  network = directed ? network_directed(&random, 40, 60) : network_undirected(&random, 40, 15);
+  network = directed ? network_directed(&random, NEURONS, 60) : network_undirected(&random, NEURONS, 15);
+  if (rich)
+    enrich(&random);
   ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
   ck_ok(cm_occupancy_new(chip, &occupancy, &error));
   json_t *change = json_pack("{s:[[i,i]], s:s}", "occupy", 0, 0, "owner", "ann");
@@ -61,6 +92,14 @@ static void tear_down(void)
   cm_mapping_free(mapping);
   cm_occupancy_free(occupancy);
   cm_chip_free(chip);
+  if (rich) {
+    network.scenario_count = network.population_count = 0;
+    network.scenario_name = NULL;
+    network.scenario_rate = NULL;
+    network.population = NULL;
+    network.population_of = NULL;
+    free(scenario_rate);
+  }
   network_free(&network);
   ck_ok(cm_folder_remove(folder, &error));
 }
@@ -242,7 +281,8 @@ END_TEST
 
 START_TEST(every_field_of_a_certificate)
 {
-  build(_i == 0, 4);
+  rich = _i == 2;
+  build(_i != 1, 4);
   write_mapping();
   ck_assert_uint_gt(tamper_all(CERTIFICATE, made(CERTIFICATE, CM_TURNS_XY, true)), CM_SANITIZED ? 30 : 60);
   tear_down();
@@ -432,7 +472,7 @@ int main(void)
   TCase *tests = tcase_create("tampering");
   tcase_set_timeout(tests, 300);
   tcase_add_loop_test(tests, every_field_of_a_mapping, 0, 2);
-  tcase_add_loop_test(tests, every_field_of_a_certificate, 0, 2);
+  tcase_add_loop_test(tests, every_field_of_a_certificate, 0, 3);
   tcase_add_loop_test(tests, every_field_of_routes, 0, CM_SANITIZED ? 2 : CM_TURN_RULES);
   tcase_add_test(tests, routes_of_undirected_networks);
   tcase_add_loop_test(tests, every_field_of_routes_on_interconnects, 0, 2);
