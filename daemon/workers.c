@@ -12,7 +12,7 @@
 #include "storage/estimates.h"
 
 /* Threads for short jobs that turn out to be long: they count as long ones then, and another short one may start. */
-enum { WORKERS_MAX = 64, SHORT_MAX = 16, SPARE_MAX = 2 * SHORT_MAX, THREADS_MAX = WORKERS_MAX + SHORT_MAX + SPARE_MAX };
+enum { WORKERS_MAX = 64, SHORT_MAX = 16, SPARE_MIN = 2, SPARE_MAX = SHORT_MAX, THREADS_MAX = WORKERS_MAX + SHORT_MAX + SPARE_MAX };
 
 static const double PATIENCE_S = 300; /* with a thread that should have done something */
 
@@ -131,7 +131,8 @@ cm_status cm_workers_start(const cm_workers_options *options, cm_workers **worke
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->changed, NULL);
   pthread_mutex_lock(&made->lock);
-  const unsigned threads = options->workers + 3 * options->short_workers;
+  const unsigned brief = options->short_workers, spare = brief == 0 ? 0 : brief < SPARE_MIN ? SPARE_MIN : brief;
+  const unsigned threads = options->workers + brief + spare;
   for (; made->count < threads && made->count < THREADS_MAX; made->count++) {
     worker *w = &made->worker[made->count];
     w->all = made;

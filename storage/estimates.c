@@ -26,7 +26,7 @@ static double first_guess(const char *class, double size)
   static const struct {
     const char *class;
     double least, each;
-  } guesses[] = {{"map fast", 0.02, 7e-6},     {"map balanced", 0.05, 5e-5}, {"map best", 0.2, 1e-4},
+  } guesses[] = {{"map fast", 0.02, 7e-6},     {"map balanced", 0.05, 5e-5}, {"map best", 0.2, 5e-4},
                  {"map reference", 0.03, 1.8e-6}, {"compile", 0.5, 1e-7}};
   for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++)
     if (strncmp(class, guesses[i].class, strlen(guesses[i].class)) == 0)
