@@ -161,31 +161,11 @@ typedef struct cm_asymmetry {
 cm_status cm_topology_asymmetry(const cm_topology *topology, cm_memory *memory, cm_run *run,
                                 cm_asymmetry *asymmetry, cm_error *error);
 
-/* ---- importers: one per format, each in its own file ---- */
-cm_status cm_import_snn(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                        cm_error *error);
-cm_status cm_import_metis(cm_source *source, const cm_import_limits *limits, cm_run *run,
-                          cm_topology **topology, cm_error *error);
-cm_status cm_import_hypergraph(cm_source *source, const cm_import_limits *limits, cm_run *run,
-                               cm_topology **topology, cm_error *error);
-cm_status cm_import_matrix(cm_source *source, const cm_import_limits *limits, cm_run *run,
-                           cm_topology **topology, cm_error *error);
-cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_run *run,
-                          cm_topology **topology, cm_error *error);
-cm_status cm_import_nir(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                        cm_error *error);
-cm_status cm_import_lava(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                         cm_error *error);
-cm_status cm_import_sonata(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                           cm_error *error);
-cm_status cm_import_numpy(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                          cm_error *error);
-cm_status cm_import_graphml(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                            cm_error *error);
-cm_status cm_import_gexf(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                         cm_error *error);
-cm_status cm_import_topology(cm_source *source, const cm_import_limits *limits, cm_run *run,
-                             cm_topology **topology, cm_error *error);
+/* The readers: each makes a topology of a source that is of its format, or says what is wrong. */
+#define FORMAT(number, reader, ...) \
+  cm_status reader(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error);
+#include "core/network/formats/formats.def"
+#undef FORMAT
 
 /* cm_import_as on bytes in memory. */
 cm_status cm_import_memory(const void *bytes, size_t size, const cm_import_hint *hint, const cm_import_limits *limits,

@@ -5,7 +5,7 @@ libcoremap_a_SOURCES += \
   core/network/topology_file.h core/network/file/topology_format.h core/network/file/topology_whole.c \
   core/network/file/topology_writer.c core/network/file/topology_reader.h core/network/file/topology_reader.c \
   core/network/file/topology_manifest.c core/network/file/topology_stream.c \
-  core/network/formats/table.h core/network/formats/table.c core/network/formats/source.h core/network/formats/source.c core/network/formats/tokens.c \
+  core/network/formats/table.h core/network/formats/formats.def core/network/formats/table.c core/network/formats/source.h core/network/formats/source.c core/network/formats/tokens.c \
   core/network/formats/rows.c core/network/formats/weighted.c core/network/formats/entries.c core/network/formats/import_topology.c \
   core/network/formats/import_snn.c core/network/formats/import_metis.c core/network/formats/import_edges.c core/network/formats/table_rows.h core/network/formats/table_lines.c core/network/formats/table_columns.c core/network/formats/table_order.c core/network/formats/read_options.c core/network/rates.h core/network/formats/rates.c \
   core/network/formats/import_hypergraph.c core/network/formats/import_matrix.c \

@@ -5,29 +5,10 @@
 #include <strings.h>
 
 const cm_network_format cm_network_formats[CM_FORMATS] = {
-  [CM_FORMAT_TOPOLOGY] = {.name = "topology", .about = "topology zip", .ending = {".zip"}, .packed = true,
-                          .import = cm_import_topology},
-  [CM_FORMAT_SNN] = {.name = "snn", .about = ".snn", .ending = {".snn"}, .import = cm_import_snn,
-                     .write = cm_export_snn},
-  [CM_FORMAT_METIS] = {.name = "metis", .about = "METIS .graph", .ending = {".graph"}, .import = cm_import_metis,
-                       .write = cm_export_graph},
-  [CM_FORMAT_HYPERGRAPH] = {.name = "hmetis", .about = "hMETIS .hgr", .ending = {".hgr"},
-                            .import = cm_import_hypergraph, .write = cm_export_hypergraph},
-  [CM_FORMAT_MATRIX] = {.name = "matrix-market", .about = "MatrixMarket .mtx", .ending = {".mtx"},
-                        .import = cm_import_matrix, .write = cm_export_matrix},
-  [CM_FORMAT_EDGES] = {.name = "edges", .about = "csv/tsv edge list", .ending = {".csv", ".tsv", ".conn"},
-                       .import = cm_import_edges, .write = cm_export_edges},
-  [CM_FORMAT_NIR] = {.name = "nir", .about = ".nir", .ending = {".nir"}, .packed = true, .confined = true,
-                     .import = cm_import_nir},
-  [CM_FORMAT_SONATA] = {.name = "sonata", .about = "SONATA edges .h5", .ending = {".h5"}, .packed = true, .confined = true,
-                        .import = cm_import_sonata},
-  [CM_FORMAT_LAVA] = {.name = "lava-dl", .about = "lava-dl .net", .ending = {".net"}, .packed = true, .confined = true,
-                      .import = cm_import_lava},
-  [CM_FORMAT_NUMPY] = {.name = "numpy", .about = "NumPy .npy/.npz", .ending = {".npy", ".npz"}, .packed = true,
-                       .confined = true, .import = cm_import_numpy},
-  [CM_FORMAT_GRAPHML] = {.name = "graphml", .about = "GraphML", .ending = {".graphml"}, .confined = true,
-                         .import = cm_import_graphml},
-  [CM_FORMAT_GEXF] = {.name = "gexf", .about = "GEXF", .ending = {".gexf"}, .confined = true, .import = cm_import_gexf},
+#define FORMAT(number, reader, called, said, ...) \
+  [CM_FORMAT_##number] = {.name = called, .about = said, .import = reader, __VA_ARGS__},
+#include "core/network/formats/formats.def"
+#undef FORMAT
 };
 
 bool cm_path_ends(const char *path, size_t length, const char *ending)

@@ -21,18 +21,9 @@ struct cm_network_format {
 };
 
 typedef enum cm_format_id {
-  CM_FORMAT_TOPOLOGY,
-  CM_FORMAT_SNN,
-  CM_FORMAT_METIS,
-  CM_FORMAT_HYPERGRAPH,
-  CM_FORMAT_MATRIX,
-  CM_FORMAT_EDGES,
-  CM_FORMAT_NIR,
-  CM_FORMAT_SONATA,
-  CM_FORMAT_LAVA,
-  CM_FORMAT_NUMPY,
-  CM_FORMAT_GRAPHML,
-  CM_FORMAT_GEXF,
+#define FORMAT(number, ...) CM_FORMAT_##number,
+#include "core/network/formats/formats.def"
+#undef FORMAT
   CM_FORMATS
 } cm_format_id;
 
