@@ -4,7 +4,7 @@ libcoremap_a_SOURCES += \
   core/machine/schedule/settings.h core/machine/schedule/lanes.h core/machine/schedule/lanes.c core/machine/schedule/addresses.h \
   core/machine/schedule/addresses.c core/machine/schedule/sequence.h core/machine/schedule/sequence.c \
   core/machine/schedule/subchips.h core/machine/schedule/subchips.c core/machine/schedule/search.h core/machine/schedule/search_internal.h core/machine/schedule/search.c core/machine/schedule/search_parts.c core/machine/schedule/timetable.h core/machine/schedule/timetable.c \
-  core/machine/schedule/timing.h core/machine/schedule/timing_memory.c core/machine/schedule/timing_ahead.c core/machine/schedule/windows.h core/machine/schedule/windows.c core/machine/plan/grid_units.c core/machine/plan/shares.c core/machine/emit/emit_timetable.c \
+  core/machine/schedule/timing.h core/machine/schedule/timing_memory.c core/machine/schedule/timing_ahead.c core/machine/schedule/timing_pieces.c core/machine/schedule/ready.h core/machine/schedule/ready.c core/machine/schedule/windows.h core/machine/schedule/windows.c core/machine/plan/grid_units.c core/machine/plan/shares.c core/machine/emit/emit_timetable.c \
   core/machine/plan/plan.h core/machine/plan/cutter.h core/machine/plan/plan.c core/machine/plan/tiles.c core/machine/plan/pieces.c \
   core/machine/plan/packs.h core/machine/plan/packs.c core/machine/plan/partial_sums.h core/machine/plan/partial_sums.c core/machine/plan/partial_sums_internal.h core/machine/plan/partial_sums_cut.c core/machine/plan/grid.h core/machine/plan/grid.c core/machine/plan/view.c core/machine/plan/listing.c \
   core/machine/course/space.h core/machine/course/space.c core/machine/course/pager.h core/machine/course/pager.c \

@@ -14,6 +14,7 @@ static cm_status make_program_for(cm_model *model, uint64_t bytes, bool time, cm
   cm_draft draft;
   settings.pack = (double)(bytes / 100 % (CM_PACK_SIZES + 1)); /* any */
   settings.split = (double)(1 + bytes / 100 % 8);
+  settings.window = (double)(1 + bytes / 100 % 300);
   ck_ok(cm_packs_make(model, chip->target, bytes / 64, &run, &packs, &error));
   options.packs = &packs;
   cm_status status = cm_draft_make(model, NULL, &options, "test", chip->target, &run, &draft, &error);

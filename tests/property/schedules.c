@@ -75,6 +75,34 @@ START_TEST(small_constants_come_together)
 }
 END_TEST
 
+/* Bands of operators that read each other: units run what else has its memory where a piece's data are not there yet. */
+START_TEST(units_do_not_wait_while_others_may_run)
+{
+  graph g = graph_new(&rnd, &memory, 13);
+  const cm_target kept = *chip->target;
+  uint32_t x = graph_input(&g, 4, (int64_t[]){1, 16, 96, 48});
+  for (int k = 0; k < 6; k++) {
+    x = graph_node(&g, "Conv", x, graph_constant(&g, 4, (int64_t[]){16, 16, 3, 3}, -1), GRAPH_END);
+    graph_ints(&g, "pads", 4, (int64_t[]){1, 1, 1, 1});
+    x = graph_node(&g, "Relu", x, GRAPH_END);
+  }
+  graph_output(&g, x);
+  graph_finish(&g, &run);
+  for (uint32_t d = 0; d < chip->target->device_count; d++)
+    chip->target->device[d].units *= chip->target->device[d].moves ? 1 : 4;
+  ck_ok(cm_target_number(chip->target, &error));
+  cm_settings settings = cm_settings_default(8 << 20);
+  cm_plan_options options = options_for(8 << 20, &settings);
+  cm_candidate in_turn, by_time;
+  ck_ok(cm_candidate_make(g.model, NULL, &options, &run, &by_time, &error));
+  settings.window = 1;
+  ck_ok(cm_candidate_make(g.model, NULL, &options, &run, &in_turn, &error));
+  ck_assert_msg(by_time.time_ns < 0.96 * in_turn.time_ns, "%g ns by time, %g in turn", by_time.time_ns, in_turn.time_ns);
+  *chip->target = kept;
+  cm_model_free(g.model);
+}
+END_TEST
+
 /* Never slower than the file's order; threads change nothing; somewhere it gains. */
 START_TEST(orders_only_gain)
 {
@@ -109,6 +137,7 @@ START_TEST(a_subgraph_alone_takes_its_time_in_the_whole)
   cm_settings settings = cm_settings_default(24 << 10);
   settings.segment_share = 0.25;
   settings.ahead = 0; /* what is loaded ahead depends on what follows */
+  settings.window = 16; /* so, a little, does what is given up where much is granted in little memory */
   cm_plan_options options = options_for(24 << 10, &settings);
   for (int trial = 0; trial < 4; trial++) {
     graph g = branching_model();
@@ -182,7 +211,8 @@ START_TEST(nothing_is_faster_than_the_bound)
     for (int round = 0; round < 6; round++) {
       cm_settings settings = {.fill = (double)pick(3, 9) / 10, .segment_share = (double)pick(0, 4) / 4,
                               .pieces_a_unit = (double)pick(1, 6), .piece_bytes = (double)pick(500, 20000),
-                              .weight_bytes = (double)pick(500, 20000), .issues_min = (double)pick(1, 20)};
+                              .weight_bytes = (double)pick(500, 20000), .issues_min = (double)pick(1, 20),
+                              .window = (double)pick(1, 64)};
       cm_plan_options options = options_for(bytes, round == 5 ? NULL : &settings);
       cm_draft draft;
       cm_time_bound bound;
@@ -445,6 +475,7 @@ int main(void)
   tcase_add_test(tcase, the_search_only_gains);
   tcase_add_test(tcase, small_constants_come_together);
   tcase_add_figures_test(tcase, orders_only_gain);
+  tcase_add_test(tcase, units_do_not_wait_while_others_may_run);
   tcase_add_test(tcase, a_subgraph_alone_takes_its_time_in_the_whole);
   tcase_add_test(tcase, nothing_is_faster_than_the_bound);
   tcase_add_test(tcase, the_bound_knows_groups);

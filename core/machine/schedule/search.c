@@ -5,7 +5,7 @@
 
 #include "core/base/threads.h"
 
-enum { NUMBERS = 9, BATCH_MAX = 8, SCORES_MIN = 12, SCORES_MAX = 72 };
+enum { NUMBERS = 10, BATCH_MAX = 8, SCORES_MIN = 12, SCORES_MAX = 72 };
 
 /* What a byte that is moved costs beside time: moving everything that must be moved once, a share of the time. */
 static const double BYTES_SHARE = 0.04;
@@ -16,6 +16,7 @@ static const double units[] = {1, 2, 3, 4, 6, 8, 12, 16};
 static const double issues[] = {4, 10, 20, 40};
 static const double splits[] = {1, 2, 4, 8};
 static const double packs[] = {0, 1, 2, 3, 4};
+static const double windows[] = {1, 32, 256, 2048};
 static const double aheads[] = {0, 0.12, 0.25, 0.4, 0.6, 0.8};
 /* Sizes are absolute, so that more memory leaves the candidates for less among the choices. */
 static const double sizes[] = {1 << 9,  1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16, 1 << 17,
@@ -32,6 +33,7 @@ static const ladder ladders[NUMBERS] = {
     {sizes, sizeof sizes / sizeof *sizes},   {issues, sizeof issues / sizeof *issues},
     {aheads, sizeof aheads / sizeof *aheads},
     {packs, sizeof packs / sizeof *packs},   {splits, sizeof splits / sizeof *splits},
+    {windows, sizeof windows / sizeof *windows},
 };
 
 /* A place on every ladder. */
@@ -61,7 +63,8 @@ static cm_settings settings_of(const point *p)
   for (int i = 0; i < NUMBERS; i++)
     v[i] = ladders[i].value[p->at[i]];
   return (cm_settings){.fill = v[0], .segment_share = v[1], .pieces_a_unit = v[2], .piece_bytes = v[3],
-                       .weight_bytes = v[4], .issues_min = v[5], .ahead = v[6], .pack = v[7], .split = v[8]};
+                       .weight_bytes = v[4], .issues_min = v[5], .ahead = v[6], .pack = v[7], .split = v[8],
+                       .window = v[9]};
 }
 
 static int nearest(const ladder *l, double value)
@@ -75,7 +78,7 @@ static int nearest(const ladder *l, double value)
 
 static point point_of(const cm_settings *s)
 {
-  const double v[NUMBERS] = {s->fill, s->segment_share, s->pieces_a_unit, s->piece_bytes, s->weight_bytes, s->issues_min, s->ahead, s->pack, s->split};
+  const double v[NUMBERS] = {s->fill, s->segment_share, s->pieces_a_unit, s->piece_bytes, s->weight_bytes, s->issues_min, s->ahead, s->pack, s->split, s->window};
   point p;
   for (int i = 0; i < NUMBERS; i++)
     p.at[i] = nearest(&ladders[i], v[i]);
@@ -169,9 +172,9 @@ static bool spent(const searching *s)
 static cm_status try_starts(searching *s, point *at, cm_candidate *best, cm_error *error)
 {
   static const int moves[][NUMBERS] = {
-    {2, 1, 0, 1, 1, 0, 0, 1},    {-2, -1, 0, 1, -1, 0, 1, 0}, {1, 0, 0, -1, -1, 1, -2, 0},
-    {-1, 2, -2, 0, 1, 0, 0, 0}, {1, -3, 0, -1, -1, 1, 2, 0},  {0, -3, 0, 0, 0, 0, 2, 2},
-    {0, 0, -3, 2, 0, 2, 0, 3}};
+    {2, 1, 0, 1, 1, 0, 0, 1, 0, 0},   {-2, -1, 0, 1, -1, 0, 1, 0, 0, 0}, {1, 0, 0, -1, -1, 1, -2, 0, 0, -2},
+    {-1, 2, -2, 0, 1, 0, 0, 0, 0, 0}, {1, -3, 0, -1, -1, 1, 2, 0, 0, 0},  {0, -3, 0, 0, 0, 0, 2, 2, 0, 0},
+    {0, 0, -3, 2, 0, 2, 0, 3, 0, -2},  {1, -3, 0, -1, -1, 1, 2, 0, 0, -2}};
   const point first = *at;
   uint32_t count = 0;
   bool better;
@@ -188,7 +191,7 @@ static cm_status try_starts(searching *s, point *at, cm_candidate *best, cm_erro
 
 static cm_status descend(searching *s, point *at, cm_candidate *best, cm_error *error)
 {
-  static const int turn[NUMBERS] = {7, 8, 0, 3, 4, 1, 6, 2, 5};
+  static const int turn[NUMBERS] = {9, 7, 8, 0, 3, 4, 1, 6, 2, 5};
   for (bool any = true; any && !spent(s);) {
     any = false;
     for (int k = 0; k < NUMBERS && !spent(s); k++)

@@ -5,185 +5,6 @@
 #include "core/machine/cost.h"
 #include "core/machine/schedule/timing.h"
 
-/* ---- pieces ---- */
-
-/* Bytes that the piece needs and that do not lie on the chip; pins what does. */
-static uint64_t missing(cm_timing *t, const cm_piece *piece)
-{
-  const uint32_t *inputs = cm_piece_inputs(t->plan, piece);
-  uint64_t bytes = 0;
-  t->stamp++;
-  for (uint32_t i = 0; i < piece->input_count; i++) {
-    uint32_t b = t->buffer_of[inputs[i]];
-    if (b != 0)
-      t->buffer[b - 1].pinned = t->stamp;
-    else
-      bytes += t->plan->tiles[inputs[i]].bytes;
-  }
-  for (uint32_t o = 0; o < piece->output_count; o++)
-    bytes += t->plan->tiles[inputs[piece->input_count + o]].bytes;
-  return bytes;
-}
-
-/* The output may lie where an input lies that nobody reads after. */
-static bool may_overwrite(const cm_timing *t, const cm_piece *piece)
-{
-  if (piece->in_place == CM_NONE || piece->output_count != 1)
-    return false;
-  const uint32_t *inputs = cm_piece_inputs(t->plan, piece);
-  for (uint32_t i = 0; i < piece->input_count; i++)
-    if (inputs[i] == piece->in_place)
-      return t->next_use[piece->first_tile + i] == CM_NEVER;
-  return false;
-}
-
-/* Sets t->ns for a piece: what it takes on the device that has it. */
-static void piece_ns(cm_timing *t, const cm_piece *piece)
-{
-  const cm_plan_op *op = &t->plan->ops[piece->op];
-  memset(t->ns, 0, sizeof t->ns);
-  t->ns[piece->device] = cm_compute_ns(t->target, &t->target->device[piece->device], &piece->work, op->rates[piece->device]);
-}
-
-/* When all that a piece reads is there; by station in t->arrive. */
-static void await_inputs(cm_timing *t, const cm_piece *piece, bool there, double *ready)
-{
-  const uint32_t *inputs = cm_piece_inputs(t->plan, piece);
-  cm_timing_await_none(t);
-  for (uint32_t i = 0; i < piece->input_count && there; i++) {
-    const cm_on_chip *r = &t->buffer[t->buffer_of[inputs[i]] - 1];
-    *ready = r->ready > *ready ? r->ready : *ready;
-    cm_timing_await(t, r);
-  }
-}
-
-/* Room for all that a piece reads and makes. *there is false when what is pinned lies in the way. */
-static cm_status gather(cm_timing *t, const cm_piece *piece, uint32_t *made, double *ready, bool *there, cm_error *error)
-{
-  const uint32_t *inputs = cm_piece_inputs(t->plan, piece);
-  if (cm_timing_make_share(t, missing(t, piece), error) != CM_OK)
-    return error->status;
-  *ready = 0;
-  *there = true;
-  for (uint32_t i = 0; i < piece->input_count && *there; i++)
-    if (t->buffer_of[inputs[i]] == 0 && cm_timing_load(t, inputs[i], there, error) != CM_OK)
-      return error->status;
-  await_inputs(t, piece, *there, ready);
-  if (!*there || may_overwrite(t, piece))
-    return CM_OK;
-  piece_ns(t, piece);
-  double start = cm_lanes_find(&t->lanes, t->ns, *ready, t->arrive).start;
-  for (uint32_t o = 0; o < piece->output_count && *there; o++) {
-    double free_ns;
-    if (cm_timing_place(t, inputs[piece->input_count + o], start, &made[o], &free_ns, error) != CM_OK)
-      return error->status;
-    *there = made[o] != CM_NO_BUFFER;
-    *ready = *there && free_ns > *ready ? free_ns : *ready;
-  }
-  return CM_OK;
-}
-
-/* The room of the input that dies becomes the output's. */
-static cm_status overwrite(cm_timing *t, const cm_piece *piece, uint32_t *made, double *ready, cm_error *error)
-{
-  uint32_t old = t->buffer_of[piece->in_place] - 1, tile = cm_piece_outputs(t->plan, piece)[0];
-  if (CM_ROOM(t->plan->memory, t->buffer, &t->buffer_room, t->buffer_count + 1, error) != CM_OK)
-    return error->status;
-  if (t->buffer[old].touched)
-    *ready = fmax(*ready, t->buffer[old].last);
-  *made = t->buffer_count++;
-  t->buffer[*made] = (cm_on_chip){.tile = tile, .address = t->buffer[old].address, .next = CM_NEVER, .pinned = t->stamp};
-  t->buffer_of[piece->in_place] = 0;
-  t->buffer_of[tile] = *made + 1;
-  cm_addresses_rename(&t->addresses, t->buffer[old].address, *made);
-  return CM_OK;
-}
-
-/* After a piece: what nobody reads any more is given up, what has to lie outside is stored. */
-static cm_status settle(cm_timing *t, const cm_piece *piece, const uint32_t *made, const cm_slot *slot, cm_error *error)
-{
-  double end = slot->start + slot->ns, known = end + cm_hop_farthest(&t->plan->hops, slot->lane);
-  const uint32_t *inputs = cm_piece_inputs(t->plan, piece);
-  for (uint32_t i = 0; i < piece->input_count; i++) {
-    uint32_t b = t->buffer_of[inputs[i]];
-    if (b == 0)
-      continue; /* overwritten */
-    cm_on_chip *r = &t->buffer[b - 1];
-    r->next = t->next_use[piece->first_tile + i];
-    r->last = known > r->last ? known : r->last;
-    r->touched = true;
-    t->ahead_bytes -= r->ahead ? t->plan->tiles[r->tile].bytes : 0;
-    r->ahead = false;
-    if (r->next == CM_NEVER)
-      cm_timing_release(t, b - 1);
-  }
-  for (uint32_t o = 0; o < piece->output_count; o++) {
-    cm_on_chip *r = &t->buffer[made[o]];
-    r->next = t->next_use[piece->first_tile + piece->input_count + o];
-    r->ready = end;
-    r->last = known;
-    r->lane = slot->lane;
-    r->dirty = true;
-    if (t->plan->tiles[r->tile].must_home && cm_timing_store(t, made[o], error) != CM_OK)
-      return error->status;
-    if (t->buffer[made[o]].next == CM_NEVER)
-      cm_timing_release(t, made[o]);
-  }
-  return CM_OK;
-}
-
-static void note_uses(cm_timing *t, const cm_piece *piece, const uint32_t *made)
-{
-  const uint32_t *inputs = cm_piece_inputs(t->plan, piece);
-  for (uint32_t i = 0; t->record && i < piece->input_count; i++)
-    t->out->use[piece->first_tile + i] = t->buffer_of[inputs[i]] - 1;
-  for (uint32_t o = 0; t->record && o < piece->output_count; o++)
-    t->out->use[piece->first_tile + piece->input_count + o] = made[o];
-}
-
-static cm_status run_piece(cm_timing *t, uint32_t number, cm_error *error)
-{
-  const cm_piece *piece = &t->plan->pieces[number];
-  double ready;
-  uint32_t few[8], *made = few;
-  bool there;
-  if (piece->output_count > 8 && CM_NEW(t->plan->memory, made, piece->output_count, error) != CM_OK)
-    return error->status;
-  cm_status status = gather(t, piece, made, &ready, &there, error);
-  if (status == CM_OK && !there && (status = cm_timing_clear(t, error)) == CM_OK)
-    status = gather(t, piece, made, &ready, &there, error);
-  if (status == CM_OK && !there)
-    status = cm_fail(error, CM_INTERNAL, "the buffers of one piece do not fit on the chip");
-  bool in_place = status == CM_OK && may_overwrite(t, piece);
-  if (in_place) {
-    uint32_t before = t->buffer_of[piece->in_place] - 1;
-    status = overwrite(t, piece, made, &ready, error);
-    t->buffer_of[piece->in_place] = before + 1; /* until it is noted */
-  }
-  if (status == CM_OK) {
-    cm_timed_task task = {.kind = CM_TASK_RUN, .number = number};
-    note_uses(t, piece, made);
-    if (in_place)
-      t->buffer_of[piece->in_place] = 0;
-    double again = 0;
-    if (!in_place)
-      await_inputs(t, piece, true, &again); /* stores of what was given up for it came between */
-    piece_ns(t, piece);
-    cm_slot slot = cm_lanes_find(&t->lanes, t->ns, ready, t->arrive);
-    task.lane = slot.lane;
-    task.start = slot.start;
-    task.end = slot.start + slot.ns;
-    cm_lanes_take(&t->lanes, &slot);
-    t->front = task.start;
-    status = cm_timing_add(t, &task, error);
-    if (status == CM_OK)
-      status = settle(t, piece, made, &slot, error);
-  }
-  if (made != few)
-    cm_free(made);
-  return status;
-}
-
 /* ---- the whole ---- */
 
 void cm_timing_uses(cm_timing *t, uint64_t *next)
@@ -212,6 +33,22 @@ static cm_status find_next_uses(cm_timing *t, cm_error *error)
   return CM_OK;
 }
 
+/* Nothing is granted yet. */
+static cm_status begin_granting(cm_timing *t, cm_error *error)
+{
+  const uint32_t most = t->settings->window < 1 ? 1 : (uint32_t)t->settings->window;
+  if (CM_NEW(t->plan->memory, t->granted, most, error) != CM_OK ||
+      CM_NEW(t->plan->memory, t->idle_slot, most, error) != CM_OK ||
+      CM_NEW(t->plan->memory, t->use, t->plan->piece_tile_count + 1, error) != CM_OK ||
+      cm_ready_begin(&t->ready, t->target, most, t->plan->memory, error) != CM_OK)
+    return error->status;
+  for (uint32_t slot = most; slot-- > 0;) {
+    t->granted[slot].piece = CM_NONE;
+    t->idle_slot[t->idle_slots++] = slot;
+  }
+  return CM_OK;
+}
+
 cm_status cm_timing_begin(cm_timing *t, cm_error *error)
 {
   cm_plan *plan = t->plan;
@@ -219,8 +56,8 @@ cm_status cm_timing_begin(cm_timing *t, cm_error *error)
       cm_addresses_begin(&t->addresses, plan->memory_bytes, plan->memory, error) != CM_OK ||
       CM_NEW(plan->memory, t->buffer_of, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, t->stored, plan->tile_count + 1, error) != CM_OK ||
-      find_next_uses(t, error) != CM_OK || cm_timing_live(t, error) != CM_OK ||
-      (t->record && CM_NEW(plan->memory, t->out->use, plan->piece_tile_count + 1, error) != CM_OK))
+      begin_granting(t, error) != CM_OK ||
+      find_next_uses(t, error) != CM_OK || cm_timing_live(t, error) != CM_OK)
     return error->status;
   if (plan->hops.stations > 1 && CM_NEW(plan->memory, t->arrive, plan->hops.stations, error) != CM_OK)
     return error->status;
@@ -247,6 +84,8 @@ static cm_status finish(cm_timing *t, cm_error *error)
   for (uint32_t b = 0; b < t->buffer_count; b++)
     t->out->buffers[b] = (cm_timed_buffer){t->buffer[b].tile, t->buffer[b].address};
   t->out->buffer_count = t->buffer_count;
+  t->out->use = t->use;
+  t->use = NULL;
   return CM_OK;
 }
 
@@ -270,10 +109,58 @@ cm_status cm_timing_step(cm_timing *t, cm_error *error)
     if (cm_run_check(t->run, error) != CM_OK)
       return error->status;
   }
-  if (run_piece(t, t->sequence->pieces[t->now - t->first], error) != CM_OK)
+  return cm_timing_next(t, error) == CM_OK ? cm_timing_ahead(t, error) : error->status;
+}
+
+/* The buffers that lie on the chip, and those of which granted pieces know. renamed[number]: the copy's number + 1. */
+static cm_status copy_buffers(const cm_timing *from, cm_timing *to, uint32_t *renamed, cm_error *error)
+{
+  const cm_plan *plan = from->plan;
+  for (uint32_t i = 0; i < to->addresses.count; i++) {
+    cm_range *r = &to->addresses.range[i];
+    if (r->buffer == CM_NO_BUFFER)
+      continue;
+    to->buffer[to->buffer_count] = from->buffer[r->buffer];
+    if (!from->buffer[r->buffer].given_up)
+      to->buffer_of[to->buffer[to->buffer_count].tile] = to->buffer_count + 1;
+    renamed[r->buffer] = ++to->buffer_count;
+    r->buffer = to->buffer_count - 1;
+  }
+  for (uint32_t slot = 0; slot < from->ready.most; slot++) {
+    if (from->granted[slot].piece == CM_NONE)
+      continue;
+    const cm_piece *piece = &plan->pieces[from->granted[slot].piece];
+    for (uint64_t k = piece->first_tile; k < piece->first_tile + piece->input_count + piece->output_count; k++) {
+      uint32_t old = from->use[k];
+      if (renamed[old] == 0) { /* overwritten */
+        if (CM_ROOM(plan->memory, to->buffer, &to->buffer_room, to->buffer_count + 1, error) != CM_OK)
+          return error->status;
+        to->buffer[to->buffer_count++] = from->buffer[old];
+        renamed[old] = to->buffer_count;
+      }
+      to->use[k] = renamed[old] - 1;
+    }
+  }
+  return CM_OK;
+}
+
+/* What is granted, in slots of the same numbers. */
+static cm_status copy_granted(const cm_timing *from, cm_timing *to, cm_error *error)
+{
+  uint32_t *renamed;
+  if (begin_granting(to, error) != CM_OK ||
+      CM_ROOM(from->plan->memory, to->waiter, &to->waiter_room, from->waiter_count + 1, error) != CM_OK ||
+      CM_NEW(from->plan->memory, renamed, from->buffer_count + 1, error) != CM_OK)
     return error->status;
-  t->now++;
-  return cm_timing_ahead(t, error);
+  memcpy(to->granted, from->granted, from->ready.most * sizeof *to->granted);
+  memcpy(to->idle_slot, from->idle_slot, from->idle_slots * sizeof *to->idle_slot);
+  if (from->waiter_count > 0)
+    memcpy(to->waiter, from->waiter, from->waiter_count * sizeof *to->waiter);
+  to->idle_slots = from->idle_slots;
+  cm_ready_copy(&from->ready, &to->ready);
+  cm_status status = copy_buffers(from, to, renamed, error);
+  cm_free(renamed);
+  return status;
 }
 
 cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
@@ -288,8 +175,13 @@ cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
   to->stored = NULL;
   to->next_use = NULL;
   to->arrive = NULL;
-  to->buffer_count = 0;
-  to->buffer_room = to->addresses.room = 0;
+  to->use = NULL;
+  to->granted = NULL;
+  to->idle_slot = NULL;
+  to->waiter = NULL;
+  to->ready = (cm_ready){0};
+  to->buffer_count = to->idle_slots = 0;
+  to->buffer_room = to->addresses.room = to->waiter_room = 0;
   to->record = false;
   to->borrowed = true;
   if (CM_NEW(plan->memory, to->lanes.lane, lanes + 1, error) != CM_OK ||
@@ -302,21 +194,18 @@ cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
   memcpy(to->lanes.lane, from->lanes.lane, lanes * sizeof *to->lanes.lane);
   memcpy(to->stored, from->stored, plan->tile_count * sizeof *to->stored);
   memcpy(to->addresses.range, from->addresses.range, from->addresses.count * sizeof *to->addresses.range);
-  for (uint32_t i = 0; i < to->addresses.count; i++) {
-    cm_range *r = &to->addresses.range[i];
-    if (r->buffer == CM_NO_BUFFER)
-      continue;
-    to->buffer[to->buffer_count] = from->buffer[r->buffer];
-    to->buffer_of[to->buffer[to->buffer_count].tile] = to->buffer_count + 1;
-    r->buffer = to->buffer_count++;
-  }
-  return CM_OK;
+  return copy_granted(from, to, error);
 }
 
 void cm_timing_end(cm_timing *t)
 {
   cm_free(t->lanes.lane);
   cm_free(t->arrive);
+  cm_free(t->use);
+  cm_free(t->granted);
+  cm_free(t->idle_slot);
+  cm_ready_end(&t->ready);
+  cm_free(t->waiter);
   cm_addresses_end(&t->addresses);
   cm_free(t->buffer);
   cm_free(t->buffer_of);
@@ -337,6 +226,8 @@ cm_status cm_timetable_make(cm_plan *plan, const cm_sequence *sequence, const cm
   cm_status status = cm_timing_begin(&t, error);
   while (status == CM_OK && t.now < sequence->piece_count)
     status = cm_timing_step(&t, error);
+  if (status == CM_OK)
+    status = cm_timing_finish(&t, error);
   if (status == CM_OK)
     status = finish(&t, error);
   cm_timing_end(&t);

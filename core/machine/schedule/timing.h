@@ -4,7 +4,21 @@
 
 #include "core/machine/schedule/addresses.h"
 #include "core/machine/schedule/lanes.h"
+#include "core/machine/schedule/ready.h"
 #include "core/machine/schedule/timetable.h"
+
+/* A piece that has its memory and no lane yet. */
+typedef struct cm_granted {
+  uint32_t piece, place; /* place: in the sequence. CM_NONE: the slot is idle */
+  uint32_t waits;        /* inputs that are not filled */
+  double ready;          /* its room is free and what is filled of its inputs is there; without hops */
+  bool in_place;
+} cm_granted;
+
+/* A granted piece that waits for a buffer, in a list of them: node number + 1, 0 at the end. */
+typedef struct cm_waiter {
+  uint32_t slot, next;
+} cm_waiter;
 
 /* A tile on the chip. */
 typedef struct cm_on_chip {
@@ -18,6 +32,11 @@ typedef struct cm_on_chip {
   uint32_t pinned; /* stamp */
   bool dirty;    /* made, and not stored */
   bool ahead;    /* loaded before its turn, and not yet read */
+  bool filled;   /* when it is filled is known, as are `lane`, `dirty`, and `last` but for those that hold it */
+  bool given_up; /* in the sequence; its room is free when no granted piece uses it */
+  bool overwritten; /* its room is that of another buffer now */
+  uint32_t held; /* by granted pieces that read it */
+  uint32_t waiters; /* granted pieces that wait for it */
 } cm_on_chip;
 
 typedef struct cm_timing {
@@ -45,6 +64,13 @@ typedef struct cm_timing {
   double split_bytes;
   uint64_t effort;     /* ranges of the memory that were looked at */
   uint32_t ports;
+  uint32_t *use;       /* by entry of plan->piece_tiles: the buffer */
+  cm_granted *granted; /* by slot */
+  uint32_t *idle_slot; /* a stack */
+  cm_ready ready;      /* slots of those that wait for a lane alone */
+  cm_waiter *waiter;
+  uint32_t granted_count, idle_slots, waiter_count, free_waiter;
+  uint64_t waiter_room;
   double *arrive; /* by station: when what the present task reads is known there; NULL: there are no hops */
   double ns[CM_TARGET_DEVICES_MAX]; /* what the present task takes on each device, 0: it cannot run there */
   bool record, borrowed; /* live and live_peak are another one's */
@@ -73,8 +99,12 @@ cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *err
 /* Stores a buffer. Errors: memory. */
 cm_status cm_timing_store(cm_timing *t, uint32_t number, cm_error *error);
 
-/* Gives a buffer up that needs no storing. */
-void cm_timing_release(cm_timing *t, uint32_t number);
+/* The sequence goes on without a buffer. Its room is free as soon as no granted piece uses it; it is stored before where
+ * it has to be. Errors: memory. */
+cm_status cm_timing_give_up(cm_timing *t, uint32_t number, cm_error *error);
+
+/* Frees the room of a buffer that was given up, if no granted piece uses it. Errors: memory. */
+cm_status cm_timing_release(cm_timing *t, uint32_t number, cm_error *error);
 
 /* Gives up what is needed last until the sequence holds, with `bytes` more, no more than its share; what is pinned
  * stays. Errors: memory. */
@@ -107,7 +137,14 @@ cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error);
  * first place in it. */
 void cm_timing_uses(cm_timing *t, uint64_t *next);
 
-/* The piece at t->now of the sequence gets its memory and its lanes. Errors: memory, cancel, time. */
+/* The piece at t->now of the sequence gets its memory; granted pieces get their lanes until fewer than
+ * settings->window are left. Errors: memory. */
+cm_status cm_timing_next(cm_timing *t, cm_error *error);
+
+/* All granted pieces get their lanes. Errors: memory. */
+cm_status cm_timing_finish(cm_timing *t, cm_error *error);
+
+/* The same as cm_timing_next, with what comes beside it. Errors: memory, cancel, time. */
 cm_status cm_timing_step(cm_timing *t, cm_error *error);
 
 #endif

@@ -103,28 +103,38 @@ cm_status cm_timing_store(cm_timing *t, uint32_t number, cm_error *error)
   return CM_OK;
 }
 
-void cm_timing_release(cm_timing *t, uint32_t number)
+/* A granted piece reads it or makes it. */
+static bool busy(const cm_on_chip *r)
+{
+  return r->held > 0 || !r->filled;
+}
+
+cm_status cm_timing_release(cm_timing *t, uint32_t number, cm_error *error)
 {
   const cm_on_chip *r = &t->buffer[number];
+  if (!r->given_up || r->overwritten || busy(r))
+    return CM_OK;
+  if (r->dirty && r->next != CM_NEVER && cm_timing_store(t, number, error) != CM_OK)
+    return error->status;
+  cm_addresses_free(&t->addresses, r->address, r->last, t->past);
+  return CM_OK;
+}
+
+cm_status cm_timing_give_up(cm_timing *t, uint32_t number, cm_error *error)
+{
+  cm_on_chip *r = &t->buffer[number];
+  r->given_up = true;
   t->used_bytes -= t->plan->tiles[r->tile].bytes;
   t->ahead_bytes -= r->ahead ? t->plan->tiles[r->tile].bytes : 0;
   t->buffer_of[r->tile] = 0;
-  cm_addresses_free(&t->addresses, r->address, r->last, t->past);
-}
-
-/* Gives a tile up that the present piece does not need. */
-static cm_status evict(cm_timing *t, uint32_t number, cm_error *error)
-{
-  const cm_on_chip *r = &t->buffer[number];
-  if (r->dirty && r->next != CM_NEVER && cm_timing_store(t, number, error) != CM_OK)
-    return error->status;
-  cm_timing_release(t, number);
-  return CM_OK;
+  return cm_timing_release(t, number, error);
 }
 
 /* What giving a buffer up costs per byte: storing and loading it, the less the later it is needed. */
 static double price(const cm_timing *t, const cm_on_chip *r)
 {
+  if (r->given_up)
+    return 0;
   return (r->dirty ? 2.0 : 1.0) / (double)(r->next > t->now ? r->next - t->now : 1);
 }
 
@@ -137,7 +147,7 @@ cm_status cm_timing_make_share(cm_timing *t, uint64_t bytes, cm_error *error)
     t->effort += t->addresses.count;
     for (uint32_t i = 0; i < t->addresses.count; i++) {
       uint32_t b = t->addresses.range[i].buffer;
-      if (b == CM_NO_BUFFER || t->buffer[b].pinned == t->stamp)
+      if (b == CM_NO_BUFFER || t->buffer[b].pinned == t->stamp || t->buffer[b].given_up)
         continue;
       double p = price(t, &t->buffer[b]);
       if (p < least) {
@@ -147,7 +157,7 @@ cm_status cm_timing_make_share(cm_timing *t, uint64_t bytes, cm_error *error)
     }
     if (victim == CM_NO_BUFFER)
       return CM_OK;
-    if (evict(t, victim, error) != CM_OK)
+    if (cm_timing_give_up(t, victim, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
@@ -178,6 +188,8 @@ static cm_status clear_window(cm_timing *t, uint64_t bytes, bool *cleared, cm_er
     }
   }
   *cleared = best < HUGE_VAL;
+  for (uint32_t i = best_first; *cleared && i <= best_last; i++)
+    *cleared = a->range[i].buffer == CM_NO_BUFFER || !busy(&t->buffer[a->range[i].buffer]);
   if (!*cleared)
     return CM_OK;
   uint64_t from = a->range[best_first].from, to = a->range[best_last].to;
@@ -188,7 +200,7 @@ static cm_status clear_window(cm_timing *t, uint64_t bytes, bool *cleared, cm_er
         victim = a->range[i].buffer;
     if (victim == CM_NO_BUFFER)
       return CM_OK;
-    if (evict(t, victim, error) != CM_OK)
+    if (cm_timing_give_up(t, victim, error) != CM_OK)
       return error->status;
   }
 }
@@ -214,10 +226,22 @@ cm_status cm_timing_place(cm_timing *t, uint32_t tile, double ready, uint32_t *n
     return error->status;
   *free_ns = window.free_ns;
   *number = t->buffer_count++;
-  t->buffer[*number] = (cm_on_chip){.tile = tile, .address = address, .next = CM_NEVER, .pinned = t->stamp};
+  t->buffer[*number] = (cm_on_chip){.tile = tile, .address = address, .next = CM_NEVER, .pinned = t->stamp, .last = window.free_ns};
   t->buffer_of[tile] = *number + 1;
   t->used_bytes += t->plan->tiles[tile].bytes;
   return CM_OK;
+}
+
+/* Whether a granted piece makes some of what is loaded from outside. */
+static bool in_making(const cm_timing *t, uint32_t number)
+{
+  const cm_tile *tile = &t->plan->tiles[number];
+  cm_cells cells;
+  bool missing = tile->grid && tile->piece != CM_NONE && t->stored[number] < 0;
+  for (bool more = !tile->grid && cm_cells_begin(t->plan, tile, &cells); more && !missing;
+       more = cm_cells_next(&cells))
+    missing = t->stored[cm_cells_tile(&cells)] < 0;
+  return missing;
 }
 
 /* When what is loaded from outside lies there. */
@@ -236,6 +260,9 @@ cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *err
 {
   uint32_t number, lane;
   double ready = outside_ready(t, tile), free_ns, end;
+  *there = t->granted_count == 0 || !in_making(t, tile);
+  if (!*there)
+    return CM_OK;
   cm_timing_transfer_ns(t, t->plan->tiles[tile].bytes);
   if (cm_timing_place(t, tile, cm_lanes_find(&t->lanes, t->ns, ready, NULL).start, &number, &free_ns, error) != CM_OK)
     return error->status;
@@ -245,6 +272,7 @@ cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *err
   cm_timing_await_none(t);
   if (transfer(t, CM_TASK_LOAD, number, free_ns > ready ? free_ns : ready, &end, &lane, error) != CM_OK)
     return error->status;
+  t->buffer[number].filled = true;
   t->buffer[number].ready = end;
   t->buffer[number].lane = lane;
   t->buffer[number].last = end + (lane != CM_NONE ? cm_hop_farthest(&t->plan->hops, lane) : 0);
@@ -260,7 +288,7 @@ cm_status cm_timing_clear(cm_timing *t, cm_error *error)
       i++;
       continue;
     }
-    if (evict(t, b, error) != CM_OK)
+    if (cm_timing_give_up(t, b, error) != CM_OK)
       return error->status;
     i = 0;
   }

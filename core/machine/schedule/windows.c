@@ -141,7 +141,7 @@ static cm_status find_uses(const cm_windows *w, const window *at, cm_timing *t, 
   if (status == CM_OK) {
     cm_timing_uses(t, next);
     for (uint32_t b = 0; b < t->buffer_count; b++)
-      if (touched[t->buffer[b].tile])
+      if (touched[t->buffer[b].tile] && !t->buffer[b].given_up)
         t->buffer[b].next = next[t->buffer[b].tile];
   }
   cm_free(next);
@@ -165,6 +165,8 @@ static cm_status lay_out(const cm_windows *w, const window *at, const cm_sequenc
   cm_status status = find_uses(w, at, &t, error);
   while (status == CM_OK && t.now < at->end_piece)
     status = cm_timing_step(&t, error);
+  if (status == CM_OK)
+    status = cm_timing_finish(&t, error);
   *time_ns = table.time_ns;
   cm_timing_end(&t);
   return status;
