@@ -68,6 +68,7 @@ typedef struct cm_timing {
   cm_granted *granted; /* by slot */
   uint32_t *idle_slot; /* a stack */
   cm_ready ready;      /* slots of those that wait for a lane alone */
+  bool changed;        /* since it was last asked, room was freed or a tile stored */
   cm_waiter *waiter;
   uint32_t granted_count, idle_slots, waiter_count, free_waiter;
   uint64_t waiter_room;

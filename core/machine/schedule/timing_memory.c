@@ -44,8 +44,10 @@ void cm_timing_await(cm_timing *t, const cm_on_chip *buffer)
   if (t->arrive == NULL || buffer->lane == CM_NONE)
     return;
   const double *ns = hops->ns + (size_t)hops->station[buffer->lane] * hops->stations;
-  for (uint32_t s = 0; s < hops->stations; s++)
-    t->arrive[s] = fmax(t->arrive[s], buffer->ready + ns[s]);
+  for (uint32_t s = 0; s < hops->stations; s++) {
+    double there = buffer->ready + ns[s];
+    t->arrive[s] = t->arrive[s] < there ? there : t->arrive[s];
+  }
 }
 
 /* Loads or stores a buffer on as many ports as pay. *end is when the last part is done: of one part (*lane) as seen
@@ -100,6 +102,7 @@ cm_status cm_timing_store(cm_timing *t, uint32_t number, cm_error *error)
   r->touched = true;
   r->last = end > r->last ? end : r->last;
   t->stored[r->tile] = end;
+  t->changed = true;
   return CM_OK;
 }
 
@@ -117,6 +120,7 @@ cm_status cm_timing_release(cm_timing *t, uint32_t number, cm_error *error)
   if (r->dirty && r->next != CM_NEVER && cm_timing_store(t, number, error) != CM_OK)
     return error->status;
   cm_addresses_free(&t->addresses, r->address, r->last, t->past);
+  t->changed = true;
   return CM_OK;
 }
 

@@ -47,18 +47,16 @@ static void piece_ns(cm_timing *t, const cm_piece *piece)
   t->ns[piece->device] = cm_compute_ns(t->target, &t->target->device[piece->device], &piece->work, op->rates[piece->device]);
 }
 
-/* When all that a piece reads is there; by station in t->arrive. What granted pieces make is guessed. */
-static double await_inputs(cm_timing *t, const cm_piece *piece)
+/* When a piece will about begin, as if nothing else were granted; what granted pieces make is guessed like that too. */
+static double guess_start(cm_timing *t, const cm_piece *piece, double ready)
 {
   const uint32_t *inputs = cm_piece_inputs(t->plan, piece);
-  double ready = 0;
-  cm_timing_await_none(t);
   for (uint32_t i = 0; i < piece->input_count; i++) {
     const cm_on_chip *r = &t->buffer[t->buffer_of[inputs[i]] - 1];
-    ready = fmax(ready, r->ready);
-    cm_timing_await(t, r);
+    ready = r->ready > ready ? r->ready : ready;
   }
-  return ready;
+  piece_ns(t, piece);
+  return cm_lanes_find(&t->lanes, t->ns, ready, NULL).start;
 }
 
 /* Room for what a piece makes. *there is false when what is pinned lies in the way, or what is given up only later. */
@@ -66,9 +64,8 @@ static cm_status place_outputs(cm_timing *t, const cm_piece *piece, uint32_t *ma
                                cm_error *error)
 {
   const uint32_t *outputs = cm_piece_outputs(t->plan, piece);
+  const double start = guess_start(t, piece, 0);
   uint32_t o = 0;
-  piece_ns(t, piece);
-  const double inputs_ready = await_inputs(t, piece), start = cm_lanes_find(&t->lanes, t->ns, inputs_ready, t->arrive).start;
   for (; o < piece->output_count && *there; o++) {
     double free_ns;
     if (cm_timing_place(t, outputs[o], start, &made[o], &free_ns, error) != CM_OK)
@@ -120,10 +117,9 @@ static cm_status hold(cm_timing *t, uint32_t slot, const uint32_t *made, cm_erro
   const cm_piece *piece = &t->plan->pieces[g->piece];
   const uint32_t *inputs = cm_piece_inputs(t->plan, piece);
   uint32_t *use = t->use + piece->first_tile;
-  double guess = g->ready;
+  const double start = guess_start(t, piece, g->ready), end = start + t->ns[piece->device];
   for (uint32_t i = 0; i < piece->input_count; i++) {
     cm_on_chip *r = &t->buffer[t->buffer_of[inputs[i]] - 1];
-    guess = fmax(guess, r->ready);
     use[i] = t->buffer_of[inputs[i]] - 1;
     r->held++;
     r->next = t->next_use[piece->first_tile + i];
@@ -145,13 +141,11 @@ static cm_status hold(cm_timing *t, uint32_t slot, const uint32_t *made, cm_erro
     r->waiters = node;
     g->waits++;
   }
-  piece_ns(t, piece);
-  guess = cm_lanes_find(&t->lanes, t->ns, guess, NULL).start + t->ns[piece->device];
   for (uint32_t o = 0; o < piece->output_count; o++) {
     use[piece->input_count + o] = made[o];
     t->buffer[made[o]].next = t->next_use[piece->first_tile + piece->input_count + o];
     t->buffer[made[o]].lane = CM_NONE;
-    t->buffer[made[o]].ready = guess;
+    t->buffer[made[o]].ready = end;
   }
   if (g->in_place)
     t->buffer_of[piece->in_place] = 0;
@@ -283,8 +277,9 @@ cm_status cm_timing_next(cm_timing *t, cm_error *error)
       return error->status;
     if (there)
       break;
-    if (run_one(t, error) != CM_OK)
-      return error->status;
+    for (t->changed = false; !t->changed && t->granted_count > 0;)
+      if (run_one(t, error) != CM_OK)
+        return error->status;
   }
   t->now++;
   while (t->granted_count > 0 && (double)t->granted_count >= t->settings->window)
