@@ -137,12 +137,14 @@ START_TEST(a_subgraph_alone_takes_its_time_in_the_whole)
   cm_settings settings = cm_settings_default(24 << 10);
   settings.segment_share = 0.25;
   settings.ahead = 0; /* what is loaded ahead depends on what follows */
-  settings.window = 16; /* so, a little, does what is given up where much is granted in little memory */
   cm_plan_options options = options_for(24 << 10, &settings);
   for (int trial = 0; trial < 4; trial++) {
     graph g = branching_model();
     cm_plan *plan;
     cm_windows *windows;
+    /* So, a little, does what is given up before, where much is granted in so little memory. */
+    settings.window = trial % 2 == 0 ? 1 : 16;
+    const double near = trial % 2 == 0 ? 1e-9 : 0.03;
     ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
     uint32_t n = plan->op_count, bound[3] = {0, n / 2, n}, ops[128];
     ck_assert_uint_le(n, 128);
@@ -165,7 +167,7 @@ START_TEST(a_subgraph_alone_takes_its_time_in_the_whole)
       }
       ck_ok(cm_windows_whole(windows, ops, &whole, &error));
       ck_ok(cm_windows_score(windows, 1, ops + n / 2, &alone, &error));
-      ck_assert_msg(fabs(whole - alone) <= 1e-9 * whole, "%g alone, %g in the whole", alone, whole);
+      ck_assert_msg(fabs(whole - alone) <= near * whole, "%g alone, %g in the whole", alone, whole);
     }
     cm_windows_free(windows);
     cm_plan_free(plan);

@@ -5,7 +5,7 @@
 
 #include "core/base/threads.h"
 
-enum { NUMBERS = 10, BATCH_MAX = 8, SCORES_MIN = 12, SCORES_MAX = 72 };
+enum { NUMBERS = 10, BATCH_MAX = 8, SCORES_MIN = 10, SCORES_MAX = 72 };
 
 /* What a byte that is moved costs beside time: moving everything that must be moved once, a share of the time. */
 static const double BYTES_SHARE = 0.04;
