@@ -40,8 +40,7 @@ static void long_job(char *id)
 {
   char network[65];
   test_upload_large(&server, 60000, 300000, 1, network);
-  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 32, \"coarsening_tries\": 64,"
-           " \"bisection_tries\": 64}}", network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"best\", \"max_part_size\": 32}}", network);
 }
 
 static json_t *finished(const char *id, const char *state)
@@ -696,8 +695,7 @@ START_TEST(jobs_queue_cancel_and_go)
   test_upload_large(&server, 60000, 300000, 2, network);
   test_job(
       &server, running[1],
-      "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 32,"
-      " \"coarsening_tries\": 64, \"bisection_tries\": 64}}",
+      "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"best\", \"max_part_size\": 32}}",
       network);
   test_wait_state(&server, running[0], "running");
   test_wait_state(&server, running[1], "running");

@@ -412,7 +412,7 @@ static uint32_t check_bands(const cm_sketches *s, uint32_t *met)
     for (uint32_t v = 0; v < u; v++) {
       bool meet = false;
       for (uint32_t b = 0; b < bands.count; b++) {
-        const uint32_t *x = s->key + (size_t)u * CM_SKETCH_KEYS + 2 * b, *y = x + ((size_t)v - u) * CM_SKETCH_KEYS;
+        const uint32_t *x = s->key + (size_t)u * CM_SKETCH_KEYS + 2 * b, *y = s->key + (size_t)v * CM_SKETCH_KEYS + 2 * b;
         bool equal = x[0] == y[0] && x[1] == y[1];
         uint32_t begin = bands.group[(size_t)u * bands.count + b], found = 0;
         ck_assert_int_eq(equal, begin == bands.group[(size_t)v * bands.count + b]);
