@@ -48,7 +48,7 @@ static const setting settings[] = {
    FIELD(log_format), 0, 0, true},
   {"threads", "T", "threads of one job (all processors)", NUMBER, FIELD(threads), 1, 1024, false},
   {"workers", "W", "jobs at once (2)", NUMBER, FIELD(workers), 1, 64, false},
-  {"short-workers", "S", "of jobs expected to take less than two seconds, so many more at once (processors, 4 at most)", NUMBER,
+  {"short-workers", "S", "of jobs expected to take less than two seconds, so many more at once (three a processor, 8 at most)", NUMBER,
    FIELD(short_workers), 0, 16, false},
   {"half-life", "SECONDS", "after which a user's use of the workers counts half against his share (86400, a day)", NUMBER,
    FIELD(half_life), 60, 315360000, true},
@@ -271,7 +271,7 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   cm_config made = {.listen = "127.0.0.1:8080", .socket_mode = "600", .www = CM_DATA_FOLDER "/www",
                     .threads = processors > 0 ? (uint64_t)processors : 1, .workers = 2,
-                    .short_workers = processors < 1 ? 1 : processors < 4 ? (uint64_t)processors : 4, .half_life = 86400,
+                    .short_workers = processors < 1 ? 1 : processors < 3 ? 3 * (uint64_t)processors : 8, .half_life = 86400,
                     .memory_limit = UINT64_MAX, .upload_limit = UINT64_C(16) << 30, .upload_age = 604800, .cache_limit = UINT64_C(4) << 30,
                     .bin_days = 7, .disk_reserve = UINT64_C(64) << 20, .grace = 5, .connections = 4096,
                     .connections_per_address = 3072, .head_timeout = 20, .idle_timeout = 60, .stall_timeout = 60,
