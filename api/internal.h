@@ -348,7 +348,9 @@ void cm_connections_took(struct MHD_Connection *handle, size_t bytes);
 
 /* ---- kept.c ---- */
 
+/* A time as RFC 9110 writes it in the header Date; false: it has no such form. */
 enum { CM_HTTP_DATE_MAX = 32 };
+bool cm_http_date(time_t when, char text[CM_HTTP_DATE_MAX]);
 
 /* A connection's requests come one after the other, so the memory of one, and a reply that is the same each time, serve the next. */
 struct cm_kept {

@@ -65,16 +65,20 @@ bool cm_kept_take(cm_request *request, const char *type, const char *body, size_
   return true;
 }
 
-/* As RFC 9110 writes it. */
+bool cm_http_date(time_t when, char text[CM_HTTP_DATE_MAX])
+{
+  struct tm parts;
+  return gmtime_r(&when, &parts) != NULL && strftime(text, CM_HTTP_DATE_MAX, "%a, %d %b %Y %H:%M:%S GMT", &parts) > 0;
+}
+
 static bool date_reply(cm_kept *kept)
 {
   char text[CM_HTTP_DATE_MAX];
-  struct tm parts;
   const time_t now = time(NULL);
   if (now == kept->second)
     return true;
   kept->second = now;
-  return gmtime_r(&now, &parts) != NULL && strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts) > 0 &&
+  return cm_http_date(now, text) &&
          MHD_add_response_header(kept->reply, "Date", text) == MHD_YES; /* it takes the older one's place */
 }
 

@@ -64,17 +64,14 @@ static const refusal *refusal_of(unsigned status)
 static char *text_of(const refusal *r)
 {
   json_t *problem = cm_problem_plain(r->status, r->code, r->title, r->detail);
-  char *body = problem != NULL ? cm_json_dumps(problem, JSON_INDENT(2)) : NULL, *text = NULL, date[64] = "";
+  char *body = problem != NULL ? cm_json_dumps(problem, JSON_INDENT(2)) : NULL, *text = NULL, date[CM_HTTP_DATE_MAX];
   json_decref(problem);
-  time_t now = time(NULL);
-  struct tm parts;
-  if (gmtime_r(&now, &parts) != NULL)
-    (void)strftime(date, sizeof date, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &parts);
+  const bool dated = cm_http_date(time(NULL), date);
   size_t size = 0;
   FILE *out = body != NULL ? open_memstream(&text, &size) : NULL;
   if (out != NULL) {
-    (void)fprintf(out, "HTTP/1.1 %u %s\r\n%sConnection: close\r\nContent-Type: application/problem+json\r\n", r->status,
-                  r->reason, date);
+    (void)fprintf(out, "HTTP/1.1 %u %s\r\n%s%s%sConnection: close\r\nContent-Type: application/problem+json\r\n", r->status,
+                  r->reason, dated ? "Date: " : "", dated ? date : "", dated ? "\r\n" : "");
     for (const cm_header *h = cm_safety_headers; h->name != NULL; h++)
       (void)fprintf(out, "%s: %s\r\n", h->name, h->value);
     (void)fprintf(out, "Content-Length: %zu\r\n\r\n%s\n", strlen(body) + 1, body);

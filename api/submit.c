@@ -145,9 +145,9 @@ static bool check_scenario(cm_request *request, const char *mapping, const char 
 {
   cm_error error;
   int file;
-  size_t i, used = 0;
+  size_t i, count = 0;
   json_t *one;
-  char known[300] = "";
+  const char *known[CM_SCENARIOS_MAX];
   if (cm_mappings_open(request->store, mapping, cm_mapping_view_name(CM_VIEW_SUMMARY_JSON), &file, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return false;
@@ -157,18 +157,15 @@ static bool check_scenario(cm_request *request, const char *mapping, const char 
   json_array_foreach(json_object_get(json_object_get(summary, "scenarios"), "each"), i, one) {
     const char *name = word_of(one, "name", "");
     found = found || strcmp(name, scenario) == 0;
-    used += used < sizeof known ? (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", name) : 0;
+    if (count < CM_SCENARIOS_MAX)
+      known[count++] = name;
+  }
+  if (!found) {
+    (void)cm_refuse_scenario(scenario, known, count, &error);
+    cm_reply_error(request, &error);
   }
   json_decref(summary);
-  if (found)
-    return true;
-  if (known[0] == '\0')
-    (void)cm_fail(&error, CM_BAD_OPTION, "the network's rates do not vary: it has no scenario \"%s\", nor any other", scenario);
-  else
-    (void)cm_fail(&error, CM_BAD_OPTION, "the network has no scenario \"%s\"; it has %s", scenario, known);
-  (void)cm_fail_at(&error, "/options/scenario");
-  cm_reply_error(request, &error);
-  return false;
+  return found;
 }
 
 /* Options of a simulation, whose network is that of its mapping; false: the reply is set. */

@@ -6,29 +6,42 @@
 #include "core/base/order.h"
 #include "core/mapping/check/check_internal.h"
 
+cm_status cm_check_reached(const cm_topology *topology, const uint32_t *part, uint32_t net, uint32_t end, cm_run *run, uint32_t **reached,
+                           uint64_t *room, uint64_t *count, cm_error *error)
+{
+  const uint64_t first = topology->net_first[net], pins = topology->net_first[end] - first;
+  uint64_t distinct = 0;
+  if (CM_ROOM(run->memory, *reached, room, pins, error) != CM_OK)
+    return error->status;
+  uint32_t *list = *reached;
+  for (uint64_t i = 0; i < pins; i++)
+    list[i] = part[topology->pin[first + i]];
+  if (pins > 0)
+    qsort(list, pins, sizeof *list, cm_ascending);
+  for (uint64_t i = 0; i < pins; i++)
+    if (i == 0 || list[i] != list[distinct - 1])
+      list[distinct++] = list[i];
+  *count = distinct;
+  return CM_OK;
+}
+
 cm_status cm_check_copies(const cm_topology *topology, const uint32_t *part, cm_run *run, uint32_t *copies, cm_error *error)
 {
-  uint32_t *list = NULL, most = topology->target_cores_max;
+  uint32_t *reached = NULL, most = topology->target_cores_max;
   uint64_t room = 0;
   cm_status status = CM_OK;
   for (uint32_t v = 0; v < topology->vertex_count; v++)
     copies[v] = 1;
   for (uint32_t e = 0, end; most != 0 && status == CM_OK && e < topology->net_count; e = end) {
-    uint32_t source = cm_topology_source(topology, e), count = 0, distinct = 0;
+    const uint32_t source = cm_topology_source(topology, e);
+    uint64_t count = 0;
     for (end = e; end < topology->net_count && cm_topology_source(topology, end) == source; end++)
       ;
-    uint64_t first = topology->net_first[e], pins = topology->net_first[end] - first;
-    status = CM_ROOM(run->memory, list, &room, pins, error);
-    for (uint64_t i = 0; status == CM_OK && i < pins; i++)
-      list[count++] = part[topology->pin[first + i]];
-    if (status == CM_OK && count > 0)
-      qsort(list, count, sizeof *list, cm_ascending);
-    for (uint32_t i = 0; status == CM_OK && i < count; i++)
-      distinct += i == 0 || list[i] != list[i - 1];
-    while (status == CM_OK && (uint64_t)copies[source] * most < distinct)
+    status = cm_check_reached(topology, part, e, end, run, &reached, &room, &count, error);
+    while (status == CM_OK && (uint64_t)copies[source] * most < count)
       copies[source]++;
   }
-  cm_free(list);
+  cm_free(reached);
   return status;
 }
 

@@ -80,6 +80,11 @@ void cm_check_border(const cm_topology *topology, const cm_chip *chip, const uin
 cm_status cm_check_measure_populations(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
                                        uint32_t *count, cm_error *error);
 
+/* The distinct parts that a neuron reaches by its nets, from `net` up to `end`, ascending into *reached, which is made larger where *room
+ * is too little; the caller's: cm_free. O(pins log(pins)). */
+cm_status cm_check_reached(const cm_topology *topology, const uint32_t *part, uint32_t net, uint32_t end, cm_run *run, uint32_t **reached,
+                           uint64_t *room, uint64_t *count, cm_error *error);
+
 /* How many of each neuron its core holds, copies included: copies [vertices]. O(pins log(fan-out)). */
 cm_status cm_check_copies(const cm_topology *topology, const uint32_t *part, cm_run *run, uint32_t *copies, cm_error *error);
 

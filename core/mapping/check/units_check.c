@@ -128,30 +128,12 @@ static cm_status check_relays(checking *c, uint32_t v, const json_t *entry, uint
   return CM_OK;
 }
 
-/* The distinct parts that a neuron reaches. */
-static cm_status reach(checking *c, uint32_t v, uint64_t *count, cm_error *error)
-{
-  const cm_topology *t = c->t;
-  uint64_t first = t->net_first[c->net[v]], pins = t->net_first[c->net[v + 1]] - first, distinct = 0;
-  if (CM_ROOM(c->run->memory, c->reached, &c->reached_room, pins, error) != CM_OK)
-    return error->status;
-  for (uint64_t i = 0; i < pins; i++)
-    c->reached[i] = c->file.neuron[t->pin[first + i]];
-  if (pins > 0)
-    qsort(c->reached, pins, sizeof *c->reached, cm_ascending);
-  for (uint64_t i = 0; i < pins; i++)
-    if (i == 0 || c->reached[i] != c->reached[distinct - 1])
-      c->reached[distinct++] = c->reached[i];
-  *count = distinct;
-  return CM_OK;
-}
-
 static cm_status check_copies(checking *c, uint32_t v, const json_t *entry, uint64_t *copies, cm_error *error)
 {
   const json_t *list = json_object_get(entry, "copies");
   uint64_t most = c->chip->limits.neuron_target_cores, reached = 0;
   *copies = list != NULL ? json_array_size(list) : 1;
-  if (most != 0 && reach(c, v, &reached, error) != CM_OK)
+  if (most != 0 && cm_check_reached(c->t, c->file.neuron, c->net[v], c->net[v + 1], c->run, &c->reached, &c->reached_room, &reached, error) != CM_OK)
     return error->status;
   if (list == NULL) {
     if (most != 0 && reached > most)

@@ -95,6 +95,8 @@ static cm_status put_all(writer *w, cm_run *run, cm_error *error)
 {
   const cm_limits *l = &w->m->chip->limits;
   for (uint32_t v = 0; v < w->m->topology->vertex_count; v++) {
+    if (v % 1024 == 0 && cm_run_check(run, error) != CM_OK)
+      return error->status;
     uint64_t inputs = w->in_first[v + 1] - w->in_first[v];
     uint32_t reached = l->neuron_target_cores != 0 ? reach(w, v) : 0;
     bool copied = l->neuron_target_cores != 0 && reached > l->neuron_target_cores, relayed = l->fan_in != 0 && inputs > l->fan_in;
@@ -107,8 +109,6 @@ static cm_status put_all(writer *w, cm_run *run, cm_error *error)
     if (relayed)
       put_relays(w, v, l->fan_in);
     (void)fputc('}', w->out);
-    if (v % 1024 == 0 && cm_run_check(run, error) != CM_OK)
-      return error->status;
   }
   return CM_OK;
 }

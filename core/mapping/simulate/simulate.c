@@ -250,11 +250,23 @@ static cm_status check(const cm_topology *topology, const cm_chip *chip, const c
   return CM_OK;
 }
 
+cm_status cm_refuse_scenario(const char *name, const char *const *known, size_t count, cm_error *error)
+{
+  char list[400] = "";
+  size_t used = 0;
+  for (size_t k = 0; k < count && used < sizeof list; k++)
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", k > 0 ? ", " : "", known[k]);
+  if (count == 0)
+    cm_fail(error, CM_BAD_OPTION, "the network's rates do not vary: it has no scenario \"%s\", nor any other", name);
+  else
+    cm_fail(error, CM_BAD_OPTION, "the network has no scenario \"%s\"; it has %.300s", name, list);
+  return cm_fail_at(error, "/options/scenario");
+}
+
 /* The network by the rates that are asked for. */
 static cm_status choose_scenario(const cm_topology *topology, const char *name, cm_topology *view, cm_error *error)
 {
-  char known[400] = "";
-  size_t used = 0;
+  const char *known[CM_SCENARIOS_MAX];
   uint32_t found = cm_topology_find_scenario(topology, name);
   *view = *topology;
   if (name[0] == '\0')
@@ -263,13 +275,9 @@ static cm_status choose_scenario(const cm_topology *topology, const char *name, 
     *view = cm_topology_in_scenario(topology, found);
     return CM_OK;
   }
-  for (uint32_t k = 0; k < topology->scenario_count && used < sizeof known; k++)
-    used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", k > 0 ? ", " : "", topology->scenario_name[k]);
-  if (topology->scenario_count == 0)
-    cm_fail(error, CM_BAD_OPTION, "the network's rates do not vary: it has no scenario \"%s\", nor any other", name);
-  else
-    cm_fail(error, CM_BAD_OPTION, "the network has no scenario \"%s\"; it has %.300s", name, known);
-  return cm_fail_at(error, "/options/scenario");
+  for (uint32_t k = 0; k < topology->scenario_count; k++)
+    known[k] = topology->scenario_name[k];
+  return cm_refuse_scenario(name, known, topology->scenario_count, error);
 }
 
 cm_status cm_packets_simulate(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,

@@ -31,4 +31,7 @@ cm_status cm_packets_simulate(const cm_topology *topology, const cm_chip *chip, 
                       const uint32_t *core, const cm_simulate_options *options, cm_run *run, json_t **report,
                       cm_error *error);
 
+/* Refuses the scenario that is asked for: CM_BAD_OPTION at /options/scenario, with the `count` names that are known. */
+cm_status cm_refuse_scenario(const char *name, const char *const *known, size_t count, cm_error *error);
+
 #endif
