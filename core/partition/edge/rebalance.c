@@ -6,7 +6,9 @@
 #include "core/partition/indexed_heap.h"
 #include "core/partition/members.h"
 
-enum { ROUNDS_MAX = 40 };
+/* Chains of more parts would cost the cut more than a few vertices that go straight to a part with room: each step moves another
+ * vertex. Where parts are many and full, the nearest room may be hundreds of steps away. */
+enum { ROUNDS_MAX = 40, CHAIN_MAX = 4 };
 #define NONE UINT32_MAX
 
 /* What one part is to pass to a neighbouring one. */
@@ -27,8 +29,8 @@ typedef struct balancer {
   uint64_t *touch_first;        /* [parts + 1] neighbouring parts of each part */
   transfer *touch;              /* with what is to be passed */
   uint64_t touch_count, touch_room;
-  uint32_t *from;               /* [parts] breadth-first search: where it came from; NONE: not reached */
-  uint64_t *via;                /* [parts] place in `touch` */
+  uint32_t *next, *end;         /* [parts] the next on the way to the nearest part with room, and that; NONE: not reached */
+  uint32_t *steps;              /* [parts] how far that is */
   uint32_t *queue;              /* [parts] */
   uint32_t *seen;               /* [parts] */
   cm_indexed_heap heap;
@@ -42,8 +44,9 @@ static void balancer_free(balancer *b)
   cm_free(b->member);
   cm_free(b->touch_first);
   cm_free(b->touch);
-  cm_free(b->from);
-  cm_free(b->via);
+  cm_free(b->next);
+  cm_free(b->end);
+  cm_free(b->steps);
   cm_free(b->queue);
   cm_free(b->seen);
   cm_free(b->place);
@@ -58,7 +61,8 @@ static cm_status balancer_new(balancer *b, cm_error *error)
       CM_NEW(memory, b->member_first, (size_t)b->parts + 2, error) != CM_OK ||
       CM_NEW(memory, b->member, n, error) != CM_OK ||
       CM_NEW(memory, b->touch_first, (size_t)b->parts + 1, error) != CM_OK ||
-      CM_NEW(memory, b->from, b->parts, error) != CM_OK || CM_NEW(memory, b->via, b->parts, error) != CM_OK ||
+      CM_NEW(memory, b->next, b->parts, error) != CM_OK || CM_NEW(memory, b->end, b->parts, error) != CM_OK ||
+      CM_NEW(memory, b->steps, b->parts, error) != CM_OK ||
       CM_NEW(memory, b->queue, b->parts, error) != CM_OK || CM_NEW(memory, b->seen, b->parts, error) != CM_OK ||
       CM_NEW(memory, b->place, n, error) != CM_OK)
     return error->status;
@@ -117,48 +121,65 @@ static cm_status find_touches(balancer *b, cm_error *error)
   return CM_OK;
 }
 
-/* The nearest part with room, over neighbouring parts; NONE when there is none in reach. */
-static uint32_t nearest_room(balancer *b, uint32_t start)
+/* Every part no more than CHAIN_MAX steps from one with room knows the next on a shortest way there. Returns how many there are: they
+ * stand in the queue by the length of that way, those with room first. */
+static uint32_t search_rooms(balancer *b)
 {
-  uint32_t head = 0, tail = 0;
-  memset(b->from, 0xff, b->parts * sizeof *b->from);
-  b->from[start] = start;
-  b->queue[tail++] = start;
-  while (head < tail) {
-    uint32_t p = b->queue[head++];
-    if (b->planned[p] < b->most)
-      return p;
+  uint32_t tail = 0;
+  memset(b->next, 0xff, b->parts * sizeof *b->next);
+  for (uint32_t p = 0; p < b->parts; p++)
+    if (b->planned[p] < b->most) {
+      b->next[p] = b->end[p] = p;
+      b->steps[p] = 0;
+      b->queue[tail++] = p;
+    }
+  for (uint32_t head = 0; head < tail && b->steps[b->queue[head]] < CHAIN_MAX; head++) {
+    uint32_t p = b->queue[head];
     for (uint64_t j = b->touch_first[p]; j < b->touch_first[p + 1]; j++) {
       uint32_t other = b->touch[j].to;
-      if (b->from[other] != NONE)
+      if (b->next[other] != NONE)
         continue;
-      b->from[other] = p;
-      b->via[other] = j;
+      b->next[other] = p;
+      b->end[other] = b->end[p];
+      b->steps[other] = b->steps[p] + 1;
       b->queue[tail++] = other;
     }
   }
-  return NONE;
+  return tail;
 }
 
-/* Who passes how much to whom. Returns whether anything is planned. */
+/* Where p's transfer to a neighbouring part stands. */
+static transfer *transfer_of(const balancer *b, uint32_t p, uint32_t to)
+{
+  uint64_t j = b->touch_first[p];
+  while (b->touch[j].to != to)
+    j++;
+  return &b->touch[j];
+}
+
+/* Who passes how much to whom, over the shortest chains first: all parts with room are searched from at once, and again while
+ * those that are found full leave some with too much. Returns whether that is all of what is too much. */
 static bool plan(balancer *b)
 {
-  bool any = false;
+  bool more = true;
   memcpy(b->planned, b->load, b->parts * sizeof *b->planned);
-  for (uint32_t p = 0; p < b->parts; p++)
-    while (b->planned[p] > b->most) {
-      uint32_t end = nearest_room(b, p);
-      if (end == NONE)
-        break;
+  while (more) {
+    uint32_t reached = search_rooms(b);
+    more = false;
+    for (uint32_t i = 0; i < reached; i++) {
+      uint32_t p = b->queue[i], end = b->end[p];
+      if (b->planned[p] <= b->most || b->planned[end] >= b->most)
+        continue;
       uint64_t amount = b->planned[p] - b->most, room = b->most - b->planned[end];
       amount = amount < room ? amount : room;
-      for (uint32_t at = end; at != p; at = b->from[at])
-        b->touch[b->via[at]].amount += amount;
+      for (uint32_t at = p; at != end; at = b->next[at])
+        transfer_of(b, at, b->next[at])->amount += amount;
       b->planned[p] -= amount;
       b->planned[end] += amount;
-      any = true;
+      more = true;
     }
-  return any;
+  }
+  return excess_of(b, b->planned) == 0;
 }
 
 static int64_t gain_of(const balancer *b, uint32_t v, uint32_t from, uint32_t to)
@@ -206,20 +227,9 @@ static cm_status pass(balancer *b, uint32_t p, uint32_t to, uint64_t amount, boo
   return CM_OK;
 }
 
-/* One plan, carried out. */
-static cm_status one_round(balancer *b, bool *moved, cm_error *error)
+/* Straight to wherever there is room. */
+static cm_status pass_anywhere(balancer *b, bool *moved, cm_error *error)
 {
-  sort_members(b);
-  if (find_touches(b, error) != CM_OK)
-    return error->status;
-  if (plan(b)) {
-    for (uint32_t p = 0; p < b->parts; p++)
-      for (uint64_t j = b->touch_first[p]; j < b->touch_first[p + 1]; j++)
-        if (b->touch[j].amount > 0 && pass(b, p, b->touch[j].to, b->touch[j].amount, moved, error) != CM_OK)
-          return error->status;
-    return CM_OK;
-  }
-  /* No way over neighbours: straight to wherever there is room. */
   uint32_t to = 0;
   for (uint32_t p = 0; p < b->parts; p++)
     while (b->load[p] > b->most) {
@@ -235,6 +245,23 @@ static cm_status one_round(balancer *b, bool *moved, cm_error *error)
         break;
     }
   return CM_OK;
+}
+
+/* One plan, carried out; what it leaves where it is, because room is too far away, goes straight. */
+static cm_status one_round(balancer *b, bool *moved, cm_error *error)
+{
+  sort_members(b);
+  if (find_touches(b, error) != CM_OK)
+    return error->status;
+  bool all = plan(b);
+  for (uint32_t p = 0; p < b->parts; p++)
+    for (uint64_t j = b->touch_first[p]; j < b->touch_first[p + 1]; j++)
+      if (b->touch[j].amount > 0 && pass(b, p, b->touch[j].to, b->touch[j].amount, moved, error) != CM_OK)
+        return error->status;
+  if (all)
+    return CM_OK;
+  sort_members(b);
+  return pass_anywhere(b, moved, error);
 }
 
 /* ---- sizes that no exchange makes fit ---- */
