@@ -205,8 +205,6 @@ static cm_status check_ways(const cm_map_input *in, cm_error *error)
     if (cm_refuse_ways(in->chip, o->mapper == CM_MAPPER_MESH ? "mapper \"mesh\"" : "mapper \"learned\"", error) != CM_OK)
       return cm_fail_at(error, "/options/mapper");
   }
-  if (o->communication == CM_MULTICAST && cm_refuse_ways(in->chip, "placing for communication \"multicast\"", error) != CM_OK)
-    return cm_fail_at(error, "/options/communication");
   if (o->communication == CM_MULTICAST && in->chip->limits.neuron_target_cores != 0) {
     cm_fail(error, CM_BAD_OPTION, "the chip lets a neuron reach %llu cores, and each copy of it sends a packet to each of its own: there is no tree to pay for; "
             "choose communication \"unicast\", or a chip without target_cores_per_neuron",

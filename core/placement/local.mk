@@ -21,4 +21,6 @@ libcoremap_a_SOURCES += \
   core/placement/trees/tree_state.h core/placement/trees/tree_state.c \
   core/placement/trees/tree_prices.h core/placement/trees/tree_prices.c \
   core/placement/trees/tree_walk.h core/placement/trees/tree_walk.c \
+  core/placement/trees/way_state.h core/placement/trees/way_state.c \
+  core/placement/trees/way_trees.h core/placement/trees/way_trees.c \
   core/placement/trees/trees.h core/placement/trees/trees.c

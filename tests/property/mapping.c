@@ -1,7 +1,7 @@
 /* cm_map on random networks, chips and occupancies: every mapping places every neuron once, breaks no limit, uses
  * no taken core, satisfies the independent checker, and is the same for any thread count and with or without a cache;
  * every refusal is one that the input deserves. */
-#include "../unit/networks.h"
+#include "../unit/chips.h"
 
 #include "core/mapping/check/check.h"
 #include "core/mapping/check/routes_check.h"
@@ -76,41 +76,6 @@ static cm_chip *random_chip(cm_random *random)
                         cm_random_below(random, 2) ? "true" : "false", 1 + (unsigned)cm_random_below(random, 30),
                         ", \"inbound_axons\": ", 5 + (unsigned)cm_random_below(random, 60), ", \"synapses\": ",
                         5 + (unsigned)cm_random_below(random, 200));
-  cm_chip *chip;
-  ck_ok(cm_chip_parse(text, (size_t)length, &chip, &error));
-  return chip;
-}
-
-/* Any interconnect but a plain mesh, some with dead links. */
-static cm_chip *random_interconnect(cm_random *random)
-{
-  char text[6000], links[4000] = "", dead[200] = "";
-  unsigned kind = (unsigned)cm_random_below(random, 5), width = 3 + (unsigned)cm_random_below(random, 3), routers = width * width;
-  static const char *const torus[] = {"false, false", "true, true", "true, false"};
-  const char *ring = kind < 2 ? torus[cm_random_below(random, 3)] : torus[0];
-  if (kind == 2 || kind == 3)
-    width = 4;
-  if (kind == 4) { /* a random spanning tree and some links more, around a switch */
-    size_t used = 0;
-    for (unsigned r = 1; r <= routers; r++)
-      used += (size_t)snprintf(links + used, sizeof links - used, "%s[%u, %u, %u, %u]", r > 1 ? ", " : "",
-                               (unsigned)cm_random_below(random, r), r, 1 + (unsigned)cm_random_below(random, 4),
-                               1 + (unsigned)cm_random_below(random, 3));
-    (void)snprintf(links + used, sizeof links - used, "%s", "");
-  }
-  static const char *const kinds[] = {"\"kind\": \"grid\"", "\"kind\": \"hexagonal\"",
-                                      ("\"kind\": \"tree\", \"levels\": [{\"block\": [2, 2], \"bandwidth\": 2}, {\"block\": [2, 2], "
-                                       "\"cost\": 3.5}]"),
-                                      "\"kind\": \"all-to-all\"", "\"kind\": \"graph\", \"switches\": 1, \"links\": ["};
-  if (kind < 2 && cm_random_below(random, 2))
-    (void)snprintf(dead, sizeof dead, ", \"dead_links\": [[1, 1, \"east\"], [1, 1, \"north\"], [0, 1, \"south\"]], \"dead_routers\": "
-                                      "[[2, 2]]");
-  int length = snprintf(text, sizeof text,
-                        "{\"name\": \"ways\", \"cores\": [%u, %u], \"cores_per_router\": [2, 1], \"torus\": [%s], "
-                        "\"limits\": {\"neurons\": %u}, \"energy_pj\": {\"router\": 1.5, \"link\": 2, \"die_to_die\": 9}, "
-                        "\"costs\": {\"packets_per_ns\": {\"link\": 0.5}}, \"interconnect\": {%s%s%s}%s}",
-                        2 * width, width, ring, 3 + (unsigned)cm_random_below(random, 10), kinds[kind], links, kind == 4 ? "]" : "",
-                        dead);
   cm_chip *chip;
   ck_ok(cm_chip_parse(text, (size_t)length, &chip, &error));
   return chip;
@@ -280,7 +245,7 @@ START_TEST(mappings_on_any_interconnect_are_legal)
   for (uint64_t round = 0; round < test_rounds(20); round++) {
     cm_random_init(&random, round, 12, 0);
     cm_topology *topology = random_topology(&random, round % 3 != 0);
-    cm_chip *chip = random_interconnect(&random);
+    cm_chip *chip = chip_with_interconnect(&random);
     cm_occupancy *occupancy = random_occupancy(&random, chip);
     cm_map_input input = {.topology = topology, .chip = chip, .occupancy = occupancy};
     cm_mapping *mapping, *again;

@@ -8,6 +8,9 @@
 #include "core/placement/trees/tree_prices.h"
 #include "core/placement/trees/tree_state.h"
 #include "core/placement/trees/trees.h"
+#include "core/placement/trees/way_state.h"
+#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/turns.h"
 
 enum { VERTICES = 60, CORES_MAX = 256, DIRECTIONS = 4 };
 
@@ -79,10 +82,10 @@ typedef struct scene {
   uint32_t parts, part[VERTICES], core[CORES_MAX];
 } scene;
 
-/* Some free cores, no more than `most_parts` parts, each on a core of the region. */
-static void scene_make(scene *s, cm_random *random, uint32_t most_side, uint32_t most_parts)
+/* Some free cores of the chip, no more than `most_parts` parts, each on a core of the region. */
+static void scene_fill(scene *s, cm_chip *chip, cm_random *random, uint32_t most_parts)
 {
-  *s = (scene){.chip = chip_random(random, most_side, true)};
+  *s = (scene){.chip = chip};
   s->topology = network_directed(random, VERTICES, 1 + below(random, 80));
   ck_ok(cm_occupancy_new(s->chip, &s->occupancy, &error));
   for (uint32_t c = 0; c < cm_chip_cores(s->chip); c++)
@@ -100,6 +103,11 @@ static void scene_make(scene *s, cm_random *random, uint32_t most_side, uint32_t
   cm_random_permutation(random, order, cores);
   for (uint32_t p = 0; p < s->parts; p++)
     s->core[p] = s->region->cores[order[p]];
+}
+
+static void scene_make(scene *s, cm_random *random, uint32_t most_side, uint32_t most_parts)
+{
+  scene_fill(s, chip_random(random, most_side, true), random, most_parts);
 }
 
 static void scene_free(scene *s)
@@ -316,6 +324,100 @@ START_TEST(every_effort_stays_in_the_region_and_gets_no_worse_on_any_number_of_t
 }
 END_TEST
 
+/* ---- interconnects ---- */
+
+/* Units of the links that each axon's packets take, way by way; the axon's part is none of its targets. */
+static uint64_t cost_by_ways(const scene *s, const uint32_t *core)
+{
+  const cm_interconnect *net = s->chip->interconnect;
+  bool *taken = calloc(net->link_count, sizeof *taken);
+  uint64_t sum = 0;
+  for (uint32_t e = 0; e < s->topology.net_count; e++) {
+    uint32_t from = cm_router_of(s->chip, core[s->part[cm_topology_source(&s->topology, e)]]);
+    memset(taken, 0, net->link_count * sizeof *taken);
+    for (uint64_t i = s->topology.net_first[e]; i < s->topology.net_first[e + 1]; i++)
+      for (uint32_t at = cm_router_of(s->chip, core[s->part[s->topology.pin[i]]]); at != from;) {
+        uint32_t link = cm_interconnect_last(net, from, at);
+        taken[link] = true;
+        at = net->link[link].from;
+      }
+    for (uint32_t i = 0; i < net->link_count; i++)
+      sum += taken[i] ? cm_topology_net_weight(&s->topology, e) * net->link[i].units : 0;
+  }
+  free(taken);
+  return sum;
+}
+
+static void scene_of_ways(scene *s, cm_random *random)
+{
+  cm_chip *chip = chip_with_interconnect(random);
+  ck_ok(cm_interconnect_prepare(chip->interconnect, &error));
+  scene_fill(s, chip, random, VERTICES);
+}
+
+START_TEST(a_look_tells_what_a_swap_changes_on_any_interconnect)
+{
+  cm_random random;
+  for (uint64_t round = 0; round < test_rounds(100); round++) {
+    scene s;
+    cm_way_trees *trees;
+    cm_random_init(&random, round, 8, 0);
+    scene_of_ways(&s, &random);
+    ck_ok(cm_way_trees_new(s.casts, s.chip, s.core, &run, &trees, &error));
+    ck_assert_int_eq(trees->sum, (int64_t)cost_by_ways(&s, s.core));
+    for (uint32_t k = 0; k < 12; k++) {
+      uint32_t u = below(&random, s.parts), there = s.region->cores[below(&random, s.region->core_count)], v = CM_NO_PART;
+      uint32_t here = s.core[u], to = cm_router_of(s.chip, there);
+      for (uint32_t p = 0; p < s.parts; p++)
+        v = s.core[p] == there ? p : v;
+      if (u == v)
+        continue;
+      int64_t change = cm_way_trees_look(trees, u, v, to);
+      if (v != CM_NO_PART)
+        ck_assert_int_eq(change, cm_way_trees_look(trees, v, u, trees->router[u]));
+      ck_ok(cm_way_trees_swap(trees, u, v, to, change, &error));
+      s.core[u] = there;
+      if (v != CM_NO_PART)
+        s.core[v] = here;
+      ck_assert_int_eq(trees->sum, (int64_t)cost_by_ways(&s, s.core));
+    }
+    int64_t each = 0;
+    for (uint32_t e = 0; e < s.casts->count; e++)
+      each += trees->cost[e];
+    ck_assert_int_eq(each, trees->sum);
+    cm_way_trees_free(trees);
+    scene_free(&s);
+  }
+}
+END_TEST
+
+START_TEST(trees_on_any_interconnect_get_no_longer_in_the_region)
+{
+  cm_random random;
+  uint64_t better = 0;
+  for (uint64_t round = 0; round < (CM_SANITIZED ? 3 : 10); round++) {
+    scene s;
+    cm_trees_result result;
+    uint8_t used[CORES_MAX] = {0};
+    cm_random_init(&random, round, 9, 0);
+    scene_of_ways(&s, &random);
+    uint64_t before = cost_by_ways(&s, s.core), after;
+    ck_ok(cm_place_by_trees(s.casts, s.chip, s.region, CM_ARRANGE_FAST, round, &run, s.core, &result, &error));
+    after = cost_by_ways(&s, s.core);
+    ck_assert_uint_eq(result.before, before);
+    ck_assert_uint_eq(result.after, after);
+    ck_assert_uint_le(after, before);
+    better += after < before;
+    for (uint32_t c = 0; c < s.region->core_count; c++)
+      used[s.region->cores[c]] = 1;
+    for (uint32_t p = 0; p < s.parts; p++)
+      ck_assert_uint_eq(used[s.core[p]]--, 1);
+    scene_free(&s);
+  }
+  ck_assert_uint_gt(better, CM_SANITIZED ? 0 : 5);
+}
+END_TEST
+
 /* ---- the job ---- */
 
 static cm_mapping *map_among(const scene *s, const cm_occupancy *occupancy, const char *communication,
@@ -416,6 +518,8 @@ int main(void)
   tcase_add_test(tests, prices_tell_at_once_what_looks_at_empty_cores_do);
   tcase_add_test(tests, the_search_finds_the_optimum_of_small_cases);
   tcase_add_test(tests, every_effort_stays_in_the_region_and_gets_no_worse_on_any_number_of_threads);
+  tcase_add_test(tests, a_look_tells_what_a_swap_changes_on_any_interconnect);
+  tcase_add_test(tests, trees_on_any_interconnect_get_no_longer_in_the_region);
   tcase_add_test(tests, parts_of_the_mesh_mapper_take_free_cores_beside_them);
   tcase_add_figures_test(tests, a_job_for_multicast_pays_no_more_for_trees_and_says_so);
   suite_add_tcase(suite, tests);

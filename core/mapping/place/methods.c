@@ -116,7 +116,7 @@ bool cm_pays_for_trees(const cm_placing *g)
 {
   const struct cm_map_options *o = g->input->options;
   bool as_is = o->mapper == CM_MAPPER_LEARNED && !o->policy_refinement;
-  return o->communication == CM_MULTICAST && g->input->topology->directed && !as_is && g->input->chip->interconnect == NULL;
+  return o->communication == CM_MULTICAST && g->input->topology->directed && !as_is;
 }
 
 static json_t *tell(const cm_trees_result *made, double unit)
@@ -131,7 +131,7 @@ cm_status cm_shorten_trees(cm_placing *g, cm_error *error)
   const struct cm_map_options *o = g->input->options;
   cm_casts *casts;
   cm_trees_result made;
-  double unit = (double)g->input->topology->weight_scale * cm_hop_units_of(g->input->chip).cheapest;
+  double unit = (double)g->input->topology->weight_scale * cm_trees_units(g->input->chip);
   if (cm_casts_of_axons(g->input->topology, g->part, g->part_count, g->run, &casts, error) != CM_OK)
     return error->status;
   cm_status status = cm_place_by_trees(casts, g->input->chip, g->region, efforts[o->preset], o->placement_seed, g->run,

@@ -7,8 +7,11 @@
 
 #include "core/base/random.h"
 #include "core/base/threads.h"
+#include "core/chip/interconnect/interconnect.h"
 #include "core/partition/options.h"
+#include "core/placement/axes.h"
 #include "core/placement/trees/tree_walk.h"
+#include "core/placement/trees/way_trees.h"
 
 enum { SAMPLES = 256, STARTS_MAX = 4 };
 
@@ -181,6 +184,17 @@ static cm_status improve(search *s, const cm_casts *casts, const effort *e, uint
   return CM_OK;
 }
 
+uint32_t cm_trees_units(const cm_chip *chip)
+{
+  const cm_interconnect *net = chip->interconnect;
+  uint32_t least = UINT32_MAX;
+  if (net == NULL)
+    return cm_hop_units_of(chip).cheapest;
+  for (uint32_t i = 0; i < net->link_count; i++)
+    least = !net->link[i].dead && net->link[i].units < least ? net->link[i].units : least;
+  return least < UINT32_MAX ? least : 1;
+}
+
 cm_status cm_place_by_trees(const cm_casts *casts, const cm_chip *chip, const cm_region *region,
                             cm_arrange_effort effort_wanted, uint64_t seed, cm_run *run, uint32_t *core,
                             cm_trees_result *result, cm_error *error)
@@ -189,7 +203,9 @@ cm_status cm_place_by_trees(const cm_casts *casts, const cm_chip *chip, const cm
   cm_trees_result found = {0};
   cm_status status = CM_OK;
   cm_run_phase(run, "trees");
-  if (casts->count > 0)
+  if (casts->count > 0 && chip->interconnect != NULL)
+    status = cm_place_by_way_trees(casts, chip, region, effort_wanted, seed, run, core, &found, error);
+  else if (casts->count > 0)
     status = improve(&s, casts, &efforts[effort_wanted], core, &found, error);
   for (uint32_t i = 0; i < STARTS_MAX; i++)
     cm_free(s.start[i].core);

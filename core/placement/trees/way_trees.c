@@ -1,0 +1,266 @@
+/* Happy path: what a proposal costs says how many the budget allows, or of which sample of the casts -> parts are annealed from where
+ * they are -> kept when all casts cost less. What can fail: memory, a stop. */
+#include "core/placement/trees/way_trees.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/order.h"
+#include "core/base/random.h"
+#include "core/partition/options.h"
+#include "core/chip/turns.h"
+#include "core/placement/trees/tree_state.h"
+#include "core/placement/trees/way_state.h"
+
+enum { SAMPLES = 400, CHECK_EVERY = 256, STEPS_MAX = 3 };
+
+/* Temperatures in mean changes of a proposal; what is left of the effort is spent going downhill; proposals a part that a sample of
+ * the casts is to allow, and casts a part that it keeps at least. */
+static const double hot = 0.3, cold = 0.01, annealed = 0.9, sweeps_least = 40, casts_least = 20;
+
+/* Routers looked at, and proposals a part at most. */
+static const struct {
+  double steps, sweeps;
+} efforts[] = {
+  [CM_ARRANGE_FAST] = {4e7, 200},
+  [CM_ARRANGE_BALANCED] = {4e8, 1000},
+  [CM_ARRANGE_BEST] = {4e9, 5000},
+};
+
+typedef struct walk {
+  const cm_chip *chip;
+  const cm_interconnect *net;
+  const cm_region *region;
+  cm_run *run;
+  cm_way_trees *trees;
+  cm_random random;
+  uint32_t *first_slot; /* [grid + 1] cores of the region by router, in slot */
+  uint32_t *slot;       /* [cores of the region] their numbers */
+  uint32_t *seat;       /* [parts] number of each part's core */
+  uint32_t *occupant;   /* [cores of the region] CM_NO_PART: empty */
+  uint64_t swaps;
+} walk;
+
+static void walk_free(walk *w)
+{
+  cm_way_trees_free(w->trees);
+  cm_free(w->first_slot);
+  cm_free(w->slot);
+  cm_free(w->seat);
+  cm_free(w->occupant);
+  w->trees = NULL;
+  w->first_slot = w->slot = w->seat = w->occupant = NULL;
+}
+
+static cm_status walk_new(walk *w, const cm_casts *casts, const uint32_t *core, cm_error *error)
+{
+  const cm_region *r = w->region;
+  cm_memory *memory = w->run->memory;
+  uint32_t grid = w->net->columns * w->net->rows;
+  if (CM_NEW(memory, w->first_slot, (size_t)grid + 2, error) != CM_OK || CM_NEW(memory, w->slot, r->core_count, error) != CM_OK ||
+      CM_NEW(memory, w->seat, casts->parts, error) != CM_OK || CM_NEW(memory, w->occupant, r->core_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < r->core_count; i++) {
+    w->first_slot[cm_router_of(w->chip, r->cores[i]) + 2]++;
+    w->occupant[i] = CM_NO_PART;
+  }
+  for (uint32_t at = 0; at < grid; at++)
+    w->first_slot[at + 2] += w->first_slot[at + 1];
+  for (uint32_t i = 0; i < r->core_count; i++)
+    w->slot[w->first_slot[cm_router_of(w->chip, r->cores[i]) + 1]++] = i;
+  for (uint32_t p = 0; p < casts->parts; p++) {
+    const uint32_t *found = bsearch(&core[p], r->cores, r->core_count, sizeof *r->cores, cm_ascending);
+    w->seat[p] = (uint32_t)(found - r->cores);
+    w->occupant[w->seat[p]] = p;
+  }
+  return cm_way_trees_new(casts, w->chip, core, w->run, &w->trees, error);
+}
+
+/* ---- proposals ---- */
+
+/* A part that u sends to or hears from; u itself when it has none. */
+static uint32_t relative(walk *w, uint32_t u)
+{
+  const cm_way_trees *t = w->trees;
+  const cm_casts *c = t->casts;
+  uint64_t heard = t->in_first[u + 1] - t->in_first[u], begin = c->first[c->of_part[u]];
+  uint64_t sent = c->first[c->of_part[u + 1]] - begin;
+  if (heard + sent == 0)
+    return u;
+  uint64_t k = cm_random_below(&w->random, heard + sent);
+  return k < heard ? t->sender[t->in_cast[t->in_first[u] + k]] : c->target[begin + k - heard];
+}
+
+static uint32_t slots_of(const walk *w, uint32_t router)
+{
+  return router < w->net->columns * w->net->rows ? w->first_slot[router + 1] - w->first_slot[router] : 0;
+}
+
+/* A router with cores of the region some random living links from one: the last that was met. */
+static uint32_t wander(walk *w, uint32_t router, unsigned steps)
+{
+  const cm_interconnect *net = w->net;
+  uint32_t found = router;
+  for (unsigned i = 0; i < steps + STEPS_MAX && (i < steps || slots_of(w, router) == 0); i++) {
+    uint32_t degree = net->first[router + 1] - net->first[router];
+    if (degree == 0)
+      break;
+    const cm_link *link = &net->link[net->first[router] + (uint32_t)cm_random_below(&w->random, degree)];
+    router = link->dead ? router : link->to;
+    found = slots_of(w, router) > 0 ? router : found;
+  }
+  return found;
+}
+
+typedef struct proposal {
+  uint32_t part, other, seat;
+  int64_t change;
+} proposal;
+
+/* Draws an exchange of parts behind two routers; false: nothing to exchange. */
+static bool propose(walk *w, proposal *p)
+{
+  cm_way_trees *t = w->trees;
+  uint64_t bits = cm_random_next(&w->random);
+  p->part = (uint32_t)cm_random_below(&w->random, t->casts->parts);
+  uint32_t near = bits & 3 ? relative(w, p->part) : p->part;
+  uint32_t router = wander(w, t->router[near], bits & 12 ? (unsigned)(bits >> 4 & 1) : 1 + (unsigned)(bits >> 4 & 1));
+  if (router == t->router[p->part])
+    return false;
+  p->seat = w->slot[w->first_slot[router] + (uint32_t)cm_random_below(&w->random, slots_of(w, router))];
+  const uint32_t *cores = w->region->cores;
+  const uint8_t *class = w->chip->class_of;
+  if (class != NULL && class[cores[p->seat]] != class[cores[w->seat[p->part]]])
+    return false;
+  p->other = w->occupant[p->seat];
+  p->change = cm_way_trees_look(t, p->part, p->other, router);
+  return true;
+}
+
+static cm_status take(walk *w, const proposal *p, cm_error *error)
+{
+  uint32_t old = w->seat[p->part], router = cm_router_of(w->chip, w->region->cores[p->seat]);
+  if (cm_way_trees_swap(w->trees, p->part, p->other, router, p->change, error) != CM_OK)
+    return error->status;
+  w->seat[p->part] = p->seat;
+  w->occupant[p->seat] = p->part;
+  w->occupant[old] = p->other;
+  if (p->other != CM_NO_PART)
+    w->seat[p->other] = old;
+  w->swaps++;
+  return CM_OK;
+}
+
+/* What proposals change on average; *steps: what one looks at. */
+static double mean_change(walk *w, double *steps)
+{
+  double sum = 0, before = w->trees->steps;
+  uint32_t counted = 0;
+  for (uint32_t i = 0; i < SAMPLES; i++) {
+    proposal p;
+    if (!propose(w, &p))
+      continue;
+    sum += fabs((double)p.change);
+    counted++;
+  }
+  *steps = 1 + (w->trees->steps - before) / SAMPLES;
+  return counted > 0 ? sum / counted : 0;
+}
+
+/* Until so many proposals are made, or so many routers looked at: exchanges look too, at other places than proposals. */
+static cm_status anneal(walk *w, double proposals, double steps, double mean, uint64_t *made, cm_error *error)
+{
+  double temperature = 0, begin = w->trees->steps, done = mean > 0 ? 0 : 1;
+  for (*made = 0; done < 1; ++*made) {
+    proposal p;
+    if (*made % CHECK_EVERY == 0) {
+      done = fmax((double)*made / proposals, (w->trees->steps - begin) / steps);
+      temperature = done > annealed ? 0 : mean * hot * pow(cold / hot, done / annealed);
+      if (cm_run_progress(w->run, fmin(done, 1), -1, w->trees->casts->parts, NAN, error) != CM_OK)
+        return error->status;
+    }
+    if (!propose(w, &p))
+      continue;
+    if ((p.change <= 0 || (temperature > 0 && (double)p.change < 20 * temperature &&
+                           cm_random_unit(&w->random) < exp(-(double)p.change / temperature))) &&
+        take(w, &p, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* ---- effort ---- */
+
+/* The cost of all casts, and which share of them allows enough proposals. */
+static cm_status survey(walk *w, const cm_casts *casts, const uint32_t *core, double steps, uint64_t *cost, double *share, cm_error *error)
+{
+  double each;
+  cm_status status = walk_new(w, casts, core, error);
+  if (status == CM_OK) {
+    double least = casts_least * casts->parts / ((double)casts->first[casts->count] + 1);
+    *cost = (uint64_t)w->trees->sum << w->trees->weight_shift;
+    (void)mean_change(w, &each);
+    *share = fmin(fmax(steps / (each * sweeps_least * casts->parts), least), 1);
+  }
+  walk_free(w);
+  return status;
+}
+
+/* Anneals these casts; `core` becomes where their parts stand then. */
+static cm_status improve(walk *w, const cm_casts *casts, double steps, double sweeps, uint32_t *core, uint32_t *made, cm_error *error)
+{
+  double each;
+  uint64_t proposals = 0;
+  cm_status status = walk_new(w, casts, core, error);
+  if (status == CM_OK) {
+    double mean = mean_change(w, &each);
+    status = anneal(w, sweeps * casts->parts, steps, mean, &proposals, error);
+  }
+  for (uint32_t p = 0; p < casts->parts && status == CM_OK; p++)
+    core[p] = w->region->cores[w->seat[p]];
+  walk_free(w);
+  *made = (uint32_t)(proposals / casts->parts);
+  return status;
+}
+
+static cm_status cost_of(const walk *w, const cm_casts *casts, const uint32_t *core, uint64_t *cost, cm_error *error)
+{
+  cm_way_trees *trees;
+  if (cm_way_trees_new(casts, w->chip, core, w->run, &trees, error) != CM_OK)
+    return error->status;
+  *cost = (uint64_t)trees->sum << trees->weight_shift;
+  cm_way_trees_free(trees);
+  return CM_OK;
+}
+
+cm_status cm_place_by_way_trees(const cm_casts *casts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
+                                uint64_t seed, cm_run *run, uint32_t *core, cm_trees_result *result, cm_error *error)
+{
+  walk w = {.chip = chip, .net = chip->interconnect, .region = region, .run = run};
+  cm_trees_result made = {.starts = 1};
+  cm_casts *sample = NULL;
+  uint32_t *trial;
+  double share = 1, steps = efforts[effort].steps;
+  if (CM_NEW(run->memory, trial, casts->parts, error) != CM_OK)
+    return error->status;
+  memcpy(trial, core, casts->parts * sizeof *trial);
+  cm_random_init(&w.random, seed, CM_STREAM_TREES, 0);
+  cm_status status = survey(&w, casts, core, steps, &made.before, &share, error);
+  made.sampled = share < 1;
+  if (status == CM_OK && made.sampled)
+    status = cm_casts_sample(casts, (uint64_t)(share * (double)casts->first[casts->count]), seed, run, &sample, error);
+  if (status == CM_OK)
+    status = improve(&w, made.sampled ? sample : casts, steps, efforts[effort].sweeps, trial, &made.sweeps, error);
+  cm_casts_free(sample);
+  made.swaps = w.swaps;
+  if (status == CM_OK)
+    status = cost_of(&w, casts, trial, &made.after, error);
+  if (status == CM_OK && made.after < made.before)
+    memcpy(core, trial, casts->parts * sizeof *core);
+  made.after = made.after < made.before ? made.after : made.before;
+  cm_free(trial);
+  if (status == CM_OK)
+    *result = made;
+  return status;
+}

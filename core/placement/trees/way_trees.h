@@ -1,0 +1,13 @@
+/* Placement for multicast on interconnects: parts change places so that the unions of the ways to all cores that an axon reaches
+ * cost less. */
+#ifndef CM_PLACEMENT_WAY_TREES_H
+#define CM_PLACEMENT_WAY_TREES_H
+
+#include "core/placement/trees/trees.h"
+
+/* As cm_place_by_trees, of a chip with an interconnect. Effort is counted in routers of ways that are looked at; where a sweep over
+ * all casts takes too much of it, a sample of them is annealed. */
+cm_status cm_place_by_way_trees(const cm_casts *casts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
+                                uint64_t seed, cm_run *run, uint32_t *core, cm_trees_result *result, cm_error *error);
+
+#endif
