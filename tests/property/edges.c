@@ -226,6 +226,34 @@ START_TEST(refiners_keep_their_books)
 }
 END_TEST
 
+/* Room is at the far end of a chain of parts: a few vertices go there, and not one over every border between. */
+START_TEST(far_room_is_reached_without_moving_all_between)
+{
+  enum { PARTS = 400, MOST = 4, VERTICES = PARTS * MOST, TOO_MUCH = PARTS / 2 };
+  cm_topology t = box(VERTICES, 1, 1);
+  uint32_t part[VERTICES], before[VERTICES], moved = 0, v = 0;
+  uint64_t load[PARTS] = {0}, excess;
+  cm_csr_graph *g;
+  cm_run run;
+  cm_run_init(&run);
+  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  for (uint32_t p = 0; p < PARTS; p++)
+    for (uint32_t i = 0; i < (p < TOO_MUCH ? MOST + 1 : MOST - 1); i++, v++) {
+      part[v] = before[v] = p;
+      load[p]++;
+    }
+  ck_ok(cm_rebalance_parts(g, MOST, &run, part, PARTS, load, &excess, &error));
+  ck_assert_uint_eq(excess, 0);
+  check_parts(&t, part, PARTS, MOST);
+  for (v = 0; v < VERTICES; v++)
+    moved += part[v] != before[v];
+  ck_assert_uint_ge(moved, TOO_MUCH);
+  ck_assert_uint_le(moved, TOO_MUCH + 20);
+  cm_csr_graph_free(g);
+  network_free(&t);
+}
+END_TEST
+
 /* A box through levels: parts of about equal sizes, as good as by halves of the whole, the same for any number of threads. */
 START_TEST(halving_through_levels_is_as_good_as_of_the_whole)
 {
@@ -583,6 +611,7 @@ int main(void)
   tcase_add_loop_test(tests, a_fixed_number_of_parts_is_met_and_none_is_empty, 0, 40);
   tcase_add_loop_test(tests, sizes_and_weights_of_directed_networks, 0, 40);
   tcase_add_loop_test(tests, refiners_keep_their_books, 0, 40);
+  tcase_add_test(tests, far_room_is_reached_without_moving_all_between);
   tcase_add_loop_test(tests, halving_through_levels_is_as_good_as_of_the_whole, 0, 2);
   tcase_add_test(tests, a_box_is_cut_near_its_optimum);
   tcase_add_loop_test(tests, communities_are_found, 0, 4);
