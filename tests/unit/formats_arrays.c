@@ -4,6 +4,7 @@
 
 #include <zip.h>
 
+#include "core/mapping/simulate/spikes.h"
 #include "core/network/import.h"
 
 TCase *array_cases(void);
@@ -317,6 +318,67 @@ START_TEST(names_in_tar)
 }
 END_TEST
 
+static cm_status spikes_of(const array *a, const char *header, cm_spikes *spikes)
+{
+  uint8_t bytes[BYTES_MAX];
+  size_t size = make(a, header, bytes);
+  test_write(in_folder("spikes.npy"), bytes, size);
+  return cm_spikes_read(in_folder("spikes.npy"), "spikes.npy", 3, &run, spikes, &error);
+}
+
+/* Neuron 2 fires in step 0; 1 and then 0 in step 2. */
+static void expect_three_spikes(cm_spikes *spikes)
+{
+  static const uint64_t first[] = {0, 1, 1, 3};
+  static const uint32_t neuron[] = {2, 1, 0};
+  ck_assert_uint_eq(spikes->neurons, 3);
+  ck_assert_uint_eq(spikes->steps, 3);
+  ck_assert_mem_eq(spikes->first, first, sizeof first);
+  ck_assert_mem_eq(spikes->neuron, neuron, sizeof neuron);
+  cm_spikes_free(spikes);
+}
+
+START_TEST(spikes_in_rows_of_an_array_or_lines)
+{
+  static const char *const types[] = {"<i8", ">u2", "|u1", "<f4"};
+  static const char lines[] = "step,neuron\n2,1 # late\n\nneurons,3\r\n 0 , 2\n2,0";
+  cm_spikes spikes;
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    ck_ok(spikes_of(&(array){NULL, types[i], "3, 2", "2 1 0 2 2 0"}, NULL, &spikes));
+    expect_three_spikes(&spikes);
+  }
+  ck_ok(cm_spikes_parse(lines, "lines", 3, &run, &spikes, &error));
+  expect_three_spikes(&spikes);
+  test_write(in_folder("spikes.csv"), lines, sizeof lines - 1);
+  ck_ok(cm_spikes_read(in_folder("spikes.csv"), "spikes.csv", 3, &run, &spikes, &error));
+  expect_three_spikes(&spikes);
+}
+END_TEST
+
+static const struct {
+  array array;
+  const char *header, *says;
+} no_spikes[] = {
+  {{NULL, "<i8", "4,", "2 1 0 2"}, NULL, "spikes in an array have a row [step, neuron] each: array: two columns of whole numbers are expected"},
+  {{NULL, "<i8", "2, 3", "2 1 0 2 1 0"}, NULL, "two columns of whole numbers are expected"},
+  {{NULL, "<f8", "2, 2", "2 1 0.5 2"}, NULL, "spikes.npy"},
+  {{NULL, "<U1", "2, 2", "32 31 30 32"}, NULL, "two columns of whole numbers are expected"},
+  {{NULL, "<i8", "", "2 1 0 2"}, "{'descr': '<i8', 'fortran_order': True, 'shape': (2, 2), }", "save numpy.ascontiguousarray of it"},
+  {{NULL, "<i8", "3, 2", "2 1 0 2"}, NULL, "spikes.npy"}, /* cut */
+  {{NULL, "<i8", "2, 2", "2 1 -1 2"}, NULL, "spikes.npy"},
+  {{NULL, "<i8", "2, 2", "2 1 0 3"}, NULL, "spikes.npy, row 1: neuron 3, but the network has 3 neurons, numbered from 0"},
+  {{NULL, "<i8", "2, 2", "2 1 100000 2"}, NULL, "spikes.npy, row 1: steps go up to 99999"},
+  {{NULL, "<i8", "0, 2", ""}, NULL, "spikes.npy has no spike"},
+};
+
+START_TEST(arrays_that_are_no_spikes)
+{
+  cm_spikes spikes;
+  ck_fails(spikes_of(&no_spikes[_i].array, no_spikes[_i].header, &spikes), CM_BAD_OPTION);
+  ck_assert_msg(strstr(error.detail, no_spikes[_i].says) != NULL, "\"%s\" does not say \"%s\"", error.detail, no_spikes[_i].says);
+}
+END_TEST
+
 TCase *array_cases(void)
 {
   TCase *tests = tcase_create("arrays");
@@ -326,5 +388,7 @@ TCase *array_cases(void)
   tcase_add_loop_test(tests, archives_that_are_no_network, 0, (int)(sizeof archives / sizeof *archives));
   tcase_add_test(tests, archives_that_are);
   tcase_add_test(tests, names_in_tar);
+  tcase_add_test(tests, spikes_in_rows_of_an_array_or_lines);
+  tcase_add_loop_test(tests, arrays_that_are_no_spikes, 0, (int)(sizeof no_spikes / sizeof *no_spikes));
   return tests;
 }
