@@ -46,7 +46,7 @@ static bool takes_gzip(const char *header)
 
 bool cm_gzip_packs(const char *type)
 {
-  return strncmp(type, "text/", 5) == 0 || strncmp(type, "application/json", 16) == 0;
+  return strncmp(type, "text/", 5) == 0 || strncmp(type, "application/json", 16) == 0 || strcmp(type, "application/octet-stream") == 0;
 }
 
 bool cm_gzip_wanted(const cm_request *request, const char *type, uint64_t bytes)

@@ -4,6 +4,7 @@
 import { EAST, NORTH, SOUTH, WEST } from './binary.js';
 import { channels, wantsDarkInk } from './colour.js';
 import { element, icon } from './dom.js';
+import { Ways } from './ways.js';
 
 const GRID_PITCH = 7; // from this size of a core (pixels) on, lines part the cores
 const CELL_PITCH = 24; // from here on cores are drawn one by one, links become visible
@@ -357,37 +358,19 @@ export class HeatMap {
     context.globalAlpha = 1;
   }
 
-  // Links of any interconnect as lines between its routers; switches stand amid the routers that they join, and what goes
-  // round an edge is a stub at either end.
+  // A line for each link; what goes round an edge is a stub at either end.
   #drawWays({ context, ink, scale, left, top, seen }) {
     const { ways, max } = this.links,
       [rx, ry] = this.router;
-    const columns = this.view.width / rx,
-      rows = this.view.height / ry;
-    const places = (this.links.places ??= placesOf(ways, columns, rows));
+    const drawn = (this.links.drawn ??= new Ways(ways, this.view.width / rx, this.view.height / ry));
     context.lineCap = 'round';
-    for (let i = 0; i < ways.load.length; i++) {
-      const a = ways.from[i],
-        b = ways.to[i],
-        x = places[2 * a] * rx,
-        y = places[2 * a + 1] * ry;
-      let dx = places[2 * b] * rx - x,
-        dy = places[2 * b + 1] * ry - y;
-      const around =
-        a < columns * rows && b < columns * rows && (Math.abs(dx) > 0.75 * columns * rx || Math.abs(dy) > 0.75 * rows * ry);
-      if (
-        Math.max(x, x + dx) < seen.x0 ||
-        Math.min(x, x + dx) > seen.x1 ||
-        Math.max(y, y + dy) < seen.y0 ||
-        Math.min(y, y + dy) > seen.y1
-      )
-        continue;
-      if (around) {
-        if (Math.abs(dx) > 0.75 * columns * rx) dx = -Math.sign(dx) * 0.5 * rx;
-        if (Math.abs(dy) > 0.75 * rows * ry) dy = -Math.sign(dy) * 0.5 * ry;
-      }
+    drawn.within({ x0: seen.x0 / rx, x1: seen.x1 / rx, y0: seen.y0 / ry, y1: seen.y1 / ry }, (i, line) => {
       const value = ways.load[i],
-        share = max > 0 ? Math.sqrt(value / max) : 0,
+        share = max > 0 ? Math.sqrt(value / max) : 0;
+      const x = left + line.x * rx * scale,
+        y = top + line.y * ry * scale,
+        dx = line.dx * rx * scale,
+        dy = line.dy * ry * scale,
         length = Math.hypot(dx, dy) || 1;
       // Each way on its own side of the line between both.
       const off = 0.06 * scale,
@@ -397,10 +380,10 @@ export class HeatMap {
       context.strokeStyle = value > 0 ? ink.link : ink.idle;
       context.lineWidth = value > 0 ? Math.max(1.2, share * 0.14 * scale) : 0.8;
       context.beginPath();
-      context.moveTo(left + x * scale + ox, top + y * scale + oy);
-      context.lineTo(left + (x + dx) * scale + ox, top + (y + dy) * scale + oy);
+      context.moveTo(x + ox, y + oy);
+      context.lineTo(x + dx + ox, y + dy + oy);
       context.stroke();
-    }
+    });
     context.globalAlpha = 1;
   }
 
@@ -504,28 +487,4 @@ export class HeatMap {
       context.setLineDash([]);
     }
   }
-}
-
-/** Where routers are drawn, x and y of each in routers: those with cores in their place, switches amid those they join. */
-function placesOf(ways, columns, rows) {
-  const places = new Float32Array(2 * ways.routers),
-    grid = columns * rows;
-  for (let r = 0; r < grid; r++) {
-    places[2 * r] = (r % columns) + 0.5;
-    places[2 * r + 1] = Math.floor(r / columns) + 0.5;
-  }
-  const count = new Uint32Array(ways.routers);
-  for (let i = 0; i < ways.from.length; i++) {
-    const at = ways.from[i],
-      below = ways.to[i];
-    if (at < grid || below >= at) continue; // switches of lower levels have lower numbers, and their place already
-    places[2 * at] += places[2 * below];
-    places[2 * at + 1] += places[2 * below + 1];
-    count[at]++;
-    if (i + 1 === ways.from.length || ways.from[i + 1] !== at || ways.to[i + 1] >= at) {
-      places[2 * at] /= count[at];
-      places[2 * at + 1] /= count[at];
-    }
-  }
-  return places;
 }

@@ -5,4 +5,4 @@ dist_www_DATA = \
   www/compare.js www/corepanel.js www/create.js www/dom.js www/format.js www/heatmap.js www/job.js www/jobform.js \
   www/jobparts.js www/jobs.js www/layers.js www/mapping.js www/metrics.js www/model.js www/picture.js \
   www/problem.js www/problemnode.js www/program.js www/programreport.js www/simulation.js www/tables.js www/timeline.js www/trace.js \
-  www/upload.js www/visibility.js www/view.js
+  www/upload.js www/visibility.js www/view.js www/ways.js

@@ -454,13 +454,14 @@ static char *unpacked(const test_reply *reply, size_t *size)
   return bytes;
 }
 
-/* Packed are large texts, for those who take gzip and want no range; the tag says which bytes it is. */
+/* Packed are large texts and arrays, for those who take gzip and want no range; the tag says which bytes it is. */
 START_TEST(large_views_come_packed)
 {
+  static const char *const views[] = {"content", "cores?format=bin"};
   char id[33], path[160], condition[200];
   worm_job(id, "");
   json_t *job = finished(id, "done");
-  snprintf(path, sizeof path, "/v1/mappings/%s/content", test_word(job, "mapping"));
+  snprintf(path, sizeof path, "/v1/mappings/%s/%s", test_word(job, "mapping"), views[_i]);
   test_reply plain = test_get(&server, path);
   ck_assert_str_eq(test_header(&plain, "content-encoding"), "");
   ck_assert_str_eq(test_header(&plain, "vary"), "Accept, Accept-Encoding");
@@ -1178,7 +1179,7 @@ int main(void)
   tcase_add_test(tests, a_model_becomes_a_program);
   tcase_add_test(tests, a_model_becomes_a_program_for_a_chip);
   tcase_add_test(tests, views_have_representations_tags_and_ranges);
-  tcase_add_test(tests, large_views_come_packed);
+  tcase_add_loop_test(tests, large_views_come_packed, 0, 2);
   tcase_add_test(tests, equal_jobs_run_once_and_others_share_the_coarsening);
   tcase_add_test(tests, bad_jobs_are_refused_at_once);
   tcase_add_test(tests, impossible_jobs_fail_with_the_reason);

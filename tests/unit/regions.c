@@ -6,6 +6,7 @@
 
 #include "core/chip/region_search.h"
 #include "core/chip/fragments.h"
+#include "core/chip/interconnect/sets.h"
 #include "core/chip/reach.h"
 #include "core/chip/region.h"
 
@@ -400,6 +401,57 @@ START_TEST(failed_allocations_leave_nothing)
 }
 END_TEST
 
+/* Hops between two routers of a hexagonal array without edges joined: north-east and south-west are one hop. */
+static uint32_t hexagonal_hops(uint32_t width, uint32_t a, uint32_t b)
+{
+  int dx = (int)(b % width) - (int)(a % width), dy = (int)(b / width) - (int)(a / width);
+  uint32_t across = (uint32_t)abs(dx), down = (uint32_t)abs(dy);
+  return (dx > 0) == (dy > 0) ? across + down : across > down ? across : down;
+}
+
+/* Whether no usable core outside is nearer to the centre than one inside. */
+static bool is_ball(uint32_t width, uint32_t cores, const uint8_t *usable, const uint8_t *inside, uint32_t centre)
+{
+  uint32_t farthest = 0, nearest = UINT32_MAX;
+  for (uint32_t c = 0; c < cores && farthest <= nearest; c++) {
+    uint32_t hops = hexagonal_hops(width, centre, c);
+    if (inside[c] && hops > farthest)
+      farthest = hops;
+    if (usable[c] && !inside[c] && hops < nearest)
+      nearest = hops;
+  }
+  return farthest <= nearest;
+}
+
+/* Sets too large to be improved are the nearest cores around some router. */
+START_TEST(large_sets_are_balls)
+{
+  enum { WIDTH = 96, CORES = WIDTH * WIDTH, WANTED = 5000 };
+  cm_random random;
+  cm_chip *chip;
+  uint8_t usable[CORES], inside[CORES] = {0};
+  uint32_t *set[2], found;
+  static const char text[] = "{\"name\": \"h\", \"cores\": [96, 96], \"interconnect\": {\"kind\": \"hexagonal\"}}";
+  ck_ok(cm_chip_parse(text, sizeof text - 1, &chip, &error));
+  cm_random_init(&random, 1, 1, 0);
+  for (uint32_t c = 0; c < CORES; c++)
+    usable[c] = below(&random, 3) > 0;
+  ck_ok(cm_interconnect_sets(chip, usable, WANTED, 2, &run, set, &found, &error));
+  ck_assert_uint_gt(found, 0);
+  for (uint32_t i = 0; i < WANTED; i++) {
+    ck_assert_uint_eq(usable[set[0][i]], 1);
+    ck_assert_uint_eq(inside[set[0][i]]++, 0);
+  }
+  uint32_t centres = 0;
+  for (uint32_t centre = 0; centre < CORES; centre++)
+    centres += is_ball(WIDTH, CORES, usable, inside, centre);
+  ck_assert_uint_gt(centres, 0);
+  while (found > 0)
+    cm_free(set[--found]);
+  cm_chip_free(chip);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("regions");
@@ -411,6 +463,7 @@ int main(void)
   tcase_add_test(tests, candidates_keep_their_word);
   tcase_add_test(tests, cores_behind_dead_links_are_not_used);
   tcase_add_test(tests, prices_shape_regions);
+  tcase_add_test(tests, large_sets_are_balls);
   tcase_add_test(tests, fragmentation_is_counted);
   tcase_add_test(tests, failed_allocations_leave_nothing);
   suite_add_tcase(suite, tests);

@@ -10,7 +10,7 @@
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
 
-enum { CENTRES_MAX = 96, EXCHANGES_MAX = 512, SAMPLE_BITS = 24 };
+enum { CENTRES_MAX = 96, EXCHANGES_MAX = 512, SAMPLE_BITS = 24, SORTED_MAX = 64, SAMPLED = 32 };
 
 /* ---- the price of a set ---- */
 
@@ -87,22 +87,73 @@ static int by_cost(const void *a, const void *b)
   return p->router < q->router ? -1 : p->router > q->router;
 }
 
-/* Takes the nearest usable cores around a router: so many behind each in s->members. Their prices to the centre, summed. */
+/* Takes cores behind listed routers, from the first of the list on, `left` at most; how many are still wanted. */
+static uint32_t take_listed(search *s, const near *list, uint32_t count, uint32_t left, double *sum)
+{
+  for (uint32_t i = 0; i < count && left > 0; i++) {
+    uint32_t taken = s->here[list[i].router] < left ? s->here[list[i].router] : left;
+    s->members[list[i].router] = taken;
+    *sum += (double)taken * list[i].units;
+    left -= taken;
+  }
+  return left;
+}
+
+/* Where about this share of the list ends, by a sample of it; never the least of it. */
+static near pivot_of(const near *list, uint32_t count, double share)
+{
+  near sample[SAMPLED];
+  const uint32_t stride = count / SAMPLED;
+  for (uint32_t i = 0; i < SAMPLED; i++)
+    sample[i] = list[i * stride + (uint32_t)(i * UINT64_C(2654435761) % stride)];
+  qsort(sample, SAMPLED, sizeof *sample, by_units);
+  return sample[1 + (uint32_t)(share * (SAMPLED - 2))];
+}
+
+/* Puts those before the pivot first; how many, and how many cores they have. */
+static uint32_t divide(const search *s, near *list, uint32_t count, near pivot, uint64_t *cores)
+{
+  uint32_t before = 0;
+  *cores = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (by_units(&list[i], &pivot) < 0) {
+      near other = list[before];
+      *cores += s->here[list[i].router];
+      list[before++] = list[i];
+      list[i] = other;
+    }
+  return before;
+}
+
+/* Takes the nearest usable cores around a router: so many behind each in s->members. Their prices to the centre, summed.
+ * The list is divided, and only what holds the last core wanted divided again: O(routers) expected. */
 static double ball(search *s, uint32_t middle)
 {
   uint32_t listed = 0, left = s->count;
+  uint64_t there = 0;
   double sum = 0;
   memset(s->members, 0, s->grid * sizeof *s->members);
   for (uint32_t r = 0; r < s->grid; r++)
-    if (s->here[r] > 0)
+    if (s->here[r] > 0) {
       s->order[listed++] = (near){cm_interconnect_units(s->net, middle, r), r};
-  qsort(s->order, listed, sizeof *s->order, by_units);
-  for (uint32_t i = 0; i < listed && left > 0; i++) {
-    uint32_t router = s->order[i].router, taken = s->here[router] < left ? s->here[router] : left;
-    s->members[router] = taken;
-    sum += (double)taken * s->order[i].units;
-    left -= taken;
+      there += s->here[r];
+    }
+  near *list = s->order;
+  while (listed > SORTED_MAX) {
+    uint64_t cores;
+    uint32_t before = divide(s, list, listed, pivot_of(list, listed, (double)left / (double)there), &cores);
+    if (cores >= left) {
+      listed = before;
+      there = cores;
+      continue;
+    }
+    left = take_listed(s, list, before, left, &sum);
+    list += before;
+    listed -= before;
+    there -= cores;
   }
+  qsort(list, listed, sizeof *list, by_units);
+  (void)take_listed(s, list, listed, left, &sum);
   return sum;
 }
 

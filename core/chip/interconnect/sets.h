@@ -11,7 +11,7 @@ cm_status cm_interconnect_set_cost(const cm_chip *chip, const uint32_t *cores, u
                                    cm_error *error);
 
 /* As cm_region_search: the nearest usable cores around routers all over the chip, the cheapest of them improved by
- * exchanges of the dearest core for the cheapest. O(centres * routers log routers). */
+ * exchanges of the dearest core for the cheapest. O(centres * routers) expected. */
 cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, uint32_t count, uint32_t most, cm_run *run,
                                uint32_t **set, uint32_t *found, cm_error *error);
 

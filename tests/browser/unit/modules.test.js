@@ -10,6 +10,7 @@ const { NO_PART, parseCores, parseLinks } = await load('binary.js');
 const { channels, middle, paint, palette, pixel, position, range, union, viridis, wantsDarkInk } =
   await load('colour.js');
 const { View } = await load('view.js');
+const { Ways } = await load('ways.js');
 const { BROKEN, busiest, categories, FREE, HERE, LAYERS, TAKEN } = await load('layers.js');
 const { isShown, metricsOf, metricText, verdict } = await load('metrics.js');
 const { Problem, problemWords } = await load('problem.js');
@@ -160,6 +161,70 @@ test('the links file gives four loads a router', () => {
   const links = parseLinks(buffer);
   assert.deepEqual([...links.load], [0, 1.5, 3, 4.5, 6, 7.5, 9, 10.5]);
   assert.equal(links.max, 10.5);
+});
+
+// Links of a hexagonal torus, of a tree over the same routers, and of some pairs of routers.
+function someWays(kind, columns, rows) {
+  const from = [],
+    to = [],
+    at = (x, y) => ((y + rows) % rows) * columns + ((x + columns) % columns);
+  let routers = columns * rows;
+  for (let y = 0; y < rows; y++)
+    for (let x = 0; x < columns; x++)
+      if (kind === 'hexagonal')
+        for (const [dx, dy] of [[1, 0], [0, -1], [-1, 0], [0, 1], [1, -1], [-1, 1]]) {
+          from.push(at(x, y));
+          to.push(at(x + dx, y + dy));
+        }
+      else if (kind === 'graph')
+        for (const [dx, dy] of [[0, 3], [5, 1]]) {
+          from.push(at(x, y));
+          to.push(at(x + dx, y + dy));
+        }
+  if (kind === 'tree') {
+    const above = (x, y) => columns * rows + Math.floor(y / 2) * (columns / 2) + Math.floor(x / 2);
+    for (let y = 0; y < rows; y++) for (let x = 0; x < columns; x++) from.push(at(x, y)), to.push(above(x, y));
+    for (let y = 0; y < rows; y += 2)
+      for (let x = 0; x < columns; x += 2)
+        for (const [dx, dy] of [[0, 0], [1, 0], [0, 1], [1, 1]]) from.push(above(x, y)), to.push(at(x + dx, y + dy));
+    const top = columns * rows + (columns / 2) * (rows / 2);
+    for (let s = columns * rows; s < top; s++) from.push(s), to.push(top);
+    for (let s = columns * rows; s < top; s++) from.push(top), to.push(s);
+    routers = top + 1;
+  }
+  return { routers, from: Uint32Array.from(from), to: Uint32Array.from(to) };
+}
+
+const lineOf = (ways, i) => {
+  const line = {};
+  ways.line(i, line);
+  return line;
+};
+
+test('a window shows each link that crosses it once, and no other', () => {
+  const columns = 12,
+    rows = 8;
+  for (const kind of ['hexagonal', 'tree', 'graph']) {
+    const ways = someWays(kind, columns, rows),
+      drawn = new Ways(ways, columns, rows);
+    for (const [x0, x1, y0, y1] of [[0, 12, 0, 8], [3.25, 5, 2, 2.5], [0, 1, 7, 8], [11, 12, 0, 1], [6, 6.1, 4, 4.1]]) {
+      const shown = [];
+      drawn.within({ x0, x1, y0, y1 }, (i) => shown.push(i));
+      const wanted = [];
+      for (let i = 0; i < ways.from.length; i++) {
+        const { x, y, dx, dy } = lineOf(drawn, i);
+        if (Math.max(x, x + dx) >= x0 && Math.min(x, x + dx) <= x1 && Math.max(y, y + dy) >= y0 && Math.min(y, y + dy) <= y1)
+          wanted.push(i);
+      }
+      assert.deepEqual(shown.sort((a, b) => a - b), wanted, `${kind} ${x0} ${y0}`);
+    }
+  }
+  // By hand: router 0 east, and west round the edge; the switch over the first four routers stands amid them.
+  const hexagonal = new Ways(someWays('hexagonal', columns, rows), columns, rows),
+    tree = new Ways(someWays('tree', columns, rows), columns, rows);
+  assert.deepEqual(lineOf(hexagonal, 0), { x: 0.5, y: 0.5, dx: 1, dy: 0 });
+  assert.deepEqual(lineOf(hexagonal, 2), { x: 0.5, y: 0.5, dx: -0.5, dy: 0 });
+  assert.deepEqual(lineOf(tree, 0), { x: 0.5, y: 0.5, dx: 0.5, dy: 0.5 });
 });
 
 test('a job that waits for another try says which, when and why', async () => {
