@@ -60,6 +60,14 @@ static void copy(char *into, size_t size, const char *text)
   (void)snprintf(into, size, "%s", text);
 }
 
+/* What `refusals` says of a file that did not read as one of this format: memory was short, or it is none. */
+static cm_status not_read(const char *folder, const char *name, const char *format, uint64_t refusals, cm_error *error)
+{
+  if (cm_json_whole(refusals, name, error) != CM_OK)
+    return error->status;
+  return cm_fail(error, CM_DAMAGED, "%s/%s is not a \"%s\"", folder, name, format);
+}
+
 cm_status cm_work_read(const char *folder, cm_work_job *job, cm_error *error)
 {
   json_t *json, *options = NULL;
@@ -69,12 +77,13 @@ cm_status cm_work_read(const char *folder, cm_work_job *job, cm_error *error)
   cm_work_job made = {0};
   if (read_json(folder, CM_WORK_JOB, JOB_BYTES_MAX, &json, error) != CM_OK)
     return error->status;
+  const uint64_t refusals = cm_json_refusals(); /* jansson looks members up in memory of its own */
   if (json_unpack(json, "{s:s, s:s, s:s, s?s, s:o, s:b, s:I, s:I, s:F, s:I}", "format", &format, "kind", &kind, "network",
                   &network, "levels", &levels, "options", &options, "region", &region, "threads", &threads, "memory_limit", &memory,
                   "time_limit", &made.time_limit, "file_limit", &file) != 0 ||
       strcmp(format, "coremapd job 1") != 0 || threads < 1 || threads > UINT16_MAX || memory < 0 || file < 0) {
     json_decref(json);
-    return cm_fail(error, CM_DAMAGED, "%s/" CM_WORK_JOB " is not a \"coremapd job 1\"", folder);
+    return not_read(folder, CM_WORK_JOB, "coremapd job 1", refusals, error);
   }
   copy(made.kind, sizeof made.kind, kind);
   copy(made.network, sizeof made.network, network);
@@ -172,11 +181,12 @@ cm_status cm_work_result_read(const char *folder, cm_work_result *result, cm_err
     return cm_fail(error, CM_DAMAGED, "the job has ended without a result");
   if (status != CM_OK)
     return status;
+  const uint64_t refusals = cm_json_refusals();
   if (json_unpack(made.json, "{s:s, s:s}", "format", &format, "status", &code) != 0 ||
       strcmp(format, "coremapd result 1") != 0 || !status_of(code, &made.status) ||
       (made.status != CM_OK && !read_problem(&made))) {
     json_decref(made.json);
-    return cm_fail(error, CM_DAMAGED, "%s/" CM_WORK_RESULT " is not a \"coremapd result 1\"", folder);
+    return not_read(folder, CM_WORK_RESULT, "coremapd result 1", refusals, error);
   }
   *result = made;
   return CM_OK;

@@ -1,10 +1,13 @@
 /* Operations of storage on jobs. */
 #include "tests/fault/storing.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/job/work.h"
 #include "storage/bin.h"
 #include "storage/jobs.h"
 #include "storage/mappings.h"
@@ -175,7 +178,44 @@ static void settle_cancel(cm_status status, char *digest)
   end_all();
 }
 
+/* ---- a job's folder ---- */
+
+static void prepare_folder(void)
+{
+  static const char result[] = "{\"format\": \"coremapd result 1\", \"status\": \"no-room\", \"problem\": {\"detail\": \"too large\", "
+                               "\"where\": \"\", \"limit_name\": \"neurons\", \"cause\": 0, \"figures\": {\"needed\": 3}}}";
+  if ((mkdir(operation_path("job"), 0700) != 0 || mkdir(operation_path("job/out"), 0700) != 0) && errno != EEXIST)
+    operation_wrong("no folder for a job");
+  operation_write(operation_path("job/" CM_WORK_RESULT), result, sizeof result - 1);
+}
+
+static cm_status job_folder(cm_error *error)
+{
+  const cm_work_job said = {.kind = "map", .network = "00ff", .levels = "", .threads = 2, .memory_limit = 1 << 20};
+  cm_work_job heard = {0};
+  cm_work_result result = {0};
+  cm_status status = cm_work_describe(operation_path("job"), &said, error);
+  if (status == CM_OK)
+    status = cm_work_read(operation_path("job"), &heard, error);
+  if (status == CM_OK && (strcmp(heard.kind, said.kind) != 0 || heard.memory_limit != said.memory_limit))
+    operation_wrong("a job's description is read as another");
+  if (status == CM_OK)
+    status = cm_work_result_read(operation_path("job"), &result, error);
+  if (status == CM_OK && (result.status != CM_NO_ROOM || strcmp(result.why.detail, "too large") != 0))
+    operation_wrong("a job's result is read as another");
+  cm_work_job_clear(&heard);
+  cm_work_result_clear(&result);
+  return status;
+}
+
+static void settle_folder(cm_status status, char *digest)
+{
+  (void)status;
+  digest[0] = '\0';
+}
+
 const operation job_operations[] = {
+  {"store job folder", prepare_folder, job_folder, settle_folder, false},
   {"store job", storing_ready, job_create, settle_job_create, false},
   {"store job claim", prepare_queued, job_claim, settle_claim, false},
   {"store job requeue", prepare_running, job_requeue, settle_requeue, false},

@@ -78,15 +78,20 @@ static int by_key(const void *a, const void *b)
   return p->key != q->key ? p->key < q->key ? -1 : 1 : p->open < q->open ? -1 : p->open > q->open;
 }
 
+/* A whole number among an object's members, -1 where there is none. */
+static json_int_t whole_of(const json_t *object, const char *name)
+{
+  const json_t *value = json_object_get(object, name);
+  return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
 /* The router of a table, UINT32_MAX after a violation. */
 static uint32_t router_of_table(cm_routes_checking *c, size_t index, const json_t *table, uint8_t *seen)
 {
-  json_int_t x = -1, y = -1, number = -1;
-  (void)json_unpack((json_t *)(uintptr_t)table, "{s:I, s:I}", "x", &x, "y", &y);
+  const json_int_t x = whole_of(table, "x"), y = whole_of(table, "y");
+  json_int_t number = c->net != NULL ? whole_of(table, "router") : -1;
   if (c->net == NULL && x >= 0 && y >= 0 && x < c->routers_x && y < c->routers_y)
     number = y * c->routers_x + x;
-  if (c->net != NULL && json_is_integer(json_object_get(table, "router")))
-    number = json_integer_value(json_object_get(table, "router"));
   if (number < 0 || number >= c->routers || !json_is_array(json_object_get(table, "entries"))) {
     routes_violation(c, "routes /tables/%zu is no router's: %s or entries", index, c->net != NULL ? "router" : "x, y");
     return UINT32_MAX;
@@ -156,11 +161,10 @@ static cm_status read_blocks(cm_routes_checking *c, const json_t *list, cm_error
 cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error)
 {
   const json_t *list = json_object_get(c->json, "tables"), *keys = json_object_get(c->json, "keys");
-  json_int_t bits = -1, rank_bits = -1;
+  const json_int_t bits = whole_of(keys, "bits"), rank_bits = whole_of(keys, "rank_bits");
   uint32_t *router = NULL;
   uint8_t *seen = NULL;
   size_t tables = json_array_size(list);
-  (void)json_unpack((json_t *)(uintptr_t)keys, "{s:I, s:I}", "bits", &bits, "rank_bits", &rank_bits);
   if (bits < 0 || bits > 63 || rank_bits < 0 || rank_bits > bits || !json_is_array(list))
     return cm_fail(error, CM_BAD_MAPPING, "the routes' \"keys\" (\"bits\", \"rank_bits\") or \"tables\" are missing or out of range");
   c->key_bits = (unsigned)bits;
