@@ -58,7 +58,7 @@ static const cm_edge_options edge_efforts[] = {
   [CM_PRESET_FAST] = {.starts = 1, .tries = 3, .coarse_vertices = 30, .label_rounds = 3, .fm_rounds = 2, .loose_rounds = 1,
                       .rounds = 2, .patience = 20, .least_tie = 0.5, .split_sweeps = 2, .sweeps = 4, .more_sweeps = 2},
   [CM_PRESET_BALANCED] = {.starts = 2, .starts_many = 1, .tries = 3, .coarse_vertices = 30, .label_rounds = 3,
-                          .fm_rounds = 6, .loose_rounds = 3, .large_rounds = 2, .rounds = 3, .patience = 50,
+                          .fm_rounds = 6, .loose_rounds = 3, .large_once = true, .rounds = 3, .patience = 50,
                           .least_tie = 0.1, .cycles = 1,
                           .split_sweeps = 3, .sweeps = 5, .more_sweeps = 8},
   [CM_PRESET_BEST] = {.starts = 8, .tries = 4, .coarse_vertices = 50, .anneal_sweeps = 300, .label_rounds = 4,

@@ -33,8 +33,8 @@ static const uint64_t large_entries = 20000000;
 static const uint64_t all_entries = 1000000;
 static const double loose = 0.1;
 
-/* Of those, levels of more entries than both, the second times the number of parts, are large: loose rounds take most of their time
- * there, for a gain that those on the coarser levels and a cycle bring too. */
+/* Of those, levels of more entries than both, the second times the number of parts, are large: rounds take most of their time
+ * there, and one, loose where no cycle follows, gains most of what several do. */
 static const uint64_t large_level = 60000, large_level_part = 2000;
 
 /* So many parts are as good from one start as from the better one of two. */
@@ -125,9 +125,9 @@ static cm_status refine_all(work *w, const cm_csr_graph *g, uint64_t most, uint6
   int64_t gain;
   cm_kway_fm_options options = {.most = most, .rounds = w->options->fm_rounds, .loose_rounds = w->options->loose_rounds,
                                 .loose = loose, .seed = w->options->seed, .stream = stream};
-  if (w->options->large_rounds > 0 && is_large(w, g)) {
-    options.rounds = w->draft ? 1 : w->options->large_rounds;
-    options.loose_rounds = 0;
+  if (w->options->large_once && is_large(w, g)) {
+    options.rounds = 1;
+    options.loose_rounds = w->draft ? 0 : 1;
   }
   if (cm_kway_new(g, part, w->options->parts, w->run, &state, error) != CM_OK)
     return error->status;

@@ -17,7 +17,7 @@ typedef struct cm_edge_options {
   double anneal_sweeps;   /* annealing on the coarsest level, in visits of the border; fewer on finer ones; 0: none */
   uint32_t label_rounds; /* of label propagation a level */
   uint32_t fm_rounds, loose_rounds; /* of refinement over all parts a level (cm_kway_fm_options); 0: pairs of parts on all */
-  uint32_t large_rounds;  /* in their place on the larger ones of these levels, none of them loose; 0: as on the others */
+  bool large_once;        /* on the larger ones of these levels one round: a tight one where cycles follow, else a loose one */
   uint32_t rounds;        /* of two-way refinement on large levels, and where parts are full */
   bool pairs_too;         /* on all levels, after the other */
   uint32_t patience;      /* of two-way refinement */

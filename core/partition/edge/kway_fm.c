@@ -15,6 +15,10 @@ enum { SEEDS = 25 };
 /* Rounds go on while they gain so much of the cut. */
 static const double gain_least = 0.0005;
 
+/* Of vertices that gain alike the one offered last goes first: keys are gains, scaled, and a clock. Gains too large for that are keys
+ * themselves. */
+enum { CLOCK_BITS = 20, GAIN_BITS_MOST = 60 - CLOCK_BITS };
+
 /* Ties that a round may look at, in numbers of the graph's entries: hubs are neighbours of everything. */
 enum { WORK = 60, WORK_LEAST = 1000000 };
 
@@ -23,6 +27,8 @@ typedef struct search {
   const cm_kway_fm_options *options;
   uint64_t most;    /* of this round */
   uint64_t work;    /* that is left of the round */
+  int64_t clock;    /* offers so far */
+  unsigned clock_bits; /* of a key */
   cm_indexed_heap heap;
   uint32_t *place;  /* [vertices] in it */
   uint8_t *done;    /* [vertices] MOVED in this search, or KEPT by an earlier one of the round */
@@ -54,6 +60,18 @@ static uint32_t best_target(search *w, uint32_t v, int64_t *gain)
   return best;
 }
 
+static int64_t key_of(search *w, int64_t gain)
+{
+  int64_t scale = INT64_C(1) << w->clock_bits;
+  return gain * scale + (w->clock++ & (scale - 1));
+}
+
+/* The gain that a vertex in the queue is there with. */
+static int64_t promised(const search *w, uint32_t v)
+{
+  return w->heap.item[w->place[v]].key >> w->clock_bits;
+}
+
 /* Puts v into the queue, or where its gain belongs now. */
 static cm_status offer(search *w, uint32_t v, cm_error *error)
 {
@@ -67,8 +85,35 @@ static cm_status offer(search *w, uint32_t v, cm_error *error)
     return CM_OK;
   }
   if (!in)
-    return cm_indexed_heap_push(&w->heap, v, gain, w->state->run->memory, error);
-  cm_indexed_heap_change(&w->heap, v, gain);
+    return cm_indexed_heap_push(&w->heap, v, key_of(w, gain), w->state->run->memory, error);
+  cm_indexed_heap_change(&w->heap, v, key_of(w, gain));
+  return CM_OK;
+}
+
+/* What v would gain in a part; INT64_MIN where that is its own or has no room. */
+static int64_t gain_in(const search *w, uint32_t v, uint32_t part)
+{
+  const cm_kway *s = w->state;
+  bool open = s->part[v] != part && s->load[part] + s->graph->size[v] <= w->most;
+  return open ? cm_kway_tie(s, v, part) - s->inner[v] : INT64_MIN;
+}
+
+/* The same of a neighbour of a vertex that went between parts, over an edge of this weight. The key of one that waits may be too
+ * high for a while, its turn shows that; it rises where the own part has lost the vertex, and by what the part that has won it, or
+ * the one that has room now, gives. */
+static cm_status offer_neighbour(search *w, uint32_t u, uint32_t from, uint32_t to, int64_t weight, cm_error *error)
+{
+  if (w->done[u] != FREE)
+    return CM_OK;
+  if (w->place[u] == CM_INDEXED_HEAP_ABSENT)
+    return offer(w, u, error);
+  int64_t waits = promised(w, u), best = w->state->part[u] == from ? waits + weight : waits;
+  int64_t there = gain_in(w, u, to), back = gain_in(w, u, from);
+  w->work -= w->work > 0;
+  best = there > best ? there : best;
+  best = back > best ? back : best;
+  if (best > waits)
+    cm_indexed_heap_change(&w->heap, u, key_of(w, best));
   return CM_OK;
 }
 
@@ -82,14 +127,15 @@ static cm_status search_once(search *w, int64_t *gain, cm_error *error)
   cm_fm_walk walk = cm_fm_walk_begin(g->vertex_count);
   while (w->heap.count > 0 && w->work > 0) {
     uint32_t v = w->heap.item[0].vertex, from = s->part[v];
-    int64_t promised = w->heap.item[0].key, now;
+    int64_t now;
     uint32_t to = best_target(w, v, &now);
-    if (to == NONE || now < promised) { /* parts have filled since */
-      if (offer(w, v, error) != CM_OK)
-        return error->status;
+    if (to != NONE && now < promised(w, v)) { /* parts have filled, or neighbours have gone */
+      cm_indexed_heap_change(&w->heap, v, key_of(w, now));
       continue;
     }
     cm_indexed_heap_remove(&w->heap, v);
+    if (to == NONE)
+      continue;
     uint64_t load = s->load[from];
     cm_kway_move(s, v, to);
     w->done[v] = MOVED;
@@ -103,7 +149,7 @@ static cm_status search_once(search *w, int64_t *gain, cm_error *error)
     } else if (cm_fm_walk_hopeless(&walk, now))
       break;
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
-      if (offer(w, g->neighbour[i], error) != CM_OK)
+      if (offer_neighbour(w, g->neighbour[i], from, to, (int64_t)cm_csr_graph_weight(g, i), error) != CM_OK)
         return error->status;
   }
   for (uint32_t i = moves; i-- > 0;) {
@@ -189,9 +235,18 @@ static cm_status allocate(search *w, cm_error *error)
   return CM_OK;
 }
 
+/* A key may promise twice what its vertex is tied with. */
+static unsigned clock_bits(const cm_kway *s)
+{
+  for (uint32_t v = 0; v < s->graph->vertex_count; v++)
+    if (s->degree[v] >> GAIN_BITS_MOST != 0)
+      return 0;
+  return CLOCK_BITS;
+}
+
 cm_status cm_kway_fm(cm_kway *state, const cm_kway_fm_options *options, int64_t *gain, cm_error *error)
 {
-  search w = {.state = state, .options = options, .most = options->most};
+  search w = {.state = state, .options = options, .most = options->most, .clock_bits = clock_bits(state)};
   cm_random random;
   int64_t total = 0;
   cm_random_init(&random, options->seed, CM_STREAM_REFINEMENT, options->stream);
