@@ -16,6 +16,7 @@ libcoremap_a_SOURCES += \
   core/partition/reference/reference.h core/partition/reference/reference.c \
   core/partition/step/loads.h core/partition/step/loads.c \
   core/partition/step/step_state.h core/partition/step/step_state.c \
+  core/partition/step/step_window.h core/partition/step/step_window.c \
   core/partition/step/step_grow.h core/partition/step/step_grow.c \
   core/partition/step/step_anneal.h core/partition/step/step_anneal.c \
   core/partition/step/step_bound.h core/partition/step/step_bound.c \

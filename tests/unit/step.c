@@ -4,11 +4,13 @@
 
 #include <math.h>
 
+#include "core/base/order.h"
 #include "core/chip/chip.h"
 #include "core/mapping/check/certificate.h"
 #include "core/partition/limits.h"
 #include "core/partition/step/loads.h"
 #include "core/partition/step/step.h"
+#include "core/partition/step/step_window.h"
 #include "core/partition/step/step_bound.h"
 #include "core/partition/step/step_state.h"
 
@@ -220,6 +222,48 @@ START_TEST(no_partition_is_below_the_bound)
 }
 END_TEST
 
+/* Parts grown along a window are books of the same kind: what every part takes in is what counting says, up to the limit and not
+ * beyond, and every neuron is somewhere, those that enter the window late too. */
+START_TEST(parts_grown_along_a_window_keep_limits)
+{
+  enum { N = CM_STEP_WINDOW + 952, CORES = 400 };
+  cm_random random;
+  cm_random_init(&random, 3, 9, 0);
+  cm_topology t = {.directed = true, .vertex_count = N, .net_count = N, .size_total = N, .weight_scale = 1};
+  t.net_first = network_array((size_t)N + 1, sizeof *t.net_first);
+  t.pin = network_array((size_t)N * 8, sizeof *t.pin);
+  for (uint32_t v = 0; v < N; v++) {
+    for (uint32_t u = 0; u < N; u += 1 + N / 4)
+      t.pin[t.pin_count++] = (v / 100 * 100 + below(&random, 100) + u) % N;
+    t.net_first[v + 1] = t.pin_count;
+  }
+  for (uint32_t v = 0; v < N; v++) /* ascending, as networks are */
+    qsort(t.pin + t.net_first[v], t.net_first[v + 1] - t.net_first[v], sizeof *t.pin, cm_ascending);
+  cm_limits limits = {.neurons = 16, .inbound_axons = 48};
+  cm_step_options options = {.costs = &prices, .limits = limits, .parts_max = CORES, .growths = 2, .growth_looks = 1, .visits = 1, .seed = 3};
+  cm_step_result result;
+  uint32_t *part = calloc(N, sizeof *part), *again = calloc(N, sizeof *again), parts, parts_again;
+  uint64_t *use = calloc((size_t)CORES * CM_RESOURCES, sizeof *use), largest = 0, neurons = 0;
+  ck_ok(cm_partition_for_steps(&t, &options, &run, part, &parts, &result, &error));
+  ck_assert_uint_le(parts, CORES);
+  ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+  ck_assert_uint_eq(cm_find_violation(&limits, use, parts).broken_parts, 0);
+  for (uint32_t p = 0; p < parts; p++) {
+    neurons += use[(size_t)p * CM_RESOURCES + CM_NEURONS];
+    uint64_t axons = use[(size_t)p * CM_RESOURCES + CM_INBOUND_AXONS];
+    largest = axons > largest ? axons : largest;
+  }
+  ck_assert_uint_eq(neurons, N);
+  ck_assert_uint_gt(largest, 24);
+  ck_ok(cm_partition_for_steps(&t, &options, &run, again, &parts_again, &result, &error));
+  ck_assert_mem_eq(part, again, N * sizeof *part);
+  free(part);
+  free(again);
+  free(use);
+  network_free(&t);
+}
+END_TEST
+
 /* All limits that the search keeps are kept, and a budget is: with a longer one there are not more packets. */
 START_TEST(limits_and_budgets_are_kept)
 {
@@ -340,6 +384,7 @@ int main(void)
   tcase_add_test(tests, loads_by_hand);
   tcase_add_loop_test(tests, sums_are_those_of_a_recount, 0, 20);
   tcase_add_loop_test(tests, no_partition_is_below_the_bound, 0, 8);
+  tcase_add_test(tests, parts_grown_along_a_window_keep_limits);
   tcase_add_loop_test(tests, limits_and_budgets_are_kept, 0, 4);
   tcase_add_test(tests, full_parts_change_places);
   tcase_add_loop_test(tests, scenarios_are_searched, 0, 4);

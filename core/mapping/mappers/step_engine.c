@@ -13,13 +13,13 @@
 /* What the presets spend. */
 typedef struct effort {
   uint32_t growths;
-  double visits;
+  double growth_looks, visits;
 } effort;
 
 static const effort efforts[] = {[CM_PRESET_REFERENCE] = {0},
-                                 [CM_PRESET_FAST] = {6, 2.5e8},
-                                 [CM_PRESET_BALANCED] = {8, 1e9},
-                                 [CM_PRESET_BEST] = {10, 1.2e10}};
+                                 [CM_PRESET_FAST] = {6, 5e8, 2.5e8},
+                                 [CM_PRESET_BALANCED] = {8, 2e9, 1e9},
+                                 [CM_PRESET_BEST] = {10, 2e10, 1.2e10}};
 
 /* Within a budget two starts share the effort of one that looks for the shortest time too. */
 static const double share_of_budgets = 0.3;
@@ -50,6 +50,7 @@ static cm_step_options step_options(const cm_engine_task *task)
                            .limits = task->limits,
                            .parts_max = task->parts != 0 ? task->parts : task->parts_max,
                            .growths = e->growths,
+                           .growth_looks = e->growth_looks,
                            .visits = e->visits * (task->input->share > 0 ? task->input->share : 1),
                            .mean = task->input->options->scenarios == CM_SCENARIOS_MEAN,
                            .seed = task->input->options->seed};

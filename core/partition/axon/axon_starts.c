@@ -75,13 +75,21 @@ static uint32_t fewer_starts(uint32_t count, uint32_t n, uint32_t most)
   return (uint64_t)n * count <= most ? count : n >= most ? 1 : most / n;
 }
 
+/* One start of more vertices than are paid for has fewer sweeps, down to half of them: where there is nothing to coarsen by, it is the
+ * network itself, and half of the whole time. */
+static uint32_t sweeps_of_start(uint32_t sweeps, uint32_t n)
+{
+  uint32_t fewer = (uint32_t)(sweeps * (uint64_t)PAID_VERTICES / (n > PAID_VERTICES ? n : PAID_VERTICES));
+  return fewer > sweeps / 2 ? fewer : sweeps / 2;
+}
+
 static cm_status best_start(cm_axon_search *w, uint32_t *part, uint32_t *parts, cm_error *error)
 {
   uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts, best = 0;
   uint32_t paid = fewer_starts(count, n, PAID_VERTICES);
   count = fewer_starts(count, n, START_VERTICES);
   starts all = {.work = w, .count = count};
-  w->start_sweeps = w->options->start_sweeps * paid / count;
+  w->start_sweeps = sweeps_of_start(w->options->start_sweeps * paid / count, n);
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.start, count, error);
   if (status == CM_OK)

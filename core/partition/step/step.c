@@ -23,6 +23,7 @@ typedef struct search {
   uint32_t *best;     /* [vertices] the parts to go on with */
   uint32_t *expected; /* [nets] parts reached in the last growth */
   double best_ns;     /* of them; INFINITY: none yet */
+  cm_step_window *window; /* that parts are grown along; NULL: all neurons are looked at */
 } search;
 
 static void keep(search *w)
@@ -43,7 +44,7 @@ static cm_status grow_once(search *w, double budget, bool know, bool *fits, cm_e
 {
   uint32_t used;
   cm_step_state_clear(&w->s);
-  if (cm_step_grow(&w->s, budget, know ? w->expected : NULL, &used, error) != CM_OK)
+  if (cm_step_grow(&w->s, budget, know ? w->expected : NULL, w->window, &used, error) != CM_OK)
     return error->status;
   *fits = used <= w->s.parts;
   if (*fits) {
@@ -162,10 +163,23 @@ static cm_status run_search(search *w, cm_step_result *result, cm_error *error)
   return status;
 }
 
+/* The window where growing needs one. */
+static cm_status find_window(search *w, cm_step_window *window, cm_error *error)
+{
+  const cm_topology *t = w->s.topology;
+  if (w->o->growth_looks <= 0 || t->vertex_count <= CM_STEP_WINDOW || cm_step_growth_looks(t, w->s.parts) <= w->o->growth_looks)
+    return CM_OK;
+  cm_status status = cm_step_window_new(&w->s, w->o->seed, window, error);
+  if (status == CM_OK)
+    w->window = window;
+  return status;
+}
+
 cm_status cm_partition_for_steps(const cm_topology *topology, const cm_step_options *options, cm_run *run,
                                  uint32_t *part, uint32_t *parts, cm_step_result *result, cm_error *error)
 {
   search w = {.o = options, .best_ns = INFINITY};
+  cm_step_window window = {0};
   uint32_t slots = options->parts_max < topology->vertex_count ? options->parts_max : topology->vertex_count;
   cm_run_phase(run, "grow");
   if (slots == 0)
@@ -174,6 +188,8 @@ cm_status cm_partition_for_steps(const cm_topology *topology, const cm_step_opti
   if (status == CM_OK && (CM_NEW(run->memory, w.best, topology->vertex_count, error) != CM_OK ||
                           CM_NEW(run->memory, w.expected, topology->net_count, error) != CM_OK))
     status = error->status;
+  if (status == CM_OK && (options->growths > 0 || options->start == NULL))
+    status = find_window(&w, &window, error);
   if (status == CM_OK)
     status = run_search(&w, result, error);
   if (status == CM_OK) {
@@ -183,6 +199,7 @@ cm_status cm_partition_for_steps(const cm_topology *topology, const cm_step_opti
   }
   cm_free(w.best);
   cm_free(w.expected);
+  cm_step_window_free(&window);
   cm_step_state_free(&w.s);
   return status;
 }

@@ -14,6 +14,7 @@ typedef struct cm_step_options {
   double budget_ns;    /* fewest packets within this time of the busiest core; 0: the least time that is found, then
                           the fewest packets within it */
   uint32_t growths;    /* budgets that parts are grown to, one after another; 0: there is a start, and no more */
+  double growth_looks; /* where one would look at more targets of axons (cm_step_growth_looks) parts are grown along a window; 0: never */
   double visits;       /* of synapses, about: what annealing may take */
   uint64_t seed;
   bool mean;           /* of a network with scenarios the mean of their times counts, not the longest */

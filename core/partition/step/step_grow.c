@@ -28,6 +28,9 @@ typedef struct growth {
   double *shared_in, *planned_in, *sending_in; /* the same in every scenario, in rows */
   uint32_t pool[POOL], pool_count;
   uint32_t members, next_refresh;
+  cm_step_window *window; /* NULL: all wait */
+  uint32_t lowest, end;   /* places in its order: the first that is in no part, and behind the last that waits */
+  uint32_t waiting;       /* how many do */
 } growth;
 
 /* The higher the better: how much of its input is there already. */
@@ -128,32 +131,73 @@ static uint32_t pick(growth *g, uint32_t part)
   return best;
 }
 
+/* The part under way has the axon, which reaches u. */
+static void bring(growth *g, uint32_t e, uint32_t u)
+{
+  const cm_step_state *s = g->s;
+  candidate *of = &g->of[u];
+  if (of->placed)
+    return;
+  if (of->axons++ == 0)
+    g->touched[g->touched_count++] = u;
+  of->shared += s->rate[e];
+  for (size_t j = 0; j < s->scenarios; j++)
+    g->shared_in[u * (size_t)s->scenarios + j] += s->rate_in[e * (size_t)s->scenarios + j];
+}
+
+/* The same for all targets of an axon that wait. */
+static void bring_all(growth *g, uint32_t e)
+{
+  const cm_topology *t = g->s->topology;
+  cm_step_window *w = g->window;
+  uint64_t end = t->net_first[e + 1];
+  if (w == NULL) {
+    for (uint64_t k = t->net_first[e]; k < end; k++)
+      bring(g, e, t->pin[k]);
+    return;
+  }
+  while (w->from[e] < end && w->target[w->from[e]] < g->lowest)
+    w->from[e]++;
+  for (uint64_t k = w->from[e]; k < end && w->target[k] < g->end; k++)
+    bring(g, e, w->order[w->target[k]]);
+}
+
+/* Whether the part under way, the last so far, has the axon. */
+static bool is_there(const cm_step_state *s, uint32_t e, uint32_t part)
+{
+  return s->reached[e] > 0 && s->reach_part[s->at[e] + s->reached[e] - 1] == part;
+}
+
+/* Others wait in place of those that were placed; the part under way may have axons of theirs. */
+static void move_window(growth *g, uint32_t part)
+{
+  const cm_step_state *s = g->s;
+  const cm_step_window *w = g->window;
+  uint32_t n = s->topology->vertex_count;
+  while (g->lowest < n && g->of[w->order[g->lowest]].placed)
+    g->lowest++;
+  for (g->waiting--; g->end < n && g->waiting < CM_STEP_WINDOW; g->end++, g->waiting++) {
+    uint32_t v = w->order[g->end];
+    for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++)
+      if (is_there(s, s->in_net[i], part))
+        bring(g, s->in_net[i], v);
+  }
+}
+
 static void join(growth *g, uint32_t part, uint32_t v)
 {
   cm_step_state *s = g->s;
-  const cm_topology *t = s->topology;
-  for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++) {
-    uint32_t e = s->in_net[i];
-    if (cm_step_find(s, e, part) < s->reached[e])
-      continue;
-    for (uint64_t k = t->net_first[e]; k < t->net_first[e + 1]; k++) {
-      uint32_t u = t->pin[k];
-      candidate *of = &g->of[u];
-      if (of->placed)
-        continue;
-      if (of->axons++ == 0)
-        g->touched[g->touched_count++] = u;
-      of->shared += s->rate[e];
-      for (size_t j = 0; j < s->scenarios; j++)
-        g->shared_in[u * (size_t)s->scenarios + j] += s->rate_in[e * (size_t)s->scenarios + j];
-    }
-  }
+  for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++)
+    if (!is_there(s, s->in_net[i], part))
+      bring_all(g, s->in_net[i]);
   g->sending += g->planned[v];
   for (size_t j = 0; j < s->scenarios; j++)
     g->sending_in[j] += g->planned_in[v * (size_t)s->scenarios + j];
   cm_step_put(s, v, part);
   g->of[v].placed = true;
   g->members++;
+  if (g->window != NULL)
+    move_window(g, part);
 }
 
 /* Where a new part begins: with what the last one would have taken next, else the first that is left. */
@@ -230,7 +274,7 @@ static void plan(growth *g)
     g->planned[v] = s->own[v];
     for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++)
       g->planned[v] += s->costs->charge[CM_CHARGE_PACKET_SENT].ns * s->rate[e] * (g->expected != NULL ? g->expected[e] : 1);
-    g->left[v] = s->topology->vertex_count - 1 - v;
+    g->left[s->topology->vertex_count - 1 - v] = g->window != NULL ? g->window->order[v] : v;
   }
   g->left_count = s->topology->vertex_count;
 }
@@ -254,11 +298,13 @@ static cm_status plan_scenarios(growth *g, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *expected, uint32_t *used,
+cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *expected, cm_step_window *window, uint32_t *used,
                        cm_error *error)
 {
   uint32_t n = state->topology->vertex_count, part = 0, first;
-  growth g = {.s = state, .budget = budget_ns, .expected = expected};
+  growth g = {.s = state, .budget = budget_ns, .expected = expected, .window = window,
+              .end = n < CM_STEP_WINDOW ? n : CM_STEP_WINDOW};
+  g.waiting = g.end;
   cm_memory *memory = state->run->memory;
   cm_status status = CM_OK;
   if (CM_NEW(memory, g.of, n, error) != CM_OK ||
@@ -266,6 +312,8 @@ cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *e
       CM_NEW(memory, g.planned, n, error) != CM_OK)
     status = error->status;
   else {
+    if (window != NULL)
+      cm_step_window_reset(window, state->topology);
     plan(&g);
     status = plan_scenarios(&g, error);
   }

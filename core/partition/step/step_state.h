@@ -49,10 +49,10 @@ void cm_step_state_clear(cm_step_state *state);
 static inline uint32_t cm_step_find(const cm_step_state *s, uint32_t net, uint32_t part)
 {
   const uint32_t *list = s->reach_part + s->at[net];
-  uint32_t i = 0, count = s->reached[net];
-  while (i < count && list[i] != part)
-    i++;
-  return i;
+  uint32_t count = s->reached[net], i = count; /* from the back: parts are filled one after another */
+  while (i > 0 && list[i - 1] != part)
+    i--;
+  return i > 0 ? i - 1 : count;
 }
 
 /* The same of two parts in one pass, without jumps that depend on where they are: nobody could guess those. */

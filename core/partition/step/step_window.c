@@ -1,0 +1,68 @@
+#include "core/partition/step/step_window.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/partition/axon/signature.h"
+
+double cm_step_growth_looks(const cm_topology *t, uint32_t parts)
+{
+  double looks = 0;
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    double targets = (double)(t->net_first[e + 1] - t->net_first[e]);
+    looks += targets * parts * -expm1(-targets / parts);
+  }
+  return looks;
+}
+
+/* Targets by place: the vertices in order, each appended to the nets into it. */
+static void list_targets(cm_step_window *w, const cm_step_state *s)
+{
+  const cm_topology *t = s->topology;
+  cm_step_window_reset(w, t);
+  for (uint32_t i = 0; i < t->vertex_count; i++) {
+    uint32_t v = w->order[i];
+    w->place[v] = i;
+    for (uint64_t k = s->in_first[v]; k < s->in_first[v + 1]; k++)
+      w->target[w->from[s->in_net[k]]++] = i;
+  }
+  cm_step_window_reset(w, t);
+}
+
+cm_status cm_step_window_new(const cm_step_state *s, uint64_t seed, cm_step_window *window, cm_error *error)
+{
+  const cm_topology *t = s->topology;
+  cm_step_window w = {0};
+  cm_synapses synapses = {0};
+  cm_memory *memory = s->run->memory;
+  cm_status status = CM_OK;
+  if (CM_NEW(memory, w.order, t->vertex_count, error) != CM_OK || CM_NEW(memory, w.place, t->vertex_count, error) != CM_OK ||
+      CM_NEW(memory, w.from, t->net_count, error) != CM_OK || cm_synapses_new(t, s->run, &synapses, error) != CM_OK ||
+      cm_order_by_sources(&synapses, cm_mix(seed), s->run, w.order, error) != CM_OK)
+    status = error->status;
+  cm_synapses_free(&synapses);
+  if (status == CM_OK)
+    status = CM_NEW(memory, w.target, t->pin_count, error);
+  if (status != CM_OK) {
+    cm_step_window_free(&w);
+    return status;
+  }
+  list_targets(&w, s);
+  *window = w;
+  return CM_OK;
+}
+
+void cm_step_window_free(cm_step_window *window)
+{
+  cm_free(window->order);
+  cm_free(window->place);
+  cm_free(window->target);
+  cm_free(window->from);
+  *window = (cm_step_window){0};
+}
+
+void cm_step_window_reset(cm_step_window *window, const cm_topology *topology)
+{
+  memcpy(window->from, topology->net_first, topology->net_count * sizeof *window->from);
+}
