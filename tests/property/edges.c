@@ -162,13 +162,16 @@ static void check_books(const cm_kway *state)
   cm_kway_free(fresh);
 }
 
-/* Every refiner against recomputation: tables, loads and the cut that it believes in. */
+/* Every refiner against recomputation: tables, loads and the cut that it believes in; every fourth time with weights whose sums
+ * leave no room beside them in a word. */
 START_TEST(refiners_keep_their_books)
 {
   cm_random random;
   cm_random_init(&random, (uint64_t)_i, 4, 0);
   uint32_t n = 20 + below(&random, 80);
   cm_topology t = _i % 2 ? network_directed(&random, n, 60) : network_undirected(&random, n, 20);
+  for (uint32_t e = 0; _i % 4 == 3 && e < t.net_count; e++)
+    t.net_weight[e] = (t.net_weight[e] << 45) + 1;
   uint32_t parts = 2 + below(&random, 6), *part = calloc(n, sizeof *part);
   uint64_t load[8] = {0}, again[8] = {0}, most, excess;
   cm_run run;
