@@ -166,8 +166,9 @@ END_TEST
 
 enum { WHOLE = 400, HELD = 60 };
 
-/* When `bytes` in a row are first free from `ready` on, line by line; below 0: nowhere. */
-static double first_free(const double *line, const bool *taken, uint64_t bytes, double ready)
+/* When `bytes` in a row are first free from `ready` on, line by line, and where the lowest or highest of those lines begin;
+ * below 0: nowhere. */
+static double first_free(const double *line, const bool *taken, uint64_t bytes, double ready, bool high, uint64_t *at)
 {
   double best = -1;
   for (uint64_t from = 0; from + bytes <= WHOLE; from++) {
@@ -177,14 +178,17 @@ static double first_free(const double *line, const bool *taken, uint64_t bytes, 
       free = free && !taken[l];
       latest = line[l] > latest ? line[l] : latest;
     }
-    if (free && (best < 0 || latest < best))
+    if (free && (best < 0 || latest < best || (high && latest <= best))) {
       best = latest;
+      *at = from;
+    }
   }
   return best;
 }
 
 /* Beside a plain array of when each line is free: a buffer lies on lines of nobody else, is told when they all are free,
- * and no place that is free earlier was overlooked. */
+ * no place that is free earlier was overlooked, and of those free at the same time it is the one nearest to the end asked
+ * for. */
 START_TEST(addresses_over_time)
 {
   static double line[WHOLE];
@@ -206,15 +210,18 @@ START_TEST(addresses_over_time)
       held[slot].count = 0;
       continue;
     }
-    uint64_t bytes = 1 + cm_random_below(&rnd, 12), address;
-    double best = first_free(line, taken, bytes, now);
+    const bool high = step % 3 == 0;
+    uint64_t bytes = 1 + cm_random_below(&rnd, 12), address, nearest = 0;
+    double best = first_free(line, taken, bytes, now, high, &nearest);
     cm_window window;
-    ck_assert_int_eq(cm_addresses_find(&a, bytes, now, &window), best >= 0);
+    ck_assert_int_eq(cm_addresses_find(&a, bytes, now, high, &window), best >= 0);
     if (best < 0)
       continue;
     double when = window.free_ns > now ? window.free_ns : now;
     ck_assert(when <= best && when >= best);
-    ck_ok(cm_addresses_take(&a, &window, bytes, step % 2 == 0, slot, &address, &error));
+    ck_ok(cm_addresses_take(&a, &window, bytes, high, slot, &address, &error));
+    if (best <= now)
+      ck_assert_uint_eq(address, nearest);
     for (uint64_t l = address; l < address + bytes; l++) {
       ck_assert(!taken[l] && line[l] <= when);
       taken[l] = true;

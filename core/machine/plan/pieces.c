@@ -92,7 +92,7 @@ static cm_status choose_boxed(cm_cutter *b, const cm_plan_op *op, const cm_box *
   piece->boxed = 0;
   if (gather_all(b, op, inputs, 0, piece, &bytes, error) != CM_OK)
     return error->status;
-  for (uint32_t round = 0; round < 64; round++) {
+  for (uint32_t round = 0; round < 64 && bytes > plan->memory_bytes / 2; round++) {
     uint64_t worst = 0;
     uint32_t input = CM_NONE;
     for (uint32_t i = 0; i < op->call.input_count; i++) {

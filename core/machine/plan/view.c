@@ -47,23 +47,28 @@ uint32_t cm_plan_tile_at(const cm_plan_value *value, const int64_t *cell)
   return value->first_tile + (uint32_t)at;
 }
 
-/* The part of `tile` that lies in `box`. */
+/* The part of `tile` that lies in `box`. What lies behind the rank of a part is not set: pieces read tens of parts each. */
 static cm_status visit_tile(walk *w, uint32_t number, const cm_box *box, int64_t to, const int64_t *to_stride,
                             cm_error *error)
 {
-  const cm_tile *tile = &w->plan->tiles[number];
-  cm_part part = {.tile = number, .rank = box->rank, .to = to};
-  cm_box both;
+  const cm_box *tile = &w->plan->tiles[number].box;
+  cm_part part;
   int64_t step = 1;
-  if (!cm_box_intersect(&tile->box, box, &both))
-    return CM_OK;
+  part.tile = number;
+  part.rank = box->rank;
+  part.from = 0;
+  part.to = to;
   for (uint32_t i = box->rank; i-- > 0;) {
-    part.extent[i] = both.to[i] - both.from[i];
+    int64_t from = tile->from[i] > box->from[i] ? tile->from[i] : box->from[i],
+            end = tile->to[i] < box->to[i] ? tile->to[i] : box->to[i];
+    if (from >= end)
+      return CM_OK;
+    part.extent[i] = end - from;
     part.from_stride[i] = step;
-    part.from += (both.from[i] - tile->box.from[i]) * step;
-    part.to += (both.from[i] - box->from[i]) * to_stride[i];
+    part.from += (from - tile->from[i]) * step;
+    part.to += (from - box->from[i]) * to_stride[i];
     part.to_stride[i] = to_stride[i];
-    step *= tile->box.to[i] - tile->box.from[i];
+    step *= tile->to[i] - tile->from[i];
   }
   return w->visit(w->user, &part, error);
 }

@@ -18,39 +18,38 @@ void cm_addresses_end(cm_addresses *a)
   a->range = NULL;
 }
 
-bool cm_addresses_find(const cm_addresses *a, uint64_t bytes, double ready, cm_window *found)
+/* The range that comes `at`-th from the end where the search begins. */
+static const cm_range *range_from(const cm_addresses *a, bool high, uint32_t at)
+{
+  return &a->range[high ? a->count - 1 - at : at];
+}
+
+bool cm_addresses_find(const cm_addresses *a, uint64_t bytes, double ready, bool high, cm_window *found)
 {
   bool any = false;
-  double best = 0, best_latest = 0;
-  uint64_t best_left = 0;
-  for (uint32_t i = 0; i < a->count; i++) {
-    const cm_range *r = &a->range[i];
+  double best = 0;
+  for (uint32_t i = 0; i < a->count && (!any || best > ready); i++) {
+    const cm_range *r = range_from(a, high, i);
     if (r->buffer != CM_NO_BUFFER)
       continue;
     double latest = 0;
+    uint64_t size = 0;
     uint32_t k = i;
-    for (; k < a->count && a->range[k].buffer == CM_NO_BUFFER; k++) {
-      latest = a->range[k].free_ns > latest ? a->range[k].free_ns : latest;
-      if (a->range[k].to - r->from >= bytes || (any && latest > best && latest > ready))
+    for (; k < a->count && size < bytes; k++) {
+      const cm_range *last = range_from(a, high, k);
+      if (last->buffer != CM_NO_BUFFER)
         break;
+      latest = last->free_ns > latest ? last->free_ns : latest;
+      if (any && latest >= best)
+        break;
+      size = high ? r->to - last->from : last->to - r->from;
     }
-    if (k == a->count || a->range[k].buffer != CM_NO_BUFFER) {
-      i = k; /* shorter windows from here on are too small as well */
-      continue;
-    }
-    uint64_t size = a->range[k].to - r->from;
-    if (size < bytes)
-      continue;
-    double when = latest > ready ? latest : ready;
-    uint64_t left = size - bytes;
-    bool better = !any || when < best || (when <= best && (left < best_left || (left == best_left && latest > best_latest)));
-    if (better) {
-      *found = (cm_window){i, k - i + 1, latest};
+    if (size >= bytes) {
+      *found = (cm_window){high ? a->count - k : i, k - i, latest};
       any = true;
-      best = when;
-      best_latest = latest;
-      best_left = left;
-    }
+      best = latest;
+    } else if (k == a->count || range_from(a, high, k)->buffer != CM_NO_BUFFER)
+      i = k; /* shorter windows from here on are too small as well */
   }
   return any;
 }

@@ -32,9 +32,10 @@ typedef struct cm_window {
 cm_status cm_addresses_begin(cm_addresses *a, uint64_t bytes, cm_memory *memory, cm_error *error);
 void cm_addresses_end(cm_addresses *a);
 
-/* Free neighbours that hold `bytes` and are free first; among those that are free at `ready` the ones that are free last
- * and leave least, so that what is free early stays for others. False when there are none. O(ranges). */
-bool cm_addresses_find(const cm_addresses *a, uint64_t bytes, double ready, cm_window *found);
+/* Free neighbours that hold `bytes` and are free first; of those that are free at `ready` the lowest ones, or the highest.
+ * What lies there for long gathers at one end then, and what is small at the other, so that holes join. False when there
+ * are none. O(ranges). */
+bool cm_addresses_find(const cm_addresses *a, uint64_t bytes, double ready, bool high, cm_window *found);
 
 /* Lays a buffer at the low or high end of a window. Errors: memory. */
 cm_status cm_addresses_take(cm_addresses *a, const cm_window *window, uint64_t bytes, bool high, uint32_t buffer,

@@ -5,7 +5,7 @@
 
 #include "core/base/threads.h"
 
-enum { NUMBERS = 10, BATCH_MAX = 8, SCORES_MIN = 10, SCORES_MAX = 72 };
+enum { NUMBERS = 10, BATCH_MAX = 9, SCORES_MIN = 12, SCORES_MAX = 72 };
 
 /* What a byte that is moved costs beside time: moving everything that must be moved once, a share of the time. */
 static const double BYTES_SHARE = 0.04;
@@ -174,7 +174,8 @@ static cm_status try_starts(searching *s, point *at, cm_candidate *best, cm_erro
   static const int moves[][NUMBERS] = {
     {2, 1, 0, 1, 1, 0, 0, 1, 0, 0},   {-2, -1, 0, 1, -1, 0, 1, 0, 0, 0}, {1, 0, 0, -1, -1, 1, -2, 0, 0, -2},
     {-1, 2, -2, 0, 1, 0, 0, 0, 0, 0}, {1, -3, 0, -1, -1, 1, 2, 0, 0, 0},  {0, -3, 0, 0, 0, 0, 2, 2, 0, 0},
-    {0, 0, -3, 2, 0, 2, 0, 3, 0, -2},  {1, -3, 0, -1, -1, 1, 2, 0, 0, -2}};
+    {0, 0, -3, 2, 0, 2, 0, 3, 0, -2},  {1, -3, 0, -1, -1, 1, 2, 0, 0, -2},
+    {-1, 0, 2, -2, -1, 0, 1, 0, -1, 0}};
   const point first = *at;
   uint32_t count = 0;
   bool better;

@@ -5,7 +5,7 @@
 #include "core/machine/schedule/search.h"
 
 /* Steps of all candidates for a chip together where nobody says how many are scored: some seconds. */
-#define CM_SEARCH_EFFORT UINT64_C(1200000000)
+#define CM_SEARCH_EFFORT UINT64_C(1800000000)
 
 typedef struct cm_found {
   cm_candidate first, best;

@@ -81,7 +81,7 @@ cm_status cm_timing_ahead(cm_timing *t, cm_error *error)
     t->effort += t->addresses.count;
     if (start + ns > t->front || t->ahead_bytes + bytes > most || t->used_bytes + bytes > t->capacity ||
         peak(t, t->now, t->ahead_at) + t->ahead_bytes + bytes > t->capacity ||
-        !cm_addresses_find(&t->addresses, bytes, start, &window) || window.free_ns + ns > t->front)
+        !cm_addresses_find(&t->addresses, bytes, start, t->plan->tiles[tile].constant, &window) || window.free_ns + ns > t->front)
       return CM_OK;
     if (cm_timing_load(t, tile, &there, error) != CM_OK)
       return error->status;

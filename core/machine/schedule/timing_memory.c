@@ -4,6 +4,10 @@
 #include "core/machine/cost.h"
 #include "core/machine/schedule/timing.h"
 
+/* Ports lag behind when a transfer over all of them has to wait for so many times what it takes; parts are so many times as
+ * large then. */
+static const double BACKLOG = 4;
+
 uint32_t cm_transfer_axis(const cm_box *box)
 {
   for (uint32_t i = 0; i < box->rank; i++)
@@ -50,6 +54,15 @@ void cm_timing_await(cm_timing *t, const cm_on_chip *buffer)
   }
 }
 
+/* The least that a part of a transfer should have. Where ports have so much to do that its room is free long before one
+ * of them is, they are what limits: parts only cost latency, so there are few. */
+static double part_bytes(cm_timing *t, uint64_t bytes, double ready)
+{
+  cm_timing_transfer_ns(t, bytes / t->ports);
+  const cm_slot slot = cm_lanes_find(&t->lanes, t->ns, ready, t->arrive);
+  return slot.start > ready + BACKLOG * slot.ns ? BACKLOG * t->split_bytes : t->split_bytes;
+}
+
 /* Loads or stores a buffer on as many ports as pay. *end is when the last part is done: of one part (*lane) as seen
  * there, of several (CM_NONE) as seen from every core. What t->arrive says is awaited. */
 static cm_status transfer(cm_timing *t, cm_task_kind kind, uint32_t number, double ready, double *end,
@@ -60,8 +73,8 @@ static cm_status transfer(cm_timing *t, cm_task_kind kind, uint32_t number, doub
   uint32_t ports = t->ports, axis = cm_transfer_axis(&tile->box), parts = 1;
   int64_t extent = tile->box.rank > 0 ? tile->box.to[axis] - tile->box.from[axis] : 1;
   if (ports > 1 && extent > 1 && (double)bytes >= 2 * t->split_bytes) {
-    double most = (double)bytes / t->split_bytes;
-    parts = most < ports ? (uint32_t)most : ports;
+    double most = (double)bytes / part_bytes(t, bytes, ready);
+    parts = most < 1 ? 1 : most < ports ? (uint32_t)most : ports;
     parts = extent < (int64_t)parts ? (uint32_t)extent : parts;
   }
   uint64_t row = extent > 0 ? bytes / (uint64_t)extent : 0;
@@ -213,19 +226,20 @@ static cm_status clear_window(cm_timing *t, uint64_t bytes, bool *cleared, cm_er
 cm_status cm_timing_place(cm_timing *t, uint32_t tile, double ready, uint32_t *number, double *free_ns, cm_error *error)
 {
   uint64_t bytes = t->plan->tiles[tile].bytes > 0 ? t->plan->tiles[tile].bytes : CM_ALIGNMENT, address;
+  const bool high = t->plan->tiles[tile].constant;
   cm_window window;
   t->effort += t->addresses.count;
-  bool there = cm_addresses_find(&t->addresses, bytes, ready, &window);
+  bool there = cm_addresses_find(&t->addresses, bytes, ready, high, &window);
   if (!there) {
     if (clear_window(t, bytes, &there, error) != CM_OK)
       return error->status;
-    there = there && cm_addresses_find(&t->addresses, bytes, ready, &window);
+    there = there && cm_addresses_find(&t->addresses, bytes, ready, high, &window);
   }
   *number = CM_NO_BUFFER;
   if (!there)
     return CM_OK;
   if (CM_ROOM(t->plan->memory, t->buffer, &t->buffer_room, t->buffer_count + 1, error) != CM_OK ||
-      cm_addresses_take(&t->addresses, &window, bytes, t->plan->tiles[tile].constant, t->buffer_count, &address, error) !=
+      cm_addresses_take(&t->addresses, &window, bytes, high, t->buffer_count, &address, error) !=
           CM_OK)
     return error->status;
   *free_ns = window.free_ns;
