@@ -17,7 +17,10 @@
 
 /* How often the wish to stop is looked at, what a child may take to see it, and to see that its time is over. */
 static const double LOOK_S = 0.1, STOP_GRACE_S = 5, TIME_GRACE_S = 5;
-enum { LINE_MAX_BYTES = 1 << 20 };
+enum {
+  LINE_MAX_BYTES = 1 << 20,
+  LAST_WAIT_MS = 10000, /* from the end of its output to its own: a busy machine may be slow to end a process */
+};
 
 typedef struct child {
   const cm_execution *x;
@@ -147,7 +150,7 @@ static int wait_for(child *c)
     keep_limits(c);
   }
   /* It has closed its output: it is at its end, or hostile, and then this ends it. */
-  int status = cm_fork_wait(c->process, 1000, &c->cpu_seconds);
+  int status = cm_fork_wait(c->process, LAST_WAIT_MS, &c->cpu_seconds);
   if (status < 0) {
     cm_fork_signal(c->process, SIGKILL);
     status = cm_fork_wait(c->process, -1, &c->cpu_seconds);
