@@ -89,6 +89,11 @@ static cm_status read_files(const char *folder, const listing *l, unsigned char 
   return CM_OK;
 }
 
+static cm_status out_of_memory(const char *folder, cm_error *error)
+{
+  return cm_fail(error, CM_NO_MEMORY, "out of memory while packing %s", folder);
+}
+
 cm_status cm_pack_folder(const char *folder, cm_pack *pack, cm_error *error)
 {
   bool small = false;
@@ -98,12 +103,14 @@ cm_status cm_pack_folder(const char *folder, cm_pack *pack, cm_error *error)
   const size_t room = CM_PACK_PLAIN_MAX + FILES_MAX * (NAME_BYTES_MAX + SIZE_BYTES);
   unsigned char *plain = malloc(room);
   cm_pack made = {.bytes = malloc(CM_PACK_PACKED_MAX)};
-  cm_status status = l == NULL || plain == NULL || made.bytes == NULL
-                         ? cm_fail(error, CM_NO_MEMORY, "out of memory while packing %s", folder)
-                         : list_files(folder, l, &small, error);
+  cm_status status = l == NULL || plain == NULL || made.bytes == NULL ? out_of_memory(folder, error)
+                                                                      : list_files(folder, l, &small, error);
   if (status == CM_OK && small)
     status = read_files(folder, l, plain, room, &used, error);
-  const bool fits = status == CM_OK && small && compress2(made.bytes, &packed, plain, used, 6) == Z_OK;
+  const int code = status == CM_OK && small ? compress2(made.bytes, &packed, plain, used, 6) : Z_BUF_ERROR;
+  const bool fits = code == Z_OK;
+  if (code == Z_MEM_ERROR)
+    status = out_of_memory(folder, error);
   free(l);
   free(plain);
   if (!fits) {
