@@ -17,7 +17,7 @@ libcoremap_a_SOURCES += \
   core/placement/kinds/kinds.h core/placement/kinds/kinds.c \
   core/placement/links/links.h core/placement/links/links.c \
   core/placement/relief/loads.h core/placement/relief/loads.c core/placement/relief/relief.h core/placement/relief/relief.c \
-  core/placement/trees/casts.h core/placement/trees/casts.c \
+  core/placement/trees/casts.h core/placement/trees/casts.c core/placement/trees/inbound_casts.h core/placement/trees/inbound_casts.c \
   core/placement/trees/tree_state.h core/placement/trees/tree_state.c \
   core/placement/trees/tree_prices.h core/placement/trees/tree_prices.c \
   core/placement/trees/tree_walk.h core/placement/trees/tree_walk.c \

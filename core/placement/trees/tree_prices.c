@@ -151,8 +151,8 @@ void cm_tree_prices_of(cm_tree_prices *p, uint32_t u, int64_t *price)
 {
   const cm_trees *t = p->trees;
   const uint64_t *line_way = t->trunk.sum + p->line, *place_way = t->branch.sum + p->place;
-  for (uint64_t i = t->in_first[u]; i < t->in_first[u + 1]; i++) {
-    const cm_tree_net *net = &t->net[t->in_net[i]];
+  for (uint64_t i = t->inbound.first[u]; i < t->inbound.first[u + 1]; i++) {
+    const cm_tree_net *net = &t->net[t->inbound.cast[i]];
     price_inbound(p, net, cm_trees_key(t, net, u));
   }
   for (uint32_t e = t->casts->of_part[u]; e < t->casts->of_part[u + 1]; e++)

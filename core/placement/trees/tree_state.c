@@ -201,36 +201,6 @@ static int64_t change_of_own(cm_trees *t, uint32_t u, cm_tree_spot there, uint32
   return sum;
 }
 
-/* Where a walk through the casts that reach u and those that reach v has come to. */
-typedef struct walk {
-  uint64_t u, u_end, v, v_end;
-} walk;
-
-static walk walk_of(const cm_trees *t, uint32_t u, uint32_t v)
-{
-  walk w = {.u = t->in_first[u], .u_end = t->in_first[u + 1]};
-  if (v != CM_NO_PART) {
-    w.v = t->in_first[v];
-    w.v_end = t->in_first[v + 1];
-  }
-  return w;
-}
-
-/* The next cast that reaches one of both, of which *is_u tells; those that reach both stay as they are, occupied by
- * the other one. False at the end. */
-static bool next(const cm_trees *t, walk *w, uint32_t *net, bool *is_u)
-{
-  while (w->u < w->u_end && w->v < w->v_end && t->in_net[w->u] == t->in_net[w->v]) {
-    w->u++;
-    w->v++;
-  }
-  if (w->u == w->u_end && w->v == w->v_end)
-    return false;
-  *is_u = w->v == w->v_end || (w->u < w->u_end && t->in_net[w->u] < t->in_net[w->v]);
-  *net = t->in_net[*is_u ? w->u++ : w->v++];
-  return true;
-}
-
 int64_t cm_trees_look(cm_trees *t, uint32_t u, uint32_t v, uint32_t there)
 {
   cm_tree_spot here = t->spot[u], to = cm_trees_spot(t, there);
@@ -239,10 +209,10 @@ int64_t cm_trees_look(cm_trees *t, uint32_t u, uint32_t v, uint32_t there)
   int64_t sum = change_of_own(t, u, to, v);
   if (v != CM_NO_PART)
     sum += change_of_own(t, v, here, u);
-  walk w = walk_of(t, u, v);
+  cm_cast_walk w = cm_cast_walk_of(&t->inbound, u, v);
   uint32_t e;
   bool is_u;
-  while (next(t, &w, &e, &is_u)) {
+  while (cm_cast_walk_next(&t->inbound, &w, &e, &is_u)) {
     const cm_tree_net *net = &t->net[e];
     if (net->sender == (is_u ? v : u))
       continue; /* among its sender's own */
@@ -276,7 +246,7 @@ void cm_trees_swap(cm_trees *t, uint32_t u, uint32_t v, uint32_t there)
   uint32_t core = t->core[u], e;
   cm_tree_spot here = t->spot[u], to = cm_trees_spot(t, there);
   bool is_u;
-  for (walk w = walk_of(t, u, v); next(t, &w, &e, &is_u);) {
+  for (cm_cast_walk w = cm_cast_walk_of(&t->inbound, u, v); cm_cast_walk_next(&t->inbound, &w, &e, &is_u);) {
     const cm_tree_net *net = &t->net[e];
     uint32_t from = key_of(t, net->at, here), onto = key_of(t, net->at, to);
     if (net->sender != (is_u ? v : u))
@@ -315,28 +285,11 @@ static cm_status room(cm_trees *t, cm_error *error)
   cm_memory *memory = t->run->memory;
   uint64_t pins = c->first[c->count];
   if (CM_NEW(memory, t->key, pins, error) != CM_OK || CM_NEW(memory, t->net, c->count, error) != CM_OK ||
-      CM_NEW(memory, t->in_first, (size_t)c->parts + 1, error) != CM_OK ||
-      CM_NEW(memory, t->in_net, pins, error) != CM_OK || CM_NEW(memory, t->core, c->parts, error) != CM_OK ||
+      cm_inbound_casts_new(c, memory, &t->inbound, error) != CM_OK || CM_NEW(memory, t->core, c->parts, error) != CM_OK ||
       CM_NEW(memory, t->spot, c->parts, error) != CM_OK || CM_NEW(memory, t->stamp, t->trunk.length, error) != CM_OK ||
       CM_NEW(memory, t->lowest, t->trunk.length, error) != CM_OK)
     return error->status;
   return CM_NEW(memory, t->highest, t->trunk.length, error);
-}
-
-/* The casts that reach each part, ascending. */
-static void gather_inbound(cm_trees *t)
-{
-  const cm_casts *c = t->casts;
-  for (uint64_t i = 0; i < c->first[c->count]; i++)
-    t->in_first[c->target[i] + 1]++;
-  for (uint32_t p = 0; p < c->parts; p++)
-    t->in_first[p + 1] += t->in_first[p];
-  for (uint32_t e = c->count; e-- > 0;)
-    for (uint64_t i = c->first[e]; i < c->first[e + 1]; i++)
-      t->in_net[--t->in_first[c->target[i] + 1]] = e;
-  /* Filled from the back, each entry p + 1 has come down to where part p begins. */
-  memmove(t->in_first, t->in_first + 1, c->parts * sizeof *t->in_first);
-  t->in_first[c->parts] = c->first[c->count];
 }
 
 static cm_status fill(cm_trees *t, const uint32_t *core, cm_error *error)
@@ -345,7 +298,6 @@ static cm_status fill(cm_trees *t, const uint32_t *core, cm_error *error)
   memcpy(t->core, core, c->parts * sizeof *core);
   for (uint32_t p = 0; p < c->parts; p++)
     t->spot[p] = cm_trees_spot(t, core[p]);
-  gather_inbound(t);
   for (uint32_t p = 0; p < c->parts; p++) {
     for (uint32_t e = c->of_part[p]; e < c->of_part[p + 1]; e++) {
       t->net[e] = (cm_tree_net){.first = c->first[e], .size = (uint32_t)(c->first[e + 1] - c->first[e]), .sender = p,
@@ -395,8 +347,7 @@ void cm_trees_free(cm_trees *t)
   cm_free(t->branch.sum);
   cm_free(t->key);
   cm_free(t->net);
-  cm_free(t->in_first);
-  cm_free(t->in_net);
+  cm_inbound_casts_free(&t->inbound);
   cm_free(t->core);
   cm_free(t->spot);
   cm_free(t->stamp);

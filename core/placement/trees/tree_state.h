@@ -7,9 +7,7 @@
 #define CM_PLACEMENT_TREE_STATE_H
 
 #include "core/chip/chip.h"
-#include "core/placement/trees/casts.h"
-
-#define CM_NO_PART UINT32_MAX
+#include "core/placement/trees/inbound_casts.h"
 
 /* One axis of the routers. */
 typedef struct cm_tree_axis {
@@ -40,8 +38,7 @@ typedef struct cm_trees {
   unsigned weight_shift; /* weights are shifted right so far that sums stay within 62 bits */
   uint32_t *key;        /* [casts->first[count]] */
   cm_tree_net *net;     /* [casts->count] */
-  uint64_t *in_first;   /* [parts + 1] */
-  uint32_t *in_net;     /* nets that each part is a target of, ascending */
+  cm_inbound_casts inbound;
   uint32_t *core;       /* [parts] */
   cm_tree_spot *spot;   /* [parts] */
   uint32_t *stamp;      /* [trunk.length] scratch */

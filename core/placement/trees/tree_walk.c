@@ -64,19 +64,6 @@ static bool alike(const cm_tree_walk *w, uint32_t a, uint32_t b)
   return w->chip->class_of == NULL || w->chip->class_of[w->region->cores[a]] == w->chip->class_of[w->region->cores[b]];
 }
 
-/* A part that u sends to or hears from, drawn from all its casts; u itself when it has none. */
-static uint32_t relative(cm_tree_walk *w, uint32_t u)
-{
-  const cm_trees *t = w->trees;
-  const cm_casts *c = t->casts;
-  uint64_t heard = t->in_first[u + 1] - t->in_first[u], begin = c->first[c->of_part[u]];
-  uint64_t sent = c->first[c->of_part[u + 1]] - begin;
-  if (heard + sent == 0)
-    return u;
-  uint64_t k = cm_random_below(&w->random, heard + sent);
-  return k < heard ? t->net[t->in_net[t->in_first[u] + k]].sender : c->target[begin + k - heard];
-}
-
 /* A core to look at for u: beside its own, or near where three of its relatives are in the middle. */
 static uint32_t propose(cm_tree_walk *w, uint32_t u)
 {
@@ -85,8 +72,8 @@ static uint32_t propose(cm_tree_walk *w, uint32_t u)
   point p = point_of(w, core[u]);
   uint32_t reach = 1 + (bits & 1 && bits & 2);
   if (!(bits & 1)) {
-    point a = point_of(w, core[relative(w, u)]), b = point_of(w, core[relative(w, u)]),
-          c = point_of(w, core[relative(w, u)]);
+    point a = point_of(w, core[cm_relative_part(w->trees->casts, &w->trees->inbound, &w->random, u)]), b = point_of(w, core[cm_relative_part(w->trees->casts, &w->trees->inbound, &w->random, u)]),
+          c = point_of(w, core[cm_relative_part(w->trees->casts, &w->trees->inbound, &w->random, u)]);
     point to = {middle(a.x, b.x, c.x), middle(a.y, b.y, c.y)};
     p = bits & 4 ? (point){(p.x + to.x) / 2, (p.y + to.y) / 2} : to;
   }

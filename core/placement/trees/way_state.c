@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/chip/turns.h"
-#include "core/placement/trees/tree_state.h"
 
 /* ---- ways ---- */
 
@@ -57,7 +56,7 @@ static int64_t cost_from(cm_way_trees *t, uint32_t cast, uint32_t from, uint32_t
 /* What the tree costs more when one of its targets goes from router a to router b. */
 static int64_t change_of(cm_way_trees *t, uint32_t cast, uint32_t a, uint32_t b)
 {
-  uint32_t from = t->router[t->sender[cast]], mark = next_mark(t);
+  uint32_t from = t->router[t->inbound.sender[cast]], mark = next_mark(t);
   int64_t units = 0;
   bool missing = true;
   for (uint32_t at = b; at != from;) {
@@ -78,7 +77,7 @@ static int64_t change_of(cm_way_trees *t, uint32_t cast, uint32_t a, uint32_t b)
 /* Books the way to one more target at a router, or to one less. */
 static cm_status book(cm_way_trees *t, uint32_t cast, uint32_t at, int32_t by, cm_error *error)
 {
-  uint32_t from = t->router[t->sender[cast]];
+  uint32_t from = t->router[t->inbound.sender[cast]];
   while (at != from) {
     if (cm_counts_reserve(&t->reached, 1, t->run, error) != CM_OK)
       return error->status;
@@ -99,37 +98,16 @@ static cm_status book_all(cm_way_trees *t, uint32_t cast, int32_t by, cm_error *
 
 /* ---- swaps ---- */
 
-/* Where a walk through the casts that reach u and those that reach v has come to. */
-typedef struct walk {
-  uint64_t u, u_end, v, v_end;
-} walk;
-
-static walk walk_of(const cm_way_trees *t, uint32_t u, uint32_t v)
+/* The next cast, of neither of both, that reaches one of them, of which *is_u tells. */
+static bool next(cm_way_trees *t, cm_cast_walk *w, uint32_t u, uint32_t v, uint32_t *cast, bool *is_u)
 {
-  walk w = {.u = t->in_first[u], .u_end = t->in_first[u + 1]};
-  if (v != CM_NO_PART) {
-    w.v = t->in_first[v];
-    w.v_end = t->in_first[v + 1];
-  }
-  return w;
-}
-
-/* The next cast, of neither of both, that reaches one of them, of which *is_u tells; those that reach both stay as they are. */
-static bool next(cm_way_trees *t, walk *w, uint32_t u, uint32_t v, uint32_t *cast, bool *is_u)
-{
-  while (w->u < w->u_end || w->v < w->v_end) {
-    t->steps++;
-    if (w->u < w->u_end && w->v < w->v_end && t->in_cast[w->u] == t->in_cast[w->v]) {
-      w->u++;
-      w->v++;
-      continue;
-    }
-    *is_u = w->v == w->v_end || (w->u < w->u_end && t->in_cast[w->u] < t->in_cast[w->v]);
-    *cast = t->in_cast[*is_u ? w->u++ : w->v++];
-    if (t->sender[*cast] != u && t->sender[*cast] != v)
-      return true;
-  }
-  return false;
+  uint64_t met = w->met;
+  bool there;
+  do
+    there = cm_cast_walk_next(&t->inbound, w, cast, is_u);
+  while (there && (t->inbound.sender[*cast] == u || t->inbound.sender[*cast] == v));
+  t->steps += (double)(w->met - met);
+  return there;
 }
 
 /* The change of part u's own casts when it goes to a router and v to where it was. */
@@ -150,7 +128,7 @@ int64_t cm_way_trees_look(cm_way_trees *t, uint32_t u, uint32_t v, uint32_t to)
   int64_t sum = change_of_own(t, u, to, v);
   if (v != CM_NO_PART)
     sum += change_of_own(t, v, here, u);
-  for (walk w = walk_of(t, u, v); next(t, &w, u, v, &e, &is_u);)
+  for (cm_cast_walk w = cm_cast_walk_of(&t->inbound, u, v); next(t, &w, u, v, &e, &is_u);)
     sum += is_u ? change_of(t, e, here, to) : change_of(t, e, to, here);
   return sum;
 }
@@ -175,7 +153,7 @@ cm_status cm_way_trees_swap(cm_way_trees *t, uint32_t u, uint32_t v, uint32_t to
   bool is_u;
   if (here == to)
     return CM_OK;
-  for (walk w = walk_of(t, u, v); next(t, &w, u, v, &e, &is_u);) {
+  for (cm_cast_walk w = cm_cast_walk_of(&t->inbound, u, v); next(t, &w, u, v, &e, &is_u);) {
     uint32_t a = is_u ? here : to, b = is_u ? to : here;
     t->cost[e] += change_of(t, e, a, b);
     if (book(t, e, a, -1, error) != CM_OK || book(t, e, b, 1, error) != CM_OK)
@@ -211,31 +189,13 @@ static unsigned weight_shift_of(const cm_way_trees *t)
   return shift;
 }
 
-/* The casts that reach each part, ascending. */
-static void gather_inbound(cm_way_trees *t)
-{
-  const cm_casts *c = t->casts;
-  for (uint64_t i = 0; i < c->first[c->count]; i++)
-    t->in_first[c->target[i] + 1]++;
-  for (uint32_t p = 0; p < c->parts; p++)
-    t->in_first[p + 1] += t->in_first[p];
-  for (uint32_t e = c->count; e-- > 0;)
-    for (uint64_t i = c->first[e]; i < c->first[e + 1]; i++)
-      t->in_cast[--t->in_first[c->target[i] + 1]] = e;
-  /* Filled from the back, each entry p + 1 has come down to where part p begins. */
-  memmove(t->in_first, t->in_first + 1, c->parts * sizeof *t->in_first);
-  t->in_first[c->parts] = c->first[c->count];
-}
-
 static cm_status fill(cm_way_trees *t, const uint32_t *core, cm_error *error)
 {
   const cm_casts *c = t->casts;
   for (uint32_t p = 0; p < c->parts; p++)
     t->router[p] = cm_router_of(t->chip, core[p]);
-  gather_inbound(t);
   for (uint32_t p = 0; p < c->parts; p++) {
     for (uint32_t e = c->of_part[p]; e < c->of_part[p + 1]; e++) {
-      t->sender[e] = p;
       t->cost[e] = cost_from(t, e, t->router[p], CM_NO_PART, 0);
       t->sum += t->cost[e];
     }
@@ -254,9 +214,7 @@ cm_status cm_way_trees_new(const cm_casts *casts, const cm_chip *chip, const uin
     return error->status;
   *t = (cm_way_trees){.casts = casts, .chip = chip, .net = chip->interconnect, .run = run};
   t->weight_shift = weight_shift_of(t);
-  if (CM_NEW(memory, t->router, casts->parts, error) != CM_OK || CM_NEW(memory, t->sender, casts->count, error) != CM_OK ||
-      CM_NEW(memory, t->in_first, (size_t)casts->parts + 1, error) != CM_OK ||
-      CM_NEW(memory, t->in_cast, casts->first[casts->count], error) != CM_OK ||
+  if (CM_NEW(memory, t->router, casts->parts, error) != CM_OK || cm_inbound_casts_new(casts, memory, &t->inbound, error) != CM_OK ||
       CM_NEW(memory, t->cost, casts->count, error) != CM_OK || CM_NEW(memory, t->stamp, t->net->routers, error) != CM_OK ||
       fill(t, core, error) != CM_OK) {
     cm_way_trees_free(t);
@@ -271,9 +229,7 @@ void cm_way_trees_free(cm_way_trees *t)
   if (t == NULL)
     return;
   cm_free(t->router);
-  cm_free(t->sender);
-  cm_free(t->in_first);
-  cm_free(t->in_cast);
+  cm_inbound_casts_free(&t->inbound);
   cm_free(t->cost);
   cm_free(t->stamp);
   cm_counts_free(&t->reached);

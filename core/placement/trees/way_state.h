@@ -7,7 +7,7 @@
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/partition/counts.h"
-#include "core/placement/trees/casts.h"
+#include "core/placement/trees/inbound_casts.h"
 
 typedef struct cm_way_trees {
   const cm_casts *casts;
@@ -16,9 +16,7 @@ typedef struct cm_way_trees {
   cm_run *run;
   unsigned weight_shift; /* weights are shifted right so far that sums stay within 62 bits */
   uint32_t *router;      /* [parts] */
-  uint32_t *sender;      /* [casts->count] */
-  uint64_t *in_first;    /* [parts + 1] */
-  uint32_t *in_cast;     /* casts that each part is a target of, ascending */
+  cm_inbound_casts inbound;
   int64_t *cost;         /* [casts->count] */
   int64_t sum;           /* of those */
   cm_counts reached;     /* by cast * routers + router: targets at that router of its tree, or beyond */

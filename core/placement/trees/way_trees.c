@@ -10,7 +10,6 @@
 #include "core/base/random.h"
 #include "core/partition/options.h"
 #include "core/chip/turns.h"
-#include "core/placement/trees/tree_state.h"
 #include "core/placement/trees/way_state.h"
 
 enum { SAMPLES = 400, CHECK_EVERY = 256, STEPS_MAX = 3 };
@@ -79,19 +78,6 @@ static cm_status walk_new(walk *w, const cm_casts *casts, const uint32_t *core, 
 
 /* ---- proposals ---- */
 
-/* A part that u sends to or hears from; u itself when it has none. */
-static uint32_t relative(walk *w, uint32_t u)
-{
-  const cm_way_trees *t = w->trees;
-  const cm_casts *c = t->casts;
-  uint64_t heard = t->in_first[u + 1] - t->in_first[u], begin = c->first[c->of_part[u]];
-  uint64_t sent = c->first[c->of_part[u + 1]] - begin;
-  if (heard + sent == 0)
-    return u;
-  uint64_t k = cm_random_below(&w->random, heard + sent);
-  return k < heard ? t->sender[t->in_cast[t->in_first[u] + k]] : c->target[begin + k - heard];
-}
-
 static uint32_t slots_of(const walk *w, uint32_t router)
 {
   return router < w->net->columns * w->net->rows ? w->first_slot[router + 1] - w->first_slot[router] : 0;
@@ -124,7 +110,7 @@ static bool propose(walk *w, proposal *p)
   cm_way_trees *t = w->trees;
   uint64_t bits = cm_random_next(&w->random);
   p->part = (uint32_t)cm_random_below(&w->random, t->casts->parts);
-  uint32_t near = bits & 3 ? relative(w, p->part) : p->part;
+  uint32_t near = bits & 3 ? cm_relative_part(t->casts, &t->inbound, &w->random, p->part) : p->part;
   uint32_t router = wander(w, t->router[near], bits & 12 ? (unsigned)(bits >> 4 & 1) : 1 + (unsigned)(bits >> 4 & 1));
   if (router == t->router[p->part])
     return false;
