@@ -48,8 +48,8 @@ static cm_status compare(const cm_model *model, verification *v, cm_error *error
     }
     v->deviation = fmax(v->deviation, largest > 0 ? deviation / largest : deviation);
     if (deviation > verify_absolute + verify_relative * largest)
-      return cm_fail(error, CM_INTERNAL, "output '%.80s' deviates by %g of %g: the rewrite is wrong",
-                     model->values[model->outputs[i]].name, deviation, largest);
+      return cm_fail(error, CM_INTERNAL, "output '%.80s' deviates by %g of %g: the rewrite is wrong, or the model magnifies rounding (a Softmax of huge "
+                     "values, as made-up weights give, does)", model->values[model->outputs[i]].name, deviation, largest);
   }
   return CM_OK;
 }
